@@ -1,0 +1,16 @@
+# SimGrid as distributions ship it: with pkg-config, without a CMake package. Defines SimGrid::simgrid.
+find_path(SIMGRID_INCLUDE_DIR simgrid/s4u.hpp)
+find_library(SIMGRID_LIBRARY simgrid)
+if(SIMGRID_INCLUDE_DIR)
+  file(STRINGS ${SIMGRID_INCLUDE_DIR}/simgrid/version.h simgrid_lines REGEX "define SIMGRID_VERSION_(MAJOR|MINOR|PATCH) ")
+  string(REGEX REPLACE "[^0-9;]+" "" simgrid_numbers "${simgrid_lines}")
+  list(JOIN simgrid_numbers "." SimGrid_VERSION)
+endif()
+include(FindPackageHandleStandardArgs)
+find_package_handle_standard_args(SimGrid REQUIRED_VARS SIMGRID_LIBRARY SIMGRID_INCLUDE_DIR VERSION_VAR SimGrid_VERSION)
+if(SimGrid_FOUND AND NOT TARGET SimGrid::simgrid)
+  add_library(SimGrid::simgrid SHARED IMPORTED)
+  set_target_properties(SimGrid::simgrid PROPERTIES
+    IMPORTED_LOCATION ${SIMGRID_LIBRARY} INTERFACE_INCLUDE_DIRECTORIES ${SIMGRID_INCLUDE_DIR})
+endif()
+mark_as_advanced(SIMGRID_INCLUDE_DIR SIMGRID_LIBRARY)

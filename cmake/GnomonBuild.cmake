@@ -1,0 +1,65 @@
+# Compiler settings of all our targets, and the two functions that make them.
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release)
+endif()
+
+set(GNOMON_SANITIZE "" CACHE STRING "Sanitizers of all targets, as -fsanitize takes them (address,undefined or thread)")
+
+find_program(GNOMON_CCACHE ccache)
+if(GNOMON_CCACHE)
+  # Precompiled headers differ in their time stamps only.
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env
+    CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ${GNOMON_CCACHE})
+endif()
+find_program(GNOMON_MOLD mold)
+if(GNOMON_MOLD)
+  add_link_options(-fuse-ld=mold)
+endif()
+
+add_library(gnomon_settings INTERFACE)
+target_include_directories(gnomon_settings INTERFACE ${PROJECT_SOURCE_DIR})
+target_compile_options(gnomon_settings INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Werror)
+if(GNOMON_SANITIZE)
+  target_compile_options(gnomon_settings INTERFACE -fsanitize=${GNOMON_SANITIZE} -fno-omit-frame-pointer
+    -fno-sanitize-recover=all)
+  target_link_options(gnomon_settings INTERFACE -fsanitize=${GNOMON_SANITIZE})
+endif()
+
+# gnomon_use_torch(TARGET): links LibTorch and takes its headers precompiled, once for all targets (they cost 15 s).
+function(gnomon_use_torch target)
+  target_link_libraries(${target} PUBLIC LibTorch::cpu)
+  if(NOT TARGET gnomon_torch_headers)
+    file(WRITE ${PROJECT_BINARY_DIR}/torch_headers.cpp "")
+    add_library(gnomon_torch_headers STATIC ${PROJECT_BINARY_DIR}/torch_headers.cpp)
+    target_link_libraries(gnomon_torch_headers PUBLIC gnomon_settings LibTorch::cpu)
+    target_precompile_headers(gnomon_torch_headers PRIVATE <torch/torch.h>)
+    target_compile_options(gnomon_torch_headers PRIVATE -fpch-preprocess)
+  endif()
+  target_compile_options(${target} PRIVATE -fpch-preprocess)
+  target_precompile_headers(${target} REUSE_FROM gnomon_torch_headers)
+endfunction()
+
+# gnomon_library(NAME [TORCH] [FOLDER folder] LINKS targets…): the library gnomon_NAME of all sources in a folder.
+function(gnomon_library name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "TORCH" "FOLDER" "LINKS")
+  if(NOT arg_FOLDER)
+    set(arg_FOLDER ${name})
+  endif()
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${arg_FOLDER}/*.cpp)
+  if(NOT sources)
+    add_library(gnomon_${name} INTERFACE)
+    target_link_libraries(gnomon_${name} INTERFACE gnomon_settings ${arg_LINKS})
+    return()
+  endif()
+  add_library(gnomon_${name} STATIC ${sources})
+  target_link_libraries(gnomon_${name} PUBLIC gnomon_settings ${arg_LINKS})
+  if(arg_TORCH)
+    gnomon_use_torch(gnomon_${name})
+  endif()
+endfunction()

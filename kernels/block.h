@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace gnomon::kernels {
+
+/// One sampled hop as a bipartite graph in CSC form over local ids. Destination v gathers from sources
+/// indices[indptr[v]] … indices[indptr[v+1]-1]; destinations are the first num_destinations of the sources.
+struct Block {
+  std::int64_t num_destinations = 0;
+  std::int64_t num_sources = 0;
+  std::vector<std::int64_t> indptr;   ///< num_destinations + 1
+  std::vector<std::int32_t> indices;  ///< local ids of sources
+
+  std::int64_t num_edges() const { return static_cast<std::int64_t>(indices.size()); }
+};
+
+/// A sampled mini-batch. `vertices` are the global ids behind the local ones: the seeds first, then the
+/// others in the order of their first appearance, hop by hop. Hop h's block has the first
+/// blocks[h].num_sources of them as its sources and the sources of hop h-1 (the seeds for h = 0) as its
+/// destinations, so every vertex seen so far is expanded again in each hop, with fresh draws.
+struct MiniBatch {
+  std::int64_t num_seeds = 0;
+  std::vector<std::int64_t> vertices;
+  std::vector<Block> blocks;  ///< from the seeds outwards: the last one is the model's first layer
+
+  std::int64_t num_edges() const {
+    std::int64_t edges = 0;
+    for (const auto& block : blocks) {
+      edges += block.num_edges();
+    }
+    return edges;
+  }
+};
+
+}  // namespace gnomon::kernels

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "graph/graph.h"
+
+namespace gnomon::kernels::cpu {
+
+/// Copies the feature rows of `vertices` to `out`, row after row, in the features' own type:
+/// vertices.size() x columns, row_bytes() each. `out` must not overlap the features.
+void gather_rows(const graph::Features& features, std::span<const graph::VertexId> vertices, std::byte* out);
+
+/// Copies labels[v] of each vertex to `out` (int64, as cross-entropy takes them).
+void gather_labels(std::span<const std::int32_t> labels, std::span<const graph::VertexId> vertices,
+                   std::int64_t* out);
+
+}  // namespace gnomon::kernels::cpu

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/document.h"
+
+namespace gnomon::plan {
+
+enum class ModelKind : std::uint8_t { gcn, sage, gat };
+
+}  // namespace gnomon::plan
+
+namespace gnomon::base {
+
+template <>
+struct EnumNames<plan::ModelKind> {
+  static constexpr std::array<std::pair<plan::ModelKind, std::string_view>, 3> values{
+      {{plan::ModelKind::gcn, "gcn"}, {plan::ModelKind::sage, "sage"}, {plan::ModelKind::gat, "gat"}}};
+};
+
+}  // namespace gnomon::base
+
+namespace gnomon::plan {
+
+/// What is trained: the model, its optimiser and its mini-batches. Together with the graph it fixes the
+/// result of every exact plan, bit for bit on one machine.
+struct Job {
+  static constexpr std::string_view schema = "gnomon.job/1";
+
+  ModelKind model = ModelKind::sage;
+  std::vector<int> fanouts = {15, 10,
+                              5};  ///< neighbours per hop, from the seeds outwards; -1 takes all. One a layer
+  int batch_size = 1024;
+  int hidden = 256;  ///< width of hidden layers (of all heads together for GAT)
+  int heads = 4;     ///< GAT attention heads in hidden layers
+  double dropout = 0.5;
+  double learning_rate = 0.003;
+  double weight_decay = 0.0;  ///< L2, as PyTorch's Adam takes it
+  int epochs = 10;
+  int patience = 0;  ///< stop after this many epochs without a better validation accuracy; 0: never
+  std::uint64_t seed = 0;
+
+  int layers() const { return static_cast<int>(fanouts.size()); }
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& f) {
+    f("model", self.model);
+    f("fanouts", self.fanouts, base::Range{-1, 512});
+    f("batch_size", self.batch_size, base::Range{1, 1 << 24});
+    f("hidden", self.hidden, base::Range{1, 1 << 16});
+    f("heads", self.heads, base::Range{1, 256});
+    f("dropout", self.dropout, base::Range{0, 0.99});
+    f("learning_rate", self.learning_rate, base::Range{0, 1e3});
+    f("weight_decay", self.weight_decay, base::Range{0, 1e3});
+    f("epochs", self.epochs, base::Range{1, 1e6});
+    f("patience", self.patience, base::Range{0, 1e6});
+    f("seed", self.seed, base::Range{0, 1.8e19});
+  }
+  bool operator==(const Job&) const = default;
+};
+
+/// Throws InputError when fanouts are empty, 0 or more than 16, or heads do not divide hidden.
+void check(const Job& job, const std::string& where);
+
+}  // namespace gnomon::plan

@@ -1,0 +1,208 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/document.h"
+#include "plan/job.h"
+
+namespace gnomon::profiles {
+
+/// `host`: no GPU, the device is threads on the machine's own cores. `cuda`: a GPU behind a link.
+enum class DeviceKind : std::uint8_t { host, cuda };
+
+}  // namespace gnomon::profiles
+
+namespace gnomon::base {
+template <>
+struct EnumNames<profiles::DeviceKind> {
+  static constexpr std::array<std::pair<profiles::DeviceKind, std::string_view>, 2> values{
+      {{profiles::DeviceKind::host, "host"}, {profiles::DeviceKind::cuda, "cuda"}}};
+};
+}  // namespace gnomon::base
+
+namespace gnomon::profiles {
+
+struct Cpu {
+  std::string name;
+  int cores = 1;
+  double memory_bytes = 0;
+  double memory_bandwidth_bytes_per_s = 0;  ///< all cores reading
+  double copy_bandwidth_bytes_per_s = 0;    ///< one core copying, bytes copied (not read + written)
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& f) {
+    f("name", self.name);
+    f.required("cores", self.cores, base::Range{1, 4096});
+    f("memory_bytes", self.memory_bytes, base::non_negative);
+    f("memory_bandwidth_bytes_per_s", self.memory_bandwidth_bytes_per_s, base::non_negative);
+    f("copy_bandwidth_bytes_per_s", self.copy_bandwidth_bytes_per_s, base::non_negative);
+  }
+};
+
+struct Device {
+  DeviceKind kind = DeviceKind::host;
+  std::string name;
+  double memory_bytes = 0;
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& f) {
+    f.required("kind", self.kind);
+    f("name", self.name);
+    f("memory_bytes", self.memory_bytes, base::non_negative);
+  }
+};
+
+/// How much longer a stage takes while one stage of another kind runs beside it on its own core: 1 is not at
+/// all, 1.1 is ten percent. Slowdowns of several neighbours add up: 1 + sum of (slowdown - 1).
+struct Contention {
+  double cpu_batch_beside_train = 1;
+  double cpu_batch_beside_device_batch = 1;
+  double train_beside_cpu_batch = 1;
+  double device_batch_beside_cpu_batch = 1;
+  double transfer_beside_train = 1;
+  double train_beside_transfer = 1;
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& f) {
+    const base::Range range{0.5, 100};
+    f("cpu_batch_beside_train", self.cpu_batch_beside_train, range);
+    f("cpu_batch_beside_device_batch", self.cpu_batch_beside_device_batch, range);
+    f("train_beside_cpu_batch", self.train_beside_cpu_batch, range);
+    f("device_batch_beside_cpu_batch", self.device_batch_beside_cpu_batch, range);
+    f("transfer_beside_train", self.transfer_beside_train, range);
+    f("train_beside_transfer", self.train_beside_transfer, range);
+  }
+};
+
+struct MachineProfile {
+  std::string name;
+  Cpu cpu;
+  Device device;
+  Contention contention;
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& f) {
+    f("name", self.name);
+    f.required("cpu", self.cpu);
+    f.required("device", self.device);
+    f("contention", self.contention);
+  }
+};
+
+/// A measured duration: what one stage takes for one batch, alone on the machine.
+struct StageTime {
+  double mean_s = 0;
+  double deviation_s = 0;  ///< standard deviation over batches
+  double p5_s = 0, p50_s = 0, p95_s = 0;
+  double interval_s = 0;  ///< half width of the mean's 95 % confidence interval
+  std::int64_t samples = 0;
+  bool converged = false;  ///< whether the interval came under the asked width before the time limit
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& f) {
+    f.required("mean_s", self.mean_s, base::non_negative);
+    f("deviation_s", self.deviation_s, base::non_negative);
+    f("p5_s", self.p5_s, base::non_negative);
+    f("p50_s", self.p50_s, base::non_negative);
+    f("p95_s", self.p95_s, base::non_negative);
+    f("interval_s", self.interval_s, base::non_negative);
+    f("samples", self.samples, base::non_negative);
+    f("converged", self.converged);
+  }
+};
+
+/// The same stage with more threads or more workers.
+struct ScalingPoint {
+  int threads = 1;
+  double value = 1;
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& f) {
+    f.required("threads", self.threads, base::Range{1, 4096});
+    f.required("value", self.value, base::Range{1e-6, 1e6});
+  }
+};
+
+/// One workload (graph and job) on one machine.
+struct WorkloadProfile {
+  std::string graph;
+  std::int64_t vertices = 0;
+  std::int64_t edges = 0;
+  std::int64_t feature_columns = 0;
+  std::int64_t feature_row_bytes = 0;
+  std::int64_t train_vertices = 0;
+  plan::Job job;
+  std::int64_t batches = 0;   ///< mini-batches an epoch
+  double batch_vertices = 0;  ///< means per mini-batch
+  double batch_edges = 0;
+  double batch_bytes = 0;  ///< what a transfer copies
+  StageTime cpu_batch;     ///< one worker
+  StageTime transfer;
+  StageTime device_batch;  ///< with one device thread when the device is the host
+  StageTime train;         ///< likewise
+  double device_batch_link_s =
+      0;  ///< the part of device_batch in which it reads over the link (T_UVA); 0 for a host device
+  std::vector<ScalingPoint>
+      worker_efficiency;                    ///< w workers do w * value / cpu_batch.mean_s batches a second
+  std::vector<ScalingPoint> train_speedup;  ///< train takes train.mean_s / value with so many device threads
+  std::vector<ScalingPoint> device_batch_speedup;
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& f) {
+    f("graph", self.graph);
+    f("vertices", self.vertices, base::non_negative);
+    f("edges", self.edges, base::non_negative);
+    f("feature_columns", self.feature_columns, base::non_negative);
+    f("feature_row_bytes", self.feature_row_bytes, base::non_negative);
+    f("train_vertices", self.train_vertices, base::non_negative);
+    f("job", self.job);
+    f.required("batches", self.batches, base::Range{1, 1e9});
+    f("batch_vertices", self.batch_vertices, base::non_negative);
+    f("batch_edges", self.batch_edges, base::non_negative);
+    f("batch_bytes", self.batch_bytes, base::non_negative);
+    f.required("cpu_batch", self.cpu_batch);
+    f.required("transfer", self.transfer);
+    f.required("device_batch", self.device_batch);
+    f.required("train", self.train);
+    f("device_batch_link_s", self.device_batch_link_s, base::non_negative);
+    f("worker_efficiency", self.worker_efficiency);
+    f("train_speedup", self.train_speedup);
+    f("device_batch_speedup", self.device_batch_speedup);
+  }
+};
+
+/// What `gnomon profile` writes and everything that predicts reads.
+struct Profile {
+  static constexpr std::string_view schema = "gnomon.profile/1";
+  MachineProfile machine;
+  WorkloadProfile workload;
+  double asked_interval = 0.02;  ///< asked half width of the confidence intervals, relative to the mean
+  double time_limit_s = 0;
+  std::string stopped_by;  ///< "interval" or "time_limit"
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& f) {
+    f.required("machine", self.machine);
+    f.required("workload", self.workload);
+    f("asked_interval", self.asked_interval, base::Range{0, 1});
+    f("time_limit_s", self.time_limit_s, base::non_negative);
+    f("stopped_by", self.stopped_by);
+  }
+};
+
+/// Throws InputError when fields contradict each other (a link part longer than the stage, scaling points not
+/// rising …).
+void check(const Profile& profile, const std::string& where);
+
+/// Reads and checks. Throws InputError.
+Profile read_profile(const std::filesystem::path& path);
+
+/// The value at `threads`, linear between the measured points, the last one beyond them, 1 without points.
+double scaling_at(const std::vector<ScalingPoint>& points, int threads);
+
+}  // namespace gnomon::profiles

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "schedule/machine.h"
+
+namespace gnomon::runtime {
+
+/// What each stage does. cpu_batch is called on the worker threads (worker 0 … workers-1), several at once;
+/// the others on the device and copy threads, one call of each lane at a time. A throw ends the epoch:
+/// wait_any rethrows it.
+struct StageWork {
+  std::function<void(std::int64_t batch, int worker)> cpu_batch;
+  std::function<void(std::int64_t batch)> transfer;
+  std::function<void(std::int64_t batch)> device_batch;
+  std::function<void(std::int64_t batch)> train;
+};
+
+/// The real Machine without a GPU: worker threads, one copy thread and one device thread. The threads live as
+/// long as the machine; each run of a policy wants a new or a reset machine. The destructor drops what has
+/// not begun, waits for what has, and never throws.
+class HostMachine final : public schedule::Machine {
+ public:
+  HostMachine(int workers, StageWork work);
+  ~HostMachine() override;
+
+  schedule::Ticket start(schedule::Stage stage, std::int64_t batch,
+                         std::span<const schedule::Ticket> after) override;
+  bool done(schedule::Ticket ticket) override;
+  void wait_any(std::span<const schedule::Ticket> tickets) override;
+  double now_s() override;
+  schedule::StageSpan span(schedule::Ticket ticket) override;
+
+  /// Makes wait_any throw base::Interrupted soon; safe to call from any thread (not from a signal handler).
+  void interrupt();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace gnomon::runtime

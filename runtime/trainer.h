@@ -1,0 +1,62 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/progress.h"
+#include "graph/graph.h"
+#include "plan/job.h"
+#include "plan/plan.h"
+#include "schedule/policies.h"
+#include "schedule/timeline.h"
+
+namespace gnomon::runtime {
+
+struct EpochReport {
+  std::int64_t epoch = 0;
+  double loss = 0;            ///< mean over the epoch's training vertices
+  double train_accuracy = 0;  ///< on the mini-batches as they were trained
+  double valid_accuracy = 0;  ///< layer-wise full-neighbour inference; NaN without validation vertices
+  double seconds = 0;         ///< mini-batches only, evaluation not included
+  double evaluation_s = 0;
+  schedule::EpochLog log;
+  std::vector<schedule::StageSpan> timeline;  ///< of this epoch
+};
+
+struct TrainReport {
+  std::vector<EpochReport> epochs;
+  double test_accuracy =
+      0;  ///< of the weights with the best validation accuracy (the last ones without validation)
+  double valid_accuracy = 0;
+  std::int64_t best_epoch = 0;
+  std::string weights_hash;  ///< of the final weights' bytes: equal hashes, equal bits
+};
+
+struct TrainOptions {
+  plan::Job job;
+  plan::Plan plan;  ///< resolved
+  std::filesystem::path
+      run_directory;    ///< checkpoint.pt, log.jsonl, order.jsonl; created; empty: nothing is written
+  bool resume = false;  ///< go on from run_directory's checkpoint when there is one
+  double checkpoint_every_s = 30;  ///< also within an epoch; an epoch's end always is one
+  std::vector<std::vector<std::int64_t>>
+      replay;  ///< update order of each epoch, from order.jsonl; empty: the plan's own
+  std::function<void(const EpochReport&)> on_epoch;
+  base::Progress progress;  ///< batches trained of the epoch's
+  const std::atomic<bool>* stop =
+      nullptr;  ///< set from outside (Ctrl-C): saves a checkpoint, throws base::Interrupted
+  /// Test seam: called at the start of each stage, on its thread (delays, faults).
+  std::function<void(schedule::Stage, std::int64_t batch)> before_stage;
+};
+
+/// Trains; see TrainOptions. Throws InputError for a graph that cannot be trained on or a checkpoint of
+/// another job, base::Failure when a checkpoint cannot be written (the previous one is intact),
+/// base::Interrupted.
+TrainReport train(const graph::Graph& graph, const TrainOptions& options);
+
+}  // namespace gnomon::runtime

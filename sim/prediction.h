@@ -1,0 +1,80 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "plan/plan.h"
+#include "profiles/profile.h"
+#include "schedule/policies.h"
+#include "schedule/timeline.h"
+
+namespace gnomon::sim {
+
+/// How long each stage of each batch takes when nothing else runs, and which resources it holds.
+struct StageCosts {
+  double cpu_batch_s = 0;
+  double transfer_s = 0;
+  double device_batch_s = 0;
+  double device_batch_link_s = 0;  ///< the part of device_batch_s that also holds the link
+  double train_s = 0;
+};
+
+/// What the simulated machine is built of. The mean costs, and with `costs_of` those of each batch.
+struct MachineModel {
+  int cores = 1;
+  int workers = 1;
+  bool host_device = false;  ///< the device lane and the copy lane run on the cores too
+  int device_threads = 1;    ///< cores that a stage on a host device keeps busy
+  StageCosts costs;          ///< mean of each stage, worker efficiency and device speed-up already in it
+  profiles::Contention contention;
+  std::function<StageCosts(std::int64_t batch)> costs_of;  ///< empty: every batch costs the mean
+};
+
+/// The model of a resolved plan on a profiled machine. `spread`: batches differ as they were measured to, by
+/// draws keyed with `seed` that are the same for every plan; otherwise all cost the mean.
+MachineModel machine_model(const profiles::Profile& profile, const plan::Plan& plan, bool spread,
+                           std::uint64_t seed);
+
+/// One predicted epoch.
+struct Prediction {
+  double epoch_s = 0;
+  double lower_bound_s = 0;
+  double cpu_utilisation = 0;     ///< of the workers
+  double link_utilisation = 0;    ///< copies, and device batching's reads
+  double device_utilisation = 0;  ///< device batching and training
+  double blocked_on_cpu_s = 0;
+  double blocked_on_device_s = 0;
+  std::int64_t cpu_batches = 0;
+  std::string bound_by;                       ///< "cpu", "link" or "device": the busiest
+  std::vector<schedule::StageSpan> timeline;  ///< only when asked for
+};
+
+/// Runs epochs in the SimGrid engine, of which a process has one: make one Simulator and use it again and
+/// again. Deterministic. Not thread-safe.
+class Simulator {
+ public:
+  Simulator();
+  ~Simulator();
+  Simulator(const Simulator&) = delete;
+  Simulator& operator=(const Simulator&) = delete;
+
+  /// Runs the plan's schedule (schedule::run_epoch, the code that trains) on the simulated machine.
+  Prediction run(const plan::Plan& plan, const MachineModel& model, std::int64_t batches, bool with_timeline);
+
+ private:
+  struct Engine;
+  std::unique_ptr<Engine> engine_;
+};
+
+/// Resolves the plan on the profile's machine, models it (with spread) and runs one epoch.
+Prediction predict(Simulator& simulator, const profiles::Profile& profile, const plan::Plan& plan,
+                   bool with_timeline = false, std::uint64_t seed = 0);
+
+/// No schedule whatever can be faster (systems.md §4, LB): the minimum over n_c, the batches that come by the
+/// CPU route, of the busiest resource's work. `route` limits n_c to n (cpu) or 0 (device). With a host device
+/// all work also shares the cores.
+double lower_bound_s(const MachineModel& model, plan::Route route, std::int64_t batches);
+
+}  // namespace gnomon::sim
