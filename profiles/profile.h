@@ -202,7 +202,8 @@ void check(const Profile& profile, const std::string& where);
 /// Reads and checks. Throws InputError.
 Profile read_profile(const std::filesystem::path& path);
 
-/// The value at `threads`, linear between the measured points, the last one beyond them, 1 without points.
+/// The value at `threads`: linear between the measured points (and one thread, which counts as 1 where it was
+/// not measured), the last one beyond them, 1 without points.
 double scaling_at(const std::vector<ScalingPoint>& points, int threads);
 
 }  // namespace gnomon::profiles

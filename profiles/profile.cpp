@@ -1,0 +1,70 @@
+#include "profiles/profile.h"
+
+#include "base/error.h"
+
+namespace gnomon::profiles {
+namespace {
+
+using base::InputError;
+
+void check_stage(const StageTime& time, bool may_be_free, const std::string& path) {
+  if (!may_be_free && time.mean_s <= 0) {
+    throw InputError(path + ".mean_s", "0 is not a measured time; use a number above 0");
+  }
+  if (time.p5_s > time.p50_s || time.p50_s > time.p95_s) {
+    throw InputError(path, "percentiles fall; use p5_s <= p50_s <= p95_s");
+  }
+}
+
+void check_scaling(const std::vector<ScalingPoint>& points, const std::string& path) {
+  for (std::size_t i = 1; i < points.size(); ++i) {
+    if (points[i].threads <= points[i - 1].threads) {
+      throw InputError(path + "[" + std::to_string(i) + "].threads",
+                       std::to_string(points[i].threads) + " follows " +
+                           std::to_string(points[i - 1].threads) + "; use points with rising threads");
+    }
+  }
+}
+
+}  // namespace
+
+void check(const Profile& profile, const std::string& where) {
+  const std::string path = where + ": workload";
+  const WorkloadProfile& workload = profile.workload;
+  check_stage(workload.cpu_batch, false, path + ".cpu_batch");
+  check_stage(workload.transfer, true, path + ".transfer");
+  check_stage(workload.device_batch, false, path + ".device_batch");
+  check_stage(workload.train, false, path + ".train");
+  if (workload.device_batch_link_s > workload.device_batch.mean_s) {
+    throw InputError(path + ".device_batch_link_s",
+                     "is longer than the whole device_batch.mean_s; use at most " +
+                         base::Json(workload.device_batch.mean_s).dump());
+  }
+  if (profile.machine.device.kind == DeviceKind::host && workload.device_batch_link_s > 0) {
+    throw InputError(path + ".device_batch_link_s", "a host device reads over no link; use 0");
+  }
+  check_scaling(workload.worker_efficiency, path + ".worker_efficiency");
+  check_scaling(workload.train_speedup, path + ".train_speedup");
+  check_scaling(workload.device_batch_speedup, path + ".device_batch_speedup");
+}
+
+Profile read_profile(const std::filesystem::path& path) {
+  auto profile = base::read_document<Profile>(path);
+  check(profile, path.string());
+  return profile;
+}
+
+double scaling_at(const std::vector<ScalingPoint>& points, int threads) {
+  ScalingPoint below;  // one thread scales by one
+  for (const ScalingPoint& point : points) {
+    if (point.threads >= threads) {
+      const int gap = point.threads - below.threads;
+      const double share = gap > 0 ? static_cast<double>(threads - below.threads) / gap : 1.0;
+      return below.value + share * (point.value - below.value);
+    }
+    below = point;
+  }
+  return below.value;
+}
+
+}  // namespace gnomon::profiles
