@@ -41,7 +41,8 @@ function(gnomon_use_torch target)
     target_precompile_headers(gnomon_torch_headers PRIVATE <torch/torch.h>)
     target_compile_options(gnomon_torch_headers PRIVATE -fpch-preprocess)
   endif()
-  target_compile_options(${target} PRIVATE -fpch-preprocess)
+  # The shared header is compiled as for a library: a program's -fPIE would not accept it.
+  target_compile_options(${target} PRIVATE -fpch-preprocess -fPIC)
   target_precompile_headers(${target} REUSE_FROM gnomon_torch_headers)
 endfunction()
 

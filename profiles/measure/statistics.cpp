@@ -1,0 +1,137 @@
+#include "profiles/measure/statistics.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace gnomon::profiles {
+
+namespace {
+
+constexpr std::size_t full_batches = 20;
+
+/// Half width of the 95 % interval of the mean of independent values: n of them, `squares` the sum of their
+/// squared distances from their mean.
+double independent_interval(std::int64_t n, double squares) {
+  if (n < 2) {
+    return std::numeric_limits<double>::infinity();
+  }
+  const auto count = static_cast<double>(n);
+  return student_t_975(n - 1) * std::sqrt(squares / (count - 1) / count);
+}
+
+}  // namespace
+
+double student_t_975(std::int64_t degrees) {
+  if (degrees <= 1) {
+    return 12.706204736432095;  // tan(0.475 pi)
+  }
+  if (degrees == 2) {
+    return 4.302652729911275;  // 0.95 sqrt(2 / (1 - 0.95^2))
+  }
+  const double n = static_cast<double>(degrees);
+  const double z = 1.959963984540054;
+  const double z2 = z * z;
+  const double term1 = z * (z2 + 1) / 4;
+  const double term2 = z * (5 * z2 * z2 + 16 * z2 + 3) / 96;
+  const double term3 = z * (3 * z2 * z2 * z2 + 19 * z2 * z2 + 17 * z2 - 15) / 384;
+  const double term4 = z * ((((79 * z2 + 776) * z2 + 1482) * z2 - 1920) * z2 - 945) / 92160;
+  return z + (term1 + (term2 + (term3 + term4 / n) / n) / n) / n;
+}
+
+void Series::add(double sample) {
+  samples_.push_back(sample);
+  const double distance = sample - mean_;
+  mean_ += distance / static_cast<double>(samples_.size());
+  squares_ += distance * (sample - mean_);
+
+  open_sum_ += sample;
+  if (++open_count_ < batch_length_) {
+    return;
+  }
+  batch_means_.push_back(open_sum_ / static_cast<double>(open_count_));
+  open_sum_ = 0;
+  open_count_ = 0;
+  if (batch_means_.size() == full_batches) {
+    for (std::size_t i = 0; i < full_batches / 2; ++i) {
+      batch_means_[i] = (batch_means_[2 * i] + batch_means_[2 * i + 1]) / 2;
+    }
+    batch_means_.resize(full_batches / 2);
+    batch_length_ *= 2;
+  }
+}
+
+double Series::deviation() const {
+  return samples_.size() < 2 ? 0 : std::sqrt(squares_ / static_cast<double>(samples_.size() - 1));
+}
+
+double Series::percentile(double probability) const {
+  if (samples_.empty()) {
+    return 0;
+  }
+  auto sorted = samples_;
+  std::sort(sorted.begin(), sorted.end());
+  const double position = probability * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<std::size_t>(position);
+  const auto above = std::min(below + 1, sorted.size() - 1);
+  return sorted[below] + (position - static_cast<double>(below)) * (sorted[above] - sorted[below]);
+}
+
+double Series::batch_means_interval() const {
+  double sum = 0;
+  for (const double mean : batch_means_) {
+    sum += mean;
+  }
+  const auto count = static_cast<std::int64_t>(batch_means_.size());
+  double squares = 0;
+  for (const double mean : batch_means_) {
+    squares += std::pow(mean - sum / static_cast<double>(count), 2);
+  }
+  return independent_interval(count, squares);
+}
+
+double Series::interval() const {
+  return std::max(independent_interval(count(), squares_), batch_means_interval());
+}
+
+StageTime Series::stage_time(bool converged) const {
+  StageTime time;
+  time.mean_s = mean();
+  time.deviation_s = deviation();
+  time.p5_s = percentile(0.05);
+  time.p50_s = percentile(0.5);
+  time.p95_s = percentile(0.95);
+  time.interval_s = count() < 2 ? mean() : interval();
+  time.samples = count();
+  time.converged = converged;
+  return time;
+}
+
+bool StopRule::converged(const Series& series) const {
+  return series.count() >= least_samples && series.relative_interval() <= asked_interval;
+}
+
+bool StopRule::finished(const Series& series, double elapsed_s) const {
+  return converged(series) || series.count() >= most_samples ||
+         (series.count() > 0 && elapsed_s >= time_limit_s);
+}
+
+StageTime measure_until(const StopRule& rule, const std::function<double()>& sample) {
+  const Stopwatch watch;
+  Series series;
+  while (!rule.finished(series, watch.seconds())) {
+    series.add(sample());
+  }
+  return series.stage_time(rule.converged(series));
+}
+
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  if (values.size() % 2 == 1) {
+    return *middle;
+  }
+  return (*middle + *std::max_element(values.begin(), middle)) / 2;
+}
+
+}  // namespace gnomon::profiles

@@ -1,0 +1,82 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "profiles/profile.h"
+
+namespace gnomon::profiles {
+
+/// The clock of every measurement: steady (never set back), in seconds since construction.
+class Stopwatch {
+ public:
+  double seconds() const { return std::chrono::duration<double>(Clock::now() - begin_).count(); }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  static_assert(Clock::is_steady);
+  Clock::time_point begin_ = Clock::now();
+};
+
+/// The point that a Student t variable with `degrees` >= 1 degrees of freedom exceeds with probability 0.025:
+/// closed forms for 1 and 2, beyond them the expansion of Abramowitz and Stegun 26.7.5 (error below 0.2 %).
+double student_t_975(std::int64_t degrees);
+
+/// Samples of one quantity, taken one after another, and what they say about its mean.
+///
+/// Successive times are correlated (the machine's speed drifts, bursts of other work last for several
+/// samples), and then the textbook interval is too narrow. So beside it the interval of *batch means* is
+/// kept: neighbouring samples are averaged in 10 to 19 batches (Schmeiser, Operations Research 30(3), 1982,
+/// advises 10 to 30), whose means are nearly independent once a batch is longer than the correlation; when 20
+/// are full, pairs are merged. interval() is the wider of the two, so it is never too sure by either.
+class Series {
+ public:
+  void add(double sample);
+
+  std::int64_t count() const { return static_cast<std::int64_t>(samples_.size()); }
+  double mean() const { return mean_; }
+  /// Standard deviation (n - 1); 0 below two samples.
+  double deviation() const;
+  /// The sample below which the share `probability` of all lies, linear between order statistics.
+  double percentile(double probability) const;
+  /// Half width of the 95 % confidence interval of the mean; infinite below two samples.
+  double interval() const;
+  /// interval() / mean().
+  double relative_interval() const { return interval() / mean(); }
+  const std::vector<double>& samples() const { return samples_; }
+
+  StageTime stage_time(bool converged) const;
+
+ private:
+  double batch_means_interval() const;
+  std::vector<double> samples_;
+  double mean_ = 0;
+  double squares_ = 0;  ///< sum of squared distances from the mean (Welford, Technometrics 4(3), 1962)
+  std::vector<double> batch_means_;  ///< of full batches
+  std::int64_t batch_length_ = 1;
+  double open_sum_ = 0;  ///< of the batch that is not full
+  std::int64_t open_count_ = 0;
+};
+
+/// When to stop measuring.
+struct StopRule {
+  double asked_interval = 0.02;  ///< half width over mean
+  double time_limit_s = 1;
+  std::int64_t least_samples = 20;  ///< before these no interval is believed
+  std::int64_t most_samples = 100'000;
+
+  /// Whether the series is as sure as was asked.
+  bool converged(const Series& series) const;
+  bool finished(const Series& series, double elapsed_s) const;
+};
+
+/// Calls `sample`, which gives one measured time, until the rule says stop. At least one sample is taken, at
+/// least two when the time allows.
+StageTime measure_until(const StopRule& rule, const std::function<double()>& sample);
+
+/// The middle value (the mean of the two middle ones). Not empty.
+double median(std::vector<double> values);
+
+}  // namespace gnomon::profiles
