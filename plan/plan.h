@@ -63,7 +63,7 @@ struct Plan {
   bool exact = true;      ///< sees the same mini-batches as every other exact plan
   int workers = 0;        ///< CPU batching workers; 0: what the machine's cores allow (resolve)
   int cpu_buffer = 2;     ///< finished mini-batches the host holds beside those in the workers' hands
-  int device_buffer = 2;  ///< mini-batches the device holds, the one in training included
+  int device_buffer = 2;  ///< mini-batches the device holds beside the one in training
   int look_ahead = 4;     ///< claim_ahead: a worker claims at least this far ahead of the training head
   bool copy_during_device_batch =
       false;                ///< whether copies may start while the device reads host memory to prepare

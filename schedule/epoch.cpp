@@ -1,0 +1,95 @@
+#include "schedule/epoch.h"
+
+#include <algorithm>
+
+namespace gnomon::schedule {
+
+Epoch::Epoch(const plan::Plan& plan, std::int64_t batches, Machine& machine)
+    : plan_(plan), batches_(batches), machine_(machine) {
+  log_.trained.reserve(static_cast<std::size_t>(batches));
+  log_.begin_s = machine.now_s();
+}
+
+Ticket Epoch::start(Stage stage, std::int64_t batch, std::initializer_list<Ticket> after) {
+  return machine_.start(stage, batch, {after.begin(), after.size()});
+}
+
+Ticket Epoch::train(std::int64_t batch, std::initializer_list<Ticket> after) {
+  log_.trained.push_back(batch);
+  return start(Stage::train, batch, after);
+}
+
+void Epoch::wait(std::vector<Ticket> tickets, Blocked blocked) {
+  for (const auto& running : running_) {
+    tickets.push_back(running.ticket);
+  }
+  const double begin_s = now_s();
+  machine_.wait_any(tickets);
+  count_since(begin_s, blocked);
+}
+
+void Epoch::count_since(double begin_s, Blocked blocked) {
+  const double passed_s = now_s() - begin_s;
+  log_.blocked_on_cpu_s += blocked.on_cpu ? passed_s : 0;
+  log_.blocked_on_device_s += blocked.on_device ? passed_s : 0;
+}
+
+bool Epoch::worker_free() const {
+  return static_cast<int>(running_.size()) < plan_.workers &&
+         host_slots_used_ < plan_.workers + plan_.cpu_buffer;
+}
+
+bool Epoch::worker_held() const {
+  return static_cast<int>(running_.size()) < plan_.workers &&
+         host_slots_used_ >= plan_.workers + plan_.cpu_buffer;
+}
+
+void Epoch::claim_for_worker(std::int64_t batch) {
+  ++host_slots_used_;
+  ++log_.cpu_batches;
+  running_.push_back({batch, start(Stage::cpu_batch, batch)});
+}
+
+void Epoch::collect_workers() {
+  std::erase_if(running_, [this](const Pending& running) {
+    const bool is_done = machine_.done(running.ticket);
+    if (is_done) {
+      finished_.insert(running.batch);
+    }
+    return is_done;
+  });
+}
+
+Ticket Epoch::copy(std::int64_t batch) {
+  finished_.erase(batch);
+  copying_.push_back({batch, start(Stage::transfer, batch)});
+  return copying_.back().ticket;
+}
+
+void Epoch::collect_copies() {
+  while (!copying_.empty() && machine_.done(copying_.front().ticket)) {
+    copying_.pop_front();
+    --host_slots_used_;
+  }
+}
+
+EpochLog Epoch::finish() {
+  log_.end_s = machine_.now_s();
+  return std::move(log_);
+}
+
+EpochLog run_epoch(const plan::Plan& plan, std::int64_t batches, Machine& machine) {
+  switch (plan.schedule) {
+    case plan::Schedule::sequential:
+      return run_sequential(plan, batches, machine);
+    case plan::Schedule::pipelined:
+      return run_pipelined(plan, batches, machine);
+    case plan::Schedule::dual_buffer:
+      return run_dual_buffer(plan, batches, machine);
+    case plan::Schedule::claim_ahead:
+      break;
+  }
+  return run_claim_ahead(plan, batches, machine);
+}
+
+}  // namespace gnomon::schedule

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <initializer_list>
+#include <set>
+#include <vector>
+
+#include "plan/plan.h"
+#include "schedule/machine.h"
+#include "schedule/policies.h"
+
+namespace gnomon::schedule {
+
+/// A batch and the stage that makes it ready.
+struct Pending {
+  std::int64_t batch = 0;
+  Ticket ticket;
+};
+
+/// Who keeps whom waiting.
+struct Blocked {
+  bool on_cpu = false;     ///< the device has nothing to do until a worker is done
+  bool on_device = false;  ///< workers hold finished batches that the device does not take
+};
+
+/// What all policies keep of the epoch they run: the machine, the log, and the CPU workers' batches.
+class Epoch {
+ public:
+  Epoch(const plan::Plan& plan, std::int64_t batches, Machine& machine);
+
+  const plan::Plan& plan() const { return plan_; }
+  std::int64_t batches() const { return batches_; }
+  bool done(Ticket ticket) { return machine_.done(ticket); }
+
+  Ticket start(Stage stage, std::int64_t batch, std::initializer_list<Ticket> after = {});
+  /// Starts the training of a batch and logs it as the next update.
+  Ticket train(std::int64_t batch, std::initializer_list<Ticket> after = {});
+
+  /// Waits for any of `tickets` and the running CPU workers, and counts the time as `blocked` says.
+  void wait(std::vector<Ticket> tickets, Blocked blocked);
+  /// Counts the time since `begin_s` as `blocked` says.
+  void count_since(double begin_s, Blocked blocked);
+  double now_s() { return machine_.now_s(); }
+
+  /// Whether a worker is free and the host has room for what it prepares: a batch in each worker's hands and
+  /// plan().cpu_buffer beside them.
+  bool worker_free() const;
+  /// Whether a worker idles only because the host has no room.
+  bool worker_held() const;
+  /// A free worker prepares `batch`.
+  void claim_for_worker(std::int64_t batch);
+  /// Moves what workers have finished to finished().
+  void collect_workers();
+  /// Batches that workers have prepared and that are not yet being copied.
+  const std::set<std::int64_t>& finished() const { return finished_; }
+  bool workers_idle() const { return running_.empty(); }
+  /// Starts the copy of a finished batch. Its host slot is free again when collect_copies sees the copy done.
+  Ticket copy(std::int64_t batch);
+  void collect_copies();
+  const std::deque<Pending>& copying() const { return copying_; }
+
+  EpochLog finish();
+
+ private:
+  plan::Plan plan_;
+  std::int64_t batches_;
+  Machine& machine_;
+  EpochLog log_;
+  std::vector<Pending> running_;  ///< in the order of the claims
+  std::set<std::int64_t> finished_;
+  std::deque<Pending> copying_;
+  std::int64_t host_slots_used_ = 0;  ///< claimed and not yet copied
+};
+
+EpochLog run_sequential(const plan::Plan& plan, std::int64_t batches, Machine& machine);
+EpochLog run_pipelined(const plan::Plan& plan, std::int64_t batches, Machine& machine);
+EpochLog run_dual_buffer(const plan::Plan& plan, std::int64_t batches, Machine& machine);
+EpochLog run_claim_ahead(const plan::Plan& plan, std::int64_t batches, Machine& machine);
+
+}  // namespace gnomon::schedule

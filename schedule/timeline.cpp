@@ -1,0 +1,106 @@
+#include "schedule/timeline.h"
+
+#include <algorithm>
+#include <set>
+
+#include "base/atomic_file.h"
+#include "base/document.h"
+
+namespace gnomon::schedule {
+namespace {
+
+/// Lanes as threads of the trace: device first, then the link, then the workers.
+int thread_of(const StageSpan& span) {
+  switch (span.stage) {
+    case Stage::device_batch:
+    case Stage::train:
+      return 0;
+    case Stage::transfer:
+      return 1;
+    case Stage::cpu_batch:
+      break;
+  }
+  return 2 + span.lane;
+}
+
+std::string thread_name(int thread) {
+  return thread == 0 ? "device" : thread == 1 ? "copies" : "worker " + std::to_string(thread - 2);
+}
+
+base::Json name_event(const char* what, std::size_t process, int thread, const std::string& name) {
+  return {{"name", what}, {"ph", "M"}, {"pid", process}, {"tid", thread}, {"args", {{"name", name}}}};
+}
+
+base::Json span_event(const StageSpan& span, std::size_t process) {
+  constexpr double microseconds = 1e6;
+  return {{"name", std::string(name_of(span.stage)) + " " + std::to_string(span.batch)},
+          {"cat", name_of(span.stage)},
+          {"ph", "X"},
+          {"ts", span.begin_s * microseconds},
+          {"dur", (span.end_s - span.begin_s) * microseconds},
+          {"pid", process},
+          {"tid", thread_of(span)},
+          {"args", {{"batch", span.batch}}}};
+}
+
+void append_events(base::Json& events, const NamedTimeline& timeline, std::size_t process) {
+  events.push_back(name_event("process_name", process, 0, timeline.name));
+  std::set<int> threads;
+  for (const auto& span : timeline.spans) {
+    threads.insert(thread_of(span));
+  }
+  for (const int thread : threads) {
+    events.push_back(name_event("thread_name", process, thread, thread_name(thread)));
+  }
+  for (const auto& span : timeline.spans) {
+    events.push_back(span_event(span, process));
+  }
+}
+
+}  // namespace
+
+Ticket TracedMachine::start(Stage stage, std::int64_t batch, std::span<const Ticket> after) {
+  started_.push_back(machine_.start(stage, batch, after));
+  return started_.back();
+}
+
+bool TracedMachine::done(Ticket ticket) { return machine_.done(ticket); }
+
+void TracedMachine::wait_any(std::span<const Ticket> tickets) { machine_.wait_any(tickets); }
+
+double TracedMachine::now_s() { return machine_.now_s(); }
+
+StageSpan TracedMachine::span(Ticket ticket) { return machine_.span(ticket); }
+
+std::vector<StageSpan> TracedMachine::timeline() {
+  std::vector<StageSpan> spans;
+  spans.reserve(started_.size());
+  for (const Ticket ticket : started_) {
+    if (machine_.done(ticket)) {
+      spans.push_back(machine_.span(ticket));
+    }
+  }
+  return spans;
+}
+
+void write_trace(const std::filesystem::path& path, const std::vector<NamedTimeline>& timelines) {
+  base::Json events = base::Json::array();
+  for (std::size_t process = 0; process < timelines.size(); ++process) {
+    append_events(events, timelines[process], process);
+  }
+  const base::Json document = {{"displayTimeUnit", "ms"}, {"traceEvents", std::move(events)}};
+  base::write_file_atomically(path, document.dump() + "\n");
+}
+
+double utilisation(const std::vector<StageSpan>& spans, std::initializer_list<Stage> stages, double begin_s,
+                   double end_s, int lanes) {
+  double busy_s = 0;
+  for (const auto& span : spans) {
+    if (std::find(stages.begin(), stages.end(), span.stage) != stages.end()) {
+      busy_s += std::max(0.0, std::min(span.end_s, end_s) - std::max(span.begin_s, begin_s));
+    }
+  }
+  return end_s > begin_s && lanes > 0 ? busy_s / ((end_s - begin_s) * lanes) : 0;
+}
+
+}  // namespace gnomon::schedule
