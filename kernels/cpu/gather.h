@@ -9,7 +9,8 @@
 namespace gnomon::kernels::cpu {
 
 /// Copies the feature rows of `vertices` to `out`, row after row, in the features' own type:
-/// vertices.size() x columns, row_bytes() each. `out` must not overlap the features.
+/// vertices.size() x columns, row_bytes() each. `out` must not overlap the features. The vertices are
+/// trusted to be rows of the features.
 void gather_rows(const graph::Features& features, std::span<const graph::VertexId> vertices, std::byte* out);
 
 /// Copies labels[v] of each vertex to `out` (int64, as cross-entropy takes them).

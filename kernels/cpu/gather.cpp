@@ -1,0 +1,42 @@
+#include "kernels/cpu/gather.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace gnomon::kernels::cpu {
+namespace {
+
+// The hardware streams the rest of a row once its first lines are touched.
+void prefetch_row(const std::byte* row, std::int64_t bytes) {
+  constexpr std::int64_t line_bytes = 64;
+  constexpr std::int64_t most_bytes = 8 * line_bytes;
+  for (std::int64_t offset = 0; offset < std::min(bytes, most_bytes); offset += line_bytes) {
+    __builtin_prefetch(row + offset);
+  }
+}
+
+}  // namespace
+
+void gather_rows(const graph::Features& features, std::span<const graph::VertexId> vertices, std::byte* out) {
+  constexpr std::size_t ahead = 8;
+  const std::int64_t bytes = features.row_bytes();
+  if (bytes == 0) {
+    return;
+  }
+  for (std::size_t i = 0; i < vertices.size(); ++i) {
+    if (i + ahead < vertices.size()) {
+      prefetch_row(features.row(vertices[i + ahead]), bytes);
+    }
+    std::memcpy(out, features.row(vertices[i]), static_cast<std::size_t>(bytes));
+    out += bytes;
+  }
+}
+
+void gather_labels(std::span<const std::int32_t> labels, std::span<const graph::VertexId> vertices,
+                   std::int64_t* out) {
+  for (std::size_t i = 0; i < vertices.size(); ++i) {
+    out[i] = labels[static_cast<std::size_t>(vertices[i])];
+  }
+}
+
+}  // namespace gnomon::kernels::cpu

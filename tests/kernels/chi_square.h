@@ -1,0 +1,31 @@
+#pragma once
+
+#include <torch/torch.h>
+
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+namespace gnomon::kernels {
+
+/// The chance that a chi-square variable is at least `statistic`.
+inline double chi_square_p(double statistic, double degrees_of_freedom) {
+  const auto half = [](double value) { return torch::full({}, value / 2, torch::kDouble); };
+  return torch::special::gammaincc(half(degrees_of_freedom), half(statistic)).item<double>();
+}
+
+/// Pearson's test that the counts come from equally likely cells.
+inline double uniformity_p(const std::vector<std::int64_t>& counts) {
+  double total = 0;
+  for (const auto count : counts) {
+    total += static_cast<double>(count);
+  }
+  const double expected = total / static_cast<double>(counts.size());
+  double statistic = 0;
+  for (const auto count : counts) {
+    statistic += std::pow(static_cast<double>(count) - expected, 2) / expected;
+  }
+  return chi_square_p(statistic, static_cast<double>(counts.size()) - 1);
+}
+
+}  // namespace gnomon::kernels

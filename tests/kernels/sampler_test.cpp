@@ -1,0 +1,67 @@
+#include "kernels/cpu/sampler.h"
+
+#include "tests/kernels/sampler_contract.h"
+
+namespace gnomon::kernels {
+namespace {
+
+/// The CPU sampler, sampling into one MiniBatch again and again as a worker does.
+class CpuSampler {
+ public:
+  CpuSampler(const graph::Graph& graph, const std::vector<int>& fanouts) : sampler_(graph, fanouts) {}
+  MiniBatch sample(const BatchKey& key, std::span<const VertexId> seeds) {
+    sampler_.sample(key, seeds, batch_);
+    return batch_;
+  }
+
+ private:
+  cpu::Sampler sampler_;
+  MiniBatch batch_;
+};
+
+INSTANTIATE_TYPED_TEST_SUITE_P(Cpu, SamplerContract, CpuSampler);
+
+__extension__ using Wide = unsigned __int128;
+
+/// Floyd's draws by their definition: products of 128 bits, words by their number, a set.
+std::vector<std::int64_t> floyd(const BatchKey& key, std::uint32_t hop, std::int64_t vertex,
+                                std::int64_t degree, int fanout) {
+  const base::StreamKey stream{key.seed, base::Purpose::neighbours,         key.epoch, key.batch,
+                               hop,      static_cast<std::uint64_t>(vertex)};
+  const auto word = [&](int i) {
+    return base::random_words(stream, static_cast<std::uint32_t>(i / 4)).word[i % 4];
+  };
+  std::vector<std::int64_t> positions;
+  std::set<std::int64_t> taken;
+  for (int i = 0; i < fanout; ++i) {
+    const std::int64_t last = degree - fanout + i;
+    const bool wide = degree > 65536;
+    const Wide bits = wide ? (Wide{word(2 * i)} << 32) + word(2 * i + 1) : Wide{word(i)};
+    const auto drawn =
+        static_cast<std::int64_t>((bits * static_cast<std::uint64_t>(last + 1)) >> (wide ? 64 : 32));
+    positions.push_back(taken.insert(drawn).second ? drawn : last);
+    taken.insert(positions.back());
+  }
+  return positions;
+}
+
+TEST(SamplingRule, DrawsByItsDefinition) {
+  for (const std::int64_t degree : {2L, 3L, 9L, 513L, 65536L, 65537L, 3000000L, 1L << 39}) {
+    for (const int fanout : {1, 2, 8, 15, 512}) {
+      if (degree > fanout) {
+        std::vector<std::int64_t> positions(static_cast<std::size_t>(fanout));
+        draw_positions({5, 6, 7}, 2, 1L << 35, degree, fanout, positions.data());
+        EXPECT_EQ(positions, floyd({5, 6, 7}, 2, 1L << 35, degree, fanout)) << fanout << " of " << degree;
+      }
+    }
+  }
+}
+
+TEST(ChiSquare, KnownQuantiles) {
+  EXPECT_NEAR(chi_square_p(3.841458820694124, 1), 0.05, 1e-9);
+  EXPECT_NEAR(chi_square_p(10.827566170662733, 1), 1e-3, 1e-9);
+  EXPECT_NEAR(chi_square_p(149.4492528, 100), 1e-3, 1e-8);
+}
+
+}  // namespace
+}  // namespace gnomon::kernels
