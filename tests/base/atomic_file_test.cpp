@@ -1,0 +1,78 @@
+#include "base/atomic_file.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "base/error.h"
+
+namespace gnomon::base {
+namespace {
+
+namespace fs = std::filesystem;
+
+class AtomicFileTest : public ::testing::Test {
+ protected:
+  void SetUp() override { fs::create_directories(directory_); }
+  void TearDown() override { fs::remove_all(directory_); }
+  std::size_t entries() const {
+    return static_cast<std::size_t>(
+        std::distance(fs::directory_iterator(directory_), fs::directory_iterator()));
+  }
+  fs::path directory_ =
+      fs::path(::testing::TempDir()) /
+      ("gnomon_" + std::string(::testing::UnitTest::GetInstance()->current_test_info()->name()));
+};
+
+TEST_F(AtomicFileTest, CommitReplacesTheOldFileWhole) {
+  const auto path = directory_ / "a";
+  write_file_atomically(path, "old");
+  {
+    AtomicFile file(path);
+    file.write("XXXw", 4);
+    file.write_at(0, "ne", 2);
+    EXPECT_EQ(read_file(path), "old");
+    file.write_at(2, "w!", 2);
+    file.commit();
+  }
+  EXPECT_EQ(read_file(path), "new!");
+  EXPECT_EQ(entries(), 1U);
+}
+
+TEST_F(AtomicFileTest, WithoutCommitNothingChanges) {
+  const auto path = directory_ / "a";
+  write_file_atomically(path, "old");
+  { AtomicFile(path).write("new", 3); }
+  EXPECT_EQ(read_file(path), "old");
+  EXPECT_EQ(entries(), 1U);
+}
+
+TEST_F(AtomicFileTest, ErrorsNameThePath) {
+  try {
+    write_file_atomically(directory_ / "missing" / "a", "text");
+    FAIL();
+  } catch (const Failure& failure) {
+    EXPECT_NE(std::string(failure.what())
+                  .find((directory_ / "missing" / "a").string() + ": cannot create: No such"),
+              std::string::npos);
+  }
+  EXPECT_THROW(read_file(directory_ / "nothing"), InputError);
+  EXPECT_THROW(read_file(directory_), InputError);
+}
+
+TEST_F(AtomicFileTest, ADirectoryAppearsWholeOrNotAtAll) {
+  const auto path = directory_ / "d";
+  {
+    AtomicDirectory unfinished(path);
+    write_file_atomically(unfinished.path() / "a", "1");
+  }
+  EXPECT_EQ(entries(), 0U);
+  AtomicDirectory finished(path);
+  write_file_atomically(finished.path() / "a", "1");
+  finished.commit();
+  EXPECT_EQ(read_file(path / "a"), "1");
+  EXPECT_THROW(AtomicDirectory again(path), InputError);
+}
+
+}  // namespace
+}  // namespace gnomon::base
