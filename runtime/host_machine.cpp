@@ -1,0 +1,239 @@
+#include "runtime/host_machine.h"
+
+#include <array>
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+
+namespace gnomon::runtime {
+namespace {
+
+using schedule::Stage;
+using schedule::StageSpan;
+using schedule::Ticket;
+
+enum LaneKind { worker_lanes, copy_lane, device_lane, num_lane_kinds };
+
+LaneKind lane_of(Stage stage) {
+  switch (stage) {
+    case Stage::cpu_batch:
+      return worker_lanes;
+    case Stage::transfer:
+      return copy_lane;
+    default:
+      return device_lane;
+  }
+}
+
+/// A started stage and who waits for it.
+struct Record {
+  StageSpan span;
+  int pending = 0;  ///< stages of its `after` that are not done
+  bool done = false;
+  std::vector<std::int64_t> successors;
+};
+
+/// A queue of tickets and the threads that sleep on it.
+struct Lane {
+  std::deque<std::int64_t> queue;
+  std::condition_variable wake;
+};
+
+}  // namespace
+
+struct HostMachine::State {
+  explicit State(StageWork stage_work) : work(std::move(stage_work)) {}
+
+  double now_s() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  }
+  bool stopped() const { return closing || interrupted || failure; }
+
+  void serve(LaneKind kind, int index);
+  void perform(Stage stage, std::int64_t batch, int worker);
+  void finish(std::int64_t number);
+  void fail(std::exception_ptr error);
+  void wake_everyone();
+  void close_and_join();
+
+  const StageWork work;
+  const std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
+  std::mutex mutex;  // guards everything below
+  std::deque<Record> records;
+  std::array<Lane, num_lane_kinds> lanes;
+  std::condition_variable progress;  // the calling thread sleeps on it
+  std::exception_ptr failure;
+  bool interrupted = false;
+  bool closing = false;
+  std::vector<std::thread> threads;
+};
+
+void HostMachine::State::perform(Stage stage, std::int64_t batch, int worker) {
+  switch (stage) {
+    case Stage::cpu_batch:
+      return work.cpu_batch(batch, worker);
+    case Stage::transfer:
+      return work.transfer(batch);
+    case Stage::device_batch:
+      return work.device_batch(batch);
+    case Stage::train:
+      return work.train(batch);
+  }
+}
+
+void HostMachine::State::finish(std::int64_t number) {
+  auto& record = records[static_cast<std::size_t>(number)];
+  record.done = true;
+  for (const auto successor : record.successors) {
+    auto& next = records[static_cast<std::size_t>(successor)];
+    if (--next.pending == 0) {
+      lanes[lane_of(next.span.stage)].wake.notify_all();
+    }
+  }
+  record.successors = {};
+  progress.notify_all();
+}
+
+void HostMachine::State::wake_everyone() {
+  for (auto& lane : lanes) {
+    lane.wake.notify_all();
+  }
+  progress.notify_all();
+}
+
+void HostMachine::State::fail(std::exception_ptr error) {
+  if (!failure) {
+    failure = std::move(error);
+  }
+  wake_everyone();
+}
+
+/// One thread's life. Dependencies always have smaller tickets and lanes keep the order of the starts, so a
+/// thread that has taken a stage may sleep until its dependencies are done: they are never behind it.
+void HostMachine::State::serve(LaneKind kind, int index) {
+  auto& lane = lanes[kind];
+  std::unique_lock lock(mutex);
+  while (true) {
+    lane.wake.wait(lock, [&] { return stopped() || !lane.queue.empty(); });
+    if (stopped()) {
+      return;
+    }
+    const auto number = lane.queue.front();
+    lane.queue.pop_front();
+    auto& record = records[static_cast<std::size_t>(number)];  // a deque's elements stay where they are
+    lane.wake.wait(lock, [&] { return stopped() || record.pending == 0; });
+    if (stopped()) {
+      return;
+    }
+    record.span.lane = index;
+    record.span.begin_s = now_s();
+    const auto [stage, batch] = std::pair(record.span.stage, record.span.batch);
+    lock.unlock();
+    std::exception_ptr error;
+    try {
+      perform(stage, batch, index);
+    } catch (...) {
+      error = std::current_exception();
+    }
+    lock.lock();
+    record.span.end_s = now_s();
+    if (error) {
+      return fail(std::move(error));
+    }
+    finish(number);
+  }
+}
+
+void HostMachine::State::close_and_join() {
+  {
+    const std::lock_guard lock(mutex);
+    closing = true;
+    wake_everyone();
+  }
+  for (auto& thread : threads) {
+    thread.join();
+  }
+}
+
+HostMachine::HostMachine(int workers, StageWork work) : state_(std::make_unique<State>(std::move(work))) {
+  auto* state = state_.get();
+  try {
+    for (int i = 0; i < workers; ++i) {
+      state->threads.emplace_back([state, i] { state->serve(worker_lanes, i); });
+    }
+    state->threads.emplace_back([state] { state->serve(copy_lane, 0); });
+    state->threads.emplace_back([state] { state->serve(device_lane, 0); });
+  } catch (const std::exception& error) {
+    state->close_and_join();
+    throw base::Failure("worker threads", std::string("cannot be started: ") + error.what());
+  }
+}
+
+HostMachine::~HostMachine() { state_->close_and_join(); }
+
+Ticket HostMachine::start(Stage stage, std::int64_t batch, std::span<const Ticket> after) {
+  const std::lock_guard lock(state_->mutex);
+  const auto number = static_cast<std::int64_t>(state_->records.size());
+  Record record;
+  record.span.stage = stage;
+  record.span.batch = batch;
+  for (const auto ticket : after) {
+    auto& before = state_->records.at(static_cast<std::size_t>(ticket.number));
+    if (!before.done) {
+      before.successors.push_back(number);
+      ++record.pending;
+    }
+  }
+  state_->records.push_back(std::move(record));
+  auto& lane = state_->lanes[lane_of(stage)];
+  lane.queue.push_back(number);
+  // A waiting worker may be one that has a stage and waits for its dependencies: wake them all.
+  lane.wake.notify_all();
+  return Ticket{number};
+}
+
+bool HostMachine::done(Ticket ticket) {
+  const std::lock_guard lock(state_->mutex);
+  return state_->records.at(static_cast<std::size_t>(ticket.number)).done;
+}
+
+void HostMachine::wait_any(std::span<const Ticket> tickets) {
+  std::unique_lock lock(state_->mutex);
+  const auto any_done = [&] {
+    for (const auto ticket : tickets) {
+      if (state_->records.at(static_cast<std::size_t>(ticket.number)).done) {
+        return true;
+      }
+    }
+    return false;
+  };
+  state_->progress.wait(lock, [&] { return state_->failure || state_->interrupted || any_done(); });
+  if (state_->failure) {
+    std::rethrow_exception(state_->failure);
+  }
+  if (state_->interrupted) {
+    throw base::Interrupted();
+  }
+}
+
+double HostMachine::now_s() { return state_->now_s(); }
+
+StageSpan HostMachine::span(Ticket ticket) {
+  const std::lock_guard lock(state_->mutex);
+  return state_->records.at(static_cast<std::size_t>(ticket.number)).span;
+}
+
+void HostMachine::interrupt() {
+  const std::lock_guard lock(state_->mutex);
+  state_->interrupted = true;
+  state_->wake_everyone();
+}
+
+}  // namespace gnomon::runtime

@@ -1,0 +1,147 @@
+#include "runtime/host_machine.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <future>
+#include <stdexcept>
+#include <thread>
+
+#include "base/error.h"
+#include "tests/machine_contract.h"
+
+namespace gnomon::schedule {
+
+struct HostWorld {
+  static void run(int workers, const StageSeconds& stage_s, const MachineBody& body) {
+    const auto sleep = [&](Stage stage) {
+      return [&stage_s, stage](std::int64_t batch) {
+        std::this_thread::sleep_for(std::chrono::duration<double>(stage_s(stage, batch)));
+      };
+    };
+    const auto cpu_batch = sleep(Stage::cpu_batch);
+    runtime::HostMachine machine(
+        workers, {[cpu_batch](std::int64_t batch, int) { cpu_batch(batch); }, sleep(Stage::transfer),
+                  sleep(Stage::device_batch), sleep(Stage::train)});
+    body(machine);
+  }
+};
+
+INSTANTIATE_TYPED_TEST_SUITE_P(Host, MachineContract, HostWorld);
+
+}  // namespace gnomon::schedule
+
+namespace gnomon::runtime {
+namespace {
+
+using schedule::Stage;
+using schedule::Ticket;
+
+void no_work(std::int64_t) {}
+
+StageWork idle_work() {
+  return {[](std::int64_t, int) {}, no_work, no_work, no_work};
+}
+
+TEST(HostMachine, AtMostAsManyWorkersAtOnceAndAllOfThem) {
+  std::atomic<int> running = 0;
+  std::atomic<int> most = 0;
+  auto work = idle_work();
+  work.cpu_batch = [&](std::int64_t, int) {
+    const int now = ++running;
+    for (int seen = most; now > seen && !most.compare_exchange_weak(seen, now);) {
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    --running;
+  };
+  HostMachine machine(3, work);
+  std::vector<Ticket> tickets;
+  for (int i = 0; i < 60; ++i) {
+    tickets.push_back(machine.start(Stage::cpu_batch, i, {}));
+  }
+  schedule::wait_for_all(machine, tickets);
+  EXPECT_EQ(most, 3);
+}
+
+TEST(HostMachine, RethrowsTheFirstExceptionOfAnyStageAndDropsTheRest) {
+  for (const auto stage : {Stage::cpu_batch, Stage::transfer, Stage::device_batch, Stage::train}) {
+    std::atomic<int> trained = 0;
+    const auto fail = [](std::int64_t batch) { throw std::runtime_error("batch " + std::to_string(batch)); };
+    auto work = idle_work();
+    work.train = [&](std::int64_t) { ++trained; };
+    switch (stage) {
+      case Stage::cpu_batch:
+        work.cpu_batch = [&](std::int64_t batch, int) { fail(batch); };
+        break;
+      case Stage::transfer:
+        work.transfer = fail;
+        break;
+      case Stage::device_batch:
+        work.device_batch = fail;
+        break;
+      case Stage::train:
+        work.train = fail;
+        break;
+    }
+    HostMachine machine(2, work);
+    const auto broken = machine.start(stage, 7, {});
+    const auto behind = machine.start(Stage::train, 8, std::vector{broken});
+    for (int again = 0; again < 2; ++again) {
+      try {
+        machine.wait_any(std::vector{behind});
+        FAIL() << "no exception";
+      } catch (const std::runtime_error& error) {
+        EXPECT_STREQ(error.what(), "batch 7");
+      }
+    }
+    EXPECT_FALSE(machine.done(broken));
+    EXPECT_FALSE(machine.done(behind));
+    EXPECT_EQ(trained, 0);
+  }
+}
+
+TEST(HostMachine, InterruptEndsAWaitThatWouldNeverEnd) {
+  std::promise<void> release;
+  auto work = idle_work();
+  work.train = [wait = release.get_future().share()](std::int64_t) { wait.wait(); };
+  HostMachine machine(1, work);
+  const auto stuck = machine.start(Stage::train, 0, {});
+  std::thread user([&] { machine.interrupt(); });
+  EXPECT_THROW(machine.wait_any(std::vector{stuck}), base::Interrupted);
+  EXPECT_THROW(machine.wait_any(std::vector{stuck}), base::Interrupted);
+  user.join();
+  release.set_value();
+}
+
+TEST(HostMachine, DestructorDropsWhatHasNotBegunAndWaitsForWhatHas) {
+  std::atomic<int> begun = 0;
+  std::atomic<int> ended = 0;
+  {
+    auto work = idle_work();
+    work.cpu_batch = [&](std::int64_t, int) {
+      ++begun;
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      ++ended;
+    };
+    HostMachine machine(2, work);
+    for (int i = 0; i < 1000; ++i) {
+      const auto ticket = machine.start(Stage::cpu_batch, i, {});
+      machine.start(Stage::train, i, std::vector{ticket});
+    }
+    while (begun == 0) {
+      std::this_thread::yield();
+    }
+  }
+  EXPECT_EQ(begun, ended);
+  EXPECT_GE(begun, 1);
+  EXPECT_LT(begun, 1000);
+}
+
+TEST(HostMachine, TicketsOfOtherMachinesAreRefused) {
+  HostMachine machine(1, idle_work());
+  EXPECT_THROW(machine.start(Stage::train, 0, std::vector{Ticket{5}}), std::out_of_range);
+}
+
+}  // namespace
+}  // namespace gnomon::runtime
