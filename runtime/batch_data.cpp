@@ -1,0 +1,60 @@
+#include "runtime/batch_data.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "kernels/cpu/gather.h"
+
+namespace gnomon::runtime {
+
+AlignedBytes& AlignedBytes::operator=(const AlignedBytes& other) {
+  if (this != &other) {
+    resize(other.size_);
+    if (size_ > 0) {
+      std::memcpy(data(), other.data(), size_);
+    }
+  }
+  return *this;
+}
+
+void AlignedBytes::resize(std::size_t size) {
+  if (size > capacity_) {
+    const auto capacity = std::max(size, capacity_ + capacity_ / 2);
+    bytes_.reset();
+    capacity_ = 0;
+    bytes_.reset(static_cast<std::byte*>(::operator new(capacity, alignment)));
+    capacity_ = capacity;
+  }
+  size_ = size;
+}
+
+std::int64_t BatchData::bytes() const {
+  auto total = features.size() + labels.size() * sizeof(std::int64_t) + degrees.size() * sizeof(float) +
+               batch.vertices.size() * sizeof(std::int64_t);
+  for (const auto& block : batch.blocks) {
+    total += block.indptr.size() * sizeof(std::int64_t) + block.indices.size() * sizeof(std::int32_t);
+  }
+  return static_cast<std::int64_t>(total);
+}
+
+void gather_degrees(const graph::Graph& graph, std::span<const graph::VertexId> vertices,
+                    std::vector<float>& degrees) {
+  degrees.resize(vertices.size());
+  std::transform(vertices.begin(), vertices.end(), degrees.begin(),
+                 [&](graph::VertexId vertex) { return static_cast<float>(graph.degree(vertex)); });
+}
+
+void prepare_batch(const graph::Graph& graph, kernels::cpu::Sampler& sampler, const kernels::BatchKey& key,
+                   std::span<const graph::VertexId> seeds, BatchData& data) {
+  sampler.sample(key, seeds, data.batch);
+  const auto& vertices = data.batch.vertices;
+  data.feature_type = graph.features.type;
+  data.columns = graph.features.columns;
+  data.features.resize(vertices.size() * static_cast<std::size_t>(graph.features.row_bytes()));
+  kernels::cpu::gather_rows(graph.features, vertices, data.features.data());
+  data.labels.resize(seeds.size());
+  kernels::cpu::gather_labels(graph.labels, seeds, data.labels.data());
+  gather_degrees(graph, vertices, data.degrees);
+}
+
+}  // namespace gnomon::runtime

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <span>
+#include <vector>
+
+#include "graph/graph.h"
+#include "kernels/block.h"
+#include "kernels/cpu/sampler.h"
+
+namespace gnomon::runtime {
+
+/// Uninitialised bytes at a 64-byte boundary that grow and never shrink. Copies are deep.
+class AlignedBytes {
+ public:
+  AlignedBytes() = default;
+  AlignedBytes(const AlignedBytes& other) { *this = other; }
+  AlignedBytes(AlignedBytes&&) noexcept = default;
+  AlignedBytes& operator=(const AlignedBytes& other);
+  AlignedBytes& operator=(AlignedBytes&&) noexcept = default;
+  ~AlignedBytes() = default;
+
+  /// Makes it `size` bytes long; what they hold is not defined afterwards.
+  void resize(std::size_t size);
+  std::byte* data() { return bytes_.get(); }
+  const std::byte* data() const { return bytes_.get(); }
+  std::size_t size() const { return size_; }
+
+ private:
+  static constexpr std::align_val_t alignment{64};
+  struct Release {
+    void operator()(std::byte* bytes) const { ::operator delete(bytes, alignment); }
+  };
+  std::unique_ptr<std::byte, Release> bytes_;
+  std::size_t size_ = 0;
+  std::size_t capacity_ = 0;
+};
+
+/// All that the model reads of one mini-batch: a host or device slot's content. Assignment copies everything
+/// and reuses the memory.
+struct BatchData {
+  kernels::MiniBatch batch;
+  AlignedBytes features;  ///< a row for each of batch.vertices, in the graph's own type
+  graph::FeatureType feature_type = graph::FeatureType::fp32;
+  std::int64_t columns = 0;
+  std::vector<std::int64_t> labels;  ///< of the seeds
+  std::vector<float> degrees;        ///< true in-degree of each of batch.vertices
+
+  /// What a transfer copies.
+  std::int64_t bytes() const;
+};
+
+/// Samples the mini-batch of `seeds` and gathers what belongs to it into `data`, whose memory is reused.
+void prepare_batch(const graph::Graph& graph, kernels::cpu::Sampler& sampler, const kernels::BatchKey& key,
+                   std::span<const graph::VertexId> seeds, BatchData& data);
+
+/// The true in-degree of each vertex.
+void gather_degrees(const graph::Graph& graph, std::span<const graph::VertexId> vertices,
+                    std::vector<float>& degrees);
+
+}  // namespace gnomon::runtime

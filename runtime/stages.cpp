@@ -1,0 +1,110 @@
+#include "runtime/stages.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "kernels/cpu/epoch_order.h"
+
+namespace gnomon::runtime {
+
+Stages::Slot Stages::Pool::take() {
+  const std::lock_guard lock(mutex_);
+  if (free_.empty()) {
+    return std::make_unique<BatchData>();
+  }
+  auto slot = std::move(free_.back());
+  free_.pop_back();
+  return slot;
+}
+
+void Stages::Pool::give(Slot slot) {
+  if (slot) {
+    const std::lock_guard lock(mutex_);
+    free_.push_back(std::move(slot));
+  }
+}
+
+Stages::Stages(const graph::Graph& graph, plan::Job job, plan::Plan plan, Learn learn)
+    : graph_(graph),
+      job_(std::move(job)),
+      plan_(std::move(plan)),
+      learn_(std::move(learn)),
+      samplers_(static_cast<std::size_t>(std::max(1, plan_.workers))) {}
+
+std::int64_t Stages::batches() const {
+  return kernels::cpu::num_batches(static_cast<std::int64_t>(graph_.train.size()), job_.batch_size);
+}
+
+void Stages::begin_epoch(std::int64_t epoch, std::vector<std::int64_t> order) {
+  for (auto& slot : host_slots_) {
+    host_pool_.give(std::move(slot));
+  }
+  for (auto& slot : device_slots_) {
+    device_pool_.give(std::move(slot));
+  }
+  host_slots_.clear();
+  device_slots_.clear();
+  host_slots_.resize(order.size());
+  device_slots_.resize(order.size());
+  epoch_ = epoch;
+  order_ = std::move(order);
+  seeds_ = kernels::cpu::epoch_order(graph_.train, job_.seed, static_cast<std::uint64_t>(epoch));
+}
+
+Stages::Slot Stages::prepare(std::int64_t position, std::unique_ptr<kernels::cpu::Sampler>& sampler,
+                             Pool& pool) {
+  if (!sampler) {
+    sampler = std::make_unique<kernels::cpu::Sampler>(graph_, job_.fanouts);
+  }
+  const auto batch = order_[static_cast<std::size_t>(position)];
+  auto slot = pool.take();
+  prepare_batch(graph_, *sampler,
+                {job_.seed, static_cast<std::uint64_t>(epoch_), static_cast<std::uint64_t>(batch)},
+                kernels::cpu::batch_seeds(seeds_, job_.batch_size, batch), *slot);
+  return slot;
+}
+
+void Stages::cpu_batch(std::int64_t position, int worker) {
+  auto slot = prepare(position, samplers_[static_cast<std::size_t>(worker)], host_pool_);
+  for (int i = 0; i < plan_.handover_copies; ++i) {
+    auto handed_over = host_pool_.take();
+    *handed_over = *slot;
+    host_pool_.give(std::exchange(slot, std::move(handed_over)));
+  }
+  host_slots_[static_cast<std::size_t>(position)] = std::move(slot);
+}
+
+void Stages::transfer(std::int64_t position) {
+  auto& host_slot = host_slots_[static_cast<std::size_t>(position)];
+  auto slot = device_pool_.take();
+  *slot = *host_slot;
+  host_pool_.give(std::move(host_slot));
+  device_slots_[static_cast<std::size_t>(position)] = std::move(slot);
+}
+
+void Stages::device_batch(std::int64_t position) {
+  device_slots_[static_cast<std::size_t>(position)] = prepare(position, device_sampler_, device_pool_);
+}
+
+void Stages::train(std::int64_t position) {
+  auto& slot = device_slots_[static_cast<std::size_t>(position)];
+  learn_(*slot, order_[static_cast<std::size_t>(position)]);
+  device_pool_.give(std::move(slot));
+}
+
+StageWork Stages::work() {
+  return {[this](std::int64_t position, int worker) { cpu_batch(position, worker); },
+          [this](std::int64_t position) { transfer(position); },
+          [this](std::int64_t position) { device_batch(position); },
+          [this](std::int64_t position) { train(position); }};
+}
+
+const BatchData& Stages::host_slot(std::int64_t position) const {
+  return *host_slots_[static_cast<std::size_t>(position)];
+}
+
+const BatchData& Stages::device_slot(std::int64_t position) const {
+  return *device_slots_[static_cast<std::size_t>(position)];
+}
+
+}  // namespace gnomon::runtime

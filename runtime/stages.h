@@ -1,0 +1,82 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "graph/graph.h"
+#include "kernels/cpu/sampler.h"
+#include "plan/job.h"
+#include "plan/plan.h"
+#include "runtime/batch_data.h"
+#include "runtime/host_machine.h"
+
+namespace gnomon::runtime {
+
+/// The real work of every stage of an epoch (the bodies of StageWork), and the slots that batches lie in.
+/// Stages speak of *positions* 0 … n-1 in the list of batches given to begin_epoch: the whole epoch in order,
+/// what is left of it after a resume, or a replayed order. Slots are recycled from epoch to epoch.
+///
+/// The four stages may run at the same time on different positions; the stages of one position follow each
+/// other (which a Machine's dependencies see to), as do all train and device_batch calls, all transfers, and
+/// all cpu_batch calls of one worker.
+class Stages {
+ public:
+  /// Trains on a prepared batch; `batch` is its index in the epoch.
+  using Learn = std::function<void(const BatchData& data, std::int64_t batch)>;
+
+  /// `graph` must outlive it. `plan` is resolved.
+  Stages(const graph::Graph& graph, plan::Job job, plan::Plan plan, Learn learn);
+
+  /// Mini-batches in a whole epoch.
+  std::int64_t batches() const;
+  /// Position i of the coming stages is batch `order[i]` of `epoch`. Drops batches left from before; no stage
+  /// may be running.
+  void begin_epoch(std::int64_t epoch, std::vector<std::int64_t> order);
+
+  /// Samples and gathers into a host slot, then copies the batch plan.handover_copies times more.
+  void cpu_batch(std::int64_t position, int worker);
+  /// Copies the batch from its host slot to a device slot.
+  void transfer(std::int64_t position);
+  /// Samples and gathers straight into a device slot.
+  void device_batch(std::int64_t position);
+  /// Calls `learn` with the batch in its device slot, which is free afterwards.
+  void train(std::int64_t position);
+
+  /// The four stages for a machine; this object must outlive it.
+  StageWork work();
+  /// The batch in its host slot, after cpu_batch, or in its device slot, after transfer or device_batch.
+  const BatchData& host_slot(std::int64_t position) const;
+  const BatchData& device_slot(std::int64_t position) const;
+
+ private:
+  using Slot = std::unique_ptr<BatchData>;
+  /// Free slots; shared by the threads.
+  class Pool {
+   public:
+    Slot take();
+    void give(Slot slot);
+
+   private:
+    std::mutex mutex_;
+    std::vector<Slot> free_;
+  };
+
+  Slot prepare(std::int64_t position, std::unique_ptr<kernels::cpu::Sampler>& sampler, Pool& pool);
+
+  const graph::Graph& graph_;
+  plan::Job job_;
+  plan::Plan plan_;
+  Learn learn_;
+  std::int64_t epoch_ = 0;
+  std::vector<std::int64_t> order_;
+  std::vector<graph::VertexId> seeds_;                            ///< of the whole epoch, shuffled
+  std::vector<std::unique_ptr<kernels::cpu::Sampler>> samplers_;  ///< of each worker, made at first use
+  std::unique_ptr<kernels::cpu::Sampler> device_sampler_;
+  Pool host_pool_, device_pool_;
+  std::vector<Slot> host_slots_, device_slots_;  ///< by position
+};
+
+}  // namespace gnomon::runtime
