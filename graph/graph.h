@@ -32,6 +32,7 @@ struct Features {
 /// `storage` keeps alive (a memory map of the store, or vectors).
 struct Graph {
   std::string name;
+  std::filesystem::path directory;       ///< the store it was opened from; empty when made in memory
   std::span<const std::int64_t> indptr;  ///< vertices + 1, from 0 to edges, not falling
   std::span<const VertexId> indices;     ///< edges
   Features features;

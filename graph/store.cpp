@@ -1,0 +1,125 @@
+#include "graph/store.h"
+
+#include <cstring>
+
+#include "base/error.h"
+
+namespace gnomon::graph {
+namespace {
+
+DType dtype_of(FeatureType type) { return type == FeatureType::fp32 ? DType::float32 : DType::float16; }
+
+/// Opens arrays of one store and keeps their maps.
+class StoreReader {
+ public:
+  explicit StoreReader(std::filesystem::path directory) : directory_(std::move(directory)) {}
+
+  template <class T>
+  std::span<const T> array(const char* file, DType type, const std::vector<std::int64_t>& shape) {
+    MappedNpy npy = map_npy(directory_ / file);
+    expect_npy(npy, type, shape);
+    return keep<T>(std::move(npy));
+  }
+  /// One-dimensional, of any length.
+  std::span<const VertexId> split(const char* file) {
+    MappedNpy npy = map_npy(directory_ / file);
+    expect_npy(npy, DType::int64, {npy.header.elements()});
+    return keep<VertexId>(std::move(npy));
+  }
+  std::shared_ptr<const void> storage() {
+    return std::make_shared<const std::vector<MappedNpy>>(std::move(arrays_));
+  }
+
+ private:
+  template <class T>
+  std::span<const T> keep(MappedNpy npy) {
+    return arrays_.emplace_back(std::move(npy)).template span<T>();
+  }
+  std::filesystem::path directory_;
+  std::vector<MappedNpy> arrays_;
+};
+
+/// The two ends are cheap to look at and keep a wrong file from being read past its end.
+void check_ends(const Graph& graph) {
+  const std::string where = (graph.directory / "indptr.npy").string();
+  if (graph.indptr.front() != 0) {
+    throw base::InputError(where, "begins with " + std::to_string(graph.indptr.front()) + "; must be 0");
+  }
+  if (graph.indptr.back() != graph.num_edges()) {
+    throw base::InputError(where, "ends with " + std::to_string(graph.indptr.back()) +
+                                      "; must be num_edges " + std::to_string(graph.num_edges()));
+  }
+}
+
+}  // namespace
+
+Graph open_store(const std::filesystem::path& directory) {
+  const auto meta = base::read_document<StoreMeta>(directory / "meta.json");
+  StoreReader reader(directory);
+  Graph graph;
+  graph.name = meta.name;
+  graph.directory = directory;
+  graph.indptr = reader.array<std::int64_t>("indptr.npy", DType::int64, {meta.num_vertices + 1});
+  graph.indices = reader.array<VertexId>("indices.npy", DType::int64, {meta.num_edges});
+  if (meta.feature_columns > 0) {
+    const auto bytes = reader.array<std::byte>("features.npy", dtype_of(meta.feature_type),
+                                               {meta.num_vertices, meta.feature_columns});
+    graph.features = {bytes.data(), meta.feature_type, meta.num_vertices, meta.feature_columns};
+  }
+  if (meta.num_classes > 0) {
+    graph.labels = reader.array<std::int32_t>("labels.npy", DType::int32, {meta.num_vertices});
+    graph.num_classes = meta.num_classes;
+  }
+  graph.train = reader.split("train.npy");
+  graph.valid = reader.split("valid.npy");
+  graph.test = reader.split("test.npy");
+  graph.storage = reader.storage();
+  check_ends(graph);
+  return graph;
+}
+
+std::int64_t StoreWriter::write_edges(std::int64_t num_vertices, const EdgeStream& edges,
+                                      const EdgeOptions& options, const std::string& where,
+                                      const base::Progress& progress) const {
+  MappedFile file;
+  const auto allocate = [&](std::int64_t count) {
+    file = MappedFile::create(path_of("indices.npy"), npy_header_bytes + static_cast<std::size_t>(count) * 8);
+    return reinterpret_cast<VertexId*>(file.writable() + npy_header_bytes);
+  };
+  const auto indptr = build_csc(num_vertices, edges, options, allocate, where, progress);
+  const std::int64_t num_edges = indptr.back();
+  const std::string header = format_npy_header(DType::int64, {num_edges});
+  std::memcpy(file.writable(), header.data(), header.size());
+  file.finish(npy_header_bytes + static_cast<std::size_t>(num_edges) * 8);
+  write_array<std::int64_t>("indptr.npy", DType::int64, indptr);
+  return num_edges;
+}
+
+void StoreWriter::commit(const StoreMeta& meta) {
+  base::write_document(path_of("meta.json"), meta);
+  directory_.commit();
+}
+
+void write_store(const Graph& graph, const std::filesystem::path& directory) {
+  StoreWriter writer(directory);
+  writer.write_array("indptr.npy", DType::int64, graph.indptr);
+  writer.write_array("indices.npy", DType::int64, graph.indices);
+  StoreMeta meta{graph.name, graph.num_vertices(), graph.num_edges(), graph.num_classes, 0, {}, {}};
+  meta.provenance.made_by = "write_store";
+  if (const Features& features = graph.features; features.data != nullptr) {
+    meta.feature_columns = features.columns;
+    meta.feature_type = features.type;
+    NpyWriter array(writer.path_of("features.npy"), dtype_of(features.type), features.columns);
+    array.write(features.data, features.rows * features.columns);
+    array.finish();
+  }
+  if (graph.num_classes > 0) {
+    writer.write_array("labels.npy", DType::int32, graph.labels);
+  }
+  writer.write_array("train.npy", DType::int64, graph.train);
+  writer.write_array("valid.npy", DType::int64, graph.valid);
+  writer.write_array("test.npy", DType::int64, graph.test);
+  writer.commit(meta);
+}
+
+}  // namespace gnomon::graph

@@ -1,0 +1,186 @@
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "base/error.h"
+#include "graph/graph.h"
+
+namespace gnomon::graph {
+namespace {
+
+/// The smallest index in [0, count) at which `faulty` holds, or none; looked for by all cores.
+template <class Faulty>
+std::optional<std::int64_t> first_fault(std::int64_t count, Faulty faulty) {
+  constexpr std::int64_t block = 1 << 15;
+  const std::int64_t blocks = (count + block - 1) / block;
+  std::atomic<std::int64_t> next{0};
+  std::atomic<std::int64_t> found{count};
+  const auto work = [&] {
+    for (std::int64_t mine = next++; mine < blocks && mine * block < found.load(); mine = next++) {
+      const std::int64_t end = std::min((mine + 1) * block, count);
+      for (std::int64_t i = mine * block; i < end; ++i) {
+        if (faulty(i)) {
+          std::int64_t best = found.load();
+          while (i < best && !found.compare_exchange_weak(best, i)) {
+          }
+          break;
+        }
+      }
+    }
+  };
+  const auto helpers = std::min<std::int64_t>(blocks, std::thread::hardware_concurrency()) - 1;
+  {
+    std::vector<std::jthread> threads;
+    for (std::int64_t i = 0; i < helpers; ++i) {
+      threads.emplace_back(work);
+    }
+    work();
+  }
+  return found < count ? std::optional(found.load()) : std::nullopt;
+}
+
+/// "DIRECTORY/labels.npy" for a store, "NAME: labels" for a graph in memory.
+std::string where_of(const Graph& graph, const std::string& array) {
+  return graph.directory.empty() ? graph.name + ": " + array : (graph.directory / (array + ".npy")).string();
+}
+
+std::string number(std::int64_t value) { return std::to_string(value); }
+
+std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+
+void check_topology(const Graph& graph) {
+  if (graph.indptr.empty() || graph.indptr.front() != 0 || graph.indptr.back() != graph.num_edges()) {
+    throw base::InputError(where_of(graph, "indptr"),
+                           "must begin with 0 and end with " + number(graph.num_edges()));
+  }
+  const auto& indptr = graph.indptr;
+  if (const auto bad =
+          first_fault(graph.num_vertices(), [&](auto v) { return indptr[at(v + 1)] < indptr[at(v)]; })) {
+    throw base::InputError(where_of(graph, "indptr"), "not monotone at position " + number(*bad + 1) + ": " +
+                                                          number(indptr[at(*bad + 1)]) + " after " +
+                                                          number(indptr[at(*bad)]));
+  }
+  const auto beyond = static_cast<std::uint64_t>(graph.num_vertices());
+  if (const auto bad = first_fault(graph.num_edges(), [&](auto e) {
+        return static_cast<std::uint64_t>(graph.indices[at(e)]) >= beyond;
+      })) {
+    throw base::InputError(where_of(graph, "indices"),
+                           "vertex " + number(graph.indices[at(*bad)]) + " at position " + number(*bad) +
+                               " is out of range; use 0 to " + number(graph.num_vertices() - 1));
+  }
+}
+
+/// Whether any element of the row has all exponent bits set, which makes it infinite or NaN.
+template <class Word>
+bool has_non_finite(const std::byte* row, std::int64_t columns, Word exponent) {
+  bool any = false;
+  for (std::int64_t column = 0; column < columns; ++column) {
+    Word word{};
+    std::memcpy(&word, row + static_cast<std::size_t>(column) * sizeof(Word), sizeof(Word));
+    any |= (word & exponent) == exponent;
+  }
+  return any;
+}
+
+void check_features(const Graph& graph) {
+  const Features& features = graph.features;
+  if (features.data == nullptr) {
+    return;
+  }
+  if (features.rows != graph.num_vertices()) {
+    throw base::InputError(where_of(graph, "features"), "has " + number(features.rows) + " rows; must be " +
+                                                            number(graph.num_vertices()) + ", one a vertex");
+  }
+  const auto bad_row = [&](VertexId v) {
+    return features.type == FeatureType::fp32
+               ? has_non_finite<std::uint32_t>(features.row(v), features.columns, 0x7F800000U)
+               : has_non_finite<std::uint16_t>(features.row(v), features.columns, 0x7C00U);
+  };
+  if (const auto bad = first_fault(features.rows, bad_row)) {
+    throw base::InputError(where_of(graph, "features"),
+                           "NaN or infinite in row " + number(*bad) + "; features must be finite");
+  }
+}
+
+void check_labels(const Graph& graph) {
+  if (graph.labels.empty()) {
+    return;
+  }
+  const auto& labels = graph.labels;
+  if (static_cast<std::int64_t>(labels.size()) != graph.num_vertices()) {
+    throw base::InputError(where_of(graph, "labels"), "must be one a vertex");
+  }
+  if (const auto bad = first_fault(graph.num_vertices(), [&](VertexId v) {
+        return labels[at(v)] < -1 || labels[at(v)] >= graph.num_classes;
+      })) {
+    throw base::InputError(where_of(graph, "labels"), "label " + number(labels[at(*bad)]) + " of vertex " +
+                                                          number(*bad) + " is out of range; use 0 to " +
+                                                          number(graph.num_classes - 1) +
+                                                          ", or -1 for not known");
+  }
+}
+
+void check_splits(const Graph& graph) {
+  std::vector<char> owner(at(graph.num_vertices()), 0);
+  constexpr const char* names[] = {"train", "valid", "test"};
+  const std::span<const VertexId> splits[] = {graph.train, graph.valid, graph.test};
+  for (std::size_t s = 0; s < 3; ++s) {
+    const std::string where = where_of(graph, names[s]);
+    for (std::size_t i = 0; i < splits[s].size(); ++i) {
+      const VertexId vertex = splits[s][i];
+      const auto text = [&] { return "vertex " + number(vertex); };
+      if (vertex < 0 || vertex >= graph.num_vertices()) {
+        throw base::InputError(where,
+                               text() + " is out of range; use 0 to " + number(graph.num_vertices() - 1));
+      }
+      char& owned = owner[at(vertex)];
+      if (owned == static_cast<char>(s + 1)) {
+        throw base::InputError(where, text() + " is repeated; list each vertex once");
+      }
+      if (owned != 0) {
+        throw base::InputError(
+            where, text() + " is in the split " + names[owned - 1] + " too; splits must be disjoint");
+      }
+      if (i > 0 && vertex < splits[s][i - 1]) {
+        throw base::InputError(where,
+                               text() + " stands after " + number(splits[s][i - 1]) + "; must be ascending");
+      }
+      owned = static_cast<char>(s + 1);
+    }
+  }
+}
+
+void check_trainable(const Graph& graph) {
+  if (graph.features.data == nullptr || graph.features.columns == 0) {
+    throw base::InputError(where_of(graph, "features"), "is missing; training needs features");
+  }
+  if (graph.labels.empty()) {
+    throw base::InputError(where_of(graph, "labels"), "is missing; training needs labels");
+  }
+  if (graph.train.empty()) {
+    throw base::InputError(where_of(graph, "train"), "is empty; training needs at least one vertex");
+  }
+  for (const VertexId vertex : graph.train) {
+    if (graph.labels[at(vertex)] < 0) {
+      throw base::InputError(where_of(graph, "train"),
+                             "vertex " + number(vertex) + " has no label (-1); training vertices need one");
+    }
+  }
+}
+
+}  // namespace
+
+void validate(const Graph& graph, bool for_training) {
+  check_topology(graph);
+  check_features(graph);
+  check_labels(graph);
+  check_splits(graph);
+  if (for_training) {
+    check_trainable(graph);
+  }
+}
+
+}  // namespace gnomon::graph
