@@ -26,6 +26,8 @@ class Failure : public std::runtime_error {
 class Interrupted : public std::runtime_error {
  public:
   Interrupted() : std::runtime_error("interrupted") {}
+  /// `next`: how to go on, for instance "go on with: gnomon train … --resume".
+  explicit Interrupted(const std::string& next) : std::runtime_error("interrupted; " + next) {}
 };
 
 }  // namespace gnomon::base

@@ -24,14 +24,15 @@ endif()
 
 add_library(gnomon_settings INTERFACE)
 target_include_directories(gnomon_settings INTERFACE ${PROJECT_SOURCE_DIR})
-target_compile_options(gnomon_settings INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Werror)
-if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-  # GCC 12 warns of std::string's own memcpy (GCC bug 105651).
-  target_compile_options(gnomon_settings INTERFACE -Wno-restrict)
+target_compile_options(gnomon_settings INTERFACE
+  $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wshadow -Werror>)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  # GCC bug 105651: std::string's insert and operator+ warn wrongly when inlined.
+  target_compile_options(gnomon_settings INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>)
 endif()
 if(GNOMON_SANITIZE)
-  target_compile_options(gnomon_settings INTERFACE -fsanitize=${GNOMON_SANITIZE} -fno-omit-frame-pointer
-    -fno-sanitize-recover=all)
+  target_compile_options(gnomon_settings INTERFACE
+    $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${GNOMON_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all>)
   target_link_options(gnomon_settings INTERFACE -fsanitize=${GNOMON_SANITIZE})
 endif()
 

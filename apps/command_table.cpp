@@ -1,0 +1,35 @@
+#include <array>
+
+#include "apps/command.h"
+
+namespace gnomon::apps {
+namespace {
+
+constexpr std::string_view data = "Data";
+constexpr std::string_view planning = "Measure and plan";
+constexpr std::string_view training = "Train";
+
+constexpr std::array<CommandInfo, 10> table{{
+    {"import", "Read a graph from another format into a store", data,
+     "gnomon import npz cora.npz stores/cora --split per-class:20,500,1000"},
+    {"generate", "Make a random graph store (sbm or rmat)", data,
+     "gnomon generate sbm stores/toy --vertices 10000 --edges 100000 --classes 5"},
+    {"info", "Describe a graph store, or this machine and this build", data,
+     "gnomon info stores/cora --check"},
+    {"profile", "Measure this machine and a workload on it", planning,
+     "gnomon profile stores/cora -o profile.json"},
+    {"explore", "Predict plans, and what changes if the machine, workload or plan did", planning,
+     "gnomon explore profile.json --plan all --set machine.cpu.cores=2,4,8"},
+    {"tune", "Find the best plan for a profile", planning, "gnomon tune profile.json -o plan.json"},
+    {"validate", "Run plans and put predicted beside measured time", planning,
+     "gnomon validate stores/cora profile.json"},
+    {"train", "Train a model by a plan", training, "gnomon train stores/cora --plan plan.json"},
+    {"autotune", "Profile, tune and train in one go", training, "gnomon autotune stores/cora"},
+    {"demo", "The whole way on a generated graph, or on your own file", training, "gnomon demo"},
+}};
+
+}  // namespace
+
+std::span<const CommandInfo> all_commands() { return table; }
+
+}  // namespace gnomon::apps

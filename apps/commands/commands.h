@@ -1,0 +1,22 @@
+#pragma once
+
+#include "apps/command.h"
+
+/// One function a command, in the file of its name. See AddCommand.
+namespace gnomon::apps {
+
+// In gnomon.
+Action add_import(CLI::App& app);
+Action add_generate(CLI::App& app);
+Action add_info(CLI::App& app);
+Action add_explore(CLI::App& app);
+Action add_tune(CLI::App& app);
+
+// In gnomon-compute, which links LibTorch.
+Action add_profile(CLI::App& app);
+Action add_validate(CLI::App& app);
+Action add_train(CLI::App& app);
+Action add_autotune(CLI::App& app);
+Action add_demo(CLI::App& app);
+
+}  // namespace gnomon::apps

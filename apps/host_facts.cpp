@@ -1,0 +1,50 @@
+#include "apps/host_facts.h"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace gnomon::apps {
+namespace {
+
+/// The value of the first "key : value" line in a file; empty without one.
+std::string value_in(const std::filesystem::path& file, std::string_view key) {
+  std::ifstream in(file);
+  for (std::string line; std::getline(in, line);) {
+    const auto colon = line.find(':');
+    if (line.rfind(key, 0) == 0 && colon != std::string::npos) {
+      const auto begin = line.find_first_not_of(" \t", colon + 1);
+      return begin == std::string::npos ? "" : line.substr(begin);
+    }
+  }
+  return "";
+}
+
+int cores_allowed() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  return ::sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+}
+
+std::vector<std::string> gpu_names() {
+  std::vector<std::string> names;
+  std::error_code absent;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/driver/nvidia/gpus", absent)) {
+    names.push_back(value_in(entry.path() / "information", "Model"));
+  }
+  return names;
+}
+
+}  // namespace
+
+HostFacts host_facts() {
+  return {.cpu = value_in("/proc/cpuinfo", "model name"),
+          .cores = cores_allowed(),
+          .memory_bytes =
+              static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGESIZE)),
+          .gpus = gpu_names()};
+}
+
+}  // namespace gnomon::apps

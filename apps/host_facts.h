@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace gnomon::apps {
+
+/// What the system says of this machine, read in no time.
+struct HostFacts {
+  std::string cpu;
+  int cores = 1;  ///< that this process may run on
+  double memory_bytes = 0;
+  std::vector<std::string> gpus;  ///< as the NVIDIA driver names them
+};
+
+HostFacts host_facts();
+
+}  // namespace gnomon::apps

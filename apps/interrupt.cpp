@@ -1,0 +1,40 @@
+#include "apps/interrupt.h"
+
+#include <csignal>
+#include <utility>
+
+#include "base/error.h"
+
+namespace gnomon::apps {
+namespace {
+
+/// A signal handler takes no arguments of ours, so the flag must be reachable without any.
+std::atomic<bool>& flag() {
+  static std::atomic<bool> stop{false};
+  return stop;
+}
+static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may only touch lock-free atomics");
+
+}  // namespace
+
+const std::atomic<bool>& stop_on_interrupt() {
+  flag() = false;  // also constructs it before a handler can run
+  struct sigaction action {};
+  action.sa_handler = [](int) { flag() = true; };
+  action.sa_flags = SA_RESETHAND | SA_RESTART;
+  ::sigaction(SIGINT, &action, nullptr);
+  ::sigaction(SIGTERM, &action, nullptr);
+  return flag();
+}
+
+base::Progress interruptible(base::Progress progress, const std::atomic<bool>& stop) {
+  return
+      [progress = std::move(progress), &stop](std::string_view what, std::int64_t done, std::int64_t total) {
+        if (stop) {
+          throw base::Interrupted();
+        }
+        base::report(progress, what, done, total);
+      };
+}
+
+}  // namespace gnomon::apps

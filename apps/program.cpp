@@ -1,0 +1,129 @@
+#include "apps/program.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <iostream>
+#include <new>
+#include <string>
+
+#include "apps/build_facts.h"
+#include "base/error.h"
+
+namespace gnomon::apps {
+namespace {
+
+/// Prints an error as the one line the user sees.
+int complain(const std::string& who, std::string message, ExitCode code) {
+  while (!message.empty() && message.back() == '\n') {
+    message.pop_back();
+  }
+  std::replace(message.begin(), message.end(), '\n', ' ');
+  std::cerr << who << ": " << message << "\n";
+  return code;
+}
+
+const CommandInfo* find_command(std::string_view name) {
+  const auto commands = all_commands();
+  const auto found = std::find_if(commands.begin(), commands.end(),
+                                  [&](const CommandInfo& command) { return command.name == name; });
+  return found == commands.end() ? nullptr : &*found;
+}
+
+/// Replaces this process by the program `sibling`; returns only by throwing.
+[[noreturn]] void hand_over(char** argv, const char* sibling) {
+  const auto program = std::filesystem::read_symlink("/proc/self/exe").parent_path() / sibling;
+  ::execv(program.c_str(), argv);
+  throw base::Failure(program.string(), std::string("cannot be started: ") + std::strerror(errno));
+}
+
+/// A parsed command line whose command is still to run.
+struct Parsed {
+  CLI::App app{
+      "Measures a machine, predicts every way of training a graph neural network on it, picks the "
+      "best and runs it."};
+  std::map<std::string, Action> actions;
+};
+
+void declare(Parsed& parsed, const Commands& commands) {
+  auto& app = parsed.app;
+  app.name("gnomon");
+  app.set_version_flag("--version", "gnomon " + build_facts().version);
+  app.require_subcommand(1);
+  app.get_formatter()->column_width(26);
+  app.footer("`gnomon COMMAND --help` says more about a command and ends with an example.");
+  for (const auto& info : all_commands()) {
+    auto* command = app.add_subcommand(std::string(info.name), std::string(info.summary));
+    command->group(std::string(info.group));
+    command->footer("Example:\n  " + std::string(info.example));
+    command->option_defaults()->always_capture_default();
+    if (const auto found = commands.find(info.name); found != commands.end()) {
+      parsed.actions[std::string(info.name)] = found->second(*command);
+    }
+  }
+}
+
+void run_parsed(const Parsed& parsed) {
+  const auto name = parsed.app.get_subcommands().front()->get_name();
+  const auto action = parsed.actions.find(name);
+  if (action == parsed.actions.end()) {
+    throw base::Failure(name, "is not part of this program");
+  }
+  action->second();
+  if (!std::cout.flush()) {
+    throw base::Failure("standard output", "cannot be written");
+  }
+}
+
+/// The command that argv[1] names; null when it is an option. Throws InputError for an unknown one.
+const CommandInfo* asked_command(int argc, char** argv) {
+  if (argc < 2) {
+    throw base::InputError("no command given; see gnomon --help");
+  }
+  const auto* command = find_command(argv[1]);
+  if (command == nullptr && argv[1][0] != '-') {
+    throw base::InputError("\"" + std::string(argv[1]) + "\" is not a command; see gnomon --help");
+  }
+  return command;
+}
+
+int parse_and_run(int argc, char** argv, const Commands& commands, const char* sibling, std::string& who) {
+  if (const auto* command = asked_command(argc, argv)) {
+    who = "gnomon " + std::string(command->name);
+    if (sibling != nullptr && commands.find(command->name) == commands.end()) {
+      hand_over(argv, sibling);
+    }
+  }
+  Parsed parsed;
+  declare(parsed, commands);
+  try {
+    parsed.app.parse(argc, argv);
+  } catch (const CLI::Success& asked) {  // --help, --version
+    parsed.app.exit(asked, std::cout, std::cerr);
+    return done;
+  } catch (const CLI::ParseError& error) {
+    return complain(who, std::string(error.what()) + "; see " + who + " --help", bad_input);
+  }
+  run_parsed(parsed);
+  return done;
+}
+
+}  // namespace
+
+int run_program(int argc, char** argv, const Commands& commands, const char* sibling) {
+  std::string who = "gnomon";
+  try {
+    return parse_and_run(argc, argv, commands, sibling, who);
+  } catch (const base::InputError& error) {
+    return complain(who, error.what(), bad_input);
+  } catch (const std::bad_alloc&) {
+    return complain(who, "out of memory", failure);
+  } catch (const std::exception& error) {
+    return complain(who, error.what(), failure);
+  }
+}
+
+}  // namespace gnomon::apps

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <iosfwd>
+#include <string>
+#include <string_view>
+
+#include "base/progress.h"
+
+namespace gnomon::apps {
+
+/// Whether stderr is a terminal that can redraw a line.
+bool stderr_is_terminal();
+
+/// Shows progress on stderr: a bar with the time left on a terminal, once a stage has lasted half a second;
+/// elsewhere one line for each stage that has lasted two seconds. Wiped when destroyed. One thread uses it.
+class ProgressBar {
+ public:
+  ProgressBar();
+  /// For tests: draws on `out`, as a terminal or not; `now` is its clock.
+  using Clock = std::function<std::chrono::steady_clock::time_point()>;
+  ProgressBar(std::ostream& out, bool terminal, Clock now);
+  ~ProgressBar();
+  ProgressBar(const ProgressBar&) = delete;
+  ProgressBar& operator=(const ProgressBar&) = delete;
+
+  /// How the libraries report to this bar, which must outlive the result.
+  base::Progress progress();
+
+  /// Prints a line of its own (an epoch's result, say); the bar goes on below it.
+  void note(std::string_view line);
+
+ private:
+  void update(std::string_view what, std::int64_t done, std::int64_t total);
+  void draw(double elapsed_s, std::int64_t done, std::int64_t total);
+  void wipe();
+
+  std::ostream& out_;
+  bool terminal_;
+  Clock now_;
+  std::string stage_;
+  std::chrono::steady_clock::time_point stage_began_;
+  std::chrono::steady_clock::time_point last_drawn_;
+  bool announced_ = false;
+  bool on_screen_ = false;
+};
+
+}  // namespace gnomon::apps
