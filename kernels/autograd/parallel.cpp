@@ -1,0 +1,27 @@
+#include "kernels/autograd/parallel.h"
+
+#include <ATen/Parallel.h>
+
+#include <algorithm>
+
+#ifndef INTRA_OP_PARALLEL
+#error "at::parallel_for is serial in this file: compile it with -fopenmp"
+#endif
+
+namespace gnomon::kernels::autograd {
+
+void for_row_ranges(const cpu::SparseRows& rows, std::int64_t work_per_entry,
+                    const std::function<void(cpu::RowRange)>& body) {
+  constexpr std::int64_t least_work = 1 << 15;  // some ten microseconds, about what waking a thread costs
+  const std::int64_t work =
+      (rows.num_entries() + rows.num_rows()) * std::max<std::int64_t>(work_per_entry, 1);
+  const std::int64_t parts = std::clamp<std::int64_t>(work / least_work, 1, at::get_num_threads());
+  const auto ranges = cpu::balanced_ranges(rows.indptr, parts);
+  at::parallel_for(0, parts, 1, [&](std::int64_t first, std::int64_t last) {
+    for (std::int64_t part = first; part < last; ++part) {
+      body(ranges[static_cast<std::size_t>(part)]);
+    }
+  });
+}
+
+}  // namespace gnomon::kernels::autograd

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+
+#include "kernels/cpu/sparse_rows.h"
+
+namespace gnomon::kernels::autograd {
+
+/// Calls `body` on ranges that together are all rows, on up to at::get_num_threads() threads at once,
+/// balanced by entries. `work_per_entry`: about how many numbers an entry touches; little work stays on this
+/// thread.
+void for_row_ranges(const cpu::SparseRows& rows, std::int64_t work_per_entry,
+                    const std::function<void(cpu::RowRange)>& body);
+
+}  // namespace gnomon::kernels::autograd

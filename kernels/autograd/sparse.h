@@ -1,0 +1,64 @@
+#pragma once
+
+#include <torch/torch.h>
+
+#include <memory>
+#include <mutex>
+
+#include "kernels/block.h"
+#include "kernels/cpu/sparse_rows.h"
+
+/// Differentiable sparse operations on a sampled block. Dense tensors are float32 on the CPU, others are
+/// refused with c10::Error; S sources, D destinations, E edges (in the block's order), F columns, H heads.
+/// They run on at::get_num_threads() threads with the same bits for any number, forward and backward.
+/// Gradients cannot be differentiated again (c10::Error).
+namespace gnomon::kernels::autograd {
+
+/// A block together with its transpose, which is built when a gradient first needs it.
+class SparseBlock {
+ public:
+  /// To share a block inside a MiniBatch: std::shared_ptr<const Block>(batch, &batch->blocks[hop]).
+  explicit SparseBlock(std::shared_ptr<const Block> block) : block_(std::move(block)) {}
+
+  const Block& block() const { return *block_; }
+  cpu::SparseRows by_destination() const { return cpu::rows_of(*block_); }
+  cpu::SparseRows by_source() const {
+    std::call_once(once_, [this] { transposed_ = cpu::transpose(*block_); });
+    return cpu::rows_of(transposed_);
+  }
+
+ private:
+  std::shared_ptr<const Block> block_;
+  mutable std::once_flag once_;
+  mutable cpu::TransposedBlock transposed_;
+};
+
+/// Autograd's graph shares the block until the backward pass is over.
+using SparseBlockPtr = std::shared_ptr<const SparseBlock>;
+
+/// y[v] = Σ x[u] over v's in-edges. x is S x F, y is D x F.
+torch::Tensor spmm_sum(const SparseBlockPtr& block, const torch::Tensor& x);
+
+/// y[v] = mean of x[u] over v's in-edges, 0 where there are none. x is S x F, y is D x F.
+torch::Tensor spmm_mean(const SparseBlockPtr& block, const torch::Tensor& x);
+
+/// y[v] = destination_scale[v] · Σ source_scale[u] · x[u] over v's in-edges: with scales 1/√degree the
+/// symmetric normalisation of GCN (Kipf and Welling, ICLR 2017, equation 2). x is S x F, y is D x F, the
+/// scales are D and S and get no gradient.
+torch::Tensor spmm_scaled(const SparseBlockPtr& block, const torch::Tensor& x,
+                          const torch::Tensor& destination_scale, const torch::Tensor& source_scale);
+
+/// y[v,h,:] = Σ weights[e,h] · x[u,h,:] over v's in-edges e = (u, v). x is S x H x F, weights E x H,
+/// y is D x H x F.
+torch::Tensor spmm_weighted(const SparseBlockPtr& block, const torch::Tensor& x,
+                            const torch::Tensor& weights);
+
+/// y[e,h] = destination_scores[v,h] + source_scores[u,h] for e = (u, v): GAT's logits before the LeakyReLU
+/// (Veličković et al., ICLR 2018, equation 3). The scores are D x H and S x H, y is E x H.
+torch::Tensor sddmm_add(const SparseBlockPtr& block, const torch::Tensor& destination_scores,
+                        const torch::Tensor& source_scores);
+
+/// Softmax over each destination's in-edges, per head. logits and result are E x H.
+torch::Tensor edge_softmax(const SparseBlockPtr& block, const torch::Tensor& logits);
+
+}  // namespace gnomon::kernels::autograd

@@ -1,0 +1,56 @@
+#include "kernels/cpu/sparse_rows.h"
+
+#include <numeric>
+
+namespace gnomon::kernels::cpu {
+
+TransposedBlock transpose(const Block& block) {
+  TransposedBlock transposed;
+  transposed.indptr.resize(static_cast<std::size_t>(block.num_sources) + 1);
+  transposed.destinations.resize(block.indices.size());
+  transposed.edges.resize(block.indices.size());
+  for (const std::int32_t source : block.indices) {
+    ++transposed.indptr[static_cast<std::size_t>(source) + 1];
+  }
+  std::partial_sum(transposed.indptr.begin(), transposed.indptr.end(), transposed.indptr.begin());
+  std::vector<std::int64_t> next(transposed.indptr.begin(), transposed.indptr.end() - 1);
+  for (std::size_t v = 0; v < static_cast<std::size_t>(block.num_destinations); ++v) {
+    for (std::int64_t edge = block.indptr[v]; edge < block.indptr[v + 1]; ++edge) {
+      const std::int32_t source = block.indices[static_cast<std::size_t>(edge)];
+      const auto at = static_cast<std::size_t>(next[static_cast<std::size_t>(source)]++);
+      transposed.destinations[at] = static_cast<std::int32_t>(v);
+      transposed.edges[at] = edge;
+    }
+  }
+  return transposed;
+}
+
+SparseRows rows_of(const Block& block) { return {block.indptr, block.indices, {}}; }
+
+SparseRows rows_of(const TransposedBlock& transposed) {
+  return {transposed.indptr, transposed.destinations, transposed.edges};
+}
+
+std::vector<RowRange> balanced_ranges(std::span<const std::int64_t> indptr, std::int64_t parts) {
+  const auto num_rows = static_cast<std::int64_t>(indptr.size()) - 1;
+  const auto work_before = [&](std::int64_t row) { return indptr[static_cast<std::size_t>(row)] + row; };
+  std::vector<RowRange> ranges;
+  std::int64_t row = 0;
+  for (std::int64_t part = 0; part < parts; ++part) {
+    const std::int64_t first = row;
+    const std::int64_t target = work_before(num_rows) * (part + 1) / parts;
+    std::int64_t beyond = num_rows;
+    while (row < beyond) {  // binary search: the last row boundary with no more than the target before it
+      const std::int64_t middle = row + (beyond - row + 1) / 2;
+      if (work_before(middle) <= target) {
+        row = middle;
+      } else {
+        beyond = middle - 1;
+      }
+    }
+    ranges.push_back({first, row});
+  }
+  return ranges;
+}
+
+}  // namespace gnomon::kernels::cpu

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "kernels/block.h"
+
+namespace gnomon::kernels::cpu {
+
+/// A sparse matrix by rows, as the sparse kernels read it. Row r has the entries indptr[r] … indptr[r+1]-1;
+/// entry i lies in columns[i] and belongs to the block's edge edges[i] (to edge i when `edges` is empty).
+struct SparseRows {
+  std::span<const std::int64_t> indptr;
+  std::span<const std::int32_t> columns;
+  std::span<const std::int64_t> edges;
+
+  std::int64_t num_rows() const { return static_cast<std::int64_t>(indptr.size()) - 1; }
+  std::int64_t num_entries() const { return static_cast<std::int64_t>(columns.size()); }
+  std::int64_t edge(std::int64_t entry) const {
+    return edges.empty() ? entry : edges[static_cast<std::size_t>(entry)];
+  }
+};
+
+/// A block by sources: source u feeds destinations[indptr[u]] … destinations[indptr[u+1]-1], in the order of
+/// the block's edges, whose numbers are in `edges`.
+struct TransposedBlock {
+  std::vector<std::int64_t> indptr;  ///< num_sources + 1
+  std::vector<std::int32_t> destinations;
+  std::vector<std::int64_t> edges;
+};
+
+/// The block by sources (counting sort; time linear in its size).
+TransposedBlock transpose(const Block& block);
+
+/// Rows are destinations, columns are sources. The vectors must outlive the view.
+SparseRows rows_of(const Block& block);
+/// Rows are sources, columns are destinations. The vectors must outlive the view.
+SparseRows rows_of(const TransposedBlock& transposed);
+
+/// Rows first … last-1.
+struct RowRange {
+  std::int64_t first = 0;
+  std::int64_t last = 0;
+};
+
+/// Cuts all rows into `parts` (at least 1) consecutive ranges, some perhaps empty, of nearly equal work: a
+/// row's is its entries and one more. A row is never cut.
+std::vector<RowRange> balanced_ranges(std::span<const std::int64_t> indptr, std::int64_t parts);
+
+}  // namespace gnomon::kernels::cpu

@@ -1,0 +1,121 @@
+#include "kernels/autograd/sparse.h"
+
+#include "kernels/cpu/sparse.h"
+#include "tests/kernels/sparse_contract.h"
+
+namespace gnomon::kernels {
+namespace {
+
+struct CpuSparse {
+  using BlockPtr = autograd::SparseBlockPtr;
+  static torch::Device device() { return torch::kCPU; }
+  static BlockPtr share(const Block& block) {
+    return std::make_shared<const autograd::SparseBlock>(std::make_shared<const Block>(block));
+  }
+  static constexpr auto spmm_sum = autograd::spmm_sum;
+  static constexpr auto spmm_mean = autograd::spmm_mean;
+  static constexpr auto spmm_scaled = autograd::spmm_scaled;
+  static constexpr auto spmm_weighted = autograd::spmm_weighted;
+  static constexpr auto sddmm_add = autograd::sddmm_add;
+  static constexpr auto edge_softmax = autograd::edge_softmax;
+};
+
+INSTANTIATE_TYPED_TEST_SUITE_P(Cpu, SparseContract, CpuSparse);
+
+/// Values and gradients of all operations on a block large enough to be shared between eight threads.
+std::vector<Tensor> everything(const autograd::SparseBlockPtr& block) {
+  torch::manual_seed(7);
+  const auto S = block->block().num_sources;
+  const auto D = block->block().num_destinations;
+  const auto leaf = [](std::vector<std::int64_t> sizes) { return torch::randn(sizes).requires_grad_(); };
+  const Tensor x = leaf({S, 4, 8});
+  const Tensor left = leaf({D, 4});
+  const Tensor right = leaf({S, 4});
+  const Tensor logits = autograd::sddmm_add(block, left, right);
+  const Tensor softmax = autograd::edge_softmax(block, logits);
+  const Tensor attended = autograd::spmm_weighted(block, x, softmax);
+  const Tensor flat = x.reshape({S, 32});
+  const Tensor sum = autograd::spmm_sum(block, flat);
+  const Tensor mean = autograd::spmm_mean(block, flat);
+  const Tensor scaled = autograd::spmm_scaled(block, flat, torch::rand({D}), torch::rand({S}));
+  (attended.pow(2).sum() + (sum * mean * scaled).sum()).backward();
+  return {logits, softmax, attended, sum, mean, scaled, x.grad(), left.grad(), right.grad()};
+}
+
+TEST(SparseOnThreads, SameBitsForAnyNumber) {
+  const auto block = CpuSparse::share(random_block(3000, 4000, 8));
+  const int threads_before = at::get_num_threads();
+  at::set_num_threads(1);
+  const auto expected = everything(block);
+  for (const int threads : {2, 3, 8}) {
+    at::set_num_threads(threads);
+    const auto found = everything(block);
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      EXPECT_TRUE(torch::equal(found[i], expected[i])) << "tensor " << i << " with " << threads << " threads";
+    }
+  }
+  at::set_num_threads(threads_before);
+}
+
+TEST(SparseRows, RangesCoverAllRowsOnceInBalance) {
+  for (const Block& block : {random_block(500, 300, 9), in_hub(100), out_hub(100), block_of(0, {}),
+                             block_of(1, {{}}), block_of(3, {{}, {}, {0, 1, 2, 2, 2, 2}, {}})}) {
+    std::int64_t largest = 0;
+    for (std::size_t v = 0; v + 1 < block.indptr.size(); ++v) {
+      largest = std::max(largest, 1 + block.indptr[v + 1] - block.indptr[v]);
+    }
+    const std::int64_t all = block.num_edges() + block.num_destinations;
+    for (const std::int64_t parts : {1, 2, 3, 8, 1000}) {
+      const auto ranges = cpu::balanced_ranges(block.indptr, parts);
+      ASSERT_EQ(static_cast<std::int64_t>(ranges.size()), parts);
+      std::int64_t next = 0;
+      for (const auto& range : ranges) {
+        ASSERT_EQ(range.first, next);
+        ASSERT_GE(range.last, range.first);
+        next = range.last;
+        const auto work = block.indptr[static_cast<std::size_t>(range.last)] + range.last -
+                          block.indptr[static_cast<std::size_t>(range.first)] - range.first;
+        EXPECT_LE(work, all / parts + 1 + largest);
+      }
+      EXPECT_EQ(next, block.num_destinations);
+    }
+  }
+}
+
+TEST(SparseRows, TransposeHoldsEveryEdgeOnceInOrder) {
+  const Block block = random_block(60, 50, 10);
+  const auto transposed = cpu::transpose(block);
+  std::vector<std::int64_t> destination_of(block.indices.size());
+  for (std::size_t v = 0; v + 1 < block.indptr.size(); ++v) {
+    std::fill(destination_of.begin() + block.indptr[v], destination_of.begin() + block.indptr[v + 1], v);
+  }
+  for (std::int32_t u = 0; u < block.num_sources; ++u) {
+    std::vector<std::int64_t> edges;
+    for (std::size_t e = 0; e < block.indices.size(); ++e) {
+      if (block.indices[e] == u) {
+        edges.push_back(static_cast<std::int64_t>(e));
+      }
+    }
+    const auto first = transposed.indptr[static_cast<std::size_t>(u)];
+    const auto last = transposed.indptr[static_cast<std::size_t>(u) + 1];
+    EXPECT_EQ(std::vector<std::int64_t>(transposed.edges.begin() + first, transposed.edges.begin() + last),
+              edges);
+    for (auto i = static_cast<std::size_t>(first); i < static_cast<std::size_t>(last); ++i) {
+      EXPECT_EQ(transposed.destinations[i], destination_of[static_cast<std::size_t>(transposed.edges[i])]);
+    }
+  }
+}
+
+TEST(Sparse, WritesOnlyTheRowsOfItsRange) {
+  const Block block = block_of(3, {{0, 1}, {2}, {}, {1, 2}});
+  const std::vector<float> x{1, 2, 4};
+  std::vector<float> y(4, -1);
+  cpu::spmm(cpu::rows_of(block), {1, 3}, {}, x, 1, y);
+  EXPECT_EQ(y, (std::vector<float>{-1, 4, 0, -1}));
+  std::vector<float> edges(5, -1);
+  cpu::sddmm_add(cpu::rows_of(block), {1, 3}, 1, std::vector<float>{0, 10, 20, 30}, x, edges);
+  EXPECT_EQ(edges, (std::vector<float>{-1, -1, 14, -1, -1}));
+}
+
+}  // namespace
+}  // namespace gnomon::kernels
