@@ -1,5 +1,7 @@
 #include "profiles/profile.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 
 namespace gnomon::profiles {
@@ -56,6 +58,7 @@ Profile read_profile(const std::filesystem::path& path) {
 
 double scaling_at(const std::vector<ScalingPoint>& points, int threads) {
   ScalingPoint below;  // one thread scales by one
+  threads = std::max(threads, below.threads);
   for (const ScalingPoint& point : points) {
     if (point.threads >= threads) {
       const int gap = point.threads - below.threads;

@@ -17,7 +17,7 @@ struct StageCosts {
   double cpu_batch_s = 0;
   double transfer_s = 0;
   double device_batch_s = 0;
-  double device_batch_link_s = 0;  ///< the part of device_batch_s that also holds the link
+  double device_batch_link_s = 0;  ///< the part of device_batch_s, its first, that also uses the link
   double train_s = 0;
 };
 
@@ -27,9 +27,11 @@ struct MachineModel {
   int workers = 1;
   bool host_device = false;  ///< the device lane and the copy lane run on the cores too
   int device_threads = 1;    ///< cores that a stage on a host device keeps busy
-  StageCosts costs;          ///< mean of each stage, worker efficiency and device speed-up already in it
-  profiles::Contention contention;
-  std::function<StageCosts(std::int64_t batch)> costs_of;  ///< empty: every batch costs the mean
+  StageCosts costs{};        ///< mean of each stage, worker efficiency and device speed-up already in it
+  profiles::Contention contention{};
+  /// What each batch costs; empty: the mean. Where the mean device_batch_link_s is 0, that of no batch
+  /// counts.
+  std::function<StageCosts(std::int64_t batch)> costs_of{};
 };
 
 /// The model of a resolved plan on a profiled machine. `spread`: batches differ as they were measured to, by
@@ -51,21 +53,20 @@ struct Prediction {
   std::vector<schedule::StageSpan> timeline;  ///< only when asked for
 };
 
-/// Runs epochs in the SimGrid engine, of which a process has one: make one Simulator and use it again and
-/// again. Deterministic. Not thread-safe.
+/// Runs epochs in the SimGrid engine, of which a process has one that is used again and again. Deterministic:
+/// what ran before does not matter. Not thread-safe.
 class Simulator {
  public:
+  /// Makes the engine when this process has none.
   Simulator();
-  ~Simulator();
-  Simulator(const Simulator&) = delete;
-  Simulator& operator=(const Simulator&) = delete;
 
-  /// Runs the plan's schedule (schedule::run_epoch, the code that trains) on the simulated machine.
+  /// Runs the plan's schedule (schedule::run_epoch, the code that trains) on the simulated machine. Throws
+  /// what the schedule throws.
   Prediction run(const plan::Plan& plan, const MachineModel& model, std::int64_t batches, bool with_timeline);
 
- private:
-  struct Engine;
-  std::unique_ptr<Engine> engine_;
+  /// Calls `drive` with a fresh simulated machine, for about so many batches. Its exceptions come out.
+  void with_machine(const MachineModel& model, std::int64_t batches,
+                    const std::function<void(schedule::Machine&)>& drive);
 };
 
 /// Resolves the plan on the profile's machine, models it (with spread) and runs one epoch.

@@ -1,0 +1,249 @@
+#include "sim/hardware.h"
+
+#include <algorithm>
+#include <cmath>
+#include <csignal>
+#include <exception>
+#include <limits>
+#include <simgrid/s4u.hpp>
+#include <stdexcept>
+#include <string>
+
+namespace gnomon::sim {
+namespace {
+
+namespace s4u = simgrid::s4u;
+
+/// As many as plans and profiles may name. SimGrid takes no new hosts after the first run, so all exist.
+constexpr int most_cores = 4096;
+
+/// Engine time passes in units of about one epoch, and every epoch begins at a whole number of units. Until
+/// the clock reaches twice this number its rounding is the same for all epochs: a run's result does not
+/// depend on the runs before it.
+constexpr double first_date = 4096;
+
+/// Dates closer than this, in units of engine time, are one date to SimGrid.
+constexpr double date_precision = 1e-12;
+
+constexpr double never_s = std::numeric_limits<double>::infinity();
+
+std::string name_of_cpu(int cores) { return "cpu-" + std::to_string(cores); }
+
+/// SimGrid takes Ctrl-C and segmentation faults for itself; this gives them back.
+class SignalHandlers {
+ public:
+  SignalHandlers() {
+    sigaction(SIGINT, nullptr, &interrupt_);
+    sigaction(SIGSEGV, nullptr, &fault_);
+  }
+  ~SignalHandlers() {
+    sigaction(SIGINT, &interrupt_, nullptr);
+    sigaction(SIGSEGV, &fault_, nullptr);
+  }
+  SignalHandlers(const SignalHandlers&) = delete;
+  SignalHandlers& operator=(const SignalHandlers&) = delete;
+
+ private:
+  struct sigaction interrupt_ = {};
+  struct sigaction fault_ = {};
+};
+
+void make_platform() {
+  auto* machine = s4u::create_empty_zone("machine");
+  for (int cores = 1; cores <= most_cores; ++cores) {
+    machine->create_host(name_of_cpu(cores), 1.0)->set_core_count(cores)->seal();
+  }
+  machine->create_host("link", 1.0)->seal();
+  machine->seal();
+}
+
+s4u::Engine& engine() {
+  if (!s4u::Engine::has_instance()) {
+    const SignalHandlers kept;
+    std::string name = "gnomon";
+    std::string quiet = "--log=root.thresh:error";
+    char* arguments[] = {name.data(), quiet.data(), nullptr};
+    int count = 2;
+    // SimGrid owns the engine and ends it with the process.
+    s4u::Engine* made = s4u::Engine::get_instance(&count, arguments);
+    s4u::Engine::set_config("surf/precision", date_precision);
+    s4u::Engine::set_config("maxmin/precision", 1e-9);
+    make_platform();
+    return *made;
+  }
+  return *s4u::Engine::get_instance();
+}
+
+}  // namespace
+
+void make_engine() { engine(); }
+
+void run_in_actor(const std::function<void()>& body) {
+  s4u::Engine& runs = engine();
+  std::exception_ptr thrown;
+  s4u::Actor::create("policy", s4u::Host::by_name("link"), [&] {
+    try {
+      body();
+    } catch (const simgrid::ForcefulKillException&) {
+      throw;
+    } catch (...) {
+      thrown = std::current_exception();
+    }
+  });
+  runs.run();
+  if (thrown) {
+    std::rethrow_exception(thrown);
+  }
+}
+
+struct Hardware::State {
+  struct Slot {
+    Work work;
+    double slowdown = 1;
+    double end_s = never_s;  ///< of work that is not shared
+  };
+
+  double unit_s = 1;  ///< a power of two: dividing by it rounds nothing
+  double origin = 0;  ///< the epoch's begin on the engine's clock
+  double now_s = 0;
+  s4u::Host* cpu = nullptr;
+  s4u::Host* link = nullptr;
+  std::vector<Slot> slots;
+  std::vector<s4u::ActivityPtr> shared;  ///< running executions …
+  std::vector<int> shared_slots;         ///< … and whose they are
+  std::vector<int> ended;
+
+  double to_date(double seconds) const { return origin + seconds / unit_s; }
+
+  void execute(int slot, double seconds) {
+    const Slot& at = slots[static_cast<std::size_t>(slot)];
+    auto execution = s4u::Exec::init()->set_flops_amount(seconds / unit_s);
+    execution->set_host(at.work.resource == Resource::link ? link : cpu);
+    execution->set_thread_count(at.work.threads);
+    execution->start();
+    shared.emplace_back(std::move(execution));
+    shared_slots.push_back(slot);
+  }
+
+  void forget(std::size_t position) {
+    shared.erase(shared.begin() + static_cast<std::ptrdiff_t>(position));
+    shared_slots.erase(shared_slots.begin() + static_cast<std::ptrdiff_t>(position));
+  }
+
+  /// Stops an execution; the seconds that it had left at full speed.
+  double stop(std::size_t position) {
+    const auto execution = shared[position];
+    const Slot& at = slots[static_cast<std::size_t>(shared_slots[position])];
+    // SimGrid counts the work of all threads together.
+    const double left = execution->get_remaining() / at.work.threads * unit_s;
+    execution->cancel();
+    forget(position);
+    return left;
+  }
+
+  void end_shared(std::size_t position) {
+    ended.push_back(shared_slots[position]);
+    forget(position);
+  }
+
+  double next_end_s() const {
+    double next_s = never_s;
+    for (const Slot& slot : slots) {
+      next_s = std::min(next_s, slot.end_s);
+    }
+    return next_s;
+  }
+
+  /// Lets the clock run until work that is not shared ends at `next_s`, or a shared execution before it.
+  void sleep_until(double next_s) {
+    const double pause = std::max(0.0, to_date(next_s) - s4u::Engine::get_clock());
+    if (shared.empty()) {
+      if (pause > date_precision) {
+        s4u::this_actor::sleep_for(pause);
+      }
+      now_s = next_s;
+      return;
+    }
+    const double timeout = next_s == never_s ? -1 : pause;
+    const auto first = s4u::Activity::wait_any_for(shared, timeout);
+    if (first < 0) {
+      now_s = next_s;
+      return;
+    }
+    now_s = std::max(now_s, (s4u::Engine::get_clock() - origin) * unit_s);
+    end_shared(static_cast<std::size_t>(first));
+  }
+
+  /// Everything else that ends at this same date.
+  void end_the_rest() {
+    while (!shared.empty()) {
+      const auto next = s4u::Activity::test_any(shared);
+      if (next < 0) {
+        break;
+      }
+      end_shared(static_cast<std::size_t>(next));
+    }
+    for (std::size_t slot = 0; slot < slots.size(); ++slot) {
+      if (slots[slot].end_s <= now_s) {
+        slots[slot].end_s = never_s;
+        ended.push_back(static_cast<int>(slot));
+      }
+    }
+  }
+};
+
+Hardware::Hardware(int cores, int slots, double scale_s) : state_(std::make_unique<State>()) {
+  if (cores < 1 || cores > most_cores) {
+    throw std::invalid_argument("a simulated machine has 1 to " + std::to_string(most_cores) +
+                                " cores, not " + std::to_string(cores));
+  }
+  state_->unit_s = scale_s > 0 ? std::exp2(std::ceil(std::log2(scale_s))) : 1;
+  state_->cpu = s4u::Host::by_name(name_of_cpu(cores));
+  state_->link = s4u::Host::by_name("link");
+  state_->slots.resize(static_cast<std::size_t>(slots));
+  state_->origin = std::max(first_date, std::ceil(s4u::Engine::get_clock()));
+  s4u::this_actor::sleep_until(state_->origin);
+}
+
+Hardware::~Hardware() {
+  while (!state_->shared.empty()) {
+    state_->stop(0);
+  }
+}
+
+double Hardware::now_s() const { return state_->now_s; }
+
+void Hardware::begin(int slot, const Work& work, double slowdown) {
+  auto& at = state_->slots[static_cast<std::size_t>(slot)];
+  at = {work, slowdown, never_s};
+  if (work.resource == Resource::own) {
+    at.end_s = state_->now_s + work.seconds * slowdown;
+  } else {
+    state_->execute(slot, work.seconds * slowdown);
+  }
+}
+
+void Hardware::change_slowdown(int slot, double slowdown) {
+  auto& at = state_->slots[static_cast<std::size_t>(slot)];
+  const double ratio = slowdown / at.slowdown;
+  at.slowdown = slowdown;
+  if (at.work.resource == Resource::own) {
+    at.end_s = state_->now_s + (at.end_s - state_->now_s) * ratio;
+    return;
+  }
+  const auto& owners = state_->shared_slots;
+  const auto position = std::find(owners.begin(), owners.end(), slot) - owners.begin();
+  state_->execute(slot, state_->stop(static_cast<std::size_t>(position)) * ratio);
+}
+
+const std::vector<int>& Hardware::advance() {
+  state_->ended.clear();
+  const double next_s = state_->next_end_s();
+  if (next_s < never_s || !state_->shared.empty()) {
+    state_->sleep_until(next_s);
+    state_->end_the_rest();
+  }
+  return state_->ended;
+}
+
+}  // namespace gnomon::sim

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace gnomon::sim {
+
+/// What a piece of work runs on.
+enum class Resource : std::uint8_t {
+  own,    ///< nothing else uses it meanwhile: a worker's own core, the device, the copy engine
+  cores,  ///< threads on the CPU, whose cores are shared fairly when there are more threads than cores
+  link,   ///< the link between host and device, shared fairly between all that use it
+};
+
+/// A piece of work: what it takes alone, and on what.
+struct Work {
+  double seconds = 0;
+  Resource resource = Resource::own;
+  int threads = 1;  ///< of Resource::cores: how many cores it keeps busy at once
+};
+
+/// The hardware of one simulated epoch, on SimGrid's clock. What is shared is divided by SimGrid's solver,
+/// max-min fair: the CPU is a host of so many cores; the link is a host of one core whose work is seconds of
+/// its full bandwidth, which is divided as a link's bandwidth is but knows neither latency nor protocol. What
+/// is not shared sleeps for as long as it takes.
+///
+/// Dates are seconds since the epoch began. Works have slots, which their owner numbers from 0. Lives inside
+/// run_in_actor.
+class Hardware {
+ public:
+  /// `scale_s`: about how long the epoch will take at most. It only places the clock's rounding.
+  Hardware(int cores, int slots, double scale_s);
+  ~Hardware();
+  Hardware(const Hardware&) = delete;
+  Hardware& operator=(const Hardware&) = delete;
+
+  double now_s() const;
+  /// Begins work in a free slot; it takes `slowdown` times its seconds.
+  void begin(int slot, const Work& work, double slowdown);
+  /// What is left of the work in `slot` takes `slowdown` times as long as it would alone, from now on.
+  void change_slowdown(int slot, double slowdown);
+  /// Moves the clock to the next date at which work ends and returns the slots of all that ends then; they
+  /// are free again. Empty when nothing runs.
+  const std::vector<int>& advance();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// Makes the process's SimGrid engine if there is none yet. SimGrid's signal handlers are not kept.
+void make_engine();
+
+/// Runs `body` inside a SimGrid actor to its end. Its exceptions come out.
+void run_in_actor(const std::function<void()>& body);
+
+}  // namespace gnomon::sim

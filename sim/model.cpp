@@ -1,0 +1,117 @@
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <numbers>
+#include <vector>
+
+#include "base/error.h"
+#include "base/philox.h"
+#include "schedule/machine.h"
+#include "sim/prediction.h"
+
+namespace gnomon::sim {
+namespace {
+
+using profiles::StageTime;
+using profiles::WorkloadProfile;
+using schedule::Stage;
+
+/// Batches whose costs are drawn; beyond them the draws repeat.
+constexpr std::int64_t most_draws = 1 << 16;
+
+/// A standard normal number (Box and Muller 1958).
+double normal(std::uint64_t seed, Stage stage, std::int64_t batch) {
+  base::RandomStream stream({.seed = seed,
+                             .purpose = base::Purpose::simulate,
+                             .batch = static_cast<std::uint64_t>(batch),
+                             .level = static_cast<std::uint32_t>(stage)});
+  const double radius = std::sqrt(-2 * std::log1p(-stream.uniform()));
+  return radius * std::cos(2 * std::numbers::pi * stream.uniform());
+}
+
+/// What each batch takes relative to the mean: log-normal with the measured deviation, for times are positive
+/// and lean to the right. Their mean over the epoch is 1, so that an epoch holds the work that was measured.
+std::vector<double> draw_spread(const StageTime& time, Stage stage, std::int64_t batches,
+                                std::uint64_t seed) {
+  const double relative = time.mean_s > 0 ? time.deviation_s / time.mean_s : 0;
+  const double sigma = std::sqrt(std::log1p(relative * relative));
+  std::vector<double> ratios(static_cast<std::size_t>(batches));
+  double sum = 0;
+  for (std::int64_t batch = 0; batch < batches; ++batch) {
+    double& ratio = ratios[static_cast<std::size_t>(batch)];
+    ratio = sigma > 0 ? std::exp(sigma * normal(seed, stage, batch)) : 1;
+    sum += ratio;
+  }
+  for (double& ratio : ratios) {
+    ratio *= static_cast<double>(batches) / sum;
+  }
+  return ratios;
+}
+
+double handover_s(const profiles::Profile& profile, const plan::Plan& plan) {
+  if (plan.handover_copies == 0) {
+    return 0;
+  }
+  const double bandwidth = profile.machine.cpu.copy_bandwidth_bytes_per_s;
+  if (bandwidth <= 0) {
+    throw base::InputError("profile: machine.cpu.copy_bandwidth_bytes_per_s",
+                           "0 cannot tell what the hand-over copies of plan \"" + plan.name +
+                               "\" cost; use a measured bandwidth");
+  }
+  return plan.handover_copies * profile.workload.batch_bytes / bandwidth;
+}
+
+/// Mean costs without the hand-over copies.
+StageCosts mean_costs(const WorkloadProfile& workload, const plan::Plan& plan) {
+  using profiles::scaling_at;
+  const double batch_speedup = scaling_at(workload.device_batch_speedup, plan.device_threads);
+  StageCosts costs;
+  costs.cpu_batch_s = workload.cpu_batch.mean_s / scaling_at(workload.worker_efficiency, plan.workers);
+  costs.transfer_s = workload.transfer.mean_s;
+  costs.device_batch_s = workload.device_batch.mean_s / batch_speedup;
+  costs.device_batch_link_s = workload.device_batch_link_s / batch_speedup;
+  costs.train_s = workload.train.mean_s / scaling_at(workload.train_speedup, plan.device_threads);
+  return costs;
+}
+
+/// The costs of each batch of an epoch.
+std::vector<StageCosts> draw_costs(const WorkloadProfile& workload, const StageCosts& mean,
+                                   double extra_cpu_s, std::uint64_t seed) {
+  const auto batches = std::min(workload.batches, most_draws);
+  const auto cpu = draw_spread(workload.cpu_batch, Stage::cpu_batch, batches, seed);
+  const auto transfer = draw_spread(workload.transfer, Stage::transfer, batches, seed);
+  const auto device = draw_spread(workload.device_batch, Stage::device_batch, batches, seed);
+  const auto train = draw_spread(workload.train, Stage::train, batches, seed);
+  std::vector<StageCosts> costs(cpu.size());
+  for (std::size_t i = 0; i < costs.size(); ++i) {
+    costs[i] = {mean.cpu_batch_s * cpu[i] + extra_cpu_s, mean.transfer_s * transfer[i],
+                mean.device_batch_s * device[i], mean.device_batch_link_s * device[i],
+                mean.train_s * train[i]};
+  }
+  return costs;
+}
+
+}  // namespace
+
+MachineModel machine_model(const profiles::Profile& profile, const plan::Plan& plan, bool spread,
+                           std::uint64_t seed) {
+  MachineModel model;
+  model.cores = profile.machine.cpu.cores;
+  model.workers = plan.workers;
+  model.host_device = profile.machine.device.kind == profiles::DeviceKind::host;
+  model.device_threads = plan.device_threads;
+  model.contention = profile.machine.contention;
+  model.costs = mean_costs(profile.workload, plan);
+  const double extra_cpu_s = handover_s(profile, plan);
+  if (spread) {
+    const auto drawn = std::make_shared<const std::vector<StageCosts>>(
+        draw_costs(profile.workload, model.costs, extra_cpu_s, seed));
+    model.costs_of = [drawn](std::int64_t batch) {
+      return (*drawn)[static_cast<std::size_t>(batch) % drawn->size()];
+    };
+  }
+  model.costs.cpu_batch_s += extra_cpu_s;
+  return model;
+}
+
+}  // namespace gnomon::sim
