@@ -29,23 +29,40 @@ struct DispatcherResult {
   std::string stopped_by;  ///< "balanced", "repeated", "device only", "pipeline"
 };
 
-/// x ≥ 0, device-prepared batches per CPU-prepared batch, that minimises C'(x) of systems.md §4. Infinite
-/// when no CPU batching pays.
-double first_ratio(double cpu_batch_s, double device_batch_link_s, double transfer_s, double train_s);
+/// Device-prepared batches per CPU-prepared batch, x >= 0, that minimise MorphGL's cost of an epoch (PVLDB
+/// 19(6), 2026, section 4): a phase in which the device prepares x batches and CPU and link are busy too,
+/// then a pipelined one as long as its slowest resource:
+///
+///     C'(x) = n / (1 + x) * (x U + max(T, (1 + x) M, C - x U))
+///
+/// with U = device_batch_s, T = transfer_s, M = train_s and C = cpu_batch_s, that of all workers together
+/// (one worker's time over their effective number). Infinite when no CPU batching pays, which it
+/// always does a little where training takes time.
+double first_ratio(double cpu_batch_s, double device_batch_s, double transfer_s, double train_s);
 
-/// MorphGL's dispatcher (systems.md §4): first ratio, feedback loop over the simulator, fall-backs.
+/// MorphGL's dispatcher: from the first ratio on, the CPU's buffer shrinks while the simulator says that the
+/// device waits for the CPU, and grows while the CPU waits for the device, the device's buffer staying what
+/// `morphgl` says. It ends
+/// - "balanced": the wait of one overlap is under one device batching;
+/// - "repeated": a plan comes again, or the CPU buffer would outgrow the epoch; the fastest one seen is
+/// taken;
+/// - "device only": the device still waits for a buffer of one batch;
+/// - "pipeline": training alone takes longer than CPU batching and copying do, or no device batching pays.
+/// The last two give plans of another schedule.
 DispatcherResult dispatch(const profiles::Profile& profile, const plan::Plan& morphgl,
                           const Evaluate& evaluate);
 
 struct TuneResult {
   Candidate best;
   std::vector<Candidate> candidates;  ///< the best of each preset, the fastest first
-  DispatcherResult dispatcher;
+  DispatcherResult dispatcher;        ///< of the best dual-buffer plan
   int evaluations = 0;
 };
 
-/// For every preset searches workers, device threads, buffers and look-ahead, exhaustively where that is
-/// small, and the dispatcher's ratio for dual-buffer plans.
+/// For every preset searches the plans of tuner/space.h; for dual-buffer presets the dispatcher chooses the
+/// buffers of each. Plans whose lower bound is over the best epoch are left out, so `evaluate` must not be
+/// under sim::lower_bound_s of the profile's model with spread (as sim::predict with seed 0 is not).
+/// Deterministic; of equally fast plans the one with fewer resources wins.
 TuneResult tune(const profiles::Profile& profile, const Evaluate& evaluate, const base::Progress& progress);
 
 }  // namespace gnomon::tuner
