@@ -57,6 +57,20 @@ TEST(SamplingRule, DrawsByItsDefinition) {
   }
 }
 
+constexpr std::int64_t first_position(std::int64_t degree) {
+  std::int64_t position = -1;
+  draw_positions({5, 6, 7}, 2, 9, degree, 1, &position);
+  return position;
+}
+
+// Devices compile the rule as C++17 constexpr functions.
+TEST(SamplingRule, IsTheSameAtCompileTime) {
+  constexpr std::int64_t narrow = first_position(1000);
+  constexpr std::int64_t wide = first_position(100000);
+  EXPECT_EQ(narrow, floyd({5, 6, 7}, 2, 9, 1000, 1)[0]);
+  EXPECT_EQ(wide, floyd({5, 6, 7}, 2, 9, 100000, 1)[0]);
+}
+
 TEST(ChiSquare, KnownQuantiles) {
   EXPECT_NEAR(chi_square_p(3.841458820694124, 1), 0.05, 1e-9);
   EXPECT_NEAR(chi_square_p(10.827566170662733, 1), 1e-3, 1e-9);

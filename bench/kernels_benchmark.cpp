@@ -1,0 +1,107 @@
+// Preparing mini-batches on an R-MAT graph of 2^20 vertices and about 30 million stored edges, 128 fp32
+// features a vertex: batches of 1,024 vertices, fanouts 15, 10, 5, each thread its own sampler.
+
+#include <benchmark/benchmark.h>
+
+#include <numeric>
+#include <vector>
+
+#include "graph/generate.h"
+#include "kernels/cpu/epoch_order.h"
+#include "kernels/cpu/gather.h"
+#include "kernels/cpu/sampler.h"
+#include "kernels/cpu/sparse.h"
+
+namespace gnomon::kernels::cpu {
+namespace {
+
+constexpr std::int64_t batch_size = 1024;
+
+const graph::Graph& rmat() {
+  static const graph::Graph graph = graph::generate_in_memory(graph::Rmat{.scale = 20, .seed = 1});
+  return graph;
+}
+
+/// All vertices in the order of an epoch.
+const std::vector<graph::VertexId>& order() {
+  static const std::vector<graph::VertexId> vertices = [] {
+    std::vector<graph::VertexId> all(static_cast<std::size_t>(rmat().num_vertices()));
+    std::iota(all.begin(), all.end(), graph::VertexId{0});
+    return epoch_order(all, 1, 0);
+  }();
+  return vertices;
+}
+
+/// Samples batch after batch; threads take different ones.
+class BatchStream {
+ public:
+  explicit BatchStream(const benchmark::State& state)
+      : next_(state.thread_index()), stride_(state.threads()) {}
+  const MiniBatch& next() {
+    sampler_.sample({1, 0, static_cast<std::uint64_t>(next_)}, batch_seeds(order(), batch_size, next_),
+                    batch_);
+    next_ = (next_ + stride_) % num_batches(rmat().num_vertices(), batch_size);
+    return batch_;
+  }
+
+ private:
+  Sampler sampler_{rmat(), {15, 10, 5}};
+  MiniBatch batch_;
+  std::int64_t next_;
+  std::int64_t stride_;
+};
+
+void sample(benchmark::State& state) {
+  BatchStream stream(state);
+  std::int64_t edges = 0;
+  for (auto _ : state) {
+    edges += stream.next().num_edges();
+  }
+  state.counters["edges"] = benchmark::Counter(static_cast<double>(edges), benchmark::Counter::kIsRate);
+}
+
+void gather(benchmark::State& state) {
+  const MiniBatch batch = BatchStream(state).next();
+  std::vector<std::byte> out(batch.vertices.size() * static_cast<std::size_t>(rmat().features.row_bytes()));
+  for (auto _ : state) {
+    gather_rows(rmat().features, batch.vertices, out.data());
+    benchmark::ClobberMemory();
+  }
+  state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(out.size()));
+}
+
+void sample_and_gather(benchmark::State& state) {
+  BatchStream stream(state);
+  std::vector<std::byte> out;
+  std::int64_t vertices = 0;
+  for (auto _ : state) {
+    const MiniBatch& batch = stream.next();
+    out.resize(batch.vertices.size() * static_cast<std::size_t>(rmat().features.row_bytes()));
+    gather_rows(rmat().features, batch.vertices, out.data());
+    vertices += static_cast<std::int64_t>(batch.vertices.size());
+  }
+  state.SetBytesProcessed(vertices * rmat().features.row_bytes());
+}
+
+/// The mean of the first layer's block, of as many columns as the argument says.
+void spmm_mean(benchmark::State& state) {
+  const Block block = BatchStream(state).next().blocks.back();
+  const std::int64_t width = state.range(0);
+  const std::vector<float> x(static_cast<std::size_t>(block.num_sources * width), 1.0F);
+  std::vector<float> y(static_cast<std::size_t>(block.num_destinations * width));
+  const auto scale = inverse_degrees(block.indptr);
+  for (auto _ : state) {
+    spmm(rows_of(block), {0, block.num_destinations}, {scale, {}}, x, width, y);
+    benchmark::ClobberMemory();
+  }
+  state.counters["edges"] = benchmark::Counter(static_cast<double>(block.num_edges()),
+                                               benchmark::Counter::kIsIterationInvariantRate);
+}
+
+BENCHMARK(sample)->ThreadRange(1, 8)->UseRealTime()->Unit(benchmark::kMillisecond);
+BENCHMARK(gather)->ThreadRange(1, 8)->UseRealTime()->Unit(benchmark::kMillisecond);
+BENCHMARK(sample_and_gather)->ThreadRange(1, 8)->UseRealTime()->Unit(benchmark::kMillisecond);
+BENCHMARK(spmm_mean)->Arg(128)->Arg(256)->Unit(benchmark::kMillisecond);
+
+}  // namespace
+}  // namespace gnomon::kernels::cpu
