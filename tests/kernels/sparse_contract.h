@@ -14,8 +14,8 @@
 ///     using BlockPtr = …;   static BlockPtr share(Block);   static torch::Device device();
 /// and, as static functions, the operations of kernels/autograd/sparse.h on a BlockPtr.
 /// The reference is dense algebra in double precision with the incidence matrices of the block, and gradients
-/// are central differences of that reference; for blocks too large for this the same algebra with sparse
-/// matrices, and autograd in double precision.
+/// are central differences of that reference; for blocks too large for this the same algebra by indices, and
+/// autograd in double precision.
 namespace gnomon::kernels {
 
 using torch::Tensor;
@@ -23,7 +23,7 @@ using torch::Tensor;
 /// One operation by its implementation (float) and by the reference (double), on the same inputs.
 using Operation = std::function<Tensor(const std::vector<Tensor>&)>;
 
-/// Incidence matrices: destinations x edges, sources x edges.
+/// The edges' destinations and sources, as incidence matrices (rows x edges) unless these would be large.
 class Incidence {
  public:
   explicit Incidence(const Block& block) {
@@ -32,29 +32,45 @@ class Incidence {
       destinations.insert(destinations.end(), static_cast<std::size_t>(block.indptr[v + 1] - block.indptr[v]),
                           static_cast<std::int64_t>(v));
     }
-    const std::vector<std::int64_t> sources(block.indices.begin(), block.indices.end());
-    destination_ = matrix(destinations, block.num_destinations);
-    source_ = matrix(sources, block.num_sources);
+    destination_ = side(destinations, block.num_destinations);
+    source_ = side({block.indices.begin(), block.indices.end()}, block.num_sources);
   }
-  Tensor to_edges_from_sources(const Tensor& x) const { return apply(source_.t(), x); }
-  Tensor to_edges_from_destinations(const Tensor& x) const { return apply(destination_.t(), x); }
-  Tensor to_destinations(const Tensor& edges) const { return apply(destination_, edges); }
+  Tensor to_edges_from_sources(const Tensor& x) const { return to_edges(source_, x); }
+  Tensor to_edges_from_destinations(const Tensor& x) const { return to_edges(destination_, x); }
+  Tensor to_destinations(const Tensor& edges) const {
+    return destination_.matrix.defined() ? multiply(destination_.matrix, edges) : add_up(destination_, edges);
+  }
 
  private:
-  static Tensor matrix(const std::vector<std::int64_t>& rows, std::int64_t num_rows) {
-    const auto edges = static_cast<std::int64_t>(rows.size());
-    const Tensor places = torch::stack({torch::tensor(rows, torch::kLong), torch::arange(edges)});
-    const Tensor sparse =
-        torch::sparse_coo_tensor(places, torch::ones({edges}, torch::kDouble), {num_rows, edges});
-    return num_rows * edges < 1000000 ? sparse.to_dense() : sparse;
+  struct Side {
+    std::int64_t num_rows;
+    Tensor row_of_edge;
+    Tensor matrix;
+  };
+  static Side side(const std::vector<std::int64_t>& row_of_edge, std::int64_t num_rows) {
+    Side side{num_rows, torch::tensor(row_of_edge, torch::kLong), {}};
+    const auto edges = side.row_of_edge.numel();
+    if (num_rows * edges < 1000000) {
+      side.matrix = torch::zeros({num_rows, edges}, torch::kDouble);
+      side.matrix.index_put_({side.row_of_edge, torch::arange(edges)}, 1);
+    }
+    return side;
   }
-  static Tensor apply(const Tensor& matrix, const Tensor& x) {
+  static Tensor multiply(const Tensor& matrix, const Tensor& x) {
     auto sizes = x.sizes().vec();
     sizes[0] = matrix.size(0);
     return torch::mm(matrix, x.flatten(1)).reshape(sizes);
   }
-  Tensor destination_;
-  Tensor source_;
+  static Tensor add_up(const Side& side, const Tensor& edges) {
+    auto sizes = edges.sizes().vec();
+    sizes[0] = side.num_rows;
+    return torch::zeros(sizes, torch::kDouble).index_add(0, side.row_of_edge, edges);
+  }
+  static Tensor to_edges(const Side& side, const Tensor& x) {
+    return side.matrix.defined() ? multiply(side.matrix.t(), x) : x.index_select(0, side.row_of_edge);
+  }
+  Side destination_;
+  Side source_;
 };
 
 inline Tensor degrees(const Block& block) {
@@ -129,6 +145,10 @@ inline void expect_equal(const Operation& operation, const Operation& reference,
 template <class Implementation>
 class SparseContract : public ::testing::Test {
  protected:
+  // Threads are another test's matter; here they would only wait for each other.
+  void SetUp() override { at::set_num_threads(1); }
+  void TearDown() override { at::set_num_threads(threads_before_); }
+
   /// All operations on one block, against the reference.
   static void expect_all_equal(const Block& block, Gradients how) {
     torch::manual_seed(1);
@@ -194,6 +214,9 @@ class SparseContract : public ::testing::Test {
                    {torch::rand({E, 2}) * 4 - 2}, device, how);
     }
   }
+
+ private:
+  int threads_before_ = at::get_num_threads();
 };
 
 TYPED_TEST_SUITE_P(SparseContract);
