@@ -19,7 +19,7 @@
 /// The contract of every neighbour sampler. An implementation is a type with
 ///     Implementation(const graph::Graph&, std::vector<int> fanouts)   // base::InputError
 ///     MiniBatch sample(const BatchKey&, std::span<const graph::VertexId> seeds)   // base::InputError
-/// Each statistical test is one test of its hypothesis at 1e-3; the seeds are fixed, so it passes always or
+/// Each chi-square check is one test of its hypothesis at 1e-3; the seeds are fixed, so it passes always or
 /// never.
 namespace gnomon::kernels {
 
