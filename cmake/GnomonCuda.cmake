@@ -39,6 +39,17 @@ endif()
 set(CMAKE_CUDA_STANDARD 17)
 set(CMAKE_CUDA_STANDARD_REQUIRED ON)
 
+# gnomon_cuda_library(NAME FOLDER folder LINKS targets…): the library gnomon_NAME of all CUDA sources in a folder.
+function(gnomon_cuda_library name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "FOLDER" "LINKS")
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${arg_FOLDER}/*.cu)
+  add_library(gnomon_${name} STATIC ${sources})
+  target_link_libraries(gnomon_${name} PUBLIC ${arg_LINKS})
+  # The rules that the device shares with the CPU are constexpr functions.
+  target_compile_options(gnomon_${name} PRIVATE
+    $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr -Werror=all-warnings -Xcompiler=-Wall,-Wextra>)
+endfunction()
+
 if(GNOMON_WITH_CUDA)
   message(STATUS "gnomon: with CUDA (${GNOMON_CUDA_REASON})")
 else()

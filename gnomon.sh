@@ -1,0 +1,273 @@
+#!/usr/bin/env bash
+# Sets up, builds and runs gnomon. What is done already is not done again.
+set -euo pipefail
+
+usage() {
+  cat <<'TEXT'
+Usage:
+  ./gnomon.sh demo [FILE]   measure, plan and train: on a generated graph, or on the graph in FILE
+  ./gnomon.sh test          build everything and run all tests
+  ./gnomon.sh COMMAND …     any other command of gnomon; see ./gnomon.sh --help
+  ./gnomon.sh setup         only install what is missing, and build
+
+Environment:
+  LIBTORCH_ROOT, CMAKE_PREFIX_PATH   where a LibTorch stands that is to be used (else the active Python's)
+  GNOMON_CUDA=off                    build without CUDA even where a CUDA toolkit is installed
+TEXT
+}
+
+cd_of() { (cd "$1" && pwd); }
+root=$(cd_of "$(dirname "${BASH_SOURCE[0]}")")
+readonly root
+readonly build=$root/build/release venv=$root/build/venv stamp=$root/build/setup.stamp
+
+# The LibTorch that is installed when there is none, and the CUDA toolkit that it was built with.
+readonly torch_version=2.11.0 torch_oldest=2.6 toolkit_version=13.0.2
+readonly packages=(g++ cmake ninja-build pkg-config python3-venv libsimgrid-dev nlohmann-json3-dev libcli11-dev
+  libfmt-dev libzip-dev zlib1g-dev libgtest-dev libgmock-dev libbenchmark-dev)
+
+say() { printf 'gnomon set-up: %s\n' "$*" >&2; }
+
+# fail CODE MESSAGE…
+fail() {
+  local code=$1
+  shift
+  say "$@"
+  exit "$code"
+}
+
+# ---- LibTorch -----------------------------------------------------------------------------------------------------
+
+# usable_torch DIRECTORY: whether it holds a LibTorch that this project builds with.
+usable_torch() {
+  local header=$1/include/torch/headeronly/version.h
+  [[ -e $1/lib/libtorch_cpu.so && -e $1/include/torch/csrc/api/include/torch/torch.h && -e $header ]] || return 1
+  local version
+  version=$(awk '/define TORCH_VERSION_M(AJOR|INOR) /{print $3}' "$header" | paste -sd.)
+  [[ $(printf '%s\n' "$torch_oldest" "$version" | sort -V | head -n 1) == "$torch_oldest" ]] || return 1
+  # Libraries with the old ABI of std::string cannot be linked.
+  ! grep -qs '_GLIBCXX_USE_CXX11_ABI=0' "$1/share/cmake/Torch/TorchConfig.cmake"
+}
+
+# Where a LibTorch may stand that the user has, one directory a line.
+torch_candidates() {
+  local directory
+  if [[ -n ${LIBTORCH_ROOT:-} ]]; then
+    printf '%s\n' "$LIBTORCH_ROOT" "$LIBTORCH_ROOT/torch"
+  fi
+  local prefixes=${CMAKE_PREFIX_PATH:-}
+  while read -r directory; do
+    directory=${directory%/}
+    directory=${directory%/share/cmake*} # what torch.utils.cmake_prefix_path says
+    [[ -z $directory ]] || printf '%s\n' "$directory" "$directory/torch"
+  done <<<"${prefixes//[:;]/$'\n'}"
+  local python
+  if python=$(command -v python3 || command -v python); then
+    "$python" -c 'import importlib.util as u; s = u.find_spec("torch"); print(s.submodule_search_locations[0] if s else "")' \
+      2>/dev/null || true
+  fi
+}
+
+# The LibTorch that the user has already; nothing when there is none.
+users_torch() {
+  local directory
+  while read -r directory; do
+    if [[ -n $directory ]] && usable_torch "$directory"; then
+      cd_of "$directory"
+      return
+    fi
+  done < <(torch_candidates)
+}
+
+# The directory of a package in the private environment; nothing when it is not there.
+venv_directory() {
+  local directory
+  for directory in "$venv"/lib/python3*/site-packages/"$1"; do
+    [[ -d $directory ]] && printf '%s\n' "$directory" && return
+  done
+  return 0
+}
+
+# Whether the wheel was installed whole, with the parts that this machine needs.
+private_torch_complete() { [[ -e $venv/$(torch_stamp) && -n $(venv_directory torch) ]]; }
+torch_stamp() { printf '.torch-%s-%s' "$torch_version" "$(has_gpu && echo gpu || echo cpu)"; }
+
+install_torch() {
+  say "installing torch $torch_version into ${venv#"$root"/} (a download of 0.5 GB, with a GPU 2.5 GB)"
+  make_venv
+  if has_gpu; then
+    pip_install "torch==$torch_version"
+  else
+    # All that its CPU library needs of the GPU's parts is two small libraries.
+    pip_install "cuda-toolkit[cudart,cupti]==$toolkit_version"
+    pip_install --no-deps "torch==$torch_version"
+  fi
+  touch "$venv/$(torch_stamp)"
+}
+
+make_venv() {
+  [[ -x $venv/bin/pip ]] || python3 -m venv "$venv" >&2 || fail 2 "python3 -m venv failed; install python3-venv"
+}
+
+pip_install() {
+  "$venv/bin/pip" install --disable-pip-version-check "$@" >&2 ||
+    fail 2 "pip could not install: ${*: -1}. Is there a network? A LibTorch that you have is used when LIBTORCH_ROOT names it"
+}
+
+# ---- CUDA ---------------------------------------------------------------------------------------------------------
+
+has_gpu() { [[ -e /dev/nvidia0 ]] || { command -v nvidia-smi >/dev/null && nvidia-smi -L >/dev/null 2>&1; }; }
+cuda_wanted() { [[ ! ${GNOMON_CUDA:-on} =~ ^(off|OFF|0|no)$ ]]; }
+
+# The CUDA compiler of this machine, or else that of the private environment; nothing when there is none.
+find_nvcc() {
+  local nvcc
+  for nvcc in "${CUDACXX:-}" "$(command -v nvcc || true)" "${CUDA_HOME:-/nowhere}/bin/nvcc" /usr/local/cuda/bin/nvcc \
+    "$(venv_directory nvidia/cu13)/bin/nvcc"; do
+    if [[ -n $nvcc && -x $nvcc ]]; then
+      printf '%s\n' "$nvcc"
+      return
+    fi
+  done
+}
+
+# A GPU without a toolkit: the compiler comes from PyPI, in the version that the LibTorch at $1 was built with.
+install_nvcc() {
+  local built_with=$toolkit_version
+  if [[ $1 != "$(venv_directory torch)" ]]; then
+    built_with=$(sed -n "s/^cuda.*= '\([0-9.]*\)'.*/\1.*/p" "$1/version.py" 2>/dev/null || true)
+    if [[ $built_with != 13.* ]]; then
+      say "no CUDA compiler: the LibTorch in use was built with CUDA '${built_with%.\*}'; install that toolkit to build with CUDA"
+      return
+    fi
+  fi
+  say "installing the CUDA compiler $built_with into ${venv#"$root"/}"
+  make_venv
+  pip_install "cuda-toolkit[nvcc,cccl,cudart]==$built_with"
+}
+
+# ---- Packages -----------------------------------------------------------------------------------------------------
+
+missing_packages() {
+  command -v dpkg-query >/dev/null || return 0
+  local package
+  for package in "${packages[@]}"; do
+    [[ $(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null || true) == installed ]] || printf '%s\n' "$package"
+  done
+}
+
+# as_root COMMAND…: runs it as root, by sudo where there is one that may ask or need not.
+as_root() {
+  if ((EUID == 0)); then
+    "$@"
+  elif command -v sudo >/dev/null && { [[ -t 0 ]] || sudo -n true 2>/dev/null; }; then
+    sudo "$@"
+  else
+    return 77
+  fi
+}
+
+install_packages() {
+  say "installing $*"
+  local code=0
+  { as_root apt-get update -q && as_root env DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends "$@"; } \
+    >&2 || code=$?
+  ((code == 0)) || report_missing "$code" "$@"
+}
+
+# report_missing CODE PACKAGES…: ends with the list of all that is missing.
+report_missing() {
+  local reason='apt-get failed (is there a network?)'
+  (($1 != 77)) || reason='this needs root, and there is no sudo that would not ask'
+  shift
+  say "cannot install what is missing: $reason. Missing:"
+  printf '  %s\n' "$@" >&2
+  [[ -n $(users_torch) ]] || private_torch_complete || printf '  torch==%s (from PyPI)\n' "$torch_version" >&2
+  exit 2
+}
+
+# ---- Set-up and build ---------------------------------------------------------------------------------------------
+
+# All that decides what set-up does, as one hash.
+inputs_hash() {
+  {
+    cat "${BASH_SOURCE[0]}"
+    printf '%s\n' "$root" "$(users_torch)" "$(has_gpu && echo gpu)" "$(find_nvcc)" "$(cuda_wanted && echo cuda)"
+  } | sha256sum
+}
+
+set_up() {
+  if [[ -e $build/build.ninja && -e $stamp && $(<"$stamp") == "$(inputs_hash)" ]]; then
+    return
+  fi
+  local missing torch nvcc=''
+  mapfile -t missing < <(missing_packages)
+  ((${#missing[@]} == 0)) || install_packages "${missing[@]}"
+  torch=$(users_torch)
+  if [[ -z $torch ]]; then
+    private_torch_complete || install_torch
+    torch=$(venv_directory torch)
+  fi
+  say "LibTorch: $torch"
+  if cuda_wanted; then
+    nvcc=$(find_nvcc)
+    if [[ -z $nvcc ]] && has_gpu; then
+      install_nvcc "$torch"
+      nvcc=$(find_nvcc)
+    fi
+  fi
+  configure "$torch" "$nvcc"
+  inputs_hash >"$stamp"
+}
+
+# configure TORCH NVCC
+configure() {
+  local options=(-U 'LIBTORCH_*' "-DLIBTORCH_ROOT=$1" "-DGNOMON_CUDA=$(cuda_wanted && echo ON || echo OFF)")
+  [[ -z $2 ]] || options+=("-DCMAKE_CUDA_COMPILER=$2")
+  mkdir -p "$build"
+  if ! (cd "$root" && cmake --preset release "${options[@]}") >"$build/configure.log" 2>&1; then
+    cat "$build/configure.log" >&2
+    fail 1 "CMake could not configure the build (above, and in ${build#"$root"/}/configure.log)"
+  fi
+  say "$(sed -n 's/^-- gnomon: /a build /p' "$build/configure.log")"
+}
+
+# As many compilers at once as there are cores, and 2 GB of memory for each.
+parallel_jobs() {
+  local by_memory
+  by_memory=$(awk '/^MemTotal/{print int($2 / 2000000)}' /proc/meminfo)
+  local cores
+  cores=$(nproc)
+  printf '%d\n' $((by_memory < 1 ? 1 : by_memory < cores ? by_memory : cores))
+}
+
+# build_targets TARGETS…: says nothing when there is nothing to do.
+build_targets() {
+  cmake --build "$build" -j "$(parallel_jobs)" --target "$@" 2>&1 |
+    sed -u -e '/^ninja: no work to do/d' -e '/Re-checking globbed directories/d' >&2 || fail 1 "the build failed"
+}
+
+main() {
+  case ${1:-} in
+    '')
+      usage >&2
+      exit 2
+      ;;
+    setup)
+      set_up
+      build_targets gnomon gnomon-compute
+      ;;
+    test)
+      set_up
+      build_targets all
+      exec ctest --test-dir "$build" --output-on-failure --no-tests=error -j "$(nproc)" "${@:2}"
+      ;;
+    *)
+      set_up
+      build_targets gnomon gnomon-compute
+      exec "$build/bin/gnomon" "$@"
+      ;;
+  esac
+}
+
+main "$@"

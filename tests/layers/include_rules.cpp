@@ -1,0 +1,107 @@
+#include "include_rules.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <regex>
+#include <sstream>
+
+namespace gnomon::layers {
+namespace {
+
+constexpr std::array<std::string_view, 10> order{"base",    "graph",    "plan", "schedule", "kernels",
+                                                 "runtime", "profiles", "sim",  "tuner",    "apps"};
+
+/// A library from outside, and the only places where its headers may be included.
+struct Guest {
+  std::string_view name;
+  std::string_view headers;  ///< regular expression of what stands between < and >
+  std::vector<std::string_view> places;
+  bool sources_only = false;  ///< not in headers
+};
+
+const std::vector<Guest>& guests() {
+  static const std::vector<Guest> all{
+      {"LibTorch",
+       "(torch|ATen|c10|caffe2)/.*",
+       {"kernels/autograd/", "runtime/", "profiles/measure/", "apps/commands/", "apps/compute/"}},
+      {"SimGrid", "(simgrid|xbt)/.*", {"sim/"}, true},
+      {"CUDA",
+       "(cuda|cub/|thrust/|cooperative_groups|nccl|nvml|cupti|cublas|cusparse|curand).*",
+       {"kernels/cuda/", "runtime/cuda/"}}};
+  return all;
+}
+
+bool starts_with_any(std::string_view path, const std::vector<std::string_view>& places) {
+  return std::any_of(places.begin(), places.end(),
+                     [&](std::string_view place) { return path.starts_with(place); });
+}
+
+/// The place of a folder in the order of the layers; none for tests, bench and the like.
+std::optional<std::size_t> layer_of(std::string_view path) {
+  const auto folder = path.substr(0, path.find('/'));
+  const auto found = std::find(order.begin(), order.end(), folder);
+  if (found == order.end()) {
+    return std::nullopt;
+  }
+  return static_cast<std::size_t>(found - order.begin());
+}
+
+std::string broken_by_own(std::string_view path, const std::string& header) {
+  const auto here = layer_of(path);
+  const auto there = layer_of(header);
+  if (here && there && *there > *here) {
+    return std::string(order[*here]) + " may not include " + header + ": " + std::string(order[*there]) +
+           " is a later layer";
+  }
+  if (here && (header.starts_with("tests/") || header.starts_with("bench/"))) {
+    return std::string(order[*here]) + " may not include " + header;
+  }
+  if (header.starts_with("../") || header.find("/../") != std::string::npos) {
+    return header + " must be included from the project's root";
+  }
+  return "";
+}
+
+std::string broken_by_guest(std::string_view path, const std::string& header) {
+  if (!layer_of(path)) {
+    return "";
+  }
+  for (const auto& guest : guests()) {
+    if (!std::regex_match(header, std::regex(std::string(guest.headers)))) {
+      continue;
+    }
+    if (!starts_with_any(path, guest.places)) {
+      return std::string(guest.name) + " (" + header + ") has no place here";
+    }
+    if (guest.sources_only && path.ends_with(".h")) {
+      return std::string(guest.name) + " (" + header + ") may be included in .cpp files only";
+    }
+  }
+  return "";
+}
+
+}  // namespace
+
+std::vector<std::string> broken_rules(std::string_view path, std::string_view text) {
+  static const std::regex include_line(R"(^\s*#\s*include\s*([<"])([^>"]+)[>"].*)");
+  std::vector<std::string> broken;
+  std::istringstream lines{std::string(text)};
+  int number = 0;
+  for (std::string line; std::getline(lines, line);) {
+    ++number;
+    std::smatch match;
+    if (!std::regex_match(line, match, include_line)) {
+      continue;
+    }
+    // A guest may be written with quotes and our own header with angle brackets: look for both.
+    for (const auto& fault : {broken_by_own(path, match[2]), broken_by_guest(path, match[2])}) {
+      if (!fault.empty()) {
+        broken.push_back(std::string(path) + ":" + std::to_string(number) + ": " + fault);
+      }
+    }
+  }
+  return broken;
+}
+
+}  // namespace gnomon::layers
