@@ -21,7 +21,7 @@ struct PlantedPartition {
   std::int64_t vertices = 200000;
   double average_degree = 20;  ///< stored edges a vertex, before the few duplicates go
   std::int32_t classes = 16;
-  double intra_share = 0.5;
+  double intra_share = 0.3;
   std::int64_t feature_columns = 128;  ///< the largest power of two in it must hold the classes
   double feature_noise = 0.7;          ///< standard deviation of the noise in each column
   FeatureType feature_type = FeatureType::fp32;

@@ -88,8 +88,30 @@ void write_features(const StoreWriter& writer, const GraphSource& source, const 
   array.finish();
 }
 
+/// Sorts the sets of a given split and checks that they are disjoint and in range.
+void settle_given_split(GraphSource& source) {
+  std::vector<bool> taken(static_cast<std::size_t>(source.num_vertices), false);
+  for (auto& [set, name] : {std::pair{&source.split.train, "train"},
+                            {&source.split.valid, "valid"},
+                            {&source.split.test, "test"}}) {
+    std::sort(set->begin(), set->end());
+    for (const VertexId vertex : *set) {
+      const bool in_range = vertex >= 0 && vertex < source.num_vertices;
+      if (!in_range || taken[static_cast<std::size_t>(vertex)]) {
+        throw base::InputError(
+            source.where + ": " + name + " split",
+            "vertex " + std::to_string(vertex) +
+                (in_range ? " is repeated; each may stand once in one split"
+                          : " is out of range; use 0 to " + std::to_string(source.num_vertices - 1)));
+      }
+      taken[static_cast<std::size_t>(vertex)] = true;
+    }
+  }
+}
+
 /// Applies what changes the vertex set and settles the split.
 GraphSource prepared(GraphSource source, const SourceOptions& options, std::int32_t num_classes) {
+  settle_given_split(source);
   if (options.largest_component) {
     auto kept = largest_component(source.num_vertices, source.edges, source.where);
     source = restrict_to(std::move(source), std::move(kept));

@@ -88,6 +88,30 @@ TEST(Store, CopiesOutliveTheFirst) {
   validate(copy, true);
 }
 
+TEST(Store, OpeningDoesNotReadTheContents) {
+  // Files of 100 GB that are all hole: reading them would outlast the test.
+  const TemporaryDirectory directory;
+  std::filesystem::create_directory(directory / "g");
+  const std::int64_t vertices = 200'000'000;
+  const std::int64_t columns = 128;
+  const auto hole = [&](const char* name, DType type, const std::vector<std::int64_t>& shape) {
+    std::ofstream(directory / "g" / name, std::ios::binary) << format_npy_header(type, shape);
+    const NpyHeader header{type, shape, 128};
+    std::filesystem::resize_file(directory / "g" / name, 128 + header.data_bytes());
+  };
+  hole("indptr.npy", DType::int64, {vertices + 1});
+  hole("indices.npy", DType::int64, {0});
+  hole("features.npy", DType::float32, {vertices, columns});
+  for (const char* split : {"train.npy", "valid.npy", "test.npy"}) {
+    hole(split, DType::int64, {0});
+  }
+  base::write_document(directory / "g/meta.json",
+                       StoreMeta{"huge", vertices, 0, 0, columns, FeatureType::fp32, {}});
+  const Graph graph = open_store(directory / "g");
+  EXPECT_EQ(graph.num_vertices(), vertices);
+  EXPECT_EQ(graph.features.row_bytes(), 512);
+}
+
 TEST(Store, AnExistingDirectoryIsLeftAlone) {
   const TemporaryDirectory directory;
   std::filesystem::create_directory(directory / "g");

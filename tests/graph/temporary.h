@@ -37,8 +37,9 @@ std::string message_of(const std::filesystem::path& directory, Act act) {
     act();
   } catch (const Error& error) {
     std::string message = error.what();
-    const std::string prefix = directory.string() + "/";
-    for (auto at = message.find(prefix); at != std::string::npos; at = message.find(prefix)) {
+    const std::string prefix = directory.empty() ? "" : directory.string() + "/";
+    for (auto at = message.find(prefix); !prefix.empty() && at != std::string::npos;
+         at = message.find(prefix)) {
       message.erase(at, prefix.size());
     }
     return message;
