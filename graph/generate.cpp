@@ -82,7 +82,7 @@ void check(const PlantedPartition& options) {
                                std::to_string(options.classes) + " classes; use at least " +
                                std::to_string(std::bit_ceil(static_cast<std::uint64_t>(options.classes))));
   }
-  if (options.vertices < 2 * options.classes) {
+  if (options.vertices < std::int64_t{2} * options.classes) {
     throw base::InputError(where + ": classes", "leaves classes of fewer than two vertices; use at most " +
                                                     std::to_string(options.vertices / 2));
   }
@@ -134,6 +134,7 @@ GraphSource source_of(const PlantedPartition& options) {
   source.edges = drawn_edges(options.seed, pairs,
                              [options](base::RandomStream& random) { return draw_edge(options, random); });
   source.feature_columns = options.feature_columns;
+  source.features_where = options.name + ": features";
   source.features = drawn_rows(options.vertices, options.feature_columns,
                                [options](VertexId first, std::span<float> rows, std::int64_t block) {
                                  fill_planted_rows(options, first, rows, block);
@@ -190,9 +191,9 @@ class Permutation {
 
 /// Walks down the quadrants; 16 random bits a level.
 Edge draw_edge(const Rmat& options, const Permutation& permutation, base::RandomStream& random) {
-  const std::uint32_t after_a = static_cast<std::uint32_t>(std::lround(options.a * 65536));
-  const std::uint32_t after_b = after_a + static_cast<std::uint32_t>(std::lround(options.b * 65536));
-  const std::uint32_t after_c = after_b + static_cast<std::uint32_t>(std::lround(options.c * 65536));
+  const auto after_a = static_cast<std::uint32_t>(std::lround(options.a * 65536));
+  const auto after_b = after_a + static_cast<std::uint32_t>(std::lround(options.b * 65536));
+  const auto after_c = after_b + static_cast<std::uint32_t>(std::lround(options.c * 65536));
   std::uint64_t source = 0;
   std::uint64_t destination = 0;
   std::uint64_t word = 0;
@@ -216,20 +217,7 @@ GraphSource source_of(const Rmat& options) {
       drawn_edges(options.seed, count,
                   [options, permutation = Permutation(options.scale, options.seed)](
                       base::RandomStream& random) { return draw_edge(options, permutation, random); });
-  source.feature_columns = options.feature_columns;
-  source.features = drawn_rows(
-      source.num_vertices, options.feature_columns,
-      [seed = options.seed](VertexId, std::span<float> rows, std::int64_t block) {
-        base::RandomStream random(key_of(seed, Part::features, block));
-        for (float& value : rows) {
-          value = static_cast<float>(static_cast<std::int32_t>(random() >> 40) - (1 << 23)) * 0x1p-23F;
-        }
-      });
-  source.labels.resize(static_cast<std::size_t>(source.num_vertices));
-  base::RandomStream random(key_of(options.seed, Part::labels));
-  for (auto& label : source.labels) {
-    label = static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(options.classes)));
-  }
+  fill_at_random(source, options.feature_columns, options.classes, options.seed);
   return source;
 }
 
@@ -249,6 +237,29 @@ void write_generated(const Options& options, const char* kind, const std::filesy
 }
 
 }  // namespace
+
+void fill_at_random(GraphSource& source, std::int64_t feature_columns, std::int32_t classes,
+                    std::uint64_t seed) {
+  if (source.feature_columns == 0 && feature_columns > 0) {
+    source.feature_columns = feature_columns;
+    source.features_where = source.where + ": features";
+    source.features = drawn_rows(source.num_vertices, feature_columns,
+                                 [seed](VertexId, std::span<float> rows, std::int64_t block) {
+                                   base::RandomStream random(key_of(seed, Part::features, block));
+                                   for (float& value : rows) {
+                                     const auto bits = static_cast<std::int32_t>(random() >> 40);
+                                     value = static_cast<float>(bits - (1 << 23)) * 0x1p-23F;
+                                   }
+                                 });
+  }
+  if (source.labels.empty() && classes > 0) {
+    source.labels.resize(static_cast<std::size_t>(source.num_vertices));
+    base::RandomStream random(key_of(seed, Part::labels));
+    for (auto& label : source.labels) {
+      label = static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(classes)));
+    }
+  }
+}
 
 void generate(const PlantedPartition& options, const std::filesystem::path& directory,
               const base::Progress& progress) {

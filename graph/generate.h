@@ -75,6 +75,10 @@ struct Rmat {
   }
 };
 
+/// Gives a source what it lacks: features uniform in [-1, 1), labels from 0 to classes - 1; 0 gives none.
+void fill_at_random(GraphSource& source, std::int64_t feature_columns, std::int32_t classes,
+                    std::uint64_t seed);
+
 /// Write a store. Time grows with edges and features; memory beside the mapped output is that of
 /// write_source. Throw InputError (options, directory exists) and Failure (disk).
 void generate(const PlantedPartition& options, const std::filesystem::path& directory,

@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include "base/error.h"
+#include "graph/generate.h"
 #include "graph/importers.h"
 #include "graph/line_reader.h"
 
@@ -69,6 +70,7 @@ void import_graph(const ImportOptions& options, const std::filesystem::path& dir
   }
   GraphSource source = open_source(settled, progress);
   source.name = settled.name;
+  fill_at_random(source, settled.random_features, settled.random_classes, settled.content.split.seed);
   write_source(std::move(source), settled.content, {"import", settled.source, option_texts(settled)},
                directory, progress);
 }

@@ -44,6 +44,10 @@ struct ImportOptions {
   std::string
       features;        ///< edge_list, matrix_market: a .npy (vertices, columns) of any real type; empty: none
   std::string labels;  ///< edge_list, matrix_market: a .npy (vertices) of integers, -1 where not known
+  /// What the data lacks is made at random, to measure speed on a bare graph (there is nothing to learn in
+  /// it): so many feature columns, so many classes; 0: stays missing. Drawn by content.split.seed.
+  std::int64_t random_features = 0;
+  std::int32_t random_classes = 0;
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& f) {
@@ -56,6 +60,8 @@ struct ImportOptions {
     f("relabel", self.relabel);
     f("features", self.features);
     f("labels", self.labels);
+    f("random_features", self.random_features, base::Range{0, 1e6});
+    f("random_classes", self.random_classes, base::Range{0, 1e6});
   }
 };
 

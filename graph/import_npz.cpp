@@ -119,6 +119,7 @@ GraphSource open_sparse_layout(const ZipArchive& archive) {
     }
     source.feature_columns = attributes.columns;
     source.features = sparse_features(archive, attributes);
+    source.features_where = archive.where("attr_data");
   } else if (archive.has("attr_matrix")) {
     add_features(source, [archive] { return archive.array("attr_matrix"); });
   }

@@ -47,11 +47,10 @@ EdgeStream csv_edges(const std::filesystem::path& path) {
   };
 }
 
-/// The numbers of one line; `row` is emptied first.
-void parse_row(const LineReader& reader, std::string_view line, std::vector<float>& row) {
-  row.clear();
+/// Appends the numbers of one line to `rows`.
+void parse_row(const LineReader& reader, std::string_view line, std::vector<float>& rows) {
   for (std::string_view rest = line; !rest.empty();) {
-    if (!take_float(rest, row.emplace_back())) {
+    if (!take_float(rest, rows.emplace_back())) {
       reader.fail_expected("numbers separated by commas", line);
     }
   }
@@ -69,15 +68,21 @@ std::int64_t count_columns(const std::filesystem::path& path) {
 
 RowStream csv_rows(const std::filesystem::path& path, std::int64_t columns) {
   return [path, columns](const RowVisitor& visit) {
-    std::vector<float> row;
+    constexpr std::size_t block_values = std::size_t{1} << 18;
+    std::vector<float> rows;
     for_each_line(path, [&](const LineReader& reader, std::string_view line) {
-      parse_row(reader, line, row);
-      if (static_cast<std::int64_t>(row.size()) != columns) {
-        reader.fail("has " + std::to_string(row.size()) + " numbers; must be " + std::to_string(columns) +
+      const std::size_t before = rows.size();
+      parse_row(reader, line, rows);
+      if (const auto found = static_cast<std::int64_t>(rows.size() - before); found != columns) {
+        reader.fail("has " + std::to_string(found) + " numbers; must be " + std::to_string(columns) +
                     " as in the first line");
       }
-      visit(row);
+      if (rows.size() >= block_values) {
+        visit(rows);
+        rows.clear();
+      }
     });
+    visit(rows);
   };
 }
 
@@ -135,6 +140,7 @@ void open_csv(GraphSource& source, const std::filesystem::path& raw) {
   if (const auto features = raw / "node-feat.csv.gz"; std::filesystem::exists(features)) {
     source.feature_columns = count_columns(features);
     source.features = csv_rows(features, source.feature_columns);
+    source.features_where = features.string();
   }
   if (const auto labels = raw / "node-label.csv.gz"; std::filesystem::exists(labels)) {
     source.labels = csv_labels(labels, source.num_vertices);

@@ -180,7 +180,7 @@ GraphSource open_edge_list(const ImportOptions& options, const base::Progress& p
       blocks.flush();
     };
   }
-  add_features_and_labels(source, options);
+  add_given_arrays(source, options);
   return source;
 }
 
@@ -190,7 +190,7 @@ GraphSource open_matrix_market(const ImportOptions& options) {
   LineReader reader(options.source);
   source.num_vertices = read_matrix_header(reader).size;
   source.edges = matrix_edges(options.source);
-  add_features_and_labels(source, options);
+  add_given_arrays(source, options);
   return source;
 }
 

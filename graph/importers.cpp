@@ -59,6 +59,7 @@ void add_features(GraphSource& source, const OpenArray& open) {
   }
   source.feature_columns = features.columns();
   source.features = rows_of(open);
+  source.features_where = features.where();
 }
 
 std::vector<std::int32_t> labels_of(NpyStream stream, std::int64_t num_vertices) {
@@ -81,7 +82,7 @@ std::vector<std::int32_t> labels_of(NpyStream stream, std::int64_t num_vertices)
   return labels;
 }
 
-void add_features_and_labels(GraphSource& source, const ImportOptions& options) {
+void add_given_arrays(GraphSource& source, const ImportOptions& options) {
   if (!options.features.empty()) {
     add_features(source, [path = options.features] { return open_npy_stream(path); });
   }

@@ -32,8 +32,8 @@ void add_features(GraphSource& source, const OpenArray& open);
 /// Labels from an array (n) or (n × 1) of integers, or of floats that are whole or NaN (not known).
 std::vector<std::int32_t> labels_of(NpyStream stream, std::int64_t num_vertices);
 
-/// Reads the given .npy files into the source; num_vertices must be settled.
-void add_features_and_labels(GraphSource& source, const ImportOptions& options);
+/// Reads the .npy files of the options into the source, whose num_vertices must be settled.
+void add_given_arrays(GraphSource& source, const ImportOptions& options);
 
 /// Collects edges into blocks for a visitor; flush() hands on what is left.
 class EdgeBlocks {

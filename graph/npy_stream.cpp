@@ -36,7 +36,7 @@ void convert(DType type, const std::byte* bytes, std::span<To> elements) {
     case DType::uint8:
       return convert<std::uint8_t>(bytes, elements);
     case DType::int8:
-      return convert<std::int8_t>(bytes, elements);
+      return convert<std::int8_t>(bytes, elements);  // NOLINT(bugprone-signed-char-misuse)
     case DType::int16:
       return convert<std::int16_t>(bytes, elements);
     case DType::uint16:

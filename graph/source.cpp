@@ -40,7 +40,7 @@ RowStream prepared_rows(const GraphSource& source, const SourceOptions& options,
       const auto bad =
           std::find_if(rows.begin(), rows.end(), [](float value) { return !std::isfinite(value); });
       if (bad != rows.end()) {
-        throw base::InputError(source.where + ": features",
+        throw base::InputError(source.features_where,
                                "NaN or infinite in row " +
                                    std::to_string(row + (bad - rows.begin()) / source.feature_columns) +
                                    "; features must be finite");
@@ -55,9 +55,9 @@ RowStream prepared_rows(const GraphSource& source, const SourceOptions& options,
       base::report(progress, "writing features", row, source.num_vertices);
     });
     if (row != source.num_vertices) {
-      throw base::InputError(source.where + ": features", "has " + std::to_string(row) + " rows; must be " +
-                                                              std::to_string(source.num_vertices) +
-                                                              ", one a vertex");
+      throw base::InputError(source.features_where, "has " + std::to_string(row) + " rows; must be " +
+                                                        std::to_string(source.num_vertices) +
+                                                        ", one a vertex");
     }
   };
 }
@@ -79,8 +79,8 @@ void write_features(const StoreWriter& writer, const GraphSource& source, const 
     const auto large = std::find_if(halves.begin(), halves.end(),
                                     [](std::uint16_t half) { return (half & 0x7C00U) == 0x7C00U; });
     if (large != halves.end()) {
-      throw base::InputError(source.where + ": features",
-                             std::to_string(block[static_cast<std::size_t>(large - halves.begin())]) +
+      throw base::InputError(source.features_where,
+                             base::Json(block[static_cast<std::size_t>(large - halves.begin())]).dump() +
                                  " does not fit fp16 (largest 65504); use fp32");
     }
     array.write(std::span<const std::uint16_t>(halves));
@@ -254,7 +254,8 @@ void write_source(GraphSource source, const SourceOptions& options, Provenance p
 }
 
 Graph load_source(GraphSource source, const SourceOptions& options) {
-  source = prepared(std::move(source), options, count_classes(source.labels));
+  const std::int32_t num_classes = count_classes(source.labels);
+  source = prepared(std::move(source), options, num_classes);
   GraphParts parts;
   parts.name = source.name;
   parts.num_vertices = source.num_vertices;

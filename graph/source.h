@@ -27,6 +27,7 @@ struct GraphSource {
   EdgeStream edges;
   std::int64_t feature_columns = 0;  ///< 0: no features
   RowStream features;
+  std::string features_where;          ///< the file or array that errors in features name
   std::vector<std::int32_t> labels;    ///< num_vertices, or empty
   Split split;                         ///< what the data gives; may be empty
   std::vector<VertexId> original_ids;  ///< num_vertices, when the vertices were renamed; else empty

@@ -1,9 +1,13 @@
 #include "graph/generate.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <new>
 #include <numeric>
 
 #include "graph/gaussian.h"
@@ -195,6 +199,27 @@ TEST(Generate, TheStoreIsTheGraphInMemory) {
   EXPECT_TRUE(std::ranges::equal(stored.labels, memory.labels));
   EXPECT_TRUE(std::ranges::equal(stored.train, memory.train));
   EXPECT_EQ(std::memcmp(stored.features.data, memory.features.data, 12000), 0);
+}
+
+/// Ends the process with code 0 when a graph of 130 MB was made within 24 MB of memory beside its files.
+[[noreturn]] void generate_within_limit(const std::filesystem::path& directory) {
+  const rlimit limit{24 << 20, 24 << 20};
+  ::setrlimit(RLIMIT_DATA, &limit);
+  try {
+    generate(PlantedPartition{}, directory);
+    std::_Exit(0);
+  } catch (const std::bad_alloc&) {
+    std::_Exit(1);
+  }
+}
+
+TEST(GenerateDeathTest, MemoryIsBounded) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "sanitizers need more memory than the limit leaves";
+#endif
+  const TemporaryDirectory directory;
+  EXPECT_EXIT(generate_within_limit(directory / "g"), testing::ExitedWithCode(0), "");
+  EXPECT_EQ(open_store(directory / "g").num_vertices(), 200000);
 }
 
 TEST(Rmat, QuadrantsHaveTheirShares) {

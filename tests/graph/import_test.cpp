@@ -184,7 +184,27 @@ TEST_F(Import, EdgeListWithFeaturesAndLabels) {
   write_text(directory_ / "l.npy", npy<std::int32_t>(DType::int32, {4}, {2, -1, 0, 1}));
   EXPECT_EQ(error(with_both), "f.npy: is truncated: shape (4, 1) needs 4 numbers");
   write_text(directory_ / "f.npy", floats({4, 1}, {1, 2, std::nanf(""), 4}));
-  EXPECT_EQ(error(with_both), "e.txt: features: NaN or infinite in row 2; features must be finite");
+  EXPECT_EQ(error(with_both), "f.npy: NaN or infinite in row 2; features must be finite");
+}
+
+TEST_F(Import, WhatIsMissingCanBeMadeAtRandom) {
+  write_text(directory_ / "e.txt", "0 1\n1 2\n2 3\n3 4\n");
+  write_text(directory_ / "l.npy", npy<std::int32_t>(DType::int32, {5}, {0, 1, 0, 1, 0}));
+  auto random = options("e.txt");
+  random.random_features = 300;
+  random.random_classes = 3;
+  const Graph graph = import(random);
+  validate(graph, true);
+  EXPECT_EQ(graph.features.columns, 300);
+  const auto values = features_of(graph);
+  const auto [least, most] = std::ranges::minmax(values);
+  EXPECT_GE(least, -1);
+  EXPECT_LT(least, -0.98);
+  EXPECT_GT(most, 0.98);
+  EXPECT_LT(most, 1);
+  EXPECT_EQ(features_of(import(random)), values);
+  random.labels = directory_ / "l.npy";
+  EXPECT_EQ(to_vector(import(random).labels), (Labels{0, 1, 0, 1, 0}));
 }
 
 TEST_F(Import, RelabelNumbersSparseIds) {
@@ -354,7 +374,7 @@ TEST_F(Import, SparseNpzFaults) {
   EXPECT_EQ(zip_error(with(base, "attr_indices", integers({4}, {2, 0, 3, 2}))),
             "x.npz: attr_indices: column 3 in row 1 is out of range; use 0 to 2");
   EXPECT_EQ(zip_error(with(base, "attr_data", floats({4}, {1, INFINITY, 1, 1}))),
-            "x.npz: features: NaN or infinite in row 1; features must be finite");
+            "x.npz: attr_data: NaN or infinite in row 1; features must be finite");
   EXPECT_EQ(zip_error(with(base, "labels", integers({3}, {0, 1, 1}))),
             "x.npz: labels: has 3 numbers; must be 4");
   EXPECT_EQ(zip_error(with(base, "val_mask", truths({4}, {1, 1, 0, 0}))),
@@ -363,7 +383,7 @@ TEST_F(Import, SparseNpzFaults) {
   auto half = options("x.npz");
   write_zip(directory_ / "x.npz", with(base, "attr_data", floats({4}, {1, 70000, 1, 1})));
   half.content.feature_type = FeatureType::fp16;
-  EXPECT_EQ(error(half), "x.npz: features: 70000.000000 does not fit fp16 (largest 65504); use fp32");
+  EXPECT_EQ(error(half), "x.npz: attr_data: 70000.0 does not fit fp16 (largest 65504); use fp32");
 }
 
 TEST_F(Import, TruncatedNpz) {
@@ -458,7 +478,7 @@ TEST_F(ImportOgb, Faults) {
   write_raw("node-feat", "1,2\n3\n");
   EXPECT_EQ(error("ogb"), "ogb/raw/node-feat.csv.gz: line 2: has 1 numbers; must be 2 as in the first line");
   write_raw("node-feat", "1,2\n3,4\n");
-  EXPECT_EQ(error("ogb"), "ogb/raw/edge.csv.gz: features: has 2 rows; must be 3, one a vertex");
+  EXPECT_EQ(error("ogb"), "ogb/raw/node-feat.csv.gz: has 2 rows; must be 3, one a vertex");
   write_csv();
   write_raw("node-label", "1\n0\n");
   EXPECT_EQ(error("ogb"), "ogb/raw/node-label.csv.gz: has 2 labels; must be 3, one a vertex");
