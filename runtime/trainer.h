@@ -29,7 +29,7 @@ struct EpochReport {
 };
 
 struct TrainReport {
-  std::vector<EpochReport> epochs;
+  std::vector<EpochReport> epochs;  ///< that this call trained; only the last one keeps its timeline
   double test_accuracy =
       0;  ///< of the weights with the best validation accuracy (the last ones without validation)
   double valid_accuracy = 0;
@@ -38,20 +38,21 @@ struct TrainReport {
 };
 
 struct TrainOptions {
-  plan::Job job;
-  plan::Plan plan;  ///< resolved
-  std::filesystem::path
-      run_directory;    ///< checkpoint.pt, log.jsonl, order.jsonl; created; empty: nothing is written
-  bool resume = false;  ///< go on from run_directory's checkpoint when there is one
+  plan::Job job{};
+  plan::Plan plan{};  ///< resolved
+  /// Where checkpoint.pt, log.jsonl and order.jsonl go; created; empty: nothing is written.
+  std::filesystem::path run_directory{};
+  bool resume = false;             ///< go on from run_directory's checkpoint when there is one
   double checkpoint_every_s = 30;  ///< also within an epoch; an epoch's end always is one
-  std::vector<std::vector<std::int64_t>>
-      replay;  ///< update order of each epoch, from order.jsonl; empty: the plan's own
-  std::function<void(const EpochReport&)> on_epoch;
-  base::Progress progress;  ///< batches trained of the epoch's
-  const std::atomic<bool>* stop =
-      nullptr;  ///< set from outside (Ctrl-C): saves a checkpoint, throws base::Interrupted
+  /// The update order of each epoch, from order.jsonl (run_log.h); empty: the plan's own. A plan that trains
+  /// as batches become ready is then run as a pipeline in that order.
+  std::vector<std::vector<std::int64_t>> replay{};
+  std::function<void(const EpochReport&)> on_epoch{};
+  base::Progress progress{};  ///< batches trained of the epoch's; called on the device thread
+  /// Set from outside (Ctrl-C): saves a checkpoint, throws base::Interrupted.
+  const std::atomic<bool>* stop = nullptr;
   /// Test seam: called at the start of each stage, on its thread (delays, faults).
-  std::function<void(schedule::Stage, std::int64_t batch)> before_stage;
+  std::function<void(schedule::Stage, std::int64_t batch)> before_stage{};
 };
 
 /// Trains; see TrainOptions. Throws InputError for a graph that cannot be trained on or a checkpoint of

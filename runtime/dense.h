@@ -1,0 +1,29 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+
+#include "base/philox.h"
+
+/// The dense operations of the models, fp32 and differentiable. ATen's own give other bits with another
+/// number of threads (a matrix product is split along its inner dimension, an exponential's vector and scalar
+/// forms round differently at the ends of a thread's part). These are cut into pieces of fixed size, each
+/// computed by one thread, so that the weights do not depend on a plan's device_threads.
+namespace gnomon::runtime::dense {
+
+/// x · weight: (n, in) by (in, out).
+at::Tensor linear(const at::Tensor& x, const at::Tensor& weight);
+
+/// x + bias: (n, columns) and (columns).
+at::Tensor add_bias(const at::Tensor& x, const at::Tensor& bias);
+
+/// The exponential linear unit with alpha 1 (Clevert, Unterthiner and Hochreiter, ICLR 2016).
+at::Tensor elu(const at::Tensor& x);
+
+/// Sets each element to 0 with `probability` and scales the others so that the expectation stays. Element i's
+/// fate is a pure function of (key, i); key.item is not used. The probability is rounded to a multiple of
+/// 2^-16. `x` is contiguous.
+at::Tensor dropout(const at::Tensor& x, double probability, const base::StreamKey& key);
+
+}  // namespace gnomon::runtime::dense

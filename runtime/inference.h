@@ -1,0 +1,29 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <functional>
+#include <span>
+
+#include "graph/graph.h"
+#include "runtime/models.h"
+
+namespace gnomon::runtime {
+
+/// Layer-wise inference with all neighbours over the whole graph, as full-batch evaluation would compute it,
+/// in chunks of vertices: beside the graph it holds two layers' values of all vertices and one chunk.
+struct InferenceOptions {
+  std::int64_t chunk_bytes = std::int64_t{128} << 20;  ///< about, of a chunk's gathered values
+  std::function<void()> between_chunks{};              ///< called often; may throw to end it
+};
+
+/// Logits (vertices, classes) without dropout.
+at::Tensor infer(const graph::Graph& graph, const Model& model, const InferenceOptions& options = {});
+
+/// Share of `vertices` whose largest logit is their label; those with label -1 do not count. NaN when none
+/// do.
+double accuracy(const at::Tensor& logits, std::span<const std::int32_t> labels,
+                std::span<const graph::VertexId> vertices);
+
+}  // namespace gnomon::runtime

@@ -1,0 +1,266 @@
+#include "runtime/models.h"
+
+#include <torch/torch.h>
+
+#include <cmath>
+
+#include "kernels/autograd/sparse.h"
+#include "runtime/dense.h"
+
+namespace gnomon::runtime {
+namespace {
+
+namespace sparse = kernels::autograd;
+
+/// Fills weights from the job's seed, one stream each.
+class Initialiser {
+ public:
+  explicit Initialiser(std::uint64_t seed) : seed_(seed) {}
+
+  /// Uniform in ±√(6 / (fan_in + fan_out)) (Glorot and Bengio, AISTATS 2010, equation 16).
+  at::Tensor glorot(at::IntArrayRef sizes, std::int64_t fan_in, std::int64_t fan_out) {
+    base::RandomStream random({seed_, base::Purpose::initialise, 0, next_++, 0, 0});
+    const double bound = std::sqrt(6.0 / static_cast<double>(fan_in + fan_out));
+    auto weight = at::empty(sizes, at::kFloat);
+    auto* values = weight.mutable_data_ptr<float>();
+    for (std::int64_t i = 0; i < weight.numel(); ++i) {
+      values[i] = static_cast<float>((2 * random.uniform() - 1) * bound);
+    }
+    return weight.requires_grad_();
+  }
+  at::Tensor matrix(std::int64_t in, std::int64_t out) { return glorot({in, out}, in, out); }
+  at::Tensor zeros(std::int64_t count) { return at::zeros({count}, at::kFloat).requires_grad_(); }
+
+ private:
+  std::uint64_t seed_;
+  std::uint64_t next_ = 0;
+};
+
+/// The block, which outlives the step, without shared ownership.
+sparse::SparseBlockPtr view_of(const kernels::Block& block) {
+  return std::make_shared<sparse::SparseBlock>(
+      std::shared_ptr<const kernels::Block>(std::shared_ptr<void>(), &block));
+}
+
+/// Whether aggregating `in` columns before the product is less work than `out` columns after it.
+bool aggregates_first(const kernels::Block& block, std::int64_t in, std::int64_t out) {
+  const auto work = [&](std::int64_t rows, std::int64_t columns) {
+    return rows * in * out + block.num_edges() * columns;
+  };
+  return work(block.num_destinations, in) < work(block.num_sources, out);
+}
+
+at::Tensor destinations_of(const at::Tensor& sources, const Hop& hop) {
+  return sources.narrow(0, 0, hop.block.num_destinations);
+}
+
+/// H' = Â H W + b with Â = (D+I)^-1/2 (A+I) (D+I)^-1/2.
+class GcnLayer final : public Layer {
+ public:
+  GcnLayer(Initialiser& initialise, std::int64_t in, std::int64_t out) {
+    parameters_ = {initialise.matrix(in, out), initialise.zeros(out)};
+  }
+
+  at::Tensor project(const at::Tensor& x) const override { return dense::linear(x, parameters_[0]); }
+  at::Tensor propagate(const at::Tensor& projected, const Hop& hop, const Dropping*) const override {
+    return dense::add_bias(aggregate(projected, hop), parameters_[1]);
+  }
+  at::Tensor forward(const at::Tensor& x, const Hop& hop, const Dropping* dropping) const override {
+    if (aggregates_first(hop.block, x.size(1), parameters_[0].size(1))) {
+      return dense::add_bias(dense::linear(aggregate(x, hop), parameters_[0]), parameters_[1]);
+    }
+    return Layer::forward(x, hop, dropping);
+  }
+
+ private:
+  static at::Tensor aggregate(const at::Tensor& x, const Hop& hop) {
+    const auto& block = hop.block;
+    auto source_scale = at::empty({block.num_sources}, at::kFloat);
+    auto* of_source = source_scale.mutable_data_ptr<float>();
+    for (std::size_t u = 0; u < hop.degrees.size(); ++u) {
+      of_source[u] = 1 / std::sqrt(hop.degrees[u] + 1);
+    }
+    auto destination_scale = at::empty({block.num_destinations}, at::kFloat);
+    auto* of_destination = destination_scale.mutable_data_ptr<float>();
+    for (std::size_t v = 0; v + 1 < block.indptr.size(); ++v) {
+      const auto drawn = static_cast<float>(block.indptr[v + 1] - block.indptr[v]);
+      of_destination[v] = drawn == 0 ? 0 : hop.degrees[v] / drawn * of_source[v];
+    }
+    const auto own_scale = source_scale.narrow(0, 0, block.num_destinations).square().unsqueeze(1);
+    return sparse::spmm_scaled(view_of(block), x, destination_scale, source_scale) +
+           destinations_of(x, hop) * own_scale;
+  }
+};
+
+/// h'(v) = W_self h(v) + W_neighbours mean h(u) + b.
+class SageLayer final : public Layer {
+ public:
+  SageLayer(Initialiser& initialise, std::int64_t in, std::int64_t out) {
+    parameters_ = {initialise.matrix(in, out), initialise.matrix(in, out), initialise.zeros(out)};
+  }
+
+  at::Tensor project(const at::Tensor& x) const override {
+    return at::cat(std::vector{dense::linear(x, parameters_[0]), dense::linear(x, parameters_[1])}, 1);
+  }
+  at::Tensor propagate(const at::Tensor& projected, const Hop& hop, const Dropping*) const override {
+    const auto parts = projected.chunk(2, 1);
+    return dense::add_bias(destinations_of(parts[0], hop) + sparse::spmm_mean(view_of(hop.block), parts[1]),
+                           parameters_[2]);
+  }
+  at::Tensor forward(const at::Tensor& x, const Hop& hop, const Dropping*) const override {
+    const auto& neighbours_weight = parameters_[1];
+    const auto block = view_of(hop.block);
+    const auto neighbours = aggregates_first(hop.block, x.size(1), neighbours_weight.size(1))
+                                ? dense::linear(sparse::spmm_mean(block, x), neighbours_weight)
+                                : sparse::spmm_mean(block, dense::linear(x, neighbours_weight));
+    return dense::add_bias(dense::linear(destinations_of(x, hop), parameters_[0]) + neighbours,
+                           parameters_[2]);
+  }
+};
+
+/// The block with an edge from each destination to itself, unless it has one.
+std::shared_ptr<const kernels::Block> with_self_loops(const kernels::Block& block) {
+  auto looped = std::make_shared<kernels::Block>();
+  looped->num_destinations = block.num_destinations;
+  looped->num_sources = block.num_sources;
+  looped->indptr.reserve(block.indptr.size());
+  looped->indices.reserve(block.indices.size() + static_cast<std::size_t>(block.num_destinations));
+  looped->indptr.push_back(0);
+  for (std::int64_t v = 0; v < block.num_destinations; ++v) {
+    bool has_loop = false;
+    for (auto e = block.indptr[static_cast<std::size_t>(v)];
+         e < block.indptr[static_cast<std::size_t>(v) + 1]; ++e) {
+      looped->indices.push_back(block.indices[static_cast<std::size_t>(e)]);
+      has_loop = has_loop || looped->indices.back() == v;
+    }
+    if (!has_loop) {
+      looped->indices.push_back(static_cast<std::int32_t>(v));
+    }
+    looped->indptr.push_back(std::ssize(looped->indices));
+  }
+  return looped;
+}
+
+/// h'(v) = ‖_k Σ α_k(u,v) W_k h(u) + b over the neighbours of v and itself, with
+/// α_k = softmax(LeakyReLU(a_k · [W_k h(v) ‖ W_k h(u)])).
+class GatLayer final : public Layer {
+ public:
+  GatLayer(Initialiser& initialise, std::int64_t in, std::int64_t heads, std::int64_t width)
+      : heads_(heads), width_(width) {
+    parameters_ = {initialise.glorot({in, heads * width}, in, width),
+                   initialise.glorot({heads, width}, heads, width),
+                   initialise.glorot({heads, width}, heads, width), initialise.zeros(heads * width)};
+  }
+
+  at::Tensor project(const at::Tensor& x) const override { return dense::linear(x, parameters_[0]); }
+  at::Tensor propagate(const at::Tensor& projected, const Hop& hop, const Dropping* dropping) const override {
+    const auto block = std::make_shared<sparse::SparseBlock>(with_self_loops(hop.block));
+    const auto to_sources = dense::linear(projected, per_head(parameters_[1]));
+    const auto to_destinations = dense::linear(destinations_of(projected, hop), per_head(parameters_[2]));
+    auto attention = sparse::edge_softmax(
+        block, at::leaky_relu(sparse::sddmm_add(block, to_destinations, to_sources), 0.2));
+    if (dropping != nullptr) {
+      attention = dense::dropout(attention, dropping->probability, dropping->attention());
+    }
+    const auto out = sparse::spmm_weighted(block, projected.view({-1, heads_, width_}), attention);
+    return dense::add_bias(out.flatten(1), parameters_[3]);
+  }
+
+ private:
+  /// The matrix (heads · width, heads) that takes each head's dot product with its row of `vectors`.
+  at::Tensor per_head(const at::Tensor& vectors) const {
+    return (vectors.unsqueeze(2) * at::eye(heads_, vectors.options()).unsqueeze(1))
+        .reshape({heads_ * width_, heads_});
+  }
+
+  std::int64_t heads_;
+  std::int64_t width_;
+};
+
+std::unique_ptr<Layer> make_layer(const plan::Job& job, Initialiser& initialise, std::int64_t in,
+                                  std::int64_t out, bool is_last) {
+  switch (job.model) {
+    case plan::ModelKind::gcn:
+      return std::make_unique<GcnLayer>(initialise, in, out);
+    case plan::ModelKind::sage:
+      return std::make_unique<SageLayer>(initialise, in, out);
+    case plan::ModelKind::gat:
+      break;
+  }
+  const std::int64_t heads = is_last ? 1 : job.heads;
+  return std::make_unique<GatLayer>(initialise, in, heads, out / heads);
+}
+
+}  // namespace
+
+base::StreamKey Dropping::inputs() const {
+  auto stream = key;
+  stream.level = 2 * key.level;
+  return stream;
+}
+
+base::StreamKey Dropping::attention() const {
+  auto stream = key;
+  stream.level = 2 * key.level + 1;
+  return stream;
+}
+
+at::Tensor Layer::forward(const at::Tensor& x, const Hop& hop, const Dropping* dropping) const {
+  return propagate(project(x), hop, dropping);
+}
+
+Model::Model(const plan::Job& job, std::int64_t columns, std::int64_t classes) : kind_(job.model) {
+  Initialiser initialise(job.seed);
+  for (int i = 0; i < job.layers(); ++i) {
+    const bool is_last = i + 1 == job.layers();
+    layers_.push_back(
+        make_layer(job, initialise, i == 0 ? columns : job.hidden, is_last ? classes : job.hidden, is_last));
+  }
+}
+
+at::Tensor Model::activate(std::size_t index, const at::Tensor& x) const {
+  if (index + 1 == layers_.size()) {
+    return x;
+  }
+  return kind_ == plan::ModelKind::gat ? dense::elu(x) : at::relu(x);
+}
+
+at::Tensor Model::forward(const BatchData& data, const std::optional<Dropping>& dropping) const {
+  auto x =
+      feature_tensor(data.features.data(), data.feature_type, std::ssize(data.batch.vertices), data.columns);
+  for (std::size_t i = 0; i < layers_.size(); ++i) {
+    const auto& block = data.batch.blocks[layers_.size() - 1 - i];
+    const Hop hop{block, std::span(data.degrees).first(static_cast<std::size_t>(block.num_sources))};
+    auto of_layer = dropping;
+    if (of_layer) {
+      of_layer->key.level = static_cast<std::uint32_t>(i);
+      x = dense::dropout(x, of_layer->probability, of_layer->inputs());
+    }
+    x = activate(i, layers_[i]->forward(x, hop, of_layer ? &*of_layer : nullptr));
+  }
+  return x;
+}
+
+std::vector<at::Tensor> Model::parameters() const {
+  std::vector<at::Tensor> all;
+  for (const auto& layer : layers_) {
+    all.insert(all.end(), layer->parameters().begin(), layer->parameters().end());
+  }
+  return all;
+}
+
+at::Tensor feature_tensor(const std::byte* bytes, graph::FeatureType type, std::int64_t rows,
+                          std::int64_t columns) {
+  auto* data = const_cast<std::byte*>(bytes);  // from_blob takes no const; nothing writes to it
+  const auto scalar = type == graph::FeatureType::fp32 ? at::kFloat : at::kHalf;
+  return at::from_blob(data, {rows, columns}, scalar).to(at::kFloat);
+}
+
+void copy_values(const std::vector<at::Tensor>& from, const std::vector<at::Tensor>& to) {
+  const at::NoGradGuard no_grad;
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    to[i].copy_(from[i]);
+  }
+}
+
+}  // namespace gnomon::runtime

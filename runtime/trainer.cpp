@@ -1,0 +1,337 @@
+#include "runtime/trainer.h"
+
+#include <torch/torch.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include "base/error.h"
+#include "runtime/checkpoint.h"
+#include "runtime/host_machine.h"
+#include "runtime/inference.h"
+#include "runtime/learner.h"
+#include "runtime/pieces.h"
+#include "runtime/run_log.h"
+#include "runtime/stages.h"
+
+namespace gnomon::runtime {
+namespace {
+
+using schedule::Stage;
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+/// A plan for replays trains in the order that it is given.
+plan::Plan in_order(plan::Plan plan) {
+  if (plan.schedule != plan::Schedule::sequential && plan.order == plan::Order::as_ready) {
+    plan.order = plan::Order::index;
+    plan.schedule = plan::Schedule::pipelined;
+    plan.route = plan::Route::cpu;
+  }
+  return plan;
+}
+
+std::vector<at::Tensor> copies_of(const std::vector<at::Tensor>& tensors) {
+  std::vector<at::Tensor> copies;
+  for (const auto& tensor : tensors) {
+    copies.push_back(tensor.detach().clone());
+  }
+  return copies;
+}
+
+std::filesystem::path checkpoint_path(const TrainOptions& options) {
+  return options.run_directory / "checkpoint.pt";
+}
+
+/// A killed run may have left a temporary of a checkpoint or log.
+void remove_temporaries(const std::filesystem::path& directory) {
+  for (const auto& entry : std::filesystem::directory_iterator(directory)) {
+    if (entry.path().filename().string().find(".tmp-") != std::string::npos) {
+      std::error_code ignored;
+      std::filesystem::remove(entry.path(), ignored);
+    }
+  }
+}
+
+void check_replay(const std::vector<std::vector<std::int64_t>>& replay, std::int64_t batches) {
+  for (std::size_t epoch = 0; epoch < replay.size(); ++epoch) {
+    auto sorted = replay[epoch];
+    std::sort(sorted.begin(), sorted.end());
+    bool is_complete = std::ssize(sorted) == batches;
+    for (std::size_t i = 0; is_complete && i < sorted.size(); ++i) {
+      is_complete = sorted[i] == static_cast<std::int64_t>(i);
+    }
+    if (!is_complete) {
+      throw base::InputError("replay: epoch " + std::to_string(epoch),
+                             "must have each of the batches 0 to " + std::to_string(batches - 1) + " once");
+    }
+  }
+}
+
+void check_options(const graph::Graph& graph, const TrainOptions& options) {
+  graph::validate(graph, true);
+  plan::check(options.job, "job");
+  plan::check(options.plan, "plan");
+  const auto& plan = options.plan;
+  if (plan.device_threads < 1 || (plan.uses_cpu_route() && plan.workers < 1)) {
+    throw base::InputError("plan " + plan.name, "workers or device_threads are 0; resolve it first");
+  }
+  if (!options.replay.empty() && std::ssize(options.replay) < options.job.epochs) {
+    throw base::InputError("replay", "has " + std::to_string(options.replay.size()) +
+                                         " epochs; the job has " + std::to_string(options.job.epochs));
+  }
+}
+
+/// One call of train().
+class Training {
+ public:
+  Training(const graph::Graph& graph, const TrainOptions& options);
+  TrainReport run();
+
+ private:
+  void resume();
+  bool is_finished() const;
+  std::vector<std::int64_t> rest_of_epoch() const;
+  StageWork stage_work(const std::vector<std::int64_t>& order);
+  EpochReport train_epoch();
+  void learn(const BatchData& data, std::int64_t batch);
+  void evaluate(EpochReport& report);
+  void end_epoch(const EpochReport& report);
+  at::Tensor infer_all();
+  TrainReport conclude(std::vector<EpochReport> epochs);
+
+  bool is_stopped() const { return options_.stop != nullptr && options_.stop->load(); }
+  [[noreturn]] void stop();
+  void save();
+
+  const graph::Graph& graph_;
+  const TrainOptions& options_;
+  plan::Plan plan_;
+  Learner learner_;
+  RunState state_;
+  Stages stages_;
+  std::string activity_;       ///< what progress is told
+  double seconds_before_ = 0;  ///< of this epoch, in the run that is resumed
+  Clock::time_point epoch_begin_;
+  Clock::time_point last_save_ = Clock::now();
+};
+
+Training::Training(const graph::Graph& graph, const TrainOptions& options)
+    : graph_(graph),
+      options_(options),
+      plan_(options.replay.empty() ? options.plan : in_order(options.plan)),
+      learner_(options.job, graph.features.columns, graph.num_classes),
+      stages_(graph, options.job, plan_,
+              [this](const BatchData& data, std::int64_t batch) { learn(data, batch); }) {
+  check_replay(options.replay, stages_.batches());
+  state_.job = options.job;
+  state_.graph = mark_of(graph);
+}
+
+void Training::resume() {
+  const auto path = checkpoint_path(options_);
+  if (options_.resume && std::filesystem::exists(path)) {
+    read_checkpoint(path, state_, learner_);
+  }
+}
+
+bool Training::is_finished() const {
+  return state_.epoch >= options_.job.epochs ||
+         (options_.job.patience > 0 && state_.epochs_since_best >= options_.job.patience);
+}
+
+TrainReport Training::run() {
+  resume();
+  std::optional<RunLog> log;
+  if (!options_.run_directory.empty()) {
+    log.emplace(options_.run_directory, state_.epoch);
+  }
+  std::vector<EpochReport> epochs;
+  while (!is_finished()) {
+    auto report = train_epoch();
+    evaluate(report);
+    if (log) {
+      log->append(report);
+    }
+    end_epoch(report);
+    if (options_.on_epoch) {
+      options_.on_epoch(report);
+    }
+    if (!epochs.empty()) {
+      epochs.back().timeline = {};  // long runs would pile them up
+    }
+    epochs.push_back(std::move(report));
+  }
+  return conclude(std::move(epochs));
+}
+
+std::vector<std::int64_t> Training::rest_of_epoch() const {
+  std::vector<std::int64_t> order(static_cast<std::size_t>(stages_.batches()));
+  std::iota(order.begin(), order.end(), 0);
+  if (!options_.replay.empty()) {
+    order = options_.replay[static_cast<std::size_t>(state_.epoch)];
+  }
+  std::vector<bool> is_trained(order.size(), false);
+  for (const auto batch : state_.trained) {
+    is_trained.at(static_cast<std::size_t>(batch)) = true;
+  }
+  std::erase_if(order, [&](std::int64_t batch) { return is_trained[static_cast<std::size_t>(batch)]; });
+  return order;
+}
+
+/// The stages' work, after the test seam's.
+StageWork Training::stage_work(const std::vector<std::int64_t>& order) {
+  auto work = stages_.work();
+  if (!options_.before_stage) {
+    return work;
+  }
+  const auto before = [this, &order](Stage stage, std::int64_t position) {
+    options_.before_stage(stage, order[static_cast<std::size_t>(position)]);
+  };
+  const auto after_seam = [before](Stage stage, std::function<void(std::int64_t)> inner) {
+    return [before, stage, inner = std::move(inner)](std::int64_t position) {
+      before(stage, position);
+      inner(position);
+    };
+  };
+  return {[before, inner = work.cpu_batch](std::int64_t position, int worker) {
+            before(Stage::cpu_batch, position);
+            inner(position, worker);
+          },
+          after_seam(Stage::transfer, work.transfer), after_seam(Stage::device_batch, work.device_batch),
+          after_seam(Stage::train, work.train)};
+}
+
+EpochReport Training::train_epoch() {
+  EpochReport report;
+  report.epoch = state_.epoch;
+  activity_ = "epoch " + std::to_string(state_.epoch + 1);
+  const auto order = rest_of_epoch();
+  stages_.begin_epoch(state_.epoch, order);
+  seconds_before_ = state_.seconds;
+  epoch_begin_ = Clock::now();
+  if (!order.empty()) {
+    HostMachine machine(plan_.workers, stage_work(order));
+    schedule::TracedMachine traced(machine);
+    report.log = schedule::run_epoch(plan_, std::ssize(order), traced);
+    report.timeline = traced.timeline();
+  }
+  for (auto& span : report.timeline) {
+    span.batch = order[static_cast<std::size_t>(span.batch)];
+  }
+  report.log.trained = state_.trained;
+  report.seconds = seconds_before_ + report.log.seconds();
+  state_.seconds = report.seconds;
+  report.loss = state_.loss_sum / static_cast<double>(state_.seeds);
+  report.train_accuracy = static_cast<double>(state_.correct) / static_cast<double>(state_.seeds);
+  return report;
+}
+
+/// The train stage, on the device thread.
+void Training::learn(const BatchData& data, std::int64_t batch) {
+  const AtenThreads threads(plan_.device_threads);
+  const auto result = learner_.step(data, state_.epoch, batch);
+  state_.trained.push_back(batch);
+  state_.loss_sum += result.loss_sum;
+  state_.correct += result.correct;
+  state_.seeds += result.seeds;
+  base::report(options_.progress, activity_, std::ssize(state_.trained), stages_.batches());
+  if (!is_stopped() && seconds_since(last_save_) < options_.checkpoint_every_s) {
+    return;
+  }
+  state_.seconds = seconds_before_ + seconds_since(epoch_begin_);
+  if (is_stopped()) {
+    stop();
+  }
+  save();
+}
+
+void Training::stop() {
+  save();
+  throw base::Interrupted();
+}
+
+void Training::save() {
+  if (!options_.run_directory.empty()) {
+    write_checkpoint(checkpoint_path(options_), state_, learner_);
+  }
+  last_save_ = Clock::now();
+}
+
+at::Tensor Training::infer_all() {
+  // The workers have nothing to do meanwhile.
+  const AtenThreads threads(plan_.device_threads + plan_.workers);
+  InferenceOptions inference;
+  inference.between_chunks = [this] {
+    if (is_stopped()) {
+      stop();
+    }
+  };
+  return infer(graph_, learner_.model(), inference);
+}
+
+void Training::evaluate(EpochReport& report) {
+  const auto begin = Clock::now();
+  report.valid_accuracy = graph_.valid.empty() ? std::numeric_limits<double>::quiet_NaN()
+                                               : accuracy(infer_all(), graph_.labels, graph_.valid);
+  report.evaluation_s = seconds_since(begin);
+}
+
+/// Judges the epoch and goes to the next one, and saves that.
+void Training::end_epoch(const EpochReport& report) {
+  const bool is_judged = !std::isnan(report.valid_accuracy);
+  if (!is_judged || !state_.best_valid || report.valid_accuracy > *state_.best_valid) {
+    state_.best_weights = copies_of(learner_.model().parameters());
+    state_.best_epoch = state_.epoch;
+    state_.epochs_since_best = 0;
+    state_.best_valid = is_judged ? std::optional(report.valid_accuracy) : std::nullopt;
+  } else {
+    ++state_.epochs_since_best;
+  }
+  ++state_.epoch;
+  state_.trained.clear();
+  state_.loss_sum = state_.seconds = 0;
+  state_.correct = state_.seeds = 0;
+  save();
+}
+
+TrainReport Training::conclude(std::vector<EpochReport> epochs) {
+  TrainReport report;
+  report.epochs = std::move(epochs);
+  report.best_epoch = state_.best_epoch;
+  report.valid_accuracy = state_.best_valid.value_or(std::numeric_limits<double>::quiet_NaN());
+  const auto weights = learner_.model().parameters();
+  report.weights_hash = hash_of(weights);
+  report.test_accuracy = std::numeric_limits<double>::quiet_NaN();
+  if (!graph_.test.empty()) {
+    const auto last_weights = copies_of(weights);
+    copy_values(state_.best_weights, weights);
+    const auto restore = std::shared_ptr<void>(nullptr, [&](void*) { copy_values(last_weights, weights); });
+    report.test_accuracy = accuracy(infer_all(), graph_.labels, graph_.test);
+  }
+  return report;
+}
+
+}  // namespace
+
+TrainReport train(const graph::Graph& graph, const TrainOptions& options) {
+  check_options(graph, options);
+  if (!options.run_directory.empty()) {
+    std::error_code failed;
+    std::filesystem::create_directories(options.run_directory, failed);
+    if (failed) {
+      throw base::Failure(options.run_directory.string(), "cannot be created: " + failed.message());
+    }
+    remove_temporaries(options.run_directory);
+  }
+  return Training(graph, options).run();
+}
+
+}  // namespace gnomon::runtime
