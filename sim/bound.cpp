@@ -36,7 +36,7 @@ BatchLoads loads_of(const MachineModel& model, const StageCosts& costs) {
     const double threads = model.device_threads;
     loads.by_cpu[3] = (cpu_batch_s + transfer_s + threads * train_s) / model.cores;
     loads.by_device[3] = threads * (device_batch_s + train_s) / model.cores;
-  } else if (model.costs.device_batch_link_s > 0) {
+  } else {
     loads.by_device[1] =
         least(Stage::device_batch, std::min(costs.device_batch_link_s, costs.device_batch_s));
   }

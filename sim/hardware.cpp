@@ -8,6 +8,7 @@
 #include <simgrid/s4u.hpp>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace gnomon::sim {
 namespace {
@@ -100,26 +101,40 @@ struct Hardware::State {
   struct Slot {
     Work work;
     double slowdown = 1;
-    double end_s = never_s;  ///< of work that is not shared
+    double end_s = never_s;  ///< unless it shares; then SimGrid knows
+    bool busy = false;
+    bool shares = false;
   };
 
   double unit_s = 1;  ///< a power of two: dividing by it rounds nothing
   double origin = 0;  ///< the epoch's begin on the engine's clock
   double now_s = 0;
+  int cores = 1;
   s4u::Host* cpu = nullptr;
   s4u::Host* link = nullptr;
   std::vector<Slot> slots;
   std::vector<s4u::ActivityPtr> shared;  ///< running executions …
   std::vector<int> shared_slots;         ///< … and whose they are
   std::vector<int> ended;
+  int threads = 0;  ///< on the cores
+  int link_users = 0;
 
   double to_date(double seconds) const { return origin + seconds / unit_s; }
+  Slot& at(int slot) { return slots[static_cast<std::size_t>(slot)]; }
+
+  void count(const Work& work, int sign) {
+    threads += work.resource == Resource::cores ? sign * work.threads : 0;
+    link_users += work.resource == Resource::link ? sign : 0;
+  }
+
+  bool is_short(Resource resource) const {
+    return resource == Resource::cores ? threads > cores : resource == Resource::link && link_users > 1;
+  }
 
   void execute(int slot, double seconds) {
-    const Slot& at = slots[static_cast<std::size_t>(slot)];
     auto execution = s4u::Exec::init()->set_flops_amount(seconds / unit_s);
-    execution->set_host(at.work.resource == Resource::link ? link : cpu);
-    execution->set_thread_count(at.work.threads);
+    execution->set_host(at(slot).work.resource == Resource::link ? link : cpu);
+    execution->set_thread_count(at(slot).work.threads);
     execution->start();
     shared.emplace_back(std::move(execution));
     shared_slots.push_back(slot);
@@ -133,17 +148,44 @@ struct Hardware::State {
   /// Stops an execution; the seconds that it had left at full speed.
   double stop(std::size_t position) {
     const auto execution = shared[position];
-    const Slot& at = slots[static_cast<std::size_t>(shared_slots[position])];
     // SimGrid counts the work of all threads together.
-    const double left = execution->get_remaining() / at.work.threads * unit_s;
+    const double left = execution->get_remaining() / at(shared_slots[position]).work.threads * unit_s;
     execution->cancel();
     forget(position);
     return left;
   }
+  double stop_slot(int slot) {
+    const auto position = std::find(shared_slots.begin(), shared_slots.end(), slot) - shared_slots.begin();
+    return stop(static_cast<std::size_t>(position));
+  }
 
+  /// Hands works to SimGrid's solver where they have come to share, and takes them back where they no longer
+  /// do.
+  void divide() {
+    if (shared.empty() && !is_short(Resource::cores) && !is_short(Resource::link)) {
+      return;
+    }
+    for (int slot = 0; slot < std::ssize(slots); ++slot) {
+      Slot& here = at(slot);
+      const bool shares = here.busy && is_short(here.work.resource);
+      if (shares && !here.shares) {
+        execute(slot, std::exchange(here.end_s, never_s) - now_s);
+      } else if (!shares && here.shares) {
+        here.end_s = now_s + stop_slot(slot);
+      }
+      here.shares = shares;
+    }
+  }
+
+  void end(int slot) {
+    count(at(slot).work, -1);
+    at(slot) = {};
+    ended.push_back(slot);
+  }
   void end_shared(std::size_t position) {
-    ended.push_back(shared_slots[position]);
+    const int slot = shared_slots[position];
     forget(position);
+    end(slot);
   }
 
   double next_end_s() const {
@@ -154,7 +196,7 @@ struct Hardware::State {
     return next_s;
   }
 
-  /// Lets the clock run until work that is not shared ends at `next_s`, or a shared execution before it.
+  /// Lets the clock run until work that does not share ends at `next_s`, or work that shares before it.
   void sleep_until(double next_s) {
     const double pause = std::max(0.0, to_date(next_s) - s4u::Engine::get_clock());
     if (shared.empty()) {
@@ -183,10 +225,9 @@ struct Hardware::State {
       }
       end_shared(static_cast<std::size_t>(next));
     }
-    for (std::size_t slot = 0; slot < slots.size(); ++slot) {
-      if (slots[slot].end_s <= now_s) {
-        slots[slot].end_s = never_s;
-        ended.push_back(static_cast<int>(slot));
+    for (int slot = 0; slot < std::ssize(slots); ++slot) {
+      if (at(slot).end_s <= now_s) {
+        end(slot);
       }
     }
   }
@@ -198,6 +239,7 @@ Hardware::Hardware(int cores, int slots, double scale_s) : state_(std::make_uniq
                                 " cores, not " + std::to_string(cores));
   }
   state_->unit_s = scale_s > 0 ? std::exp2(std::ceil(std::log2(scale_s))) : 1;
+  state_->cores = cores;
   state_->cpu = s4u::Host::by_name(name_of_cpu(cores));
   state_->link = s4u::Host::by_name("link");
   state_->slots.resize(static_cast<std::size_t>(slots));
@@ -214,30 +256,24 @@ Hardware::~Hardware() {
 double Hardware::now_s() const { return state_->now_s; }
 
 void Hardware::begin(int slot, const Work& work, double slowdown) {
-  auto& at = state_->slots[static_cast<std::size_t>(slot)];
-  at = {work, slowdown, never_s};
-  if (work.resource == Resource::own) {
-    at.end_s = state_->now_s + work.seconds * slowdown;
-  } else {
-    state_->execute(slot, work.seconds * slowdown);
-  }
+  state_->at(slot) = {work, slowdown, state_->now_s + work.seconds * slowdown, true, false};
+  state_->count(work, 1);
 }
 
 void Hardware::change_slowdown(int slot, double slowdown) {
-  auto& at = state_->slots[static_cast<std::size_t>(slot)];
-  const double ratio = slowdown / at.slowdown;
-  at.slowdown = slowdown;
-  if (at.work.resource == Resource::own) {
-    at.end_s = state_->now_s + (at.end_s - state_->now_s) * ratio;
-    return;
+  auto& here = state_->at(slot);
+  const double ratio = slowdown / here.slowdown;
+  here.slowdown = slowdown;
+  if (here.shares) {
+    state_->execute(slot, state_->stop_slot(slot) * ratio);
+  } else {
+    here.end_s = state_->now_s + (here.end_s - state_->now_s) * ratio;
   }
-  const auto& owners = state_->shared_slots;
-  const auto position = std::find(owners.begin(), owners.end(), slot) - owners.begin();
-  state_->execute(slot, state_->stop(static_cast<std::size_t>(position)) * ratio);
 }
 
 const std::vector<int>& Hardware::advance() {
   state_->ended.clear();
+  state_->divide();
   const double next_s = state_->next_end_s();
   if (next_s < never_s || !state_->shared.empty()) {
     state_->sleep_until(next_s);

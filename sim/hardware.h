@@ -9,22 +9,23 @@ namespace gnomon::sim {
 
 /// What a piece of work runs on.
 enum class Resource : std::uint8_t {
-  own,    ///< nothing else uses it meanwhile: a worker's own core, the device, the copy engine
-  cores,  ///< threads on the CPU, whose cores are shared fairly when there are more threads than cores
-  link,   ///< the link between host and device, shared fairly between all that use it
+  device,  ///< one work at a time
+  cores,   ///< threads on the CPU, whose cores are shared fairly when there are more threads than cores
+  link,    ///< between host and device, shared fairly between all that use it
 };
 
 /// A piece of work: what it takes alone, and on what.
 struct Work {
   double seconds = 0;
-  Resource resource = Resource::own;
+  Resource resource = Resource::device;
   int threads = 1;  ///< of Resource::cores: how many cores it keeps busy at once
 };
 
-/// The hardware of one simulated epoch, on SimGrid's clock. What is shared is divided by SimGrid's solver,
-/// max-min fair: the CPU is a host of so many cores; the link is a host of one core whose work is seconds of
-/// its full bandwidth, which is divided as a link's bandwidth is but knows neither latency nor protocol. What
-/// is not shared sleeps for as long as it takes.
+/// The hardware of one simulated epoch, on SimGrid's clock. Work that has its resource to itself sleeps for
+/// as long as it takes. As soon as there are more threads than cores, or two users of the link, SimGrid's
+/// solver divides what there is, max-min fair: the CPU is a host of so many cores; the link is a host of one
+/// core whose work is seconds of its full bandwidth, which is divided as a link's bandwidth is but knows
+/// neither latency nor protocol.
 ///
 /// Dates are seconds since the epoch began. Works have slots, which their owner numbers from 0. Lives inside
 /// run_in_actor.

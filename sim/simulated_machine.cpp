@@ -14,12 +14,6 @@ constexpr int device_lane = 0;
 constexpr int copy_lane = 1;
 constexpr int first_worker = 2;
 
-bool never_out_of_cores(const MachineModel& model) {
-  // A copy on a host device is one thread more.
-  const int threads = model.workers + (model.host_device ? model.device_threads + 1 : 0);
-  return threads <= model.cores;
-}
-
 bool has_contention(const profiles::Contention& contention) {
   bool found = false;
   const auto look = [&found](const char*, double slowdown, base::Range = {}) { found |= slowdown != 1; };
@@ -31,8 +25,6 @@ bool has_contention(const profiles::Contention& contention) {
 
 SimulatedMachine::SimulatedMachine(const MachineModel& model, double scale_s)
     : model_(model),
-      cores_shared_(!never_out_of_cores(model)),
-      link_shared_(!model.host_device && model.costs.device_batch_link_s > 0),
       contended_(has_contention(model.contention)),
       hardware_(model.cores, first_worker + model.workers, scale_s),
       lanes_(static_cast<std::size_t>(first_worker + model.workers)) {}
@@ -127,7 +119,7 @@ bool SimulatedMachine::begin(int lane) {
   ++running_[static_cast<std::size_t>(span.stage)];
   const auto [first, second] = work_of(span.stage, span.batch);
   here.next = second;
-  const bool uses_link = span.stage == Stage::transfer || (span.stage == Stage::device_batch && link_shared_);
+  const bool uses_link = span.stage == Stage::transfer || span.stage == Stage::device_batch;
   link_s_ += uses_link ? first.seconds : 0;
   if (first.seconds <= 0 && second.seconds <= 0) {
     finish(lane);
@@ -151,25 +143,21 @@ void SimulatedMachine::finish(int lane) {
 /// One piece of work, or two one after the other.
 std::array<Work, 2> SimulatedMachine::work_of(Stage stage, std::int64_t batch) const {
   const StageCosts costs = model_.costs_of ? model_.costs_of(batch) : model_.costs;
-  const auto cores = cores_shared_ ? Resource::cores : Resource::own;
-  const auto link = link_shared_ ? Resource::link : Resource::own;
+  const auto device = model_.host_device ? Resource::cores : Resource::device;
   const Work nothing;
   switch (stage) {
     case Stage::cpu_batch:
-      return {Work{costs.cpu_batch_s, cores, 1}, nothing};
+      return {Work{costs.cpu_batch_s, Resource::cores, 1}, nothing};
     case Stage::transfer:
-      return {Work{costs.transfer_s, model_.host_device ? cores : link, 1}, nothing};
+      return {Work{costs.transfer_s, model_.host_device ? Resource::cores : Resource::link, 1}, nothing};
     case Stage::train:
-      return {Work{costs.train_s, model_.host_device ? cores : Resource::own, model_.device_threads},
-              nothing};
+      return {Work{costs.train_s, device, model_.device_threads}, nothing};
     case Stage::device_batch:
       break;
   }
-  if (model_.host_device) {
-    return {Work{costs.device_batch_s, cores, model_.device_threads}, nothing};
-  }
-  const double link_s = link_shared_ ? std::min(costs.device_batch_link_s, costs.device_batch_s) : 0;
-  return {Work{link_s, link, 1}, Work{costs.device_batch_s - link_s, Resource::own, 1}};
+  const double link_s = model_.host_device ? 0 : std::min(costs.device_batch_link_s, costs.device_batch_s);
+  return {Work{link_s, Resource::link, 1},
+          Work{costs.device_batch_s - link_s, device, model_.device_threads}};
 }
 
 double SimulatedMachine::slowdown_of(Stage stage) const {

@@ -68,8 +68,6 @@ class SimulatedMachine final : public schedule::Machine {
   void advance();
 
   const MachineModel& model_;
-  const bool cores_shared_;
-  const bool link_shared_;
   const bool contended_;
   Hardware hardware_;
   std::vector<Lane> lanes_;

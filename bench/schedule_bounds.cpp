@@ -1,0 +1,249 @@
+// How near the schedules come to the lower bound on random stage times, beside the bound that MorphGL's paper
+// proves for its own. Writes the quantiles as a document (--help).
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <iostream>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/atomic_file.h"
+#include "base/document.h"
+#include "base/error.h"
+#include "base/philox.h"
+#include "plan/plan.h"
+#include "sim/prediction.h"
+#include "tuner/tuner.h"
+
+namespace {
+
+using gnomon::base::Json;
+namespace base = gnomon::base;
+namespace plan = gnomon::plan;
+namespace profiles = gnomon::profiles;
+namespace sim = gnomon::sim;
+namespace tuner = gnomon::tuner;
+
+struct Options {
+  std::int64_t cases = 10000;
+  std::int64_t batches = 1000;
+  double spread = 0.1;
+  std::uint64_t seed = 1;
+  int jobs = 2;
+  std::string output = "bench/results/schedule_bounds.json";
+};
+
+constexpr std::array schedules = {"sequential, cpu route", "sequential, device route", "pipelined",
+                                  "dual_buffer, dispatched", "claim_ahead, tuned look-ahead"};
+constexpr std::array<std::pair<const char*, double>, 6> quantiles = {
+    {{"least", 0}, {"median", 0.5}, {"p75", 0.75}, {"p90", 0.9}, {"p99", 0.99}, {"most", 1}}};
+
+/// What one case gave: epochs over lower bounds.
+struct CaseResult {
+  std::array<double, schedules.size()> over_bound{};      ///< of the mean times, whatever the route
+  std::array<double, schedules.size()> over_own_bound{};  ///< of the drawn times and the plan's route
+};
+
+/// Stage times of a machine with a GPU, relative to training's: CPU batching 0.5 to 30 (one of 1 to 16
+/// workers), device batching 0.2 to 4 of which half or more reads over the link, a copy 0.05 to 1.5.
+profiles::Profile random_profile(const Options& options, std::int64_t number) {
+  base::RandomStream random(
+      {.seed = options.seed, .purpose = base::Purpose::test, .epoch = static_cast<std::uint64_t>(number)});
+  const auto between = [&](double least, double most) {
+    return least * std::pow(most / least, random.uniform());
+  };
+  profiles::Profile profile;
+  profile.machine.device.kind = profiles::DeviceKind::cuda;
+  profile.machine.cpu.cores = 1 + static_cast<int>(random.below(16));
+  auto& workload = profile.workload;
+  workload.batches = options.batches;
+  const auto stage = [&](double mean_s) {
+    return profiles::StageTime{.mean_s = mean_s, .deviation_s = options.spread * mean_s};
+  };
+  workload.train = stage(0.01);
+  workload.cpu_batch = stage(0.01 * between(0.5, 30));
+  workload.device_batch = stage(0.01 * between(0.2, 4));
+  workload.transfer = stage(0.01 * between(0.05, 1.5));
+  workload.device_batch_link_s = workload.device_batch.mean_s * between(0.5, 1);
+  return profile;
+}
+
+/// The look-aheads of which the best is taken.
+constexpr std::array look_aheads = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64};
+
+class Case {
+ public:
+  Case(const Options& options, std::int64_t number, sim::Simulator& simulator)
+      : options_(options), profile_(random_profile(options, number)), simulator_(simulator) {
+    const auto model = sim::machine_model(profile_, with_all_workers("gnomon"), false, 0);
+    bound_s_ = sim::lower_bound_s(model, plan::Route::both, options.batches);
+  }
+
+  CaseResult run() {
+    plan::Plan sequential = with_all_workers("device");
+    sequential.route = plan::Route::cpu;
+    sequential.workers = 1;
+    keep(0, evaluate(sequential));
+    keep(1, evaluate(with_all_workers("device")));
+    keep(2, evaluate(with_all_workers("salient")));
+    const auto dispatched = tuner::dispatch(profile_, with_all_workers("morphgl"),
+                                            [this](const plan::Plan& plan) { return evaluate(plan); });
+    keep(3, dispatched.best.prediction);
+    keep(4, tuned_claim_ahead());
+    return result_;
+  }
+
+ private:
+  plan::Plan with_all_workers(const char* preset) const {
+    plan::Plan plan = plan::find_plan(preset);
+    plan.workers = plan.uses_cpu_route() ? profile_.machine.cpu.cores : 0;
+    plan.device_threads = 1;
+    return plan;
+  }
+
+  sim::Prediction evaluate(const plan::Plan& plan) {
+    const auto model = sim::machine_model(profile_, plan, options_.spread > 0, options_.seed);
+    return simulator_.run(plan, model, options_.batches, false);
+  }
+
+  sim::Prediction tuned_claim_ahead() {
+    plan::Plan plan = with_all_workers("gnomon");
+    sim::Prediction best;
+    best.epoch_s = std::numeric_limits<double>::infinity();
+    for (const int look_ahead : look_aheads) {
+      plan.look_ahead = look_ahead;
+      const auto prediction = evaluate(plan);
+      best = prediction.epoch_s < best.epoch_s ? prediction : best;
+    }
+    return best;
+  }
+
+  void keep(std::size_t schedule, const sim::Prediction& prediction) {
+    result_.over_bound[schedule] = prediction.epoch_s / bound_s_;
+    result_.over_own_bound[schedule] = prediction.epoch_s / prediction.lower_bound_s;
+  }
+
+  const Options& options_;
+  profiles::Profile profile_;
+  sim::Simulator& simulator_;
+  double bound_s_ = 0;
+  CaseResult result_{};
+};
+
+/// Every jobs-th case from `first` on, in this process.
+std::vector<CaseResult> run_cases(const Options& options, std::int64_t first) {
+  sim::Simulator simulator;
+  std::vector<CaseResult> results;
+  for (std::int64_t number = first; number < options.cases; number += options.jobs) {
+    results.push_back(Case(options, number, simulator).run());
+    if (first == 0 && number % (100 * options.jobs) == 0) {
+      std::cerr << "\rcase " << number << " of " << options.cases << std::flush;
+    }
+  }
+  return results;
+}
+
+/// A process for each job, as SimGrid's engine is one a process; they answer through pipes.
+class Job {
+ public:
+  Job(const Options& options, int first) {
+    int ends[2];
+    if (pipe(ends) != 0) {
+      throw base::Failure("pipe", "cannot be made");
+    }
+    process_ = fork();
+    if (process_ == 0) {
+      const auto results = run_cases(options, first);
+      FILE* out = fdopen(ends[1], "wb");
+      const bool written =
+          std::fwrite(results.data(), sizeof(CaseResult), results.size(), out) == results.size();
+      _exit(std::fclose(out) == 0 && written ? 0 : 1);
+    }
+    close(ends[1]);
+    in_ = ends[0];
+  }
+
+  void collect(std::vector<CaseResult>& results) {
+    FILE* in = fdopen(in_, "rb");
+    CaseResult result;
+    while (std::fread(&result, sizeof result, 1, in) == 1) {
+      results.push_back(result);
+    }
+    std::fclose(in);
+    int status = 0;
+    waitpid(process_, &status, 0);
+    if (status != 0) {
+      throw base::Failure("a job", "ended with an error");
+    }
+  }
+
+ private:
+  pid_t process_ = -1;
+  int in_ = -1;
+};
+
+double quantile(std::vector<double> values, double share) {
+  std::sort(values.begin(), values.end());
+  return values[static_cast<std::size_t>(std::lround(share * static_cast<double>(values.size() - 1)))];
+}
+
+Json summary(const std::vector<CaseResult>& results, std::size_t schedule) {
+  std::vector<double> over_bound;
+  std::int64_t under = 0;
+  for (const CaseResult& result : results) {
+    over_bound.push_back(result.over_bound[schedule]);
+    under += result.over_own_bound[schedule] < 1 - 1e-9 ? 1 : 0;
+  }
+  Json json = {{"schedule", schedules[schedule]}, {"cases_under_their_lower_bound", under}};
+  for (const auto& [name, share] : quantiles) {
+    json[name] = quantile(over_bound, share);
+  }
+  return json;
+}
+
+Json document(const Options& options, const std::vector<CaseResult>& results) {
+  Json json = {{"schema", "gnomon.schedule_bounds/1"},
+               {"cases", options.cases},
+               {"batches", options.batches},
+               {"spread", options.spread},
+               {"seed", options.seed},
+               {"epoch_over_lower_bound", Json::array()}};
+  for (std::size_t schedule = 0; schedule < schedules.size(); ++schedule) {
+    json["epoch_over_lower_bound"].push_back(summary(results, schedule));
+  }
+  return json;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Options options;
+  CLI::App app("Epochs of random stage times over their lower bound, for every schedule");
+  app.add_option("--cases", options.cases);
+  app.add_option("--batches", options.batches);
+  app.add_option("--spread", options.spread, "standard deviation of a stage's times over its mean");
+  app.add_option("--seed", options.seed);
+  app.add_option("--jobs", options.jobs, "processes");
+  app.add_option("--output", options.output);
+  CLI11_PARSE(app, argc, argv);
+  std::vector<Job> jobs;
+  for (int first = 0; first < options.jobs; ++first) {
+    jobs.emplace_back(options, first);
+  }
+  std::vector<CaseResult> results;
+  for (Job& job : jobs) {
+    job.collect(results);
+  }
+  const std::string text = document(options, results).dump(2) + "\n";
+  base::write_file_atomically(options.output, text);
+  std::cout << text;
+}
