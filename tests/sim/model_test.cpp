@@ -1,7 +1,8 @@
 #include <gtest/gtest.h>
+#include <unistd.h>
 
-#include <algorithm>
 #include <cmath>
+#include <fstream>
 
 #include "base/error.h"
 #include "sim/prediction.h"
@@ -128,6 +129,33 @@ TEST(Predict, DoesNotDependOnWhatRanBefore) {
       EXPECT_EQ(first.timeline[i].end_s, again.timeline[i].end_s);
     }
   }
+}
+
+double resident_bytes() {
+  std::ifstream statm("/proc/self/statm");
+  double total = 0;
+  double resident = 0;
+  statm >> total >> resident;
+  return resident * static_cast<double>(sysconf(_SC_PAGESIZE));
+}
+
+TEST(Predict, KeepsItsMemoryFlatOverThousandsOfRuns) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "the sanitizer holds freed memory back";
+#endif
+  Simulator simulator;
+  auto profile = profile_of(profiles::DeviceKind::host);
+  profile.workload.batches = 20;
+  profile.machine.cpu.cores = 2;
+  const auto run = [&](int times) {
+    for (int i = 0; i < times; ++i) {
+      predict(simulator, profile, claim_ahead(2, 2));
+    }
+  };
+  run(300);
+  const double before = resident_bytes();
+  run(3000);
+  EXPECT_LT(resident_bytes() - before, 1e6);
 }
 
 TEST(Predict, TellsUtilisationAndWhatBinds) {
