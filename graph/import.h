@@ -14,22 +14,22 @@ namespace gnomon::graph {
 
 /// Formats that can be imported.
 ///
-/// npz            The arrays of shchur/gnn-benchmark (adj_data, adj_indices, adj_indptr, adj_shape; attr_* in
-/// the
-///                same form, or attr_matrix dense; labels; train_mask, val_mask, test_mask), where an entry
-///                in row i and column j is an edge from i to j; or the plain ones (edges n×2 or 2×n,
-///                node_features, node_labels, train_masks, val_masks, test_masks, one row a split).
-/// ogb            A folder of the Open Graph Benchmark's node property data: raw/edge.csv.gz,
-///                raw/num-node-list.csv.gz, raw/node-feat.csv.gz, raw/node-label.csv.gz, or raw/data.npz with
-///                edge_index, node_feat and num_nodes_list beside raw/node-label.npz;
-///                split/NAME/{train,valid,test}.csv.gz.
-/// matrix_market  coordinate; pattern, integer or real; general or symmetric; plain or gzip. An entry in row
-/// i and
-///                column j is an edge from i to j, and back if symmetric; the values are not used.
-/// edge_list      Lines "source destination …", plain or gzip, separated by blanks, tabs, commas or
-/// semicolons;
-///                lines that begin with # or % are comments; what follows the two ids is not used.
-/// automatic      Told by the content.
+/// npz: the arrays of shchur/gnn-benchmark (adj_data, adj_indices, adj_indptr, adj_shape; attr_* in the same
+/// form, or attr_matrix dense; labels; train_mask, val_mask, test_mask), where an entry in row i and column j
+/// is an edge from i to j; or the plain ones (edges n×2 or 2×n, node_features, node_labels, train_masks,
+/// val_masks, test_masks, one row a split).
+///
+/// ogb: a folder of the Open Graph Benchmark's node property data: raw/edge.csv.gz, raw/num-node-list.csv.gz,
+/// raw/node-feat.csv.gz, raw/node-label.csv.gz, or raw/data.npz with edge_index, node_feat and num_nodes_list
+/// beside raw/node-label.npz; split/NAME/{train,valid,test}.csv.gz.
+///
+/// matrix_market: coordinate; pattern, integer or real; general or symmetric; plain or gzip. An entry in row
+/// i and column j is an edge from i to j, and back if symmetric; the values are not used.
+///
+/// edge_list: lines "source destination …", plain or gzip, separated by blanks, tabs, commas or semicolons;
+/// lines that begin with # or % are comments; what follows the two ids is not used.
+///
+/// automatic: told by the content.
 enum class Format : std::uint8_t { automatic, npz, ogb, matrix_market, edge_list };
 
 struct ImportOptions {
@@ -39,11 +39,12 @@ struct ImportOptions {
   SourceOptions content{};  ///< edges, features, component and split
   std::int64_t mask = 0;    ///< which row of the plain npz's masks is the split
   std::string ogb_split;    ///< which folder of split/; empty: the only one
-  bool relabel =
-      false;  ///< edge_list: number the ids that occur from 0, ascending (else they are used as they are)
-  std::string
-      features;        ///< edge_list, matrix_market: a .npy (vertices, columns) of any real type; empty: none
-  std::string labels;  ///< edge_list, matrix_market: a .npy (vertices) of integers, -1 where not known
+  /// edge_list: number the ids that occur from 0, ascending; else they are used as they are.
+  bool relabel = false;
+  /// edge_list, matrix_market: .npy files of features (vertices, columns) of any real type, and of labels
+  /// (vertices), -1 where not known; empty: none.
+  std::string features;
+  std::string labels;
   /// What the data lacks is made at random, to measure speed on a bare graph (there is nothing to learn in
   /// it): so many feature columns, so many classes; 0: stays missing. Drawn by content.split.seed.
   std::int64_t random_features = 0;

@@ -16,7 +16,7 @@ void convert(const std::byte* bytes, std::span<To> elements) {
   for (std::size_t i = 0; i < elements.size(); ++i) {
     From value;
     std::memcpy(&value, bytes + i * sizeof(From), sizeof(From));
-    elements[i] = static_cast<To>(value);
+    elements[i] = static_cast<To>(value);  // NOLINT(bugprone-signed-char-misuse): int8 are numbers here
   }
 }
 
@@ -36,7 +36,7 @@ void convert(DType type, const std::byte* bytes, std::span<To> elements) {
     case DType::uint8:
       return convert<std::uint8_t>(bytes, elements);
     case DType::int8:
-      return convert<std::int8_t>(bytes, elements);  // NOLINT(bugprone-signed-char-misuse)
+      return convert<std::int8_t>(bytes, elements);
     case DType::int16:
       return convert<std::int16_t>(bytes, elements);
     case DType::uint16:
