@@ -11,9 +11,9 @@ constexpr std::string_view training = "Train";
 
 constexpr std::array<CommandInfo, 10> table{{
     {"import", "Read a graph from another format into a store", data,
-     "gnomon import npz cora.npz stores/cora --split per-class:20,500,1000"},
+     "gnomon import npz cora.npz stores/cora --undirected --split per_class"},
     {"generate", "Make a random graph store (sbm or rmat)", data,
-     "gnomon generate sbm stores/toy --vertices 10000 --edges 100000 --classes 5"},
+     "gnomon generate sbm stores/toy --vertices 10000 --average-degree 20 --classes 8"},
     {"info", "Describe a graph store, or this machine and this build", data,
      "gnomon info stores/cora --check"},
     {"profile", "Measure this machine and a workload on it", planning,

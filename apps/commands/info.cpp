@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <iostream>
 #include <memory>
 
@@ -6,6 +8,8 @@
 #include "apps/format.h"
 #include "apps/host_facts.h"
 #include "apps/output.h"
+#include "apps/store_text.h"
+#include "base/error.h"
 
 namespace gnomon::apps {
 namespace {
@@ -16,47 +20,96 @@ struct Options {
   bool json = false;
 };
 
-void describe_machine(bool json) {
+base::Json machine_document() {
   const auto host = host_facts();
   const auto build = build_facts();
-  if (json) {
-    print_json({{"schema", "gnomon.info/1"},
-                {"machine",
-                 {{"cpu", host.cpu},
-                  {"cores", host.cores},
-                  {"memory_bytes", host.memory_bytes},
-                  {"gpus", host.gpus}}},
-                {"build",
-                 {{"version", build.version},
-                  {"compiler", build.compiler},
-                  {"build_type", build.build_type},
-                  {"cuda", build.with_cuda},
-                  {"cuda_reason", build.cuda_reason},
-                  {"libtorch", build.libtorch},
-                  {"simgrid", build.simgrid}}}});
+  return {
+      {"schema", "gnomon.info/1"},
+      {"machine",
+       {{"cpu", host.cpu}, {"cores", host.cores}, {"memory_bytes", host.memory_bytes}, {"gpus", host.gpus}}},
+      {"build",
+       {{"version", build.version},
+        {"compiler", build.compiler},
+        {"build_type", build.build_type},
+        {"cuda", build.with_cuda},
+        {"cuda_reason", build.cuda_reason},
+        {"libtorch", build.libtorch},
+        {"simgrid", build.simgrid}}}};
+}
+
+std::string machine_text() {
+  const auto host = host_facts();
+  const auto build = build_facts();
+  std::string gpus;
+  for (const auto& gpu : host.gpus) {
+    gpus += (gpus.empty() ? "" : ", ") + gpu;
+  }
+  std::string text;
+  const auto line = [&text](const char* name, const std::string& value) {
+    text += fmt::format("{:<10}{}\n", name, value);
+  };
+  line("cpu", host.cpu);
+  line("cores", std::to_string(host.cores));
+  line("memory", format_bytes(host.memory_bytes));
+  line("gpu", gpus.empty() ? "none" : gpus);
+  line("gnomon", fmt::format("{}, {}, {}", build.version, build.build_type, build.compiler));
+  line("cuda", (build.with_cuda ? "with: " : "without: ") + build.cuda_reason);
+  line("libtorch", build.libtorch);
+  line("simgrid", build.simgrid);
+  return text;
+}
+
+/// Empty when a model can be trained on the graph; otherwise why not.
+std::string why_not_trainable(const graph::Graph& graph) {
+  try {
+    graph::validate(graph, true);
+    return "";
+  } catch (const base::InputError& error) {
+    return error.what();
+  }
+}
+
+void describe(const Options& options) {
+  if (options.data.empty()) {
+    options.json ? print_json(machine_document()) : void(std::cout << machine_text());
     return;
   }
-  std::cout << "cpu       " << host.cpu << "\n"
-            << "cores     " << host.cores << "\n"
-            << "memory    " << format_bytes(host.memory_bytes) << "\n";
-  for (const auto& gpu : host.gpus) {
-    std::cout << "gpu       " << gpu << "\n";
+  const auto description = describe_store(options.data);
+  std::string why_not;
+  if (options.check) {
+    graph::validate(description.graph, false);
+    why_not = why_not_trainable(description.graph);
   }
-  if (host.gpus.empty()) {
-    std::cout << "gpu       none\n";
+  if (options.json) {
+    auto document = store_document(description);
+    if (options.check) {
+      document["trainable"] = why_not.empty();
+      document["why_not_trainable"] = why_not;
+    }
+    print_json(document);
+    return;
   }
-  std::cout << "gnomon    " << build.version << ", " << build.build_type << ", " << build.compiler << "\n"
-            << "cuda      " << (build.with_cuda ? "with: " : "without: ") << build.cuda_reason << "\n"
-            << "libtorch  " << build.libtorch << "\n"
-            << "simgrid   " << build.simgrid << "\n";
+  std::cout << store_text(description);
+  if (options.check) {
+    std::cout << "check     all contents are right; "
+              << (why_not.empty() ? "it can be trained on" : "it cannot be trained on: " + why_not) << "\n";
+  }
 }
 
 }  // namespace
 
 Action add_info(CLI::App& app) {
   auto options = std::make_shared<Options>();
+  app.add_option("DATA", options->data,
+                 "A graph store; without it, this machine and this build are described");
+  app.add_flag("--check", options->check, "Read all of the store and check its contents");
   app.add_flag("--json", options->json, "Print one JSON document");
-  return [options] { describe_machine(options->json); };
+  return [options] {
+    if (options->check && options->data.empty()) {
+      throw base::InputError("--check", "needs a graph store: gnomon info DATA --check");
+    }
+    describe(*options);
+  };
 }
 
 }  // namespace gnomon::apps

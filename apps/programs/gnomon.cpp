@@ -3,5 +3,11 @@
 
 int main(int argc, char** argv) {
   using namespace gnomon::apps;
-  return run_program(argc, argv, {{"info", add_info}}, "gnomon-compute");
+  return run_program(argc, argv,
+                     {{"import", add_import},
+                      {"generate", add_generate},
+                      {"info", add_info},
+                      {"explore", add_explore},
+                      {"tune", add_tune}},
+                     "gnomon-compute");
 }

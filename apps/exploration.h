@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "apps/patch.h"
+#include "plan/plan.h"
+#include "profiles/profile.h"
+#include "schedule/timeline.h"
+#include "sim/prediction.h"
+
+namespace gnomon::apps {
+
+/// What is asked of the simulator: every plan with every combination of the sweeps' values.
+struct ExplorationRequest {
+  base::Json profile;        ///< the document, patched and parsed again for each combination
+  std::string profile_name;  ///< its file, for errors
+  std::vector<plan::Plan> plans;
+  std::vector<Sweep> sweeps;  ///< "plan.…" changes the plan, any other path the profile
+  std::uint64_t seed = 0;
+  bool with_timeline = false;
+};
+
+/// One plan with one combination. Either predicted or not possible on that machine, and why.
+struct ExplorationRow {
+  plan::Plan plan;
+  std::vector<Setting> settings;
+  std::optional<sim::Prediction> prediction;
+  std::string why_not;
+};
+
+/// Predicts them all, combination by combination. Throws InputError where a path or value is wrong, or when
+/// no row at all is possible.
+std::vector<ExplorationRow> explore(const ExplorationRequest& request, const base::Progress& progress);
+
+/// The plans of a list: preset names and plan files separated by commas, or "all". Throws InputError.
+std::vector<plan::Plan> plans_of(const std::string& list);
+
+/// The rows as flat objects, one column a swept field, for CSV and JSON.
+std::vector<base::Json> flat_rows(const std::vector<ExplorationRow>& rows);
+
+/// The rows as an aligned table, with a line below it for each reason why a row was not possible.
+std::string exploration_text(const std::vector<ExplorationRow>& rows);
+
+/// The rows' timelines, named by plan and settings.
+std::vector<schedule::NamedTimeline> timelines_of(std::vector<ExplorationRow> rows);
+
+}  // namespace gnomon::apps

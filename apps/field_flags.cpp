@@ -1,0 +1,34 @@
+#include "apps/field_flags.h"
+
+#include <utility>
+
+#include "apps/patch.h"
+
+namespace gnomon::apps {
+
+FieldFlags::FieldFlags(CLI::App& app, base::Json defaults, const std::vector<FieldFlag>& flags)
+    : defaults_(std::move(defaults)) {
+  for (const auto& flag : flags) {
+    const auto& present = field_at(defaults_, flag.path);
+    auto& text = given_[flag.path];
+    if (present.is_boolean()) {
+      app.add_flag(flag.names, text, flag.help);
+    } else {
+      app.add_option(flag.names, text, flag.help)
+          ->default_str(present.is_string() ? present.get<std::string>() : present.dump());
+    }
+  }
+}
+
+base::Json FieldFlags::patched() const {
+  auto document = defaults_;
+  for (const auto& [path, text] : given_) {
+    if (!text.empty()) {
+      auto& field = field_at(document, path);
+      field = value_like(field, text);
+    }
+  }
+  return document;
+}
+
+}  // namespace gnomon::apps

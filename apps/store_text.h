@@ -1,0 +1,27 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "base/document.h"
+#include "graph/graph.h"
+
+namespace gnomon::apps {
+
+/// What is said of a graph store.
+struct StoreDescription {
+  std::string path;
+  graph::Graph graph;
+  base::Json provenance;
+  std::int64_t least_degree = 0, median_degree = 0, most_degree = 0;
+  std::int64_t isolated = 0;  ///< vertices without in-neighbours
+};
+
+/// Opens a store and counts its degrees (reads indptr, nothing else). Throws InputError.
+StoreDescription describe_store(const std::filesystem::path& directory);
+
+/// As aligned lines, and as the document "gnomon.store_info/1".
+std::string store_text(const StoreDescription& description);
+base::Json store_document(const StoreDescription& description);
+
+}  // namespace gnomon::apps
