@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 #include "apps/format.h"
@@ -127,12 +128,11 @@ std::vector<base::Json> flat_rows(const std::vector<ExplorationRow>& rows) {
     }
     json["workers"] = row.plan.workers;
     json["device_threads"] = row.plan.device_threads;
-    json.update(prediction_document(row.prediction.value_or(sim::Prediction{})));
+    auto prediction = prediction_document(row.prediction.value_or(sim::Prediction{}));
     if (!row.prediction) {
-      for (const auto& [key, value] : prediction_document({}).items()) {
-        json[key] = nullptr;
-      }
+      std::fill(prediction.begin(), prediction.end(), nullptr);
     }
+    json.update(prediction);
     json["why_not"] = row.why_not;
     flat.push_back(std::move(json));
   }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "apps/patch.h"
+#include "base/progress.h"
 #include "plan/plan.h"
 #include "profiles/profile.h"
 #include "schedule/timeline.h"

@@ -15,6 +15,9 @@ FieldFlags::FieldFlags(CLI::App& app, base::Json defaults, const std::vector<Fie
       app.add_flag(flag.names, text, flag.help);
     } else {
       app.add_option(flag.names, text, flag.help)
+          ->type_name(present.is_string()           ? "TEXT"
+                      : present.is_number_integer() ? "INT"
+                                                    : "NUMBER")
           ->default_str(present.is_string() ? present.get<std::string>() : present.dump());
     }
   }

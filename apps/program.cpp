@@ -53,7 +53,7 @@ void declare(Parsed& parsed, const Commands& commands) {
   app.name("gnomon");
   app.set_version_flag("--version", "gnomon " + build_facts().version);
   app.require_subcommand(1);
-  app.get_formatter()->column_width(26);
+  app.get_formatter()->column_width(32);
   app.footer("`gnomon COMMAND --help` says more about a command and ends with an example.");
   for (const auto& info : all_commands()) {
     auto* command = app.add_subcommand(std::string(info.name), std::string(info.summary));

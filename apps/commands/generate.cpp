@@ -2,9 +2,11 @@
 
 #include <iostream>
 #include <memory>
+#include <optional>
 
 #include "apps/commands/commands.h"
 #include "apps/field_flags.h"
+#include "apps/format.h"
 #include "apps/interrupt.h"
 #include "apps/output.h"
 #include "apps/progress_bar.h"
@@ -22,6 +24,12 @@ std::vector<FieldFlag> flags_of_both() {
           {"--name", "name", "What the graph is called"}};
 }
 
+/// What the best model reaches in expectation; nothing where labels tell nothing.
+std::optional<double> accuracy_known(const graph::PlantedPartition& options) {
+  return graph::best_accuracy(options);
+}
+std::optional<double> accuracy_known(const graph::Rmat&) { return std::nullopt; }
+
 /// One kind of graph: its options and what it makes. `Kind` is a struct of graph/generate.h.
 template <class Kind>
 class Generator {
@@ -33,6 +41,7 @@ class Generator {
     app_.add_option("DST", destination_, "The store to make, a directory that does not exist")->required();
     app_.add_option("--seed", seed_, "Seed of edges, features and splits");
     app_.add_flag("--json", json_, "Print one JSON document");
+    app_.group("Kinds");
     app_.footer(std::string("Example:\n  ") + example);
   }
 
@@ -47,7 +56,19 @@ class Generator {
       graph::generate(options, destination_, interruptible(bar.progress(), stop_on_interrupt()));
     }
     const auto description = describe_store(destination_);
-    json_ ? print_json(store_document(description)) : void(std::cout << store_text(description));
+    const auto best = accuracy_known(options);
+    if (json_) {
+      auto document = store_document(description);
+      if (best) {
+        document["best_accuracy"] = *best;
+      }
+      print_json(document);
+      return;
+    }
+    std::cout << store_text(description);
+    if (best) {
+      std::cout << "accuracy  " << format_percent(*best) << " is the best that any model can reach\n";
+    }
   }
 
  private:
