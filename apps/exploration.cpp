@@ -18,12 +18,8 @@ constexpr std::string_view plan_prefix = "plan.";
 bool changes_plan(const Setting& setting) { return setting.path.starts_with(plan_prefix); }
 
 void set_field(base::Json& document, const std::string& path, const Setting& setting) {
-  try {
-    auto& field = field_at(document, path);
-    field = value_like(field, setting.value);
-  } catch (const base::InputError& error) {
-    throw base::InputError("--set " + setting.path, error.what());
-  }
+  auto& field = field_at(document, path, "--set " + setting.path);
+  field = value_like(field, setting.value);
 }
 
 /// `where` with what was changed, so that an error in a changed field says so.

@@ -9,7 +9,7 @@ namespace gnomon::apps {
 FieldFlags::FieldFlags(CLI::App& app, base::Json defaults, const std::vector<FieldFlag>& flags)
     : defaults_(std::move(defaults)) {
   for (const auto& flag : flags) {
-    const auto& present = field_at(defaults_, flag.path);
+    const auto& present = field_at(defaults_, flag.path, flag.names);
     auto& text = given_[flag.path];
     if (present.is_boolean()) {
       app.add_flag(flag.names, text, flag.help);
@@ -27,7 +27,7 @@ base::Json FieldFlags::patched() const {
   auto document = defaults_;
   for (const auto& [path, text] : given_) {
     if (!text.empty()) {
-      auto& field = field_at(document, path);
+      auto& field = field_at(document, path, path);
       field = value_like(field, text);
     }
   }

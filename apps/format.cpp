@@ -54,7 +54,10 @@ std::string format_count(std::int64_t count) {
   return text;
 }
 
-std::string format_percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
+std::string format_percent(double share) {
+  const double tenths = std::round(1000 * share) + 0.0;  // no "-0.0 %"
+  return fmt::format("{:.1f} %", tenths / 10);
+}
 
 std::string format_number(double value) { return fmt::format("{:.4g}", value); }
 

@@ -33,12 +33,12 @@ std::string names_in(const base::Json& object) {
   return names;
 }
 
-base::Json& element_at(base::Json& array, const std::string& step, const std::string& path) {
+base::Json& element_at(base::Json& array, const std::string& step, const std::string& where) {
   std::size_t index = 0;
   const auto [end, error] = std::from_chars(step.data(), step.data() + step.size(), index);
   if (error != std::errc() || end != step.data() + step.size() || index >= array.size()) {
     throw base::InputError(
-        path, fmt::format("\"{}\" is not one of the {} elements, counted from 0", step, array.size()));
+        where, fmt::format("\"{}\" is not one of the {} elements, counted from 0", step, array.size()));
   }
   return array[index];
 }
@@ -90,17 +90,17 @@ std::vector<std::string> range_values(const std::vector<std::string>& parts, con
 
 }  // namespace
 
-base::Json& field_at(base::Json& document, const std::string& path) {
+base::Json& field_at(base::Json& document, const std::string& path, const std::string& where) {
   base::Json* at = &document;
   for (const auto& step : steps_of(path)) {
     if (at->is_array()) {
-      at = &element_at(*at, step, path);
+      at = &element_at(*at, step, where);
     } else if (at->is_object() && at->contains(step)) {
       at = &(*at)[step];
     } else if (at->is_object()) {
-      throw base::InputError(path, "\"" + step + "\" is not a field; the fields there are " + names_in(*at));
+      throw base::InputError(where, "\"" + step + "\" is not a field; the fields there are " + names_in(*at));
     } else {
-      throw base::InputError(path, "\"" + step + "\" lies below a field that has no parts");
+      throw base::InputError(where, "\"" + step + "\" lies below a field that has no parts");
     }
   }
   return *at;

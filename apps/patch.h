@@ -9,8 +9,8 @@
 namespace gnomon::apps {
 
 /// The value at a path such as "machine.cpu.cores" or "workload.worker_efficiency[1].value". Throws
-/// InputError that lists the fields there are where the path leaves the document.
-base::Json& field_at(base::Json& document, const std::string& path);
+/// InputError naming `where`, with the fields there are, where the path leaves the document.
+base::Json& field_at(base::Json& document, const std::string& path, const std::string& where);
 
 /// `text` as a value of the same kind as `present`: text stays text, all else is JSON. Whether the field can
 /// take it is for whoever parses the document again.

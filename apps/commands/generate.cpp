@@ -11,6 +11,7 @@
 #include "apps/output.h"
 #include "apps/progress_bar.h"
 #include "apps/store_text.h"
+#include "base/error.h"
 
 namespace gnomon::apps {
 namespace {
@@ -102,8 +103,19 @@ struct Generators {
               {"--a", "a", "Chance of the first quadrant"},
               {"--b", "b", "Chance of the second"},
               {"--c", "c", "Chance of the third"}}) {
-    app.require_subcommand(1);
+    app.require_subcommand(0, 1);  // none or an unknown one is told by run()
   }
+
+  void run() const {
+    if (planted_partition.asked()) {
+      planted_partition.run();
+    } else if (rmat.asked()) {
+      rmat.run();
+    } else {
+      throw base::InputError("no kind of graph given; use sbm or rmat");
+    }
+  }
+
   Generator<graph::PlantedPartition> planted_partition;
   Generator<graph::Rmat> rmat;
 };
@@ -112,9 +124,7 @@ struct Generators {
 
 Action add_generate(CLI::App& app) {
   const auto generators = std::make_shared<Generators>(app);
-  return [generators] {
-    generators->planted_partition.asked() ? generators->planted_partition.run() : generators->rmat.run();
-  };
+  return [generators] { generators->run(); };
 }
 
 }  // namespace gnomon::apps

@@ -21,6 +21,8 @@ const std::vector<FieldFlag> flags{
     {"--duplicates", "content.edges.duplicates", "Edges given more than once: remove all but one, or keep"},
     {"--features", "features", "edges, mtx: features from this .npy file"},
     {"--labels", "labels", "edges, mtx: labels from this .npy file, -1 where not known"},
+    {"--random-features", "random_features", "Make so many random feature columns where there are none"},
+    {"--random-classes", "random_classes", "Make random labels of so many classes where there are none"},
     {"--feature-type", "content.feature_type", "Store features as fp32 or fp16"},
     {"--normalise-features", "content.normalise_features",
      "Divide each row by the sum of its absolute values"},

@@ -1,0 +1,108 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "program.h"
+
+namespace gnomon::apps {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+void expect_one_line(const Outcome& outcome, int code, const std::string& part) {
+  EXPECT_EQ(outcome.code, code) << outcome.error;
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_EQ(std::count(outcome.error.begin(), outcome.error.end(), '\n'), 1) << outcome.error;
+  EXPECT_THAT(outcome.error, HasSubstr(part));
+}
+
+TEST(Import, EdgeListToStoreAndInfo) {
+  const Workplace place;
+  place.write("edges.txt", "# a path\n0 1\n1 2\n");
+  const auto imported =
+      run_gnomon({"import", "edges", "edges.txt", "store", "--undirected", "--json"}, place.path());
+  ASSERT_EQ(imported.code, 0) << imported.error;
+  const auto document = base::Json::parse(imported.out);
+  EXPECT_EQ(document["vertices"], 3);
+  EXPECT_EQ(document["edges"], 4);
+  EXPECT_EQ(document["degrees"]["most"], 2);
+  EXPECT_EQ(document["name"], "edges");
+
+  const auto checked = run_gnomon({"info", "store", "--check", "--json"}, place.path());
+  ASSERT_EQ(checked.code, 0) << checked.error;
+  auto with_check = base::Json::parse(checked.out);
+  EXPECT_EQ(with_check["trainable"], false);
+  EXPECT_THAT(with_check["why_not_trainable"].get<std::string>(), HasSubstr("features"));
+  EXPECT_THAT(run_gnomon({"info", "store"}, place.path()).out, HasSubstr("vertices  3\n"));
+}
+
+TEST(Import, BadInputLeavesNothingBehind) {
+  const Workplace place;
+  place.write("edges.txt", "0 1\n1 two\n");
+  expect_one_line(run_gnomon({"import", "edges", "edges.txt", "store"}, place.path()), 2, "edges.txt");
+  expect_one_line(run_gnomon({"import", "edges", "missing.txt", "store"}, place.path()), 2, "missing.txt");
+  expect_one_line(run_gnomon({"import", "cobol", "edges.txt", "store"}, place.path()), 2,
+                  "FORMAT: \"cobol\" is not known; use auto, npz, ogb, mtx or edges");
+  expect_one_line(run_gnomon({"import", "edges", "edges.txt", "store", "--self-loops", "some"}, place.path()),
+                  2, "self_loops: \"some\" is not known; use one of keep, remove, add");
+  EXPECT_THAT(place.names(), ElementsAre("edges.txt"));
+}
+
+TEST(Generate, IsAFunctionOfItsSeed) {
+  const Workplace place;
+  const auto make = [&](const std::string& store, const std::string& seed) {
+    const auto outcome = run_gnomon({"generate", "sbm", store, "--vertices", "500", "--classes", "4",
+                                     "--feature-columns", "8", "--seed", seed, "--json"},
+                                    place.path());
+    EXPECT_EQ(outcome.code, 0) << outcome.error;
+    EXPECT_GT(base::Json::parse(outcome.out)["best_accuracy"].get<double>(), 0.3);
+    return base::read_file(place.path() / store / "indices.npy");
+  };
+  const auto first = make("a", "1");
+  EXPECT_EQ(make("b", "1"), first);
+  EXPECT_NE(make("c", "2"), first);
+}
+
+TEST(Generate, RmatHonoursItsFlags) {
+  const Workplace place;
+  const auto outcome = run_gnomon({"generate", "rmat", "store", "--scale", "8", "--directed",
+                                   "--feature-type", "fp16", "--feature-columns", "6", "--json"},
+                                  place.path());
+  ASSERT_EQ(outcome.code, 0) << outcome.error;
+  const auto document = base::Json::parse(outcome.out);
+  EXPECT_EQ(document["vertices"], 256);
+  EXPECT_EQ(document["feature_type"], "fp16");
+  EXPECT_EQ(document["feature_columns"], 6);
+}
+
+TEST(Generate, BadOptionsAndTakenNamesAreRefused) {
+  const Workplace place;
+  place.write("taken", "");
+  expect_one_line(run_gnomon({"generate", "sbm", "store", "--vertices", "1"}, place.path()), 2,
+                  "vertices: 1 is out of range; use 2 to ");
+  expect_one_line(run_gnomon({"generate", "sbm", "store", "--vertices", "many"}, place.path()), 2,
+                  "vertices: must be an integer, not \"many\"");
+  expect_one_line(run_gnomon({"generate", "rmat", "taken", "--scale", "4"}, place.path()), 2,
+                  "taken: already exists");
+  expect_one_line(run_gnomon({"generate", "sbm"}, place.path()), 2, "DST is required");
+  expect_one_line(run_gnomon({"generate", "lattice", "store"}, place.path()), 2, "lattice");
+  expect_one_line(run_gnomon({"generate"}, place.path()), 2, "no kind of graph given; use sbm or rmat");
+  EXPECT_THAT(place.names(), ElementsAre("taken"));
+}
+
+TEST(Info, BrokenStoresAreNamed) {
+  const Workplace place;
+  ASSERT_EQ(
+      run_gnomon({"generate", "rmat", "store", "--scale", "4", "--feature-columns", "4"}, place.path()).code,
+      0);
+  expect_one_line(run_gnomon({"info", "nowhere"}, place.path()), 2, "nowhere");
+  expect_one_line(run_gnomon({"info", "--check"}, place.path()), 2, "--check: needs a graph store");
+  std::filesystem::resize_file(place.path() / "store" / "indices.npy", 90);
+  expect_one_line(run_gnomon({"info", "store"}, place.path()), 2, "indices.npy");
+}
+
+}  // namespace
+}  // namespace gnomon::apps

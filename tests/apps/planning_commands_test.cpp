@@ -1,0 +1,159 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <sstream>
+
+#include "plan/plan.h"
+#include "program.h"
+
+namespace gnomon::apps {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+void expect_one_line(const Outcome& outcome, const std::string& part) {
+  EXPECT_EQ(outcome.code, 2) << outcome.error;
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_EQ(std::count(outcome.error.begin(), outcome.error.end(), '\n'), 1) << outcome.error;
+  EXPECT_THAT(outcome.error, HasSubstr(part));
+}
+
+class Planning : public ::testing::Test {
+ protected:
+  Planning() { place.write("p.json", small_profile().dump()); }
+  Outcome run(std::vector<std::string> arguments) { return run_gnomon(arguments, place.path()); }
+  base::Json document(std::vector<std::string> arguments) {
+    arguments.emplace_back("--json");
+    const auto outcome = run(arguments);
+    EXPECT_EQ(outcome.code, 0) << outcome.error;
+    EXPECT_EQ(outcome.error, "");
+    return base::Json::parse(outcome.out);
+  }
+  Workplace place;
+};
+
+TEST_F(Planning, SequentialEpochIsTheSumOfItsStages) {
+  // 60 batches of 0.015 s of preparing and 0.03 s of training on one lane, without spread.
+  const auto rows = document({"explore", "p.json", "--plan", "device"})["rows"];
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_NEAR(rows[0]["epoch_s"].get<double>(), 60 * 0.045, 1e-6);
+}
+
+TEST_F(Planning, SetChangesProfileAndPlanInAllCombinations) {
+  const auto rows =
+      document({"explore", "p.json", "--plan", "device,salient", "--set",
+                "workload.train.mean_s=0.01:0.02:0.01", "--set", "machine.cpu.cores=2,4"})["rows"];
+  ASSERT_EQ(rows.size(), 8U);
+  EXPECT_EQ(rows[0]["plan"], "device");
+  EXPECT_EQ(rows[1]["plan"], "salient");
+  EXPECT_EQ(rows[2]["machine.cpu.cores"], 4);
+  EXPECT_NEAR(rows[0]["epoch_s"].get<double>(), 60 * 0.025, 1e-6);
+  EXPECT_NEAR(rows[4]["epoch_s"].get<double>(), 60 * 0.035, 1e-6);
+
+  const auto workers =
+      document({"explore", "p.json", "--plan", "salient", "--set", "plan.workers=1:4:*2"})["rows"];
+  ASSERT_EQ(workers.size(), 3U);
+  EXPECT_EQ(workers[2]["workers"], 4);
+}
+
+TEST_F(Planning, ImpossibleCombinationsAreRowsUnlessAllAre) {
+  const auto rows = document({"explore", "p.json", "--plan", "salient", "--set", "plan.workers=2,9"})["rows"];
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_TRUE(rows[1]["epoch_s"].is_null());
+  EXPECT_THAT(rows[1]["why_not"].get<std::string>(), HasSubstr("4 cores"));
+  EXPECT_THAT(run({"explore", "p.json", "--plan", "salient", "--set", "plan.workers=2,9"}).out,
+              HasSubstr("not possible: plan \"salient\": workers: 9 is more"));
+  expect_one_line(run({"explore", "p.json", "--plan", "salient", "--set", "plan.workers=9"}),
+                  "workers: 9 is more");
+}
+
+TEST_F(Planning, CsvHasARowForEachAndTheSeedMatters) {
+  const auto csv = [&](const std::string& seed) {
+    return run({"explore", "p.json", "--plan", "all", "--csv", "--seed", seed}).out;
+  };
+  const auto text = csv("1");
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'),
+            1 + static_cast<std::ptrdiff_t>(plan::presets().size()));
+  EXPECT_EQ(text.substr(0, 5), "plan,");
+  EXPECT_EQ(csv("1"), text);
+  EXPECT_NE(csv("2"), text);
+}
+
+TEST_F(Planning, TraceHoldsEveryTimeline) {
+  ASSERT_EQ(run({"explore", "p.json", "--plan", "device,gnomon", "--trace", "t.json"}).code, 0);
+  const auto trace = base::Json::parse(base::read_file(place.path() / "t.json"));
+  EXPECT_THAT(trace.dump(), HasSubstr("\"gnomon\""));
+  EXPECT_THAT(trace.dump(), HasSubstr("device_batch"));
+}
+
+TEST_F(Planning, TuneWritesThePlanThatItCallsBest) {
+  const auto tuning = document({"tune", "p.json", "-o", "plan.json"});
+  const auto plan = plan::read_plan(place.path() / "plan.json");
+  EXPECT_EQ(tuning["best"], plan.name);
+  EXPECT_EQ(tuning["candidates"].size(), plan::presets().size());
+  const auto& best = tuning["candidates"][0];
+  EXPECT_EQ(base::to_document(plan), best["plan"]);
+  double before = 0;
+  for (const auto& candidate : tuning["candidates"]) {
+    const auto& prediction = candidate["prediction"];
+    EXPECT_GE(prediction["epoch_s"].get<double>(), prediction["lower_bound_s"].get<double>() * (1 - 1e-9));
+    EXPECT_GE(prediction["epoch_s"].get<double>(), before);
+    before = prediction["epoch_s"].get<double>();
+  }
+  // What it wrote can be explored, and gives the same prediction.
+  const auto rows = document({"explore", "p.json", "--plan", "plan.json"})["rows"];
+  EXPECT_EQ(rows[0]["epoch_s"], best["prediction"]["epoch_s"]);
+  const auto text = run({"tune", "p.json"});
+  EXPECT_THAT(text.out, HasSubstr("over the lower bound"));
+}
+
+TEST_F(Planning, BadDocumentsAreOneLineNamingFileAndField) {
+  const auto broken = [&](const char* name, const char* pointer, const base::Json& value) {
+    auto profile = small_profile();
+    profile[base::Json::json_pointer(pointer)] = value;
+    place.write(name, profile.dump());
+    return run({"explore", name});
+  };
+  expect_one_line(broken("a.json", "/schema", "gnomon.profile/2"),
+                  "a.json: schema: \"gnomon.profile/2\" cannot be read here; must be \"gnomon.profile/1\"");
+  expect_one_line(broken("b.json", "/machine/cpu/coers", 3),
+                  "b.json: machine.cpu.coers: is not a known field");
+  expect_one_line(broken("c.json", "/machine/cpu/cores", 0), "c.json: machine.cpu.cores: 0 is out of range");
+  expect_one_line(broken("d.json", "/workload/train/mean_s", "fast"),
+                  "d.json: workload.train.mean_s: must be");
+  place.write("e.json", "{\"schema\": ");
+  expect_one_line(run({"tune", "e.json"}), "e.json: not valid JSON");
+  expect_one_line(run({"tune", "missing.json"}), "missing.json");
+}
+
+TEST_F(Planning, BadPlansAndSettingsAreOneLine) {
+  place.write(
+      "plan.json",
+      R"({"schema": "gnomon.plan/1", "name": "big", "schedule": "pipelined", "route": "cpu", "workers": 64})");
+  expect_one_line(run({"explore", "p.json", "--plan", "plan.json"}),
+                  "workers: 64 is more than this machine's 4 cores");
+  expect_one_line(run({"explore", "p.json", "--plan", "nonesuch"}), "\"nonesuch\" is not known");
+  expect_one_line(run({"explore", "p.json", "--set", "machine.cpu.core=4"}),
+                  "--set machine.cpu.core: \"core\" is not a field; the fields there are name, cores");
+  expect_one_line(run({"explore", "p.json", "--set", "plan.worker=4"}),
+                  "--set plan.worker: \"worker\" is not a field");
+  expect_one_line(run({"explore", "p.json", "--set", "machine.cpu.cores=2.5"}),
+                  "must be an integer, not 2.5");
+  expect_one_line(run({"explore", "p.json", "--set", "machine.cpu.cores=8:2:1"}), "must rise");
+  expect_one_line(run({"explore", "p.json", "--set", "machine.cpu.cores"}), "PATH=VALUES");
+  expect_one_line(run({"explore", "p.json", "--json", "--csv"}), "excludes");
+  EXPECT_THAT(place.names(), ElementsAre("p.json", "plan.json"));
+}
+
+TEST_F(Planning, NothingIsWrittenWhereTheDirectoryIsMissing) {
+  const auto outcome = run({"tune", "p.json", "-o", "nowhere/plan.json"});
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_THAT(outcome.error, HasSubstr("nowhere/plan.json"));
+  EXPECT_THAT(place.names(), ElementsAre("p.json"));
+}
+
+}  // namespace
+}  // namespace gnomon::apps

@@ -1,0 +1,98 @@
+#include "program.h"
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+
+namespace gnomon::apps {
+namespace {
+
+std::string text_of(const std::filesystem::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+/// In the child: sends a stream to a file.
+void redirect(int descriptor, const std::filesystem::path& file) {
+  const int to = ::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  if (to < 0 || ::dup2(to, descriptor) < 0) {
+    ::_exit(126);
+  }
+}
+
+}  // namespace
+
+Outcome run_program_at(const std::filesystem::path& program, const std::vector<std::string>& arguments,
+                       const std::filesystem::path& directory) {
+  const Workplace streams;
+  std::vector<std::string> words{program.string()};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  std::vector<char*> argv;
+  for (auto& word : words) {
+    argv.push_back(word.data());
+  }
+  argv.push_back(nullptr);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    redirect(STDOUT_FILENO, streams.path() / "out");
+    redirect(STDERR_FILENO, streams.path() / "error");
+    if (::chdir(directory.c_str()) == 0) {
+      ::execv(argv[0], argv.data());
+    }
+    ::_exit(127);
+  }
+  int status = 0;
+  if (child < 0 || ::waitpid(child, &status, 0) != child) {
+    throw std::runtime_error("cannot run " + program.string());
+  }
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), text_of(streams.path() / "out"),
+          text_of(streams.path() / "error")};
+}
+
+Outcome run_gnomon(const std::vector<std::string>& arguments, const std::filesystem::path& directory) {
+  return run_program_at(GNOMON_PROGRAM, arguments, directory);
+}
+
+Workplace::Workplace() {
+  auto name = (std::filesystem::temp_directory_path() / "gnomon-apps-XXXXXX").string();
+  if (::mkdtemp(name.data()) == nullptr) {
+    throw std::runtime_error("cannot make a directory for a test");
+  }
+  path_ = name;
+}
+
+Workplace::~Workplace() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
+void Workplace::write(const std::string& name, const std::string& text) const {
+  std::ofstream(path_ / name, std::ios::binary) << text;
+}
+
+std::vector<std::string> Workplace::names() const {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(path_)) {
+    names.push_back(entry.path().filename().string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+base::Json small_profile() {
+  return base::Json::parse(R"({
+    "schema": "gnomon.profile/1",
+    "machine": {"name": "small", "cpu": {"cores": 4, "copy_bandwidth_bytes_per_s": 1e10},
+                "device": {"kind": "host"}},
+    "workload": {"graph": "g", "batches": 60,
+                 "cpu_batch": {"mean_s": 0.02, "deviation_s": 0.002}, "transfer": {"mean_s": 0.001},
+                 "device_batch": {"mean_s": 0.015}, "train": {"mean_s": 0.03}}})");
+}
+
+}  // namespace gnomon::apps

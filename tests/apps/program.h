@@ -1,0 +1,45 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/document.h"
+
+namespace gnomon::apps {
+
+/// What a finished program left behind.
+struct Outcome {
+  int code = -1;      ///< exit code; 128 + signal when it was killed
+  std::string out;    ///< all of stdout
+  std::string error;  ///< all of stderr
+};
+
+/// Runs the built gnomon with these arguments, in `directory`, and waits for it.
+Outcome run_gnomon(const std::vector<std::string>& arguments,
+                   const std::filesystem::path& directory = std::filesystem::temp_directory_path());
+
+/// Runs any program by its path.
+Outcome run_program_at(const std::filesystem::path& program, const std::vector<std::string>& arguments,
+                       const std::filesystem::path& directory);
+
+/// A directory of its own, removed with the object.
+class Workplace {
+ public:
+  Workplace();
+  ~Workplace();
+  Workplace(const Workplace&) = delete;
+  Workplace& operator=(const Workplace&) = delete;
+  const std::filesystem::path& path() const { return path_; }
+  void write(const std::string& name, const std::string& text) const;
+  /// The names of all that lies in it, sorted.
+  std::vector<std::string> names() const;
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// A small valid profile document of a machine with four cores and no GPU.
+base::Json small_profile();
+
+}  // namespace gnomon::apps
