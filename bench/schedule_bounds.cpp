@@ -83,7 +83,7 @@ profiles::Profile random_profile(const Options& options, std::int64_t number, do
 }
 
 /// The look-aheads of which the best is taken.
-constexpr std::array look_aheads = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64};
+constexpr std::array look_aheads = {1, 2, 4, 8, 16, 24, 32, 64};
 
 class Case {
  public:
@@ -211,11 +211,11 @@ Json summary(const std::vector<CaseResult>& results, std::size_t schedule) {
   for (const CaseResult& result : results) {
     over_bound.push_back(result.over_bound[schedule]);
     under += result.over_own_bound[schedule] < 1 - 1e-9 ? 1 : 0;
-    over_paper += result.over_own_bound[schedule] >= paper_bound ? 1 : 0;
+    over_paper += result.over_bound[schedule] >= paper_bound ? 1 : 0;
   }
   Json json = {{"schedule", schedules[schedule]},
                {"cases_under_their_lower_bound", under},
-               {"cases_over_three_times_their_lower_bound", over_paper}};
+               {"cases_over_three_times_the_lower_bound", over_paper}};
   for (const auto& [name, share] : quantiles) {
     json[name] = quantile(over_bound, share);
   }

@@ -25,12 +25,11 @@ struct StageCosts {
 struct MachineModel {
   int cores = 1;
   int workers = 1;
-  bool host_device = false;  ///< the device lane and the copy lane run on the cores too
+  bool host_device = false;  ///< the device lane and the copy lane run on the cores too; there is no link
   int device_threads = 1;    ///< cores that a stage on a host device keeps busy
   StageCosts costs{};        ///< mean of each stage, worker efficiency and device speed-up already in it
   profiles::Contention contention{};
-  /// What each batch costs; empty: the mean. Where the mean device_batch_link_s is 0, that of no batch
-  /// counts.
+  /// What each batch costs; empty: the mean.
   std::function<StageCosts(std::int64_t batch)> costs_of{};
 };
 
@@ -54,7 +53,7 @@ struct Prediction {
 };
 
 /// Runs epochs in the SimGrid engine, of which a process has one that is used again and again. Deterministic:
-/// what ran before does not matter. Not thread-safe.
+/// what ran before does not matter, to the last bit within the process's first 4,096 runs. Not thread-safe.
 class Simulator {
  public:
   /// Makes the engine when this process has none.
@@ -75,7 +74,9 @@ Prediction predict(Simulator& simulator, const profiles::Profile& profile, const
 
 /// No schedule whatever can be faster (systems.md §4, LB): the minimum over n_c, the batches that come by the
 /// CPU route, of the busiest resource's work. `route` limits n_c to n (cpu) or 0 (device). With a host device
-/// all work also shares the cores.
+/// all work also shares the cores. Where each batch has costs of its own, not even a schedule that knew them
+/// beforehand can be faster; as others do not, this bound is a few percent further away than that of the
+/// mean.
 double lower_bound_s(const MachineModel& model, plan::Route route, std::int64_t batches);
 
 }  // namespace gnomon::sim
