@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <iostream>
@@ -36,6 +37,9 @@ const CommandInfo* find_command(std::string_view name) {
 /// Replaces this process by the program `sibling`; returns only by throwing.
 [[noreturn]] void hand_over(char** argv, const char* sibling) {
   const auto program = std::filesystem::read_symlink("/proc/self/exe").parent_path() / sibling;
+  // OpenMP reads it when it is loaded: threads that wait must sleep, or they take the batching workers'
+  // cores.
+  ::setenv("OMP_WAIT_POLICY", "passive", 0);
   ::execv(program.c_str(), argv);
   throw base::Failure(program.string(), std::string("cannot be started: ") + std::strerror(errno));
 }

@@ -242,15 +242,14 @@ void Training::learn(const BatchData& data, std::int64_t batch) {
   state_.loss_sum += result.loss_sum;
   state_.correct += result.correct;
   state_.seeds += result.seeds;
+  if (is_stopped() || seconds_since(last_save_) >= options_.checkpoint_every_s) {
+    state_.seconds = seconds_before_ + seconds_since(epoch_begin_);
+    if (is_stopped()) {
+      stop();
+    }
+    save();
+  }
   base::report(options_.progress, activity_, std::ssize(state_.trained), stages_.batches());
-  if (!is_stopped() && seconds_since(last_save_) < options_.checkpoint_every_s) {
-    return;
-  }
-  state_.seconds = seconds_before_ + seconds_since(epoch_begin_);
-  if (is_stopped()) {
-    stop();
-  }
-  save();
 }
 
 void Training::stop() {
@@ -330,6 +329,9 @@ TrainReport train(const graph::Graph& graph, const TrainOptions& options) {
       throw base::Failure(options.run_directory.string(), "cannot be created: " + failed.message());
     }
     remove_temporaries(options.run_directory);
+    if (!options.resume) {
+      std::filesystem::remove(checkpoint_path(options));  // or a later resume would mix two runs
+    }
   }
   return Training(graph, options).run();
 }

@@ -42,7 +42,8 @@ struct TrainOptions {
   plan::Plan plan{};  ///< resolved
   /// Where checkpoint.pt, log.jsonl and order.jsonl go; created; empty: nothing is written.
   std::filesystem::path run_directory{};
-  bool resume = false;             ///< go on from run_directory's checkpoint when there is one
+  /// Go on from run_directory's checkpoint when there is one; otherwise what an earlier run left there goes.
+  bool resume = false;
   double checkpoint_every_s = 30;  ///< also within an epoch; an epoch's end always is one
   /// The update order of each epoch, from order.jsonl (run_log.h); empty: the plan's own. A plan that trains
   /// as batches become ready is then run as a pipeline in that order.

@@ -170,7 +170,7 @@ TEST(Trainer, StopSavesAndResumeEndsWithTheSameBitsUnderAnotherPlan) {
     } catch (const base::Interrupted&) {
     }
   }
-  EXPECT_EQ(stops - 1, 6);  // after updates 7, 15 and 23 of each epoch
+  EXPECT_EQ(stops - 1, 6);  // after updates 8, 16 and 24 of each epoch
   EXPECT_EQ(report.weights_hash, expected.weights_hash);
   EXPECT_EQ(report.test_accuracy, expected.test_accuracy);
   EXPECT_EQ(report.best_epoch, expected.best_epoch);
@@ -191,10 +191,11 @@ TEST(Trainer, AStopDuringEvaluationLosesNothing) {
   options.run_directory = directory.path();
   options.resume = true;
   options.stop = &stop;
-  // Set after the last update's own look at it, for the evaluation to see.
-  options.before_stage = [&](schedule::Stage, std::int64_t) {};
+  // Told after the last update's own look at the flag: the evaluation is what sees it.
   options.progress = [&](std::string_view, std::int64_t done, std::int64_t total) { stop = done == total; };
   EXPECT_THROW(train(small_graph(), options), base::Interrupted);
+  EXPECT_FALSE(std::filesystem::exists(directory.path() / "log.jsonl")) << "the epoch was evaluated";
+  EXPECT_TRUE(std::filesystem::exists(directory.path() / "checkpoint.pt"));
   stop = false;
   options.progress = {};
   EXPECT_EQ(train(small_graph(), options).weights_hash, expected.weights_hash);
