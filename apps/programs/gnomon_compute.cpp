@@ -3,5 +3,10 @@
 
 int main(int argc, char** argv) {
   using namespace gnomon::apps;
-  return run_program(argc, argv, {});
+  return run_program(argc, argv,
+                     {{"profile", add_profile},
+                      {"validate", add_validate},
+                      {"train", add_train},
+                      {"autotune", add_autotune},
+                      {"demo", add_demo}});
 }

@@ -149,7 +149,7 @@ std::size_t cache_bytes(int level, std::size_t otherwise) {
 double read_bandwidth(int cores, const MachineOptions& options, bool& converged) {
   const std::size_t last_cache = cache_bytes(_SC_LEVEL3_CACHE_SIZE, std::size_t{32} << 20);
   const auto room = static_cast<std::size_t>(usable_memory_bytes() / 8);
-  const std::size_t total = std::min(std::max(4 * last_cache, std::size_t{64} << 20), room);
+  const std::size_t total = std::min(std::max(2 * last_cache, std::size_t{32} << 20), room);
   Readers readers(cores, total / static_cast<std::size_t>(cores));
   readers.read_once();
   const auto time = measure_until(options.rule, [&] {

@@ -29,7 +29,7 @@ std::optional<double> memory_limit_bytes(const std::filesystem::path& root = "/"
 
 /// What a measurement of the machine asks for.
 struct MachineOptions {
-  StopRule rule = {};                            ///< for each bandwidth
+  StopRule rule = {};                       ///< for each bandwidth
   std::size_t copy_bytes = 0;               ///< size of one copy, a mini-batch's; at least 4 MiB is used
   const std::atomic<bool>* stop = nullptr;  ///< set from outside: throws base::Interrupted
   base::Progress progress = {};

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
@@ -28,9 +29,9 @@ void redirect(int descriptor, const std::filesystem::path& file) {
 
 }  // namespace
 
-Outcome run_program_at(const std::filesystem::path& program, const std::vector<std::string>& arguments,
-                       const std::filesystem::path& directory) {
-  const Workplace streams;
+RunningProgram::RunningProgram(const std::filesystem::path& program,
+                               const std::vector<std::string>& arguments,
+                               const std::filesystem::path& directory) {
   std::vector<std::string> words{program.string()};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<char*> argv;
@@ -38,21 +39,42 @@ Outcome run_program_at(const std::filesystem::path& program, const std::vector<s
     argv.push_back(word.data());
   }
   argv.push_back(nullptr);
-  const pid_t child = ::fork();
-  if (child == 0) {
-    redirect(STDOUT_FILENO, streams.path() / "out");
-    redirect(STDERR_FILENO, streams.path() / "error");
+  child_ = ::fork();
+  if (child_ == 0) {
+    redirect(STDOUT_FILENO, streams_.path() / "out");
+    redirect(STDERR_FILENO, streams_.path() / "error");
     if (::chdir(directory.c_str()) == 0) {
       ::execv(argv[0], argv.data());
     }
     ::_exit(127);
   }
-  int status = 0;
-  if (child < 0 || ::waitpid(child, &status, 0) != child) {
+  if (child_ < 0) {
     throw std::runtime_error("cannot run " + program.string());
   }
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), text_of(streams.path() / "out"),
-          text_of(streams.path() / "error")};
+}
+
+RunningProgram::~RunningProgram() {
+  if (child_ > 0) {
+    ::kill(child_, SIGKILL);
+    ::waitpid(child_, nullptr, 0);
+  }
+}
+
+void RunningProgram::signal(int number) const { ::kill(child_, number); }
+
+Outcome RunningProgram::wait() {
+  int status = 0;
+  if (::waitpid(child_, &status, 0) != child_) {
+    throw std::runtime_error("cannot wait for a program");
+  }
+  child_ = -1;
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), text_of(streams_.path() / "out"),
+          text_of(streams_.path() / "error")};
+}
+
+Outcome run_program_at(const std::filesystem::path& program, const std::vector<std::string>& arguments,
+                       const std::filesystem::path& directory) {
+  return RunningProgram(program, arguments, directory).wait();
 }
 
 Outcome run_gnomon(const std::vector<std::string>& arguments, const std::filesystem::path& directory) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -14,14 +16,6 @@ struct Outcome {
   std::string out;    ///< all of stdout
   std::string error;  ///< all of stderr
 };
-
-/// Runs the built gnomon with these arguments, in `directory`, and waits for it.
-Outcome run_gnomon(const std::vector<std::string>& arguments,
-                   const std::filesystem::path& directory = std::filesystem::temp_directory_path());
-
-/// Runs any program by its path.
-Outcome run_program_at(const std::filesystem::path& program, const std::vector<std::string>& arguments,
-                       const std::filesystem::path& directory);
 
 /// A directory of its own, removed with the object.
 class Workplace {
@@ -38,6 +32,32 @@ class Workplace {
  private:
   std::filesystem::path path_;
 };
+
+/// A program that is running; killed with the object when nobody waited for it.
+class RunningProgram {
+ public:
+  RunningProgram(const std::filesystem::path& program, const std::vector<std::string>& arguments,
+                 const std::filesystem::path& directory);
+  ~RunningProgram();
+  RunningProgram(const RunningProgram&) = delete;
+  RunningProgram& operator=(const RunningProgram&) = delete;
+
+  void signal(int number) const;
+  /// Returns when it has ended; once.
+  Outcome wait();
+
+ private:
+  Workplace streams_;
+  pid_t child_ = -1;
+};
+
+/// Runs the built gnomon with these arguments, in `directory`, and waits for it.
+Outcome run_gnomon(const std::vector<std::string>& arguments,
+                   const std::filesystem::path& directory = std::filesystem::temp_directory_path());
+
+/// Runs any program by its path.
+Outcome run_program_at(const std::filesystem::path& program, const std::vector<std::string>& arguments,
+                       const std::filesystem::path& directory);
 
 /// A small valid profile document of a machine with four cores and no GPU.
 base::Json small_profile();

@@ -1,0 +1,36 @@
+#include <memory>
+
+#include "apps/commands/commands.h"
+#include "apps/compute/autotuning.h"
+#include "apps/job_flags.h"
+#include "apps/open_data.h"
+
+namespace gnomon::apps {
+namespace {
+
+struct Options {
+  explicit Options(CLI::App& app) : job(app, plan::Job{}) {}
+  std::string data;
+  std::string run;
+  MeasureFlags measure;
+  bool json = false;
+  JobFlags job;
+};
+
+}  // namespace
+
+Action add_autotune(CLI::App& app) {
+  auto options = std::make_shared<Options>(app);
+  app.add_option("DATA", options->data, "Graph store")->required();
+  app.add_option("--run", options->run, "Directory for all documents; runs/DATA-1, -2, ... when not given");
+  add_measure_flags(app, options->measure);
+  app.add_flag("--json", options->json, "Print one JSON document");
+  return [options] {
+    const auto job = options->job.job();
+    const auto graph = open_training_data(options->data);
+    autotune(graph, {options->data, make_run_directory(options->run, options->data), job, options->measure,
+                     options->json});
+  };
+}
+
+}  // namespace gnomon::apps

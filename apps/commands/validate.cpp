@@ -1,0 +1,81 @@
+#include <fmt/format.h>
+
+#include <iostream>
+#include <memory>
+
+#include "apps/commands/commands.h"
+#include "apps/compute/validation.h"
+#include "apps/format.h"
+#include "apps/open_data.h"
+#include "apps/output.h"
+#include "base/error.h"
+#include "profiles/measure/machine.h"
+#include "profiles/profile.h"
+
+namespace gnomon::apps {
+namespace {
+
+struct Options {
+  std::string data;
+  std::string profile;
+  std::vector<std::string> plans;
+  int epochs = 3;
+  bool json = false;
+};
+
+/// A profile of another graph or machine would make the comparison mean nothing.
+void check_fits(const Options& options, const profiles::Profile& profile, const graph::Graph& graph,
+                const plan::Cores& cores) {
+  const auto& workload = profile.workload;
+  if (workload.vertices != graph.num_vertices() || workload.edges != graph.num_edges()) {
+    throw base::InputError(options.profile + ": workload.vertices",
+                           fmt::format("{} vertices and {} edges are not those of {} ({} and {}); measure it "
+                                       "with: gnomon profile {} -o {}",
+                                       workload.vertices, workload.edges, options.data, graph.num_vertices(),
+                                       graph.num_edges(), options.data, options.profile));
+  }
+  if (profile.machine.cpu.cores != cores.count) {
+    throw base::InputError(options.profile + ": machine.cpu.cores",
+                           fmt::format("{} is not this machine's {}; measure here with: gnomon profile",
+                                       profile.machine.cpu.cores, cores.count));
+  }
+}
+
+void validate(const Options& options) {
+  const plan::Cores cores{profiles::usable_cores(), true};
+  const auto profile = profiles::read_profile(options.profile);
+  std::vector<plan::Plan> plans;
+  for (const auto& name : options.plans) {
+    plans.push_back(plan::resolve(plan::find_plan(name), cores, name));
+  }
+  if (plans.empty()) {
+    plans = plans_to_validate(cores);
+  }
+  const auto graph = open_training_data(options.data);
+  check_fits(options, profile, graph, cores);
+  const auto results = validate_plans(graph, profile, plans, options.epochs);
+  if (options.json) {
+    print_json(to_document(results, options.data, options.profile));
+  } else {
+    std::cout << text_of(results)
+              << fmt::format("mean absolute error {}\n", format_percent(mean_absolute_error(results)));
+  }
+}
+
+}  // namespace
+
+Action add_validate(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  app.add_option("DATA", options->data, "Graph store")->required();
+  app.add_option("PROFILE", options->profile, "What gnomon profile wrote of it on this machine")->required();
+  app.add_option("--plans", options->plans,
+                 "Presets or plan files, separated by commas; at least eight when not given")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  app.add_option("--epochs", options->epochs, "Epochs of each plan; the median counts")
+      ->check(CLI::Range(1, 1000));
+  app.add_flag("--json", options->json, "Print one JSON document");
+  return [options] { validate(*options); };
+}
+
+}  // namespace gnomon::apps

@@ -1,0 +1,96 @@
+#include "apps/compute/profile_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "apps/format.h"
+#include "apps/table.h"
+
+namespace gnomon::apps {
+namespace {
+
+using profiles::Profile;
+
+std::string machine_text(const profiles::MachineProfile& machine) {
+  const auto& cpu = machine.cpu;
+  return fmt::format("machine  {}, {} cores, {}; memory reads {}/s, one core copies {}/s\n", cpu.name,
+                     cpu.cores, format_bytes(cpu.memory_bytes),
+                     format_bytes(cpu.memory_bandwidth_bytes_per_s),
+                     format_bytes(cpu.copy_bandwidth_bytes_per_s));
+}
+
+std::string workload_text(const profiles::WorkloadProfile& workload) {
+  std::string fanouts;
+  for (const int fanout : workload.job.fanouts) {
+    fanouts += (fanouts.empty() ? "" : ",") + std::to_string(fanout);
+  }
+  return fmt::format("graph    {}: {} vertices, {} edges, {} features\n", workload.graph,
+                     format_count(workload.vertices), format_count(workload.edges),
+                     workload.feature_columns) +
+         fmt::format("job      {}, fanouts {}, hidden {}; {} mini-batches of {} an epoch\n",
+                     base::name_of(workload.job.model), fanouts, workload.job.hidden,
+                     format_count(workload.batches), format_count(workload.job.batch_size)) +
+         fmt::format("batch    {} vertices, {} edges, {} (means)\n",
+                     format_count(static_cast<std::int64_t>(workload.batch_vertices)),
+                     format_count(static_cast<std::int64_t>(workload.batch_edges)),
+                     format_bytes(workload.batch_bytes));
+}
+
+void add_stage(Table& table, const char* name, const profiles::StageTime& time) {
+  table.add_row({name, format_seconds(time.mean_s),
+                 format_percent(time.mean_s > 0 ? time.interval_s / time.mean_s : 0),
+                 format_seconds(time.p5_s), format_seconds(time.p50_s), format_seconds(time.p95_s),
+                 format_count(time.samples), time.converged ? "interval" : "time limit"});
+}
+
+std::string scaling_text(const char* name, const std::vector<profiles::ScalingPoint>& points) {
+  std::string text;
+  for (const auto& point : points) {
+    if (point.threads > 1) {
+      text += fmt::format(", {} threads {:.2f}x", point.threads, point.value);
+    }
+  }
+  return text.empty() ? "" : fmt::format("{}{}\n", name, text.substr(1));
+}
+
+std::string scaling_text(const profiles::WorkloadProfile& workload) {
+  auto together = workload.worker_efficiency;
+  for (auto& point : together) {
+    point.value *= point.threads;
+  }
+  return scaling_text("CPU batching with", together) +
+         scaling_text("device batching with", workload.device_batch_speedup) +
+         scaling_text("training with", workload.train_speedup);
+}
+
+/// Only what slows down by a percent or more.
+std::string contention_text(const profiles::Contention& contention) {
+  std::string text;
+  const auto fields = base::write_value(contention);
+  for (const auto& [name, value] : fields.items()) {
+    const double slowdown = value.get<double>();
+    if (slowdown >= 1.01) {
+      auto words = name;
+      std::replace(words.begin(), words.end(), '_', ' ');
+      text +=
+          fmt::format("{}{} takes {} more", text.empty() ? "" : ", ", words, format_percent(slowdown - 1));
+    }
+  }
+  return text.empty() ? "" : "side by side: " + text + "\n";
+}
+
+}  // namespace
+
+std::string text_of(const Profile& profile) {
+  Table table({"stage", "mean", "+-", "5 %", "50 %", "95 %", "samples", "stopped by"});
+  const auto& workload = profile.workload;
+  add_stage(table, "CPU batching, one worker", workload.cpu_batch);
+  add_stage(table, "transfer", workload.transfer);
+  add_stage(table, "device batching, one thread", workload.device_batch);
+  add_stage(table, "training, one thread", workload.train);
+  return machine_text(profile.machine) + workload_text(workload) + table.text() + scaling_text(workload) +
+         contention_text(profile.machine.contention);
+}
+
+}  // namespace gnomon::apps

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "apps/run_directory.h"
+#include "graph/graph.h"
+#include "plan/job.h"
+#include "plan/plan.h"
+#include "runtime/trainer.h"
+
+namespace gnomon::apps {
+
+/// One training as a command starts it.
+struct TrainingRun {
+  std::string data;  ///< as the user named it
+  RunFiles files;
+  plan::Job job;
+  plan::Plan plan;  ///< resolved
+  bool resume = false;
+  std::filesystem::path replay;  ///< an order.jsonl whose update order is followed; empty: none
+  bool quiet = false;            ///< no table on stdout (it will carry a document)
+};
+
+/// How busy an epoch kept the machine, 0 to 1.
+struct EpochUse {
+  double workers = 0;
+  double device = 0;
+};
+
+struct TrainingResult {
+  runtime::TrainReport report;
+  std::vector<EpochUse> use;  ///< of each epoch of the report
+
+  /// The middle one of the epochs' times: the first one also warms up. 0 without epochs.
+  double median_epoch_s() const;
+};
+
+/// Writes job and plan to the run's directory, trains with a progress bar and a table row for each epoch.
+/// After Ctrl-C it says on stderr how to go on and throws Interrupted.
+TrainingResult train_with_table(const graph::Graph& graph, const TrainingRun& run);
+
+/// One line: the test accuracy and which epoch's weights have it.
+std::string accuracy_text(const runtime::TrainReport& report);
+
+/// A training as a document (gnomon.training/1).
+base::Json to_document(const TrainingRun& run, const TrainingResult& result);
+
+}  // namespace gnomon::apps

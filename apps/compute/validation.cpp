@@ -1,0 +1,135 @@
+#include "apps/compute/validation.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "apps/format.h"
+#include "apps/interrupt.h"
+#include "apps/progress_bar.h"
+#include "apps/table.h"
+#include "profiles/measure/epoch.h"
+#include "profiles/measure/statistics.h"
+#include "sim/prediction.h"
+
+namespace gnomon::apps {
+namespace {
+
+using plan::Plan;
+
+Plan preset(const std::string& name, const std::string& variant) {
+  auto plan = plan::find_plan(name);
+  plan.name += variant;
+  return plan;
+}
+
+/// Plans that no preset is: simpler, and further from the defaults.
+std::vector<Plan> variants(const plan::Cores& cores) {
+  Plan sequential;
+  sequential.name = "sequential";
+  auto one_thread = preset("device", ", 1 thread");
+  one_thread.device_threads = 1;
+  auto all_workers = preset("salient", fmt::format(", {} workers", cores.count));
+  all_workers.workers = cores.count;
+  auto far_ahead = preset("gnomon", ", 16 ahead");
+  far_ahead.look_ahead = 16;
+  auto small_buffers = preset("morphgl", ", buffers 3:2");
+  small_buffers.cpu_buffer = 3;
+  small_buffers.device_buffer = 2;
+  return {sequential, one_thread, all_workers, far_ahead, small_buffers};
+}
+
+bool does_the_same(Plan a, const Plan& b) {
+  a.name = b.name;
+  a.source = b.source;
+  return a == b;
+}
+
+}  // namespace
+
+std::vector<Plan> plans_to_validate(const plan::Cores& cores) {
+  auto wanted = plan::presets();
+  for (auto& variant : variants(cores)) {
+    wanted.push_back(std::move(variant));
+  }
+  std::vector<Plan> plans;
+  for (const auto& plan : wanted) {
+    const auto resolved = plan::resolve(plan, cores, plan.name);
+    if (std::none_of(plans.begin(), plans.end(),
+                     [&](const Plan& known) { return does_the_same(known, resolved); })) {
+      plans.push_back(resolved);
+    }
+  }
+  return plans;
+}
+
+std::vector<Validated> validate_plans(const graph::Graph& graph, const profiles::Profile& profile,
+                                      const std::vector<Plan>& plans, int rounds) {
+  ProgressBar bar;
+  sim::Simulator simulator;
+  std::vector<Validated> results;
+  for (const auto& plan : plans) {
+    results.push_back({plan, sim::predict(simulator, profile, plan).epoch_s, {}, 0});
+  }
+  const auto& stop = stop_on_interrupt();
+  for (int round = 0; round < rounds; ++round) {
+    for (auto& result : results) {
+      profiles::EpochOptions options;
+      options.epoch = round;
+      options.stop = &stop;
+      options.progress = [&, number = &result - results.data()](std::string_view, std::int64_t done,
+                                                                std::int64_t total) {
+        const auto what =
+            fmt::format("round {} of {}, plan {} of {}", round + 1, rounds, number + 1, results.size());
+        base::report(bar.progress(), what, done, total);
+      };
+      result.measured_s.push_back(
+          profiles::measure_epoch_s(graph, profile.workload.job, result.plan, options));
+    }
+  }
+  for (auto& result : results) {
+    result.median_s = profiles::median(result.measured_s);
+  }
+  return results;
+}
+
+double mean_absolute_error(const std::vector<Validated>& results) {
+  double sum = 0;
+  for (const auto& result : results) {
+    sum += std::abs(result.error());
+  }
+  return results.empty() ? 0 : sum / static_cast<double>(results.size());
+}
+
+std::string text_of(const std::vector<Validated>& results) {
+  Table table({"plan", "schedule", "workers", "threads", "predicted", "measured", "spread", "error"});
+  for (const auto& result : results) {
+    const auto [least, most] = std::minmax_element(result.measured_s.begin(), result.measured_s.end());
+    table.add_row({result.plan.name, std::string(base::name_of(result.plan.schedule)),
+                   result.plan.workers == 0 ? "-" : std::to_string(result.plan.workers),
+                   std::to_string(result.plan.device_threads), format_seconds(result.predicted_s),
+                   format_seconds(result.median_s), format_percent((*most - *least) / result.median_s),
+                   fmt::format("{:+.1f} %", 100 * result.error())});
+  }
+  return table.text();
+}
+
+base::Json to_document(const std::vector<Validated>& results, const std::string& data,
+                       const std::string& profile) {
+  base::Json plans = base::Json::array();
+  for (const auto& result : results) {
+    plans.push_back({{"plan", base::write_value(result.plan)},
+                     {"predicted_s", result.predicted_s},
+                     {"measured_s", result.median_s},
+                     {"epochs_s", result.measured_s},
+                     {"error", result.error()}});
+  }
+  return {{"schema", "gnomon.validation/1"},
+          {"data", data},
+          {"profile", profile},
+          {"plans", plans},
+          {"mean_absolute_error", mean_absolute_error(results)}};
+}
+
+}  // namespace gnomon::apps

@@ -1,0 +1,60 @@
+#include "profiles/measure/bench.h"
+
+#include <array>
+
+#include "runtime/pieces.h"
+
+namespace gnomon::profiles {
+namespace {
+
+using schedule::StageSpan;
+using schedule::Ticket;
+
+plan::Plan bench_plan(int workers, int device_threads) {
+  plan::Plan plan;
+  plan.name = "profiler";
+  plan.route = plan::Route::both;
+  plan.workers = workers;
+  plan.device_threads = device_threads;
+  return plan;
+}
+
+}  // namespace
+
+Bench::Bench(const graph::Graph& graph, const plan::Job& job, int workers, int device_threads)
+    : learner_(job, graph.features.columns, graph.num_classes),
+      stages_(graph, job, bench_plan(workers, device_threads),
+              [this, device_threads](const runtime::BatchData& data, std::int64_t batch) {
+                const runtime::AtenThreads threads(device_threads);
+                learner_.step(data, epoch_, batch);
+              }),
+      machine_(workers, stages_.work()) {}
+
+void Bench::begin(std::int64_t epoch, const std::vector<std::int64_t>& order) {
+  epoch_ = epoch;
+  stages_.begin_epoch(epoch, order);
+}
+
+StageSpan Bench::alone(schedule::Stage stage, std::int64_t position) {
+  const Work work{stage, position, 1};
+  return together(std::span(&work, 1)).front().front();
+}
+
+std::vector<std::vector<StageSpan>> Bench::together(std::span<const Work> works) {
+  std::vector<std::vector<Ticket>> tickets(works.size());
+  for (std::size_t w = 0; w < works.size(); ++w) {
+    for (std::int64_t i = 0; i < works[w].count; ++i) {
+      tickets[w].push_back(machine_.start(works[w].stage, works[w].first + i, {}));
+    }
+  }
+  std::vector<std::vector<StageSpan>> spans(works.size());
+  for (std::size_t w = 0; w < works.size(); ++w) {
+    for (const Ticket ticket : tickets[w]) {
+      machine_.wait_any(std::array{ticket});
+      spans[w].push_back(machine_.span(ticket));
+    }
+  }
+  return spans;
+}
+
+}  // namespace gnomon::profiles

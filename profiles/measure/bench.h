@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "graph/graph.h"
+#include "plan/job.h"
+#include "runtime/host_machine.h"
+#include "runtime/learner.h"
+#include "runtime/stages.h"
+#include "schedule/machine.h"
+
+namespace gnomon::profiles {
+
+/// The stages of a job on a real machine of their own, with a model of their own, started one by one as a
+/// measurement wants them.
+class Bench {
+ public:
+  Bench(const graph::Graph& graph, const plan::Job& job, int workers, int device_threads);
+
+  /// Mini-batches in an epoch.
+  std::int64_t batches() const { return stages_.batches(); }
+  /// Position i of the stages to come is mini-batch order[i] of `epoch`; what was prepared before is dropped.
+  void begin(std::int64_t epoch, const std::vector<std::int64_t>& order);
+
+  /// Runs one stage with nothing beside it.
+  schedule::StageSpan alone(schedule::Stage stage, std::int64_t position);
+  /// What to start: `stage` of positions first … first + count - 1.
+  struct Work {
+    schedule::Stage stage;
+    std::int64_t first;
+    std::int64_t count;
+  };
+  /// Starts all at once, stages of one lane one behind the other, and returns the spans of each when all are
+  /// done.
+  std::vector<std::vector<schedule::StageSpan>> together(std::span<const Work> works);
+
+  const runtime::BatchData& device_slot(std::int64_t position) const { return stages_.device_slot(position); }
+
+ private:
+  std::int64_t epoch_ = 0;
+  runtime::Learner learner_;
+  runtime::Stages stages_;
+  runtime::HostMachine machine_;  // after what its threads use
+};
+
+}  // namespace gnomon::profiles

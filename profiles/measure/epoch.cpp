@@ -1,0 +1,44 @@
+#include "profiles/measure/epoch.h"
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+#include "profiles/measure/machine.h"
+#include "runtime/host_machine.h"
+#include "runtime/learner.h"
+#include "runtime/pieces.h"
+#include "runtime/stages.h"
+#include "schedule/policies.h"
+
+namespace gnomon::profiles {
+
+double measure_epoch_s(const graph::Graph& graph, const plan::Job& job, const plan::Plan& plan,
+                       const EpochOptions& options) {
+  runtime::Learner learner(job, graph.features.columns, graph.num_classes);
+  std::int64_t trained = 0;
+  std::int64_t wanted = 0;
+  runtime::Stages stages(graph, job, plan, [&](const runtime::BatchData& data, std::int64_t batch) {
+    throw_if_stopped(options.stop);
+    const runtime::AtenThreads threads(plan.device_threads);
+    learner.step(data, options.epoch, batch);
+    base::report(options.progress, plan.name, ++trained, wanted);
+  });
+  const std::int64_t all =
+      options.most_batches > 0 ? std::min(options.most_batches, stages.batches()) : stages.batches();
+  const std::int64_t warm_up = std::min(options.warm_up_batches, all);
+  wanted = warm_up + all;
+  const auto run = [&](std::int64_t batches) {
+    std::vector<std::int64_t> order(static_cast<std::size_t>(batches));
+    std::iota(order.begin(), order.end(), 0);
+    stages.begin_epoch(options.epoch, order);
+    runtime::HostMachine machine(plan.workers, stages.work());
+    return schedule::run_epoch(plan, batches, machine).seconds();
+  };
+  if (warm_up > 0) {
+    run(warm_up);
+  }
+  return run(all);
+}
+
+}  // namespace gnomon::profiles

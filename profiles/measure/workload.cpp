@@ -1,0 +1,323 @@
+#include "profiles/measure/workload.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "profiles/measure/bench.h"
+#include "profiles/measure/machine.h"
+#include "profiles/measure/slowdown.h"
+#include "profiles/measure/statistics.h"
+
+namespace gnomon::profiles {
+namespace {
+
+using schedule::Stage;
+using schedule::StageSpan;
+
+/// Mini-batches of one kind in a round: few, so that there are many rounds and all times of one round belong
+/// to one moment of the machine.
+constexpr std::int64_t chunk = 2;
+constexpr std::int64_t least_rounds = 3;
+/// The share of the time limit for the machine's bandwidths (each of the two).
+constexpr double bandwidth_share = 0.04;
+
+double seconds(const StageSpan& span) { return span.end_s - span.begin_s; }
+
+/// 1, 2, 4, … and `most` itself.
+std::vector<int> doubling(int most) {
+  std::vector<int> counts;
+  for (int count = 1; count < most; count *= 2) {
+    counts.push_back(count);
+  }
+  counts.push_back(most);
+  return counts;
+}
+
+/// A quotient of times, one value a round. The middle one counts: other programs' bursts spoil single rounds.
+class Ratio {
+ public:
+  void add(double value) { values_.push_back(value); }
+  double value() const { return values_.empty() ? 1 : median(values_); }
+
+ private:
+  std::vector<double> values_;
+};
+
+/// All that the rounds have measured.
+struct Measured {
+  std::array<Series, schedule::num_stages> alone;
+  Series vertices, edges, bytes;
+  Ratio cpu_batch_beside_train, train_beside_cpu_batch;
+  Ratio cpu_batch_beside_device_batch, device_batch_beside_cpu_batch;
+  Ratio transfer_beside_train, train_beside_transfer;
+  std::map<int, Ratio> worker_efficiency;  ///< by number of workers: time alone over time together
+  std::map<int, Ratio> train_speedup;      ///< by number of threads: time with one over time with all
+  std::map<int, Ratio> device_batch_speedup;
+  std::int64_t rounds = 0;
+
+  Series& of(Stage stage) { return alone[static_cast<std::size_t>(stage)]; }
+  const Series& of(Stage stage) const { return alone[static_cast<std::size_t>(stage)]; }
+  bool converged(const StopRule& rule) const {
+    return rounds >= least_rounds && std::all_of(alone.begin(), alone.end(), [&](const Series& series) {
+             return rule.converged(series);
+           });
+  }
+};
+
+/// Runs rounds of measurements; see measure().
+class Rounds {
+ public:
+  Rounds(const graph::Graph& graph, const plan::Job& job, int cores, const std::atomic<bool>* stop)
+      : cores_(cores), stop_(stop), bench_(graph, job, 1, 1) {
+    for (const int count : doubling(cores)) {
+      if (count > 1) {
+        benches_.emplace(count, std::make_unique<Bench>(graph, job, count, count));
+      }
+    }
+  }
+
+  /// Adds one round to `measured`; `out_of_time` is asked before each part after the first.
+  void run(Measured& measured, const std::function<bool()>& out_of_time) {
+    const std::int64_t epoch = round_++;
+    const auto batches = next_batches(2 * chunk);
+    measure_alone(measured, epoch, batches);
+    if (cores_ > 1 && !out_of_time()) {
+      measure_side_by_side(measured, epoch, batches);
+    }
+    for (const auto& [count, bench] : benches_) {
+      if (!out_of_time()) {
+        measure_workers(measured, epoch, *bench, count);
+      }
+      if (!out_of_time()) {
+        measure_threads(measured, epoch, *bench, count, batches);
+      }
+    }
+    ++measured.rounds;
+  }
+
+  std::int64_t batches() const { return bench_.batches(); }
+
+ private:
+  std::vector<std::int64_t> next_batches(std::int64_t count) {
+    std::vector<std::int64_t> batches(static_cast<std::size_t>(count));
+    for (auto& batch : batches) {
+      batch = next_batch_++ % bench_.batches();
+    }
+    return batches;
+  }
+
+  double alone(Bench& bench, Stage stage, std::int64_t position) const {
+    throw_if_stopped(stop_);
+    return seconds(bench.alone(stage, position));
+  }
+
+  void count_batch(Measured& measured, std::int64_t position) const {
+    const auto& data = bench_.device_slot(position);
+    measured.vertices.add(static_cast<double>(data.batch.vertices.size()));
+    measured.edges.add(static_cast<double>(data.batch.num_edges()));
+    measured.bytes.add(static_cast<double>(data.bytes()));
+  }
+
+  /// The first half of the mini-batches takes the CPU's route, the second the device's. Their times stay in
+  /// alone_s_ for the quotients of this round.
+  void measure_alone(Measured& measured, std::int64_t epoch, const std::vector<std::int64_t>& batches) {
+    bench_.begin(epoch, batches);
+    const auto add = [&](Stage stage, std::int64_t position) {
+      const double time_s = alone(bench_, stage, position);
+      measured.of(stage).add(time_s);
+      alone_s_[{stage, position}] = time_s;
+    };
+    for (std::int64_t i = 0; i < chunk; ++i) {
+      add(Stage::cpu_batch, i);
+      add(Stage::transfer, i);
+      count_batch(measured, i);
+      add(Stage::train, i);
+      add(Stage::device_batch, chunk + i);
+      count_batch(measured, chunk + i);
+      add(Stage::train, chunk + i);
+    }
+  }
+
+  /// The same mini-batches again: each stage takes the place of one whose time alone is known.
+  void measure_side_by_side(Measured& measured, std::int64_t epoch,
+                            const std::vector<std::int64_t>& batches) {
+    // Positions: the device's half, twice the CPU's half, and the device's half again.
+    auto order = std::vector(batches.begin() + chunk, batches.end());
+    order.insert(order.end(), batches.begin(), batches.begin() + chunk);
+    order.insert(order.end(), batches.begin(), batches.begin() + chunk);
+    order.insert(order.end(), batches.begin() + chunk, batches.end());
+    bench_.begin(epoch, order);
+    side_by_side({Stage::cpu_batch, chunk, chunk}, measured.cpu_batch_beside_device_batch,
+                 {Stage::device_batch, 0, chunk}, measured.device_batch_beside_cpu_batch);
+    side_by_side({Stage::cpu_batch, 2 * chunk, chunk}, measured.cpu_batch_beside_train,
+                 {Stage::train, 0, chunk}, measured.train_beside_cpu_batch);
+    for (std::int64_t i = 0; i < chunk; ++i) {
+      alone(bench_, Stage::device_batch, 3 * chunk + i);
+    }
+    side_by_side({Stage::transfer, chunk, 2 * chunk}, measured.transfer_beside_train,
+                 {Stage::train, 3 * chunk, chunk}, measured.train_beside_transfer);
+  }
+
+  void side_by_side(const Bench::Work& first, Ratio& first_slowdown, const Bench::Work& second,
+                    Ratio& second_slowdown) {
+    throw_if_stopped(stop_);
+    const auto spans = bench_.together(std::array{first, second});
+    const auto slowdown_of = [&](const auto& own, const auto& beside) {
+      Slowdown slowdown;
+      for (std::size_t i = 0; i < own.size(); ++i) {
+        slowdown.add(alone_time_s(own[i].stage, static_cast<std::int64_t>(i) % chunk), own[i], beside);
+      }
+      return slowdown.value();
+    };
+    first_slowdown.add(slowdown_of(spans[0], spans[1]));
+    second_slowdown.add(slowdown_of(spans[1], spans[0]));
+  }
+
+  /// The time alone of the i-th mini-batch of its half.
+  double alone_time_s(Stage stage, std::int64_t i) const {
+    const bool device_half = stage == Stage::device_batch || stage == Stage::train;
+    return alone_s_.at({stage, device_half ? chunk + i : i});
+  }
+
+  /// All workers start a mini-batch at once and another one after it; only the first ones count, the last
+  /// would find other workers idle.
+  void measure_workers(Measured& measured, std::int64_t epoch, Bench& bench, int workers) {
+    throw_if_stopped(stop_);
+    bench.begin(epoch, next_batches(2 * workers));
+    const auto spans = bench.together(std::array{Bench::Work{Stage::cpu_batch, 0, 2 * workers}}).front();
+    double alone_s = 0;
+    double together_s = 0;
+    for (std::int64_t i = 0; i < chunk; ++i) {
+      alone_s += alone_time_s(Stage::cpu_batch, i) / chunk;
+    }
+    for (int i = 0; i < workers; ++i) {
+      together_s += seconds(spans[static_cast<std::size_t>(i)]) / workers;
+    }
+    measured.worker_efficiency[workers].add(alone_s / together_s);
+  }
+
+  void measure_threads(Measured& measured, std::int64_t epoch, Bench& bench, int threads,
+                       const std::vector<std::int64_t>& batches) {
+    bench.begin(epoch, {batches.begin() + chunk, batches.end()});
+    const auto speedup = [&](Stage stage) {
+      double one_s = 0;
+      double all_s = 0;
+      for (std::int64_t i = 0; i < chunk; ++i) {
+        one_s += alone_time_s(stage, i);
+        all_s += alone(bench, stage, i);
+      }
+      return one_s / all_s;
+    };
+    measured.device_batch_speedup[threads].add(speedup(Stage::device_batch));
+    measured.train_speedup[threads].add(speedup(Stage::train));
+  }
+
+  int cores_;
+  const std::atomic<bool>* stop_;
+  std::int64_t next_batch_ = 0;
+  std::int64_t round_ = 0;
+  std::map<std::pair<Stage, std::int64_t>, double> alone_s_;  ///< by stage and position of this round
+  Bench bench_;
+  std::map<int, std::unique_ptr<Bench>> benches_;  ///< with so many workers and device threads
+};
+
+void add_points(std::vector<ScalingPoint>& points, const std::map<int, Ratio>& ratios) {
+  points.push_back({1, 1});
+  for (const auto& [threads, ratio] : ratios) {
+    points.push_back({threads, ratio.value()});
+  }
+}
+
+void fill(Contention& contention, const Measured& measured) {
+  contention.cpu_batch_beside_train = measured.cpu_batch_beside_train.value();
+  contention.cpu_batch_beside_device_batch = measured.cpu_batch_beside_device_batch.value();
+  contention.train_beside_cpu_batch = measured.train_beside_cpu_batch.value();
+  contention.device_batch_beside_cpu_batch = measured.device_batch_beside_cpu_batch.value();
+  contention.transfer_beside_train = measured.transfer_beside_train.value();
+  contention.train_beside_transfer = measured.train_beside_transfer.value();
+}
+
+void fill(WorkloadProfile& workload, const Measured& measured, const StopRule& rule) {
+  const auto stage_time = [&](Stage stage) {
+    return measured.of(stage).stage_time(rule.converged(measured.of(stage)));
+  };
+  workload.cpu_batch = stage_time(Stage::cpu_batch);
+  workload.transfer = stage_time(Stage::transfer);
+  workload.device_batch = stage_time(Stage::device_batch);
+  workload.train = stage_time(Stage::train);
+  workload.batch_vertices = measured.vertices.mean();
+  workload.batch_edges = measured.edges.mean();
+  workload.batch_bytes = measured.bytes.mean();
+  add_points(workload.worker_efficiency, measured.worker_efficiency);
+  add_points(workload.device_batch_speedup, measured.device_batch_speedup);
+  add_points(workload.train_speedup, measured.train_speedup);
+}
+
+WorkloadProfile describe(const graph::Graph& graph, const plan::Job& job, std::int64_t batches) {
+  WorkloadProfile workload;
+  workload.graph = graph.name;
+  workload.vertices = graph.num_vertices();
+  workload.edges = graph.num_edges();
+  workload.feature_columns = graph.features.columns;
+  workload.feature_row_bytes = graph.features.row_bytes();
+  workload.train_vertices = static_cast<std::int64_t>(graph.train.size());
+  workload.job = job;
+  workload.batches = batches;
+  return workload;
+}
+
+/// The first round warms caches, slots and allocators up and is not counted, unless it took so long that
+/// there is hardly time for another.
+void run_rounds(Rounds& rounds, Measured& measured, const StopRule& rule, const Stopwatch& watch,
+                const base::Progress& progress) {
+  const auto out_of_time = [&] { return watch.seconds() >= rule.time_limit_s; };
+  const auto tell = [&] {
+    const double done_s = std::min(watch.seconds(), rule.time_limit_s);
+    base::report(progress, "measuring", static_cast<std::int64_t>(1e3 * done_s),
+                 static_cast<std::int64_t>(1e3 * rule.time_limit_s));
+  };
+  Measured warm_up;
+  const double before_s = watch.seconds();
+  rounds.run(warm_up, out_of_time);
+  if (watch.seconds() + 2 * (watch.seconds() - before_s) > rule.time_limit_s) {
+    measured = std::move(warm_up);
+  }
+  while (!out_of_time() && !measured.converged(rule)) {
+    tell();
+    rounds.run(measured, out_of_time);
+  }
+}
+
+}  // namespace
+
+Profile measure(const graph::Graph& graph, const plan::Job& job, const MeasureOptions& options) {
+  plan::check(job, "job");
+  const Stopwatch watch;
+  Profile profile;
+  profile.asked_interval = options.asked_interval;
+  profile.time_limit_s = options.time_limit_s;
+  StopRule rule{.asked_interval = options.asked_interval, .time_limit_s = options.time_limit_s};
+
+  Rounds rounds(graph, job, usable_cores(), options.stop);
+  profile.workload = describe(graph, job, rounds.batches());
+  Measured measured;
+  rule.time_limit_s *= 1 - 2 * bandwidth_share;
+  run_rounds(rounds, measured, rule, watch, options.progress);
+  fill(profile.workload, measured, rule);
+
+  bool converged = measured.converged(rule);
+  rule.time_limit_s = options.time_limit_s * bandwidth_share;
+  profile.machine = measure_machine({.rule = rule,
+                                     .copy_bytes = static_cast<std::size_t>(profile.workload.batch_bytes),
+                                     .stop = options.stop,
+                                     .progress = options.progress},
+                                    converged);
+  fill(profile.machine.contention, measured);
+  profile.stopped_by = converged ? "interval" : "time_limit";
+  return profile;
+}
+
+}  // namespace gnomon::profiles

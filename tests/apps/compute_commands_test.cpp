@@ -1,0 +1,207 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <fstream>
+#include <thread>
+
+#include "base/document.h"
+#include "graph/generate.h"
+#include "plan/plan.h"
+#include "profiles/profile.h"
+#include "program.h"
+
+namespace gnomon::apps {
+namespace {
+
+namespace fs = std::filesystem;
+using base::Json;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+/// A directory of its own for each test, with the store "tiny" in it.
+class ComputeCommands : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    graph::PlantedPartition options;
+    options.name = "tiny";
+    options.vertices = 600;
+    options.average_degree = 8;
+    options.classes = 4;
+    options.feature_columns = 16;
+    graph::generate(options, here_ / "tiny");
+  }
+
+  static std::vector<std::string> with_job(std::vector<std::string> words) {
+    for (const char* word : {"--fanouts", "4,3", "--batch-size", "50", "--hidden", "8"}) {
+      words.emplace_back(word);
+    }
+    return words;
+  }
+  Outcome run(const std::vector<std::string>& words) const { return run_gnomon(words, here_); }
+  Json json_of(const std::vector<std::string>& words) const {
+    const auto outcome = run(words);
+    EXPECT_EQ(outcome.code, 0) << outcome.error;
+    return base::parse_json(outcome.out, "stdout");
+  }
+  void expect_refused(const std::vector<std::string>& words, const std::string& message) const {
+    const auto outcome = run(words);
+    EXPECT_EQ(outcome.code, 2) << outcome.out << outcome.error;
+    EXPECT_THAT(outcome.error, HasSubstr(message));
+    EXPECT_EQ(std::count(outcome.error.begin(), outcome.error.end(), '\n'), 1) << outcome.error;
+    EXPECT_FALSE(fs::exists(here_ / "runs")) << "a refused command left a directory behind";
+  }
+
+  Workplace workplace_;
+  const fs::path& here_ = workplace_.path();
+};
+
+std::int64_t lines_in(const fs::path& path) {
+  std::ifstream stream(path);
+  return std::count(std::istreambuf_iterator<char>(stream), {}, '\n');
+}
+
+TEST_F(ComputeCommands, ProfileWritesADocumentThatReadsBack) {
+  const auto outcome =
+      run(with_job({"profile", "tiny", "-o", "p.json", "--interval", "0.5", "--time-limit", "1"}));
+  EXPECT_EQ(outcome.code, 0) << outcome.error;
+  EXPECT_THAT(outcome.out, HasSubstr("training, one thread"));
+  EXPECT_THAT(outcome.out, HasSubstr("written to p.json"));
+  const auto profile = profiles::read_profile(here_ / "p.json");
+  EXPECT_EQ(profile.workload.batches, 8);
+  EXPECT_EQ(profile.workload.job.hidden, 8);
+}
+
+TEST_F(ComputeCommands, ProfilePrintsADocument) {
+  const auto json = json_of(with_job({"profile", "tiny", "--time-limit", "0.5", "--json"}));
+  EXPECT_EQ(json["schema"], "gnomon.profile/1");
+  EXPECT_EQ(json["workload"]["graph"], "tiny");
+}
+
+TEST_F(ComputeCommands, TrainLeavesItsDocuments) {
+  const auto outcome = run(with_job({"train", "tiny", "--epochs", "3"}));
+  EXPECT_EQ(outcome.code, 0) << outcome.error;
+  EXPECT_THAT(outcome.out, StartsWith("epoch      loss"));
+  EXPECT_THAT(outcome.out, HasSubstr("test accuracy"));
+  const auto directory = here_ / "runs" / "tiny-1";
+  const auto report = base::parse_json(base::read_file(directory / "report.json"), "report");
+  EXPECT_EQ(report["schema"], "gnomon.training/1");
+  EXPECT_EQ(report["epochs"].size(), 3U);
+  EXPECT_EQ(report["plan"]["name"], "gnomon");
+  EXPECT_GT(report["epochs"][2]["device_utilisation"].get<double>(), 0);
+  EXPECT_LE(report["epochs"][2]["device_utilisation"].get<double>(), 1);
+  EXPECT_EQ(lines_in(directory / "order.jsonl"), 3);
+  EXPECT_THAT(base::read_file(directory / "trace.json"), HasSubstr("measured"));
+  EXPECT_EQ(run(with_job({"train", "tiny", "--epochs", "1"})).code, 0);
+  EXPECT_TRUE(fs::exists(here_ / "runs" / "tiny-2" / "report.json"));
+}
+
+TEST_F(ComputeCommands, TrainFollowsARecordedOrder) {
+  const auto first = json_of(with_job({"train", "tiny", "--plan", "morphgl", "--epochs", "2", "--json"}));
+  const auto again = json_of(with_job({"train", "tiny", "--plan", "morphgl", "--epochs", "2", "--json",
+                                       "--replay", "runs/tiny-1/order.jsonl", "--trace", "t.json"}));
+  EXPECT_EQ(first["weights_hash"], again["weights_hash"]);
+  EXPECT_TRUE(fs::exists(here_ / "t.json"));
+}
+
+TEST_F(ComputeCommands, AnInterruptedTrainingGoesOnToTheSameWeights) {
+  const auto order = here_ / "run" / "order.jsonl";
+  RunningProgram child(GNOMON_PROGRAM, with_job({"train", "tiny", "--run", "run", "--epochs", "1000000"}),
+                       here_);
+  for (int i = 0; i < 6000 && lines_in(order) < 3; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  ASSERT_GE(lines_in(order), 3) << "training did not start within a minute";
+  child.signal(SIGINT);
+  const auto outcome = child.wait();
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_THAT(outcome.error, HasSubstr("go on with: gnomon train tiny --run run --resume"));
+
+  const auto epochs = std::to_string(lines_in(order) + 3);
+  const auto resumed = json_of({"train", "tiny", "--run", "run", "--resume", "--epochs", epochs, "--json"});
+  const auto whole = json_of(with_job({"train", "tiny", "--epochs", epochs, "--json"}));
+  EXPECT_EQ(resumed["weights_hash"], whole["weights_hash"]);
+  EXPECT_EQ(resumed["job"], whole["job"]);
+  EXPECT_EQ(lines_in(order), std::stoll(epochs));
+}
+
+TEST_F(ComputeCommands, TrainRefusesWithOneLine) {
+  expect_refused({"train", "nowhere"}, "nowhere: does not exist");
+  std::ofstream(here_ / "edges.txt") << "0 1\n";
+  expect_refused({"train", "edges.txt"}, "gnomon import");
+  expect_refused({"train", "tiny", "--plan", "nothing"}, "\"nothing\" is not known");
+  expect_refused({"train", "tiny", "--resume"}, "--run");
+  expect_refused({"train", "tiny", "--resume", "--run", "tiny"}, "holds no run");
+  expect_refused({"train", "tiny", "--fanouts", "0"}, "fanouts");
+  expect_refused({"train", "tiny", "--batch-size", "0"}, "--batch-size");
+}
+
+TEST_F(ComputeCommands, TrainRefusesAPlanForABiggerMachine) {
+  auto plan = plan::find_plan("salient");
+  plan.workers = 4096;
+  base::write_document(here_ / "big.json", plan);
+  expect_refused({"train", "tiny", "--plan", "big.json"}, "workers");
+}
+
+TEST_F(ComputeCommands, AutotuneGoesTheWholeWay) {
+  const auto outcome =
+      run(with_job({"autotune", "tiny", "--epochs", "3", "--time-limit", "1", "--run", "here"}));
+  EXPECT_EQ(outcome.code, 0) << outcome.error;
+  for (const char* text : {"CPU batching, one worker", "salient", "morphgl", "Training with plan",
+                           "epoch      loss", "predicted", "measured", "here/trace.json"}) {
+    EXPECT_THAT(outcome.out, HasSubstr(text));
+  }
+  const auto files = {"profile.json", "tuning.json", "plan.json", "job.json", "report.json", "trace.json"};
+  for (const char* file : files) {
+    EXPECT_NO_THROW(base::parse_json(base::read_file(here_ / "here" / file), file)) << file;
+  }
+  const auto trace = base::read_file(here_ / "here" / "trace.json");
+  EXPECT_THAT(trace, HasSubstr("predicted"));
+  EXPECT_THAT(trace, HasSubstr("measured"));
+}
+
+TEST_F(ComputeCommands, AutotunePrintsOneDocument) {
+  const auto json = json_of(with_job({"autotune", "tiny", "--epochs", "2", "--time-limit", "1", "--json"}));
+  EXPECT_EQ(json["schema"], "gnomon.autotuning/1");
+  EXPECT_EQ(json["tuning"]["candidates"].size(), plan::presets().size());
+  EXPECT_EQ(json["training"]["epochs"].size(), 2U);
+  EXPECT_GT(json["predicted_epoch_s"].get<double>(), 0);
+  EXPECT_GT(json["measured_epoch_s"].get<double>(), 0);
+}
+
+TEST_F(ComputeCommands, DemoTakesAnExistingGraph) {
+  const auto outcome = run(with_job({"demo", "tiny", "--epochs", "1", "--time-limit", "1", "--run", "demo"}));
+  EXPECT_EQ(outcome.code, 0) << outcome.error;
+  EXPECT_THAT(outcome.out, HasSubstr("test accuracy"));
+}
+
+TEST_F(ComputeCommands, ValidateRunsAtLeastEightPlans) {
+  const auto profiled = run(with_job({"profile", "tiny", "-o", "p.json", "--time-limit", "1"}));
+  ASSERT_EQ(profiled.code, 0) << profiled.error;
+  const auto json = json_of({"validate", "tiny", "p.json", "--epochs", "1", "--json"});
+  EXPECT_EQ(json["schema"], "gnomon.validation/1");
+  EXPECT_GE(json["plans"].size(), 8U);
+  for (const auto& plan : json["plans"]) {
+    EXPECT_GT(plan["predicted_s"].get<double>(), 0);
+    EXPECT_GT(plan["measured_s"].get<double>(), 0);
+    EXPECT_NEAR(plan["error"].get<double>(),
+                plan["predicted_s"].get<double>() / plan["measured_s"].get<double>() - 1, 1e-9);
+  }
+  const auto two = run({"validate", "tiny", "p.json", "--epochs", "2", "--plans", "salient,device"});
+  EXPECT_EQ(two.code, 0) << two.error;
+  EXPECT_THAT(two.out, HasSubstr("mean absolute error"));
+}
+
+TEST_F(ComputeCommands, ValidateRefusesAProfileOfAnotherGraph) {
+  const auto profiled = run(with_job({"profile", "tiny", "-o", "p.json", "--time-limit", "0.5"}));
+  ASSERT_EQ(profiled.code, 0) << profiled.error;
+  graph::PlantedPartition options;
+  options.vertices = 500;
+  options.classes = 4;
+  options.feature_columns = 16;
+  graph::generate(options, here_ / "other");
+  expect_refused({"validate", "other", "p.json"}, "p.json: workload.vertices");
+}
+
+}  // namespace
+}  // namespace gnomon::apps

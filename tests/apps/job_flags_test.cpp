@@ -1,0 +1,91 @@
+#include "apps/job_flags.h"
+
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+
+namespace gnomon::apps {
+namespace {
+
+plan::Job parse(std::vector<std::string> words, const plan::Job& defaults = {}) {
+  CLI::App app;
+  JobFlags flags(app, defaults);
+  std::string data;
+  app.add_option("DATA", data);
+  std::reverse(words.begin(), words.end());
+  app.parse(words);
+  return flags.job();
+}
+
+TEST(JobFlags, NoFlagsGiveTheDefaults) {
+  plan::Job defaults;
+  defaults.hidden = 77;
+  EXPECT_EQ(parse({}, defaults), defaults);
+}
+
+TEST(JobFlags, EveryFieldHasAFlag) {
+  const auto job = parse({"--model",
+                          "gat",
+                          "--fanouts",
+                          "-1,5",
+                          "store",
+                          "--batch-size",
+                          "64",
+                          "--hidden",
+                          "32",
+                          "--heads",
+                          "2",
+                          "--dropout",
+                          "0.1",
+                          "--learning-rate",
+                          "0.01",
+                          "--weight-decay",
+                          "5e-4",
+                          "--epochs",
+                          "3",
+                          "--patience",
+                          "2",
+                          "--seed",
+                          "18000000000000000000"});
+  plan::Job expected;
+  expected.model = plan::ModelKind::gat;
+  expected.fanouts = {-1, 5};
+  expected.batch_size = 64;
+  expected.hidden = 32;
+  expected.heads = 2;
+  expected.dropout = 0.1;
+  expected.learning_rate = 0.01;
+  expected.weight_decay = 5e-4;
+  expected.epochs = 3;
+  expected.patience = 2;
+  expected.seed = 18000000000000000000U;
+  EXPECT_EQ(job, expected);
+  CLI::App app;
+  const JobFlags flags(app, {});
+  EXPECT_EQ(app.get_options().size(), base::write_value(plan::Job{}).size() + 1);  // and --help
+}
+
+TEST(JobFlags, OnlyNamedFieldsReplaceThoseOfABase) {
+  CLI::App app;
+  JobFlags flags(app, {});
+  app.parse("--epochs 50", false);
+  plan::Job base;
+  base.hidden = 12;
+  base.seed = 9;
+  auto expected = base;
+  expected.epochs = 50;
+  EXPECT_EQ(flags.job_over(base), expected);
+}
+
+TEST(JobFlags, RefusesWhatTheDocumentWouldRefuse) {
+  EXPECT_THROW(parse({"--batch-size", "0"}), CLI::ValidationError);
+  EXPECT_THROW(parse({"--dropout", "1"}), CLI::ValidationError);
+  EXPECT_THROW(parse({"--dropout", "nan"}), CLI::ValidationError);
+  EXPECT_THROW(parse({"--hidden", "many"}), CLI::ConversionError);
+  EXPECT_THROW(parse({"--model", "mlp"}), base::InputError);
+  EXPECT_THROW(parse({"--fanouts", "5,0"}), base::InputError);
+  EXPECT_THROW(parse({"--model", "gat", "--heads", "3"}), base::InputError);
+}
+
+}  // namespace
+}  // namespace gnomon::apps

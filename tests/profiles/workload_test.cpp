@@ -1,0 +1,166 @@
+#include "profiles/measure/workload.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <thread>
+
+#include "base/error.h"
+#include "graph/generate.h"
+#include "kernels/cpu/epoch_order.h"
+#include "kernels/cpu/sampler.h"
+#include "plan/plan.h"
+#include "profiles/measure/epoch.h"
+#include "profiles/measure/machine.h"
+#include "runtime/batch_data.h"
+
+namespace gnomon::profiles {
+namespace {
+
+graph::Graph tiny_graph() {
+  graph::PlantedPartition options;
+  options.name = "tiny";
+  options.vertices = 600;
+  options.average_degree = 8;
+  options.classes = 4;
+  options.feature_columns = 16;
+  return graph::generate_in_memory(options);
+}
+
+plan::Job tiny_job() {
+  plan::Job job;
+  job.fanouts = {4, 3};
+  job.batch_size = 50;
+  job.hidden = 8;
+  return job;
+}
+
+void expect_sane(const StageTime& time, const char* stage) {
+  EXPECT_GT(time.mean_s, 0) << stage;
+  EXPECT_LE(time.p5_s, time.p50_s) << stage;
+  EXPECT_LE(time.p50_s, time.p95_s) << stage;
+  EXPECT_GT(time.interval_s, 0) << stage;
+  EXPECT_GE(time.samples, 2) << stage;
+}
+
+TEST(Measure, FillsEveryField) {
+  const auto graph = tiny_graph();
+  const auto profile = measure(graph, tiny_job(), {.asked_interval = 0.5, .time_limit_s = 5});
+  check(profile, "profile");
+  const auto& workload = profile.workload;
+  EXPECT_EQ(workload.graph, "tiny");
+  EXPECT_EQ(workload.vertices, 600);
+  EXPECT_EQ(workload.edges, graph.num_edges());
+  EXPECT_EQ(workload.feature_row_bytes, 64);
+  EXPECT_EQ(workload.job, tiny_job());
+  EXPECT_EQ(workload.batches, 8);  // 360 training vertices, 50 at a time
+  expect_sane(workload.cpu_batch, "cpu_batch");
+  expect_sane(workload.transfer, "transfer");
+  expect_sane(workload.device_batch, "device_batch");
+  expect_sane(workload.train, "train");
+  EXPECT_EQ(profile.machine.cpu.cores, usable_cores());
+  EXPECT_EQ(workload.worker_efficiency.front().threads, 1);
+  EXPECT_EQ(workload.worker_efficiency.back().threads, usable_cores());
+  EXPECT_EQ(workload.train_speedup.back().threads, usable_cores());
+  EXPECT_EQ(workload.device_batch_speedup.back().threads, usable_cores());
+}
+
+TEST(Measure, CountsBatchesAsTheSamplerMakesThem) {
+  const auto graph = tiny_graph();
+  const auto job = tiny_job();
+  const auto workload = measure(graph, job, {.asked_interval = 0.5, .time_limit_s = 3}).workload;
+  double vertices = 0;
+  double edges = 0;
+  double bytes = 0;
+  kernels::cpu::Sampler sampler(graph, job.fanouts);
+  const auto order = kernels::cpu::epoch_order(graph.train, job.seed, 0);
+  runtime::BatchData data;
+  for (std::int64_t batch = 0; batch < workload.batches; ++batch) {
+    runtime::prepare_batch(graph, sampler, {job.seed, 0, static_cast<std::uint64_t>(batch)},
+                           kernels::cpu::batch_seeds(order, job.batch_size, batch), data);
+    vertices += static_cast<double>(data.batch.vertices.size()) / static_cast<double>(workload.batches);
+    edges += static_cast<double>(data.batch.num_edges()) / static_cast<double>(workload.batches);
+    bytes += static_cast<double>(data.bytes()) / static_cast<double>(workload.batches);
+  }
+  // Means over other epochs and an incomplete cycle of batches: the last one of eight is a fifth of the
+  // others.
+  EXPECT_NEAR(workload.batch_vertices, vertices, 0.15 * vertices);
+  EXPECT_NEAR(workload.batch_edges, edges, 0.15 * edges);
+  EXPECT_NEAR(workload.batch_bytes, bytes, 0.15 * bytes);
+}
+
+TEST(Measure, RoundTripsAsADocument) {
+  const auto profile = measure(tiny_graph(), tiny_job(), {.asked_interval = 0.5, .time_limit_s = 1});
+  const auto path = std::filesystem::path(testing::TempDir()) / "measured_profile.json";
+  base::write_document(path, profile);
+  EXPECT_EQ(base::to_document(read_profile(path)), base::to_document(profile));
+  std::filesystem::remove(path);
+}
+
+TEST(Measure, SaysThatTheTimeLimitStoppedIt) {
+  const auto profile = measure(tiny_graph(), tiny_job(), {.asked_interval = 1e-9, .time_limit_s = 0.3});
+  EXPECT_EQ(profile.stopped_by, "time_limit");
+  EXPECT_FALSE(profile.workload.train.converged);
+  EXPECT_EQ(profile.time_limit_s, 0.3);
+  check(profile, "profile");
+}
+
+TEST(Measure, OneBatchIsEnough) {
+  auto job = tiny_job();
+  job.batch_size = 1000;
+  const auto profile = measure(tiny_graph(), job, {.asked_interval = 0.5, .time_limit_s = 1});
+  EXPECT_EQ(profile.workload.batches, 1);
+  check(profile, "profile");
+}
+
+TEST(Measure, StopsWhenAsked) {
+  std::atomic<bool> stop = true;
+  EXPECT_THROW(measure(tiny_graph(), tiny_job(), {.stop = &stop}), base::Interrupted);
+  stop = false;
+  std::thread user([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    stop = true;
+  });
+  EXPECT_THROW(
+      measure(tiny_graph(), tiny_job(), {.asked_interval = 1e-9, .time_limit_s = 1e6, .stop = &stop}),
+      base::Interrupted);
+  user.join();
+}
+
+TEST(Measure, ReportsProgressThatGrows) {
+  std::int64_t last = 0;
+  bool grew = true;
+  int reports = 0;
+  const auto progress = [&](std::string_view, std::int64_t done, std::int64_t total) {
+    if (total > 100) {  // of the rounds, in milliseconds
+      ++reports;
+      grew = grew && done >= last && done <= total;
+      last = done;
+    }
+  };
+  measure(tiny_graph(), tiny_job(), {.asked_interval = 1e-9, .time_limit_s = 0.5, .progress = progress});
+  EXPECT_GT(reports, 1);
+  EXPECT_TRUE(grew);
+}
+
+TEST(Measure, NamesAJobThatCannotRun) {
+  auto job = tiny_job();
+  job.fanouts = {0};
+  EXPECT_THROW(measure(tiny_graph(), job, {}), base::InputError);
+}
+
+TEST(MeasureEpoch, RunsEveryPresetAndWatchesTheStopFlag) {
+  const auto graph = tiny_graph();
+  for (const auto& preset : plan::presets()) {
+    const auto plan = plan::resolve(preset, {usable_cores(), true}, preset.name);
+    std::int64_t trained = 0;
+    const auto progress = [&](std::string_view, std::int64_t done, std::int64_t) { trained = done; };
+    EXPECT_GT(measure_epoch_s(graph, tiny_job(), plan, {.warm_up_batches = 3, .progress = progress}), 0);
+    EXPECT_EQ(trained, 3 + 8) << plan.name;
+    const std::atomic<bool> stop = true;
+    EXPECT_THROW(measure_epoch_s(graph, tiny_job(), plan, {.stop = &stop}), base::Interrupted) << plan.name;
+  }
+}
+
+}  // namespace
+}  // namespace gnomon::profiles
