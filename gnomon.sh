@@ -54,6 +54,7 @@ torch_candidates() {
   local directory
   if [[ -n ${LIBTORCH_ROOT:-} ]]; then
     printf '%s\n' "$LIBTORCH_ROOT" "$LIBTORCH_ROOT/torch"
+    return
   fi
   local prefixes=${CMAKE_PREFIX_PATH:-}
   while read -r directory; do
@@ -149,8 +150,11 @@ install_nvcc() {
 # ---- Packages -----------------------------------------------------------------------------------------------------
 
 missing_packages() {
-  command -v dpkg-query >/dev/null || return 0
   local package
+  if ! command -v dpkg-query >/dev/null; then # not Debian: without the tools nothing works, CMake finds the libraries
+    command -v cmake >/dev/null && command -v ninja >/dev/null || printf '%s\n' "${packages[@]}"
+    return 0
+  fi
   for package in "${packages[@]}"; do
     [[ $(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null || true) == installed ]] || printf '%s\n' "$package"
   done
@@ -204,6 +208,9 @@ set_up() {
   mapfile -t missing < <(missing_packages)
   ((${#missing[@]} == 0)) || install_packages "${missing[@]}"
   torch=$(users_torch)
+  if [[ -n ${LIBTORCH_ROOT:-} && -z $torch ]]; then
+    fail 2 "LIBTORCH_ROOT=$LIBTORCH_ROOT holds no LibTorch $torch_oldest or newer with the C++11 ABI of std::string"
+  fi
   if [[ -z $torch ]]; then
     private_torch_complete || install_torch
     torch=$(venv_directory torch)

@@ -3,6 +3,10 @@
 # Defines the target LibTorch::cpu and, when the libraries were built with CUDA, LibTorch::cuda.
 
 set(libtorch_hints ${LIBTORCH_ROOT} ${CMAKE_PREFIX_PATH})
+execute_process(
+  COMMAND python3 -c "import importlib.util as u; print(u.find_spec('torch').submodule_search_locations[0])"
+  OUTPUT_VARIABLE libtorch_of_python ERROR_QUIET OUTPUT_STRIP_TRAILING_WHITESPACE)
+list(APPEND libtorch_hints ${libtorch_of_python})
 file(GLOB libtorch_private ${PROJECT_SOURCE_DIR}/build/venv/lib/python3*/site-packages/torch)
 list(APPEND libtorch_hints ${libtorch_private})
 
