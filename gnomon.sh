@@ -142,9 +142,10 @@ install_nvcc() {
       return
     fi
   fi
+  # nvcc alone would take the newest of the parts that it calls, which do not fit it.
   say "installing the CUDA compiler $built_with into ${venv#"$root"/}"
   make_venv
-  pip_install "cuda-toolkit[nvcc,cccl,cudart]==$built_with"
+  pip_install "cuda-toolkit[nvcc,nvvm,crt,cccl,cudart]==$built_with"
 }
 
 # ---- Packages -----------------------------------------------------------------------------------------------------

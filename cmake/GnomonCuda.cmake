@@ -45,6 +45,12 @@ function(gnomon_cuda_library name)
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${arg_FOLDER}/*.cu)
   add_library(gnomon_${name} STATIC ${sources})
   target_link_libraries(gnomon_${name} PUBLIC ${arg_LINKS})
+  # The toolkit from PyPI keeps its libraries in lib, where nvcc's own settings say lib64.
+  cmake_path(GET CMAKE_CUDA_COMPILER PARENT_PATH toolkit)
+  cmake_path(GET toolkit PARENT_PATH toolkit)
+  if(EXISTS ${toolkit}/lib/libcudart_static.a)
+    target_link_directories(gnomon_${name} PUBLIC ${toolkit}/lib)
+  endif()
   # The rules that the device shares with the CPU are constexpr functions.
   target_compile_options(gnomon_${name} PRIVATE
     $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr -Werror=all-warnings -Xcompiler=-Wall,-Wextra>)
