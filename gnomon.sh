@@ -125,7 +125,7 @@ find_nvcc() {
   local nvcc
   for nvcc in "${CUDACXX:-}" "$(command -v nvcc || true)" "${CUDA_HOME:-/nowhere}/bin/nvcc" /usr/local/cuda/bin/nvcc \
     "$(venv_directory nvidia/cu13)/bin/nvcc"; do
-    if [[ -n $nvcc && -x $nvcc ]]; then
+    if [[ -n $nvcc && -x $nvcc ]] && "$nvcc" --version >/dev/null 2>&1; then
       printf '%s\n' "$nvcc"
       return
     fi
@@ -146,6 +146,8 @@ install_nvcc() {
   say "installing the CUDA compiler $built_with into ${venv#"$root"/}"
   make_venv
   pip_install "cuda-toolkit[nvcc,nvvm,crt,cccl,cudart]==$built_with"
+  # These wheels keep libraries in lib; nvcc looks for them in lib64.
+  ln -sfn lib "$(venv_directory nvidia/cu13)/lib64"
 }
 
 # ---- Packages -----------------------------------------------------------------------------------------------------
@@ -231,7 +233,7 @@ set_up() {
 # configure TORCH NVCC
 configure() {
   local options=(-U 'LIBTORCH_*' "-DLIBTORCH_ROOT=$1" "-DGNOMON_CUDA=$(cuda_wanted && echo ON || echo OFF)")
-  [[ -z $2 ]] || options+=("-DCMAKE_CUDA_COMPILER=$2")
+  [[ -z $2 ]] || export CUDACXX=$2
   mkdir -p "$build"
   if ! (cd "$root" && cmake --preset release "${options[@]}") >"$build/configure.log" 2>&1; then
     cat "$build/configure.log" >&2
