@@ -103,7 +103,7 @@ std::vector<ExplorationRow> explore(const ExplorationRequest& request, const bas
 
 std::vector<plan::Plan> plans_of(const std::string& list) {
   if (list == "all") {
-    return plan::presets();
+    return plan::runnable_presets();
   }
   std::vector<plan::Plan> plans;
   std::size_t begin = 0;

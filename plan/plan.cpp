@@ -16,26 +16,6 @@ void require(bool right, const std::string& where, const char* field, const std:
 
 std::string in_quotes(std::string_view name) { return "\"" + std::string(name) + "\""; }
 
-void check_route(const Plan& plan, const std::string& where) {
-  const std::string schedule = in_quotes(base::name_of(plan.schedule));
-  const std::string route = in_quotes(base::name_of(plan.route));
-  switch (plan.schedule) {
-    case Schedule::sequential:
-      require(plan.route != Route::both, where, "route",
-              route + " does not go with schedule " + schedule + "; use \"cpu\" or \"device\"");
-      break;
-    case Schedule::pipelined:
-      require(plan.route == Route::cpu, where, "route",
-              route + " does not go with schedule " + schedule + "; use \"cpu\"");
-      break;
-    case Schedule::dual_buffer:
-    case Schedule::claim_ahead:
-      require(plan.route == Route::both, where, "route",
-              route + " does not go with schedule " + schedule + "; use \"both\"");
-      break;
-  }
-}
-
 /// Threads that a host device gets when the plan leaves it open: all of the cores when nothing runs beside
 /// it.
 int default_device_threads(const Plan& plan, const Cores& cores) {
@@ -49,19 +29,14 @@ int default_workers(const Plan& plan, const Cores& cores) {
   return std::max(1, cores.count - (cores.host_device ? plan.device_threads : 1));
 }
 
-}  // namespace
-
-void check(const Plan& plan, const std::string& where) {
-  check_route(plan, where);
-  require(plan.schedule != Schedule::dual_buffer || plan.order == Order::as_ready, where, "order",
-          "\"index\" does not go with schedule \"dual_buffer\"; use \"as_ready\"");
-  require(plan.schedule != Schedule::claim_ahead || plan.order == Order::index, where, "order",
-          "\"as_ready\" does not go with schedule \"claim_ahead\"; use \"index\"");
-  require(plan.uses_cpu_route() || plan.workers == 0, where, "workers",
-          "must be 0 when the route is \"device\"");
-  require(plan.schedule != Schedule::sequential || plan.workers <= 1, where, "workers",
-          "must be 0 or 1 when the schedule is \"sequential\"");
+void resolve_devices(Plan& plan, const Cores& cores, const std::string& where) {
+  plan.devices = plan.devices == 0 ? cores.devices : plan.devices;
+  require(plan.devices <= cores.devices, where, "devices",
+          std::to_string(plan.devices) + " is more than this machine's " + std::to_string(cores.devices));
+  check(plan, where);  // of how many devices samplers leave some
 }
+
+}  // namespace
 
 Plan resolve(Plan plan, const Cores& cores, const std::string& where) {
   check(plan, where);
@@ -69,10 +44,11 @@ Plan resolve(Plan plan, const Cores& cores, const std::string& where) {
   require(plan.workers <= cores.count, where, "workers", std::to_string(plan.workers) + limit);
   require(plan.device_threads <= cores.count, where, "device_threads",
           std::to_string(plan.device_threads) + limit);
+  resolve_devices(plan, cores, where);
   if (plan.device_threads == 0) {
     plan.device_threads = cores.host_device ? default_device_threads(plan, cores) : 1;
   }
-  if (plan.workers == 0 && plan.uses_cpu_route()) {
+  if (plan.workers == 0 && plan.uses_workers()) {
     plan.workers = default_workers(plan, cores);
   }
   return plan;
@@ -99,6 +75,12 @@ Plan find_plan(const std::string& name) {
                          in_quotes(name) + " is not known; use a file ending in .json or one of " + known);
 }
 
+std::vector<Plan> runnable_presets() {
+  auto plans = presets();
+  std::erase_if(plans, [](const Plan& plan) { return !why_simulated_only(plan).empty(); });
+  return plans;
+}
+
 std::vector<Plan> presets() {
   std::vector<Plan> plans;
   for (const auto& [file, text] : preset_files()) {
@@ -106,6 +88,7 @@ std::vector<Plan> presets() {
     plans.push_back(base::from_document<Plan>(base::parse_json(text, where), where));
     check(plans.back(), where);
   }
+  std::sort(plans.begin(), plans.end(), [](const Plan& a, const Plan& b) { return a.name < b.name; });
   return plans;
 }
 

@@ -1,53 +1,72 @@
 #pragma once
 
-#include <array>
-#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "base/document.h"
+#include "plan/vocabulary.h"
 
 namespace gnomon::plan {
 
-/// In which order stages are started; each is one function of schedule/policies.h.
-enum class Schedule : std::uint8_t { sequential, pipelined, dual_buffer, claim_ahead };
+/// A copy of hot data nearer to where it is used.
+struct Cache {
+  CachePolicy policy = CachePolicy::none;
+  bool features = true;       ///< feature rows
+  bool topology = false;      ///< adjacency lists
+  Home place = Home::device;  ///< `host`: in front of the disk
+  double budget = 1;          ///< share of the memory there that nothing else needs
+  bool sharded = false;       ///< linked devices hold different parts and read from each other
 
-/// Who prepares mini-batches (systems.md §1): CPU workers followed by a copy, the device itself, or both.
-enum class Route : std::uint8_t { cpu, device, both };
+  bool is_used() const { return policy != CachePolicy::none && (features || topology); }
 
-/// `index`: batch i is update i, whatever the timing. `as_ready`: batches are trained as they become ready,
-/// each once; the order is logged and can be replayed.
-enum class Order : std::uint8_t { index, as_ready };
-
-}  // namespace gnomon::plan
-
-namespace gnomon::base {
-
-template <>
-struct EnumNames<plan::Schedule> {
-  static constexpr std::array<std::pair<plan::Schedule, std::string_view>, 4> values{
-      {{plan::Schedule::sequential, "sequential"},
-       {plan::Schedule::pipelined, "pipelined"},
-       {plan::Schedule::dual_buffer, "dual_buffer"},
-       {plan::Schedule::claim_ahead, "claim_ahead"}}};
-};
-template <>
-struct EnumNames<plan::Route> {
-  static constexpr std::array<std::pair<plan::Route, std::string_view>, 3> values{
-      {{plan::Route::cpu, "cpu"}, {plan::Route::device, "device"}, {plan::Route::both, "both"}}};
-};
-template <>
-struct EnumNames<plan::Order> {
-  static constexpr std::array<std::pair<plan::Order, std::string_view>, 2> values{
-      {{plan::Order::index, "index"}, {plan::Order::as_ready, "as_ready"}}};
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& f) {
+    f("policy", self.policy);
+    f("features", self.features);
+    f("topology", self.topology);
+    f("place", self.place);
+    f("budget", self.budget, base::Range{0, 1});
+    f("sharded", self.sharded);
+  }
+  bool operator==(const Cache&) const = default;
 };
 
-}  // namespace gnomon::base
+/// Embeddings that are used for longer than the batch they were computed for.
+struct Embeddings {
+  Reuse reuse = Reuse::none;
+  double hot_ratio = 0.2;  ///< reuse "hot": share of the vertices, the most visited first
 
-namespace gnomon::plan {
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& f) {
+    f("reuse", self.reuse);
+    f("hot_ratio", self.hot_ratio, base::Range{0, 1});
+  }
+  bool operator==(const Embeddings&) const = default;
+};
+
+/// The outer loop of schedule "macro_batch": `resident` of `partitions` parts of the graph at a time, read
+/// whole (or, where the graph is in host memory, sampled whole) while the one before is trained from.
+struct Macro {
+  int partitions = 32;
+  int resident = 4;
+  int passes = 1;        ///< at most so many over a resident macro-batch while the next one is late
+  double hub_ratio = 0;  ///< share of the vertices that always stay resident
+  Partitioner partitioner = Partitioner::random;
+  bool sampled_ahead = false;  ///< batches' structure is drawn first and only what they touch is shipped
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& f) {
+    f("partitions", self.partitions, base::Range{1, 1 << 20});
+    f("resident", self.resident, base::Range{1, 1 << 20});
+    f("passes", self.passes, base::Range{1, 64});
+    f("hub_ratio", self.hub_ratio, base::Range{0, 1});
+    f("partitioner", self.partitioner);
+    f("sampled_ahead", self.sampled_ahead);
+  }
+  bool operator==(const Macro&) const = default;
+};
 
 /// Everything a system decides about *how* mini-batches are prepared and trained. Which mini-batches these
 /// are is the Job's (plan/job.h): a plan changes the speed, never the training, unless it says `"exact":
@@ -59,9 +78,10 @@ struct Plan {
   std::string source;  ///< the paper and section it follows
   Schedule schedule = Schedule::sequential;
   Route route = Route::cpu;
+  Gather gather = Gather::sampler;
   Order order = Order::index;
   bool exact = true;      ///< sees the same mini-batches as every other exact plan
-  int workers = 0;        ///< CPU batching workers; 0: what the machine's cores allow (resolve)
+  int workers = 0;        ///< CPU workers; 0: what the machine's cores allow (resolve)
   int cpu_buffer = 2;     ///< finished mini-batches the host holds beside those in the workers' hands
   int device_buffer = 2;  ///< mini-batches the device holds beside the one in training
   int look_ahead = 4;     ///< claim_ahead: a worker claims at least this far ahead of the training head
@@ -71,8 +91,31 @@ struct Plan {
   int device_threads =
       0;  ///< threads of a host device (no GPU) for its kernels; 0: what the machine's cores allow
 
+  int devices = 1;   ///< that train one batch each a step and average their gradients; 0: all there are
+  int samplers = 0;  ///< factored: devices that sample; 0: as many as the stages' times ask for
+  bool switch_roles = false;  ///< factored: a sampler trains while too many samples wait
+  double cpu_share = 0.5;     ///< mixed: probability with which a batch comes by the CPU route
+  double prepare_share = 0;  ///< share of the device's multiprocessors that prepares batches beside training;
+                             ///< 0: preparing and training take turns
+  Home topology = Home::host;  ///< where adjacency lists live
+  Home features = Home::host;  ///< where feature rows live
+  Cache cache;
+  bool aligned_reads = false;  ///< zero-copy reads begin at whole 128-byte lines
+  double bias = 1;             ///< how much likelier a cached neighbour is drawn than another
+  Embeddings embeddings;
+  int super_batch = 1;  ///< batches that are prepared together
+  Macro macro;
+  bool fused = false;  ///< gathering fused into the first layer, launches grouped
+
   bool uses_cpu_route() const { return route != Route::device; }
   bool uses_device_route() const { return route != Route::cpu; }
+  /// Whether CPU workers have anything to do: by the route, or beside it.
+  bool uses_workers() const {
+    return uses_cpu_route() || embeddings.reuse == Reuse::hot ||
+           (schedule == Schedule::macro_batch && features == Home::host);
+  }
+  /// Whether the device prepares a batch while it trains another.
+  bool prepares_beside_training() const { return prepare_share > 0; }
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& f) {
@@ -80,6 +123,7 @@ struct Plan {
     f("source", self.source);
     f.required("schedule", self.schedule);
     f.required("route", self.route);
+    f("gather", self.gather);
     f("order", self.order);
     f("exact", self.exact);
     f("workers", self.workers, base::Range{0, 4096});
@@ -89,6 +133,20 @@ struct Plan {
     f("copy_during_device_batch", self.copy_during_device_batch);
     f("handover_copies", self.handover_copies, base::Range{0, 4});
     f("device_threads", self.device_threads, base::Range{0, 4096});
+    f("devices", self.devices, base::Range{0, 64});
+    f("samplers", self.samplers, base::Range{0, 63});
+    f("switch_roles", self.switch_roles);
+    f("cpu_share", self.cpu_share, base::Range{0, 1});
+    f("prepare_share", self.prepare_share, base::Range{0, 0.95});
+    f("topology", self.topology);
+    f("features", self.features);
+    f("cache", self.cache);
+    f("aligned_reads", self.aligned_reads);
+    f("bias", self.bias, base::Range{1, 1e6});
+    f("embeddings", self.embeddings);
+    f("super_batch", self.super_batch, base::Range{1, 4096});
+    f("macro", self.macro);
+    f("fused", self.fused);
   }
   bool operator==(const Plan&) const = default;
 };
@@ -96,14 +154,19 @@ struct Plan {
 /// Throws InputError, naming `where` and the field, when the fields contradict each other.
 void check(const Plan& plan, const std::string& where);
 
-/// The cores a plan runs on. `host_device`: there is no GPU, the device is threads of the same cores.
+/// Why the runtime cannot execute a plan yet, as one line that names the field; empty when it can. The
+/// simulator runs every plan.
+std::string why_simulated_only(const Plan& plan);
+
+/// What a plan runs on. `host_device`: there is no GPU, the device is threads of the same cores.
 struct Cores {
   int count = 1;
   bool host_device = true;
+  int devices = 1;
 };
 
-/// Fills in workers and device_threads where they are 0. Throws InputError when the plan asks for more
-/// workers or device threads than there are cores.
+/// Fills in workers, device_threads and devices where they are 0. Throws InputError when the plan asks for
+/// more workers, device threads or devices than there are.
 Plan resolve(Plan plan, const Cores& cores, const std::string& where);
 
 /// Reads and checks a plan file. Throws InputError.
@@ -115,5 +178,8 @@ Plan find_plan(const std::string& name);
 
 /// The presets built into the program, in the order of their names.
 std::vector<Plan> presets();
+
+/// Those of them that the runtime can execute.
+std::vector<Plan> runnable_presets();
 
 }  // namespace gnomon::plan

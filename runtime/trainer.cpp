@@ -80,6 +80,10 @@ void check_options(const graph::Graph& graph, const TrainOptions& options) {
   plan::check(options.job, "job");
   plan::check(options.plan, "plan");
   const auto& plan = options.plan;
+  if (const auto why = plan::why_simulated_only(plan); !why.empty()) {
+    throw base::InputError("plan " + plan.name,
+                           "simulated only: the runtime does not execute " + why + " yet");
+  }
   if (plan.device_threads < 1 || (plan.uses_cpu_route() && plan.workers < 1)) {
     throw base::InputError("plan " + plan.name, "workers or device_threads are 0; resolve it first");
   }

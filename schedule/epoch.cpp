@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/error.h"
+
 namespace gnomon::schedule {
 
 Epoch::Epoch(const plan::Plan& plan, std::int64_t batches, Machine& machine)
@@ -87,9 +89,14 @@ EpochLog run_epoch(const plan::Plan& plan, std::int64_t batches, Machine& machin
     case plan::Schedule::dual_buffer:
       return run_dual_buffer(plan, batches, machine);
     case plan::Schedule::claim_ahead:
+      return run_claim_ahead(plan, batches, machine);
+    case plan::Schedule::mixed:
+    case plan::Schedule::factored:
+    case plan::Schedule::super_batch:
+    case plan::Schedule::macro_batch:
       break;
   }
-  return run_claim_ahead(plan, batches, machine);
+  throw base::InputError("plan \"" + plan.name + "\": schedule", "cannot be run yet");
 }
 
 }  // namespace gnomon::schedule

@@ -129,7 +129,7 @@ TuneResult tune(const profiles::Profile& profile, const Evaluate& evaluate, cons
     ++result.evaluations;
     return evaluate(plan);
   };
-  for (const Plan& preset : plan::presets()) {
+  for (const Plan& preset : plan::runnable_presets()) {
     Search search(profile, counted, progress, preset);
     result.candidates.push_back(search.run(cores));
     const auto& dispatched = search.dispatcher();

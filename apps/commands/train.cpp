@@ -52,6 +52,10 @@ TrainingRun run_of(const Options& options) {
     run.job = options.job.job();
     run.plan = plan::find_plan(options.plan.empty() ? "gnomon" : options.plan);
   }
+  if (const auto why = plan::why_simulated_only(run.plan); !why.empty()) {
+    throw base::InputError("plan \"" + run.plan.name + "\"",
+                           "simulated only: the runtime does not execute " + why + " yet");
+  }
   run.plan = plan::resolve(run.plan, {profiles::usable_cores(), true}, "plan " + run.plan.name);
   return run;
 }

@@ -49,7 +49,7 @@ bool does_the_same(Plan a, const Plan& b) {
 }  // namespace
 
 std::vector<Plan> plans_to_validate(const plan::Cores& cores) {
-  auto wanted = plan::presets();
+  auto wanted = plan::runnable_presets();
   for (auto& variant : variants(cores)) {
     wanted.push_back(std::move(variant));
   }

@@ -160,10 +160,20 @@ TEST_F(ComputeCommands, AutotuneGoesTheWholeWay) {
   EXPECT_THAT(trace, HasSubstr("measured"));
 }
 
+TEST_F(ComputeCommands, TrainRefusesWhatOnlyTheSimulatorRuns) {
+  const auto outcome = run(with_job({"train", "tiny", "--plan", "gnnlab", "--epochs", "1"}));
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_EQ(
+      outcome.error,
+      "gnomon train: plan \"gnnlab\": simulated only: the runtime does not execute schedule \"factored\" "
+      "yet\n");
+}
+
 TEST_F(ComputeCommands, AutotunePrintsOneDocument) {
   const auto json = json_of(with_job({"autotune", "tiny", "--epochs", "2", "--time-limit", "1", "--json"}));
   EXPECT_EQ(json["schema"], "gnomon.autotuning/1");
-  EXPECT_EQ(json["tuning"]["candidates"].size(), plan::presets().size());
+  EXPECT_EQ(json["tuning"]["candidates"].size(), plan::runnable_presets().size());
   EXPECT_EQ(json["training"]["epochs"].size(), 2U);
   EXPECT_GT(json["predicted_epoch_s"].get<double>(), 0);
   EXPECT_GT(json["measured_epoch_s"].get<double>(), 0);

@@ -75,7 +75,7 @@ TEST_F(Planning, CsvHasARowForEachAndTheSeedMatters) {
   };
   const auto text = csv("1");
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'),
-            1 + static_cast<std::ptrdiff_t>(plan::presets().size()));
+            1 + static_cast<std::ptrdiff_t>(plan::runnable_presets().size()));
   EXPECT_EQ(text.substr(0, 5), "plan,");
   EXPECT_EQ(csv("1"), text);
   EXPECT_NE(csv("2"), text);
@@ -92,7 +92,7 @@ TEST_F(Planning, TuneWritesThePlanThatItCallsBest) {
   const auto tuning = document({"tune", "p.json", "-o", "plan.json"});
   const auto plan = plan::read_plan(place.path() / "plan.json");
   EXPECT_EQ(tuning["best"], plan.name);
-  EXPECT_EQ(tuning["candidates"].size(), plan::presets().size());
+  EXPECT_EQ(tuning["candidates"].size(), plan::runnable_presets().size());
   const auto& best = tuning["candidates"][0];
   EXPECT_EQ(base::to_document(plan), best["plan"]);
   double before = 0;

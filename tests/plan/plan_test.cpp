@@ -36,7 +36,8 @@ TEST(Presets, AreFoundByNameAndResolveOnEveryMachine) {
     for (const int cores : {1, 2, 3, 64}) {
       for (const bool host_device : {true, false}) {
         const auto plan = resolve(preset, {cores, host_device}, "test");
-        EXPECT_EQ(plan.workers > 0, plan.uses_cpu_route()) << preset.name;
+        EXPECT_EQ(plan.workers > 0, plan.uses_workers()) << preset.name;
+        EXPECT_GE(plan.devices, 1) << preset.name;
         EXPECT_GE(plan.device_threads, 1);
         EXPECT_LE(plan.workers, cores);
         EXPECT_LE(plan.device_threads, cores);
@@ -44,7 +45,16 @@ TEST(Presets, AreFoundByNameAndResolveOnEveryMachine) {
       }
     }
   }
-  EXPECT_EQ(names, (std::vector<std::string>{"device", "gnomon", "morphgl", "pyg", "salient"}));
+  EXPECT_EQ(names, (std::vector<std::string>{"a3gnn-mode1", "a3gnn-mode2", "a3gnn-sequential",
+                                             "device",      "dgl",         "dgl-uva",
+                                             "dsp",         "ducati",      "ducati-delta",
+                                             "gas",         "ginex",       "gnnlab",
+                                             "gnomon",      "hanoi",       "joestar-1",
+                                             "joestar-2",   "mariusgnn",   "morphgl",
+                                             "neutronorch", "ns-ext",      "ns-mem",
+                                             "pagraph",     "pyg",         "pytorch-direct",
+                                             "quiver",      "salient",     "sota",
+                                             "t_sota"}));
 }
 
 TEST(Presets, FileNameIsPlanName) {
@@ -67,13 +77,47 @@ TEST(Plan, RoundTripKeepsEveryField) {
   plan.copy_during_device_batch = true;
   plan.handover_copies = 1;
   plan.device_threads = 2;
+  plan.gather = Gather::trainer;
+  plan.devices = 4;
+  plan.samplers = 2;
+  plan.switch_roles = true;
+  plan.cpu_share = 0.25;
+  plan.prepare_share = 0.125;
+  plan.topology = Home::disk;
+  plan.features = Home::device;
+  plan.cache = {CachePolicy::value_weight, false, true, Home::host, 0.5, true};
+  plan.aligned_reads = true;
+  plan.bias = 3;
+  plan.embeddings = {Reuse::halo, 0.75};
+  plan.super_batch = 9;
+  plan.macro = {11, 3, 2, 0.0625, Partitioner::gnn_aware, true};
+  plan.fused = true;
   EXPECT_EQ(base::from_document<Plan>(base::to_document(plan), "test"), plan);
 }
 
 TEST(Plan, ContradictionsNameTheField) {
   const auto error = [](const std::string& fields) { return error_of([&] { parse(fields); }); };
+  EXPECT_EQ(error(R"("name": "x", "schedule": "pipelined", "route": "both")"),
+            "p.json: route: \"both\" does not go with schedule \"pipelined\"; use \"cpu\" or \"device\"");
   EXPECT_EQ(error(R"("name": "x", "schedule": "pipelined", "route": "device")"),
-            "p.json: route: \"device\" does not go with schedule \"pipelined\"; use \"cpu\"");
+            "p.json: prepare_share: must be above 0 when schedule \"pipelined\" has route \"device\"");
+  EXPECT_EQ(error(R"("name": "x", "schedule": "factored", "route": "device")"),
+            "p.json: gather: \"sampler\" does not go with schedule \"factored\"; use \"trainer\"");
+  EXPECT_EQ(
+      error(R"("name": "x", "schedule": "factored", "route": "device", "gather": "trainer", "devices": 2,
+                     "samplers": 2)"),
+      "p.json: samplers: 2 of 2 devices leave none to train");
+  EXPECT_EQ(error(R"("name": "x", "schedule": "sequential", "route": "device", "features": "disk")"),
+            "p.json: features: \"disk\" needs route \"cpu\"");
+  EXPECT_EQ(error(R"("name": "x", "schedule": "pipelined", "route": "cpu", "bias": 2)"),
+            "p.json: exact: must be false when bias is above 1, embeddings are reused or batches come from "
+            "macro-batches");
+  EXPECT_EQ(error(R"("name": "x", "schedule": "macro_batch", "route": "device", "exact": false,
+                     "macro": {"partitions": 2, "resident": 3})"),
+            "p.json: macro.resident: 3 is more than macro.partitions = 2");
+  EXPECT_EQ(error(R"("name": "x", "schedule": "sequential", "route": "device", "cache": {"policy": "lru"})"),
+            "p.json: cache.policy: \"lru\" is not known; use one of none, random, out_degree, presample, "
+            "value_weight, recent, optimal");
   EXPECT_EQ(error(R"("name": "x", "schedule": "sequential", "route": "both")"),
             "p.json: route: \"both\" does not go with schedule \"sequential\"; use \"cpu\" or \"device\"");
   EXPECT_EQ(error(R"("name": "x", "schedule": "dual_buffer", "route": "both")"),
@@ -88,6 +132,28 @@ TEST(Plan, ContradictionsNameTheField) {
             "p.json: cpu_buffer: 0 is out of range; use 1 to 4096");
 }
 
+TEST(Plan, SaysWhichFieldTheRuntimeCannotExecute) {
+  EXPECT_EQ(why_simulated_only(find_plan("salient")), "");
+  EXPECT_EQ(why_simulated_only(find_plan("gnomon")), "");
+  EXPECT_EQ(why_simulated_only(find_plan("gnnlab")), "schedule \"factored\"");
+  EXPECT_EQ(why_simulated_only(find_plan("ducati")), "cache.policy \"value_weight\"");
+  EXPECT_EQ(why_simulated_only(find_plan("pagraph")), "gather \"trainer\"");
+  EXPECT_EQ(why_simulated_only(find_plan("pytorch-direct")), "prepare_share above 0");
+  EXPECT_EQ(why_simulated_only(find_plan("gas")), "embeddings.reuse \"all\"");
+  EXPECT_LT(runnable_presets().size(), presets().size());
+}
+
+TEST(Plan, MoreDevicesThanThereAreAreRefused) {
+  auto plan = find_plan("salient");
+  plan.devices = 3;
+  EXPECT_EQ(error_of([&] {
+              resolve(plan, {8, false, 2}, "s.json");
+            }),
+            "s.json: devices: 3 is more than this machine's 2");
+  plan.devices = 0;
+  EXPECT_EQ(resolve(plan, {8, false, 2}, "s.json").devices, 2);
+}
+
 TEST(Plan, MoreWorkersThanCoresAreRefused) {
   auto plan = find_plan("salient");
   plan.workers = 65;
@@ -99,8 +165,10 @@ TEST(Plan, MoreWorkersThanCoresAreRefused) {
 
 TEST(Plan, UnknownNameListsThePresets) {
   EXPECT_EQ(error_of([] { find_plan("saliant"); }),
-            "plan: \"saliant\" is not known; use a file ending in .json or one of device, gnomon, morphgl, "
-            "pyg, salient");
+            "plan: \"saliant\" is not known; use a file ending in .json or one of a3gnn-mode1, a3gnn-mode2, "
+            "a3gnn-sequential, device, dgl, dgl-uva, dsp, ducati, ducati-delta, gas, ginex, gnnlab, gnomon, "
+            "hanoi, joestar-1, joestar-2, mariusgnn, morphgl, neutronorch, ns-ext, ns-mem, pagraph, pyg, "
+            "pytorch-direct, quiver, salient, sota, t_sota");
 }
 
 TEST(Job, RoundTrip) {

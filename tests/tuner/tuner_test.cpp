@@ -45,7 +45,7 @@ TEST(Space, DeviceThreads) {
 }
 
 TEST(Space, HoldsValidPlansOnceEach) {
-  for (const auto& preset : plan::presets()) {
+  for (const auto& preset : plan::runnable_presets()) {
     const auto plans = choices(preset, {3, true});
     ASSERT_FALSE(plans.empty());
     for (std::size_t i = 0; i < plans.size(); ++i) {
@@ -67,7 +67,7 @@ std::vector<Candidate> brute_force(const profiles::Profile& profile, const Evalu
   const plan::Cores cores{profile.machine.cpu.cores,
                           profile.machine.device.kind == profiles::DeviceKind::host};
   std::vector<Candidate> best;
-  for (const auto& preset : plan::presets()) {
+  for (const auto& preset : plan::runnable_presets()) {
     std::vector<Candidate> all;
     for (const auto& plan : choices(preset, cores)) {
       all.push_back(plan.schedule == plan::Schedule::dual_buffer ? dispatch(profile, plan, evaluate).best
@@ -124,7 +124,7 @@ TEST(Tune, TakesFewerResourcesAmongEqualPlans) {
 TEST(Tune, EvaluatesFarLessThanALargeSpace) {
   const auto profile = profile_of(profiles::DeviceKind::host, 64);
   std::size_t space = 0;
-  for (const auto& preset : plan::presets()) {
+  for (const auto& preset : plan::runnable_presets()) {
     space += choices(preset, {64, true}).size();
   }
   sim::Simulator simulator;
@@ -137,7 +137,7 @@ TEST(Tune, EvaluatesFarLessThanALargeSpace) {
       });
   EXPECT_LT(found.evaluations, 2500);
   EXPECT_GT(space, 20000U);
-  EXPECT_EQ(told.size(), plan::presets().size());
+  EXPECT_EQ(told.size(), plan::runnable_presets().size());
 }
 
 }  // namespace
