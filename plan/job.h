@@ -42,7 +42,8 @@ struct Job {
   double learning_rate = 0.003;
   double weight_decay = 0.0;  ///< L2, as PyTorch's Adam takes it
   int epochs = 10;
-  int patience = 0;  ///< stop after this many epochs without a better validation accuracy; 0: never
+  int patience = 0;  ///< stop after this many epochs without a better validation accuracy, or the same with a
+                     ///< lower loss; 0: never
   std::uint64_t seed = 0;
 
   int layers() const { return static_cast<int>(fanouts.size()); }

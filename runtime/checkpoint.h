@@ -49,8 +49,9 @@ struct RunState {
   double loss_sum = 0;  ///< of `epoch`, as the next two; kept beside the document, for it may be NaN
   std::int64_t correct = 0;
   std::int64_t seeds = 0;
-  double seconds = 0;  ///< of `epoch`'s training so far
-  std::optional<double> best_valid;
+  double seconds = 0;                     ///< of `epoch`'s training so far
+  std::optional<double> best_valid;       ///< accuracy
+  std::optional<double> best_valid_loss;  ///< none when it was not finite
   std::int64_t best_epoch = 0;
   std::int64_t epochs_since_best = 0;
   std::vector<at::Tensor> best_weights;  ///< empty before the first evaluation
@@ -65,6 +66,7 @@ struct RunState {
     f.required("seeds", self.seeds);
     f.required("seconds", self.seconds);
     f("best_valid", self.best_valid);
+    f("best_valid_loss", self.best_valid_loss);
     f.required("best_epoch", self.best_epoch);
     f.required("epochs_since_best", self.epochs_since_best);
   }

@@ -99,19 +99,28 @@ at::Tensor infer(const graph::Graph& graph, const Model& model, const InferenceO
   return values;
 }
 
-double accuracy(const at::Tensor& logits, std::span<const std::int32_t> labels,
-                std::span<const graph::VertexId> vertices) {
+Score score(const at::Tensor& logits, std::span<const std::int32_t> labels,
+            std::span<const graph::VertexId> vertices) {
   const auto predicted = logits.argmax(1);
+  const auto log_sums = logits.logsumexp(1);
+  const auto values = logits.accessor<float, 2>();
   const auto* classes = predicted.const_data_ptr<std::int64_t>();
-  std::int64_t correct = 0;
+  const auto* log_sum = log_sums.const_data_ptr<float>();
   std::int64_t counted = 0;
+  std::int64_t correct = 0;
+  double loss = 0;
   for (const auto vertex : vertices) {
     const auto label = labels[static_cast<std::size_t>(vertex)];
-    counted += label >= 0 ? 1 : 0;
-    correct += classes[vertex] == label ? 1 : 0;
+    if (label >= 0) {
+      ++counted;
+      correct += classes[vertex] == label ? 1 : 0;
+      loss += log_sum[vertex] - values[vertex][label];
+    }
   }
-  return counted == 0 ? std::numeric_limits<double>::quiet_NaN()
-                      : static_cast<double>(correct) / static_cast<double>(counted);
+  if (counted == 0) {
+    return {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::quiet_NaN()};
+  }
+  return {static_cast<double>(correct) / static_cast<double>(counted), loss / static_cast<double>(counted)};
 }
 
 }  // namespace gnomon::runtime

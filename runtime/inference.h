@@ -21,9 +21,13 @@ struct InferenceOptions {
 /// Logits (vertices, classes) without dropout.
 at::Tensor infer(const graph::Graph& graph, const Model& model, const InferenceOptions& options = {});
 
-/// Share of `vertices` whose largest logit is their label; those with label -1 do not count. NaN when none
-/// do.
-double accuracy(const at::Tensor& logits, std::span<const std::int32_t> labels,
-                std::span<const graph::VertexId> vertices);
+/// How well logits tell the labels of some vertices; those with label -1 do not count. NaN when none do.
+struct Score {
+  double accuracy = 0;  ///< share of vertices whose largest logit is their label
+  double loss = 0;      ///< mean cross-entropy
+};
+
+Score score(const at::Tensor& logits, std::span<const std::int32_t> labels,
+            std::span<const graph::VertexId> vertices);
 
 }  // namespace gnomon::runtime

@@ -63,6 +63,7 @@ Json log_line(const EpochReport& report) {
           {"loss", report.loss},
           {"train_accuracy", report.train_accuracy},
           {"valid_accuracy", report.valid_accuracy},
+          {"valid_loss", report.valid_loss},
           {"seconds", report.seconds},
           {"evaluation_s", report.evaluation_s},
           {"cpu_batches", report.log.cpu_batches},

@@ -107,6 +107,7 @@ class Training {
   EpochReport train_epoch();
   void learn(const BatchData& data, std::int64_t batch);
   void evaluate(EpochReport& report);
+  bool is_better(const EpochReport& report) const;
   void end_epoch(const EpochReport& report);
   at::Tensor infer_all();
   TrainReport conclude(std::vector<EpochReport> epochs);
@@ -282,19 +283,33 @@ at::Tensor Training::infer_all() {
 
 void Training::evaluate(EpochReport& report) {
   const auto begin = Clock::now();
-  report.valid_accuracy = graph_.valid.empty() ? std::numeric_limits<double>::quiet_NaN()
-                                               : accuracy(infer_all(), graph_.labels, graph_.valid);
+  const auto nan = std::numeric_limits<double>::quiet_NaN();
+  const auto [accuracy, loss] =
+      graph_.valid.empty() ? Score{nan, nan} : score(infer_all(), graph_.labels, graph_.valid);
+  report.valid_accuracy = accuracy;
+  report.valid_loss = loss;
   report.evaluation_s = seconds_since(begin);
+}
+
+/// Than the best epoch so far: few validation vertices often give equal accuracies, and then the loss tells.
+bool Training::is_better(const EpochReport& report) const {
+  if (report.valid_accuracy != *state_.best_valid) {
+    return report.valid_accuracy > *state_.best_valid;
+  }
+  return std::isfinite(report.valid_loss) &&
+         (!state_.best_valid_loss || report.valid_loss < *state_.best_valid_loss);
 }
 
 /// Judges the epoch and goes to the next one, and saves that.
 void Training::end_epoch(const EpochReport& report) {
   const bool is_judged = !std::isnan(report.valid_accuracy);
-  if (!is_judged || !state_.best_valid || report.valid_accuracy > *state_.best_valid) {
+  if (!is_judged || !state_.best_valid || is_better(report)) {
     state_.best_weights = copies_of(learner_.model().parameters());
     state_.best_epoch = state_.epoch;
     state_.epochs_since_best = 0;
     state_.best_valid = is_judged ? std::optional(report.valid_accuracy) : std::nullopt;
+    state_.best_valid_loss =
+        std::isfinite(report.valid_loss) ? std::optional(report.valid_loss) : std::nullopt;
   } else {
     ++state_.epochs_since_best;
   }
@@ -317,7 +332,7 @@ TrainReport Training::conclude(std::vector<EpochReport> epochs) {
     const auto last_weights = copies_of(weights);
     copy_values(state_.best_weights, weights);
     const auto restore = std::shared_ptr<void>(nullptr, [&](void*) { copy_values(last_weights, weights); });
-    report.test_accuracy = accuracy(infer_all(), graph_.labels, graph_.test);
+    report.test_accuracy = score(infer_all(), graph_.labels, graph_.test).accuracy;
   }
   return report;
 }

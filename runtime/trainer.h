@@ -22,6 +22,7 @@ struct EpochReport {
   double loss = 0;            ///< mean over the epoch's training vertices
   double train_accuracy = 0;  ///< on the mini-batches as they were trained
   double valid_accuracy = 0;  ///< layer-wise full-neighbour inference; NaN without validation vertices
+  double valid_loss = 0;      ///< as valid_accuracy
   double seconds = 0;         ///< mini-batches only, evaluation not included
   double evaluation_s = 0;
   schedule::EpochLog log;
@@ -30,8 +31,8 @@ struct EpochReport {
 
 struct TrainReport {
   std::vector<EpochReport> epochs;  ///< that this call trained; only the last one keeps its timeline
-  double test_accuracy =
-      0;  ///< of the weights with the best validation accuracy (the last ones without validation)
+  double test_accuracy = 0;  ///< of the weights with the best validation accuracy, of equals those with the
+                             ///< least validation loss (the last ones without validation)
   double valid_accuracy = 0;
   std::int64_t best_epoch = 0;
   std::string weights_hash;  ///< of the final weights' bytes: equal hashes, equal bits

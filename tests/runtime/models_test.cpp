@@ -237,11 +237,14 @@ TEST(Models, InitialWeightsFillGlorotsInterval) {
   EXPECT_NEAR(weight.to(at::kDouble).std().item<double>(), bound / std::sqrt(3.0), 0.02 * bound);
 }
 
-TEST(Models, AccuracyCountsLabelledVerticesOnly) {
+TEST(Models, ScoresCountLabelledVerticesOnly) {
   const auto logits = at::tensor({0.0, 1.0, 2.0, 1.0, 0.0, 3.0}, at::kFloat).view({3, 2});
   const std::vector<std::int32_t> labels = {1, 1, -1};
-  EXPECT_DOUBLE_EQ(accuracy(logits, labels, std::vector<std::int64_t>{0, 1, 2}), 0.5);
-  EXPECT_TRUE(std::isnan(accuracy(logits, labels, std::vector<std::int64_t>{2})));
+  const auto both = score(logits, labels, std::vector<std::int64_t>{0, 1, 2});
+  EXPECT_DOUBLE_EQ(both.accuracy, 0.5);
+  // Vertex 0 is right by a difference of 1, vertex 1 wrong by as much.
+  EXPECT_NEAR(both.loss, (std::log1p(std::exp(-1.0)) + std::log1p(std::exp(1.0))) / 2, 1e-6);
+  EXPECT_TRUE(std::isnan(score(logits, labels, std::vector<std::int64_t>{2}).accuracy));
 }
 
 }  // namespace

@@ -241,8 +241,10 @@ TEST(Trainer, PatienceEndsTheRunAndTheBestWeightsAreTested) {
   ASSERT_LT(report.epochs.size(), 60U);
   EXPECT_EQ(report.best_epoch, std::ssize(report.epochs) - 3);
   EXPECT_EQ(report.valid_accuracy, report.epochs[static_cast<std::size_t>(report.best_epoch)].valid_accuracy);
+  const auto least_loss = report.epochs[static_cast<std::size_t>(report.best_epoch)].valid_loss;
   for (const auto& epoch : report.epochs) {
     EXPECT_LE(epoch.valid_accuracy, report.valid_accuracy);
+    EXPECT_TRUE(epoch.valid_accuracy < report.valid_accuracy || epoch.valid_loss >= least_loss);
   }
   job.patience = 0;
   job.epochs = static_cast<int>(report.best_epoch) + 1;
