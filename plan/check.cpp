@@ -97,11 +97,8 @@ void check_data(const Plan& plan, const std::string& where) {
           "goes with place \"device\"");
 }
 
-/// What changes which mini-batches are trained, or with which embeddings.
 void check_exact(const Plan& plan, const std::string& where) {
-  const bool changes_training =
-      plan.bias > 1 || plan.embeddings.reuse != Reuse::none || plan.schedule == Schedule::macro_batch;
-  require(!plan.exact || !changes_training, where, "exact",
+  require(!plan.exact || !changes_training(plan), where, "exact",
           "must be false when bias is above 1, embeddings are reused or batches come from macro-batches");
   require(plan.schedule != Schedule::super_batch || plan.embeddings.reuse == Reuse::hot, where,
           "embeddings.reuse", "must be \"hot\" when the schedule is \"super_batch\"");
@@ -112,6 +109,10 @@ void check_exact(const Plan& plan, const std::string& where) {
 }
 
 }  // namespace
+
+bool changes_training(const Plan& plan) {
+  return plan.bias > 1 || plan.embeddings.reuse != Reuse::none || plan.schedule == Schedule::macro_batch;
+}
 
 void check(const Plan& plan, const std::string& where) {
   check_route(plan, where);

@@ -151,6 +151,9 @@ struct Plan {
   bool operator==(const Plan&) const = default;
 };
 
+/// Whether a plan changes which mini-batches are trained, or with which embeddings: then it is not exact.
+bool changes_training(const Plan& plan);
+
 /// Throws InputError, naming `where` and the field, when the fields contradict each other.
 void check(const Plan& plan, const std::string& where);
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "tuner/choices.h"
 #include "tuner/space.h"
 
 namespace gnomon::tuner {

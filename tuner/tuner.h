@@ -59,10 +59,10 @@ struct TuneResult {
   int evaluations = 0;
 };
 
-/// For every preset that the runtime can execute searches the plans of tuner/space.h; for dual-buffer presets the dispatcher chooses the
-/// buffers of each. Plans whose lower bound is over the best epoch are left out, so `evaluate` must not be
-/// under sim::lower_bound_s of the profile's model with spread (as sim::predict with seed 0 is not).
-/// Deterministic; of equally fast plans the one with fewer resources wins.
+/// For every preset that the runtime can execute searches the plans of tuner/space.h; for dual-buffer presets
+/// the dispatcher chooses the buffers of each. Plans whose lower bound is over the best epoch are left out,
+/// so `evaluate` must not be under sim::lower_bound_s of the profile's model with spread (as sim::predict
+/// with seed 0 is not). Deterministic; of equally fast plans the one with fewer resources wins.
 TuneResult tune(const profiles::Profile& profile, const Evaluate& evaluate, const base::Progress& progress);
 
 }  // namespace gnomon::tuner

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 
+#include "tuner/choices.h"
 #include "tuner/space.h"
 
 namespace gnomon::tuner {
