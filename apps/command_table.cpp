@@ -9,7 +9,7 @@ constexpr std::string_view data = "Data";
 constexpr std::string_view planning = "Measure and plan";
 constexpr std::string_view training = "Train";
 
-constexpr std::array<CommandInfo, 10> table{{
+constexpr std::array<CommandInfo, 11> table{{
     {"import", "Read a graph from another format into a store", data,
      "gnomon import npz cora.npz stores/cora --undirected --split per_class"},
     {"generate", "Make a random graph store (sbm or rmat)", data,
@@ -23,6 +23,8 @@ constexpr std::array<CommandInfo, 10> table{{
     {"tune", "Find the best plan for a profile", planning, "gnomon tune profile.json -o plan.json"},
     {"validate", "Run plans and put predicted beside measured time", planning,
      "gnomon validate stores/cora profile.json"},
+    {"reproduce", "Predict the tables of published papers and put them beside what was printed", planning,
+     "gnomon reproduce morphgl"},
     {"train", "Train a model by a plan", training, "gnomon train stores/cora --plan plan.json"},
     {"autotune", "Profile, tune and train in one go", training, "gnomon autotune stores/cora"},
     {"demo", "The whole way on a generated graph, or on your own file", training, "gnomon demo"},

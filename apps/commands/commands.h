@@ -11,6 +11,7 @@ Action add_generate(CLI::App& app);
 Action add_info(CLI::App& app);
 Action add_explore(CLI::App& app);
 Action add_tune(CLI::App& app);
+Action add_reproduce(CLI::App& app);
 
 // In gnomon-compute, which links LibTorch.
 Action add_profile(CLI::App& app);

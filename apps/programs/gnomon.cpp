@@ -8,6 +8,7 @@ int main(int argc, char** argv) {
                       {"generate", add_generate},
                       {"info", add_info},
                       {"explore", add_explore},
-                      {"tune", add_tune}},
+                      {"tune", add_tune},
+                      {"reproduce", add_reproduce}},
                      "gnomon-compute");
 }

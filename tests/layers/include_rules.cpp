@@ -9,8 +9,9 @@
 namespace gnomon::layers {
 namespace {
 
-constexpr std::array<std::string_view, 10> order{"base",    "graph",    "plan", "schedule", "kernels",
-                                                 "runtime", "profiles", "sim",  "tuner",    "apps"};
+constexpr std::array<std::string_view, 11> order{"base",    "graph",     "plan",     "schedule",
+                                                 "kernels", "runtime",   "profiles", "sim",
+                                                 "tuner",   "reproduce", "apps"};
 
 /// A library from outside, and the only places where its headers may be included.
 struct Guest {

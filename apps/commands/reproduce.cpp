@@ -1,0 +1,139 @@
+#include "reproduce/reproduce.h"
+
+#include <fmt/format.h>
+
+#include <iostream>
+#include <memory>
+
+#include "apps/commands/commands.h"
+#include "apps/format.h"
+#include "apps/interrupt.h"
+#include "apps/output.h"
+#include "apps/progress_bar.h"
+#include "apps/table.h"
+#include "base/error.h"
+#include "reproduce/morphgl.h"
+
+namespace gnomon::apps {
+namespace {
+
+struct Options {
+  std::string paper;
+  std::string baselines;
+  bool cross_validate = false;
+  bool json = false;
+};
+
+std::string error_text(const reproduce::Row& row) {
+  const auto error = row.error();
+  if (!error) {
+    return "-";
+  }
+  return row.measure == reproduce::Measure::relative ? fmt::format("{:+.1f} %", *error * 100)
+                                                     : fmt::format("{:+.1f}", *error);
+}
+
+std::string report_text(const reproduce::Report& report) {
+  std::string text = fmt::format("{}: {}\n", report.paper, report.source);
+  for (const auto& name : report.tables()) {
+    Table table({"machine", "cell", "unit", "printed", "predicted", "error"});
+    for (const auto& row : report.rows) {
+      if (row.table == name) {
+        table.add_row({row.machine, row.cell, row.unit, row.printed ? format_number(*row.printed) : "-",
+                       format_number(row.predicted), error_text(row)});
+      }
+    }
+    text += fmt::format("\n{}\n{}", name, table.text());
+  }
+  text += report.findings.empty() ? "" : "\n";
+  for (const auto& finding : report.findings) {
+    text += fmt::format("{}: {} {} ({}): {}\n", finding.what, format_number(finding.value), finding.unit,
+                        finding.asked, finding.holds ? "holds" : "does not hold");
+  }
+  for (const auto& unpredicted : report.not_predicted) {
+    text +=
+        fmt::format("not predicted: {}, {}: {}\n", unpredicted.table, unpredicted.cells, unpredicted.reason);
+  }
+  return text;
+}
+
+base::Json validation_json(const std::vector<reproduce::Validation>& validations) {
+  base::Json rows = base::Json::array();
+  for (const auto& validation : validations) {
+    rows.push_back({{"left_out", validation.left_out},
+                    {"cpu_batch_beside_device_batch", validation.contention.cpu_batch_beside_device_batch},
+                    {"device_batch_beside_cpu_batch", validation.contention.device_batch_beside_cpu_batch},
+                    {"mean_absolute_error", validation.error},
+                    {"cells", validation.cells}});
+  }
+  return {{"schema", "gnomon.cross_validation/1"}, {"paper", "morphgl"}, {"rows", rows}};
+}
+
+std::string validation_text(const std::vector<reproduce::Validation>& validations) {
+  Table table({"left out of the fit", "CPU beside GPU batching", "GPU beside each CPU worker",
+               "error of what was left out", "cells"});
+  for (const auto& validation : validations) {
+    table.add_row({validation.left_out, format_number(validation.contention.cpu_batch_beside_device_batch),
+                   format_number(validation.contention.device_batch_beside_cpu_batch),
+                   format_percent(validation.error), std::to_string(validation.cells)});
+  }
+  return table.text();
+}
+
+void cross_validate(const Options& options) {
+  if (options.paper != "morphgl") {
+    throw base::InputError("--cross-validate", "only morphgl has fitted numbers");
+  }
+  std::vector<reproduce::Validation> validations;
+  {
+    ProgressBar bar;
+    sim::Simulator simulator;
+    validations =
+        reproduce::cross_validate_morphgl(simulator, interruptible(bar.progress(), stop_on_interrupt()));
+  }
+  if (options.json) {
+    print_json(validation_json(validations));
+  } else {
+    std::cout << validation_text(validations);
+  }
+}
+
+void reproduce_and_print(const Options& options) {
+  if (options.cross_validate) {
+    return cross_validate(options);
+  }
+  std::optional<reproduce::Paper> baselines;
+  if (!options.baselines.empty()) {
+    baselines = reproduce::read_baselines(options.baselines);
+  }
+  std::vector<reproduce::Report> reports;
+  {
+    ProgressBar bar;
+    sim::Simulator simulator;
+    reports = reproduce::reproduce(simulator, options.paper, baselines,
+                                   interruptible(bar.progress(), stop_on_interrupt()));
+  }
+  if (options.json) {
+    print_json(reports.size() == 1 ? reproduce::to_json(reports.front()) : reproduce::to_json(reports));
+    return;
+  }
+  for (std::size_t i = 0; i < reports.size(); ++i) {
+    std::cout << (i == 0 ? "" : "\n") << report_text(reports[i]);
+  }
+}
+
+}  // namespace
+
+Action add_reproduce(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  app.add_option("PAPER", options->paper, "One of " + reproduce::known_papers() + ", or all")->required();
+  app.add_option("--baselines", options->baselines,
+                 "Predict MorphGL's column for the baselines' columns in this file: rows of machine, model,\n"
+                 "dataset, system (SALIENT, DUCATI) and epoch_s, and first ratios (metric initial_x)");
+  app.add_flag("--cross-validate", options->cross_validate,
+               "Instead fit the contention again without each data set and each machine (morphgl)");
+  app.add_flag("--json", options->json, "Print one JSON document");
+  return [options] { reproduce_and_print(*options); };
+}
+
+}  // namespace gnomon::apps

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/progress.h"
+#include "reproduce/paper.h"
+#include "reproduce/report.h"
+#include "sim/prediction.h"
+
+namespace gnomon::reproduce {
+
+/// The names that reproduce() takes, separated by commas.
+std::string known_papers();
+
+/// The report of a paper, or of each for "all". `baselines`: another machine's columns, for morphgl. Throws
+/// InputError for a name that is not known.
+std::vector<Report> reproduce(sim::Simulator& simulator, std::string_view paper,
+                              const std::optional<Paper>& baselines, const base::Progress& progress);
+
+/// `{"schema", "reports": […]}`.
+base::Json to_json(const std::vector<Report>& reports);
+
+}  // namespace gnomon::reproduce
