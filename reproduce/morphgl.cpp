@@ -111,8 +111,9 @@ void add_findings(Report& report) {
   }
   const auto [ratios, all_ratios] = count_within(report, "table6", " initial_x", 0.1);
   if (all_ratios > 0) {
-    report.findings.push_back({"table6: first ratios within 10 %", "all " + std::to_string(all_ratios),
-                               static_cast<double>(ratios), "rows", ratios == all_ratios});
+    report.findings.push_back({"table6: first ratios (an input, through the dispatcher and back) within 10 %",
+                               "all " + std::to_string(all_ratios), static_cast<double>(ratios), "rows",
+                               ratios == all_ratios});
   }
   const auto [buffers, all_buffers] = count_within(report, "table6", " cpu_buffer_size", 2);
   if (all_buffers > 0) {

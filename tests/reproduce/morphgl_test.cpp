@@ -172,8 +172,8 @@ TEST(ReproduceMorphgl, TimesTwiceAsLongGiveEpochsTwiceAsLong) {
   }
   const Report once = reproduce_morphgl(simulator, parse_paper(made_up(1), "m.json"), {});
   const Report twice = reproduce_morphgl(simulator, parse_paper(slow, "m.json"), {});
-  // Copies stay what they are; they are hidden.
-  EXPECT_NEAR(twice.rows[0].predicted / once.rows[0].predicted, 2, 0.02);
+  // Copies stay what they are, and are hidden but for the epoch's ends.
+  EXPECT_NEAR(twice.rows[0].predicted / once.rows[0].predicted, 2, 0.05);
 }
 
 TEST(ReproduceMorphgl, AFileWithoutBothBaselinesIsRefused) {
