@@ -53,15 +53,30 @@ struct StreamKey {
   std::uint64_t item = 0;   ///< the vertex
 };
 
-/// Words 4·block … 4·block+3 of the stream, block below 2^13.
-constexpr Words4 random_words(const StreamKey& key, std::uint32_t block) {
-  const auto purpose = static_cast<std::uint32_t>(key.purpose);
-  const Words4 counter{
+/// The counter behind words 4·block … 4·block+3 of the stream, block below 2^13; only word 0 and the low byte of
+/// word 1 depend on the item.
+constexpr Words4 stream_counter(const StreamKey& key, std::uint32_t block) {
+  return Words4{
       {static_cast<std::uint32_t>(key.item),
        static_cast<std::uint32_t>((key.item >> 32) & 0xFFU) | (key.level << 8) | ((block & 0xFFFFU) << 16),
        static_cast<std::uint32_t>(key.batch), static_cast<std::uint32_t>(key.epoch)}};
-  return philox4x32<7>(counter, static_cast<std::uint32_t>(key.seed) ^ (purpose * 0x85EBCA6BU),
-                       static_cast<std::uint32_t>(key.seed >> 32) ^ (purpose * 0xC2B2AE35U));
+}
+
+/// The two words of the cipher's key; the same for all items of a stream.
+struct CipherKey {
+  std::uint32_t word0;
+  std::uint32_t word1;
+};
+constexpr CipherKey stream_cipher(const StreamKey& key) {
+  const auto purpose = static_cast<std::uint32_t>(key.purpose);
+  return CipherKey{static_cast<std::uint32_t>(key.seed) ^ (purpose * 0x85EBCA6BU),
+                   static_cast<std::uint32_t>(key.seed >> 32) ^ (purpose * 0xC2B2AE35U)};
+}
+
+/// Words 4·block … 4·block+3 of the stream, block below 2^13.
+constexpr Words4 random_words(const StreamKey& key, std::uint32_t block) {
+  const CipherKey cipher = stream_cipher(key);
+  return philox4x32<7>(stream_counter(key, block), cipher.word0, cipher.word1);
 }
 
 /// An integer in [0, bound) from 32 random bits; bound at most 2^16, so no value is likelier than another by

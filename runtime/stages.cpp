@@ -26,6 +26,7 @@ void Stages::Pool::give(Slot slot) {
 
 Stages::Stages(const graph::Graph& graph, plan::Job job, plan::Plan plan, Learn learn)
     : graph_(graph),
+      topology_(kernels::cpu::fastest_of(graph)),
       job_(std::move(job)),
       plan_(std::move(plan)),
       learn_(std::move(learn)),
@@ -54,7 +55,7 @@ void Stages::begin_epoch(std::int64_t epoch, std::vector<std::int64_t> order) {
 Stages::Slot Stages::prepare(std::int64_t position, std::unique_ptr<kernels::cpu::Sampler>& sampler,
                              Pool& pool) {
   if (!sampler) {
-    sampler = std::make_unique<kernels::cpu::Sampler>(graph_, job_.fanouts);
+    sampler = std::make_unique<kernels::cpu::Sampler>(topology_, job_.fanouts);
   }
   const auto batch = order_[static_cast<std::size_t>(position)];
   auto slot = pool.take();

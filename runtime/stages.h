@@ -67,6 +67,7 @@ class Stages {
   Slot prepare(std::int64_t position, std::unique_ptr<kernels::cpu::Sampler>& sampler, Pool& pool);
 
   const graph::Graph& graph_;
+  kernels::cpu::Topology topology_;  ///< shared by all samplers
   plan::Job job_;
   plan::Plan plan_;
   Learn learn_;

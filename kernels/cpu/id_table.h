@@ -35,6 +35,7 @@ class IdTable {
 
   /// Number of vertices since clear().
   std::int64_t size() const { return size_; }
+  std::int64_t bytes() const { return static_cast<std::int64_t>(slots_.size() * sizeof(Slot)); }
 
  private:
   struct Slot {

@@ -1,12 +1,15 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "graph/graph.h"
 #include "kernels/block.h"
-#include "kernels/cpu/id_table.h"
+#include "kernels/cpu/hop.h"
+#include "kernels/cpu/topology.h"
+#include "kernels/cpu/wide_sampler.h"
 #include "kernels/sampling_rule.h"
 
 namespace gnomon::kernels::cpu {
@@ -19,6 +22,8 @@ class Sampler {
   /// otherwise, or when there are none. The graph's memory must outlive the sampler, unless the graph's
   /// `storage` owns it. The graph's contents are trusted (graph::validate checks them).
   Sampler(const graph::Graph& graph, std::vector<int> fanouts);
+  /// The same on a structure that many samplers share; the fastest on a resident_copy.
+  Sampler(Topology topology, std::vector<int> fanouts);
 
   /// The mini-batch of `seeds`: a pure function of (graph, key, seeds, fanouts). For every vertex and hop
   /// min(degree, fanout) distinct neighbours (positions of its list) are drawn by draw_positions; all of
@@ -27,16 +32,18 @@ class Sampler {
   /// twice; `batch` then holds nothing of use, the sampler stays usable.
   void sample(const BatchKey& key, std::span<const graph::VertexId> seeds, MiniBatch& batch);
 
- private:
-  void add_seeds(std::span<const graph::VertexId> seeds, MiniBatch& batch);
-  void draw_edges(const BatchKey& key, std::uint32_t hop, const MiniBatch& batch, Block& block);
-  void read_neighbours();
-  void relabel(MiniBatch& batch, Block& block);
+  /// The memory held from batch to batch: bounded by the largest batch's vertices (16 bytes each, in powers
+  /// of 1.5) and the largest fanout, whatever the graph.
+  std::int64_t bytes() const;
 
-  graph::Graph graph_;
+ private:
+  std::size_t sample_narrow(const BatchKey& key, std::span<const graph::VertexId> seeds, MiniBatch& batch);
+  void check_seeds(std::span<const graph::VertexId> seeds) const;
+
+  Topology topology_;
   std::vector<int> fanouts_;
-  IdTable table_;
-  std::vector<std::int64_t> edges_;  ///< of one hop: positions in graph.indices, then the neighbours there
+  Workspace work_;
+  std::optional<WideSampler> wide_;  ///< instead of all this when ids have more than 32 bits
 };
 
 }  // namespace gnomon::kernels::cpu

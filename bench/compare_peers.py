@@ -1,0 +1,222 @@
+#!/usr/bin/env python3
+"""Our mini-batch preparation beside that of DGL, GraphBolt, pyg-lib and torch-sparse, in one run: the same graphs, the
+same seeds, batches of 1,024, medians and ranges. Writes bench/results/compare_peers.json.
+
+    bench/compare_peers.py [--build build/release] [--peers build/peers] [--output FILE] [--graphs rmat20,…]
+        [--names dgl,graphbolt,…] [--threads 1,2] [--rounds 5] [--seconds 0.6] [--sources DIR] [--merge]
+
+Graphs: rmat20 and rmat24 (R-MAT 0.57, 0.19, 0.19; 2^20 or 2^24 vertices, 16 edges drawn a vertex, symmetrised), planted
+(2^20 vertices), slashdot and twitter (of ../shared/data). All have 128 fp16 features a vertex.
+
+The peers are installed into virtual environments of their own on the first run. pyg-lib and parallel-hashmap have no
+packages: their sources are taken from --sources, else cloned from GitHub. --merge keeps the rows of an existing result
+that this run does not measure.
+
+What is compared. One batch is what a peer's own calls give for the same seeds and fanouts, with compacted ids; with
+"sample_gather" also a new tensor of the feature rows (ours: into a slot that is used again). Ours, DGL and GraphBolt
+expand all vertices seen so far in every hop; pyg-lib and torch-sparse expand each vertex once and give fewer edges:
+hence edges a second. With two threads a peer may use them for one call (OMP_NUM_THREADS) or for two batches at once (two
+Python threads); the faster counts, round by round. Peers take turns within a second, so that a noisy neighbour meets
+all. The floor is what random cache lines alone would cost: the lines that our batches touch (row pointers, neighbours,
+feature rows), read at the rate of random_lines_per_s in the same run.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent / "peers"))
+from harness import Peer, environment, machine, spread  # noqa: E402
+
+ROOT = Path(__file__).resolve().parent.parent
+FANOUTS = [[15, 10, 5], [10, 10]]
+FILES = {"slashdot": "soc-Slashdot0902.txt.gz", "twitter": "ego-twitter.txt.gz"}
+PYG_LIB = ("https://github.com/pyg-team/pyg-lib", "764e3a492eb0d1ed9616808ec9fec2416f8d6b7d")
+PHMAP = ("https://github.com/greg7mdp/parallel-hashmap", "01c838b76a4f21024e478ef020c3386b9b4ba4d2")
+PYG_LIB_FOLDERS = ["random/cpu/biased_sampling", "sampler/neighbor", "sampler/cpu/neighbor_kernel", "utils/check", "utils/convert"]
+
+
+def environments(peers):
+    dgl = environment(
+        peers / "dgl",
+        ["torch==2.2.1", "numpy<2", "dgl==2.1.0", "torchdata==0.7.1", "pandas", "pydantic", "pyyaml"],
+    )
+    pyg = environment(peers / "pyg", ["torch==2.11.0", "numpy", "torch-geometric==2.8.1"])
+    return dgl, pyg
+
+
+def checkout(peers, sources, name, repository):
+    """The sources of a peer at the pinned commit."""
+    url, commit = repository
+    directory = peers / "src" / name
+    if not directory.exists():
+        subprocess.run(["git", "clone", "-q", sources / name if sources else url, directory], check=True)
+        subprocess.run(["git", "-C", directory, "checkout", "-q", commit], check=True)
+    return directory
+
+
+def build_pyg_lib(peers, sources, python):
+    """The neighbour sampler of pyg-lib alone, compiled for this machine; returns the library."""
+    library = peers / "pyg_lib.so"
+    if library.exists():
+        return library
+    source = checkout(peers, sources, "pyg-lib", PYG_LIB) / "pyg_lib/csrc"
+    phmap = checkout(peers, sources, "parallel-hashmap", PHMAP)
+    config = (source / "config.h.in").read_text()
+    (source / "config.h").write_text(config.replace("@WITH_MKL_BLAS@", "0").replace("@NO_METIS@", "1"))
+    torch = Path(subprocess.check_output([python, "-c", "import torch; print(torch.__path__[0])"], text=True).strip())
+    include = [torch / "include", torch / "include/torch/csrc/api/include", source.parent.parent, phmap]
+    files = [source / f"{f}.cpp" for f in ["library", *PYG_LIB_FOLDERS]]
+    command = ["g++", "-std=c++20", "-O3", "-march=native", "-fPIC", "-shared", "-fopenmp", "-w"]
+    command += [f"-I{path}" for path in include] + [str(f) for f in files]
+    command += [f"-L{torch}/lib", "-ltorch_cpu", "-lc10", f"-Wl,-rpath,{torch}/lib", "-o", str(library)]
+    subprocess.run(command, check=True)
+    return library
+
+
+def torch_sparse_library(python):
+    """The sampler of torch-sparse, when it could be installed (it is compiled on the way)."""
+    find = "import importlib.util as u; s = u.find_spec('torch_sparse'); print(s.submodule_search_locations[0] if s else '')"
+    found = subprocess.check_output([python, "-c", find], text=True).strip()
+    libraries = sorted(Path(found).glob("_neighbor_sample_cpu*.so")) if found else []
+    return libraries[0] if libraries else None
+
+
+def commands(options, graph):
+    """How each peer's process is started for a graph."""
+    dgl, pyg = environments(options.peers)
+    script = ROOT / "bench/peers/peers.py"
+    of = {
+        "gnomon": [options.build / "bench/bench_peer", "serve", graph],
+        "dgl": [dgl, script, "dgl", graph],
+        "graphbolt": [dgl, script, "graphbolt", graph],
+    }
+    if "pyg_lib" in options.names:
+        of["pyg_lib"] = [pyg, script, "pyg_lib", graph, build_pyg_lib(options.peers, options.sources, pyg)]
+    if library := torch_sparse_library(pyg):
+        of["torch_sparse"] = [pyg, script, "torch_sparse", graph, library]
+    return {name: command for name, command in of.items() if name in ["gnomon", *options.names]}
+
+
+def make_graph(options, name):
+    directory = options.peers / "graphs" / name
+    if not directory.exists():
+        directory.parent.mkdir(parents=True, exist_ok=True)
+        file = FILES.get(name)
+        what = ["import", ROOT / "../shared/data" / file] if file else ["make", name]
+        subprocess.run([options.build / "bench/bench_peer", *what, directory], check=True)
+    return directory
+
+
+def rate(answer, over):
+    return answer["edges"] / answer[over]
+
+
+class Row:
+    """The measurements of one setting."""
+
+    def __init__(self):
+        self.rates, self.cpu_rates, self.batches, self.lines = {}, {}, {}, []
+
+    def add(self, name, answers):
+        best = max(answers, key=lambda a: rate(a, "seconds"))
+        self.rates.setdefault(name, []).append(rate(best, "seconds"))
+        self.cpu_rates.setdefault(name, []).append(max(rate(a, "cpu_s") for a in answers))
+        counts = self.batches.setdefault(name, [0, 0, 0])
+        for i, field in enumerate(("batches", "vertices", "edges")):
+            counts[i] += best[field]
+
+    def as_json(self, lines_a_batch):
+        batches, _, edges = self.batches["gnomon"]
+        floor = spread(self.lines)[0] * (edges / batches) / lines_a_batch
+        ours = spread(self.rates["gnomon"])[0]
+        ours_cpu = spread(self.cpu_rates["gnomon"])[0]
+        others = [name for name in self.rates if name != "gnomon"]
+        fastest = max(others, key=lambda name: spread(self.rates[name])[0])
+        fastest_cpu = max(others, key=lambda name: spread(self.cpu_rates[name])[0])
+        return {
+            "lines_a_batch": round(lines_a_batch),
+            "random_lines_per_s": spread(self.lines),
+            "floor_edges_per_s": floor,
+            "share_of_floor": ours / floor,
+            "edges_per_s": {name: spread(values) for name, values in self.rates.items()},
+            "edges_per_cpu_s": {name: spread(values) for name, values in self.cpu_rates.items()},
+            "batches_per_s": {
+                name: spread(self.rates[name])[0] * counts[0] / counts[2] for name, counts in self.batches.items()
+            },
+            "a_batch": {
+                name: {"vertices": round(v / n), "edges": round(e / n)} for name, (n, v, e) in self.batches.items()
+            },
+            "times_the_fastest_peer": [fastest, ours / spread(self.rates[fastest])[0]],
+            "times_the_fastest_peer_by_cpu_time": [fastest_cpu, ours_cpu / spread(self.cpu_rates[fastest_cpu])[0]],
+        }
+
+
+def modes_of(name, threads, peers):
+    """(process, threads of the request): the ways in which a peer may use the threads."""
+    if name == "gnomon" or threads == 1:
+        return [(peers[name, 1], threads)]
+    return [(peers[name, 1], threads), (peers[name, threads], 1)]
+
+
+def measure_threads(options, graph, threads):
+    starts = commands(options, make_graph(options, graph))
+    peers = {(name, n): Peer(command, n) for name, command in starts.items() for n in {1, threads} if n == 1 or name != "gnomon"}
+    rows = []
+    for fanouts in FANOUTS:
+        for gather in (False, True):
+            ask = {"fanouts": fanouts, "gather": gather, "seconds": options.seconds}
+            lines = peers["gnomon", 1].ask({"lines": fanouts, "gather": gather})["lines"]
+            row = Row()
+            for _ in range(options.rounds):
+                row.lines.append(peers["gnomon", 1].ask({"floor": threads})["lines_per_s"])
+                for name in starts:
+                    row.add(name, [p.ask(ask | {"threads": n}) for p, n in modes_of(name, threads, peers)])
+            setting = {"graph": graph, "fanouts": fanouts, "threads": threads, "stage": "sample_gather" if gather else "sample"}
+            rows.append(setting | row.as_json(lines))
+            print(json.dumps({k: rows[-1][k] for k in [*setting, "batches_per_s", "share_of_floor", "times_the_fastest_peer", "times_the_fastest_peer_by_cpu_time"]}), file=sys.stderr)
+    for peer in peers.values():
+        peer.close()
+    return rows
+
+
+def key(row):
+    return json.dumps([row[k] for k in ("graph", "fanouts", "threads", "stage")])
+
+
+def write(options, rows):
+    if options.merge and options.output.exists():
+        measured = {key(row) for row in rows}
+        rows = [row for row in json.loads(options.output.read_text())["rows"] if key(row) not in measured] + rows
+    document = {"schema": "gnomon.compare_peers/1", "machine": machine(), "notes": __doc__.split("What is compared. ")[1].strip(), "rows": rows}
+    temporary = options.output.with_suffix(".tmp")
+    temporary.write_text(json.dumps(document, indent=1) + "\n")
+    temporary.replace(options.output)
+
+
+def main():
+    def split(kind):
+        return lambda text: [kind(part) for part in text.split(",")]
+
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", type=Path, default=ROOT / "build/release")
+    parser.add_argument("--peers", type=Path, default=ROOT / "build/peers")
+    parser.add_argument("--sources", type=Path)
+    parser.add_argument("--output", type=Path, default=ROOT / "bench/results/compare_peers.json")
+    parser.add_argument("--graphs", type=split(str), default=["rmat20", "planted", "slashdot", "twitter"])
+    parser.add_argument("--names", type=split(str), default=["dgl", "graphbolt", "pyg_lib", "torch_sparse"])
+    parser.add_argument("--threads", type=split(int), default=[1, 2])
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--seconds", type=float, default=0.6)
+    parser.add_argument("--merge", action="store_true")
+    options = parser.parse_args()
+    rows = []
+    for graph in options.graphs:
+        for threads in options.threads:
+            rows += measure_threads(options, graph, threads)
+    write(options, rows)
+
+
+main()

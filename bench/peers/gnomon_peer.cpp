@@ -1,0 +1,207 @@
+// Our side of bench/compare_peers.py: makes the graphs, measures the floor, and prepares mini-batches as it
+// is told.
+//
+//   bench_peer make KIND DIR       writes the graph KIND as a store, with seeds.npy beside it
+//   bench_peer import FILE DIR     the same from an edge list
+//   bench_peer serve DIR           reads one request a line, answers with one line of JSON (see peers.py)
+
+#include <time.h>
+
+#include <atomic>
+#include <chrono>
+#include <filesystem>
+#include <iostream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/document.h"
+#include "bench/memory_floor.h"
+#include "graph/generate.h"
+#include "graph/import.h"
+#include "graph/store.h"
+#include "kernels/cpu/epoch_order.h"
+#include "kernels/cpu/gather.h"
+#include "kernels/cpu/sampler.h"
+
+namespace gnomon::bench {
+namespace {
+
+using base::Json;
+using graph::VertexId;
+using Clock = std::chrono::steady_clock;
+
+constexpr std::int64_t batch_size = 1024;
+
+/// All vertices that have neighbours, shuffled: what every peer takes its batches from.
+void write_seeds(const std::filesystem::path& directory) {
+  const auto graph = graph::open_store(directory);
+  std::vector<VertexId> vertices;
+  for (VertexId v = 0; v < graph.num_vertices(); ++v) {
+    if (graph.degree(v) > 0) {
+      vertices.push_back(v);
+    }
+  }
+  const auto order = kernels::cpu::epoch_order(vertices, 1, 0);
+  graph::NpyWriter writer(directory / "seeds.npy", graph::DType::int64);
+  writer.write(std::span<const VertexId>(order));
+  writer.finish();
+}
+
+void make_graph(const std::string& kind, const std::filesystem::path& directory) {
+  if (kind.starts_with("rmat")) {
+    graph::generate(
+        graph::Rmat{.scale = std::stoi(kind.substr(4)), .feature_type = graph::FeatureType::fp16, .seed = 1},
+        directory);
+  } else {
+    graph::generate(
+        graph::PlantedPartition{
+            .vertices = 1 << 20, .average_degree = 30, .feature_type = graph::FeatureType::fp16, .seed = 1},
+        directory);
+  }
+  write_seeds(directory);
+}
+
+void import_graph(const std::filesystem::path& file, const std::filesystem::path& directory) {
+  graph::ImportOptions options;
+  options.source = file.string();
+  options.relabel = true;
+  options.content.edges = {true, graph::SelfLoops::remove, graph::Duplicates::remove};
+  options.random_features = 128;
+  options.content.feature_type = graph::FeatureType::fp16;
+  graph::import_graph(options, directory);
+  write_seeds(directory);
+}
+
+struct Request {
+  std::vector<int> fanouts;
+  bool gather = false;
+  int threads = 1;
+  double seconds = 1;
+};
+
+Request read_request(const Json& json) {
+  return {json.at("fanouts"), json.at("gather"), json.at("threads"), json.at("seconds")};
+}
+
+/// CPU time of the calling thread: where others use the machine too, it says more than the clock.
+double thread_cpu_s() {
+  timespec now{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+}
+
+struct Totals {
+  std::int64_t batches = 0;
+  std::int64_t vertices = 0;
+  std::int64_t edges = 0;
+  double cpu_s = 0;
+};
+
+class Server {
+ public:
+  explicit Server(const std::filesystem::path& directory)
+      : graph_(graph::open_store(directory)), seeds_file_(graph::map_npy(directory / "seeds.npy")) {}
+
+  Json answer(const Json& json) {
+    if (json.contains("floor")) {
+      return {{"lines_per_s",
+               random_lines_per_s(std::size_t{1} << 30, std::int64_t{1} << 25, json.at("floor").get<int>())}};
+    }
+    return measure(read_request(json));
+  }
+
+ private:
+  Json measure(const Request& request) {
+    std::atomic<std::int64_t> next{0};
+    std::vector<Totals> totals(static_cast<std::size_t>(request.threads));
+    std::atomic<int> ready{0};
+    std::atomic<bool> go{false};
+    std::vector<std::jthread> team;
+    double seconds = 0;
+    for (auto& total : totals) {
+      team.emplace_back([&] { work(request, next, ready, go, total); });
+    }
+    while (ready < request.threads) {
+      std::this_thread::yield();
+    }
+    const auto start = Clock::now();
+    go = true;
+    team.clear();
+    seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    Totals sum;
+    for (const auto& total : totals) {
+      sum.batches += total.batches;
+      sum.vertices += total.vertices;
+      sum.edges += total.edges;
+      sum.cpu_s += total.cpu_s;
+    }
+    return {{"batches", sum.batches},
+            {"vertices", sum.vertices},
+            {"edges", sum.edges},
+            {"seconds", seconds},
+            {"cpu_s", sum.cpu_s}};
+  }
+
+  void work(const Request& request, std::atomic<std::int64_t>& next, std::atomic<int>& ready,
+            const std::atomic<bool>& go, Totals& total) const {
+    kernels::cpu::Sampler sampler(topology_, request.fanouts);
+    kernels::MiniBatch batch;
+    std::vector<std::byte> rows;
+    const auto run = [&](std::int64_t i) {
+      const auto all = seeds_file_.span<VertexId>();
+      const auto count = kernels::cpu::num_batches(static_cast<std::int64_t>(all.size()), batch_size) - 1;
+      sampler.sample({1, 0, static_cast<std::uint64_t>(i)},
+                     kernels::cpu::batch_seeds(all, batch_size, i % std::max<std::int64_t>(count, 1)), batch);
+      if (request.gather) {
+        rows.resize(batch.vertices.size() * static_cast<std::size_t>(graph_.features.row_bytes()));
+        kernels::cpu::gather_rows(graph_.features, batch.vertices, rows.data());
+      }
+    };
+    for (int i = 0; i < 5; ++i) {
+      run(i);
+    }
+    ++ready;
+    while (!go) {
+      std::this_thread::yield();
+    }
+    const double cpu_start = thread_cpu_s();
+    const auto end = Clock::now() + std::chrono::duration<double>(request.seconds);
+    while (Clock::now() < end) {
+      run(next++);
+      ++total.batches;
+      total.vertices += static_cast<std::int64_t>(batch.vertices.size());
+      total.edges += batch.num_edges();
+    }
+    total.cpu_s = thread_cpu_s() - cpu_start;
+  }
+
+  graph::Graph graph_;
+  kernels::cpu::Topology topology_ = kernels::cpu::resident_copy(graph_);
+  graph::MappedNpy seeds_file_;
+};
+
+int run(const std::vector<std::string>& arguments) {
+  if (arguments.size() == 3 && arguments[0] == "make") {
+    make_graph(arguments[1], arguments[2]);
+    return 0;
+  }
+  if (arguments.size() == 3 && arguments[0] == "import") {
+    import_graph(arguments[1], arguments[2]);
+    return 0;
+  }
+  if (arguments.size() == 2 && arguments[0] == "serve") {
+    Server server(arguments[1]);
+    for (std::string line; std::getline(std::cin, line);) {
+      std::cout << server.answer(Json::parse(line)) << std::endl;
+    }
+    return 0;
+  }
+  std::cerr << "usage: bench_peer make rmat20|rmat24|planted DIR | import FILE DIR | serve DIR\n";
+  return 2;
+}
+
+}  // namespace
+}  // namespace gnomon::bench
+
+int main(int argc, char** argv) { return gnomon::bench::run({argv + 1, argv + argc}); }

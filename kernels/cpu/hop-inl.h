@@ -1,0 +1,311 @@
+// One hop of a mini-batch, for one instruction set; included by hop.cpp only. kernels/cpu/README.md says why
+// it is made as it is.
+#if defined(GNOMON_KERNELS_CPU_HOP_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef GNOMON_KERNELS_CPU_HOP_INL_H_
+#undef GNOMON_KERNELS_CPU_HOP_INL_H_
+#else
+#define GNOMON_KERNELS_CPU_HOP_INL_H_
+#endif
+
+#include <algorithm>
+#include <cstring>
+
+#include "hwy/highway.h"
+#include "kernels/cpu/draws-inl.h"
+#include "kernels/cpu/hop.h"
+#include "kernels/cpu/table-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace gnomon::kernels::cpu {
+namespace HWY_NAMESPACE {
+
+// How many edges before its turn a neighbour is asked for from memory, and read (its slot is asked for then).
+constexpr std::size_t far_ahead = 96;
+constexpr std::size_t near_ahead = 24;
+// Destinations and edges of one chunk: what is drawn at once must still be in the cache when it is read.
+constexpr std::int64_t chunk_vertices = 64;
+constexpr std::int64_t chunk_edges = 1024;
+constexpr std::int64_t group_vertices = static_cast<std::int64_t>(hn::MaxLanes(LaneTag()));
+
+/// Draws the edges of a hop, chunk after chunk.
+class Drawing {
+ public:
+  Drawing(const Hop& hop, Workspace& work, Block& block)
+      : hop_(hop),
+        work_(work),
+        block_(block),
+        indptr_(hop.topology->indptr.data()),
+        destinations_(work.size) {
+    block.num_destinations = destinations_;
+    block.indptr.resize(static_cast<std::size_t>(destinations_) + 1);
+    block.indptr[0] = 0;
+    const auto fanout = static_cast<std::int64_t>(std::max(hop.fanout, 1));
+    per_chunk_ = std::clamp(chunk_edges / fanout / group_vertices * group_vertices,
+                            std::min<std::int64_t>(16, chunk_vertices), chunk_vertices);
+    most_edges_ = static_cast<std::size_t>(std::max((per_chunk_ + 1) * fanout, chunk_edges));
+    work.firsts.reserve(chunk_vertices, 0);
+    work.degrees.reserve(chunk_vertices, 0);
+    work.lane_ids.reserve(chunk_vertices, 0);
+    work.lane_degrees.reserve(chunk_vertices, 0);
+    work.positions.reserve(static_cast<std::size_t>(fanout * group_vertices), 0);
+    prefetch_rows(0);
+  }
+
+  bool done() const { return next_ == destinations_; }
+  /// The most that draw() appends, or writes behind what it appends.
+  std::size_t most_edges() const { return most_edges_; }
+
+  /// Appends the next chunk's edges; returns how many.
+  HWY_ATTR std::size_t draw(std::uint64_t* edges) {
+    return hop_.fanout < 0 ? take_all(edges) : draw_some(edges);
+  }
+
+ private:
+  HWY_INLINE void prefetch_rows(std::int64_t from) const {
+    for (std::int64_t v = from; v < std::min(from + per_chunk_, destinations_); ++v) {
+      __builtin_prefetch(indptr_ + work_.vertices[static_cast<std::size_t>(v)]);
+    }
+  }
+
+  HWY_ATTR std::size_t draw_some(std::uint64_t* edges) {
+    const std::int64_t count = std::min(per_chunk_, destinations_ - next_);
+    read_rows(count);
+    prefetch_rows(next_ + count);
+    const std::uint64_t* begin = edges;
+    for (std::int64_t v = 0; v < count; v += group_vertices) {
+      draw_group({hop_.key.seed, base::Purpose::neighbours, hop_.key.epoch, hop_.key.batch, hop_.number, 0},
+                 static_cast<std::uint32_t>(hop_.fanout),
+                 {work_.lane_ids.data() + v, work_.lane_degrees.data() + v, work_.positions.data()});
+      edges = write_group(v, std::min(group_vertices, count - v), edges);
+    }
+    drawn_ += edges - begin;
+    next_ += count;
+    return static_cast<std::size_t>(edges - begin);
+  }
+
+  // A vertex of more than 2^16 neighbours takes all in the lanes, and then draws by itself.
+  HWY_INLINE void read_rows(std::int64_t count) {
+    for (std::int64_t v = 0; v < count; ++v) {
+      const auto i = static_cast<std::size_t>(v);
+      const std::uint32_t id = work_.vertices[static_cast<std::size_t>(next_ + v)];
+      const std::int64_t first = indptr_[id];
+      const std::int64_t degree = indptr_[id + std::size_t{1}] - first;
+      work_.lane_ids[i] = id;
+      work_.firsts[i] = first;
+      work_.degrees[i] = degree;
+      work_.lane_degrees[i] = degree > most_in_lanes ? 0 : static_cast<std::uint32_t>(degree);
+    }
+  }
+
+  // Always writes as many edges as the fanout and moves on by as many as there are: no branch that depends on
+  // the graph.
+  HWY_INLINE std::uint64_t* write_group(std::int64_t from, std::int64_t count, std::uint64_t* edges) {
+    const int fanout = hop_.fanout;
+    std::int64_t total = block_.indptr[static_cast<std::size_t>(next_ + from)];
+    for (std::int64_t lane = 0; lane < count; ++lane) {
+      const auto v = static_cast<std::size_t>(from + lane);
+      const auto first = static_cast<std::uint64_t>(work_.firsts[v]);
+      const std::int64_t degree = work_.degrees[v];
+      const std::uint32_t* position = work_.positions.data() + lane;
+      for (int i = 0; i < fanout; ++i) {
+        edges[i] = first + *position;
+        position += group_vertices;
+      }
+      if (HWY_UNLIKELY(degree > most_in_lanes)) {
+        draw_many(v, edges);
+      }
+      const std::int64_t taken = std::min<std::int64_t>(degree, fanout);
+      edges += taken;
+      total += taken;
+      block_.indptr[static_cast<std::size_t>(next_) + v + 1] = total;
+    }
+    return edges;
+  }
+
+  HWY_NOINLINE void draw_many(std::size_t v, std::uint64_t* edges) const {
+    static_assert(sizeof(std::uint64_t) == sizeof(std::int64_t));
+    auto* positions = reinterpret_cast<std::int64_t*>(edges);
+    draw_positions(hop_.key, hop_.number, work_.lane_ids[v], work_.degrees[v], hop_.fanout, positions);
+    for (int i = 0; i < hop_.fanout; ++i) {
+      positions[i] += work_.firsts[v];
+    }
+  }
+
+  // All neighbours: up to chunk_edges of them, from where the last call stopped.
+  std::size_t take_all(std::uint64_t* edges) {
+    std::size_t count = 0;
+    while (next_ < destinations_ && count < static_cast<std::size_t>(chunk_edges)) {
+      const std::uint32_t id = work_.vertices[static_cast<std::size_t>(next_)];
+      const std::int64_t first = indptr_[id] + within_;
+      const std::int64_t left = indptr_[id + std::size_t{1}] - first;
+      const std::int64_t taken = std::min(left, chunk_edges - static_cast<std::int64_t>(count));
+      for (std::int64_t i = 0; i < taken; ++i) {
+        edges[count++] = static_cast<std::uint64_t>(first + i);
+      }
+      drawn_ += taken;
+      within_ = taken == left ? 0 : within_ + taken;
+      if (taken == left) {
+        block_.indptr[static_cast<std::size_t>(++next_)] = drawn_;
+        prefetch_row(next_ + 32);
+      }
+    }
+    return count;
+  }
+  HWY_INLINE void prefetch_row(std::int64_t v) const {
+    if (v < destinations_) {
+      __builtin_prefetch(indptr_ + work_.vertices[static_cast<std::size_t>(v)]);
+    }
+  }
+
+  static constexpr std::int64_t most_in_lanes = std::int64_t{1} << 16;
+
+  const Hop& hop_;
+  Workspace& work_;
+  Block& block_;
+  const std::int64_t* indptr_;
+  std::int64_t destinations_;
+  std::int64_t per_chunk_ = 0;
+  std::size_t most_edges_ = 0;
+  std::int64_t next_ = 0;    ///< destination
+  std::int64_t within_ = 0;  ///< how many of its neighbours were taken already (all neighbours only)
+  std::int64_t drawn_ = 0;
+};
+
+/// Takes drawn edges through three steps, each some edges behind the one before: ask memory for the
+/// neighbour; read it and ask for its slot; number it. Every step finds in the cache what the one before
+/// asked for, and memory always has requests to work on.
+template <class Index>
+class Pipeline {
+ public:
+  Pipeline(const Index* indices, Workspace& work, std::size_t most_drawn) : indices_(indices), work_(work) {
+    const std::size_t capacity = most_drawn + 2 * far_ahead;
+    work.edges.reserve(capacity, 0);
+    work.ids.reserve(capacity, 0);
+    work.homes.reserve(capacity, 0);
+  }
+
+  std::size_t held() const { return held_; }
+  /// Where drawn edges are to be written, and how many were.
+  std::uint64_t* end() { return work_.edges.data() + held_; }
+  void add(std::size_t count) { held_ += count; }
+
+  /// Numbers all edges held but the last far_ahead, or to the last one; writes their local ids to `out` and
+  /// returns how many. Before the last call more than far_ahead edges must be held.
+  HWY_ATTR std::size_t run(bool to_the_end, std::int32_t* out) {
+    if (to_the_end) {
+      std::fill_n(end(), far_ahead, held_ > 0 ? work_.edges[0] : 0);
+    }
+    const std::size_t count = to_the_end ? held_ : held_ - far_ahead;
+    if (count == 0) {
+      return 0;
+    }
+    const bool moved = make_room(work_, count);
+    Numbering table = numbering_of(work_);
+    if (!started_) {
+      start(table);
+    } else if (moved) {
+      std::transform(work_.ids.data(), work_.ids.data() + near_ahead, work_.homes.data(),
+                     [&](std::uint32_t id) { return table.home_of(id); });
+    }
+    number(count, table, out);
+    held_ -= count;
+    move_to_front(work_.edges, count, far_ahead);
+    move_to_front(work_.ids, count, near_ahead);
+    move_to_front(work_.homes, count, near_ahead);
+    return count;
+  }
+
+ private:
+  HWY_INLINE static void read(std::uint64_t edge, const Index* indices, const Numbering& table,
+                              std::uint32_t* id, std::uint32_t* home) {
+    *id = static_cast<std::uint32_t>(indices[edge]);
+    *home = table.home_of(*id);
+    table.prefetch(*home);
+  }
+
+  HWY_ATTR void start(const Numbering& table) {
+    for (std::size_t e = 0; e < far_ahead; ++e) {
+      __builtin_prefetch(indices_ + work_.edges[e]);
+    }
+    for (std::size_t e = 0; e < near_ahead; ++e) {
+      read(work_.edges[e], indices_, table, &work_.ids[e], &work_.homes[e]);
+    }
+    started_ = true;
+  }
+
+  HWY_ATTR void number(std::size_t count, Numbering table, std::int32_t* out) {
+    const Index* indices = indices_;
+    const std::uint64_t* edges = work_.edges.data();
+    std::uint32_t* ids = work_.ids.data();
+    std::uint32_t* homes = work_.homes.data();
+    for (std::size_t e = 0; e < count; ++e) {
+      __builtin_prefetch(indices + edges[e + far_ahead]);
+      read(edges[e + near_ahead], indices, table, ids + e + near_ahead, homes + e + near_ahead);
+      out[e] = static_cast<std::int32_t>(table.find_or_add(ids[e], homes[e]));
+    }
+    work_.size = static_cast<std::int64_t>(table.size);
+  }
+
+  template <class T>
+  static void move_to_front(HugeArray<T>& array, std::size_t from, std::size_t count) {
+    std::memmove(array.data(), array.data() + from, count * sizeof(T));
+  }
+
+  const Index* indices_;
+  Workspace& work_;
+  std::size_t held_ = 0;
+  bool started_ = false;
+};
+
+template <class Index>
+HWY_ATTR void sample_hop_of(const Hop& hop, const Index* indices, Workspace& work, Block& block) {
+  Drawing drawing(hop, work, block);
+  Pipeline<Index> pipeline(indices, work, drawing.most_edges() + far_ahead);
+  std::size_t numbered = 0;
+  while (true) {
+    while (!drawing.done() && pipeline.held() <= far_ahead) {
+      const std::size_t drawn = drawing.draw(pipeline.end());
+      pipeline.add(drawn);
+    }
+    if (block.indices.size() < numbered + pipeline.held()) {
+      block.indices.resize(numbered + pipeline.held());
+    }
+    const bool last = drawing.done();
+    numbered += pipeline.run(last, block.indices.data() + numbered);
+    if (last) {
+      break;
+    }
+  }
+  block.indices.resize(numbered);
+  block.num_sources = work.size;
+}
+
+inline void sample_hop_with(const Hop& hop, Workspace& work, Block& block) {
+  const Topology& topology = *hop.topology;
+  if (topology.narrow_indices.data() != nullptr) {
+    sample_hop_of(hop, topology.narrow_indices.data(), work, block);
+  } else {
+    sample_hop_of(hop, topology.indices.data(), work, block);
+  }
+}
+
+inline HWY_ATTR std::size_t add_seeds_with(const std::int64_t* seeds, std::size_t count, Workspace& work) {
+  make_room(work, count);
+  Numbering table = numbering_of(work);
+  std::size_t added = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto id = static_cast<std::uint32_t>(seeds[i]);
+    if (table.find_or_add(id, table.home_of(id)) != i) {
+      break;
+    }
+    ++added;
+  }
+  work.size = static_cast<std::int64_t>(table.size);
+  return added;
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace gnomon::kernels::cpu
+HWY_AFTER_NAMESPACE();
+
+#endif

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "kernels/block.h"
+#include "kernels/cpu/huge_array.h"
+#include "kernels/cpu/topology.h"
+#include "kernels/sampling_rule.h"
+
+// What the sampler's vectorised part shares with the rest; see kernels/cpu/README.md for how it works.
+
+namespace gnomon::kernels::cpu {
+
+/// From global vertex ids (below 2^32) to the local ids of one mini-batch: open addressing in buckets of as
+/// many slots as a vector holds, filled from their beginning, so that one comparison finds a vertex or its
+/// place. A slot is `id << 32 | local + 1`, 0 when empty. A full bucket overflows into the next one, the last
+/// into the first.
+struct SlotTable {
+  HugeArray<std::uint64_t> slots;
+  std::size_t buckets = 0;
+  std::int64_t most_members = 0;  ///< before it must grow
+};
+
+/// The memory of one worker between batches, and the batch under construction.
+struct Workspace {
+  SlotTable table;
+  HugeArray<std::uint32_t> vertices;   ///< of the batch, in local order
+  std::int64_t size = 0;               ///< how many
+  HugeArray<std::uint64_t> edges;      ///< drawn positions in the graph's indices, not yet read
+  HugeArray<std::uint32_t> ids;        ///< the neighbours there, not yet numbered
+  HugeArray<std::uint32_t> homes;      ///< and their places in the table
+  HugeArray<std::uint32_t> positions;  ///< draws of one group of vertices, vertex beside vertex
+  HugeArray<std::int64_t> firsts;      ///< row pointers and degrees of one chunk of destinations
+  HugeArray<std::int64_t> degrees;
+  HugeArray<std::uint32_t> lane_ids;  ///< its vertices and their degrees as the vectors read them
+  HugeArray<std::uint32_t> lane_degrees;
+
+  std::size_t bytes() const;
+};
+
+/// Throws base::InputError for more than 2^31 - 1 vertices.
+void check_batch_size(std::size_t vertices);
+
+/// Empties the table and makes room for `members`.
+void clear_table(SlotTable& table, std::int64_t members);
+
+/// One hop: draws for every vertex of the workspace, numbers what is new, and fills the block.
+struct Hop {
+  const Topology* topology = nullptr;
+  BatchKey key;
+  std::uint32_t number = 0;
+  int fanout = 0;
+  std::vector<std::int64_t>* edge_ids = nullptr;  ///< when asked for
+};
+
+/// Adds `seeds`; returns how many came before the first that was there already.
+std::size_t add_seeds(const std::int64_t* seeds, std::size_t count, Workspace& work);
+void sample_hop(const Hop& hop, Workspace& work, Block& block);
+
+}  // namespace gnomon::kernels::cpu

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+namespace gnomon::kernels::cpu {
+
+/// Releases memory of allocate_huge.
+struct HugeRelease {
+  std::size_t bytes = 0;
+  void operator()(std::byte* memory) const;
+};
+using HugeMemory = std::unique_ptr<std::byte, HugeRelease>;
+
+/// At least `bytes` zero bytes at a page's boundary, on huge pages where the system grants them: random reads
+/// then miss the address translation's buffers far less often. Pages are placed by the thread that first
+/// touches them. Throws std::bad_alloc.
+HugeMemory allocate_huge(std::size_t bytes);
+
+/// Elements that are not initialised, on huge pages; grows, never shrinks.
+template <class T>
+class HugeArray {
+  static_assert(std::is_trivially_copyable_v<T>);
+
+ public:
+  HugeArray() = default;
+  explicit HugeArray(std::size_t capacity) { reserve(capacity, 0); }
+
+  /// Room for `capacity` elements; the first `used` are kept. Grows by half at least.
+  void reserve(std::size_t capacity, std::size_t used) {
+    if (capacity <= capacity_) {
+      return;
+    }
+    const std::size_t grown = std::max(capacity, capacity_ + capacity_ / 2);
+    HugeMemory memory = allocate_huge(grown * sizeof(T));
+    if (used > 0) {
+      std::memcpy(memory.get(), memory_.get(), used * sizeof(T));
+    }
+    memory_ = std::move(memory);
+    capacity_ = grown;
+  }
+
+  T* data() { return reinterpret_cast<T*>(memory_.get()); }
+  const T* data() const { return reinterpret_cast<const T*>(memory_.get()); }
+  T& operator[](std::size_t i) { return data()[i]; }
+  const T& operator[](std::size_t i) const { return data()[i]; }
+  std::size_t capacity() const { return capacity_; }
+  std::size_t bytes() const { return capacity_ * sizeof(T); }
+
+ private:
+  HugeMemory memory_;
+  std::size_t capacity_ = 0;
+};
+
+}  // namespace gnomon::kernels::cpu

@@ -1,0 +1,64 @@
+#include "kernels/cpu/topology.h"
+
+#include <algorithm>
+#include <fstream>
+#include <string>
+
+#include "kernels/cpu/huge_array.h"
+
+namespace gnomon::kernels::cpu {
+namespace {
+
+template <class To, class From>
+std::span<const To> copy_into(HugeArray<To>& array, std::span<const From> from) {
+  array.reserve(from.size(), 0);
+  std::transform(from.begin(), from.end(), array.data(), [](From value) { return static_cast<To>(value); });
+  return {array.data(), from.size()};
+}
+
+/// What the system says can be taken without paging; 0 when it does not say.
+std::int64_t available_bytes() {
+  std::ifstream stream("/proc/meminfo");
+  for (std::string word; stream >> word;) {
+    if (std::int64_t kib = 0; word == "MemAvailable:" && stream >> kib) {
+      return kib * 1024;
+    }
+  }
+  return 0;
+}
+
+bool fits_narrow(const graph::Graph& graph) { return graph.num_vertices() <= most_narrow_vertices; }
+
+}  // namespace
+
+Topology view_of(const graph::Graph& graph) { return {graph.indptr, graph.indices, {}, graph.storage}; }
+
+Topology resident_copy(const graph::Graph& graph) {
+  struct Storage {
+    HugeArray<std::int64_t> indptr;
+    HugeArray<std::uint32_t> narrow;
+    HugeArray<graph::VertexId> wide;
+  };
+  auto storage = std::make_shared<Storage>();
+  Topology topology;
+  topology.indptr = copy_into(storage->indptr, graph.indptr);
+  if (fits_narrow(graph)) {
+    topology.narrow_indices = copy_into(storage->narrow, graph.indices);
+  } else {
+    topology.indices = copy_into(storage->wide, graph.indices);
+  }
+  topology.storage = std::move(storage);
+  return topology;
+}
+
+std::int64_t resident_bytes(const graph::Graph& graph) {
+  return static_cast<std::int64_t>(graph.indptr.size_bytes()) +
+         graph.num_edges() * (fits_narrow(graph) ? std::int64_t{sizeof(std::uint32_t)}
+                                                 : std::int64_t{sizeof(graph::VertexId)});
+}
+
+Topology fastest_of(const graph::Graph& graph) {
+  return resident_bytes(graph) <= available_bytes() / 2 ? resident_copy(graph) : view_of(graph);
+}
+
+}  // namespace gnomon::kernels::cpu

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "graph/graph.h"
+
+namespace gnomon::kernels::cpu {
+
+/// A graph's structure as samplers read it; a value type that shares its memory, one for all workers. Either
+/// indices or narrow_indices is set. The contents are trusted (graph::validate checks them).
+struct Topology {
+  std::span<const std::int64_t> indptr;
+  std::span<const graph::VertexId> indices;
+  std::span<const std::uint32_t> narrow_indices;
+  std::shared_ptr<const void> storage;
+
+  std::int64_t num_vertices() const {
+    return indptr.empty() ? 0 : static_cast<std::int64_t>(indptr.size()) - 1;
+  }
+  std::int64_t degree(graph::VertexId vertex) const {
+    return indptr[static_cast<std::size_t>(vertex) + 1] - indptr[static_cast<std::size_t>(vertex)];
+  }
+};
+
+/// Most vertices whose ids fit into narrow_indices.
+inline constexpr std::int64_t most_narrow_vertices = std::int64_t{1} << 32;
+
+/// The graph where it lies; nothing is copied.
+Topology view_of(const graph::Graph& graph);
+
+/// A copy in memory, on huge pages, of ids of 32 bits when the graph has at most 2^32 vertices: a random draw
+/// then touches half as many cache lines and far fewer pages than in a mapped store. Takes
+/// resident_bytes(graph).
+Topology resident_copy(const graph::Graph& graph);
+
+/// The bytes that resident_copy takes.
+std::int64_t resident_bytes(const graph::Graph& graph);
+
+/// A resident_copy when it takes no more than half of the memory that the system can still give, else a view.
+Topology fastest_of(const graph::Graph& graph);
+
+}  // namespace gnomon::kernels::cpu
