@@ -53,8 +53,8 @@ struct StreamKey {
   std::uint64_t item = 0;   ///< the vertex
 };
 
-/// The counter behind words 4·block … 4·block+3 of the stream, block below 2^13; only word 0 and the low byte of
-/// word 1 depend on the item.
+/// The counter behind words 4·block … 4·block+3 of the stream, block below 2^13; only word 0 and the low byte
+/// of word 1 depend on the item.
 constexpr Words4 stream_counter(const StreamKey& key, std::uint32_t block) {
   return Words4{
       {static_cast<std::uint32_t>(key.item),
