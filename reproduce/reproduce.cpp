@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "reproduce/morphgl.h"
+#include "reproduce/papers.h"
 
 namespace gnomon::reproduce {
 namespace {
@@ -19,7 +20,13 @@ Report morphgl(sim::Simulator& simulator, const base::Progress& progress) {
   return reproduce_morphgl(simulator, std::nullopt, progress);
 }
 
-constexpr std::array<Known, 1> known{{{"morphgl", morphgl}}};
+constexpr std::array<Known, 7> known{{{"morphgl", morphgl},
+                                      {"neutronorch", reproduce_neutronorch},
+                                      {"gnnlab", reproduce_gnnlab},
+                                      {"ducati", reproduce_ducati},
+                                      {"a3gnn", reproduce_a3gnn},
+                                      {"hanoi", reproduce_hanoi},
+                                      {"joestar", reproduce_joestar}}};
 
 }  // namespace
 

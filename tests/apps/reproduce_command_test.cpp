@@ -1,0 +1,69 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "program.h"
+
+namespace gnomon::apps {
+namespace {
+
+using ::testing::HasSubstr;
+
+base::Json printed_document(const Outcome& outcome) {
+  EXPECT_EQ(outcome.code, 0) << outcome.error;
+  return base::parse_json(outcome.out, "stdout");
+}
+
+TEST(ReproduceCommand, PrintsRowsAndTheirMean) {
+  const auto document = printed_document(run_gnomon({"reproduce", "morphgl", "--json"}));
+  ASSERT_FALSE(document["rows"].empty());
+  for (const auto& row : document["rows"]) {
+    for (const char* key : {"table", "machine", "cell", "printed", "predicted", "error"}) {
+      EXPECT_TRUE(row.contains(key)) << key;
+    }
+  }
+  EXPECT_LE(document["mean_absolute_error"].get<double>(), 0.06);
+}
+
+TEST(ReproduceCommand, PrintsTablesForPeople) {
+  const auto outcome = run_gnomon({"reproduce", "ducati"});
+  EXPECT_EQ(outcome.code, 0) << outcome.error;
+  EXPECT_THAT(outcome.out, HasSubstr("PA/2,2,2+128 DUCATI"));
+  EXPECT_THAT(outcome.out, HasSubstr("not predicted: tableVIII, DGL, SOTA: inputs"));
+}
+
+TEST(ReproduceCommand, TakesAnotherMachinesColumns) {
+  const Workplace place;
+  place.write("rows.json", R"([
+    {"machine": "M", "model": "GAT", "dataset": "UK", "system": "SALIENT", "epoch_s": 40},
+    {"machine": "M", "model": "GAT", "dataset": "UK", "system": "DUCATI", "epoch_s": 50},
+    {"machine": "M", "model": "GAT", "dataset": "UK", "system": "MorphGL", "epoch_s": 30}])");
+  const auto document = printed_document(
+      run_gnomon({"reproduce", "morphgl", "--baselines", "rows.json", "--json"}, place.path()));
+  ASSERT_EQ(document["rows"].size(), 1U);
+  EXPECT_EQ(document["rows"][0]["printed"], 30);
+  EXPECT_GT(document["rows"][0]["predicted"].get<double>(), 20);
+  EXPECT_LT(document["rows"][0]["predicted"].get<double>(), 40);
+}
+
+TEST(ReproduceCommand, WrongInputIsOneLine) {
+  const Workplace place;
+  place.write("empty.json", R"({"rows": []})");
+  place.write("half.json", R"([{"machine": "M", "model": "GAT", "dataset": "UK", "system": "DUCATI",
+                                "epoch_s": 50}])");
+  const auto expect_wrong = [&](std::vector<std::string> arguments, const char* part) {
+    arguments.insert(arguments.begin(), "reproduce");
+    const auto outcome = run_gnomon(arguments, place.path());
+    EXPECT_EQ(outcome.code, 2);
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_THAT(outcome.error, HasSubstr(part));
+  };
+  expect_wrong({"nothing"}, "\"nothing\" is not known; use one of morphgl");
+  expect_wrong({"morphgl", "--baselines", "none.json"}, "none.json");
+  expect_wrong({"morphgl", "--baselines", "empty.json"}, "empty.json: has no rows with numbers");
+  expect_wrong({"morphgl", "--baselines", "half.json"}, "SALIENT and DUCATI");
+  expect_wrong({"ducati", "--baselines", "half.json"}, "only morphgl");
+  expect_wrong({"ducati", "--cross-validate"}, "only morphgl");
+}
+
+}  // namespace
+}  // namespace gnomon::apps
