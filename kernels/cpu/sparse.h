@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "graph/graph.h"
 #include "kernels/cpu/sparse_rows.h"
 
 /// Sparse kernels over a block or its transpose, in fp32. Dense arguments are row-major. Each call computes
@@ -29,6 +30,11 @@ struct Heads {
 /// x is columns x width, y is rows x width.
 void spmm(const SparseRows& a, RowRange range, const Scales& scales, std::span<const float> x,
           std::int64_t width, std::span<float> y);
+
+/// spmm straight from the feature store, without a gathered copy: x[c,:] is the feature row of vertices[c],
+/// of any of the store's types. Row r of y begins at y[r · stride], stride ≥ features.columns.
+void spmm_stored(const SparseRows& a, RowRange range, const Scales& scales, const graph::Features& features,
+                 std::span<const graph::VertexId> vertices, std::span<float> y, std::int64_t stride);
 
 /// y[r,h,:] = Σ weights[e,h] · x[c,h,:] over r's entries, e the entry's edge; 0 for an empty row.
 /// weights is edges x heads, x is columns x heads x width, y is rows x heads x width.
@@ -57,8 +63,5 @@ void edge_softmax(const SparseRows& a, RowRange range, std::int64_t heads, std::
 void edge_softmax_backward(const SparseRows& a, RowRange range, std::int64_t heads,
                            std::span<const float> softmax, std::span<const float> gradient,
                            std::span<float> y);
-
-/// 1 / (number of the row's entries), 0 for an empty row: the row scales of a mean.
-std::vector<float> inverse_degrees(std::span<const std::int64_t> indptr);
 
 }  // namespace gnomon::kernels::cpu

@@ -19,7 +19,7 @@ TransposedBlock transpose(const Block& block) {
       const std::int32_t source = block.indices[static_cast<std::size_t>(edge)];
       const auto at = static_cast<std::size_t>(next[static_cast<std::size_t>(source)]++);
       transposed.destinations[at] = static_cast<std::int32_t>(v);
-      transposed.edges[at] = edge;
+      transposed.edges[at] = static_cast<std::int32_t>(edge);
     }
   }
   return transposed;
@@ -29,6 +29,15 @@ SparseRows rows_of(const Block& block) { return {block.indptr, block.indices, {}
 
 SparseRows rows_of(const TransposedBlock& transposed) {
   return {transposed.indptr, transposed.destinations, transposed.edges};
+}
+
+std::vector<float> inverse_degrees(std::span<const std::int64_t> indptr) {
+  std::vector<float> inverse(indptr.size() - 1);
+  for (std::size_t row = 0; row < inverse.size(); ++row) {
+    const auto degree = static_cast<float>(indptr[row + 1] - indptr[row]);
+    inverse[row] = degree > 0 ? 1 / degree : 0;
+  }
+  return inverse;
 }
 
 std::vector<RowRange> balanced_ranges(std::span<const std::int64_t> indptr, std::int64_t parts) {

@@ -13,13 +13,10 @@ namespace gnomon::kernels::cpu {
 struct SparseRows {
   std::span<const std::int64_t> indptr;
   std::span<const std::int32_t> columns;
-  std::span<const std::int64_t> edges;
+  std::span<const std::int32_t> edges;
 
   std::int64_t num_rows() const { return static_cast<std::int64_t>(indptr.size()) - 1; }
   std::int64_t num_entries() const { return static_cast<std::int64_t>(columns.size()); }
-  std::int64_t edge(std::int64_t entry) const {
-    return edges.empty() ? entry : edges[static_cast<std::size_t>(entry)];
-  }
 };
 
 /// A block by sources: source u feeds destinations[indptr[u]] … destinations[indptr[u+1]-1], in the order of
@@ -27,16 +24,19 @@ struct SparseRows {
 struct TransposedBlock {
   std::vector<std::int64_t> indptr;  ///< num_sources + 1
   std::vector<std::int32_t> destinations;
-  std::vector<std::int64_t> edges;
+  std::vector<std::int32_t> edges;
 };
 
-/// The block by sources (counting sort; time linear in its size).
+/// The block by sources (counting sort; time linear in its size). The block has fewer than 2^31 edges.
 TransposedBlock transpose(const Block& block);
 
 /// Rows are destinations, columns are sources. The vectors must outlive the view.
 SparseRows rows_of(const Block& block);
 /// Rows are sources, columns are destinations. The vectors must outlive the view.
 SparseRows rows_of(const TransposedBlock& transposed);
+
+/// 1 / (number of the row's entries), 0 for an empty row: the row scales of a mean.
+std::vector<float> inverse_degrees(std::span<const std::int64_t> indptr);
 
 /// Rows first … last-1.
 struct RowRange {

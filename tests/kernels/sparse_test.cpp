@@ -1,15 +1,22 @@
 #include "kernels/autograd/sparse.h"
 
+#include <hwy/highway.h>
+
 #include "kernels/cpu/sparse.h"
 #include "tests/kernels/sparse_contract.h"
 
 namespace gnomon::kernels {
 namespace {
 
+/// The CPU's operations as one instruction set computes them; as the best of the machine where it has not got
+/// that one, or for 0.
+template <std::int64_t instructions>
 struct CpuSparse {
   using BlockPtr = autograd::SparseBlockPtr;
   static torch::Device device() { return torch::kCPU; }
   static BlockPtr share(const Block& block) {
+    hwy::SetSupportedTargetsForTest(0);
+    hwy::SetSupportedTargetsForTest(hwy::SupportedTargets() & instructions);
     return std::make_shared<const autograd::SparseBlock>(std::make_shared<const Block>(block));
   }
   static constexpr auto spmm_sum = autograd::spmm_sum;
@@ -20,7 +27,13 @@ struct CpuSparse {
   static constexpr auto edge_softmax = autograd::edge_softmax;
 };
 
-INSTANTIATE_TYPED_TEST_SUITE_P(Cpu, SparseContract, CpuSparse);
+using BestSparse = CpuSparse<0>;
+
+INSTANTIATE_TYPED_TEST_SUITE_P(CpuPortable, SparseContract, CpuSparse<HWY_STATIC_TARGET>);
+#if HWY_ARCH_X86
+INSTANTIATE_TYPED_TEST_SUITE_P(CpuAvx2, SparseContract, CpuSparse<HWY_AVX2>);
+INSTANTIATE_TYPED_TEST_SUITE_P(CpuAvx512, SparseContract, CpuSparse<HWY_AVX3>);
+#endif
 
 /// Values and gradients of all operations on a block large enough to be shared between eight threads.
 std::vector<Tensor> everything(const autograd::SparseBlockPtr& block) {
@@ -43,7 +56,7 @@ std::vector<Tensor> everything(const autograd::SparseBlockPtr& block) {
 }
 
 TEST(SparseOnThreads, SameBitsForAnyNumber) {
-  const auto block = CpuSparse::share(random_block(3000, 4000, 8));
+  const auto block = BestSparse::share(random_block(3000, 4000, 8));
   const int threads_before = at::get_num_threads();
   at::set_num_threads(1);
   const auto expected = everything(block);

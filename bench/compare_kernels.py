@@ -1,0 +1,178 @@
+#!/usr/bin/env python3
+"""Our sparse CPU kernels beside those of DGL and torch.sparse, in one run: the same sampled blocks of an R-MAT graph
+of 2^20 vertices, forward and backward, medians and ranges. Writes bench/results/compare_kernels.json.
+
+    bench/compare_kernels.py [--build build/release] [--peers build/peers] [--output FILE]
+        [--threads 1,2] [--columns 64,128,256] [--operations ...] [--rounds 3] [--repeats 5] [--merge]
+
+The peers are installed into virtual environments of their own (1.5 GB) on the first run. --merge keeps the rows of an
+existing result that this run does not measure.
+"""
+
+import argparse
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+BATCHES = {"3hops": [15, 10, 5], "2hops": [10, 10]}
+DIRECTIONS = {
+    "spmm_sum": ["forward", "backward"],
+    "spmm_mean": ["forward", "backward", "first_backward"],
+    "spmm_scaled": ["forward", "backward"],
+    "spmm_weighted": ["forward", "backward"],
+    "sddmm_dot": ["forward"],
+    "fused_mean": ["forward"],
+    "sddmm_add": ["forward", "backward"],
+    "edge_softmax": ["forward", "backward"],
+}
+NO_COLUMNS = {"sddmm_add", "edge_softmax"}  # a value a head
+
+
+def environment(directory, *installs):
+    """A virtual environment with what `installs` (arguments of pip, one call each) put there, made once."""
+    stamp = directory / "complete.json"
+    wanted = json.dumps(installs)
+    if not stamp.exists() or stamp.read_text() != wanted:
+        print(f"installing the peers into {directory}", file=sys.stderr)
+        subprocess.run([sys.executable, "-m", "venv", directory], check=True)
+        for arguments in installs:
+            subprocess.run([directory / "bin/pip", "install", "-q", *arguments], check=True)
+        stamp.write_text(wanted)
+    return directory / "bin/python"
+
+
+def environments(peers):
+    dgl = environment(
+        peers / "dgl",
+        ["torch==2.2.1", "numpy<2", "dgl==2.1.0", "torchdata==0.7.1", "pandas", "pydantic", "pyyaml"],
+    )
+    torch = environment(
+        peers / "torch",
+        ["cuda-toolkit[cudart,cupti]==13.0.2"],
+        ["--no-deps", "torch==2.11.0"],
+        ["numpy", "typing_extensions", "sympy", "networkx", "jinja2", "fsspec", "filelock"],
+    )
+    return {"dgl": dgl, "torch_sparse": torch}
+
+
+class Peer:
+    """A process that answers requests."""
+
+    def __init__(self, command, threads):
+        env = dict(os.environ, OMP_NUM_THREADS=str(threads), MKL_NUM_THREADS=str(threads))
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=env)
+
+    def ask(self, request):
+        self.process.stdin.write(json.dumps(request) + "\n")
+        self.process.stdin.flush()
+        return json.loads(self.process.stdout.readline())
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+
+def spread(values):
+    return [statistics.median(values), min(values), max(values)]
+
+
+def measure(peers, request, rounds):
+    """Peer by peer in turn, round by round: each round's median; their median, least and most."""
+    medians = {name: [] for name in peers}
+    notes = {}
+    for _ in range(rounds):
+        for name, peer in peers.items():
+            answer = peer.ask(request)
+            if "error" in answer:
+                notes[name] = answer["error"]
+            else:
+                medians[name].append(statistics.median(answer["seconds"]))
+    row = {"seconds": {name: spread(values) for name, values in medians.items() if values}}
+    ours = row["seconds"]["gnomon"][0]
+    row["times_faster_than"] = {
+        name: round(values[0] / ours, 3) for name, values in row["seconds"].items() if name != "gnomon"
+    }
+    return row | ({"not_measured": notes} if notes else {})
+
+
+def requests(options):
+    for operation in options.operations:
+        for batch in BATCHES:
+            for columns in [4] if operation in NO_COLUMNS else options.columns:
+                for direction in DIRECTIONS[operation]:
+                    yield {"operation": operation, "batch": batch, "columns": columns, "direction": direction}
+
+
+def run(options, commands):
+    rows = []
+    for threads in options.threads:
+        peers = {name: Peer(command, threads) for name, command in commands.items()}
+        for request in requests(options):
+            asked = request | {"threads": threads, "repeats": options.repeats}
+            row = {k: v for k, v in request.items() if k != "batch"}
+            row |= {"graph": "rmat20", "fanouts": BATCHES[request["batch"]], "threads": threads}
+            rows.append(row | measure(peers, asked, options.rounds))
+            times = ", ".join(f"{n} {v[0] * 1e3:.2f} ms" for n, v in rows[-1]["seconds"].items())
+            print(f"{threads} threads, {request['operation']} {request['direction']}, {row['fanouts']}, "
+                  f"{request['columns']} columns: {times}; {rows[-1]['times_faster_than']}", file=sys.stderr)
+        for peer in peers.values():
+            peer.close()
+    return rows
+
+
+def key(row):
+    return tuple(json.dumps(row[k]) for k in ("operation", "direction", "fanouts", "columns", "threads"))
+
+
+def machine():
+    model = [line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")]
+    return {"cpu": model[0] if model else platform.machine(), "cores": os.cpu_count()}
+
+
+def main():
+    split = lambda kind: lambda text: [kind(part) for part in text.split(",")]
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", type=Path, default=ROOT / "build/release")
+    parser.add_argument("--peers", type=Path, default=ROOT / "build/peers")
+    parser.add_argument("--output", type=Path, default=ROOT / "bench/results/compare_kernels.json")
+    parser.add_argument("--threads", type=split(int), default=[1, 2])
+    parser.add_argument("--columns", type=split(int), default=[64, 128, 256])
+    parser.add_argument("--operations", type=split(str), default=list(DIRECTIONS))
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--merge", action="store_true")
+    options = parser.parse_args()
+
+    program = options.build / "bench/bench_kernels_peer"
+    pythons = environments(options.peers)
+    blocks = options.peers / "blocks"
+    if not blocks.exists():
+        subprocess.run([program, "blocks", blocks], check=True)
+    script = ROOT / "bench/peers/kernels.py"
+    commands = {"gnomon": [program, "serve", blocks]}
+    commands |= {name: [python, script, name, blocks] for name, python in pythons.items()}
+    rows = run(options, commands)
+    if options.merge and options.output.exists():
+        measured = {key(row) for row in rows}
+        before = json.loads(options.output.read_text())["rows"]
+        rows = [row for row in before if key(row) not in measured] + rows
+    result = {
+        "schema": "gnomon.compare_kernels/1",
+        "machine": machine(),
+        "peers": {"dgl": "2.1.0 (torch 2.2.1)", "torch_sparse": "torch 2.11.0"},
+        "about": "Seconds over all blocks of one batch of 1,024 seeds (fused_mean: the outermost block, from a "
+        "table of 2^20 fp16 rows, gathering included; the peers gather and convert first). [median, least, most] of "
+        "the rounds' medians. first_backward includes making the transposed block. spmm_weighted: 4 heads; "
+        "torch_sparse gives no gradient by the weights there.",
+        "rows": sorted(rows, key=key),
+    }
+    options.output.parent.mkdir(parents=True, exist_ok=True)
+    options.output.write_text(json.dumps(result, indent=1) + "\n")
+
+
+main()
