@@ -35,7 +35,7 @@ NO_COLUMNS = {"sddmm_add", "edge_softmax"}  # a value a head
 
 def environment(directory, *installs):
     """A virtual environment with what `installs` (arguments of pip, one call each) put there, made once."""
-    stamp = directory / "complete.json"
+    stamp = directory.with_name(directory.name + ".json")
     wanted = json.dumps(installs)
     if not stamp.exists() or stamp.read_text() != wanted:
         print(f"installing the peers into {directory}", file=sys.stderr)
@@ -51,13 +51,8 @@ def environments(peers):
         peers / "dgl",
         ["torch==2.2.1", "numpy<2", "dgl==2.1.0", "torchdata==0.7.1", "pandas", "pydantic", "pyyaml"],
     )
-    torch = environment(
-        peers / "torch",
-        ["cuda-toolkit[cudart,cupti]==13.0.2"],
-        ["--no-deps", "torch==2.11.0"],
-        ["numpy", "typing_extensions", "sympy", "networkx", "jinja2", "fsspec", "filelock"],
-    )
-    return {"dgl": dgl, "torch_sparse": torch}
+    pyg = environment(peers / "pyg", ["torch==2.11.0", "numpy", "torch-geometric==2.8.1"])
+    return {"dgl": dgl, "torch_sparse": pyg}
 
 
 class Peer:
