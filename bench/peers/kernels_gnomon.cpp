@@ -20,6 +20,7 @@
 #include "graph/npy.h"
 #include "kernels/autograd/parallel.h"
 #include "kernels/autograd/sparse.h"
+#include "kernels/autograd/tensor_memory.h"
 #include "kernels/cpu/epoch_order.h"
 #include "kernels/cpu/sampler.h"
 #include "kernels/cpu/sparse.h"
@@ -237,6 +238,7 @@ class Server {
 };
 
 void serve(const path& directory) {
+  sparse::keep_tensor_memory();  // as gnomon does at its start
   Server server(directory);
   for (std::string line; std::getline(std::cin, line);) {
     std::cout << Json{{"seconds", server.answer(Json::parse(line))}}.dump() << std::endl;

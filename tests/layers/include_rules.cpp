@@ -26,6 +26,7 @@ const std::vector<Guest>& guests() {
       {"LibTorch",
        "(torch|ATen|c10|caffe2)/.*",
        {"kernels/autograd/", "runtime/", "profiles/measure/", "apps/commands/", "apps/compute/"}},
+      {"Highway", "hwy/.*", {"kernels/cpu/"}},
       {"SimGrid", "(simgrid|xbt)/.*", {"sim/"}, true},
       {"CUDA",
        "(cuda|cub/|thrust/|cooperative_groups|nccl|nvml|cupti|cublas|cusparse|curand).*",
