@@ -3,6 +3,7 @@
 #include <hwy/highway.h>
 
 #include "kernels/cpu/sparse.h"
+#include "tests/kernels/instruction_set.h"
 #include "tests/kernels/sparse_contract.h"
 
 namespace gnomon::kernels {
@@ -15,8 +16,7 @@ struct CpuSparse {
   using BlockPtr = autograd::SparseBlockPtr;
   static torch::Device device() { return torch::kCPU; }
   static BlockPtr share(const Block& block) {
-    hwy::SetSupportedTargetsForTest(0);
-    hwy::SetSupportedTargetsForTest(hwy::SupportedTargets() & instructions);
+    choose_instruction_set(instructions);
     return std::make_shared<const autograd::SparseBlock>(std::make_shared<const Block>(block));
   }
   static constexpr auto spmm_sum = autograd::spmm_sum;
