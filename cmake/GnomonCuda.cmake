@@ -8,7 +8,7 @@ if(CMAKE_CUDA_COMPILER MATCHES "NOTFOUND$")
   unset(CMAKE_CUDA_COMPILER CACHE)  # a toolkit may have come since
 endif()
 if(DEFINED ENV{CUDACXX})
-  set(GNOMON_NVCC $ENV{CUDACXX} CACHE FILEPATH "The CUDA compiler that was found")
+  set(GNOMON_NVCC $ENV{CUDACXX} CACHE FILEPATH "The CUDA compiler that was found" FORCE)
 else()
   find_program(GNOMON_NVCC nvcc HINTS ENV CUDA_HOME PATHS /usr/local/cuda PATH_SUFFIXES bin)
 endif()
