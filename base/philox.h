@@ -39,7 +39,8 @@ enum class Purpose : std::uint8_t {
   dropout = 4,
   initialise = 5,
   simulate = 6,
-  test = 7
+  test = 7,
+  route = 8
 };
 
 /// Names one random stream: a pure function of these numbers, whatever the thread, device or order.

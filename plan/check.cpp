@@ -155,8 +155,8 @@ std::string why_simulated_only(const Plan& plan) {
   if (plan.embeddings.reuse != Reuse::none) {
     return field("embeddings.reuse", base::name_of(plan.embeddings.reuse));
   }
-  if (plan.aligned_reads || plan.fused) {
-    return plan.fused ? "fused" : "aligned_reads";
+  if (plan.unaligned_reads || plan.fused) {
+    return plan.fused ? "fused" : "unaligned_reads";
   }
   return plan.super_batch > 1 ? "super_batch above 1" : "";
 }

@@ -100,8 +100,8 @@ struct Plan {
   Home topology = Home::host;  ///< where adjacency lists live
   Home features = Home::host;  ///< where feature rows live
   Cache cache;
-  bool aligned_reads = false;  ///< zero-copy reads begin at whole 128-byte lines
-  double bias = 1;             ///< how much likelier a cached neighbour is drawn than another
+  bool unaligned_reads = false;  ///< zero-copy reads that do not begin at whole 128-byte lines
+  double bias = 1;               ///< how much likelier a cached neighbour is drawn than another
   Embeddings embeddings;
   int super_batch = 1;  ///< batches that are prepared together
   Macro macro;
@@ -141,7 +141,7 @@ struct Plan {
     f("topology", self.topology);
     f("features", self.features);
     f("cache", self.cache);
-    f("aligned_reads", self.aligned_reads);
+    f("unaligned_reads", self.unaligned_reads);
     f("bias", self.bias, base::Range{1, 1e6});
     f("embeddings", self.embeddings);
     f("super_batch", self.super_batch, base::Range{1, 4096});

@@ -28,6 +28,25 @@ void check_scaling(const std::vector<ScalingPoint>& points, const std::string& p
   }
 }
 
+void check_accesses(const Accesses& accesses, const std::string& path) {
+  for (std::size_t c = 0; c < accesses.curves.size(); ++c) {
+    const auto& points = accesses.curves[c].points;
+    for (std::size_t i = 1; i < points.size(); ++i) {
+      if (points[i].share <= points[i - 1].share || points[i].hits < points[i - 1].hits) {
+        throw InputError(path + ".curves[" + std::to_string(c) + "].points[" + std::to_string(i) + "]",
+                         "does not rise; use points with rising share and hits");
+      }
+    }
+  }
+}
+
+void check_part(double part_s, double whole_s, const std::string& path, const char* whole) {
+  if (part_s > whole_s) {
+    throw InputError(path,
+                     std::string("is longer than ") + whole + "; use at most " + base::Json(whole_s).dump());
+  }
+}
+
 }  // namespace
 
 void check(const Profile& profile, const std::string& where) {
@@ -48,6 +67,14 @@ void check(const Profile& profile, const std::string& where) {
   check_scaling(workload.worker_efficiency, path + ".worker_efficiency");
   check_scaling(workload.train_speedup, path + ".train_speedup");
   check_scaling(workload.device_batch_speedup, path + ".device_batch_speedup");
+  check_part(workload.parts.cpu_sample_s, workload.cpu_batch.mean_s, path + ".parts.cpu_sample_s",
+             "cpu_batch.mean_s");
+  check_part(workload.parts.device_sample_s, workload.device_batch.mean_s, path + ".parts.device_sample_s",
+             "device_batch.mean_s");
+  check_part(workload.parts.device_sample_link_s, workload.device_batch_link_s,
+             path + ".parts.device_sample_link_s", "device_batch_link_s");
+  check_accesses(workload.features, path + ".features");
+  check_accesses(workload.topology, path + ".topology");
 }
 
 Profile read_profile(const std::filesystem::path& path) {

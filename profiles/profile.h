@@ -9,6 +9,7 @@
 
 #include "base/document.h"
 #include "plan/job.h"
+#include "plan/vocabulary.h"
 
 namespace gnomon::profiles {
 
@@ -33,6 +34,7 @@ struct Cpu {
   double memory_bytes = 0;
   double memory_bandwidth_bytes_per_s = 0;  ///< all cores reading
   double copy_bandwidth_bytes_per_s = 0;    ///< one core copying, bytes copied (not read + written)
+  double process_bytes = 3e8;               ///< that a worker process takes before it does anything
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& f) {
@@ -41,19 +43,73 @@ struct Cpu {
     f("memory_bytes", self.memory_bytes, base::non_negative);
     f("memory_bandwidth_bytes_per_s", self.memory_bandwidth_bytes_per_s, base::non_negative);
     f("copy_bandwidth_bytes_per_s", self.copy_bandwidth_bytes_per_s, base::non_negative);
+    f("process_bytes", self.process_bytes, base::non_negative);
   }
 };
 
 struct Device {
   DeviceKind kind = DeviceKind::host;
   std::string name;
-  double memory_bytes = 0;
+  int count = 1;                            ///< devices of this kind
+  double memory_bytes = 0;                  ///< of each; 0: not known
+  double memory_bandwidth_bytes_per_s = 0;  ///< 0: reading its memory takes no time of its own
+  double link_saturation_share = 0.1;  ///< of its multiprocessors that zero-copy reads at full speed need
+  double context_bytes = 5e8;          ///< of its memory that libraries and kernels take
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& f) {
     f.required("kind", self.kind);
     f("name", self.name);
+    f("count", self.count, base::Range{1, 64});
     f("memory_bytes", self.memory_bytes, base::non_negative);
+    f("memory_bandwidth_bytes_per_s", self.memory_bandwidth_bytes_per_s, base::non_negative);
+    f("link_saturation_share", self.link_saturation_share, base::Range{0, 1});
+    f("context_bytes", self.context_bytes, base::non_negative);
+  }
+};
+
+/// PCIe between host and devices. Stage times are measured over it; its bandwidth is for what was not.
+struct Link {
+  double bandwidth_bytes_per_s = 0;  ///< of one copy engine; 0: not known
+  int devices_per_switch = 1;        ///< devices that share one way to the host
+  double outstanding_reads = 256;    ///< zero-copy requests in flight: 256 on PCIe 3, 768 on PCIe 4
+  double round_trip_s = 1e-6;
+  double header_bytes = 16;  ///< of each request's answer
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& f) {
+    f("bandwidth_bytes_per_s", self.bandwidth_bytes_per_s, base::non_negative);
+    f("devices_per_switch", self.devices_per_switch, base::Range{1, 64});
+    f("outstanding_reads", self.outstanding_reads, base::Range{1, 1e6});
+    f("round_trip_s", self.round_trip_s, base::non_negative);
+    f("header_bytes", self.header_bytes, base::Range{0, 1024});
+  }
+};
+
+/// Links between devices (NVLink). Devices 0 … clique-1 are all linked to each other, the next ones likewise.
+struct Peers {
+  double bandwidth_bytes_per_s = 0;  ///< of one device to the others; 0: there are no such links
+  int clique = 1;
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& f) {
+    f("bandwidth_bytes_per_s", self.bandwidth_bytes_per_s, base::non_negative);
+    f("clique", self.clique, base::Range{1, 64});
+  }
+};
+
+struct Disk {
+  double bandwidth_bytes_per_s = 0;  ///< reading large parts in order; 0: not known
+  double random_reads_per_s = 0;     ///< of one block each, with a full queue
+  double block_bytes = 4096;
+  int queue_depth = 32;  ///< reads in flight that it takes to get random_reads_per_s
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& f) {
+    f("bandwidth_bytes_per_s", self.bandwidth_bytes_per_s, base::non_negative);
+    f("random_reads_per_s", self.random_reads_per_s, base::non_negative);
+    f("block_bytes", self.block_bytes, base::Range{1, 1e9});
+    f("queue_depth", self.queue_depth, base::Range{1, 256});
   }
 };
 
@@ -66,6 +122,12 @@ struct Contention {
   double device_batch_beside_cpu_batch = 1;
   double transfer_beside_train = 1;
   double train_beside_transfer = 1;
+  double cpu_batch_beside_transfer = 1;
+  double transfer_beside_cpu_batch = 1;
+  double transfer_beside_device_batch = 1;  ///< beyond the link that they share
+  double device_batch_beside_transfer = 1;
+  double device_batch_beside_train = 1;  ///< of devices that prepare beside training
+  double train_beside_device_batch = 1;  ///< beyond the multiprocessors that are not training's
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& f) {
@@ -76,6 +138,12 @@ struct Contention {
     f("device_batch_beside_cpu_batch", self.device_batch_beside_cpu_batch, range);
     f("transfer_beside_train", self.transfer_beside_train, range);
     f("train_beside_transfer", self.train_beside_transfer, range);
+    f("cpu_batch_beside_transfer", self.cpu_batch_beside_transfer, range);
+    f("transfer_beside_cpu_batch", self.transfer_beside_cpu_batch, range);
+    f("transfer_beside_device_batch", self.transfer_beside_device_batch, range);
+    f("device_batch_beside_transfer", self.device_batch_beside_transfer, range);
+    f("device_batch_beside_train", self.device_batch_beside_train, range);
+    f("train_beside_device_batch", self.train_beside_device_batch, range);
   }
 };
 
@@ -83,6 +151,9 @@ struct MachineProfile {
   std::string name;
   Cpu cpu;
   Device device;
+  Link link;
+  Peers peers;
+  Disk disk;
   Contention contention;
 
   template <class Self, class Fields>
@@ -90,6 +161,9 @@ struct MachineProfile {
     f("name", self.name);
     f.required("cpu", self.cpu);
     f.required("device", self.device);
+    f("link", self.link);
+    f("peers", self.peers);
+    f("disk", self.disk);
     f("contention", self.contention);
   }
 };
@@ -128,6 +202,70 @@ struct ScalingPoint {
   }
 };
 
+/// The share of accesses that a cache answers which holds this share of all vertices.
+struct HitPoint {
+  double share = 0;
+  double hits = 0;
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& f) {
+    f.required("share", self.share, base::Range{0, 1});
+    f.required("hits", self.hits, base::Range{0, 1});
+  }
+};
+
+/// Measured on the graph: hits against size for one way to choose what a cache holds.
+struct HitCurve {
+  plan::CachePolicy policy = plan::CachePolicy::none;
+  std::vector<HitPoint> points;  ///< rising; linear between them, from (0, 0) to (1, 1)
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& f) {
+    f.required("policy", self.policy);
+    f.required("points", self.points);
+  }
+};
+
+/// How unevenly one kind of data is used.
+struct Accesses {
+  /// Where no curve was measured: the vertex of rank r is used in proportion to r^-skew; 0: all alike.
+  double skew = 0;
+  std::vector<HitCurve> curves;
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& f) {
+    f("skew", self.skew, base::Range{0, 0.999});
+    f("curves", self.curves);
+  }
+};
+
+/// What stages consist of, for plans that leave a part out or do it elsewhere. 0: not known; then parts are
+/// taken in proportion to the bytes that they read.
+struct StageParts {
+  double cpu_sample_s = 0;            ///< of cpu_batch: drawing neighbours; the rest gathers features
+  double device_sample_s = 0;         ///< of device_batch, likewise
+  double device_sample_link_s = 0;    ///< of device_batch_link_s: reading adjacency lists
+  double cpu_batch_memory_bytes = 0;  ///< host memory traffic of one batch; 0: contention alone counts
+  double transfer_memory_bytes = 0;
+  double device_batch_memory_bytes = 0;
+  double activation_bytes = 0;  ///< device memory at the peak of one training beyond batch and model
+  double refresh_s = 0;         ///< one core's time for the bottom layer of one batch's hot vertices, all hot
+  double fused_train_ratio = 1;  ///< what training takes with fused kernels, gathering in it
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& f) {
+    f("cpu_sample_s", self.cpu_sample_s, base::non_negative);
+    f("device_sample_s", self.device_sample_s, base::non_negative);
+    f("device_sample_link_s", self.device_sample_link_s, base::non_negative);
+    f("cpu_batch_memory_bytes", self.cpu_batch_memory_bytes, base::non_negative);
+    f("transfer_memory_bytes", self.transfer_memory_bytes, base::non_negative);
+    f("device_batch_memory_bytes", self.device_batch_memory_bytes, base::non_negative);
+    f("activation_bytes", self.activation_bytes, base::non_negative);
+    f("refresh_s", self.refresh_s, base::non_negative);
+    f("fused_train_ratio", self.fused_train_ratio, base::Range{0.01, 10});
+  }
+};
+
 /// One workload (graph and job) on one machine.
 struct WorkloadProfile {
   std::string graph;
@@ -151,6 +289,9 @@ struct WorkloadProfile {
       worker_efficiency;                    ///< w workers do w * value / cpu_batch.mean_s batches a second
   std::vector<ScalingPoint> train_speedup;  ///< train takes train.mean_s / value with so many device threads
   std::vector<ScalingPoint> device_batch_speedup;
+  StageParts parts;
+  Accesses features;  ///< of feature rows
+  Accesses topology;  ///< of adjacency lists
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& f) {
@@ -173,6 +314,9 @@ struct WorkloadProfile {
     f("worker_efficiency", self.worker_efficiency);
     f("train_speedup", self.train_speedup);
     f("device_batch_speedup", self.device_batch_speedup);
+    f("parts", self.parts);
+    f("features", self.features);
+    f("topology", self.topology);
   }
 };
 

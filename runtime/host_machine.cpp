@@ -6,6 +6,7 @@
 #include <deque>
 #include <exception>
 #include <mutex>
+#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -85,6 +86,8 @@ void HostMachine::State::perform(Stage stage, std::int64_t batch, int worker) {
       return work.device_batch(batch);
     case Stage::train:
       return work.train(batch);
+    default:
+      break;  // start_on refuses them
   }
 }
 
@@ -178,7 +181,12 @@ HostMachine::HostMachine(int workers, StageWork work) : state_(std::make_unique<
 
 HostMachine::~HostMachine() { state_->close_and_join(); }
 
-Ticket HostMachine::start(Stage stage, std::int64_t batch, std::span<const Ticket> after) {
+Ticket HostMachine::start_on(int device, Stage stage, std::int64_t batch, std::span<const Ticket> after) {
+  if (device != 0 || static_cast<int>(stage) >= schedule::num_basic_stages) {
+    throw base::InputError(
+        "stage " + std::string(schedule::name_of(stage)),
+        "simulated only: the runtime does not execute it on device " + std::to_string(device));
+  }
   const std::lock_guard lock(state_->mutex);
   const auto number = static_cast<std::int64_t>(state_->records.size());
   Record record;

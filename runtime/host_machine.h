@@ -26,8 +26,9 @@ class HostMachine final : public schedule::Machine {
   HostMachine(int workers, StageWork work);
   ~HostMachine() override;
 
-  schedule::Ticket start(schedule::Stage stage, std::int64_t batch,
-                         std::span<const schedule::Ticket> after) override;
+  /// Throws InputError for any stage but the four basic ones and any device but the first.
+  schedule::Ticket start_on(int device, schedule::Stage stage, std::int64_t batch,
+                            std::span<const schedule::Ticket> after) override;
   bool done(schedule::Ticket ticket) override;
   void wait_any(std::span<const schedule::Ticket> tickets) override;
   double now_s() override;

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/error.h"
+#include "schedule/data_parallel.h"
 
 namespace gnomon::schedule {
 
@@ -12,13 +12,21 @@ Epoch::Epoch(const plan::Plan& plan, std::int64_t batches, Machine& machine)
   log_.begin_s = machine.now_s();
 }
 
-Ticket Epoch::start(Stage stage, std::int64_t batch, std::initializer_list<Ticket> after) {
-  return machine_.start(stage, batch, {after.begin(), after.size()});
+Ticket Epoch::start(Stage stage, std::int64_t batch, std::initializer_list<Ticket> after, int device) {
+  return machine_.start_on(device, stage, batch, {after.begin(), after.size()});
 }
 
-Ticket Epoch::train(std::int64_t batch, std::initializer_list<Ticket> after) {
+Ticket Epoch::train(std::int64_t batch, std::initializer_list<Ticket> after, int device) {
   log_.trained.push_back(batch);
-  return start(Stage::train, batch, after);
+  return start(Stage::train, batch, after, device);
+}
+
+Ticket Epoch::start_group(std::int64_t group) {
+  std::vector<Ticket> shares;
+  for (int worker = 0; worker < std::max(1, plan_.workers); ++worker) {
+    shares.push_back(start(Stage::group_prepare, group));
+  }
+  return machine_.start_on(0, Stage::group_transfer, group, shares);
 }
 
 void Epoch::wait(std::vector<Ticket> tickets, Blocked blocked) {
@@ -28,6 +36,12 @@ void Epoch::wait(std::vector<Ticket> tickets, Blocked blocked) {
   const double begin_s = now_s();
   machine_.wait_any(tickets);
   count_since(begin_s, blocked);
+}
+
+void Epoch::wait_for(Ticket ticket, Blocked blocked) {
+  while (!done(ticket)) {
+    wait({ticket}, blocked);
+  }
 }
 
 void Epoch::count_since(double begin_s, Blocked blocked) {
@@ -75,28 +89,46 @@ void Epoch::collect_copies() {
   }
 }
 
+Ticket Epoch::gather_after(std::int64_t batch, Ticket copied, int device) {
+  return plan_.gather == plan::Gather::trainer ? start(Stage::device_gather, batch, {copied}, device)
+                                               : copied;
+}
+
 EpochLog Epoch::finish() {
   log_.end_s = machine_.now_s();
   return std::move(log_);
 }
 
-EpochLog run_epoch(const plan::Plan& plan, std::int64_t batches, Machine& machine) {
+namespace {
+
+EpochLog run_schedule(const plan::Plan& plan, std::int64_t batches, Machine& machine) {
   switch (plan.schedule) {
     case plan::Schedule::sequential:
       return run_sequential(plan, batches, machine);
+    case plan::Schedule::macro_batch:
     case plan::Schedule::pipelined:
-      return run_pipelined(plan, batches, machine);
+      return plan.route == plan::Route::cpu ? run_pipelined(plan, batches, machine)
+                                            : run_on_device(plan, batches, machine);
     case plan::Schedule::dual_buffer:
       return run_dual_buffer(plan, batches, machine);
     case plan::Schedule::claim_ahead:
       return run_claim_ahead(plan, batches, machine);
     case plan::Schedule::mixed:
+      return run_mixed(plan, batches, machine);
     case plan::Schedule::factored:
+      return run_factored(plan, batches, machine);
     case plan::Schedule::super_batch:
-    case plan::Schedule::macro_batch:
       break;
   }
-  throw base::InputError("plan \"" + plan.name + "\": schedule", "cannot be run yet");
+  return run_super_batch(plan, batches, machine);
+}
+
+}  // namespace
+
+EpochLog run_epoch(const plan::Plan& plan, std::int64_t batches, Machine& machine) {
+  const bool in_steps = plan.devices > 1 && plan.schedule != plan::Schedule::factored;
+  return in_steps ? run_data_parallel(plan, batches, machine, run_schedule)
+                  : run_schedule(plan, batches, machine);
 }
 
 }  // namespace gnomon::schedule

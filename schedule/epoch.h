@@ -33,12 +33,21 @@ class Epoch {
   std::int64_t batches() const { return batches_; }
   bool done(Ticket ticket) { return machine_.done(ticket); }
 
-  Ticket start(Stage stage, std::int64_t batch, std::initializer_list<Ticket> after = {});
+  Ticket start(Stage stage, std::int64_t batch, std::initializer_list<Ticket> after = {}, int device = 0);
+  Ticket start_behind(Stage stage, std::int64_t batch, std::span<const Ticket> after) {
+    return machine_.start(stage, batch, after);
+  }
   /// Starts the training of a batch and logs it as the next update.
-  Ticket train(std::int64_t batch, std::initializer_list<Ticket> after = {});
+  Ticket train(std::int64_t batch, std::initializer_list<Ticket> after = {}, int device = 0);
+
+  /// What the host does for a group of batches: a share of the CPU's work by each worker, then the copy of
+  /// the result to the device, whose ticket is returned.
+  Ticket start_group(std::int64_t group);
 
   /// Waits for any of `tickets` and the running CPU workers, and counts the time as `blocked` says.
   void wait(std::vector<Ticket> tickets, Blocked blocked);
+  /// Waits until `ticket` is done.
+  void wait_for(Ticket ticket, Blocked blocked);
   /// Counts the time since `begin_s` as `blocked` says.
   void count_since(double begin_s, Blocked blocked);
   double now_s() { return machine_.now_s(); }
@@ -58,6 +67,8 @@ class Epoch {
   /// Starts the copy of a finished batch. Its host slot is free again when collect_copies sees the copy done.
   Ticket copy(std::int64_t batch);
   void collect_copies();
+  /// What makes a copied batch ready to be trained: the copy, or where the trainer gathers, its gathering.
+  Ticket gather_after(std::int64_t batch, Ticket copied, int device = 0);
   const std::deque<Pending>& copying() const { return copying_; }
 
   EpochLog finish();
@@ -74,8 +85,12 @@ class Epoch {
 };
 
 EpochLog run_sequential(const plan::Plan& plan, std::int64_t batches, Machine& machine);
+EpochLog run_on_device(const plan::Plan& plan, std::int64_t batches, Machine& machine);
 EpochLog run_pipelined(const plan::Plan& plan, std::int64_t batches, Machine& machine);
 EpochLog run_dual_buffer(const plan::Plan& plan, std::int64_t batches, Machine& machine);
 EpochLog run_claim_ahead(const plan::Plan& plan, std::int64_t batches, Machine& machine);
+EpochLog run_mixed(const plan::Plan& plan, std::int64_t batches, Machine& machine);
+EpochLog run_factored(const plan::Plan& plan, std::int64_t batches, Machine& machine);
+EpochLog run_super_batch(const plan::Plan& plan, std::int64_t batches, Machine& machine);
 
 }  // namespace gnomon::schedule

@@ -1,13 +1,15 @@
 #include "schedule/epoch.h"
+#include "schedule/residence.h"
 
 namespace gnomon::schedule {
 namespace {
 
 /// Workers prepare in the order of the indices; what is finished is copied as soon as the device has room,
-/// and its training queued behind the copy.
+/// and its training queued behind the copy. With macro-batches workers draw from the resident part.
 class Pipeline {
  public:
-  Pipeline(const plan::Plan& plan, std::int64_t batches, Machine& machine) : epoch_(plan, batches, machine) {}
+  Pipeline(const plan::Plan& plan, std::int64_t batches, Machine& machine)
+      : epoch_(plan, batches, machine), residence_(epoch_) {}
 
   EpochLog run() {
     while (true) {
@@ -32,7 +34,7 @@ class Pipeline {
   }
 
   void start_workers() {
-    while (next_claim_ < epoch_.batches() && epoch_.worker_free()) {
+    while (next_claim_ < epoch_.batches() && epoch_.worker_free() && residence_.admits(next_claim_)) {
       epoch_.claim_for_worker(next_claim_++);
     }
   }
@@ -47,7 +49,7 @@ class Pipeline {
   void start_copies() {
     while (may_copy() && static_cast<int>(training_.size()) <= epoch_.plan().device_buffer) {
       const std::int64_t batch = *epoch_.finished().begin();
-      training_.push_back(epoch_.train(batch, {epoch_.copy(batch)}));
+      training_.push_back(epoch_.train(batch, {epoch_.gather_after(batch, epoch_.copy(batch))}));
       ++next_copy_;
     }
   }
@@ -60,11 +62,15 @@ class Pipeline {
     if (!training_.empty()) {
       tickets.push_back(training_.front());
     }
+    if (next_claim_ < epoch_.batches() && residence_.is_late()) {
+      tickets.push_back(residence_.next());
+    }
     epoch_.wait(tickets, {.on_cpu = training_.empty(),
                           .on_device = epoch_.worker_held() && next_claim_ < epoch_.batches()});
   }
 
   Epoch epoch_;
+  Residence residence_;
   std::deque<Ticket> training_;  ///< batches that the device holds, in the order of their updates
   std::int64_t next_claim_ = 0;
   std::int64_t next_copy_ = 0;

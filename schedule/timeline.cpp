@@ -9,22 +9,44 @@
 namespace gnomon::schedule {
 namespace {
 
-/// Lanes as threads of the trace: device first, then the link, then the workers.
+/// Lanes as threads of the trace: the first device and its copies, then the workers, the disk, what is
+/// between the devices, and the other devices.
+constexpr int first_worker = 2;
+constexpr int disk_thread = 10000;
+constexpr int interconnect_thread = 10001;
+constexpr int first_other_device = 10002;
+
 int thread_of(const StageSpan& span) {
+  const int device = span.device == 0 ? 0 : first_other_device + 2 * (span.device - 1);
   switch (span.stage) {
     case Stage::device_batch:
+    case Stage::device_gather:
     case Stage::train:
-      return 0;
+      return device;
     case Stage::transfer:
-      return 1;
+    case Stage::group_transfer:
+      return device + 1;
+    case Stage::group_read:
+      return disk_thread;
+    case Stage::all_reduce:
+      return interconnect_thread;
     case Stage::cpu_batch:
+    case Stage::group_prepare:
       break;
   }
-  return 2 + span.lane;
+  return first_worker + span.lane;
 }
 
 std::string thread_name(int thread) {
-  return thread == 0 ? "device" : thread == 1 ? "copies" : "worker " + std::to_string(thread - 2);
+  if (thread == disk_thread || thread == interconnect_thread) {
+    return thread == disk_thread ? "disk" : "gradients";
+  }
+  if (thread >= first_worker && thread < disk_thread) {
+    return "worker " + std::to_string(thread - first_worker);
+  }
+  const int number = thread < first_worker ? thread : thread - first_other_device + 2;
+  const std::string device = number < 2 ? "" : " " + std::to_string(number / 2);
+  return (number % 2 == 0 ? "device" : "copies") + device;
 }
 
 base::Json name_event(const char* what, std::size_t process, int thread, const std::string& name) {
@@ -59,8 +81,8 @@ void append_events(base::Json& events, const NamedTimeline& timeline, std::size_
 
 }  // namespace
 
-Ticket TracedMachine::start(Stage stage, std::int64_t batch, std::span<const Ticket> after) {
-  started_.push_back(machine_.start(stage, batch, after));
+Ticket TracedMachine::start_on(int device, Stage stage, std::int64_t batch, std::span<const Ticket> after) {
+  started_.push_back(machine_.start_on(device, stage, batch, after));
   return started_.back();
 }
 

@@ -14,7 +14,7 @@ class TracedMachine final : public Machine {
  public:
   explicit TracedMachine(Machine& machine) : machine_(machine) {}
 
-  Ticket start(Stage stage, std::int64_t batch, std::span<const Ticket> after) override;
+  Ticket start_on(int device, Stage stage, std::int64_t batch, std::span<const Ticket> after) override;
   bool done(Ticket ticket) override;
   void wait_any(std::span<const Ticket> tickets) override;
   double now_s() override;

@@ -8,11 +8,25 @@
 namespace gnomon::sim {
 namespace {
 
+using plan::Plan;
+using plan::Route;
+using plan::Schedule;
 using schedule::Stage;
 
-/// Seconds that one batch keeps each resource busy: the device, the link (a host device's copy lane), the
-/// workers and, with a host device, the cores.
-using Loads = std::array<double, 4>;
+/// What can be busy. Loads are seconds of all there is of it, per batch.
+enum At : std::size_t {
+  at_device,   ///< the lanes on which training runs
+  at_side,     ///< those that prepare beside it
+  at_updates,  ///< one update after the other, each with its average of gradients
+  at_link,     ///< a host device's copy lane
+  at_peers,
+  at_workers,  ///< as many as have a core
+  at_lanes,    ///< all workers, also while they wait for the disk
+  at_disk,
+  at_cores,  ///< with a host device
+  num_places
+};
+using Loads = std::array<double, num_places>;
 
 /// What a batch loads by either route.
 struct BatchLoads {
@@ -20,42 +34,132 @@ struct BatchLoads {
   Loads by_device{};
 };
 
-BatchLoads loads_of(const MachineModel& model, const StageCosts& costs) {
-  const auto least = [&](Stage stage, double seconds) {
-    return seconds * best_slowdown(model.contention, stage, model.workers);
-  };
-  const double cpu_batch_s = least(Stage::cpu_batch, costs.cpu_batch_s);
-  const double transfer_s = least(Stage::transfer, costs.transfer_s);
-  const double device_batch_s = least(Stage::device_batch, costs.device_batch_s);
-  const double train_s = least(Stage::train, costs.train_s);
-  const double workers = std::clamp(model.workers, 1, model.cores);
-  BatchLoads loads;
-  loads.by_cpu = {train_s, transfer_s, cpu_batch_s / workers, 0};
-  loads.by_device = {train_s + device_batch_s, 0, 0, 0};
-  if (model.host_device) {
-    const double threads = model.device_threads;
-    loads.by_cpu[3] = (cpu_batch_s + transfer_s + threads * train_s) / model.cores;
-    loads.by_device[3] = threads * (device_batch_s + train_s) / model.cores;
-  } else {
-    loads.by_device[1] =
-        least(Stage::device_batch, std::min(costs.device_batch_link_s, costs.device_batch_s));
-  }
-  return loads;
-}
+int units(int devices, int per_unit) { return (devices + per_unit - 1) / per_unit; }
 
-double busiest_s(const BatchLoads& loads, std::int64_t cpu_batches, std::int64_t device_batches) {
+/// The loads of a plan's batches.
+class Loading {
+ public:
+  Loading(const MachineModel& model, const Plan& plan) : model_(model), plan_(plan) {}
+
+  BatchLoads of(const StageCosts& costs) const {
+    const double gather_s = least(Stage::device_gather, costs.device_gather_s);
+    const double train_s = least(Stage::train, costs.train_s);
+    BatchLoads loads;
+    loads.by_cpu = by_cpu(costs);
+    loads.by_device[at_link] = link_s(Stage::device_batch, costs.device_batch_link_s, costs.device_batch_s);
+    loads.by_device[at_peers] = least(Stage::device_batch, costs.device_batch_peer_s);
+    const double prepare_s = least(Stage::device_batch, costs.device_batch_s);
+    loads.by_device[prepares_aside() ? at_side : at_device] = prepare_s;
+    if (plan_.schedule == Schedule::factored) {
+      loads.by_device[at_link] += least(Stage::transfer, model_.host_device ? 0 : costs.transfer_s);
+    }
+    for (Loads* route : {&loads.by_cpu, &loads.by_device}) {
+      if (plan_.gather == plan::Gather::trainer) {
+        (*route)[prepares_aside() ? at_side : at_device] += gather_s;
+        (*route)[at_link] += link_s(Stage::device_gather, costs.device_gather_link_s, costs.device_gather_s);
+        (*route)[at_peers] += least(Stage::device_gather, costs.device_gather_peer_s);
+      }
+      (*route)[at_device] += train_s;
+      (*route)[at_updates] = train_s + (plan_.switch_roles ? 0 : costs.all_reduce_s);
+    }
+    if (model_.host_device) {
+      add_cores(costs, loads, prepare_s, gather_s, train_s);
+    }
+    divide(loads.by_cpu);
+    divide(loads.by_device);
+    return loads;
+  }
+
+  /// What groups of batches load in all.
+  Loads of_groups(std::int64_t batches) const {
+    Loads loads{};
+    const auto groups = static_cast<double>(groups_of(batches));
+    const double prepare_s = groups * least(Stage::group_prepare, model_.costs.group_prepare_s);
+    const double transfer_s = groups * least(Stage::group_transfer, model_.costs.group_transfer_s);
+    loads[at_workers] = loads[at_lanes] = prepare_s;
+    loads[at_link] = transfer_s * model_.devices;
+    loads[at_disk] = groups * model_.costs.group_read_s * model_.disk_depth;
+    loads[at_cores] = model_.host_device ? prepare_s + transfer_s * model_.devices : 0;
+    divide(loads);
+    return loads;
+  }
+
+ private:
+  double least(Stage stage, double seconds) const {
+    return seconds * best_slowdown(model_.contention, kind_of(stage), model_.workers, model_.devices);
+  }
+  double link_s(Stage stage, double part_s, double whole_s) const {
+    return model_.host_device ? 0 : least(stage, std::min(part_s, whole_s));
+  }
+  bool prepares_aside() const { return model_.prepare_share > 0; }
+
+  Loads by_cpu(const StageCosts& costs) const {
+    Loads loads{};
+    const double cpu_batch_s = least(Stage::cpu_batch, costs.cpu_batch_s);
+    loads[at_link] = least(Stage::transfer, costs.transfer_s);
+    loads[at_workers] = cpu_batch_s;
+    loads[at_lanes] = cpu_batch_s + least(Stage::cpu_batch, costs.cpu_batch_disk_s);
+    loads[at_disk] = least(Stage::cpu_batch, costs.cpu_batch_disk_s);
+    return loads;
+  }
+
+  void add_cores(const StageCosts& costs, BatchLoads& loads, double prepare_s, double gather_s,
+                 double train_s) const {
+    const double threads = model_.device_threads;
+    const double gathering = plan_.gather == plan::Gather::trainer ? gather_s : 0;
+    loads.by_cpu[at_cores] =
+        loads.by_cpu[at_workers] + least(Stage::transfer, costs.transfer_s) + threads * (gathering + train_s);
+    loads.by_device[at_cores] = threads * (prepare_s + gathering + train_s);
+  }
+
+  /// By how many there are of each.
+  void divide(Loads& loads) const {
+    const double devices = model_.devices;
+    loads[at_device] /= devices;
+    loads[at_side] /= devices;
+    loads[at_updates] /= devices;
+    loads[at_link] /= model_.host_device ? devices : units(model_.devices, model_.devices_per_link);
+    loads[at_peers] /= units(model_.devices, model_.devices_per_clique);
+    loads[at_workers] /= std::clamp(model_.workers, 1, model_.cores);
+    loads[at_lanes] /= std::max(1, model_.workers);
+    loads[at_disk] /= model_.disk_depth;
+    loads[at_cores] /= model_.cores;
+  }
+
+  /// The fewest that so many batches need.
+  std::int64_t groups_of(std::int64_t batches) const {
+    const std::int64_t steps = units(static_cast<int>(batches), model_.devices);
+    if (plan_.schedule == Schedule::super_batch) {
+      return (steps + plan_.super_batch - 1) / plan_.super_batch;
+    }
+    if (plan_.schedule != Schedule::macro_batch || batches == 0) {
+      return 0;
+    }
+    const std::int64_t parts = plan_.macro.partitions;
+    const std::int64_t in_part =
+        std::max<std::int64_t>(1, (steps * plan_.macro.resident + parts - 1) / parts);
+    const std::int64_t in_group = in_part * plan_.macro.passes;
+    return (steps + in_group - 1) / in_group;
+  }
+
+  const MachineModel& model_;
+  const Plan& plan_;
+};
+
+double busiest_s(const BatchLoads& loads, const Loads& fixed, std::int64_t cpu_batches,
+                 std::int64_t device_batches) {
   double busiest = 0;
-  for (std::size_t r = 0; r < loads.by_cpu.size(); ++r) {
-    busiest = std::max(busiest, static_cast<double>(cpu_batches) * loads.by_cpu[r] +
+  for (std::size_t r = 0; r < num_places; ++r) {
+    busiest = std::max(busiest, fixed[r] + static_cast<double>(cpu_batches) * loads.by_cpu[r] +
                                     static_cast<double>(device_batches) * loads.by_device[r]);
   }
   return busiest;
 }
 
 /// The minimum over n_c. The maximum of straight lines is convex, so it is where the next one is not less.
-double best_split_s(const BatchLoads& loads, std::int64_t batches) {
+double best_split_s(const BatchLoads& loads, const Loads& fixed, std::int64_t batches) {
   const auto at = [&](std::int64_t cpu_batches) {
-    return busiest_s(loads, cpu_batches, batches - cpu_batches);
+    return busiest_s(loads, fixed, cpu_batches, batches - cpu_batches);
   };
   std::int64_t least = 0;
   std::int64_t most = batches;
@@ -72,7 +176,7 @@ double best_split_s(const BatchLoads& loads, std::int64_t batches) {
 
 double weighted(const Loads& weights, const Loads& loads) {
   double sum = 0;
-  for (std::size_t r = 0; r < loads.size(); ++r) {
+  for (std::size_t r = 0; r < num_places; ++r) {
     sum += weights[r] * loads[r];
   }
   return sum;
@@ -80,12 +184,12 @@ double weighted(const Loads& weights, const Loads& loads) {
 
 /// Weights of the resources, adding up to 1. For any of them the weighted sum of the loads is at most the
 /// busiest one; the best ones are one resource alone, or two for which the routes weigh the same.
-std::vector<Loads> weightings(const BatchLoads& mean) {
+std::vector<Loads> weightings(const BatchLoads& mean, Route route) {
   std::vector<Loads> all;
-  for (std::size_t r = 0; r < mean.by_cpu.size(); ++r) {
+  for (std::size_t r = 0; r < num_places; ++r) {
     all.emplace_back()[r] = 1;
     const double slope = mean.by_cpu[r] - mean.by_device[r];
-    for (std::size_t s = 0; s < r; ++s) {
+    for (std::size_t s = 0; s < r && route == Route::both; ++s) {
       const double other = mean.by_cpu[s] - mean.by_device[s];
       if (slope * other < 0) {
         Loads& pair = all.emplace_back();
@@ -99,17 +203,21 @@ std::vector<Loads> weightings(const BatchLoads& mean) {
 
 /// When batches cost what they cost, even a schedule that knew it all beforehand would have to choose one of
 /// two routes for each: by every weighting at least the cheaper one (linear programming's weak duality).
-double clairvoyant_s(const MachineModel& model, plan::Route route, std::int64_t batches) {
-  const auto weights = weightings(loads_of(model, model.costs));
-  std::vector<double> sums(weights.size());
+double clairvoyant_s(const MachineModel& model, const Loading& loading, const Loads& fixed, Route route,
+                     std::int64_t batches) {
+  const auto weights = weightings(loading.of(model.costs), route);
+  std::vector<double> sums;
+  for (const Loads& each : weights) {
+    sums.push_back(weighted(each, fixed));
+  }
   for (std::int64_t batch = 0; batch < batches; ++batch) {
-    const BatchLoads loads = loads_of(model, model.costs_of(batch));
+    const BatchLoads loads = loading.of(model.costs_of(batch));
     for (std::size_t i = 0; i < weights.size(); ++i) {
       const double by_cpu = weighted(weights[i], loads.by_cpu);
       const double by_device = weighted(weights[i], loads.by_device);
-      sums[i] += route == plan::Route::cpu      ? by_cpu
-                 : route == plan::Route::device ? by_device
-                                                : std::min(by_cpu, by_device);
+      sums[i] += route == Route::cpu      ? by_cpu
+                 : route == Route::device ? by_device
+                                          : std::min(by_cpu, by_device);
     }
   }
   return *std::max_element(sums.begin(), sums.end());
@@ -117,20 +225,28 @@ double clairvoyant_s(const MachineModel& model, plan::Route route, std::int64_t 
 
 }  // namespace
 
-double lower_bound_s(const MachineModel& model, plan::Route route, std::int64_t batches) {
+double lower_bound_s(const MachineModel& model, const Plan& plan, std::int64_t batches) {
+  const Loading loading(model, plan);
+  const Loads fixed = loading.of_groups(batches);
   if (model.costs_of) {
-    return clairvoyant_s(model, route, batches);
+    return clairvoyant_s(model, loading, fixed, plan.route, batches);
   }
-  const BatchLoads loads = loads_of(model, model.costs);
-  switch (route) {
-    case plan::Route::cpu:
-      return busiest_s(loads, batches, 0);
-    case plan::Route::device:
-      return busiest_s(loads, 0, batches);
-    case plan::Route::both:
+  const BatchLoads loads = loading.of(model.costs);
+  switch (plan.route) {
+    case Route::cpu:
+      return busiest_s(loads, fixed, batches, 0);
+    case Route::device:
+      return busiest_s(loads, fixed, 0, batches);
+    case Route::both:
       break;
   }
-  return best_split_s(loads, batches);
+  return best_split_s(loads, fixed, batches);
+}
+
+double lower_bound_s(const MachineModel& model, Route route, std::int64_t batches) {
+  Plan plan;
+  plan.route = route;
+  return lower_bound_s(model, plan, batches);
 }
 
 }  // namespace gnomon::sim

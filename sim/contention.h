@@ -2,57 +2,103 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <vector>
 
 #include "profiles/profile.h"
 #include "schedule/machine.h"
+#include "sim/prediction.h"
 
 namespace gnomon::sim {
-
-/// How many stages of each kind run.
-using StageCounts = std::array<int, schedule::num_stages>;
 
 /// What neighbours can make a stage gain at most, where a profile measured that they speed it up.
 inline constexpr double least_slowdown = 0.5;
 
-/// Calls visit(neighbour, slowdown) for each kind of stage that `stage` feels beside it.
-template <class Visit>
-void for_each_neighbour(const profiles::Contention& contention, schedule::Stage stage, Visit&& visit) {
+/// Stages that slow others down, and are slowed down, alike. `none`: not at all.
+enum class Kind : std::uint8_t { cpu, copy, prepare, train, none };
+inline constexpr std::size_t num_kinds = 4;
+
+inline Kind kind_of(schedule::Stage stage) {
   using schedule::Stage;
   switch (stage) {
     case Stage::cpu_batch:
-      visit(Stage::train, contention.cpu_batch_beside_train);
-      visit(Stage::device_batch, contention.cpu_batch_beside_device_batch);
-      break;
+    case Stage::group_prepare:
+      return Kind::cpu;
     case Stage::transfer:
-      visit(Stage::train, contention.transfer_beside_train);
-      break;
+    case Stage::group_transfer:
+      return Kind::copy;
     case Stage::device_batch:
-      visit(Stage::cpu_batch, contention.device_batch_beside_cpu_batch);
-      break;
+    case Stage::device_gather:
+      return Kind::prepare;
     case Stage::train:
-      visit(Stage::cpu_batch, contention.train_beside_cpu_batch);
-      visit(Stage::transfer, contention.train_beside_transfer);
-      break;
+      return Kind::train;
+    default:
+      return Kind::none;
   }
 }
 
-/// How much longer a stage takes beside these neighbours (profiles::Contention).
-inline double slowdown(const profiles::Contention& contention, schedule::Stage stage,
-                       const StageCounts& running) {
+/// How many stages of each kind run.
+using KindCounts = std::array<int, num_kinds>;
+
+/// The stages that run now.
+class Running {
+ public:
+  explicit Running(int devices) : on_(static_cast<std::size_t>(devices)) {}
+
+  void add(schedule::Stage stage, int device, int change) {
+    const Kind kind = kind_of(stage);
+    if (kind != Kind::none) {
+      all_[static_cast<std::size_t>(kind)] += change;
+      on_[static_cast<std::size_t>(device)][static_cast<std::size_t>(kind)] += change;
+    }
+  }
+  const KindCounts& everywhere() const { return all_; }
+  const KindCounts& on(int device) const { return on_[static_cast<std::size_t>(device)]; }
+
+ private:
+  KindCounts all_{};
+  std::vector<KindCounts> on_;
+};
+
+/// Slowdown of `kind` by one neighbour of kind `beside` (profiles::Contention).
+inline double coefficient(const profiles::Contention& given, Kind kind, Kind beside) {
+  const double table[num_kinds][num_kinds] = {
+      {1, given.cpu_batch_beside_transfer, given.cpu_batch_beside_device_batch, given.cpu_batch_beside_train},
+      {given.transfer_beside_cpu_batch, 1, given.transfer_beside_device_batch, given.transfer_beside_train},
+      {given.device_batch_beside_cpu_batch, given.device_batch_beside_transfer, 1,
+       given.device_batch_beside_train},
+      {given.train_beside_cpu_batch, given.train_beside_transfer, given.train_beside_device_batch, 1}};
+  return table[static_cast<std::size_t>(kind)][static_cast<std::size_t>(beside)];
+}
+
+/// How much longer a stage of this kind takes beside `counts` neighbours: slowdowns add up.
+inline double contention_slowdown(const profiles::Contention& given, Kind kind, const KindCounts& counts) {
   double sum = 1;
-  for_each_neighbour(contention, stage, [&](schedule::Stage neighbour, double each) {
-    sum += running[static_cast<std::size_t>(neighbour)] * (each - 1);
-  });
+  for (std::size_t beside = 0; beside < num_kinds; ++beside) {
+    sum += counts[beside] * (coefficient(given, kind, static_cast<Kind>(beside)) - 1);
+  }
   return std::max(least_slowdown, sum);
 }
 
-/// The least that slowdown() can be with so many workers: 1 unless neighbours speed the stage up.
-inline double best_slowdown(const profiles::Contention& contention, schedule::Stage stage, int workers) {
+/// The least that contention_slowdown() can be with so many workers: 1 unless neighbours speed the stage up.
+inline double best_slowdown(const profiles::Contention& given, Kind kind, int workers, int devices) {
   double sum = 1;
-  for_each_neighbour(contention, stage, [&](schedule::Stage neighbour, double each) {
-    sum += (neighbour == schedule::Stage::cpu_batch ? workers : 1) * std::min(0.0, each - 1);
-  });
+  for (std::size_t beside = 0; beside < num_kinds && kind != Kind::none; ++beside) {
+    const int most = static_cast<Kind>(beside) == Kind::cpu ? workers : kind == Kind::cpu ? devices : 1;
+    sum += most * std::min(0.0, coefficient(given, kind, static_cast<Kind>(beside)) - 1);
+  }
   return std::max(least_slowdown, sum);
 }
+
+/// How much longer a stage takes that asks for `share` of the host memory's bandwidth, when all that run ask
+/// for more than there is: each gets what it asks for or an equal part of the rest, whichever is less
+/// (max-min fairness).
+double memory_slowdown(const std::array<double, num_kinds>& shares, const KindCounts& counts, double share);
+
+bool is_contended(const MachineModel& model);
+
+/// How much longer a stage takes on this machine beside everything that runs. Stages of another device count
+/// only for CPU work and for host memory.
+double slowdown(const MachineModel& model, schedule::Stage stage, int device, const Running& running);
 
 }  // namespace gnomon::sim

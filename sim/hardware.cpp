@@ -17,6 +17,8 @@ namespace s4u = simgrid::s4u;
 
 /// As many as plans and profiles may name. SimGrid takes no new hosts after the first run, so all exist.
 constexpr int most_cores = 4096;
+constexpr int most_disk_depth = 256;
+constexpr int most_links = 64;
 
 /// Engine time passes in units of about one epoch, and every epoch begins at a whole number of units. Until
 /// the clock reaches twice this number its rounding is the same for all epochs: a run's result does not
@@ -36,7 +38,7 @@ constexpr const char* context_option = "--cfg=contexts/factory:raw";
 
 constexpr double never_s = std::numeric_limits<double>::infinity();
 
-std::string name_of_cpu(int cores) { return "cpu-" + std::to_string(cores); }
+std::string numbered(const char* kind, int number) { return kind + ("-" + std::to_string(number)); }
 
 /// SimGrid takes Ctrl-C and segmentation faults for itself; this gives them back.
 class SignalHandlers {
@@ -60,9 +62,15 @@ class SignalHandlers {
 void make_platform() {
   auto* machine = s4u::create_empty_zone("machine");
   for (int cores = 1; cores <= most_cores; ++cores) {
-    machine->create_host(name_of_cpu(cores), 1.0)->set_core_count(cores)->seal();
+    machine->create_host(numbered("cpu", cores), 1.0)->set_core_count(cores)->seal();
   }
-  machine->create_host("link", 1.0)->seal();
+  for (int depth = 1; depth <= most_disk_depth; ++depth) {
+    machine->create_host(numbered("disk", depth), 1.0)->set_core_count(depth)->seal();
+  }
+  for (int link = 0; link < most_links; ++link) {
+    machine->create_host(numbered("link", link), 1.0)->seal();
+    machine->create_host(numbered("peer", link), 1.0)->seal();
+  }
   machine->seal();
 }
 
@@ -91,7 +99,7 @@ void make_engine() { engine(); }
 void run_in_actor(const std::function<void()>& body) {
   s4u::Engine& runs = engine();
   std::exception_ptr thrown;
-  s4u::Actor::create("policy", s4u::Host::by_name("link"), [&] {
+  s4u::Actor::create("policy", s4u::Host::by_name("link-0"), [&] {
     try {
       body();
     } catch (const simgrid::ForcefulKillException&) {
@@ -107,42 +115,63 @@ void run_in_actor(const std::function<void()>& body) {
 }
 
 struct Hardware::State {
+  /// A resource that several works may use at a time.
+  struct Pool {
+    s4u::Host* host = nullptr;
+    int capacity = 1;
+    int threads = 0;
+    bool is_short() const { return threads > capacity; }
+  };
   struct Slot {
     Work work;
     double slowdown = 1;
     double end_s = never_s;  ///< unless it shares; then SimGrid knows
-    bool busy = false;
+    Pool* pool = nullptr;    ///< none for a device
     bool shares = false;
   };
 
   double unit_s = 1;  ///< a power of two: dividing by it rounds nothing
   double origin = 0;  ///< the epoch's begin on the engine's clock
   double now_s = 0;
-  int cores = 1;
-  s4u::Host* cpu = nullptr;
-  s4u::Host* link = nullptr;
+  Pool cores, disk;
+  std::vector<Pool> links, cliques;
   std::vector<Slot> slots;
+  std::vector<int> busy;                 ///< slots, in no order
   std::vector<s4u::ActivityPtr> shared;  ///< running executions …
   std::vector<int> shared_slots;         ///< … and whose they are
   std::vector<int> ended;
-  int threads = 0;  ///< on the cores
-  int link_users = 0;
+  int short_pools = 0;
 
   double to_date(double seconds) const { return origin + seconds / unit_s; }
   Slot& at(int slot) { return slots[static_cast<std::size_t>(slot)]; }
 
-  void count(const Work& work, int sign) {
-    threads += work.resource == Resource::cores ? sign * work.threads : 0;
-    link_users += work.resource == Resource::link ? sign : 0;
+  Pool* pool_of(const Work& work) {
+    switch (work.resource) {
+      case Resource::device:
+        return nullptr;
+      case Resource::cores:
+        return &cores;
+      case Resource::disk:
+        return &disk;
+      case Resource::link:
+        return &links.at(static_cast<std::size_t>(work.unit));
+      case Resource::peer:
+        break;
+    }
+    return &cliques.at(static_cast<std::size_t>(work.unit));
   }
 
-  bool is_short(Resource resource) const {
-    return resource == Resource::cores ? threads > cores : resource == Resource::link && link_users > 1;
+  void count(Pool* pool, int threads) {
+    if (pool != nullptr) {
+      short_pools -= pool->is_short();
+      pool->threads += threads;
+      short_pools += pool->is_short();
+    }
   }
 
   void execute(int slot, double seconds) {
     auto execution = s4u::Exec::init()->set_flops_amount(seconds / unit_s);
-    execution->set_host(at(slot).work.resource == Resource::link ? link : cpu);
+    execution->set_host(at(slot).pool->host);
     execution->set_thread_count(at(slot).work.threads);
     execution->start();
     shared.emplace_back(std::move(execution));
@@ -168,15 +197,24 @@ struct Hardware::State {
     return stop(static_cast<std::size_t>(position));
   }
 
+  /// SimGrid's clock stands still while nothing is shared.
+  void catch_up() {
+    if (shared.empty() && s4u::Engine::get_clock() < to_date(now_s)) {
+      s4u::this_actor::sleep_until(to_date(now_s));
+    }
+  }
+
   /// Hands works to SimGrid's solver where they have come to share, and takes them back where they no longer
   /// do.
   void divide() {
-    if (shared.empty() && !is_short(Resource::cores) && !is_short(Resource::link)) {
+    if (shared.empty() && short_pools == 0) {
       return;
     }
-    for (int slot = 0; slot < std::ssize(slots); ++slot) {
+    catch_up();
+    std::sort(busy.begin(), busy.end());
+    for (const int slot : busy) {
       Slot& here = at(slot);
-      const bool shares = here.busy && is_short(here.work.resource);
+      const bool shares = here.pool != nullptr && here.pool->is_short();
       if (shares && !here.shares) {
         execute(slot, std::exchange(here.end_s, never_s) - now_s);
       } else if (!shares && here.shares) {
@@ -186,8 +224,9 @@ struct Hardware::State {
     }
   }
 
+  /// Its place in `busy` is for the caller.
   void end(int slot) {
-    count(at(slot).work, -1);
+    count(at(slot).pool, -at(slot).work.threads);
     at(slot) = {};
     ended.push_back(slot);
   }
@@ -199,22 +238,19 @@ struct Hardware::State {
 
   double next_end_s() const {
     double next_s = never_s;
-    for (const Slot& slot : slots) {
-      next_s = std::min(next_s, slot.end_s);
+    for (const int slot : busy) {
+      next_s = std::min(next_s, slots[static_cast<std::size_t>(slot)].end_s);
     }
     return next_s;
   }
 
   /// Lets the clock run until work that does not share ends at `next_s`, or work that shares before it.
   void sleep_until(double next_s) {
-    const double pause = std::max(0.0, to_date(next_s) - s4u::Engine::get_clock());
     if (shared.empty()) {
-      if (pause > date_precision) {
-        s4u::this_actor::sleep_for(pause);
-      }
       now_s = next_s;
       return;
     }
+    const double pause = std::max(0.0, to_date(next_s) - s4u::Engine::get_clock());
     const double timeout = next_s == never_s ? -1 : pause;
     const auto first = s4u::Activity::wait_any_for(shared, timeout);
     if (first < 0) {
@@ -234,26 +270,44 @@ struct Hardware::State {
       }
       end_shared(static_cast<std::size_t>(next));
     }
-    for (int slot = 0; slot < std::ssize(slots); ++slot) {
+    for (const int slot : busy) {
       if (at(slot).end_s <= now_s) {
         end(slot);
       }
     }
+    std::sort(ended.begin(), ended.end());
+    std::erase_if(busy, [this](int slot) { return std::binary_search(ended.begin(), ended.end(), slot); });
   }
 };
 
-Hardware::Hardware(int cores, int slots, double scale_s) : state_(std::make_unique<State>()) {
-  if (cores < 1 || cores > most_cores) {
-    throw std::invalid_argument("a simulated machine has 1 to " + std::to_string(most_cores) +
-                                " cores, not " + std::to_string(cores));
+namespace {
+
+void require_at_most(int count, int most, const char* what) {
+  if (count < 1 || count > most) {
+    throw std::invalid_argument("a simulated machine has 1 to " + std::to_string(most) + " " + what +
+                                ", not " + std::to_string(count));
   }
+}
+
+}  // namespace
+
+Hardware::Hardware(const Shared& shared, int slots, double scale_s) : state_(std::make_unique<State>()) {
+  require_at_most(shared.cores, most_cores, "cores");
+  require_at_most(shared.disk_depth, most_disk_depth, "reads in flight");
+  require_at_most(shared.links, most_links, "links");
+  require_at_most(shared.cliques, most_links, "cliques of devices");
+  const auto host = [](const char* kind, int number) { return s4u::Host::by_name(numbered(kind, number)); };
   state_->unit_s = scale_s > 0 ? std::exp2(std::ceil(std::log2(scale_s))) : 1;
-  state_->cores = cores;
-  state_->cpu = s4u::Host::by_name(name_of_cpu(cores));
-  state_->link = s4u::Host::by_name("link");
+  state_->cores = {host("cpu", shared.cores), shared.cores};
+  state_->disk = {host("disk", shared.disk_depth), shared.disk_depth};
+  for (int link = 0; link < shared.links; ++link) {
+    state_->links.push_back({host("link", link)});
+  }
+  for (int clique = 0; clique < shared.cliques; ++clique) {
+    state_->cliques.push_back({host("peer", clique)});
+  }
   state_->slots.resize(static_cast<std::size_t>(slots));
   state_->origin = std::max(first_date, std::ceil(s4u::Engine::get_clock()));
-  s4u::this_actor::sleep_until(state_->origin);
 }
 
 Hardware::~Hardware() {
@@ -265,8 +319,10 @@ Hardware::~Hardware() {
 double Hardware::now_s() const { return state_->now_s; }
 
 void Hardware::begin(int slot, const Work& work, double slowdown) {
-  state_->at(slot) = {work, slowdown, state_->now_s + work.seconds * slowdown, true, false};
-  state_->count(work, 1);
+  auto* pool = state_->pool_of(work);
+  state_->at(slot) = {work, slowdown, state_->now_s + work.seconds * slowdown, pool, false};
+  state_->count(pool, work.threads);
+  state_->busy.push_back(slot);
 }
 
 void Hardware::change_slowdown(int slot, double slowdown) {

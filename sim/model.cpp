@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/philox.h"
 #include "schedule/machine.h"
+#include "sim/costs.h"
 #include "sim/prediction.h"
 
 namespace gnomon::sim {
@@ -61,19 +62,6 @@ double handover_s(const profiles::Profile& profile, const plan::Plan& plan) {
   return plan.handover_copies * profile.workload.batch_bytes / bandwidth;
 }
 
-/// Mean costs without the hand-over copies.
-StageCosts mean_costs(const WorkloadProfile& workload, const plan::Plan& plan) {
-  using profiles::scaling_at;
-  const double batch_speedup = scaling_at(workload.device_batch_speedup, plan.device_threads);
-  StageCosts costs;
-  costs.cpu_batch_s = workload.cpu_batch.mean_s / scaling_at(workload.worker_efficiency, plan.workers);
-  costs.transfer_s = workload.transfer.mean_s;
-  costs.device_batch_s = workload.device_batch.mean_s / batch_speedup;
-  costs.device_batch_link_s = workload.device_batch_link_s / batch_speedup;
-  costs.train_s = workload.train.mean_s / scaling_at(workload.train_speedup, plan.device_threads);
-  return costs;
-}
-
 /// The costs of each batch of an epoch.
 std::vector<StageCosts> draw_costs(const WorkloadProfile& workload, const StageCosts& mean,
                                    double extra_cpu_s, std::uint64_t seed) {
@@ -84,11 +72,30 @@ std::vector<StageCosts> draw_costs(const WorkloadProfile& workload, const StageC
   const auto train = draw_spread(workload.train, Stage::train, batches, seed);
   std::vector<StageCosts> costs(cpu.size());
   for (std::size_t i = 0; i < costs.size(); ++i) {
-    costs[i] = {mean.cpu_batch_s * cpu[i] + extra_cpu_s, mean.transfer_s * transfer[i],
-                mean.device_batch_s * device[i], mean.device_batch_link_s * device[i],
-                mean.train_s * train[i]};
+    StageCosts& here = costs[i] = mean;
+    here.cpu_batch_s = mean.cpu_batch_s * cpu[i] + extra_cpu_s;
+    here.cpu_batch_disk_s *= cpu[i];
+    here.transfer_s *= transfer[i];
+    here.train_s *= train[i];
+    for (double StageCosts::*part : {&StageCosts::device_batch_s, &StageCosts::device_batch_link_s,
+                                     &StageCosts::device_batch_peer_s, &StageCosts::device_gather_s,
+                                     &StageCosts::device_gather_link_s, &StageCosts::device_gather_peer_s}) {
+      here.*part *= device[i];
+    }
   }
   return costs;
+}
+
+/// What a stage asks of host memory, of all that there is.
+std::array<double, 4> memory_shares(const profiles::Profile& profile, const StageCosts& costs) {
+  const double bandwidth = profile.machine.cpu.memory_bandwidth_bytes_per_s;
+  const auto& parts = profile.workload.parts;
+  const auto share = [bandwidth](double bytes, double seconds) {
+    return bandwidth > 0 && seconds > 0 ? std::min(1.0, bytes / seconds / bandwidth) : 0.0;
+  };
+  return {share(parts.cpu_batch_memory_bytes, costs.cpu_batch_s),
+          share(parts.transfer_memory_bytes, costs.transfer_s),
+          share(parts.device_batch_memory_bytes, costs.device_batch_s), 0.0};
 }
 
 }  // namespace
@@ -98,10 +105,16 @@ MachineModel machine_model(const profiles::Profile& profile, const plan::Plan& p
   MachineModel model;
   model.cores = profile.machine.cpu.cores;
   model.workers = plan.workers;
+  model.devices = plan.devices;
+  model.devices_per_link = profile.machine.link.devices_per_switch;
+  model.devices_per_clique = profile.machine.peers.clique;
+  model.disk_depth = profile.machine.disk.queue_depth;
+  model.prepare_share = plan.prepare_share;
   model.host_device = profile.machine.device.kind == profiles::DeviceKind::host;
   model.device_threads = plan.device_threads;
   model.contention = profile.machine.contention;
-  model.costs = mean_costs(profile.workload, plan);
+  model.costs = costs_of_plan(profile, plan).costs;
+  model.memory_shares = memory_shares(profile, model.costs);
   const double extra_cpu_s = handover_s(profile, plan);
   if (spread) {
     const auto drawn = std::make_shared<const std::vector<StageCosts>>(

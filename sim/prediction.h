@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -9,6 +10,7 @@
 #include "profiles/profile.h"
 #include "schedule/policies.h"
 #include "schedule/timeline.h"
+#include "sim/memory.h"
 
 namespace gnomon::sim {
 
@@ -19,6 +21,15 @@ struct StageCosts {
   double device_batch_s = 0;
   double device_batch_link_s = 0;  ///< the part of device_batch_s, its first, that also uses the link
   double train_s = 0;
+  double cpu_batch_disk_s = 0;     ///< before a worker's cpu_batch_s: its reads of the disk
+  double device_batch_peer_s = 0;  ///< of device_batch_s, after the link part: reads from linked devices
+  double device_gather_s = 0;      ///< gathering by the device that trains
+  double device_gather_link_s = 0;
+  double device_gather_peer_s = 0;
+  double all_reduce_s = 0;
+  double group_read_s = 0;     ///< of a macro-batch from the disk
+  double group_prepare_s = 0;  ///< what the CPU does for a group of batches, on one core
+  double group_transfer_s = 0;
 };
 
 /// What the simulated machine is built of. The mean costs, and with `costs_of` those of each batch.
@@ -31,6 +42,14 @@ struct MachineModel {
   profiles::Contention contention{};
   /// What each batch costs; empty: the mean.
   std::function<StageCosts(std::int64_t batch)> costs_of{};
+  int devices = 1;
+  int devices_per_link = 1;    ///< that share one way to the host
+  int devices_per_clique = 1;  ///< that are linked to each other
+  int disk_depth = 1;          ///< reads in flight that get all there is of the disk
+  double prepare_share = 0;    ///< of a device's multiprocessors, when it prepares beside training
+  /// Of the host memory's bandwidth that a stage asks for alone: CPU work, copies, device preparation,
+  /// training.
+  std::array<double, 4> memory_shares{};
 };
 
 /// The model of a resolved plan on a profiled machine. `spread`: batches differ as they were measured to, by
@@ -48,7 +67,10 @@ struct Prediction {
   double blocked_on_cpu_s = 0;
   double blocked_on_device_s = 0;
   std::int64_t cpu_batches = 0;
-  std::string bound_by;                       ///< "cpu", "link" or "device": the busiest
+  std::string bound_by;  ///< "cpu", "link", "device", "disk" or "peers": the busiest
+  double disk_utilisation = 0;
+  double reduce_utilisation = 0;              ///< of what averages gradients between devices
+  Memory memory;                              ///< by predict only; with a shortage the epoch takes for ever
   std::vector<schedule::StageSpan> timeline;  ///< only when asked for
 };
 
@@ -68,7 +90,12 @@ class Simulator {
                     const std::function<void(schedule::Machine&)>& drive);
 };
 
-/// Resolves the plan on the profile's machine, models it (with spread) and runs one epoch.
+/// The plan as it runs on the profile's machine: plan::resolve, and devices that sample where that is left
+/// open. Throws InputError.
+plan::Plan resolve_on(const profiles::Profile& profile, const plan::Plan& plan);
+
+/// Resolves the plan on the profile's machine, models it (with spread) and runs one epoch; of a plan that
+/// does not fit into memory nothing but the memory is told.
 Prediction predict(Simulator& simulator, const profiles::Profile& profile, const plan::Plan& plan,
                    bool with_timeline = false, std::uint64_t seed = 0);
 
@@ -78,5 +105,9 @@ Prediction predict(Simulator& simulator, const profiles::Profile& profile, const
 /// beforehand can be faster; as others do not, this bound is a few percent further away than that of the
 /// mean.
 double lower_bound_s(const MachineModel& model, plan::Route route, std::int64_t batches);
+
+/// The same for one plan on a machine of one device or more: also counts what the plan's other stages ask of
+/// devices, disk and links, and which devices do what.
+double lower_bound_s(const MachineModel& model, const plan::Plan& plan, std::int64_t batches);
 
 }  // namespace gnomon::sim

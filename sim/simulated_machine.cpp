@@ -2,46 +2,91 @@
 
 #include <algorithm>
 #include <stdexcept>
-#include <utility>
+#include <string>
+
+#include "base/error.h"
 
 namespace gnomon::sim {
 namespace {
 
 using schedule::Stage;
+using schedule::StageSpan;
 using schedule::Ticket;
 
+/// Lanes of each device.
 constexpr int device_lane = 0;
 constexpr int copy_lane = 1;
-constexpr int first_worker = 2;
+constexpr int side_lane = 2;
+constexpr int lanes_per_device = 3;
 
-bool has_contention(const profiles::Contention& contention) {
-  bool found = false;
-  const auto look = [&found](const char*, double slowdown, base::Range = {}) { found |= slowdown != 1; };
-  profiles::Contention::fields(contention, look);
-  return found;
+int units(int devices, int per_unit) { return (devices + per_unit - 1) / per_unit; }
+
+Shared shared_of(const MachineModel& model) {
+  return {model.cores, model.disk_depth, units(model.devices, model.devices_per_link),
+          units(model.devices, model.devices_per_clique)};
 }
 
 }  // namespace
 
 SimulatedMachine::SimulatedMachine(const MachineModel& model, double scale_s)
     : model_(model),
-      contended_(has_contention(model.contention)),
-      hardware_(model.cores, first_worker + model.workers, scale_s),
-      lanes_(static_cast<std::size_t>(first_worker + model.workers)) {}
+      contended_(is_contended(model)),
+      disk_lane_(lanes_per_device * model.devices),
+      first_worker_(disk_lane_ + 2),
+      hardware_(shared_of(model), first_worker_ + model.workers, scale_s),
+      lanes_(static_cast<std::size_t>(first_worker_ + model.workers)),
+      queues_(static_cast<std::size_t>(first_worker_ + 1)),
+      running_(model.devices) {
+  for (int worker = 0; worker < model.workers; ++worker) {
+    free_workers_.push(first_worker_ + worker);
+  }
+}
 
-Ticket SimulatedMachine::start(Stage stage, std::int64_t batch, std::span<const Ticket> after) {
+/// The lane, or the first worker's for all of them.
+int SimulatedMachine::lane_for(int device, Stage stage) const {
+  const int first = lanes_per_device * device;
+  switch (stage) {
+    case Stage::cpu_batch:
+    case Stage::group_prepare:
+      return first_worker_;
+    case Stage::transfer:
+    case Stage::group_transfer:
+      return first + copy_lane;
+    case Stage::device_batch:
+    case Stage::device_gather:
+      return first + (model_.prepare_share > 0 ? side_lane : device_lane);
+    case Stage::train:
+      return first + device_lane;
+    case Stage::group_read:
+      return disk_lane_;
+    case Stage::all_reduce:
+      break;
+  }
+  return disk_lane_ + 1;
+}
+
+std::deque<std::int64_t>& SimulatedMachine::queue_of(int lane) {
+  return queues_[static_cast<std::size_t>(std::min(lane, first_worker_))];
+}
+
+Ticket SimulatedMachine::start_on(int device, Stage stage, std::int64_t batch,
+                                  std::span<const Ticket> after) {
+  if (device < 0 || device >= model_.devices) {
+    throw base::InputError("device " + std::to_string(device),
+                           "the machine has " + std::to_string(model_.devices));
+  }
   const auto ticket = std::ssize(started_);
-  started_.push_back({{stage, batch, 0, 0, 0}, {}, false});
+  started_.push_back({{stage, batch, 0, 0, 0, device}, 0, -1, false, {}});
   for (const Ticket before : after) {
     if (!done(before)) {
-      started_.back().after.push_back(before);
+      at(before.number).successors.push_back(ticket);
+      ++started_.back().pending;
     }
   }
-  const int queue = stage == Stage::cpu_batch  ? first_worker
-                    : stage == Stage::transfer ? copy_lane
-                                               : device_lane;
-  queue_of(queue).push_back(ticket);
-  dispatch();
+  const int lane = lane_for(device, stage);
+  queue_of(lane).push_back(ticket);
+  to_look_at_.push_back(lane);
+  settle_lanes();
   return {ticket};
 }
 
@@ -60,8 +105,8 @@ void SimulatedMachine::wait_any(std::span<const Ticket> tickets) {
   }
 }
 
-std::vector<schedule::StageSpan> SimulatedMachine::timeline() const {
-  std::vector<schedule::StageSpan> spans;
+std::vector<StageSpan> SimulatedMachine::timeline() const {
+  std::vector<StageSpan> spans;
   for (const Started& started : started_) {
     if (started.done) {
       spans.push_back(started.span);
@@ -70,136 +115,181 @@ std::vector<schedule::StageSpan> SimulatedMachine::timeline() const {
   return spans;
 }
 
-std::deque<std::int64_t>& SimulatedMachine::queue_of(int lane) {
-  return queues_[static_cast<std::size_t>(std::min(lane, first_worker))];
-}
-
-/// Lets every lane take what it can at this date. A stage that takes no time may free others.
-void SimulatedMachine::dispatch() {
-  bool ended = true;
-  while (ended) {
-    ended = step(device_lane);
-    ended |= step(copy_lane);
-    const int workers = queue_of(first_worker).empty() && waiting_workers_ == 0 ? 0 : model_.workers;
-    for (int worker = 0; worker < workers; ++worker) {
-      ended |= step(first_worker + worker);
+/// An idle lane reaches its next stage; a free worker the next one of all workers.
+void SimulatedMachine::take_next(int lane) {
+  auto& queue = queue_of(lane);
+  while (!queue.empty()) {
+    int taker = lane;
+    if (lane == first_worker_) {
+      if (free_workers_.empty()) {
+        return;
+      }
+      taker = free_workers_.top();
+      free_workers_.pop();
+    } else if (lane_at(lane).current >= 0) {
+      return;
+    }
+    lane_at(taker).current = queue.front();
+    at(queue.front()).span.lane = is_worker(taker) ? taker - first_worker_ : 0;
+    queue.pop_front();
+    if (at(lane_at(taker).current).pending == 0) {
+      begin(taker);
+    } else {
+      at(lane_at(taker).current).waiting_lane = taker;
     }
   }
 }
 
-/// Whether a stage ended at once.
-bool SimulatedMachine::step(int lane) {
-  Lane& here = lanes_[static_cast<std::size_t>(lane)];
-  if (here.current < 0 && !queue_of(lane).empty()) {
-    here.current = queue_of(lane).front();
-    queue_of(lane).pop_front();
-    waiting_workers_ += lane >= first_worker;
+/// Lets every lane take what it can at this date. A stage that takes no time may free others.
+void SimulatedMachine::settle_lanes() {
+  while (!to_look_at_.empty() || !ready_.empty()) {
+    if (!ready_.empty()) {
+      const int lane = ready_.back();
+      ready_.pop_back();
+      begin(lane);
+    } else {
+      const int lane = to_look_at_.back();
+      to_look_at_.pop_back();
+      take_next(lane);
+    }
   }
-  if (here.current < 0 || here.running || !is_ready(here.current)) {
-    return false;
-  }
-  waiting_workers_ -= lane >= first_worker;
-  return begin(lane);
 }
 
-bool SimulatedMachine::is_ready(std::int64_t ticket) const {
-  const auto& after = started_[static_cast<std::size_t>(ticket)].after;
-  return std::all_of(after.begin(), after.end(), [this](Ticket before) {
-    return started_[static_cast<std::size_t>(before.number)].done;
-  });
-}
-
-/// Whether the stage that `lane` has reached ended at once.
-bool SimulatedMachine::begin(int lane) {
-  Lane& here = lanes_[static_cast<std::size_t>(lane)];
+void SimulatedMachine::begin(int lane) {
+  Lane& here = lane_at(lane);
   auto& span = at(here.current).span;
   span.begin_s = now_s();
-  span.lane = std::max(0, lane - first_worker);
   here.running = true;
-  ++running_[static_cast<std::size_t>(span.stage)];
-  const auto [first, second] = work_of(span.stage, span.batch);
-  here.next = second;
-  const bool uses_link = span.stage == Stage::transfer || span.stage == Stage::device_batch;
-  link_s_ += uses_link ? first.seconds : 0;
-  if (first.seconds <= 0 && second.seconds <= 0) {
-    finish(lane);
-    return true;
+  here.piece = 0;
+  here.pieces = pieces_of(span);
+  running_.add(span.stage, span.device, 1);
+  for (int i = 0; i < here.pieces.count; ++i) {
+    const Work& work = here.pieces.works[static_cast<std::size_t>(i)];
+    link_s_ += work.resource == Resource::link ? work.seconds : 0;
+    disk_s_ += work.resource == Resource::disk ? work.seconds * work.threads / model_.disk_depth : 0;
   }
-  beginning_.emplace_back(lane, first.seconds > 0 ? first : std::exchange(here.next, {}));
-  return false;
+  if (model_.host_device && span.stage == Stage::transfer && here.pieces.count > 0) {
+    link_s_ += here.pieces.works[0].seconds;
+  }
+  if (here.pieces.count == 0) {
+    finish(lane);
+  } else {
+    beginning_.push_back(lane);
+  }
 }
 
 void SimulatedMachine::finish(int lane) {
-  Lane& here = lanes_[static_cast<std::size_t>(lane)];
-  Started& ended = at(here.current);
+  Lane& here = lane_at(lane);
+  const std::int64_t ticket = here.current;
+  Started& ended = at(ticket);
   ended.done = true;
   ended.span.end_s = now_s();
-  const auto stage = static_cast<std::size_t>(ended.span.stage);
-  --running_[stage];
-  busy_s_[stage] += ended.span.end_s - ended.span.begin_s;
+  running_.add(ended.span.stage, ended.span.device, -1);
+  busy_s_[static_cast<std::size_t>(ended.span.stage)] += ended.span.end_s - ended.span.begin_s;
   here = {};
+  if (is_worker(lane)) {
+    free_workers_.push(lane);
+  }
+  to_look_at_.push_back(std::min(lane, first_worker_));
+  for (const std::int64_t successor : ended.successors) {
+    Started& next = at(successor);
+    if (--next.pending == 0 && next.waiting_lane >= 0) {
+      ready_.push_back(next.waiting_lane);
+    }
+  }
 }
 
-/// One piece of work, or two one after the other.
-std::array<Work, 2> SimulatedMachine::work_of(Stage stage, std::int64_t batch) const {
-  const StageCosts costs = model_.costs_of ? model_.costs_of(batch) : model_.costs;
+/// One piece of work, or more, one after the other.
+SimulatedMachine::Pieces SimulatedMachine::pieces_of(const StageSpan& span) const {
+  const StageCosts costs = model_.costs_of ? model_.costs_of(span.batch) : model_.costs;
   const auto device = model_.host_device ? Resource::cores : Resource::device;
-  const Work nothing;
-  switch (stage) {
+  const int link = switch_of(span.device);
+  const int clique = span.device / model_.devices_per_clique;
+  Pieces pieces;
+  const auto copy = [&](double seconds) {
+    pieces.add({seconds, model_.host_device ? Resource::cores : Resource::link, 1, link});
+  };
+  const auto prepare = [&](double seconds, double link_s, double peer_s) {
+    link_s = model_.host_device ? 0 : std::min(link_s, seconds);
+    peer_s = std::min(peer_s, seconds - link_s);
+    pieces.add({link_s, Resource::link, 1, link});
+    pieces.add({peer_s, Resource::peer, 1, clique});
+    pieces.add({seconds - link_s - peer_s, device, model_.device_threads});
+  };
+  switch (span.stage) {
     case Stage::cpu_batch:
-      return {Work{costs.cpu_batch_s, Resource::cores, 1}, nothing};
+      pieces.add({costs.cpu_batch_disk_s, Resource::disk, 1});
+      pieces.add({costs.cpu_batch_s, Resource::cores, 1});
+      break;
     case Stage::transfer:
-      return {Work{costs.transfer_s, model_.host_device ? Resource::cores : Resource::link, 1}, nothing};
+      copy(costs.transfer_s);
+      break;
     case Stage::train:
-      return {Work{costs.train_s, device, model_.device_threads}, nothing};
+      pieces.add({costs.train_s, device, model_.device_threads});
+      break;
     case Stage::device_batch:
+      prepare(costs.device_batch_s, costs.device_batch_link_s, costs.device_batch_peer_s);
+      break;
+    case Stage::device_gather:
+      prepare(costs.device_gather_s, costs.device_gather_link_s, costs.device_gather_peer_s);
+      break;
+    case Stage::all_reduce:
+      pieces.add({costs.all_reduce_s, Resource::device, 1});
+      break;
+    case Stage::group_read:
+      pieces.add({costs.group_read_s, Resource::disk, model_.disk_depth});
+      break;
+    case Stage::group_prepare:
+      pieces.add({costs.group_prepare_s / std::max(1, model_.workers), Resource::cores, 1});
+      break;
+    case Stage::group_transfer:
+      copy(costs.group_transfer_s);
       break;
   }
-  const double link_s = model_.host_device ? 0 : std::min(costs.device_batch_link_s, costs.device_batch_s);
-  return {Work{link_s, Resource::link, 1},
-          Work{costs.device_batch_s - link_s, device, model_.device_threads}};
+  return pieces;
 }
 
-double SimulatedMachine::slowdown_of(Stage stage) const {
-  return contended_ ? slowdown(model_.contention, stage, running_) : 1.0;
+double SimulatedMachine::slowdown_of(const StageSpan& span) const {
+  return contended_ ? slowdown(model_, span.stage, span.device, running_) : 1.0;
 }
 
 /// Before time goes on: gives the hardware what begins now, and everything running its present speed.
-void SimulatedMachine::settle() {
-  for (const auto& [lane, work] : beginning_) {
-    Lane& here = lanes_[static_cast<std::size_t>(lane)];
-    here.slowdown = slowdown_of(at(here.current).span.stage);
-    hardware_.begin(lane, work, here.slowdown);
+void SimulatedMachine::settle_speeds() {
+  std::sort(beginning_.begin(), beginning_.end());
+  for (const int lane : beginning_) {
+    Lane& here = lane_at(lane);
+    here.slowdown = slowdown_of(at(here.current).span);
+    hardware_.begin(lane, here.pieces.works[static_cast<std::size_t>(here.piece)], here.slowdown);
   }
   beginning_.clear();
   if (!contended_) {
     return;
   }
-  for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
-    Lane& here = lanes_[lane];
-    const double slowdown = here.running ? slowdown_of(at(here.current).span.stage) : here.slowdown;
+  for (int lane = 0; lane < std::ssize(lanes_); ++lane) {
+    Lane& here = lane_at(lane);
+    const double slowdown = here.running ? slowdown_of(at(here.current).span) : here.slowdown;
     if (here.running && slowdown != here.slowdown) {
       here.slowdown = slowdown;
-      hardware_.change_slowdown(static_cast<int>(lane), slowdown);
+      hardware_.change_slowdown(lane, slowdown);
     }
   }
 }
 
 void SimulatedMachine::advance() {
-  settle();
+  settle_speeds();
   const auto& ended = hardware_.advance();
   if (ended.empty()) {
     throw std::logic_error("the policy waits for a stage that cannot end: no stage runs");
   }
   for (const int lane : ended) {
-    Lane& here = lanes_[static_cast<std::size_t>(lane)];
-    if (here.next.seconds > 0) {
-      beginning_.emplace_back(lane, std::exchange(here.next, {}));
+    Lane& here = lane_at(lane);
+    if (++here.piece < here.pieces.count) {
+      beginning_.push_back(lane);
     } else {
       finish(lane);
     }
   }
-  dispatch();
+  settle_lanes();
 }
 
 }  // namespace gnomon::sim

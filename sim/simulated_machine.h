@@ -3,8 +3,9 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <functional>
+#include <queue>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "schedule/machine.h"
@@ -18,8 +19,9 @@ namespace gnomon::sim {
 ///
 /// Contention is exact: whenever the number of running stages of some kind changes, what is left of every
 /// running stage goes on at its new speed. All that ends at one date has ended before wait_any returns.
-/// Device batching uses the link first, for its link part, and only the device after. A host device has no
-/// link: its copies are a thread's work.
+/// A stage may be several pieces of work, one after the other: reading the disk, then a core; reading over
+/// the link, then from linked devices, then the device alone. A host device has no link: its copies are a
+/// thread's work.
 ///
 /// Lives inside run_in_actor.
 class SimulatedMachine final : public schedule::Machine {
@@ -27,8 +29,8 @@ class SimulatedMachine final : public schedule::Machine {
   /// `scale_s`: see Hardware. `model` must outlive the machine.
   SimulatedMachine(const MachineModel& model, double scale_s);
 
-  schedule::Ticket start(schedule::Stage stage, std::int64_t batch,
-                         std::span<const schedule::Ticket> after) override;
+  schedule::Ticket start_on(int device, schedule::Stage stage, std::int64_t batch,
+                            std::span<const schedule::Ticket> after) override;
   bool done(schedule::Ticket ticket) override;
   void wait_any(std::span<const schedule::Ticket> tickets) override;
   double now_s() override { return hardware_.now_s(); }
@@ -36,48 +38,72 @@ class SimulatedMachine final : public schedule::Machine {
 
   /// Seconds that stages of this kind ran, all lanes together.
   double busy_s(schedule::Stage stage) const { return busy_s_[static_cast<std::size_t>(stage)]; }
-  /// Seconds of the link's full bandwidth that were asked of it (with a host device: that the copy lane ran).
+  /// Seconds of the links' full bandwidth that were asked of them (with a host device: that the copy lane
+  /// ran).
   double link_s() const { return link_s_; }
+  /// Seconds that a whole disk was read, as if nothing else had read it.
+  double disk_s() const { return disk_s_; }
   /// The spans of all stages that are done, in the order of their starts.
   std::vector<schedule::StageSpan> timeline() const;
 
  private:
+  /// The pieces of a stage; those of no time are left out.
+  struct Pieces {
+    std::array<Work, 3> works;
+    int count = 0;
+    void add(const Work& work) {
+      if (work.seconds > 0) {
+        works[static_cast<std::size_t>(count++)] = work;
+      }
+    }
+  };
   struct Started {
     schedule::StageSpan span;
-    std::vector<schedule::Ticket> after;
+    int pending = 0;        ///< stages before it that are not done
+    int waiting_lane = -1;  ///< the lane that has reached it before they were
     bool done = false;
+    std::vector<std::int64_t> successors;
   };
-  /// Lanes are the hardware's slots: the device, the copy lane, then the workers.
+  /// Lanes are the hardware's slots: those of each device, of the disk, between the devices, of the workers.
   struct Lane {
     std::int64_t current = -1;  ///< the ticket it has reached
     bool running = false;       ///< or still waiting for what stands before it
-    Work next;                  ///< what follows the work in hand
+    Pieces pieces;
+    int piece = 0;  ///< in hand
     double slowdown = 1;
   };
 
+  int lane_for(int device, schedule::Stage stage) const;
+  bool is_worker(int lane) const { return lane >= first_worker_; }
+  Lane& lane_at(int lane) { return lanes_[static_cast<std::size_t>(lane)]; }
   std::deque<std::int64_t>& queue_of(int lane);
   Started& at(std::int64_t ticket) { return started_[static_cast<std::size_t>(ticket)]; }
-  void dispatch();
-  bool step(int lane);
-  bool is_ready(std::int64_t ticket) const;
-  bool begin(int lane);
+  void take_next(int lane);
+  void settle_lanes();
+  void begin(int lane);
   void finish(int lane);
-  std::array<Work, 2> work_of(schedule::Stage stage, std::int64_t batch) const;
-  double slowdown_of(schedule::Stage stage) const;
-  void settle();
+  Pieces pieces_of(const schedule::StageSpan& span) const;
+  int switch_of(int device) const { return device / model_.devices_per_link; }
+  double slowdown_of(const schedule::StageSpan& span) const;
+  void settle_speeds();
   void advance();
 
   const MachineModel& model_;
   const bool contended_;
+  const int disk_lane_;
+  const int first_worker_;
   Hardware hardware_;
   std::vector<Lane> lanes_;
-  std::array<std::deque<std::int64_t>, 3> queues_;  ///< of the device, of the copy lane, of the workers
-  int waiting_workers_ = 0;
+  std::vector<std::deque<std::int64_t>> queues_;  ///< of each lane; one for all workers
+  std::priority_queue<int, std::vector<int>, std::greater<>> free_workers_;
+  std::vector<int> to_look_at_;  ///< lanes that may reach their next stage at this date
+  std::vector<int> ready_;       ///< lanes whose stage need not wait any longer
   std::vector<Started> started_;
-  std::vector<std::pair<int, Work>> beginning_;  ///< begun at this date, not yet given to the hardware
-  StageCounts running_{};
+  std::vector<int> beginning_;  ///< lanes with a piece that is not yet given to the hardware
+  Running running_;
   std::array<double, schedule::num_stages> busy_s_{};
   double link_s_ = 0;
+  double disk_s_ = 0;
 };
 
 }  // namespace gnomon::sim

@@ -17,14 +17,16 @@ class VirtualMachine final : public schedule::Machine {
  public:
   using Durations = std::function<double(schedule::Stage, std::int64_t batch)>;
 
-  VirtualMachine(int workers, Durations durations)
-      : durations_(std::move(durations)), worker_free_s_(static_cast<std::size_t>(workers), 0.0) {}
+  VirtualMachine(int workers, Durations durations, bool prepares_beside_training = false)
+      : durations_(std::move(durations)),
+        worker_free_s_(static_cast<std::size_t>(workers), 0.0),
+        prepares_beside_training_(prepares_beside_training) {}
 
-  schedule::Ticket start(schedule::Stage stage, std::int64_t batch,
-                         std::span<const schedule::Ticket> after) override {
-    double& lane_free_s = lane_of(stage);
-    schedule::StageSpan span{stage, batch, 0, std::max(now_s_, lane_free_s), 0};
-    if (stage == schedule::Stage::cpu_batch) {
+  schedule::Ticket start_on(int device, schedule::Stage stage, std::int64_t batch,
+                            std::span<const schedule::Ticket> after) override {
+    double& lane_free_s = lane_of(device, stage);
+    schedule::StageSpan span{stage, batch, 0, std::max(now_s_, lane_free_s), 0, device};
+    if (is_of_workers(stage)) {
       span.lane = static_cast<int>(&lane_free_s - worker_free_s_.data());
     }
     for (const auto ticket : after) {
@@ -57,17 +59,34 @@ class VirtualMachine final : public schedule::Machine {
   const schedule::StageSpan& at(schedule::Ticket ticket) const {
     return spans_.at(static_cast<std::size_t>(ticket.number));
   }
-  double& lane_of(schedule::Stage stage) {
-    if (stage == schedule::Stage::cpu_batch) {
-      return *std::min_element(worker_free_s_.begin(), worker_free_s_.end());
+  static bool is_of_workers(schedule::Stage stage) {
+    return stage == schedule::Stage::cpu_batch || stage == schedule::Stage::group_prepare;
+  }
+  double& lane_of(int device, schedule::Stage stage) {
+    using schedule::Stage;
+    switch (stage) {
+      case Stage::cpu_batch:
+      case Stage::group_prepare:
+        return *std::min_element(worker_free_s_.begin(), worker_free_s_.end());
+      case Stage::transfer:
+      case Stage::group_transfer:
+        return lanes_free_s_[{device, Stage::transfer}];
+      case Stage::group_read:
+      case Stage::all_reduce:
+        return lanes_free_s_[{0, stage}];
+      case Stage::device_batch:
+      case Stage::device_gather:
+        return lanes_free_s_[{device, prepares_beside_training_ ? Stage::device_batch : Stage::train}];
+      case Stage::train:
+        break;
     }
-    return stage == schedule::Stage::transfer ? copy_free_s_ : device_free_s_;
+    return lanes_free_s_[{device, Stage::train}];
   }
 
   Durations durations_;
   std::vector<double> worker_free_s_;
-  double copy_free_s_ = 0;
-  double device_free_s_ = 0;
+  bool prepares_beside_training_ = false;
+  std::map<std::pair<int, schedule::Stage>, double> lanes_free_s_;  ///< of all but the workers
   double now_s_ = 0;
   std::vector<schedule::StageSpan> spans_;
 };

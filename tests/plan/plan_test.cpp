@@ -86,7 +86,7 @@ TEST(Plan, RoundTripKeepsEveryField) {
   plan.topology = Home::disk;
   plan.features = Home::device;
   plan.cache = {CachePolicy::value_weight, false, true, Home::host, 0.5, true};
-  plan.aligned_reads = true;
+  plan.unaligned_reads = true;
   plan.bias = 3;
   plan.embeddings = {Reuse::halo, 0.75};
   plan.super_batch = 9;

@@ -14,6 +14,7 @@
 namespace gnomon::schedule {
 
 struct HostWorld {
+  static constexpr int num_stages = num_basic_stages;
   static void run(int workers, const StageSeconds& stage_s, const MachineBody& body) {
     const auto sleep = [&](Stage stage) {
       return [&stage_s, stage](std::int64_t batch) {
@@ -42,6 +43,12 @@ void no_work(std::int64_t) {}
 
 StageWork idle_work() {
   return {[](std::int64_t, int) {}, no_work, no_work, no_work};
+}
+
+TEST(HostMachine, RefusesStagesAndDevicesThatItDoesNotHave) {
+  HostMachine machine(1, idle_work());
+  EXPECT_THROW(machine.start(Stage::device_gather, 0, {}), base::InputError);
+  EXPECT_THROW(machine.start_on(1, Stage::train, 0, {}), base::InputError);
 }
 
 TEST(HostMachine, AtMostAsManyWorkersAtOnceAndAllOfThem) {

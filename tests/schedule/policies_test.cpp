@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <numeric>
 #include <random>
@@ -19,22 +20,34 @@ using test::VirtualMachine;
 
 struct Times {
   double cpu = 0, transfer = 0, device = 0, train = 0;
+  double gather = 0, reduce = 0, read = 0, prepare = 0, ship = 0;  ///< prepare: a worker's share of a group
 };
 
 VirtualMachine machine_with(const Plan& plan, const Times& times) {
-  return {plan.workers, [times](Stage stage, std::int64_t) {
-            switch (stage) {
-              case Stage::cpu_batch:
-                return times.cpu;
-              case Stage::transfer:
-                return times.transfer;
-              case Stage::device_batch:
-                return times.device;
-              case Stage::train:
-                break;
-            }
-            return times.train;
-          }};
+  const auto seconds = [times](Stage stage, std::int64_t) {
+    switch (stage) {
+      case Stage::cpu_batch:
+        return times.cpu;
+      case Stage::transfer:
+        return times.transfer;
+      case Stage::device_batch:
+        return times.device;
+      case Stage::device_gather:
+        return times.gather;
+      case Stage::all_reduce:
+        return times.reduce;
+      case Stage::group_read:
+        return times.read;
+      case Stage::group_prepare:
+        return times.prepare;
+      case Stage::group_transfer:
+        return times.ship;
+      case Stage::train:
+        break;
+    }
+    return times.train;
+  };
+  return {std::max(1, plan.workers), seconds, plan.prepares_beside_training()};
 }
 
 EpochLog run(const Plan& plan, std::int64_t batches, const Times& times) {
@@ -218,6 +231,8 @@ void check_contract(const Plan& plan, std::int64_t batches, const EpochLog& log,
         ++trainings[static_cast<std::size_t>(span.batch)];
         device_room.emplace_back(span.begin_s, -1);
         break;
+      default:
+        break;  // not of a batch's way
     }
   }
   EXPECT_EQ(trainings, std::vector<int>(all.size(), 1));

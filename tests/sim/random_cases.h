@@ -20,6 +20,16 @@ inline double duration_of(const sim::StageCosts& costs, schedule::Stage stage) {
       return costs.transfer_s;
     case schedule::Stage::device_batch:
       return costs.device_batch_s;
+    case schedule::Stage::device_gather:
+      return costs.device_gather_s;
+    case schedule::Stage::all_reduce:
+      return costs.all_reduce_s;
+    case schedule::Stage::group_read:
+      return costs.group_read_s;
+    case schedule::Stage::group_prepare:
+      return costs.group_prepare_s;  // a model with workers divides it among them
+    case schedule::Stage::group_transfer:
+      return costs.group_transfer_s;
     case schedule::Stage::train:
       break;
   }

@@ -36,9 +36,9 @@ struct Start {
 class Recorder final : public Machine {
  public:
   explicit Recorder(Machine& machine) : machine_(machine), begin_s_(machine.now_s()) {}
-  Ticket start(Stage stage, std::int64_t batch, std::span<const Ticket> after) override {
+  Ticket start_on(int device, Stage stage, std::int64_t batch, std::span<const Ticket> after) override {
     starts.push_back({stage, batch, machine_.now_s() - begin_s_});
-    return machine_.start(stage, batch, after);
+    return machine_.start_on(device, stage, batch, after);
   }
   bool done(Ticket ticket) override { return machine_.done(ticket); }
   void wait_any(std::span<const Ticket> tickets) override { machine_.wait_any(tickets); }

@@ -1,0 +1,122 @@
+#include <map>
+
+#include "base/philox.h"
+#include "schedule/epoch.h"
+
+namespace gnomon::schedule {
+namespace {
+
+/// DUCATI-delta (MorphGL's baseline): each batch comes by the CPU route with a given probability, else the
+/// device prepares it; they are trained in the order of their indices, so the device waits for a CPU batch
+/// that is late, and copies go beside the device's reads of host memory.
+class MixedRoutes {
+ public:
+  MixedRoutes(const plan::Plan& plan, std::int64_t batches, Machine& machine)
+      : epoch_(plan, batches, machine) {
+    for (std::int64_t batch = 0; batch < batches; ++batch) {
+      base::RandomStream draw({.purpose = base::Purpose::route, .batch = static_cast<std::uint64_t>(batch)});
+      by_cpu_.push_back(draw.uniform() < plan.cpu_share);
+    }
+  }
+
+  EpochLog run() {
+    while (true) {
+      collect();
+      start_copies();
+      const bool starves = !start_device();
+      start_workers();
+      if (head_ == epoch_.batches() && device_.empty()) {
+        return epoch_.finish();
+      }
+      wait(starves);
+    }
+  }
+
+ private:
+  /// A trained batch may be queued behind the one in training, so that the device is never told too late.
+  static constexpr std::size_t most_queued = 2;
+
+  bool by_cpu(std::int64_t batch) const { return by_cpu_[static_cast<std::size_t>(batch)]; }
+
+  void collect() {
+    epoch_.collect_workers();
+    epoch_.collect_copies();
+    while (!device_.empty() && epoch_.done(device_.front())) {
+      device_.pop_front();
+    }
+  }
+
+  std::int64_t next_for_worker() {
+    while (next_claim_ < epoch_.batches() && !by_cpu(next_claim_)) {
+      ++next_claim_;
+    }
+    return next_claim_;
+  }
+
+  void start_workers() {
+    while (epoch_.worker_free() && next_for_worker() < epoch_.batches()) {
+      epoch_.claim_for_worker(next_claim_++);
+    }
+  }
+
+  /// The head finds room on a full device, too: all others wait for it.
+  void start_copies() {
+    while (!epoch_.finished().empty()) {
+      const std::int64_t batch = *epoch_.finished().begin();
+      const bool has_room = static_cast<int>(copied_.size()) < epoch_.plan().device_buffer || batch == head_;
+      if (!has_room || (device_prepares_ && !device_.empty() && !epoch_.plan().copy_during_device_batch)) {
+        return;
+      }
+      copied_[batch] = epoch_.copy(batch);
+    }
+  }
+
+  /// False when the device has nothing to do but to wait for a CPU batch.
+  bool start_device() {
+    while (head_ < epoch_.batches() && device_.size() < most_queued) {
+      if (by_cpu(head_)) {
+        const auto copied = copied_.find(head_);
+        if (copied == copied_.end()) {
+          break;
+        }
+        device_.push_back(epoch_.train(head_, {copied->second}));
+        copied_.erase(copied);
+        device_prepares_ = false;
+      } else {
+        epoch_.start(Stage::device_batch, head_);
+        device_.push_back(epoch_.train(head_));
+        device_prepares_ = true;
+      }
+      ++head_;
+    }
+    return !device_.empty();
+  }
+
+  void wait(bool starves) {
+    std::vector<Ticket> tickets;
+    if (!device_.empty()) {
+      tickets.push_back(device_.front());
+    }
+    if (!epoch_.copying().empty()) {
+      tickets.push_back(epoch_.copying().front().ticket);
+    }
+    epoch_.wait(tickets, {.on_cpu = starves,
+                          .on_device = epoch_.worker_held() && next_for_worker() < epoch_.batches()});
+  }
+
+  Epoch epoch_;
+  std::vector<bool> by_cpu_;               ///< the draws, the same in every run of the plan
+  std::deque<Ticket> device_;              ///< trainings that are not known to be done
+  std::map<std::int64_t, Ticket> copied_;  ///< on the device or on their way, not yet given to training
+  bool device_prepares_ = false;           ///< whether the last batch given to the device is prepared there
+  std::int64_t head_ = 0;                  ///< the next index to train
+  std::int64_t next_claim_ = 0;
+};
+
+}  // namespace
+
+EpochLog run_mixed(const plan::Plan& plan, std::int64_t batches, Machine& machine) {
+  return MixedRoutes(plan, batches, machine).run();
+}
+
+}  // namespace gnomon::schedule

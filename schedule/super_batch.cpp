@@ -1,0 +1,41 @@
+#include <algorithm>
+
+#include "schedule/epoch.h"
+
+namespace gnomon::schedule {
+
+/// NeutronOrch's super-batches (PVLDB 17(8), section 4): the device prepares `super_batch` batches, then
+/// trains them, while the CPU refreshes the hot vertices' embeddings for the next super-batch with the
+/// weights that are newest when it begins. So weights that an embedding was computed with are at most 2n - 1
+/// updates old when it is used.
+EpochLog run_super_batch(const plan::Plan& plan, std::int64_t batches, Machine& machine) {
+  Epoch epoch(plan, batches, machine);
+  const std::int64_t length = plan.super_batch;
+  Ticket refreshed;
+  if (batches > 0) {
+    refreshed = epoch.start_group(0);
+  }
+  Ticket last_trained;
+  for (std::int64_t first = 0; first < batches; first += length) {
+    const std::int64_t end = std::min(batches, first + length);
+    for (std::int64_t batch = first; batch < end; ++batch) {
+      epoch.start(Stage::device_batch, batch);
+    }
+    if (first > 0) {
+      epoch.wait_for(last_trained, {});
+    }
+    epoch.wait_for(refreshed, {.on_cpu = true});
+    if (end < batches) {
+      refreshed = epoch.start_group(first / length + 1);
+    }
+    for (std::int64_t batch = first; batch < end; ++batch) {
+      last_trained = epoch.train(batch);
+    }
+  }
+  if (batches > 0) {
+    epoch.wait_for(last_trained, {});
+  }
+  return epoch.finish();
+}
+
+}  // namespace gnomon::schedule

@@ -1,0 +1,36 @@
+#pragma once
+
+#include "plan/vocabulary.h"
+#include "profiles/profile.h"
+
+namespace gnomon::sim {
+
+/// The share of accesses that a cache answers which holds `share` of all vertices, chosen by `policy`: by the
+/// curve that was measured on the graph, or else by the fitted skew. In the latter case the vertex of rank r
+/// of V is used in proportion to r^-s, so that the best choice answers share^(1-s); what a policy knows of
+/// the ranks decides how near it comes. `recent` is Che's approximation of least recently used.
+double hit_share(const profiles::Accesses& accesses, plan::CachePolicy policy, double share);
+
+/// The same when cached neighbours are drawn `bias` times as likely as others (A3GNN): odds are multiplied.
+double biased_hit_share(double hits, double bias);
+
+/// What a cache of two kinds of data saves.
+struct CacheGains {
+  double feature_bytes = 0;   ///< of all rows
+  double topology_bytes = 0;  ///< of all adjacency lists
+  double feature_s = 0;       ///< that a batch saves when every row is cached
+  double topology_s = 0;      ///< likewise of lists
+};
+
+/// The shares of rows and lists that a cache holds.
+struct CacheShares {
+  double features = 0;
+  double topology = 0;
+};
+
+/// Fills `bytes` with both kinds. `value_weight` takes entries by seconds saved per byte (DUCATI's greedy
+/// knapsack, on the curves); any other policy holds the same share of both.
+CacheShares fill_cache(const profiles::WorkloadProfile& workload, plan::CachePolicy policy,
+                       const CacheGains& gains, double bytes);
+
+}  // namespace gnomon::sim
