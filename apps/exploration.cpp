@@ -61,8 +61,7 @@ plan::Plan changed_plan(const plan::Plan& plan, const std::vector<Setting>& sett
 plan::Plan resolved(const plan::Plan& plan, const profiles::Profile& profile) {
   const auto where = "plan \"" + plan.name + "\"";
   plan::check(plan, where);
-  const bool host_device = profile.machine.device.kind == profiles::DeviceKind::host;
-  return plan::resolve(plan, {profile.machine.cpu.cores, host_device}, where);
+  return sim::resolve_on(profile, plan);
 }
 
 ExplorationRow row_of(const ExplorationRequest& request, const profiles::Profile& profile,
@@ -71,11 +70,15 @@ ExplorationRow row_of(const ExplorationRequest& request, const profiles::Profile
   ExplorationRow row{changed_plan(plan, settings), settings, std::nullopt, ""};
   try {
     row.plan = resolved(row.plan, profile);
+    row.prediction = sim::predict(simulator, profile, row.plan, request.with_timeline, request.seed);
   } catch (const base::InputError& error) {
     row.why_not = error.what();
     return row;
   }
-  row.prediction = sim::predict(simulator, profile, row.plan, request.with_timeline, request.seed);
+  if (row.prediction->memory.shortage != sim::Shortage::none) {
+    row.why_not = "plan \"" + row.plan.name + "\": " + sim::shortage_text(row.prediction->memory);
+    row.prediction.reset();
+  }
   return row;
 }
 
@@ -103,7 +106,7 @@ std::vector<ExplorationRow> explore(const ExplorationRequest& request, const bas
 
 std::vector<plan::Plan> plans_of(const std::string& list) {
   if (list == "all") {
-    return plan::runnable_presets();
+    return plan::presets();
   }
   std::vector<plan::Plan> plans;
   std::size_t begin = 0;

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <map>
 
 #include "base/philox.h"
@@ -63,7 +64,8 @@ class MixedRoutes {
   void start_copies() {
     while (!epoch_.finished().empty()) {
       const std::int64_t batch = *epoch_.finished().begin();
-      const bool has_room = static_cast<int>(copied_.size()) < epoch_.plan().device_buffer || batch == head_;
+      const auto held = std::ssize(copied_) + std::max<std::int64_t>(0, std::ssize(device_) - 1);
+      const bool has_room = held < epoch_.plan().device_buffer || batch == head_;
       if (!has_room || (device_prepares_ && !device_.empty() && !epoch_.plan().copy_during_device_batch)) {
         return;
       }

@@ -15,15 +15,14 @@ EpochLog run_super_batch(const plan::Plan& plan, std::int64_t batches, Machine& 
   if (batches > 0) {
     refreshed = epoch.start_group(0);
   }
+  Ticket last_prepared;
   Ticket last_trained;
   for (std::int64_t first = 0; first < batches; first += length) {
     const std::int64_t end = std::min(batches, first + length);
     for (std::int64_t batch = first; batch < end; ++batch) {
-      epoch.start(Stage::device_batch, batch);
+      last_prepared = epoch.start(Stage::device_batch, batch);
     }
-    if (first > 0) {
-      epoch.wait_for(last_trained, {});
-    }
+    epoch.wait_for(last_prepared, {});  // and so for the super-batch before, which the device trained first
     epoch.wait_for(refreshed, {.on_cpu = true});
     if (end < batches) {
       refreshed = epoch.start_group(first / length + 1);

@@ -75,7 +75,7 @@ TEST_F(Planning, CsvHasARowForEachAndTheSeedMatters) {
   };
   const auto text = csv("1");
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'),
-            1 + static_cast<std::ptrdiff_t>(plan::runnable_presets().size()));
+            1 + static_cast<std::ptrdiff_t>(plan::presets().size()));
   EXPECT_EQ(text.substr(0, 5), "plan,");
   EXPECT_EQ(csv("1"), text);
   EXPECT_NE(csv("2"), text);
