@@ -50,8 +50,8 @@ struct Cpu {
 struct Device {
   DeviceKind kind = DeviceKind::host;
   std::string name;
-  int count = 1;                            ///< devices of this kind
   double memory_bytes = 0;                  ///< of each; 0: not known
+  int count = 1;                            ///< devices of this kind
   double memory_bandwidth_bytes_per_s = 0;  ///< 0: reading its memory takes no time of its own
   double link_saturation_share = 0.1;  ///< of its multiprocessors that zero-copy reads at full speed need
   double context_bytes = 5e8;          ///< of its memory that libraries and kernels take

@@ -87,7 +87,7 @@ TEST(HostMachine, RethrowsTheFirstExceptionOfAnyStageAndDropsTheRest) {
       case Stage::device_batch:
         work.device_batch = fail;
         break;
-      case Stage::train:
+      default:
         work.train = fail;
         break;
     }

@@ -411,7 +411,7 @@ int device_room_of(const Plan& plan) {
     case Schedule::super_batch:
       return plan.super_batch;
     case Schedule::mixed:
-      return plan.device_buffer + 2;  // the head finds room, and one that the device prepared is queued
+      return plan.device_buffer + 3;  // the head finds room, and two trainings may be queued behind copies
     default:
       return (plan.device_buffer + 1) * plan.devices;
   }
