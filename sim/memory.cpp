@@ -107,8 +107,11 @@ void add_cache(const profiles::Profile& profile, const Plan& plan, const CacheGa
   use.cache_bytes = (shares.features * gains.feature_bytes + shares.topology * gains.topology_bytes) / parts;
 }
 
+/// A cache fills what is left to the last byte: rounding is no shortage.
+constexpr double rounding = 1e-9;
+
 void note_shortage(Memory& memory, Shortage shortage, double needed, double there) {
-  if (memory.shortage == Shortage::none && there > 0 && needed > there) {
+  if (memory.shortage == Shortage::none && there > 0 && needed > there * (1 + rounding)) {
     memory.shortage = shortage;
     memory.missing_bytes = needed - there;
   }

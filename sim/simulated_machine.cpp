@@ -163,19 +163,18 @@ void SimulatedMachine::begin(int lane) {
   here.piece = 0;
   here.pieces = pieces_of(span);
   running_.add(span.stage, span.device, 1);
-  for (int i = 0; i < here.pieces.count; ++i) {
-    const Work& work = here.pieces.works[static_cast<std::size_t>(i)];
-    link_s_ += work.resource == Resource::link ? work.seconds : 0;
-    disk_s_ += work.resource == Resource::disk ? work.seconds * work.threads / model_.disk_depth : 0;
-  }
-  if (model_.host_device && span.stage == Stage::transfer && here.pieces.count > 0) {
-    link_s_ += here.pieces.works[0].seconds;
-  }
   if (here.pieces.count == 0) {
     finish(lane);
   } else {
     beginning_.push_back(lane);
   }
+}
+
+/// Of a piece that has ended.
+void SimulatedMachine::count(const Work& work, Stage stage) {
+  const bool is_copy = work.resource == Resource::link || (model_.host_device && stage == Stage::transfer);
+  link_s_ += is_copy ? work.seconds : 0;
+  disk_s_ += work.resource == Resource::disk ? work.seconds * work.threads / model_.disk_depth : 0;
 }
 
 void SimulatedMachine::finish(int lane) {
@@ -283,6 +282,7 @@ void SimulatedMachine::advance() {
   }
   for (const int lane : ended) {
     Lane& here = lane_at(lane);
+    count(here.pieces.works[static_cast<std::size_t>(here.piece)], at(here.current).span.stage);
     if (++here.piece < here.pieces.count) {
       beginning_.push_back(lane);
     } else {

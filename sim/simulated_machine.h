@@ -82,6 +82,7 @@ class SimulatedMachine final : public schedule::Machine {
   void settle_lanes();
   void begin(int lane);
   void finish(int lane);
+  void count(const Work& work, schedule::Stage stage);
   Pieces pieces_of(const schedule::StageSpan& span) const;
   int switch_of(int device) const { return device / model_.devices_per_link; }
   double slowdown_of(const schedule::StageSpan& span) const;

@@ -1,0 +1,91 @@
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <string>
+
+#include "sim/prediction.h"
+
+// A short epoch of every preset, stage by stage, on a machine with two GPUs. The files in golden/ are what it
+// was when somebody last looked; a change shows in them what it does to which schedule. To write them anew:
+//
+//     GNOMON_WRITE_GOLDEN=1 build/release/tests/test_sim --gtest_filter='*Golden*'
+
+namespace gnomon::sim {
+namespace {
+
+constexpr std::int64_t batches = 10;
+
+profiles::Profile two_gpus() {
+  profiles::Profile profile;
+  auto& machine = profile.machine;
+  machine.cpu.cores = 4;
+  machine.cpu.memory_bytes = 64e9;
+  machine.cpu.copy_bandwidth_bytes_per_s = 8e9;
+  machine.device = {.kind = profiles::DeviceKind::cuda,
+                    .name = "GPU",
+                    .memory_bytes = 8e9,
+                    .count = 2,
+                    .memory_bandwidth_bytes_per_s = 9e11};
+  machine.link = {.bandwidth_bytes_per_s = 12e9, .devices_per_switch = 2};
+  machine.peers = {.bandwidth_bytes_per_s = 5e10, .clique = 2};
+  machine.disk = {.bandwidth_bytes_per_s = 3e9, .random_reads_per_s = 6e5};
+  machine.contention.cpu_batch_beside_device_batch = 1.2;
+  auto& workload = profile.workload;
+  workload.vertices = 10000000;
+  workload.edges = 150000000;
+  workload.feature_columns = 200;
+  workload.feature_row_bytes = 800;
+  workload.batches = batches;
+  workload.batch_vertices = 100000;
+  workload.batch_edges = 400000;
+  workload.batch_bytes = 8.32e7;
+  workload.cpu_batch.mean_s = 0.06;
+  workload.transfer.mean_s = 0.007;
+  workload.device_batch.mean_s = 0.016;
+  workload.device_batch_link_s = 0.012;
+  workload.train.mean_s = 0.02;
+  workload.parts.cpu_sample_s = 0.025;
+  workload.parts.device_sample_s = 0.005;
+  workload.parts.device_sample_link_s = 0.002;
+  workload.features.skew = 0.6;
+  workload.topology.skew = 0.4;
+  return profile;
+}
+
+std::string trace_of(const plan::Plan& plan) {
+  Simulator simulator;
+  const auto prediction = predict(simulator, two_gpus(), plan, true);
+  std::ostringstream text;
+  text.precision(6);
+  text << "epoch " << prediction.epoch_s << " s, at least " << prediction.lower_bound_s << " s, bound by "
+       << prediction.bound_by << "\n";
+  for (const auto& span : prediction.timeline) {
+    text << schedule::name_of(span.stage) << " " << span.batch << " device " << span.device << " lane "
+         << span.lane << ": " << span.begin_s << " to " << span.end_s << "\n";
+  }
+  return text.str();
+}
+
+std::string text_of(const std::filesystem::path& path) {
+  std::ifstream in(path);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+TEST(Golden, TracesOfEveryPreset) {
+  const std::filesystem::path folder = std::string(SOURCE_DIR) + "/tests/sim/golden";
+  for (const auto& plan : plan::presets()) {
+    const auto path = folder / (plan.name + ".txt");
+    const auto trace = trace_of(plan);
+    if (std::getenv("GNOMON_WRITE_GOLDEN") != nullptr) {
+      std::ofstream(path) << trace;
+    }
+    EXPECT_EQ(trace, text_of(path)) << path << " (written anew with GNOMON_WRITE_GOLDEN=1)";
+  }
+}
+
+}  // namespace
+}  // namespace gnomon::sim
