@@ -2,10 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <optional>
+#include <set>
+
 #include "apps/format.h"
 #include "apps/interrupt.h"
 #include "apps/progress_bar.h"
 #include "apps/table.h"
+#include "tuner/journal.h"
 
 namespace gnomon::apps {
 namespace {
@@ -24,12 +29,85 @@ std::string buffers_of(const plan::Plan& plan) {
   }
 }
 
+plan::Cores cores_of(const profiles::Profile& profile) {
+  return {profile.machine.cpu.cores, profile.machine.device.kind == profiles::DeviceKind::host, 1};
+}
+
+tuner::SpaceRequest request_of(const profiles::Profile& profile, const TuningOptions& options) {
+  tuner::SpaceRequest request;
+  request.cores = cores_of(profile);
+  request.batches = profile.workload.batches;
+  request.constraints.clear();
+  if (!options.approximate) {
+    request.constraints.push_back(tuner::exact_only());
+  }
+  if (!options.simulated) {
+    request.constraints.push_back(tuner::runnable_only());
+  }
+  return request;
+}
+
+/// All that a search depends on.
+base::Json search_document(const profiles::Profile& profile, const TuningOptions& options) {
+  return {{"strategy", std::string(base::name_of(options.strategy))},
+          {"seed", options.seed},
+          {"approximate", options.approximate},
+          {"simulated", options.simulated},
+          {"profile", base::write_value(profile)}};
+}
+
+/// The presets as published, on this machine.
+std::vector<tuner::Candidate> preset_candidates(const profiles::Profile& profile,
+                                                const tuner::Evaluate& evaluate) {
+  std::vector<tuner::Candidate> candidates;
+  for (const auto& preset : plan::runnable_presets()) {
+    const auto plan = plan::resolve(preset, cores_of(profile), preset.name);
+    candidates.push_back({plan, evaluate(plan)});
+  }
+  return candidates;
+}
+
+/// The fastest plan of each name, the fastest first.
+std::vector<tuner::Candidate> best_of_each_name(std::vector<tuner::Candidate> candidates) {
+  std::stable_sort(candidates.begin(), candidates.end(), tuner::is_better);
+  std::vector<tuner::Candidate> kept;
+  std::set<std::string> names;
+  for (auto& candidate : candidates) {
+    if (names.insert(candidate.plan.name).second) {
+      kept.push_back(std::move(candidate));
+    }
+  }
+  return kept;
+}
+
 }  // namespace
 
-tuner::TuneResult tune_with_bar(const profiles::Profile& profile, sim::Simulator& simulator) {
+Tuning tune_with_bar(const profiles::Profile& profile, sim::Simulator& simulator,
+                     const TuningOptions& options) {
   ProgressBar bar;
-  const auto evaluate = [&](const plan::Plan& plan) { return sim::predict(simulator, profile, plan); };
-  return tuner::tune(profile, evaluate, interruptible(bar.progress(), stop_on_interrupt()));
+  const auto progress = interruptible(bar.progress(), stop_on_interrupt());
+  const tuner::Evaluate evaluate = [&](const plan::Plan& plan) {
+    return sim::predict(simulator, profile, plan);
+  };
+  tuner::EvaluateAll evaluate_all = tuner::one_by_one(evaluate);
+  std::optional<tuner::Journal> journal;
+  if (!options.journal.empty()) {
+    journal.emplace(options.journal, search_document(profile, options));
+    evaluate_all = journal->recording(evaluate_all);
+  }
+  const auto space = tuner::make_space(request_of(profile, options));
+  tuner::Bounds bounds(profile, space);
+  Tuning tuning;
+  tuning.options = options;
+  tuning.found = tuner::search({profile, space, bounds, options.seed}, options.strategy, options.budget,
+                               evaluate_all, progress);
+  tuning.plans = space.size();
+  tuning.bounds = bounds.count();
+  tuning.resumed = journal ? journal->resumed() : 0;
+  auto candidates = preset_candidates(profile, evaluate);
+  candidates.insert(candidates.end(), tuning.found.evaluated.begin(), tuning.found.evaluated.end());
+  tuning.candidates = best_of_each_name(std::move(candidates));
+  return tuning;
 }
 
 base::Json prediction_document(const sim::Prediction& prediction) {
@@ -44,19 +122,20 @@ base::Json prediction_document(const sim::Prediction& prediction) {
           {"bound_by", prediction.bound_by}};
 }
 
-base::Json tuning_document(const tuner::TuneResult& result) {
+base::Json tuning_document(const Tuning& tuning) {
   base::Json candidates = base::Json::array();
-  for (const auto& candidate : result.candidates) {
+  for (const auto& candidate : tuning.candidates) {
     candidates.push_back({{"plan", base::to_document(candidate.plan)},
                           {"prediction", prediction_document(candidate.prediction)}});
   }
   return {{"schema", "gnomon.tuning/1"},
-          {"best", result.best.plan.name},
-          {"evaluations", result.evaluations},
-          {"dispatcher",
-           {{"first_ratio", result.dispatcher.first_ratio},
-            {"rounds", result.dispatcher.rounds},
-            {"stopped_by", result.dispatcher.stopped_by}}},
+          {"best", tuning.best().plan.name},
+          {"strategy", std::string(base::name_of(tuning.options.strategy))},
+          {"seed", tuning.options.seed},
+          {"plans", tuning.plans},
+          {"bounds", tuning.bounds},
+          {"evaluations", tuning.found.evaluated.size()},
+          {"stopped_by", tuning.found.stopped_by},
           {"candidates", candidates}};
 }
 
@@ -65,10 +144,10 @@ std::string over_bound(const sim::Prediction& prediction) {
                                       : "-";
 }
 
-std::string tuning_text(const tuner::TuneResult& result) {
+std::string tuning_text(const Tuning& tuning) {
   Table table({"plan", "schedule", "workers", "threads", "buffers", "epoch", "bound", "over bound", "cpu",
                "link", "device", "bound by"});
-  for (const auto& [plan, prediction] : result.candidates) {
+  for (const auto& [plan, prediction] : tuning.candidates) {
     table.add_row({plan.name, std::string(base::name_of(plan.schedule)), count_or_dash(plan.workers),
                    count_or_dash(plan.device_threads), buffers_of(plan), format_seconds(prediction.epoch_s),
                    format_seconds(prediction.lower_bound_s), over_bound(prediction),
@@ -76,12 +155,18 @@ std::string tuning_text(const tuner::TuneResult& result) {
                    format_percent(prediction.link_utilisation), format_percent(prediction.device_utilisation),
                    prediction.bound_by});
   }
-  const auto& best = result.best;
-  return table.text() +
-         fmt::format("\nbest of {} simulated plans: {}, {} an epoch, {} over the lower bound {}\n",
-                     format_count(result.evaluations), best.plan.name,
-                     format_seconds(best.prediction.epoch_s), over_bound(best.prediction),
-                     format_seconds(best.prediction.lower_bound_s));
+  const auto& best = tuning.best();
+  std::string text = table.text();
+  text += fmt::format("\nbest of {} plans: {}, {} an epoch, {} over the lower bound {}\n",
+                      format_count(tuning.plans), best.plan.name, format_seconds(best.prediction.epoch_s),
+                      over_bound(best.prediction), format_seconds(best.prediction.lower_bound_s));
+  text += fmt::format("strategy {}: {} bounds, {} simulated epochs, stopped by {}\n",
+                      base::name_of(tuning.options.strategy), format_count(tuning.bounds),
+                      tuning.found.evaluated.size(), tuning.found.stopped_by);
+  if (tuning.resumed > 0) {
+    text += fmt::format("{} of them from {}\n", tuning.resumed, tuning.options.journal);
+  }
+  return text;
 }
 
 }  // namespace gnomon::apps

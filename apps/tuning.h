@@ -1,24 +1,49 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "base/document.h"
 #include "sim/prediction.h"
-#include "tuner/tuner.h"
+#include "tuner/search.h"
 
 namespace gnomon::apps {
 
-/// Searches the best plan for a profile, with a progress bar; Ctrl-C throws Interrupted.
-tuner::TuneResult tune_with_bar(const profiles::Profile& profile, sim::Simulator& simulator);
+/// How a profile is tuned.
+struct TuningOptions {
+  tuner::StrategyKind strategy = tuner::StrategyKind::automatic;
+  tuner::Budget budget;
+  std::uint64_t seed = 0;
+  bool approximate = false;  ///< plans that change the training too
+  bool simulated = false;    ///< plans too that the runtime does not execute
+  std::string journal;       ///< file that a search is resumed from; none when empty
+};
+
+/// What came of it.
+struct Tuning {
+  TuningOptions options;
+  std::int64_t plans = 0;   ///< in the searched space
+  std::int64_t bounds = 0;  ///< lower bounds that were computed
+  std::size_t resumed = 0;  ///< evaluations that came from the journal
+  tuner::SearchResult found;
+  std::vector<tuner::Candidate> candidates;  ///< presets and the fastest plan of each name, the fastest first
+  const tuner::Candidate& best() const { return candidates.front(); }
+};
+
+/// Searches the best plan for a profile and compares it with all presets, with a progress bar; Ctrl-C throws
+/// Interrupted.
+Tuning tune_with_bar(const profiles::Profile& profile, sim::Simulator& simulator,
+                     const TuningOptions& options);
 
 /// The numbers of one prediction, the timeline left out.
 base::Json prediction_document(const sim::Prediction& prediction);
 
 /// The document "gnomon.tuning/1".
-base::Json tuning_document(const tuner::TuneResult& result);
+base::Json tuning_document(const Tuning& tuning);
 
 /// The compared plans as a table, the fastest first, and what was found.
-std::string tuning_text(const tuner::TuneResult& result);
+std::string tuning_text(const Tuning& tuning);
 
 /// How far an epoch is over its lower bound, "3.2 %".
 std::string over_bound(const sim::Prediction& prediction);

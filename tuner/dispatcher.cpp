@@ -141,6 +141,18 @@ double first_ratio(double cpu_batch_s, double device_batch_s, double transfer_s,
   return without_cpu <= cost(best) ? std::numeric_limits<double>::infinity() : best;
 }
 
+int dispatcher_step(const sim::Prediction& prediction, int cpu_buffer, double device_batch_s) {
+  switch (judge(prediction, cpu_buffer, device_batch_s)) {
+    case Verdict::shrink:
+      return -1;
+    case Verdict::grow:
+      return 1;
+    case Verdict::balanced:
+      break;
+  }
+  return 0;
+}
+
 DispatcherResult dispatch(const profiles::Profile& profile, const Plan& morphgl, const Evaluate& evaluate) {
   return Dispatcher(profile, morphgl, evaluate).run();
 }

@@ -453,6 +453,56 @@ std::vector<Point> Space::neighbours(const Point& point) const {
   return around;
 }
 
+std::vector<Point> Space::along(const Point& point, std::size_t dimension) const {
+  std::vector<Point> points;
+  for (const int choice : family_of(point).choices.at(dimension)) {
+    points.push_back(point);
+    points.back()[dimension] = choice;
+  }
+  return points.empty() ? std::vector<Point>{point} : points;
+}
+
+bool Space::varies(std::size_t dimension) const {
+  const auto& first = families_.front();
+  return std::any_of(families_.begin(), families_.end(), [&](const Family& family) {
+    return family.choices[dimension].size() > 1 ||
+           family.categories[dimension] != first.categories[dimension];
+  });
+}
+
+std::vector<Point> Space::family_starts() const {
+  std::vector<Point> points;
+  for (const Family& family : families_) {
+    points.push_back(at(family.first));
+  }
+  return points;
+}
+
+int Space::coordinates() const {
+  std::ptrdiff_t most = 0;
+  for (const Family& family : families_) {
+    most = std::max(most, std::count_if(family.choices.begin(), family.choices.end(),
+                                        [](const auto& choices) { return choices.size() > 1; }));
+  }
+  return static_cast<int>(most) + 1;
+}
+
+Point Space::at_coordinates(const std::vector<double>& coordinates) const {
+  const auto pick = [](double coordinate, std::size_t count) {
+    return std::min(count - 1, static_cast<std::size_t>(coordinate * static_cast<double>(count)));
+  };
+  const Family& family = families_[pick(coordinates.at(0), families_.size())];
+  Point point = family.categories;
+  std::size_t next = 1;
+  for (std::size_t d = 0; d < dimensions_.size(); ++d) {
+    if (const auto& choices = family.choices[d]; !choices.empty()) {
+      point[d] = choices.size() == 1 ? choices.front() : choices[pick(coordinates.at(next), choices.size())];
+      next += choices.size() > 1;
+    }
+  }
+  return point;
+}
+
 std::vector<double> Space::encode(const Point& point) const {
   std::vector<double> code(point.begin(), point.end());
   for (std::size_t d = 0; d < dimensions_.size(); ++d) {

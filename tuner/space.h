@@ -102,6 +102,21 @@ class Space {
   /// value that goes with the rest, its numbers as near as can be. The point itself is none of them.
   std::vector<Point> neighbours(const Point& point) const;
 
+  /// The points that differ from `point` in this dimension's number only, by rising value; the point itself
+  /// is one of them, and the only one where the dimension is a category or does not matter.
+  std::vector<Point> along(const Point& point, std::size_t dimension) const;
+
+  /// Whether plans of the space differ in this dimension.
+  bool varies(std::size_t dimension) const;
+
+  /// One point for each choice of categories, its numbers the least.
+  std::vector<Point> family_starts() const;
+
+  /// The point at coordinates in [0, 1), of which there are coordinates(): the first one chooses the
+  /// categories, all choices being equally likely, the others each of the numbers.
+  Point at_coordinates(const std::vector<double>& coordinates) const;
+  int coordinates() const;
+
   /// A point as numbers for a surrogate: numbers of a dimension from 0 to 1 along its (log) scale, categories
   /// as their positions; -1 where the field does not matter.
   std::vector<double> encode(const Point& point) const;

@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "base/progress.h"
 #include "plan/plan.h"
 #include "profiles/profile.h"
 #include "sim/prediction.h"
@@ -40,6 +39,11 @@ struct DispatcherResult {
 /// always does a little where training takes time.
 double first_ratio(double cpu_batch_s, double device_batch_s, double transfer_s, double train_s);
 
+/// What MorphGL's feedback does to the CPU's buffer after such a prediction: -1 where the device waited for
+/// the CPU in each overlap for longer than a device batching takes, +1 where the CPU waited for the device, 0
+/// otherwise.
+int dispatcher_step(const sim::Prediction& prediction, int cpu_buffer, double device_batch_s);
+
 /// MorphGL's dispatcher: from the first ratio on, the CPU's buffer shrinks while the simulator says that the
 /// device waits for the CPU, and grows while the CPU waits for the device, the device's buffer staying what
 /// `morphgl` says. It ends
@@ -51,18 +55,5 @@ double first_ratio(double cpu_batch_s, double device_batch_s, double transfer_s,
 /// The last two give plans of another schedule.
 DispatcherResult dispatch(const profiles::Profile& profile, const plan::Plan& morphgl,
                           const Evaluate& evaluate);
-
-struct TuneResult {
-  Candidate best;
-  std::vector<Candidate> candidates;  ///< the best of each preset, the fastest first
-  DispatcherResult dispatcher;        ///< of the best dual-buffer plan
-  int evaluations = 0;
-};
-
-/// For every preset that the runtime can execute searches the plans of tuner/space.h; for dual-buffer presets
-/// the dispatcher chooses the buffers of each. Plans whose lower bound is over the best epoch are left out,
-/// so `evaluate` must not be under sim::lower_bound_s of the profile's model with spread (as sim::predict
-/// with seed 0 is not). Deterministic; of equally fast plans the one with fewer resources wins.
-TuneResult tune(const profiles::Profile& profile, const Evaluate& evaluate, const base::Progress& progress);
 
 }  // namespace gnomon::tuner

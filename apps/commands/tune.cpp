@@ -1,9 +1,11 @@
 #include <iostream>
+#include <limits>
 #include <memory>
 
 #include "apps/commands/commands.h"
 #include "apps/output.h"
 #include "apps/tuning.h"
+#include "base/error.h"
 
 namespace gnomon::apps {
 namespace {
@@ -11,15 +13,39 @@ namespace {
 struct Options {
   std::string profile;
   std::string out;
+  std::string strategy = "auto";
+  std::string budget = "100";
+  TuningOptions tuning;
   bool json = false;
 };
 
+/// "200" evaluations, or "2.5s".
+tuner::Budget budget_of(const std::string& text) {
+  const bool is_time = text.ends_with('s');
+  const std::string number = is_time ? text.substr(0, text.size() - 1) : text;
+  const base::Json json = base::Json::parse(number, nullptr, false);
+  tuner::Budget budget;
+  if (is_time && json.is_number() && json.get<double>() > 0) {
+    budget.seconds = json.get<double>();
+    budget.evaluations = std::numeric_limits<int>::max();
+  } else if (!is_time && json.is_number_integer() && json.get<double>() > 0 && json.get<double>() < 1e9) {
+    budget.evaluations = json.get<int>();
+  } else {
+    throw base::InputError("--budget",
+                           "\"" + text + "\" is neither a number of evaluations (200) nor seconds (2.5s)");
+  }
+  return budget;
+}
+
 void tune(const Options& options) {
+  TuningOptions how = options.tuning;
+  how.strategy = base::value_of<tuner::StrategyKind>("--strategy", options.strategy);
+  how.budget = budget_of(options.budget);
   const auto profile = profiles::read_profile(options.profile);
   sim::Simulator simulator;
-  const auto result = tune_with_bar(profile, simulator);
+  const auto result = tune_with_bar(profile, simulator, how);
   if (!options.out.empty()) {
-    base::write_document(options.out, result.best.plan);
+    base::write_document(options.out, result.best().plan);
   }
   if (options.json) {
     print_json(tuning_document(result));
@@ -37,6 +63,13 @@ Action add_tune(CLI::App& app) {
   auto options = std::make_shared<Options>();
   app.add_option("PROFILE", options->profile, "What gnomon profile wrote")->required();
   app.add_option("-o,--out", options->out, "Write the best plan to this file");
+  app.add_option("--strategy", options->strategy, "auto, gp, trees, dispatcher, sobol, random or exhaustive");
+  app.add_option("--budget", options->budget, "Simulated epochs (200) or seconds (2.5s) at most");
+  app.add_option("--seed", options->tuning.seed, "Seed of what is random in a search");
+  app.add_option("--journal", options->tuning.journal,
+                 "Write every simulated epoch to this file, and go on from what it holds");
+  app.add_flag("--allow-approximate", options->tuning.approximate, "Plans too that change the training");
+  app.add_flag("--simulated", options->tuning.simulated, "Plans too that can only be simulated");
   app.add_flag("--json", options->json, "Print one JSON document");
   return [options] { tune(*options); };
 }

@@ -65,13 +65,13 @@ void autotune(const graph::Graph& graph, const Autotuning& request) {
       "\n");
 
   sim::Simulator simulator;
-  const auto tuned = tune_with_bar(profile, simulator);
+  const auto tuned = tune_with_bar(profile, simulator, {});
   base::write_file_atomically(files.tuning(), tuning_document(tuned).dump(2) + "\n");
-  say("Predicted\n" + tuning_text(tuned) + fmt::format("\nTraining with plan {}\n", tuned.best.plan.name));
+  say("Predicted\n" + tuning_text(tuned) + fmt::format("\nTraining with plan {}\n", tuned.best().plan.name));
 
-  const TrainingRun run{request.data, files, request.job, tuned.best.plan, false, {}, request.json};
+  const TrainingRun run{request.data, files, request.job, tuned.best().plan, false, {}, request.json};
   const auto result = train_with_table(graph, run);
-  const auto predicted = sim::predict(simulator, profile, tuned.best.plan, true);
+  const auto predicted = sim::predict(simulator, profile, tuned.best().plan, true);
   schedule::write_trace(
       files.trace(), {{"predicted", predicted.timeline}, {"measured", result.report.epochs.back().timeline}});
   if (request.json) {

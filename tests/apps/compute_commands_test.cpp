@@ -173,7 +173,7 @@ TEST_F(ComputeCommands, TrainRefusesWhatOnlyTheSimulatorRuns) {
 TEST_F(ComputeCommands, AutotunePrintsOneDocument) {
   const auto json = json_of(with_job({"autotune", "tiny", "--epochs", "2", "--time-limit", "1", "--json"}));
   EXPECT_EQ(json["schema"], "gnomon.autotuning/1");
-  EXPECT_EQ(json["tuning"]["candidates"].size(), plan::runnable_presets().size());
+  EXPECT_GE(json["tuning"]["candidates"].size(), plan::runnable_presets().size());
   EXPECT_EQ(json["training"]["epochs"].size(), 2U);
   EXPECT_GT(json["predicted_epoch_s"].get<double>(), 0);
   EXPECT_GT(json["measured_epoch_s"].get<double>(), 0);

@@ -2,7 +2,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <random>
 #include <sstream>
+#include <thread>
 
 #include "plan/plan.h"
 #include "program.h"
@@ -92,7 +96,7 @@ TEST_F(Planning, TuneWritesThePlanThatItCallsBest) {
   const auto tuning = document({"tune", "p.json", "-o", "plan.json"});
   const auto plan = plan::read_plan(place.path() / "plan.json");
   EXPECT_EQ(tuning["best"], plan.name);
-  EXPECT_EQ(tuning["candidates"].size(), plan::runnable_presets().size());
+  EXPECT_GE(tuning["candidates"].size(), plan::runnable_presets().size());
   const auto& best = tuning["candidates"][0];
   EXPECT_EQ(base::to_document(plan), best["plan"]);
   double before = 0;
@@ -107,6 +111,46 @@ TEST_F(Planning, TuneWritesThePlanThatItCallsBest) {
   EXPECT_EQ(rows[0]["epoch_s"], best["prediction"]["epoch_s"]);
   const auto text = run({"tune", "p.json"});
   EXPECT_THAT(text.out, HasSubstr("over the lower bound"));
+}
+
+TEST_F(Planning, EveryStrategyTunesWithinItsBudget) {
+  const auto best_s = [](const base::Json& tuning) {
+    return tuning["candidates"][0]["prediction"]["epoch_s"].get<double>();
+  };
+  const double auto_s = best_s(document({"tune", "p.json"}));
+  for (const char* strategy : {"gp", "trees", "dispatcher", "sobol", "random", "exhaustive"}) {
+    const auto tuning = document({"tune", "p.json", "--strategy", strategy, "--budget", "20"});
+    EXPECT_EQ(tuning["strategy"], strategy);
+    EXPECT_LE(tuning["evaluations"].get<int>(), 20);
+    EXPECT_GE(best_s(tuning), auto_s * 0.99) << strategy;
+  }
+  EXPECT_EQ(document({"tune", "p.json", "--strategy", "random", "--budget", "0.2s"})["stopped_by"],
+            "seconds");
+  expect_one_line(run({"tune", "p.json", "--strategy", "best"}), "use one of auto, gp, trees");
+  for (const char* budget : {"0", "-3", "2.5", "s", "xs", "0s"}) {
+    expect_one_line(run({"tune", "p.json", std::string("--budget=") + budget}), "--budget");
+  }
+}
+
+TEST_F(Planning, AKilledSearchGoesOnWhereItWas) {
+  const std::vector<std::string> tune = {"tune",      "p.json",  "--budget",   "60", "--seed", "3",
+                                         "--journal", "journal", "--strategy", "gp", "-o",     "plan.json"};
+  ASSERT_EQ(run(tune).code, 0);
+  const auto expected = base::read_file(place.path() / "plan.json");
+  const auto journal = base::read_file(place.path() / "journal");
+  std::mt19937 random(4);
+  for (int round = 0; round < 20; ++round) {
+    std::filesystem::remove(place.path() / "journal");
+    std::filesystem::remove(place.path() / "plan.json");
+    RunningProgram program(GNOMON_PROGRAM, tune, place.path());
+    std::this_thread::sleep_for(std::chrono::milliseconds(random() % 400));
+    program.signal(SIGKILL);
+    program.wait();
+    ASSERT_EQ(run(tune).code, 0);
+    EXPECT_EQ(base::read_file(place.path() / "plan.json"), expected);
+    EXPECT_EQ(base::read_file(place.path() / "journal"), journal);
+  }
+  expect_one_line(run({"tune", "p.json", "--journal", "journal"}), "another search");
 }
 
 TEST_F(Planning, BadDocumentsAreOneLineNamingFileAndField) {

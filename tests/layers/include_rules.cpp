@@ -28,6 +28,8 @@ const std::vector<Guest>& guests() {
        {"kernels/autograd/", "runtime/", "profiles/measure/", "apps/commands/", "apps/compute/"}},
       {"Highway", "hwy/.*", {"kernels/cpu/"}},
       {"SimGrid", "(simgrid|xbt)/.*", {"sim/"}, true},
+      {"Eigen", "Eigen/.*", {"tuner/"}, true},
+      {"XGBoost", "xgboost/.*", {"tuner/"}, true},
       {"CUDA",
        "(cuda|cub/|thrust/|cooperative_groups|nccl|nvml|cupti|cublas|cusparse|curand).*",
        {"kernels/cuda/", "runtime/cuda/"}}};

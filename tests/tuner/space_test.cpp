@@ -15,6 +15,7 @@ namespace gnomon::tuner {
 namespace {
 
 using testing::AllOf;
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -88,6 +89,19 @@ std::set<std::string> brute_force(const SpaceRequest& request) {
     }
   }
   return plans;
+}
+
+TEST(SearchSpace, WorkersToTry) {
+  EXPECT_THAT(worker_choices(1), ElementsAre(1));
+  EXPECT_THAT(worker_choices(4), ElementsAre(1, 2, 3, 4));
+  EXPECT_THAT(worker_choices(20), ElementsAre(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 18, 20));
+}
+
+TEST(SearchSpace, DeviceThreadsToTry) {
+  EXPECT_THAT(thread_choices({1, true}), ElementsAre(1));
+  EXPECT_THAT(thread_choices({6, true}), ElementsAre(1, 2, 4, 6));
+  EXPECT_THAT(thread_choices({8, true}), ElementsAre(1, 2, 4, 8));
+  EXPECT_THAT(thread_choices({8, false}), ElementsAre(1));
 }
 
 TEST(SearchSpace, HoldsEveryRunnablePlanOnce) {

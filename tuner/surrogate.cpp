@@ -1,0 +1,137 @@
+#include "tuner/surrogate.h"
+
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "tuner/boosted_trees.h"
+
+namespace gnomon::tuner {
+namespace {
+
+/// Mean and deviation by which values are brought to mean 0 and variance 1.
+struct Standard {
+  double mean = 0;
+  double deviation = 1;
+};
+
+Standard standard_of(const std::vector<double>& values) {
+  Standard standard;
+  const auto count = static_cast<double>(values.size());
+  for (const double value : values) {
+    standard.mean += value / count;
+  }
+  double squares = 0;
+  for (const double value : values) {
+    squares += (value - standard.mean) * (value - standard.mean) / count;
+  }
+  standard.deviation = squares > 1e-24 ? std::sqrt(squares) : 1;
+  return standard;
+}
+
+class GaussianSurrogate final : public Surrogate {
+ public:
+  explicit GaussianSurrogate(const Space& space) {
+    const auto& dimensions = space.dimensions();
+    for (std::size_t d = 0; d < dimensions.size(); ++d) {
+      if (dimensions[d].values.size() > 1 && space.varies(d)) {
+        kept_.push_back(d);
+        columns_.push_back(dimensions[d].is_category() ? Column::category : Column::number);
+      }
+    }
+    kernel_.scales.assign(columns_.size(), 0.7);
+  }
+
+  void learn(const std::vector<std::vector<double>>& codes, const std::vector<double>& values) override {
+    standard_ = standard_of(values);
+    Samples samples{columns_, rows_of(codes), {}};
+    for (const double value : values) {
+      samples.values.push_back((value - standard_.mean) / standard_.deviation);
+    }
+    if (5 * codes.size() >= 6 * fitted_at_) {
+      kernel_ = fit_kernel(samples, kernel_, 30);
+      fitted_at_ = codes.size();
+    }
+    process_.emplace(std::move(samples), kernel_);
+  }
+
+  std::vector<Normal> at(const std::vector<std::vector<double>>& codes) const override {
+    auto found = process_->at(rows_of(codes));
+    for (Normal& normal : found) {
+      normal.mean = standard_.mean + standard_.deviation * normal.mean;
+      normal.variance *= standard_.deviation * standard_.deviation;
+    }
+    return found;
+  }
+
+ private:
+  /// What does not matter is put in the middle: the categories tell that it does not.
+  std::vector<std::vector<double>> rows_of(const std::vector<std::vector<double>>& codes) const {
+    std::vector<std::vector<double>> rows;
+    for (const auto& code : codes) {
+      auto& row = rows.emplace_back();
+      for (std::size_t c = 0; c < kept_.size(); ++c) {
+        const double value = code[kept_[c]];
+        row.push_back(columns_[c] == Column::number && value < 0 ? 0.5 : value);
+      }
+    }
+    return rows;
+  }
+
+  std::vector<std::size_t> kept_;
+  std::vector<Column> columns_;
+  Kernel kernel_;
+  Standard standard_;
+  std::size_t fitted_at_ = 0;
+  std::optional<GaussianProcess> process_;
+};
+
+class TreesSurrogate final : public Surrogate {
+ public:
+  explicit TreesSurrogate(std::uint64_t seed) : seed_(seed) {}
+
+  void learn(const std::vector<std::vector<double>>& codes, const std::vector<double>& values) override {
+    standard_ = standard_of(values);
+    std::vector<double> scaled;
+    for (const double value : values) {
+      scaled.push_back((value - standard_.mean) / standard_.deviation);
+    }
+    trees_.emplace(rows_of(codes), scaled, TreesOptions{.seed = seed_});
+  }
+
+  std::vector<Normal> at(const std::vector<std::vector<double>>& codes) const override {
+    auto found = trees_->at(rows_of(codes));
+    for (Normal& normal : found) {
+      normal.mean = standard_.mean + standard_.deviation * normal.mean;
+      normal.variance *= standard_.deviation * standard_.deviation;
+    }
+    return found;
+  }
+
+ private:
+  static std::vector<std::vector<double>> rows_of(std::vector<std::vector<double>> codes) {
+    for (auto& code : codes) {
+      for (double& value : code) {
+        value = value < 0 ? std::numeric_limits<double>::quiet_NaN() : value;
+      }
+    }
+    return codes;
+  }
+
+  std::uint64_t seed_;
+  Standard standard_;
+  std::optional<BoostedTrees> trees_;
+};
+
+}  // namespace
+
+std::unique_ptr<Surrogate> make_gaussian_surrogate(const Space& space) {
+  return std::make_unique<GaussianSurrogate>(space);
+}
+
+std::unique_ptr<Surrogate> make_trees_surrogate(std::uint64_t seed) {
+  return std::make_unique<TreesSurrogate>(seed);
+}
+
+}  // namespace gnomon::tuner
