@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <set>
 
@@ -10,6 +11,8 @@
 #include "apps/interrupt.h"
 #include "apps/progress_bar.h"
 #include "apps/table.h"
+#include "base/error.h"
+#include "sim/costs.h"
 #include "tuner/journal.h"
 
 namespace gnomon::apps {
@@ -30,7 +33,8 @@ std::string buffers_of(const plan::Plan& plan) {
 }
 
 plan::Cores cores_of(const profiles::Profile& profile) {
-  return {profile.machine.cpu.cores, profile.machine.device.kind == profiles::DeviceKind::host, 1};
+  return {profile.machine.cpu.cores, profile.machine.device.kind == profiles::DeviceKind::host,
+          profile.machine.device.count};
 }
 
 tuner::SpaceRequest request_of(const profiles::Profile& profile, const TuningOptions& options) {
@@ -44,7 +48,20 @@ tuner::SpaceRequest request_of(const profiles::Profile& profile, const TuningOpt
   if (!options.simulated) {
     request.constraints.push_back(tuner::runnable_only());
   }
+  request.constraints.push_back(tuner::fits_memory(profile, options.limits));
   return request;
+}
+
+/// Limits that there are.
+base::Json limits_document(const tuner::MemoryLimits& limits) {
+  base::Json json = base::Json::object();
+  if (std::isfinite(limits.host_bytes)) {
+    json["host_memory_bytes"] = limits.host_bytes;
+  }
+  if (std::isfinite(limits.device_bytes)) {
+    json["device_memory_bytes"] = limits.device_bytes;
+  }
+  return json;
 }
 
 /// All that a search depends on.
@@ -53,18 +70,41 @@ base::Json search_document(const profiles::Profile& profile, const TuningOptions
           {"seed", options.seed},
           {"approximate", options.approximate},
           {"simulated", options.simulated},
+          {"limits", limits_document(options.limits)},
           {"profile", base::write_value(profile)}};
 }
 
-/// The presets as published, on this machine.
-std::vector<tuner::Candidate> preset_candidates(const profiles::Profile& profile,
+/// The presets as published of which the profile tells enough and that may be taken, in the order of their
+/// names.
+std::vector<tuner::Candidate> preset_candidates(const tuner::SpaceRequest& request,
                                                 const tuner::Evaluate& evaluate) {
   std::vector<tuner::Candidate> candidates;
-  for (const auto& preset : plan::runnable_presets()) {
-    const auto plan = plan::resolve(preset, cores_of(profile), preset.name);
-    candidates.push_back({plan, evaluate(plan)});
+  for (const auto& preset : plan::presets()) {
+    const bool allowed =
+        std::all_of(request.constraints.begin(), request.constraints.end(),
+                    [&](const tuner::Constraint& constraint) { return constraint.why_not(preset).empty(); });
+    if (!allowed) {
+      continue;
+    }
+    try {
+      const auto plan = plan::resolve(preset, request.cores, preset.name);
+      candidates.push_back({plan, evaluate(plan)});
+    } catch (const base::InputError&) {
+      // This machine has not what the plan asks for, or the profile does not tell it.
+    }
   }
   return candidates;
+}
+
+/// Also what a journal does not hold.
+tuner::EvaluateAll with_memory(const profiles::Profile& profile, tuner::EvaluateAll evaluate) {
+  return [&profile, evaluate = std::move(evaluate)](const std::vector<plan::Plan>& plans) {
+    auto predictions = evaluate(plans);
+    for (std::size_t i = 0; i < plans.size(); ++i) {
+      predictions[i].memory = sim::costs_of_plan(profile, sim::resolve_on(profile, plans[i])).memory;
+    }
+    return predictions;
+  };
 }
 
 /// The fastest plan of each name, the fastest first.
@@ -95,16 +135,17 @@ Tuning tune_with_bar(const profiles::Profile& profile, sim::Simulator& simulator
     journal.emplace(options.journal, search_document(profile, options));
     evaluate_all = journal->recording(evaluate_all);
   }
-  const auto space = tuner::make_space(request_of(profile, options));
+  const auto request = request_of(profile, options);
+  const auto space = tuner::make_space(request);
   tuner::Bounds bounds(profile, space);
   Tuning tuning;
   tuning.options = options;
   tuning.found = tuner::search({profile, space, bounds, options.seed}, options.strategy, options.budget,
-                               evaluate_all, progress);
+                               with_memory(profile, evaluate_all), progress);
   tuning.plans = space.size();
   tuning.bounds = bounds.count();
   tuning.resumed = journal ? journal->resumed() : 0;
-  auto candidates = preset_candidates(profile, evaluate);
+  auto candidates = preset_candidates(request, evaluate);
   candidates.insert(candidates.end(), tuning.found.evaluated.begin(), tuning.found.evaluated.end());
   tuning.candidates = best_of_each_name(std::move(candidates));
   return tuning;

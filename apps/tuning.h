@@ -17,7 +17,8 @@ struct TuningOptions {
   std::uint64_t seed = 0;
   bool approximate = false;  ///< plans that change the training too
   bool simulated = false;    ///< plans too that the runtime does not execute
-  std::string journal;       ///< file that a search is resumed from; none when empty
+  tuner::MemoryLimits limits;
+  std::string journal;  ///< file that a search is resumed from; none when empty
 };
 
 /// What came of it.

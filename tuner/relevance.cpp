@@ -25,11 +25,6 @@ bool has_cpu_buffer(const Plan& plan) { return plan.uses_workers() && plan.sched
 
 bool has_device_buffer(const Plan& plan) { return plan.schedule != Schedule::sequential; }
 
-/// Whether the device itself reads rows or lists that live on the host.
-bool device_reads_host(const Plan& plan) {
-  return plan.gather == Gather::trainer || (plan.uses_device_route() && plan.features != Home::device);
-}
-
 /// With batches from the CPU, too: sampling may lean towards what the device holds.
 bool can_cache(const Plan& plan, const Cores& cores) {
   return plan.features == Home::disk || (!cores.host_device && plan.features != Home::device);
@@ -43,6 +38,7 @@ const std::map<std::string, Rule>& rules() {
       // What a plan says of itself, follows from the rest, or only makes it slower.
       {"exact", [](const Plan&, const Cores&) { return false; }},
       {"handover_copies", [](const Plan&, const Cores&) { return false; }},
+      {"unaligned_reads", [](const Plan&, const Cores&) { return false; }},
       {"order", [](const Plan& p, const Cores&) { return p.schedule != Schedule::sequential; }},
       {"gather", [](const Plan& p, const Cores&) { return p.route != Route::both; }},
       {"workers",
@@ -81,7 +77,6 @@ const std::map<std::string, Rule>& rules() {
       {"cache.budget", [](const Plan& p, const Cores&) { return p.cache.policy != CachePolicy::none; }},
       {"cache.sharded",
        [](const Plan& p, const Cores& c) { return p.cache.policy != CachePolicy::none && c.devices > 1; }},
-      {"aligned_reads", [](const Plan& p, const Cores& c) { return !c.host_device && device_reads_host(p); }},
       {"bias", [](const Plan& p, const Cores&) { return p.cache.policy != CachePolicy::none; }},
       {"embeddings.hot_ratio", [](const Plan& p, const Cores&) { return p.embeddings.reuse == Reuse::hot; }},
       {"super_batch", [](const Plan& p, const Cores&) { return p.schedule == Schedule::super_batch; }},

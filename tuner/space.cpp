@@ -131,16 +131,6 @@ std::string conflict_of(const SpaceRequest& request) {
 
 }  // namespace
 
-Constraint exact_only() {
-  return {"exact plans only",
-          [](const Plan& plan) {
-            return plan::changes_training(plan) ? std::string("changes the training") : std::string();
-          },
-          true};
-}
-
-Constraint runnable_only() { return {"plans that the runtime executes", plan::why_simulated_only, true}; }
-
 std::vector<int> worker_choices(int cores) {
   std::vector<int> workers;
   for (int count = 1; count < cores; count += std::max(1, count / 8)) {

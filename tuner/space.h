@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <optional>
 #include <stdexcept>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "plan/plan.h"
+#include "profiles/profile.h"
 #include "tuner/fields.h"
 
 namespace gnomon::tuner {
@@ -40,6 +42,16 @@ struct Constraint {
 Constraint exact_only();
 /// Plans that the runtime can execute.
 Constraint runnable_only();
+
+/// Limits of memory at the peak of an epoch.
+struct MemoryLimits {
+  double host_bytes = std::numeric_limits<double>::infinity();
+  double device_bytes = std::numeric_limits<double>::infinity();  ///< of each device
+};
+
+/// Plans that the profile tells enough of to be simulated, and that fit into the machine's memory, and into
+/// less where limits say so.
+Constraint fits_memory(const profiles::Profile& profile, const MemoryLimits& limits = {});
 
 /// Of what a space is made.
 struct SpaceRequest {

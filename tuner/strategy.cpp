@@ -130,15 +130,19 @@ class Dispatcher final : public Strategy {
 double Bounds::of(const Point& point) {
   plan::Plan plan = space_.plan_at(point);
   const plan::Plan usual;
-  plan.order = usual.order;
-  plan.cpu_buffer = usual.cpu_buffer;
-  plan.device_buffer = usual.device_buffer;
-  plan.look_ahead = usual.look_ahead;
-  plan.copy_during_device_batch = usual.copy_during_device_batch;
-  const auto [found, is_new] = known_.try_emplace(field_values(plan));
+  plan::Plan key = plan;
+  key.order = usual.order;
+  key.look_ahead = usual.look_ahead;
+  key.copy_during_device_batch = usual.copy_during_device_batch;
+  if (!plan.cache.is_used()) {  // a cache gets the memory that buffers leave
+    key.cpu_buffer = usual.cpu_buffer;
+    key.device_buffer = usual.device_buffer;
+  }
+  const auto [found, is_new] = known_.try_emplace(field_values(key));
   if (is_new) {
-    const auto model = sim::machine_model(profile_, plan, true, 0);
-    found->second = sim::lower_bound_s(model, plan.route, profile_.workload.batches);
+    plan = sim::resolve_on(profile_, plan);
+    found->second =
+        sim::lower_bound_s(sim::machine_model(profile_, plan, false, 0), plan, profile_.workload.batches);
   }
   return found->second;
 }

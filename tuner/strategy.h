@@ -43,8 +43,9 @@ struct EnumNames<tuner::StrategyKind> {
 
 namespace gnomon::tuner {
 
-/// Lower bounds of a space's plans on a profiled machine (sim::lower_bound_s of the drawn costs), each
-/// computed once: plans that differ only in buffers, look-ahead and order share theirs.
+/// Lower bounds of a space's plans on a profiled machine (sim::lower_bound_s of the mean costs:
+/// microseconds), each computed once: plans that differ only in buffers, look-ahead and order share theirs.
+/// Where batches differ, an epoch whose batches take either route may be a little under it.
 class Bounds {
  public:
   Bounds(const profiles::Profile& profile, const Space& space) : profile_(profile), space_(space) {}

@@ -68,6 +68,11 @@ Action add_tune(CLI::App& app) {
   app.add_option("--seed", options->tuning.seed, "Seed of what is random in a search");
   app.add_option("--journal", options->tuning.journal,
                  "Write every simulated epoch to this file, and go on from what it holds");
+  app.add_option("--device-memory", options->tuning.limits.device_bytes,
+                 "Memory of each device that a plan may take at most: bytes, or 8GB, 500MB ...")
+      ->transform(CLI::AsSizeValue(true));
+  app.add_option("--host-memory", options->tuning.limits.host_bytes, "The host's, likewise")
+      ->transform(CLI::AsSizeValue(true));
   app.add_flag("--allow-approximate", options->tuning.approximate, "Plans too that change the training");
   app.add_flag("--simulated", options->tuning.simulated, "Plans too that can only be simulated");
   app.add_flag("--json", options->json, "Print one JSON document");
