@@ -55,7 +55,7 @@ class Loading {
     }
     for (Loads* route : {&loads.by_cpu, &loads.by_device}) {
       if (plan_.gather == plan::Gather::trainer) {
-        (*route)[prepares_aside() ? at_side : at_device] += gather_s;
+        (*route)[gathers_aside() ? at_side : at_device] += gather_s;
         (*route)[at_link] += link_s(Stage::device_gather, costs.device_gather_link_s, costs.device_gather_s);
         (*route)[at_peers] += least(Stage::device_gather, costs.device_gather_peer_s);
       }
@@ -92,6 +92,7 @@ class Loading {
     return model_.host_device ? 0 : least(stage, std::min(part_s, whole_s));
   }
   bool prepares_aside() const { return model_.prepare_share > 0; }
+  bool gathers_aside() const { return prepares_aside() || model_.gathers_beside_training; }
 
   Loads by_cpu(const StageCosts& costs) const {
     Loads loads{};

@@ -162,8 +162,10 @@ class Costing {
     }
   }
 
-  /// Under a hot vertex nothing is sampled, gathered or computed. The CPU computes each hot vertex that the
-  /// super-batch uses once.
+  /// Under a hot vertex nothing is sampled or gathered, and nothing computed forward. The CPU computes each
+  /// hot vertex that the super-batch uses once. The layer's backward stays with the device, to which the
+  /// aggregated rows travel beside the embeddings; without a gradient of its input it takes as long as the
+  /// forward.
   void reuse_hot() {
     const double hot =
         hit_share(workload_.features, plan::CachePolicy::presample, plan_.embeddings.hot_ratio);
@@ -174,10 +176,11 @@ class Costing {
     const double refresh_s = workload_.parts.refresh_s > 0 ? workload_.parts.refresh_s
                                                            : workload_.cpu_batch.mean_s * hops_.bottom_edges;
     costs().group_prepare_s = batches * hot * refresh_s * (uses > 0 ? computed / uses : 1);
-    costs().group_transfer_s = copy_s(computed * workload_.job.hidden * value_bytes);
+    const double row_bytes = static_cast<double>(workload_.feature_row_bytes);
+    costs().group_transfer_s = copy_s(computed * (workload_.job.hidden * value_bytes + row_bytes));
     scale_sampling(1 - hops_.bottom_edges * hot);
     scale_gathering(1 - hops_.bottom_vertices * hot);
-    train_s_ *= 1 - hops_.bottom_edges * hot;
+    train_s_ *= 1 - hops_.bottom_edges * hot / 2;
   }
 
   double hits(const profiles::Accesses& accesses, double share) const {
@@ -365,7 +368,7 @@ PlanCosts costs_of_plan(const profiles::Profile& profile, const Plan& plan) {
 }
 
 int best_samplers(const StageCosts& costs, int devices) {
-  const double train_s = costs.train_s + costs.device_gather_s;
+  const double train_s = std::max(costs.train_s, costs.device_gather_s);
   if (devices < 2 || costs.device_batch_s <= 0) {
     return devices < 2 ? 0 : 1;
   }

@@ -17,8 +17,8 @@ struct PlanCosts {
 PlanCosts costs_of_plan(const profiles::Profile& profile, const plan::Plan& plan);
 
 /// Devices that sample, where a factored plan leaves it open: the fewest that keep up with the trainers,
-/// ceil(D / (K + 1)) for K = training over sampling (GNNLab, EuroSys 2022, section 5.2), at least one and not
-/// all.
+/// ceil(D / (K + 1)) for K = training, or gathering where it takes longer, over sampling (GNNLab, EuroSys
+/// 2022, section 5.2), at least one and not all.
 int best_samplers(const StageCosts& costs, int devices);
 
 }  // namespace gnomon::sim

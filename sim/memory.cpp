@@ -65,7 +65,10 @@ MemoryUse on_host(const profiles::Profile& profile, const Plan& plan) {
   return use;
 }
 
-/// Without the cache.
+/// Whether some devices only sample and the others only train: these hold the cache, those the topology.
+bool divides_roles(const Plan& plan) { return plan.schedule == Schedule::factored && plan.devices > 1; }
+
+/// Without the cache; where roles are divided, of a trainer.
 MemoryUse on_device(const profiles::Profile& profile, const Plan& plan) {
   const WorkloadProfile& workload = profile.workload;
   const bool holds_part = is_by_parts(plan) && plan.route == plan::Route::device;
@@ -73,7 +76,7 @@ MemoryUse on_device(const profiles::Profile& profile, const Plan& plan) {
     return home == Home::device ? 1 : holds_part ? resident_share(plan) : 0;
   };
   MemoryUse use;
-  use.topology_bytes = share(plan.topology) * topology_bytes(workload);
+  use.topology_bytes = divides_roles(plan) ? 0 : share(plan.topology) * topology_bytes(workload);
   use.features_bytes = share(plan.features) * features_bytes(workload);
   const int ahead = plan.schedule == Schedule::sequential    ? 0
                     : plan.schedule == Schedule::super_batch ? plan.super_batch - 1
@@ -88,6 +91,15 @@ MemoryUse on_device(const profiles::Profile& profile, const Plan& plan) {
     use.embeddings_bytes = 2 * static_cast<double>(workload.vertices) * plan.embeddings.hot_ratio *
                            workload.job.hidden * value_bytes;
   }
+  use.contexts_bytes = profile.machine.device.context_bytes;
+  return use;
+}
+
+/// What a device that only samples holds.
+MemoryUse on_sampler(const profiles::Profile& profile, const Plan& plan) {
+  MemoryUse use;
+  use.topology_bytes = plan.topology == Home::device ? topology_bytes(profile.workload) : 0;
+  use.batches_bytes = profile.workload.batch_bytes;
   use.contexts_bytes = profile.machine.device.context_bytes;
   return use;
 }
@@ -107,11 +119,10 @@ void add_cache(const profiles::Profile& profile, const Plan& plan, const CacheGa
   use.cache_bytes = (shares.features * gains.feature_bytes + shares.topology * gains.topology_bytes) / parts;
 }
 
-/// A cache fills what is left to the last byte: rounding is no shortage.
-constexpr double rounding = 1e-9;
-
-void note_shortage(Memory& memory, Shortage shortage, double needed, double there) {
-  if (memory.shortage == Shortage::none && there > 0 && needed > there * (1 + rounding)) {
+/// A cache takes what is left, and so is never what does not fit.
+void note_shortage(Memory& memory, Shortage shortage, const MemoryUse& use, double there) {
+  const double needed = use.total() - use.cache_bytes;
+  if (memory.shortage == Shortage::none && there > 0 && needed > there) {
     memory.shortage = shortage;
     memory.missing_bytes = needed - there;
   }
@@ -154,8 +165,12 @@ Memory memory_of(const profiles::Profile& profile, const Plan& plan, const Cache
   } else if (plan.cache.is_used() && has_device) {
     add_cache(profile, plan, gains, profile.machine.device.memory_bytes, memory.device, memory.cached);
   }
-  note_shortage(memory, Shortage::device_memory, memory.device.total(), profile.machine.device.memory_bytes);
-  note_shortage(memory, Shortage::host_memory, memory.host.total(), profile.machine.cpu.memory_bytes);
+  note_shortage(memory, Shortage::device_memory, memory.device, profile.machine.device.memory_bytes);
+  if (has_device && divides_roles(plan)) {
+    note_shortage(memory, Shortage::device_memory, on_sampler(profile, plan),
+                  profile.machine.device.memory_bytes);
+  }
+  note_shortage(memory, Shortage::host_memory, memory.host, profile.machine.cpu.memory_bytes);
   return memory;
 }
 

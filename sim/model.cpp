@@ -110,6 +110,7 @@ MachineModel machine_model(const profiles::Profile& profile, const plan::Plan& p
   model.devices_per_clique = profile.machine.peers.clique;
   model.disk_depth = profile.machine.disk.queue_depth;
   model.prepare_share = plan.prepare_share;
+  model.gathers_beside_training = plan.schedule == plan::Schedule::factored && plan.devices > 1;
   model.host_device = profile.machine.device.kind == profiles::DeviceKind::host;
   model.device_threads = plan.device_threads;
   model.contention = profile.machine.contention;

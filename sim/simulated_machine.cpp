@@ -53,8 +53,9 @@ int SimulatedMachine::lane_for(int device, Stage stage) const {
     case Stage::group_transfer:
       return first + copy_lane;
     case Stage::device_batch:
-    case Stage::device_gather:
       return first + (model_.prepare_share > 0 ? side_lane : device_lane);
+    case Stage::device_gather:
+      return first + (model_.prepare_share > 0 || model_.gathers_beside_training ? side_lane : device_lane);
     case Stage::train:
       return first + device_lane;
     case Stage::group_read:

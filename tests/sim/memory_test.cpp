@@ -136,6 +136,36 @@ TEST(Memory, ACacheThatFillsTheRestIsNoShortage) {
   }
 }
 
+TEST(Memory, SamplersHoldTheTopologyAndTrainersTheCache) {
+  // A trainer: 1 + 1 batches, activations, the model, libraries, and the rest, 4,000 bytes, for all rows. A
+  // sampler needs 8,000 + 1,000 + 5.
+  profiles::Profile profile = gpu;
+  Plan plan;
+  plan.name = "factored";
+  plan.schedule = Schedule::factored;
+  plan.route = Route::device;
+  plan.gather = plan::Gather::trainer;
+  plan.device_buffer = 1;
+  plan.devices = 2;
+  plan.samplers = 1;
+  plan.topology = Home::device;
+  plan.cache.policy = CachePolicy::optimal;
+  const CacheGains gains{.feature_bytes = 4000, .topology_bytes = 0};
+  const double trainer = 2 * 1000 + 600 + 4 * (10 * 8 + 8 * 8) * 4 + 5;
+  profile.machine.device.memory_bytes = 9005;
+  const auto memory = memory_of(profile, plan, gains);
+  EXPECT_EQ(memory.shortage, Shortage::none);
+  EXPECT_DOUBLE_EQ(memory.device.topology_bytes, 0);
+  EXPECT_DOUBLE_EQ(memory.device.total(), trainer + 4000);
+  profile.machine.device.memory_bytes = 9000;
+  EXPECT_EQ(memory_of(profile, plan, gains).shortage, Shortage::device_memory);
+  EXPECT_NEAR(memory_of(profile, plan, gains).missing_bytes, 5, 1e-9);
+  // Where one device does both it holds both.
+  plan.devices = 1;
+  plan.samplers = 0;
+  EXPECT_DOUBLE_EQ(memory_of(profile, plan, gains).device.topology_bytes, 8000);
+}
+
 TEST(Memory, ShortageIsAnOutcome) {
   auto profile = gpu;
   profile.machine.device.memory_bytes = 5909 - 9;
