@@ -9,7 +9,7 @@ constexpr std::string_view data = "Data";
 constexpr std::string_view planning = "Measure and plan";
 constexpr std::string_view training = "Train";
 
-constexpr std::array<CommandInfo, 11> table{{
+constexpr std::array<CommandInfo, 12> table{{
     {"import", "Read a graph from another format into a store", data,
      "gnomon import npz cora.npz stores/cora --undirected --split per_class"},
     {"generate", "Make a random graph store (sbm or rmat)", data,
@@ -18,6 +18,8 @@ constexpr std::array<CommandInfo, 11> table{{
      "gnomon info stores/cora --check"},
     {"profile", "Measure this machine and a workload on it", planning,
      "gnomon profile stores/cora -o profile.json"},
+    {"catalog", "List the machines and papers' workloads to explore, or print one with its sources", planning,
+     "gnomon catalog aws-g5.2xlarge"},
     {"explore", "Predict plans, and what changes if the machine, workload or plan did", planning,
      "gnomon explore profile.json --plan all --set machine.cpu.cores=2,4,8"},
     {"tune", "Find the best plan for a profile", planning, "gnomon tune profile.json -o plan.json"},

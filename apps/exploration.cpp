@@ -33,14 +33,14 @@ std::string with_settings(const std::string& where, const std::vector<Setting>& 
   return where + changes;
 }
 
-profiles::Profile changed_profile(const ExplorationRequest& request, const std::vector<Setting>& settings) {
-  auto document = request.profile;
+profiles::Profile changed_profile(const ExploredProfile& explored, const std::vector<Setting>& settings) {
+  auto document = explored.document;
   for (const auto& setting : settings) {
     if (!changes_plan(setting)) {
       set_field(document, setting.path, setting);
     }
   }
-  const auto where = with_settings(request.profile_name, settings, false);
+  const auto where = with_settings(explored.where, settings, false);
   auto profile = base::from_document<profiles::Profile>(std::move(document), where);
   profiles::check(profile, where);
   return profile;
@@ -89,13 +89,18 @@ std::vector<ExplorationRow> explore(const ExplorationRequest& request, const bas
   std::vector<ExplorationRow> rows;
   bool any_possible = false;
   const auto all = combinations(request.sweeps);
-  for (const auto& settings : all) {
-    const auto profile = changed_profile(request, settings);
-    for (const auto& plan : request.plans) {
-      base::report(progress, "simulating", static_cast<std::int64_t>(rows.size()),
-                   static_cast<std::int64_t>(all.size() * request.plans.size()));
-      rows.push_back(row_of(request, profile, plan, settings, simulator));
-      any_possible = any_possible || rows.back().prediction.has_value();
+  const auto total = request.profiles.size() * all.size() * request.plans.size();
+  for (const auto& explored : request.profiles) {
+    for (const auto& settings : all) {
+      const auto profile = changed_profile(explored, settings);
+      for (const auto& plan : request.plans) {
+        base::report(progress, "simulating", static_cast<std::int64_t>(rows.size()),
+                     static_cast<std::int64_t>(total));
+        rows.push_back(row_of(request, profile, plan, settings, simulator));
+        auto& columns = rows.back().settings;
+        columns.insert(columns.begin(), explored.names.begin(), explored.names.end());
+        any_possible = any_possible || rows.back().prediction.has_value();
+      }
     }
   }
   if (!any_possible && !rows.empty()) {

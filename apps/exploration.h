@@ -14,10 +14,16 @@
 
 namespace gnomon::apps {
 
-/// What is asked of the simulator: every plan with every combination of the sweeps' values.
+/// A profile to explore.
+struct ExploredProfile {
+  base::Json document;         ///< patched and parsed again for each combination
+  std::string where;           ///< its file, for errors
+  std::vector<Setting> names;  ///< columns that tell its rows from those of other profiles
+};
+
+/// What is asked of the simulator: every plan on every profile with every combination of the sweeps' values.
 struct ExplorationRequest {
-  base::Json profile;        ///< the document, patched and parsed again for each combination
-  std::string profile_name;  ///< its file, for errors
+  std::vector<ExploredProfile> profiles;
   std::vector<plan::Plan> plans;
   std::vector<Sweep> sweeps;  ///< "plan.…" changes the plan, any other path the profile
   std::uint64_t seed = 0;
@@ -27,13 +33,13 @@ struct ExplorationRequest {
 /// One plan with one combination. Either predicted or not possible on that machine, and why.
 struct ExplorationRow {
   plan::Plan plan;
-  std::vector<Setting> settings;
+  std::vector<Setting> settings;  ///< the profile's names, then the sweeps' values
   std::optional<sim::Prediction> prediction;
   std::string why_not;
 };
 
-/// Predicts them all, combination by combination. Throws InputError where a path or value is wrong, or when
-/// no row at all is possible.
+/// Predicts them all, profile by profile and combination by combination. Throws InputError where a path or
+/// value is wrong, or when no row at all is possible.
 std::vector<ExplorationRow> explore(const ExplorationRequest& request, const base::Progress& progress);
 
 /// The plans of a list: preset names and plan files separated by commas, or "all". Throws InputError.

@@ -4,41 +4,38 @@
 #include "reproduce/report.h"
 #include "sim/prediction.h"
 
-/// One function a paper, in the file of its name. MorphGL's, which does more, is in reproduce/morphgl.h.
+/// One function a paper, in the file of its name. MorphGL's, which does more, is in reproduce/morphgl.h. All
+/// predictions are those of the simulator for the presets (plan/presets), unless it says otherwise.
 namespace gnomon::reproduce {
 
 /// GNNLab's Table VI as the survey prints it: sampling S, extraction E and training T of an epoch, for DGL,
 /// T_SOTA and GNNLab. No epochs are printed. They are taken to be: the sum of the stages for DGL and T_SOTA,
-/// whose GPUs do one after the other; the longest stage, for GNNLab's sampler and trainer work side by side
-/// and the trainer extracts ahead. Predicted is the schedule simulated batch by batch,
+/// whose GPUs do one after the other; the longest stage for GNNLab, whose sampler and trainer work side by
+/// side and whose trainer extracts ahead. Predicted is the factored schedule with one sampler and one trainer
 /// - from GNNLab's own stages;
-/// - from T_SOTA's column alone and GNNLab's cache hit rate H: S and T stay, and E shrinks with the rows that
-///   miss, (1 - H) / (1 - H of T_SOTA).
+/// - from T_SOTA's column alone. S and T stay. E / (1 - H) is what extraction takes without a cache, H being
+///   T_SOTA's hits. Its cache ratio R tells the room beside the topology, which GNNLab's trainer has in
+///   addition; and R and H tell the skew of accesses under a cache by out-degree, from which follows what a
+///   presampled one of the larger size answers. Where T_SOTA has no cache, the skew is the mean of the
+///   model's other data sets.
 Report reproduce_gnnlab(sim::Simulator& simulator, const base::Progress& progress);
 
 /// DUCATI's Table VIII, iterations as the survey prints them, from DGL's and SOTA's columns. DGL reads
 /// adjacency lists and rows of F columns over the link: t = c + f F. Its rows for 128 and 256 columns give c,
-/// the part that no feature cache helps. SOTA caches features only; DUCATI adds an adjacency cache that saves
-/// a share of c. That share, for each fanout, is the mean over the *other* data sets of (SOTA - DUCATI) / c:
-/// a row's own DUCATI cell never goes into its prediction.
+/// the part that no feature cache helps; SOTA's hits are 1 - (SOTA - c) / (f F), between 0 and 1, and with
+/// the size of its cache give the skew of rows. The skew of adjacency lists is that of section VII-A. What
+/// neither column tells is how much of c is the reading of adjacency lists, which only DUCATI caches: that
+/// share is the mean of those with which the simulator gives the printed DUCATI iterations of the *other*
+/// data sets with the same fanouts. A row's own DUCATI cell never goes into its prediction.
 Report reproduce_ducati(sim::Simulator& simulator, const base::Progress& progress);
 
-/// NeutronOrch's three effects (section 5.4) and Table 6 from DGL's columns (Table 2: sampling S, collecting
-/// FC, transfer FT, and training T, which is what the total leaves). With b the bottom layer's share of the
-/// work and rho the speed-up of sampling by GPU (Table 3):
-///
-/// - DGL: S + FC + FT + T, one after the other.
-/// - L, the layer split: the CPU samples the bottom hop (b S) and aggregates straight from the feature store,
-///   reading the rows that collecting read (FC); embeddings of the middle layer's vertices travel instead of
-///   the bottom layer's rows, FT (V_middle / V_bottom) (hidden / features); the GPU samples and trains the
-///   rest, (1 - b)(S / rho + T), and does the bottom layer's backward, b T / 2.
-/// - H, hot embeddings: hot vertices have q of all bottom-layer visits; only they go by the CPU, and one
-///   embedding serves many visits, so its work shrinks to q r. The GPU does the cold ones, reading their rows
-///   over the link: (1 - q)(b S / rho + FT + b T / 2).
-/// - S, super-batches: CPU and GPU work side by side.
-///
-/// q is 0.84, the mean hit rate of GNNLab's caches of 13 to 32 % of the rows in the survey's Table VI; r is
-/// fitted, 0.3.
+/// NeutronOrch's three effects (section 5.4) and Table 6 from DGL's columns (neutronorch_profile):
+/// - L, the layer split: the CPU does the bottom layer of all vertices of each batch, the GPU the rest, one
+///   after the other;
+/// - H, hot embeddings: the preset, in which the CPU does that of the hot vertices once a super-batch; also
+///   one after the other;
+/// - S, super-batches: the preset's schedule.
+/// How long a super-batch is is not printed: the effects are also given for 16 instead of the preset's 4.
 Report reproduce_neutronorch(sim::Simulator& simulator, const base::Progress& progress);
 
 /// A3GNN's tables name no stage time and no configuration: nothing follows from the baselines' columns.
@@ -48,8 +45,8 @@ Report reproduce_a3gnn(sim::Simulator& simulator, const base::Progress& progress
 Report reproduce_hanoi(sim::Simulator& simulator, const base::Progress& progress);
 
 /// Joestar's Table 5.1: how much of the time the GPU runs kernels, for GCN with batches of 8,000 from the row
-/// for 1,000. Launching leaves a gap between kernels that does not depend on their length; memory kernels are
-/// as many in both.
+/// for 1,000. Not simulated: launching leaves a gap between kernels that does not depend on their length;
+/// memory kernels are as many in both.
 Report reproduce_joestar(sim::Simulator& simulator, const base::Progress& progress);
 
 }  // namespace gnomon::reproduce

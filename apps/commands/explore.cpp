@@ -6,12 +6,15 @@
 #include "apps/interrupt.h"
 #include "apps/output.h"
 #include "apps/progress_bar.h"
+#include "profiles/catalog.h"
+#include "reproduce/paper_profiles.h"
 
 namespace gnomon::apps {
 namespace {
 
 struct Options {
-  std::string profile;
+  std::vector<std::string> profiles;
+  std::vector<std::string> machines;
   std::string plans = "all";
   std::vector<std::string> sweeps;
   std::uint64_t seed = 0;
@@ -20,14 +23,47 @@ struct Options {
   std::string trace;
 };
 
+/// Names that stand for all of a list.
+std::vector<std::string> machine_names(const std::vector<std::string>& asked) {
+  if (asked != std::vector<std::string>{"all"}) {
+    return asked;
+  }
+  std::vector<std::string> names;
+  for (const auto& machine : profiles::catalog()) {
+    names.push_back(machine.name);
+  }
+  return names;
+}
+
+/// With all fields, so that those which its file leaves out can be set too.
+ExploredProfile explored(const profiles::Profile& profile, const std::string& where,
+                         std::vector<Setting> names) {
+  return {base::to_document(profile), where, std::move(names)};
+}
+
+/// The profile as it is, or on each of the machines.
+void add_profile(ExplorationRequest& request, const std::string& name, const Options& options) {
+  const auto profile = reproduce::find_profile(name);
+  std::vector<Setting> names;
+  if (options.profiles.size() > 1) {
+    names.push_back({"profile", name});
+  }
+  if (options.machines.empty()) {
+    request.profiles.push_back(explored(profile, name, names));
+  }
+  for (const auto& machine : machine_names(options.machines)) {
+    auto both = names;
+    both.push_back({"machine", machine});
+    request.profiles.push_back(
+        explored(profiles::on_machine(profile, profiles::find_machine(machine).machine), name, both));
+  }
+}
+
 ExplorationRequest request_of(const Options& options) {
-  profiles::read_profile(options.profile);  // its own errors first, without any change
   ExplorationRequest request;
-  request.profile = base::parse_json(base::read_file(options.profile), options.profile);
-  // Fields that the file leaves out can be set too.
-  request.profile =
-      base::to_document(base::from_document<profiles::Profile>(request.profile, options.profile));
-  request.profile_name = options.profile;
+  for (const auto& name : options.profiles) {
+    add_profile(request, name, options);
+  }
   request.plans = plans_of(options.plans);
   for (const auto& sweep : options.sweeps) {
     request.sweeps.push_back(parse_sweep(sweep));
@@ -47,7 +83,8 @@ void explore_and_print(const Options& options) {
     schedule::write_trace(options.trace, timelines_of(rows));
   }
   if (options.json) {
-    print_json({{"schema", "gnomon.exploration/1"}, {"profile", options.profile}, {"rows", flat_rows(rows)}});
+    print_json(
+        {{"schema", "gnomon.exploration/1"}, {"profiles", options.profiles}, {"rows", flat_rows(rows)}});
   } else if (options.csv) {
     std::cout << csv_of(flat_rows(rows));
   } else {
@@ -59,7 +96,14 @@ void explore_and_print(const Options& options) {
 
 Action add_explore(CLI::App& app) {
   auto options = std::make_shared<Options>();
-  app.add_option("PROFILE", options->profile, "What gnomon profile wrote")->required();
+  app.add_option("PROFILE", options->profiles,
+                 "What gnomon profile wrote, or a profile from a paper's numbers (gnomon catalog lists them)")
+      ->required();
+  app.add_option("--machine", options->machines,
+                 "Machines of the catalog (gnomon catalog lists them) or files like them, separated by\n"
+                 "commas, or all: what was measured is scaled to each (profiles/catalog.h)")
+      ->delimiter(',')
+      ->allow_extra_args(false);
   app.add_option("--plan", options->plans, "Presets and plan files (.json), separated by commas, or all");
   app.add_option("--set", options->sweeps,
                  "Any field of the profile, or of the plans by plan.FIELD, at these values: PATH=v1,v2 or\n"

@@ -45,6 +45,39 @@ TEST(ReproduceCommand, TakesAnotherMachinesColumns) {
   EXPECT_LT(document["rows"][0]["predicted"].get<double>(), 40);
 }
 
+TEST(CatalogCommand, ListsAndPrints) {
+  const auto list = run_gnomon({"catalog"});
+  EXPECT_EQ(list.code, 0) << list.error;
+  EXPECT_THAT(list.out, HasSubstr("aws-g5.2xlarge"));
+  EXPECT_THAT(list.out, HasSubstr("neutronorch/Reddit"));
+  const auto document = printed_document(run_gnomon({"catalog", "--json"}));
+  EXPECT_GE(document["machines"].size(), 12U);
+  EXPECT_EQ(printed_document(run_gnomon({"catalog", "gnnlab"}))["schema"], "gnomon.machine/1");
+  EXPECT_EQ(printed_document(run_gnomon({"catalog", "neutronorch/Reddit"}))["schema"], "gnomon.profile/1");
+  EXPECT_EQ(run_gnomon({"catalog", "nothing"}).code, 2);
+}
+
+// What the catalog prints can be given back as files; a machine's columns come first.
+TEST(CatalogCommand, ExploresProfilesOnMachines) {
+  const Workplace place;
+  place.write("p.json", run_gnomon({"catalog", "neutronorch/Reddit"}).out);
+  place.write("m.json", run_gnomon({"catalog", "aws-p4d.24xlarge"}).out);
+  const auto rows = printed_document(run_gnomon({"explore", "p.json", "neutronorch/Orkut", "--plan",
+                                                 "salient,gnnlab", "--machine", "m.json,morphgl-D", "--json"},
+                                                place.path()))["rows"];
+  ASSERT_EQ(rows.size(), 8U);
+  EXPECT_EQ(rows[0]["profile"], "p.json");
+  EXPECT_EQ(rows[0]["machine"], "m.json");
+  EXPECT_EQ(rows[2]["machine"], "morphgl-D");
+  EXPECT_EQ(rows[6]["profile"], "neutronorch/Orkut");
+  EXPECT_EQ(rows[0]["workers"], 47);
+  EXPECT_EQ(rows[2]["workers"], 7);
+  // A faster device trains in less time.
+  EXPECT_LT(rows[1]["epoch_s"].get<double>(),
+            rows[3]["epoch_s"].is_null() ? 1e9 : rows[3]["epoch_s"].get<double>());
+  EXPECT_EQ(run_gnomon({"explore", "p.json", "--machine", "nothing"}, place.path()).code, 2);
+}
+
 TEST(ReproduceCommand, WrongInputIsOneLine) {
   const Workplace place;
   place.write("empty.json", R"({"rows": []})");

@@ -1,0 +1,140 @@
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.h"
+#include "profiles/catalog.h"
+#include "reproduce/paper_profiles.h"
+
+namespace gnomon::reproduce {
+namespace {
+
+/// Of one data set's epoch by DGL (Table 2), in seconds.
+struct DglEpoch {
+  double sample_s = 0;
+  double collect_s = 0;
+  double transfer_s = 0;
+  double train_s = 0;
+};
+
+DglEpoch dgl_epoch(const Paper& paper, const std::string& dataset) {
+  const auto number = [&](const char* metric) {
+    return paper.at({{"table", "table2"}, {"dataset", dataset}, {"metric", metric}});
+  };
+  DglEpoch dgl{number("sample_s"), number("gather_collect_s"), number("gather_transfer_s"), 0};
+  dgl.train_s = number("total_s") - dgl.sample_s - dgl.collect_s - dgl.transfer_s;
+  return dgl;
+}
+
+double growth(const Paper& paper, const std::string& dataset, int layers) {
+  if (layers == 3) {
+    return 1;
+  }
+  const auto epoch_s = [&](const char* system, int depth) {
+    return paper.find(
+        {{"table", "table6"}, {"dataset", dataset}, {"layers", std::to_string(depth)}, {"system", system}});
+  };
+  for (const char* system : {"DGL", "DGL-UVA"}) {
+    const auto three = epoch_s(system, 3);
+    const auto more = epoch_s(system, layers);
+    if (three && more) {
+      return *more / *three;
+    }
+  }
+  throw base::Failure(dataset + ", " + std::to_string(layers) + " layers: no baseline ran it");
+}
+
+double mean_skew() {
+  const Paper paper = find_paper("gnnlab");
+  double sum = 0;
+  int count = 0;
+  for (const Fact& fact : paper.facts) {
+    if (fact.label("system") == "GNNLab" && fact.label("metric") == "cache_ratio_pct" && fact.value < 100) {
+      Labels labels = fact.labels;
+      labels["metric"] = "cache_hit_pct";
+      sum += skew_of(plan::CachePolicy::presample, fact.value / 100, paper.at(labels) / 100);
+      ++count;
+    }
+  }
+  return sum / count;
+}
+
+void set_job(plan::Job& job, int layers, int hidden) {
+  job.model = plan::ModelKind::gcn;
+  job.fanouts = {25, 10, 5};
+  job.fanouts.resize(static_cast<std::size_t>(layers), 5);
+  job.batch_size = 1024;
+  job.hidden = hidden;
+}
+
+/// Vertices and edges of a batch, in which all vertices are as likely.
+void set_size(profiles::WorkloadProfile& workload) {
+  double frontier = static_cast<double>(workload.job.batch_size);
+  double visits = frontier;
+  for (const int fanout : workload.job.fanouts) {
+    frontier *= fanout;
+    visits += frontier;
+    workload.batch_edges += frontier;
+  }
+  const auto vertices = static_cast<double>(workload.vertices);
+  workload.batch_vertices = vertices * -std::expm1(-visits / vertices);
+  workload.batch_bytes = workload.batch_vertices * static_cast<double>(workload.feature_row_bytes);
+}
+
+void set_graph(profiles::WorkloadProfile& workload, const Entry& dataset) {
+  const auto integer = [&](const char* key) { return static_cast<std::int64_t>(dataset.number(key, 0)); };
+  workload.graph = dataset.name;
+  workload.vertices = integer("vertices");
+  workload.edges = integer("edges");
+  workload.feature_columns = integer("feature_dim");
+  workload.feature_row_bytes = 4 * workload.feature_columns;
+  workload.train_vertices = integer("train_vertices");
+  workload.batches = integer("batches");
+}
+
+void set_times(profiles::WorkloadProfile& workload, const DglEpoch& dgl, double bottom_share,
+               double gpu_sampling, int workers) {
+  workload.cpu_batch = stage_time((dgl.sample_s + dgl.collect_s) * workers);
+  workload.parts.cpu_sample_s = dgl.sample_s * workers;
+  workload.parts.refresh_s = (bottom_share * dgl.sample_s + dgl.collect_s) * workers;
+  workload.transfer = stage_time(dgl.transfer_s);
+  workload.parts.device_sample_s = dgl.sample_s / gpu_sampling;
+  workload.device_batch = stage_time(workload.parts.device_sample_s + dgl.transfer_s);
+  workload.device_batch_link_s = dgl.transfer_s;
+  // Next to nothing: 0 would say that it is not known.
+  workload.parts.device_sample_link_s = 1e-9 * dgl.transfer_s;
+  workload.train = stage_time(dgl.train_s);
+}
+
+}  // namespace
+
+profiles::Profile neutronorch_profile(const Paper& paper, const std::string& dataset, int layers) {
+  const Entry* entry = paper.dataset(dataset);
+  if (entry == nullptr) {
+    throw base::Failure("neutronorch: no data set " + dataset);
+  }
+  profiles::Profile profile;
+  profile.machine = profiles::find_machine("neutronorch-single").machine;
+  profile.machine.device.memory_bytes = 0;  // whether a batch fits is not known without its true size
+  auto& workload = profile.workload;
+  set_graph(workload, *entry);
+  set_job(workload.job, layers, static_cast<int>(entry->number("hidden_dim", 256)));
+  set_size(workload);
+  workload.features.skew = workload.topology.skew = mean_skew();
+
+  const double a_batch = growth(paper, dataset, layers) / static_cast<double>(workload.batches);
+  DglEpoch dgl = dgl_epoch(paper, dataset);
+  for (double DglEpoch::*part :
+       {&DglEpoch::sample_s, &DglEpoch::collect_s, &DglEpoch::transfer_s, &DglEpoch::train_s}) {
+    dgl.*part *= a_batch;
+  }
+  const auto sampling_s = [&](const char* config) {
+    return paper.at({{"table", "table3"}, {"config", config}, {"metric", "sample_s"}});
+  };
+  const auto claim = "bottom_share_" + std::to_string(layers) + "l";
+  set_times(workload, dgl, paper.at({{"claim", claim}}) / 100,
+            sampling_s("CPU-based sampling") / sampling_s("GPU-based sampling"),
+            profile.machine.cpu.cores - 1);
+  return profile;
+}
+
+}  // namespace gnomon::reproduce

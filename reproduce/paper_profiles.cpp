@@ -1,0 +1,89 @@
+#include "reproduce/paper_profiles.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.h"
+#include "profiles/catalog.h"
+#include "reproduce/morphgl.h"
+#include "sim/cache.h"
+
+namespace gnomon::reproduce {
+namespace {
+
+constexpr std::string_view morphgl_prefix = "morphgl/";
+constexpr std::string_view neutronorch_prefix = "neutronorch/";
+
+std::vector<std::string> neutronorch_datasets(const Paper& paper) {
+  return paper.values("dataset", {{"table", "table2"}});
+}
+
+std::string name_of(const MorphglCell& cell) {
+  return std::string(morphgl_prefix) + cell.machine + "/" + cell.model + "/" + cell.dataset;
+}
+
+/// Those of Table 4: others limit the device's memory.
+std::vector<MorphglCell> whole_cells(const Paper& paper) {
+  auto cells = morphgl_cells(paper);
+  std::erase_if(cells, [](const MorphglCell& cell) { return !cell.device_memory_gb.empty(); });
+  return cells;
+}
+
+}  // namespace
+
+profiles::StageTime stage_time(double mean_s, double deviation) {
+  profiles::StageTime time;
+  time.mean_s = mean_s;
+  time.deviation_s = mean_s * deviation;
+  return time;
+}
+
+double skew_of(plan::CachePolicy policy, double share, double hits) {
+  double least = 0;
+  double most = 0.999;
+  for (int i = 0; i < 60; ++i) {
+    const double middle = (least + most) / 2;
+    (sim::hit_share({.skew = middle, .curves = {}}, policy, share) < hits ? least : most) = middle;
+  }
+  return (least + most) / 2;
+}
+
+std::vector<std::string> profile_names() {
+  std::vector<std::string> names;
+  for (const auto& cell : whole_cells(find_paper("morphgl"))) {
+    names.push_back(name_of(cell));
+  }
+  for (const auto& dataset : neutronorch_datasets(find_paper("neutronorch"))) {
+    names.push_back(std::string(neutronorch_prefix) + dataset);
+  }
+  return names;
+}
+
+profiles::Profile find_profile(const std::string& name) {
+  if (name.ends_with(".json")) {
+    return profiles::read_profile(name);
+  }
+  if (name.starts_with(morphgl_prefix)) {
+    const Paper paper = find_paper("morphgl");
+    for (const auto& cell : whole_cells(paper)) {
+      if (name_of(cell) == name) {
+        return morphgl_profile(paper, cell, fitted_contention);
+      }
+    }
+  }
+  if (name.starts_with(neutronorch_prefix)) {
+    const Paper paper = find_paper("neutronorch");
+    for (const auto& dataset : neutronorch_datasets(paper)) {
+      if (neutronorch_prefix.size() + dataset.size() == name.size() && name.ends_with(dataset)) {
+        return neutronorch_profile(paper, dataset);
+      }
+    }
+  }
+  std::string names;
+  for (const auto& known : profile_names()) {
+    names += (names.empty() ? "" : ", ") + known;
+  }
+  throw base::InputError("PROFILE", "\"" + name + "\" is not known; use a .json file or one of " + names);
+}
+
+}  // namespace gnomon::reproduce

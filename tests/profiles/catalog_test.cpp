@@ -1,0 +1,134 @@
+#include "profiles/catalog.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/error.h"
+#include "profiles/catalog_files.h"
+
+namespace gnomon::profiles {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::ThrowsMessage;
+
+/// Paths of all fields of an object: "cpu.cores".
+void add_paths(const base::Json& object, const std::string& prefix, std::set<std::string>& paths) {
+  for (const auto& [key, value] : object.items()) {
+    if (value.is_object()) {
+      add_paths(value, prefix + key + ".", paths);
+    } else {
+      paths.insert(prefix + key);
+    }
+  }
+}
+
+TEST(Catalog, EveryFieldHasASourceAndADate) {
+  for (const auto& [file, text] : catalog_files()) {
+    const auto document = base::parse_json(text, std::string(file));
+    std::set<std::string> open;
+    add_paths(document["machine"], "", open);
+    open.erase("name");
+    open.erase("device.kind");  // gnomon's own word
+    for (const auto& source : document["sources"]) {
+      EXPECT_FALSE(source["where"].get<std::string>().empty()) << file;
+      EXPECT_FALSE(source["date"].get<std::string>().empty()) << file;
+      for (const auto& field : source["of"]) {
+        EXPECT_EQ(open.erase(field.get<std::string>()), 1U)
+            << file << ": " << field << " is named twice or is not there";
+      }
+    }
+    EXPECT_THAT(open, IsEmpty()) << file;
+  }
+}
+
+TEST(Catalog, HasThePapersAndTheCloudsMachines) {
+  int cloud = 0;
+  for (const auto& machine : catalog()) {
+    EXPECT_EQ(machine.name, machine.machine.name);
+    EXPECT_EQ(find_machine(machine.name).machine.cpu.cores, machine.machine.cpu.cores);
+    cloud += machine.name.starts_with("aws-") || machine.name.starts_with("azure-") ? 1 : 0;
+  }
+  EXPECT_GE(cloud, 12);
+  for (const char* name : {"morphgl-A", "morphgl-B", "morphgl-C", "morphgl-D", "neutronorch-single", "gnnlab",
+                           "ducati", "thesis-MA1"}) {
+    EXPECT_NO_THROW(find_machine(name)) << name;
+  }
+  EXPECT_THAT(
+      [] { find_machine("nobody"); },
+      ThrowsMessage<base::InputError>(HasSubstr("\"nobody\" is not known; use a .json file or one of")));
+}
+
+Profile measured() {
+  Profile profile;
+  profile.machine.device.kind = DeviceKind::cuda;
+  profile.machine.device.memory_bandwidth_bytes_per_s = 400;
+  profile.machine.link.bandwidth_bytes_per_s = 10;
+  profile.machine.contention.cpu_batch_beside_train = 1.5;
+  profile.workload.batch_bytes = 60;
+  profile.workload.cpu_batch = {.mean_s = 7};
+  profile.workload.transfer = {.mean_s = 6, .deviation_s = 0.6};
+  profile.workload.device_batch = {.mean_s = 5};
+  profile.workload.device_batch_link_s = 3;
+  profile.workload.train = {.mean_s = 4, .p5_s = 4, .p50_s = 4, .p95_s = 4};
+  return profile;
+}
+
+// Twice the device's bandwidth, five times the link's: training 4 / 2, copies 6 / 5, and preparing, of whose
+// 5 s 3 are the link's, (5 - 3) / 2 + 3 / 5. A core stays a core.
+TEST(OnMachine, ScalesByBandwidths) {
+  MachineProfile other = measured().machine;
+  other.device.memory_bandwidth_bytes_per_s = 800;
+  other.link.bandwidth_bytes_per_s = 50;
+  other.cpu.cores = 16;
+  const auto workload = on_machine(measured(), other).workload;
+  EXPECT_DOUBLE_EQ(workload.train.mean_s, 2);
+  EXPECT_DOUBLE_EQ(workload.train.p50_s, 2);
+  EXPECT_DOUBLE_EQ(workload.transfer.mean_s, 1.2);
+  EXPECT_DOUBLE_EQ(workload.transfer.deviation_s, 0.12);
+  EXPECT_DOUBLE_EQ(workload.device_batch.mean_s, 1.6);
+  EXPECT_DOUBLE_EQ(workload.device_batch_link_s, 0.6);
+  EXPECT_DOUBLE_EQ(workload.cpu_batch.mean_s, 7);
+  EXPECT_EQ(on_machine(measured(), other).machine.cpu.cores, 16);
+}
+
+TEST(OnMachine, LeavesWhatIsNotKnown) {
+  MachineProfile other;
+  other.device.kind = DeviceKind::cuda;
+  const auto profile = on_machine(measured(), other);
+  EXPECT_DOUBLE_EQ(profile.workload.train.mean_s, 4);
+  EXPECT_DOUBLE_EQ(profile.workload.transfer.mean_s, 6);
+  EXPECT_DOUBLE_EQ(profile.workload.device_batch.mean_s, 5);
+  EXPECT_DOUBLE_EQ(profile.machine.contention.cpu_batch_beside_train, 1.5);
+}
+
+// Without a GPU there was no link: a batch's 60 bytes come over the new one, 60 / 20 s. The host's memory
+// bandwidth of 100 stands against the device's 400.
+TEST(OnMachine, FromTheHostToADevice) {
+  Profile host = measured();
+  host.machine.device.kind = DeviceKind::host;
+  host.machine.cpu.memory_bandwidth_bytes_per_s = 100;
+  host.workload.device_batch_link_s = 0;
+  MachineProfile other;
+  other.device.kind = DeviceKind::cuda;
+  other.device.memory_bandwidth_bytes_per_s = 400;
+  other.link.bandwidth_bytes_per_s = 20;
+  const auto workload = on_machine(host, other).workload;
+  EXPECT_DOUBLE_EQ(workload.train.mean_s, 1);
+  EXPECT_DOUBLE_EQ(workload.transfer.mean_s, 3);
+  EXPECT_DOUBLE_EQ(workload.device_batch_link_s, 3);
+  EXPECT_DOUBLE_EQ(workload.device_batch.mean_s, 5.0 / 4 + 3);
+}
+
+TEST(OnMachine, EveryMachineGivesAProfileThatHoldsTogether) {
+  for (const auto& machine : catalog()) {
+    EXPECT_NO_THROW(check(on_machine(measured(), machine.machine), machine.name)) << machine.name;
+  }
+}
+
+}  // namespace
+}  // namespace gnomon::profiles
