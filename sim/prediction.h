@@ -43,10 +43,10 @@ struct MachineModel {
   /// What each batch costs; empty: the mean.
   std::function<StageCosts(std::int64_t batch)> costs_of{};
   int devices = 1;
-  int devices_per_link = 1;    ///< that share one way to the host
-  int devices_per_clique = 1;  ///< that are linked to each other
-  int disk_depth = 1;          ///< reads in flight that get all there is of the disk
-  double prepare_share = 0;    ///< of a device's multiprocessors, when it prepares beside training
+  int devices_per_link = 1;              ///< that share one way to the host
+  int devices_per_clique = 1;            ///< that are linked to each other
+  int disk_depth = 1;                    ///< reads in flight that get all there is of the disk
+  double prepare_share = 0;              ///< of a device's multiprocessors, when it prepares beside training
   bool gathers_beside_training = false;  ///< devices gather for the next batch while they train one
   /// Of the host memory's bandwidth that a stage asks for alone: CPU work, copies, device preparation,
   /// training.
