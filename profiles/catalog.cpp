@@ -92,6 +92,9 @@ Profile on_machine(Profile profile, const MachineProfile& machine) {
       times_as_long(computed_s + workload.device_batch_link_s, old.workload.device_batch.mean_s);
   set_mean(workload.device_batch, computed_s + workload.device_batch_link_s);
   profile.machine = machine;
+  if (machine.cpu.copy_bandwidth_bytes_per_s == 0) {
+    profile.machine.cpu.copy_bandwidth_bytes_per_s = old.machine.cpu.copy_bandwidth_bytes_per_s;
+  }
   if (!is_told(machine.contention)) {
     profile.machine.contention = old.machine.contention;
   }

@@ -52,8 +52,8 @@ CatalogMachine find_machine(const std::string& name);
 /// - training and preparing on the device by their memory bandwidths (a host device's is the host's);
 /// - copies and reads over the link by the links' bandwidths, or where the measured machine had no link, the
 ///   batch's bytes over the new one; a host device reads over none.
-/// Times stay where one of the two numbers is not known, and so does batching on a core, for no
-/// specification tells how fast it is. Contention stays unless the other machine gives its own.
+/// Times stay where one of the two numbers is not known, and so does what a core does, batching and copying,
+/// for no specification tells how fast it is. Contention stays unless the other machine gives its own.
 Profile on_machine(Profile profile, const MachineProfile& machine);
 
 }  // namespace gnomon::profiles

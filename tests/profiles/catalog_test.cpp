@@ -68,6 +68,7 @@ Profile measured() {
   profile.machine.device.kind = DeviceKind::cuda;
   profile.machine.device.memory_bandwidth_bytes_per_s = 400;
   profile.machine.link.bandwidth_bytes_per_s = 10;
+  profile.machine.cpu.copy_bandwidth_bytes_per_s = 30;
   profile.machine.contention.cpu_batch_beside_train = 1.5;
   profile.workload.batch_bytes = 60;
   profile.workload.cpu_batch = {.mean_s = 7};
@@ -104,6 +105,7 @@ TEST(OnMachine, LeavesWhatIsNotKnown) {
   EXPECT_DOUBLE_EQ(profile.workload.transfer.mean_s, 6);
   EXPECT_DOUBLE_EQ(profile.workload.device_batch.mean_s, 5);
   EXPECT_DOUBLE_EQ(profile.machine.contention.cpu_batch_beside_train, 1.5);
+  EXPECT_DOUBLE_EQ(profile.machine.cpu.copy_bandwidth_bytes_per_s, 30);
 }
 
 // Without a GPU there was no link: a batch's 60 bytes come over the new one, 60 / 20 s. The host's memory
