@@ -14,16 +14,21 @@ std::int32_t count_classes(const std::vector<std::int32_t>& labels) {
   return labels.empty() ? 0 : 1 + std::max(-1, *std::max_element(labels.begin(), labels.end()));
 }
 
-void normalise_rows(std::span<float> rows, std::size_t columns) {
+double norm_of(std::span<const float> row, RowNorm norm) {
+  double sum = 0;
+  for (const double value : row) {
+    sum += norm == RowNorm::l1 ? std::fabs(value) : value * value;
+  }
+  return norm == RowNorm::l1 ? sum : std::sqrt(sum);
+}
+
+void normalise_rows(std::span<float> rows, std::size_t columns, RowNorm norm) {
   for (std::size_t begin = 0; begin < rows.size(); begin += columns) {
     const auto row = rows.subspan(begin, columns);
-    double sum = 0;
-    for (const float value : row) {
-      sum += std::fabs(value);
-    }
-    if (sum > 0) {
+    const double length = norm_of(row, norm);
+    if (length > 0) {
       for (float& value : row) {
-        value = static_cast<float>(value / sum);
+        value = static_cast<float>(value / length);
       }
     }
   }
@@ -31,35 +36,35 @@ void normalise_rows(std::span<float> rows, std::size_t columns) {
 
 /// The source's rows, checked to be finite and complete, normalised if asked.
 RowStream prepared_rows(const GraphSource& source, const SourceOptions& options, base::Progress progress) {
-  return [&source, normalise = options.normalise_features,
-          progress = std::move(progress)](const RowVisitor& visit) {
-    const auto columns = static_cast<std::size_t>(source.feature_columns);
-    std::vector<float> block;
-    std::int64_t row = 0;
-    source.features([&](std::span<const float> rows) {
-      const auto bad =
-          std::find_if(rows.begin(), rows.end(), [](float value) { return !std::isfinite(value); });
-      if (bad != rows.end()) {
-        throw base::InputError(source.features_where,
-                               "NaN or infinite in row " +
-                                   std::to_string(row + (bad - rows.begin()) / source.feature_columns) +
-                                   "; features must be finite");
-      }
-      if (normalise) {
-        block.assign(rows.begin(), rows.end());
-        normalise_rows(block, columns);
-        rows = block;
-      }
-      visit(rows);
-      row += static_cast<std::int64_t>(rows.size() / columns);
-      base::report(progress, "writing features", row, source.num_vertices);
-    });
-    if (row != source.num_vertices) {
-      throw base::InputError(source.features_where, "has " + std::to_string(row) + " rows; must be " +
-                                                        std::to_string(source.num_vertices) +
-                                                        ", one a vertex");
-    }
-  };
+  return
+      [&source, norm = options.normalise_features, progress = std::move(progress)](const RowVisitor& visit) {
+        const auto columns = static_cast<std::size_t>(source.feature_columns);
+        std::vector<float> block;
+        std::int64_t row = 0;
+        source.features([&](std::span<const float> rows) {
+          const auto bad =
+              std::find_if(rows.begin(), rows.end(), [](float value) { return !std::isfinite(value); });
+          if (bad != rows.end()) {
+            throw base::InputError(source.features_where,
+                                   "NaN or infinite in row " +
+                                       std::to_string(row + (bad - rows.begin()) / source.feature_columns) +
+                                       "; features must be finite");
+          }
+          if (norm != RowNorm::none) {
+            block.assign(rows.begin(), rows.end());
+            normalise_rows(block, columns, norm);
+            rows = block;
+          }
+          visit(rows);
+          row += static_cast<std::int64_t>(rows.size() / columns);
+          base::report(progress, "writing features", row, source.num_vertices);
+        });
+        if (row != source.num_vertices) {
+          throw base::InputError(source.features_where, "has " + std::to_string(row) + " rows; must be " +
+                                                            std::to_string(source.num_vertices) +
+                                                            ", one a vertex");
+        }
+      };
 }
 
 void write_features(const StoreWriter& writer, const GraphSource& source, const SourceOptions& options,

@@ -33,12 +33,15 @@ struct GraphSource {
   std::vector<VertexId> original_ids;  ///< num_vertices, when the vertices were renamed; else empty
 };
 
+/// l1: the sum of a row's absolute values; l2: its length.
+enum class RowNorm : std::uint8_t { none, l1, l2 };
+
 /// What is made of a source.
 struct SourceOptions {
   EdgeOptions edges{};
   FeatureType feature_type = FeatureType::fp32;
-  bool normalise_features = false;  ///< divide each row by the sum of its absolute values
-  bool largest_component = false;   ///< keep only the largest weakly connected component
+  RowNorm normalise_features = RowNorm::none;  ///< divide each row by its norm
+  bool largest_component = false;              ///< keep only the largest weakly connected component
   SplitOptions split{};
 
   template <class Self, class Fields>
@@ -70,3 +73,9 @@ std::vector<VertexId> largest_component(std::int64_t num_vertices, const EdgeStr
 GraphSource restrict_to(GraphSource source, std::vector<VertexId> kept);
 
 }  // namespace gnomon::graph
+
+template <>
+struct gnomon::base::EnumNames<gnomon::graph::RowNorm> {
+  static constexpr std::array<std::pair<graph::RowNorm, std::string_view>, 3> values{
+      {{graph::RowNorm::none, "none"}, {graph::RowNorm::l1, "l1"}, {graph::RowNorm::l2, "l2"}}};
+};

@@ -25,7 +25,7 @@ const std::vector<FieldFlag> flags{
     {"--random-classes", "random_classes", "Make random labels of so many classes where there are none"},
     {"--feature-type", "content.feature_type", "Store features as fp32 or fp16"},
     {"--normalise-features", "content.normalise_features",
-     "Divide each row by the sum of its absolute values"},
+     "l1 or l2: divide each row by the sum of its absolute values, or by its length"},
     {"--largest-component", "content.largest_component", "Keep only the largest connected component"},
     {"--relabel", "relabel", "edges: number the ids that occur from 0"},
     {"--split", "content.split.method", "automatic, given, per_class or ratio"},

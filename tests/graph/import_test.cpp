@@ -4,6 +4,7 @@
 #include <zip.h>
 #include <zlib.h>
 
+#include <cmath>
 #include <fstream>
 
 #include "graph/half.h"
@@ -330,7 +331,7 @@ TEST_F(Import, SparseNpz) {
 
   auto changed = options("x.npz");
   changed.content.feature_type = FeatureType::fp16;
-  changed.content.normalise_features = true;
+  changed.content.normalise_features = RowNorm::l1;
   changed.content.largest_component = true;
   const Graph component = import(changed);
   EXPECT_EQ(rows_of(component), (Rows{{1}, {0}, {0}}));
@@ -340,6 +341,11 @@ TEST_F(Import, SparseNpz) {
                                 float_from_half(half_from_float(2.0F / 3)), 0, 0, 0}));
   EXPECT_EQ(to_vector(component.labels), (Labels{1, 0, -1}));
   EXPECT_TRUE(component.test.empty());
+  changed.content.feature_type = FeatureType::fp32;
+  changed.content.normalise_features = RowNorm::l2;
+  const double length = std::sqrt(5.0);  // of (1, 0, 2)
+  EXPECT_EQ(features_of(import(changed)), (std::vector<float>{0, 0, 1, static_cast<float>(1 / length), 0,
+                                                              static_cast<float>(2 / length), 0, 0, 0}));
 
   write_zip(directory_ / "x.npz", with(with(with(with(with(sparse_arrays(), "attr_indptr", ""), "attr_matrix",
                                                       npy<double>(DType::float64, {4, 1}, {4, 3, 2, 1})),

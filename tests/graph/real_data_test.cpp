@@ -163,7 +163,7 @@ TEST(RealData, LargestComponentOfCoraIsConnected) {
   ImportOptions options;
   options.source = path_of("cora.npz");
   options.content.largest_component = true;
-  options.content.normalise_features = true;
+  options.content.normalise_features = RowNorm::l1;
   const Graph graph = import_to(directory, options);
   EXPECT_EQ(graph.num_vertices(), 2485);  // Shchur et al. 2018 and many others
   EXPECT_EQ(graph.num_edges(), 2 * 5069);

@@ -19,7 +19,7 @@ double cora_accuracy(const plan::Job& job) {
   graph::ImportOptions options;
   options.source = cora_file().string();
   options.content.edges.undirected = true;
-  options.content.normalise_features = true;
+  options.content.normalise_features = graph::RowNorm::l1;
   graph::import_graph(options, directory.path() / "cora");
   const auto graph = graph::open_store(directory.path() / "cora");
   return train(graph, {.job = job, .plan = claim_ahead_plan(1, 1)}).test_accuracy;
