@@ -142,13 +142,10 @@ Json run_case(const Case& each, const fs::path& folder, int seeds) {
               std::string(gnomon::base::name_of(each.job.model)).c_str(), mean, deviation, each.published,
               mean - each.published, each.source.c_str());
   std::fflush(stdout);
-  return {{"graph", each.graph},
-          {"mean", mean},
-          {"deviation", deviation},
-          {"published", each.published},
-          {"accuracies", accuracies},
-          {"source", each.source},
-          {"job", gnomon::base::write_value(each.job)}};
+  return {{"graph", each.graph},         {"mean", mean},
+          {"deviation", deviation},      {"normalise_features", gnomon::base::name_of(each.normalise)},
+          {"published", each.published}, {"accuracies", accuracies},
+          {"source", each.source},       {"job", gnomon::base::write_value(each.job)}};
 }
 
 }  // namespace
