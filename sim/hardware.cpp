@@ -114,7 +114,9 @@ void run_in_actor(const std::function<void()>& body) {
   }
 }
 
-struct Hardware::State {
+namespace {
+
+struct State {
   /// A resource that several works may use at a time.
   struct Pool {
     s4u::Host* host = nullptr;
@@ -271,7 +273,7 @@ struct Hardware::State {
       end_shared(static_cast<std::size_t>(next));
     }
     for (const int slot : busy) {
-      if (at(slot).end_s <= now_s) {
+      if (at(slot).end_s <= now_s + date_precision * unit_s) {
         end(slot);
       }
     }
@@ -280,8 +282,6 @@ struct Hardware::State {
   }
 };
 
-namespace {
-
 void require_at_most(int count, int most, const char* what) {
   if (count < 1 || count > most) {
     throw std::invalid_argument("a simulated machine has 1 to " + std::to_string(most) + " " + what +
@@ -289,62 +289,72 @@ void require_at_most(int count, int most, const char* what) {
   }
 }
 
+class SolvedHardware final : public Hardware {
+ public:
+  SolvedHardware(const Shared& shared, int slots, double scale_s) {
+    require_at_most(shared.cores, most_cores, "cores");
+    require_at_most(shared.disk_depth, most_disk_depth, "reads in flight");
+    require_at_most(shared.links, most_links, "links");
+    require_at_most(shared.cliques, most_links, "cliques of devices");
+    const auto host = [](const char* kind, int number) { return s4u::Host::by_name(numbered(kind, number)); };
+    state_.unit_s = scale_s > 0 ? std::exp2(std::ceil(std::log2(scale_s))) : 1;
+    state_.cores = {host("cpu", shared.cores), shared.cores};
+    state_.disk = {host("disk", shared.disk_depth), shared.disk_depth};
+    for (int link = 0; link < shared.links; ++link) {
+      state_.links.push_back({host("link", link)});
+    }
+    for (int clique = 0; clique < shared.cliques; ++clique) {
+      state_.cliques.push_back({host("peer", clique)});
+    }
+    state_.slots.resize(static_cast<std::size_t>(slots));
+    state_.origin = std::max(first_date, std::ceil(s4u::Engine::get_clock()));
+  }
+
+  ~SolvedHardware() override {
+    while (!state_.shared.empty()) {
+      state_.stop(0);
+    }
+  }
+
+  double now_s() const override { return state_.now_s; }
+
+  void begin(int slot, const Work& work, double slowdown) override {
+    auto* pool = state_.pool_of(work);
+    state_.at(slot) = {work, slowdown, state_.now_s + work.seconds * slowdown, pool, false};
+    state_.count(pool, work.threads);
+    state_.busy.push_back(slot);
+  }
+
+  void change_slowdown(int slot, double slowdown) override {
+    auto& here = state_.at(slot);
+    const double ratio = slowdown / here.slowdown;
+    here.slowdown = slowdown;
+    if (here.shares) {
+      state_.execute(slot, state_.stop_slot(slot) * ratio);
+    } else {
+      here.end_s = state_.now_s + (here.end_s - state_.now_s) * ratio;
+    }
+  }
+
+  const std::vector<int>& advance() override {
+    state_.ended.clear();
+    state_.divide();
+    const double next_s = state_.next_end_s();
+    if (next_s < never_s || !state_.shared.empty()) {
+      state_.sleep_until(next_s);
+      state_.end_the_rest();
+    }
+    return state_.ended;
+  }
+
+ private:
+  State state_;
+};
+
 }  // namespace
 
-Hardware::Hardware(const Shared& shared, int slots, double scale_s) : state_(std::make_unique<State>()) {
-  require_at_most(shared.cores, most_cores, "cores");
-  require_at_most(shared.disk_depth, most_disk_depth, "reads in flight");
-  require_at_most(shared.links, most_links, "links");
-  require_at_most(shared.cliques, most_links, "cliques of devices");
-  const auto host = [](const char* kind, int number) { return s4u::Host::by_name(numbered(kind, number)); };
-  state_->unit_s = scale_s > 0 ? std::exp2(std::ceil(std::log2(scale_s))) : 1;
-  state_->cores = {host("cpu", shared.cores), shared.cores};
-  state_->disk = {host("disk", shared.disk_depth), shared.disk_depth};
-  for (int link = 0; link < shared.links; ++link) {
-    state_->links.push_back({host("link", link)});
-  }
-  for (int clique = 0; clique < shared.cliques; ++clique) {
-    state_->cliques.push_back({host("peer", clique)});
-  }
-  state_->slots.resize(static_cast<std::size_t>(slots));
-  state_->origin = std::max(first_date, std::ceil(s4u::Engine::get_clock()));
-}
-
-Hardware::~Hardware() {
-  while (!state_->shared.empty()) {
-    state_->stop(0);
-  }
-}
-
-double Hardware::now_s() const { return state_->now_s; }
-
-void Hardware::begin(int slot, const Work& work, double slowdown) {
-  auto* pool = state_->pool_of(work);
-  state_->at(slot) = {work, slowdown, state_->now_s + work.seconds * slowdown, pool, false};
-  state_->count(pool, work.threads);
-  state_->busy.push_back(slot);
-}
-
-void Hardware::change_slowdown(int slot, double slowdown) {
-  auto& here = state_->at(slot);
-  const double ratio = slowdown / here.slowdown;
-  here.slowdown = slowdown;
-  if (here.shares) {
-    state_->execute(slot, state_->stop_slot(slot) * ratio);
-  } else {
-    here.end_s = state_->now_s + (here.end_s - state_->now_s) * ratio;
-  }
-}
-
-const std::vector<int>& Hardware::advance() {
-  state_->ended.clear();
-  state_->divide();
-  const double next_s = state_->next_end_s();
-  if (next_s < never_s || !state_->shared.empty()) {
-    state_->sleep_until(next_s);
-    state_->end_the_rest();
-  }
-  return state_->ended;
+std::unique_ptr<Hardware> make_solved_hardware(const Shared& shared, int slots, double scale_s) {
+  return std::make_unique<SolvedHardware>(shared, slots, scale_s);
 }
 
 }  // namespace gnomon::sim

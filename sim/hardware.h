@@ -32,36 +32,40 @@ struct Shared {
   int cliques = 1;
 };
 
-/// The hardware of one simulated epoch, on SimGrid's clock. Work that has its resource to itself just takes
-/// its time. As soon as there are more threads than cores, two users of a link or more reads than the disk's
-/// queue, SimGrid's solver divides what there is, max-min fair: the CPU is a host of so many cores, the disk
-/// one of as many as its queue is deep; a link is a host of one core whose work is seconds of its full
-/// bandwidth, which is divided as a link's bandwidth is but knows neither latency nor protocol.
+/// The hardware of one simulated epoch. Work that has its resource to itself just takes its time; what is
+/// short is divided max-min fair: threads among cores, reads among the disk's queue, and all that use a link
+/// have equal parts of its bandwidth. Latency and protocol are in the seconds that works were measured with.
 ///
-/// Dates are seconds since the epoch began. SimGrid's clock follows them only as far as something is shared.
-/// Works have slots, which their owner numbers from 0. Lives inside run_in_actor.
+/// Dates are seconds since the epoch began. Works have slots, which their owner numbers from 0.
 class Hardware {
  public:
-  /// `scale_s`: about how long the epoch will take at most. It only places the clock's rounding. Throws
-  /// invalid_argument for more of anything than a machine can have.
-  Hardware(const Shared& shared, int slots, double scale_s);
-  ~Hardware();
+  Hardware() = default;
   Hardware(const Hardware&) = delete;
   Hardware& operator=(const Hardware&) = delete;
+  virtual ~Hardware() = default;
 
-  double now_s() const;
+  virtual double now_s() const = 0;
   /// Begins work in a free slot; it takes `slowdown` times its seconds.
-  void begin(int slot, const Work& work, double slowdown);
+  virtual void begin(int slot, const Work& work, double slowdown) = 0;
   /// What is left of the work in `slot` takes `slowdown` times as long as it would alone, from now on.
-  void change_slowdown(int slot, double slowdown);
+  virtual void change_slowdown(int slot, double slowdown) = 0;
   /// Moves the clock to the next date at which work ends and returns the slots of all that ends then, in
   /// rising order; they are free again. Empty when nothing runs.
-  const std::vector<int>& advance();
-
- private:
-  struct State;
-  std::unique_ptr<State> state_;
+  virtual const std::vector<int>& advance() = 0;
 };
+
+/// On SimGrid: as soon as there are more threads than cores, two users of a link or more reads than the
+/// disk's queue, its solver divides what there is. The CPU is a host of so many cores, the disk one of as
+/// many as its queue is deep; a link is a host of one core whose work is seconds of its full bandwidth.
+/// SimGrid's clock follows the dates only as far as something is shared. Lives inside run_in_actor.
+///
+/// `scale_s`: about how long the epoch will take at most. It only places the clock's rounding. Throws
+/// invalid_argument for more of anything than a machine can have.
+std::unique_ptr<Hardware> make_solved_hardware(const Shared& shared, int slots, double scale_s);
+
+/// The same by arithmetic. As no work here uses two resources at a time, max-min fairness is that t threads
+/// on c cores get c/t each when that is less than 1.
+std::unique_ptr<Hardware> make_computed_hardware(const Shared& shared, int slots, double scale_s);
 
 /// Makes the process's SimGrid engine if there is none yet. SimGrid's signal handlers are not kept.
 void make_engine();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "base/error.h"
 
@@ -21,20 +22,25 @@ constexpr int lanes_per_device = 3;
 
 int units(int devices, int per_unit) { return (devices + per_unit - 1) / per_unit; }
 
+/// Behind those of the devices: the disk's, the one between the devices, the workers'.
+int first_worker_of(const MachineModel& model) { return lanes_per_device * model.devices + 2; }
+
+}  // namespace
+
 Shared shared_of(const MachineModel& model) {
   return {model.cores, model.disk_depth, units(model.devices, model.devices_per_link),
           units(model.devices, model.devices_per_clique)};
 }
 
-}  // namespace
+int slots_of(const MachineModel& model) { return first_worker_of(model) + model.workers; }
 
-SimulatedMachine::SimulatedMachine(const MachineModel& model, double scale_s)
+SimulatedMachine::SimulatedMachine(const MachineModel& model, std::unique_ptr<Hardware> hardware)
     : model_(model),
       contended_(is_contended(model)),
       disk_lane_(lanes_per_device * model.devices),
-      first_worker_(disk_lane_ + 2),
-      hardware_(shared_of(model), first_worker_ + model.workers, scale_s),
-      lanes_(static_cast<std::size_t>(first_worker_ + model.workers)),
+      first_worker_(first_worker_of(model)),
+      hardware_(std::move(hardware)),
+      lanes_(static_cast<std::size_t>(slots_of(model))),
       queues_(static_cast<std::size_t>(first_worker_ + 1)),
       running_(model.devices) {
   for (int worker = 0; worker < model.workers; ++worker) {
@@ -174,8 +180,8 @@ void SimulatedMachine::begin(int lane) {
 /// Of a piece that has ended.
 void SimulatedMachine::count(const Work& work, Stage stage) {
   const bool is_copy = work.resource == Resource::link || (model_.host_device && stage == Stage::transfer);
-  link_s_ += is_copy ? work.seconds : 0;
-  disk_s_ += work.resource == Resource::disk ? work.seconds * work.threads / model_.disk_depth : 0;
+  totals_.link_s += is_copy ? work.seconds : 0;
+  totals_.disk_s += work.resource == Resource::disk ? work.seconds * work.threads / model_.disk_depth : 0;
 }
 
 void SimulatedMachine::finish(int lane) {
@@ -185,7 +191,7 @@ void SimulatedMachine::finish(int lane) {
   ended.done = true;
   ended.span.end_s = now_s();
   running_.add(ended.span.stage, ended.span.device, -1);
-  busy_s_[static_cast<std::size_t>(ended.span.stage)] += ended.span.end_s - ended.span.begin_s;
+  totals_.busy_s[static_cast<std::size_t>(ended.span.stage)] += ended.span.end_s - ended.span.begin_s;
   here = {};
   if (is_worker(lane)) {
     free_workers_.push(lane);
@@ -259,7 +265,7 @@ void SimulatedMachine::settle_speeds() {
   for (const int lane : beginning_) {
     Lane& here = lane_at(lane);
     here.slowdown = slowdown_of(at(here.current).span);
-    hardware_.begin(lane, here.pieces.works[static_cast<std::size_t>(here.piece)], here.slowdown);
+    hardware_->begin(lane, here.pieces.works[static_cast<std::size_t>(here.piece)], here.slowdown);
   }
   beginning_.clear();
   if (!contended_) {
@@ -270,14 +276,14 @@ void SimulatedMachine::settle_speeds() {
     const double slowdown = here.running ? slowdown_of(at(here.current).span) : here.slowdown;
     if (here.running && slowdown != here.slowdown) {
       here.slowdown = slowdown;
-      hardware_.change_slowdown(lane, slowdown);
+      hardware_->change_slowdown(lane, slowdown);
     }
   }
 }
 
 void SimulatedMachine::advance() {
   settle_speeds();
-  const auto& ended = hardware_.advance();
+  const auto& ended = hardware_->advance();
   if (ended.empty()) {
     throw std::logic_error("the policy waits for a stage that cannot end: no stage runs");
   }

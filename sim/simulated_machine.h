@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <queue>
 #include <span>
 #include <vector>
@@ -15,6 +16,17 @@
 
 namespace gnomon::sim {
 
+/// What a simulated epoch has done so far.
+struct Totals {
+  std::array<double, schedule::num_stages> busy_s{};  ///< that stages of each kind ran, all lanes together
+  double link_s = 0;  ///< of the links' full bandwidth (with a host device: that the copy lane ran)
+  double disk_s = 0;  ///< that the whole disk was read, as if nothing else had read it
+};
+
+/// What of a model's machine is shared, and how many works it can have at a time.
+Shared shared_of(const MachineModel& model);
+int slots_of(const MachineModel& model);
+
 /// The Machine that a MachineModel describes, in simulated time. A policy's own decisions take none.
 ///
 /// Contention is exact: whenever the number of running stages of some kind changes, what is left of every
@@ -22,27 +34,19 @@ namespace gnomon::sim {
 /// A stage may be several pieces of work, one after the other: reading the disk, then a core; reading over
 /// the link, then from linked devices, then the device alone. A host device has no link: its copies are a
 /// thread's work.
-///
-/// Lives inside run_in_actor.
 class SimulatedMachine final : public schedule::Machine {
  public:
-  /// `scale_s`: see Hardware. `model` must outlive the machine.
-  SimulatedMachine(const MachineModel& model, double scale_s);
+  /// `model` must outlive the machine. The hardware is for shared_of(model) and slots_of(model).
+  SimulatedMachine(const MachineModel& model, std::unique_ptr<Hardware> hardware);
 
   schedule::Ticket start_on(int device, schedule::Stage stage, std::int64_t batch,
                             std::span<const schedule::Ticket> after) override;
   bool done(schedule::Ticket ticket) override;
   void wait_any(std::span<const schedule::Ticket> tickets) override;
-  double now_s() override { return hardware_.now_s(); }
+  double now_s() override { return hardware_->now_s(); }
   schedule::StageSpan span(schedule::Ticket ticket) override;
 
-  /// Seconds that stages of this kind ran, all lanes together.
-  double busy_s(schedule::Stage stage) const { return busy_s_[static_cast<std::size_t>(stage)]; }
-  /// Seconds of the links' full bandwidth that were asked of them (with a host device: that the copy lane
-  /// ran).
-  double link_s() const { return link_s_; }
-  /// Seconds that a whole disk was read, as if nothing else had read it.
-  double disk_s() const { return disk_s_; }
+  const Totals& totals() const { return totals_; }
   /// The spans of all stages that are done, in the order of their starts.
   std::vector<schedule::StageSpan> timeline() const;
 
@@ -93,7 +97,7 @@ class SimulatedMachine final : public schedule::Machine {
   const bool contended_;
   const int disk_lane_;
   const int first_worker_;
-  Hardware hardware_;
+  std::unique_ptr<Hardware> hardware_;
   std::vector<Lane> lanes_;
   std::vector<std::deque<std::int64_t>> queues_;  ///< of each lane; one for all workers
   std::priority_queue<int, std::vector<int>, std::greater<>> free_workers_;
@@ -102,9 +106,7 @@ class SimulatedMachine final : public schedule::Machine {
   std::vector<Started> started_;
   std::vector<int> beginning_;  ///< lanes with a piece that is not yet given to the hardware
   Running running_;
-  std::array<double, schedule::num_stages> busy_s_{};
-  double link_s_ = 0;
-  double disk_s_ = 0;
+  Totals totals_;
 };
 
 }  // namespace gnomon::sim

@@ -1,6 +1,9 @@
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <limits>
+#include <optional>
+#include <stdexcept>
 #include <utility>
 
 #include "schedule/policies.h"
@@ -8,6 +11,7 @@
 #include "sim/hardware.h"
 #include "sim/prediction.h"
 #include "sim/simulated_machine.h"
+#include "sim/steady_state.h"
 
 namespace gnomon::sim {
 namespace {
@@ -32,31 +36,126 @@ std::string busiest(const Prediction& prediction) {
   return std::max_element(std::begin(all), std::end(all), less)->second;  // the first of equals
 }
 
-Prediction summary(const schedule::EpochLog& log, const SimulatedMachine& machine,
-                   const MachineModel& model) {
+/// Shares of the epoch, whose times and counts are there already.
+void fill_utilisation(Prediction& prediction, const Totals& totals, const MachineModel& model) {
+  if (prediction.epoch_s > 0) {
+    const auto share = [&](double busy_s, int lanes) {
+      return busy_s / std::max(1, lanes) / prediction.epoch_s;
+    };
+    const auto busy_s = [&](Stage stage) { return totals.busy_s[static_cast<std::size_t>(stage)]; };
+    const double cpu_s = busy_s(Stage::cpu_batch) + busy_s(Stage::group_prepare);
+    const double prepare_s = busy_s(Stage::device_batch) + busy_s(Stage::device_gather);
+    const int links = (model.devices + model.devices_per_link - 1) / model.devices_per_link;
+    // What prepares beside training has a share of the device, and training the rest.
+    const double prepare_share = model.prepare_share > 0 && !model.host_device ? model.prepare_share : 1;
+    prediction.cpu_utilisation = share(cpu_s, model.workers);
+    prediction.link_utilisation = share(totals.link_s, links);
+    prediction.device_utilisation =
+        std::min(1.0, share(prepare_s * prepare_share + busy_s(Stage::train), model.devices));
+    prediction.disk_utilisation = share(totals.disk_s, 1);
+    prediction.reduce_utilisation = share(busy_s(Stage::all_reduce), 1);
+  }
+  prediction.bound_by = busiest(prediction);
+}
+
+Prediction times_of(const schedule::EpochLog& log) {
   Prediction prediction;
   prediction.epoch_s = log.seconds();
   prediction.blocked_on_cpu_s = log.blocked_on_cpu_s;
   prediction.blocked_on_device_s = log.blocked_on_device_s;
   prediction.cpu_batches = log.cpu_batches;
-  if (prediction.epoch_s > 0) {
-    const auto share = [&](double busy_s, int lanes) {
-      return busy_s / std::max(1, lanes) / prediction.epoch_s;
-    };
-    const double cpu_s = machine.busy_s(Stage::cpu_batch) + machine.busy_s(Stage::group_prepare);
-    const double prepare_s = machine.busy_s(Stage::device_batch) + machine.busy_s(Stage::device_gather);
-    const int links = (model.devices + model.devices_per_link - 1) / model.devices_per_link;
-    // What prepares beside training has a share of the device, and training the rest.
-    const double prepare_share = model.prepare_share > 0 && !model.host_device ? model.prepare_share : 1;
-    prediction.cpu_utilisation = share(cpu_s, model.workers);
-    prediction.link_utilisation = share(machine.link_s(), links);
-    prediction.device_utilisation =
-        std::min(1.0, share(prepare_s * prepare_share + machine.busy_s(Stage::train), model.devices));
-    prediction.disk_utilisation = share(machine.disk_s(), 1);
-    prediction.reduce_utilisation = share(machine.busy_s(Stage::all_reduce), 1);
-  }
-  prediction.bound_by = busiest(prediction);
   return prediction;
+}
+
+/// An epoch by arithmetic alone, and what a period is found by.
+struct ComputedEpoch {
+  schedule::EpochLog log;
+  Totals totals;
+  std::vector<schedule::StageSpan> timeline;
+};
+
+ComputedEpoch compute_epoch(const plan::Plan& plan, const MachineModel& model, std::int64_t batches,
+                            bool with_timeline) {
+  SimulatedMachine machine(
+      model, make_computed_hardware(shared_of(model), slots_of(model), scale_s(model, batches)));
+  ComputedEpoch epoch;
+  epoch.log = schedule::run_epoch(plan, batches, machine);
+  epoch.totals = machine.totals();
+  if (with_timeline) {
+    epoch.timeline = machine.timeline();
+  }
+  return epoch;
+}
+
+/// What an epoch did that is longer by so many periods.
+Totals longer(Totals totals, const Period& period, double periods, const plan::Plan& plan,
+              const MachineModel& model) {
+  const auto count = [&](Stage stage) { return periods * period.counts[static_cast<std::size_t>(stage)]; };
+  for (std::size_t stage = 0; stage < totals.busy_s.size(); ++stage) {
+    totals.busy_s[stage] += periods * period.busy_s[stage];
+  }
+  const StageCosts& costs = model.costs;
+  totals.link_s += count(Stage::transfer) * costs.transfer_s;
+  totals.disk_s += count(Stage::cpu_batch) * costs.cpu_batch_disk_s / model.disk_depth;
+  if (!model.host_device) {
+    const double groups = periods * static_cast<double>(period.updates) / plan.super_batch;
+    totals.link_s +=
+        count(Stage::device_batch) * std::min(costs.device_batch_link_s, costs.device_batch_s) +
+        count(Stage::device_gather) * std::min(costs.device_gather_link_s, costs.device_gather_s);
+    totals.link_s += plan.schedule == plan::Schedule::super_batch ? groups * costs.group_transfer_s : 0;
+  }
+  return totals;
+}
+
+/// What is not done for single batches: each group of a super-batch and each average takes the same.
+void add_common_stages(Totals& totals, std::int64_t part, std::int64_t all, const plan::Plan& plan) {
+  const auto groups = [&](std::int64_t batches) {
+    const std::int64_t steps = (batches + plan.devices - 1) / plan.devices;
+    return static_cast<double>((steps + plan.super_batch - 1) / plan.super_batch);
+  };
+  for (const Stage stage : {Stage::group_prepare, Stage::group_transfer}) {
+    totals.busy_s[static_cast<std::size_t>(stage)] *= groups(all) / groups(part);
+  }
+  totals.busy_s[static_cast<std::size_t>(Stage::all_reduce)] *=
+      static_cast<double>(all) / static_cast<double>(part);
+}
+
+/// What a period may be wrong by, of the whole epoch: a small part of what the quick mode promises, as
+/// errors may add up.
+constexpr double period_tolerance = 3e-5;
+
+/// An epoch of which so many periods were left out.
+Prediction with_periods(const ComputedEpoch& part, const Period& period, std::int64_t periods,
+                        const plan::Plan& plan, const MachineModel& model) {
+  const auto times = static_cast<double>(periods);
+  const auto batches = std::ssize(part.log.trained);
+  Prediction prediction = times_of(part.log);
+  const double part_s = prediction.epoch_s;
+  prediction.epoch_s += times * period.seconds;
+  prediction.cpu_batches += std::llround(times * period.counts[static_cast<std::size_t>(Stage::cpu_batch)]);
+  const double ratio = part_s > 0 ? prediction.epoch_s / part_s : 1;
+  prediction.blocked_on_cpu_s *= ratio;
+  prediction.blocked_on_device_s *= ratio;
+  Totals totals = longer(part.totals, period, times, plan, model);
+  add_common_stages(totals, batches, batches + periods * period.updates, plan);
+  fill_utilisation(prediction, totals, model);
+  return prediction;
+}
+
+/// Looks for a period in longer and longer parts of the epoch.
+std::optional<Prediction> predict_by_period(const plan::Plan& plan, const MachineModel& model,
+                                            std::int64_t batches) {
+  for (std::int64_t some = least_batches(plan); some < batches / 2; some *= 2) {
+    const ComputedEpoch seen = compute_epoch(plan, model, some, true);
+    const auto period = find_period(seen.timeline, batches - some, period_tolerance);
+    if (period) {
+      const std::int64_t periods = (batches - some + period->updates - 1) / period->updates;
+      const std::int64_t rest = batches - periods * period->updates;
+      const ComputedEpoch part = rest == some ? seen : compute_epoch(plan, model, rest, false);
+      return with_periods(part, *period, periods, plan, model);
+    }
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -66,7 +165,8 @@ Simulator::Simulator() { make_engine(); }
 void Simulator::with_machine(const MachineModel& model, std::int64_t batches,
                              const std::function<void(schedule::Machine&)>& drive) {
   run_in_actor([&] {
-    SimulatedMachine machine(model, scale_s(model, batches));
+    SimulatedMachine machine(
+        model, make_solved_hardware(shared_of(model), slots_of(model), scale_s(model, batches)));
     drive(machine);
   });
 }
@@ -75,9 +175,10 @@ Prediction Simulator::run(const plan::Plan& plan, const MachineModel& model, std
                           bool with_timeline) {
   Prediction prediction;
   run_in_actor([&] {
-    SimulatedMachine machine(model, scale_s(model, batches));
-    const auto log = schedule::run_epoch(plan, batches, machine);
-    prediction = summary(log, machine, model);
+    SimulatedMachine machine(
+        model, make_solved_hardware(shared_of(model), slots_of(model), scale_s(model, batches)));
+    prediction = times_of(schedule::run_epoch(plan, batches, machine));
+    fill_utilisation(prediction, machine.totals(), model);
     if (with_timeline) {
       prediction.timeline = machine.timeline();
     }
@@ -96,18 +197,51 @@ plan::Plan resolve_on(const profiles::Profile& profile, const plan::Plan& plan) 
   return resolved;
 }
 
+Prediction run_quickly(const plan::Plan& plan, const MachineModel& model, std::int64_t batches) {
+  if (model.costs_of) {
+    throw std::invalid_argument("batches that differ do not repeat themselves");
+  }
+  auto prediction = can_repeat(plan) ? predict_by_period(plan, model, batches) : std::nullopt;
+  if (!prediction) {
+    const ComputedEpoch whole = compute_epoch(plan, model, batches, false);
+    prediction = times_of(whole.log);
+    fill_utilisation(*prediction, whole.totals, model);
+  }
+  prediction->lower_bound_s = lower_bound_s(model, plan, batches);
+  return *prediction;
+}
+
+namespace {
+
+/// What is told of a plan that does not fit into memory.
+Prediction impossible() {
+  Prediction prediction;
+  prediction.epoch_s = prediction.lower_bound_s = std::numeric_limits<double>::infinity();
+  prediction.bound_by = "memory";
+  return prediction;
+}
+
+}  // namespace
+
 Prediction predict(Simulator& simulator, const profiles::Profile& profile, const plan::Plan& plan,
                    bool with_timeline, std::uint64_t seed) {
   const auto resolved = resolve_on(profile, plan);
-  Prediction prediction;
-  auto memory = costs_of_plan(profile, resolved).memory;
-  if (memory.shortage == Shortage::none) {
-    prediction = simulator.run(resolved, machine_model(profile, resolved, true, seed),
-                               profile.workload.batches, with_timeline);
-  } else {
-    prediction.epoch_s = prediction.lower_bound_s = std::numeric_limits<double>::infinity();
-    prediction.bound_by = "memory";
-  }
+  const auto memory = costs_of_plan(profile, resolved).memory;
+  auto prediction = memory.shortage != Shortage::none
+                        ? impossible()
+                        : simulator.run(resolved, machine_model(profile, resolved, true, seed),
+                                        profile.workload.batches, with_timeline);
+  prediction.memory = memory;
+  return prediction;
+}
+
+Prediction predict_quickly(const profiles::Profile& profile, const plan::Plan& plan) {
+  const auto resolved = resolve_on(profile, plan);
+  const auto memory = costs_of_plan(profile, resolved).memory;
+  auto prediction =
+      memory.shortage != Shortage::none
+          ? impossible()
+          : run_quickly(resolved, machine_model(profile, resolved, false, 0), profile.workload.batches);
   prediction.memory = memory;
   return prediction;
 }
