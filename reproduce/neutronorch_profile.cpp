@@ -8,6 +8,10 @@
 namespace gnomon::reproduce {
 namespace {
 
+/// What Tables 2 and 4 are of (section 5.1).
+constexpr int usual_layers = 3;
+constexpr int usual_batch_size = 1024;
+
 /// Of one data set's epoch by DGL (Table 2), in seconds.
 struct DglEpoch {
   double sample_s = 0;
@@ -25,24 +29,6 @@ DglEpoch dgl_epoch(const Paper& paper, const std::string& dataset) {
   return dgl;
 }
 
-double growth(const Paper& paper, const std::string& dataset, int layers) {
-  if (layers == 3) {
-    return 1;
-  }
-  const auto epoch_s = [&](const char* system, int depth) {
-    return paper.find(
-        {{"table", "table6"}, {"dataset", dataset}, {"layers", std::to_string(depth)}, {"system", system}});
-  };
-  for (const char* system : {"DGL", "DGL-UVA"}) {
-    const auto three = epoch_s(system, 3);
-    const auto more = epoch_s(system, layers);
-    if (three && more) {
-      return *more / *three;
-    }
-  }
-  throw base::Failure(dataset + ", " + std::to_string(layers) + " layers: no baseline ran it");
-}
-
 double mean_skew() {
   const Paper paper = find_paper("gnnlab");
   double sum = 0;
@@ -58,17 +44,19 @@ double mean_skew() {
   return sum / count;
 }
 
-void set_job(plan::Job& job, int layers, int hidden) {
+void set_job(plan::Job& job, const NeutronorchSetting& setting, int hidden) {
   job.model = plan::ModelKind::gcn;
   job.fanouts = {25, 10, 5};
-  job.fanouts.resize(static_cast<std::size_t>(layers), 5);
-  job.batch_size = 1024;
+  job.fanouts.resize(static_cast<std::size_t>(setting.layers), 5);
+  job.batch_size = setting.batch_size;
   job.hidden = hidden;
 }
 
-/// Vertices and edges of a batch, in which all vertices are as likely.
+/// Batches, and the vertices and edges of one, in which all vertices are as likely.
 void set_size(profiles::WorkloadProfile& workload) {
-  double frontier = static_cast<double>(workload.job.batch_size);
+  const std::int64_t seeds = workload.job.batch_size;
+  workload.batches = (workload.train_vertices + seeds - 1) / seeds;
+  auto frontier = static_cast<double>(seeds);
   double visits = frontier;
   for (const int fanout : workload.job.fanouts) {
     frontier *= fanout;
@@ -88,7 +76,6 @@ void set_graph(profiles::WorkloadProfile& workload, const Entry& dataset) {
   workload.feature_columns = integer("feature_dim");
   workload.feature_row_bytes = 4 * workload.feature_columns;
   workload.train_vertices = integer("train_vertices");
-  workload.batches = integer("batches");
 }
 
 void set_times(profiles::WorkloadProfile& workload, const DglEpoch& dgl, double bottom_share,
@@ -107,22 +94,50 @@ void set_times(profiles::WorkloadProfile& workload, const DglEpoch& dgl, double 
 
 }  // namespace
 
-profiles::Profile neutronorch_profile(const Paper& paper, const std::string& dataset, int layers) {
-  const Entry* entry = paper.dataset(dataset);
-  if (entry == nullptr) {
-    throw base::Failure("neutronorch: no data set " + dataset);
+std::optional<double> neutronorch_epoch_s(const Paper& paper, const NeutronorchSetting& setting,
+                                          const char* system) {
+  Labels labels{{"dataset", setting.dataset}, {"system", system}, {"metric", "epoch_s"}};
+  if (setting.batch_size == usual_batch_size) {
+    labels.insert({{"table", "table6"}, {"layers", std::to_string(setting.layers)}});
+  } else {
+    labels.insert({{"table", "table7"}, {"batch_size", std::to_string(setting.batch_size)}});
+  }
+  return paper.find(labels);
+}
+
+std::optional<double> neutronorch_growth(const Paper& paper, const NeutronorchSetting& setting) {
+  if (setting.layers == usual_layers && setting.batch_size == usual_batch_size) {
+    return 1;
+  }
+  for (const char* system : {"DGL", "DGL-UVA"}) {
+    const auto usual = neutronorch_epoch_s(paper, {.dataset = setting.dataset}, system);
+    const auto here = neutronorch_epoch_s(paper, setting, system);
+    if (usual && here) {
+      return *here / *usual;
+    }
+  }
+  return std::nullopt;
+}
+
+profiles::Profile neutronorch_profile(const Paper& paper, const NeutronorchSetting& setting) {
+  const Entry* entry = paper.dataset(setting.dataset);
+  const auto growth = neutronorch_growth(paper, setting);
+  if (entry == nullptr || !growth) {
+    throw base::Failure("neutronorch: no baseline ran " + setting.dataset + " with " +
+                        std::to_string(setting.layers) + " layers and batches of " +
+                        std::to_string(setting.batch_size));
   }
   profiles::Profile profile;
   profile.machine = profiles::find_machine("neutronorch-single").machine;
   profile.machine.device.memory_bytes = 0;  // whether a batch fits is not known without its true size
   auto& workload = profile.workload;
   set_graph(workload, *entry);
-  set_job(workload.job, layers, static_cast<int>(entry->number("hidden_dim", 256)));
+  set_job(workload.job, setting, static_cast<int>(entry->number("hidden_dim", 256)));
   set_size(workload);
   workload.features.skew = workload.topology.skew = mean_skew();
 
-  const double a_batch = growth(paper, dataset, layers) / static_cast<double>(workload.batches);
-  DglEpoch dgl = dgl_epoch(paper, dataset);
+  const double a_batch = *growth / static_cast<double>(workload.batches);
+  DglEpoch dgl = dgl_epoch(paper, setting.dataset);
   for (double DglEpoch::*part :
        {&DglEpoch::sample_s, &DglEpoch::collect_s, &DglEpoch::transfer_s, &DglEpoch::train_s}) {
     dgl.*part *= a_batch;
@@ -130,7 +145,7 @@ profiles::Profile neutronorch_profile(const Paper& paper, const std::string& dat
   const auto sampling_s = [&](const char* config) {
     return paper.at({{"table", "table3"}, {"config", config}, {"metric", "sample_s"}});
   };
-  const auto claim = "bottom_share_" + std::to_string(layers) + "l";
+  const auto claim = "bottom_share_" + std::to_string(setting.layers) + "l";
   set_times(workload, dgl, paper.at({{"claim", claim}}) / 100,
             sampling_s("CPU-based sampling") / sampling_s("GPU-based sampling"),
             profile.machine.cpu.cores - 1);

@@ -75,7 +75,7 @@ profiles::Profile find_profile(const std::string& name) {
     const Paper paper = find_paper("neutronorch");
     for (const auto& dataset : neutronorch_datasets(paper)) {
       if (neutronorch_prefix.size() + dataset.size() == name.size() && name.ends_with(dataset)) {
-        return neutronorch_profile(paper, dataset);
+        return neutronorch_profile(paper, {.dataset = dataset});
       }
     }
   }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,11 +22,27 @@ profiles::StageTime stage_time(double mean_s, double deviation = 0);
 ///   the rows come over the same link without being collected.
 /// - refreshing the bottom layer of all of a batch's vertices: its printed share of the work, of S, and FC,
 ///   for nearly all rows are those of the bottom layer.
-/// - With more layers than three all times grow as the epochs of the first baseline that ran both (Table 6).
+/// - With other layers than three, or other batches than of 1,024, all of an epoch's times grow as the epochs
+///   of the first baseline that ran both (Tables 6 and 7); the bottom layer's share does not depend on the
+///   batch's size, for its fanouts do not.
 /// - How many different vertices a batch has is not printed; it is as if all were drawn alike.
 /// - How unevenly vertices are used is not printed either; the skew is the mean of GNNLab's rows (Table VI).
-/// Throws Failure for a data set or depth without numbers.
-profiles::Profile neutronorch_profile(const Paper& paper, const std::string& dataset, int layers = 3);
+/// Throws Failure for a data set, depth or size that no baseline ran.
+struct NeutronorchSetting {
+  std::string dataset;
+  int layers = 3;
+  int batch_size = 1024;
+};
+profiles::Profile neutronorch_profile(const Paper& paper, const NeutronorchSetting& setting);
+
+/// A system's epoch with that depth (Table 6) or with batches of that size (Table 7); none where it is not
+/// printed.
+std::optional<double> neutronorch_epoch_s(const Paper& paper, const NeutronorchSetting& setting,
+                                          const char* system);
+
+/// How much longer an epoch takes than with three layers and batches of 1,024, by the first baseline that ran
+/// both; none without any.
+std::optional<double> neutronorch_growth(const Paper& paper, const NeutronorchSetting& setting);
 
 /// The skew with which a presampled cache of that share answers that share of accesses (sim::hit_share).
 double skew_of(plan::CachePolicy policy, double share, double hits);

@@ -29,19 +29,21 @@ Report reproduce_gnnlab(sim::Simulator& simulator, const base::Progress& progres
 /// data sets with the same fanouts. A row's own DUCATI cell never goes into its prediction.
 Report reproduce_ducati(sim::Simulator& simulator, const base::Progress& progress);
 
-/// NeutronOrch's three effects (section 5.4) and Table 6 from DGL's columns (neutronorch_profile):
+/// NeutronOrch's three effects (section 5.4), and Tables 6 and 7, from DGL's columns (neutronorch_profile):
 /// - L, the layer split: the CPU does the bottom layer of all vertices of each batch, the GPU the rest, one
 ///   after the other;
 /// - H, hot embeddings: the preset, in which the CPU does that of the hot vertices once a super-batch; also
 ///   one after the other;
 /// - S, super-batches: the preset's schedule.
 /// How long a super-batch is is not printed: the effects are also given for 16 instead of the preset's 4.
+/// Table 7 (batch sizes) likewise, also where NeutronOrch's own cell is not known.
 Report reproduce_neutronorch(sim::Simulator& simulator, const base::Progress& progress);
 
 /// A3GNN's tables name no stage time and no configuration: nothing follows from the baselines' columns.
 Report reproduce_a3gnn(sim::Simulator& simulator, const base::Progress& progress);
 
-/// Hanoi's tables give runtimes only as the largest of all ratios.
+/// Hanoi's tables give runtimes only as the largest of all ratios. Predicted is the memory of training
+/// without it (Table 4.1), by the simulator's model of memory from the graph's size (Table 4.4).
 Report reproduce_hanoi(sim::Simulator& simulator, const base::Progress& progress);
 
 /// Joestar's Table 5.1: how much of the time the GPU runs kernels, for GCN with batches of 8,000 from the row

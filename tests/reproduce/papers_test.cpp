@@ -72,30 +72,41 @@ TEST(ReproduceDucati, ARowIsPredictedFromTheOthers) {
 // Reddit's epoch by DGL, 23.7 s, is the sum of what its profile's stages take, the CPU's with all 47 workers.
 TEST(NeutronOrchProfile, IsDglsEpoch) {
   const Paper paper = find_paper("neutronorch");
-  const auto workload = neutronorch_profile(paper, "Reddit").workload;
+  const auto workload = neutronorch_profile(paper, {.dataset = "Reddit"}).workload;
   const auto batches = static_cast<double>(workload.batches);
   EXPECT_EQ(workload.batches, 150);
   EXPECT_NEAR(batches * (workload.cpu_batch.mean_s / 47 + workload.transfer.mean_s + workload.train.mean_s),
               23.7, 1e-9);
   EXPECT_NEAR(batches * workload.parts.device_sample_s, 2.7 * 0.78 / 2.28, 1e-9);
   // Five layers of Products: everything 114.8 / 28.1 times as long.
-  const auto deep = neutronorch_profile(paper, "Products", 5).workload;
-  EXPECT_NEAR(deep.train.mean_s / neutronorch_profile(paper, "Products").workload.train.mean_s, 114.8 / 28.1,
-              1e-9);
-  EXPECT_THROW(neutronorch_profile(paper, "Wikipedia", 5), base::Failure);
+  const auto deep = neutronorch_profile(paper, {.dataset = "Products", .layers = 5}).workload;
+  EXPECT_NEAR(deep.train.mean_s / neutronorch_profile(paper, {.dataset = "Products"}).workload.train.mean_s,
+              114.8 / 28.1, 1e-9);
+  EXPECT_THROW(neutronorch_profile(paper, {.dataset = "Wikipedia", .layers = 5}), base::Failure);
 }
 
 TEST(ReproduceNeutronOrch, EffectsAndGrowthWithDepth) {
   sim::Simulator simulator;
   const Report report = reproduce_neutronorch(simulator, {});
-  ASSERT_EQ(report.findings.size(), 3U);
+  ASSERT_EQ(report.findings.size(), 4U);
   // With the preset's super-batches of 4 hot embeddings gain too little.
   EXPECT_FALSE(report.findings[0].holds);
   EXPECT_NEAR(report.findings[0].value, 31.4, 0.5);
   EXPECT_TRUE(report.findings[1].holds) << report.findings[1].value;
   EXPECT_TRUE(report.findings[2].holds) << report.findings[2].value;
+  EXPECT_TRUE(report.findings[3].holds) << report.findings[3].value;
+  EXPECT_FALSE(row_of(report, "Wikipedia, batches of 256 NeutronOrch").printed.has_value());
   EXPECT_EQ(row_of(report, "Wikipedia, 4 layers NeutronOrch").printed, 1425.6);
   EXPECT_THROW(row_of(report, "Wikipedia, 5 layers NeutronOrch"), std::out_of_range);
+}
+
+// 244 M rows of 768 * 2 bytes, and 8 bytes for each of 3.5 G edges and 244 M + 1 places.
+TEST(ReproduceHanoi, MemoryOfTheWholeGraph) {
+  sim::Simulator simulator;
+  const Report report = reproduce_hanoi(simulator, {});
+  ASSERT_EQ(report.rows.size(), 1U);
+  EXPECT_NEAR(report.rows[0].predicted, 244e-3 * 768 * 2 + 8 * (3.5 + 0.244), 1e-6);
+  EXPECT_EQ(report.rows[0].printed, 407);
 }
 
 TEST(PaperProfiles, AllHoldTogetherAndAreFound) {
