@@ -2,6 +2,7 @@
 #include <cmath>
 #include <map>
 
+#include "base/error.h"
 #include "profiles/catalog.h"
 #include "reproduce/paper.h"
 #include "reproduce/paper_profiles.h"
@@ -24,16 +25,24 @@ struct Setting {
   std::string name() const { return dataset + "/" + fanouts + "+" + columns; }
 };
 
+Labels labels_of(const Setting& setting, const char* system) {
+  return {{"dataset", setting.dataset},
+          {"fanouts", setting.fanouts},
+          {"feature_dim", setting.columns},
+          {"system", system}};
+}
+
 std::optional<double> iteration_ms(const Paper& paper, const Setting& setting, const char* system) {
-  return paper.find({{"dataset", setting.dataset},
-                     {"fanouts", setting.fanouts},
-                     {"feature_dim", setting.columns},
-                     {"system", system}});
+  return paper.find(labels_of(setting, system));
+}
+
+double baseline_ms(const Paper& paper, const Setting& setting, const char* system) {
+  return baseline_at(paper, labels_of(setting, system), "ducati: " + setting.name());
 }
 
 std::vector<Setting> settings_of(const Paper& paper) {
   std::vector<Setting> settings;
-  for (const auto& dataset : paper.values("dataset", {{"table", "tableVIII"}})) {
+  for (const auto& dataset : paper.values("dataset", {{"system", "DGL"}})) {
     for (const auto& fanouts : paper.values("fanouts", {{"dataset", dataset}})) {
       for (const char* columns : {"128", "256"}) {
         settings.push_back({dataset, fanouts, columns});
@@ -50,8 +59,8 @@ struct Line {
 };
 
 Line dgl_line(const Paper& paper, const Setting& setting) {
-  const double at_narrow = iteration_ms(paper, {setting.dataset, setting.fanouts, "128"}, "DGL").value();
-  const double at_wide = iteration_ms(paper, {setting.dataset, setting.fanouts, "256"}, "DGL").value();
+  const double at_narrow = baseline_ms(paper, {setting.dataset, setting.fanouts, "128"}, "DGL");
+  const double at_wide = baseline_ms(paper, {setting.dataset, setting.fanouts, "256"}, "DGL");
   const double a_column = (at_wide - at_narrow) / (wide - narrow);
   return {at_narrow - narrow * a_column, a_column};
 }
@@ -74,11 +83,14 @@ profiles::Profile profile_of(const Paper& paper, const Setting& setting, double 
   profiles::Profile profile;
   profile.machine = profiles::find_machine("ducati").machine;
   auto& workload = profile.workload;
-  set_graph(workload, *paper.dataset(setting.dataset), setting.columns);
+  const auto feature_bytes = "feature_gb_" + setting.columns;
+  set_graph(workload,
+            dataset_with(paper, setting.dataset, {"vertices", "topology_gb", feature_bytes.c_str()}),
+            setting.columns);
 
   const Line line = dgl_line(paper, setting);
   const double features_ms = line.a_column_ms * static_cast<double>(workload.feature_columns);
-  const double sota_ms = iteration_ms(paper, setting, "SOTA").value();
+  const double sota_ms = baseline_ms(paper, setting, "SOTA");
   const double hits = std::clamp(1 - (sota_ms - line.at_no_width_ms) / features_ms, 0.0, 1.0);
   const double rest_ms = sota_ms - features_ms * (1 - hits);
   const double adjacency_s = adjacency_share * rest_ms / 1e3;
@@ -117,7 +129,7 @@ double share_of_adjacency(sim::Simulator& simulator, const Paper& paper, const S
   return (least + most) / 2;
 }
 
-/// Mean of the rows with the same fanouts on *other* data sets.
+/// Mean of the rows with the same fanouts on *other* data sets. Throws InputError where there is none.
 double share_by_others(const std::map<std::string, double>& shares, const std::vector<Setting>& settings,
                        const Setting& setting) {
   double sum = 0;
@@ -129,41 +141,50 @@ double share_by_others(const std::map<std::string, double>& shares, const std::v
       ++count;
     }
   }
-  return count > 0 ? sum / count : 0;
+  if (count == 0) {
+    throw base::InputError("ducati: " + setting.name(),
+                           "no other data set has the fanouts; use 2,2,2 or 15,10,5");
+  }
+  return sum / count;
 }
 
 /// The order of the three in a row, and whether it is the printed one.
 bool order_is_right(const Paper& paper, const Setting& setting, double predicted) {
-  const double dgl = iteration_ms(paper, setting, "DGL").value();
-  const double sota = iteration_ms(paper, setting, "SOTA").value();
+  const double dgl = baseline_ms(paper, setting, "DGL");
+  const double sota = baseline_ms(paper, setting, "SOTA");
   const double printed = iteration_ms(paper, setting, "DUCATI").value();
   return (sota > predicted) == (sota > printed) && (dgl > predicted) == (dgl > printed);
 }
 
 }  // namespace
 
-Report reproduce_ducati(sim::Simulator& simulator, const base::Progress& progress) {
-  const Paper paper = find_paper("ducati");
-  Report report{paper.name, paper.source, "tableVIII", {}, {}, {}};
-  const auto settings = settings_of(paper);
+Report reproduce_ducati(sim::Simulator& simulator, const std::optional<Paper>& baselines,
+                        const base::Progress& progress) {
+  const Paper own = find_paper("ducati");
+  const Paper paper = baselines ? with(*baselines, own) : own;
+  Report report{paper.name, paper.source, baselines ? given_table : "tableVIII", {}, {}, {}};
+  const auto settings = settings_of(own);
   std::map<std::string, double> shares;
   for (const auto& setting : settings) {
     base::report(progress, "simulating", static_cast<std::int64_t>(shares.size()),
                  static_cast<std::int64_t>(settings.size()));
-    if (const auto printed = iteration_ms(paper, setting, "DUCATI")) {
-      shares[setting.name()] = share_of_adjacency(simulator, paper, setting, *printed);
+    if (const auto printed = iteration_ms(own, setting, "DUCATI")) {
+      shares[setting.name()] = share_of_adjacency(simulator, own, setting, *printed);
     }
   }
   int right = 0;
   double gain = 0;
-  for (const auto& setting : settings) {
+  for (const auto& setting : baselines ? settings_of(*baselines) : settings) {
     const double share = share_by_others(shares, settings, setting);
     const double predicted = simulate_ms(simulator, profile_of(paper, setting, share));
     const auto printed = iteration_ms(paper, setting, "DUCATI");
-    report.rows.push_back({"tableVIII", "ducati_machine", setting.name() + " DUCATI", "ms", printed,
+    report.rows.push_back({report.main_table, "ducati_machine", setting.name() + " DUCATI", "ms", printed,
                            predicted, Measure::relative});
-    gain += iteration_ms(paper, setting, "SOTA").value() / predicted / static_cast<double>(settings.size());
+    gain += baseline_ms(paper, setting, "SOTA") / predicted / static_cast<double>(settings.size());
     right += printed && order_is_right(paper, setting, predicted) ? 1 : 0;
+  }
+  if (baselines) {
+    return report;
   }
   report.findings = {{"tableVIII: rows with DGL, SOTA and DUCATI in the printed order",
                       "90 % of " + std::to_string(shares.size()), static_cast<double>(right), "rows",

@@ -22,7 +22,8 @@ struct DglEpoch {
 
 DglEpoch dgl_epoch(const Paper& paper, const std::string& dataset) {
   const auto number = [&](const char* metric) {
-    return paper.at({{"table", "table2"}, {"dataset", dataset}, {"metric", metric}});
+    return baseline_at(paper, {{"system", "DGL"}, {"dataset", dataset}, {"metric", metric}},
+                       "neutronorch: " + dataset);
   };
   DglEpoch dgl{number("sample_s"), number("gather_collect_s"), number("gather_transfer_s"), 0};
   dgl.train_s = number("total_s") - dgl.sample_s - dgl.collect_s - dgl.transfer_s;
@@ -120,19 +121,20 @@ std::optional<double> neutronorch_growth(const Paper& paper, const NeutronorchSe
 }
 
 profiles::Profile neutronorch_profile(const Paper& paper, const NeutronorchSetting& setting) {
-  const Entry* entry = paper.dataset(setting.dataset);
+  const Entry& entry = dataset_with(paper, setting.dataset,
+                                    {"vertices", "edges", "feature_dim", "hidden_dim", "train_vertices"});
   const auto growth = neutronorch_growth(paper, setting);
-  if (entry == nullptr || !growth) {
-    throw base::Failure("neutronorch: no baseline ran " + setting.dataset + " with " +
-                        std::to_string(setting.layers) + " layers and batches of " +
-                        std::to_string(setting.batch_size));
+  if (!growth) {
+    throw base::InputError("neutronorch: " + setting.dataset,
+                           "no baseline ran it with " + std::to_string(setting.layers) +
+                               " layers and batches of " + std::to_string(setting.batch_size));
   }
   profiles::Profile profile;
   profile.machine = profiles::find_machine("neutronorch-single").machine;
   profile.machine.device.memory_bytes = 0;  // whether a batch fits is not known without its true size
   auto& workload = profile.workload;
-  set_graph(workload, *entry);
-  set_job(workload.job, setting, static_cast<int>(entry->number("hidden_dim", 256)));
+  set_graph(workload, entry);
+  set_job(workload.job, setting, static_cast<int>(entry.number("hidden_dim", 0)));
   set_size(workload);
   workload.features.skew = workload.topology.skew = mean_skew();
 

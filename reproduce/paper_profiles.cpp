@@ -38,6 +38,28 @@ profiles::StageTime stage_time(double mean_s, double deviation) {
   return time;
 }
 
+const Entry& dataset_with(const Paper& paper, const std::string& name,
+                          std::initializer_list<const char*> keys) {
+  const Entry* entry = paper.dataset(name);
+  for (const char* key : keys) {
+    if (entry == nullptr || entry->number(key, 0) <= 0) {
+      throw base::InputError("datasets: \"" + name + "\"", std::string("has no ") + key + " above 0");
+    }
+  }
+  return *entry;
+}
+
+double baseline_at(const Paper& paper, const Labels& wanted, const std::string& what) {
+  if (const auto value = paper.find(wanted)) {
+    return *value;
+  }
+  std::string labels;
+  for (const auto& [name, value] : wanted) {
+    labels += (labels.empty() ? "" : ", ") + name + " " + value;
+  }
+  throw base::InputError(what, "needs a row with " + labels);
+}
+
 double skew_of(plan::CachePolicy policy, double share, double hits) {
   double least = 0;
   double most = 0.999;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,6 +15,13 @@ namespace gnomon::reproduce {
 /// A stage that took `mean_s` a batch. `deviation`: of batches, relative to the mean.
 profiles::StageTime stage_time(double mean_s, double deviation = 0);
 
+/// The data set of that name with numbers for all of `keys`. Throws InputError.
+const Entry& dataset_with(const Paper& paper, const std::string& name,
+                          std::initializer_list<const char*> keys);
+
+/// The row that must be there to predict `what`; throws InputError that names its labels.
+double baseline_at(const Paper& paper, const Labels& wanted, const std::string& what);
+
 /// NeutronOrch's machine with one GPU and a data set of its Table 2, from DGL's column: sampling S,
 /// collecting FC, transfer FT, and training T, which is what the total leaves. Everything of an epoch is
 /// divided by its batches; the CPU as a whole is what all workers together do.
@@ -27,7 +35,7 @@ profiles::StageTime stage_time(double mean_s, double deviation = 0);
 ///   batch's size, for its fanouts do not.
 /// - How many different vertices a batch has is not printed; it is as if all were drawn alike.
 /// - How unevenly vertices are used is not printed either; the skew is the mean of GNNLab's rows (Table VI).
-/// Throws Failure for a data set, depth or size that no baseline ran.
+/// Throws InputError for a data set, depth or size without the numbers that this takes.
 struct NeutronorchSetting {
   std::string dataset;
   int layers = 3;

@@ -1,12 +1,21 @@
 #pragma once
 
+#include <optional>
+
 #include "base/progress.h"
+#include "reproduce/paper.h"
 #include "reproduce/report.h"
 #include "sim/prediction.h"
 
 /// One function a paper, in the file of its name. MorphGL's, which does more, is in reproduce/morphgl.h. All
-/// predictions are those of the simulator for the presets (plan/presets), unless it says otherwise.
+/// predictions are those of the simulator for the presets (plan/presets), unless it says otherwise. With
+/// `baselines`, predicted are the rows for the models and data sets of which these have columns, on the
+/// paper's machine; they come before the paper's own where both have a number. Throw InputError where these
+/// lack a number.
 namespace gnomon::reproduce {
+
+/// The table of rows that a user gave the baselines of.
+inline constexpr const char* given_table = "given";
 
 /// GNNLab's Table VI as the survey prints it: sampling S, extraction E and training T of an epoch, for DGL,
 /// T_SOTA and GNNLab. No epochs are printed. They are taken to be: the sum of the stages for DGL and T_SOTA,
@@ -18,7 +27,8 @@ namespace gnomon::reproduce {
 ///   addition; and R and H tell the skew of accesses under a cache by out-degree, from which follows what a
 ///   presampled one of the larger size answers. Where T_SOTA has no cache, the skew is the mean of the
 ///   model's other data sets.
-Report reproduce_gnnlab(sim::Simulator& simulator, const base::Progress& progress);
+Report reproduce_gnnlab(sim::Simulator& simulator, const std::optional<Paper>& baselines,
+                        const base::Progress& progress);
 
 /// DUCATI's Table VIII, iterations as the survey prints them, from DGL's and SOTA's columns. DGL reads
 /// adjacency lists and rows of F columns over the link: t = c + f F. Its rows for 128 and 256 columns give c,
@@ -27,7 +37,8 @@ Report reproduce_gnnlab(sim::Simulator& simulator, const base::Progress& progres
 /// neither column tells is how much of c is the reading of adjacency lists, which only DUCATI caches: that
 /// share is the mean of those with which the simulator gives the printed DUCATI iterations of the *other*
 /// data sets with the same fanouts. A row's own DUCATI cell never goes into its prediction.
-Report reproduce_ducati(sim::Simulator& simulator, const base::Progress& progress);
+Report reproduce_ducati(sim::Simulator& simulator, const std::optional<Paper>& baselines,
+                        const base::Progress& progress);
 
 /// NeutronOrch's three effects (section 5.4), and Tables 6 and 7, from DGL's columns (neutronorch_profile):
 /// - L, the layer split: the CPU does the bottom layer of all vertices of each batch, the GPU the rest, one
@@ -37,7 +48,8 @@ Report reproduce_ducati(sim::Simulator& simulator, const base::Progress& progres
 /// - S, super-batches: the preset's schedule.
 /// How long a super-batch is is not printed: the effects are also given for 16 instead of the preset's 4.
 /// Table 7 (batch sizes) likewise, also where NeutronOrch's own cell is not known.
-Report reproduce_neutronorch(sim::Simulator& simulator, const base::Progress& progress);
+Report reproduce_neutronorch(sim::Simulator& simulator, const std::optional<Paper>& baselines,
+                             const base::Progress& progress);
 
 /// A3GNN's tables name no stage time and no configuration: nothing follows from the baselines' columns.
 Report reproduce_a3gnn(sim::Simulator& simulator, const base::Progress& progress);

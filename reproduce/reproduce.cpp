@@ -13,20 +13,28 @@ namespace {
 
 struct Known {
   std::string_view name;
-  Report (*run)(sim::Simulator&, const base::Progress&);
+  Report (*run)(sim::Simulator&, const std::optional<Paper>& baselines, const base::Progress&);
 };
 
-Report morphgl(sim::Simulator& simulator, const base::Progress& progress) {
-  return reproduce_morphgl(simulator, std::nullopt, progress);
+/// A paper of which nothing follows from baselines' columns.
+template <Report (*run)(sim::Simulator&, const base::Progress&)>
+Report without_baselines(sim::Simulator& simulator, const std::optional<Paper>& baselines,
+                         const base::Progress& progress) {
+  if (baselines) {
+    throw base::InputError("--baselines",
+                           "nothing of this paper follows from baselines' columns; use one of morphgl, "
+                           "neutronorch, gnnlab, ducati");
+  }
+  return run(simulator, progress);
 }
 
-constexpr std::array<Known, 7> known{{{"morphgl", morphgl},
+constexpr std::array<Known, 7> known{{{"morphgl", reproduce_morphgl},
                                       {"neutronorch", reproduce_neutronorch},
                                       {"gnnlab", reproduce_gnnlab},
                                       {"ducati", reproduce_ducati},
-                                      {"a3gnn", reproduce_a3gnn},
-                                      {"hanoi", reproduce_hanoi},
-                                      {"joestar", reproduce_joestar}}};
+                                      {"a3gnn", without_baselines<reproduce_a3gnn>},
+                                      {"hanoi", without_baselines<reproduce_hanoi>},
+                                      {"joestar", without_baselines<reproduce_joestar>}}};
 
 }  // namespace
 
@@ -40,16 +48,17 @@ std::string known_papers() {
 
 std::vector<Report> reproduce(sim::Simulator& simulator, std::string_view paper,
                               const std::optional<Paper>& baselines, const base::Progress& progress) {
-  if (baselines) {
-    if (paper != "morphgl") {
-      throw base::InputError("--baselines", "only morphgl takes another machine's columns");
-    }
-    return {reproduce_morphgl(simulator, baselines, progress)};
+  if (baselines && paper == "all") {
+    throw base::InputError("--baselines", "are those of one paper; use its name instead of all");
   }
   std::vector<Report> reports;
   for (const auto& candidate : known) {
     if (paper == "all" || paper == candidate.name) {
-      reports.push_back(candidate.run(simulator, progress));
+      reports.push_back(candidate.run(simulator, baselines, progress));
+      if (reports.back().rows.empty() && baselines) {
+        throw base::InputError("--baselines", "has no rows of the baselines of " + std::string(paper) +
+                                                  "; see profiles/papers for how they look");
+      }
     }
   }
   if (reports.empty()) {

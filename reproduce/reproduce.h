@@ -15,8 +15,8 @@ namespace gnomon::reproduce {
 /// The names that reproduce() takes, separated by commas.
 std::string known_papers();
 
-/// The report of a paper, or of each for "all". `baselines`: another machine's columns, for morphgl. Throws
-/// InputError for a name that is not known.
+/// The report of a paper, or of each for "all". `baselines`: other baselines' columns to predict from. Throws
+/// InputError for a name that is not known, and where it cannot use the baselines.
 std::vector<Report> reproduce(sim::Simulator& simulator, std::string_view paper,
                               const std::optional<Paper>& baselines, const base::Progress& progress);
 

@@ -127,9 +127,11 @@ void reproduce_and_print(const Options& options) {
 Action add_reproduce(CLI::App& app) {
   auto options = std::make_shared<Options>();
   app.add_option("PAPER", options->paper, "One of " + reproduce::known_papers() + ", or all")->required();
-  app.add_option("--baselines", options->baselines,
-                 "Predict MorphGL's column for the baselines' columns in this file: rows of machine, model,\n"
-                 "dataset, system (SALIENT, DUCATI) and epoch_s, and first ratios (metric initial_x)");
+  app.add_option(
+      "--baselines", options->baselines,
+      "Predict the paper's column from the baselines' columns in this file. morphgl: rows of machine,\n"
+      "model, dataset, system (SALIENT, DUCATI) and epoch_s, and first ratios (metric initial_x);\n"
+      "neutronorch, gnnlab, ducati: rows and data sets as in profiles/papers");
   app.add_flag("--cross-validate", options->cross_validate,
                "Instead fit the contention again without each data set and each machine (morphgl)");
   app.add_flag("--json", options->json, "Print one JSON document");

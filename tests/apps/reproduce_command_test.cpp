@@ -94,7 +94,8 @@ TEST(ReproduceCommand, WrongInputIsOneLine) {
   expect_wrong({"morphgl", "--baselines", "none.json"}, "none.json");
   expect_wrong({"morphgl", "--baselines", "empty.json"}, "empty.json: has no rows with numbers");
   expect_wrong({"morphgl", "--baselines", "half.json"}, "SALIENT and DUCATI");
-  expect_wrong({"ducati", "--baselines", "half.json"}, "only morphgl");
+  expect_wrong({"ducati", "--baselines", "half.json"}, "has no rows of the baselines of ducati");
+  expect_wrong({"hanoi", "--baselines", "half.json"}, "nothing of this paper");
   expect_wrong({"ducati", "--cross-validate"}, "only morphgl");
 }
 

@@ -14,6 +14,9 @@
 namespace gnomon::reproduce {
 namespace {
 
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
 const Row& row_of(const Report& report, const std::string& cell) {
   const auto found =
       std::find_if(report.rows.begin(), report.rows.end(), [&](const Row& row) { return row.cell == cell; });
@@ -32,7 +35,7 @@ void expect_all_hold(const Report& report) {
 
 TEST(ReproduceGnnlab, FactoredEpochsAndOrders) {
   sim::Simulator simulator;
-  const Report report = reproduce_gnnlab(simulator, {});
+  const Report report = reproduce_gnnlab(simulator, std::nullopt, {});
   expect_all_hold(report);
   // 12 rows from GNNLab's own stages, and ten, for T_SOTA ran out of memory in two, of three numbers each.
   EXPECT_EQ(report.rows.size(), 42U);
@@ -58,7 +61,7 @@ TEST(SkewOf, IsWhatTheCacheModelAnswersWith) {
 
 TEST(ReproduceDucati, ARowIsPredictedFromTheOthers) {
   sim::Simulator simulator;
-  const Report report = reproduce_ducati(simulator, {});
+  const Report report = reproduce_ducati(simulator, std::nullopt, {});
   expect_all_hold(report);
   EXPECT_EQ(row_of(report, "PA/2,2,2+128 DUCATI").printed, 10.65);
   EXPECT_FALSE(row_of(report, "UU/2,2,2+128 DUCATI").printed.has_value());
@@ -82,12 +85,12 @@ TEST(NeutronOrchProfile, IsDglsEpoch) {
   const auto deep = neutronorch_profile(paper, {.dataset = "Products", .layers = 5}).workload;
   EXPECT_NEAR(deep.train.mean_s / neutronorch_profile(paper, {.dataset = "Products"}).workload.train.mean_s,
               114.8 / 28.1, 1e-9);
-  EXPECT_THROW(neutronorch_profile(paper, {.dataset = "Wikipedia", .layers = 5}), base::Failure);
+  EXPECT_THROW(neutronorch_profile(paper, {.dataset = "Wikipedia", .layers = 5}), base::InputError);
 }
 
 TEST(ReproduceNeutronOrch, EffectsAndGrowthWithDepth) {
   sim::Simulator simulator;
-  const Report report = reproduce_neutronorch(simulator, {});
+  const Report report = reproduce_neutronorch(simulator, std::nullopt, {});
   ASSERT_EQ(report.findings.size(), 4U);
   // With the preset's super-batches of 4 hot embeddings gain too little.
   EXPECT_FALSE(report.findings[0].holds);
@@ -107,6 +110,61 @@ TEST(ReproduceHanoi, MemoryOfTheWholeGraph) {
   ASSERT_EQ(report.rows.size(), 1U);
   EXPECT_NEAR(report.rows[0].predicted, 244e-3 * 768 * 2 + 8 * (3.5 + 0.244), 1e-6);
   EXPECT_EQ(report.rows[0].printed, 407);
+}
+
+/// The baselines of one of a paper's data sets under another name, without the predicted system's rows.
+Paper renamed(const Paper& paper, const std::string& dataset, const std::string& predicted) {
+  Paper given;
+  given.datasets = paper.datasets;
+  std::erase_if(given.datasets, [&](const Entry& entry) { return entry.name != dataset; });
+  given.datasets.at(0).name = "new";
+  for (Fact fact : paper.facts) {
+    if (fact.label("dataset") == dataset && fact.label("system") != predicted &&
+        !fact.label("system").empty()) {
+      fact.labels["dataset"] = "new";
+      fact.labels["table"] = "given";
+      given.facts.push_back(fact);
+    }
+  }
+  return given;
+}
+
+// The same baselines under another name give the same predictions.
+TEST(GivenBaselines, ArePredictedLikeThePapers) {
+  sim::Simulator simulator;
+  const auto expect_same = [&](const char* name, const char* dataset, const char* system, std::string cell,
+                               std::string new_cell, double least_error) {
+    const auto own = reproduce(simulator, name, std::nullopt, {})[0];
+    const auto given = reproduce(simulator, name, renamed(find_paper(name), dataset, system), {})[0];
+    const Row& row = row_of(given, new_cell);
+    EXPECT_FALSE(row.printed.has_value());
+    EXPECT_NEAR(row.predicted / row_of(own, cell).predicted, 1, least_error) << name;
+  };
+  expect_same("neutronorch", "Products", "NeutronOrch", "Products, 3 layers NeutronOrch", "new NeutronOrch",
+              1e-9);
+  expect_same("gnnlab", "TW", "GNNLab", "GCN/TW epoch", "GCN/new epoch", 1e-9);
+  // A new data set's share of adjacency lists is the mean of all four, the paper's own that of three.
+  expect_same("ducati", "TW", "DUCATI", "TW/2,2,2+128 DUCATI", "new/2,2,2+128 DUCATI", 0.2);
+}
+
+TEST(GivenBaselines, SayWhatIsMissing) {
+  sim::Simulator simulator;
+  const auto message = [&](const char* name, Paper given) {
+    return [&simulator, name, given] { reproduce(simulator, name, given, {}); };
+  };
+  Paper given = renamed(find_paper("neutronorch"), "Products", "NeutronOrch");
+  given.datasets.clear();
+  EXPECT_THAT(message("neutronorch", given),
+              ThrowsMessage<base::InputError>(HasSubstr("\"new\": has no vertices above 0")));
+  given = renamed(find_paper("neutronorch"), "Products", "NeutronOrch");
+  std::erase_if(given.facts, [](const Fact& fact) { return fact.label("metric") == "total_s"; });
+  EXPECT_THAT(message("neutronorch", given),
+              ThrowsMessage<base::InputError>(HasSubstr("needs a row with dataset new, metric total_s")));
+  given = renamed(find_paper("ducati"), "TW", "DUCATI");
+  std::erase_if(given.facts, [](const Fact& fact) { return fact.label("system") == "SOTA"; });
+  EXPECT_THAT(message("ducati", given), ThrowsMessage<base::InputError>(HasSubstr("system SOTA")));
+  EXPECT_THAT(message("hanoi", given), ThrowsMessage<base::InputError>(HasSubstr("nothing of this paper")));
+  EXPECT_THAT(message("all", given), ThrowsMessage<base::InputError>(HasSubstr("of one paper")));
 }
 
 TEST(PaperProfiles, AllHoldTogetherAndAreFound) {
