@@ -1,36 +1,21 @@
 #include "apps/tuning.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <set>
+#include <utility>
 
-#include "apps/format.h"
 #include "apps/interrupt.h"
 #include "apps/progress_bar.h"
-#include "apps/table.h"
 #include "base/error.h"
 #include "sim/costs.h"
 #include "tuner/journal.h"
+#include "tuner/pareto.h"
 
 namespace gnomon::apps {
 namespace {
-
-std::string count_or_dash(int count) { return count == 0 ? "-" : std::to_string(count); }
-
-std::string buffers_of(const plan::Plan& plan) {
-  using plan::Schedule;
-  switch (plan.schedule) {
-    case Schedule::sequential:
-      return "-";
-    case Schedule::claim_ahead:
-      return fmt::format("ahead {}", plan.look_ahead);
-    default:
-      return fmt::format("cpu {}, device {}", plan.cpu_buffer, plan.device_buffer);
-  }
-}
 
 plan::Cores cores_of(const profiles::Profile& profile) {
   return {profile.machine.cpu.cores, profile.machine.device.kind == profiles::DeviceKind::host,
@@ -120,94 +105,138 @@ std::vector<tuner::Candidate> best_of_each_name(std::vector<tuner::Candidate> ca
   return kept;
 }
 
+/// The searches of one `gnomon tune`.
+class TuningRun {
+ public:
+  TuningRun(const profiles::Profile& profile, sim::Simulator& simulator, const TuningOptions& options,
+            const base::Progress& progress)
+      : profile_(profile),
+        searched_(tuner::shortened(profile, most_batches)),
+        simulator_(simulator),
+        options_(options),
+        progress_(progress) {
+    evaluate_ = tuner::one_by_one([this](const plan::Plan& plan) { return predict(searched_, plan); });
+    if (!options.journal.empty()) {
+      journal_.emplace(options.journal, search_document(profile, options));
+      evaluate_ = journal_->recording(evaluate_);
+    }
+    evaluate_ = with_memory(searched_, evaluate_);
+  }
+
+  Tuning run() {
+    tuning_.options = options_;
+    tuning_.found = search(options_.limits, options_.budget, &tuning_);
+    choose();
+    if (options_.front) {
+      find_front();
+    }
+    if (options_.sensitivities) {
+      tuning_.sensitivities = tuner::sensitivities(
+          profile_, tuning_.best().plan,
+          {[this](const profiles::Profile& p) { return request_of(p, options_); },
+           [this](const profiles::Profile& p, const plan::Plan& plan) { return predict(p, plan); }});
+    }
+    tuning_.resumed = journal_ ? journal_->resumed() : 0;
+    return std::move(tuning_);
+  }
+
+ private:
+  sim::Prediction predict(const profiles::Profile& profile, const plan::Plan& plan) {
+    return sim::predict(simulator_, profile, plan);
+  }
+
+  tuner::SearchResult search(const tuner::MemoryLimits& limits, const tuner::Budget& budget, Tuning* facts) {
+    TuningOptions options = options_;
+    options.limits = limits;
+    const auto space = tuner::make_space(request_of(searched_, options));
+    tuner::Bounds bounds(searched_, space);
+    auto found = tuner::search({searched_, space, bounds, options.seed}, options.strategy, budget, evaluate_,
+                               progress_);
+    if (facts != nullptr) {
+      facts->plans = space.size();
+      facts->bounds = bounds.count();
+    }
+    return found;
+  }
+
+  /// Among the presets and what was found the fastest plan of each name, by whole epochs.
+  void choose() {
+    auto found = best_of_each_name(tuning_.found.evaluated);
+    if (searched_.workload.batches < profile_.workload.batches) {
+      for (auto& candidate : found) {
+        candidate.prediction = predict(profile_, candidate.plan);
+      }
+    }
+    auto candidates = preset_candidates(request_of(profile_, options_),
+                                        [this](const plan::Plan& plan) { return predict(profile_, plan); });
+    candidates.insert(candidates.end(), found.begin(), found.end());
+    tuning_.candidates = best_of_each_name(std::move(candidates));
+  }
+
+  double memory_bytes(const sim::Prediction& prediction) const {
+    return profile_.machine.device.kind == profiles::DeviceKind::cuda ? prediction.memory.device.total()
+                                                                      : prediction.memory.host.total();
+  }
+
+  /// Searches again with ever less memory, and keeps what no other plan beats in both time and memory.
+  void find_front() {
+    std::vector<tuner::Candidate> all = tuning_.found.evaluated;
+    std::erase_if(all, [](const tuner::Candidate& c) { return !std::isfinite(c.prediction.epoch_s); });
+    const double most = memory_bytes(tuning_.found.best.prediction);
+    double least = most;
+    for (const auto& candidate : all) {
+      least = std::min(least, memory_bytes(candidate.prediction));
+    }
+    for (int step = 1; step < front_steps && least < most; ++step) {
+      auto limits = options_.limits;
+      const bool has_gpu = profile_.machine.device.kind == profiles::DeviceKind::cuda;
+      (has_gpu ? limits.device_bytes : limits.host_bytes) = most - (most - least) * step / front_steps;
+      const auto found = search(limits, {.evaluations = front_evaluations}, nullptr).evaluated;
+      all.insert(all.end(), found.begin(), found.end());
+    }
+    keep_front(all);
+  }
+
+  void keep_front(const std::vector<tuner::Candidate>& all) {
+    std::vector<tuner::Goals> goals;
+    double most_bytes = 0;
+    double fastest_s = std::numeric_limits<double>::infinity();
+    for (const auto& candidate : all) {
+      goals.push_back({candidate.prediction.epoch_s, memory_bytes(candidate.prediction)});
+      fastest_s = std::min(fastest_s, candidate.prediction.epoch_s);
+      most_bytes = std::max(most_bytes, goals.back().back());
+    }
+    const auto scale =
+        static_cast<double>(profile_.workload.batches) / static_cast<double>(searched_.workload.batches);
+    for (const std::size_t i : tuner::pareto_front(goals)) {
+      tuning_.front.push_back({all[i].plan, goals[i][0] * scale, goals[i][1]});
+    }
+    tuning_.hypervolume = tuner::hypervolume(goals, {2 * fastest_s, 2 * most_bytes}) /
+                          std::max(1e-300, 4 * fastest_s * most_bytes);
+  }
+
+  /// Longer epochs are cut to so many batches while plans are searched.
+  static constexpr std::int64_t most_batches = 1500;
+  static constexpr int front_steps = 6;
+  static constexpr int front_evaluations = 25;
+
+  const profiles::Profile& profile_;
+  profiles::Profile searched_;
+  sim::Simulator& simulator_;
+  const TuningOptions& options_;
+  const base::Progress& progress_;
+  std::optional<tuner::Journal> journal_;
+  tuner::EvaluateAll evaluate_;
+  Tuning tuning_;
+};
+
 }  // namespace
 
 Tuning tune_with_bar(const profiles::Profile& profile, sim::Simulator& simulator,
                      const TuningOptions& options) {
   ProgressBar bar;
   const auto progress = interruptible(bar.progress(), stop_on_interrupt());
-  const tuner::Evaluate evaluate = [&](const plan::Plan& plan) {
-    return sim::predict(simulator, profile, plan);
-  };
-  tuner::EvaluateAll evaluate_all = tuner::one_by_one(evaluate);
-  std::optional<tuner::Journal> journal;
-  if (!options.journal.empty()) {
-    journal.emplace(options.journal, search_document(profile, options));
-    evaluate_all = journal->recording(evaluate_all);
-  }
-  const auto request = request_of(profile, options);
-  const auto space = tuner::make_space(request);
-  tuner::Bounds bounds(profile, space);
-  Tuning tuning;
-  tuning.options = options;
-  tuning.found = tuner::search({profile, space, bounds, options.seed}, options.strategy, options.budget,
-                               with_memory(profile, evaluate_all), progress);
-  tuning.plans = space.size();
-  tuning.bounds = bounds.count();
-  tuning.resumed = journal ? journal->resumed() : 0;
-  auto candidates = preset_candidates(request, evaluate);
-  candidates.insert(candidates.end(), tuning.found.evaluated.begin(), tuning.found.evaluated.end());
-  tuning.candidates = best_of_each_name(std::move(candidates));
-  return tuning;
-}
-
-base::Json prediction_document(const sim::Prediction& prediction) {
-  return {{"epoch_s", prediction.epoch_s},
-          {"lower_bound_s", prediction.lower_bound_s},
-          {"cpu_utilisation", prediction.cpu_utilisation},
-          {"link_utilisation", prediction.link_utilisation},
-          {"device_utilisation", prediction.device_utilisation},
-          {"blocked_on_cpu_s", prediction.blocked_on_cpu_s},
-          {"blocked_on_device_s", prediction.blocked_on_device_s},
-          {"cpu_batches", prediction.cpu_batches},
-          {"bound_by", prediction.bound_by}};
-}
-
-base::Json tuning_document(const Tuning& tuning) {
-  base::Json candidates = base::Json::array();
-  for (const auto& candidate : tuning.candidates) {
-    candidates.push_back({{"plan", base::to_document(candidate.plan)},
-                          {"prediction", prediction_document(candidate.prediction)}});
-  }
-  return {{"schema", "gnomon.tuning/1"},
-          {"best", tuning.best().plan.name},
-          {"strategy", std::string(base::name_of(tuning.options.strategy))},
-          {"seed", tuning.options.seed},
-          {"plans", tuning.plans},
-          {"bounds", tuning.bounds},
-          {"evaluations", tuning.found.evaluated.size()},
-          {"stopped_by", tuning.found.stopped_by},
-          {"candidates", candidates}};
-}
-
-std::string over_bound(const sim::Prediction& prediction) {
-  return prediction.lower_bound_s > 0 ? format_percent(prediction.epoch_s / prediction.lower_bound_s - 1)
-                                      : "-";
-}
-
-std::string tuning_text(const Tuning& tuning) {
-  Table table({"plan", "schedule", "workers", "threads", "buffers", "epoch", "bound", "over bound", "cpu",
-               "link", "device", "bound by"});
-  for (const auto& [plan, prediction] : tuning.candidates) {
-    table.add_row({plan.name, std::string(base::name_of(plan.schedule)), count_or_dash(plan.workers),
-                   count_or_dash(plan.device_threads), buffers_of(plan), format_seconds(prediction.epoch_s),
-                   format_seconds(prediction.lower_bound_s), over_bound(prediction),
-                   plan.workers == 0 ? "-" : format_percent(prediction.cpu_utilisation),
-                   format_percent(prediction.link_utilisation), format_percent(prediction.device_utilisation),
-                   prediction.bound_by});
-  }
-  const auto& best = tuning.best();
-  std::string text = table.text();
-  text += fmt::format("\nbest of {} plans: {}, {} an epoch, {} over the lower bound {}\n",
-                      format_count(tuning.plans), best.plan.name, format_seconds(best.prediction.epoch_s),
-                      over_bound(best.prediction), format_seconds(best.prediction.lower_bound_s));
-  text += fmt::format("strategy {}: {} bounds, {} simulated epochs, stopped by {}\n",
-                      base::name_of(tuning.options.strategy), format_count(tuning.bounds),
-                      tuning.found.evaluated.size(), tuning.found.stopped_by);
-  if (tuning.resumed > 0) {
-    text += fmt::format("{} of them from {}\n", tuning.resumed, tuning.options.journal);
-  }
-  return text;
+  return TuningRun(profile, simulator, options, progress).run();
 }
 
 }  // namespace gnomon::apps

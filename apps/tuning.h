@@ -7,6 +7,7 @@
 #include "base/document.h"
 #include "sim/prediction.h"
 #include "tuner/search.h"
+#include "tuner/sensitivity.h"
 
 namespace gnomon::apps {
 
@@ -18,7 +19,16 @@ struct TuningOptions {
   bool approximate = false;  ///< plans that change the training too
   bool simulated = false;    ///< plans too that the runtime does not execute
   tuner::MemoryLimits limits;
+  bool front = false;  ///< also the plans that no other beats in time and memory
+  bool sensitivities = true;
   std::string journal;  ///< file that a search is resumed from; none when empty
+};
+
+/// A plan that no other one beats in both.
+struct FrontPoint {
+  plan::Plan plan;
+  double epoch_s = 0;
+  double memory_bytes = 0;  ///< at the peak: of a GPU, or of the host where there is none
 };
 
 /// What came of it.
@@ -29,6 +39,10 @@ struct Tuning {
   std::size_t resumed = 0;  ///< evaluations that came from the journal
   tuner::SearchResult found;
   std::vector<tuner::Candidate> candidates;  ///< presets and the fastest plan of each name, the fastest first
+  std::vector<tuner::Sensitivity> sensitivities;
+  std::vector<FrontPoint> front;  ///< the fastest first
+  double hypervolume =
+      0;  ///< under the front, as a share of twice the fastest epoch times twice the most memory
   const tuner::Candidate& best() const { return candidates.front(); }
 };
 

@@ -384,6 +384,21 @@ std::optional<Point> Space::nearest(const Plan& plan) const {
   return point;
 }
 
+std::optional<Point> Space::normalised(const Point& point) const {
+  Point categories(dimensions_.size(), -1);
+  for (std::size_t d = 0; d < dimensions_.size(); ++d) {
+    if (dimensions_[d].is_category() &&
+        matters(dimensions_[d].field.path, raw_plan(categories), request_.cores)) {
+      categories[d] = point[d];
+    }
+  }
+  const auto found = family_by_categories_.find(categories);
+  if (found == family_by_categories_.end()) {
+    return std::nullopt;
+  }
+  return into_family(families_[found->second], point);
+}
+
 Point Space::into_family(const Family& family, const Point& point) const {
   Point moved = family.categories;
   for (std::size_t d = 0; d < dimensions_.size(); ++d) {

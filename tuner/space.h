@@ -106,6 +106,9 @@ class Space {
   plan::Plan plan_at(const Point& point) const;
   /// The point nearest to a plan in the grid of its own categories; nothing when they are not in this space.
   std::optional<Point> nearest(const plan::Plan& plan) const;
+  /// The point with the same values where they matter, nothing where its categories contradict each other.
+  /// Values of fields that do not matter may be any.
+  std::optional<Point> normalised(const Point& point) const;
   /// Why a point is out; empty when it is not.
   std::string why_not(const Point& point) const;
   bool is_feasible(const Point& point) const { return why_not(point).empty(); }

@@ -43,7 +43,7 @@ class GaussianSurrogate final : public Surrogate {
     kernel_.scales.assign(columns_.size(), 0.7);
   }
 
-  void learn(const std::vector<std::vector<double>>& codes, const std::vector<double>& values) override {
+  double learn(const std::vector<std::vector<double>>& codes, const std::vector<double>& values) override {
     standard_ = standard_of(values);
     Samples samples{columns_, rows_of(codes), {}};
     for (const double value : values) {
@@ -53,7 +53,10 @@ class GaussianSurrogate final : public Surrogate {
       kernel_ = fit_kernel(samples, kernel_, 30);
       fitted_at_ = codes.size();
     }
+    const double evidence = log_likelihood(samples, kernel_).value -
+                            static_cast<double>(codes.size()) * std::log(standard_.deviation);
     process_.emplace(std::move(samples), kernel_);
+    return evidence;
   }
 
   std::vector<Normal> at(const std::vector<std::vector<double>>& codes) const override {
@@ -91,13 +94,14 @@ class TreesSurrogate final : public Surrogate {
  public:
   explicit TreesSurrogate(std::uint64_t seed) : seed_(seed) {}
 
-  void learn(const std::vector<std::vector<double>>& codes, const std::vector<double>& values) override {
+  double learn(const std::vector<std::vector<double>>& codes, const std::vector<double>& values) override {
     standard_ = standard_of(values);
     std::vector<double> scaled;
     for (const double value : values) {
       scaled.push_back((value - standard_.mean) / standard_.deviation);
     }
     trees_.emplace(rows_of(codes), scaled, TreesOptions{.seed = seed_});
+    return 0;
   }
 
   std::vector<Normal> at(const std::vector<std::vector<double>>& codes) const override {

@@ -12,8 +12,9 @@ namespace gnomon::tuner {
 class Surrogate {
  public:
   virtual ~Surrogate() = default;
-  /// Replaces what it knows.
-  virtual void learn(const std::vector<std::vector<double>>& codes, const std::vector<double>& values) = 0;
+  /// Replaces what it knows. Returns the logarithm of the probability that it gives to the values as they
+  /// came, by which models of the same samples can be compared; 0 where there is none.
+  virtual double learn(const std::vector<std::vector<double>>& codes, const std::vector<double>& values) = 0;
   virtual std::vector<Normal> at(const std::vector<std::vector<double>>& codes) const = 0;
 };
 

@@ -11,6 +11,7 @@ namespace gnomon::tuner {
 namespace {
 
 constexpr std::size_t first_points = 8;         ///< before the surrogate has its say
+constexpr std::size_t first_guessed = 4;        ///< of them, in `automatic`, by the stages' times
 constexpr std::size_t random_candidates = 160;  ///< at each turn, beside the best plans' neighbours
 constexpr std::int64_t small_space = 600;       ///< all of whose points are candidates
 constexpr std::size_t most_fruitless = 6;  ///< neighbours that are tried last without finding a better one
@@ -21,12 +22,16 @@ class SurrogateSearch final : public Strategy {
  public:
   SurrogateSearch(StrategyKind kind, const Problem& problem)
       : problem_(problem),
+        kind_(kind),
         automatic_(kind == StrategyKind::automatic),
-        surrogate_(kind == StrategyKind::trees ? make_trees_surrogate(problem.seed)
-                                               : make_gaussian_surrogate(problem.space)),
         random_({.seed = problem.seed, .purpose = base::Purpose::simulate, .epoch = 2}) {
-    first_ = automatic_ ? first_guesses(problem, first_points)
-                        : random_points(problem.space, observed_, random_, first_points);
+    add_model(0);
+    if (automatic_) {
+      add_model(1);
+      first_ = first_guesses(problem, first_guessed);
+    }
+    const auto drawn = random_points(problem.space, observed_, random_, first_points - first_.size());
+    first_.insert(first_.end(), drawn.begin(), drawn.end());
   }
 
   std::vector<Point> ask() override {
@@ -97,24 +102,45 @@ class SurrogateSearch final : public Strategy {
            (!automatic_ || problem_.bounds.of(point) < observed_.best_s());
   }
 
-  double known(const Point& point) const { return automatic_ ? std::log(problem_.bounds.of(point)) : 0; }
+  /// A surrogate of log(epoch) - share * log(bound).
+  struct Model {
+    double share = 0;
+    std::unique_ptr<Surrogate> surrogate;
+  };
 
+  void add_model(double share) {
+    models_.push_back({share, kind_ == StrategyKind::trees ? make_trees_surrogate(problem_.seed)
+                                                           : make_gaussian_surrogate(problem_.space)});
+  }
+
+  double known(const Model& model, const Point& point) const {
+    return model.share > 0 ? model.share * std::log(problem_.bounds.of(point)) : 0;
+  }
+
+  /// Teaches all models; the one that finds the values most probable has its say.
   void learn() {
-    std::vector<std::vector<double>> codes;
-    std::vector<double> values;
-    double worst = -std::numeric_limits<double>::infinity();
-    for (const auto& entry : observed_.entries()) {
-      if (std::isfinite(entry.prediction.epoch_s)) {
-        worst = std::max(worst, std::log(entry.prediction.epoch_s) - known(entry.point));
+    double most = -std::numeric_limits<double>::infinity();
+    for (const Model& model : models_) {
+      if (const double evidence = learn(model); evidence > most) {
+        most = evidence;
+        chosen_ = &model;
       }
     }
+  }
+
+  double learn(const Model& model) const {
+    std::vector<std::vector<double>> codes;
+    std::vector<double> values;
+    double worst = 0;
     for (const auto& entry : observed_.entries()) {
-      const bool fits = std::isfinite(entry.prediction.epoch_s);
       codes.push_back(problem_.space.encode(entry.point));
-      values.push_back(fits ? std::log(entry.prediction.epoch_s) - known(entry.point)
-                            : std::max(worst, 0.0) + 1);
+      values.push_back(std::log(entry.prediction.epoch_s) - known(model, entry.point));
+      worst = std::isfinite(values.back()) ? std::max(worst, values.back()) : worst;
     }
-    surrogate_->learn(codes, values);
+    for (double& value : values) {
+      value = std::isfinite(value) ? value : worst + 1;  // what does not fit is worse than the worst
+    }
+    return model.surrogate->learn(codes, values);
   }
 
   std::vector<Point> candidates() {
@@ -158,12 +184,12 @@ class SurrogateSearch final : public Strategy {
     if (fresh.empty()) {
       return std::nullopt;
     }
-    const auto normals = surrogate_->at(codes);
+    const auto normals = chosen_->surrogate->at(codes);
     const double goal = observed_.has_best() ? std::log(observed_.best_s()) : 0;
     Scored best{{}, -1};
     for (std::size_t i = 0; i < fresh.size(); ++i) {
       const double improvement =
-          expected_improvement({normals[i].mean + known(fresh[i]), normals[i].variance}, goal);
+          expected_improvement({normals[i].mean + known(*chosen_, fresh[i]), normals[i].variance}, goal);
       if (improvement > best.improvement) {
         best = {fresh[i], improvement};
       }
@@ -172,8 +198,10 @@ class SurrogateSearch final : public Strategy {
   }
 
   Problem problem_;
+  StrategyKind kind_;
   bool automatic_;
-  std::unique_ptr<Surrogate> surrogate_;
+  std::vector<Model> models_;
+  const Model* chosen_ = nullptr;
   base::RandomStream random_;
   Observed observed_;
   std::vector<Point> first_;

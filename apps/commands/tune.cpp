@@ -73,6 +73,8 @@ Action add_tune(CLI::App& app) {
       ->transform(CLI::AsSizeValue(true));
   app.add_option("--host-memory", options->tuning.limits.host_bytes, "The host's, likewise")
       ->transform(CLI::AsSizeValue(true));
+  app.add_flag("--front", options->tuning.front,
+               "Find plans for less memory too, and print those that no other beats in time and memory");
   app.add_flag("--allow-approximate", options->tuning.approximate, "Plans too that change the training");
   app.add_flag("--simulated", options->tuning.simulated, "Plans too that can only be simulated");
   app.add_flag("--json", options->json, "Print one JSON document");

@@ -1,0 +1,178 @@
+#!/usr/bin/env python3
+"""Optuna's TPE and BoTorch's Gaussian process with expected improvement beside gnomon's tuner: how many simulated epochs
+each takes to come within 1 % of the known best plan. Adds them to the document that bench_tuner wrote.
+
+    build/release/bench/bench_tuner --output bench/results/tuner.json
+    bench/compare_tuners.py [--build build/release] [--document bench/results/tuner.json] [--names optuna_tpe,botorch_gp_ei]
+        [--workloads 0,1,…] [--seeds 2] [--budget 100]
+
+Both are installed into build/tuners-venv on the first run; a PyTorch that the user's Python already has is used again.
+
+All ask the same simulator about the same workloads (bench_tuner --serve). Optuna sees every field as one parameter, a
+category or an integer position on the field's grid. A combination that cannot be (a field that contradicts another,
+memory that does not suffice) is told as failed and not counted as an evaluation. BoTorch sees what our surrogates see,
+numbers from 0 to 1 and categories as one-hot columns, learns the logarithm of the epoch, begins with ten random plans and
+takes the best of 1,000 random feasible plans by logarithmic expected improvement.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGES = ["optuna==5.0.0", "botorch==0.18.1", "scikit-learn==1.9.1"]
+
+
+def environment():
+    """A Python that has the peers."""
+    directory = ROOT / "build" / "tuners-venv"
+    python = directory / "bin" / "python"
+    if not (directory / "ready").exists():
+        subprocess.run([sys.executable, "-m", "venv", "--system-site-packages", directory], check=True)
+        subprocess.run([python, "-m", "pip", "install", "-q", *PACKAGES], check=True)
+        (directory / "ready").touch()
+    return python
+
+
+class Server:
+    """Simulates plans of one workload."""
+
+    def __init__(self, build, workload, seed):
+        program = [build / "bench" / "bench_tuner", "--serve", str(workload), "--seed", str(seed)]
+        self.process = subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def ask(self, **question):
+        self.process.stdin.write(json.dumps(question) + "\n")
+        self.process.stdin.flush()
+        return json.loads(self.process.stdout.readline())
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+
+class Count:
+    """Counts evaluations until the first within the goal."""
+
+    def __init__(self, goal_s, budget):
+        self.goal_s, self.budget, self.done, self.reached = goal_s, budget, 0, None
+
+    def add(self, epoch_s):
+        self.done += 1
+        if self.reached is None and epoch_s <= self.goal_s:
+            self.reached = self.done
+
+    def is_over(self):
+        return self.reached is not None or self.done >= self.budget
+
+
+def optuna_tpe(server, count, seed):
+    import optuna
+
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    dimensions = server.ask(describe=True)["dimensions"]
+    study = optuna.create_study(sampler=optuna.samplers.TPESampler(seed=seed, multivariate=True, group=True))
+    for _ in range(50 * count.budget):
+        if count.is_over():
+            break
+        trial = study.ask()
+        point = []
+        for dimension in dimensions:
+            path, last = dimension["path"], dimension["values"] - 1
+            if last == 0:
+                point.append(0)
+            elif dimension["category"]:
+                point.append(trial.suggest_categorical(path, list(range(last + 1))))
+            else:
+                point.append(trial.suggest_int(path, 0, last))
+        answer = server.ask(evaluate=point)
+        if answer is None:
+            study.tell(trial, state=optuna.trial.TrialState.FAIL)
+        else:
+            study.tell(trial, answer["epoch_s"])
+            count.add(answer["epoch_s"])
+
+
+def botorch_gp_ei(server, count, seed):
+    import warnings
+
+    import torch
+    from botorch.acquisition import LogExpectedImprovement
+    from botorch.fit import fit_gpytorch_mll
+    from botorch.models import SingleTaskGP
+    from botorch.models.transforms import Standardize
+    from gpytorch.mlls import ExactMarginalLogLikelihood
+
+    warnings.filterwarnings("ignore")
+    torch.set_num_threads(1)
+    torch.manual_seed(seed)
+    dimensions = server.ask(describe=True)["dimensions"]
+
+    def encode(points):
+        rows = []
+        for point in points:
+            row = []
+            for dimension, position, code in zip(dimensions, point["point"], point["code"]):
+                if dimension["category"]:
+                    row += [float(position == value) for value in range(dimension["values"])]
+                else:
+                    row += [float(position < 0), max(code, 0.0)]
+            rows.append(row)
+        return torch.tensor(rows, dtype=torch.float64)
+
+    known, values = [], []
+
+    def evaluate(point):
+        epoch_s = server.ask(evaluate=point["point"])["epoch_s"]
+        known.append(point)
+        values.append([-torch.tensor(epoch_s).log().item()])
+        count.add(epoch_s)
+
+    for point in server.ask(random=10):
+        if not count.is_over():
+            evaluate(point)
+    while not count.is_over():
+        x, y = encode(known), torch.tensor(values, dtype=torch.float64)
+        model = SingleTaskGP(x, y, outcome_transform=Standardize(m=1))
+        fit_gpytorch_mll(ExactMarginalLogLikelihood(model.likelihood, model))
+        pool = server.ask(random=1000)
+        improvement = LogExpectedImprovement(model, best_f=y.max())(encode(pool).unsqueeze(1))
+        evaluate(pool[int(improvement.argmax())])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", type=Path, default=ROOT / "build" / "release")
+    parser.add_argument("--document", type=Path, default=ROOT / "bench" / "results" / "tuner.json")
+    parser.add_argument("--names", default="optuna_tpe,botorch_gp_ei")
+    parser.add_argument("--workloads", default="")
+    parser.add_argument("--seeds", type=int, default=2)
+    parser.add_argument("--budget", type=int, default=100)
+    options = parser.parse_args()
+    python = environment()
+    if Path(sys.prefix) != python.parent.parent:
+        os.execv(python, [python, *sys.argv])
+    document = json.loads(options.document.read_text())
+    wanted = {f"random-{number}" for number in options.workloads.split(",") if number}
+    for row in document["rows"]:
+        if wanted and row["workload"] not in wanted:
+            continue
+        for name in options.names.split(","):
+            counts = []
+            for seed in range(options.seeds):
+                server = Server(options.build, int(row["workload"].removeprefix("random-")), seed)
+                count = Count(1.01 * row["optimum_s"], options.budget)
+                {"optuna_tpe": optuna_tpe, "botorch_gp_ei": botorch_gp_ei}[name](server, count, seed)
+                server.close()
+                counts.append(count.reached)
+            row["evaluations_to_1_percent"][name] = counts
+            print(row["workload"], name, counts, flush=True)
+        document["peers"] = {"budget": options.budget, "packages": PACKAGES}
+        options.document.write_text(json.dumps(document, indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main()

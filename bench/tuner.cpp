@@ -1,0 +1,364 @@
+// How many simulated epochs each strategy of the tuner takes to come within 1 % of the best of a large space
+// of plans, on random workloads whose optimum is known: by simulating every plan whose lower bound does not
+// rule it out. bench/compare_tuners.py adds other optimisers, for which `serve` answers.
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <iostream>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/atomic_file.h"
+#include "base/document.h"
+#include "base/error.h"
+#include "base/philox.h"
+#include "sim/prediction.h"
+#include "tuner/search.h"
+#include "tuner/space.h"
+
+namespace {
+
+using gnomon::base::Json;
+namespace base = gnomon::base;
+namespace plan = gnomon::plan;
+namespace profiles = gnomon::profiles;
+namespace sim = gnomon::sim;
+namespace tuner = gnomon::tuner;
+
+struct Options {
+  int workloads = 30;
+  int first = 0;
+  std::vector<std::string> strategies = {"auto", "gp", "trees", "sobol", "random"};
+  int seeds = 5;
+  int budget = 200;
+  int jobs = 2;
+  std::string output = "bench/results/tuner.json";
+  std::string optima;
+  int serve = -1;
+  std::uint64_t seed = 0;
+};
+
+/// A bound of the mean times can be over an epoch of times that differ, by less than this.
+constexpr double bound_slack = 0.97;
+
+/// A machine with one GPU or more, and times of the stages relative to training's: CPU batching 0.5 to 30 (of
+/// one worker), device batching 0.2 to 4 of which half or more reads over the link, a copy 0.05 to 1.5.
+profiles::Profile random_profile(int number) {
+  base::RandomStream random(
+      {.seed = 8, .purpose = base::Purpose::test, .epoch = static_cast<std::uint64_t>(number)});
+  const auto between = [&](double least, double most) {
+    return least * std::pow(most / least, random.uniform());
+  };
+  profiles::Profile profile;
+  auto& machine = profile.machine;
+  machine.cpu.cores = 16 + static_cast<int>(random.below(5));
+  machine.cpu.memory_bytes = 2.56e11;
+  machine.cpu.memory_bandwidth_bytes_per_s = between(3e10, 2e11);
+  machine.cpu.copy_bandwidth_bytes_per_s = 5e9;
+  machine.device.kind = profiles::DeviceKind::cuda;
+  machine.device.memory_bytes = between(6e9, 4.8e10);
+  machine.device.memory_bandwidth_bytes_per_s = 9e11;
+  machine.link.bandwidth_bytes_per_s = between(8e9, 2.4e10);
+  auto& workload = profile.workload;
+  workload.vertices = static_cast<std::int64_t>(between(1e6, 1e8));
+  workload.edges = 15 * workload.vertices;
+  workload.feature_columns = 128;
+  workload.feature_row_bytes = 512;
+  workload.batches = 60;
+  workload.batch_vertices = between(2e4, 4e5);
+  workload.batch_edges = 2 * workload.batch_vertices;
+  workload.batch_bytes = 512 * workload.batch_vertices + 8 * workload.batch_edges;
+  const double spread = between(0.02, 0.2);
+  const auto stage = [&](double mean_s) {
+    return profiles::StageTime{.mean_s = mean_s, .deviation_s = spread * mean_s};
+  };
+  const double train_s = between(5e-3, 5e-2);
+  workload.train = stage(train_s);
+  workload.cpu_batch = stage(train_s * between(0.5, 30));
+  workload.device_batch = stage(train_s * between(0.2, 4));
+  workload.transfer = stage(train_s * between(0.05, 1.5));
+  workload.device_batch_link_s = workload.device_batch.mean_s * (0.5 + 0.5 * random.uniform());
+  workload.worker_efficiency = {{1, 1}, {machine.cpu.cores, between(0.4, 0.95)}};
+  workload.features.skew = workload.topology.skew = between(0.3, 0.8);
+  const auto contention = [&](const char*, double& slowdown, base::Range) {
+    slowdown = 1 + 0.15 * random.uniform() * random.uniform();
+  };
+  profiles::Contention::fields(machine.contention, contention);
+  workload.parts.cpu_batch_memory_bytes = 3 * workload.batch_bytes;
+  workload.parts.transfer_memory_bytes = workload.batch_bytes;
+  return profile;
+}
+
+/// Even workloads: the plans that gnomon runs. Odd ones: all exact plans that can be simulated, on a coarser
+/// grid of numbers.
+tuner::SpaceRequest request_of(const profiles::Profile& profile, int number) {
+  tuner::SpaceRequest request;
+  request.cores = {profile.machine.cpu.cores, false, profile.machine.device.count};
+  request.batches = profile.workload.batches;
+  request.constraints = {tuner::exact_only(), tuner::fits_memory(profile)};
+  if (number % 2 == 0) {
+    request.constraints.push_back(tuner::runnable_only());
+    return request;
+  }
+  request.values = {{"workers", {"1", "3", "6", "9", "12"}}, {"cpu_buffer", {"1", "4", "16"}},
+                    {"device_buffer", {"1", "3", "10"}},     {"look_ahead", {"2", "6", "16", "48"}},
+                    {"cache.budget", {"0.2", "0.5", "1"}},   {"prepare_share", {"0", "0.1", "0.2", "0.4"}},
+                    {"super_batch", {"1", "4", "16"}},       {"cpu_share", {"0.2", "0.4", "0.6", "0.8"}},
+                    {"topology", {"host", "device"}},        {"features", {"host", "device"}}};
+  return request;
+}
+
+/// A workload with its space.
+struct Workload {
+  explicit Workload(int id)
+      : number(id),
+        profile(random_profile(id)),
+        space(tuner::make_space(request_of(profile, id))),
+        bounds(profile, space) {}
+
+  sim::Prediction predict(const plan::Plan& plan) { return sim::predict(simulator, profile, plan); }
+
+  int number;
+  profiles::Profile profile;
+  tuner::Space space;
+  tuner::Bounds bounds;
+  sim::Simulator simulator;
+};
+
+struct Optimum {
+  std::int64_t plans = 0;      ///< feasible
+  std::int64_t simulated = 0;  ///< the bound rules out the others
+  double epoch_s = 0;
+  std::string plan;
+};
+
+Optimum optimum_of(Workload& workload, const tuner::Candidate& known) {
+  Optimum optimum{0, 0, known.prediction.epoch_s, known.plan.name};
+  std::vector<std::pair<double, std::int64_t>> order;
+  for (std::int64_t number = 0; number < workload.space.size(); ++number) {
+    if (const auto point = workload.space.at(number); workload.space.is_feasible(point)) {
+      order.emplace_back(workload.bounds.of(point), number);
+    }
+  }
+  optimum.plans = std::ssize(order);
+  std::sort(order.begin(), order.end());
+  for (const auto& [bound_s, number] : order) {
+    if (bound_s * bound_slack >= optimum.epoch_s) {
+      break;
+    }
+    const auto plan = workload.space.plan_at(workload.space.at(number));
+    const double epoch_s = workload.predict(plan).epoch_s;
+    ++optimum.simulated;
+    if (epoch_s < optimum.epoch_s) {
+      optimum.epoch_s = epoch_s;
+      optimum.plan = plan.name;
+    }
+  }
+  return optimum;
+}
+
+tuner::SearchResult search(Workload& workload, const std::string& strategy, std::uint64_t seed, int budget) {
+  const auto kind = base::value_of<tuner::StrategyKind>("--strategies", strategy);
+  return tuner::search({workload.profile, workload.space, workload.bounds, seed}, kind,
+                       {.evaluations = budget},
+                       tuner::one_by_one([&](const plan::Plan& plan) { return workload.predict(plan); }), {});
+}
+
+/// Evaluations until the first within 1 %; null when none was.
+Json evaluations_to(double goal_s, const tuner::SearchResult& result) {
+  for (std::size_t i = 0; i < result.evaluated.size(); ++i) {
+    if (result.evaluated[i].prediction.epoch_s <= goal_s) {
+      return i + 1;
+    }
+  }
+  return nullptr;
+}
+
+/// What is known of a workload's optimum, found now or, with --optima, by an earlier run.
+Json optimum_row(const Options& options, Workload& workload) {
+  const std::string name = "random-" + std::to_string(workload.number);
+  if (!options.optima.empty()) {
+    const Json document = base::parse_json(base::read_file(options.optima), options.optima);
+    for (Json row : document["rows"]) {
+      if (row["workload"] == name) {
+        return row;
+      }
+    }
+    throw base::InputError(options.optima, "has no row " + name);
+  }
+  const auto start = search(workload, "auto", 99, options.budget);
+  const auto optimum = optimum_of(workload, start.best);
+  return {{"workload", name},
+          {"space", workload.number % 2 == 0 ? "runnable" : "simulated"},
+          {"plans", optimum.plans},
+          {"simulated_for_the_optimum", optimum.simulated},
+          {"optimum_s", optimum.epoch_s},
+          {"optimum", optimum.plan}};
+}
+
+Json row_of(const Options& options, int number) {
+  Workload workload(number);
+  Json row = optimum_row(options, workload);
+  const double goal_s = 1.01 * row["optimum_s"].get<double>();
+  for (const auto& strategy : options.strategies) {
+    const std::string name = strategy == "auto" ? "gnomon" : "gnomon_" + strategy;
+    Json& counts = row["evaluations_to_1_percent"][strategy == "random" ? "random" : name] = Json::array();
+    Json& totals = row["evaluations"][strategy == "random" ? "random" : name] = Json::array();
+    for (int seed = 0; seed < options.seeds; ++seed) {
+      const auto result = search(workload, strategy, static_cast<std::uint64_t>(seed), options.budget);
+      counts.push_back(evaluations_to(goal_s, result));
+      totals.push_back(result.evaluated.size());
+    }
+  }
+  return row;
+}
+
+/// A process for each job, as SimGrid's engine is one a process; rows come back through a pipe, a line each.
+std::vector<Json> rows_of(const Options& options) {
+  std::vector<std::pair<pid_t, FILE*>> jobs;
+  for (int job = 0; job < options.jobs; ++job) {
+    int ends[2];
+    if (pipe(ends) != 0) {
+      throw base::Failure("pipe", "cannot be made");
+    }
+    const pid_t process = fork();
+    if (process == 0) {
+      FILE* out = fdopen(ends[1], "w");
+      for (int i = job; i < options.workloads; i += options.jobs) {
+        const auto row = row_of(options, options.first + i);
+        std::cerr << row.dump() << "\n";
+        std::fprintf(out, "%s\n", row.dump().c_str());
+      }
+      _exit(std::fclose(out) == 0 ? 0 : 1);
+    }
+    close(ends[1]);
+    jobs.emplace_back(process, fdopen(ends[0], "r"));
+  }
+  std::vector<Json> rows(static_cast<std::size_t>(options.workloads));
+  for (const auto& [process, in] : jobs) {
+    char* line = nullptr;
+    std::size_t size = 0;
+    while (getline(&line, &size, in) > 0) {
+      Json row = Json::parse(line);
+      const int number = std::stoi(row["workload"].get<std::string>().substr(7)) - options.first;
+      rows.at(static_cast<std::size_t>(number)) = std::move(row);
+    }
+    std::free(line);
+    std::fclose(in);
+    int status = 0;
+    waitpid(process, &status, 0);
+    if (status != 0) {
+      throw base::Failure("a job", "ended with an error");
+    }
+  }
+  return rows;
+}
+
+/// For each strategy the evaluations of all workloads and seeds; one that never came there counts as
+/// infinite.
+void print(const Json& rows) {
+  for (const auto& [name, ignored] : rows[0]["evaluations_to_1_percent"].items()) {
+    std::vector<double> counts;
+    for (const Json& row : rows) {
+      for (const Json& count : row["evaluations_to_1_percent"][name]) {
+        counts.push_back(count.is_null() ? INFINITY : count.get<double>());
+      }
+    }
+    if (counts.empty()) {
+      continue;
+    }
+    std::sort(counts.begin(), counts.end());
+    const auto at = [&](double share) {
+      return counts[static_cast<std::size_t>(share * static_cast<double>(counts.size() - 1))];
+    };
+    std::printf("%-18s median %5g   p75 %5g   p95 %5g   most %5g\n", name.c_str(), at(0.5), at(0.75),
+                at(0.95), at(1));
+  }
+}
+
+tuner::Point point_of(const Json& json) { return json.get<tuner::Point>(); }
+
+Json describe(const tuner::Space& space) {
+  Json dimensions = Json::array();
+  for (const auto& dimension : space.dimensions()) {
+    dimensions.push_back({{"path", dimension.field.path},
+                          {"category", dimension.is_category()},
+                          {"values", dimension.values.size()}});
+  }
+  return {{"dimensions", dimensions}};
+}
+
+/// Feasible points drawn uniformly, with what a surrogate is told of them.
+Json random_points(const tuner::Space& space, base::RandomStream& random, int count) {
+  Json points = Json::array();
+  while (std::ssize(points) < count) {
+    const auto number = random.below(static_cast<std::uint64_t>(space.size()));
+    if (const auto point = space.at(static_cast<std::int64_t>(number)); space.is_feasible(point)) {
+      points.push_back({{"point", point}, {"code", space.encode(point)}});
+    }
+  }
+  return points;
+}
+
+/// Answers lines of JSON on stdin: {"describe": …}, {"random": count}, {"evaluate": point}. A point is a
+/// position for each dimension, of those that do not matter beside the others any; what cannot be is answered
+/// with null.
+void serve(int number, std::uint64_t seed) {
+  Workload workload(number);
+  base::RandomStream random({.seed = seed, .purpose = base::Purpose::test});
+  for (std::string line; std::getline(std::cin, line);) {
+    const Json request = Json::parse(line);
+    Json answer;
+    if (request.contains("random")) {
+      answer = random_points(workload.space, random, request["random"].get<int>());
+    } else if (request.contains("evaluate")) {
+      const auto point = workload.space.normalised(point_of(request["evaluate"]));
+      answer = nullptr;
+      if (point && workload.space.is_feasible(*point)) {
+        answer = {{"epoch_s", workload.predict(workload.space.plan_at(*point)).epoch_s}, {"point", *point}};
+      }
+    } else {
+      answer = describe(workload.space);
+    }
+    std::cout << answer.dump() << std::endl;
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Options options;
+  CLI::App app("Evaluations that strategies take to come within 1 % of the best plan");
+  app.add_option("--workloads", options.workloads)->check(CLI::PositiveNumber)->capture_default_str();
+  app.add_option("--first", options.first, "number of the first workload")->capture_default_str();
+  app.add_option("--strategies", options.strategies)->delimiter(',')->capture_default_str();
+  app.add_option("--seeds", options.seeds)->check(CLI::NonNegativeNumber)->capture_default_str();
+  app.add_option("--budget", options.budget)->check(CLI::PositiveNumber)->capture_default_str();
+  app.add_option("--jobs", options.jobs, "processes")->check(CLI::Range(1, 1024))->capture_default_str();
+  app.add_option("--output", options.output)->capture_default_str();
+  app.add_option("--optima", options.optima, "an earlier run's document, to take the optima from");
+  app.add_option("--serve", options.serve, "answer questions about this workload instead");
+  app.add_option("--seed", options.seed, "of the random plans that it gives then");
+  CLI11_PARSE(app, argc, argv);
+  try {
+    if (options.serve >= 0) {
+      serve(options.serve, options.seed);
+      return 0;
+    }
+    const Json document = {
+        {"schema", "gnomon.tuner/1"}, {"budget", options.budget}, {"rows", rows_of(options)}};
+    base::write_file_atomically(options.output, document.dump(2) + "\n");
+    print(document["rows"]);
+  } catch (const std::exception& error) {
+    std::cerr << error.what() << "\n";
+    return 1;
+  }
+}
