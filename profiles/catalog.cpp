@@ -15,8 +15,8 @@ double device_bandwidth(const MachineProfile& machine) {
                           : machine.device.memory_bandwidth_bytes_per_s;
 }
 
-/// How many times as long what one bandwidth bounds takes under another; 1 where either is not known.
-double times_as_long(double before, double after) { return before > 0 && after > 0 ? before / after : 1; }
+/// 1 where either is not known.
+double ratio(double over, double under) { return over > 0 && under > 0 ? over / under : 1; }
 
 void scale(StageTime& time, double factor) {
   for (double StageTime::*part : {&StageTime::mean_s, &StageTime::deviation_s, &StageTime::p5_s,
@@ -40,7 +40,7 @@ double link_s(const Profile& old, const MachineProfile& machine, double before_s
   if (is_host(old.machine) && bandwidth > 0) {
     return old.workload.batch_bytes / bandwidth;
   }
-  return before_s * times_as_long(old.machine.link.bandwidth_bytes_per_s, bandwidth);
+  return before_s * ratio(old.machine.link.bandwidth_bytes_per_s, bandwidth);
 }
 
 bool is_told(const Contention& contention) {
@@ -77,7 +77,7 @@ CatalogMachine find_machine(const std::string& name) {
 Profile on_machine(Profile profile, const MachineProfile& machine) {
   const Profile old = profile;
   auto& workload = profile.workload;
-  const double computing = times_as_long(device_bandwidth(old.machine), device_bandwidth(machine));
+  const double computing = ratio(device_bandwidth(old.machine), device_bandwidth(machine));
   const double computed_s = (old.workload.device_batch.mean_s - old.workload.device_batch_link_s) * computing;
   scale(workload.train, computing);
   if (is_host(machine)) {
@@ -85,11 +85,11 @@ Profile on_machine(Profile profile, const MachineProfile& machine) {
   } else {
     workload.device_batch_link_s = link_s(old, machine, old.workload.device_batch_link_s);
     workload.parts.device_sample_link_s *=
-        times_as_long(workload.device_batch_link_s, old.workload.device_batch_link_s);
+        ratio(workload.device_batch_link_s, old.workload.device_batch_link_s);
     set_mean(workload.transfer, link_s(old, machine, old.workload.transfer.mean_s));
   }
   workload.parts.device_sample_s *=
-      times_as_long(computed_s + workload.device_batch_link_s, old.workload.device_batch.mean_s);
+      ratio(computed_s + workload.device_batch_link_s, old.workload.device_batch.mean_s);
   set_mean(workload.device_batch, computed_s + workload.device_batch_link_s);
   profile.machine = machine;
   if (machine.cpu.copy_bandwidth_bytes_per_s == 0) {
