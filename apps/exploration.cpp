@@ -6,9 +6,11 @@
 #include <set>
 
 #include "apps/format.h"
+#include "apps/packed_prediction.h"
 #include "apps/table.h"
 #include "apps/tuning.h"
 #include "base/error.h"
+#include "base/processes.h"
 
 namespace gnomon::apps {
 namespace {
@@ -64,46 +66,95 @@ plan::Plan resolved(const plan::Plan& plan, const profiles::Profile& profile) {
   return sim::resolve_on(profile, plan);
 }
 
-ExplorationRow row_of(const ExplorationRequest& request, const profiles::Profile& profile,
-                      const plan::Plan& plan, const std::vector<Setting>& settings,
-                      sim::Simulator& simulator) {
-  ExplorationRow row{changed_plan(plan, settings), settings, std::nullopt, ""};
+/// A row that is still to be predicted, and which of all changed profiles it is for.
+struct Task {
+  ExplorationRow row;
+  std::size_t profile = 0;
+};
+
+Task task_of(const ExploredProfile& explored, const profiles::Profile& profile, const plan::Plan& plan,
+             const std::vector<Setting>& settings) {
+  Task task{{changed_plan(plan, settings), settings, std::nullopt, ""}};
   try {
-    row.plan = resolved(row.plan, profile);
-    row.prediction = sim::predict(simulator, profile, row.plan, request.with_timeline, request.seed);
+    task.row.plan = resolved(task.row.plan, profile);
   } catch (const base::InputError& error) {
-    row.why_not = error.what();
-    return row;
+    task.row.why_not = error.what();
   }
+  auto& columns = task.row.settings;
+  columns.insert(columns.begin(), explored.names.begin(), explored.names.end());
+  return task;
+}
+
+/// All profiles and rows, checked before anything is simulated.
+struct Tasks {
+  std::vector<profiles::Profile> profiles;
+  std::vector<Task> all;
+};
+
+Tasks tasks_of(const ExplorationRequest& request) {
+  Tasks tasks;
+  for (const auto& explored : request.profiles) {
+    for (const auto& settings : combinations(request.sweeps)) {
+      const auto& profile = tasks.profiles.emplace_back(changed_profile(explored, settings));
+      for (const auto& plan : request.plans) {
+        tasks.all.push_back(task_of(explored, profile, plan, settings));
+        tasks.all.back().profile = tasks.profiles.size() - 1;
+      }
+    }
+  }
+  return tasks;
+}
+
+/// A prediction on its way between processes, or, after a mark, why there is none.
+constexpr char possible = '+';
+constexpr char impossible = '-';
+
+void take_answer(ExplorationRow& row, const std::string& answer) {
+  if (answer.starts_with(impossible)) {
+    row.why_not = answer.substr(1);
+    return;
+  }
+  row.prediction = unpack(answer.substr(1));
   if (row.prediction->memory.shortage != sim::Shortage::none) {
     row.why_not = "plan \"" + row.plan.name + "\": " + sim::shortage_text(row.prediction->memory);
     row.prediction.reset();
   }
-  return row;
 }
 
 }  // namespace
 
 std::vector<ExplorationRow> explore(const ExplorationRequest& request, const base::Progress& progress) {
-  sim::Simulator simulator;
-  std::vector<ExplorationRow> rows;
-  bool any_possible = false;
-  const auto all = combinations(request.sweeps);
-  const auto total = request.profiles.size() * all.size() * request.plans.size();
-  for (const auto& explored : request.profiles) {
-    for (const auto& settings : all) {
-      const auto profile = changed_profile(explored, settings);
-      for (const auto& plan : request.plans) {
-        base::report(progress, "simulating", static_cast<std::int64_t>(rows.size()),
-                     static_cast<std::int64_t>(total));
-        rows.push_back(row_of(request, profile, plan, settings, simulator));
-        auto& columns = rows.back().settings;
-        columns.insert(columns.begin(), explored.names.begin(), explored.names.end());
-        any_possible = any_possible || rows.back().prediction.has_value();
-      }
+  Tasks tasks = tasks_of(request);
+  std::vector<std::size_t> numbers;
+  for (std::size_t i = 0; i < tasks.all.size(); ++i) {
+    if (tasks.all[i].row.why_not.empty()) {
+      numbers.push_back(i);
     }
   }
-  if (!any_possible && !rows.empty()) {
+  std::optional<sim::Simulator> simulator;  // each process makes its own
+  const auto predict = [&](std::int64_t number) {
+    const Task& task = tasks.all[numbers[static_cast<std::size_t>(number)]];
+    if (!simulator) {
+      simulator.emplace();
+    }
+    try {
+      return possible + pack(sim::predict(*simulator, tasks.profiles[task.profile], task.row.plan,
+                                          request.with_timeline, request.seed));
+    } catch (const base::InputError& error) {
+      return impossible + std::string(error.what());
+    }
+  };
+  const int jobs = request.jobs > 0 ? request.jobs : base::usable_cores();
+  const auto answers = base::in_processes(std::ssize(numbers), jobs, predict, progress, "simulating");
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    take_answer(tasks.all[numbers[i]].row, answers[i]);
+  }
+  std::vector<ExplorationRow> rows;
+  for (Task& task : tasks.all) {
+    rows.push_back(std::move(task.row));
+  }
+  const auto is_possible = [](const ExplorationRow& row) { return row.prediction.has_value(); };
+  if (!rows.empty() && std::none_of(rows.begin(), rows.end(), is_possible)) {
     throw base::InputError(rows.front().why_not);
   }
   return rows;
@@ -137,6 +188,14 @@ std::vector<base::Json> flat_rows(const std::vector<ExplorationRow>& rows) {
       std::fill(prediction.begin(), prediction.end(), nullptr);
     }
     json.update(prediction);
+    json["over_bound"] = nullptr;
+    json["host_memory_bytes"] = nullptr;
+    json["device_memory_bytes"] = nullptr;
+    if (row.prediction) {
+      json["over_bound"] = row.prediction->epoch_s / row.prediction->lower_bound_s - 1;
+      json["host_memory_bytes"] = row.prediction->memory.host.total();
+      json["device_memory_bytes"] = row.prediction->memory.device.total();
+    }
     json["why_not"] = row.why_not;
     flat.push_back(std::move(json));
   }
@@ -179,15 +238,19 @@ std::string exploration_text(const std::vector<ExplorationRow>& rows) {
   return text;
 }
 
+std::string name_of(const ExplorationRow& row) {
+  auto name = row.plan.name;
+  for (const auto& setting : row.settings) {
+    name += " " + setting.path + "=" + setting.value;
+  }
+  return name;
+}
+
 std::vector<schedule::NamedTimeline> timelines_of(std::vector<ExplorationRow> rows) {
   std::vector<schedule::NamedTimeline> timelines;
   for (auto& row : rows) {
     if (row.prediction) {
-      auto name = row.plan.name;
-      for (const auto& setting : row.settings) {
-        name += " " + setting.path + "=" + setting.value;
-      }
-      timelines.push_back({std::move(name), std::move(row.prediction->timeline)});
+      timelines.push_back({name_of(row), std::move(row.prediction->timeline)});
     }
   }
   return timelines;

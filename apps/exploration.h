@@ -28,6 +28,7 @@ struct ExplorationRequest {
   std::vector<Sweep> sweeps;  ///< "plan.…" changes the plan, any other path the profile
   std::uint64_t seed = 0;
   bool with_timeline = false;
+  int jobs = 0;  ///< processes; 0: as many as there are cores
 };
 
 /// One plan with one combination. Either predicted or not possible on that machine, and why.
@@ -38,7 +39,8 @@ struct ExplorationRow {
   std::string why_not;
 };
 
-/// Predicts them all, profile by profile and combination by combination. Throws InputError where a path or
+/// Predicts them all, profile by profile and combination by combination, whatever the number of processes
+/// with the same result. Throws InputError where a path or
 /// value is wrong, or when no row at all is possible.
 std::vector<ExplorationRow> explore(const ExplorationRequest& request, const base::Progress& progress);
 
@@ -50,6 +52,9 @@ std::vector<base::Json> flat_rows(const std::vector<ExplorationRow>& rows);
 
 /// The rows as an aligned table, with a line below it for each reason why a row was not possible.
 std::string exploration_text(const std::vector<ExplorationRow>& rows);
+
+/// "gnomon machine.cpu.cores=8".
+std::string name_of(const ExplorationRow& row);
 
 /// The rows' timelines, named by plan and settings.
 std::vector<schedule::NamedTimeline> timelines_of(std::vector<ExplorationRow> rows);

@@ -6,6 +6,7 @@
 #include "apps/interrupt.h"
 #include "apps/output.h"
 #include "apps/progress_bar.h"
+#include "apps/report.h"
 #include "profiles/catalog.h"
 #include "reproduce/paper_profiles.h"
 
@@ -21,6 +22,8 @@ struct Options {
   bool json = false;
   bool csv = false;
   std::string trace;
+  std::string html;
+  int jobs = 0;
 };
 
 /// Names that stand for all of a list.
@@ -69,15 +72,23 @@ ExplorationRequest request_of(const Options& options) {
     request.sweeps.push_back(parse_sweep(sweep));
   }
   request.seed = options.seed;
-  request.with_timeline = !options.trace.empty();
+  request.jobs = options.jobs;
+  const auto rows = request.profiles.size() * request.plans.size() * combinations(request.sweeps).size();
+  request.with_timeline = !options.trace.empty() || (!options.html.empty() && rows <= most_timelines);
   return request;
 }
 
 void explore_and_print(const Options& options) {
+  if (!options.html.empty()) {
+    require_charts();
+  }
   std::vector<ExplorationRow> rows;
   {
     ProgressBar bar;
     rows = explore(request_of(options), interruptible(bar.progress(), stop_on_interrupt()));
+  }
+  if (!options.html.empty()) {
+    write_report(options.html, rows);
   }
   if (!options.trace.empty()) {
     schedule::write_trace(options.trace, timelines_of(rows));
@@ -112,6 +123,10 @@ Action add_explore(CLI::App& app) {
       ->take_all();
   app.add_option("--seed", options->seed, "Seed of the batches' spread, the same for all plans");
   app.add_option("--trace", options->trace, "Write all timelines to this file (open it in ui.perfetto.dev)");
+  app.add_option("--html", options->html,
+                 "Write a page with charts to this file; it needs no network to be read");
+  app.add_option("--jobs", options->jobs, "Processes that simulate (default: as many as there are cores)")
+      ->check(CLI::Range(1, 1024));
   auto* json = app.add_flag("--json", options->json, "Print one JSON document");
   app.add_flag("--csv", options->csv, "Print comma-separated values")->excludes(json);
   return [options] { explore_and_print(*options); };

@@ -1,0 +1,224 @@
+#include "base/processes.h"
+
+#include <poll.h>
+#include <sched.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "base/error.h"
+
+namespace gnomon::base {
+namespace {
+
+enum class Outcome : std::uint8_t { done, input_error, failure };
+
+/// What goes before every answer in a pipe.
+struct Header {
+  std::int64_t number = 0;
+  std::uint64_t bytes = 0;
+  Outcome outcome = Outcome::done;
+};
+
+struct Answer {
+  Outcome outcome = Outcome::done;
+  std::string text;
+};
+
+Answer answer_of(const std::function<std::string(std::int64_t)>& work, std::int64_t number) {
+  try {
+    return {Outcome::done, work(number)};
+  } catch (const InputError& error) {
+    return {Outcome::input_error, error.what()};
+  } catch (const std::exception& error) {
+    return {Outcome::failure, error.what()};
+  }
+}
+
+std::string value_of(const Answer& answer) {
+  switch (answer.outcome) {
+    case Outcome::input_error:
+      throw InputError(answer.text);
+    case Outcome::failure:
+      throw Failure(answer.text);
+    case Outcome::done:
+      break;
+  }
+  return answer.text;
+}
+
+bool write_all(int file, const void* data, std::size_t bytes) {
+  const char* at = static_cast<const char*>(data);
+  while (bytes > 0) {
+    const auto written = write(file, at, bytes);
+    if (written < 0 && errno != EINTR) {
+      return false;
+    }
+    at += std::max<ssize_t>(0, written);
+    bytes -= static_cast<std::size_t>(std::max<ssize_t>(0, written));
+  }
+  return true;
+}
+
+/// A forked process that answers through a pipe. Ends with this object.
+class Process {
+ public:
+  explicit Process(const std::function<bool(int file)>& body) {
+    int ends[2];
+    if (pipe(ends) != 0) {
+      throw Failure("pipe", std::strerror(errno));
+    }
+    id_ = fork();
+    if (id_ == 0) {
+      close(ends[0]);
+      std::signal(SIGINT, SIG_IGN);  // the parent decides
+      _exit(body(ends[1]) ? 0 : 1);
+    }
+    close(ends[1]);
+    file_ = ends[0];
+    if (id_ < 0) {
+      close(file_);
+      throw Failure("fork", std::strerror(errno));
+    }
+  }
+  Process(const Process&) = delete;
+  Process& operator=(const Process&) = delete;
+  ~Process() {
+    close(file_);
+    kill(id_, SIGKILL);
+    waitpid(id_, nullptr, 0);
+  }
+
+  int file() const { return file_; }
+
+  /// Takes what has come; false at its end.
+  bool take() {
+    char buffer[1 << 16];
+    const auto bytes = read(file_, buffer, sizeof buffer);
+    if (bytes > 0) {
+      received_.append(buffer, static_cast<std::size_t>(bytes));
+    }
+    return bytes > 0 || (bytes < 0 && errno == EINTR);
+  }
+
+  /// The next whole answer that was taken.
+  std::optional<std::pair<std::int64_t, Answer>> next() {
+    Header header;
+    if (received_.size() - at_ < sizeof header) {
+      return std::nullopt;
+    }
+    std::memcpy(&header, received_.data() + at_, sizeof header);
+    if (received_.size() - at_ - sizeof header < header.bytes) {
+      return std::nullopt;
+    }
+    Answer answer{header.outcome, received_.substr(at_ + sizeof header, header.bytes)};
+    at_ += sizeof header + header.bytes;
+    if (at_ > received_.size() / 2) {
+      received_.erase(0, std::exchange(at_, 0));
+    }
+    return std::pair{header.number, std::move(answer)};
+  }
+
+ private:
+  pid_t id_ = -1;
+  int file_ = -1;
+  std::string received_;
+  std::size_t at_ = 0;
+};
+
+/// Every jobs-th number from `first` on.
+std::unique_ptr<Process> start(std::int64_t first, std::int64_t count, int jobs,
+                               const std::function<std::string(std::int64_t)>& work) {
+  return std::make_unique<Process>([&](int file) {
+    for (std::int64_t number = first; number < count; number += jobs) {
+      const Answer answer = answer_of(work, number);
+      const Header header{number, answer.text.size(), answer.outcome};
+      if (!write_all(file, &header, sizeof header) ||
+          !write_all(file, answer.text.data(), answer.text.size())) {
+        return false;
+      }
+    }
+    return true;
+  });
+}
+
+/// Waits until a process has something to take and returns those that have.
+std::vector<std::size_t> wait_for_any(const std::vector<std::unique_ptr<Process>>& processes) {
+  std::vector<pollfd> files;
+  for (const auto& process : processes) {
+    files.push_back({process->file(), POLLIN, 0});
+  }
+  if (poll(files.data(), files.size(), 100) < 0 && errno != EINTR) {
+    throw Failure("poll", std::strerror(errno));
+  }
+  std::vector<std::size_t> ready;
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    if (files[i].revents != 0) {
+      ready.push_back(i);
+    }
+  }
+  return ready;
+}
+
+std::vector<Answer> collect(std::vector<std::unique_ptr<Process>> processes, std::int64_t count,
+                            const Progress& progress, std::string_view what) {
+  std::vector<Answer> answers(static_cast<std::size_t>(count));
+  std::int64_t come = 0;
+  while (come < count) {
+    report(progress, what, come, count);
+    for (const std::size_t i : wait_for_any(processes)) {
+      const bool more = processes[i]->take();
+      while (auto answer = processes[i]->next()) {
+        answers[static_cast<std::size_t>(answer->first)] = std::move(answer->second);
+        ++come;
+      }
+      if (!more && come < count) {
+        processes[i].reset();
+      }
+    }
+    std::erase(processes, nullptr);
+    if (processes.empty() && come < count) {
+      throw Failure("a worker process", "ended before its work was done");
+    }
+  }
+  return answers;
+}
+
+}  // namespace
+
+int usable_cores() {
+  cpu_set_t cores;
+  CPU_ZERO(&cores);
+  return sched_getaffinity(0, sizeof cores, &cores) == 0 ? std::max(1, CPU_COUNT(&cores)) : 1;
+}
+
+std::vector<std::string> in_processes(std::int64_t count, int jobs,
+                                      const std::function<std::string(std::int64_t)>& work,
+                                      const Progress& progress, std::string_view what) {
+  std::vector<std::string> values;
+  jobs = static_cast<int>(std::min<std::int64_t>(jobs, count));
+  if (jobs <= 1) {
+    for (std::int64_t number = 0; number < count; ++number) {
+      report(progress, what, number, count);
+      values.push_back(work(number));
+    }
+    return values;
+  }
+  std::vector<std::unique_ptr<Process>> processes;
+  for (int first = 0; first < jobs; ++first) {
+    processes.push_back(start(first, count, jobs, work));
+  }
+  for (const Answer& answer : collect(std::move(processes), count, progress, what)) {
+    values.push_back(value_of(answer));
+  }
+  return values;
+}
+
+}  // namespace gnomon::base
