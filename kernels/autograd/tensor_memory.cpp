@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <mutex>
 #include <new>
@@ -15,6 +16,13 @@ namespace gnomon::kernels::autograd {
 namespace {
 
 constexpr std::size_t page_bytes = std::size_t{1} << 21;
+
+/// The least number of whole pages, of few different numbers, that holds so many bytes: batches differ in
+/// size, and the block of one is to serve the next.
+std::size_t size_class(std::size_t wanted) {
+  const std::size_t step = std::max(page_bytes, std::bit_floor(wanted) / 8);
+  return (wanted + step - 1) / step * step;
+}
 
 /// Pages from the system, huge ones if it can.
 void* map_pages(std::size_t bytes) {
@@ -40,7 +48,7 @@ void* map_pages(std::size_t bytes) {
 class BlockCache {
  public:
   void* take(std::size_t wanted) {
-    const std::size_t bytes = (wanted + page_bytes - 1) / page_bytes * page_bytes;
+    const std::size_t bytes = size_class(wanted);
     const std::lock_guard lock(mutex_);
     const auto found = best_fit(bytes);
     Block block{};
@@ -68,7 +76,8 @@ class BlockCache {
     free_bytes_ += found->second;
     used_bytes_ -= found->second;
     used_.erase(found);
-    while (free_bytes_ + used_bytes_ > most_used_bytes_ && !free_.empty()) {
+    // The slack is for sizes that come again in another order.
+    while (free_bytes_ + used_bytes_ > most_used_bytes_ + most_used_bytes_ / 4 && !free_.empty()) {
       const Block oldest = free_.front();
       free_.erase(free_.begin());
       free_bytes_ -= oldest.bytes;
