@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/cpu/dropout.h"
 #include "runtime/pieces.h"
+#include "runtime/products.h"
 
 namespace gnomon::runtime::dense {
 namespace {
@@ -13,34 +15,22 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::tensor_list;
 
-constexpr std::int64_t rows_a_piece = 512;
-constexpr std::int64_t columns_a_piece = 32;
-constexpr std::int64_t elements_a_piece = 1 << 15;  // a multiple of eight, the elements of one random block
-
-/// a · b, cut by the rows of a.
-at::Tensor product(const at::Tensor& a, const at::Tensor& b, std::int64_t piece) {
-  auto out = at::empty({a.size(0), b.size(1)}, a.options());
-  for_each_piece(a.size(0), piece, [&](std::int64_t begin, std::int64_t length) {
-    auto part = out.narrow(0, begin, length);
-    at::mm_out(part, a.narrow(0, begin, length), b);
-  });
-  return out;
-}
+constexpr std::int64_t elements_a_piece = 1 << 15;  // a multiple of kernels::cpu::dropout_block
 
 struct Linear : torch::autograd::Function<Linear> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& x, const at::Tensor& weight) {
     context->save_for_backward({x, weight});
-    return product(x, weight, rows_a_piece);
+    return product(x, weight);
   }
   static tensor_list backward(AutogradContext* context, tensor_list gradients) {
     const auto saved = context->get_saved_variables();
     const auto gradient = gradients[0].contiguous();
     at::Tensor to_x, to_weight;
     if (context->needs_input_grad(0)) {
-      to_x = product(gradient, saved[1].t(), rows_a_piece);
+      to_x = product(gradient, saved[1].t());
     }
     if (context->needs_input_grad(1)) {
-      to_weight = product(saved[0].t(), gradient, columns_a_piece);
+      to_weight = transposed_product(saved[0], gradient);
     }
     return {to_x, to_weight};
   }
@@ -52,12 +42,7 @@ struct AddBias : torch::autograd::Function<AddBias> {
   }
   static tensor_list backward(AutogradContext*, tensor_list gradients) {
     const auto gradient = gradients[0].contiguous();
-    auto to_bias = at::empty({gradient.size(1)}, gradient.options());
-    for_each_piece(gradient.size(1), columns_a_piece, [&](std::int64_t begin, std::int64_t length) {
-      auto part = to_bias.narrow(0, begin, length);
-      at::sum_out(part, gradient.narrow(1, begin, length), 0);
-    });
-    return {gradient, to_bias};
+    return {gradient, column_sums(gradient)};
   }
 };
 
@@ -80,41 +65,34 @@ struct Elu : torch::autograd::Function<Elu> {
   }
 };
 
-/// Words 4·i … of the stream that `key` names, as eight 16-bit numbers for the elements 8·i ….
-void write_dropped(const base::StreamKey& key, std::uint32_t threshold, float scale, const float* from,
-                   float* to, std::int64_t begin, std::int64_t length) {
-  auto stream = key;
-  for (std::int64_t i = begin; i < begin + length; i += 8) {
-    stream.item = static_cast<std::uint64_t>(i / 8);
-    const auto words = base::random_words(stream, 0);
-    const std::int64_t elements = std::min<std::int64_t>(8, begin + length - i);
-    for (std::int64_t j = 0; j < elements; ++j) {
-      const std::uint32_t drawn = (words.word[j / 2] >> (16 * (j % 2))) & 0xFFFFU;
-      to[i + j] = drawn < threshold ? 0.0F : from[i + j] * scale;
-    }
-  }
+std::uint32_t threshold_of(double probability) {
+  return static_cast<std::uint32_t>(std::lround(probability * 65536));
 }
 
-at::Tensor dropped(const at::Tensor& x, std::uint32_t threshold, const base::StreamKey& key) {
-  const float scale = 65536.0F / static_cast<float>(65536U - threshold);
+template <class Act>
+at::Tensor dropped(const at::Tensor& x, const Act& act) {
   auto out = at::empty_like(x);
   const auto* from = x.const_data_ptr<float>();
   auto* to = out.mutable_data_ptr<float>();
   for_each_piece(x.numel(), elements_a_piece, [&](std::int64_t begin, std::int64_t length) {
-    write_dropped(key, threshold, scale, from, to, begin, length);
+    act(begin, length, from + begin, to + begin);
   });
   return out;
 }
 
+at::Tensor dropped_by(const kernels::cpu::DropoutRule& rule, const at::Tensor& x) {
+  return dropped(x, [&](auto... range) { kernels::cpu::dropout(rule, range...); });
+}
+
 struct Dropout : torch::autograd::Function<Dropout> {
-  static at::Tensor forward(AutogradContext* context, const at::Tensor& x, std::uint32_t threshold,
-                            const base::StreamKey& key) {
-    context->saved_data["threshold"] = static_cast<std::int64_t>(threshold);
-    context->saved_data["seed"] = static_cast<std::int64_t>(key.seed);
-    context->saved_data["epoch"] = static_cast<std::int64_t>(key.epoch);
-    context->saved_data["batch"] = static_cast<std::int64_t>(key.batch);
-    context->saved_data["level"] = static_cast<std::int64_t>(key.level);
-    return dropped(x, threshold, key);
+  static at::Tensor forward(AutogradContext* context, const at::Tensor& x,
+                            const kernels::cpu::DropoutRule& rule) {
+    context->saved_data["threshold"] = static_cast<std::int64_t>(rule.threshold);
+    context->saved_data["seed"] = static_cast<std::int64_t>(rule.key.seed);
+    context->saved_data["epoch"] = static_cast<std::int64_t>(rule.key.epoch);
+    context->saved_data["batch"] = static_cast<std::int64_t>(rule.key.batch);
+    context->saved_data["level"] = static_cast<std::int64_t>(rule.key.level);
+    return dropped_by(rule, x);
   }
   /// The mask is drawn again instead of kept.
   static tensor_list backward(AutogradContext* context, tensor_list gradients) {
@@ -123,7 +101,29 @@ struct Dropout : torch::autograd::Function<Dropout> {
         static_cast<std::uint64_t>(saved("seed")),  base::Purpose::dropout,
         static_cast<std::uint64_t>(saved("epoch")), static_cast<std::uint64_t>(saved("batch")),
         static_cast<std::uint32_t>(saved("level")), 0};
-    return {dropped(gradients[0].contiguous(), static_cast<std::uint32_t>(saved("threshold")), key), {}, {}};
+    return {dropped_by({key, static_cast<std::uint32_t>(saved("threshold"))}, gradients[0].contiguous()), {}};
+  }
+};
+
+/// The result is 0 where the element was dropped or not positive.
+struct ReluDropout : torch::autograd::Function<ReluDropout> {
+  static at::Tensor forward(AutogradContext* context, const at::Tensor& x,
+                            const kernels::cpu::DropoutRule& rule) {
+    const auto out = dropped(x, [&](auto... range) { kernels::cpu::relu_dropout(rule, range...); });
+    context->save_for_backward({out});
+    context->saved_data["scale"] = static_cast<double>(rule.scale());
+    return out;
+  }
+  static tensor_list backward(AutogradContext* context, tensor_list gradients) {
+    const auto out = context->get_saved_variables()[0];
+    const auto* kept = out.const_data_ptr<float>();
+    const auto scale = static_cast<float>(context->saved_data["scale"].toDouble());
+    const auto gradient = gradients[0].contiguous();
+    const auto to_x =
+        dropped(gradient, [&](std::int64_t begin, std::int64_t length, const float* from, float* to) {
+          kernels::cpu::relu_dropout_gradient(scale, length, kept + begin, from, to);
+        });
+    return {to_x, {}};
   }
 };
 
@@ -136,8 +136,13 @@ at::Tensor add_bias(const at::Tensor& x, const at::Tensor& bias) { return AddBia
 at::Tensor elu(const at::Tensor& x) { return Elu::apply(x); }
 
 at::Tensor dropout(const at::Tensor& x, double probability, const base::StreamKey& key) {
-  const auto threshold = static_cast<std::uint32_t>(std::lround(probability * 65536));
-  return threshold == 0 ? x : Dropout::apply(x, threshold, key);
+  const auto threshold = threshold_of(probability);
+  return threshold == 0 ? x : Dropout::apply(x, kernels::cpu::DropoutRule{key, threshold});
+}
+
+at::Tensor relu_dropout(const at::Tensor& x, double probability, const base::StreamKey& key) {
+  const auto threshold = threshold_of(probability);
+  return threshold == 0 ? at::relu(x) : ReluDropout::apply(x, kernels::cpu::DropoutRule{key, threshold});
 }
 
 }  // namespace gnomon::runtime::dense

@@ -26,4 +26,7 @@ at::Tensor elu(const at::Tensor& x);
 /// 2^-16. `x` is contiguous.
 at::Tensor dropout(const at::Tensor& x, double probability, const base::StreamKey& key);
 
+/// dropout(relu(x)) in one pass over the memory.
+at::Tensor relu_dropout(const at::Tensor& x, double probability, const base::StreamKey& key);
+
 }  // namespace gnomon::runtime::dense

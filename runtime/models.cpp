@@ -6,6 +6,7 @@
 
 #include "kernels/autograd/sparse.h"
 #include "runtime/dense.h"
+#include "runtime/sage_product.h"
 
 namespace gnomon::runtime {
 namespace {
@@ -108,11 +109,11 @@ class SageLayer final : public Layer {
                            parameters_[2]);
   }
   at::Tensor forward(const at::Tensor& x, const Hop& hop, const Dropping*) const override {
-    const auto& neighbours_weight = parameters_[1];
     const auto block = view_of(hop.block);
-    const auto neighbours = aggregates_first(hop.block, x.size(1), neighbours_weight.size(1))
-                                ? dense::linear(sparse::spmm_mean(block, x), neighbours_weight)
-                                : sparse::spmm_mean(block, dense::linear(x, neighbours_weight));
+    if (aggregates_first(hop.block, x.size(1), parameters_[1].size(1))) {
+      return sage_product(block, x, parameters_[0], parameters_[1], parameters_[2]);
+    }
+    const auto neighbours = sparse::spmm_mean(block, dense::linear(x, parameters_[1]));
     return dense::add_bias(dense::linear(destinations_of(x, hop), parameters_[0]) + neighbours,
                            parameters_[2]);
   }
@@ -193,6 +194,12 @@ std::unique_ptr<Layer> make_layer(const plan::Job& job, Initialiser& initialise,
 
 }  // namespace
 
+Dropping Dropping::of_layer(std::size_t index) const {
+  auto of_layer = *this;
+  of_layer.key.level = static_cast<std::uint32_t>(index);
+  return of_layer;
+}
+
 base::StreamKey Dropping::inputs() const {
   auto stream = key;
   stream.level = 2 * key.level;
@@ -225,18 +232,29 @@ at::Tensor Model::activate(std::size_t index, const at::Tensor& x) const {
   return kind_ == plan::ModelKind::gat ? dense::elu(x) : at::relu(x);
 }
 
+at::Tensor Model::activate_and_drop(std::size_t index, const at::Tensor& x, const Dropping& of_next) const {
+  if (index + 1 == layers_.size()) {
+    return x;
+  }
+  return kind_ == plan::ModelKind::gat ? dense::dropout(dense::elu(x), of_next.probability, of_next.inputs())
+                                       : dense::relu_dropout(x, of_next.probability, of_next.inputs());
+}
+
 at::Tensor Model::forward(const BatchData& data, const std::optional<Dropping>& dropping) const {
   auto x =
       feature_tensor(data.features.data(), data.feature_type, std::ssize(data.batch.vertices), data.columns);
+  if (dropping) {
+    x = dense::dropout(x, dropping->probability, dropping->of_layer(0).inputs());
+  }
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     const auto& block = data.batch.blocks[layers_.size() - 1 - i];
     const Hop hop{block, std::span(data.degrees).first(static_cast<std::size_t>(block.num_sources))};
-    auto of_layer = dropping;
-    if (of_layer) {
-      of_layer->key.level = static_cast<std::uint32_t>(i);
-      x = dense::dropout(x, of_layer->probability, of_layer->inputs());
+    if (dropping) {
+      const auto of_layer = dropping->of_layer(i);
+      x = activate_and_drop(i, layers_[i]->forward(x, hop, &of_layer), dropping->of_layer(i + 1));
+    } else {
+      x = activate(i, layers_[i]->forward(x, hop, nullptr));
     }
-    x = activate(i, layers_[i]->forward(x, hop, of_layer ? &*of_layer : nullptr));
   }
   return x;
 }

@@ -26,6 +26,7 @@ struct Dropping {
   double probability = 0;
   base::StreamKey key;  ///< seed, epoch, batch; the level is the layer's, two for each
 
+  Dropping of_layer(std::size_t index) const;
   base::StreamKey inputs() const;
   base::StreamKey attention() const;
 };
@@ -76,6 +77,9 @@ class Model {
   std::vector<at::Tensor> parameters() const;
 
  private:
+  /// activate(), and the dropout of the next layer's inputs.
+  at::Tensor activate_and_drop(std::size_t index, const at::Tensor& x, const Dropping& of_next) const;
+
   plan::ModelKind kind_;
   std::vector<std::unique_ptr<Layer>> layers_;
 };

@@ -39,17 +39,6 @@ struct SavedBlock : torch::CustomClassHolder {
   SparseBlockPtr block;
 };
 
-void save_block(AutogradContext* context, const SparseBlockPtr& block) {
-  context->saved_data["block"] = torch::IValue::make_capsule(c10::make_intrusive<SavedBlock>(block));
-}
-
-/// The saved block, at the start of a backward pass.
-SparseBlockPtr begin_backward(AutogradContext* context) {
-  TORCH_CHECK(!torch::GradMode::is_enabled(),
-              "gradients of the sparse operations cannot be differentiated again (create_graph)");
-  return c10::static_intrusive_pointer_cast<SavedBlock>(context->saved_data["block"].toCapsule())->block;
-}
-
 Tensor spmm(const cpu::SparseRows& rows, const Tensor& row_scale, const Tensor& column_scale,
             const Tensor& x) {
   const std::int64_t width = x.size(1);
@@ -102,7 +91,7 @@ struct ScaledFunction : Function<ScaledFunction> {
     return spmm(block->by_destination(), scaling.destinations, scaling.sources, x.contiguous());
   }
   static tensor_list backward(AutogradContext* context, const tensor_list& gradients) {
-    const auto block = begin_backward(context);
+    const auto block = saved_block(context);
     const auto scales = context->get_saved_variables();
     return {spmm(block->by_source(), scales[1], scales[0], gradients[0].contiguous()), {}, {}};
   }
@@ -116,7 +105,7 @@ struct WeightedFunction : Function<WeightedFunction> {
     return spmm_by_weights(block->by_destination(), weights.contiguous(), x.contiguous());
   }
   static tensor_list backward(AutogradContext* context, const tensor_list& gradients) {
-    const auto block = begin_backward(context);
+    const auto block = saved_block(context);
     const auto saved = context->get_saved_variables();
     const Tensor gradient = gradients[0].contiguous();
     Tensor x_gradient;
@@ -145,7 +134,7 @@ struct AddFunction : Function<AddFunction> {
     return y;
   }
   static tensor_list backward(AutogradContext* context, const tensor_list& gradients) {
-    const auto block = begin_backward(context);
+    const auto block = saved_block(context);
     const Tensor gradient = gradients[0].contiguous();
     return {edge_sums(block->by_destination(), gradient), edge_sums(block->by_source(), gradient), {}};
   }
@@ -164,7 +153,7 @@ struct SoftmaxFunction : Function<SoftmaxFunction> {
     return y;
   }
   static tensor_list backward(AutogradContext* context, const tensor_list& gradients) {
-    const auto rows = begin_backward(context)->by_destination();
+    const auto rows = saved_block(context)->by_destination();
     const Tensor softmax = context->get_saved_variables()[0];
     const Tensor gradient = gradients[0].contiguous();
     Tensor y = torch::empty_like(softmax);
@@ -178,6 +167,16 @@ struct SoftmaxFunction : Function<SoftmaxFunction> {
 
 }  // namespace
 
+void save_block(AutogradContext* context, const SparseBlockPtr& block) {
+  context->saved_data["block"] = torch::IValue::make_capsule(c10::make_intrusive<SavedBlock>(block));
+}
+
+SparseBlockPtr saved_block(AutogradContext* context) {
+  TORCH_CHECK(!torch::GradMode::is_enabled(),
+              "gradients of the sparse operations cannot be differentiated again (create_graph)");
+  return c10::static_intrusive_pointer_cast<SavedBlock>(context->saved_data["block"].toCapsule())->block;
+}
+
 Tensor spmm_sum(const SparseBlockPtr& block, const Tensor& x) {
   check(x, "x", {block->block().num_sources, -1});
   return ScaledFunction::apply(x, block, Scaling{});
@@ -187,6 +186,12 @@ Tensor spmm_mean(const SparseBlockPtr& block, const Tensor& x) {
   check(x, "x", {block->block().num_sources, -1});
   return ScaledFunction::apply(x, block,
                                Scaling{torch::tensor(cpu::inverse_degrees(block->block().indptr)), {}});
+}
+
+Tensor spmm_mean_gradient(const SparseBlockPtr& block, const Tensor& gradient) {
+  check(gradient, "gradient", {block->block().num_destinations, -1});
+  return spmm(block->by_source(), {}, torch::tensor(cpu::inverse_degrees(block->block().indptr)),
+              gradient.contiguous());
 }
 
 Tensor spmm_scaled(const SparseBlockPtr& block, const Tensor& x, const Tensor& destination_scale,

@@ -42,6 +42,9 @@ torch::Tensor spmm_sum(const SparseBlockPtr& block, const torch::Tensor& x);
 /// y[v] = mean of x[u] over v's in-edges, 0 where there are none. x is S x F, y is D x F.
 torch::Tensor spmm_mean(const SparseBlockPtr& block, const torch::Tensor& x);
 
+/// The gradient of x in spmm_mean: gradient of y is D x F, the result S x F. Not differentiable.
+torch::Tensor spmm_mean_gradient(const SparseBlockPtr& block, const torch::Tensor& gradient);
+
 /// y[v] = destination_scale[v] · Σ source_scale[u] · x[u] over v's in-edges: with scales 1/√degree the
 /// symmetric normalisation of GCN (Kipf and Welling, ICLR 2017, equation 2). x is S x F, y is D x F, the
 /// scales are D and S and get no gradient.
@@ -57,6 +60,11 @@ torch::Tensor spmm_weighted(const SparseBlockPtr& block, const torch::Tensor& x,
 /// (Veličković et al., ICLR 2018, equation 3). The scores are D x H and S x H, y is E x H.
 torch::Tensor sddmm_add(const SparseBlockPtr& block, const torch::Tensor& destination_scores,
                         const torch::Tensor& source_scores);
+
+/// For differentiable operations that are made of these: keep the block for the backward pass, and get it
+/// there.
+void save_block(torch::autograd::AutogradContext* context, const SparseBlockPtr& block);
+SparseBlockPtr saved_block(torch::autograd::AutogradContext* context);
 
 /// Softmax over each destination's in-edges, per head. logits and result are E x H.
 torch::Tensor edge_softmax(const SparseBlockPtr& block, const torch::Tensor& logits);

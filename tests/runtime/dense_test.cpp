@@ -84,6 +84,19 @@ TEST(Dense, EluMatchesDoublePrecisionOnAnyNumberOfThreads) {
       [](const auto& x) { return at::elu(x[0]); });
 }
 
+TEST(Dense, ReluDropoutIsTheOneAfterTheOther) {
+  const base::StreamKey key{7, base::Purpose::dropout, 1, 2, 3, 0};
+  const auto x = random_tensor({301, 77}, 6);
+  for (const double probability : {0.0, 0.3, 0.5}) {
+    const auto found =
+        on_threads(1, {x}, [&](const auto& t) { return dense::relu_dropout(t[0], probability, key); });
+    const auto expected =
+        on_threads(1, {x}, [&](const auto& t) { return dense::dropout(at::relu(t[0]), probability, key); });
+    EXPECT_TRUE(at::equal(found[0], expected[0]));
+    EXPECT_TRUE(at::equal(found[1], expected[1]));
+  }
+}
+
 TEST(Dense, DropoutKeepsTheExpectationAndDropsTheSameInBothDirections) {
   const base::StreamKey key{7, base::Purpose::dropout, 1, 2, 3, 0};
   const auto ones = at::ones({1000, 999});

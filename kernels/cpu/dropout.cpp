@@ -1,0 +1,133 @@
+#include "kernels/cpu/dropout.h"
+
+#include <algorithm>
+#include <bit>
+
+#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4)
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/cpu/dropout.cpp"
+#include "hwy/foreach_target.h"
+#include "hwy/highway.h"
+#include "kernels/cpu/philox-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace gnomon::kernels::cpu::HWY_NAMESPACE {
+namespace {
+
+/// Any elements, one random block after another.
+template <bool relu>
+void drop_one_by_one(const DropoutRule& rule, std::int64_t first, std::int64_t count, const float* from,
+                     float* to) {
+  auto stream = rule.key;
+  const float scale = rule.scale();
+  for (std::int64_t i = 0; i < count; i += dropout_block) {
+    stream.item = static_cast<std::uint64_t>((first + i) / dropout_block);
+    const auto words = base::random_words(stream, 0);
+    for (std::int64_t j = 0; j < std::min(dropout_block, count - i); ++j) {
+      const std::uint32_t drawn = (words.word[j / 2] >> (16 * (j % 2))) & 0xFFFFU;
+      const bool is_dropped = drawn < rule.threshold || (relu && from[i + j] < 0);
+      to[i + j] = is_dropped ? 0.0F : from[i + j] * scale;
+    }
+  }
+}
+
+#if HWY_TARGET != HWY_SCALAR
+/// The elements of as many random blocks as a vector has lanes, from `counter` on: the words, block after
+/// block, are the elements' 16-bit numbers in order.
+template <bool relu>
+HWY_INLINE void drop_blocks(const DropoutRule& rule, const base::Words4& counter, const float* from,
+                            float* to) {
+  const LaneTag d;
+  constexpr std::size_t lanes = hn::MaxLanes(LaneTag());
+  HWY_ALIGN std::uint32_t numbers[4 * lanes];
+  const auto words = philox({hn::Iota(d, counter.word[0]), hn::Set(d, counter.word[1]),
+                             hn::Set(d, counter.word[2]), hn::Set(d, counter.word[3])},
+                            base::stream_cipher(rule.key));
+  hn::StoreInterleaved4(words.word0, words.word1, words.word2, words.word3, d, numbers);
+
+  const hn::RebindToFloat<LaneTag> df;
+  const hn::Rebind<std::uint16_t, LaneTag> d16;
+  const auto threshold = hn::Set(d, rule.threshold);
+  const auto scale = hn::Set(df, rule.scale());
+  const auto* drawn = reinterpret_cast<const std::uint16_t*>(numbers);
+  for (std::size_t i = 0; i < 8 * lanes; i += lanes) {
+    const auto is_drawn = hn::Lt(hn::PromoteTo(d, hn::Load(d16, drawn + i)), threshold);
+    const auto value = hn::LoadU(df, from + i);
+    auto is_dropped = hn::RebindMask(df, is_drawn);
+    if constexpr (relu) {
+      is_dropped = hn::Or(is_dropped, hn::Lt(value, hn::Zero(df)));
+    }
+    hn::StoreU(hn::IfThenZeroElse(is_dropped, hn::Mul(value, scale)), df, to + i);
+  }
+}
+#endif
+
+template <bool relu>
+void drop(const DropoutRule& rule, std::int64_t first, std::int64_t count, const float* from, float* to) {
+  std::int64_t i = 0;
+#if HWY_TARGET != HWY_SCALAR
+  constexpr auto lanes = static_cast<std::int64_t>(hn::MaxLanes(LaneTag()));
+  constexpr std::int64_t most_blocks = std::int64_t{1} << 32;  // beyond, counters differ in a second word
+  auto stream = rule.key;
+  constexpr bool in_order = std::endian::native == std::endian::little;  // of a word's two halves
+  for (; in_order && i + lanes * dropout_block <= count && (first + i) / dropout_block + lanes <= most_blocks;
+       i += lanes * dropout_block) {
+    stream.item = static_cast<std::uint64_t>((first + i) / dropout_block);
+    drop_blocks<relu>(rule, base::stream_counter(stream, 0), from + i, to + i);
+  }
+#endif
+  drop_one_by_one<relu>(rule, first + i, count - i, from + i, to + i);
+}
+
+void dropout_with(const DropoutRule& rule, std::int64_t first, std::int64_t count, const float* from,
+                  float* to) {
+  drop<false>(rule, first, count, from, to);
+}
+
+void relu_dropout_with(const DropoutRule& rule, std::int64_t first, std::int64_t count, const float* from,
+                       float* to) {
+  drop<true>(rule, first, count, from, to);
+}
+
+void relu_dropout_gradient_with(float scale, std::int64_t count, const float* out, const float* gradient,
+                                float* to) {
+  const hn::ScalableTag<float> d;
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+  const auto scales = hn::Set(d, scale);
+  std::int64_t i = 0;
+  for (; i + lanes <= count; i += lanes) {
+    const auto is_zero = hn::Eq(hn::LoadU(d, out + i), hn::Zero(d));
+    hn::StoreU(hn::IfThenZeroElse(is_zero, hn::Mul(hn::LoadU(d, gradient + i), scales)), d, to + i);
+  }
+  for (; i < count; ++i) {
+    to[i] = out[i] == 0 ? 0.0F : gradient[i] * scale;
+  }
+}
+
+}  // namespace
+}  // namespace gnomon::kernels::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace gnomon::kernels::cpu {
+
+HWY_EXPORT(dropout_with);
+HWY_EXPORT(relu_dropout_with);
+HWY_EXPORT(relu_dropout_gradient_with);
+
+void dropout(const DropoutRule& rule, std::int64_t first, std::int64_t count, const float* from, float* to) {
+  HWY_DYNAMIC_DISPATCH(dropout_with)(rule, first, count, from, to);
+}
+
+void relu_dropout(const DropoutRule& rule, std::int64_t first, std::int64_t count, const float* from,
+                  float* to) {
+  HWY_DYNAMIC_DISPATCH(relu_dropout_with)(rule, first, count, from, to);
+}
+
+void relu_dropout_gradient(float scale, std::int64_t count, const float* out, const float* gradient,
+                           float* to) {
+  HWY_DYNAMIC_DISPATCH(relu_dropout_gradient_with)(scale, count, out, gradient, to);
+}
+
+}  // namespace gnomon::kernels::cpu
+#endif
