@@ -11,12 +11,13 @@ existing result that this run does not measure.
 
 import argparse
 import json
-import os
-import platform
 import statistics
 import subprocess
 import sys
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent / "peers"))
+from harness import Peer, dgl_environment, machine, pyg_environment, spread  # noqa: E402
 
 ROOT = Path(__file__).resolve().parent.parent
 BATCHES = {"3hops": [15, 10, 5], "2hops": [10, 10]}
@@ -31,49 +32,6 @@ DIRECTIONS = {
     "edge_softmax": ["forward", "backward"],
 }
 NO_COLUMNS = {"sddmm_add", "edge_softmax"}  # a value a head
-
-
-def environment(directory, *installs):
-    """A virtual environment with what `installs` (arguments of pip, one call each) put there, made once."""
-    stamp = directory.with_name(directory.name + ".json")
-    wanted = json.dumps(installs)
-    if not stamp.exists() or stamp.read_text() != wanted:
-        print(f"installing the peers into {directory}", file=sys.stderr)
-        subprocess.run([sys.executable, "-m", "venv", directory], check=True)
-        for arguments in installs:
-            subprocess.run([directory / "bin/pip", "install", "-q", *arguments], check=True)
-        stamp.write_text(wanted)
-    return directory / "bin/python"
-
-
-def environments(peers):
-    dgl = environment(
-        peers / "dgl",
-        ["torch==2.2.1", "numpy<2", "dgl==2.1.0", "torchdata==0.7.1", "pandas", "pydantic", "pyyaml"],
-    )
-    pyg = environment(peers / "pyg", ["torch==2.11.0", "numpy", "torch-geometric==2.8.1"])
-    return {"dgl": dgl, "torch_sparse": pyg}
-
-
-class Peer:
-    """A process that answers requests."""
-
-    def __init__(self, command, threads):
-        env = dict(os.environ, OMP_NUM_THREADS=str(threads), MKL_NUM_THREADS=str(threads))
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=env)
-
-    def ask(self, request):
-        self.process.stdin.write(json.dumps(request) + "\n")
-        self.process.stdin.flush()
-        return json.loads(self.process.stdout.readline())
-
-    def close(self):
-        self.process.stdin.close()
-        self.process.wait()
-
-
-def spread(values):
-    return [statistics.median(values), min(values), max(values)]
 
 
 def measure(peers, request, rounds):
@@ -124,11 +82,6 @@ def key(row):
     return tuple(json.dumps(row[k]) for k in ("operation", "direction", "fanouts", "columns", "threads"))
 
 
-def machine():
-    model = [line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")]
-    return {"cpu": model[0] if model else platform.machine(), "cores": os.cpu_count()}
-
-
 def main():
     split = lambda kind: lambda text: [kind(part) for part in text.split(",")]
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -144,7 +97,7 @@ def main():
     options = parser.parse_args()
 
     program = options.build / "bench/bench_kernels_peer"
-    pythons = environments(options.peers)
+    pythons = {"dgl": dgl_environment(options.peers), "torch_sparse": pyg_environment(options.peers)}
     blocks = options.peers / "blocks"
     if not blocks.exists():
         subprocess.run([program, "blocks", blocks], check=True)

@@ -28,52 +28,11 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent / "peers"))
-from harness import Peer, environment, machine, spread  # noqa: E402
+from harness import Peer, dgl_environment, machine, pyg_environment, pyg_lib, spread  # noqa: E402
 
 ROOT = Path(__file__).resolve().parent.parent
 FANOUTS = [[15, 10, 5], [10, 10]]
 FILES = {"slashdot": "soc-Slashdot0902.txt.gz", "twitter": "ego-twitter.txt.gz"}
-PYG_LIB = ("https://github.com/pyg-team/pyg-lib", "764e3a492eb0d1ed9616808ec9fec2416f8d6b7d")
-PHMAP = ("https://github.com/greg7mdp/parallel-hashmap", "01c838b76a4f21024e478ef020c3386b9b4ba4d2")
-PYG_LIB_FOLDERS = ["random/cpu/biased_sampling", "sampler/neighbor", "sampler/cpu/neighbor_kernel", "utils/check", "utils/convert"]
-
-
-def environments(peers):
-    dgl = environment(
-        peers / "dgl",
-        ["torch==2.2.1", "numpy<2", "dgl==2.1.0", "torchdata==0.7.1", "pandas", "pydantic", "pyyaml"],
-    )
-    pyg = environment(peers / "pyg", ["torch==2.11.0", "numpy", "torch-geometric==2.8.1"])
-    return dgl, pyg
-
-
-def checkout(peers, sources, name, repository):
-    """The sources of a peer at the pinned commit."""
-    url, commit = repository
-    directory = peers / "src" / name
-    if not directory.exists():
-        subprocess.run(["git", "clone", "-q", sources / name if sources else url, directory], check=True)
-        subprocess.run(["git", "-C", directory, "checkout", "-q", commit], check=True)
-    return directory
-
-
-def build_pyg_lib(peers, sources, python):
-    """The neighbour sampler of pyg-lib alone, compiled for this machine; returns the library."""
-    library = peers / "pyg_lib.so"
-    if library.exists():
-        return library
-    source = checkout(peers, sources, "pyg-lib", PYG_LIB) / "pyg_lib/csrc"
-    phmap = checkout(peers, sources, "parallel-hashmap", PHMAP)
-    config = (source / "config.h.in").read_text()
-    (source / "config.h").write_text(config.replace("@WITH_MKL_BLAS@", "0").replace("@NO_METIS@", "1"))
-    torch = Path(subprocess.check_output([python, "-c", "import torch; print(torch.__path__[0])"], text=True).strip())
-    include = [torch / "include", torch / "include/torch/csrc/api/include", source.parent.parent, phmap]
-    files = [source / f"{f}.cpp" for f in ["library", *PYG_LIB_FOLDERS]]
-    command = ["g++", "-std=c++20", "-O3", "-march=native", "-fPIC", "-shared", "-fopenmp", "-w"]
-    command += [f"-I{path}" for path in include] + [str(f) for f in files]
-    command += [f"-L{torch}/lib", "-ltorch_cpu", "-lc10", f"-Wl,-rpath,{torch}/lib", "-o", str(library)]
-    subprocess.run(command, check=True)
-    return library
 
 
 def torch_sparse_library(python):
@@ -86,7 +45,7 @@ def torch_sparse_library(python):
 
 def commands(options, graph):
     """How each peer's process is started for a graph."""
-    dgl, pyg = environments(options.peers)
+    dgl, pyg = dgl_environment(options.peers), pyg_environment(options.peers)
     script = ROOT / "bench/peers/peers.py"
     of = {
         "gnomon": [options.build / "bench/bench_peer", "serve", graph],
@@ -94,7 +53,7 @@ def commands(options, graph):
         "graphbolt": [dgl, script, "graphbolt", graph],
     }
     if "pyg_lib" in options.names:
-        of["pyg_lib"] = [pyg, script, "pyg_lib", graph, build_pyg_lib(options.peers, options.sources, pyg)]
+        of["pyg_lib"] = [pyg, script, "pyg_lib", graph, pyg_lib(options.peers, options.sources, pyg)]
     if library := torch_sparse_library(pyg):
         of["torch_sparse"] = [pyg, script, "torch_sparse", graph, library]
     return {name: command for name, command in of.items() if name in ["gnomon", *options.names]}

@@ -7,12 +7,14 @@
 
 #include <time.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <filesystem>
 #include <iostream>
 #include <string>
 #include <thread>
+#include <unordered_set>
 #include <vector>
 
 #include "base/document.h"
@@ -32,6 +34,7 @@ using graph::VertexId;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::int64_t batch_size = 1024;
+constexpr std::int64_t line_bytes = 64;
 
 /// All vertices that have neighbours, shuffled: what every peer takes its batches from.
 void write_seeds(const std::filesystem::path& directory) {
@@ -108,10 +111,57 @@ class Server {
       return {{"lines_per_s",
                random_lines_per_s(std::size_t{1} << 30, std::int64_t{1} << 25, json.at("floor").get<int>())}};
     }
+    if (json.contains("lines")) {
+      return {{"lines", lines_a_batch(json.at("lines"), json.at("gather"))}};
+    }
     return measure(read_request(json));
   }
 
  private:
+  std::span<const VertexId> seeds_of(std::int64_t batch) const {
+    const auto all = seeds_file_.span<VertexId>();
+    const auto count = kernels::cpu::num_batches(static_cast<std::int64_t>(all.size()), batch_size) - 1;
+    return kernels::cpu::batch_seeds(all, batch_size, batch % std::max<std::int64_t>(count, 1));
+  }
+
+  /// Mean over some batches of the different cache lines that a batch needs: row pointers, drawn neighbours,
+  /// and with `gather` the rows of its vertices.
+  double lines_a_batch(const std::vector<int>& fanouts, bool gather) const {
+    constexpr std::int64_t batches = 8;
+    kernels::cpu::Sampler sampler(topology_, fanouts);
+    kernels::MiniBatch batch;
+    std::int64_t lines = 0;
+    for (std::int64_t i = 0; i < batches; ++i) {
+      sampler.sample({1, 0, static_cast<std::uint64_t>(i)}, seeds_of(i), batch);
+      lines += structure_lines(batch);
+      if (gather) {
+        lines += std::ssize(batch.vertices) * ((graph_.features.row_bytes() + line_bytes - 1) / line_bytes);
+      }
+    }
+    return static_cast<double>(lines) / static_cast<double>(batches);
+  }
+
+  std::int64_t structure_lines(const kernels::MiniBatch& batch) const {
+    constexpr std::int64_t pointers_a_line = line_bytes / sizeof(std::int64_t);
+    const std::int64_t ids_a_line = line_bytes / (topology_.narrow_indices.empty() ? 8 : 4);
+    std::unordered_set<std::int64_t> pointers, ids;
+    for (const auto& block : batch.blocks) {
+      for (std::size_t v = 0; v < static_cast<std::size_t>(block.num_destinations); ++v) {
+        const VertexId vertex = batch.vertices[v];
+        const auto neighbours = graph_.neighbours(vertex);  // ascending
+        pointers.insert(vertex / pointers_a_line);
+        for (auto e = block.indptr[v]; e < block.indptr[v + 1]; ++e) {
+          const auto source = static_cast<std::size_t>(block.indices[static_cast<std::size_t>(e)]);
+          const auto position =
+              std::lower_bound(neighbours.begin(), neighbours.end(), batch.vertices[source]) -
+              neighbours.begin();
+          ids.insert((topology_.indptr[static_cast<std::size_t>(vertex)] + position) / ids_a_line);
+        }
+      }
+    }
+    return std::ssize(pointers) + std::ssize(ids);
+  }
+
   Json measure(const Request& request) {
     std::atomic<std::int64_t> next{0};
     std::vector<Totals> totals(static_cast<std::size_t>(request.threads));
@@ -149,10 +199,7 @@ class Server {
     kernels::MiniBatch batch;
     std::vector<std::byte> rows;
     const auto run = [&](std::int64_t i) {
-      const auto all = seeds_file_.span<VertexId>();
-      const auto count = kernels::cpu::num_batches(static_cast<std::int64_t>(all.size()), batch_size) - 1;
-      sampler.sample({1, 0, static_cast<std::uint64_t>(i)},
-                     kernels::cpu::batch_seeds(all, batch_size, i % std::max<std::int64_t>(count, 1)), batch);
+      sampler.sample({1, 0, static_cast<std::uint64_t>(i)}, seeds_of(i), batch);
       if (request.gather) {
         rows.resize(batch.vertices.size() * static_cast<std::size_t>(graph_.features.row_bytes()));
         kernels::cpu::gather_rows(graph_.features, batch.vertices, rows.data());

@@ -7,6 +7,11 @@ import platform
 import statistics
 import subprocess
 import sys
+from pathlib import Path
+
+PYG_LIB = ("https://github.com/pyg-team/pyg-lib", "764e3a492eb0d1ed9616808ec9fec2416f8d6b7d")
+PHMAP = ("https://github.com/greg7mdp/parallel-hashmap", "01c838b76a4f21024e478ef020c3386b9b4ba4d2")
+PYG_LIB_FOLDERS = ["random/cpu/biased_sampling", "sampler/neighbor", "sampler/cpu/neighbor_kernel", "utils/check", "utils/convert"]
 
 
 def environment(directory, *installs):
@@ -23,11 +28,50 @@ def environment(directory, *installs):
     return directory / "bin/python"
 
 
+def dgl_environment(peers):
+    """DGL with the newest LibTorch that its CPU wheel on PyPI was built for."""
+    packages = ["torch==2.2.1", "numpy<2", "dgl==2.1.0", "torchdata==0.7.1", "pandas", "pydantic", "pyyaml"]
+    return environment(peers / "dgl", packages)
+
+
+def pyg_environment(peers):
+    return environment(peers / "pyg", ["torch==2.11.0", "numpy", "torch-geometric==2.8.1"])
+
+
+def checkout(peers, sources, name, repository):
+    """The sources of a peer at the pinned commit."""
+    url, commit = repository
+    directory = peers / "src" / name
+    if not directory.exists():
+        subprocess.run(["git", "clone", "-q", sources / name if sources else url, directory], check=True)
+        subprocess.run(["git", "-C", directory, "checkout", "-q", commit], check=True)
+    return directory
+
+
+def pyg_lib(peers, sources, python):
+    """The neighbour sampler of pyg-lib alone, compiled for this machine; returns the library."""
+    library = peers / "pyg_lib.so"
+    if library.exists():
+        return library
+    source = checkout(peers, sources, "pyg-lib", PYG_LIB) / "pyg_lib/csrc"
+    phmap = checkout(peers, sources, "parallel-hashmap", PHMAP)
+    config = (source / "config.h.in").read_text()
+    (source / "config.h").write_text(config.replace("@WITH_MKL_BLAS@", "0").replace("@NO_METIS@", "1"))
+    torch = Path(subprocess.check_output([python, "-c", "import torch; print(torch.__path__[0])"], text=True).strip())
+    include = [torch / "include", torch / "include/torch/csrc/api/include", source.parent.parent, phmap]
+    files = [source / f"{f}.cpp" for f in ["library", *PYG_LIB_FOLDERS]]
+    command = ["g++", "-std=c++20", "-O3", "-march=native", "-fPIC", "-shared", "-fopenmp", "-w"]
+    command += [f"-I{path}" for path in include] + [str(f) for f in files]
+    command += [f"-L{torch}/lib", "-ltorch_cpu", "-lc10", f"-Wl,-rpath,{torch}/lib", "-o", str(library)]
+    subprocess.run(command, check=True)
+    return library
+
+
 class Peer:
     """A process that answers each line of JSON with another; `threads` is what one call of it may use."""
 
-    def __init__(self, command, threads):
-        env = dict(os.environ, OMP_NUM_THREADS=str(threads), MKL_NUM_THREADS=str(threads))
+    def __init__(self, command, threads, **variables):
+        env = dict(os.environ, OMP_NUM_THREADS=str(threads), MKL_NUM_THREADS=str(threads), **variables)
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=env)
 
     def ask(self, request):

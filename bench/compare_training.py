@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+"""Whole training epochs on the CPU beside those of PyG and DGL, in one run: GraphSAGE with three layers of 256 on an R-MAT
+graph of 2^20 vertices, batches of 1,024, 15, 10 and 5 neighbours. Writes bench/results/compare_training.json.
+
+    bench/compare_training.py [--build build/release] [--peers build/peers] [--output FILE] [--threads 1,2] [--rounds 3]
+        [--sources DIR]
+
+The peers are installed as by compare_peers.py. Each may use its best setting: of ours the plan, of theirs the loader's
+number of workers; all run as many threads as cores are allowed. One epoch is 20 batches, without evaluation. PyG
+expands each vertex once (fewer edges) and trims its layers; DGL trains on blocks; both keep features as fp32, as ours.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "bench/peers"))
+from harness import Peer, dgl_environment, machine, pyg_environment, pyg_lib, spread  # noqa: E402
+
+JOB = {"fanouts": [15, 10, 5], "hidden": 256}
+SETTINGS = {"gnomon": ["device", "gnomon", "salient"], "pyg": [0, 1, 2], "dgl": [0, 1, 2]}
+
+
+def make_graph(options):
+    directory = options.peers / "graphs/rmat20_training"
+    if not directory.exists():
+        directory.parent.mkdir(parents=True, exist_ok=True)
+        make = [options.build / "bin/gnomon", "generate", "rmat", directory, "--scale", "20"]
+        subprocess.run([*make, "--train-share", "0.0195", "--valid-share", "0.001"], check=True)
+    return directory
+
+
+def commands(options, graph):
+    dgl, pyg = dgl_environment(options.peers), pyg_environment(options.peers)
+    script = ROOT / "bench/peers/training.py"
+    return {
+        "gnomon": [options.build / "bench/bench_training_peer", graph],
+        "dgl": [dgl, script, "dgl", graph],
+        "pyg": [pyg, script, "pyg", graph, pyg_lib(options.peers, options.sources, pyg)],
+    }
+
+
+def start(name, command, threads):
+    # As gnomon does at its start.
+    return Peer(command, threads, **({"OMP_WAIT_POLICY": "passive"} if name == "gnomon" else {}))
+
+
+def measure(peers, threads, rounds):
+    """The first round finds each one's best setting, all rounds count."""
+    answers = {name: [] for name in peers}
+    best = {}
+    for _ in range(rounds):
+        for name, peer in peers.items():
+            settings = [best[name]] if name in best else SETTINGS[name]
+            tried = [(peer.ask(JOB | {"threads": threads, "setting": setting}), setting) for setting in settings]
+            answer, best[name] = min(tried, key=lambda pair: pair[0]["seconds"])
+            answers[name].append(answer)
+    seconds = {name: spread([a["seconds"] for a in all]) for name, all in answers.items()}
+    fastest = min((name for name in peers if name != "gnomon"), key=lambda name: seconds[name][0])
+    return {
+        "graph": "rmat20",
+        **JOB,
+        "threads": threads,
+        "batches": answers["gnomon"][0]["batches"],
+        "best_setting": best,
+        "seconds": seconds,
+        "last_loss": {name: all[-1]["loss"] for name, all in answers.items()},
+        "times_the_fastest_peer": [fastest, seconds[fastest][0] / seconds["gnomon"][0]],
+        "share_of_dense_products": spread([a["product_share"] for a in answers["gnomon"]])[0],
+    }
+
+
+def write(output, row):
+    """Replaces the row of as many threads, and keeps the others."""
+    before = json.loads(output.read_text())["rows"] if output.exists() else []
+    rows = sorted([r for r in before if r["threads"] != row["threads"]] + [row], key=lambda r: r["threads"])
+    document = {"schema": "gnomon.compare_training/1", "machine": machine(), "notes": __doc__.strip(), "rows": rows}
+    temporary = output.with_suffix(".tmp")
+    temporary.write_text(json.dumps(document, indent=1) + "\n")
+    temporary.replace(output)
+    print(json.dumps(row), file=sys.stderr)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", type=Path, default=ROOT / "build/release")
+    parser.add_argument("--peers", type=Path, default=ROOT / "build/peers")
+    parser.add_argument("--sources", type=Path)
+    parser.add_argument("--output", type=Path, default=ROOT / "bench/results/compare_training.json")
+    parser.add_argument("--threads", type=lambda text: [int(part) for part in text.split(",")], default=[1, 2])
+    parser.add_argument("--rounds", type=int, default=3)
+    options = parser.parse_args()
+    graph = make_graph(options)
+    for threads in options.threads:
+        peers = {name: start(name, command, threads) for name, command in commands(options, graph).items()}
+        write(options.output, measure(peers, threads, options.rounds))
+        for peer in peers.values():
+            peer.close()
+
+
+main()

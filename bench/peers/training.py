@@ -1,0 +1,142 @@
+"""One peer of compare_training.py as a process: loads a graph store, then reads one request a line and answers each
+with one line of JSON.
+
+    python training.py pyg|dgl GRAPH_DIRECTORY [LIBRARY]
+
+Request: {"fanouts": [...], "hidden": n, "setting": workers of the loader, "threads": n}; answer: {"batches", "seconds", "loss"} of one epoch
+of GraphSAGE (mean aggregator, dropout 0.5 before and ReLU between the layers, Adam).
+"""
+
+import json
+import os
+import sys
+import time
+import types
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+BATCH_SIZE = 1024
+
+
+def load(directory, name):
+    """An array of the store in memory of its own: nothing is read through the file."""
+    return torch.from_numpy(np.array(np.load(f"{directory}/{name}.npy")))
+
+
+class Network(torch.nn.Module):
+    """`layers` of any library: dropout before each, ReLU between them."""
+
+    def __init__(self, make_layer, columns, hidden, classes, count):
+        super().__init__()
+        widths = [columns] + [hidden] * (count - 1) + [classes]
+        self.layers = torch.nn.ModuleList(make_layer(*pair) for pair in zip(widths, widths[1:]))
+
+    def before(self, x, i):
+        return F.dropout(x if i == 0 else F.relu(x), 0.5, self.training)
+
+
+class Pyg:
+    """NeighborLoader and SAGEConv with trim_to_layer."""
+
+    def __init__(self, directory, library):
+        torch.ops.load_library(library)
+        # What the package pyg_lib tells PyG when it is imported; its sampler is all that was compiled.
+        package = types.ModuleType("pyg_lib")
+        package.ops = types.SimpleNamespace()
+        package.sampler = types.SimpleNamespace(neighbor_sample=lambda edge_time=None, edge_weight=None: None)
+        sys.modules["pyg_lib"] = package
+        from torch_geometric.data import Data
+        from torch_geometric.loader import NeighborLoader
+        from torch_geometric.nn import SAGEConv
+        from torch_geometric.utils import trim_to_layer
+
+        self.loader, self.conv, self.trim = NeighborLoader, SAGEConv, trim_to_layer
+        indptr, indices = load(directory, "indptr"), load(directory, "indices")
+        columns = torch.repeat_interleave(torch.arange(len(indptr) - 1), indptr.diff())
+        self.data = Data(x=load(directory, "features").float(), y=load(directory, "labels").long(),
+                         edge_index=torch.stack([indices, columns]))
+        self.train = load(directory, "train")
+
+    def network(self, *sizes):
+        return Network(self.conv, *sizes)
+
+    def batches(self, fanouts, workers):
+        if (fanouts, workers) != getattr(self, "made_for", None):
+            self.made_for = (fanouts, workers)
+            self.made = self.loader(self.data, num_neighbors=fanouts, batch_size=BATCH_SIZE, input_nodes=self.train,
+                                    shuffle=True, is_sorted=True, num_workers=workers, persistent_workers=workers > 0)
+        return self.made
+
+    def scores(self, network, batch):
+        x, edges = batch.x, batch.edge_index
+        for i, layer in enumerate(network.layers):
+            x, edges, _ = self.trim(i, batch.num_sampled_nodes, batch.num_sampled_edges, x, edges)
+            x = layer(network.before(x, i), edges)
+        return x[: batch.batch_size], batch.y[: batch.batch_size]
+
+
+class Dgl:
+    """Its neighbour sampler, its DataLoader and SAGEConv on blocks."""
+
+    def __init__(self, directory, _library):
+        import dgl
+
+        self.dgl = dgl
+        indptr, indices = load(directory, "indptr"), load(directory, "indices")
+        self.graph = dgl.graph(("csc", (indptr, indices, [])), num_nodes=len(indptr) - 1)
+        self.graph.ndata["x"] = load(directory, "features").float()
+        self.graph.ndata["y"] = load(directory, "labels").long()
+        self.train = load(directory, "train")
+
+    def network(self, *sizes):
+        return Network(lambda i, o: self.dgl.nn.SAGEConv(i, o, "mean"), *sizes)
+
+    def batches(self, fanouts, workers):
+        # DGL counts fanouts from the first layer on.
+        sampler = self.dgl.dataloading.NeighborSampler(fanouts[::-1], prefetch_node_feats=["x"],
+                                                       prefetch_labels=["y"])
+        return self.dgl.dataloading.DataLoader(self.graph, self.train, sampler, batch_size=BATCH_SIZE, shuffle=True,
+                                               num_workers=workers)
+
+    def scores(self, network, batch):
+        _, _, blocks = batch
+        x = blocks[0].srcdata["x"]
+        for i, (layer, block) in enumerate(zip(network.layers, blocks)):
+            x = layer(block, network.before(x, i))
+        return x, blocks[-1].dstdata["y"]
+
+
+def epoch(peer, request, classes, columns):
+    torch.set_num_threads(request["threads"])
+    torch.manual_seed(1)
+    fanouts = request["fanouts"]
+    network = peer.network(columns, request["hidden"], classes, len(fanouts))
+    optimiser = torch.optim.Adam(network.parameters(), lr=0.003)
+    loader = peer.batches(fanouts, request["setting"])
+    begin = time.perf_counter()
+    batches, total = 0, 0.0
+    for batch in loader:
+        scores, labels = peer.scores(network, batch)
+        loss = F.cross_entropy(scores, labels)
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+        batches, total = batches + 1, total + loss.item()
+    return {"batches": batches, "seconds": time.perf_counter() - begin, "loss": total / batches}
+
+
+def main():
+    name, directory = sys.argv[1:3]
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # what the libraries print is no answer
+    peer = {"pyg": Pyg, "dgl": Dgl}[name](directory, sys.argv[3] if len(sys.argv) > 3 else None)
+    meta = json.load(open(f"{directory}/meta.json"))
+    for line in sys.stdin:
+        answer = epoch(peer, json.loads(line), meta["num_classes"], meta["feature_columns"])
+        print(json.dumps(answer), file=answers, flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,113 @@
+// Our side of bench/compare_training.py: epochs of training, without evaluation.
+//
+//   bench_training_peer DIR     reads one request a line, answers with one line of JSON (see training.py)
+
+#include <ATen/record_function.h>
+
+#include <atomic>
+#include <chrono>
+#include <iostream>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/document.h"
+#include "graph/store.h"
+#include "kernels/autograd/tensor_memory.h"
+#include "plan/plan.h"
+#include "runtime/host_machine.h"
+#include "runtime/learner.h"
+#include "runtime/pieces.h"
+#include "runtime/stages.h"
+#include "schedule/policies.h"
+
+namespace gnomon::bench {
+namespace {
+
+using base::Json;
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+/// Thread-seconds spent in dense products while it lives.
+class ProductTime {
+ public:
+  ProductTime() : handle_(at::addGlobalCallback(at::RecordFunctionCallback(&begin, &end))) { total_ns() = 0; }
+  ~ProductTime() { at::removeCallback(handle_); }
+  ProductTime(const ProductTime&) = delete;
+  ProductTime& operator=(const ProductTime&) = delete;
+
+  static double seconds() { return static_cast<double>(total_ns().load()) * 1e-9; }
+
+ private:
+  struct Begun : at::ObserverContext {
+    Clock::time_point at = Clock::now();
+  };
+  static std::atomic<std::int64_t>& total_ns() {
+    static std::atomic<std::int64_t> total{0};
+    return total;
+  }
+  static std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction& function) {
+    const std::string_view name = function.name();
+    const bool is_product = name == "aten::mm" || name == "aten::addmm" || name == "aten::addmm_";
+    return is_product ? std::make_unique<Begun>() : nullptr;
+  }
+  static void end(const at::RecordFunction&, at::ObserverContext* context) {
+    if (const auto* begun = static_cast<Begun*>(context)) {
+      total_ns() += (Clock::now() - begun->at).count();
+    }
+  }
+
+  at::CallbackHandle handle_;
+};
+
+/// One epoch of a fresh model.
+Json train_epoch(const graph::Graph& graph, const Json& request) {
+  plan::Job job;
+  job.model = plan::ModelKind::sage;
+  job.fanouts = request.at("fanouts").get<std::vector<int>>();
+  job.batch_size = 1024;
+  job.hidden = request.at("hidden");
+  job.dropout = 0.5;
+  const int threads = request.at("threads");
+  const auto plan = plan::resolve(plan::find_plan(request.at("setting")), {threads, true}, "plan");
+
+  runtime::Learner learner(job, graph.features.columns, graph.num_classes);
+  double loss = 0;
+  runtime::Stages stages(graph, job, plan, [&](const runtime::BatchData& data, std::int64_t batch) {
+    const runtime::AtenThreads of_plan(plan.device_threads);
+    const auto result = learner.step(data, 0, batch);
+    loss += result.loss_sum / static_cast<double>(result.seeds);
+  });
+  std::vector<std::int64_t> order(static_cast<std::size_t>(stages.batches()));
+  std::iota(order.begin(), order.end(), 0);
+  stages.begin_epoch(0, order);
+  runtime::HostMachine machine(plan.workers, stages.work());
+  const ProductTime products;
+  const auto begin = Clock::now();
+  schedule::run_epoch(plan, stages.batches(), machine);
+  const double seconds = seconds_since(begin);
+  return {{"batches", stages.batches()},
+          {"seconds", seconds},
+          {"loss", loss / static_cast<double>(stages.batches())},
+          {"product_share", ProductTime::seconds() / (seconds * threads)}};
+}
+
+}  // namespace
+}  // namespace gnomon::bench
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    std::cerr << "usage: bench_training_peer DIR\n";
+    return 2;
+  }
+  gnomon::kernels::autograd::keep_tensor_memory();  // as gnomon does at its start
+  const auto graph = gnomon::graph::open_store(argv[1]);
+  for (std::string line; std::getline(std::cin, line);) {
+    std::cout << gnomon::bench::train_epoch(graph, gnomon::base::Json::parse(line)) << std::endl;
+  }
+}
