@@ -17,7 +17,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent / "peers"))
-from harness import Peer, dgl_environment, machine, pyg_environment, spread  # noqa: E402
+from harness import dgl_environment, machine, pyg_environment, spread, start  # noqa: E402
 
 ROOT = Path(__file__).resolve().parent.parent
 BATCHES = {"3hops": [15, 10, 5], "2hops": [10, 10]}
@@ -64,7 +64,7 @@ def requests(options):
 def run(options, commands):
     rows = []
     for threads in options.threads:
-        peers = {name: Peer(command, threads) for name, command in commands.items()}
+        peers = {name: start(name, command, threads) for name, command in commands.items()}
         for request in requests(options):
             asked = request | {"threads": threads, "repeats": options.repeats}
             row = {k: v for k, v in request.items() if k != "batch"}

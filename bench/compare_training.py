@@ -18,7 +18,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "bench/peers"))
-from harness import Peer, dgl_environment, machine, pyg_environment, pyg_lib, spread  # noqa: E402
+from harness import dgl_environment, machine, pyg_environment, pyg_lib, spread, start  # noqa: E402
 
 JOB = {"fanouts": [15, 10, 5], "hidden": 256}
 SETTINGS = {"gnomon": ["device", "gnomon", "salient"], "pyg": [0, 1, 2], "dgl": [0, 1, 2]}
@@ -41,11 +41,6 @@ def commands(options, graph):
         "dgl": [dgl, script, "dgl", graph],
         "pyg": [pyg, script, "pyg", graph, pyg_lib(options.peers, options.sources, pyg)],
     }
-
-
-def start(name, command, threads):
-    # As gnomon does at its start.
-    return Peer(command, threads, **({"OMP_WAIT_POLICY": "passive"} if name == "gnomon" else {}))
 
 
 def measure(peers, threads, rounds):

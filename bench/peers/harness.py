@@ -84,6 +84,11 @@ class Peer:
         self.process.wait()
 
 
+def start(name, command, threads):
+    """The peer `name`; ours lets idle threads sleep, as gnomon does from its start."""
+    return Peer(command, threads, **({"OMP_WAIT_POLICY": "passive"} if name == "gnomon" else {}))
+
+
 def spread(values):
     return [statistics.median(values), min(values), max(values)]
 
