@@ -155,6 +155,7 @@ class TuningRun {
     if (facts != nullptr) {
       facts->plans = space.size();
       facts->bounds = bounds.count();
+      facts->estimates = bounds.estimates();
     }
     return found;
   }

@@ -34,9 +34,10 @@ struct FrontPoint {
 /// What came of it.
 struct Tuning {
   TuningOptions options;
-  std::int64_t plans = 0;   ///< in the searched space
-  std::int64_t bounds = 0;  ///< lower bounds that were computed
-  std::size_t resumed = 0;  ///< evaluations that came from the journal
+  std::int64_t plans = 0;      ///< in the searched space
+  std::int64_t bounds = 0;     ///< lower bounds that were computed
+  std::int64_t estimates = 0;  ///< epochs by arithmetic, to rank plans by
+  std::size_t resumed = 0;     ///< evaluations that came from the journal
   tuner::SearchResult found;
   std::vector<tuner::Candidate> candidates;  ///< presets and the fastest plan of each name, the fastest first
   std::vector<tuner::Sensitivity> sensitivities;

@@ -75,6 +75,7 @@ base::Json tuning_document(const Tuning& tuning) {
                          {"seed", tuning.options.seed},
                          {"plans", tuning.plans},
                          {"bounds", tuning.bounds},
+                         {"estimates", tuning.estimates},
                          {"evaluations", tuning.found.evaluated.size()},
                          {"stopped_by", tuning.found.stopped_by},
                          {"candidates", candidates}};
@@ -117,9 +118,9 @@ std::string tuning_text(const Tuning& tuning) {
   text += fmt::format("\nbest of {} plans: {}, {} an epoch, {} over the lower bound {}\n",
                       format_count(tuning.plans), best.plan.name, format_seconds(best.prediction.epoch_s),
                       over_bound(best.prediction), format_seconds(best.prediction.lower_bound_s));
-  text += fmt::format("strategy {}: {} bounds, {} simulated epochs, stopped by {}\n",
+  text += fmt::format("strategy {}: {} bounds, {} estimates, {} simulated epochs, stopped by {}\n",
                       base::name_of(tuning.options.strategy), format_count(tuning.bounds),
-                      tuning.found.evaluated.size(), tuning.found.stopped_by);
+                      format_count(tuning.estimates), tuning.found.evaluated.size(), tuning.found.stopped_by);
   if (tuning.resumed > 0) {
     text += fmt::format("{} of them from {}\n", tuning.resumed, tuning.options.journal);
   }

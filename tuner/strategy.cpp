@@ -127,6 +127,30 @@ class Dispatcher final : public Strategy {
 
 }  // namespace
 
+Bounds::Bounds(const profiles::Profile& profile, const Space& space)
+    : profile_(profile), space_(space), short_(profile) {
+  constexpr std::int64_t most_batches = 240;
+  short_.workload.batches = std::min(profile.workload.batches, most_batches);
+}
+
+bool Bounds::is_feasible(const Point& point) {
+  const auto [found, is_new] = feasible_.try_emplace(point);
+  if (is_new) {
+    found->second = space_.is_feasible(point);
+  }
+  return found->second;
+}
+
+double Bounds::estimate(const Point& point) {
+  const auto [found, is_new] = estimates_.try_emplace(point);
+  if (is_new) {
+    const double share =
+        static_cast<double>(profile_.workload.batches) / static_cast<double>(short_.workload.batches);
+    found->second = share * sim::predict_quickly(short_, space_.plan_at(point)).epoch_s;
+  }
+  return found->second;
+}
+
 double Bounds::of(const Point& point) {
   plan::Plan plan = space_.plan_at(point);
   const plan::Plan usual;

@@ -16,7 +16,7 @@
 namespace gnomon::tuner {
 
 enum class StrategyKind : std::uint8_t {
-  automatic,         ///< bounds prune, a Gaussian process proposes, the dispatcher polishes
+  automatic,         ///< bounds prune, estimates rank, a Gaussian process proposes, the dispatcher polishes
   gaussian_process,  ///< expected improvement of a Gaussian process of log epoch times
   trees,             ///< boosted trees, their disagreement as uncertainty, and local search
   dispatcher,        ///< from each family's first guess downhill, MorphGL's feedback as a move
@@ -43,20 +43,32 @@ struct EnumNames<tuner::StrategyKind> {
 
 namespace gnomon::tuner {
 
-/// Lower bounds of a space's plans on a profiled machine (sim::lower_bound_s of the mean costs:
-/// microseconds), each computed once: plans that differ only in buffers, look-ahead and order share theirs.
-/// Where batches differ, an epoch whose batches take either route may be a little under it.
+/// What can be told of a space's plans on a profiled machine without simulating them, each computed once.
 class Bounds {
  public:
-  Bounds(const profiles::Profile& profile, const Space& space) : profile_(profile), space_(space) {}
+  Bounds(const profiles::Profile& profile, const Space& space);
+
+  /// The lower bound of the mean costs (sim::lower_bound_s; microseconds). Plans that differ only in buffers,
+  /// look-ahead and order share theirs. Where batches differ, an epoch whose batches take either route may be
+  /// a little under it.
   double of(const Point& point);
-  /// Bounds that were computed.
+  /// The epoch by arithmetic, all batches costing the mean (sim::predict_quickly), of at most 240 batches, in
+  /// proportion: within some percent of the simulated one. The point must be feasible.
+  double estimate(const Point& point);
+  /// Space::is_feasible.
+  bool is_feasible(const Point& point);
+
+  /// Bounds and estimates that were computed.
   std::int64_t count() const { return std::ssize(known_); }
+  std::int64_t estimates() const { return std::ssize(estimates_); }
 
  private:
   const profiles::Profile& profile_;
   const Space& space_;
+  profiles::Profile short_;
   std::map<std::vector<double>, double> known_;
+  std::map<Point, double> estimates_;
+  std::map<Point, bool> feasible_;
 };
 
 /// What a strategy searches. All must outlive it.

@@ -5,13 +5,17 @@
 #include <utility>
 
 #include "tuner/observed.h"
+#include "tuner/ranking.h"
 #include "tuner/surrogate.h"
 
 namespace gnomon::tuner {
 namespace {
 
-constexpr std::size_t first_points = 8;         ///< before the surrogate has its say
-constexpr std::size_t first_guessed = 4;        ///< of them, in `automatic`, by the stages' times
+constexpr std::size_t first_points = 8;     ///< before the surrogate has its say
+constexpr std::ptrdiff_t first_ranked = 6;  ///< of them, in `automatic`, the best by their estimates
+constexpr std::int64_t most_estimates = 1500;
+constexpr double estimate_error = 0.03;         ///< by which an epoch may well be under its estimate
+constexpr std::size_t enough = 60;              ///< evaluations after which only what is promising is tried
 constexpr std::size_t random_candidates = 160;  ///< at each turn, beside the best plans' neighbours
 constexpr std::int64_t small_space = 600;       ///< all of whose points are candidates
 constexpr std::size_t most_fruitless = 6;  ///< neighbours that are tried last without finding a better one
@@ -25,10 +29,11 @@ class SurrogateSearch final : public Strategy {
         kind_(kind),
         automatic_(kind == StrategyKind::automatic),
         random_({.seed = problem.seed, .purpose = base::Purpose::simulate, .epoch = 2}) {
-    add_model(0);
+    add_model();
     if (automatic_) {
-      add_model(1);
-      first_ = first_guesses(problem, first_guessed);
+      ranked_ = ranked_points(problem, random_, most_estimates);
+      first_.assign(ranked_.begin(),
+                    ranked_.begin() + std::min<std::ptrdiff_t>(first_ranked, std::ssize(ranked_)));
     }
     const auto drawn = random_points(problem.space, observed_, random_, first_points - first_.size());
     first_.insert(first_.end(), drawn.begin(), drawn.end());
@@ -89,58 +94,59 @@ class SurrogateSearch final : public Strategy {
     if (best && (!automatic_ || best->improvement >= least_improvement)) {
       return {best->point};
     }
-    if (!automatic_ || fruitless_ >= most_fruitless || !observed_.has_best()) {
+    if (!automatic_ || !observed_.has_best()) {
       return {};
+    }
+    if (fruitless_ >= most_fruitless) {
+      return next_ranked();
     }
     polishing_ = true;
     const auto last = most_promising(problem_.space.neighbours(observed_.best().point));
-    return last ? std::vector<Point>{last->point} : std::vector<Point>{};
+    return last ? std::vector<Point>{last->point} : next_ranked();
+  }
+
+  /// Whatever the surrogate says: the next by its estimate that could still be the best.
+  std::vector<Point> next_ranked() const {
+    for (const Point& point : ranked_) {
+      if (problem_.bounds.estimate(point) > observed_.best_s() * (1 + estimate_error) ||
+          observed_.entries().size() >= enough) {
+        break;
+      }
+      if (can_win(point)) {
+        return {point};
+      }
+    }
+    return {};
   }
 
   bool can_win(const Point& point) const {
-    return observed_.is_new(point) && problem_.space.is_feasible(point) &&
+    return observed_.is_new(point) && problem_.bounds.is_feasible(point) &&
            (!automatic_ || problem_.bounds.of(point) < observed_.best_s());
   }
 
-  /// A surrogate of log(epoch) - share * log(bound).
-  struct Model {
-    double share = 0;
-    std::unique_ptr<Surrogate> surrogate;
-  };
-
-  void add_model(double share) {
-    models_.push_back({share, kind_ == StrategyKind::trees ? make_trees_surrogate(problem_.seed)
-                                                           : make_gaussian_surrogate(problem_.space)});
+  void add_model() {
+    surrogate_ = kind_ == StrategyKind::trees ? make_trees_surrogate(problem_.seed)
+                                              : make_gaussian_surrogate(problem_.space);
   }
 
-  double known(const Model& model, const Point& point) const {
-    return model.share > 0 ? model.share * std::log(problem_.bounds.of(point)) : 0;
+  /// What need not be learnt: `automatic` learns how far epochs are from their estimates.
+  double known(const Point& point) const {
+    return automatic_ ? std::log(problem_.bounds.estimate(point)) : 0;
   }
 
-  /// Teaches all models; the one that finds the values most probable has its say.
   void learn() {
-    double most = -std::numeric_limits<double>::infinity();
-    for (const Model& model : models_) {
-      if (const double evidence = learn(model); evidence > most) {
-        most = evidence;
-        chosen_ = &model;
-      }
-    }
-  }
-
-  double learn(const Model& model) const {
     std::vector<std::vector<double>> codes;
     std::vector<double> values;
     double worst = 0;
     for (const auto& entry : observed_.entries()) {
       codes.push_back(problem_.space.encode(entry.point));
-      values.push_back(std::log(entry.prediction.epoch_s) - known(model, entry.point));
+      values.push_back(std::log(entry.prediction.epoch_s) - known(entry.point));
       worst = std::isfinite(values.back()) ? std::max(worst, values.back()) : worst;
     }
     for (double& value : values) {
       value = std::isfinite(value) ? value : worst + 1;  // what does not fit is worse than the worst
     }
-    return model.surrogate->learn(codes, values);
+    surrogate_->learn(codes, values);
   }
 
   std::vector<Point> candidates() {
@@ -151,7 +157,13 @@ class SurrogateSearch final : public Strategy {
       }
       return points;
     }
-    auto points = random_points(problem_.space, observed_, random_, random_candidates);
+    std::vector<Point> points;
+    if (automatic_) {
+      points.assign(ranked_.begin(),
+                    ranked_.begin() + std::min<std::ptrdiff_t>(random_candidates, std::ssize(ranked_)));
+    } else {
+      points = random_points(problem_.space, observed_, random_, random_candidates);
+    }
     for (const Point& good : observed_.fastest(3)) {
       const auto around = problem_.space.neighbours(good);
       points.insert(points.end(), around.begin(), around.end());
@@ -184,12 +196,12 @@ class SurrogateSearch final : public Strategy {
     if (fresh.empty()) {
       return std::nullopt;
     }
-    const auto normals = chosen_->surrogate->at(codes);
+    const auto normals = surrogate_->at(codes);
     const double goal = observed_.has_best() ? std::log(observed_.best_s()) : 0;
     Scored best{{}, -1};
     for (std::size_t i = 0; i < fresh.size(); ++i) {
       const double improvement =
-          expected_improvement({normals[i].mean + known(*chosen_, fresh[i]), normals[i].variance}, goal);
+          expected_improvement({normals[i].mean + known(fresh[i]), normals[i].variance}, goal);
       if (improvement > best.improvement) {
         best = {fresh[i], improvement};
       }
@@ -200,8 +212,8 @@ class SurrogateSearch final : public Strategy {
   Problem problem_;
   StrategyKind kind_;
   bool automatic_;
-  std::vector<Model> models_;
-  const Model* chosen_ = nullptr;
+  std::unique_ptr<Surrogate> surrogate_;
+  std::vector<Point> ranked_;
   base::RandomStream random_;
   Observed observed_;
   std::vector<Point> first_;
