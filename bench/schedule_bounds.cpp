@@ -120,7 +120,8 @@ class Case {
   sim::Prediction evaluate(const plan::Plan& plan) {
     const bool spread = profile_.workload.train.deviation_s > 0;
     const auto model = sim::machine_model(profile_, plan, spread, seed_);
-    return simulator_.run(plan, model, profile_.workload.batches, false);
+    return spread ? simulator_.run(plan, model, profile_.workload.batches, false)
+                  : sim::run_quickly(plan, model, profile_.workload.batches);
   }
 
   sim::Prediction tuned_claim_ahead() {

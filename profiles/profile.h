@@ -202,7 +202,8 @@ struct ScalingPoint {
   }
 };
 
-/// The share of accesses that a cache answers which holds this share of all vertices.
+/// The share of accesses that a cache answers which holds this share of all vertices (of adjacency lists: of
+/// their bytes).
 struct HitPoint {
   double share = 0;
   double hits = 0;

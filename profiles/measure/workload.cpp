@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "profiles/measure/accesses.h"
 #include "profiles/measure/bench.h"
 #include "profiles/measure/machine.h"
 #include "profiles/measure/slowdown.h"
@@ -23,6 +24,8 @@ constexpr std::int64_t chunk = 2;
 constexpr std::int64_t least_rounds = 3;
 /// The share of the time limit for the machine's bandwidths (each of the two).
 constexpr double bandwidth_share = 0.04;
+/// For what caches would answer.
+constexpr double access_share = 0.05;
 
 double seconds(const StageSpan& span) { return span.end_s - span.begin_s; }
 
@@ -48,7 +51,7 @@ class Ratio {
 
 /// All that the rounds have measured.
 struct Measured {
-  std::array<Series, schedule::num_stages> alone;
+  std::array<Series, schedule::num_basic_stages> alone;
   Series vertices, edges, bytes;
   Ratio cpu_batch_beside_train, train_beside_cpu_batch;
   Ratio cpu_batch_beside_device_batch, device_batch_beside_cpu_batch;
@@ -301,12 +304,16 @@ Profile measure(const graph::Graph& graph, const plan::Job& job, const MeasureOp
   profile.time_limit_s = options.time_limit_s;
   StopRule rule{.asked_interval = options.asked_interval, .time_limit_s = options.time_limit_s};
 
-  Rounds rounds(graph, job, usable_cores(), options.stop);
-  profile.workload = describe(graph, job, rounds.batches());
   Measured measured;
-  rule.time_limit_s *= 1 - 2 * bandwidth_share;
-  run_rounds(rounds, measured, rule, watch, options.progress);
+  rule.time_limit_s *= 1 - 2 * bandwidth_share - access_share;
+  {
+    Rounds rounds(graph, job, usable_cores(), options.stop);
+    profile.workload = describe(graph, job, rounds.batches());
+    run_rounds(rounds, measured, rule, watch, options.progress);
+  }
   fill(profile.workload, measured, rule);
+  base::report(options.progress, "counting accesses", 0, 0);
+  measure_accesses(graph, job, {access_share * options.time_limit_s, options.stop}, profile.workload);
 
   bool converged = measured.converged(rule);
   rule.time_limit_s = options.time_limit_s * bandwidth_share;

@@ -97,6 +97,11 @@ TEST(Measure, RoundTripsAsADocument) {
   std::filesystem::remove(path);
 }
 
+TEST(Measure, EndsWhenItIsSure) {
+  const auto profile = measure(tiny_graph(), tiny_job(), {.asked_interval = 1, .time_limit_s = 300});
+  EXPECT_EQ(profile.stopped_by, "interval");
+}
+
 TEST(Measure, SaysThatTheTimeLimitStoppedIt) {
   const auto profile = measure(tiny_graph(), tiny_job(), {.asked_interval = 1e-9, .time_limit_s = 0.3});
   EXPECT_EQ(profile.stopped_by, "time_limit");

@@ -1,0 +1,78 @@
+#include "profiles/measure/accesses.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "graph/generate.h"
+
+namespace gnomon::profiles {
+namespace {
+
+TEST(HitPoints, ByHand) {
+  // Of ten vertices 7, 2 and 5 are held first; uses are 6, 3 and 1 of ten: shares 0.1, 0.2, 0.3.
+  Counts uses(10);
+  uses[7] = 6;
+  uses[2] = 3;
+  uses[5] = 1;
+  const std::vector<graph::VertexId> order{7, 2, 5};
+  const auto points = hit_points(order, uses, {});
+  ASSERT_EQ(points.size(), 3U);
+  EXPECT_DOUBLE_EQ(points[0].share, 0.1);
+  EXPECT_DOUBLE_EQ(points[0].hits, 0.6);
+  EXPECT_DOUBLE_EQ(points[1].share, 0.2);
+  EXPECT_DOUBLE_EQ(points[1].hits, 0.9);
+  EXPECT_DOUBLE_EQ(points[2].hits, 1);
+  // 7 weighs 30 of 100 bytes, 2 has 10, 5 has 10.
+  std::vector<double> weights(10, 50.0 / 7);
+  weights[7] = 30;
+  weights[2] = weights[5] = 10;
+  const auto weighed = hit_points(order, uses, weights);
+  ASSERT_EQ(weighed.size(), 2U);  // nothing new between 0.3 and 0.5
+  EXPECT_DOUBLE_EQ(weighed[0].share, 0.3);
+  EXPECT_DOUBLE_EQ(weighed[0].hits, 0.6);
+  EXPECT_DOUBLE_EQ(weighed[1].share, 0.5);
+  EXPECT_TRUE(hit_points(order, Counts(10), {}).empty());
+}
+
+TEST(FittedSkew, IsThatOfACurve) {
+  // 0.1^(1 - 0.6)
+  EXPECT_NEAR(fitted_skew({{0.01, 0.2}, {0.1, std::pow(0.1, 0.4)}, {0.5, 0.9}}), 0.6, 1e-12);
+  EXPECT_EQ(fitted_skew({}), 0);
+}
+
+TEST(Accesses, BetterKnowledgeAnswersMore) {
+  graph::Rmat options;
+  options.scale = 12;
+  const auto graph = graph::generate_in_memory(options);
+  plan::Job job;
+  job.fanouts = {5, 5};
+  job.batch_size = 64;
+  WorkloadProfile workload;
+  workload.cpu_batch.mean_s = workload.device_batch.mean_s = 10;
+  measure_accesses(graph, job, {.time_limit_s = 1000}, workload);
+  EXPECT_GT(workload.parts.cpu_sample_s, 0);
+  EXPECT_DOUBLE_EQ(workload.parts.device_sample_s, workload.parts.cpu_sample_s);
+  for (const Accesses* accesses : {&workload.features, &workload.topology}) {
+    EXPECT_GT(accesses->skew, 0);
+    const auto hits = [&](plan::CachePolicy policy) {
+      for (const auto& curve : accesses->curves) {
+        if (curve.policy == policy) {
+          for (const auto& point : curve.points) {
+            if (point.share >= 0.1) {
+              return point.hits;
+            }
+          }
+        }
+      }
+      return -1.0;
+    };
+    EXPECT_GE(hits(plan::CachePolicy::optimal), hits(plan::CachePolicy::value_weight));
+    EXPECT_GE(hits(plan::CachePolicy::optimal), hits(plan::CachePolicy::out_degree));
+    EXPECT_GT(hits(plan::CachePolicy::value_weight), 0.8 * hits(plan::CachePolicy::optimal));
+    EXPECT_GT(hits(plan::CachePolicy::value_weight), 0.1);  // which any choice answers
+  }
+}
+
+}  // namespace
+}  // namespace gnomon::profiles
