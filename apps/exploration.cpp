@@ -11,6 +11,7 @@
 #include "apps/tuning.h"
 #include "base/error.h"
 #include "base/processes.h"
+#include "base/usable.h"
 
 namespace gnomon::apps {
 namespace {

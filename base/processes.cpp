@@ -1,7 +1,6 @@
 #include "base/processes.h"
 
 #include <poll.h>
-#include <sched.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -192,12 +191,6 @@ std::vector<Answer> collect(std::vector<std::unique_ptr<Process>> processes, std
 }
 
 }  // namespace
-
-int usable_cores() {
-  cpu_set_t cores;
-  CPU_ZERO(&cores);
-  return sched_getaffinity(0, sizeof cores, &cores) == 0 ? std::max(1, CPU_COUNT(&cores)) : 1;
-}
 
 std::vector<std::string> in_processes(std::int64_t count, int jobs,
                                       const std::function<std::string(std::int64_t)>& work,

@@ -3,14 +3,12 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/progress.h"
 
 namespace gnomon::base {
-
-/// Cores that this process may run on.
-int usable_cores();
 
 /// Calls work(0) … work(count - 1) in `jobs` forked processes, each number in one of them, and returns what
 /// they returned by number. For work that cannot share a process, as SimGrid's engine, of which there is one

@@ -8,8 +8,8 @@
 #include "apps/open_data.h"
 #include "apps/output.h"
 #include "base/error.h"
+#include "base/usable.h"
 #include "plan/plan.h"
-#include "profiles/measure/machine.h"
 #include "schedule/timeline.h"
 
 namespace gnomon::apps {
@@ -56,7 +56,7 @@ TrainingRun run_of(const Options& options) {
     throw base::InputError("plan \"" + run.plan.name + "\"",
                            "simulated only: the runtime does not execute " + why + " yet");
   }
-  run.plan = plan::resolve(run.plan, {profiles::usable_cores(), true}, "plan " + run.plan.name);
+  run.plan = plan::resolve(run.plan, {base::usable_cores(), true}, "plan " + run.plan.name);
   return run;
 }
 

@@ -9,7 +9,7 @@
 #include "apps/open_data.h"
 #include "apps/output.h"
 #include "base/error.h"
-#include "profiles/measure/machine.h"
+#include "base/usable.h"
 #include "profiles/profile.h"
 
 namespace gnomon::apps {
@@ -42,7 +42,7 @@ void check_fits(const Options& options, const profiles::Profile& profile, const 
 }
 
 void validate(const Options& options) {
-  const plan::Cores cores{profiles::usable_cores(), true};
+  const plan::Cores cores{base::usable_cores(), true};
   const auto profile = profiles::read_profile(options.profile);
   std::vector<plan::Plan> plans;
   for (const auto& name : options.plans) {

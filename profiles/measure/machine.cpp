@@ -1,86 +1,20 @@
 #include "profiles/measure/machine.h"
 
-#include <sched.h>
-#include <sys/sysinfo.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <barrier>
-#include <cmath>
 #include <cstring>
 #include <fstream>
 #include <numeric>
-#include <sstream>
 #include <thread>
 #include <vector>
 
 #include "base/error.h"
+#include "base/usable.h"
 
 namespace gnomon::profiles {
-
 namespace {
-
-namespace fs = std::filesystem;
-
-/// The first number of a small file such as cpu.cfs_quota_us; empty when it is absent or no number ("max").
-std::optional<double> number_in(const fs::path& file) {
-  std::ifstream stream(file);
-  double number = 0;
-  return stream >> number ? std::optional(number) : std::nullopt;
-}
-
-std::optional<double> lower(std::optional<double> a, std::optional<double> b) {
-  return a && b ? std::min(*a, *b) : (a ? a : b);
-}
-
-/// One control group that this process is in: where its files lie, and the mount point above which no group
-/// lies.
-struct ControlGroup {
-  std::string controllers;  ///< "cpu,cpuacct"; empty for version 2
-  fs::path directory;
-};
-
-/// The groups in /proc/self/cgroup, lines "number:controllers:/path", each with all groups above it.
-std::vector<ControlGroup> control_groups(const fs::path& root) {
-  std::vector<ControlGroup> groups;
-  std::ifstream stream(root / "proc/self/cgroup");
-  for (std::string line; std::getline(stream, line);) {
-    const auto first = line.find(':');
-    const auto second = line.find(':', first + 1);
-    if (first == std::string::npos || second == std::string::npos) {
-      continue;
-    }
-    const auto controllers = line.substr(first + 1, second - first - 1);
-    const auto mount = root / "sys/fs/cgroup" / controllers;
-    // Inside a container the path may be the host's and not exist here: the loop then ends at the mount.
-    for (auto path = fs::path(line.substr(second + 1)).relative_path();; path = path.parent_path()) {
-      groups.push_back({controllers, mount / path});
-      if (path.empty()) {
-        break;
-      }
-    }
-  }
-  return groups;
-}
-
-bool has_controller(const ControlGroup& group, const std::string& name) {
-  return ("," + group.controllers + ",").find("," + name + ",") != std::string::npos;
-}
-
-std::optional<double> quota_of(const ControlGroup& group) {
-  double quota = 0;
-  double period = 0;
-  if (group.controllers.empty()) {
-    std::ifstream stream(group.directory / "cpu.max");  // "150000 100000" or "max 100000"
-    if (!(stream >> quota >> period)) {
-      return std::nullopt;
-    }
-  } else if (has_controller(group, "cpu")) {
-    quota = number_in(group.directory / "cpu.cfs_quota_us").value_or(-1);
-    period = number_in(group.directory / "cpu.cfs_period_us").value_or(0);
-  }
-  return quota > 0 && period > 0 ? std::optional(quota / period) : std::nullopt;
-}
 
 /// Sums the words, so that the compiler cannot leave the reads out.
 std::uint64_t sum_of(const std::uint64_t* words, std::size_t count) {
@@ -148,7 +82,7 @@ std::size_t cache_bytes(int level, std::size_t otherwise) {
 /// Bytes a second of all cores reading memory that no cache holds.
 double read_bandwidth(int cores, const MachineOptions& options, bool& converged) {
   const std::size_t last_cache = cache_bytes(_SC_LEVEL3_CACHE_SIZE, std::size_t{32} << 20);
-  const auto room = static_cast<std::size_t>(usable_memory_bytes() / 8);
+  const auto room = static_cast<std::size_t>(base::usable_memory_bytes() / 8);
   const std::size_t total = std::min(std::max(2 * last_cache, std::size_t{32} << 20), room);
   Readers readers(cores, total / static_cast<std::size_t>(cores));
   readers.read_once();
@@ -186,49 +120,6 @@ void throw_if_stopped(const std::atomic<bool>* stop) {
   }
 }
 
-std::optional<double> quota_cores(const fs::path& root) {
-  std::optional<double> least;
-  for (const auto& group : control_groups(root)) {
-    least = lower(least, quota_of(group));
-  }
-  return least;
-}
-
-std::optional<double> memory_limit_bytes(const fs::path& root) {
-  std::optional<double> least;
-  for (const auto& group : control_groups(root)) {
-    if (group.controllers.empty()) {
-      least = lower(least, number_in(group.directory / "memory.max"));
-    } else if (has_controller(group, "memory")) {
-      least = lower(least, number_in(group.directory / "memory.limit_in_bytes"));
-    }
-  }
-  return least;
-}
-
-int usable_cores() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  int cores = static_cast<int>(std::thread::hardware_concurrency());
-  if (sched_getaffinity(0, sizeof(set), &set) == 0) {
-    cores = CPU_COUNT(&set);
-  }
-  if (const auto quota = quota_cores()) {
-    cores = std::min(cores, static_cast<int>(std::floor(*quota)));
-  }
-  return std::max(cores, 1);
-}
-
-double usable_memory_bytes() {
-  struct sysinfo info {};
-  double bytes = 0;
-  if (sysinfo(&info) == 0) {
-    bytes = static_cast<double>(info.totalram) * info.mem_unit;
-  }
-  const auto limit = memory_limit_bytes();
-  return limit && (bytes == 0 || *limit < bytes) ? *limit : bytes;
-}
-
 std::string cpu_name() {
   std::ifstream stream("/proc/cpuinfo");
   for (std::string line; std::getline(stream, line);) {
@@ -247,8 +138,8 @@ MachineProfile measure_machine(const MachineOptions& options, bool& converged) {
     machine.name = host.c_str();
   }
   machine.cpu.name = cpu_name();
-  machine.cpu.cores = usable_cores();
-  machine.cpu.memory_bytes = usable_memory_bytes();
+  machine.cpu.cores = base::usable_cores();
+  machine.cpu.memory_bytes = base::usable_memory_bytes();
   base::report(options.progress, "memory bandwidth", 0, 2);
   machine.cpu.memory_bandwidth_bytes_per_s = read_bandwidth(machine.cpu.cores, options, converged);
   base::report(options.progress, "copy bandwidth", 1, 2);

@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/usable.h"
 #include "profiles/measure/accesses.h"
 #include "profiles/measure/bench.h"
 #include "profiles/measure/machine.h"
@@ -307,7 +308,7 @@ Profile measure(const graph::Graph& graph, const plan::Job& job, const MeasureOp
   Measured measured;
   rule.time_limit_s *= 1 - 2 * bandwidth_share - access_share;
   {
-    Rounds rounds(graph, job, usable_cores(), options.stop);
+    Rounds rounds(graph, job, base::usable_cores(), options.stop);
     profile.workload = describe(graph, job, rounds.batches());
     run_rounds(rounds, measured, rule, watch, options.progress);
   }

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "base/error.h"
+#include "base/usable.h"
 #include "graph/generate.h"
 #include "kernels/cpu/epoch_order.h"
 #include "kernels/cpu/sampler.h"
@@ -58,11 +59,11 @@ TEST(Measure, FillsEveryField) {
   expect_sane(workload.transfer, "transfer");
   expect_sane(workload.device_batch, "device_batch");
   expect_sane(workload.train, "train");
-  EXPECT_EQ(profile.machine.cpu.cores, usable_cores());
+  EXPECT_EQ(profile.machine.cpu.cores, base::usable_cores());
   EXPECT_EQ(workload.worker_efficiency.front().threads, 1);
-  EXPECT_EQ(workload.worker_efficiency.back().threads, usable_cores());
-  EXPECT_EQ(workload.train_speedup.back().threads, usable_cores());
-  EXPECT_EQ(workload.device_batch_speedup.back().threads, usable_cores());
+  EXPECT_EQ(workload.worker_efficiency.back().threads, base::usable_cores());
+  EXPECT_EQ(workload.train_speedup.back().threads, base::usable_cores());
+  EXPECT_EQ(workload.device_batch_speedup.back().threads, base::usable_cores());
 }
 
 TEST(Measure, CountsBatchesAsTheSamplerMakesThem) {
@@ -157,7 +158,7 @@ TEST(Measure, NamesAJobThatCannotRun) {
 TEST(MeasureEpoch, RunsEveryPresetAndWatchesTheStopFlag) {
   const auto graph = tiny_graph();
   for (const auto& preset : plan::runnable_presets()) {
-    const auto plan = plan::resolve(preset, {usable_cores(), true}, preset.name);
+    const auto plan = plan::resolve(preset, {base::usable_cores(), true}, preset.name);
     std::int64_t trained = 0;
     const auto progress = [&](std::string_view, std::int64_t done, std::int64_t) { trained = done; };
     EXPECT_GT(measure_epoch_s(graph, tiny_job(), plan, {.warm_up_batches = 3, .progress = progress}), 0);
