@@ -1,18 +1,18 @@
 // How near the schedules come to the lower bound on random stage times, with and without spread between
 // batches, and whether any breaks the bound that MorphGL's paper proves. Writes the quantiles as a document.
 
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <iostream>
 #include <limits>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -20,6 +20,7 @@
 #include "base/document.h"
 #include "base/error.h"
 #include "base/philox.h"
+#include "base/processes.h"
 #include "plan/plan.h"
 #include "sim/prediction.h"
 #include "tuner/tuner.h"
@@ -148,57 +149,24 @@ class Case {
   CaseResult result_{};
 };
 
-/// Every jobs-th case from `first` on, in this process.
-std::vector<CaseResult> run_cases(const Options& options, double spread, std::int64_t first) {
-  sim::Simulator simulator;
-  std::vector<CaseResult> results;
-  for (std::int64_t number = first; number < options.cases; number += options.jobs) {
-    results.push_back(Case(options, number, spread, simulator).run());
-    if (first == 0 && number % (100 * options.jobs) == 0) {
-      std::cerr << "\rcase " << number << " of " << options.cases << std::flush;
+std::vector<CaseResult> run_cases(const Options& options, double spread) {
+  std::optional<sim::Simulator> simulator;  // each process makes its own
+  const auto run_case = [&](std::int64_t number) {
+    if (!simulator) {
+      simulator.emplace();
     }
+    const CaseResult result = Case(options, number, spread, *simulator).run();
+    return std::string(reinterpret_cast<const char*>(&result), sizeof result);
+  };
+  const auto show = [](std::string_view what, std::int64_t done, std::int64_t total) {
+    std::cerr << "\r" << what << " " << done << " of " << total << std::flush;
+  };
+  std::vector<CaseResult> results;
+  for (const auto& bytes : base::in_processes(options.cases, options.jobs, run_case, show, "case")) {
+    std::memcpy(&results.emplace_back(), bytes.data(), sizeof(CaseResult));
   }
   return results;
 }
-
-/// A process for each job, as SimGrid's engine is one a process; they answer through pipes.
-class Job {
- public:
-  Job(const Options& options, double spread, int first) {
-    int ends[2];
-    if (pipe(ends) != 0) {
-      throw base::Failure("pipe", "cannot be made");
-    }
-    process_ = fork();
-    if (process_ == 0) {
-      const auto results = run_cases(options, spread, first);
-      FILE* out = fdopen(ends[1], "wb");
-      const bool written =
-          std::fwrite(results.data(), sizeof(CaseResult), results.size(), out) == results.size();
-      _exit(std::fclose(out) == 0 && written ? 0 : 1);
-    }
-    close(ends[1]);
-    in_ = ends[0];
-  }
-
-  void collect(std::vector<CaseResult>& results) {
-    FILE* in = fdopen(in_, "rb");
-    CaseResult result;
-    while (std::fread(&result, sizeof result, 1, in) == 1) {
-      results.push_back(result);
-    }
-    std::fclose(in);
-    int status = 0;
-    waitpid(process_, &status, 0);
-    if (status != 0) {
-      throw base::Failure("a job", "ended with an error");
-    }
-  }
-
- private:
-  pid_t process_ = -1;
-  int in_ = -1;
-};
 
 double quantile(std::vector<double> values, double share) {
   std::sort(values.begin(), values.end());
@@ -224,14 +192,7 @@ Json summary(const std::vector<CaseResult>& results, std::size_t schedule) {
 }
 
 Json run(const Options& options, double spread) {
-  std::vector<Job> jobs;
-  for (int first = 0; first < options.jobs; ++first) {
-    jobs.emplace_back(options, spread, first);
-  }
-  std::vector<CaseResult> results;
-  for (Job& job : jobs) {
-    job.collect(results);
-  }
+  const auto results = run_cases(options, spread);
   Json json = {{"spread", spread}, {"epoch_over_lower_bound", Json::array()}};
   for (std::size_t schedule = 0; schedule < schedules.size(); ++schedule) {
     json["epoch_over_lower_bound"].push_back(summary(results, schedule));
@@ -280,8 +241,8 @@ int main(int argc, char** argv) {
     }
     base::write_file_atomically(options.output, document.dump(2) + "\n");
     print(document);
-  } catch (const base::Failure& failure) {
-    std::cerr << failure.what() << "\n";
+  } catch (const std::exception& error) {
+    std::cerr << error.what() << "\n";
     return 1;
   }
 }

@@ -2,9 +2,6 @@
 // of plans, on random workloads whose optimum is known: by simulating every plan whose lower bound does not
 // rule it out. bench/compare_tuners.py adds other optimisers, for which `serve` answers.
 
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
@@ -20,6 +17,7 @@
 #include "base/document.h"
 #include "base/error.h"
 #include "base/philox.h"
+#include "base/processes.h"
 #include "sim/prediction.h"
 #include "tuner/search.h"
 #include "tuner/space.h"
@@ -221,43 +219,15 @@ Json row_of(const Options& options, int number) {
   return row;
 }
 
-/// A process for each job, as SimGrid's engine is one a process; rows come back through a pipe, a line each.
 std::vector<Json> rows_of(const Options& options) {
-  std::vector<std::pair<pid_t, FILE*>> jobs;
-  for (int job = 0; job < options.jobs; ++job) {
-    int ends[2];
-    if (pipe(ends) != 0) {
-      throw base::Failure("pipe", "cannot be made");
-    }
-    const pid_t process = fork();
-    if (process == 0) {
-      FILE* out = fdopen(ends[1], "w");
-      for (int i = job; i < options.workloads; i += options.jobs) {
-        const auto row = row_of(options, options.first + i);
-        std::cerr << row.dump() << "\n";
-        std::fprintf(out, "%s\n", row.dump().c_str());
-      }
-      _exit(std::fclose(out) == 0 ? 0 : 1);
-    }
-    close(ends[1]);
-    jobs.emplace_back(process, fdopen(ends[0], "r"));
-  }
-  std::vector<Json> rows(static_cast<std::size_t>(options.workloads));
-  for (const auto& [process, in] : jobs) {
-    char* line = nullptr;
-    std::size_t size = 0;
-    while (getline(&line, &size, in) > 0) {
-      Json row = Json::parse(line);
-      const int number = std::stoi(row["workload"].get<std::string>().substr(7)) - options.first;
-      rows.at(static_cast<std::size_t>(number)) = std::move(row);
-    }
-    std::free(line);
-    std::fclose(in);
-    int status = 0;
-    waitpid(process, &status, 0);
-    if (status != 0) {
-      throw base::Failure("a job", "ended with an error");
-    }
+  const auto row = [&](std::int64_t number) {
+    const auto text = row_of(options, options.first + static_cast<int>(number)).dump();
+    std::cerr << text << "\n";
+    return text;
+  };
+  std::vector<Json> rows;
+  for (const auto& text : base::in_processes(options.workloads, options.jobs, row, {}, "")) {
+    rows.push_back(Json::parse(text));
   }
   return rows;
 }
