@@ -18,9 +18,6 @@ using plan::Schedule;
 using profiles::scaling_at;
 using profiles::WorkloadProfile;
 
-constexpr double index_bytes = 8;
-constexpr double value_bytes = 4;
-
 double share_of(double part, double rest) { return part + rest > 0 ? part / (part + rest) : 0.5; }
 
 /// A measured bandwidth or rate that the plan cannot do without.

@@ -16,6 +16,10 @@ struct PlanCosts {
 };
 PlanCosts costs_of_plan(const profiles::Profile& profile, const plan::Plan& plan);
 
+/// machine_model of a plan whose mean costs are known already.
+MachineModel machine_model(const profiles::Profile& profile, const plan::Plan& plan, const StageCosts& costs,
+                           bool spread, std::uint64_t seed);
+
 /// Devices that sample, where a factored plan leaves it open: the fewest that keep up with the trainers,
 /// ceil(D / (K + 1)) for K = training, or gathering where it takes longer, over sampling (GNNLab, EuroSys
 /// 2022, section 5.2), at least one and not all.

@@ -13,9 +13,6 @@ using plan::Reuse;
 using plan::Schedule;
 using profiles::WorkloadProfile;
 
-constexpr double index_bytes = 8;
-constexpr double value_bytes = 4;
-
 /// Weights, gradients and Adam's two moments.
 constexpr double copies_of_weights = 4;
 

@@ -9,6 +9,10 @@
 
 namespace gnomon::sim {
 
+/// Of a vertex's id in lists and batches, and of a feature, weight or embedding as it is computed with.
+inline constexpr double index_bytes = 8;
+inline constexpr double value_bytes = 4;
+
 /// What lies in the memory of the host, or of each device, at the peak of an epoch.
 struct MemoryUse {
   double topology_bytes = 0;

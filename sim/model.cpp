@@ -102,6 +102,11 @@ std::array<double, 4> memory_shares(const profiles::Profile& profile, const Stag
 
 MachineModel machine_model(const profiles::Profile& profile, const plan::Plan& plan, bool spread,
                            std::uint64_t seed) {
+  return machine_model(profile, plan, costs_of_plan(profile, plan).costs, spread, seed);
+}
+
+MachineModel machine_model(const profiles::Profile& profile, const plan::Plan& plan, const StageCosts& costs,
+                           bool spread, std::uint64_t seed) {
   MachineModel model;
   model.cores = profile.machine.cpu.cores;
   model.workers = plan.workers;
@@ -114,7 +119,7 @@ MachineModel machine_model(const profiles::Profile& profile, const plan::Plan& p
   model.host_device = profile.machine.device.kind == profiles::DeviceKind::host;
   model.device_threads = plan.device_threads;
   model.contention = profile.machine.contention;
-  model.costs = costs_of_plan(profile, plan).costs;
+  model.costs = costs;
   model.memory_shares = memory_shares(profile, model.costs);
   const double extra_cpu_s = handover_s(profile, plan);
   if (spread) {

@@ -221,29 +221,30 @@ Prediction impossible() {
   return prediction;
 }
 
-}  // namespace
-
-Prediction predict(Simulator& simulator, const profiles::Profile& profile, const plan::Plan& plan,
-                   bool with_timeline, std::uint64_t seed) {
+/// Predicts a plan that fits by `run`, which is given the resolved plan and its costs.
+template <typename Run>
+Prediction predict_where_it_fits(const profiles::Profile& profile, const plan::Plan& plan, const Run& run) {
   const auto resolved = resolve_on(profile, plan);
-  const auto memory = costs_of_plan(profile, resolved).memory;
-  auto prediction = memory.shortage != Shortage::none
-                        ? impossible()
-                        : simulator.run(resolved, machine_model(profile, resolved, true, seed),
-                                        profile.workload.batches, with_timeline);
+  const auto [costs, memory] = costs_of_plan(profile, resolved);
+  auto prediction = memory.shortage != Shortage::none ? impossible() : run(resolved, costs);
   prediction.memory = memory;
   return prediction;
 }
 
+}  // namespace
+
+Prediction predict(Simulator& simulator, const profiles::Profile& profile, const plan::Plan& plan,
+                   bool with_timeline, std::uint64_t seed) {
+  return predict_where_it_fits(profile, plan, [&](const plan::Plan& resolved, const StageCosts& costs) {
+    return simulator.run(resolved, machine_model(profile, resolved, costs, true, seed),
+                         profile.workload.batches, with_timeline);
+  });
+}
+
 Prediction predict_quickly(const profiles::Profile& profile, const plan::Plan& plan) {
-  const auto resolved = resolve_on(profile, plan);
-  const auto memory = costs_of_plan(profile, resolved).memory;
-  auto prediction =
-      memory.shortage != Shortage::none
-          ? impossible()
-          : run_quickly(resolved, machine_model(profile, resolved, false, 0), profile.workload.batches);
-  prediction.memory = memory;
-  return prediction;
+  return predict_where_it_fits(profile, plan, [&](const plan::Plan& resolved, const StageCosts& costs) {
+    return run_quickly(resolved, machine_model(profile, resolved, costs, false, 0), profile.workload.batches);
+  });
 }
 
 }  // namespace gnomon::sim
