@@ -21,9 +21,10 @@ using plan::Schedule;
 /// Where a number's range ends when the field table leaves it (almost) open.
 constexpr double most_steps = 64;
 
-bool has_cpu_buffer(const Plan& plan) { return plan.uses_workers() && plan.schedule != Schedule::sequential; }
-
-bool has_device_buffer(const Plan& plan) { return plan.schedule != Schedule::sequential; }
+/// Workers beside the device, and a buffer between them.
+bool has_cpu_lanes(const Plan& plan, const Cores&) {
+  return plan.uses_workers() && plan.schedule != Schedule::sequential;
+}
 
 /// With batches from the CPU, too: sampling may lean towards what the device holds.
 bool can_cache(const Plan& plan, const Cores& cores) {
@@ -41,10 +42,9 @@ const std::map<std::string, Rule>& rules() {
       {"unaligned_reads", [](const Plan&, const Cores&) { return false; }},
       {"order", [](const Plan& p, const Cores&) { return p.schedule != Schedule::sequential; }},
       {"gather", [](const Plan& p, const Cores&) { return p.route != Route::both; }},
-      {"workers",
-       [](const Plan& p, const Cores&) { return p.uses_workers() && p.schedule != Schedule::sequential; }},
-      {"cpu_buffer", [](const Plan& p, const Cores&) { return has_cpu_buffer(p); }},
-      {"device_buffer", [](const Plan& p, const Cores&) { return has_device_buffer(p); }},
+      {"workers", has_cpu_lanes},
+      {"cpu_buffer", has_cpu_lanes},
+      {"device_buffer", [](const Plan& p, const Cores&) { return p.schedule != Schedule::sequential; }},
       {"look_ahead", [](const Plan& p, const Cores&) { return p.schedule == Schedule::claim_ahead; }},
       // Without a link of its own a host device's copies are a thread's work, which nothing else holds up.
       {"copy_during_device_batch",

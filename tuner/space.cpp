@@ -1,9 +1,6 @@
 #include "tuner/space.h"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
-#include <set>
 #include <utility>
 
 #include "base/error.h"
@@ -17,8 +14,6 @@ using plan::Plan;
 /// How many points are looked at to tell whether a space holds any feasible plan.
 constexpr std::int64_t most_looked_at = 200'000;
 
-std::string in_quotes(const std::string& text) { return "\"" + text + "\""; }
-
 double value_of(const Field& field, const std::string& text) {
   if (field.kind == FieldKind::category) {
     const auto found = std::find(field.names.begin(), field.names.end(), text);
@@ -27,7 +22,7 @@ double value_of(const Field& field, const std::string& text) {
       for (const auto& name : field.names) {
         known += (known.empty() ? "" : ", ") + name;
       }
-      throw base::InputError("plan." + field.path, in_quotes(text) + " is not known; use one of " + known);
+      throw base::InputError("plan." + field.path, "\"" + text + "\" is not known; use one of " + known);
     }
     return static_cast<double>(found - field.names.begin());
   }
@@ -37,19 +32,6 @@ double value_of(const Field& field, const std::string& text) {
   return value;
 }
 
-/// How near a number is to another on a dimension's scale.
-double distance(const Dimension& dimension, double a, double b) {
-  return dimension.log_scale ? std::abs(std::log((1 + a) / (1 + b))) : std::abs(a - b);
-}
-
-/// Of the positions in `choices` the one whose value is nearest.
-int nearest_choice(const Dimension& dimension, const std::vector<int>& choices, double value) {
-  return *std::min_element(choices.begin(), choices.end(), [&](int a, int b) {
-    return distance(dimension, dimension.values[static_cast<std::size_t>(a)], value) <
-           distance(dimension, dimension.values[static_cast<std::size_t>(b)], value);
-  });
-}
-
 std::string message_of(const Plan& plan, const plan::Cores& cores) {
   try {
     plan::resolve(plan, cores, "plan");
@@ -57,76 +39,6 @@ std::string message_of(const Plan& plan, const plan::Cores& cores) {
   } catch (const base::InputError& error) {
     return error.what();
   }
-}
-
-/// What a space is asked to hold, one by one, so that any part can be left out.
-struct Parts {
-  std::vector<std::string> names;
-  std::vector<bool> kept;
-};
-
-Parts parts_of(const SpaceRequest& request) {
-  Parts parts;
-  for (const auto& constraint : request.constraints) {
-    parts.names.push_back(constraint.name);
-  }
-  for (const auto& [path, texts] : request.values) {
-    std::string name = path + " = ";
-    for (const auto& text : texts) {
-      name += (&text == &texts.front() ? "" : " or ") + text;
-    }
-    parts.names.push_back(name);
-  }
-  parts.kept.assign(parts.names.size(), true);
-  return parts;
-}
-
-SpaceRequest request_of(const SpaceRequest& whole, const std::vector<bool>& kept) {
-  SpaceRequest request{whole.cores, whole.batches, {}, {}};
-  std::size_t part = 0;
-  for (const auto& constraint : whole.constraints) {
-    if (kept[part++]) {
-      request.constraints.push_back(constraint);
-    }
-  }
-  for (const auto& value : whole.values) {
-    if (kept[part++]) {
-      request.values.insert(value);
-    }
-  }
-  return request;
-}
-
-bool holds_plans(const SpaceRequest& request) {
-  try {
-    const Space space(request);
-    return true;
-  } catch (const NoPlans&) {
-    return false;
-  }
-}
-
-/// The names of as few parts as exclude each other: each one alone could be left out, but then there are
-/// plans.
-std::string conflict_of(const SpaceRequest& request) {
-  Parts parts = parts_of(request);
-  for (std::size_t part = 0; part < parts.kept.size(); ++part) {
-    parts.kept[part] = false;
-    if (holds_plans(request_of(request, parts.kept))) {
-      parts.kept[part] = true;
-    }
-  }
-  std::vector<std::string> names;
-  for (std::size_t part = 0; part < parts.kept.size(); ++part) {
-    if (parts.kept[part]) {
-      names.push_back(in_quotes(parts.names[part]));
-    }
-  }
-  std::string text;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    text += (i == 0 ? "" : i + 1 == names.size() ? " and " : ", ") + names[i];
-  }
-  return text + (names.size() > 1 ? " exclude each other" : " excludes every plan");
 }
 
 }  // namespace
@@ -147,14 +59,6 @@ std::vector<int> thread_choices(const plan::Cores& cores) {
   }
   threads.push_back(cores.host_device ? cores.count : 1);
   return threads;
-}
-
-Space make_space(const SpaceRequest& request) {
-  try {
-    return Space(request);
-  } catch (const NoPlans&) {
-    throw base::InputError("no plan is left", conflict_of(request));
-  }
 }
 
 Space::Space(SpaceRequest request) : request_(std::move(request)), defaults_(field_values(Plan{})) {
@@ -355,173 +259,6 @@ std::string Space::why_not(const Point& point) const {
     }
   }
   return "";
-}
-
-std::optional<Point> Space::nearest(const Plan& plan) const {
-  const auto values = field_values(plan);
-  Point point(dimensions_.size(), -1);
-  for (std::size_t d = 0; d < dimensions_.size(); ++d) {
-    const Dimension& dimension = dimensions_[d];
-    if (dimension.is_category() && matters(dimension.field.path, plan, request_.cores)) {
-      const auto found =
-          std::find(dimension.values.begin(), dimension.values.end(), values[dimension.position]);
-      if (found == dimension.values.end()) {
-        return std::nullopt;
-      }
-      point[d] = static_cast<int>(found - dimension.values.begin());
-    }
-  }
-  const auto found = family_by_categories_.find(point);
-  if (found == family_by_categories_.end()) {
-    return std::nullopt;
-  }
-  const Family& family = families_[found->second];
-  for (std::size_t d = 0; d < dimensions_.size(); ++d) {
-    if (!family.choices[d].empty()) {
-      point[d] = nearest_choice(dimensions_[d], family.choices[d], values[dimensions_[d].position]);
-    }
-  }
-  return point;
-}
-
-std::optional<Point> Space::normalised(const Point& point) const {
-  Point categories(dimensions_.size(), -1);
-  for (std::size_t d = 0; d < dimensions_.size(); ++d) {
-    if (dimensions_[d].is_category() &&
-        matters(dimensions_[d].field.path, raw_plan(categories), request_.cores)) {
-      categories[d] = point[d];
-    }
-  }
-  const auto found = family_by_categories_.find(categories);
-  if (found == family_by_categories_.end()) {
-    return std::nullopt;
-  }
-  return into_family(families_[found->second], point);
-}
-
-Point Space::into_family(const Family& family, const Point& point) const {
-  Point moved = family.categories;
-  for (std::size_t d = 0; d < dimensions_.size(); ++d) {
-    if (!family.choices[d].empty()) {
-      const double value = point[d] < 0 ? defaults_[dimensions_[d].position]
-                                        : dimensions_[d].values[static_cast<std::size_t>(point[d])];
-      moved[d] = nearest_choice(dimensions_[d], family.choices[d], value);
-    }
-  }
-  return moved;
-}
-
-/// For each value of each category the most similar other family that has it.
-std::vector<const Space::Family*> Space::families_beside(const Family& family) const {
-  std::map<std::pair<std::size_t, int>, std::pair<int, const Family*>> nearest;
-  for (const Family& other : families_) {
-    int differences = 0;
-    for (std::size_t d = 0; d < dimensions_.size(); ++d) {
-      differences += other.categories[d] != family.categories[d];
-    }
-    for (std::size_t d = 0; d < dimensions_.size() && differences > 0; ++d) {
-      if (other.categories[d] != family.categories[d]) {
-        const auto [known, is_new] =
-            nearest.try_emplace({d, other.categories[d]}, std::pair(differences, &other));
-        if (!is_new && differences < known->second.first) {
-          known->second = {differences, &other};
-        }
-      }
-    }
-  }
-  std::set<std::int64_t> seen;
-  std::vector<const Family*> families;
-  for (const auto& [change, found] : nearest) {
-    if (seen.insert(found.second->first).second) {
-      families.push_back(found.second);
-    }
-  }
-  return families;
-}
-
-std::vector<Point> Space::neighbours(const Point& point) const {
-  const Family& family = family_of(point);
-  std::vector<Point> around;
-  for (std::size_t d = 0; d < dimensions_.size(); ++d) {
-    const auto& choices = family.choices[d];
-    const auto here = std::lower_bound(choices.begin(), choices.end(), point[d]) - choices.begin();
-    for (const auto step : {here - 1, here + 1}) {
-      if (step >= 0 && step < std::ssize(choices)) {
-        around.push_back(point);
-        around.back()[d] = choices[static_cast<std::size_t>(step)];
-      }
-    }
-  }
-  for (const Family* other : families_beside(family)) {
-    around.push_back(into_family(*other, point));
-  }
-  return around;
-}
-
-std::vector<Point> Space::along(const Point& point, std::size_t dimension) const {
-  std::vector<Point> points;
-  for (const int choice : family_of(point).choices.at(dimension)) {
-    points.push_back(point);
-    points.back()[dimension] = choice;
-  }
-  return points.empty() ? std::vector<Point>{point} : points;
-}
-
-bool Space::varies(std::size_t dimension) const {
-  const auto& first = families_.front();
-  return std::any_of(families_.begin(), families_.end(), [&](const Family& family) {
-    return family.choices[dimension].size() > 1 ||
-           family.categories[dimension] != first.categories[dimension];
-  });
-}
-
-std::vector<Point> Space::family_starts() const {
-  std::vector<Point> points;
-  for (const Family& family : families_) {
-    points.push_back(at(family.first));
-  }
-  return points;
-}
-
-int Space::coordinates() const {
-  std::ptrdiff_t most = 0;
-  for (const Family& family : families_) {
-    most = std::max(most, std::count_if(family.choices.begin(), family.choices.end(),
-                                        [](const auto& choices) { return choices.size() > 1; }));
-  }
-  return static_cast<int>(most) + 1;
-}
-
-Point Space::at_coordinates(const std::vector<double>& coordinates) const {
-  const auto pick = [](double coordinate, std::size_t count) {
-    return std::min(count - 1, static_cast<std::size_t>(coordinate * static_cast<double>(count)));
-  };
-  const Family& family = families_[pick(coordinates.at(0), families_.size())];
-  Point point = family.categories;
-  std::size_t next = 1;
-  for (std::size_t d = 0; d < dimensions_.size(); ++d) {
-    if (const auto& choices = family.choices[d]; !choices.empty()) {
-      point[d] = choices.size() == 1 ? choices.front() : choices[pick(coordinates.at(next), choices.size())];
-      next += choices.size() > 1;
-    }
-  }
-  return point;
-}
-
-std::vector<double> Space::encode(const Point& point) const {
-  std::vector<double> code(point.begin(), point.end());
-  for (std::size_t d = 0; d < dimensions_.size(); ++d) {
-    const Dimension& dimension = dimensions_[d];
-    if (dimension.is_category() || point[d] < 0) {
-      continue;
-    }
-    const double least = dimension.values.front();
-    const double most = dimension.values.back();
-    const double value = dimension.values[static_cast<std::size_t>(point[d])];
-    const auto scaled = [&](double number) { return dimension.log_scale ? std::log1p(number) : number; };
-    code[d] = most > least ? (scaled(value) - scaled(least)) / (scaled(most) - scaled(least)) : 0;
-  }
-  return code;
 }
 
 void Space::name_families() {

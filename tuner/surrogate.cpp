@@ -10,25 +10,41 @@
 namespace gnomon::tuner {
 namespace {
 
-/// Mean and deviation by which values are brought to mean 0 and variance 1.
-struct Standard {
-  double mean = 0;
-  double deviation = 1;
-};
+/// Brings values to mean 0 and variance 1, and what is predicted of them back.
+class Standard {
+ public:
+  Standard() = default;
+  explicit Standard(const std::vector<double>& values) {
+    const auto count = static_cast<double>(values.size());
+    for (const double value : values) {
+      mean_ += value / count;
+    }
+    double squares = 0;
+    for (const double value : values) {
+      squares += (value - mean_) * (value - mean_) / count;
+    }
+    deviation_ = squares > 1e-24 ? std::sqrt(squares) : 1;
+  }
 
-Standard standard_of(const std::vector<double>& values) {
-  Standard standard;
-  const auto count = static_cast<double>(values.size());
-  for (const double value : values) {
-    standard.mean += value / count;
+  double deviation() const { return deviation_; }
+  std::vector<double> scaled(std::vector<double> values) const {
+    for (double& value : values) {
+      value = (value - mean_) / deviation_;
+    }
+    return values;
   }
-  double squares = 0;
-  for (const double value : values) {
-    squares += (value - standard.mean) * (value - standard.mean) / count;
+  std::vector<Normal> restored(std::vector<Normal> normals) const {
+    for (Normal& normal : normals) {
+      normal.mean = mean_ + deviation_ * normal.mean;
+      normal.variance *= deviation_ * deviation_;
+    }
+    return normals;
   }
-  standard.deviation = squares > 1e-24 ? std::sqrt(squares) : 1;
-  return standard;
-}
+
+ private:
+  double mean_ = 0;
+  double deviation_ = 1;
+};
 
 class GaussianSurrogate final : public Surrogate {
  public:
@@ -44,28 +60,20 @@ class GaussianSurrogate final : public Surrogate {
   }
 
   double learn(const std::vector<std::vector<double>>& codes, const std::vector<double>& values) override {
-    standard_ = standard_of(values);
-    Samples samples{columns_, rows_of(codes), {}};
-    for (const double value : values) {
-      samples.values.push_back((value - standard_.mean) / standard_.deviation);
-    }
+    standard_ = Standard(values);
+    Samples samples{columns_, rows_of(codes), standard_.scaled(values)};
     if (5 * codes.size() >= 6 * fitted_at_) {
       kernel_ = fit_kernel(samples, kernel_, 30);
       fitted_at_ = codes.size();
     }
     const double evidence = log_likelihood(samples, kernel_).value -
-                            static_cast<double>(codes.size()) * std::log(standard_.deviation);
+                            static_cast<double>(codes.size()) * std::log(standard_.deviation());
     process_.emplace(std::move(samples), kernel_);
     return evidence;
   }
 
   std::vector<Normal> at(const std::vector<std::vector<double>>& codes) const override {
-    auto found = process_->at(rows_of(codes));
-    for (Normal& normal : found) {
-      normal.mean = standard_.mean + standard_.deviation * normal.mean;
-      normal.variance *= standard_.deviation * standard_.deviation;
-    }
-    return found;
+    return standard_.restored(process_->at(rows_of(codes)));
   }
 
  private:
@@ -95,22 +103,13 @@ class TreesSurrogate final : public Surrogate {
   explicit TreesSurrogate(std::uint64_t seed) : seed_(seed) {}
 
   double learn(const std::vector<std::vector<double>>& codes, const std::vector<double>& values) override {
-    standard_ = standard_of(values);
-    std::vector<double> scaled;
-    for (const double value : values) {
-      scaled.push_back((value - standard_.mean) / standard_.deviation);
-    }
-    trees_.emplace(rows_of(codes), scaled, TreesOptions{.seed = seed_});
+    standard_ = Standard(values);
+    trees_.emplace(rows_of(codes), standard_.scaled(values), TreesOptions{.seed = seed_});
     return 0;
   }
 
   std::vector<Normal> at(const std::vector<std::vector<double>>& codes) const override {
-    auto found = trees_->at(rows_of(codes));
-    for (Normal& normal : found) {
-      normal.mean = standard_.mean + standard_.deviation * normal.mean;
-      normal.variance *= standard_.deviation * standard_.deviation;
-    }
-    return found;
+    return standard_.restored(trees_->at(rows_of(codes)));
   }
 
  private:
