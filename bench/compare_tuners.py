@@ -18,40 +18,14 @@ takes the best of 1,000 random feasible plans by logarithmic expected improvemen
 import argparse
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parent / "peers"))
+from harness import Peer, environment  # noqa: E402
+
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ["optuna==5.0.0", "botorch==0.18.1", "scikit-learn==1.9.1"]
-
-
-def environment():
-    """A Python that has the peers."""
-    directory = ROOT / "build" / "tuners-venv"
-    python = directory / "bin" / "python"
-    if not (directory / "ready").exists():
-        subprocess.run([sys.executable, "-m", "venv", "--system-site-packages", directory], check=True)
-        subprocess.run([python, "-m", "pip", "install", "-q", *PACKAGES], check=True)
-        (directory / "ready").touch()
-    return python
-
-
-class Server:
-    """Simulates plans of one workload."""
-
-    def __init__(self, build, workload, seed):
-        program = [build / "bench" / "bench_tuner", "--serve", str(workload), "--seed", str(seed)]
-        self.process = subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-
-    def ask(self, **question):
-        self.process.stdin.write(json.dumps(question) + "\n")
-        self.process.stdin.flush()
-        return json.loads(self.process.stdout.readline())
-
-    def close(self):
-        self.process.stdin.close()
-        self.process.wait()
 
 
 class Count:
@@ -73,7 +47,7 @@ def optuna_tpe(server, count, seed):
     import optuna
 
     optuna.logging.set_verbosity(optuna.logging.ERROR)
-    dimensions = server.ask(describe=True)["dimensions"]
+    dimensions = server.ask({"describe": True})["dimensions"]
     study = optuna.create_study(sampler=optuna.samplers.TPESampler(seed=seed, multivariate=True, group=True))
     for _ in range(50 * count.budget):
         if count.is_over():
@@ -88,7 +62,7 @@ def optuna_tpe(server, count, seed):
                 point.append(trial.suggest_categorical(path, list(range(last + 1))))
             else:
                 point.append(trial.suggest_int(path, 0, last))
-        answer = server.ask(evaluate=point)
+        answer = server.ask({"evaluate": point})
         if answer is None:
             study.tell(trial, state=optuna.trial.TrialState.FAIL)
         else:
@@ -109,7 +83,7 @@ def botorch_gp_ei(server, count, seed):
     warnings.filterwarnings("ignore")
     torch.set_num_threads(1)
     torch.manual_seed(seed)
-    dimensions = server.ask(describe=True)["dimensions"]
+    dimensions = server.ask({"describe": True})["dimensions"]
 
     def encode(points):
         rows = []
@@ -126,19 +100,19 @@ def botorch_gp_ei(server, count, seed):
     known, values = [], []
 
     def evaluate(point):
-        epoch_s = server.ask(evaluate=point["point"])["epoch_s"]
+        epoch_s = server.ask({"evaluate": point["point"]})["epoch_s"]
         known.append(point)
         values.append([-torch.tensor(epoch_s).log().item()])
         count.add(epoch_s)
 
-    for point in server.ask(random=10):
+    for point in server.ask({"random": 10}):
         if not count.is_over():
             evaluate(point)
     while not count.is_over():
         x, y = encode(known), torch.tensor(values, dtype=torch.float64)
         model = SingleTaskGP(x, y, outcome_transform=Standardize(m=1))
         fit_gpytorch_mll(ExactMarginalLogLikelihood(model.likelihood, model))
-        pool = server.ask(random=1000)
+        pool = server.ask({"random": 1000})
         improvement = LogExpectedImprovement(model, best_f=y.max())(encode(pool).unsqueeze(1))
         evaluate(pool[int(improvement.argmax())])
 
@@ -152,7 +126,7 @@ def main():
     parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--budget", type=int, default=100)
     options = parser.parse_args()
-    python = environment()
+    python = environment(ROOT / "build" / "tuners-venv", PACKAGES, options=["--system-site-packages"])
     if Path(sys.prefix) != python.parent.parent:
         os.execv(python, [python, *sys.argv])
     document = json.loads(options.document.read_text())
@@ -163,7 +137,9 @@ def main():
         for name in options.names.split(","):
             counts = []
             for seed in range(options.seeds):
-                server = Server(options.build, int(row["workload"].removeprefix("random-")), seed)
+                workload = row["workload"].removeprefix("random-")
+                program = options.build / "bench" / "bench_tuner"
+                server = Peer([program, "--serve", workload, "--seed", str(seed)], threads=1)
                 count = Count(1.01 * row["optimum_s"], options.budget)
                 {"optuna_tpe": optuna_tpe, "botorch_gp_ei": botorch_gp_ei}[name](server, count, seed)
                 server.close()

@@ -14,14 +14,14 @@ PHMAP = ("https://github.com/greg7mdp/parallel-hashmap", "01c838b76a4f21024e478e
 PYG_LIB_FOLDERS = ["random/cpu/biased_sampling", "sampler/neighbor", "sampler/cpu/neighbor_kernel", "utils/check", "utils/convert"]
 
 
-def environment(directory, *installs):
-    """The Python of a virtual environment with what `installs` (arguments of pip, one call each) put there; made on
-    the first run."""
+def environment(directory, *installs, options=()):
+    """The Python of a virtual environment (of venv's `options`) with what `installs` (arguments of pip, one call each)
+    put there; made on the first run."""
     stamp = directory.with_name(directory.name + ".json")
     wanted = json.dumps(installs)
     if not stamp.exists() or stamp.read_text() != wanted:
         print(f"installing the peers into {directory}", file=sys.stderr)
-        subprocess.run([sys.executable, "-m", "venv", directory], check=True)
+        subprocess.run([sys.executable, "-m", "venv", *options, directory], check=True)
         for arguments in installs:
             subprocess.run([directory / "bin/pip", "install", "-q", *arguments], check=True)
         stamp.write_text(wanted)
