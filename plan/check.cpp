@@ -110,6 +110,10 @@ void check_exact(const Plan& plan, const std::string& where) {
 
 }  // namespace
 
+bool trains_in_order(const Plan& plan) {
+  return plan.order == Order::index || plan.schedule == Schedule::sequential;
+}
+
 bool changes_training(const Plan& plan) {
   return plan.bias > 1 || plan.embeddings.reuse != Reuse::none || plan.schedule == Schedule::macro_batch;
 }

@@ -154,6 +154,9 @@ struct Plan {
 /// Whether a plan changes which mini-batches are trained, or with which embeddings: then it is not exact.
 bool changes_training(const Plan& plan);
 
+/// Whether batch i is update i, whatever the timing: then its weights are those of every other such plan.
+bool trains_in_order(const Plan& plan);
+
 /// Throws InputError, naming `where` and the field, when the fields contradict each other.
 void check(const Plan& plan, const std::string& where);
 

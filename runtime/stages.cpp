@@ -24,13 +24,19 @@ void Stages::Pool::give(Slot slot) {
   }
 }
 
-Stages::Stages(const graph::Graph& graph, plan::Job job, plan::Plan plan, Learn learn)
+Stages::Stages(const graph::Graph& graph, plan::Job job, const plan::Plan& plan, Learn learn)
     : graph_(graph),
       topology_(kernels::cpu::fastest_of(graph)),
       job_(std::move(job)),
-      plan_(std::move(plan)),
-      learn_(std::move(learn)),
-      samplers_(static_cast<std::size_t>(std::max(1, plan_.workers))) {}
+      learn_(std::move(learn)) {
+  take_plan(plan);
+}
+
+void Stages::take_plan(const plan::Plan& plan) {
+  plan_ = plan;
+  const auto workers = static_cast<std::size_t>(std::max(1, plan.workers));
+  samplers_.resize(std::max(samplers_.size(), workers));  // those that a plan does not use wait for the next
+}
 
 std::int64_t Stages::batches() const {
   return kernels::cpu::num_batches(static_cast<std::int64_t>(graph_.train.size()), job_.batch_size);

@@ -28,7 +28,10 @@ class Stages {
   using Learn = std::function<void(const BatchData& data, std::int64_t batch)>;
 
   /// `graph` must outlive it. `plan` is resolved.
-  Stages(const graph::Graph& graph, plan::Job job, plan::Plan plan, Learn learn);
+  Stages(const graph::Graph& graph, plan::Job job, const plan::Plan& plan, Learn learn);
+
+  /// Goes on by another resolved plan; no stage may be running, and begin_epoch comes next.
+  void take_plan(const plan::Plan& plan);
 
   /// Mini-batches in a whole epoch.
   std::int64_t batches() const;

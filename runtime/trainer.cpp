@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <stdexcept>
 #include <utility>
 
 #include "base/error.h"
@@ -75,11 +76,8 @@ void check_replay(const std::vector<std::vector<std::int64_t>>& replay, std::int
   }
 }
 
-void check_options(const graph::Graph& graph, const TrainOptions& options) {
-  graph::validate(graph, true);
-  plan::check(options.job, "job");
-  plan::check(options.plan, "plan");
-  const auto& plan = options.plan;
+void check_plan(const plan::Plan& plan) {
+  plan::check(plan, "plan");
   if (const auto why = plan::why_simulated_only(plan); !why.empty()) {
     throw base::InputError("plan " + plan.name,
                            "simulated only: the runtime does not execute " + why + " yet");
@@ -87,10 +85,47 @@ void check_options(const graph::Graph& graph, const TrainOptions& options) {
   if (plan.device_threads < 1 || (plan.uses_cpu_route() && plan.workers < 1)) {
     throw base::InputError("plan " + plan.name, "workers or device_threads are 0; resolve it first");
   }
+}
+
+void check_stretch(const Stretch& stretch, std::int64_t left) {
+  check_plan(stretch.plan);
+  if (!plan::trains_in_order(stretch.plan)) {
+    throw base::InputError("plan " + stretch.plan.name + ": order",
+                           "another plan takes over from it; use \"index\"");
+  }
+  if (stretch.batches < 1 || stretch.batches > left) {
+    throw std::invalid_argument("a stretch of " + std::to_string(stretch.batches) + " of " +
+                                std::to_string(left) + " batches");
+  }
+}
+
+void check_options(const graph::Graph& graph, const TrainOptions& options) {
+  graph::validate(graph, true);
+  plan::check(options.job, "job");
+  check_plan(options.plan);
   if (!options.replay.empty() && std::ssize(options.replay) < options.job.epochs) {
     throw base::InputError("replay", "has " + std::to_string(options.replay.size()) +
                                          " epochs; the job has " + std::to_string(options.job.epochs));
   }
+  if (!options.replay.empty() && options.next_stretch) {
+    throw std::invalid_argument("a replay follows one plan");
+  }
+}
+
+/// Adds a stretch to its epoch, whose clock stands still between stretches.
+void append(EpochReport& epoch, const StretchReport& stretch) {
+  const bool is_first = epoch.timeline.empty();
+  const double shift_s = is_first ? 0 : epoch.log.end_s - stretch.log.begin_s;
+  for (auto span : stretch.timeline) {
+    span.begin_s += shift_s;
+    span.end_s += shift_s;
+    epoch.timeline.push_back(span);
+  }
+  epoch.log.begin_s = is_first ? stretch.log.begin_s : epoch.log.begin_s;
+  epoch.log.end_s = stretch.log.end_s + shift_s;
+  epoch.log.cpu_batches += stretch.log.cpu_batches;
+  epoch.log.blocked_on_cpu_s += stretch.log.blocked_on_cpu_s;
+  epoch.log.blocked_on_device_s += stretch.log.blocked_on_device_s;
 }
 
 /// One call of train().
@@ -105,6 +140,8 @@ class Training {
   std::vector<std::int64_t> rest_of_epoch() const;
   StageWork stage_work(const std::vector<std::int64_t>& order);
   EpochReport train_epoch();
+  Stretch next_stretch(std::int64_t left) const;
+  StretchReport train_stretch(const Stretch& stretch, const std::vector<std::int64_t>& order);
   void learn(const BatchData& data, std::int64_t batch);
   void evaluate(EpochReport& report);
   bool is_better(const EpochReport& report) const;
@@ -118,7 +155,7 @@ class Training {
 
   const graph::Graph& graph_;
   const TrainOptions& options_;
-  plan::Plan plan_;
+  plan::Plan plan_;  ///< that trains now
   Learner learner_;
   RunState state_;
   Stages stages_;
@@ -218,24 +255,49 @@ EpochReport Training::train_epoch() {
   EpochReport report;
   report.epoch = state_.epoch;
   activity_ = "epoch " + std::to_string(state_.epoch + 1);
-  const auto order = rest_of_epoch();
-  stages_.begin_epoch(state_.epoch, order);
+  const auto rest = rest_of_epoch();
   seconds_before_ = state_.seconds;
   epoch_begin_ = Clock::now();
-  if (!order.empty()) {
-    HostMachine machine(plan_.workers, stage_work(order));
-    schedule::TracedMachine traced(machine);
-    report.log = schedule::run_epoch(plan_, std::ssize(order), traced);
-    report.timeline = traced.timeline();
-  }
-  for (auto& span : report.timeline) {
-    span.batch = order[static_cast<std::size_t>(span.batch)];
+  for (auto next = rest.begin(); next != rest.end();) {
+    const auto stretch = next_stretch(rest.end() - next);
+    const auto end = next + stretch.batches;
+    auto trained = train_stretch(stretch, {next, end});
+    next = end;
+    append(report, trained);
+    if (options_.on_stretch) {
+      options_.on_stretch(trained);
+    }
   }
   report.log.trained = state_.trained;
   report.seconds = seconds_before_ + report.log.seconds();
   state_.seconds = report.seconds;
   report.loss = state_.loss_sum / static_cast<double>(state_.seeds);
   report.train_accuracy = static_cast<double>(state_.correct) / static_cast<double>(state_.seeds);
+  return report;
+}
+
+Stretch Training::next_stretch(std::int64_t left) const {
+  if (!options_.next_stretch) {
+    return {plan_, left};
+  }
+  auto stretch = options_.next_stretch(left);
+  check_stretch(stretch, left);
+  return stretch;
+}
+
+StretchReport Training::train_stretch(const Stretch& stretch, const std::vector<std::int64_t>& order) {
+  plan_ = stretch.plan;
+  stages_.take_plan(plan_);
+  stages_.begin_epoch(state_.epoch, order);
+  HostMachine machine(plan_.workers, stage_work(order));
+  schedule::TracedMachine traced(machine);
+  StretchReport report{stretch, state_.epoch, schedule::run_epoch(plan_, std::ssize(order), traced),
+                       traced.timeline()};
+  const auto batch_at = [&](std::int64_t position) { return order[static_cast<std::size_t>(position)]; };
+  for (auto& span : report.timeline) {
+    span.batch = batch_at(span.batch);
+  }
+  std::transform(report.log.trained.begin(), report.log.trained.end(), report.log.trained.begin(), batch_at);
   return report;
 }
 

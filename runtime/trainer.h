@@ -12,6 +12,7 @@
 #include "graph/graph.h"
 #include "plan/job.h"
 #include "plan/plan.h"
+#include "runtime/stretch.h"
 #include "schedule/policies.h"
 #include "schedule/timeline.h"
 
@@ -50,6 +51,11 @@ struct TrainOptions {
   /// as batches become ready is then run as a pipeline in that order.
   std::vector<std::vector<std::int64_t>> replay{};
   std::function<void(const EpochReport&)> on_epoch{};
+  /// Asked at the start of an epoch and after each stretch for the next one, of 1 to `left` batches; when not
+  /// given, the rest of the epoch is trained by `plan`. Its plans train in the order of the indices. Not
+  /// together with `replay`.
+  std::function<Stretch(std::int64_t left)> next_stretch{};
+  std::function<void(const StretchReport&)> on_stretch{};
   base::Progress progress{};  ///< batches trained of the epoch's; called on the device thread
   /// Set from outside (Ctrl-C): saves a checkpoint, throws base::Interrupted.
   const std::atomic<bool>* stop = nullptr;

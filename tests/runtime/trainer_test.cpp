@@ -115,6 +115,86 @@ TEST_P(EveryModel, LearnsAPlantedPartition) {
   EXPECT_LT(report.epochs.back().loss, report.epochs.front().loss);
 }
 
+/// Plans that take turns, with stretches of so many batches.
+auto taking_turns(std::vector<plan::Plan> plans, std::vector<std::int64_t> lengths) {
+  return [plans, lengths, turn = std::size_t{0}](std::int64_t left) mutable {
+    const Stretch stretch{plans[turn % plans.size()], std::min(left, lengths[turn % lengths.size()])};
+    ++turn;
+    return stretch;
+  };
+}
+
+TEST_P(EveryModel, PlansThatTakeTurnsEndWithTheBitsOfOne) {
+  const auto job = small_job(GetParam());
+  const auto expected = run(job, sequential_plan());
+  const std::vector<plan::Plan> plans = {claim_ahead_plan(3, 2), plan_of(Schedule::pipelined, Route::cpu, 3),
+                                         plan_of(Schedule::sequential, Route::device, 0), sequential_plan()};
+  TrainOptions options{.job = job, .plan = sequential_plan()};
+  options.before_stage = random_delays(400);
+  options.next_stretch = taking_turns(plans, {5, 3, 1, 7, 100});
+  std::vector<std::int64_t> lengths;
+  std::vector<std::int64_t> trained;
+  options.on_stretch = [&](const StretchReport& report) {
+    EXPECT_EQ(std::ssize(report.log.trained), report.stretch.batches);
+    EXPECT_GT(report.log.seconds(), 0);
+    const auto trainings =
+        std::count_if(report.timeline.begin(), report.timeline.end(),
+                      [](const auto& span) { return span.stage == schedule::Stage::train; });
+    EXPECT_EQ(trainings, report.stretch.batches);
+    lengths.push_back(report.stretch.batches);
+    trained.insert(trained.end(), report.log.trained.begin(), report.log.trained.end());
+  };
+  const auto report = train(small_graph(), options);
+  EXPECT_EQ(report.weights_hash, expected.weights_hash);
+  EXPECT_EQ(lengths, (std::vector<std::int64_t>{5, 3, 1, 7, 13, 5, 3, 1, 7, 13}));
+  auto twice = first_batches(batches_an_epoch);
+  twice.insert(twice.end(), twice.begin(), twice.begin() + batches_an_epoch);
+  EXPECT_EQ(trained, twice);
+  for (const auto& epoch : report.epochs) {
+    EXPECT_EQ(epoch.log.trained, first_batches(batches_an_epoch));
+    EXPECT_EQ(epoch.loss, expected.epochs[static_cast<std::size_t>(epoch.epoch)].loss);
+  }
+  const auto& spans = report.epochs.back().timeline;
+  double trained_until_s = 0;
+  for (const auto& span : spans) {
+    if (span.stage == schedule::Stage::train) {
+      EXPECT_GE(span.begin_s, trained_until_s) << "batch " << span.batch << ": one clock for all stretches";
+      trained_until_s = span.end_s;
+    }
+  }
+  EXPECT_LE(trained_until_s, report.epochs.back().log.end_s);
+}
+
+TEST(Trainer, ARunStoppedWhilePlansTakeTurnsGoesOnUnderOne) {
+  const auto job = small_job(ModelKind::sage);
+  const TemporaryDirectory directory;
+  std::atomic<bool> stop = false;
+  TrainOptions options{.job = job, .plan = claim_ahead_plan(3, 2)};
+  options.run_directory = directory.path();
+  options.resume = true;
+  options.stop = &stop;
+  options.progress = [&](std::string_view, std::int64_t done, std::int64_t) { stop = done == 12; };
+  options.next_stretch = taking_turns({claim_ahead_plan(3, 2), sequential_plan()}, {10});
+  EXPECT_THROW(train(small_graph(), options), base::Interrupted);
+  options.stop = nullptr;
+  options.progress = {};
+  options.next_stretch = {};
+  EXPECT_EQ(train(small_graph(), options).weights_hash, run(job, sequential_plan()).weights_hash);
+  EXPECT_EQ(read_orders(directory.path() / "order.jsonl"), std::vector(2, first_batches(batches_an_epoch)));
+}
+
+TEST(Trainer, StretchesThatCannotBeAreRefused) {
+  TrainOptions options{.job = small_job(ModelKind::gcn), .plan = sequential_plan()};
+  options.next_stretch = [](std::int64_t) { return Stretch{dual_buffer_plan(2, 2, 1), 1}; };
+  EXPECT_THROW(train(small_graph(), options), base::InputError) << "its order depends on timing";
+  options.next_stretch = [](std::int64_t) { return Stretch{claim_ahead_plan(2, 0), 1}; };
+  EXPECT_THROW(train(small_graph(), options), base::InputError) << "not resolved";
+  for (const std::int64_t batches : {0, 30}) {
+    options.next_stretch = [batches](std::int64_t) { return Stretch{sequential_plan(), batches}; };
+    EXPECT_THROW(train(small_graph(), options), std::invalid_argument) << batches;
+  }
+}
+
 TEST(Trainer, DualBufferTrainsEveryBatchOnceAndItsLogReplaysTheWeights) {
   const auto job = small_job(ModelKind::sage);
   bool reordered = false;

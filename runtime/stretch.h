@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "plan/plan.h"
+#include "schedule/policies.h"
+#include "schedule/timeline.h"
+
+namespace gnomon::runtime {
+
+/// Successive mini-batches of one epoch, trained by one plan. An epoch is one stretch, or several where plans
+/// are compared while it is trained: plans that train in the order of the indices end with the same bits
+/// wherever one takes over from another.
+struct Stretch {
+  plan::Plan plan;  ///< resolved
+  std::int64_t batches = 0;
+};
+
+/// How a stretch went.
+struct StretchReport {
+  Stretch stretch;
+  std::int64_t epoch = 0;
+  schedule::EpochLog log;                     ///< `trained` are batches of the epoch
+  std::vector<schedule::StageSpan> timeline;  ///< likewise
+};
+
+}  // namespace gnomon::runtime
