@@ -92,6 +92,7 @@ Profile on_machine(Profile profile, const MachineProfile& machine) {
       ratio(computed_s + workload.device_batch_link_s, old.workload.device_batch.mean_s);
   set_mean(workload.device_batch, computed_s + workload.device_batch_link_s);
   profile.machine = machine;
+  profile.corrections.reset();
   if (machine.cpu.copy_bandwidth_bytes_per_s == 0) {
     profile.machine.cpu.copy_bandwidth_bytes_per_s = old.machine.cpu.copy_bandwidth_bytes_per_s;
   }

@@ -53,7 +53,8 @@ CatalogMachine find_machine(const std::string& name);
 /// - copies and reads over the link by the links' bandwidths, or where the measured machine had no link, the
 ///   batch's bytes over the new one; a host device reads over none.
 /// Times stay where one of the two numbers is not known, and so does what a core does, batching and copying,
-/// for no specification tells how fast it is. Contention stays unless the other machine gives its own.
+/// for no specification tells how fast it is. Contention stays unless the other machine gives its own;
+/// corrections, which real runs on the measured machine gave, do not.
 Profile on_machine(Profile profile, const MachineProfile& machine);
 
 }  // namespace gnomon::profiles

@@ -47,6 +47,14 @@ void check_part(double part_s, double whole_s, const std::string& path, const ch
   }
 }
 
+/// An error as large as the ratio says nothing.
+void check_correction(const std::optional<Correction>& correction, const std::string& path) {
+  if (correction && correction->standard_error >= correction->ratio) {
+    throw InputError(path + ".standard_error",
+                     "is not below the ratio; leave out a correction that is so uncertain");
+  }
+}
+
 }  // namespace
 
 void check(const Profile& profile, const std::string& where) {
@@ -75,6 +83,13 @@ void check(const Profile& profile, const std::string& where) {
              path + ".parts.device_sample_link_s", "device_batch_link_s");
   check_accesses(workload.features, path + ".features");
   check_accesses(workload.topology, path + ".topology");
+  if (profile.corrections) {
+    const std::string corrections = where + ": corrections";
+    check_correction(profile.corrections->cpu_batch, corrections + ".cpu_batch");
+    check_correction(profile.corrections->transfer, corrections + ".transfer");
+    check_correction(profile.corrections->device_batch, corrections + ".device_batch");
+    check_correction(profile.corrections->train, corrections + ".train");
+  }
 }
 
 Profile read_profile(const std::filesystem::path& path) {

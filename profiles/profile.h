@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -321,6 +322,42 @@ struct WorkloadProfile {
   }
 };
 
+/// How far a stage's time in real runs is from what was predicted of it there.
+struct Correction {
+  double ratio = 1;           ///< measured over predicted
+  double standard_error = 0;  ///< of the ratio
+  std::int64_t batches = 0;   ///< that it was measured on
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& f) {
+    f.required("ratio", self.ratio, base::Range{0.01, 100});
+    f.required("standard_error", self.standard_error, base::non_negative);
+    f.required("batches", self.batches, base::Range{1, 1e12});
+  }
+};
+
+/// What real runs say about the predictions: stages that they had. Predicted times are those measured alone,
+/// with contention; both are of the same plans.
+struct Corrections {
+  std::optional<Correction> cpu_batch;
+  std::optional<Correction> transfer;
+  std::optional<Correction> device_batch;
+  std::optional<Correction> train;
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& f) {
+    f("cpu_batch", self.cpu_batch);
+    f("transfer", self.transfer);
+    f("device_batch", self.device_batch);
+    f("train", self.train);
+  }
+};
+
+/// The ratio to predict with: 1 where nothing was measured.
+inline double ratio_of(const std::optional<Correction>& correction) {
+  return correction ? correction->ratio : 1.0;
+}
+
 /// What `gnomon profile` writes and everything that predicts reads.
 struct Profile {
   static constexpr std::string_view schema = "gnomon.profile/1";
@@ -328,7 +365,8 @@ struct Profile {
   WorkloadProfile workload;
   double asked_interval = 0.02;  ///< asked half width of the confidence intervals, relative to the mean
   double time_limit_s = 0;
-  std::string stopped_by;  ///< "interval" or "time_limit"
+  std::string stopped_by;                  ///< "interval" or "time_limit"
+  std::optional<Corrections> corrections;  ///< by which the simulator multiplies its stages' times
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& f) {
@@ -337,6 +375,7 @@ struct Profile {
     f("asked_interval", self.asked_interval, base::Range{0, 1});
     f("time_limit_s", self.time_limit_s, base::non_negative);
     f("stopped_by", self.stopped_by);
+    f("corrections", self.corrections);
   }
 };
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
+#include <optional>
 
 #include "base/error.h"
 #include "sim/zero_copy.h"
@@ -110,6 +112,9 @@ class Costing {
     keep_resident();
     compose();
     reduce();
+    if (profile_.corrections) {
+      correct(*profile_.corrections);
+    }
     return result_;
   }
 
@@ -343,6 +348,23 @@ class Costing {
                : needed(link.bandwidth_bytes_per_s, "machine.link.bandwidth_bytes_per_s", plan_) /
                      std::min(plan_.devices, link.devices_per_switch);
     costs().all_reduce_s = 2.0 * (trainers - 1) / trainers * parameters_bytes(workload_) / bandwidth;
+  }
+
+  /// By what real runs said. What they did not run stays as it is, as do disk and averages.
+  void correct(const profiles::Corrections& corrections) {
+    const auto multiply = [this](const std::optional<profiles::Correction>& correction,
+                                 std::initializer_list<double StageCosts::*> parts) {
+      for (double StageCosts::*part : parts) {
+        costs().*part *= profiles::ratio_of(correction);
+      }
+    };
+    multiply(corrections.cpu_batch, {&StageCosts::cpu_batch_s, &StageCosts::group_prepare_s});
+    multiply(corrections.transfer, {&StageCosts::transfer_s, &StageCosts::group_transfer_s});
+    multiply(
+        corrections.device_batch,
+        {&StageCosts::device_batch_s, &StageCosts::device_batch_link_s, &StageCosts::device_batch_peer_s,
+         &StageCosts::device_gather_s, &StageCosts::device_gather_link_s, &StageCosts::device_gather_peer_s});
+    multiply(corrections.train, {&StageCosts::train_s});
   }
 
   StageCosts& costs() { return result_.costs; }

@@ -10,11 +10,12 @@
 #include "runtime/pieces.h"
 #include "runtime/stages.h"
 #include "schedule/policies.h"
+#include "schedule/timeline.h"
 
 namespace gnomon::profiles {
 
-double measure_epoch_s(const graph::Graph& graph, const plan::Job& job, const plan::Plan& plan,
-                       const EpochOptions& options) {
+MeasuredEpoch measure_epoch(const graph::Graph& graph, const plan::Job& job, const plan::Plan& plan,
+                            const EpochOptions& options) {
   runtime::Learner learner(job, graph.features.columns, graph.num_classes);
   std::int64_t trained = 0;
   std::int64_t wanted = 0;
@@ -33,7 +34,9 @@ double measure_epoch_s(const graph::Graph& graph, const plan::Job& job, const pl
     std::iota(order.begin(), order.end(), 0);
     stages.begin_epoch(options.epoch, order);
     runtime::HostMachine machine(plan.workers, stages.work());
-    return schedule::run_epoch(plan, batches, machine).seconds();
+    schedule::TracedMachine traced(machine);
+    const double seconds = schedule::run_epoch(plan, batches, traced).seconds();
+    return MeasuredEpoch{seconds, traced.timeline()};
   };
   if (warm_up > 0) {
     run(warm_up);

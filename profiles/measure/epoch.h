@@ -2,11 +2,13 @@
 
 #include <atomic>
 #include <cstdint>
+#include <vector>
 
 #include "base/progress.h"
 #include "graph/graph.h"
 #include "plan/job.h"
 #include "plan/plan.h"
+#include "schedule/machine.h"
 
 namespace gnomon::profiles {
 
@@ -18,9 +20,14 @@ struct EpochOptions {
   const std::atomic<bool>* stop = nullptr;  ///< set from outside: throws base::Interrupted
 };
 
-/// Seconds that one epoch of a resolved plan takes for real, from its first start to its last update, with a
-/// model that is thrown away. Throws InputError and Interrupted.
-double measure_epoch_s(const graph::Graph& graph, const plan::Job& job, const plan::Plan& plan,
-                       const EpochOptions& options);
+struct MeasuredEpoch {
+  double seconds = 0;  ///< from the first start to the last update
+  std::vector<schedule::StageSpan> timeline;
+};
+
+/// One epoch of a resolved plan for real, with a model that is thrown away. Throws InputError and
+/// Interrupted.
+MeasuredEpoch measure_epoch(const graph::Graph& graph, const plan::Job& job, const plan::Plan& plan,
+                            const EpochOptions& options);
 
 }  // namespace gnomon::profiles

@@ -81,6 +81,12 @@ Profile measured() {
 
 // Twice the device's bandwidth, five times the link's: training 4 / 2, copies 6 / 5, and preparing, of whose
 // 5 s 3 are the link's, (5 - 3) / 2 + 3 / 5. A core stays a core.
+TEST(OnMachine, LeavesCorrectionsOfAnotherMachineBehind) {
+  auto profile = measured();
+  profile.corrections.emplace();
+  EXPECT_FALSE(on_machine(profile, profile.machine).corrections.has_value());
+}
+
 TEST(OnMachine, ScalesByBandwidths) {
   MachineProfile other = measured().machine;
   other.device.memory_bandwidth_bytes_per_s = 800;

@@ -50,6 +50,22 @@ TEST(Profile, SurvivesAFile) {
   std::filesystem::remove(path);
 }
 
+TEST(Profile, KeepsItsCorrections) {
+  Profile profile = valid_profile();
+  EXPECT_FALSE(base::to_document(profile).contains("corrections"));
+  profile.corrections.emplace();
+  profile.corrections->cpu_batch = Correction{.ratio = 1.25, .standard_error = 0.01, .batches = 40};
+  const auto document = base::to_document(profile);
+  EXPECT_EQ(document["corrections"].size(), 1U) << "stages that were not measured are left out";
+  const auto read = base::from_document<Profile>(document, "p.json");
+  EXPECT_EQ(read.corrections->cpu_batch->ratio, 1.25);
+  EXPECT_EQ(read.corrections->cpu_batch->batches, 40);
+  EXPECT_EQ(ratio_of(read.corrections->train), 1);
+  auto wrong = document;
+  wrong["corrections"]["cpu_batch"]["ratio"] = 0;
+  EXPECT_THROW(base::from_document<Profile>(wrong, "p.json"), base::InputError);
+}
+
 struct Contradiction {
   std::string message;  ///< a part of it
   std::function<void(Profile&)> make;
@@ -68,6 +84,11 @@ TEST(Profile, NamesEveryContradiction) {
        }},
       {"workload.cpu_batch: percentiles fall", [](Profile& p) { p.workload.cpu_batch.p5_s = 0.045; }},
       {"workload.train.mean_s: 0 is not", [](Profile& p) { p.workload.train.mean_s = 0; }},
+      {"corrections.train.standard_error: is not below",
+       [](Profile& p) {
+         p.corrections.emplace();
+         p.corrections->train = Correction{.ratio = 1.2, .standard_error = 1.3, .batches = 5};
+       }},
   };
   EXPECT_NO_THROW(check(valid_profile(), "p.json"));
   for (const Contradiction& contradiction : contradictions) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <thread>
 
@@ -161,10 +162,14 @@ TEST(MeasureEpoch, RunsEveryPresetAndWatchesTheStopFlag) {
     const auto plan = plan::resolve(preset, {base::usable_cores(), true}, preset.name);
     std::int64_t trained = 0;
     const auto progress = [&](std::string_view, std::int64_t done, std::int64_t) { trained = done; };
-    EXPECT_GT(measure_epoch_s(graph, tiny_job(), plan, {.warm_up_batches = 3, .progress = progress}), 0);
+    const auto epoch = measure_epoch(graph, tiny_job(), plan, {.warm_up_batches = 3, .progress = progress});
+    EXPECT_GT(epoch.seconds, 0);
     EXPECT_EQ(trained, 3 + 8) << plan.name;
+    const auto spans = std::count_if(epoch.timeline.begin(), epoch.timeline.end(),
+                                     [](const auto& span) { return span.stage == schedule::Stage::train; });
+    EXPECT_EQ(spans, 8) << "not what warmed up";
     const std::atomic<bool> stop = true;
-    EXPECT_THROW(measure_epoch_s(graph, tiny_job(), plan, {.stop = &stop}), base::Interrupted) << plan.name;
+    EXPECT_THROW(measure_epoch(graph, tiny_job(), plan, {.stop = &stop}), base::Interrupted) << plan.name;
   }
 }
 

@@ -83,6 +83,21 @@ TEST(Costs, WholeStagesAsMeasured) {
   EXPECT_DOUBLE_EQ(costs.all_reduce_s, 0);
 }
 
+// 10 * 1.5, 4.4 * 0.5, (8, of which 5 over the link) * 2; training was not measured.
+TEST(Costs, RealRunsCorrectThem) {
+  auto profile = gpu_profile();
+  profile.corrections.emplace();
+  profile.corrections->cpu_batch = profiles::Correction{.ratio = 1.5, .batches = 2};
+  profile.corrections->transfer = profiles::Correction{.ratio = 0.5, .batches = 2};
+  profile.corrections->device_batch = profiles::Correction{.ratio = 2, .batches = 2};
+  const auto costs = costs_of_plan(profile, plan_of(Schedule::claim_ahead, Route::both)).costs;
+  EXPECT_NEAR(costs.cpu_batch_s, 15, near_s);
+  EXPECT_NEAR(costs.transfer_s, 2.2, near_s);
+  EXPECT_NEAR(costs.device_batch_s, 16, near_s);
+  EXPECT_NEAR(costs.device_batch_link_s, 10, near_s);
+  EXPECT_NEAR(costs.train_s, 6, near_s);
+}
+
 TEST(Costs, WorkersInEachOthersWay) {
   // Three workers at 0.8 of one's pace each: 10 / 0.8.
   auto profile = gpu_profile();
