@@ -8,8 +8,10 @@
 #include <utility>
 
 #include "apps/interrupt.h"
+#include "apps/packed_prediction.h"
 #include "apps/progress_bar.h"
 #include "base/error.h"
+#include "base/processes.h"
 #include "sim/costs.h"
 #include "tuner/journal.h"
 #include "tuner/pareto.h"
@@ -59,11 +61,9 @@ base::Json search_document(const profiles::Profile& profile, const TuningOptions
           {"profile", base::write_value(profile)}};
 }
 
-/// The presets as published of which the profile tells enough and that may be taken, in the order of their
-/// names.
-std::vector<tuner::Candidate> preset_candidates(const tuner::SpaceRequest& request,
-                                                const tuner::Evaluate& evaluate) {
-  std::vector<tuner::Candidate> candidates;
+/// The presets as published that the machine can run and that may be taken, in the order of their names.
+std::vector<plan::Plan> preset_plans(const profiles::Profile& profile, const tuner::SpaceRequest& request) {
+  std::vector<plan::Plan> plans;
   for (const auto& preset : plan::presets()) {
     const bool allowed =
         std::all_of(request.constraints.begin(), request.constraints.end(),
@@ -72,13 +72,14 @@ std::vector<tuner::Candidate> preset_candidates(const tuner::SpaceRequest& reque
       continue;
     }
     try {
-      const auto plan = plan::resolve(preset, request.cores, preset.name);
-      candidates.push_back({plan, evaluate(plan)});
+      auto plan = plan::resolve(preset, request.cores, preset.name);
+      sim::machine_model(profile, sim::resolve_on(profile, plan), false, 0);
+      plans.push_back(std::move(plan));
     } catch (const base::InputError&) {
       // This machine has not what the plan asks for, or the profile does not tell it.
     }
   }
-  return candidates;
+  return plans;
 }
 
 /// Also what a journal does not hold.
@@ -105,6 +106,14 @@ std::vector<tuner::Candidate> best_of_each_name(std::vector<tuner::Candidate> ca
   return kept;
 }
 
+std::vector<plan::Plan> plans_of(const std::vector<tuner::Candidate>& candidates) {
+  std::vector<plan::Plan> plans;
+  for (const auto& candidate : candidates) {
+    plans.push_back(candidate.plan);
+  }
+  return plans;
+}
+
 /// The searches of one `gnomon tune`.
 class TuningRun {
  public:
@@ -115,7 +124,7 @@ class TuningRun {
         simulator_(simulator),
         options_(options),
         progress_(progress) {
-    evaluate_ = tuner::one_by_one([this](const plan::Plan& plan) { return predict(searched_, plan); });
+    evaluate_ = [this](const std::vector<plan::Plan>& plans) { return predict_all(searched_, plans); };
     if (!options.journal.empty()) {
       journal_.emplace(options.journal, search_document(profile, options));
       evaluate_ = journal_->recording(evaluate_);
@@ -125,6 +134,7 @@ class TuningRun {
 
   Tuning run() {
     tuning_.options = options_;
+    tuning_.corrections = profile_.corrections;
     tuning_.found = search(options_.limits, options_.budget, &tuning_);
     choose();
     if (options_.front) {
@@ -145,6 +155,20 @@ class TuningRun {
     return sim::predict(simulator_, profile, plan);
   }
 
+  /// In the processes that there are; whatever their number to the same bits.
+  std::vector<sim::Prediction> predict_all(const profiles::Profile& profile,
+                                           const std::vector<plan::Plan>& plans) {
+    const auto predict_one = [&](std::int64_t number) {
+      return pack(predict(profile, plans[static_cast<std::size_t>(number)]));
+    };
+    std::vector<sim::Prediction> predictions;
+    for (const auto& answer :
+         base::in_processes(std::ssize(plans), options_.processes, predict_one, {}, "tuning")) {
+      predictions.push_back(unpack(answer));
+    }
+    return predictions;
+  }
+
   tuner::SearchResult search(const tuner::MemoryLimits& limits, const tuner::Budget& budget, Tuning* facts) {
     TuningOptions options = options_;
     options.limits = limits;
@@ -162,16 +186,23 @@ class TuningRun {
 
   /// Among the presets and what was found the fastest plan of each name, by whole epochs.
   void choose() {
-    auto found = best_of_each_name(tuning_.found.evaluated);
+    auto candidates = best_of_each_name(tuning_.found.evaluated);
     if (searched_.workload.batches < profile_.workload.batches) {
-      for (auto& candidate : found) {
-        candidate.prediction = predict(profile_, candidate.plan);
-      }
+      candidates = predicted(plans_of(candidates));
     }
-    auto candidates = preset_candidates(request_of(profile_, options_),
-                                        [this](const plan::Plan& plan) { return predict(profile_, plan); });
-    candidates.insert(candidates.end(), found.begin(), found.end());
+    const auto presets = predicted(preset_plans(profile_, request_of(profile_, options_)));
+    candidates.insert(candidates.begin(), presets.begin(), presets.end());
     tuning_.candidates = best_of_each_name(std::move(candidates));
+  }
+
+  /// By whole epochs.
+  std::vector<tuner::Candidate> predicted(const std::vector<plan::Plan>& plans) {
+    const auto predictions = predict_all(profile_, plans);
+    std::vector<tuner::Candidate> candidates;
+    for (std::size_t i = 0; i < plans.size(); ++i) {
+      candidates.push_back({plans[i], predictions[i]});
+    }
+    return candidates;
   }
 
   double memory_bytes(const sim::Prediction& prediction) const {

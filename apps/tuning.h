@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,7 @@ struct TuningOptions {
   tuner::MemoryLimits limits;
   bool front = false;  ///< also the plans that no other beats in time and memory
   bool sensitivities = true;
+  int processes = 1;  ///< that simulate side by side; the result does not depend on them
   std::string journal;  ///< file that a search is resumed from; none when empty
 };
 
@@ -34,10 +36,11 @@ struct FrontPoint {
 /// What came of it.
 struct Tuning {
   TuningOptions options;
-  std::int64_t plans = 0;      ///< in the searched space
-  std::int64_t bounds = 0;     ///< lower bounds that were computed
-  std::int64_t estimates = 0;  ///< epochs by arithmetic, to rank plans by
-  std::size_t resumed = 0;     ///< evaluations that came from the journal
+  std::int64_t plans = 0;                            ///< in the searched space
+  std::int64_t bounds = 0;                           ///< lower bounds that were computed
+  std::int64_t estimates = 0;                        ///< epochs by arithmetic, to rank plans by
+  std::size_t resumed = 0;                           ///< evaluations that came from the journal
+  std::optional<profiles::Corrections> corrections;  ///< by which the profile's stages were corrected
   tuner::SearchResult found;
   std::vector<tuner::Candidate> candidates;  ///< presets and the fastest plan of each name, the fastest first
   std::vector<tuner::Sensitivity> sensitivities;
@@ -60,6 +63,13 @@ base::Json tuning_document(const Tuning& tuning);
 
 /// The compared plans as a table, the fastest first, and what was found.
 std::string tuning_text(const Tuning& tuning);
+
+/// How many evaluations of each fidelity it took: bounds, estimates, simulated epochs, real runs.
+std::string fidelities_text(const Tuning& tuning, int real_runs);
+base::Json fidelities_document(const Tuning& tuning, int real_runs);
+
+/// "corrected by real runs: cpu batch x 1.05 (+- 0.01) ..."; empty without corrections.
+std::string corrections_text(const std::optional<profiles::Corrections>& corrections);
 
 /// How far an epoch is over its lower bound, "3.2 %".
 std::string over_bound(const sim::Prediction& prediction);

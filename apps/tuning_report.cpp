@@ -63,6 +63,36 @@ base::Json prediction_document(const sim::Prediction& prediction) {
           {"bound_by", prediction.bound_by}};
 }
 
+std::string fidelities_text(const Tuning& tuning, int real_runs) {
+  return fmt::format("{} bounds, {} estimates, {} simulated epochs, {} real runs",
+                     format_count(tuning.bounds), format_count(tuning.estimates),
+                     tuning.found.evaluated.size(), real_runs);
+}
+
+base::Json fidelities_document(const Tuning& tuning, int real_runs) {
+  return {{"bounds", tuning.bounds},
+          {"estimates", tuning.estimates},
+          {"simulations", tuning.found.evaluated.size()},
+          {"real_runs", real_runs}};
+}
+
+std::string corrections_text(const std::optional<profiles::Corrections>& corrections) {
+  std::string text;
+  const auto add = [&text](const char* stage, const std::optional<profiles::Correction>& correction) {
+    if (correction) {
+      text += fmt::format("{} {} x {:.2f} (+- {:.2f})", text.empty() ? "" : ",", stage, correction->ratio,
+                          correction->standard_error);
+    }
+  };
+  if (corrections) {
+    add("CPU batching", corrections->cpu_batch);
+    add("transfer", corrections->transfer);
+    add("device batching", corrections->device_batch);
+    add("training", corrections->train);
+  }
+  return text.empty() ? "" : "corrected by real runs:" + text + "\n";
+}
+
 base::Json tuning_document(const Tuning& tuning) {
   base::Json candidates = base::Json::array();
   for (const auto& candidate : tuning.candidates) {
@@ -77,6 +107,7 @@ base::Json tuning_document(const Tuning& tuning) {
                          {"bounds", tuning.bounds},
                          {"estimates", tuning.estimates},
                          {"evaluations", tuning.found.evaluated.size()},
+                         {"fidelities", fidelities_document(tuning, 0)},
                          {"stopped_by", tuning.found.stopped_by},
                          {"candidates", candidates}};
   if (!tuning.sensitivities.empty()) {
@@ -118,13 +149,12 @@ std::string tuning_text(const Tuning& tuning) {
   text += fmt::format("\nbest of {} plans: {}, {} an epoch, {} over the lower bound {}\n",
                       format_count(tuning.plans), best.plan.name, format_seconds(best.prediction.epoch_s),
                       over_bound(best.prediction), format_seconds(best.prediction.lower_bound_s));
-  text += fmt::format("strategy {}: {} bounds, {} estimates, {} simulated epochs, stopped by {}\n",
-                      base::name_of(tuning.options.strategy), format_count(tuning.bounds),
-                      format_count(tuning.estimates), tuning.found.evaluated.size(), tuning.found.stopped_by);
+  text += fmt::format("strategy {}: {}, stopped by {}\n", base::name_of(tuning.options.strategy),
+                      fidelities_text(tuning, 0), tuning.found.stopped_by);
   if (tuning.resumed > 0) {
     text += fmt::format("{} of them from {}\n", tuning.resumed, tuning.options.journal);
   }
-  return text + sensitivities_text(tuning) + front_text(tuning);
+  return text + corrections_text(tuning.corrections) + sensitivities_text(tuning) + front_text(tuning);
 }
 
 }  // namespace gnomon::apps

@@ -6,6 +6,7 @@
 #include "apps/output.h"
 #include "apps/tuning.h"
 #include "base/error.h"
+#include "base/usable.h"
 
 namespace gnomon::apps {
 namespace {
@@ -15,6 +16,7 @@ struct Options {
   std::string out;
   std::string strategy = "auto";
   std::string budget = "100";
+  int processes = 0;
   TuningOptions tuning;
   bool json = false;
 };
@@ -41,6 +43,7 @@ void tune(const Options& options) {
   TuningOptions how = options.tuning;
   how.strategy = base::value_of<tuner::StrategyKind>("--strategy", options.strategy);
   how.budget = budget_of(options.budget);
+  how.processes = options.processes > 0 ? options.processes : base::usable_cores();
   const auto profile = profiles::read_profile(options.profile);
   sim::Simulator simulator;
   const auto result = tune_with_bar(profile, simulator, how);
@@ -65,6 +68,9 @@ Action add_tune(CLI::App& app) {
   app.add_option("-o,--out", options->out, "Write the best plan to this file");
   app.add_option("--strategy", options->strategy, "auto, gp, trees, dispatcher, sobol, random or exhaustive");
   app.add_option("--budget", options->budget, "Simulated epochs (200) or seconds (2.5s) at most");
+  app.add_option("--processes", options->processes,
+                 "Processes that simulate side by side; all cores when not given. The result is the same")
+      ->check(CLI::Range(1, 256));
   app.add_option("--seed", options->tuning.seed, "Seed of what is random in a search");
   app.add_option("--journal", options->tuning.journal,
                  "Write every simulated epoch to this file, and go on from what it holds");

@@ -8,6 +8,7 @@
 #include "apps/format.h"
 #include "apps/open_data.h"
 #include "apps/output.h"
+#include "apps/tuning.h"
 #include "base/error.h"
 #include "base/usable.h"
 #include "profiles/profile.h"
@@ -19,6 +20,7 @@ struct Options {
   std::string data;
   std::string profile;
   std::vector<std::string> plans;
+  std::string correct;
   int epochs = 3;
   bool json = false;
 };
@@ -43,7 +45,7 @@ void check_fits(const Options& options, const profiles::Profile& profile, const 
 
 void validate(const Options& options) {
   const plan::Cores cores{base::usable_cores(), true};
-  const auto profile = profiles::read_profile(options.profile);
+  auto profile = profiles::read_profile(options.profile);
   std::vector<plan::Plan> plans;
   for (const auto& name : options.plans) {
     plans.push_back(plan::resolve(plan::find_plan(name), cores, name));
@@ -54,11 +56,19 @@ void validate(const Options& options) {
   const auto graph = open_training_data(options.data);
   check_fits(options, profile, graph, cores);
   const auto results = validate_plans(graph, profile, plans, options.epochs);
+  const auto before = corrections_text(profile.corrections);
+  if (!options.correct.empty()) {
+    profile.corrections = corrections_by(results, profile);
+    base::write_document(options.correct, profile);
+  }
   if (options.json) {
     print_json(to_document(results, options.data, options.profile));
-  } else {
-    std::cout << text_of(results)
-              << fmt::format("mean absolute error {}\n", format_percent(mean_absolute_error(results)));
+    return;
+  }
+  std::cout << (before.empty() ? "" : "predictions are " + before) << text_of(results)
+            << fmt::format("mean absolute error {}\n", format_percent(mean_absolute_error(results)));
+  if (!options.correct.empty()) {
+    std::cout << "written to " << options.correct << ", " << corrections_text(profile.corrections);
   }
 }
 
@@ -74,6 +84,10 @@ Action add_validate(CLI::App& app) {
       ->allow_extra_args(false);
   app.add_option("--epochs", options->epochs, "Epochs of each plan; the median counts")
       ->check(CLI::Range(1, 1000));
+  app.add_option(
+      "--correct", options->correct,
+      "Write the profile to this file with what these runs say about its stages, for predictions by "
+      "tune, explore and validate");
   app.add_flag("--json", options->json, "Print one JSON document");
   return [options] { validate(*options); };
 }

@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <iostream>
 #include <optional>
+#include <utility>
 
 #include "apps/format.h"
 #include "apps/interrupt.h"
@@ -24,7 +26,7 @@ EpochUse use_of(const EpochReport& epoch, int workers) {
   const auto share = [&](std::initializer_list<Stage> stages, int lanes) {
     return schedule::utilisation(epoch.timeline, stages, epoch.log.begin_s, epoch.log.end_s, lanes);
   };
-  return {workers == 0 ? 0 : share({Stage::cpu_batch}, workers),
+  return {workers, workers == 0 ? 0 : share({Stage::cpu_batch}, workers),
           share({Stage::device_batch, Stage::train}, 1)};
 }
 
@@ -43,10 +45,10 @@ std::string heading() {
          row_of("-----", "--------", "--------", "--------", "--------", "--------", "--------");
 }
 
-std::string row_of(const EpochReport& epoch, const EpochUse& use, int workers) {
+std::string row_of(const EpochReport& epoch, const EpochUse& use) {
   return row_of(std::to_string(epoch.epoch + 1), fmt::format("{:.4f}", epoch.loss),
                 format_percent(epoch.train_accuracy), percent_or_dash(epoch.valid_accuracy),
-                format_seconds(epoch.seconds), workers == 0 ? "-" : format_percent(use.workers),
+                format_seconds(epoch.seconds), use.most_workers == 0 ? "-" : format_percent(use.workers),
                 format_percent(use.device));
 }
 
@@ -107,9 +109,19 @@ TrainingResult train_with_table(const graph::Graph& graph, const TrainingRun& ru
   if (!run.replay.empty()) {
     options.replay = runtime::read_orders(run.replay);
   }
+  result.plan = run.plan;
+  int most_workers = 0;
+  options.next_stretch = run.next_stretch;
+  options.on_stretch = [&](const runtime::StretchReport& report) {
+    result.plan = report.stretch.plan;
+    most_workers = std::max(most_workers, report.stretch.plan.workers);
+    if (run.on_stretch) {
+      run.on_stretch(report);
+    }
+  };
   options.on_epoch = [&](const EpochReport& epoch) {
-    result.use.push_back(use_of(epoch, run.plan.workers));
-    table.add(row_of(epoch, result.use.back(), run.plan.workers));
+    result.use.push_back(use_of(epoch, std::exchange(most_workers, 0)));
+    table.add(row_of(epoch, result.use.back()));
   };
   options.progress = table.progress();
   options.stop = &stop_on_interrupt();
@@ -148,11 +160,11 @@ base::Json to_document(const TrainingRun& run, const TrainingResult& result) {
                       {"blocked_on_cpu_s", epoch.log.blocked_on_cpu_s},
                       {"blocked_on_device_s", epoch.log.blocked_on_device_s}});
   }
-  return {{"schema", "gnomon.training/1"},         {"data", run.data},
-          {"run", run.files.directory.string()},   {"job", base::write_value(run.job)},
-          {"plan", base::write_value(run.plan)},   {"epochs", epochs},
-          {"best_epoch", report.best_epoch},       {"valid_accuracy", report.valid_accuracy},
-          {"test_accuracy", report.test_accuracy}, {"weights_hash", report.weights_hash}};
+  return {{"schema", "gnomon.training/1"},          {"data", run.data},
+          {"run", run.files.directory.string()},    {"job", base::write_value(run.job)},
+          {"plan", base::write_value(result.plan)}, {"epochs", epochs},
+          {"best_epoch", report.best_epoch},        {"valid_accuracy", report.valid_accuracy},
+          {"test_accuracy", report.test_accuracy},  {"weights_hash", report.weights_hash}};
 }
 
 double TrainingResult::median_epoch_s() const {

@@ -22,17 +22,22 @@ struct TrainingRun {
   bool resume = false;
   std::filesystem::path replay;  ///< an order.jsonl whose update order is followed; empty: none
   bool quiet = false;            ///< no table on stdout (it will carry a document)
+  /// As runtime::TrainOptions has them.
+  std::function<runtime::Stretch(std::int64_t left)> next_stretch{};
+  std::function<void(const runtime::StretchReport&)> on_stretch{};
 };
 
 /// How busy an epoch kept the machine, 0 to 1.
 struct EpochUse {
-  double workers = 0;
+  int most_workers = 0;  ///< of the plans that trained it
+  double workers = 0;    ///< of that many
   double device = 0;
 };
 
 struct TrainingResult {
   runtime::TrainReport report;
   std::vector<EpochUse> use;  ///< of each epoch of the report
+  plan::Plan plan;            ///< that trained last
 
   /// The middle one of the epochs' times: the first one also warms up. 0 without epochs.
   double median_epoch_s() const;

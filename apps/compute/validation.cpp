@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "apps/format.h"
 #include "apps/interrupt.h"
@@ -12,6 +13,7 @@
 #include "profiles/measure/epoch.h"
 #include "profiles/measure/statistics.h"
 #include "sim/prediction.h"
+#include "tuner/correction.h"
 
 namespace gnomon::apps {
 namespace {
@@ -70,7 +72,7 @@ std::vector<Validated> validate_plans(const graph::Graph& graph, const profiles:
   sim::Simulator simulator;
   std::vector<Validated> results;
   for (const auto& plan : plans) {
-    results.push_back({plan, sim::predict(simulator, profile, plan).epoch_s, {}, 0});
+    results.push_back({plan, sim::predict(simulator, profile, plan).epoch_s, {}, 0, {}});
   }
   const auto& stop = stop_on_interrupt();
   for (int round = 0; round < rounds; ++round) {
@@ -84,14 +86,27 @@ std::vector<Validated> validate_plans(const graph::Graph& graph, const profiles:
             fmt::format("round {} of {}, plan {} of {}", round + 1, rounds, number + 1, results.size());
         base::report(bar.progress(), what, done, total);
       };
-      result.measured_s.push_back(
-          profiles::measure_epoch_s(graph, profile.workload.job, result.plan, options));
+      auto epoch = profiles::measure_epoch(graph, profile.workload.job, result.plan, options);
+      result.measured_s.push_back(epoch.seconds);
+      if (round == 0) {
+        result.timeline = std::move(epoch.timeline);
+      }
     }
   }
   for (auto& result : results) {
     result.median_s = profiles::median(result.measured_s);
   }
   return results;
+}
+
+profiles::Corrections corrections_by(const std::vector<Validated>& results,
+                                     const profiles::Profile& profile) {
+  std::vector<tuner::RealRun> runs;
+  for (const auto& result : results) {
+    runs.push_back({result.plan, profile.workload.batches, result.timeline});
+  }
+  sim::Simulator simulator;
+  return tuner::corrections_by(runs, profile, simulator);
 }
 
 double mean_absolute_error(const std::vector<Validated>& results) {

@@ -6,6 +6,7 @@
 #include "graph/graph.h"
 #include "plan/plan.h"
 #include "profiles/profile.h"
+#include "schedule/machine.h"
 
 namespace gnomon::apps {
 
@@ -15,6 +16,7 @@ struct Validated {
   double predicted_s = 0;
   std::vector<double> measured_s;  ///< epochs, one a round
   double median_s = 0;
+  std::vector<schedule::StageSpan> timeline;  ///< of the first round
 
   /// predicted / measured - 1
   double error() const { return predicted_s / median_s - 1; }
@@ -28,6 +30,9 @@ std::vector<plan::Plan> plans_to_validate(const plan::Cores& cores);
 /// machine that drifts drifts for all. Shows a progress bar; Ctrl-C throws Interrupted.
 std::vector<Validated> validate_plans(const graph::Graph& graph, const profiles::Profile& profile,
                                       const std::vector<plan::Plan>& plans, int rounds);
+
+/// By how much the runs' stages differed from what was predicted of them.
+profiles::Corrections corrections_by(const std::vector<Validated>& results, const profiles::Profile& profile);
 
 /// Mean of |error| over the plans.
 double mean_absolute_error(const std::vector<Validated>& results);

@@ -160,6 +160,57 @@ TEST_F(ComputeCommands, AutotuneGoesTheWholeWay) {
   EXPECT_THAT(trace, HasSubstr("measured"));
 }
 
+// Real runs of several plans are the beginning of the training, which ends with the bits of any one plan.
+TEST_F(ComputeCommands, AutotuneVerifiesPlansWithTheTrainingItself) {
+  const auto with_small_batches = [](std::vector<std::string> words) {
+    for (const char* word :
+         {"--fanouts", "8,8", "--batch-size", "12", "--hidden", "64", "--epochs", "60", "--seed", "3"}) {
+      words.emplace_back(word);
+    }
+    return words;
+  };
+  const auto json =
+      json_of(with_small_batches({"autotune", "tiny", "--run", "here", "--time-limit", "2", "--json"}));
+  const auto& verification = json["verification"];
+  EXPECT_GT(verification["real_runs"].get<int>(), 0);
+  EXPECT_EQ(json["fidelities"]["real_runs"], verification["real_runs"]);
+  int counted = 0;
+  double fastest_s = 1e9;
+  for (const auto& entry : verification["plans"]) {
+    counted += entry["real_runs"].get<int>();
+    fastest_s =
+        entry.contains("measured_s") ? std::min(fastest_s, entry["measured_s"].get<double>()) : fastest_s;
+  }
+  EXPECT_GT(counted, 0);
+  EXPECT_LT(counted, verification["real_runs"].get<int>()) << "those that warm up do not count";
+  EXPECT_EQ(json["training"]["plan"]["name"], verification["best"]);
+  EXPECT_EQ(json["training"]["plan"]["name"], verification["plans"][0]["plan"]["name"]);
+  const auto& costs = json["costs"];
+  EXPECT_NEAR(costs["share_of_an_epoch"].get<double>() * json["measured_epoch_s"].get<double>(),
+              costs["profile_s"].get<double>() + costs["tune_s"].get<double>() +
+                  costs["verification_s"].get<double>(),
+              1e-9);
+
+  const auto profile = profiles::read_profile(here_ / "here" / "profile.json");
+  ASSERT_TRUE(profile.corrections.has_value());
+  EXPECT_GT(profile.corrections->train->batches, 10);
+  EXPECT_EQ(base::to_document(plan::read_plan(here_ / "here" / "plan.json")),
+            verification["plans"][0]["plan"]);
+
+  for (const char* plan : {"gnomon", "device"}) {
+    const auto trained = json_of(with_small_batches({"train", "tiny", "--plan", plan, "--json"}));
+    EXPECT_EQ(trained["weights_hash"], json["training"]["weights_hash"]) << plan;
+    EXPECT_EQ(trained["test_accuracy"], json["training"]["test_accuracy"]);
+  }
+}
+
+TEST_F(ComputeCommands, AutotuneDoesNotVerifyWhatCouldNotRepayIt) {
+  const auto json = json_of(with_job({"autotune", "tiny", "--epochs", "1", "--time-limit", "1", "--json"}));
+  EXPECT_EQ(json["verification"]["real_runs"], 0);
+  EXPECT_EQ(json["costs"]["verification_s"], 0);
+  EXPECT_EQ(json["predicted_epoch_s"], json["corrected_epoch_s"]);
+}
+
 TEST_F(ComputeCommands, TrainRefusesWhatOnlyTheSimulatorRuns) {
   const auto outcome = run(with_job({"train", "tiny", "--plan", "gnnlab", "--epochs", "1"}));
   EXPECT_EQ(outcome.code, 2);
@@ -200,6 +251,11 @@ TEST_F(ComputeCommands, ValidateRunsAtLeastEightPlans) {
   const auto two = run({"validate", "tiny", "p.json", "--epochs", "2", "--plans", "salient,device"});
   EXPECT_EQ(two.code, 0) << two.error;
   EXPECT_THAT(two.out, HasSubstr("mean absolute error"));
+
+  const auto corrected = run({"validate", "tiny", "p.json", "--epochs", "1", "--correct", "c.json"});
+  EXPECT_EQ(corrected.code, 0) << corrected.error;
+  EXPECT_THAT(corrected.out, HasSubstr("written to c.json, corrected by real runs: CPU batching x"));
+  EXPECT_TRUE(profiles::read_profile(here_ / "c.json").corrections->cpu_batch.has_value());
 }
 
 TEST_F(ComputeCommands, ValidateRefusesAProfileOfAnotherGraph) {
