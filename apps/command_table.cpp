@@ -9,7 +9,7 @@ constexpr std::string_view data = "Data";
 constexpr std::string_view planning = "Measure and plan";
 constexpr std::string_view training = "Train";
 
-constexpr std::array<CommandInfo, 12> table{{
+constexpr std::array<CommandInfo, 13> table{{
     {"import", "Read a graph from another format into a store", data,
      "gnomon import npz cora.npz stores/cora --undirected --split per_class"},
     {"generate", "Make a random graph store (sbm or rmat)", data,
@@ -23,6 +23,8 @@ constexpr std::array<CommandInfo, 12> table{{
     {"explore", "Predict plans, and what changes if the machine, workload or plan did", planning,
      "gnomon explore profile.json --plan all --set machine.cpu.cores=2,4,8"},
     {"tune", "Find the best plan for a profile", planning, "gnomon tune profile.json -o plan.json"},
+    {"surrogate", "Learn throughput and memory of plans from profiles, for graphs that have none", planning,
+     "gnomon surrogate learn profiles/*.json -o surrogate.json"},
     {"validate", "Run plans and put predicted beside measured time", planning,
      "gnomon validate stores/cora profile.json"},
     {"reproduce", "Predict the tables of published papers and put them beside what was printed", planning,

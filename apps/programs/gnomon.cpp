@@ -10,6 +10,7 @@ int main(int argc, char** argv) {
                       {"catalog", add_catalog},
                       {"explore", add_explore},
                       {"tune", add_tune},
+                      {"surrogate", add_surrogate},
                       {"reproduce", add_reproduce}},
                      "gnomon-compute");
 }

@@ -153,6 +153,78 @@ TEST_F(Planning, AKilledSearchGoesOnWhereItWas) {
   expect_one_line(run({"tune", "p.json", "--journal", "journal"}), "another search");
 }
 
+TEST_F(Planning, ProcessesChangeNeitherJournalNorResult) {
+  auto profile = small_profile();
+  profile["workload"]["train"]["deviation_s"] = 0.004;
+  place.write("p.json", profile.dump());
+  for (const char* strategy : {"auto", "gp", "trees", "dispatcher", "sobol", "random", "exhaustive"}) {
+    std::vector<std::string> outcomes;
+    for (const char* processes : {"1", "2", "5"}) {
+      const auto outcome = run({"tune", "p.json", "--strategy", strategy, "--budget", "40", "--processes",
+                                processes, "--journal", "journal", "--front", "--json"});
+      ASSERT_EQ(outcome.code, 0) << outcome.error;
+      outcomes.push_back(outcome.out + base::read_file(place.path() / "journal"));
+      std::filesystem::remove(place.path() / "journal");
+    }
+    EXPECT_EQ(outcomes[0], outcomes[1]) << strategy;
+    EXPECT_EQ(outcomes[0], outcomes[2]) << strategy;
+  }
+  expect_one_line(run({"tune", "p.json", "--processes", "0"}), "--processes");
+}
+
+TEST_F(Planning, CorrectionsChangeWhatIsPredictedAndAreTold) {
+  auto profile = small_profile();
+  profile["corrections"] = {{"train", {{"ratio", 1.5}, {"standard_error", 0.02}, {"batches", 80}}}};
+  place.write("corrected.json", profile.dump());
+  const auto rows = document({"explore", "corrected.json", "--plan", "device"})["rows"];
+  EXPECT_NEAR(rows[0]["epoch_s"].get<double>(), 60 * (0.015 + 1.5 * 0.03), 1e-6);
+  const auto tuned = run({"tune", "corrected.json"});
+  EXPECT_THAT(tuned.out, HasSubstr("corrected by real runs: training x 1.50 (+- 0.02)"));
+  EXPECT_GT(document({"tune", "corrected.json"})["candidates"][0]["prediction"]["epoch_s"].get<double>(),
+            1.2 * document({"tune", "p.json"})["candidates"][0]["prediction"]["epoch_s"].get<double>());
+  profile["corrections"]["train"]["ratio"] = -1;
+  place.write("wrong.json", profile.dump());
+  expect_one_line(run({"tune", "wrong.json"}), "wrong.json: corrections.train.ratio: -1 is out of range");
+}
+
+TEST_F(Planning, SurrogatesAreLearnedShownAndUsed) {
+  std::vector<std::string> learn = {"surrogate", "learn", "-o", "s.json", "--samples", "40"};
+  for (int graph = 0; graph < 6; ++graph) {
+    auto profile = small_profile();
+    const double size = 1 + graph;
+    profile["workload"]["graph"] = "g" + std::to_string(graph);
+    profile["workload"]["vertices"] = 100000 * (1 + graph);
+    profile["workload"]["edges"] = 1000000;
+    profile["workload"]["batch_bytes"] = 1e6 * size;
+    profile["workload"]["train"]["mean_s"] = 0.01 * size;
+    profile["workload"]["cpu_batch"]["mean_s"] = 0.012 * size;
+    profile["workload"]["device_batch"]["mean_s"] = 0.005 * size;
+    place.write("p" + std::to_string(graph) + ".json", profile.dump());
+    learn.insert(learn.begin() + 2, "p" + std::to_string(graph) + ".json");
+  }
+  const auto learned = run(learn);
+  EXPECT_EQ(learned.code, 0) << learned.error;
+  EXPECT_THAT(learned.out,
+              HasSubstr(std::to_string(6 * (40 + plan::runnable_presets().size())) + " plans on 6 graphs"));
+  const auto shown = run({"surrogate", "show", "s.json"});
+  EXPECT_EQ(shown.code, 0) << shown.error;
+  EXPECT_THAT(shown.out, HasSubstr("plan.workers"));
+  EXPECT_FALSE(document({"surrogate", "show", "s.json"})["memory"].contains("members"));
+  const auto rows = document({"surrogate", "predict", "s.json", "p3.json"})["rows"];
+  ASSERT_EQ(rows.size(), plan::runnable_presets().size());
+  for (const auto& row : rows) {
+    EXPECT_NEAR(row["epoch_s"].get<double>(), row["simulated_s"].get<double>(),
+                0.2 * row["simulated_s"].get<double>())
+        << row["plan"];
+  }
+  const auto text = run({"surrogate", "predict", "s.json", "p.json", "--plan", "device"});
+  EXPECT_THAT(text.out, HasSubstr("not learned: device, graph.vertices: 0.0 is under 100000.0"));
+  learn.erase(learn.begin() + 2, learn.begin() + 4);
+  expect_one_line(run(learn), "4 graphs are too few");
+  expect_one_line(run({"surrogate", "predict", "p.json", "p.json"}), "p.json: schema");
+  expect_one_line(run({"surrogate"}), "use learn, show or predict");
+}
+
 TEST_F(Planning, BadDocumentsAreOneLineNamingFileAndField) {
   const auto broken = [&](const char* name, const char* pointer, const base::Json& value) {
     auto profile = small_profile();

@@ -1,0 +1,98 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/document.h"
+#include "plan/plan.h"
+#include "profiles/profile.h"
+#include "sim/prediction.h"
+
+namespace gnomon::tuner {
+
+/// What a learned model is told: sizes of graph, batches and model, and how batches' neighbourhoods coincide;
+/// cores, bandwidths and memory of the machine; all fields of the plan. No stage's time is one of them, so
+/// that a graph of which nothing but its batches' sizes is known can be asked about (A3GNN
+/// learns from such statistics too).
+struct LearnedInput {
+  std::string name;  ///< "graph.vertices", "plan.workers"
+  double least = 0;  ///< in what was learned
+  double most = 0;
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& f) {
+    f.required("name", self.name);
+    f.required("least", self.least);
+    f.required("most", self.most);
+  }
+};
+
+/// The inputs' names, and those of a plan that was resolved on a profile.
+std::vector<std::string> learned_input_names();
+std::vector<double> learned_inputs(const profiles::Profile& profile, const plan::Plan& plan);
+
+/// A plan on a workload, and what came of it.
+struct LearnedSample {
+  std::string graph;  ///< samples with the same name are held out together
+  std::vector<double> inputs;
+  double batches_per_s = 0;
+  double memory_bytes = 0;  ///< at the peak: of a GPU, or of the host where there is none
+};
+
+LearnedSample sample_of(const profiles::Profile& profile, const plan::Plan& plan,
+                        const sim::Prediction& prediction);
+
+/// Boosted trees for the logarithm of one number.
+struct LearnedModel {
+  std::vector<std::string> members;  ///< XGBoost's own texts
+  std::vector<double> importance;    ///< of each input, of all together 1
+  double held_out_r2 = 0;            ///< on graphs that the model had not seen (a fifth at a time)
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& f) {
+    f.required("members", self.members);
+    f.required("importance", self.importance, base::Range{0, 1});
+    f.required("held_out_r2", self.held_out_r2);
+  }
+};
+
+/// Models of throughput and memory for plans on any graph like those that were learned: a file.
+struct Learned {
+  static constexpr std::string_view schema = "gnomon.surrogate/1";
+  std::vector<std::string> graphs;
+  std::int64_t samples = 0;
+  std::vector<LearnedInput> inputs;
+  LearnedModel throughput;
+  LearnedModel memory;
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& f) {
+    f.required("graphs", self.graphs);
+    f.required("samples", self.samples, base::non_negative);
+    f.required("inputs", self.inputs);
+    f.required("throughput", self.throughput);
+    f.required("memory", self.memory);
+  }
+};
+
+/// Learns from samples of five graphs or more. Throws InputError when there are fewer.
+Learned learn(const std::vector<LearnedSample>& samples, std::uint64_t seed);
+
+/// Reads and checks a file of learn's. Throws InputError.
+Learned read_learned(const std::filesystem::path& path);
+
+/// What a learned model says of a plan.
+struct LearnedForecast {
+  double batches_per_s = 0;
+  double batches_per_s_error = 0;  ///< relative: the standard deviation of the models' opinions
+  double memory_bytes = 0;
+  double memory_error = 0;
+  std::vector<std::string> outside;  ///< inputs beyond what was learned, "graph.vertices: 5e6 is over 1e6"
+};
+
+std::vector<LearnedForecast> forecast(const Learned& learned, const std::vector<std::vector<double>>& inputs);
+
+}  // namespace gnomon::tuner
