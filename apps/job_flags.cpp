@@ -13,6 +13,7 @@ const std::map<std::string, std::string>& help() {
   static const std::map<std::string, std::string> texts = {
       {"model", "Model: gcn, sage or gat"},
       {"fanouts", "Neighbours drawn per hop, seeds outwards, one a layer; -1 takes all"},
+      {"weighted", "Draw neighbours by the edges' weights (gnomon import --edge-weights)"},
       {"batch_size", "Training vertices in a mini-batch"},
       {"hidden", "Width of hidden layers"},
       {"heads", "Attention heads (gat)"},
@@ -45,6 +46,8 @@ class OptionFields {
       option = app_.add_option_function<std::string>(
           flag, [&value, flag](const std::string& word) { value = base::value_of<T>(flag, word); }, text);
       option->default_str(std::string(base::name_of(value)));
+    } else if constexpr (std::is_same_v<T, bool>) {
+      option = app_.add_flag(flag, value, text);
     } else {
       option = app_.add_option(flag, value, text);
       option->check([flag, range](const std::string& word) { return fault(word, range); });

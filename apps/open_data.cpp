@@ -3,10 +3,11 @@
 #include <filesystem>
 
 #include "base/error.h"
+#include "runtime/stages.h"
 
 namespace gnomon::apps {
 
-graph::Graph open_training_data(const std::string& data) {
+graph::Graph open_training_data(const std::string& data, const plan::Job& job) {
   if (!std::filesystem::exists(data)) {
     throw base::InputError(data, "does not exist; name a graph store, as gnomon import makes it");
   }
@@ -16,6 +17,7 @@ graph::Graph open_training_data(const std::string& data) {
                                      data);
   }
   auto graph = graph::open_store(data);
+  runtime::draws_of(graph, job);
   graph::validate(graph, true);
   return graph;
 }

@@ -3,11 +3,12 @@
 #include <string>
 
 #include "graph/graph.h"
+#include "plan/job.h"
 
 namespace gnomon::apps {
 
-/// The graph store DATA, ready to train on: everything in it was checked (graph::validate). A file is an
-/// InputError that says how to import it.
-graph::Graph open_training_data(const std::string& data);
+/// The graph store DATA, ready to train the job on: everything in it was checked (graph::validate). A file is
+/// an InputError that says how to import it, a store without what the job needs too.
+graph::Graph open_training_data(const std::string& data, const plan::Job& job);
 
 }  // namespace gnomon::apps

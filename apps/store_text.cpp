@@ -65,6 +65,9 @@ std::string store_text(const StoreDescription& description) {
                               format_count(description.least_degree), format_count(description.most_degree),
                               format_count(description.median_degree), format_number(mean),
                               format_count(description.isolated)));
+  if (!graph.edge_weights.empty()) {
+    line("weights", "of every edge");
+  }
   line("features", features_text(graph.features));
   line("classes", graph.labels.empty() ? "no labels" : format_count(graph.num_classes));
   line("splits",
@@ -80,6 +83,7 @@ base::Json store_document(const StoreDescription& description) {
           {"name", graph.name},
           {"vertices", graph.num_vertices()},
           {"edges", graph.num_edges()},
+          {"edge_weights", !graph.edge_weights.empty()},
           {"degrees",
            {{"least", description.least_degree},
             {"median", description.median_degree},

@@ -40,7 +40,8 @@ enum class Purpose : std::uint8_t {
   initialise = 5,
   simulate = 6,
   test = 7,
-  route = 8
+  route = 8,
+  weights = 9
 };
 
 /// Names one random stream: a pure function of these numbers, whatever the thread, device or order.

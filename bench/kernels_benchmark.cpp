@@ -3,9 +3,11 @@
 
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
 #include <numeric>
 #include <vector>
 
+#include "base/philox.h"
 #include "graph/generate.h"
 #include "kernels/cpu/epoch_order.h"
 #include "kernels/cpu/gather.h"
@@ -17,8 +19,18 @@ namespace {
 
 constexpr std::int64_t batch_size = 1024;
 
+/// With a weight for every edge, uniform in (0, 1).
 const graph::Graph& rmat() {
-  static const graph::Graph graph = graph::generate_in_memory(graph::Rmat{.scale = 20, .seed = 1});
+  static std::vector<float> weights;
+  static const graph::Graph graph = [] {
+    auto made = graph::generate_in_memory(graph::Rmat{.scale = 20, .seed = 1});
+    base::RandomStream random({1, base::Purpose::test, 0, 0, 0, 0});
+    weights.resize(static_cast<std::size_t>(made.num_edges()));
+    std::generate(weights.begin(), weights.end(),
+                  [&] { return static_cast<float>(random.uniform() + 0x1p-30); });
+    made.edge_weights = weights;
+    return made;
+  }();
   return graph;
 }
 
@@ -35,8 +47,11 @@ const std::vector<graph::VertexId>& order() {
 /// Samples batch after batch; threads take different ones.
 class BatchStream {
  public:
-  explicit BatchStream(const benchmark::State& state)
-      : next_(state.thread_index()), stride_(state.threads()) {}
+  explicit BatchStream(const benchmark::State& state, Draws draws = Draws::uniform,
+                       EdgeIds edge_ids = EdgeIds::leave_out)
+      : sampler_(view_of(rmat(), draws), {15, 10, 5}, edge_ids),
+        next_(state.thread_index()),
+        stride_(state.threads()) {}
   const MiniBatch& next() {
     sampler_.sample({1, 0, static_cast<std::uint64_t>(next_)}, batch_seeds(order(), batch_size, next_),
                     batch_);
@@ -45,20 +60,26 @@ class BatchStream {
   }
 
  private:
-  Sampler sampler_{rmat(), {15, 10, 5}};
+  Sampler sampler_;
   MiniBatch batch_;
   std::int64_t next_;
   std::int64_t stride_;
 };
 
-void sample(benchmark::State& state) {
-  BatchStream stream(state);
+void sample_from(benchmark::State& state, BatchStream stream) {
   std::int64_t edges = 0;
   for (auto _ : state) {
     edges += stream.next().num_edges();
   }
   state.counters["edges"] = benchmark::Counter(static_cast<double>(edges), benchmark::Counter::kIsRate);
 }
+
+void sample(benchmark::State& state) { sample_from(state, BatchStream(state)); }
+void sample_with_edge_ids(benchmark::State& state) {
+  sample_from(state, BatchStream(state, Draws::uniform, EdgeIds::keep));
+}
+/// Reads the whole list of every vertex in every hop: on this graph some hundred edges for each drawn.
+void sample_by_weight(benchmark::State& state) { sample_from(state, BatchStream(state, Draws::by_weight)); }
 
 void gather(benchmark::State& state) {
   const MiniBatch batch = BatchStream(state).next();
@@ -99,6 +120,8 @@ void spmm_mean(benchmark::State& state) {
 }
 
 BENCHMARK(sample)->ThreadRange(1, 8)->UseRealTime()->Unit(benchmark::kMillisecond);
+BENCHMARK(sample_with_edge_ids)->ThreadRange(1, 2)->UseRealTime()->Unit(benchmark::kMillisecond);
+BENCHMARK(sample_by_weight)->ThreadRange(1, 2)->UseRealTime()->Unit(benchmark::kMillisecond);
 BENCHMARK(gather)->ThreadRange(1, 8)->UseRealTime()->Unit(benchmark::kMillisecond);
 BENCHMARK(sample_and_gather)->ThreadRange(1, 8)->UseRealTime()->Unit(benchmark::kMillisecond);
 BENCHMARK(spmm_mean)->Arg(128)->Arg(256)->Unit(benchmark::kMillisecond);

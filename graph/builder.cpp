@@ -1,6 +1,7 @@
 #include "graph/builder.h"
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 
 #include "base/error.h"
@@ -11,47 +12,55 @@ namespace {
 
 std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
-void check_ids(const Edge& edge, std::int64_t position, std::int64_t num_vertices, const std::string& where) {
+void check_edge(const Edge& edge, std::int64_t position, std::int64_t num_vertices,
+                const std::string& where) {
   for (const VertexId id : {edge.source, edge.destination}) {
     if (id < 0 || id >= num_vertices) {
       throw base::InputError(where, "edge " + std::to_string(position) + ": vertex id " + std::to_string(id) +
                                         " is out of range; use 0 to " + std::to_string(num_vertices - 1));
     }
   }
+  if (!std::isfinite(edge.weight) || edge.weight < 0) {
+    throw base::InputError(where, "edge " + std::to_string(position) + ": weight " +
+                                      std::to_string(edge.weight) +
+                                      " cannot be drawn by; use finite numbers from 0");
+  }
 }
 
-/// Calls put(source, destination) for every entry that the options make of the edges.
+/// Calls put(source, destination, weight) for every entry that the options make of the edges.
 template <class Put>
 void for_each_entry(const EdgeStream& edges, const EdgeOptions& options, std::int64_t num_vertices, Put put) {
   edges([&](std::span<const Edge> block) {
     for (const Edge& edge : block) {
-      if (edge.source == edge.destination) {
+      const VertexId source = options.reverse ? edge.destination : edge.source;
+      const VertexId destination = options.reverse ? edge.source : edge.destination;
+      if (source == destination) {
         if (options.self_loops == SelfLoops::keep) {
-          put(edge.source, edge.destination);
+          put(source, destination, edge.weight);
         }
         continue;
       }
-      put(edge.source, edge.destination);
+      put(source, destination, edge.weight);
       if (options.undirected) {
-        put(edge.destination, edge.source);
+        put(destination, source, edge.weight);
       }
     }
   });
   if (options.self_loops == SelfLoops::add) {
     for (VertexId vertex = 0; vertex < num_vertices; ++vertex) {
-      put(vertex, vertex);
+      put(vertex, vertex, 1.0F);
     }
   }
 }
 
-/// Returns `edges` with every id checked and progress reported.
+/// Returns `edges` with every edge checked and progress reported.
 EdgeStream checked(const EdgeStream& edges, std::int64_t num_vertices, const std::string& where,
                    const char* what, std::int64_t total, const base::Progress& progress) {
   return [=, &edges, &where, &progress](const EdgeVisitor& visit) {
     std::int64_t done = 0;
     edges([&](std::span<const Edge> block) {
       for (std::size_t i = 0; i < block.size(); ++i) {
-        check_ids(block[i], done + static_cast<std::int64_t>(i), num_vertices, where);
+        check_edge(block[i], done + static_cast<std::int64_t>(i), num_vertices, where);
       }
       visit(block);
       done += static_cast<std::int64_t>(block.size());
@@ -60,24 +69,64 @@ EdgeStream checked(const EdgeStream& edges, std::int64_t num_vertices, const std
   };
 }
 
-/// Sorts every row and, if asked, closes the gaps that duplicates leave. `ends[v]` is the end of row v.
-void finish_rows(std::vector<std::int64_t>& ends, VertexId* indices, Duplicates duplicates,
+/// Sorts rows and, if asked, removes duplicates.
+class RowFinisher {
+ public:
+  RowFinisher(EdgeRoom room, Duplicates duplicates) : room_(room), duplicates_(duplicates) {}
+
+  /// Finishes the row of edges [begin, end) and moves it to `to`; returns its end there.
+  std::int64_t finish(std::int64_t begin, std::int64_t end, std::int64_t to) {
+    return room_.weights == nullptr ? finish_ids(begin, end, to) : finish_weighted(begin, end, to);
+  }
+
+ private:
+  std::int64_t finish_ids(std::int64_t begin, std::int64_t end, std::int64_t to) const {
+    VertexId* const first = room_.indices + begin;
+    VertexId* last = room_.indices + end;
+    std::sort(first, last);
+    if (duplicates_ == Duplicates::remove) {
+      last = std::unique(first, last);
+    }
+    if (to != begin) {
+      std::copy(first, last, room_.indices + to);
+    }
+    return to + (last - first);
+  }
+
+  std::int64_t finish_weighted(std::int64_t begin, std::int64_t end, std::int64_t to) {
+    row_.clear();
+    for (std::int64_t e = begin; e < end; ++e) {
+      row_.emplace_back(room_.indices[e], room_.weights[e]);
+    }
+    std::sort(row_.begin(), row_.end(), [](const auto& a, const auto& b) {
+      return a.first != b.first ? a.first < b.first : a.second > b.second;
+    });
+    if (duplicates_ == Duplicates::remove) {
+      const auto same = [](const auto& a, const auto& b) { return a.first == b.first; };
+      row_.erase(std::unique(row_.begin(), row_.end(), same), row_.end());
+    }
+    for (const auto& [id, weight] : row_) {
+      room_.indices[to] = id;
+      room_.weights[to++] = weight;
+    }
+    return to;
+  }
+
+  EdgeRoom room_;
+  Duplicates duplicates_;
+  std::vector<std::pair<VertexId, float>> row_;
+};
+
+/// Finishes every row and closes the gaps that duplicates leave. `ends[v]` is the end of row v.
+void finish_rows(std::vector<std::int64_t>& ends, const EdgeRoom& room, Duplicates duplicates,
                  const base::Progress& progress) {
+  RowFinisher finisher(room, duplicates);
   constexpr std::size_t report_every = std::size_t{1} << 16;
   std::int64_t begin = 0;
   std::int64_t used = 0;
   for (std::size_t vertex = 0; vertex < ends.size(); ++vertex) {
-    VertexId* const first = indices + begin;
-    VertexId* last = indices + ends[vertex];
+    used = finisher.finish(begin, ends[vertex], used);
     begin = ends[vertex];
-    std::sort(first, last);
-    if (duplicates == Duplicates::remove) {
-      last = std::unique(first, last);
-    }
-    if (indices + used != first) {
-      std::copy(first, last, indices + used);
-    }
-    used += last - first;
     ends[vertex] = used;
     if (vertex % report_every == 0) {
       base::report(progress, "sorting rows", static_cast<std::int64_t>(vertex),
@@ -90,6 +139,7 @@ void finish_rows(std::vector<std::int64_t>& ends, VertexId* indices, Duplicates 
 struct GraphMemory {
   std::vector<std::int64_t> indptr;
   std::vector<VertexId> indices;
+  std::vector<float> edge_weights;
   std::vector<float> features;
   std::vector<std::uint16_t> half_features;
   std::vector<std::int32_t> labels;
@@ -127,26 +177,31 @@ Features features_of(GraphMemory& memory, const GraphParts& parts) {
 }  // namespace
 
 std::vector<std::int64_t> build_csc(std::int64_t num_vertices, const EdgeStream& edges,
-                                    const EdgeOptions& options, const AllocateIndices& allocate,
+                                    const EdgeOptions& options, const AllocateEdges& allocate,
                                     const std::string& where, const base::Progress& progress) {
   // Counts stand one row further on, so that after the sum starts[v] is where row v begins; filling moves it
   // to the row's end. One array serves all three.
   std::vector<std::int64_t> starts(at(num_vertices) + 1, 0);
   std::int64_t total = 0;
   const auto counting = checked(edges, num_vertices, where, "counting edges", 0, progress);
-  for_each_entry(counting, options, num_vertices, [&](VertexId, VertexId destination) {
+  for_each_entry(counting, options, num_vertices, [&](VertexId, VertexId destination, float) {
     ++starts[at(destination) + 1];
     ++total;
   });
   for (std::size_t vertex = 1; vertex < starts.size(); ++vertex) {
     starts[vertex] += starts[vertex - 1];
   }
-  VertexId* const indices = allocate(total);
+  const EdgeRoom room = allocate(total);
   const auto filling = checked(edges, num_vertices, where, "placing edges", total, progress);
-  for_each_entry(filling, options, num_vertices,
-                 [&](VertexId source, VertexId destination) { indices[starts[at(destination)]++] = source; });
+  for_each_entry(filling, options, num_vertices, [&](VertexId source, VertexId destination, float weight) {
+    const std::int64_t place = starts[at(destination)]++;
+    room.indices[place] = source;
+    if (room.weights != nullptr) {
+      room.weights[place] = weight;
+    }
+  });
   starts.pop_back();
-  finish_rows(starts, indices, options.duplicates, progress);
+  finish_rows(starts, room, options.duplicates, progress);
   starts.insert(starts.begin(), 0);
   return starts;
 }
@@ -157,10 +212,12 @@ Graph make_graph(GraphParts parts) {
   const EdgeStream edges = [&](const EdgeVisitor& visit) { visit(parts.edges); };
   const auto allocate = [&](std::int64_t count) {
     memory->indices.resize(at(count));
-    return memory->indices.data();
+    memory->edge_weights.resize(parts.weighted ? at(count) : 0);
+    return EdgeRoom{memory->indices.data(), parts.weighted ? memory->edge_weights.data() : nullptr};
   };
   memory->indptr = build_csc(parts.num_vertices, edges, parts.edge_options, allocate, parts.name + ": edges");
   memory->indices.resize(at(memory->indptr.back()));
+  memory->edge_weights.resize(parts.weighted ? memory->indices.size() : 0);
   memory->features = std::move(parts.features);
   memory->labels = std::move(parts.labels);
   memory->train = std::move(parts.train);
@@ -171,6 +228,7 @@ Graph make_graph(GraphParts parts) {
   graph.name = parts.name;
   graph.indptr = memory->indptr;
   graph.indices = memory->indices;
+  graph.edge_weights = memory->edge_weights;
   graph.features = features_of(*memory, parts);
   graph.labels = memory->labels;
   graph.num_classes =

@@ -35,6 +35,7 @@ struct Graph {
   std::filesystem::path directory;       ///< the store it was opened from; empty when made in memory
   std::span<const std::int64_t> indptr;  ///< vertices + 1, from 0 to edges, not falling
   std::span<const VertexId> indices;     ///< edges
+  std::span<const float> edge_weights;   ///< of indices, finite and not negative; or empty
   Features features;
   std::span<const std::int32_t> labels;  ///< vertices, or empty; -1 where not known
   std::int32_t num_classes = 0;
@@ -61,9 +62,9 @@ struct Graph {
 Graph open_store(const std::filesystem::path& directory);
 
 /// Reads everything once and throws InputError, naming file and field, at the first fault: indptr not
-/// monotone, index out of range, NaN or infinite feature, label outside [-1, classes), split vertex out of
-/// range, repeated or in two splits, and, with `for_training`, no features, no labels, an empty training set
-/// or a training vertex without a label.
+/// monotone, index out of range, edge weight negative, NaN or infinite, NaN or infinite feature, label
+/// outside [-1, classes), split vertex out of range, repeated or in two splits, and, with `for_training`, no
+/// features, no labels, an empty training set or a training vertex without a label.
 void validate(const Graph& graph, bool for_training);
 
 }  // namespace gnomon::graph

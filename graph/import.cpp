@@ -23,7 +23,7 @@ std::string name_of_file(std::filesystem::path path) {
   return path.stem().string();
 }
 
-GraphSource open_source(const ImportOptions& options, const base::Progress& progress) {
+GraphSource open_format(const ImportOptions& options, const base::Progress& progress) {
   switch (options.format) {
     case Format::npz:
       return open_npz(options);
@@ -34,6 +34,19 @@ GraphSource open_source(const ImportOptions& options, const base::Progress& prog
     default:
       return open_edge_list(options, progress);
   }
+}
+
+/// The source with the weights of a file, if the options name one.
+GraphSource open_source(const ImportOptions& options, const base::Progress& progress) {
+  GraphSource source = open_format(options, progress);
+  if (options.edge_weights.empty() || options.takes_given_weights()) {
+    return source;
+  }
+  if (options.format == Format::matrix_market) {
+    throw base::InputError("edge_weights", "of a Matrix Market file are its values; use \"given\"");
+  }
+  add_weights(source, [path = options.edge_weights] { return open_npy_stream(path); });
+  return source;
 }
 
 }  // namespace

@@ -16,18 +16,20 @@ namespace gnomon::graph {
 ///
 /// npz: the arrays of shchur/gnn-benchmark (adj_data, adj_indices, adj_indptr, adj_shape; attr_* in the same
 /// form, or attr_matrix dense; labels; train_mask, val_mask, test_mask), where an entry in row i and column j
-/// is an edge from i to j; or the plain ones (edges n×2 or 2×n, node_features, node_labels, train_masks,
-/// val_masks, test_masks, one row a split).
+/// is an edge from i to j of weight adj_data; or the plain ones (edges n×2 or 2×n, edge_weights,
+/// node_features, node_labels, train_masks, val_masks, test_masks, one row a split).
 ///
 /// ogb: a folder of the Open Graph Benchmark's node property data: raw/edge.csv.gz, raw/num-node-list.csv.gz,
 /// raw/node-feat.csv.gz, raw/node-label.csv.gz, or raw/data.npz with edge_index, node_feat and num_nodes_list
-/// beside raw/node-label.npz; split/NAME/{train,valid,test}.csv.gz.
+/// beside raw/node-label.npz; split/NAME/{train,valid,test}.csv.gz; weights in raw/edge_weight.csv.gz or
+/// edge_weight.
 ///
 /// matrix_market: coordinate; pattern, integer or real; general or symmetric; plain or gzip. An entry in row
-/// i and column j is an edge from i to j, and back if symmetric; the values are not used.
+/// i and column j is an edge from i to j, and back if symmetric; its value is the weight.
 ///
 /// edge_list: lines "source destination …", plain or gzip, separated by blanks, tabs, commas or semicolons;
-/// lines that begin with # or % are comments; what follows the two ids is not used.
+/// lines that begin with # or % are comments; what follows the two ids is the weight, if weights are asked
+/// for, and not used otherwise.
 ///
 /// automatic: told by the content.
 enum class Format : std::uint8_t { automatic, npz, ogb, matrix_market, edge_list };
@@ -45,10 +47,14 @@ struct ImportOptions {
   /// (vertices), -1 where not known; empty: none.
   std::string features;
   std::string labels;
+  /// "given": the source's own weights; or a .npy file with one an edge, in the source's order; empty: none.
+  std::string edge_weights;
   /// What the data lacks is made at random, to measure speed on a bare graph (there is nothing to learn in
   /// it): so many feature columns, so many classes; 0: stays missing. Drawn by content.split.seed.
   std::int64_t random_features = 0;
   std::int32_t random_classes = 0;
+
+  bool takes_given_weights() const { return edge_weights == "given"; }
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& f) {
@@ -61,6 +67,7 @@ struct ImportOptions {
     f("relabel", self.relabel);
     f("features", self.features);
     f("labels", self.labels);
+    f("edge_weights", self.edge_weights);
     f("random_features", self.random_features, base::Range{0, 1e6});
     f("random_classes", self.random_classes, base::Range{0, 1e6});
   }

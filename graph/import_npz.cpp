@@ -154,6 +154,9 @@ GraphSource open_npz(const ImportOptions& options) {
   }
   GraphSource source = sparse ? open_sparse_layout(archive) : open_plain_layout(archive);
   source.where = options.source;
+  if (options.takes_given_weights()) {
+    add_weights(source, [archive, sparse] { return archive.array(sparse ? "adj_data" : "edge_weights"); });
+  }
   const std::string plural = archive.has("train_masks") ? "s" : "";
   source.split = given_split(archive, plural, options.mask, source.num_vertices);
   return source;

@@ -47,6 +47,31 @@ EdgeStream csv_edges(const std::filesystem::path& path) {
   };
 }
 
+/// The edges with the weights of a file of one number a line.
+EdgeStream csv_weighted_edges(const EdgeStream& edges, const std::filesystem::path& weights) {
+  return [edges, weights](const EdgeVisitor& visit) {
+    LineReader reader(weights);
+    std::vector<Edge> block;
+    std::string_view line;
+    edges([&](std::span<const Edge> bare) {
+      block.assign(bare.begin(), bare.end());
+      for (Edge& edge : block) {
+        if (!reader.next(line)) {
+          reader.fail("must be followed by more weights, one an edge");
+        }
+        std::string_view rest = line;
+        if (!take_float(rest, edge.weight) || !rest.empty()) {
+          reader.fail_expected("one weight", line);
+        }
+      }
+      visit(block);
+    });
+    if (reader.next(line) && !line.empty()) {
+      reader.fail("must not be there: there are fewer edges");
+    }
+  };
+}
+
 /// Appends the numbers of one line to `rows`.
 void parse_row(const LineReader& reader, std::string_view line, std::vector<float>& rows) {
   for (std::string_view rest = line; !rest.empty();) {
@@ -133,10 +158,14 @@ std::int64_t only_count(const std::vector<std::int64_t>& counts, const std::stri
   return counts[0];
 }
 
-void open_csv(GraphSource& source, const std::filesystem::path& raw) {
+void open_csv(GraphSource& source, const std::filesystem::path& raw, bool weighted) {
   const auto count_file = raw / "num-node-list.csv.gz";
   source.num_vertices = only_count(read_integers(count_file), count_file.string());
   source.edges = csv_edges(raw / "edge.csv.gz");
+  source.weighted = weighted;
+  if (weighted) {
+    source.edges = csv_weighted_edges(source.edges, raw / "edge_weight.csv.gz");
+  }
   if (const auto features = raw / "node-feat.csv.gz"; std::filesystem::exists(features)) {
     source.feature_columns = count_columns(features);
     source.features = csv_rows(features, source.feature_columns);
@@ -147,11 +176,14 @@ void open_csv(GraphSource& source, const std::filesystem::path& raw) {
   }
 }
 
-void open_binary(GraphSource& source, const std::filesystem::path& raw) {
+void open_binary(GraphSource& source, const std::filesystem::path& raw, bool weighted) {
   const ZipArchive archive(raw / "data.npz");
   NpyStream counts = archive.array("num_nodes_list");
   source.num_vertices = only_count(read_all<std::int64_t>(counts, counts.elements()), counts.where());
   source.edges = edges_of([archive] { return archive.array("edge_index"); }, Square::two_rows);
+  if (weighted) {
+    add_weights(source, [archive] { return archive.array("edge_weight"); });
+  }
   if (archive.has("node_feat")) {
     add_features(source, [archive] { return archive.array("node_feat"); });
   }
@@ -178,9 +210,9 @@ GraphSource open_ogb(const ImportOptions& options) {
   GraphSource source;
   source.where = (raw / (binary ? "data.npz" : "edge.csv.gz")).string();
   if (binary) {
-    open_binary(source, raw);
+    open_binary(source, raw, options.takes_given_weights());
   } else {
-    open_csv(source, raw);
+    open_csv(source, raw, options.takes_given_weights());
   }
   if (const auto split = split_folder(root, options.ogb_split); !split.empty()) {
     source.split = {read_integers(split / "train.csv.gz"), read_integers(split / "valid.csv.gz"),

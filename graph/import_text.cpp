@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <sstream>
 
@@ -11,9 +12,16 @@ namespace {
 
 // Edge lists
 
-/// Calls put(edge) for every line with two ids.
+/// Takes a weight off the front of what follows the ids.
+void take_weight(const LineReader& reader, std::string_view line, std::string_view& rest, float& weight) {
+  if (!take_float(rest, weight) || !std::isfinite(weight) || weight < 0) {
+    reader.fail_expected("two vertex ids and a weight, finite and not negative", line);
+  }
+}
+
+/// Calls put(edge) for every line with two ids (and a weight).
 template <class Put>
-void for_each_line_edge(const std::string& path, Put put) {
+void for_each_line_edge(const std::string& path, bool weighted, Put put) {
   LineReader reader(path);
   std::string_view line;
   while (reader.next(line)) {
@@ -29,6 +37,9 @@ void for_each_line_edge(const std::string& path, Put put) {
     if (edge.source < 0 || edge.destination < 0) {
       reader.fail_expected("two vertex ids that are not negative", line);
     }
+    if (weighted) {
+      take_weight(reader, line, rest, edge.weight);
+    }
     put(edge);
   }
 }
@@ -42,7 +53,7 @@ std::vector<VertexId> distinct_ids(const std::string& path) {
     ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
     limit = std::max(limit, 2 * ids.size());
   };
-  for_each_line_edge(path, [&](const Edge& edge) {
+  for_each_line_edge(path, false, [&](const Edge& edge) {
     ids.push_back(edge.source);
     ids.push_back(edge.destination);
     if (ids.size() >= limit) {
@@ -53,24 +64,25 @@ std::vector<VertexId> distinct_ids(const std::string& path) {
   return ids;
 }
 
-EdgeStream relabelled_edges(const std::string& path, const std::vector<VertexId>& ids) {
-  return [path, ids = std::make_shared<const std::vector<VertexId>>(ids)](const EdgeVisitor& visit) {
-    const auto rank = [&](VertexId id) {
-      return std::lower_bound(ids->begin(), ids->end(), id) - ids->begin();
-    };
-    EdgeBlocks blocks(visit);
-    for_each_line_edge(path, [&](const Edge& edge) {
-      blocks.push({rank(edge.source), rank(edge.destination)});
-    });
-    blocks.flush();
-  };
+EdgeStream relabelled_edges(const std::string& path, bool weighted, const std::vector<VertexId>& ids) {
+  return
+      [path, weighted, ids = std::make_shared<const std::vector<VertexId>>(ids)](const EdgeVisitor& visit) {
+        const auto rank = [&](VertexId id) {
+          return std::lower_bound(ids->begin(), ids->end(), id) - ids->begin();
+        };
+        EdgeBlocks blocks(visit);
+        for_each_line_edge(path, weighted, [&](const Edge& edge) {
+          blocks.push({rank(edge.source), rank(edge.destination), edge.weight});
+        });
+        blocks.flush();
+      };
 }
 
 /// Vertices when ids are used as they are: the largest id, or as many as there are features or labels.
 std::int64_t count_vertices(const ImportOptions& options, const base::Progress& progress) {
   std::int64_t vertices = 0;
   std::int64_t edges = 0;
-  for_each_line_edge(options.source, [&](const Edge& edge) {
+  for_each_line_edge(options.source, false, [&](const Edge& edge) {
     vertices = std::max({vertices, edge.source + 1, edge.destination + 1});
     if (++edges % (1 << 16) == 0) {
       base::report(progress, "reading edges", edges, 0);
@@ -93,6 +105,7 @@ struct MatrixHeader {
   std::int64_t size = 0;
   std::int64_t entries = 0;
   bool symmetric = false;
+  bool has_values = false;
 };
 
 /// Reads the banner, the comments and the line of sizes.
@@ -129,11 +142,12 @@ MatrixHeader read_matrix_header(LineReader& reader) {
                 std::to_string(columns));
   }
   header.symmetric = symmetry == "symmetric";
+  header.has_values = field != "pattern";
   return header;
 }
 
-EdgeStream matrix_edges(const std::string& path) {
-  return [path](const EdgeVisitor& visit) {
+EdgeStream matrix_edges(const std::string& path, bool weighted) {
+  return [path, weighted](const EdgeVisitor& visit) {
     LineReader reader(path);
     const MatrixHeader header = read_matrix_header(reader);
     const auto in_range = [&](VertexId id) { return id >= 1 && id <= header.size; };
@@ -145,13 +159,17 @@ EdgeStream matrix_edges(const std::string& path) {
       }
       VertexId row = 0;
       VertexId column = 0;
+      float weight = 1;
       std::string_view rest = line;
       if (!take_integer(rest, row) || !take_integer(rest, column) || !in_range(row) || !in_range(column)) {
         reader.fail_expected("row and column from 1 to " + std::to_string(header.size), line);
       }
-      blocks.push({row - 1, column - 1});
+      if (weighted) {
+        take_weight(reader, line, rest, weight);
+      }
+      blocks.push({row - 1, column - 1, weight});
       if (header.symmetric && row != column) {
-        blocks.push({column - 1, row - 1});
+        blocks.push({column - 1, row - 1, weight});
       }
       ++entries;
     }
@@ -168,15 +186,17 @@ EdgeStream matrix_edges(const std::string& path) {
 GraphSource open_edge_list(const ImportOptions& options, const base::Progress& progress) {
   GraphSource source;
   source.where = options.source;
+  source.weighted = options.takes_given_weights();
+  const bool weighted = source.weighted;
   if (options.relabel) {
     source.original_ids = distinct_ids(options.source);
     source.num_vertices = static_cast<std::int64_t>(source.original_ids.size());
-    source.edges = relabelled_edges(options.source, source.original_ids);
+    source.edges = relabelled_edges(options.source, weighted, source.original_ids);
   } else {
     source.num_vertices = count_vertices(options, progress);
-    source.edges = [path = options.source](const EdgeVisitor& visit) {
+    source.edges = [path = options.source, weighted](const EdgeVisitor& visit) {
       EdgeBlocks blocks(visit);
-      for_each_line_edge(path, [&](const Edge& edge) { blocks.push(edge); });
+      for_each_line_edge(path, weighted, [&](const Edge& edge) { blocks.push(edge); });
       blocks.flush();
     };
   }
@@ -187,9 +207,14 @@ GraphSource open_edge_list(const ImportOptions& options, const base::Progress& p
 GraphSource open_matrix_market(const ImportOptions& options) {
   GraphSource source;
   source.where = options.source;
+  source.weighted = options.takes_given_weights();
   LineReader reader(options.source);
-  source.num_vertices = read_matrix_header(reader).size;
-  source.edges = matrix_edges(options.source);
+  const MatrixHeader header = read_matrix_header(reader);
+  if (source.weighted && !header.has_values) {
+    throw base::InputError(options.source, "is a pattern without values; it gives no weights");
+  }
+  source.num_vertices = header.size;
+  source.edges = matrix_edges(options.source, source.weighted);
   add_given_arrays(source, options);
   return source;
 }

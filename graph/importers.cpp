@@ -62,6 +62,34 @@ void add_features(GraphSource& source, const OpenArray& open) {
   source.features_where = features.where();
 }
 
+void add_weights(GraphSource& source, const OpenArray& open) {
+  source.weighted = true;
+  source.edges = [edges = source.edges, open](const EdgeVisitor& visit) {
+    NpyStream stream = open();
+    const std::string where = stream.where();
+    const std::int64_t count = stream.elements();
+    Elements<float> weights(std::move(stream));
+    std::vector<Edge> block;
+    std::int64_t used = 0;
+    edges([&](std::span<const Edge> bare) {
+      block.assign(bare.begin(), bare.end());
+      used += static_cast<std::int64_t>(block.size());
+      if (used > count) {
+        throw base::InputError(where,
+                               "has " + std::to_string(count) + " weights, fewer than there are edges");
+      }
+      for (Edge& edge : block) {
+        edge.weight = weights.next();
+      }
+      visit(block);
+    });
+    if (used != count) {
+      throw base::InputError(where, "has " + std::to_string(count) + " weights; must be " +
+                                        std::to_string(used) + ", one an edge");
+    }
+  };
+}
+
 std::vector<std::int32_t> labels_of(NpyStream stream, std::int64_t num_vertices) {
   const std::string where = stream.where();
   if (stream.shape().size() > 2 || stream.columns() != 1) {

@@ -32,6 +32,9 @@ void add_features(GraphSource& source, const OpenArray& open);
 /// Labels from an array (n) or (n × 1) of integers, or of floats that are whole or NaN (not known).
 std::vector<std::int32_t> labels_of(NpyStream stream, std::int64_t num_vertices);
 
+/// Gives the source's edges the weights of an array, one an edge in their order.
+void add_weights(GraphSource& source, const OpenArray& open);
+
 /// Reads the .npy files of the options into the source, whose num_vertices must be settled.
 void add_given_arrays(GraphSource& source, const ImportOptions& options);
 

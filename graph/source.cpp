@@ -190,7 +190,7 @@ GraphSource restrict_to(GraphSource source, std::vector<VertexId> kept) {
     edges([&](std::span<const Edge> old) {
       block.clear();
       for (const Edge& edge : old) {
-        if (const Edge renamed{new_id(edge.source), new_id(edge.destination)};
+        if (const Edge renamed{new_id(edge.source), new_id(edge.destination), edge.weight};
             renamed.source >= 0 && renamed.destination >= 0) {
           block.push_back(renamed);
         }
@@ -241,8 +241,9 @@ void write_source(GraphSource source, const SourceOptions& options, Provenance p
   source = prepared(std::move(source), options, num_classes);
   StoreMeta meta{source.name,          source.num_vertices,  0, num_classes, source.feature_columns,
                  options.feature_type, std::move(provenance)};
-  meta.num_edges =
-      writer.write_edges(source.num_vertices, source.edges, options.edges, source.where, progress);
+  meta.num_edges = writer.write_edges(source.num_vertices, source.edges, options.edges, source.weighted,
+                                      source.where, progress);
+  meta.edge_weights = source.weighted;
   if (source.feature_columns > 0) {
     write_features(writer, source, options, progress);
   }
@@ -268,6 +269,7 @@ Graph load_source(GraphSource source, const SourceOptions& options) {
     parts.edges.insert(parts.edges.end(), block.begin(), block.end());
   });
   parts.edge_options = options.edges;
+  parts.weighted = source.weighted;
   parts.feature_columns = source.feature_columns;
   parts.feature_type = options.feature_type;
   if (source.feature_columns > 0) {

@@ -25,6 +25,7 @@ struct GraphSource {
   std::string where;  ///< the file that errors name
   std::int64_t num_vertices = 0;
   EdgeStream edges;
+  bool weighted = false;             ///< whether the edges' weights count
   std::int64_t feature_columns = 0;  ///< 0: no features
   RowStream features;
   std::string features_where;          ///< the file or array that errors in features name

@@ -39,6 +39,30 @@ class StoreReader {
   std::vector<MappedNpy> arrays_;
 };
 
+/// A .npy file of `type` whose elements are written in place, and then cut to as many as there are.
+class MappedArray {
+ public:
+  MappedArray() = default;
+  MappedArray(const std::filesystem::path& path, DType type, std::int64_t most_elements)
+      : file_(MappedFile::create(path, bytes_for(type, most_elements))), type_(type) {}
+  template <class T>
+  T* elements() {
+    return reinterpret_cast<T*>(file_.writable() + npy_header_bytes);
+  }
+  void finish(std::int64_t elements) {
+    const std::string header = format_npy_header(type_, {elements});
+    std::memcpy(file_.writable(), header.data(), header.size());
+    file_.finish(bytes_for(type_, elements));
+  }
+
+ private:
+  static std::size_t bytes_for(DType type, std::int64_t elements) {
+    return npy_header_bytes + static_cast<std::size_t>(elements * bytes_of(type));
+  }
+  MappedFile file_;
+  DType type_ = DType::int64;
+};
+
 /// The two ends are cheap to look at and keep a wrong file from being read past its end.
 void check_ends(const Graph& graph) {
   const std::string where = (graph.directory / "indptr.npy").string();
@@ -61,6 +85,9 @@ Graph open_store(const std::filesystem::path& directory) {
   graph.directory = directory;
   graph.indptr = reader.array<std::int64_t>("indptr.npy", DType::int64, {meta.num_vertices + 1});
   graph.indices = reader.array<VertexId>("indices.npy", DType::int64, {meta.num_edges});
+  if (meta.edge_weights) {
+    graph.edge_weights = reader.array<float>("edge_weights.npy", DType::float32, {meta.num_edges});
+  }
   if (meta.feature_columns > 0) {
     const auto bytes = reader.array<std::byte>("features.npy", dtype_of(meta.feature_type),
                                                {meta.num_vertices, meta.feature_columns});
@@ -79,18 +106,24 @@ Graph open_store(const std::filesystem::path& directory) {
 }
 
 std::int64_t StoreWriter::write_edges(std::int64_t num_vertices, const EdgeStream& edges,
-                                      const EdgeOptions& options, const std::string& where,
+                                      const EdgeOptions& options, bool weighted, const std::string& where,
                                       const base::Progress& progress) const {
-  MappedFile file;
+  MappedArray indices;
+  MappedArray weights;
   const auto allocate = [&](std::int64_t count) {
-    file = MappedFile::create(path_of("indices.npy"), npy_header_bytes + static_cast<std::size_t>(count) * 8);
-    return reinterpret_cast<VertexId*>(file.writable() + npy_header_bytes);
+    indices = MappedArray(path_of("indices.npy"), DType::int64, count);
+    if (!weighted) {
+      return EdgeRoom{indices.elements<VertexId>(), nullptr};
+    }
+    weights = MappedArray(path_of("edge_weights.npy"), DType::float32, count);
+    return EdgeRoom{indices.elements<VertexId>(), weights.elements<float>()};
   };
   const auto indptr = build_csc(num_vertices, edges, options, allocate, where, progress);
   const std::int64_t num_edges = indptr.back();
-  const std::string header = format_npy_header(DType::int64, {num_edges});
-  std::memcpy(file.writable(), header.data(), header.size());
-  file.finish(npy_header_bytes + static_cast<std::size_t>(num_edges) * 8);
+  indices.finish(num_edges);
+  if (weighted) {
+    weights.finish(num_edges);
+  }
   write_array<std::int64_t>("indptr.npy", DType::int64, indptr);
   return num_edges;
 }
@@ -106,6 +139,10 @@ void write_store(const Graph& graph, const std::filesystem::path& directory) {
   writer.write_array("indices.npy", DType::int64, graph.indices);
   StoreMeta meta{graph.name, graph.num_vertices(), graph.num_edges(), graph.num_classes, 0, {}, {}};
   meta.provenance.made_by = "write_store";
+  if (!graph.edge_weights.empty()) {
+    meta.edge_weights = true;
+    writer.write_array("edge_weights.npy", DType::float32, graph.edge_weights);
+  }
   if (const Features& features = graph.features; features.data != nullptr) {
     meta.feature_columns = features.columns;
     meta.feature_type = features.type;

@@ -16,6 +16,7 @@
 ///     meta.json      the document StoreMeta
 ///     indptr.npy     <i8 (vertices + 1)
 ///     indices.npy    <i8 (edges)
+///     edge_weights.npy   <f4 (edges), when the edges have weights
 ///     features.npy   <f4 or <f2 (vertices, feature_columns), when there are features
 ///     labels.npy     <i4 (vertices), when there are classes; -1 where not known
 ///     train.npy, valid.npy, test.npy   <i8, ascending vertex ids; may be empty
@@ -44,6 +45,7 @@ struct StoreMeta {
   std::int64_t feature_columns = 0;  ///< 0: no features
   FeatureType feature_type = FeatureType::fp32;
   Provenance provenance;
+  bool edge_weights = false;  ///< whether there are any
   template <class Self, class Fields>
   static void fields(Self& self, Fields& f) {
     f.required("name", self.name);
@@ -53,6 +55,7 @@ struct StoreMeta {
     f.required("feature_columns", self.feature_columns, base::non_negative);
     f("feature_type", self.feature_type);
     f("provenance", self.provenance);
+    f("edge_weights", self.edge_weights);
   }
 };
 
@@ -82,10 +85,10 @@ class StoreWriter {
     writer.write(elements);
     writer.finish();
   }
-  /// Builds indptr.npy and indices.npy from a stream (see build_csc); the room for the ids is the mapped file
-  /// itself. Returns the number of edges.
+  /// Builds indptr.npy, indices.npy and, with `weighted`, edge_weights.npy from a stream (see build_csc); the
+  /// room for ids and weights is the mapped files themselves. Returns the number of edges.
   std::int64_t write_edges(std::int64_t num_vertices, const EdgeStream& edges, const EdgeOptions& options,
-                           const std::string& where, const base::Progress& progress) const;
+                           bool weighted, const std::string& where, const base::Progress& progress) const;
   void commit(const StoreMeta& meta);
 
  private:

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <cstring>
 #include <optional>
 #include <thread>
@@ -70,6 +71,24 @@ void check_topology(const Graph& graph) {
     throw base::InputError(where_of(graph, "indices"),
                            "vertex " + number(graph.indices[at(*bad)]) + " at position " + number(*bad) +
                                " is out of range; use 0 to " + number(graph.num_vertices() - 1));
+  }
+}
+
+void check_weights(const Graph& graph) {
+  const auto& weights = graph.edge_weights;
+  if (weights.empty()) {
+    return;
+  }
+  if (weights.size() != graph.indices.size()) {
+    throw base::InputError(where_of(graph, "edge_weights"), "has " + number(std::ssize(weights)) +
+                                                                " weights; must be " +
+                                                                number(graph.num_edges()) + ", one an edge");
+  }
+  if (const auto bad = first_fault(
+          graph.num_edges(), [&](auto e) { return !std::isfinite(weights[at(e)]) || weights[at(e)] < 0; })) {
+    throw base::InputError(where_of(graph, "edge_weights"), "weight " + std::to_string(weights[at(*bad)]) +
+                                                                " at position " + number(*bad) +
+                                                                "; must be finite and not negative");
   }
 }
 
@@ -175,6 +194,7 @@ void check_trainable(const Graph& graph) {
 
 void validate(const Graph& graph, bool for_training) {
   check_topology(graph);
+  check_weights(graph);
   check_features(graph);
   check_labels(graph);
   check_splits(graph);

@@ -12,6 +12,8 @@ struct Block {
   std::int64_t num_sources = 0;
   std::vector<std::int64_t> indptr;   ///< num_destinations + 1
   std::vector<std::int32_t> indices;  ///< local ids of sources
+  /// Where each edge stands in the graph's indices, when the sampler was asked for it; else empty.
+  std::vector<std::int64_t> edge_ids;
 
   std::int64_t num_edges() const { return static_cast<std::int64_t>(indices.size()); }
 };

@@ -35,6 +35,9 @@ struct Job {
   ModelKind model = ModelKind::sage;
   std::vector<int> fanouts = {15, 10,
                               5};  ///< neighbours per hop, from the seeds outwards; -1 takes all. One a layer
+  /// Neighbours are drawn by the edges' weights, without replacement, edges of weight 0 never; else all alike.
+  /// Evaluation reads all neighbours in either case.
+  bool weighted = false;
   int batch_size = 1024;
   int hidden = 256;  ///< width of hidden layers (of all heads together for GAT)
   int heads = 4;     ///< GAT attention heads in hidden layers
@@ -52,6 +55,7 @@ struct Job {
   static void fields(Self& self, Fields& f) {
     f("model", self.model);
     f("fanouts", self.fanouts, base::Range{-1, 512});
+    f("weighted", self.weighted);
     f("batch_size", self.batch_size, base::Range{1, 1 << 24});
     f("hidden", self.hidden, base::Range{1, 1 << 16});
     f("heads", self.heads, base::Range{1, 256});

@@ -93,6 +93,7 @@ GraphMark mark_of(const graph::Graph& graph) {
                  std::ssize(graph.train), std::ssize(graph.valid), std::ssize(graph.test), 0};
   mix_sample(graph.indptr, mark.sample);
   mix_sample(graph.indices, mark.sample);
+  mix_sample(std::as_bytes(graph.edge_weights), mark.sample);
   mix_sample(graph.labels, mark.sample);
   mix_sample(graph.train, mark.sample);
   const auto feature_bytes = graph.features.rows * graph.features.row_bytes();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/error.h"
 #include "kernels/cpu/epoch_order.h"
 
 namespace gnomon::runtime {
@@ -24,9 +25,17 @@ void Stages::Pool::give(Slot slot) {
   }
 }
 
+kernels::cpu::Draws draws_of(const graph::Graph& graph, const plan::Job& job) {
+  if (job.weighted && graph.edge_weights.empty() && graph.num_edges() > 0) {
+    throw base::InputError("job: weighted",
+                           "graph \"" + graph.name + "\" has no edge weights; import it with --edge-weights");
+  }
+  return job.weighted ? kernels::cpu::Draws::by_weight : kernels::cpu::Draws::uniform;
+}
+
 Stages::Stages(const graph::Graph& graph, plan::Job job, const plan::Plan& plan, Learn learn)
     : graph_(graph),
-      topology_(kernels::cpu::fastest_of(graph)),
+      topology_(kernels::cpu::fastest_of(graph, draws_of(graph, job))),
       job_(std::move(job)),
       learn_(std::move(learn)) {
   take_plan(plan);

@@ -15,6 +15,9 @@
 
 namespace gnomon::runtime {
 
+/// How the job draws neighbours. Throws base::InputError when that needs weights and the graph has none.
+kernels::cpu::Draws draws_of(const graph::Graph& graph, const plan::Job& job);
+
 /// The real work of every stage of an epoch (the bodies of StageWork), and the slots that batches lie in.
 /// Stages speak of *positions* 0 … n-1 in the list of batches given to begin_epoch: the whole epoch in order,
 /// what is left of it after a resume, or a replayed order. Slots are recycled from epoch to epoch.

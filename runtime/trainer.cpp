@@ -102,6 +102,7 @@ void check_stretch(const Stretch& stretch, std::int64_t left) {
 void check_options(const graph::Graph& graph, const TrainOptions& options) {
   graph::validate(graph, true);
   plan::check(options.job, "job");
+  draws_of(graph, options.job);
   check_plan(options.plan);
   if (!options.replay.empty() && std::ssize(options.replay) < options.job.epochs) {
     throw base::InputError("replay", "has " + std::to_string(options.replay.size()) +

@@ -27,7 +27,7 @@ Action add_autotune(CLI::App& app) {
   app.add_flag("--json", options->json, "Print one JSON document");
   return [options] {
     const auto job = options->job.job();
-    const auto graph = open_training_data(options->data);
+    const auto graph = open_training_data(options->data, job);
     autotune(graph, {options->data, make_run_directory(options->run, options->data), job, options->measure,
                      options->json});
   };

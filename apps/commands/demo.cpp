@@ -71,7 +71,7 @@ Action add_demo(CLI::App& app) {
     const auto job = options->job.job();
     const auto files = make_run_directory(options->run, options->file.empty() ? "demo" : options->file);
     const auto store = options->file.empty() ? generated_graph() : imported_graph(options->file, files);
-    const auto graph = open_training_data(store.string());
+    const auto graph = open_training_data(store.string(), job);
     autotune(graph, {store.string(), files, job, options->measure, options->json});
   };
 }

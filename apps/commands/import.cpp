@@ -17,6 +17,10 @@ namespace {
 const std::vector<FieldFlag> flags{
     {"--name", "name", "What the graph is called; the file's name when not given"},
     {"--undirected", "content.edges.undirected", "Add the reverse of every edge"},
+    {"--reverse", "content.edges.reverse",
+     "Turn every edge round: batches then follow out-edges (--undirected: both)"},
+    {"--edge-weights", "edge_weights",
+     "\"given\": take the source's edge weights (edges: third column); or a .npy file, one an edge"},
     {"--self-loops", "content.edges.self_loops", "keep, remove or add (one at every vertex)"},
     {"--duplicates", "content.edges.duplicates", "Edges given more than once: remove all but one, or keep"},
     {"--features", "features", "edges, mtx: features from this .npy file"},

@@ -24,7 +24,7 @@ struct Options {
 
 void profile(const Options& options) {
   const auto job = options.job.job();
-  const auto graph = open_training_data(options.data);
+  const auto graph = open_training_data(options.data, job);
   const auto profile = measure_with_bar(graph, job, options.measure);
   if (!options.out.empty()) {
     base::write_document(options.out, profile);

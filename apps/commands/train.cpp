@@ -62,7 +62,7 @@ TrainingRun run_of(const Options& options) {
 
 void train(const Options& options) {
   auto run = run_of(options);
-  const auto graph = open_training_data(options.data);
+  const auto graph = open_training_data(options.data, run.job);
   if (!options.resume) {
     run.files = make_run_directory(options.run, options.data);
   }

@@ -53,7 +53,7 @@ void validate(const Options& options) {
   if (plans.empty()) {
     plans = plans_to_validate(cores);
   }
-  const auto graph = open_training_data(options.data);
+  const auto graph = open_training_data(options.data, profile.workload.job);
   check_fits(options, profile, graph, cores);
   const auto results = validate_plans(graph, profile, plans, options.epochs);
   const auto before = corrections_text(profile.corrections);

@@ -13,6 +13,7 @@
 #include "hwy/highway.h"
 #include "kernels/cpu/draws-inl.h"
 #include "kernels/cpu/hop.h"
+#include "kernels/cpu/race-inl.h"
 #include "kernels/cpu/table-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -48,6 +49,9 @@ class Drawing {
     work.lane_ids.reserve(chunk_vertices, 0);
     work.lane_degrees.reserve(chunk_vertices, 0);
     work.positions.reserve(static_cast<std::size_t>(fanout * group_vertices), 0);
+    if (is_weighted()) {
+      work.race.reserve(Race::room_for(static_cast<std::size_t>(fanout)), 0);
+    }
     prefetch_rows(0);
   }
 
@@ -57,10 +61,15 @@ class Drawing {
 
   /// Appends the next chunk's edges; returns how many.
   HWY_ATTR std::size_t draw(std::uint64_t* edges) {
-    return hop_.fanout < 0 ? take_all(edges) : draw_some(edges);
+    if (hop_.fanout < 0) {
+      return take_all(edges);
+    }
+    return is_weighted() ? draw_weighted(edges) : draw_some(edges);
   }
 
  private:
+  bool is_weighted() const { return !hop_.topology->weights.empty(); }
+
   HWY_INLINE void prefetch_rows(std::int64_t from) const {
     for (std::int64_t v = from; v < std::min(from + per_chunk_, destinations_); ++v) {
       __builtin_prefetch(indptr_ + work_.vertices[static_cast<std::size_t>(v)]);
@@ -131,26 +140,67 @@ class Drawing {
     }
   }
 
+  HWY_ATTR std::size_t draw_weighted(std::uint64_t* edges) {
+    const float* weights = hop_.topology->weights.data();
+    const std::int64_t count = std::min(per_chunk_, destinations_ - next_);
+    read_rows(count);
+    for (std::int64_t v = 0; v < count; ++v) {
+      __builtin_prefetch(weights + work_.firsts[static_cast<std::size_t>(v)]);
+    }
+    prefetch_rows(next_ + count);
+    Race race(work_.race, static_cast<std::size_t>(hop_.fanout));
+    const std::uint64_t* begin = edges;
+    for (std::int64_t v = 0; v < count; ++v) {
+      const std::int64_t first = work_.firsts[static_cast<std::size_t>(v)];
+      const std::int64_t end = first + work_.degrees[static_cast<std::size_t>(v)];
+      edges = end - first <= hop_.fanout ? take_positive(weights, first, end, edges)
+                                         : run_race(hop_, weights, {first, end}, race, edges);
+      block_.indptr[static_cast<std::size_t>(next_ + v) + 1] = drawn_ + (edges - begin);
+    }
+    drawn_ += edges - begin;
+    next_ += count;
+    return static_cast<std::size_t>(edges - begin);
+  }
+
+  // Writes as many edges as there are, and moves on by those that have a weight.
+  HWY_INLINE static std::uint64_t* take_positive(const float* weights, std::int64_t first, std::int64_t end,
+                                                 std::uint64_t* edges) {
+    for (std::int64_t edge = first; edge < end; ++edge) {
+      *edges = static_cast<std::uint64_t>(edge);
+      edges += weights[edge] > 0 ? 1 : 0;
+    }
+    return edges;
+  }
+
   // All neighbours: up to chunk_edges of them, from where the last call stopped.
   std::size_t take_all(std::uint64_t* edges) {
-    std::size_t count = 0;
-    while (next_ < destinations_ && count < static_cast<std::size_t>(chunk_edges)) {
+    const float* weights = is_weighted() ? hop_.topology->weights.data() : nullptr;
+    std::uint64_t* end = edges;
+    while (next_ < destinations_ && end - edges < chunk_edges) {
       const std::uint32_t id = work_.vertices[static_cast<std::size_t>(next_)];
       const std::int64_t first = indptr_[id] + within_;
       const std::int64_t left = indptr_[id + std::size_t{1}] - first;
-      const std::int64_t taken = std::min(left, chunk_edges - static_cast<std::int64_t>(count));
-      for (std::int64_t i = 0; i < taken; ++i) {
-        edges[count++] = static_cast<std::uint64_t>(first + i);
-      }
-      drawn_ += taken;
+      const std::int64_t taken = std::min(left, chunk_edges - (end - edges));
+      std::uint64_t* const before = end;
+      end = weights == nullptr ? take_range(first, first + taken, end)
+                               : take_positive(weights, first, first + taken, end);
+      drawn_ += end - before;
       within_ = taken == left ? 0 : within_ + taken;
       if (taken == left) {
         block_.indptr[static_cast<std::size_t>(++next_)] = drawn_;
         prefetch_row(next_ + 32);
       }
     }
-    return count;
+    return static_cast<std::size_t>(end - edges);
   }
+
+  HWY_INLINE static std::uint64_t* take_range(std::int64_t first, std::int64_t end, std::uint64_t* edges) {
+    for (std::int64_t edge = first; edge < end; ++edge) {
+      *edges++ = static_cast<std::uint64_t>(edge);
+    }
+    return edges;
+  }
+
   HWY_INLINE void prefetch_row(std::int64_t v) const {
     if (v < destinations_) {
       __builtin_prefetch(indptr_ + work_.vertices[static_cast<std::size_t>(v)]);
@@ -189,9 +239,10 @@ class Pipeline {
   std::uint64_t* end() { return work_.edges.data() + held_; }
   void add(std::size_t count) { held_ += count; }
 
-  /// Numbers all edges held but the last far_ahead, or to the last one; writes their local ids to `out` and
-  /// returns how many. Before the last call more than far_ahead edges must be held.
-  HWY_ATTR std::size_t run(bool to_the_end, std::int32_t* out) {
+  /// Numbers all edges held but the last far_ahead, or to the last one; writes their local ids to `out`,
+  /// which edges they are to `edge_ids` unless it is null, and returns how many. Before the last call more
+  /// than far_ahead edges must be held.
+  HWY_ATTR std::size_t run(bool to_the_end, std::int32_t* out, std::int64_t* edge_ids) {
     if (to_the_end) {
       std::fill_n(end(), far_ahead, held_ > 0 ? work_.edges[0] : 0);
     }
@@ -208,6 +259,9 @@ class Pipeline {
                      [&](std::uint32_t id) { return table.home_of(id); });
     }
     number(count, table, out);
+    if (edge_ids != nullptr) {
+      std::memcpy(edge_ids, work_.edges.data(), count * sizeof(std::int64_t));
+    }
     held_ -= count;
     move_to_front(work_.edges, count, far_ahead);
     move_to_front(work_.ids, count, near_ahead);
@@ -270,13 +324,18 @@ HWY_ATTR void sample_hop_of(const Hop& hop, const Index* indices, Workspace& wor
     if (block.indices.size() < numbered + pipeline.held()) {
       block.indices.resize(numbered + pipeline.held());
     }
+    if (hop.edge_ids && block.edge_ids.size() < numbered + pipeline.held()) {
+      block.edge_ids.resize(numbered + pipeline.held());
+    }
     const bool last = drawing.done();
-    numbered += pipeline.run(last, block.indices.data() + numbered);
+    numbered += pipeline.run(last, block.indices.data() + numbered,
+                             hop.edge_ids ? block.edge_ids.data() + numbered : nullptr);
     if (last) {
       break;
     }
   }
   block.indices.resize(numbered);
+  block.edge_ids.resize(hop.edge_ids ? numbered : 0);
   block.num_sources = work.size;
 }
 

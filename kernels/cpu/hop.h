@@ -8,6 +8,7 @@
 #include "kernels/cpu/huge_array.h"
 #include "kernels/cpu/topology.h"
 #include "kernels/sampling_rule.h"
+#include "kernels/weighted_rule.h"
 
 // What the sampler's vectorised part shares with the rest; see kernels/cpu/README.md for how it works.
 
@@ -34,6 +35,7 @@ struct Workspace {
   HugeArray<std::uint32_t> positions;  ///< draws of one group of vertices, vertex beside vertex
   HugeArray<std::int64_t> firsts;      ///< row pointers and degrees of one chunk of destinations
   HugeArray<std::int64_t> degrees;
+  HugeArray<Arrival> race;            ///< draws by weight of one vertex
   HugeArray<std::uint32_t> lane_ids;  ///< its vertices and their degrees as the vectors read them
   HugeArray<std::uint32_t> lane_degrees;
 
@@ -46,13 +48,14 @@ void check_batch_size(std::size_t vertices);
 /// Empties the table and makes room for `members`.
 void clear_table(SlotTable& table, std::int64_t members);
 
-/// One hop: draws for every vertex of the workspace, numbers what is new, and fills the block.
+/// One hop: draws (by weight, where the topology has weights) for every vertex of the workspace, numbers what
+/// is new, and fills the block.
 struct Hop {
   const Topology* topology = nullptr;
   BatchKey key;
   std::uint32_t number = 0;
   int fanout = 0;
-  std::vector<std::int64_t>* edge_ids = nullptr;  ///< when asked for
+  bool edge_ids = false;  ///< whether the block's are asked for
 };
 
 /// Adds `seeds`; returns how many came before the first that was there already.

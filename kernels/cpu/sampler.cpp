@@ -29,14 +29,14 @@ void check_fanouts(const std::vector<int>& fanouts) {
 
 }  // namespace
 
-Sampler::Sampler(const graph::Graph& graph, std::vector<int> fanouts)
-    : Sampler(view_of(graph), std::move(fanouts)) {}
+Sampler::Sampler(const graph::Graph& graph, std::vector<int> fanouts, EdgeIds edge_ids)
+    : Sampler(view_of(graph), std::move(fanouts), edge_ids) {}
 
-Sampler::Sampler(Topology topology, std::vector<int> fanouts)
-    : topology_(std::move(topology)), fanouts_(std::move(fanouts)) {
+Sampler::Sampler(Topology topology, std::vector<int> fanouts, EdgeIds edge_ids)
+    : topology_(std::move(topology)), fanouts_(std::move(fanouts)), edge_ids_(edge_ids) {
   check_fanouts(fanouts_);
   if (topology_.num_vertices() > most_narrow_vertices) {
-    wide_.emplace(topology_, fanouts_);
+    wide_.emplace(topology_, fanouts_, edge_ids == EdgeIds::keep);
   }
 }
 
@@ -61,8 +61,8 @@ std::size_t Sampler::sample_narrow(const BatchKey& key, std::span<const graph::V
   batch.num_seeds = static_cast<std::int64_t>(seeds.size());
   batch.blocks.resize(fanouts_.size());
   for (std::size_t hop = 0; hop < fanouts_.size(); ++hop) {
-    sample_hop({&topology_, key, static_cast<std::uint32_t>(hop), fanouts_[hop], nullptr}, work_,
-               batch.blocks[hop]);
+    sample_hop({&topology_, key, static_cast<std::uint32_t>(hop), fanouts_[hop], edge_ids_ == EdgeIds::keep},
+               work_, batch.blocks[hop]);
   }
   batch.vertices.assign(work_.vertices.data(), work_.vertices.data() + work_.size);
   return seeds.size();

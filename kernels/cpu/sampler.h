@@ -14,6 +14,9 @@
 
 namespace gnomon::kernels::cpu {
 
+/// With edge ids, every block says which edges of the graph it holds.
+enum class EdgeIds : std::uint8_t { leave_out, keep };
+
 /// Samples mini-batches: k hops without replacement, then compaction to local ids. One Sampler serves one
 /// thread and keeps its memory from batch to batch; any number of them on one graph draw the same batches.
 class Sampler {
@@ -21,13 +24,16 @@ class Sampler {
   /// `fanouts` from the seeds outwards, each -1 (all neighbours) or 1 … max_fanout; throws base::InputError
   /// otherwise, or when there are none. The graph's memory must outlive the sampler, unless the graph's
   /// `storage` owns it. The graph's contents are trusted (graph::validate checks them).
-  Sampler(const graph::Graph& graph, std::vector<int> fanouts);
+  Sampler(const graph::Graph& graph, std::vector<int> fanouts, EdgeIds edge_ids = EdgeIds::leave_out);
   /// The same on a structure that many samplers share; the fastest on a resident_copy.
-  Sampler(Topology topology, std::vector<int> fanouts);
+  Sampler(Topology topology, std::vector<int> fanouts, EdgeIds edge_ids = EdgeIds::leave_out);
 
   /// The mini-batch of `seeds`: a pure function of (graph, key, seeds, fanouts). For every vertex and hop
   /// min(degree, fanout) distinct neighbours (positions of its list) are drawn by draw_positions; all of
-  /// them, in the order of the graph, when there are no more than the fanout. `batch`'s vectors are reused.
+  /// them, in the order of the graph, when there are no more than the fanout. With weights only edges of
+  /// positive weight count: all of them, in the order of the graph, when the degree is no more than the
+  /// fanout or the fanout is -1; else those that arrive first (weighted_rule.h), in the order of their
+  /// arrival, or all if there are fewer than the fanout. `batch`'s vectors are reused.
   /// At most 2^31 - 1 vertices a batch. Throws base::InputError for a seed that is not a vertex or comes
   /// twice; `batch` then holds nothing of use, the sampler stays usable.
   void sample(const BatchKey& key, std::span<const graph::VertexId> seeds, MiniBatch& batch);
@@ -42,6 +48,7 @@ class Sampler {
 
   Topology topology_;
   std::vector<int> fanouts_;
+  EdgeIds edge_ids_;
   Workspace work_;
   std::optional<WideSampler> wide_;  ///< instead of all this when ids have more than 32 bits
 };

@@ -4,6 +4,7 @@
 #include <fstream>
 #include <string>
 
+#include "base/error.h"
 #include "kernels/cpu/huge_array.h"
 
 namespace gnomon::kernels::cpu {
@@ -29,15 +30,28 @@ std::int64_t available_bytes() {
 
 bool fits_narrow(const graph::Graph& graph) { return graph.num_vertices() <= most_narrow_vertices; }
 
+std::span<const float> weights_for(const graph::Graph& graph, Draws draws) {
+  if (draws == Draws::uniform) {
+    return {};
+  }
+  if (graph.num_edges() > 0 && graph.edge_weights.empty()) {
+    throw base::InputError("weighted", "the graph has no edge weights; import it with --edge-weights");
+  }
+  return graph.edge_weights;
+}
+
 }  // namespace
 
-Topology view_of(const graph::Graph& graph) { return {graph.indptr, graph.indices, {}, graph.storage}; }
+Topology view_of(const graph::Graph& graph, Draws draws) {
+  return {graph.indptr, graph.indices, {}, weights_for(graph, draws), graph.storage};
+}
 
-Topology resident_copy(const graph::Graph& graph) {
+Topology resident_copy(const graph::Graph& graph, Draws draws) {
   struct Storage {
     HugeArray<std::int64_t> indptr;
     HugeArray<std::uint32_t> narrow;
     HugeArray<graph::VertexId> wide;
+    HugeArray<float> weights;
   };
   auto storage = std::make_shared<Storage>();
   Topology topology;
@@ -47,18 +61,22 @@ Topology resident_copy(const graph::Graph& graph) {
   } else {
     topology.indices = copy_into(storage->wide, graph.indices);
   }
+  if (const auto weights = weights_for(graph, draws); !weights.empty()) {
+    topology.weights = copy_into(storage->weights, weights);
+  }
   topology.storage = std::move(storage);
   return topology;
 }
 
-std::int64_t resident_bytes(const graph::Graph& graph) {
-  return static_cast<std::int64_t>(graph.indptr.size_bytes()) +
+std::int64_t resident_bytes(const graph::Graph& graph, Draws draws) {
+  return static_cast<std::int64_t>(graph.indptr.size_bytes() + weights_for(graph, draws).size_bytes()) +
          graph.num_edges() * (fits_narrow(graph) ? std::int64_t{sizeof(std::uint32_t)}
                                                  : std::int64_t{sizeof(graph::VertexId)});
 }
 
-Topology fastest_of(const graph::Graph& graph) {
-  return resident_bytes(graph) <= available_bytes() / 2 ? resident_copy(graph) : view_of(graph);
+Topology fastest_of(const graph::Graph& graph, Draws draws) {
+  return resident_bytes(graph, draws) <= available_bytes() / 2 ? resident_copy(graph, draws)
+                                                               : view_of(graph, draws);
 }
 
 }  // namespace gnomon::kernels::cpu

@@ -1,12 +1,13 @@
 #include "kernels/cpu/wide_sampler.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
 namespace gnomon::kernels::cpu {
 
-WideSampler::WideSampler(Topology topology, std::vector<int> fanouts)
-    : topology_(std::move(topology)), fanouts_(std::move(fanouts)) {}
+WideSampler::WideSampler(Topology topology, std::vector<int> fanouts, bool edge_ids)
+    : topology_(std::move(topology)), fanouts_(std::move(fanouts)), edge_ids_(edge_ids) {}
 
 std::size_t WideSampler::sample(const BatchKey& key, std::span<const graph::VertexId> seeds,
                                 MiniBatch& batch) {
@@ -29,28 +30,50 @@ std::size_t WideSampler::sample(const BatchKey& key, std::span<const graph::Vert
 
 // Leaves the positions of the drawn edges in edges_, the destinations' ranges in block.indptr.
 void WideSampler::draw_edges(const BatchKey& key, std::uint32_t hop, const MiniBatch& batch, Block& block) {
-  const int fanout = fanouts_[hop];
   const std::size_t destinations = batch.vertices.size();
-  std::array<std::int64_t, max_fanout> drawn;
   block.num_destinations = static_cast<std::int64_t>(destinations);
   block.indptr.resize(destinations + 1);
   block.indptr[0] = 0;
   edges_.clear();
   for (std::size_t v = 0; v < destinations; ++v) {
-    const graph::VertexId vertex = batch.vertices[v];
-    const std::int64_t first = topology_.indptr[static_cast<std::size_t>(vertex)];
-    const std::int64_t degree = topology_.degree(vertex);
-    if (fanout == -1 || degree <= fanout) {
-      for (std::int64_t i = 0; i < degree; ++i) {
-        edges_.push_back(first + i);
-      }
+    if (topology_.weights.empty()) {
+      draw_alike(key, hop, batch.vertices[v], fanouts_[hop]);
     } else {
-      draw_positions(key, hop, vertex, degree, fanout, drawn.data());
-      for (int i = 0; i < fanout; ++i) {
-        edges_.push_back(first + drawn[static_cast<std::size_t>(i)]);
-      }
+      draw_by_weight(key, hop, batch.vertices[v], fanouts_[hop]);
     }
     block.indptr[v + 1] = static_cast<std::int64_t>(edges_.size());
+  }
+}
+
+void WideSampler::draw_alike(const BatchKey& key, std::uint32_t hop, graph::VertexId vertex, int fanout) {
+  const std::int64_t first = topology_.indptr[static_cast<std::size_t>(vertex)];
+  const std::int64_t degree = topology_.degree(vertex);
+  if (fanout == -1 || degree <= fanout) {
+    for (std::int64_t i = 0; i < degree; ++i) {
+      edges_.push_back(first + i);
+    }
+    return;
+  }
+  std::array<std::int64_t, max_fanout> drawn;
+  draw_positions(key, hop, vertex, degree, fanout, drawn.data());
+  for (int i = 0; i < fanout; ++i) {
+    edges_.push_back(first + drawn[static_cast<std::size_t>(i)]);
+  }
+}
+
+void WideSampler::draw_by_weight(const BatchKey& key, std::uint32_t hop, graph::VertexId vertex, int fanout) {
+  const std::int64_t first = topology_.indptr[static_cast<std::size_t>(vertex)];
+  const bool takes_all = fanout == -1 || topology_.degree(vertex) <= fanout;
+  race_.clear();
+  for (std::int64_t edge = first; edge < first + topology_.degree(vertex); ++edge) {
+    if (const float weight = topology_.weights[static_cast<std::size_t>(edge)]; weight > 0) {
+      race_.push_back(takes_all ? Arrival{0, edge} : arrival(edge_bits(key, hop, edge), weight, edge));
+    }
+  }
+  const auto count = takes_all ? race_.size() : std::min(race_.size(), static_cast<std::size_t>(fanout));
+  std::partial_sort(race_.begin(), race_.begin() + static_cast<std::ptrdiff_t>(count), race_.end());
+  for (std::size_t i = 0; i < count; ++i) {
+    edges_.push_back(race_[i].edge);
   }
 }
 
@@ -65,10 +88,16 @@ void WideSampler::relabel(MiniBatch& batch, Block& block) {
     block.indices[e] = local;
   }
   block.num_sources = static_cast<std::int64_t>(batch.vertices.size());
+  if (edge_ids_) {
+    block.edge_ids = edges_;
+  } else {
+    block.edge_ids.clear();
+  }
 }
 
 std::int64_t WideSampler::bytes() const {
-  return table_.bytes() + static_cast<std::int64_t>(edges_.capacity() * sizeof(std::int64_t));
+  return table_.bytes() + static_cast<std::int64_t>(edges_.capacity() * sizeof(std::int64_t) +
+                                                    race_.capacity() * sizeof(Arrival));
 }
 
 graph::VertexId WideSampler::neighbour(std::int64_t edge) const {

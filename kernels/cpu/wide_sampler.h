@@ -8,6 +8,7 @@
 #include "kernels/cpu/id_table.h"
 #include "kernels/cpu/topology.h"
 #include "kernels/sampling_rule.h"
+#include "kernels/weighted_rule.h"
 
 namespace gnomon::kernels::cpu {
 
@@ -15,7 +16,7 @@ namespace gnomon::kernels::cpu {
 /// same batches, one vertex and one edge after another. Its inputs were checked by Sampler.
 class WideSampler {
  public:
-  WideSampler(Topology topology, std::vector<int> fanouts);
+  WideSampler(Topology topology, std::vector<int> fanouts, bool edge_ids = false);
 
   /// Sampler::sample, but for the checks; returns how many seeds came before the first that comes twice.
   std::size_t sample(const BatchKey& key, std::span<const graph::VertexId> seeds, MiniBatch& batch);
@@ -24,13 +25,17 @@ class WideSampler {
 
  private:
   void draw_edges(const BatchKey& key, std::uint32_t hop, const MiniBatch& batch, Block& block);
+  void draw_alike(const BatchKey& key, std::uint32_t hop, graph::VertexId vertex, int fanout);
+  void draw_by_weight(const BatchKey& key, std::uint32_t hop, graph::VertexId vertex, int fanout);
   void relabel(MiniBatch& batch, Block& block);
   graph::VertexId neighbour(std::int64_t edge) const;
 
   Topology topology_;
   std::vector<int> fanouts_;
+  bool edge_ids_;
   IdTable table_;
   std::vector<std::int64_t> edges_;  ///< of one hop: positions in the indices
+  std::vector<Arrival> race_;        ///< of one vertex
 };
 
 }  // namespace gnomon::kernels::cpu

@@ -8,6 +8,7 @@
 #include "kernels/cpu/sampler.h"
 #include "profiles/measure/machine.h"
 #include "profiles/measure/statistics.h"
+#include "runtime/stages.h"
 
 namespace gnomon::profiles {
 namespace {
@@ -44,7 +45,9 @@ struct Uses {
 class Sampling {
  public:
   Sampling(const graph::Graph& graph, const plan::Job& job)
-      : graph_(graph), job_(job), sampler_(kernels::cpu::fastest_of(graph), job.fanouts) {}
+      : graph_(graph),
+        job_(job),
+        sampler_(kernels::cpu::fastest_of(graph, runtime::draws_of(graph, job)), job.fanouts) {}
 
   std::int64_t batches() const {
     return kernels::cpu::num_batches(std::ssize(graph_.train), job_.batch_size);

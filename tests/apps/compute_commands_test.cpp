@@ -211,6 +211,39 @@ TEST_F(ComputeCommands, AutotuneDoesNotVerifyWhatCouldNotRepayIt) {
   EXPECT_EQ(json["predicted_epoch_s"], json["corrected_epoch_s"]);
 }
 
+TEST_F(ComputeCommands, AWeightedGraphGoesTheWholeWay) {
+  {
+    std::ofstream edges(here_ / "edges.txt");
+    for (int i = 0; i < 2000; ++i) {
+      edges << i % 300 << " " << (i * 37 + i / 300) % 300 << " " << i % 4 << ".5\n";
+    }
+  }
+  const auto imported = json_of({"import", "edges", "edges.txt", "weighted", "--edge-weights", "given",
+                                 "--random-features", "8", "--random-classes", "3", "--json"});
+  EXPECT_EQ(imported["edge_weights"], true);
+  EXPECT_THAT(run({"info", "weighted", "--check"}).out, HasSubstr("weights   of every edge\n"));
+  const auto profiled =
+      run(with_job({"profile", "weighted", "--weighted", "-o", "p.json", "--time-limit", "0.5"}));
+  EXPECT_EQ(profiled.code, 0) << profiled.error;
+  EXPECT_TRUE(profiles::read_profile(here_ / "p.json").workload.job.weighted);
+  const auto tuned = json_of(
+      with_job({"autotune", "weighted", "--weighted", "--epochs", "2", "--time-limit", "1", "--json"}));
+  EXPECT_EQ(tuned["training"]["job"]["weighted"], true);
+  const auto trained = json_of(with_job({"train", "weighted", "--weighted", "--epochs", "2", "--json"}));
+  const auto other_plan =
+      json_of(with_job({"train", "weighted", "--weighted", "--epochs", "2", "--plan", "device", "--json"}));
+  EXPECT_EQ(trained["weights_hash"], other_plan["weights_hash"]);
+  const auto uniform = json_of(with_job({"train", "weighted", "--epochs", "2", "--json"}));
+  EXPECT_NE(uniform["weights_hash"], trained["weights_hash"]);
+}
+
+TEST_F(ComputeCommands, WeightedDrawsNeedWeights) {
+  for (const char* command : {"train", "autotune", "profile"}) {
+    expect_refused({command, "tiny", "--weighted"},
+                   "graph \"tiny\" has no edge weights; import it with --edge-weights");
+  }
+}
+
 TEST_F(ComputeCommands, TrainRefusesWhatOnlyTheSimulatorRuns) {
   const auto outcome = run(with_job({"train", "tiny", "--plan", "gnnlab", "--epochs", "1"}));
   EXPECT_EQ(outcome.code, 2);

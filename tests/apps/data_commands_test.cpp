@@ -39,6 +39,23 @@ TEST(Import, EdgeListToStoreAndInfo) {
   EXPECT_THAT(run_gnomon({"info", "store"}, place.path()).out, HasSubstr("vertices  3\n"));
 }
 
+TEST(Import, EveryDirectionOfTheEdges) {
+  // A vertex's degree is how many it gathers from.
+  const Workplace place;
+  place.write("star.txt", "0 1\n0 2\n0 3\n");
+  const auto most_degree = [&](const std::string& store, const std::vector<std::string>& flags) {
+    std::vector<std::string> words{"import", "edges", "star.txt", store, "--json"};
+    words.insert(words.end(), flags.begin(), flags.end());
+    const auto imported = run_gnomon(words, place.path());
+    EXPECT_EQ(imported.code, 0) << imported.error;
+    const auto document = base::Json::parse(imported.out);
+    return std::pair(document["edges"].get<int>(), document["degrees"]["most"].get<int>());
+  };
+  EXPECT_EQ(most_degree("in", {}), std::pair(3, 1));
+  EXPECT_EQ(most_degree("out", {"--reverse"}), std::pair(3, 3));
+  EXPECT_EQ(most_degree("both", {"--undirected"}), std::pair(6, 3));
+}
+
 TEST(Import, BadInputLeavesNothingBehind) {
   const Workplace place;
   place.write("edges.txt", "0 1\n1 two\n");

@@ -24,32 +24,15 @@ TEST(JobFlags, NoFlagsGiveTheDefaults) {
 }
 
 TEST(JobFlags, EveryFieldHasAFlag) {
-  const auto job = parse({"--model",
-                          "gat",
-                          "--fanouts",
-                          "-1,5",
-                          "store",
-                          "--batch-size",
-                          "64",
-                          "--hidden",
-                          "32",
-                          "--heads",
-                          "2",
-                          "--dropout",
-                          "0.1",
-                          "--learning-rate",
-                          "0.01",
-                          "--weight-decay",
-                          "5e-4",
-                          "--epochs",
-                          "3",
-                          "--patience",
-                          "2",
-                          "--seed",
-                          "18000000000000000000"});
+  const auto job =
+      parse({"--model",   "gat",        "--fanouts",       "-1,5", "store",          "--batch-size",
+             "64",        "--weighted", "--hidden",        "32",   "--heads",        "2",
+             "--dropout", "0.1",        "--learning-rate", "0.01", "--weight-decay", "5e-4",
+             "--epochs",  "3",          "--patience",      "2",    "--seed",         "18000000000000000000"});
   plan::Job expected;
   expected.model = plan::ModelKind::gat;
   expected.fanouts = {-1, 5};
+  expected.weighted = true;
   expected.batch_size = 64;
   expected.hidden = 32;
   expected.heads = 2;

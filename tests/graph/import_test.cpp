@@ -1,59 +1,18 @@
 #include "graph/import.h"
 
 #include <gtest/gtest.h>
-#include <zip.h>
-#include <zlib.h>
 
 #include <cmath>
 #include <fstream>
 
 #include "graph/half.h"
-#include "graph/npy.h"
+#include "tests/graph/files.h"
 #include "tests/graph/temporary.h"
 
 namespace gnomon::graph {
 namespace {
 
 using Rows = std::vector<std::vector<VertexId>>;
-
-template <class T>
-std::string npy(DType type, const std::vector<std::int64_t>& shape, const std::vector<T>& elements) {
-  return format_npy_header(type, shape) +
-         std::string(reinterpret_cast<const char*>(elements.data()), elements.size() * sizeof(T));
-}
-
-std::string integers(const std::vector<std::int64_t>& shape, const std::vector<std::int64_t>& elements) {
-  return npy(DType::int64, shape, elements);
-}
-
-std::string floats(const std::vector<std::int64_t>& shape, const std::vector<float>& elements) {
-  return npy(DType::float32, shape, elements);
-}
-
-std::string truths(const std::vector<std::int64_t>& shape, const std::vector<char>& elements) {
-  return npy(DType::bool8, shape, elements);
-}
-
-void write_text(const std::filesystem::path& path, const std::string& text) {
-  std::ofstream(path, std::ios::binary) << text;
-}
-
-void write_gzip(const std::filesystem::path& path, const std::string& text) {
-  gzFile file = gzopen(path.c_str(), "wb");
-  gzwrite(file, text.data(), static_cast<unsigned>(text.size()));
-  gzclose(file);
-}
-
-using Arrays = std::vector<std::pair<std::string, std::string>>;
-
-void write_zip(const std::filesystem::path& path, const Arrays& arrays) {
-  zip_t* archive = zip_open(path.c_str(), ZIP_CREATE | ZIP_TRUNCATE, nullptr);
-  for (const auto& [name, bytes] : arrays) {
-    zip_file_add(archive, (name + ".npy").c_str(), zip_source_buffer(archive, bytes.data(), bytes.size(), 0),
-                 0);
-  }
-  ASSERT_EQ(zip_close(archive), 0);
-}
 
 class Import : public testing::Test {
  protected:

@@ -70,8 +70,10 @@ inline std::vector<VertexId> drawn_by(const MiniBatch& batch, std::size_t hop, s
 }
 
 /// The mini-batch by the words of the contract: edges first, as pairs of global ids, then numbers by a map.
-inline MiniBatch reference_batch(const graph::Graph& graph, const std::vector<int>& fanouts,
-                                 const BatchKey& key, const std::vector<VertexId>& seeds) {
+/// `draw(hop, vertex)` gives the positions in the vertex's list.
+template <class Draw>
+MiniBatch reference_batch_of(const graph::Graph& graph, std::size_t hops, const std::vector<VertexId>& seeds,
+                             Draw draw) {
   MiniBatch batch;
   batch.num_seeds = static_cast<std::int64_t>(seeds.size());
   std::map<VertexId, std::int32_t> local_of;
@@ -83,20 +85,15 @@ inline MiniBatch reference_batch(const graph::Graph& graph, const std::vector<in
     return found->second;
   };
   std::for_each(seeds.begin(), seeds.end(), number);
-  for (std::uint32_t hop = 0; hop < fanouts.size(); ++hop) {
+  for (std::uint32_t hop = 0; hop < hops; ++hop) {
     const std::vector<VertexId> destinations = batch.vertices;
     Block block;
     block.indptr.push_back(0);
     for (const VertexId vertex : destinations) {
       const auto neighbours = graph.neighbours(vertex);
-      std::vector<std::int64_t> positions(neighbours.size());
-      std::iota(positions.begin(), positions.end(), 0);
-      if (fanouts[hop] >= 0 && neighbours.size() > static_cast<std::size_t>(fanouts[hop])) {
-        positions.resize(static_cast<std::size_t>(fanouts[hop]));
-        draw_positions(key, hop, vertex, graph.degree(vertex), fanouts[hop], positions.data());
-      }
-      for (const auto position : positions) {
+      for (const std::int64_t position : draw(hop, vertex)) {
         block.indices.push_back(number(neighbours[static_cast<std::size_t>(position)]));
+        block.edge_ids.push_back(graph.indptr[static_cast<std::size_t>(vertex)] + position);
       }
       block.indptr.push_back(block.num_edges());
     }
@@ -105,6 +102,21 @@ inline MiniBatch reference_batch(const graph::Graph& graph, const std::vector<in
     batch.blocks.push_back(block);
   }
   return batch;
+}
+
+/// The same of uniform draws.
+inline MiniBatch reference_batch(const graph::Graph& graph, const std::vector<int>& fanouts,
+                                 const BatchKey& key, const std::vector<VertexId>& seeds) {
+  return reference_batch_of(graph, fanouts.size(), seeds, [&](std::uint32_t hop, VertexId vertex) {
+    const std::int64_t degree = graph.degree(vertex);
+    std::vector<std::int64_t> positions(static_cast<std::size_t>(degree));
+    std::iota(positions.begin(), positions.end(), 0);
+    if (fanouts[hop] >= 0 && degree > fanouts[hop]) {
+      positions.resize(static_cast<std::size_t>(fanouts[hop]));
+      draw_positions(key, hop, vertex, degree, fanouts[hop], positions.data());
+    }
+    return positions;
+  });
 }
 
 /// `count` distinct vertices of the graph.

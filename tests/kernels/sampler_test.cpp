@@ -1,42 +1,8 @@
-#include "kernels/cpu/sampler.h"
-
-#include "tests/kernels/instruction_set.h"
 #include "tests/kernels/sampler_contract.h"
+#include "tests/kernels/sampler_paths.h"
 
 namespace gnomon::kernels {
 namespace {
-
-/// The CPU sampler on one of its paths, sampling into one MiniBatch again and again as a worker does. The
-/// path is chosen for the whole process; where the machine lacks it, its best one is tested again.
-template <class Path>
-class CpuSampler {
- public:
-  CpuSampler(const graph::Graph& graph, const std::vector<int>& fanouts)
-      : sampler_(Path::narrow ? cpu::resident_copy(graph) : cpu::view_of(graph), fanouts) {
-    choose_instruction_set(Path::instruction_set);
-  }
-  MiniBatch sample(const BatchKey& key, std::span<const VertexId> seeds) {
-    sampler_.sample(key, seeds, batch_);
-    return batch_;
-  }
-
- private:
-  cpu::Sampler sampler_;
-  MiniBatch batch_;
-};
-
-template <std::int64_t InstructionSet, bool Narrow>
-struct Path {
-  static constexpr std::int64_t instruction_set = InstructionSet;
-  static constexpr bool narrow = Narrow;
-};
-
-using Portable32 = CpuSampler<Path<HWY_SCALAR, true>>;
-using Portable64 = CpuSampler<Path<HWY_SCALAR, false>>;
-using Avx2With32 = CpuSampler<Path<HWY_AVX2, true>>;
-using Avx2With64 = CpuSampler<Path<HWY_AVX2, false>>;
-using Avx512With32 = CpuSampler<Path<HWY_AVX3, true>>;
-using Avx512With64 = CpuSampler<Path<HWY_AVX3, false>>;
 
 INSTANTIATE_TYPED_TEST_SUITE_P(Portable32, SamplerContract, Portable32);
 INSTANTIATE_TYPED_TEST_SUITE_P(Portable64, SamplerContract, Portable64);
@@ -44,23 +10,6 @@ INSTANTIATE_TYPED_TEST_SUITE_P(Avx2With32, SamplerContract, Avx2With32);
 INSTANTIATE_TYPED_TEST_SUITE_P(Avx2With64, SamplerContract, Avx2With64);
 INSTANTIATE_TYPED_TEST_SUITE_P(Avx512With32, SamplerContract, Avx512With32);
 INSTANTIATE_TYPED_TEST_SUITE_P(Avx512With64, SamplerContract, Avx512With64);
-
-/// The sampler of graphs of more than 2^32 vertices, on small ones; Sampler checks its inputs.
-class WideOnSmallIds {
- public:
-  WideOnSmallIds(const graph::Graph& graph, const std::vector<int>& fanouts)
-      : checks_(graph, fanouts), sampler_(cpu::view_of(graph), fanouts) {}
-  MiniBatch sample(const BatchKey& key, std::span<const VertexId> seeds) {
-    MiniBatch batch;
-    checks_.sample(key, seeds, batch);
-    EXPECT_EQ(sampler_.sample(key, seeds, batch), seeds.size());
-    return batch;
-  }
-
- private:
-  cpu::Sampler checks_;
-  cpu::WideSampler sampler_;
-};
 
 INSTANTIATE_TYPED_TEST_SUITE_P(Wide, SamplerContract, WideOnSmallIds);
 

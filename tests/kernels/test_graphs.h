@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -49,6 +50,29 @@ inline graph::Graph skewed_graph(std::int64_t vertices, std::uint64_t seed) {
     std::shuffle(list.begin(), list.end(), random);
   }
   return graph_of(lists);
+}
+
+/// The graph with these weights of its edges, in the order of its indices.
+inline graph::Graph with_weights(graph::Graph graph, std::vector<float> weights) {
+  struct Storage {
+    std::vector<float> weights;
+    std::shared_ptr<const void> graph;
+  };
+  auto storage = std::make_shared<Storage>(Storage{std::move(weights), graph.storage});
+  graph.edge_weights = storage->weights;
+  graph.storage = std::move(storage);
+  return graph;
+}
+
+/// The graph with random weights: every fifth is 0, the others lie between 2^-reach and 2^reach.
+inline graph::Graph with_random_weights(const graph::Graph& graph, double reach, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::uniform_real_distribution<double> exponent(-reach, reach);
+  std::vector<float> weights(static_cast<std::size_t>(graph.num_edges()));
+  for (float& weight : weights) {
+    weight = random() % 5 == 0 ? 0.0F : static_cast<float>(std::exp2(exponent(random)));
+  }
+  return with_weights(graph, std::move(weights));
 }
 
 /// Vertex 0 gathers from vertices 1 … degree, which gather from nobody.

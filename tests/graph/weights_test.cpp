@@ -1,0 +1,251 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <map>
+#include <random>
+
+#include "graph/import.h"
+#include "graph/store.h"
+#include "tests/graph/files.h"
+#include "tests/graph/temporary.h"
+
+namespace gnomon::graph {
+namespace {
+
+/// One row: source and weight of each edge.
+using Row = std::vector<std::pair<VertexId, float>>;
+using Rows = std::vector<Row>;
+
+Rows rows_of(const Graph& graph) {
+  Rows rows(static_cast<std::size_t>(graph.num_vertices()));
+  for (std::size_t v = 0; v < rows.size(); ++v) {
+    for (auto e = static_cast<std::size_t>(graph.indptr[v]);
+         e < static_cast<std::size_t>(graph.indptr[v + 1]); ++e) {
+      rows[v].emplace_back(graph.indices[e], graph.edge_weights[e]);
+    }
+  }
+  return rows;
+}
+
+Graph weighted_graph(std::int64_t vertices, std::vector<Edge> edges, EdgeOptions options = {}) {
+  GraphParts parts;
+  parts.num_vertices = vertices;
+  parts.edges = std::move(edges);
+  parts.edge_options = options;
+  parts.weighted = true;
+  const Graph graph = make_graph(std::move(parts));
+  validate(graph, false);
+  return graph;
+}
+
+/// What the options make of the edges, entry by entry.
+Rows reference(std::int64_t vertices, const std::vector<Edge>& edges, const EdgeOptions& options) {
+  std::vector<std::multimap<VertexId, float, std::less<>>> lists(static_cast<std::size_t>(vertices));
+  const auto put = [&](VertexId source, VertexId destination, float weight) {
+    lists[static_cast<std::size_t>(destination)].emplace(source, weight);
+  };
+  for (Edge edge : edges) {
+    if (options.reverse) {
+      std::swap(edge.source, edge.destination);
+    }
+    if (edge.source == edge.destination && options.self_loops != SelfLoops::keep) {
+      continue;
+    }
+    put(edge.source, edge.destination, edge.weight);
+    if (options.undirected && edge.source != edge.destination) {
+      put(edge.destination, edge.source, edge.weight);
+    }
+  }
+  Rows rows;
+  for (std::size_t v = 0; v < lists.size(); ++v) {
+    if (options.self_loops == SelfLoops::add) {
+      lists[v].emplace(static_cast<VertexId>(v), 1.0F);
+    }
+    Row row(lists[v].begin(), lists[v].end());
+    std::sort(row.begin(), row.end(), [](const auto& a, const auto& b) {
+      return a.first < b.first || (a.first == b.first && a.second > b.second);
+    });
+    if (options.duplicates == Duplicates::remove) {
+      Row kept;
+      for (const auto& entry : row) {
+        if (kept.empty() || kept.back().first != entry.first) {
+          kept.push_back(entry);
+        }
+      }
+      row = kept;
+    }
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+TEST(Weights, FollowTheirEdgesThroughEveryOption) {
+  std::mt19937_64 random(21);
+  for (int round = 0; round < 64; ++round) {
+    const auto vertices = static_cast<std::int64_t>(1 + random() % 12);
+    std::vector<Edge> edges(random() % 60);
+    for (Edge& edge : edges) {
+      const auto id = [&] { return static_cast<VertexId>(random() % static_cast<std::uint64_t>(vertices)); };
+      edge = {id(), id(), static_cast<float>(random() % 8) / 4};
+    }
+    EdgeOptions options;
+    options.undirected = (round & 1) != 0;
+    options.reverse = (round & 2) != 0;
+    options.duplicates = (round & 4) != 0 ? Duplicates::keep : Duplicates::remove;
+    options.self_loops = static_cast<SelfLoops>(round % 3);
+    EXPECT_EQ(rows_of(weighted_graph(vertices, edges, options)), reference(vertices, edges, options))
+        << "round " << round;
+  }
+}
+
+TEST(Weights, OfAStoreAreKept) {
+  const TemporaryDirectory directory;
+  const Graph graph = weighted_graph(3, {{0, 1, 0.5F}, {2, 1, 0}, {1, 0, 1e30F}});
+  write_store(graph, directory / "g");
+  const Graph opened = open_store(directory / "g");
+  validate(opened, false);
+  EXPECT_EQ(rows_of(opened), rows_of(graph));
+  EXPECT_EQ(rows_of(opened), (Rows{{{1, 1e30F}}, {{0, 0.5F}, {2, 0.0F}}, {}}));
+}
+
+TEST(Weights, ThatCannotBeDrawnByAreRefused) {
+  const TemporaryDirectory directory;
+  for (const float bad : {-1.0F, NAN, std::numeric_limits<float>::infinity()}) {
+    const auto refused = message_of("", [&] { weighted_graph(2, {{0, 1, 1}, {1, 0, bad}}); });
+    EXPECT_NE(refused.find("graph: edges: edge 1: weight "), std::string::npos) << refused;
+    const auto store = directory / ("g" + std::to_string(bad));
+    write_store(weighted_graph(2, {{0, 1, 1}, {1, 0, 2}}), store);
+    write_text(store / "edge_weights.npy", floats({2}, {1, bad}));
+    const auto found = message_of(store, [&] { validate(open_store(store), false); });
+    EXPECT_NE(found.find("edge_weights.npy: weight "), std::string::npos) << found;
+    EXPECT_NE(found.find(" at position 1; must be finite and not negative"), std::string::npos) << found;
+  }
+  write_store(weighted_graph(2, {{0, 1, 1}, {1, 0, 2}}), directory / "g");
+  write_text(directory / "g/edge_weights.npy", floats({1}, {1}));
+  EXPECT_THROW(open_store(directory / "g"), base::InputError);
+}
+
+class ImportWeights : public testing::Test {
+ protected:
+  Graph import(const ImportOptions& options) {
+    const auto destination = directory_ / ("g" + std::to_string(made_++));
+    import_graph(options, destination);
+    Graph graph = open_store(destination);
+    validate(graph, false);
+    return graph;
+  }
+  Rows rows(const ImportOptions& options) { return rows_of(import(options)); }
+  std::string error(const ImportOptions& options) {
+    return message_of(directory_.path(), [&] { import(options); });
+  }
+  ImportOptions given(const std::string& file) const {
+    ImportOptions options;
+    options.source = directory_ / file;
+    options.edge_weights = "given";
+    return options;
+  }
+  ImportOptions from_array(const std::string& file, const std::vector<float>& weights) const {
+    write_text(directory_ / "w.npy", floats({std::ssize(weights)}, weights));
+    auto options = given(file);
+    options.edge_weights = directory_ / "w.npy";
+    return options;
+  }
+
+  TemporaryDirectory directory_;
+  int made_ = 0;
+};
+
+const Rows sample_rows{{}, {{0, 0.5F}}, {{0, 2.0F}, {1, 0.0F}}};
+
+TEST_F(ImportWeights, OfEdgeLists) {
+  for (const char* text : {"0 1 0.5\n0 2 2\n1 2 0\n", "# c\n1,2,0,more\n0,2,2.0\n0,1,5e-1\n"}) {
+    write_text(directory_ / "e.csv", text);
+    EXPECT_EQ(rows(given("e.csv")), sample_rows);
+    auto without = given("e.csv");
+    without.edge_weights = "";
+    EXPECT_TRUE(import(without).edge_weights.empty());
+  }
+  write_text(directory_ / "e.csv", "70 100 0.5\n70 200 2\n100 200 0\n");
+  auto relabelled = given("e.csv");
+  relabelled.relabel = true;
+  EXPECT_EQ(rows(relabelled), sample_rows);
+  relabelled.content.edges.reverse = true;
+  EXPECT_EQ(rows(relabelled), (Rows{{{1, 0.5F}, {2, 2.0F}}, {{2, 0.0F}}, {}}));
+}
+
+TEST_F(ImportWeights, OfTheLargestComponent) {
+  write_text(directory_ / "e.txt", "0 1 9\n2 3 0.5\n2 4 2\n3 4 0\n");
+  auto options = given("e.txt");
+  options.content.largest_component = true;
+  EXPECT_EQ(rows(options), sample_rows);
+}
+
+TEST_F(ImportWeights, OfMatrices) {
+  const std::string general = "%%MatrixMarket matrix coordinate real general\n3 3 3\n1 2 0.5\n1 3 2\n2 3 0\n";
+  write_text(directory_ / "m.mtx", general);
+  EXPECT_EQ(rows(given("m.mtx")), sample_rows);
+  EXPECT_EQ(error(from_array("m.mtx", {1, 2, 3})),
+            "edge_weights: of a Matrix Market file are its values; use \"given\"");
+  write_text(directory_ / "m.mtx",
+             "%%MatrixMarket matrix coordinate integer symmetric\n2 2 2\n2 1 3\n2 2 4\n");
+  EXPECT_EQ(rows(given("m.mtx")), (Rows{{{1, 3.0F}}, {{0, 3.0F}, {1, 4.0F}}}));
+  write_text(directory_ / "m.mtx", "%%MatrixMarket matrix coordinate pattern general\n2 2 1\n1 2\n");
+  EXPECT_EQ(error(given("m.mtx")), "m.mtx: is a pattern without values; it gives no weights");
+}
+
+TEST_F(ImportWeights, OfNpz) {
+  write_zip(directory_ / "a.npz", {{"adj_data", floats({3}, {0.5, 2, 0})},
+                                   {"adj_indices", integers({3}, {1, 2, 2})},
+                                   {"adj_indptr", integers({4}, {0, 2, 3, 3})},
+                                   {"adj_shape", integers({2}, {3, 3})}});
+  EXPECT_EQ(rows(given("a.npz")), sample_rows);
+  write_zip(directory_ / "b.npz", {{"edges", integers({3, 2}, {0, 1, 0, 2, 1, 2})},
+                                   {"edge_weights", floats({3}, {0.5, 2, 0})},
+                                   {"node_labels", integers({3}, {0, 1, 0})}});
+  EXPECT_EQ(rows(given("b.npz")), sample_rows);
+  write_zip(directory_ / "b.npz",
+            {{"edges", integers({3, 2}, {0, 1, 0, 2, 1, 2})}, {"node_labels", integers({3}, {0, 1, 0})}});
+  EXPECT_NE(error(given("b.npz")).find("edge_weights"), std::string::npos);
+  EXPECT_EQ(rows(from_array("b.npz", {0.5, 2, 0})), sample_rows);
+}
+
+TEST_F(ImportWeights, OfOgb) {
+  std::filesystem::create_directories(directory_ / "ogb/raw");
+  write_gzip(directory_ / "ogb/raw/edge.csv.gz", "0,1\n0,2\n1,2\n");
+  write_gzip(directory_ / "ogb/raw/num-node-list.csv.gz", "3\n");
+  write_gzip(directory_ / "ogb/raw/edge_weight.csv.gz", "0.5\n2\n0\n");
+  EXPECT_EQ(rows(given("ogb")), sample_rows);
+  write_gzip(directory_ / "ogb/raw/edge_weight.csv.gz", "0.5\n2\n");
+  EXPECT_EQ(error(given("ogb")),
+            "ogb/raw/edge_weight.csv.gz: line 2: must be followed by more weights, one an edge");
+  write_gzip(directory_ / "ogb/raw/edge_weight.csv.gz", "0.5\n2\n0\n1\n");
+  EXPECT_EQ(error(given("ogb")),
+            "ogb/raw/edge_weight.csv.gz: line 4: must not be there: there are fewer edges");
+  write_gzip(directory_ / "ogb/raw/edge_weight.csv.gz", "0.5\ntwo\n0\n");
+  EXPECT_EQ(error(given("ogb")), "ogb/raw/edge_weight.csv.gz: line 2: must be one weight, not \"two\"");
+  write_zip(directory_ / "ogb/raw/data.npz", {{"edge_index", integers({2, 3}, {0, 0, 1, 1, 2, 2})},
+                                              {"num_nodes_list", integers({1}, {3})},
+                                              {"edge_weight", floats({3, 1}, {0.5, 2, 0})}});
+  EXPECT_EQ(rows(given("ogb")), sample_rows);
+}
+
+TEST_F(ImportWeights, FaultsNameTheirPlace) {
+  write_text(directory_ / "e.txt", "0 1 0.5\n0 2\n");
+  EXPECT_EQ(error(given("e.txt")),
+            "e.txt: line 2: must be two vertex ids and a weight, finite and not negative, not \"0 2\"");
+  for (const char* bad : {"-1", "nan", "inf", "1e99", "w"}) {
+    write_text(directory_ / "e.txt", "0 1 " + std::string(bad) + "\n");
+    EXPECT_NE(error(given("e.txt")).find("e.txt: line 1: must be two vertex ids and a weight"),
+              std::string::npos);
+  }
+  write_text(directory_ / "e.txt", "0 1\n0 2\n1 2\n");
+  EXPECT_EQ(rows(from_array("e.txt", {0.5, 2, 0})), sample_rows);
+  EXPECT_EQ(error(from_array("e.txt", {0.5, 2})), "w.npy: has 2 weights, fewer than there are edges");
+  EXPECT_EQ(error(from_array("e.txt", {1, 2, 3, 4})), "w.npy: has 4 weights; must be 3, one an edge");
+  EXPECT_EQ(error(from_array("e.txt", {1, -2, 3})),
+            "e.txt: edge 1: weight -2.000000 cannot be drawn by; use finite numbers from 0");
+}
+
+}  // namespace
+}  // namespace gnomon::graph
