@@ -15,7 +15,7 @@ std::string buffers_of(const plan::Plan& plan) {
     case Schedule::sequential:
       return "-";
     case Schedule::claim_ahead:
-      return fmt::format("ahead {}", plan.look_ahead);
+      return plan.look_ahead > 0 ? fmt::format("ahead {}", plan.look_ahead) : "ahead as needed";
     default:
       return fmt::format("cpu {}, device {}", plan.cpu_buffer, plan.device_buffer);
   }

@@ -43,8 +43,9 @@ struct Options {
   std::string output = "bench/results/schedule_bounds.json";
 };
 
-constexpr std::array schedules = {"sequential, cpu route", "sequential, device route", "pipelined",
-                                  "dual_buffer, dispatched", "claim_ahead, tuned look-ahead"};
+constexpr std::array schedules = {
+    "sequential, cpu route",   "sequential, device route",      "pipelined",
+    "dual_buffer, dispatched", "claim_ahead, tuned look-ahead", "claim_ahead, open look-ahead"};
 constexpr std::array<std::pair<const char*, double>, 6> quantiles = {
     {{"least", 0}, {"median", 0.5}, {"p75", 0.75}, {"p90", 0.9}, {"p99", 0.99}, {"most", 1}}};
 
@@ -107,6 +108,7 @@ class Case {
                                             [this](const plan::Plan& plan) { return evaluate(plan); });
     keep(3, dispatched.best.prediction);
     keep(4, tuned_claim_ahead());
+    keep(5, evaluate(with_all_workers("gnomon")));
     return result_;
   }
 

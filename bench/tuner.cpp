@@ -107,7 +107,7 @@ tuner::SpaceRequest request_of(const profiles::Profile& profile, int number) {
     return request;
   }
   request.values = {{"workers", {"1", "3", "6", "9", "12"}}, {"cpu_buffer", {"1", "4", "16"}},
-                    {"device_buffer", {"1", "3", "10"}},     {"look_ahead", {"2", "6", "16", "48"}},
+                    {"device_buffer", {"1", "3", "10"}},     {"look_ahead", {"0", "6", "16", "48"}},
                     {"cache.budget", {"0.2", "0.5", "1"}},   {"prepare_share", {"0", "0.1", "0.2", "0.4"}},
                     {"super_batch", {"1", "4", "16"}},       {"cpu_share", {"0.2", "0.4", "0.6", "0.8"}},
                     {"topology", {"host", "device"}},        {"features", {"host", "device"}}};

@@ -143,6 +143,7 @@ class Training {
   EpochReport train_epoch();
   Stretch next_stretch(std::int64_t left) const;
   StretchReport train_stretch(const Stretch& stretch, const std::vector<std::int64_t>& order);
+  void learn_times(const schedule::StageTimes& times);
   void learn(const BatchData& data, std::int64_t batch);
   void evaluate(EpochReport& report);
   bool is_better(const EpochReport& report) const;
@@ -160,8 +161,9 @@ class Training {
   Learner learner_;
   RunState state_;
   Stages stages_;
-  std::string activity_;       ///< what progress is told
-  double seconds_before_ = 0;  ///< of this epoch, in the run that is resumed
+  std::string activity_;          ///< what progress is told
+  double seconds_before_ = 0;     ///< of this epoch, in the run that is resumed
+  schedule::StageTimes usual_{};  ///< of stages, as far as they have run
   Clock::time_point epoch_begin_;
   Clock::time_point last_save_ = Clock::now();
 };
@@ -291,15 +293,23 @@ StretchReport Training::train_stretch(const Stretch& stretch, const std::vector<
   stages_.take_plan(plan_);
   stages_.begin_epoch(state_.epoch, order);
   HostMachine machine(plan_.workers, stage_work(order));
-  schedule::TracedMachine traced(machine);
+  schedule::TracedMachine traced(machine, usual_);
   StretchReport report{stretch, state_.epoch, schedule::run_epoch(plan_, std::ssize(order), traced),
                        traced.timeline()};
+  learn_times(schedule::mean_times(report.timeline));
   const auto batch_at = [&](std::int64_t position) { return order[static_cast<std::size_t>(position)]; };
   for (auto& span : report.timeline) {
     span.batch = batch_at(span.batch);
   }
   std::transform(report.log.trained.begin(), report.log.trained.end(), report.log.trained.begin(), batch_at);
   return report;
+}
+
+/// Stages that a stretch did not have keep what they took before.
+void Training::learn_times(const schedule::StageTimes& times) {
+  for (std::size_t stage = 0; stage < times.size(); ++stage) {
+    usual_[stage] = times[stage] > 0 ? times[stage] : usual_[stage];
+  }
 }
 
 /// The train stage, on the device thread.

@@ -25,6 +25,10 @@ class DataParallelMachine final : public Machine {
   double now_s() override { return machine_.now_s(); }
   /// From the first device's begin to the last one's end.
   StageSpan span(Ticket ticket) override;
+  /// A step's training ends with the average of its gradients.
+  double usual_s(Stage stage) const override {
+    return machine_.usual_s(stage) + (stage == Stage::train ? machine_.usual_s(Stage::all_reduce) : 0);
+  }
 
   /// Batches, not steps, that came by the CPU route.
   std::int64_t cpu_batches() const { return cpu_batches_; }

@@ -66,14 +66,17 @@ void Epoch::claim_for_worker(std::int64_t batch) {
   running_.push_back({batch, start(Stage::cpu_batch, batch)});
 }
 
-void Epoch::collect_workers() {
-  std::erase_if(running_, [this](const Pending& running) {
+std::vector<Pending> Epoch::collect_workers() {
+  std::vector<Pending> collected;
+  std::erase_if(running_, [&](const Pending& running) {
     const bool is_done = machine_.done(running.ticket);
     if (is_done) {
       finished_.insert(running.batch);
+      collected.push_back(running);
     }
     return is_done;
   });
+  return collected;
 }
 
 Ticket Epoch::copy(std::int64_t batch) {
@@ -82,11 +85,14 @@ Ticket Epoch::copy(std::int64_t batch) {
   return copying_.back().ticket;
 }
 
-void Epoch::collect_copies() {
+std::vector<Pending> Epoch::collect_copies() {
+  std::vector<Pending> collected;
   while (!copying_.empty() && machine_.done(copying_.front().ticket)) {
+    collected.push_back(copying_.front());
     copying_.pop_front();
     --host_slots_used_;
   }
+  return collected;
 }
 
 Ticket Epoch::gather_after(std::int64_t batch, Ticket copied, int device) {

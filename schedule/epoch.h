@@ -32,6 +32,11 @@ class Epoch {
   const plan::Plan& plan() const { return plan_; }
   std::int64_t batches() const { return batches_; }
   bool done(Ticket ticket) { return machine_.done(ticket); }
+  /// What a stage that is done took.
+  double seconds(Ticket ticket) {
+    const StageSpan span = machine_.span(ticket);
+    return span.end_s - span.begin_s;
+  }
 
   Ticket start(Stage stage, std::int64_t batch, std::initializer_list<Ticket> after = {}, int device = 0);
   Ticket start_behind(Stage stage, std::int64_t batch, std::span<const Ticket> after) {
@@ -50,7 +55,8 @@ class Epoch {
   void wait_for(Ticket ticket, Blocked blocked);
   /// Counts the time since `begin_s` as `blocked` says.
   void count_since(double begin_s, Blocked blocked);
-  double now_s() { return machine_.now_s(); }
+  double now_s() const { return machine_.now_s(); }
+  double usual_s(Stage stage) const { return machine_.usual_s(stage); }
 
   /// Whether a worker is free and the host has room for what it prepares: a batch in each worker's hands and
   /// plan().cpu_buffer beside them.
@@ -59,14 +65,14 @@ class Epoch {
   bool worker_held() const;
   /// A free worker prepares `batch`.
   void claim_for_worker(std::int64_t batch);
-  /// Moves what workers have finished to finished().
-  void collect_workers();
+  /// Moves what workers have finished to finished(), and returns it.
+  std::vector<Pending> collect_workers();
   /// Batches that workers have prepared and that are not yet being copied.
   const std::set<std::int64_t>& finished() const { return finished_; }
   bool workers_idle() const { return running_.empty(); }
   /// Starts the copy of a finished batch. Its host slot is free again when collect_copies sees the copy done.
   Ticket copy(std::int64_t batch);
-  void collect_copies();
+  std::vector<Pending> collect_copies();
   /// What makes a copied batch ready to be trained: the copy, or where the trainer gathers, its gathering.
   Ticket gather_after(std::int64_t batch, Ticket copied, int device = 0);
   const std::deque<Pending>& copying() const { return copying_; }

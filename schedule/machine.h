@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -28,6 +29,9 @@ constexpr std::string_view name_of(Stage stage) {
                                         "group_read", "group_prepare", "group_transfer"};
   return names[static_cast<int>(stage)];
 }
+
+/// Seconds of each stage; 0 where it is not known.
+using StageTimes = std::array<double, num_stages>;
 
 /// Names a started stage. Tickets count up from 0 in the order of the starts.
 struct Ticket {
@@ -79,6 +83,8 @@ class Machine {
   virtual double now_s() = 0;
   /// Where and when a stage ran; only for a ticket that is done.
   virtual StageSpan span(Ticket ticket) = 0;
+  /// What a stage takes in the mean, by what was known before the epoch; 0: nothing was.
+  virtual double usual_s(Stage) const { return 0; }
 };
 
 }  // namespace gnomon::schedule

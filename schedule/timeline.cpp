@@ -114,6 +114,20 @@ void write_trace(const std::filesystem::path& path, const std::vector<NamedTimel
   base::write_file_atomically(path, document.dump() + "\n");
 }
 
+StageTimes mean_times(const std::vector<StageSpan>& timeline) {
+  StageTimes times{};
+  StageTimes counts{};
+  for (const StageSpan& span : timeline) {
+    const auto stage = static_cast<std::size_t>(span.stage);
+    times[stage] += span.end_s - span.begin_s;
+    ++counts[stage];
+  }
+  for (std::size_t stage = 0; stage < times.size(); ++stage) {
+    times[stage] /= std::max(1.0, counts[stage]);
+  }
+  return times;
+}
+
 double utilisation(const std::vector<StageSpan>& spans, std::initializer_list<Stage> stages, double begin_s,
                    double end_s, int lanes) {
   double busy_s = 0;

@@ -206,11 +206,11 @@ void SimulatedMachine::finish(int lane) {
 }
 
 /// One piece of work, or more, one after the other.
-SimulatedMachine::Pieces SimulatedMachine::pieces_of(const StageSpan& span) const {
-  const StageCosts costs = model_.costs_of ? model_.costs_of(span.batch) : model_.costs;
+SimulatedMachine::Pieces SimulatedMachine::pieces_of(Stage stage, const StageCosts& costs,
+                                                     int on_device) const {
   const auto device = model_.host_device ? Resource::cores : Resource::device;
-  const int link = switch_of(span.device);
-  const int clique = span.device / model_.devices_per_clique;
+  const int link = switch_of(on_device);
+  const int clique = on_device / model_.devices_per_clique;
   Pieces pieces;
   const auto copy = [&](double seconds) {
     pieces.add({seconds, model_.host_device ? Resource::cores : Resource::link, 1, link});
@@ -222,7 +222,7 @@ SimulatedMachine::Pieces SimulatedMachine::pieces_of(const StageSpan& span) cons
     pieces.add({peer_s, Resource::peer, 1, clique});
     pieces.add({seconds - link_s - peer_s, device, model_.device_threads});
   };
-  switch (span.stage) {
+  switch (stage) {
     case Stage::cpu_batch:
       pieces.add({costs.cpu_batch_disk_s, Resource::disk, 1});
       pieces.add({costs.cpu_batch_s, Resource::cores, 1});
@@ -253,6 +253,19 @@ SimulatedMachine::Pieces SimulatedMachine::pieces_of(const StageSpan& span) cons
       break;
   }
   return pieces;
+}
+
+SimulatedMachine::Pieces SimulatedMachine::pieces_of(const StageSpan& span) const {
+  return pieces_of(span.stage, model_.costs_of ? model_.costs_of(span.batch) : model_.costs, span.device);
+}
+
+double SimulatedMachine::usual_s(Stage stage) const {
+  double seconds = 0;
+  const Pieces pieces = pieces_of(stage, model_.costs, 0);
+  for (int piece = 0; piece < pieces.count; ++piece) {
+    seconds += pieces.works[static_cast<std::size_t>(piece)].seconds;
+  }
+  return seconds;
 }
 
 double SimulatedMachine::slowdown_of(const StageSpan& span) const {

@@ -45,6 +45,8 @@ class SimulatedMachine final : public schedule::Machine {
   void wait_any(std::span<const schedule::Ticket> tickets) override;
   double now_s() override { return hardware_->now_s(); }
   schedule::StageSpan span(schedule::Ticket ticket) override;
+  /// The model's mean, what contention and shared resources add left out.
+  double usual_s(schedule::Stage stage) const override;
 
   const Totals& totals() const { return totals_; }
   /// The spans of all stages that are done, in the order of their starts.
@@ -82,6 +84,7 @@ class SimulatedMachine final : public schedule::Machine {
   Lane& lane_at(int lane) { return lanes_[static_cast<std::size_t>(lane)]; }
   std::deque<std::int64_t>& queue_of(int lane);
   Started& at(std::int64_t ticket) { return started_[static_cast<std::size_t>(ticket)]; }
+  Pieces pieces_of(schedule::Stage stage, const StageCosts& costs, int device) const;
   void take_next(int lane);
   void settle_lanes();
   void begin(int lane);

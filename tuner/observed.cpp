@@ -42,14 +42,18 @@ Point least_bound(const Problem& problem, Point point) {
   return point;
 }
 
-/// With buffers that keep short waits away, and a look-ahead of as many trainings as one CPU batch lasts.
+/// With buffers that keep short waits away, and a look-ahead that is left open or, where the space does not
+/// hold that, of as many trainings as one CPU batch lasts.
 Point with_buffers(const Problem& problem, const Point& point) {
   plan::Plan plan = problem.space.plan_at(point);
   const auto costs = sim::machine_model(problem.profile, plan, false, 0).costs;
   const double step_s = problem.bounds.of(point) /
                         static_cast<double>(std::max<std::int64_t>(1, problem.profile.workload.batches));
-  const auto look_ahead = step_s > 0 ? std::ceil(costs.cpu_batch_s / step_s) + 1 : 1;
-  plan.look_ahead = static_cast<int>(std::clamp(look_ahead, 1.0, 4096.0));
+  plan.look_ahead = 0;
+  if (const auto open = problem.space.nearest(plan); open && problem.space.plan_at(*open).look_ahead > 0) {
+    const auto look_ahead = step_s > 0 ? std::ceil(costs.cpu_batch_s / step_s) + 1 : 1;
+    plan.look_ahead = static_cast<int>(std::clamp(look_ahead, 1.0, 4096.0));
+  }
   plan.device_buffer = guessed_device_buffer;
   plan.cpu_buffer = guessed_cpu_buffer;
   if (plan.schedule == plan::Schedule::dual_buffer) {

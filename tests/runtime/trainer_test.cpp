@@ -56,7 +56,7 @@ TEST_P(EveryModel, ExactPlansEndWithTheSameBitsWhateverTheTiming) {
     plans.back().handover_copies = workers - 1;
   }
   int workers = 0;
-  for (const int look_ahead : {1, 2, 4, 9, 100}) {
+  for (const int look_ahead : {0, 1, 2, 4, 9, 100}) {
     plans.push_back(claim_ahead_plan(look_ahead, workers++ % 4 + 1));
   }
   std::uint64_t delay_seed = 100;

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <random>
 
+#include "schedule/timeline.h"
 #include "tests/virtual_machine.h"
 
 namespace gnomon::schedule {
@@ -189,6 +190,42 @@ TEST(ClaimAhead, CopiesBesideDeviceBatching) {
   EXPECT_DOUBLE_EQ(run(plan, 4, times).seconds(), 11);
   plan.copy_during_device_batch = true;
   EXPECT_DOUBLE_EQ(run(plan, 4, times).seconds(), 10);
+}
+
+TEST(ClaimAhead, CopiesBesideTrainings) {
+  // Device: 5 + 4 a batch, so trainings at 5..9, 14..18, 23..27. The worker takes 6 (0..8.5) and 7 (8.5..17).
+  // Batch 6 is copied at once, for nothing is known of copies yet; batch 7 only beside the next training, as
+  // its copy would not end with this one.
+  test::VirtualMachine machine(1, [](Stage stage, std::int64_t) {
+    return stage == Stage::cpu_batch ? 8.5 : stage == Stage::transfer ? 3 : stage == Stage::train ? 4 : 5;
+  });
+  run_epoch(claim_ahead(1, 6), 10, machine);
+  std::vector<double> begins_s;
+  for (const auto& span : machine.spans()) {
+    if (span.stage == Stage::transfer && span.batch <= 7) {
+      begins_s.push_back(span.begin_s);
+    }
+  }
+  EXPECT_EQ(begins_s, (std::vector<double>{8.5, 23}));
+}
+
+TEST(ClaimAhead, FindsTheLookAhead) {
+  // The device alone needs 3 + 1 a batch, a worker 20 + 1: 21 / 4, rounded up, and one. While the device
+  // prepares and trains 0 to 4 (0..20) the worker prepares 7.
+  test::VirtualMachine machine(1, [](Stage stage, std::int64_t) {
+    return stage == Stage::cpu_batch ? 20.0 : stage == Stage::device_batch ? 3.0 : 1.0;
+  });
+  StageTimes usual{};
+  for (const auto& [stage, seconds] : {std::pair(Stage::cpu_batch, 20.0), std::pair(Stage::transfer, 1.0),
+                                       std::pair(Stage::device_batch, 3.0), std::pair(Stage::train, 1.0)}) {
+    usual[static_cast<std::size_t>(stage)] = seconds;
+  }
+  TracedMachine informed(machine, usual);
+  const auto log = run_epoch(claim_ahead(1, 0), 12, informed);
+  EXPECT_EQ(log.cpu_batches, 1);
+  EXPECT_EQ(machine.spans()[1].batch, 7);
+  // Eleven batches by the device, 4 each, one that is only trained.
+  EXPECT_DOUBLE_EQ(log.seconds(), 45);
 }
 
 Plan on_devices(Plan plan, int devices) {
@@ -486,7 +523,7 @@ TEST(Policies, ContractOnRandomCases) {
     const int workers = 1 + static_cast<int>(random() % 6);
     const int cpu_buffer = 1 + static_cast<int>(random() % 6);
     const int device_buffer = 1 + static_cast<int>(random() % 10);
-    const int look_ahead = 1 + static_cast<int>(random() % 12);
+    const int look_ahead = static_cast<int>(random() % 13);
     const auto batches = static_cast<std::int64_t>(random() % 40);
     auto both = claim_ahead(workers, look_ahead, cpu_buffer, device_buffer);
     auto overlapping = both;

@@ -17,7 +17,8 @@ TEST(SimulatedMachine, AgreesWithAPlainEventQueueForEveryPolicy) {
       test::VirtualMachine machine(model.workers, [&](schedule::Stage stage, std::int64_t batch) {
         return test::duration_of(model.costs_of(batch), stage);
       });
-      const auto log = schedule::run_epoch(plan, batches, machine);
+      schedule::TracedMachine informed(machine, test::usual_times(model.costs));
+      const auto log = schedule::run_epoch(plan, batches, informed);
       const auto prediction = simulator.run(plan, model, batches, true);
       EXPECT_NEAR(prediction.epoch_s, log.seconds(), 1e-9 * log.seconds());
       EXPECT_EQ(prediction.cpu_batches, log.cpu_batches);

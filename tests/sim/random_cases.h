@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "plan/plan.h"
+#include "schedule/timeline.h"
 #include "sim/prediction.h"
 #include "tests/virtual_machine.h"
 
@@ -34,6 +35,14 @@ inline double duration_of(const sim::StageCosts& costs, schedule::Stage stage) {
       break;
   }
   return costs.train_s;
+}
+
+inline schedule::StageTimes usual_times(const sim::StageCosts& costs) {
+  schedule::StageTimes times{};
+  for (std::size_t stage = 0; stage < times.size(); ++stage) {
+    times[stage] = duration_of(costs, static_cast<schedule::Stage>(stage));
+  }
+  return times;
 }
 
 /// A machine with a GPU on which nothing is shared, and whose every batch costs something else.
@@ -73,7 +82,7 @@ inline std::vector<plan::Plan> random_plans(std::mt19937_64& random, int workers
   plan::Plan base;
   base.cpu_buffer = up_to(6);
   base.device_buffer = up_to(10);
-  base.look_ahead = up_to(20);
+  base.look_ahead = up_to(21) - 1;
   base.copy_during_device_batch = random() % 2 == 0;
   std::vector<plan::Plan> plans;
   const auto add = [&](const char* name, Schedule schedule, Route route, Order order, int plan_workers) {

@@ -71,7 +71,7 @@ inline std::vector<plan::Plan> random_presets(std::mt19937_64& random, const pro
         profile.machine.device.kind == profiles::DeviceKind::cuda ? up_to(profile.machine.device.count) : 1;
     plan.cpu_buffer = up_to(6);
     plan.device_buffer = up_to(10);
-    plan.look_ahead = up_to(20);
+    plan.look_ahead = up_to(21) - 1;
     plan.copy_during_device_batch = random() % 2 == 0;
   }
   return plans;

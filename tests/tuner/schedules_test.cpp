@@ -57,6 +57,7 @@ TEST(Schedules, KeepTheirBoundsOnRandomMachines) {
   std::mt19937_64 random(seed);
   sim::Simulator simulator;
   std::vector<double> claim_ahead;
+  std::vector<double> open_look_ahead;
   for (int round = 0; round < cases; ++round) {
     SCOPED_TRACE("seed " + std::to_string(seed) + " round " + std::to_string(round));
     const auto profile = random_profile(random);
@@ -74,10 +75,14 @@ TEST(Schedules, KeepTheirBoundsOnRandomMachines) {
     const auto dispatched = dispatch(profile, with_all_workers("morphgl", profile), evaluate);
     EXPECT_LT(dispatched.best.prediction.epoch_s, 3 * dispatched.best.prediction.lower_bound_s);
     claim_ahead.push_back(tuned_claim_ahead_s(profile, evaluate) / bound_s);
+    open_look_ahead.push_back(evaluate(with_all_workers("gnomon", profile)).epoch_s / bound_s);
   }
   std::sort(claim_ahead.begin(), claim_ahead.end());
   EXPECT_LE(claim_ahead[cases / 2], 1.02);
   EXPECT_LE(claim_ahead[cases * 9 / 10], 1.08);
+  std::sort(open_look_ahead.begin(), open_look_ahead.end());
+  EXPECT_LE(open_look_ahead[cases / 2], 1.02);
+  EXPECT_LE(open_look_ahead[cases * 9 / 10], 1.08);
 }
 
 }  // namespace

@@ -80,7 +80,7 @@ std::set<std::string> brute_force(const SpaceRequest& request) {
           add(plan);
           plan.schedule = plan::Schedule::claim_ahead;
           plan.order = plan::Order::index;
-          for (const int look_ahead : sizes) {
+          for (const int look_ahead : {0, 1, 2, 3, 4}) {
             plan.look_ahead = look_ahead;
             add(plan);
           }
