@@ -44,15 +44,14 @@ def commands(options, graph):
 
 
 def measure(peers, threads, rounds):
-    """The first round finds each one's best setting, all rounds count."""
+    """Each one's best setting is found in a round that does not count, where each setting trains twice: the first
+    epoch of a process pays for its memory."""
     answers = {name: [] for name in peers}
-    best = {}
+    ask = lambda name, setting: peers[name].ask(JOB | {"threads": threads, "setting": setting})
+    best = {name: min(SETTINGS[name], key=lambda s: min(ask(name, s)["seconds"] for _ in range(2))) for name in peers}
     for _ in range(rounds):
-        for name, peer in peers.items():
-            settings = [best[name]] if name in best else SETTINGS[name]
-            tried = [(peer.ask(JOB | {"threads": threads, "setting": setting}), setting) for setting in settings]
-            answer, best[name] = min(tried, key=lambda pair: pair[0]["seconds"])
-            answers[name].append(answer)
+        for name in peers:
+            answers[name].append(ask(name, best[name]))
     seconds = {name: spread([a["seconds"] for a in all]) for name, all in answers.items()}
     fastest = min((name for name in peers if name != "gnomon"), key=lambda name: seconds[name][0])
     return {
