@@ -194,6 +194,20 @@ report_missing() {
   exit 2
 }
 
+# ---- Notebooks ----------------------------------------------------------------------------------------------------
+
+# What the notebooks' test runs them with. Without a network that test skips; all others need nothing of it.
+set_up_notebooks() {
+  local wanted=$root/notebooks/requirements.txt directory=$root/build/notebooks
+  ! cmp -s "$wanted" "$directory/installed.txt" || return 0
+  say "installing what notebooks need into ${directory#"$root"/}"
+  if python3 -m venv "$directory" >&2 && "$directory/bin/pip" install --disable-pip-version-check -q -r "$wanted" >&2; then
+    cp "$wanted" "$directory/installed.txt"
+  else
+    say "the notebooks cannot be run here"
+  fi
+}
+
 # ---- Set-up and build ---------------------------------------------------------------------------------------------
 
 # All that decides what set-up does, as one hash.
@@ -270,6 +284,7 @@ main() {
       ;;
     test)
       set_up
+      set_up_notebooks
       build_targets all
       exec ctest --test-dir "$build" --output-on-failure --no-tests=error -j "$(nproc)" "${@:2}"
       ;;

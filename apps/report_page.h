@@ -86,6 +86,12 @@ function show(id, config) {
   charts[id] = new Chart(element(id), config);
 }
 
+// Bars begin at zero as long as the shortest can still be seen beside the longest.
+function scaleOf(some) {
+  const epochs = some.map((row) => row.epoch_s);
+  return Math.max(...epochs) > 20 * Math.min(...epochs) ? "logarithmic" : "linear";
+}
+
 function drawByPlan() {
   const some = rows.filter((row) => row.epoch_s !== null && matches(row, ""));
   show("epochs", {
@@ -97,7 +103,7 @@ function drawByPlan() {
         { label: "lower bound, s", data: some.map((row) => row.lower_bound_s), backgroundColor: palette[1] },
       ],
     },
-    options: { scales: { y: { title: { display: true, text: "seconds" } } } },
+    options: { scales: { y: { type: scaleOf(some), title: { display: true, text: "seconds" } } } },
   });
 }
 
