@@ -144,7 +144,8 @@ class TuningRun {
       tuning_.sensitivities = tuner::sensitivities(
           profile_, tuning_.best().plan,
           {[this](const profiles::Profile& p) { return request_of(p, options_); },
-           [this](const profiles::Profile& p, const plan::Plan& plan) { return predict(p, plan); }});
+           [this](const profiles::Profile& p, const plan::Plan& plan) { return predict(p, plan); },
+           options_.processes});
     }
     tuning_.resumed = journal_ ? journal_->resumed() : 0;
     return std::move(tuning_);

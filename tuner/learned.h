@@ -15,8 +15,8 @@ namespace gnomon::tuner {
 
 /// What a learned model is told: sizes of graph, batches and model, and how batches' neighbourhoods coincide;
 /// cores, bandwidths and memory of the machine; all fields of the plan. No stage's time is one of them, so
-/// that a graph of which nothing but its batches' sizes is known can be asked about (A3GNN
-/// learns from such statistics too).
+/// that a graph of which nothing but its batches' sizes is known can be asked about (A3GNN learns from such
+/// statistics too).
 struct LearnedInput {
   std::string name;  ///< "graph.vertices", "plan.workers"
   double least = 0;  ///< in what was learned

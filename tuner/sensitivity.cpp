@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/document.h"
 #include "base/error.h"
+#include "base/processes.h"
 
 namespace gnomon::tuner {
 namespace {
@@ -79,11 +81,17 @@ std::vector<Sensitivity> sensitivities(const profiles::Profile& profile, const p
                                        const Tuner& tuner) {
   const auto here = shortened(profile, most_batches);
   const double now_s = tuner.predict(here, plan).epoch_s;
+  const auto changes = changes_of(here);
+  const auto search_one = [&](std::int64_t number) {
+    const double then_s = best_epoch_s(changes[static_cast<std::size_t>(number)].profile, plan, tuner);
+    return std::isfinite(then_s) ? base::Json(then_s).dump() : std::string();
+  };
+  const auto epochs_s =
+      base::in_processes(std::ssize(changes), tuner.processes, search_one, {}, "what would help");
   std::vector<Sensitivity> found;
-  for (const Change& change : changes_of(here)) {
-    const double then_s = best_epoch_s(change.profile, plan, tuner);
-    if (std::isfinite(then_s) && now_s > 0) {
-      found.push_back({change.name, then_s / now_s - 1});
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    if (!epochs_s[i].empty() && now_s > 0) {
+      found.push_back({changes[i].name, base::Json::parse(epochs_s[i]).get<double>() / now_s - 1});
     }
   }
   std::stable_sort(found.begin(), found.end(),

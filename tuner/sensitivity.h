@@ -31,6 +31,7 @@ struct Sensitivity {
 struct Tuner {
   std::function<SpaceRequest(const profiles::Profile&)> request;
   std::function<sim::Prediction(const profiles::Profile&, const plan::Plan&)> predict;
+  int processes = 1;  ///< that search side by side, one change each
 };
 
 /// What each change would do to the epoch of a plan, or of a better one that a short search finds then (a
