@@ -57,13 +57,10 @@ std::vector<float> bootstrap_weights(std::size_t rows, std::uint64_t seed, int m
   return weights;
 }
 
-Booster train(const std::vector<std::vector<double>>& rows, const std::vector<double>& values,
-              const TreesOptions& options, int member) {
-  const Matrix matrix = matrix_of(rows);
-  const std::vector<float> labels(values.begin(), values.end());
-  check(XGDMatrixSetFloatInfo(matrix.get(), "label", labels.data(), labels.size()));
+/// The matrix keeps the columns sorted, so all members share it; each sets its own weights.
+Booster train(const Matrix& matrix, std::size_t rows, const TreesOptions& options, int member) {
   if (options.members > 1) {
-    const auto weights = bootstrap_weights(rows.size(), options.seed, member);
+    const auto weights = bootstrap_weights(rows, options.seed, member);
     check(XGDMatrixSetFloatInfo(matrix.get(), "weight", weights.data(), weights.size()));
   }
   DMatrixHandle handle = matrix.get();
@@ -122,8 +119,11 @@ BoostedTrees::BoostedTrees(const std::vector<std::vector<double>>& rows, const s
                            const TreesOptions& options)
     : BoostedTrees() {
   state_->columns = rows.front().size();
+  const Matrix matrix = matrix_of(rows);
+  const std::vector<float> labels(values.begin(), values.end());
+  check(XGDMatrixSetFloatInfo(matrix.get(), "label", labels.data(), labels.size()));
   for (int member = 0; member < options.members; ++member) {
-    state_->members.push_back(train(rows, values, options, member));
+    state_->members.push_back(train(matrix, rows.size(), options, member));
   }
 }
 
