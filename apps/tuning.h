@@ -22,7 +22,7 @@ struct TuningOptions {
   tuner::MemoryLimits limits;
   bool front = false;  ///< also the plans that no other beats in time and memory
   bool sensitivities = true;
-  int processes = 1;  ///< that simulate side by side; the result does not depend on them
+  int processes = 1;    ///< that simulate side by side; the result does not depend on them
   std::string journal;  ///< file that a search is resumed from; none when empty
 };
 

@@ -35,8 +35,8 @@ struct Job {
   ModelKind model = ModelKind::sage;
   std::vector<int> fanouts = {15, 10,
                               5};  ///< neighbours per hop, from the seeds outwards; -1 takes all. One a layer
-  /// Neighbours are drawn by the edges' weights, without replacement, edges of weight 0 never; else all alike.
-  /// Evaluation reads all neighbours in either case.
+  /// Neighbours are drawn by the edges' weights, without replacement, edges of weight 0 never; else all
+  /// alike. Evaluation reads all neighbours in either case.
   bool weighted = false;
   int batch_size = 1024;
   int hidden = 256;  ///< width of hidden layers (of all heads together for GAT)
