@@ -1,10 +1,11 @@
 #include "apps/host_facts.h"
 
-#include <sched.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
+
+#include "base/cores.h"
 
 namespace gnomon::apps {
 namespace {
@@ -22,12 +23,6 @@ std::string value_in(const std::filesystem::path& file, std::string_view key) {
   return "";
 }
 
-int cores_allowed() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  return ::sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
-}
-
 std::vector<std::string> gpu_names() {
   std::vector<std::string> names;
   std::error_code absent;
@@ -40,8 +35,11 @@ std::vector<std::string> gpu_names() {
 }  // namespace
 
 HostFacts host_facts() {
+  const auto cores = base::allowed_cores();
   return {.cpu = value_in("/proc/cpuinfo", "model name"),
-          .cores = cores_allowed(),
+          .cores = static_cast<int>(cores.size()),
+          .physical_cores = base::physical_cores(cores),
+          .node_cores = base::cores_of_nodes(cores),
           .memory_bytes =
               static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGESIZE)),
           .gpus = gpu_names()};

@@ -9,6 +9,8 @@ namespace gnomon::apps {
 struct HostFacts {
   std::string cpu;
   int cores = 1;  ///< that this process may run on
+  int physical_cores = 1;
+  std::vector<int> node_cores;  ///< of those, on each node of memory (NUMA)
   double memory_bytes = 0;
   std::vector<std::string> gpus;  ///< as the NVIDIA driver names them
 };

@@ -30,6 +30,19 @@ std::string features_text(const graph::Features& features) {
                      format_bytes(bytes));
 }
 
+std::string order_text(const StoreDescription& description) {
+  const std::string renamed = description.graph.original_ids.empty() ? "" : "; original_ids.npy names them";
+  switch (description.order) {
+    case graph::VertexOrder::degree:
+      return "degree (the most used vertices first)" + renamed;
+    case graph::VertexOrder::rcm:
+      return "rcm (reverse Cuthill-McKee)" + renamed;
+    case graph::VertexOrder::none:
+      break;
+  }
+  return "the data's" + renamed;
+}
+
 }  // namespace
 
 StoreDescription describe_store(const std::filesystem::path& directory) {
@@ -37,6 +50,7 @@ StoreDescription describe_store(const std::filesystem::path& directory) {
   description.path = directory.string();
   description.graph = graph::open_store(directory);
   const auto meta = base::read_document<graph::StoreMeta>(directory / "meta.json");
+  description.order = meta.order;
   description.provenance = base::write_value(meta.provenance);
   const auto degrees = sorted_degrees(description.graph);
   if (!degrees.empty()) {
@@ -72,6 +86,7 @@ std::string store_text(const StoreDescription& description) {
   line("classes", graph.labels.empty() ? "no labels" : format_count(graph.num_classes));
   line("splits",
        fmt::format("{} train, {} valid, {} test", size(graph.train), size(graph.valid), size(graph.test)));
+  line("order", order_text(description));
   line("made by", description.provenance.value("made_by", ""));
   return text;
 }
@@ -92,6 +107,8 @@ base::Json store_document(const StoreDescription& description) {
           {"feature_columns", graph.features.data == nullptr ? 0 : graph.features.columns},
           {"feature_type", std::string(base::name_of(graph.features.type))},
           {"classes", graph.num_classes},
+          {"order", std::string(base::name_of(description.order))},
+          {"renamed", !graph.original_ids.empty()},
           {"train", graph.train.size()},
           {"valid", graph.valid.size()},
           {"test", graph.test.size()},

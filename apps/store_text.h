@@ -5,6 +5,7 @@
 
 #include "base/document.h"
 #include "graph/graph.h"
+#include "graph/reorder.h"
 
 namespace gnomon::apps {
 
@@ -12,6 +13,7 @@ namespace gnomon::apps {
 struct StoreDescription {
   std::string path;
   graph::Graph graph;
+  graph::VertexOrder order = graph::VertexOrder::none;
   base::Json provenance;
   std::int64_t least_degree = 0, median_degree = 0, most_degree = 0;
   std::int64_t isolated = 0;  ///< vertices without in-neighbours

@@ -28,11 +28,10 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent / "peers"))
-from harness import Peer, dgl_environment, machine, pyg_environment, pyg_lib, spread  # noqa: E402
+from harness import FILES, Peer, dgl_environment, machine, pyg_environment, pyg_lib, spread  # noqa: E402
 
 ROOT = Path(__file__).resolve().parent.parent
 FANOUTS = [[15, 10, 5], [10, 10]]
-FILES = {"slashdot": "soc-Slashdot0902.txt.gz", "twitter": "ego-twitter.txt.gz"}
 
 
 def torch_sparse_library(python):

@@ -42,6 +42,7 @@ struct Graph {
   std::span<const VertexId> train;  ///< vertices of each split, ascending, disjoint
   std::span<const VertexId> valid;
   std::span<const VertexId> test;
+  std::span<const VertexId> original_ids;  ///< what the data calls each vertex; empty: the same
   std::shared_ptr<const void> storage;
 
   std::int64_t num_vertices() const {
@@ -50,6 +51,10 @@ struct Graph {
   std::int64_t num_edges() const { return static_cast<std::int64_t>(indices.size()); }
   std::int64_t degree(VertexId vertex) const {
     return indptr[static_cast<std::size_t>(vertex) + 1] - indptr[static_cast<std::size_t>(vertex)];
+  }
+  /// What the data calls a vertex.
+  VertexId original_id(VertexId vertex) const {
+    return original_ids.empty() ? vertex : original_ids[static_cast<std::size_t>(vertex)];
   }
   std::span<const VertexId> neighbours(VertexId vertex) const {
     return indices.subspan(static_cast<std::size_t>(indptr[static_cast<std::size_t>(vertex)]),

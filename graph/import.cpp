@@ -84,8 +84,13 @@ void import_graph(const ImportOptions& options, const std::filesystem::path& dir
   GraphSource source = open_source(settled, progress);
   source.name = settled.name;
   fill_at_random(source, settled.random_features, settled.random_classes, settled.content.split.seed);
-  write_source(std::move(source), settled.content, {"import", settled.source, option_texts(settled)},
-               directory, progress);
+  write_in_order(
+      settled.order, directory,
+      [&](const std::filesystem::path& store) {
+        write_source(std::move(source), settled.content, {"import", settled.source, option_texts(settled)},
+                     store, progress);
+      },
+      progress);
 }
 
 }  // namespace gnomon::graph

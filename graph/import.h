@@ -8,6 +8,7 @@
 
 #include "base/document.h"
 #include "base/progress.h"
+#include "graph/reorder.h"
 #include "graph/source.h"
 
 namespace gnomon::graph {
@@ -53,6 +54,7 @@ struct ImportOptions {
   /// it): so many feature columns, so many classes; 0: stays missing. Drawn by content.split.seed.
   std::int64_t random_features = 0;
   std::int32_t random_classes = 0;
+  VertexOrder order = VertexOrder::none;  ///< the store's vertices; a split is drawn before they are ordered
 
   bool takes_given_weights() const { return edge_weights == "given"; }
 
@@ -70,6 +72,7 @@ struct ImportOptions {
     f("edge_weights", self.edge_weights);
     f("random_features", self.random_features, base::Range{0, 1e6});
     f("random_classes", self.random_classes, base::Range{0, 1e6});
+    f("order", self.order);
   }
 };
 
@@ -78,8 +81,9 @@ Format detect_format(const std::filesystem::path& source);
 
 /// Reads a graph and writes its store to `directory`, atomically. The input is read two to four times (with
 /// relabel or largest_component once more each) and never held whole: memory is that of write_source, 8 bytes
-/// a vertex for the row pointers of sparse arrays, and with relabel 24 bytes a vertex.
-/// Throws InputError naming file and field or line, and Failure when the disk does not take the store.
+/// a vertex for the row pointers of sparse arrays, and with relabel 24 bytes a vertex; with an order also
+/// that of vertices_in_order, and twice the room on disk. Throws InputError naming file and field or line,
+/// and Failure when the disk does not take the store.
 void import_graph(const ImportOptions& options, const std::filesystem::path& directory,
                   const base::Progress& progress = {});
 

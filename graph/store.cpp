@@ -100,6 +100,9 @@ Graph open_store(const std::filesystem::path& directory) {
   graph.train = reader.split("train.npy");
   graph.valid = reader.split("valid.npy");
   graph.test = reader.split("test.npy");
+  if (std::filesystem::exists(directory / "original_ids.npy")) {
+    graph.original_ids = reader.array<VertexId>("original_ids.npy", DType::int64, {meta.num_vertices});
+  }
   graph.storage = reader.storage();
   check_ends(graph);
   return graph;
@@ -156,6 +159,9 @@ void write_store(const Graph& graph, const std::filesystem::path& directory) {
   writer.write_array("train.npy", DType::int64, graph.train);
   writer.write_array("valid.npy", DType::int64, graph.valid);
   writer.write_array("test.npy", DType::int64, graph.test);
+  if (!graph.original_ids.empty()) {
+    writer.write_array("original_ids.npy", DType::int64, graph.original_ids);
+  }
   writer.commit(meta);
 }
 

@@ -10,6 +10,7 @@
 #include "graph/builder.h"
 #include "graph/graph.h"
 #include "graph/npy.h"
+#include "graph/reorder.h"
 
 /// A graph on disk: a directory of
 ///
@@ -46,6 +47,7 @@ struct StoreMeta {
   FeatureType feature_type = FeatureType::fp32;
   Provenance provenance;
   bool edge_weights = false;  ///< whether there are any
+  VertexOrder order = VertexOrder::none;  ///< in which an import put the vertices
   template <class Self, class Fields>
   static void fields(Self& self, Fields& f) {
     f.required("name", self.name);
@@ -54,6 +56,7 @@ struct StoreMeta {
     f.required("num_classes", self.num_classes, base::non_negative);
     f.required("feature_columns", self.feature_columns, base::non_negative);
     f("feature_type", self.feature_type);
+    f("order", self.order);
     f("provenance", self.provenance);
     f("edge_weights", self.edge_weights);
   }

@@ -62,6 +62,12 @@ void check_workers(const Plan& plan, const std::string& where) {
           "must be 0 when the route is \"device\"");
   require(plan.schedule != Schedule::sequential || plan.workers <= 1, where, "workers",
           "must be 0 or 1 when the schedule is \"sequential\"");
+  require(plan.pinning == Pinning::none || plan.uses_workers(), where, "pinning",
+          "\"cores\" pins CPU workers, and the plan has none; use \"none\"");
+  require(
+      plan.placement == Placement::first_touch || plan.topology == Home::host || plan.features == Home::host,
+      where, "placement",
+      "\"interleave\" spreads what lies in host memory, and nothing does; use \"first_touch\"");
 }
 
 void check_devices(const Plan& plan, const std::string& where) {

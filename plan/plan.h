@@ -92,6 +92,9 @@ struct Plan {
   int device_threads =
       0;  ///< threads of a host device (no GPU) for its kernels; 0: what the machine's cores allow
 
+  Pinning pinning = Pinning::none;
+  Placement placement = Placement::first_touch;
+
   int devices = 1;   ///< that train one batch each a step and average their gradients; 0: all there are
   int samplers = 0;  ///< factored: devices that sample; 0: as many as the stages' times ask for
   bool switch_roles = false;  ///< factored: a sampler trains while too many samples wait
@@ -134,6 +137,8 @@ struct Plan {
     f("copy_during_device_batch", self.copy_during_device_batch);
     f("handover_copies", self.handover_copies, base::Range{0, 4});
     f("device_threads", self.device_threads, base::Range{0, 4096});
+    f("pinning", self.pinning);
+    f("placement", self.placement);
     f("devices", self.devices, base::Range{0, 64});
     f("samplers", self.samplers, base::Range{0, 63});
     f("switch_roles", self.switch_roles);

@@ -58,6 +58,18 @@ enum class Reuse : std::uint8_t {
   all,   ///< every vertex and layer: sampling stops after one hop
 };
 
+/// Which cores CPU workers run on.
+enum class Pinning : std::uint8_t {
+  none,   ///< where the system puts them, and moves them
+  cores,  ///< each on one core, physical cores first (base/cores.h)
+};
+
+/// On which node of memory the graph and its features lie, where there are several.
+enum class Placement : std::uint8_t {
+  first_touch,  ///< where who reads or copies them first runs
+  interleave,   ///< spread over all nodes, page by page
+};
+
 /// How the parts of macro-batches are cut.
 enum class Partitioner : std::uint8_t { random, gnn_aware };
 
@@ -76,6 +88,16 @@ struct EnumNames<plan::Schedule> {
        {plan::Schedule::factored, "factored"},
        {plan::Schedule::super_batch, "super_batch"},
        {plan::Schedule::macro_batch, "macro_batch"}}};
+};
+template <>
+struct EnumNames<plan::Pinning> {
+  static constexpr std::array<std::pair<plan::Pinning, std::string_view>, 2> values{
+      {{plan::Pinning::none, "none"}, {plan::Pinning::cores, "cores"}}};
+};
+template <>
+struct EnumNames<plan::Placement> {
+  static constexpr std::array<std::pair<plan::Placement, std::string_view>, 2> values{
+      {{plan::Placement::first_touch, "first_touch"}, {plan::Placement::interleave, "interleave"}}};
 };
 template <>
 struct EnumNames<plan::Route> {

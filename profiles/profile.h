@@ -32,6 +32,8 @@ namespace gnomon::profiles {
 struct Cpu {
   std::string name;
   int cores = 1;
+  int physical_cores = 0;       ///< of those; 0: not known
+  std::vector<int> node_cores;  ///< on each node of memory (NUMA); empty: not known
   double memory_bytes = 0;
   double memory_bandwidth_bytes_per_s = 0;  ///< all cores reading
   double copy_bandwidth_bytes_per_s = 0;    ///< one core copying, bytes copied (not read + written)
@@ -41,6 +43,8 @@ struct Cpu {
   static void fields(Self& self, Fields& f) {
     f("name", self.name);
     f.required("cores", self.cores, base::Range{1, 4096});
+    f("physical_cores", self.physical_cores, base::Range{0, 4096});
+    f("node_cores", self.node_cores, base::Range{0, 4096});
     f("memory_bytes", self.memory_bytes, base::non_negative);
     f("memory_bandwidth_bytes_per_s", self.memory_bandwidth_bytes_per_s, base::non_negative);
     f("copy_bandwidth_bytes_per_s", self.copy_bandwidth_bytes_per_s, base::non_negative);
@@ -273,6 +277,7 @@ struct WorkloadProfile {
   std::string graph;
   std::int64_t vertices = 0;
   std::int64_t edges = 0;
+  std::int64_t max_degree = 0;  ///< 0: not known
   std::int64_t feature_columns = 0;
   std::int64_t feature_row_bytes = 0;
   std::int64_t train_vertices = 0;
@@ -300,6 +305,7 @@ struct WorkloadProfile {
     f("graph", self.graph);
     f("vertices", self.vertices, base::non_negative);
     f("edges", self.edges, base::non_negative);
+    f("max_degree", self.max_degree, base::non_negative);
     f("feature_columns", self.feature_columns, base::non_negative);
     f("feature_row_bytes", self.feature_row_bytes, base::non_negative);
     f("train_vertices", self.train_vertices, base::non_negative);

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "kernels/cpu/gather.h"
+#include "kernels/slack.h"
 
 namespace gnomon::runtime {
 
@@ -19,8 +20,7 @@ AlignedBytes& AlignedBytes::operator=(const AlignedBytes& other) {
 
 void AlignedBytes::resize(std::size_t size) {
   if (size > capacity_) {
-    // Mini-batches differ by a few percent: with a quarter to spare hardly a slot is ever allocated twice.
-    const auto capacity = size + size / 4;
+    const auto capacity = kernels::with_slack(size);
     bytes_.reset();
     capacity_ = 0;
     bytes_.reset(static_cast<std::byte*>(::operator new(capacity, alignment)));
@@ -38,9 +38,30 @@ std::int64_t BatchData::bytes() const {
   return static_cast<std::int64_t>(total);
 }
 
+void copy_batch(const BatchData& from, BatchData& to) {
+  using kernels::copy_with_slack;
+  to.batch.num_seeds = from.batch.num_seeds;
+  copy_with_slack(from.batch.vertices, to.batch.vertices);
+  to.batch.blocks.resize(from.batch.blocks.size());
+  for (std::size_t hop = 0; hop < from.batch.blocks.size(); ++hop) {
+    const auto& block = from.batch.blocks[hop];
+    auto& copy = to.batch.blocks[hop];
+    copy.num_destinations = block.num_destinations;
+    copy.num_sources = block.num_sources;
+    copy_with_slack(block.indptr, copy.indptr);
+    copy_with_slack(block.indices, copy.indices);
+    copy_with_slack(block.edge_ids, copy.edge_ids);
+  }
+  to.features = from.features;
+  to.feature_type = from.feature_type;
+  to.columns = from.columns;
+  copy_with_slack(from.labels, to.labels);
+  copy_with_slack(from.degrees, to.degrees);
+}
+
 void gather_degrees(const graph::Graph& graph, std::span<const graph::VertexId> vertices,
                     std::vector<float>& degrees) {
-  degrees.resize(vertices.size());
+  kernels::resize_with_slack(degrees, vertices.size());
   std::transform(vertices.begin(), vertices.end(), degrees.begin(),
                  [&](graph::VertexId vertex) { return static_cast<float>(graph.degree(vertex)); });
 }
@@ -53,7 +74,7 @@ void prepare_batch(const graph::Graph& graph, kernels::cpu::Sampler& sampler, co
   data.columns = graph.features.columns;
   data.features.resize(vertices.size() * static_cast<std::size_t>(graph.features.row_bytes()));
   kernels::cpu::gather_rows(graph.features, vertices, data.features.data());
-  data.labels.resize(seeds.size());
+  kernels::resize_with_slack(data.labels, seeds.size());
   kernels::cpu::gather_labels(graph.labels, seeds, data.labels.data());
   gather_degrees(graph, vertices, data.degrees);
 }

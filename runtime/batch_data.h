@@ -39,8 +39,7 @@ class AlignedBytes {
   std::size_t capacity_ = 0;
 };
 
-/// All that the model reads of one mini-batch: a host or device slot's content. Assignment copies everything
-/// and reuses the memory.
+/// All that the model reads of one mini-batch: a host or device slot's content.
 struct BatchData {
   kernels::MiniBatch batch;
   AlignedBytes features;  ///< a row for each of batch.vertices, in the graph's own type
@@ -52,6 +51,9 @@ struct BatchData {
   /// What a transfer copies.
   std::int64_t bytes() const;
 };
+
+/// Copies everything; `to`'s memory is reused and, where it must grow, has slack afterwards.
+void copy_batch(const BatchData& from, BatchData& to);
 
 /// Samples the mini-batch of `seeds` and gathers what belongs to it into `data`, whose memory is reused.
 void prepare_batch(const graph::Graph& graph, kernels::cpu::Sampler& sampler, const kernels::BatchKey& key,

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/cores.h"
 #include "base/error.h"
 
 namespace gnomon::runtime {
@@ -165,11 +166,16 @@ void HostMachine::State::close_and_join() {
   }
 }
 
-HostMachine::HostMachine(int workers, StageWork work) : state_(std::make_unique<State>(std::move(work))) {
+HostMachine::HostMachine(int workers, StageWork work, const std::vector<int>& worker_cores)
+    : state_(std::make_unique<State>(std::move(work))) {
   auto* state = state_.get();
   try {
     for (int i = 0; i < workers; ++i) {
       state->threads.emplace_back([state, i] { state->serve(worker_lanes, i); });
+      if (!worker_cores.empty()) {
+        base::pin_thread(state->threads.back().native_handle(),
+                         worker_cores[static_cast<std::size_t>(i) % worker_cores.size()]);
+      }
     }
     state->threads.emplace_back([state] { state->serve(copy_lane, 0); });
     state->threads.emplace_back([state] { state->serve(device_lane, 0); });

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <vector>
 
 #include "schedule/machine.h"
 
@@ -23,7 +24,9 @@ struct StageWork {
 /// not begun, waits for what has, and never throws.
 class HostMachine final : public schedule::Machine {
  public:
-  HostMachine(int workers, StageWork work);
+  /// Worker i runs on core worker_cores[i mod their number] only; without any, where the system puts it.
+  /// Throws base::Failure when threads cannot be started or pinned.
+  HostMachine(int workers, StageWork work, const std::vector<int>& worker_cores = {});
   ~HostMachine() override;
 
   /// Throws InputError for any stage but the four basic ones and any device but the first.

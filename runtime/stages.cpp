@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/interleave.h"
 #include "kernels/cpu/epoch_order.h"
 
 namespace gnomon::runtime {
@@ -35,20 +36,26 @@ kernels::cpu::Draws draws_of(const graph::Graph& graph, const plan::Job& job) {
 
 Stages::Stages(const graph::Graph& graph, plan::Job job, const plan::Plan& plan, Learn learn)
     : graph_(graph),
-      topology_(kernels::cpu::fastest_of(graph, draws_of(graph, job))),
+      data_(place(graph, draws_of(graph, job), plan.placement, base::memory_nodes())),
       job_(std::move(job)),
+      plan_(plan),
       learn_(std::move(learn)) {
   take_plan(plan);
 }
 
 void Stages::take_plan(const plan::Plan& plan) {
+  if (plan.placement != plan_.placement) {  // the samplers hold what moves
+    samplers_.clear();
+    device_sampler_.reset();
+    data_ = place(graph_, draws_of(graph_, job_), plan.placement, base::memory_nodes());
+  }
   plan_ = plan;
   const auto workers = static_cast<std::size_t>(std::max(1, plan.workers));
   samplers_.resize(std::max(samplers_.size(), workers));  // those that a plan does not use wait for the next
 }
 
 std::int64_t Stages::batches() const {
-  return kernels::cpu::num_batches(static_cast<std::int64_t>(graph_.train.size()), job_.batch_size);
+  return kernels::cpu::num_batches(static_cast<std::int64_t>(data_.graph.train.size()), job_.batch_size);
 }
 
 void Stages::begin_epoch(std::int64_t epoch, std::vector<std::int64_t> order) {
@@ -64,17 +71,17 @@ void Stages::begin_epoch(std::int64_t epoch, std::vector<std::int64_t> order) {
   device_slots_.resize(order.size());
   epoch_ = epoch;
   order_ = std::move(order);
-  seeds_ = kernels::cpu::epoch_order(graph_.train, job_.seed, static_cast<std::uint64_t>(epoch));
+  seeds_ = kernels::cpu::epoch_order(data_.graph.train, job_.seed, static_cast<std::uint64_t>(epoch));
 }
 
 Stages::Slot Stages::prepare(std::int64_t position, std::unique_ptr<kernels::cpu::Sampler>& sampler,
                              Pool& pool) {
   if (!sampler) {
-    sampler = std::make_unique<kernels::cpu::Sampler>(topology_, job_.fanouts);
+    sampler = std::make_unique<kernels::cpu::Sampler>(data_.topology, job_.fanouts);
   }
   const auto batch = order_[static_cast<std::size_t>(position)];
   auto slot = pool.take();
-  prepare_batch(graph_, *sampler,
+  prepare_batch(data_.graph, *sampler,
                 {job_.seed, static_cast<std::uint64_t>(epoch_), static_cast<std::uint64_t>(batch)},
                 kernels::cpu::batch_seeds(seeds_, job_.batch_size, batch), *slot);
   return slot;
@@ -84,7 +91,7 @@ void Stages::cpu_batch(std::int64_t position, int worker) {
   auto slot = prepare(position, samplers_[static_cast<std::size_t>(worker)], host_pool_);
   for (int i = 0; i < plan_.handover_copies; ++i) {
     auto handed_over = host_pool_.take();
-    *handed_over = *slot;
+    copy_batch(*slot, *handed_over);
     host_pool_.give(std::exchange(slot, std::move(handed_over)));
   }
   host_slots_[static_cast<std::size_t>(position)] = std::move(slot);
@@ -93,7 +100,7 @@ void Stages::cpu_batch(std::int64_t position, int worker) {
 void Stages::transfer(std::int64_t position) {
   auto& host_slot = host_slots_[static_cast<std::size_t>(position)];
   auto slot = device_pool_.take();
-  *slot = *host_slot;
+  copy_batch(*host_slot, *slot);
   host_pool_.give(std::move(host_slot));
   device_slots_[static_cast<std::size_t>(position)] = std::move(slot);
 }

@@ -12,6 +12,7 @@
 #include "plan/plan.h"
 #include "runtime/batch_data.h"
 #include "runtime/host_machine.h"
+#include "runtime/placement.h"
 
 namespace gnomon::runtime {
 
@@ -30,7 +31,7 @@ class Stages {
   /// Trains on a prepared batch; `batch` is its index in the epoch.
   using Learn = std::function<void(const BatchData& data, std::int64_t batch)>;
 
-  /// `graph` must outlive it. `plan` is resolved.
+  /// `graph` must outlive it. `plan` is resolved, and says where the data is placed (runtime/placement.h).
   Stages(const graph::Graph& graph, plan::Job job, const plan::Plan& plan, Learn learn);
 
   /// Goes on by another resolved plan; no stage may be running, and begin_epoch comes next.
@@ -73,7 +74,7 @@ class Stages {
   Slot prepare(std::int64_t position, std::unique_ptr<kernels::cpu::Sampler>& sampler, Pool& pool);
 
   const graph::Graph& graph_;
-  kernels::cpu::Topology topology_;  ///< shared by all samplers
+  PlacedGraph data_;  ///< the graph where the plan wants it, shared by all samplers
   plan::Job job_;
   plan::Plan plan_;
   Learn learn_;

@@ -16,6 +16,7 @@
 #include "runtime/inference.h"
 #include "runtime/learner.h"
 #include "runtime/pieces.h"
+#include "runtime/placement.h"
 #include "runtime/run_log.h"
 #include "runtime/stages.h"
 
@@ -292,7 +293,7 @@ StretchReport Training::train_stretch(const Stretch& stretch, const std::vector<
   plan_ = stretch.plan;
   stages_.take_plan(plan_);
   stages_.begin_epoch(state_.epoch, order);
-  HostMachine machine(plan_.workers, stage_work(order));
+  HostMachine machine(plan_.workers, stage_work(order), worker_cores(plan_));
   schedule::TracedMachine traced(machine, usual_);
   StretchReport report{stretch, state_.epoch, schedule::run_epoch(plan_, std::ssize(order), traced),
                        traced.timeline()};
@@ -401,11 +402,17 @@ TrainReport Training::conclude(std::vector<EpochReport> epochs) {
   const auto weights = learner_.model().parameters();
   report.weights_hash = hash_of(weights);
   report.test_accuracy = std::numeric_limits<double>::quiet_NaN();
-  if (!graph_.test.empty()) {
+  if (!graph_.test.empty() || options_.predict) {
     const auto last_weights = copies_of(weights);
     copy_values(state_.best_weights, weights);
     const auto restore = std::shared_ptr<void>(nullptr, [&](void*) { copy_values(last_weights, weights); });
-    report.test_accuracy = score(infer_all(), graph_.labels, graph_.test).accuracy;
+    const auto logits = infer_all();
+    report.test_accuracy = score(logits, graph_.labels, graph_.test).accuracy;
+    if (options_.predict) {
+      const auto classes = logits.argmax(1).to(at::kInt);
+      report.predictions.assign(classes.const_data_ptr<std::int32_t>(),
+                                classes.const_data_ptr<std::int32_t>() + classes.numel());
+    }
   }
   return report;
 }

@@ -36,6 +36,8 @@ struct TrainReport {
                              ///< least validation loss (the last ones without validation)
   double valid_accuracy = 0;
   std::int64_t best_epoch = 0;
+  /// The class that the same weights give each vertex; empty unless asked for.
+  std::vector<std::int32_t> predictions;
   std::string weights_hash;  ///< of the final weights' bytes: equal hashes, equal bits
 };
 
@@ -46,6 +48,7 @@ struct TrainOptions {
   std::filesystem::path run_directory{};
   /// Go on from run_directory's checkpoint when there is one; otherwise what an earlier run left there goes.
   bool resume = false;
+  bool predict = false;            ///< also fill TrainReport::predictions
   double checkpoint_every_s = 30;  ///< also within an epoch; an epoch's end always is one
   /// The update order of each epoch, from order.jsonl (run_log.h); empty: the plan's own. A plan that trains
   /// as batches become ready is then run as a pipeline in that order.

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include "kernels/cpu/worker_memory.h"
+
 namespace gnomon::sim {
 namespace {
 
@@ -53,6 +55,7 @@ MemoryUse on_host(const profiles::Profile& profile, const Plan& plan) {
   use.features_bytes = share(plan.features) * features_bytes(workload);
   if (plan.uses_cpu_route()) {
     use.batches_bytes = (plan.workers + plan.cpu_buffer) * workload.batch_bytes;
+    use.samplers_bytes = plan.workers * sampler_bytes(workload);
   }
   if (plan.handover_copies > 0) {  // worker processes, each with what it hands over
     use.batches_bytes += plan.workers * plan.handover_copies * workload.batch_bytes;
@@ -144,6 +147,16 @@ double parameters_bytes(const WorkloadProfile& workload) {
   return per_layer * (outer + inner) * value_bytes;
 }
 
+double sampler_bytes(const WorkloadProfile& workload) {
+  if (workload.max_degree == 0) {
+    return 0;
+  }
+  const auto& fanouts = workload.job.fanouts;
+  const auto largest = kernels::cpu::largest_batch({workload.vertices, workload.edges, workload.max_degree},
+                                                   workload.job.batch_size, fanouts);
+  return static_cast<double>(kernels::cpu::most_sampler_bytes(largest.num_vertices(), fanouts));
+}
+
 Memory memory_of(const profiles::Profile& profile, const Plan& plan, const CacheGains& gains) {
   const bool has_device = profile.machine.device.kind == profiles::DeviceKind::cuda;
   Memory memory;
@@ -152,6 +165,7 @@ Memory memory_of(const profiles::Profile& profile, const Plan& plan, const Cache
   if (!has_device) {  // its buffers are the host's; the graph lies there once
     device.contexts_bytes = device.topology_bytes = device.features_bytes = 0;
     memory.host.batches_bytes += device.batches_bytes;
+    memory.host.samplers_bytes += plan.uses_device_route() ? sampler_bytes(profile.workload) : 0;
     memory.host.activations_bytes = device.activations_bytes;
     memory.host.model_bytes = device.model_bytes;
   } else {

@@ -19,14 +19,15 @@ struct MemoryUse {
   double features_bytes = 0;
   double cache_bytes = 0;
   double batches_bytes = 0;      ///< in workers' hands, in buffers and in training
+  double samplers_bytes = 0;     ///< what CPU samplers keep from batch to batch, at most
   double activations_bytes = 0;  ///< of one training
   double model_bytes = 0;        ///< weights, gradients and the optimiser's two moments
   double embeddings_bytes = 0;   ///< kept from batch to batch
   double contexts_bytes = 0;     ///< of worker processes or of the device's libraries
 
   double total() const {
-    return topology_bytes + features_bytes + cache_bytes + batches_bytes + activations_bytes + model_bytes +
-           embeddings_bytes + contexts_bytes;
+    return topology_bytes + features_bytes + cache_bytes + batches_bytes + samplers_bytes +
+           activations_bytes + model_bytes + embeddings_bytes + contexts_bytes;
   }
 };
 
@@ -47,6 +48,10 @@ double topology_bytes(const profiles::WorkloadProfile& workload);
 double features_bytes(const profiles::WorkloadProfile& workload);
 /// Bytes of the model's weights (as fp32).
 double parameters_bytes(const profiles::WorkloadProfile& workload);
+
+/// The most that one CPU sampler keeps from batch to batch (kernels/cpu/worker_memory.h); 0 where the profile
+/// does not tell the largest degree.
+double sampler_bytes(const profiles::WorkloadProfile& workload);
 
 /// The memory of a resolved plan. Memory whose size the profile does not tell (0) is never short, and holds
 /// no cache. What a device's cache saves, which only plan::CachePolicy::value_weight asks for, is in `gains`.

@@ -38,6 +38,9 @@ const std::map<std::string, Rule>& rules() {
   static const std::map<std::string, Rule> by_path = {
       // What a plan says of itself, follows from the rest, or only makes it slower.
       {"exact", [](const Plan&, const Cores&) { return false; }},
+      // The simulator does not tell these apart.
+      {"pinning", [](const Plan&, const Cores&) { return false; }},
+      {"placement", [](const Plan&, const Cores&) { return false; }},
       {"handover_copies", [](const Plan&, const Cores&) { return false; }},
       {"unaligned_reads", [](const Plan&, const Cores&) { return false; }},
       {"order", [](const Plan& p, const Cores&) { return p.schedule != Schedule::sequential; }},

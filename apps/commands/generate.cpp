@@ -12,6 +12,7 @@
 #include "apps/progress_bar.h"
 #include "apps/store_text.h"
 #include "base/error.h"
+#include "graph/reorder.h"
 
 namespace gnomon::apps {
 namespace {
@@ -41,6 +42,7 @@ class Generator {
         flags_(app_, base::write_value(Kind{}), with_common(flags)) {
     app_.add_option("DST", destination_, "The store to make, a directory that does not exist")->required();
     app_.add_option("--seed", seed_, "Seed of edges, features and splits");
+    app_.add_option("--reorder", order_, "none, degree or rcm: as gnomon import does");
     app_.add_flag("--json", json_, "Print one JSON document");
     app_.group("Kinds");
     app_.footer(std::string("Example:\n  ") + example);
@@ -54,7 +56,11 @@ class Generator {
     options.split.seed = seed_;
     {
       ProgressBar bar;
-      graph::generate(options, destination_, interruptible(bar.progress(), stop_on_interrupt()));
+      const auto progress = interruptible(bar.progress(), stop_on_interrupt());
+      const auto order = base::value_of<graph::VertexOrder>("--reorder", order_);
+      graph::write_in_order(
+          order, destination_,
+          [&](const std::filesystem::path& store) { graph::generate(options, store, progress); }, progress);
     }
     const auto description = describe_store(destination_);
     const auto best = accuracy_known(options);
@@ -83,6 +89,7 @@ class Generator {
   FieldFlags flags_;
   std::string destination_;
   std::uint64_t seed_ = 0;
+  std::string order_ = "none";
   bool json_ = false;
 };
 

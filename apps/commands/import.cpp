@@ -32,6 +32,9 @@ const std::vector<FieldFlag> flags{
      "l1 or l2: divide each row by the sum of its absolute values, or by its length"},
     {"--largest-component", "content.largest_component", "Keep only the largest connected component"},
     {"--relabel", "relabel", "edges: number the ids that occur from 0"},
+    {"--reorder", "order",
+     "none, degree (most used vertices first) or rcm (reverse Cuthill-McKee): ids that lie near each\n"
+     "other in memory; outputs keep the data's own ids"},
     {"--split", "content.split.method", "automatic, given, per_class or ratio"},
     {"--train-per-class", "content.split.train_per_class", "per_class: training vertices of each class"},
     {"--valid-per-class", "content.split.valid_per_class", "per_class: validation vertices of each class"},

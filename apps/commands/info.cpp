@@ -23,18 +23,32 @@ struct Options {
 base::Json machine_document() {
   const auto host = host_facts();
   const auto build = build_facts();
-  return {
-      {"schema", "gnomon.info/1"},
-      {"machine",
-       {{"cpu", host.cpu}, {"cores", host.cores}, {"memory_bytes", host.memory_bytes}, {"gpus", host.gpus}}},
-      {"build",
-       {{"version", build.version},
-        {"compiler", build.compiler},
-        {"build_type", build.build_type},
-        {"cuda", build.with_cuda},
-        {"cuda_reason", build.cuda_reason},
-        {"libtorch", build.libtorch},
-        {"simgrid", build.simgrid}}}};
+  return {{"schema", "gnomon.info/1"},
+          {"machine",
+           {{"cpu", host.cpu},
+            {"cores", host.cores},
+            {"physical_cores", host.physical_cores},
+            {"node_cores", host.node_cores},
+            {"memory_bytes", host.memory_bytes},
+            {"gpus", host.gpus}}},
+          {"build",
+           {{"version", build.version},
+            {"compiler", build.compiler},
+            {"build_type", build.build_type},
+            {"cuda", build.with_cuda},
+            {"cuda_reason", build.cuda_reason},
+            {"libtorch", build.libtorch},
+            {"simgrid", build.simgrid}}}};
+}
+
+/// "2, 2 physical; one node of memory".
+std::string cores_text(const HostFacts& host) {
+  std::string nodes;
+  for (const int cores : host.node_cores) {
+    nodes += (nodes.empty() ? "nodes of memory with " : ", ") + std::to_string(cores);
+  }
+  return fmt::format("{}, {} physical; {}", host.cores, host.physical_cores,
+                     host.node_cores.size() > 1 ? nodes : "one node of memory");
 }
 
 std::string machine_text() {
@@ -49,7 +63,7 @@ std::string machine_text() {
     text += fmt::format("{:<10}{}\n", name, value);
   };
   line("cpu", host.cpu);
-  line("cores", std::to_string(host.cores));
+  line("cores", cores_text(host));
   line("memory", format_bytes(host.memory_bytes));
   line("gpu", gpus.empty() ? "none" : gpus);
   line("gnomon", fmt::format("{}, {}, {}", build.version, build.build_type, build.compiler));

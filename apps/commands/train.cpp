@@ -22,6 +22,7 @@ struct Options {
   std::string run;
   std::string replay;
   std::string trace;
+  std::string predictions;
   bool resume = false;
   bool json = false;
   JobFlags job;
@@ -44,6 +45,7 @@ TrainingRun run_of(const Options& options) {
   run.data = options.data;
   run.resume = options.resume;
   run.replay = options.replay;
+  run.predictions = options.predictions;
   run.quiet = options.json;
   if (options.resume) {
     run.files = {options.run};
@@ -90,6 +92,8 @@ Action add_train(CLI::App& app) {
                  "Directory for checkpoints and documents; runs/DATA-1, -2, ... when not given");
   app.add_flag("--resume", options->resume, "Go on from the run's last checkpoint");
   app.add_option("--replay", options->replay, "Follow the update order of this order.jsonl");
+  app.add_option("--predictions", options->predictions,
+                 "Write the class predicted for each vertex here (CSV, the data's own ids)");
   app.add_option("--trace", options->trace,
                  "Write the last epoch's timeline here, not to the run's trace.json");
   app.add_flag("--json", options->json, "Print one JSON document");

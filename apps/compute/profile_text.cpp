@@ -6,6 +6,7 @@
 
 #include "apps/format.h"
 #include "apps/table.h"
+#include "sim/memory.h"
 
 namespace gnomon::apps {
 namespace {
@@ -14,10 +15,11 @@ using profiles::Profile;
 
 std::string machine_text(const profiles::MachineProfile& machine) {
   const auto& cpu = machine.cpu;
-  return fmt::format("machine  {}, {} cores, {}; memory reads {}/s, one core copies {}/s\n", cpu.name,
-                     cpu.cores, format_bytes(cpu.memory_bytes),
-                     format_bytes(cpu.memory_bandwidth_bytes_per_s),
-                     format_bytes(cpu.copy_bandwidth_bytes_per_s));
+  return fmt::format(
+      "machine  {}, {} cores ({} physical, {} nodes of memory), {}; memory reads {}/s, one core copies "
+      "{}/s\n",
+      cpu.name, cpu.cores, cpu.physical_cores, cpu.node_cores.size(), format_bytes(cpu.memory_bytes),
+      format_bytes(cpu.memory_bandwidth_bytes_per_s), format_bytes(cpu.copy_bandwidth_bytes_per_s));
 }
 
 std::string workload_text(const profiles::WorkloadProfile& workload) {
@@ -34,7 +36,9 @@ std::string workload_text(const profiles::WorkloadProfile& workload) {
          fmt::format("batch    {} vertices, {} edges, {} (means)\n",
                      format_count(static_cast<std::int64_t>(workload.batch_vertices)),
                      format_count(static_cast<std::int64_t>(workload.batch_edges)),
-                     format_bytes(workload.batch_bytes));
+                     format_bytes(workload.batch_bytes)) +
+         fmt::format("worker   keeps {} at most to sample, whichever the batch\n",
+                     format_bytes(sim::sampler_bytes(workload)));
 }
 
 void add_stage(Table& table, const char* name, const profiles::StageTime& time) {

@@ -119,6 +119,7 @@ TrainingResult train_with_table(const graph::Graph& graph, const TrainingRun& ru
       run.on_stretch(report);
     }
   };
+  options.predict = !run.predictions.empty();
   options.on_epoch = [&](const EpochReport& epoch) {
     result.use.push_back(use_of(epoch, std::exchange(most_workers, 0)));
     table.add(row_of(epoch, result.use.back()));
@@ -128,6 +129,9 @@ TrainingResult train_with_table(const graph::Graph& graph, const TrainingRun& ru
   try {
     result.report = runtime::train(graph, options);
     table.add("");
+    if (options.predict) {
+      write_predictions(run.predictions, graph, result.report.predictions);
+    }
     base::write_file_atomically(run.files.report(), to_document(run, result).dump(2) + "\n");
     return result;
   } catch (const base::Interrupted&) {
@@ -136,6 +140,20 @@ TrainingResult train_with_table(const graph::Graph& graph, const TrainingRun& ru
               << quoted(run.files.directory.string()) << " --resume\n";
     throw;
   }
+}
+
+void write_predictions(const std::filesystem::path& file, const graph::Graph& graph,
+                       const std::vector<std::int32_t>& classes) {
+  std::vector<std::pair<graph::VertexId, std::int32_t>> rows;
+  for (std::size_t vertex = 0; vertex < classes.size(); ++vertex) {
+    rows.emplace_back(graph.original_id(static_cast<graph::VertexId>(vertex)), classes[vertex]);
+  }
+  std::sort(rows.begin(), rows.end());
+  std::string text = "vertex,class\n";
+  for (const auto& [vertex, predicted] : rows) {
+    text += fmt::format("{},{}\n", vertex, predicted);
+  }
+  base::write_file_atomically(file, text);
 }
 
 std::string accuracy_text(const runtime::TrainReport& report) {

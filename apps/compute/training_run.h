@@ -25,6 +25,7 @@ struct TrainingRun {
   /// As runtime::TrainOptions has them.
   std::function<runtime::Stretch(std::int64_t left)> next_stretch{};
   std::function<void(const runtime::StretchReport&)> on_stretch{};
+  std::filesystem::path predictions{};  ///< where the class of each vertex is written; empty: nowhere
 };
 
 /// How busy an epoch kept the machine, 0 to 1.
@@ -46,6 +47,11 @@ struct TrainingResult {
 /// Writes job and plan to the run's directory, trains with a progress bar and a table row for each epoch.
 /// After Ctrl-C it says on stderr how to go on and throws Interrupted.
 TrainingResult train_with_table(const graph::Graph& graph, const TrainingRun& run);
+
+/// Lines "vertex,class" under that heading: each vertex by the data's own id, ascending, and its predicted
+/// class. Written atomically.
+void write_predictions(const std::filesystem::path& file, const graph::Graph& graph,
+                       const std::vector<std::int32_t>& classes);
 
 /// One line: the test accuracy and which epoch's weights have it.
 std::string accuracy_text(const runtime::TrainReport& report);

@@ -1,8 +1,9 @@
-// Our side of bench/compare_peers.py: makes the graphs, measures the floor, and prepares mini-batches as it
-// is told.
+// Our side of bench/compare_peers.py, compare_orders.py and scaling.py: makes the graphs, measures the floor,
+// and prepares mini-batches as it is told.
 //
-//   bench_peer make KIND DIR       writes the graph KIND as a store, with seeds.npy beside it
-//   bench_peer import FILE DIR     the same from an edge list
+//   bench_peer make KIND DIR [ORDER]     writes the graph KIND as a store, its vertices in an order (none,
+//                                        degree, rcm), with seeds.npy beside it
+//   bench_peer import FILE DIR [ORDER]   the same from an edge list
 //   bench_peer serve DIR           reads one request a line, answers with one line of JSON (see peers.py)
 
 #include <time.h>
@@ -51,27 +52,33 @@ void write_seeds(const std::filesystem::path& directory) {
   writer.finish();
 }
 
-void make_graph(const std::string& kind, const std::filesystem::path& directory) {
-  if (kind.starts_with("rmat")) {
-    graph::generate(
-        graph::Rmat{.scale = std::stoi(kind.substr(4)), .feature_type = graph::FeatureType::fp16, .seed = 1},
-        directory);
-  } else {
-    graph::generate(
-        graph::PlantedPartition{
-            .vertices = 1 << 20, .average_degree = 30, .feature_type = graph::FeatureType::fp16, .seed = 1},
-        directory);
-  }
+void make_graph(const std::string& kind, const std::filesystem::path& directory, graph::VertexOrder order) {
+  const auto write = [&](const std::filesystem::path& store) {
+    if (kind.starts_with("rmat")) {
+      graph::generate(
+          graph::Rmat{
+              .scale = std::stoi(kind.substr(4)), .feature_type = graph::FeatureType::fp16, .seed = 1},
+          store);
+    } else {
+      graph::generate(
+          graph::PlantedPartition{
+              .vertices = 1 << 20, .average_degree = 30, .feature_type = graph::FeatureType::fp16, .seed = 1},
+          store);
+    }
+  };
+  graph::write_in_order(order, directory, write);
   write_seeds(directory);
 }
 
-void import_graph(const std::filesystem::path& file, const std::filesystem::path& directory) {
+void import_graph(const std::filesystem::path& file, const std::filesystem::path& directory,
+                  graph::VertexOrder order) {
   graph::ImportOptions options;
   options.source = file.string();
   options.relabel = true;
   options.content.edges = {true, graph::SelfLoops::remove, graph::Duplicates::remove};
   options.random_features = 128;
   options.content.feature_type = graph::FeatureType::fp16;
+  options.order = order;
   graph::import_graph(options, directory);
   write_seeds(directory);
 }
@@ -229,12 +236,14 @@ class Server {
 };
 
 int run(const std::vector<std::string>& arguments) {
-  if (arguments.size() == 3 && arguments[0] == "make") {
-    make_graph(arguments[1], arguments[2]);
+  const auto order =
+      base::value_of<graph::VertexOrder>("ORDER", arguments.size() == 4 ? arguments[3] : "none");
+  if ((arguments.size() == 3 || arguments.size() == 4) && arguments[0] == "make") {
+    make_graph(arguments[1], arguments[2], order);
     return 0;
   }
-  if (arguments.size() == 3 && arguments[0] == "import") {
-    import_graph(arguments[1], arguments[2]);
+  if ((arguments.size() == 3 || arguments.size() == 4) && arguments[0] == "import") {
+    import_graph(arguments[1], arguments[2], order);
     return 0;
   }
   if (arguments.size() == 2 && arguments[0] == "serve") {
@@ -244,7 +253,8 @@ int run(const std::vector<std::string>& arguments) {
     }
     return 0;
   }
-  std::cerr << "usage: bench_peer make rmat20|rmat24|planted DIR | import FILE DIR | serve DIR\n";
+  std::cerr
+      << "usage: bench_peer make rmat20|rmat24|planted DIR [ORDER] | import FILE DIR [ORDER] | serve DIR\n";
   return 2;
 }
 

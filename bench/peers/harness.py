@@ -89,6 +89,19 @@ def start(name, command, threads):
     return Peer(command, threads, **({"OMP_WAIT_POLICY": "passive"} if name == "gnomon" else {}))
 
 
+FILES = {"slashdot": "soc-Slashdot0902.txt.gz", "twitter": "ego-twitter.txt.gz"}
+
+
+def store_in_order(build, stores, data, graph, order):
+    """The store of a graph with its vertices in an order, made under `stores` on the first run."""
+    directory = stores / f"{graph}-{order}"
+    if not (directory / "seeds.npy").exists():
+        stores.mkdir(parents=True, exist_ok=True)
+        what = ["import", data / FILES[graph]] if graph in FILES else ["make", graph]
+        subprocess.run([build / "bench/bench_peer", *what, directory, order], check=True)
+    return directory
+
+
 def spread(values):
     return [statistics.median(values), min(values), max(values)]
 

@@ -15,17 +15,12 @@
 #include "kernels/cpu/hop.h"
 #include "kernels/cpu/race-inl.h"
 #include "kernels/cpu/table-inl.h"
+#include "kernels/slack.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace gnomon::kernels::cpu {
 namespace HWY_NAMESPACE {
 
-// How many edges before its turn a neighbour is asked for from memory, and read (its slot is asked for then).
-constexpr std::size_t far_ahead = 96;
-constexpr std::size_t near_ahead = 24;
-// Destinations and edges of one chunk: what is drawn at once must still be in the cache when it is read.
-constexpr std::int64_t chunk_vertices = 64;
-constexpr std::int64_t chunk_edges = 1024;
 constexpr std::int64_t group_vertices = static_cast<std::int64_t>(hn::MaxLanes(LaneTag()));
 
 /// Draws the edges of a hop, chunk after chunk.
@@ -38,11 +33,11 @@ class Drawing {
         indptr_(hop.topology->indptr.data()),
         destinations_(work.size) {
     block.num_destinations = destinations_;
-    block.indptr.resize(static_cast<std::size_t>(destinations_) + 1);
+    resize_with_slack(block.indptr, static_cast<std::size_t>(destinations_) + 1);
     block.indptr[0] = 0;
     const auto fanout = static_cast<std::int64_t>(std::max(hop.fanout, 1));
-    per_chunk_ = std::clamp(chunk_edges / fanout / group_vertices * group_vertices,
-                            std::min<std::int64_t>(16, chunk_vertices), chunk_vertices);
+    per_chunk_ = std::clamp(chunk_edges / fanout / group_vertices * group_vertices, least_chunk_vertices,
+                            chunk_vertices);
     most_edges_ = static_cast<std::size_t>(std::max((per_chunk_ + 1) * fanout, chunk_edges));
     work.firsts.reserve(chunk_vertices, 0);
     work.degrees.reserve(chunk_vertices, 0);
@@ -315,6 +310,8 @@ template <class Index>
 HWY_ATTR void sample_hop_of(const Hop& hop, const Index* indices, Workspace& work, Block& block) {
   Drawing drawing(hop, work, block);
   Pipeline<Index> pipeline(indices, work, drawing.most_edges() + far_ahead);
+  const std::size_t room_before = block.indices.capacity();
+  const std::size_t edge_room_before = block.edge_ids.capacity();
   std::size_t numbered = 0;
   while (true) {
     while (!drawing.done() && pipeline.held() <= far_ahead) {
@@ -322,10 +319,10 @@ HWY_ATTR void sample_hop_of(const Hop& hop, const Index* indices, Workspace& wor
       pipeline.add(drawn);
     }
     if (block.indices.size() < numbered + pipeline.held()) {
-      block.indices.resize(numbered + pipeline.held());
+      resize_with_slack(block.indices, numbered + pipeline.held());
     }
     if (hop.edge_ids && block.edge_ids.size() < numbered + pipeline.held()) {
-      block.edge_ids.resize(numbered + pipeline.held());
+      resize_with_slack(block.edge_ids, numbered + pipeline.held());
     }
     const bool last = drawing.done();
     numbered += pipeline.run(last, block.indices.data() + numbered,
@@ -336,6 +333,12 @@ HWY_ATTR void sample_hop_of(const Hop& hop, const Index* indices, Workspace& wor
   }
   block.indices.resize(numbered);
   block.edge_ids.resize(hop.edge_ids ? numbered : 0);
+  if (block.indices.capacity() > room_before) {
+    block.indices.reserve(with_slack(numbered));
+  }
+  if (block.edge_ids.capacity() > edge_room_before) {
+    block.edge_ids.reserve(with_slack(numbered));
+  }
   block.num_sources = work.size;
 }
 

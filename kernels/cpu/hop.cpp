@@ -17,12 +17,15 @@
 namespace gnomon::kernels::cpu {
 
 HWY_EXPORT(clear_table_with);
+HWY_EXPORT(settle_with);
 HWY_EXPORT(add_seeds_with);
 HWY_EXPORT(sample_hop_with);
 
 void clear_table(SlotTable& table, std::int64_t members) {
   HWY_DYNAMIC_DISPATCH(clear_table_with)(table, members);
 }
+
+void settle(Workspace& work) { HWY_DYNAMIC_DISPATCH(settle_with)(work); }
 
 std::size_t add_seeds(const std::int64_t* seeds, std::size_t count, Workspace& work) {
   return HWY_DYNAMIC_DISPATCH(add_seeds_with)(seeds, count, work);

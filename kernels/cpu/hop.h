@@ -14,6 +14,17 @@
 
 namespace gnomon::kernels::cpu {
 
+/// How many edges before its turn a neighbour is asked for from memory, and read (its slot is asked for
+/// then).
+inline constexpr std::size_t far_ahead = 96;
+inline constexpr std::size_t near_ahead = 24;
+/// Destinations and edges of one chunk: what is drawn at once must still be in the cache when it is read.
+inline constexpr std::int64_t chunk_vertices = 64;
+inline constexpr std::int64_t chunk_edges = 1024;
+inline constexpr std::int64_t least_chunk_vertices = 16;
+/// The widest vectors that draw have so many lanes.
+inline constexpr std::int64_t most_lanes = 16;
+
 /// From global vertex ids (below 2^32) to the local ids of one mini-batch: open addressing in buckets of as
 /// many slots as a vector holds, filled from their beginning, so that one comparison finds a vertex or its
 /// place. A slot is `id << 32 | local + 1`, 0 when empty. A full bucket overflows into the next one, the last
@@ -27,11 +38,14 @@ struct SlotTable {
 /// The memory of one worker between batches, and the batch under construction.
 struct Workspace {
   SlotTable table;
-  HugeArray<std::uint32_t> vertices;   ///< of the batch, in local order
-  std::int64_t size = 0;               ///< how many
-  HugeArray<std::uint64_t> edges;      ///< drawn positions in the graph's indices, not yet read
-  HugeArray<std::uint32_t> ids;        ///< the neighbours there, not yet numbered
-  HugeArray<std::uint32_t> homes;      ///< and their places in the table
+  HugeArray<std::uint32_t> vertices;  ///< of the batch, in local order
+  std::int64_t size = 0;              ///< how many
+  std::size_t needed = 0;          ///< the most vertices that there had to be room for, in all batches so far
+  std::size_t room = 0;            ///< for how many there is room from a batch's beginning, without growing
+  std::size_t most = 0;            ///< the most that this batch can need
+  HugeArray<std::uint64_t> edges;  ///< drawn positions in the graph's indices, not yet read
+  HugeArray<std::uint32_t> ids;    ///< the neighbours there, not yet numbered
+  HugeArray<std::uint32_t> homes;  ///< and their places in the table
   HugeArray<std::uint32_t> positions;  ///< draws of one group of vertices, vertex beside vertex
   HugeArray<std::int64_t> firsts;      ///< row pointers and degrees of one chunk of destinations
   HugeArray<std::int64_t> degrees;
@@ -47,6 +61,9 @@ void check_batch_size(std::size_t vertices);
 
 /// Empties the table and makes room for `members`.
 void clear_table(SlotTable& table, std::int64_t members);
+
+/// Ends a batch: when it grew the workspace, leaves slack for those that come.
+void settle(Workspace& work);
 
 /// One hop: draws (by weight, where the topology has weights) for every vertex of the workspace, numbers what
 /// is new, and fills the block.

@@ -30,18 +30,17 @@ class HugeArray {
   HugeArray() = default;
   explicit HugeArray(std::size_t capacity) { reserve(capacity, 0); }
 
-  /// Room for `capacity` elements; the first `used` are kept. Grows by half at least.
+  /// Room for `capacity` elements; the first `used` are kept.
   void reserve(std::size_t capacity, std::size_t used) {
     if (capacity <= capacity_) {
       return;
     }
-    const std::size_t grown = std::max(capacity, capacity_ + capacity_ / 2);
-    HugeMemory memory = allocate_huge(grown * sizeof(T));
+    HugeMemory memory = allocate_huge(capacity * sizeof(T));
     if (used > 0) {
       std::memcpy(memory.get(), memory_.get(), used * sizeof(T));
     }
     memory_ = std::move(memory);
-    capacity_ = grown;
+    capacity_ = capacity;
   }
 
   T* data() { return reinterpret_cast<T*>(memory_.get()); }

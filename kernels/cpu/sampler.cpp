@@ -1,10 +1,13 @@
 #include "kernels/cpu/sampler.h"
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <utility>
 
 #include "base/error.h"
+#include "kernels/cpu/worker_memory.h"
+#include "kernels/slack.h"
 
 namespace gnomon::kernels::cpu {
 namespace {
@@ -53,8 +56,11 @@ void Sampler::sample(const BatchKey& key, std::span<const graph::VertexId> seeds
 // Returns how many seeds came before the first that comes twice.
 std::size_t Sampler::sample_narrow(const BatchKey& key, std::span<const graph::VertexId> seeds,
                                    MiniBatch& batch) {
-  clear_table(work_.table, work_.size + work_.size / 16);
+  clear_table(work_.table, std::min(work_.size + work_.size / 16, static_cast<std::int64_t>(work_.room)));
   work_.size = 0;
+  work_.most = static_cast<std::size_t>(
+      most_vertices(limits_of(topology_), static_cast<std::int64_t>(seeds.size()), fanouts_) +
+      most_edges_under_way(fanouts_));
   if (const std::size_t added = add_seeds(seeds.data(), seeds.size(), work_); added < seeds.size()) {
     return added;
   }
@@ -64,7 +70,9 @@ std::size_t Sampler::sample_narrow(const BatchKey& key, std::span<const graph::V
     sample_hop({&topology_, key, static_cast<std::uint32_t>(hop), fanouts_[hop], edge_ids_ == EdgeIds::keep},
                work_, batch.blocks[hop]);
   }
+  make_room(batch.vertices, static_cast<std::size_t>(work_.size));
   batch.vertices.assign(work_.vertices.data(), work_.vertices.data() + work_.size);
+  settle(work_);
   return seeds.size();
 }
 

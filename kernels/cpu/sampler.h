@@ -38,8 +38,8 @@ class Sampler {
   /// twice; `batch` then holds nothing of use, the sampler stays usable.
   void sample(const BatchKey& key, std::span<const graph::VertexId> seeds, MiniBatch& batch);
 
-  /// The memory held from batch to batch: bounded by the largest batch's vertices (16 bytes each, in powers
-  /// of 1.5) and the largest fanout, whatever the graph.
+  /// The memory held from batch to batch: at most most_sampler_bytes (kernels/cpu/worker_memory.h) of the
+  /// largest batch that seeds, fanouts and graph allow.
   std::int64_t bytes() const;
 
  private:

@@ -8,6 +8,7 @@
 
 #include "hwy/highway.h"
 #include "kernels/cpu/hop.h"
+#include "kernels/slack.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace gnomon::kernels::cpu {
@@ -18,11 +19,14 @@ using SlotVector = hn::CappedTag<std::uint64_t, 8>;  // at most a cache line
 
 constexpr std::size_t bucket_slots = hn::MaxLanes(SlotVector());
 
+/// At most 5 of 8 slots are taken: full buckets stay few.
+inline std::size_t buckets_for(std::int64_t members) {
+  return static_cast<std::size_t>(std::max<std::int64_t>(members, 64)) * 8 / (5 * bucket_slots) + 1;
+}
+
 inline void clear_table_with(SlotTable& table, std::int64_t members) {
-  // At most 5 of 8 slots are taken: full buckets stay few. One bucket more, for writes that shall have no
-  // effect.
-  const auto buckets =
-      static_cast<std::size_t>(std::max<std::int64_t>(members, 64)) * 8 / (5 * bucket_slots) + 1;
+  // One bucket more, for writes that shall have no effect.
+  const std::size_t buckets = buckets_for(members);
   table.slots.reserve((buckets + 1) * bucket_slots, 0);
   table.buckets = buckets;
   table.most_members = static_cast<std::int64_t>(buckets * bucket_slots * 5 / 8);
@@ -82,21 +86,39 @@ inline Numbering numbering_of(Workspace& work) {
           static_cast<std::uint64_t>(work.size)};
 }
 
+/// Room to make for `needed`: no more than there is already, as long as that is enough.
+inline std::size_t room_for(std::size_t needed, const Workspace& work) {
+  const std::size_t most = needed <= work.room ? work.room : work.most;
+  return std::max(needed, std::min(with_slack(needed), most));
+}
+
 /// Makes room for `more` further vertices; returns whether all vertices have new homes.
 inline HWY_ATTR bool make_room(Workspace& work, std::size_t more) {
   const auto size = static_cast<std::size_t>(work.size);
-  check_batch_size(size + more);
-  work.vertices.reserve(size + more + 1, size);
-  if (static_cast<std::int64_t>(size + more) <= work.table.most_members) {
+  const std::size_t needed = size + more;
+  check_batch_size(needed);
+  work.needed = std::max(work.needed, needed);
+  if (needed >= work.vertices.capacity()) {
+    work.vertices.reserve(room_for(needed, work) + 1, size);
+  }
+  if (static_cast<std::int64_t>(needed) <= work.table.most_members) {
     return false;
   }
-  clear_table_with(work.table, static_cast<std::int64_t>(size + more) * 3 / 2);
+  clear_table_with(work.table, static_cast<std::int64_t>(room_for(needed, work)));
   Numbering numbering = numbering_of(work);
   numbering.size = 0;
   for (std::size_t i = 0; i < size; ++i) {
     numbering.find_or_add(work.vertices[i], numbering.home_of(work.vertices[i]));
   }
   return true;
+}
+
+inline void settle_with(Workspace& work) {
+  if (work.needed > work.room) {
+    work.room = room_for(work.needed, work);
+    work.vertices.reserve(work.room + 1, static_cast<std::size_t>(work.size));
+    work.table.slots.reserve((buckets_for(static_cast<std::int64_t>(work.room)) + 1) * bucket_slots, 0);
+  }
 }
 
 }  // namespace HWY_NAMESPACE

@@ -17,15 +17,12 @@ std::span<const To> copy_into(HugeArray<To>& array, std::span<const From> from) 
   return {array.data(), from.size()};
 }
 
-/// What the system says can be taken without paging; 0 when it does not say.
-std::int64_t available_bytes() {
-  std::ifstream stream("/proc/meminfo");
-  for (std::string word; stream >> word;) {
-    if (std::int64_t kib = 0; word == "MemAvailable:" && stream >> kib) {
-      return kib * 1024;
-    }
+std::int64_t max_degree(const graph::Graph& graph) {
+  std::int64_t most = 0;
+  for (graph::VertexId vertex = 0; vertex < graph.num_vertices(); ++vertex) {
+    most = std::max(most, graph.degree(vertex));
   }
-  return 0;
+  return most;
 }
 
 bool fits_narrow(const graph::Graph& graph) { return graph.num_vertices() <= most_narrow_vertices; }
@@ -43,7 +40,7 @@ std::span<const float> weights_for(const graph::Graph& graph, Draws draws) {
 }  // namespace
 
 Topology view_of(const graph::Graph& graph, Draws draws) {
-  return {graph.indptr, graph.indices, {}, weights_for(graph, draws), graph.storage};
+  return {graph.indptr, graph.indices, {}, weights_for(graph, draws), max_degree(graph), graph.storage};
 }
 
 Topology resident_copy(const graph::Graph& graph, Draws draws) {
@@ -56,6 +53,7 @@ Topology resident_copy(const graph::Graph& graph, Draws draws) {
   auto storage = std::make_shared<Storage>();
   Topology topology;
   topology.indptr = copy_into(storage->indptr, graph.indptr);
+  topology.max_degree = max_degree(graph);
   if (fits_narrow(graph)) {
     topology.narrow_indices = copy_into(storage->narrow, graph.indices);
   } else {
@@ -72,6 +70,16 @@ std::int64_t resident_bytes(const graph::Graph& graph, Draws draws) {
   return static_cast<std::int64_t>(graph.indptr.size_bytes() + weights_for(graph, draws).size_bytes()) +
          graph.num_edges() * (fits_narrow(graph) ? std::int64_t{sizeof(std::uint32_t)}
                                                  : std::int64_t{sizeof(graph::VertexId)});
+}
+
+std::int64_t available_bytes() {
+  std::ifstream stream("/proc/meminfo");
+  for (std::string word; stream >> word;) {
+    if (std::int64_t kib = 0; word == "MemAvailable:" && stream >> kib) {
+      return kib * 1024;
+    }
+  }
+  return 0;
 }
 
 Topology fastest_of(const graph::Graph& graph, Draws draws) {

@@ -8,6 +8,7 @@
 #include "runtime/host_machine.h"
 #include "runtime/learner.h"
 #include "runtime/pieces.h"
+#include "runtime/placement.h"
 #include "runtime/stages.h"
 #include "schedule/policies.h"
 #include "schedule/timeline.h"
@@ -33,7 +34,7 @@ MeasuredEpoch measure_epoch(const graph::Graph& graph, const plan::Job& job, con
     std::vector<std::int64_t> order(static_cast<std::size_t>(batches));
     std::iota(order.begin(), order.end(), 0);
     stages.begin_epoch(options.epoch, order);
-    runtime::HostMachine machine(plan.workers, stages.work());
+    runtime::HostMachine machine(plan.workers, stages.work(), runtime::worker_cores(plan));
     schedule::TracedMachine traced(machine);
     const double seconds = schedule::run_epoch(plan, batches, traced).seconds();
     return MeasuredEpoch{seconds, traced.timeline()};

@@ -6,7 +6,9 @@
 #include <memory>
 #include <vector>
 
+#include "base/cores.h"
 #include "base/usable.h"
+#include "kernels/cpu/topology.h"
 #include "profiles/measure/accesses.h"
 #include "profiles/measure/bench.h"
 #include "profiles/measure/machine.h"
@@ -265,6 +267,7 @@ WorkloadProfile describe(const graph::Graph& graph, const plan::Job& job, std::i
   workload.graph = graph.name;
   workload.vertices = graph.num_vertices();
   workload.edges = graph.num_edges();
+  workload.max_degree = kernels::cpu::view_of(graph).max_degree;
   workload.feature_columns = graph.features.columns;
   workload.feature_row_bytes = graph.features.row_bytes();
   workload.train_vertices = static_cast<std::int64_t>(graph.train.size());
@@ -323,6 +326,9 @@ Profile measure(const graph::Graph& graph, const plan::Job& job, const MeasureOp
                                      .stop = options.stop,
                                      .progress = options.progress},
                                     converged);
+  const auto hardware = base::allowed_cores();
+  profile.machine.cpu.physical_cores = base::physical_cores(hardware);
+  profile.machine.cpu.node_cores = base::cores_of_nodes(hardware);
   fill(profile.machine.contention, measured);
   profile.stopped_by = converged ? "interval" : "time_limit";
   return profile;

@@ -7,6 +7,7 @@
 
 #include "base/document.h"
 #include "graph/generate.h"
+#include "graph/reorder.h"
 #include "plan/plan.h"
 #include "profiles/profile.h"
 #include "program.h"
@@ -94,6 +95,31 @@ TEST_F(ComputeCommands, TrainLeavesItsDocuments) {
   EXPECT_THAT(base::read_file(directory / "trace.json"), HasSubstr("measured"));
   EXPECT_EQ(run(with_job({"train", "tiny", "--epochs", "1"})).code, 0);
   EXPECT_TRUE(fs::exists(here_ / "runs" / "tiny-2" / "report.json"));
+}
+
+TEST_F(ComputeCommands, PredictionsHaveTheDatasOwnIds) {
+  // Vertex v of tiny is of class v mod 4, whatever the store calls it.
+  graph::write_in_order(graph::VertexOrder::degree, here_ / "ordered", [&](const fs::path& store) {
+    graph::generate(
+        graph::PlantedPartition{.vertices = 600, .average_degree = 8, .classes = 4, .feature_columns = 16},
+        store);
+  });
+  const auto outcome = run(with_job({"train", "ordered", "--epochs", "60", "--predictions", "classes.csv"}));
+  ASSERT_EQ(outcome.code, 0) << outcome.error;
+  std::ifstream file(here_ / "classes.csv");
+  std::string heading;
+  std::getline(file, heading);
+  EXPECT_EQ(heading, "vertex,class");
+  int correct = 0;
+  for (int expected = 0; expected < 600; ++expected) {
+    int vertex = -1;
+    int predicted = -1;
+    char comma = 0;
+    ASSERT_TRUE(file >> vertex >> comma >> predicted);
+    ASSERT_EQ(vertex, expected);
+    correct += predicted == vertex % 4 ? 1 : 0;
+  }
+  EXPECT_GT(correct, 300);  // 150 by chance
 }
 
 TEST_F(ComputeCommands, TrainFollowsARecordedOrder) {

@@ -2,7 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <vector>
 
+#include "graph/graph.h"
 #include "program.h"
 
 namespace gnomon::apps {
@@ -54,6 +56,27 @@ TEST(Import, EveryDirectionOfTheEdges) {
   EXPECT_EQ(most_degree("in", {}), std::pair(3, 1));
   EXPECT_EQ(most_degree("out", {"--reverse"}), std::pair(3, 3));
   EXPECT_EQ(most_degree("both", {"--undirected"}), std::pair(6, 3));
+}
+
+TEST(Import, ReordersAndSaysSo) {
+  const Workplace place;
+  place.write("edges.txt", "5 1\n5 2\n2 0\n");
+  const auto imported =
+      run_gnomon({"import", "edges", "edges.txt", "store", "--reorder", "degree", "--json"}, place.path());
+  ASSERT_EQ(imported.code, 0) << imported.error;
+  const auto document = base::Json::parse(imported.out);
+  EXPECT_EQ(document["order"], "degree");
+  EXPECT_EQ(document["renamed"], true);
+  EXPECT_THAT(run_gnomon({"info", "store"}, place.path()).out, HasSubstr("order     degree"));
+  const auto graph = graph::open_store(place.path() / "store");
+  EXPECT_THAT(graph.original_ids, ElementsAre(5, 2, 0, 1, 3, 4));
+  expect_one_line(run_gnomon({"import", "edges", "edges.txt", "other", "--reorder", "size"}, place.path()), 2,
+                  "order: \"size\" is not known; use one of none, degree, rcm");
+  const auto generated = run_gnomon({"generate", "sbm", "made", "--vertices", "200", "--classes", "4",
+                                     "--feature-columns", "8", "--reorder", "rcm"},
+                                    place.path());
+  ASSERT_EQ(generated.code, 0) << generated.error;
+  EXPECT_THAT(generated.out, HasSubstr("order     rcm"));
 }
 
 TEST(Import, BadInputLeavesNothingBehind) {

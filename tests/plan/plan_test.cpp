@@ -77,6 +77,8 @@ TEST(Plan, RoundTripKeepsEveryField) {
   plan.copy_during_device_batch = true;
   plan.handover_copies = 1;
   plan.device_threads = 2;
+  plan.pinning = Pinning::cores;
+  plan.placement = Placement::interleave;
   plan.gather = Gather::trainer;
   plan.devices = 4;
   plan.samplers = 2;
@@ -128,6 +130,14 @@ TEST(Plan, ContradictionsNameTheField) {
             "p.json: workers: must be 0 when the route is \"device\"");
   EXPECT_EQ(error(R"("name": "x", "schedule": "sequential", "route": "cpu", "workers": 2)"),
             "p.json: workers: must be 0 or 1 when the schedule is \"sequential\"");
+  EXPECT_EQ(error(R"("name": "x", "schedule": "sequential", "route": "device", "pinning": "cores")"),
+            "p.json: pinning: \"cores\" pins CPU workers, and the plan has none; use \"none\"");
+  EXPECT_EQ(error(R"("name": "x", "schedule": "sequential", "route": "cpu", "topology": "disk",
+                     "features": "disk", "placement": "interleave")"),
+            "p.json: placement: \"interleave\" spreads what lies in host memory, and nothing does; use "
+            "\"first_touch\"");
+  EXPECT_EQ(error(R"("name": "x", "schedule": "sequential", "route": "cpu", "pinning": "sockets")"),
+            "p.json: pinning: \"sockets\" is not known; use one of none, cores");
   EXPECT_EQ(error(R"("name": "x", "schedule": "sequential", "route": "cpu", "cpu_buffer": 0)"),
             "p.json: cpu_buffer: 0 is out of range; use 1 to 4096");
 }

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "kernels/cpu/worker_memory.h"
 #include "plan/plan.h"
 #include "sim/prediction.h"
 
@@ -76,6 +77,22 @@ TEST(Memory, AHostDeviceSharesTheHosts) {
   const auto memory = memory_of(profile_of(profiles::DeviceKind::host), pipelined(2), {});
   EXPECT_DOUBLE_EQ(memory.device.total(), 0);
   EXPECT_DOUBLE_EQ(memory.host.total(), 12000 + 5000 + 3000 + 600 + 4 * 576);
+}
+
+TEST(Memory, SamplersTakeWhatTheLargestBatchNeeds) {
+  // Batches of 5 seeds with fanouts 3, 2 and degrees up to 30: at most 5 * 4 * 3 = 60 vertices.
+  profiles::Profile profile = gpu;
+  profile.workload.job.batch_size = 5;
+  profile.workload.max_degree = 30;
+  const auto each = static_cast<double>(kernels::cpu::most_sampler_bytes(60, profile.workload.job.fanouts));
+  EXPECT_DOUBLE_EQ(memory_of(profile, pipelined(2), {}).host.total(), 17000 + 2 * each);
+  EXPECT_DOUBLE_EQ(memory_of(profile, pipelined(2), {}).device.samplers_bytes, 0);
+  // A device that is the host samples there too.
+  Plan plan = pipelined(2);
+  plan.route = Route::both;
+  plan.schedule = Schedule::claim_ahead;
+  profile.machine.device.kind = profiles::DeviceKind::host;
+  EXPECT_DOUBLE_EQ(memory_of(profile, plan, {}).host.samplers_bytes, 3 * each);
 }
 
 TEST(Memory, DataMovesWithItsHome) {

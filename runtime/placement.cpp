@@ -1,0 +1,51 @@
+#include "runtime/placement.h"
+
+#include <cstring>
+#include <memory>
+#include <utility>
+
+#include "base/cores.h"
+#include "base/interleave.h"
+#include "kernels/cpu/huge_array.h"
+
+namespace gnomon::runtime {
+namespace {
+
+/// The graph with features of its own.
+graph::Graph with_copied_features(const graph::Graph& graph) {
+  struct Storage {
+    std::shared_ptr<const void> rest;
+    kernels::cpu::HugeArray<std::byte> features;
+  };
+  const auto bytes = static_cast<std::size_t>(graph.features.rows * graph.features.row_bytes());
+  auto storage = std::make_shared<Storage>();
+  storage->rest = graph.storage;
+  storage->features.reserve(bytes, 0);
+  std::memcpy(storage->features.data(), graph.features.data, bytes);
+  graph::Graph copy = graph;
+  copy.features.data = storage->features.data();
+  copy.storage = std::move(storage);
+  return copy;
+}
+
+bool can_copy_features(const graph::Graph& graph) {
+  return graph.features.data != nullptr &&
+         graph.features.rows * graph.features.row_bytes() <= kernels::cpu::available_bytes() / 2;
+}
+
+}  // namespace
+
+std::vector<int> worker_cores(const plan::Plan& plan) {
+  return plan.pinning == plan::Pinning::cores ? base::pinning_order(base::allowed_cores())
+                                              : std::vector<int>{};
+}
+
+PlacedGraph place(const graph::Graph& graph, kernels::cpu::Draws draws, plan::Placement placement,
+                  const std::vector<int>& nodes) {
+  const bool is_spread = placement == plan::Placement::interleave && nodes.size() > 1;
+  const base::Interleave interleave(is_spread ? nodes : std::vector<int>{});
+  auto topology = kernels::cpu::fastest_of(graph, draws);
+  return {is_spread && can_copy_features(graph) ? with_copied_features(graph) : graph, std::move(topology)};
+}
+
+}  // namespace gnomon::runtime
