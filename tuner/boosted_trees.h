@@ -11,7 +11,7 @@ namespace gnomon::tuner {
 
 /// How an ensemble of boosted trees is trained.
 struct TreesOptions {
-  int members = 8;    ///< models, each on a bootstrap sample of the rows
+  int members = 5;    ///< models, each on a bootstrap sample of the rows
   int rounds = 40;    ///< trees a model
   int depth = 4;      ///< of a tree
   double rate = 0.2;  ///< share of what each tree finds that is kept
