@@ -46,7 +46,7 @@ struct StoreMeta {
   std::int64_t feature_columns = 0;  ///< 0: no features
   FeatureType feature_type = FeatureType::fp32;
   Provenance provenance;
-  bool edge_weights = false;  ///< whether there are any
+  bool edge_weights = false;              ///< whether there are any
   VertexOrder order = VertexOrder::none;  ///< in which an import put the vertices
   template <class Self, class Fields>
   static void fields(Self& self, Fields& f) {
