@@ -19,14 +19,9 @@
 namespace gnomon::apps {
 namespace {
 
-plan::Cores cores_of(const profiles::Profile& profile) {
-  return {profile.machine.cpu.cores, profile.machine.device.kind == profiles::DeviceKind::host,
-          profile.machine.device.count};
-}
-
 tuner::SpaceRequest request_of(const profiles::Profile& profile, const TuningOptions& options) {
   tuner::SpaceRequest request;
-  request.cores = cores_of(profile);
+  request.cores = profiles::cores_of(profile);
   request.batches = profile.workload.batches;
   request.constraints.clear();
   if (!options.approximate) {

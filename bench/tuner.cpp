@@ -99,7 +99,7 @@ profiles::Profile random_profile(int number) {
 /// grid of numbers.
 tuner::SpaceRequest request_of(const profiles::Profile& profile, int number) {
   tuner::SpaceRequest request;
-  request.cores = {profile.machine.cpu.cores, false, profile.machine.device.count};
+  request.cores = profiles::cores_of(profile);
   request.batches = profile.workload.batches;
   request.constraints = {tuner::exact_only(), tuner::fits_memory(profile)};
   if (number % 2 == 0) {

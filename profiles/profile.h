@@ -10,6 +10,7 @@
 
 #include "base/document.h"
 #include "plan/job.h"
+#include "plan/plan.h"
 #include "plan/vocabulary.h"
 
 namespace gnomon::profiles {
@@ -395,5 +396,11 @@ Profile read_profile(const std::filesystem::path& path);
 /// The value at `threads`: linear between the measured points (and one thread, which counts as 1 where it was
 /// not measured), the last one beyond them, 1 without points.
 double scaling_at(const std::vector<ScalingPoint>& points, int threads);
+
+/// What plans are resolved on.
+inline plan::Cores cores_of(const Profile& profile) {
+  return {profile.machine.cpu.cores, profile.machine.device.kind == DeviceKind::host,
+          profile.machine.device.count};
+}
 
 }  // namespace gnomon::profiles

@@ -188,9 +188,7 @@ Prediction Simulator::run(const plan::Plan& plan, const MachineModel& model, std
 }
 
 plan::Plan resolve_on(const profiles::Profile& profile, const plan::Plan& plan) {
-  const bool host_device = profile.machine.device.kind == profiles::DeviceKind::host;
-  const plan::Cores cores{profile.machine.cpu.cores, host_device, profile.machine.device.count};
-  auto resolved = plan::resolve(plan, cores, "plan \"" + plan.name + "\"");
+  auto resolved = plan::resolve(plan, profiles::cores_of(profile), "plan \"" + plan.name + "\"");
   if (resolved.schedule == plan::Schedule::factored && resolved.samplers == 0 && resolved.devices > 1) {
     resolved.samplers = best_samplers(costs_of_plan(profile, resolved).costs, resolved.devices);
   }

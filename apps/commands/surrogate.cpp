@@ -34,8 +34,7 @@ constexpr std::int64_t most_batches = 400;
 
 tuner::SpaceRequest request_of(const profiles::Profile& profile) {
   tuner::SpaceRequest request;
-  request.cores = {profile.machine.cpu.cores, profile.machine.device.kind == profiles::DeviceKind::host,
-                   profile.machine.device.count};
+  request.cores = profiles::cores_of(profile);
   request.batches = profile.workload.batches;
   request.constraints.push_back(tuner::fits_memory(profile));
   return request;
