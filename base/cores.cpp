@@ -56,23 +56,6 @@ std::map<int, int> nodes_by_core(const fs::path& root) {
   return nodes;
 }
 
-/// Enough for any number that sched_getaffinity takes here; the kernel refuses a set that is too small.
-std::vector<int> affinity() {
-  constexpr int most_cores = 1 << 14;
-  std::vector<int> numbers;
-  cpu_set_t* set = CPU_ALLOC(most_cores);
-  const std::size_t bytes = CPU_ALLOC_SIZE(most_cores);
-  if (set != nullptr && ::sched_getaffinity(0, bytes, set) == 0) {
-    for (int core = 0; core < most_cores; ++core) {
-      if (CPU_ISSET_S(core, bytes, set)) {
-        numbers.push_back(core);
-      }
-    }
-  }
-  CPU_FREE(set);
-  return numbers.empty() ? std::vector<int>{0} : numbers;
-}
-
 }  // namespace
 
 std::vector<Core> describe_cores(const std::vector<int>& numbers, const std::filesystem::path& root) {
@@ -89,7 +72,23 @@ std::vector<Core> describe_cores(const std::vector<int>& numbers, const std::fil
   return cores;
 }
 
-std::vector<Core> allowed_cores() { return describe_cores(affinity()); }
+std::vector<int> allowed_core_numbers() {
+  constexpr int most_cores = 1 << 14;  // the kernel refuses a set that is too small for its own
+  std::vector<int> numbers;
+  cpu_set_t* set = CPU_ALLOC(most_cores);
+  const std::size_t bytes = CPU_ALLOC_SIZE(most_cores);
+  if (set != nullptr && ::sched_getaffinity(0, bytes, set) == 0) {
+    for (int core = 0; core < most_cores; ++core) {
+      if (CPU_ISSET_S(core, bytes, set)) {
+        numbers.push_back(core);
+      }
+    }
+  }
+  CPU_FREE(set);
+  return numbers.empty() ? std::vector<int>{0} : numbers;
+}
+
+std::vector<Core> allowed_cores() { return describe_cores(allowed_core_numbers()); }
 
 int physical_cores(const std::vector<Core>& cores) {
   return static_cast<int>(

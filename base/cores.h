@@ -20,6 +20,9 @@ struct Core {
 /// `root`), all are on node 0 and physical.
 std::vector<Core> describe_cores(const std::vector<int>& numbers, const std::filesystem::path& root = "/");
 
+/// The numbers of the cores that the calling thread may run on, ascending; {0} where the system does not say.
+std::vector<int> allowed_core_numbers();
+
 /// The cores that the calling thread may run on.
 std::vector<Core> allowed_cores();
 

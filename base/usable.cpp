@@ -1,14 +1,14 @@
 #include "base/usable.h"
 
-#include <sched.h>
 #include <sys/sysinfo.h>
 
 #include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <string>
-#include <thread>
 #include <vector>
+
+#include "base/cores.h"
 
 namespace gnomon::base {
 namespace {
@@ -98,16 +98,21 @@ std::optional<double> memory_limit_bytes(const fs::path& root) {
 }
 
 int usable_cores() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  int cores = static_cast<int>(std::thread::hardware_concurrency());
-  if (sched_getaffinity(0, sizeof(set), &set) == 0) {
-    cores = CPU_COUNT(&set);
-  }
+  int cores = static_cast<int>(allowed_core_numbers().size());
   if (const auto quota = quota_cores()) {
     cores = std::min(cores, static_cast<int>(std::floor(*quota)));
   }
   return std::max(cores, 1);
+}
+
+std::int64_t available_memory_bytes() {
+  std::ifstream stream("/proc/meminfo");
+  for (std::string word; stream >> word;) {
+    if (double kib = 0; word == "MemAvailable:" && stream >> kib) {
+      return static_cast<std::int64_t>(std::min(kib * 1024, usable_memory_bytes()));
+    }
+  }
+  return 0;
 }
 
 double usable_memory_bytes() {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 
@@ -10,6 +11,10 @@ int usable_cores();
 
 /// Bytes of memory this process may use: the machine's, cut by the control group's limit.
 double usable_memory_bytes();
+
+/// The memory that the system says it can give without paging, cut as usable_memory_bytes; 0 when it does not
+/// say.
+std::int64_t available_memory_bytes();
 
 /// The CPU quota in cores (1.5 is one and a half) and the memory limit of this process's control group and
 /// all groups above it, whichever is the lowest; empty without a limit. Versions 1 and 2 of control groups;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -51,6 +52,14 @@ struct Graph {
   std::int64_t num_edges() const { return static_cast<std::int64_t>(indices.size()); }
   std::int64_t degree(VertexId vertex) const {
     return indptr[static_cast<std::size_t>(vertex) + 1] - indptr[static_cast<std::size_t>(vertex)];
+  }
+  /// Of all vertices; reads every row pointer.
+  std::int64_t max_degree() const {
+    std::int64_t most = 0;
+    for (VertexId vertex = 0; vertex < num_vertices(); ++vertex) {
+      most = std::max(most, degree(vertex));
+    }
+    return most;
   }
   /// What the data calls a vertex.
   VertexId original_id(VertexId vertex) const {

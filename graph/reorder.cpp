@@ -228,8 +228,7 @@ void write_edges(const StoreWriter& writer, const Renaming& renaming, bool weigh
 void write_features(const StoreWriter& writer, const Features& features, std::span<const VertexId> order,
                     const base::Progress& progress) {
   constexpr std::size_t block_rows = std::size_t{1} << 12;
-  NpyWriter array(writer.path_of("features.npy"),
-                  features.type == FeatureType::fp32 ? DType::float32 : DType::float16, features.columns);
+  NpyWriter array(writer.path_of("features.npy"), dtype_of(features.type), features.columns);
   std::vector<std::byte> block;
   for (std::size_t begin = 0; begin < order.size(); begin += block_rows) {
     const auto vertices = order.subspan(begin, std::min(block_rows, order.size() - begin));

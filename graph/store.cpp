@@ -7,8 +7,6 @@
 namespace gnomon::graph {
 namespace {
 
-DType dtype_of(FeatureType type) { return type == FeatureType::fp32 ? DType::float32 : DType::float16; }
-
 /// Opens arrays of one store and keeps their maps.
 class StoreReader {
  public:
@@ -76,6 +74,8 @@ void check_ends(const Graph& graph) {
 }
 
 }  // namespace
+
+DType dtype_of(FeatureType type) { return type == FeatureType::fp32 ? DType::float32 : DType::float16; }
 
 Graph open_store(const std::filesystem::path& directory) {
   const auto meta = base::read_document<StoreMeta>(directory / "meta.json");

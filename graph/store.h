@@ -37,6 +37,9 @@ struct Provenance {
   }
 };
 
+/// The element type that features of this type have in a file.
+DType dtype_of(FeatureType type);
+
 struct StoreMeta {
   static constexpr std::string_view schema = "gnomon.graph/1";
   std::string name;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/usable.h"
 #include "graph/graph.h"
 
 namespace gnomon::graph {
@@ -32,7 +33,7 @@ std::optional<std::int64_t> first_fault(std::int64_t count, Faulty faulty) {
       }
     }
   };
-  const auto helpers = std::min<std::int64_t>(blocks, std::thread::hardware_concurrency()) - 1;
+  const auto helpers = std::min<std::int64_t>(blocks, base::usable_cores()) - 1;
   {
     std::vector<std::jthread> threads;
     for (std::int64_t i = 0; i < helpers; ++i) {

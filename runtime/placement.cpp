@@ -6,6 +6,7 @@
 
 #include "base/cores.h"
 #include "base/interleave.h"
+#include "base/usable.h"
 #include "kernels/cpu/huge_array.h"
 
 namespace gnomon::runtime {
@@ -30,7 +31,7 @@ graph::Graph with_copied_features(const graph::Graph& graph) {
 
 bool can_copy_features(const graph::Graph& graph) {
   return graph.features.data != nullptr &&
-         graph.features.rows * graph.features.row_bytes() <= kernels::cpu::available_bytes() / 2;
+         graph.features.rows * graph.features.row_bytes() <= base::available_memory_bytes() / 2;
 }
 
 }  // namespace

@@ -1,10 +1,9 @@
 #include "kernels/cpu/topology.h"
 
 #include <algorithm>
-#include <fstream>
-#include <string>
 
 #include "base/error.h"
+#include "base/usable.h"
 #include "kernels/cpu/huge_array.h"
 
 namespace gnomon::kernels::cpu {
@@ -15,14 +14,6 @@ std::span<const To> copy_into(HugeArray<To>& array, std::span<const From> from) 
   array.reserve(from.size(), 0);
   std::transform(from.begin(), from.end(), array.data(), [](From value) { return static_cast<To>(value); });
   return {array.data(), from.size()};
-}
-
-std::int64_t max_degree(const graph::Graph& graph) {
-  std::int64_t most = 0;
-  for (graph::VertexId vertex = 0; vertex < graph.num_vertices(); ++vertex) {
-    most = std::max(most, graph.degree(vertex));
-  }
-  return most;
 }
 
 bool fits_narrow(const graph::Graph& graph) { return graph.num_vertices() <= most_narrow_vertices; }
@@ -40,7 +31,7 @@ std::span<const float> weights_for(const graph::Graph& graph, Draws draws) {
 }  // namespace
 
 Topology view_of(const graph::Graph& graph, Draws draws) {
-  return {graph.indptr, graph.indices, {}, weights_for(graph, draws), max_degree(graph), graph.storage};
+  return {graph.indptr, graph.indices, {}, weights_for(graph, draws), graph.max_degree(), graph.storage};
 }
 
 Topology resident_copy(const graph::Graph& graph, Draws draws) {
@@ -53,7 +44,7 @@ Topology resident_copy(const graph::Graph& graph, Draws draws) {
   auto storage = std::make_shared<Storage>();
   Topology topology;
   topology.indptr = copy_into(storage->indptr, graph.indptr);
-  topology.max_degree = max_degree(graph);
+  topology.max_degree = graph.max_degree();
   if (fits_narrow(graph)) {
     topology.narrow_indices = copy_into(storage->narrow, graph.indices);
   } else {
@@ -72,19 +63,9 @@ std::int64_t resident_bytes(const graph::Graph& graph, Draws draws) {
                                                  : std::int64_t{sizeof(graph::VertexId)});
 }
 
-std::int64_t available_bytes() {
-  std::ifstream stream("/proc/meminfo");
-  for (std::string word; stream >> word;) {
-    if (std::int64_t kib = 0; word == "MemAvailable:" && stream >> kib) {
-      return kib * 1024;
-    }
-  }
-  return 0;
-}
-
 Topology fastest_of(const graph::Graph& graph, Draws draws) {
-  return resident_bytes(graph, draws) <= available_bytes() / 2 ? resident_copy(graph, draws)
-                                                               : view_of(graph, draws);
+  return resident_bytes(graph, draws) <= base::available_memory_bytes() / 2 ? resident_copy(graph, draws)
+                                                                            : view_of(graph, draws);
 }
 
 }  // namespace gnomon::kernels::cpu

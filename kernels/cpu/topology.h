@@ -46,9 +46,6 @@ Topology resident_copy(const graph::Graph& graph, Draws draws = Draws::uniform);
 /// The bytes that resident_copy takes.
 std::int64_t resident_bytes(const graph::Graph& graph, Draws draws = Draws::uniform);
 
-/// The memory that the system says it can give without paging; 0 when it does not say.
-std::int64_t available_bytes();
-
 /// A resident_copy when it takes no more than half of the memory that the system can still give, else a view.
 Topology fastest_of(const graph::Graph& graph, Draws draws = Draws::uniform);
 

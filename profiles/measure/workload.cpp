@@ -8,7 +8,6 @@
 
 #include "base/cores.h"
 #include "base/usable.h"
-#include "kernels/cpu/topology.h"
 #include "profiles/measure/accesses.h"
 #include "profiles/measure/bench.h"
 #include "profiles/measure/machine.h"
@@ -267,7 +266,7 @@ WorkloadProfile describe(const graph::Graph& graph, const plan::Job& job, std::i
   workload.graph = graph.name;
   workload.vertices = graph.num_vertices();
   workload.edges = graph.num_edges();
-  workload.max_degree = kernels::cpu::view_of(graph).max_degree;
+  workload.max_degree = graph.max_degree();
   workload.feature_columns = graph.features.columns;
   workload.feature_row_bytes = graph.features.row_bytes();
   workload.train_vertices = static_cast<std::int64_t>(graph.train.size());
