@@ -7,7 +7,6 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
-#include <stdexcept>
 #include <utility>
 
 #include "base/error.h"
@@ -19,6 +18,7 @@
 #include "runtime/placement.h"
 #include "runtime/run_log.h"
 #include "runtime/stages.h"
+#include "runtime/train_checks.h"
 
 namespace gnomon::runtime {
 namespace {
@@ -59,58 +59,6 @@ void remove_temporaries(const std::filesystem::path& directory) {
       std::error_code ignored;
       std::filesystem::remove(entry.path(), ignored);
     }
-  }
-}
-
-void check_replay(const std::vector<std::vector<std::int64_t>>& replay, std::int64_t batches) {
-  for (std::size_t epoch = 0; epoch < replay.size(); ++epoch) {
-    auto sorted = replay[epoch];
-    std::sort(sorted.begin(), sorted.end());
-    bool is_complete = std::ssize(sorted) == batches;
-    for (std::size_t i = 0; is_complete && i < sorted.size(); ++i) {
-      is_complete = sorted[i] == static_cast<std::int64_t>(i);
-    }
-    if (!is_complete) {
-      throw base::InputError("replay: epoch " + std::to_string(epoch),
-                             "must have each of the batches 0 to " + std::to_string(batches - 1) + " once");
-    }
-  }
-}
-
-void check_plan(const plan::Plan& plan) {
-  plan::check(plan, "plan");
-  if (const auto why = plan::why_simulated_only(plan); !why.empty()) {
-    throw base::InputError("plan " + plan.name,
-                           "simulated only: the runtime does not execute " + why + " yet");
-  }
-  if (plan.device_threads < 1 || (plan.uses_cpu_route() && plan.workers < 1)) {
-    throw base::InputError("plan " + plan.name, "workers or device_threads are 0; resolve it first");
-  }
-}
-
-void check_stretch(const Stretch& stretch, std::int64_t left) {
-  check_plan(stretch.plan);
-  if (!plan::trains_in_order(stretch.plan)) {
-    throw base::InputError("plan " + stretch.plan.name + ": order",
-                           "another plan takes over from it; use \"index\"");
-  }
-  if (stretch.batches < 1 || stretch.batches > left) {
-    throw std::invalid_argument("a stretch of " + std::to_string(stretch.batches) + " of " +
-                                std::to_string(left) + " batches");
-  }
-}
-
-void check_options(const graph::Graph& graph, const TrainOptions& options) {
-  graph::validate(graph, true);
-  plan::check(options.job, "job");
-  draws_of(graph, options.job);
-  check_plan(options.plan);
-  if (!options.replay.empty() && std::ssize(options.replay) < options.job.epochs) {
-    throw base::InputError("replay", "has " + std::to_string(options.replay.size()) +
-                                         " epochs; the job has " + std::to_string(options.job.epochs));
-  }
-  if (!options.replay.empty() && options.next_stretch) {
-    throw std::invalid_argument("a replay follows one plan");
   }
 }
 
