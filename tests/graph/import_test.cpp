@@ -7,36 +7,21 @@
 
 #include "graph/half.h"
 #include "tests/graph/files.h"
-#include "tests/graph/temporary.h"
+#include "tests/graph/import_fixture.h"
 
 namespace gnomon::graph {
 namespace {
 
 using Rows = std::vector<std::vector<VertexId>>;
 
-class Import : public testing::Test {
+class Import : public ImportFixture {
  protected:
-  Graph import(const ImportOptions& options) {
-    const auto destination = directory_ / ("g" + std::to_string(made_++));
-    import_graph(options, destination);
-    Graph graph = open_store(destination);
-    validate(graph, false);
-    return graph;
-  }
+  using ImportFixture::error;
+
   ImportOptions options(const std::string& file) const {
     ImportOptions result;
     result.source = directory_ / file;
     return result;
-  }
-  /// The error of an import, which must leave nothing behind.
-  std::string error(const ImportOptions& options) {
-    const auto count = [&] {
-      return std::distance(std::filesystem::directory_iterator(directory_.path()), {});
-    };
-    const auto before = count();
-    const std::string message = message_of(directory_.path(), [&] { import(options); });
-    EXPECT_EQ(count(), before) << message;
-    return message;
   }
   std::string error(const std::string& file) { return error(options(file)); }
   std::string text_error(const std::string& text) {
@@ -47,9 +32,6 @@ class Import : public testing::Test {
     write_zip(directory_ / "x.npz", arrays);
     return error("x.npz");
   }
-
-  TemporaryDirectory directory_;
-  int made_ = 0;
 };
 
 Rows rows_of(const Graph& graph) {

@@ -8,6 +8,7 @@
 #include "graph/import.h"
 #include "graph/store.h"
 #include "tests/graph/files.h"
+#include "tests/graph/import_fixture.h"
 #include "tests/graph/temporary.h"
 
 namespace gnomon::graph {
@@ -126,19 +127,9 @@ TEST(Weights, ThatCannotBeDrawnByAreRefused) {
   EXPECT_THROW(open_store(directory / "g"), base::InputError);
 }
 
-class ImportWeights : public testing::Test {
+class ImportWeights : public ImportFixture {
  protected:
-  Graph import(const ImportOptions& options) {
-    const auto destination = directory_ / ("g" + std::to_string(made_++));
-    import_graph(options, destination);
-    Graph graph = open_store(destination);
-    validate(graph, false);
-    return graph;
-  }
   Rows rows(const ImportOptions& options) { return rows_of(import(options)); }
-  std::string error(const ImportOptions& options) {
-    return message_of(directory_.path(), [&] { import(options); });
-  }
   ImportOptions given(const std::string& file) const {
     ImportOptions options;
     options.source = directory_ / file;
@@ -151,9 +142,6 @@ class ImportWeights : public testing::Test {
     options.edge_weights = directory_ / "w.npy";
     return options;
   }
-
-  TemporaryDirectory directory_;
-  int made_ = 0;
 };
 
 const Rows sample_rows{{}, {{0, 0.5F}}, {{0, 2.0F}, {1, 0.0F}}};
