@@ -153,8 +153,11 @@ class ClaimAhead {
   /// host memory too and would take so much longer: it ends beside the trainings that are next, or begins
   /// with one, or cannot wait for the next one.
   bool keeps_apart(std::int64_t index) const {
-    if (device_.empty() || device_prepares()) {
-      return device_.empty();
+    if (device_.empty()) {
+      return true;
+    }
+    if (device_prepares()) {
+      return false;
     }
     const double left_s = trainings_end_s() - epoch_.now_s();
     const double needed_in_s = static_cast<double>(index - head_) * pace_.step_s();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 #include <optional>
 
 namespace gnomon::tuner {
@@ -38,13 +39,7 @@ std::vector<double> seconds_of(const std::vector<StageSpan>& timeline, Stage sta
   return seconds;
 }
 
-double sum(const std::vector<double>& values) {
-  double total = 0;
-  for (const double value : values) {
-    total += value;
-  }
-  return total;
-}
+double sum(const std::vector<double>& values) { return std::accumulate(values.begin(), values.end(), 0.0); }
 
 /// One stage in one run: what each batch took, and what it was predicted to take in the mean.
 struct Compared {
