@@ -171,11 +171,11 @@ Report reproduce_neutronorch(sim::Simulator& simulator, const std::optional<Pape
   const double worst = add_effects(report, simulator, paper, neutronorch_plan(), "figure13");
   report.findings.push_back(
       {"figure13: worst of the three mean effects", "at most 15", worst * 100, "%", worst <= 0.15});
-  auto longer = neutronorch_plan();
-  longer.super_batch = 16;
-  const double worst_longer = add_effects(report, simulator, paper, longer, "figure13, super-batches of 16");
-  report.findings.push_back({"figure13: the same with super-batches of 16 (their length is not printed)",
-                             "at most 15", worst_longer * 100, "%", worst_longer <= 0.15});
+  auto shorter = neutronorch_plan();
+  shorter.super_batch = 4;
+  const double worst_shorter = add_effects(report, simulator, paper, shorter, "figure13, super-batches of 4");
+  report.findings.push_back({"figure13: the same with super-batches of 4 (their length is not printed)",
+                             "at most 15", worst_shorter * 100, "%", worst_shorter <= 0.15});
   add_depths(report, simulator, paper);
   add_batch_sizes(report, simulator, paper);
   report.not_predicted.insert(

@@ -46,7 +46,7 @@ Report reproduce_ducati(sim::Simulator& simulator, const std::optional<Paper>& b
 /// - H, hot embeddings: the preset, in which the CPU does that of the hot vertices once a super-batch; also
 ///   one after the other;
 /// - S, super-batches: the preset's schedule.
-/// How long a super-batch is is not printed: the effects are also given for 16 instead of the preset's 4.
+/// How long a super-batch is is not printed: the effects are also given for 4 instead of the preset's 16.
 /// Table 7 (batch sizes) likewise, also where NeutronOrch's own cell is not known.
 Report reproduce_neutronorch(sim::Simulator& simulator, const std::optional<Paper>& baselines,
                              const base::Progress& progress);

@@ -175,15 +175,15 @@ class ClaimAhead {
   }
 
   void wait(bool starves) {
-    std::vector<Ticket> tickets;
+    waited_for_.clear();
     if (!device_.empty()) {
-      tickets.push_back(device_.front().ticket);
+      waited_for_.push_back(device_.front().ticket);
     }
     if (!epoch_.copying().empty()) {
-      tickets.push_back(epoch_.copying().front().ticket);
+      waited_for_.push_back(epoch_.copying().front().ticket);
     }
-    epoch_.wait(tickets, {.on_cpu = starves,
-                          .on_device = epoch_.worker_held() && next_for_worker() < epoch_.batches()});
+    epoch_.wait(waited_for_, {.on_cpu = starves,
+                              .on_device = epoch_.worker_held() && next_for_worker() < epoch_.batches()});
   }
 
   Epoch epoch_;
@@ -191,6 +191,7 @@ class ClaimAhead {
   double begin_s_;
   double since_s_ = 0;  ///< when the device began with its first stage
   Pace pace_;
+  std::vector<Ticket> waited_for_;  ///< a member only to keep its memory
   std::deque<DeviceStage> device_;  ///< started and not known to be done
   std::int64_t head_ = 0;           ///< the next index to train
   std::int64_t held_ = 0;  ///< batches on the device or on their way to it, those in training not counted

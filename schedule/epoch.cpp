@@ -29,12 +29,17 @@ Ticket Epoch::start_group(std::int64_t group) {
   return machine_.start_on(0, Stage::group_transfer, group, shares);
 }
 
-void Epoch::wait(std::vector<Ticket> tickets, Blocked blocked) {
+void Epoch::wait(std::initializer_list<Ticket> tickets, Blocked blocked) {
+  wait(std::span(tickets.begin(), tickets.size()), blocked);
+}
+
+void Epoch::wait(std::span<const Ticket> tickets, Blocked blocked) {
+  waited_for_.assign(tickets.begin(), tickets.end());
   for (const auto& running : running_) {
-    tickets.push_back(running.ticket);
+    waited_for_.push_back(running.ticket);
   }
   const double begin_s = now_s();
-  machine_.wait_any(tickets);
+  machine_.wait_any(waited_for_);
   count_since(begin_s, blocked);
 }
 
@@ -66,33 +71,33 @@ void Epoch::claim_for_worker(std::int64_t batch) {
   running_.push_back({batch, start(Stage::cpu_batch, batch)});
 }
 
-std::vector<Pending> Epoch::collect_workers() {
-  std::vector<Pending> collected;
+const std::vector<Pending>& Epoch::collect_workers() {
+  collected_workers_.clear();
   std::erase_if(running_, [&](const Pending& running) {
     const bool is_done = machine_.done(running.ticket);
     if (is_done) {
-      finished_.insert(running.batch);
-      collected.push_back(running);
+      finished_.insert(std::lower_bound(finished_.begin(), finished_.end(), running.batch), running.batch);
+      collected_workers_.push_back(running);
     }
     return is_done;
   });
-  return collected;
+  return collected_workers_;
 }
 
 Ticket Epoch::copy(std::int64_t batch) {
-  finished_.erase(batch);
+  finished_.erase(std::lower_bound(finished_.begin(), finished_.end(), batch));
   copying_.push_back({batch, start(Stage::transfer, batch)});
   return copying_.back().ticket;
 }
 
-std::vector<Pending> Epoch::collect_copies() {
-  std::vector<Pending> collected;
+const std::vector<Pending>& Epoch::collect_copies() {
+  collected_copies_.clear();
   while (!copying_.empty() && machine_.done(copying_.front().ticket)) {
-    collected.push_back(copying_.front());
+    collected_copies_.push_back(copying_.front());
     copying_.pop_front();
     --host_slots_used_;
   }
-  return collected;
+  return collected_copies_;
 }
 
 Ticket Epoch::gather_after(std::int64_t batch, Ticket copied, int device) {

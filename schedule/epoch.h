@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <deque>
 #include <initializer_list>
-#include <set>
+#include <span>
 #include <vector>
 
 #include "plan/plan.h"
@@ -50,7 +50,8 @@ class Epoch {
   Ticket start_group(std::int64_t group);
 
   /// Waits for any of `tickets` and the running CPU workers, and counts the time as `blocked` says.
-  void wait(std::vector<Ticket> tickets, Blocked blocked);
+  void wait(std::initializer_list<Ticket> tickets, Blocked blocked);
+  void wait(std::span<const Ticket> tickets, Blocked blocked);
   /// Waits until `ticket` is done.
   void wait_for(Ticket ticket, Blocked blocked);
   /// Counts the time since `begin_s` as `blocked` says.
@@ -65,14 +66,15 @@ class Epoch {
   bool worker_held() const;
   /// A free worker prepares `batch`.
   void claim_for_worker(std::int64_t batch);
-  /// Moves what workers have finished to finished(), and returns it.
-  std::vector<Pending> collect_workers();
-  /// Batches that workers have prepared and that are not yet being copied.
-  const std::set<std::int64_t>& finished() const { return finished_; }
+  /// Moves what workers have finished to finished(), and returns it; valid until the next call.
+  const std::vector<Pending>& collect_workers();
+  /// Batches that workers have prepared and that are not yet being copied, in rising order.
+  const std::deque<std::int64_t>& finished() const { return finished_; }
   bool workers_idle() const { return running_.empty(); }
   /// Starts the copy of a finished batch. Its host slot is free again when collect_copies sees the copy done.
   Ticket copy(std::int64_t batch);
-  std::vector<Pending> collect_copies();
+  /// Forgets copies that are done, and returns them; valid until the next call.
+  const std::vector<Pending>& collect_copies();
   /// What makes a copied batch ready to be trained: the copy, or where the trainer gathers, its gathering.
   Ticket gather_after(std::int64_t batch, Ticket copied, int device = 0);
   const std::deque<Pending>& copying() const { return copying_; }
@@ -85,8 +87,10 @@ class Epoch {
   Machine& machine_;
   EpochLog log_;
   std::vector<Pending> running_;  ///< in the order of the claims
-  std::set<std::int64_t> finished_;
+  std::deque<std::int64_t> finished_;
   std::deque<Pending> copying_;
+  std::vector<Pending> collected_workers_, collected_copies_;
+  std::vector<Ticket> waited_for_;
   std::int64_t host_slots_used_ = 0;  ///< claimed and not yet copied
 };
 

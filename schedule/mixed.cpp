@@ -95,19 +95,20 @@ class MixedRoutes {
   }
 
   void wait(bool starves) {
-    std::vector<Ticket> tickets;
+    waited_for_.clear();
     if (!device_.empty()) {
-      tickets.push_back(device_.front());
+      waited_for_.push_back(device_.front());
     }
     if (!epoch_.copying().empty()) {
-      tickets.push_back(epoch_.copying().front().ticket);
+      waited_for_.push_back(epoch_.copying().front().ticket);
     }
-    epoch_.wait(tickets, {.on_cpu = starves,
-                          .on_device = epoch_.worker_held() && next_for_worker() < epoch_.batches()});
+    epoch_.wait(waited_for_, {.on_cpu = starves,
+                              .on_device = epoch_.worker_held() && next_for_worker() < epoch_.batches()});
   }
 
   Epoch epoch_;
   std::vector<bool> by_cpu_;               ///< the draws, the same in every run of the plan
+  std::vector<Ticket> waited_for_;         ///< a member only to keep its memory
   std::deque<Ticket> device_;              ///< trainings that are not known to be done
   std::map<std::int64_t, Ticket> copied_;  ///< on the device or on their way, not yet given to training
   bool device_prepares_ = false;           ///< whether the last batch given to the device is prepared there

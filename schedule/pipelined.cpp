@@ -55,23 +55,24 @@ class Pipeline {
   }
 
   void wait() {
-    std::vector<Ticket> tickets;
+    waited_for_.clear();
     if (!epoch_.copying().empty()) {
-      tickets.push_back(epoch_.copying().front().ticket);
+      waited_for_.push_back(epoch_.copying().front().ticket);
     }
     if (!training_.empty()) {
-      tickets.push_back(training_.front());
+      waited_for_.push_back(training_.front());
     }
     if (next_claim_ < epoch_.batches() && residence_.is_late()) {
-      tickets.push_back(residence_.next());
+      waited_for_.push_back(residence_.next());
     }
-    epoch_.wait(tickets, {.on_cpu = training_.empty(),
-                          .on_device = epoch_.worker_held() && next_claim_ < epoch_.batches()});
+    epoch_.wait(waited_for_, {.on_cpu = training_.empty(),
+                              .on_device = epoch_.worker_held() && next_claim_ < epoch_.batches()});
   }
 
   Epoch epoch_;
   Residence residence_;
-  std::deque<Ticket> training_;  ///< batches that the device holds, in the order of their updates
+  std::vector<Ticket> waited_for_;  ///< a member only to keep its memory
+  std::deque<Ticket> training_;     ///< batches that the device holds, in the order of their updates
   std::int64_t next_claim_ = 0;
   std::int64_t next_copy_ = 0;
   std::int64_t trained_ = 0;

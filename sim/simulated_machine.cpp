@@ -42,7 +42,8 @@ SimulatedMachine::SimulatedMachine(const MachineModel& model, std::unique_ptr<Ha
       hardware_(std::move(hardware)),
       lanes_(static_cast<std::size_t>(slots_of(model))),
       queues_(static_cast<std::size_t>(first_worker_ + 1)),
-      running_(model.devices) {
+      running_(model.devices),
+      slowdowns_(static_cast<std::size_t>(model.devices)) {
   for (int worker = 0; worker < model.workers; ++worker) {
     free_workers_.push(first_worker_ + worker);
   }
@@ -76,6 +77,17 @@ std::deque<std::int64_t>& SimulatedMachine::queue_of(int lane) {
   return queues_[static_cast<std::size_t>(std::min(lane, first_worker_))];
 }
 
+void SimulatedMachine::add_successor(Started& before, std::int64_t ticket) {
+  const auto place = static_cast<int>(successors_.size());
+  successors_.push_back({ticket});
+  if (before.first_successor == none) {
+    before.first_successor = place;
+  } else {
+    successors_[static_cast<std::size_t>(before.last_successor)].next = place;
+  }
+  before.last_successor = place;
+}
+
 Ticket SimulatedMachine::start_on(int device, Stage stage, std::int64_t batch,
                                   std::span<const Ticket> after) {
   if (device < 0 || device >= model_.devices) {
@@ -83,10 +95,10 @@ Ticket SimulatedMachine::start_on(int device, Stage stage, std::int64_t batch,
                            "the machine has " + std::to_string(model_.devices));
   }
   const auto ticket = std::ssize(started_);
-  started_.push_back({{stage, batch, 0, 0, 0, device}, 0, -1, false, {}});
+  started_.push_back({{stage, batch, 0, 0, 0, device}});
   for (const Ticket before : after) {
     if (!done(before)) {
-      at(before.number).successors.push_back(ticket);
+      add_successor(at(before.number), ticket);
       ++started_.back().pending;
     }
   }
@@ -117,6 +129,17 @@ std::vector<StageSpan> SimulatedMachine::timeline() const {
   for (const Started& started : started_) {
     if (started.done) {
       spans.push_back(started.span);
+    }
+  }
+  return spans;
+}
+
+std::vector<StageSpan> SimulatedMachine::timeline_so_far() {
+  auto spans = timeline();
+  for (const Lane& lane : lanes_) {
+    if (lane.running && at(lane.current).span.stage != Stage::train) {
+      spans.push_back(at(lane.current).span);
+      spans.back().end_s = now_s();
     }
   }
   return spans;
@@ -169,7 +192,7 @@ void SimulatedMachine::begin(int lane) {
   here.running = true;
   here.piece = 0;
   here.pieces = pieces_of(span);
-  running_.add(span.stage, span.device, 1);
+  change_running(span, 1);
   if (here.pieces.count == 0) {
     finish(lane);
   } else {
@@ -190,18 +213,30 @@ void SimulatedMachine::finish(int lane) {
   Started& ended = at(ticket);
   ended.done = true;
   ended.span.end_s = now_s();
-  running_.add(ended.span.stage, ended.span.device, -1);
+  change_running(ended.span, -1);
   totals_.busy_s[static_cast<std::size_t>(ended.span.stage)] += ended.span.end_s - ended.span.begin_s;
   here = {};
   if (is_worker(lane)) {
     free_workers_.push(lane);
   }
   to_look_at_.push_back(std::min(lane, first_worker_));
-  for (const std::int64_t successor : ended.successors) {
-    Started& next = at(successor);
+  for (int place = ended.first_successor; place != none;) {
+    const Successor& successor = successors_[static_cast<std::size_t>(place)];
+    Started& next = at(successor.ticket);
     if (--next.pending == 0 && next.waiting_lane >= 0) {
       ready_.push_back(next.waiting_lane);
     }
+    place = successor.next;
+  }
+  if (ended.span.stage == Stage::train && ++trained_ == next_look_) {
+    next_look_ = look_();
+  }
+}
+
+void SimulatedMachine::change_running(const StageSpan& span, int change) {
+  if (contended_) {
+    running_.add(span.stage, span.device, change);
+    running_changed_ = true;
   }
 }
 
@@ -268,12 +303,23 @@ double SimulatedMachine::usual_s(Stage stage) const {
   return seconds;
 }
 
-double SimulatedMachine::slowdown_of(const StageSpan& span) const {
-  return contended_ ? slowdown(model_, span.stage, span.device, running_) : 1.0;
+double SimulatedMachine::slowdown_of(const StageSpan& span) {
+  const Kind kind = kind_of(span.stage);
+  if (!contended_ || kind == Kind::none) {
+    return 1;
+  }
+  double& known = slowdowns_[static_cast<std::size_t>(span.device)][static_cast<std::size_t>(kind)];
+  if (known == 0) {
+    known = slowdown(model_, span.stage, span.device, running_);
+  }
+  return known;
 }
 
 /// Before time goes on: gives the hardware what begins now, and everything running its present speed.
 void SimulatedMachine::settle_speeds() {
+  if (running_changed_) {
+    std::fill(slowdowns_.begin(), slowdowns_.end(), std::array<double, num_kinds>{});
+  }
   std::sort(beginning_.begin(), beginning_.end());
   for (const int lane : beginning_) {
     Lane& here = lane_at(lane);
@@ -281,7 +327,7 @@ void SimulatedMachine::settle_speeds() {
     hardware_->begin(lane, here.pieces.works[static_cast<std::size_t>(here.piece)], here.slowdown);
   }
   beginning_.clear();
-  if (!contended_) {
+  if (!std::exchange(running_changed_, false)) {
     return;
   }
   for (int lane = 0; lane < std::ssize(lanes_); ++lane) {

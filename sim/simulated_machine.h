@@ -51,6 +51,13 @@ class SimulatedMachine final : public schedule::Machine {
   const Totals& totals() const { return totals_; }
   /// The spans of all stages that are done, in the order of their starts.
   std::vector<schedule::StageSpan> timeline() const;
+  /// Those too that prepare or copy and run now, and end now.
+  std::vector<schedule::StageSpan> timeline_so_far();
+  /// Calls `look` when `trainings` have ended, and again after as many as it answers. It may throw.
+  void watch(std::int64_t trainings, std::function<std::int64_t()> look) {
+    next_look_ = trainings;
+    look_ = std::move(look);
+  }
 
  private:
   /// The pieces of a stage; those of no time are left out.
@@ -68,8 +75,15 @@ class SimulatedMachine final : public schedule::Machine {
     int pending = 0;        ///< stages before it that are not done
     int waiting_lane = -1;  ///< the lane that has reached it before they were
     bool done = false;
-    std::vector<std::int64_t> successors;
+    int first_successor = none;  ///< in successors_
+    int last_successor = none;
   };
+  /// A stage that waits for another one, and the next one that does.
+  struct Successor {
+    std::int64_t ticket = 0;
+    int next = none;
+  };
+  static constexpr int none = -1;
   /// Lanes are the hardware's slots: those of each device, of the disk, between the devices, of the workers.
   struct Lane {
     std::int64_t current = -1;  ///< the ticket it has reached
@@ -79,6 +93,7 @@ class SimulatedMachine final : public schedule::Machine {
     double slowdown = 1;
   };
 
+  void add_successor(Started& before, std::int64_t ticket);
   int lane_for(int device, schedule::Stage stage) const;
   bool is_worker(int lane) const { return lane >= first_worker_; }
   Lane& lane_at(int lane) { return lanes_[static_cast<std::size_t>(lane)]; }
@@ -92,7 +107,8 @@ class SimulatedMachine final : public schedule::Machine {
   void count(const Work& work, schedule::Stage stage);
   Pieces pieces_of(const schedule::StageSpan& span) const;
   int switch_of(int device) const { return device / model_.devices_per_link; }
-  double slowdown_of(const schedule::StageSpan& span) const;
+  void change_running(const schedule::StageSpan& span, int change);
+  double slowdown_of(const schedule::StageSpan& span);
   void settle_speeds();
   void advance();
 
@@ -107,8 +123,14 @@ class SimulatedMachine final : public schedule::Machine {
   std::vector<int> to_look_at_;  ///< lanes that may reach their next stage at this date
   std::vector<int> ready_;       ///< lanes whose stage need not wait any longer
   std::vector<Started> started_;
+  std::vector<Successor> successors_;
   std::vector<int> beginning_;  ///< lanes with a piece that is not yet given to the hardware
   Running running_;
+  std::vector<std::array<double, num_kinds>> slowdowns_;  ///< on each device beside what runs; 0: not known
+  bool running_changed_ = false;                          ///< since slowdowns_ were known
+  std::int64_t trained_ = 0;
+  std::int64_t next_look_ = -1;
+  std::function<std::int64_t()> look_;
   Totals totals_;
 };
 

@@ -67,24 +67,22 @@ Prediction times_of(const schedule::EpochLog& log) {
   return prediction;
 }
 
-/// An epoch by arithmetic alone, and what a period is found by.
+/// An epoch by arithmetic alone.
 struct ComputedEpoch {
   schedule::EpochLog log;
   Totals totals;
-  std::vector<schedule::StageSpan> timeline;
 };
 
+/// `prepare`, if any, is called with the machine before the epoch begins.
 ComputedEpoch compute_epoch(const plan::Plan& plan, const MachineModel& model, std::int64_t batches,
-                            bool with_timeline) {
+                            const std::function<void(SimulatedMachine&)>& prepare) {
   SimulatedMachine machine(
       model, make_computed_hardware(shared_of(model), slots_of(model), scale_s(model, batches)));
-  ComputedEpoch epoch;
-  epoch.log = schedule::run_epoch(plan, batches, machine);
-  epoch.totals = machine.totals();
-  if (with_timeline) {
-    epoch.timeline = machine.timeline();
+  if (prepare) {
+    prepare(machine);
   }
-  return epoch;
+  const auto log = schedule::run_epoch(plan, batches, machine);
+  return {log, machine.totals()};
 }
 
 /// What an epoch did that is longer by so many periods.
@@ -107,19 +105,6 @@ Totals longer(Totals totals, const Period& period, double periods, const plan::P
   return totals;
 }
 
-/// What is not done for single batches: each group of a super-batch and each average takes the same.
-void add_common_stages(Totals& totals, std::int64_t part, std::int64_t all, const plan::Plan& plan) {
-  const auto groups = [&](std::int64_t batches) {
-    const std::int64_t steps = (batches + plan.devices - 1) / plan.devices;
-    return static_cast<double>((steps + plan.super_batch - 1) / plan.super_batch);
-  };
-  for (const Stage stage : {Stage::group_prepare, Stage::group_transfer}) {
-    totals.busy_s[static_cast<std::size_t>(stage)] *= groups(all) / groups(part);
-  }
-  totals.busy_s[static_cast<std::size_t>(Stage::all_reduce)] *=
-      static_cast<double>(all) / static_cast<double>(part);
-}
-
 /// What a period may be wrong by, of the whole epoch: a small part of what the quick mode promises, as
 /// errors may add up.
 constexpr double period_tolerance = 3e-5;
@@ -128,7 +113,6 @@ constexpr double period_tolerance = 3e-5;
 Prediction with_periods(const ComputedEpoch& part, const Period& period, std::int64_t periods,
                         const plan::Plan& plan, const MachineModel& model) {
   const auto times = static_cast<double>(periods);
-  const auto batches = std::ssize(part.log.trained);
   Prediction prediction = times_of(part.log);
   const double part_s = prediction.epoch_s;
   prediction.epoch_s += times * period.seconds;
@@ -136,26 +120,37 @@ Prediction with_periods(const ComputedEpoch& part, const Period& period, std::in
   const double ratio = part_s > 0 ? prediction.epoch_s / part_s : 1;
   prediction.blocked_on_cpu_s *= ratio;
   prediction.blocked_on_device_s *= ratio;
-  Totals totals = longer(part.totals, period, times, plan, model);
-  add_common_stages(totals, batches, batches + periods * period.updates, plan);
-  fill_utilisation(prediction, totals, model);
+  fill_utilisation(prediction, longer(part.totals, period, times, plan, model), model);
   return prediction;
 }
 
-/// Looks for a period in longer and longer parts of the epoch.
-std::optional<Prediction> predict_by_period(const plan::Plan& plan, const MachineModel& model,
-                                            std::int64_t batches) {
-  for (std::int64_t some = least_batches(plan); some < batches / 2; some *= 2) {
-    const ComputedEpoch seen = compute_epoch(plan, model, some, true);
-    const auto period = find_period(seen.timeline, batches - some, period_tolerance);
+/// Ends an epoch that has come to repeat itself.
+struct Repeats {
+  Period period;
+  std::int64_t trained = 0;
+};
+
+/// Looks for a period after some trainings, and again after twice as many, and throws it.
+void watch_for_period(SimulatedMachine& machine, std::int64_t first, std::int64_t batches) {
+  constexpr std::int64_t never = -1;
+  const auto until = [batches](std::int64_t trained) { return 2 * trained < batches ? trained : never; };
+  machine.watch(until(first), [&machine, batches, until, trained = first]() mutable {
+    const auto period = find_period(machine.timeline_so_far(), batches - trained, period_tolerance);
     if (period) {
-      const std::int64_t periods = (batches - some + period->updates - 1) / period->updates;
-      const std::int64_t rest = batches - periods * period->updates;
-      const ComputedEpoch part = rest == some ? seen : compute_epoch(plan, model, rest, false);
-      return with_periods(part, *period, periods, plan, model);
+      throw Repeats{*period, trained};
     }
-  }
-  return std::nullopt;
+    trained *= 2;
+    return until(trained);
+  });
+}
+
+/// The epoch from a part of it that is shorter by whole periods.
+Prediction predict_by_period(const plan::Plan& plan, const MachineModel& model, std::int64_t batches,
+                             const Repeats& found) {
+  const std::int64_t updates = found.period.updates;
+  const std::int64_t periods = (batches - found.trained + updates - 1) / updates;
+  const ComputedEpoch part = compute_epoch(plan, model, batches - periods * updates, nullptr);
+  return with_periods(part, found.period, periods, plan, model);
 }
 
 }  // namespace
@@ -199,14 +194,21 @@ Prediction run_quickly(const plan::Plan& plan, const MachineModel& model, std::i
   if (model.costs_of) {
     throw std::invalid_argument("batches that differ do not repeat themselves");
   }
-  auto prediction = can_repeat(plan) ? predict_by_period(plan, model, batches) : std::nullopt;
-  if (!prediction) {
-    const ComputedEpoch whole = compute_epoch(plan, model, batches, false);
+  const auto watch = [&](SimulatedMachine& machine) {
+    if (can_repeat(plan)) {
+      watch_for_period(machine, least_batches(plan), batches);
+    }
+  };
+  Prediction prediction;
+  try {
+    const ComputedEpoch whole = compute_epoch(plan, model, batches, watch);
     prediction = times_of(whole.log);
-    fill_utilisation(*prediction, whole.totals, model);
+    fill_utilisation(prediction, whole.totals, model);
+  } catch (const Repeats& found) {
+    prediction = predict_by_period(plan, model, batches, found);
   }
-  prediction->lower_bound_s = lower_bound_s(model, plan, batches);
-  return *prediction;
+  prediction.lower_bound_s = lower_bound_s(model, plan, batches);
+  return prediction;
 }
 
 namespace {

@@ -36,12 +36,16 @@ int place_of(Stage stage) {
   }
 }
 
+/// The end of a batch's training.
+constexpr std::size_t trained_place = 9;
+
 constexpr Stage own_stages[] = {Stage::cpu_batch, Stage::transfer, Stage::device_batch, Stage::device_gather,
                                 Stage::train};
 
 struct Updates {
-  std::vector<Update> all;  ///< in the order in which their trainings were started
-  double last_claim_s = 0;  ///< when the last batch began to be prepared
+  std::vector<Update> all;         ///< in the order in which their trainings were started
+  double last_claim_s = 0;         ///< when the last batch began to be prepared
+  double first_open_s = HUGE_VAL;  ///< when the first batch began to be prepared that is not trained yet
 };
 
 Updates updates_of(const std::vector<StageSpan>& timeline) {
@@ -67,6 +71,12 @@ Updates updates_of(const std::vector<StageSpan>& timeline) {
       }
     }
   }
+  for (const StageSpan& span : timeline) {
+    const int place = place_of(span.stage);
+    if (place >= 0 && dates[span.batch][trained_place] == 0) {
+      updates.first_open_s = std::min(updates.first_open_s, span.begin_s);
+    }
+  }
   return updates;
 }
 
@@ -89,9 +99,13 @@ double claim_s(const Update& update) {
 
 /// Whether [first, last] shows all that goes on: what was begun before its middle was trained in it, and what
 /// was trained after its middle was begun in it. Else something longer is on its way.
-bool shows_everything(const std::vector<Update>& all, std::int64_t first, std::int64_t last) {
+bool shows_everything(const Updates& updates, std::int64_t first, std::int64_t last) {
+  const auto& all = updates.all;
   const auto begin_s = [&](std::int64_t i) { return all[static_cast<std::size_t>(i)].begin_s; };
   const std::int64_t middle = (first + last) / 2;
+  if (updates.first_open_s < begin_s(middle)) {
+    return false;
+  }
   for (std::int64_t i = middle; i < std::ssize(all); ++i) {
     const double least_s = begin_s(i <= last ? first : middle);
     if (claim_s(all[static_cast<std::size_t>(i)]) < least_s) {
@@ -131,6 +145,18 @@ void count_stages(Period& period, const std::vector<Update>& all, std::int64_t f
   }
 }
 
+/// What is not a batch's own: the time that it ran between the dates, of each period's share.
+void count_common_stages(Period& period, const std::vector<StageSpan>& timeline, double begin_s,
+                         double end_s) {
+  for (const StageSpan& span : timeline) {
+    if (place_of(span.stage) < 0) {
+      const double inside_s = std::min(span.end_s, end_s) - std::max(span.begin_s, begin_s);
+      period.busy_s[static_cast<std::size_t>(span.stage)] +=
+          std::max(0.0, inside_s) * period.seconds / (end_s - begin_s);
+    }
+  }
+}
+
 }  // namespace
 
 std::optional<Period> find_period(const std::vector<StageSpan>& timeline, std::int64_t updates,
@@ -141,7 +167,7 @@ std::optional<Period> find_period(const std::vector<StageSpan>& timeline, std::i
       all.begin(), all.end(), [&](const Update& update) { return update.begin_s >= found.last_claim_s; });
   const std::int64_t last = last_steady - all.begin() - 1;
   const std::int64_t first = last / 3;
-  if (first < 1 || !shows_everything(all, first, last)) {
+  if (first < 1 || !shows_everything(found, first, last)) {
     return std::nullopt;
   }
   for (std::int64_t length = 1; 3 * length <= last - first; ++length) {
@@ -152,6 +178,9 @@ std::optional<Period> find_period(const std::vector<StageSpan>& timeline, std::i
     Period period = try_period(all, first, last, length, enough_s);
     if (period.error_s <= enough_s) {
       count_stages(period, all, first, last);
+      const std::int64_t seen = (last - first) / length * length;
+      count_common_stages(period, timeline, all[static_cast<std::size_t>(last - seen)].begin_s,
+                          all[static_cast<std::size_t>(last)].begin_s);
       return period;
     }
   }

@@ -12,7 +12,8 @@
 namespace gnomon::sim {
 
 /// A schedule that repeats itself: from some update on, `updates` updates later the same stages run at the
-/// same distances, `seconds` later. Counts and busy times are of the stages of one period's batches.
+/// same distances, `seconds` later. Counts are of the stages of one period's batches, busy times also
+/// of what is done for several.
 struct Period {
   std::int64_t updates = 0;
   double seconds = 0;
@@ -21,10 +22,11 @@ struct Period {
   std::array<double, schedule::num_stages> busy_s{};
 };
 
-/// The shortest period in the stages of an epoch (schedule::TracedMachine's order) that holds from its first
-/// third to where nothing is left to be begun, at least three times, and by which `updates` more can be told
-/// with an error of less than `tolerance` of their time. For each update the stages of its batch count,
-/// relative to its training. Nothing when there is none, as where the routes' paces have no common measure.
+/// The shortest period in the stages of an epoch, or of its beginning (schedule::TracedMachine's order), that
+/// holds from its first third to where nothing is left to be begun, at least three times, and by which
+/// `updates` more can be told with an error of less than `tolerance` of their time. For each update the
+/// stages of its batch count, relative to its training. Nothing when there is none, as where the routes'
+/// paces have no common measure.
 std::optional<Period> find_period(const std::vector<schedule::StageSpan>& timeline, std::int64_t updates,
                                   double tolerance);
 

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -17,9 +18,12 @@
 namespace gnomon::sim {
 namespace {
 
-constexpr std::int64_t batches = 10;
+/// Few, but more than two super-batches where a plan has them.
+std::int64_t batches_of(const plan::Plan& plan) {
+  return std::max<std::int64_t>(10, plan.super_batch > 1 ? 2 * plan.super_batch + 2 : 0);
+}
 
-profiles::Profile two_gpus() {
+profiles::Profile two_gpus(std::int64_t batches) {
   profiles::Profile profile;
   auto& machine = profile.machine;
   machine.cpu.cores = 4;
@@ -58,7 +62,7 @@ profiles::Profile two_gpus() {
 
 std::string trace_of(const plan::Plan& plan) {
   Simulator simulator;
-  const auto prediction = predict(simulator, two_gpus(), plan, true);
+  const auto prediction = predict(simulator, two_gpus(batches_of(plan)), plan, true);
   std::ostringstream text;
   text.precision(6);
   text << "epoch " << prediction.epoch_s << " s, at least " << prediction.lower_bound_s << " s, bound by "
