@@ -1,6 +1,5 @@
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -18,9 +17,9 @@
 namespace gnomon::sim {
 namespace {
 
-/// Few, but more than two super-batches where a plan has them.
+/// Few, but more than two super-batches where the schedule goes by them.
 std::int64_t batches_of(const plan::Plan& plan) {
-  return std::max<std::int64_t>(10, plan.super_batch > 1 ? 2 * plan.super_batch + 2 : 0);
+  return plan.schedule == plan::Schedule::super_batch ? 2 * plan.super_batch + 2 : 10;
 }
 
 profiles::Profile two_gpus(std::int64_t batches) {
