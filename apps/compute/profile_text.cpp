@@ -22,6 +22,16 @@ std::string machine_text(const profiles::MachineProfile& machine) {
       format_bytes(cpu.memory_bandwidth_bytes_per_s), format_bytes(cpu.copy_bandwidth_bytes_per_s));
 }
 
+std::string disk_text(const profiles::Disk& disk) {
+  if (disk.random_reads_per_s <= 0) {
+    return "";
+  }
+  return fmt::format("disk     reads {}/s in order; {} random blocks of {} a second, {} at a time\n",
+                     format_bytes(disk.bandwidth_bytes_per_s),
+                     format_count(static_cast<std::int64_t>(disk.random_reads_per_s)),
+                     format_bytes(disk.block_bytes), disk.queue_depth);
+}
+
 std::string workload_text(const profiles::WorkloadProfile& workload) {
   std::string fanouts;
   for (const int fanout : workload.job.fanouts) {
@@ -93,8 +103,8 @@ std::string text_of(const Profile& profile) {
   add_stage(table, "transfer", workload.transfer);
   add_stage(table, "device batching, one thread", workload.device_batch);
   add_stage(table, "training, one thread", workload.train);
-  return machine_text(profile.machine) + workload_text(workload) + table.text() + scaling_text(workload) +
-         contention_text(profile.machine.contention);
+  return machine_text(profile.machine) + disk_text(profile.machine.disk) + workload_text(workload) +
+         table.text() + scaling_text(workload) + contention_text(profile.machine.contention);
 }
 
 }  // namespace gnomon::apps

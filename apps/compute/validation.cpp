@@ -72,7 +72,10 @@ std::vector<Validated> validate_plans(const graph::Graph& graph, const profiles:
   sim::Simulator simulator;
   std::vector<Validated> results;
   for (const auto& plan : plans) {
-    results.push_back({plan, sim::predict(simulator, profile, plan).epoch_s, {}, 0, {}});
+    const auto prediction = sim::predict(simulator, profile, plan, true);
+    results.push_back({.plan = plan,
+                       .predicted_s = prediction.epoch_s,
+                       .predicted_stages_s = schedule::mean_times(prediction.timeline)});
   }
   const auto& stop = stop_on_interrupt();
   for (int round = 0; round < rounds; ++round) {
@@ -88,6 +91,10 @@ std::vector<Validated> validate_plans(const graph::Graph& graph, const profiles:
       };
       auto epoch = profiles::measure_epoch(graph, profile.workload.job, result.plan, options);
       result.measured_s.push_back(epoch.seconds);
+      const auto stages_s = schedule::mean_times(epoch.timeline);
+      for (std::size_t stage = 0; stage < stages_s.size(); ++stage) {
+        result.measured_stages_s[stage] += stages_s[stage] / rounds;
+      }
       if (round == 0) {
         result.timeline = std::move(epoch.timeline);
       }
@@ -130,6 +137,24 @@ std::string text_of(const std::vector<Validated>& results) {
   return table.text();
 }
 
+namespace {
+
+/// What each stage takes in the mean where it runs.
+base::Json stages_of(const Validated& result) {
+  base::Json stages = base::Json::object();
+  for (int stage = 0; stage < schedule::num_basic_stages; ++stage) {
+    const auto place = static_cast<std::size_t>(stage);
+    if (result.measured_stages_s[place] > 0) {
+      const std::string name(schedule::name_of(static_cast<schedule::Stage>(stage)));
+      stages[name] = {{"predicted_s", result.predicted_stages_s[place]},
+                      {"measured_s", result.measured_stages_s[place]}};
+    }
+  }
+  return stages;
+}
+
+}  // namespace
+
 base::Json to_document(const std::vector<Validated>& results, const std::string& data,
                        const std::string& profile) {
   base::Json plans = base::Json::array();
@@ -138,6 +163,7 @@ base::Json to_document(const std::vector<Validated>& results, const std::string&
                      {"predicted_s", result.predicted_s},
                      {"measured_s", result.median_s},
                      {"epochs_s", result.measured_s},
+                     {"stages", stages_of(result)},
                      {"error", result.error()}});
   }
   return {{"schema", "gnomon.validation/1"},

@@ -7,6 +7,7 @@
 #include "plan/plan.h"
 #include "profiles/profile.h"
 #include "schedule/machine.h"
+#include "schedule/timeline.h"
 
 namespace gnomon::apps {
 
@@ -14,9 +15,11 @@ namespace gnomon::apps {
 struct Validated {
   plan::Plan plan;  ///< resolved
   double predicted_s = 0;
-  std::vector<double> measured_s;  ///< epochs, one a round
+  std::vector<double> measured_s{};  ///< epochs, one a round
   double median_s = 0;
-  std::vector<schedule::StageSpan> timeline;  ///< of the first round
+  std::vector<schedule::StageSpan> timeline{};  ///< of the first round
+  schedule::StageTimes predicted_stages_s{};    ///< means, with what runs beside them
+  schedule::StageTimes measured_stages_s{};     ///< of all rounds
 
   /// predicted / measured - 1
   double error() const { return predicted_s / median_s - 1; }

@@ -10,6 +10,7 @@
 #include "base/usable.h"
 #include "profiles/measure/accesses.h"
 #include "profiles/measure/bench.h"
+#include "profiles/measure/disk.h"
 #include "profiles/measure/machine.h"
 #include "profiles/measure/slowdown.h"
 #include "profiles/measure/statistics.h"
@@ -28,6 +29,8 @@ constexpr std::int64_t least_rounds = 3;
 constexpr double bandwidth_share = 0.04;
 /// For what caches would answer.
 constexpr double access_share = 0.05;
+/// For the disk, of graphs that lie on one.
+constexpr double disk_share = 0.05;
 
 double seconds(const StageSpan& span) { return span.end_s - span.begin_s; }
 
@@ -58,6 +61,8 @@ struct Measured {
   Ratio cpu_batch_beside_train, train_beside_cpu_batch;
   Ratio cpu_batch_beside_device_batch, device_batch_beside_cpu_batch;
   Ratio transfer_beside_train, train_beside_transfer;
+  Ratio cpu_batch_beside_transfer, transfer_beside_cpu_batch;
+  Ratio transfer_beside_device_batch, device_batch_beside_transfer;
   std::map<int, Ratio> worker_efficiency;  ///< by number of workers: time alone over time together
   std::map<int, Ratio> train_speedup;      ///< by number of threads: time with one over time with all
   std::map<int, Ratio> device_batch_speedup;
@@ -87,17 +92,16 @@ class Rounds {
   /// Adds one round to `measured`; `out_of_time` is asked before each part after the first.
   void run(Measured& measured, const std::function<bool()>& out_of_time) {
     const std::int64_t epoch = round_++;
-    const auto batches = next_batches(2 * chunk);
-    measure_alone(measured, epoch, batches);
+    measure_alone(measured, epoch);
     if (cores_ > 1 && !out_of_time()) {
-      measure_side_by_side(measured, epoch, batches);
+      measure_side_by_side(measured, epoch);
     }
     for (const auto& [count, bench] : benches_) {
       if (!out_of_time()) {
         measure_workers(measured, epoch, *bench, count);
       }
       if (!out_of_time()) {
-        measure_threads(measured, epoch, *bench, count, batches);
+        measure_threads(measured, epoch, *bench, count);
       }
     }
     ++measured.rounds;
@@ -126,14 +130,16 @@ class Rounds {
     measured.bytes.add(static_cast<double>(data.bytes()));
   }
 
-  /// The first half of the mini-batches takes the CPU's route, the second the device's. Their times stay in
-  /// alone_s_ for the quotients of this round.
-  void measure_alone(Measured& measured, std::int64_t epoch, const std::vector<std::int64_t>& batches) {
-    bench_.begin(epoch, batches);
+  /// The first half of the mini-batches takes the CPU's route, the second the device's. Their mean times stay
+  /// in alone_s_ for the quotients of this round, which are of other mini-batches: one that comes again finds
+  /// a part of its data in the caches.
+  void measure_alone(Measured& measured, std::int64_t epoch) {
+    bench_.begin(epoch, next_batches(2 * chunk));
+    alone_s_.fill(0);
     const auto add = [&](Stage stage, std::int64_t position) {
       const double time_s = alone(bench_, stage, position);
       measured.of(stage).add(time_s);
-      alone_s_[{stage, position}] = time_s;
+      alone_s_[static_cast<std::size_t>(stage)] += time_s / (stage == Stage::train ? 2 * chunk : chunk);
     };
     for (std::int64_t i = 0; i < chunk; ++i) {
       add(Stage::cpu_batch, i);
@@ -146,24 +152,25 @@ class Rounds {
     }
   }
 
-  /// The same mini-batches again: each stage takes the place of one whose time alone is known.
-  void measure_side_by_side(Measured& measured, std::int64_t epoch,
-                            const std::vector<std::int64_t>& batches) {
-    // Positions: the device's half, twice the CPU's half, and the device's half again.
-    auto order = std::vector(batches.begin() + chunk, batches.end());
-    order.insert(order.end(), batches.begin(), batches.begin() + chunk);
-    order.insert(order.end(), batches.begin(), batches.begin() + chunk);
-    order.insert(order.end(), batches.begin() + chunk, batches.end());
-    bench_.begin(epoch, order);
-    side_by_side({Stage::cpu_batch, chunk, chunk}, measured.cpu_batch_beside_device_batch,
-                 {Stage::device_batch, 0, chunk}, measured.device_batch_beside_cpu_batch);
-    side_by_side({Stage::cpu_batch, 2 * chunk, chunk}, measured.cpu_batch_beside_train,
-                 {Stage::train, 0, chunk}, measured.train_beside_cpu_batch);
-    for (std::int64_t i = 0; i < chunk; ++i) {
-      alone(bench_, Stage::device_batch, 3 * chunk + i);
-    }
-    side_by_side({Stage::transfer, chunk, 2 * chunk}, measured.transfer_beside_train,
-                 {Stage::train, 3 * chunk, chunk}, measured.train_beside_transfer);
+  /// Every two stages that a machine can run at once. Beside a training run twice as many of the shorter
+  /// stages, for what they take from it shows as far as they overlap.
+  void measure_side_by_side(Measured& measured, std::int64_t epoch) {
+    const std::int64_t on_device = 0;
+    const std::int64_t on_device_again = chunk;
+    const std::int64_t on_cpu = 2 * chunk;
+    const std::int64_t on_cpu_again = 3 * chunk;
+    const std::int64_t on_cpu_twice = 4 * chunk;
+    bench_.begin(epoch, next_batches(6 * chunk));
+    side_by_side({Stage::cpu_batch, on_cpu, chunk}, measured.cpu_batch_beside_device_batch,
+                 {Stage::device_batch, on_device, chunk}, measured.device_batch_beside_cpu_batch);
+    side_by_side({Stage::cpu_batch, on_cpu_twice, 2 * chunk}, measured.cpu_batch_beside_train,
+                 {Stage::train, on_device, chunk}, measured.train_beside_cpu_batch);
+    side_by_side({Stage::cpu_batch, on_cpu_again, chunk}, measured.cpu_batch_beside_transfer,
+                 {Stage::transfer, on_cpu, chunk}, measured.transfer_beside_cpu_batch);
+    side_by_side({Stage::transfer, on_cpu_again, chunk}, measured.transfer_beside_device_batch,
+                 {Stage::device_batch, on_device_again, chunk}, measured.device_batch_beside_transfer);
+    side_by_side({Stage::transfer, on_cpu_twice, 2 * chunk}, measured.transfer_beside_train,
+                 {Stage::train, on_device_again, chunk}, measured.train_beside_transfer);
   }
 
   void side_by_side(const Bench::Work& first, Ratio& first_slowdown, const Bench::Work& second,
@@ -173,7 +180,7 @@ class Rounds {
     const auto slowdown_of = [&](const auto& own, const auto& beside) {
       Slowdown slowdown;
       for (std::size_t i = 0; i < own.size(); ++i) {
-        slowdown.add(alone_time_s(own[i].stage, static_cast<std::int64_t>(i) % chunk), own[i], beside);
+        slowdown.add(alone_s(own[i].stage), own[i], beside);
       }
       return slowdown.value();
     };
@@ -181,11 +188,7 @@ class Rounds {
     second_slowdown.add(slowdown_of(spans[1], spans[0]));
   }
 
-  /// The time alone of the i-th mini-batch of its half.
-  double alone_time_s(Stage stage, std::int64_t i) const {
-    const bool device_half = stage == Stage::device_batch || stage == Stage::train;
-    return alone_s_.at({stage, device_half ? chunk + i : i});
-  }
+  double alone_s(Stage stage) const { return alone_s_[static_cast<std::size_t>(stage)]; }
 
   /// All workers start a mini-batch at once and another one after it; only the first ones count, the last
   /// would find other workers idle.
@@ -193,38 +196,30 @@ class Rounds {
     throw_if_stopped(stop_);
     bench.begin(epoch, next_batches(2 * workers));
     const auto spans = bench.together(std::array{Bench::Work{Stage::cpu_batch, 0, 2 * workers}}).front();
-    double alone_s = 0;
     double together_s = 0;
-    for (std::int64_t i = 0; i < chunk; ++i) {
-      alone_s += alone_time_s(Stage::cpu_batch, i) / chunk;
-    }
     for (int i = 0; i < workers; ++i) {
       together_s += seconds(spans[static_cast<std::size_t>(i)]) / workers;
     }
-    measured.worker_efficiency[workers].add(alone_s / together_s);
+    measured.worker_efficiency[workers].add(alone_s(Stage::cpu_batch) / together_s);
   }
 
-  void measure_threads(Measured& measured, std::int64_t epoch, Bench& bench, int threads,
-                       const std::vector<std::int64_t>& batches) {
-    bench.begin(epoch, {batches.begin() + chunk, batches.end()});
-    const auto speedup = [&](Stage stage) {
-      double one_s = 0;
-      double all_s = 0;
-      for (std::int64_t i = 0; i < chunk; ++i) {
-        one_s += alone_time_s(stage, i);
-        all_s += alone(bench, stage, i);
-      }
-      return one_s / all_s;
-    };
-    measured.device_batch_speedup[threads].add(speedup(Stage::device_batch));
-    measured.train_speedup[threads].add(speedup(Stage::train));
+  void measure_threads(Measured& measured, std::int64_t epoch, Bench& bench, int threads) {
+    bench.begin(epoch, next_batches(chunk));
+    double device_batch_s = 0;
+    double train_s = 0;
+    for (std::int64_t i = 0; i < chunk; ++i) {
+      device_batch_s += alone(bench, Stage::device_batch, i) / chunk;
+      train_s += alone(bench, Stage::train, i) / chunk;
+    }
+    measured.device_batch_speedup[threads].add(alone_s(Stage::device_batch) / device_batch_s);
+    measured.train_speedup[threads].add(alone_s(Stage::train) / train_s);
   }
 
   int cores_;
   const std::atomic<bool>* stop_;
   std::int64_t next_batch_ = 0;
   std::int64_t round_ = 0;
-  std::map<std::pair<Stage, std::int64_t>, double> alone_s_;  ///< by stage and position of this round
+  std::array<double, schedule::num_basic_stages> alone_s_{};  ///< means of this round
   Bench bench_;
   std::map<int, std::unique_ptr<Bench>> benches_;  ///< with so many workers and device threads
 };
@@ -243,6 +238,10 @@ void fill(Contention& contention, const Measured& measured) {
   contention.device_batch_beside_cpu_batch = measured.device_batch_beside_cpu_batch.value();
   contention.transfer_beside_train = measured.transfer_beside_train.value();
   contention.train_beside_transfer = measured.train_beside_transfer.value();
+  contention.cpu_batch_beside_transfer = measured.cpu_batch_beside_transfer.value();
+  contention.transfer_beside_cpu_batch = measured.transfer_beside_cpu_batch.value();
+  contention.transfer_beside_device_batch = measured.transfer_beside_device_batch.value();
+  contention.device_batch_beside_transfer = measured.device_batch_beside_transfer.value();
 }
 
 void fill(WorkloadProfile& workload, const Measured& measured, const StopRule& rule) {
@@ -308,7 +307,7 @@ Profile measure(const graph::Graph& graph, const plan::Job& job, const MeasureOp
   StopRule rule{.asked_interval = options.asked_interval, .time_limit_s = options.time_limit_s};
 
   Measured measured;
-  rule.time_limit_s *= 1 - 2 * bandwidth_share - access_share;
+  rule.time_limit_s *= 1 - 2 * bandwidth_share - access_share - disk_share;
   {
     Rounds rounds(graph, job, base::usable_cores(), options.stop);
     profile.workload = describe(graph, job, rounds.batches());
@@ -325,6 +324,10 @@ Profile measure(const graph::Graph& graph, const plan::Job& job, const MeasureOp
                                      .stop = options.stop,
                                      .progress = options.progress},
                                     converged);
+  if (!graph.directory.empty()) {
+    profile.machine.disk =
+        measure_disk(graph.directory / "features.npy", disk_share * options.time_limit_s, options.stop);
+  }
   const auto hardware = base::allowed_cores();
   profile.machine.cpu.physical_cores = base::physical_cores(hardware);
   profile.machine.cpu.node_cores = base::cores_of_nodes(hardware);

@@ -22,10 +22,11 @@ struct MeasureOptions {
 /// Work is done in rounds until all stages' intervals are as narrow as asked or the time is over. Each round
 /// runs, on the very threads and slots that training uses,
 ///   - mini-batches one after another, stage by stage: the stages alone;
-///   - with more than one core, the same mini-batches again with two kinds of stages side by side:
-///   contention;
+///   - with more than one core, others with two kinds of stages side by side: contention;
 ///   - several workers together: worker efficiency;
 ///   - the device's stages with more threads: their speed-up.
+/// After them come memory, caches, and for a graph from a store its disk (disk.h).
+///
 /// All quotients are of times from the same rounds, so a machine that becomes slower or faster meanwhile does
 /// so for both sides. Throws InputError (a job or graph that cannot be trained), Interrupted.
 Profile measure(const graph::Graph& graph, const plan::Job& job, const MeasureOptions& options);

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <atomic>
+#include <filesystem>
+
+#include "profiles/profile.h"
+
+namespace gnomon::profiles {
+
+/// What the disk under `file` does, from reads of the file that go past the page cache (O_DIRECT): large ones
+/// in order, and single blocks at random by 1, 2, 4 … 32 threads at a time. The rate of the latter is the
+/// highest seen; the queue depth is the least number of threads that comes within 5 % of it. All 0 (not
+/// known) for a file of less than 1 MiB or one that cannot be read so, as on a file system in memory.
+///
+/// Takes about `time_limit_s`. A disk that keeps a cache of its own shows it when the file is smaller. Throws
+/// Interrupted when `stop` is set.
+Disk measure_disk(const std::filesystem::path& file, double time_limit_s,
+                  const std::atomic<bool>* stop = nullptr);
+
+}  // namespace gnomon::profiles
