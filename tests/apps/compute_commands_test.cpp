@@ -306,6 +306,9 @@ TEST_F(ComputeCommands, ValidateRunsAtLeastEightPlans) {
     EXPECT_GT(plan["measured_s"].get<double>(), 0);
     EXPECT_NEAR(plan["error"].get<double>(),
                 plan["predicted_s"].get<double>() / plan["measured_s"].get<double>() - 1, 1e-9);
+    EXPECT_GT(plan["stages"]["train"]["predicted_s"].get<double>(), 0);
+    EXPECT_GT(plan["stages"]["train"]["measured_s"].get<double>(), 0);
+    EXPECT_TRUE(plan["plan"]["workers"] > 0 || !plan["stages"].contains("cpu_batch"));
   }
   const auto two = run({"validate", "tiny", "p.json", "--epochs", "2", "--plans", "salient,device"});
   EXPECT_EQ(two.code, 0) << two.error;
