@@ -121,6 +121,16 @@ class Space {
   /// is one of them, and the only one where the dimension is a category or does not matter.
   std::vector<Point> along(const Point& point, std::size_t dimension) const;
 
+  /// A value that a dimension may have, by its position, and how many plans of the grid then may follow.
+  struct Choice {
+    int position = -1;
+    std::int64_t plans = 0;
+  };
+
+  /// What `dimension` may be in points whose dimensions before it are those of `point`, rising; only -1 where
+  /// it does not matter there, nothing where no point begins like that.
+  std::vector<Choice> choices_after(const Point& point, std::size_t dimension) const;
+
   /// Whether plans of the space differ in this dimension.
   bool varies(std::size_t dimension) const;
 
@@ -150,6 +160,7 @@ class Space {
   void make_families(std::size_t next, Point& point);
   void add_family(const Point& point);
   std::vector<int> choices_of(const Point& point, std::size_t dimension) const;
+  static std::vector<Choice> choices_in(const Family& family, std::size_t dimension);
   bool passes_by_field(const Point& point) const;
   plan::Plan raw_plan(const Point& point) const;
   const Family& family_of(const Point& point) const;

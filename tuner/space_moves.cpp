@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <compare>
 #include <map>
 #include <optional>
 #include <set>
@@ -135,6 +136,44 @@ std::vector<Point> Space::along(const Point& point, std::size_t dimension) const
     points.back()[dimension] = choice;
   }
   return points.empty() ? std::vector<Point>{point} : points;
+}
+
+/// Of a number in a family; those before it are chosen.
+std::vector<Space::Choice> Space::choices_in(const Family& family, std::size_t dimension) {
+  std::int64_t plans = 1;
+  for (std::size_t d = dimension + 1; d < family.choices.size(); ++d) {
+    plans *= std::max<std::int64_t>(1, std::ssize(family.choices[d]));
+  }
+  std::vector<Choice> choices;
+  for (const int position : family.choices[dimension]) {
+    choices.push_back({position, plans});
+  }
+  return choices.empty() ? std::vector<Choice>{{-1, plans}} : choices;
+}
+
+/// Families were made in the order of their categories, so those that begin alike stand side by side.
+std::vector<Space::Choice> Space::choices_after(const Point& point, std::size_t dimension) const {
+  if (!dimensions_[dimension].is_category()) {
+    return choices_in(family_of(point), dimension);
+  }
+  const auto end = point.begin() + static_cast<std::ptrdiff_t>(dimension);
+  const auto compared = [&](const Family& family) {
+    const auto& own = family.categories;
+    return std::lexicographical_compare_three_way(
+        own.begin(), own.begin() + static_cast<std::ptrdiff_t>(dimension), point.begin(), end);
+  };
+  const auto first = std::partition_point(families_.begin(), families_.end(),
+                                          [&](const Family& family) { return compared(family) < 0; });
+  const auto last = std::partition_point(first, families_.end(),
+                                         [&](const Family& family) { return compared(family) <= 0; });
+  std::vector<Choice> choices;
+  for (auto family = first; family != last; ++family) {
+    if (choices.empty() || choices.back().position != family->categories[dimension]) {
+      choices.push_back({family->categories[dimension], 0});
+    }
+    choices.back().plans += family->size;
+  }
+  return choices;
 }
 
 bool Space::varies(std::size_t dimension) const {

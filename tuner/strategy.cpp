@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tuner/observed.h"
+#include "tuner/policy_search.h"
 #include "tuner/sobol.h"
 #include "tuner/surrogate_search.h"
 
@@ -177,6 +178,8 @@ std::unique_ptr<Strategy> make_strategy(StrategyKind kind, const Problem& proble
     case StrategyKind::gaussian_process:
     case StrategyKind::trees:
       return make_surrogate_search(kind, problem);
+    case StrategyKind::ppo:
+      return make_policy_search(problem);
     case StrategyKind::dispatcher:
       return std::make_unique<Dispatcher>(problem);
     case StrategyKind::sobol:

@@ -19,6 +19,7 @@ enum class StrategyKind : std::uint8_t {
   automatic,         ///< bounds prune, estimates rank, a Gaussian process proposes, the dispatcher polishes
   gaussian_process,  ///< expected improvement of a Gaussian process of log epoch times
   trees,             ///< boosted trees, their disagreement as uncertainty, and local search
+  ppo,               ///< a policy that chooses field by field, learned by proximal policy optimisation
   dispatcher,        ///< from each family's first guess downhill, MorphGL's feedback as a move
   sobol,
   random,
@@ -30,10 +31,11 @@ enum class StrategyKind : std::uint8_t {
 namespace gnomon::base {
 template <>
 struct EnumNames<tuner::StrategyKind> {
-  static constexpr std::array<std::pair<tuner::StrategyKind, std::string_view>, 7> values{
+  static constexpr std::array<std::pair<tuner::StrategyKind, std::string_view>, 8> values{
       {{tuner::StrategyKind::automatic, "auto"},
        {tuner::StrategyKind::gaussian_process, "gp"},
        {tuner::StrategyKind::trees, "trees"},
+       {tuner::StrategyKind::ppo, "ppo"},
        {tuner::StrategyKind::dispatcher, "dispatcher"},
        {tuner::StrategyKind::sobol, "sobol"},
        {tuner::StrategyKind::random, "random"},

@@ -66,7 +66,8 @@ Action add_tune(CLI::App& app) {
   auto options = std::make_shared<Options>();
   app.add_option("PROFILE", options->profile, "What gnomon profile wrote")->required();
   app.add_option("-o,--out", options->out, "Write the best plan to this file");
-  app.add_option("--strategy", options->strategy, "auto, gp, trees, dispatcher, sobol, random or exhaustive");
+  app.add_option("--strategy", options->strategy,
+                 "auto, gp, trees, ppo, dispatcher, sobol, random or exhaustive");
   app.add_option("--budget", options->budget, "Simulated epochs (200) or seconds (2.5s) at most");
   app.add_option("--processes", options->processes,
                  "Processes that simulate side by side; all cores when not given. The result is the same")

@@ -118,7 +118,7 @@ TEST_F(Planning, EveryStrategyTunesWithinItsBudget) {
     return tuning["candidates"][0]["prediction"]["epoch_s"].get<double>();
   };
   const double auto_s = best_s(document({"tune", "p.json"}));
-  for (const char* strategy : {"gp", "trees", "dispatcher", "sobol", "random", "exhaustive"}) {
+  for (const char* strategy : {"gp", "trees", "ppo", "dispatcher", "sobol", "random", "exhaustive"}) {
     const auto tuning = document({"tune", "p.json", "--strategy", strategy, "--budget", "20"});
     EXPECT_EQ(tuning["strategy"], strategy);
     EXPECT_LE(tuning["evaluations"].get<int>(), 20);
@@ -133,31 +133,35 @@ TEST_F(Planning, EveryStrategyTunesWithinItsBudget) {
 }
 
 TEST_F(Planning, AKilledSearchGoesOnWhereItWas) {
-  const std::vector<std::string> tune = {"tune",      "p.json",  "--budget",   "60", "--seed", "3",
-                                         "--journal", "journal", "--strategy", "gp", "-o",     "plan.json"};
-  ASSERT_EQ(run(tune).code, 0);
-  const auto expected = base::read_file(place.path() / "plan.json");
-  const auto journal = base::read_file(place.path() / "journal");
   std::mt19937 random(4);
-  for (int round = 0; round < 20; ++round) {
-    std::filesystem::remove(place.path() / "journal");
-    std::filesystem::remove(place.path() / "plan.json");
-    RunningProgram program(GNOMON_PROGRAM, tune, place.path());
-    std::this_thread::sleep_for(std::chrono::milliseconds(random() % 400));
-    program.signal(SIGKILL);
-    program.wait();
+  for (const char* strategy : {"gp", "ppo"}) {
+    const std::vector<std::string> tune = {"tune",       "p.json", "--budget",  "60",
+                                           "--seed",     "3",      "--journal", "journal",
+                                           "--strategy", strategy, "-o",        "plan.json"};
     ASSERT_EQ(run(tune).code, 0);
-    EXPECT_EQ(base::read_file(place.path() / "plan.json"), expected);
-    EXPECT_EQ(base::read_file(place.path() / "journal"), journal);
+    const auto expected = base::read_file(place.path() / "plan.json");
+    const auto journal = base::read_file(place.path() / "journal");
+    for (int round = 0; round < 12; ++round) {
+      std::filesystem::remove(place.path() / "journal");
+      std::filesystem::remove(place.path() / "plan.json");
+      RunningProgram program(GNOMON_PROGRAM, tune, place.path());
+      std::this_thread::sleep_for(std::chrono::milliseconds(random() % 400));
+      program.signal(SIGKILL);
+      program.wait();
+      ASSERT_EQ(run(tune).code, 0);
+      EXPECT_EQ(base::read_file(place.path() / "plan.json"), expected);
+      EXPECT_EQ(base::read_file(place.path() / "journal"), journal);
+    }
+    std::filesystem::rename(place.path() / "journal", place.path() / "last");
   }
-  expect_one_line(run({"tune", "p.json", "--journal", "journal"}), "another search");
+  expect_one_line(run({"tune", "p.json", "--journal", "last"}), "another search");
 }
 
 TEST_F(Planning, ProcessesChangeNeitherJournalNorResult) {
   auto profile = small_profile();
   profile["workload"]["train"]["deviation_s"] = 0.004;
   place.write("p.json", profile.dump());
-  for (const char* strategy : {"auto", "gp", "trees", "dispatcher", "sobol", "random", "exhaustive"}) {
+  for (const char* strategy : {"auto", "gp", "trees", "ppo", "dispatcher", "sobol", "random", "exhaustive"}) {
     std::vector<std::string> outcomes;
     for (const char* processes : {"1", "2", "5"}) {
       const auto outcome = run({"tune", "p.json", "--strategy", strategy, "--budget", "40", "--processes",

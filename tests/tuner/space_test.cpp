@@ -121,6 +121,46 @@ TEST(SearchSpace, HoldsEveryRunnablePlanOnce) {
   EXPECT_EQ(found, brute_force(request));
 }
 
+/// All points, each dimension chosen after those before it.
+void choose_rest(const Space& space, Point& point, std::size_t next, std::vector<Point>& points) {
+  if (next == point.size()) {
+    points.push_back(point);
+    return;
+  }
+  for (const auto& [position, plans] : space.choices_after(point, next)) {
+    point[next] = position;
+    const auto before = std::ssize(points);
+    choose_rest(space, point, next + 1, points);
+    EXPECT_EQ(std::ssize(points) - before, plans);
+  }
+  point[next] = -1;
+}
+
+TEST(SearchSpace, ChoicesAfterOneAnotherLeadToEveryPointOnce) {
+  auto request = small_request(false);
+  request.constraints = {exact_only()};
+  request.values = {{"workers", {"1", "2"}}, {"cpu_buffer", {"1", "4"}}, {"device_buffer", {"3"}},
+                    {"look_ahead", {"0"}},   {"cache.budget", {"0.5"}},  {"prepare_share", {"0", "0.4"}},
+                    {"super_batch", {"1"}},  {"cpu_share", {"0.2"}},     {"features", {"host"}}};
+  const auto space = make_space(request);
+  std::vector<Point> points;
+  Point point(space.dimensions().size(), -1);
+  choose_rest(space, point, 0, points);
+  ASSERT_EQ(std::ssize(points), space.size());
+  for (std::int64_t number = 0; number < space.size(); ++number) {
+    EXPECT_EQ(points[static_cast<std::size_t>(number)], space.at(number));
+  }
+  // Nothing begins with a route that the schedule has not.
+  const auto& dimensions = space.dimensions();
+  ASSERT_EQ(dimensions[0].field.path, "schedule");
+  ASSERT_EQ(dimensions[1].field.path, "route");
+  const auto claim_ahead = std::find(dimensions[0].values.begin(), dimensions[0].values.end(), 3);
+  point[0] = static_cast<int>(claim_ahead - dimensions[0].values.begin());
+  const auto routes = space.choices_after(point, 1);
+  ASSERT_EQ(routes.size(), 1U);
+  EXPECT_EQ(dimensions[1].values[static_cast<std::size_t>(routes[0].position)], 2);
+}
+
 TEST(SearchSpace, SimulatedPlansAreMoreAndEveryOneIsRight) {
   auto request = small_request(false);
   request.cores.devices = 2;
