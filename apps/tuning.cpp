@@ -14,12 +14,16 @@
 #include "base/processes.h"
 #include "sim/costs.h"
 #include "tuner/journal.h"
+#include "tuner/learned.h"
 #include "tuner/pareto.h"
 
 namespace gnomon::apps {
 namespace {
 
-tuner::SpaceRequest request_of(const profiles::Profile& profile, const TuningOptions& options) {
+using Accuracy = std::optional<tuner::AccuracyPredictor>;
+
+tuner::SpaceRequest request_of(const profiles::Profile& profile, const TuningOptions& options,
+                               const Accuracy& accuracy) {
   tuner::SpaceRequest request;
   request.cores = profiles::cores_of(profile);
   request.batches = profile.workload.batches;
@@ -31,6 +35,10 @@ tuner::SpaceRequest request_of(const profiles::Profile& profile, const TuningOpt
     request.constraints.push_back(tuner::runnable_only());
   }
   request.constraints.push_back(tuner::fits_memory(profile, options.limits));
+  if (accuracy) {
+    request.constraints.push_back(tuner::accuracy_known(*accuracy));
+    request.constraints.push_back(tuner::accurate(*accuracy, options.accuracy_floor));
+  }
   return request;
 }
 
@@ -46,14 +54,37 @@ base::Json limits_document(const tuner::MemoryLimits& limits) {
   return json;
 }
 
+/// The predictor in the file that options name, for the profile's graph and job.
+Accuracy accuracy_of(const profiles::Profile& profile, const TuningOptions& options) {
+  if (options.surrogate.empty()) {
+    if (options.accuracy_floor > 0) {
+      throw base::InputError("--accuracy-floor", "needs --surrogate, a file that predicts accuracy");
+    }
+    return std::nullopt;
+  }
+  if (!options.approximate) {
+    throw base::InputError("--surrogate", "predicts approximate plans; use it with --allow-approximate");
+  }
+  const auto learned = tuner::read_learned(options.surrogate);
+  if (!learned.accuracy) {
+    throw base::InputError(options.surrogate, "holds no model of accuracy; learn it with --runs");
+  }
+  return tuner::AccuracyPredictor(*learned.accuracy, tuner::sizes_of(profile.workload), profile.workload.job);
+}
+
 /// All that a search depends on.
 base::Json search_document(const profiles::Profile& profile, const TuningOptions& options) {
-  return {{"strategy", std::string(base::name_of(options.strategy))},
-          {"seed", options.seed},
-          {"approximate", options.approximate},
-          {"simulated", options.simulated},
-          {"limits", limits_document(options.limits)},
-          {"profile", base::write_value(profile)}};
+  base::Json document = {{"strategy", std::string(base::name_of(options.strategy))},
+                         {"seed", options.seed},
+                         {"approximate", options.approximate},
+                         {"simulated", options.simulated},
+                         {"limits", limits_document(options.limits)},
+                         {"profile", base::write_value(profile)}};
+  if (!options.surrogate.empty()) {
+    document["surrogate"] = base::parse_json(base::read_file(options.surrogate), options.surrogate);
+    document["accuracy_floor"] = options.accuracy_floor;
+  }
+  return document;
 }
 
 /// The presets as published that the machine can run and that may be taken, in the order of their names.
@@ -118,6 +149,7 @@ class TuningRun {
         searched_(tuner::shortened(profile, most_batches)),
         simulator_(simulator),
         options_(options),
+        accuracy_(accuracy_of(profile, options)),
         progress_(progress) {
     evaluate_ = [this](const std::vector<plan::Plan>& plans) { return predict_all(searched_, plans); };
     if (!options.journal.empty()) {
@@ -130,15 +162,19 @@ class TuningRun {
   Tuning run() {
     tuning_.options = options_;
     tuning_.corrections = profile_.corrections;
-    tuning_.found = search(options_.limits, options_.budget, &tuning_);
+    tuning_.found = search(options_, options_.budget, &tuning_);
     choose();
+    if (accuracy_) {
+      tuning_.accuracy = accuracy_->of(tuning_.best().plan);
+      tuning_.exact_accuracy = accuracy_->of({});
+    }
     if (options_.front) {
       find_front();
     }
     if (options_.sensitivities) {
       tuning_.sensitivities = tuner::sensitivities(
           profile_, tuning_.best().plan,
-          {[this](const profiles::Profile& p) { return request_of(p, options_); },
+          {[this](const profiles::Profile& p) { return request_of(p, options_, accuracy_); },
            [this](const profiles::Profile& p, const plan::Plan& plan) { return predict(p, plan); },
            options_.processes});
     }
@@ -165,10 +201,8 @@ class TuningRun {
     return predictions;
   }
 
-  tuner::SearchResult search(const tuner::MemoryLimits& limits, const tuner::Budget& budget, Tuning* facts) {
-    TuningOptions options = options_;
-    options.limits = limits;
-    const auto space = tuner::make_space(request_of(searched_, options));
+  tuner::SearchResult search(const TuningOptions& options, const tuner::Budget& budget, Tuning* facts) {
+    const auto space = tuner::make_space(request_of(searched_, options, accuracy_));
     tuner::Bounds bounds(searched_, space);
     auto found = tuner::search({searched_, space, bounds, options.seed}, options.strategy, budget, evaluate_,
                                progress_);
@@ -186,7 +220,7 @@ class TuningRun {
     if (searched_.workload.batches < profile_.workload.batches) {
       candidates = predicted(plans_of(candidates));
     }
-    const auto presets = predicted(preset_plans(profile_, request_of(profile_, options_)));
+    const auto presets = predicted(preset_plans(profile_, request_of(profile_, options_, accuracy_)));
     candidates.insert(candidates.begin(), presets.begin(), presets.end());
     tuning_.candidates = best_of_each_name(std::move(candidates));
   }
@@ -206,7 +240,7 @@ class TuningRun {
                                                                       : prediction.memory.host.total();
   }
 
-  /// Searches again with ever less memory, and keeps what no other plan beats in both time and memory.
+  /// Searches again with ever less memory, and for ever more accuracy, and keeps what no other plan beats.
   void find_front() {
     std::vector<tuner::Candidate> all = tuning_.found.evaluated;
     std::erase_if(all, [](const tuner::Candidate& c) { return !std::isfinite(c.prediction.epoch_s); });
@@ -216,13 +250,34 @@ class TuningRun {
       least = std::min(least, memory_bytes(candidate.prediction));
     }
     for (int step = 1; step < front_steps && least < most; ++step) {
-      auto limits = options_.limits;
+      auto options = options_;
       const bool has_gpu = profile_.machine.device.kind == profiles::DeviceKind::cuda;
-      (has_gpu ? limits.device_bytes : limits.host_bytes) = most - (most - least) * step / front_steps;
-      const auto found = search(limits, {.evaluations = front_evaluations}, nullptr).evaluated;
-      all.insert(all.end(), found.begin(), found.end());
+      (has_gpu ? options.limits.device_bytes : options.limits.host_bytes) =
+          most - (most - least) * step / front_steps;
+      add_found(options, all);
+    }
+    for (int step = 1; accuracy_ && step <= accuracy_steps; ++step) {
+      auto options = options_;
+      const double exact = tuning_.exact_accuracy->accuracy;
+      options.accuracy_floor =
+          std::max(options_.accuracy_floor, exact - accuracy_span * (accuracy_steps - step) / accuracy_steps);
+      add_found(options, all);
     }
     keep_front(all);
+  }
+
+  void add_found(const TuningOptions& options, std::vector<tuner::Candidate>& all) {
+    const auto found = search(options, {.evaluations = front_evaluations}, nullptr).evaluated;
+    all.insert(all.end(), found.begin(), found.end());
+  }
+
+  /// Epoch, memory and, where accuracy is predicted, the share that is classified wrongly.
+  tuner::Goals goals_of(const tuner::Candidate& candidate) const {
+    tuner::Goals goals = {candidate.prediction.epoch_s, memory_bytes(candidate.prediction)};
+    if (accuracy_) {
+      goals.push_back(1 - accuracy_->of(candidate.plan).accuracy);
+    }
+    return goals;
   }
 
   void keep_front(const std::vector<tuner::Candidate>& all) {
@@ -230,28 +285,35 @@ class TuningRun {
     double most_bytes = 0;
     double fastest_s = std::numeric_limits<double>::infinity();
     for (const auto& candidate : all) {
-      goals.push_back({candidate.prediction.epoch_s, memory_bytes(candidate.prediction)});
-      fastest_s = std::min(fastest_s, candidate.prediction.epoch_s);
-      most_bytes = std::max(most_bytes, goals.back().back());
+      goals.push_back(goals_of(candidate));
+      fastest_s = std::min(fastest_s, goals.back()[0]);
+      most_bytes = std::max(most_bytes, goals.back()[1]);
     }
     const auto scale =
         static_cast<double>(profile_.workload.batches) / static_cast<double>(searched_.workload.batches);
     for (const std::size_t i : tuner::pareto_front(goals)) {
-      tuning_.front.push_back({all[i].plan, goals[i][0] * scale, goals[i][1]});
+      tuning_.front.push_back({all[i].plan, goals[i][0] * scale, goals[i][1],
+                               accuracy_ ? std::optional(1 - goals[i][2]) : std::nullopt});
     }
-    tuning_.hypervolume = tuner::hypervolume(goals, {2 * fastest_s, 2 * most_bytes}) /
-                          std::max(1e-300, 4 * fastest_s * most_bytes);
+    tuner::Goals reference = {2 * fastest_s, 2 * most_bytes};
+    if (accuracy_) {
+      reference.push_back(1);
+    }
+    tuning_.hypervolume = tuner::hypervolume(goals, reference) / std::max(1e-300, 4 * fastest_s * most_bytes);
   }
 
   /// Longer epochs are cut to so many batches while plans are searched.
   static constexpr std::int64_t most_batches = 1500;
   static constexpr int front_steps = 6;
+  static constexpr int accuracy_steps = 2;
+  static constexpr double accuracy_span = 0.02;  ///< below exact plans' accuracy, searched for the front
   static constexpr int front_evaluations = 25;
 
   const profiles::Profile& profile_;
   profiles::Profile searched_;
   sim::Simulator& simulator_;
   const TuningOptions& options_;
+  Accuracy accuracy_;
   const base::Progress& progress_;
   std::optional<tuner::Journal> journal_;
   tuner::EvaluateAll evaluate_;

@@ -7,6 +7,7 @@
 
 #include "base/document.h"
 #include "sim/prediction.h"
+#include "tuner/learned_accuracy.h"
 #include "tuner/search.h"
 #include "tuner/sensitivity.h"
 
@@ -20,17 +21,20 @@ struct TuningOptions {
   bool approximate = false;  ///< plans that change the training too
   bool simulated = false;    ///< plans too that the runtime does not execute
   tuner::MemoryLimits limits;
-  bool front = false;  ///< also the plans that no other beats in time and memory
+  bool front = false;  ///< also the plans that no other beats in time and memory, and accuracy if predicted
+  std::string surrogate;      ///< file that predicts approximate plans' accuracy; none when empty
+  double accuracy_floor = 0;  ///< least predicted accuracy of approximate plans
   bool sensitivities = true;
   int processes = 1;    ///< that simulate side by side; the result does not depend on them
   std::string journal;  ///< file that a search is resumed from; none when empty
 };
 
-/// A plan that no other one beats in both.
+/// A plan that no other one beats in all.
 struct FrontPoint {
   plan::Plan plan;
   double epoch_s = 0;
-  double memory_bytes = 0;  ///< at the peak: of a GPU, or of the host where there is none
+  double memory_bytes = 0;         ///< at the peak: of a GPU, or of the host where there is none
+  std::optional<double> accuracy;  ///< where it is predicted
 };
 
 /// What came of it.
@@ -45,8 +49,11 @@ struct Tuning {
   std::vector<tuner::Candidate> candidates;  ///< presets and the fastest plan of each name, the fastest first
   std::vector<tuner::Sensitivity> sensitivities;
   std::vector<FrontPoint> front;  ///< the fastest first
-  double hypervolume =
-      0;  ///< under the front, as a share of twice the fastest epoch times twice the most memory
+  /// Under the front, as a share of twice the fastest epoch times twice the most memory (times all accuracy
+  /// there could be).
+  double hypervolume = 0;
+  std::optional<tuner::AccuracyForecast> accuracy;        ///< predicted of the best plan
+  std::optional<tuner::AccuracyForecast> exact_accuracy;  ///< of every exact plan
   const tuner::Candidate& best() const { return candidates.front(); }
 };
 

@@ -35,18 +35,38 @@ std::string sensitivities_text(const Tuning& tuning) {
   return text.empty() ? "" : text + "\n";
 }
 
+/// What the best plan's accuracy is predicted to be, beside exact plans', and how far that may be off.
+std::string accuracy_text(const Tuning& tuning) {
+  if (!tuning.accuracy) {
+    return "";
+  }
+  std::string text = fmt::format(
+      "predicted accuracy: {}, of exact plans {}; predictions are off by {} (root mean square of runs left "
+      "out)\n",
+      format_percent(tuning.accuracy->accuracy), format_percent(tuning.exact_accuracy->accuracy),
+      format_percent(tuning.accuracy->error));
+  for (const auto& outside : tuning.exact_accuracy->outside) {
+    text += "not learned: " + outside + "\n";
+  }
+  return text;
+}
+
 std::string front_text(const Tuning& tuning) {
   if (!tuning.options.front) {
     return "";
   }
-  Table table({"epoch", "memory", "plan", "workers", "buffers"});
-  for (const auto& [plan, epoch_s, memory_bytes] : tuning.front) {
-    table.add_row({format_seconds(epoch_s), format_bytes(memory_bytes), plan.name,
-                   count_or_dash(plan.workers), buffers_of(plan)});
+  Table table({"epoch", "memory", "accuracy", "plan", "workers", "buffers"});
+  for (const auto& [plan, epoch_s, memory_bytes, accuracy] : tuning.front) {
+    table.add_row({format_seconds(epoch_s), format_bytes(memory_bytes),
+                   accuracy ? format_percent(*accuracy) : "-", plan.name, count_or_dash(plan.workers),
+                   buffers_of(plan)});
   }
-  return "\nno plan that was tried beats these in both time and memory:\n" + table.text() +
-         fmt::format("hypervolume: {} of twice the fastest epoch times twice the most memory\n",
-                     format_percent(tuning.hypervolume));
+  const bool with_accuracy = tuning.exact_accuracy.has_value();
+  return fmt::format("\nno plan that was tried beats these in {}:\n",
+                     with_accuracy ? "time, memory and predicted accuracy" : "both time and memory") +
+         table.text() +
+         fmt::format("hypervolume: {} of twice the fastest epoch times twice the most memory{}\n",
+                     format_percent(tuning.hypervolume), with_accuracy ? " times all accuracy" : "");
 }
 
 }  // namespace
@@ -116,12 +136,21 @@ base::Json tuning_document(const Tuning& tuning) {
       document["sensitivities"].push_back({{"change", change}, {"share", share}});
     }
   }
+  if (tuning.accuracy) {
+    document["accuracy"] = {{"best", tuning.accuracy->accuracy},
+                            {"exact", tuning.exact_accuracy->accuracy},
+                            {"error", tuning.accuracy->error},
+                            {"outside", tuning.exact_accuracy->outside}};
+  }
   if (tuning.options.front) {
     document["front"] = base::Json::array();
     for (const auto& point : tuning.front) {
       document["front"].push_back({{"epoch_s", point.epoch_s},
                                    {"memory_bytes", point.memory_bytes},
                                    {"plan", base::to_document(point.plan)}});
+      if (point.accuracy) {
+        document["front"].back()["accuracy"] = *point.accuracy;
+      }
     }
     document["hypervolume"] = tuning.hypervolume;
   }
@@ -154,7 +183,8 @@ std::string tuning_text(const Tuning& tuning) {
   if (tuning.resumed > 0) {
     text += fmt::format("{} of them from {}\n", tuning.resumed, tuning.options.journal);
   }
-  return text + corrections_text(tuning.corrections) + sensitivities_text(tuning) + front_text(tuning);
+  return text + corrections_text(tuning.corrections) + accuracy_text(tuning) + sensitivities_text(tuning) +
+         front_text(tuning);
 }
 
 }  // namespace gnomon::apps

@@ -114,6 +114,14 @@ void check_exact(const Plan& plan, const std::string& where) {
           "embeddings.reuse", "\"halo\" needs schedule \"macro_batch\"");
 }
 
+/// Whether all that a cache does without a GPU is to say which neighbours are drawn more often: the share of
+/// all vertices that is its budget.
+bool only_leans(const Plan& plan) {
+  const Cache& cache = plan.cache;
+  return plan.bias > 1 && cache.policy == CachePolicy::out_degree && cache.features && !cache.topology &&
+         cache.place == Home::device && !cache.sharded && cache.budget < 1;
+}
+
 }  // namespace
 
 bool trains_in_order(const Plan& plan) {
@@ -156,11 +164,11 @@ std::string why_simulated_only(const Plan& plan) {
   if (plan.features != runnable.features) {
     return field("features", base::name_of(plan.features));
   }
-  if (plan.cache.is_used()) {
+  if (plan.cache.is_used() && !only_leans(plan)) {
     return field("cache.policy", base::name_of(plan.cache.policy));
   }
-  if (plan.bias > 1) {
-    return "bias above 1";
+  if (plan.bias > 1 && !plan.cache.is_used()) {
+    return "bias above 1 without a cache";
   }
   if (plan.embeddings.reuse != Reuse::none) {
     return field("embeddings.reuse", base::name_of(plan.embeddings.reuse));

@@ -44,6 +44,10 @@ void check_stretch(const Stretch& stretch, std::int64_t left) {
     throw base::InputError("plan " + stretch.plan.name + ": order",
                            "another plan takes over from it; use \"index\"");
   }
+  if (plan::changes_training(stretch.plan)) {
+    throw base::InputError("plan " + stretch.plan.name + ": exact",
+                           "it changes the training, which several plans share; use an exact plan");
+  }
   if (stretch.batches < 1 || stretch.batches > left) {
     throw std::invalid_argument("a stretch of " + std::to_string(stretch.batches) + " of " +
                                 std::to_string(left) + " batches");
@@ -58,6 +62,9 @@ void check_options(const graph::Graph& graph, const TrainOptions& options) {
   if (!options.replay.empty() && std::ssize(options.replay) < options.job.epochs) {
     throw base::InputError("replay", "has " + std::to_string(options.replay.size()) +
                                          " epochs; the job has " + std::to_string(options.job.epochs));
+  }
+  if (options.next_stretch && plan::changes_training(options.plan)) {
+    throw std::invalid_argument("several plans share the training; the first one is not exact");
   }
   if (!options.replay.empty() && options.next_stretch) {
     throw std::invalid_argument("a replay follows one plan");

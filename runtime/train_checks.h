@@ -17,7 +17,7 @@ void check_options(const graph::Graph& graph, const TrainOptions& options);
 /// Each of the batches 0 to `batches` - 1 once in every epoch.
 void check_replay(const std::vector<std::vector<std::int64_t>>& replay, std::int64_t batches);
 
-/// A plan that trains in the order of the indices, for 1 to `left` batches.
+/// An exact plan that trains in the order of the indices, for 1 to `left` batches.
 void check_stretch(const Stretch& stretch, std::int64_t left);
 
 }  // namespace gnomon::runtime

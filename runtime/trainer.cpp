@@ -13,6 +13,7 @@
 #include "runtime/checkpoint.h"
 #include "runtime/host_machine.h"
 #include "runtime/inference.h"
+#include "runtime/leaning_graph.h"
 #include "runtime/learner.h"
 #include "runtime/pieces.h"
 #include "runtime/placement.h"
@@ -379,6 +380,11 @@ TrainReport train(const graph::Graph& graph, const TrainOptions& options) {
     if (!options.resume) {
       std::filesystem::remove(checkpoint_path(options));  // or a later resume would mix two runs
     }
+  }
+  if (options.plan.bias > 1) {
+    TrainOptions leaning = options;
+    leaning.job.weighted = true;
+    return Training(leaning_graph(graph, options.plan, options.job.weighted), leaning).run();
   }
   return Training(graph, options).run();
 }

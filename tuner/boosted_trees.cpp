@@ -182,6 +182,7 @@ BoostedTrees BoostedTrees::load(const std::vector<std::string>& members, std::si
     if (XGBoosterLoadModelFromBuffer(made, text.data(), text.size()) != 0) {
       throw base::InputError("surrogate", "holds a model that XGBoost cannot read");
     }
+    set(booster, "nthread", "1");  // threads of OpenMP do not live on in processes that are made later
     trees.state_->members.push_back(std::move(booster));
   }
   return trees;

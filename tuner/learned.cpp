@@ -8,11 +8,12 @@
 #include "base/error.h"
 #include "tuner/boosted_trees.h"
 #include "tuner/fields.h"
+#include "tuner/held_out.h"
 
 namespace gnomon::tuner {
 namespace {
 
-constexpr std::size_t folds = 5;
+constexpr std::size_t fewest_graphs = 5;
 constexpr TreesOptions trees_options{.members = 4, .rounds = 100, .depth = 5, .rate = 0.1};
 
 /// Vertices of a batch if no two neighbourhoods had one in common.
@@ -66,72 +67,16 @@ double work_of(const std::vector<double>& inputs) {
   return std::max(1.0, inputs[column]);
 }
 
-/// What is learned of all samples.
-struct Target {
-  std::vector<std::vector<double>> rows;
-  std::vector<double> values;
-  std::vector<std::string> graphs;
-};
-
-Target part_of(const Target& all, const std::set<std::string>& held_out, bool held) {
-  Target part;
-  for (std::size_t i = 0; i < all.rows.size(); ++i) {
-    if (held_out.contains(all.graphs[i]) == held) {
-      part.rows.push_back(all.rows[i]);
-      part.values.push_back(all.values[i]);
-    }
-  }
-  return part;
-}
-
 TreesOptions options_with(std::uint64_t seed) {
   auto options = trees_options;
   options.seed = seed;
   return options;
 }
 
-double mean_of(const std::vector<double>& values) {
-  double mean = 0;
-  for (const double value : values) {
-    mean += value / static_cast<double>(values.size());
-  }
-  return mean;
-}
-
-/// 1 - squared errors over squared distances from the mean, each graph predicted by models without it.
-double held_out_r2(const Target& all, const std::vector<std::string>& graphs, std::uint64_t seed) {
-  const double mean = mean_of(all.values);
-  double errors = 0;
-  double distances = 0;
-  for (std::size_t fold = 0; fold < folds; ++fold) {
-    std::set<std::string> held_out;
-    for (std::size_t g = fold; g < graphs.size(); g += folds) {
-      held_out.insert(graphs[g]);
-    }
-    const auto known = part_of(all, held_out, false);
-    const auto asked = part_of(all, held_out, true);
-    const BoostedTrees trees(known.rows, known.values, options_with(seed));
-    const auto found = trees.at(asked.rows);
-    for (std::size_t i = 0; i < found.size(); ++i) {
-      errors += std::pow(found[i].mean - asked.values[i], 2);
-      distances += std::pow(asked.values[i] - mean, 2);
-    }
-  }
-  return distances > 0 ? 1 - errors / distances : 0;
-}
-
-LearnedModel model_of(const Target& all, const std::vector<std::string>& graphs, std::uint64_t seed) {
-  const BoostedTrees trees(all.rows, all.values, options_with(seed));
-  return {trees.save(), trees.importance(), held_out_r2(all, graphs, seed)};
-}
-
-std::string outside_text(const LearnedInput& input, double value) {
-  if (value >= input.least && value <= input.most) {
-    return "";
-  }
-  const bool is_under = value < input.least;
-  return input.name + ": " + base::Json(value).dump() + (is_under ? " is under " : " is over ") +
-         base::Json(is_under ? input.least : input.most).dump();
+LearnedModel model_of(const LearningRows& all, std::uint64_t seed) {
+  const auto options = options_with(seed);
+  const BoostedTrees trees(all.rows, all.values, options);
+  return {trees.save(), trees.importance(), hold_out(all, options).r2};
 }
 
 }  // namespace
@@ -163,22 +108,22 @@ LearnedSample sample_of(const profiles::Profile& profile, const plan::Plan& plan
 }
 
 Learned learn(const std::vector<LearnedSample>& samples, std::uint64_t seed) {
-  Target throughput;
-  Target memory;
+  LearningRows throughput;
+  LearningRows memory;
   std::set<std::string> graphs;
   for (const auto& sample : samples) {
     if (!std::isfinite(std::log(sample.batches_per_s)) || sample.memory_bytes <= 0) {
       continue;  // it does not fit, or nothing is known of its memory
     }
     graphs.insert(sample.graph);
-    for (Target* target : {&throughput, &memory}) {
+    for (LearningRows* target : {&throughput, &memory}) {
       target->rows.push_back(sample.inputs);
-      target->graphs.push_back(sample.graph);
+      target->groups.push_back(sample.graph);
     }
     throughput.values.push_back(std::log(sample.batches_per_s * work_of(sample.inputs)));
     memory.values.push_back(std::log(sample.memory_bytes));
   }
-  if (graphs.size() < folds) {
+  if (graphs.size() < fewest_graphs) {
     throw base::InputError("surrogate", std::to_string(graphs.size()) +
                                             " graphs are too few to tell how well others are predicted; use "
                                             "profiles of 5 or more");
@@ -186,27 +131,19 @@ Learned learn(const std::vector<LearnedSample>& samples, std::uint64_t seed) {
   Learned learned;
   learned.graphs.assign(graphs.begin(), graphs.end());
   learned.samples = std::ssize(throughput.rows);
-  const auto names = learned_input_names();
-  for (std::size_t c = 0; c < names.size(); ++c) {
-    const auto [least, most] = std::minmax_element(
-        throughput.rows.begin(), throughput.rows.end(),
-        [c](const std::vector<double>& a, const std::vector<double>& b) { return a[c] < b[c]; });
-    learned.inputs.push_back({names[c], (*least)[c], (*most)[c]});
-  }
-  learned.throughput = model_of(throughput, learned.graphs, seed);
-  learned.memory = model_of(memory, learned.graphs, seed);
+  learned.inputs = ranges_of(learned_input_names(), throughput.rows);
+  learned.throughput = model_of(throughput, seed);
+  learned.memory = model_of(memory, seed);
   return learned;
 }
 
 Learned read_learned(const std::filesystem::path& path) {
   auto learned = base::read_document<Learned>(path);
   const auto names = learned_input_names();
-  bool is_ours = learned.inputs.size() == names.size() &&
-                 learned.throughput.importance.size() == names.size() &&
-                 learned.memory.importance.size() == names.size();
-  for (std::size_t i = 0; is_ours && i < names.size(); ++i) {
-    is_ours = learned.inputs[i].name == names[i];
-  }
+  const auto& accuracy = learned.accuracy;
+  const bool is_ours = (!learned.has_speed() || (goes_with(learned.inputs, learned.throughput, names) &&
+                                                 goes_with(learned.inputs, learned.memory, names))) &&
+                       (!accuracy || goes_with(accuracy->inputs, accuracy->model, accuracy_input_names()));
   if (!is_ours) {
     throw base::InputError(path.string() + ": inputs",
                            "are not those of this version of gnomon; learn again");

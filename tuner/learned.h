@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,27 +11,15 @@
 #include "plan/plan.h"
 #include "profiles/profile.h"
 #include "sim/prediction.h"
+#include "tuner/learned_accuracy.h"
+#include "tuner/learned_model.h"
 
 namespace gnomon::tuner {
 
-/// What a learned model is told: sizes of graph, batches and model, and how batches' neighbourhoods coincide;
-/// cores, bandwidths and memory of the machine; all fields of the plan. No stage's time is one of them, so
-/// that a graph of which nothing but its batches' sizes is known can be asked about (A3GNN learns from such
-/// statistics too).
-struct LearnedInput {
-  std::string name;  ///< "graph.vertices", "plan.workers"
-  double least = 0;  ///< in what was learned
-  double most = 0;
-
-  template <class Self, class Fields>
-  static void fields(Self& self, Fields& f) {
-    f.required("name", self.name);
-    f.required("least", self.least);
-    f.required("most", self.most);
-  }
-};
-
-/// The inputs' names, and those of a plan that was resolved on a profile.
+/// The inputs' names, and those of a plan that was resolved on a profile: sizes of graph, batches and model,
+/// and how batches' neighbourhoods coincide; cores, bandwidths and memory of the machine; all fields of the
+/// plan. No stage's time is one of them, so that a graph of which nothing but its batches' sizes is known can
+/// be asked about (A3GNN learns from such statistics too).
 std::vector<std::string> learned_input_names();
 std::vector<double> learned_inputs(const profiles::Profile& profile, const plan::Plan& plan);
 
@@ -45,28 +34,19 @@ struct LearnedSample {
 LearnedSample sample_of(const profiles::Profile& profile, const plan::Plan& plan,
                         const sim::Prediction& prediction);
 
-/// Boosted trees for the logarithm of one number.
-struct LearnedModel {
-  std::vector<std::string> members;  ///< XGBoost's own texts
-  std::vector<double> importance;    ///< of each input, of all together 1
-  double held_out_r2 = 0;            ///< on graphs that the model had not seen (a fifth at a time)
-
-  template <class Self, class Fields>
-  static void fields(Self& self, Fields& f) {
-    f.required("members", self.members);
-    f.required("importance", self.importance, base::Range{0, 1});
-    f.required("held_out_r2", self.held_out_r2);
-  }
-};
-
-/// Models of throughput and memory for plans on any graph like those that were learned: a file.
+/// Models of throughput and memory for plans on any graph like those that were learned, of their logarithms,
+/// and of the accuracy of trainings like those that were recorded: a file. Without recorded runs there is no
+/// accuracy, without profiles nothing else.
 struct Learned {
   static constexpr std::string_view schema = "gnomon.surrogate/1";
   std::vector<std::string> graphs;
   std::int64_t samples = 0;
   std::vector<LearnedInput> inputs;
-  LearnedModel throughput;
+  LearnedModel throughput;  ///< its held-out R2 is of graphs that it had not seen; so is memory's
   LearnedModel memory;
+  std::optional<LearnedAccuracy> accuracy;
+
+  bool has_speed() const { return samples > 0; }
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& f) {
@@ -75,6 +55,7 @@ struct Learned {
     f.required("inputs", self.inputs);
     f.required("throughput", self.throughput);
     f.required("memory", self.memory);
+    f("accuracy", self.accuracy);
   }
 };
 

@@ -4,6 +4,8 @@
 #include <iostream>
 #include <memory>
 #include <numeric>
+#include <optional>
+#include <utility>
 
 #include "apps/commands/commands.h"
 #include "apps/exploration.h"
@@ -11,6 +13,7 @@
 #include "apps/interrupt.h"
 #include "apps/output.h"
 #include "apps/progress_bar.h"
+#include "apps/run_directory.h"
 #include "apps/table.h"
 #include "base/error.h"
 #include "tuner/learned.h"
@@ -40,13 +43,68 @@ tuner::SpaceRequest request_of(const profiles::Profile& profile) {
   return request;
 }
 
+/// What was learned from how much, and how well.
+std::string summary(const Learned& learned) {
+  std::string text;
+  if (learned.has_speed()) {
+    text += fmt::format(
+        "{} plans on {} graphs; on graphs that were left out R2 is {:.3f} of throughput's logarithm and "
+        "{:.3f} "
+        "of memory's\n",
+        learned.samples, learned.graphs.size(), learned.throughput.held_out_r2, learned.memory.held_out_r2);
+  }
+  if (const auto& accuracy = learned.accuracy) {
+    text += fmt::format(
+        "accuracy from {} runs on {} graphs; runs that were left out are off by {:.2f} points "
+        "(R2 {:.3f})",
+        accuracy->runs, accuracy->graphs.size(), 100 * accuracy->known_error, accuracy->model.held_out_r2);
+    text += accuracy->unseen_error ? fmt::format(", whole graphs by {:.2f}\n", 100 * *accuracy->unseen_error)
+                                   : std::string("\n");
+  }
+  return text;
+}
+
+/// Inputs by their weight in all of some models, and what they are for each; those that none uses left out.
+std::string inputs_table(const std::vector<tuner::LearnedInput>& inputs,
+                         const std::vector<std::pair<std::string, const tuner::LearnedModel*>>& models) {
+  std::vector<std::size_t> order(inputs.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const auto weight = [&](std::size_t i) {
+    double sum = 0;
+    for (const auto& [name, model] : models) {
+      sum += model->importance[i];
+    }
+    return sum;
+  };
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return weight(a) > weight(b); });
+  std::vector<std::string> heading = {"input", "least", "most"};
+  for (const auto& [name, model] : models) {
+    heading.push_back("for " + name);
+  }
+  Table table(heading);
+  for (const std::size_t i : order) {
+    if (weight(i) > 0) {
+      std::vector<std::string> row = {inputs[i].name, fmt::format("{:g}", inputs[i].least),
+                                      fmt::format("{:g}", inputs[i].most)};
+      for (const auto& [name, model] : models) {
+        row.push_back(format_percent(model->importance[i]));
+      }
+      table.add_row(row);
+    }
+  }
+  return table.text();
+}
+
 /// The presets and random plans on each profile, by arithmetic.
 class Learner {
  public:
   explicit Learner(CLI::App& parent)
-      : app_(subcommand(parent, "learn", "Learn throughput and memory from profiles of several graphs",
+      : app_(subcommand(parent, "learn",
+                        "Learn throughput and memory from profiles of several graphs, accuracy from runs",
                         "gnomon surrogate learn a.json b.json c.json d.json e.json -o surrogate.json")) {
-    app_.add_option("PROFILES", profiles_, "What gnomon profile wrote, of five graphs or more")->required();
+    app_.add_option("PROFILES", profiles_, "What gnomon profile wrote, of five graphs or more");
+    app_.add_option("--runs", runs_, "Directories of gnomon train, ten or more that differ, for accuracy");
     app_.add_option("-o,--out", out_, "Write what was learned to this file")->required();
     app_.add_option("--samples", samples_, "Random plans of each profile, beside the presets")
         ->check(CLI::Range(10, 100000));
@@ -56,25 +114,40 @@ class Learner {
   bool asked() const { return app_.parsed(); }
 
   void run() const {
-    std::vector<tuner::LearnedSample> samples;
-    {
-      ProgressBar bar;
-      const auto progress = interruptible(bar.progress(), stop_on_interrupt());
-      for (const auto& name : profiles_) {
-        base::report(progress, "predicting plans", &name - profiles_.data(), std::ssize(profiles_));
-        add_samples(profiles::read_profile(name), samples);
-      }
+    if (profiles_.empty() && runs_.empty()) {
+      throw base::InputError("learn", "needs profiles or --runs");
     }
-    const auto learned = tuner::learn(samples, seed_);
+    Learned learned;
+    if (!profiles_.empty()) {
+      learned = tuner::learn(samples(), seed_);
+    }
+    if (!runs_.empty()) {
+      learned.accuracy = tuner::learn_accuracy(recorded_runs(), seed_);
+    }
     base::write_document(out_, learned);
-    std::cout << fmt::format(
-        "{} plans on {} graphs; on graphs that were left out R2 is {:.3f} of throughput's "
-        "logarithm and {:.3f} of memory's\nwritten to {}\n",
-        learned.samples, learned.graphs.size(), learned.throughput.held_out_r2, learned.memory.held_out_r2,
-        out_);
+    std::cout << summary(learned) << "written to " << out_ << "\n";
   }
 
  private:
+  std::vector<tuner::LearnedSample> samples() const {
+    std::vector<tuner::LearnedSample> samples;
+    ProgressBar bar;
+    const auto progress = interruptible(bar.progress(), stop_on_interrupt());
+    for (const auto& name : profiles_) {
+      base::report(progress, "predicting plans", &name - profiles_.data(), std::ssize(profiles_));
+      add_samples(profiles::read_profile(name), samples);
+    }
+    return samples;
+  }
+
+  std::vector<tuner::RecordedRun> recorded_runs() const {
+    std::vector<tuner::RecordedRun> runs;
+    for (const auto& directory : runs_) {
+      runs.push_back(tuner::read_recorded_run(RunFiles{directory}.report()));
+    }
+    return runs;
+  }
+
   void add_samples(const profiles::Profile& whole, std::vector<tuner::LearnedSample>& samples) const {
     const auto profile = tuner::shortened(whole, most_batches);
     const auto space = tuner::make_space(request_of(profile));
@@ -92,6 +165,7 @@ class Learner {
 
   CLI::App& app_;
   std::vector<std::string> profiles_;
+  std::vector<std::string> runs_;
   std::string out_;
   int samples_ = 100;
   std::uint64_t seed_ = 0;
@@ -115,38 +189,23 @@ class Shower {
       auto document = base::to_document(learned);
       document["throughput"].erase("members");
       document["memory"].erase("members");
+      if (learned.accuracy) {
+        document["accuracy"]["model"].erase("members");
+      }
       print_json(document);
       return;
     }
-    std::cout << fmt::format(
-                     "{} plans on {} graphs\nheld-out R2: throughput {:.3f}, memory {:.3f} (of "
-                     "logarithms)\n",
-                     learned.samples, learned.graphs.size(), learned.throughput.held_out_r2,
-                     learned.memory.held_out_r2)
-              << inputs_table(learned);
+    std::cout << summary(learned);
+    if (learned.has_speed()) {
+      std::cout << inputs_table(learned.inputs,
+                                {{"throughput", &learned.throughput}, {"memory", &learned.memory}});
+    }
+    if (const auto& accuracy = learned.accuracy) {
+      std::cout << inputs_table(accuracy->inputs, {{"accuracy", &accuracy->model}});
+    }
   }
 
  private:
-  static std::string inputs_table(const Learned& learned) {
-    std::vector<std::size_t> order(learned.inputs.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    const auto weight = [&](std::size_t i) {
-      return learned.throughput.importance[i] + learned.memory.importance[i];
-    };
-    std::stable_sort(order.begin(), order.end(),
-                     [&](std::size_t a, std::size_t b) { return weight(a) > weight(b); });
-    Table table({"input", "least", "most", "for throughput", "for memory"});
-    for (const std::size_t i : order) {
-      const auto& input = learned.inputs[i];
-      if (weight(i) > 0) {
-        table.add_row({input.name, fmt::format("{:g}", input.least), fmt::format("{:g}", input.most),
-                       format_percent(learned.throughput.importance[i]),
-                       format_percent(learned.memory.importance[i])});
-      }
-    }
-    return table.text();
-  }
-
   CLI::App& app_;
   std::string file_;
   bool json_ = false;
@@ -169,54 +228,96 @@ class Predictor {
   void run() const {
     const auto learned = tuner::read_learned(file_);
     const auto profile = profiles::read_profile(profile_);
-    std::vector<plan::Plan> plans;
+    const auto& workload = profile.workload;
+    std::optional<tuner::AccuracyPredictor> accuracy;
+    if (learned.accuracy) {
+      accuracy.emplace(*learned.accuracy, tuner::sizes_of(workload), workload.job);
+    }
+    std::vector<Row> rows;
     std::vector<std::vector<double>> inputs;
     for (const auto& plan : plans_ == "all" ? plan::runnable_presets() : plans_of(plans_)) {
-      plans.push_back(sim::resolve_on(profile, plan));
-      inputs.push_back(tuner::learned_inputs(profile, plans.back()));
+      rows.push_back({sim::resolve_on(profile, plan), {}, {}});
+      inputs.push_back(tuner::learned_inputs(profile, rows.back().plan));
+      if (accuracy) {
+        rows.back().accuracy = accuracy->of(rows.back().plan);
+      }
     }
-    const auto forecasts = tuner::forecast(learned, inputs);
+    if (learned.has_speed()) {
+      const auto forecasts = tuner::forecast(learned, inputs);
+      for (std::size_t i = 0; i < rows.size(); ++i) {
+        rows[i].speed = forecasts[i];
+      }
+    }
     if (json_) {
-      print_json(document(profile, plans, forecasts));
+      print_json(document(profile, rows));
     } else {
-      print(profile, plans, forecasts);
+      print(profile, rows);
     }
   }
 
  private:
+  /// A plan and what is predicted of it, as far as it was learned.
+  struct Row {
+    plan::Plan plan;
+    std::optional<tuner::LearnedForecast> speed;
+    std::optional<tuner::AccuracyForecast> accuracy;
+
+    std::vector<std::string> outside() const {
+      std::vector<std::string> texts;
+      if (speed) {
+        texts = speed->outside;
+      }
+      if (accuracy) {
+        texts.insert(texts.end(), accuracy->outside.begin(), accuracy->outside.end());
+      }
+      return texts;
+    }
+  };
+
   static double epoch_s(const profiles::Profile& profile, const tuner::LearnedForecast& forecast) {
     return static_cast<double>(profile.workload.batches) / forecast.batches_per_s;
   }
 
-  static void print(const profiles::Profile& profile, const std::vector<plan::Plan>& plans,
-                    const std::vector<tuner::LearnedForecast>& forecasts) {
-    Table table({"plan", "epoch", "+-", "memory", "+-", "simulated"});
+  static void print(const profiles::Profile& profile, const std::vector<Row>& rows) {
+    Table table({"plan", "epoch", "+-", "memory", "+-", "accuracy", "+-", "simulated"});
     std::string outside;
-    for (std::size_t i = 0; i < plans.size(); ++i) {
-      const auto& one = forecasts[i];
-      table.add_row({plans[i].name, format_seconds(epoch_s(profile, one)),
-                     format_percent(one.batches_per_s_error), format_bytes(one.memory_bytes),
-                     format_percent(one.memory_error),
-                     format_seconds(sim::predict_quickly(profile, plans[i]).epoch_s)});
-      for (const auto& text : one.outside) {
-        outside += fmt::format("not learned: {}, {}\n", plans[i].name, text);
+    for (const Row& row : rows) {
+      std::vector<std::string> cells = {row.plan.name, "-", "-", "-", "-", "-", "-"};
+      if (const auto& speed = row.speed) {
+        cells[1] = format_seconds(epoch_s(profile, *speed));
+        cells[2] = format_percent(speed->batches_per_s_error);
+        cells[3] = format_bytes(speed->memory_bytes);
+        cells[4] = format_percent(speed->memory_error);
+      }
+      if (const auto& accuracy = row.accuracy) {
+        cells[5] = format_percent(accuracy->accuracy);
+        cells[6] = format_percent(accuracy->error);
+      }
+      cells.push_back(format_seconds(sim::predict_quickly(profile, row.plan).epoch_s));
+      table.add_row(cells);
+      for (const auto& text : row.outside()) {
+        outside += fmt::format("not learned: {}, {}\n", row.plan.name, text);
       }
     }
     std::cout << table.text() << outside;
   }
 
-  static base::Json document(const profiles::Profile& profile, const std::vector<plan::Plan>& plans,
-                             const std::vector<tuner::LearnedForecast>& forecasts) {
+  static base::Json document(const profiles::Profile& profile, const std::vector<Row>& all) {
     base::Json rows = base::Json::array();
-    for (std::size_t i = 0; i < plans.size(); ++i) {
-      const auto& one = forecasts[i];
-      rows.push_back({{"plan", plans[i].name},
-                      {"epoch_s", epoch_s(profile, one)},
-                      {"epoch_error", one.batches_per_s_error},
-                      {"memory_bytes", one.memory_bytes},
-                      {"memory_error", one.memory_error},
-                      {"simulated_s", sim::predict_quickly(profile, plans[i]).epoch_s},
-                      {"outside", one.outside}});
+    for (const Row& row : all) {
+      base::Json json = {{"plan", row.plan.name},
+                         {"simulated_s", sim::predict_quickly(profile, row.plan).epoch_s},
+                         {"outside", row.outside()}};
+      if (const auto& speed = row.speed) {
+        json.update({{"epoch_s", epoch_s(profile, *speed)},
+                     {"epoch_error", speed->batches_per_s_error},
+                     {"memory_bytes", speed->memory_bytes},
+                     {"memory_error", speed->memory_error}});
+      }
+      if (const auto& accuracy = row.accuracy) {
+        json.update({{"accuracy", accuracy->accuracy}, {"accuracy_error", accuracy->error}});
+      }
+      rows.push_back(json);
     }
     return {{"schema", "gnomon.forecasts/1"}, {"rows", rows}};
   }

@@ -81,8 +81,15 @@ Action add_tune(CLI::App& app) {
   app.add_option("--host-memory", options->tuning.limits.host_bytes, "The host's, likewise")
       ->transform(CLI::AsSizeValue(true));
   app.add_flag("--front", options->tuning.front,
-               "Find plans for less memory too, and print those that no other beats in time and memory");
+               "Find plans for less memory too, and print those that no other beats in time, memory "
+               "and (with --surrogate) accuracy");
   app.add_flag("--allow-approximate", options->tuning.approximate, "Plans too that change the training");
+  app.add_option(
+      "--surrogate", options->tuning.surrogate,
+      "What surrogate learn --runs wrote: predicts the accuracy of plans that change the training");
+  app.add_option("--accuracy-floor", options->tuning.accuracy_floor,
+                 "Least predicted accuracy of such plans, 0 to 1")
+      ->check(CLI::Range(0.0, 1.0));
   app.add_flag("--simulated", options->tuning.simulated, "Plans too that can only be simulated");
   app.add_flag("--json", options->json, "Print one JSON document");
   return [options] { tune(*options); };

@@ -110,6 +110,8 @@ TrainingResult train_with_table(const graph::Graph& graph, const TrainingRun& ru
     options.replay = runtime::read_orders(run.replay);
   }
   result.plan = run.plan;
+  result.graph = {graph.name, graph.num_vertices(), graph.num_edges(), graph.features.columns,
+                  std::ssize(graph.train)};
   int most_workers = 0;
   options.next_stretch = run.next_stretch;
   options.on_stretch = [&](const runtime::StretchReport& report) {
@@ -178,11 +180,12 @@ base::Json to_document(const TrainingRun& run, const TrainingResult& result) {
                       {"blocked_on_cpu_s", epoch.log.blocked_on_cpu_s},
                       {"blocked_on_device_s", epoch.log.blocked_on_device_s}});
   }
-  return {{"schema", "gnomon.training/1"},          {"data", run.data},
-          {"run", run.files.directory.string()},    {"job", base::write_value(run.job)},
-          {"plan", base::write_value(result.plan)}, {"epochs", epochs},
-          {"best_epoch", report.best_epoch},        {"valid_accuracy", report.valid_accuracy},
-          {"test_accuracy", report.test_accuracy},  {"weights_hash", report.weights_hash}};
+  return {{"schema", "gnomon.training/1"},           {"data", run.data},
+          {"run", run.files.directory.string()},     {"job", base::write_value(run.job)},
+          {"plan", base::write_value(result.plan)},  {"epochs", epochs},
+          {"best_epoch", report.best_epoch},         {"valid_accuracy", report.valid_accuracy},
+          {"test_accuracy", report.test_accuracy},   {"weights_hash", report.weights_hash},
+          {"graph", base::write_value(result.graph)}};
 }
 
 double TrainingResult::median_epoch_s() const {

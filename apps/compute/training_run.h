@@ -10,6 +10,7 @@
 #include "plan/job.h"
 #include "plan/plan.h"
 #include "runtime/trainer.h"
+#include "tuner/learned_accuracy.h"
 
 namespace gnomon::apps {
 
@@ -39,6 +40,7 @@ struct TrainingResult {
   runtime::TrainReport report;
   std::vector<EpochUse> use;  ///< of each epoch of the report
   plan::Plan plan;            ///< that trained last
+  tuner::GraphSizes graph;
 
   /// The middle one of the epochs' times: the first one also warms up. 0 without epochs.
   double median_epoch_s() const;

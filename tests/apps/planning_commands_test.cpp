@@ -8,6 +8,7 @@
 #include <sstream>
 #include <thread>
 
+#include "plan/job.h"
 #include "plan/plan.h"
 #include "program.h"
 
@@ -189,6 +190,92 @@ TEST_F(Planning, CorrectionsChangeWhatIsPredictedAndAreTold) {
   profile["corrections"]["train"]["ratio"] = -1;
   place.write("wrong.json", profile.dump());
   expect_one_line(run({"tune", "wrong.json"}), "wrong.json: corrections.train.ratio: -1 is out of range");
+}
+
+/// A machine with a GPU whose cache holds a part of the rows, so that leaning towards it saves time.
+base::Json cached_profile() {
+  auto profile = small_profile();
+  profile["machine"]["device"] = {
+      {"kind", "cuda"}, {"memory_bytes", 4e9}, {"memory_bandwidth_bytes_per_s", 5e11}};
+  profile["machine"]["link"] = {{"bandwidth_bytes_per_s", 1e10}};
+  profile["machine"]["cpu"]["memory_bytes"] = 6.4e10;
+  profile["machine"]["cpu"]["cores"] = 2;
+  auto& workload = profile["workload"];
+  workload["graph"] = "g";
+  workload["batches"] = 4;  // few buffers to choose from
+  workload["vertices"] = 10000000;
+  workload["edges"] = 120000000;
+  workload["feature_columns"] = 256;
+  workload["feature_row_bytes"] = 1024;
+  workload["train_vertices"] = 60000;
+  workload["batch_vertices"] = 20000;
+  workload["batch_edges"] = 50000;
+  workload["batch_bytes"] = 2.1e7;
+  workload["device_batch_link_s"] = 0.012;
+  workload["features"] = {{"skew", 0.4}};
+  workload["topology"] = {{"skew", 0.4}};
+  return profile;
+}
+
+/// A run's document in a directory of its own: the accuracy falls with the bias.
+void write_run(const Workplace& place, const std::string& name, double bias, double noise) {
+  plan::Plan plan = plan::find_plan("device");
+  plan.bias = bias;
+  plan.exact = bias == 1;
+  plan.cache.policy = plan::CachePolicy::out_degree;
+  std::filesystem::create_directory(place.path() / name);
+  const auto profile = cached_profile();
+  const base::Json job =
+      profile["workload"].contains("job") ? profile["workload"]["job"] : base::write_value(plan::Job{});
+  place.write(name + "/report.json", base::Json{{"schema", "gnomon.training/1"},
+                                                {"job", job},
+                                                {"plan", base::write_value(plan)},
+                                                {"test_accuracy", 0.9 - 0.01 * std::log2(bias) + noise},
+                                                {"graph",
+                                                 {{"name", "g"},
+                                                  {"vertices", 10000000},
+                                                  {"edges", 120000000},
+                                                  {"feature_columns", 256},
+                                                  {"train_vertices", 60000}}}}
+                                         .dump());
+}
+
+TEST_F(Planning, AccuracyOfRecordedRunsLimitsApproximatePlans) {
+  place.write("gpu.json", cached_profile().dump());
+  std::vector<std::string> learn = {"surrogate", "learn", "-o", "s.json", "--runs"};
+  for (int run_number = 0; run_number < 14; ++run_number) {
+    const std::string name = "run" + std::to_string(run_number);
+    write_run(place, name, std::pow(2, run_number % 7), 0.0005 * (run_number / 7));
+    learn.push_back(name);
+  }
+  const auto learned = run(learn);
+  ASSERT_EQ(learned.code, 0) << learned.error;
+  EXPECT_THAT(learned.out, HasSubstr("accuracy from 14 runs on 1 graphs"));
+  EXPECT_THAT(run({"surrogate", "show", "s.json"}).out, HasSubstr("plan.bias"));
+  const auto predicted =
+      document({"surrogate", "predict", "s.json", "gpu.json", "--plan", "device"})["rows"][0];
+  EXPECT_NEAR(predicted["accuracy"].get<double>(), 0.9, 0.01);
+  const auto most_bias = [&](double floor) {
+    const auto found =
+        run({"tune", "gpu.json", "--allow-approximate", "--simulated", "--surrogate", "s.json",
+             "--accuracy-floor", std::to_string(floor), "--front", "--budget", "30", "--json"});
+    EXPECT_EQ(found.code, 0) << found.error;
+    const auto tuning = base::Json::parse(found.out);
+    EXPECT_NEAR(tuning["accuracy"]["exact"].get<double>(), 0.9, 0.01);
+    EXPECT_GT(tuning["hypervolume"].get<double>(), 0);
+    double most = 1;
+    for (const auto& point : tuning["front"]) {
+      EXPECT_GE(point["accuracy"].get<double>(), std::min(0.89, floor));
+      most = std::max(most, point["plan"].value("bias", 1.0));
+    }
+    return most;
+  };
+  EXPECT_LE(most_bias(0.875), 8);
+  EXPECT_GT(most_bias(0.5), 1);
+  const auto text = run({"tune", "gpu.json", "--allow-approximate", "--simulated", "--surrogate", "s.json"});
+  EXPECT_THAT(text.out, HasSubstr("predictions are off by"));
+  expect_one_line(run({"tune", "gpu.json", "--surrogate", "s.json"}), "--allow-approximate");
+  expect_one_line(run({"tune", "gpu.json", "--allow-approximate", "--accuracy-floor", "0.8"}), "--surrogate");
 }
 
 TEST_F(Planning, SurrogatesAreLearnedShownAndUsed) {

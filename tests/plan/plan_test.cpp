@@ -151,6 +151,19 @@ TEST(Plan, SaysWhichFieldTheRuntimeCannotExecute) {
   EXPECT_EQ(why_simulated_only(find_plan("pytorch-direct")), "prepare_share above 0");
   EXPECT_EQ(why_simulated_only(find_plan("gas")), "embeddings.reuse \"all\"");
   EXPECT_LT(runnable_presets().size(), presets().size());
+  auto leaning = find_plan("gnomon");
+  leaning.exact = false;
+  leaning.bias = 4;
+  EXPECT_EQ(why_simulated_only(leaning), "bias above 1 without a cache");
+  leaning.cache.policy = CachePolicy::out_degree;
+  EXPECT_EQ(why_simulated_only(leaning), "cache.policy \"out_degree\"") << "all vertices alike";
+  leaning.cache.budget = 0.1;
+  EXPECT_EQ(why_simulated_only(leaning), "");
+  leaning.cache.topology = true;
+  EXPECT_EQ(why_simulated_only(leaning), "cache.policy \"out_degree\"");
+  leaning.cache.topology = false;
+  leaning.bias = 1;
+  EXPECT_EQ(why_simulated_only(leaning), "cache.policy \"out_degree\"");
 }
 
 TEST(Plan, MoreDevicesThanThereAreAreRefused) {

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tuner/boosted_trees.h"
+
+namespace gnomon::tuner {
+
+/// What models learn: rows of inputs, a value for each, and the group that it is held out with.
+struct LearningRows {
+  std::vector<std::vector<double>> rows;
+  std::vector<double> values;
+  std::vector<std::string> groups;
+};
+
+/// How far models are from what they were not shown.
+struct HeldOut {
+  double r2 = 0;         ///< 1 - squared errors over squared distances from the mean
+  double rms_error = 0;  ///< root of the mean squared error
+};
+
+/// Trains models that each do without a fifth of the groups (without one where there are fewer than five),
+/// and asks them about these. There must be two groups or more.
+HeldOut hold_out(const LearningRows& all, const TreesOptions& options);
+
+}  // namespace gnomon::tuner
