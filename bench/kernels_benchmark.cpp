@@ -48,8 +48,8 @@ const std::vector<graph::VertexId>& order() {
 class BatchStream {
  public:
   explicit BatchStream(const benchmark::State& state, Draws draws = Draws::uniform,
-                       EdgeIds edge_ids = EdgeIds::leave_out)
-      : sampler_(view_of(rmat(), draws), {15, 10, 5}, edge_ids),
+                       EdgeIds edge_ids = EdgeIds::leave_out, int threads_a_batch = 1)
+      : sampler_(view_of(rmat(), draws), {15, 10, 5}, edge_ids, {threads_a_batch, {}}),
         next_(state.thread_index()),
         stride_(state.threads()) {}
   const MiniBatch& next() {
@@ -77,6 +77,11 @@ void sample_from(benchmark::State& state, BatchStream stream) {
 void sample(benchmark::State& state) { sample_from(state, BatchStream(state)); }
 void sample_with_edge_ids(benchmark::State& state) {
   sample_from(state, BatchStream(state, Draws::uniform, EdgeIds::keep));
+}
+/// One batch at a time, shared by as many threads as the argument says.
+void sample_split(benchmark::State& state) {
+  sample_from(state,
+              BatchStream(state, Draws::uniform, EdgeIds::leave_out, static_cast<int>(state.range(0))));
 }
 /// Reads the whole list of every vertex in every hop: on this graph some hundred edges for each drawn.
 void sample_by_weight(benchmark::State& state) { sample_from(state, BatchStream(state, Draws::by_weight)); }
@@ -120,6 +125,7 @@ void spmm_mean(benchmark::State& state) {
 }
 
 BENCHMARK(sample)->ThreadRange(1, 8)->UseRealTime()->Unit(benchmark::kMillisecond);
+BENCHMARK(sample_split)->DenseRange(1, 2)->Arg(4)->UseRealTime()->Unit(benchmark::kMillisecond);
 BENCHMARK(sample_with_edge_ids)->ThreadRange(1, 2)->UseRealTime()->Unit(benchmark::kMillisecond);
 BENCHMARK(sample_by_weight)->ThreadRange(1, 2)->UseRealTime()->Unit(benchmark::kMillisecond);
 BENCHMARK(gather)->ThreadRange(1, 8)->UseRealTime()->Unit(benchmark::kMillisecond);

@@ -59,10 +59,8 @@ void copy_batch(const BatchData& from, BatchData& to) {
   copy_with_slack(from.degrees, to.degrees);
 }
 
-void gather_degrees(const graph::Graph& graph, std::span<const graph::VertexId> vertices,
-                    std::vector<float>& degrees) {
-  kernels::resize_with_slack(degrees, vertices.size());
-  std::transform(vertices.begin(), vertices.end(), degrees.begin(),
+void gather_degrees(const graph::Graph& graph, std::span<const graph::VertexId> vertices, float* degrees) {
+  std::transform(vertices.begin(), vertices.end(), degrees,
                  [&](graph::VertexId vertex) { return static_cast<float>(graph.degree(vertex)); });
 }
 
@@ -73,10 +71,18 @@ void prepare_batch(const graph::Graph& graph, kernels::cpu::Sampler& sampler, co
   data.feature_type = graph.features.type;
   data.columns = graph.features.columns;
   data.features.resize(vertices.size() * static_cast<std::size_t>(graph.features.row_bytes()));
-  kernels::cpu::gather_rows(graph.features, vertices, data.features.data());
+  kernels::resize_with_slack(data.degrees, vertices.size());
+  base::Team& team = sampler.team();
+  team.step([&](int member) {
+    const auto [begin, end] = base::share_of(std::ssize(vertices), member, team.size());
+    const auto own =
+        std::span(vertices).subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
+    kernels::cpu::gather_rows(graph.features, own, data.features.data() + begin * graph.features.row_bytes());
+    gather_degrees(graph, own, data.degrees.data() + begin);
+  });
+  team.rest();
   kernels::resize_with_slack(data.labels, seeds.size());
   kernels::cpu::gather_labels(graph.labels, seeds, data.labels.data());
-  gather_degrees(graph, vertices, data.degrees);
 }
 
 }  // namespace gnomon::runtime

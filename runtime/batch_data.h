@@ -55,12 +55,12 @@ struct BatchData {
 /// Copies everything; `to`'s memory is reused and, where it must grow, has slack afterwards.
 void copy_batch(const BatchData& from, BatchData& to);
 
-/// Samples the mini-batch of `seeds` and gathers what belongs to it into `data`, whose memory is reused.
+/// Samples the mini-batch of `seeds` and gathers what belongs to it into `data`, whose memory is reused. The
+/// sampler's threads share both.
 void prepare_batch(const graph::Graph& graph, kernels::cpu::Sampler& sampler, const kernels::BatchKey& key,
                    std::span<const graph::VertexId> seeds, BatchData& data);
 
-/// The true in-degree of each vertex.
-void gather_degrees(const graph::Graph& graph, std::span<const graph::VertexId> vertices,
-                    std::vector<float>& degrees);
+/// Writes the true in-degree of each vertex.
+void gather_degrees(const graph::Graph& graph, std::span<const graph::VertexId> vertices, float* degrees);
 
 }  // namespace gnomon::runtime

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "kernels/cpu/sampler.h"
+#include "kernels/slack.h"
 
 namespace gnomon::runtime {
 namespace {
@@ -72,7 +73,8 @@ at::Tensor propagate_all(const graph::Graph& graph, const Layer& layer, const at
     seeds.resize(static_cast<std::size_t>(end - begin));
     std::iota(seeds.begin(), seeds.end(), begin);
     sampler.sample({}, seeds, batch);
-    gather_degrees(graph, batch.vertices, degrees);
+    kernels::resize_with_slack(degrees, batch.vertices.size());
+    gather_degrees(graph, batch.vertices, degrees.data());
     const auto sources = at::from_blob(batch.vertices.data(), {std::ssize(batch.vertices)}, at::kLong);
     const auto part =
         layer.propagate(projected.index_select(0, sources), {batch.blocks.front(), degrees}, nullptr);

@@ -23,18 +23,20 @@ namespace HWY_NAMESPACE {
 
 constexpr std::int64_t group_vertices = static_cast<std::int64_t>(hn::MaxLanes(LaneTag()));
 
-/// Draws the edges of a hop, chunk after chunk.
+/// Draws the edges of a hop's destinations, or of some of them, chunk after chunk. Counts from the first of
+/// them where each one's edges end.
 class Drawing {
  public:
-  Drawing(const Hop& hop, Workspace& work, Block& block)
+  /// `vertices` may be moved between calls, `ends` (of the block's indptr) may not.
+  Drawing(const Hop& hop, Workspace& work, const HugeArray<std::uint32_t>& vertices, Range destinations,
+          std::int64_t* ends)
       : hop_(hop),
         work_(work),
-        block_(block),
+        vertices_(vertices),
+        ends_(ends),
         indptr_(hop.topology->indptr.data()),
-        destinations_(work.size) {
-    block.num_destinations = destinations_;
-    resize_with_slack(block.indptr, static_cast<std::size_t>(destinations_) + 1);
-    block.indptr[0] = 0;
+        next_(destinations.begin),
+        destinations_(destinations.end) {
     const auto fanout = static_cast<std::int64_t>(std::max(hop.fanout, 1));
     per_chunk_ = std::clamp(chunk_edges / fanout / group_vertices * group_vertices, least_chunk_vertices,
                             chunk_vertices);
@@ -47,7 +49,7 @@ class Drawing {
     if (is_weighted()) {
       work.race.reserve(Race::room_for(static_cast<std::size_t>(fanout)), 0);
     }
-    prefetch_rows(0);
+    prefetch_rows(next_);
   }
 
   bool done() const { return next_ == destinations_; }
@@ -67,7 +69,7 @@ class Drawing {
 
   HWY_INLINE void prefetch_rows(std::int64_t from) const {
     for (std::int64_t v = from; v < std::min(from + per_chunk_, destinations_); ++v) {
-      __builtin_prefetch(indptr_ + work_.vertices[static_cast<std::size_t>(v)]);
+      __builtin_prefetch(indptr_ + vertices_[static_cast<std::size_t>(v)]);
     }
   }
 
@@ -82,7 +84,6 @@ class Drawing {
                  {work_.lane_ids.data() + v, work_.lane_degrees.data() + v, work_.positions.data()});
       edges = write_group(v, std::min(group_vertices, count - v), edges);
     }
-    drawn_ += edges - begin;
     next_ += count;
     return static_cast<std::size_t>(edges - begin);
   }
@@ -91,7 +92,7 @@ class Drawing {
   HWY_INLINE void read_rows(std::int64_t count) {
     for (std::int64_t v = 0; v < count; ++v) {
       const auto i = static_cast<std::size_t>(v);
-      const std::uint32_t id = work_.vertices[static_cast<std::size_t>(next_ + v)];
+      const std::uint32_t id = vertices_[static_cast<std::size_t>(next_ + v)];
       const std::int64_t first = indptr_[id];
       const std::int64_t degree = indptr_[id + std::size_t{1}] - first;
       work_.lane_ids[i] = id;
@@ -105,7 +106,6 @@ class Drawing {
   // the graph.
   HWY_INLINE std::uint64_t* write_group(std::int64_t from, std::int64_t count, std::uint64_t* edges) {
     const int fanout = hop_.fanout;
-    std::int64_t total = block_.indptr[static_cast<std::size_t>(next_ + from)];
     for (std::int64_t lane = 0; lane < count; ++lane) {
       const auto v = static_cast<std::size_t>(from + lane);
       const auto first = static_cast<std::uint64_t>(work_.firsts[v]);
@@ -120,8 +120,8 @@ class Drawing {
       }
       const std::int64_t taken = std::min<std::int64_t>(degree, fanout);
       edges += taken;
-      total += taken;
-      block_.indptr[static_cast<std::size_t>(next_) + v + 1] = total;
+      drawn_ += taken;
+      ends_[next_ + from + lane] = drawn_;
     }
     return edges;
   }
@@ -150,7 +150,7 @@ class Drawing {
       const std::int64_t end = first + work_.degrees[static_cast<std::size_t>(v)];
       edges = end - first <= hop_.fanout ? take_positive(weights, first, end, edges)
                                          : run_race(hop_, weights, {first, end}, race, edges);
-      block_.indptr[static_cast<std::size_t>(next_ + v) + 1] = drawn_ + (edges - begin);
+      ends_[next_ + v] = drawn_ + (edges - begin);
     }
     drawn_ += edges - begin;
     next_ += count;
@@ -172,7 +172,7 @@ class Drawing {
     const float* weights = is_weighted() ? hop_.topology->weights.data() : nullptr;
     std::uint64_t* end = edges;
     while (next_ < destinations_ && end - edges < chunk_edges) {
-      const std::uint32_t id = work_.vertices[static_cast<std::size_t>(next_)];
+      const std::uint32_t id = vertices_[static_cast<std::size_t>(next_)];
       const std::int64_t first = indptr_[id] + within_;
       const std::int64_t left = indptr_[id + std::size_t{1}] - first;
       const std::int64_t taken = std::min(left, chunk_edges - (end - edges));
@@ -182,7 +182,7 @@ class Drawing {
       drawn_ += end - before;
       within_ = taken == left ? 0 : within_ + taken;
       if (taken == left) {
-        block_.indptr[static_cast<std::size_t>(++next_)] = drawn_;
+        ends_[next_++] = drawn_;
         prefetch_row(next_ + 32);
       }
     }
@@ -198,7 +198,7 @@ class Drawing {
 
   HWY_INLINE void prefetch_row(std::int64_t v) const {
     if (v < destinations_) {
-      __builtin_prefetch(indptr_ + work_.vertices[static_cast<std::size_t>(v)]);
+      __builtin_prefetch(indptr_ + vertices_[static_cast<std::size_t>(v)]);
     }
   }
 
@@ -206,14 +206,52 @@ class Drawing {
 
   const Hop& hop_;
   Workspace& work_;
-  Block& block_;
+  const HugeArray<std::uint32_t>& vertices_;
+  std::int64_t* ends_;
   const std::int64_t* indptr_;
+  std::int64_t next_;  ///< destination
   std::int64_t destinations_;
   std::int64_t per_chunk_ = 0;
   std::size_t most_edges_ = 0;
-  std::int64_t next_ = 0;    ///< destination
   std::int64_t within_ = 0;  ///< how many of its neighbours were taken already (all neighbours only)
   std::int64_t drawn_ = 0;
+};
+
+template <class T>
+void move_to_front(HugeArray<T>& array, std::size_t from, std::size_t count) {
+  std::memmove(array.data(), array.data() + from, count * sizeof(T));
+}
+
+/// Drawn edges that wait for their neighbours to be read. Each is known far_ahead edges before its turn, so
+/// that memory can be asked for it.
+class Waiting {
+ public:
+  Waiting(Workspace& work, std::size_t most_drawn) : edges_(work.edges) {
+    edges_.reserve(most_drawn + 3 * far_ahead, 0);
+  }
+
+  /// Draws until more than far_ahead edges wait, or the last is drawn; returns how many are to be read now.
+  HWY_ATTR std::size_t fill(Drawing& drawing) {
+    while (!drawing.done() && held_ <= far_ahead) {
+      held_ += drawing.draw(edges_.data() + held_);
+    }
+    if (!drawing.done()) {
+      return held_ - far_ahead;
+    }
+    std::fill_n(edges_.data() + held_, far_ahead, held_ > 0 ? edges_[0] : 0);
+    return held_;
+  }
+  std::size_t held() const { return held_; }
+  const std::uint64_t* edges() const { return edges_.data(); }
+  /// The first `count` have been read.
+  void drop(std::size_t count) {
+    held_ -= count;
+    move_to_front(edges_, count, far_ahead);
+  }
+
+ private:
+  HugeArray<std::uint64_t>& edges_;
+  std::size_t held_ = 0;
 };
 
 /// Takes drawn edges through three steps, each some edges behind the one before: ask memory for the
@@ -223,45 +261,24 @@ template <class Index>
 class Pipeline {
  public:
   Pipeline(const Index* indices, Workspace& work, std::size_t most_drawn) : indices_(indices), work_(work) {
-    const std::size_t capacity = most_drawn + 2 * far_ahead;
-    work.edges.reserve(capacity, 0);
+    const std::size_t capacity = most_drawn + 3 * far_ahead;
     work.ids.reserve(capacity, 0);
     work.homes.reserve(capacity, 0);
   }
 
-  std::size_t held() const { return held_; }
-  /// Where drawn edges are to be written, and how many were.
-  std::uint64_t* end() { return work_.edges.data() + held_; }
-  void add(std::size_t count) { held_ += count; }
-
-  /// Numbers all edges held but the last far_ahead, or to the last one; writes their local ids to `out`,
-  /// which edges they are to `edge_ids` unless it is null, and returns how many. Before the last call more
-  /// than far_ahead edges must be held.
-  HWY_ATTR std::size_t run(bool to_the_end, std::int32_t* out, std::int64_t* edge_ids) {
-    if (to_the_end) {
-      std::fill_n(end(), far_ahead, held_ > 0 ? work_.edges[0] : 0);
-    }
-    const std::size_t count = to_the_end ? held_ : held_ - far_ahead;
-    if (count == 0) {
-      return 0;
-    }
+  /// Numbers the first `count` > 0 of the edges that wait; writes their local ids to `out`.
+  HWY_ATTR void run(const Waiting& waiting, std::size_t count, std::int32_t* out) {
     const bool moved = make_room(work_, count);
     Numbering table = numbering_of(work_);
     if (!started_) {
-      start(table);
+      start(waiting.edges(), table);
     } else if (moved) {
       std::transform(work_.ids.data(), work_.ids.data() + near_ahead, work_.homes.data(),
                      [&](std::uint32_t id) { return table.home_of(id); });
     }
-    number(count, table, out);
-    if (edge_ids != nullptr) {
-      std::memcpy(edge_ids, work_.edges.data(), count * sizeof(std::int64_t));
-    }
-    held_ -= count;
-    move_to_front(work_.edges, count, far_ahead);
+    number(waiting.edges(), count, table, out);
     move_to_front(work_.ids, count, near_ahead);
     move_to_front(work_.homes, count, near_ahead);
-    return count;
   }
 
  private:
@@ -272,19 +289,18 @@ class Pipeline {
     table.prefetch(*home);
   }
 
-  HWY_ATTR void start(const Numbering& table) {
+  HWY_ATTR void start(const std::uint64_t* edges, const Numbering& table) {
     for (std::size_t e = 0; e < far_ahead; ++e) {
-      __builtin_prefetch(indices_ + work_.edges[e]);
+      __builtin_prefetch(indices_ + edges[e]);
     }
     for (std::size_t e = 0; e < near_ahead; ++e) {
-      read(work_.edges[e], indices_, table, &work_.ids[e], &work_.homes[e]);
+      read(edges[e], indices_, table, &work_.ids[e], &work_.homes[e]);
     }
     started_ = true;
   }
 
-  HWY_ATTR void number(std::size_t count, Numbering table, std::int32_t* out) {
+  HWY_ATTR void number(const std::uint64_t* edges, std::size_t count, Numbering table, std::int32_t* out) {
     const Index* indices = indices_;
-    const std::uint64_t* edges = work_.edges.data();
     std::uint32_t* ids = work_.ids.data();
     std::uint32_t* homes = work_.homes.data();
     for (std::size_t e = 0; e < count; ++e) {
@@ -295,41 +311,32 @@ class Pipeline {
     work_.size = static_cast<std::int64_t>(table.size);
   }
 
-  template <class T>
-  static void move_to_front(HugeArray<T>& array, std::size_t from, std::size_t count) {
-    std::memmove(array.data(), array.data() + from, count * sizeof(T));
-  }
-
   const Index* indices_;
   Workspace& work_;
-  std::size_t held_ = 0;
   bool started_ = false;
 };
 
 template <class Index>
 HWY_ATTR void sample_hop_of(const Hop& hop, const Index* indices, Workspace& work, Block& block) {
-  Drawing drawing(hop, work, block);
-  Pipeline<Index> pipeline(indices, work, drawing.most_edges() + far_ahead);
+  begin_block(work.size, block);
+  Drawing drawing(hop, work, work.vertices, {0, work.size}, block.indptr.data() + 1);
+  Waiting waiting(work, drawing.most_edges());
+  Pipeline<Index> pipeline(indices, work, drawing.most_edges());
   const std::size_t room_before = block.indices.capacity();
   const std::size_t edge_room_before = block.edge_ids.capacity();
   std::size_t numbered = 0;
-  while (true) {
-    while (!drawing.done() && pipeline.held() <= far_ahead) {
-      const std::size_t drawn = drawing.draw(pipeline.end());
-      pipeline.add(drawn);
+  while (const std::size_t count = waiting.fill(drawing)) {
+    if (block.indices.size() < numbered + waiting.held()) {
+      resize_with_slack(block.indices, numbered + waiting.held());
     }
-    if (block.indices.size() < numbered + pipeline.held()) {
-      resize_with_slack(block.indices, numbered + pipeline.held());
+    pipeline.run(waiting, count, block.indices.data() + numbered);
+    if (hop.edge_ids) {
+      kernels::make_room(block.edge_ids, numbered + waiting.held());
+      block.edge_ids.resize(numbered);
+      block.edge_ids.insert(block.edge_ids.end(), waiting.edges(), waiting.edges() + count);
     }
-    if (hop.edge_ids && block.edge_ids.size() < numbered + pipeline.held()) {
-      resize_with_slack(block.edge_ids, numbered + pipeline.held());
-    }
-    const bool last = drawing.done();
-    numbered += pipeline.run(last, block.indices.data() + numbered,
-                             hop.edge_ids ? block.edge_ids.data() + numbered : nullptr);
-    if (last) {
-      break;
-    }
+    waiting.drop(count);
+    numbered += count;
   }
   block.indices.resize(numbered);
   block.edge_ids.resize(hop.edge_ids ? numbered : 0);
@@ -342,13 +349,18 @@ HWY_ATTR void sample_hop_of(const Hop& hop, const Index* indices, Workspace& wor
   block.num_sources = work.size;
 }
 
-inline void sample_hop_with(const Hop& hop, Workspace& work, Block& block) {
-  const Topology& topology = *hop.topology;
+/// Calls `work` with the topology's indices, narrow or wide.
+template <class Work>
+HWY_INLINE void with_indices(const Topology& topology, Work work) {
   if (topology.narrow_indices.data() != nullptr) {
-    sample_hop_of(hop, topology.narrow_indices.data(), work, block);
+    work(topology.narrow_indices.data());
   } else {
-    sample_hop_of(hop, topology.indices.data(), work, block);
+    work(topology.indices.data());
   }
+}
+
+inline void sample_hop_with(const Hop& hop, Workspace& work, Block& block) {
+  with_indices(*hop.topology, [&](const auto* indices) { sample_hop_of(hop, indices, work, block); });
 }
 
 inline HWY_ATTR std::size_t add_seeds_with(const std::int64_t* seeds, std::size_t count, Workspace& work) {

@@ -3,6 +3,8 @@
 #include <limits>
 
 #include "base/error.h"
+#include "kernels/cpu/split.h"
+#include "kernels/slack.h"
 
 // Compiled once for each instruction set by Google Highway, which picks the best at run time. SSSE3 and SSE4
 // are left out: where there is no AVX2, one vertex after another serves.
@@ -12,6 +14,7 @@
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
 #include "kernels/cpu/hop-inl.h"
+#include "kernels/cpu/split-inl.h"
 
 #if HWY_ONCE
 namespace gnomon::kernels::cpu {
@@ -20,6 +23,8 @@ HWY_EXPORT(clear_table_with);
 HWY_EXPORT(settle_with);
 HWY_EXPORT(add_seeds_with);
 HWY_EXPORT(sample_hop_with);
+HWY_EXPORT(draw_part_with);
+HWY_EXPORT(number_part_with);
 
 void clear_table(SlotTable& table, std::int64_t members) {
   HWY_DYNAMIC_DISPATCH(clear_table_with)(table, members);
@@ -33,6 +38,20 @@ std::size_t add_seeds(const std::int64_t* seeds, std::size_t count, Workspace& w
 
 void sample_hop(const Hop& hop, Workspace& work, Block& block) {
   HWY_DYNAMIC_DISPATCH(sample_hop_with)(hop, work, block);
+}
+
+void draw_part(const Hop& hop, const HugeArray<std::uint32_t>& vertices, Part& part, std::int64_t* ends) {
+  HWY_DYNAMIC_DISPATCH(draw_part_with)(hop, vertices, part, ends);
+}
+
+void number_part(std::span<Part> parts, std::size_t own) {
+  HWY_DYNAMIC_DISPATCH(number_part_with)(parts, own);
+}
+
+void begin_block(std::int64_t destinations, Block& block) {
+  block.num_destinations = destinations;
+  resize_with_slack(block.indptr, static_cast<std::size_t>(destinations) + 1);
+  block.indptr[0] = 0;
 }
 
 void check_batch_size(std::size_t vertices) {

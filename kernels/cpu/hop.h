@@ -75,6 +75,15 @@ struct Hop {
   bool edge_ids = false;  ///< whether the block's are asked for
 };
 
+/// Destinations `begin` to `end` - 1.
+struct Range {
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+};
+
+/// Readies a block for the edges of `destinations` vertices.
+void begin_block(std::int64_t destinations, Block& block);
+
 /// Adds `seeds`; returns how many came before the first that was there already.
 std::size_t add_seeds(const std::int64_t* seeds, std::size_t count, Workspace& work);
 void sample_hop(const Hop& hop, Workspace& work, Block& block);

@@ -7,6 +7,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "kernels/slack.h"
+
 namespace gnomon::kernels::cpu {
 
 /// Releases memory of allocate_huge.
@@ -53,6 +55,41 @@ class HugeArray {
  private:
   HugeMemory memory_;
   std::size_t capacity_ = 0;
+};
+
+/// A HugeArray that is filled bit by bit, batch after batch: when a batch made it grow, it has twice the room
+/// that was needed before the next one.
+template <class T>
+class GrowingArray {
+ public:
+  /// Room for `needed` elements; the first `used` are kept.
+  void make_room(std::size_t needed, std::size_t used) {
+    needed_ = std::max({needed_, needed, least});
+    if (needed > array_.capacity()) {
+      array_.reserve(with_slack(needed), used);
+      grew_ = true;
+    }
+  }
+  /// Ends a batch; what the array held is lost.
+  void settle() {
+    if (std::exchange(grew_, false)) {
+      array_.reserve(with_slack(needed_), 0);
+    }
+  }
+
+  const HugeArray<T>& array() const { return array_; }
+  T* data() { return array_.data(); }
+  const T* data() const { return array_.data(); }
+  T& operator[](std::size_t i) { return array_[i]; }
+  const T& operator[](std::size_t i) const { return array_[i]; }
+  std::size_t bytes() const { return array_.bytes(); }
+
+ private:
+  static constexpr std::size_t least = 1024;  ///< what small batches need varies much
+
+  HugeArray<T> array_;
+  std::size_t needed_ = 0;
+  bool grew_ = false;
 };
 
 }  // namespace gnomon::kernels::cpu

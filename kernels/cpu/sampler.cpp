@@ -35,22 +35,33 @@ void check_fanouts(const std::vector<int>& fanouts) {
 Sampler::Sampler(const graph::Graph& graph, std::vector<int> fanouts, EdgeIds edge_ids)
     : Sampler(view_of(graph), std::move(fanouts), edge_ids) {}
 
-Sampler::Sampler(Topology topology, std::vector<int> fanouts, EdgeIds edge_ids)
-    : topology_(std::move(topology)), fanouts_(std::move(fanouts)), edge_ids_(edge_ids) {
+Sampler::Sampler(Topology topology, std::vector<int> fanouts, EdgeIds edge_ids, const BatchThreads& threads)
+    : topology_(std::move(topology)),
+      fanouts_(std::move(fanouts)),
+      edge_ids_(edge_ids),
+      team_(std::make_unique<base::Team>(std::clamp(threads.count, 1, most_parts), threads.cores)) {
   check_fanouts(fanouts_);
   if (topology_.num_vertices() > most_narrow_vertices) {
     wide_.emplace(topology_, fanouts_, edge_ids == EdgeIds::keep);
+  } else if (team_->size() > 1) {
+    split_.emplace(topology_, fanouts_, edge_ids == EdgeIds::keep, *team_);
   }
 }
 
 void Sampler::sample(const BatchKey& key, std::span<const graph::VertexId> seeds, MiniBatch& batch) {
   check_seeds(seeds);
-  if (const std::size_t distinct =
-          wide_ ? wide_->sample(key, seeds, batch) : sample_narrow(key, seeds, batch);
-      distinct < seeds.size()) {
+  if (const std::size_t distinct = sample_checked(key, seeds, batch); distinct < seeds.size()) {
     refuse_seed(distinct,
                 "vertex " + std::to_string(seeds[distinct]) + " comes twice; seeds must be distinct");
   }
+}
+
+std::size_t Sampler::sample_checked(const BatchKey& key, std::span<const graph::VertexId> seeds,
+                                    MiniBatch& batch) {
+  if (wide_) {
+    return wide_->sample(key, seeds, batch);
+  }
+  return split_ ? split_->sample(key, seeds, batch) : sample_narrow(key, seeds, batch);
 }
 
 // Returns how many seeds came before the first that comes twice.
@@ -77,7 +88,10 @@ std::size_t Sampler::sample_narrow(const BatchKey& key, std::span<const graph::V
 }
 
 std::int64_t Sampler::bytes() const {
-  return wide_ ? wide_->bytes() : static_cast<std::int64_t>(work_.bytes());
+  if (wide_) {
+    return wide_->bytes();
+  }
+  return split_ ? split_->bytes() : static_cast<std::int64_t>(work_.bytes());
 }
 
 void Sampler::check_seeds(std::span<const graph::VertexId> seeds) const {

@@ -1,13 +1,16 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
+#include "base/team.h"
 #include "graph/graph.h"
 #include "kernels/block.h"
 #include "kernels/cpu/hop.h"
+#include "kernels/cpu/split_sampler.h"
 #include "kernels/cpu/topology.h"
 #include "kernels/cpu/wide_sampler.h"
 #include "kernels/sampling_rule.h"
@@ -17,8 +20,15 @@ namespace gnomon::kernels::cpu {
 /// With edge ids, every block says which edges of the graph it holds.
 enum class EdgeIds : std::uint8_t { leave_out, keep };
 
+/// Threads that share the work of each mini-batch. More of them than cores are of no use.
+struct BatchThreads {
+  int count = 1;           ///< the caller and count - 1 others; 1 to most_parts
+  std::vector<int> cores;  ///< thread i > 0 runs on cores[i] only; empty: where the system puts it
+};
+
 /// Samples mini-batches: k hops without replacement, then compaction to local ids. One Sampler serves one
-/// thread and keeps its memory from batch to batch; any number of them on one graph draw the same batches.
+/// thread and keeps its memory from batch to batch; any number of them on one graph draw the same batches,
+/// with however many threads each.
 class Sampler {
  public:
   /// `fanouts` from the seeds outwards, each -1 (all neighbours) or 1 … max_fanout; throws base::InputError
@@ -26,7 +36,8 @@ class Sampler {
   /// `storage` owns it. The graph's contents are trusted (graph::validate checks them).
   Sampler(const graph::Graph& graph, std::vector<int> fanouts, EdgeIds edge_ids = EdgeIds::leave_out);
   /// The same on a structure that many samplers share; the fastest on a resident_copy.
-  Sampler(Topology topology, std::vector<int> fanouts, EdgeIds edge_ids = EdgeIds::leave_out);
+  Sampler(Topology topology, std::vector<int> fanouts, EdgeIds edge_ids = EdgeIds::leave_out,
+          const BatchThreads& threads = {});
 
   /// The mini-batch of `seeds`: a pure function of (graph, key, seeds, fanouts). For every vertex and hop
   /// min(degree, fanout) distinct neighbours (positions of its list) are drawn by draw_positions; all of
@@ -42,15 +53,21 @@ class Sampler {
   /// largest batch that seeds, fanouts and graph allow.
   std::int64_t bytes() const;
 
+  /// The threads, for what else there is to do for a batch.
+  base::Team& team() { return *team_; }
+
  private:
+  std::size_t sample_checked(const BatchKey& key, std::span<const graph::VertexId> seeds, MiniBatch& batch);
   std::size_t sample_narrow(const BatchKey& key, std::span<const graph::VertexId> seeds, MiniBatch& batch);
   void check_seeds(std::span<const graph::VertexId> seeds) const;
 
   Topology topology_;
   std::vector<int> fanouts_;
   EdgeIds edge_ids_;
+  std::unique_ptr<base::Team> team_;
   Workspace work_;
-  std::optional<WideSampler> wide_;  ///< instead of all this when ids have more than 32 bits
+  std::optional<SplitSampler> split_;  ///< instead of it with several threads
+  std::optional<WideSampler> wide_;    ///< instead of both when ids have more than 32 bits
 };
 
 }  // namespace gnomon::kernels::cpu

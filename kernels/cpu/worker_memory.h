@@ -39,6 +39,9 @@ std::int64_t most_edges_under_way(std::span<const int> fanouts);
 /// graphs of at most 2^32 vertices.
 std::int64_t most_sampler_bytes(std::int64_t vertices, std::span<const int> fanouts);
 
+/// The same of a Sampler whose `threads` share each mini-batch of at most these sizes.
+std::int64_t most_split_bytes(const BatchSizes& sizes, std::span<const int> fanouts, int threads);
+
 /// The most that a batch takes in a worker's hands: structure, a row of `row_bytes` features and the degree
 /// of each vertex, labels of the seeds.
 std::int64_t most_batch_bytes(const BatchSizes& sizes, std::int64_t row_bytes);

@@ -61,17 +61,21 @@ class SteadyState : public ::testing::TestWithParam<Case> {
   std::int64_t most_batch_bytes() const {
     return kernels::cpu::most_batch_bytes(largest_batch(), graph_.features.row_bytes());
   }
-  std::int64_t most_sampler_bytes() const {
-    return kernels::cpu::most_sampler_bytes(largest_batch().num_vertices(), job_.fanouts);
-  }
+  void check_sampler(kernels::cpu::Sampler& sampler, std::int64_t most_bytes);
 
   graph::Graph graph_ = GetParam().graph();
   plan::Job job_;
 };
 
-TEST_P(SteadyState, OfASamplerAndASlot) {
-  kernels::cpu::Sampler sampler(kernels::cpu::resident_copy(graph_), job_.fanouts);
+/// Its threads count what each of them allocates by itself; what the caller sees is what a step returns to.
+void SteadyState::check_sampler(kernels::cpu::Sampler& sampler, std::int64_t most_bytes) {
   BatchData data;
+  std::vector<std::int64_t> counts(static_cast<std::size_t>(sampler.team().size()));
+  const auto allocations = [&] {
+    sampler.team().step(
+        [&](int member) { counts[static_cast<std::size_t>(member)] = allocations_of_this_thread(); });
+    return std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
+  };
   const auto batches =
       kernels::cpu::num_batches(static_cast<std::int64_t>(graph_.train.size()), job_.batch_size);
   ASSERT_GT(batches, 5);
@@ -79,10 +83,10 @@ TEST_P(SteadyState, OfASamplerAndASlot) {
   for (std::uint64_t epoch = 0; epoch < 4; ++epoch) {
     const auto seeds = kernels::cpu::epoch_order(graph_.train, job_.seed, epoch);
     for (std::int64_t batch = 0; batch < batches; ++batch) {  // the last one of an epoch is a small one
-      const auto before = allocations_of_this_thread();
+      const auto before = allocations();
       prepare_batch(graph_, sampler, {job_.seed, epoch, static_cast<std::uint64_t>(batch)},
                     batch_seeds(seeds, job_.batch_size, batch), data);
-      const auto allocated = allocations_of_this_thread() - before;
+      const auto allocated = allocations() - before;
       if (epoch == 0 && batch == 0) {
         EXPECT_GT(allocated, 0);  // the count works
       }
@@ -92,7 +96,18 @@ TEST_P(SteadyState, OfASamplerAndASlot) {
       EXPECT_LE(data.bytes(), most_batch_bytes());
     }
   }
-  EXPECT_LE(sampler.bytes(), most_sampler_bytes());
+  EXPECT_LE(sampler.bytes(), most_bytes);
+}
+
+TEST_P(SteadyState, OfASamplerAndASlot) {
+  kernels::cpu::Sampler sampler(kernels::cpu::resident_copy(graph_), job_.fanouts);
+  check_sampler(sampler, kernels::cpu::most_sampler_bytes(largest_batch().num_vertices(), job_.fanouts));
+}
+
+TEST_P(SteadyState, OfThreadsThatShareABatch) {
+  kernels::cpu::Sampler sampler(kernels::cpu::resident_copy(graph_), job_.fanouts,
+                                kernels::cpu::EdgeIds::leave_out, {3, {}});
+  check_sampler(sampler, kernels::cpu::most_split_bytes(largest_batch(), job_.fanouts, 3));
 }
 
 /// Two workers and the copying thread, one batch of each worker on its way at a time.

@@ -20,7 +20,7 @@ class CpuSampler {
   CpuSampler(const graph::Graph& graph, const std::vector<int>& fanouts,
              cpu::Draws draws = cpu::Draws::uniform, cpu::EdgeIds edge_ids = cpu::EdgeIds::leave_out)
       : sampler_(Path::narrow ? cpu::resident_copy(graph, draws) : cpu::view_of(graph, draws), fanouts,
-                 edge_ids) {
+                 edge_ids, {Path::threads, {}}) {
     choose_instruction_set(Path::instruction_set);
   }
   MiniBatch sample(const BatchKey& key, std::span<const graph::VertexId> seeds) {
@@ -33,10 +33,11 @@ class CpuSampler {
   MiniBatch batch_;
 };
 
-template <std::int64_t InstructionSet, bool Narrow>
+template <std::int64_t InstructionSet, bool Narrow, int Threads = 1>
 struct Path {
   static constexpr std::int64_t instruction_set = InstructionSet;
   static constexpr bool narrow = Narrow;
+  static constexpr int threads = Threads;
 };
 
 using Portable32 = CpuSampler<Path<HWY_SCALAR, true>>;
@@ -45,6 +46,8 @@ using Avx2With32 = CpuSampler<Path<HWY_AVX2, true>>;
 using Avx2With64 = CpuSampler<Path<HWY_AVX2, false>>;
 using Avx512With32 = CpuSampler<Path<HWY_AVX3, true>>;
 using Avx512With64 = CpuSampler<Path<HWY_AVX3, false>>;
+using Split32 = CpuSampler<Path<HWY_AVX3, true, 3>>;
+using Split64 = CpuSampler<Path<HWY_SCALAR, false, 2>>;
 
 /// The sampler of graphs of more than 2^32 vertices, on small ones; Sampler checks its inputs.
 class WideOnSmallIds {

@@ -12,6 +12,8 @@ INSTANTIATE_TYPED_TEST_SUITE_P(Avx2With32, WeightedContract, Avx2With32);
 INSTANTIATE_TYPED_TEST_SUITE_P(Avx2With64, WeightedContract, Avx2With64);
 INSTANTIATE_TYPED_TEST_SUITE_P(Avx512With32, WeightedContract, Avx512With32);
 INSTANTIATE_TYPED_TEST_SUITE_P(Avx512With64, WeightedContract, Avx512With64);
+INSTANTIATE_TYPED_TEST_SUITE_P(Split32, WeightedContract, Split32);
+INSTANTIATE_TYPED_TEST_SUITE_P(Split64, WeightedContract, Split64);
 INSTANTIATE_TYPED_TEST_SUITE_P(Wide, WeightedContract, WideOnSmallIds);
 
 double exponential_of(std::uint64_t bits) { return static_cast<double>(exponential(bits)) * 0x1p-57; }

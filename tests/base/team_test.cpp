@@ -1,0 +1,103 @@
+#include "base/team.h"
+
+#include <gtest/gtest.h>
+#include <sched.h>
+
+#include <atomic>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+#include <thread>
+
+#include "base/cores.h"
+
+namespace gnomon::base {
+namespace {
+
+TEST(Team, EveryMemberTakesPartInEveryStep) {
+  for (const int members : {1, 2, 5}) {
+    Team team(members);
+    EXPECT_EQ(team.size(), members);
+    std::vector<int> calls(static_cast<std::size_t>(members), 0);
+    for (int step = 1; step <= 2000; ++step) {
+      team.step([&](int member) { ++calls[static_cast<std::size_t>(member)]; });
+      // What the members wrote is seen by the caller after the step, and by all in the next.
+      ASSERT_EQ(calls, std::vector(static_cast<std::size_t>(members), step));
+    }
+  }
+}
+
+TEST(Team, MembersWorkAtOnce) {
+  Team team(3);
+  std::atomic<int> arrived{0};
+  team.step([&](int) {
+    ++arrived;
+    while (arrived < 3) {
+      std::this_thread::yield();
+    }
+  });
+  EXPECT_EQ(arrived, 3);
+}
+
+TEST(Team, WakesAfterItSlept) {
+  Team team(4);
+  std::atomic<int> calls{0};
+  for (int i = 0; i < 5; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    team.step([&](int member) {
+      if (member == i) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      }
+      ++calls;
+    });
+    EXPECT_EQ(calls, 4 * (i + 1));
+  }
+}
+
+TEST(Team, TheFirstErrorByNumberIsThrownAndTheNextStepRuns) {
+  Team team(4);
+  const auto thrown_by = [&](auto fails) {
+    try {
+      team.step([&](int member) {
+        if (fails(member)) {
+          throw std::runtime_error(std::to_string(member));
+        }
+      });
+    } catch (const std::runtime_error& error) {
+      return std::string(error.what());
+    }
+    return std::string("none");
+  };
+  EXPECT_EQ(thrown_by([](int member) { return member > 1; }), "2");
+  EXPECT_EQ(thrown_by([](int) { return true; }), "0");
+  EXPECT_EQ(thrown_by([](int) { return false; }), "none");
+}
+
+TEST(Team, MembersButTheCallerRunWhereTheyAreTold) {
+  const auto cores = allowed_core_numbers();
+  const std::vector<int> order(cores.rbegin(), cores.rend());
+  Team team(3, order);
+  std::vector<int> ran_on(3, -1);
+  team.step([&](int member) { ran_on[static_cast<std::size_t>(member)] = ::sched_getcpu(); });
+  EXPECT_EQ(ran_on[1], order[1 % order.size()]);
+  EXPECT_EQ(ran_on[2], order[2 % order.size()]);
+}
+
+TEST(Team, SharesCoverAllOnceAndDifferByOneAtMost) {
+  for (const std::int64_t count : {0L, 1L, 7L, 64L, 1001L}) {
+    for (const int parts : {1, 2, 3, 8, 100}) {
+      std::int64_t end = 0;
+      for (int part = 0; part < parts; ++part) {
+        const Share share = share_of(count, part, parts);
+        EXPECT_EQ(share.begin, end);
+        EXPECT_LE(share.end - share.begin, count / parts + 1);
+        EXPECT_GE(share.end - share.begin, count / parts);
+        end = share.end;
+      }
+      EXPECT_EQ(end, count);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace gnomon::base
