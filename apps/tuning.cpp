@@ -27,6 +27,11 @@ tuner::SpaceRequest request_of(const profiles::Profile& profile, const TuningOpt
   tuner::SpaceRequest request;
   request.cores = profiles::cores_of(profile);
   request.batches = profile.workload.batches;
+  for (const auto& point : profile.workload.cpu_batch_speedup) {
+    if (point.threads == 1 || point.value > 1) {
+      request.values["worker_threads"].push_back(std::to_string(point.threads));
+    }
+  }
   request.constraints.clear();
   if (!options.approximate) {
     request.constraints.push_back(tuner::exact_only());

@@ -62,6 +62,8 @@ void check_workers(const Plan& plan, const std::string& where) {
           "must be 0 when the route is \"device\"");
   require(plan.schedule != Schedule::sequential || plan.workers <= 1, where, "workers",
           "must be 0 or 1 when the schedule is \"sequential\"");
+  require(plan.worker_threads == 1 || plan.uses_workers(), where, "worker_threads",
+          "must be 1 when the plan has no CPU workers");
   require(plan.pinning == Pinning::none || plan.uses_workers(), where, "pinning",
           "\"cores\" pins CPU workers, and the plan has none; use \"none\"");
   require(

@@ -26,7 +26,7 @@ int default_workers(const Plan& plan, const Cores& cores) {
   if (plan.schedule == Schedule::sequential) {
     return 1;
   }
-  return std::max(1, cores.count - (cores.host_device ? plan.device_threads : 1));
+  return std::max(1, (cores.count - (cores.host_device ? plan.device_threads : 1)) / plan.worker_threads);
 }
 
 void resolve_devices(Plan& plan, const Cores& cores, const std::string& where) {
@@ -42,6 +42,9 @@ Plan resolve(Plan plan, const Cores& cores, const std::string& where) {
   check(plan, where);
   const std::string limit = " is more than this machine's " + std::to_string(cores.count) + " cores";
   require(plan.workers <= cores.count, where, "workers", std::to_string(plan.workers) + limit);
+  require(std::max(1, plan.workers) * plan.worker_threads <= cores.count, where, "worker_threads",
+          std::to_string(plan.worker_threads) + " for each of " + std::to_string(std::max(1, plan.workers)) +
+              " workers is more than this machine's " + std::to_string(cores.count) + " cores");
   require(plan.device_threads <= cores.count, where, "device_threads",
           std::to_string(plan.device_threads) + limit);
   resolve_devices(plan, cores, where);

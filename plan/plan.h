@@ -80,12 +80,13 @@ struct Plan {
   Route route = Route::cpu;
   Gather gather = Gather::sampler;
   Order order = Order::index;
-  bool exact = true;      ///< sees the same mini-batches as every other exact plan
-  int workers = 0;        ///< CPU workers; 0: what the machine's cores allow (resolve)
-  int cpu_buffer = 2;     ///< finished mini-batches the host holds beside those in the workers' hands
-  int device_buffer = 2;  ///< mini-batches the device holds beside the one in training
-  int look_ahead = 0;     ///< claim_ahead: a worker claims at least this far ahead of the training head; 0:
-                          ///< as far as the epoch's stage times ask for
+  bool exact = true;       ///< sees the same mini-batches as every other exact plan
+  int workers = 0;         ///< CPU workers; 0: what the machine's cores allow (resolve)
+  int worker_threads = 1;  ///< that share each of a worker's mini-batches
+  int cpu_buffer = 2;      ///< finished mini-batches the host holds beside those in the workers' hands
+  int device_buffer = 2;   ///< mini-batches the device holds beside the one in training
+  int look_ahead = 0;      ///< claim_ahead: a worker claims at least this far ahead of the training head; 0:
+                           ///< as far as the epoch's stage times ask for
   bool copy_during_device_batch =
       false;                ///< whether copies may start while the device reads host memory to prepare
   int handover_copies = 0;  ///< extra host copies of each CPU batch (worker processes hand over by copying)
@@ -131,6 +132,7 @@ struct Plan {
     f("order", self.order);
     f("exact", self.exact);
     f("workers", self.workers, base::Range{0, 4096});
+    f("worker_threads", self.worker_threads, base::Range{1, 256});
     f("cpu_buffer", self.cpu_buffer, base::Range{1, 4096});
     f("device_buffer", self.device_buffer, base::Range{1, 4096});
     f("look_ahead", self.look_ahead, base::Range{0, 1 << 20});

@@ -73,6 +73,7 @@ void check(const Profile& profile, const std::string& where) {
     throw InputError(path + ".device_batch_link_s", "a host device reads over no link; use 0");
   }
   check_scaling(workload.worker_efficiency, path + ".worker_efficiency");
+  check_scaling(workload.cpu_batch_speedup, path + ".cpu_batch_speedup");
   check_scaling(workload.train_speedup, path + ".train_speedup");
   check_scaling(workload.device_batch_speedup, path + ".device_batch_speedup");
   check_part(workload.parts.cpu_sample_s, workload.cpu_batch.mean_s, path + ".parts.cpu_sample_s",

@@ -294,7 +294,8 @@ struct WorkloadProfile {
   double device_batch_link_s =
       0;  ///< the part of device_batch in which it reads over the link (T_UVA); 0 for a host device
   std::vector<ScalingPoint>
-      worker_efficiency;                    ///< w workers do w * value / cpu_batch.mean_s batches a second
+      worker_efficiency;  ///< w workers do w * value / cpu_batch.mean_s batches a second
+  std::vector<ScalingPoint> cpu_batch_speedup;  ///< of a batch that so many threads of a worker share
   std::vector<ScalingPoint> train_speedup;  ///< train takes train.mean_s / value with so many device threads
   std::vector<ScalingPoint> device_batch_speedup;
   StageParts parts;
@@ -321,6 +322,7 @@ struct WorkloadProfile {
     f.required("train", self.train);
     f("device_batch_link_s", self.device_batch_link_s, base::non_negative);
     f("worker_efficiency", self.worker_efficiency);
+    f("cpu_batch_speedup", self.cpu_batch_speedup);
     f("train_speedup", self.train_speedup);
     f("device_batch_speedup", self.device_batch_speedup);
     f("parts", self.parts);

@@ -37,8 +37,22 @@ bool can_copy_features(const graph::Graph& graph) {
 }  // namespace
 
 std::vector<int> worker_cores(const plan::Plan& plan) {
-  return plan.pinning == plan::Pinning::cores ? base::pinning_order(base::allowed_cores())
-                                              : std::vector<int>{};
+  std::vector<int> cores;
+  for (int worker = 0; worker < plan.workers && plan.pinning == plan::Pinning::cores; ++worker) {
+    cores.push_back(thread_cores(plan, worker).front());
+  }
+  return cores;
+}
+
+std::vector<int> thread_cores(const plan::Plan& plan, int worker) {
+  std::vector<int> cores;
+  if (plan.pinning == plan::Pinning::cores) {
+    const auto order = base::pinning_order(base::allowed_cores());
+    for (int thread = 0; thread < plan.worker_threads; ++thread) {
+      cores.push_back(order[static_cast<std::size_t>(worker * plan.worker_threads + thread) % order.size()]);
+    }
+  }
+  return cores;
 }
 
 PlacedGraph place(const graph::Graph& graph, kernels::cpu::Draws draws, plan::Placement placement,

@@ -44,14 +44,19 @@ Stages::Stages(const graph::Graph& graph, plan::Job job, const plan::Plan& plan,
 }
 
 void Stages::take_plan(const plan::Plan& plan) {
-  if (plan.placement != plan_.placement) {  // the samplers hold what moves
+  if (plan.placement != plan_.placement || plan.pinning != plan_.pinning) {  // of data and threads
     samplers_.clear();
     device_sampler_.reset();
     data_ = place(graph_, draws_of(graph_, job_), plan.placement, base::memory_nodes());
   }
   plan_ = plan;
+  thread_cores_.clear();  // found here: a pinned worker sees no core but its own
+  for (int worker = 0; worker < std::max(1, plan.workers); ++worker) {
+    thread_cores_.push_back(thread_cores(plan, worker));
+  }
   const auto workers = static_cast<std::size_t>(std::max(1, plan.workers));
-  samplers_.resize(std::max(samplers_.size(), workers));  // those that a plan does not use wait for the next
+  auto& samplers = samplers_[plan.worker_threads];
+  samplers.resize(std::max(samplers.size(), workers));  // those that a plan does not use wait for the next
 }
 
 std::int64_t Stages::batches() const {
@@ -74,21 +79,28 @@ void Stages::begin_epoch(std::int64_t epoch, std::vector<std::int64_t> order) {
   seeds_ = kernels::cpu::epoch_order(data_.graph.train, job_.seed, static_cast<std::uint64_t>(epoch));
 }
 
-Stages::Slot Stages::prepare(std::int64_t position, std::unique_ptr<kernels::cpu::Sampler>& sampler,
-                             Pool& pool) {
+kernels::cpu::Sampler& Stages::sampler_of(int worker) {
+  auto& sampler = samplers_.at(plan_.worker_threads)[static_cast<std::size_t>(worker)];
   if (!sampler) {
-    sampler = std::make_unique<kernels::cpu::Sampler>(data_.topology, job_.fanouts);
+    const kernels::cpu::BatchThreads threads{plan_.worker_threads,
+                                             thread_cores_[static_cast<std::size_t>(worker)]};
+    sampler = std::make_unique<kernels::cpu::Sampler>(data_.topology, job_.fanouts,
+                                                      kernels::cpu::EdgeIds::leave_out, threads);
   }
+  return *sampler;
+}
+
+Stages::Slot Stages::prepare(std::int64_t position, kernels::cpu::Sampler& sampler, Pool& pool) {
   const auto batch = order_[static_cast<std::size_t>(position)];
   auto slot = pool.take();
-  prepare_batch(data_.graph, *sampler,
+  prepare_batch(data_.graph, sampler,
                 {job_.seed, static_cast<std::uint64_t>(epoch_), static_cast<std::uint64_t>(batch)},
                 kernels::cpu::batch_seeds(seeds_, job_.batch_size, batch), *slot);
   return slot;
 }
 
 void Stages::cpu_batch(std::int64_t position, int worker) {
-  auto slot = prepare(position, samplers_[static_cast<std::size_t>(worker)], host_pool_);
+  auto slot = prepare(position, sampler_of(worker), host_pool_);
   for (int i = 0; i < plan_.handover_copies; ++i) {
     auto handed_over = host_pool_.take();
     copy_batch(*slot, *handed_over);
@@ -106,7 +118,10 @@ void Stages::transfer(std::int64_t position) {
 }
 
 void Stages::device_batch(std::int64_t position) {
-  device_slots_[static_cast<std::size_t>(position)] = prepare(position, device_sampler_, device_pool_);
+  if (!device_sampler_) {
+    device_sampler_ = std::make_unique<kernels::cpu::Sampler>(data_.topology, job_.fanouts);
+  }
+  device_slots_[static_cast<std::size_t>(position)] = prepare(position, *device_sampler_, device_pool_);
 }
 
 void Stages::train(std::int64_t position) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -71,7 +72,8 @@ class Stages {
     std::vector<Slot> free_;
   };
 
-  Slot prepare(std::int64_t position, std::unique_ptr<kernels::cpu::Sampler>& sampler, Pool& pool);
+  Slot prepare(std::int64_t position, kernels::cpu::Sampler& sampler, Pool& pool);
+  kernels::cpu::Sampler& sampler_of(int worker);
 
   const graph::Graph& graph_;
   PlacedGraph data_;  ///< the graph where the plan wants it, shared by all samplers
@@ -80,8 +82,10 @@ class Stages {
   Learn learn_;
   std::int64_t epoch_ = 0;
   std::vector<std::int64_t> order_;
-  std::vector<graph::VertexId> seeds_;                            ///< of the whole epoch, shuffled
-  std::vector<std::unique_ptr<kernels::cpu::Sampler>> samplers_;  ///< of each worker, made at first use
+  std::vector<graph::VertexId> seeds_;          ///< of the whole epoch, shuffled
+  std::vector<std::vector<int>> thread_cores_;  ///< of each worker's threads
+  /// By the threads that share a batch: of each worker, made at first use.
+  std::map<int, std::vector<std::unique_ptr<kernels::cpu::Sampler>>> samplers_;
   std::unique_ptr<kernels::cpu::Sampler> device_sampler_;
   Pool host_pool_, device_pool_;
   std::vector<Slot> host_slots_, device_slots_;  ///< by position

@@ -108,8 +108,8 @@ class Loading {
                  double train_s) const {
     const double threads = model_.device_threads;
     const double gathering = plan_.gather == plan::Gather::trainer ? gather_s : 0;
-    loads.by_cpu[at_cores] =
-        loads.by_cpu[at_workers] + least(Stage::transfer, costs.transfer_s) + threads * (gathering + train_s);
+    loads.by_cpu[at_cores] = model_.worker_threads * loads.by_cpu[at_workers] +
+                             least(Stage::transfer, costs.transfer_s) + threads * (gathering + train_s);
     loads.by_device[at_cores] = threads * (prepare_s + gathering + train_s);
   }
 
@@ -121,7 +121,7 @@ class Loading {
     loads[at_updates] /= devices;
     loads[at_link] /= model_.host_device ? devices : units(model_.devices, model_.devices_per_link);
     loads[at_peers] /= units(model_.devices, model_.devices_per_clique);
-    loads[at_workers] /= std::clamp(model_.workers, 1, model_.cores);
+    loads[at_workers] /= std::clamp(model_.workers, 1, std::max(1, model_.cores / model_.worker_threads));
     loads[at_lanes] /= std::max(1, model_.workers);
     loads[at_disk] /= model_.disk_depth;
     loads[at_cores] /= model_.cores;

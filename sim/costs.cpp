@@ -285,7 +285,8 @@ class Costing {
 
   void compose() {
     const bool by_trainer = plan_.gather == Gather::trainer;
-    const double workers = scaling_at(workload_.worker_efficiency, plan_.workers);
+    const double workers = scaling_at(workload_.worker_efficiency, plan_.workers * plan_.worker_threads);
+    const double sharing = scaling_at(workload_.cpu_batch_speedup, plan_.worker_threads);
     const double batch_speedup = scaling_at(workload_.device_batch_speedup, plan_.device_threads);
     const double unaligned =
         plan_.unaligned_reads
@@ -294,7 +295,8 @@ class Costing {
     const double extra_link_s = halves_.device_gather_link_s * (unaligned - 1);
     const double gather_s = halves_.device_gather_s + extra_link_s;
     const double gather_link_s = halves_.device_gather_link_s + extra_link_s;
-    costs().cpu_batch_s = (halves_.cpu_sample_s + (by_trainer ? 0 : halves_.cpu_gather_s)) / workers;
+    costs().cpu_batch_s =
+        (halves_.cpu_sample_s + (by_trainer ? 0 : halves_.cpu_gather_s)) / (workers * sharing);
     costs().group_prepare_s /= workers;
     const double copied = share_of_copy(by_trainer);
     costs().transfer_s = workload_.transfer.mean_s * copied;

@@ -55,7 +55,7 @@ MemoryUse on_host(const profiles::Profile& profile, const Plan& plan) {
   use.features_bytes = share(plan.features) * features_bytes(workload);
   if (plan.uses_cpu_route()) {
     use.batches_bytes = (plan.workers + plan.cpu_buffer) * workload.batch_bytes;
-    use.samplers_bytes = plan.workers * sampler_bytes(workload);
+    use.samplers_bytes = plan.workers * sampler_bytes(workload, plan.worker_threads);
   }
   if (plan.handover_copies > 0) {  // worker processes, each with what it hands over
     use.batches_bytes += plan.workers * plan.handover_copies * workload.batch_bytes;
@@ -147,14 +147,15 @@ double parameters_bytes(const WorkloadProfile& workload) {
   return per_layer * (outer + inner) * value_bytes;
 }
 
-double sampler_bytes(const WorkloadProfile& workload) {
+double sampler_bytes(const WorkloadProfile& workload, int threads) {
   if (workload.max_degree == 0) {
     return 0;
   }
   const auto& fanouts = workload.job.fanouts;
   const auto largest = kernels::cpu::largest_batch({workload.vertices, workload.edges, workload.max_degree},
                                                    workload.job.batch_size, fanouts);
-  return static_cast<double>(kernels::cpu::most_sampler_bytes(largest.num_vertices(), fanouts));
+  return static_cast<double>(threads > 1 ? kernels::cpu::most_split_bytes(largest, fanouts, threads)
+                                         : kernels::cpu::most_sampler_bytes(largest.num_vertices(), fanouts));
 }
 
 Memory memory_of(const profiles::Profile& profile, const Plan& plan, const CacheGains& gains) {

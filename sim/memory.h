@@ -49,9 +49,10 @@ double features_bytes(const profiles::WorkloadProfile& workload);
 /// Bytes of the model's weights (as fp32).
 double parameters_bytes(const profiles::WorkloadProfile& workload);
 
-/// The most that one CPU sampler keeps from batch to batch (kernels/cpu/worker_memory.h); 0 where the profile
+/// The most that one CPU sampler keeps from batch to batch, whose batches so many threads share
+/// (kernels/cpu/worker_memory.h); 0 where the profile
 /// does not tell the largest degree.
-double sampler_bytes(const profiles::WorkloadProfile& workload);
+double sampler_bytes(const profiles::WorkloadProfile& workload, int threads = 1);
 
 /// The memory of a resolved plan. Memory whose size the profile does not tell (0) is never short, and holds
 /// no cache. What a device's cache saves, which only plan::CachePolicy::value_weight asks for, is in `gains`.

@@ -110,6 +110,7 @@ MachineModel machine_model(const profiles::Profile& profile, const plan::Plan& p
   MachineModel model;
   model.cores = profile.machine.cpu.cores;
   model.workers = plan.workers;
+  model.worker_threads = plan.worker_threads;
   model.devices = plan.devices;
   model.devices_per_link = profile.machine.link.devices_per_switch;
   model.devices_per_clique = profile.machine.peers.clique;

@@ -36,9 +36,10 @@ struct StageCosts {
 struct MachineModel {
   int cores = 1;
   int workers = 1;
+  int worker_threads = 1;    ///< cores that a CPU batch keeps busy
   bool host_device = false;  ///< the device lane and the copy lane run on the cores too; there is no link
   int device_threads = 1;    ///< cores that a stage on a host device keeps busy
-  StageCosts costs{};        ///< mean of each stage, worker efficiency and device speed-up already in it
+  StageCosts costs{};        ///< mean of each stage, worker efficiency and speed-ups already in it
   profiles::Contention contention{};
   /// What each batch costs; empty: the mean.
   std::function<StageCosts(std::int64_t batch)> costs_of{};

@@ -46,6 +46,7 @@ const std::map<std::string, Rule>& rules() {
       {"order", [](const Plan& p, const Cores&) { return p.schedule != Schedule::sequential; }},
       {"gather", [](const Plan& p, const Cores&) { return p.route != Route::both; }},
       {"workers", has_cpu_lanes},
+      {"worker_threads", [](const Plan& p, const Cores&) { return p.uses_workers(); }},
       {"cpu_buffer", has_cpu_lanes},
       {"device_buffer", [](const Plan& p, const Cores&) { return p.schedule != Schedule::sequential; }},
       {"look_ahead", [](const Plan& p, const Cores&) { return p.schedule == Schedule::claim_ahead; }},
@@ -110,6 +111,9 @@ std::vector<double> values_of_integer(const Field& field, const Cores& cores, st
   }
   if (field.path == "device_threads") {
     return of_integers(thread_choices(cores));
+  }
+  if (field.path == "worker_threads") {  // more are asked for where a profile says that they are of use
+    return {1};
   }
   if (field.path == "devices" || field.path == "samplers") {
     return log_steps(1, cores.devices);

@@ -24,8 +24,8 @@ std::vector<int> thread_choices(const plan::Cores& cores);
 
 /// What a plan takes: cores, then buffers, then look-ahead. Less is better among equally fast plans.
 inline auto resources(const plan::Plan& plan) {
-  return std::tuple(plan.workers + plan.device_threads, plan.workers, plan.cpu_buffer + plan.device_buffer,
-                    plan.cpu_buffer, plan.look_ahead);
+  return std::tuple(plan.workers * plan.worker_threads + plan.device_threads, plan.workers,
+                    plan.cpu_buffer + plan.device_buffer, plan.cpu_buffer, plan.look_ahead);
 }
 
 /// What a plan must satisfy to be looked at.

@@ -74,6 +74,7 @@ std::string scaling_text(const profiles::WorkloadProfile& workload) {
     point.value *= point.threads;
   }
   return scaling_text("CPU batching with", together) +
+         scaling_text("a mini-batch shared by", workload.cpu_batch_speedup) +
          scaling_text("device batching with", workload.device_batch_speedup) +
          scaling_text("training with", workload.train_speedup);
 }

@@ -22,13 +22,21 @@ plan::Plan bench_plan(int workers, int device_threads) {
 }  // namespace
 
 Bench::Bench(const graph::Graph& graph, const plan::Job& job, int workers, int device_threads)
-    : learner_(job, graph.features.columns, graph.num_classes),
-      stages_(graph, job, bench_plan(workers, device_threads),
+    : plan_(bench_plan(workers, device_threads)),
+      learner_(job, graph.features.columns, graph.num_classes),
+      stages_(graph, job, plan_,
               [this, device_threads](const runtime::BatchData& data, std::int64_t batch) {
                 const runtime::AtenThreads threads(device_threads);
                 learner_.step(data, epoch_, batch);
               }),
       machine_(workers, stages_.work()) {}
+
+void Bench::share_batches(int worker_threads) {
+  if (plan_.worker_threads != worker_threads) {
+    plan_.worker_threads = worker_threads;
+    stages_.take_plan(plan_);
+  }
+}
 
 void Bench::begin(std::int64_t epoch, const std::vector<std::int64_t>& order) {
   epoch_ = epoch;

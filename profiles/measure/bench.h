@@ -19,6 +19,9 @@ class Bench {
  public:
   Bench(const graph::Graph& graph, const plan::Job& job, int workers, int device_threads);
 
+  /// Lets so many threads share each of the workers' mini-batches to come.
+  void share_batches(int worker_threads);
+
   /// Mini-batches in an epoch.
   std::int64_t batches() const { return stages_.batches(); }
   /// Position i of the stages to come is mini-batch order[i] of `epoch`; what was prepared before is dropped.
@@ -39,6 +42,7 @@ class Bench {
   const runtime::BatchData& device_slot(std::int64_t position) const { return stages_.device_slot(position); }
 
  private:
+  plan::Plan plan_;
   std::int64_t epoch_ = 0;
   runtime::Learner learner_;
   runtime::Stages stages_;

@@ -64,6 +64,7 @@ struct Measured {
   Ratio cpu_batch_beside_transfer, transfer_beside_cpu_batch;
   Ratio transfer_beside_device_batch, device_batch_beside_transfer;
   std::map<int, Ratio> worker_efficiency;  ///< by number of workers: time alone over time together
+  std::map<int, Ratio> cpu_batch_speedup;  ///< by number of threads that share a batch
   std::map<int, Ratio> train_speedup;      ///< by number of threads: time with one over time with all
   std::map<int, Ratio> device_batch_speedup;
   std::int64_t rounds = 0;
@@ -102,6 +103,9 @@ class Rounds {
       }
       if (!out_of_time()) {
         measure_threads(measured, epoch, *bench, count);
+      }
+      if (!out_of_time()) {
+        measure_sharing(measured, epoch, count);
       }
     }
     ++measured.rounds;
@@ -215,6 +219,19 @@ class Rounds {
     measured.train_speedup[threads].add(alone_s(Stage::train) / train_s);
   }
 
+  /// Mini-batches that so many threads share, one after the other; the first warms the threads' memory up.
+  void measure_sharing(Measured& measured, std::int64_t epoch, int threads) {
+    bench_.share_batches(threads);
+    bench_.begin(epoch, next_batches(chunk + 1));
+    alone(bench_, Stage::cpu_batch, 0);
+    double cpu_batch_s = 0;
+    for (std::int64_t i = 1; i <= chunk; ++i) {
+      cpu_batch_s += alone(bench_, Stage::cpu_batch, i) / chunk;
+    }
+    bench_.share_batches(1);
+    measured.cpu_batch_speedup[threads].add(alone_s(Stage::cpu_batch) / cpu_batch_s);
+  }
+
   int cores_;
   const std::atomic<bool>* stop_;
   std::int64_t next_batch_ = 0;
@@ -257,6 +274,7 @@ void fill(WorkloadProfile& workload, const Measured& measured, const StopRule& r
   workload.batch_bytes = measured.bytes.mean();
   add_points(workload.worker_efficiency, measured.worker_efficiency);
   add_points(workload.device_batch_speedup, measured.device_batch_speedup);
+  add_points(workload.cpu_batch_speedup, measured.cpu_batch_speedup);
   add_points(workload.train_speedup, measured.train_speedup);
 }
 

@@ -71,6 +71,7 @@ TEST(Plan, RoundTripKeepsEveryField) {
   plan.route = Route::both;
   plan.exact = false;
   plan.workers = 3;
+  plan.worker_threads = 4;
   plan.cpu_buffer = 5;
   plan.device_buffer = 6;
   plan.look_ahead = 7;
@@ -130,6 +131,8 @@ TEST(Plan, ContradictionsNameTheField) {
             "p.json: workers: must be 0 when the route is \"device\"");
   EXPECT_EQ(error(R"("name": "x", "schedule": "sequential", "route": "cpu", "workers": 2)"),
             "p.json: workers: must be 0 or 1 when the schedule is \"sequential\"");
+  EXPECT_EQ(error(R"("name": "x", "schedule": "sequential", "route": "device", "worker_threads": 2)"),
+            "p.json: worker_threads: must be 1 when the plan has no CPU workers");
   EXPECT_EQ(error(R"("name": "x", "schedule": "sequential", "route": "device", "pinning": "cores")"),
             "p.json: pinning: \"cores\" pins CPU workers, and the plan has none; use \"none\"");
   EXPECT_EQ(error(R"("name": "x", "schedule": "sequential", "route": "cpu", "topology": "disk",
@@ -184,6 +187,17 @@ TEST(Plan, MoreWorkersThanCoresAreRefused) {
               resolve(plan, {64, true}, "s.json");
             }),
             "s.json: workers: 65 is more than this machine's 64 cores");
+}
+
+TEST(Plan, ThreadsOfAWorkerAreCores) {
+  auto plan = find_plan("salient");
+  plan.worker_threads = 4;
+  EXPECT_EQ(resolve(plan, {16, false}, "s.json").workers, 3);  // of 15, one being the device's
+  plan.workers = 5;
+  EXPECT_EQ(error_of([&] {
+              resolve(plan, {16, false}, "s.json");
+            }),
+            "s.json: worker_threads: 4 for each of 5 workers is more than this machine's 16 cores");
 }
 
 TEST(Plan, UnknownNameListsThePresets) {

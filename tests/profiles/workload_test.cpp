@@ -63,6 +63,7 @@ TEST(Measure, FillsEveryField) {
   EXPECT_EQ(profile.machine.cpu.cores, base::usable_cores());
   EXPECT_EQ(workload.worker_efficiency.front().threads, 1);
   EXPECT_EQ(workload.worker_efficiency.back().threads, base::usable_cores());
+  EXPECT_EQ(workload.cpu_batch_speedup.back().threads, base::usable_cores());
   EXPECT_EQ(workload.train_speedup.back().threads, base::usable_cores());
   EXPECT_EQ(workload.device_batch_speedup.back().threads, base::usable_cores());
 }

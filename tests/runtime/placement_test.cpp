@@ -57,6 +57,8 @@ TEST(Placement, PinnedWorkersRunOnOneCoreEachAndTrainTheSame) {
     ASSERT_EQ(cores.size(), 1U);
     EXPECT_TRUE(cores.front() == order[0] || cores.front() == order[1 % order.size()]) << cores.front();
   }
+  plan.worker_threads = 2;
+  EXPECT_EQ(train_on(graph, plan, pinned), expected) << "threads that share batches";
   // The thread that trains and the one that calls are not pinned.
   EXPECT_EQ(numbers_of(base::allowed_cores()), *unpinned.begin());
 }

@@ -87,6 +87,13 @@ TEST(Memory, SamplersTakeWhatTheLargestBatchNeeds) {
   const auto each = static_cast<double>(kernels::cpu::most_sampler_bytes(60, profile.workload.job.fanouts));
   EXPECT_DOUBLE_EQ(memory_of(profile, pipelined(2), {}).host.total(), 17000 + 2 * each);
   EXPECT_DOUBLE_EQ(memory_of(profile, pipelined(2), {}).device.samplers_bytes, 0);
+  Plan shared = pipelined(2);
+  shared.worker_threads = 3;
+  const auto& fanouts = profile.workload.job.fanouts;
+  const auto sizes = kernels::cpu::largest_batch(
+      {profile.workload.vertices, profile.workload.edges, profile.workload.max_degree}, 5, fanouts);
+  EXPECT_DOUBLE_EQ(memory_of(profile, shared, {}).host.samplers_bytes,
+                   2 * static_cast<double>(kernels::cpu::most_split_bytes(sizes, fanouts, 3)));
   // A device that is the host samples there too.
   Plan plan = pipelined(2);
   plan.route = Route::both;

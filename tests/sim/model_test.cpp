@@ -54,6 +54,42 @@ TEST(MachineModel, AppliesEfficiencyAndSpeedUps) {
   EXPECT_FALSE(model.costs_of);
 }
 
+TEST(MachineModel, ThreadsOfAWorkerShareItsBatches) {
+  auto profile = profile_of(profiles::DeviceKind::host);
+  profile.workload.cpu_batch_speedup = {{1, 1}, {2, 1.6}};
+  auto plan = claim_ahead(2, 4);
+  plan.worker_threads = 2;
+  const auto model = machine_model(profile, plan, false, 0);
+  EXPECT_EQ(model.worker_threads, 2);
+  EXPECT_DOUBLE_EQ(model.costs.cpu_batch_s, 0.04 / (0.8 * 1.6));  // four threads are at work in all
+}
+
+TEST(Simulator, SharedBatchesKeepTheirCoresBusy) {
+  // One core trains, the worker's threads have the other two: a batch of 0.02 s every 0.02 s. With two cores
+  // in all, 0.04 + 0.02 core-seconds a batch take 0.03 s.
+  auto profile = profile_of(profiles::DeviceKind::host);
+  profile.workload.cpu_batch = {.mean_s = 0.04};
+  profile.workload.train = {.mean_s = 0.02};
+  profile.workload.transfer = {.mean_s = 1e-9};
+  profile.workload.worker_efficiency = {};
+  profile.workload.cpu_batch_speedup = {{1, 1}, {2, 2}};
+  plan::Plan plan;
+  plan.name = "shared";
+  plan.schedule = plan::Schedule::pipelined;
+  plan.route = plan::Route::cpu;
+  plan.workers = 1;
+  plan.worker_threads = 2;
+  plan.device_threads = 1;
+  for (const auto& [cores, between_s] : {std::pair(3, 0.02), std::pair(2, 0.03)}) {
+    profile.machine.cpu.cores = cores;
+    const auto model = machine_model(profile, plan, false, 0);
+    const auto prediction = run_quickly(plan, model, 400);
+    EXPECT_NEAR(prediction.epoch_s, 400 * between_s + 0.02, 0.05) << cores << " cores";
+    EXPECT_LE(prediction.lower_bound_s, prediction.epoch_s);
+    EXPECT_GT(prediction.lower_bound_s, 0.95 * prediction.epoch_s) << cores << " cores";
+  }
+}
+
 TEST(MachineModel, KeepsTheLinkPartOfAGpu) {
   const auto model = machine_model(profile_of(profiles::DeviceKind::cuda), claim_ahead(1, 1), false, 0);
   EXPECT_FALSE(model.host_device);
