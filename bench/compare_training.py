@@ -43,15 +43,25 @@ def commands(options, graph):
     }
 
 
+def epoch(command, name, threads, setting):
+    """The second epoch of a process of its own: the first one pays for its memory, and nothing of it is left to run
+    beside the next peer."""
+    peer = start(name, command, threads)
+    request = JOB | {"threads": threads, "setting": setting}
+    peer.ask(request)
+    answer = peer.ask(request)
+    peer.close()
+    return answer
+
+
 def measure(peers, threads, rounds):
-    """Each one's best setting is found in a round that does not count, where each setting trains twice: the first
-    epoch of a process pays for its memory."""
+    """Each one's best setting is found in a round that does not count."""
+    train = lambda name, setting: epoch(peers[name], name, threads, setting)
+    best = {name: min(SETTINGS[name], key=lambda s: train(name, s)["seconds"]) for name in peers}
     answers = {name: [] for name in peers}
-    ask = lambda name, setting: peers[name].ask(JOB | {"threads": threads, "setting": setting})
-    best = {name: min(SETTINGS[name], key=lambda s: min(ask(name, s)["seconds"] for _ in range(2))) for name in peers}
     for _ in range(rounds):
         for name in peers:
-            answers[name].append(ask(name, best[name]))
+            answers[name].append(train(name, best[name]))
     seconds = {name: spread([a["seconds"] for a in all]) for name, all in answers.items()}
     fastest = min((name for name in peers if name != "gnomon"), key=lambda name: seconds[name][0])
     return {
@@ -89,10 +99,7 @@ def main():
     options = parser.parse_args()
     graph = make_graph(options)
     for threads in options.threads:
-        peers = {name: start(name, command, threads) for name, command in commands(options, graph).items()}
-        write(options.output, measure(peers, threads, options.rounds))
-        for peer in peers.values():
-            peer.close()
+        write(options.output, measure(commands(options, graph), threads, options.rounds))
 
 
 main()
