@@ -7,7 +7,7 @@
 
 #include "tuner/tuner.h"
 
-// What bench/schedule_bounds.cpp records of ten thousand cases, on fewer.
+// What bench/schedule_bounds.cpp records of many cases, on fewer.
 
 namespace gnomon::tuner {
 namespace {
