@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+"""Is the tuned plan as fast as the best preset? Real epochs of every preset that this machine runs and of the plan that
+`gnomon profile` and `gnomon tune` lead to, on three graphs of different shape. Writes bench/results/compare_presets.json.
+
+    bench/compare_presets.py [--build build/release] [--data ../shared/data] [--graphs planted,rmat,slashdot]
+        [--rounds 3] [--time-limit 8] [--output FILE]
+
+Each epoch is the second one of a process of its own, as the first pays for its memory; plans take turns, so that a noisy
+neighbour meets all. GraphSAGE, batches of 1,024; stores are made under build/presets and kept.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "bench/peers"))
+from harness import FILES, machine, spread  # noqa: E402
+
+SHARES = ["--valid-share", "0.001"]
+GRAPHS = {
+    "planted": {
+        "make": ["generate", "sbm", "--train-share", "0.3", *SHARES],
+        "job": ["--fanouts", "10,10", "--hidden", "128"],
+    },
+    "rmat": {
+        "make": ["generate", "rmat", "--scale", "18", "--train-share", "0.2", *SHARES],
+        "job": ["--fanouts", "15,10,5", "--hidden", "32"],
+    },
+    "slashdot": {
+        "make": ["import", "edges", "slashdot", "--undirected", "--random-features", "64", "--random-classes", "8", *SHARES],
+        "job": ["--fanouts", "10,5", "--hidden", "64"],
+    },
+}
+
+
+def gnomon(options, *arguments):
+    """The JSON that a command prints; nothing when it refuses its input."""
+    command = [options.build / "bin/gnomon", *map(str, arguments), "--json"]
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    if done.returncode == 2:
+        return None
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(map(str, command))}: {done.stderr}")
+    return json.loads(done.stdout) if done.stdout.strip() else {}
+
+
+def make_store(options, name):
+    store = ROOT / "build/presets" / name
+    if not store.exists():
+        store.parent.mkdir(parents=True, exist_ok=True)
+        kind, sort, *rest = GRAPHS[name]["make"]
+        if kind == "import":
+            rest = [options.data / FILES[rest[0]], store, *rest[1:]]
+        else:
+            rest = [store, *rest]
+        subprocess.run([options.build / "bin/gnomon", kind, sort, *rest], check=True, stdout=subprocess.DEVNULL)
+    return store
+
+
+def train(options, store, job, plan, epochs):
+    with tempfile.TemporaryDirectory() as directory:
+        run = Path(directory) / "run"
+        return gnomon(options, "train", store, *job, "--plan", plan, "--epochs", epochs, "--run", run)
+
+
+def measure(options, name):
+    store, job = make_store(options, name), GRAPHS[name]["job"]
+    profile, tuned = ROOT / f"build/presets/{name}.profile.json", ROOT / f"build/presets/{name}.plan.json"
+    begin = time.monotonic()
+    gnomon(options, "profile", store, *job, "-o", profile, "--time-limit", options.time_limit)
+    gnomon(options, "tune", profile, "-o", tuned)
+    search_s = time.monotonic() - begin
+    presets = sorted(path.stem for path in (ROOT / "plan/presets").glob("*.json"))
+    epochs = {plan: [] for plan in presets if train(options, store, job, plan, 1) is not None}
+    epochs["tuned"] = []
+    for _ in range(options.rounds):
+        for plan in epochs:
+            document = train(options, store, job, tuned if plan == "tuned" else plan, 2)
+            epochs[plan].append(document["epochs"][1]["epoch_s"])
+    seconds = {plan: spread(values) for plan, values in epochs.items()}
+    best = min((plan for plan in seconds if plan != "tuned"), key=lambda plan: seconds[plan][0])
+    return {
+        "graph": name,
+        "job": job,
+        "profile_and_tune_s": search_s,
+        "tuned": json.loads(tuned.read_text()),
+        "epoch_s": seconds,
+        "best_preset": best,
+        "tuned_over_best_preset": seconds["tuned"][0] / seconds[best][0],
+    }
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", type=Path, default=ROOT / "build/release")
+    parser.add_argument("--data", type=Path, default=ROOT.parent / "shared/data")
+    parser.add_argument("--graphs", type=lambda text: text.split(","), default=list(GRAPHS))
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--time-limit", type=float, default=8)
+    parser.add_argument("--output", type=Path, default=ROOT / "bench/results/compare_presets.json")
+    options = parser.parse_args()
+    rows = []
+    for name in options.graphs:
+        rows.append(measure(options, name))
+        print(json.dumps(rows[-1]), file=sys.stderr)
+        document = {"schema": "gnomon.compare_presets/1", "machine": machine(), "notes": __doc__.strip(), "rows": rows}
+        options.output.parent.mkdir(parents=True, exist_ok=True)
+        temporary = options.output.with_suffix(".tmp")
+        temporary.write_text(json.dumps(document, indent=1) + "\n")
+        temporary.replace(options.output)
+
+
+main()
