@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Is the tuned plan as fast as the best preset? Real epochs of every preset that this machine runs and of the plan that
-`gnomon profile` and `gnomon tune` lead to, on three graphs of different shape. Writes bench/results/compare_presets.json.
+"""Are gnomon's plans as fast as the best preset? Real epochs of every preset that this machine runs, of the plan that
+`gnomon profile` and `gnomon tune` lead to ("tuned": by prediction alone) and of the one that `gnomon autotune` ends with
+("autotuned": verified by real runs), on three graphs of different shape. Writes bench/results/compare_presets.json.
 
     bench/compare_presets.py [--build build/release] [--data ../shared/data] [--graphs planted,rmat,slashdot]
         [--rounds 3] [--time-limit 8] [--output FILE]
@@ -11,6 +12,7 @@ neighbour meets all. GraphSAGE, batches of 1,024; stores are made under build/pr
 
 import argparse
 import json
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -68,6 +70,14 @@ def train(options, store, job, plan, epochs):
         return gnomon(options, "train", store, *job, "--plan", plan, "--epochs", epochs, "--run", run)
 
 
+def autotune(options, store, job):
+    """The plan that is left when an epoch's first mini-batches have been trained by several."""
+    run = store.with_suffix(".run")
+    shutil.rmtree(run, ignore_errors=True)
+    gnomon(options, "autotune", store, *job, "--epochs", 2, "--time-limit", options.time_limit, "--run", run)
+    return run / "plan.json"
+
+
 def measure(options, name):
     store, job = make_store(options, name), GRAPHS[name]["job"]
     profile, tuned = ROOT / f"build/presets/{name}.profile.json", ROOT / f"build/presets/{name}.plan.json"
@@ -77,21 +87,23 @@ def measure(options, name):
     search_s = time.monotonic() - begin
     presets = sorted(path.stem for path in (ROOT / "plan/presets").glob("*.json"))
     epochs = {plan: [] for plan in presets if train(options, store, job, plan, 1) is not None}
-    epochs["tuned"] = []
+    verified = autotune(options, store, job)
+    epochs |= {"tuned": [], "autotuned": []}
+    plans = {"tuned": tuned, "autotuned": verified}
     for _ in range(options.rounds):
         for plan in epochs:
-            document = train(options, store, job, tuned if plan == "tuned" else plan, 2)
+            document = train(options, store, job, plans.get(plan, plan), 2)
             epochs[plan].append(document["epochs"][1]["epoch_s"])
     seconds = {plan: spread(values) for plan, values in epochs.items()}
-    best = min((plan for plan in seconds if plan != "tuned"), key=lambda plan: seconds[plan][0])
+    best = min((plan for plan in seconds if plan not in plans), key=lambda plan: seconds[plan][0])
     return {
         "graph": name,
         "job": job,
         "profile_and_tune_s": search_s,
-        "tuned": json.loads(tuned.read_text()),
+        "plans": {plan: json.loads(file.read_text()) for plan, file in plans.items()},
         "epoch_s": seconds,
         "best_preset": best,
-        "tuned_over_best_preset": seconds["tuned"][0] / seconds[best][0],
+        "over_best_preset": {plan: seconds[plan][0] / seconds[best][0] for plan in plans},
     }
 
 
