@@ -1,5 +1,6 @@
 #include "runtime/placement.h"
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <utility>
@@ -36,20 +37,25 @@ bool can_copy_features(const graph::Graph& graph) {
 
 }  // namespace
 
-std::vector<int> worker_cores(const plan::Plan& plan) {
-  std::vector<int> cores;
-  for (int worker = 0; worker < plan.workers && plan.pinning == plan::Pinning::cores; ++worker) {
-    cores.push_back(thread_cores(plan, worker).front());
+std::vector<std::vector<int>> thread_cores(const plan::Plan& plan) {
+  std::vector<std::vector<int>> cores(static_cast<std::size_t>(std::max(1, plan.workers)));
+  if (plan.pinning == plan::Pinning::cores) {
+    const auto order = base::pinning_order(base::allowed_cores());
+    std::size_t next = 0;
+    for (auto& of_worker : cores) {
+      for (int thread = 0; thread < plan.worker_threads; ++thread) {
+        of_worker.push_back(order[next++ % order.size()]);
+      }
+    }
   }
   return cores;
 }
 
-std::vector<int> thread_cores(const plan::Plan& plan, int worker) {
+std::vector<int> worker_cores(const plan::Plan& plan) {
   std::vector<int> cores;
-  if (plan.pinning == plan::Pinning::cores) {
-    const auto order = base::pinning_order(base::allowed_cores());
-    for (int thread = 0; thread < plan.worker_threads; ++thread) {
-      cores.push_back(order[static_cast<std::size_t>(worker * plan.worker_threads + thread) % order.size()]);
+  for (const auto& of_worker : thread_cores(plan)) {
+    if (!of_worker.empty()) {
+      cores.push_back(of_worker.front());
     }
   }
   return cores;

@@ -11,8 +11,8 @@ namespace gnomon::runtime {
 /// The cores that a plan's workers are pinned to, in the workers' order; none when they are not pinned.
 std::vector<int> worker_cores(const plan::Plan& plan);
 
-/// The cores of the threads that share a worker's mini-batches, the worker's own first; none as above.
-std::vector<int> thread_cores(const plan::Plan& plan, int worker);
+/// The cores of the threads that share each worker's mini-batches, the worker's own first; none as above.
+std::vector<std::vector<int>> thread_cores(const plan::Plan& plan);
 
 /// A graph as a plan's workers read it: the structure, and the graph with its features, where the plan places
 /// them on a machine of several nodes of memory. There "interleave" copies both into memory spread over the

@@ -44,16 +44,16 @@ Stages::Stages(const graph::Graph& graph, plan::Job job, const plan::Plan& plan,
 }
 
 void Stages::take_plan(const plan::Plan& plan) {
-  if (plan.placement != plan_.placement || plan.pinning != plan_.pinning) {  // of data and threads
+  if (plan.pinning != plan_.pinning) {  // the samplers hold threads
+    samplers_.clear();
+  }
+  if (plan.placement != plan_.placement) {  // and what moves
     samplers_.clear();
     device_sampler_.reset();
     data_ = place(graph_, draws_of(graph_, job_), plan.placement, base::memory_nodes());
   }
   plan_ = plan;
-  thread_cores_.clear();  // found here: a pinned worker sees no core but its own
-  for (int worker = 0; worker < std::max(1, plan.workers); ++worker) {
-    thread_cores_.push_back(thread_cores(plan, worker));
-  }
+  thread_cores_ = thread_cores(plan);  // found here: a pinned worker sees no core but its own
   const auto workers = static_cast<std::size_t>(std::max(1, plan.workers));
   auto& samplers = samplers_[plan.worker_threads];
   samplers.resize(std::max(samplers.size(), workers));  // those that a plan does not use wait for the next

@@ -57,6 +57,9 @@ class HugeArray {
   std::size_t capacity_ = 0;
 };
 
+/// What falls to one of several threads of a small batch varies much from batch to batch: room for no less.
+inline constexpr std::size_t least_room = 1024;
+
 /// A HugeArray that is filled bit by bit, batch after batch: when a batch made it grow, it has twice the room
 /// that was needed before the next one.
 template <class T>
@@ -64,7 +67,7 @@ class GrowingArray {
  public:
   /// Room for `needed` elements; the first `used` are kept.
   void make_room(std::size_t needed, std::size_t used) {
-    needed_ = std::max({needed_, needed, least});
+    needed_ = std::max({needed_, needed, least_room});
     if (needed > array_.capacity()) {
       array_.reserve(with_slack(needed), used);
       grew_ = true;
@@ -85,8 +88,6 @@ class GrowingArray {
   std::size_t bytes() const { return array_.bytes(); }
 
  private:
-  static constexpr std::size_t least = 1024;  ///< what small batches need varies much
-
   HugeArray<T> array_;
   std::size_t needed_ = 0;
   bool grew_ = false;

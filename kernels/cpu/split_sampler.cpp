@@ -13,9 +13,6 @@ namespace {
 /// A step over fewer edges is sooner done by the caller alone than by waking the others.
 constexpr std::int64_t least_edges = 4096;
 
-/// What falls to a part of a small batch varies much from batch to batch.
-constexpr std::size_t least_room = 1024;
-
 /// Reads the codes of the edges that `part` drew, in the order of the edges.
 class Codes {
  public:
@@ -152,7 +149,7 @@ std::size_t SplitSampler::sample(const BatchKey& key, std::span<const graph::Ver
       parts_[p].destinations = {share.begin, share.end};
       draw_part(hop, vertices_.array(), parts_[p], block.indptr.data() + 1);
     });
-    gather_ranges(block, edge_ids_);
+    place_parts(block);
     edges = block.num_edges();
     step(edges, [&](std::size_t p) { number_part(parts_, p); });
     name_new(batch, &block);
@@ -209,14 +206,14 @@ std::size_t SplitSampler::add_seeds(std::span<const graph::VertexId> seeds, Mini
 }
 
 /// Says where in the block each part's edges begin, and makes room for all.
-void SplitSampler::gather_ranges(Block& block, bool edge_ids) {
+void SplitSampler::place_parts(Block& block) {
   std::size_t edges = 0;
   for (Part& part : parts_) {
     part.first = edges;
     edges += part.drawn;
   }
   resize_with_slack(block.indices, edges);
-  resize_with_slack(block.edge_ids, edge_ids ? edges : 0);
+  resize_with_slack(block.edge_ids, edge_ids_ ? edges : 0);
 }
 
 /// Gives the vertices that are new their local ids; of a block, what the parts counted from their own first

@@ -28,7 +28,7 @@ class SplitSampler {
 
  private:
   std::size_t add_seeds(std::span<const graph::VertexId> seeds, MiniBatch& batch);
-  void gather_ranges(Block& block, bool edge_ids);
+  void place_parts(Block& block);
   void name_new(MiniBatch& batch, Block* block);
   void settle_all(MiniBatch& batch, std::size_t room_before);
   template <class Work>

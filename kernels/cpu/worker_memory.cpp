@@ -81,7 +81,7 @@ std::int64_t most_split_bytes(const BatchSizes& sizes, std::span<const int> fano
   // Each thread has a table and lists of its own; what falls to them is the batch's, and twice as much has
   // room.
   const std::int64_t scratch = threads * most_sampler_bytes(0, fanouts);
-  const std::int64_t least = 1024 * threads;  // room of a part, however small the batch
+  const std::int64_t least = threads * static_cast<std::int64_t>(least_room);
   const std::int64_t tables =
       2 * (most_sampler_bytes(vertices + least, fanouts) - most_sampler_bytes(0, fanouts));
   const std::int64_t locals = 2 * (vertices + least + threads * (most_edges_under_way(fanouts) + 1)) * 4;
@@ -90,7 +90,8 @@ std::int64_t most_split_bytes(const BatchSizes& sizes, std::span<const int> fano
     edges = std::max(edges, each);
   }
   // Ids dealt and owners of a hop's edges, at most those under way more for each pair of threads.
-  const std::int64_t under_way = threads * threads * (most_edges_under_way(fanouts) + 3 * 96);
+  const std::int64_t under_way =
+      threads * threads * (most_edges_under_way(fanouts) + 3 * static_cast<std::int64_t>(far_ahead));
   const std::int64_t dealt =
       2 * ((edges + under_way) * 4 + (edges + threads * most_edges_under_way(fanouts)));
   return scratch + tables + locals + dealt + 2 * (vertices + least) * 4;
