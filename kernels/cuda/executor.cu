@@ -1,0 +1,55 @@
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include "kernels/cuda/check.h"
+#include "kernels/cuda/executor.h"
+#include "kernels/cuda/launch.cuh"
+
+namespace gnomon::kernels::cuda {
+namespace {
+
+/// Blocks of threads_per_block that fill the current device's multiprocessors.
+int blocks_of_device() {
+  int device = 0;
+  check(cudaGetDevice(&device), "asking for the current device");
+  int processors = 0;
+  int threads = 0;
+  check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device),
+        "counting the multiprocessors");
+  check(cudaDeviceGetAttribute(&threads, cudaDevAttrMaxThreadsPerMultiProcessor, device),
+        "asking for the threads of a multiprocessor");
+  return processors * (threads / threads_per_block);
+}
+
+}  // namespace
+
+std::shared_ptr<void> allocate_plainly(std::size_t bytes) {
+  void* memory = nullptr;
+  check(cudaMalloc(&memory, std::max<std::size_t>(bytes, 1)),
+        "allocating " + std::to_string(bytes) + " bytes of device memory");
+  return {memory, [](void* allocated) { cudaFree(allocated); }};
+}
+
+Executor::Executor(cudaStream_t stream, Allocate allocate, double share)
+    : stream_(stream),
+      allocate_(std::move(allocate)),
+      most_blocks_(std::max(1, static_cast<int>(std::lround(share * blocks_of_device())))) {}
+
+void Executor::fill(void* memory, int byte, std::size_t bytes) {
+  check(cudaMemsetAsync(memory, byte, bytes, stream_), "filling device memory");
+}
+
+void Executor::upload(void* to_device, const void* from_host, std::size_t bytes) {
+  check(cudaMemcpyAsync(to_device, from_host, bytes, cudaMemcpyHostToDevice, stream_),
+        "copying to the device");
+}
+
+void Executor::download(void* to_host, const void* from_device, std::size_t bytes) {
+  check(cudaMemcpyAsync(to_host, from_device, bytes, cudaMemcpyDeviceToHost, stream_),
+        "copying from the device");
+  check(cudaStreamSynchronize(stream_), "waiting for the device");
+}
+
+}  // namespace gnomon::kernels::cuda

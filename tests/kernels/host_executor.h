@@ -1,0 +1,102 @@
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <numeric>
+#include <random>
+#include <thread>
+#include <vector>
+
+namespace gnomon::kernels {
+
+struct HostAtomics {
+  template <class T>
+  static T load(const T* at) {
+    return std::atomic_ref(*const_cast<T*>(at)).load(std::memory_order_relaxed);
+  }
+  template <class T>
+  static T compare_exchange(T* at, T expected, T desired) {
+    std::atomic_ref(*at).compare_exchange_strong(expected, desired, std::memory_order_relaxed);
+    return expected;
+  }
+  template <class T>
+  static void min(T* at, T value) {
+    std::atomic_ref reference(*at);
+    T seen = reference.load(std::memory_order_relaxed);
+    while (value < seen && !reference.compare_exchange_weak(seen, value, std::memory_order_relaxed)) {
+    }
+  }
+  template <class T>
+  static void add(T* at, T value) {
+    std::atomic_ref(*at).fetch_add(value, std::memory_order_relaxed);
+  }
+};
+
+/// Runs a device's bodies (kernels/device/executor.h) on the host as badly as a device might: in a shuffled
+/// order, on several threads, in memory full of rubbish of exactly the size that was asked for.
+class HostExecutor {
+ public:
+  using Atomics = HostAtomics;
+  explicit HostExecutor(int threads = 1, std::uint64_t seed = 1) : threads_(threads), random_(seed) {}
+
+  std::shared_ptr<void> allocate(std::size_t bytes) {
+    constexpr std::align_val_t alignment{256};
+    void* memory = ::operator new(std::max<std::size_t>(bytes, 1), alignment);
+    std::memset(memory, 0xA5, bytes);
+    return {memory, [](void* allocated) { ::operator delete(allocated, alignment); }};
+  }
+
+  template <class Body>
+  void for_each(std::int64_t count, const Body& body) {
+    // A stride prime to the count visits every index once.
+    std::int64_t stride =
+        count > 2 ? 1 + static_cast<std::int64_t>(random_() % (static_cast<std::uint64_t>(count) - 1)) : 1;
+    while (std::gcd(stride, count) > 1) {
+      ++stride;
+    }
+    const auto run = [&](std::int64_t first) {
+      for (std::int64_t i = first; i < count; i += threads_) {
+        body(i * stride % count);  // counts of tests are below 2^31
+      }
+    };
+    std::vector<std::thread> others;
+    for (int t = 1; t < threads_; ++t) {
+      others.emplace_back(run, t);
+    }
+    run(0);
+    for (auto& other : others) {
+      other.join();
+    }
+  }
+
+  template <class T>
+  void exclusive_sum(T* values, std::int64_t count) {
+    std::exclusive_scan(values, values + count, values, T{0});
+  }
+
+  void fill(void* memory, int byte, std::size_t bytes) { std::memset(memory, byte, bytes); }
+  void upload(void* to_device, const void* from_host, std::size_t bytes) {
+    copy(to_device, from_host, bytes);
+  }
+  void download(void* to_host, const void* from_device, std::size_t bytes) {
+    copy(to_host, from_device, bytes);
+  }
+
+ private:
+  static void copy(void* to, const void* from, std::size_t bytes) {
+    if (bytes > 0) {
+      std::memcpy(to, from, bytes);
+    }
+  }
+
+  int threads_;
+  std::mt19937_64 random_;
+};
+
+}  // namespace gnomon::kernels
