@@ -5,33 +5,11 @@
 #include <string>
 #include <utility>
 
-#include "base/error.h"
 #include "kernels/cpu/worker_memory.h"
+#include "kernels/sampling_input.h"
 #include "kernels/slack.h"
 
 namespace gnomon::kernels::cpu {
-namespace {
-
-void check_fanouts(const std::vector<int>& fanouts) {
-  if (fanouts.empty()) {
-    throw base::InputError("fanouts", "there are none; give one a hop");
-  }
-  for (std::size_t hop = 0; hop < fanouts.size(); ++hop) {
-    if (fanouts[hop] != -1 && (fanouts[hop] < 1 || fanouts[hop] > max_fanout)) {
-      throw base::InputError("fanouts[" + std::to_string(hop) + "]",
-                             std::to_string(fanouts[hop]) +
-                                 " cannot be drawn; use -1 (all neighbours) or 1 to " +
-                                 std::to_string(max_fanout));
-    }
-  }
-}
-
-[[noreturn]] void refuse_seed(std::size_t position, const std::string& what) {
-  throw base::InputError("seeds[" + std::to_string(position) + "]", what);
-}
-
-}  // namespace
-
 Sampler::Sampler(const graph::Graph& graph, std::vector<int> fanouts, EdgeIds edge_ids)
     : Sampler(view_of(graph), std::move(fanouts), edge_ids) {}
 
@@ -49,10 +27,9 @@ Sampler::Sampler(Topology topology, std::vector<int> fanouts, EdgeIds edge_ids, 
 }
 
 void Sampler::sample(const BatchKey& key, std::span<const graph::VertexId> seeds, MiniBatch& batch) {
-  check_seeds(seeds);
+  check_seeds(seeds.data(), seeds.size(), topology_.num_vertices());
   if (const std::size_t distinct = sample_checked(key, seeds, batch); distinct < seeds.size()) {
-    refuse_seed(distinct,
-                "vertex " + std::to_string(seeds[distinct]) + " comes twice; seeds must be distinct");
+    refuse_repeated_seed(distinct, seeds[distinct]);
   }
 }
 
@@ -92,15 +69,6 @@ std::int64_t Sampler::bytes() const {
     return wide_->bytes();
   }
   return split_ ? split_->bytes() : static_cast<std::int64_t>(work_.bytes());
-}
-
-void Sampler::check_seeds(std::span<const graph::VertexId> seeds) const {
-  for (std::size_t i = 0; i < seeds.size(); ++i) {
-    if (seeds[i] < 0 || seeds[i] >= topology_.num_vertices()) {
-      refuse_seed(i, std::to_string(seeds[i]) + " is not a vertex; the graph has " +
-                         std::to_string(topology_.num_vertices()));
-    }
-  }
 }
 
 }  // namespace gnomon::kernels::cpu

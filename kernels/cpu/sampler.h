@@ -59,7 +59,6 @@ class Sampler {
  private:
   std::size_t sample_checked(const BatchKey& key, std::span<const graph::VertexId> seeds, MiniBatch& batch);
   std::size_t sample_narrow(const BatchKey& key, std::span<const graph::VertexId> seeds, MiniBatch& batch);
-  void check_seeds(std::span<const graph::VertexId> seeds) const;
 
   Topology topology_;
   std::vector<int> fanouts_;

@@ -15,8 +15,9 @@
 ///     template <class Body> void for_each(std::int64_t count, const Body& body);   // body(0 … count - 1)
 ///     template <class T> void exclusive_sum(T* values, std::int64_t count);        // in place
 ///     void fill(void* memory, int byte, std::size_t bytes);
-///     void upload(void* to_device, const void* from_host, std::size_t bytes);  // the host's may go at once
-///     void download(void* to_host, const void* from_device, std::size_t bytes);  // waits for all before
+///     void upload(void* to_device, const void* from_host, std::size_t bytes);  // of pageable memory, which
+///     may go at once void download(void* to_host, const void* from_device, std::size_t bytes);  // waits for
+///     all before
 ///
 /// Only download makes the host wait. Indices that lie side by side run side by side on a GPU (32 of them
 /// from a multiple of 32 on are one warp), so they should read side by side.

@@ -6,6 +6,7 @@
 #include <random>
 #include <vector>
 
+#include "tests/kernels/contract_skip.h"
 #include "tests/kernels/test_graphs.h"
 
 /// The contract of every gather. An implementation has
@@ -15,7 +16,14 @@
 namespace gnomon::kernels {
 
 template <class Implementation>
-class GatherContract : public ::testing::Test {};
+class GatherContract : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (const auto why = why_skipped<Implementation>(); !why.empty()) {
+      GTEST_SKIP() << why;
+    }
+  }
+};
 
 TYPED_TEST_SUITE_P(GatherContract);
 

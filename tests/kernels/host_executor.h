@@ -54,6 +54,7 @@ class HostExecutor {
 
   template <class Body>
   void for_each(std::int64_t count, const Body& body) {
+    const int threads = count < 4096 ? 1 : threads_;  // starting them takes longer
     // A stride prime to the count visits every index once.
     std::int64_t stride =
         count > 2 ? 1 + static_cast<std::int64_t>(random_() % (static_cast<std::uint64_t>(count) - 1)) : 1;
@@ -61,12 +62,12 @@ class HostExecutor {
       ++stride;
     }
     const auto run = [&](std::int64_t first) {
-      for (std::int64_t i = first; i < count; i += threads_) {
+      for (std::int64_t i = first; i < count; i += threads) {
         body(i * stride % count);  // counts of tests are below 2^31
       }
     };
     std::vector<std::thread> others;
-    for (int t = 1; t < threads_; ++t) {
+    for (int t = 1; t < threads; ++t) {
       others.emplace_back(run, t);
     }
     run(0);

@@ -14,6 +14,7 @@
 #include "kernels/block.h"
 #include "kernels/sampling_rule.h"
 #include "tests/kernels/chi_square.h"
+#include "tests/kernels/contract_skip.h"
 #include "tests/kernels/test_graphs.h"
 
 /// The contract of every neighbour sampler. An implementation is a type with
@@ -147,6 +148,11 @@ class SubsetCounter {
 template <class Implementation>
 class SamplerContract : public ::testing::Test {
  protected:
+  void SetUp() override {
+    if (const auto why = why_skipped<Implementation>(); !why.empty()) {
+      GTEST_SKIP() << why;
+    }
+  }
   static MiniBatch sample(const graph::Graph& graph, const std::vector<int>& fanouts, const BatchKey& key,
                           const std::vector<VertexId>& seeds) {
     return Implementation(graph, fanouts).sample(key, seeds);

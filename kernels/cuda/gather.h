@@ -1,0 +1,16 @@
+#pragma once
+
+#include "kernels/cuda/executor.h"
+#include "kernels/device/gather.h"
+
+namespace gnomon::kernels::device {
+
+extern template void gather_rows(cuda::Executor&, const Rows&, Reads, const std::int64_t*, std::int64_t,
+                                 std::byte*);
+extern template void gather_labels(cuda::Executor&, const std::int32_t*, const std::int64_t*, std::int64_t,
+                                   std::int64_t*);
+extern template void gather_degrees(cuda::Executor&, const Topology&, const std::int64_t*, std::int64_t,
+                                    float*);
+extern template void count_visits(cuda::Executor&, const std::int64_t*, std::int64_t, std::uint32_t*);
+
+}  // namespace gnomon::kernels::device

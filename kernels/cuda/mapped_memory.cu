@@ -1,0 +1,45 @@
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+#include "kernels/cuda/check.h"
+#include "kernels/cuda/mapped_memory.h"
+
+namespace gnomon::kernels::cuda {
+namespace {
+
+const void* device_view(void* host) {
+  void* device = nullptr;
+  check(cudaHostGetDevicePointer(&device, host, 0), "mapping host memory");
+  return device;
+}
+
+/// Of memory mapped from a file only a view that reads can be registered, and not by every driver.
+bool register_in_place(void* data, std::size_t bytes) {
+  constexpr unsigned flags = cudaHostRegisterPortable | cudaHostRegisterMapped | cudaHostRegisterReadOnly;
+  if (cudaHostRegister(data, bytes, flags) == cudaSuccess) {
+    return true;
+  }
+  (void)cudaGetLastError();  // the copy is the answer
+  return false;
+}
+
+}  // namespace
+
+MappedMemory map_memory(const void* data, std::size_t bytes) {
+  auto* host = const_cast<void*>(data);  // it is registered for reading
+  if (bytes > 0 && register_in_place(host, bytes)) {
+    const std::shared_ptr<const void> owner(host, [](void* registered) { cudaHostUnregister(registered); });
+    return {owner, device_view(host), false};
+  }
+  void* copy = nullptr;
+  check(cudaHostAlloc(&copy, std::max<std::size_t>(bytes, 1), cudaHostAllocPortable | cudaHostAllocMapped),
+        "pinning " + std::to_string(bytes) + " bytes of host memory");
+  const std::shared_ptr<const void> owner(copy, [](void* pinned) { cudaFreeHost(pinned); });
+  if (bytes > 0) {
+    std::memcpy(copy, data, bytes);
+  }
+  return {owner, device_view(copy), true};
+}
+
+}  // namespace gnomon::kernels::cuda

@@ -1,0 +1,120 @@
+#pragma once
+
+#include "kernels/device/gather.h"
+
+// Also compiled by nvcc as C++17.
+
+namespace gnomon::kernels::device {
+namespace passes {
+
+inline constexpr std::int64_t line_bytes = 128;
+inline constexpr std::int64_t warp = 32;
+
+/// What one thread copies at once.
+struct alignas(16) Sixteen {
+  std::uint64_t half[2];
+};
+
+/// A warp a row: index i is its thread i % 32.
+template <class Unit>
+struct GatherRows {
+  const Unit* all;
+  const Unit* cached;
+  const std::int32_t* slots;
+  std::int64_t units;       ///< of a row
+  std::int64_t first_unit;  ///< of all rows, in their line
+  bool is_shifted;
+  const std::int64_t* vertices;
+  Unit* out;
+
+  static constexpr std::int64_t units_of_line = line_bytes / static_cast<std::int64_t>(sizeof(Unit));
+
+  constexpr void operator()(std::int64_t i) const {
+    const std::int64_t row = i / warp;
+    const std::int64_t vertex = vertices[row];
+    const std::int64_t slot = slots == nullptr ? -1 : slots[vertex];
+    const Unit* from = slot < 0 ? all + vertex * units : cached + slot * units;
+    const std::int64_t begin = slot < 0 ? first_unit + vertex * units : slot * units;
+    const std::int64_t shift = is_shifted ? begin % units_of_line : 0;
+    for (std::int64_t unit = i % warp - shift; unit < units; unit += warp) {
+      if (unit >= 0) {
+        out[row * units + unit] = from[unit];
+      }
+    }
+  }
+};
+
+struct GatherLabels {
+  const std::int32_t* labels;
+  const std::int64_t* vertices;
+  std::int64_t* out;
+  constexpr void operator()(std::int64_t i) const { out[i] = labels[vertices[i]]; }
+};
+
+struct GatherDegrees {
+  Topology topology;
+  const std::int64_t* vertices;
+  float* out;
+  constexpr void operator()(std::int64_t i) const {
+    out[i] = static_cast<float>(topology.neighbours(vertices[i]).degree);
+  }
+};
+
+template <class Atomics>
+struct CountVisits {
+  const std::int64_t* vertices;
+  std::uint32_t* visits;
+  constexpr void operator()(std::int64_t i) const { Atomics::add(visits + vertices[i], std::uint32_t{1}); }
+};
+
+template <class Unit, class Executor>
+void gather_units(Executor& executor, const Rows& rows, Reads reads, const std::int64_t* vertices,
+                  std::int64_t count, std::byte* out) {
+  const auto first = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(rows.all) % line_bytes);
+  constexpr auto unit_bytes = static_cast<std::int64_t>(sizeof(Unit));
+  executor.for_each(
+      warp * count,
+      GatherRows<Unit>{reinterpret_cast<const Unit*>(rows.all), reinterpret_cast<const Unit*>(rows.cached),
+                       rows.slots, rows.row_bytes / unit_bytes, first / unit_bytes, reads == Reads::shifted,
+                       vertices, reinterpret_cast<Unit*>(out)});
+}
+
+}  // namespace passes
+
+template <class Executor>
+void gather_rows(Executor& executor, const Rows& rows, Reads reads, const std::int64_t* vertices,
+                 std::int64_t count, std::byte* out) {
+  // The widest unit at whose multiples all rows begin, wherever they lie.
+  const auto misfit = reinterpret_cast<std::uintptr_t>(rows.all) |
+                      reinterpret_cast<std::uintptr_t>(rows.cached) | reinterpret_cast<std::uintptr_t>(out) |
+                      static_cast<std::uintptr_t>(rows.row_bytes);
+  if (misfit % 16 == 0) {
+    passes::gather_units<passes::Sixteen>(executor, rows, reads, vertices, count, out);
+  } else if (misfit % 8 == 0) {
+    passes::gather_units<std::uint64_t>(executor, rows, reads, vertices, count, out);
+  } else if (misfit % 4 == 0) {
+    passes::gather_units<std::uint32_t>(executor, rows, reads, vertices, count, out);
+  } else {
+    passes::gather_units<std::uint16_t>(executor, rows, reads, vertices, count, out);
+  }
+}
+
+template <class Executor>
+void gather_labels(Executor& executor, const std::int32_t* labels, const std::int64_t* vertices,
+                   std::int64_t count, std::int64_t* out) {
+  executor.for_each(count, passes::GatherLabels{labels, vertices, out});
+}
+
+template <class Executor>
+void gather_degrees(Executor& executor, const Topology& topology, const std::int64_t* vertices,
+                    std::int64_t count, float* out) {
+  executor.for_each(count, passes::GatherDegrees{topology, vertices, out});
+}
+
+template <class Executor>
+void count_visits(Executor& executor, const std::int64_t* vertices, std::int64_t count,
+                  std::uint32_t* visits) {
+  executor.for_each(count, passes::CountVisits<typename Executor::Atomics>{vertices, visits});
+}
+
+}  // namespace gnomon::kernels::device

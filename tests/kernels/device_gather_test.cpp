@@ -1,0 +1,123 @@
+#include <set>
+#include <utility>
+
+#include "kernels/device/gather-inl.h"
+#include "tests/kernels/gather_contract.h"
+#include "tests/kernels/host_executor.h"
+
+namespace gnomon::kernels {
+namespace {
+
+using graph::VertexId;
+
+/// The device's gather, run by the host. With a cache every third row is read from it alone.
+template <device::Reads How, bool Cached>
+struct OnHost {
+  static std::vector<std::byte> rows(const graph::Features& features, const std::vector<VertexId>& vertices) {
+    const auto row_bytes = static_cast<std::size_t>(features.row_bytes());
+    std::vector<std::byte> all(features.data, features.data + features.rows * features.row_bytes());
+    std::vector<std::byte> cached;
+    std::vector<std::int32_t> slots(static_cast<std::size_t>(features.rows), -1);
+    for (VertexId vertex = 0; Cached && vertex < features.rows; vertex += 3) {
+      slots[static_cast<std::size_t>(vertex)] = static_cast<std::int32_t>(vertex / 3);
+      const auto row = all.begin() + vertex * features.row_bytes();
+      cached.insert(cached.end(), row, row + features.row_bytes());
+      std::fill(row, row + features.row_bytes(), std::byte{0xEE});
+    }
+    std::vector<std::byte> out(vertices.size() * row_bytes);
+    HostExecutor executor;
+    device::gather_rows(executor,
+                        {all.data(), features.row_bytes(), Cached ? slots.data() : nullptr, cached.data()},
+                        How, vertices.data(), std::ssize(vertices), out.data());
+    return out;
+  }
+  static std::vector<std::int64_t> labels(const std::vector<std::int32_t>& labels_of,
+                                          const std::vector<VertexId>& vertices) {
+    std::vector<std::int64_t> out(vertices.size());
+    HostExecutor executor;
+    device::gather_labels(executor, labels_of.data(), vertices.data(), std::ssize(vertices), out.data());
+    return out;
+  }
+};
+
+using Shifted = OnHost<device::Reads::shifted, false>;
+using Straight = OnHost<device::Reads::straight, false>;
+using ShiftedCached = OnHost<device::Reads::shifted, true>;
+
+INSTANTIATE_TYPED_TEST_SUITE_P(DeviceShifted, GatherContract, Shifted);
+INSTANTIATE_TYPED_TEST_SUITE_P(DeviceStraight, GatherContract, Straight);
+INSTANTIATE_TYPED_TEST_SUITE_P(DeviceCached, GatherContract, ShiftedCached);
+
+/// A unit of a row that tells when it is read, as a device's memory system would see it.
+struct Watched {
+  struct Read {
+    std::int64_t thread;
+    const Watched* at;
+  };
+  static inline std::vector<Read> reads;
+  static inline std::int64_t thread;
+
+  Watched& operator=(const Watched& other) {
+    reads.push_back({thread, &other});
+    return *this;
+  }
+  std::uint32_t value = 0;
+};
+
+/// How many requests of one line each a warp makes for a row: those of its threads' reads in one round that
+/// fall into one line of 128 bytes are one.
+std::size_t requests_for_row(std::int64_t row, std::int64_t units, bool is_shifted) {
+  alignas(128) static Watched all[4096];
+  std::vector<Watched> out(static_cast<std::size_t>(units));
+  const device::passes::GatherRows<Watched> body{all, nullptr,    nullptr, units,
+                                                 0,   is_shifted, &row,    out.data()};
+  Watched::reads.clear();
+  for (Watched::thread = 0; Watched::thread < 32; ++Watched::thread) {
+    body(Watched::thread);
+  }
+  EXPECT_EQ(std::ssize(Watched::reads), units);
+  std::set<std::pair<std::int64_t, std::int64_t>> requests;
+  for (const auto& read : Watched::reads) {
+    const std::int64_t unit = read.at - (all + row * units);
+    const std::int64_t shift = ((read.thread - unit) % 32 + 32) % 32;
+    requests.emplace((unit + shift) / 32, (read.at - all) / 32);
+  }
+  return requests.size();
+}
+
+TEST(DeviceGather, ShiftedReadsMakeOneRequestALine) {
+  // Rows of 200 bytes: row 3 begins 88 bytes into a line and ends 32 bytes into the third one.
+  EXPECT_EQ(requests_for_row(3, 50, true), 3U);
+  EXPECT_EQ(requests_for_row(3, 50, false), 4U);
+  // Rows of 516 bytes: row 5 begins 20 bytes into a line.
+  EXPECT_EQ(requests_for_row(5, 129, true), 5U);
+  EXPECT_EQ(requests_for_row(5, 129, false), 9U);
+  // Rows that begin at lines.
+  EXPECT_EQ(requests_for_row(7, 64, true), 2U);
+  EXPECT_EQ(requests_for_row(7, 64, false), 2U);
+}
+
+TEST(DeviceGather, CountsVisitsAndDegrees) {
+  const auto graph = skewed_graph(100, 3);
+  HostExecutor executor(3);
+  std::vector<VertexId> vertices;
+  std::vector<std::uint32_t> expected(100);
+  std::mt19937_64 random(4);
+  for (int i = 0; i < 20000; ++i) {
+    vertices.push_back(static_cast<VertexId>(random() % 100));
+    ++expected[static_cast<std::size_t>(vertices.back())];
+  }
+  std::vector<std::uint32_t> visits(100);
+  device::count_visits(executor, vertices.data(), std::ssize(vertices), visits.data());
+  EXPECT_EQ(visits, expected);
+
+  const device::Topology topology{{graph.indptr.data(), graph.indices.data(), nullptr}, 100, nullptr, {}};
+  std::vector<float> degrees(vertices.size());
+  device::gather_degrees(executor, topology, vertices.data(), std::ssize(vertices), degrees.data());
+  for (std::size_t i = 0; i < vertices.size(); ++i) {
+    ASSERT_EQ(degrees[i], static_cast<float>(graph.degree(vertices[i])));
+  }
+}
+
+}  // namespace
+}  // namespace gnomon::kernels

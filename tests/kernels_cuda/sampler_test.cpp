@@ -1,0 +1,94 @@
+#include "kernels/cuda/sampler.h"
+
+#include "kernels/cpu/sampler.h"
+#include "tests/kernels/sampler_contract.h"
+#include "tests/kernels_cuda/on_device.h"
+
+namespace gnomon::kernels {
+namespace {
+
+using cuda::Place;
+using cuda::Placed;
+using graph::VertexId;
+
+template <class T>
+std::vector<T> first_of(const device::Array<T>& array, std::int64_t count) {
+  std::vector<T> host(static_cast<std::size_t>(count));
+  cuda::check(cudaMemcpy(host.data(), array.data, host.size() * sizeof(T), cudaMemcpyDeviceToHost),
+              "reading a batch");
+  return host;
+}
+
+MiniBatch to_host(const device::MiniBatch& batch) {
+  MiniBatch host;
+  host.num_seeds = batch.num_seeds;
+  host.vertices = first_of(batch.vertices, batch.num_vertices);
+  for (const auto& block : batch.blocks) {
+    host.blocks.push_back({block.num_destinations,
+                           block.num_sources,
+                           first_of(block.indptr, block.num_destinations + 1),
+                           first_of(block.indices, block.num_edges),
+                           {}});
+  }
+  return host;
+}
+
+/// The device's sampler on lists of 32-bit ids at a place.
+template <Place Where>
+class OnDevice {
+ public:
+  static std::string why_skipped() { return cuda::why_skipped(); }
+
+  OnDevice(const graph::Graph& graph, const std::vector<int>& fanouts)
+      : indptr_(Where, {graph.indptr.begin(), graph.indptr.end()}),
+        indices_(Where, {graph.indices.begin(), graph.indices.end()}),
+        executor_(nullptr),
+        sampler_(
+            executor_,
+            device::Topology{{indptr_.data(), nullptr, indices_.data()}, graph.num_vertices(), nullptr, {}},
+            fanouts) {}
+  MiniBatch sample(const BatchKey& key, std::span<const VertexId> seeds) {
+    return to_host(sampler_.sample(key, seeds.data(), std::ssize(seeds)));
+  }
+
+ private:
+  Placed<std::int64_t> indptr_;
+  Placed<std::uint32_t> indices_;
+  cuda::Executor executor_;
+  cuda::Sampler sampler_;
+};
+
+using InDeviceMemory = OnDevice<Place::device>;
+using OverTheLink = OnDevice<Place::host>;
+
+INSTANTIATE_TYPED_TEST_SUITE_P(InDeviceMemory, SamplerContract, InDeviceMemory);
+INSTANTIATE_TYPED_TEST_SUITE_P(OverTheLink, SamplerContract, OverTheLink);
+
+TEST(CudaSampler, AThousandRandomBatchesAreTheCpusByteForByte) {
+  if (const auto why = cuda::why_skipped(); !why.empty()) {
+    GTEST_SKIP() << why;
+  }
+  const unsigned seed = 20261122;
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  std::mt19937_64 random(seed);
+  for (int i = 0; i < 1000; ++i) {
+    const auto vertices = static_cast<std::int64_t>(2 + random() % 3000);
+    const auto graph = skewed_graph(vertices, random());
+    std::vector<int> fanouts(1 + random() % 3);
+    for (int& fanout : fanouts) {
+      fanout = random() % 8 == 0 ? -1 : static_cast<int>(1 + random() % 20);
+    }
+    const auto seeds = some_seeds(
+        graph, static_cast<std::int64_t>(1 + random() % static_cast<std::uint64_t>(vertices)), random());
+    const BatchKey key{random(), random() >> 33, random() >> 33};
+    MiniBatch expected;
+    cpu::Sampler(graph, fanouts).sample(key, seeds, expected);
+    expect_same(InDeviceMemory(graph, fanouts).sample(key, seeds), expected);
+    if (HasFatalFailure() || HasNonfatalFailure()) {
+      FAIL() << "in case " << i;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace gnomon::kernels
