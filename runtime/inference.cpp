@@ -25,7 +25,7 @@ at::Tensor inputs_of(const graph::Graph& graph, const at::Tensor& values, std::i
     return values.narrow(0, begin, count);
   }
   const auto& features = graph.features;
-  return feature_tensor(features.row(begin), features.type, count, features.columns);
+  return feature_tensor(features.row(begin), features.type, count, features.columns).to(at::kFloat);
 }
 
 /// project of all vertices, chunk by chunk.
@@ -75,9 +75,11 @@ at::Tensor propagate_all(const graph::Graph& graph, const Layer& layer, const at
     sampler.sample({}, seeds, batch);
     kernels::resize_with_slack(degrees, batch.vertices.size());
     gather_degrees(graph, batch.vertices, degrees.data());
-    const auto sources = at::from_blob(batch.vertices.data(), {std::ssize(batch.vertices)}, at::kLong);
-    const auto part =
-        layer.propagate(projected.index_select(0, sources), {batch.blocks.front(), degrees}, nullptr);
+    const auto rows_of_batch = std::ssize(batch.vertices);
+    const auto sources = at::from_blob(batch.vertices.data(), {rows_of_batch}, at::kLong);
+    const Hop hop{kernels::autograd::view_of(batch.blocks.front()),
+                  at::from_blob(degrees.data(), {rows_of_batch}, at::kFloat)};
+    const auto part = layer.propagate(projected.index_select(0, sources), hop, nullptr);
     if (!out.defined()) {
       out = at::empty({graph.num_vertices(), part.size(1)}, part.options());
     }

@@ -17,14 +17,12 @@ Learner::Learner(const plan::Job& job, std::int64_t columns, std::int64_t classe
 
 Learner::~Learner() = default;
 
-StepResult Learner::step(const BatchData& data, std::int64_t epoch, std::int64_t batch) {
-  const auto seeds = static_cast<std::int64_t>(data.labels.size());
-  const auto labels = at::from_blob(const_cast<std::int64_t*>(data.labels.data()), {seeds}, at::kLong);
+StepResult Learner::step(const TensorBatch& data, std::int64_t epoch, std::int64_t batch) {
   const Dropping dropping{job_.dropout,
                           {job_.seed, base::Purpose::dropout, static_cast<std::uint64_t>(epoch),
                            static_cast<std::uint64_t>(batch)}};
   const auto logits = model_.forward(data, dropping);
-  const auto loss = at::cross_entropy_loss(logits, labels);
+  const auto loss = at::cross_entropy_loss(logits, data.labels);
   optimiser_->zero_grad();
   loss.backward();
   {
@@ -32,8 +30,9 @@ StepResult Learner::step(const BatchData& data, std::int64_t epoch, std::int64_t
         1);  // Adam's sums of products round differently at the ends of a thread's part
     optimiser_->step();
   }
+  const std::int64_t seeds = data.labels.size(0);
   return {loss.item<double>() * static_cast<double>(seeds),
-          logits.detach().argmax(1).eq(labels).sum().item<std::int64_t>(), seeds};
+          logits.detach().argmax(1).eq(data.labels).sum().item<std::int64_t>(), seeds};
 }
 
 void Learner::save(torch::serialize::OutputArchive& archive) const {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "plan/job.h"
-#include "runtime/batch_data.h"
 #include "runtime/models.h"
+#include "runtime/tensor_batch.h"
 
 namespace torch::optim {
 class Adam;
@@ -35,7 +35,7 @@ class Learner {
 
   /// Forward, cross-entropy (mean over the seeds), backward, one step of Adam. ATen's threads are the
   /// caller's.
-  StepResult step(const BatchData& data, std::int64_t epoch, std::int64_t batch);
+  StepResult step(const TensorBatch& data, std::int64_t epoch, std::int64_t batch);
 
   const Model& model() const { return model_; }
   /// Weights and the optimiser's state. load throws c10::Error for an archive that does not fit.

@@ -37,22 +37,16 @@ class Initialiser {
   std::uint64_t next_ = 0;
 };
 
-/// The block, which outlives the step, without shared ownership.
-sparse::SparseBlockPtr view_of(const kernels::Block& block) {
-  return std::make_shared<sparse::SparseBlock>(
-      std::shared_ptr<const kernels::Block>(std::shared_ptr<void>(), &block));
-}
-
 /// Whether aggregating `in` columns before the product is less work than `out` columns after it.
-bool aggregates_first(const kernels::Block& block, std::int64_t in, std::int64_t out) {
+bool aggregates_first(const sparse::SparseBlock& block, std::int64_t in, std::int64_t out) {
   const auto work = [&](std::int64_t rows, std::int64_t columns) {
     return rows * in * out + block.num_edges() * columns;
   };
-  return work(block.num_destinations, in) < work(block.num_sources, out);
+  return work(block.num_destinations(), in) < work(block.num_sources(), out);
 }
 
 at::Tensor destinations_of(const at::Tensor& sources, const Hop& hop) {
-  return sources.narrow(0, 0, hop.block.num_destinations);
+  return sources.narrow(0, 0, hop.block->num_destinations());
 }
 
 /// H' = Â H W + b with Â = (D+I)^-1/2 (A+I) (D+I)^-1/2.
@@ -67,7 +61,7 @@ class GcnLayer final : public Layer {
     return dense::add_bias(aggregate(projected, hop), parameters_[1]);
   }
   at::Tensor forward(const at::Tensor& x, const Hop& hop, const Dropping* dropping) const override {
-    if (aggregates_first(hop.block, x.size(1), parameters_[0].size(1))) {
+    if (aggregates_first(*hop.block, x.size(1), parameters_[0].size(1))) {
       return dense::add_bias(dense::linear(aggregate(x, hop), parameters_[0]), parameters_[1]);
     }
     return Layer::forward(x, hop, dropping);
@@ -76,19 +70,13 @@ class GcnLayer final : public Layer {
  private:
   static at::Tensor aggregate(const at::Tensor& x, const Hop& hop) {
     const auto& block = hop.block;
-    auto source_scale = at::empty({block.num_sources}, at::kFloat);
-    auto* of_source = source_scale.mutable_data_ptr<float>();
-    for (std::size_t u = 0; u < hop.degrees.size(); ++u) {
-      of_source[u] = 1 / std::sqrt(hop.degrees[u] + 1);
-    }
-    auto destination_scale = at::empty({block.num_destinations}, at::kFloat);
-    auto* of_destination = destination_scale.mutable_data_ptr<float>();
-    for (std::size_t v = 0; v + 1 < block.indptr.size(); ++v) {
-      const auto drawn = static_cast<float>(block.indptr[v + 1] - block.indptr[v]);
-      of_destination[v] = drawn == 0 ? 0 : hop.degrees[v] / drawn * of_source[v];
-    }
-    const auto own_scale = source_scale.narrow(0, 0, block.num_destinations).square().unsqueeze(1);
-    return sparse::spmm_scaled(view_of(block), x, destination_scale, source_scale) +
+    const auto destinations = block->num_destinations();
+    const auto source_scale = (hop.degrees + 1).rsqrt_();
+    const auto drawn = block->indptr().diff().to(at::kFloat);
+    auto destination_scale = hop.degrees.narrow(0, 0, destinations) / drawn;
+    destination_scale.mul_(source_scale.narrow(0, 0, destinations)).masked_fill_(drawn.eq(0), 0);
+    const auto own_scale = source_scale.narrow(0, 0, destinations).square().unsqueeze(1);
+    return sparse::spmm_scaled(block, x, destination_scale, source_scale) +
            destinations_of(x, hop) * own_scale;
   }
 };
@@ -105,42 +93,18 @@ class SageLayer final : public Layer {
   }
   at::Tensor propagate(const at::Tensor& projected, const Hop& hop, const Dropping*) const override {
     const auto parts = projected.chunk(2, 1);
-    return dense::add_bias(destinations_of(parts[0], hop) + sparse::spmm_mean(view_of(hop.block), parts[1]),
+    return dense::add_bias(destinations_of(parts[0], hop) + sparse::spmm_mean(hop.block, parts[1]),
                            parameters_[2]);
   }
   at::Tensor forward(const at::Tensor& x, const Hop& hop, const Dropping*) const override {
-    const auto block = view_of(hop.block);
-    if (aggregates_first(hop.block, x.size(1), parameters_[1].size(1))) {
-      return sage_product(block, x, parameters_[0], parameters_[1], parameters_[2]);
+    if (aggregates_first(*hop.block, x.size(1), parameters_[1].size(1))) {
+      return sage_product(hop.block, x, parameters_[0], parameters_[1], parameters_[2]);
     }
-    const auto neighbours = sparse::spmm_mean(block, dense::linear(x, parameters_[1]));
+    const auto neighbours = sparse::spmm_mean(hop.block, dense::linear(x, parameters_[1]));
     return dense::add_bias(dense::linear(destinations_of(x, hop), parameters_[0]) + neighbours,
                            parameters_[2]);
   }
 };
-
-/// The block with an edge from each destination to itself, unless it has one.
-std::shared_ptr<const kernels::Block> with_self_loops(const kernels::Block& block) {
-  auto looped = std::make_shared<kernels::Block>();
-  looped->num_destinations = block.num_destinations;
-  looped->num_sources = block.num_sources;
-  looped->indptr.reserve(block.indptr.size());
-  looped->indices.reserve(block.indices.size() + static_cast<std::size_t>(block.num_destinations));
-  looped->indptr.push_back(0);
-  for (std::int64_t v = 0; v < block.num_destinations; ++v) {
-    bool has_loop = false;
-    for (auto e = block.indptr[static_cast<std::size_t>(v)];
-         e < block.indptr[static_cast<std::size_t>(v) + 1]; ++e) {
-      looped->indices.push_back(block.indices[static_cast<std::size_t>(e)]);
-      has_loop = has_loop || looped->indices.back() == v;
-    }
-    if (!has_loop) {
-      looped->indices.push_back(static_cast<std::int32_t>(v));
-    }
-    looped->indptr.push_back(std::ssize(looped->indices));
-  }
-  return looped;
-}
 
 /// h'(v) = ‖_k Σ α_k(u,v) W_k h(u) + b over the neighbours of v and itself, with
 /// α_k = softmax(LeakyReLU(a_k · [W_k h(v) ‖ W_k h(u)])).
@@ -155,7 +119,7 @@ class GatLayer final : public Layer {
 
   at::Tensor project(const at::Tensor& x) const override { return dense::linear(x, parameters_[0]); }
   at::Tensor propagate(const at::Tensor& projected, const Hop& hop, const Dropping* dropping) const override {
-    const auto block = std::make_shared<sparse::SparseBlock>(with_self_loops(hop.block));
+    const auto block = sparse::with_self_loops(*hop.block);
     const auto to_sources = dense::linear(projected, per_head(parameters_[1]));
     const auto to_destinations = dense::linear(destinations_of(projected, hop), per_head(parameters_[2]));
     auto attention = sparse::edge_softmax(
@@ -240,15 +204,14 @@ at::Tensor Model::activate_and_drop(std::size_t index, const at::Tensor& x, cons
                                        : dense::relu_dropout(x, of_next.probability, of_next.inputs());
 }
 
-at::Tensor Model::forward(const BatchData& data, const std::optional<Dropping>& dropping) const {
-  auto x =
-      feature_tensor(data.features.data(), data.feature_type, std::ssize(data.batch.vertices), data.columns);
+at::Tensor Model::forward(const TensorBatch& data, const std::optional<Dropping>& dropping) const {
+  auto x = data.features.to(at::kFloat);
   if (dropping) {
     x = dense::dropout(x, dropping->probability, dropping->of_layer(0).inputs());
   }
   for (std::size_t i = 0; i < layers_.size(); ++i) {
-    const auto& block = data.batch.blocks[layers_.size() - 1 - i];
-    const Hop hop{block, std::span(data.degrees).first(static_cast<std::size_t>(block.num_sources))};
+    const auto& block = data.blocks[layers_.size() - 1 - i];
+    const Hop hop{block, data.degrees.narrow(0, 0, block->num_sources())};
     if (dropping) {
       const auto of_layer = dropping->of_layer(i);
       x = activate_and_drop(i, layers_[i]->forward(x, hop, &of_layer), dropping->of_layer(i + 1));
@@ -265,13 +228,6 @@ std::vector<at::Tensor> Model::parameters() const {
     all.insert(all.end(), layer->parameters().begin(), layer->parameters().end());
   }
   return all;
-}
-
-at::Tensor feature_tensor(const std::byte* bytes, graph::FeatureType type, std::int64_t rows,
-                          std::int64_t columns) {
-  auto* data = const_cast<std::byte*>(bytes);  // from_blob takes no const; nothing writes to it
-  const auto scalar = type == graph::FeatureType::fp32 ? at::kFloat : at::kHalf;
-  return at::from_blob(data, {rows, columns}, scalar).to(at::kFloat);
 }
 
 void copy_values(const std::vector<at::Tensor>& from, const std::vector<at::Tensor>& to) {

@@ -5,20 +5,18 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <span>
 #include <vector>
 
 #include "base/philox.h"
-#include "kernels/block.h"
 #include "plan/job.h"
-#include "runtime/batch_data.h"
+#include "runtime/tensor_batch.h"
 
 namespace gnomon::runtime {
 
 /// One hop of a mini-batch, as a layer reads it.
 struct Hop {
-  const kernels::Block& block;
-  std::span<const float> degrees;  ///< true in-degree of each of the block's sources
+  kernels::autograd::SparseBlockPtr block;
+  at::Tensor degrees;  ///< fp32: true in-degree of each of the block's sources
 };
 
 /// Where a layer's dropout comes from: a pure function of these, whoever prepared the batch.
@@ -64,9 +62,9 @@ class Model {
  public:
   Model(const plan::Job& job, std::int64_t columns, std::int64_t classes);
 
-  /// Logits (seeds, classes) of a mini-batch. With `dropping` (its key's level aside) as in training. `data`
-  /// must outlive the backward pass.
-  at::Tensor forward(const BatchData& data, const std::optional<Dropping>& dropping) const;
+  /// Logits (seeds, classes) of a mini-batch. With `dropping` (its key's level aside) as in training.
+  /// `data`'s memory must outlive the backward pass.
+  at::Tensor forward(const TensorBatch& data, const std::optional<Dropping>& dropping) const;
 
   std::size_t num_layers() const { return layers_.size(); }
   const Layer& layer(std::size_t index) const { return *layers_[index]; }
@@ -83,10 +81,6 @@ class Model {
   plan::ModelKind kind_;
   std::vector<std::unique_ptr<Layer>> layers_;
 };
-
-/// `rows` feature rows as fp32 (rows, columns); shares fp32 memory, which must outlive the tensor.
-at::Tensor feature_tensor(const std::byte* bytes, graph::FeatureType type, std::int64_t rows,
-                          std::int64_t columns);
 
 /// Copies the values of `from` into `to`, tensor by tensor.
 void copy_values(const std::vector<at::Tensor>& from, const std::vector<at::Tensor>& to);

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/interleave.h"
 #include "kernels/cpu/epoch_order.h"
+#include "runtime/tensor_batch.h"
 
 namespace gnomon::runtime {
 
@@ -126,7 +127,7 @@ void Stages::device_batch(std::int64_t position) {
 
 void Stages::train(std::int64_t position) {
   auto& slot = device_slots_[static_cast<std::size_t>(position)];
-  learn_(*slot, order_[static_cast<std::size_t>(position)]);
+  learn_(view_of(*slot), order_[static_cast<std::size_t>(position)]);
   device_pool_.give(std::move(slot));
 }
 

@@ -17,6 +17,8 @@
 
 namespace gnomon::runtime {
 
+struct TensorBatch;
+
 /// How the job draws neighbours. Throws base::InputError when that needs weights and the graph has none.
 kernels::cpu::Draws draws_of(const graph::Graph& graph, const plan::Job& job);
 
@@ -30,7 +32,7 @@ kernels::cpu::Draws draws_of(const graph::Graph& graph, const plan::Job& job);
 class Stages {
  public:
   /// Trains on a prepared batch; `batch` is its index in the epoch.
-  using Learn = std::function<void(const BatchData& data, std::int64_t batch)>;
+  using Learn = std::function<void(const TensorBatch& data, std::int64_t batch)>;
 
   /// `graph` must outlive it. `plan` is resolved, and says where the data is placed (runtime/placement.h).
   Stages(const graph::Graph& graph, plan::Job job, const plan::Plan& plan, Learn learn);

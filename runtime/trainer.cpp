@@ -94,7 +94,7 @@ class Training {
   Stretch next_stretch(std::int64_t left) const;
   StretchReport train_stretch(const Stretch& stretch, const std::vector<std::int64_t>& order);
   void learn_times(const schedule::StageTimes& times);
-  void learn(const BatchData& data, std::int64_t batch);
+  void learn(const TensorBatch& data, std::int64_t batch);
   void evaluate(EpochReport& report);
   bool is_better(const EpochReport& report) const;
   void end_epoch(const EpochReport& report);
@@ -124,7 +124,7 @@ Training::Training(const graph::Graph& graph, const TrainOptions& options)
       plan_(options.replay.empty() ? options.plan : in_order(options.plan)),
       learner_(options.job, graph.features.columns, graph.num_classes),
       stages_(graph, options.job, plan_,
-              [this](const BatchData& data, std::int64_t batch) { learn(data, batch); }) {
+              [this](const TensorBatch& data, std::int64_t batch) { learn(data, batch); }) {
   check_replay(options.replay, stages_.batches());
   state_.job = options.job;
   state_.graph = mark_of(graph);
@@ -263,7 +263,7 @@ void Training::learn_times(const schedule::StageTimes& times) {
 }
 
 /// The train stage, on the device thread.
-void Training::learn(const BatchData& data, std::int64_t batch) {
+void Training::learn(const TensorBatch& data, std::int64_t batch) {
   const AtenThreads threads(plan_.device_threads);
   const auto result = learner_.step(data, state_.epoch, batch);
   state_.trained.push_back(batch);

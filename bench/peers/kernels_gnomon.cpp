@@ -154,7 +154,7 @@ class Server {
     for (const auto& block : batch.blocks) {
       if (name != "fused_mean" || &block == &batch.blocks.back()) {
         operations.push_back(operation(name, *block, request.at("columns").get<std::int64_t>(), batch));
-        blocks.push_back(std::make_shared<sparse::SparseBlock>(block));
+        blocks.push_back(sparse::sparse_block(block));
       }
     }
     std::vector<double> seconds;
@@ -162,7 +162,8 @@ class Server {
     for (int i = 0; i < request.at("repeats").get<int>(); ++i) {
       if (direction == "first_backward") {
         for (auto& block : blocks) {
-          block = std::make_shared<sparse::SparseBlock>(std::make_shared<kernels::Block>(block->block()));
+          block = std::make_shared<const sparse::SparseBlock>(block->num_sources(), block->indptr(),
+                                                              block->indices());
         }
       }
       seconds.push_back(direction == "forward" ? forward_s(operations, blocks)

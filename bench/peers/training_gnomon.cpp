@@ -78,7 +78,7 @@ Json train_epoch(const graph::Graph& graph, const Json& request) {
 
   runtime::Learner learner(job, graph.features.columns, graph.num_classes);
   double loss = 0;
-  runtime::Stages stages(graph, job, plan, [&](const runtime::BatchData& data, std::int64_t batch) {
+  runtime::Stages stages(graph, job, plan, [&](const runtime::TensorBatch& data, std::int64_t batch) {
     const runtime::AtenThreads of_plan(plan.device_threads);
     const auto result = learner.step(data, 0, batch);
     loss += result.loss_sum / static_cast<double>(result.seeds);

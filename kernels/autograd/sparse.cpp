@@ -178,46 +178,44 @@ SparseBlockPtr saved_block(AutogradContext* context) {
 }
 
 Tensor spmm_sum(const SparseBlockPtr& block, const Tensor& x) {
-  check(x, "x", {block->block().num_sources, -1});
+  check(x, "x", {block->num_sources(), -1});
   return ScaledFunction::apply(x, block, Scaling{});
 }
 
 Tensor spmm_mean(const SparseBlockPtr& block, const Tensor& x) {
-  check(x, "x", {block->block().num_sources, -1});
-  return ScaledFunction::apply(x, block,
-                               Scaling{torch::tensor(cpu::inverse_degrees(block->block().indptr)), {}});
+  check(x, "x", {block->num_sources(), -1});
+  return ScaledFunction::apply(x, block, Scaling{inverse_degrees(*block), {}});
 }
 
 Tensor spmm_mean_gradient(const SparseBlockPtr& block, const Tensor& gradient) {
-  check(gradient, "gradient", {block->block().num_destinations, -1});
-  return spmm(block->by_source(), {}, torch::tensor(cpu::inverse_degrees(block->block().indptr)),
-              gradient.contiguous());
+  check(gradient, "gradient", {block->num_destinations(), -1});
+  return spmm(block->by_source(), {}, inverse_degrees(*block), gradient.contiguous());
 }
 
 Tensor spmm_scaled(const SparseBlockPtr& block, const Tensor& x, const Tensor& destination_scale,
                    const Tensor& source_scale) {
-  check(x, "x", {block->block().num_sources, -1});
-  check(destination_scale, "destination_scale", {block->block().num_destinations});
-  check(source_scale, "source_scale", {block->block().num_sources});
+  check(x, "x", {block->num_sources(), -1});
+  check(destination_scale, "destination_scale", {block->num_destinations()});
+  check(source_scale, "source_scale", {block->num_sources()});
   TORCH_CHECK(!destination_scale.requires_grad() && !source_scale.requires_grad(),
               "the scales get no gradient and must not require one");
   return ScaledFunction::apply(x, block, Scaling{destination_scale.contiguous(), source_scale.contiguous()});
 }
 
 Tensor spmm_weighted(const SparseBlockPtr& block, const Tensor& x, const Tensor& weights) {
-  check(x, "x", {block->block().num_sources, -1, -1});
-  check(weights, "weights", {block->block().num_edges(), x.size(1)});
+  check(x, "x", {block->num_sources(), -1, -1});
+  check(weights, "weights", {block->num_edges(), x.size(1)});
   return WeightedFunction::apply(x, weights, block);
 }
 
 Tensor sddmm_add(const SparseBlockPtr& block, const Tensor& destination_scores, const Tensor& source_scores) {
-  check(destination_scores, "destination_scores", {block->block().num_destinations, -1});
-  check(source_scores, "source_scores", {block->block().num_sources, destination_scores.size(1)});
+  check(destination_scores, "destination_scores", {block->num_destinations(), -1});
+  check(source_scores, "source_scores", {block->num_sources(), destination_scores.size(1)});
   return AddFunction::apply(destination_scores, source_scores, block);
 }
 
 Tensor edge_softmax(const SparseBlockPtr& block, const Tensor& logits) {
-  check(logits, "logits", {block->block().num_edges(), -1});
+  check(logits, "logits", {block->num_edges(), -1});
   return SoftmaxFunction::apply(logits, block);
 }
 

@@ -2,39 +2,13 @@
 
 #include <torch/torch.h>
 
-#include <memory>
-#include <mutex>
-
-#include "kernels/block.h"
-#include "kernels/cpu/sparse_rows.h"
+#include "kernels/autograd/sparse_block.h"
 
 /// Differentiable sparse operations on a sampled block. Dense tensors are float32 on the CPU, others are
 /// refused with c10::Error; S sources, D destinations, E edges (in the block's order), F columns, H heads.
 /// They run on at::get_num_threads() threads with the same bits for any number, forward and backward.
 /// Gradients cannot be differentiated again (c10::Error).
 namespace gnomon::kernels::autograd {
-
-/// A block together with its transpose, which is built when a gradient first needs it.
-class SparseBlock {
- public:
-  /// To share a block inside a MiniBatch: std::shared_ptr<const Block>(batch, &batch->blocks[hop]).
-  explicit SparseBlock(std::shared_ptr<const Block> block) : block_(std::move(block)) {}
-
-  const Block& block() const { return *block_; }
-  cpu::SparseRows by_destination() const { return cpu::rows_of(*block_); }
-  cpu::SparseRows by_source() const {
-    std::call_once(once_, [this] { transposed_ = cpu::transpose(*block_); });
-    return cpu::rows_of(transposed_);
-  }
-
- private:
-  std::shared_ptr<const Block> block_;
-  mutable std::once_flag once_;
-  mutable cpu::TransposedBlock transposed_;
-};
-
-/// Autograd's graph shares the block until the backward pass is over.
-using SparseBlockPtr = std::shared_ptr<const SparseBlock>;
 
 /// y[v] = Σ x[u] over v's in-edges. x is S x F, y is D x F.
 torch::Tensor spmm_sum(const SparseBlockPtr& block, const torch::Tensor& x);

@@ -4,19 +4,19 @@
 
 namespace gnomon::kernels::cpu {
 
-TransposedBlock transpose(const Block& block) {
+TransposedBlock transpose(const SparseRows& rows, std::int64_t num_sources) {
   TransposedBlock transposed;
-  transposed.indptr.resize(static_cast<std::size_t>(block.num_sources) + 1);
-  transposed.destinations.resize(block.indices.size());
-  transposed.edges.resize(block.indices.size());
-  for (const std::int32_t source : block.indices) {
+  transposed.indptr.resize(static_cast<std::size_t>(num_sources) + 1);
+  transposed.destinations.resize(rows.columns.size());
+  transposed.edges.resize(rows.columns.size());
+  for (const std::int32_t source : rows.columns) {
     ++transposed.indptr[static_cast<std::size_t>(source) + 1];
   }
   std::partial_sum(transposed.indptr.begin(), transposed.indptr.end(), transposed.indptr.begin());
   std::vector<std::int64_t> next(transposed.indptr.begin(), transposed.indptr.end() - 1);
-  for (std::size_t v = 0; v < static_cast<std::size_t>(block.num_destinations); ++v) {
-    for (std::int64_t edge = block.indptr[v]; edge < block.indptr[v + 1]; ++edge) {
-      const std::int32_t source = block.indices[static_cast<std::size_t>(edge)];
+  for (std::size_t v = 0; v + 1 < rows.indptr.size(); ++v) {
+    for (std::int64_t edge = rows.indptr[v]; edge < rows.indptr[v + 1]; ++edge) {
+      const std::int32_t source = rows.columns[static_cast<std::size_t>(edge)];
       const auto at = static_cast<std::size_t>(next[static_cast<std::size_t>(source)]++);
       transposed.destinations[at] = static_cast<std::int32_t>(v);
       transposed.edges[at] = static_cast<std::int32_t>(edge);

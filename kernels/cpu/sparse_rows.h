@@ -27,8 +27,9 @@ struct TransposedBlock {
   std::vector<std::int32_t> edges;
 };
 
-/// The block by sources (counting sort; time linear in its size). The block has fewer than 2^31 edges.
-TransposedBlock transpose(const Block& block);
+/// A block's rows (rows_of) by sources (counting sort; time linear in their size). They have fewer than 2^31
+/// entries.
+TransposedBlock transpose(const SparseRows& rows, std::int64_t num_sources);
 
 /// Rows are destinations, columns are sources. The vectors must outlive the view.
 SparseRows rows_of(const Block& block);

@@ -25,7 +25,7 @@ Bench::Bench(const graph::Graph& graph, const plan::Job& job, int workers, int d
     : plan_(bench_plan(workers, device_threads)),
       learner_(job, graph.features.columns, graph.num_classes),
       stages_(graph, job, plan_,
-              [this, device_threads](const runtime::BatchData& data, std::int64_t batch) {
+              [this, device_threads](const runtime::TensorBatch& data, std::int64_t batch) {
                 const runtime::AtenThreads threads(device_threads);
                 learner_.step(data, epoch_, batch);
               }),

@@ -20,7 +20,7 @@ MeasuredEpoch measure_epoch(const graph::Graph& graph, const plan::Job& job, con
   runtime::Learner learner(job, graph.features.columns, graph.num_classes);
   std::int64_t trained = 0;
   std::int64_t wanted = 0;
-  runtime::Stages stages(graph, job, plan, [&](const runtime::BatchData& data, std::int64_t batch) {
+  runtime::Stages stages(graph, job, plan, [&](const runtime::TensorBatch& data, std::int64_t batch) {
     throw_if_stopped(options.stop);
     const runtime::AtenThreads threads(plan.device_threads);
     learner.step(data, options.epoch, batch);

@@ -17,7 +17,7 @@ struct CpuSparse {
   static torch::Device device() { return torch::kCPU; }
   static BlockPtr share(const Block& block) {
     choose_instruction_set(instructions);
-    return std::make_shared<const autograd::SparseBlock>(std::make_shared<const Block>(block));
+    return autograd::sparse_block(std::make_shared<const Block>(block));
   }
   static constexpr auto spmm_sum = autograd::spmm_sum;
   static constexpr auto spmm_mean = autograd::spmm_mean;
@@ -38,8 +38,8 @@ INSTANTIATE_TYPED_TEST_SUITE_P(CpuAvx512, SparseContract, CpuSparse<HWY_AVX3>);
 /// Values and gradients of all operations on a block large enough to be shared between eight threads.
 std::vector<Tensor> everything(const autograd::SparseBlockPtr& block) {
   torch::manual_seed(7);
-  const auto S = block->block().num_sources;
-  const auto D = block->block().num_destinations;
+  const auto S = block->num_sources();
+  const auto D = block->num_destinations();
   const auto leaf = [](std::vector<std::int64_t> sizes) { return torch::randn(sizes).requires_grad_(); };
   const Tensor x = leaf({S, 4, 8});
   const Tensor left = leaf({D, 4});
@@ -97,7 +97,7 @@ TEST(SparseRows, RangesCoverAllRowsOnceInBalance) {
 
 TEST(SparseRows, TransposeHoldsEveryEdgeOnceInOrder) {
   const Block block = random_block(60, 50, 10);
-  const auto transposed = cpu::transpose(block);
+  const auto transposed = cpu::transpose(cpu::rows_of(block), block.num_sources);
   std::vector<std::int64_t> destination_of(block.indices.size());
   for (std::size_t v = 0; v + 1 < block.indptr.size(); ++v) {
     std::fill(destination_of.begin() + block.indptr[v], destination_of.begin() + block.indptr[v + 1], v);

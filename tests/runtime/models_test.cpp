@@ -159,7 +159,7 @@ TEST_P(ModelCase, WithAllNeighboursOutputsAndGradientsAreThoseOfTheDenseModel) {
     const std::vector<std::int64_t> seeds = {7, 59, 3, 0, 58, 22};
     const auto expected = dense_model(job, graph, weights).index_select(0, at::tensor(seeds));
     const auto batch = batch_of(graph, job, seeds);
-    const auto found = model.forward(batch, std::nullopt);
+    const auto found = model.forward(view_of(batch), std::nullopt);
     EXPECT_LT(relative_error(found, expected), 1e-5);
 
     (expected * expected).sum().backward();
@@ -205,9 +205,8 @@ TEST(Models, GcnOnSampledNeighboursHasTheFullLayersExpectation) {
   auto sum = at::zeros({vertices, classes}, at::kDouble);
   auto squares = at::zeros({vertices, classes}, at::kDouble);
   for (int i = 0; i < draws; ++i) {
-    const auto drawn = model.forward(batch_of(graph, job, seeds, static_cast<std::uint64_t>(i)), std::nullopt)
-                           .detach()
-                           .to(at::kDouble);
+    const auto batch = batch_of(graph, job, seeds, static_cast<std::uint64_t>(i));
+    const auto drawn = model.forward(view_of(batch), std::nullopt).detach().to(at::kDouble);
     sum += drawn;
     squares += drawn * drawn;
   }

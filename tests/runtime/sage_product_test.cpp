@@ -14,8 +14,8 @@ namespace {
 namespace sparse = kernels::autograd;
 
 /// Each destination has 0 … 6 random in-edges.
-sparse::SparseBlockPtr random_block(std::mt19937_64& random, std::int64_t destinations,
-                                    std::int64_t sources) {
+std::shared_ptr<const kernels::Block> random_block(std::mt19937_64& random, std::int64_t destinations,
+                                                   std::int64_t sources) {
   auto block = std::make_shared<kernels::Block>();
   block->num_destinations = destinations;
   block->num_sources = sources;
@@ -26,7 +26,7 @@ sparse::SparseBlockPtr random_block(std::mt19937_64& random, std::int64_t destin
     }
     block->indptr.push_back(std::ssize(block->indices));
   }
-  return std::make_shared<const sparse::SparseBlock>(block);
+  return block;
 }
 
 /// The mean over in-edges as a dense matrix.
@@ -75,11 +75,12 @@ TEST(SageProduct, MatchesDoublePrecisionOnAnyNumberOfThreads) {
   for (const auto& [destinations, sources, in, out] : std::vector<std::array<std::int64_t, 4>>{
            {1, 1, 1, 1}, {40, 40, 7, 3}, {512, 900, 16, 5}, {2500, 3000, 33, 20}}) {
     SCOPED_TRACE(std::to_string(destinations) + " destinations");
-    const auto block = random_block(random, destinations, sources);
+    const auto drawn = random_block(random, destinations, sources);
+    const auto block = sparse::sparse_block(drawn);
     const std::vector<at::Tensor> inputs{at::randn({sources, in}, generator), at::randn({in, out}, generator),
                                          at::randn({in, out}, generator), at::randn({out}, generator)};
     const auto act = [&](const auto& t) { return sage_product(block, t[0], t[1], t[2], t[3]); };
-    const auto mean = mean_matrix(block->block());
+    const auto mean = mean_matrix(*drawn);
     const auto expected = results(as_doubles(inputs), [&](const auto& t) {
       return at::mm(t[0].narrow(0, 0, destinations), t[1]) + at::mm(at::mm(mean, t[0]), t[2]) + t[3];
     });

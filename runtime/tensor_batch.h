@@ -1,0 +1,30 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "graph/graph.h"
+#include "kernels/autograd/sparse_block.h"
+#include "runtime/batch_data.h"
+
+namespace gnomon::runtime {
+
+/// A mini-batch as the model reads it, all on one device.
+struct TensorBatch {
+  at::Tensor features;                                    ///< a row for each vertex, in the graph's own type
+  at::Tensor labels;                                      ///< int64, of the seeds
+  at::Tensor degrees;                                     ///< fp32, true in-degree of each vertex
+  std::vector<kernels::autograd::SparseBlockPtr> blocks;  ///< from the seeds outwards
+};
+
+/// Tensors on the batch's own memory, which must outlive them.
+TensorBatch view_of(const BatchData& data);
+
+/// `rows` feature rows in their own type (rows, columns), on memory that must outlive the tensor.
+at::Tensor feature_tensor(const std::byte* bytes, graph::FeatureType type, std::int64_t rows,
+                          std::int64_t columns);
+
+}  // namespace gnomon::runtime
