@@ -60,11 +60,51 @@ struct GatherDegrees {
   }
 };
 
+struct CopyLists {
+  Topology topology;
+  const std::int64_t* vertices;
+  std::int64_t count;
+  const std::int64_t* begins;
+  std::int64_t* wide;
+  std::uint32_t* narrow;
+  constexpr void operator()(std::int64_t i) const {
+    const std::int64_t list = row_of(begins, count, i);
+    const List from = topology.neighbours(vertices[list]);
+    const std::int64_t position = i - begins[list];
+    if (from.narrow != nullptr) {
+      narrow[i] = from.narrow[position];
+    } else {
+      wide[i] = from.wide[position];
+    }
+  }
+};
+
 template <class Atomics>
 struct CountVisits {
   const std::int64_t* vertices;
   std::uint32_t* visits;
   constexpr void operator()(std::int64_t i) const { Atomics::add(visits + vertices[i], std::uint32_t{1}); }
+};
+
+/// Index i counts every stride-th vertex from i on, and adds to the sums once.
+template <class Atomics>
+struct CountHits {
+  const std::int32_t* slots;
+  const std::int64_t* vertices;
+  std::int64_t count;
+  std::int64_t stride;
+  std::int64_t* all;
+  std::int64_t* hits;
+  constexpr void operator()(std::int64_t i) const {
+    std::int64_t own = 0;
+    for (std::int64_t v = i; v < count; v += stride) {
+      own += slots[vertices[v]] >= 0 ? 1 : 0;
+    }
+    Atomics::add(hits, own);
+    if (i == 0) {
+      Atomics::add(all, count);
+    }
+  }
 };
 
 template <class Unit, class Executor>
@@ -112,9 +152,25 @@ void gather_degrees(Executor& executor, const Topology& topology, const std::int
 }
 
 template <class Executor>
+void copy_lists(Executor& executor, const Topology& topology, const std::int64_t* vertices,
+                std::int64_t count, const std::int64_t* begins, std::int64_t edges, std::int64_t* wide,
+                std::uint32_t* narrow) {
+  executor.for_each(edges, passes::CopyLists{topology, vertices, count, begins, wide, narrow});
+}
+
+template <class Executor>
 void count_visits(Executor& executor, const std::int64_t* vertices, std::int64_t count,
                   std::uint32_t* visits) {
   executor.for_each(count, passes::CountVisits<typename Executor::Atomics>{vertices, visits});
+}
+
+template <class Executor>
+void count_hits(Executor& executor, const std::int32_t* slots, const std::int64_t* vertices,
+                std::int64_t count, std::int64_t* all, std::int64_t* hits) {
+  constexpr std::int64_t most_sums = 4096;
+  const std::int64_t stride = count < most_sums ? count : most_sums;
+  executor.for_each(stride,
+                    passes::CountHits<typename Executor::Atomics>{slots, vertices, count, stride, all, hits});
 }
 
 }  // namespace gnomon::kernels::device

@@ -39,9 +39,22 @@ template <class Executor>
 void gather_degrees(Executor& executor, const Topology& topology, const std::int64_t* vertices,
                     std::int64_t count, float* out);
 
+/// Copies the lists of `vertices` (device memory), one behind the other, in the ids' own width: list i to the
+/// indices from begins[i] on of `wide` or `narrow`, whichever the topology has. `begins` (device memory) has
+/// count + 1 entries, the last of which is `edges`.
+template <class Executor>
+void copy_lists(Executor& executor, const Topology& topology, const std::int64_t* vertices,
+                std::int64_t count, const std::int64_t* begins, std::int64_t edges, std::int64_t* wide,
+                std::uint32_t* narrow);
+
 /// Adds one to visits[v] of each of `vertices`, which may repeat.
 template <class Executor>
 void count_visits(Executor& executor, const std::int64_t* vertices, std::int64_t count,
                   std::uint32_t* visits);
+
+/// Adds `count` to *all, and to *hits how many of `vertices` have a slot.
+template <class Executor>
+void count_hits(Executor& executor, const std::int32_t* slots, const std::int64_t* vertices,
+                std::int64_t count, std::int64_t* all, std::int64_t* hits);
 
 }  // namespace gnomon::kernels::device

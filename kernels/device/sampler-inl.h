@@ -46,17 +46,6 @@ constexpr std::int64_t drawn_of(std::int64_t degree, int fanout) {
   return fanout < 0 || degree < fanout ? degree : fanout;
 }
 
-/// The destination of an edge: the last one whose edges begin at or before it.
-constexpr std::int64_t owner_of(const std::int64_t* indptr, std::int64_t destinations, std::int64_t edge) {
-  std::int64_t low = 0;
-  std::int64_t high = destinations;
-  while (high - low > 1) {
-    const std::int64_t middle = low + (high - low) / 2;
-    (indptr[middle] <= edge ? low : high) = middle;
-  }
-  return low;
-}
-
 struct ClearSlots {
   IdTable table;
   const std::uint32_t* slots;
@@ -164,7 +153,7 @@ struct EnterNeighbours {
     if (edge >= indptr[*known]) {
       return;
     }
-    const std::int64_t owner = positions == nullptr ? owner_of(indptr, *known, edge) : owners[edge];
+    const std::int64_t owner = positions == nullptr ? row_of(indptr, *known, edge) : owners[edge];
     const std::int64_t position = positions == nullptr ? edge - indptr[owner] : positions[edge];
     const std::int64_t neighbour = topology.neighbours(vertices[owner])[position];
     const std::uint32_t slot = slot_of<Atomics>(table, neighbour);

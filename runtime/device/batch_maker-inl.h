@@ -1,0 +1,211 @@
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "kernels/autograd/sparse_block.h"
+#include "runtime/device/batch_maker.h"
+
+// Included where an executor's kernels are declared.
+
+namespace gnomon::runtime {
+
+/// A tensor on the first `sizes` elements of an array, whose memory it keeps.
+template <class T>
+at::Tensor tensor_on(const kernels::device::Array<T>& array, at::IntArrayRef sizes, at::Device device,
+                     at::ScalarType type) {
+  return at::from_blob(
+      array.data, sizes, [memory = array.memory](void*) {}, at::TensorOptions(type).device(device));
+}
+
+template <class Executor>
+BatchMaker<Executor>::BatchMaker(Executor& executor, DeviceGraph graph, const std::vector<int>& fanouts,
+                                 kernels::device::Reads reads, at::Device device)
+    : executor_(executor), graph_(std::move(graph)), fanouts_(fanouts), reads_(reads), device_(device) {
+  start_sampler();
+}
+
+template <class Executor>
+void BatchMaker<Executor>::start_sampler() {
+  sampler_ = std::make_unique<kernels::device::Sampler<Executor>>(executor_, graph_.topology, fanouts_);
+}
+
+template <class Executor>
+DeviceBatch BatchMaker<Executor>::prepare(const kernels::BatchKey& key,
+                                          std::span<const graph::VertexId> seeds) {
+  namespace device = kernels::device;
+  const auto sampled = sampler_->sample(key, seeds.data(), std::ssize(seeds));
+  const std::int64_t rows = sampled.num_vertices;
+  const auto features = device::make_array<std::byte>(executor_, rows * graph_.rows.row_bytes);
+  const auto labels = device::make_array<std::int64_t>(executor_, sampled.num_seeds);
+  const auto degrees = device::make_array<float>(executor_, rows);
+  device::gather_rows(executor_, graph_.rows, reads_, sampled.vertices.data, rows, features.data);
+  device::gather_labels(executor_, graph_.labels, sampled.vertices.data, sampled.num_seeds, labels.data);
+  device::gather_degrees(executor_, graph_.topology, sampled.vertices.data, rows, degrees.data);
+  count_hits(sampled);
+  DeviceBatch batch;
+  const auto type = graph_.feature_type == graph::FeatureType::fp32 ? at::kFloat : at::kHalf;
+  batch.tensors = {tensor_on(features, {rows, graph_.columns}, device_, type),
+                   tensor_on(labels, {sampled.num_seeds}, device_, at::kLong),
+                   tensor_on(degrees, {rows}, device_, at::kFloat),
+                   {}};
+  batch.num_vertices = rows;
+  batch.bytes = rows * (graph_.rows.row_bytes + 4) + 8 * sampled.num_seeds;
+  for (const auto& block : sampled.blocks) {
+    batch.tensors.blocks.push_back(std::make_shared<kernels::autograd::SparseBlock>(
+        block.num_sources, tensor_on(block.indptr, {block.num_destinations + 1}, device_, at::kLong),
+        tensor_on(block.indices, {block.num_edges}, device_, at::kInt)));
+    batch.num_edges += block.num_edges;
+    batch.bytes += 8 * (block.num_destinations + 1) + 4 * block.num_edges;
+  }
+  return batch;
+}
+
+template <class Executor>
+void BatchMaker<Executor>::visit(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds) {
+  const std::int64_t vertices = graph_.topology.num_vertices;
+  if (row_visits_.count == 0) {
+    for (auto* visits : {&row_visits_, &list_visits_}) {
+      *visits = kernels::device::make_array<std::uint32_t>(executor_, vertices);
+      executor_.fill(visits->data, 0, static_cast<std::size_t>(vertices) * sizeof(std::uint32_t));
+    }
+  }
+  const auto sampled = sampler_->sample(key, seeds.data(), std::ssize(seeds));
+  kernels::device::count_visits(executor_, sampled.vertices.data, sampled.num_vertices, row_visits_.data);
+  for (const auto& block : sampled.blocks) {
+    kernels::device::count_visits(executor_, sampled.vertices.data, block.num_destinations,
+                                  list_visits_.data);
+  }
+}
+
+template <class Executor>
+Visits BatchMaker<Executor>::take_visits() {
+  Visits visits;
+  const auto vertices = static_cast<std::size_t>(graph_.topology.num_vertices);
+  for (auto [from, to] : {std::pair(&row_visits_, &visits.rows), std::pair(&list_visits_, &visits.lists)}) {
+    to->resize(vertices);
+    if (from->count > 0) {
+      executor_.download(to->data(), from->data, vertices * sizeof(std::uint32_t));
+    }
+    *from = {};
+  }
+  return visits;
+}
+
+template <class Executor>
+kernels::device::Array<std::int64_t> BatchMaker<Executor>::on_device(std::span<const std::int64_t> values) {
+  auto array = kernels::device::make_array<std::int64_t>(executor_, std::ssize(values));
+  executor_.upload(array.data, values.data(), values.size_bytes());
+  return array;
+}
+
+/// The number of each of `vertices` among them, -1 of all others.
+template <class Executor>
+kernels::device::Array<std::int32_t> BatchMaker<Executor>::slots_of(
+    std::span<const graph::VertexId> vertices) {
+  std::vector<std::int32_t> slots(static_cast<std::size_t>(graph_.topology.num_vertices), -1);
+  for (std::size_t i = 0; i < vertices.size(); ++i) {
+    slots[static_cast<std::size_t>(vertices[i])] = static_cast<std::int32_t>(i);
+  }
+  auto array = kernels::device::make_array<std::int32_t>(executor_, std::ssize(slots));
+  executor_.upload(array.data, slots.data(), slots.size() * sizeof(std::int32_t));
+  return array;
+}
+
+template <class Executor>
+void BatchMaker<Executor>::fill_cache(const graph::Graph& host, const CacheContent& content,
+                                      const base::Progress& progress) {
+  graph_.rows.slots = nullptr;
+  graph_.rows.cached = nullptr;
+  graph_.topology.slots = nullptr;
+  graph_.topology.cached = {};
+  sampler_.reset();
+  cache_memory_.clear();
+  if (!content.rows.empty()) {
+    cache_rows(content.rows, progress);
+  }
+  if (!content.lists.empty()) {
+    cache_lists(host, content.lists);
+  }
+  start_sampler();
+  use_ = kernels::device::make_array<std::int64_t>(executor_, 4);
+  executor_.fill(use_.data, 0, 4 * sizeof(std::int64_t));
+}
+
+/// In chunks, so that progress can be told.
+template <class Executor>
+void BatchMaker<Executor>::cache_rows(const std::vector<graph::VertexId>& vertices,
+                                      const base::Progress& progress) {
+  constexpr std::int64_t chunk = std::int64_t{1} << 18;
+  const auto wanted = on_device(vertices);
+  const std::int64_t bytes = graph_.rows.row_bytes;
+  const auto cached = kernels::device::make_array<std::byte>(executor_, wanted.count * bytes);
+  for (std::int64_t begin = 0; begin < wanted.count; begin += chunk) {
+    base::report(progress, "filling the cache", begin, wanted.count);
+    kernels::device::gather_rows(executor_, graph_.rows, reads_, wanted.data + begin,
+                                 std::min(chunk, wanted.count - begin), cached.data + begin * bytes);
+  }
+  const auto slots = slots_of(vertices);
+  graph_.rows.cached = cached.data;
+  graph_.rows.slots = slots.data;
+  cache_memory_.insert(cache_memory_.end(), {cached.memory, slots.memory});
+}
+
+template <class Executor>
+void BatchMaker<Executor>::cache_lists(const graph::Graph& host,
+                                       const std::vector<graph::VertexId>& vertices) {
+  namespace device = kernels::device;
+  std::vector<std::int64_t> begins{0};
+  for (const graph::VertexId vertex : vertices) {
+    begins.push_back(begins.back() + host.degree(vertex));
+  }
+  const std::int64_t edges = begins.back();
+  const auto wanted = on_device(vertices);
+  const auto indptr = on_device(begins);
+  device::Lists lists{indptr.data, nullptr, nullptr};
+  if (graph_.topology.lists.narrow_indices != nullptr) {
+    const auto indices = device::make_array<std::uint32_t>(executor_, edges);
+    device::copy_lists(executor_, graph_.topology, wanted.data, wanted.count, indptr.data, edges, nullptr,
+                       indices.data);
+    lists.narrow_indices = indices.data;
+    cache_memory_.push_back(indices.memory);
+  } else {
+    const auto indices = device::make_array<std::int64_t>(executor_, edges);
+    device::copy_lists(executor_, graph_.topology, wanted.data, wanted.count, indptr.data, edges,
+                       indices.data, nullptr);
+    lists.indices = indices.data;
+    cache_memory_.push_back(indices.memory);
+  }
+  const auto slots = slots_of(vertices);
+  graph_.topology.cached = lists;
+  graph_.topology.slots = slots.data;
+  cache_memory_.insert(cache_memory_.end(), {indptr.memory, slots.memory});
+}
+
+template <class Executor>
+void BatchMaker<Executor>::count_hits(const kernels::device::MiniBatch& batch) {
+  namespace device = kernels::device;
+  if (graph_.rows.slots != nullptr) {
+    device::count_hits(executor_, graph_.rows.slots, batch.vertices.data, batch.num_vertices, use_.data,
+                       use_.data + 1);
+  }
+  for (const auto& block : batch.blocks) {
+    if (graph_.topology.slots != nullptr) {
+      device::count_hits(executor_, graph_.topology.slots, batch.vertices.data, block.num_destinations,
+                         use_.data + 2, use_.data + 3);
+    }
+  }
+}
+
+template <class Executor>
+CacheUse BatchMaker<Executor>::cache_use() {
+  std::int64_t use[4] = {0, 0, 0, 0};
+  if (use_.count > 0) {
+    executor_.download(use, use_.data, sizeof(use));
+  }
+  return {use[0], use[1], use[2], use[3]};
+}
+
+}  // namespace gnomon::runtime

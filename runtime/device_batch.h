@@ -1,0 +1,19 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "runtime/tensor_batch.h"
+
+namespace gnomon::runtime {
+
+/// A mini-batch where it is trained.
+struct DeviceBatch {
+  TensorBatch tensors;
+  std::int64_t num_vertices = 0;
+  std::int64_t num_edges = 0;
+  std::int64_t bytes = 0;        ///< what a transfer of it copies
+  std::shared_ptr<void> memory;  ///< of the tensors, where they do not own it
+};
+
+}  // namespace gnomon::runtime

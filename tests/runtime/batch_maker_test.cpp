@@ -1,0 +1,177 @@
+#include <gtest/gtest.h>
+#include <torch/torch.h>
+
+#include <cstring>
+#include <random>
+
+#include "kernels/cpu/sampler.h"
+#include "kernels/device/gather-inl.h"
+#include "kernels/device/sampler-inl.h"
+#include "runtime/batch_data.h"
+#include "runtime/device/batch_maker-inl.h"
+#include "tests/kernels/host_executor.h"
+#include "tests/kernels/test_graphs.h"
+
+namespace gnomon::runtime {
+namespace {
+
+using graph::VertexId;
+using kernels::HostExecutor;
+
+/// A skewed graph with random features and labels.
+graph::Graph test_graph(graph::FeatureType type, std::int64_t columns) {
+  constexpr std::int64_t vertices = 500;
+  struct Storage {
+    std::shared_ptr<const void> graph;
+    std::vector<std::byte> features;
+    std::vector<std::int32_t> labels;
+  };
+  graph::Graph graph = kernels::skewed_graph(vertices, 11);
+  auto storage = std::make_shared<Storage>();
+  std::mt19937_64 random(12);
+  storage->features.resize(static_cast<std::size_t>(vertices * columns * graph::bytes_of(type)));
+  std::generate(storage->features.begin(), storage->features.end(),
+                [&] { return static_cast<std::byte>(random() % 64); });
+  storage->labels.resize(vertices);
+  std::generate(storage->labels.begin(), storage->labels.end(),
+                [&] { return static_cast<std::int32_t>(random() % 7); });
+  graph.features = {storage->features.data(), type, vertices, columns};
+  graph.labels = storage->labels;
+  graph.num_classes = 7;
+  storage->graph = graph.storage;
+  graph.storage = std::move(storage);
+  return graph;
+}
+
+/// The graph where it lies, for a "device" that is the host.
+DeviceGraph readable(const graph::Graph& graph) {
+  DeviceGraph device;
+  device.topology = {{graph.indptr.data(), graph.indices.data(), nullptr}, graph.num_vertices(), nullptr, {}};
+  device.rows = {graph.features.data, graph.features.row_bytes(), nullptr, nullptr};
+  device.labels = graph.labels.data();
+  device.feature_type = graph.features.type;
+  device.columns = graph.features.columns;
+  return device;
+}
+
+std::vector<VertexId> some_seeds(std::int64_t first) {
+  std::vector<VertexId> seeds(40);
+  for (std::size_t i = 0; i < seeds.size(); ++i) {
+    seeds[i] = (first + 7 * static_cast<VertexId>(i)) % 500;
+  }
+  return seeds;
+}
+
+void expect_bytes(const at::Tensor& left, const at::Tensor& right) {
+  ASSERT_EQ(left.sizes(), right.sizes());
+  ASSERT_EQ(left.scalar_type(), right.scalar_type());
+  EXPECT_EQ(std::memcmp(left.const_data_ptr(), right.const_data_ptr(), left.nbytes()), 0);
+}
+
+void expect_same(const DeviceBatch& batch, const BatchData& data) {
+  const auto expected = view_of(data);
+  expect_bytes(batch.tensors.features, expected.features);
+  expect_bytes(batch.tensors.labels, expected.labels);
+  expect_bytes(batch.tensors.degrees, expected.degrees);
+  ASSERT_EQ(batch.tensors.blocks.size(), expected.blocks.size());
+  for (std::size_t hop = 0; hop < expected.blocks.size(); ++hop) {
+    EXPECT_EQ(batch.tensors.blocks[hop]->num_sources(), expected.blocks[hop]->num_sources());
+    expect_bytes(batch.tensors.blocks[hop]->indptr(), expected.blocks[hop]->indptr());
+    expect_bytes(batch.tensors.blocks[hop]->indices(), expected.blocks[hop]->indices());
+  }
+  EXPECT_EQ(batch.num_vertices, std::ssize(data.batch.vertices));
+  EXPECT_EQ(batch.num_edges, data.batch.num_edges());
+  EXPECT_EQ(batch.bytes, data.bytes() - 8 * batch.num_vertices);  // global ids stay behind
+}
+
+class BatchMakerTest : public ::testing::TestWithParam<std::pair<graph::FeatureType, std::int64_t>> {
+ protected:
+  const graph::Graph graph_ = test_graph(GetParam().first, GetParam().second);
+  const std::vector<int> fanouts_{4, 3};
+  HostExecutor executor_;
+  BatchMaker<HostExecutor> maker_{executor_, readable(graph_), fanouts_, kernels::device::Reads::shifted,
+                                  at::kCPU};
+
+  void expect_batches_of_cpu() {
+    kernels::cpu::Sampler sampler(graph_, fanouts_);
+    for (std::uint64_t batch = 0; batch < 5; ++batch) {
+      const kernels::BatchKey key{3, 1, batch};
+      const auto seeds = some_seeds(static_cast<VertexId>(batch));
+      BatchData expected;
+      prepare_batch(graph_, sampler, key, seeds, expected);
+      expect_same(maker_.prepare(key, seeds), expected);
+    }
+  }
+};
+
+TEST_P(BatchMakerTest, MakesTheCpusBatches) { expect_batches_of_cpu(); }
+
+TEST_P(BatchMakerTest, WhateverItsCachesHold) {
+  const CacheContent some{{3, 499, 0, 250, 17}, {499, 1, 2, 3, 400}};
+  const CacheContent rows_only{{1, 2, 3}, {}};
+  CacheContent all;
+  for (VertexId vertex = 0; vertex < 500; ++vertex) {
+    all.rows.push_back(499 - vertex);
+    all.lists.push_back(vertex * 7 % 500);
+  }
+  for (const auto& content : {some, all, rows_only, CacheContent{}}) {
+    maker_.fill_cache(graph_, content, {});
+    expect_batches_of_cpu();
+  }
+}
+
+TEST_P(BatchMakerTest, CountsWhatBatchesUseAndWhatCachesAnswer) {
+  kernels::cpu::Sampler sampler(graph_, fanouts_);
+  Visits expected{std::vector<std::uint32_t>(500), std::vector<std::uint32_t>(500)};
+  for (std::uint64_t batch = 0; batch < 4; ++batch) {
+    kernels::MiniBatch sampled;
+    sampler.sample({3, 2, batch}, some_seeds(5), sampled);
+    for (const VertexId vertex : sampled.vertices) {
+      ++expected.rows[static_cast<std::size_t>(vertex)];
+    }
+    for (const auto& block : sampled.blocks) {
+      for (std::int64_t i = 0; i < block.num_destinations; ++i) {
+        ++expected.lists[static_cast<std::size_t>(sampled.vertices[static_cast<std::size_t>(i)])];
+      }
+    }
+    maker_.visit({3, 2, batch}, some_seeds(5));
+  }
+  const auto visits = maker_.take_visits();
+  EXPECT_EQ(visits.rows, expected.rows);
+  EXPECT_EQ(visits.lists, expected.lists);
+  EXPECT_EQ(maker_.take_visits().rows, std::vector<std::uint32_t>(500));
+
+  const CacheContent content{{3, 40, 41, 42, 43}, {40, 41, 5, 12}};
+  maker_.fill_cache(graph_, content, {});
+  CacheUse use;
+  for (std::uint64_t batch = 0; batch < 4; ++batch) {
+    maker_.prepare({3, 2, batch}, some_seeds(5));
+  }
+  for (const auto count : expected.rows) {
+    use.rows += count;
+  }
+  for (const auto count : expected.lists) {
+    use.lists += count;
+  }
+  for (const VertexId vertex : content.rows) {
+    use.row_hits += expected.rows[static_cast<std::size_t>(vertex)];
+  }
+  for (const VertexId vertex : content.lists) {
+    use.list_hits += expected.lists[static_cast<std::size_t>(vertex)];
+  }
+  const auto counted = maker_.cache_use();
+  EXPECT_EQ(counted.rows, use.rows);
+  EXPECT_EQ(counted.row_hits, use.row_hits);
+  EXPECT_EQ(counted.lists, use.lists);
+  EXPECT_EQ(counted.list_hits, use.list_hits);
+  EXPECT_GT(use.row_hits, 0);
+  EXPECT_GT(use.list_hits, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Features, BatchMakerTest,
+                         ::testing::Values(std::pair(graph::FeatureType::fp32, 5L),
+                                           std::pair(graph::FeatureType::fp16, 3L),
+                                           std::pair(graph::FeatureType::fp16, 100L)));
+
+}  // namespace
+}  // namespace gnomon::runtime
