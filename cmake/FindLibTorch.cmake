@@ -43,7 +43,9 @@ if(LibTorch_FOUND AND NOT TARGET LibTorch::cpu)
     set_target_properties(LibTorch::c10_cuda PROPERTIES IMPORTED_LOCATION ${LIBTORCH_C10_CUDA_LIBRARY})
     add_library(LibTorch::cuda SHARED IMPORTED)
     set_target_properties(LibTorch::cuda PROPERTIES
-      IMPORTED_LOCATION ${LIBTORCH_CUDA_LIBRARY} INTERFACE_LINK_LIBRARIES "LibTorch::c10_cuda;LibTorch::cpu")
+      IMPORTED_LOCATION ${LIBTORCH_CUDA_LIBRARY} INTERFACE_LINK_LIBRARIES "LibTorch::c10_cuda;LibTorch::cpu"
+      # It announces its operations to torch_cpu when it is loaded; no symbol of it is named.
+      INTERFACE_LINK_OPTIONS "LINKER:--no-as-needed")
   endif()
 endif()
 mark_as_advanced(LIBTORCH_INCLUDE_DIR LIBTORCH_CPU_LIBRARY LIBTORCH_C10_LIBRARY LIBTORCH_CUDA_LIBRARY LIBTORCH_C10_CUDA_LIBRARY)

@@ -15,7 +15,7 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::tensor_list;
 
-constexpr std::int64_t elements_a_piece = 1 << 15;  // a multiple of kernels::cpu::dropout_block
+constexpr std::int64_t elements_a_piece = 1 << 15;  // a multiple of kernels::dropout_block
 
 struct Linear : torch::autograd::Function<Linear> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& x, const at::Tensor& weight) {
@@ -80,13 +80,13 @@ at::Tensor dropped(const at::Tensor& x, const Act& act) {
   return out;
 }
 
-at::Tensor dropped_by(const kernels::cpu::DropoutRule& rule, const at::Tensor& x) {
+at::Tensor dropped_by(const kernels::DropoutRule& rule, const at::Tensor& x) {
   return dropped(x, [&](auto... range) { kernels::cpu::dropout(rule, range...); });
 }
 
 struct Dropout : torch::autograd::Function<Dropout> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& x,
-                            const kernels::cpu::DropoutRule& rule) {
+                            const kernels::DropoutRule& rule) {
     context->saved_data["threshold"] = static_cast<std::int64_t>(rule.threshold);
     context->saved_data["seed"] = static_cast<std::int64_t>(rule.key.seed);
     context->saved_data["epoch"] = static_cast<std::int64_t>(rule.key.epoch);
@@ -108,7 +108,7 @@ struct Dropout : torch::autograd::Function<Dropout> {
 /// The result is 0 where the element was dropped or not positive.
 struct ReluDropout : torch::autograd::Function<ReluDropout> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& x,
-                            const kernels::cpu::DropoutRule& rule) {
+                            const kernels::DropoutRule& rule) {
     const auto out = dropped(x, [&](auto... range) { kernels::cpu::relu_dropout(rule, range...); });
     context->save_for_backward({out});
     context->saved_data["scale"] = static_cast<double>(rule.scale());
@@ -137,12 +137,12 @@ at::Tensor elu(const at::Tensor& x) { return Elu::apply(x); }
 
 at::Tensor dropout(const at::Tensor& x, double probability, const base::StreamKey& key) {
   const auto threshold = threshold_of(probability);
-  return threshold == 0 ? x : Dropout::apply(x, kernels::cpu::DropoutRule{key, threshold});
+  return threshold == 0 ? x : Dropout::apply(x, kernels::DropoutRule{key, threshold});
 }
 
 at::Tensor relu_dropout(const at::Tensor& x, double probability, const base::StreamKey& key) {
   const auto threshold = threshold_of(probability);
-  return threshold == 0 ? at::relu(x) : ReluDropout::apply(x, kernels::cpu::DropoutRule{key, threshold});
+  return threshold == 0 ? at::relu(x) : ReluDropout::apply(x, kernels::DropoutRule{key, threshold});
 }
 
 }  // namespace gnomon::runtime::dense

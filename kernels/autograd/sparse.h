@@ -4,10 +4,11 @@
 
 #include "kernels/autograd/sparse_block.h"
 
-/// Differentiable sparse operations on a sampled block. Dense tensors are float32 on the CPU, others are
-/// refused with c10::Error; S sources, D destinations, E edges (in the block's order), F columns, H heads.
-/// They run on at::get_num_threads() threads with the same bits for any number, forward and backward.
-/// Gradients cannot be differentiated again (c10::Error).
+/// Differentiable sparse operations on a sampled block. Dense tensors are float32 on the block's device,
+/// others are refused with c10::Error; S sources, D destinations, E edges (in the block's order), F columns,
+/// H heads. On the CPU they run on at::get_num_threads() threads with the same bits for any number, forward
+/// and backward; on a GPU on the current stream, where the host waits for nothing and every run gives the
+/// same bits. Gradients cannot be differentiated again (c10::Error).
 namespace gnomon::kernels::autograd {
 
 /// y[v] = Σ x[u] over v's in-edges. x is S x F, y is D x F.

@@ -1,24 +1,17 @@
 #include "kernels/autograd/sparse_block.h"
 
-#include <torch/torch.h>
-
 #include <span>
 #include <utility>
+
+#include "kernels/autograd/owned_tensor.h"
 
 namespace gnomon::kernels::autograd {
 namespace {
 
 template <class T>
 std::span<const T> elements_of(const at::Tensor& tensor) {
+  TORCH_CHECK(tensor.is_cpu(), "the block is on ", tensor.device(), "; its memory is not the CPU's");
   return {tensor.const_data_ptr<T>(), static_cast<std::size_t>(tensor.numel())};
-}
-
-/// A tensor of `values`, which `owner` keeps alive.
-template <class T>
-at::Tensor tensor_of(const std::vector<T>& values, const std::shared_ptr<const void>& owner) {
-  auto* data = const_cast<T*>(values.data());  // from_blob takes no const; nothing writes to it
-  const auto release = [owner](void*) {};
-  return at::from_blob(data, {std::ssize(values)}, release, c10::CppTypeToScalarType<T>::value);
 }
 
 void check(const at::Tensor& tensor, const char* name, at::ScalarType type) {
@@ -29,8 +22,12 @@ void check(const at::Tensor& tensor, const char* name, at::ScalarType type) {
 
 }  // namespace
 
-SparseBlock::SparseBlock(std::int64_t num_sources, at::Tensor indptr, at::Tensor indices)
-    : num_sources_(num_sources), indptr_(std::move(indptr)), indices_(std::move(indices)) {
+SparseBlock::SparseBlock(std::int64_t num_sources, at::Tensor indptr, at::Tensor indices,
+                         const SparseKernels& kernels)
+    : num_sources_(num_sources),
+      indptr_(std::move(indptr)),
+      indices_(std::move(indices)),
+      kernels_(&kernels) {
   check(indptr_, "indptr", at::kLong);
   check(indices_, "indices", at::kInt);
   TORCH_CHECK(indptr_.size(0) > 0, "indptr is empty");
@@ -38,19 +35,21 @@ SparseBlock::SparseBlock(std::int64_t num_sources, at::Tensor indptr, at::Tensor
               indices_.device());
 }
 
-cpu::SparseRows SparseBlock::by_destination() const {
-  TORCH_CHECK(indptr_.is_cpu(), "the block is on ", device(), "; its memory is not the CPU's");
-  return {elements_of<std::int64_t>(indptr_), elements_of<std::int32_t>(indices_), {}};
-}
+SparseBlock::SparseBlock(std::int64_t num_sources, at::Tensor indptr, at::Tensor indices)
+    : SparseBlock(num_sources, indptr, indices, sparse_kernels(indptr.device())) {}
 
 const TransposedTensors& SparseBlock::transposed() const {
-  std::call_once(once_, [this] {
-    const auto made =
-        std::make_shared<const cpu::TransposedBlock>(cpu::transpose(by_destination(), num_sources_));
-    transposed_ = {tensor_of(made->indptr, made), tensor_of(made->destinations, made),
-                   tensor_of(made->edges, made)};
-  });
+  std::call_once(transposed_once_, [this] { transposed_ = kernels_->transpose(*this); });
   return transposed_;
+}
+
+const at::Tensor& SparseBlock::rows_of_entries() const {
+  std::call_once(rows_once_, [this] { rows_of_entries_ = kernels_->rows_of_entries(*this); });
+  return rows_of_entries_;
+}
+
+cpu::SparseRows SparseBlock::by_destination() const {
+  return {elements_of<std::int64_t>(indptr_), elements_of<std::int32_t>(indices_), {}};
 }
 
 cpu::SparseRows SparseBlock::by_source() const {
@@ -60,9 +59,8 @@ cpu::SparseRows SparseBlock::by_source() const {
 }
 
 SparseBlockPtr sparse_block(std::shared_ptr<const Block> block) {
-  auto indptr = tensor_of(block->indptr, block);
-  auto indices = tensor_of(block->indices, block);
-  return std::make_shared<const SparseBlock>(block->num_sources, std::move(indptr), std::move(indices));
+  return std::make_shared<const SparseBlock>(block->num_sources, owned_tensor(block->indptr, block),
+                                             owned_tensor(block->indices, block));
 }
 
 SparseBlockPtr view_of(const Block& block) {
@@ -70,32 +68,9 @@ SparseBlockPtr view_of(const Block& block) {
 }
 
 SparseBlockPtr with_self_loops(const SparseBlock& block) {
-  const auto rows = block.by_destination();
-  auto looped = std::make_shared<Block>();
-  looped->num_destinations = block.num_destinations();
-  looped->num_sources = block.num_sources();
-  looped->indptr.reserve(rows.indptr.size());
-  looped->indices.reserve(rows.columns.size() + rows.indptr.size());
-  looped->indptr.push_back(0);
-  for (std::int64_t v = 0; v < rows.num_rows(); ++v) {
-    bool has_loop = false;
-    for (auto e = rows.indptr[static_cast<std::size_t>(v)]; e < rows.indptr[static_cast<std::size_t>(v) + 1];
-         ++e) {
-      looped->indices.push_back(rows.columns[static_cast<std::size_t>(e)]);
-      has_loop = has_loop || looped->indices.back() == v;
-    }
-    if (!has_loop) {
-      looped->indices.push_back(static_cast<std::int32_t>(v));
-    }
-    looped->indptr.push_back(std::ssize(looped->indices));
-  }
-  return sparse_block(std::move(looped));
-}
-
-at::Tensor inverse_degrees(const SparseBlock& block) {
-  const auto inverse =
-      std::make_shared<const std::vector<float>>(cpu::inverse_degrees(block.by_destination().indptr));
-  return tensor_of(*inverse, inverse);
+  auto looped = block.kernels().with_self_loops(block);
+  return std::make_shared<const SparseBlock>(block.num_sources(), std::move(looped.indptr),
+                                             std::move(looped.indices), block.kernels());
 }
 
 }  // namespace gnomon::kernels::autograd

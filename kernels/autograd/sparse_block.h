@@ -6,23 +6,19 @@
 #include <memory>
 #include <mutex>
 
+#include "kernels/autograd/sparse_kernels.h"
 #include "kernels/block.h"
 #include "kernels/cpu/sparse_rows.h"
 
 namespace gnomon::kernels::autograd {
 
-/// A block (kernels/block.h) by sources, as cpu::TransposedBlock has it.
-struct TransposedTensors {
-  at::Tensor indptr;        ///< int64, num_sources + 1
-  at::Tensor destinations;  ///< int32, of each entry
-  at::Tensor edges;         ///< int32, of each entry
-};
-
-/// A block as tensors on one device, together with its transpose, which is made when a gradient first needs
-/// it.
+/// A block as tensors on one device, together with what is made of it when first needed.
 class SparseBlock {
  public:
   /// `indptr` is int64 (D + 1), `indices` int32 (E), both contiguous and on one device; c10::Error otherwise.
+  /// `kernels` are for tensors there and outlive the block.
+  SparseBlock(std::int64_t num_sources, at::Tensor indptr, at::Tensor indices, const SparseKernels& kernels);
+  /// With the device's own kernels.
   SparseBlock(std::int64_t num_sources, at::Tensor indptr, at::Tensor indices);
 
   std::int64_t num_destinations() const { return indptr_.size(0) - 1; }
@@ -31,8 +27,10 @@ class SparseBlock {
   const at::Tensor& indptr() const { return indptr_; }
   const at::Tensor& indices() const { return indices_; }
   at::Device device() const { return indptr_.device(); }
+  const SparseKernels& kernels() const { return *kernels_; }
 
   const TransposedTensors& transposed() const;
+  const at::Tensor& rows_of_entries() const;
 
   /// Views of a block on the CPU, which must outlive them.
   cpu::SparseRows by_destination() const;
@@ -42,8 +40,10 @@ class SparseBlock {
   std::int64_t num_sources_;
   at::Tensor indptr_;
   at::Tensor indices_;
-  mutable std::once_flag once_;
+  const SparseKernels* kernels_;
+  mutable std::once_flag transposed_once_, rows_once_;
   mutable TransposedTensors transposed_;
+  mutable at::Tensor rows_of_entries_;
 };
 
 /// Autograd's graph shares the block until the backward pass is over.
@@ -56,10 +56,7 @@ SparseBlockPtr sparse_block(std::shared_ptr<const Block> block);
 /// The same without ownership: the block must outlive the backward pass.
 SparseBlockPtr view_of(const Block& block);
 
-/// The block with an edge from each destination to itself, at the end of its row, unless it has one.
+/// A block of the same kernels with an edge from each destination to itself (SparseKernels).
 SparseBlockPtr with_self_loops(const SparseBlock& block);
-
-/// 1 / (number of the row's entries), 0 for an empty row: fp32 (D).
-at::Tensor inverse_degrees(const SparseBlock& block);
 
 }  // namespace gnomon::kernels::autograd

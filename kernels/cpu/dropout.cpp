@@ -18,14 +18,11 @@ namespace {
 template <bool relu>
 void drop_one_by_one(const DropoutRule& rule, std::int64_t first, std::int64_t count, const float* from,
                      float* to) {
-  auto stream = rule.key;
   const float scale = rule.scale();
   for (std::int64_t i = 0; i < count; i += dropout_block) {
-    stream.item = static_cast<std::uint64_t>((first + i) / dropout_block);
-    const auto words = base::random_words(stream, 0);
+    const auto words = rule.words((first + i) / dropout_block);
     for (std::int64_t j = 0; j < std::min(dropout_block, count - i); ++j) {
-      const std::uint32_t drawn = (words.word[j / 2] >> (16 * (j % 2))) & 0xFFFFU;
-      const bool is_dropped = drawn < rule.threshold || (relu && from[i + j] < 0);
+      const bool is_dropped = rule.is_dropped(words, j) || (relu && from[i + j] < 0);
       to[i + j] = is_dropped ? 0.0F : from[i + j] * scale;
     }
   }

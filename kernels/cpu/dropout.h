@@ -2,20 +2,9 @@
 
 #include <cstdint>
 
-#include "base/philox.h"
+#include "kernels/dropout_rule.h"
 
 namespace gnomon::kernels::cpu {
-
-/// Elements that one block of random words decides on.
-inline constexpr std::int64_t dropout_block = 8;
-
-/// Which elements are dropped is a pure function of the stream's name (whose item is not used) and the
-/// element's number: its 16 bits of the stream lie below the threshold.
-struct DropoutRule {
-  base::StreamKey key;
-  std::uint32_t threshold = 0;  ///< the chance in 65,536ths, below 65,536
-  float scale() const { return 65536.0F / static_cast<float>(65536U - threshold); }
-};
 
 /// to[i] = 0 where element first + i is dropped, else from[i] · scale, for i in 0 … count-1. `first` is a
 /// multiple of dropout_block. `from` and `to` may be the same.

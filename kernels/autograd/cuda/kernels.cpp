@@ -1,0 +1,54 @@
+#include "kernels/autograd/cuda/kernels.h"
+
+#include <c10/cuda/CUDAGuard.h>
+#include <c10/cuda/CUDAStream.h>
+
+#include <memory>
+
+#include "kernels/autograd/device_sparse_kernels.h"
+#include "kernels/cuda/dropout.h"
+#include "kernels/cuda/sparse.h"
+
+namespace gnomon::kernels::autograd {
+namespace {
+
+/// Memory of LibTorch's caching allocator, which gives it to nobody else before the stream has come past its
+/// last use.
+std::shared_ptr<void> allocate(std::size_t bytes) {
+  const auto memory =
+      at::empty({static_cast<std::int64_t>(bytes)}, at::TensorOptions(at::kByte).device(at::kCUDA));
+  return {memory.data_ptr(), [memory](void*) {}};
+}
+
+/// One operation on the current stream of a device, which is the current one meanwhile.
+struct Launch {
+  explicit Launch(at::Device device)
+      : guard(device), executor(c10::cuda::getCurrentCUDAStream(device.index()).stream(), allocate) {}
+  c10::cuda::CUDAGuard guard;
+  cuda::Executor executor;
+};
+
+struct Launches {
+  static Launch begin(const at::Tensor& on) { return Launch(on.device()); }
+};
+
+}  // namespace
+
+const SparseKernels& cuda_sparse_kernels() {
+  static const DeviceSparseKernels<Launches> kernels;
+  return kernels;
+}
+
+void cuda_dropout(const DropoutRule& rule, const at::Tensor& from, at::Tensor& to) {
+  auto launch = Launches::begin(from);
+  device::dropout(launch.executor, rule, from.numel(), from.const_data_ptr<float>(),
+                  to.mutable_data_ptr<float>());
+}
+
+void cuda_relu_dropout(const DropoutRule& rule, const at::Tensor& from, at::Tensor& to) {
+  auto launch = Launches::begin(from);
+  device::relu_dropout(launch.executor, rule, from.numel(), from.const_data_ptr<float>(),
+                       to.mutable_data_ptr<float>());
+}
+
+}  // namespace gnomon::kernels::autograd

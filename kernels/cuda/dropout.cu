@@ -1,0 +1,10 @@
+#include "kernels/cuda/dropout.h"
+#include "kernels/cuda/launch.cuh"
+#include "kernels/device/dropout-inl.h"
+
+namespace gnomon::kernels::device {
+
+template void dropout(cuda::Executor&, const DropoutRule&, std::int64_t, const float*, float*);
+template void relu_dropout(cuda::Executor&, const DropoutRule&, std::int64_t, const float*, float*);
+
+}  // namespace gnomon::kernels::device

@@ -1,0 +1,43 @@
+#pragma once
+
+#include "kernels/device/dropout.h"
+
+// Also compiled by nvcc as C++17.
+
+namespace gnomon::kernels::device {
+namespace passes {
+
+/// One index a block of random words.
+template <bool relu>
+struct DropBlock {
+  DropoutRule rule;
+  std::int64_t count;
+  const float* from;
+  float* to;
+  constexpr void operator()(std::int64_t block) const {
+    const base::Words4 words = rule.words(block);
+    const float scale = rule.scale();
+    for (std::int64_t i = 0; i < dropout_block && block * dropout_block + i < count; ++i) {
+      const float value = from[block * dropout_block + i];
+      const bool is_dropped = rule.is_dropped(words, i) || (relu && value < 0);
+      to[block * dropout_block + i] = is_dropped ? 0.0F : value * scale;
+    }
+  }
+};
+
+}  // namespace passes
+
+template <class Executor>
+void dropout(Executor& executor, const DropoutRule& rule, std::int64_t count, const float* from, float* to) {
+  executor.for_each((count + dropout_block - 1) / dropout_block,
+                    passes::DropBlock<false>{rule, count, from, to});
+}
+
+template <class Executor>
+void relu_dropout(Executor& executor, const DropoutRule& rule, std::int64_t count, const float* from,
+                  float* to) {
+  executor.for_each((count + dropout_block - 1) / dropout_block,
+                    passes::DropBlock<true>{rule, count, from, to});
+}
+
+}  // namespace gnomon::kernels::device

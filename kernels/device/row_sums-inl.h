@@ -1,0 +1,162 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+
+#include "kernels/device/sparse_rows-inl.h"
+
+// Also compiled by nvcc as C++17.
+
+/// Reductions over the entries of a sparse matrix's rows. One index computes a few columns of one row, so
+/// that a warp reads side by side. A row of many entries is left to no single index: its entries are cut into
+/// chunks at multiples of chunk_entries, whose results are put together in their order. The order of all
+/// additions is a function of the matrix alone.
+namespace gnomon::kernels::device::passes {
+
+/// Reduced in fp32 by one index; beyond, reductions go on in double precision.
+inline constexpr std::int64_t chunk_entries = 256;
+
+/// Numbers that are read and written as one.
+template <int size>
+struct alignas(size * sizeof(float)) Pack {
+  float value[size];
+};
+
+template <int size>
+constexpr Pack<size> load_pack(const float* from) {
+  return *reinterpret_cast<const Pack<size>*>(from);
+}
+
+struct Sum {
+  static constexpr float nothing = 0;
+  template <class T>
+  static constexpr T of(T a, T b) {
+    return a + b;
+  }
+};
+
+struct Max {
+  static constexpr float nothing = -std::numeric_limits<float>::infinity();
+  template <class T>
+  static constexpr T of(T a, T b) {
+    return a > b ? a : b;
+  }
+};
+
+/// The reduction of a row's addends for the entries first … last-1, from column `column` on.
+template <class Reduction, int size, class Addends>
+constexpr Pack<size> reduce(const Addends& addends, std::int64_t row, std::int64_t column, std::int64_t first,
+                            std::int64_t last) {
+  Pack<size> total{};
+  for (int i = 0; i < size; ++i) {
+    total.value[i] = Reduction::nothing;
+  }
+  for (std::int64_t entry = first; entry < last; ++entry) {
+    const Pack<size> next = addends(row, column, entry);
+    for (int i = 0; i < size; ++i) {
+      total.value[i] = Reduction::of(total.value[i], next.value[i]);
+    }
+  }
+  return total;
+}
+
+constexpr bool is_long(const SparseRows& rows, std::int64_t row) {
+  return rows.indptr[row + 1] - rows.indptr[row] > chunk_entries;
+}
+
+/// What chunk k holds of long rows: parts[2k] of the one that its first entry belongs to, parts[2k + 1] of
+/// one that begins later in it; such a row also has the chunk's last entry, so there are no more.
+template <class Reduction, int size, class Addends>
+struct ReduceChunk {
+  SparseRows rows;
+  Addends addends;
+  std::int64_t packs;  ///< of a row
+  Pack<size>* parts;
+
+  constexpr void operator()(std::int64_t index) const {
+    const Place at = place_of(index, packs);
+    const std::int64_t begin = at.row * chunk_entries;
+    const std::int64_t all = rows.indptr[rows.num_rows];
+    const std::int64_t end = begin + chunk_entries < all ? begin + chunk_entries : all;
+    if (begin >= end) {
+      return;
+    }
+    const std::int64_t first_row = row_of(rows, begin);
+    if (is_long(rows, first_row)) {
+      const std::int64_t row_end = rows.indptr[first_row + 1];
+      parts[2 * at.row * packs + at.column] =
+          reduce<Reduction, size>(addends, first_row, at.column * size, begin, row_end < end ? row_end : end);
+    }
+    const std::int64_t last_row = row_of(rows, end - 1);
+    if (last_row != first_row && is_long(rows, last_row)) {
+      parts[(2 * at.row + 1) * packs + at.column] =
+          reduce<Reduction, size>(addends, last_row, at.column * size, rows.indptr[last_row], end);
+    }
+  }
+};
+
+/// out[row, :] = row_scale[row] · the reduction of its entries' addends.
+template <class Reduction, int size, class Addends>
+struct ReduceRow {
+  SparseRows rows;
+  Addends addends;
+  std::int64_t packs;
+  const Pack<size>* parts;
+  const float* row_scale;  ///< null: ones
+  Pack<size>* out;
+
+  constexpr void operator()(std::int64_t index) const {
+    const Place at = place_of(index, packs);
+    const std::int64_t first = rows.indptr[at.row];
+    const std::int64_t last = rows.indptr[at.row + 1];
+    const float scale = row_scale == nullptr ? 1 : row_scale[at.row];
+    Pack<size> total = last - first > chunk_entries
+                           ? of_chunks(first, last, at.column)
+                           : reduce<Reduction, size>(addends, at.row, at.column * size, first, last);
+    for (int i = 0; i < size; ++i) {
+      total.value[i] *= scale;
+    }
+    out[index] = total;
+  }
+
+ private:
+  constexpr Pack<size> of_chunks(std::int64_t first, std::int64_t last, std::int64_t column) const {
+    double total[size] = {};
+    for (int i = 0; i < size; ++i) {
+      total[i] = Reduction::nothing;
+    }
+    for (std::int64_t chunk = first / chunk_entries; chunk * chunk_entries < last; ++chunk) {
+      const std::int64_t begins_here = chunk * chunk_entries < first ? 1 : 0;
+      const Pack<size> part = parts[(2 * chunk + begins_here) * packs + column];
+      for (int i = 0; i < size; ++i) {
+        total[i] = Reduction::of(total[i], static_cast<double>(part.value[i]));
+      }
+    }
+    Pack<size> rounded{};
+    for (int i = 0; i < size; ++i) {
+      rounded.value[i] = static_cast<float>(total[i]);
+    }
+    return rounded;
+  }
+};
+
+/// out[row, :] = row_scale[row] · the reduction of addends(row, column, entry) over the row's entries, for
+/// every column; `width` columns are a multiple of `size`, which addends gives at once. Without a row_scale
+/// (null) it counts as ones.
+template <class Reduction, int size, class Executor, class Addends>
+void reduce_rows(Executor& executor, const SparseRows& rows, const Addends& addends, std::int64_t width,
+                 const float* row_scale, float* out) {
+  const std::int64_t packs = width / size;
+  Array<Pack<size>> parts;
+  if (rows.num_entries > chunk_entries) {
+    const std::int64_t chunks = (rows.num_entries + chunk_entries - 1) / chunk_entries;
+    parts = make_array<Pack<size>>(executor, 2 * chunks * packs);
+    executor.for_each(chunks * packs,
+                      ReduceChunk<Reduction, size, Addends>{rows, addends, packs, parts.data});
+  }
+  executor.for_each(rows.num_rows * packs,
+                    ReduceRow<Reduction, size, Addends>{rows, addends, packs, parts.data, row_scale,
+                                                        reinterpret_cast<Pack<size>*>(out)});
+}
+
+}  // namespace gnomon::kernels::device::passes

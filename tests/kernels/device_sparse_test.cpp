@@ -1,0 +1,136 @@
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "kernels/autograd/sparse.h"
+#include "kernels/cpu/dropout.h"
+#include "kernels/device/dropout-inl.h"
+#include "tests/kernels/host_sparse_kernels.h"
+#include "tests/kernels/sparse_contract.h"
+
+// The device's sparse kernels and dropout, run by the host.
+
+namespace gnomon::kernels {
+namespace {
+
+template <int threads>
+const autograd::SparseKernels& host_kernels() {
+  static const HostSparseKernels kernels(HostLaunches{threads});
+  return kernels;
+}
+
+template <int threads>
+struct DeviceSparse {
+  using BlockPtr = autograd::SparseBlockPtr;
+  static torch::Device device() { return torch::kCPU; }
+  static BlockPtr share(const Block& block) {
+    return with_kernels(*autograd::sparse_block(std::make_shared<const Block>(block)),
+                        host_kernels<threads>());
+  }
+  static constexpr auto spmm_sum = autograd::spmm_sum;
+  static constexpr auto spmm_mean = autograd::spmm_mean;
+  static constexpr auto spmm_scaled = autograd::spmm_scaled;
+  static constexpr auto spmm_weighted = autograd::spmm_weighted;
+  static constexpr auto sddmm_add = autograd::sddmm_add;
+  static constexpr auto edge_softmax = autograd::edge_softmax;
+};
+
+INSTANTIATE_TYPED_TEST_SUITE_P(DeviceOnThreads, SparseContract, DeviceSparse<2>);
+
+template <class T>
+std::vector<T> vector_of(const at::Tensor& tensor, std::int64_t count) {
+  return {tensor.const_data_ptr<T>(), tensor.const_data_ptr<T>() + count};
+}
+
+std::vector<Block> blocks() {
+  return {random_block(60, 80, 10),
+          random_block(300, 400, 11),
+          block_of(0, {}),
+          block_of(1, {{}}),
+          block_of(1, {{0}}),
+          block_of(4, {{}, {}, {}}),
+          in_hub(1000),
+          out_hub(1000),
+          block_of(3, {{0, 1, 2, 0}, {}, {2, 2}}),
+          block_of(2, {{1}, {0}})};
+}
+
+TEST(DeviceSparseBlock, TransposesAsTheCpu) {
+  for (const auto& block : blocks()) {
+    const auto expected = cpu::transpose(cpu::rows_of(block), block.num_sources);
+    const auto shared = DeviceSparse<2>::share(block);
+    const auto& found = shared->transposed();
+    EXPECT_EQ(vector_of<std::int64_t>(found.indptr, block.num_sources + 1), expected.indptr);
+    EXPECT_EQ(vector_of<std::int32_t>(found.destinations, block.num_edges()), expected.destinations);
+    EXPECT_EQ(vector_of<std::int32_t>(found.edges, block.num_edges()), expected.edges);
+  }
+}
+
+TEST(DeviceSparseBlock, AddsSelfLoopsAsTheCpu) {
+  for (const auto& block : blocks()) {
+    if (block.num_destinations > block.num_sources) {
+      continue;  // no sampler makes one: destinations are sources
+    }
+    const auto own = autograd::sparse_block(std::make_shared<const Block>(block));
+    const auto expected = autograd::with_self_loops(*own);
+    const auto found = autograd::with_self_loops(*with_kernels(*own, host_kernels<2>()));
+    EXPECT_TRUE(torch::equal(found->indptr(), expected->indptr()));
+    EXPECT_EQ(vector_of<std::int32_t>(found->indices(), expected->num_edges()),
+              vector_of<std::int32_t>(expected->indices(), expected->num_edges()));
+  }
+}
+
+/// Entries after the last row's change nothing, forward or backward.
+TEST(DeviceSparseBlock, PaddingBelongsToNoRow) {
+  const Block block = random_block(300, 400, 12);
+  const auto E = block.num_edges();
+  auto padded = block;
+  padded.indices.resize(padded.indices.size() + 700, 1 << 30);
+  const auto results = [&](const Block& of, std::int64_t edges) {
+    torch::manual_seed(3);
+    const auto shared = DeviceSparse<2>::share(of);
+    const auto x = torch::randn({400, 2, 4}).requires_grad_();
+    const auto left = torch::randn({300, 2}).requires_grad_();
+    const auto right = torch::randn({400, 2}).requires_grad_();
+    const auto softmax = autograd::edge_softmax(shared, autograd::sddmm_add(shared, left, right));
+    const auto y = autograd::spmm_weighted(shared, x, softmax);
+    const auto mean = autograd::spmm_mean(shared, x.flatten(1));
+    (y.pow(2).sum() + mean.pow(2).sum()).backward();
+    EXPECT_EQ(softmax.size(0), edges);
+    return std::vector<Tensor>{softmax.narrow(0, 0, E), y, mean, x.grad(), left.grad(), right.grad()};
+  };
+  const auto expected = results(block, E);
+  const auto found = results(padded, E + 700);
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    EXPECT_TRUE(torch::equal(found[i], expected[i])) << "result " << i;
+  }
+}
+
+TEST(DeviceDropout, HasTheCpusBits) {
+  const unsigned seed = 20240613;
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  std::mt19937_64 random(seed);
+  for (const std::int64_t count : {0, 1, 7, 8, 9, 1000, 12345}) {
+    const DropoutRule rule{{random(), base::Purpose::dropout, random() % 100, random() % 1000,
+                            static_cast<std::uint32_t>(random() % 8), 0},
+                           static_cast<std::uint32_t>(random() % 65536)};
+    std::vector<float> from(static_cast<std::size_t>(count));
+    for (auto& value : from) {
+      value = static_cast<float>(random() % 2001) / 1000 - 1;
+    }
+    std::vector<float> expected(from.size()), found(from.size());
+    HostExecutor executor(2);
+    cpu::dropout(rule, 0, count, from.data(), expected.data());
+    device::dropout(executor, rule, count, from.data(), found.data());
+    EXPECT_EQ(found, expected);
+    cpu::relu_dropout(rule, 0, count, from.data(), expected.data());
+    device::relu_dropout(executor, rule, count, from.data(), found.data());
+    EXPECT_EQ(found, expected);
+  }
+}
+
+}  // namespace
+}  // namespace gnomon::kernels
