@@ -19,7 +19,9 @@ if(GNOMON_CCACHE)
 endif()
 find_program(GNOMON_MOLD mold)
 if(GNOMON_MOLD)
-  add_link_options(-fuse-ld=mold)
+  # Where thread-local data is what begins the part that is read-only after relocation, mold 1.10 lets that part
+  # begin on a page that is not mapped, and the program cannot be loaded.
+  add_link_options(-fuse-ld=mold LINKER:-z,norelro)
 endif()
 
 add_library(gnomon_settings INTERFACE)
