@@ -134,6 +134,10 @@ struct Contention {
   double device_batch_beside_transfer = 1;
   double device_batch_beside_train = 1;  ///< of devices that prepare beside training
   double train_beside_device_batch = 1;  ///< beyond the multiprocessors that are not training's
+  /// Where more threads run than there are cores, on top of a fair share of the cores: what several threads
+  /// do together, for these wait for the slowest of them again and again …
+  double crowded_team = 1;
+  double beside_crowded_team = 1;  ///< … and what runs beside them, which may gain by it
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& f) {
@@ -150,6 +154,8 @@ struct Contention {
     f("device_batch_beside_transfer", self.device_batch_beside_transfer, range);
     f("device_batch_beside_train", self.device_batch_beside_train, range);
     f("train_beside_device_batch", self.train_beside_device_batch, range);
+    f("crowded_team", self.crowded_team, range);
+    f("beside_crowded_team", self.beside_crowded_team, range);
   }
 };
 

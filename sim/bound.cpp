@@ -85,9 +85,7 @@ class Loading {
   }
 
  private:
-  double least(Stage stage, double seconds) const {
-    return seconds * best_slowdown(model_.contention, kind_of(stage), model_.workers, model_.devices);
-  }
+  double least(Stage stage, double seconds) const { return seconds * best_slowdown(model_, kind_of(stage)); }
   double link_s(Stage stage, double part_s, double whole_s) const {
     return model_.host_device ? 0 : least(stage, std::min(part_s, whole_s));
   }
@@ -106,11 +104,12 @@ class Loading {
 
   void add_cores(const StageCosts& costs, BatchLoads& loads, double prepare_s, double gather_s,
                  double train_s) const {
-    const double threads = model_.device_threads;
-    const double gathering = plan_.gather == plan::Gather::trainer ? gather_s : 0;
+    const double preparing = model_.prepare_threads * prepare_s;
+    const double gathering = plan_.gather == plan::Gather::trainer ? model_.prepare_threads * gather_s : 0;
+    const double training = gathering + model_.device_threads * train_s;
     loads.by_cpu[at_cores] = model_.worker_threads * loads.by_cpu[at_workers] +
-                             least(Stage::transfer, costs.transfer_s) + threads * (gathering + train_s);
-    loads.by_device[at_cores] = threads * (prepare_s + gathering + train_s);
+                             least(Stage::transfer, costs.transfer_s) + training;
+    loads.by_device[at_cores] = preparing + training;
   }
 
   /// By how many there are of each.

@@ -80,15 +80,15 @@ inline double contention_slowdown(const profiles::Contention& given, Kind kind, 
   return std::max(least_slowdown, sum);
 }
 
-/// The least that contention_slowdown() can be with so many workers: 1 unless neighbours speed the stage up.
-inline double best_slowdown(const profiles::Contention& given, Kind kind, int workers, int devices) {
-  double sum = 1;
-  for (std::size_t beside = 0; beside < num_kinds && kind != Kind::none; ++beside) {
-    const int most = static_cast<Kind>(beside) == Kind::cpu ? workers : kind == Kind::cpu ? devices : 1;
-    sum += most * std::min(0.0, coefficient(given, kind, static_cast<Kind>(beside)) - 1);
-  }
-  return std::max(least_slowdown, sum);
-}
+/// Cores that one stage of this kind keeps busy; with a GPU only CPU work keeps any.
+int threads_of(const MachineModel& model, Kind kind);
+
+/// How much longer a stage of this kind takes than by its fair share of the cores, when more threads run than
+/// there are cores and some of them wait for each other (profiles::Contention::crowded_team).
+double crowding(const MachineModel& model, Kind kind, const KindCounts& counts);
+
+/// The least that slowdown() can be: 1 unless neighbours, or a crowd, speed the stage up.
+double best_slowdown(const MachineModel& model, Kind kind);
 
 /// How much longer a stage takes that asks for `share` of the host memory's bandwidth, when all that run ask
 /// for more than there is: each gets what it asks for or an equal part of the rest, whichever is less

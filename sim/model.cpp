@@ -62,6 +62,12 @@ double handover_s(const profiles::Profile& profile, const plan::Plan& plan) {
   return plan.handover_copies * profile.workload.batch_bytes / bandwidth;
 }
 
+/// No more than what is gained by them.
+int prepare_threads(const WorkloadProfile& workload, const plan::Plan& plan) {
+  const double speedup = profiles::scaling_at(workload.device_batch_speedup, plan.device_threads);
+  return std::clamp(static_cast<int>(std::ceil(speedup)), 1, plan.device_threads);
+}
+
 /// The costs of each batch of an epoch.
 std::vector<StageCosts> draw_costs(const WorkloadProfile& workload, const StageCosts& mean,
                                    double extra_cpu_s, std::uint64_t seed) {
@@ -119,6 +125,7 @@ MachineModel machine_model(const profiles::Profile& profile, const plan::Plan& p
   model.gathers_beside_training = plan.schedule == plan::Schedule::factored && plan.devices > 1;
   model.host_device = profile.machine.device.kind == profiles::DeviceKind::host;
   model.device_threads = plan.device_threads;
+  model.prepare_threads = prepare_threads(profile.workload, plan);
   model.contention = profile.machine.contention;
   model.costs = costs;
   model.memory_shares = memory_shares(profile, model.costs);

@@ -38,7 +38,8 @@ struct MachineModel {
   int workers = 1;
   int worker_threads = 1;    ///< cores that a CPU batch keeps busy
   bool host_device = false;  ///< the device lane and the copy lane run on the cores too; there is no link
-  int device_threads = 1;    ///< cores that a stage on a host device keeps busy
+  int device_threads = 1;    ///< cores that training on a host device keeps busy
+  int prepare_threads = 1;   ///< cores that its preparing keeps busy
   StageCosts costs{};        ///< mean of each stage, worker efficiency and speed-ups already in it
   profiles::Contention contention{};
   /// What each batch costs; empty: the mean.

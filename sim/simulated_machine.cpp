@@ -255,7 +255,7 @@ SimulatedMachine::Pieces SimulatedMachine::pieces_of(Stage stage, const StageCos
     peer_s = std::min(peer_s, seconds - link_s);
     pieces.add({link_s, Resource::link, 1, link});
     pieces.add({peer_s, Resource::peer, 1, clique});
-    pieces.add({seconds - link_s - peer_s, device, model_.device_threads});
+    pieces.add({seconds - link_s - peer_s, device, model_.prepare_threads});
   };
   switch (stage) {
     case Stage::cpu_batch:

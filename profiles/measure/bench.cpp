@@ -10,23 +10,23 @@ namespace {
 using schedule::StageSpan;
 using schedule::Ticket;
 
-plan::Plan bench_plan(int workers, int device_threads) {
+plan::Plan bench_plan(int workers) {
   plan::Plan plan;
   plan.name = "profiler";
   plan.route = plan::Route::both;
   plan.workers = workers;
-  plan.device_threads = device_threads;
+  plan.device_threads = 1;
   return plan;
 }
 
 }  // namespace
 
-Bench::Bench(const graph::Graph& graph, const plan::Job& job, int workers, int device_threads)
-    : plan_(bench_plan(workers, device_threads)),
+Bench::Bench(const graph::Graph& graph, const plan::Job& job, int workers)
+    : plan_(bench_plan(workers)),
       learner_(job, graph.features.columns, graph.num_classes),
       stages_(graph, job, plan_,
-              [this, device_threads](const runtime::TensorBatch& data, std::int64_t batch) {
-                const runtime::AtenThreads threads(device_threads);
+              [this](const runtime::TensorBatch& data, std::int64_t batch) {
+                const runtime::AtenThreads threads(plan_.device_threads);
                 learner_.step(data, epoch_, batch);
               }),
       machine_(workers, stages_.work()) {}

@@ -14,13 +14,16 @@
 namespace gnomon::profiles {
 
 /// The stages of a job on a real machine of their own, with a model of their own, started one by one as a
-/// measurement wants them.
+/// measurement wants them. One bench serves all numbers of threads: another one's memory would be new, and
+/// memory that nobody has written to before is slow.
 class Bench {
  public:
-  Bench(const graph::Graph& graph, const plan::Job& job, int workers, int device_threads);
+  Bench(const graph::Graph& graph, const plan::Job& job, int workers);
 
   /// Lets so many threads share each of the workers' mini-batches to come.
   void share_batches(int worker_threads);
+  /// Lets trainings to come run on so many threads; 1 at first.
+  void use_device_threads(int threads) { plan_.device_threads = threads; }
 
   /// Mini-batches in an epoch.
   std::int64_t batches() const { return stages_.batches(); }

@@ -63,10 +63,10 @@ struct Measured {
   Ratio transfer_beside_train, train_beside_transfer;
   Ratio cpu_batch_beside_transfer, transfer_beside_cpu_batch;
   Ratio transfer_beside_device_batch, device_batch_beside_transfer;
+  Ratio team_beside_cpu_batch, cpu_batch_beside_team;  ///< training on all cores, and a worker beside it
   std::map<int, Ratio> worker_efficiency;  ///< by number of workers: time alone over time together
   std::map<int, Ratio> cpu_batch_speedup;  ///< by number of threads that share a batch
   std::map<int, Ratio> train_speedup;      ///< by number of threads: time with one over time with all
-  std::map<int, Ratio> device_batch_speedup;
   std::int64_t rounds = 0;
 
   Series& of(Stage stage) { return alone[static_cast<std::size_t>(stage)]; }
@@ -82,10 +82,10 @@ struct Measured {
 class Rounds {
  public:
   Rounds(const graph::Graph& graph, const plan::Job& job, int cores, const std::atomic<bool>* stop)
-      : cores_(cores), stop_(stop), bench_(graph, job, 1, 1) {
+      : cores_(cores), stop_(stop), bench_(graph, job, 1) {
     for (const int count : doubling(cores)) {
       if (count > 1) {
-        benches_.emplace(count, std::make_unique<Bench>(graph, job, count, count));
+        benches_.emplace(count, std::make_unique<Bench>(graph, job, count));
       }
     }
   }
@@ -102,7 +102,7 @@ class Rounds {
         measure_workers(measured, epoch, *bench, count);
       }
       if (!out_of_time()) {
-        measure_threads(measured, epoch, *bench, count);
+        measure_threads(measured, epoch, count);
       }
       if (!out_of_time()) {
         measure_sharing(measured, epoch, count);
@@ -165,31 +165,38 @@ class Rounds {
     const std::int64_t on_cpu_again = 3 * chunk;
     const std::int64_t on_cpu_twice = 4 * chunk;
     bench_.begin(epoch, next_batches(6 * chunk));
-    side_by_side({Stage::cpu_batch, on_cpu, chunk}, measured.cpu_batch_beside_device_batch,
-                 {Stage::device_batch, on_device, chunk}, measured.device_batch_beside_cpu_batch);
-    side_by_side({Stage::cpu_batch, on_cpu_twice, 2 * chunk}, measured.cpu_batch_beside_train,
-                 {Stage::train, on_device, chunk}, measured.train_beside_cpu_batch);
-    side_by_side({Stage::cpu_batch, on_cpu_again, chunk}, measured.cpu_batch_beside_transfer,
-                 {Stage::transfer, on_cpu, chunk}, measured.transfer_beside_cpu_batch);
-    side_by_side({Stage::transfer, on_cpu_again, chunk}, measured.transfer_beside_device_batch,
-                 {Stage::device_batch, on_device_again, chunk}, measured.device_batch_beside_transfer);
-    side_by_side({Stage::transfer, on_cpu_twice, 2 * chunk}, measured.transfer_beside_train,
-                 {Stage::train, on_device_again, chunk}, measured.train_beside_transfer);
+    side_by_side({{Stage::cpu_batch, on_cpu, chunk}, measured.cpu_batch_beside_device_batch},
+                 {{Stage::device_batch, on_device, chunk}, measured.device_batch_beside_cpu_batch});
+    side_by_side({{Stage::cpu_batch, on_cpu_twice, 2 * chunk}, measured.cpu_batch_beside_train},
+                 {{Stage::train, on_device, chunk}, measured.train_beside_cpu_batch});
+    side_by_side({{Stage::cpu_batch, on_cpu_again, chunk}, measured.cpu_batch_beside_transfer},
+                 {{Stage::transfer, on_cpu, chunk}, measured.transfer_beside_cpu_batch});
+    side_by_side({{Stage::transfer, on_cpu_again, chunk}, measured.transfer_beside_device_batch},
+                 {{Stage::device_batch, on_device_again, chunk}, measured.device_batch_beside_transfer});
+    side_by_side({{Stage::transfer, on_cpu_twice, 2 * chunk}, measured.transfer_beside_train},
+                 {{Stage::train, on_device_again, chunk}, measured.train_beside_transfer});
   }
 
-  void side_by_side(const Bench::Work& first, Ratio& first_slowdown, const Bench::Work& second,
-                    Ratio& second_slowdown) {
+  /// One of two that run at once, and what that slows it down by.
+  struct Neighbour {
+    Bench::Work work;
+    Ratio& slowdown;
+    double alone_s = 0;  ///< 0: what one thread took in this round
+  };
+
+  void side_by_side(const Neighbour& first, const Neighbour& second) {
     throw_if_stopped(stop_);
-    const auto spans = bench_.together(std::array{first, second});
-    const auto slowdown_of = [&](const auto& own, const auto& beside) {
+    const auto spans = bench_.together(std::array{first.work, second.work});
+    const auto add = [&](const Neighbour& neighbour, const auto& own, const auto& beside) {
+      const double usual_s = neighbour.alone_s > 0 ? neighbour.alone_s : alone_s(neighbour.work.stage);
       Slowdown slowdown;
-      for (std::size_t i = 0; i < own.size(); ++i) {
-        slowdown.add(alone_s(own[i].stage), own[i], beside);
+      for (const StageSpan& span : own) {
+        slowdown.add(usual_s, span, beside);
       }
-      return slowdown.value();
+      neighbour.slowdown.add(slowdown.value());
     };
-    first_slowdown.add(slowdown_of(spans[0], spans[1]));
-    second_slowdown.add(slowdown_of(spans[1], spans[0]));
+    add(first, spans[0], spans[1]);
+    add(second, spans[1], spans[0]);
   }
 
   double alone_s(Stage stage) const { return alone_s_[static_cast<std::size_t>(stage)]; }
@@ -207,16 +214,27 @@ class Rounds {
     measured.worker_efficiency[workers].add(alone_s(Stage::cpu_batch) / together_s);
   }
 
-  void measure_threads(Measured& measured, std::int64_t epoch, Bench& bench, int threads) {
-    bench.begin(epoch, next_batches(chunk));
-    double device_batch_s = 0;
-    double train_s = 0;
-    for (std::int64_t i = 0; i < chunk; ++i) {
-      device_batch_s += alone(bench, Stage::device_batch, i) / chunk;
-      train_s += alone(bench, Stage::train, i) / chunk;
+  /// Trainings on so many threads; the first one warms the threads' memory up. With one on each core, then
+  /// also beside a worker.
+  void measure_threads(Measured& measured, std::int64_t epoch, int threads) {
+    const std::int64_t beside = chunk + 1;
+    const std::int64_t on_cpu = beside + chunk;
+    bench_.begin(epoch, next_batches(on_cpu + 2 * chunk));
+    bench_.use_device_threads(threads);
+    for (std::int64_t i = 0; i < on_cpu; ++i) {
+      alone(bench_, Stage::device_batch, i);
     }
-    measured.device_batch_speedup[threads].add(alone_s(Stage::device_batch) / device_batch_s);
+    alone(bench_, Stage::train, 0);
+    double train_s = 0;
+    for (std::int64_t i = 1; i <= chunk; ++i) {
+      train_s += alone(bench_, Stage::train, i) / chunk;
+    }
     measured.train_speedup[threads].add(alone_s(Stage::train) / train_s);
+    if (threads == cores_) {
+      side_by_side({{Stage::cpu_batch, on_cpu, 2 * chunk}, measured.cpu_batch_beside_team},
+                   {{Stage::train, beside, chunk}, measured.team_beside_cpu_batch, train_s});
+    }
+    bench_.use_device_threads(1);
   }
 
   /// Mini-batches that so many threads share, one after the other; the first warms the threads' memory up.
@@ -238,7 +256,7 @@ class Rounds {
   std::int64_t round_ = 0;
   std::array<double, schedule::num_basic_stages> alone_s_{};  ///< means of this round
   Bench bench_;
-  std::map<int, std::unique_ptr<Bench>> benches_;  ///< with so many workers and device threads
+  std::map<int, std::unique_ptr<Bench>> benches_;  ///< with so many workers
 };
 
 void add_points(std::vector<ScalingPoint>& points, const std::map<int, Ratio>& ratios) {
@@ -248,7 +266,14 @@ void add_points(std::vector<ScalingPoint>& points, const std::map<int, Ratio>& r
   }
 }
 
-void fill(Contention& contention, const Measured& measured) {
+/// `slowdowns` is what a stage takes longer when one thread more runs than there are cores. All of it but a
+/// fair share and what the neighbour costs anyway.
+double beyond_fair_share(const Ratio& slowdowns, double beside, int cores) {
+  const double fair = static_cast<double>(cores + 1) / cores;
+  return std::clamp(slowdowns.value() / (fair * beside), 0.5, 100.0);
+}
+
+void fill(Contention& contention, const Measured& measured, int cores) {
   contention.cpu_batch_beside_train = measured.cpu_batch_beside_train.value();
   contention.cpu_batch_beside_device_batch = measured.cpu_batch_beside_device_batch.value();
   contention.train_beside_cpu_batch = measured.train_beside_cpu_batch.value();
@@ -259,6 +284,12 @@ void fill(Contention& contention, const Measured& measured) {
   contention.transfer_beside_cpu_batch = measured.transfer_beside_cpu_batch.value();
   contention.transfer_beside_device_batch = measured.transfer_beside_device_batch.value();
   contention.device_batch_beside_transfer = measured.device_batch_beside_transfer.value();
+  if (cores > 1) {
+    contention.crowded_team =
+        beyond_fair_share(measured.team_beside_cpu_batch, contention.train_beside_cpu_batch, cores);
+    contention.beside_crowded_team =
+        beyond_fair_share(measured.cpu_batch_beside_team, contention.cpu_batch_beside_train, cores);
+  }
 }
 
 void fill(WorkloadProfile& workload, const Measured& measured, const StopRule& rule) {
@@ -273,7 +304,7 @@ void fill(WorkloadProfile& workload, const Measured& measured, const StopRule& r
   workload.batch_edges = measured.edges.mean();
   workload.batch_bytes = measured.bytes.mean();
   add_points(workload.worker_efficiency, measured.worker_efficiency);
-  add_points(workload.device_batch_speedup, measured.device_batch_speedup);
+  add_points(workload.device_batch_speedup, {});  // one thread of a host device prepares its batches
   add_points(workload.cpu_batch_speedup, measured.cpu_batch_speedup);
   add_points(workload.train_speedup, measured.train_speedup);
 }
@@ -349,7 +380,7 @@ Profile measure(const graph::Graph& graph, const plan::Job& job, const MeasureOp
   const auto hardware = base::allowed_cores();
   profile.machine.cpu.physical_cores = base::physical_cores(hardware);
   profile.machine.cpu.node_cores = base::cores_of_nodes(hardware);
-  fill(profile.machine.contention, measured);
+  fill(profile.machine.contention, measured, profile.machine.cpu.cores);
   profile.stopped_by = converged ? "interval" : "time_limit";
   return profile;
 }

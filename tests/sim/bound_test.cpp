@@ -27,7 +27,7 @@ TEST(LowerBound, HandComputed) {
   // 0: 40; each CPU batch adds 9 - 6 = 3 to that: 80 / 2 = 40 at 0 for the cores and 40 for the device; at 1
   // 83 / 2 = 41.5 and 37. So 40 at 0.
   model.host_device = true;
-  model.device_threads = 2;
+  model.device_threads = model.prepare_threads = 2;
   EXPECT_DOUBLE_EQ(lower_bound_s(model, Route::both, 10), 40);
   EXPECT_DOUBLE_EQ(lower_bound_s(model, Route::cpu, 10), (10 * 9 + 2 * 10) / 2.0);
 }
@@ -44,10 +44,10 @@ double by_trial(const MachineModel& model, std::int64_t batches) {
                                device * costs.device_batch_link_s + cpu * costs.transfer_s,
                                cpu * costs.cpu_batch_s / model.workers});
     if (model.host_device) {
-      busiest =
-          std::max(busiest, (cpu * (costs.cpu_batch_s + costs.transfer_s) +
-                             model.device_threads * (all * costs.train_s + device * costs.device_batch_s)) /
-                                model.cores);
+      busiest = std::max(busiest, (cpu * (costs.cpu_batch_s + costs.transfer_s) +
+                                   model.device_threads * all * costs.train_s +
+                                   model.prepare_threads * device * costs.device_batch_s) /
+                                      model.cores);
     }
     least = std::min(least, busiest);
   }
@@ -62,6 +62,7 @@ TEST(LowerBound, IsTheLeastOverAllSplits) {
     MachineModel model = test::random_model(random, 0, 0);
     model.host_device = random() % 2 == 0;
     model.device_threads = 1 + static_cast<int>(random() % 4);
+    model.prepare_threads = 1 + static_cast<int>(random() % 4);
     model.cores += static_cast<int>(random() % 3);
     model.costs.device_batch_link_s = model.host_device ? 0 : model.costs.device_batch_s * 0.8;
     const double expected = by_trial(model, batches);
@@ -110,6 +111,7 @@ MachineModel with_everything(std::mt19937_64& random, MachineModel model) {
   profiles::Contention::fields(contention, draw);
   model.host_device = random() % 2 == 0;
   model.device_threads = 1 + static_cast<int>(random() % 3);
+  model.prepare_threads = 1 + static_cast<int>(random() % 3);
   if (!model.host_device) {
     model.costs.device_batch_link_s = model.costs.device_batch_s * 0.7;
   }

@@ -47,6 +47,7 @@ TEST(MachineModel, AppliesEfficiencyAndSpeedUps) {
   EXPECT_EQ(model.workers, 4);
   EXPECT_TRUE(model.host_device);
   EXPECT_EQ(model.device_threads, 4);
+  EXPECT_EQ(model.prepare_threads, 3) << "so many times as fast";
   EXPECT_DOUBLE_EQ(model.costs.cpu_batch_s, 0.04 / 0.8);
   EXPECT_DOUBLE_EQ(model.costs.transfer_s, 0.002);
   EXPECT_DOUBLE_EQ(model.costs.device_batch_s, 0.012 / 3);

@@ -164,6 +164,36 @@ TEST(Contention, ThreadsOfASlowedDeviceKeepTheirCores) {
   expect_ends(ends(model, {Stage::train, Stage::cpu_batch, Stage::cpu_batch}), {6.1, 2.5, 2.5});
 }
 
+TEST(Contention, ATeamThatSharesCoresWaitsForItsSlowest) {
+  // Three threads on two cores: 2/3 of a core each. The worker gains by a team that waits, 2 * 1.5 * 0.8
+  // = 2.4; training goes on at 1 / (1.5 * 1.5), so at 2.4 it had 16/15 s and ends 4 - 16/15 s later.
+  MachineModel model{.cores = 2,
+                     .workers = 1,
+                     .host_device = true,
+                     .device_threads = 2,
+                     .costs = {.cpu_batch_s = 2, .device_batch_s = 4, .train_s = 4}};
+  model.contention.crowded_team = 1.5;
+  model.contention.beside_crowded_team = 0.8;
+  expect_ends(ends(model, {Stage::train, Stage::cpu_batch}), {6.4 - 16.0 / 15, 2.4});
+  expect_ends(ends(model, {Stage::device_batch, Stage::cpu_batch}), {4, 2});  // of one thread
+  model.prepare_threads = 2;
+  expect_ends(ends(model, {Stage::device_batch, Stage::cpu_batch}), {6.4 - 16.0 / 15, 2.4});
+  model.cores = 3;
+  expect_ends(ends(model, {Stage::train, Stage::cpu_batch}), {4, 2});
+}
+
+TEST(Contention, SingleThreadsShareCoresFairly) {
+  // At 3 the workers are done and training has had 2 of its 4 s.
+  MachineModel model{.cores = 2,
+                     .workers = 2,
+                     .host_device = true,
+                     .device_threads = 1,
+                     .costs = {.cpu_batch_s = 2, .train_s = 4}};
+  model.contention.crowded_team = 1.5;
+  model.contention.beside_crowded_team = 0.8;
+  expect_ends(ends(model, {Stage::train, Stage::cpu_batch, Stage::cpu_batch}), {5, 3, 3});
+}
+
 TEST(SimulatedMachine, HandsOutThePolicysExceptions) {
   Simulator simulator;
   const MachineModel model{.costs = {.train_s = 1}};
