@@ -16,6 +16,7 @@
 #include "tuner/journal.h"
 #include "tuner/learned.h"
 #include "tuner/pareto.h"
+#include "tuner/preference.h"
 
 namespace gnomon::apps {
 namespace {
@@ -92,14 +93,16 @@ base::Json search_document(const profiles::Profile& profile, const TuningOptions
   return document;
 }
 
+bool is_allowed(const tuner::SpaceRequest& request, const plan::Plan& plan) {
+  return std::all_of(request.constraints.begin(), request.constraints.end(),
+                     [&](const tuner::Constraint& constraint) { return constraint.why_not(plan).empty(); });
+}
+
 /// The presets as published that the machine can run and that may be taken, in the order of their names.
 std::vector<plan::Plan> preset_plans(const profiles::Profile& profile, const tuner::SpaceRequest& request) {
   std::vector<plan::Plan> plans;
   for (const auto& preset : plan::presets()) {
-    const bool allowed =
-        std::all_of(request.constraints.begin(), request.constraints.end(),
-                    [&](const tuner::Constraint& constraint) { return constraint.why_not(preset).empty(); });
-    if (!allowed) {
+    if (!is_allowed(request, preset)) {
       continue;
     }
     try {
@@ -168,6 +171,8 @@ class TuningRun {
     tuning_.options = options_;
     tuning_.corrections = profile_.corrections;
     tuning_.found = search(options_, options_.budget, &tuning_);
+    tuning_.searched_share =
+        static_cast<double>(searched_.workload.batches) / static_cast<double>(profile_.workload.batches);
     choose();
     if (accuracy_) {
       tuning_.accuracy = accuracy_->of(tuning_.best().plan);
@@ -219,15 +224,36 @@ class TuningRun {
     return found;
   }
 
-  /// Among the presets and what was found the fastest plan of each name, by whole epochs.
+  /// Among the presets and what was found the fastest plan of each name, by whole epochs, and of these the
+  /// one to take.
   void choose() {
     auto candidates = best_of_each_name(tuning_.found.evaluated);
     if (searched_.workload.batches < profile_.workload.batches) {
       candidates = predicted(plans_of(candidates));
     }
-    const auto presets = predicted(preset_plans(profile_, request_of(profile_, options_, accuracy_)));
+    const auto request = request_of(profile_, options_, accuracy_);
+    give_room(candidates, request);
+    const auto presets = predicted(preset_plans(profile_, request));
     candidates.insert(candidates.begin(), presets.begin(), presets.end());
-    tuning_.candidates = best_of_each_name(std::move(candidates));
+    auto& best = tuning_.candidates = best_of_each_name(std::move(candidates));
+    const auto first = best.begin() + static_cast<std::ptrdiff_t>(tuner::preferred(best, request.cores));
+    std::rotate(best.begin(), first, first + 1);
+  }
+
+  /// Where that costs next to nothing.
+  void give_room(std::vector<tuner::Candidate>& candidates, const tuner::SpaceRequest& request) {
+    auto plans = plans_of(candidates);
+    for (auto& plan : plans) {
+      if (auto roomy = tuner::with_room(plan); is_allowed(request, roomy)) {
+        plan = std::move(roomy);
+      }
+    }
+    const auto roomy = predicted(plans);
+    for (std::size_t i = 0; i < roomy.size(); ++i) {
+      if (roomy[i].prediction.epoch_s <= candidates[i].prediction.epoch_s * (1 + tuner::same_epoch)) {
+        candidates[i] = roomy[i];
+      }
+    }
   }
 
   /// By whole epochs.
@@ -294,10 +320,8 @@ class TuningRun {
       fastest_s = std::min(fastest_s, goals.back()[0]);
       most_bytes = std::max(most_bytes, goals.back()[1]);
     }
-    const auto scale =
-        static_cast<double>(profile_.workload.batches) / static_cast<double>(searched_.workload.batches);
     for (const std::size_t i : tuner::pareto_front(goals)) {
-      tuning_.front.push_back({all[i].plan, goals[i][0] * scale, goals[i][1],
+      tuning_.front.push_back({all[i].plan, goals[i][0] / tuning_.searched_share, goals[i][1],
                                accuracy_ ? std::optional(1 - goals[i][2]) : std::nullopt});
     }
     tuner::Goals reference = {2 * fastest_s, 2 * most_bytes};

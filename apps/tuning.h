@@ -46,7 +46,9 @@ struct Tuning {
   std::size_t resumed = 0;                           ///< evaluations that came from the journal
   std::optional<profiles::Corrections> corrections;  ///< by which the profile's stages were corrected
   tuner::SearchResult found;
-  std::vector<tuner::Candidate> candidates;  ///< presets and the fastest plan of each name, the fastest first
+  double searched_share = 1;  ///< of an epoch, which `found` speaks of
+  /// Presets and the fastest plan of each name: the one to take (tuner::preferred), then the fastest first.
+  std::vector<tuner::Candidate> candidates;
   std::vector<tuner::Sensitivity> sensitivities;
   std::vector<FrontPoint> front;  ///< the fastest first
   /// Under the front, as a share of twice the fastest epoch times twice the most memory (times all accuracy

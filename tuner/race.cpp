@@ -15,6 +15,9 @@ namespace {
 /// Of what is left to train: a smaller gain is not worth another round, however cheap it is.
 constexpr double least_gain = 1e-3;
 
+/// Rounds that count before a plan may leave, beside the one that warms up.
+constexpr std::size_t least_rounds = 2;
+
 /// Not of an empty one.
 double mean(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
@@ -38,7 +41,8 @@ Race::Race(std::vector<Entrant> entrants, const RaceTerms& terms)
   running_.resize(entrants_.size());
   std::iota(running_.begin(), running_.end(), std::size_t{0});
   std::erase_if(running_, [this](std::size_t e) { return e != leader_ && !is_worth_a_round(e); });
-  const auto most = terms.training_batches / 2 / (2 * terms.piece);  // two rounds in half of the training
+  const auto rounds = static_cast<std::int64_t>(least_rounds) + 1;
+  const auto most = terms.training_batches / 2 / (rounds * terms.piece);  // all of them in half of it
   running_.resize(static_cast<std::size_t>(std::clamp<std::int64_t>(most, 1, std::ssize(running_))));
   begin_round();
 }
@@ -79,24 +83,38 @@ double Race::variance() const {
   return 2 * squares / degrees;
 }
 
+/// Of what was measured against what was predicted, as both are estimates of the same logarithm.
+double Race::weight_of_measured() const {
+  const double predicted = 2 * terms_.model_error * terms_.model_error;
+  const double measured = variance() / static_cast<double>(logs_[leader_].size());
+  return predicted / (predicted + measured);
+}
+
+/// The logarithm of an epoch, but for a term that is the same for all that are still in the race.
+double Race::believed_log(std::size_t entrant) const {
+  const double predicted = std::log(entrants_[entrant].epoch_s);
+  return predicted + weight_of_measured() * (mean(logs_[entrant]) - predicted);
+}
+
 /// By how much the leader's epoch is shorter, as a logarithm; by predictions before anything is measured.
 double Race::lead_over(std::size_t entrant) const {
   return logs_[leader_].empty() ? std::log(entrants_[entrant].epoch_s / entrants_[leader_].epoch_s)
-                                : mean(logs_[entrant]) - mean(logs_[leader_]);
+                                : believed_log(entrant) - believed_log(leader_);
 }
 
 bool Race::is_worth_a_round(std::size_t entrant) const {
   const auto rounds = static_cast<double>(logs_[leader_].size());
   const double lead = lead_over(entrant);
-  // How far one more round may move the difference; the first two of them, of which one counts, all the way.
-  const double moved =
-      rounds > 0 ? variance() / (rounds * (rounds + 1)) : 2 * terms_.model_error * terms_.model_error;
+  // How far one more round may move the difference; the first ones all the way.
+  const double predicted = 2 * terms_.model_error * terms_.model_error;
+  const auto left_over = [&](double n) { return 1 / (1 / predicted + n / variance()); };
+  const double moved = rounds > 0 ? left_over(rounds) - left_over(rounds + 1) : predicted;
   const double batch_s = epoch_s(leader_) / static_cast<double>(terms_.epoch_batches);
   const double left_s = batch_s * static_cast<double>(terms_.training_batches - trained_);
   const double gain_s = left_s * expected_improvement({lead, moved}, 0);
   const double slower_s = batch_s * static_cast<double>(terms_.piece) * std::max(0.0, std::expm1(lead));
   const double cost_s = piece_overhead_s(entrant) + piece_overhead_s(leader_) + slower_s;
-  return gain_s > std::max(least_gain * left_s, rounds > 0 ? cost_s : 2 * cost_s);
+  return gain_s > std::max(least_gain * left_s, rounds > 0 ? cost_s : (1 + least_rounds) * cost_s);
 }
 
 void Race::begin_round() {
@@ -131,11 +149,13 @@ void Race::tell(const Measured& measured) {
 void Race::end_round() {
   if (counts()) {
     leader_ = *std::min_element(running_.begin(), running_.end(), [this](std::size_t a, std::size_t b) {
-      return mean(logs_[a]) < mean(logs_[b]);
+      return believed_log(a) < believed_log(b);
     });
-    auto left = running_;
-    std::erase_if(left, [this](std::size_t e) { return e != leader_ && !is_worth_a_round(e); });
-    running_ = std::move(left);
+    if (logs_[leader_].size() >= least_rounds) {
+      auto left = running_;
+      std::erase_if(left, [this](std::size_t e) { return e != leader_ && !is_worth_a_round(e); });
+      running_ = std::move(left);
+    }
   }
   ++round_;
   const auto to_train = terms_.training_batches - trained_;

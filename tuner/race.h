@@ -28,13 +28,15 @@ struct RaceTerms {
 /// A plan's measured pieces over their predicted time, times its predicted epoch, are its epoch: so a piece's
 /// beginning and end, when not all stages run, do not count against it.
 ///
-/// Plans are compared with the one that leads, round by round, as the machine's speed drifts for all. One
+/// Plans are compared with the one that leads, round by round, as the machine's speed drifts for all.
+/// Measurement and prediction are weighed by what each may be wrong by: where pieces vary by a few percent
+/// the measured times decide, on a machine that is disturbed the predictions keep some weight. One plan
 /// leaves when another round with it promises less than it costs: the gain is the knowledge gradient
 /// (Frazier, Powell and Dayanik, SIAM Journal on Control and Optimization 47(5), 2008), by the variation that
 /// was measured, times what is left to train; the cost are idle stages at both ends of a piece and the time
 /// by which the plan is slower. So a race between plans that differ clearly is short, and one in a training
 /// that could not repay it does not begin; nor does a race take more than half of a training. The first round
-/// warms up (memory, caches) and does not count.
+/// warms up (memory, caches) and does not count, and it takes two that count to tell how much pieces vary.
 class Race {
  public:
   /// A piece's result.
@@ -63,7 +65,7 @@ class Race {
   /// That so many batches were trained beside the race.
   void skip(std::int64_t batches) { trained_ += batches; }
 
-  /// The plan that measured fastest (of those that stayed longest); the first one when none was measured.
+  /// The fastest plan (of those that stayed longest); the first one when none was measured.
   const Entrant& best() const { return entrants_.at(leader_); }
   /// All entrants, the leader first.
   std::vector<Standing> standings() const;
@@ -76,6 +78,8 @@ class Race {
   double epoch_s(std::size_t entrant) const;
   double piece_overhead_s(std::size_t entrant) const;
   double variance() const;
+  double weight_of_measured() const;
+  double believed_log(std::size_t entrant) const;
   double lead_over(std::size_t entrant) const;
   bool is_worth_a_round(std::size_t entrant) const;
   void end_round();

@@ -82,19 +82,29 @@ double relative_error(const std::vector<schedule::StageSpan>& timeline) {
 }  // namespace
 
 std::vector<plan::Plan> plans_to_verify(const Tuning& tuning) {
-  auto candidates = tuning.candidates;
-  candidates.insert(candidates.end(), tuning.found.evaluated.begin(), tuning.found.evaluated.end());
-  std::erase_if(candidates, [](const tuner::Candidate& candidate) {
-    return !std::isfinite(candidate.prediction.epoch_s) || !plan::trains_in_order(candidate.plan) ||
-           !plan::why_simulated_only(candidate.plan).empty();
-  });
-  std::stable_sort(candidates.begin(), candidates.end(), tuner::is_better);
-  std::vector<plan::Plan> plans;
+  std::vector<tuner::Candidate> chosen;
   std::set<decltype(essence_of(plan::Plan{}))> seen;
-  for (const auto& candidate : candidates) {
-    if (plans.size() < most_plans && seen.insert(essence_of(candidate.plan)).second) {
-      plans.push_back(candidate.plan);
+  const auto choose = [&](std::vector<tuner::Candidate> candidates) {
+    std::stable_sort(candidates.begin(), candidates.end(), tuner::is_better);
+    for (const auto& candidate : candidates) {
+      if (std::isfinite(candidate.prediction.epoch_s) && plan::trains_in_order(candidate.plan) &&
+          plan::why_simulated_only(candidate.plan).empty() &&
+          seen.insert(essence_of(candidate.plan)).second) {
+        chosen.push_back(candidate);
+      }
     }
+  };
+  choose(tuning.candidates);  // the best of their kind, with room
+  auto others = tuning.found.evaluated;
+  for (auto& other : others) {
+    other.prediction.epoch_s /= tuning.searched_share;
+  }
+  choose(std::move(others));
+  std::stable_sort(chosen.begin(), chosen.end(), tuner::is_better);
+  chosen.resize(std::min(chosen.size(), most_plans));
+  std::vector<plan::Plan> plans;
+  for (const auto& candidate : chosen) {
+    plans.push_back(candidate.plan);
   }
   return plans;
 }
