@@ -44,7 +44,7 @@ void require(bool same, const std::filesystem::path& path, const char* field, co
 void write_weights(torch::serialize::OutputArchive& archive, const std::vector<at::Tensor>& weights) {
   archive.write("count", c10::IValue(static_cast<std::int64_t>(weights.size())));
   for (std::size_t i = 0; i < weights.size(); ++i) {
-    archive.write(std::to_string(i), weights[i].detach());
+    archive.write(std::to_string(i), weights[i].detach().cpu());
   }
 }
 

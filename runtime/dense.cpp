@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/autograd/cuda/kernels.h"
 #include "kernels/cpu/dropout.h"
 #include "runtime/pieces.h"
 #include "runtime/products.h"
@@ -48,15 +49,18 @@ struct AddBias : torch::autograd::Function<AddBias> {
 
 struct Elu : torch::autograd::Function<Elu> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& x) {
-    auto out = at::empty_like(x, at::MemoryFormat::Contiguous);
-    const auto in = x.contiguous();
-    const auto* from = in.const_data_ptr<float>();
+    const auto out = x.is_cpu() ? in_pieces(x.contiguous()) : at::elu(x);
+    context->save_for_backward({out});
+    return out;
+  }
+  static at::Tensor in_pieces(const at::Tensor& x) {
+    auto out = at::empty_like(x);
+    const auto* from = x.const_data_ptr<float>();
     auto* to = out.mutable_data_ptr<float>();
-    for_each_piece(in.numel(), elements_a_piece, [&](std::int64_t begin, std::int64_t length) {
+    for_each_piece(x.numel(), elements_a_piece, [&](std::int64_t begin, std::int64_t length) {
       std::transform(from + begin, from + begin + length, to + begin,
                      [](float value) { return value > 0 ? value : std::expm1(value); });
     });
-    context->save_for_backward({out});
     return out;
   }
   static tensor_list backward(AutogradContext* context, tensor_list gradients) {
@@ -69,8 +73,9 @@ std::uint32_t threshold_of(double probability) {
   return static_cast<std::uint32_t>(std::lround(probability * 65536));
 }
 
+/// What `act` writes of x, on the CPU in pieces.
 template <class Act>
-at::Tensor dropped(const at::Tensor& x, const Act& act) {
+at::Tensor in_pieces(const at::Tensor& x, const Act& act) {
   auto out = at::empty_like(x);
   const auto* from = x.const_data_ptr<float>();
   auto* to = out.mutable_data_ptr<float>();
@@ -80,13 +85,30 @@ at::Tensor dropped(const at::Tensor& x, const Act& act) {
   return out;
 }
 
+/// What `act` writes of x, on a device at once.
+template <class Act>
+at::Tensor at_once(const at::Tensor& x, const Act& act) {
+  auto out = at::empty_like(x);
+  act(x, out);
+  return out;
+}
+
 at::Tensor dropped_by(const kernels::DropoutRule& rule, const at::Tensor& x) {
-  return dropped(x, [&](auto... range) { kernels::cpu::dropout(rule, range...); });
+  return x.is_cpu() ? in_pieces(x, [&](auto... range) { kernels::cpu::dropout(rule, range...); })
+                    : at_once(x, [&](const auto& from, auto& to) {
+                        kernels::autograd::cuda_dropout(rule, from, to);
+                      });
+}
+
+at::Tensor relu_dropped_by(const kernels::DropoutRule& rule, const at::Tensor& x) {
+  return x.is_cpu() ? in_pieces(x, [&](auto... range) { kernels::cpu::relu_dropout(rule, range...); })
+                    : at_once(x, [&](const auto& from, auto& to) {
+                        kernels::autograd::cuda_relu_dropout(rule, from, to);
+                      });
 }
 
 struct Dropout : torch::autograd::Function<Dropout> {
-  static at::Tensor forward(AutogradContext* context, const at::Tensor& x,
-                            const kernels::DropoutRule& rule) {
+  static at::Tensor forward(AutogradContext* context, const at::Tensor& x, const kernels::DropoutRule& rule) {
     context->saved_data["threshold"] = static_cast<std::int64_t>(rule.threshold);
     context->saved_data["seed"] = static_cast<std::int64_t>(rule.key.seed);
     context->saved_data["epoch"] = static_cast<std::int64_t>(rule.key.epoch);
@@ -107,20 +129,22 @@ struct Dropout : torch::autograd::Function<Dropout> {
 
 /// The result is 0 where the element was dropped or not positive.
 struct ReluDropout : torch::autograd::Function<ReluDropout> {
-  static at::Tensor forward(AutogradContext* context, const at::Tensor& x,
-                            const kernels::DropoutRule& rule) {
-    const auto out = dropped(x, [&](auto... range) { kernels::cpu::relu_dropout(rule, range...); });
+  static at::Tensor forward(AutogradContext* context, const at::Tensor& x, const kernels::DropoutRule& rule) {
+    const auto out = relu_dropped_by(rule, x);
     context->save_for_backward({out});
     context->saved_data["scale"] = static_cast<double>(rule.scale());
     return out;
   }
   static tensor_list backward(AutogradContext* context, tensor_list gradients) {
     const auto out = context->get_saved_variables()[0];
-    const auto* kept = out.const_data_ptr<float>();
     const auto scale = static_cast<float>(context->saved_data["scale"].toDouble());
     const auto gradient = gradients[0].contiguous();
+    if (!out.is_cpu()) {
+      return {(gradient * scale).masked_fill_(out.eq(0), 0), {}};
+    }
+    const auto* kept = out.const_data_ptr<float>();
     const auto to_x =
-        dropped(gradient, [&](std::int64_t begin, std::int64_t length, const float* from, float* to) {
+        in_pieces(gradient, [&](std::int64_t begin, std::int64_t length, const float* from, float* to) {
           kernels::cpu::relu_dropout_gradient(scale, length, kept + begin, from, to);
         });
     return {to_x, {}};

@@ -9,7 +9,8 @@
 /// The dense operations of the models, fp32 and differentiable. ATen's own give other bits with another
 /// number of threads (a matrix product is split along its inner dimension, an exponential's vector and scalar
 /// forms round differently at the ends of a thread's part). These are cut into pieces of fixed size, each
-/// computed by one thread, so that the weights do not depend on a plan's device_threads.
+/// computed by one thread, so that the weights do not depend on a plan's device_threads. On CUDA tensors they
+/// are ATen's own, and dropout has the CPU's bits.
 namespace gnomon::runtime::dense {
 
 /// x · weight: (n, in) by (in, out).

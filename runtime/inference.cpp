@@ -29,8 +29,8 @@ at::Tensor inputs_of(const graph::Graph& graph, const at::Tensor& values, std::i
 }
 
 /// project of all vertices, chunk by chunk.
-at::Tensor project_all(const graph::Graph& graph, const Layer& layer, const at::Tensor& values,
-                       const InferenceOptions& options) {
+at::Tensor project_all(const graph::Graph& graph, const Layer& layer, at::Device device,
+                       const at::Tensor& values, const InferenceOptions& options) {
   const auto vertices = graph.num_vertices();
   const auto columns = values.defined() ? values.size(1) : graph.features.columns;
   const auto chunk =
@@ -38,9 +38,9 @@ at::Tensor project_all(const graph::Graph& graph, const Layer& layer, const at::
   at::Tensor projected;
   for (std::int64_t begin = 0; begin < vertices; begin += chunk) {
     const auto count = std::min(chunk, vertices - begin);
-    const auto part = layer.project(inputs_of(graph, values, begin, count));
+    const auto part = layer.project(inputs_of(graph, values, begin, count).to(device));
     if (!projected.defined()) {
-      projected = at::empty({vertices, part.size(1)}, part.options());
+      projected = at::empty({vertices, part.size(1)}, at::kFloat);
     }
     projected.narrow(0, begin, count).copy_(part);
     tell(options);
@@ -60,8 +60,8 @@ std::int64_t chunk_end(const graph::Graph& graph, std::int64_t begin, std::int64
 }
 
 /// propagate of all vertices, chunk by chunk.
-at::Tensor propagate_all(const graph::Graph& graph, const Layer& layer, const at::Tensor& projected,
-                         const InferenceOptions& options) {
+at::Tensor propagate_all(const graph::Graph& graph, const Layer& layer, at::Device device,
+                         const at::Tensor& projected, const InferenceOptions& options) {
   kernels::cpu::Sampler sampler(graph, {-1});
   kernels::MiniBatch batch;
   std::vector<float> degrees;
@@ -77,11 +77,11 @@ at::Tensor propagate_all(const graph::Graph& graph, const Layer& layer, const at
     gather_degrees(graph, batch.vertices, degrees.data());
     const auto rows_of_batch = std::ssize(batch.vertices);
     const auto sources = at::from_blob(batch.vertices.data(), {rows_of_batch}, at::kLong);
-    const Hop hop{kernels::autograd::view_of(batch.blocks.front()),
-                  at::from_blob(degrees.data(), {rows_of_batch}, at::kFloat)};
-    const auto part = layer.propagate(projected.index_select(0, sources), hop, nullptr);
+    const Hop hop{on_device(*kernels::autograd::view_of(batch.blocks.front()), device),
+                  at::from_blob(degrees.data(), {rows_of_batch}, at::kFloat).to(device)};
+    const auto part = layer.propagate(projected.index_select(0, sources).to(device), hop, nullptr);
     if (!out.defined()) {
-      out = at::empty({graph.num_vertices(), part.size(1)}, part.options());
+      out = at::empty({graph.num_vertices(), part.size(1)}, at::kFloat);
     }
     out.narrow(0, begin, end - begin).copy_(part);
     begin = end;
@@ -96,9 +96,9 @@ at::Tensor infer(const graph::Graph& graph, const Model& model, const InferenceO
   const at::NoGradGuard no_grad;
   at::Tensor values;
   for (std::size_t i = 0; i < model.num_layers(); ++i) {
-    const auto projected = project_all(graph, model.layer(i), values, options);
+    const auto projected = project_all(graph, model.layer(i), model.device(), values, options);
     values = at::Tensor();
-    values = model.activate(i, propagate_all(graph, model.layer(i), projected, options));
+    values = model.activate(i, propagate_all(graph, model.layer(i), model.device(), projected, options));
   }
   return values;
 }

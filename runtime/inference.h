@@ -12,13 +12,14 @@
 namespace gnomon::runtime {
 
 /// Layer-wise inference with all neighbours over the whole graph, as full-batch evaluation would compute it,
-/// in chunks of vertices: beside the graph it holds two layers' values of all vertices and one chunk.
+/// in chunks of vertices: beside the graph it holds two layers' values of all vertices, in the host's memory,
+/// and one chunk.
 struct InferenceOptions {
   std::int64_t chunk_bytes = std::int64_t{128} << 20;  ///< about, of a chunk's gathered values
   std::function<void()> between_chunks{};              ///< called often; may throw to end it
 };
 
-/// Logits (vertices, classes) without dropout.
+/// Logits (vertices, classes) without dropout, on the CPU; the model's device computes the chunks.
 at::Tensor infer(const graph::Graph& graph, const Model& model, const InferenceOptions& options = {});
 
 /// How well logits tell the labels of some vertices; those with label -1 do not count. NaN when none do.

@@ -27,18 +27,21 @@ struct StepResult {
 };
 
 /// A model and its optimiser. The weights after a sequence of steps are a pure function of the job and the
-/// batches in their order: neither ATen's threads nor its global generator enters.
+/// batches in their order: neither ATen's threads nor its global generator enters. (And of the kind of
+/// device, which rounds its own way.)
 class Learner {
  public:
-  Learner(const plan::Job& job, std::int64_t columns, std::int64_t classes);
+  Learner(const plan::Job& job, std::int64_t columns, std::int64_t classes, at::Device device = at::kCPU);
   ~Learner();
 
-  /// Forward, cross-entropy (mean over the seeds), backward, one step of Adam. ATen's threads are the
-  /// caller's.
+  /// Forward, cross-entropy (mean over the seeds), backward, one step of Adam, on a mini-batch on the
+  /// learner's device. ATen's threads are the caller's. On a GPU all goes on its current stream, and the host
+  /// waits once, for the result.
   StepResult step(const TensorBatch& data, std::int64_t epoch, std::int64_t batch);
 
   const Model& model() const { return model_; }
-  /// Weights and the optimiser's state. load throws c10::Error for an archive that does not fit.
+  /// Weights and the optimiser's state, the same whatever the device. load throws c10::Error for an archive
+  /// that does not fit.
   void save(torch::serialize::OutputArchive& archive) const;
   void load(torch::serialize::InputArchive& archive);
 

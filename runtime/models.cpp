@@ -13,10 +13,10 @@ namespace {
 
 namespace sparse = kernels::autograd;
 
-/// Fills weights from the job's seed, one stream each.
+/// Fills weights from the job's seed, one stream each, and brings them to the device.
 class Initialiser {
  public:
-  explicit Initialiser(std::uint64_t seed) : seed_(seed) {}
+  Initialiser(std::uint64_t seed, at::Device device) : seed_(seed), device_(device) {}
 
   /// Uniform in ±√(6 / (fan_in + fan_out)) (Glorot and Bengio, AISTATS 2010, equation 16).
   at::Tensor glorot(at::IntArrayRef sizes, std::int64_t fan_in, std::int64_t fan_out) {
@@ -27,13 +27,16 @@ class Initialiser {
     for (std::int64_t i = 0; i < weight.numel(); ++i) {
       values[i] = static_cast<float>((2 * random.uniform() - 1) * bound);
     }
-    return weight.requires_grad_();
+    return weight.to(device_).requires_grad_();
   }
   at::Tensor matrix(std::int64_t in, std::int64_t out) { return glorot({in, out}, in, out); }
-  at::Tensor zeros(std::int64_t count) { return at::zeros({count}, at::kFloat).requires_grad_(); }
+  at::Tensor zeros(std::int64_t count) {
+    return at::zeros({count}, at::TensorOptions(at::kFloat).device(device_)).requires_grad_();
+  }
 
  private:
   std::uint64_t seed_;
+  at::Device device_;
   std::uint64_t next_ = 0;
 };
 
@@ -180,8 +183,9 @@ at::Tensor Layer::forward(const at::Tensor& x, const Hop& hop, const Dropping* d
   return propagate(project(x), hop, dropping);
 }
 
-Model::Model(const plan::Job& job, std::int64_t columns, std::int64_t classes) : kind_(job.model) {
-  Initialiser initialise(job.seed);
+Model::Model(const plan::Job& job, std::int64_t columns, std::int64_t classes, at::Device device)
+    : kind_(job.model), device_(device) {
+  Initialiser initialise(job.seed, device);
   for (int i = 0; i < job.layers(); ++i) {
     const bool is_last = i + 1 == job.layers();
     layers_.push_back(

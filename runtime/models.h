@@ -55,17 +55,18 @@ class Layer {
 /// GCN (Kipf and Welling, ICLR 2017), GraphSAGE with the mean aggregator (Hamilton, Ying and Leskovec,
 /// NeurIPS 2017) or GAT (Veličković et al., ICLR 2018), one layer for each of the job's fanouts.
 ///
-/// Weights come from job.seed alone (Glorot's uniform; biases 0). On sampled neighbours GCN scales the drawn
-/// ones by degree / drawn, so that the expected sum is the whole one; with all neighbours every layer is the
-/// full-graph layer.
+/// Weights come from job.seed alone (Glorot's uniform; biases 0), whatever the device. On sampled neighbours
+/// GCN scales the drawn ones by degree / drawn, so that the expected sum is the whole one; with all
+/// neighbours every layer is the full-graph layer.
 class Model {
  public:
-  Model(const plan::Job& job, std::int64_t columns, std::int64_t classes);
+  Model(const plan::Job& job, std::int64_t columns, std::int64_t classes, at::Device device = at::kCPU);
 
-  /// Logits (seeds, classes) of a mini-batch. With `dropping` (its key's level aside) as in training.
-  /// `data`'s memory must outlive the backward pass.
+  /// Logits (seeds, classes) of a mini-batch on the model's device. With `dropping` (its key's level aside)
+  /// as in training. `data`'s memory must outlive the backward pass.
   at::Tensor forward(const TensorBatch& data, const std::optional<Dropping>& dropping) const;
 
+  at::Device device() const { return device_; }
   std::size_t num_layers() const { return layers_.size(); }
   const Layer& layer(std::size_t index) const { return *layers_[index]; }
   /// What follows layer `index`: ReLU (ELU for GAT), nothing after the last.
@@ -79,6 +80,7 @@ class Model {
   at::Tensor activate_and_drop(std::size_t index, const at::Tensor& x, const Dropping& of_next) const;
 
   plan::ModelKind kind_;
+  at::Device device_;
   std::vector<std::unique_ptr<Layer>> layers_;
 };
 

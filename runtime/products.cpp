@@ -2,17 +2,22 @@
 
 #include <ATen/ATen.h>
 
+#include <algorithm>
+
 #include "runtime/pieces.h"
 
 namespace gnomon::runtime {
 namespace {
+
+constexpr std::int64_t rows_a_piece_of_cpu = 512;
 
 /// The sum over pieces of the rows of what `act` writes for one: fewer and larger ones than products have, as
 /// each writes a whole result.
 template <class Act>
 at::Tensor sum_of_pieces(std::int64_t rows, std::vector<std::int64_t> sizes, const at::TensorOptions& options,
                          const Act& act) {
-  constexpr std::int64_t rows_a_part = 4 * rows_a_piece;
+  const std::int64_t rows_a_part =
+      options.device().is_cpu() ? 4 * rows_a_piece_of_cpu : std::max<std::int64_t>(rows, 1);
   const std::int64_t count = std::max<std::int64_t>(1, (rows + rows_a_part - 1) / rows_a_part);
   sizes.insert(sizes.begin(), count);
   const auto parts = rows == 0 ? at::zeros(sizes, options) : at::empty(sizes, options);
@@ -29,9 +34,13 @@ at::Tensor sum_of_pieces(std::int64_t rows, std::vector<std::int64_t> sizes, con
 
 }  // namespace
 
+std::int64_t rows_a_piece(const at::Tensor& x) {
+  return x.is_cpu() ? rows_a_piece_of_cpu : std::max<std::int64_t>(x.size(0), 1);
+}
+
 at::Tensor product(const at::Tensor& a, const at::Tensor& b) {
   auto out = at::empty({a.size(0), b.size(1)}, a.options());
-  for_each_piece(a.size(0), rows_a_piece, [&](std::int64_t begin, std::int64_t length) {
+  for_each_piece(a.size(0), rows_a_piece(a), [&](std::int64_t begin, std::int64_t length) {
     auto part = out.narrow(0, begin, length);
     at::mm_out(part, a.narrow(0, begin, length), b);
   });

@@ -2,12 +2,14 @@
 
 #include <ATen/core/Tensor.h>
 
-/// Sums of products of fp32 matrices in pieces of fixed size, each computed by one thread: the same bits for
-/// any number of threads (runtime/pieces.h). None of them is differentiable.
+#include <cstdint>
+
+/// Sums of products of fp32 matrices. On the CPU in pieces of fixed size, each computed by one thread: the
+/// same bits for any number of threads (runtime/pieces.h). None of them is differentiable.
 namespace gnomon::runtime {
 
-/// Rows that one piece has.
-inline constexpr std::int64_t rows_a_piece = 512;
+/// Rows that one piece has of a tensor where `x` lies: on a device all of them, which its threads share.
+std::int64_t rows_a_piece(const at::Tensor& x);
 
 /// a · b: (n, k) by (k, m).
 at::Tensor product(const at::Tensor& a, const at::Tensor& b);

@@ -20,7 +20,7 @@ struct SageProduct : torch::autograd::Function<SageProduct> {
     sparse::save_block(context, block);
     context->save_for_backward({x, mean, of_self, of_neighbours});
     auto out = at::empty({mean.size(0), bias.size(0)}, x.options());
-    for_each_piece(mean.size(0), rows_a_piece, [&](std::int64_t begin, std::int64_t length) {
+    for_each_piece(mean.size(0), rows_a_piece(mean), [&](std::int64_t begin, std::int64_t length) {
       auto part = out.narrow(0, begin, length);
       at::addmm_out(part, bias, x.narrow(0, begin, length), of_self);
       part.addmm_(mean.narrow(0, begin, length), of_neighbours);
@@ -36,7 +36,7 @@ struct SageProduct : torch::autograd::Function<SageProduct> {
     at::Tensor to_x;
     if (context->needs_input_grad(0)) {
       to_x = sparse::spmm_mean_gradient(block, product(gradient, of_neighbours.t()));
-      for_each_piece(gradient.size(0), rows_a_piece, [&](std::int64_t begin, std::int64_t length) {
+      for_each_piece(gradient.size(0), rows_a_piece(gradient), [&](std::int64_t begin, std::int64_t length) {
         to_x.narrow(0, begin, length).addmm_(gradient.narrow(0, begin, length), of_self.t());
       });
     }

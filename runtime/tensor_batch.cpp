@@ -26,6 +26,19 @@ TensorBatch view_of(const BatchData& data) {
   return view;
 }
 
+TensorBatch on_device(const TensorBatch& batch, at::Device device) {
+  TensorBatch moved{batch.features.to(device), batch.labels.to(device), batch.degrees.to(device), {}};
+  for (const auto& block : batch.blocks) {
+    moved.blocks.push_back(on_device(*block, device));
+  }
+  return moved;
+}
+
+kernels::autograd::SparseBlockPtr on_device(const kernels::autograd::SparseBlock& block, at::Device device) {
+  return std::make_shared<const kernels::autograd::SparseBlock>(
+      block.num_sources(), block.indptr().to(device), block.indices().to(device));
+}
+
 at::Tensor feature_tensor(const std::byte* bytes, graph::FeatureType type, std::int64_t rows,
                           std::int64_t columns) {
   auto* data = const_cast<std::byte*>(bytes);  // nothing writes to it

@@ -23,6 +23,11 @@ struct TensorBatch {
 /// Tensors on the batch's own memory, which must outlive them.
 TensorBatch view_of(const BatchData& data);
 
+/// The batch on `device`; tensors that are there already are shared. Copies from the host's ordinary memory:
+/// the host waits.
+TensorBatch on_device(const TensorBatch& batch, at::Device device);
+kernels::autograd::SparseBlockPtr on_device(const kernels::autograd::SparseBlock& block, at::Device device);
+
 /// `rows` feature rows in their own type (rows, columns), on memory that must outlive the tensor.
 at::Tensor feature_tensor(const std::byte* bytes, graph::FeatureType type, std::int64_t rows,
                           std::int64_t columns);
