@@ -18,6 +18,25 @@ using torch::autograd::tensor_list;
 
 constexpr std::int64_t elements_a_piece = 1 << 15;  // a multiple of kernels::dropout_block
 
+/// What `act` writes of x, which lies contiguous on the CPU, piece by piece.
+template <class Act>
+at::Tensor in_pieces(const at::Tensor& x, const Act& act) {
+  auto out = at::empty_like(x);
+  const auto* from = x.const_data_ptr<float>();
+  auto* to = out.mutable_data_ptr<float>();
+  for_each_piece(x.numel(), elements_a_piece, [&](std::int64_t begin, std::int64_t length) {
+    act(begin, length, from + begin, to + begin);
+  });
+  return out;
+}
+
+at::Tensor elu_in_pieces(const at::Tensor& x) {
+  return in_pieces(x, [](std::int64_t, std::int64_t length, const float* from, float* to) {
+    std::transform(from, from + length, to,
+                   [](float value) { return value > 0 ? value : std::expm1(value); });
+  });
+}
+
 struct Linear : torch::autograd::Function<Linear> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& x, const at::Tensor& weight) {
     context->save_for_backward({x, weight});
@@ -49,18 +68,8 @@ struct AddBias : torch::autograd::Function<AddBias> {
 
 struct Elu : torch::autograd::Function<Elu> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& x) {
-    const auto out = x.is_cpu() ? in_pieces(x.contiguous()) : at::elu(x);
+    const auto out = x.is_cpu() ? elu_in_pieces(x.contiguous()) : at::elu(x);
     context->save_for_backward({out});
-    return out;
-  }
-  static at::Tensor in_pieces(const at::Tensor& x) {
-    auto out = at::empty_like(x);
-    const auto* from = x.const_data_ptr<float>();
-    auto* to = out.mutable_data_ptr<float>();
-    for_each_piece(x.numel(), elements_a_piece, [&](std::int64_t begin, std::int64_t length) {
-      std::transform(from + begin, from + begin + length, to + begin,
-                     [](float value) { return value > 0 ? value : std::expm1(value); });
-    });
     return out;
   }
   static tensor_list backward(AutogradContext* context, tensor_list gradients) {
@@ -73,38 +82,14 @@ std::uint32_t threshold_of(double probability) {
   return static_cast<std::uint32_t>(std::lround(probability * 65536));
 }
 
-/// What `act` writes of x, on the CPU in pieces.
-template <class Act>
-at::Tensor in_pieces(const at::Tensor& x, const Act& act) {
-  auto out = at::empty_like(x);
-  const auto* from = x.const_data_ptr<float>();
-  auto* to = out.mutable_data_ptr<float>();
-  for_each_piece(x.numel(), elements_a_piece, [&](std::int64_t begin, std::int64_t length) {
-    act(begin, length, from + begin, to + begin);
-  });
-  return out;
-}
-
-/// What `act` writes of x, on a device at once.
-template <class Act>
-at::Tensor at_once(const at::Tensor& x, const Act& act) {
-  auto out = at::empty_like(x);
-  act(x, out);
-  return out;
-}
-
 at::Tensor dropped_by(const kernels::DropoutRule& rule, const at::Tensor& x) {
   return x.is_cpu() ? in_pieces(x, [&](auto... range) { kernels::cpu::dropout(rule, range...); })
-                    : at_once(x, [&](const auto& from, auto& to) {
-                        kernels::autograd::cuda_dropout(rule, from, to);
-                      });
+                    : kernels::autograd::cuda_dropout(rule, x);
 }
 
 at::Tensor relu_dropped_by(const kernels::DropoutRule& rule, const at::Tensor& x) {
   return x.is_cpu() ? in_pieces(x, [&](auto... range) { kernels::cpu::relu_dropout(rule, range...); })
-                    : at_once(x, [&](const auto& from, auto& to) {
-                        kernels::autograd::cuda_relu_dropout(rule, from, to);
-                      });
+                    : kernels::autograd::cuda_relu_dropout(rule, x);
 }
 
 struct Dropout : torch::autograd::Function<Dropout> {

@@ -36,7 +36,8 @@ std::unique_ptr<Adam> on_cpu(Adam& optimiser) {
   auto copy = std::make_unique<Adam>(weights, static_cast<const torch::optim::AdamOptions&>(group.options()));
   for (std::size_t i = 0; i < weights.size(); ++i) {
     if (const auto* state = state_of(optimiser, group.params()[i])) {
-      auto copied = static_cast<const torch::optim::OptimizerParamState&>(*state).clone();  // hidden below
+      auto copied = static_cast<const torch::optim::OptimizerParamState&>(*state)
+                        .clone();  // the derived one is private
       move(static_cast<AdamParamState*>(copied.get()), at::kCPU);
       copy->state()[weights[i].unsafeGetTensorImpl()] = std::move(copied);
     }

@@ -8,11 +8,12 @@
 #include <vector>
 
 #include "kernels/block.h"
+#include "tests/kernels/contract_skip.h"
 #include "tests/kernels/test_blocks.h"
 
 /// The contract of every set of sparse operations. An implementation has
 ///     using BlockPtr = …;   static BlockPtr share(Block);   static torch::Device device();
-/// and, as static functions, the operations of kernels/autograd/sparse.h on a BlockPtr.
+/// why_skipped() where it cannot always run, and, as static functions, the operations of kernels/autograd/sparse.h on a BlockPtr.
 /// The reference is dense algebra in double precision with the incidence matrices of the block, and gradients
 /// are central differences of that reference; for blocks too large for this the same algebra by indices, and
 /// autograd in double precision.
@@ -146,7 +147,12 @@ template <class Implementation>
 class SparseContract : public ::testing::Test {
  protected:
   // Threads are another test's matter; here they would only wait for each other.
-  void SetUp() override { at::set_num_threads(1); }
+  void SetUp() override {
+    at::set_num_threads(1);
+    if (const auto why = why_skipped<Implementation>(); !why.empty()) {
+      GTEST_SKIP() << why;
+    }
+  }
   void TearDown() override { at::set_num_threads(threads_before_); }
 
   /// All operations on one block, against the reference.

@@ -10,6 +10,7 @@
 #include "graph/builder.h"
 #include "runtime/inference.h"
 #include "runtime/learner.h"
+#include "tests/kernels/host_sparse_kernels.h"
 
 namespace gnomon::runtime {
 namespace {
@@ -168,6 +169,46 @@ TEST_P(ModelCase, WithAllNeighboursOutputsAndGradientsAreThoseOfTheDenseModel) {
     for (std::size_t i = 0; i < parameters.size(); ++i) {
       EXPECT_LT(relative_error(parameters[i].grad(), weights[i].grad()), 2e-5) << "weight " << i;
     }
+  }
+}
+
+/// A batch whose blocks a device's kernels compute, run by the host.
+TensorBatch with_device_kernels(TensorBatch batch, const kernels::HostSparseKernels& device) {
+  for (auto& block : batch.blocks) {
+    block = kernels::with_kernels(*block, device);
+  }
+  return batch;
+}
+
+TEST_P(ModelCase, OnADevicesKernelsTrainsAsOnTheCpus) {
+  const auto graph = random_graph(34);
+  auto job = job_of(GetParam().model, GetParam().hidden);
+  job.fanouts = {3, 5, -1};
+  const kernels::HostSparseKernels device;
+  Learner on_cpu(job, columns, classes);
+  Learner on_device(job, columns, classes);
+  std::vector<std::int64_t> seeds(40);
+  std::iota(seeds.begin(), seeds.end(), 0);
+  for (int step = 0; step < 10; ++step) {
+    const auto batch = batch_of(graph, job, seeds, static_cast<std::uint64_t>(step));
+    const auto view = view_of(batch);
+    const auto on_kernels = with_device_kernels(view, device);
+    if (step == 0) {
+      const auto logits = on_cpu.model().forward(view, std::nullopt);
+      EXPECT_LT(relative_error(on_device.model().forward(on_kernels, std::nullopt), logits), 1e-5);
+    }
+    const auto expected = on_cpu.step(view, 0, step);
+    const auto found = on_device.step(on_kernels, 0, step);
+    if (step == 0) {
+      const auto weights = on_cpu.model().parameters();
+      for (std::size_t i = 0; i < weights.size(); ++i) {
+        const auto gradient = on_device.model().parameters()[i].grad();
+        EXPECT_LT(relative_error(gradient, weights[i].grad()), 1e-5) << "weight " << i;
+      }
+    }
+    EXPECT_NEAR(found.loss_sum / static_cast<double>(found.seeds),
+                expected.loss_sum / static_cast<double>(expected.seeds), 1e-3)
+        << "step " << step;
   }
 }
 

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "kernels/autograd/device_sparse_kernels.h"
+#include "kernels/cuda/draws.h"
 #include "kernels/cuda/dropout.h"
 #include "kernels/cuda/sparse.h"
 
@@ -34,21 +35,26 @@ struct Launches {
 
 }  // namespace
 
+std::string why_no_cuda() { return cuda::why_no_device(); }
+
 const SparseKernels& cuda_sparse_kernels() {
   static const DeviceSparseKernels<Launches> kernels;
   return kernels;
 }
 
-void cuda_dropout(const DropoutRule& rule, const at::Tensor& from, at::Tensor& to) {
-  auto launch = Launches::begin(from);
-  device::dropout(launch.executor, rule, from.numel(), from.const_data_ptr<float>(),
-                  to.mutable_data_ptr<float>());
+at::Tensor cuda_dropout(const DropoutRule& rule, const at::Tensor& x) {
+  auto out = at::empty_like(x);
+  auto launch = Launches::begin(x);
+  device::dropout(launch.executor, rule, x.numel(), x.const_data_ptr<float>(), out.mutable_data_ptr<float>());
+  return out;
 }
 
-void cuda_relu_dropout(const DropoutRule& rule, const at::Tensor& from, at::Tensor& to) {
-  auto launch = Launches::begin(from);
-  device::relu_dropout(launch.executor, rule, from.numel(), from.const_data_ptr<float>(),
-                       to.mutable_data_ptr<float>());
+at::Tensor cuda_relu_dropout(const DropoutRule& rule, const at::Tensor& x) {
+  auto out = at::empty_like(x);
+  auto launch = Launches::begin(x);
+  device::relu_dropout(launch.executor, rule, x.numel(), x.const_data_ptr<float>(),
+                       out.mutable_data_ptr<float>());
+  return out;
 }
 
 }  // namespace gnomon::kernels::autograd

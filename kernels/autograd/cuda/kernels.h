@@ -2,18 +2,22 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <string>
+
 #include "kernels/autograd/sparse_kernels.h"
 #include "kernels/dropout_rule.h"
 
 /// What runs on CUDA tensors, on their device's current stream; the host does not wait. In a build whose
-/// LibTorch has no CUDA, or cannot load it, every function throws base::Failure.
+/// LibTorch has no CUDA, or cannot load it, every function but the first throws base::Failure.
 namespace gnomon::kernels::autograd {
+
+/// Empty when there can be CUDA tensors here; otherwise why not.
+std::string why_no_cuda();
 
 const SparseKernels& cuda_sparse_kernels();
 
-/// device::dropout and device::relu_dropout (kernels/device/dropout.h) of contiguous fp32 tensors of one
-/// size.
-void cuda_dropout(const DropoutRule& rule, const at::Tensor& from, at::Tensor& to);
-void cuda_relu_dropout(const DropoutRule& rule, const at::Tensor& from, at::Tensor& to);
+/// device::dropout and device::relu_dropout (kernels/device/dropout.h) of a contiguous fp32 tensor.
+at::Tensor cuda_dropout(const DropoutRule& rule, const at::Tensor& x);
+at::Tensor cuda_relu_dropout(const DropoutRule& rule, const at::Tensor& x);
 
 }  // namespace gnomon::kernels::autograd

@@ -4,14 +4,14 @@
 namespace gnomon::kernels::autograd {
 namespace {
 
-[[noreturn]] void refuse() {
-  throw base::Failure("CUDA", "this program was built without LibTorch's CUDA libraries");
-}
+[[noreturn]] void refuse() { throw base::Failure("CUDA", why_no_cuda()); }
 
 }  // namespace
 
+std::string why_no_cuda() { return "this program was built without LibTorch's CUDA libraries"; }
+
 const SparseKernels& cuda_sparse_kernels() { refuse(); }
-void cuda_dropout(const DropoutRule&, const at::Tensor&, at::Tensor&) { refuse(); }
-void cuda_relu_dropout(const DropoutRule&, const at::Tensor&, at::Tensor&) { refuse(); }
+at::Tensor cuda_dropout(const DropoutRule&, const at::Tensor&) { refuse(); }
+at::Tensor cuda_relu_dropout(const DropoutRule&, const at::Tensor&) { refuse(); }
 
 }  // namespace gnomon::kernels::autograd

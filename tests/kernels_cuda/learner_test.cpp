@@ -1,0 +1,134 @@
+#include "runtime/learner.h"
+
+#include <gtest/gtest.h>
+#include <torch/torch.h>
+
+#include <cmath>
+#include <memory>
+#include <sstream>
+
+#include "graph/generate.h"
+#include "kernels/cpu/epoch_order.h"
+#include "runtime/batch_data.h"
+#include "runtime/inference.h"
+#include "tests/kernels_cuda/tensors_on_device.h"
+
+// Training on CUDA tensors beside the CPU.
+
+namespace gnomon::runtime {
+namespace {
+
+const graph::Graph& toy() {
+  static const graph::Graph graph = [] {
+    graph::PlantedPartition options;
+    options.vertices = 4000;
+    options.average_degree = 12;
+    options.classes = 8;
+    options.feature_columns = 40;
+    options.seed = 9;
+    return graph::generate_in_memory(options);
+  }();
+  return graph;
+}
+
+plan::Job job_of(plan::ModelKind model) {
+  plan::Job job;
+  job.model = model;
+  job.fanouts = {5, 5};
+  job.hidden = 32;
+  job.heads = 4;
+  job.batch_size = 128;
+  job.dropout = 0.5;
+  job.seed = 3;
+  return job;
+}
+
+class CudaLearner : public testing::TestWithParam<plan::ModelKind> {
+ protected:
+  void SetUp() override {
+    if (const auto why = kernels::cuda::why_no_tensors(); !why.empty()) {
+      GTEST_SKIP() << why;
+    }
+  }
+  static constexpr c10::DeviceType gpu = at::kCUDA;
+
+  /// The mean loss of each of `steps` steps from step `first` on.
+  static std::vector<double> losses(Learner& learner, at::Device device, std::int64_t first,
+                                    std::int64_t steps) {
+    const auto job = job_of(GetParam());
+    kernels::cpu::Sampler sampler(toy(), job.fanouts);
+    BatchData data;
+    const auto batches = kernels::cpu::num_batches(std::ssize(toy().train), job.batch_size);
+    std::vector<double> all;
+    for (std::int64_t step = first; step < first + steps; ++step) {
+      const auto epoch = step / batches;
+      const auto seeds = kernels::cpu::epoch_order(toy().train, job.seed, static_cast<std::uint64_t>(epoch));
+      const auto batch = step % batches;
+      prepare_batch(toy(), sampler,
+                    {job.seed, static_cast<std::uint64_t>(epoch), static_cast<std::uint64_t>(batch)},
+                    kernels::cpu::batch_seeds(seeds, job.batch_size, batch), data);
+      const auto result = learner.step(on_device(view_of(data), device), epoch, batch);
+      all.push_back(result.loss_sum / static_cast<double>(result.seeds));
+    }
+    return all;
+  }
+  static Learner fresh(at::Device device) {
+    return Learner(job_of(GetParam()), toy().features.columns, toy().num_classes, device);
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(EveryModel, CudaLearner,
+                         testing::Values(plan::ModelKind::gcn, plan::ModelKind::sage, plan::ModelKind::gat),
+                         [](const auto& tested) { return std::string(base::name_of(tested.param)); });
+
+TEST_P(CudaLearner, LossCurveIsTheCpus) {
+  auto on_cpu = fresh(at::kCPU);
+  auto on_gpu = fresh(gpu);
+  const auto expected = losses(on_cpu, at::kCPU, 0, 100);
+  const auto found = losses(on_gpu, gpu, 0, 100);
+  for (std::size_t step = 0; step < expected.size(); ++step) {
+    EXPECT_NEAR(found[step], expected[step], 1e-3) << "step " << step;
+  }
+  EXPECT_LT(expected.back(), expected.front() / 2);  // it learns
+}
+
+TEST_P(CudaLearner, StepsTwiceHaveTheSameBits) {
+  auto first = fresh(gpu);
+  auto second = fresh(gpu);
+  EXPECT_EQ(losses(first, gpu, 0, 20), losses(second, gpu, 0, 20));
+  EXPECT_EQ(hash_of(first.model().parameters()), hash_of(second.model().parameters()));
+}
+
+TEST_P(CudaLearner, CheckpointsGoFromOneDeviceToTheOther) {
+  auto on_gpu = fresh(gpu);
+  losses(on_gpu, gpu, 0, 10);
+  torch::serialize::OutputArchive written;
+  on_gpu.save(written);
+  std::stringstream bytes;
+  written.save_to(bytes);
+  const auto resumed = [&](at::Device device) {
+    std::stringstream copy(bytes.str());
+    torch::serialize::InputArchive read;
+    read.load_from(copy);
+    auto learner = fresh(device);
+    learner.load(read);
+    EXPECT_EQ(hash_of(learner.model().parameters()), hash_of(on_gpu.model().parameters()));
+    return losses(learner, device, 10, 10);
+  };
+  const auto on_cpu_again = resumed(at::kCPU);
+  const auto on_gpu_again = resumed(gpu);
+  const auto uninterrupted = losses(on_gpu, gpu, 10, 10);
+  EXPECT_EQ(on_gpu_again, uninterrupted);
+  for (std::size_t step = 0; step < on_cpu_again.size(); ++step) {
+    EXPECT_NEAR(on_cpu_again[step], uninterrupted[step], 1e-3) << "step " << step;
+  }
+}
+
+TEST_P(CudaLearner, InferenceIsTheCpus) {
+  const auto expected = infer(toy(), fresh(at::kCPU).model(), {.chunk_bytes = 100000});
+  const auto found = infer(toy(), fresh(gpu).model(), {.chunk_bytes = 100000});
+  EXPECT_LT(((found - expected).norm() / expected.norm()).item<double>(), 1e-5);
+}
+
+}  // namespace
+}  // namespace gnomon::runtime

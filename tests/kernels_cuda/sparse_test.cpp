@@ -1,0 +1,123 @@
+#include "kernels/autograd/sparse.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "kernels/cpu/dropout.h"
+#include "tests/kernels/sparse_contract.h"
+#include "tests/kernels_cuda/tensors_on_device.h"
+
+// The sparse operations on CUDA tensors.
+
+namespace gnomon::kernels {
+namespace {
+
+autograd::SparseBlockPtr on_gpu(const autograd::SparseBlock& block) {
+  return std::make_shared<const autograd::SparseBlock>(block.num_sources(), block.indptr().to(torch::kCUDA),
+                                                       block.indices().to(torch::kCUDA));
+}
+
+struct CudaSparse {
+  using BlockPtr = autograd::SparseBlockPtr;
+  static std::string why_skipped() { return cuda::why_no_tensors(); }
+  static torch::Device device() { return {torch::kCUDA, 0}; }
+  static BlockPtr share(const Block& block) { return on_gpu(*autograd::view_of(block)); }
+  static constexpr auto spmm_sum = autograd::spmm_sum;
+  static constexpr auto spmm_mean = autograd::spmm_mean;
+  static constexpr auto spmm_scaled = autograd::spmm_scaled;
+  static constexpr auto spmm_weighted = autograd::spmm_weighted;
+  static constexpr auto sddmm_add = autograd::sddmm_add;
+  static constexpr auto edge_softmax = autograd::edge_softmax;
+};
+
+INSTANTIATE_TYPED_TEST_SUITE_P(Cuda, SparseContract, CudaSparse);
+
+class CudaTensors : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (const auto why = cuda::why_no_tensors(); !why.empty()) {
+      GTEST_SKIP() << why;
+    }
+  }
+};
+
+/// Values and gradients of all operations on a sampler's block, with a long row either way.
+std::vector<Tensor> everything(const autograd::SparseBlock& block) {
+  torch::manual_seed(7);
+  const auto shared =
+      std::make_shared<const autograd::SparseBlock>(block.num_sources(), block.indptr(), block.indices());
+  const auto leaf = [&](std::vector<std::int64_t> sizes) {
+    return torch::randn(sizes).to(block.device()).requires_grad_();
+  };
+  const auto x = leaf({block.num_sources(), 4, 8});
+  const auto looped = autograd::with_self_loops(*shared);
+  const auto left = leaf({block.num_destinations(), 4});
+  const auto right = leaf({block.num_sources(), 4});
+  const auto softmax = autograd::edge_softmax(looped, autograd::sddmm_add(looped, left, right));
+  const auto attended = autograd::spmm_weighted(looped, x, softmax);
+  const auto flat = x.reshape({block.num_sources(), 32});
+  const auto mean = autograd::spmm_mean(shared, flat);
+  const auto scaled = autograd::spmm_scaled(shared, flat, mean.detach().select(1, 0).contiguous(),
+                                            flat.detach().select(1, 1).contiguous());
+  (attended.pow(2).sum() + (mean * scaled).sum()).backward();
+  std::vector<Tensor> results{attended, mean, scaled, x.grad(), left.grad(), right.grad()};
+  for (auto& result : results) {
+    result = result.detach().cpu();
+  }
+  return results;
+}
+
+Block skewed_block() {
+  std::mt19937_64 random(5);
+  std::vector<std::vector<std::int32_t>> in_edges(2000);
+  for (auto& sources : in_edges) {
+    sources = {0};  // which feeds all
+    for (auto count = random() % 15; count > 0; --count) {
+      sources.push_back(static_cast<std::int32_t>(random() % 9000));
+    }
+  }
+  in_edges[17].resize(5000);
+  std::generate(in_edges[17].begin(), in_edges[17].end(),
+                [&] { return static_cast<std::int32_t>(random() % 9000); });
+  return block_of(9000, in_edges);
+}
+
+TEST_F(CudaTensors, SparseResultsAreTheCpusAndTheSameBitsEveryTime) {
+  const Block block = skewed_block();
+  const auto on_cpu = autograd::view_of(block);
+  const auto expected = everything(*on_cpu);
+  const auto found = everything(*on_gpu(*on_cpu));
+  const auto again = everything(*on_gpu(*on_cpu));
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    EXPECT_LT(relative_error(found[i], expected[i].to(torch::kDouble)), 1e-5) << "result " << i;
+    EXPECT_TRUE(torch::equal(found[i], again[i])) << "result " << i;
+  }
+}
+
+TEST_F(CudaTensors, BlocksAreTransposedAsOnTheCpu) {
+  for (const Block& block : {skewed_block(), random_block(60, 80, 10), block_of(0, {}), block_of(1, {{}})}) {
+    const auto on_cpu = autograd::view_of(block);
+    const auto gpu = on_gpu(*on_cpu);
+    const auto& expected = on_cpu->transposed();
+    const auto& found = gpu->transposed();
+    EXPECT_TRUE(torch::equal(found.indptr.cpu(), expected.indptr));
+    EXPECT_TRUE(torch::equal(found.destinations.cpu(), expected.destinations));
+    EXPECT_TRUE(torch::equal(found.edges.cpu(), expected.edges));
+  }
+}
+
+TEST_F(CudaTensors, DropoutHasTheCpusBits) {
+  const DropoutRule rule{{5, base::Purpose::dropout, 1, 2, 3, 0}, 30000};
+  for (const std::int64_t count : {0, 1, 9, 100000}) {
+    const auto x = torch::randn({count});
+    auto expected = torch::empty({count});
+    cpu::dropout(rule, 0, count, x.const_data_ptr<float>(), expected.mutable_data_ptr<float>());
+    EXPECT_TRUE(torch::equal(autograd::cuda_dropout(rule, x.to(torch::kCUDA)).cpu(), expected));
+    cpu::relu_dropout(rule, 0, count, x.const_data_ptr<float>(), expected.mutable_data_ptr<float>());
+    EXPECT_TRUE(torch::equal(autograd::cuda_relu_dropout(rule, x.to(torch::kCUDA)).cpu(), expected));
+  }
+}
+
+}  // namespace
+}  // namespace gnomon::kernels
