@@ -4,10 +4,11 @@
 ("autotuned": verified by real runs), on three graphs of different shape. Writes bench/results/compare_presets.json.
 
     bench/compare_presets.py [--build build/release] [--data ../shared/data] [--graphs planted,rmat,slashdot]
-        [--rounds 3] [--time-limit 8] [--output FILE]
+        [--rounds 3] [--time-limit 8] [--epochs 10] [--output FILE]
 
 Each epoch is the second one of a process of its own, as the first pays for its memory; plans take turns, so that a noisy
-neighbour meets all. GraphSAGE, batches of 1,024; stores are made under build/presets and kept.
+neighbour meets all; the medians count. GraphSAGE, batches of 1,024; autotune verifies plans within a training of so many
+epochs. Stores are made under build/presets and kept; rows of other graphs that FILE holds stay.
 """
 
 import argparse
@@ -30,7 +31,7 @@ GRAPHS = {
         "job": ["--fanouts", "10,10", "--hidden", "128"],
     },
     "rmat": {
-        "make": ["generate", "rmat", "--scale", "18", "--train-share", "0.2", *SHARES],
+        "make": ["generate", "rmat", "--scale", "19", "--train-share", "0.8", *SHARES],
         "job": ["--fanouts", "15,10,5", "--hidden", "32"],
     },
     "slashdot": {
@@ -71,10 +72,10 @@ def train(options, store, job, plan, epochs):
 
 
 def autotune(options, store, job):
-    """The plan that is left when an epoch's first mini-batches have been trained by several."""
+    """The plan that is left when some have trained a training's first mini-batches by turns."""
     run = store.with_suffix(".run")
     shutil.rmtree(run, ignore_errors=True)
-    gnomon(options, "autotune", store, *job, "--epochs", 2, "--time-limit", options.time_limit, "--run", run)
+    gnomon(options, "autotune", store, *job, "--epochs", options.epochs, "--time-limit", options.time_limit, "--run", run)
     return run / "plan.json"
 
 
@@ -114,10 +115,12 @@ def main():
     parser.add_argument("--graphs", type=lambda text: text.split(","), default=list(GRAPHS))
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--time-limit", type=float, default=8)
+    parser.add_argument("--epochs", type=int, default=10)
     parser.add_argument("--output", type=Path, default=ROOT / "bench/results/compare_presets.json")
     options = parser.parse_args()
-    rows = []
+    rows = json.loads(options.output.read_text())["rows"] if options.output.exists() else []
     for name in options.graphs:
+        rows = [row for row in rows if row["graph"] != name]
         rows.append(measure(options, name))
         print(json.dumps(rows[-1]), file=sys.stderr)
         document = {"schema": "gnomon.compare_presets/1", "machine": machine(), "notes": __doc__.strip(), "rows": rows}
