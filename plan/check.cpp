@@ -124,6 +124,44 @@ bool only_leans(const Plan& plan) {
          cache.place == Home::device && !cache.sharded && cache.budget < 1;
 }
 
+std::string named(const char* field, std::string_view value) {
+  return std::string(field) + " " + in_quotes(value);
+}
+
+/// What only a GPU does.
+std::string why_not_on_host(const Plan& plan) {
+  if (plan.prepares_beside_training()) {
+    return "prepare_share above 0";
+  }
+  if (plan.topology != Home::host) {
+    return named("topology", base::name_of(plan.topology));
+  }
+  if (plan.features != Home::host) {
+    return named("features", base::name_of(plan.features));
+  }
+  if (plan.cache.is_used() && !only_leans(plan)) {
+    return named("cache.policy", base::name_of(plan.cache.policy));
+  }
+  if (plan.bias > 1 && !plan.cache.is_used()) {
+    return "bias above 1 without a cache";
+  }
+  return plan.unaligned_reads ? "unaligned_reads" : "";
+}
+
+/// What a GPU does not do yet.
+std::string why_not_on_gpu(const Plan& plan) {
+  if (plan.topology == Home::disk) {
+    return named("topology", base::name_of(plan.topology));
+  }
+  if (plan.features == Home::disk) {
+    return named("features", base::name_of(plan.features));
+  }
+  if (plan.cache.is_used() && plan.cache.policy == CachePolicy::recent) {
+    return named("cache.policy", base::name_of(plan.cache.policy));
+  }
+  return plan.bias > 1 ? "bias above 1" : "";
+}
+
 }  // namespace
 
 bool trains_in_order(const Plan& plan) {
@@ -143,40 +181,25 @@ void check(const Plan& plan, const std::string& where) {
   check_exact(plan, where);
 }
 
-std::string why_simulated_only(const Plan& plan) {
+std::string why_simulated_only(const Plan& plan, bool host_device) {
   const Plan runnable;  // the defaults are what the runtime does
-  const auto field = [](const char* name, std::string_view value) {
-    return std::string(name) + " " + in_quotes(value);
-  };
-  if (plan.schedule >= Schedule::mixed) {
-    return field("schedule", base::name_of(plan.schedule));
+  if (plan.schedule >= (host_device ? Schedule::mixed : Schedule::factored)) {
+    return named("schedule", base::name_of(plan.schedule));
   }
   if (plan.gather != runnable.gather) {
-    return field("gather", base::name_of(plan.gather));
+    return named("gather", base::name_of(plan.gather));
   }
-  if (plan.prepares_beside_training()) {
-    return "prepare_share above 0";
-  }
-  if (plan.devices != 1) {
+  if (plan.devices > 1 || (host_device && plan.devices == 0)) {
     return "devices other than 1";
   }
-  if (plan.topology != runnable.topology) {
-    return field("topology", base::name_of(plan.topology));
-  }
-  if (plan.features != runnable.features) {
-    return field("features", base::name_of(plan.features));
-  }
-  if (plan.cache.is_used() && !only_leans(plan)) {
-    return field("cache.policy", base::name_of(plan.cache.policy));
-  }
-  if (plan.bias > 1 && !plan.cache.is_used()) {
-    return "bias above 1 without a cache";
-  }
   if (plan.embeddings.reuse != Reuse::none) {
-    return field("embeddings.reuse", base::name_of(plan.embeddings.reuse));
+    return named("embeddings.reuse", base::name_of(plan.embeddings.reuse));
   }
-  if (plan.unaligned_reads || plan.fused) {
-    return plan.fused ? "fused" : "unaligned_reads";
+  if (const auto why = host_device ? why_not_on_host(plan) : why_not_on_gpu(plan); !why.empty()) {
+    return why;
+  }
+  if (plan.fused) {
+    return "fused";
   }
   return plan.super_batch > 1 ? "super_batch above 1" : "";
 }

@@ -78,9 +78,10 @@ Plan find_plan(const std::string& name) {
                          in_quotes(name) + " is not known; use a file ending in .json or one of " + known);
 }
 
-std::vector<Plan> runnable_presets() {
+std::vector<Plan> runnable_presets(bool host_device) {
   auto plans = presets();
-  std::erase_if(plans, [](const Plan& plan) { return !why_simulated_only(plan).empty(); });
+  std::erase_if(plans,
+                [host_device](const Plan& plan) { return !why_simulated_only(plan, host_device).empty(); });
   return plans;
 }
 

@@ -168,9 +168,9 @@ bool trains_in_order(const Plan& plan);
 /// Throws InputError, naming `where` and the field, when the fields contradict each other.
 void check(const Plan& plan, const std::string& where);
 
-/// Why the runtime cannot execute a plan yet, as one line that names the field; empty when it can. The
-/// simulator runs every plan.
-std::string why_simulated_only(const Plan& plan);
+/// Why the runtime cannot execute a plan yet, as one line that names the field; empty when it can.
+/// `host_device`: there is no GPU, the device is threads of the host. The simulator runs every plan.
+std::string why_simulated_only(const Plan& plan, bool host_device = true);
 
 /// What a plan runs on. `host_device`: there is no GPU, the device is threads of the same cores.
 struct Cores {
@@ -194,6 +194,6 @@ Plan find_plan(const std::string& name);
 std::vector<Plan> presets();
 
 /// Those of them that the runtime can execute.
-std::vector<Plan> runnable_presets();
+std::vector<Plan> runnable_presets(bool host_device = true);
 
 }  // namespace gnomon::plan

@@ -19,12 +19,13 @@ AlignedBytes& AlignedBytes::operator=(const AlignedBytes& other) {
 }
 
 void AlignedBytes::resize(std::size_t size) {
-  if (size > capacity_) {
+  auto& release = bytes_.get_deleter();
+  if (size > release.capacity) {
     const auto capacity = kernels::with_slack(size);
     bytes_.reset();
-    capacity_ = 0;
-    bytes_.reset(static_cast<std::byte*>(::operator new(capacity, alignment)));
-    capacity_ = capacity;
+    release.capacity = 0;
+    bytes_.reset(static_cast<std::byte*>(release.memory->allocate(capacity, alignment)));
+    release.capacity = capacity;
   }
   size_ = size;
 }

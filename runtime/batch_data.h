@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <new>
+#include <memory_resource>
 #include <span>
 #include <vector>
 
@@ -16,8 +16,11 @@ namespace gnomon::runtime {
 /// Uninitialised bytes at a 64-byte boundary that grow and never shrink. Copies are deep.
 class AlignedBytes {
  public:
-  AlignedBytes() = default;
-  AlignedBytes(const AlignedBytes& other) { *this = other; }
+  /// `memory` must outlive it.
+  explicit AlignedBytes(std::pmr::memory_resource* memory = std::pmr::new_delete_resource())
+      : bytes_(nullptr, Release{memory, 0}) {}
+  /// In the default memory.
+  AlignedBytes(const AlignedBytes& other) : AlignedBytes() { *this = other; }
   AlignedBytes(AlignedBytes&&) noexcept = default;
   AlignedBytes& operator=(const AlignedBytes& other);
   AlignedBytes& operator=(AlignedBytes&&) noexcept = default;
@@ -30,17 +33,22 @@ class AlignedBytes {
   std::size_t size() const { return size_; }
 
  private:
-  static constexpr std::align_val_t alignment{64};
+  static constexpr std::size_t alignment = 64;
   struct Release {
-    void operator()(std::byte* bytes) const { ::operator delete(bytes, alignment); }
+    std::pmr::memory_resource* memory;
+    std::size_t capacity;
+    void operator()(std::byte* bytes) const { memory->deallocate(bytes, capacity, alignment); }
   };
   std::unique_ptr<std::byte, Release> bytes_;
   std::size_t size_ = 0;
-  std::size_t capacity_ = 0;
 };
 
 /// All that the model reads of one mini-batch: a host or device slot's content.
 struct BatchData {
+  /// `memory` is the features', by far the largest part, and must outlive it.
+  explicit BatchData(std::pmr::memory_resource* memory = std::pmr::new_delete_resource())
+      : features(memory) {}
+
   kernels::MiniBatch batch;
   AlignedBytes features;  ///< a row for each of batch.vertices, in the graph's own type
   graph::FeatureType feature_type = graph::FeatureType::fp32;

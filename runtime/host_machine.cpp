@@ -21,14 +21,16 @@ using schedule::Stage;
 using schedule::StageSpan;
 using schedule::Ticket;
 
-enum LaneKind { worker_lanes, copy_lane, device_lane, num_lane_kinds };
+enum LaneKind { worker_lanes, copy_lane, device_lane, prepare_lane, num_lane_kinds };
 
-LaneKind lane_of(Stage stage) {
+LaneKind lane_of(Stage stage, bool prepares_beside_training) {
   switch (stage) {
     case Stage::cpu_batch:
       return worker_lanes;
     case Stage::transfer:
       return copy_lane;
+    case Stage::device_batch:
+      return prepares_beside_training ? prepare_lane : device_lane;
     default:
       return device_lane;
   }
@@ -51,7 +53,7 @@ struct Lane {
 }  // namespace
 
 struct HostMachine::State {
-  explicit State(StageWork stage_work) : work(std::move(stage_work)) {}
+  State(StageWork stage_work, bool beside) : work(std::move(stage_work)), prepares_beside_training(beside) {}
 
   double now_s() const {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -66,6 +68,7 @@ struct HostMachine::State {
   void close_and_join();
 
   const StageWork work;
+  const bool prepares_beside_training;
   const std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
   std::mutex mutex;  // guards everything below
   std::deque<Record> records;
@@ -98,7 +101,7 @@ void HostMachine::State::finish(std::int64_t number) {
   for (const auto successor : record.successors) {
     auto& next = records[static_cast<std::size_t>(successor)];
     if (--next.pending == 0) {
-      lanes[lane_of(next.span.stage)].wake.notify_all();
+      lanes[lane_of(next.span.stage, prepares_beside_training)].wake.notify_all();
     }
   }
   record.successors = {};
@@ -166,8 +169,9 @@ void HostMachine::State::close_and_join() {
   }
 }
 
-HostMachine::HostMachine(int workers, StageWork work, const std::vector<int>& worker_cores)
-    : state_(std::make_unique<State>(std::move(work))) {
+HostMachine::HostMachine(int workers, StageWork work, const std::vector<int>& worker_cores,
+                         bool prepares_beside_training)
+    : state_(std::make_unique<State>(std::move(work), prepares_beside_training)) {
   auto* state = state_.get();
   try {
     for (int i = 0; i < workers; ++i) {
@@ -179,6 +183,9 @@ HostMachine::HostMachine(int workers, StageWork work, const std::vector<int>& wo
     }
     state->threads.emplace_back([state] { state->serve(copy_lane, 0); });
     state->threads.emplace_back([state] { state->serve(device_lane, 0); });
+    if (prepares_beside_training) {
+      state->threads.emplace_back([state] { state->serve(prepare_lane, 0); });
+    }
   } catch (const std::exception& error) {
     state->close_and_join();
     throw base::Failure("worker threads", std::string("cannot be started: ") + error.what());
@@ -206,7 +213,7 @@ Ticket HostMachine::start_on(int device, Stage stage, std::int64_t batch, std::s
     }
   }
   state_->records.push_back(std::move(record));
-  auto& lane = state_->lanes[lane_of(stage)];
+  auto& lane = state_->lanes[lane_of(stage, state_->prepares_beside_training)];
   lane.queue.push_back(number);
   // A waiting worker may be one that has a stage and waits for its dependencies: wake them all.
   lane.wake.notify_all();

@@ -19,14 +19,16 @@ struct StageWork {
   std::function<void(std::int64_t batch)> train;
 };
 
-/// The real Machine without a GPU: worker threads, one copy thread and one device thread. The threads live as
-/// long as the machine; each run of a policy wants a new or a reset machine. The destructor drops what has
-/// not begun, waits for what has, and never throws.
+/// The real Machine: worker threads, one copy thread and one device thread, which either do the device's work
+/// or wait for a GPU that does it; and a thread for device_batch where the device prepares beside training.
+/// The threads live as long as the machine; each run of a policy wants a new or a reset machine. The
+/// destructor drops what has not begun, waits for what has, and never throws.
 class HostMachine final : public schedule::Machine {
  public:
   /// Worker i runs on core worker_cores[i mod their number] only; without any, where the system puts it.
   /// Throws base::Failure when threads cannot be started or pinned.
-  HostMachine(int workers, StageWork work, const std::vector<int>& worker_cores = {});
+  HostMachine(int workers, StageWork work, const std::vector<int>& worker_cores = {},
+              bool prepares_beside_training = false);
   ~HostMachine() override;
 
   /// Throws InputError for any stage but the four basic ones and any device but the first.

@@ -13,7 +13,7 @@ namespace gnomon::runtime {
 Stages::Slot Stages::Pool::take() {
   const std::lock_guard lock(mutex_);
   if (free_.empty()) {
-    return std::make_unique<BatchData>();
+    return std::make_unique<BatchData>(memory_);
   }
   auto slot = std::move(free_.back());
   free_.pop_back();
@@ -27,6 +27,11 @@ void Stages::Pool::give(Slot slot) {
   }
 }
 
+void Stages::Pool::drop_all() {
+  const std::lock_guard lock(mutex_);
+  free_.clear();
+}
+
 kernels::cpu::Draws draws_of(const graph::Graph& graph, const plan::Job& job) {
   if (job.weighted && graph.edge_weights.empty() && graph.num_edges() > 0) {
     throw base::InputError("job: weighted",
@@ -35,25 +40,45 @@ kernels::cpu::Draws draws_of(const graph::Graph& graph, const plan::Job& job) {
   return job.weighted ? kernels::cpu::Draws::by_weight : kernels::cpu::Draws::uniform;
 }
 
-Stages::Stages(const graph::Graph& graph, plan::Job job, const plan::Plan& plan, Learn learn)
+Stages::Stages(const graph::Graph& graph, plan::Job job, const plan::Plan& plan, Learn learn,
+               DeviceOptions device, base::Progress progress)
     : graph_(graph),
       data_(place(graph, draws_of(graph, job), plan.placement, base::memory_nodes())),
       job_(std::move(job)),
       plan_(plan),
-      learn_(std::move(learn)) {
+      learn_(std::move(learn)),
+      device_options_(device),
+      progress_(std::move(progress)) {
   take_plan(plan);
+}
+
+/// Slots' memory is the old device's until then.
+void Stages::open_device() {
+  begin_epoch(epoch_, {});
+  host_pool_.drop_all();
+  accelerator_.reset();
+  accelerator_ = open_gpu(data_, job_, plan_, device_options_, progress_);
+  host_pool_.use_memory(accelerator_->host_memory());
 }
 
 void Stages::take_plan(const plan::Plan& plan) {
   if (plan.pinning != plan_.pinning) {  // the samplers hold threads
     samplers_.clear();
   }
-  if (plan.placement != plan_.placement) {  // and what moves
+  const bool moves =
+      plan.placement != plan_.placement || plan.topology != plan_.topology || plan.features != plan_.features;
+  if (plan.placement != plan_.placement) {
     samplers_.clear();
     device_sampler_.reset();
+    accelerator_.reset();
     data_ = place(graph_, draws_of(graph_, job_), plan.placement, base::memory_nodes());
   }
   plan_ = plan;
+  if (device_options_.gpu && (moves || !accelerator_)) {
+    open_device();
+  } else if (accelerator_) {
+    accelerator_->take_plan(plan);
+  }
   thread_cores_ = thread_cores(plan);  // found here: a pinned worker sees no core but its own
   const auto workers = static_cast<std::size_t>(std::max(1, plan.workers));
   auto& samplers = samplers_[plan.worker_threads];
@@ -73,8 +98,10 @@ void Stages::begin_epoch(std::int64_t epoch, std::vector<std::int64_t> order) {
   }
   host_slots_.clear();
   device_slots_.clear();
+  accelerator_slots_.clear();
   host_slots_.resize(order.size());
   device_slots_.resize(order.size());
+  accelerator_slots_.resize(order.size());
   epoch_ = epoch;
   order_ = std::move(order);
   seeds_ = kernels::cpu::epoch_order(data_.graph.train, job_.seed, static_cast<std::uint64_t>(epoch));
@@ -91,12 +118,18 @@ kernels::cpu::Sampler& Stages::sampler_of(int worker) {
   return *sampler;
 }
 
+kernels::BatchKey Stages::key_of(std::int64_t position) const {
+  return {job_.seed, static_cast<std::uint64_t>(epoch_),
+          static_cast<std::uint64_t>(order_[static_cast<std::size_t>(position)])};
+}
+
+std::span<const graph::VertexId> Stages::seeds_of(std::int64_t position) const {
+  return kernels::cpu::batch_seeds(seeds_, job_.batch_size, order_[static_cast<std::size_t>(position)]);
+}
+
 Stages::Slot Stages::prepare(std::int64_t position, kernels::cpu::Sampler& sampler, Pool& pool) {
-  const auto batch = order_[static_cast<std::size_t>(position)];
   auto slot = pool.take();
-  prepare_batch(data_.graph, sampler,
-                {job_.seed, static_cast<std::uint64_t>(epoch_), static_cast<std::uint64_t>(batch)},
-                kernels::cpu::batch_seeds(seeds_, job_.batch_size, batch), *slot);
+  prepare_batch(data_.graph, sampler, key_of(position), seeds_of(position), *slot);
   return slot;
 }
 
@@ -112,6 +145,11 @@ void Stages::cpu_batch(std::int64_t position, int worker) {
 
 void Stages::transfer(std::int64_t position) {
   auto& host_slot = host_slots_[static_cast<std::size_t>(position)];
+  if (accelerator_) {
+    accelerator_slots_[static_cast<std::size_t>(position)] = accelerator_->copy(*host_slot);
+    host_pool_.give(std::move(host_slot));
+    return;
+  }
   auto slot = device_pool_.take();
   copy_batch(*host_slot, *slot);
   host_pool_.give(std::move(host_slot));
@@ -119,6 +157,11 @@ void Stages::transfer(std::int64_t position) {
 }
 
 void Stages::device_batch(std::int64_t position) {
+  if (accelerator_) {
+    accelerator_slots_[static_cast<std::size_t>(position)] =
+        accelerator_->prepare(key_of(position), seeds_of(position));
+    return;
+  }
   if (!device_sampler_) {
     device_sampler_ = std::make_unique<kernels::cpu::Sampler>(data_.topology, job_.fanouts);
   }
@@ -126,6 +169,11 @@ void Stages::device_batch(std::int64_t position) {
 }
 
 void Stages::train(std::int64_t position) {
+  if (accelerator_) {
+    const auto batch = std::exchange(accelerator_slots_[static_cast<std::size_t>(position)], {});
+    accelerator_->train([&] { learn_(batch.tensors, order_[static_cast<std::size_t>(position)]); });
+    return;
+  }
   auto& slot = device_slots_[static_cast<std::size_t>(position)];
   learn_(view_of(*slot), order_[static_cast<std::size_t>(position)]);
   device_pool_.give(std::move(slot));
@@ -138,12 +186,13 @@ StageWork Stages::work() {
           [this](std::int64_t position) { train(position); }};
 }
 
-const BatchData& Stages::host_slot(std::int64_t position) const {
-  return *host_slots_[static_cast<std::size_t>(position)];
-}
-
-const BatchData& Stages::device_slot(std::int64_t position) const {
-  return *device_slots_[static_cast<std::size_t>(position)];
+BatchSize Stages::device_slot_size(std::int64_t position) const {
+  if (accelerator_) {
+    const auto& batch = accelerator_slots_[static_cast<std::size_t>(position)];
+    return {batch.num_vertices, batch.num_edges, batch.bytes};
+  }
+  const BatchData& data = *device_slots_[static_cast<std::size_t>(position)];
+  return {std::ssize(data.batch.vertices), data.batch.num_edges(), data.bytes()};
 }
 
 }  // namespace gnomon::runtime

@@ -11,16 +11,23 @@
 #include "kernels/cpu/sampler.h"
 #include "plan/job.h"
 #include "plan/plan.h"
+#include "runtime/accelerator.h"
 #include "runtime/batch_data.h"
+#include "runtime/device_batch.h"
 #include "runtime/host_machine.h"
 #include "runtime/placement.h"
 
 namespace gnomon::runtime {
 
-struct TensorBatch;
-
 /// How the job draws neighbours. Throws base::InputError when that needs weights and the graph has none.
 kernels::cpu::Draws draws_of(const graph::Graph& graph, const plan::Job& job);
+
+/// How large a mini-batch is.
+struct BatchSize {
+  std::int64_t vertices = 0;
+  std::int64_t edges = 0;
+  std::int64_t bytes = 0;  ///< that a transfer copies
+};
 
 /// The real work of every stage of an epoch (the bodies of StageWork), and the slots that batches lie in.
 /// Stages speak of *positions* 0 … n-1 in the list of batches given to begin_epoch: the whole epoch in order,
@@ -35,7 +42,10 @@ class Stages {
   using Learn = std::function<void(const TensorBatch& data, std::int64_t batch)>;
 
   /// `graph` must outlive it. `plan` is resolved, and says where the data is placed (runtime/placement.h).
-  Stages(const graph::Graph& graph, plan::Job job, const plan::Plan& plan, Learn learn);
+  /// Without a GPU the device's stages are the host's, in slots of its memory. `progress` is told how far a
+  /// GPU's caches are filled.
+  Stages(const graph::Graph& graph, plan::Job job, const plan::Plan& plan, Learn learn,
+         DeviceOptions device = {}, base::Progress progress = {});
 
   /// Goes on by another resolved plan; no stage may be running, and begin_epoch comes next.
   void take_plan(const plan::Plan& plan);
@@ -57,9 +67,10 @@ class Stages {
 
   /// The four stages for a machine; this object must outlive it.
   StageWork work();
-  /// The batch in its host slot, after cpu_batch, or in its device slot, after transfer or device_batch.
-  const BatchData& host_slot(std::int64_t position) const;
-  const BatchData& device_slot(std::int64_t position) const;
+  /// How large the batch in its device slot is, after transfer or device_batch.
+  BatchSize device_slot_size(std::int64_t position) const;
+  /// The GPU, when there is one.
+  Accelerator* accelerator() const { return accelerator_.get(); }
 
  private:
   using Slot = std::unique_ptr<BatchData>;
@@ -68,12 +79,19 @@ class Stages {
    public:
     Slot take();
     void give(Slot slot);
+    void drop_all();
+    /// New slots' features lie there.
+    void use_memory(std::pmr::memory_resource* memory) { memory_ = memory; }
 
    private:
+    std::pmr::memory_resource* memory_ = std::pmr::new_delete_resource();
     std::mutex mutex_;
     std::vector<Slot> free_;
   };
 
+  void open_device();
+  std::span<const graph::VertexId> seeds_of(std::int64_t position) const;
+  kernels::BatchKey key_of(std::int64_t position) const;
   Slot prepare(std::int64_t position, kernels::cpu::Sampler& sampler, Pool& pool);
   kernels::cpu::Sampler& sampler_of(int worker);
 
@@ -82,6 +100,9 @@ class Stages {
   plan::Job job_;
   plan::Plan plan_;
   Learn learn_;
+  DeviceOptions device_options_;
+  base::Progress progress_;                   ///< of what a device does beside the stages
+  std::unique_ptr<Accelerator> accelerator_;  ///< before the slots, which lie in its memory
   std::int64_t epoch_ = 0;
   std::vector<std::int64_t> order_;
   std::vector<graph::VertexId> seeds_;          ///< of the whole epoch, shuffled
@@ -91,6 +112,7 @@ class Stages {
   std::unique_ptr<kernels::cpu::Sampler> device_sampler_;
   Pool host_pool_, device_pool_;
   std::vector<Slot> host_slots_, device_slots_;  ///< by position
+  std::vector<DeviceBatch> accelerator_slots_;   ///< by position, instead of device_slots_
 };
 
 }  // namespace gnomon::runtime

@@ -123,8 +123,10 @@ Training::Training(const graph::Graph& graph, const TrainOptions& options)
       options_(options),
       plan_(options.replay.empty() ? options.plan : in_order(options.plan)),
       learner_(options.job, graph.features.columns, graph.num_classes),
-      stages_(graph, options.job, plan_,
-              [this](const TensorBatch& data, std::int64_t batch) { learn(data, batch); }) {
+      stages_(
+          graph, options.job, plan_,
+          [this](const TensorBatch& data, std::int64_t batch) { learn(data, batch); }, options.device,
+          options.progress) {
   check_replay(options.replay, stages_.batches());
   state_.job = options.job;
   state_.graph = mark_of(graph);
@@ -234,7 +236,7 @@ Stretch Training::next_stretch(std::int64_t left) const {
     return {plan_, left};
   }
   auto stretch = options_.next_stretch(left);
-  check_stretch(stretch, left);
+  check_stretch(stretch, left, !options_.device.gpu);
   return stretch;
 }
 
@@ -242,7 +244,8 @@ StretchReport Training::train_stretch(const Stretch& stretch, const std::vector<
   plan_ = stretch.plan;
   stages_.take_plan(plan_);
   stages_.begin_epoch(state_.epoch, order);
-  HostMachine machine(plan_.workers, stage_work(order), worker_cores(plan_));
+  HostMachine machine(plan_.workers, stage_work(order), worker_cores(plan_),
+                      plan_.prepares_beside_training());
   schedule::TracedMachine traced(machine, usual_);
   StretchReport report{stretch, state_.epoch, schedule::run_epoch(plan_, std::ssize(order), traced),
                        traced.timeline()};

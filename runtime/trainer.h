@@ -12,6 +12,7 @@
 #include "graph/graph.h"
 #include "plan/job.h"
 #include "plan/plan.h"
+#include "runtime/accelerator.h"
 #include "runtime/stretch.h"
 #include "schedule/policies.h"
 #include "schedule/timeline.h"
@@ -43,7 +44,8 @@ struct TrainReport {
 
 struct TrainOptions {
   plan::Job job{};
-  plan::Plan plan{};  ///< resolved
+  plan::Plan plan{};       ///< resolved
+  DeviceOptions device{};  ///< what it trains on
   /// Where checkpoint.pt, log.jsonl and order.jsonl go; created; empty: nothing is written.
   std::filesystem::path run_directory{};
   /// Go on from run_directory's checkpoint when there is one; otherwise what an earlier run left there goes.

@@ -42,7 +42,9 @@ class Bench {
   /// done.
   std::vector<std::vector<schedule::StageSpan>> together(std::span<const Work> works);
 
-  const runtime::BatchData& device_slot(std::int64_t position) const { return stages_.device_slot(position); }
+  runtime::BatchSize device_slot_size(std::int64_t position) const {
+    return stages_.device_slot_size(position);
+  }
 
  private:
   plan::Plan plan_;

@@ -128,10 +128,10 @@ class Rounds {
   }
 
   void count_batch(Measured& measured, std::int64_t position) const {
-    const auto& data = bench_.device_slot(position);
-    measured.vertices.add(static_cast<double>(data.batch.vertices.size()));
-    measured.edges.add(static_cast<double>(data.batch.num_edges()));
-    measured.bytes.add(static_cast<double>(data.bytes()));
+    const auto size = bench_.device_slot_size(position);
+    measured.vertices.add(static_cast<double>(size.vertices));
+    measured.edges.add(static_cast<double>(size.edges));
+    measured.bytes.add(static_cast<double>(size.bytes));
   }
 
   /// The first half of the mini-batches takes the CPU's route, the second the device's. Their mean times stay

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <c10/core/Device.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <memory_resource>
+#include <span>
+#include <string>
+
+#include "base/progress.h"
+#include "plan/job.h"
+#include "plan/plan.h"
+#include "runtime/batch_data.h"
+#include "runtime/device_batch.h"
+#include "runtime/placement.h"
+
+namespace gnomon::runtime {
+
+/// A GPU's facts, as far as a profile tells them.
+struct AcceleratorFacts {
+  std::string name;
+  double memory_bytes = 0;                  ///< that training may use
+  double memory_bandwidth_bytes_per_s = 0;  ///< of a copy within it, read and written bytes together
+  double link_bandwidth_bytes_per_s = 0;    ///< of a copy from pinned host memory
+};
+
+/// The device's side of the stages, where the device is not the host itself: memory of its own, and work that
+/// is started there. Every function returns when its work is done, so that a stage's span is the time that
+/// it took. They may be called side by side, each by one thread at a time. All throw base::Failure when the
+/// device fails or its memory does not suffice (with the bytes that are missing and the plan's fields that
+/// lower the need).
+class Accelerator {
+ public:
+  Accelerator() = default;
+  Accelerator(const Accelerator&) = delete;
+  Accelerator& operator=(const Accelerator&) = delete;
+  virtual ~Accelerator() = default;
+
+  virtual c10::Device device() const = 0;
+  /// Where host slots lie so that copies from them need no other (pinned memory).
+  virtual std::pmr::memory_resource* host_memory() = 0;
+
+  /// Goes on by another resolved plan of the same homes of data; a cache is filled anew when it changes.
+  virtual void take_plan(const plan::Plan& plan) = 0;
+  /// The transfer stage.
+  virtual DeviceBatch copy(const BatchData& data) = 0;
+  /// The device_batch stage: runtime/batch_data.h's prepare_batch, bit for bit.
+  virtual DeviceBatch prepare(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds) = 0;
+  /// The train stage: calls `learn`, whose tensors' operations run on the device's training stream.
+  virtual void train(const std::function<void()>& learn) = 0;
+
+  virtual AcceleratorFacts measure() = 0;
+};
+
+/// What to train on.
+struct DeviceOptions {
+  bool gpu = false;             ///< the first GPU, not the host
+  std::int64_t most_bytes = 0;  ///< of its memory; 0: all there are
+};
+
+/// Why there is no GPU to train on, as one line; empty when there is one.
+std::string why_no_gpu();
+
+/// The GPU, with the graph's data where the plan wants it; `placed` must outlive it. `progress` is told how
+/// far caches are filled. Throws base::InputError when there is none, and for jobs that draw by weight by a
+/// plan whose device samples.
+std::unique_ptr<Accelerator> open_gpu(const PlacedGraph& placed, const plan::Job& job, const plan::Plan& plan,
+                                      const DeviceOptions& options, const base::Progress& progress);
+
+}  // namespace gnomon::runtime
