@@ -14,6 +14,7 @@
 #include "plan/plan.h"
 #include "runtime/batch_data.h"
 #include "runtime/device_batch.h"
+#include "runtime/device_options.h"
 #include "runtime/placement.h"
 
 namespace gnomon::runtime {
@@ -53,15 +54,6 @@ class Accelerator {
 
   virtual AcceleratorFacts measure() = 0;
 };
-
-/// What to train on.
-struct DeviceOptions {
-  bool gpu = false;             ///< the first GPU, not the host
-  std::int64_t most_bytes = 0;  ///< of its memory; 0: all there are
-};
-
-/// Why there is no GPU to train on, as one line; empty when there is one.
-std::string why_no_gpu();
 
 /// The GPU, with the graph's data where the plan wants it; `placed` must outlive it. `progress` is told how
 /// far caches are filled. Throws base::InputError when there is none, and for jobs that draw by weight by a

@@ -12,7 +12,7 @@
 #include "graph/graph.h"
 #include "plan/job.h"
 #include "plan/plan.h"
-#include "runtime/accelerator.h"
+#include "runtime/device_options.h"
 #include "runtime/stretch.h"
 #include "schedule/policies.h"
 #include "schedule/timeline.h"

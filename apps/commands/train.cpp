@@ -3,12 +3,12 @@
 #include <memory>
 
 #include "apps/commands/commands.h"
+#include "apps/compute/device_flags.h"
 #include "apps/compute/training_run.h"
 #include "apps/job_flags.h"
 #include "apps/open_data.h"
 #include "apps/output.h"
 #include "base/error.h"
-#include "base/usable.h"
 #include "plan/plan.h"
 #include "schedule/timeline.h"
 
@@ -25,6 +25,7 @@ struct Options {
   std::string predictions;
   bool resume = false;
   bool json = false;
+  DeviceFlags device;
   JobFlags job;
 };
 
@@ -54,11 +55,12 @@ TrainingRun run_of(const Options& options) {
     run.job = options.job.job();
     run.plan = plan::find_plan(options.plan.empty() ? "gnomon" : options.plan);
   }
-  if (const auto why = plan::why_simulated_only(run.plan); !why.empty()) {
+  run.device = device_of(options.device);
+  if (const auto why = plan::why_simulated_only(run.plan, !run.device.gpu); !why.empty()) {
     throw base::InputError("plan \"" + run.plan.name + "\"",
                            "simulated only: the runtime does not execute " + why + " yet");
   }
-  run.plan = plan::resolve(run.plan, {base::usable_cores(), true}, "plan " + run.plan.name);
+  run.plan = plan::resolve(run.plan, cores_with(run.device), "plan " + run.plan.name);
   return run;
 }
 
@@ -90,6 +92,7 @@ Action add_train(CLI::App& app) {
   app.add_option("--plan", options->plan, "Preset or plan file; gnomon when not given");
   app.add_option("--run", options->run,
                  "Directory for checkpoints and documents; runs/DATA-1, -2, ... when not given");
+  add_device_flags(app, options->device);
   app.add_flag("--resume", options->resume, "Go on from the run's last checkpoint");
   app.add_option("--replay", options->replay, "Follow the update order of this order.jsonl");
   app.add_option("--predictions", options->predictions,

@@ -104,6 +104,7 @@ TrainingResult train_with_table(const graph::Graph& graph, const TrainingRun& ru
   runtime::TrainOptions options;
   options.job = run.job;
   options.plan = run.plan;
+  options.device = run.device;
   options.run_directory = run.files.directory;
   options.resume = run.resume;
   if (!run.replay.empty()) {

@@ -27,6 +27,7 @@ struct TrainingRun {
   std::function<runtime::Stretch(std::int64_t left)> next_stretch{};
   std::function<void(const runtime::StretchReport&)> on_stretch{};
   std::filesystem::path predictions{};  ///< where the class of each vertex is written; empty: nowhere
+  runtime::DeviceOptions device{};
 };
 
 /// How busy an epoch kept the machine, 0 to 1.

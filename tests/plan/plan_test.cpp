@@ -169,6 +169,18 @@ TEST(Plan, SaysWhichFieldTheRuntimeCannotExecute) {
   EXPECT_EQ(why_simulated_only(leaning), "cache.policy \"out_degree\"");
 }
 
+TEST(Plan, AGpuExecutesWhatNeedsOne) {
+  for (const char* name : {"dgl-uva", "pytorch-direct", "quiver", "t_sota", "sota", "ducati", "ducati-delta",
+                           "morphgl", "salient", "gnomon"}) {
+    EXPECT_EQ(why_simulated_only(resolve(find_plan(name), {2, false}, name), false), "") << name;
+  }
+  EXPECT_EQ(why_simulated_only(find_plan("gnnlab"), false), "schedule \"factored\"");
+  EXPECT_EQ(why_simulated_only(find_plan("pagraph"), false), "gather \"trainer\"");
+  EXPECT_EQ(why_simulated_only(resolve(find_plan("quiver"), {2, false, 2}, "two"), false),
+            "devices other than 1");
+  EXPECT_GT(runnable_presets(false).size(), runnable_presets().size());
+}
+
 TEST(Plan, MoreDevicesThanThereAreAreRefused) {
   auto plan = find_plan("salient");
   plan.devices = 3;

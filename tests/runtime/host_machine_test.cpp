@@ -71,6 +71,18 @@ TEST(HostMachine, AtMostAsManyWorkersAtOnceAndAllOfThem) {
   EXPECT_EQ(most, 3);
 }
 
+TEST(HostMachine, PreparesBesideTrainingWhereItIsToldTo) {
+  std::promise<void> prepared;
+  auto work = idle_work();
+  work.device_batch = [&](std::int64_t) { prepared.set_value(); };
+  work.train = [&, done = prepared.get_future().share()](std::int64_t) {
+    EXPECT_EQ(done.wait_for(std::chrono::seconds(60)), std::future_status::ready);
+  };
+  HostMachine machine(1, work, {}, true);
+  const Ticket trained = machine.start(Stage::train, 0, {});
+  schedule::wait_for_all(machine, {trained, machine.start(Stage::device_batch, 1, {})});
+}
+
 TEST(HostMachine, RethrowsTheFirstExceptionOfAnyStageAndDropsTheRest) {
   for (const auto stage : {Stage::cpu_batch, Stage::transfer, Stage::device_batch, Stage::train}) {
     std::atomic<int> trained = 0;

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "plan/plan.h"
+#include "runtime/device_options.h"
+
+namespace gnomon::apps {
+
+/// What to train on, as the command line says it.
+struct DeviceFlags {
+  std::string device = "auto";
+  std::uint64_t most_bytes = 0;
+};
+
+/// Declares --device and --device-memory.
+void add_device_flags(CLI::App& app, DeviceFlags& flags);
+
+/// "auto" is the GPU where there is one. Throws base::InputError for a GPU that is not there.
+runtime::DeviceOptions device_of(const DeviceFlags& flags);
+
+/// What plans run on: this process's cores and that device.
+plan::Cores cores_with(const runtime::DeviceOptions& device);
+
+}  // namespace gnomon::apps

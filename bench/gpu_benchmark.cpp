@@ -1,0 +1,174 @@
+// A GPU's part of preparing mini-batches: rows gathered over the link and from its own memory, and sampling.
+// What to compare with is measured beside them: pinned copies to the device, and copies within it. Without a
+// GPU every benchmark says so.
+
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "graph/generate.h"
+#include "kernels/cpu/epoch_order.h"
+#include "kernels/cpu/topology.h"
+#include "kernels/cuda/check.h"
+#include "kernels/cuda/draws.h"
+#include "kernels/cuda/gather.h"
+#include "kernels/cuda/mapped_memory.h"
+#include "kernels/cuda/sampler.h"
+
+namespace gnomon::kernels::cuda {
+namespace {
+
+enum class Where : std::int64_t { device, host };
+
+/// Elements that the device reads at one of the places; uploaded or mapped.
+template <class T>
+class Placed {
+ public:
+  Placed(Executor& executor, Where where, const T* data, std::size_t count) {
+    if (where == Where::device) {
+      array_ = device::make_array<T>(executor, static_cast<std::int64_t>(count));
+      executor.upload(array_.data, data, count * sizeof(T));
+      data_ = array_.data;
+    } else {
+      mapped_ = map_memory(data, count * sizeof(T));
+      data_ = static_cast<const T*>(mapped_.device_data);
+    }
+  }
+  const T* data() const { return data_; }
+
+ private:
+  device::Array<T> array_;
+  MappedMemory mapped_;
+  const T* data_ = nullptr;
+};
+
+bool is_skipped(benchmark::State& state) {
+  const auto why = why_no_device();
+  if (!why.empty()) {
+    state.SkipWithError(("no GPU: " + why).c_str());
+  }
+  return !why.empty();
+}
+
+void wait() { check(cudaStreamSynchronize(nullptr), "waiting for the device"); }
+
+constexpr std::size_t copied_bytes = std::size_t{256} << 20;
+
+/// The floor of everything that goes over the link.
+void copy_to_device(benchmark::State& state) {
+  if (is_skipped(state)) {
+    return;
+  }
+  Executor executor(nullptr);
+  void* host = nullptr;
+  check(cudaHostAlloc(&host, copied_bytes, cudaHostAllocDefault), "pinning");
+  const std::shared_ptr<void> pinned(host, [](void* memory) { cudaFreeHost(memory); });
+  const auto target = executor.allocate(copied_bytes);
+  for (auto _ : state) {
+    executor.upload(target.get(), host, copied_bytes);
+    wait();
+  }
+  state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(copied_bytes));
+}
+BENCHMARK(copy_to_device)->UseRealTime();
+
+/// The floor of everything within the device's memory; bytes read and written.
+void copy_within_device(benchmark::State& state) {
+  if (is_skipped(state)) {
+    return;
+  }
+  Executor executor(nullptr);
+  const auto from = executor.allocate(4 * copied_bytes);
+  const auto to = executor.allocate(4 * copied_bytes);
+  for (auto _ : state) {
+    check(cudaMemcpyAsync(to.get(), from.get(), 4 * copied_bytes, cudaMemcpyDeviceToDevice, nullptr),
+          "copying");
+    wait();
+  }
+  state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(8 * copied_bytes));
+}
+BENCHMARK(copy_within_device)->UseRealTime();
+
+/// Random rows of range(1) bytes out of 2 GiB at range(0); range(2) percent of the multiprocessors gather;
+/// range(3): rows are read by lines (shifted). Bytes are those of the rows, read once; from device memory
+/// read and written.
+void gather(benchmark::State& state) {
+  if (is_skipped(state)) {
+    return;
+  }
+  const auto where = static_cast<Where>(state.range(0));
+  const std::int64_t row_bytes = state.range(1);
+  const std::int64_t rows = (std::int64_t{2} << 30) / row_bytes;
+  constexpr std::int64_t wanted = 200000;
+  Executor executor(nullptr, allocate_plainly, static_cast<double>(state.range(2)) / 100);
+  const std::vector<std::byte> bytes(static_cast<std::size_t>(rows * row_bytes), std::byte{1});
+  const Placed<std::byte> all(executor, where, bytes.data(), bytes.size());
+  std::mt19937_64 random(1);
+  std::vector<std::int64_t> vertices(wanted);
+  std::generate(vertices.begin(), vertices.end(),
+                [&] { return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(rows)); });
+  const Placed<std::int64_t> ids(executor, Where::device, vertices.data(), vertices.size());
+  const auto out = executor.allocate(static_cast<std::size_t>(wanted * row_bytes));
+  const auto reads = state.range(3) != 0 ? device::Reads::shifted : device::Reads::straight;
+  for (auto _ : state) {
+    device::gather_rows(executor, {all.data(), row_bytes, nullptr, nullptr}, reads, ids.data(), wanted,
+                        static_cast<std::byte*>(out.get()));
+    wait();
+  }
+  state.SetBytesProcessed(state.iterations() * wanted * row_bytes * (where == Where::device ? 2 : 1));
+}
+BENCHMARK(gather)
+    ->ArgNames({"over_link", "row_bytes", "share", "shifted"})
+    ->ArgsProduct({{1}, {200, 256, 400, 512, 1024}, {100}, {1, 0}})
+    ->ArgsProduct({{1}, {512}, {2, 4, 8, 12, 16, 20, 30, 50}, {1}})
+    ->ArgsProduct({{0}, {200, 256, 512, 1024}, {100}, {1}})
+    ->UseRealTime();
+
+/// Batches of range(2) vertices, fanouts 15, 10, 5, of an R-MAT graph of 2^range(1) vertices at range(0).
+void sample(benchmark::State& state) {
+  if (is_skipped(state)) {
+    return;
+  }
+  const auto graph = graph::generate_in_memory(
+      graph::Rmat{.scale = static_cast<int>(state.range(1)), .feature_columns = 0, .seed = 1});
+  const auto topology = cpu::resident_copy(graph);
+  const auto where = static_cast<Where>(state.range(0));
+  Executor executor(nullptr);
+  const Placed<std::int64_t> indptr(executor, where, topology.indptr.data(), topology.indptr.size());
+  const Placed<std::uint32_t> indices(executor, where, topology.narrow_indices.data(),
+                                      topology.narrow_indices.size());
+  Sampler sampler(
+      executor, device::Topology{{indptr.data(), nullptr, indices.data()}, graph.num_vertices(), nullptr, {}},
+      {15, 10, 5});
+  std::vector<graph::VertexId> all(static_cast<std::size_t>(graph.num_vertices()));
+  for (std::size_t v = 0; v < all.size(); ++v) {
+    all[v] = static_cast<graph::VertexId>(v);
+  }
+  const auto order = cpu::epoch_order(all, 1, 0);
+  const std::int64_t batch_size = state.range(2);
+  const std::int64_t batches = cpu::num_batches(graph.num_vertices(), batch_size);
+  std::int64_t edges = 0;
+  std::int64_t next = 0;
+  for (auto _ : state) {
+    const auto seeds = cpu::batch_seeds(order, batch_size, next);
+    const auto batch = sampler.sample({1, 0, static_cast<std::uint64_t>(next)}, seeds.data(),
+                                      static_cast<std::int64_t>(seeds.size()));
+    for (const auto& block : batch.blocks) {
+      edges += block.num_edges;
+    }
+    next = (next + 1) % batches;
+  }
+  state.counters["edges_per_s"] = benchmark::Counter(static_cast<double>(edges), benchmark::Counter::kIsRate);
+}
+BENCHMARK(sample)
+    ->ArgNames({"over_link", "scale", "batch"})
+    ->ArgsProduct({{0, 1}, {20, 24}, {1024, 8192}})
+    ->UseRealTime();
+
+}  // namespace
+}  // namespace gnomon::kernels::cuda
