@@ -25,6 +25,7 @@ struct AcceleratorFacts {
   double memory_bytes = 0;                  ///< that training may use
   double memory_bandwidth_bytes_per_s = 0;  ///< of a copy within it, read and written bytes together
   double link_bandwidth_bytes_per_s = 0;    ///< of a copy from pinned host memory
+  double peak_bytes = 0;                    ///< of its memory, that anything took so far
 };
 
 /// The device's side of the stages, where the device is not the host itself: memory of its own, and work that
@@ -54,6 +55,11 @@ class Accelerator {
 
   virtual AcceleratorFacts measure() = 0;
 };
+
+/// Where tensors lie that are trained there.
+inline c10::Device device_of(const DeviceOptions& options) {
+  return options.gpu ? c10::Device(c10::kCUDA, 0) : c10::Device(c10::kCPU);
+}
 
 /// The GPU, with the graph's data where the plan wants it; `placed` must outlive it. `progress` is told how
 /// far caches are filled. Throws base::InputError when there is none, and for jobs that draw by weight by a

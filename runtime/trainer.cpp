@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "runtime/accelerator.h"
 #include "runtime/checkpoint.h"
 #include "runtime/host_machine.h"
 #include "runtime/inference.h"
@@ -122,7 +123,7 @@ Training::Training(const graph::Graph& graph, const TrainOptions& options)
     : graph_(graph),
       options_(options),
       plan_(options.replay.empty() ? options.plan : in_order(options.plan)),
-      learner_(options.job, graph.features.columns, graph.num_classes),
+      learner_(options.job, graph.features.columns, graph.num_classes, device_of(options.device)),
       stages_(
           graph, options.job, plan_,
           [this](const TensorBatch& data, std::int64_t batch) { learn(data, batch); }, options.device,

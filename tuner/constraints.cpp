@@ -39,7 +39,10 @@ Constraint exact_only() {
           true};
 }
 
-Constraint runnable_only() { return {"plans that the runtime executes", plan::why_simulated_only, true}; }
+Constraint runnable_only(bool host_device) {
+  return {"plans that the runtime executes",
+          [host_device](const Plan& plan) { return plan::why_simulated_only(plan, host_device); }, true};
+}
 
 Constraint fits_memory(const profiles::Profile& profile, const MemoryLimits& limits) {
   return {"plans that fit into memory",

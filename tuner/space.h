@@ -41,7 +41,7 @@ struct Constraint {
 /// Plans that train the same mini-batches as every other exact plan.
 Constraint exact_only();
 /// Plans that the runtime can execute.
-Constraint runnable_only();
+Constraint runnable_only(bool host_device = true);
 
 /// Limits of memory at the peak of an epoch.
 struct MemoryLimits {

@@ -4,13 +4,13 @@
 #include <memory>
 
 #include "apps/commands/commands.h"
+#include "apps/compute/device_flags.h"
 #include "apps/compute/validation.h"
 #include "apps/format.h"
 #include "apps/open_data.h"
 #include "apps/output.h"
 #include "apps/tuning.h"
 #include "base/error.h"
-#include "base/usable.h"
 #include "profiles/profile.h"
 
 namespace gnomon::apps {
@@ -22,6 +22,7 @@ struct Options {
   std::vector<std::string> plans;
   std::string correct;
   int epochs = 3;
+  DeviceFlags device;
   bool json = false;
 };
 
@@ -44,8 +45,9 @@ void check_fits(const Options& options, const profiles::Profile& profile, const 
 }
 
 void validate(const Options& options) {
-  const plan::Cores cores{base::usable_cores(), true};
   auto profile = profiles::read_profile(options.profile);
+  const auto device = device_of(options.device);
+  const auto cores = cores_with(device);
   std::vector<plan::Plan> plans;
   for (const auto& name : options.plans) {
     plans.push_back(plan::resolve(plan::find_plan(name), cores, name));
@@ -55,7 +57,7 @@ void validate(const Options& options) {
   }
   const auto graph = open_training_data(options.data, profile.workload.job);
   check_fits(options, profile, graph, cores);
-  const auto results = validate_plans(graph, profile, plans, options.epochs);
+  const auto results = validate_plans(graph, profile, plans, options.epochs, device);
   const auto before = corrections_text(profile.corrections);
   if (!options.correct.empty()) {
     profile.corrections = corrections_by(results, profile);
@@ -82,6 +84,7 @@ Action add_validate(CLI::App& app) {
                  "Presets or plan files, separated by commas; at least eight when not given")
       ->delimiter(',')
       ->allow_extra_args(false);
+  add_device_flags(app, options->device);
   app.add_option("--epochs", options->epochs, "Epochs of each plan; the median counts")
       ->check(CLI::Range(1, 1000));
   app.add_option(

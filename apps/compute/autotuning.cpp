@@ -123,6 +123,7 @@ class Autotuner {
                     verification_->is_over() ? "" : ", and others by turns until the fastest is found"));
     TrainingRun run{request_.data, request_.files, request_.job, verification_->best(), false, {},
                     request_.json};
+    run.device = device_of(request_.measure.device);
     run.next_stretch = [this](std::int64_t left) { return verification_->next_stretch(left); };
     run.on_stretch = [this](const runtime::StretchReport& report) {
       const bool was_over = verification_->is_over();
@@ -195,6 +196,7 @@ void add_measure_flags(CLI::App& app, MeasureFlags& flags) {
       ->check(CLI::Range(1e-6, 1.0));
   app.add_option("--time-limit", flags.time_limit_s, "Seconds the measurements may take")
       ->check(CLI::Range(0.1, 1e6));
+  add_device_flags(app, flags.device);
 }
 
 profiles::Profile measure_with_bar(const graph::Graph& graph, const plan::Job& job,
@@ -205,6 +207,7 @@ profiles::Profile measure_with_bar(const graph::Graph& graph, const plan::Job& j
   options.time_limit_s = flags.time_limit_s;
   options.progress = bar.progress();
   options.stop = &stop_on_interrupt();
+  options.device = device_of(flags.device);
   return profiles::measure(graph, job, options);
 }
 

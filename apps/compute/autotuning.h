@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
+#include "apps/compute/device_flags.h"
 #include "apps/run_directory.h"
 #include "graph/graph.h"
 #include "plan/job.h"
@@ -14,9 +15,10 @@ namespace gnomon::apps {
 struct MeasureFlags {
   double interval = 0.02;
   double time_limit_s = 20;
+  DeviceFlags device;
 };
 
-/// Declares --interval and --time-limit.
+/// Declares --interval, --time-limit and those of the device.
 void add_measure_flags(CLI::App& app, MeasureFlags& flags);
 
 /// Measures with a progress bar; Ctrl-C throws Interrupted.

@@ -51,7 +51,7 @@ bool does_the_same(Plan a, const Plan& b) {
 }  // namespace
 
 std::vector<Plan> plans_to_validate(const plan::Cores& cores) {
-  auto wanted = plan::runnable_presets();
+  auto wanted = plan::runnable_presets(cores.host_device);
   for (auto& variant : variants(cores)) {
     wanted.push_back(std::move(variant));
   }
@@ -67,7 +67,8 @@ std::vector<Plan> plans_to_validate(const plan::Cores& cores) {
 }
 
 std::vector<Validated> validate_plans(const graph::Graph& graph, const profiles::Profile& profile,
-                                      const std::vector<Plan>& plans, int rounds) {
+                                      const std::vector<Plan>& plans, int rounds,
+                                      const runtime::DeviceOptions& device) {
   ProgressBar bar;
   sim::Simulator simulator;
   std::vector<Validated> results;
@@ -83,6 +84,7 @@ std::vector<Validated> validate_plans(const graph::Graph& graph, const profiles:
       profiles::EpochOptions options;
       options.epoch = round;
       options.stop = &stop;
+      options.device = device;
       options.progress = [&, number = &result - results.data()](std::string_view, std::int64_t done,
                                                                 std::int64_t total) {
         const auto what =

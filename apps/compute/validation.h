@@ -6,6 +6,7 @@
 #include "graph/graph.h"
 #include "plan/plan.h"
 #include "profiles/profile.h"
+#include "runtime/device_options.h"
 #include "schedule/machine.h"
 #include "schedule/timeline.h"
 
@@ -32,7 +33,8 @@ std::vector<plan::Plan> plans_to_validate(const plan::Cores& cores);
 /// Predicts each plan, then runs `rounds` epochs of each for real, plan after plan in every round so that a
 /// machine that drifts drifts for all. Shows a progress bar; Ctrl-C throws Interrupted.
 std::vector<Validated> validate_plans(const graph::Graph& graph, const profiles::Profile& profile,
-                                      const std::vector<plan::Plan>& plans, int rounds);
+                                      const std::vector<plan::Plan>& plans, int rounds,
+                                      const runtime::DeviceOptions& device);
 
 /// By how much the runs' stages differed from what was predicted of them.
 profiles::Corrections corrections_by(const std::vector<Validated>& results, const profiles::Profile& profile);

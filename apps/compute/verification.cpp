@@ -32,7 +32,7 @@ double predicted_s(sim::Simulator& simulator, const profiles::Profile& profile, 
 std::vector<tuner::Entrant> entrants_of(const Tuning& tuning, const profiles::Profile& profile,
                                         sim::Simulator& simulator) {
   std::vector<tuner::Entrant> entrants;
-  for (const auto& plan : plans_to_verify(tuning)) {
+  for (const auto& plan : plans_to_verify(tuning, profiles::cores_of(profile).host_device)) {
     entrants.push_back({plan, predicted_s(simulator, profile, plan, profile.workload.batches), 0});
   }
   std::stable_sort(entrants.begin(), entrants.end(),
@@ -81,14 +81,14 @@ double relative_error(const std::vector<schedule::StageSpan>& timeline) {
 
 }  // namespace
 
-std::vector<plan::Plan> plans_to_verify(const Tuning& tuning) {
+std::vector<plan::Plan> plans_to_verify(const Tuning& tuning, bool host_device) {
   std::vector<tuner::Candidate> chosen;
   std::set<decltype(essence_of(plan::Plan{}))> seen;
   const auto choose = [&](std::vector<tuner::Candidate> candidates) {
     std::stable_sort(candidates.begin(), candidates.end(), tuner::is_better);
     for (const auto& candidate : candidates) {
       if (std::isfinite(candidate.prediction.epoch_s) && plan::trains_in_order(candidate.plan) &&
-          plan::why_simulated_only(candidate.plan).empty() &&
+          plan::why_simulated_only(candidate.plan, host_device).empty() &&
           seen.insert(essence_of(candidate.plan)).second) {
         chosen.push_back(candidate);
       }

@@ -95,15 +95,22 @@ struct Copy {
   }
 };
 
-/// How many each destination draws; 0 behind the last one.
-struct CountDraws {
+/// Finds each destination's list, which may lie behind the link: the passes to come read it from here. Counts
+/// how many are drawn of it; 0 behind the last destination.
+struct FindLists {
   Topology topology;
   const std::int64_t* vertices;
   const std::int64_t* known;
   int fanout;
+  List* lists;
   std::int64_t* counts;
   constexpr void operator()(std::int64_t i) const {
-    counts[i] = i < *known ? drawn_of(topology.neighbours(vertices[i]).degree, fanout) : 0;
+    if (i < *known) {
+      lists[i] = topology.neighbours(vertices[i]);
+      counts[i] = drawn_of(lists[i].degree, fanout);
+    } else {
+      counts[i] = 0;
+    }
   }
 };
 
@@ -111,8 +118,8 @@ struct CountDraws {
 struct DrawPositions {
   BatchKey key;
   std::uint32_t hop;
-  Topology topology;
   const std::int64_t* vertices;
+  const List* lists;
   const std::int64_t* known;
   int fanout;
   const std::int64_t* indptr;
@@ -124,7 +131,7 @@ struct DrawPositions {
     }
     const std::int64_t begin = indptr[i];
     const std::int64_t count = indptr[i + 1] - begin;
-    const std::int64_t degree = topology.neighbours(vertices[i]).degree;
+    const std::int64_t degree = lists[i].degree;
     if (degree > count) {
       draw_positions(key, hop, vertices[i], degree, fanout, positions + begin);
     }
@@ -141,9 +148,8 @@ struct DrawPositions {
 /// all neighbours are taken.
 template <class Atomics>
 struct EnterNeighbours {
-  Topology topology;
   IdTable table;
-  const std::int64_t* vertices;
+  const List* lists;
   const std::int64_t* known;
   const std::int64_t* indptr;
   const std::int64_t* positions;
@@ -155,8 +161,7 @@ struct EnterNeighbours {
     }
     const std::int64_t owner = positions == nullptr ? row_of(indptr, *known, edge) : owners[edge];
     const std::int64_t position = positions == nullptr ? edge - indptr[owner] : positions[edge];
-    const std::int64_t neighbour = topology.neighbours(vertices[owner])[position];
-    const std::uint32_t slot = slot_of<Atomics>(table, neighbour);
+    const std::uint32_t slot = slot_of<Atomics>(table, lists[owner][position]);
     Atomics::min(table.values + slot, pending + static_cast<std::uint32_t>(edge));
     edge_slots[edge] = slot;
   }
@@ -341,8 +346,9 @@ std::int64_t Sampler<Executor>::sample_hop(const BatchKey& key, std::int32_t hop
   const std::int64_t* known = sizes_.data + hop;
   Block block;
   block.indptr = make_array<std::int64_t>(executor_, most_destinations + 1);
-  executor_.for_each(most_destinations + 1,
-                     passes::CountDraws{topology_, batch.vertices.data, known, fanout, block.indptr.data});
+  make_room(executor_, lists_, most_destinations);
+  executor_.for_each(most_destinations + 1, passes::FindLists{topology_, batch.vertices.data, known, fanout,
+                                                              lists_.data, block.indptr.data});
   executor_.exclusive_sum(block.indptr.data, most_destinations + 1);
   const std::int64_t edges = most_edges(most_destinations, fanout, block.indptr.data);
   const std::int64_t most_vertices =
@@ -354,14 +360,14 @@ std::int64_t Sampler<Executor>::sample_hop(const BatchKey& key, std::int32_t hop
     make_room(executor_, owners_, edges);
     executor_.for_each(
         most_destinations,
-        passes::DrawPositions{key, static_cast<std::uint32_t>(hop), topology_, batch.vertices.data, known,
+        passes::DrawPositions{key, static_cast<std::uint32_t>(hop), batch.vertices.data, lists_.data, known,
                               fanout, block.indptr.data, positions_.data, owners_.data});
   }
   make_room(executor_, edge_slots_, edges);
   make_room(executor_, ranks_, edges + 1);
   executor_.for_each(edges,
-                     passes::EnterNeighbours<Atomics>{topology_, table_, batch.vertices.data, known,
-                                                      block.indptr.data, draws ? positions_.data : nullptr,
+                     passes::EnterNeighbours<Atomics>{table_, lists_.data, known, block.indptr.data,
+                                                      draws ? positions_.data : nullptr,
                                                       draws ? owners_.data : nullptr, edge_slots_.data});
   number_sources(hop, edges, block, batch);
   batch.blocks.push_back(std::move(block));

@@ -82,6 +82,7 @@ class Sampler {
   Array<std::int64_t> keys_;
   Array<std::uint32_t> values_;
   IdTable table_;
+  Array<List> lists_;                ///< of each destination of a hop
   Array<std::uint32_t> slots_;       ///< in the table, of each vertex
   Array<std::uint32_t> edge_slots_;  ///< of each edge of a hop
   Array<std::int64_t> positions_;    ///< that were drawn, of each edge

@@ -21,14 +21,17 @@ plan::Plan bench_plan(int workers) {
 
 }  // namespace
 
-Bench::Bench(const graph::Graph& graph, const plan::Job& job, int workers)
+Bench::Bench(const graph::Graph& graph, const plan::Job& job, int workers,
+             const runtime::DeviceOptions& device)
     : plan_(bench_plan(workers)),
-      learner_(job, graph.features.columns, graph.num_classes),
-      stages_(graph, job, plan_,
-              [this](const runtime::TensorBatch& data, std::int64_t batch) {
-                const runtime::AtenThreads threads(plan_.device_threads);
-                learner_.step(data, epoch_, batch);
-              }),
+      learner_(job, graph.features.columns, graph.num_classes, runtime::device_of(device)),
+      stages_(
+          graph, job, plan_,
+          [this](const runtime::TensorBatch& data, std::int64_t batch) {
+            const runtime::AtenThreads threads(plan_.device_threads);
+            learner_.step(data, epoch_, batch);
+          },
+          device),
       machine_(workers, stages_.work()) {}
 
 void Bench::share_batches(int worker_threads) {

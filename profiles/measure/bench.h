@@ -18,7 +18,8 @@ namespace gnomon::profiles {
 /// memory that nobody has written to before is slow.
 class Bench {
  public:
-  Bench(const graph::Graph& graph, const plan::Job& job, int workers);
+  Bench(const graph::Graph& graph, const plan::Job& job, int workers,
+        const runtime::DeviceOptions& device = {});
 
   /// Lets so many threads share each of the workers' mini-batches to come.
   void share_batches(int worker_threads);
@@ -41,6 +42,9 @@ class Bench {
   /// Starts all at once, stages of one lane one behind the other, and returns the spans of each when all are
   /// done.
   std::vector<std::vector<schedule::StageSpan>> together(std::span<const Work> works);
+
+  /// The GPU, when the bench has one.
+  runtime::Accelerator* accelerator() const { return stages_.accelerator(); }
 
   runtime::BatchSize device_slot_size(std::int64_t position) const {
     return stages_.device_slot_size(position);

@@ -17,15 +17,19 @@ namespace gnomon::profiles {
 
 MeasuredEpoch measure_epoch(const graph::Graph& graph, const plan::Job& job, const plan::Plan& plan,
                             const EpochOptions& options) {
-  runtime::Learner learner(job, graph.features.columns, graph.num_classes);
+  runtime::Learner learner(job, graph.features.columns, graph.num_classes,
+                           runtime::device_of(options.device));
   std::int64_t trained = 0;
   std::int64_t wanted = 0;
-  runtime::Stages stages(graph, job, plan, [&](const runtime::TensorBatch& data, std::int64_t batch) {
-    throw_if_stopped(options.stop);
-    const runtime::AtenThreads threads(plan.device_threads);
-    learner.step(data, options.epoch, batch);
-    base::report(options.progress, plan.name, ++trained, wanted);
-  });
+  runtime::Stages stages(
+      graph, job, plan,
+      [&](const runtime::TensorBatch& data, std::int64_t batch) {
+        throw_if_stopped(options.stop);
+        const runtime::AtenThreads threads(plan.device_threads);
+        learner.step(data, options.epoch, batch);
+        base::report(options.progress, plan.name, ++trained, wanted);
+      },
+      options.device);
   const std::int64_t all =
       options.most_batches > 0 ? std::min(options.most_batches, stages.batches()) : stages.batches();
   const std::int64_t warm_up = std::min(options.warm_up_batches, all);
@@ -34,7 +38,8 @@ MeasuredEpoch measure_epoch(const graph::Graph& graph, const plan::Job& job, con
     std::vector<std::int64_t> order(static_cast<std::size_t>(batches));
     std::iota(order.begin(), order.end(), 0);
     stages.begin_epoch(options.epoch, order);
-    runtime::HostMachine machine(plan.workers, stages.work(), runtime::worker_cores(plan));
+    runtime::HostMachine machine(plan.workers, stages.work(), runtime::worker_cores(plan),
+                                 plan.prepares_beside_training());
     schedule::TracedMachine traced(machine);
     const double seconds = schedule::run_epoch(plan, batches, traced).seconds();
     return MeasuredEpoch{seconds, traced.timeline()};

@@ -8,6 +8,7 @@
 #include "graph/graph.h"
 #include "plan/job.h"
 #include "plan/plan.h"
+#include "runtime/device_options.h"
 #include "schedule/machine.h"
 
 namespace gnomon::profiles {
@@ -18,6 +19,7 @@ struct EpochOptions {
   std::int64_t warm_up_batches = 12;        ///< trained before the clock starts: slots, caches, allocators
   base::Progress progress = {};             ///< mini-batches trained
   const std::atomic<bool>* stop = nullptr;  ///< set from outside: throws base::Interrupted
+  runtime::DeviceOptions device = {};       ///< what trains
 };
 
 struct MeasuredEpoch {

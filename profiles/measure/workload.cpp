@@ -4,6 +4,7 @@
 #include <array>
 #include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "base/cores.h"
@@ -81,8 +82,9 @@ struct Measured {
 /// Runs rounds of measurements; see measure().
 class Rounds {
  public:
-  Rounds(const graph::Graph& graph, const plan::Job& job, int cores, const std::atomic<bool>* stop)
-      : cores_(cores), stop_(stop), bench_(graph, job, 1) {
+  Rounds(const graph::Graph& graph, const plan::Job& job, int cores, const runtime::DeviceOptions& device,
+         const std::atomic<bool>* stop)
+      : cores_(cores), stop_(stop), bench_(graph, job, 1, device) {
     for (const int count : doubling(cores)) {
       if (count > 1) {
         benches_.emplace(count, std::make_unique<Bench>(graph, job, count));
@@ -101,7 +103,7 @@ class Rounds {
       if (!out_of_time()) {
         measure_workers(measured, epoch, *bench, count);
       }
-      if (!out_of_time()) {
+      if (!out_of_time() && accelerator() == nullptr) {
         measure_threads(measured, epoch, count);
       }
       if (!out_of_time()) {
@@ -112,6 +114,7 @@ class Rounds {
   }
 
   std::int64_t batches() const { return bench_.batches(); }
+  runtime::Accelerator* accelerator() const { return bench_.accelerator(); }
 
  private:
   std::vector<std::int64_t> next_batches(std::int64_t count) {
@@ -323,6 +326,20 @@ WorkloadProfile describe(const graph::Graph& graph, const plan::Job& job, std::i
   return workload;
 }
 
+/// A GPU that prepares a batch reads over the link all the while.
+void fill(Profile& profile, const runtime::AcceleratorFacts& gpu) {
+  auto& device = profile.machine.device;
+  device.kind = DeviceKind::cuda;
+  device.name = gpu.name;
+  device.memory_bytes = gpu.memory_bytes;
+  device.memory_bandwidth_bytes_per_s = gpu.memory_bandwidth_bytes_per_s;
+  profile.machine.link.bandwidth_bytes_per_s = gpu.link_bandwidth_bytes_per_s;
+  auto& workload = profile.workload;
+  workload.device_batch_link_s = workload.device_batch.mean_s;
+  workload.parts.device_sample_link_s = workload.parts.device_sample_s;
+  workload.parts.activation_bytes = std::max(0.0, gpu.peak_bytes - workload.batch_bytes);
+}
+
 /// The first round warms caches, slots and allocators up and is not counted, unless it took so long that
 /// there is hardly time for another.
 void run_rounds(Rounds& rounds, Measured& measured, const StopRule& rule, const Stopwatch& watch,
@@ -356,11 +373,15 @@ Profile measure(const graph::Graph& graph, const plan::Job& job, const MeasureOp
   StopRule rule{.asked_interval = options.asked_interval, .time_limit_s = options.time_limit_s};
 
   Measured measured;
+  std::optional<runtime::AcceleratorFacts> gpu_facts;
   rule.time_limit_s *= 1 - 2 * bandwidth_share - access_share - disk_share;
   {
-    Rounds rounds(graph, job, base::usable_cores(), options.stop);
+    Rounds rounds(graph, job, base::usable_cores(), options.device, options.stop);
     profile.workload = describe(graph, job, rounds.batches());
     run_rounds(rounds, measured, rule, watch, options.progress);
+    if (auto* gpu = rounds.accelerator()) {
+      gpu_facts = gpu->measure();
+    }
   }
   fill(profile.workload, measured, rule);
   base::report(options.progress, "counting accesses", 0, 0);
@@ -373,6 +394,9 @@ Profile measure(const graph::Graph& graph, const plan::Job& job, const MeasureOp
                                      .stop = options.stop,
                                      .progress = options.progress},
                                     converged);
+  if (gpu_facts) {
+    fill(profile, *gpu_facts);
+  }
   if (!graph.directory.empty()) {
     profile.machine.disk =
         measure_disk(graph.directory / "features.npy", disk_share * options.time_limit_s, options.stop);

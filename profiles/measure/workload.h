@@ -6,6 +6,7 @@
 #include "graph/graph.h"
 #include "plan/job.h"
 #include "profiles/profile.h"
+#include "runtime/device_options.h"
 
 namespace gnomon::profiles {
 
@@ -14,6 +15,7 @@ struct MeasureOptions {
   double time_limit_s = 20;      ///< of everything; what runs when it is over is finished
   base::Progress progress = {};
   const std::atomic<bool>* stop = nullptr;  ///< set from outside: throws base::Interrupted
+  runtime::DeviceOptions device = {};       ///< what trains
 };
 
 /// Measures this machine and what a job's stages take on it, with a model of its own that is thrown away: no

@@ -26,11 +26,6 @@ using c10::cuda::CUDAStream;
 using c10::cuda::CUDAStreamGuard;
 using kernels::cuda::check;
 
-/// A tensor's copy on the current stream of the device.
-at::Tensor on_device(const at::Tensor& host, c10::Device device) {
-  return host.to(device, host.scalar_type(), /*non_blocking=*/true, /*copy=*/true);
-}
-
 double seconds_of(const CUDAStream& stream, const std::function<void()>& act) {
   stream.synchronize();
   const auto begin = std::chrono::steady_clock::now();
@@ -72,7 +67,7 @@ Gpu::~Gpu() {
   (void)cudaDeviceSynchronize();  // nothing reads what is given back now
 }
 
-c10::Device Gpu::device() const { return {c10::kCUDA, 0}; }
+c10::Device Gpu::device() const { return device_of(options_); }
 
 std::pmr::memory_resource* Gpu::host_memory() { return pinned_memory(); }
 
@@ -113,14 +108,7 @@ DeviceBatch Gpu::copy(const BatchData& data) {
   DeviceBatch batch;
   with_memory("copying a mini-batch", plan_, [&] {
     const CUDAStreamGuard guard(copy_stream_);
-    const auto host = view_of(data);
-    batch.tensors.features = on_device(host.features, device());
-    batch.tensors.labels = on_device(host.labels, device());
-    batch.tensors.degrees = on_device(host.degrees, device());
-    for (const auto& block : host.blocks) {
-      batch.tensors.blocks.push_back(std::make_shared<kernels::autograd::SparseBlock>(
-          block->num_sources(), on_device(block->indptr(), device()), on_device(block->indices(), device())));
-    }
+    batch.tensors = on_device(view_of(data), device());
     copy_stream_.synchronize();
   });
   batch.num_vertices = std::ssize(data.batch.vertices);
@@ -250,6 +238,7 @@ double Gpu::seconds_to_prepare(const CacheContent& content, CacheUse& use) {
 
 AcceleratorFacts Gpu::measure() {
   constexpr std::size_t bytes = std::size_t{64} << 20;
+  const MemoryUse memory = memory_use(0, options_.most_bytes);  // before what is measured takes some
   const CUDAStreamGuard guard(copy_stream_);
   cudaDeviceProp properties{};
   check(cudaGetDeviceProperties(&properties, 0), "asking for the device's properties");
@@ -261,7 +250,8 @@ AcceleratorFacts Gpu::measure() {
   const auto second = executor.allocate(bytes);
   AcceleratorFacts facts;
   facts.name = properties.name;
-  facts.memory_bytes = static_cast<double>(memory_use(0, options_.most_bytes).usable_bytes);
+  facts.memory_bytes = static_cast<double>(memory.usable_bytes);
+  facts.peak_bytes = static_cast<double>(memory.peak_bytes);
   facts.link_bandwidth_bytes_per_s =
       bandwidth(copy_stream_, bytes, [&] { executor.upload(first.get(), host, bytes); });
   facts.memory_bandwidth_bytes_per_s =

@@ -17,6 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using base::Json;
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::StartsWith;
 
@@ -278,6 +279,20 @@ TEST_F(ComputeCommands, TrainRefusesWhatOnlyTheSimulatorRuns) {
       outcome.error,
       "gnomon train: plan \"gnnlab\": simulated only: the runtime does not execute schedule \"factored\" "
       "yet\n");
+}
+
+TEST_F(ComputeCommands, AGpuThatIsNotThereIsRefused) {
+  for (const char* command : {"train", "autotune", "profile"}) {
+    const auto outcome = run(with_job({command, "tiny", "--device", "gpu"}));
+    if (outcome.code == 0) {
+      GTEST_SKIP() << "there is one";
+    }
+    EXPECT_EQ(outcome.code, 2) << command;
+    EXPECT_THAT(outcome.error, StartsWith(std::string("gnomon ") + command + ": --device gpu: "));
+    EXPECT_THAT(outcome.error, EndsWith("; use --device cpu\n"));
+  }
+  const auto outcome = run(with_job({"train", "tiny", "--device", "auto", "--epochs", "1"}));
+  EXPECT_EQ(outcome.code, 0) << outcome.error;
 }
 
 TEST_F(ComputeCommands, AutotunePrintsOneDocument) {
