@@ -3,7 +3,7 @@
 #include <filesystem>
 
 #include "base/error.h"
-#include "runtime/stages.h"
+#include "runtime/placement.h"
 
 namespace gnomon::apps {
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/cores.h"
+#include "base/error.h"
 #include "base/interleave.h"
 #include "base/usable.h"
 #include "kernels/cpu/huge_array.h"
@@ -36,6 +37,14 @@ bool can_copy_features(const graph::Graph& graph) {
 }
 
 }  // namespace
+
+kernels::cpu::Draws draws_of(const graph::Graph& graph, const plan::Job& job) {
+  if (job.weighted && graph.edge_weights.empty() && graph.num_edges() > 0) {
+    throw base::InputError("job: weighted",
+                           "graph \"" + graph.name + "\" has no edge weights; import it with --edge-weights");
+  }
+  return job.weighted ? kernels::cpu::Draws::by_weight : kernels::cpu::Draws::uniform;
+}
 
 std::vector<std::vector<int>> thread_cores(const plan::Plan& plan) {
   std::vector<std::vector<int>> cores(static_cast<std::size_t>(std::max(1, plan.workers)));

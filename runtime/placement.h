@@ -4,6 +4,7 @@
 
 #include "graph/graph.h"
 #include "kernels/cpu/topology.h"
+#include "plan/job.h"
 #include "plan/plan.h"
 
 namespace gnomon::runtime {
@@ -22,6 +23,9 @@ struct PlacedGraph {
   graph::Graph graph;
   kernels::cpu::Topology topology;
 };
+
+/// How the job draws neighbours. Throws base::InputError when that needs weights and the graph has none.
+kernels::cpu::Draws draws_of(const graph::Graph& graph, const plan::Job& job);
 
 /// `draws`: what the structure is for. `nodes`: base::memory_nodes(). Throws base::Failure when the system
 /// refuses.

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/error.h"
 #include "base/interleave.h"
 #include "kernels/cpu/epoch_order.h"
 #include "runtime/tensor_batch.h"
@@ -30,14 +29,6 @@ void Stages::Pool::give(Slot slot) {
 void Stages::Pool::drop_all() {
   const std::lock_guard lock(mutex_);
   free_.clear();
-}
-
-kernels::cpu::Draws draws_of(const graph::Graph& graph, const plan::Job& job) {
-  if (job.weighted && graph.edge_weights.empty() && graph.num_edges() > 0) {
-    throw base::InputError("job: weighted",
-                           "graph \"" + graph.name + "\" has no edge weights; import it with --edge-weights");
-  }
-  return job.weighted ? kernels::cpu::Draws::by_weight : kernels::cpu::Draws::uniform;
 }
 
 Stages::Stages(const graph::Graph& graph, plan::Job job, const plan::Plan& plan, Learn learn,

@@ -19,9 +19,6 @@
 
 namespace gnomon::runtime {
 
-/// How the job draws neighbours. Throws base::InputError when that needs weights and the graph has none.
-kernels::cpu::Draws draws_of(const graph::Graph& graph, const plan::Job& job);
-
 /// How large a mini-batch is.
 struct BatchSize {
   std::int64_t vertices = 0;
