@@ -55,6 +55,9 @@ void check_stretch(const Stretch& stretch, std::int64_t left, bool host_device) 
 }
 
 void check_options(const graph::Graph& graph, const TrainOptions& options) {
+  if (const auto why = options.device.gpu ? why_no_gpu() : ""; !why.empty()) {
+    throw base::InputError("GPU", why);
+  }
   graph::validate(graph, true);
   plan::check(options.job, "job");
   draws_of(graph, options.job);
