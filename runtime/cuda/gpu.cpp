@@ -26,6 +26,15 @@ using c10::cuda::CUDAStream;
 using c10::cuda::CUDAStreamGuard;
 using kernels::cuda::check;
 
+void check_draws(const plan::Job& job, const plan::Plan& plan) {
+  if (job.weighted && plan.uses_device_route()) {
+    throw base::InputError("job: weighted",
+                           "the GPU does not draw by weight yet; use a plan of route \"cpu\"");
+  }
+}
+
+bool reads_cache(const plan::Plan& plan) { return plan.cache.is_used() && plan.uses_device_route(); }
+
 double seconds_of(const CUDAStream& stream, const std::function<void()>& act) {
   stream.synchronize();
   const auto begin = std::chrono::steady_clock::now();
@@ -57,9 +66,10 @@ Gpu::Gpu(const PlacedGraph& placed, const plan::Job& job, const plan::Plan& plan
       prepare_stream_(c10::cuda::getStreamFromPool(false, 0)),
       train_stream_(plan.prepares_beside_training() ? c10::cuda::getStreamFromPool(true, 0)
                                                     : prepare_stream_) {
+  check_draws(job, plan);
   at::globalContext().lazyInitDevice(c10::kCUDA);  // its allocator serves us before any tensor's operation
   limit_memory(0, options_.most_bytes);
-  is_cache_due_ = plan_.cache.is_used();
+  is_cache_due_ = reads_cache(plan_);
 }
 
 Gpu::~Gpu() {
@@ -82,7 +92,7 @@ void Gpu::take_plan(const plan::Plan& plan) {
   plan_ = plan;
   if (new_cache || new_reads) {
     maker_.reset();
-    is_cache_due_ = plan_.cache.is_used();
+    is_cache_due_ = reads_cache(plan_);
   }
 }
 
@@ -91,10 +101,7 @@ void Gpu::open_maker() {
   if (maker_) {
     return;
   }
-  if (job_.weighted) {
-    throw base::InputError("job: weighted",
-                           "the GPU does not draw by weight yet; use a plan of route \"cpu\"");
-  }
+  check_draws(job_, plan_);
   const double share = plan_.prepares_beside_training() ? plan_.prepare_share : 1;
   executor_ = std::make_unique<kernels::cuda::Executor>(prepare_stream_.stream(),
                                                         allocate_on(prepare_stream_), share);
