@@ -44,13 +44,13 @@ TEST(Quick, ArithmeticAgreesWithSimGrid) {
   }
 }
 
-TEST(Quick, AgreesWithFullDetailOnAThousandRandomPlans) {
+TEST(Quick, AgreesWithFullDetailOnThousandsOfRandomPlans) {
   // Within 0.1 %. Some schedules of several devices hang on which of two stages that end at one date is seen
-  // first, which rounding decides: one in thousands differs by more.
+  // first, which rounding decides: of 15,000 plans three differ by more, two of them among these.
   int misses = 0;
   std::mt19937_64 random(seed + 1);
   Simulator simulator;
-  for (int round = 0; round < 1000; ++round) {
+  for (int round = 0; round < 3000; ++round) {
     const Case given = random_case(random);
     SCOPED_TRACE("seed " + std::to_string(seed + 1) + " round " + std::to_string(round) + " " +
                  given.plan.name);
@@ -64,7 +64,7 @@ TEST(Quick, AgreesWithFullDetailOnAThousandRandomPlans) {
     EXPECT_NEAR(static_cast<double>(quick.cpu_batches), static_cast<double>(full.cpu_batches), 12);
     EXPECT_EQ(quick.lower_bound_s, full.lower_bound_s);
   }
-  EXPECT_LE(misses, 1);
+  EXPECT_LE(misses, 2);
 }
 
 }  // namespace
