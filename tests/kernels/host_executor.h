@@ -81,7 +81,11 @@ class HostExecutor {
     std::exclusive_scan(values, values + count, values, T{0});
   }
 
-  void fill(void* memory, int byte, std::size_t bytes) { std::memset(memory, byte, bytes); }
+  void fill(void* memory, int byte, std::size_t bytes) {
+    if (bytes > 0) {
+      std::memset(memory, byte, bytes);
+    }
+  }
   void upload(void* to_device, const void* from_host, std::size_t bytes) {
     copy(to_device, from_host, bytes);
   }
