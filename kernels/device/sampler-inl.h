@@ -351,8 +351,9 @@ std::int64_t Sampler<Executor>::sample_hop(const BatchKey& key, std::int32_t hop
                                                               lists_.data, block.indptr.data});
   executor_.exclusive_sum(block.indptr.data, most_destinations + 1);
   const std::int64_t edges = most_edges(most_destinations, fanout, block.indptr.data);
+  // A seed that comes twice, which is refused in the end, is counted twice until then.
   const std::int64_t most_vertices =
-      std::max(most_destinations, std::min(most_destinations + edges, topology_.num_vertices));
+      std::min(most_destinations + edges, topology_.num_vertices + batch.num_seeds);
   make_room_for(most_vertices, hop, most_destinations, batch);
   const bool draws = fanout >= 0;
   if (draws) {
