@@ -71,10 +71,13 @@ class AtRandom {
   std::mt19937_64 engine_;
 };
 
-/// Pieces a second that so many threads read together; 0 when a read fails.
+/// Pieces a second that so many threads read together; 0 when a read fails, or nothing is left of the file.
 template <class Order>
 double rate(const File& file, std::size_t bytes, int threads, double seconds) {
   const std::uint64_t pieces = file.pieces(bytes);
+  if (pieces == 0) {
+    return 0;
+  }
   std::atomic<std::int64_t> reads = 0;
   std::atomic<bool> failed = false;
   const Stopwatch watch;

@@ -13,10 +13,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A file of so many bytes on the build's disk, removed again.
+/// The running test's own file of so many bytes on the build's disk, removed again. Tests run side by side.
 class Scratch {
  public:
-  explicit Scratch(std::size_t bytes) : path_(fs::path(BINARY_DIR) / "disk_test.bin") {
+  explicit Scratch(std::size_t bytes)
+      : path_(fs::path(BINARY_DIR) /
+              (std::string(testing::UnitTest::GetInstance()->current_test_info()->name()) + ".bin")) {
     std::ofstream(path_, std::ios::binary) << std::string(bytes, 'x');
   }
   ~Scratch() { fs::remove(path_); }
