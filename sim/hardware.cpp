@@ -6,6 +6,7 @@
 #include <exception>
 #include <limits>
 #include <simgrid/s4u.hpp>
+#include <simgrid/simix.hpp>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -130,6 +131,10 @@ struct State {
     double end_s = never_s;  ///< unless it shares; then SimGrid knows
     Pool* pool = nullptr;    ///< none for a device
     bool shares = false;
+    double stretch = 1;  ///< of what is left, where that is not yet told to SimGrid
+
+    bool is_short() const { return pool != nullptr && pool->is_short(); }
+    bool is_outdated() const { return is_short() != shares || stretch != 1; }
   };
 
   double unit_s = 1;  ///< a power of two: dividing by it rounds nothing
@@ -138,10 +143,12 @@ struct State {
   Pool cores, disk;
   std::vector<Pool> links, cliques;
   std::vector<Slot> slots;
-  std::vector<int> busy;                 ///< slots, in no order
-  std::vector<s4u::ActivityPtr> shared;  ///< running executions …
-  std::vector<int> shared_slots;         ///< … and whose they are
+  std::vector<int> busy;                  ///< slots, in no order
+  std::vector<s4u::ActivityPtr> shared;   ///< running executions …
+  std::vector<int> shared_slots;          ///< … and whose they are
+  std::vector<s4u::ActivityPtr> stopped;  ///< which SimGrid looks at once more
   std::vector<int> ended;
+  std::vector<int> outdated;
   int short_pools = 0;
 
   double to_date(double seconds) const { return origin + seconds / unit_s; }
@@ -191,6 +198,7 @@ struct State {
     // SimGrid counts the work of all threads together.
     const double left = execution->get_remaining() / at(shared_slots[position]).work.threads * unit_s;
     execution->cancel();
+    stopped.push_back(execution);
     forget(position);
     return left;
   }
@@ -206,24 +214,37 @@ struct State {
     }
   }
 
-  /// Hands works to SimGrid's solver where they have come to share, and takes them back where they no longer
-  /// do.
+  /// SimGrid's solver takes work where it has come to share, gives it back where it no longer does, and runs
+  /// it anew where its speed has changed.
+  void divide(int slot) {
+    Slot& here = at(slot);
+    const double left_s = here.shares ? stop_slot(slot) * std::exchange(here.stretch, 1) : here.end_s - now_s;
+    here.shares = here.is_short();
+    here.end_s = here.shares ? never_s : now_s + left_s;
+    if (here.shares) {
+      execute(slot, left_s);
+    }
+  }
+
+  /// All at once: an actor that asks for each change would be suspended for each.
   void divide() {
     if (shared.empty() && short_pools == 0) {
       return;
     }
     catch_up();
-    std::sort(busy.begin(), busy.end());
-    for (const int slot : busy) {
-      Slot& here = at(slot);
-      const bool shares = here.pool != nullptr && here.pool->is_short();
-      if (shares && !here.shares) {
-        execute(slot, std::exchange(here.end_s, never_s) - now_s);
-      } else if (!shares && here.shares) {
-        here.end_s = now_s + stop_slot(slot);
-      }
-      here.shares = shares;
+    outdated.clear();
+    std::copy_if(busy.begin(), busy.end(), std::back_inserter(outdated),
+                 [this](int slot) { return at(slot).is_outdated(); });
+    if (outdated.empty()) {
+      return;
     }
+    std::sort(outdated.begin(), outdated.end());
+    stopped.clear();
+    simgrid::kernel::actor::simcall_answered([this] {
+      for (const int slot : outdated) {
+        divide(slot);
+      }
+    });
   }
 
   /// Its place in `busy` is for the caller.
@@ -320,7 +341,7 @@ class SolvedHardware final : public Hardware {
 
   void begin(int slot, const Work& work, double slowdown) override {
     auto* pool = state_.pool_of(work);
-    state_.at(slot) = {work, slowdown, state_.now_s + work.seconds * slowdown, pool, false};
+    state_.at(slot) = {work, slowdown, state_.now_s + work.seconds * slowdown, pool};
     state_.count(pool, work.threads);
     state_.busy.push_back(slot);
   }
@@ -330,7 +351,7 @@ class SolvedHardware final : public Hardware {
     const double ratio = slowdown / here.slowdown;
     here.slowdown = slowdown;
     if (here.shares) {
-      state_.execute(slot, state_.stop_slot(slot) * ratio);
+      here.stretch *= ratio;
     } else {
       here.end_s = state_.now_s + (here.end_s - state_.now_s) * ratio;
     }
