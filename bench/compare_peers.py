@@ -28,18 +28,10 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent / "peers"))
-from harness import FILES, Peer, dgl_environment, machine, pyg_environment, pyg_lib, spread  # noqa: E402
+from harness import FILES, Peer, dgl_environment, machine, pyg_environment, pyg_lib, spread, torch_sparse  # noqa: E402
 
 ROOT = Path(__file__).resolve().parent.parent
 FANOUTS = [[15, 10, 5], [10, 10]]
-
-
-def torch_sparse_library(python):
-    """The sampler of torch-sparse, when it could be installed (it is compiled on the way)."""
-    find = "import importlib.util as u; s = u.find_spec('torch_sparse'); print(s.submodule_search_locations[0] if s else '')"
-    found = subprocess.check_output([python, "-c", find], text=True).strip()
-    libraries = sorted(Path(found).glob("_neighbor_sample_cpu*.so")) if found else []
-    return libraries[0] if libraries else None
 
 
 def commands(options, graph):
@@ -53,8 +45,8 @@ def commands(options, graph):
     }
     if "pyg_lib" in options.names:
         of["pyg_lib"] = [pyg, script, "pyg_lib", graph, pyg_lib(options.peers, options.sources, pyg)]
-    if library := torch_sparse_library(pyg):
-        of["torch_sparse"] = [pyg, script, "torch_sparse", graph, library]
+    if "torch_sparse" in options.names:
+        of["torch_sparse"] = [pyg, script, "torch_sparse", graph, torch_sparse(options.peers, pyg)]
     return {name: command for name, command in of.items() if name in ["gnomon", *options.names]}
 
 

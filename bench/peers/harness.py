@@ -4,13 +4,16 @@ requests."""
 import json
 import os
 import platform
+import shutil
 import statistics
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 PYG_LIB = ("https://github.com/pyg-team/pyg-lib", "764e3a492eb0d1ed9616808ec9fec2416f8d6b7d")
 PHMAP = ("https://github.com/greg7mdp/parallel-hashmap", "01c838b76a4f21024e478ef020c3386b9b4ba4d2")
+TORCH_SPARSE = "torch-sparse==0.6.18"
 PYG_LIB_FOLDERS = ["random/cpu/biased_sampling", "sampler/neighbor", "sampler/cpu/neighbor_kernel", "utils/check", "utils/convert"]
 
 
@@ -57,14 +60,35 @@ def pyg_lib(peers, sources, python):
     phmap = checkout(peers, sources, "parallel-hashmap", PHMAP)
     config = (source / "config.h.in").read_text()
     (source / "config.h").write_text(config.replace("@WITH_MKL_BLAS@", "0").replace("@NO_METIS@", "1"))
+    compile_for_torch(python, library, [source / f"{f}.cpp" for f in ["library", *PYG_LIB_FOLDERS]], [source.parent.parent, phmap])
+    return library
+
+
+def torch_sparse(peers, python):
+    """The neighbour sampler of torch-sparse alone, which comes as sources only, compiled for this machine; returns the
+    library."""
+    library = peers / "torch_sparse.so"
+    if library.exists():
+        return library
+    with tempfile.TemporaryDirectory() as directory:
+        fetch = [python, "-m", "pip", "download", "-q", "--no-deps", "--no-binary", ":all:", "--no-build-isolation"]
+        subprocess.run([python, "-m", "pip", "install", "-q", "setuptools", "wheel"], check=True)
+        subprocess.run([*fetch, "-d", directory, TORCH_SPARSE], check=True)
+        shutil.unpack_archive(next(Path(directory).glob("*.tar.gz")), directory)
+        source = next(Path(directory).glob("*/csrc"))
+        files = [source / f"{f}.cpp" for f in ["neighbor_sample", "cpu/neighbor_sample_cpu"]]
+        compile_for_torch(python, library, files, [source, source.parent / "third_party/parallel-hashmap"])
+    return library
+
+
+def compile_for_torch(python, library, files, include):
+    """A library of operators for that Python's PyTorch."""
     torch = Path(subprocess.check_output([python, "-c", "import torch; print(torch.__path__[0])"], text=True).strip())
-    include = [torch / "include", torch / "include/torch/csrc/api/include", source.parent.parent, phmap]
-    files = [source / f"{f}.cpp" for f in ["library", *PYG_LIB_FOLDERS]]
+    include = [torch / "include", torch / "include/torch/csrc/api/include", *include]
     command = ["g++", "-std=c++20", "-O3", "-march=native", "-fPIC", "-shared", "-fopenmp", "-w"]
     command += [f"-I{path}" for path in include] + [str(f) for f in files]
     command += [f"-L{torch}/lib", "-ltorch_cpu", "-lc10", f"-Wl,-rpath,{torch}/lib", "-o", str(library)]
     subprocess.run(command, check=True)
-    return library
 
 
 class Peer:
