@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kernels/device/gather.h"
+#include "kernels/device/rows.h"
 
 // Also compiled by nvcc as C++17.
 

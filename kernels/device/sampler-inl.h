@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "kernels/device/rows.h"
 #include "kernels/device/sampler.h"
 #include "kernels/sampling_input.h"
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "kernels/device/rows.h"
 #include "kernels/device/sparse.h"
 
 // Also compiled by nvcc as C++17. A block's structure: its entries' rows, its transpose, its self-loops.
@@ -12,17 +13,7 @@ namespace passes {
 
 /// The row that entry `entry`, below indptr[num_rows], lies in.
 constexpr std::int64_t row_of(const SparseRows& rows, std::int64_t entry) {
-  std::int64_t first = 0;  // the row is in [first, last)
-  std::int64_t last = rows.num_rows;
-  while (first + 1 < last) {
-    const std::int64_t middle = first + (last - first) / 2;
-    if (rows.indptr[middle] <= entry) {
-      first = middle;
-    } else {
-      last = middle;
-    }
-  }
-  return first;
+  return device::row_of(rows.indptr, rows.num_rows, entry);
 }
 
 /// One index of a range as a row and a column.

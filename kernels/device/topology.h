@@ -17,17 +17,6 @@ struct List {
   }
 };
 
-/// The row of an entry of `rows` rows, the i-th of which has the entries indptr[i] … indptr[i+1]-1.
-constexpr std::int64_t row_of(const std::int64_t* indptr, std::int64_t rows, std::int64_t entry) {
-  std::int64_t low = 0;
-  std::int64_t high = rows;
-  while (high - low > 1) {
-    const std::int64_t middle = low + (high - low) / 2;
-    (indptr[middle] <= entry ? low : high) = middle;
-  }
-  return low;
-}
-
 /// Adjacency lists in memory that a device reads: one of the two kinds of indices is set.
 struct Lists {
   const std::int64_t* indptr = nullptr;  ///< one more than the lists

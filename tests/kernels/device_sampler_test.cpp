@@ -1,6 +1,7 @@
 #include <type_traits>
 
 #include "kernels/device/sampler-inl.h"
+#include "tests/kernels/device_batches.h"
 #include "tests/kernels/host_executor.h"
 #include "tests/kernels/sampler_contract.h"
 
@@ -9,24 +10,10 @@ namespace {
 
 using graph::VertexId;
 
-template <class T>
-std::vector<T> first_of(const device::Array<T>& array, std::int64_t count) {
-  return {array.data, array.data + count};
-}
-
-MiniBatch to_host(const device::MiniBatch& batch) {
-  MiniBatch host;
-  host.num_seeds = batch.num_seeds;
-  host.vertices = first_of(batch.vertices, batch.num_vertices);
-  for (const auto& block : batch.blocks) {
-    host.blocks.push_back({block.num_destinations,
-                           block.num_sources,
-                           first_of(block.indptr, block.num_destinations + 1),
-                           first_of(block.indices, block.num_edges),
-                           {}});
-  }
-  return host;
-}
+/// The "device" is the host.
+constexpr auto first_of = []<class T>(const device::Array<T>& array, std::int64_t count) {
+  return std::vector<T>(array.data, array.data + count);
+};
 
 /// Copies of the lists of some vertices, as a device would keep them.
 template <class Id>
@@ -66,7 +53,7 @@ class OnHost {
         executor_(Threads),
         sampler_(executor_, topology_of(graph), fanouts) {}
   MiniBatch sample(const BatchKey& key, std::span<const VertexId> seeds) {
-    return to_host(sampler_.sample(key, seeds.data(), std::ssize(seeds)));
+    return to_host(sampler_.sample(key, seeds.data(), std::ssize(seeds)), first_of);
   }
 
  private:

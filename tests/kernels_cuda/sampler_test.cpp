@@ -1,6 +1,7 @@
 #include "kernels/cuda/sampler.h"
 
 #include "kernels/cpu/sampler.h"
+#include "tests/kernels/device_batches.h"
 #include "tests/kernels/sampler_contract.h"
 #include "tests/kernels_cuda/on_device.h"
 
@@ -11,27 +12,12 @@ using cuda::Place;
 using cuda::Placed;
 using graph::VertexId;
 
-template <class T>
-std::vector<T> first_of(const device::Array<T>& array, std::int64_t count) {
+constexpr auto first_of = []<class T>(const device::Array<T>& array, std::int64_t count) {
   std::vector<T> host(static_cast<std::size_t>(count));
   cuda::check(cudaMemcpy(host.data(), array.data, host.size() * sizeof(T), cudaMemcpyDeviceToHost),
               "reading a batch");
   return host;
-}
-
-MiniBatch to_host(const device::MiniBatch& batch) {
-  MiniBatch host;
-  host.num_seeds = batch.num_seeds;
-  host.vertices = first_of(batch.vertices, batch.num_vertices);
-  for (const auto& block : batch.blocks) {
-    host.blocks.push_back({block.num_destinations,
-                           block.num_sources,
-                           first_of(block.indptr, block.num_destinations + 1),
-                           first_of(block.indices, block.num_edges),
-                           {}});
-  }
-  return host;
-}
+};
 
 /// The device's sampler on lists of 32-bit ids at a place.
 template <Place Where>
@@ -48,7 +34,7 @@ class OnDevice {
             device::Topology{{indptr_.data(), nullptr, indices_.data()}, graph.num_vertices(), nullptr, {}},
             fanouts) {}
   MiniBatch sample(const BatchKey& key, std::span<const VertexId> seeds) {
-    return to_host(sampler_.sample(key, seeds.data(), std::ssize(seeds)));
+    return to_host(sampler_.sample(key, seeds.data(), std::ssize(seeds)), first_of);
   }
 
  private:

@@ -11,6 +11,7 @@
 #include "runtime/batch_data.h"
 #include "runtime/stages.h"
 #include "runtime/trainer.h"
+#include "tests/runtime/device_batches.h"
 #include "tests/runtime/test_runs.h"
 
 namespace gnomon::runtime {
@@ -51,25 +52,6 @@ class GpuTest : public ::testing::Test {
     return train(graph_of_tests(), options);
   }
 };
-
-void expect_bytes(const at::Tensor& device, const at::Tensor& host) {
-  const auto copy = device.cpu();
-  ASSERT_EQ(copy.sizes(), host.sizes());
-  ASSERT_EQ(copy.scalar_type(), host.scalar_type());
-  EXPECT_EQ(std::memcmp(copy.const_data_ptr(), host.const_data_ptr(), host.nbytes()), 0);
-}
-
-void expect_same(const DeviceBatch& batch, const BatchData& data) {
-  const auto expected = view_of(data);
-  expect_bytes(batch.tensors.features, expected.features);
-  expect_bytes(batch.tensors.labels, expected.labels);
-  expect_bytes(batch.tensors.degrees, expected.degrees);
-  ASSERT_EQ(batch.tensors.blocks.size(), expected.blocks.size());
-  for (std::size_t hop = 0; hop < expected.blocks.size(); ++hop) {
-    expect_bytes(batch.tensors.blocks[hop]->indptr(), expected.blocks[hop]->indptr());
-    expect_bytes(batch.tensors.blocks[hop]->indices(), expected.blocks[hop]->indices());
-  }
-}
 
 TEST_F(GpuTest, PreparesAndCopiesTheCpusBatchesWhereverDataLies) {
   const auto job = small_job(plan::ModelKind::sage);
