@@ -127,11 +127,16 @@ tuner::EvaluateAll with_memory(const profiles::Profile& profile, tuner::Evaluate
   };
 }
 
-/// The fastest plan of each name, the fastest first.
-std::vector<tuner::Candidate> best_of_each_name(std::vector<tuner::Candidate> candidates) {
+/// The one to take, and of the others the fastest of each name, the fastest first.
+std::vector<tuner::Candidate> finalists(std::vector<tuner::Candidate> candidates, const plan::Cores& cores) {
+  if (candidates.empty()) {
+    return {};
+  }
+  const auto first = candidates.begin() + static_cast<std::ptrdiff_t>(tuner::preferred(candidates, cores));
+  std::vector<tuner::Candidate> kept{std::move(*first)};
+  candidates.erase(first);
   std::stable_sort(candidates.begin(), candidates.end(), tuner::is_better);
-  std::vector<tuner::Candidate> kept;
-  std::set<std::string> names;
+  std::set<std::string> names{kept.front().plan.name};
   for (auto& candidate : candidates) {
     if (names.insert(candidate.plan.name).second) {
       kept.push_back(std::move(candidate));
@@ -224,34 +229,32 @@ class TuningRun {
     return found;
   }
 
-  /// Among the presets and what was found the fastest plan of each name, by whole epochs, and of these the
-  /// one to take.
+  /// Among the presets and what was found the one to take and the fastest of each name, by whole epochs.
   void choose() {
-    auto candidates = best_of_each_name(tuning_.found.evaluated);
+    const auto request = request_of(profile_, options_, accuracy_);
+    auto candidates = finalists(tuning_.found.evaluated, request.cores);
     if (searched_.workload.batches < profile_.workload.batches) {
       candidates = predicted(plans_of(candidates));
     }
-    const auto request = request_of(profile_, options_, accuracy_);
-    give_room(candidates, request);
+    take_usual_buffers(candidates, request);
     const auto presets = predicted(preset_plans(profile_, request));
     candidates.insert(candidates.begin(), presets.begin(), presets.end());
-    auto& best = tuning_.candidates = best_of_each_name(std::move(candidates));
-    const auto first = best.begin() + static_cast<std::ptrdiff_t>(tuner::preferred(best, request.cores));
-    std::rotate(best.begin(), first, first + 1);
+    tuning_.candidates = finalists(std::move(candidates), request.cores);
   }
 
   /// Where that costs next to nothing.
-  void give_room(std::vector<tuner::Candidate>& candidates, const tuner::SpaceRequest& request) {
+  void take_usual_buffers(std::vector<tuner::Candidate>& candidates, const tuner::SpaceRequest& request) {
     auto plans = plans_of(candidates);
     for (auto& plan : plans) {
-      if (auto roomy = tuner::with_room(plan); is_allowed(request, roomy)) {
-        plan = std::move(roomy);
+      if (auto usual = tuner::with_usual_buffers(plan); is_allowed(request, usual)) {
+        plan = std::move(usual);
       }
     }
-    const auto roomy = predicted(plans);
-    for (std::size_t i = 0; i < roomy.size(); ++i) {
-      if (roomy[i].prediction.epoch_s <= candidates[i].prediction.epoch_s * (1 + tuner::same_epoch)) {
-        candidates[i] = roomy[i];
+    const auto usual = predicted(plans);
+    for (std::size_t i = 0; i < usual.size(); ++i) {
+      if (usual[i].prediction.epoch_s <=
+          candidates[i].prediction.epoch_s * (1 + tuner::same_epoch(request.cores))) {
+        candidates[i] = usual[i];
       }
     }
   }

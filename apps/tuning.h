@@ -47,7 +47,7 @@ struct Tuning {
   std::optional<profiles::Corrections> corrections;  ///< by which the profile's stages were corrected
   tuner::SearchResult found;
   double searched_share = 1;  ///< of an epoch, which `found` speaks of
-  /// Presets and the fastest plan of each name: the one to take (tuner::preferred), then the fastest first.
+  /// Of presets and what was found the one to take (tuner::preferred), then the fastest of each other name.
   std::vector<tuner::Candidate> candidates;
   std::vector<tuner::Sensitivity> sensitivities;
   std::vector<FrontPoint> front;  ///< the fastest first

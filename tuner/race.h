@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "plan/plan.h"
+#include "tuner/preference.h"
 
 namespace gnomon::tuner {
 
@@ -20,8 +21,8 @@ struct RaceTerms {
   std::int64_t epoch_batches = 1;
   std::int64_t training_batches = 1;  ///< that are to be trained, those of the race included
   std::int64_t piece = 1;             ///< batches after which plans take turns; at most an epoch's
-  double model_error = 0.06;          ///< standard error of a prediction, relative: `gnomon validate`
-  double most_share = 0.25;           ///< of an epoch's time that the race may cost
+  double model_error = prediction_error;
+  double most_share = 0.25;  ///< of an epoch's time that the race may cost
 };
 
 /// Finds the fastest of some plans while a training goes on: they take turns at pieces of it, round by round.
@@ -52,7 +53,7 @@ class Race {
     int pieces = 0;             ///< that counted
   };
 
-  /// `entrants`: the one predicted to be the fastest first.
+  /// `entrants`: the one to be taken by prediction alone first.
   Race(std::vector<Entrant> entrants, const RaceTerms& terms);
 
   bool is_over() const { return turns_.empty(); }

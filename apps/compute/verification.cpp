@@ -11,6 +11,7 @@
 #include "apps/format.h"
 #include "apps/table.h"
 #include "profiles/measure/statistics.h"
+#include "tuner/preference.h"
 #include "tuner/sensitivity.h"
 
 namespace gnomon::apps {
@@ -32,11 +33,9 @@ double predicted_s(sim::Simulator& simulator, const profiles::Profile& profile, 
 std::vector<tuner::Entrant> entrants_of(const Tuning& tuning, const profiles::Profile& profile,
                                         sim::Simulator& simulator) {
   std::vector<tuner::Entrant> entrants;
-  for (const auto& plan : plans_to_verify(tuning, profiles::cores_of(profile).host_device)) {
+  for (const auto& plan : plans_to_verify(tuning, profiles::cores_of(profile))) {
     entrants.push_back({plan, predicted_s(simulator, profile, plan, profile.workload.batches), 0});
   }
-  std::stable_sort(entrants.begin(), entrants.end(),
-                   [](const tuner::Entrant& a, const tuner::Entrant& b) { return a.epoch_s < b.epoch_s; });
   return entrants;
 }
 
@@ -81,26 +80,30 @@ double relative_error(const std::vector<schedule::StageSpan>& timeline) {
 
 }  // namespace
 
-std::vector<plan::Plan> plans_to_verify(const Tuning& tuning, bool host_device) {
+std::vector<plan::Plan> plans_to_verify(const Tuning& tuning, const plan::Cores& cores) {
   std::vector<tuner::Candidate> chosen;
   std::set<decltype(essence_of(plan::Plan{}))> seen;
   const auto choose = [&](std::vector<tuner::Candidate> candidates) {
     std::stable_sort(candidates.begin(), candidates.end(), tuner::is_better);
     for (const auto& candidate : candidates) {
       if (std::isfinite(candidate.prediction.epoch_s) && plan::trains_in_order(candidate.plan) &&
-          plan::why_simulated_only(candidate.plan, host_device).empty() &&
+          plan::why_simulated_only(candidate.plan, cores.host_device).empty() &&
           seen.insert(essence_of(candidate.plan)).second) {
         chosen.push_back(candidate);
       }
     }
   };
-  choose(tuning.candidates);  // the best of their kind, with room
+  choose(tuning.candidates);  // the best of their kind, with the usual buffers
   auto others = tuning.found.evaluated;
   for (auto& other : others) {
     other.prediction.epoch_s /= tuning.searched_share;
   }
   choose(std::move(others));
   std::stable_sort(chosen.begin(), chosen.end(), tuner::is_better);
+  if (!chosen.empty()) {
+    const auto first = chosen.begin() + static_cast<std::ptrdiff_t>(tuner::preferred(chosen, cores));
+    std::rotate(chosen.begin(), first, first + 1);
+  }
   chosen.resize(std::min(chosen.size(), most_plans));
   std::vector<plan::Plan> plans;
   for (const auto& candidate : chosen) {

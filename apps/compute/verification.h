@@ -16,10 +16,11 @@
 
 namespace gnomon::apps {
 
-/// The plans that are worth a real run: the fastest by prediction, at most six, of those that differ in
-/// schedule, route, workers or threads, and train in the order of the indices, so that one may take over from
-/// another and the weights do not depend on timing.
-std::vector<plan::Plan> plans_to_verify(const Tuning& tuning, bool host_device);
+/// The plans that are worth a real run: the one to take by prediction alone (tuner::preferred), then the
+/// fastest by prediction, at most six, of those that differ in schedule, route, workers or threads, and train
+/// in the order of the indices, so that one may take over from another and the weights do not depend on
+/// timing.
+std::vector<plan::Plan> plans_to_verify(const Tuning& tuning, const plan::Cores& cores);
 
 /// Verifies the best plans of a tuning by short real runs that are the beginning of the training itself, and
 /// goes on with the one that measured fastest. What the runs' stages took corrects the profile.
