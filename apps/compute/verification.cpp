@@ -19,9 +19,9 @@ namespace {
 
 constexpr std::size_t most_plans = 6;
 
-/// What tells plans apart by more than a few percent.
+/// What tells plans apart by more than a few percent, and may be for the better.
 auto essence_of(const plan::Plan& plan) {
-  return std::tuple(plan.schedule, plan.route, plan.workers, plan.device_threads, plan.handover_copies);
+  return std::tuple(plan.schedule, plan.route, plan.workers, plan.device_threads);
 }
 
 double predicted_s(sim::Simulator& simulator, const profiles::Profile& profile, const plan::Plan& plan,
