@@ -10,7 +10,8 @@ Both are installed into build/tuners-venv on the first run; a PyTorch that the u
 
 All ask the same simulator about the same workloads (bench_tuner --serve). Optuna sees every field as one parameter, a
 category or an integer position on the field's grid. A combination that cannot be (a field that contradicts another,
-memory that does not suffice) is told as failed and not counted as an evaluation. BoTorch sees what our surrogates see,
+memory that does not suffice) is told as one that violates a constraint, which TPE learns to avoid, and not counted as an
+evaluation. BoTorch sees what our surrogates see,
 numbers from 0 to 1 and categories as one-hot columns, learns the logarithm of the epoch, begins with ten random plans and
 takes the best of 1,000 random feasible plans by logarithmic expected improvement.
 """
@@ -19,6 +20,7 @@ import argparse
 import json
 import os
 import sys
+import warnings
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent / "peers"))
@@ -47,8 +49,13 @@ def optuna_tpe(server, count, seed):
     import optuna
 
     optuna.logging.set_verbosity(optuna.logging.ERROR)
+    warnings.filterwarnings("ignore", category=optuna.exceptions.ExperimentalWarning)
     dimensions = server.ask({"describe": True})["dimensions"]
-    study = optuna.create_study(sampler=optuna.samplers.TPESampler(seed=seed, multivariate=True, group=True))
+    sampler = optuna.samplers.TPESampler(
+        seed=seed, multivariate=True, group=True, constraints_func=lambda trial: [trial.user_attrs["violation"]]
+    )
+    study = optuna.create_study(sampler=sampler)
+    worst_s = 1.0
     for _ in range(50 * count.budget):
         if count.is_over():
             break
@@ -63,16 +70,14 @@ def optuna_tpe(server, count, seed):
             else:
                 point.append(trial.suggest_int(path, 0, last))
         answer = server.ask({"evaluate": point})
-        if answer is None:
-            study.tell(trial, state=optuna.trial.TrialState.FAIL)
-        else:
-            study.tell(trial, answer["epoch_s"])
+        trial.set_user_attr("violation", 1.0 if answer is None else -1.0)
+        if answer is not None:
+            worst_s = max(worst_s, answer["epoch_s"])
             count.add(answer["epoch_s"])
+        study.tell(trial, worst_s if answer is None else answer["epoch_s"])
 
 
 def botorch_gp_ei(server, count, seed):
-    import warnings
-
     import torch
     from botorch.acquisition import LogExpectedImprovement
     from botorch.fit import fit_gpytorch_mll
