@@ -1,42 +1,14 @@
 #include "runtime/placement.h"
 
 #include <algorithm>
-#include <cstring>
-#include <memory>
 #include <utility>
 
 #include "base/cores.h"
 #include "base/error.h"
 #include "base/interleave.h"
-#include "base/usable.h"
-#include "kernels/cpu/huge_array.h"
+#include "kernels/cpu/features.h"
 
 namespace gnomon::runtime {
-namespace {
-
-/// The graph with features of its own.
-graph::Graph with_copied_features(const graph::Graph& graph) {
-  struct Storage {
-    std::shared_ptr<const void> rest;
-    kernels::cpu::HugeArray<std::byte> features;
-  };
-  const auto bytes = static_cast<std::size_t>(graph.features.rows * graph.features.row_bytes());
-  auto storage = std::make_shared<Storage>();
-  storage->rest = graph.storage;
-  storage->features.reserve(bytes, 0);
-  std::memcpy(storage->features.data(), graph.features.data, bytes);
-  graph::Graph copy = graph;
-  copy.features.data = storage->features.data();
-  copy.storage = std::move(storage);
-  return copy;
-}
-
-bool can_copy_features(const graph::Graph& graph) {
-  return graph.features.data != nullptr &&
-         graph.features.rows * graph.features.row_bytes() <= base::available_memory_bytes() / 2;
-}
-
-}  // namespace
 
 kernels::cpu::Draws draws_of(const graph::Graph& graph, const plan::Job& job) {
   if (job.weighted && graph.edge_weights.empty() && graph.num_edges() > 0) {
@@ -75,7 +47,9 @@ PlacedGraph place(const graph::Graph& graph, kernels::cpu::Draws draws, plan::Pl
   const bool is_spread = placement == plan::Placement::interleave && nodes.size() > 1;
   const base::Interleave interleave(is_spread ? nodes : std::vector<int>{});
   auto topology = kernels::cpu::fastest_of(graph, draws);
-  return {is_spread && can_copy_features(graph) ? with_copied_features(graph) : graph, std::move(topology)};
+  return {
+      is_spread && kernels::cpu::can_copy_features(graph) ? kernels::cpu::with_copied_features(graph) : graph,
+      std::move(topology)};
 }
 
 }  // namespace gnomon::runtime

@@ -24,6 +24,7 @@
 #include "graph/import.h"
 #include "graph/store.h"
 #include "kernels/cpu/epoch_order.h"
+#include "kernels/cpu/features.h"
 #include "kernels/cpu/gather.h"
 #include "kernels/cpu/sampler.h"
 
@@ -111,7 +112,8 @@ struct Totals {
 class Server {
  public:
   explicit Server(const std::filesystem::path& directory)
-      : graph_(graph::open_store(directory)), seeds_file_(graph::map_npy(directory / "seeds.npy")) {}
+      : graph_(kernels::cpu::with_copied_features(graph::open_store(directory))),
+        seeds_file_(graph::map_npy(directory / "seeds.npy")) {}
 
   Json answer(const Json& json) {
     if (json.contains("floor")) {

@@ -16,6 +16,7 @@
 #include "base/document.h"
 #include "graph/store.h"
 #include "kernels/autograd/tensor_memory.h"
+#include "kernels/cpu/features.h"
 #include "plan/plan.h"
 #include "runtime/host_machine.h"
 #include "runtime/learner.h"
@@ -106,7 +107,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   gnomon::kernels::autograd::keep_tensor_memory();  // as gnomon does at its start
-  const auto graph = gnomon::graph::open_store(argv[1]);
+  const auto graph = gnomon::kernels::cpu::with_copied_features(gnomon::graph::open_store(argv[1]));
   for (std::string line; std::getline(std::cin, line);) {
     std::cout << gnomon::bench::train_epoch(graph, gnomon::base::Json::parse(line)) << std::endl;
   }

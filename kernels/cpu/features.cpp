@@ -1,0 +1,58 @@
+#include "kernels/cpu/features.h"
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/usable.h"
+#include "kernels/cpu/huge_array.h"
+
+namespace gnomon::kernels::cpu {
+namespace {
+
+/// A thread for less is not worth its start.
+constexpr std::size_t least_bytes_a_thread = std::size_t{1} << 24;
+
+std::size_t bytes_of(const graph::Features& features) {
+  return features.data == nullptr ? 0 : static_cast<std::size_t>(features.rows * features.row_bytes());
+}
+
+void copy(std::byte* to, const std::byte* from, std::size_t bytes) {
+  const auto cores = static_cast<std::size_t>(base::usable_cores());
+  const std::size_t threads = std::clamp<std::size_t>(bytes / least_bytes_a_thread, 1, cores);
+  const auto begin_of = [&](std::size_t thread) { return bytes / threads * thread; };
+  std::vector<std::jthread> team;
+  for (std::size_t thread = 0; thread < threads; ++thread) {
+    const std::size_t begin = begin_of(thread);
+    const std::size_t end = thread + 1 < threads ? begin_of(thread + 1) : bytes;
+    team.emplace_back([=] { std::memcpy(to + begin, from + begin, end - begin); });
+  }
+}
+
+}  // namespace
+
+bool can_copy_features(const graph::Graph& graph) {
+  const std::size_t bytes = bytes_of(graph.features);
+  return bytes > 0 && static_cast<std::int64_t>(bytes) <= base::available_memory_bytes() / 2;
+}
+
+graph::Graph with_copied_features(const graph::Graph& graph) {
+  struct Storage {
+    std::shared_ptr<const void> rest;
+    HugeArray<std::byte> features;
+  };
+  const std::size_t bytes = bytes_of(graph.features);
+  auto storage = std::make_shared<Storage>();
+  storage->rest = graph.storage;
+  storage->features.reserve(bytes, 0);
+  copy(storage->features.data(), graph.features.data, bytes);
+  graph::Graph copied = graph;
+  copied.features.data = storage->features.data();
+  copied.storage = std::move(storage);
+  return copied;
+}
+
+}  // namespace gnomon::kernels::cpu

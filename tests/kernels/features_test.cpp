@@ -1,0 +1,46 @@
+#include "kernels/cpu/features.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <random>
+#include <vector>
+
+#include "tests/kernels/test_graphs.h"
+
+namespace gnomon::kernels::cpu {
+namespace {
+
+TEST(CopiedFeatures, AreTheSameBytesAndOutliveTheirSource) {
+  std::mt19937_64 random(5);
+  // One that a thread copies, and one with a rest that does not divide among several.
+  for (const std::int64_t rows : {300, 600'001}) {
+    auto values = std::make_shared<std::vector<float>>(static_cast<std::size_t>(rows * 33));
+    std::generate(values->begin(), values->end(), [&] { return static_cast<float>(random() % 1000); });
+    const auto expected = *values;
+    auto graph = skewed_graph(300, 4);
+    graph.features = {reinterpret_cast<const std::byte*>(values->data()), graph::FeatureType::fp32, rows, 33};
+    graph.storage = values;
+    ASSERT_TRUE(can_copy_features(graph));
+    auto copied = with_copied_features(graph);
+    graph = {};
+    std::fill(values->begin(), values->end(), -1.0F);
+    values.reset();
+    ASSERT_EQ(copied.features.rows, rows);
+    EXPECT_EQ(std::memcmp(copied.features.data, expected.data(), expected.size() * sizeof(float)), 0);
+  }
+}
+
+TEST(CopiedFeatures, AreNotMadeOfNoneOrOfMoreThanFits) {
+  auto graph = skewed_graph(300, 4);
+  EXPECT_FALSE(can_copy_features(graph));
+  const float value = 0;
+  graph.features = {reinterpret_cast<const std::byte*>(&value), graph::FeatureType::fp32,
+                    std::int64_t{1} << 40, 64};
+  EXPECT_FALSE(can_copy_features(graph));
+}
+
+}  // namespace
+}  // namespace gnomon::kernels::cpu
