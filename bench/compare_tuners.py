@@ -8,12 +8,11 @@ each takes to come within 1 % of the known best plan. Adds them to the document 
 
 Both are installed into build/tuners-venv on the first run; a PyTorch that the user's Python already has is used again.
 
-All ask the same simulator about the same workloads (bench_tuner --serve). Optuna sees every field as one parameter, a
-category or an integer position on the field's grid. A combination that cannot be (a field that contradicts another,
-memory that does not suffice) is told as one that violates a constraint, which TPE learns to avoid, and not counted as an
-evaluation. BoTorch sees what our surrogates see,
-numbers from 0 to 1 and categories as one-hot columns, learns the logarithm of the epoch, begins with ten random plans and
-takes the best of 1,000 random feasible plans by logarithmic expected improvement.
+All ask the same simulator about the same workloads (bench_tuner --serve). Optuna chooses one field after the other, each of
+the values with which a plan can be completed (one in some thousand of all combinations is a plan): categories, or positions
+on the field's grid. BoTorch sees what our surrogates see, numbers from 0 to 1 and categories as one-hot columns, learns the
+logarithm of the epoch, begins with ten random plans and takes the best of 1,000 random feasible plans by logarithmic expected
+improvement.
 """
 
 import argparse
@@ -46,35 +45,31 @@ class Count:
 
 
 def optuna_tpe(server, count, seed):
+    import numpy
     import optuna
 
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     warnings.filterwarnings("ignore", category=optuna.exceptions.ExperimentalWarning)
     dimensions = server.ask({"describe": True})["dimensions"]
-    sampler = optuna.samplers.TPESampler(
-        seed=seed, multivariate=True, group=True, constraints_func=lambda trial: [trial.user_attrs["violation"]]
-    )
-    study = optuna.create_study(sampler=sampler)
-    worst_s = 1.0
-    for _ in range(50 * count.budget):
-        if count.is_over():
-            break
-        trial = study.ask()
-        point = []
-        for dimension in dimensions:
-            path, last = dimension["path"], dimension["values"] - 1
-            if last == 0:
-                point.append(0)
-            elif dimension["category"]:
-                point.append(trial.suggest_categorical(path, list(range(last + 1))))
-            else:
-                point.append(trial.suggest_int(path, 0, last))
-        answer = server.ask({"evaluate": point})
-        trial.set_user_attr("violation", 1.0 if answer is None else -1.0)
-        if answer is not None:
-            worst_s = max(worst_s, answer["epoch_s"])
-            count.add(answer["epoch_s"])
-        study.tell(trial, worst_s if answer is None else answer["epoch_s"])
+    points = numpy.array(server.ask({"all": True}))
+    study = optuna.create_study(sampler=optuna.samplers.TPESampler(seed=seed, multivariate=True, group=True))
+
+    def suggest(trial, dimension, values):
+        if len(values) == 1:
+            return values[0]
+        name = dimension["path"] + str(values)
+        if dimension["category"]:
+            return trial.suggest_categorical(name, values)
+        return values[trial.suggest_int(name, 0, len(values) - 1)]
+
+    while not count.is_over():
+        trial, left = study.ask(), points
+        for column, dimension in enumerate(dimensions):
+            value = suggest(trial, dimension, numpy.unique(left[:, column]).tolist())
+            left = left[left[:, column] == value]
+        epoch_s = server.ask({"evaluate": left[0].tolist()})["epoch_s"]
+        study.tell(trial, epoch_s)
+        count.add(epoch_s)
 
 
 def botorch_gp_ei(server, count, seed):

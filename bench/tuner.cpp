@@ -194,16 +194,28 @@ Json random_points(const tuner::Space& space, base::RandomStream& random, int co
   return points;
 }
 
-/// Answers lines of JSON on stdin: {"describe": …}, {"random": count}, {"evaluate": point}. A point is a
-/// position for each dimension, of those that do not matter beside the others any; what cannot be is answered
-/// with null.
+Json all_points(const tuner::Space& space) {
+  Json points = Json::array();
+  for (std::int64_t number = 0; number < space.size(); ++number) {
+    if (const auto point = space.at(number); space.is_feasible(point)) {
+      points.push_back(point);
+    }
+  }
+  return points;
+}
+
+/// Answers lines of JSON on stdin: {"describe": …}, {"all": …}, {"random": count}, {"evaluate": point}. A
+/// point is a position for each dimension, of those that do not matter beside the others any; what cannot be
+/// is answered with null.
 void serve(int number, std::uint64_t seed) {
   Workload workload(number);
   base::RandomStream random({.seed = seed, .purpose = base::Purpose::test});
   for (std::string line; std::getline(std::cin, line);) {
     const Json request = Json::parse(line);
     Json answer;
-    if (request.contains("random")) {
+    if (request.contains("all")) {
+      answer = all_points(workload.space);
+    } else if (request.contains("random")) {
       answer = random_points(workload.space, random, request["random"].get<int>());
     } else if (request.contains("evaluate")) {
       const auto point = workload.space.normalised(point_of(request["evaluate"]));
