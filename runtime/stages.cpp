@@ -60,7 +60,7 @@ void Stages::take_plan(const plan::Plan& plan) {
       plan.placement != plan_.placement || plan.topology != plan_.topology || plan.features != plan_.features;
   if (plan.placement != plan_.placement) {
     samplers_.clear();
-    device_sampler_.reset();
+    device_samplers_.clear();
     accelerator_.reset();
     data_ = place(graph_, draws_of(graph_, job_), plan.placement, base::memory_nodes());
   }
@@ -109,6 +109,16 @@ kernels::cpu::Sampler& Stages::sampler_of(int worker) {
   return *sampler;
 }
 
+kernels::cpu::Sampler& Stages::device_sampler() {
+  auto& sampler = device_samplers_[plan_.device_threads];
+  if (!sampler) {
+    sampler = std::make_unique<kernels::cpu::Sampler>(data_.topology, job_.fanouts,
+                                                      kernels::cpu::EdgeIds::leave_out,
+                                                      kernels::cpu::BatchThreads{plan_.device_threads, {}});
+  }
+  return *sampler;
+}
+
 kernels::BatchKey Stages::key_of(std::int64_t position) const {
   return {job_.seed, static_cast<std::uint64_t>(epoch_),
           static_cast<std::uint64_t>(order_[static_cast<std::size_t>(position)])};
@@ -153,10 +163,7 @@ void Stages::device_batch(std::int64_t position) {
         accelerator_->prepare(key_of(position), seeds_of(position));
     return;
   }
-  if (!device_sampler_) {
-    device_sampler_ = std::make_unique<kernels::cpu::Sampler>(data_.topology, job_.fanouts);
-  }
-  device_slots_[static_cast<std::size_t>(position)] = prepare(position, *device_sampler_, device_pool_);
+  device_slots_[static_cast<std::size_t>(position)] = prepare(position, device_sampler(), device_pool_);
 }
 
 void Stages::train(std::int64_t position) {

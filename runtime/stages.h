@@ -57,7 +57,7 @@ class Stages {
   void cpu_batch(std::int64_t position, int worker);
   /// Copies the batch from its host slot to a device slot.
   void transfer(std::int64_t position);
-  /// Samples and gathers straight into a device slot.
+  /// Samples and gathers straight into a device slot; a host device's threads share the batch.
   void device_batch(std::int64_t position);
   /// Calls `learn` with the batch in its device slot, which is free afterwards.
   void train(std::int64_t position);
@@ -91,6 +91,7 @@ class Stages {
   kernels::BatchKey key_of(std::int64_t position) const;
   Slot prepare(std::int64_t position, kernels::cpu::Sampler& sampler, Pool& pool);
   kernels::cpu::Sampler& sampler_of(int worker);
+  kernels::cpu::Sampler& device_sampler();
 
   const graph::Graph& graph_;
   PlacedGraph data_;  ///< the graph where the plan wants it, shared by all samplers
@@ -106,7 +107,7 @@ class Stages {
   std::vector<std::vector<int>> thread_cores_;  ///< of each worker's threads
   /// By the threads that share a batch: of each worker, made at first use.
   std::map<int, std::vector<std::unique_ptr<kernels::cpu::Sampler>>> samplers_;
-  std::unique_ptr<kernels::cpu::Sampler> device_sampler_;
+  std::map<int, std::unique_ptr<kernels::cpu::Sampler>> device_samplers_;  ///< by its threads, likewise
   Pool host_pool_, device_pool_;
   std::vector<Slot> host_slots_, device_slots_;  ///< by position
   std::vector<DeviceBatch> accelerator_slots_;   ///< by position, instead of device_slots_

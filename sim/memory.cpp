@@ -154,8 +154,9 @@ double sampler_bytes(const WorkloadProfile& workload, int threads) {
   const auto& fanouts = workload.job.fanouts;
   const auto largest = kernels::cpu::largest_batch({workload.vertices, workload.edges, workload.max_degree},
                                                    workload.job.batch_size, fanouts);
-  return static_cast<double>(threads > 1 ? kernels::cpu::most_split_bytes(largest, fanouts, threads)
-                                         : kernels::cpu::most_sampler_bytes(largest.num_vertices(), fanouts));
+  return static_cast<double>(threads >= kernels::cpu::fewest_parts
+                                 ? kernels::cpu::most_split_bytes(largest, fanouts, threads)
+                                 : kernels::cpu::most_sampler_bytes(largest.num_vertices(), fanouts));
 }
 
 Memory memory_of(const profiles::Profile& profile, const Plan& plan, const CacheGains& gains) {
@@ -166,7 +167,8 @@ Memory memory_of(const profiles::Profile& profile, const Plan& plan, const Cache
   if (!has_device) {  // its buffers are the host's; the graph lies there once
     device.contexts_bytes = device.topology_bytes = device.features_bytes = 0;
     memory.host.batches_bytes += device.batches_bytes;
-    memory.host.samplers_bytes += plan.uses_device_route() ? sampler_bytes(profile.workload) : 0;
+    memory.host.samplers_bytes +=
+        plan.uses_device_route() ? sampler_bytes(profile.workload, plan.device_threads) : 0;
     memory.host.activations_bytes = device.activations_bytes;
     memory.host.model_bytes = device.model_bytes;
   } else {

@@ -66,37 +66,57 @@ class ProductTime {
   at::CallbackHandle handle_;
 };
 
-/// One epoch of a fresh model.
-Json train_epoch(const graph::Graph& graph, const Json& request) {
+plan::Job job_of(const Json& request) {
   plan::Job job;
   job.model = plan::ModelKind::sage;
   job.fanouts = request.at("fanouts").get<std::vector<int>>();
   job.batch_size = 1024;
   job.hidden = request.at("hidden");
   job.dropout = 0.5;
-  const int threads = request.at("threads");
-  const auto plan = plan::resolve(plan::find_plan(request.at("setting")), {threads, true}, "plan");
-
-  runtime::Learner learner(job, graph.features.columns, graph.num_classes);
-  double loss = 0;
-  runtime::Stages stages(graph, job, plan, [&](const runtime::TensorBatch& data, std::int64_t batch) {
-    const runtime::AtenThreads of_plan(plan.device_threads);
-    const auto result = learner.step(data, 0, batch);
-    loss += result.loss_sum / static_cast<double>(result.seeds);
-  });
-  std::vector<std::int64_t> order(static_cast<std::size_t>(stages.batches()));
-  std::iota(order.begin(), order.end(), 0);
-  stages.begin_epoch(0, order);
-  runtime::HostMachine machine(plan.workers, stages.work());
-  const ProductTime products;
-  const auto begin = Clock::now();
-  schedule::run_epoch(plan, stages.batches(), machine);
-  const double seconds = seconds_since(begin);
-  return {{"batches", stages.batches()},
-          {"seconds", seconds},
-          {"loss", loss / static_cast<double>(stages.batches())},
-          {"product_share", ProductTime::seconds() / (seconds * threads)}};
+  return job;
 }
+
+/// Epochs of one plan, whose batches' memory stays as it does in a training.
+class Training {
+ public:
+  Training(const graph::Graph& graph, const Json& request)
+      : graph_(graph),
+        job_(job_of(request)),
+        threads_(request.at("threads")),
+        plan_(plan::resolve(plan::find_plan(request.at("setting")), {threads_, true}, "plan")),
+        stages_(graph, job_, plan_, [this](const runtime::TensorBatch& data, std::int64_t batch) {
+          const runtime::AtenThreads of_plan(plan_.device_threads);
+          const auto result = learner_->step(data, 0, batch);
+          loss_ += result.loss_sum / static_cast<double>(result.seeds);
+        }) {}
+
+  /// One epoch of a fresh model.
+  Json epoch() {
+    learner_ = std::make_unique<runtime::Learner>(job_, graph_.features.columns, graph_.num_classes);
+    loss_ = 0;
+    std::vector<std::int64_t> order(static_cast<std::size_t>(stages_.batches()));
+    std::iota(order.begin(), order.end(), 0);
+    stages_.begin_epoch(0, order);
+    runtime::HostMachine machine(plan_.workers, stages_.work());
+    const ProductTime products;
+    const auto begin = Clock::now();
+    schedule::run_epoch(plan_, stages_.batches(), machine);
+    const double seconds = seconds_since(begin);
+    return {{"batches", stages_.batches()},
+            {"seconds", seconds},
+            {"loss", loss_ / static_cast<double>(stages_.batches())},
+            {"product_share", ProductTime::seconds() / (seconds * threads_)}};
+  }
+
+ private:
+  const graph::Graph& graph_;
+  plan::Job job_;
+  int threads_;
+  plan::Plan plan_;
+  double loss_ = 0;
+  std::unique_ptr<runtime::Learner> learner_;
+  runtime::Stages stages_;
+};
 
 }  // namespace
 }  // namespace gnomon::bench
@@ -108,7 +128,12 @@ int main(int argc, char** argv) {
   }
   gnomon::kernels::autograd::keep_tensor_memory();  // as gnomon does at its start
   const auto graph = gnomon::kernels::cpu::with_copied_features(gnomon::graph::open_store(argv[1]));
-  for (std::string line; std::getline(std::cin, line);) {
-    std::cout << gnomon::bench::train_epoch(graph, gnomon::base::Json::parse(line)) << std::endl;
+  std::string current;
+  std::unique_ptr<gnomon::bench::Training> training;
+  for (std::string line; std::getline(std::cin, line); current = line) {
+    if (line != current) {
+      training = std::make_unique<gnomon::bench::Training>(graph, gnomon::base::Json::parse(line));
+    }
+    std::cout << training->epoch() << std::endl;
   }
 }

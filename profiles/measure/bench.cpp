@@ -41,6 +41,13 @@ void Bench::share_batches(int worker_threads) {
   }
 }
 
+void Bench::use_device_threads(int threads) {
+  if (plan_.device_threads != threads) {
+    plan_.device_threads = threads;
+    stages_.take_plan(plan_);
+  }
+}
+
 void Bench::begin(std::int64_t epoch, const std::vector<std::int64_t>& order) {
   epoch_ = epoch;
   stages_.begin_epoch(epoch, order);

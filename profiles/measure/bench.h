@@ -23,8 +23,8 @@ class Bench {
 
   /// Lets so many threads share each of the workers' mini-batches to come.
   void share_batches(int worker_threads);
-  /// Lets trainings to come run on so many threads; 1 at first.
-  void use_device_threads(int threads) { plan_.device_threads = threads; }
+  /// Lets a host device prepare and train the mini-batches to come on so many threads; 1 at first.
+  void use_device_threads(int threads);
 
   /// Mini-batches in an epoch.
   std::int64_t batches() const { return stages_.batches(); }

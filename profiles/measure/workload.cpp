@@ -68,6 +68,7 @@ struct Measured {
   std::map<int, Ratio> worker_efficiency;  ///< by number of workers: time alone over time together
   std::map<int, Ratio> cpu_batch_speedup;  ///< by number of threads that share a batch
   std::map<int, Ratio> train_speedup;      ///< by number of threads: time with one over time with all
+  std::map<int, Ratio> device_batch_speedup;
   std::int64_t rounds = 0;
 
   Series& of(Stage stage) { return alone[static_cast<std::size_t>(stage)]; }
@@ -217,21 +218,25 @@ class Rounds {
     measured.worker_efficiency[workers].add(alone_s(Stage::cpu_batch) / together_s);
   }
 
-  /// Trainings on so many threads; the first one warms the threads' memory up. With one on each core, then
-  /// also beside a worker.
+  /// A host device that prepares and trains on so many threads; the first batch warms the threads' memory up.
+  /// With a thread on each core, training then also beside a worker.
   void measure_threads(Measured& measured, std::int64_t epoch, int threads) {
     const std::int64_t beside = chunk + 1;
     const std::int64_t on_cpu = beside + chunk;
-    bench_.begin(epoch, next_batches(on_cpu + 2 * chunk));
     bench_.use_device_threads(threads);
-    for (std::int64_t i = 0; i < on_cpu; ++i) {
-      alone(bench_, Stage::device_batch, i);
-    }
-    alone(bench_, Stage::train, 0);
-    double train_s = 0;
-    for (std::int64_t i = 1; i <= chunk; ++i) {
-      train_s += alone(bench_, Stage::train, i) / chunk;
-    }
+    bench_.begin(epoch, next_batches(on_cpu + 2 * chunk));
+    const auto mean_s = [&](Stage stage, std::int64_t first, std::int64_t count) {
+      double sum_s = 0;
+      for (std::int64_t i = first; i < first + count; ++i) {
+        sum_s += alone(bench_, stage, i);
+      }
+      return sum_s / static_cast<double>(count);
+    };
+    mean_s(Stage::device_batch, 0, 1);
+    const double prepare_s = mean_s(Stage::device_batch, 1, on_cpu - 1);
+    mean_s(Stage::train, 0, 1);
+    const double train_s = mean_s(Stage::train, 1, chunk);
+    measured.device_batch_speedup[threads].add(alone_s(Stage::device_batch) / prepare_s);
     measured.train_speedup[threads].add(alone_s(Stage::train) / train_s);
     if (threads == cores_) {
       side_by_side({{Stage::cpu_batch, on_cpu, 2 * chunk}, measured.cpu_batch_beside_team},
@@ -307,7 +312,7 @@ void fill(WorkloadProfile& workload, const Measured& measured, const StopRule& r
   workload.batch_edges = measured.edges.mean();
   workload.batch_bytes = measured.bytes.mean();
   add_points(workload.worker_efficiency, measured.worker_efficiency);
-  add_points(workload.device_batch_speedup, {});  // one thread of a host device prepares its batches
+  add_points(workload.device_batch_speedup, measured.device_batch_speedup);
   add_points(workload.cpu_batch_speedup, measured.cpu_batch_speedup);
   add_points(workload.train_speedup, measured.train_speedup);
 }
