@@ -30,7 +30,7 @@ double mean_of(const std::vector<double>& values) {
 
 }  // namespace
 
-HeldOut hold_out(const LearningRows& all, const TreesOptions& options) {
+HeldOut hold_out(const LearningRows& all, const TellOthers& tell) {
   const std::set<std::string> names(all.groups.begin(), all.groups.end());
   const std::vector<std::string> groups(names.begin(), names.end());
   const std::size_t folds = std::min(most_folds, groups.size());
@@ -44,7 +44,7 @@ HeldOut hold_out(const LearningRows& all, const TreesOptions& options) {
     }
     const auto known = part_of(all, without, false);
     const auto asked = part_of(all, without, true);
-    const auto found = BoostedTrees(known.rows, known.values, options).at(asked.rows);
+    const auto found = tell(known, asked.rows);
     for (std::size_t i = 0; i < found.size(); ++i) {
       errors += std::pow(found[i].mean - asked.values[i], 2);
       distances += std::pow(asked.values[i] - mean, 2);
@@ -52,6 +52,12 @@ HeldOut hold_out(const LearningRows& all, const TreesOptions& options) {
   }
   return {distances > 0 ? 1 - errors / distances : 0,
           std::sqrt(errors / static_cast<double>(all.values.size()))};
+}
+
+HeldOut hold_out(const LearningRows& all, const TreesOptions& options) {
+  return hold_out(all, [&](const LearningRows& known, const std::vector<std::vector<double>>& others) {
+    return BoostedTrees(known.rows, known.values, options).at(others);
+  });
 }
 
 }  // namespace gnomon::tuner

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -20,8 +21,14 @@ struct HeldOut {
   double rms_error = 0;  ///< root of the mean squared error
 };
 
-/// Trains models that each do without a fifth of the groups (without one where there are fewer than five),
-/// and asks them about these. There must be two groups or more.
+/// Learns from rows and tells the values of others.
+using TellOthers = std::function<std::vector<Normal>(const LearningRows& known,
+                                                     const std::vector<std::vector<double>>& others)>;
+
+/// Lets `tell` learn without a fifth of the groups at a time (without one where there are fewer than five),
+/// and asks it about these. There must be two groups or more.
+HeldOut hold_out(const LearningRows& all, const TellOthers& tell);
+/// The same of trees alone.
 HeldOut hold_out(const LearningRows& all, const TreesOptions& options);
 
 }  // namespace gnomon::tuner

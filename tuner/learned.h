@@ -17,15 +17,16 @@
 namespace gnomon::tuner {
 
 /// The inputs' names, and those of a plan that was resolved on a profile: sizes of graph, batches and model,
-/// and how batches' neighbourhoods coincide; cores, bandwidths and memory of the machine; all fields of the
-/// plan. No stage's time is one of them, so that a graph of which nothing but its batches' sizes is known can
-/// be asked about (A3GNN learns from such statistics too).
+/// what follows from them (values, products and messages of a training), and how batches' neighbourhoods
+/// coincide; cores, bandwidths and memory of the machine; what the plan holds in memory, and all its fields.
+/// No stage's time is one of them, so that a graph of which nothing but its batches' sizes is known can be
+/// asked about (A3GNN learns from such statistics too).
 std::vector<std::string> learned_input_names();
 std::vector<double> learned_inputs(const profiles::Profile& profile, const plan::Plan& plan);
 
 /// A plan on a workload, and what came of it.
 struct LearnedSample {
-  std::string graph;  ///< samples with the same name are held out together
+  std::string graph;  ///< name and size; samples of the same one are held out together
   std::vector<double> inputs;
   double batches_per_s = 0;
   double memory_bytes = 0;  ///< at the peak: of a GPU, or of the host where there is none

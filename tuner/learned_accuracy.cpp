@@ -162,7 +162,7 @@ LearnedAccuracy learn_accuracy(const std::vector<RecordedRun>& runs, std::uint64
   learned.inputs = ranges_of(accuracy_input_names(), known.rows);
   const auto of_known = hold_out(known, options);
   const BoostedTrees trees(known.rows, known.values, options);
-  learned.model = {trees.save(), trees.importance(), of_known.r2};
+  learned.model = {trees.save(), trees.importance(), of_known.r2, std::nullopt};
   learned.known_error = of_known.rms_error;
   if (names.size() > 1) {
     known.groups = graphs;

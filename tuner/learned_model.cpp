@@ -27,6 +27,7 @@ std::vector<LearnedInput> ranges_of(const std::vector<std::string>& names,
 bool goes_with(const std::vector<LearnedInput>& inputs, const LearnedModel& model,
                const std::vector<std::string>& names) {
   return model.importance.size() == names.size() &&
+         (!model.trend || model.trend->weights.size() <= names.size()) &&
          std::equal(inputs.begin(), inputs.end(), names.begin(), names.end(),
                     [](const LearnedInput& input, const std::string& name) { return input.name == name; });
 }

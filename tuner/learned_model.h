@@ -1,9 +1,11 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/document.h"
+#include "tuner/learned_trend.h"
 
 namespace gnomon::tuner {
 
@@ -28,17 +30,19 @@ std::string outside_text(const LearnedInput& input, double value);
 std::vector<LearnedInput> ranges_of(const std::vector<std::string>& names,
                                     const std::vector<std::vector<double>>& rows);
 
-/// Boosted trees for one number.
+/// A model of one number: boosted trees, of what a trend does not explain where there is one.
 struct LearnedModel {
   std::vector<std::string> members;  ///< XGBoost's own texts
   std::vector<double> importance;    ///< of each input, of all together 1
   double held_out_r2 = 0;            ///< on what the model had not seen (a fifth at a time)
+  std::optional<LearnedTrend> trend;
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& f) {
     f.required("members", self.members);
     f.required("importance", self.importance, base::Range{0, 1});
     f.required("held_out_r2", self.held_out_r2);
+    f("trend", self.trend);
   }
 };
 
