@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "kernels/cpu/prefetch.h"
+
 namespace gnomon::kernels::cpu {
 namespace {
 
@@ -11,14 +13,14 @@ void prefetch_row(const std::byte* row, std::int64_t bytes) {
   constexpr std::int64_t line_bytes = 64;
   constexpr std::int64_t most_bytes = 8 * line_bytes;
   for (std::int64_t offset = 0; offset < std::min(bytes, most_bytes); offset += line_bytes) {
-    __builtin_prefetch(row + offset);
+    prefetch_far(row + offset);
   }
 }
 
 }  // namespace
 
 void gather_rows(const graph::Features& features, std::span<const graph::VertexId> vertices, std::byte* out) {
-  constexpr std::size_t ahead = 8;
+  constexpr std::size_t ahead = 16;
   const std::int64_t bytes = features.row_bytes();
   if (bytes == 0) {
     return;

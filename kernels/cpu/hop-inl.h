@@ -1,5 +1,5 @@
-// One hop of a mini-batch, for one instruction set; included by hop.cpp only. kernels/cpu/README.md says why
-// it is made as it is.
+// One hop of a mini-batch, for one instruction set; included by hop.cpp only. bench/README.md says why it is
+// made as it is.
 #if defined(GNOMON_KERNELS_CPU_HOP_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef GNOMON_KERNELS_CPU_HOP_INL_H_
 #undef GNOMON_KERNELS_CPU_HOP_INL_H_
@@ -13,6 +13,7 @@
 #include "hwy/highway.h"
 #include "kernels/cpu/draws-inl.h"
 #include "kernels/cpu/hop.h"
+#include "kernels/cpu/prefetch.h"
 #include "kernels/cpu/race-inl.h"
 #include "kernels/cpu/table-inl.h"
 #include "kernels/slack.h"
@@ -69,7 +70,7 @@ class Drawing {
 
   HWY_INLINE void prefetch_rows(std::int64_t from) const {
     for (std::int64_t v = from; v < std::min(from + per_chunk_, destinations_); ++v) {
-      __builtin_prefetch(indptr_ + vertices_[static_cast<std::size_t>(v)]);
+      prefetch_far(indptr_ + vertices_[static_cast<std::size_t>(v)]);
     }
   }
 
@@ -140,7 +141,7 @@ class Drawing {
     const std::int64_t count = std::min(per_chunk_, destinations_ - next_);
     read_rows(count);
     for (std::int64_t v = 0; v < count; ++v) {
-      __builtin_prefetch(weights + work_.firsts[static_cast<std::size_t>(v)]);
+      prefetch_far(weights + work_.firsts[static_cast<std::size_t>(v)]);
     }
     prefetch_rows(next_ + count);
     Race race(work_.race, static_cast<std::size_t>(hop_.fanout));
@@ -198,7 +199,7 @@ class Drawing {
 
   HWY_INLINE void prefetch_row(std::int64_t v) const {
     if (v < destinations_) {
-      __builtin_prefetch(indptr_ + vertices_[static_cast<std::size_t>(v)]);
+      prefetch_far(indptr_ + vertices_[static_cast<std::size_t>(v)]);
     }
   }
 
@@ -291,7 +292,7 @@ class Pipeline {
 
   HWY_ATTR void start(const std::uint64_t* edges, const Numbering& table) {
     for (std::size_t e = 0; e < far_ahead; ++e) {
-      __builtin_prefetch(indices_ + edges[e]);
+      prefetch_far(indices_ + edges[e]);
     }
     for (std::size_t e = 0; e < near_ahead; ++e) {
       read(edges[e], indices_, table, &work_.ids[e], &work_.homes[e]);
@@ -304,7 +305,7 @@ class Pipeline {
     std::uint32_t* ids = work_.ids.data();
     std::uint32_t* homes = work_.homes.data();
     for (std::size_t e = 0; e < count; ++e) {
-      __builtin_prefetch(indices + edges[e + far_ahead]);
+      prefetch_far(indices + edges[e + far_ahead]);
       read(edges[e + near_ahead], indices, table, ids + e + near_ahead, homes + e + near_ahead);
       out[e] = static_cast<std::int32_t>(table.find_or_add(ids[e], homes[e]));
     }

@@ -10,7 +10,7 @@
 #include "kernels/sampling_rule.h"
 #include "kernels/weighted_rule.h"
 
-// What the sampler's vectorised part shares with the rest; see kernels/cpu/README.md for how it works.
+// What the sampler's vectorised part shares with the rest; see bench/README.md for what bounds it.
 
 namespace gnomon::kernels::cpu {
 

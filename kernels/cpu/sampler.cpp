@@ -21,7 +21,7 @@ Sampler::Sampler(Topology topology, std::vector<int> fanouts, EdgeIds edge_ids, 
   check_fanouts(fanouts_);
   if (topology_.num_vertices() > most_narrow_vertices) {
     wide_.emplace(topology_, fanouts_, edge_ids == EdgeIds::keep);
-  } else if (team_->size() >= fewest_parts) {
+  } else if (team_->size() > 1) {
     split_.emplace(topology_, fanouts_, edge_ids == EdgeIds::keep, *team_);
   }
 }

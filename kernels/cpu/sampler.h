@@ -20,8 +20,7 @@ namespace gnomon::kernels::cpu {
 /// With edge ids, every block says which edges of the graph it holds.
 enum class EdgeIds : std::uint8_t { leave_out, keep };
 
-/// Threads that share the work of each mini-batch. More of them than cores are of no use. Fewer
-/// than fewest_parts (kernels/cpu/worker_memory.h) do not draw together, but share the gathering.
+/// Threads that share the work of each mini-batch. More of them than cores are of no use.
 struct BatchThreads {
   int count = 1;           ///< the caller and count - 1 others; 1 to most_parts
   std::vector<int> cores;  ///< thread i > 0 runs on cores[i] only; empty: where the system puts it

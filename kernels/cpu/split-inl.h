@@ -31,7 +31,7 @@ HWY_ATTR void deal_neighbours(const Waiting& waiting, const Index* indices, std:
   std::uint8_t* owners = part.owners.data() + part.drawn;
   const std::uint64_t* edges = waiting.edges();
   for (std::size_t e = 0; e < count; ++e) {
-    __builtin_prefetch(indices + edges[e + far_ahead]);
+    prefetch_far(indices + edges[e + far_ahead]);
     const auto id = static_cast<std::uint32_t>(indices[edges[e]]);
     const std::uint32_t owner = owner_of(id, parts);
     owners[e] = static_cast<std::uint8_t>(owner);
@@ -50,7 +50,7 @@ HWY_ATTR void draw_part_of(const Hop& hop, const Index* indices, const HugeArray
   Waiting waiting(part.work, drawing.most_edges());
   for (bool is_first = true; const std::size_t count = waiting.fill(drawing); is_first = false) {
     for (std::size_t e = 0; is_first && e < far_ahead; ++e) {
-      __builtin_prefetch(indices + waiting.edges()[e]);
+      prefetch_far(indices + waiting.edges()[e]);
     }
     deal_neighbours(waiting, indices, count, part);
     if (hop.edge_ids) {
@@ -80,9 +80,9 @@ HWY_ATTR inline void number_dealt(Workspace& work, Dealt& dealt) {
     }
     for (std::size_t e = 0; e < count; ++e) {
       table.prefetch(table.home_of(ids[e + near_ahead]));  // what lies behind the last is some id, or none
-      const std::uint64_t size = table.size;
+      const std::uint64_t before_it = table.size;
       const std::uint32_t number = table.find_or_add(ids[e], table.home_of(ids[e]));
-      ids[e] = 2 * number + (number == size ? 1 : 0);
+      ids[e] = 2 * number + static_cast<std::uint32_t>(table.size - before_it);
     }
     work.size = static_cast<std::int64_t>(table.size);
   }

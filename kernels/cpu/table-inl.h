@@ -33,6 +33,12 @@ inline void clear_table_with(SlotTable& table, std::int64_t members) {
   std::memset(table.slots.data(), 0, buckets * bucket_slots * sizeof(std::uint64_t));
 }
 
+/// The same number, of which the compiler knows nothing, so that it makes no branch of what depends on it.
+HWY_INLINE std::uint64_t opaque(std::uint64_t number) {
+  asm("" : "+r"(number));
+  return number;
+}
+
 /// The table while a hop adds to it: a few numbers that fit into registers, to be copied into a local
 /// variable round a loop.
 struct Numbering {
@@ -71,12 +77,12 @@ struct Numbering {
     }
     at += static_cast<std::size_t>(lane);
     const std::uint64_t held = slots[at];
-    const bool is_new = held == 0;
-    const std::uint64_t local = is_new ? size : (held & 0xFFFFFFFFU) - 1;
+    const std::uint64_t is_new = opaque(held == 0 ? ~std::uint64_t{0} : 0);
+    const std::uint64_t local = (held & 0xFFFFFFFFU) - 1 + ((size + 1) & is_new);
     // A known vertex's slot is not written again: the next vector read would have to wait for it.
-    slots[is_new ? at : end] = key | (size + 1);
+    slots[end ^ ((at ^ end) & is_new)] = key | (size + 1);
     vertices[size] = id;
-    size += is_new ? 1 : 0;
+    size -= is_new;
     return static_cast<std::uint32_t>(local);
   }
 };

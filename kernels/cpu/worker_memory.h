@@ -39,11 +39,7 @@ std::int64_t most_edges_under_way(std::span<const int> fanouts);
 /// graphs of at most 2^32 vertices.
 std::int64_t most_sampler_bytes(std::int64_t vertices, std::span<const int> fanouts);
 
-/// From so many threads on those that share a batch draw it together; fewer lose more by dealing out what
-/// they drew than they gain (bench/README.md).
-inline constexpr int fewest_parts = 3;
-
-/// The same of a Sampler whose `threads` draw each mini-batch of at most these sizes together.
+/// The same of a Sampler whose `threads` share each mini-batch of at most these sizes.
 std::int64_t most_split_bytes(const BatchSizes& sizes, std::span<const int> fanouts, int threads);
 
 /// The most that a batch takes in a worker's hands: structure, a row of `row_bytes` features and the degree
