@@ -23,6 +23,11 @@ std::span<float> values_of(Tensor& tensor) {
   return {tensor.mutable_data_ptr<float>(), static_cast<std::size_t>(tensor.numel())};
 }
 
+template <class T>
+std::span<T> elements_of(Tensor& tensor) {
+  return {tensor.mutable_data_ptr<T>(), static_cast<std::size_t>(tensor.numel())};
+}
+
 cpu::SparseRows rows_of(const SparseBlock& block, RowsOf side) {
   return side == RowsOf::destinations ? block.by_destination() : block.by_source();
 }
@@ -114,10 +119,14 @@ class CpuSparseKernels final : public SparseKernels {
   }
 
   TransposedTensors transpose(const SparseBlock& block) const override {
-    const auto made = std::make_shared<const cpu::TransposedBlock>(
-        cpu::transpose(block.by_destination(), block.num_sources()));
-    return {owned_tensor(made->indptr, made), owned_tensor(made->destinations, made),
-            owned_tensor(made->edges, made)};
+    // Tensors, as their memory is used again.
+    TransposedTensors made{at::empty({block.num_sources() + 1}, at::kLong),
+                           at::empty({block.num_edges()}, at::kInt),
+                           at::empty({block.num_edges()}, at::kInt)};
+    cpu::transpose(block.by_destination(),
+                   {elements_of<std::int64_t>(made.indptr), elements_of<std::int32_t>(made.destinations),
+                    elements_of<std::int32_t>(made.edges)});
+    return made;
   }
 
   BlockTensors with_self_loops(const SparseBlock& block) const override {

@@ -1,27 +1,35 @@
 #include "kernels/cpu/sparse_rows.h"
 
+#include <algorithm>
 #include <numeric>
 
 namespace gnomon::kernels::cpu {
+
+void transpose(const SparseRows& rows, const TransposedSpans& transposed) {
+  const auto& [indptr, destinations, edges] = transposed;
+  std::fill(indptr.begin(), indptr.end(), 0);
+  for (const std::int32_t source : rows.columns) {
+    ++indptr[static_cast<std::size_t>(source) + 1];
+  }
+  // Where a source's entries begin, one place further on than it will stand: there it counts on to where they
+  // end, which is where the next one's begin.
+  std::exclusive_scan(indptr.begin() + 1, indptr.end(), indptr.begin() + 1, std::int64_t{0});
+  for (std::size_t v = 0; v + 1 < rows.indptr.size(); ++v) {
+    for (std::int64_t edge = rows.indptr[v]; edge < rows.indptr[v + 1]; ++edge) {
+      const std::int32_t source = rows.columns[static_cast<std::size_t>(edge)];
+      const auto at = static_cast<std::size_t>(indptr[static_cast<std::size_t>(source) + 1]++);
+      destinations[at] = static_cast<std::int32_t>(v);
+      edges[at] = static_cast<std::int32_t>(edge);
+    }
+  }
+}
 
 TransposedBlock transpose(const SparseRows& rows, std::int64_t num_sources) {
   TransposedBlock transposed;
   transposed.indptr.resize(static_cast<std::size_t>(num_sources) + 1);
   transposed.destinations.resize(rows.columns.size());
   transposed.edges.resize(rows.columns.size());
-  for (const std::int32_t source : rows.columns) {
-    ++transposed.indptr[static_cast<std::size_t>(source) + 1];
-  }
-  std::partial_sum(transposed.indptr.begin(), transposed.indptr.end(), transposed.indptr.begin());
-  std::vector<std::int64_t> next(transposed.indptr.begin(), transposed.indptr.end() - 1);
-  for (std::size_t v = 0; v + 1 < rows.indptr.size(); ++v) {
-    for (std::int64_t edge = rows.indptr[v]; edge < rows.indptr[v + 1]; ++edge) {
-      const std::int32_t source = rows.columns[static_cast<std::size_t>(edge)];
-      const auto at = static_cast<std::size_t>(next[static_cast<std::size_t>(source)]++);
-      transposed.destinations[at] = static_cast<std::int32_t>(v);
-      transposed.edges[at] = static_cast<std::int32_t>(edge);
-    }
-  }
+  transpose(rows, {transposed.indptr, transposed.destinations, transposed.edges});
   return transposed;
 }
 

@@ -27,8 +27,17 @@ struct TransposedBlock {
   std::vector<std::int32_t> edges;
 };
 
-/// A block's rows (rows_of) by sources (counting sort; time linear in their size). They have fewer than 2^31
-/// entries.
+/// Memory for a TransposedBlock's content: indptr for num_sources + 1, the others for all entries.
+struct TransposedSpans {
+  std::span<std::int64_t> indptr;
+  std::span<std::int32_t> destinations;
+  std::span<std::int32_t> edges;
+};
+
+/// Writes a block's rows (rows_of) by sources (counting sort; time linear in their size). They have fewer
+/// than 2^31 entries.
+void transpose(const SparseRows& rows, const TransposedSpans& transposed);
+/// The same into memory of its own.
 TransposedBlock transpose(const SparseRows& rows, std::int64_t num_sources);
 
 /// Rows are destinations, columns are sources. The vectors must outlive the view.
