@@ -73,6 +73,7 @@ void visit_members(Prediction& prediction, Visit& visit) {
   visit(prediction.disk_utilisation);
   visit(prediction.reduce_utilisation);
   visit(prediction.memory);
+  visit(prediction.use);
   visit(prediction.timeline);
 }
 

@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/processes.h"
 #include "sim/costs.h"
+#include "sim/running.h"
 #include "tuner/journal.h"
 #include "tuner/learned.h"
 #include "tuner/pareto.h"
@@ -49,14 +50,17 @@ tuner::SpaceRequest request_of(const profiles::Profile& profile, const TuningOpt
 }
 
 /// Limits that there are.
-base::Json limits_document(const tuner::MemoryLimits& limits) {
+base::Json limits_document(const TuningOptions& options) {
   base::Json json = base::Json::object();
-  if (std::isfinite(limits.host_bytes)) {
-    json["host_memory_bytes"] = limits.host_bytes;
-  }
-  if (std::isfinite(limits.device_bytes)) {
-    json["device_memory_bytes"] = limits.device_bytes;
-  }
+  const auto add = [&json](const char* name, double limit) {
+    if (std::isfinite(limit)) {
+      json[name] = limit;
+    }
+  };
+  add("host_memory_bytes", options.limits.host_bytes);
+  add("device_memory_bytes", options.limits.device_bytes);
+  add("energy_j", options.running.energy_j);
+  add("price", options.running.price);
   return json;
 }
 
@@ -84,7 +88,7 @@ base::Json search_document(const profiles::Profile& profile, const TuningOptions
                          {"seed", options.seed},
                          {"approximate", options.approximate},
                          {"simulated", options.simulated},
-                         {"limits", limits_document(options.limits)},
+                         {"limits", limits_document(options)},
                          {"profile", base::write_value(profile)}};
   if (!options.surrogate.empty()) {
     document["surrogate"] = base::parse_json(base::read_file(options.surrogate), options.surrogate);
@@ -117,14 +121,22 @@ std::vector<plan::Plan> preset_plans(const profiles::Profile& profile, const tun
 }
 
 /// Also what a journal does not hold.
-tuner::EvaluateAll with_memory(const profiles::Profile& profile, tuner::EvaluateAll evaluate) {
+tuner::EvaluateAll with_memory_and_use(const profiles::Profile& profile, tuner::EvaluateAll evaluate) {
   return [&profile, evaluate = std::move(evaluate)](const std::vector<plan::Plan>& plans) {
     auto predictions = evaluate(plans);
     for (std::size_t i = 0; i < plans.size(); ++i) {
-      predictions[i].memory = sim::costs_of_plan(profile, sim::resolve_on(profile, plans[i])).memory;
+      const auto resolved = sim::resolve_on(profile, plans[i]);
+      predictions[i].memory = sim::costs_of_plan(profile, resolved).memory;
+      predictions[i].use = sim::use_of(profile, resolved, predictions[i]);
     }
     return predictions;
   };
+}
+
+/// Without those that do not fit, or take more than the limits.
+std::vector<tuner::Candidate> possible(std::vector<tuner::Candidate> candidates) {
+  std::erase_if(candidates, [](const tuner::Candidate& c) { return !std::isfinite(c.prediction.epoch_s); });
+  return candidates;
 }
 
 /// The one to take, and of the others the fastest of each name, the fastest first.
@@ -162,14 +174,17 @@ class TuningRun {
         searched_(tuner::shortened(profile, most_batches)),
         simulator_(simulator),
         options_(options),
+        running_(options.running),
         accuracy_(accuracy_of(profile, options)),
         progress_(progress) {
+    tuner::check(running_, profile);
+    running_.batches = static_cast<double>(profile.workload.batches);
     evaluate_ = [this](const std::vector<plan::Plan>& plans) { return predict_all(searched_, plans); };
     if (!options.journal.empty()) {
       journal_.emplace(options.journal, search_document(profile, options));
       evaluate_ = journal_->recording(evaluate_);
     }
-    evaluate_ = with_memory(searched_, evaluate_);
+    evaluate_ = within_limits(searched_, with_memory_and_use(searched_, evaluate_));
   }
 
   Tuning run() {
@@ -190,7 +205,9 @@ class TuningRun {
       tuning_.sensitivities = tuner::sensitivities(
           profile_, tuning_.best().plan,
           {[this](const profiles::Profile& p) { return request_of(p, options_, accuracy_); },
-           [this](const profiles::Profile& p, const plan::Plan& plan) { return predict(p, plan); },
+           [this](const profiles::Profile& p, const plan::Plan& plan) {
+             return limited(p, predict(p, plan));
+           },
            options_.processes});
     }
     tuning_.resumed = journal_ ? journal_->resumed() : 0;
@@ -216,11 +233,32 @@ class TuningRun {
     return predictions;
   }
 
+  /// A plan that takes more than the limits has an infinite epoch, like one that does not fit into memory.
+  sim::Prediction limited(const profiles::Profile& profile, sim::Prediction prediction) const {
+    const auto batches = static_cast<double>(profile.workload.batches);
+    if (tuner::share_of_limits(running_, prediction.use, batches) > 1) {
+      prediction.epoch_s = std::numeric_limits<double>::infinity();
+    }
+    return prediction;
+  }
+
+  tuner::EvaluateAll within_limits(const profiles::Profile& profile, tuner::EvaluateAll evaluate) {
+    return [this, &profile, evaluate = std::move(evaluate)](const std::vector<plan::Plan>& plans) {
+      auto predictions = evaluate(plans);
+      for (auto& prediction : predictions) {
+        least_share_ = std::min(
+            least_share_,
+            tuner::share_of_limits(running_, prediction.use, static_cast<double>(profile.workload.batches)));
+        prediction = limited(profile, std::move(prediction));
+      }
+      return predictions;
+    };
+  }
+
   tuner::SearchResult search(const TuningOptions& options, const tuner::Budget& budget, Tuning* facts) {
     const auto space = tuner::make_space(request_of(searched_, options, accuracy_));
-    tuner::Bounds bounds(searched_, space);
-    auto found = tuner::search({searched_, space, bounds, options.seed}, options.strategy, budget, evaluate_,
-                               progress_);
+    tuner::Bounds bounds(searched_, space, running_);
+    auto found = search(space, bounds, options, budget);
     if (facts != nullptr) {
       facts->plans = space.size();
       facts->bounds = bounds.count();
@@ -229,17 +267,32 @@ class TuningRun {
     return found;
   }
 
+  tuner::SearchResult search(const tuner::Space& space, tuner::Bounds& bounds, const TuningOptions& options,
+                             const tuner::Budget& budget) {
+    try {
+      return tuner::search({searched_, space, bounds, options.seed}, options.strategy, budget, evaluate_,
+                           progress_);
+    } catch (const base::Failure&) {
+      if (least_share_ > 1 && std::isfinite(least_share_)) {
+        throw base::InputError("--energy-limit, --price-limit",
+                               "no plan that was tried takes so little; the least takes " +
+                                   base::Json(least_share_).dump() + " times as much");
+      }
+      throw;
+    }
+  }
+
   /// Among the presets and what was found the one to take and the fastest of each name, by whole epochs.
   void choose() {
     const auto request = request_of(profile_, options_, accuracy_);
-    auto candidates = finalists(tuning_.found.evaluated, request.cores);
+    auto candidates = finalists(possible(tuning_.found.evaluated), request.cores);
     if (searched_.workload.batches < profile_.workload.batches) {
       candidates = predicted(plans_of(candidates));
     }
     take_usual_buffers(candidates, request);
     const auto presets = predicted(preset_plans(profile_, request));
     candidates.insert(candidates.begin(), presets.begin(), presets.end());
-    tuning_.candidates = finalists(std::move(candidates), request.cores);
+    tuning_.candidates = finalists(possible(std::move(candidates)), request.cores);
   }
 
   /// Where that costs next to nothing.
@@ -261,10 +314,10 @@ class TuningRun {
 
   /// By whole epochs.
   std::vector<tuner::Candidate> predicted(const std::vector<plan::Plan>& plans) {
-    const auto predictions = predict_all(profile_, plans);
+    auto predictions = predict_all(profile_, plans);
     std::vector<tuner::Candidate> candidates;
     for (std::size_t i = 0; i < plans.size(); ++i) {
-      candidates.push_back({plans[i], predictions[i]});
+      candidates.push_back({plans[i], limited(profile_, std::move(predictions[i]))});
     }
     return candidates;
   }
@@ -276,8 +329,7 @@ class TuningRun {
 
   /// Searches again with ever less memory, and for ever more accuracy, and keeps what no other plan beats.
   void find_front() {
-    std::vector<tuner::Candidate> all = tuning_.found.evaluated;
-    std::erase_if(all, [](const tuner::Candidate& c) { return !std::isfinite(c.prediction.epoch_s); });
+    auto all = possible(tuning_.found.evaluated);
     const double most = memory_bytes(tuning_.found.best.prediction);
     double least = most;
     for (const auto& candidate : all) {
@@ -345,6 +397,8 @@ class TuningRun {
   profiles::Profile searched_;
   sim::Simulator& simulator_;
   const TuningOptions& options_;
+  tuner::RunningLimits running_;
+  double least_share_ = std::numeric_limits<double>::infinity();  ///< of them, that a plan takes
   Accuracy accuracy_;
   const base::Progress& progress_;
   std::optional<tuner::Journal> journal_;

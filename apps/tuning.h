@@ -8,6 +8,7 @@
 #include "base/document.h"
 #include "sim/prediction.h"
 #include "tuner/learned_accuracy.h"
+#include "tuner/running_limits.h"
 #include "tuner/search.h"
 #include "tuner/sensitivity.h"
 
@@ -21,6 +22,7 @@ struct TuningOptions {
   bool approximate = false;  ///< plans that change the training too
   bool simulated = false;    ///< plans too that the runtime does not execute
   tuner::MemoryLimits limits;
+  tuner::RunningLimits running;  ///< of the profile's whole epoch; their batches are set when tuning begins
   bool front = false;  ///< also the plans that no other beats in time and memory, and accuracy if predicted
   std::string surrogate;      ///< file that predicts approximate plans' accuracy; none when empty
   double accuracy_floor = 0;  ///< least predicted accuracy of approximate plans

@@ -51,6 +51,18 @@ std::string accuracy_text(const Tuning& tuning) {
   return text;
 }
 
+/// What the best plan's epoch takes beside time, as far as the profile tells.
+std::string use_text(const sim::EpochUse& use) {
+  std::string text;
+  if (use.energy_j > 0) {
+    text += fmt::format("energy: {:.4g} kJ an epoch\n", use.energy_j / 1e3);
+  }
+  if (use.price > 0) {
+    text += fmt::format("price: {:.4g} an epoch\n", use.price);
+  }
+  return text;
+}
+
 std::string front_text(const Tuning& tuning) {
   if (!tuning.options.front) {
     return "";
@@ -72,15 +84,22 @@ std::string front_text(const Tuning& tuning) {
 }  // namespace
 
 base::Json prediction_document(const sim::Prediction& prediction) {
-  return {{"epoch_s", prediction.epoch_s},
-          {"lower_bound_s", prediction.lower_bound_s},
-          {"cpu_utilisation", prediction.cpu_utilisation},
-          {"link_utilisation", prediction.link_utilisation},
-          {"device_utilisation", prediction.device_utilisation},
-          {"blocked_on_cpu_s", prediction.blocked_on_cpu_s},
-          {"blocked_on_device_s", prediction.blocked_on_device_s},
-          {"cpu_batches", prediction.cpu_batches},
-          {"bound_by", prediction.bound_by}};
+  base::Json document = {{"epoch_s", prediction.epoch_s},
+                         {"lower_bound_s", prediction.lower_bound_s},
+                         {"cpu_utilisation", prediction.cpu_utilisation},
+                         {"link_utilisation", prediction.link_utilisation},
+                         {"device_utilisation", prediction.device_utilisation},
+                         {"blocked_on_cpu_s", prediction.blocked_on_cpu_s},
+                         {"blocked_on_device_s", prediction.blocked_on_device_s},
+                         {"cpu_batches", prediction.cpu_batches},
+                         {"bound_by", prediction.bound_by}};
+  if (prediction.use.energy_j > 0) {
+    document["energy_j"] = prediction.use.energy_j;
+  }
+  if (prediction.use.price > 0) {
+    document["price"] = prediction.use.price;
+  }
+  return document;
 }
 
 std::string fidelities_text(const Tuning& tuning, int real_runs) {
@@ -183,8 +202,8 @@ std::string tuning_text(const Tuning& tuning) {
   if (tuning.resumed > 0) {
     text += fmt::format("{} of them from {}\n", tuning.resumed, tuning.options.journal);
   }
-  return text + corrections_text(tuning.corrections) + accuracy_text(tuning) + sensitivities_text(tuning) +
-         front_text(tuning);
+  return text + use_text(best.prediction.use) + corrections_text(tuning.corrections) + accuracy_text(tuning) +
+         sensitivities_text(tuning) + front_text(tuning);
 }
 
 }  // namespace gnomon::apps

@@ -119,6 +119,22 @@ struct Disk {
   }
 };
 
+/// What running the machine takes; 0: not known.
+struct Running {
+  double idle_w = 0;          ///< that it draws when nothing runs, in watts
+  double core_w = 0;          ///< what a busy core draws beyond that
+  double device_w = 0;        ///< what a busy GPU draws beyond that
+  double price_per_hour = 0;  ///< in any currency
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& f) {
+    f("idle_w", self.idle_w, base::non_negative);
+    f("core_w", self.core_w, base::non_negative);
+    f("device_w", self.device_w, base::non_negative);
+    f("price_per_hour", self.price_per_hour, base::non_negative);
+  }
+};
+
 /// How much longer a stage takes while one stage of another kind runs beside it on its own core: 1 is not at
 /// all, 1.1 is ten percent. Slowdowns of several neighbours add up: 1 + sum of (slowdown - 1).
 struct Contention {
@@ -166,6 +182,7 @@ struct MachineProfile {
   Link link;
   Peers peers;
   Disk disk;
+  Running running;
   Contention contention;
 
   template <class Self, class Fields>
@@ -176,6 +193,7 @@ struct MachineProfile {
     f("link", self.link);
     f("peers", self.peers);
     f("disk", self.disk);
+    f("running", self.running);
     f("contention", self.contention);
   }
 };

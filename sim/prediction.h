@@ -60,6 +60,12 @@ struct MachineModel {
 MachineModel machine_model(const profiles::Profile& profile, const plan::Plan& plan, bool spread,
                            std::uint64_t seed);
 
+/// What an epoch takes beside time; 0: the profile does not tell.
+struct EpochUse {
+  double energy_j = 0;
+  double price = 0;
+};
+
 /// One predicted epoch.
 struct Prediction {
   double epoch_s = 0;
@@ -74,6 +80,7 @@ struct Prediction {
   double disk_utilisation = 0;
   double reduce_utilisation = 0;              ///< of what averages gradients between devices
   Memory memory;                              ///< by predict only; with a shortage the epoch takes for ever
+  EpochUse use;                               ///< by predict only
   std::vector<schedule::StageSpan> timeline;  ///< only when asked for
 };
 

@@ -10,6 +10,7 @@
 #include "sim/costs.h"
 #include "sim/hardware.h"
 #include "sim/prediction.h"
+#include "sim/running.h"
 #include "sim/simulated_machine.h"
 #include "sim/steady_state.h"
 
@@ -228,6 +229,9 @@ Prediction predict_where_it_fits(const profiles::Profile& profile, const plan::P
   const auto [costs, memory] = costs_of_plan(profile, resolved);
   auto prediction = memory.shortage != Shortage::none ? impossible() : run(resolved, costs);
   prediction.memory = memory;
+  if (memory.shortage == Shortage::none) {
+    prediction.use = use_of(profile, resolved, prediction);
+  }
   return prediction;
 }
 

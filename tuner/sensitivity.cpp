@@ -34,6 +34,8 @@ double best_epoch_s(const profiles::Profile& profile, const plan::Plan& plan, co
     best_s = std::min(best_s, found.best.prediction.epoch_s);
   } catch (const base::InputError&) {
     // The plan does not go with the change; there is nothing to say of it.
+  } catch (const base::Failure&) {
+    // No plan keeps to the limits there.
   }
   return best_s;
 }

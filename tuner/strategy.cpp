@@ -128,8 +128,8 @@ class Dispatcher final : public Strategy {
 
 }  // namespace
 
-Bounds::Bounds(const profiles::Profile& profile, const Space& space)
-    : profile_(profile), space_(space), short_(profile) {
+Bounds::Bounds(const profiles::Profile& profile, const Space& space, const RunningLimits& limits)
+    : profile_(profile), space_(space), limits_(limits), short_(profile) {
   constexpr std::int64_t most_batches = 240;
   short_.workload.batches = std::min(profile.workload.batches, most_batches);
 }
@@ -147,7 +147,10 @@ double Bounds::estimate(const Point& point) {
   if (is_new) {
     const double share =
         static_cast<double>(profile_.workload.batches) / static_cast<double>(short_.workload.batches);
-    found->second = share * sim::predict_quickly(short_, space_.plan_at(point)).epoch_s;
+    const auto prediction = sim::predict_quickly(short_, space_.plan_at(point));
+    const double used =
+        share_of_limits(limits_, prediction.use, static_cast<double>(short_.workload.batches));
+    found->second = share * prediction.epoch_s * (used > 1 ? 10 * used : 1);
   }
   return found->second;
 }

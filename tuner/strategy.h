@@ -11,6 +11,7 @@
 #include "base/document.h"
 #include "profiles/profile.h"
 #include "sim/prediction.h"
+#include "tuner/running_limits.h"
 #include "tuner/space.h"
 
 namespace gnomon::tuner {
@@ -48,14 +49,15 @@ namespace gnomon::tuner {
 /// What can be told of a space's plans on a profiled machine without simulating them, each computed once.
 class Bounds {
  public:
-  Bounds(const profiles::Profile& profile, const Space& space);
+  Bounds(const profiles::Profile& profile, const Space& space, const RunningLimits& limits = {});
 
   /// The lower bound of the mean costs (sim::lower_bound_s; microseconds). Plans that differ only in buffers,
   /// look-ahead and order share theirs. Where batches differ, an epoch whose batches take either route may be
   /// a little under it.
   double of(const Point& point);
   /// The epoch by arithmetic, all batches costing the mean (sim::predict_quickly), of at most 240 batches, in
-  /// proportion: within some percent of the simulated one. The point must be feasible.
+  /// proportion: within some percent of the simulated one. Ten times that and more, the further it is over
+  /// the limits, where a plan takes too much. The point must be feasible.
   double estimate(const Point& point);
   /// Space::is_feasible.
   bool is_feasible(const Point& point);
@@ -67,6 +69,7 @@ class Bounds {
  private:
   const profiles::Profile& profile_;
   const Space& space_;
+  RunningLimits limits_;
   profiles::Profile short_;
   std::map<std::vector<double>, double> known_;
   std::map<Point, double> estimates_;

@@ -2,6 +2,7 @@
 
 #include <iostream>
 #include <memory>
+#include <optional>
 
 #include "apps/commands/commands.h"
 #include "apps/compute/autotuning.h"
@@ -20,12 +21,22 @@ struct Options {
   MeasureFlags measure;
   bool json = false;
   JobFlags job;
+  std::optional<double> idle_w, core_w, device_w, price_per_hour;
 };
+
+/// What the user knows of the machine counts before what was measured.
+void tell_running(const Options& options, profiles::Running& running) {
+  running.idle_w = options.idle_w.value_or(running.idle_w);
+  running.core_w = options.core_w.value_or(running.core_w);
+  running.device_w = options.device_w.value_or(running.device_w);
+  running.price_per_hour = options.price_per_hour.value_or(running.price_per_hour);
+}
 
 void profile(const Options& options) {
   const auto job = options.job.job();
   const auto graph = open_training_data(options.data, job);
-  const auto profile = measure_with_bar(graph, job, options.measure);
+  auto profile = measure_with_bar(graph, job, options.measure);
+  tell_running(options, profile.machine.running);
   if (!options.out.empty()) {
     base::write_document(options.out, profile);
   }
@@ -46,6 +57,13 @@ Action add_profile(CLI::App& app) {
   app.add_option("DATA", options->data, "Graph store")->required();
   app.add_option("-o,--out", options->out, "Write the profile to this file");
   add_measure_flags(app, options->measure);
+  const auto add = [&](const char* name, std::optional<double>& value, const char* what) {
+    app.add_option(name, value, what)->check(CLI::NonNegativeNumber);
+  };
+  add("--idle-watts", options->idle_w, "What the machine draws when nothing runs; measured where it can be");
+  add("--core-watts", options->core_w, "What a busy core draws beyond that, likewise");
+  add("--device-watts", options->device_w, "What a busy GPU draws beyond that");
+  add("--price-per-hour", options->price_per_hour, "What the machine costs, in any currency");
   app.add_flag("--json", options->json, "Print the profile document");
   return [options] { profile(*options); };
 }

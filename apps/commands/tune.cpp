@@ -80,6 +80,12 @@ Action add_tune(CLI::App& app) {
       ->transform(CLI::AsSizeValue(true));
   app.add_option("--host-memory", options->tuning.limits.host_bytes, "The host's, likewise")
       ->transform(CLI::AsSizeValue(true));
+  app.add_option("--energy-limit", options->tuning.running.energy_j,
+                 "Joules that an epoch may take at most, where the profile tells what the machine draws")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--price-limit", options->tuning.running.price,
+                 "What an epoch may cost at most, where the profile tells the machine's price")
+      ->check(CLI::PositiveNumber);
   app.add_flag("--front", options->tuning.front,
                "Find plans for less memory too, and print those that no other beats in time, memory "
                "and (with --surrogate) accuracy");

@@ -22,6 +22,19 @@ std::string machine_text(const profiles::MachineProfile& machine) {
       format_bytes(cpu.memory_bandwidth_bytes_per_s), format_bytes(cpu.copy_bandwidth_bytes_per_s));
 }
 
+std::string running_text(const profiles::Running& running) {
+  std::string text;
+  if (running.core_w > 0) {
+    text +=
+        fmt::format("power    {:.4g} W idle, {:.4g} W more for a busy core", running.idle_w, running.core_w);
+    text += running.device_w > 0 ? fmt::format(", {:.4g} W for a busy GPU\n", running.device_w) : "\n";
+  }
+  if (running.price_per_hour > 0) {
+    text += fmt::format("price    {:.4g} an hour\n", running.price_per_hour);
+  }
+  return text;
+}
+
 std::string disk_text(const profiles::Disk& disk) {
   if (disk.random_reads_per_s <= 0) {
     return "";
@@ -104,8 +117,9 @@ std::string text_of(const Profile& profile) {
   add_stage(table, "transfer", workload.transfer);
   add_stage(table, "device batching, one thread", workload.device_batch);
   add_stage(table, "training, one thread", workload.train);
-  return machine_text(profile.machine) + disk_text(profile.machine.disk) + workload_text(workload) +
-         table.text() + scaling_text(workload) + contention_text(profile.machine.contention);
+  return machine_text(profile.machine) + running_text(profile.machine.running) +
+         disk_text(profile.machine.disk) + workload_text(workload) + table.text() + scaling_text(workload) +
+         contention_text(profile.machine.contention);
 }
 
 }  // namespace gnomon::apps

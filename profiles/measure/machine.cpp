@@ -12,9 +12,12 @@
 
 #include "base/error.h"
 #include "base/usable.h"
+#include "profiles/measure/power.h"
 
 namespace gnomon::profiles {
 namespace {
+
+constexpr double power_limit_s = 0.4;  ///< counters move every millisecond
 
 /// Sums the words, so that the compiler cannot leave the reads out.
 std::uint64_t sum_of(const std::uint64_t* words, std::size_t count) {
@@ -144,6 +147,8 @@ MachineProfile measure_machine(const MachineOptions& options, bool& converged) {
   machine.cpu.memory_bandwidth_bytes_per_s = read_bandwidth(machine.cpu.cores, options, converged);
   base::report(options.progress, "copy bandwidth", 1, 2);
   machine.cpu.copy_bandwidth_bytes_per_s = copy_bandwidth(options, converged);
+  EnergyCounter energy;
+  machine.running = measure_power(energy, machine.cpu.cores, power_limit_s, options.stop);
   machine.device = {DeviceKind::host, machine.cpu.name, machine.cpu.memory_bytes};
   return machine;
 }

@@ -179,6 +179,31 @@ TEST_F(Planning, ProcessesChangeNeitherJournalNorResult) {
   expect_one_line(run({"tune", "p.json", "--processes", "0"}), "--processes");
 }
 
+TEST_F(Planning, TuneKeepsToWhatAnEpochMayTake) {
+  expect_one_line(run({"tune", "p.json", "--price-limit", "1"}), "machine.running.price_per_hour is 0");
+  expect_one_line(run({"tune", "p.json", "--energy-limit", "1"}), "machine.running.core_w is 0");
+  expect_one_line(run({"tune", "p.json", "--energy-limit", "-1"}), "--energy-limit");
+  auto profile = small_profile();
+  profile["machine"]["running"] = {{"idle_w", 2}, {"core_w", 40}, {"price_per_hour", 3.6}};
+  place.write("running.json", profile.dump());
+  const auto best = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> words = {"tune", "running.json"};
+    words.insert(words.end(), more.begin(), more.end());
+    return document(words)["candidates"][0]["prediction"];
+  };
+  const auto fastest = best({});
+  const double epoch_s = fastest["epoch_s"];
+  const double energy_j = fastest["energy_j"];
+  EXPECT_NEAR(fastest["price"].get<double>(), epoch_s * 1e-3, 1e-9);
+  EXPECT_THAT(run({"tune", "running.json"}).out, HasSubstr("kJ an epoch"));
+  const auto text_of = [](double value) { return base::Json(value).dump(); };
+  const auto frugal = best({"--energy-limit", text_of(0.97 * energy_j)});
+  EXPECT_LE(frugal["energy_j"].get<double>(), 0.97 * energy_j);
+  EXPECT_GE(frugal["epoch_s"].get<double>(), epoch_s * 0.99);
+  expect_one_line(run({"tune", "running.json", "--price-limit", text_of(0.5 * epoch_s * 1e-3)}),
+                  "no plan that was tried takes so little");
+}
+
 TEST_F(Planning, CorrectionsChangeWhatIsPredictedAndAreTold) {
   auto profile = small_profile();
   profile["corrections"] = {{"train", {{"ratio", 1.5}, {"standard_error", 0.02}, {"batches", 80}}}};

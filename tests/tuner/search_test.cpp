@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <limits>
 #include <set>
 
 #include "base/error.h"
@@ -125,6 +127,62 @@ TEST(Search, KeepsToMemoryLimits) {
   }
   EXPECT_GE(limited.best.prediction.epoch_s, 0.98 * free.best.prediction.epoch_s);  // both are approximate
   EXPECT_THROW(within(1e6), base::InputError);
+}
+
+/// Against every plan of a small space: workers and device threads save time and cost energy.
+TEST(Search, KeepsToEnergyLimits) {
+  auto setting = small_setting(profiles::DeviceKind::host);
+  setting.profile.machine.running = {.idle_w = 1, .core_w = 30};
+  const auto all = search(setting.problem(0), StrategyKind::exhaustive, {.evaluations = 1 << 20},
+                          one_by_one(setting.evaluate()), {})
+                       .evaluated;
+  std::vector<double> energies;
+  for (const auto& candidate : all) {
+    energies.push_back(candidate.prediction.use.energy_j);
+  }
+  std::sort(energies.begin(), energies.end());
+  ASSERT_GT(energies.back(), 1.02 * energies.front());
+  for (const double share : {0.1, 0.5}) {
+    const double limit_j = energies[static_cast<std::size_t>(share * static_cast<double>(all.size()))];
+    double best_s = std::numeric_limits<double>::infinity();
+    for (const auto& candidate : all) {
+      if (candidate.prediction.use.energy_j <= limit_j) {
+        best_s = std::min(best_s, candidate.prediction.epoch_s);
+      }
+    }
+    const RunningLimits limits{.energy_j = limit_j, .batches = 60};
+    Bounds bounds(setting.profile, setting.space, limits);
+    const auto evaluate = [&](const plan::Plan& plan) {
+      auto prediction = sim::predict(setting.simulator, setting.profile, plan);
+      if (share_of_limits(limits, prediction.use, 60) > 1) {
+        prediction.epoch_s = std::numeric_limits<double>::infinity();
+      }
+      return prediction;
+    };
+    const auto found = search({setting.profile, setting.space, bounds, 0}, StrategyKind::automatic,
+                              {.evaluations = 40}, one_by_one(evaluate), {});
+    EXPECT_LE(found.best.prediction.use.energy_j, limit_j);
+    EXPECT_LE(found.best.prediction.epoch_s, 1.02 * best_s) << "limit " << limit_j << " J";
+  }
+}
+
+TEST(RunningLimits, CountEpochsOfOtherLengthsInProportion) {
+  const RunningLimits limits{.energy_j = 100, .price = 8, .batches = 50};
+  EXPECT_DOUBLE_EQ(share_of_limits(limits, {.energy_j = 10, .price = 0.2}, 5), 1);
+  EXPECT_DOUBLE_EQ(share_of_limits(limits, {.energy_j = 10, .price = 1.6}, 10), 1);
+  EXPECT_EQ(share_of_limits({}, {.energy_j = 10, .price = 1.6}, 10), 0);
+}
+
+TEST(RunningLimits, NeedAProfileThatTells) {
+  auto profile = profile_of(profiles::DeviceKind::cuda, 4);
+  EXPECT_NO_THROW(check(RunningLimits{}, profile));
+  EXPECT_THROW(check({.energy_j = 1}, profile), base::InputError);
+  EXPECT_THROW(check({.price = 1}, profile), base::InputError);
+  profile.machine.running = {.core_w = 3, .price_per_hour = 1};
+  EXPECT_THROW(check({.energy_j = 1}, profile), base::InputError) << "what the GPU draws";
+  EXPECT_NO_THROW(check({.price = 1}, profile));
+  profile.machine.running.device_w = 100;
+  EXPECT_NO_THROW(check({.energy_j = 1}, profile));
 }
 
 TEST(Search, SameSeedSameResult) {

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <atomic>
+#include <filesystem>
+#include <vector>
+
+#include "profiles/profile.h"
+
+namespace gnomon::profiles {
+
+/// The energy that the processors have taken, by the kernel's counters (powercap: RAPL of Intel's and AMD's).
+class EnergyCounter {
+ public:
+  /// `zones` is the kernel's directory. Where it holds no processor's counter, or none that may be read (they
+  /// are root's on many systems), works() is false.
+  explicit EnergyCounter(const std::filesystem::path& zones = "/sys/class/powercap");
+
+  bool works() const { return !packages_.empty(); }
+  /// Since it was made. Counters start over after some minutes, so it must be asked more often.
+  double joules();
+
+ private:
+  struct Package {
+    std::filesystem::path energy;
+    double range_uj = 0;  ///< where it starts over
+    double last_uj = 0;
+  };
+  std::vector<Package> packages_;
+  double joules_ = 0;
+};
+
+/// What the processors draw when nothing runs, and what each of `cores` adds that computes without end; all 0
+/// (not known) where the counter does not work. Memory, disks, GPUs and losses are not in it. Takes
+/// `time_limit_s`; throws Interrupted when `stop` is set.
+Running measure_power(EnergyCounter& counter, int cores, double time_limit_s,
+                      const std::atomic<bool>* stop = nullptr);
+
+}  // namespace gnomon::profiles

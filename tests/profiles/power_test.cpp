@@ -1,0 +1,105 @@
+#include "profiles/measure/power.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <string>
+
+#include "base/error.h"
+
+namespace gnomon::profiles {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A directory as the kernel's, of the running test's own.
+class Zones {
+ public:
+  Zones()
+      : root_(fs::path(testing::TempDir()) /
+              (std::string("zones_") + testing::UnitTest::GetInstance()->current_test_info()->name())) {
+    fs::remove_all(root_);
+    fs::create_directories(root_);
+  }
+  ~Zones() { fs::remove_all(root_); }
+  Zones(const Zones&) = delete;
+  Zones& operator=(const Zones&) = delete;
+
+  void add(const std::string& zone, const std::string& name, const std::string& range_uj) const {
+    fs::create_directories(root_ / zone);
+    write(zone, "name", name);
+    write(zone, "max_energy_range_uj", range_uj);
+  }
+  void write(const std::string& zone, const char* file, const std::string& text) const {
+    std::ofstream(root_ / zone / file) << text << "\n";
+  }
+  const fs::path& path() const { return root_; }
+
+ private:
+  fs::path root_;
+};
+
+TEST(EnergyCounter, AddsUpProcessorsAndNothingElse) {
+  const Zones zones;
+  zones.add("intel-rapl:0", "package-0", "262143328850");
+  zones.add("intel-rapl:1", "package-1", "262143328850");
+  zones.add("intel-rapl:0:0", "core", "262143328850");
+  for (const char* zone : {"intel-rapl:0", "intel-rapl:1", "intel-rapl:0:0"}) {
+    zones.write(zone, "energy_uj", "5000000");
+  }
+  EnergyCounter counter(zones.path());
+  ASSERT_TRUE(counter.works());
+  EXPECT_EQ(counter.joules(), 0);
+  zones.write("intel-rapl:0", "energy_uj", "7500000");
+  zones.write("intel-rapl:1", "energy_uj", "6000000");
+  zones.write("intel-rapl:0:0", "energy_uj", "7000000");
+  EXPECT_DOUBLE_EQ(counter.joules(), 3.5);
+  EXPECT_DOUBLE_EQ(counter.joules(), 3.5) << "nothing since";
+}
+
+TEST(EnergyCounter, KnowsWhenACounterStartsOver) {
+  const Zones zones;
+  zones.add("intel-rapl:0", "package-0", "10000000");
+  zones.write("intel-rapl:0", "energy_uj", "9000000");
+  EnergyCounter counter(zones.path());
+  zones.write("intel-rapl:0", "energy_uj", "2000000");
+  EXPECT_DOUBLE_EQ(counter.joules(), 3);
+}
+
+TEST(EnergyCounter, DoesNotWorkWithoutReadableCounters) {
+  const Zones zones;
+  EXPECT_FALSE(EnergyCounter(zones.path()).works());
+  EXPECT_FALSE(EnergyCounter(zones.path() / "nowhere").works());
+  zones.add("dtpm", "dtpm", "1");
+  zones.add("intel-rapl:0", "package-0", "10000000");  // energy_uj is not there, as for those who may not
+  EnergyCounter counter(zones.path());
+  EXPECT_FALSE(counter.works());
+  const auto running = measure_power(counter, 2, 0.01);
+  EXPECT_EQ(running.idle_w, 0);
+  EXPECT_EQ(running.core_w, 0);
+}
+
+TEST(Power, IsNothingWhereTheCounterStandsStill) {
+  const Zones zones;
+  zones.add("intel-rapl:0", "package-0", "10000000");
+  zones.write("intel-rapl:0", "energy_uj", "1000");
+  EnergyCounter counter(zones.path());
+  const auto running = measure_power(counter, 1, 0.02);
+  EXPECT_EQ(running.idle_w, 0);
+  EXPECT_EQ(running.core_w, 0);
+  const std::atomic<bool> stop = true;
+  EXPECT_THROW(measure_power(counter, 1, 0.02, &stop), base::Interrupted);
+}
+
+TEST(Power, OfThisMachine) {
+  EnergyCounter counter;
+  if (!counter.works()) {
+    GTEST_SKIP() << "the processors' energy counters cannot be read here";
+  }
+  const auto running = measure_power(counter, 1, 0.4);
+  EXPECT_GT(running.idle_w, 0);
+  EXPECT_LT(running.idle_w + running.core_w, 2000);
+}
+
+}  // namespace
+}  // namespace gnomon::profiles
