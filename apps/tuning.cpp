@@ -10,115 +10,17 @@
 #include "apps/interrupt.h"
 #include "apps/packed_prediction.h"
 #include "apps/progress_bar.h"
+#include "apps/tuning_request.h"
 #include "base/error.h"
 #include "base/processes.h"
 #include "sim/costs.h"
 #include "sim/running.h"
 #include "tuner/journal.h"
-#include "tuner/learned.h"
 #include "tuner/pareto.h"
 #include "tuner/preference.h"
 
 namespace gnomon::apps {
 namespace {
-
-using Accuracy = std::optional<tuner::AccuracyPredictor>;
-
-tuner::SpaceRequest request_of(const profiles::Profile& profile, const TuningOptions& options,
-                               const Accuracy& accuracy) {
-  tuner::SpaceRequest request;
-  request.cores = profiles::cores_of(profile);
-  request.batches = profile.workload.batches;
-  for (const auto& point : profile.workload.cpu_batch_speedup) {
-    if (point.threads == 1 || point.value > 1) {
-      request.values["worker_threads"].push_back(std::to_string(point.threads));
-    }
-  }
-  request.constraints.clear();
-  if (!options.approximate) {
-    request.constraints.push_back(tuner::exact_only());
-  }
-  if (!options.simulated) {
-    request.constraints.push_back(tuner::runnable_only(profiles::cores_of(profile).host_device));
-  }
-  request.constraints.push_back(tuner::fits_memory(profile, options.limits));
-  if (accuracy) {
-    request.constraints.push_back(tuner::accuracy_known(*accuracy));
-    request.constraints.push_back(tuner::accurate(*accuracy, options.accuracy_floor));
-  }
-  return request;
-}
-
-/// Limits that there are.
-base::Json limits_document(const TuningOptions& options) {
-  base::Json json = base::Json::object();
-  const auto add = [&json](const char* name, double limit) {
-    if (std::isfinite(limit)) {
-      json[name] = limit;
-    }
-  };
-  add("host_memory_bytes", options.limits.host_bytes);
-  add("device_memory_bytes", options.limits.device_bytes);
-  add("energy_j", options.running.energy_j);
-  add("price", options.running.price);
-  return json;
-}
-
-/// The predictor in the file that options name, for the profile's graph and job.
-Accuracy accuracy_of(const profiles::Profile& profile, const TuningOptions& options) {
-  if (options.surrogate.empty()) {
-    if (options.accuracy_floor > 0) {
-      throw base::InputError("--accuracy-floor", "needs --surrogate, a file that predicts accuracy");
-    }
-    return std::nullopt;
-  }
-  if (!options.approximate) {
-    throw base::InputError("--surrogate", "predicts approximate plans; use it with --allow-approximate");
-  }
-  const auto learned = tuner::read_learned(options.surrogate);
-  if (!learned.accuracy) {
-    throw base::InputError(options.surrogate, "holds no model of accuracy; learn it with --runs");
-  }
-  return tuner::AccuracyPredictor(*learned.accuracy, tuner::sizes_of(profile.workload), profile.workload.job);
-}
-
-/// All that a search depends on.
-base::Json search_document(const profiles::Profile& profile, const TuningOptions& options) {
-  base::Json document = {{"strategy", std::string(base::name_of(options.strategy))},
-                         {"seed", options.seed},
-                         {"approximate", options.approximate},
-                         {"simulated", options.simulated},
-                         {"limits", limits_document(options)},
-                         {"profile", base::write_value(profile)}};
-  if (!options.surrogate.empty()) {
-    document["surrogate"] = base::parse_json(base::read_file(options.surrogate), options.surrogate);
-    document["accuracy_floor"] = options.accuracy_floor;
-  }
-  return document;
-}
-
-bool is_allowed(const tuner::SpaceRequest& request, const plan::Plan& plan) {
-  return std::all_of(request.constraints.begin(), request.constraints.end(),
-                     [&](const tuner::Constraint& constraint) { return constraint.why_not(plan).empty(); });
-}
-
-/// The presets as published that the machine can run and that may be taken, in the order of their names.
-std::vector<plan::Plan> preset_plans(const profiles::Profile& profile, const tuner::SpaceRequest& request) {
-  std::vector<plan::Plan> plans;
-  for (const auto& preset : plan::presets()) {
-    if (!is_allowed(request, preset)) {
-      continue;
-    }
-    try {
-      auto plan = plan::resolve(preset, request.cores, preset.name);
-      sim::machine_model(profile, sim::resolve_on(profile, plan), false, 0);
-      plans.push_back(std::move(plan));
-    } catch (const base::InputError&) {
-      // This machine has not what the plan asks for, or the profile does not tell it.
-    }
-  }
-  return plans;
-}
 
 /// Also what a journal does not hold.
 tuner::EvaluateAll with_memory_and_use(const profiles::Profile& profile, tuner::EvaluateAll evaluate) {

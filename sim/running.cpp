@@ -1,5 +1,7 @@
 #include "sim/running.h"
 
+#include <cmath>
+
 namespace gnomon::sim {
 namespace {
 
@@ -15,6 +17,9 @@ EpochUse use_of(const profiles::Profile& profile, const plan::Plan& plan, const 
   const auto& machine = profile.machine;
   const auto& running = machine.running;
   EpochUse use;
+  if (!std::isfinite(prediction.epoch_s)) {
+    return use;
+  }
   use.price = prediction.epoch_s / seconds_per_hour * running.price_per_hour;
   if (!tells_energy(machine)) {
     return use;
