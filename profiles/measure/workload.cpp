@@ -131,6 +131,15 @@ class Rounds {
     return seconds(bench.alone(stage, position));
   }
 
+  /// Of `count` positions from `first` on, one after the other.
+  double mean_s(Stage stage, std::int64_t first, std::int64_t count) {
+    double sum_s = 0;
+    for (std::int64_t i = first; i < first + count; ++i) {
+      sum_s += alone(bench_, stage, i);
+    }
+    return sum_s / static_cast<double>(count);
+  }
+
   void count_batch(Measured& measured, std::int64_t position) const {
     const auto size = bench_.device_slot_size(position);
     measured.vertices.add(static_cast<double>(size.vertices));
@@ -225,16 +234,9 @@ class Rounds {
     const std::int64_t on_cpu = beside + chunk;
     bench_.use_device_threads(threads);
     bench_.begin(epoch, next_batches(on_cpu + 2 * chunk));
-    const auto mean_s = [&](Stage stage, std::int64_t first, std::int64_t count) {
-      double sum_s = 0;
-      for (std::int64_t i = first; i < first + count; ++i) {
-        sum_s += alone(bench_, stage, i);
-      }
-      return sum_s / static_cast<double>(count);
-    };
-    mean_s(Stage::device_batch, 0, 1);
+    alone(bench_, Stage::device_batch, 0);
     const double prepare_s = mean_s(Stage::device_batch, 1, on_cpu - 1);
-    mean_s(Stage::train, 0, 1);
+    alone(bench_, Stage::train, 0);
     const double train_s = mean_s(Stage::train, 1, chunk);
     measured.device_batch_speedup[threads].add(alone_s(Stage::device_batch) / prepare_s);
     measured.train_speedup[threads].add(alone_s(Stage::train) / train_s);
@@ -250,10 +252,7 @@ class Rounds {
     bench_.share_batches(threads);
     bench_.begin(epoch, next_batches(chunk + 1));
     alone(bench_, Stage::cpu_batch, 0);
-    double cpu_batch_s = 0;
-    for (std::int64_t i = 1; i <= chunk; ++i) {
-      cpu_batch_s += alone(bench_, Stage::cpu_batch, i) / chunk;
-    }
+    const double cpu_batch_s = mean_s(Stage::cpu_batch, 1, chunk);
     bench_.share_batches(1);
     measured.cpu_batch_speedup[threads].add(alone_s(Stage::cpu_batch) / cpu_batch_s);
   }
