@@ -136,9 +136,14 @@ class TuningRun {
   }
 
   /// A plan that takes more than the limits has an infinite epoch, like one that does not fit into memory.
-  sim::Prediction limited(const profiles::Profile& profile, sim::Prediction prediction) const {
-    const auto batches = static_cast<double>(profile.workload.batches);
-    if (tuner::share_of_limits(running_, prediction.use, batches) > 1) {
+  sim::Prediction limited(const profiles::Profile& profile, sim::Prediction prediction) {
+    if (!std::isfinite(prediction.epoch_s)) {
+      return prediction;
+    }
+    const double share =
+        tuner::share_of_limits(running_, prediction.use, static_cast<double>(profile.workload.batches));
+    least_share_ = std::min(least_share_, share);
+    if (share > 1) {
       prediction.epoch_s = std::numeric_limits<double>::infinity();
     }
     return prediction;
@@ -148,9 +153,6 @@ class TuningRun {
     return [this, &profile, evaluate = std::move(evaluate)](const std::vector<plan::Plan>& plans) {
       auto predictions = evaluate(plans);
       for (auto& prediction : predictions) {
-        least_share_ = std::min(
-            least_share_,
-            tuner::share_of_limits(running_, prediction.use, static_cast<double>(profile.workload.batches)));
         prediction = limited(profile, std::move(prediction));
       }
       return predictions;
