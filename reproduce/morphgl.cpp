@@ -117,9 +117,10 @@ void add_findings(Report& report) {
   }
   const auto [buffers, all_buffers] = count_within(report, "table6", " cpu_buffer_size", 2);
   if (all_buffers > 0) {
-    report.findings.push_back({"table6: CPU buffers within 2",
-                               "7 of 9 rows, so " + std::to_string((all_buffers * 7 + 8) / 9),
-                               static_cast<double>(buffers), "rows", buffers * 9 >= all_buffers * 7});
+    // Of the table's nine rows, of which the paper's file has those of machines A and B.
+    const int missed = all_buffers - buffers;
+    report.findings.push_back({"table6: CPU buffers further off than 2", "at most 2 of 9 rows",
+                               static_cast<double>(missed), "rows", missed <= 2});
   }
   if (const auto error = report.mean_absolute_error("table5")) {
     report.findings.push_back({"table5: mean absolute error", "at most 8", *error, "points", *error <= 8});
