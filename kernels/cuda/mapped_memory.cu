@@ -14,13 +14,16 @@ const void* device_view(void* host) {
   return device;
 }
 
-/// Of memory mapped from a file only a view that reads can be registered, and not by every driver.
+/// Memory that may be written can be registered everywhere; of memory mapped from a file only a view that
+/// reads, and not by every driver.
 bool register_in_place(void* data, std::size_t bytes) {
-  constexpr unsigned flags = cudaHostRegisterPortable | cudaHostRegisterMapped | cudaHostRegisterReadOnly;
-  if (cudaHostRegister(data, bytes, flags) == cudaSuccess) {
-    return true;
+  constexpr unsigned flags = cudaHostRegisterPortable | cudaHostRegisterMapped;
+  for (const unsigned access : {0U, unsigned{cudaHostRegisterReadOnly}}) {
+    if (cudaHostRegister(data, bytes, flags | access) == cudaSuccess) {
+      return true;
+    }
+    (void)cudaGetLastError();  // what comes next is the answer
   }
-  (void)cudaGetLastError();  // the copy is the answer
   return false;
 }
 
