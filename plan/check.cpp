@@ -128,6 +128,19 @@ std::string named(const char* field, std::string_view value) {
   return std::string(field) + " " + in_quotes(value);
 }
 
+/// Whether the runtime has the schedule. A host device's batches come by one way at a time.
+bool is_executed(Schedule schedule, bool host_device) {
+  switch (schedule) {
+    case Schedule::mixed:
+      return !host_device;
+    case Schedule::super_batch:
+    case Schedule::macro_batch:
+      return false;
+    default:
+      return true;
+  }
+}
+
 /// What only a GPU does.
 std::string why_not_on_host(const Plan& plan) {
   if (plan.prepares_beside_training()) {
@@ -182,12 +195,8 @@ void check(const Plan& plan, const std::string& where) {
 }
 
 std::string why_simulated_only(const Plan& plan, bool host_device) {
-  const Plan runnable;  // the defaults are what the runtime does
-  if (plan.schedule >= (host_device ? Schedule::mixed : Schedule::factored)) {
+  if (!is_executed(plan.schedule, host_device)) {
     return named("schedule", base::name_of(plan.schedule));
-  }
-  if (plan.gather != runnable.gather) {
-    return named("gather", base::name_of(plan.gather));
   }
   if (plan.devices > 1 || (host_device && plan.devices == 0)) {
     return "devices other than 1";

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -96,8 +97,9 @@ struct Plan {
   Pinning pinning = Pinning::none;
   Placement placement = Placement::first_touch;
 
-  int devices = 1;   ///< that train one batch each a step and average their gradients; 0: all there are
-  int samplers = 0;  ///< factored: devices that sample; 0: as many as the stages' times ask for
+  int devices = 1;  ///< that train one batch each a step and average their gradients; 0: all there are
+  std::int64_t device_memory_bytes = 0;  ///< that may be taken of each GPU's memory; 0: all there is
+  int samplers = 0;           ///< factored: devices that sample; 0: as many as the stages' times ask for
   bool switch_roles = false;  ///< factored: a sampler trains while too many samples wait
   double cpu_share = 0.5;     ///< mixed: probability with which a batch comes by the CPU route
   double prepare_share = 0;  ///< share of the device's multiprocessors that prepares batches beside training;
@@ -142,6 +144,7 @@ struct Plan {
     f("pinning", self.pinning);
     f("placement", self.placement);
     f("devices", self.devices, base::Range{0, 64});
+    f("device_memory_bytes", self.device_memory_bytes, base::Range{0, 1e15});
     f("samplers", self.samplers, base::Range{0, 63});
     f("switch_roles", self.switch_roles);
     f("cpu_share", self.cpu_share, base::Range{0, 1});

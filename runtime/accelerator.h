@@ -13,6 +13,7 @@
 #include "plan/job.h"
 #include "plan/plan.h"
 #include "runtime/batch_data.h"
+#include "runtime/cache_use.h"
 #include "runtime/device_batch.h"
 #include "runtime/device_options.h"
 #include "runtime/placement.h"
@@ -46,12 +47,20 @@ class Accelerator {
 
   /// Goes on by another resolved plan of the same homes of data; a cache is filled anew when it changes.
   virtual void take_plan(const plan::Plan& plan) = 0;
-  /// The transfer stage.
+  /// The transfer stage. A batch without features takes its vertices' ids along, for gather().
   virtual DeviceBatch copy(const BatchData& data) = 0;
   /// The device_batch stage: runtime/batch_data.h's prepare_batch, bit for bit.
   virtual DeviceBatch prepare(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds) = 0;
+  /// The device_batch stage where the trainer gathers: sample_batch (runtime/batch_data.h), bit for bit.
+  virtual void sample(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds,
+                      BatchData& data) = 0;
+  /// The device_gather stage: the features of a batch that was copied without them.
+  virtual void gather(DeviceBatch& batch) = 0;
   /// The train stage: calls `learn`, whose tensors' operations run on the device's training stream.
   virtual void train(const std::function<void()>& learn) = 0;
+
+  /// What its caches answered since the last call, or since they were filled.
+  virtual CacheUse take_cache_use() = 0;
 
   virtual AcceleratorFacts measure() = 0;
 };

@@ -65,25 +65,59 @@ void gather_degrees(const graph::Graph& graph, std::span<const graph::VertexId> 
                  [&](graph::VertexId vertex) { return static_cast<float>(graph.degree(vertex)); });
 }
 
-void prepare_batch(const graph::Graph& graph, kernels::cpu::Sampler& sampler, const kernels::BatchKey& key,
-                   std::span<const graph::VertexId> seeds, BatchData& data) {
-  sampler.sample(key, seeds, data.batch);
-  const auto& vertices = data.batch.vertices;
-  data.feature_type = graph.features.type;
-  data.columns = graph.features.columns;
-  data.features.resize(vertices.size() * static_cast<std::size_t>(graph.features.row_bytes()));
-  kernels::resize_with_slack(data.degrees, vertices.size());
-  base::Team& team = sampler.team();
+namespace {
+
+/// Calls act(vertices, number of the first) for each member's share of the batch's vertices.
+template <class Act>
+void share_vertices(base::Team& team, const BatchData& data, const Act& act) {
+  const std::span<const graph::VertexId> vertices = data.batch.vertices;
   team.step([&](int member) {
     const auto [begin, end] = base::share_of(std::ssize(vertices), member, team.size());
-    const auto own =
-        std::span(vertices).subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
-    kernels::cpu::gather_rows(graph.features, own, data.features.data() + begin * graph.features.row_bytes());
-    gather_degrees(graph, own, data.degrees.data() + begin);
+    act(vertices.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin)), begin);
   });
   team.rest();
+}
+
+void sample_into(const graph::Graph& graph, kernels::cpu::Sampler& sampler, const kernels::BatchKey& key,
+                 std::span<const graph::VertexId> seeds, BatchData& data) {
+  sampler.sample(key, seeds, data.batch);
+  data.feature_type = graph.features.type;
+  data.columns = graph.features.columns;
+  data.features.resize(0);
+  kernels::resize_with_slack(data.degrees, data.batch.vertices.size());
   kernels::resize_with_slack(data.labels, seeds.size());
   kernels::cpu::gather_labels(graph.labels, seeds, data.labels.data());
+}
+
+void make_room_for_features(const graph::Graph& graph, BatchData& data) {
+  data.features.resize(data.batch.vertices.size() * static_cast<std::size_t>(graph.features.row_bytes()));
+}
+
+}  // namespace
+
+void prepare_batch(const graph::Graph& graph, kernels::cpu::Sampler& sampler, const kernels::BatchKey& key,
+                   std::span<const graph::VertexId> seeds, BatchData& data) {
+  sample_into(graph, sampler, key, seeds, data);
+  make_room_for_features(graph, data);
+  share_vertices(sampler.team(), data, [&](std::span<const graph::VertexId> own, std::int64_t first) {
+    kernels::cpu::gather_rows(graph.features, own, data.features.data() + first * graph.features.row_bytes());
+    gather_degrees(graph, own, data.degrees.data() + first);
+  });
+}
+
+void sample_batch(const graph::Graph& graph, kernels::cpu::Sampler& sampler, const kernels::BatchKey& key,
+                  std::span<const graph::VertexId> seeds, BatchData& data) {
+  sample_into(graph, sampler, key, seeds, data);
+  share_vertices(sampler.team(), data, [&](std::span<const graph::VertexId> own, std::int64_t first) {
+    gather_degrees(graph, own, data.degrees.data() + first);
+  });
+}
+
+void gather_features(const graph::Graph& graph, base::Team& team, BatchData& data) {
+  make_room_for_features(graph, data);
+  share_vertices(team, data, [&](std::span<const graph::VertexId> own, std::int64_t first) {
+    kernels::cpu::gather_rows(graph.features, own, data.features.data() + first * graph.features.row_bytes());
+  });
 }
 
 }  // namespace gnomon::runtime

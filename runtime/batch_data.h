@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "base/team.h"
 #include "graph/graph.h"
 #include "kernels/block.h"
 #include "kernels/cpu/sampler.h"
@@ -50,7 +51,7 @@ struct BatchData {
       : features(memory) {}
 
   kernels::MiniBatch batch;
-  AlignedBytes features;  ///< a row for each of batch.vertices, in the graph's own type
+  AlignedBytes features;  ///< a row for each of batch.vertices, in the graph's own type; or none yet
   graph::FeatureType feature_type = graph::FeatureType::fp32;
   std::int64_t columns = 0;
   std::vector<std::int64_t> labels;  ///< of the seeds
@@ -67,6 +68,12 @@ void copy_batch(const BatchData& from, BatchData& to);
 /// sampler's threads share both.
 void prepare_batch(const graph::Graph& graph, kernels::cpu::Sampler& sampler, const kernels::BatchKey& key,
                    std::span<const graph::VertexId> seeds, BatchData& data);
+
+/// prepare_batch in two halves. The first leaves the features out; the second, on any thread and with any
+/// team, adds them.
+void sample_batch(const graph::Graph& graph, kernels::cpu::Sampler& sampler, const kernels::BatchKey& key,
+                  std::span<const graph::VertexId> seeds, BatchData& data);
+void gather_features(const graph::Graph& graph, base::Team& team, BatchData& data);
 
 /// Writes the true in-degree of each vertex.
 void gather_degrees(const graph::Graph& graph, std::span<const graph::VertexId> vertices, float* degrees);

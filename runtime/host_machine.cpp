@@ -30,6 +30,7 @@ LaneKind lane_of(Stage stage, bool prepares_beside_training) {
     case Stage::transfer:
       return copy_lane;
     case Stage::device_batch:
+    case Stage::device_gather:
       return prepares_beside_training ? prepare_lane : device_lane;
     default:
       return device_lane;
@@ -90,6 +91,8 @@ void HostMachine::State::perform(Stage stage, std::int64_t batch, int worker) {
       return work.device_batch(batch);
     case Stage::train:
       return work.train(batch);
+    case Stage::device_gather:
+      return work.device_gather(batch);
     default:
       break;  // start_on refuses them
   }
@@ -195,7 +198,7 @@ HostMachine::HostMachine(int workers, StageWork work, const std::vector<int>& wo
 HostMachine::~HostMachine() { state_->close_and_join(); }
 
 Ticket HostMachine::start_on(int device, Stage stage, std::int64_t batch, std::span<const Ticket> after) {
-  if (device != 0 || static_cast<int>(stage) >= schedule::num_basic_stages) {
+  if (device != 0 || stage > Stage::device_gather) {
     throw base::InputError(
         "stage " + std::string(schedule::name_of(stage)),
         "simulated only: the runtime does not execute it on device " + std::to_string(device));

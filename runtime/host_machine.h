@@ -17,10 +17,12 @@ struct StageWork {
   std::function<void(std::int64_t batch)> transfer;
   std::function<void(std::int64_t batch)> device_batch;
   std::function<void(std::int64_t batch)> train;
+  std::function<void(std::int64_t batch)> device_gather = {};
 };
 
 /// The real Machine: worker threads, one copy thread and one device thread, which either do the device's work
-/// or wait for a GPU that does it; and a thread for device_batch where the device prepares beside training.
+/// or wait for a GPU that does it; and a thread for device_batch and device_gather where the device prepares
+/// beside training.
 /// The threads live as long as the machine; each run of a policy wants a new or a reset machine. The
 /// destructor drops what has not begun, waits for what has, and never throws.
 class HostMachine final : public schedule::Machine {
@@ -31,7 +33,7 @@ class HostMachine final : public schedule::Machine {
               bool prepares_beside_training = false);
   ~HostMachine() override;
 
-  /// Throws InputError for any stage but the four basic ones and any device but the first.
+  /// Throws InputError for the stages of several devices and of groups, and any device but the first.
   schedule::Ticket start_on(int device, schedule::Stage stage, std::int64_t batch,
                             std::span<const schedule::Ticket> after) override;
   bool done(schedule::Ticket ticket) override;

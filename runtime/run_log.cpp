@@ -59,16 +59,23 @@ void append_line(const std::filesystem::path& path, const Json& json) {
 }
 
 Json log_line(const EpochReport& report) {
-  return {{"epoch", report.epoch},
-          {"loss", report.loss},
-          {"train_accuracy", report.train_accuracy},
-          {"valid_accuracy", report.valid_accuracy},
-          {"valid_loss", report.valid_loss},
-          {"seconds", report.seconds},
-          {"evaluation_s", report.evaluation_s},
-          {"cpu_batches", report.log.cpu_batches},
-          {"blocked_on_cpu_s", report.log.blocked_on_cpu_s},
-          {"blocked_on_device_s", report.log.blocked_on_device_s}};
+  Json line{{"epoch", report.epoch},
+            {"loss", report.loss},
+            {"train_accuracy", report.train_accuracy},
+            {"valid_accuracy", report.valid_accuracy},
+            {"valid_loss", report.valid_loss},
+            {"seconds", report.seconds},
+            {"evaluation_s", report.evaluation_s},
+            {"cpu_batches", report.log.cpu_batches},
+            {"blocked_on_cpu_s", report.log.blocked_on_cpu_s},
+            {"blocked_on_device_s", report.log.blocked_on_device_s}};
+  if (const auto share = report.cache.row_hit_share()) {
+    line["row_hit_share"] = *share;
+  }
+  if (const auto share = report.cache.list_hit_share()) {
+    line["list_hit_share"] = *share;
+  }
+  return line;
 }
 
 /// One line of an order.jsonl.

@@ -130,7 +130,8 @@ std::span<const graph::VertexId> Stages::seeds_of(std::int64_t position) const {
 
 Stages::Slot Stages::prepare(std::int64_t position, kernels::cpu::Sampler& sampler, Pool& pool) {
   auto slot = pool.take();
-  prepare_batch(data_.graph, sampler, key_of(position), seeds_of(position), *slot);
+  const auto act = trainer_gathers() ? sample_batch : prepare_batch;
+  act(data_.graph, sampler, key_of(position), seeds_of(position), *slot);
   return slot;
 }
 
@@ -158,12 +159,26 @@ void Stages::transfer(std::int64_t position) {
 }
 
 void Stages::device_batch(std::int64_t position) {
-  if (accelerator_) {
-    accelerator_slots_[static_cast<std::size_t>(position)] =
-        accelerator_->prepare(key_of(position), seeds_of(position));
-    return;
+  const auto at = static_cast<std::size_t>(position);
+  if (accelerator_ && trainer_gathers()) {
+    host_slots_[at] = host_pool_.take();
+    accelerator_->sample(key_of(position), seeds_of(position), *host_slots_[at]);
+  } else if (accelerator_) {
+    accelerator_slots_[at] = accelerator_->prepare(key_of(position), seeds_of(position));
+  } else if (trainer_gathers()) {
+    host_slots_[at] = prepare(position, device_sampler(), host_pool_);
+  } else {
+    device_slots_[at] = prepare(position, device_sampler(), device_pool_);
   }
-  device_slots_[static_cast<std::size_t>(position)] = prepare(position, device_sampler(), device_pool_);
+}
+
+void Stages::device_gather(std::int64_t position) {
+  const auto at = static_cast<std::size_t>(position);
+  if (accelerator_) {
+    accelerator_->gather(accelerator_slots_[at]);
+  } else {
+    gather_features(data_.graph, device_sampler().team(), *device_slots_[at]);
+  }
 }
 
 void Stages::train(std::int64_t position) {
@@ -181,7 +196,8 @@ StageWork Stages::work() {
   return {[this](std::int64_t position, int worker) { cpu_batch(position, worker); },
           [this](std::int64_t position) { transfer(position); },
           [this](std::int64_t position) { device_batch(position); },
-          [this](std::int64_t position) { train(position); }};
+          [this](std::int64_t position) { train(position); },
+          [this](std::int64_t position) { device_gather(position); }};
 }
 
 BatchSize Stages::device_slot_size(std::int64_t position) const {

@@ -30,9 +30,9 @@ struct BatchSize {
 /// Stages speak of *positions* 0 … n-1 in the list of batches given to begin_epoch: the whole epoch in order,
 /// what is left of it after a resume, or a replayed order. Slots are recycled from epoch to epoch.
 ///
-/// The four stages may run at the same time on different positions; the stages of one position follow each
-/// other (which a Machine's dependencies see to), as do all train and device_batch calls, all transfers, and
-/// all cpu_batch calls of one worker.
+/// The stages may run at the same time on different positions; the stages of one position follow each other
+/// (which a Machine's dependencies see to), as do all train, device_batch and device_gather calls, all
+/// transfers, and all cpu_batch calls of one worker.
 class Stages {
  public:
   /// Trains on a prepared batch; `batch` is its index in the epoch.
@@ -53,19 +53,25 @@ class Stages {
   /// may be running.
   void begin_epoch(std::int64_t epoch, std::vector<std::int64_t> order);
 
-  /// Samples and gathers into a host slot, then copies the batch plan.handover_copies times more.
+  /// Samples and gathers into a host slot, then copies the batch plan.handover_copies times more. Where the
+  /// trainer gathers (plan.gather), this and device_batch only sample.
   void cpu_batch(std::int64_t position, int worker);
   /// Copies the batch from its host slot to a device slot.
   void transfer(std::int64_t position);
-  /// Samples and gathers straight into a device slot; a host device's threads share the batch.
+  /// Samples and gathers straight into a device slot; a host device's threads share the batch. Where the
+  /// trainer gathers, into a host slot, which lies in the queue between the two (schedule/factored.cpp).
   void device_batch(std::int64_t position);
+  /// Adds the features to a batch in its device slot that was copied without.
+  void device_gather(std::int64_t position);
   /// Calls `learn` with the batch in its device slot, which is free afterwards.
   void train(std::int64_t position);
 
-  /// The four stages for a machine; this object must outlive it.
+  /// The stages for a machine; this object must outlive it.
   StageWork work();
   /// How large the batch in its device slot is, after transfer or device_batch.
   BatchSize device_slot_size(std::int64_t position) const;
+  /// What the device's caches answered since the last call; nothing on a host device, which has none.
+  CacheUse take_cache_use() { return accelerator_ ? accelerator_->take_cache_use() : CacheUse{}; }
   /// The GPU, when there is one.
   Accelerator* accelerator() const { return accelerator_.get(); }
 
@@ -89,6 +95,7 @@ class Stages {
   void open_device();
   std::span<const graph::VertexId> seeds_of(std::int64_t position) const;
   kernels::BatchKey key_of(std::int64_t position) const;
+  bool trainer_gathers() const { return plan_.gather == plan::Gather::trainer; }
   Slot prepare(std::int64_t position, kernels::cpu::Sampler& sampler, Pool& pool);
   kernels::cpu::Sampler& sampler_of(int worker);
   kernels::cpu::Sampler& device_sampler();

@@ -15,19 +15,24 @@ at::Tensor tensor_on(const std::vector<T>& values) {
 }  // namespace
 
 TensorBatch view_of(const BatchData& data) {
-  TensorBatch view{
-      feature_tensor(data.features.data(), data.feature_type, std::ssize(data.batch.vertices), data.columns),
-      tensor_on(data.labels),
-      tensor_on(data.degrees),
-      {}};
+  TensorBatch view{{}, tensor_on(data.labels), tensor_on(data.degrees), {}};
+  if (data.features.size() > 0) {
+    view.features = feature_tensor(data.features.data(), data.feature_type, std::ssize(data.batch.vertices),
+                                   data.columns);
+  }
   for (const auto& block : data.batch.blocks) {
     view.blocks.push_back(kernels::autograd::view_of(block));
   }
   return view;
 }
 
+at::Tensor ids_of(const BatchData& data) { return tensor_on(data.batch.vertices); }
+
 TensorBatch on_device(const TensorBatch& batch, at::Device device) {
-  TensorBatch moved{batch.features.to(device), batch.labels.to(device), batch.degrees.to(device), {}};
+  TensorBatch moved{{}, batch.labels.to(device), batch.degrees.to(device), {}};
+  if (batch.features.defined()) {
+    moved.features = batch.features.to(device);
+  }
   for (const auto& block : batch.blocks) {
     moved.blocks.push_back(on_device(*block, device));
   }

@@ -14,7 +14,8 @@ namespace gnomon::runtime {
 
 /// A mini-batch as the model reads it, all on one device.
 struct TensorBatch {
-  at::Tensor features;                                    ///< a row for each vertex, in the graph's own type
+  at::Tensor features;                                    ///< a row for each vertex, in the graph's own type;
+                                                          ///< not defined where they are still missing
   at::Tensor labels;                                      ///< int64, of the seeds
   at::Tensor degrees;                                     ///< fp32, true in-degree of each vertex
   std::vector<kernels::autograd::SparseBlockPtr> blocks;  ///< from the seeds outwards
@@ -22,6 +23,8 @@ struct TensorBatch {
 
 /// Tensors on the batch's own memory, which must outlive them.
 TensorBatch view_of(const BatchData& data);
+/// The global ids of its vertices (int64), likewise.
+at::Tensor ids_of(const BatchData& data);
 
 /// The batch on `device`; tensors that are there already are shared. Copies from the host's ordinary memory:
 /// the host waits.

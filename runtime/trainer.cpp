@@ -36,8 +36,10 @@ double seconds_since(Clock::time_point begin) {
 plan::Plan in_order(plan::Plan plan) {
   if (plan.schedule != plan::Schedule::sequential && plan.order == plan::Order::as_ready) {
     plan.order = plan::Order::index;
-    plan.schedule = plan::Schedule::pipelined;
-    plan.route = plan::Route::cpu;
+    if (plan.uses_cpu_route()) {
+      plan.schedule = plan::Schedule::pipelined;
+      plan.route = plan::Route::cpu;
+    }
   }
   return plan;
 }
@@ -204,7 +206,7 @@ StageWork Training::stage_work(const std::vector<std::int64_t>& order) {
             inner(position, worker);
           },
           after_seam(Stage::transfer, work.transfer), after_seam(Stage::device_batch, work.device_batch),
-          after_seam(Stage::train, work.train)};
+          after_seam(Stage::train, work.train), after_seam(Stage::device_gather, work.device_gather)};
 }
 
 EpochReport Training::train_epoch() {
@@ -224,6 +226,7 @@ EpochReport Training::train_epoch() {
       options_.on_stretch(trained);
     }
   }
+  report.cache = stages_.take_cache_use();
   report.log.trained = state_.trained;
   report.seconds = seconds_before_ + report.log.seconds();
   state_.seconds = report.seconds;

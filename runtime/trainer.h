@@ -12,6 +12,7 @@
 #include "graph/graph.h"
 #include "plan/job.h"
 #include "plan/plan.h"
+#include "runtime/cache_use.h"
 #include "runtime/device_options.h"
 #include "runtime/stretch.h"
 #include "schedule/policies.h"
@@ -28,6 +29,7 @@ struct EpochReport {
   double seconds = 0;         ///< mini-batches only, evaluation not included
   double evaluation_s = 0;
   schedule::EpochLog log;
+  CacheUse cache;                             ///< of this epoch, from where the cache was filled on
   std::vector<schedule::StageSpan> timeline;  ///< of this epoch
 };
 

@@ -119,6 +119,13 @@ void add_cache(const profiles::Profile& profile, const Plan& plan, const CacheGa
   use.cache_bytes = (shares.features * gains.feature_bytes + shares.topology * gains.topology_bytes) / parts;
 }
 
+/// What a device may take; 0: not known.
+double device_memory_bytes(const profiles::Profile& profile, const Plan& plan) {
+  const double there = profile.machine.device.memory_bytes;
+  const auto allowed = static_cast<double>(plan.device_memory_bytes);
+  return allowed > 0 && (there == 0 || allowed < there) ? allowed : there;
+}
+
 /// A cache takes what is left, and so is never what does not fit.
 void note_shortage(Memory& memory, Shortage shortage, const MemoryUse& use, double there) {
   const double needed = use.total() - use.cache_bytes;
@@ -160,6 +167,7 @@ double sampler_bytes(const WorkloadProfile& workload, int threads) {
 
 Memory memory_of(const profiles::Profile& profile, const Plan& plan, const CacheGains& gains) {
   const bool has_device = profile.machine.device.kind == profiles::DeviceKind::cuda;
+  const double device_bytes = device_memory_bytes(profile, plan);
   Memory memory;
   memory.host = on_host(profile, plan);
   MemoryUse device = on_device(profile, plan);
@@ -176,12 +184,11 @@ Memory memory_of(const profiles::Profile& profile, const Plan& plan, const Cache
   if (plan.cache.is_used() && plan.cache.place == Home::host) {
     add_cache(profile, plan, gains, profile.machine.cpu.memory_bytes, memory.host, memory.cached);
   } else if (plan.cache.is_used() && has_device) {
-    add_cache(profile, plan, gains, profile.machine.device.memory_bytes, memory.device, memory.cached);
+    add_cache(profile, plan, gains, device_bytes, memory.device, memory.cached);
   }
-  note_shortage(memory, Shortage::device_memory, memory.device, profile.machine.device.memory_bytes);
+  note_shortage(memory, Shortage::device_memory, memory.device, device_bytes);
   if (has_device && divides_roles(plan)) {
-    note_shortage(memory, Shortage::device_memory, on_sampler(profile, plan),
-                  profile.machine.device.memory_bytes);
+    note_shortage(memory, Shortage::device_memory, on_sampler(profile, plan), device_bytes);
   }
   note_shortage(memory, Shortage::host_memory, memory.host, profile.machine.cpu.memory_bytes);
   return memory;

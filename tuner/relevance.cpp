@@ -38,6 +38,7 @@ const std::map<std::string, Rule>& rules() {
   static const std::map<std::string, Rule> by_path = {
       // What a plan says of itself, follows from the rest, or only makes it slower.
       {"exact", [](const Plan&, const Cores&) { return false; }},
+      {"device_memory_bytes", [](const Plan&, const Cores&) { return false; }},
       // The simulator does not tell these apart.
       {"pinning", [](const Plan&, const Cores&) { return false; }},
       {"placement", [](const Plan&, const Cores&) { return false; }},
@@ -142,13 +143,16 @@ std::vector<double> values_of_real(const Field& field) {
   return values;
 }
 
-std::vector<double> values_of_category(const Field& field) {
+std::vector<double> values_of_category(const Field& field, const Cores& cores) {
   std::vector<double> values;
   for (std::size_t position = 0; position < field.names.size(); ++position) {
     // A cache cannot know the coming epoch, and a random one is only there to compare with.
     const bool is_baseline = field.path == "cache.policy" &&
                              (field.names[position] == "optimal" || field.names[position] == "random");
-    if (!is_baseline) {
+    // One device only takes turns in its roles, which schedule sequential does without a queue.
+    const bool needs_devices =
+        field.path == "schedule" && field.names[position] == "factored" && cores.devices == 1;
+    if (!is_baseline && !needs_devices) {
       values.push_back(static_cast<double>(position));
     }
   }
@@ -174,7 +178,7 @@ std::vector<double> usual_values(const Field& field, const Cores& cores, std::in
     case FieldKind::category:
       break;
   }
-  return values_of_category(field);
+  return values_of_category(field, cores);
 }
 
 std::vector<std::string> deciding_categories() {

@@ -80,7 +80,7 @@ void train(const Options& options) {
     print_json(to_document(run, result));
     return;
   }
-  std::cout << accuracy_text(report) << "run: " << run.files.directory.string()
+  std::cout << accuracy_text(report) << cache_text(report) << "run: " << run.files.directory.string()
             << ", trace: " << trace.string() << "\n";
 }
 

@@ -64,7 +64,7 @@ void print_outcome(const RunFiles& files, const Outcome& outcome) {
                             format_seconds(predicted.corrected_s), error(predicted.corrected_s));
   }
   std::cout << "\n"
-            << accuracy_text(outcome.training.report)
+            << accuracy_text(outcome.training.report) << cache_text(outcome.training.report)
             << fmt::format("epoch: predicted {}, measured {} (median), error {:+.1f} %{}\n",
                            format_seconds(predicted.epoch_s), format_seconds(measured_s),
                            error(predicted.epoch_s), corrected)

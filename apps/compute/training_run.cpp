@@ -30,6 +30,10 @@ EpochUse use_of(const EpochReport& epoch, int workers) {
           share({Stage::device_batch, Stage::train}, 1)};
 }
 
+base::Json number_or_null(const std::optional<double>& value) {
+  return value ? base::Json(*value) : base::Json();
+}
+
 std::string percent_or_dash(double share) { return std::isnan(share) ? "-" : format_percent(share); }
 
 /// Rows must come one by one, so the widths are fixed.
@@ -164,6 +168,23 @@ std::string accuracy_text(const runtime::TrainReport& report) {
                      report.best_epoch + 1);
 }
 
+std::string cache_text(const runtime::TrainReport& report) {
+  if (report.epochs.empty()) {
+    return "";
+  }
+  const runtime::CacheUse& use = report.epochs.back().cache;
+  std::string text;
+  const auto add = [&](const char* what, const std::optional<double>& share) {
+    if (share) {
+      text += fmt::format("{}{} of {}", text.empty() ? "the device's cache answered " : ", ",
+                          format_percent(*share), what);
+    }
+  };
+  add("the rows", use.row_hit_share());
+  add("the lists", use.list_hit_share());
+  return text.empty() ? "" : text + " of the last epoch\n";
+}
+
 base::Json to_document(const TrainingRun& run, const TrainingResult& result) {
   const auto& report = result.report;
   base::Json epochs = base::Json::array();
@@ -179,7 +200,9 @@ base::Json to_document(const TrainingRun& run, const TrainingResult& result) {
                       {"device_utilisation", result.use[i].device},
                       {"cpu_batches", epoch.log.cpu_batches},
                       {"blocked_on_cpu_s", epoch.log.blocked_on_cpu_s},
-                      {"blocked_on_device_s", epoch.log.blocked_on_device_s}});
+                      {"blocked_on_device_s", epoch.log.blocked_on_device_s},
+                      {"row_hit_share", number_or_null(epoch.cache.row_hit_share())},
+                      {"list_hit_share", number_or_null(epoch.cache.list_hit_share())}});
   }
   return {{"schema", "gnomon.training/1"},           {"data", run.data},
           {"run", run.files.directory.string()},     {"job", base::write_value(run.job)},

@@ -59,6 +59,9 @@ void write_predictions(const std::filesystem::path& file, const graph::Graph& gr
 /// One line: the test accuracy and which epoch's weights have it.
 std::string accuracy_text(const runtime::TrainReport& report);
 
+/// One line: what a device's caches answered in the last epoch; empty where there were none.
+std::string cache_text(const runtime::TrainReport& report);
+
 /// A training as a document (gnomon.training/1).
 base::Json to_document(const TrainingRun& run, const TrainingResult& result);
 

@@ -33,7 +33,9 @@ void check_draws(const plan::Job& job, const plan::Plan& plan) {
   }
 }
 
-bool reads_cache(const plan::Plan& plan) { return plan.cache.is_used() && plan.uses_device_route(); }
+bool reads_cache(const plan::Plan& plan) {
+  return plan.cache.is_used() && (plan.uses_device_route() || plan.gather == plan::Gather::trainer);
+}
 
 double seconds_of(const CUDAStream& stream, const std::function<void()>& act) {
   stream.synchronize();
@@ -68,7 +70,7 @@ Gpu::Gpu(const PlacedGraph& placed, const plan::Job& job, const plan::Plan& plan
                                                     : prepare_stream_) {
   check_draws(job, plan);
   at::globalContext().lazyInitDevice(c10::kCUDA);  // its allocator serves us before any tensor's operation
-  limit_memory(0, options_.most_bytes);
+  limit_memory(0, most_bytes());
   is_cache_due_ = reads_cache(plan_);
 }
 
@@ -77,19 +79,28 @@ Gpu::~Gpu() {
   (void)cudaDeviceSynchronize();  // nothing reads what is given back now
 }
 
+/// By the plan and the options together; 0: all there are.
+std::int64_t Gpu::most_bytes() const {
+  const std::int64_t by_plan = plan_.device_memory_bytes;
+  const std::int64_t by_options = options_.most_bytes;
+  return by_plan == 0 || by_options == 0 ? std::max(by_plan, by_options) : std::min(by_plan, by_options);
+}
+
 c10::Device Gpu::device() const { return device_of(options_); }
 
 std::pmr::memory_resource* Gpu::host_memory() { return pinned_memory(); }
 
 void Gpu::take_plan(const plan::Plan& plan) {
   const std::lock_guard lock(maker_mutex_);
-  const bool new_cache = !(plan.cache == plan_.cache);
+  const bool new_cache = !(plan.cache == plan_.cache) || reads_cache(plan) != reads_cache(plan_) ||
+                         plan.device_memory_bytes != plan_.device_memory_bytes;
   const bool new_reads =
       plan.prepare_share != plan_.prepare_share || plan.unaligned_reads != plan_.unaligned_reads;
   if (plan.prepares_beside_training() != plan_.prepares_beside_training()) {
     train_stream_ = plan.prepares_beside_training() ? c10::cuda::getStreamFromPool(true, 0) : prepare_stream_;
   }
   plan_ = plan;
+  limit_memory(0, most_bytes());
   if (new_cache || new_reads) {
     maker_.reset();
     is_cache_due_ = reads_cache(plan_);
@@ -113,27 +124,53 @@ void Gpu::open_maker() {
 
 DeviceBatch Gpu::copy(const BatchData& data) {
   DeviceBatch batch;
+  const bool lacks_features = data.features.size() == 0;
   with_memory("copying a mini-batch", plan_, [&] {
     const CUDAStreamGuard guard(copy_stream_);
     batch.tensors = on_device(view_of(data), device());
+    if (lacks_features) {
+      batch.vertices = ids_of(data).to(device());
+    }
     copy_stream_.synchronize();
   });
   batch.num_vertices = std::ssize(data.batch.vertices);
   batch.num_edges = data.batch.num_edges();
-  batch.bytes = data.bytes() - 8 * batch.num_vertices;  // global ids stay behind
+  batch.bytes = data.bytes() - (lacks_features ? 0 : 8 * batch.num_vertices);
   return batch;
+}
+
+void Gpu::with_maker(const std::string& doing, const std::function<void()>& act) {
+  with_memory(doing, plan_, [&] {
+    const std::lock_guard lock(maker_mutex_);
+    const CUDAStreamGuard guard(prepare_stream_);
+    open_maker();
+    act();
+    prepare_stream_.synchronize();
+  });
 }
 
 DeviceBatch Gpu::prepare(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds) {
   DeviceBatch batch;
-  with_memory("preparing a mini-batch", plan_, [&] {
-    const std::lock_guard lock(maker_mutex_);
-    const CUDAStreamGuard guard(prepare_stream_);
-    open_maker();
-    batch = maker_->prepare(key, seeds);
-    prepare_stream_.synchronize();
-  });
+  with_maker("preparing a mini-batch", [&] { batch = maker_->prepare(key, seeds); });
   return batch;
+}
+
+void Gpu::sample(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds, BatchData& data) {
+  with_maker("sampling a mini-batch", [&] { maker_->sample(key, seeds, data); });
+}
+
+void Gpu::gather(DeviceBatch& batch) {
+  with_maker("gathering features", [&] {
+    batch.tensors.features =
+        maker_->gather(batch.vertices.const_data_ptr<std::int64_t>(), batch.num_vertices);
+  });
+  batch.vertices.reset();
+}
+
+CacheUse Gpu::take_cache_use() {
+  const std::lock_guard lock(maker_mutex_);
+  const CUDAStreamGuard guard(prepare_stream_);
+  return maker_ ? maker_->take_cache_use() : CacheUse{};
 }
 
 void Gpu::train(const std::function<void()>& learn) {
@@ -155,7 +192,7 @@ void Gpu::fill_cache() {
   open_maker();
   const auto visits = presampled();
   c10::cuda::CUDACachingAllocator::emptyCache();
-  const auto memory = memory_use(0, options_.most_bytes);
+  const auto memory = memory_use(0, most_bytes());
   // The allocator's blocks fit its wishes only nearly, and mini-batches differ: an eighth of the peak more.
   const std::int64_t tables = 2 * 4 * placed_.topology.num_vertices();
   const std::int64_t left = memory.usable_bytes - memory.peak_bytes - memory.peak_bytes / 8 - tables;
@@ -235,17 +272,15 @@ double Gpu::seconds_to_prepare(const CacheContent& content, CacheUse& use) {
     }
   };
   prepare_all();  // warms up
-  const auto before = maker_->cache_use();
+  (void)maker_->take_cache_use();
   const double seconds = seconds_of(prepare_stream_, prepare_all);
-  const auto after = maker_->cache_use();
-  use = {after.rows - before.rows, after.row_hits - before.row_hits, after.lists - before.lists,
-         after.list_hits - before.list_hits};
+  use = maker_->take_cache_use();
   return seconds;
 }
 
 AcceleratorFacts Gpu::measure() {
   constexpr std::size_t bytes = std::size_t{64} << 20;
-  const MemoryUse memory = memory_use(0, options_.most_bytes);  // before what is measured takes some
+  const MemoryUse memory = memory_use(0, most_bytes());  // before what is measured takes some
   const CUDAStreamGuard guard(copy_stream_);
   cudaDeviceProp properties{};
   check(cudaGetDeviceProperties(&properties, 0), "asking for the device's properties");

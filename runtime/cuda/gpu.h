@@ -25,12 +25,17 @@ class Gpu final : public Accelerator {
   void take_plan(const plan::Plan& plan) override;
   DeviceBatch copy(const BatchData& data) override;
   DeviceBatch prepare(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds) override;
+  void sample(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds, BatchData& data) override;
+  void gather(DeviceBatch& batch) override;
   void train(const std::function<void()>& learn) override;
+  CacheUse take_cache_use() override;
   AcceleratorFacts measure() override;
 
  private:
   using Maker = BatchMaker<kernels::cuda::Executor>;
 
+  void with_maker(const std::string& doing, const std::function<void()>& act);
+  std::int64_t most_bytes() const;
   void open_maker();
   void fill_cache();
   Visits presampled();

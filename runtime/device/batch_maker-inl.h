@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "kernels/autograd/sparse_block.h"
+#include "kernels/slack.h"
 #include "runtime/device/batch_maker.h"
 
 // Included where an executor's kernels are declared.
@@ -32,24 +33,57 @@ void BatchMaker<Executor>::start_sampler() {
   sampler_ = std::make_unique<kernels::device::Sampler<Executor>>(executor_, graph_.topology, fanouts_);
 }
 
+/// The sampled mini-batch; its reads of lists are counted.
+template <class Executor>
+kernels::device::MiniBatch BatchMaker<Executor>::draw(const kernels::BatchKey& key,
+                                                      std::span<const graph::VertexId> seeds) {
+  auto sampled = sampler_->sample(key, seeds.data(), std::ssize(seeds));
+  if (graph_.topology.slots != nullptr) {
+    for (const auto& block : sampled.blocks) {
+      kernels::device::count_hits(executor_, graph_.topology.slots, sampled.vertices.data,
+                                  block.num_destinations, use_.data + 2, use_.data + 3);
+    }
+  }
+  return sampled;
+}
+
+template <class Executor>
+kernels::device::Array<std::int64_t> BatchMaker<Executor>::labels_of(
+    const kernels::device::MiniBatch& batch) {
+  auto labels = kernels::device::make_array<std::int64_t>(executor_, batch.num_seeds);
+  kernels::device::gather_labels(executor_, graph_.labels, batch.vertices.data, batch.num_seeds, labels.data);
+  return labels;
+}
+
+template <class Executor>
+kernels::device::Array<float> BatchMaker<Executor>::degrees_of(const kernels::device::MiniBatch& batch) {
+  auto degrees = kernels::device::make_array<float>(executor_, batch.num_vertices);
+  kernels::device::gather_degrees(executor_, graph_.topology, batch.vertices.data, batch.num_vertices,
+                                  degrees.data);
+  return degrees;
+}
+
+template <class Executor>
+at::Tensor BatchMaker<Executor>::gather(const std::int64_t* vertices, std::int64_t count) {
+  namespace device = kernels::device;
+  const auto features = device::make_array<std::byte>(executor_, count * graph_.rows.row_bytes);
+  device::gather_rows(executor_, graph_.rows, reads_, vertices, count, features.data);
+  if (graph_.rows.slots != nullptr) {
+    device::count_hits(executor_, graph_.rows.slots, vertices, count, use_.data, use_.data + 1);
+  }
+  const auto type = graph_.feature_type == graph::FeatureType::fp32 ? at::kFloat : at::kHalf;
+  return tensor_on(features, {count, graph_.columns}, device_, type);
+}
+
 template <class Executor>
 DeviceBatch BatchMaker<Executor>::prepare(const kernels::BatchKey& key,
                                           std::span<const graph::VertexId> seeds) {
-  namespace device = kernels::device;
-  const auto sampled = sampler_->sample(key, seeds.data(), std::ssize(seeds));
+  const auto sampled = draw(key, seeds);
   const std::int64_t rows = sampled.num_vertices;
-  const auto features = device::make_array<std::byte>(executor_, rows * graph_.rows.row_bytes);
-  const auto labels = device::make_array<std::int64_t>(executor_, sampled.num_seeds);
-  const auto degrees = device::make_array<float>(executor_, rows);
-  device::gather_rows(executor_, graph_.rows, reads_, sampled.vertices.data, rows, features.data);
-  device::gather_labels(executor_, graph_.labels, sampled.vertices.data, sampled.num_seeds, labels.data);
-  device::gather_degrees(executor_, graph_.topology, sampled.vertices.data, rows, degrees.data);
-  count_hits(sampled);
   DeviceBatch batch;
-  const auto type = graph_.feature_type == graph::FeatureType::fp32 ? at::kFloat : at::kHalf;
-  batch.tensors = {tensor_on(features, {rows, graph_.columns}, device_, type),
-                   tensor_on(labels, {sampled.num_seeds}, device_, at::kLong),
-                   tensor_on(degrees, {rows}, device_, at::kFloat),
+  batch.tensors = {gather(sampled.vertices.data, rows),
+                   tensor_on(labels_of(sampled), {sampled.num_seeds}, device_, at::kLong),
+                   tensor_on(degrees_of(sampled), {rows}, device_, at::kFloat),
                    {}};
   batch.num_vertices = rows;
   batch.bytes = rows * (graph_.rows.row_bytes + 4) + 8 * sampled.num_seeds;
@@ -61,6 +95,36 @@ DeviceBatch BatchMaker<Executor>::prepare(const kernels::BatchKey& key,
     batch.bytes += 8 * (block.num_destinations + 1) + 4 * block.num_edges;
   }
   return batch;
+}
+
+template <class Executor>
+template <class T>
+void BatchMaker<Executor>::download(const Array<T>& from, std::int64_t count, std::vector<T>& to) {
+  kernels::resize_with_slack(to, static_cast<std::size_t>(count));
+  executor_.download(to.data(), from.data, to.size() * sizeof(T));
+}
+
+template <class Executor>
+void BatchMaker<Executor>::sample(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds,
+                                  BatchData& data) {
+  const auto sampled = draw(key, seeds);
+  data.feature_type = graph_.feature_type;
+  data.columns = graph_.columns;
+  data.features.resize(0);
+  data.batch.num_seeds = sampled.num_seeds;
+  download(sampled.vertices, sampled.num_vertices, data.batch.vertices);
+  download(labels_of(sampled), sampled.num_seeds, data.labels);
+  download(degrees_of(sampled), sampled.num_vertices, data.degrees);
+  data.batch.blocks.resize(sampled.blocks.size());
+  for (std::size_t hop = 0; hop < sampled.blocks.size(); ++hop) {
+    const auto& from = sampled.blocks[hop];
+    auto& to = data.batch.blocks[hop];
+    to.num_destinations = from.num_destinations;
+    to.num_sources = from.num_sources;
+    download(from.indptr, from.num_destinations + 1, to.indptr);
+    download(from.indices, from.num_edges, to.indices);
+    to.edge_ids.clear();
+  }
 }
 
 template <class Executor>
@@ -185,25 +249,11 @@ void BatchMaker<Executor>::cache_lists(const graph::Graph& host,
 }
 
 template <class Executor>
-void BatchMaker<Executor>::count_hits(const kernels::device::MiniBatch& batch) {
-  namespace device = kernels::device;
-  if (graph_.rows.slots != nullptr) {
-    device::count_hits(executor_, graph_.rows.slots, batch.vertices.data, batch.num_vertices, use_.data,
-                       use_.data + 1);
-  }
-  for (const auto& block : batch.blocks) {
-    if (graph_.topology.slots != nullptr) {
-      device::count_hits(executor_, graph_.topology.slots, batch.vertices.data, block.num_destinations,
-                         use_.data + 2, use_.data + 3);
-    }
-  }
-}
-
-template <class Executor>
-CacheUse BatchMaker<Executor>::cache_use() {
+CacheUse BatchMaker<Executor>::take_cache_use() {
   std::int64_t use[4] = {0, 0, 0, 0};
   if (use_.count > 0) {
     executor_.download(use, use_.data, sizeof(use));
+    executor_.fill(use_.data, 0, sizeof(use));
   }
   return {use[0], use[1], use[2], use[3]};
 }

@@ -12,7 +12,9 @@
 #include "graph/graph.h"
 #include "kernels/device/gather.h"
 #include "kernels/device/sampler.h"
+#include "runtime/batch_data.h"
 #include "runtime/cache_choice.h"
+#include "runtime/cache_use.h"
 #include "runtime/device_batch.h"
 
 namespace gnomon::runtime {
@@ -27,14 +29,6 @@ struct DeviceGraph {
   std::vector<std::shared_ptr<const void>> owners;
 };
 
-/// What all mini-batches so far took out of a device's caches.
-struct CacheUse {
-  std::int64_t rows = 0;  ///< that were gathered
-  std::int64_t row_hits = 0;
-  std::int64_t lists = 0;  ///< that were read, in all hops
-  std::int64_t list_hits = 0;
-};
-
 /// Makes whole mini-batches on a device: samples, gathers features, labels and degrees. What it makes is bit
 /// for bit prepare_batch's (runtime/batch_data.h), whatever its caches hold. For one stream.
 template <class Executor>
@@ -47,6 +41,11 @@ class BatchMaker {
   /// The host waits for the sampler only (kernels/device/sampler.h); the gathers are under way.
   DeviceBatch prepare(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds);
 
+  /// prepare() in two halves: the sample, left in the host's memory without features (runtime/batch_data.h's
+  /// sample_batch, bit for bit), and the features of `count` vertices, whose ids lie on the device.
+  void sample(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds, BatchData& data);
+  at::Tensor gather(const std::int64_t* vertices, std::int64_t count);
+
   /// Samples without gathering, and counts what the batch uses.
   void visit(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds);
   /// What visit() has counted since the last call.
@@ -56,8 +55,9 @@ class BatchMaker {
   /// before is given back first. `host` is the graph's structure.
   void fill_cache(const graph::Graph& host, const CacheContent& content, const base::Progress& progress);
 
-  /// Counted where there is a cache. The host waits for all that was started.
-  CacheUse cache_use();
+  /// Since the last call, or since the cache was filled; zeros where there is none. The host waits for all
+  /// that was started.
+  CacheUse take_cache_use();
 
  private:
   template <class T>
@@ -68,7 +68,11 @@ class BatchMaker {
   void cache_rows(const std::vector<graph::VertexId>& vertices, const base::Progress& progress);
   void cache_lists(const graph::Graph& host, const std::vector<graph::VertexId>& vertices);
   void start_sampler();
-  void count_hits(const kernels::device::MiniBatch& batch);
+  kernels::device::MiniBatch draw(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds);
+  Array<std::int64_t> labels_of(const kernels::device::MiniBatch& batch);
+  Array<float> degrees_of(const kernels::device::MiniBatch& batch);
+  template <class T>
+  void download(const Array<T>& from, std::int64_t count, std::vector<T>& to);
 
   Executor& executor_;
   DeviceGraph graph_;

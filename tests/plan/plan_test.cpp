@@ -82,6 +82,7 @@ TEST(Plan, RoundTripKeepsEveryField) {
   plan.placement = Placement::interleave;
   plan.gather = Gather::trainer;
   plan.devices = 4;
+  plan.device_memory_bytes = std::int64_t{1} << 34;
   plan.samplers = 2;
   plan.switch_roles = true;
   plan.cpu_share = 0.25;
@@ -148,11 +149,12 @@ TEST(Plan, ContradictionsNameTheField) {
 TEST(Plan, SaysWhichFieldTheRuntimeCannotExecute) {
   EXPECT_EQ(why_simulated_only(find_plan("salient")), "");
   EXPECT_EQ(why_simulated_only(find_plan("gnomon")), "");
-  EXPECT_EQ(why_simulated_only(find_plan("gnnlab")), "schedule \"factored\"");
-  EXPECT_EQ(why_simulated_only(find_plan("ducati")), "cache.policy \"value_weight\"");
-  EXPECT_EQ(why_simulated_only(find_plan("pagraph")), "gather \"trainer\"");
-  EXPECT_EQ(why_simulated_only(find_plan("pytorch-direct")), "prepare_share above 0");
   EXPECT_EQ(why_simulated_only(find_plan("gas")), "embeddings.reuse \"all\"");
+  EXPECT_EQ(why_simulated_only(find_plan("gnnlab")), "devices other than 1");
+  EXPECT_EQ(why_simulated_only(resolve(find_plan("gnnlab"), {2, true}, "p")), "topology \"device\"");
+  EXPECT_EQ(why_simulated_only(find_plan("ducati")), "cache.policy \"value_weight\"");
+  EXPECT_EQ(why_simulated_only(find_plan("pagraph")), "cache.policy \"out_degree\"");
+  EXPECT_EQ(why_simulated_only(find_plan("pytorch-direct")), "prepare_share above 0");
   EXPECT_LT(runnable_presets().size(), presets().size());
   auto leaning = find_plan("gnomon");
   leaning.exact = false;
@@ -171,11 +173,10 @@ TEST(Plan, SaysWhichFieldTheRuntimeCannotExecute) {
 
 TEST(Plan, AGpuExecutesWhatNeedsOne) {
   for (const char* name : {"dgl-uva", "pytorch-direct", "quiver", "t_sota", "sota", "ducati", "ducati-delta",
-                           "morphgl", "salient", "gnomon"}) {
+                           "morphgl", "salient", "gnomon", "gnnlab", "pagraph"}) {
     EXPECT_EQ(why_simulated_only(resolve(find_plan(name), {2, false}, name), false), "") << name;
   }
-  EXPECT_EQ(why_simulated_only(find_plan("gnnlab"), false), "schedule \"factored\"");
-  EXPECT_EQ(why_simulated_only(find_plan("pagraph"), false), "gather \"trainer\"");
+  EXPECT_EQ(why_simulated_only(find_plan("neutronorch"), false), "schedule \"super_batch\"");
   EXPECT_EQ(why_simulated_only(resolve(find_plan("quiver"), {2, false, 2}, "two"), false),
             "devices other than 1");
   EXPECT_GT(runnable_presets(false).size(), runnable_presets().size());

@@ -45,10 +45,9 @@ class GpuTest : public ::testing::Test {
       GTEST_SKIP() << "needs a GPU: " << why;
     }
   }
-  static TrainReport run(const plan::Plan& plan, plan::ModelKind model, bool gpu = true,
-                         std::int64_t most_bytes = 0) {
+  static TrainReport run(const plan::Plan& plan, plan::ModelKind model, bool gpu = true) {
     TrainOptions options{.job = small_job(model), .plan = plan};
-    options.device = {.gpu = gpu, .most_bytes = most_bytes};
+    options.device.gpu = gpu;
     return train(graph_of_tests(), options);
   }
 };
@@ -76,6 +75,11 @@ TEST_F(GpuTest, PreparesAndCopiesTheCpusBatchesWhereverDataLies) {
         prepare_batch(graph_of_tests(), sampler, key, own, expected);
         expect_same(gpu->prepare(key, own), expected);
         expect_same(gpu->copy(expected), expected);
+        BatchData sampled;
+        gpu->sample(key, own, sampled);
+        auto gathered = gpu->copy(sampled);
+        gpu->gather(gathered);
+        expect_same(gathered, expected);
       }
     }
   }
@@ -105,11 +109,22 @@ TEST_F(GpuTest, LearnsAsTheCpuDoes) {
   }
 }
 
+TEST_F(GpuTest, EndsWithTheSameBitsInLessOfItsMemory) {
+  auto plan = gpu_plan("ducati");
+  const auto expected = run(plan, plan::ModelKind::sage);
+  EXPECT_GT(expected.epochs.back().cache.row_hit_share().value_or(0), 0);
+  for (const std::int64_t mebibytes : {1024, 512, 256}) {
+    plan.device_memory_bytes = mebibytes << 20;
+    EXPECT_EQ(run(plan, plan::ModelKind::sage).weights_hash, expected.weights_hash) << mebibytes << " MiB";
+  }
+}
+
 TEST_F(GpuTest, SaysWhatMemoryIsMissing) {
   auto plan = gpu_plan("dgl-uva");
   plan.features = Home::device;
+  plan.device_memory_bytes = 100000;
   try {
-    run(plan, plan::ModelKind::sage, true, 100000);
+    run(plan, plan::ModelKind::sage);
     FAIL() << "100 kB hold no training";
   } catch (const base::Failure& failure) {
     EXPECT_NE(std::string(failure.what()).find("device memory: does not suffice for"), std::string::npos)

@@ -14,7 +14,7 @@
 namespace gnomon::schedule {
 
 struct HostWorld {
-  static constexpr int num_stages = num_basic_stages;
+  static constexpr int num_stages = static_cast<int>(Stage::device_gather) + 1;
   static void run(int workers, const StageSeconds& stage_s, const MachineBody& body) {
     const auto sleep = [&](Stage stage) {
       return [&stage_s, stage](std::int64_t batch) {
@@ -24,7 +24,7 @@ struct HostWorld {
     const auto cpu_batch = sleep(Stage::cpu_batch);
     runtime::HostMachine machine(
         workers, {[cpu_batch](std::int64_t batch, int) { cpu_batch(batch); }, sleep(Stage::transfer),
-                  sleep(Stage::device_batch), sleep(Stage::train)});
+                  sleep(Stage::device_batch), sleep(Stage::train), sleep(Stage::device_gather)});
     body(machine);
   }
 };
@@ -42,12 +42,13 @@ using schedule::Ticket;
 void no_work(std::int64_t) {}
 
 StageWork idle_work() {
-  return {[](std::int64_t, int) {}, no_work, no_work, no_work};
+  return {[](std::int64_t, int) {}, no_work, no_work, no_work, no_work};
 }
 
 TEST(HostMachine, RefusesStagesAndDevicesThatItDoesNotHave) {
   HostMachine machine(1, idle_work());
-  EXPECT_THROW(machine.start(Stage::device_gather, 0, {}), base::InputError);
+  EXPECT_THROW(machine.start(Stage::all_reduce, 0, {}), base::InputError);
+  EXPECT_THROW(machine.start(Stage::group_read, 0, {}), base::InputError);
   EXPECT_THROW(machine.start_on(1, Stage::train, 0, {}), base::InputError);
 }
 

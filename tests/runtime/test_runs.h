@@ -79,6 +79,13 @@ inline plan::Plan claim_ahead_plan(int look_ahead, int workers) {
   return plan;
 }
 
+inline plan::Plan factored_plan() {
+  auto plan = plan_of(plan::Schedule::factored, plan::Route::device, 0);
+  plan.gather = plan::Gather::trainer;
+  plan.cpu_buffer = 3;
+  return plan;
+}
+
 inline plan::Plan dual_buffer_plan(int cpu_buffer, int device_buffer, int workers) {
   auto plan = plan_of(plan::Schedule::dual_buffer, plan::Route::both, workers);
   plan.order = plan::Order::as_ready;

@@ -59,6 +59,12 @@ TEST_P(EveryModel, ExactPlansEndWithTheSameBitsWhateverTheTiming) {
   for (const int look_ahead : {0, 1, 2, 4, 9, 100}) {
     plans.push_back(claim_ahead_plan(look_ahead, workers++ % 4 + 1));
   }
+  for (const auto& gathered : {plan_of(Schedule::sequential, Route::cpu, 1),
+                               plan_of(Schedule::pipelined, Route::cpu, 3), factored_plan()}) {
+    plans.push_back(gathered);
+    plans.back().gather = plan::Gather::trainer;
+    plans.back().device_threads = 2;
+  }
   std::uint64_t delay_seed = 100;
   for (const auto& plan : plans) {
     SCOPED_TRACE(plan.name + ", workers " + std::to_string(plan.workers) + ", look-ahead " +

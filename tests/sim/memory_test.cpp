@@ -190,6 +190,25 @@ TEST(Memory, SamplersHoldTheTopologyAndTrainersTheCache) {
   EXPECT_DOUBLE_EQ(memory_of(profile, plan, gains).device.topology_bytes, 8000);
 }
 
+TEST(Memory, APlanMayTakeLessOfADeviceThanThereIs) {
+  auto profile = gpu;
+  auto plan = pipelined(1);
+  const double needed = memory_of(profile, plan, {}).device.total();
+  plan.cache = {CachePolicy::optimal, true, false, Home::device, 1, false};
+  const CacheGains gains{.feature_bytes = 4000, .topology_bytes = 0};
+  profile.machine.device.memory_bytes = needed + 5000;
+  EXPECT_DOUBLE_EQ(memory_of(profile, plan, gains).device.cache_bytes, 4000);
+  plan.device_memory_bytes = static_cast<std::int64_t>(needed) + 80;
+  EXPECT_NEAR(memory_of(profile, plan, gains).device.cache_bytes, 80, 1);
+  plan.device_memory_bytes = static_cast<std::int64_t>(needed) + 9000;  // more than there is
+  EXPECT_DOUBLE_EQ(memory_of(profile, plan, gains).device.cache_bytes, 4000);
+  profile.machine.device.memory_bytes = 0;  // not known
+  plan.device_memory_bytes = static_cast<std::int64_t>(needed) - 9;
+  const auto memory = memory_of(profile, plan, gains);
+  EXPECT_EQ(memory.shortage, Shortage::device_memory);
+  EXPECT_DOUBLE_EQ(memory.missing_bytes, 9);
+}
+
 TEST(Memory, ShortageIsAnOutcome) {
   auto profile = gpu;
   profile.machine.device.memory_bytes = 5909 - 9;

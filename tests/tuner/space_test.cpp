@@ -61,6 +61,10 @@ std::set<std::string> brute_force(const SpaceRequest& request) {
     plan::Plan plan;
     plan.device_threads = threads;
     add(plan);  // sequential, by the CPU
+    plan.gather = plan::Gather::trainer;
+    add(plan);
+    plan = {};
+    plan.device_threads = threads;
     plan.route = plan::Route::device;
     add(plan);
     for (const int workers : {1, 2}) {
@@ -72,9 +76,13 @@ std::set<std::string> brute_force(const SpaceRequest& request) {
           plan.cpu_buffer = cpu_buffer;
           plan.device_buffer = device_buffer;
           plan.schedule = plan::Schedule::pipelined;
-          add(plan);
-          plan.order = plan::Order::as_ready;
-          add(plan);
+          for (const auto gather : {plan::Gather::trainer, plan::Gather::sampler}) {
+            plan.gather = gather;
+            plan.order = plan::Order::index;
+            add(plan);
+            plan.order = plan::Order::as_ready;
+            add(plan);
+          }
           plan.route = plan::Route::both;
           plan.schedule = plan::Schedule::dual_buffer;
           add(plan);
