@@ -312,7 +312,7 @@ struct WorkloadProfile {
   double batch_edges = 0;
   double batch_bytes = 0;  ///< what a transfer copies
   StageTime cpu_batch;     ///< one worker
-  StageTime transfer;
+  StageTime transfer;      ///< 0 where the device is the host, which takes batches as they lie
   StageTime device_batch;  ///< with one device thread when the device is the host
   StageTime train;         ///< likewise
   double device_batch_link_s =

@@ -46,10 +46,10 @@ Stages::Stages(const graph::Graph& graph, plan::Job job, const plan::Plan& plan,
 /// Slots' memory is the old device's until then.
 void Stages::open_device() {
   begin_epoch(epoch_, {});
-  host_pool_.drop_all();
+  pool_.drop_all();
   accelerator_.reset();
   accelerator_ = open_gpu(data_, job_, plan_, device_options_, progress_);
-  host_pool_.use_memory(accelerator_->host_memory());
+  pool_.use_memory(accelerator_->host_memory());
 }
 
 void Stages::take_plan(const plan::Plan& plan) {
@@ -82,10 +82,10 @@ std::int64_t Stages::batches() const {
 
 void Stages::begin_epoch(std::int64_t epoch, std::vector<std::int64_t> order) {
   for (auto& slot : host_slots_) {
-    host_pool_.give(std::move(slot));
+    pool_.give(std::move(slot));
   }
   for (auto& slot : device_slots_) {
-    device_pool_.give(std::move(slot));
+    pool_.give(std::move(slot));
   }
   host_slots_.clear();
   device_slots_.clear();
@@ -128,47 +128,44 @@ std::span<const graph::VertexId> Stages::seeds_of(std::int64_t position) const {
   return kernels::cpu::batch_seeds(seeds_, job_.batch_size, order_[static_cast<std::size_t>(position)]);
 }
 
-Stages::Slot Stages::prepare(std::int64_t position, kernels::cpu::Sampler& sampler, Pool& pool) {
-  auto slot = pool.take();
+Stages::Slot Stages::prepare(std::int64_t position, kernels::cpu::Sampler& sampler) {
+  auto slot = pool_.take();
   const auto act = trainer_gathers() ? sample_batch : prepare_batch;
   act(data_.graph, sampler, key_of(position), seeds_of(position), *slot);
   return slot;
 }
 
 void Stages::cpu_batch(std::int64_t position, int worker) {
-  auto slot = prepare(position, sampler_of(worker), host_pool_);
+  auto slot = prepare(position, sampler_of(worker));
   for (int i = 0; i < plan_.handover_copies; ++i) {
-    auto handed_over = host_pool_.take();
+    auto handed_over = pool_.take();
     copy_batch(*slot, *handed_over);
-    host_pool_.give(std::exchange(slot, std::move(handed_over)));
+    pool_.give(std::exchange(slot, std::move(handed_over)));
   }
   host_slots_[static_cast<std::size_t>(position)] = std::move(slot);
 }
 
 void Stages::transfer(std::int64_t position) {
-  auto& host_slot = host_slots_[static_cast<std::size_t>(position)];
+  const auto at = static_cast<std::size_t>(position);
   if (accelerator_) {
-    accelerator_slots_[static_cast<std::size_t>(position)] = accelerator_->copy(*host_slot);
-    host_pool_.give(std::move(host_slot));
-    return;
+    accelerator_slots_[at] = accelerator_->copy(*host_slots_[at]);
+    pool_.give(std::move(host_slots_[at]));
+  } else {
+    device_slots_[at] = std::move(host_slots_[at]);
   }
-  auto slot = device_pool_.take();
-  copy_batch(*host_slot, *slot);
-  host_pool_.give(std::move(host_slot));
-  device_slots_[static_cast<std::size_t>(position)] = std::move(slot);
 }
 
 void Stages::device_batch(std::int64_t position) {
   const auto at = static_cast<std::size_t>(position);
   if (accelerator_ && trainer_gathers()) {
-    host_slots_[at] = host_pool_.take();
+    host_slots_[at] = pool_.take();
     accelerator_->sample(key_of(position), seeds_of(position), *host_slots_[at]);
   } else if (accelerator_) {
     accelerator_slots_[at] = accelerator_->prepare(key_of(position), seeds_of(position));
   } else if (trainer_gathers()) {
-    host_slots_[at] = prepare(position, device_sampler(), host_pool_);
+    host_slots_[at] = prepare(position, device_sampler());
   } else {
-    device_slots_[at] = prepare(position, device_sampler(), device_pool_);
+    device_slots_[at] = prepare(position, device_sampler());
   }
 }
 
@@ -189,7 +186,7 @@ void Stages::train(std::int64_t position) {
   }
   auto& slot = device_slots_[static_cast<std::size_t>(position)];
   learn_(view_of(*slot), order_[static_cast<std::size_t>(position)]);
-  device_pool_.give(std::move(slot));
+  pool_.give(std::move(slot));
 }
 
 StageWork Stages::work() {

@@ -56,7 +56,7 @@ class Stages {
   /// Samples and gathers into a host slot, then copies the batch plan.handover_copies times more. Where the
   /// trainer gathers (plan.gather), this and device_batch only sample.
   void cpu_batch(std::int64_t position, int worker);
-  /// Copies the batch from its host slot to a device slot.
+  /// Copies the batch from its host slot to a device slot. A host device takes the slot itself.
   void transfer(std::int64_t position);
   /// Samples and gathers straight into a device slot; a host device's threads share the batch. Where the
   /// trainer gathers, into a host slot, which lies in the queue between the two (schedule/factored.cpp).
@@ -96,7 +96,7 @@ class Stages {
   std::span<const graph::VertexId> seeds_of(std::int64_t position) const;
   kernels::BatchKey key_of(std::int64_t position) const;
   bool trainer_gathers() const { return plan_.gather == plan::Gather::trainer; }
-  Slot prepare(std::int64_t position, kernels::cpu::Sampler& sampler, Pool& pool);
+  Slot prepare(std::int64_t position, kernels::cpu::Sampler& sampler);
   kernels::cpu::Sampler& sampler_of(int worker);
   kernels::cpu::Sampler& device_sampler();
 
@@ -115,7 +115,7 @@ class Stages {
   /// By the threads that share a batch: of each worker, made at first use.
   std::map<int, std::vector<std::unique_ptr<kernels::cpu::Sampler>>> samplers_;
   std::map<int, std::unique_ptr<kernels::cpu::Sampler>> device_samplers_;  ///< by its threads, likewise
-  Pool host_pool_, device_pool_;
+  Pool pool_;                                    ///< of host slots, and of a host device's
   std::vector<Slot> host_slots_, device_slots_;  ///< by position
   std::vector<DeviceBatch> accelerator_slots_;   ///< by position, instead of device_slots_
 };

@@ -114,7 +114,9 @@ std::string text_of(const Profile& profile) {
   Table table({"stage", "mean", "+-", "5 %", "50 %", "95 %", "samples", "stopped by"});
   const auto& workload = profile.workload;
   add_stage(table, "CPU batching, one worker", workload.cpu_batch);
-  add_stage(table, "transfer", workload.transfer);
+  if (workload.transfer.samples > 0) {
+    add_stage(table, "transfer", workload.transfer);
+  }
   add_stage(table, "device batching, one thread", workload.device_batch);
   add_stage(table, "training, one thread", workload.train);
   return machine_text(profile.machine) + running_text(profile.machine.running) +

@@ -75,7 +75,7 @@ struct Measured {
   const Series& of(Stage stage) const { return alone[static_cast<std::size_t>(stage)]; }
   bool converged(const StopRule& rule) const {
     return rounds >= least_rounds && std::all_of(alone.begin(), alone.end(), [&](const Series& series) {
-             return rule.converged(series);
+             return series.count() == 0 || rule.converged(series);
            });
   }
 };
@@ -126,6 +126,8 @@ class Rounds {
     return batches;
   }
 
+  bool has_link() const { return accelerator() != nullptr; }
+
   double alone(Bench& bench, Stage stage, std::int64_t position) const {
     throw_if_stopped(stop_);
     return seconds(bench.alone(stage, position));
@@ -160,7 +162,11 @@ class Rounds {
     };
     for (std::int64_t i = 0; i < chunk; ++i) {
       add(Stage::cpu_batch, i);
-      add(Stage::transfer, i);
+      if (has_link()) {
+        add(Stage::transfer, i);
+      } else {
+        alone(bench_, Stage::transfer, i);  // takes no time: a host device takes the batch as it lies
+      }
       count_batch(measured, i);
       add(Stage::train, i);
       add(Stage::device_batch, chunk + i);
@@ -182,6 +188,9 @@ class Rounds {
                  {{Stage::device_batch, on_device, chunk}, measured.device_batch_beside_cpu_batch});
     side_by_side({{Stage::cpu_batch, on_cpu_twice, 2 * chunk}, measured.cpu_batch_beside_train},
                  {{Stage::train, on_device, chunk}, measured.train_beside_cpu_batch});
+    if (!has_link()) {
+      return;
+    }
     side_by_side({{Stage::cpu_batch, on_cpu_again, chunk}, measured.cpu_batch_beside_transfer},
                  {{Stage::transfer, on_cpu, chunk}, measured.transfer_beside_cpu_batch});
     side_by_side({{Stage::transfer, on_cpu_again, chunk}, measured.transfer_beside_device_batch},
@@ -301,7 +310,8 @@ void fill(Contention& contention, const Measured& measured, int cores) {
 
 void fill(WorkloadProfile& workload, const Measured& measured, const StopRule& rule) {
   const auto stage_time = [&](Stage stage) {
-    return measured.of(stage).stage_time(rule.converged(measured.of(stage)));
+    const Series& series = measured.of(stage);
+    return series.count() == 0 ? StageTime{.converged = true} : series.stage_time(rule.converged(series));
   };
   workload.cpu_batch = stage_time(Stage::cpu_batch);
   workload.transfer = stage_time(Stage::transfer);
