@@ -41,7 +41,8 @@ enum class Purpose : std::uint8_t {
   simulate = 6,
   test = 7,
   route = 8,
-  weights = 9
+  weights = 9,
+  arrivals = 10
 };
 
 /// Names one random stream: a pure function of these numbers, whatever the thread, device or order.

@@ -9,6 +9,7 @@
 
 #include "base/philox.h"
 #include "graph/generate.h"
+#include "kernels/cpu/alias_tables.h"
 #include "kernels/cpu/epoch_order.h"
 #include "kernels/cpu/gather.h"
 #include "kernels/cpu/sampler.h"
@@ -34,6 +35,15 @@ const graph::Graph& rmat() {
   return graph;
 }
 
+/// For draws by weight the threads share the alias tables.
+Topology topology_for(Draws draws) {
+  if (draws == Draws::uniform) {
+    return view_of(rmat());
+  }
+  static const Topology weighted = view_of(rmat(), Draws::by_weight);
+  return weighted;
+}
+
 /// All vertices in the order of an epoch.
 const std::vector<graph::VertexId>& order() {
   static const std::vector<graph::VertexId> vertices = [] {
@@ -49,7 +59,7 @@ class BatchStream {
  public:
   explicit BatchStream(const benchmark::State& state, Draws draws = Draws::uniform,
                        EdgeIds edge_ids = EdgeIds::leave_out, int threads_a_batch = 1)
-      : sampler_(view_of(rmat(), draws), {15, 10, 5}, edge_ids, {threads_a_batch, {}}),
+      : sampler_(topology_for(draws), {15, 10, 5}, edge_ids, {threads_a_batch, {}}),
         next_(state.thread_index()),
         stride_(state.threads()) {}
   const MiniBatch& next() {
@@ -83,8 +93,17 @@ void sample_split(benchmark::State& state) {
   sample_from(state,
               BatchStream(state, Draws::uniform, EdgeIds::leave_out, static_cast<int>(state.range(0))));
 }
-/// Reads the whole list of every vertex in every hop: on this graph some hundred edges for each drawn.
 void sample_by_weight(benchmark::State& state) { sample_from(state, BatchStream(state, Draws::by_weight)); }
+
+/// The alias tables of all lists, on as many threads as the argument says.
+void make_tables(benchmark::State& state) {
+  const auto threads = static_cast<int>(state.range(0));
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(make_alias_tables(rmat().indptr, rmat().edge_weights, threads));
+  }
+  state.counters["edges"] = benchmark::Counter(static_cast<double>(rmat().num_edges()),
+                                               benchmark::Counter::kIsIterationInvariantRate);
+}
 
 void gather(benchmark::State& state) {
   const MiniBatch batch = BatchStream(state).next();
@@ -128,6 +147,7 @@ BENCHMARK(sample)->ThreadRange(1, 8)->UseRealTime()->Unit(benchmark::kMillisecon
 BENCHMARK(sample_split)->DenseRange(1, 2)->Arg(4)->UseRealTime()->Unit(benchmark::kMillisecond);
 BENCHMARK(sample_with_edge_ids)->ThreadRange(1, 2)->UseRealTime()->Unit(benchmark::kMillisecond);
 BENCHMARK(sample_by_weight)->ThreadRange(1, 2)->UseRealTime()->Unit(benchmark::kMillisecond);
+BENCHMARK(make_tables)->DenseRange(1, 2)->UseRealTime()->Unit(benchmark::kMillisecond);
 BENCHMARK(gather)->ThreadRange(1, 8)->UseRealTime()->Unit(benchmark::kMillisecond);
 BENCHMARK(sample_and_gather)->ThreadRange(1, 8)->UseRealTime()->Unit(benchmark::kMillisecond);
 BENCHMARK(spmm_mean)->Arg(128)->Arg(256)->Unit(benchmark::kMillisecond);

@@ -14,8 +14,8 @@
 #include "kernels/cpu/draws-inl.h"
 #include "kernels/cpu/hop.h"
 #include "kernels/cpu/prefetch.h"
-#include "kernels/cpu/race-inl.h"
 #include "kernels/cpu/table-inl.h"
+#include "kernels/cpu/weighted_draws-inl.h"
 #include "kernels/slack.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -39,8 +39,7 @@ class Drawing {
         next_(destinations.begin),
         destinations_(destinations.end) {
     const auto fanout = static_cast<std::int64_t>(std::max(hop.fanout, 1));
-    per_chunk_ = std::clamp(chunk_edges / fanout / group_vertices * group_vertices, least_chunk_vertices,
-                            chunk_vertices);
+    per_chunk_ = vertices_a_chunk(fanout, group_vertices);
     most_edges_ = static_cast<std::size_t>(std::max((per_chunk_ + 1) * fanout, chunk_edges));
     work.firsts.reserve(chunk_vertices, 0);
     work.degrees.reserve(chunk_vertices, 0);
@@ -48,7 +47,9 @@ class Drawing {
     work.lane_degrees.reserve(chunk_vertices, 0);
     work.positions.reserve(static_cast<std::size_t>(fanout * group_vertices), 0);
     if (is_weighted()) {
-      work.race.reserve(Race::room_for(static_cast<std::size_t>(fanout)), 0);
+      at_once_ = attempts_at_once(fanout);
+      work.columns.reserve(static_cast<std::size_t>(at_once_ * per_chunk_), 0);
+      work.parts.reserve(static_cast<std::size_t>(at_once_ * per_chunk_), 0);
     }
     prefetch_rows(next_);
   }
@@ -66,11 +67,15 @@ class Drawing {
   }
 
  private:
-  bool is_weighted() const { return !hop_.topology->weights.empty(); }
+  bool is_weighted() const { return hop_.topology->draws_by_weight(); }
+  bool has_zeros() const { return !hop_.topology->positives.empty(); }
 
   HWY_INLINE void prefetch_rows(std::int64_t from) const {
     for (std::int64_t v = from; v < std::min(from + per_chunk_, destinations_); ++v) {
       prefetch_far(indptr_ + vertices_[static_cast<std::size_t>(v)]);
+    }
+    for (std::int64_t v = from; has_zeros() && v < std::min(from + per_chunk_, destinations_); ++v) {
+      prefetch_far(hop_.topology->positives.data() + vertices_[static_cast<std::size_t>(v)]);
     }
   }
 
@@ -137,40 +142,69 @@ class Drawing {
   }
 
   HWY_ATTR std::size_t draw_weighted(std::uint64_t* edges) {
-    const float* weights = hop_.topology->weights.data();
     const std::int64_t count = std::min(per_chunk_, destinations_ - next_);
     read_rows(count);
-    for (std::int64_t v = 0; v < count; ++v) {
-      prefetch_far(weights + work_.firsts[static_cast<std::size_t>(v)]);
-    }
     prefetch_rows(next_ + count);
-    Race race(work_.race, static_cast<std::size_t>(hop_.fanout));
-    const std::uint64_t* begin = edges;
-    for (std::int64_t v = 0; v < count; ++v) {
-      const std::int64_t first = work_.firsts[static_cast<std::size_t>(v)];
-      const std::int64_t end = first + work_.degrees[static_cast<std::size_t>(v)];
-      edges = end - first <= hop_.fanout ? take_positive(weights, first, end, edges)
-                                         : run_race(hop_, weights, {first, end}, race, edges);
-      ends_[next_ + v] = drawn_ + (edges - begin);
+    attempt_group(0, count);
+    std::uint64_t* end = edges;
+    for (std::int64_t group = 0; group < count; group += group_vertices) {
+      attempt_group(group + group_vertices, count);
+      for (std::int64_t v = group; v < std::min(group + group_vertices, count); ++v) {
+        end = write_weighted(v, end);
+        ends_[next_ + v] = drawn_ + (end - edges);
+      }
     }
-    drawn_ += edges - begin;
+    drawn_ += end - edges;
     next_ += count;
-    return static_cast<std::size_t>(edges - begin);
+    return static_cast<std::size_t>(end - edges);
   }
 
-  // Writes as many edges as there are, and moves on by those that have a weight.
-  HWY_INLINE static std::uint64_t* take_positive(const float* weights, std::int64_t first, std::int64_t end,
-                                                 std::uint64_t* edges) {
-    for (std::int64_t edge = first; edge < end; ++edge) {
-      *edges = static_cast<std::uint64_t>(edge);
-      edges += weights[edge] > 0 ? 1 : 0;
+  // Makes the attempts of the chunk's vertices from `group` on, if there are any.
+  HWY_INLINE void attempt_group(std::int64_t group, std::int64_t count) {
+    if (group >= count) {
+      return;
     }
-    return edges;
+    make_attempts({hop_.key.seed, base::Purpose::weights, hop_.key.epoch, hop_.key.batch, hop_.number, 0},
+                  at_once_,
+                  {work_.lane_ids.data() + group, work_.lane_degrees.data() + group,
+                   work_.columns.data() + group * at_once_, work_.parts.data() + group * at_once_});
+    for (std::int64_t lane = 0; lane < std::min(group_vertices, count - group); ++lane) {
+      prefetch_columns(group, lane);
+    }
+  }
+
+  // Of a vertex without draws all attempts take the first column.
+  HWY_INLINE void prefetch_columns(std::int64_t group, std::int64_t lane) const {
+    const auto v = static_cast<std::size_t>(group + lane);
+    const AliasColumn* table = hop_.topology->columns.data() + work_.firsts[v];
+    const std::uint32_t* column = work_.columns.data() + group * at_once_ + lane;
+    for (std::int64_t i = 0; i < (work_.degrees[v] > hop_.fanout ? hop_.fanout : 1); ++i) {
+      prefetch_far(table + column[i * group_vertices]);
+    }
+  }
+
+  HWY_INLINE std::uint64_t* write_weighted(std::int64_t v, std::uint64_t* edges) const {
+    const auto i = static_cast<std::size_t>(v);
+    const std::int64_t first = work_.firsts[i];
+    const std::int64_t degree = work_.degrees[i];
+    if (takes_all(degree, hop_.fanout)) {
+      return has_zeros() ? take_positive(hop_.topology->columns.data(), first, first + degree, edges)
+                         : take_range(first, first + degree, edges);
+    }
+    const graph::VertexId vertex = work_.lane_ids[i];
+    const auto count = static_cast<int>(drawn_by_weight(hop_.topology->num_positive(vertex), hop_.fanout));
+    const std::int64_t at = v / group_vertices * group_vertices * at_once_ + v % group_vertices;
+    const std::int64_t made = degree > most_in_lanes ? 0 : at_once_;
+    draw_weighted_edges(hop_, work_.lane_ids[i], hop_.topology->weighted_list(vertex),
+                        work_.columns.data() + at, work_.parts.data() + at,
+                        static_cast<int>(std::min<std::int64_t>(made, most_attempts(count, degree))), count,
+                        edges);
+    return edges + count;
   }
 
   // All neighbours: up to chunk_edges of them, from where the last call stopped.
   std::size_t take_all(std::uint64_t* edges) {
-    const float* weights = is_weighted() ? hop_.topology->weights.data() : nullptr;
+    const AliasColumn* columns = has_zeros() ? hop_.topology->columns.data() : nullptr;
     std::uint64_t* end = edges;
     while (next_ < destinations_ && end - edges < chunk_edges) {
       const std::uint32_t id = vertices_[static_cast<std::size_t>(next_)];
@@ -178,8 +212,8 @@ class Drawing {
       const std::int64_t left = indptr_[id + std::size_t{1}] - first;
       const std::int64_t taken = std::min(left, chunk_edges - (end - edges));
       std::uint64_t* const before = end;
-      end = weights == nullptr ? take_range(first, first + taken, end)
-                               : take_positive(weights, first, first + taken, end);
+      end = columns == nullptr ? take_range(first, first + taken, end)
+                               : take_positive(columns, first, first + taken, end);
       drawn_ += end - before;
       within_ = taken == left ? 0 : within_ + taken;
       if (taken == left) {
@@ -203,7 +237,7 @@ class Drawing {
     }
   }
 
-  static constexpr std::int64_t most_in_lanes = std::int64_t{1} << 16;
+  static constexpr std::int64_t most_in_lanes = most_narrow_degree;
 
   const Hop& hop_;
   Workspace& work_;
@@ -213,6 +247,7 @@ class Drawing {
   std::int64_t next_;  ///< destination
   std::int64_t destinations_;
   std::int64_t per_chunk_ = 0;
+  std::int64_t at_once_ = 0;  ///< attempts to draw by weight
   std::size_t most_edges_ = 0;
   std::int64_t within_ = 0;  ///< how many of its neighbours were taken already (all neighbours only)
   std::int64_t drawn_ = 0;

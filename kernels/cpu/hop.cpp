@@ -63,8 +63,8 @@ void check_batch_size(std::size_t vertices) {
 
 std::size_t Workspace::bytes() const {
   return table.slots.bytes() + vertices.bytes() + edges.bytes() + ids.bytes() + homes.bytes() +
-         positions.bytes() + firsts.bytes() + degrees.bytes() + race.bytes() + lane_ids.bytes() +
-         lane_degrees.bytes();
+         positions.bytes() + firsts.bytes() + degrees.bytes() + columns.bytes() + parts.bytes() +
+         lane_ids.bytes() + lane_degrees.bytes();
 }
 
 }  // namespace gnomon::kernels::cpu

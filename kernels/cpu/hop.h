@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -22,8 +23,17 @@ inline constexpr std::size_t near_ahead = 24;
 inline constexpr std::int64_t chunk_vertices = 64;
 inline constexpr std::int64_t chunk_edges = 1024;
 inline constexpr std::int64_t least_chunk_vertices = 16;
+/// Destinations of a chunk that draw `fanout` neighbours each, in whole groups of `lanes`.
+constexpr std::int64_t vertices_a_chunk(std::int64_t fanout, std::int64_t lanes) {
+  const std::int64_t each = std::max<std::int64_t>(fanout, 1);
+  return std::clamp(chunk_edges / each / lanes * lanes, least_chunk_vertices, chunk_vertices);
+}
 /// The widest vectors that draw have so many lanes.
 inline constexpr std::int64_t most_lanes = 16;
+
+/// How many attempts to draw `fanout` neighbours by weight are made at once for every vertex (even): few draw
+/// the same one twice more often.
+constexpr std::int64_t attempts_at_once(std::int64_t fanout) { return (fanout + fanout / 2 + 3) / 2 * 2; }
 
 /// From global vertex ids (below 2^32) to the local ids of one mini-batch: open addressing in buckets of as
 /// many slots as a vector holds, filled from their beginning, so that one comparison finds a vertex or its
@@ -47,9 +57,10 @@ struct Workspace {
   HugeArray<std::uint32_t> ids;    ///< the neighbours there, not yet numbered
   HugeArray<std::uint32_t> homes;  ///< and their places in the table
   HugeArray<std::uint32_t> positions;  ///< draws of one group of vertices, vertex beside vertex
+  HugeArray<std::uint32_t> columns;    ///< attempts to draw by weight of one chunk: columns of alias tables
+  HugeArray<std::uint32_t> parts;      ///< and which part of each
   HugeArray<std::int64_t> firsts;      ///< row pointers and degrees of one chunk of destinations
   HugeArray<std::int64_t> degrees;
-  HugeArray<Arrival> race;            ///< draws by weight of one vertex
   HugeArray<std::uint32_t> lane_ids;  ///< its vertices and their degrees as the vectors read them
   HugeArray<std::uint32_t> lane_degrees;
 

@@ -43,8 +43,8 @@ class Sampler {
   /// min(degree, fanout) distinct neighbours (positions of its list) are drawn by draw_positions; all of
   /// them, in the order of the graph, when there are no more than the fanout. With weights only edges of
   /// positive weight count: all of them, in the order of the graph, when the degree is no more than the
-  /// fanout or the fanout is -1; else those that arrive first (weighted_rule.h), in the order of their
-  /// arrival, or all if there are fewer than the fanout. `batch`'s vectors are reused.
+  /// fanout or the fanout is -1; else as many as the fanout, or all if there are fewer, by draw_by_weight
+  /// (weighted_rule.h) and in the order of the draws. `batch`'s vectors are reused.
   /// At most 2^31 - 1 vertices a batch. Throws base::InputError for a seed that is not a vertex or comes
   /// twice; `batch` then holds nothing of use, the sampler stays usable.
   void sample(const BatchKey& key, std::span<const graph::VertexId> seeds, MiniBatch& batch);

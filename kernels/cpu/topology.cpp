@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/usable.h"
+#include "kernels/cpu/alias_tables.h"
 #include "kernels/cpu/huge_array.h"
 
 namespace gnomon::kernels::cpu {
@@ -28,10 +29,30 @@ std::span<const float> weights_for(const graph::Graph& graph, Draws draws) {
   return graph.edge_weights;
 }
 
+/// Adds alias tables of the topology's weights, which the caller keeps in `tables`.
+void add_tables(Topology& topology, AliasTables& tables) {
+  tables = make_alias_tables(topology.indptr, topology.weights, base::usable_cores());
+  topology.columns = {tables.columns.data(), topology.weights.size()};
+  if (tables.positives.capacity() > 0) {
+    topology.positives = {tables.positives.data(), static_cast<std::size_t>(topology.num_vertices())};
+  }
+}
+
 }  // namespace
 
 Topology view_of(const graph::Graph& graph, Draws draws) {
-  return {graph.indptr, graph.indices, {}, weights_for(graph, draws), graph.max_degree(), graph.storage};
+  Topology topology{graph.indptr, graph.indices,      {},           weights_for(graph, draws), {},
+                    {},           graph.max_degree(), graph.storage};
+  if (!topology.weights.empty()) {
+    struct Storage {
+      std::shared_ptr<const void> graph;
+      AliasTables tables;
+    };
+    auto storage = std::make_shared<Storage>(graph.storage, AliasTables());
+    add_tables(topology, storage->tables);
+    topology.storage = std::move(storage);
+  }
+  return topology;
 }
 
 Topology resident_copy(const graph::Graph& graph, Draws draws) {
@@ -40,6 +61,7 @@ Topology resident_copy(const graph::Graph& graph, Draws draws) {
     HugeArray<std::uint32_t> narrow;
     HugeArray<graph::VertexId> wide;
     HugeArray<float> weights;
+    AliasTables tables;
   };
   auto storage = std::make_shared<Storage>();
   Topology topology;
@@ -52,13 +74,17 @@ Topology resident_copy(const graph::Graph& graph, Draws draws) {
   }
   if (const auto weights = weights_for(graph, draws); !weights.empty()) {
     topology.weights = copy_into(storage->weights, weights);
+    add_tables(topology, storage->tables);
   }
   topology.storage = std::move(storage);
   return topology;
 }
 
 std::int64_t resident_bytes(const graph::Graph& graph, Draws draws) {
-  return static_cast<std::int64_t>(graph.indptr.size_bytes() + weights_for(graph, draws).size_bytes()) +
+  const auto weights = weights_for(graph, draws);
+  const std::int64_t tables =
+      weights.empty() ? 0 : alias_table_bytes(graph.num_vertices(), graph.num_edges());
+  return static_cast<std::int64_t>(graph.indptr.size_bytes() + weights.size_bytes()) + tables +
          graph.num_edges() * (fits_narrow(graph) ? std::int64_t{sizeof(std::uint32_t)}
                                                  : std::int64_t{sizeof(graph::VertexId)});
 }

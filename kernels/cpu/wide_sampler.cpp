@@ -4,6 +4,8 @@
 #include <array>
 #include <utility>
 
+#include "kernels/weighted_rule.h"
+
 namespace gnomon::kernels::cpu {
 
 WideSampler::WideSampler(Topology topology, std::vector<int> fanouts, bool edge_ids)
@@ -36,7 +38,7 @@ void WideSampler::draw_edges(const BatchKey& key, std::uint32_t hop, const MiniB
   block.indptr[0] = 0;
   edges_.clear();
   for (std::size_t v = 0; v < destinations; ++v) {
-    if (topology_.weights.empty()) {
+    if (!topology_.draws_by_weight()) {
       draw_alike(key, hop, batch.vertices[v], fanouts_[hop]);
     } else {
       draw_by_weight(key, hop, batch.vertices[v], fanouts_[hop]);
@@ -62,18 +64,20 @@ void WideSampler::draw_alike(const BatchKey& key, std::uint32_t hop, graph::Vert
 }
 
 void WideSampler::draw_by_weight(const BatchKey& key, std::uint32_t hop, graph::VertexId vertex, int fanout) {
-  const std::int64_t first = topology_.indptr[static_cast<std::size_t>(vertex)];
-  const bool takes_all = fanout == -1 || topology_.degree(vertex) <= fanout;
-  race_.clear();
-  for (std::int64_t edge = first; edge < first + topology_.degree(vertex); ++edge) {
-    if (const float weight = topology_.weights[static_cast<std::size_t>(edge)]; weight > 0) {
-      race_.push_back(takes_all ? Arrival{0, edge} : arrival(edge_bits(key, hop, edge), weight, edge));
+  const WeightedList list = topology_.weighted_list(vertex);
+  if (takes_all(list.degree, fanout)) {
+    for (std::int64_t i = 0; i < list.degree; ++i) {
+      if (list.columns[i].threshold > 0) {
+        edges_.push_back(list.first_edge + i);
+      }
     }
+    return;
   }
-  const auto count = takes_all ? race_.size() : std::min(race_.size(), static_cast<std::size_t>(fanout));
-  std::partial_sort(race_.begin(), race_.begin() + static_cast<std::ptrdiff_t>(count), race_.end());
-  for (std::size_t i = 0; i < count; ++i) {
-    edges_.push_back(race_[i].edge);
+  std::array<std::int64_t, max_fanout> drawn;
+  const std::int64_t count = drawn_by_weight(topology_.num_positive(vertex), fanout);
+  kernels::draw_by_weight(key, hop, vertex, list, static_cast<int>(count), drawn.data());
+  for (std::int64_t i = 0; i < count; ++i) {
+    edges_.push_back(list.first_edge + drawn[static_cast<std::size_t>(i)]);
   }
 }
 
@@ -96,8 +100,7 @@ void WideSampler::relabel(MiniBatch& batch, Block& block) {
 }
 
 std::int64_t WideSampler::bytes() const {
-  return table_.bytes() + static_cast<std::int64_t>(edges_.capacity() * sizeof(std::int64_t) +
-                                                    race_.capacity() * sizeof(Arrival));
+  return table_.bytes() + static_cast<std::int64_t>(edges_.capacity() * sizeof(std::int64_t));
 }
 
 graph::VertexId WideSampler::neighbour(std::int64_t edge) const {

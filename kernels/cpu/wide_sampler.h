@@ -8,7 +8,6 @@
 #include "kernels/cpu/id_table.h"
 #include "kernels/cpu/topology.h"
 #include "kernels/sampling_rule.h"
-#include "kernels/weighted_rule.h"
 
 namespace gnomon::kernels::cpu {
 
@@ -35,7 +34,6 @@ class WideSampler {
   bool edge_ids_;
   IdTable table_;
   std::vector<std::int64_t> edges_;  ///< of one hop: positions in the indices
-  std::vector<Arrival> race_;        ///< of one vertex
 };
 
 }  // namespace gnomon::kernels::cpu

@@ -52,8 +52,7 @@ std::int64_t most_edges_under_way(std::span<const int> fanouts) {
   std::int64_t most = chunk_edges;
   for (const int fanout : fanouts) {
     const std::int64_t each = std::max(fanout, 1);
-    const std::int64_t vertices = std::clamp(chunk_edges / each, least_chunk_vertices, chunk_vertices);
-    most = std::max(most, (vertices + 1) * each);
+    most = std::max(most, (vertices_a_chunk(each, 1) + 1) * each);
   }
   return most + static_cast<std::int64_t>(far_ahead);
 }
@@ -71,9 +70,12 @@ std::int64_t most_sampler_bytes(std::int64_t vertices, std::span<const int> fano
   const std::int64_t ids = (members + 1) * 4;
   // Positions, neighbours and slots of the edges under way; draws of a group; rows of a chunk of vertices.
   const std::int64_t pipeline = (under_way + 2 * static_cast<std::int64_t>(far_ahead)) * (8 + 4 + 4);
-  const std::int64_t race =
-      (fanout + std::max<std::int64_t>(fanout, 32)) * std::int64_t{sizeof(Arrival)};  // draws by weight
-  return table + ids + pipeline + race + fanout * most_lanes * 4 + chunk_vertices * (8 + 8 + 4 + 4);
+  std::int64_t attempts = 0;  // of draws by weight
+  for (const int each : fanouts) {
+    attempts = std::max(attempts, attempts_at_once(each) * vertices_a_chunk(each, 1));
+  }
+  return table + ids + pipeline + attempts * (4 + 4) + fanout * most_lanes * 4 +
+         chunk_vertices * (8 + 8 + 4 + 4);
 }
 
 std::int64_t most_split_bytes(const BatchSizes& sizes, std::span<const int> fanouts, int threads) {

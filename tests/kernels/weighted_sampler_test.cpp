@@ -1,5 +1,8 @@
+#include <array>
 #include <random>
+#include <set>
 
+#include "tests/kernels/edge_id_contract.h"
 #include "tests/kernels/sampler_paths.h"
 #include "tests/kernels/weighted_contract.h"
 
@@ -15,6 +18,16 @@ INSTANTIATE_TYPED_TEST_SUITE_P(Avx512With64, WeightedContract, Avx512With64);
 INSTANTIATE_TYPED_TEST_SUITE_P(Split32, WeightedContract, Split32);
 INSTANTIATE_TYPED_TEST_SUITE_P(Split64, WeightedContract, Split64);
 INSTANTIATE_TYPED_TEST_SUITE_P(Wide, WeightedContract, WideOnSmallIds);
+
+INSTANTIATE_TYPED_TEST_SUITE_P(Portable32, EdgeIdContract, Portable32);
+INSTANTIATE_TYPED_TEST_SUITE_P(Portable64, EdgeIdContract, Portable64);
+INSTANTIATE_TYPED_TEST_SUITE_P(Avx2With32, EdgeIdContract, Avx2With32);
+INSTANTIATE_TYPED_TEST_SUITE_P(Avx2With64, EdgeIdContract, Avx2With64);
+INSTANTIATE_TYPED_TEST_SUITE_P(Avx512With32, EdgeIdContract, Avx512With32);
+INSTANTIATE_TYPED_TEST_SUITE_P(Avx512With64, EdgeIdContract, Avx512With64);
+INSTANTIATE_TYPED_TEST_SUITE_P(Split32, EdgeIdContract, Split32);
+INSTANTIATE_TYPED_TEST_SUITE_P(Split64, EdgeIdContract, Split64);
+INSTANTIATE_TYPED_TEST_SUITE_P(Wide, EdgeIdContract, WideOnSmallIds);
 
 double exponential_of(std::uint64_t bits) { return static_cast<double>(exponential(bits)) * 0x1p-57; }
 
@@ -41,11 +54,47 @@ TEST(WeightedRule, EdgesHaveWordsOfTheirOwn) {
   EXPECT_EQ(seen.size(), 40000U);
 }
 
+TEST(WeightedRule, LateIsSaidOfLateEdgesOnly) {
+  const unsigned seed = std::random_device()();
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  std::mt19937_64 random(seed);
+  std::int64_t told = 0;
+  for (int i = 0; i < 100000; ++i) {
+    const std::uint64_t bits = random() >> (random() % 64);
+    ASSERT_LE(least_exponential(bits), exponential(bits)) << bits;
+    ASSERT_LE(least_exponential(~bits), exponential(~bits)) << bits;
+    const auto weight = static_cast<float>(std::exp2(static_cast<double>(random() % 40) - 20));
+    const double time = arrival(random() >> (random() % 8), 1, 0).time / static_cast<double>(weight);
+    if (is_late(bits, weight, time)) {
+      ++told;
+      ASSERT_GT(arrival(bits, weight, 0).time, time) << bits;
+    }
+  }
+  EXPECT_GT(told, 1000);
+}
+
+TEST(WeightedRule, AttemptsStayWithinTheirStream) {
+  EXPECT_LT(most_attempts(max_fanout, std::int64_t{1} << 40), 1 << 13);
+}
+
+/// Two of three edges, of which the last holds nearly everything: the race draws the other one.
+constexpr std::array<std::int64_t, 2> two_of_three(const BatchKey& key) {
+  const std::array<AliasColumn, 3> columns{{{1, 2}, {1, 2}, {0xFFFFFFFFU, 2}}};
+  const std::array<float, 3> weights{1e-9F, 1e-9F, 1};
+  std::array<std::int64_t, 2> positions{};
+  draw_by_weight(key, 1, 9, {columns.data(), weights.data(), 3, 1000}, 2, positions.data());
+  return positions;
+}
+
 // Devices compile the rule as C++17 constexpr functions.
 TEST(WeightedRule, IsTheSameAtCompileTime) {
   constexpr Arrival at_compile_time = arrival(edge_bits({5, 6, 7}, 2, 1234567), 0.37F, 1234567);
   volatile float weight = 0.37F;
   EXPECT_EQ(arrival(edge_bits({5, 6, 7}, 2, 1234567), weight, 1234567).time, at_compile_time.time);
+  constexpr auto drawn = two_of_three({5, 6, 7});
+  volatile std::uint64_t seed = 5;
+  EXPECT_EQ(two_of_three({seed, 6, 7}), drawn);
+  EXPECT_EQ(drawn[0], 2);
 }
 
 }  // namespace
