@@ -100,83 +100,72 @@ constexpr int attempt_draws(const base::StreamKey& stream, const WeightedList& l
   return drawn;
 }
 
-/// Draws what is left to draw by the race, whose winners stand in `positions` in order while it lasts: their
-/// times are found again when they are asked for, so that a device needs no memory for it.
+/// Draws what is left to draw by the race: the first to arrive stand in `positions` in their order.
 class Race {
  public:
-  /// `positions` has the `drawn` that take no part, and room for `most` > 0 behind them.
-  constexpr Race(const BatchKey& key, std::uint32_t hop, const WeightedList& list, std::int64_t* positions,
-                 int drawn, int most)
-      : key_(key), hop_(hop), list_(list), drawn_(positions), winners_(positions + drawn), most_(most) {}
+  /// `positions` has the `drawn` that take no part, and room for `most` > 0 behind them; `times` has room for
+  /// as many.
+  constexpr Race(std::int64_t* positions, double* times, int drawn, int most)
+      : drawn_(positions), num_drawn_(drawn), winners_(positions + drawn), times_(times), most_(most) {}
 
   /// The whole list takes part, of which enough edges have a weight.
-  constexpr void run() {
-    for (std::int64_t position = 0; position < list_.degree; ++position) {
-      if (list_.columns[position].threshold > 0 && !is_too_late(position) &&
-          !contains(drawn_, static_cast<int>(winners_ - drawn_), position)) {
-        enter(position);
+  constexpr void run(const BatchKey& key, std::uint32_t hop, const WeightedList& list) {
+    base::Words4 words{};
+    for (std::int64_t position = 0; position < list.degree; ++position) {
+      const std::int64_t edge = list.first_edge + position;
+      if (edge % 2 == 0 || position == 0) {
+        words = edge_words(key, hop, edge);
+      }
+      if (list.columns[position].threshold > 0) {
+        enter(position, edge_bits(words, edge), list.weights[position]);
       }
     }
   }
 
  private:
-  constexpr std::uint64_t bits_of(std::int64_t position) const {
-    return edge_bits(key_, hop_, list_.first_edge + position);
-  }
-  constexpr Arrival arrival_of(std::int64_t position) const {
-    return arrival(bits_of(position), list_.weights[position], position);
-  }
-  constexpr bool is_too_late(std::int64_t position) const {
-    return held_ == most_ && is_late(bits_of(position), list_.weights[position], last_.time);
-  }
-  constexpr void enter(std::int64_t position) {
-    const Arrival own = arrival_of(position);
-    if (held_ == most_ && !(own < last_)) {
+  constexpr void enter(std::int64_t position, std::uint64_t bits, float weight) {
+    if (held_ == most_ && is_late(bits, weight, times_[held_ - 1])) {
       return;
     }
-    int low = 0;
-    for (int high = held_; low < high;) {
-      const int middle = low + (high - low) / 2;
-      if (own < arrival_of(winners_[middle])) {
-        high = middle;
-      } else {
-        low = middle + 1;
-      }
+    const double time = arrival_time(bits, weight);
+    if ((held_ == most_ && time >= times_[held_ - 1]) || contains(drawn_, num_drawn_, position)) {
+      return;
     }
     held_ += held_ < most_ ? 1 : 0;
-    for (int i = held_ - 1; i > low; --i) {
-      winners_[i] = winners_[i - 1];
+    int place = held_ - 1;
+    for (; place > 0 && time < times_[place - 1]; --place) {
+      times_[place] = times_[place - 1];
+      winners_[place] = winners_[place - 1];
     }
-    winners_[low] = position;
-    last_ = arrival_of(winners_[held_ - 1]);
+    times_[place] = time;
+    winners_[place] = position;
   }
 
-  BatchKey key_;
-  std::uint32_t hop_;
-  WeightedList list_;
   const std::int64_t* drawn_;
+  int num_drawn_;
   std::int64_t* winners_;
+  double* times_;
   int most_;
   int held_ = 0;
-  Arrival last_;  ///< of the winners
 };
 
 /// Draws `count` distinct positions of a list, which has at least as many edges of positive weight, after
-/// `attempts` (even) that drew the first `drawn` of them. Positions are left in the order of the draws.
+/// `attempts` (even) that drew the first `drawn` of them. Positions are left in the order of the draws;
+/// `times` has room for `count` numbers, of no use afterwards.
 constexpr void finish_draws(const BatchKey& key, std::uint32_t hop, std::int64_t vertex,
                             const WeightedList& list, int attempts, int drawn, int count,
-                            std::int64_t* positions) {
+                            std::int64_t* positions, double* times) {
   drawn = attempt_draws(attempt_stream(key, hop, vertex), list, attempts, most_attempts(count, list.degree),
                         drawn, count, positions);
   if (drawn < count) {
-    Race(key, hop, list, positions, drawn, count - drawn).run();
+    Race(positions, times, drawn, count - drawn).run(key, hop, list);
   }
 }
 
 /// The same from the first attempt on.
 constexpr void draw_by_weight(const BatchKey& key, std::uint32_t hop, std::int64_t vertex,
-                              const WeightedList& list, int count, std::int64_t* positions) {
-  finish_draws(key, hop, vertex, list, 0, 0, count, positions);
+                              const WeightedList& list, int count, std::int64_t* positions, double* times) {
+  finish_draws(key, hop, vertex, list, 0, 0, count, positions, times);
 }
 
 /// How many neighbours are drawn of a list by weight; a fanout of -1 takes all that have one.

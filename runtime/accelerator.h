@@ -71,8 +71,7 @@ inline c10::Device device_of(const DeviceOptions& options) {
 }
 
 /// The GPU, with the graph's data where the plan wants it; `placed` must outlive it. `progress` is told how
-/// far caches are filled. Throws base::InputError when there is none, and for jobs that draw by weight by a
-/// plan whose device samples.
+/// far caches are filled. Throws base::InputError when there is none.
 std::unique_ptr<Accelerator> open_gpu(const PlacedGraph& placed, const plan::Job& job, const plan::Plan& plan,
                                       const DeviceOptions& options, const base::Progress& progress);
 

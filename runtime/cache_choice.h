@@ -17,9 +17,9 @@ struct Visits {
 /// What a cache's entries take and save. Only their ratio matters of the seconds.
 struct EntryCosts {
   std::int64_t row_bytes = 0;
-  std::int64_t index_bytes = 8;
-  double row_saves_s = 0;   ///< by one use of a cached row
-  double list_saves_s = 0;  ///< by one use of a cached list
+  std::int64_t index_bytes = 8;  ///< of a neighbour in a list, its column of an alias table included
+  double row_saves_s = 0;        ///< by one use of a cached row
+  double list_saves_s = 0;       ///< by one use of a cached list
 };
 
 /// The vertices whose rows and lists a cache holds, the most wanted first.

@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "kernels/cpu/worker_memory.h"
+#include "kernels/weighted_rule.h"
 
 namespace gnomon::sim {
 namespace {
@@ -138,7 +139,11 @@ void note_shortage(Memory& memory, Shortage shortage, const MemoryUse& use, doub
 }  // namespace
 
 double topology_bytes(const WorkloadProfile& workload) {
-  return index_bytes * (static_cast<double>(workload.vertices) + 1 + static_cast<double>(workload.edges));
+  // For draws by weight every edge has its weight and a column of an alias table.
+  constexpr double weight_bytes = sizeof(float) + sizeof(kernels::AliasColumn);
+  const double an_edge = index_bytes + (workload.job.weighted ? weight_bytes : 0);
+  return index_bytes * (static_cast<double>(workload.vertices) + 1) +
+         an_edge * static_cast<double>(workload.edges);
 }
 
 double features_bytes(const WorkloadProfile& workload) {

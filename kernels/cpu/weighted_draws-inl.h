@@ -8,7 +8,7 @@
 #define GNOMON_KERNELS_CPU_WEIGHTED_DRAWS_INL_H_
 #endif
 
-#include <algorithm>
+#include <array>
 
 #include "kernels/cpu/hop.h"
 #include "kernels/cpu/philox-inl.h"
@@ -76,7 +76,8 @@ HWY_INLINE void draw_weighted_edges(const Hop& hop, std::uint32_t vertex, const 
   auto* positions = reinterpret_cast<std::int64_t*>(edges);
   const int drawn = use_attempts(list.columns, columns, parts, attempts, count, positions);
   if (HWY_UNLIKELY(drawn < count)) {
-    finish_draws(hop.key, hop.number, vertex, list, attempts, drawn, count, positions);
+    std::array<double, max_fanout> times;
+    finish_draws(hop.key, hop.number, vertex, list, attempts, drawn, count, positions, times.data());
   }
   for (int i = 0; i < count; ++i) {
     positions[i] += list.first_edge;

@@ -74,8 +74,9 @@ void WideSampler::draw_by_weight(const BatchKey& key, std::uint32_t hop, graph::
     return;
   }
   std::array<std::int64_t, max_fanout> drawn;
+  std::array<double, max_fanout> times;
   const std::int64_t count = drawn_by_weight(topology_.num_positive(vertex), fanout);
-  kernels::draw_by_weight(key, hop, vertex, list, static_cast<int>(count), drawn.data());
+  kernels::draw_by_weight(key, hop, vertex, list, static_cast<int>(count), drawn.data(), times.data());
   for (std::int64_t i = 0; i < count; ++i) {
     edges_.push_back(list.first_edge + drawn[static_cast<std::size_t>(i)]);
   }

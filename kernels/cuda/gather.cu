@@ -9,7 +9,7 @@ template void gather_labels(cuda::Executor&, const std::int32_t*, const std::int
                             std::int64_t*);
 template void gather_degrees(cuda::Executor&, const Topology&, const std::int64_t*, std::int64_t, float*);
 template void copy_lists(cuda::Executor&, const Topology&, const std::int64_t*, std::int64_t,
-                         const std::int64_t*, std::int64_t, std::int64_t*, std::uint32_t*);
+                         const std::int64_t*, std::int64_t, const ListCopies&);
 template void count_hits(cuda::Executor&, const std::int32_t*, const std::int64_t*, std::int64_t,
                          std::int64_t*, std::int64_t*);
 template void count_visits(cuda::Executor&, const std::int64_t*, std::int64_t, std::uint32_t*);

@@ -12,7 +12,7 @@ extern template void gather_labels(cuda::Executor&, const std::int32_t*, const s
 extern template void gather_degrees(cuda::Executor&, const Topology&, const std::int64_t*, std::int64_t,
                                     float*);
 extern template void copy_lists(cuda::Executor&, const Topology&, const std::int64_t*, std::int64_t,
-                                const std::int64_t*, std::int64_t, std::int64_t*, std::uint32_t*);
+                                const std::int64_t*, std::int64_t, const ListCopies&);
 extern template void count_hits(cuda::Executor&, const std::int32_t*, const std::int64_t*, std::int64_t,
                                 std::int64_t*, std::int64_t*);
 extern template void count_visits(cuda::Executor&, const std::int64_t*, std::int64_t, std::uint32_t*);

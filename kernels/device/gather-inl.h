@@ -66,16 +66,18 @@ struct CopyLists {
   const std::int64_t* vertices;
   std::int64_t count;
   const std::int64_t* begins;
-  std::int64_t* wide;
-  std::uint32_t* narrow;
+  ListCopies copies;
   constexpr void operator()(std::int64_t i) const {
     const std::int64_t list = row_of(begins, count, i);
     const List from = topology.neighbours(vertices[list]);
     const std::int64_t position = i - begins[list];
     if (from.narrow != nullptr) {
-      narrow[i] = from.narrow[position];
+      copies.narrow[i] = from.narrow[position];
     } else {
-      wide[i] = from.wide[position];
+      copies.wide[i] = from.wide[position];
+    }
+    if (from.columns != nullptr) {
+      copies.columns[i] = from.columns[position];
     }
   }
 };
@@ -154,9 +156,9 @@ void gather_degrees(Executor& executor, const Topology& topology, const std::int
 
 template <class Executor>
 void copy_lists(Executor& executor, const Topology& topology, const std::int64_t* vertices,
-                std::int64_t count, const std::int64_t* begins, std::int64_t edges, std::int64_t* wide,
-                std::uint32_t* narrow) {
-  executor.for_each(edges, passes::CopyLists{topology, vertices, count, begins, wide, narrow});
+                std::int64_t count, const std::int64_t* begins, std::int64_t edges,
+                const ListCopies& copies) {
+  executor.for_each(edges, passes::CopyLists{topology, vertices, count, begins, copies});
 }
 
 template <class Executor>

@@ -39,13 +39,19 @@ template <class Executor>
 void gather_degrees(Executor& executor, const Topology& topology, const std::int64_t* vertices,
                     std::int64_t count, float* out);
 
-/// Copies the lists of `vertices` (device memory), one behind the other, in the ids' own width: list i to the
-/// indices from begins[i] on of `wide` or `narrow`, whichever the topology has. `begins` (device memory) has
-/// count + 1 entries, the last of which is `edges`.
+/// Where copies of lists go, one behind the other in the ids' own width: whichever of the indices the
+/// topology has, and its columns.
+struct ListCopies {
+  std::int64_t* wide = nullptr;
+  std::uint32_t* narrow = nullptr;
+  AliasColumn* columns = nullptr;
+};
+
+/// Copies the lists of `vertices` (device memory): list i to the elements of `copies` from begins[i] on.
+/// `begins` (device memory) has count + 1 entries, the last of which is `edges`.
 template <class Executor>
 void copy_lists(Executor& executor, const Topology& topology, const std::int64_t* vertices,
-                std::int64_t count, const std::int64_t* begins, std::int64_t edges, std::int64_t* wide,
-                std::uint32_t* narrow);
+                std::int64_t count, const std::int64_t* begins, std::int64_t edges, const ListCopies& copies);
 
 /// Adds one to visits[v] of each of `vertices`, which may repeat.
 template <class Executor>

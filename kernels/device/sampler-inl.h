@@ -42,11 +42,6 @@ constexpr std::uint32_t slot_of(const IdTable& table, std::int64_t vertex) {
   }
 }
 
-/// Neighbours that are drawn of so many.
-constexpr std::int64_t drawn_of(std::int64_t degree, int fanout) {
-  return fanout < 0 || degree < fanout ? degree : fanout;
-}
-
 struct ClearSlots {
   IdTable table;
   const std::uint32_t* slots;
@@ -108,23 +103,26 @@ struct FindLists {
   constexpr void operator()(std::int64_t i) const {
     if (i < *known) {
       lists[i] = topology.neighbours(vertices[i]);
-      counts[i] = drawn_of(lists[i].degree, fanout);
+      counts[i] = topology.num_drawn(vertices[i], lists[i].degree, fanout);
     } else {
       counts[i] = 0;
     }
   }
 };
 
-/// The positions that each destination draws of its list.
+/// The positions that each destination draws of its list. A list's draws are one index's work, as is finding
+/// the edges of positive weight where all are taken.
 struct DrawPositions {
   BatchKey key;
   std::uint32_t hop;
+  Topology topology;
   const std::int64_t* vertices;
   const List* lists;
   const std::int64_t* known;
   int fanout;
   const std::int64_t* indptr;
   std::int64_t* positions;
+  double* times;  ///< of draws by weight: room for one an edge
   std::int32_t* owners;
   constexpr void operator()(std::int64_t i) const {
     if (i >= *known) {
@@ -132,14 +130,26 @@ struct DrawPositions {
     }
     const std::int64_t begin = indptr[i];
     const std::int64_t count = indptr[i + 1] - begin;
-    const std::int64_t degree = lists[i].degree;
-    if (degree > count) {
-      draw_positions(key, hop, vertices[i], degree, fanout, positions + begin);
-    }
     for (std::int64_t j = 0; j < count; ++j) {
       owners[begin + j] = static_cast<std::int32_t>(i);
-      if (degree <= count) {
-        positions[begin + j] = j;
+    }
+    if (takes_all(lists[i].degree, fanout)) {
+      take(lists[i], count, positions + begin);
+    } else if (topology.draws_by_weight()) {
+      draw_by_weight(key, hop, vertices[i], topology.weighted_list(vertices[i], lists[i]),
+                     static_cast<int>(count), positions + begin, times + begin);
+    } else {
+      draw_positions(key, hop, vertices[i], lists[i].degree, fanout, positions + begin);
+    }
+  }
+
+ private:
+  /// All, or all that have a weight.
+  static constexpr void take(const List& list, std::int64_t count, std::int64_t* out) {
+    std::int64_t taken = 0;
+    for (std::int64_t position = 0; taken < count; ++position) {
+      if (count == list.degree || list.columns[position].threshold > 0) {
+        out[taken++] = position;
       }
     }
   }
@@ -356,14 +366,15 @@ std::int64_t Sampler<Executor>::sample_hop(const BatchKey& key, std::int32_t hop
   const std::int64_t most_vertices =
       std::min(most_destinations + edges, topology_.num_vertices + batch.num_seeds);
   make_room_for(most_vertices, hop, most_destinations, batch);
-  const bool draws = fanout >= 0;
+  const bool draws = fanout >= 0 || topology_.positives != nullptr;
   if (draws) {
     make_room(executor_, positions_, edges);
     make_room(executor_, owners_, edges);
-    executor_.for_each(
-        most_destinations,
-        passes::DrawPositions{key, static_cast<std::uint32_t>(hop), batch.vertices.data, lists_.data, known,
-                              fanout, block.indptr.data, positions_.data, owners_.data});
+    make_room(executor_, times_, topology_.draws_by_weight() ? edges : 0);
+    executor_.for_each(most_destinations,
+                       passes::DrawPositions{key, static_cast<std::uint32_t>(hop), topology_,
+                                             batch.vertices.data, lists_.data, known, fanout,
+                                             block.indptr.data, positions_.data, times_.data, owners_.data});
   }
   make_room(executor_, edge_slots_, edges);
   make_room(executor_, ranks_, edges + 1);

@@ -86,6 +86,7 @@ class Sampler {
   Array<std::uint32_t> slots_;       ///< in the table, of each vertex
   Array<std::uint32_t> edge_slots_;  ///< of each edge of a hop
   Array<std::int64_t> positions_;    ///< that were drawn, of each edge
+  Array<double> times_;              ///< for draws by weight, of each edge
   Array<std::int32_t> owners_;       ///< destination of each edge
   Array<std::uint32_t> ranks_;       ///< new vertices before each edge
   std::int64_t vertices_in_table_ = 0;

@@ -41,10 +41,12 @@ DeviceGraph place_on_device(const PlacedGraph& placed, const plan::Plan& plan,
   DeviceGraph device;
   Placing placing(executor, device.owners);
   const auto& topology = placed.topology;
-  device.topology.lists = {placing.put(topology.indptr, plan.topology),
-                           placing.put(topology.indices, plan.topology),
-                           placing.put(topology.narrow_indices, plan.topology)};
+  device.topology.lists = {
+      placing.put(topology.indptr, plan.topology), placing.put(topology.indices, plan.topology),
+      placing.put(topology.narrow_indices, plan.topology), placing.put(topology.columns, plan.topology)};
   device.topology.num_vertices = topology.num_vertices();
+  device.topology.weights = placing.put(topology.weights, plan.topology);
+  device.topology.positives = placing.put(topology.positives, plan.topology);
   const auto& features = placed.graph.features;
   const std::span all(features.data, static_cast<std::size_t>(features.rows * features.row_bytes()));
   device.rows = {placing.put(all, plan.features), features.row_bytes(), nullptr, nullptr};

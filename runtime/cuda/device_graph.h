@@ -7,8 +7,9 @@
 
 namespace gnomon::runtime::cuda {
 
-/// The graph where the plan wants it: structure and features in the device's memory ("device") or mapped in
-/// the host's ("host"); labels in the device's. `placed` must outlive it.
+/// The graph where the plan wants it: structure, with weights and alias tables where neighbours are drawn by
+/// them, and features in the device's memory ("device") or mapped in the host's ("host"); labels in the
+/// device's. `placed` must outlive it.
 DeviceGraph place_on_device(const PlacedGraph& placed, const plan::Plan& plan,
                             kernels::cuda::Executor& executor);
 

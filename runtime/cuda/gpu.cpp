@@ -26,13 +26,6 @@ using c10::cuda::CUDAStream;
 using c10::cuda::CUDAStreamGuard;
 using kernels::cuda::check;
 
-void check_draws(const plan::Job& job, const plan::Plan& plan) {
-  if (job.weighted && plan.uses_device_route()) {
-    throw base::InputError("job: weighted",
-                           "the GPU does not draw by weight yet; use a plan of route \"cpu\"");
-  }
-}
-
 bool reads_cache(const plan::Plan& plan) {
   return plan.cache.is_used() && (plan.uses_device_route() || plan.gather == plan::Gather::trainer);
 }
@@ -68,7 +61,6 @@ Gpu::Gpu(const PlacedGraph& placed, const plan::Job& job, const plan::Plan& plan
       prepare_stream_(c10::cuda::getStreamFromPool(false, 0)),
       train_stream_(plan.prepares_beside_training() ? c10::cuda::getStreamFromPool(true, 0)
                                                     : prepare_stream_) {
-  check_draws(job, plan);
   at::globalContext().lazyInitDevice(c10::kCUDA);  // its allocator serves us before any tensor's operation
   limit_memory(0, most_bytes());
   is_cache_due_ = reads_cache(plan_);
@@ -112,7 +104,6 @@ void Gpu::open_maker() {
   if (maker_) {
     return;
   }
-  check_draws(job_, plan_);
   const double share = plan_.prepares_beside_training() ? plan_.prepare_share : 1;
   executor_ = std::make_unique<kernels::cuda::Executor>(prepare_stream_.stream(),
                                                         allocate_on(prepare_stream_), share);
@@ -233,6 +224,9 @@ EntryCosts Gpu::entry_costs(const Visits& visits, std::int64_t bytes) {
   EntryCosts costs;
   costs.row_bytes = placed_.graph.features.row_bytes();
   costs.index_bytes = placed_.topology.narrow_indices.empty() ? 8 : 4;
+  if (placed_.topology.draws_by_weight()) {
+    costs.index_bytes += sizeof(kernels::AliasColumn);
+  }
   costs.row_saves_s = costs.list_saves_s = 1;
   if (plan_.cache.policy != plan::CachePolicy::value_weight || !plan_.cache.features ||
       !plan_.cache.topology) {

@@ -228,20 +228,23 @@ void BatchMaker<Executor>::cache_lists(const graph::Graph& host,
   const std::int64_t edges = begins.back();
   const auto wanted = on_device(vertices);
   const auto indptr = on_device(begins);
-  device::Lists lists{indptr.data, nullptr, nullptr};
+  device::Lists lists;
+  lists.indptr = indptr.data;
+  device::ListCopies copies;
+  const auto room_for = [&]<class T>(const T*& cached, T*& copied) {
+    const auto array = device::make_array<T>(executor_, edges);
+    cached = copied = array.data;
+    cache_memory_.push_back(array.memory);
+  };
   if (graph_.topology.lists.narrow_indices != nullptr) {
-    const auto indices = device::make_array<std::uint32_t>(executor_, edges);
-    device::copy_lists(executor_, graph_.topology, wanted.data, wanted.count, indptr.data, edges, nullptr,
-                       indices.data);
-    lists.narrow_indices = indices.data;
-    cache_memory_.push_back(indices.memory);
+    room_for(lists.narrow_indices, copies.narrow);
   } else {
-    const auto indices = device::make_array<std::int64_t>(executor_, edges);
-    device::copy_lists(executor_, graph_.topology, wanted.data, wanted.count, indptr.data, edges,
-                       indices.data, nullptr);
-    lists.indices = indices.data;
-    cache_memory_.push_back(indices.memory);
+    room_for(lists.indices, copies.wide);
   }
+  if (graph_.topology.draws_by_weight()) {
+    room_for(lists.columns, copies.columns);
+  }
+  device::copy_lists(executor_, graph_.topology, wanted.data, wanted.count, indptr.data, edges, copies);
   const auto slots = slots_of(vertices);
   graph_.topology.cached = lists;
   graph_.topology.slots = slots.data;

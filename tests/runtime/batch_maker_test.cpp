@@ -46,7 +46,8 @@ graph::Graph test_graph(graph::FeatureType type, std::int64_t columns) {
 /// The graph where it lies, for a "device" that is the host.
 DeviceGraph readable(const graph::Graph& graph) {
   DeviceGraph device;
-  device.topology = {{graph.indptr.data(), graph.indices.data(), nullptr}, graph.num_vertices(), nullptr, {}};
+  device.topology.lists = {graph.indptr.data(), graph.indices.data(), nullptr, nullptr};
+  device.topology.num_vertices = graph.num_vertices();
   device.rows = {graph.features.data, graph.features.row_bytes(), nullptr, nullptr};
   device.labels = graph.labels.data();
   device.feature_type = graph.features.type;
@@ -164,6 +165,36 @@ TEST_P(BatchMakerTest, CountsWhatBatchesUseAndWhatCachesAnswer) {
   EXPECT_EQ(maker_.take_cache_use(), CacheUse{});
   EXPECT_GT(use.row_hits, 0);
   EXPECT_GT(use.list_hits, 0);
+}
+
+TEST(WeightedBatchMaker, MakesTheCpusBatchesWhateverItsCachesHold) {
+  using kernels::cpu::Draws;
+  const auto graph = kernels::with_random_weights(test_graph(graph::FeatureType::fp32, 3), 4, 13);
+  const std::vector<int> fanouts{4, -1, 2};
+  const CacheContent some{{3, 499}, {499, 1, 2, 3, 400, 250}};
+  CacheContent all;
+  for (VertexId vertex = 0; vertex < 500; ++vertex) {
+    all.lists.push_back(vertex * 7 % 500);
+  }
+  for (const auto& topology : {kernels::cpu::view_of(graph, Draws::by_weight),
+                               kernels::cpu::resident_copy(graph, Draws::by_weight)}) {
+    auto device = readable(graph);
+    device.topology.lists = {topology.indptr.data(), topology.indices.data(), topology.narrow_indices.data(),
+                             topology.columns.data()};
+    device.topology.weights = topology.weights.data();
+    device.topology.positives = topology.positives.data();
+    HostExecutor executor;
+    BatchMaker<HostExecutor> maker(executor, device, fanouts, kernels::device::Reads::shifted, at::kCPU);
+    kernels::cpu::Sampler sampler(topology, fanouts);
+    for (const auto& content : {CacheContent{}, some, all}) {
+      maker.fill_cache(graph, content, {});
+      for (std::uint64_t batch = 0; batch < 5; ++batch) {
+        BatchData expected;
+        prepare_batch(graph, sampler, {3, 1, batch}, some_seeds(static_cast<VertexId>(batch)), expected);
+        expect_same(maker.prepare({3, 1, batch}, some_seeds(static_cast<VertexId>(batch))), expected);
+      }
+    }
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Features, BatchMakerTest,

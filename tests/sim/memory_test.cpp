@@ -112,6 +112,12 @@ TEST(Memory, DataMovesWithItsHome) {
   EXPECT_DOUBLE_EQ(memory.device.topology_bytes, 8000);
 }
 
+TEST(Memory, DrawsByWeightTakeAWeightAndAColumnAnEdge) {
+  auto profile = gpu;
+  profile.workload.job.weighted = true;
+  EXPECT_DOUBLE_EQ(topology_bytes(profile.workload), 8000 + 899 * (4 + 8));
+}
+
 TEST(Memory, MacroBatchesKeepTwoPartsAndTheHubs) {
   // 2 * 2 / 16 + 0.05 of the graph.
   Plan plan = pipelined(1);
