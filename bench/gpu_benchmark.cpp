@@ -142,9 +142,14 @@ void sample(benchmark::State& state) {
   const Placed<std::int64_t> indptr(executor, where, topology.indptr.data(), topology.indptr.size());
   const Placed<std::uint32_t> indices(executor, where, topology.narrow_indices.data(),
                                       topology.narrow_indices.size());
-  Sampler sampler(
-      executor, device::Topology{{indptr.data(), nullptr, indices.data()}, graph.num_vertices(), nullptr, {}},
-      {15, 10, 5});
+  Sampler sampler(executor,
+                  device::Topology{{indptr.data(), nullptr, indices.data(), nullptr},
+                                   graph.num_vertices(),
+                                   nullptr,
+                                   {},
+                                   nullptr,
+                                   nullptr},
+                  {15, 10, 5});
   std::vector<graph::VertexId> all(static_cast<std::size_t>(graph.num_vertices()));
   for (std::size_t v = 0; v < all.size(); ++v) {
     all[v] = static_cast<graph::VertexId>(v);

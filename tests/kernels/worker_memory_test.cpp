@@ -57,9 +57,10 @@ std::vector<graph::VertexId> random_seeds(const graph::Graph& graph, std::int64_
 
 /// Samples some batches and checks their sizes; returns what the sampler then holds.
 std::int64_t bytes_after_batches(const graph::Graph& graph, std::int64_t batch_size,
-                                 const std::vector<int>& fanouts, std::mt19937_64& random) {
+                                 const std::vector<int>& fanouts, std::mt19937_64& random,
+                                 Draws draws = Draws::uniform) {
   const auto most = largest_batch(limits_of(view_of(graph)), batch_size, fanouts);
-  Sampler sampler(graph, fanouts);
+  Sampler sampler(view_of(graph, draws), fanouts);
   MiniBatch batch;
   for (std::uint64_t i = 0; i < 6; ++i) {
     sampler.sample({1, 0, i}, random_seeds(graph, batch_size, random), batch);
@@ -77,7 +78,9 @@ TEST(WorkerMemory, BoundHoldsOnRandomGraphs) {
   SCOPED_TRACE(seed);
   std::mt19937_64 random(seed);
   for (int i = 0; i < 40; ++i) {
-    const auto graph = skewed_graph(2 + static_cast<std::int64_t>(random() % 3000), random());
+    const auto graph = with_random_weights(
+        skewed_graph(2 + static_cast<std::int64_t>(random() % 3000), random()), 8, random());
+    const auto draws = i % 2 == 0 ? Draws::uniform : Draws::by_weight;
     const auto batch_size = 1 + static_cast<std::int64_t>(random() % 300);
     std::vector<int> fanouts(1 + random() % 3);
     for (auto& fanout : fanouts) {
@@ -85,7 +88,7 @@ TEST(WorkerMemory, BoundHoldsOnRandomGraphs) {
     }
     SCOPED_TRACE(::testing::Message() << graph.num_vertices() << " vertices, batch " << batch_size);
     const auto most = largest_batch(limits_of(view_of(graph)), batch_size, fanouts);
-    EXPECT_LE(bytes_after_batches(graph, batch_size, fanouts, random),
+    EXPECT_LE(bytes_after_batches(graph, batch_size, fanouts, random, draws),
               most_sampler_bytes(most.num_vertices(), fanouts));
   }
 }
