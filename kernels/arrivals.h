@@ -9,9 +9,9 @@
 // Neighbour i with u uniform in (0, 1) has the key log(u) / weight, and the largest keys are drawn, the
 // largest first: each draw is then proportional to the weights of what is left. Seen from the other side,
 // -log(u) / weight is the time at which a neighbour arrives, and the first ones are taken, of equal times the
-// one of the lower position. All is integers
-// but for one conversion and one division, so that every machine finds the same times. Also compiled by nvcc
-// as C++17.
+// one of the lower position. All is integers but for a conversion and a division, which IEEE 754 leaves no
+// choice in, so that every machine finds the same times.
+// Also compiled by nvcc as C++17.
 
 namespace gnomon::kernels {
 
