@@ -3,14 +3,15 @@
 same seeds, batches of 1,024, medians and ranges. Writes bench/results/compare_peers.json.
 
     bench/compare_peers.py [--build build/release] [--peers build/peers] [--output FILE] [--graphs rmat20,…]
-        [--names dgl,graphbolt,…] [--threads 1,2] [--rounds 5] [--seconds 0.6] [--sources DIR] [--merge]
+        [--names dgl,graphbolt,…] [--threads 1,2] [--rounds 5] [--seconds 0.6] [--sources DIR] [--merge] [--weighted]
 
 Graphs: rmat20 and rmat24 (R-MAT 0.57, 0.19, 0.19; 2^20 or 2^24 vertices, 16 edges drawn a vertex, symmetrised), planted
 (2^20 vertices), slashdot and twitter (of ../shared/data). All have 128 fp16 features a vertex.
 
 The peers are installed into virtual environments of their own on the first run. pyg-lib and parallel-hashmap have no
 packages: their sources are taken from --sources, else cloned from GitHub. --merge keeps the rows of an existing result
-that this run does not measure.
+that this run does not measure. --weighted measures draws by weight instead (weights uniform in (0, 1)), beside DGL and
+GraphBolt, without a floor.
 
 What is compared. One batch is what a peer's own calls give for the same seeds and fanouts, with compacted ids; with
 "sample_gather" also a new tensor of the feature rows (ours: into a slot that is used again). Ours, DGL and GraphBolt
@@ -36,7 +37,8 @@ FANOUTS = [[15, 10, 5], [10, 10]]
 
 def commands(options, graph):
     """How each peer's process is started for a graph."""
-    dgl, pyg = dgl_environment(options.peers), pyg_environment(options.peers)
+    dgl = dgl_environment(options.peers)
+    pyg = pyg_environment(options.peers) if {"pyg_lib", "torch_sparse"} & set(options.names) else None
     script = ROOT / "bench/peers/peers.py"
     of = {
         "gnomon": [options.build / "bench/bench_peer", "serve", graph],
@@ -57,6 +59,8 @@ def make_graph(options, name):
         file = FILES.get(name)
         what = ["import", ROOT / "../shared/data" / file] if file else ["make", name]
         subprocess.run([options.build / "bench/bench_peer", *what, directory], check=True)
+    if options.weighted and not (directory / "weights.npy").exists():
+        subprocess.run([options.build / "bench/bench_peer", "weigh", directory], check=True)
     return directory
 
 
@@ -78,19 +82,23 @@ class Row:
         for i, field in enumerate(("batches", "vertices", "edges")):
             counts[i] += best[field]
 
-    def as_json(self, lines_a_batch):
+    def floor_json(self, lines_a_batch):
         batches, _, edges = self.batches["gnomon"]
         floor = spread(self.lines)[0] * (edges / batches) / lines_a_batch
+        return {
+            "lines_a_batch": round(lines_a_batch),
+            "random_lines_per_s": spread(self.lines),
+            "floor_edges_per_s": floor,
+            "share_of_floor": spread(self.rates["gnomon"])[0] / floor,
+        }
+
+    def as_json(self):
         ours = spread(self.rates["gnomon"])[0]
         ours_cpu = spread(self.cpu_rates["gnomon"])[0]
         others = [name for name in self.rates if name != "gnomon"]
         fastest = max(others, key=lambda name: spread(self.rates[name])[0])
         fastest_cpu = max(others, key=lambda name: spread(self.cpu_rates[name])[0])
         return {
-            "lines_a_batch": round(lines_a_batch),
-            "random_lines_per_s": spread(self.lines),
-            "floor_edges_per_s": floor,
-            "share_of_floor": ours / floor,
             "edges_per_s": {name: spread(values) for name, values in self.rates.items()},
             "edges_per_cpu_s": {name: spread(values) for name, values in self.cpu_rates.items()},
             "batches_per_s": {
@@ -111,22 +119,40 @@ def modes_of(name, threads, peers):
     return [(peers[name, 1], threads), (peers[name, threads], 1)]
 
 
+def stages_of(options):
+    """(name, what is asked for): every stage for every fanouts."""
+    if options.weighted:
+        return [("sample_by_weight", {"gather": False, "by_weight": True})]
+    return [("sample", {"gather": False, "by_weight": False}), ("sample_gather", {"gather": True, "by_weight": False})]
+
+
+def measure_row(options, peers, setting, ask):
+    row = Row()
+    lines = None if options.weighted else peers["gnomon", 1].ask({"lines": ask["fanouts"], "gather": ask["gather"]})["lines"]
+    for _ in range(options.rounds):
+        if lines:
+            row.lines.append(peers["gnomon", 1].ask({"floor": setting["threads"]})["lines_per_s"])
+        for name in dict.fromkeys(name for name, _ in peers):
+            row.add(name, [p.ask(ask | {"threads": n}) for p, n in modes_of(name, setting["threads"], peers)])
+    result = setting | (row.floor_json(lines) if lines else {}) | row.as_json()
+    told = [*setting, "batches_per_s", "share_of_floor", "times_the_fastest_peer", "times_the_fastest_peer_by_cpu_time"]
+    print(json.dumps({k: result[k] for k in told if k in result}), file=sys.stderr)
+    return result
+
+
 def measure_threads(options, graph, threads):
     starts = commands(options, make_graph(options, graph))
     peers = {(name, n): Peer(command, n) for name, command in starts.items() for n in {1, threads} if n == 1 or name != "gnomon"}
-    rows = []
-    for fanouts in FANOUTS:
-        for gather in (False, True):
-            ask = {"fanouts": fanouts, "gather": gather, "seconds": options.seconds}
-            lines = peers["gnomon", 1].ask({"lines": fanouts, "gather": gather})["lines"]
-            row = Row()
-            for _ in range(options.rounds):
-                row.lines.append(peers["gnomon", 1].ask({"floor": threads})["lines_per_s"])
-                for name in starts:
-                    row.add(name, [p.ask(ask | {"threads": n}) for p, n in modes_of(name, threads, peers)])
-            setting = {"graph": graph, "fanouts": fanouts, "threads": threads, "stage": "sample_gather" if gather else "sample"}
-            rows.append(setting | row.as_json(lines))
-            print(json.dumps({k: rows[-1][k] for k in [*setting, "batches_per_s", "share_of_floor", "times_the_fastest_peer", "times_the_fastest_peer_by_cpu_time"]}), file=sys.stderr)
+    rows = [
+        measure_row(
+            options,
+            peers,
+            {"graph": graph, "fanouts": fanouts, "threads": threads, "stage": stage},
+            asked | {"fanouts": fanouts, "seconds": options.seconds},
+        )
+        for fanouts in FANOUTS
+        for stage, asked in stages_of(options)
+    ]
     for peer in peers.values():
         peer.close()
     return rows
@@ -161,7 +187,10 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=0.6)
     parser.add_argument("--merge", action="store_true")
+    parser.add_argument("--weighted", action="store_true")
     options = parser.parse_args()
+    if options.weighted:
+        options.names = [name for name in options.names if name in ("dgl", "graphbolt")]
     rows = []
     for graph in options.graphs:
         for threads in options.threads:

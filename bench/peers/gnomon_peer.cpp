@@ -3,6 +3,7 @@
 //
 //   bench_peer make KIND DIR [ORDER]     writes the graph KIND as a store, its vertices in an order (none,
 //                                        degree, rcm), with seeds.npy beside it
+//   bench_peer weigh DIR                 adds weights.npy: for each edge a weight, uniform in (0, 1)
 //   bench_peer import FILE DIR [ORDER]   the same from an edge list
 //   bench_peer serve DIR           reads one request a line, answers with one line of JSON (see peers.py)
 
@@ -13,6 +14,8 @@
 #include <chrono>
 #include <filesystem>
 #include <iostream>
+#include <optional>
+#include <random>
 #include <string>
 #include <thread>
 #include <unordered_set>
@@ -53,6 +56,16 @@ void write_seeds(const std::filesystem::path& directory) {
   writer.finish();
 }
 
+void write_weights(const std::filesystem::path& directory) {
+  std::vector<float> weights(static_cast<std::size_t>(graph::open_store(directory).num_edges()));
+  std::mt19937_64 random(1);
+  std::generate(weights.begin(), weights.end(),
+                [&] { return (static_cast<float>(random() >> 41) + 0.5F) * 0x1p-23F; });
+  graph::NpyWriter writer(directory / "weights.npy", graph::DType::float32);
+  writer.write(std::span<const float>(weights));
+  writer.finish();
+}
+
 void make_graph(const std::string& kind, const std::filesystem::path& directory, graph::VertexOrder order) {
   const auto write = [&](const std::filesystem::path& store) {
     if (kind.starts_with("rmat")) {
@@ -89,10 +102,12 @@ struct Request {
   bool gather = false;
   int threads = 1;
   double seconds = 1;
+  bool by_weight = false;  ///< draws by the weights of weights.npy
 };
 
 Request read_request(const Json& json) {
-  return {json.at("fanouts"), json.at("gather"), json.at("threads"), json.at("seconds")};
+  return {json.at("fanouts"), json.at("gather"), json.at("threads"), json.at("seconds"),
+          json.value("by_weight", false)};
 }
 
 /// CPU time of the calling thread: where others use the machine too, it says more than the clock.
@@ -112,7 +127,8 @@ struct Totals {
 class Server {
  public:
   explicit Server(const std::filesystem::path& directory)
-      : graph_(kernels::cpu::with_copied_features(graph::open_store(directory))),
+      : directory_(directory),
+        graph_(kernels::cpu::with_copied_features(graph::open_store(directory))),
         seeds_file_(graph::map_npy(directory / "seeds.npy")) {}
 
   Json answer(const Json& json) {
@@ -123,7 +139,13 @@ class Server {
     if (json.contains("lines")) {
       return {{"lines", lines_a_batch(json.at("lines"), json.at("gather"))}};
     }
-    return measure(read_request(json));
+    const Request request = read_request(json);
+    if (request.by_weight && !weighted_.draws_by_weight()) {
+      weights_file_.emplace(graph::map_npy(directory_ / "weights.npy"));
+      graph_.edge_weights = weights_file_->span<float>();
+      weighted_ = kernels::cpu::resident_copy(graph_, kernels::cpu::Draws::by_weight);
+    }
+    return measure(request);
   }
 
  private:
@@ -204,7 +226,7 @@ class Server {
 
   void work(const Request& request, std::atomic<std::int64_t>& next, std::atomic<int>& ready,
             const std::atomic<bool>& go, Totals& total) const {
-    kernels::cpu::Sampler sampler(topology_, request.fanouts);
+    kernels::cpu::Sampler sampler(request.by_weight ? weighted_ : topology_, request.fanouts);
     kernels::MiniBatch batch;
     std::vector<std::byte> rows;
     const auto run = [&](std::int64_t i) {
@@ -232,7 +254,10 @@ class Server {
     total.cpu_s = thread_cpu_s() - cpu_start;
   }
 
+  std::filesystem::path directory_;
   graph::Graph graph_;
+  std::optional<graph::MappedNpy> weights_file_;
+  kernels::cpu::Topology weighted_;  ///< where it was asked for
   kernels::cpu::Topology topology_ = kernels::cpu::resident_copy(graph_);
   graph::MappedNpy seeds_file_;
 };
@@ -248,6 +273,10 @@ int run(const std::vector<std::string>& arguments) {
     import_graph(arguments[1], arguments[2], order);
     return 0;
   }
+  if (arguments.size() == 2 && arguments[0] == "weigh") {
+    write_weights(arguments[1]);
+    return 0;
+  }
   if (arguments.size() == 2 && arguments[0] == "serve") {
     Server server(arguments[1]);
     for (std::string line; std::getline(std::cin, line);) {
@@ -256,7 +285,8 @@ int run(const std::vector<std::string>& arguments) {
     return 0;
   }
   std::cerr
-      << "usage: bench_peer make rmat20|rmat24|planted DIR [ORDER] | import FILE DIR [ORDER] | serve DIR\n";
+      << "usage: bench_peer make rmat20|rmat24|planted DIR [ORDER] | import FILE DIR [ORDER] | weigh DIR | "
+         "serve DIR\n";
   return 2;
 }
 

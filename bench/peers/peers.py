@@ -3,8 +3,8 @@ one line of JSON.
 
     python peers.py NAME GRAPH_DIRECTORY [LIBRARY]
 
-Request: {"fanouts": [...], "gather": bool, "threads": n, "seconds": s}; answer: {"batches", "vertices", "edges",
-"seconds", "cpu_s"}. With threads > 1 that many Python threads take whole batches in turn (the peers release the lock).
+Request: {"fanouts": [...], "gather": bool, "by_weight": bool, "threads": n, "seconds": s}; answer: {"batches", "vertices",
+"edges", "seconds", "cpu_s"}. Draws by weight are by the graph's weights.npy, where the peer has them. With threads > 1 that many Python threads take whole batches in turn (the peers release the lock).
 """
 
 import json
@@ -31,11 +31,14 @@ class Dgl:
         indptr, indices = load(directory, "indptr"), load(directory, "indices")
         self.graph = dgl.graph(("csc", (indptr, indices, [])), num_nodes=len(indptr) - 1)
 
-    def sample(self, seeds, fanouts):
+    def weigh(self, directory):
+        self.graph.edata["weight"] = load(directory, "weights")
+
+    def sample(self, seeds, fanouts, by_weight):
         """All that was seen is expanded again in each hop, as in ours."""
         edges, frontier = 0, seeds
         for fanout in fanouts:
-            drawn = self.dgl.sampling.sample_neighbors(self.graph, frontier, fanout)
+            drawn = self.dgl.sampling.sample_neighbors(self.graph, frontier, fanout, prob="weight" if by_weight else None)
             block = self.dgl.to_block(drawn, frontier)
             edges += block.num_edges()
             frontier = block.srcdata[self.dgl.NID]
@@ -50,10 +53,15 @@ class GraphBolt:
         self.graph = graphbolt.fused_csc_sampling_graph(load(directory, "indptr"), load(directory, "indices"))
         self.features = graphbolt.TorchBasedFeature(load(directory, "features"))
 
-    def sample(self, seeds, fanouts):
+    def weigh(self, directory):
+        self.graph.edge_attributes = {"weight": load(directory, "weights")}
+
+    def sample(self, seeds, fanouts, by_weight):
         edges, frontier = 0, seeds
         for fanout in fanouts:
-            drawn = self.graph.sample_neighbors(frontier, torch.tensor([fanout])).sampled_csc
+            drawn = self.graph.sample_neighbors(
+                frontier, torch.tensor([fanout]), probs_name="weight" if by_weight else None
+            ).sampled_csc
             frontier, compacted = self.graphbolt.unique_and_compact_csc_formats(drawn, frontier)
             edges += len(compacted.indices)
         return frontier, edges
@@ -64,7 +72,7 @@ class PygLib:
         torch.ops.load_library(library)
         self.indptr, self.indices = load(directory, "indptr"), load(directory, "indices")
 
-    def sample(self, seeds, fanouts):
+    def sample(self, seeds, fanouts, _by_weight):
         """Each vertex is expanded once, in the hop after the one in which it first appears: fewer edges."""
         rows, _, vertices, *_ = torch.ops.pyg.neighbor_sample(
             self.indptr, self.indices, seeds, fanouts, None, None, None, None, True, False, True, False, "uniform", False
@@ -77,7 +85,7 @@ class TorchSparse:
         torch.ops.load_library(library)
         self.indptr, self.indices = load(directory, "indptr"), load(directory, "indices")
 
-    def sample(self, seeds, fanouts):
+    def sample(self, seeds, fanouts, _by_weight):
         """Each vertex is expanded once."""
         vertices, rows, *_ = torch.ops.torch_sparse.neighbor_sample(self.indptr, self.indices, seeds, fanouts, False, True)
         return vertices, len(rows)
@@ -88,7 +96,7 @@ PEERS = {"dgl": Dgl, "graphbolt": GraphBolt, "pyg_lib": PygLib, "torch_sparse": 
 
 class Server:
     def __init__(self, name, directory, library):
-        self.peer = PEERS[name](directory, library)
+        self.peer, self.directory, self.is_weighed = PEERS[name](directory, library), directory, False
         self.features = load(directory, "features")
         self.seeds = load(directory, "seeds").split(BATCH_SIZE)[:-1]
         self.lock = threading.Lock()
@@ -99,7 +107,7 @@ class Server:
             return self.seeds[self.next % len(self.seeds)]
 
     def batch(self, seeds, request):
-        vertices, edges = self.peer.sample(seeds, request["fanouts"])
+        vertices, edges = self.peer.sample(seeds, request["fanouts"], request["by_weight"])
         if request["gather"]:
             torch.index_select(self.features, 0, vertices)
         return len(vertices), edges
@@ -110,6 +118,9 @@ class Server:
             totals.append((vertices, edges))
 
     def measure(self, request):
+        if request["by_weight"] and not self.is_weighed:
+            self.peer.weigh(self.directory)
+            self.is_weighed = True
         self.next = 0
         for _ in range(3):
             self.batch(self.take(), request)
