@@ -37,8 +37,9 @@ void set_mean(StageTime& time, double mean_s) {
 /// bytes of a batch.
 double link_s(const Profile& old, const MachineProfile& machine, double before_s) {
   const double bandwidth = machine.link.bandwidth_bytes_per_s;
-  if (is_host(old.machine) && bandwidth > 0) {
-    return old.workload.batch_bytes / bandwidth;
+  if (is_host(old.machine)) {
+    const double assumed = bandwidth > 0 ? bandwidth : old.machine.cpu.copy_bandwidth_bytes_per_s;
+    return assumed > 0 ? old.workload.batch_bytes / assumed : before_s;
   }
   return before_s * ratio(old.machine.link.bandwidth_bytes_per_s, bandwidth);
 }
@@ -82,6 +83,7 @@ Profile on_machine(Profile profile, const MachineProfile& machine) {
   scale(workload.train, computing);
   if (is_host(machine)) {
     workload.device_batch_link_s = 0;
+    workload.transfer = {};
   } else {
     workload.device_batch_link_s = link_s(old, machine, old.workload.device_batch_link_s);
     workload.parts.device_sample_link_s *=

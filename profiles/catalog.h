@@ -51,7 +51,8 @@ CatalogMachine find_machine(const std::string& name);
 /// The profile as it would be on another machine. What was measured is scaled by what both machines tell:
 /// - training and preparing on the device by their memory bandwidths (a host device's is the host's);
 /// - copies and reads over the link by the links' bandwidths, or where the measured machine had no link, the
-///   batch's bytes over the new one; a host device reads over none.
+///   batch's bytes over the new one (at the speed of a core's copies where the new one's is not known); a
+///   host device neither reads over one nor copies.
 /// Times stay where one of the two numbers is not known, and so does what a core does, batching and copying,
 /// for no specification tells how fast it is. Contention stays unless the other machine gives its own;
 /// corrections, which real runs on the measured machine gave, do not.

@@ -130,6 +130,17 @@ TEST(OnMachine, FromTheHostToADevice) {
   EXPECT_DOUBLE_EQ(workload.transfer.mean_s, 3);
   EXPECT_DOUBLE_EQ(workload.device_batch_link_s, 3);
   EXPECT_DOUBLE_EQ(workload.device_batch.mean_s, 5.0 / 4 + 3);
+  host.workload.transfer = {};  // a host device copies nothing
+  EXPECT_DOUBLE_EQ(on_machine(host, other).workload.transfer.mean_s, 3);
+  other.link.bandwidth_bytes_per_s = 0;  // not known: as fast as a core copies, 60 / 30 s
+  EXPECT_DOUBLE_EQ(on_machine(host, other).workload.transfer.mean_s, 2);
+  EXPECT_DOUBLE_EQ(on_machine(host, other).workload.device_batch_link_s, 2);
+}
+
+TEST(OnMachine, FromADeviceToTheHost) {
+  const auto workload = on_machine(measured(), MachineProfile{}).workload;
+  EXPECT_EQ(workload.transfer.mean_s, 0);
+  EXPECT_EQ(workload.device_batch_link_s, 0);
 }
 
 TEST(OnMachine, EveryMachineGivesAProfileThatHoldsTogether) {
