@@ -22,6 +22,8 @@ const std::map<std::string, std::string>& help() {
       {"weight_decay", "L2 penalty"},
       {"epochs", "Epochs"},
       {"patience", "Stop after so many epochs without a better validation accuracy; 0 never"},
+      {"matmul_precision",
+       "Products of matrices: highest (fp32), high (TF32 on GPUs) or medium (bf16 on processors too)"},
       {"seed", "Seed of everything random"}};
   return texts;
 }

@@ -13,6 +13,14 @@ namespace gnomon::plan {
 
 enum class ModelKind : std::uint8_t { gcn, sage, gat };
 
+/// How exact products of fp32 matrices are, in the words and with the meaning of
+/// torch.set_float32_matmul_precision: sums are of fp32 in any case.
+enum class MatmulPrecision : std::uint8_t {
+  highest,  ///< factors are fp32
+  high,     ///< a GPU may round them to TF32
+  medium,   ///< so may a processor to bf16 that has instructions for it (AVX-512 BF16, AMX)
+};
+
 }  // namespace gnomon::plan
 
 namespace gnomon::base {
@@ -21,6 +29,13 @@ template <>
 struct EnumNames<plan::ModelKind> {
   static constexpr std::array<std::pair<plan::ModelKind, std::string_view>, 3> values{
       {{plan::ModelKind::gcn, "gcn"}, {plan::ModelKind::sage, "sage"}, {plan::ModelKind::gat, "gat"}}};
+};
+template <>
+struct EnumNames<plan::MatmulPrecision> {
+  static constexpr std::array<std::pair<plan::MatmulPrecision, std::string_view>, 3> values{
+      {{plan::MatmulPrecision::highest, "highest"},
+       {plan::MatmulPrecision::high, "high"},
+       {plan::MatmulPrecision::medium, "medium"}}};
 };
 
 }  // namespace gnomon::base
@@ -47,6 +62,7 @@ struct Job {
   int epochs = 10;
   int patience = 0;  ///< stop after this many epochs without a better validation accuracy, or the same with a
                      ///< lower loss; 0: never
+  MatmulPrecision matmul_precision = MatmulPrecision::highest;
   std::uint64_t seed = 0;
 
   int layers() const { return static_cast<int>(fanouts.size()); }
@@ -64,6 +80,7 @@ struct Job {
     f("weight_decay", self.weight_decay, base::Range{0, 1e3});
     f("epochs", self.epochs, base::Range{1, 1e6});
     f("patience", self.patience, base::Range{0, 1e6});
+    f("matmul_precision", self.matmul_precision);
     f("seed", self.seed, base::Range{0, 1.8e19});
   }
   bool operator==(const Job&) const = default;

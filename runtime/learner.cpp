@@ -48,7 +48,7 @@ std::unique_ptr<Adam> on_cpu(Adam& optimiser) {
 }  // namespace
 
 Learner::Learner(const plan::Job& job, std::int64_t columns, std::int64_t classes, at::Device device)
-    : job_(job), model_(job, columns, classes, device) {
+    : job_(job), precision_(job), model_(job, columns, classes, device) {
   optimiser_ = std::make_unique<torch::optim::Adam>(
       model_.parameters(), torch::optim::AdamOptions(job.learning_rate).weight_decay(job.weight_decay));
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "plan/job.h"
+#include "runtime/matmul_precision.h"
 #include "runtime/models.h"
 #include "runtime/tensor_batch.h"
 
@@ -26,9 +27,9 @@ struct StepResult {
   std::int64_t seeds = 0;
 };
 
-/// A model and its optimiser. The weights after a sequence of steps are a pure function of the job and the
-/// batches in their order: neither ATen's threads nor its global generator enters. (And of the kind of
-/// device, which rounds its own way.)
+/// A model and its optimiser; while it lives products are of the job's precision. The weights after a
+/// sequence of steps are a pure function of the job and the batches in their order: neither ATen's threads
+/// nor its global generator enters. (And of the kind of device, which rounds its own way.)
 class Learner {
  public:
   Learner(const plan::Job& job, std::int64_t columns, std::int64_t classes, at::Device device = at::kCPU);
@@ -47,6 +48,7 @@ class Learner {
 
  private:
   plan::Job job_;
+  MatmulPrecisionOf precision_;
   Model model_;
   std::unique_ptr<torch::optim::Adam> optimiser_;
 };

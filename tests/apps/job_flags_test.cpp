@@ -24,11 +24,32 @@ TEST(JobFlags, NoFlagsGiveTheDefaults) {
 }
 
 TEST(JobFlags, EveryFieldHasAFlag) {
-  const auto job =
-      parse({"--model",   "gat",        "--fanouts",       "-1,5", "store",          "--batch-size",
-             "64",        "--weighted", "--hidden",        "32",   "--heads",        "2",
-             "--dropout", "0.1",        "--learning-rate", "0.01", "--weight-decay", "5e-4",
-             "--epochs",  "3",          "--patience",      "2",    "--seed",         "18000000000000000000"});
+  const auto job = parse({"--model",
+                          "gat",
+                          "--fanouts",
+                          "-1,5",
+                          "store",
+                          "--batch-size",
+                          "64",
+                          "--weighted",
+                          "--hidden",
+                          "32",
+                          "--heads",
+                          "2",
+                          "--dropout",
+                          "0.1",
+                          "--learning-rate",
+                          "0.01",
+                          "--weight-decay",
+                          "5e-4",
+                          "--epochs",
+                          "3",
+                          "--patience",
+                          "2",
+                          "--seed",
+                          "18000000000000000000",
+                          "--matmul-precision",
+                          "medium"});
   plan::Job expected;
   expected.model = plan::ModelKind::gat;
   expected.fanouts = {-1, 5};
@@ -41,6 +62,7 @@ TEST(JobFlags, EveryFieldHasAFlag) {
   expected.weight_decay = 5e-4;
   expected.epochs = 3;
   expected.patience = 2;
+  expected.matmul_precision = plan::MatmulPrecision::medium;
   expected.seed = 18000000000000000000U;
   EXPECT_EQ(job, expected);
   CLI::App app;

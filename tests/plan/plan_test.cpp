@@ -225,6 +225,7 @@ TEST(Job, RoundTrip) {
   Job job;
   job.model = ModelKind::gat;
   job.fanouts = {-1, 4};
+  job.matmul_precision = MatmulPrecision::medium;
   job.seed = 18000000000000000000ULL;
   EXPECT_EQ(base::from_document<Job>(base::to_document(job), "test"), job);
 }
