@@ -198,7 +198,7 @@ std::string why_simulated_only(const Plan& plan, bool host_device) {
   if (!is_executed(plan.schedule, host_device)) {
     return named("schedule", base::name_of(plan.schedule));
   }
-  if (plan.devices > 1 || (host_device && plan.devices == 0)) {
+  if (plan.devices > 1) {
     return "devices other than 1";
   }
   if (plan.embeddings.reuse != Reuse::none) {

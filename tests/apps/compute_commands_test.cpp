@@ -272,13 +272,12 @@ TEST_F(ComputeCommands, WeightedDrawsNeedWeights) {
 }
 
 TEST_F(ComputeCommands, TrainRefusesWhatOnlyTheSimulatorRuns) {
-  const auto outcome = run(with_job({"train", "tiny", "--plan", "gnnlab", "--epochs", "1"}));
+  const auto outcome = run(with_job({"train", "tiny", "--plan", "neutronorch", "--epochs", "1"}));
   EXPECT_EQ(outcome.code, 2);
   EXPECT_EQ(outcome.out, "");
-  EXPECT_EQ(
-      outcome.error,
-      "gnomon train: plan \"gnnlab\": simulated only: the runtime does not execute schedule \"factored\" "
-      "yet\n");
+  EXPECT_EQ(outcome.error,
+            "gnomon train: plan \"neutronorch\": simulated only: the runtime does not execute schedule "
+            "\"super_batch\" yet\n");
 }
 
 TEST_F(ComputeCommands, AGpuThatIsNotThereIsRefused) {
