@@ -128,7 +128,7 @@ std::string named(const char* field, std::string_view value) {
   return std::string(field) + " " + in_quotes(value);
 }
 
-/// Whether the runtime has the schedule. A host device's batches come by one way at a time.
+/// Whether the runtime has the schedule.
 bool is_executed(Schedule schedule, bool host_device) {
   switch (schedule) {
     case Schedule::mixed:

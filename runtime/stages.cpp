@@ -162,10 +162,8 @@ void Stages::device_batch(std::int64_t position) {
     accelerator_->sample(key_of(position), seeds_of(position), *host_slots_[at]);
   } else if (accelerator_) {
     accelerator_slots_[at] = accelerator_->prepare(key_of(position), seeds_of(position));
-  } else if (trainer_gathers()) {
-    host_slots_[at] = prepare(position, device_sampler());
   } else {
-    device_slots_[at] = prepare(position, device_sampler());
+    (trainer_gathers() ? host_slots_ : device_slots_)[at] = prepare(position, device_sampler());
   }
 }
 

@@ -27,7 +27,7 @@ EpochUse use_of(const EpochReport& epoch, int workers) {
     return schedule::utilisation(epoch.timeline, stages, epoch.log.begin_s, epoch.log.end_s, lanes);
   };
   return {workers, workers == 0 ? 0 : share({Stage::cpu_batch}, workers),
-          share({Stage::device_batch, Stage::train}, 1)};
+          share({Stage::device_batch, Stage::device_gather, Stage::train}, 1)};
 }
 
 base::Json number_or_null(const std::optional<double>& value) {

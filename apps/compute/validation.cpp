@@ -144,7 +144,7 @@ namespace {
 /// What each stage takes in the mean where it runs.
 base::Json stages_of(const Validated& result) {
   base::Json stages = base::Json::object();
-  for (int stage = 0; stage < schedule::num_basic_stages; ++stage) {
+  for (int stage = 0; stage < schedule::num_stages; ++stage) {
     const auto place = static_cast<std::size_t>(stage);
     if (result.measured_stages_s[place] > 0) {
       const std::string name(schedule::name_of(static_cast<schedule::Stage>(stage)));

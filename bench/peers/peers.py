@@ -4,7 +4,8 @@ one line of JSON.
     python peers.py NAME GRAPH_DIRECTORY [LIBRARY]
 
 Request: {"fanouts": [...], "gather": bool, "by_weight": bool, "threads": n, "seconds": s}; answer: {"batches", "vertices",
-"edges", "seconds", "cpu_s"}. Draws by weight are by the graph's weights.npy, where the peer has them. With threads > 1 that many Python threads take whole batches in turn (the peers release the lock).
+"edges", "seconds", "cpu_s"}. Draws by weight are by the graph's weights.npy, where the peer has them. With threads > 1 that
+many Python threads take whole batches in turn (the peers release the lock).
 """
 
 import json

@@ -33,7 +33,10 @@ inline constexpr std::int64_t most_lanes = 16;
 
 /// How many attempts to draw `fanout` neighbours by weight are made at once for every vertex (even): few draw
 /// the same one twice more often.
-constexpr std::int64_t attempts_at_once(std::int64_t fanout) { return (fanout + fanout / 2 + 3) / 2 * 2; }
+constexpr std::int64_t attempts_at_once(std::int64_t fanout) {
+  const std::int64_t each = std::max<std::int64_t>(fanout, 1);
+  return (each + each / 2 + 3) / 2 * 2;
+}
 
 /// From global vertex ids (below 2^32) to the local ids of one mini-batch: open addressing in buckets of as
 /// many slots as a vector holds, filled from their beginning, so that one comparison finds a vertex or its

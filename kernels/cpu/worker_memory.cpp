@@ -72,8 +72,7 @@ std::int64_t most_sampler_bytes(std::int64_t vertices, std::span<const int> fano
   const std::int64_t pipeline = (under_way + 2 * static_cast<std::int64_t>(far_ahead)) * (8 + 4 + 4);
   std::int64_t attempts = 0;  // of draws by weight
   for (const int each : fanouts) {
-    const std::int64_t fanout_of_hop = std::max(each, 1);  // for all neighbours too there is room for one
-    attempts = std::max(attempts, attempts_at_once(fanout_of_hop) * vertices_a_chunk(fanout_of_hop, 1));
+    attempts = std::max(attempts, attempts_at_once(each) * vertices_a_chunk(each, 1));
   }
   return table + ids + pipeline + attempts * (4 + 4) + fanout * most_lanes * 4 +
          chunk_vertices * (8 + 8 + 4 + 4);

@@ -5,7 +5,6 @@
 
 #include <cmath>
 
-#include "runtime/pieces.h"
 #include "runtime/products.h"
 #include "tests/runtime/test_runs.h"
 
