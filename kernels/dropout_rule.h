@@ -28,6 +28,26 @@ struct DropoutRule {
   constexpr bool is_dropped(const base::Words4& words_of_block, std::int64_t i) const {
     return ((words_of_block.word[i / 2] >> (16 * (i % 2))) & 0xFFFFU) < threshold;
   }
+  /// A block's elements as bits, set where they are kept.
+  constexpr std::uint8_t kept(const base::Words4& words_of_block) const {
+    std::uint8_t bits = 0;
+    for (std::int64_t i = 0; i < dropout_block; ++i) {
+      bits = static_cast<std::uint8_t>(bits | (is_dropped(words_of_block, i) ? 0 : 1 << i));
+    }
+    return bits;
+  }
 };
+
+/// Which elements a rule leaves, found once for those that read elements more than once: bit i % 8 of byte
+/// i / 8 is set where element i is kept, and then multiplied by the rule's scale.
+struct KeptElements {
+  const std::uint8_t* bits = nullptr;  ///< null: all, as they are
+  float scale = 1;
+};
+
+/// Bytes for the bits of `count` elements: who reads them may read a word from any byte that holds one.
+constexpr std::int64_t kept_bytes(std::int64_t count) {
+  return (count + dropout_block - 1) / dropout_block + static_cast<std::int64_t>(sizeof(std::uint64_t));
+}
 
 }  // namespace gnomon::kernels

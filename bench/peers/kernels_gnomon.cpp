@@ -129,8 +129,8 @@ Tensor fused_mean(const sparse::SparseBlockPtr& block, const Tensor& table,
   const auto scales = cpu::inverse_degrees(rows.indptr);
   Tensor y = torch::empty({rows.num_rows(), table.size(1)});
   sparse::for_row_ranges(rows, table.size(1), [&](cpu::RowRange range) {
-    cpu::spmm_stored(rows, range, {scales, {}}, features, vertices,
-                     {y.mutable_data_ptr<float>(), static_cast<std::size_t>(y.numel())}, table.size(1));
+    cpu::spmm_stored(rows, range, {scales, {}}, {features, vertices, {}},
+                     {y.mutable_data_ptr<float>(), static_cast<std::size_t>(y.numel())});
   });
   return y;
 }

@@ -24,4 +24,15 @@ void for_row_ranges(const cpu::SparseRows& rows, std::int64_t work_per_entry,
   });
 }
 
+void for_parts(std::int64_t count, std::int64_t piece,
+               const std::function<void(std::int64_t begin, std::int64_t length)>& body) {
+  const std::int64_t pieces = (count + piece - 1) / piece;
+  at::parallel_for(0, pieces, 1, [&](std::int64_t first, std::int64_t last) {
+    const std::int64_t end = std::min(last * piece, count);
+    if (first * piece < end) {
+      body(first * piece, end - first * piece);
+    }
+  });
+}
+
 }  // namespace gnomon::kernels::autograd

@@ -14,4 +14,9 @@ namespace gnomon::kernels::autograd {
 void for_row_ranges(const cpu::SparseRows& rows, std::int64_t work_per_entry,
                     const std::function<void(cpu::RowRange)>& body);
 
+/// Calls `body` on parts of 0 … count-1 that begin at multiples of `piece`, as large as one another, on up to
+/// at::get_num_threads() threads at once.
+void for_parts(std::int64_t count, std::int64_t piece,
+               const std::function<void(std::int64_t begin, std::int64_t length)>& body);
+
 }  // namespace gnomon::kernels::autograd

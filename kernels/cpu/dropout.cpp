@@ -28,20 +28,47 @@ void drop_one_by_one(const DropoutRule& rule, std::int64_t first, std::int64_t c
   }
 }
 
+/// Writes the bits of the elements of so many random blocks.
+void keep_one_by_one(const DropoutRule& rule, std::int64_t first_block, std::int64_t blocks,
+                     std::uint8_t* bits) {
+  for (std::int64_t block = 0; block < blocks; ++block) {
+    bits[block] = rule.kept(rule.words(first_block + block));
+  }
+}
+
 #if HWY_TARGET != HWY_SCALAR
-/// The elements of as many random blocks as a vector has lanes, from `counter` on: the words, block after
-/// block, are the elements' 16-bit numbers in order.
-template <bool relu>
-HWY_INLINE void drop_blocks(const DropoutRule& rule, const base::Words4& counter, const float* from,
-                            float* to) {
+constexpr auto vector_lanes = static_cast<std::int64_t>(hn::MaxLanes(LaneTag()));
+
+/// How many of `blocks` random blocks, from `first_block` on, vectors draw: whole vectors, and none whose
+/// counters differ in a second word or whose words' halves lie in another order than the elements.
+constexpr std::int64_t blocks_in_vectors(std::int64_t first_block, std::int64_t blocks) {
+  constexpr std::int64_t most_blocks = std::int64_t{1} << 32;
+  const std::int64_t usable = std::min(blocks, most_blocks - first_block);
+  return std::endian::native == std::endian::little
+             ? std::max<std::int64_t>(0, usable) / vector_lanes * vector_lanes
+             : 0;
+}
+
+/// The words of as many random blocks as a vector has lanes, from `block` on: block after block, they are the
+/// elements' 16-bit numbers in order.
+HWY_INLINE void draw_blocks(const DropoutRule& rule, std::int64_t block, std::uint32_t* numbers) {
   const LaneTag d;
-  constexpr std::size_t lanes = hn::MaxLanes(LaneTag());
-  HWY_ALIGN std::uint32_t numbers[4 * lanes];
+  auto stream = rule.key;
+  stream.item = static_cast<std::uint64_t>(block);
+  const auto counter = base::stream_counter(stream, 0);
   const auto words = philox({hn::Iota(d, counter.word[0]), hn::Set(d, counter.word[1]),
                              hn::Set(d, counter.word[2]), hn::Set(d, counter.word[3])},
                             base::stream_cipher(rule.key));
   hn::StoreInterleaved4(words.word0, words.word1, words.word2, words.word3, d, numbers);
+}
 
+/// The elements of as many random blocks as a vector has lanes, from `block` on.
+template <bool relu>
+HWY_INLINE void drop_blocks(const DropoutRule& rule, std::int64_t block, const float* from, float* to) {
+  const LaneTag d;
+  constexpr std::size_t lanes = hn::MaxLanes(LaneTag());
+  HWY_ALIGN std::uint32_t numbers[4 * lanes];
+  draw_blocks(rule, block, numbers);
   const hn::RebindToFloat<LaneTag> df;
   const hn::Rebind<std::uint16_t, LaneTag> d16;
   const auto threshold = hn::Set(d, rule.threshold);
@@ -57,21 +84,34 @@ HWY_INLINE void drop_blocks(const DropoutRule& rule, const base::Words4& counter
     hn::StoreU(hn::IfThenZeroElse(is_dropped, hn::Mul(value, scale)), df, to + i);
   }
 }
+
+/// Their bits.
+HWY_INLINE void keep_blocks(const DropoutRule& rule, std::int64_t block, std::uint8_t* bits) {
+  const hn::Repartition<std::uint16_t, LaneTag> d;
+  constexpr std::size_t lanes = hn::MaxLanes(LaneTag());
+  HWY_ALIGN std::uint32_t numbers[4 * lanes];
+  draw_blocks(rule, block, numbers);
+  const auto threshold = hn::Set(d, static_cast<std::uint16_t>(rule.threshold));
+  const auto* drawn = reinterpret_cast<const std::uint16_t*>(numbers);
+  for (std::size_t i = 0; i < dropout_block * lanes; i += hn::MaxLanes(d)) {
+    const auto number = hn::Load(d, drawn + i);
+    const auto is_kept = hn::Eq(hn::Max(number, threshold), number);
+    hn::StoreMaskBits(d, is_kept, bits + i / dropout_block);
+  }
+}
 #endif
 
 template <bool relu>
 void drop(const DropoutRule& rule, std::int64_t first, std::int64_t count, const float* from, float* to) {
   std::int64_t i = 0;
 #if HWY_TARGET != HWY_SCALAR
-  constexpr auto lanes = static_cast<std::int64_t>(hn::MaxLanes(LaneTag()));
-  constexpr std::int64_t most_blocks = std::int64_t{1} << 32;  // beyond, counters differ in a second word
-  auto stream = rule.key;
-  constexpr bool in_order = std::endian::native == std::endian::little;  // of a word's two halves
-  for (; in_order && i + lanes * dropout_block <= count && (first + i) / dropout_block + lanes <= most_blocks;
-       i += lanes * dropout_block) {
-    stream.item = static_cast<std::uint64_t>((first + i) / dropout_block);
-    drop_blocks<relu>(rule, base::stream_counter(stream, 0), from + i, to + i);
+  const std::int64_t first_block = first / dropout_block;
+  const std::int64_t blocks = blocks_in_vectors(first_block, count / dropout_block);
+  for (std::int64_t block = 0; block < blocks; block += vector_lanes) {
+    i = block * dropout_block;
+    drop_blocks<relu>(rule, first_block + block, from + i, to + i);
   }
+  i = blocks * dropout_block;
 #endif
   drop_one_by_one<relu>(rule, first + i, count - i, from + i, to + i);
 }
@@ -84,6 +124,18 @@ void dropout_with(const DropoutRule& rule, std::int64_t first, std::int64_t coun
 void relu_dropout_with(const DropoutRule& rule, std::int64_t first, std::int64_t count, const float* from,
                        float* to) {
   drop<true>(rule, first, count, from, to);
+}
+
+void kept_elements_with(const DropoutRule& rule, std::int64_t first, std::int64_t count, std::uint8_t* bits) {
+  const std::int64_t first_block = first / dropout_block;
+  const std::int64_t blocks = (count + dropout_block - 1) / dropout_block;
+  std::int64_t done = 0;
+#if HWY_TARGET != HWY_SCALAR
+  for (const std::int64_t end = blocks_in_vectors(first_block, blocks); done < end; done += vector_lanes) {
+    keep_blocks(rule, first_block + done, bits + done);
+  }
+#endif
+  keep_one_by_one(rule, first_block + done, blocks - done, bits + done);
 }
 
 void relu_dropout_gradient_with(float scale, std::int64_t count, const float* out, const float* gradient,
@@ -110,6 +162,7 @@ namespace gnomon::kernels::cpu {
 
 HWY_EXPORT(dropout_with);
 HWY_EXPORT(relu_dropout_with);
+HWY_EXPORT(kept_elements_with);
 HWY_EXPORT(relu_dropout_gradient_with);
 
 void dropout(const DropoutRule& rule, std::int64_t first, std::int64_t count, const float* from, float* to) {
@@ -119,6 +172,10 @@ void dropout(const DropoutRule& rule, std::int64_t first, std::int64_t count, co
 void relu_dropout(const DropoutRule& rule, std::int64_t first, std::int64_t count, const float* from,
                   float* to) {
   HWY_DYNAMIC_DISPATCH(relu_dropout_with)(rule, first, count, from, to);
+}
+
+void kept_elements(const DropoutRule& rule, std::int64_t first, std::int64_t count, std::uint8_t* bits) {
+  HWY_DYNAMIC_DISPATCH(kept_elements_with)(rule, first, count, bits);
 }
 
 void relu_dropout_gradient(float scale, std::int64_t count, const float* out, const float* gradient,

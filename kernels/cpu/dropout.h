@@ -18,4 +18,8 @@ void relu_dropout(const DropoutRule& rule, std::int64_t first, std::int64_t coun
 void relu_dropout_gradient(float scale, std::int64_t count, const float* out, const float* gradient,
                            float* to);
 
+/// Writes the bits of elements first … first + count - 1 (kernels/dropout_rule.h) to bits[0 …], as many bytes
+/// as hold one; those beyond the last element are not defined. `first` is a multiple of dropout_block.
+void kept_elements(const DropoutRule& rule, std::int64_t first, std::int64_t count, std::uint8_t* bits);
+
 }  // namespace gnomon::kernels::cpu

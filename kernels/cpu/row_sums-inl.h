@@ -11,10 +11,12 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <utility>
 
 #include "kernels/cpu/lanes-inl.h"
 #include "kernels/cpu/sparse_rows.h"
+#include "kernels/dropout_rule.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace gnomon::kernels::cpu::HWY_NAMESPACE {
@@ -43,7 +45,7 @@ struct RowsOfEdges {
 
 /// Entry i's addend: the stored row of the vertex behind column columns[i].
 template <class T>
-struct StoredRows {
+struct RowsOfStore {
   const T* data;
   std::int64_t stride;
   const std::int32_t* columns;
@@ -72,6 +74,40 @@ struct OneFactor {
   hn::Vec<D> factor;
   HWY_INLINE hn::Vec<D> add(hn::Vec<D> sum, hn::Vec<D> value, std::size_t) const {
     return hn::MulAdd(value, factor, sum);
+  }
+};
+
+/// Factors after dropout: what bits say of elements, `width` of them in each column's row.
+template <class Factors>
+struct Dropped {
+  Factors factors;
+  KeptElements kept;
+  std::int64_t width;
+  const std::int32_t* columns;
+
+  template <class D, class Inner>
+  struct OfEntry {
+    Inner inner;
+    const std::uint8_t* bits;
+    float scale;
+    std::int64_t first;  ///< element
+    HWY_INLINE hn::Vec<D> add(hn::Vec<D> sum, hn::Vec<D> value, std::size_t vector) const {
+      const D d;
+      static_assert(hn::MaxLanes(D()) <= 57, "the lanes' bits lie in one word, wherever it begins");
+      const std::int64_t element = first + static_cast<std::int64_t>(vector * hn::Lanes(d));
+      std::uint64_t word;
+      std::memcpy(&word, bits + element / 8, sizeof(word));
+      word >>= element % 8;
+      const auto is_kept = hn::LoadMaskBits(d, reinterpret_cast<const std::uint8_t*>(&word));
+      return inner.add(sum, hn::IfThenElseZero(is_kept, hn::Mul(value, hn::Set(d, scale))), vector);
+    }
+  };
+  template <class D>
+  HWY_INLINE auto of(D d, std::int64_t entry, std::size_t first_vector) const {
+    using Inner = decltype(factors.of(d, entry, first_vector));
+    const std::int64_t first =
+        columns[entry] * width + static_cast<std::int64_t>(first_vector * hn::Lanes(d));
+    return OfEntry<D, Inner>{factors.of(d, entry, first_vector), kept.bits, kept.scale, first};
   }
 };
 

@@ -6,6 +6,7 @@
 
 #include "graph/graph.h"
 #include "kernels/cpu/sparse_rows.h"
+#include "kernels/dropout_rule.h"
 
 /// Sparse kernels over a block or its transpose, in fp32. Dense arguments are row-major. Each call computes
 /// the rows of `range` (or their entries) and writes nothing else, so callers may run ranges side by side.
@@ -31,10 +32,18 @@ struct Heads {
 void spmm(const SparseRows& a, RowRange range, const Scales& scales, std::span<const float> x,
           std::int64_t width, std::span<float> y);
 
-/// spmm straight from the feature store, without a gathered copy: x[c,:] is the feature row of vertices[c],
-/// of any of the store's types. Row r of y begins at y[r · stride], stride ≥ features.columns.
-void spmm_stored(const SparseRows& a, RowRange range, const Scales& scales, const graph::Features& features,
-                 std::span<const graph::VertexId> vertices, std::span<float> y, std::int64_t stride);
+/// Rows where the feature store has them, of any of its types: row c is that of vertices[c], of which
+/// elements may be dropped, numbered as in a gathered copy.
+struct StoredRows {
+  graph::Features features;
+  std::span<const graph::VertexId> vertices;
+  KeptElements kept;
+};
+
+/// spmm straight from the feature store, without a gathered copy; y is rows x features.columns. The bits are
+/// those of gathering, converting to fp32, dropout and spmm one by one.
+void spmm_stored(const SparseRows& a, RowRange range, const Scales& scales, const StoredRows& x,
+                 std::span<float> y);
 
 /// y[r,h,:] = Σ weights[e,h] · x[c,h,:] over r's entries, e the entry's edge; 0 for an empty row.
 /// weights is edges x heads, x is columns x heads x width, y is rows x heads x width.

@@ -1,4 +1,5 @@
 #include <bit>
+#include <type_traits>
 
 #include "kernels/cpu/sparse.h"
 
@@ -62,28 +63,34 @@ void spmm_weighted(const SparseRows& a, RowRange range, const Heads& heads, cons
 }
 
 template <class T>
-void spmm_stored_of(const SparseRows& a, RowRange range, const Scales& scales, const T* data,
-                    std::int64_t width, const std::int64_t* vertices, float* y, std::int64_t stride) {
+void spmm_stored_of(const SparseRows& a, RowRange range, const Scales& scales, const StoredRows& x,
+                    float* y) {
   const float* row_scales = scales.rows.empty() ? nullptr : scales.rows.data();
-  const StoredRows<T> rows{data, width, a.columns.data(), vertices};
+  const std::int64_t width = x.features.columns;
+  const std::int32_t* columns = a.columns.data();
+  const RowsOfStore<T> rows{reinterpret_cast<const T*>(x.features.data), width, columns, x.vertices.data()};
   with_lanes_for(width, [&](auto d) HWY_ATTR {
+    const auto sum_with = [&](const auto& factors) HWY_ATTR {
+      if (x.kept.bits == nullptr) {
+        sum_rows(d, a, range, row_scales, rows, factors, width, y, width);
+      } else {
+        const Dropped<std::decay_t<decltype(factors)>> dropped{factors, x.kept, width, columns};
+        sum_rows(d, a, range, row_scales, rows, dropped, width, y, width);
+      }
+    };
     if (scales.columns.empty()) {
-      sum_rows(d, a, range, row_scales, rows, NoFactors(), width, y, stride);
+      sum_with(NoFactors());
     } else {
-      sum_rows(d, a, range, row_scales, rows, ColumnFactors{scales.columns.data(), a.columns.data()}, width,
-               y, stride);
+      sum_with(ColumnFactors{scales.columns.data(), columns});
     }
   });
 }
 
-void spmm_stored(const SparseRows& a, RowRange range, const Scales& scales, const graph::Features& features,
-                 const std::int64_t* vertices, float* y, std::int64_t stride) {
-  if (features.type == graph::FeatureType::fp32) {
-    spmm_stored_of(a, range, scales, reinterpret_cast<const float*>(features.data), features.columns,
-                   vertices, y, stride);
+void spmm_stored(const SparseRows& a, RowRange range, const Scales& scales, const StoredRows& x, float* y) {
+  if (x.features.type == graph::FeatureType::fp32) {
+    spmm_stored_of<float>(a, range, scales, x, y);
   } else {
-    spmm_stored_of(a, range, scales, reinterpret_cast<const hwy::float16_t*>(features.data), features.columns,
-                   vertices, y, stride);
+    spmm_stored_of<hwy::float16_t>(a, range, scales, x, y);
   }
 }
 
@@ -116,9 +123,9 @@ void spmm_weighted(const SparseRows& a, RowRange range, const Heads& heads, std:
   HWY_DYNAMIC_DISPATCH(spmm_weighted)(a, range, heads, weights.data(), x.data(), y.data());
 }
 
-void spmm_stored(const SparseRows& a, RowRange range, const Scales& scales, const graph::Features& features,
-                 std::span<const graph::VertexId> vertices, std::span<float> y, std::int64_t stride) {
-  HWY_DYNAMIC_DISPATCH(spmm_stored)(a, range, scales, features, vertices.data(), y.data(), stride);
+void spmm_stored(const SparseRows& a, RowRange range, const Scales& scales, const StoredRows& x,
+                 std::span<float> y) {
+  HWY_DYNAMIC_DISPATCH(spmm_stored)(a, range, scales, x, y.data());
 }
 
 void sum_edges(const SparseRows& a, RowRange range, std::int64_t heads, std::span<const float> values,

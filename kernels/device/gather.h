@@ -17,6 +17,11 @@ struct Rows {
   std::int64_t row_bytes = 0;
   const std::int32_t* slots = nullptr;  ///< of each vertex: its row among the cached ones, or -1; may be null
   const std::byte* cached = nullptr;
+
+  constexpr const std::byte* row(std::int64_t vertex) const {
+    const std::int64_t slot = slots == nullptr ? -1 : slots[vertex];
+    return slot < 0 ? all + vertex * row_bytes : cached + slot * row_bytes;
+  }
 };
 
 /// How a device reads rows that do not begin at its lines of 128 bytes over the link. `shifted`: the threads

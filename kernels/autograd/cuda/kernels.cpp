@@ -4,11 +4,14 @@
 #include <c10/cuda/CUDAStream.h>
 
 #include <memory>
+#include <utility>
 
 #include "kernels/autograd/device_sparse_kernels.h"
+#include "kernels/autograd/device_stored_rows.h"
 #include "kernels/cuda/draws.h"
 #include "kernels/cuda/dropout.h"
 #include "kernels/cuda/sparse.h"
+#include "kernels/cuda/stored.h"
 
 namespace gnomon::kernels::autograd {
 namespace {
@@ -55,6 +58,11 @@ at::Tensor cuda_relu_dropout(const DropoutRule& rule, const at::Tensor& x) {
   device::relu_dropout(launch.executor, rule, x.numel(), x.const_data_ptr<float>(),
                        out.mutable_data_ptr<float>());
   return out;
+}
+
+StoredRowsPtr cuda_stored_rows(const device::Rows& rows, graph::FeatureType type, std::int64_t columns,
+                               at::Tensor vertices) {
+  return std::make_shared<const DeviceStoredRows<Launches>>(rows, type, columns, std::move(vertices));
 }
 
 }  // namespace gnomon::kernels::autograd

@@ -5,6 +5,8 @@
 #include <string>
 
 #include "kernels/autograd/sparse_kernels.h"
+#include "kernels/autograd/stored_rows.h"
+#include "kernels/device/gather.h"
 #include "kernels/dropout_rule.h"
 
 /// What runs on CUDA tensors, on their device's current stream; the host does not wait. In a build whose
@@ -19,5 +21,9 @@ const SparseKernels& cuda_sparse_kernels();
 /// device::dropout and device::relu_dropout (kernels/device/dropout.h) of a contiguous fp32 tensor.
 at::Tensor cuda_dropout(const DropoutRule& rule, const at::Tensor& x);
 at::Tensor cuda_relu_dropout(const DropoutRule& rule, const at::Tensor& x);
+
+/// DeviceStoredRows of a CUDA device: row i is that of vertices[i] (contiguous int64 there).
+StoredRowsPtr cuda_stored_rows(const device::Rows& rows, graph::FeatureType type, std::int64_t columns,
+                               at::Tensor vertices);
 
 }  // namespace gnomon::kernels::autograd

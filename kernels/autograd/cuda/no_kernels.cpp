@@ -13,5 +13,8 @@ std::string why_no_cuda() { return "this program was built without LibTorch's CU
 const SparseKernels& cuda_sparse_kernels() { refuse(); }
 at::Tensor cuda_dropout(const DropoutRule&, const at::Tensor&) { refuse(); }
 at::Tensor cuda_relu_dropout(const DropoutRule&, const at::Tensor&) { refuse(); }
+StoredRowsPtr cuda_stored_rows(const device::Rows&, graph::FeatureType, std::int64_t, at::Tensor) {
+  refuse();
+}
 
 }  // namespace gnomon::kernels::autograd

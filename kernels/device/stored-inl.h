@@ -1,0 +1,151 @@
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "kernels/device/row_sums-inl.h"
+#include "kernels/device/stored.h"
+
+// Also compiled by nvcc as C++17.
+
+namespace gnomon::kernels::device {
+namespace passes {
+
+/// The value of an IEEE 754 half-precision number's bits.
+constexpr float float_of(std::uint16_t half) {
+  const std::uint32_t magnitude = static_cast<std::uint32_t>(half & 0x7FFFU) << 13U;
+  const std::uint32_t sign = static_cast<std::uint32_t>(half & 0x8000U) << 16U;
+  constexpr float rebias = 5.192296858534828e33F;  // 2^112, by which the exponents' zeros differ
+  const bool is_finite = magnitude < (0x7C00U << 13U);
+  const float finite = __builtin_bit_cast(float, magnitude) * rebias;
+  const std::uint32_t bits = is_finite ? __builtin_bit_cast(std::uint32_t, finite) : magnitude | 0x7F800000U;
+  return __builtin_bit_cast(float, bits | sign);
+}
+constexpr float float_of(float value) { return value; }
+
+/// Elements as they are stored that are read as one.
+template <class T, int size>
+struct alignas(size * sizeof(T)) StoredPack {
+  T value[size];
+};
+
+/// `size` elements of one of x's rows, in fp32.
+template <class T, int size>
+constexpr Pack<size> load_stored(const StoredRows& x, std::int64_t row, std::int64_t column) {
+  const auto* elements = reinterpret_cast<const T*>(x.rows.row(x.vertices[row]));
+  const auto stored = *reinterpret_cast<const StoredPack<T, size>*>(elements + column);
+  Pack<size> pack{};
+  for (int i = 0; i < size; ++i) {
+    pack.value[i] = float_of(stored.value[i]);
+  }
+  return pack;
+}
+
+/// The stored row that each entry's column names, after dropout, times the column's factor.
+template <class T, int size>
+struct StoredRowsOfColumns {
+  StoredRows x;
+  const std::int32_t* columns;
+  const float* factors;  ///< null: ones
+  KeptElements kept;
+
+  constexpr Pack<size> operator()(std::int64_t, std::int64_t column, std::int64_t entry) const {
+    const std::int64_t from = columns[entry];
+    Pack<size> addend = load_stored<T, size>(x, from, column);
+    if (kept.bits != nullptr) {
+      for (int i = 0; i < size; ++i) {
+        const std::int64_t element = from * x.columns + column + i;
+        const bool is_kept = (kept.bits[element / 8] >> (element % 8) & 1) != 0;
+        addend.value[i] = is_kept ? addend.value[i] * kept.scale : 0;
+      }
+    }
+    if (factors != nullptr) {
+      for (int i = 0; i < size; ++i) {
+        addend.value[i] *= factors[from];
+      }
+    }
+    return addend;
+  }
+};
+
+/// One index a pack of a row; none crosses a block of random words.
+template <class T, int size>
+struct ReadStored {
+  StoredRows x;
+  DropoutRule rule;
+  std::int64_t first;
+  std::int64_t packs;  ///< of a row
+  Pack<size>* out;
+
+  constexpr void operator()(std::int64_t index) const {
+    const Place at = place_of(index, packs);
+    const std::int64_t row = first + at.row;
+    Pack<size> pack = load_stored<T, size>(x, row, at.column * size);
+    if (rule.threshold > 0) {
+      const std::int64_t element = row * x.columns + at.column * size;
+      const base::Words4 words = rule.words(element / dropout_block);
+      for (int i = 0; i < size; ++i) {
+        const bool is_dropped = rule.is_dropped(words, element % dropout_block + i);
+        pack.value[i] = is_dropped ? 0 : pack.value[i] * rule.scale();
+      }
+    }
+    out[index] = pack;
+  }
+};
+
+struct KeepBlock {
+  DropoutRule rule;
+  std::uint8_t* bits;
+  constexpr void operator()(std::int64_t block) const { bits[block] = rule.kept(rule.words(block)); }
+};
+
+/// Calls act(an element of the stored type, how many are read at once), as many as begin where reads may.
+template <class Act>
+void with_stored(const StoredRows& x, const float* out, const Act& act) {
+  constexpr int several = 4;
+  const auto addresses = reinterpret_cast<std::uintptr_t>(x.rows.all) |
+                         reinterpret_cast<std::uintptr_t>(x.rows.cached) |
+                         static_cast<std::uintptr_t>(x.rows.row_bytes);
+  const auto choose_size = [&](auto element) {
+    const bool fits = addresses % (several * sizeof(element)) == 0 &&
+                      reinterpret_cast<std::uintptr_t>(out) % alignof(Pack<several>) == 0;
+    if (fits) {
+      act(element, std::integral_constant<int, several>());
+    } else {
+      act(element, std::integral_constant<int, 1>());
+    }
+  };
+  if (x.element == Element::fp32) {
+    choose_size(float());
+  } else {
+    choose_size(std::uint16_t());
+  }
+}
+
+}  // namespace passes
+
+template <class Executor>
+void spmm_stored(Executor& executor, const SparseRows& a, const Scales& scales, const StoredRows& x,
+                 const KeptElements& kept, float* y) {
+  passes::with_stored(x, y, [&](auto element, auto size) {
+    const passes::StoredRowsOfColumns<decltype(element), size> addends{x, a.columns, scales.columns, kept};
+    passes::reduce_rows<passes::Sum, size>(executor, a, addends, x.columns, scales.rows, y);
+  });
+}
+
+template <class Executor>
+void read_stored(Executor& executor, const StoredRows& x, const DropoutRule& rule, std::int64_t first,
+                 std::int64_t count, float* out) {
+  passes::with_stored(x, out, [&](auto element, auto size) {
+    const std::int64_t packs = x.columns / size;
+    executor.for_each(count * packs, passes::ReadStored<decltype(element), size>{
+                                         x, rule, first, packs, reinterpret_cast<passes::Pack<size>*>(out)});
+  });
+}
+
+template <class Executor>
+void kept_elements(Executor& executor, const DropoutRule& rule, std::int64_t count, std::uint8_t* bits) {
+  executor.for_each((count + dropout_block - 1) / dropout_block, passes::KeepBlock{rule, bits});
+}
+
+}  // namespace gnomon::kernels::device
