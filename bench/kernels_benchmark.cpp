@@ -10,6 +10,7 @@
 #include "base/philox.h"
 #include "graph/generate.h"
 #include "kernels/cpu/alias_tables.h"
+#include "kernels/cpu/dropout.h"
 #include "kernels/cpu/epoch_order.h"
 #include "kernels/cpu/gather.h"
 #include "kernels/cpu/sampler.h"
@@ -143,6 +144,51 @@ void spmm_mean(benchmark::State& state) {
                                                benchmark::Counter::kIsIterationInvariantRate);
 }
 
+/// What a first layer with the mean aggregator reads of features, dropout included, of one batch after the
+/// other: `of_stored` without a gathered copy.
+void first_layer(benchmark::State& state, bool of_stored) {
+  BatchStream stream(state);
+  std::vector<MiniBatch> batches(8);
+  std::generate(batches.begin(), batches.end(), [&] { return stream.next(); });
+  const graph::Features& features = rmat().features;
+  const DropoutRule rule{{1, base::Purpose::dropout, 0, 0, 0, 0}, 32768};
+  std::vector<float> x, y;
+  std::vector<std::uint8_t> bits;
+  std::size_t next = 0;
+  for (auto _ : state) {
+    const MiniBatch& batch = batches[next++ % batches.size()];
+    const Block& block = batch.blocks.back();
+    const std::int64_t elements = block.num_sources * features.columns;
+    const auto scale = inverse_degrees(block.indptr);
+    y.resize(static_cast<std::size_t>(block.num_destinations * features.columns));
+    const RowRange all{0, block.num_destinations};
+    if (of_stored) {
+      bits.resize(static_cast<std::size_t>(kept_bytes(elements)));
+      kept_elements(rule, 0, elements, bits.data());
+      spmm_stored(rows_of(block), all, {scale, {}}, {features, batch.vertices, {bits.data(), rule.scale()}},
+                  y);
+    } else {
+      x.resize(static_cast<std::size_t>(elements));
+      gather_rows(features, batch.vertices, reinterpret_cast<std::byte*>(x.data()));
+      dropout(rule, 0, elements, x.data(), x.data());
+      spmm(rows_of(block), all, {scale, {}}, x, features.columns, y);
+    }
+    benchmark::ClobberMemory();
+  }
+}
+void first_layer_of_gathered(benchmark::State& state) { first_layer(state, false); }
+void first_layer_of_stored(benchmark::State& state) { first_layer(state, true); }
+
+/// The two halves of the latter.
+void find_kept_elements(benchmark::State& state) {
+  std::vector<std::uint8_t> bits(static_cast<std::size_t>(kept_bytes(state.range(0))));
+  const DropoutRule rule{{1, base::Purpose::dropout, 0, 0, 0, 0}, 32768};
+  for (auto _ : state) {
+    kept_elements(rule, 0, state.range(0), bits.data());
+    benchmark::ClobberMemory();
+  }
+}
+
 BENCHMARK(sample)->ThreadRange(1, 8)->UseRealTime()->Unit(benchmark::kMillisecond);
 BENCHMARK(sample_split)->DenseRange(1, 2)->Arg(4)->UseRealTime()->Unit(benchmark::kMillisecond);
 BENCHMARK(sample_with_edge_ids)->ThreadRange(1, 2)->UseRealTime()->Unit(benchmark::kMillisecond);
@@ -150,6 +196,9 @@ BENCHMARK(sample_by_weight)->ThreadRange(1, 2)->UseRealTime()->Unit(benchmark::k
 BENCHMARK(make_tables)->DenseRange(1, 2)->UseRealTime()->Unit(benchmark::kMillisecond);
 BENCHMARK(gather)->ThreadRange(1, 8)->UseRealTime()->Unit(benchmark::kMillisecond);
 BENCHMARK(sample_and_gather)->ThreadRange(1, 8)->UseRealTime()->Unit(benchmark::kMillisecond);
+BENCHMARK(first_layer_of_gathered)->UseRealTime()->Unit(benchmark::kMillisecond);
+BENCHMARK(first_layer_of_stored)->UseRealTime()->Unit(benchmark::kMillisecond);
+BENCHMARK(find_kept_elements)->Arg(87500 * 128)->Unit(benchmark::kMillisecond);
 BENCHMARK(spmm_mean)->Arg(128)->Arg(256)->Unit(benchmark::kMillisecond);
 
 }  // namespace

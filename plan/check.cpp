@@ -207,9 +207,6 @@ std::string why_simulated_only(const Plan& plan, bool host_device) {
   if (const auto why = host_device ? why_not_on_host(plan) : why_not_on_gpu(plan); !why.empty()) {
     return why;
   }
-  if (plan.fused) {
-    return "fused";
-  }
   return plan.super_batch > 1 ? "super_batch above 1" : "";
 }
 

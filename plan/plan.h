@@ -112,7 +112,7 @@ struct Plan {
   Embeddings embeddings;
   int super_batch = 1;  ///< batches that are prepared together
   Macro macro;
-  bool fused = false;  ///< gathering fused into the first layer, launches grouped
+  bool fused = false;  ///< the first layer reads features where they are stored: nothing gathers them
 
   bool uses_cpu_route() const { return route != Route::device; }
   bool uses_device_route() const { return route != Route::cpu; }
@@ -121,6 +121,10 @@ struct Plan {
     return uses_cpu_route() || embeddings.reuse == Reuse::hot ||
            (schedule == Schedule::macro_batch && features == Home::host);
   }
+  /// Whether batches are prepared without features, which are for the device that trains to get.
+  bool prepares_samples() const { return gather == Gather::trainer || fused; }
+  /// Whether it gets them by a stage of its own.
+  bool gathers_apart() const { return gather == Gather::trainer && !fused; }
   /// Whether the device prepares a batch while it trains another.
   bool prepares_beside_training() const { return prepare_share > 0; }
 

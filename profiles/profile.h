@@ -58,6 +58,7 @@ struct Device {
   std::string name;
   double memory_bytes = 0;                  ///< of each; 0: not known
   int count = 1;                            ///< devices of this kind
+  int multiprocessors = 0;                  ///< of each; 0: not known
   double memory_bandwidth_bytes_per_s = 0;  ///< 0: reading its memory takes no time of its own
   double link_saturation_share = 0.1;  ///< of its multiprocessors that zero-copy reads at full speed need
   double context_bytes = 5e8;          ///< of its memory that libraries and kernels take
@@ -68,6 +69,7 @@ struct Device {
     f("name", self.name);
     f("count", self.count, base::Range{1, 64});
     f("memory_bytes", self.memory_bytes, base::non_negative);
+    f("multiprocessors", self.multiprocessors, base::Range{0, 1e6});
     f("memory_bandwidth_bytes_per_s", self.memory_bandwidth_bytes_per_s, base::non_negative);
     f("link_saturation_share", self.link_saturation_share, base::Range{0, 1});
     f("context_bytes", self.context_bytes, base::non_negative);
@@ -77,6 +79,8 @@ struct Device {
 /// PCIe between host and devices. Stage times are measured over it; its bandwidth is for what was not.
 struct Link {
   double bandwidth_bytes_per_s = 0;  ///< of one copy engine; 0: not known
+  double transfers_per_s = 0;        ///< of each lane: 16e9 is PCIe 4; 0: not known
+  int lanes = 0;                     ///< 0: not known
   int devices_per_switch = 1;        ///< devices that share one way to the host
   double outstanding_reads = 256;    ///< zero-copy requests in flight: 256 on PCIe 3, 768 on PCIe 4
   double round_trip_s = 1e-6;
@@ -85,6 +89,8 @@ struct Link {
   template <class Self, class Fields>
   static void fields(Self& self, Fields& f) {
     f("bandwidth_bytes_per_s", self.bandwidth_bytes_per_s, base::non_negative);
+    f("transfers_per_s", self.transfers_per_s, base::non_negative);
+    f("lanes", self.lanes, base::Range{0, 1024});
     f("devices_per_switch", self.devices_per_switch, base::Range{1, 64});
     f("outstanding_reads", self.outstanding_reads, base::Range{1, 1e6});
     f("round_trip_s", self.round_trip_s, base::non_negative);
@@ -281,7 +287,8 @@ struct StageParts {
   double device_batch_memory_bytes = 0;
   double activation_bytes = 0;  ///< device memory at the peak of one training beyond batch and model
   double refresh_s = 0;         ///< one core's time for the bottom layer of one batch's hot vertices, all hot
-  double fused_train_ratio = 1;  ///< what training takes with fused kernels, gathering in it
+  double fused_train_ratio =
+      0;  ///< training that reads features where they are stored over training on gathered ones
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& f) {
@@ -293,7 +300,7 @@ struct StageParts {
     f("device_batch_memory_bytes", self.device_batch_memory_bytes, base::non_negative);
     f("activation_bytes", self.activation_bytes, base::non_negative);
     f("refresh_s", self.refresh_s, base::non_negative);
-    f("fused_train_ratio", self.fused_train_ratio, base::Range{0.01, 10});
+    f("fused_train_ratio", self.fused_train_ratio, base::Range{0, 10});
   }
 };
 

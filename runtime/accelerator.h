@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 
+#include "base/pcie.h"
 #include "base/progress.h"
 #include "plan/job.h"
 #include "plan/plan.h"
@@ -26,7 +27,11 @@ struct AcceleratorFacts {
   double memory_bytes = 0;                  ///< that training may use
   double memory_bandwidth_bytes_per_s = 0;  ///< of a copy within it, read and written bytes together
   double link_bandwidth_bytes_per_s = 0;    ///< of a copy from pinned host memory
-  double peak_bytes = 0;                    ///< of its memory, that anything took so far
+  double link_saturation_share = 0;  ///< of its multiprocessors that gathering at the link's full speed
+                                     ///< needs; 0: the features are not in the host's memory
+  int multiprocessors = 0;
+  base::PcieLink link;
+  double peak_bytes = 0;  ///< of its memory, that anything took so far
 };
 
 /// The device's side of the stages, where the device is not the host itself: memory of its own, and work that
@@ -49,13 +54,17 @@ class Accelerator {
   virtual void take_plan(const plan::Plan& plan) = 0;
   /// The transfer stage. A batch without features takes its vertices' ids along, for gather().
   virtual DeviceBatch copy(const BatchData& data) = 0;
-  /// The device_batch stage: runtime/batch_data.h's prepare_batch, bit for bit.
+  /// The device_batch stage: runtime/batch_data.h's prepare_batch, bit for bit; where plan.fused without
+  /// features, whose vertices' ids are kept instead.
   virtual DeviceBatch prepare(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds) = 0;
   /// The device_batch stage where the trainer gathers: sample_batch (runtime/batch_data.h), bit for bit.
   virtual void sample(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds,
                       BatchData& data) = 0;
   /// The device_gather stage: the features of a batch that was copied without them.
   virtual void gather(DeviceBatch& batch) = 0;
+  /// Instead, where plan.fused: lets the batch's first layer read the features where they lie, until the next
+  /// train() is over.
+  virtual void lend_features(DeviceBatch& batch) = 0;
   /// The train stage: calls `learn`, whose tensors' operations run on the device's training stream.
   virtual void train(const std::function<void()>& learn) = 0;
 

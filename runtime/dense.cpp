@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "kernels/autograd/cuda/kernels.h"
+#include "kernels/autograd/sparse.h"
 #include "kernels/cpu/dropout.h"
 #include "runtime/pieces.h"
 #include "runtime/products.h"
@@ -56,6 +57,19 @@ struct Linear : torch::autograd::Function<Linear> {
   }
 };
 
+/// Of stored rows, which need no gradient.
+struct StoredLinear : torch::autograd::Function<StoredLinear> {
+  static at::Tensor forward(AutogradContext* context, const at::Tensor& weight,
+                            const kernels::autograd::DroppedRows& x) {
+    kernels::autograd::save_rows(context, x);
+    return product(pieces_of(x), weight);
+  }
+  static tensor_list backward(AutogradContext* context, tensor_list gradients) {
+    const auto x = kernels::autograd::saved_rows(context);
+    return {transposed_product(pieces_of(x), gradients[0].contiguous()), {}};
+  }
+};
+
 struct AddBias : torch::autograd::Function<AddBias> {
   static at::Tensor forward(AutogradContext*, const at::Tensor& x, const at::Tensor& bias) {
     return x + bias;
@@ -77,10 +91,6 @@ struct Elu : torch::autograd::Function<Elu> {
     return {gradients[0] * (context->get_saved_variables()[0].clamp_max(0) + 1)};
   }
 };
-
-std::uint32_t threshold_of(double probability) {
-  return static_cast<std::uint32_t>(std::lround(probability * 65536));
-}
 
 at::Tensor dropped_by(const kernels::DropoutRule& rule, const at::Tensor& x) {
   return x.is_cpu() ? in_pieces(x, [&](auto... range) { kernels::cpu::dropout(rule, range...); })
@@ -140,18 +150,26 @@ struct ReluDropout : torch::autograd::Function<ReluDropout> {
 
 at::Tensor linear(const at::Tensor& x, const at::Tensor& weight) { return Linear::apply(x, weight); }
 
+at::Tensor linear(const kernels::autograd::DroppedRows& x, const at::Tensor& weight) {
+  return StoredLinear::apply(weight, x);
+}
+
 at::Tensor add_bias(const at::Tensor& x, const at::Tensor& bias) { return AddBias::apply(x, bias); }
 
 at::Tensor elu(const at::Tensor& x) { return Elu::apply(x); }
 
+kernels::DropoutRule dropout_rule(double probability, const base::StreamKey& key) {
+  return {key, static_cast<std::uint32_t>(std::lround(probability * 65536))};
+}
+
 at::Tensor dropout(const at::Tensor& x, double probability, const base::StreamKey& key) {
-  const auto threshold = threshold_of(probability);
-  return threshold == 0 ? x : Dropout::apply(x, kernels::DropoutRule{key, threshold});
+  const auto rule = dropout_rule(probability, key);
+  return rule.threshold == 0 ? x : Dropout::apply(x, rule);
 }
 
 at::Tensor relu_dropout(const at::Tensor& x, double probability, const base::StreamKey& key) {
-  const auto threshold = threshold_of(probability);
-  return threshold == 0 ? at::relu(x) : ReluDropout::apply(x, kernels::DropoutRule{key, threshold});
+  const auto rule = dropout_rule(probability, key);
+  return rule.threshold == 0 ? at::relu(x) : ReluDropout::apply(x, rule);
 }
 
 }  // namespace gnomon::runtime::dense

@@ -5,6 +5,8 @@
 #include <cstdint>
 
 #include "base/philox.h"
+#include "kernels/autograd/stored_rows.h"
+#include "kernels/dropout_rule.h"
 
 /// The dense operations of the models, fp32 and differentiable. ATen's own give other bits with another
 /// number of threads (a matrix product is split along its inner dimension, an exponential's vector and scalar
@@ -15,6 +17,8 @@ namespace gnomon::runtime::dense {
 
 /// x · weight: (n, in) by (in, out).
 at::Tensor linear(const at::Tensor& x, const at::Tensor& weight);
+/// The same with stored rows, which are read piece by piece and read again for the weight's gradient.
+at::Tensor linear(const kernels::autograd::DroppedRows& x, const at::Tensor& weight);
 
 /// x + bias: (n, columns) and (columns).
 at::Tensor add_bias(const at::Tensor& x, const at::Tensor& bias);
@@ -22,9 +26,12 @@ at::Tensor add_bias(const at::Tensor& x, const at::Tensor& bias);
 /// The exponential linear unit with alpha 1 (Clevert, Unterthiner and Hochreiter, ICLR 2016).
 at::Tensor elu(const at::Tensor& x);
 
-/// Sets each element to 0 with `probability` and scales the others so that the expectation stays. Element i's
-/// fate is a pure function of (key, i); key.item is not used. The probability is rounded to a multiple of
-/// 2^-16. `x` is contiguous.
+/// The rule that drops each element with `probability`, rounded to a multiple of 2^-16: element i's fate is a
+/// pure function of (key, i); key.item is not used.
+kernels::DropoutRule dropout_rule(double probability, const base::StreamKey& key);
+
+/// Sets each element to 0 by dropout_rule and scales the others so that the expectation stays. `x` is
+/// contiguous.
 at::Tensor dropout(const at::Tensor& x, double probability, const base::StreamKey& key);
 
 /// dropout(relu(x)) in one pass over the memory.

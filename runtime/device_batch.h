@@ -13,7 +13,7 @@ struct DeviceBatch {
   std::int64_t num_vertices = 0;
   std::int64_t num_edges = 0;
   std::int64_t bytes = 0;        ///< what a transfer of it copies
-  at::Tensor vertices;           ///< int64, global ids; only of a batch whose features are still missing
+  at::Tensor vertices;           ///< int64, global ids; only of a batch without features
   std::shared_ptr<void> memory;  ///< of the tensors, where they do not own it
 };
 

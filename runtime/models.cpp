@@ -51,9 +51,24 @@ bool aggregates_first(const sparse::SparseBlock& block, std::int64_t in, std::in
 at::Tensor destinations_of(const at::Tensor& sources, const Hop& hop) {
   return sources.narrow(0, 0, hop.block->num_destinations());
 }
+at::Tensor destinations_of(const sparse::DroppedRows& sources, const Hop& hop) {
+  return first_rows(sources, hop.block->num_destinations());
+}
+
+/// The two forwards of a layer by its one run(x, hop, dropping), of either kind of x.
+template <class Own>
+class LayerOf : public Layer {
+ public:
+  at::Tensor forward(const at::Tensor& x, const Hop& hop, const Dropping* dropping) const final {
+    return static_cast<const Own&>(*this).run(x, hop, dropping);
+  }
+  at::Tensor forward(const sparse::DroppedRows& x, const Hop& hop, const Dropping* dropping) const final {
+    return static_cast<const Own&>(*this).run(x, hop, dropping);
+  }
+};
 
 /// H' = Â H W + b with Â = (D+I)^-1/2 (A+I) (D+I)^-1/2.
-class GcnLayer final : public Layer {
+class GcnLayer final : public LayerOf<GcnLayer> {
  public:
   GcnLayer(Initialiser& initialise, std::int64_t in, std::int64_t out) {
     parameters_ = {initialise.matrix(in, out), initialise.zeros(out)};
@@ -63,15 +78,17 @@ class GcnLayer final : public Layer {
   at::Tensor propagate(const at::Tensor& projected, const Hop& hop, const Dropping*) const override {
     return dense::add_bias(aggregate(projected, hop), parameters_[1]);
   }
-  at::Tensor forward(const at::Tensor& x, const Hop& hop, const Dropping* dropping) const override {
+  template <class Inputs>
+  at::Tensor run(const Inputs& x, const Hop& hop, const Dropping* dropping) const {
     if (aggregates_first(*hop.block, x.size(1), parameters_[0].size(1))) {
       return dense::add_bias(dense::linear(aggregate(x, hop), parameters_[0]), parameters_[1]);
     }
-    return Layer::forward(x, hop, dropping);
+    return propagate(dense::linear(x, parameters_[0]), hop, dropping);
   }
 
  private:
-  static at::Tensor aggregate(const at::Tensor& x, const Hop& hop) {
+  template <class Inputs>
+  static at::Tensor aggregate(const Inputs& x, const Hop& hop) {
     const auto& block = hop.block;
     const auto destinations = block->num_destinations();
     const auto source_scale = (hop.degrees + 1).rsqrt_();
@@ -85,7 +102,7 @@ class GcnLayer final : public Layer {
 };
 
 /// h'(v) = W_self h(v) + W_neighbours mean h(u) + b.
-class SageLayer final : public Layer {
+class SageLayer final : public LayerOf<SageLayer> {
  public:
   SageLayer(Initialiser& initialise, std::int64_t in, std::int64_t out) {
     parameters_ = {initialise.matrix(in, out), initialise.matrix(in, out), initialise.zeros(out)};
@@ -99,7 +116,8 @@ class SageLayer final : public Layer {
     return dense::add_bias(destinations_of(parts[0], hop) + sparse::spmm_mean(hop.block, parts[1]),
                            parameters_[2]);
   }
-  at::Tensor forward(const at::Tensor& x, const Hop& hop, const Dropping*) const override {
+  template <class Inputs>
+  at::Tensor run(const Inputs& x, const Hop& hop, const Dropping*) const {
     if (aggregates_first(*hop.block, x.size(1), parameters_[1].size(1))) {
       return sage_product(hop.block, x, parameters_[0], parameters_[1], parameters_[2]);
     }
@@ -111,7 +129,7 @@ class SageLayer final : public Layer {
 
 /// h'(v) = ‖_k Σ α_k(u,v) W_k h(u) + b over the neighbours of v and itself, with
 /// α_k = softmax(LeakyReLU(a_k · [W_k h(v) ‖ W_k h(u)])).
-class GatLayer final : public Layer {
+class GatLayer final : public LayerOf<GatLayer> {
  public:
   GatLayer(Initialiser& initialise, std::int64_t in, std::int64_t heads, std::int64_t width)
       : heads_(heads), width_(width) {
@@ -132,6 +150,10 @@ class GatLayer final : public Layer {
     }
     const auto out = sparse::spmm_weighted(block, projected.view({-1, heads_, width_}), attention);
     return dense::add_bias(out.flatten(1), parameters_[3]);
+  }
+  template <class Inputs>
+  at::Tensor run(const Inputs& x, const Hop& hop, const Dropping* dropping) const {
+    return propagate(dense::linear(x, parameters_[0]), hop, dropping);
   }
 
  private:
@@ -179,10 +201,6 @@ base::StreamKey Dropping::attention() const {
   return stream;
 }
 
-at::Tensor Layer::forward(const at::Tensor& x, const Hop& hop, const Dropping* dropping) const {
-  return propagate(project(x), hop, dropping);
-}
-
 Model::Model(const plan::Job& job, std::int64_t columns, std::int64_t classes, at::Device device)
     : kind_(job.model), device_(device) {
   Initialiser initialise(job.seed, device);
@@ -208,20 +226,28 @@ at::Tensor Model::activate_and_drop(std::size_t index, const at::Tensor& x, cons
                                        : dense::relu_dropout(x, of_next.probability, of_next.inputs());
 }
 
-at::Tensor Model::forward(const TensorBatch& data, const std::optional<Dropping>& dropping) const {
-  auto x = data.features.to(at::kFloat);
-  if (dropping) {
-    x = dense::dropout(x, dropping->probability, dropping->of_layer(0).inputs());
+at::Tensor Model::first_layer(const TensorBatch& data, const Hop& hop, const Dropping* dropping) const {
+  if (!data.features.defined()) {
+    const auto rule = dropping == nullptr ? kernels::DropoutRule{}
+                                          : dense::dropout_rule(dropping->probability, dropping->inputs());
+    return layers_[0]->forward(sparse::DroppedRows{data.stored, rule}, hop, dropping);
   }
+  auto x = data.features.to(at::kFloat);
+  if (dropping != nullptr) {
+    x = dense::dropout(x, dropping->probability, dropping->inputs());
+  }
+  return layers_[0]->forward(x, hop, dropping);
+}
+
+at::Tensor Model::forward(const TensorBatch& data, const std::optional<Dropping>& dropping) const {
+  at::Tensor x;
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     const auto& block = data.blocks[layers_.size() - 1 - i];
     const Hop hop{block, data.degrees.narrow(0, 0, block->num_sources())};
-    if (dropping) {
-      const auto of_layer = dropping->of_layer(i);
-      x = activate_and_drop(i, layers_[i]->forward(x, hop, &of_layer), dropping->of_layer(i + 1));
-    } else {
-      x = activate(i, layers_[i]->forward(x, hop, nullptr));
-    }
+    const auto of_layer = dropping ? std::optional(dropping->of_layer(i)) : std::nullopt;
+    const Dropping* own = of_layer ? &*of_layer : nullptr;
+    x = i == 0 ? first_layer(data, hop, own) : layers_[i]->forward(x, hop, own);
+    x = dropping ? activate_and_drop(i, x, dropping->of_layer(i + 1)) : activate(i, x);
   }
   return x;
 }

@@ -44,7 +44,10 @@ class Layer {
   virtual at::Tensor propagate(const at::Tensor& projected, const Hop& hop,
                                const Dropping* dropping) const = 0;
   /// propagate(project(x)), by the order of the two that computes less.
-  virtual at::Tensor forward(const at::Tensor& x, const Hop& hop, const Dropping* dropping) const;
+  virtual at::Tensor forward(const at::Tensor& x, const Hop& hop, const Dropping* dropping) const = 0;
+  /// The same of inputs that are read where they are stored, in the same order of the two.
+  virtual at::Tensor forward(const kernels::autograd::DroppedRows& x, const Hop& hop,
+                             const Dropping* dropping) const = 0;
 
   const std::vector<at::Tensor>& parameters() const { return parameters_; }
 
@@ -63,7 +66,8 @@ class Model {
   Model(const plan::Job& job, std::int64_t columns, std::int64_t classes, at::Device device = at::kCPU);
 
   /// Logits (seeds, classes) of a mini-batch on the model's device. With `dropping` (its key's level aside)
-  /// as in training. `data`'s memory must outlive the backward pass.
+  /// as in training. Without features the first layer reads those stored, and all bits are the same.
+  /// `data`'s memory must outlive the backward pass.
   at::Tensor forward(const TensorBatch& data, const std::optional<Dropping>& dropping) const;
 
   at::Device device() const { return device_; }
@@ -78,6 +82,7 @@ class Model {
  private:
   /// activate(), and the dropout of the next layer's inputs.
   at::Tensor activate_and_drop(std::size_t index, const at::Tensor& x, const Dropping& of_next) const;
+  at::Tensor first_layer(const TensorBatch& data, const Hop& hop, const Dropping* dropping) const;
 
   plan::ModelKind kind_;
   at::Device device_;

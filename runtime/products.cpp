@@ -34,23 +34,37 @@ at::Tensor sum_of_pieces(std::int64_t rows, std::vector<std::int64_t> sizes, con
 
 }  // namespace
 
-std::int64_t rows_a_piece(const at::Tensor& x) {
-  return x.is_cpu() ? rows_a_piece_of_cpu : std::max<std::int64_t>(x.size(0), 1);
+std::int64_t rows_a_piece(at::Device device, std::int64_t rows) {
+  return device.is_cpu() ? rows_a_piece_of_cpu : std::max<std::int64_t>(rows, 1);
 }
 
-at::Tensor product(const at::Tensor& a, const at::Tensor& b) {
-  auto out = at::empty({a.size(0), b.size(1)}, a.options());
-  for_each_piece(a.size(0), rows_a_piece(a), [&](std::int64_t begin, std::int64_t length) {
+PieceSource pieces_of(const at::Tensor& x) {
+  return {x.size(0), x.size(1), x.device(),
+          [x](std::int64_t begin, std::int64_t length) { return x.narrow(0, begin, length); }};
+}
+
+PieceSource pieces_of(const kernels::autograd::DroppedRows& x) {
+  return {
+      x.size(0), x.size(1), x.rows->device(), [x](std::int64_t begin, std::int64_t length) {
+        auto piece = at::empty({length, x.size(1)}, at::TensorOptions(at::kFloat).device(x.rows->device()));
+        x.rows->read(begin, x.rule, piece);
+        return piece;
+      }};
+}
+
+at::Tensor product(const PieceSource& a, const at::Tensor& b) {
+  auto out = at::empty({a.rows, b.size(1)}, b.options());
+  for_each_piece(a.rows, rows_a_piece(a.device, a.rows), [&](std::int64_t begin, std::int64_t length) {
     auto part = out.narrow(0, begin, length);
-    at::mm_out(part, a.narrow(0, begin, length), b);
+    at::mm_out(part, a.piece(begin, length), b);
   });
   return out;
 }
 
-at::Tensor transposed_product(const at::Tensor& a, const at::Tensor& b) {
-  return sum_of_pieces(a.size(0), {a.size(1), b.size(1)}, a.options(),
+at::Tensor transposed_product(const PieceSource& a, const at::Tensor& b) {
+  return sum_of_pieces(a.rows, {a.columns, b.size(1)}, b.options(),
                        [&](at::Tensor& part, std::int64_t begin, std::int64_t length) {
-                         at::mm_out(part, a.narrow(0, begin, length).t(), b.narrow(0, begin, length));
+                         at::mm_out(part, a.piece(begin, length).t(), b.narrow(0, begin, length));
                        });
 }
 

@@ -12,6 +12,25 @@ namespace sparse = kernels::autograd;
 using torch::autograd::AutogradContext;
 using torch::autograd::tensor_list;
 
+/// self · of_self + mean · of_neighbours + bias; `self` may have more rows than `mean`.
+at::Tensor sum_of_products(const at::Tensor& self, const at::Tensor& mean, const at::Tensor& of_self,
+                           const at::Tensor& of_neighbours, const at::Tensor& bias) {
+  const std::int64_t rows = mean.size(0);
+  auto out = at::empty({rows, bias.size(0)}, mean.options());
+  for_each_piece(rows, rows_a_piece(mean.device(), rows), [&](std::int64_t begin, std::int64_t length) {
+    auto part = out.narrow(0, begin, length);
+    at::addmm_out(part, bias, self.narrow(0, begin, length), of_self);
+    part.addmm_(mean.narrow(0, begin, length), of_neighbours);
+  });
+  return out;
+}
+
+/// Of the weights and the bias.
+tensor_list gradients_of_weights(const at::Tensor& self, const at::Tensor& mean, const at::Tensor& gradient) {
+  return {transposed_product(self.narrow(0, 0, gradient.size(0)), gradient),
+          transposed_product(mean, gradient), column_sums(gradient)};
+}
+
 struct SageProduct : torch::autograd::Function<SageProduct> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& x, const at::Tensor& of_self,
                             const at::Tensor& of_neighbours, const at::Tensor& bias,
@@ -19,13 +38,7 @@ struct SageProduct : torch::autograd::Function<SageProduct> {
     const auto mean = sparse::spmm_mean(block, x);
     sparse::save_block(context, block);
     context->save_for_backward({x, mean, of_self, of_neighbours});
-    auto out = at::empty({mean.size(0), bias.size(0)}, x.options());
-    for_each_piece(mean.size(0), rows_a_piece(mean), [&](std::int64_t begin, std::int64_t length) {
-      auto part = out.narrow(0, begin, length);
-      at::addmm_out(part, bias, x.narrow(0, begin, length), of_self);
-      part.addmm_(mean.narrow(0, begin, length), of_neighbours);
-    });
-    return out;
+    return sum_of_products(x, mean, of_self, of_neighbours, bias);
   }
 
   static tensor_list backward(AutogradContext* context, tensor_list gradients) {
@@ -36,15 +49,32 @@ struct SageProduct : torch::autograd::Function<SageProduct> {
     at::Tensor to_x;
     if (context->needs_input_grad(0)) {
       to_x = sparse::spmm_mean_gradient(block, product(gradient, of_neighbours.t()));
-      for_each_piece(gradient.size(0), rows_a_piece(gradient), [&](std::int64_t begin, std::int64_t length) {
-        to_x.narrow(0, begin, length).addmm_(gradient.narrow(0, begin, length), of_self.t());
-      });
+      for_each_piece(gradient.size(0), rows_a_piece(gradient.device(), gradient.size(0)),
+                     [&](std::int64_t begin, std::int64_t length) {
+                       to_x.narrow(0, begin, length).addmm_(gradient.narrow(0, begin, length), of_self.t());
+                     });
     }
-    return {to_x,
-            transposed_product(x.narrow(0, 0, gradient.size(0)), gradient),
-            transposed_product(mean, gradient),
-            column_sums(gradient),
-            {}};
+    auto all = gradients_of_weights(x, mean, gradient);
+    all.insert(all.begin(), to_x);
+    all.emplace_back();
+    return all;
+  }
+};
+
+/// With inputs that get no gradient.
+struct StoredSageProduct : torch::autograd::Function<StoredSageProduct> {
+  static at::Tensor forward(AutogradContext* context, const at::Tensor& of_self,
+                            const at::Tensor& of_neighbours, const at::Tensor& bias, const at::Tensor& self,
+                            const at::Tensor& mean) {
+    context->save_for_backward({self, mean});
+    return sum_of_products(self, mean, of_self, of_neighbours, bias);
+  }
+
+  static tensor_list backward(AutogradContext* context, tensor_list gradients) {
+    const auto saved = context->get_saved_variables();
+    auto all = gradients_of_weights(saved[0], saved[1], gradients[0].contiguous());
+    all.resize(5);
+    return all;
   }
 };
 
@@ -53,6 +83,22 @@ struct SageProduct : torch::autograd::Function<SageProduct> {
 at::Tensor sage_product(const sparse::SparseBlockPtr& block, const at::Tensor& x, const at::Tensor& of_self,
                         const at::Tensor& of_neighbours, const at::Tensor& bias) {
   return SageProduct::apply(x.contiguous(), of_self, of_neighbours, bias, block);
+}
+
+at::Tensor sage_product(const sparse::SparseBlockPtr& block, const sparse::DroppedRows& x,
+                        const at::Tensor& of_self, const at::Tensor& of_neighbours, const at::Tensor& bias) {
+  return StoredSageProduct::apply(of_self, of_neighbours, bias, first_rows(x, block->num_destinations()),
+                                  sparse::spmm_mean(block, x));
+}
+
+at::Tensor first_rows(const sparse::DroppedRows& x, std::int64_t count) {
+  const auto device = x.rows->device();
+  const auto out = at::empty({count, x.size(1)}, at::TensorOptions(at::kFloat).device(device));
+  for_each_piece(count, rows_a_piece(device, count), [&](std::int64_t begin, std::int64_t length) {
+    auto part = out.narrow(0, begin, length);
+    x.rows->read(begin, x.rule, part);
+  });
+  return out;
 }
 
 }  // namespace gnomon::runtime

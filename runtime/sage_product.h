@@ -13,5 +13,12 @@ namespace gnomon::runtime {
 /// memory.
 at::Tensor sage_product(const kernels::autograd::SparseBlockPtr& block, const at::Tensor& x,
                         const at::Tensor& of_self, const at::Tensor& of_neighbours, const at::Tensor& bias);
+/// The same of stored rows, which get no gradient.
+at::Tensor sage_product(const kernels::autograd::SparseBlockPtr& block,
+                        const kernels::autograd::DroppedRows& x, const at::Tensor& of_self,
+                        const at::Tensor& of_neighbours, const at::Tensor& bias);
+
+/// The first `count` rows, read piece by piece.
+at::Tensor first_rows(const kernels::autograd::DroppedRows& x, std::int64_t count);
 
 }  // namespace gnomon::runtime

@@ -130,7 +130,7 @@ std::span<const graph::VertexId> Stages::seeds_of(std::int64_t position) const {
 
 Stages::Slot Stages::prepare(std::int64_t position, kernels::cpu::Sampler& sampler) {
   auto slot = pool_.take();
-  const auto act = trainer_gathers() ? sample_batch : prepare_batch;
+  const auto act = plan_.prepares_samples() ? sample_batch : prepare_batch;
   act(data_.graph, sampler, key_of(position), seeds_of(position), *slot);
   return slot;
 }
@@ -157,13 +157,13 @@ void Stages::transfer(std::int64_t position) {
 
 void Stages::device_batch(std::int64_t position) {
   const auto at = static_cast<std::size_t>(position);
-  if (accelerator_ && trainer_gathers()) {
+  if (accelerator_ && queues_samples()) {
     host_slots_[at] = pool_.take();
     accelerator_->sample(key_of(position), seeds_of(position), *host_slots_[at]);
   } else if (accelerator_) {
     accelerator_slots_[at] = accelerator_->prepare(key_of(position), seeds_of(position));
   } else {
-    (trainer_gathers() ? host_slots_ : device_slots_)[at] = prepare(position, device_sampler());
+    (queues_samples() ? host_slots_ : device_slots_)[at] = prepare(position, device_sampler());
   }
 }
 
@@ -178,12 +178,19 @@ void Stages::device_gather(std::int64_t position) {
 
 void Stages::train(std::int64_t position) {
   if (accelerator_) {
-    const auto batch = std::exchange(accelerator_slots_[static_cast<std::size_t>(position)], {});
+    auto batch = std::exchange(accelerator_slots_[static_cast<std::size_t>(position)], {});
+    if (plan_.fused) {
+      accelerator_->lend_features(batch);
+    }
     accelerator_->train([&] { learn_(batch.tensors, order_[static_cast<std::size_t>(position)]); });
     return;
   }
   auto& slot = device_slots_[static_cast<std::size_t>(position)];
-  learn_(view_of(*slot), order_[static_cast<std::size_t>(position)]);
+  auto batch = view_of(*slot);
+  if (plan_.fused) {
+    batch.stored = kernels::autograd::stored_rows(data_.graph.features, ids_of(*slot));
+  }
+  learn_(batch, order_[static_cast<std::size_t>(position)]);
   pool_.give(std::move(slot));
 }
 

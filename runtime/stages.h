@@ -54,7 +54,7 @@ class Stages {
   void begin_epoch(std::int64_t epoch, std::vector<std::int64_t> order);
 
   /// Samples and gathers into a host slot, then copies the batch plan.handover_copies times more. Where the
-  /// trainer gathers (plan.gather), this and device_batch only sample.
+  /// plan prepares samples, this and device_batch only sample.
   void cpu_batch(std::int64_t position, int worker);
   /// Copies the batch from its host slot to a device slot. A host device takes the slot itself.
   void transfer(std::int64_t position);
@@ -95,7 +95,8 @@ class Stages {
   void open_device();
   std::span<const graph::VertexId> seeds_of(std::int64_t position) const;
   kernels::BatchKey key_of(std::int64_t position) const;
-  bool trainer_gathers() const { return plan_.gather == plan::Gather::trainer; }
+  /// Whether device_batch's samples wait for the trainer in the host's memory (schedule/factored.cpp).
+  bool queues_samples() const { return plan_.gather == plan::Gather::trainer; }
   Slot prepare(std::int64_t position, kernels::cpu::Sampler& sampler);
   kernels::cpu::Sampler& sampler_of(int worker);
   kernels::cpu::Sampler& device_sampler();

@@ -8,17 +8,19 @@
 
 #include "graph/graph.h"
 #include "kernels/autograd/sparse_block.h"
+#include "kernels/autograd/stored_rows.h"
 #include "runtime/batch_data.h"
 
 namespace gnomon::runtime {
 
 /// A mini-batch as the model reads it, all on one device.
 struct TensorBatch {
-  at::Tensor features;                                    ///< a row for each vertex, in the graph's own type;
-                                                          ///< not defined where they are still missing
-  at::Tensor labels;                                      ///< int64, of the seeds
-  at::Tensor degrees;                                     ///< fp32, true in-degree of each vertex
+  at::Tensor features;  ///< a row for each vertex, in the graph's own type;
+                        ///< not defined where they are still missing or stored
+  at::Tensor labels;    ///< int64, of the seeds
+  at::Tensor degrees;   ///< fp32, true in-degree of each vertex
   std::vector<kernels::autograd::SparseBlockPtr> blocks;  ///< from the seeds outwards
+  kernels::autograd::StoredRowsPtr stored = nullptr;      ///< in place of features that nobody has gathered
 };
 
 /// Tensors on the batch's own memory, which must outlive them.

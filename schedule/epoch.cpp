@@ -101,8 +101,7 @@ const std::vector<Pending>& Epoch::collect_copies() {
 }
 
 Ticket Epoch::gather_after(std::int64_t batch, Ticket copied, int device) {
-  return plan_.gather == plan::Gather::trainer ? start(Stage::device_gather, batch, {copied}, device)
-                                               : copied;
+  return plan_.gathers_apart() ? start(Stage::device_gather, batch, {copied}, device) : copied;
 }
 
 EpochLog Epoch::finish() {

@@ -54,7 +54,7 @@ class Loading {
       loads.by_device[at_link] += least(Stage::transfer, model_.host_device ? 0 : costs.transfer_s);
     }
     for (Loads* route : {&loads.by_cpu, &loads.by_device}) {
-      if (plan_.gather == plan::Gather::trainer) {
+      if (plan_.gathers_apart()) {
         (*route)[gathers_aside() ? at_side : at_device] += gather_s;
         (*route)[at_link] += link_s(Stage::device_gather, costs.device_gather_link_s, costs.device_gather_s);
         (*route)[at_peers] += least(Stage::device_gather, costs.device_gather_peer_s);
@@ -105,7 +105,7 @@ class Loading {
   void add_cores(const StageCosts& costs, BatchLoads& loads, double prepare_s, double gather_s,
                  double train_s) const {
     const double preparing = model_.prepare_threads * prepare_s;
-    const double gathering = plan_.gather == plan::Gather::trainer ? model_.prepare_threads * gather_s : 0;
+    const double gathering = plan_.gathers_apart() ? model_.prepare_threads * gather_s : 0;
     const double training = gathering + model_.device_threads * train_s;
     loads.by_cpu[at_cores] = model_.worker_threads * loads.by_cpu[at_workers] +
                              least(Stage::transfer, costs.transfer_s) + training;

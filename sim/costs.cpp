@@ -105,7 +105,7 @@ class Costing {
 
   PlanCosts run() {
     result_.memory = memory_of(profile_, plan_, gains());
-    train_s_ = workload_.train.mean_s * (plan_.fused ? workload_.parts.fused_train_ratio : 1);
+    train_s_ = workload_.train.mean_s;
     reuse_embeddings();
     answer_from_cache();
     read_disk();
@@ -284,7 +284,7 @@ class Costing {
   }
 
   void compose() {
-    const bool by_trainer = plan_.gather == Gather::trainer;
+    const bool by_trainer = plan_.prepares_samples();
     const double workers = scaling_at(workload_.worker_efficiency, plan_.workers * plan_.worker_threads);
     const double sharing = scaling_at(workload_.cpu_batch_speedup, plan_.worker_threads);
     const double batch_speedup = scaling_at(workload_.device_batch_speedup, plan_.device_threads);
@@ -300,15 +300,27 @@ class Costing {
     costs().group_prepare_s /= workers;
     const double copied = share_of_copy(by_trainer);
     costs().transfer_s = workload_.transfer.mean_s * copied;
-    costs().train_s = train_s_ / scaling_at(workload_.train_speedup, plan_.device_threads);
+    costs().train_s =
+        train_s_ * fused_ratio(gather_s) / scaling_at(workload_.train_speedup, plan_.device_threads);
     prepare(costs().device_batch_s, costs().device_batch_link_s, costs().device_batch_peer_s,
             halves_.device_sample_s + (by_trainer ? 0 : gather_s),
             halves_.device_sample_link_s + (by_trainer ? 0 : gather_link_s), by_trainer ? 0 : peer_s_,
             batch_speedup);
-    if (by_trainer) {
+    if (plan_.gathers_apart()) {
       prepare(costs().device_gather_s, costs().device_gather_link_s, costs().device_gather_peer_s, gather_s,
               gather_link_s, peer_s_, batch_speedup);
     }
+  }
+
+  /// What training takes longer that reads features where they are stored: where it was not measured, as
+  /// long as gathering them takes.
+  double fused_ratio(double gather_s) const {
+    if (!plan_.fused) {
+      return 1;
+    }
+    const double measured = workload_.parts.fused_train_ratio;
+    return measured > 0 || workload_.train.mean_s == 0 ? std::max(measured, 0.0)
+                                                       : 1 + gather_s / workload_.train.mean_s;
   }
 
   /// What is copied of the bytes that the profile's transfers copied.

@@ -47,6 +47,12 @@ double embeddings_on_host(const WorkloadProfile& workload, const Plan& plan) {
   return embeddings(workload, vertices);
 }
 
+/// A mini-batch without its feature rows, or with them.
+double batch_bytes(const WorkloadProfile& workload, bool with_features) {
+  const double features = workload.batch_vertices * static_cast<double>(workload.feature_row_bytes);
+  return with_features ? workload.batch_bytes : std::max(0.0, workload.batch_bytes - features);
+}
+
 MemoryUse on_host(const profiles::Profile& profile, const Plan& plan) {
   const WorkloadProfile& workload = profile.workload;
   const double on_disk = is_by_parts(plan) ? resident_share(plan) : 0;
@@ -54,12 +60,13 @@ MemoryUse on_host(const profiles::Profile& profile, const Plan& plan) {
   MemoryUse use;
   use.topology_bytes = share(plan.topology) * topology_bytes(workload);
   use.features_bytes = share(plan.features) * features_bytes(workload);
+  const double each = batch_bytes(workload, !plan.prepares_samples());
   if (plan.uses_cpu_route()) {
-    use.batches_bytes = (plan.workers + plan.cpu_buffer) * workload.batch_bytes;
+    use.batches_bytes = (plan.workers + plan.cpu_buffer) * each;
     use.samplers_bytes = plan.workers * sampler_bytes(workload, plan.worker_threads);
   }
   if (plan.handover_copies > 0) {  // worker processes, each with what it hands over
-    use.batches_bytes += plan.workers * plan.handover_copies * workload.batch_bytes;
+    use.batches_bytes += plan.workers * plan.handover_copies * each;
     use.contexts_bytes = plan.workers * profile.machine.cpu.process_bytes;
   }
   use.embeddings_bytes = embeddings_on_host(workload, plan);
@@ -82,7 +89,7 @@ MemoryUse on_device(const profiles::Profile& profile, const Plan& plan) {
   const int ahead = plan.schedule == Schedule::sequential    ? 0
                     : plan.schedule == Schedule::super_batch ? plan.super_batch - 1
                                                              : plan.device_buffer;
-  use.batches_bytes = (1 + ahead) * workload.batch_bytes;
+  use.batches_bytes = (1 + ahead) * batch_bytes(workload, !plan.fused);
   use.activations_bytes = workload.parts.activation_bytes;
   if (use.activations_bytes == 0) {  // each layer's output and its gradient, the layers shrinking by fanouts
     use.activations_bytes = 2 * workload.batch_vertices * workload.job.hidden * value_bytes;

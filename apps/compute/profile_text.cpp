@@ -22,6 +22,23 @@ std::string machine_text(const profiles::MachineProfile& machine) {
       format_bytes(cpu.memory_bandwidth_bytes_per_s), format_bytes(cpu.copy_bandwidth_bytes_per_s));
 }
 
+std::string gpu_text(const profiles::MachineProfile& machine) {
+  const auto& gpu = machine.device;
+  if (gpu.kind != profiles::DeviceKind::cuda) {
+    return "";
+  }
+  std::string text = fmt::format("GPU      {}, {} multiprocessors, {}, which it copies at {}/s\n", gpu.name,
+                                 gpu.multiprocessors, format_bytes(gpu.memory_bytes),
+                                 format_bytes(gpu.memory_bandwidth_bytes_per_s / 2));
+  const auto& link = machine.link;
+  text += fmt::format("link     copies {}/s", format_bytes(link.bandwidth_bytes_per_s));
+  if (link.transfers_per_s > 0) {
+    text += fmt::format(", {} lanes of {:.3g} GT/s", link.lanes, link.transfers_per_s / 1e9);
+  }
+  return text + fmt::format("; reads at full speed on {} of the multiprocessors\n",
+                            format_percent(gpu.link_saturation_share));
+}
+
 std::string running_text(const profiles::Running& running) {
   std::string text;
   if (running.core_w > 0) {
@@ -92,6 +109,12 @@ std::string scaling_text(const profiles::WorkloadProfile& workload) {
          scaling_text("training with", workload.train_speedup);
 }
 
+std::string fused_text(const profiles::WorkloadProfile& workload) {
+  const double ratio = workload.parts.fused_train_ratio;
+  return ratio > 0 ? fmt::format("training that reads features where they are stored takes {:.2f}x\n", ratio)
+                   : "";
+}
+
 /// Only what slows down by a percent or more.
 std::string contention_text(const profiles::Contention& contention) {
   std::string text;
@@ -119,9 +142,9 @@ std::string text_of(const Profile& profile) {
   }
   add_stage(table, "device batching, one thread", workload.device_batch);
   add_stage(table, "training, one thread", workload.train);
-  return machine_text(profile.machine) + running_text(profile.machine.running) +
+  return machine_text(profile.machine) + gpu_text(profile.machine) + running_text(profile.machine.running) +
          disk_text(profile.machine.disk) + workload_text(workload) + table.text() + scaling_text(workload) +
-         contention_text(profile.machine.contention);
+         fused_text(workload) + contention_text(profile.machine.contention);
 }
 
 }  // namespace gnomon::apps

@@ -23,11 +23,39 @@ void check(const SparseBlock& block, const Tensor& tensor, const char* name,
   TORCH_CHECK(fits, name, " has the shape ", tensor.sizes(), "; the block wants ", sizes, " (-1: any)");
 }
 
-/// Carries the block through autograd's context, which holds tensors and such objects only.
-struct SavedBlock : torch::CustomClassHolder {
-  explicit SavedBlock(SparseBlockPtr saved) : block(std::move(saved)) {}
-  SparseBlockPtr block;
+/// Carries a value through autograd's context, which holds tensors and such objects only.
+template <class T>
+struct Saved : torch::CustomClassHolder {
+  explicit Saved(T saved) : value(std::move(saved)) {}
+  T value;
 };
+
+template <class T>
+void save(AutogradContext* context, const char* name, const T& value) {
+  context->saved_data[name] = torch::IValue::make_capsule(c10::make_intrusive<Saved<T>>(value));
+}
+
+template <class T>
+T saved(AutogradContext* context, const char* name) {
+  TORCH_CHECK(!torch::GradMode::is_enabled(),
+              "gradients of the sparse operations cannot be differentiated again (create_graph)");
+  return c10::static_intrusive_pointer_cast<Saved<T>>(context->saved_data[name].toCapsule())->value;
+}
+
+/// Refuses rows that are not the block's sources'.
+void check(const SparseBlock& block, const DroppedRows& x) {
+  TORCH_CHECK(x.rows->device() == block.device(), "x is on ", x.rows->device(), "; the block is on ",
+              block.device());
+  TORCH_CHECK(x.size(0) >= block.num_sources(), "x has ", x.size(0), " rows; the block has ",
+              block.num_sources(), " sources");
+}
+
+void check_scales(const SparseBlock& block, const Tensor& destination_scale, const Tensor& source_scale) {
+  check(block, destination_scale, "destination_scale", {block.num_destinations()});
+  check(block, source_scale, "source_scale", {block.num_sources()});
+  TORCH_CHECK(!destination_scale.requires_grad() && !source_scale.requires_grad(),
+              "the scales get no gradient and must not require one");
+}
 
 /// Constants of an SpMM; a tensor that is not defined stands for ones.
 struct Scaling {
@@ -107,15 +135,13 @@ struct SoftmaxFunction : Function<SoftmaxFunction> {
 
 }  // namespace
 
-void save_block(AutogradContext* context, const SparseBlockPtr& block) {
-  context->saved_data["block"] = torch::IValue::make_capsule(c10::make_intrusive<SavedBlock>(block));
-}
+void save_block(AutogradContext* context, const SparseBlockPtr& block) { save(context, "block", block); }
 
-SparseBlockPtr saved_block(AutogradContext* context) {
-  TORCH_CHECK(!torch::GradMode::is_enabled(),
-              "gradients of the sparse operations cannot be differentiated again (create_graph)");
-  return c10::static_intrusive_pointer_cast<SavedBlock>(context->saved_data["block"].toCapsule())->block;
-}
+SparseBlockPtr saved_block(AutogradContext* context) { return saved<SparseBlockPtr>(context, "block"); }
+
+void save_rows(AutogradContext* context, const DroppedRows& rows) { save(context, "rows", rows); }
+
+DroppedRows saved_rows(AutogradContext* context) { return saved<DroppedRows>(context, "rows"); }
 
 Tensor spmm_sum(const SparseBlockPtr& block, const Tensor& x) {
   check(*block, x, "x", {block->num_sources(), -1});
@@ -127,6 +153,11 @@ Tensor spmm_mean(const SparseBlockPtr& block, const Tensor& x) {
   return ScaledFunction::apply(x, block, Scaling{block->kernels().inverse_degrees(*block), {}});
 }
 
+Tensor spmm_mean(const SparseBlockPtr& block, const DroppedRows& x) {
+  check(*block, x);
+  return x.rows->spmm(*block, block->kernels().inverse_degrees(*block), {}, x.rule);
+}
+
 Tensor spmm_mean_gradient(const SparseBlockPtr& block, const Tensor& gradient) {
   check(*block, gradient, "gradient", {block->num_destinations(), -1});
   return block->kernels().spmm(*block, RowsOf::sources, {}, block->kernels().inverse_degrees(*block),
@@ -136,11 +167,15 @@ Tensor spmm_mean_gradient(const SparseBlockPtr& block, const Tensor& gradient) {
 Tensor spmm_scaled(const SparseBlockPtr& block, const Tensor& x, const Tensor& destination_scale,
                    const Tensor& source_scale) {
   check(*block, x, "x", {block->num_sources(), -1});
-  check(*block, destination_scale, "destination_scale", {block->num_destinations()});
-  check(*block, source_scale, "source_scale", {block->num_sources()});
-  TORCH_CHECK(!destination_scale.requires_grad() && !source_scale.requires_grad(),
-              "the scales get no gradient and must not require one");
+  check_scales(*block, destination_scale, source_scale);
   return ScaledFunction::apply(x, block, Scaling{destination_scale.contiguous(), source_scale.contiguous()});
+}
+
+Tensor spmm_scaled(const SparseBlockPtr& block, const DroppedRows& x, const Tensor& destination_scale,
+                   const Tensor& source_scale) {
+  check(*block, x);
+  check_scales(*block, destination_scale, source_scale);
+  return x.rows->spmm(*block, destination_scale.contiguous(), source_scale.contiguous(), x.rule);
 }
 
 Tensor spmm_weighted(const SparseBlockPtr& block, const Tensor& x, const Tensor& weights) {

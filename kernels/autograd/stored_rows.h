@@ -33,6 +33,13 @@ class StoredRows {
 
 using StoredRowsPtr = std::shared_ptr<const StoredRows>;
 
+/// Rows after dropout by one rule.
+struct DroppedRows {
+  StoredRowsPtr rows;
+  DropoutRule rule;
+  std::int64_t size(int dimension) const { return rows->size(dimension); }
+};
+
 /// Of the host's memory: row i is that of vertices[i] (contiguous int64). The features must outlive it.
 StoredRowsPtr stored_rows(const graph::Features& features, at::Tensor vertices);
 

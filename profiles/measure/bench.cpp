@@ -32,7 +32,7 @@ Bench::Bench(const graph::Graph& graph, const plan::Job& job, int workers,
             learner_.step(data, epoch_, batch);
           },
           device),
-      machine_(workers, stages_.work()) {}
+      machine_(workers, stages_.work(), {}, device.gpu) {}
 
 void Bench::share_batches(int worker_threads) {
   if (plan_.worker_threads != worker_threads) {
@@ -46,6 +46,21 @@ void Bench::use_device_threads(int threads) {
     plan_.device_threads = threads;
     stages_.take_plan(plan_);
   }
+}
+
+void Bench::fuse(bool fused) {
+  plan_.fused = fused;
+  stages_.take_plan(plan_);
+}
+
+void Bench::prepare_aside(double share) {
+  plan_.prepare_share = share;
+  stages_.take_plan(plan_);
+}
+
+void Bench::hold_data(plan::Home home) {
+  plan_.topology = plan_.features = home;
+  stages_.take_plan(plan_);
 }
 
 void Bench::begin(std::int64_t epoch, const std::vector<std::int64_t>& order) {

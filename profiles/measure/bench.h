@@ -26,6 +26,15 @@ class Bench {
   /// Lets a host device prepare and train the mini-batches to come on so many threads; 1 at first.
   void use_device_threads(int threads);
 
+  /// Lets the mini-batches to come be samples, whose features training reads where they are stored.
+  void fuse(bool fused);
+
+  /// Lets a GPU prepare the mini-batches to come on so many of its multiprocessors, beside training; 0: by
+  /// turns, on all of them.
+  void prepare_aside(double share);
+  /// Puts adjacency lists and features where a GPU's mini-batches to come read them.
+  void hold_data(plan::Home home);
+
   /// Mini-batches in an epoch.
   std::int64_t batches() const { return stages_.batches(); }
   /// Position i of the stages to come is mini-batch order[i] of `epoch`; what was prepared before is dropped.

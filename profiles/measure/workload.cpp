@@ -49,7 +49,8 @@ std::vector<int> doubling(int most) {
 class Ratio {
  public:
   void add(double value) { values_.push_back(value); }
-  double value() const { return values_.empty() ? 1 : median(values_); }
+  bool known() const { return !values_.empty(); }
+  double value() const { return known() ? median(values_) : 1; }
 
  private:
   std::vector<double> values_;
@@ -65,6 +66,9 @@ struct Measured {
   Ratio cpu_batch_beside_transfer, transfer_beside_cpu_batch;
   Ratio transfer_beside_device_batch, device_batch_beside_transfer;
   Ratio team_beside_cpu_batch, cpu_batch_beside_team;  ///< training on all cores, and a worker beside it
+  Ratio train_beside_device_batch, device_batch_beside_train;  ///< of a GPU that prepares beside training
+  Series device_sample;                                        ///< device_batch without gathering
+  Ratio fused_train;                                           ///< on stored features over on gathered ones
   std::map<int, Ratio> worker_efficiency;  ///< by number of workers: time alone over time together
   std::map<int, Ratio> cpu_batch_speedup;  ///< by number of threads that share a batch
   std::map<int, Ratio> train_speedup;      ///< by number of threads: time with one over time with all
@@ -78,6 +82,12 @@ struct Measured {
              return series.count() == 0 || rule.converged(series);
            });
   }
+};
+
+/// A GPU's preparation without the link.
+struct Resident {
+  double device_batch_s = 0;
+  double device_sample_s = 0;
 };
 
 /// Runs rounds of measurements; see measure().
@@ -97,6 +107,9 @@ class Rounds {
   void run(Measured& measured, const std::function<bool()>& out_of_time) {
     const std::int64_t epoch = round_++;
     measure_alone(measured, epoch);
+    if (!out_of_time()) {
+      measure_fused(measured, epoch);
+    }
     if (cores_ > 1 && !out_of_time()) {
       measure_side_by_side(measured, epoch);
     }
@@ -112,6 +125,23 @@ class Rounds {
       }
     }
     ++measured.rounds;
+  }
+
+  /// What a GPU takes to prepare and only to sample mini-batches with all data in its own memory. To be
+  /// called last, where its memory suffices.
+  Resident measure_resident() {
+    constexpr std::int64_t batches = 8;
+    bench_.hold_data(plan::Home::device);
+    const auto prepare_s = [&](bool fused) {
+      bench_.fuse(fused);
+      bench_.begin(round_, next_batches(2 * batches));
+      (void)mean_s(Stage::device_batch, 0, batches);  // warms up
+      return mean_s(Stage::device_batch, batches, batches);
+    };
+    Resident resident;
+    resident.device_batch_s = prepare_s(false);
+    resident.device_sample_s = prepare_s(true);
+    return resident;
   }
 
   std::int64_t batches() const { return bench_.batches(); }
@@ -175,6 +205,17 @@ class Rounds {
     }
   }
 
+  /// Training that reads features where they are stored; samples come by the device's route.
+  void measure_fused(Measured& measured, std::int64_t epoch) {
+    bench_.fuse(true);
+    bench_.begin(epoch, next_batches(chunk));
+    for (std::int64_t i = 0; i < chunk; ++i) {
+      measured.device_sample.add(alone(bench_, Stage::device_batch, i));
+    }
+    measured.fused_train.add(mean_s(Stage::train, 0, chunk) / alone_s(Stage::train));
+    bench_.fuse(false);
+  }
+
   /// Every two stages that a machine can run at once. Beside a training run twice as many of the shorter
   /// stages, for what they take from it shows as far as they overlap.
   void measure_side_by_side(Measured& measured, std::int64_t epoch) {
@@ -197,6 +238,21 @@ class Rounds {
                  {{Stage::device_batch, on_device_again, chunk}, measured.device_batch_beside_transfer});
     side_by_side({{Stage::transfer, on_cpu_twice, 2 * chunk}, measured.transfer_beside_train},
                  {{Stage::train, on_device_again, chunk}, measured.train_beside_transfer});
+    measure_aside(measured, epoch);
+  }
+
+  /// A GPU that prepares beside training, each on a half of its multiprocessors; that training has only its
+  /// half is no slowdown by contention.
+  void measure_aside(Measured& measured, std::int64_t epoch) {
+    constexpr double share = 0.5;
+    bench_.prepare_aside(share);
+    bench_.begin(epoch, next_batches(4 * chunk));
+    const double prepare_s = mean_s(Stage::device_batch, 0, 2 * chunk);
+    Ratio training;
+    side_by_side({{Stage::device_batch, 2 * chunk, 2 * chunk}, measured.device_batch_beside_train, prepare_s},
+                 {{Stage::train, 0, 2 * chunk}, training});
+    measured.train_beside_device_batch.add(training.value() * (1 - share));
+    bench_.prepare_aside(0);
   }
 
   /// One of two that run at once, and what that slows it down by.
@@ -300,6 +356,8 @@ void fill(Contention& contention, const Measured& measured, int cores) {
   contention.transfer_beside_cpu_batch = measured.transfer_beside_cpu_batch.value();
   contention.transfer_beside_device_batch = measured.transfer_beside_device_batch.value();
   contention.device_batch_beside_transfer = measured.device_batch_beside_transfer.value();
+  contention.device_batch_beside_train = std::clamp(measured.device_batch_beside_train.value(), 0.5, 100.0);
+  contention.train_beside_device_batch = std::clamp(measured.train_beside_device_batch.value(), 0.5, 100.0);
   if (cores > 1) {
     contention.crowded_team =
         beyond_fair_share(measured.team_beside_cpu_batch, contention.train_beside_cpu_batch, cores);
@@ -317,6 +375,7 @@ void fill(WorkloadProfile& workload, const Measured& measured, const StopRule& r
   workload.transfer = stage_time(Stage::transfer);
   workload.device_batch = stage_time(Stage::device_batch);
   workload.train = stage_time(Stage::train);
+  workload.parts.fused_train_ratio = measured.fused_train.known() ? measured.fused_train.value() : 0;
   workload.batch_vertices = measured.vertices.mean();
   workload.batch_edges = measured.edges.mean();
   workload.batch_bytes = measured.bytes.mean();
@@ -340,17 +399,49 @@ WorkloadProfile describe(const graph::Graph& graph, const plan::Job& job, std::i
   return workload;
 }
 
-/// A GPU that prepares a batch reads over the link all the while.
+/// The sampling half of the device's preparation.
+void fill_sampling(WorkloadProfile& workload, const Measured& measured) {
+  if (measured.device_sample.count() > 0) {
+    workload.parts.device_sample_s = std::min(measured.device_sample.mean(), workload.device_batch.mean_s);
+  }
+}
+
+/// Whether a GPU's memory holds all data beside what training takes.
+bool fits(const graph::Graph& graph, const runtime::AcceleratorFacts& gpu) {
+  constexpr double share = 0.9;  // of what is left, for its pieces do not fill it
+  const double data =
+      static_cast<double>(graph.features.rows) * static_cast<double>(graph.features.row_bytes()) +
+      8.0 * static_cast<double>(graph.num_vertices() + graph.num_edges());
+  return data < share * (gpu.memory_bytes - gpu.peak_bytes);
+}
+
+/// What reading over the link takes of a GPU's preparation: what is left of it without; where that was not
+/// measured, for the memory does not suffice, all of it.
+void fill_link_parts(WorkloadProfile& workload, const std::optional<Resident>& resident) {
+  const double sample_s = workload.parts.device_sample_s;
+  workload.device_batch_link_s = workload.device_batch.mean_s;
+  workload.parts.device_sample_link_s = sample_s;
+  if (resident) {
+    workload.device_batch_link_s = std::max(0.0, workload.device_batch.mean_s - resident->device_batch_s);
+    workload.parts.device_sample_link_s = std::clamp(sample_s - resident->device_sample_s, 0.0,
+                                                     std::min(sample_s, workload.device_batch_link_s));
+  }
+}
+
 void fill(Profile& profile, const runtime::AcceleratorFacts& gpu) {
   auto& device = profile.machine.device;
   device.kind = DeviceKind::cuda;
   device.name = gpu.name;
   device.memory_bytes = gpu.memory_bytes;
   device.memory_bandwidth_bytes_per_s = gpu.memory_bandwidth_bytes_per_s;
+  device.multiprocessors = gpu.multiprocessors;
+  if (gpu.link_saturation_share > 0) {
+    device.link_saturation_share = gpu.link_saturation_share;
+  }
   profile.machine.link.bandwidth_bytes_per_s = gpu.link_bandwidth_bytes_per_s;
+  profile.machine.link.transfers_per_s = gpu.link.transfers_per_s;
+  profile.machine.link.lanes = gpu.link.lanes;
   auto& workload = profile.workload;
-  workload.device_batch_link_s = workload.device_batch.mean_s;
-  workload.parts.device_sample_link_s = workload.parts.device_sample_s;
   workload.parts.activation_bytes = std::max(0.0, gpu.peak_bytes - workload.batch_bytes);
 }
 
@@ -388,6 +479,7 @@ Profile measure(const graph::Graph& graph, const plan::Job& job, const MeasureOp
 
   Measured measured;
   std::optional<runtime::AcceleratorFacts> gpu_facts;
+  std::optional<Resident> resident;
   rule.time_limit_s *= 1 - 2 * bandwidth_share - access_share - disk_share;
   {
     Rounds rounds(graph, job, base::usable_cores(), options.device, options.stop);
@@ -395,11 +487,15 @@ Profile measure(const graph::Graph& graph, const plan::Job& job, const MeasureOp
     run_rounds(rounds, measured, rule, watch, options.progress);
     if (auto* gpu = rounds.accelerator()) {
       gpu_facts = gpu->measure();
+      if (fits(graph, *gpu_facts)) {
+        resident = rounds.measure_resident();
+      }
     }
   }
   fill(profile.workload, measured, rule);
   base::report(options.progress, "counting accesses", 0, 0);
   measure_accesses(graph, job, {access_share * options.time_limit_s, options.stop}, profile.workload);
+  fill_sampling(profile.workload, measured);
 
   bool converged = measured.converged(rule);
   rule.time_limit_s = options.time_limit_s * bandwidth_share;
@@ -410,6 +506,7 @@ Profile measure(const graph::Graph& graph, const plan::Job& job, const MeasureOp
                                     converged);
   if (gpu_facts) {
     fill(profile, *gpu_facts);
+    fill_link_parts(profile.workload, resident);
   }
   if (!graph.directory.empty()) {
     profile.machine.disk =

@@ -6,10 +6,14 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
+#include <random>
 #include <utility>
+#include <vector>
 
 #include "base/error.h"
+#include "kernels/autograd/cuda/kernels.h"
 #include "kernels/cpu/epoch_order.h"
 #include "kernels/cuda/check.h"
 #include "kernels/cuda/gather.h"
@@ -17,6 +21,7 @@
 #include "runtime/cuda/device_graph.h"
 #include "runtime/cuda/device_memory.h"
 #include "runtime/device/batch_maker-inl.h"
+#include "runtime/saturation.h"
 #include "runtime/tensor_batch.h"
 
 namespace gnomon::runtime::cuda {
@@ -27,7 +32,7 @@ using c10::cuda::CUDAStreamGuard;
 using kernels::cuda::check;
 
 bool reads_cache(const plan::Plan& plan) {
-  return plan.cache.is_used() && (plan.uses_device_route() || plan.gather == plan::Gather::trainer);
+  return plan.cache.is_used() && (plan.uses_device_route() || plan.prepares_samples());
 }
 
 double seconds_of(const CUDAStream& stream, const std::function<void()>& act) {
@@ -142,7 +147,8 @@ void Gpu::with_maker(const std::string& doing, const std::function<void()>& act)
 
 DeviceBatch Gpu::prepare(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds) {
   DeviceBatch batch;
-  with_maker("preparing a mini-batch", [&] { batch = maker_->prepare(key, seeds); });
+  with_maker("preparing a mini-batch",
+             [&] { batch = plan_.fused ? maker_->prepare_sample(key, seeds) : maker_->prepare(key, seeds); });
   return batch;
 }
 
@@ -156,6 +162,14 @@ void Gpu::gather(DeviceBatch& batch) {
         maker_->gather(batch.vertices.const_data_ptr<std::int64_t>(), batch.num_vertices);
   });
   batch.vertices.reset();
+}
+
+void Gpu::lend_features(DeviceBatch& batch) {
+  with_maker("reading features", [&] {
+    batch.tensors.stored = kernels::autograd::cuda_stored_rows(
+        maker_->lend_rows(batch.vertices.const_data_ptr<std::int64_t>(), batch.num_vertices),
+        placed_.graph.features.type, placed_.graph.features.columns, batch.vertices);
+  });
 }
 
 CacheUse Gpu::take_cache_use() {
@@ -272,9 +286,48 @@ double Gpu::seconds_to_prepare(const CacheContent& content, CacheUse& use) {
   return seconds;
 }
 
+/// Of gathers of these rows by kernels that occupy a share of the multiprocessors.
+double Gpu::link_bytes_per_s(double share, const kernels::device::Array<std::int64_t>& vertices,
+                             std::byte* out) {
+  kernels::cuda::Executor executor(prepare_stream_.stream(), allocate_on(prepare_stream_), share);
+  const auto rows = maker_->lend_rows(vertices.data, 0);
+  const auto bytes = static_cast<std::size_t>(vertices.count * rows.row_bytes);
+  return bandwidth(prepare_stream_, bytes, [&] {
+    kernels::device::gather_rows(executor, rows, kernels::device::Reads::shifted, vertices.data,
+                                 vertices.count, out);
+  });
+}
+
+/// By gathers of random rows on 1, 2, 4 … 64 sixty-fourths of the multiprocessors.
+double Gpu::saturation_share_of_link() {
+  const auto& features = placed_.graph.features;
+  if (plan_.features != plan::Home::host || features.rows == 0 || features.row_bytes() == 0) {
+    return 0;
+  }
+  constexpr std::int64_t bytes = std::int64_t{64} << 20;
+  const std::int64_t count = std::max<std::int64_t>(1, bytes / features.row_bytes());
+  const std::lock_guard lock(maker_mutex_);
+  const CUDAStreamGuard guard(prepare_stream_);
+  open_maker();
+  std::mt19937_64 random(job_.seed);
+  std::uniform_int_distribution<std::int64_t> row(0, features.rows - 1);
+  std::vector<std::int64_t> drawn(static_cast<std::size_t>(count));
+  std::generate(drawn.begin(), drawn.end(), [&] { return row(random); });
+  const auto vertices = kernels::device::make_array<std::int64_t>(*executor_, count);
+  executor_->upload(vertices.data, drawn.data(), drawn.size() * sizeof(std::int64_t));
+  const auto out = executor_->allocate(static_cast<std::size_t>(count * features.row_bytes()));
+  std::vector<ShareBandwidth> measured;
+  for (int part = 1; part <= 64; part *= 2) {
+    const double share = part / 64.0;
+    measured.push_back({share, link_bytes_per_s(share, vertices, static_cast<std::byte*>(out.get()))});
+  }
+  return saturation_share(measured);
+}
+
 AcceleratorFacts Gpu::measure() {
   constexpr std::size_t bytes = std::size_t{64} << 20;
   const MemoryUse memory = memory_use(0, most_bytes());  // before what is measured takes some
+  const double saturation_share = saturation_share_of_link();
   const CUDAStreamGuard guard(copy_stream_);
   cudaDeviceProp properties{};
   check(cudaGetDeviceProperties(&properties, 0), "asking for the device's properties");
@@ -286,6 +339,12 @@ AcceleratorFacts Gpu::measure() {
   const auto second = executor.allocate(bytes);
   AcceleratorFacts facts;
   facts.name = properties.name;
+  facts.multiprocessors = properties.multiProcessorCount;
+  facts.link_saturation_share = saturation_share;
+  std::array<char, 32> address{};
+  check(cudaDeviceGetPCIBusId(address.data(), static_cast<int>(address.size()), 0),
+        "asking for the device's address");
+  facts.link = base::pcie_link(address.data());
   facts.memory_bytes = static_cast<double>(memory.usable_bytes);
   facts.peak_bytes = static_cast<double>(memory.peak_bytes);
   facts.link_bandwidth_bytes_per_s =

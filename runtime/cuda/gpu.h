@@ -27,6 +27,7 @@ class Gpu final : public Accelerator {
   DeviceBatch prepare(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds) override;
   void sample(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds, BatchData& data) override;
   void gather(DeviceBatch& batch) override;
+  void lend_features(DeviceBatch& batch) override;
   void train(const std::function<void()>& learn) override;
   CacheUse take_cache_use() override;
   AcceleratorFacts measure() override;
@@ -40,6 +41,8 @@ class Gpu final : public Accelerator {
   void fill_cache();
   Visits presampled();
   EntryCosts entry_costs(const Visits& visits, std::int64_t bytes);
+  double saturation_share_of_link();
+  double link_bytes_per_s(double share, const kernels::device::Array<std::int64_t>& vertices, std::byte* out);
   double seconds_to_prepare(const CacheContent& content, CacheUse& use);
 
   const PlacedGraph& placed_;

@@ -68,25 +68,34 @@ at::Tensor BatchMaker<Executor>::gather(const std::int64_t* vertices, std::int64
   namespace device = kernels::device;
   const auto features = device::make_array<std::byte>(executor_, count * graph_.rows.row_bytes);
   device::gather_rows(executor_, graph_.rows, reads_, vertices, count, features.data);
-  if (graph_.rows.slots != nullptr) {
-    device::count_hits(executor_, graph_.rows.slots, vertices, count, use_.data, use_.data + 1);
-  }
+  count_rows(vertices, count);
   const auto type = graph_.feature_type == graph::FeatureType::fp32 ? at::kFloat : at::kHalf;
   return tensor_on(features, {count, graph_.columns}, device_, type);
 }
 
 template <class Executor>
-DeviceBatch BatchMaker<Executor>::prepare(const kernels::BatchKey& key,
-                                          std::span<const graph::VertexId> seeds) {
-  const auto sampled = draw(key, seeds);
+void BatchMaker<Executor>::count_rows(const std::int64_t* vertices, std::int64_t count) {
+  if (graph_.rows.slots != nullptr) {
+    kernels::device::count_hits(executor_, graph_.rows.slots, vertices, count, use_.data, use_.data + 1);
+  }
+}
+
+template <class Executor>
+kernels::device::Rows BatchMaker<Executor>::lend_rows(const std::int64_t* vertices, std::int64_t count) {
+  count_rows(vertices, count);
+  return graph_.rows;
+}
+
+template <class Executor>
+DeviceBatch BatchMaker<Executor>::without_features(const kernels::device::MiniBatch& sampled) {
   const std::int64_t rows = sampled.num_vertices;
   DeviceBatch batch;
-  batch.tensors = {gather(sampled.vertices.data, rows),
+  batch.tensors = {{},
                    tensor_on(labels_of(sampled), {sampled.num_seeds}, device_, at::kLong),
                    tensor_on(degrees_of(sampled), {rows}, device_, at::kFloat),
                    {}};
   batch.num_vertices = rows;
-  batch.bytes = rows * (graph_.rows.row_bytes + 4) + 8 * sampled.num_seeds;
+  batch.bytes = rows * 4 + 8 * sampled.num_seeds;
   for (const auto& block : sampled.blocks) {
     batch.tensors.blocks.push_back(std::make_shared<kernels::autograd::SparseBlock>(
         block.num_sources, tensor_on(block.indptr, {block.num_destinations + 1}, device_, at::kLong),
@@ -94,6 +103,25 @@ DeviceBatch BatchMaker<Executor>::prepare(const kernels::BatchKey& key,
     batch.num_edges += block.num_edges;
     batch.bytes += 8 * (block.num_destinations + 1) + 4 * block.num_edges;
   }
+  return batch;
+}
+
+template <class Executor>
+DeviceBatch BatchMaker<Executor>::prepare(const kernels::BatchKey& key,
+                                          std::span<const graph::VertexId> seeds) {
+  const auto sampled = draw(key, seeds);
+  auto batch = without_features(sampled);
+  batch.tensors.features = gather(sampled.vertices.data, sampled.num_vertices);
+  batch.bytes += sampled.num_vertices * graph_.rows.row_bytes;
+  return batch;
+}
+
+template <class Executor>
+DeviceBatch BatchMaker<Executor>::prepare_sample(const kernels::BatchKey& key,
+                                                 std::span<const graph::VertexId> seeds) {
+  const auto sampled = draw(key, seeds);
+  auto batch = without_features(sampled);
+  batch.vertices = tensor_on(sampled.vertices, {sampled.num_vertices}, device_, at::kLong);
   return batch;
 }
 

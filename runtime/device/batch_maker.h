@@ -41,6 +41,12 @@ class BatchMaker {
   /// The host waits for the sampler only (kernels/device/sampler.h); the gathers are under way.
   DeviceBatch prepare(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds);
 
+  /// The same without features; the batch keeps its vertices' ids.
+  DeviceBatch prepare_sample(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds);
+  /// Where the features of `count` vertices lie, whose ids lie on the device; reads of them are counted.
+  /// Valid until the cache is filled anew.
+  kernels::device::Rows lend_rows(const std::int64_t* vertices, std::int64_t count);
+
   /// prepare() in two halves: the sample, left in the host's memory without features (runtime/batch_data.h's
   /// sample_batch, bit for bit), and the features of `count` vertices, whose ids lie on the device.
   void sample(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds, BatchData& data);
@@ -71,6 +77,8 @@ class BatchMaker {
   kernels::device::MiniBatch draw(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds);
   Array<std::int64_t> labels_of(const kernels::device::MiniBatch& batch);
   Array<float> degrees_of(const kernels::device::MiniBatch& batch);
+  DeviceBatch without_features(const kernels::device::MiniBatch& sampled);
+  void count_rows(const std::int64_t* vertices, std::int64_t count);
   template <class T>
   void download(const Array<T>& from, std::int64_t count, std::vector<T>& to);
 

@@ -31,8 +31,13 @@ struct DeviceSparse {
                         host_kernels<threads>());
   }
   static constexpr auto spmm_sum = autograd::spmm_sum;
-  static constexpr auto spmm_mean = autograd::spmm_mean;
-  static constexpr auto spmm_scaled = autograd::spmm_scaled;
+  static torch::Tensor spmm_mean(const BlockPtr& block, const torch::Tensor& x) {
+    return autograd::spmm_mean(block, x);
+  }
+  static torch::Tensor spmm_scaled(const BlockPtr& block, const torch::Tensor& x, const torch::Tensor& rows,
+                                   const torch::Tensor& columns) {
+    return autograd::spmm_scaled(block, x, rows, columns);
+  }
   static constexpr auto spmm_weighted = autograd::spmm_weighted;
   static constexpr auto sddmm_add = autograd::sddmm_add;
   static constexpr auto edge_softmax = autograd::edge_softmax;

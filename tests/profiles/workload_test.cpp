@@ -61,6 +61,9 @@ TEST(Measure, FillsEveryField) {
   EXPECT_EQ(profile.machine.contention.cpu_batch_beside_transfer, 1);
   expect_sane(workload.device_batch, "device_batch");
   expect_sane(workload.train, "train");
+  EXPECT_GT(workload.parts.fused_train_ratio, 0);
+  EXPECT_GT(workload.parts.device_sample_s, 0);
+  EXPECT_LE(workload.parts.device_sample_s, workload.device_batch.mean_s);
   EXPECT_EQ(profile.machine.cpu.cores, base::usable_cores());
   EXPECT_EQ(workload.worker_efficiency.front().threads, 1);
   EXPECT_EQ(workload.worker_efficiency.back().threads, base::usable_cores());

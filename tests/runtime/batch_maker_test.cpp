@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
+#include <cstring>
 #include <random>
 
 #include "kernels/cpu/sampler.h"
@@ -91,6 +92,24 @@ class BatchMakerTest : public ::testing::TestWithParam<std::pair<graph::FeatureT
     expect_same(batch, expected);
   }
 
+  /// The sample stays on the device, which lends the features to who trains on it.
+  void expect_same_without_features(const kernels::BatchKey& key, const std::vector<VertexId>& seeds,
+                                    const BatchData& expected) {
+    auto batch = maker_.prepare_sample(key, seeds);
+    EXPECT_FALSE(batch.tensors.features.defined());
+    EXPECT_EQ(batch.bytes, expected.bytes() - 8 * batch.num_vertices -
+                               static_cast<std::int64_t>(expected.features.size()));
+    const auto rows = maker_.lend_rows(batch.vertices.const_data_ptr<std::int64_t>(), batch.num_vertices);
+    for (std::int64_t i = 0; i < batch.num_vertices; ++i) {
+      const auto* row = rows.row(batch.vertices[i].item<std::int64_t>());
+      ASSERT_EQ(std::memcmp(row, expected.features.data() + i * rows.row_bytes,
+                            static_cast<std::size_t>(rows.row_bytes)),
+                0);
+    }
+    batch.tensors.features = view_of(expected).features;
+    expect_same(batch, expected);
+  }
+
   void expect_batches_of_cpu() {
     kernels::cpu::Sampler sampler(graph_, fanouts_);
     for (std::uint64_t batch = 0; batch < 5; ++batch) {
@@ -102,6 +121,7 @@ class BatchMakerTest : public ::testing::TestWithParam<std::pair<graph::FeatureT
       expect_same(prepared, expected);
       expect_counts(prepared, expected);
       expect_same_in_halves(key, seeds, expected);
+      expect_same_without_features(key, seeds, expected);
     }
   }
 };
@@ -163,6 +183,11 @@ TEST_P(BatchMakerTest, CountsWhatBatchesUseAndWhatCachesAnswer) {
   }
   EXPECT_EQ(maker_.take_cache_use(), use);
   EXPECT_EQ(maker_.take_cache_use(), CacheUse{});
+  for (std::uint64_t batch = 0; batch < 4; ++batch) {
+    const auto sampled = maker_.prepare_sample({3, 2, batch}, some_seeds(5));
+    maker_.lend_rows(sampled.vertices.const_data_ptr<std::int64_t>(), sampled.num_vertices);
+  }
+  EXPECT_EQ(maker_.take_cache_use(), use);
   EXPECT_GT(use.row_hits, 0);
   EXPECT_GT(use.list_hits, 0);
 }

@@ -94,6 +94,9 @@ TEST_F(GpuTest, ExactPlansInOrderEndWithTheSameBits) {
       EXPECT_NEAR(report.test_accuracy, expected.test_accuracy, 0.05) << preset.name;
       if (plan::trains_in_order(plan)) {
         EXPECT_EQ(report.weights_hash, expected.weights_hash) << preset.name;
+        auto fused = plan;
+        fused.fused = true;
+        EXPECT_EQ(run(fused, model).weights_hash, expected.weights_hash) << preset.name << ", fused";
       }
     }
   }

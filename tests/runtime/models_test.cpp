@@ -8,6 +8,8 @@
 #include <random>
 
 #include "graph/builder.h"
+#include "kernels/autograd/device_stored_rows.h"
+#include "kernels/device/stored-inl.h"
 #include "runtime/inference.h"
 #include "runtime/learner.h"
 #include "tests/kernels/host_sparse_kernels.h"
@@ -15,6 +17,7 @@
 namespace gnomon::runtime {
 namespace {
 
+namespace sparse = kernels::autograd;
 using plan::ModelKind;
 
 constexpr std::int64_t vertices = 60;
@@ -209,6 +212,46 @@ TEST_P(ModelCase, OnADevicesKernelsTrainsAsOnTheCpus) {
     EXPECT_NEAR(found.loss_sum / static_cast<double>(found.seeds),
                 expected.loss_sum / static_cast<double>(expected.seeds), 1e-3)
         << "step " << step;
+  }
+}
+
+/// The batch whose features lie in the graph only, read by the CPU or as a device reads them.
+TensorBatch with_stored_features(TensorBatch batch, const graph::Graph& graph, const BatchData& data,
+                                 bool by_device) {
+  batch.features.reset();
+  const kernels::device::Rows rows{graph.features.data, graph.features.row_bytes(), nullptr, nullptr};
+  if (by_device) {
+    batch.stored = std::make_shared<const sparse::DeviceStoredRows<kernels::HostLaunches>>(
+        rows, graph.features.type, graph.features.columns, ids_of(data));
+  } else {
+    batch.stored = sparse::stored_rows(graph.features, ids_of(data));
+  }
+  return batch;
+}
+
+TEST_P(ModelCase, TrainsOnStoredFeaturesWithTheBitsOfGatheredOnes) {
+  const kernels::HostSparseKernels device;
+  for (const auto type : {graph::FeatureType::fp32, graph::FeatureType::fp16}) {
+    for (const double dropout : {0.0, 0.3}) {
+      for (const bool by_device : {false, true}) {
+        const auto graph = random_graph(35, type);
+        auto job = job_of(GetParam().model, GetParam().hidden);
+        job.fanouts = {3, 5, -1};
+        job.dropout = dropout;
+        Learner gathered(job, columns, classes);
+        Learner stored(job, columns, classes);
+        std::vector<std::int64_t> seeds(40);
+        std::iota(seeds.begin(), seeds.end(), 0);
+        for (int step = 0; step < 4; ++step) {
+          const auto batch = batch_of(graph, job, seeds, static_cast<std::uint64_t>(step));
+          const auto view = by_device ? with_device_kernels(view_of(batch), device) : view_of(batch);
+          const auto expected = gathered.step(view, 0, step);
+          const auto found = stored.step(with_stored_features(view, graph, batch, by_device), 0, step);
+          ASSERT_EQ(found.loss_sum, expected.loss_sum) << "step " << step << ", dropout " << dropout;
+        }
+        EXPECT_EQ(hash_of(stored.model().parameters()), hash_of(gathered.model().parameters()));
+      }
+    }
   }
 }
 

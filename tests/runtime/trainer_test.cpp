@@ -65,6 +65,13 @@ TEST_P(EveryModel, ExactPlansEndWithTheSameBitsWhateverTheTiming) {
     plans.back().gather = plan::Gather::trainer;
     plans.back().device_threads = 2;
   }
+  for (std::size_t i = plans.size(); i-- > 0;) {
+    if (i % 2 == 0) {
+      plans.push_back(plans[i]);
+      plans.back().name += " fused";
+      plans.back().fused = true;
+    }
+  }
   std::uint64_t delay_seed = 100;
   for (const auto& plan : plans) {
     SCOPED_TRACE(plan.name + ", workers " + std::to_string(plan.workers) + ", look-ahead " +
@@ -86,9 +93,13 @@ TEST_P(EveryModel, TheBitsDoNotDependOnDeviceThreads) {
   job.epochs = 1;
   auto plan = sequential_plan();
   const auto expected = run(job, plan);
-  for (const int threads : {2, 3}) {
+  for (const int threads : {1, 2, 3}) {
     plan.device_threads = threads;
-    EXPECT_EQ(run(job, plan).weights_hash, expected.weights_hash) << threads << " threads";
+    for (const bool fused : {false, true}) {
+      plan.fused = fused;
+      EXPECT_EQ(run(job, plan).weights_hash, expected.weights_hash)
+          << threads << " threads" << (fused ? ", fused" : "");
+    }
   }
 }
 

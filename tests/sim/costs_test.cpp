@@ -278,7 +278,15 @@ TEST(Costs, FusedKernels) {
   profile.workload.parts.fused_train_ratio = 0.75;
   Plan plan = by_device();
   plan.fused = true;
-  EXPECT_DOUBLE_EQ(costs_of_plan(profile, plan).costs.train_s, 4.5);
+  const auto gathering = costs_of_plan(profile, by_device()).costs;
+  const auto costs = costs_of_plan(profile, plan).costs;
+  EXPECT_DOUBLE_EQ(costs.train_s, 4.5);
+  EXPECT_LT(costs.device_batch_s, gathering.device_batch_s);  // only samples
+  EXPECT_EQ(costs.device_gather_s, 0);
+  // Where it was not measured training takes as much longer as gathering took.
+  profile.workload.parts.fused_train_ratio = 0;
+  EXPECT_DOUBLE_EQ(costs_of_plan(profile, plan).costs.train_s,
+                   gathering.train_s + gathering.device_batch_s - costs.device_batch_s);
 }
 
 TEST(Costs, UnalignedReads) {

@@ -53,6 +53,10 @@ std::set<std::string> brute_force(const SpaceRequest& request) {
       auto resolved = plan::resolve(plan, request.cores, "plan");
       resolved.name.clear();
       plans.insert(base::to_document(resolved).dump());
+      if (resolved.gather == plan::Gather::sampler) {
+        resolved.fused = true;
+        plans.insert(base::to_document(resolved).dump());
+      }
     } catch (const base::InputError&) {
     }
   };
