@@ -43,28 +43,29 @@ PieceSource pieces_of(const at::Tensor& x) {
           [x](std::int64_t begin, std::int64_t length) { return x.narrow(0, begin, length); }};
 }
 
-PieceSource pieces_of(const kernels::autograd::DroppedRows& x) {
-  return {
-      x.size(0), x.size(1), x.rows->device(), [x](std::int64_t begin, std::int64_t length) {
-        auto piece = at::empty({length, x.size(1)}, at::TensorOptions(at::kFloat).device(x.rows->device()));
-        x.rows->read(begin, x.rule, piece);
-        return piece;
-      }};
+PieceSource pieces_of(const kernels::autograd::DroppedRows& x, const Factors& factors) {
+  const at::TensorOptions options = at::TensorOptions(at::kFloat).device(x.rows->device());
+  return {x.size(0), x.size(1), x.rows->device(),
+          [x, factors, options](std::int64_t begin, std::int64_t length) {
+            auto piece = at::empty({length, x.size(1)}, options);
+            x.rows->read(begin, x.rule, piece);
+            return factors.of(piece);
+          }};
 }
 
 at::Tensor product(const PieceSource& a, const at::Tensor& b) {
-  auto out = at::empty({a.rows, b.size(1)}, b.options());
+  auto out = at::empty({a.rows, b.size(1)}, b.options().dtype(at::kFloat));
   for_each_piece(a.rows, rows_a_piece(a.device, a.rows), [&](std::int64_t begin, std::int64_t length) {
     auto part = out.narrow(0, begin, length);
-    at::mm_out(part, a.piece(begin, length), b);
+    multiply(part, a.piece(begin, length), b);
   });
   return out;
 }
 
 at::Tensor transposed_product(const PieceSource& a, const at::Tensor& b) {
-  return sum_of_pieces(a.rows, {a.columns, b.size(1)}, b.options(),
+  return sum_of_pieces(a.rows, {a.columns, b.size(1)}, b.options().dtype(at::kFloat),
                        [&](at::Tensor& part, std::int64_t begin, std::int64_t length) {
-                         at::mm_out(part, a.piece(begin, length).t(), b.narrow(0, begin, length));
+                         multiply(part, a.piece(begin, length).t(), b.narrow(0, begin, length));
                        });
 }
 

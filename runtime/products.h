@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "kernels/autograd/stored_rows.h"
+#include "runtime/factors.h"
 
 /// Sums of products of fp32 matrices. On the CPU in pieces of fixed size, each computed by one thread: the
 /// same bits for any number of threads (runtime/pieces.h). None of them is differentiable.
@@ -19,17 +20,18 @@ struct PieceSource {
   std::int64_t rows = 0;
   std::int64_t columns = 0;
   at::Device device = at::kCPU;
-  /// Rows begin … begin + length - 1, fp32; asked for by several threads at once.
+  /// Rows begin … begin + length - 1; asked for by several threads at once.
   std::function<at::Tensor(std::int64_t begin, std::int64_t length)> piece;
 };
 PieceSource pieces_of(const at::Tensor& x);
-PieceSource pieces_of(const kernels::autograd::DroppedRows& x);
+PieceSource pieces_of(const kernels::autograd::DroppedRows& x, const Factors& factors);
 
-/// a · b: (n, k) by (k, m).
+/// a · b: (n, k) by (k, m), two factors of one kind (runtime/factors.h); the result is fp32.
 at::Tensor product(const PieceSource& a, const at::Tensor& b);
 inline at::Tensor product(const at::Tensor& a, const at::Tensor& b) { return product(pieces_of(a), b); }
 
-/// aᵀ · b: (n, k) and (n, m) give (k, m), the gradient of a weight. Pieces of the n rows are added in order.
+/// aᵀ · b, likewise: (n, k) and (n, m) give (k, m), the gradient of a weight. Pieces of the n rows are added
+/// in order.
 at::Tensor transposed_product(const PieceSource& a, const at::Tensor& b);
 inline at::Tensor transposed_product(const at::Tensor& a, const at::Tensor& b) {
   return transposed_product(pieces_of(a), b);

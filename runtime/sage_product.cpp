@@ -2,6 +2,7 @@
 
 #include <torch/torch.h>
 
+#include "runtime/factors.h"
 #include "runtime/pieces.h"
 #include "runtime/products.h"
 
@@ -16,45 +17,64 @@ using torch::autograd::tensor_list;
 at::Tensor sum_of_products(const at::Tensor& self, const at::Tensor& mean, const at::Tensor& of_self,
                            const at::Tensor& of_neighbours, const at::Tensor& bias) {
   const std::int64_t rows = mean.size(0);
-  auto out = at::empty({rows, bias.size(0)}, mean.options());
+  auto out = at::empty({rows, bias.size(0)}, bias.options());
   for_each_piece(rows, rows_a_piece(mean.device(), rows), [&](std::int64_t begin, std::int64_t length) {
     auto part = out.narrow(0, begin, length);
-    at::addmm_out(part, bias, self.narrow(0, begin, length), of_self);
-    part.addmm_(mean.narrow(0, begin, length), of_neighbours);
+    multiply_and_add(part, self.narrow(0, begin, length), of_self, bias);
+    add_product(part, mean.narrow(0, begin, length), of_neighbours);
   });
   return out;
 }
 
-/// Of the weights and the bias.
-tensor_list gradients_of_weights(const at::Tensor& self, const at::Tensor& mean, const at::Tensor& gradient) {
-  return {transposed_product(self.narrow(0, 0, gradient.size(0)), gradient),
-          transposed_product(mean, gradient), column_sums(gradient)};
+/// The first rows of x += a · b.
+void add_to_first_rows(const at::Tensor& x, const at::Tensor& a, const at::Tensor& b) {
+  for_each_piece(a.size(0), rows_a_piece(a.device(), a.size(0)),
+                 [&](std::int64_t begin, std::int64_t length) {
+                   auto part = x.narrow(0, begin, length);
+                   add_product(part, a.narrow(0, begin, length), b);
+                 });
+}
+
+Factors factors_of(const at::Tensor& weight) { return {weight.device(), weight.size(0), weight.size(1)}; }
+
+/// Keeps the factors self and mean for the weights' gradients, and computes the layer.
+at::Tensor forward_of(AutogradContext* context, const at::Tensor& self, const at::Tensor& mean,
+                      const at::Tensor& of_self, const at::Tensor& of_neighbours, const at::Tensor& bias) {
+  const auto factors = factors_of(of_self);
+  const auto self_factor = factors.of(self);
+  const auto mean_factor = factors.of(mean);
+  context->save_for_backward({self_factor, mean_factor, of_self, of_neighbours});
+  return sum_of_products(self_factor, mean_factor, factors.of(of_self), factors.of(of_neighbours), bias);
+}
+
+/// Of the weights and the bias. `factor` is the gradient as products take it.
+tensor_list gradients_of_weights(const at::Tensor& self, const at::Tensor& mean, const at::Tensor& gradient,
+                                 const at::Tensor& factor) {
+  return {transposed_product(self, factor), transposed_product(mean, factor), column_sums(gradient)};
 }
 
 struct SageProduct : torch::autograd::Function<SageProduct> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& x, const at::Tensor& of_self,
                             const at::Tensor& of_neighbours, const at::Tensor& bias,
                             const sparse::SparseBlockPtr& block) {
-    const auto mean = sparse::spmm_mean(block, x);
     sparse::save_block(context, block);
-    context->save_for_backward({x, mean, of_self, of_neighbours});
-    return sum_of_products(x, mean, of_self, of_neighbours, bias);
+    return forward_of(context, x.narrow(0, 0, block->num_destinations()), sparse::spmm_mean(block, x),
+                      of_self, of_neighbours, bias);
   }
 
   static tensor_list backward(AutogradContext* context, tensor_list gradients) {
     const auto block = sparse::saved_block(context);
     const auto saved = context->get_saved_variables();
-    const auto& [x, mean, of_self, of_neighbours] = std::tie(saved[0], saved[1], saved[2], saved[3]);
+    const auto& [self, mean, of_self, of_neighbours] = std::tie(saved[0], saved[1], saved[2], saved[3]);
     const auto gradient = gradients[0].contiguous();
+    const auto factors = factors_of(of_self);
+    const auto factor = factors.of(gradient);
     at::Tensor to_x;
     if (context->needs_input_grad(0)) {
-      to_x = sparse::spmm_mean_gradient(block, product(gradient, of_neighbours.t()));
-      for_each_piece(gradient.size(0), rows_a_piece(gradient.device(), gradient.size(0)),
-                     [&](std::int64_t begin, std::int64_t length) {
-                       to_x.narrow(0, begin, length).addmm_(gradient.narrow(0, begin, length), of_self.t());
-                     });
+      to_x = sparse::spmm_mean_gradient(block, product(factor, factors.of(of_neighbours).t()));
+      add_to_first_rows(to_x, factor, factors.of(of_self).t());
     }
-    auto all = gradients_of_weights(x, mean, gradient);
+    auto all = gradients_of_weights(self, mean, gradient, factor);
     all.insert(all.begin(), to_x);
     all.emplace_back();
     return all;
@@ -66,13 +86,13 @@ struct StoredSageProduct : torch::autograd::Function<StoredSageProduct> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& of_self,
                             const at::Tensor& of_neighbours, const at::Tensor& bias, const at::Tensor& self,
                             const at::Tensor& mean) {
-    context->save_for_backward({self, mean});
-    return sum_of_products(self, mean, of_self, of_neighbours, bias);
+    return forward_of(context, self, mean, of_self, of_neighbours, bias);
   }
 
   static tensor_list backward(AutogradContext* context, tensor_list gradients) {
     const auto saved = context->get_saved_variables();
-    auto all = gradients_of_weights(saved[0], saved[1], gradients[0].contiguous());
+    const auto gradient = gradients[0].contiguous();
+    auto all = gradients_of_weights(saved[0], saved[1], gradient, factors_of(saved[2]).of(gradient));
     all.resize(5);
     return all;
   }

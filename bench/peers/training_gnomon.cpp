@@ -73,6 +73,9 @@ plan::Job job_of(const Json& request) {
   job.batch_size = 1024;
   job.hidden = request.at("hidden");
   job.dropout = 0.5;
+  if (request.value("matmul_precision", "highest") == "medium") {
+    job.matmul_precision = plan::MatmulPrecision::medium;
+  }
   return job;
 }
 
@@ -92,6 +95,7 @@ class Training {
 
   /// One epoch of a fresh model.
   Json epoch() {
+    learner_.reset();  // first: it holds the precision of products
     learner_ = std::make_unique<runtime::Learner>(job_, graph_.features.columns, graph_.num_classes);
     loss_ = 0;
     std::vector<std::int64_t> order(static_cast<std::size_t>(stages_.batches()));

@@ -5,27 +5,23 @@
 #include <sys/mman.h>
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
+#include <iterator>
+#include <map>
 #include <mutex>
 #include <new>
 #include <unordered_map>
-#include <vector>
 
 namespace gnomon::kernels::autograd {
 namespace {
 
 constexpr std::size_t page_bytes = std::size_t{1} << 21;
 
-/// The least number of whole pages, of few different numbers, that holds so many bytes: batches differ in
-/// size, and the block of one is to serve the next.
-std::size_t size_class(std::size_t wanted) {
-  const std::size_t step = std::max(page_bytes, std::bit_floor(wanted) / 8);
-  return (wanted + step - 1) / step * step;
-}
+/// The least number of whole pages that holds so many bytes.
+std::size_t whole_pages(std::size_t wanted) { return (wanted + page_bytes - 1) / page_bytes * page_bytes; }
 
 /// Pages from the system, huge ones if it can.
-void* map_pages(std::size_t bytes) {
+char* map_pages(std::size_t bytes) {
   // One huge page more, so that a part of the right size begins on the boundary of one.
   const std::size_t mapped = bytes + page_bytes;
   void* memory = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -44,69 +40,94 @@ void* map_pages(std::size_t bytes) {
   return aligned;
 }
 
-/// Blocks of whole huge pages, kept when they are given back.
+/// Blocks of whole huge pages, kept when they are given back. Free ones that lie side by side become one, and
+/// of a larger one the rest stays: batches differ in size, and what one took is to serve the next.
 class BlockCache {
  public:
   void* take(std::size_t wanted) {
-    const std::size_t bytes = size_class(wanted);
+    const std::size_t bytes = whole_pages(wanted);
     const std::lock_guard lock(mutex_);
-    const auto found = best_fit(bytes);
-    Block block{};
-    if (found != free_.end()) {
-      block = *found;
-      free_.erase(found);
-      free_bytes_ -= block.bytes;
-    } else {
-      block = {map_pages(bytes), bytes};
+    char* memory = take_free(bytes);
+    if (memory == nullptr) {
+      memory = map_pages(bytes);
     }
-    used_.emplace(block.memory, block.bytes);
-    used_bytes_ += block.bytes;
+    used_.emplace(memory, bytes);
+    used_bytes_ += bytes;
     most_used_bytes_ = std::max(most_used_bytes_, used_bytes_);
-    return block.memory;
+    return memory;
   }
 
   /// Whether `memory` was taken here; it is free then.
   bool give(void* memory) {
     const std::lock_guard lock(mutex_);
-    const auto found = used_.find(memory);
+    const auto found = used_.find(static_cast<char*>(memory));
     if (found == used_.end()) {
       return false;
     }
-    free_.push_back({found->first, found->second});
-    free_bytes_ += found->second;
+    add_free(found->first, found->second);
     used_bytes_ -= found->second;
     used_.erase(found);
     // The slack is for sizes that come again in another order.
-    while (free_bytes_ + used_bytes_ > most_used_bytes_ + most_used_bytes_ / 4 && !free_.empty()) {
-      const Block oldest = free_.front();
-      free_.erase(free_.begin());
-      free_bytes_ -= oldest.bytes;
-      munmap(oldest.memory, oldest.bytes);
+    const std::size_t most = most_used_bytes_ + most_used_bytes_ / 4;
+    while (free_bytes_ + used_bytes_ > most && !free_.empty()) {
+      unmap_last(free_bytes_ + used_bytes_ - most);
     }
     return true;
   }
 
  private:
-  struct Block {
-    void* memory;
-    std::size_t bytes;
-  };
-
-  /// The smallest free block that is large enough and not a quarter too large, of these the last one freed.
-  std::vector<Block>::iterator best_fit(std::size_t bytes) {
+  /// From the smallest free block that is large enough; null when none is.
+  char* take_free(std::size_t bytes) {
     auto best = free_.end();
     for (auto block = free_.begin(); block != free_.end(); ++block) {
-      if (block->bytes >= bytes && block->bytes <= bytes + bytes / 4 &&
-          (best == free_.end() || block->bytes <= best->bytes)) {
+      if (block->second >= bytes && (best == free_.end() || block->second < best->second)) {
         best = block;
       }
     }
-    return best;
+    if (best == free_.end()) {
+      return nullptr;
+    }
+    const auto [memory, size] = *best;
+    free_.erase(best);
+    if (size > bytes) {
+      free_.emplace(memory + bytes, size - bytes);
+    }
+    free_bytes_ -= bytes;
+    return memory;
+  }
+
+  void add_free(char* memory, std::size_t bytes) {
+    free_bytes_ += bytes;
+    auto next = free_.lower_bound(memory);
+    if (next != free_.end() && memory + bytes == next->first) {
+      bytes += next->second;
+      next = free_.erase(next);
+    }
+    if (next != free_.begin()) {
+      const auto before = std::prev(next);
+      if (before->first + before->second == memory) {
+        before->second += bytes;
+        return;
+      }
+    }
+    free_.emplace(memory, bytes);
+  }
+
+  /// Gives the system about so many bytes of one free block, whole pages, or all that it has.
+  void unmap_last(std::size_t excess) {
+    const auto last = std::prev(free_.end());
+    const std::size_t bytes = std::min(last->second, whole_pages(excess));
+    last->second -= bytes;
+    munmap(last->first + last->second, bytes);
+    free_bytes_ -= bytes;
+    if (last->second == 0) {
+      free_.erase(last);
+    }
   }
 
   std::mutex mutex_;
-  std::vector<Block> free_;  ///< the oldest first
-  std::unordered_map<void*, std::size_t> used_;
+  std::map<char*, std::size_t> free_;  ///< by address, none beside another
+  std::unordered_map<char*, std::size_t> used_;
   std::size_t free_bytes_ = 0, used_bytes_ = 0, most_used_bytes_ = 0;
 };
 

@@ -28,6 +28,21 @@ TEST_F(TensorMemory, GoesToTheNextTensorOfAboutTheSameSize) {
   EXPECT_EQ(touch((1 << 20) - 1000, 3), first);
 }
 
+TEST_F(TensorMemory, OfOneLargeTensorServesSmallerOnesAndTheOtherWayRound) {
+  constexpr std::int64_t large = 24 << 20;  // 96 MiB, larger than what other tests leave
+  const auto* first = static_cast<const float*>(touch(large, 1));
+  {
+    const auto one = torch::full({large / 2}, 2.0F);
+    const auto other = torch::full({large / 2}, 3.0F);
+    for (const auto& tensor : {one, other}) {
+      EXPECT_GE(tensor.const_data_ptr<float>(), first);
+      EXPECT_LE(tensor.const_data_ptr<float>() + large / 2, first + large);
+    }
+    EXPECT_TRUE(one.eq(2).all().item<bool>());
+  }
+  EXPECT_EQ(touch(large, 4), first);
+}
+
 TEST_F(TensorMemory, IsNotSharedByLivingTensors) {
   std::vector<torch::Tensor> tensors;
   for (int i = 0; i < 20; ++i) {

@@ -35,7 +35,9 @@ double error_of(MatmulPrecision precision) {
   const auto b = at::randn({256, 256}, generator);
   const auto exact = at::mm(a.to(at::kDouble), b.to(at::kDouble));
   const MatmulPrecisionOf guard(job_of(precision));
-  return ((product(a, b).to(at::kDouble) - exact).norm() / exact.norm()).item<double>();
+  const Factors factors(at::kCPU, 256, 256);
+  return ((product(factors.of(a), factors.of(b)).to(at::kDouble) - exact).norm() / exact.norm())
+      .item<double>();
 }
 
 TEST(MatmulPrecision, MediumRoundsFactorsToBf16WhereTheProcessorCan) {
