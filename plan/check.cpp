@@ -98,6 +98,8 @@ void check_data(const Plan& plan, const std::string& where) {
   require(!by_parts || plan.macro.resident <= plan.macro.partitions, where, "macro.resident",
           std::to_string(plan.macro.resident) +
               " is more than macro.partitions = " + std::to_string(plan.macro.partitions));
+  require(!plan.fused || plan.features != Home::disk, where, "fused",
+          "reads features in memory; use features \"host\" or \"device\"");
   require(plan.cache.place != Home::disk, where, "cache.place", "must be \"host\" or \"device\"");
   require(!plan.cache.is_used() || plan.cache.place == Home::device || plan.features == Home::disk, where,
           "cache.place", "\"host\" holds data of the disk; use features \"disk\" or place \"device\"");

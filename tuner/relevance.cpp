@@ -47,8 +47,10 @@ const std::map<std::string, Rule>& rules() {
       {"order", [](const Plan& p, const Cores&) { return p.schedule != Schedule::sequential; }},
       {"gather", [](const Plan& p, const Cores&) { return p.route != Route::both; }},
       // It leaves the trainer nothing to gather; whoever else would have gathered only samples.
-      {"fused", [](const Plan& p,
-                   const Cores&) { return p.gather == Gather::sampler || p.schedule == Schedule::factored; }},
+      {"fused",
+       [](const Plan& p, const Cores&) {
+         return p.features != Home::disk && (p.gather == Gather::sampler || p.schedule == Schedule::factored);
+       }},
       {"workers", has_cpu_lanes},
       {"worker_threads", [](const Plan& p, const Cores&) { return p.uses_workers(); }},
       {"cpu_buffer", has_cpu_lanes},

@@ -16,7 +16,10 @@ class Pcie : public testing::Test {
     std::ofstream(root_ / directory / "max_link_speed") << speed;
     std::ofstream(root_ / directory / "max_link_width") << width;
   }
-  const std::filesystem::path root_ = std::filesystem::path(testing::TempDir()) / "gnomon_pcie";
+  /// Of one test alone: they run side by side.
+  const std::filesystem::path root_ =
+      std::filesystem::path(testing::TempDir()) /
+      (std::string("gnomon_pcie_") + testing::UnitTest::GetInstance()->current_test_info()->name());
 };
 
 TEST_F(Pcie, IsWhatTheDeviceAndItsSlotBothCan) {

@@ -111,6 +111,9 @@ TEST(Plan, ContradictionsNameTheField) {
       error(R"("name": "x", "schedule": "factored", "route": "device", "gather": "trainer", "devices": 2,
                      "samplers": 2)"),
       "p.json: samplers: 2 of 2 devices leave none to train");
+  EXPECT_EQ(
+      error(R"("name": "x", "schedule": "pipelined", "route": "cpu", "features": "disk", "fused": true)"),
+      "p.json: fused: reads features in memory; use features \"host\" or \"device\"");
   EXPECT_EQ(error(R"("name": "x", "schedule": "sequential", "route": "device", "features": "disk")"),
             "p.json: features: \"disk\" needs route \"cpu\"");
   EXPECT_EQ(error(R"("name": "x", "schedule": "pipelined", "route": "cpu", "bias": 2)"),
