@@ -38,18 +38,16 @@ at::Tensor elu_in_pieces(const at::Tensor& x) {
   });
 }
 
-Factors factors_of(const at::Tensor& weight) { return {weight.device(), weight.size(0), weight.size(1)}; }
-
 struct Linear : torch::autograd::Function<Linear> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& x, const at::Tensor& weight) {
-    const auto factors = factors_of(weight);
+    const Factors factors(weight);
     const auto factor = factors.of(x.contiguous());
     context->save_for_backward({factor, weight});
     return product(factor, factors.of(weight));
   }
   static tensor_list backward(AutogradContext* context, tensor_list gradients) {
     const auto saved = context->get_saved_variables();
-    const auto factors = factors_of(saved[1]);
+    const Factors factors(saved[1]);
     const auto gradient = factors.of(gradients[0].contiguous());
     at::Tensor to_x, to_weight;
     if (context->needs_input_grad(0)) {
@@ -66,14 +64,14 @@ struct Linear : torch::autograd::Function<Linear> {
 struct StoredLinear : torch::autograd::Function<StoredLinear> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& weight,
                             const kernels::autograd::DroppedRows& x) {
-    const auto factors = factors_of(weight);
+    const Factors factors(weight);
     kernels::autograd::save_rows(context, x);
     context->save_for_backward({weight});
     return product(pieces_of(x, factors), factors.of(weight));
   }
   static tensor_list backward(AutogradContext* context, tensor_list gradients) {
     const auto x = kernels::autograd::saved_rows(context);
-    const auto factors = factors_of(context->get_saved_variables()[0]);
+    const Factors factors(context->get_saved_variables()[0]);
     return {transposed_product(pieces_of(x, factors), factors.of(gradients[0].contiguous())), {}};
   }
 };

@@ -15,6 +15,8 @@ class Factors {
  public:
   /// Of a layer with weights of in x out.
   Factors(at::Device device, std::int64_t in, std::int64_t out);
+  /// Of the layer with these.
+  explicit Factors(const at::Tensor& weight) : Factors(weight.device(), weight.size(0), weight.size(1)) {}
 
   /// A contiguous fp32 matrix as products take it: itself, or a copy made by ATen's number of threads.
   at::Tensor of(const at::Tensor& matrix) const;

@@ -35,12 +35,10 @@ void add_to_first_rows(const at::Tensor& x, const at::Tensor& a, const at::Tenso
                  });
 }
 
-Factors factors_of(const at::Tensor& weight) { return {weight.device(), weight.size(0), weight.size(1)}; }
-
 /// Keeps the factors self and mean for the weights' gradients, and computes the layer.
 at::Tensor forward_of(AutogradContext* context, const at::Tensor& self, const at::Tensor& mean,
                       const at::Tensor& of_self, const at::Tensor& of_neighbours, const at::Tensor& bias) {
-  const auto factors = factors_of(of_self);
+  const Factors factors(of_self);
   const auto self_factor = factors.of(self);
   const auto mean_factor = factors.of(mean);
   context->save_for_backward({self_factor, mean_factor, of_self, of_neighbours});
@@ -67,7 +65,7 @@ struct SageProduct : torch::autograd::Function<SageProduct> {
     const auto saved = context->get_saved_variables();
     const auto& [self, mean, of_self, of_neighbours] = std::tie(saved[0], saved[1], saved[2], saved[3]);
     const auto gradient = gradients[0].contiguous();
-    const auto factors = factors_of(of_self);
+    const Factors factors(of_self);
     const auto factor = factors.of(gradient);
     at::Tensor to_x;
     if (context->needs_input_grad(0)) {
@@ -92,7 +90,7 @@ struct StoredSageProduct : torch::autograd::Function<StoredSageProduct> {
   static tensor_list backward(AutogradContext* context, tensor_list gradients) {
     const auto saved = context->get_saved_variables();
     const auto gradient = gradients[0].contiguous();
-    auto all = gradients_of_weights(saved[0], saved[1], gradient, factors_of(saved[2]).of(gradient));
+    auto all = gradients_of_weights(saved[0], saved[1], gradient, Factors(saved[2]).of(gradient));
     all.resize(5);
     return all;
   }
