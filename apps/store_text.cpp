@@ -7,7 +7,7 @@
 
 #include "apps/format.h"
 #include "base/error.h"
-#include "graph/store.h"
+#include "graph/store/store.h"
 
 namespace gnomon::apps {
 namespace {

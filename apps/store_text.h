@@ -5,7 +5,7 @@
 
 #include "base/document.h"
 #include "graph/graph.h"
-#include "graph/reorder.h"
+#include "graph/order/reorder.h"
 
 namespace gnomon::apps {
 

@@ -13,11 +13,11 @@
 #include "apps/tuning_request.h"
 #include "base/error.h"
 #include "base/processes.h"
-#include "sim/costs.h"
+#include "sim/costs/costs.h"
 #include "sim/running.h"
-#include "tuner/journal.h"
-#include "tuner/pareto.h"
-#include "tuner/preference.h"
+#include "tuner/search/journal.h"
+#include "tuner/search/pareto.h"
+#include "tuner/search/preference.h"
 
 namespace gnomon::apps {
 namespace {

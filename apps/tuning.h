@@ -7,10 +7,10 @@
 
 #include "base/document.h"
 #include "sim/prediction.h"
-#include "tuner/learned_accuracy.h"
-#include "tuner/running_limits.h"
-#include "tuner/search.h"
+#include "tuner/search/running_limits.h"
+#include "tuner/search/search.h"
 #include "tuner/sensitivity.h"
+#include "tuner/surrogate/learned_accuracy.h"
 
 namespace gnomon::apps {
 

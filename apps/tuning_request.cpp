@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "sim/prediction.h"
-#include "tuner/learned.h"
+#include "tuner/surrogate/learned.h"
 
 namespace gnomon::apps {
 namespace {

@@ -6,8 +6,8 @@
 #include "apps/tuning.h"
 #include "base/document.h"
 #include "profiles/profile.h"
-#include "tuner/learned_accuracy.h"
-#include "tuner/space.h"
+#include "tuner/space/space.h"
+#include "tuner/surrogate/learned_accuracy.h"
 
 namespace gnomon::apps {
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/document.h"
-#include "graph/import.h"
+#include "graph/import/import.h"
 #include "plan/plan.h"
 #include "runtime/trainer.h"
 

@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "graph/generate.h"
-#include "kernels/cpu/epoch_order.h"
-#include "kernels/cpu/topology.h"
+#include "graph/generate/generate.h"
+#include "kernels/cpu/sample/epoch_order.h"
+#include "kernels/cpu/sample/topology.h"
 #include "kernels/cuda/check.h"
 #include "kernels/cuda/draws.h"
 #include "kernels/cuda/gather.h"

@@ -8,13 +8,13 @@
 #include <vector>
 
 #include "base/philox.h"
-#include "graph/generate.h"
-#include "kernels/cpu/alias_tables.h"
+#include "graph/generate/generate.h"
 #include "kernels/cpu/dropout.h"
-#include "kernels/cpu/epoch_order.h"
 #include "kernels/cpu/gather.h"
-#include "kernels/cpu/sampler.h"
-#include "kernels/cpu/sparse.h"
+#include "kernels/cpu/sample/alias_tables.h"
+#include "kernels/cpu/sample/epoch_order.h"
+#include "kernels/cpu/sample/sampler.h"
+#include "kernels/cpu/sparse/sparse.h"
 
 namespace gnomon::kernels::cpu {
 namespace {
@@ -179,7 +179,7 @@ void first_layer(benchmark::State& state, bool of_stored) {
 void first_layer_of_gathered(benchmark::State& state) { first_layer(state, false); }
 void first_layer_of_stored(benchmark::State& state) { first_layer(state, true); }
 
-/// The two halves of the latter.
+/// The first half of the latter.
 void find_kept_elements(benchmark::State& state) {
   std::vector<std::uint8_t> bits(static_cast<std::size_t>(kept_bytes(state.range(0))));
   const DropoutRule rule{{1, base::Purpose::dropout, 0, 0, 0, 0}, 32768};

@@ -17,7 +17,7 @@
 #include "base/error.h"
 #include "base/processes.h"
 #include "bench/tuner_workloads.h"
-#include "tuner/search.h"
+#include "tuner/search/search.h"
 
 namespace {
 

@@ -20,7 +20,7 @@
 #include "base/processes.h"
 #include "bench/tuner_workloads.h"
 #include "sim/prediction.h"
-#include "tuner/search.h"
+#include "tuner/search/search.h"
 
 namespace {
 

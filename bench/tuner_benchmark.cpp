@@ -11,9 +11,9 @@
 #include "plan/plan.h"
 #include "profiles/profile.h"
 #include "sim/prediction.h"
-#include "tuner/search.h"
-#include "tuner/space.h"
-#include "tuner/surrogate.h"
+#include "tuner/models/proposal_model.h"
+#include "tuner/search/search.h"
+#include "tuner/space/space.h"
 
 namespace gnomon {
 namespace {

@@ -2,7 +2,7 @@
 
 #include "profiles/profile.h"
 #include "sim/prediction.h"
-#include "tuner/strategy.h"
+#include "tuner/search/strategy.h"
 
 namespace gnomon::bench {
 

@@ -57,13 +57,24 @@ function(gnomon_use_torch target)
   target_precompile_headers(${target} REUSE_FROM gnomon_torch_headers)
 endfunction()
 
-# gnomon_library(NAME [TORCH] [FOLDER folder] LINKS targets…): the library gnomon_NAME of all sources in a folder.
+# gnomon_sources(VARIABLE FOLDER [EXCLUDE folders…]): all C++ sources below a folder, but for those below the excluded ones.
+function(gnomon_sources variable folder)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "EXCLUDE")
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.cpp)
+  foreach(excluded IN LISTS arg_EXCLUDE)
+    list(FILTER sources EXCLUDE REGEX "^${PROJECT_SOURCE_DIR}/${excluded}/")
+  endforeach()
+  set(${variable} ${sources} PARENT_SCOPE)
+endfunction()
+
+# gnomon_library(NAME [TORCH] [FOLDER folder] [EXCLUDE folders…] LINKS targets…): the library gnomon_NAME of all sources
+# below a folder.
 function(gnomon_library name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "TORCH" "FOLDER" "LINKS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "TORCH" "FOLDER" "EXCLUDE;LINKS")
   if(NOT arg_FOLDER)
     set(arg_FOLDER ${name})
   endif()
-  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${arg_FOLDER}/*.cpp)
+  gnomon_sources(sources ${arg_FOLDER} EXCLUDE ${arg_EXCLUDE})
   if(NOT sources)
     add_library(gnomon_${name} INTERFACE)
     target_link_libraries(gnomon_${name} INTERFACE gnomon_settings ${arg_LINKS})

@@ -5,7 +5,7 @@
 #include "reproduce/paper.h"
 #include "reproduce/paper_profiles.h"
 #include "reproduce/papers.h"
-#include "sim/costs.h"
+#include "sim/costs/costs.h"
 
 namespace gnomon::reproduce {
 namespace {

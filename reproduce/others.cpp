@@ -1,6 +1,6 @@
 #include "reproduce/paper.h"
 #include "reproduce/papers.h"
-#include "sim/memory.h"
+#include "sim/costs/memory.h"
 
 namespace gnomon::reproduce {
 namespace {

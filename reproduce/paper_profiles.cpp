@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "profiles/catalog.h"
 #include "reproduce/morphgl.h"
-#include "sim/cache.h"
+#include "sim/costs/cache.h"
 
 namespace gnomon::reproduce {
 namespace {

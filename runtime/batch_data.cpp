@@ -60,11 +60,6 @@ void copy_batch(const BatchData& from, BatchData& to) {
   copy_with_slack(from.degrees, to.degrees);
 }
 
-void gather_degrees(const graph::Graph& graph, std::span<const graph::VertexId> vertices, float* degrees) {
-  std::transform(vertices.begin(), vertices.end(), degrees,
-                 [&](graph::VertexId vertex) { return static_cast<float>(graph.degree(vertex)); });
-}
-
 namespace {
 
 /// Calls act(vertices, number of the first) for each member's share of the batch's vertices.
@@ -101,7 +96,7 @@ void prepare_batch(const graph::Graph& graph, kernels::cpu::Sampler& sampler, co
   make_room_for_features(graph, data);
   share_vertices(sampler.team(), data, [&](std::span<const graph::VertexId> own, std::int64_t first) {
     kernels::cpu::gather_rows(graph.features, own, data.features.data() + first * graph.features.row_bytes());
-    gather_degrees(graph, own, data.degrees.data() + first);
+    kernels::cpu::gather_degrees(graph, own, data.degrees.data() + first);
   });
 }
 
@@ -109,7 +104,7 @@ void sample_batch(const graph::Graph& graph, kernels::cpu::Sampler& sampler, con
                   std::span<const graph::VertexId> seeds, BatchData& data) {
   sample_into(graph, sampler, key, seeds, data);
   share_vertices(sampler.team(), data, [&](std::span<const graph::VertexId> own, std::int64_t first) {
-    gather_degrees(graph, own, data.degrees.data() + first);
+    kernels::cpu::gather_degrees(graph, own, data.degrees.data() + first);
   });
 }
 

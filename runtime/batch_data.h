@@ -10,7 +10,7 @@
 #include "base/team.h"
 #include "graph/graph.h"
 #include "kernels/block.h"
-#include "kernels/cpu/sampler.h"
+#include "kernels/cpu/sample/sampler.h"
 
 namespace gnomon::runtime {
 
@@ -74,8 +74,5 @@ void prepare_batch(const graph::Graph& graph, kernels::cpu::Sampler& sampler, co
 void sample_batch(const graph::Graph& graph, kernels::cpu::Sampler& sampler, const kernels::BatchKey& key,
                   std::span<const graph::VertexId> seeds, BatchData& data);
 void gather_features(const graph::Graph& graph, base::Team& team, BatchData& data);
-
-/// Writes the true in-degree of each vertex.
-void gather_degrees(const graph::Graph& graph, std::span<const graph::VertexId> vertices, float* degrees);
 
 }  // namespace gnomon::runtime

@@ -67,7 +67,7 @@ void check_same_run(const std::filesystem::path& path, const RunState& found, co
   require(found.graph == expected.graph, path, "graph", "graph");
 }
 
-void read_archive(const std::filesystem::path& path, RunState& state, Learner& learner) {
+void read_archive(const std::filesystem::path& path, RunState& state, nn::Learner& learner) {
   torch::serialize::InputArchive archive;
   archive.load_from(path.string());
   c10::IValue document;
@@ -101,7 +101,7 @@ GraphMark mark_of(const graph::Graph& graph) {
   return mark;
 }
 
-void write_checkpoint(const std::filesystem::path& path, const RunState& state, const Learner& learner) {
+void write_checkpoint(const std::filesystem::path& path, const RunState& state, const nn::Learner& learner) {
   torch::serialize::OutputArchive archive, best, weights;
   archive.write("state", c10::IValue(base::to_document(state).dump()));
   archive.write("loss_sum", c10::IValue(state.loss_sum));
@@ -114,7 +114,7 @@ void write_checkpoint(const std::filesystem::path& path, const RunState& state, 
   base::write_file_atomically(path, bytes.view());
 }
 
-void read_checkpoint(const std::filesystem::path& path, RunState& state, Learner& learner) {
+void read_checkpoint(const std::filesystem::path& path, RunState& state, nn::Learner& learner) {
   try {
     read_archive(path, state, learner);
   } catch (const c10::Error& error) {

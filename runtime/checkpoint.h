@@ -10,8 +10,8 @@
 
 #include "base/document.h"
 #include "graph/graph.h"
+#include "nn/learner.h"
 #include "plan/job.h"
-#include "runtime/learner.h"
 
 namespace gnomon::runtime {
 
@@ -73,11 +73,11 @@ struct RunState {
 };
 
 /// Writes the run's state atomically. Throws base::Failure; the previous checkpoint is then intact.
-void write_checkpoint(const std::filesystem::path& path, const RunState& state, const Learner& learner);
+void write_checkpoint(const std::filesystem::path& path, const RunState& state, const nn::Learner& learner);
 
 /// Reads what write_checkpoint wrote into `state` and `learner`. Throws base::InputError when the file cannot
 /// be read or is of another job (more or fewer epochs and another patience are the same job) or graph than
 /// `state` names.
-void read_checkpoint(const std::filesystem::path& path, RunState& state, Learner& learner);
+void read_checkpoint(const std::filesystem::path& path, RunState& state, nn::Learner& learner);
 
 }  // namespace gnomon::runtime

@@ -3,13 +3,13 @@
 #include <cstdint>
 #include <memory>
 
-#include "runtime/tensor_batch.h"
+#include "nn/tensor_batch.h"
 
 namespace gnomon::runtime {
 
 /// A mini-batch where it is trained.
 struct DeviceBatch {
-  TensorBatch tensors;
+  nn::TensorBatch tensors;
   std::int64_t num_vertices = 0;
   std::int64_t num_edges = 0;
   std::int64_t bytes = 0;        ///< what a transfer of it copies

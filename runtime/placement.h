@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "graph/graph.h"
-#include "kernels/cpu/topology.h"
+#include "kernels/cpu/sample/topology.h"
 #include "plan/job.h"
 #include "plan/plan.h"
 

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "base/interleave.h"
-#include "kernels/cpu/epoch_order.h"
-#include "runtime/tensor_batch.h"
+#include "kernels/cpu/sample/epoch_order.h"
+#include "runtime/batch_tensors.h"
 
 namespace gnomon::runtime {
 
@@ -188,7 +188,7 @@ void Stages::train(std::int64_t position) {
   auto& slot = device_slots_[static_cast<std::size_t>(position)];
   auto batch = view_of(*slot);
   if (plan_.fused) {
-    batch.stored = kernels::autograd::stored_rows(data_.graph.features, ids_of(*slot));
+    batch.stored = nn::stored_rows(data_.graph.features, ids_of(*slot));
   }
   learn_(batch, order_[static_cast<std::size_t>(position)]);
   pool_.give(std::move(slot));

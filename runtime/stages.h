@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "graph/graph.h"
-#include "kernels/cpu/sampler.h"
+#include "kernels/cpu/sample/sampler.h"
 #include "plan/job.h"
 #include "plan/plan.h"
 #include "runtime/accelerator.h"
@@ -36,7 +36,7 @@ struct BatchSize {
 class Stages {
  public:
   /// Trains on a prepared batch; `batch` is its index in the epoch.
-  using Learn = std::function<void(const TensorBatch& data, std::int64_t batch)>;
+  using Learn = std::function<void(const nn::TensorBatch& data, std::int64_t batch)>;
 
   /// `graph` must outlive it. `plan` is resolved, and says where the data is placed (runtime/placement.h).
   /// Without a GPU the device's stages are the host's, in slots of its memory. `progress` is told how far a
@@ -59,7 +59,8 @@ class Stages {
   /// Copies the batch from its host slot to a device slot. A host device takes the slot itself.
   void transfer(std::int64_t position);
   /// Samples and gathers straight into a device slot; a host device's threads share the batch. Where the
-  /// trainer gathers, into a host slot, which lies in the queue between the two (schedule/factored.cpp).
+  /// trainer gathers, into a host slot, which lies in the queue between the two
+  /// (schedule/policies/factored.cpp).
   void device_batch(std::int64_t position);
   /// Adds the features to a batch in its device slot that was copied without.
   void device_gather(std::int64_t position);
@@ -95,7 +96,8 @@ class Stages {
   void open_device();
   std::span<const graph::VertexId> seeds_of(std::int64_t position) const;
   kernels::BatchKey key_of(std::int64_t position) const;
-  /// Whether device_batch's samples wait for the trainer in the host's memory (schedule/factored.cpp).
+  /// Whether device_batch's samples wait for the trainer in the host's memory
+  /// (schedule/policies/factored.cpp).
   bool queues_samples() const { return plan_.gather == plan::Gather::trainer; }
   Slot prepare(std::int64_t position, kernels::cpu::Sampler& sampler);
   kernels::cpu::Sampler& sampler_of(int worker);

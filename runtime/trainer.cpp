@@ -10,13 +10,13 @@
 #include <utility>
 
 #include "base/error.h"
+#include "nn/dense/pieces.h"
+#include "nn/inference.h"
+#include "nn/learner.h"
 #include "runtime/accelerator.h"
+#include "runtime/biased_graph.h"
 #include "runtime/checkpoint.h"
 #include "runtime/host_machine.h"
-#include "runtime/inference.h"
-#include "runtime/leaning_graph.h"
-#include "runtime/learner.h"
-#include "runtime/pieces.h"
 #include "runtime/placement.h"
 #include "runtime/run_log.h"
 #include "runtime/stages.h"
@@ -97,7 +97,7 @@ class Training {
   Stretch next_stretch(std::int64_t left) const;
   StretchReport train_stretch(const Stretch& stretch, const std::vector<std::int64_t>& order);
   void learn_times(const schedule::StageTimes& times);
-  void learn(const TensorBatch& data, std::int64_t batch);
+  void learn(const nn::TensorBatch& data, std::int64_t batch);
   void evaluate(EpochReport& report);
   bool is_better(const EpochReport& report) const;
   void end_epoch(const EpochReport& report);
@@ -111,7 +111,7 @@ class Training {
   const graph::Graph& graph_;
   const TrainOptions& options_;
   plan::Plan plan_;  ///< that trains now
-  Learner learner_;
+  nn::Learner learner_;
   RunState state_;
   Stages stages_;
   std::string activity_;          ///< what progress is told
@@ -128,7 +128,7 @@ Training::Training(const graph::Graph& graph, const TrainOptions& options)
       learner_(options.job, graph.features.columns, graph.num_classes, device_of(options.device)),
       stages_(
           graph, options.job, plan_,
-          [this](const TensorBatch& data, std::int64_t batch) { learn(data, batch); }, options.device,
+          [this](const nn::TensorBatch& data, std::int64_t batch) { learn(data, batch); }, options.device,
           options.progress) {
   check_replay(options.replay, stages_.batches());
   state_.job = options.job;
@@ -270,8 +270,8 @@ void Training::learn_times(const schedule::StageTimes& times) {
 }
 
 /// The train stage, on the device thread.
-void Training::learn(const TensorBatch& data, std::int64_t batch) {
-  const AtenThreads threads(plan_.device_threads);
+void Training::learn(const nn::TensorBatch& data, std::int64_t batch) {
+  const nn::AtenThreads threads(plan_.device_threads);
   const auto result = learner_.step(data, state_.epoch, batch);
   state_.trained.push_back(batch);
   state_.loss_sum += result.loss_sum;
@@ -301,21 +301,21 @@ void Training::save() {
 
 at::Tensor Training::infer_all() {
   // The workers have nothing to do meanwhile.
-  const AtenThreads threads(plan_.device_threads + plan_.workers);
-  InferenceOptions inference;
+  const nn::AtenThreads threads(plan_.device_threads + plan_.workers);
+  nn::InferenceOptions inference;
   inference.between_chunks = [this] {
     if (is_stopped()) {
       stop();
     }
   };
-  return infer(graph_, learner_.model(), inference);
+  return nn::infer(graph_, learner_.model(), inference);
 }
 
 void Training::evaluate(EpochReport& report) {
   const auto begin = Clock::now();
   const auto nan = std::numeric_limits<double>::quiet_NaN();
   const auto [accuracy, loss] =
-      graph_.valid.empty() ? Score{nan, nan} : score(infer_all(), graph_.labels, graph_.valid);
+      graph_.valid.empty() ? nn::Score{nan, nan} : nn::score(infer_all(), graph_.labels, graph_.valid);
   report.valid_accuracy = accuracy;
   report.valid_loss = loss;
   report.evaluation_s = seconds_since(begin);
@@ -356,14 +356,15 @@ TrainReport Training::conclude(std::vector<EpochReport> epochs) {
   report.best_epoch = state_.best_epoch;
   report.valid_accuracy = state_.best_valid.value_or(std::numeric_limits<double>::quiet_NaN());
   const auto weights = learner_.model().parameters();
-  report.weights_hash = hash_of(weights);
+  report.weights_hash = nn::hash_of(weights);
   report.test_accuracy = std::numeric_limits<double>::quiet_NaN();
   if (!graph_.test.empty() || options_.predict) {
     const auto last_weights = copies_of(weights);
-    copy_values(state_.best_weights, weights);
-    const auto restore = std::shared_ptr<void>(nullptr, [&](void*) { copy_values(last_weights, weights); });
+    nn::copy_values(state_.best_weights, weights);
+    const auto restore =
+        std::shared_ptr<void>(nullptr, [&](void*) { nn::copy_values(last_weights, weights); });
     const auto logits = infer_all();
-    report.test_accuracy = score(logits, graph_.labels, graph_.test).accuracy;
+    report.test_accuracy = nn::score(logits, graph_.labels, graph_.test).accuracy;
     if (options_.predict) {
       const auto classes = logits.argmax(1).to(at::kInt);
       report.predictions.assign(classes.const_data_ptr<std::int32_t>(),

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "schedule/data_parallel.h"
+#include "schedule/policies/data_parallel.h"
 
 namespace gnomon::schedule {
 

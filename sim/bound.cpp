@@ -2,7 +2,7 @@
 #include <array>
 #include <vector>
 
-#include "sim/contention.h"
+#include "sim/hardware/contention.h"
 #include "sim/prediction.h"
 
 namespace gnomon::sim {

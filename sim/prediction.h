@@ -10,7 +10,7 @@
 #include "profiles/profile.h"
 #include "schedule/policies.h"
 #include "schedule/timeline.h"
-#include "sim/memory.h"
+#include "sim/costs/memory.h"
 
 namespace gnomon::sim {
 

@@ -7,12 +7,12 @@
 #include <utility>
 
 #include "schedule/policies.h"
-#include "sim/costs.h"
-#include "sim/hardware.h"
+#include "sim/costs/costs.h"
+#include "sim/hardware/hardware.h"
+#include "sim/hardware/simulated_machine.h"
+#include "sim/hardware/steady_state.h"
 #include "sim/prediction.h"
 #include "sim/running.h"
-#include "sim/simulated_machine.h"
-#include "sim/steady_state.h"
 
 namespace gnomon::sim {
 namespace {

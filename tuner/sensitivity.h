@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "tuner/search.h"
-#include "tuner/space.h"
+#include "tuner/search/search.h"
+#include "tuner/space/space.h"
 
 namespace gnomon::tuner {
 

@@ -7,8 +7,8 @@
 #include "apps/job_flags.h"
 #include "apps/open_data.h"
 #include "apps/progress_bar.h"
-#include "graph/generate.h"
-#include "graph/import.h"
+#include "graph/generate/generate.h"
+#include "graph/import/import.h"
 
 namespace gnomon::apps {
 namespace {

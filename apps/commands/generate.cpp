@@ -1,4 +1,4 @@
-#include "graph/generate.h"
+#include "graph/generate/generate.h"
 
 #include <iostream>
 #include <memory>
@@ -12,7 +12,7 @@
 #include "apps/progress_bar.h"
 #include "apps/store_text.h"
 #include "base/error.h"
-#include "graph/reorder.h"
+#include "graph/order/reorder.h"
 
 namespace gnomon::apps {
 namespace {
@@ -32,7 +32,7 @@ std::optional<double> accuracy_known(const graph::PlantedPartition& options) {
 }
 std::optional<double> accuracy_known(const graph::Rmat&) { return std::nullopt; }
 
-/// One kind of graph: its options and what it makes. `Kind` is a struct of graph/generate.h.
+/// One kind of graph: its options and what it makes. `Kind` is a struct of graph/generate/generate.h.
 template <class Kind>
 class Generator {
  public:

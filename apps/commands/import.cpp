@@ -1,4 +1,4 @@
-#include "graph/import.h"
+#include "graph/import/import.h"
 
 #include <iostream>
 #include <map>

@@ -16,9 +16,9 @@
 #include "apps/run_directory.h"
 #include "apps/table.h"
 #include "base/error.h"
-#include "tuner/learned.h"
-#include "tuner/observed.h"
 #include "tuner/sensitivity.h"
+#include "tuner/surrogate/learned.h"
+#include "tuner/surrogate/observed.h"
 
 namespace gnomon::apps {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "apps/format.h"
 #include "apps/table.h"
-#include "sim/memory.h"
+#include "sim/costs/memory.h"
 
 namespace gnomon::apps {
 namespace {

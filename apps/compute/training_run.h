@@ -10,7 +10,7 @@
 #include "plan/job.h"
 #include "plan/plan.h"
 #include "runtime/trainer.h"
-#include "tuner/learned_accuracy.h"
+#include "tuner/surrogate/learned_accuracy.h"
 
 namespace gnomon::apps {
 

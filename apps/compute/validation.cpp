@@ -13,7 +13,7 @@
 #include "profiles/measure/epoch.h"
 #include "profiles/measure/statistics.h"
 #include "sim/prediction.h"
-#include "tuner/correction.h"
+#include "tuner/verify/correction.h"
 
 namespace gnomon::apps {
 namespace {

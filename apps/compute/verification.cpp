@@ -11,7 +11,7 @@
 #include "apps/format.h"
 #include "apps/table.h"
 #include "profiles/measure/statistics.h"
-#include "tuner/preference.h"
+#include "tuner/search/preference.h"
 #include "tuner/sensitivity.h"
 
 namespace gnomon::apps {

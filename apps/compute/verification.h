@@ -11,8 +11,8 @@
 #include "profiles/profile.h"
 #include "runtime/stretch.h"
 #include "sim/prediction.h"
-#include "tuner/correction.h"
-#include "tuner/race.h"
+#include "tuner/verify/correction.h"
+#include "tuner/verify/race.h"
 
 namespace gnomon::apps {
 

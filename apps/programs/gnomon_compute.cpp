@@ -1,10 +1,10 @@
 #include "apps/commands/commands.h"
 #include "apps/program.h"
-#include "kernels/autograd/tensor_memory.h"
+#include "nn/tensor_memory.h"
 
 int main(int argc, char** argv) {
   using namespace gnomon::apps;
-  gnomon::kernels::autograd::keep_tensor_memory();
+  gnomon::nn::keep_tensor_memory();
   return run_program(argc, argv,
                      {{"profile", add_profile},
                       {"validate", add_validate},

@@ -23,13 +23,13 @@
 
 #include "base/document.h"
 #include "bench/memory_floor.h"
-#include "graph/generate.h"
-#include "graph/import.h"
-#include "graph/store.h"
-#include "kernels/cpu/epoch_order.h"
+#include "graph/generate/generate.h"
+#include "graph/import/import.h"
+#include "graph/store/store.h"
 #include "kernels/cpu/features.h"
 #include "kernels/cpu/gather.h"
-#include "kernels/cpu/sampler.h"
+#include "kernels/cpu/sample/epoch_order.h"
+#include "kernels/cpu/sample/sampler.h"
 
 namespace gnomon::bench {
 namespace {

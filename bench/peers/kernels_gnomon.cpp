@@ -16,19 +16,18 @@
 #include <vector>
 
 #include "base/document.h"
-#include "graph/generate.h"
-#include "graph/npy.h"
-#include "kernels/autograd/parallel.h"
-#include "kernels/autograd/sparse.h"
-#include "kernels/autograd/tensor_memory.h"
-#include "kernels/cpu/epoch_order.h"
-#include "kernels/cpu/sampler.h"
-#include "kernels/cpu/sparse.h"
+#include "graph/generate/generate.h"
+#include "graph/store/npy.h"
+#include "kernels/cpu/sample/epoch_order.h"
+#include "kernels/cpu/sample/sampler.h"
+#include "kernels/cpu/sparse/sparse.h"
+#include "nn/parallel.h"
+#include "nn/sparse/sparse.h"
+#include "nn/tensor_memory.h"
 
 namespace gnomon::bench {
 namespace {
 
-namespace sparse = kernels::autograd;
 namespace cpu = kernels::cpu;
 using base::Json;
 using std::filesystem::path;
@@ -102,18 +101,18 @@ Batch read_batch(const path& folder) {
 /// One operation on one block, with its inputs.
 struct Operation {
   std::vector<Tensor> leaves;  ///< get gradients
-  std::function<Tensor(const sparse::SparseBlockPtr&)> act;
+  std::function<Tensor(const nn::SparseBlockPtr&)> act;
 };
 
 Tensor leaf(std::vector<std::int64_t> sizes) { return torch::rand(sizes).requires_grad_(); }
 
-Tensor dots(const sparse::SparseBlockPtr& block, const Tensor& left, const Tensor& right) {
+Tensor dots(const nn::SparseBlockPtr& block, const Tensor& left, const Tensor& right) {
   const auto rows = block->by_destination();
   Tensor y = torch::empty({rows.num_entries(), heads});
   const auto span_of = [](const Tensor& x) {
     return std::span(x.const_data_ptr<float>(), static_cast<std::size_t>(x.numel()));
   };
-  sparse::for_row_ranges(rows, left.size(1), [&](cpu::RowRange range) {
+  nn::for_row_ranges(rows, left.size(1), [&](cpu::RowRange range) {
     cpu::sddmm_dot(rows, range, {heads, left.size(1) / heads}, span_of(left), span_of(right),
                    {y.mutable_data_ptr<float>(), static_cast<std::size_t>(y.numel())});
   });
@@ -121,14 +120,14 @@ Tensor dots(const sparse::SparseBlockPtr& block, const Tensor& left, const Tenso
 }
 
 /// The mean of the neighbours' rows, straight from `table` (fp16, a row a vertex).
-Tensor fused_mean(const sparse::SparseBlockPtr& block, const Tensor& table,
+Tensor fused_mean(const nn::SparseBlockPtr& block, const Tensor& table,
                   const std::vector<graph::VertexId>& vertices) {
   const auto rows = block->by_destination();
   const graph::Features features{static_cast<const std::byte*>(table.const_data_ptr()),
                                  graph::FeatureType::fp16, table.size(0), table.size(1)};
   const auto scales = cpu::inverse_degrees(rows.indptr);
   Tensor y = torch::empty({rows.num_rows(), table.size(1)});
-  sparse::for_row_ranges(rows, table.size(1), [&](cpu::RowRange range) {
+  nn::for_row_ranges(rows, table.size(1), [&](cpu::RowRange range) {
     cpu::spmm_stored(rows, range, {scales, {}}, {features, vertices, {}},
                      {y.mutable_data_ptr<float>(), static_cast<std::size_t>(y.numel())});
   });
@@ -150,11 +149,11 @@ class Server {
     const auto& batch = batches_.at(request.at("batch").get<std::string>());
     const auto name = request.at("operation").get<std::string>();
     std::vector<Operation> operations;
-    std::vector<sparse::SparseBlockPtr> blocks;
+    std::vector<nn::SparseBlockPtr> blocks;
     for (const auto& block : batch.blocks) {
       if (name != "fused_mean" || &block == &batch.blocks.back()) {
         operations.push_back(operation(name, *block, request.at("columns").get<std::int64_t>(), batch));
-        blocks.push_back(sparse::sparse_block(block));
+        blocks.push_back(nn::sparse_block(block));
       }
     }
     std::vector<double> seconds;
@@ -162,8 +161,8 @@ class Server {
     for (int i = 0; i < request.at("repeats").get<int>(); ++i) {
       if (direction == "first_backward") {
         for (auto& block : blocks) {
-          block = std::make_shared<const sparse::SparseBlock>(block->num_sources(), block->indptr(),
-                                                              block->indices());
+          block = std::make_shared<const nn::SparseBlock>(block->num_sources(), block->indptr(),
+                                                          block->indices());
         }
       }
       seconds.push_back(direction == "forward" ? forward_s(operations, blocks)
@@ -181,16 +180,16 @@ class Server {
     if (name == "spmm_sum" || name == "spmm_mean") {
       const Tensor x = leaf({S, columns});
       return {{x}, [x, name](const auto& on) {
-                return name == "spmm_sum" ? sparse::spmm_sum(on, x) : sparse::spmm_mean(on, x);
+                return name == "spmm_sum" ? nn::spmm_sum(on, x) : nn::spmm_mean(on, x);
               }};
     }
     if (name == "spmm_scaled") {
       const Tensor x = leaf({S, columns}), left = torch::rand({D}), right = torch::rand({S});
-      return {{x}, [=](const auto& on) { return sparse::spmm_scaled(on, x, left, right); }};
+      return {{x}, [=](const auto& on) { return nn::spmm_scaled(on, x, left, right); }};
     }
     if (name == "spmm_weighted") {
       const Tensor x = leaf({S, heads, columns / heads}), weights = leaf({E, heads});
-      return {{x, weights}, [=](const auto& on) { return sparse::spmm_weighted(on, x, weights); }};
+      return {{x, weights}, [=](const auto& on) { return nn::spmm_weighted(on, x, weights); }};
     }
     if (name == "sddmm_dot") {
       const Tensor left = torch::rand({D, columns}), right = torch::rand({S, columns});
@@ -198,11 +197,11 @@ class Server {
     }
     if (name == "sddmm_add") {
       const Tensor left = leaf({D, heads}), right = leaf({S, heads});
-      return {{left, right}, [=](const auto& on) { return sparse::sddmm_add(on, left, right); }};
+      return {{left, right}, [=](const auto& on) { return nn::sddmm_add(on, left, right); }};
     }
     if (name == "edge_softmax") {
       const Tensor logits = leaf({E, heads});
-      return {{logits}, [=](const auto& on) { return sparse::edge_softmax(on, logits); }};
+      return {{logits}, [=](const auto& on) { return nn::edge_softmax(on, logits); }};
     }
     TORCH_CHECK(name == "fused_mean", "no operation ", name);
     if (!table_.defined() || table_.size(1) != columns) {
@@ -212,7 +211,7 @@ class Server {
   }
 
   static double forward_s(const std::vector<Operation>& operations,
-                          const std::vector<sparse::SparseBlockPtr>& blocks) {
+                          const std::vector<nn::SparseBlockPtr>& blocks) {
     const auto begin = Clock::now();
     for (std::size_t i = 0; i < operations.size(); ++i) {
       operations[i].act(blocks[i]);
@@ -221,7 +220,7 @@ class Server {
   }
 
   static double backward_s(const std::vector<Operation>& operations,
-                           const std::vector<sparse::SparseBlockPtr>& blocks) {
+                           const std::vector<nn::SparseBlockPtr>& blocks) {
     std::vector<Tensor> results, gradients;
     for (std::size_t i = 0; i < operations.size(); ++i) {
       results.push_back(operations[i].act(blocks[i]));
@@ -239,7 +238,7 @@ class Server {
 };
 
 void serve(const path& directory) {
-  sparse::keep_tensor_memory();  // as gnomon does at its start
+  nn::keep_tensor_memory();  // as gnomon does at its start
   Server server(directory);
   for (std::string line; std::getline(std::cin, line);) {
     std::cout << Json{{"seconds", server.answer(Json::parse(line))}}.dump() << std::endl;

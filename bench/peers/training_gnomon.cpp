@@ -14,13 +14,13 @@
 #include <vector>
 
 #include "base/document.h"
-#include "graph/store.h"
-#include "kernels/autograd/tensor_memory.h"
+#include "graph/store/store.h"
 #include "kernels/cpu/features.h"
+#include "nn/dense/pieces.h"
+#include "nn/learner.h"
+#include "nn/tensor_memory.h"
 #include "plan/plan.h"
 #include "runtime/host_machine.h"
-#include "runtime/learner.h"
-#include "runtime/pieces.h"
 #include "runtime/stages.h"
 #include "schedule/policies.h"
 
@@ -87,8 +87,8 @@ class Training {
         job_(job_of(request)),
         threads_(request.at("threads")),
         plan_(plan::resolve(plan::find_plan(request.at("setting")), {threads_, true}, "plan")),
-        stages_(graph, job_, plan_, [this](const runtime::TensorBatch& data, std::int64_t batch) {
-          const runtime::AtenThreads of_plan(plan_.device_threads);
+        stages_(graph, job_, plan_, [this](const nn::TensorBatch& data, std::int64_t batch) {
+          const nn::AtenThreads of_plan(plan_.device_threads);
           const auto result = learner_->step(data, 0, batch);
           loss_ += result.loss_sum / static_cast<double>(result.seeds);
         }) {}
@@ -96,7 +96,7 @@ class Training {
   /// One epoch of a fresh model.
   Json epoch() {
     learner_.reset();  // first: it holds the precision of products
-    learner_ = std::make_unique<runtime::Learner>(job_, graph_.features.columns, graph_.num_classes);
+    learner_ = std::make_unique<nn::Learner>(job_, graph_.features.columns, graph_.num_classes);
     loss_ = 0;
     std::vector<std::int64_t> order(static_cast<std::size_t>(stages_.batches()));
     std::iota(order.begin(), order.end(), 0);
@@ -118,7 +118,7 @@ class Training {
   int threads_;
   plan::Plan plan_;
   double loss_ = 0;
-  std::unique_ptr<runtime::Learner> learner_;
+  std::unique_ptr<nn::Learner> learner_;
   runtime::Stages stages_;
 };
 
@@ -130,7 +130,7 @@ int main(int argc, char** argv) {
     std::cerr << "usage: bench_training_peer DIR\n";
     return 2;
   }
-  gnomon::kernels::autograd::keep_tensor_memory();  // as gnomon does at its start
+  gnomon::nn::keep_tensor_memory();  // as gnomon does at its start
   const auto graph = gnomon::kernels::cpu::with_copied_features(gnomon::graph::open_store(argv[1]));
   std::string current;
   std::unique_ptr<gnomon::bench::Training> training;

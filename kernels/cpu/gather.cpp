@@ -41,4 +41,9 @@ void gather_labels(std::span<const std::int32_t> labels, std::span<const graph::
   }
 }
 
+void gather_degrees(const graph::Graph& graph, std::span<const graph::VertexId> vertices, float* degrees) {
+  std::transform(vertices.begin(), vertices.end(), degrees,
+                 [&](graph::VertexId vertex) { return static_cast<float>(graph.degree(vertex)); });
+}
+
 }  // namespace gnomon::kernels::cpu

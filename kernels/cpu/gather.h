@@ -17,4 +17,7 @@ void gather_rows(const graph::Features& features, std::span<const graph::VertexI
 void gather_labels(std::span<const std::int32_t> labels, std::span<const graph::VertexId> vertices,
                    std::int64_t* out);
 
+/// Writes the in-degree in the whole graph of each vertex to `degrees`.
+void gather_degrees(const graph::Graph& graph, std::span<const graph::VertexId> vertices, float* degrees);
+
 }  // namespace gnomon::kernels::cpu

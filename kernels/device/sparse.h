@@ -6,7 +6,7 @@
 
 // Also compiled by nvcc as C++17.
 
-/// The sparse kernels of kernels/cpu/sparse.h on a device, in fp32: the same results within rounding,
+/// The sparse kernels of kernels/cpu/sparse/sparse.h on a device, in fp32: the same results within rounding,
 /// whatever the executor, and the same bits every time. Dense arguments are row-major.
 namespace gnomon::kernels::device {
 

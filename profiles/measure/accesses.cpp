@@ -4,8 +4,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "kernels/cpu/epoch_order.h"
-#include "kernels/cpu/sampler.h"
+#include "kernels/cpu/sample/epoch_order.h"
+#include "kernels/cpu/sample/sampler.h"
 #include "profiles/measure/machine.h"
 #include "profiles/measure/statistics.h"
 #include "runtime/stages.h"

@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "runtime/pieces.h"
+#include "nn/dense/pieces.h"
 
 namespace gnomon::profiles {
 namespace {
@@ -27,8 +27,8 @@ Bench::Bench(const graph::Graph& graph, const plan::Job& job, int workers,
       learner_(job, graph.features.columns, graph.num_classes, runtime::device_of(device)),
       stages_(
           graph, job, plan_,
-          [this](const runtime::TensorBatch& data, std::int64_t batch) {
-            const runtime::AtenThreads threads(plan_.device_threads);
+          [this](const nn::TensorBatch& data, std::int64_t batch) {
+            const nn::AtenThreads threads(plan_.device_threads);
             learner_.step(data, epoch_, batch);
           },
           device),

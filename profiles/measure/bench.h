@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "graph/graph.h"
+#include "nn/learner.h"
 #include "plan/job.h"
 #include "runtime/host_machine.h"
-#include "runtime/learner.h"
 #include "runtime/stages.h"
 #include "schedule/machine.h"
 
@@ -62,7 +62,7 @@ class Bench {
  private:
   plan::Plan plan_;
   std::int64_t epoch_ = 0;
-  runtime::Learner learner_;
+  nn::Learner learner_;
   runtime::Stages stages_;
   runtime::HostMachine machine_;  // after what its threads use
 };

@@ -4,10 +4,10 @@
 #include <numeric>
 #include <vector>
 
+#include "nn/dense/pieces.h"
+#include "nn/learner.h"
 #include "profiles/measure/machine.h"
 #include "runtime/host_machine.h"
-#include "runtime/learner.h"
-#include "runtime/pieces.h"
 #include "runtime/placement.h"
 #include "runtime/stages.h"
 #include "schedule/policies.h"
@@ -17,15 +17,14 @@ namespace gnomon::profiles {
 
 MeasuredEpoch measure_epoch(const graph::Graph& graph, const plan::Job& job, const plan::Plan& plan,
                             const EpochOptions& options) {
-  runtime::Learner learner(job, graph.features.columns, graph.num_classes,
-                           runtime::device_of(options.device));
+  nn::Learner learner(job, graph.features.columns, graph.num_classes, runtime::device_of(options.device));
   std::int64_t trained = 0;
   std::int64_t wanted = 0;
   runtime::Stages stages(
       graph, job, plan,
-      [&](const runtime::TensorBatch& data, std::int64_t batch) {
+      [&](const nn::TensorBatch& data, std::int64_t batch) {
         throw_if_stopped(options.stop);
-        const runtime::AtenThreads threads(plan.device_threads);
+        const nn::AtenThreads threads(plan.device_threads);
         learner.step(data, options.epoch, batch);
         base::report(options.progress, plan.name, ++trained, wanted);
       },

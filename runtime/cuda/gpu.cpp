@@ -13,16 +13,16 @@
 #include <vector>
 
 #include "base/error.h"
-#include "kernels/autograd/cuda/kernels.h"
-#include "kernels/cpu/epoch_order.h"
+#include "kernels/cpu/sample/epoch_order.h"
 #include "kernels/cuda/check.h"
 #include "kernels/cuda/gather.h"
 #include "kernels/cuda/sampler.h"
+#include "nn/cuda/kernels.h"
+#include "runtime/batch_tensors.h"
 #include "runtime/cuda/device_graph.h"
 #include "runtime/cuda/device_memory.h"
 #include "runtime/device/batch_maker-inl.h"
 #include "runtime/saturation.h"
-#include "runtime/tensor_batch.h"
 
 namespace gnomon::runtime::cuda {
 namespace {
@@ -123,7 +123,7 @@ DeviceBatch Gpu::copy(const BatchData& data) {
   const bool lacks_features = data.features.size() == 0;
   with_memory("copying a mini-batch", plan_, [&] {
     const CUDAStreamGuard guard(copy_stream_);
-    batch.tensors = on_device(view_of(data), device());
+    batch.tensors = nn::on_device(view_of(data), device());
     if (lacks_features) {
       batch.vertices = ids_of(data).to(device());
     }
@@ -166,7 +166,7 @@ void Gpu::gather(DeviceBatch& batch) {
 
 void Gpu::lend_features(DeviceBatch& batch) {
   with_maker("reading features", [&] {
-    batch.tensors.stored = kernels::autograd::cuda_stored_rows(
+    batch.tensors.stored = nn::cuda_stored_rows(
         maker_->lend_rows(batch.vertices.const_data_ptr<std::int64_t>(), batch.num_vertices),
         placed_.graph.features.type, placed_.graph.features.columns, batch.vertices);
   });

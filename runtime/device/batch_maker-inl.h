@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "kernels/autograd/sparse_block.h"
 #include "kernels/slack.h"
+#include "nn/sparse/sparse_block.h"
 #include "runtime/device/batch_maker.h"
 
 // Included where an executor's kernels are declared.
@@ -97,7 +97,7 @@ DeviceBatch BatchMaker<Executor>::without_features(const kernels::device::MiniBa
   batch.num_vertices = rows;
   batch.bytes = rows * 4 + 8 * sampled.num_seeds;
   for (const auto& block : sampled.blocks) {
-    batch.tensors.blocks.push_back(std::make_shared<kernels::autograd::SparseBlock>(
+    batch.tensors.blocks.push_back(std::make_shared<nn::SparseBlock>(
         block.num_sources, tensor_on(block.indptr, {block.num_destinations + 1}, device_, at::kLong),
         tensor_on(block.indices, {block.num_edges}, device_, at::kInt)));
     batch.num_edges += block.num_edges;

@@ -5,9 +5,9 @@
 #include <thread>
 #include <vector>
 
-#include "graph/generate.h"
-#include "kernels/cpu/epoch_order.h"
-#include "kernels/cpu/worker_memory.h"
+#include "graph/generate/generate.h"
+#include "kernels/cpu/sample/epoch_order.h"
+#include "kernels/cpu/sample/worker_memory.h"
 #include "runtime/batch_data.h"
 #include "runtime/stages.h"
 #include "tests/allocations/counting.h"
@@ -115,7 +115,7 @@ TEST_P(SteadyState, OfWorkersThatHandOver) {
   plan::Plan plan;
   plan.workers = 2;
   plan.handover_copies = 1;
-  Stages stages(graph_, job_, plan, [](const TensorBatch&, std::int64_t) {});
+  Stages stages(graph_, job_, plan, [](const nn::TensorBatch&, std::int64_t) {});
   std::vector<std::int64_t> order(static_cast<std::size_t>(stages.batches()));
   std::iota(order.begin(), order.end(), 0);
   for (std::int64_t epoch = 0; epoch < 3; ++epoch) {

@@ -6,8 +6,8 @@
 #include <thread>
 
 #include "base/document.h"
-#include "graph/generate.h"
-#include "graph/reorder.h"
+#include "graph/generate/generate.h"
+#include "graph/order/reorder.h"
 #include "plan/plan.h"
 #include "profiles/profile.h"
 #include "program.h"

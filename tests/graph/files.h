@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "graph/npy.h"
+#include "graph/store/npy.h"
 
 /// Files as other programs write them, for importers.
 namespace gnomon::graph {

@@ -5,10 +5,10 @@
 #include <map>
 #include <random>
 
-#include "graph/import.h"
-#include "graph/store.h"
+#include "graph/import/import.h"
+#include "graph/store/store.h"
 #include "tests/graph/files.h"
-#include "tests/graph/import_fixture.h"
+#include "tests/graph/import/import_fixture.h"
 #include "tests/graph/temporary.h"
 
 namespace gnomon::graph {

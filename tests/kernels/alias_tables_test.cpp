@@ -1,4 +1,4 @@
-#include "kernels/cpu/alias_tables.h"
+#include "kernels/cpu/sample/alias_tables.h"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "kernels/cpu/topology.h"
+#include "kernels/cpu/sample/topology.h"
 #include "tests/kernels/test_graphs.h"
 
 namespace gnomon::kernels::cpu {

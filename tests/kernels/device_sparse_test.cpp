@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "kernels/autograd/sparse.h"
 #include "kernels/cpu/dropout.h"
 #include "kernels/device/dropout-inl.h"
+#include "nn/sparse/sparse.h"
 #include "tests/kernels/host_sparse_kernels.h"
 #include "tests/kernels/sparse_contract.h"
 
@@ -17,30 +17,29 @@ namespace gnomon::kernels {
 namespace {
 
 template <int threads>
-const autograd::SparseKernels& host_kernels() {
+const nn::SparseKernels& host_kernels() {
   static const HostSparseKernels kernels(HostLaunches{threads});
   return kernels;
 }
 
 template <int threads>
 struct DeviceSparse {
-  using BlockPtr = autograd::SparseBlockPtr;
+  using BlockPtr = nn::SparseBlockPtr;
   static torch::Device device() { return torch::kCPU; }
   static BlockPtr share(const Block& block) {
-    return with_kernels(*autograd::sparse_block(std::make_shared<const Block>(block)),
-                        host_kernels<threads>());
+    return with_kernels(*nn::sparse_block(std::make_shared<const Block>(block)), host_kernels<threads>());
   }
-  static constexpr auto spmm_sum = autograd::spmm_sum;
+  static constexpr auto spmm_sum = nn::spmm_sum;
   static torch::Tensor spmm_mean(const BlockPtr& block, const torch::Tensor& x) {
-    return autograd::spmm_mean(block, x);
+    return nn::spmm_mean(block, x);
   }
   static torch::Tensor spmm_scaled(const BlockPtr& block, const torch::Tensor& x, const torch::Tensor& rows,
                                    const torch::Tensor& columns) {
-    return autograd::spmm_scaled(block, x, rows, columns);
+    return nn::spmm_scaled(block, x, rows, columns);
   }
-  static constexpr auto spmm_weighted = autograd::spmm_weighted;
-  static constexpr auto sddmm_add = autograd::sddmm_add;
-  static constexpr auto edge_softmax = autograd::edge_softmax;
+  static constexpr auto spmm_weighted = nn::spmm_weighted;
+  static constexpr auto sddmm_add = nn::sddmm_add;
+  static constexpr auto edge_softmax = nn::edge_softmax;
 };
 
 INSTANTIATE_TYPED_TEST_SUITE_P(DeviceOnThreads, SparseContract, DeviceSparse<2>);
@@ -79,9 +78,9 @@ TEST(DeviceSparseBlock, AddsSelfLoopsAsTheCpu) {
     if (block.num_destinations > block.num_sources) {
       continue;  // no sampler makes one: destinations are sources
     }
-    const auto own = autograd::sparse_block(std::make_shared<const Block>(block));
-    const auto expected = autograd::with_self_loops(*own);
-    const auto found = autograd::with_self_loops(*with_kernels(*own, host_kernels<2>()));
+    const auto own = nn::sparse_block(std::make_shared<const Block>(block));
+    const auto expected = nn::with_self_loops(*own);
+    const auto found = nn::with_self_loops(*with_kernels(*own, host_kernels<2>()));
     EXPECT_TRUE(torch::equal(found->indptr(), expected->indptr()));
     EXPECT_EQ(vector_of<std::int32_t>(found->indices(), expected->num_edges()),
               vector_of<std::int32_t>(expected->indices(), expected->num_edges()));
@@ -100,9 +99,9 @@ TEST(DeviceSparseBlock, PaddingBelongsToNoRow) {
     const auto x = torch::randn({400, 2, 4}).requires_grad_();
     const auto left = torch::randn({300, 2}).requires_grad_();
     const auto right = torch::randn({400, 2}).requires_grad_();
-    const auto softmax = autograd::edge_softmax(shared, autograd::sddmm_add(shared, left, right));
-    const auto y = autograd::spmm_weighted(shared, x, softmax);
-    const auto mean = autograd::spmm_mean(shared, x.flatten(1));
+    const auto softmax = nn::edge_softmax(shared, nn::sddmm_add(shared, left, right));
+    const auto y = nn::spmm_weighted(shared, x, softmax);
+    const auto mean = nn::spmm_mean(shared, x.flatten(1));
     (y.pow(2).sum() + mean.pow(2).sum()).backward();
     EXPECT_EQ(softmax.size(0), edges);
     return std::vector<Tensor>{softmax.narrow(0, 0, E), y, mean, x.grad(), left.grad(), right.grad()};

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "kernels/cpu/sampler.h"
+#include "kernels/cpu/sample/sampler.h"
 #include "tests/kernels/sampler_contract.h"
 #include "tests/kernels/weighted_reference.h"
 

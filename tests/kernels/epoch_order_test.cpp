@@ -1,4 +1,4 @@
-#include "kernels/cpu/epoch_order.h"
+#include "kernels/cpu/sample/epoch_order.h"
 
 #include <gtest/gtest.h>
 

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/autograd/device_sparse_kernels.h"
 #include "kernels/device/sparse-inl.h"
+#include "nn/sparse/device_sparse_kernels.h"
 #include "tests/kernels/host_executor.h"
 
 namespace gnomon::kernels {
@@ -37,13 +37,12 @@ struct HostLaunches {
 };
 
 /// The device's sparse kernels on the CPU's tensors.
-using HostSparseKernels = autograd::DeviceSparseKernels<HostLaunches>;
+using HostSparseKernels = nn::DeviceSparseKernels<HostLaunches>;
 
 /// The block with those kernels.
-inline autograd::SparseBlockPtr with_kernels(const autograd::SparseBlock& block,
-                                             const autograd::SparseKernels& kernels) {
-  return std::make_shared<const autograd::SparseBlock>(block.num_sources(), block.indptr(), block.indices(),
-                                                       kernels);
+inline nn::SparseBlockPtr with_kernels(const nn::SparseBlock& block, const nn::SparseKernels& kernels) {
+  return std::make_shared<const nn::SparseBlock>(block.num_sources(), block.indptr(), block.indices(),
+                                                 kernels);
 }
 
 }  // namespace gnomon::kernels

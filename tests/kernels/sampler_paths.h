@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "kernels/cpu/sampler.h"
-#include "kernels/cpu/wide_sampler.h"
+#include "kernels/cpu/sample/sampler.h"
+#include "kernels/cpu/sample/wide_sampler.h"
 #include "tests/kernels/instruction_set.h"
 
 namespace gnomon::kernels {

@@ -14,7 +14,7 @@
 /// The contract of every set of sparse operations. An implementation has
 ///     using BlockPtr = …;   static BlockPtr share(Block);   static torch::Device device();
 /// why_skipped() where it cannot always run, and, as static functions, the operations of
-/// kernels/autograd/sparse.h on a BlockPtr. The reference is dense algebra in double precision with the
+/// nn/sparse/sparse.h on a BlockPtr. The reference is dense algebra in double precision with the
 /// incidence matrices of the block, and gradients are central differences of that reference; for blocks too
 /// large for this the same algebra by indices, and autograd in double precision.
 namespace gnomon::kernels {

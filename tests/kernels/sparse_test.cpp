@@ -1,8 +1,8 @@
-#include "kernels/autograd/sparse.h"
+#include "nn/sparse/sparse.h"
 
 #include <hwy/highway.h>
 
-#include "kernels/cpu/sparse.h"
+#include "kernels/cpu/sparse/sparse.h"
 #include "tests/kernels/instruction_set.h"
 #include "tests/kernels/sparse_contract.h"
 
@@ -13,23 +13,23 @@ namespace {
 /// that one, or for 0.
 template <std::int64_t instructions>
 struct CpuSparse {
-  using BlockPtr = autograd::SparseBlockPtr;
+  using BlockPtr = nn::SparseBlockPtr;
   static torch::Device device() { return torch::kCPU; }
   static BlockPtr share(const Block& block) {
     choose_instruction_set(instructions);
-    return autograd::sparse_block(std::make_shared<const Block>(block));
+    return nn::sparse_block(std::make_shared<const Block>(block));
   }
-  static constexpr auto spmm_sum = autograd::spmm_sum;
+  static constexpr auto spmm_sum = nn::spmm_sum;
   static torch::Tensor spmm_mean(const BlockPtr& block, const torch::Tensor& x) {
-    return autograd::spmm_mean(block, x);
+    return nn::spmm_mean(block, x);
   }
   static torch::Tensor spmm_scaled(const BlockPtr& block, const torch::Tensor& x, const torch::Tensor& rows,
                                    const torch::Tensor& columns) {
-    return autograd::spmm_scaled(block, x, rows, columns);
+    return nn::spmm_scaled(block, x, rows, columns);
   }
-  static constexpr auto spmm_weighted = autograd::spmm_weighted;
-  static constexpr auto sddmm_add = autograd::sddmm_add;
-  static constexpr auto edge_softmax = autograd::edge_softmax;
+  static constexpr auto spmm_weighted = nn::spmm_weighted;
+  static constexpr auto sddmm_add = nn::sddmm_add;
+  static constexpr auto edge_softmax = nn::edge_softmax;
 };
 
 using BestSparse = CpuSparse<0>;
@@ -41,7 +41,7 @@ INSTANTIATE_TYPED_TEST_SUITE_P(CpuAvx512, SparseContract, CpuSparse<HWY_AVX3>);
 #endif
 
 /// Values and gradients of all operations on a block large enough to be shared between eight threads.
-std::vector<Tensor> everything(const autograd::SparseBlockPtr& block) {
+std::vector<Tensor> everything(const nn::SparseBlockPtr& block) {
   torch::manual_seed(7);
   const auto S = block->num_sources();
   const auto D = block->num_destinations();
@@ -49,13 +49,13 @@ std::vector<Tensor> everything(const autograd::SparseBlockPtr& block) {
   const Tensor x = leaf({S, 4, 8});
   const Tensor left = leaf({D, 4});
   const Tensor right = leaf({S, 4});
-  const Tensor logits = autograd::sddmm_add(block, left, right);
-  const Tensor softmax = autograd::edge_softmax(block, logits);
-  const Tensor attended = autograd::spmm_weighted(block, x, softmax);
+  const Tensor logits = nn::sddmm_add(block, left, right);
+  const Tensor softmax = nn::edge_softmax(block, logits);
+  const Tensor attended = nn::spmm_weighted(block, x, softmax);
   const Tensor flat = x.reshape({S, 32});
-  const Tensor sum = autograd::spmm_sum(block, flat);
-  const Tensor mean = autograd::spmm_mean(block, flat);
-  const Tensor scaled = autograd::spmm_scaled(block, flat, torch::rand({D}), torch::rand({S}));
+  const Tensor sum = nn::spmm_sum(block, flat);
+  const Tensor mean = nn::spmm_mean(block, flat);
+  const Tensor scaled = nn::spmm_scaled(block, flat, torch::rand({D}), torch::rand({S}));
   (attended.pow(2).sum() + (sum * mean * scaled).sum()).backward();
   return {logits, softmax, attended, sum, mean, scaled, x.grad(), left.grad(), right.grad()};
 }

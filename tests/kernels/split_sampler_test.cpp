@@ -1,4 +1,4 @@
-#include "kernels/cpu/split_sampler.h"
+#include "kernels/cpu/sample/split_sampler.h"
 
 #include <gtest/gtest.h>
 
@@ -6,9 +6,9 @@
 #include <random>
 
 #include "base/error.h"
-#include "graph/generate.h"
-#include "kernels/cpu/sampler.h"
-#include "kernels/cpu/worker_memory.h"
+#include "graph/generate/generate.h"
+#include "kernels/cpu/sample/sampler.h"
+#include "kernels/cpu/sample/worker_memory.h"
 #include "tests/kernels/sampler_contract.h"
 #include "tests/kernels/test_graphs.h"
 

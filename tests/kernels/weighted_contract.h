@@ -1,6 +1,6 @@
 #pragma once
 
-#include "kernels/cpu/topology.h"
+#include "kernels/cpu/sample/topology.h"
 #include "tests/kernels/sampler_contract.h"
 #include "tests/kernels/weighted_reference.h"
 

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/cpu/topology.h"
+#include "kernels/cpu/sample/topology.h"
 #include "kernels/weighted_rule.h"
 #include "tests/kernels/sampler_contract.h"
 

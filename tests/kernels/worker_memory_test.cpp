@@ -1,4 +1,4 @@
-#include "kernels/cpu/worker_memory.h"
+#include "kernels/cpu/sample/worker_memory.h"
 
 #include <gtest/gtest.h>
 
@@ -6,8 +6,8 @@
 #include <numeric>
 #include <random>
 
-#include "graph/generate.h"
-#include "kernels/cpu/sampler.h"
+#include "graph/generate/generate.h"
+#include "kernels/cpu/sample/sampler.h"
 #include "tests/kernels/test_graphs.h"
 
 // Bounds of a worker's memory, against closed forms and against samplers at work.

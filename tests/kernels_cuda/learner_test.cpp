@@ -1,4 +1,4 @@
-#include "runtime/learner.h"
+#include "nn/learner.h"
 
 #include <gtest/gtest.h>
 #include <torch/torch.h>
@@ -7,10 +7,11 @@
 #include <memory>
 #include <sstream>
 
-#include "graph/generate.h"
-#include "kernels/cpu/epoch_order.h"
+#include "graph/generate/generate.h"
+#include "kernels/cpu/sample/epoch_order.h"
+#include "nn/inference.h"
 #include "runtime/batch_data.h"
-#include "runtime/inference.h"
+#include "runtime/batch_tensors.h"
 #include "tests/kernels_cuda/tensors_on_device.h"
 
 // Training on CUDA tensors beside the CPU.
@@ -53,7 +54,7 @@ class CudaLearner : public testing::TestWithParam<plan::ModelKind> {
   static constexpr c10::DeviceType gpu = at::kCUDA;
 
   /// The mean loss of each of `steps` steps from step `first` on.
-  static std::vector<double> losses(Learner& learner, at::Device device, std::int64_t first,
+  static std::vector<double> losses(nn::Learner& learner, at::Device device, std::int64_t first,
                                     std::int64_t steps) {
     const auto job = job_of(GetParam());
     kernels::cpu::Sampler sampler(toy(), job.fanouts);
@@ -67,13 +68,13 @@ class CudaLearner : public testing::TestWithParam<plan::ModelKind> {
       prepare_batch(toy(), sampler,
                     {job.seed, static_cast<std::uint64_t>(epoch), static_cast<std::uint64_t>(batch)},
                     kernels::cpu::batch_seeds(seeds, job.batch_size, batch), data);
-      const auto result = learner.step(on_device(view_of(data), device), epoch, batch);
+      const auto result = learner.step(nn::on_device(view_of(data), device), epoch, batch);
       all.push_back(result.loss_sum / static_cast<double>(result.seeds));
     }
     return all;
   }
-  static Learner fresh(at::Device device) {
-    return Learner(job_of(GetParam()), toy().features.columns, toy().num_classes, device);
+  static nn::Learner fresh(at::Device device) {
+    return nn::Learner(job_of(GetParam()), toy().features.columns, toy().num_classes, device);
   }
 };
 
@@ -96,7 +97,7 @@ TEST_P(CudaLearner, StepsTwiceHaveTheSameBits) {
   auto first = fresh(gpu);
   auto second = fresh(gpu);
   EXPECT_EQ(losses(first, gpu, 0, 20), losses(second, gpu, 0, 20));
-  EXPECT_EQ(hash_of(first.model().parameters()), hash_of(second.model().parameters()));
+  EXPECT_EQ(nn::hash_of(first.model().parameters()), nn::hash_of(second.model().parameters()));
 }
 
 TEST_P(CudaLearner, CheckpointsGoFromOneDeviceToTheOther) {
@@ -112,7 +113,7 @@ TEST_P(CudaLearner, CheckpointsGoFromOneDeviceToTheOther) {
     read.load_from(copy);
     auto learner = fresh(device);
     learner.load(read);
-    EXPECT_EQ(hash_of(learner.model().parameters()), hash_of(on_gpu.model().parameters()));
+    EXPECT_EQ(nn::hash_of(learner.model().parameters()), nn::hash_of(on_gpu.model().parameters()));
     return losses(learner, device, 10, 10);
   };
   const auto on_cpu_again = resumed(at::kCPU);
@@ -125,8 +126,8 @@ TEST_P(CudaLearner, CheckpointsGoFromOneDeviceToTheOther) {
 }
 
 TEST_P(CudaLearner, InferenceIsTheCpus) {
-  const auto expected = infer(toy(), fresh(at::kCPU).model(), {.chunk_bytes = 100000});
-  const auto found = infer(toy(), fresh(gpu).model(), {.chunk_bytes = 100000});
+  const auto expected = nn::infer(toy(), fresh(at::kCPU).model(), {.chunk_bytes = 100000});
+  const auto found = nn::infer(toy(), fresh(gpu).model(), {.chunk_bytes = 100000});
   EXPECT_LT(((found - expected).norm() / expected.norm()).item<double>(), 1e-5);
 }
 

@@ -1,6 +1,6 @@
 #include "kernels/cuda/sampler.h"
 
-#include "kernels/cpu/sampler.h"
+#include "kernels/cpu/sample/sampler.h"
 #include "tests/kernels/device_batches.h"
 #include "tests/kernels/sampler_contract.h"
 #include "tests/kernels/weighted_contract.h"

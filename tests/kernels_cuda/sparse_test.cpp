@@ -1,4 +1,4 @@
-#include "kernels/autograd/sparse.h"
+#include "nn/sparse/sparse.h"
 
 #include <gtest/gtest.h>
 
@@ -13,27 +13,27 @@
 namespace gnomon::kernels {
 namespace {
 
-autograd::SparseBlockPtr on_gpu(const autograd::SparseBlock& block) {
-  return std::make_shared<const autograd::SparseBlock>(block.num_sources(), block.indptr().to(torch::kCUDA),
-                                                       block.indices().to(torch::kCUDA));
+nn::SparseBlockPtr on_gpu(const nn::SparseBlock& block) {
+  return std::make_shared<const nn::SparseBlock>(block.num_sources(), block.indptr().to(torch::kCUDA),
+                                                 block.indices().to(torch::kCUDA));
 }
 
 struct CudaSparse {
-  using BlockPtr = autograd::SparseBlockPtr;
+  using BlockPtr = nn::SparseBlockPtr;
   static std::string why_skipped() { return cuda::why_no_tensors(); }
   static torch::Device device() { return {torch::kCUDA, 0}; }
-  static BlockPtr share(const Block& block) { return on_gpu(*autograd::view_of(block)); }
-  static constexpr auto spmm_sum = autograd::spmm_sum;
+  static BlockPtr share(const Block& block) { return on_gpu(*nn::view_of(block)); }
+  static constexpr auto spmm_sum = nn::spmm_sum;
   static torch::Tensor spmm_mean(const BlockPtr& block, const torch::Tensor& x) {
-    return autograd::spmm_mean(block, x);
+    return nn::spmm_mean(block, x);
   }
   static torch::Tensor spmm_scaled(const BlockPtr& block, const torch::Tensor& x, const torch::Tensor& rows,
                                    const torch::Tensor& columns) {
-    return autograd::spmm_scaled(block, x, rows, columns);
+    return nn::spmm_scaled(block, x, rows, columns);
   }
-  static constexpr auto spmm_weighted = autograd::spmm_weighted;
-  static constexpr auto sddmm_add = autograd::sddmm_add;
-  static constexpr auto edge_softmax = autograd::edge_softmax;
+  static constexpr auto spmm_weighted = nn::spmm_weighted;
+  static constexpr auto sddmm_add = nn::sddmm_add;
+  static constexpr auto edge_softmax = nn::edge_softmax;
 };
 
 INSTANTIATE_TYPED_TEST_SUITE_P(Cuda, SparseContract, CudaSparse);
@@ -48,23 +48,23 @@ class CudaTensors : public ::testing::Test {
 };
 
 /// Values and gradients of all operations on a sampler's block, with a long row either way.
-std::vector<Tensor> everything(const autograd::SparseBlock& block) {
+std::vector<Tensor> everything(const nn::SparseBlock& block) {
   torch::manual_seed(7);
   const auto shared =
-      std::make_shared<const autograd::SparseBlock>(block.num_sources(), block.indptr(), block.indices());
+      std::make_shared<const nn::SparseBlock>(block.num_sources(), block.indptr(), block.indices());
   const auto leaf = [&](std::vector<std::int64_t> sizes) {
     return torch::randn(sizes).to(block.device()).requires_grad_();
   };
   const auto x = leaf({block.num_sources(), 4, 8});
-  const auto looped = autograd::with_self_loops(*shared);
+  const auto looped = nn::with_self_loops(*shared);
   const auto left = leaf({block.num_destinations(), 4});
   const auto right = leaf({block.num_sources(), 4});
-  const auto softmax = autograd::edge_softmax(looped, autograd::sddmm_add(looped, left, right));
-  const auto attended = autograd::spmm_weighted(looped, x, softmax);
+  const auto softmax = nn::edge_softmax(looped, nn::sddmm_add(looped, left, right));
+  const auto attended = nn::spmm_weighted(looped, x, softmax);
   const auto flat = x.reshape({block.num_sources(), 32});
-  const auto mean = autograd::spmm_mean(shared, flat);
-  const auto scaled = autograd::spmm_scaled(shared, flat, mean.detach().select(1, 0).contiguous(),
-                                            flat.detach().select(1, 1).contiguous());
+  const auto mean = nn::spmm_mean(shared, flat);
+  const auto scaled = nn::spmm_scaled(shared, flat, mean.detach().select(1, 0).contiguous(),
+                                      flat.detach().select(1, 1).contiguous());
   (attended.pow(2).sum() + (mean * scaled).sum()).backward();
   std::vector<Tensor> results{attended, mean, scaled, x.grad(), left.grad(), right.grad()};
   for (auto& result : results) {
@@ -90,7 +90,7 @@ Block skewed_block() {
 
 TEST_F(CudaTensors, SparseResultsAreTheCpusAndTheSameBitsEveryTime) {
   const Block block = skewed_block();
-  const auto on_cpu = autograd::view_of(block);
+  const auto on_cpu = nn::view_of(block);
   const auto expected = everything(*on_cpu);
   const auto found = everything(*on_gpu(*on_cpu));
   const auto again = everything(*on_gpu(*on_cpu));
@@ -102,7 +102,7 @@ TEST_F(CudaTensors, SparseResultsAreTheCpusAndTheSameBitsEveryTime) {
 
 TEST_F(CudaTensors, BlocksAreTransposedAsOnTheCpu) {
   for (const Block& block : {skewed_block(), random_block(60, 80, 10), block_of(0, {}), block_of(1, {{}})}) {
-    const auto on_cpu = autograd::view_of(block);
+    const auto on_cpu = nn::view_of(block);
     const auto gpu = on_gpu(*on_cpu);
     const auto& expected = on_cpu->transposed();
     const auto& found = gpu->transposed();
@@ -118,9 +118,9 @@ TEST_F(CudaTensors, DropoutHasTheCpusBits) {
     const auto x = torch::randn({count});
     auto expected = torch::empty({count});
     cpu::dropout(rule, 0, count, x.const_data_ptr<float>(), expected.mutable_data_ptr<float>());
-    EXPECT_TRUE(torch::equal(autograd::cuda_dropout(rule, x.to(torch::kCUDA)).cpu(), expected));
+    EXPECT_TRUE(torch::equal(nn::cuda_dropout(rule, x.to(torch::kCUDA)).cpu(), expected));
     cpu::relu_dropout(rule, 0, count, x.const_data_ptr<float>(), expected.mutable_data_ptr<float>());
-    EXPECT_TRUE(torch::equal(autograd::cuda_relu_dropout(rule, x.to(torch::kCUDA)).cpu(), expected));
+    EXPECT_TRUE(torch::equal(nn::cuda_relu_dropout(rule, x.to(torch::kCUDA)).cpu(), expected));
   }
 }
 

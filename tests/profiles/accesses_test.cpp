@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "graph/generate.h"
+#include "graph/generate/generate.h"
 
 namespace gnomon::profiles {
 namespace {

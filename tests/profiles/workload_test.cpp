@@ -8,9 +8,9 @@
 
 #include "base/error.h"
 #include "base/usable.h"
-#include "graph/generate.h"
-#include "kernels/cpu/epoch_order.h"
-#include "kernels/cpu/sampler.h"
+#include "graph/generate/generate.h"
+#include "kernels/cpu/sample/epoch_order.h"
+#include "kernels/cpu/sample/sampler.h"
 #include "plan/plan.h"
 #include "profiles/measure/epoch.h"
 #include "profiles/measure/machine.h"

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "reproduce/paper_profiles.h"
 #include "reproduce/reproduce.h"
-#include "sim/cache.h"
+#include "sim/costs/cache.h"
 
 namespace gnomon::reproduce {
 namespace {

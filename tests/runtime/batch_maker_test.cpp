@@ -4,10 +4,11 @@
 #include <cstring>
 #include <random>
 
-#include "kernels/cpu/sampler.h"
+#include "kernels/cpu/sample/sampler.h"
 #include "kernels/device/gather-inl.h"
 #include "kernels/device/sampler-inl.h"
 #include "runtime/batch_data.h"
+#include "runtime/batch_tensors.h"
 #include "runtime/device/batch_maker-inl.h"
 #include "tests/kernels/host_executor.h"
 #include "tests/kernels/test_graphs.h"

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "graph/import.h"
+#include "graph/import/import.h"
 #include "runtime/trainer.h"
 #include "tests/runtime/test_runs.h"
 

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "runtime/batch_data.h"
+#include "runtime/batch_tensors.h"
 #include "runtime/device_batch.h"
 
 namespace gnomon::runtime {

@@ -5,8 +5,8 @@
 #include <cstring>
 
 #include "base/error.h"
-#include "kernels/cpu/epoch_order.h"
-#include "kernels/cpu/sampler.h"
+#include "kernels/cpu/sample/epoch_order.h"
+#include "kernels/cpu/sample/sampler.h"
 #include "runtime/accelerator.h"
 #include "runtime/batch_data.h"
 #include "runtime/stages.h"

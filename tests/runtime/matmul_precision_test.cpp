@@ -1,11 +1,11 @@
-#include "runtime/matmul_precision.h"
+#include "nn/matmul_precision.h"
 
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
 #include <cmath>
 
-#include "runtime/products.h"
+#include "nn/dense/products.h"
 #include "tests/runtime/test_runs.h"
 
 namespace gnomon::runtime {
@@ -34,13 +34,13 @@ double error_of(MatmulPrecision precision) {
   const auto a = at::randn({1500, 256}, generator);
   const auto b = at::randn({256, 256}, generator);
   const auto exact = at::mm(a.to(at::kDouble), b.to(at::kDouble));
-  const MatmulPrecisionOf guard(job_of(precision));
-  const Factors factors(at::kCPU, 256, 256);
-  return ((product(factors.of(a), factors.of(b)).to(at::kDouble) - exact).norm() / exact.norm())
+  const nn::MatmulPrecisionOf guard(job_of(precision));
+  const nn::Factors factors(at::kCPU, 256, 256);
+  return ((nn::product(factors.of(a), factors.of(b)).to(at::kDouble) - exact).norm() / exact.norm())
       .item<double>();
 }
 
-TEST(MatmulPrecision, MediumRoundsFactorsToBf16WhereTheProcessorCan) {
+TEST(MatmulPrecision, MediumRoundsnn::FactorsToBf16WhereTheProcessorCan) {
   EXPECT_LT(error_of(MatmulPrecision::highest), 1e-6);
   EXPECT_LT(error_of(MatmulPrecision::high), 1e-6);
   // bf16 has 8 bits: factors are off by 2^-9 at most, and by 2^-9 / sqrt(3) in the mean square.

@@ -1,4 +1,4 @@
-#include "graph/reorder.h"
+#include "graph/order/reorder.h"
 
 #include <gtest/gtest.h>
 

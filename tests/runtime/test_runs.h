@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "base/philox.h"
-#include "graph/generate.h"
+#include "graph/generate/generate.h"
 #include "plan/job.h"
 #include "plan/plan.h"
 #include "runtime/trainer.h"

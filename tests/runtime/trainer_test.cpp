@@ -10,7 +10,7 @@
 
 #include "base/document.h"
 #include "base/error.h"
-#include "graph/builder.h"
+#include "graph/store/builder.h"
 #include "runtime/run_log.h"
 #include "tests/runtime/test_runs.h"
 

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
-#include "graph/builder.h"
+#include "graph/store/builder.h"
 #include "runtime/trainer.h"
 #include "tests/runtime/test_runs.h"
 

@@ -1,0 +1,358 @@
+#include "graph/generate/generate.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <numbers>
+#include <random>
+
+#include "base/error.h"
+#include "base/philox.h"
+#include "graph/generate/gaussian.h"
+
+namespace gnomon::graph {
+namespace {
+
+/// Separate random streams of one seed.
+enum class Part : std::uint8_t { edges, features, labels, permutation, accuracy };
+
+base::StreamKey key_of(std::uint64_t seed, Part part, std::int64_t block = 0) {
+  return {
+      seed, base::Purpose::generate, static_cast<std::uint64_t>(part), static_cast<std::uint64_t>(block), 0,
+      0};
+}
+
+/// Calls draw(random) `count` times for an edge each and hands them on in blocks, each block with a random
+/// stream of its own.
+template <class Draw>
+EdgeStream drawn_edges(std::uint64_t seed, std::int64_t count, Draw draw) {
+  return [=](const EdgeVisitor& visit) {
+    constexpr std::int64_t block_edges = 1 << 16;
+    std::vector<Edge> block;
+    for (std::int64_t begin = 0; begin < count; begin += block_edges) {
+      base::RandomStream random(key_of(seed, Part::edges, begin / block_edges));
+      block.resize(static_cast<std::size_t>(std::min(block_edges, count - begin)));
+      for (Edge& edge : block) {
+        edge = draw(random);
+      }
+      visit(block);
+    }
+  };
+}
+
+/// Calls fill(vertices from, span of rows, block number) for blocks of rows.
+template <class Fill>
+RowStream drawn_rows(std::int64_t vertices, std::int64_t columns, Fill fill) {
+  return [=](const RowVisitor& visit) {
+    constexpr std::int64_t block_rows = 1 << 10;
+    std::vector<float> block;
+    for (std::int64_t begin = 0; begin < vertices; begin += block_rows) {
+      block.resize(static_cast<std::size_t>(std::min(block_rows, vertices - begin) * columns));
+      fill(begin, std::span<float>(block), begin / block_rows);
+      visit(block);
+    }
+  };
+}
+
+/// Checks the ranges that the field table states.
+template <class Options>
+void check_ranges(const Options& options, const std::string& where) {
+  Options ignored;
+  base::read_value(base::write_value(options), ignored, where, {});
+}
+
+// Planted partition
+
+VertexId class_size(const PlantedPartition& options, std::int64_t label) {
+  return (options.vertices - label + options.classes - 1) / options.classes;
+}
+
+/// Length of the repeating patterns of ±1 that make the means orthogonal.
+std::int64_t pattern_length(const PlantedPartition& options) {
+  return static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(options.feature_columns)));
+}
+
+void check(const PlantedPartition& options) {
+  const std::string where = "planted_partition";
+  check_ranges(options, where);
+  if (options.classes > pattern_length(options)) {
+    throw base::InputError(where + ": feature_columns",
+                           std::to_string(options.feature_columns) + " columns cannot tell " +
+                               std::to_string(options.classes) + " classes; use at least " +
+                               std::to_string(std::bit_ceil(static_cast<std::uint64_t>(options.classes))));
+  }
+  if (options.vertices < std::int64_t{2} * options.classes) {
+    throw base::InputError(where + ": classes", "leaves classes of fewer than two vertices; use at most " +
+                                                    std::to_string(options.vertices / 2));
+  }
+}
+
+Edge draw_edge(const PlantedPartition& options, base::RandomStream& random) {
+  const auto source = static_cast<VertexId>(random.below(static_cast<std::uint64_t>(options.vertices)));
+  const VertexId own = source % options.classes;
+  if (options.classes == 1 || random.uniform() < options.intra_share) {
+    // Any other vertex of the class: the rank of the source itself is stepped over.
+    const VertexId own_rank = source / options.classes;
+    auto rank = static_cast<VertexId>(random.below(static_cast<std::uint64_t>(class_size(options, own) - 1)));
+    rank += rank >= own_rank ? 1 : 0;
+    return {source, own + rank * options.classes};
+  }
+  auto label = static_cast<VertexId>(random.below(static_cast<std::uint64_t>(options.classes - 1)));
+  label += label >= own ? 1 : 0;
+  const auto rank =
+      static_cast<VertexId>(random.below(static_cast<std::uint64_t>(class_size(options, label))));
+  return {source, label + rank * options.classes};
+}
+
+/// Rows of a Sylvester–Hadamard matrix, scaled to length 1, are the class means.
+void fill_planted_rows(const PlantedPartition& options, VertexId first, std::span<float> rows,
+                       std::int64_t block) {
+  Gaussian gaussian(key_of(options.seed, Part::features, block));
+  const std::int64_t columns = options.feature_columns;
+  const std::int64_t pattern = pattern_length(options);
+  const double height = 1 / std::sqrt(static_cast<double>(pattern));
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto label =
+        static_cast<std::uint64_t>((first + static_cast<std::int64_t>(i) / columns) % options.classes);
+    const auto column = static_cast<std::int64_t>(i) % columns;
+    double mean = 0;
+    if (column < pattern) {
+      mean = std::popcount(label & static_cast<std::uint64_t>(column)) % 2 == 0 ? height : -height;
+    }
+    rows[i] = static_cast<float>(mean + options.feature_noise * gaussian());
+  }
+}
+
+GraphSource source_of(const PlantedPartition& options) {
+  check(options);
+  GraphSource source;
+  source.name = options.name;
+  source.where = options.name;
+  source.num_vertices = options.vertices;
+  const auto pairs = std::llround(static_cast<double>(options.vertices) * options.average_degree / 2);
+  source.edges = drawn_edges(options.seed, pairs,
+                             [options](base::RandomStream& random) { return draw_edge(options, random); });
+  source.feature_columns = options.feature_columns;
+  source.features_where = options.name + ": features";
+  source.features = drawn_rows(options.vertices, options.feature_columns,
+                               [options](VertexId first, std::span<float> rows, std::int64_t block) {
+                                 fill_planted_rows(options, first, rows, block);
+                               });
+  source.labels.resize(static_cast<std::size_t>(options.vertices));
+  for (std::size_t vertex = 0; vertex < source.labels.size(); ++vertex) {
+    source.labels[vertex] = static_cast<std::int32_t>(vertex % static_cast<std::size_t>(options.classes));
+  }
+  return source;
+}
+
+SourceOptions store_options(const PlantedPartition& options) {
+  SourceOptions result;
+  result.edges.undirected = true;
+  result.feature_type = options.feature_type;
+  result.split = options.split;
+  return result;
+}
+
+// R-MAT
+
+void check(const Rmat& options) {
+  const std::string where = "rmat";
+  check_ranges(options, where);
+  if (options.a + options.b + options.c > 1 + 1e-9) {
+    throw base::InputError(where + ": a + b + c", "must be at most 1");
+  }
+}
+
+/// A permutation of [0, 2^scale) computed on the fly: three rounds of steps that can each be undone (adding a
+/// key, multiplying by an odd number, folding the high half into the low one).
+class Permutation {
+ public:
+  Permutation(std::int32_t scale, std::uint64_t seed)
+      : mask_((std::uint64_t{1} << scale) - 1), fold_(std::max(1, scale / 2)) {
+    base::RandomStream random(key_of(seed, Part::permutation));
+    for (auto& key : keys_) {
+      key = random();
+    }
+  }
+  VertexId operator()(std::uint64_t id) const {
+    for (std::size_t round = 0; round < 3; ++round) {
+      id = ((id + keys_[2 * round]) * (keys_[2 * round + 1] | 1U)) & mask_;
+      id ^= id >> fold_;
+    }
+    return static_cast<VertexId>(id);
+  }
+
+ private:
+  std::uint64_t mask_;
+  int fold_;
+  std::array<std::uint64_t, 6> keys_{};
+};
+
+/// Walks down the quadrants; 16 random bits a level.
+Edge draw_edge(const Rmat& options, const Permutation& permutation, base::RandomStream& random) {
+  const auto after_a = static_cast<std::uint32_t>(std::lround(options.a * 65536));
+  const auto after_b = after_a + static_cast<std::uint32_t>(std::lround(options.b * 65536));
+  const auto after_c = after_b + static_cast<std::uint32_t>(std::lround(options.c * 65536));
+  std::uint64_t source = 0;
+  std::uint64_t destination = 0;
+  std::uint64_t word = 0;
+  for (std::int32_t level = 0; level < options.scale; ++level) {
+    word = level % 4 == 0 ? random() : word >> 16;
+    const auto chance = static_cast<std::uint32_t>(word & 0xFFFFU);
+    source = 2 * source + (chance >= after_b ? 1 : 0);
+    destination = 2 * destination + ((chance >= after_a && chance < after_b) || chance >= after_c ? 1 : 0);
+  }
+  return {permutation(source), permutation(destination)};
+}
+
+GraphSource source_of(const Rmat& options) {
+  check(options);
+  GraphSource source;
+  source.name = options.name;
+  source.where = options.name;
+  source.num_vertices = std::int64_t{1} << options.scale;
+  const auto count = std::llround(static_cast<double>(source.num_vertices) * options.edge_factor);
+  source.edges =
+      drawn_edges(options.seed, count,
+                  [options, permutation = Permutation(options.scale, options.seed)](
+                      base::RandomStream& random) { return draw_edge(options, permutation, random); });
+  fill_at_random(source, options.feature_columns, options.classes, options.seed);
+  return source;
+}
+
+SourceOptions store_options(const Rmat& options) {
+  SourceOptions result;
+  result.edges = options.edges;
+  result.feature_type = options.feature_type;
+  result.split = options.split;
+  return result;
+}
+
+template <class Options>
+void write_generated(const Options& options, const char* kind, const std::filesystem::path& directory,
+                     const base::Progress& progress) {
+  Provenance provenance{std::string("generate ") + kind, "", option_texts(options)};
+  write_source(source_of(options), store_options(options), std::move(provenance), directory, progress);
+}
+
+}  // namespace
+
+void fill_at_random(GraphSource& source, std::int64_t feature_columns, std::int32_t classes,
+                    std::uint64_t seed) {
+  if (source.feature_columns == 0 && feature_columns > 0) {
+    source.feature_columns = feature_columns;
+    source.features_where = source.where + ": features";
+    source.features = drawn_rows(source.num_vertices, feature_columns,
+                                 [seed](VertexId, std::span<float> rows, std::int64_t block) {
+                                   base::RandomStream random(key_of(seed, Part::features, block));
+                                   for (float& value : rows) {
+                                     const auto bits = static_cast<std::int32_t>(random() >> 40);
+                                     value = static_cast<float>(bits - (1 << 23)) * 0x1p-23F;
+                                   }
+                                 });
+  }
+  if (source.labels.empty() && classes > 0) {
+    source.labels.resize(static_cast<std::size_t>(source.num_vertices));
+    base::RandomStream random(key_of(seed, Part::labels));
+    for (auto& label : source.labels) {
+      label = static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(classes)));
+    }
+  }
+}
+
+void generate(const PlantedPartition& options, const std::filesystem::path& directory,
+              const base::Progress& progress) {
+  write_generated(options, "planted_partition", directory, progress);
+}
+
+void generate(const Rmat& options, const std::filesystem::path& directory, const base::Progress& progress) {
+  write_generated(options, "rmat", directory, progress);
+}
+
+Graph generate_in_memory(const PlantedPartition& options) {
+  return load_source(source_of(options), store_options(options));
+}
+
+Graph generate_in_memory(const Rmat& options) {
+  return load_source(source_of(options), store_options(options));
+}
+
+double feature_accuracy(const PlantedPartition& options) {
+  check(options);
+  // Simpson's rule over ten deviations each side, where all of the mass lies.
+  constexpr int steps = 4000;
+  const double shift = 1 / options.feature_noise;
+  const auto integrand = [&](double z) {
+    const double density = std::exp(-0.5 * (z - shift) * (z - shift)) / std::sqrt(2 * std::numbers::pi);
+    return density * std::pow(0.5 * std::erfc(-z / std::numbers::sqrt2), options.classes - 1);
+  };
+  const double width = 20.0 / steps;
+  double sum = integrand(shift - 10) + integrand(shift + 10);
+  for (int i = 1; i < steps; ++i) {
+    sum += integrand(shift - 10 + i * width) * (i % 2 == 0 ? 2 : 4);
+  }
+  return sum * width / 3;
+}
+
+double best_accuracy(const PlantedPartition& options, std::int64_t samples) {
+  check(options);
+  // A neighbour of class c speaks for c by the ratio of the chances of an edge inside a class and of one to a
+  // given other class. Evidence is counted in log likelihood.
+  const double intra = options.classes == 1 ? 1.0 : std::clamp(options.intra_share, 1e-9, 1 - 1e-9);
+  const double per_neighbour =
+      options.classes == 1 ? 0.0 : std::log(intra * (options.classes - 1) / (1 - intra));
+  const double shift = 1 / options.feature_noise;
+  base::RandomStream random(key_of(options.seed, Part::accuracy));
+  Gaussian gaussian(key_of(options.seed, Part::accuracy, 1));
+  std::poisson_distribution<int> degree(std::max(options.average_degree, 1e-9));
+  std::vector<double> evidence(static_cast<std::size_t>(options.classes));
+  std::int64_t right = 0;
+  for (std::int64_t sample = 0; sample < samples; ++sample) {
+    for (double& score : evidence) {
+      score = shift * gaussian();
+    }
+    evidence[0] += shift * shift;  // class 0 is the true one
+    for (int left = degree(random); left > 0; --left) {
+      const bool same = options.classes == 1 || random.uniform() < intra;
+      const auto label = same ? 0 : 1 + random.below(static_cast<std::uint64_t>(options.classes - 1));
+      evidence[label] += per_neighbour;
+    }
+    right += std::max_element(evidence.begin(), evidence.end()) == evidence.begin() ? 1 : 0;
+  }
+  return static_cast<double>(right) / static_cast<double>(samples);
+}
+
+std::vector<Edge> path_edges(std::int64_t vertices) {
+  std::vector<Edge> edges;
+  for (VertexId vertex = 0; vertex + 1 < vertices; ++vertex) {
+    edges.push_back({vertex, vertex + 1});
+  }
+  return edges;
+}
+
+std::vector<Edge> ring_edges(std::int64_t vertices) {
+  auto edges = path_edges(vertices);
+  edges.push_back({vertices - 1, 0});
+  return edges;
+}
+
+std::vector<Edge> star_edges(std::int64_t vertices) {
+  std::vector<Edge> edges;
+  for (VertexId vertex = 1; vertex < vertices; ++vertex) {
+    edges.push_back({vertex, 0});
+  }
+  return edges;
+}
+
+std::vector<Edge> complete_edges(std::int64_t vertices) {
+  std::vector<Edge> edges;
+  for (VertexId one = 0; one < vertices; ++one) {
+    for (VertexId other = one + 1; other < vertices; ++other) {
+      edges.push_back({one, other});
+    }
+  }
+  return edges;
+}
+
+}  // namespace gnomon::graph

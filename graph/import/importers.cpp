@@ -1,0 +1,122 @@
+#include "graph/import/importers.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.h"
+
+namespace gnomon::graph {
+namespace {
+
+/// The rows of an array (n × columns), in blocks.
+RowStream rows_of(const OpenArray& open) {
+  return [open](const RowVisitor& visit) {
+    NpyStream stream = open();
+    const std::int64_t columns = stream.columns();
+    const std::int64_t block_rows = std::max<std::int64_t>(1, (1 << 18) / columns);
+    std::vector<float> block;
+    for (std::int64_t begin = 0; begin < stream.rows(); begin += block_rows) {
+      block.resize(static_cast<std::size_t>(std::min(block_rows, stream.rows() - begin) * columns));
+      stream.read(std::span<float>(block));
+      visit(block);
+    }
+  };
+}
+
+}  // namespace
+
+EdgeStream edges_of(const OpenArray& open, Square square) {
+  return [open, square](const EdgeVisitor& visit) {
+    NpyStream stream = open();
+    const bool in_pairs = stream.columns() == 2 && (stream.rows() != 2 || square == Square::pairs);
+    const std::int64_t count = in_pairs ? stream.rows() : stream.columns();
+    if (stream.shape().size() != 2 || (!in_pairs && stream.rows() != 2)) {
+      throw base::InputError(stream.where(), "must have the shape (edges, 2) or (2, edges)");
+    }
+    EdgeBlocks blocks(visit);
+    if (in_pairs) {
+      Elements<std::int64_t> ids(std::move(stream));
+      for (std::int64_t i = 0; i < count; ++i) {
+        const VertexId source = ids.next();
+        blocks.push({source, ids.next()});
+      }
+    } else {
+      Elements<std::int64_t> sources(std::move(stream));
+      Elements<std::int64_t> destinations(open(), count);
+      for (std::int64_t i = 0; i < count; ++i) {
+        blocks.push({sources.next(), destinations.next()});
+      }
+    }
+    blocks.flush();
+  };
+}
+
+void add_features(GraphSource& source, const OpenArray& open) {
+  const NpyStream features = open();
+  if (features.shape().size() != 2 || features.rows() != source.num_vertices || features.columns() == 0) {
+    throw base::InputError(features.where(), "must have the shape (" + std::to_string(source.num_vertices) +
+                                                 ", columns), one row a vertex");
+  }
+  source.feature_columns = features.columns();
+  source.features = rows_of(open);
+  source.features_where = features.where();
+}
+
+void add_weights(GraphSource& source, const OpenArray& open) {
+  source.weighted = true;
+  source.edges = [edges = source.edges, open](const EdgeVisitor& visit) {
+    NpyStream stream = open();
+    const std::string where = stream.where();
+    const std::int64_t count = stream.elements();
+    Elements<float> weights(std::move(stream));
+    std::vector<Edge> block;
+    std::int64_t used = 0;
+    edges([&](std::span<const Edge> bare) {
+      block.assign(bare.begin(), bare.end());
+      used += static_cast<std::int64_t>(block.size());
+      if (used > count) {
+        throw base::InputError(where,
+                               "has " + std::to_string(count) + " weights, fewer than there are edges");
+      }
+      for (Edge& edge : block) {
+        edge.weight = weights.next();
+      }
+      visit(block);
+    });
+    if (used != count) {
+      throw base::InputError(where, "has " + std::to_string(count) + " weights; must be " +
+                                        std::to_string(used) + ", one an edge");
+    }
+  };
+}
+
+std::vector<std::int32_t> labels_of(NpyStream stream, std::int64_t num_vertices) {
+  const std::string where = stream.where();
+  if (stream.shape().size() > 2 || stream.columns() != 1) {
+    throw base::InputError(where, "must hold one label a vertex");
+  }
+  const auto values = read_all<double>(std::move(stream), num_vertices);
+  std::vector<std::int32_t> labels;
+  labels.reserve(values.size());
+  for (const double value : values) {
+    const double label = std::isnan(value) ? -1 : value;
+    if (label < -1 || label > 1e6 || label != std::floor(label)) {
+      throw base::InputError(where, "label " + base::Json(label).dump() + " of vertex " +
+                                        std::to_string(labels.size()) +
+                                        " is out of range; use whole numbers from 0, or -1 for not known");
+    }
+    labels.push_back(static_cast<std::int32_t>(label));
+  }
+  return labels;
+}
+
+void add_given_arrays(GraphSource& source, const ImportOptions& options) {
+  if (!options.features.empty()) {
+    add_features(source, [path = options.features] { return open_npy_stream(path); });
+  }
+  if (!options.labels.empty()) {
+    source.labels = labels_of(open_npy_stream(options.labels), source.num_vertices);
+  }
+}
+
+}  // namespace gnomon::graph

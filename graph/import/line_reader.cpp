@@ -1,0 +1,106 @@
+#include "graph/import/line_reader.h"
+
+#include <zlib.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+
+#include "base/error.h"
+
+namespace gnomon::graph {
+namespace {
+
+constexpr std::string_view separators = " \t,;";
+
+template <class T>
+bool take_number(std::string_view& text, T& value) {
+  const auto start = text.find_first_not_of(separators);
+  if (start == std::string_view::npos) {
+    return false;
+  }
+  const char* const last = text.data() + text.size();
+  const auto [end, error] = std::from_chars(text.data() + start, last, value);
+  if (error != std::errc{} || (end != last && separators.find(*end) == std::string_view::npos)) {
+    return false;
+  }
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  text.remove_prefix(std::min(text.find_first_not_of(separators), text.size()));
+  return true;
+}
+
+}  // namespace
+
+LineReader::LineReader(const std::filesystem::path& path) : path_(path.string()), buffer_(1 << 20) {
+  gzFile file = std::filesystem::is_directory(path) ? nullptr : gzopen(path.c_str(), "rb");
+  if (file == nullptr) {
+    throw base::InputError(
+        path_, std::string("cannot be read: ") + (errno != 0 ? std::strerror(errno) : "not a file"));
+  }
+  file_ = std::shared_ptr<gzFile_s>(file, gzclose);
+  gzbuffer(file, 1 << 18);
+}
+
+bool LineReader::fill() {
+  std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
+  end_ -= begin_;
+  begin_ = 0;
+  if (end_ == buffer_.size()) {
+    buffer_.resize(2 * buffer_.size());
+  }
+  const int got = gzread(file_.get(), buffer_.data() + end_, static_cast<unsigned>(buffer_.size() - end_));
+  int code = Z_OK;
+  const char* const message = gzerror(file_.get(), &code);
+  if (got < 0 || code == Z_BUF_ERROR) {
+    throw base::InputError(path_, code == Z_BUF_ERROR ? "is truncated: its gzip stream has no end"
+                                                      : std::string("cannot be decompressed: ") + message);
+  }
+  end_ += static_cast<std::size_t>(got);
+  at_end_ = got == 0;
+  return !at_end_;
+}
+
+bool LineReader::next(std::string_view& line) {
+  std::size_t searched = begin_;
+  for (;;) {
+    const auto* const newline =
+        static_cast<const char*>(std::memchr(buffer_.data() + searched, '\n', end_ - searched));
+    if (newline != nullptr) {
+      line = {buffer_.data() + begin_, static_cast<std::size_t>(newline - buffer_.data()) - begin_};
+      begin_ += line.size() + 1;
+      break;
+    }
+    const std::size_t seen = end_ - begin_;
+    if (at_end_ || !fill()) {
+      if (begin_ == end_) {
+        return false;
+      }
+      line = {buffer_.data() + begin_, end_ - begin_};
+      begin_ = end_;
+      break;
+    }
+    searched = seen;
+  }
+  ++line_number_;
+  if (line.ends_with('\r')) {
+    line.remove_suffix(1);
+  }
+  return true;
+}
+
+void LineReader::fail(const std::string& what) const {
+  throw base::InputError(path_ + ": line " + std::to_string(line_number_), what);
+}
+
+void LineReader::fail_expected(const std::string& expected, std::string_view line) const {
+  std::string shown;
+  for (const char c : line.substr(0, 40)) {
+    shown += c >= ' ' && c <= '~' ? c : '?';
+  }
+  fail("must be " + expected + ", not \"" + shown + "\"");
+}
+
+bool take_integer(std::string_view& text, std::int64_t& value) { return take_number(text, value); }
+bool take_float(std::string_view& text, float& value) { return take_number(text, value); }
+
+}  // namespace gnomon::graph

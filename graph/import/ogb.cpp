@@ -1,0 +1,224 @@
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.h"
+#include "graph/import/importers.h"
+#include "graph/import/line_reader.h"
+#include "graph/import/zip_archive.h"
+
+namespace gnomon::graph {
+namespace {
+
+/// Calls use(reader, line) for every line of a .csv.gz that is not empty.
+template <class Use>
+void for_each_line(const std::filesystem::path& path, Use use) {
+  LineReader reader(path);
+  for (std::string_view line; reader.next(line);) {
+    if (!line.empty()) {
+      use(reader, line);
+    }
+  }
+}
+
+/// The numbers of a file with one integer a line.
+std::vector<std::int64_t> read_integers(const std::filesystem::path& path) {
+  std::vector<std::int64_t> numbers;
+  for_each_line(path, [&](const LineReader& reader, std::string_view line) {
+    std::string_view rest = line;
+    if (!take_integer(rest, numbers.emplace_back()) || !rest.empty()) {
+      reader.fail_expected("one integer", line);
+    }
+  });
+  return numbers;
+}
+
+EdgeStream csv_edges(const std::filesystem::path& path) {
+  return [path](const EdgeVisitor& visit) {
+    EdgeBlocks blocks(visit);
+    for_each_line(path, [&](const LineReader& reader, std::string_view line) {
+      Edge edge;
+      std::string_view rest = line;
+      if (!take_integer(rest, edge.source) || !take_integer(rest, edge.destination) || !rest.empty()) {
+        reader.fail_expected("two vertex ids", line);
+      }
+      blocks.push(edge);
+    });
+    blocks.flush();
+  };
+}
+
+/// The edges with the weights of a file of one number a line.
+EdgeStream csv_weighted_edges(const EdgeStream& edges, const std::filesystem::path& weights) {
+  return [edges, weights](const EdgeVisitor& visit) {
+    LineReader reader(weights);
+    std::vector<Edge> block;
+    std::string_view line;
+    edges([&](std::span<const Edge> bare) {
+      block.assign(bare.begin(), bare.end());
+      for (Edge& edge : block) {
+        if (!reader.next(line)) {
+          reader.fail("must be followed by more weights, one an edge");
+        }
+        std::string_view rest = line;
+        if (!take_float(rest, edge.weight) || !rest.empty()) {
+          reader.fail_expected("one weight", line);
+        }
+      }
+      visit(block);
+    });
+    if (reader.next(line) && !line.empty()) {
+      reader.fail("must not be there: there are fewer edges");
+    }
+  };
+}
+
+/// Appends the numbers of one line to `rows`.
+void parse_row(const LineReader& reader, std::string_view line, std::vector<float>& rows) {
+  for (std::string_view rest = line; !rest.empty();) {
+    if (!take_float(rest, rows.emplace_back())) {
+      reader.fail_expected("numbers separated by commas", line);
+    }
+  }
+}
+
+std::int64_t count_columns(const std::filesystem::path& path) {
+  LineReader reader(path);
+  std::string_view line;
+  std::vector<float> row;
+  if (reader.next(line)) {
+    parse_row(reader, line, row);
+  }
+  return static_cast<std::int64_t>(row.size());
+}
+
+RowStream csv_rows(const std::filesystem::path& path, std::int64_t columns) {
+  return [path, columns](const RowVisitor& visit) {
+    constexpr std::size_t block_values = std::size_t{1} << 18;
+    std::vector<float> rows;
+    for_each_line(path, [&](const LineReader& reader, std::string_view line) {
+      const std::size_t before = rows.size();
+      parse_row(reader, line, rows);
+      if (const auto found = static_cast<std::int64_t>(rows.size() - before); found != columns) {
+        reader.fail("has " + std::to_string(found) + " numbers; must be " + std::to_string(columns) +
+                    " as in the first line");
+      }
+      if (rows.size() >= block_values) {
+        visit(rows);
+        rows.clear();
+      }
+    });
+    visit(rows);
+  };
+}
+
+std::vector<std::int32_t> csv_labels(const std::filesystem::path& path, std::int64_t num_vertices) {
+  std::vector<std::int32_t> labels;
+  for_each_line(path, [&](const LineReader& reader, std::string_view line) {
+    float value = 0;
+    std::string_view rest = line;
+    const bool read = take_float(rest, value) && rest.empty();
+    const float label = std::isnan(value) ? -1.0F : value;
+    if (!read || label < -1 || label > 1e6F || label != std::floor(label)) {
+      reader.fail_expected("one label (a whole number from 0; -1 or nan for not known)", line);
+    }
+    labels.push_back(static_cast<std::int32_t>(label));
+  });
+  if (static_cast<std::int64_t>(labels.size()) != num_vertices) {
+    throw base::InputError(path.string(), "has " + std::to_string(labels.size()) + " labels; must be " +
+                                              std::to_string(num_vertices) + ", one a vertex");
+  }
+  return labels;
+}
+
+/// split/NAME: the asked one, or the only one. Empty when there is no split folder.
+std::filesystem::path split_folder(const std::filesystem::path& root, const std::string& asked) {
+  const auto splits = root / "split";
+  if (!asked.empty()) {
+    if (!std::filesystem::is_directory(splits / asked)) {
+      throw base::InputError((splits / asked).string(), "is not there");
+    }
+    return splits / asked;
+  }
+  std::filesystem::path found;
+  if (std::filesystem::is_directory(splits)) {
+    for (const auto& entry : std::filesystem::directory_iterator(splits)) {
+      if (entry.is_directory() && !found.empty()) {
+        throw base::InputError(splits.string(), "has more than one split; name one by ogb_split");
+      }
+      found = entry.is_directory() ? entry.path() : found;
+    }
+  }
+  return found;
+}
+
+std::int64_t only_count(const std::vector<std::int64_t>& counts, const std::string& where) {
+  if (counts.size() != 1 || counts[0] < 0) {
+    throw base::InputError(where, "must hold one number: one graph of one kind of vertices");
+  }
+  return counts[0];
+}
+
+void open_csv(GraphSource& source, const std::filesystem::path& raw, bool weighted) {
+  const auto count_file = raw / "num-node-list.csv.gz";
+  source.num_vertices = only_count(read_integers(count_file), count_file.string());
+  source.edges = csv_edges(raw / "edge.csv.gz");
+  source.weighted = weighted;
+  if (weighted) {
+    source.edges = csv_weighted_edges(source.edges, raw / "edge_weight.csv.gz");
+  }
+  if (const auto features = raw / "node-feat.csv.gz"; std::filesystem::exists(features)) {
+    source.feature_columns = count_columns(features);
+    source.features = csv_rows(features, source.feature_columns);
+    source.features_where = features.string();
+  }
+  if (const auto labels = raw / "node-label.csv.gz"; std::filesystem::exists(labels)) {
+    source.labels = csv_labels(labels, source.num_vertices);
+  }
+}
+
+void open_binary(GraphSource& source, const std::filesystem::path& raw, bool weighted) {
+  const ZipArchive archive(raw / "data.npz");
+  NpyStream counts = archive.array("num_nodes_list");
+  source.num_vertices = only_count(read_all<std::int64_t>(counts, counts.elements()), counts.where());
+  source.edges = edges_of([archive] { return archive.array("edge_index"); }, Square::two_rows);
+  if (weighted) {
+    add_weights(source, [archive] { return archive.array("edge_weight"); });
+  }
+  if (archive.has("node_feat")) {
+    add_features(source, [archive] { return archive.array("node_feat"); });
+  }
+  if (const auto labels = raw / "node-label.npz"; std::filesystem::exists(labels)) {
+    source.labels = labels_of(ZipArchive(labels).array("node_label"), source.num_vertices);
+  }
+}
+
+}  // namespace
+
+GraphSource open_ogb(const ImportOptions& options) {
+  std::filesystem::path root = std::filesystem::path(options.source).lexically_normal();
+  if (!root.has_filename()) {
+    root = root.parent_path();
+  }
+  if (root.filename() == "raw") {
+    root = root.parent_path();
+  }
+  const auto raw = root / "raw";
+  const bool binary = std::filesystem::exists(raw / "data.npz");
+  if (!binary && !std::filesystem::exists(raw / "edge.csv.gz")) {
+    throw base::InputError(options.source, "has neither raw/edge.csv.gz nor raw/data.npz");
+  }
+  GraphSource source;
+  source.where = (raw / (binary ? "data.npz" : "edge.csv.gz")).string();
+  if (binary) {
+    open_binary(source, raw, options.takes_given_weights());
+  } else {
+    open_csv(source, raw, options.takes_given_weights());
+  }
+  if (const auto split = split_folder(root, options.ogb_split); !split.empty()) {
+    source.split = {read_integers(split / "train.csv.gz"), read_integers(split / "valid.csv.gz"),
+                    read_integers(split / "test.csv.gz")};
+  }
+  return source;
+}
+
+}  // namespace gnomon::graph

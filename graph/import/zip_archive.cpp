@@ -1,0 +1,53 @@
+#include "graph/import/zip_archive.h"
+
+#include <zip.h>
+
+#include "base/error.h"
+
+namespace gnomon::graph {
+
+ZipArchive::ZipArchive(const std::filesystem::path& path) : path_(path.string()) {
+  int code = 0;
+  zip_t* const archive = zip_open(path.c_str(), ZIP_RDONLY, &code);
+  if (archive == nullptr) {
+    zip_error_t error;
+    zip_error_init_with_code(&error, code);
+    const std::string reason = zip_error_strerror(&error);
+    zip_error_fini(&error);
+    throw base::InputError(path_, "cannot be read as .npz: " + reason);
+  }
+  archive_ = std::shared_ptr<zip>(archive, zip_discard);
+}
+
+bool ZipArchive::has(const std::string& array) const {
+  return zip_name_locate(archive_.get(), (array + ".npy").c_str(), 0) >= 0;
+}
+
+NpyStream ZipArchive::array(const std::string& array) const {
+  if (!has(array)) {
+    throw base::InputError(where(array), "is missing");
+  }
+  zip_file_t* const opened = zip_fopen(archive_.get(), (array + ".npy").c_str(), 0);
+  if (opened == nullptr) {
+    throw base::InputError(where(array), std::string("cannot be opened: ") + zip_strerror(archive_.get()));
+  }
+  const std::shared_ptr<zip_file_t> entry(opened, zip_fclose);
+  const auto read = [entry, archive = archive_, name = where(array)](void* buffer, std::size_t bytes) {
+    std::size_t done = 0;
+    while (done < bytes) {
+      const zip_int64_t got = zip_fread(entry.get(), static_cast<char*>(buffer) + done, bytes - done);
+      if (got < 0) {
+        throw base::InputError(name,
+                               std::string("cannot be decompressed: ") + zip_file_strerror(entry.get()));
+      }
+      if (got == 0) {
+        break;
+      }
+      done += static_cast<std::size_t>(got);
+    }
+    return done;
+  };
+  return {read, where(array)};
+}
+
+}  // namespace gnomon::graph

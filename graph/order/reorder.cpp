@@ -1,0 +1,343 @@
+#include "graph/order/reorder.h"
+
+#include <algorithm>
+#include <boost/graph/compressed_sparse_row_graph.hpp>
+#include <boost/graph/cuthill_mckee_ordering.hpp>
+#include <deque>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include "graph/store/builder.h"
+#include "graph/store/store.h"
+
+namespace gnomon::graph {
+namespace {
+
+using Csr = boost::compressed_sparse_row_graph<boost::directedS, boost::no_property, boost::no_property,
+                                               boost::no_property, std::size_t, std::size_t>;
+
+std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+
+std::vector<VertexId> identity(std::int64_t vertices) {
+  std::vector<VertexId> ids(at(vertices));
+  std::iota(ids.begin(), ids.end(), 0);
+  return ids;
+}
+
+std::vector<VertexId> by_out_degree(const Graph& graph) {
+  std::vector<std::int64_t> degrees(at(graph.num_vertices()), 0);
+  for (const VertexId source : graph.indices) {
+    ++degrees[at(source)];
+  }
+  auto order = identity(graph.num_vertices());
+  std::stable_sort(order.begin(), order.end(),
+                   [&](VertexId a, VertexId b) { return degrees[at(a)] > degrees[at(b)]; });
+  return order;
+}
+
+/// Every edge in both directions, none twice.
+Csr undirected(const Graph& graph) {
+  std::vector<VertexId> indices;
+  const auto indptr = build_csc(
+      graph.num_vertices(),
+      [&](const EdgeVisitor& visit) {
+        std::vector<Edge> row;
+        for (VertexId vertex = 0; vertex < graph.num_vertices(); ++vertex) {
+          row.clear();
+          for (const VertexId source : graph.neighbours(vertex)) {
+            row.push_back({source, vertex});
+          }
+          visit(row);
+        }
+      },
+      {true, SelfLoops::remove, Duplicates::remove},
+      [&](std::int64_t count) {
+        indices.resize(at(count));
+        return EdgeRoom{indices.data(), nullptr};
+      },
+      graph.name);
+  std::vector<std::size_t> targets(indices.begin(), indices.begin() + indptr.back());
+  indices = {};
+  std::vector<std::size_t> sources;
+  sources.reserve(targets.size());
+  for (std::size_t vertex = 0; vertex + 1 < indptr.size(); ++vertex) {
+    sources.insert(sources.end(), at(indptr[vertex + 1] - indptr[vertex]), vertex);
+  }
+  return Csr(boost::construct_inplace_from_sources_and_targets, sources, targets, at(graph.num_vertices()));
+}
+
+/// The vertex of least degree in each component, those of low degree first.
+std::deque<std::size_t> starts_of(const Csr& graph) {
+  std::vector<std::size_t> by_degree(num_vertices(graph));
+  std::iota(by_degree.begin(), by_degree.end(), 0);
+  std::stable_sort(by_degree.begin(), by_degree.end(),
+                   [&](std::size_t a, std::size_t b) { return out_degree(a, graph) < out_degree(b, graph); });
+  std::vector<bool> seen(by_degree.size(), false);
+  std::deque<std::size_t> starts;
+  std::vector<std::size_t> reached;
+  for (const std::size_t start : by_degree) {
+    if (seen[start]) {
+      continue;
+    }
+    starts.push_back(start);
+    seen[start] = true;
+    reached.assign(1, start);
+    while (!reached.empty()) {
+      const std::size_t vertex = reached.back();
+      reached.pop_back();
+      for (auto [edge, end] = out_edges(vertex, graph); edge != end; ++edge) {
+        if (const std::size_t next = target(*edge, graph); !seen[next]) {
+          seen[next] = true;
+          reached.push_back(next);
+        }
+      }
+    }
+  }
+  return starts;
+}
+
+std::vector<VertexId> reverse_cuthill_mckee(const Graph& graph) {
+  const Csr csr = undirected(graph);
+  std::vector<VertexId> order(num_vertices(csr));
+  std::vector<boost::default_color_type> colours(order.size());
+  boost::cuthill_mckee_ordering(
+      csr, starts_of(csr), order.rbegin(),
+      boost::make_iterator_property_map(colours.begin(), boost::typed_identity_property_map<std::size_t>()),
+      boost::make_out_degree_map(csr));
+  return order;
+}
+
+/// A graph's parts under new names.
+class Renaming {
+ public:
+  Renaming(const Graph& graph, std::span<const VertexId> order) : graph_(graph), order_(order) {
+    places_.resize(order.size());
+    for (std::size_t place = 0; place < order.size(); ++place) {
+      places_[at(order[place])] = static_cast<VertexId>(place);
+    }
+  }
+
+  std::vector<std::int64_t> indptr() const {
+    std::vector<std::int64_t> indptr{0};
+    indptr.reserve(order_.size() + 1);
+    for (const VertexId vertex : order_) {
+      indptr.push_back(indptr.back() + graph_.degree(vertex));
+    }
+    return indptr;
+  }
+  /// Gives each row, and its edges' weights if there are any, to visit(row, weights).
+  template <class Visit>
+  void rows(Visit visit) const {
+    std::vector<std::pair<VertexId, float>> edges;
+    std::vector<VertexId> row;
+    std::vector<float> weights;
+    for (const VertexId vertex : order_) {
+      edges.clear();
+      for (auto edge = at(graph_.indptr[at(vertex)]); edge < at(graph_.indptr[at(vertex) + 1]); ++edge) {
+        edges.emplace_back(places_[at(graph_.indices[edge])],
+                           graph_.edge_weights.empty() ? 0.0F : graph_.edge_weights[edge]);
+      }
+      std::sort(edges.begin(), edges.end());
+      row.clear();
+      weights.clear();
+      for (const auto& [source, weight] : edges) {
+        row.push_back(source);
+        if (!graph_.edge_weights.empty()) {
+          weights.push_back(weight);
+        }
+      }
+      visit(std::span<const VertexId>(row), std::span<const float>(weights));
+    }
+  }
+  /// These vertices' new names, ascending.
+  std::vector<VertexId> renamed(std::span<const VertexId> vertices) const {
+    std::vector<VertexId> names;
+    names.reserve(vertices.size());
+    for (const VertexId vertex : vertices) {
+      names.push_back(places_[at(vertex)]);
+    }
+    std::sort(names.begin(), names.end());
+    return names;
+  }
+  /// One value a vertex, in the new order; empty when there are none.
+  template <class T>
+  std::vector<T> moved(std::span<const T> values) const {
+    std::vector<T> result;
+    for (const VertexId vertex : values.empty() ? std::span<const VertexId>() : order_) {
+      result.push_back(values[at(vertex)]);
+    }
+    return result;
+  }
+  std::vector<VertexId> original_ids() const {
+    return graph_.original_ids.empty() ? std::vector(order_.begin(), order_.end())
+                                       : moved(graph_.original_ids);
+  }
+
+ private:
+  const Graph& graph_;
+  std::span<const VertexId> order_;
+  std::vector<VertexId> places_;
+};
+
+/// Writes a .npy file from many small pieces.
+template <class T>
+class BlockWriter {
+ public:
+  BlockWriter(const std::filesystem::path& path, DType type) : array_(path, type) {}
+  void add(std::span<const T> piece) {
+    block_.insert(block_.end(), piece.begin(), piece.end());
+    if (block_.size() >= block_elements) {
+      flush();
+    }
+  }
+  void finish() {
+    flush();
+    array_.finish();
+  }
+
+ private:
+  static constexpr std::size_t block_elements = std::size_t{1} << 17;
+  void flush() {
+    array_.write(std::span<const T>(block_));
+    block_.clear();
+  }
+  NpyWriter array_;
+  std::vector<T> block_;
+};
+
+void write_edges(const StoreWriter& writer, const Renaming& renaming, bool weighted) {
+  BlockWriter<VertexId> indices(writer.path_of("indices.npy"), DType::int64);
+  std::optional<BlockWriter<float>> weights;
+  if (weighted) {
+    weights.emplace(writer.path_of("edge_weights.npy"), DType::float32);
+  }
+  renaming.rows([&](std::span<const VertexId> row, std::span<const float> row_weights) {
+    indices.add(row);
+    if (weights) {
+      weights->add(row_weights);
+    }
+  });
+  indices.finish();
+  if (weights) {
+    weights->finish();
+  }
+}
+
+void write_features(const StoreWriter& writer, const Features& features, std::span<const VertexId> order,
+                    const base::Progress& progress) {
+  constexpr std::size_t block_rows = std::size_t{1} << 12;
+  NpyWriter array(writer.path_of("features.npy"), dtype_of(features.type), features.columns);
+  std::vector<std::byte> block;
+  for (std::size_t begin = 0; begin < order.size(); begin += block_rows) {
+    const auto vertices = order.subspan(begin, std::min(block_rows, order.size() - begin));
+    block.clear();
+    for (const VertexId vertex : vertices) {
+      block.insert(block.end(), features.row(vertex), features.row(vertex) + features.row_bytes());
+    }
+    array.write(block.data(), static_cast<std::int64_t>(vertices.size()) * features.columns);
+    base::report(progress, "moving features", static_cast<std::int64_t>(begin), features.rows);
+  }
+  array.finish();
+}
+
+void write_reordered(const Graph& graph, std::span<const VertexId> order, const StoreWriter& writer,
+                     const base::Progress& progress) {
+  const Renaming renaming(graph, order);
+  const auto write = [&]<class T>(const char* file, DType type, const std::vector<T>& values) {
+    writer.write_array<T>(file, type, values);
+  };
+  write("indptr.npy", DType::int64, renaming.indptr());
+  write_edges(writer, renaming, !graph.edge_weights.empty());
+  if (graph.features.data != nullptr) {
+    write_features(writer, graph.features, order, progress);
+  }
+  if (graph.num_classes > 0) {
+    write("labels.npy", DType::int32, renaming.moved(graph.labels));
+  }
+  write("train.npy", DType::int64, renaming.renamed(graph.train));
+  write("valid.npy", DType::int64, renaming.renamed(graph.valid));
+  write("test.npy", DType::int64, renaming.renamed(graph.test));
+  write("original_ids.npy", DType::int64, renaming.original_ids());
+}
+
+}  // namespace
+
+std::vector<VertexId> vertices_in_order(const Graph& graph, VertexOrder order) {
+  switch (order) {
+    case VertexOrder::degree:
+      return by_out_degree(graph);
+    case VertexOrder::rcm:
+      return reverse_cuthill_mckee(graph);
+    case VertexOrder::none:
+      break;
+  }
+  return identity(graph.num_vertices());
+}
+
+Graph reordered(const Graph& graph, std::span<const VertexId> order) {
+  struct Storage {
+    std::vector<std::int64_t> indptr;
+    std::vector<VertexId> indices, train, valid, test, original_ids;
+    std::vector<float> edge_weights;
+    std::vector<std::byte> features;
+    std::vector<std::int32_t> labels;
+  };
+  const Renaming renaming(graph, order);
+  const auto storage = std::make_shared<Storage>();
+  storage->indptr = renaming.indptr();
+  storage->indices.reserve(graph.indices.size());
+  renaming.rows([&](std::span<const VertexId> row, std::span<const float> weights) {
+    storage->indices.insert(storage->indices.end(), row.begin(), row.end());
+    storage->edge_weights.insert(storage->edge_weights.end(), weights.begin(), weights.end());
+  });
+  if (graph.features.data != nullptr) {
+    for (const VertexId vertex : order) {
+      const std::byte* row = graph.features.row(vertex);
+      storage->features.insert(storage->features.end(), row, row + graph.features.row_bytes());
+    }
+  }
+  storage->labels = renaming.moved(graph.labels);
+  storage->train = renaming.renamed(graph.train);
+  storage->valid = renaming.renamed(graph.valid);
+  storage->test = renaming.renamed(graph.test);
+  storage->original_ids = renaming.original_ids();
+
+  Graph result = graph;
+  result.directory.clear();
+  result.indptr = storage->indptr;
+  result.indices = storage->indices;
+  result.edge_weights = storage->edge_weights;
+  result.features.data = graph.features.data == nullptr ? nullptr : storage->features.data();
+  result.labels = storage->labels;
+  result.train = storage->train;
+  result.valid = storage->valid;
+  result.test = storage->test;
+  result.original_ids = storage->original_ids;
+  result.storage = storage;
+  return result;
+}
+
+void write_in_order(VertexOrder order, const std::filesystem::path& directory,
+                    const std::function<void(const std::filesystem::path&)>& write,
+                    const base::Progress& progress) {
+  if (order == VertexOrder::none) {
+    write(directory);
+    return;
+  }
+  StoreWriter writer(directory);
+  const auto unordered = writer.path_of("unordered");
+  write(unordered);
+  auto meta = base::read_document<StoreMeta>(unordered / "meta.json");
+  meta.order = order;
+  {
+    const Graph graph = open_store(unordered);
+    base::report(progress, "ordering vertices", 0, 0);
+    write_reordered(graph, vertices_in_order(graph, order), writer, progress);
+  }
+  std::filesystem::remove_all(unordered);
+  writer.commit(meta);
+}
+
+}  // namespace gnomon::graph

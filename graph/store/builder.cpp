@@ -1,0 +1,243 @@
+#include "graph/store/builder.h"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include "base/error.h"
+#include "graph/half.h"
+
+namespace gnomon::graph {
+namespace {
+
+std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+
+void check_edge(const Edge& edge, std::int64_t position, std::int64_t num_vertices,
+                const std::string& where) {
+  for (const VertexId id : {edge.source, edge.destination}) {
+    if (id < 0 || id >= num_vertices) {
+      throw base::InputError(where, "edge " + std::to_string(position) + ": vertex id " + std::to_string(id) +
+                                        " is out of range; use 0 to " + std::to_string(num_vertices - 1));
+    }
+  }
+  if (!std::isfinite(edge.weight) || edge.weight < 0) {
+    throw base::InputError(where, "edge " + std::to_string(position) + ": weight " +
+                                      std::to_string(edge.weight) +
+                                      " cannot be drawn by; use finite numbers from 0");
+  }
+}
+
+/// Calls put(source, destination, weight) for every entry that the options make of the edges.
+template <class Put>
+void for_each_entry(const EdgeStream& edges, const EdgeOptions& options, std::int64_t num_vertices, Put put) {
+  edges([&](std::span<const Edge> block) {
+    for (const Edge& edge : block) {
+      const VertexId source = options.reverse ? edge.destination : edge.source;
+      const VertexId destination = options.reverse ? edge.source : edge.destination;
+      if (source == destination) {
+        if (options.self_loops == SelfLoops::keep) {
+          put(source, destination, edge.weight);
+        }
+        continue;
+      }
+      put(source, destination, edge.weight);
+      if (options.undirected) {
+        put(destination, source, edge.weight);
+      }
+    }
+  });
+  if (options.self_loops == SelfLoops::add) {
+    for (VertexId vertex = 0; vertex < num_vertices; ++vertex) {
+      put(vertex, vertex, 1.0F);
+    }
+  }
+}
+
+/// Returns `edges` with every edge checked and progress reported.
+EdgeStream checked(const EdgeStream& edges, std::int64_t num_vertices, const std::string& where,
+                   const char* what, std::int64_t total, const base::Progress& progress) {
+  return [=, &edges, &where, &progress](const EdgeVisitor& visit) {
+    std::int64_t done = 0;
+    edges([&](std::span<const Edge> block) {
+      for (std::size_t i = 0; i < block.size(); ++i) {
+        check_edge(block[i], done + static_cast<std::int64_t>(i), num_vertices, where);
+      }
+      visit(block);
+      done += static_cast<std::int64_t>(block.size());
+      base::report(progress, what, done, total);
+    });
+  };
+}
+
+/// Sorts rows and, if asked, removes duplicates.
+class RowFinisher {
+ public:
+  RowFinisher(EdgeRoom room, Duplicates duplicates) : room_(room), duplicates_(duplicates) {}
+
+  /// Finishes the row of edges [begin, end) and moves it to `to`; returns its end there.
+  std::int64_t finish(std::int64_t begin, std::int64_t end, std::int64_t to) {
+    return room_.weights == nullptr ? finish_ids(begin, end, to) : finish_weighted(begin, end, to);
+  }
+
+ private:
+  std::int64_t finish_ids(std::int64_t begin, std::int64_t end, std::int64_t to) const {
+    VertexId* const first = room_.indices + begin;
+    VertexId* last = room_.indices + end;
+    std::sort(first, last);
+    if (duplicates_ == Duplicates::remove) {
+      last = std::unique(first, last);
+    }
+    if (to != begin) {
+      std::copy(first, last, room_.indices + to);
+    }
+    return to + (last - first);
+  }
+
+  std::int64_t finish_weighted(std::int64_t begin, std::int64_t end, std::int64_t to) {
+    row_.clear();
+    for (std::int64_t e = begin; e < end; ++e) {
+      row_.emplace_back(room_.indices[e], room_.weights[e]);
+    }
+    std::sort(row_.begin(), row_.end(), [](const auto& a, const auto& b) {
+      return a.first != b.first ? a.first < b.first : a.second > b.second;
+    });
+    if (duplicates_ == Duplicates::remove) {
+      const auto same = [](const auto& a, const auto& b) { return a.first == b.first; };
+      row_.erase(std::unique(row_.begin(), row_.end(), same), row_.end());
+    }
+    for (const auto& [id, weight] : row_) {
+      room_.indices[to] = id;
+      room_.weights[to++] = weight;
+    }
+    return to;
+  }
+
+  EdgeRoom room_;
+  Duplicates duplicates_;
+  std::vector<std::pair<VertexId, float>> row_;
+};
+
+/// Finishes every row and closes the gaps that duplicates leave. `ends[v]` is the end of row v.
+void finish_rows(std::vector<std::int64_t>& ends, const EdgeRoom& room, Duplicates duplicates,
+                 const base::Progress& progress) {
+  RowFinisher finisher(room, duplicates);
+  constexpr std::size_t report_every = std::size_t{1} << 16;
+  std::int64_t begin = 0;
+  std::int64_t used = 0;
+  for (std::size_t vertex = 0; vertex < ends.size(); ++vertex) {
+    used = finisher.finish(begin, ends[vertex], used);
+    begin = ends[vertex];
+    ends[vertex] = used;
+    if (vertex % report_every == 0) {
+      base::report(progress, "sorting rows", static_cast<std::int64_t>(vertex),
+                   static_cast<std::int64_t>(ends.size()));
+    }
+  }
+}
+
+/// What a graph in memory keeps alive.
+struct GraphMemory {
+  std::vector<std::int64_t> indptr;
+  std::vector<VertexId> indices;
+  std::vector<float> edge_weights;
+  std::vector<float> features;
+  std::vector<std::uint16_t> half_features;
+  std::vector<std::int32_t> labels;
+  std::vector<VertexId> train, valid, test;
+};
+
+void check_sizes(const GraphParts& parts) {
+  if (!parts.features.empty() && parts.features.size() != at(parts.num_vertices * parts.feature_columns)) {
+    throw base::InputError(parts.name + ": features", "must be vertices × feature_columns numbers");
+  }
+  if (!parts.labels.empty() && parts.labels.size() != at(parts.num_vertices)) {
+    throw base::InputError(parts.name + ": labels", "must be one a vertex");
+  }
+}
+
+Features features_of(GraphMemory& memory, const GraphParts& parts) {
+  Features features;
+  if (memory.features.empty()) {
+    return features;
+  }
+  features.type = parts.feature_type;
+  features.rows = parts.num_vertices;
+  features.columns = parts.feature_columns;
+  features.data = reinterpret_cast<const std::byte*>(memory.features.data());
+  if (parts.feature_type == FeatureType::fp16) {
+    memory.half_features.resize(memory.features.size());
+    std::transform(memory.features.begin(), memory.features.end(), memory.half_features.begin(),
+                   half_from_float);
+    memory.features = {};
+    features.data = reinterpret_cast<const std::byte*>(memory.half_features.data());
+  }
+  return features;
+}
+
+}  // namespace
+
+std::vector<std::int64_t> build_csc(std::int64_t num_vertices, const EdgeStream& edges,
+                                    const EdgeOptions& options, const AllocateEdges& allocate,
+                                    const std::string& where, const base::Progress& progress) {
+  // Counts stand one row further on, so that after the sum starts[v] is where row v begins; filling moves it
+  // to the row's end. One array serves all three.
+  std::vector<std::int64_t> starts(at(num_vertices) + 1, 0);
+  std::int64_t total = 0;
+  const auto counting = checked(edges, num_vertices, where, "counting edges", 0, progress);
+  for_each_entry(counting, options, num_vertices, [&](VertexId, VertexId destination, float) {
+    ++starts[at(destination) + 1];
+    ++total;
+  });
+  for (std::size_t vertex = 1; vertex < starts.size(); ++vertex) {
+    starts[vertex] += starts[vertex - 1];
+  }
+  const EdgeRoom room = allocate(total);
+  const auto filling = checked(edges, num_vertices, where, "placing edges", total, progress);
+  for_each_entry(filling, options, num_vertices, [&](VertexId source, VertexId destination, float weight) {
+    const std::int64_t place = starts[at(destination)]++;
+    room.indices[place] = source;
+    if (room.weights != nullptr) {
+      room.weights[place] = weight;
+    }
+  });
+  starts.pop_back();
+  finish_rows(starts, room, options.duplicates, progress);
+  starts.insert(starts.begin(), 0);
+  return starts;
+}
+
+Graph make_graph(GraphParts parts) {
+  check_sizes(parts);
+  const auto memory = std::make_shared<GraphMemory>();
+  const EdgeStream edges = [&](const EdgeVisitor& visit) { visit(parts.edges); };
+  const auto allocate = [&](std::int64_t count) {
+    memory->indices.resize(at(count));
+    memory->edge_weights.resize(parts.weighted ? at(count) : 0);
+    return EdgeRoom{memory->indices.data(), parts.weighted ? memory->edge_weights.data() : nullptr};
+  };
+  memory->indptr = build_csc(parts.num_vertices, edges, parts.edge_options, allocate, parts.name + ": edges");
+  memory->indices.resize(at(memory->indptr.back()));
+  memory->edge_weights.resize(parts.weighted ? memory->indices.size() : 0);
+  memory->features = std::move(parts.features);
+  memory->labels = std::move(parts.labels);
+  memory->train = std::move(parts.train);
+  memory->valid = std::move(parts.valid);
+  memory->test = std::move(parts.test);
+
+  Graph graph;
+  graph.name = parts.name;
+  graph.indptr = memory->indptr;
+  graph.indices = memory->indices;
+  graph.edge_weights = memory->edge_weights;
+  graph.features = features_of(*memory, parts);
+  graph.labels = memory->labels;
+  graph.num_classes =
+      graph.labels.empty() ? 0 : 1 + *std::max_element(graph.labels.begin(), graph.labels.end());
+  graph.train = memory->train;
+  graph.valid = memory->valid;
+  graph.test = memory->test;
+  graph.storage = memory;
+  return graph;
+}
+
+}  // namespace gnomon::graph

@@ -1,0 +1,94 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "graph/store/npy.h"
+
+namespace gnomon::graph {
+
+/// Reads the next bytes into a buffer and returns how many; fewer than asked only at the end.
+using ByteReader = std::function<std::size_t(void* buffer, std::size_t bytes)>;
+
+/// A .npy read from front to back, from a file or out of a zip, whatever its element type.
+/// Throws InputError naming `where`: not a .npy, truncated, floats where integers must be.
+class NpyStream {
+ public:
+  NpyStream(ByteReader read, std::string where);
+
+  const std::string& where() const { return where_; }
+  const std::vector<std::int64_t>& shape() const { return header_.shape; }
+  std::int64_t elements() const { return header_.elements(); }
+  /// Extent 0, and extent 1 or 1 when there is none.
+  std::int64_t rows() const { return header_.shape.empty() ? 1 : header_.shape[0]; }
+  std::int64_t columns() const { return header_.shape.size() < 2 ? 1 : header_.shape[1]; }
+
+  /// The next elements; those of an integer array as integers, of any array as floats or doubles.
+  void read(std::span<std::int64_t> elements);
+  void read(std::span<float> elements);
+  void read(std::span<double> elements);
+  void skip(std::int64_t count);
+
+ private:
+  template <class T>
+  void read_as(std::span<T> elements);
+  const std::byte* next_bytes(std::size_t count);
+
+  ByteReader read_;
+  std::string where_;
+  NpyHeader header_;
+  std::int64_t done_ = 0;
+  std::vector<std::byte> bytes_;
+};
+
+/// A .npy file as a stream. Throws InputError.
+NpyStream open_npy_stream(const std::filesystem::path& path);
+
+/// All that is left of a stream, at most `expected` elements of it; throws InputError if it has another
+/// number.
+template <class T>
+std::vector<T> read_all(NpyStream stream, std::int64_t expected) {
+  if (stream.elements() != expected) {
+    throw base::InputError(stream.where(), "has " + std::to_string(stream.elements()) + " numbers; must be " +
+                                               std::to_string(expected));
+  }
+  std::vector<T> elements(static_cast<std::size_t>(expected));
+  constexpr std::size_t block = std::size_t{1} << 16;
+  for (std::size_t begin = 0; begin < elements.size(); begin += block) {
+    stream.read(std::span<T>(elements).subspan(begin, std::min(block, elements.size() - begin)));
+  }
+  return elements;
+}
+
+/// Element after element of a stream, through a block of 64 Ki.
+template <class T>
+class Elements {
+ public:
+  explicit Elements(NpyStream stream, std::int64_t skipped = 0)
+      : stream_(std::move(stream)), left_(stream_.elements() - skipped) {
+    stream_.skip(skipped);
+  }
+  T next() {
+    if (position_ == block_.size()) {
+      block_.resize(static_cast<std::size_t>(std::clamp<std::int64_t>(left_, 1, 1 << 16)));
+      left_ -= static_cast<std::int64_t>(block_.size());
+      stream_.read(std::span<T>(block_));
+      position_ = 0;
+    }
+    return block_[position_++];
+  }
+
+ private:
+  NpyStream stream_;
+  std::int64_t left_;
+  std::vector<T> block_;
+  std::size_t position_ = 0;
+};
+
+}  // namespace gnomon::graph

@@ -1,0 +1,108 @@
+#pragma once
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/atomic_file.h"
+#include "base/document.h"
+#include "graph/graph.h"
+#include "graph/order/reorder.h"
+#include "graph/store/builder.h"
+#include "graph/store/npy.h"
+
+/// A graph on disk: a directory of
+///
+///     meta.json      the document StoreMeta
+///     indptr.npy     <i8 (vertices + 1)
+///     indices.npy    <i8 (edges)
+///     edge_weights.npy   <f4 (edges), when the edges have weights
+///     features.npy   <f4 or <f2 (vertices, feature_columns), when there are features
+///     labels.npy     <i4 (vertices), when there are classes; -1 where not known
+///     train.npy, valid.npy, test.npy   <i8, ascending vertex ids; may be empty
+///     original_ids.npy   <i8 (vertices), when an import renamed the vertices: what they were called before
+namespace gnomon::graph {
+
+/// Where a store came from, for people.
+struct Provenance {
+  std::string made_by;               ///< "import", "generate planted_partition", …
+  std::string source;                ///< the file that was imported
+  std::vector<std::string> options;  ///< "name=value"
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& f) {
+    f("made_by", self.made_by);
+    f("source", self.source);
+    f("options", self.options);
+  }
+};
+
+/// The element type that features of this type have in a file.
+DType dtype_of(FeatureType type);
+
+struct StoreMeta {
+  static constexpr std::string_view schema = "gnomon.graph/1";
+  std::string name;
+  std::int64_t num_vertices = 0;
+  std::int64_t num_edges = 0;
+  std::int32_t num_classes = 0;      ///< 0: no labels
+  std::int64_t feature_columns = 0;  ///< 0: no features
+  FeatureType feature_type = FeatureType::fp32;
+  Provenance provenance;
+  bool edge_weights = false;              ///< whether there are any
+  VertexOrder order = VertexOrder::none;  ///< in which an import put the vertices
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& f) {
+    f.required("name", self.name);
+    f.required("num_vertices", self.num_vertices, base::Range{0, 0x1p40});
+    f.required("num_edges", self.num_edges, base::non_negative);
+    f.required("num_classes", self.num_classes, base::non_negative);
+    f.required("feature_columns", self.feature_columns, base::non_negative);
+    f("feature_type", self.feature_type);
+    f("order", self.order);
+    f("provenance", self.provenance);
+    f("edge_weights", self.edge_weights);
+  }
+};
+
+/// The options of a struct with a field table as "name=value", for Provenance.
+template <class Options>
+std::vector<std::string> option_texts(const Options& options) {
+  std::vector<std::string> texts;
+  const base::Json flat = base::write_value(options).flatten();  // {"/edges/undirected": false, …}
+  for (const auto& [pointer, value] : flat.items()) {
+    std::string name = pointer.substr(1);
+    std::replace(name.begin(), name.end(), '/', '.');
+    texts.push_back(name + "=" + (value.is_string() ? value.template get<std::string>() : value.dump()));
+  }
+  return texts;
+}
+
+/// Makes a store array by array; it appears whole at commit() or not at all. Throws InputError when the
+/// directory exists already, Failure when the disk does not take it.
+class StoreWriter {
+ public:
+  explicit StoreWriter(const std::filesystem::path& directory) : directory_(directory) {}
+
+  std::filesystem::path path_of(const char* file) const { return directory_.path() / file; }
+  template <class T>
+  void write_array(const char* file, DType type, std::span<const T> elements) const {
+    NpyWriter writer(path_of(file), type);
+    writer.write(elements);
+    writer.finish();
+  }
+  /// Builds indptr.npy, indices.npy and, with `weighted`, edge_weights.npy from a stream (see build_csc); the
+  /// room for ids and weights is the mapped files themselves. Returns the number of edges.
+  std::int64_t write_edges(std::int64_t num_vertices, const EdgeStream& edges, const EdgeOptions& options,
+                           bool weighted, const std::string& where, const base::Progress& progress) const;
+  void commit(const StoreMeta& meta);
+
+ private:
+  base::AtomicDirectory directory_;
+};
+
+/// Writes a graph as a store, atomically. Throws InputError when the directory exists already, Failure when
+/// the disk does not take it.
+void write_store(const Graph& graph, const std::filesystem::path& directory);
+
+}  // namespace gnomon::graph

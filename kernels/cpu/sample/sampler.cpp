@@ -1,0 +1,74 @@
+#include "kernels/cpu/sample/sampler.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <utility>
+
+#include "kernels/cpu/sample/worker_memory.h"
+#include "kernels/sampling_input.h"
+#include "kernels/slack.h"
+
+namespace gnomon::kernels::cpu {
+Sampler::Sampler(const graph::Graph& graph, std::vector<int> fanouts, EdgeIds edge_ids)
+    : Sampler(view_of(graph), std::move(fanouts), edge_ids) {}
+
+Sampler::Sampler(Topology topology, std::vector<int> fanouts, EdgeIds edge_ids, const BatchThreads& threads)
+    : topology_(std::move(topology)),
+      fanouts_(std::move(fanouts)),
+      edge_ids_(edge_ids),
+      team_(std::make_unique<base::Team>(std::clamp(threads.count, 1, most_parts), threads.cores)) {
+  check_fanouts(fanouts_);
+  if (topology_.num_vertices() > most_narrow_vertices) {
+    wide_.emplace(topology_, fanouts_, edge_ids == EdgeIds::keep);
+  } else if (team_->size() > 1) {
+    split_.emplace(topology_, fanouts_, edge_ids == EdgeIds::keep, *team_);
+  }
+}
+
+void Sampler::sample(const BatchKey& key, std::span<const graph::VertexId> seeds, MiniBatch& batch) {
+  check_seeds(seeds.data(), seeds.size(), topology_.num_vertices());
+  if (const std::size_t distinct = sample_checked(key, seeds, batch); distinct < seeds.size()) {
+    refuse_repeated_seed(distinct, seeds[distinct]);
+  }
+}
+
+std::size_t Sampler::sample_checked(const BatchKey& key, std::span<const graph::VertexId> seeds,
+                                    MiniBatch& batch) {
+  if (wide_) {
+    return wide_->sample(key, seeds, batch);
+  }
+  return split_ ? split_->sample(key, seeds, batch) : sample_narrow(key, seeds, batch);
+}
+
+// Returns how many seeds came before the first that comes twice.
+std::size_t Sampler::sample_narrow(const BatchKey& key, std::span<const graph::VertexId> seeds,
+                                   MiniBatch& batch) {
+  clear_table(work_.table, std::min(work_.size + work_.size / 16, static_cast<std::int64_t>(work_.room)));
+  work_.size = 0;
+  work_.most = static_cast<std::size_t>(
+      most_vertices(limits_of(topology_), static_cast<std::int64_t>(seeds.size()), fanouts_) +
+      most_edges_under_way(fanouts_));
+  if (const std::size_t added = add_seeds(seeds.data(), seeds.size(), work_); added < seeds.size()) {
+    return added;
+  }
+  batch.num_seeds = static_cast<std::int64_t>(seeds.size());
+  batch.blocks.resize(fanouts_.size());
+  for (std::size_t hop = 0; hop < fanouts_.size(); ++hop) {
+    sample_hop({&topology_, key, static_cast<std::uint32_t>(hop), fanouts_[hop], edge_ids_ == EdgeIds::keep},
+               work_, batch.blocks[hop]);
+  }
+  make_room(batch.vertices, static_cast<std::size_t>(work_.size));
+  batch.vertices.assign(work_.vertices.data(), work_.vertices.data() + work_.size);
+  settle(work_);
+  return seeds.size();
+}
+
+std::int64_t Sampler::bytes() const {
+  if (wide_) {
+    return wide_->bytes();
+  }
+  return split_ ? split_->bytes() : static_cast<std::int64_t>(work_.bytes());
+}
+
+}  // namespace gnomon::kernels::cpu

@@ -1,0 +1,97 @@
+#include "kernels/cpu/sample/topology.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/usable.h"
+#include "kernels/cpu/huge_array.h"
+#include "kernels/cpu/sample/alias_tables.h"
+
+namespace gnomon::kernels::cpu {
+namespace {
+
+template <class To, class From>
+std::span<const To> copy_into(HugeArray<To>& array, std::span<const From> from) {
+  array.reserve(from.size(), 0);
+  std::transform(from.begin(), from.end(), array.data(), [](From value) { return static_cast<To>(value); });
+  return {array.data(), from.size()};
+}
+
+bool fits_narrow(const graph::Graph& graph) { return graph.num_vertices() <= most_narrow_vertices; }
+
+std::span<const float> weights_for(const graph::Graph& graph, Draws draws) {
+  if (draws == Draws::uniform) {
+    return {};
+  }
+  if (graph.num_edges() > 0 && graph.edge_weights.empty()) {
+    throw base::InputError("weighted", "the graph has no edge weights; import it with --edge-weights");
+  }
+  return graph.edge_weights;
+}
+
+/// Adds alias tables of the topology's weights, which the caller keeps in `tables`.
+void add_tables(Topology& topology, AliasTables& tables) {
+  tables = make_alias_tables(topology.indptr, topology.weights, base::usable_cores());
+  topology.columns = {tables.columns.data(), topology.weights.size()};
+  if (tables.positives.capacity() > 0) {
+    topology.positives = {tables.positives.data(), static_cast<std::size_t>(topology.num_vertices())};
+  }
+}
+
+}  // namespace
+
+Topology view_of(const graph::Graph& graph, Draws draws) {
+  Topology topology{graph.indptr, graph.indices,      {},           weights_for(graph, draws), {},
+                    {},           graph.max_degree(), graph.storage};
+  if (!topology.weights.empty()) {
+    struct Storage {
+      std::shared_ptr<const void> graph;
+      AliasTables tables;
+    };
+    auto storage = std::make_shared<Storage>(graph.storage, AliasTables());
+    add_tables(topology, storage->tables);
+    topology.storage = std::move(storage);
+  }
+  return topology;
+}
+
+Topology resident_copy(const graph::Graph& graph, Draws draws) {
+  struct Storage {
+    HugeArray<std::int64_t> indptr;
+    HugeArray<std::uint32_t> narrow;
+    HugeArray<graph::VertexId> wide;
+    HugeArray<float> weights;
+    AliasTables tables;
+  };
+  auto storage = std::make_shared<Storage>();
+  Topology topology;
+  topology.indptr = copy_into(storage->indptr, graph.indptr);
+  topology.max_degree = graph.max_degree();
+  if (fits_narrow(graph)) {
+    topology.narrow_indices = copy_into(storage->narrow, graph.indices);
+  } else {
+    topology.indices = copy_into(storage->wide, graph.indices);
+  }
+  if (const auto weights = weights_for(graph, draws); !weights.empty()) {
+    topology.weights = copy_into(storage->weights, weights);
+    add_tables(topology, storage->tables);
+  }
+  topology.storage = std::move(storage);
+  return topology;
+}
+
+std::int64_t resident_bytes(const graph::Graph& graph, Draws draws) {
+  const auto weights = weights_for(graph, draws);
+  const std::int64_t tables =
+      weights.empty() ? 0 : alias_table_bytes(graph.num_vertices(), graph.num_edges());
+  return static_cast<std::int64_t>(graph.indptr.size_bytes() + weights.size_bytes()) + tables +
+         graph.num_edges() * (fits_narrow(graph) ? std::int64_t{sizeof(std::uint32_t)}
+                                                 : std::int64_t{sizeof(graph::VertexId)});
+}
+
+Topology fastest_of(const graph::Graph& graph, Draws draws) {
+  return resident_bytes(graph, draws) <= base::available_memory_bytes() / 2 ? resident_copy(graph, draws)
+                                                                            : view_of(graph, draws);
+}
+
+}  // namespace gnomon::kernels::cpu

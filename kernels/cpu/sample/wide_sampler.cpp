@@ -1,0 +1,113 @@
+#include "kernels/cpu/sample/wide_sampler.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "kernels/weighted_rule.h"
+
+namespace gnomon::kernels::cpu {
+
+WideSampler::WideSampler(Topology topology, std::vector<int> fanouts, bool edge_ids)
+    : topology_(std::move(topology)), fanouts_(std::move(fanouts)), edge_ids_(edge_ids) {}
+
+std::size_t WideSampler::sample(const BatchKey& key, std::span<const graph::VertexId> seeds,
+                                MiniBatch& batch) {
+  table_.clear();
+  for (std::size_t i = 0; i < seeds.size(); ++i) {
+    if (table_.find_or_add(seeds[i]) != static_cast<std::int64_t>(i)) {
+      return i;
+    }
+  }
+  batch.num_seeds = static_cast<std::int64_t>(seeds.size());
+  batch.vertices.assign(seeds.begin(), seeds.end());
+  batch.blocks.resize(fanouts_.size());
+  for (std::size_t hop = 0; hop < fanouts_.size(); ++hop) {
+    Block& block = batch.blocks[hop];
+    draw_edges(key, static_cast<std::uint32_t>(hop), batch, block);
+    relabel(batch, block);
+  }
+  return seeds.size();
+}
+
+// Leaves the positions of the drawn edges in edges_, the destinations' ranges in block.indptr.
+void WideSampler::draw_edges(const BatchKey& key, std::uint32_t hop, const MiniBatch& batch, Block& block) {
+  const std::size_t destinations = batch.vertices.size();
+  block.num_destinations = static_cast<std::int64_t>(destinations);
+  block.indptr.resize(destinations + 1);
+  block.indptr[0] = 0;
+  edges_.clear();
+  for (std::size_t v = 0; v < destinations; ++v) {
+    if (!topology_.draws_by_weight()) {
+      draw_alike(key, hop, batch.vertices[v], fanouts_[hop]);
+    } else {
+      draw_by_weight(key, hop, batch.vertices[v], fanouts_[hop]);
+    }
+    block.indptr[v + 1] = static_cast<std::int64_t>(edges_.size());
+  }
+}
+
+void WideSampler::draw_alike(const BatchKey& key, std::uint32_t hop, graph::VertexId vertex, int fanout) {
+  const std::int64_t first = topology_.indptr[static_cast<std::size_t>(vertex)];
+  const std::int64_t degree = topology_.degree(vertex);
+  if (fanout == -1 || degree <= fanout) {
+    for (std::int64_t i = 0; i < degree; ++i) {
+      edges_.push_back(first + i);
+    }
+    return;
+  }
+  std::array<std::int64_t, max_fanout> drawn;
+  draw_positions(key, hop, vertex, degree, fanout, drawn.data());
+  for (int i = 0; i < fanout; ++i) {
+    edges_.push_back(first + drawn[static_cast<std::size_t>(i)]);
+  }
+}
+
+void WideSampler::draw_by_weight(const BatchKey& key, std::uint32_t hop, graph::VertexId vertex, int fanout) {
+  const WeightedList list = topology_.weighted_list(vertex);
+  if (takes_all(list.degree, fanout)) {
+    for (std::int64_t i = 0; i < list.degree; ++i) {
+      if (list.columns[i].threshold > 0) {
+        edges_.push_back(list.first_edge + i);
+      }
+    }
+    return;
+  }
+  std::array<std::int64_t, max_fanout> drawn;
+  std::array<double, max_fanout> times;
+  const std::int64_t count = drawn_by_weight(topology_.num_positive(vertex), fanout);
+  kernels::draw_by_weight(key, hop, vertex, list, static_cast<int>(count), drawn.data(), times.data());
+  for (std::int64_t i = 0; i < count; ++i) {
+    edges_.push_back(list.first_edge + drawn[static_cast<std::size_t>(i)]);
+  }
+}
+
+void WideSampler::relabel(MiniBatch& batch, Block& block) {
+  block.indices.resize(edges_.size());
+  for (std::size_t e = 0; e < edges_.size(); ++e) {
+    const graph::VertexId vertex = neighbour(edges_[e]);
+    const std::int32_t local = table_.find_or_add(vertex);
+    if (local == static_cast<std::int64_t>(batch.vertices.size())) {
+      batch.vertices.push_back(vertex);
+    }
+    block.indices[e] = local;
+  }
+  block.num_sources = static_cast<std::int64_t>(batch.vertices.size());
+  if (edge_ids_) {
+    block.edge_ids = edges_;
+  } else {
+    block.edge_ids.clear();
+  }
+}
+
+std::int64_t WideSampler::bytes() const {
+  return table_.bytes() + static_cast<std::int64_t>(edges_.capacity() * sizeof(std::int64_t));
+}
+
+graph::VertexId WideSampler::neighbour(std::int64_t edge) const {
+  const auto at = static_cast<std::size_t>(edge);
+  return topology_.narrow_indices.empty() ? topology_.indices[at]
+                                          : static_cast<graph::VertexId>(topology_.narrow_indices[at]);
+}
+
+}  // namespace gnomon::kernels::cpu

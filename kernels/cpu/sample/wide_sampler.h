@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "kernels/block.h"
+#include "kernels/cpu/sample/id_table.h"
+#include "kernels/cpu/sample/topology.h"
+#include "kernels/sampling_rule.h"
+
+namespace gnomon::kernels::cpu {
+
+/// The sampler of graphs of more than 2^32 vertices, whose ids do not fit into the slots of the fast one: the
+/// same batches, one vertex and one edge after another. Its inputs were checked by Sampler.
+class WideSampler {
+ public:
+  WideSampler(Topology topology, std::vector<int> fanouts, bool edge_ids = false);
+
+  /// Sampler::sample, but for the checks; returns how many seeds came before the first that comes twice.
+  std::size_t sample(const BatchKey& key, std::span<const graph::VertexId> seeds, MiniBatch& batch);
+
+  std::int64_t bytes() const;
+
+ private:
+  void draw_edges(const BatchKey& key, std::uint32_t hop, const MiniBatch& batch, Block& block);
+  void draw_alike(const BatchKey& key, std::uint32_t hop, graph::VertexId vertex, int fanout);
+  void draw_by_weight(const BatchKey& key, std::uint32_t hop, graph::VertexId vertex, int fanout);
+  void relabel(MiniBatch& batch, Block& block);
+  graph::VertexId neighbour(std::int64_t edge) const;
+
+  Topology topology_;
+  std::vector<int> fanouts_;
+  bool edge_ids_;
+  IdTable table_;
+  std::vector<std::int64_t> edges_;  ///< of one hop: positions in the indices
+};
+
+}  // namespace gnomon::kernels::cpu

@@ -1,0 +1,73 @@
+#include "kernels/cpu/sparse/sparse_rows.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace gnomon::kernels::cpu {
+
+void transpose(const SparseRows& rows, const TransposedSpans& transposed) {
+  const auto& [indptr, destinations, edges] = transposed;
+  std::fill(indptr.begin(), indptr.end(), 0);
+  for (const std::int32_t source : rows.columns) {
+    ++indptr[static_cast<std::size_t>(source) + 1];
+  }
+  // Where a source's entries begin, one place further on than it will stand: there it counts on to where they
+  // end, which is where the next one's begin.
+  std::exclusive_scan(indptr.begin() + 1, indptr.end(), indptr.begin() + 1, std::int64_t{0});
+  for (std::size_t v = 0; v + 1 < rows.indptr.size(); ++v) {
+    for (std::int64_t edge = rows.indptr[v]; edge < rows.indptr[v + 1]; ++edge) {
+      const std::int32_t source = rows.columns[static_cast<std::size_t>(edge)];
+      const auto at = static_cast<std::size_t>(indptr[static_cast<std::size_t>(source) + 1]++);
+      destinations[at] = static_cast<std::int32_t>(v);
+      edges[at] = static_cast<std::int32_t>(edge);
+    }
+  }
+}
+
+TransposedBlock transpose(const SparseRows& rows, std::int64_t num_sources) {
+  TransposedBlock transposed;
+  transposed.indptr.resize(static_cast<std::size_t>(num_sources) + 1);
+  transposed.destinations.resize(rows.columns.size());
+  transposed.edges.resize(rows.columns.size());
+  transpose(rows, {transposed.indptr, transposed.destinations, transposed.edges});
+  return transposed;
+}
+
+SparseRows rows_of(const Block& block) { return {block.indptr, block.indices, {}}; }
+
+SparseRows rows_of(const TransposedBlock& transposed) {
+  return {transposed.indptr, transposed.destinations, transposed.edges};
+}
+
+std::vector<float> inverse_degrees(std::span<const std::int64_t> indptr) {
+  std::vector<float> inverse(indptr.size() - 1);
+  for (std::size_t row = 0; row < inverse.size(); ++row) {
+    const auto degree = static_cast<float>(indptr[row + 1] - indptr[row]);
+    inverse[row] = degree > 0 ? 1 / degree : 0;
+  }
+  return inverse;
+}
+
+std::vector<RowRange> balanced_ranges(std::span<const std::int64_t> indptr, std::int64_t parts) {
+  const auto num_rows = static_cast<std::int64_t>(indptr.size()) - 1;
+  const auto work_before = [&](std::int64_t row) { return indptr[static_cast<std::size_t>(row)] + row; };
+  std::vector<RowRange> ranges;
+  std::int64_t row = 0;
+  for (std::int64_t part = 0; part < parts; ++part) {
+    const std::int64_t first = row;
+    const std::int64_t target = work_before(num_rows) * (part + 1) / parts;
+    std::int64_t beyond = num_rows;
+    while (row < beyond) {  // binary search: the last row boundary with no more than the target before it
+      const std::int64_t middle = row + (beyond - row + 1) / 2;
+      if (work_before(middle) <= target) {
+        row = middle;
+      } else {
+        beyond = middle - 1;
+      }
+    }
+    ranges.push_back({first, row});
+  }
+  return ranges;
+}
+
+}  // namespace gnomon::kernels::cpu

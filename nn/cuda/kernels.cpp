@@ -1,0 +1,69 @@
+#include "nn/cuda/kernels.h"
+
+#include <c10/cuda/CUDAGuard.h>
+#include <c10/cuda/CUDAStream.h>
+
+#include <memory>
+#include <utility>
+
+#include "kernels/cuda/draws.h"
+#include "kernels/cuda/dropout.h"
+#include "kernels/cuda/sparse.h"
+#include "kernels/cuda/stored.h"
+#include "nn/sparse/device_sparse_kernels.h"
+#include "nn/sparse/device_stored_rows.h"
+
+namespace gnomon::nn {
+namespace {
+
+/// Memory of LibTorch's caching allocator, which gives it to nobody else before the stream has come past its
+/// last use.
+std::shared_ptr<void> allocate(std::size_t bytes) {
+  const auto memory =
+      at::empty({static_cast<std::int64_t>(bytes)}, at::TensorOptions(at::kByte).device(at::kCUDA));
+  return {memory.data_ptr(), [memory](void*) {}};
+}
+
+/// One operation on the current stream of a device, which is the current one meanwhile.
+struct Launch {
+  explicit Launch(at::Device device)
+      : guard(device), executor(c10::cuda::getCurrentCUDAStream(device.index()).stream(), allocate) {}
+  c10::cuda::CUDAGuard guard;
+  kernels::cuda::Executor executor;
+};
+
+struct Launches {
+  static Launch begin(const at::Tensor& on) { return Launch(on.device()); }
+};
+
+}  // namespace
+
+std::string why_no_cuda() { return kernels::cuda::why_no_device(); }
+
+const SparseKernels& cuda_sparse_kernels() {
+  static const DeviceSparseKernels<Launches> kernels;
+  return kernels;
+}
+
+at::Tensor cuda_dropout(const kernels::DropoutRule& rule, const at::Tensor& x) {
+  auto out = at::empty_like(x);
+  auto launch = Launches::begin(x);
+  kernels::device::dropout(launch.executor, rule, x.numel(), x.const_data_ptr<float>(),
+                           out.mutable_data_ptr<float>());
+  return out;
+}
+
+at::Tensor cuda_relu_dropout(const kernels::DropoutRule& rule, const at::Tensor& x) {
+  auto out = at::empty_like(x);
+  auto launch = Launches::begin(x);
+  kernels::device::relu_dropout(launch.executor, rule, x.numel(), x.const_data_ptr<float>(),
+                                out.mutable_data_ptr<float>());
+  return out;
+}
+
+StoredRowsPtr cuda_stored_rows(const kernels::device::Rows& rows, graph::FeatureType type,
+                               std::int64_t columns, at::Tensor vertices) {
+  return std::make_shared<const DeviceStoredRows<Launches>>(rows, type, columns, std::move(vertices));
+}
+
+}  // namespace gnomon::nn

@@ -1,0 +1,131 @@
+#include "nn/inference.h"
+
+#include <torch/torch.h>
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include "kernels/cpu/gather.h"
+#include "kernels/cpu/sample/sampler.h"
+#include "kernels/slack.h"
+
+namespace gnomon::nn {
+namespace {
+
+void tell(const InferenceOptions& options) {
+  if (options.between_chunks) {
+    options.between_chunks();
+  }
+}
+
+/// The inputs of vertices [begin, begin + count) of a layer: features for the first one, else `values`.
+at::Tensor inputs_of(const graph::Graph& graph, const at::Tensor& values, std::int64_t begin,
+                     std::int64_t count) {
+  if (values.defined()) {
+    return values.narrow(0, begin, count);
+  }
+  const auto& features = graph.features;
+  return feature_tensor(features.row(begin), features.type, count, features.columns).to(at::kFloat);
+}
+
+/// project of all vertices, chunk by chunk.
+at::Tensor project_all(const graph::Graph& graph, const Layer& layer, at::Device device,
+                       const at::Tensor& values, const InferenceOptions& options) {
+  const auto vertices = graph.num_vertices();
+  const auto columns = values.defined() ? values.size(1) : graph.features.columns;
+  const auto chunk =
+      std::max<std::int64_t>(1, options.chunk_bytes / (4 * std::max<std::int64_t>(1, columns)));
+  at::Tensor projected;
+  for (std::int64_t begin = 0; begin < vertices; begin += chunk) {
+    const auto count = std::min(chunk, vertices - begin);
+    const auto part = layer.project(inputs_of(graph, values, begin, count).to(device));
+    if (!projected.defined()) {
+      projected = at::empty({vertices, part.size(1)}, at::kFloat);
+    }
+    projected.narrow(0, begin, count).copy_(part);
+    tell(options);
+  }
+  return projected;
+}
+
+/// The end of the chunk that begins at `begin`: as many vertices as have `rows` sources at most, at least
+/// one.
+std::int64_t chunk_end(const graph::Graph& graph, std::int64_t begin, std::int64_t rows) {
+  auto end = begin + 1;
+  auto held = 1 + graph.degree(begin);
+  while (end < graph.num_vertices() && held + 1 + graph.degree(end) <= rows) {
+    held += 1 + graph.degree(end++);
+  }
+  return end;
+}
+
+/// propagate of all vertices, chunk by chunk.
+at::Tensor propagate_all(const graph::Graph& graph, const Layer& layer, at::Device device,
+                         const at::Tensor& projected, const InferenceOptions& options) {
+  kernels::cpu::Sampler sampler(graph, {-1});
+  kernels::MiniBatch batch;
+  std::vector<float> degrees;
+  std::vector<graph::VertexId> seeds;
+  at::Tensor out;
+  const auto rows = std::max<std::int64_t>(1, options.chunk_bytes / (4 * projected.size(1)));
+  for (std::int64_t begin = 0; begin < graph.num_vertices();) {
+    const auto end = chunk_end(graph, begin, rows);
+    seeds.resize(static_cast<std::size_t>(end - begin));
+    std::iota(seeds.begin(), seeds.end(), begin);
+    sampler.sample({}, seeds, batch);
+    kernels::resize_with_slack(degrees, batch.vertices.size());
+    kernels::cpu::gather_degrees(graph, batch.vertices, degrees.data());
+    const auto rows_of_batch = std::ssize(batch.vertices);
+    const auto sources = at::from_blob(batch.vertices.data(), {rows_of_batch}, at::kLong);
+    const Hop hop{on_device(*view_of(batch.blocks.front()), device),
+                  at::from_blob(degrees.data(), {rows_of_batch}, at::kFloat).to(device)};
+    const auto part = layer.propagate(projected.index_select(0, sources).to(device), hop, nullptr);
+    if (!out.defined()) {
+      out = at::empty({graph.num_vertices(), part.size(1)}, at::kFloat);
+    }
+    out.narrow(0, begin, end - begin).copy_(part);
+    begin = end;
+    tell(options);
+  }
+  return out;
+}
+
+}  // namespace
+
+at::Tensor infer(const graph::Graph& graph, const Model& model, const InferenceOptions& options) {
+  const at::NoGradGuard no_grad;
+  at::Tensor values;
+  for (std::size_t i = 0; i < model.num_layers(); ++i) {
+    const auto projected = project_all(graph, model.layer(i), model.device(), values, options);
+    values = at::Tensor();
+    values = model.activate(i, propagate_all(graph, model.layer(i), model.device(), projected, options));
+  }
+  return values;
+}
+
+Score score(const at::Tensor& logits, std::span<const std::int32_t> labels,
+            std::span<const graph::VertexId> vertices) {
+  const auto predicted = logits.argmax(1);
+  const auto log_sums = logits.logsumexp(1);
+  const auto values = logits.accessor<float, 2>();
+  const auto* classes = predicted.const_data_ptr<std::int64_t>();
+  const auto* log_sum = log_sums.const_data_ptr<float>();
+  std::int64_t counted = 0;
+  std::int64_t correct = 0;
+  double loss = 0;
+  for (const auto vertex : vertices) {
+    const auto label = labels[static_cast<std::size_t>(vertex)];
+    if (label >= 0) {
+      ++counted;
+      correct += classes[vertex] == label ? 1 : 0;
+      loss += log_sum[vertex] - values[vertex][label];
+    }
+  }
+  if (counted == 0) {
+    return {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::quiet_NaN()};
+  }
+  return {static_cast<double>(correct) / static_cast<double>(counted), loss / static_cast<double>(counted)};
+}
+
+}  // namespace gnomon::nn

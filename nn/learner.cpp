@@ -1,0 +1,119 @@
+#include "nn/learner.h"
+
+#include <torch/torch.h>
+
+#include <array>
+#include <cstdio>
+
+#include "nn/dense/pieces.h"
+
+namespace gnomon::nn {
+namespace {
+
+using torch::optim::Adam;
+using torch::optim::AdamParamState;
+
+/// What Adam keeps of a weight; null before the first step.
+AdamParamState* state_of(Adam& optimiser, const at::Tensor& weight) {
+  const auto found = optimiser.state().find(weight.unsafeGetTensorImpl());
+  return found == optimiser.state().end() ? nullptr : static_cast<AdamParamState*>(found->second.get());
+}
+
+void move(AdamParamState* state, at::Device device) {
+  if (state != nullptr) {
+    state->exp_avg(state->exp_avg().to(device));
+    state->exp_avg_sq(state->exp_avg_sq().to(device));
+  }
+}
+
+/// An optimiser of the same state whose tensors are on the CPU; they may be shared.
+std::unique_ptr<Adam> on_cpu(Adam& optimiser) {
+  const auto& group = optimiser.param_groups().front();
+  std::vector<at::Tensor> weights;
+  for (const auto& weight : group.params()) {
+    weights.push_back(weight.detach().cpu().requires_grad_());
+  }
+  auto copy = std::make_unique<Adam>(weights, static_cast<const torch::optim::AdamOptions&>(group.options()));
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    if (const auto* state = state_of(optimiser, group.params()[i])) {
+      auto copied = static_cast<const torch::optim::OptimizerParamState&>(*state)
+                        .clone();  // the derived one is private
+      move(static_cast<AdamParamState*>(copied.get()), at::kCPU);
+      copy->state()[weights[i].unsafeGetTensorImpl()] = std::move(copied);
+    }
+  }
+  return copy;
+}
+
+}  // namespace
+
+Learner::Learner(const plan::Job& job, std::int64_t columns, std::int64_t classes, at::Device device)
+    : job_(job), precision_(job), model_(job, columns, classes, device) {
+  optimiser_ = std::make_unique<torch::optim::Adam>(
+      model_.parameters(), torch::optim::AdamOptions(job.learning_rate).weight_decay(job.weight_decay));
+}
+
+Learner::~Learner() = default;
+
+StepResult Learner::step(const TensorBatch& data, std::int64_t epoch, std::int64_t batch) {
+  const Dropping dropping{job_.dropout,
+                          {job_.seed, base::Purpose::dropout, static_cast<std::uint64_t>(epoch),
+                           static_cast<std::uint64_t>(batch)}};
+  const auto logits = model_.forward(data, dropping);
+  const auto loss = at::cross_entropy_loss(logits, data.labels);
+  optimiser_->zero_grad();
+  loss.backward();
+  {
+    const AtenThreads one_thread(
+        1);  // Adam's sums of products round differently at the ends of a thread's part
+    optimiser_->step();
+  }
+  const std::int64_t seeds = data.labels.size(0);
+  const auto correct = logits.detach().argmax(1).eq(data.labels).sum();
+  const auto both = at::stack(std::vector{loss.detach().to(at::kDouble), correct.to(at::kDouble)}).cpu();
+  const auto* results = both.const_data_ptr<double>();
+  return {results[0] * static_cast<double>(seeds), static_cast<std::int64_t>(results[1]), seeds};
+}
+
+void Learner::save(torch::serialize::OutputArchive& archive) const {
+  const auto weights = model_.parameters();
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    archive.write("weight" + std::to_string(i), weights[i].detach().cpu());
+  }
+  torch::serialize::OutputArchive optimiser;
+  on_cpu(*optimiser_)->save(optimiser);
+  archive.write("adam", optimiser);
+}
+
+void Learner::load(torch::serialize::InputArchive& archive) {
+  const auto weights = model_.parameters();
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    at::Tensor values;
+    archive.read("weight" + std::to_string(i), values);
+    TORCH_CHECK(values.sizes() == weights[i].sizes(), "weight ", i, " has another shape");
+    copy_values({values}, {weights[i]});
+  }
+  torch::serialize::InputArchive optimiser;
+  archive.read("adam", optimiser);
+  optimiser_->load(optimiser);
+  for (const auto& weight : weights) {
+    move(state_of(*optimiser_, weight), model_.device());
+  }
+}
+
+std::string hash_of(const std::vector<at::Tensor>& tensors) {
+  // FNV-1a, 64 bits (Fowler, Noll and Vo).
+  std::uint64_t hash = 0xCBF29CE484222325U;
+  for (const auto& tensor : tensors) {
+    const auto values = tensor.detach().cpu().contiguous();
+    const auto* bytes = static_cast<const unsigned char*>(values.const_data_ptr());
+    for (std::size_t i = 0; i < values.nbytes(); ++i) {
+      hash = (hash ^ bytes[i]) * 0x100000001B3U;
+    }
+  }
+  std::array<char, 17> text{};
+  std::snprintf(text.data(), text.size(), "%016llx", static_cast<unsigned long long>(hash));
+  return text.data();
+}
+
+}  // namespace gnomon::nn

@@ -1,0 +1,28 @@
+#include "nn/matmul_precision.h"
+
+#include <string>
+
+namespace gnomon::nn {
+namespace {
+
+std::string name_of(at::Float32MatmulPrecision precision) {
+  switch (precision) {
+    case at::Float32MatmulPrecision::HIGHEST:
+      return "highest";
+    case at::Float32MatmulPrecision::HIGH:
+      return "high";
+    default:
+      return "medium";
+  }
+}
+
+}  // namespace
+
+MatmulPrecisionOf::MatmulPrecisionOf(const plan::Job& job)
+    : before_(at::globalContext().float32MatmulPrecision()) {
+  at::globalContext().setFloat32MatmulPrecision(std::string(base::name_of(job.matmul_precision)));
+}
+
+MatmulPrecisionOf::~MatmulPrecisionOf() { at::globalContext().setFloat32MatmulPrecision(name_of(before_)); }
+
+}  // namespace gnomon::nn

@@ -1,0 +1,38 @@
+#include "nn/parallel.h"
+
+#include <ATen/Parallel.h>
+
+#include <algorithm>
+
+#ifndef INTRA_OP_PARALLEL
+#error "at::parallel_for is serial in this file: compile it with -fopenmp"
+#endif
+
+namespace gnomon::nn {
+
+void for_row_ranges(const kernels::cpu::SparseRows& rows, std::int64_t work_per_entry,
+                    const std::function<void(kernels::cpu::RowRange)>& body) {
+  constexpr std::int64_t least_work = 1 << 15;  // some ten microseconds, about what waking a thread costs
+  const std::int64_t work =
+      (rows.num_entries() + rows.num_rows()) * std::max<std::int64_t>(work_per_entry, 1);
+  const std::int64_t parts = std::clamp<std::int64_t>(work / least_work, 1, at::get_num_threads());
+  const auto ranges = kernels::cpu::balanced_ranges(rows.indptr, parts);
+  at::parallel_for(0, parts, 1, [&](std::int64_t first, std::int64_t last) {
+    for (std::int64_t part = first; part < last; ++part) {
+      body(ranges[static_cast<std::size_t>(part)]);
+    }
+  });
+}
+
+void for_parts(std::int64_t count, std::int64_t piece,
+               const std::function<void(std::int64_t begin, std::int64_t length)>& body) {
+  const std::int64_t pieces = (count + piece - 1) / piece;
+  at::parallel_for(0, pieces, 1, [&](std::int64_t first, std::int64_t last) {
+    const std::int64_t end = std::min(last * piece, count);
+    if (first * piece < end) {
+      body(first * piece, end - first * piece);
+    }
+  });
+}
+
+}  // namespace gnomon::nn

@@ -1,0 +1,155 @@
+#include <ATen/ATen.h>
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "kernels/cpu/sparse/sparse.h"
+#include "nn/owned_tensor.h"
+#include "nn/parallel.h"
+#include "nn/sparse/sparse_block.h"
+#include "nn/values.h"
+
+namespace gnomon::nn {
+namespace {
+
+using at::Tensor;
+
+template <class T>
+std::span<T> elements_of(Tensor& tensor) {
+  return {tensor.mutable_data_ptr<T>(), static_cast<std::size_t>(tensor.numel())};
+}
+
+kernels::cpu::SparseRows rows_of(const SparseBlock& block, RowsOf side) {
+  return side == RowsOf::destinations ? block.by_destination() : block.by_source();
+}
+
+class CpuSparseKernels final : public SparseKernels {
+ public:
+  Tensor spmm(const SparseBlock& block, RowsOf side, const Tensor& row_scale, const Tensor& column_scale,
+              const Tensor& x) const override {
+    const auto rows = rows_of(block, side);
+    const std::int64_t width = x.size(1);
+    Tensor y = at::empty({rows.num_rows(), width}, x.options());
+    const kernels::cpu::Scales scales{values_of(row_scale), values_of(column_scale)};
+    for_row_ranges(rows, width, [&](kernels::cpu::RowRange range) {
+      kernels::cpu::spmm(rows, range, scales, values_of(x), width, values_of(y));
+    });
+    return y;
+  }
+
+  Tensor spmm_weighted(const SparseBlock& block, RowsOf side, const Tensor& weights,
+                       const Tensor& x) const override {
+    const auto rows = rows_of(block, side);
+    const kernels::cpu::Heads heads{x.size(1), x.size(2)};
+    Tensor y = at::empty({rows.num_rows(), heads.count, heads.width}, x.options());
+    for_row_ranges(rows, heads.count * heads.width, [&](kernels::cpu::RowRange range) {
+      kernels::cpu::spmm_weighted(rows, range, heads, values_of(weights), values_of(x), values_of(y));
+    });
+    return y;
+  }
+
+  Tensor sum_edges(const SparseBlock& block, RowsOf side, const Tensor& values) const override {
+    const auto rows = rows_of(block, side);
+    Tensor y = at::empty({rows.num_rows(), values.size(1)}, values.options());
+    for_row_ranges(rows, values.size(1), [&](kernels::cpu::RowRange range) {
+      kernels::cpu::sum_edges(rows, range, values.size(1), values_of(values), values_of(y));
+    });
+    return y;
+  }
+
+  Tensor sddmm_add(const SparseBlock& block, const Tensor& row_scores,
+                   const Tensor& column_scores) const override {
+    const auto rows = block.by_destination();
+    const auto heads = row_scores.size(1);
+    Tensor y = at::empty({rows.num_entries(), heads}, row_scores.options());
+    for_row_ranges(rows, heads, [&](kernels::cpu::RowRange range) {
+      kernels::cpu::sddmm_add(rows, range, heads, values_of(row_scores), values_of(column_scores),
+                              values_of(y));
+    });
+    return y;
+  }
+
+  Tensor sddmm_dot(const SparseBlock& block, const Tensor& row_values,
+                   const Tensor& column_values) const override {
+    const auto rows = block.by_destination();
+    const kernels::cpu::Heads heads{row_values.size(1), row_values.size(2)};
+    Tensor y = at::empty({rows.num_entries(), heads.count}, row_values.options());
+    for_row_ranges(rows, heads.count * heads.width, [&](kernels::cpu::RowRange range) {
+      kernels::cpu::sddmm_dot(rows, range, heads, values_of(row_values), values_of(column_values),
+                              values_of(y));
+    });
+    return y;
+  }
+
+  Tensor edge_softmax(const SparseBlock& block, const Tensor& logits) const override {
+    const auto rows = block.by_destination();
+    Tensor y = at::empty_like(logits);
+    for_row_ranges(rows, 8 * logits.size(1), [&](kernels::cpu::RowRange range) {
+      kernels::cpu::edge_softmax(rows, range, logits.size(1), values_of(logits), values_of(y));
+    });
+    return y;
+  }
+
+  Tensor edge_softmax_backward(const SparseBlock& block, const Tensor& softmax,
+                               const Tensor& gradient) const override {
+    const auto rows = block.by_destination();
+    Tensor y = at::empty_like(softmax);
+    for_row_ranges(rows, 2 * softmax.size(1), [&](kernels::cpu::RowRange range) {
+      kernels::cpu::edge_softmax_backward(rows, range, softmax.size(1), values_of(softmax),
+                                          values_of(gradient), values_of(y));
+    });
+    return y;
+  }
+
+  Tensor inverse_degrees(const SparseBlock& block) const override {
+    const auto inverse = std::make_shared<const std::vector<float>>(
+        kernels::cpu::inverse_degrees(block.by_destination().indptr));
+    return owned_tensor(*inverse, inverse);
+  }
+
+  Tensor rows_of_entries(const SparseBlock&) const override {
+    TORCH_CHECK(false, "the CPU's kernels go by rows");
+  }
+
+  TransposedTensors transpose(const SparseBlock& block) const override {
+    // Tensors, as their memory is used again.
+    TransposedTensors made{at::empty({block.num_sources() + 1}, at::kLong),
+                           at::empty({block.num_edges()}, at::kInt),
+                           at::empty({block.num_edges()}, at::kInt)};
+    kernels::cpu::transpose(block.by_destination(), {elements_of<std::int64_t>(made.indptr),
+                                                     elements_of<std::int32_t>(made.destinations),
+                                                     elements_of<std::int32_t>(made.edges)});
+    return made;
+  }
+
+  BlockTensors with_self_loops(const SparseBlock& block) const override {
+    const auto rows = block.by_destination();
+    const auto looped = std::make_shared<kernels::Block>();
+    looped->indptr.reserve(rows.indptr.size());
+    looped->indices.reserve(rows.columns.size() + rows.indptr.size());
+    looped->indptr.push_back(0);
+    for (std::int64_t v = 0; v < rows.num_rows(); ++v) {
+      bool has_loop = false;
+      for (auto e = rows.indptr[static_cast<std::size_t>(v)];
+           e < rows.indptr[static_cast<std::size_t>(v) + 1]; ++e) {
+        looped->indices.push_back(rows.columns[static_cast<std::size_t>(e)]);
+        has_loop = has_loop || looped->indices.back() == v;
+      }
+      if (!has_loop) {
+        looped->indices.push_back(static_cast<std::int32_t>(v));
+      }
+      looped->indptr.push_back(std::ssize(looped->indices));
+    }
+    return {owned_tensor(looped->indptr, looped), owned_tensor(looped->indices, looped)};
+  }
+};
+
+}  // namespace
+
+const SparseKernels& cpu_sparse_kernels() {
+  static const CpuSparseKernels kernels;
+  return kernels;
+}
+
+}  // namespace gnomon::nn

@@ -1,0 +1,159 @@
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <utility>
+
+#include "kernels/device/sparse.h"
+#include "nn/sparse/sparse_block.h"
+
+namespace gnomon::nn {
+
+/// A tensor's values where a device's kernels take null for ones.
+inline const float* values(const at::Tensor& tensor) {
+  return tensor.defined() ? tensor.const_data_ptr<float>() : nullptr;
+}
+
+/// A block by destinations.
+inline kernels::device::SparseRows device_rows(const SparseBlock& block) {
+  return {block.num_destinations(), block.num_edges(), block.indptr().const_data_ptr<std::int64_t>(),
+          block.indices().const_data_ptr<std::int32_t>(), nullptr};
+}
+
+/// The kernels of kernels/device on tensors. `Launches` has
+///     auto begin(const at::Tensor& on) const;
+/// which gives an object whose member `executor` runs bodies where the tensor lies, for one operation.
+template <class Launches>
+class DeviceSparseKernels final : public SparseKernels {
+ public:
+  explicit DeviceSparseKernels(Launches launches = {}) : launches_(std::move(launches)) {}
+
+  at::Tensor spmm(const SparseBlock& block, RowsOf side, const at::Tensor& row_scale,
+                  const at::Tensor& column_scale, const at::Tensor& x) const override {
+    const auto rows = rows_of(block, side);
+    auto y = at::empty({rows.num_rows, x.size(1)}, x.options());
+    auto launch = launches_.begin(x);
+    kernels::device::spmm(launch.executor, rows,
+                          kernels::device::Scales{values(row_scale), values(column_scale)}, values(x),
+                          x.size(1), y.template mutable_data_ptr<float>());
+    return y;
+  }
+
+  at::Tensor spmm_weighted(const SparseBlock& block, RowsOf side, const at::Tensor& weights,
+                           const at::Tensor& x) const override {
+    const auto rows = rows_of(block, side);
+    auto y = at::empty({rows.num_rows, x.size(1), x.size(2)}, x.options());
+    auto launch = launches_.begin(x);
+    kernels::device::spmm_weighted(launch.executor, rows, kernels::device::Heads{x.size(1), x.size(2)},
+                                   values(weights), values(x), y.template mutable_data_ptr<float>());
+    return y;
+  }
+
+  at::Tensor sum_edges(const SparseBlock& block, RowsOf side, const at::Tensor& of_edges) const override {
+    const auto rows = rows_of(block, side);
+    auto y = at::empty({rows.num_rows, of_edges.size(1)}, of_edges.options());
+    auto launch = launches_.begin(of_edges);
+    kernels::device::sum_edges(launch.executor, rows, of_edges.size(1), values(of_edges),
+                               y.template mutable_data_ptr<float>());
+    return y;
+  }
+
+  at::Tensor sddmm_add(const SparseBlock& block, const at::Tensor& row_scores,
+                       const at::Tensor& column_scores) const override {
+    const auto heads = row_scores.size(1);
+    auto y = at::empty({block.num_edges(), heads}, row_scores.options());
+    const auto* entries = rows_of_entries_of(block);
+    auto launch = launches_.begin(row_scores);
+    kernels::device::sddmm_add(launch.executor, rows_of(block), entries, heads, values(row_scores),
+                               values(column_scores), y.template mutable_data_ptr<float>());
+    return y;
+  }
+
+  at::Tensor sddmm_dot(const SparseBlock& block, const at::Tensor& row_values,
+                       const at::Tensor& column_values) const override {
+    const kernels::device::Heads heads{row_values.size(1), row_values.size(2)};
+    auto y = at::empty({block.num_edges(), heads.count}, row_values.options());
+    const auto* entries = rows_of_entries_of(block);
+    auto launch = launches_.begin(row_values);
+    kernels::device::sddmm_dot(launch.executor, rows_of(block), entries, heads, values(row_values),
+                               values(column_values), y.template mutable_data_ptr<float>());
+    return y;
+  }
+
+  at::Tensor edge_softmax(const SparseBlock& block, const at::Tensor& logits) const override {
+    auto y = at::empty_like(logits);
+    const auto* entries = rows_of_entries_of(block);
+    auto launch = launches_.begin(logits);
+    kernels::device::edge_softmax(launch.executor, rows_of(block), entries, logits.size(1), values(logits),
+                                  y.template mutable_data_ptr<float>());
+    return y;
+  }
+
+  at::Tensor edge_softmax_backward(const SparseBlock& block, const at::Tensor& softmax,
+                                   const at::Tensor& gradient) const override {
+    auto y = at::empty_like(softmax);
+    const auto* entries = rows_of_entries_of(block);
+    auto launch = launches_.begin(softmax);
+    kernels::device::edge_softmax_backward(launch.executor, rows_of(block), entries, softmax.size(1),
+                                           values(softmax), values(gradient),
+                                           y.template mutable_data_ptr<float>());
+    return y;
+  }
+
+  at::Tensor inverse_degrees(const SparseBlock& block) const override {
+    auto inverse = at::empty({block.num_destinations()}, block.indptr().options().dtype(at::kFloat));
+    auto launch = launches_.begin(inverse);
+    kernels::device::inverse_degrees(launch.executor, rows_of(block),
+                                     inverse.template mutable_data_ptr<float>());
+    return inverse;
+  }
+
+  at::Tensor rows_of_entries(const SparseBlock& block) const override {
+    auto entries = at::empty_like(block.indices());
+    auto launch = launches_.begin(entries);
+    kernels::device::rows_of_entries(launch.executor, rows_of(block),
+                                     entries.template mutable_data_ptr<std::int32_t>());
+    return entries;
+  }
+
+  TransposedTensors transpose(const SparseBlock& block) const override {
+    TransposedTensors made{at::empty({block.num_sources() + 1}, block.indptr().options()),
+                           at::empty_like(block.indices()), at::empty_like(block.indices())};
+    const auto* entries = rows_of_entries_of(block);
+    auto launch = launches_.begin(block.indices());
+    kernels::device::transpose(
+        launch.executor, rows_of(block), entries, block.num_sources(),
+        kernels::device::Transposed{made.indptr.template mutable_data_ptr<std::int64_t>(),
+                                    made.destinations.template mutable_data_ptr<std::int32_t>(),
+                                    made.edges.template mutable_data_ptr<std::int32_t>()});
+    return made;
+  }
+
+  BlockTensors with_self_loops(const SparseBlock& block) const override {
+    BlockTensors made{at::empty_like(block.indptr()),
+                      at::empty({block.num_edges() + block.num_destinations()}, block.indices().options())};
+    const auto* entries = rows_of_entries_of(block);
+    auto launch = launches_.begin(block.indices());
+    kernels::device::with_self_loops(launch.executor, rows_of(block), entries,
+                                     made.indptr.template mutable_data_ptr<std::int64_t>(),
+                                     made.indices.template mutable_data_ptr<std::int32_t>());
+    return made;
+  }
+
+ private:
+  static const std::int32_t* rows_of_entries_of(const SparseBlock& block) {
+    return block.rows_of_entries().const_data_ptr<std::int32_t>();
+  }
+  static kernels::device::SparseRows rows_of(const SparseBlock& block, RowsOf side = RowsOf::destinations) {
+    if (side == RowsOf::destinations) {
+      return device_rows(block);
+    }
+    const auto& made = block.transposed();
+    return {block.num_sources(), block.num_edges(), made.indptr.const_data_ptr<std::int64_t>(),
+            made.destinations.const_data_ptr<std::int32_t>(), made.edges.const_data_ptr<std::int32_t>()};
+  }
+
+  Launches launches_;
+};
+
+}  // namespace gnomon::nn

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <utility>
+
+#include "kernels/device/stored.h"
+#include "nn/sparse/device_sparse_kernels.h"
+#include "nn/sparse/stored_rows.h"
+
+namespace gnomon::nn {
+
+/// Rows that a device reads. `Launches` as DeviceSparseKernels takes it; the kernels are declared where this
+/// is instantiated. The memory behind `rows` must outlive it.
+template <class Launches>
+class DeviceStoredRows final : public StoredRows {
+ public:
+  DeviceStoredRows(const kernels::device::Rows& rows, graph::FeatureType type, std::int64_t columns,
+                   at::Tensor vertices, Launches launches = {})
+      : vertices_(std::move(vertices)), launches_(std::move(launches)) {
+    stored_.rows = rows;
+    stored_.element =
+        type == graph::FeatureType::fp32 ? kernels::device::Element::fp32 : kernels::device::Element::fp16;
+    stored_.columns = columns;
+    stored_.vertices = vertices_.const_data_ptr<std::int64_t>();
+  }
+
+  std::int64_t size(int dimension) const override {
+    return dimension == 0 ? vertices_.size(0) : stored_.columns;
+  }
+  at::Device device() const override { return vertices_.device(); }
+
+  at::Tensor spmm(const SparseBlock& block, const at::Tensor& row_scale, const at::Tensor& column_scale,
+                  const kernels::DropoutRule& rule) const override {
+    auto y = at::empty({block.num_destinations(), stored_.columns}, vertices_.options().dtype(at::kFloat));
+    auto launch = launches_.begin(y);
+    at::Tensor bits;
+    kernels::KeptElements kept;
+    if (rule.threshold > 0) {
+      const std::int64_t elements = block.num_sources() * stored_.columns;
+      bits = at::empty({kernels::kept_bytes(elements)}, vertices_.options().dtype(at::kByte));
+      kernels::device::kept_elements(launch.executor, rule, elements,
+                                     bits.template mutable_data_ptr<std::uint8_t>());
+      kept = {bits.template const_data_ptr<std::uint8_t>(), rule.scale()};
+    }
+    kernels::device::spmm_stored(launch.executor, device_rows(block),
+                                 kernels::device::Scales{values(row_scale), values(column_scale)}, stored_,
+                                 kept, y.template mutable_data_ptr<float>());
+    return y;
+  }
+
+  void read(std::int64_t first, const kernels::DropoutRule& rule, at::Tensor& out) const override {
+    auto launch = launches_.begin(out);
+    kernels::device::read_stored(launch.executor, stored_, rule, first, out.size(0),
+                                 out.template mutable_data_ptr<float>());
+  }
+
+ private:
+  at::Tensor vertices_;
+  kernels::device::StoredRows stored_;
+  Launches launches_;
+};
+
+}  // namespace gnomon::nn

@@ -1,0 +1,76 @@
+#include "nn/sparse/sparse_block.h"
+
+#include <span>
+#include <utility>
+
+#include "nn/owned_tensor.h"
+
+namespace gnomon::nn {
+namespace {
+
+template <class T>
+std::span<const T> elements_of(const at::Tensor& tensor) {
+  TORCH_CHECK(tensor.is_cpu(), "the block is on ", tensor.device(), "; its memory is not the CPU's");
+  return {tensor.const_data_ptr<T>(), static_cast<std::size_t>(tensor.numel())};
+}
+
+void check(const at::Tensor& tensor, const char* name, at::ScalarType type) {
+  TORCH_CHECK(tensor.defined() && tensor.dim() == 1 && tensor.is_contiguous(), name,
+              " must be a contiguous vector");
+  TORCH_CHECK(tensor.scalar_type() == type, name, " is ", tensor.scalar_type(), "; it must be ", type);
+}
+
+}  // namespace
+
+SparseBlock::SparseBlock(std::int64_t num_sources, at::Tensor indptr, at::Tensor indices,
+                         const SparseKernels& kernels)
+    : num_sources_(num_sources),
+      indptr_(std::move(indptr)),
+      indices_(std::move(indices)),
+      kernels_(&kernels) {
+  check(indptr_, "indptr", at::kLong);
+  check(indices_, "indices", at::kInt);
+  TORCH_CHECK(indptr_.size(0) > 0, "indptr is empty");
+  TORCH_CHECK(indptr_.device() == indices_.device(), "indptr is on ", indptr_.device(), ", indices on ",
+              indices_.device());
+}
+
+SparseBlock::SparseBlock(std::int64_t num_sources, at::Tensor indptr, at::Tensor indices)
+    : SparseBlock(num_sources, indptr, indices, sparse_kernels(indptr.device())) {}
+
+const TransposedTensors& SparseBlock::transposed() const {
+  std::call_once(transposed_once_, [this] { transposed_ = kernels_->transpose(*this); });
+  return transposed_;
+}
+
+const at::Tensor& SparseBlock::rows_of_entries() const {
+  std::call_once(rows_once_, [this] { rows_of_entries_ = kernels_->rows_of_entries(*this); });
+  return rows_of_entries_;
+}
+
+kernels::cpu::SparseRows SparseBlock::by_destination() const {
+  return {elements_of<std::int64_t>(indptr_), elements_of<std::int32_t>(indices_), {}};
+}
+
+kernels::cpu::SparseRows SparseBlock::by_source() const {
+  const auto& tensors = transposed();
+  return {elements_of<std::int64_t>(tensors.indptr), elements_of<std::int32_t>(tensors.destinations),
+          elements_of<std::int32_t>(tensors.edges)};
+}
+
+SparseBlockPtr sparse_block(std::shared_ptr<const kernels::Block> block) {
+  return std::make_shared<const SparseBlock>(block->num_sources, owned_tensor(block->indptr, block),
+                                             owned_tensor(block->indices, block));
+}
+
+SparseBlockPtr view_of(const kernels::Block& block) {
+  return sparse_block(std::shared_ptr<const kernels::Block>(std::shared_ptr<void>(), &block));
+}
+
+SparseBlockPtr with_self_loops(const SparseBlock& block) {
+  auto looped = block.kernels().with_self_loops(block);
+  return std::make_shared<const SparseBlock>(block.num_sources(), std::move(looped.indptr),
+                                             std::move(looped.indices), block.kernels());
+}
+
+}  // namespace gnomon::nn

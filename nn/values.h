@@ -1,0 +1,20 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstddef>
+#include <span>
+
+namespace gnomon::nn {
+
+/// A contiguous fp32 tensor of the CPU as its values; none where it is not defined.
+inline std::span<const float> values_of(const at::Tensor& tensor) {
+  return tensor.defined()
+             ? std::span(tensor.const_data_ptr<float>(), static_cast<std::size_t>(tensor.numel()))
+             : std::span<const float>();
+}
+inline std::span<float> values_of(at::Tensor& tensor) {
+  return {tensor.mutable_data_ptr<float>(), static_cast<std::size_t>(tensor.numel())};
+}
+
+}  // namespace gnomon::nn

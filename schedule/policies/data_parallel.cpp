@@ -1,0 +1,121 @@
+#include "schedule/policies/data_parallel.h"
+
+#include <algorithm>
+
+namespace gnomon::schedule {
+namespace {
+
+bool is_of_host(Stage stage) { return stage == Stage::group_read || stage == Stage::group_prepare; }
+bool is_of_group(Stage stage) { return is_of_host(stage) || stage == Stage::group_transfer; }
+
+}  // namespace
+
+DataParallelMachine::DataParallelMachine(Machine& machine, int devices, std::int64_t batches)
+    : machine_(machine), devices_(devices), batches_(batches) {}
+
+int DataParallelMachine::devices_of(Stage stage, std::int64_t step) const {
+  if (is_of_group(stage)) {  // read once; prepared by all devices' workers
+    return stage == Stage::group_read ? 1 : static_cast<int>(devices_);
+  }
+  return static_cast<int>(std::min(devices_, batches_ - step * devices_));  // the last step may be smaller
+}
+
+/// What a stage on one device waits for of steps' stages: their part on the same device, all of a group's.
+std::vector<Ticket> DataParallelMachine::before(int device, std::span<const Ticket> after) const {
+  std::vector<Ticket> tickets;
+  for (const Ticket step : after) {
+    const Parts& parts = started_.at(static_cast<std::size_t>(step.number));
+    if (parts.of_host) {
+      tickets.insert(tickets.end(), parts.by_device.begin(), parts.by_device.end());
+    } else {
+      tickets.push_back(parts.by_device.at(static_cast<std::size_t>(device)));
+    }
+    if (parts.last.number >= 0) {
+      tickets.push_back(parts.last);
+    }
+  }
+  return tickets;
+}
+
+Ticket DataParallelMachine::start_on(int, Stage stage, std::int64_t step, std::span<const Ticket> after) {
+  Parts parts;
+  parts.of_host = is_of_host(stage);
+  for (int device = 0; device < devices_of(stage, step); ++device) {
+    const std::int64_t batch = is_of_group(stage) ? step : step * devices_ + device;
+    auto tickets = before(device, after);
+    if (stage == Stage::train && last_average_.number >= 0) {
+      tickets.push_back(last_average_);
+    }
+    parts.by_device.push_back(machine_.start_on(device, stage, batch, tickets));
+    cpu_batches_ += stage == Stage::cpu_batch;
+  }
+  if (stage == Stage::train) {
+    parts.last = last_average_ = machine_.start(Stage::all_reduce, step, parts.by_device);
+  }
+  started_.push_back(std::move(parts));
+  return {static_cast<std::int64_t>(started_.size()) - 1};
+}
+
+template <class Visit>
+void DataParallelMachine::for_each_open(const Parts& parts, Visit visit) {
+  for (const Ticket ticket : parts.by_device) {
+    if (!machine_.done(ticket)) {
+      visit(ticket);
+    }
+  }
+  if (parts.last.number >= 0 && !machine_.done(parts.last)) {
+    visit(parts.last);
+  }
+}
+
+bool DataParallelMachine::done(Ticket ticket) {
+  bool is_open = false;
+  for_each_open(started_.at(static_cast<std::size_t>(ticket.number)), [&](Ticket) { is_open = true; });
+  return !is_open;
+}
+
+void DataParallelMachine::wait_any(std::span<const Ticket> tickets) {
+  while (std::none_of(tickets.begin(), tickets.end(), [this](Ticket ticket) { return done(ticket); })) {
+    std::vector<Ticket> open;
+    for (const Ticket ticket : tickets) {
+      for_each_open(started_.at(static_cast<std::size_t>(ticket.number)),
+                    [&](Ticket part) { open.push_back(part); });
+    }
+    machine_.wait_any(open);
+  }
+}
+
+StageSpan DataParallelMachine::span(Ticket ticket) {
+  const Parts& parts = started_.at(static_cast<std::size_t>(ticket.number));
+  StageSpan whole = machine_.span(parts.by_device.front());
+  for (const Ticket part : parts.by_device) {
+    const StageSpan one = machine_.span(part);
+    whole.begin_s = std::min(whole.begin_s, one.begin_s);
+    whole.end_s = std::max(whole.end_s, one.end_s);
+  }
+  if (parts.last.number >= 0) {
+    whole.end_s = machine_.span(parts.last).end_s;
+  }
+  return whole;
+}
+
+EpochLog run_data_parallel(const plan::Plan& plan, std::int64_t batches, Machine& machine,
+                           const RunPolicy& policy) {
+  plan::Plan share = plan;
+  share.workers = plan.workers == 0 ? 0 : std::max(1, plan.workers / plan.devices);
+  const std::int64_t steps = (batches + plan.devices - 1) / plan.devices;
+  DataParallelMachine all(machine, plan.devices, batches);
+  EpochLog log = policy(share, steps, all);
+  std::vector<std::int64_t> trained;
+  for (const std::int64_t step : log.trained) {
+    for (std::int64_t batch = step * plan.devices; batch < std::min(batches, (step + 1) * plan.devices);
+         ++batch) {
+      trained.push_back(batch);
+    }
+  }
+  log.trained = std::move(trained);
+  log.cpu_batches = all.cpu_batches();
+  return log;
+}
+
+}  // namespace gnomon::schedule

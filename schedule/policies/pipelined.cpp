@@ -1,0 +1,87 @@
+#include "schedule/epoch.h"
+#include "schedule/policies/residence.h"
+
+namespace gnomon::schedule {
+namespace {
+
+/// Workers prepare in the order of the indices; what is finished is copied as soon as the device has room,
+/// and its training queued behind the copy. With macro-batches workers draw from the resident part.
+class Pipeline {
+ public:
+  Pipeline(const plan::Plan& plan, std::int64_t batches, Machine& machine)
+      : epoch_(plan, batches, machine), residence_(epoch_) {}
+
+  EpochLog run() {
+    while (true) {
+      collect();
+      start_workers();
+      start_copies();
+      if (trained_ == epoch_.batches()) {
+        return epoch_.finish();
+      }
+      wait();
+    }
+  }
+
+ private:
+  void collect() {
+    epoch_.collect_workers();
+    epoch_.collect_copies();
+    while (!training_.empty() && epoch_.done(training_.front())) {
+      training_.pop_front();
+      ++trained_;
+    }
+  }
+
+  void start_workers() {
+    while (next_claim_ < epoch_.batches() && epoch_.worker_free() && residence_.admits(next_claim_)) {
+      epoch_.claim_for_worker(next_claim_++);
+    }
+  }
+
+  /// With the order of the indices, a finished batch waits for those before it.
+  bool may_copy() const {
+    const auto& finished = epoch_.finished();
+    return !finished.empty() &&
+           (epoch_.plan().order == plan::Order::as_ready || *finished.begin() == next_copy_);
+  }
+
+  void start_copies() {
+    while (may_copy() && static_cast<int>(training_.size()) <= epoch_.plan().device_buffer) {
+      const std::int64_t batch = *epoch_.finished().begin();
+      training_.push_back(epoch_.train(batch, {epoch_.gather_after(batch, epoch_.copy(batch))}));
+      ++next_copy_;
+    }
+  }
+
+  void wait() {
+    waited_for_.clear();
+    if (!epoch_.copying().empty()) {
+      waited_for_.push_back(epoch_.copying().front().ticket);
+    }
+    if (!training_.empty()) {
+      waited_for_.push_back(training_.front());
+    }
+    if (next_claim_ < epoch_.batches() && residence_.is_late()) {
+      waited_for_.push_back(residence_.next());
+    }
+    epoch_.wait(waited_for_, {.on_cpu = training_.empty(),
+                              .on_device = epoch_.worker_held() && next_claim_ < epoch_.batches()});
+  }
+
+  Epoch epoch_;
+  Residence residence_;
+  std::vector<Ticket> waited_for_;  ///< a member only to keep its memory
+  std::deque<Ticket> training_;     ///< batches that the device holds, in the order of their updates
+  std::int64_t next_claim_ = 0;
+  std::int64_t next_copy_ = 0;
+  std::int64_t trained_ = 0;
+};
+
+}  // namespace
+
+EpochLog run_pipelined(const plan::Plan& plan, std::int64_t batches, Machine& machine) {
+  return Pipeline(plan, batches, machine).run();
+}
+
+}  // namespace gnomon::schedule

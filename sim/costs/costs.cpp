@@ -1,0 +1,413 @@
+#include "sim/costs/costs.h"
+
+#include <algorithm>
+#include <cmath>
+#include <initializer_list>
+#include <optional>
+
+#include "base/error.h"
+#include "sim/costs/zero_copy.h"
+
+namespace gnomon::sim {
+namespace {
+
+using plan::Gather;
+using plan::Home;
+using plan::Plan;
+using plan::Reuse;
+using plan::Route;
+using plan::Schedule;
+using profiles::scaling_at;
+using profiles::WorkloadProfile;
+
+double share_of(double part, double rest) { return part + rest > 0 ? part / (part + rest) : 0.5; }
+
+/// A measured bandwidth or rate that the plan cannot do without.
+double needed(double value, const char* field, const Plan& plan) {
+  if (value <= 0) {
+    throw base::InputError(std::string("profile: ") + field,
+                           "0 cannot tell what plan \"" + plan.name + "\" costs; use a measured number");
+  }
+  return value;
+}
+
+/// Seconds and bytes of a batch's two halves, as measured: everything sampled, nothing cached.
+struct Halves {
+  double cpu_sample_s = 0, cpu_gather_s = 0;
+  double device_sample_s = 0, device_sample_link_s = 0;
+  double device_gather_s = 0, device_gather_link_s = 0;
+  double structure_bytes = 0, feature_bytes = 0;
+};
+
+Halves halves_of(const WorkloadProfile& workload) {
+  const auto& parts = workload.parts;
+  Halves halves;
+  halves.structure_bytes = index_bytes * workload.batch_edges;
+  halves.feature_bytes = workload.batch_vertices * static_cast<double>(workload.feature_row_bytes);
+  const double sampling = share_of(halves.structure_bytes, halves.feature_bytes);
+  const auto part = [sampling](double given, double whole) { return given > 0 ? given : sampling * whole; };
+  halves.cpu_sample_s = part(parts.cpu_sample_s, workload.cpu_batch.mean_s);
+  halves.cpu_gather_s = workload.cpu_batch.mean_s - halves.cpu_sample_s;
+  halves.device_sample_s = part(parts.device_sample_s, workload.device_batch.mean_s);
+  halves.device_gather_s = workload.device_batch.mean_s - halves.device_sample_s;
+  halves.device_sample_link_s =
+      std::min(halves.device_sample_s, part(parts.device_sample_link_s, workload.device_batch_link_s));
+  halves.device_gather_link_s =
+      std::min(halves.device_gather_s, workload.device_batch_link_s - halves.device_sample_link_s);
+  return halves;
+}
+
+/// Shares of a batch's edges and vertices by hop, from fanouts alone: what all neighbours (-1) are is not
+/// known, and counts as the widest other fanout.
+struct Hops {
+  double first_edges = 1;     ///< of all edges
+  double first_vertices = 1;  ///< seeds and their neighbours, of all vertices
+  double bottom_edges = 1;    ///< the hop furthest from the seeds
+  double bottom_vertices = 1;
+};
+
+Hops hops_of(const plan::Job& job) {
+  if (job.fanouts.empty()) {
+    return {};
+  }
+  const int widest = *std::max_element(job.fanouts.begin(), job.fanouts.end());
+  double frontier = 1;
+  double edges = 0;
+  double vertices = 1;
+  Hops hops;
+  for (std::size_t hop = 0; hop < job.fanouts.size(); ++hop) {
+    frontier *= job.fanouts[hop] > 0 ? job.fanouts[hop] : std::max(1, widest);
+    edges += frontier;
+    vertices += frontier;
+    hops.first_edges = hop == 0 ? frontier : hops.first_edges;
+  }
+  hops.first_vertices = (1 + hops.first_edges) / vertices;
+  hops.first_edges /= edges;
+  hops.bottom_edges = frontier / edges;
+  hops.bottom_vertices = frontier / vertices;
+  return hops;
+}
+
+/// Different vertices among `visits` to `vertices` of them.
+double touched(double vertices, double visits) {
+  return vertices > 0 ? vertices * -std::expm1(-visits / vertices) : 0;
+}
+
+class Costing {
+ public:
+  Costing(const profiles::Profile& profile, const Plan& plan)
+      : profile_(profile),
+        workload_(profile.workload),
+        plan_(plan),
+        has_device_(profile.machine.device.kind == profiles::DeviceKind::cuda),
+        halves_(halves_of(profile.workload)),
+        hops_(hops_of(profile.workload.job)) {}
+
+  PlanCosts run() {
+    result_.memory = memory_of(profile_, plan_, gains());
+    train_s_ = workload_.train.mean_s;
+    reuse_embeddings();
+    answer_from_cache();
+    read_disk();
+    keep_resident();
+    compose();
+    reduce();
+    if (profile_.corrections) {
+      correct(*profile_.corrections);
+    }
+    return result_;
+  }
+
+ private:
+  CacheGains gains() const {
+    CacheGains gains;
+    gains.feature_bytes = plan_.cache.features ? features_bytes(workload_) : 0;
+    gains.topology_bytes = plan_.cache.topology ? topology_bytes(workload_) : 0;
+    gains.feature_s = halves_.device_gather_link_s;
+    gains.topology_s = halves_.device_sample_link_s;
+    return gains;
+  }
+
+  /// Over the link, at the bandwidth that the profile tells or that batches were copied with.
+  double copy_s(double bytes) const {
+    const double given = profile_.machine.link.bandwidth_bytes_per_s;
+    const double measured =
+        workload_.transfer.mean_s > 0 ? workload_.batch_bytes / workload_.transfer.mean_s : 0;
+    const double bandwidth = given > 0 ? given : measured;
+    return bandwidth > 0 ? bytes / bandwidth : 0;
+  }
+
+  void scale_sampling(double share) {
+    halves_.cpu_sample_s *= share;
+    halves_.device_sample_s *= share;
+    halves_.device_sample_link_s *= share;
+    halves_.structure_bytes *= share;
+  }
+  void scale_gathering(double share) {
+    halves_.cpu_gather_s *= share;
+    halves_.device_gather_s *= share;
+    halves_.device_gather_link_s *= share;
+    halves_.feature_bytes *= share;
+  }
+
+  void reuse_embeddings() {
+    if (plan_.embeddings.reuse == Reuse::hot) {
+      reuse_hot();
+    } else if (plan_.embeddings.reuse == Reuse::all) {
+      // One hop of rows, and of embeddings on each hidden layer.
+      const double rows = hops_.first_vertices;
+      const double row_bytes = std::max(1.0, static_cast<double>(workload_.feature_row_bytes));
+      const double embedding_bytes = workload_.job.hidden * value_bytes * (workload_.job.layers() - 1);
+      scale_sampling(hops_.first_edges);
+      scale_gathering(rows * (1 + embedding_bytes / row_bytes));
+      train_s_ *= std::min(1.0, hops_.first_edges * workload_.job.layers());
+    }
+  }
+
+  /// Under a hot vertex nothing is sampled or gathered, and nothing computed forward. The CPU computes each
+  /// hot vertex that the super-batch uses once. The layer's backward stays with the device, to which the
+  /// aggregated rows travel beside the embeddings; without a gradient of its input it takes as long as the
+  /// forward.
+  void reuse_hot() {
+    const double hot =
+        hit_share(workload_.features, plan::CachePolicy::presample, plan_.embeddings.hot_ratio);
+    const double batches = static_cast<double>(plan_.super_batch) * plan_.devices;
+    const double uses = batches * hot * (1 - hops_.bottom_vertices) * workload_.batch_vertices;
+    const double computed =
+        touched(plan_.embeddings.hot_ratio * static_cast<double>(workload_.vertices), uses);
+    const double refresh_s = workload_.parts.refresh_s > 0 ? workload_.parts.refresh_s
+                                                           : workload_.cpu_batch.mean_s * hops_.bottom_edges;
+    costs().group_prepare_s = batches * hot * refresh_s * (uses > 0 ? computed / uses : 1);
+    const double row_bytes = static_cast<double>(workload_.feature_row_bytes);
+    costs().group_transfer_s = copy_s(computed * (workload_.job.hidden * value_bytes + row_bytes));
+    scale_sampling(1 - hops_.bottom_edges * hot);
+    scale_gathering(1 - hops_.bottom_vertices * hot);
+    train_s_ *= 1 - hops_.bottom_edges * hot / 2;
+  }
+
+  double hits(const profiles::Accesses& accesses, double share) const {
+    return biased_hit_share(hit_share(accesses, plan_.cache.policy, share), plan_.bias);
+  }
+
+  /// Rows and lists that a device's cache answers are not read over the link, nor gathered or copied by the
+  /// CPU; linked devices' ones come over their links, one's own from its memory.
+  void answer_from_cache() {
+    if (!plan_.cache.is_used() || plan_.cache.place != Home::device || !has_device_) {
+      return;
+    }
+    const auto& cached = result_.memory.cached;
+    const double rows = plan_.cache.features ? hits(workload_.features, cached.features) : 0;
+    const double lists = plan_.cache.topology ? hits(workload_.topology, cached.topology) : 0;
+    const double answered = rows * halves_.feature_bytes;
+    move_from_link(halves_.device_gather_s, halves_.device_gather_link_s, rows);
+    move_from_link(halves_.device_sample_s, halves_.device_sample_link_s, lists);
+    halves_.cpu_gather_s *= 1 - rows;
+    halves_.feature_bytes -= answered;
+    const double bandwidth = profile_.machine.device.memory_bandwidth_bytes_per_s;
+    halves_.device_gather_s += bandwidth > 0 ? answered / bandwidth : 0;
+    if (plan_.cache.sharded && profile_.machine.peers.bandwidth_bytes_per_s > 0) {
+      const int linked = std::max(1, std::min(plan_.devices, profile_.machine.peers.clique));
+      peer_s_ = answered * (linked - 1) / linked / profile_.machine.peers.bandwidth_bytes_per_s;
+      halves_.device_gather_s += peer_s_;
+    }
+  }
+
+  static void move_from_link(double& whole_s, double& link_s, double share) {
+    whole_s -= link_s * share;
+    link_s *= 1 - share;
+  }
+
+  /// Reads by batches themselves; macro-batches read whole parts.
+  void read_disk() {
+    const bool by_parts = plan_.schedule == Schedule::macro_batch;
+    if (by_parts || (plan_.features != Home::disk && plan_.topology != Home::disk)) {
+      return;
+    }
+    const auto& disk = profile_.machine.disk;
+    const bool has_cache = plan_.cache.is_used() && plan_.cache.place == Home::host;
+    const auto missed = [&](bool of_kind, const profiles::Accesses& accesses, double share) {
+      return has_cache && of_kind ? 1 - hits(accesses, share) : 1.0;
+    };
+    const auto& cached = result_.memory.cached;
+    double reads = 0;
+    if (plan_.features == Home::disk) {
+      const double blocks = std::ceil(static_cast<double>(workload_.feature_row_bytes) / disk.block_bytes);
+      reads += workload_.batch_vertices * blocks *
+               missed(plan_.cache.features, workload_.features, cached.features);
+    }
+    if (plan_.topology == Home::disk) {
+      reads += workload_.batch_vertices * missed(plan_.cache.topology, workload_.topology, cached.topology);
+    }
+    // One read at a time; so many workers as the queue is deep get all there is.
+    costs().cpu_batch_disk_s =
+        reads * disk.queue_depth / needed(disk.random_reads_per_s, "machine.disk.random_reads_per_s", plan_);
+  }
+
+  /// Data that lives on the device is not read over the link, and neither is that of macro-batches, which
+  /// come whole.
+  void keep_resident() {
+    const bool by_parts = plan_.schedule == Schedule::macro_batch;
+    const bool resident = by_parts && plan_.route == Route::device;
+    if (plan_.topology == Home::device || resident) {
+      move_from_link(halves_.device_sample_s, halves_.device_sample_link_s, 1);
+    }
+    if (plan_.features == Home::device || resident) {
+      move_from_link(halves_.device_gather_s, halves_.device_gather_link_s, 1);
+    }
+    if (by_parts && plan_.features == Home::disk) {
+      const double part = static_cast<double>(plan_.macro.resident) / plan_.macro.partitions;
+      const double bytes = topology_bytes(workload_) + features_bytes(workload_);
+      const double bandwidth = profile_.machine.disk.bandwidth_bytes_per_s;
+      costs().group_read_s = part * bytes / needed(bandwidth, "machine.disk.bandwidth_bytes_per_s", plan_);
+    } else if (by_parts) {
+      prepare_on_host();
+    }
+  }
+
+  /// JOESTAR: parts of the graph, of which all is shipped or only what batches drawn ahead touch; or, without
+  /// parts cut beforehand, what the CPU sampled for many batches together.
+  void prepare_on_host() {
+    const double part = static_cast<double>(plan_.macro.resident) / plan_.macro.partitions;
+    const double batches = part * static_cast<double>(workload_.batches);
+    const bool cut = plan_.embeddings.reuse == Reuse::halo;
+    const double pool = static_cast<double>(workload_.vertices) * (cut ? part : 1);
+    const double visits = batches * workload_.batch_vertices;
+    const bool samples = !cut || plan_.macro.sampled_ahead;
+    const double vertices = samples ? touched(pool, visits) : pool;
+    const double row_s = workload_.batch_vertices > 0 ? halves_.cpu_gather_s / workload_.batch_vertices : 0;
+    const double edges =
+        static_cast<double>(workload_.edges) * (pool > 0 ? vertices / pool : 0) * (cut ? part : 1);
+    const double sampled_edges = std::min(edges, batches * workload_.batch_edges);
+    costs().group_prepare_s = vertices * row_s + (samples ? batches * halves_.cpu_sample_s : 0);
+    costs().group_transfer_s = copy_s(vertices * static_cast<double>(workload_.feature_row_bytes) +
+                                      index_bytes * (samples ? sampled_edges : edges));
+  }
+
+  void compose() {
+    const bool by_trainer = plan_.prepares_samples();
+    const double workers = scaling_at(workload_.worker_efficiency, plan_.workers * plan_.worker_threads);
+    const double sharing = scaling_at(workload_.cpu_batch_speedup, plan_.worker_threads);
+    const double batch_speedup = scaling_at(workload_.device_batch_speedup, plan_.device_threads);
+    const double unaligned =
+        plan_.unaligned_reads
+            ? unaligned_slowdown(static_cast<double>(workload_.feature_row_bytes), profile_.machine.link)
+            : 1;
+    const double extra_link_s = halves_.device_gather_link_s * (unaligned - 1);
+    const double gather_s = halves_.device_gather_s + extra_link_s;
+    const double gather_link_s = halves_.device_gather_link_s + extra_link_s;
+    costs().cpu_batch_s =
+        (halves_.cpu_sample_s + (by_trainer ? 0 : halves_.cpu_gather_s)) / (workers * sharing);
+    costs().group_prepare_s /= workers;
+    const double copied = share_of_copy(by_trainer);
+    costs().transfer_s = workload_.transfer.mean_s * copied;
+    costs().train_s =
+        train_s_ * fused_ratio(gather_s) / scaling_at(workload_.train_speedup, plan_.device_threads);
+    prepare(costs().device_batch_s, costs().device_batch_link_s, costs().device_batch_peer_s,
+            halves_.device_sample_s + (by_trainer ? 0 : gather_s),
+            halves_.device_sample_link_s + (by_trainer ? 0 : gather_link_s), by_trainer ? 0 : peer_s_,
+            batch_speedup);
+    if (plan_.gathers_apart()) {
+      prepare(costs().device_gather_s, costs().device_gather_link_s, costs().device_gather_peer_s, gather_s,
+              gather_link_s, peer_s_, batch_speedup);
+    }
+  }
+
+  /// What training takes longer that reads features where they are stored: where it was not measured, as
+  /// long as gathering them takes.
+  double fused_ratio(double gather_s) const {
+    if (!plan_.fused) {
+      return 1;
+    }
+    if (workload_.parts.fused_train_ratio > 0) {
+      return workload_.parts.fused_train_ratio;
+    }
+    return workload_.train.mean_s > 0 ? 1 + gather_s / workload_.train.mean_s : 1;
+  }
+
+  /// What is copied of the bytes that the profile's transfers copied.
+  double share_of_copy(bool by_trainer) const {
+    const Halves whole = halves_of(workload_);
+    const double all = whole.structure_bytes + whole.feature_bytes;
+    const double left = halves_.structure_bytes + (by_trainer ? 0 : halves_.feature_bytes);
+    return all > 0 ? left / all : by_trainer ? 0.5 : 1;
+  }
+
+  /// Kernels that are limited to a share of the multiprocessors compute in longer time; their reads take
+  /// longer only where the share cannot keep the link busy.
+  void prepare(double& seconds, double& link_part_s, double& peer_part_s, double whole_s, double link_s,
+               double peer_s, double speedup) const {
+    double computing = 1;
+    double reading = 1;
+    if (plan_.prepares_beside_training() && has_device_) {
+      computing = 1 / plan_.prepare_share;
+      reading = std::max(1.0, profile_.machine.device.link_saturation_share / plan_.prepare_share);
+    }
+    link_part_s = link_s * reading / speedup;
+    peer_part_s = peer_s * reading / speedup;
+    seconds = link_part_s + peer_part_s + std::max(0.0, whole_s - link_s - peer_s) * computing / speedup;
+  }
+
+  /// Ring all-reduce: every device sends and receives 2 (D-1)/D of the gradients. Over the devices' own links
+  /// when they join all of them, else over those to the host, which some may share.
+  void reduce() {
+    const bool is_factored = plan_.schedule == Schedule::factored;
+    const int trainers = plan_.devices - (is_factored ? std::max(1, plan_.samplers) : 0);
+    if (plan_.devices < 2 || trainers < 2) {
+      return;
+    }
+    const auto& peers = profile_.machine.peers;
+    const auto& link = profile_.machine.link;
+    const bool linked = peers.bandwidth_bytes_per_s > 0 && peers.clique >= plan_.devices;
+    const double bandwidth =
+        linked ? peers.bandwidth_bytes_per_s
+               : needed(link.bandwidth_bytes_per_s, "machine.link.bandwidth_bytes_per_s", plan_) /
+                     std::min(plan_.devices, link.devices_per_switch);
+    costs().all_reduce_s = 2.0 * (trainers - 1) / trainers * parameters_bytes(workload_) / bandwidth;
+  }
+
+  /// By what real runs said. What they did not run stays as it is, as do disk and averages.
+  void correct(const profiles::Corrections& corrections) {
+    const auto multiply = [this](const std::optional<profiles::Correction>& correction,
+                                 std::initializer_list<double StageCosts::*> parts) {
+      for (double StageCosts::*part : parts) {
+        costs().*part *= profiles::ratio_of(correction);
+      }
+    };
+    multiply(corrections.cpu_batch, {&StageCosts::cpu_batch_s, &StageCosts::group_prepare_s});
+    multiply(corrections.transfer, {&StageCosts::transfer_s, &StageCosts::group_transfer_s});
+    multiply(
+        corrections.device_batch,
+        {&StageCosts::device_batch_s, &StageCosts::device_batch_link_s, &StageCosts::device_batch_peer_s,
+         &StageCosts::device_gather_s, &StageCosts::device_gather_link_s, &StageCosts::device_gather_peer_s});
+    multiply(corrections.train, {&StageCosts::train_s});
+  }
+
+  StageCosts& costs() { return result_.costs; }
+
+  const profiles::Profile& profile_;
+  const WorkloadProfile& workload_;
+  const Plan& plan_;
+  const bool has_device_;
+  Halves halves_;
+  const Hops hops_;
+  double train_s_ = 0;
+  double peer_s_ = 0;
+  PlanCosts result_;
+};
+
+}  // namespace
+
+PlanCosts costs_of_plan(const profiles::Profile& profile, const Plan& plan) {
+  return Costing(profile, plan).run();
+}
+
+int best_samplers(const StageCosts& costs, int devices) {
+  const double train_s = std::max(costs.train_s, costs.device_gather_s);
+  if (devices < 2 || costs.device_batch_s <= 0) {
+    return devices < 2 ? 0 : 1;
+  }
+  const double ratio = train_s / costs.device_batch_s;
+  return std::clamp(static_cast<int>(std::ceil(devices / (ratio + 1))), 1, devices - 1);
+}
+
+}  // namespace gnomon::sim

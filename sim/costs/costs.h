@@ -1,0 +1,28 @@
+#pragma once
+
+#include "plan/plan.h"
+#include "profiles/profile.h"
+#include "sim/costs/memory.h"
+#include "sim/prediction.h"
+
+namespace gnomon::sim {
+
+/// The mean costs of a resolved plan's stages and the memory they follow from: worker efficiency, the
+/// device's speed-up, what is cached, left out, reused or done elsewhere, all but the hand-over copies.
+/// Throws InputError where the profile lacks a number that the plan needs (a disk's bandwidth, for instance).
+struct PlanCosts {
+  StageCosts costs;
+  Memory memory;
+};
+PlanCosts costs_of_plan(const profiles::Profile& profile, const plan::Plan& plan);
+
+/// machine_model of a plan whose mean costs are known already.
+MachineModel machine_model(const profiles::Profile& profile, const plan::Plan& plan, const StageCosts& costs,
+                           bool spread, std::uint64_t seed);
+
+/// Devices that sample, where a factored plan leaves it open: the fewest that keep up with the trainers,
+/// ceil(D / (K + 1)) for K = training, or gathering where it takes longer, over sampling (GNNLab, EuroSys
+/// 2022, section 5.2), at least one and not all.
+int best_samplers(const StageCosts& costs, int devices);
+
+}  // namespace gnomon::sim

@@ -1,0 +1,219 @@
+#include "sim/costs/memory.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "kernels/cpu/sample/worker_memory.h"
+#include "kernels/weighted_rule.h"
+
+namespace gnomon::sim {
+namespace {
+
+using plan::Home;
+using plan::Plan;
+using plan::Reuse;
+using plan::Schedule;
+using profiles::WorkloadProfile;
+
+/// Weights, gradients and Adam's two moments.
+constexpr double copies_of_weights = 4;
+
+/// The parts of the graph that macro-batches keep: one in use, one on its way, and the hubs.
+double resident_share(const Plan& plan) {
+  const double part = static_cast<double>(plan.macro.resident) / plan.macro.partitions;
+  return std::min(1.0, 2 * part + plan.macro.hub_ratio);
+}
+
+bool is_by_parts(const Plan& plan) { return plan.schedule == Schedule::macro_batch; }
+
+/// Embeddings of that many vertices on every hidden layer.
+double embeddings(const WorkloadProfile& workload, double vertices) {
+  const double layers = std::max(1, workload.job.layers() - 1);
+  return vertices * workload.job.hidden * value_bytes * layers;
+}
+
+double embeddings_on_host(const WorkloadProfile& workload, const Plan& plan) {
+  const auto vertices = static_cast<double>(workload.vertices);
+  switch (plan.embeddings.reuse) {
+    case Reuse::none:
+      return 0;
+    case Reuse::hot:
+      return vertices * plan.embeddings.hot_ratio * workload.job.hidden * value_bytes;
+    case Reuse::halo:
+    case Reuse::all:
+      break;
+  }
+  return embeddings(workload, vertices);
+}
+
+/// A mini-batch without its feature rows, or with them.
+double batch_bytes(const WorkloadProfile& workload, bool with_features) {
+  const double features = workload.batch_vertices * static_cast<double>(workload.feature_row_bytes);
+  return with_features ? workload.batch_bytes : std::max(0.0, workload.batch_bytes - features);
+}
+
+MemoryUse on_host(const profiles::Profile& profile, const Plan& plan) {
+  const WorkloadProfile& workload = profile.workload;
+  const double on_disk = is_by_parts(plan) ? resident_share(plan) : 0;
+  const auto share = [&](Home home) { return home == Home::host ? 1 : home == Home::disk ? on_disk : 0; };
+  MemoryUse use;
+  use.topology_bytes = share(plan.topology) * topology_bytes(workload);
+  use.features_bytes = share(plan.features) * features_bytes(workload);
+  const double each = batch_bytes(workload, !plan.prepares_samples());
+  if (plan.uses_cpu_route()) {
+    use.batches_bytes = (plan.workers + plan.cpu_buffer) * each;
+    use.samplers_bytes = plan.workers * sampler_bytes(workload, plan.worker_threads);
+  }
+  if (plan.handover_copies > 0) {  // worker processes, each with what it hands over
+    use.batches_bytes += plan.workers * plan.handover_copies * each;
+    use.contexts_bytes = plan.workers * profile.machine.cpu.process_bytes;
+  }
+  use.embeddings_bytes = embeddings_on_host(workload, plan);
+  return use;
+}
+
+/// Whether some devices only sample and the others only train: these hold the cache, those the topology.
+bool divides_roles(const Plan& plan) { return plan.schedule == Schedule::factored && plan.devices > 1; }
+
+/// Without the cache; where roles are divided, of a trainer.
+MemoryUse on_device(const profiles::Profile& profile, const Plan& plan) {
+  const WorkloadProfile& workload = profile.workload;
+  const bool holds_part = is_by_parts(plan) && plan.route == plan::Route::device;
+  const auto share = [&](Home home) {
+    return home == Home::device ? 1 : holds_part ? resident_share(plan) : 0;
+  };
+  MemoryUse use;
+  use.topology_bytes = divides_roles(plan) ? 0 : share(plan.topology) * topology_bytes(workload);
+  use.features_bytes = share(plan.features) * features_bytes(workload);
+  const int ahead = plan.schedule == Schedule::sequential    ? 0
+                    : plan.schedule == Schedule::super_batch ? plan.super_batch - 1
+                                                             : plan.device_buffer;
+  use.batches_bytes = (1 + ahead) * batch_bytes(workload, !plan.fused);
+  use.activations_bytes = workload.parts.activation_bytes;
+  if (use.activations_bytes == 0) {  // each layer's output and its gradient, the layers shrinking by fanouts
+    use.activations_bytes = 2 * workload.batch_vertices * workload.job.hidden * value_bytes;
+  }
+  use.model_bytes = copies_of_weights * parameters_bytes(workload);
+  if (plan.embeddings.reuse == Reuse::hot) {  // those in use and those that replace them
+    use.embeddings_bytes = 2 * static_cast<double>(workload.vertices) * plan.embeddings.hot_ratio *
+                           workload.job.hidden * value_bytes;
+  }
+  use.contexts_bytes = profile.machine.device.context_bytes;
+  return use;
+}
+
+/// What a device that only samples holds.
+MemoryUse on_sampler(const profiles::Profile& profile, const Plan& plan) {
+  MemoryUse use;
+  use.topology_bytes = plan.topology == Home::device ? topology_bytes(profile.workload) : 0;
+  use.batches_bytes = profile.workload.batch_bytes;
+  use.contexts_bytes = profile.machine.device.context_bytes;
+  return use;
+}
+
+/// Devices that each hold a part of the cache.
+int shards(const profiles::Profile& profile, const Plan& plan) {
+  const bool linked = plan.cache.sharded && profile.machine.peers.bandwidth_bytes_per_s > 0;
+  return linked ? std::max(1, std::min(plan.devices, profile.machine.peers.clique)) : 1;
+}
+
+/// What the cache may hold, and what of it lies in each memory.
+void add_cache(const profiles::Profile& profile, const Plan& plan, const CacheGains& gains,
+               double memory_bytes, MemoryUse& use, CacheShares& shares) {
+  const double room = std::max(0.0, memory_bytes - use.total()) * plan.cache.budget;
+  const int parts = shards(profile, plan);
+  shares = fill_cache(profile.workload, plan.cache.policy, gains, room * parts);
+  use.cache_bytes = (shares.features * gains.feature_bytes + shares.topology * gains.topology_bytes) / parts;
+}
+
+/// What a device may take; 0: not known.
+double device_memory_bytes(const profiles::Profile& profile, const Plan& plan) {
+  const double there = profile.machine.device.memory_bytes;
+  const auto allowed = static_cast<double>(plan.device_memory_bytes);
+  return allowed > 0 && (there == 0 || allowed < there) ? allowed : there;
+}
+
+/// A cache takes what is left, and so is never what does not fit.
+void note_shortage(Memory& memory, Shortage shortage, const MemoryUse& use, double there) {
+  const double needed = use.total() - use.cache_bytes;
+  if (memory.shortage == Shortage::none && there > 0 && needed > there) {
+    memory.shortage = shortage;
+    memory.missing_bytes = needed - there;
+  }
+}
+
+}  // namespace
+
+double topology_bytes(const WorkloadProfile& workload) {
+  // For draws by weight every edge has its weight and a column of an alias table.
+  constexpr double weight_bytes = sizeof(float) + sizeof(kernels::AliasColumn);
+  const double an_edge = index_bytes + (workload.job.weighted ? weight_bytes : 0);
+  return index_bytes * (static_cast<double>(workload.vertices) + 1) +
+         an_edge * static_cast<double>(workload.edges);
+}
+
+double features_bytes(const WorkloadProfile& workload) {
+  return static_cast<double>(workload.vertices) * static_cast<double>(workload.feature_row_bytes);
+}
+
+double parameters_bytes(const WorkloadProfile& workload) {
+  const double hidden = workload.job.hidden;
+  const double per_layer = workload.job.model == plan::ModelKind::sage ? 2 : 1;
+  const double inner = std::max(0, workload.job.layers() - 2) * hidden * hidden;
+  // The last layer's width, the number of classes, is not in a profile; it is counted as a hidden one.
+  const double outer = static_cast<double>(workload.feature_columns) * hidden + hidden * hidden;
+  return per_layer * (outer + inner) * value_bytes;
+}
+
+double sampler_bytes(const WorkloadProfile& workload, int threads) {
+  if (workload.max_degree == 0) {
+    return 0;
+  }
+  const auto& fanouts = workload.job.fanouts;
+  const auto largest = kernels::cpu::largest_batch({workload.vertices, workload.edges, workload.max_degree},
+                                                   workload.job.batch_size, fanouts);
+  return static_cast<double>(threads > 1 ? kernels::cpu::most_split_bytes(largest, fanouts, threads)
+                                         : kernels::cpu::most_sampler_bytes(largest.num_vertices(), fanouts));
+}
+
+Memory memory_of(const profiles::Profile& profile, const Plan& plan, const CacheGains& gains) {
+  const bool has_device = profile.machine.device.kind == profiles::DeviceKind::cuda;
+  const double device_bytes = device_memory_bytes(profile, plan);
+  Memory memory;
+  memory.host = on_host(profile, plan);
+  MemoryUse device = on_device(profile, plan);
+  if (!has_device) {  // its buffers are the host's; the graph lies there once
+    device.contexts_bytes = device.topology_bytes = device.features_bytes = 0;
+    memory.host.batches_bytes += device.batches_bytes;
+    memory.host.samplers_bytes +=
+        plan.uses_device_route() ? sampler_bytes(profile.workload, plan.device_threads) : 0;
+    memory.host.activations_bytes = device.activations_bytes;
+    memory.host.model_bytes = device.model_bytes;
+  } else {
+    memory.device = device;
+  }
+  if (plan.cache.is_used() && plan.cache.place == Home::host) {
+    add_cache(profile, plan, gains, profile.machine.cpu.memory_bytes, memory.host, memory.cached);
+  } else if (plan.cache.is_used() && has_device) {
+    add_cache(profile, plan, gains, device_bytes, memory.device, memory.cached);
+  }
+  note_shortage(memory, Shortage::device_memory, memory.device, device_bytes);
+  if (has_device && divides_roles(plan)) {
+    note_shortage(memory, Shortage::device_memory, on_sampler(profile, plan), device_bytes);
+  }
+  note_shortage(memory, Shortage::host_memory, memory.host, profile.machine.cpu.memory_bytes);
+  return memory;
+}
+
+std::string shortage_text(const Memory& memory) {
+  if (memory.shortage == Shortage::none) {
+    return "";
+  }
+  char text[80];
+  std::snprintf(text, sizeof text, "%s memory: %.3g GB are missing",
+                memory.shortage == Shortage::host_memory ? "host" : "device", memory.missing_bytes / 1e9);
+  return text;
+}
+
+}  // namespace gnomon::sim

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "plan/plan.h"
+#include "profiles/profile.h"
+#include "sim/costs/cache.h"
+
+namespace gnomon::sim {
+
+/// Of a vertex's id in lists and batches, and of a feature, weight or embedding as it is computed with.
+inline constexpr double index_bytes = 8;
+inline constexpr double value_bytes = 4;
+
+/// What lies in the memory of the host, or of each device, at the peak of an epoch.
+struct MemoryUse {
+  double topology_bytes = 0;
+  double features_bytes = 0;
+  double cache_bytes = 0;
+  double batches_bytes = 0;      ///< in workers' hands, in buffers and in training
+  double samplers_bytes = 0;     ///< what CPU samplers keep from batch to batch, at most
+  double activations_bytes = 0;  ///< of one training
+  double model_bytes = 0;        ///< weights, gradients and the optimiser's two moments
+  double embeddings_bytes = 0;   ///< kept from batch to batch
+  double contexts_bytes = 0;     ///< of worker processes or of the device's libraries
+
+  double total() const {
+    return topology_bytes + features_bytes + cache_bytes + batches_bytes + samplers_bytes +
+           activations_bytes + model_bytes + embeddings_bytes + contexts_bytes;
+  }
+};
+
+/// What does not fit.
+enum class Shortage : std::uint8_t { none, host_memory, device_memory };
+
+/// A plan's memory. That it does not fit is an outcome.
+struct Memory {
+  MemoryUse host;
+  MemoryUse device;  ///< each of them; all zero when the device is the host
+  CacheShares cached;
+  Shortage shortage = Shortage::none;
+  double missing_bytes = 0;
+};
+
+/// Bytes of the whole graph.
+double topology_bytes(const profiles::WorkloadProfile& workload);
+double features_bytes(const profiles::WorkloadProfile& workload);
+/// Bytes of the model's weights (as fp32).
+double parameters_bytes(const profiles::WorkloadProfile& workload);
+
+/// The most that one CPU sampler keeps from batch to batch, whose batches so many threads share
+/// (kernels/cpu/sample/worker_memory.h); 0 where the profile
+/// does not tell the largest degree.
+double sampler_bytes(const profiles::WorkloadProfile& workload, int threads = 1);
+
+/// The memory of a resolved plan. Memory whose size the profile does not tell (0) is never short, and holds
+/// no cache. What a device's cache saves, which only plan::CachePolicy::value_weight asks for, is in `gains`.
+Memory memory_of(const profiles::Profile& profile, const plan::Plan& plan, const CacheGains& gains);
+
+/// "device memory: 1.5 GB are missing"; empty when everything fits.
+std::string shortage_text(const Memory& memory);
+
+}  // namespace gnomon::sim

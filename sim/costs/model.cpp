@@ -1,0 +1,144 @@
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <numbers>
+#include <vector>
+
+#include "base/error.h"
+#include "base/philox.h"
+#include "schedule/machine.h"
+#include "sim/costs/costs.h"
+#include "sim/prediction.h"
+
+namespace gnomon::sim {
+namespace {
+
+using profiles::StageTime;
+using profiles::WorkloadProfile;
+using schedule::Stage;
+
+/// Batches whose costs are drawn; beyond them the draws repeat.
+constexpr std::int64_t most_draws = 1 << 16;
+
+/// A standard normal number (Box and Muller 1958).
+double normal(std::uint64_t seed, Stage stage, std::int64_t batch) {
+  base::RandomStream stream({.seed = seed,
+                             .purpose = base::Purpose::simulate,
+                             .batch = static_cast<std::uint64_t>(batch),
+                             .level = static_cast<std::uint32_t>(stage)});
+  const double radius = std::sqrt(-2 * std::log1p(-stream.uniform()));
+  return radius * std::cos(2 * std::numbers::pi * stream.uniform());
+}
+
+/// What each batch takes relative to the mean: log-normal with the measured deviation, for times are positive
+/// and lean to the right. Their mean over the epoch is 1, so that an epoch holds the work that was measured.
+std::vector<double> draw_spread(const StageTime& time, Stage stage, std::int64_t batches,
+                                std::uint64_t seed) {
+  const double relative = time.mean_s > 0 ? time.deviation_s / time.mean_s : 0;
+  const double sigma = std::sqrt(std::log1p(relative * relative));
+  std::vector<double> ratios(static_cast<std::size_t>(batches));
+  double sum = 0;
+  for (std::int64_t batch = 0; batch < batches; ++batch) {
+    double& ratio = ratios[static_cast<std::size_t>(batch)];
+    ratio = sigma > 0 ? std::exp(sigma * normal(seed, stage, batch)) : 1;
+    sum += ratio;
+  }
+  for (double& ratio : ratios) {
+    ratio *= static_cast<double>(batches) / sum;
+  }
+  return ratios;
+}
+
+double handover_s(const profiles::Profile& profile, const plan::Plan& plan) {
+  if (plan.handover_copies == 0) {
+    return 0;
+  }
+  const double bandwidth = profile.machine.cpu.copy_bandwidth_bytes_per_s;
+  if (bandwidth <= 0) {
+    throw base::InputError("profile: machine.cpu.copy_bandwidth_bytes_per_s",
+                           "0 cannot tell what the hand-over copies of plan \"" + plan.name +
+                               "\" cost; use a measured bandwidth");
+  }
+  return plan.handover_copies * profile.workload.batch_bytes / bandwidth;
+}
+
+/// No more than what is gained by them.
+int prepare_threads(const WorkloadProfile& workload, const plan::Plan& plan) {
+  const double speedup = profiles::scaling_at(workload.device_batch_speedup, plan.device_threads);
+  return std::clamp(static_cast<int>(std::ceil(speedup)), 1, plan.device_threads);
+}
+
+/// The costs of each batch of an epoch.
+std::vector<StageCosts> draw_costs(const WorkloadProfile& workload, const StageCosts& mean,
+                                   double extra_cpu_s, std::uint64_t seed) {
+  const auto batches = std::min(workload.batches, most_draws);
+  const auto cpu = draw_spread(workload.cpu_batch, Stage::cpu_batch, batches, seed);
+  const auto transfer = draw_spread(workload.transfer, Stage::transfer, batches, seed);
+  const auto device = draw_spread(workload.device_batch, Stage::device_batch, batches, seed);
+  const auto train = draw_spread(workload.train, Stage::train, batches, seed);
+  std::vector<StageCosts> costs(cpu.size());
+  for (std::size_t i = 0; i < costs.size(); ++i) {
+    StageCosts& here = costs[i] = mean;
+    here.cpu_batch_s = mean.cpu_batch_s * cpu[i] + extra_cpu_s;
+    here.cpu_batch_disk_s *= cpu[i];
+    here.transfer_s *= transfer[i];
+    here.train_s *= train[i];
+    for (double StageCosts::*part : {&StageCosts::device_batch_s, &StageCosts::device_batch_link_s,
+                                     &StageCosts::device_batch_peer_s, &StageCosts::device_gather_s,
+                                     &StageCosts::device_gather_link_s, &StageCosts::device_gather_peer_s}) {
+      here.*part *= device[i];
+    }
+  }
+  return costs;
+}
+
+/// What a stage asks of host memory, of all that there is.
+std::array<double, 4> memory_shares(const profiles::Profile& profile, const StageCosts& costs) {
+  const double bandwidth = profile.machine.cpu.memory_bandwidth_bytes_per_s;
+  const auto& parts = profile.workload.parts;
+  const auto share = [bandwidth](double bytes, double seconds) {
+    return bandwidth > 0 && seconds > 0 ? std::min(1.0, bytes / seconds / bandwidth) : 0.0;
+  };
+  return {share(parts.cpu_batch_memory_bytes, costs.cpu_batch_s),
+          share(parts.transfer_memory_bytes, costs.transfer_s),
+          share(parts.device_batch_memory_bytes, costs.device_batch_s), 0.0};
+}
+
+}  // namespace
+
+MachineModel machine_model(const profiles::Profile& profile, const plan::Plan& plan, bool spread,
+                           std::uint64_t seed) {
+  return machine_model(profile, plan, costs_of_plan(profile, plan).costs, spread, seed);
+}
+
+MachineModel machine_model(const profiles::Profile& profile, const plan::Plan& plan, const StageCosts& costs,
+                           bool spread, std::uint64_t seed) {
+  MachineModel model;
+  model.cores = profile.machine.cpu.cores;
+  model.workers = plan.workers;
+  model.worker_threads = plan.worker_threads;
+  model.devices = plan.devices;
+  model.devices_per_link = profile.machine.link.devices_per_switch;
+  model.devices_per_clique = profile.machine.peers.clique;
+  model.disk_depth = profile.machine.disk.queue_depth;
+  model.prepare_share = plan.prepare_share;
+  model.gathers_beside_training = plan.schedule == plan::Schedule::factored && plan.devices > 1;
+  model.host_device = profile.machine.device.kind == profiles::DeviceKind::host;
+  model.device_threads = plan.device_threads;
+  model.prepare_threads = prepare_threads(profile.workload, plan);
+  model.contention = profile.machine.contention;
+  model.costs = costs;
+  model.memory_shares = memory_shares(profile, model.costs);
+  const double extra_cpu_s = handover_s(profile, plan);
+  if (spread) {
+    const auto drawn = std::make_shared<const std::vector<StageCosts>>(
+        draw_costs(profile.workload, model.costs, extra_cpu_s, seed));
+    model.costs_of = [drawn](std::int64_t batch) {
+      return (*drawn)[static_cast<std::size_t>(batch) % drawn->size()];
+    };
+  }
+  model.costs.cpu_batch_s += extra_cpu_s;
+  return model;
+}
+
+}  // namespace gnomon::sim

@@ -1,0 +1,108 @@
+#include "sim/hardware/contention.h"
+
+#include <limits>
+#include <utility>
+
+namespace gnomon::sim {
+
+int threads_of(const MachineModel& model, Kind kind) {
+  switch (kind) {
+    case Kind::cpu:
+      return model.worker_threads;
+    case Kind::copy:
+      return model.host_device ? 1 : 0;
+    case Kind::prepare:
+      return model.host_device ? model.prepare_threads : 0;
+    case Kind::train:
+      return model.host_device ? model.device_threads : 0;
+    case Kind::none:
+      break;
+  }
+  return 0;
+}
+
+double crowding(const MachineModel& model, Kind kind, const KindCounts& counts) {
+  int threads = 0;
+  bool has_team = false;
+  for (std::size_t k = 0; k < num_kinds; ++k) {
+    const int of_each = threads_of(model, static_cast<Kind>(k));
+    threads += counts[k] * of_each;
+    has_team |= counts[k] > 0 && of_each > 1;
+  }
+  if (threads <= model.cores || !has_team || threads_of(model, kind) == 0) {
+    return 1;
+  }
+  return threads_of(model, kind) > 1 ? model.contention.crowded_team : model.contention.beside_crowded_team;
+}
+
+double best_slowdown(const MachineModel& model, Kind kind) {
+  double sum = 1;
+  for (std::size_t beside = 0; beside < num_kinds && kind != Kind::none; ++beside) {
+    const int most = static_cast<Kind>(beside) == Kind::cpu ? model.workers
+                     : kind == Kind::cpu                    ? model.devices
+                                                            : 1;
+    sum += most * std::min(0.0, coefficient(model.contention, kind, static_cast<Kind>(beside)) - 1);
+  }
+  // All that can run at once.
+  KindCounts most;
+  most.fill(model.devices);
+  most[static_cast<std::size_t>(Kind::cpu)] = model.workers;
+  const double crowded = kind == Kind::none ? 1 : crowding(model, kind, most);
+  return std::max(least_slowdown, sum) * std::min(1.0, crowded);
+}
+
+double memory_slowdown(const std::array<double, num_kinds>& shares, const KindCounts& counts, double share) {
+  std::array<std::pair<double, int>, num_kinds> askers;
+  double asked = 0;
+  int users = 0;
+  for (std::size_t kind = 0; kind < num_kinds; ++kind) {
+    const int count = shares[kind] > 0 ? counts[kind] : 0;
+    askers[kind] = {shares[kind], count};
+    asked += shares[kind] * count;
+    users += count;
+  }
+  if (asked <= 1 || share <= 0) {
+    return 1;
+  }
+  std::sort(askers.begin(), askers.end());
+  double left = 1;
+  for (const auto& [each, count] : askers) {
+    if (count == 0 || each * users > left) {
+      continue;  // gets less than it asks for
+    }
+    left -= each * count;
+    users -= count;
+  }
+  const double level = users > 0 ? left / users : std::numeric_limits<double>::infinity();
+  return std::max(1.0, share / level);
+}
+
+bool is_contended(const MachineModel& model) {
+  bool found = model.prepare_share > 0;
+  const auto look = [&found](const char*, double each, base::Range = {}) { found |= each != 1; };
+  profiles::Contention::fields(model.contention, look);
+  for (const double share : model.memory_shares) {
+    found |= share > 0;
+  }
+  return found;
+}
+
+double slowdown(const MachineModel& model, schedule::Stage stage, int device, const Running& running) {
+  const Kind kind = kind_of(stage);
+  if (kind == Kind::none) {
+    return 1;
+  }
+  const KindCounts& everywhere = running.everywhere();
+  KindCounts beside = kind == Kind::cpu ? everywhere : running.on(device);
+  beside[static_cast<std::size_t>(Kind::cpu)] = everywhere[static_cast<std::size_t>(Kind::cpu)];
+  double factor = contention_slowdown(model.contention, kind, beside);
+  factor *= crowding(model, kind, everywhere);
+  const auto share = model.memory_shares[static_cast<std::size_t>(kind)];
+  factor *= memory_slowdown(model.memory_shares, everywhere, share);
+  // What prepares beside training keeps its multiprocessors for as long as it runs.
+  const bool shares_device = kind == Kind::train && !model.host_device &&
+                             running.on(device)[static_cast<std::size_t>(Kind::prepare)] > 0;
+  return shares_device ? factor / (1 - model.prepare_share) : factor;
+}
+
+}  // namespace gnomon::sim

@@ -1,0 +1,361 @@
+#include "sim/hardware/simulated_machine.h"
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "base/error.h"
+
+namespace gnomon::sim {
+namespace {
+
+using schedule::Stage;
+using schedule::StageSpan;
+using schedule::Ticket;
+
+/// Lanes of each device.
+constexpr int device_lane = 0;
+constexpr int copy_lane = 1;
+constexpr int side_lane = 2;
+constexpr int lanes_per_device = 3;
+
+int units(int devices, int per_unit) { return (devices + per_unit - 1) / per_unit; }
+
+/// Behind those of the devices: the disk's, the one between the devices, the workers'.
+int first_worker_of(const MachineModel& model) { return lanes_per_device * model.devices + 2; }
+
+}  // namespace
+
+Shared shared_of(const MachineModel& model) {
+  return {model.cores, model.disk_depth, units(model.devices, model.devices_per_link),
+          units(model.devices, model.devices_per_clique)};
+}
+
+int slots_of(const MachineModel& model) { return first_worker_of(model) + model.workers; }
+
+SimulatedMachine::SimulatedMachine(const MachineModel& model, std::unique_ptr<Hardware> hardware)
+    : model_(model),
+      contended_(is_contended(model)),
+      disk_lane_(lanes_per_device * model.devices),
+      first_worker_(first_worker_of(model)),
+      hardware_(std::move(hardware)),
+      lanes_(static_cast<std::size_t>(slots_of(model))),
+      queues_(static_cast<std::size_t>(first_worker_ + 1)),
+      running_(model.devices),
+      slowdowns_(static_cast<std::size_t>(model.devices)) {
+  for (int worker = 0; worker < model.workers; ++worker) {
+    free_workers_.push(first_worker_ + worker);
+  }
+}
+
+/// The lane, or the first worker's for all of them.
+int SimulatedMachine::lane_for(int device, Stage stage) const {
+  const int first = lanes_per_device * device;
+  switch (stage) {
+    case Stage::cpu_batch:
+    case Stage::group_prepare:
+      return first_worker_;
+    case Stage::transfer:
+    case Stage::group_transfer:
+      return first + copy_lane;
+    case Stage::device_batch:
+      return first + (model_.prepare_share > 0 ? side_lane : device_lane);
+    case Stage::device_gather:
+      return first + (model_.prepare_share > 0 || model_.gathers_beside_training ? side_lane : device_lane);
+    case Stage::train:
+      return first + device_lane;
+    case Stage::group_read:
+      return disk_lane_;
+    case Stage::all_reduce:
+      break;
+  }
+  return disk_lane_ + 1;
+}
+
+std::deque<std::int64_t>& SimulatedMachine::queue_of(int lane) {
+  return queues_[static_cast<std::size_t>(std::min(lane, first_worker_))];
+}
+
+void SimulatedMachine::add_successor(Started& before, std::int64_t ticket) {
+  const auto place = static_cast<int>(successors_.size());
+  successors_.push_back({ticket});
+  if (before.first_successor == none) {
+    before.first_successor = place;
+  } else {
+    successors_[static_cast<std::size_t>(before.last_successor)].next = place;
+  }
+  before.last_successor = place;
+}
+
+Ticket SimulatedMachine::start_on(int device, Stage stage, std::int64_t batch,
+                                  std::span<const Ticket> after) {
+  if (device < 0 || device >= model_.devices) {
+    throw base::InputError("device " + std::to_string(device),
+                           "the machine has " + std::to_string(model_.devices));
+  }
+  const auto ticket = std::ssize(started_);
+  started_.push_back({{stage, batch, 0, 0, 0, device}});
+  for (const Ticket before : after) {
+    if (!done(before)) {
+      add_successor(at(before.number), ticket);
+      ++started_.back().pending;
+    }
+  }
+  const int lane = lane_for(device, stage);
+  queue_of(lane).push_back(ticket);
+  to_look_at_.push_back(lane);
+  settle_lanes();
+  return {ticket};
+}
+
+bool SimulatedMachine::done(Ticket ticket) {
+  return started_.at(static_cast<std::size_t>(ticket.number)).done;
+}
+
+schedule::StageSpan SimulatedMachine::span(Ticket ticket) {
+  return started_.at(static_cast<std::size_t>(ticket.number)).span;
+}
+
+void SimulatedMachine::wait_any(std::span<const Ticket> tickets) {
+  const auto is_done = [this](Ticket ticket) { return done(ticket); };
+  while (std::none_of(tickets.begin(), tickets.end(), is_done)) {
+    advance();
+  }
+}
+
+std::vector<StageSpan> SimulatedMachine::timeline() const {
+  std::vector<StageSpan> spans;
+  for (const Started& started : started_) {
+    if (started.done) {
+      spans.push_back(started.span);
+    }
+  }
+  return spans;
+}
+
+std::vector<StageSpan> SimulatedMachine::timeline_so_far() {
+  auto spans = timeline();
+  for (const Lane& lane : lanes_) {
+    if (lane.running && at(lane.current).span.stage != Stage::train) {
+      spans.push_back(at(lane.current).span);
+      spans.back().end_s = now_s();
+    }
+  }
+  return spans;
+}
+
+/// An idle lane reaches its next stage; a free worker the next one of all workers.
+void SimulatedMachine::take_next(int lane) {
+  auto& queue = queue_of(lane);
+  while (!queue.empty()) {
+    int taker = lane;
+    if (lane == first_worker_) {
+      if (free_workers_.empty()) {
+        return;
+      }
+      taker = free_workers_.top();
+      free_workers_.pop();
+    } else if (lane_at(lane).current >= 0) {
+      return;
+    }
+    lane_at(taker).current = queue.front();
+    at(queue.front()).span.lane = is_worker(taker) ? taker - first_worker_ : 0;
+    queue.pop_front();
+    if (at(lane_at(taker).current).pending == 0) {
+      begin(taker);
+    } else {
+      at(lane_at(taker).current).waiting_lane = taker;
+    }
+  }
+}
+
+/// Lets every lane take what it can at this date. A stage that takes no time may free others.
+void SimulatedMachine::settle_lanes() {
+  while (!to_look_at_.empty() || !ready_.empty()) {
+    if (!ready_.empty()) {
+      const int lane = ready_.back();
+      ready_.pop_back();
+      begin(lane);
+    } else {
+      const int lane = to_look_at_.back();
+      to_look_at_.pop_back();
+      take_next(lane);
+    }
+  }
+}
+
+void SimulatedMachine::begin(int lane) {
+  Lane& here = lane_at(lane);
+  auto& span = at(here.current).span;
+  span.begin_s = now_s();
+  here.running = true;
+  here.piece = 0;
+  here.pieces = pieces_of(span);
+  change_running(span, 1);
+  if (here.pieces.count == 0) {
+    finish(lane);
+  } else {
+    beginning_.push_back(lane);
+  }
+}
+
+/// Of a piece that has ended.
+void SimulatedMachine::count(const Work& work, Stage stage) {
+  const bool is_copy = work.resource == Resource::link || (model_.host_device && stage == Stage::transfer);
+  totals_.link_s += is_copy ? work.seconds : 0;
+  totals_.disk_s += work.resource == Resource::disk ? work.seconds * work.threads / model_.disk_depth : 0;
+}
+
+void SimulatedMachine::finish(int lane) {
+  Lane& here = lane_at(lane);
+  const std::int64_t ticket = here.current;
+  Started& ended = at(ticket);
+  ended.done = true;
+  ended.span.end_s = now_s();
+  change_running(ended.span, -1);
+  totals_.busy_s[static_cast<std::size_t>(ended.span.stage)] += ended.span.end_s - ended.span.begin_s;
+  here = {};
+  if (is_worker(lane)) {
+    free_workers_.push(lane);
+  }
+  to_look_at_.push_back(std::min(lane, first_worker_));
+  for (int place = ended.first_successor; place != none;) {
+    const Successor& successor = successors_[static_cast<std::size_t>(place)];
+    Started& next = at(successor.ticket);
+    if (--next.pending == 0 && next.waiting_lane >= 0) {
+      ready_.push_back(next.waiting_lane);
+    }
+    place = successor.next;
+  }
+  if (ended.span.stage == Stage::train && ++trained_ == next_look_) {
+    next_look_ = look_();
+  }
+}
+
+void SimulatedMachine::change_running(const StageSpan& span, int change) {
+  if (contended_) {
+    running_.add(span.stage, span.device, change);
+    running_changed_ = true;
+  }
+}
+
+/// One piece of work, or more, one after the other.
+SimulatedMachine::Pieces SimulatedMachine::pieces_of(Stage stage, const StageCosts& costs,
+                                                     int on_device) const {
+  const auto device = model_.host_device ? Resource::cores : Resource::device;
+  const int link = switch_of(on_device);
+  const int clique = on_device / model_.devices_per_clique;
+  Pieces pieces;
+  const auto copy = [&](double seconds) {
+    pieces.add({seconds, model_.host_device ? Resource::cores : Resource::link, 1, link});
+  };
+  const auto prepare = [&](double seconds, double link_s, double peer_s) {
+    link_s = model_.host_device ? 0 : std::min(link_s, seconds);
+    peer_s = std::min(peer_s, seconds - link_s);
+    pieces.add({link_s, Resource::link, 1, link});
+    pieces.add({peer_s, Resource::peer, 1, clique});
+    pieces.add({seconds - link_s - peer_s, device, model_.prepare_threads});
+  };
+  switch (stage) {
+    case Stage::cpu_batch:
+      pieces.add({costs.cpu_batch_disk_s, Resource::disk, 1});
+      pieces.add({costs.cpu_batch_s, Resource::cores, model_.worker_threads});
+      break;
+    case Stage::transfer:
+      copy(costs.transfer_s);
+      break;
+    case Stage::train:
+      pieces.add({costs.train_s, device, model_.device_threads});
+      break;
+    case Stage::device_batch:
+      prepare(costs.device_batch_s, costs.device_batch_link_s, costs.device_batch_peer_s);
+      break;
+    case Stage::device_gather:
+      prepare(costs.device_gather_s, costs.device_gather_link_s, costs.device_gather_peer_s);
+      break;
+    case Stage::all_reduce:
+      pieces.add({costs.all_reduce_s, Resource::device, 1});
+      break;
+    case Stage::group_read:
+      pieces.add({costs.group_read_s, Resource::disk, model_.disk_depth});
+      break;
+    case Stage::group_prepare:
+      pieces.add({costs.group_prepare_s / std::max(1, model_.workers), Resource::cores, 1});
+      break;
+    case Stage::group_transfer:
+      copy(costs.group_transfer_s);
+      break;
+  }
+  return pieces;
+}
+
+SimulatedMachine::Pieces SimulatedMachine::pieces_of(const StageSpan& span) const {
+  return pieces_of(span.stage, model_.costs_of ? model_.costs_of(span.batch) : model_.costs, span.device);
+}
+
+double SimulatedMachine::usual_s(Stage stage) const {
+  double seconds = 0;
+  const Pieces pieces = pieces_of(stage, model_.costs, 0);
+  for (int piece = 0; piece < pieces.count; ++piece) {
+    seconds += pieces.works[static_cast<std::size_t>(piece)].seconds;
+  }
+  return seconds;
+}
+
+double SimulatedMachine::slowdown_of(const StageSpan& span) {
+  const Kind kind = kind_of(span.stage);
+  if (!contended_ || kind == Kind::none) {
+    return 1;
+  }
+  double& known = slowdowns_[static_cast<std::size_t>(span.device)][static_cast<std::size_t>(kind)];
+  if (known == 0) {
+    known = slowdown(model_, span.stage, span.device, running_);
+  }
+  return known;
+}
+
+/// Before time goes on: gives the hardware what begins now, and everything running its present speed.
+void SimulatedMachine::settle_speeds() {
+  if (running_changed_) {
+    std::fill(slowdowns_.begin(), slowdowns_.end(), std::array<double, num_kinds>{});
+  }
+  std::sort(beginning_.begin(), beginning_.end());
+  for (const int lane : beginning_) {
+    Lane& here = lane_at(lane);
+    here.slowdown = slowdown_of(at(here.current).span);
+    hardware_->begin(lane, here.pieces.works[static_cast<std::size_t>(here.piece)], here.slowdown);
+  }
+  beginning_.clear();
+  if (!std::exchange(running_changed_, false)) {
+    return;
+  }
+  for (int lane = 0; lane < std::ssize(lanes_); ++lane) {
+    Lane& here = lane_at(lane);
+    const double slowdown = here.running ? slowdown_of(at(here.current).span) : here.slowdown;
+    if (here.running && slowdown != here.slowdown) {
+      here.slowdown = slowdown;
+      hardware_->change_slowdown(lane, slowdown);
+    }
+  }
+}
+
+void SimulatedMachine::advance() {
+  settle_speeds();
+  const auto& ended = hardware_->advance();
+  if (ended.empty()) {
+    throw std::logic_error("the policy waits for a stage that cannot end: no stage runs");
+  }
+  for (const int lane : ended) {
+    Lane& here = lane_at(lane);
+    count(here.pieces.works[static_cast<std::size_t>(here.piece)], at(here.current).span.stage);
+    if (++here.piece < here.pieces.count) {
+      beginning_.push_back(lane);
+    } else {
+      finish(lane);
+    }
+  }
+  settle_lanes();
+}
+
+}  // namespace gnomon::sim

@@ -1,0 +1,152 @@
+#include "graph/store/builder.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+
+#include "graph/generate/generate.h"
+#include "graph/half.h"
+#include "tests/graph/temporary.h"
+
+namespace gnomon::graph {
+namespace {
+
+using Rows = std::vector<std::vector<VertexId>>;
+
+Rows rows_of(const Graph& graph) {
+  Rows rows;
+  for (VertexId v = 0; v < graph.num_vertices(); ++v) {
+    const auto row = graph.neighbours(v);
+    rows.emplace_back(row.begin(), row.end());
+  }
+  return rows;
+}
+
+Rows build(std::int64_t vertices, std::vector<Edge> edges, EdgeOptions options) {
+  GraphParts parts;
+  parts.num_vertices = vertices;
+  parts.edges = std::move(edges);
+  parts.edge_options = options;
+  const Graph graph = make_graph(std::move(parts));
+  validate(graph, false);
+  return rows_of(graph);
+}
+
+const std::vector<Edge> sample_edges{{2, 0}, {1, 0}, {2, 0}, {1, 1}, {1, 1}, {0, 2}};
+
+TEST(Builder, NamedOptions) {
+  EXPECT_EQ(build(3, sample_edges, {}), (Rows{{1, 2}, {1}, {0}}));
+  EXPECT_EQ(build(3, sample_edges, {false, SelfLoops::keep, Duplicates::keep}),
+            (Rows{{1, 2, 2}, {1, 1}, {0}}));
+  EXPECT_EQ(build(3, sample_edges, {false, SelfLoops::remove, Duplicates::remove}), (Rows{{1, 2}, {}, {0}}));
+  EXPECT_EQ(build(3, sample_edges, {false, SelfLoops::add, Duplicates::keep}),
+            (Rows{{0, 1, 2, 2}, {1}, {0, 2}}));
+  EXPECT_EQ(build(3, sample_edges, {true, SelfLoops::keep, Duplicates::remove}), (Rows{{1, 2}, {0, 1}, {0}}));
+  EXPECT_EQ(build(3, sample_edges, {true, SelfLoops::keep, Duplicates::keep}),
+            (Rows{{1, 2, 2, 2}, {0, 1, 1}, {0, 0, 0}}));
+}
+
+TEST(Builder, EmptyGraphs) {
+  EXPECT_EQ(build(0, {}, {}), Rows{});
+  EXPECT_EQ(build(2, {}, {}), (Rows{{}, {}}));
+  EXPECT_EQ(build(1, {}, {true, SelfLoops::add, Duplicates::remove}), (Rows{{0}}));
+}
+
+/// Entries with their multiplicity, by maps.
+Rows reference(std::int64_t vertices, const std::vector<Edge>& edges, EdgeOptions options) {
+  std::map<std::pair<VertexId, VertexId>, int> entries;  // destination, source
+  for (const Edge& edge : edges) {
+    const bool loop = edge.source == edge.destination;
+    if (!loop || options.self_loops == SelfLoops::keep) {
+      ++entries[{edge.destination, edge.source}];
+    }
+    if (!loop && options.undirected) {
+      ++entries[{edge.source, edge.destination}];
+    }
+  }
+  for (VertexId v = 0; options.self_loops == SelfLoops::add && v < vertices; ++v) {
+    entries[{v, v}] = 1;
+  }
+  Rows rows(static_cast<std::size_t>(vertices));
+  for (const auto& [entry, count] : entries) {
+    const int copies = options.duplicates == Duplicates::keep ? count : 1;
+    rows[static_cast<std::size_t>(entry.first)].insert(rows[static_cast<std::size_t>(entry.first)].end(),
+                                                       static_cast<std::size_t>(copies), entry.second);
+  }
+  return rows;
+}
+
+TEST(Builder, AgreesWithMapsOnRandomEdges) {
+  const unsigned seed = 20240611;
+  SCOPED_TRACE(seed);
+  std::mt19937 random(seed);
+  for (int round = 0; round < 60; ++round) {
+    const auto vertices = static_cast<std::int64_t>(1 + random() % 40);
+    std::vector<Edge> edges(random() % 300);
+    for (Edge& edge : edges) {
+      edge = {static_cast<VertexId>(random() % static_cast<unsigned>(vertices)),
+              static_cast<VertexId>(random() % static_cast<unsigned>(vertices))};
+    }
+    for (const bool undirected : {false, true}) {
+      for (const auto loops : {SelfLoops::keep, SelfLoops::remove, SelfLoops::add}) {
+        for (const auto duplicates : {Duplicates::remove, Duplicates::keep}) {
+          const EdgeOptions options{undirected, loops, duplicates};
+          ASSERT_EQ(build(vertices, edges, options), reference(vertices, edges, options));
+        }
+      }
+    }
+  }
+}
+
+TEST(Builder, SmallGraphs) {
+  const EdgeOptions both{.undirected = true};
+  EXPECT_EQ(build(4, ring_edges(4), both), (Rows{{1, 3}, {0, 2}, {1, 3}, {0, 2}}));
+  EXPECT_EQ(build(3, path_edges(3), both), (Rows{{1}, {0, 2}, {1}}));
+  EXPECT_EQ(build(4, star_edges(4), {}), (Rows{{1, 2, 3}, {}, {}, {}}));
+  EXPECT_EQ(build(3, complete_edges(3), both), (Rows{{1, 2}, {0, 2}, {0, 1}}));
+}
+
+TEST(Builder, BadIdsAndSizes) {
+  EXPECT_EQ(message_of("",
+                       [] {
+                         build(3, {{0, 1}, {3, 0}}, {});
+                       }),
+            "graph: edges: edge 1: vertex id 3 is out of range; use 0 to 2");
+  EXPECT_EQ(message_of("",
+                       [] {
+                         build(3, {{0, -1}}, {});
+                       }),
+            "graph: edges: edge 0: vertex id -1 is out of range; use 0 to 2");
+  GraphParts parts;
+  parts.num_vertices = 2;
+  parts.labels = {0};
+  EXPECT_EQ(message_of("", [&] { make_graph(parts); }), "graph: labels: must be one a vertex");
+}
+
+TEST(Half, EveryValueSurvivesAndRoundingIsToNearestEven) {
+  for (std::uint32_t bits = 0; bits < 0x10000U; ++bits) {
+    const auto half = static_cast<std::uint16_t>(bits);
+    const float value = float_from_half(half);
+    if (std::isnan(value)) {
+      EXPECT_TRUE(std::isnan(float_from_half(half_from_float(value))));
+    } else {
+      ASSERT_EQ(half_from_float(value), half);
+    }
+  }
+  // Between two neighbours the nearer one, halfway the even one.
+  for (std::uint32_t bits = 0; bits < 0x7BFFU; ++bits) {
+    const float low = float_from_half(static_cast<std::uint16_t>(bits));
+    const float high = float_from_half(static_cast<std::uint16_t>(bits + 1));
+    const float middle = (low + high) / 2;
+    ASSERT_EQ(half_from_float(middle), bits + (bits & 1U));
+    ASSERT_EQ(half_from_float(std::nextafter(middle, low)), bits);
+    ASSERT_EQ(half_from_float(std::nextafter(middle, high)), bits + 1);
+  }
+  EXPECT_EQ(half_from_float(65519.9F), 0x7BFF);
+  EXPECT_EQ(half_from_float(65520.0F), 0x7C00);
+  EXPECT_EQ(half_from_float(-1e10F), 0xFC00);
+}
+
+}  // namespace
+}  // namespace gnomon::graph

@@ -1,0 +1,309 @@
+#include "graph/store/store.h"
+
+#include <gtest/gtest.h>
+#include <sys/mount.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <fstream>
+#include <limits>
+
+#include "graph/generate/generate.h"
+#include "tests/graph/temporary.h"
+
+namespace gnomon::graph {
+namespace {
+
+GraphParts sample_parts() {
+  GraphParts parts;
+  parts.name = "sample";
+  parts.num_vertices = 5;
+  parts.edges = ring_edges(5);
+  parts.edge_options.undirected = true;
+  parts.feature_columns = 3;
+  for (int i = 0; i < 15; ++i) {
+    parts.features.push_back(static_cast<float>(i) * 0.5F);
+  }
+  parts.labels = {0, 1, -1, 2, 1};
+  parts.train = {0, 3};
+  parts.valid = {1};
+  parts.test = {4};
+  return parts;
+}
+
+template <class T>
+std::vector<T> to_vector(std::span<const T> span) {
+  return {span.begin(), span.end()};
+}
+
+void expect_same(const Graph& one, const Graph& other) {
+  EXPECT_EQ(one.name, other.name);
+  EXPECT_EQ(to_vector(one.indptr), to_vector(other.indptr));
+  EXPECT_EQ(to_vector(one.indices), to_vector(other.indices));
+  EXPECT_EQ(to_vector(one.labels), to_vector(other.labels));
+  EXPECT_EQ(one.num_classes, other.num_classes);
+  EXPECT_EQ(to_vector(one.train), to_vector(other.train));
+  EXPECT_EQ(to_vector(one.valid), to_vector(other.valid));
+  EXPECT_EQ(to_vector(one.test), to_vector(other.test));
+  ASSERT_EQ(one.features.type, other.features.type);
+  ASSERT_EQ(one.features.rows, other.features.rows);
+  ASSERT_EQ(one.features.columns, other.features.columns);
+  const auto bytes = static_cast<std::size_t>(one.features.rows * one.features.row_bytes());
+  EXPECT_TRUE(bytes == 0 || std::memcmp(one.features.data, other.features.data, bytes) == 0);
+}
+
+TEST(Store, RoundTrip) {
+  for (const auto type : {FeatureType::fp32, FeatureType::fp16}) {
+    const TemporaryDirectory directory;
+    auto parts = sample_parts();
+    parts.feature_type = type;
+    const Graph graph = make_graph(parts);
+    write_store(graph, directory / "g");
+    const Graph opened = open_store(directory / "g");
+    validate(opened, true);
+    expect_same(opened, graph);
+    EXPECT_EQ(opened.directory, directory / "g");
+  }
+}
+
+TEST(Store, WithoutFeaturesLabelsAndEdges) {
+  const TemporaryDirectory directory;
+  GraphParts parts;
+  parts.num_vertices = 3;
+  const Graph graph = make_graph(parts);
+  write_store(graph, directory / "g");
+  expect_same(open_store(directory / "g"), graph);
+  validate(open_store(directory / "g"), false);
+}
+
+TEST(Store, CopiesOutliveTheFirst) {
+  const TemporaryDirectory directory;
+  write_store(make_graph(sample_parts()), directory / "g");
+  Graph copy;
+  {
+    const Graph opened = open_store(directory / "g");
+    copy = opened;
+  }
+  std::filesystem::remove_all(directory / "g");
+  validate(copy, true);
+}
+
+TEST(Store, OpeningDoesNotReadTheContents) {
+  // Files of 100 GB that are all hole: reading them would outlast the test.
+  const TemporaryDirectory directory;
+  std::filesystem::create_directory(directory / "g");
+  const std::int64_t vertices = 200'000'000;
+  const std::int64_t columns = 128;
+  const auto hole = [&](const char* name, DType type, const std::vector<std::int64_t>& shape) {
+    std::ofstream(directory / "g" / name, std::ios::binary) << format_npy_header(type, shape);
+    const NpyHeader header{type, shape, 128};
+    std::filesystem::resize_file(directory / "g" / name, 128 + header.data_bytes());
+  };
+  hole("indptr.npy", DType::int64, {vertices + 1});
+  hole("indices.npy", DType::int64, {0});
+  hole("features.npy", DType::float32, {vertices, columns});
+  for (const char* split : {"train.npy", "valid.npy", "test.npy"}) {
+    hole(split, DType::int64, {0});
+  }
+  base::write_document(directory / "g/meta.json",
+                       StoreMeta{"huge", vertices, 0, 0, columns, FeatureType::fp32, {}});
+  const Graph graph = open_store(directory / "g");
+  EXPECT_EQ(graph.num_vertices(), vertices);
+  EXPECT_EQ(graph.features.row_bytes(), 512);
+}
+
+TEST(Store, AnExistingDirectoryIsLeftAlone) {
+  const TemporaryDirectory directory;
+  std::filesystem::create_directory(directory / "g");
+  EXPECT_EQ(message_of(directory.path(), [&] { write_store(make_graph(sample_parts()), directory / "g"); }),
+            "g: already exists; give a new name or remove it first");
+  EXPECT_TRUE(std::filesystem::is_empty(directory / "g"));
+}
+
+/// Each fault on disk that opening finds. The act spoils the store in `g`.
+class StoreFaults : public testing::Test {
+ protected:
+  StoreFaults() { write_store(make_graph(sample_parts()), directory_ / "g"); }
+  std::filesystem::path file(const char* name) const { return directory_ / "g" / name; }
+  template <class T>
+  void replace(const char* name, DType type, std::vector<T> elements, std::int64_t columns = 0) const {
+    NpyWriter writer(file(name), type, columns);
+    writer.write(std::span<const T>(elements));
+    writer.finish();
+  }
+  std::string open_error() const {
+    return message_of(directory_.path(), [&] { open_store(directory_ / "g"); });
+  }
+  std::string validate_error(bool for_training = false) const {
+    return message_of(directory_.path(), [&] { validate(open_store(directory_ / "g"), for_training); });
+  }
+  TemporaryDirectory directory_;
+};
+
+TEST_F(StoreFaults, Opening) {
+  std::filesystem::resize_file(file("indices.npy"), 128 + 72);
+  EXPECT_EQ(open_error(), "g/indices.npy: is truncated: 200 bytes, where shape (10,) needs 208");
+  std::filesystem::resize_file(file("indices.npy"), 60);
+  EXPECT_EQ(open_error(), "g/indices.npy: is truncated inside its .npy header");
+  std::filesystem::resize_file(file("indices.npy"), 0);
+  EXPECT_EQ(open_error(), "g/indices.npy: is not a .npy file");
+  std::filesystem::remove(file("indices.npy"));
+  EXPECT_EQ(open_error(), "g/indices.npy: cannot be read: No such file or directory");
+}
+
+TEST_F(StoreFaults, TypesAndShapes) {
+  replace<std::int32_t>("indptr.npy", DType::int32, {0, 1, 2, 3, 4, 10});
+  EXPECT_EQ(open_error(), "g/indptr.npy: has type <i4; must be <i8");
+  replace<std::int64_t>("indptr.npy", DType::int64, {0, 2, 10});
+  EXPECT_EQ(open_error(), "g/indptr.npy: has shape (3,); must be (6,)");
+  replace<std::int64_t>("indptr.npy", DType::int64, {0, 2, 4, 6, 8, 11});
+  EXPECT_EQ(open_error(), "g/indptr.npy: ends with 11; must be num_edges 10");
+  replace<std::int64_t>("indptr.npy", DType::int64, {1, 2, 4, 6, 8, 10});
+  EXPECT_EQ(open_error(), "g/indptr.npy: begins with 1; must be 0");
+  replace<std::int64_t>("indptr.npy", DType::int64, {0, 2, 4, 6, 8, 10});
+  replace<float>("features.npy", DType::float32, {1, 2, 3, 4}, 2);
+  EXPECT_EQ(open_error(), "g/features.npy: has shape (2, 2); must be (5, 3)");
+}
+
+TEST_F(StoreFaults, FortranOrderAndForeignTypes) {
+  const auto write_header = [&](const std::string& descr, const std::string& order) {
+    std::string header = format_npy_header(DType::float32, {5, 3});
+    header.replace(header.find("<f4"), 3, descr);
+    header.replace(header.find("False"), 5, order);
+    std::ofstream(file("features.npy"), std::ios::binary) << header << std::string(60, '\0');
+  };
+  write_header("<f4", "True ");
+  EXPECT_EQ(open_error(),
+            "g/features.npy: is in Fortran order; save it in C order (numpy.ascontiguousarray)");
+  write_header(">f4", "False");
+  EXPECT_EQ(open_error(), "g/features.npy: type >f4 cannot be read; use a little-endian bool, int or float");
+  write_header("<f4", "False");
+  EXPECT_EQ(open_error(), "no error");
+}
+
+TEST_F(StoreFaults, Meta) {
+  const auto spoil = [&](const std::string& from, const std::string& to) {
+    std::string text = base::read_file(file("meta.json"));
+    text.replace(text.find(from), from.size(), to);
+    base::write_file_atomically(file("meta.json"), text);
+  };
+  spoil("gnomon.graph/1", "gnomon.graph/9");
+  EXPECT_EQ(open_error(),
+            "g/meta.json: schema: \"gnomon.graph/9\" cannot be read here; must be \"gnomon.graph/1\"");
+  spoil("gnomon.graph/9", "gnomon.graph/1");
+  spoil("\"num_edges\": 10", "\"num_edges\": 12");
+  EXPECT_EQ(open_error(), "g/indices.npy: has shape (10,); must be (12,)");
+  spoil("\"num_edges\": 12", "\"colour\": 10");
+  EXPECT_EQ(open_error(), "g/meta.json: num_edges: is missing");
+}
+
+TEST_F(StoreFaults, Contents) {
+  EXPECT_EQ(validate_error(true), "no error");
+  replace<std::int64_t>("indptr.npy", DType::int64, {0, 2, 5, 4, 8, 10});
+  EXPECT_EQ(validate_error(), "g/indptr.npy: not monotone at position 3: 4 after 5");
+  replace<std::int64_t>("indptr.npy", DType::int64, {0, 2, 4, 6, 8, 10});
+  replace<std::int64_t>("indices.npy", DType::int64, {1, 4, 0, 5, 1, 3, 2, 4, 0, -3});
+  EXPECT_EQ(validate_error(), "g/indices.npy: vertex 5 at position 3 is out of range; use 0 to 4");
+  replace<std::int64_t>("indices.npy", DType::int64, {1, 4, 0, 2, 1, 3, 2, 4, 0, -3});
+  EXPECT_EQ(validate_error(), "g/indices.npy: vertex -3 at position 9 is out of range; use 0 to 4");
+}
+
+TEST_F(StoreFaults, FeaturesAndLabels) {
+  std::vector<float> features(15, 1.0F);
+  features[7] = std::numeric_limits<float>::quiet_NaN();
+  replace("features.npy", DType::float32, features, 3);
+  EXPECT_EQ(validate_error(), "g/features.npy: NaN or infinite in row 2; features must be finite");
+  features[7] = -std::numeric_limits<float>::infinity();
+  replace("features.npy", DType::float32, features, 3);
+  EXPECT_EQ(validate_error(), "g/features.npy: NaN or infinite in row 2; features must be finite");
+  features[7] = std::numeric_limits<float>::denorm_min();
+  replace("features.npy", DType::float32, features, 3);
+  replace<std::int32_t>("labels.npy", DType::int32, {0, 1, 2, 3, 0});
+  EXPECT_EQ(validate_error(),
+            "g/labels.npy: label 3 of vertex 3 is out of range; use 0 to 2, or -1 for not known");
+  replace<std::int32_t>("labels.npy", DType::int32, {0, 1, 2, 1, -2});
+  EXPECT_EQ(validate_error(),
+            "g/labels.npy: label -2 of vertex 4 is out of range; use 0 to 2, or -1 for not known");
+}
+
+TEST_F(StoreFaults, Splits) {
+  replace<std::int64_t>("valid.npy", DType::int64, {1, 1});
+  EXPECT_EQ(validate_error(), "g/valid.npy: vertex 1 is repeated; list each vertex once");
+  replace<std::int64_t>("valid.npy", DType::int64, {1, 3});
+  EXPECT_EQ(validate_error(), "g/valid.npy: vertex 3 is in the split train too; splits must be disjoint");
+  replace<std::int64_t>("valid.npy", DType::int64, {5});
+  EXPECT_EQ(validate_error(), "g/valid.npy: vertex 5 is out of range; use 0 to 4");
+  replace<std::int64_t>("valid.npy", DType::int64, {2, 1});
+  EXPECT_EQ(validate_error(), "g/valid.npy: vertex 1 stands after 2; must be ascending");
+  replace<std::int64_t>("valid.npy", DType::int64, {});
+  replace<std::int64_t>("train.npy", DType::int64, {0, 2});
+  EXPECT_EQ(validate_error(), "no error");
+  EXPECT_EQ(validate_error(true), "g/train.npy: vertex 2 has no label (-1); training vertices need one");
+  replace<std::int64_t>("train.npy", DType::int64, {});
+  EXPECT_EQ(validate_error(true), "g/train.npy: is empty; training needs at least one vertex");
+}
+
+TEST(Validate, TrainingNeedsFeaturesAndLabels) {
+  auto parts = sample_parts();
+  parts.labels.clear();
+  EXPECT_EQ(message_of("", [&] { validate(make_graph(parts), true); }),
+            "sample: labels: is missing; training needs labels");
+  parts.features.clear();
+  parts.feature_columns = 0;
+  EXPECT_EQ(message_of("", [&] { validate(make_graph(parts), true); }),
+            "sample: features: is missing; training needs features");
+}
+
+TEST(Validate, TheFirstFaultOfManyBlocksIsNamed) {
+  GraphParts parts;
+  parts.num_vertices = 300000;
+  parts.labels.assign(300000, 0);
+  parts.labels[270001] = -5;
+  parts.labels[123456] = -4;
+  EXPECT_EQ(message_of("", [&] { validate(make_graph(parts), false); }),
+            "graph: labels: label -4 of vertex 123456 is out of range; use 0 to 0, or -1 for not known");
+}
+
+/// A file system of one megabyte, for as long as it lives; not mounted where the user may not.
+class SmallDisk {
+ public:
+  SmallDisk() { mounted_ = ::mount("tmpfs", directory_.path().c_str(), "tmpfs", 0, "size=1m") == 0; }
+  ~SmallDisk() {
+    if (mounted_) {
+      ::umount(directory_.path().c_str());
+    }
+  }
+  bool mounted() const { return mounted_; }
+  const TemporaryDirectory& directory() const { return directory_; }
+
+ private:
+  TemporaryDirectory directory_;
+  bool mounted_ = false;
+};
+
+TEST(FullDisk, IsAFailureAndLeavesNothing) {
+  const SmallDisk disk;
+  if (!disk.mounted()) {
+    GTEST_SKIP() << "mounting a small tmpfs needs root";
+  }
+  const auto& path = disk.directory().path();
+  const auto failure_of = [&](auto act) { return message_of<base::Failure>(path, act); };
+  PlantedPartition many_features{.vertices = 4000, .average_degree = 2};
+  EXPECT_NE(
+      failure_of([&] { generate(many_features, path / "g"); }).find("features.npy: cannot write: No space"),
+      std::string::npos);
+  EXPECT_TRUE(std::filesystem::is_empty(path));
+  PlantedPartition many_edges{.vertices = 4000, .average_degree = 100};
+  EXPECT_NE(failure_of([&] {
+              generate(many_edges, path / "g");
+            }).find("indices.npy: cannot reserve 3200128 bytes: No space"),
+            std::string::npos);
+  EXPECT_TRUE(std::filesystem::is_empty(path));
+  const Graph graph = generate_in_memory(many_edges);
+  EXPECT_NE(failure_of([&] { write_store(graph, path / "g"); }).find("indices.npy: cannot write: No space"),
+            std::string::npos);
+  EXPECT_TRUE(std::filesystem::is_empty(path));
+}
+
+}  // namespace
+}  // namespace gnomon::graph

@@ -1,0 +1,330 @@
+#include "sim/costs/costs.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <utility>
+
+#include "base/error.h"
+
+// What plans make of measured stage times. The sums are above each case.
+
+namespace gnomon::sim {
+namespace {
+
+using plan::CachePolicy;
+using plan::Gather;
+using plan::Home;
+using plan::Plan;
+using plan::Reuse;
+using plan::Route;
+using plan::Schedule;
+
+constexpr double near_s = 1e-9;
+
+/// A batch has 50 edges (400 bytes) and 40 rows of 100 bytes; the graph's rows are 100,000 bytes.
+profiles::Profile gpu_profile() {
+  profiles::Profile profile;
+  profile.machine.cpu.cores = 4;
+  profile.machine.device.kind = profiles::DeviceKind::cuda;
+  profile.machine.device.memory_bandwidth_bytes_per_s = 1000;
+  profile.machine.link.bandwidth_bytes_per_s = 500;
+  auto& workload = profile.workload;
+  workload.vertices = 1000;
+  workload.edges = 4000;
+  workload.feature_columns = 25;
+  workload.feature_row_bytes = 100;
+  workload.job.fanouts = {2, 4};
+  workload.job.hidden = 10;
+  workload.batches = 20;
+  workload.batch_vertices = 40;
+  workload.batch_edges = 50;
+  workload.batch_bytes = 4400;
+  workload.cpu_batch.mean_s = 10;
+  workload.transfer.mean_s = 4.4;
+  workload.device_batch.mean_s = 8;
+  workload.device_batch_link_s = 5;
+  workload.train.mean_s = 6;
+  workload.parts.cpu_sample_s = 4;
+  workload.parts.device_sample_s = 3;
+  workload.parts.device_sample_link_s = 2;
+  return profile;
+}
+
+Plan plan_of(Schedule schedule, Route route) {
+  Plan plan;
+  plan.name = "plan";
+  plan.schedule = schedule;
+  plan.route = route;
+  plan.workers = plan.uses_cpu_route() ? 1 : 0;
+  plan.device_threads = 1;
+  return plan;
+}
+Plan by_cpu() { return plan_of(Schedule::pipelined, Route::cpu); }
+Plan by_device() { return plan_of(Schedule::sequential, Route::device); }
+
+/// A cache whose room on the device is this share of all rows.
+profiles::Profile with_room(profiles::Profile profile, Plan plan, double share) {
+  plan.cache.policy = CachePolicy::none;
+  profile.machine.device.memory_bytes =
+      costs_of_plan(profile, plan).memory.device.total() + share * features_bytes(profile.workload);
+  return profile;
+}
+
+TEST(Costs, WholeStagesAsMeasured) {
+  const auto costs = costs_of_plan(gpu_profile(), plan_of(Schedule::claim_ahead, Route::both)).costs;
+  EXPECT_DOUBLE_EQ(costs.cpu_batch_s, 10);
+  EXPECT_DOUBLE_EQ(costs.transfer_s, 4.4);
+  EXPECT_DOUBLE_EQ(costs.device_batch_s, 8);
+  EXPECT_DOUBLE_EQ(costs.device_batch_link_s, 5);
+  EXPECT_DOUBLE_EQ(costs.train_s, 6);
+  EXPECT_DOUBLE_EQ(costs.device_gather_s, 0);
+  EXPECT_DOUBLE_EQ(costs.cpu_batch_disk_s, 0);
+  EXPECT_DOUBLE_EQ(costs.all_reduce_s, 0);
+}
+
+// 10 * 1.5, 4.4 * 0.5, (8, of which 5 over the link) * 2; training was not measured.
+TEST(Costs, RealRunsCorrectThem) {
+  auto profile = gpu_profile();
+  profile.corrections.emplace();
+  profile.corrections->cpu_batch = profiles::Correction{.ratio = 1.5, .batches = 2};
+  profile.corrections->transfer = profiles::Correction{.ratio = 0.5, .batches = 2};
+  profile.corrections->device_batch = profiles::Correction{.ratio = 2, .batches = 2};
+  const auto costs = costs_of_plan(profile, plan_of(Schedule::claim_ahead, Route::both)).costs;
+  EXPECT_NEAR(costs.cpu_batch_s, 15, near_s);
+  EXPECT_NEAR(costs.transfer_s, 2.2, near_s);
+  EXPECT_NEAR(costs.device_batch_s, 16, near_s);
+  EXPECT_NEAR(costs.device_batch_link_s, 10, near_s);
+  EXPECT_NEAR(costs.train_s, 6, near_s);
+}
+
+TEST(Costs, WorkersInEachOthersWay) {
+  // Three workers at 0.8 of one's pace each: 10 / 0.8.
+  auto profile = gpu_profile();
+  profile.workload.worker_efficiency = {{1, 1}, {3, 0.8}};
+  Plan plan = by_cpu();
+  plan.workers = 3;
+  EXPECT_DOUBLE_EQ(costs_of_plan(profile, plan).costs.cpu_batch_s, 12.5);
+}
+
+TEST(Costs, TheTrainerGathers) {
+  // The CPU samples, 4; 400 of 4,400 bytes are copied, 0.4; the device gathers, 8 - 3, of which 5 - 2 over
+  // the link.
+  Plan plan = by_cpu();
+  plan.gather = Gather::trainer;
+  const auto costs = costs_of_plan(gpu_profile(), plan).costs;
+  EXPECT_DOUBLE_EQ(costs.cpu_batch_s, 4);
+  EXPECT_DOUBLE_EQ(costs.transfer_s, 0.4);
+  EXPECT_DOUBLE_EQ(costs.device_gather_s, 5);
+  EXPECT_DOUBLE_EQ(costs.device_gather_link_s, 3);
+}
+
+TEST(Costs, UnknownPartsAreInProportionToBytes) {
+  // 400 of 4,400 bytes are structure: sampling is 10 / 11 on the CPU, 8 / 11 on the device.
+  auto profile = gpu_profile();
+  profile.workload.parts = {};
+  Plan plan = by_cpu();
+  plan.gather = Gather::trainer;
+  const auto costs = costs_of_plan(profile, plan).costs;
+  EXPECT_NEAR(costs.cpu_batch_s, 10.0 / 11, near_s);
+  EXPECT_NEAR(costs.device_gather_s, 8 - 8.0 / 11, near_s);
+  EXPECT_NEAR(costs.device_gather_link_s, 5 - 5.0 / 11, near_s);
+}
+
+TEST(Costs, ACacheOnTheDeviceAnswersRows) {
+  // Half of the rows, any of them: half of 3 s on the link and of 4,000 bytes. The device reads 2,000 bytes
+  // from its own memory in 2 s: 8 - 1.5 + 2, of which 5 - 1.5 on the link.
+  Plan plan = by_device();
+  plan.cache.policy = CachePolicy::random;
+  const auto costs = costs_of_plan(with_room(gpu_profile(), plan, 0.5), plan).costs;
+  EXPECT_NEAR(costs.device_batch_s, 8.5, near_s);
+  EXPECT_NEAR(costs.device_batch_link_s, 3.5, near_s);
+  // By the CPU route it gathers and copies the other half: 4 + 6 / 2, and 4.4 * 2,400 / 4,400.
+  plan = by_cpu();
+  plan.cache.policy = CachePolicy::random;
+  const auto cpu = costs_of_plan(with_room(gpu_profile(), plan, 0.5), plan).costs;
+  EXPECT_NEAR(cpu.cpu_batch_s, 7, near_s);
+  EXPECT_NEAR(cpu.transfer_s, 2.4, near_s);
+}
+
+TEST(Costs, BiasDrawsCachedNeighboursMoreOften) {
+  // Odds of 1 : 1 become 3 : 1, so that a quarter of the rows is read over the link: 5 - 3 * 3 / 4.
+  Plan plan = by_device();
+  plan.exact = false;
+  plan.cache.policy = CachePolicy::random;
+  plan.bias = 3;
+  EXPECT_NEAR(costs_of_plan(with_room(gpu_profile(), plan, 0.5), plan).costs.device_batch_link_s, 2.75,
+              near_s);
+}
+
+TEST(Costs, LinkedDevicesHoldAPartOfTheCacheEach) {
+  // Two devices hold half of the rows each: none is read from the host. Half of 4,000 bytes come from the
+  // other device at 500 a second, 4 s, and all go through the device's memory, 4 s: 8 - 3 + 4 + 4.
+  Plan plan = by_device();
+  plan.devices = 2;
+  plan.cache.policy = CachePolicy::random;
+  plan.cache.sharded = true;
+  auto profile = gpu_profile();
+  profile.machine.peers = {.bandwidth_bytes_per_s = 500, .clique = 2};
+  const auto costs = costs_of_plan(with_room(profile, plan, 0.5), plan).costs;
+  EXPECT_NEAR(costs.device_batch_s, 13, near_s);
+  EXPECT_NEAR(costs.device_batch_link_s, 2, near_s);
+  EXPECT_NEAR(costs.device_batch_peer_s, 4, near_s);
+}
+
+TEST(Costs, DataThatLivesOnTheDeviceIsNotReadOverTheLink) {
+  Plan plan = by_device();
+  plan.topology = Home::device;  // 8 - 2, of which 5 - 2
+  EXPECT_DOUBLE_EQ(costs_of_plan(gpu_profile(), plan).costs.device_batch_s, 6);
+  EXPECT_DOUBLE_EQ(costs_of_plan(gpu_profile(), plan).costs.device_batch_link_s, 3);
+  plan.features = Home::device;  // 8 - 5
+  EXPECT_DOUBLE_EQ(costs_of_plan(gpu_profile(), plan).costs.device_batch_s, 3);
+  EXPECT_DOUBLE_EQ(costs_of_plan(gpu_profile(), plan).costs.device_batch_link_s, 0);
+}
+
+TEST(Costs, AShareOfTheMultiprocessorsPreparesBesideTraining) {
+  // A fifth of them computes 5 times as long, and reads as fast as all: 5 + 3 * 5.
+  Plan plan = plan_of(Schedule::pipelined, Route::device);
+  auto profile = gpu_profile();
+  profile.machine.device.link_saturation_share = 0.1;
+  plan.prepare_share = 0.2;
+  EXPECT_DOUBLE_EQ(costs_of_plan(profile, plan).costs.device_batch_s, 20);
+  EXPECT_DOUBLE_EQ(costs_of_plan(profile, plan).costs.device_batch_link_s, 5);
+  // A twentieth cannot keep the link busy: 5 * 2 + 3 * 20.
+  plan.prepare_share = 0.05;
+  EXPECT_DOUBLE_EQ(costs_of_plan(profile, plan).costs.device_batch_s, 70);
+  EXPECT_DOUBLE_EQ(costs_of_plan(profile, plan).costs.device_batch_link_s, 10);
+}
+
+TEST(Costs, WorkersReadTheDisk) {
+  // 40 rows of two blocks of 64 bytes and 40 adjacency lists: 120 reads, one at a time at a quarter of 240 a
+  // second.
+  auto profile = gpu_profile();
+  profile.machine.disk = {.random_reads_per_s = 240, .block_bytes = 64, .queue_depth = 4};
+  Plan plan = by_cpu();
+  plan.topology = plan.features = Home::disk;
+  EXPECT_NEAR(costs_of_plan(profile, plan).costs.cpu_batch_disk_s, 2, near_s);
+  profile.machine.disk.random_reads_per_s = 0;
+  EXPECT_THROW(costs_of_plan(profile, plan), base::InputError);
+}
+
+TEST(Costs, MacroBatchesReadWholeParts) {
+  // A quarter of 8 * (1,000 + 1 + 4,000) + 100,000 bytes, at 1,000 a second.
+  auto profile = gpu_profile();
+  profile.machine.disk.bandwidth_bytes_per_s = 1000;
+  Plan plan = plan_of(Schedule::macro_batch, Route::cpu);
+  plan.topology = plan.features = Home::disk;
+  plan.macro.partitions = 8;
+  plan.macro.resident = 2;
+  const auto costs = costs_of_plan(profile, plan).costs;
+  EXPECT_NEAR(costs.group_read_s, 140008.0 / 4000, near_s);
+  EXPECT_DOUBLE_EQ(costs.cpu_batch_disk_s, 0);
+}
+
+TEST(Costs, TheHostSamplesManyBatchesTogether) {
+  // A quarter of 20 batches: 5 * 40 visits touch v = 1,000 * (1 - exp(-0.2)) vertices. The CPU gathers each
+  // once, v * 6 / 40, and samples, 5 * 4. Copied are 100 bytes a vertex and 8 a sampled edge, 5 * 50, at 500
+  // a second; nothing else is read over the link: 8 - 5.
+  Plan plan = plan_of(Schedule::macro_batch, Route::device);
+  plan.macro.partitions = 4;
+  plan.macro.resident = 1;
+  plan.workers = 1;
+  const auto costs = costs_of_plan(gpu_profile(), plan).costs;
+  const double vertices = 1000 * (1 - std::exp(-0.2));
+  EXPECT_NEAR(costs.group_prepare_s, vertices * 6 / 40 + 20, near_s);
+  EXPECT_NEAR(costs.group_transfer_s, (100 * vertices + 8 * 250) / 500, near_s);
+  EXPECT_NEAR(costs.device_batch_s, 3, near_s);
+  EXPECT_NEAR(costs.device_batch_link_s, 0, near_s);
+}
+
+TEST(Costs, HotEmbeddingsAreComputedByTheCpu) {
+  // Of fanouts 2 and 4 the bottom hop has 8 of 10 edges and 8 of 11 vertices; 8 of 10 visits are hot. The
+  // device samples 1 - 0.8 * 0.8 = 0.36 of each batch, gathers g = 1 - 0.8 * 8 / 11, and trains 0.36 and the
+  // backward half of the other 0.64.
+  auto profile = gpu_profile();
+  profile.workload.parts.refresh_s = 3;
+  profile.workload.features.curves = {{CachePolicy::presample, {{0.5, 0.8}}}};
+  Plan plan = plan_of(Schedule::super_batch, Route::device);
+  plan.exact = false;
+  plan.embeddings = {.reuse = Reuse::hot, .hot_ratio = 0.5};
+  plan.super_batch = 2;
+  plan.workers = 1;
+  const auto costs = costs_of_plan(profile, plan).costs;
+  const double gathered = 1 - 0.8 * 8 / 11;
+  EXPECT_NEAR(costs.device_batch_s, 3 * 0.36 + 5 * gathered, near_s);
+  EXPECT_NEAR(costs.device_batch_link_s, 2 * 0.36 + 3 * gathered, near_s);
+  EXPECT_NEAR(costs.train_s, 6 * (0.36 + 0.32), near_s);
+  // Two batches use u = 2 * 0.8 * 40 * 3 / 11 hot vertices above the bottom hop, c = 500 * (1 - exp(-u /
+  // 500)) different ones: 2 * 0.8 * 3 * c / u seconds on a core. An embedding of 10 * 4 bytes and
+  // an aggregated row of 100 travel for each at 500 a second.
+  const double uses = 2 * 0.8 * 40 * 3 / 11;
+  const double computed = 500 * (1 - std::exp(-uses / 500));
+  EXPECT_NEAR(costs.group_prepare_s, 4.8 * computed / uses, near_s);
+  EXPECT_NEAR(costs.group_transfer_s, computed * 140 / 500, near_s);
+}
+
+TEST(Costs, HistoricalEmbeddingsStopAfterOneHop) {
+  // The first hop has 2 of 10 edges; 3 of 11 vertices, each with its row of 100 bytes and an embedding of 40.
+  Plan plan = by_cpu();
+  plan.exact = false;
+  plan.embeddings.reuse = Reuse::all;
+  const auto costs = costs_of_plan(gpu_profile(), plan).costs;
+  EXPECT_NEAR(costs.cpu_batch_s, 4 * 0.2 + 6 * 1.4 * 3 / 11, near_s);
+  EXPECT_NEAR(costs.train_s, 6 * 0.2 * 2, near_s);  // two layers of one hop each
+}
+
+TEST(Costs, FusedKernels) {
+  auto profile = gpu_profile();
+  profile.workload.parts.fused_train_ratio = 0.75;
+  Plan plan = by_device();
+  plan.fused = true;
+  const auto gathering = costs_of_plan(profile, by_device()).costs;
+  const auto costs = costs_of_plan(profile, plan).costs;
+  EXPECT_DOUBLE_EQ(costs.train_s, 4.5);
+  EXPECT_LT(costs.device_batch_s, gathering.device_batch_s);  // only samples
+  EXPECT_EQ(costs.device_gather_s, 0);
+  // Where it was not measured training takes as much longer as gathering took.
+  profile.workload.parts.fused_train_ratio = 0;
+  EXPECT_DOUBLE_EQ(costs_of_plan(profile, plan).costs.train_s,
+                   gathering.train_s + gathering.device_batch_s - costs.device_batch_s);
+}
+
+TEST(Costs, UnalignedReads) {
+  // 100 bytes are under a line: as aligned. 200 bytes at 50 of 64... see zero_copy_test; here only the part
+  // on the link grows, by the same factor.
+  auto profile = gpu_profile();
+  Plan plan = by_device();
+  plan.unaligned_reads = true;
+  EXPECT_DOUBLE_EQ(costs_of_plan(profile, plan).costs.device_batch_s, 8);
+}
+
+TEST(Costs, GradientsGoRoundTheRing) {
+  // SAGE of two layers: 2 * (25 * 10 + 10 * 10) weights of 4 bytes are 2,800 bytes; of four devices each
+  // sends 2 * 3 / 4 of them, over links of 700 bytes a second in 6 s …
+  auto profile = gpu_profile();
+  profile.machine.peers = {.bandwidth_bytes_per_s = 700, .clique = 4};
+  Plan plan = by_device();
+  plan.devices = 4;
+  EXPECT_NEAR(costs_of_plan(profile, plan).costs.all_reduce_s, 6, near_s);
+  // … and where not all are linked, over the host's link, which two share: 4,200 / 250.
+  profile.machine.peers.clique = 2;
+  profile.machine.link.devices_per_switch = 2;
+  EXPECT_NEAR(costs_of_plan(profile, plan).costs.all_reduce_s, 16.8, near_s);
+}
+
+TEST(Samplers, KeepUpWithTheTrainers) {
+  // Training 12 beside gathering 3, sampling 4: K = 3, ceil(8 / 4) = 2, and likewise where gathering is what
+  // takes 12; a sampler as slow as that: ceil(8 / 2).
+  StageCosts costs{.device_batch_s = 4, .train_s = 12, .device_gather_s = 3};
+  EXPECT_EQ(best_samplers(costs, 8), 2);
+  std::swap(costs.train_s, costs.device_gather_s);
+  EXPECT_EQ(best_samplers(costs, 8), 2);
+  costs.device_batch_s = 12;
+  EXPECT_EQ(best_samplers(costs, 8), 4);
+  costs.device_batch_s = 1e9;
+  EXPECT_EQ(best_samplers(costs, 8), 7);  // one trains
+  EXPECT_EQ(best_samplers(costs, 1), 0);
+}
+
+}  // namespace
+}  // namespace gnomon::sim

@@ -1,0 +1,238 @@
+#include "sim/costs/memory.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "kernels/cpu/sample/worker_memory.h"
+#include "plan/plan.h"
+#include "sim/prediction.h"
+
+// Peaks of memory, by hand.
+
+namespace gnomon::sim {
+namespace {
+
+using plan::CachePolicy;
+using plan::Home;
+using plan::Plan;
+using plan::Reuse;
+using plan::Route;
+using plan::Schedule;
+
+/// Adjacency lists are 8 * (100 + 1 + 899) = 8,000 bytes, rows 100 * 40 = 4,000.
+profiles::Profile profile_of(profiles::DeviceKind device) {
+  profiles::Profile profile;
+  profile.machine.device.kind = device;
+  profile.machine.device.context_bytes = 5;
+  profile.machine.cpu.process_bytes = 7;
+  auto& workload = profile.workload;
+  workload.vertices = 100;
+  workload.edges = 899;
+  workload.feature_columns = 10;
+  workload.feature_row_bytes = 40;
+  workload.job.hidden = 8;
+  workload.job.fanouts = {3, 2};
+  workload.job.model = plan::ModelKind::gcn;
+  workload.batches = 10;
+  workload.batch_vertices = 20;
+  workload.batch_bytes = 1000;
+  workload.cpu_batch.mean_s = workload.transfer.mean_s = workload.device_batch.mean_s =
+      workload.train.mean_s = 1;
+  workload.parts.activation_bytes = 600;
+  return profile;
+}
+const profiles::Profile gpu = profile_of(profiles::DeviceKind::cuda);
+
+Plan pipelined(int workers) {
+  Plan plan;
+  plan.name = "pipelined";
+  plan.schedule = Schedule::pipelined;
+  plan.workers = workers;
+  plan.cpu_buffer = 3;
+  plan.device_buffer = 2;
+  return plan;
+}
+
+TEST(Memory, OfAPipeline) {
+  // Host: graph, rows, batches of 2 workers and of a buffer of 3. Device: 1 + 2 batches; a model of (10 * 8 +
+  // 8 * 8) * 4 bytes, four times; activations; libraries.
+  const auto memory = memory_of(gpu, pipelined(2), {});
+  EXPECT_DOUBLE_EQ(memory.host.total(), 8000 + 4000 + 5 * 1000);
+  EXPECT_DOUBLE_EQ(memory.device.batches_bytes, 3000);
+  EXPECT_DOUBLE_EQ(memory.device.model_bytes, 4 * 576);
+  EXPECT_DOUBLE_EQ(memory.device.total(), 3000 + 4 * 576 + 600 + 5);
+  EXPECT_EQ(memory.shortage, Shortage::none);
+}
+
+TEST(Memory, WorkerProcessesHaveContextsAndHandOverCopies) {
+  Plan plan = pipelined(2);
+  plan.handover_copies = 1;  // 2 more batches, 2 processes
+  const auto memory = memory_of(gpu, plan, {});
+  EXPECT_DOUBLE_EQ(memory.host.total(), 12000 + 5 * 1000 + 2 * 1000 + 2 * 7);
+}
+
+TEST(Memory, AHostDeviceSharesTheHosts) {
+  // The graph lies there once; no libraries of a device.
+  const auto memory = memory_of(profile_of(profiles::DeviceKind::host), pipelined(2), {});
+  EXPECT_DOUBLE_EQ(memory.device.total(), 0);
+  EXPECT_DOUBLE_EQ(memory.host.total(), 12000 + 5000 + 3000 + 600 + 4 * 576);
+}
+
+TEST(Memory, SamplersTakeWhatTheLargestBatchNeeds) {
+  // Batches of 5 seeds with fanouts 3, 2 and degrees up to 30: at most 5 * 4 * 3 = 60 vertices.
+  profiles::Profile profile = gpu;
+  profile.workload.job.batch_size = 5;
+  profile.workload.max_degree = 30;
+  const auto each = static_cast<double>(kernels::cpu::most_sampler_bytes(60, profile.workload.job.fanouts));
+  EXPECT_DOUBLE_EQ(memory_of(profile, pipelined(2), {}).host.total(), 17000 + 2 * each);
+  EXPECT_DOUBLE_EQ(memory_of(profile, pipelined(2), {}).device.samplers_bytes, 0);
+  Plan shared = pipelined(2);
+  shared.worker_threads = 3;
+  const auto& fanouts = profile.workload.job.fanouts;
+  const auto sizes = kernels::cpu::largest_batch(
+      {profile.workload.vertices, profile.workload.edges, profile.workload.max_degree}, 5, fanouts);
+  EXPECT_DOUBLE_EQ(memory_of(profile, shared, {}).host.samplers_bytes,
+                   2 * static_cast<double>(kernels::cpu::most_split_bytes(sizes, fanouts, 3)));
+  // A device that is the host samples there too.
+  Plan plan = pipelined(2);
+  plan.route = Route::both;
+  plan.schedule = Schedule::claim_ahead;
+  profile.machine.device.kind = profiles::DeviceKind::host;
+  EXPECT_DOUBLE_EQ(memory_of(profile, plan, {}).host.samplers_bytes, 3 * each);
+}
+
+TEST(Memory, DataMovesWithItsHome) {
+  Plan plan = pipelined(1);
+  plan.route = Route::device;
+  plan.workers = 0;
+  plan.topology = Home::device;
+  const auto memory = memory_of(gpu, plan, {});
+  EXPECT_DOUBLE_EQ(memory.host.total(), 4000);
+  EXPECT_DOUBLE_EQ(memory.device.topology_bytes, 8000);
+}
+
+TEST(Memory, DrawsByWeightTakeAWeightAndAColumnAnEdge) {
+  auto profile = gpu;
+  profile.workload.job.weighted = true;
+  EXPECT_DOUBLE_EQ(topology_bytes(profile.workload), 8000 + 899 * (4 + 8));
+}
+
+TEST(Memory, MacroBatchesKeepTwoPartsAndTheHubs) {
+  // 2 * 2 / 16 + 0.05 of the graph.
+  Plan plan = pipelined(1);
+  plan.schedule = Schedule::macro_batch;
+  plan.topology = plan.features = Home::disk;
+  plan.macro = {.partitions = 16, .resident = 2, .hub_ratio = 0.05};
+  const auto memory = memory_of(gpu, plan, {});
+  EXPECT_DOUBLE_EQ(memory.host.topology_bytes, 0.3 * 8000);
+  EXPECT_DOUBLE_EQ(memory.host.features_bytes, 0.3 * 4000);
+}
+
+TEST(Memory, EmbeddingsThatAreKept) {
+  // Hot: 20 of 100 vertices, 8 columns of 4 bytes, on the host; twice on the device. All: every vertex, one
+  // hidden layer.
+  Plan plan = pipelined(1);
+  plan.exact = false;
+  plan.embeddings = {.reuse = Reuse::hot, .hot_ratio = 0.2};
+  EXPECT_DOUBLE_EQ(memory_of(gpu, plan, {}).host.embeddings_bytes, 640);
+  EXPECT_DOUBLE_EQ(memory_of(gpu, plan, {}).device.embeddings_bytes, 1280);
+  plan.embeddings.reuse = Reuse::all;
+  EXPECT_DOUBLE_EQ(memory_of(gpu, plan, {}).host.embeddings_bytes, 3200);
+}
+
+TEST(Memory, ACacheTakesItsShareOfTheRest) {
+  // 5,909 bytes without the cache; of 1,000 left it may have half: 500 of 4,000 bytes of rows.
+  auto profile = gpu;
+  profile.machine.device.memory_bytes = 3000 + 4 * 576 + 600 + 5 + 1000;
+  Plan plan = pipelined(1);
+  plan.cache.policy = CachePolicy::presample;
+  plan.cache.budget = 0.5;
+  const auto memory = memory_of(profile, plan, {.feature_bytes = 4000});
+  EXPECT_DOUBLE_EQ(memory.cached.features, 0.125);
+  EXPECT_DOUBLE_EQ(memory.device.cache_bytes, 500);
+  EXPECT_EQ(memory.shortage, Shortage::none);
+}
+
+TEST(Memory, ACacheThatFillsTheRestIsNoShortage) {
+  auto profile = gpu;
+  Plan plan = pipelined(1);
+  plan.cache.policy = CachePolicy::value_weight;
+  plan.cache.topology = true;
+  for (int room = 1; room < 12000; room += 7) {
+    profile.machine.device.memory_bytes = 5909 + room;
+    const CacheGains gains{.feature_bytes = 4000, .topology_bytes = 8000, .feature_s = 1, .topology_s = 1};
+    EXPECT_EQ(memory_of(profile, plan, gains).shortage, Shortage::none) << room;
+  }
+}
+
+TEST(Memory, SamplersHoldTheTopologyAndTrainersTheCache) {
+  // A trainer: 1 + 1 batches, activations, the model, libraries, and the rest, 4,000 bytes, for all rows. A
+  // sampler needs 8,000 + 1,000 + 5.
+  profiles::Profile profile = gpu;
+  Plan plan;
+  plan.name = "factored";
+  plan.schedule = Schedule::factored;
+  plan.route = Route::device;
+  plan.gather = plan::Gather::trainer;
+  plan.device_buffer = 1;
+  plan.devices = 2;
+  plan.samplers = 1;
+  plan.topology = Home::device;
+  plan.cache.policy = CachePolicy::optimal;
+  const CacheGains gains{.feature_bytes = 4000, .topology_bytes = 0};
+  const double trainer = 2 * 1000 + 600 + 4 * (10 * 8 + 8 * 8) * 4 + 5;
+  profile.machine.device.memory_bytes = 9005;
+  const auto memory = memory_of(profile, plan, gains);
+  EXPECT_EQ(memory.shortage, Shortage::none);
+  EXPECT_DOUBLE_EQ(memory.device.topology_bytes, 0);
+  EXPECT_DOUBLE_EQ(memory.device.total(), trainer + 4000);
+  profile.machine.device.memory_bytes = 9000;
+  EXPECT_EQ(memory_of(profile, plan, gains).shortage, Shortage::device_memory);
+  EXPECT_NEAR(memory_of(profile, plan, gains).missing_bytes, 5, 1e-9);
+  // Where one device does both it holds both.
+  plan.devices = 1;
+  plan.samplers = 0;
+  EXPECT_DOUBLE_EQ(memory_of(profile, plan, gains).device.topology_bytes, 8000);
+}
+
+TEST(Memory, APlanMayTakeLessOfADeviceThanThereIs) {
+  auto profile = gpu;
+  auto plan = pipelined(1);
+  const double needed = memory_of(profile, plan, {}).device.total();
+  plan.cache = {CachePolicy::optimal, true, false, Home::device, 1, false};
+  const CacheGains gains{.feature_bytes = 4000, .topology_bytes = 0};
+  profile.machine.device.memory_bytes = needed + 5000;
+  EXPECT_DOUBLE_EQ(memory_of(profile, plan, gains).device.cache_bytes, 4000);
+  plan.device_memory_bytes = static_cast<std::int64_t>(needed) + 80;
+  EXPECT_NEAR(memory_of(profile, plan, gains).device.cache_bytes, 80, 1);
+  plan.device_memory_bytes = static_cast<std::int64_t>(needed) + 9000;  // more than there is
+  EXPECT_DOUBLE_EQ(memory_of(profile, plan, gains).device.cache_bytes, 4000);
+  profile.machine.device.memory_bytes = 0;  // not known
+  plan.device_memory_bytes = static_cast<std::int64_t>(needed) - 9;
+  const auto memory = memory_of(profile, plan, gains);
+  EXPECT_EQ(memory.shortage, Shortage::device_memory);
+  EXPECT_DOUBLE_EQ(memory.missing_bytes, 9);
+}
+
+TEST(Memory, ShortageIsAnOutcome) {
+  auto profile = gpu;
+  profile.machine.device.memory_bytes = 5909 - 9;
+  const auto memory = memory_of(profile, pipelined(1), {});
+  EXPECT_EQ(memory.shortage, Shortage::device_memory);
+  EXPECT_DOUBLE_EQ(memory.missing_bytes, 9);
+  EXPECT_EQ(shortage_text(memory), "device memory: 9e-09 GB are missing");
+
+  Simulator simulator;
+  const auto prediction = predict(simulator, profile, pipelined(1));
+  EXPECT_EQ(prediction.memory.shortage, Shortage::device_memory);
+  EXPECT_TRUE(std::isinf(prediction.epoch_s));
+  EXPECT_EQ(prediction.bound_by, "memory");
+
+  profile.machine.device.memory_bytes = 0;  // not known: never short
+  profile.machine.cpu.memory_bytes = 10000;
+  EXPECT_EQ(memory_of(profile, pipelined(1), {}).shortage, Shortage::host_memory);
+}
+
+}  // namespace
+}  // namespace gnomon::sim

@@ -1,0 +1,126 @@
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "sim/hardware/contention.h"
+#include "sim/prediction.h"
+
+// What several devices, host memory and a disk share, by hand. The sums are above each case.
+
+namespace gnomon::sim {
+namespace {
+
+using schedule::Machine;
+using schedule::Stage;
+using schedule::Ticket;
+
+struct Begun {
+  Stage stage;
+  int device = 0;
+};
+
+/// Starts these stages at date 0, one a batch, and expects them to end so.
+void expect_ends(const MachineModel& model, const std::vector<Begun>& stages,
+                 const std::vector<double>& expected) {
+  ASSERT_EQ(stages.size(), expected.size());
+  Simulator().with_machine(model, std::ssize(stages), [&](Machine& machine) {
+    std::vector<Ticket> tickets;
+    for (const Begun& begun : stages) {
+      tickets.push_back(machine.start_on(begun.device, begun.stage, std::ssize(tickets), {}));
+    }
+    for (std::size_t i = 0; i < tickets.size(); ++i) {
+      machine.wait_any(std::vector{tickets[i]});
+      EXPECT_NEAR(machine.span(tickets[i]).end_s, expected[i], 1e-9 * expected[i]) << "stage " << i;
+    }
+  });
+}
+
+TEST(Switches, PairDevicesOnOneWayToTheHost) {
+  // Devices 0 and 1 share a switch, so both copies (2 s) end at 4; device 2 has the next one to itself.
+  const MachineModel model{.costs = {.transfer_s = 2}, .devices = 4, .devices_per_link = 2};
+  expect_ends(model, {{Stage::transfer, 0}, {Stage::transfer, 1}, {Stage::transfer, 2}}, {4, 4, 2});
+}
+
+TEST(Cliques, ShareTheLinksBetweenTheirDevices) {
+  // Preparing: 1 s over the link to the host, each device its own; 2 s from linked devices, which 0 and 1
+  // share, 4 s; 1 s alone. Device 2 is of the next clique: 1 + 2 + 1.
+  const MachineModel model{.costs = {.device_batch_s = 4, .device_batch_link_s = 1, .device_batch_peer_s = 2},
+                           .devices = 3,
+                           .devices_per_clique = 2};
+  expect_ends(model, {{Stage::device_batch, 0}, {Stage::device_batch, 1}, {Stage::device_batch, 2}},
+              {6, 6, 4});
+}
+
+TEST(Devices, TrainBesideEachOther) {
+  const MachineModel model{.costs = {.train_s = 3}, .devices = 2};
+  expect_ends(model, {{Stage::train, 0}, {Stage::train, 1}, {Stage::train, 0}}, {3, 3, 6});
+}
+
+TEST(Disk, HasItsFullSpeedWithAFullQueue) {
+  // A depth of 2: two reads of 2 s do not feel each other. Three do by 2/3: 3, then 1 s on a core each.
+  const MachineModel model{
+      .cores = 3, .workers = 3, .costs = {.cpu_batch_s = 1, .cpu_batch_disk_s = 2}, .disk_depth = 2};
+  expect_ends(model, {{Stage::cpu_batch}, {Stage::cpu_batch}}, {3, 3});
+  expect_ends(model, {{Stage::cpu_batch}, {Stage::cpu_batch}, {Stage::cpu_batch}}, {4, 4, 4});
+}
+
+TEST(Disk, ReadInOrderTakesAllOfIt) {
+  // The part (2 s) reads with the whole depth of 2, a batch with 1: three requests for two places. After
+  // 2 * 3/2 = 3 s both have had 2 s; the batch goes on for 1 s on a core.
+  const MachineModel model{.cores = 1,
+                           .workers = 1,
+                           .costs = {.cpu_batch_s = 1, .cpu_batch_disk_s = 2, .group_read_s = 2},
+                           .disk_depth = 2};
+  expect_ends(model, {{Stage::group_read}, {Stage::cpu_batch}}, {3, 4});
+}
+
+TEST(Groups, EveryWorkerDoesItsShare) {
+  // 6 s on three workers of as many cores.
+  const MachineModel model{.cores = 3, .workers = 3, .costs = {.group_prepare_s = 6}};
+  expect_ends(model, {{Stage::group_prepare}, {Stage::group_prepare}, {Stage::group_prepare}}, {2, 2, 2});
+}
+
+TEST(HostMemory, IsDividedFairly) {
+  // Two users of 0.3 each and one of 0.5: the small ones get theirs, 0.4 are left: 0.5 / 0.4.
+  const std::array<double, num_kinds> some{0.3, 0.5, 0, 0};
+  EXPECT_DOUBLE_EQ(memory_slowdown(some, {2, 1, 0, 0}, 0.3), 1);
+  EXPECT_DOUBLE_EQ(memory_slowdown(some, {2, 1, 0, 0}, 0.5), 1.25);
+  // Two of 0.6 and one of 0.2: that has its 0.2, the others 0.4 each.
+  const std::array<double, num_kinds> more{0.6, 0, 0.2, 0};
+  EXPECT_DOUBLE_EQ(memory_slowdown(more, {2, 0, 1, 0}, 0.6), 1.5);
+  EXPECT_DOUBLE_EQ(memory_slowdown(more, {2, 0, 1, 0}, 0.2), 1);
+  // As long as there is enough for all, or for one that asks for none.
+  EXPECT_DOUBLE_EQ(memory_slowdown(more, {1, 0, 1, 0}, 0.6), 1);
+  EXPECT_DOUBLE_EQ(memory_slowdown(more, {9, 0, 1, 0}, 0), 1);
+}
+
+TEST(HostMemory, SlowsWhatReadsIt) {
+  // Two workers ask for 0.75 each and get a half: 2 * 1.5. A copy that asks for 0.25 has that beside one
+  // worker; beside two it has a third at least: it is never slower.
+  const MachineModel model{.cores = 2,
+                           .workers = 2,
+                           .costs = {.cpu_batch_s = 2, .transfer_s = 1},
+                           .memory_shares = {0.75, 0.25, 0, 0}};
+  expect_ends(model, {{Stage::cpu_batch}, {Stage::transfer}}, {2, 1});
+  expect_ends(model, {{Stage::cpu_batch}, {Stage::cpu_batch}}, {3, 3});
+  // With the copy each worker has 0.375 until it ends at 1: 0.5 done. Then 0.5: 1.5 * 1.5 more.
+  expect_ends(model, {{Stage::cpu_batch}, {Stage::cpu_batch}, {Stage::transfer}}, {3.25, 3.25, 1});
+}
+
+TEST(Multiprocessors, ThatPrepareAreNotTrainings) {
+  // A fifth prepares for 2 s; training (4 s) has 0.8 * 2 behind it then, and all for the rest: 2 + 2.4.
+  const MachineModel model{.costs = {.device_batch_s = 2, .train_s = 4}, .prepare_share = 0.2};
+  expect_ends(model, {{Stage::device_batch}, {Stage::train}}, {2, 4.4});
+}
+
+TEST(Contention, StaysOnItsDeviceButForCpuWork) {
+  // A copy on device 1 does not slow the training of device 0; a worker slows both.
+  MachineModel model{.workers = 1, .costs = {.cpu_batch_s = 9, .transfer_s = 1, .train_s = 4}, .devices = 2};
+  model.contention.train_beside_transfer = 3;
+  expect_ends(model, {{Stage::train, 0}, {Stage::transfer, 1}}, {4, 1});
+  model.contention.train_beside_cpu_batch = 1.5;
+  expect_ends(model, {{Stage::train, 0}, {Stage::train, 1}, {Stage::cpu_batch}}, {6, 6, 9});
+}
+
+}  // namespace
+}  // namespace gnomon::sim

@@ -1,0 +1,76 @@
+#include "tuner/search/preference.h"
+
+#include <gtest/gtest.h>
+
+namespace gnomon::tuner {
+namespace {
+
+using plan::Schedule;
+
+Candidate candidate(const char* name, int workers, int device_threads, double epoch_s) {
+  Candidate candidate;
+  candidate.plan.name = name;
+  candidate.plan.workers = workers;
+  candidate.plan.device_threads = device_threads;
+  candidate.prediction.epoch_s = epoch_s;
+  return candidate;
+}
+
+constexpr plan::Cores host{4, true, 1};
+constexpr double same = same_epoch(host);
+
+std::string taken(const std::vector<Candidate>& candidates, const plan::Cores& cores) {
+  return candidates.at(preferred(candidates, cores)).plan.name;
+}
+
+TEST(Preference, OfEquallyFastPlansTheOneWhoseThreadsHaveCores) {
+  const auto crowded = candidate("crowded", 2, 4, 1);
+  const auto roomy = candidate("roomy", 2, 2, 1 + 0.9 * same);
+  const auto idle = candidate("idle", 1, 1, 1 + 0.95 * same);
+  const auto slower = candidate("slower", 1, 1, 1 + 1.1 * same);
+  EXPECT_EQ(taken({slower, crowded, idle, roomy}, host), "roomy");
+  EXPECT_EQ(taken({slower, crowded}, host), "crowded");
+  EXPECT_EQ(taken({roomy, crowded}, {2, true, 1}), "roomy") << "two too many, not four";
+  const auto nearly = candidate("nearly", 2, 2, 1.0001);
+  EXPECT_EQ(taken({nearly, crowded}, {4, true, 1}), "nearly");
+  EXPECT_EQ(taken({nearly, crowded}, {4, false, 1}), "crowded") << "a GPU's threads take no cores";
+}
+
+TEST(Preference, ThreadsThatShareABatchCount) {
+  auto sharing = candidate("sharing", 2, 1, 1);
+  sharing.plan.worker_threads = 2;
+  EXPECT_EQ(taken({sharing, candidate("others", 3, 1, 1.001)}, {4, true, 1}), "others");
+}
+
+TEST(Preference, OfEquallyFastPlansTheOneWithTheUsualBuffers) {
+  auto large = candidate("large", 2, 1, 1);
+  large.plan.schedule = Schedule::dual_buffer;
+  large.plan.cpu_buffer = 48;
+  const auto usual = candidate("usual", 2, 1, 1 + 0.9 * same);
+  const auto slower = candidate("slower", 2, 1, 1 + 1.1 * same);
+  EXPECT_EQ(taken({large, usual}, host), "usual");
+  EXPECT_EQ(taken({large, slower}, host), "large");
+  large.plan.schedule = Schedule::sequential;
+  EXPECT_EQ(taken({large, usual}, host), "large") << "it has no buffers";
+}
+
+TEST(Preference, UsualBuffersHoldWhatComesNextAndLittleMore) {
+  plan::Plan plan;
+  plan.schedule = Schedule::claim_ahead;
+  plan.route = plan::Route::both;
+  plan.cpu_buffer = 1;
+  plan.device_buffer = 99;
+  plan.look_ahead = 1;
+  const auto usual = with_usual_buffers(plan);
+  EXPECT_GT(usual.cpu_buffer, 1);
+  EXPECT_LT(usual.device_buffer, 99);
+  EXPECT_EQ(usual.look_ahead, 0);
+  EXPECT_EQ(with_usual_buffers(usual), usual);
+  for (const auto schedule : {Schedule::sequential, Schedule::dual_buffer}) {
+    plan.schedule = schedule;
+    EXPECT_EQ(with_usual_buffers(plan), plan);
+  }
+}
+
+}  // namespace
+}  // namespace gnomon::tuner

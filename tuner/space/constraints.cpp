@@ -1,0 +1,52 @@
+#include <string>
+
+#include "base/error.h"
+#include "sim/costs/costs.h"
+#include "tuner/space/space.h"
+
+namespace gnomon::tuner {
+namespace {
+
+using plan::Plan;
+
+std::string over_limit(const char* what, double bytes, double limit) {
+  return bytes <= limit ? ""
+                        : std::string(what) + ": " + std::to_string(bytes / 1e9) +
+                              " GB are over the limit of " + std::to_string(limit / 1e9) + " GB";
+}
+
+std::string why_not_in_memory(const profiles::Profile& profile, const MemoryLimits& limits,
+                              const Plan& plan) {
+  try {
+    const auto memory = sim::costs_of_plan(profile, sim::resolve_on(profile, plan)).memory;
+    if (auto text = sim::shortage_text(memory); !text.empty()) {
+      return text;
+    }
+    const auto text = over_limit("host memory", memory.host.total(), limits.host_bytes);
+    return text.empty() ? over_limit("device memory", memory.device.total(), limits.device_bytes) : text;
+  } catch (const base::InputError& error) {
+    return error.what();
+  }
+}
+
+}  // namespace
+
+Constraint exact_only() {
+  return {"exact plans only",
+          [](const Plan& plan) {
+            return plan::changes_training(plan) ? std::string("changes the training") : std::string();
+          },
+          true};
+}
+
+Constraint runnable_only(bool host_device) {
+  return {"plans that the runtime executes",
+          [host_device](const Plan& plan) { return plan::why_simulated_only(plan, host_device); }, true};
+}
+
+Constraint fits_memory(const profiles::Profile& profile, const MemoryLimits& limits) {
+  return {"plans that fit into memory",
+          [profile, limits](const Plan& plan) { return why_not_in_memory(profile, limits, plan); }};
+}
+
+}  // namespace gnomon::tuner

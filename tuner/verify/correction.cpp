@@ -1,0 +1,133 @@
+#include "tuner/verify/correction.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+#include <optional>
+
+namespace gnomon::tuner {
+namespace {
+
+using profiles::Correction;
+using schedule::Stage;
+using schedule::StageSpan;
+
+constexpr std::array corrected_stages{Stage::cpu_batch, Stage::transfer, Stage::device_batch, Stage::train};
+static_assert(corrected_stages.size() == schedule::num_basic_stages);
+
+std::optional<Correction>& of_stage(profiles::Corrections& corrections, Stage stage) {
+  switch (stage) {
+    case Stage::cpu_batch:
+      return corrections.cpu_batch;
+    case Stage::transfer:
+      return corrections.transfer;
+    case Stage::device_batch:
+      return corrections.device_batch;
+    default:
+      return corrections.train;
+  }
+}
+
+std::vector<double> seconds_of(const std::vector<StageSpan>& timeline, Stage stage) {
+  std::vector<double> seconds;
+  for (const StageSpan& span : timeline) {
+    if (span.stage == stage) {
+      seconds.push_back(span.end_s - span.begin_s);
+    }
+  }
+  return seconds;
+}
+
+double sum(const std::vector<double>& values) { return std::accumulate(values.begin(), values.end(), 0.0); }
+
+/// One stage in one run: what each batch took, and what it was predicted to take in the mean.
+struct Compared {
+  std::vector<double> measured_s;
+  double predicted_s = 0;
+
+  double all_predicted_s() const { return predicted_s * static_cast<double>(measured_s.size()); }
+};
+
+/// The quotient of what was measured and predicted in all runs, and its standard error.
+std::optional<Correction> quotient_of(const std::vector<Compared>& runs) {
+  double measured_s = 0;
+  double predicted_s = 0;
+  Correction quotient;
+  for (const Compared& run : runs) {
+    measured_s += sum(run.measured_s);
+    predicted_s += run.all_predicted_s();
+    quotient.batches += std::ssize(run.measured_s);
+  }
+  if (quotient.batches < 2 || predicted_s <= 0 || measured_s <= 0) {
+    return std::nullopt;
+  }
+  quotient.ratio = measured_s / predicted_s;
+  double by_batches = 0;
+  double by_runs = 0;
+  for (const Compared& run : runs) {
+    for (const double batch_s : run.measured_s) {
+      by_batches += std::pow(batch_s - quotient.ratio * run.predicted_s, 2);
+    }
+    by_runs += std::pow(sum(run.measured_s) - quotient.ratio * run.all_predicted_s(), 2);
+  }
+  const auto scaled = [](double squares, double count) {
+    return count > 1 ? squares * count / (count - 1) : 0;
+  };
+  quotient.standard_error = std::sqrt(std::max(scaled(by_batches, static_cast<double>(quotient.batches)),
+                                               scaled(by_runs, static_cast<double>(runs.size())))) /
+                            predicted_s;
+  return quotient;
+}
+
+/// Each stage in each run that had it.
+using AllCompared = std::array<std::vector<Compared>, corrected_stages.size()>;
+
+AllCompared compare(const std::vector<RealRun>& runs, const profiles::Profile& profile,
+                    sim::Simulator& simulator) {
+  AllCompared compared;
+  for (const RealRun& run : runs) {
+    profiles::Profile here = profile;
+    here.workload.batches = run.batches;
+    const auto predicted = sim::predict(simulator, here, run.plan, true).timeline;
+    for (std::size_t s = 0; s < corrected_stages.size(); ++s) {
+      auto measured_s = seconds_of(run.timeline, corrected_stages[s]);
+      const auto predicted_s = seconds_of(predicted, corrected_stages[s]);
+      if (!measured_s.empty() && !predicted_s.empty()) {
+        compared[s].push_back(
+            {std::move(measured_s), sum(predicted_s) / static_cast<double>(predicted_s.size())});
+      }
+    }
+  }
+  return compared;
+}
+
+}  // namespace
+
+profiles::Corrections corrections_by(const std::vector<RealRun>& runs, const profiles::Profile& profile,
+                                     sim::Simulator& simulator) {
+  constexpr int most_turns = 20;
+  constexpr double enough = 1e-3;
+  auto corrected = profile;
+  corrected.corrections = profiles::Corrections{};
+  for (int turn = 0; turn < most_turns; ++turn) {
+    const auto compared = compare(runs, corrected, simulator);
+    double rest = 0;
+    for (std::size_t s = 0; s < corrected_stages.size(); ++s) {
+      auto& correction = of_stage(*corrected.corrections, corrected_stages[s]);
+      const double before = profiles::ratio_of(correction);
+      if (auto more = quotient_of(compared[s])) {
+        rest = std::max(rest, std::abs(more->ratio - 1));
+        more->ratio *= before;
+        more->standard_error *= before;
+        correction = more;
+      }
+    }
+    if (rest < enough) {
+      break;
+    }
+  }
+  return *corrected.corrections;
+}
+
+}  // namespace gnomon::tuner
