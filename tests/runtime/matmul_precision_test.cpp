@@ -40,7 +40,7 @@ double error_of(MatmulPrecision precision) {
       .item<double>();
 }
 
-TEST(MatmulPrecision, MediumRoundsnn::FactorsToBf16WhereTheProcessorCan) {
+TEST(MatmulPrecision, MediumRoundsFactorsToBf16WhereTheProcessorCan) {
   EXPECT_LT(error_of(MatmulPrecision::highest), 1e-6);
   EXPECT_LT(error_of(MatmulPrecision::high), 1e-6);
   // bf16 has 8 bits: factors are off by 2^-9 at most, and by 2^-9 / sqrt(3) in the mean square.
