@@ -272,6 +272,23 @@ build_targets() {
     sed -u -e '/^ninja: no work to do/d' -e '/Re-checking globbed directories/d' >&2 || fail 1 "the build failed"
 }
 
+# run_tests OPTIONS…: runs ctest with these options, then tells how many tests there were and which took longest.
+run_tests() {
+  local code=0 report=$build/tests.xml
+  rm -f "$report"
+  ctest --test-dir "$build" --output-on-failure --no-tests=error -j "$(nproc)" --output-junit "$report" \
+    --test-output-truncation head "$@" || code=$?
+  [[ ! -e $report ]] || report_tests "$report"
+  return "$code"
+}
+
+# report_tests FILE: the tests in the processes that ctest ran, and the slowest twenty processes.
+report_tests() {
+  awk '/\[  PASSED  \] [0-9]+ test/ {passed += $4} END {printf "\n%d tests passed. The slowest, in seconds:\n", passed}' "$1"
+  sed -n 's/.*<testcase name="\([^"]*\)".* time="\([0-9.]*\)".*/\2 \1/p' "$1" | sort -rn |
+    awk 'NR <= 20 {printf "%8.1f  %s\n", $1, $2}'
+}
+
 main() {
   case ${1:-} in
     '')
@@ -286,7 +303,7 @@ main() {
       set_up
       set_up_notebooks
       build_targets all
-      exec ctest --test-dir "$build" --output-on-failure --no-tests=error -j "$(nproc)" "${@:2}"
+      run_tests "${@:2}"
       ;;
     *)
       set_up

@@ -1,6 +1,8 @@
 #include "nn/learner.h"
 
-#include <torch/torch.h>
+#include <torch/optim/adam.h>
+#include <torch/serialize/input-archive.h>
+#include <torch/serialize/output-archive.h>
 
 #include <array>
 #include <cstdio>

@@ -1,6 +1,6 @@
 #include "nn/tensor_batch.h"
 
-#include <torch/torch.h>
+#include <ATen/ATen.h>
 
 namespace gnomon::nn {
 

@@ -1,6 +1,6 @@
 #include "runtime/batch_tensors.h"
 
-#include <torch/torch.h>
+#include <ATen/ATen.h>
 
 namespace gnomon::runtime {
 namespace {

@@ -1,6 +1,7 @@
 #include "runtime/checkpoint.h"
 
-#include <torch/torch.h>
+#include <torch/serialize/input-archive.h>
+#include <torch/serialize/output-archive.h>
 
 #include <algorithm>
 #include <fstream>

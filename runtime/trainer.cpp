@@ -1,6 +1,6 @@
 #include "runtime/trainer.h"
 
-#include <torch/torch.h>
+#include <ATen/ATen.h>
 
 #include <algorithm>
 #include <chrono>

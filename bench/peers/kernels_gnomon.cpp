@@ -5,7 +5,8 @@
 //   (peers/kernels.py)
 
 #include <ATen/Parallel.h>
-#include <torch/torch.h>
+#include <torch/csrc/autograd/autograd.h>
+#include <torch/types.h>
 
 #include <chrono>
 #include <filesystem>

@@ -1,6 +1,7 @@
 #include "nn/dense/sage_product.h"
 
-#include <torch/torch.h>
+#include <ATen/ATen.h>
+#include <torch/csrc/autograd/custom_function.h>
 
 #include "nn/dense/factors.h"
 #include "nn/dense/pieces.h"

@@ -1,9 +1,12 @@
 #include "nn/sparse/sparse.h"
 
+#include <ATen/ATen.h>
+#include <torch/csrc/autograd/custom_function.h>
+
 namespace gnomon::nn {
 namespace {
 
-using torch::Tensor;
+using at::Tensor;
 using torch::autograd::AutogradContext;
 using torch::autograd::Function;
 using torch::autograd::tensor_list;
@@ -14,7 +17,7 @@ void check(const SparseBlock& block, const Tensor& tensor, const char* name,
   TORCH_CHECK(tensor.defined(), name, " is not defined");
   TORCH_CHECK(tensor.device() == block.device(), name, " is on ", tensor.device(), "; the block is on ",
               block.device());
-  TORCH_CHECK(tensor.scalar_type() == torch::kFloat32, name, " is ", tensor.scalar_type(),
+  TORCH_CHECK(tensor.scalar_type() == at::kFloat, name, " is ", tensor.scalar_type(),
               "; it must be float32");
   bool fits = tensor.dim() == static_cast<std::int64_t>(sizes.size());
   for (std::size_t i = 0; fits && i < sizes.size(); ++i) {
@@ -32,12 +35,12 @@ struct Saved : torch::CustomClassHolder {
 
 template <class T>
 void save(AutogradContext* context, const char* name, const T& value) {
-  context->saved_data[name] = torch::IValue::make_capsule(c10::make_intrusive<Saved<T>>(value));
+  context->saved_data[name] = c10::IValue::make_capsule(c10::make_intrusive<Saved<T>>(value));
 }
 
 template <class T>
 T saved(AutogradContext* context, const char* name) {
-  TORCH_CHECK(!torch::GradMode::is_enabled(),
+  TORCH_CHECK(!at::GradMode::is_enabled(),
               "gradients of the sparse operations cannot be differentiated again (create_graph)");
   return c10::static_intrusive_pointer_cast<Saved<T>>(context->saved_data[name].toCapsule())->value;
 }

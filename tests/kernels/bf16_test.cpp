@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <hwy/highway.h>
-#include <torch/torch.h>
+#include <ATen/ATen.h>
 
 #include <bit>
 #include <limits>
@@ -55,12 +55,12 @@ TEST_P(Bf16, RoundsAsLibTorch) {
        {std::int64_t{0}, std::int64_t{1}, std::int64_t{15}, std::int64_t{33}, std::ssize(from)}) {
     std::vector<std::uint16_t> to(static_cast<std::size_t>(count) + 1, 0xA5A5);
     round_to_bf16(from.data(), count, to.data());
-    const auto x = torch::from_blob(from.data(), {count});
+    const auto x = at::from_blob(from.data(), {count});
     const auto expected = x.to(at::kBFloat16);
-    const auto found = torch::from_blob(to.data(), {count}, at::kBFloat16);
-    EXPECT_TRUE(torch::equal(found.isnan(), x.isnan())) << count;
+    const auto found = at::from_blob(to.data(), {count}, at::kBFloat16);
+    EXPECT_TRUE(at::equal(found.isnan(), x.isnan())) << count;
     const auto bits_of = [&](const at::Tensor& y) { return y.masked_fill(x.isnan(), 0).view(at::kShort); };
-    EXPECT_TRUE(torch::equal(bits_of(found), bits_of(expected))) << count;
+    EXPECT_TRUE(at::equal(bits_of(found), bits_of(expected))) << count;
     EXPECT_EQ(to.back(), 0xA5A5) << "written beyond the last of " << count;
   }
 }

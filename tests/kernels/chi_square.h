@@ -1,6 +1,6 @@
 #pragma once
 
-#include <torch/torch.h>
+#include <ATen/ATen.h>
 
 #include <cmath>
 #include <cstdint>
@@ -10,8 +10,8 @@ namespace gnomon::kernels {
 
 /// The chance that a chi-square variable is at least `statistic`.
 inline double chi_square_p(double statistic, double degrees_of_freedom) {
-  const auto half = [](double value) { return torch::full({}, value / 2, torch::kDouble); };
-  return torch::special::gammaincc(half(degrees_of_freedom), half(statistic)).item<double>();
+  const auto half = [](double value) { return at::full({}, value / 2, at::kDouble); };
+  return at::special_gammaincc(half(degrees_of_freedom), half(statistic)).item<double>();
 }
 
 /// Pearson's test that the counts come from cells of these probabilities, all positive.

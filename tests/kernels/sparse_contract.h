@@ -1,7 +1,8 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <torch/torch.h>
+#include <torch/csrc/autograd/autograd.h>
+#include <torch/types.h>
 
 #include <functional>
 #include <string>
@@ -157,7 +158,7 @@ class SparseContract : public ::testing::Test {
 
   /// All operations on one block, against the reference.
   static void expect_all_equal(const Block& block, Gradients how) {
-    torch::manual_seed(1);
+    at::manual_seed(1);
     const auto shared = Implementation::share(block);
     const auto device = Implementation::device();
     const Incidence incidence(block);
@@ -262,7 +263,7 @@ TYPED_TEST_P(SparseContract, WideAndSingleColumns) {
   const auto shared = TypeParam::share(block);
   const Incidence incidence(block);
   for (const std::int64_t width : {1, 127, 128, 129, 700}) {
-    torch::manual_seed(width);
+    at::manual_seed(width);
     expect_equal([&](const auto& in) { return TypeParam::spmm_mean(shared, in[0]); },
                  [&](const auto& in) {
                    return incidence.to_destinations(incidence.to_edges_from_sources(in[0])) /
@@ -297,7 +298,7 @@ TYPED_TEST_P(SparseContract, SoftmaxOfLargeLogits) {
 }
 
 TYPED_TEST_P(SparseContract, SameBitsEveryTime) {
-  torch::manual_seed(6);
+  at::manual_seed(6);
   const auto shared = TypeParam::share(random_block(3000, 4000, 6));
   const Tensor x = torch::randn({4000, 32}).to(TypeParam::device());
   const auto run = [&] {

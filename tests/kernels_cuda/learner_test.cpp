@@ -1,7 +1,8 @@
 #include "nn/learner.h"
 
 #include <gtest/gtest.h>
-#include <torch/torch.h>
+#include <torch/serialize/input-archive.h>
+#include <torch/serialize/output-archive.h>
 
 #include <cmath>
 #include <memory>

@@ -1,7 +1,7 @@
 #include "nn/models.h"
 
 #include <gtest/gtest.h>
-#include <torch/torch.h>
+#include <ATen/ATen.h>
 
 #include <cmath>
 #include <numeric>
@@ -303,9 +303,9 @@ TEST(Models, GcnOnSampledNeighboursHasTheFullLayersExpectation) {
 
 TEST_P(ModelCase, InitialWeightsComeFromTheJobsSeedAlone) {
   auto job = job_of(GetParam().model, GetParam().hidden);
-  torch::manual_seed(1);
+  at::manual_seed(1);
   const auto first = hash_of(Model(job, columns, classes).parameters());
-  torch::manual_seed(2);
+  at::manual_seed(2);
   EXPECT_EQ(hash_of(Model(job, columns, classes).parameters()), first);
   job.seed = 22;
   EXPECT_NE(hash_of(Model(job, columns, classes).parameters()), first);

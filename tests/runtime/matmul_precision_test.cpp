@@ -1,7 +1,7 @@
 #include "nn/matmul_precision.h"
 
 #include <gtest/gtest.h>
-#include <torch/torch.h>
+#include <ATen/ATen.h>
 
 #include <cmath>
 

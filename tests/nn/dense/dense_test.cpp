@@ -1,7 +1,7 @@
 #include "nn/dense/dense.h"
 
 #include <gtest/gtest.h>
-#include <torch/torch.h>
+#include <ATen/ATen.h>
 
 #include <algorithm>
 #include <array>
@@ -117,7 +117,7 @@ TEST(Dense, DropoutIsAPureFunctionOfItsKey) {
   const auto x = random_tensor({700, 123}, 6);
   const base::StreamKey key{7, base::Purpose::dropout, 1, 2, 3, 0};
   const auto first = dense::dropout(x, 0.5, key);
-  torch::manual_seed(999);
+  at::manual_seed(999);
   for (const int threads : {1, 2, 3}) {
     const AtenThreads guard(threads);
     EXPECT_TRUE(at::equal(dense::dropout(x, 0.5, key), first));

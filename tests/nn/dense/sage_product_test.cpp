@@ -1,7 +1,7 @@
 #include "nn/dense/sage_product.h"
 
 #include <gtest/gtest.h>
-#include <torch/torch.h>
+#include <ATen/ATen.h>
 
 #include <algorithm>
 #include <random>

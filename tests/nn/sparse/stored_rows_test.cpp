@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <hwy/highway.h>
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -112,7 +112,7 @@ template <class Act>
 void for_cases(const Act& act) {
   const auto seed = std::random_device()();
   SCOPED_TRACE("seed " + std::to_string(seed));
-  torch::manual_seed(seed);
+  at::manual_seed(seed);
   for (const Case& each : cases()) {
     SCOPED_TRACE(std::string(each.type == at::kFloat ? "fp32 x " : "fp16 x ") + std::to_string(each.columns) +
                  ", threshold " + std::to_string(each.threshold));
