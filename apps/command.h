@@ -8,25 +8,25 @@
 
 namespace gnomon::apps {
 
-/// What `gnomon --help` says of a command. The table of all commands is part of both programs.
+/// A command's entry in `gnomon --help`. Both programs hold the table of all commands.
 struct CommandInfo {
   std::string_view name;
   std::string_view summary;  ///< one line
-  std::string_view group;    ///< heading of `gnomon --help` under which it stands
-  std::string_view example;  ///< closes the command's own --help
+  std::string_view group;    ///< its heading in `gnomon --help`
+  std::string_view example;  ///< the last line of the command's --help
 };
 
 /// All commands in the order of `gnomon --help`.
 std::span<const CommandInfo> all_commands();
 
-/// What a parsed command does. Throws InputError (the program ends with code 2), Interrupted or anything
-/// else (code 1).
+/// Runs a parsed command. The program exits with code 2 if it throws InputError, with code 1 if it throws
+/// Interrupted or anything else.
 using Action = std::function<void()>;
 
 /// Declares a command's options on `app` and returns its action, which owns the options' values.
 using AddCommand = Action (*)(CLI::App& app);
 
-/// The commands that a program is made of, by name.
+/// The commands of a program, by name.
 using Commands = std::map<std::string_view, AddCommand>;
 
 }  // namespace gnomon::apps

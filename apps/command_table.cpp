@@ -10,28 +10,27 @@ constexpr std::string_view planning = "Measure and plan";
 constexpr std::string_view training = "Train";
 
 constexpr std::array<CommandInfo, 13> table{{
-    {"import", "Read a graph from another format into a store", data,
+    {"import", "Import a graph from another format into a store", data,
      "gnomon import npz cora.npz stores/cora --undirected --split per_class"},
-    {"generate", "Make a random graph store (sbm or rmat)", data,
+    {"generate", "Generate a random graph store (sbm or rmat)", data,
      "gnomon generate sbm stores/toy --vertices 10000 --average-degree 20 --classes 8"},
     {"info", "Describe a graph store, or this machine and this build", data,
      "gnomon info stores/cora --check"},
-    {"profile", "Measure this machine and a workload on it", planning,
-     "gnomon profile stores/cora -o profile.json"},
-    {"catalog", "List the machines and papers' workloads to explore, or print one with its sources", planning,
+    {"profile", "Measure a workload on this machine", planning, "gnomon profile stores/cora -o profile.json"},
+    {"catalog", "List known machines and papers' workloads, or print one with its sources", planning,
      "gnomon catalog aws-g5.2xlarge"},
-    {"explore", "Predict plans, and what changes if the machine, workload or plan did", planning,
+    {"explore", "Predict plans on changed machines, workloads or plans", planning,
      "gnomon explore profile.json --plan all --set machine.cpu.cores=2,4,8"},
     {"tune", "Find the best plan for a profile", planning, "gnomon tune profile.json -o plan.json"},
-    {"surrogate", "Learn throughput and memory of plans from profiles, for graphs that have none", planning,
+    {"surrogate", "Learn to predict plans on graphs without a profile", planning,
      "gnomon surrogate learn profiles/*.json -o surrogate.json"},
-    {"validate", "Run plans and put predicted beside measured time", planning,
+    {"validate", "Run plans and compare predicted with measured times", planning,
      "gnomon validate stores/cora profile.json"},
-    {"reproduce", "Predict the tables of published papers and put them beside what was printed", planning,
+    {"reproduce", "Predict the tables of published papers and compare with the printed values", planning,
      "gnomon reproduce morphgl"},
-    {"train", "Train a model by a plan", training, "gnomon train stores/cora --plan plan.json"},
+    {"train", "Train a model with a plan", training, "gnomon train stores/cora --plan plan.json"},
     {"autotune", "Profile, tune and train in one go", training, "gnomon autotune stores/cora"},
-    {"demo", "The whole way on a generated graph, or on your own file", training, "gnomon demo"},
+    {"demo", "Run everything on a generated graph, or on your own file", training, "gnomon demo"},
 }};
 
 }  // namespace

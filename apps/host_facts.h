@@ -5,7 +5,7 @@
 
 namespace gnomon::apps {
 
-/// What the system says of this machine, read in no time.
+/// Facts about this machine that the system knows without measuring.
 struct HostFacts {
   std::string cpu;
   int cores = 1;  ///< that this process may run on

@@ -1,9 +1,6 @@
 #include "apps/interrupt.h"
 
 #include <csignal>
-#include <utility>
-
-#include "base/error.h"
 
 namespace gnomon::apps {
 namespace {
@@ -25,16 +22,6 @@ const std::atomic<bool>& stop_on_interrupt() {
   ::sigaction(SIGINT, &action, nullptr);
   ::sigaction(SIGTERM, &action, nullptr);
   return flag();
-}
-
-base::Progress interruptible(base::Progress progress, const std::atomic<bool>& stop) {
-  return
-      [progress = std::move(progress), &stop](std::string_view what, std::int64_t done, std::int64_t total) {
-        if (stop) {
-          throw base::Interrupted();
-        }
-        base::report(progress, what, done, total);
-      };
 }
 
 }  // namespace gnomon::apps

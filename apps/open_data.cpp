@@ -11,7 +11,7 @@ namespace gnomon::apps {
 
 graph::Graph open_training_data(const std::string& data, const plan::Job& job) {
   if (!std::filesystem::exists(data)) {
-    throw base::InputError(data, "does not exist; name a graph store, as gnomon import makes it");
+    throw base::InputError(data, "does not exist; name a graph store, as made by gnomon import");
   }
   if (!std::filesystem::is_directory(data)) {
     throw base::InputError(data, "is a file, not a graph store; make one with: gnomon import FORMAT " + data +

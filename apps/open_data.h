@@ -7,9 +7,9 @@
 
 namespace gnomon::apps {
 
-/// The graph store DATA, ready to train the job on: everything in it was checked (graph::validate), and its
-/// features lie in memory where there is room (kernels/cpu/features.h). A file is an InputError that says how
-/// to import it, a store without what the job needs too.
+/// The graph store DATA, checked (graph::validate) and ready for training; its features are in memory if
+/// there is room (kernels/cpu/features.h). Throws InputError if DATA is a file, with how to import it, or if
+/// the store lacks what the job needs.
 graph::Graph open_training_data(const std::string& data, const plan::Job& job);
 
 }  // namespace gnomon::apps

@@ -17,7 +17,7 @@
 namespace gnomon::apps {
 namespace {
 
-/// Prints an error as the one line the user sees.
+/// Prints an error as one line.
 int complain(const std::string& who, std::string message, ExitCode code) {
   while (!message.empty() && message.back() == '\n') {
     message.pop_back();
@@ -44,7 +44,7 @@ const CommandInfo* find_command(std::string_view name) {
   throw base::Failure(program.string(), std::string("cannot be started: ") + std::strerror(errno));
 }
 
-/// A parsed command line whose command is still to run.
+/// A parsed command line.
 struct Parsed {
   CLI::App app{
       "Measures a machine, predicts every way of training a graph neural network on it, picks the "

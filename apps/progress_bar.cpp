@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <iostream>
 
-#include "apps/format.h"
+#include "apps/text/format.h"
 
 namespace gnomon::apps {
 namespace {

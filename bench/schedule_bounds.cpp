@@ -22,8 +22,11 @@
 #include "base/philox.h"
 #include "base/processes.h"
 #include "plan/plan.h"
+#include "sim/bound.h"
 #include "sim/prediction.h"
-#include "tuner/tuner.h"
+#include "sim/quick.h"
+#include "sim/simulator.h"
+#include "tuner/search/dispatcher.h"
 
 namespace {
 

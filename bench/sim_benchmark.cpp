@@ -5,7 +5,7 @@
 
 #include "plan/plan.h"
 #include "profiles/profile.h"
-#include "sim/prediction.h"
+#include "sim/predict.h"
 
 namespace gnomon {
 namespace {

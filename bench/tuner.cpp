@@ -19,7 +19,7 @@
 #include "base/philox.h"
 #include "base/processes.h"
 #include "bench/tuner_workloads.h"
-#include "sim/prediction.h"
+#include "tuner/search/candidate.h"
 #include "tuner/search/search.h"
 
 namespace {
@@ -59,7 +59,7 @@ Optimum optimum_of(Workload& workload, const tuner::Candidate& known) {
   std::vector<std::pair<double, std::int64_t>> order;
   for (std::int64_t number = 0; number < workload.space.size(); ++number) {
     if (const auto point = workload.space.at(number); workload.space.is_feasible(point)) {
-      order.emplace_back(workload.bounds.of(point), number);
+      order.emplace_back(workload.facts.lower_bound_s(point), number);
     }
   }
   optimum.plans = std::ssize(order);

@@ -5,15 +5,16 @@
 #include <string>
 #include <vector>
 
-#include "apps/tuning.h"
 #include "base/philox.h"
 #include "base/usable.h"
 #include "plan/plan.h"
 #include "profiles/profile.h"
-#include "sim/prediction.h"
+#include "sim/predict.h"
 #include "tuner/models/proposal_model.h"
+#include "tuner/search/point_facts.h"
 #include "tuner/search/search.h"
 #include "tuner/space/space.h"
+#include "tuner/tune.h"
 
 namespace gnomon {
 namespace {
@@ -53,8 +54,8 @@ class Told {
   Told(tuner::StrategyKind kind, std::size_t points)
       : profile_(profile_of(profiles::DeviceKind::cuda, 16, 60)),
         space_(tuner::make_space(request())),
-        bounds_(profile_, space_),
-        strategy_(tuner::make_strategy(kind, {profile_, space_, bounds_, 1})) {
+        facts_(profile_, space_),
+        strategy_(tuner::make_strategy(kind, {profile_, space_, facts_, 1})) {
     while (told_ < points) {
       tell(ask());
     }
@@ -78,7 +79,7 @@ class Told {
 
   profiles::Profile profile_;
   tuner::Space space_;
-  tuner::Bounds bounds_;
+  tuner::PointFacts facts_;
   std::unique_ptr<tuner::Strategy> strategy_;
   std::size_t told_ = 0;
 };
@@ -111,7 +112,7 @@ void retrain_trees(benchmark::State& state) {
     }
     values.push_back(value);
   }
-  const auto trees = tuner::make_trees_surrogate(1);
+  const auto trees = tuner::make_trees_model(1);
   for (auto _ : state) {
     benchmark::DoNotOptimize(trees->learn(codes, values));
   }
@@ -120,11 +121,10 @@ void retrain_trees(benchmark::State& state) {
 /// All that `gnomon tune` does at its default budget, with as many processes as there are cores.
 void tune(benchmark::State& state, profiles::DeviceKind device, int cores) {
   const auto profile = profile_of(device, cores, state.range(0));
-  sim::Simulator simulator;
-  apps::TuningOptions options;
+  tuner::TuningOptions options;
   options.processes = base::usable_cores();
   for (auto _ : state) {
-    benchmark::DoNotOptimize(apps::tune_with_bar(profile, simulator, options).best());
+    benchmark::DoNotOptimize(tuner::tune(profile, options).best());
   }
 }
 

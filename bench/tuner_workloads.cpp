@@ -80,6 +80,6 @@ Workload::Workload(int id)
     : number(id),
       profile(random_profile(id)),
       space(tuner::make_space(request_of(profile, id))),
-      bounds(profile, space) {}
+      facts(profile, space) {}
 
 }  // namespace gnomon::bench

@@ -1,7 +1,9 @@
 #pragma once
 
 #include "profiles/profile.h"
+#include "sim/predict.h"
 #include "sim/prediction.h"
+#include "tuner/search/point_facts.h"
 #include "tuner/search/strategy.h"
 
 namespace gnomon::bench {
@@ -17,7 +19,7 @@ struct Workload {
   int number;
   profiles::Profile profile;
   tuner::Space space;
-  tuner::Bounds bounds;
+  tuner::PointFacts facts;
   sim::Simulator simulator;
 };
 

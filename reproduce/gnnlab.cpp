@@ -5,6 +5,7 @@
 #include "reproduce/paper.h"
 #include "reproduce/paper_profiles.h"
 #include "reproduce/papers.h"
+#include "sim/predict.h"
 
 namespace gnomon::reproduce {
 namespace {

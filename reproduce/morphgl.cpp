@@ -4,6 +4,8 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "sim/predict.h"
+#include "tuner/search/dispatcher.h"
 
 namespace gnomon::reproduce {
 namespace {

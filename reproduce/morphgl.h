@@ -8,8 +8,8 @@
 #include "profiles/profile.h"
 #include "reproduce/paper.h"
 #include "reproduce/report.h"
-#include "sim/prediction.h"
-#include "tuner/tuner.h"
+#include "sim/simulator.h"
+#include "tuner/search/dispatcher.h"
 
 /// MorphGL's tables (PVLDB 19(6), 2026) from its baselines' columns.
 ///

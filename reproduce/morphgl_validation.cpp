@@ -2,6 +2,7 @@
 #include <functional>
 
 #include "reproduce/morphgl.h"
+#include "sim/simulator.h"
 
 namespace gnomon::reproduce {
 namespace {

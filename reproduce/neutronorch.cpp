@@ -6,6 +6,7 @@
 #include "reproduce/paper_profiles.h"
 #include "reproduce/papers.h"
 #include "sim/costs/costs.h"
+#include "sim/predict.h"
 
 namespace gnomon::reproduce {
 namespace {

@@ -1,6 +1,7 @@
 #include "reproduce/paper.h"
 #include "reproduce/papers.h"
 #include "sim/costs/memory.h"
+#include "sim/simulator.h"
 
 namespace gnomon::reproduce {
 namespace {

@@ -5,7 +5,7 @@
 #include "base/progress.h"
 #include "reproduce/paper.h"
 #include "reproduce/report.h"
-#include "sim/prediction.h"
+#include "sim/simulator.h"
 
 /// One function a paper, in the file of its name. MorphGL's, which does more, is in reproduce/morphgl.h. All
 /// predictions are those of the simulator for the presets (plan/presets), unless it says otherwise. With

@@ -1,9 +1,11 @@
+#include "sim/bound.h"
+
 #include <algorithm>
 #include <array>
 #include <vector>
 
+#include "sim/costs/model.h"
 #include "sim/hardware/contention.h"
-#include "sim/prediction.h"
 
 namespace gnomon::sim {
 namespace {
@@ -42,22 +44,22 @@ class Loading {
   Loading(const MachineModel& model, const Plan& plan) : model_(model), plan_(plan) {}
 
   BatchLoads of(const StageCosts& costs) const {
-    const double gather_s = least(Stage::device_gather, costs.device_gather_s);
-    const double train_s = least(Stage::train, costs.train_s);
+    const double gather_s = min_s(Stage::device_gather, costs.device_gather_s);
+    const double train_s = min_s(Stage::train, costs.train_s);
     BatchLoads loads;
     loads.by_cpu = by_cpu(costs);
     loads.by_device[at_link] = link_s(Stage::device_batch, costs.device_batch_link_s, costs.device_batch_s);
-    loads.by_device[at_peers] = least(Stage::device_batch, costs.device_batch_peer_s);
-    const double prepare_s = least(Stage::device_batch, costs.device_batch_s);
+    loads.by_device[at_peers] = min_s(Stage::device_batch, costs.device_batch_peer_s);
+    const double prepare_s = min_s(Stage::device_batch, costs.device_batch_s);
     loads.by_device[prepares_aside() ? at_side : at_device] = prepare_s;
     if (plan_.schedule == Schedule::factored) {
-      loads.by_device[at_link] += least(Stage::transfer, model_.host_device ? 0 : costs.transfer_s);
+      loads.by_device[at_link] += min_s(Stage::transfer, model_.host_device ? 0 : costs.transfer_s);
     }
     for (Loads* route : {&loads.by_cpu, &loads.by_device}) {
       if (plan_.gathers_apart()) {
         (*route)[gathers_aside() ? at_side : at_device] += gather_s;
         (*route)[at_link] += link_s(Stage::device_gather, costs.device_gather_link_s, costs.device_gather_s);
-        (*route)[at_peers] += least(Stage::device_gather, costs.device_gather_peer_s);
+        (*route)[at_peers] += min_s(Stage::device_gather, costs.device_gather_peer_s);
       }
       (*route)[at_device] += train_s;
       (*route)[at_updates] = train_s + (plan_.switch_roles ? 0 : costs.all_reduce_s);
@@ -74,8 +76,8 @@ class Loading {
   Loads of_groups(std::int64_t batches) const {
     Loads loads{};
     const auto groups = static_cast<double>(groups_of(batches));
-    const double prepare_s = groups * least(Stage::group_prepare, model_.costs.group_prepare_s);
-    const double transfer_s = groups * least(Stage::group_transfer, model_.costs.group_transfer_s);
+    const double prepare_s = groups * min_s(Stage::group_prepare, model_.costs.group_prepare_s);
+    const double transfer_s = groups * min_s(Stage::group_transfer, model_.costs.group_transfer_s);
     loads[at_workers] = loads[at_lanes] = prepare_s;
     loads[at_link] = transfer_s * model_.devices;
     loads[at_disk] = groups * model_.costs.group_read_s * model_.disk_depth;
@@ -85,20 +87,20 @@ class Loading {
   }
 
  private:
-  double least(Stage stage, double seconds) const { return seconds * best_slowdown(model_, kind_of(stage)); }
+  double min_s(Stage stage, double seconds) const { return seconds * best_slowdown(model_, kind_of(stage)); }
   double link_s(Stage stage, double part_s, double whole_s) const {
-    return model_.host_device ? 0 : least(stage, std::min(part_s, whole_s));
+    return model_.host_device ? 0 : min_s(stage, std::min(part_s, whole_s));
   }
   bool prepares_aside() const { return model_.prepare_share > 0; }
   bool gathers_aside() const { return prepares_aside() || model_.gathers_beside_training; }
 
   Loads by_cpu(const StageCosts& costs) const {
     Loads loads{};
-    const double cpu_batch_s = least(Stage::cpu_batch, costs.cpu_batch_s);
-    loads[at_link] = least(Stage::transfer, costs.transfer_s);
+    const double cpu_batch_s = min_s(Stage::cpu_batch, costs.cpu_batch_s);
+    loads[at_link] = min_s(Stage::transfer, costs.transfer_s);
     loads[at_workers] = cpu_batch_s;
-    loads[at_lanes] = cpu_batch_s + least(Stage::cpu_batch, costs.cpu_batch_disk_s);
-    loads[at_disk] = least(Stage::cpu_batch, costs.cpu_batch_disk_s);
+    loads[at_lanes] = cpu_batch_s + min_s(Stage::cpu_batch, costs.cpu_batch_disk_s);
+    loads[at_disk] = min_s(Stage::cpu_batch, costs.cpu_batch_disk_s);
     return loads;
   }
 
@@ -108,7 +110,7 @@ class Loading {
     const double gathering = plan_.gathers_apart() ? model_.prepare_threads * gather_s : 0;
     const double training = gathering + model_.device_threads * train_s;
     loads.by_cpu[at_cores] = model_.worker_threads * loads.by_cpu[at_workers] +
-                             least(Stage::transfer, costs.transfer_s) + training;
+                             min_s(Stage::transfer, costs.transfer_s) + training;
     loads.by_device[at_cores] = preparing + training;
   }
 
@@ -126,7 +128,7 @@ class Loading {
     loads[at_cores] /= model_.cores;
   }
 
-  /// The fewest that so many batches need.
+  /// The minimum number of groups for `batches`.
   std::int64_t groups_of(std::int64_t batches) const {
     const std::int64_t steps = units(static_cast<int>(batches), model_.devices);
     if (plan_.schedule == Schedule::super_batch) {

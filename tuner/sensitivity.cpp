@@ -6,11 +6,12 @@
 #include "base/document.h"
 #include "base/error.h"
 #include "base/processes.h"
+#include "tuner/search/point_facts.h"
 
 namespace gnomon::tuner {
 namespace {
 
-constexpr std::int64_t most_batches = 400;
+constexpr std::int64_t max_batches = 400;
 constexpr int evaluations = 16;
 
 void scale(profiles::StageTime& time, double factor) {
@@ -22,14 +23,14 @@ void scale(profiles::StageTime& time, double factor) {
 
 /// The epoch of the plan, or of the best that a short search finds; infinite when the plan is not possible
 /// there.
-double best_epoch_s(const profiles::Profile& profile, const plan::Plan& plan, const Tuner& tuner) {
+double best_epoch_s(const profiles::Profile& profile, const plan::Plan& plan, const SearchSetup& setup) {
   double best_s = std::numeric_limits<double>::infinity();
   try {
-    best_s = tuner.predict(profile, plan).epoch_s;
-    const Space space = make_space(tuner.request(profile));
-    Bounds bounds(profile, space);
-    const auto evaluate = one_by_one([&](const plan::Plan& other) { return tuner.predict(profile, other); });
-    const auto found = search({profile, space, bounds, 0}, StrategyKind::automatic,
+    best_s = setup.predict(profile, plan).epoch_s;
+    const Space space = make_space(setup.request(profile));
+    PointFacts facts(profile, space);
+    const auto evaluate = one_by_one([&](const plan::Plan& other) { return setup.predict(profile, other); });
+    const auto found = search({profile, space, facts, 0}, StrategyKind::automatic,
                               {.evaluations = evaluations}, evaluate, {});
     best_s = std::min(best_s, found.best.prediction.epoch_s);
   } catch (const base::InputError&) {
@@ -80,16 +81,16 @@ profiles::Profile shortened(profiles::Profile profile, std::int64_t batches) {
 }
 
 std::vector<Sensitivity> sensitivities(const profiles::Profile& profile, const plan::Plan& plan,
-                                       const Tuner& tuner) {
-  const auto here = shortened(profile, most_batches);
-  const double now_s = tuner.predict(here, plan).epoch_s;
+                                       const SearchSetup& setup) {
+  const auto here = shortened(profile, max_batches);
+  const double now_s = setup.predict(here, plan).epoch_s;
   const auto changes = changes_of(here);
   const auto search_one = [&](std::int64_t number) {
-    const double then_s = best_epoch_s(changes[static_cast<std::size_t>(number)].profile, plan, tuner);
+    const double then_s = best_epoch_s(changes[static_cast<std::size_t>(number)].profile, plan, setup);
     return std::isfinite(then_s) ? base::Json(then_s).dump() : std::string();
   };
   const auto epochs_s =
-      base::in_processes(std::ssize(changes), tuner.processes, search_one, {}, "what would help");
+      base::in_processes(std::ssize(changes), setup.processes, search_one, {}, "what would help");
   std::vector<Sensitivity> found;
   for (std::size_t i = 0; i < changes.size(); ++i) {
     if (!epochs_s[i].empty() && now_s > 0) {

@@ -1,8 +1,8 @@
 #include <memory>
 
+#include "apps/commands/autotune_run.h"
 #include "apps/commands/commands.h"
-#include "apps/compute/autotuning.h"
-#include "apps/job_flags.h"
+#include "apps/flags/job_flags.h"
 #include "apps/open_data.h"
 
 namespace gnomon::apps {
@@ -22,14 +22,15 @@ struct Options {
 Action add_autotune(CLI::App& app) {
   auto options = std::make_shared<Options>(app);
   app.add_option("DATA", options->data, "Graph store")->required();
-  app.add_option("--run", options->run, "Directory for all documents; runs/DATA-1, -2, ... when not given");
+  app.add_option("--run", options->run,
+                 "Directory for all documents (default: runs/DATA-1, runs/DATA-2, ...)");
   add_measure_flags(app, options->measure);
   app.add_flag("--json", options->json, "Print one JSON document");
   return [options] {
     const auto job = options->job.job();
     const auto graph = open_training_data(options->data, job);
-    autotune(graph, {options->data, make_run_directory(options->run, options->data), job, options->measure,
-                     options->json});
+    autotune_and_print(graph, {options->data, tuner::make_run_directory(options->run, options->data), job,
+                               options->measure, options->json});
   };
 }
 

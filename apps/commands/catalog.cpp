@@ -4,9 +4,9 @@
 #include <memory>
 
 #include "apps/commands/commands.h"
-#include "apps/format.h"
-#include "apps/output.h"
-#include "apps/table.h"
+#include "apps/text/format.h"
+#include "apps/text/output.h"
+#include "apps/text/table.h"
 #include "reproduce/paper_profiles.h"
 
 namespace gnomon::apps {
@@ -66,7 +66,7 @@ void print_catalog(const Options& options) {
 
 Action add_catalog(CLI::App& app) {
   auto options = std::make_shared<Options>();
-  app.add_option("NAME", options->name, "A machine or a profile of the list: its document, with sources");
+  app.add_option("NAME", options->name, "Print the document of this machine or profile, with its sources");
   app.add_flag("--json", options->json, "Print one JSON document");
   return [options] { print_catalog(*options); };
 }

@@ -1,12 +1,13 @@
 #include <filesystem>
 #include <memory>
 
+#include "apps/commands/autotune_run.h"
 #include "apps/commands/commands.h"
-#include "apps/compute/autotuning.h"
+#include "apps/flags/job_flags.h"
 #include "apps/interrupt.h"
-#include "apps/job_flags.h"
 #include "apps/open_data.h"
 #include "apps/progress_bar.h"
+#include "base/stop.h"
 #include "graph/generate/generate.h"
 #include "graph/import/import.h"
 
@@ -33,8 +34,8 @@ struct Options {
   JobFlags job;
 };
 
-/// A store is taken as it is; anything else is imported into the run's directory.
-fs::path imported_graph(const std::string& source, const RunFiles& files) {
+/// The store itself, or the graph file imported into the run's directory.
+fs::path imported_graph(const std::string& source, const tuner::RunFiles& files) {
   if (fs::exists(fs::path(source) / "meta.json")) {
     return source;
   }
@@ -42,7 +43,7 @@ fs::path imported_graph(const std::string& source, const RunFiles& files) {
   ProgressBar bar;
   graph::ImportOptions options;
   options.source = source;
-  graph::import_graph(options, store, interruptible(bar.progress(), stop_on_interrupt()));
+  graph::import_graph(options, store, base::stoppable(bar.progress(), &stop_on_interrupt()));
   return store;
 }
 
@@ -53,7 +54,7 @@ fs::path generated_graph() {
     ProgressBar bar;
     graph::PlantedPartition options;
     options.name = "demo";
-    graph::generate(options, store, interruptible(bar.progress(), stop_on_interrupt()));
+    graph::generate(options, store, base::stoppable(bar.progress(), &stop_on_interrupt()));
   }
   return store;
 }
@@ -63,16 +64,18 @@ fs::path generated_graph() {
 Action add_demo(CLI::App& app) {
   auto options = std::make_shared<Options>(app);
   app.add_option("FILE", options->file,
-                 "A graph of your own, in any format that import reads, or a graph store");
-  app.add_option("--run", options->run, "Directory for all documents; runs/demo-1, -2, ... when not given");
+                 "Graph file in any format that import reads, or graph store (default: a generated graph)");
+  app.add_option("--run", options->run,
+                 "Directory for all documents (default: runs/demo-1, runs/demo-2, ...)");
   add_measure_flags(app, options->measure);
   app.add_flag("--json", options->json, "Print one JSON document");
   return [options] {
     const auto job = options->job.job();
-    const auto files = make_run_directory(options->run, options->file.empty() ? "demo" : options->file);
+    const auto files =
+        tuner::make_run_directory(options->run, options->file.empty() ? "demo" : options->file);
     const auto store = options->file.empty() ? generated_graph() : imported_graph(options->file, files);
     const auto graph = open_training_data(store.string(), job);
-    autotune(graph, {store.string(), files, job, options->measure, options->json});
+    autotune_and_print(graph, {store.string(), files, job, options->measure, options->json});
   };
 }
 

@@ -2,13 +2,15 @@
 #include <memory>
 
 #include "apps/commands/commands.h"
-#include "apps/exploration.h"
 #include "apps/interrupt.h"
-#include "apps/output.h"
 #include "apps/progress_bar.h"
-#include "apps/report.h"
+#include "apps/text/exploration_text.h"
+#include "apps/text/output.h"
+#include "apps/text/report.h"
+#include "base/stop.h"
 #include "profiles/catalog.h"
 #include "reproduce/paper_profiles.h"
+#include "tuner/explore/exploration.h"
 
 namespace gnomon::apps {
 namespace {
@@ -26,7 +28,7 @@ struct Options {
   int jobs = 0;
 };
 
-/// Names that stand for all of a list.
+/// The machines asked for; "all" stands for the whole catalog.
 std::vector<std::string> machine_names(const std::vector<std::string>& asked) {
   if (asked != std::vector<std::string>{"all"}) {
     return asked;
@@ -38,16 +40,16 @@ std::vector<std::string> machine_names(const std::vector<std::string>& asked) {
   return names;
 }
 
-/// With all fields, so that those which its file leaves out can be set too.
-ExploredProfile explored(const profiles::Profile& profile, const std::string& where,
-                         std::vector<Setting> names) {
+/// With all fields, so that --set can also change those that the file leaves out.
+tuner::ExploredProfile explored(const profiles::Profile& profile, const std::string& where,
+                                std::vector<tuner::Setting> names) {
   return {base::to_document(profile), where, std::move(names)};
 }
 
 /// The profile as it is, or on each of the machines.
-void add_profile(ExplorationRequest& request, const std::string& name, const Options& options) {
+void add_profile(tuner::ExplorationRequest& request, const std::string& name, const Options& options) {
   const auto profile = reproduce::find_profile(name);
-  std::vector<Setting> names;
+  std::vector<tuner::Setting> names;
   if (options.profiles.size() > 1) {
     names.push_back({"profile", name});
   }
@@ -62,19 +64,20 @@ void add_profile(ExplorationRequest& request, const std::string& name, const Opt
   }
 }
 
-ExplorationRequest request_of(const Options& options) {
-  ExplorationRequest request;
+tuner::ExplorationRequest request_of(const Options& options) {
+  tuner::ExplorationRequest request;
   for (const auto& name : options.profiles) {
     add_profile(request, name, options);
   }
-  request.plans = plans_of(options.plans);
+  request.plans = tuner::plans_of(options.plans);
   for (const auto& sweep : options.sweeps) {
-    request.sweeps.push_back(parse_sweep(sweep));
+    request.sweeps.push_back(tuner::parse_sweep(sweep));
   }
   request.seed = options.seed;
   request.jobs = options.jobs;
-  const auto rows = request.profiles.size() * request.plans.size() * combinations(request.sweeps).size();
-  request.with_timeline = !options.trace.empty() || (!options.html.empty() && rows <= most_timelines);
+  const auto rows =
+      request.profiles.size() * request.plans.size() * tuner::combinations(request.sweeps).size();
+  request.with_timeline = !options.trace.empty() || (!options.html.empty() && rows <= max_timelines);
   return request;
 }
 
@@ -82,22 +85,23 @@ void explore_and_print(const Options& options) {
   if (!options.html.empty()) {
     require_charts();
   }
-  std::vector<ExplorationRow> rows;
+  std::vector<tuner::ExplorationRow> rows;
   {
     ProgressBar bar;
-    rows = explore(request_of(options), interruptible(bar.progress(), stop_on_interrupt()));
+    rows = tuner::explore(request_of(options), base::stoppable(bar.progress(), &stop_on_interrupt()));
   }
   if (!options.html.empty()) {
     write_report(options.html, rows);
   }
   if (!options.trace.empty()) {
-    schedule::write_trace(options.trace, timelines_of(rows));
+    schedule::write_trace(options.trace, tuner::timelines_of(rows));
   }
   if (options.json) {
-    print_json(
-        {{"schema", "gnomon.exploration/1"}, {"profiles", options.profiles}, {"rows", flat_rows(rows)}});
+    print_json({{"schema", "gnomon.exploration/1"},
+                {"profiles", options.profiles},
+                {"rows", tuner::flat_rows(rows)}});
   } else if (options.csv) {
-    std::cout << csv_of(flat_rows(rows));
+    std::cout << csv_of(tuner::flat_rows(rows));
   } else {
     std::cout << exploration_text(rows);
   }
@@ -108,24 +112,26 @@ void explore_and_print(const Options& options) {
 Action add_explore(CLI::App& app) {
   auto options = std::make_shared<Options>();
   app.add_option("PROFILE", options->profiles,
-                 "What gnomon profile wrote, or a profile from a paper's numbers (gnomon catalog lists them)")
+                 "Profile written by gnomon profile, or a paper's workload (see gnomon catalog)")
       ->required();
-  app.add_option("--machine", options->machines,
-                 "Machines of the catalog (gnomon catalog lists them) or files like them, separated by\n"
-                 "commas, or all: what was measured is scaled to each (profiles/catalog.h)")
+  app.add_option(
+         "--machine", options->machines,
+         "Scale the profile to these machines: names from gnomon catalog or machine files, separated\n"
+         "by commas, or all")
       ->delimiter(',')
       ->allow_extra_args(false);
   app.add_option("--plan", options->plans, "Presets and plan files (.json), separated by commas, or all");
   app.add_option("--set", options->sweeps,
-                 "Any field of the profile, or of the plans by plan.FIELD, at these values: PATH=v1,v2 or\n"
-                 "PATH=lo:hi:step or PATH=lo:hi:*factor; more than one --set gives all combinations")
+                 "Try these values of a profile field, or of a plan field as plan.FIELD: PATH=v1,v2,\n"
+                 "PATH=lo:hi:step or PATH=lo:hi:*factor; repeat --set to try all combinations")
       ->allow_extra_args(false)
       ->take_all();
-  app.add_option("--seed", options->seed, "Seed of the batches' spread, the same for all plans");
-  app.add_option("--trace", options->trace, "Write all timelines to this file (open it in ui.perfetto.dev)");
+  app.add_option("--seed", options->seed,
+                 "Seed of the variation between mini-batches, the same for all plans");
+  app.add_option("--trace", options->trace, "Write all timelines to this file, for ui.perfetto.dev");
   app.add_option("--html", options->html,
-                 "Write a page with charts to this file; it needs no network to be read");
-  app.add_option("--jobs", options->jobs, "Processes that simulate (default: as many as there are cores)")
+                 "Write a page with charts to this file; it opens without network access");
+  app.add_option("--jobs", options->jobs, "Processes that simulate in parallel (default: one for each core)")
       ->check(CLI::Range(1, 1024));
   auto* json = app.add_flag("--json", options->json, "Print one JSON document");
   app.add_flag("--csv", options->csv, "Print comma-separated values")->excludes(json);

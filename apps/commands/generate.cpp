@@ -5,25 +5,26 @@
 #include <optional>
 
 #include "apps/commands/commands.h"
-#include "apps/field_flags.h"
-#include "apps/format.h"
+#include "apps/flags/field_flags.h"
 #include "apps/interrupt.h"
-#include "apps/output.h"
 #include "apps/progress_bar.h"
-#include "apps/store_text.h"
+#include "apps/text/format.h"
+#include "apps/text/output.h"
+#include "apps/text/store_text.h"
 #include "base/error.h"
+#include "base/stop.h"
 #include "graph/order/reorder.h"
 
 namespace gnomon::apps {
 namespace {
 
 std::vector<FieldFlag> flags_of_both() {
-  return {{"--feature-columns", "feature_columns", "Columns of the features"},
+  return {{"--feature-columns", "feature_columns", "Number of feature columns"},
           {"--classes", "classes", "Number of classes"},
           {"--feature-type", "feature_type", "fp32 or fp16"},
           {"--train-share", "split.train_share", "Share of the vertices to train on"},
-          {"--valid-share", "split.valid_share", "Share to validate on; the rest is the test set"},
-          {"--name", "name", "What the graph is called"}};
+          {"--valid-share", "split.valid_share", "Share to validate on; the rest is for testing"},
+          {"--name", "name", "Name of the graph"}};
 }
 
 /// What the best model reaches in expectation; nothing where labels tell nothing.
@@ -40,9 +41,10 @@ class Generator {
             std::vector<FieldFlag> flags)
       : app_(*parent.add_subcommand(name, summary)),
         flags_(app_, base::write_value(Kind{}), with_common(flags)) {
-    app_.add_option("DST", destination_, "The store to make, a directory that does not exist")->required();
-    app_.add_option("--seed", seed_, "Seed of edges, features and splits");
-    app_.add_option("--reorder", order_, "none, degree or rcm: as gnomon import does");
+    app_.add_option("DST", destination_, "Graph store to create, a new directory")->required();
+    app_.add_option("--seed", seed_, "Random seed of edges, features and splits");
+    app_.add_option("--reorder", order_,
+                    "Renumber vertices for locality: none, degree or rcm, as in gnomon import");
     app_.add_flag("--json", json_, "Print one JSON document");
     app_.group("Kinds");
     app_.footer(std::string("Example:\n  ") + example);
@@ -56,7 +58,7 @@ class Generator {
     options.split.seed = seed_;
     {
       ProgressBar bar;
-      const auto progress = interruptible(bar.progress(), stop_on_interrupt());
+      const auto progress = base::stoppable(bar.progress(), &stop_on_interrupt());
       const auto order = base::value_of<graph::VertexOrder>("--reorder", order_);
       graph::write_in_order(
           order, destination_,
@@ -74,7 +76,8 @@ class Generator {
     }
     std::cout << store_text(description);
     if (best) {
-      std::cout << "accuracy  " << format_percent(*best) << " is the best that any model can reach\n";
+      std::cout << "accuracy  " << format_percent(*best)
+                << " is the best accuracy that any model can reach\n";
     }
   }
 
@@ -96,20 +99,20 @@ class Generator {
 struct Generators {
   explicit Generators(CLI::App& app)
       : planted_partition(
-            app, "sbm", "Classes that can be learnt from edges and features, best accuracy known",
+            app, "sbm", "Stochastic block model: learnable classes with a known best accuracy",
             "gnomon generate sbm stores/toy --vertices 10000 --average-degree 20 --classes 8",
             {{"--vertices", "vertices", "Number of vertices"},
-             {"--average-degree", "average_degree", "Edges a vertex"},
-             {"--intra-share", "intra_share", "Share of the edges that stay in a class"},
+             {"--average-degree", "average_degree", "Edges per vertex"},
+             {"--intra-share", "intra_share", "Share of the edges within a class"},
              {"--feature-noise", "feature_noise", "Standard deviation of the features' noise"}}),
-        rmat(app, "rmat", "A graph with hubs, R-MAT, nothing to learn; for speed",
+        rmat(app, "rmat", "R-MAT graph with hubs and random labels, for measuring speed",
              "gnomon generate rmat stores/hubs --scale 16 --edge-factor 16",
-             {{"--scale", "scale", "2 to this power is the number of vertices"},
-              {"--edge-factor", "edge_factor", "Edges a vertex, before duplicates go"},
-              {"--undirected,!--directed", "edges.undirected", "With the reverse of every edge, or without"},
-              {"--a", "a", "Chance of the first quadrant"},
-              {"--b", "b", "Chance of the second"},
-              {"--c", "c", "Chance of the third"}}) {
+             {{"--scale", "scale", "Base-2 logarithm of the number of vertices"},
+              {"--edge-factor", "edge_factor", "Edges per vertex before duplicates are removed"},
+              {"--undirected,!--directed", "edges.undirected", "Add the reverse of every edge, or do not"},
+              {"--a", "a", "Probability of the first quadrant"},
+              {"--b", "b", "Probability of the second quadrant"},
+              {"--c", "c", "Probability of the third quadrant"}}) {
     app.require_subcommand(0, 1);  // none or an unknown one is told by run()
   }
 

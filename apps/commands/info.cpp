@@ -5,10 +5,10 @@
 
 #include "apps/build_facts.h"
 #include "apps/commands/commands.h"
-#include "apps/format.h"
 #include "apps/host_facts.h"
-#include "apps/output.h"
-#include "apps/store_text.h"
+#include "apps/text/format.h"
+#include "apps/text/output.h"
+#include "apps/text/store_text.h"
 #include "base/error.h"
 
 namespace gnomon::apps {
@@ -105,8 +105,8 @@ void describe(const Options& options) {
   }
   std::cout << store_text(description);
   if (options.check) {
-    std::cout << "check     all contents are right; "
-              << (why_not.empty() ? "it can be trained on" : "it cannot be trained on: " + why_not) << "\n";
+    std::cout << "check     all contents are valid; "
+              << (why_not.empty() ? "can be trained on" : "cannot be trained on: " + why_not) << "\n";
   }
 }
 
@@ -114,9 +114,8 @@ void describe(const Options& options) {
 
 Action add_info(CLI::App& app) {
   auto options = std::make_shared<Options>();
-  app.add_option("DATA", options->data,
-                 "A graph store; without it, this machine and this build are described");
-  app.add_flag("--check", options->check, "Read all of the store and check its contents");
+  app.add_option("DATA", options->data, "Graph store (default: describe this machine and this build)");
+  app.add_flag("--check", options->check, "Read the whole store and check its contents");
   app.add_flag("--json", options->json, "Print one JSON document");
   return [options] {
     if (options->check && options->data.empty()) {

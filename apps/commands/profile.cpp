@@ -5,11 +5,14 @@
 #include <optional>
 
 #include "apps/commands/commands.h"
-#include "apps/compute/autotuning.h"
-#include "apps/compute/profile_text.h"
-#include "apps/job_flags.h"
+#include "apps/flags/job_flags.h"
+#include "apps/flags/measure_flags.h"
+#include "apps/interrupt.h"
 #include "apps/open_data.h"
-#include "apps/output.h"
+#include "apps/progress_bar.h"
+#include "apps/text/output.h"
+#include "apps/text/profile_text.h"
+#include "profiles/measure/workload.h"
 
 namespace gnomon::apps {
 namespace {
@@ -24,12 +27,24 @@ struct Options {
   std::optional<double> idle_w, core_w, device_w, price_per_hour;
 };
 
-/// What the user knows of the machine counts before what was measured.
+/// The user's numbers replace measured ones.
 void tell_running(const Options& options, profiles::Running& running) {
   running.idle_w = options.idle_w.value_or(running.idle_w);
   running.core_w = options.core_w.value_or(running.core_w);
   running.device_w = options.device_w.value_or(running.device_w);
   running.price_per_hour = options.price_per_hour.value_or(running.price_per_hour);
+}
+
+profiles::Profile measure_with_bar(const graph::Graph& graph, const plan::Job& job,
+                                   const MeasureFlags& flags) {
+  ProgressBar bar;
+  profiles::MeasureOptions options;
+  options.asked_interval = flags.interval;
+  options.time_limit_s = flags.time_limit_s;
+  options.progress = bar.progress();
+  options.stop = &stop_on_interrupt();
+  options.device = device_of(flags.device);
+  return profiles::measure(graph, job, options);
 }
 
 void profile(const Options& options) {
@@ -60,10 +75,10 @@ Action add_profile(CLI::App& app) {
   const auto add = [&](const char* name, std::optional<double>& value, const char* what) {
     app.add_option(name, value, what)->check(CLI::NonNegativeNumber);
   };
-  add("--idle-watts", options->idle_w, "What the machine draws when nothing runs; measured where it can be");
-  add("--core-watts", options->core_w, "What a busy core draws beyond that, likewise");
-  add("--device-watts", options->device_w, "What a busy GPU draws beyond that");
-  add("--price-per-hour", options->price_per_hour, "What the machine costs, in any currency");
+  add("--idle-watts", options->idle_w, "Power that the idle machine draws (default: measured if possible)");
+  add("--core-watts", options->core_w, "Additional power of a busy core (default: measured if possible)");
+  add("--device-watts", options->device_w, "Additional power of a busy GPU");
+  add("--price-per-hour", options->price_per_hour, "Price of the machine, in any currency");
   app.add_flag("--json", options->json, "Print the profile document");
   return [options] { profile(*options); };
 }

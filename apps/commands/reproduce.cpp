@@ -6,13 +6,14 @@
 #include <memory>
 
 #include "apps/commands/commands.h"
-#include "apps/format.h"
 #include "apps/interrupt.h"
-#include "apps/output.h"
 #include "apps/progress_bar.h"
-#include "apps/table.h"
+#include "apps/text/format.h"
+#include "apps/text/output.h"
+#include "apps/text/table.h"
 #include "base/error.h"
 #include "reproduce/morphgl.h"
+#include "sim/simulator.h"
 
 namespace gnomon::apps {
 namespace {
@@ -129,11 +130,11 @@ Action add_reproduce(CLI::App& app) {
   app.add_option("PAPER", options->paper, "One of " + reproduce::known_papers() + ", or all")->required();
   app.add_option(
       "--baselines", options->baselines,
-      "Predict the paper's column from the baselines' columns in this file. morphgl: rows of machine,\n"
+      "Take the baselines from this file and predict the paper's column. morphgl: rows of machine,\n"
       "model, dataset, system (SALIENT, DUCATI) and epoch_s, and first ratios (metric initial_x);\n"
       "neutronorch, gnnlab, ducati: rows and data sets as in profiles/papers");
   app.add_flag("--cross-validate", options->cross_validate,
-               "Instead fit the contention again without each data set and each machine (morphgl)");
+               "Cross-validate: fit the contention again without each data set and each machine (morphgl)");
   app.add_flag("--json", options->json, "Print one JSON document");
   return [options] { reproduce_and_print(*options); };
 }

@@ -8,17 +8,18 @@
 #include <utility>
 
 #include "apps/commands/commands.h"
-#include "apps/exploration.h"
-#include "apps/format.h"
 #include "apps/interrupt.h"
-#include "apps/output.h"
 #include "apps/progress_bar.h"
-#include "apps/run_directory.h"
-#include "apps/table.h"
+#include "apps/text/format.h"
+#include "apps/text/output.h"
+#include "apps/text/table.h"
 #include "base/error.h"
-#include "tuner/sensitivity.h"
+#include "base/stop.h"
+#include "tuner/explore/exploration.h"
+#include "tuner/run/run_directory.h"
+#include "tuner/surrogate/forecasts.h"
 #include "tuner/surrogate/learned.h"
-#include "tuner/surrogate/observed.h"
+#include "tuner/surrogate/samples.h"
 
 namespace gnomon::apps {
 namespace {
@@ -32,18 +33,7 @@ CLI::App& subcommand(CLI::App& parent, const char* name, const char* summary, co
   return app;
 }
 
-/// Epochs are cut to so many batches: throughput hardly depends on more.
-constexpr std::int64_t most_batches = 400;
-
-tuner::SpaceRequest request_of(const profiles::Profile& profile) {
-  tuner::SpaceRequest request;
-  request.cores = profiles::cores_of(profile);
-  request.batches = profile.workload.batches;
-  request.constraints.push_back(tuner::fits_memory(profile));
-  return request;
-}
-
-/// What was learned from how much, and how well.
+/// How much was learned, and how well.
 std::string summary(const Learned& learned) {
   std::string text;
   if (learned.has_speed()) {
@@ -78,7 +68,7 @@ std::string inputs_table(const std::vector<tuner::LearnedInput>& inputs,
   };
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return weight(a) > weight(b); });
-  std::vector<std::string> heading = {"input", "least", "most"};
+  std::vector<std::string> heading = {"input", "minimum", "maximum"};
   for (const auto& [name, model] : models) {
     heading.push_back("for " + name);
   }
@@ -96,19 +86,21 @@ std::string inputs_table(const std::vector<tuner::LearnedInput>& inputs,
   return table.text();
 }
 
-/// The presets and random plans on each profile, by arithmetic.
-class Learner {
+/// gnomon surrogate learn
+class LearnAction {
  public:
-  explicit Learner(CLI::App& parent)
-      : app_(subcommand(parent, "learn",
-                        "Learn throughput and memory from profiles of several graphs, accuracy from runs",
-                        "gnomon surrogate learn a.json b.json c.json d.json e.json -o surrogate.json")) {
-    app_.add_option("PROFILES", profiles_, "What gnomon profile wrote, of five graphs or more");
-    app_.add_option("--runs", runs_, "Directories of gnomon train, ten or more that differ, for accuracy");
-    app_.add_option("-o,--out", out_, "Write what was learned to this file")->required();
-    app_.add_option("--samples", samples_, "Random plans of each profile, beside the presets")
+  explicit LearnAction(CLI::App& parent)
+      : app_(subcommand(
+            parent, "learn",
+            "Learn throughput and memory from profiles of several graphs, and accuracy from training runs",
+            "gnomon surrogate learn a.json b.json c.json d.json e.json -o surrogate.json")) {
+    app_.add_option("PROFILES", profiles_, "Profiles of at least five graphs, written by gnomon profile");
+    app_.add_option("--runs", runs_,
+                    "Run directories of gnomon train, at least ten different runs, to learn accuracy from");
+    app_.add_option("-o,--out", out_, "Write the surrogate to this file")->required();
+    app_.add_option("--samples", samples_, "Random plans for each profile, in addition to the presets")
         ->check(CLI::Range(10, 100000));
-    app_.add_option("--seed", seed_, "Seed of the plans that are drawn and of the models");
+    app_.add_option("--seed", seed_, "Random seed of the plans and the models");
   }
 
   bool asked() const { return app_.parsed(); }
@@ -130,37 +122,21 @@ class Learner {
 
  private:
   std::vector<tuner::LearnedSample> samples() const {
-    std::vector<tuner::LearnedSample> samples;
-    ProgressBar bar;
-    const auto progress = interruptible(bar.progress(), stop_on_interrupt());
+    std::vector<profiles::Profile> profiles;
     for (const auto& name : profiles_) {
-      base::report(progress, "predicting plans", &name - profiles_.data(), std::ssize(profiles_));
-      add_samples(profiles::read_profile(name), samples);
+      profiles.push_back(profiles::read_profile(name));
     }
-    return samples;
+    ProgressBar bar;
+    return tuner::samples_of(profiles, {samples_, seed_},
+                             base::stoppable(bar.progress(), &stop_on_interrupt()));
   }
 
   std::vector<tuner::RecordedRun> recorded_runs() const {
     std::vector<tuner::RecordedRun> runs;
     for (const auto& directory : runs_) {
-      runs.push_back(tuner::read_recorded_run(RunFiles{directory}.report()));
+      runs.push_back(tuner::read_recorded_run(tuner::RunFiles{directory}.report()));
     }
     return runs;
-  }
-
-  void add_samples(const profiles::Profile& whole, std::vector<tuner::LearnedSample>& samples) const {
-    const auto profile = tuner::shortened(whole, most_batches);
-    const auto space = tuner::make_space(request_of(profile));
-    const auto add = [&](const plan::Plan& plan) {
-      samples.push_back(tuner::sample_of(profile, plan, sim::predict_quickly(profile, plan)));
-    };
-    for (const auto& preset : plan::runnable_presets()) {
-      add(sim::resolve_on(profile, preset));
-    }
-    base::RandomStream random({.seed = seed_, .purpose = base::Purpose::simulate, .epoch = 7});
-    for (const auto& point : tuner::random_points(space, {}, random, static_cast<std::size_t>(samples_))) {
-      add(space.plan_at(point));
-    }
   }
 
   CLI::App& app_;
@@ -171,13 +147,13 @@ class Learner {
   std::uint64_t seed_ = 0;
 };
 
-/// What was learned, from what, and which inputs matter.
-class Shower {
+/// gnomon surrogate show
+class ShowAction {
  public:
-  explicit Shower(CLI::App& parent)
-      : app_(subcommand(parent, "show", "Say what was learned, and which inputs matter most",
+  explicit ShowAction(CLI::App& parent)
+      : app_(subcommand(parent, "show", "Show what was learned and which inputs matter most",
                         "gnomon surrogate show surrogate.json")) {
-    app_.add_option("FILE", file_, "What learn wrote")->required();
+    app_.add_option("FILE", file_, "Surrogate written by gnomon surrogate learn")->required();
     app_.add_flag("--json", json_, "Print one JSON document, without the trees");
   }
 
@@ -211,15 +187,16 @@ class Shower {
   bool json_ = false;
 };
 
-/// Plans on another graph.
-class Predictor {
+/// gnomon surrogate predict
+class PredictAction {
  public:
-  explicit Predictor(CLI::App& parent)
-      : app_(subcommand(parent, "predict", "Predict plans on another graph, beside the simulator",
+  explicit PredictAction(CLI::App& parent)
+      : app_(subcommand(parent, "predict",
+                        "Predict plans on another graph, beside the simulator's prediction",
                         "gnomon surrogate predict surrogate.json profile.json --plan all")) {
-    app_.add_option("FILE", file_, "What learn wrote")->required();
-    app_.add_option("PROFILE", profile_, "A profile, whose stages' times are not looked at")->required();
-    app_.add_option("--plan", plans_, "Presets or plan files, separated by commas, or all that gnomon runs");
+    app_.add_option("FILE", file_, "Surrogate written by gnomon surrogate learn")->required();
+    app_.add_option("PROFILE", profile_, "Profile of the graph; its stage times are not used")->required();
+    app_.add_option("--plan", plans_, "Presets or plan files, separated by commas, or all runnable presets");
     app_.add_flag("--json", json_, "Print one JSON document");
   }
 
@@ -228,98 +205,38 @@ class Predictor {
   void run() const {
     const auto learned = tuner::read_learned(file_);
     const auto profile = profiles::read_profile(profile_);
-    const auto& workload = profile.workload;
-    std::optional<tuner::AccuracyPredictor> accuracy;
-    if (learned.accuracy) {
-      accuracy.emplace(*learned.accuracy, tuner::sizes_of(workload), workload.job);
-    }
-    std::vector<Row> rows;
-    std::vector<std::vector<double>> inputs;
-    for (const auto& plan : plans_ == "all" ? plan::runnable_presets() : plans_of(plans_)) {
-      rows.push_back({sim::resolve_on(profile, plan), {}, {}});
-      inputs.push_back(tuner::learned_inputs(profile, rows.back().plan));
-      if (accuracy) {
-        rows.back().accuracy = accuracy->of(rows.back().plan);
-      }
-    }
-    if (learned.has_speed()) {
-      const auto forecasts = tuner::forecast(learned, inputs);
-      for (std::size_t i = 0; i < rows.size(); ++i) {
-        rows[i].speed = forecasts[i];
-      }
-    }
+    const auto plans = plans_ == "all" ? plan::runnable_presets() : tuner::plans_of(plans_);
+    const auto forecasts = tuner::forecasts_of(learned, profile, plans);
     if (json_) {
-      print_json(document(profile, rows));
+      print_json(to_document(forecasts));
     } else {
-      print(profile, rows);
+      print(forecasts);
     }
   }
 
  private:
-  /// A plan and what is predicted of it, as far as it was learned.
-  struct Row {
-    plan::Plan plan;
-    std::optional<tuner::LearnedForecast> speed;
-    std::optional<tuner::AccuracyForecast> accuracy;
-
-    std::vector<std::string> outside() const {
-      std::vector<std::string> texts;
-      if (speed) {
-        texts = speed->outside;
-      }
-      if (accuracy) {
-        texts.insert(texts.end(), accuracy->outside.begin(), accuracy->outside.end());
-      }
-      return texts;
-    }
-  };
-
-  static double epoch_s(const profiles::Profile& profile, const tuner::LearnedForecast& forecast) {
-    return static_cast<double>(profile.workload.batches) / forecast.batches_per_s;
-  }
-
-  static void print(const profiles::Profile& profile, const std::vector<Row>& rows) {
+  static void print(const std::vector<tuner::PlanForecast>& forecasts) {
     Table table({"plan", "epoch", "+-", "memory", "+-", "accuracy", "+-", "simulated"});
     std::string outside;
-    for (const Row& row : rows) {
-      std::vector<std::string> cells = {row.plan.name, "-", "-", "-", "-", "-", "-"};
-      if (const auto& speed = row.speed) {
-        cells[1] = format_seconds(epoch_s(profile, *speed));
+    for (const auto& forecast : forecasts) {
+      std::vector<std::string> cells = {forecast.plan.name, "-", "-", "-", "-", "-", "-"};
+      if (const auto& speed = forecast.speed) {
+        cells[1] = format_seconds(forecast.epoch_s);
         cells[2] = format_percent(speed->batches_per_s_error);
         cells[3] = format_bytes(speed->memory_bytes);
         cells[4] = format_percent(speed->memory_error);
       }
-      if (const auto& accuracy = row.accuracy) {
+      if (const auto& accuracy = forecast.accuracy) {
         cells[5] = format_percent(accuracy->accuracy);
         cells[6] = format_percent(accuracy->error);
       }
-      cells.push_back(format_seconds(sim::predict_quickly(profile, row.plan).epoch_s));
+      cells.push_back(format_seconds(forecast.simulated_s));
       table.add_row(cells);
-      for (const auto& text : row.outside()) {
-        outside += fmt::format("not learned: {}, {}\n", row.plan.name, text);
+      for (const auto& text : forecast.outside()) {
+        outside += fmt::format("not learned: {}, {}\n", forecast.plan.name, text);
       }
     }
     std::cout << table.text() << outside;
-  }
-
-  static base::Json document(const profiles::Profile& profile, const std::vector<Row>& all) {
-    base::Json rows = base::Json::array();
-    for (const Row& row : all) {
-      base::Json json = {{"plan", row.plan.name},
-                         {"simulated_s", sim::predict_quickly(profile, row.plan).epoch_s},
-                         {"outside", row.outside()}};
-      if (const auto& speed = row.speed) {
-        json.update({{"epoch_s", epoch_s(profile, *speed)},
-                     {"epoch_error", speed->batches_per_s_error},
-                     {"memory_bytes", speed->memory_bytes},
-                     {"memory_error", speed->memory_error}});
-      }
-      if (const auto& accuracy = row.accuracy) {
-        json.update({{"accuracy", accuracy->accuracy}, {"accuracy_error", accuracy->error}});
-      }
-      rows.push_back(json);
-    }
-    return {{"schema", "gnomon.forecasts/1"}, {"rows", rows}};
   }
 
   CLI::App& app_;
@@ -331,7 +248,7 @@ class Predictor {
 
 struct Surrogates {
   explicit Surrogates(CLI::App& app) : learner(app), shower(app), predictor(app) {
-    app.require_subcommand(0, 1);  // none or an unknown one is told by run()
+    app.require_subcommand(0, 1);  // run() refuses none and an unknown one
   }
 
   void run() const {
@@ -346,9 +263,9 @@ struct Surrogates {
     }
   }
 
-  Learner learner;
-  Shower shower;
-  Predictor predictor;
+  LearnAction learner;
+  ShowAction shower;
+  PredictAction predictor;
 };
 
 }  // namespace

@@ -3,14 +3,17 @@
 #include <memory>
 
 #include "apps/commands/commands.h"
-#include "apps/compute/device_flags.h"
-#include "apps/compute/training_run.h"
-#include "apps/job_flags.h"
+#include "apps/console.h"
+#include "apps/flags/device_flags.h"
+#include "apps/flags/job_flags.h"
+#include "apps/interrupt.h"
 #include "apps/open_data.h"
-#include "apps/output.h"
+#include "apps/text/output.h"
+#include "apps/text/training_text.h"
 #include "base/error.h"
 #include "plan/plan.h"
 #include "schedule/timeline.h"
+#include "tuner/run/training.h"
 
 namespace gnomon::apps {
 namespace {
@@ -29,25 +32,24 @@ struct Options {
   JobFlags job;
 };
 
-/// A run that goes on takes job and plan from its directory; the command line may name them again.
-void take_from_run(const Options& options, TrainingRun& run) {
+/// A resumed run takes job and plan from its directory, unless the command line gives them again.
+void take_from_run(const Options& options, tuner::TrainingRun& run) {
   if (options.run.empty()) {
-    throw base::InputError("--resume", "needs --run DIR, the directory of the run that is to go on");
+    throw base::InputError("--resume", "needs --run DIR, the directory of the run to resume");
   }
   if (!std::filesystem::exists(run.files.job()) || !std::filesystem::exists(run.files.plan())) {
-    throw base::InputError(options.run, "holds no run that could go on (job.json and plan.json are missing)");
+    throw base::InputError(options.run, "holds no run to resume (job.json and plan.json are missing)");
   }
   run.job = options.job.job_over(base::read_document<plan::Job>(run.files.job()));
   run.plan = plan::find_plan(options.plan.empty() ? run.files.plan().string() : options.plan);
 }
 
-TrainingRun run_of(const Options& options) {
-  TrainingRun run;
+tuner::TrainingRun run_of(const Options& options) {
+  tuner::TrainingRun run;
   run.data = options.data;
   run.resume = options.resume;
   run.replay = options.replay;
   run.predictions = options.predictions;
-  run.quiet = options.json;
   if (options.resume) {
     run.files = {options.run};
     take_from_run(options, run);
@@ -64,20 +66,38 @@ TrainingRun run_of(const Options& options) {
   return run;
 }
 
+/// Trains with a progress bar and a table row for each epoch. After Ctrl-C it says how to resume.
+tuner::TrainingResult train_with_table(const graph::Graph& graph, tuner::TrainingRun& run, bool quiet) {
+  Console console(quiet);
+  console.say(epoch_heading());
+  run.progress = console.progress();
+  run.stop = &stop_on_interrupt();
+  run.on_epoch = [&](const runtime::EpochReport& epoch, const tuner::EpochUtilisation& utilisation) {
+    console.say(epoch_row(epoch, utilisation));
+  };
+  try {
+    return tuner::run_training(graph, run);
+  } catch (const base::Interrupted&) {
+    console.wipe();
+    std::cerr << resume_text(run.data, run.files.directory);
+    throw;
+  }
+}
+
 void train(const Options& options) {
   auto run = run_of(options);
   const auto graph = open_training_data(options.data, run.job);
   if (!options.resume) {
-    run.files = make_run_directory(options.run, options.data);
+    run.files = tuner::make_run_directory(options.run, options.data);
   }
-  const auto result = train_with_table(graph, run);
+  const auto result = train_with_table(graph, run, options.json);
   const auto& report = result.report;
   const auto trace = options.trace.empty() ? run.files.trace() : std::filesystem::path(options.trace);
   if (!report.epochs.empty()) {
     schedule::write_trace(trace, {{"measured", report.epochs.back().timeline}});
   }
   if (options.json) {
-    print_json(to_document(run, result));
+    print_json(to_document(result));
     return;
   }
   std::cout << accuracy_text(report) << cache_text(report) << "run: " << run.files.directory.string()
@@ -89,16 +109,16 @@ void train(const Options& options) {
 Action add_train(CLI::App& app) {
   auto options = std::make_shared<Options>(app);
   app.add_option("DATA", options->data, "Graph store")->required();
-  app.add_option("--plan", options->plan, "Preset or plan file; gnomon when not given");
+  app.add_option("--plan", options->plan, "Preset or plan file (default: gnomon)");
   app.add_option("--run", options->run,
-                 "Directory for checkpoints and documents; runs/DATA-1, -2, ... when not given");
+                 "Directory for checkpoints and documents (default: runs/DATA-1, runs/DATA-2, ...)");
   add_device_flags(app, options->device);
-  app.add_flag("--resume", options->resume, "Go on from the run's last checkpoint");
-  app.add_option("--replay", options->replay, "Follow the update order of this order.jsonl");
+  app.add_flag("--resume", options->resume, "Resume from the last checkpoint of --run");
+  app.add_option("--replay", options->replay, "Replay the update order recorded in this order.jsonl");
   app.add_option("--predictions", options->predictions,
-                 "Write the class predicted for each vertex here (CSV, the data's own ids)");
+                 "Write the predicted class of each vertex to this CSV file, by original vertex id");
   app.add_option("--trace", options->trace,
-                 "Write the last epoch's timeline here, not to the run's trace.json");
+                 "Write the last epoch's timeline to this file instead of the run's trace.json");
   app.add_flag("--json", options->json, "Print one JSON document");
   return [options] { train(*options); };
 }

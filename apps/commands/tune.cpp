@@ -1,10 +1,14 @@
+#include "tuner/tune.h"
+
 #include <iostream>
 #include <limits>
 #include <memory>
 
 #include "apps/commands/commands.h"
-#include "apps/output.h"
-#include "apps/tuning.h"
+#include "apps/interrupt.h"
+#include "apps/progress_bar.h"
+#include "apps/text/output.h"
+#include "apps/text/tuning_text.h"
 #include "base/error.h"
 #include "base/usable.h"
 
@@ -17,7 +21,7 @@ struct Options {
   std::string strategy = "auto";
   std::string budget = "100";
   int processes = 0;
-  TuningOptions tuning;
+  tuner::TuningOptions tuning;
   bool json = false;
 };
 
@@ -39,19 +43,34 @@ tuner::Budget budget_of(const std::string& text) {
   return budget;
 }
 
+/// tune() checks the same, but cannot name the flags.
+void check_flags(const tuner::TuningOptions& options) {
+  if (options.surrogate.empty() && options.accuracy_floor > 0) {
+    throw base::InputError("--accuracy-floor", "needs --surrogate, a file that predicts accuracy");
+  }
+  if (!options.surrogate.empty() && !options.approximate) {
+    throw base::InputError("--surrogate", "predicts approximate plans; use it with --allow-approximate");
+  }
+}
+
+tuner::Tuning tune_with_bar(const profiles::Profile& profile, const tuner::TuningOptions& options) {
+  ProgressBar bar;
+  return tuner::tune(profile, options, {}, bar.progress(), &stop_on_interrupt());
+}
+
 void tune(const Options& options) {
-  TuningOptions how = options.tuning;
+  check_flags(options.tuning);
+  tuner::TuningOptions how = options.tuning;
   how.strategy = base::value_of<tuner::StrategyKind>("--strategy", options.strategy);
   how.budget = budget_of(options.budget);
   how.processes = options.processes > 0 ? options.processes : base::usable_cores();
   const auto profile = profiles::read_profile(options.profile);
-  sim::Simulator simulator;
-  const auto result = tune_with_bar(profile, simulator, how);
+  const auto result = tune_with_bar(profile, how);
   if (!options.out.empty()) {
     base::write_document(options.out, result.best().plan);
   }
   if (options.json) {
-    print_json(tuning_document(result));
+    print_json(to_document(result));
     return;
   }
   std::cout << tuning_text(result);
@@ -64,39 +83,41 @@ void tune(const Options& options) {
 
 Action add_tune(CLI::App& app) {
   auto options = std::make_shared<Options>();
-  app.add_option("PROFILE", options->profile, "What gnomon profile wrote")->required();
+  app.add_option("PROFILE", options->profile, "Profile written by gnomon profile")->required();
   app.add_option("-o,--out", options->out, "Write the best plan to this file");
   app.add_option("--strategy", options->strategy,
-                 "auto, gp, trees, ppo, dispatcher, sobol, random or exhaustive");
-  app.add_option("--budget", options->budget, "Simulated epochs (200) or seconds (2.5s) at most");
+                 "Search strategy: auto, gp, trees, ppo, dispatcher, sobol, random or exhaustive");
+  app.add_option("--budget", options->budget, "Maximum number of simulated epochs (200) or seconds (2.5s)");
   app.add_option("--processes", options->processes,
-                 "Processes that simulate side by side; all cores when not given. The result is the same")
+                 "Processes that simulate in parallel (default: one for each core); the result is the same")
       ->check(CLI::Range(1, 256));
-  app.add_option("--seed", options->tuning.seed, "Seed of what is random in a search");
+  app.add_option("--seed", options->tuning.seed, "Random seed of the search");
   app.add_option("--journal", options->tuning.journal,
-                 "Write every simulated epoch to this file, and go on from what it holds");
+                 "Record simulated epochs in this file, and resume from it if it exists");
   app.add_option("--device-memory", options->tuning.limits.device_bytes,
-                 "Memory of each device that a plan may take at most: bytes, or 8GB, 500MB ...")
+                 "Maximum memory of each device: bytes, or 8GB, 500MB, ...")
       ->transform(CLI::AsSizeValue(true));
-  app.add_option("--host-memory", options->tuning.limits.host_bytes, "The host's, likewise")
+  app.add_option("--host-memory", options->tuning.limits.host_bytes,
+                 "Maximum memory of the host: bytes, or 8GB, 500MB, ...")
       ->transform(CLI::AsSizeValue(true));
-  app.add_option("--energy-limit", options->tuning.running.energy_j,
-                 "Joules that an epoch may take at most, where the profile tells what the machine draws")
+  app.add_option("--energy-limit", options->tuning.consumption.energy_j,
+                 "Maximum energy of an epoch in joules; the profile must hold the machine's power")
       ->check(CLI::PositiveNumber);
-  app.add_option("--price-limit", options->tuning.running.price,
-                 "What an epoch may cost at most, where the profile tells the machine's price")
+  app.add_option("--price-limit", options->tuning.consumption.price,
+                 "Maximum price of an epoch; the profile must hold the machine's price per hour")
       ->check(CLI::PositiveNumber);
   app.add_flag("--front", options->tuning.front,
-               "Find plans for less memory too, and print those that no other beats in time, memory "
-               "and (with --surrogate) accuracy");
-  app.add_flag("--allow-approximate", options->tuning.approximate, "Plans too that change the training");
+               "Also print the Pareto front: plans that no other beats in time, memory and (with "
+               "--surrogate) accuracy");
+  app.add_flag("--allow-approximate", options->tuning.approximate,
+               "Also consider approximate plans, which change what is trained");
   app.add_option(
       "--surrogate", options->tuning.surrogate,
-      "What surrogate learn --runs wrote: predicts the accuracy of plans that change the training");
+      "Predict the accuracy of approximate plans by this file, written by gnomon surrogate learn --runs");
   app.add_option("--accuracy-floor", options->tuning.accuracy_floor,
-                 "Least predicted accuracy of such plans, 0 to 1")
+                 "Minimum predicted accuracy of approximate plans, 0 to 1")
       ->check(CLI::Range(0.0, 1.0));
-  app.add_flag("--simulated", options->tuning.simulated, "Plans too that can only be simulated");
+  app.add_flag("--simulated", options->tuning.simulated, "Also consider plans that can only be simulated");
   app.add_flag("--json", options->json, "Print one JSON document");
   return [options] { tune(*options); };
 }

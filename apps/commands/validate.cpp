@@ -4,14 +4,17 @@
 #include <memory>
 
 #include "apps/commands/commands.h"
-#include "apps/compute/device_flags.h"
-#include "apps/compute/validation.h"
-#include "apps/format.h"
+#include "apps/flags/device_flags.h"
+#include "apps/interrupt.h"
 #include "apps/open_data.h"
-#include "apps/output.h"
-#include "apps/tuning.h"
+#include "apps/progress_bar.h"
+#include "apps/text/format.h"
+#include "apps/text/output.h"
+#include "apps/text/tuning_text.h"
+#include "apps/text/validation_text.h"
 #include "base/error.h"
 #include "profiles/profile.h"
+#include "tuner/run/validation.h"
 
 namespace gnomon::apps {
 namespace {
@@ -26,7 +29,7 @@ struct Options {
   bool json = false;
 };
 
-/// A profile of another graph or machine would make the comparison mean nothing.
+/// A profile of another graph or machine would make the comparison meaningless.
 void check_fits(const Options& options, const profiles::Profile& profile, const graph::Graph& graph,
                 const plan::Cores& cores) {
   const auto& workload = profile.workload;
@@ -44,6 +47,18 @@ void check_fits(const Options& options, const profiles::Profile& profile, const 
   }
 }
 
+std::vector<tuner::Validated> validate_with_bar(const graph::Graph& graph, const profiles::Profile& profile,
+                                                const std::vector<plan::Plan>& plans, int rounds,
+                                                const runtime::DeviceOptions& device) {
+  ProgressBar bar;
+  tuner::ValidationOptions options;
+  options.rounds = rounds;
+  options.device = device;
+  options.progress = bar.progress();
+  options.stop = &stop_on_interrupt();
+  return tuner::validate(graph, profile, plans, options);
+}
+
 void validate(const Options& options) {
   auto profile = profiles::read_profile(options.profile);
   const auto device = device_of(options.device);
@@ -53,22 +68,22 @@ void validate(const Options& options) {
     plans.push_back(plan::resolve(plan::find_plan(name), cores, name));
   }
   if (plans.empty()) {
-    plans = plans_to_validate(cores);
+    plans = tuner::plans_to_validate(cores);
   }
   const auto graph = open_training_data(options.data, profile.workload.job);
   check_fits(options, profile, graph, cores);
-  const auto results = validate_plans(graph, profile, plans, options.epochs, device);
+  const auto results = validate_with_bar(graph, profile, plans, options.epochs, device);
   const auto before = corrections_text(profile.corrections);
   if (!options.correct.empty()) {
-    profile.corrections = corrections_by(results, profile);
+    profile.corrections = tuner::corrections_by(results, profile);
     base::write_document(options.correct, profile);
   }
   if (options.json) {
     print_json(to_document(results, options.data, options.profile));
     return;
   }
-  std::cout << (before.empty() ? "" : "predictions are " + before) << text_of(results)
-            << fmt::format("mean absolute error {}\n", format_percent(mean_absolute_error(results)));
+  std::cout << (before.empty() ? "" : "predictions are " + before) << validation_text(results)
+            << fmt::format("mean absolute error {}\n", format_percent(tuner::mean_absolute_error(results)));
   if (!options.correct.empty()) {
     std::cout << "written to " << options.correct << ", " << corrections_text(profile.corrections);
   }
@@ -79,18 +94,20 @@ void validate(const Options& options) {
 Action add_validate(CLI::App& app) {
   auto options = std::make_shared<Options>();
   app.add_option("DATA", options->data, "Graph store")->required();
-  app.add_option("PROFILE", options->profile, "What gnomon profile wrote of it on this machine")->required();
+  app.add_option("PROFILE", options->profile,
+                 "Profile of the graph, written by gnomon profile on this machine")
+      ->required();
   app.add_option("--plans", options->plans,
-                 "Presets or plan files, separated by commas; at least eight when not given")
+                 "Presets or plan files, separated by commas (default: at least eight plans)")
       ->delimiter(',')
       ->allow_extra_args(false);
   add_device_flags(app, options->device);
-  app.add_option("--epochs", options->epochs, "Epochs of each plan; the median counts")
+  app.add_option("--epochs", options->epochs, "Epochs of each plan, of which the median is reported")
       ->check(CLI::Range(1, 1000));
   app.add_option(
       "--correct", options->correct,
-      "Write the profile to this file with what these runs say about its stages, for predictions by "
-      "tune, explore and validate");
+      "Write the profile, corrected by the measured stage times, to this file, for use by tune, explore "
+      "and validate");
   app.add_flag("--json", options->json, "Print one JSON document");
   return [options] { validate(*options); };
 }

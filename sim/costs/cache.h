@@ -26,6 +26,12 @@ struct CacheGains {
 struct CacheShares {
   double features = 0;
   double topology = 0;
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& f) {
+    f("features", self.features);
+    f("topology", self.topology);
+  }
 };
 
 /// Fills `bytes` with both kinds. `value_weight` takes entries by seconds saved per byte (DUCATI's greedy

@@ -3,7 +3,7 @@
 #include "plan/plan.h"
 #include "profiles/profile.h"
 #include "sim/costs/memory.h"
-#include "sim/prediction.h"
+#include "sim/costs/model.h"
 
 namespace gnomon::sim {
 
@@ -15,10 +15,6 @@ struct PlanCosts {
   Memory memory;
 };
 PlanCosts costs_of_plan(const profiles::Profile& profile, const plan::Plan& plan);
-
-/// machine_model of a plan whose mean costs are known already.
-MachineModel machine_model(const profiles::Profile& profile, const plan::Plan& plan, const StageCosts& costs,
-                           bool spread, std::uint64_t seed);
 
 /// Devices that sample, where a factored plan leaves it open: the fewest that keep up with the trainers,
 /// ceil(D / (K + 1)) for K = training, or gathering where it takes longer, over sampling (GNNLab, EuroSys

@@ -53,11 +53,11 @@ double batch_bytes(const WorkloadProfile& workload, bool with_features) {
   return with_features ? workload.batch_bytes : std::max(0.0, workload.batch_bytes - features);
 }
 
-MemoryUse on_host(const profiles::Profile& profile, const Plan& plan) {
+MemoryBreakdown on_host(const profiles::Profile& profile, const Plan& plan) {
   const WorkloadProfile& workload = profile.workload;
   const double on_disk = is_by_parts(plan) ? resident_share(plan) : 0;
   const auto share = [&](Home home) { return home == Home::host ? 1 : home == Home::disk ? on_disk : 0; };
-  MemoryUse use;
+  MemoryBreakdown use;
   use.topology_bytes = share(plan.topology) * topology_bytes(workload);
   use.features_bytes = share(plan.features) * features_bytes(workload);
   const double each = batch_bytes(workload, !plan.prepares_samples());
@@ -77,13 +77,13 @@ MemoryUse on_host(const profiles::Profile& profile, const Plan& plan) {
 bool divides_roles(const Plan& plan) { return plan.schedule == Schedule::factored && plan.devices > 1; }
 
 /// Without the cache; where roles are divided, of a trainer.
-MemoryUse on_device(const profiles::Profile& profile, const Plan& plan) {
+MemoryBreakdown on_device(const profiles::Profile& profile, const Plan& plan) {
   const WorkloadProfile& workload = profile.workload;
   const bool holds_part = is_by_parts(plan) && plan.route == plan::Route::device;
   const auto share = [&](Home home) {
     return home == Home::device ? 1 : holds_part ? resident_share(plan) : 0;
   };
-  MemoryUse use;
+  MemoryBreakdown use;
   use.topology_bytes = divides_roles(plan) ? 0 : share(plan.topology) * topology_bytes(workload);
   use.features_bytes = share(plan.features) * features_bytes(workload);
   const int ahead = plan.schedule == Schedule::sequential    ? 0
@@ -104,8 +104,8 @@ MemoryUse on_device(const profiles::Profile& profile, const Plan& plan) {
 }
 
 /// What a device that only samples holds.
-MemoryUse on_sampler(const profiles::Profile& profile, const Plan& plan) {
-  MemoryUse use;
+MemoryBreakdown on_sampler(const profiles::Profile& profile, const Plan& plan) {
+  MemoryBreakdown use;
   use.topology_bytes = plan.topology == Home::device ? topology_bytes(profile.workload) : 0;
   use.batches_bytes = profile.workload.batch_bytes;
   use.contexts_bytes = profile.machine.device.context_bytes;
@@ -120,7 +120,7 @@ int shards(const profiles::Profile& profile, const Plan& plan) {
 
 /// What the cache may hold, and what of it lies in each memory.
 void add_cache(const profiles::Profile& profile, const Plan& plan, const CacheGains& gains,
-               double memory_bytes, MemoryUse& use, CacheShares& shares) {
+               double memory_bytes, MemoryBreakdown& use, CacheShares& shares) {
   const double room = std::max(0.0, memory_bytes - use.total()) * plan.cache.budget;
   const int parts = shards(profile, plan);
   shares = fill_cache(profile.workload, plan.cache.policy, gains, room * parts);
@@ -135,7 +135,7 @@ double device_memory_bytes(const profiles::Profile& profile, const Plan& plan) {
 }
 
 /// A cache takes what is left, and so is never what does not fit.
-void note_shortage(Memory& memory, Shortage shortage, const MemoryUse& use, double there) {
+void note_shortage(Memory& memory, Shortage shortage, const MemoryBreakdown& use, double there) {
   const double needed = use.total() - use.cache_bytes;
   if (memory.shortage == Shortage::none && there > 0 && needed > there) {
     memory.shortage = shortage;
@@ -182,7 +182,7 @@ Memory memory_of(const profiles::Profile& profile, const Plan& plan, const Cache
   const double device_bytes = device_memory_bytes(profile, plan);
   Memory memory;
   memory.host = on_host(profile, plan);
-  MemoryUse device = on_device(profile, plan);
+  MemoryBreakdown device = on_device(profile, plan);
   if (!has_device) {  // its buffers are the host's; the graph lies there once
     device.contexts_bytes = device.topology_bytes = device.features_bytes = 0;
     memory.host.batches_bytes += device.batches_bytes;

@@ -1,8 +1,12 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
+#include <string_view>
+#include <utility>
 
+#include "base/document.h"
 #include "plan/plan.h"
 #include "profiles/profile.h"
 #include "sim/costs/cache.h"
@@ -14,7 +18,7 @@ inline constexpr double index_bytes = 8;
 inline constexpr double value_bytes = 4;
 
 /// What lies in the memory of the host, or of each device, at the peak of an epoch.
-struct MemoryUse {
+struct MemoryBreakdown {
   double topology_bytes = 0;
   double features_bytes = 0;
   double cache_bytes = 0;
@@ -25,6 +29,19 @@ struct MemoryUse {
   double embeddings_bytes = 0;   ///< kept from batch to batch
   double contexts_bytes = 0;     ///< of worker processes or of the device's libraries
 
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& f) {
+    f("topology_bytes", self.topology_bytes);
+    f("features_bytes", self.features_bytes);
+    f("cache_bytes", self.cache_bytes);
+    f("batches_bytes", self.batches_bytes);
+    f("samplers_bytes", self.samplers_bytes);
+    f("activations_bytes", self.activations_bytes);
+    f("model_bytes", self.model_bytes);
+    f("embeddings_bytes", self.embeddings_bytes);
+    f("contexts_bytes", self.contexts_bytes);
+  }
+
   double total() const {
     return topology_bytes + features_bytes + cache_bytes + batches_bytes + samplers_bytes +
            activations_bytes + model_bytes + embeddings_bytes + contexts_bytes;
@@ -34,13 +51,36 @@ struct MemoryUse {
 /// What does not fit.
 enum class Shortage : std::uint8_t { none, host_memory, device_memory };
 
+}  // namespace gnomon::sim
+
+namespace gnomon::base {
+template <>
+struct EnumNames<sim::Shortage> {
+  static constexpr std::array<std::pair<sim::Shortage, std::string_view>, 3> values{
+      {{sim::Shortage::none, "none"},
+       {sim::Shortage::host_memory, "host_memory"},
+       {sim::Shortage::device_memory, "device_memory"}}};
+};
+}  // namespace gnomon::base
+
+namespace gnomon::sim {
+
 /// A plan's memory. That it does not fit is an outcome.
 struct Memory {
-  MemoryUse host;
-  MemoryUse device;  ///< each of them; all zero when the device is the host
+  MemoryBreakdown host;
+  MemoryBreakdown device;  ///< each of them; all zero when the device is the host
   CacheShares cached;
   Shortage shortage = Shortage::none;
   double missing_bytes = 0;
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& f) {
+    f("host", self.host);
+    f("device", self.device);
+    f("cached", self.cached);
+    f("shortage", self.shortage);
+    f("missing_bytes", self.missing_bytes);
+  }
 };
 
 /// Bytes of the whole graph.

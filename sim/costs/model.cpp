@@ -1,3 +1,5 @@
+#include "sim/costs/model.h"
+
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -8,7 +10,6 @@
 #include "base/philox.h"
 #include "schedule/machine.h"
 #include "sim/costs/costs.h"
-#include "sim/prediction.h"
 
 namespace gnomon::sim {
 namespace {

@@ -87,7 +87,7 @@ bool is_contended(const MachineModel& model) {
   return found;
 }
 
-double slowdown(const MachineModel& model, schedule::Stage stage, int device, const Running& running) {
+double slowdown(const MachineModel& model, schedule::Stage stage, int device, const RunningStages& running) {
   const Kind kind = kind_of(stage);
   if (kind == Kind::none) {
     return 1;

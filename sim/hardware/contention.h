@@ -7,7 +7,7 @@
 
 #include "profiles/profile.h"
 #include "schedule/machine.h"
-#include "sim/prediction.h"
+#include "sim/costs/model.h"
 
 namespace gnomon::sim {
 
@@ -41,9 +41,9 @@ inline Kind kind_of(schedule::Stage stage) {
 using KindCounts = std::array<int, num_kinds>;
 
 /// The stages that run now.
-class Running {
+class RunningStages {
  public:
-  explicit Running(int devices) : on_(static_cast<std::size_t>(devices)) {}
+  explicit RunningStages(int devices) : on_(static_cast<std::size_t>(devices)) {}
 
   void add(schedule::Stage stage, int device, int change) {
     const Kind kind = kind_of(stage);
@@ -99,6 +99,6 @@ bool is_contended(const MachineModel& model);
 
 /// How much longer a stage takes on this machine beside everything that runs. Stages of another device count
 /// only for CPU work and for host memory.
-double slowdown(const MachineModel& model, schedule::Stage stage, int device, const Running& running);
+double slowdown(const MachineModel& model, schedule::Stage stage, int device, const RunningStages& running);
 
 }  // namespace gnomon::sim

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "schedule/machine.h"
+#include "sim/costs/model.h"
 #include "sim/hardware/contention.h"
 #include "sim/hardware/hardware.h"
-#include "sim/prediction.h"
 
 namespace gnomon::sim {
 
@@ -125,7 +125,7 @@ class SimulatedMachine final : public schedule::Machine {
   std::vector<Started> started_;
   std::vector<Successor> successors_;
   std::vector<int> beginning_;  ///< lanes with a piece that is not yet given to the hardware
-  Running running_;
+  RunningStages running_;
   std::vector<std::array<double, num_kinds>> slowdowns_;  ///< on each device beside what runs; 0: not known
   bool running_changed_ = false;                          ///< since slowdowns_ were known
   std::int64_t trained_ = 0;

@@ -142,7 +142,7 @@ TEST_F(ComputeCommands, AnInterruptedTrainingGoesOnToTheSameWeights) {
   child.signal(SIGINT);
   const auto outcome = child.wait();
   EXPECT_EQ(outcome.code, 1);
-  EXPECT_THAT(outcome.error, HasSubstr("go on with: gnomon train tiny --run run --resume"));
+  EXPECT_THAT(outcome.error, HasSubstr("resume with: gnomon train tiny --run run --resume"));
 
   const auto epochs = std::to_string(lines_in(order) + 3);
   const auto resumed = json_of({"train", "tiny", "--run", "run", "--resume", "--epochs", epochs, "--json"});

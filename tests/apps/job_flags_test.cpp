@@ -1,4 +1,4 @@
-#include "apps/job_flags.h"
+#include "apps/flags/job_flags.h"
 
 #include <gtest/gtest.h>
 

@@ -1,12 +1,9 @@
-#include "apps/report.h"
+#include "apps/text/report.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <limits>
-
-#include "apps/chart_library.h"
-#include "apps/packed_prediction.h"
+#include "apps/text/chart_library.h"
 #include "base/document.h"
 #include "program.h"
 
@@ -15,34 +12,6 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-sim::Prediction some_prediction() {
-  sim::Prediction prediction;
-  prediction.epoch_s = 1.0 / 3;
-  prediction.lower_bound_s = std::numeric_limits<double>::infinity();
-  prediction.cpu_batches = 17;
-  prediction.bound_by = "link";
-  prediction.memory.device.cache_bytes = 5e9;
-  prediction.memory.shortage = sim::Shortage::device_memory;
-  prediction.timeline = {{schedule::Stage::train, 3, 0, 0.5, 0.75, 1},
-                         {schedule::Stage::group_read, 4, 2, 0.25, 1, 0}};
-  return prediction;
-}
-
-TEST(PackedPrediction, ComesBackAsItWas) {
-  const auto before = some_prediction();
-  const auto after = unpack(pack(before));
-  EXPECT_EQ(after.epoch_s, before.epoch_s);
-  EXPECT_EQ(after.lower_bound_s, before.lower_bound_s);
-  EXPECT_EQ(after.cpu_batches, 17);
-  EXPECT_EQ(after.bound_by, "link");
-  EXPECT_EQ(after.memory.device.cache_bytes, 5e9);
-  EXPECT_EQ(after.memory.shortage, sim::Shortage::device_memory);
-  ASSERT_EQ(after.timeline.size(), 2U);
-  EXPECT_EQ(after.timeline[1].stage, schedule::Stage::group_read);
-  EXPECT_EQ(after.timeline[1].lane, 2);
-  EXPECT_EQ(pack(after), pack(before));
-}
 
 class Report : public ::testing::Test {
  protected:

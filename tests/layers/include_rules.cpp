@@ -23,9 +23,7 @@ struct Guest {
 
 const std::vector<Guest>& guests() {
   static const std::vector<Guest> all{
-      {"LibTorch",
-       "(torch|ATen|c10|caffe2)/.*",
-       {"nn/", "runtime/", "profiles/measure/", "apps/commands/", "apps/compute/"}},
+      {"LibTorch", "(torch|ATen|c10|caffe2)/.*", {"nn/", "runtime/", "profiles/measure/"}},
       {"Highway", "hwy/.*", {"kernels/cpu/"}},
       {"SimGrid", "(simgrid|xbt)/.*", {"sim/"}, true},
       {"Eigen", "Eigen/.*", {"tuner/"}, true},
@@ -51,12 +49,21 @@ std::optional<std::size_t> layer_of(std::string_view path) {
   return static_cast<std::size_t>(found - order.begin());
 }
 
+/// What predicts and searches needs no LibTorch: only tuner/run/ ties it to what measures and trains.
+bool is_prediction(std::string_view path) {
+  return starts_with_any(path, {"sim/", "tuner/", "reproduce/"}) && !path.starts_with("tuner/run/");
+}
+
 std::string broken_by_own(std::string_view path, const std::string& header) {
   const auto here = layer_of(path);
   const auto there = layer_of(header);
   if (here && there && *there > *here) {
     return std::string(order[*here]) + " may not include " + header + ": " + std::string(order[*there]) +
            " is a later layer";
+  }
+  if (is_prediction(path) &&
+      starts_with_any(header, {"nn/", "runtime/", "profiles/measure/", "tuner/run/"})) {
+    return std::string(order[*here]) + " may not include " + header + ": it must link without LibTorch";
   }
   if (here && (header.starts_with("tests/") || header.starts_with("bench/"))) {
     return std::string(order[*here]) + " may not include " + header;

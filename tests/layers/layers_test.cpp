@@ -29,6 +29,16 @@ TEST(IncludeRules, EarlierLayersAndOnesOwnAreAllowed) {
               IsEmpty());
 }
 
+TEST(IncludeRules, PredictionNeedsNoLibTorch) {
+  EXPECT_THAT(broken_rules("tuner/tune.cpp", "#include \"runtime/stretch.h\"\n"),
+              ElementsAre("tuner/tune.cpp:1: tuner may not include runtime/stretch.h: it must link without "
+                          "LibTorch"));
+  EXPECT_THAT(broken_rules("sim/simulator.cpp", "#include \"profiles/measure/epoch.h\"\n").size(), 1U);
+  EXPECT_THAT(broken_rules("tuner/explore/patch.cpp", "#include \"tuner/run/training.h\"\n").size(), 1U);
+  EXPECT_THAT(broken_rules("tuner/run/training.cpp", "#include \"runtime/trainer.h\"\n"), IsEmpty());
+  EXPECT_THAT(broken_rules("apps/text/training_text.h", "#include \"tuner/run/training.h\"\n"), IsEmpty());
+}
+
 TEST(IncludeRules, LaterLayersAreNot) {
   EXPECT_THAT(broken_rules("plan/plan.cpp", "#include <string>\n#include \"kernels/block.h\"\n"),
               ElementsAre("plan/plan.cpp:2: plan may not include kernels/block.h: kernels is a later layer"));

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "reproduce/reproduce.h"
+#include "sim/simulator.h"
 
 namespace gnomon::reproduce {
 namespace {

@@ -10,6 +10,7 @@
 #include "reproduce/paper_profiles.h"
 #include "reproduce/reproduce.h"
 #include "sim/costs/cache.h"
+#include "sim/simulator.h"
 
 namespace gnomon::reproduce {
 namespace {

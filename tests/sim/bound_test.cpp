@@ -1,8 +1,11 @@
+#include "sim/bound.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <limits>
 
+#include "sim/simulator.h"
 #include "tests/sim/random_cases.h"
 
 namespace gnomon::sim {

@@ -7,7 +7,7 @@
 #include <sstream>
 #include <string>
 
-#include "sim/prediction.h"
+#include "sim/predict.h"
 
 // A short epoch of every preset, stage by stage, on a machine with two GPUs. The files in golden/ are what it
 // was when somebody last looked; a change shows in them what it does to which schedule. To write them anew:

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "sim/prediction.h"
+#include "sim/simulator.h"
 
 // Whole epochs by hand: stages of a batch i are c(i) on a worker, t(i) copied, d(i) prepared by the device,
 // m(i) trained.

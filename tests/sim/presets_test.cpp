@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "sim/predict.h"
 #include "sim/prediction.h"
 #include "tests/sim/random_profiles.h"
 

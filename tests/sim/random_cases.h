@@ -8,7 +8,7 @@
 
 #include "plan/plan.h"
 #include "schedule/timeline.h"
-#include "sim/prediction.h"
+#include "sim/costs/model.h"
 #include "tests/virtual_machine.h"
 
 namespace gnomon::test {

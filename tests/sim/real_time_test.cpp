@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "runtime/host_machine.h"
+#include "sim/simulator.h"
 #include "tests/sim/random_cases.h"
 
 // The only tests here that depend on the machine's clock (ctest -E RealTime leaves them out).

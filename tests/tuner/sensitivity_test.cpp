@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "sim/predict.h"
+
 namespace gnomon::tuner {
 namespace {
 
@@ -21,17 +23,17 @@ profiles::Profile profile_of(double cpu_batch_s, double transfer_s, double devic
 
 std::vector<Sensitivity> sensitivities_of(const profiles::Profile& profile, const plan::Plan& plan) {
   sim::Simulator simulator;
-  const Tuner tuner{[](const profiles::Profile& p) {
-                      SpaceRequest request;
-                      request.cores = {p.machine.cpu.cores, false, 1};
-                      request.batches = p.workload.batches;
-                      return request;
-                    },
-                    [&](const profiles::Profile& p, const plan::Plan& q) {
-                      EXPECT_LE(p.workload.batches, 400);
-                      return sim::predict(simulator, p, q);
-                    }};
-  return sensitivities(profile, plan, tuner);
+  const SearchSetup setup{[](const profiles::Profile& p) {
+                            SpaceRequest request;
+                            request.cores = {p.machine.cpu.cores, false, 1};
+                            request.batches = p.workload.batches;
+                            return request;
+                          },
+                          [&](const profiles::Profile& p, const plan::Plan& q) {
+                            EXPECT_LE(p.workload.batches, 400);
+                            return sim::predict(simulator, p, q);
+                          }};
+  return sensitivities(profile, plan, setup);
 }
 
 double share_of(const std::vector<Sensitivity>& all, const std::string& change) {

@@ -16,7 +16,7 @@ using Eigen::VectorXd;
 using Weights = Eigen::Map<const MatrixXd>;
 
 /// Cosines that make up an ordered field's curve.
-constexpr std::size_t most_cosines = 5;
+constexpr std::size_t max_cosines = 5;
 
 Index index_of(std::size_t number) { return static_cast<Index>(number); }
 
@@ -129,7 +129,7 @@ ActorCritic::ActorCritic(std::size_t inputs, std::vector<PolicyField> fields, st
 /// Of the actor, and one of the critic.
 std::size_t ActorCritic::outputs_of(std::size_t field) const {
   const auto& [choices, ordered] = fields_[field];
-  return 1 + (ordered ? std::min(choices - 1, most_cosines) : choices);
+  return 1 + (ordered ? std::min(choices - 1, max_cosines) : choices);
 }
 
 std::vector<double> ActorCritic::probabilities(const std::vector<double>& state, std::size_t field,

@@ -7,37 +7,36 @@
 
 namespace gnomon::tuner {
 
-/// A field that a policy chooses.
+/// A field whose value a policy chooses.
 struct PolicyField {
   std::size_t choices = 1;
   bool ordered = false;  ///< neighbouring choices are alike: their logits are a smooth curve
 };
 
-/// What may be chosen of a field, rising, and for each the logarithm of a chance that it has beforehand (of
-/// all together any number).
+/// The allowed choices of a field, ascending, and the logarithm of each one's prior weight (not normalised).
 struct Allowed {
   std::vector<int> choices;
   std::vector<double> logs;
 };
 
-/// One choice that was made, and what is to be learned from it.
+/// One choice, and what is learned from it.
 struct Decision {
-  std::vector<double> state;  ///< what had been chosen before
+  std::vector<double> state;  ///< the choices before it
   std::size_t field = 0;
   Allowed allowed;
   std::size_t taken = 0;       ///< a position in `allowed`
-  double log_probability = 0;  ///< with which it was taken then
+  double log_probability = 0;  ///< of the choice when it was made
   double advantage = 0;        ///< how much better it turned out than expected
-  double goal = 0;             ///< what the critic should expect here
+  double goal = 0;             ///< target of the critic
 };
 
-/// What is minimised (Schulman et al., Proximal Policy Optimization Algorithms, arXiv 1707.06347, equation
-/// 9): the mean over decisions of
+/// The weights of the loss (Schulman et al., Proximal Policy Optimization Algorithms, arXiv 1707.06347,
+/// equation 9): the mean over decisions of
 ///
 ///     -min(r A, clip(r, 1 - clip, 1 + clip) A) + value_weight (V - goal)^2 - entropy_weight H
 ///
 /// with r the choice's probability over that of `log_probability`, A the advantage, V the critic's value and
-/// H the entropy of the allowed choices, as a share of the most that it can be.
+/// H the entropy of the allowed choices relative to its maximum.
 struct PolicyTerms {
   double clip = 0.2;
   double value_weight = 0.5;
@@ -46,21 +45,21 @@ struct PolicyTerms {
 
 struct PolicyLoss {
   double value = 0;
-  std::vector<double> gradient;  ///< by each of the parameters
+  std::vector<double> gradient;  ///< by parameters()
 };
 
-/// An actor and a critic over one hidden layer of tanh. Each field has its own outputs: logits of its choices
-/// (of an ordered field, the weights of its first cosines), and the value of having got to this field. All
-/// outputs are 0 at first, so that choices have the chances they have beforehand.
+/// An actor and a critic on one hidden layer of tanh. Each field has its own outputs: the logits of its
+/// choices (for an ordered field, the weights of its first cosines) and the critic's value of the state. All
+/// outputs are 0 at first, so that choices follow their prior weights.
 class ActorCritic {
  public:
   /// `inputs`: length of a state; `seed`: of the hidden layer's first weights.
   ActorCritic(std::size_t inputs, std::vector<PolicyField> fields, std::size_t hidden, std::uint64_t seed);
 
-  /// Of each allowed choice, of all together 1.
+  /// The probability of each allowed choice.
   std::vector<double> probabilities(const std::vector<double>& state, std::size_t field,
                                     const Allowed& allowed) const;
-  /// What the critic expects.
+  /// The critic's value.
   double value(const std::vector<double>& state, std::size_t field) const;
 
   PolicyLoss loss(const std::vector<Decision>& decisions, const PolicyTerms& terms) const;
@@ -74,8 +73,9 @@ class ActorCritic {
   std::size_t inputs_;
   std::size_t hidden_;
   std::vector<PolicyField> fields_;
-  std::vector<std::vector<double>> curves_;  ///< of each field: a logit's weights, choices x outputs but one
-  std::vector<std::size_t> heads_;           ///< where each field's outputs begin among all
+  std::vector<std::vector<double>>
+      curves_;                      ///< of each field: weights of the logits, choices x (outputs - 1)
+  std::vector<std::size_t> heads_;  ///< where each field's outputs begin
   std::size_t outputs_ = 0;
   std::vector<double> parameters_;  ///< hidden x (inputs + 1), then outputs x (hidden + 1), column by column
 };

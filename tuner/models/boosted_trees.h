@@ -12,17 +12,18 @@ namespace gnomon::tuner {
 /// How an ensemble of boosted trees is trained.
 struct TreesOptions {
   int members = 5;    ///< models, each on a bootstrap sample of the rows
-  int rounds = 40;    ///< trees a model
+  int rounds = 40;    ///< trees of a model
   int depth = 4;      ///< of a tree
-  double rate = 0.2;  ///< share of what each tree finds that is kept
+  double rate = 0.2;  ///< learning rate
   std::uint64_t seed = 0;
 };
 
-/// Gradient-boosted regression trees (XGBoost): members trained on bootstrap samples, whose mean predicts and
-/// whose variance tells how far they disagree. Same rows, options and library: same model.
+/// An ensemble of gradient-boosted regression trees (XGBoost). Its members are trained on bootstrap samples;
+/// their mean is the prediction and their variance its uncertainty. Deterministic for the same rows, options
+/// and library.
 class BoostedTrees {
  public:
-  /// `rows` are all of one length; NaN stands for a value that does not apply. Throws base::Failure with
+  /// All rows have the same length; NaN marks a value that does not apply. Throws base::Failure with
   /// XGBoost's message.
   BoostedTrees(const std::vector<std::vector<double>>& rows, const std::vector<double>& values,
                const TreesOptions& options);
@@ -32,11 +33,10 @@ class BoostedTrees {
 
   std::vector<Normal> at(const std::vector<std::vector<double>>& rows) const;
 
-  /// How much each column's splits improved the fit, of all columns together 1; 0 for one that is never
-  /// split.
+  /// The share of each column's splits in the improvement of the fit; the shares add up to 1.
   std::vector<double> importance() const;
 
-  /// The members as XGBoost's own JSON texts, and back. Throws InputError where a text is none of its models.
+  /// The members as XGBoost's JSON texts, and back. Throws InputError if a text is not one of its models.
   std::vector<std::string> save() const;
   static BoostedTrees load(const std::vector<std::string>& members, std::size_t columns);
 

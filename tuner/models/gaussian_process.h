@@ -6,7 +6,7 @@
 
 namespace gnomon::tuner {
 
-/// What a column of the inputs is: a number, or a category of which only equal or not matters.
+/// The kind of an input column: a number, or a category whose values are only equal or different.
 enum class Column : std::uint8_t { number, category };
 
 /// Covariance of two rows a and b (Rasmussen and Williams, Gaussian Processes for Machine Learning, 2006,
@@ -23,7 +23,7 @@ struct Kernel {
   double noise = 1e-4;
 };
 
-/// Observations: rows of inputs and a value for each.
+/// Observations: rows of inputs and one value for each row.
 struct Samples {
   std::vector<Column> columns;
   std::vector<std::vector<double>> rows;
@@ -37,11 +37,11 @@ struct Likelihood {
   std::vector<double> gradient;
 };
 
-/// Throws std::domain_error when the kernel's matrix is singular in double precision.
+/// Throws std::domain_error if the kernel's matrix is singular in double precision.
 Likelihood log_likelihood(const Samples& samples, const Kernel& kernel);
 
-/// The kernel that is most probable given the samples, whose values should have mean 0 and variance about 1,
-/// and a wide normal prior on each logarithm, found from `start` in at most so many steps of BFGS.
+/// The kernel with the highest posterior probability, given the samples and a wide normal prior on each
+/// logarithm, by at most `steps` steps of BFGS from `start`. The values should have mean 0 and variance 1.
 Kernel fit_kernel(const Samples& samples, Kernel start, int steps);
 
 struct Normal {
@@ -49,7 +49,7 @@ struct Normal {
   double variance = 0;
 };
 
-/// A Gaussian process with mean 0 under its samples.
+/// A Gaussian process with prior mean 0, conditioned on its samples.
 class GaussianProcess {
  public:
   GaussianProcess(Samples samples, Kernel kernel);
@@ -57,7 +57,7 @@ class GaussianProcess {
   GaussianProcess(GaussianProcess&&) noexcept;
   GaussianProcess& operator=(GaussianProcess&&) noexcept;
 
-  /// What it expects at each row, without noise.
+  /// The posterior at each row, without noise.
   std::vector<Normal> at(const std::vector<std::vector<double>>& rows) const;
 
  private:
@@ -65,12 +65,11 @@ class GaussianProcess {
   std::unique_ptr<State> state_;
 };
 
-/// How much below `best` a normal value is on average, counting 0 where it is not below (Jones, Schonlau and
-/// Welch, Journal of Global Optimization 13, 1998).
+/// The expected improvement of a normal value over `best` when smaller is better (Jones, Schonlau and Welch,
+/// Journal of Global Optimization 13, 1998).
 double expected_improvement(const Normal& value, double best);
 
-/// The probability that a normal value is at most `limit`: the factor of a constraint that is itself
-/// predicted.
+/// The probability that a normal value is at most `limit`, for constraints that are predicted themselves.
 double probability_within(const Normal& value, double limit);
 
 }  // namespace gnomon::tuner

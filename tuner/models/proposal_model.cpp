@@ -10,7 +10,7 @@
 namespace gnomon::tuner {
 namespace {
 
-/// Brings values to mean 0 and variance 1, and what is predicted of them back.
+/// Standardises values to mean 0 and variance 1, and restores predictions.
 class Standard {
  public:
   Standard() = default;
@@ -46,9 +46,9 @@ class Standard {
   double deviation_ = 1;
 };
 
-class GaussianSurrogate final : public Surrogate {
+class GaussianModel final : public ProposalModel {
  public:
-  explicit GaussianSurrogate(const Space& space) {
+  explicit GaussianModel(const Space& space) {
     const auto& dimensions = space.dimensions();
     for (std::size_t d = 0; d < dimensions.size(); ++d) {
       if (dimensions[d].values.size() > 1 && space.varies(d)) {
@@ -77,7 +77,7 @@ class GaussianSurrogate final : public Surrogate {
   }
 
  private:
-  /// What does not matter is put in the middle: the categories tell that it does not.
+  /// A number that does not apply is put in the middle: the categories say that it does not apply.
   std::vector<std::vector<double>> rows_of(const std::vector<std::vector<double>>& codes) const {
     std::vector<std::vector<double>> rows;
     for (const auto& code : codes) {
@@ -98,9 +98,9 @@ class GaussianSurrogate final : public Surrogate {
   std::optional<GaussianProcess> process_;
 };
 
-class TreesSurrogate final : public Surrogate {
+class TreesModel final : public ProposalModel {
  public:
-  explicit TreesSurrogate(std::uint64_t seed) : seed_(seed) {}
+  explicit TreesModel(std::uint64_t seed) : seed_(seed) {}
 
   double learn(const std::vector<std::vector<double>>& codes, const std::vector<double>& values) override {
     standard_ = Standard(values);
@@ -129,12 +129,12 @@ class TreesSurrogate final : public Surrogate {
 
 }  // namespace
 
-std::unique_ptr<Surrogate> make_gaussian_surrogate(const Space& space) {
-  return std::make_unique<GaussianSurrogate>(space);
+std::unique_ptr<ProposalModel> make_gaussian_model(const Space& space) {
+  return std::make_unique<GaussianModel>(space);
 }
 
-std::unique_ptr<Surrogate> make_trees_surrogate(std::uint64_t seed) {
-  return std::make_unique<TreesSurrogate>(seed);
+std::unique_ptr<ProposalModel> make_trees_model(std::uint64_t seed) {
+  return std::make_unique<TreesModel>(seed);
 }
 
 }  // namespace gnomon::tuner

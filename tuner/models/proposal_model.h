@@ -8,21 +8,23 @@
 
 namespace gnomon::tuner {
 
-/// Learns one number of encoded plans (Space::encode) and predicts it for others.
-class Surrogate {
+/// Learns one number of encoded plans (Space::encode) and predicts it for others, so that a search can
+/// propose what to evaluate next.
+class ProposalModel {
  public:
-  virtual ~Surrogate() = default;
-  /// Replaces what it knows. Returns the logarithm of the probability that it gives to the values as they
-  /// came, by which models of the same samples can be compared; 0 where there is none.
+  virtual ~ProposalModel() = default;
+  /// Replaces everything learned before. Returns the logarithm of the values' marginal likelihood, by which
+  /// models of the same samples can be compared; 0 for models without one.
   virtual double learn(const std::vector<std::vector<double>>& codes, const std::vector<double>& values) = 0;
+  /// Predictions for encoded plans. Precondition: learn() was called.
   virtual std::vector<Normal> at(const std::vector<std::vector<double>>& codes) const = 0;
 };
 
-/// A Gaussian process over the dimensions of a space that can differ. Its kernel is fitted again whenever
-/// there are a fifth more samples than at the last time.
-std::unique_ptr<Surrogate> make_gaussian_surrogate(const Space& space);
+/// A Gaussian process on the dimensions in which a space's plans differ. Its kernel is fitted again when
+/// there are a fifth more samples than at the last fit.
+std::unique_ptr<ProposalModel> make_gaussian_model(const Space& space);
 
 /// Boosted trees (boosted_trees.h).
-std::unique_ptr<Surrogate> make_trees_surrogate(std::uint64_t seed);
+std::unique_ptr<ProposalModel> make_trees_model(std::uint64_t seed);
 
 }  // namespace gnomon::tuner

@@ -1,9 +1,11 @@
+#include "tuner/search/dispatcher.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
 
-#include "tuner/tuner.h"
+#include "sim/costs/model.h"
 
 namespace gnomon::tuner {
 namespace {
@@ -12,7 +14,7 @@ using plan::Plan;
 using sim::StageCosts;
 
 /// The buffers that plans may have (plan/plan.h).
-constexpr std::int64_t most_buffer = 4096;
+constexpr std::int64_t max_buffer = 4096;
 
 /// What follows from a prediction for the CPU's buffer.
 enum class Verdict { balanced, shrink, grow };
@@ -37,7 +39,7 @@ Plan pipeline(const Plan& morphgl) {
 double cpu_batch_s(const StageCosts& costs, int workers) { return costs.cpu_batch_s / std::max(1, workers); }
 
 Verdict judge(const sim::Prediction& prediction, int cpu_buffer, double device_batch_s) {
-  // Each overlap flushes a full CPU buffer, so there were about so many.
+  // Each overlap flushes a full CPU buffer, so this is about their number.
   const double overlaps = std::max(1.0, static_cast<double>(prediction.cpu_batches) / cpu_buffer);
   const double on_cpu_s = prediction.blocked_on_cpu_s / overlaps;
   const double on_device_s = prediction.blocked_on_device_s / overlaps;
@@ -47,13 +49,13 @@ Verdict judge(const sim::Prediction& prediction, int cpu_buffer, double device_b
   return on_cpu_s >= on_device_s ? Verdict::shrink : Verdict::grow;
 }
 
-class Dispatcher {
+class FeedbackLoop {
  public:
-  Dispatcher(const profiles::Profile& profile, const Plan& morphgl, const Evaluate& evaluate)
+  FeedbackLoop(const profiles::Profile& profile, const Plan& morphgl, const Evaluate& evaluate)
       : profile_(profile), morphgl_(morphgl), evaluate_(evaluate) {
     const bool host_device = profile.machine.device.kind == profiles::DeviceKind::host;
     morphgl_ = plan::resolve(morphgl, {profile.machine.cpu.cores, host_device}, morphgl.name);
-    most_cpu_buffer_ = static_cast<int>(std::clamp<std::int64_t>(profile.workload.batches, 1, most_buffer));
+    max_cpu_buffer_ = static_cast<int>(std::clamp<std::int64_t>(profile.workload.batches, 1, max_buffer));
     costs_ = sim::machine_model(profile, morphgl_, false, 0).costs;
   }
 
@@ -64,7 +66,7 @@ class Dispatcher {
       return stop("pipeline", pipeline(morphgl_));
     }
     const double cpu_buffer = std::floor(morphgl_.device_buffer / result_.first_ratio);
-    return feed_back(static_cast<int>(std::clamp<double>(cpu_buffer, 1, most_cpu_buffer_)));
+    return feed_back(static_cast<int>(std::clamp<double>(cpu_buffer, 1, max_cpu_buffer_)));
   }
 
  private:
@@ -90,7 +92,7 @@ class Dispatcher {
       if (verdict == Verdict::shrink && cpu_buffer == 1) {
         return stop("device only", device_only(morphgl_));
       }
-      if (verdict == Verdict::grow && cpu_buffer == most_cpu_buffer_) {
+      if (verdict == Verdict::grow && cpu_buffer == max_cpu_buffer_) {
         return stop("repeated", fastest_seen());
       }
       cpu_buffer += verdict == Verdict::shrink ? -1 : 1;
@@ -115,7 +117,7 @@ class Dispatcher {
   Plan morphgl_;
   const Evaluate& evaluate_;
   StageCosts costs_;
-  int most_cpu_buffer_ = 1;
+  int max_cpu_buffer_ = 1;
   DispatcherResult result_;
   std::map<int, Candidate> seen_;  ///< by the CPU's buffer
 };
@@ -154,7 +156,7 @@ int dispatcher_step(const sim::Prediction& prediction, int cpu_buffer, double de
 }
 
 DispatcherResult dispatch(const profiles::Profile& profile, const Plan& morphgl, const Evaluate& evaluate) {
-  return Dispatcher(profile, morphgl, evaluate).run();
+  return FeedbackLoop(profile, morphgl, evaluate).run();
 }
 
 }  // namespace gnomon::tuner

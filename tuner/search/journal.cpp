@@ -9,50 +9,51 @@
 #include <limits>
 
 #include "base/error.h"
+#include "sim/prediction.h"
 
 namespace gnomon::tuner {
 namespace {
 
-constexpr const char* schema = "gnomon.journal/1";
+constexpr const char* schema = "gnomon.journal/2";
 
-/// What of a prediction a search and its report need. An epoch of a plan that does not fit is infinite, which
-/// JSON cannot say.
-struct Record {
-  sim::Prediction prediction;
-  bool fits = true;
+// JSON has no infinities.
+constexpr const char* infinite = "infinite";
+constexpr const char* minus_infinite = "-infinite";
 
-  template <class Self, class Fields>
-  static void fields(Self& self, Fields& f) {
-    auto& p = self.prediction;
-    f("fits", self.fits);
-    f("epoch_s", p.epoch_s);
-    f("lower_bound_s", p.lower_bound_s);
-    f("cpu_utilisation", p.cpu_utilisation);
-    f("link_utilisation", p.link_utilisation);
-    f("device_utilisation", p.device_utilisation);
-    f("blocked_on_cpu_s", p.blocked_on_cpu_s);
-    f("blocked_on_device_s", p.blocked_on_device_s);
-    f("cpu_batches", p.cpu_batches);
-    f("bound_by", p.bound_by);
+/// Calls `change` with every value below `json` that is no object or array.
+template <class Change>
+void change_values(base::Json& json, const Change& change) {
+  if (!json.is_structured()) {
+    change(json);
+    return;
   }
-};
-
-base::Json json_of(sim::Prediction prediction) {
-  Record record{std::move(prediction)};
-  record.fits = std::isfinite(record.prediction.epoch_s);
-  if (!record.fits) {
-    record.prediction.epoch_s = record.prediction.lower_bound_s = 0;
+  for (auto& value : json) {
+    change_values(value, change);
   }
-  return base::write_value(record);
 }
 
-sim::Prediction prediction_of(const base::Json& json, const std::string& where) {
-  Record record;
-  base::read_value(json, record, where, {});
-  if (!record.fits) {
-    record.prediction.epoch_s = record.prediction.lower_bound_s = std::numeric_limits<double>::infinity();
-  }
-  return record.prediction;
+base::Json json_of(const sim::Prediction& prediction) {
+  auto json = base::write_value(prediction);
+  change_values(json, [](base::Json& value) {
+    if (value.is_number_float() && std::isinf(value.get<double>())) {
+      value = value.get<double>() > 0 ? infinite : minus_infinite;
+    }
+  });
+  return json;
+}
+
+sim::Prediction prediction_of(base::Json json, const std::string& where) {
+  change_values(json, [](base::Json& value) {
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    if (value == infinite) {
+      value = infinity;
+    } else if (value == minus_infinite) {
+      value = -infinity;
+    }
+  });
+  sim::Prediction prediction;
+  base::read_value(json, prediction, where, {});
+  return prediction;
 }
 
 /// Where two objects first differ, as a path; empty when they are equal.
@@ -97,8 +98,8 @@ void Journal::read(const std::string& text, const base::Json& search) {
     if (number == 0) {
       base::take_schema(line, schema, where);
       if (line != search) {
-        throw base::InputError(where, "is of another search: \"" + first_difference(search, line) +
-                                          "\" differs; take another file, or remove this one to begin anew");
+        throw base::InputError(where, "records another search: \"" + first_difference(search, line) +
+                                          "\" differs; name another file, or remove this one to start again");
       }
     } else if (line.is_object() && line.contains("plan") && line.contains("prediction")) {
       known_.emplace_back(line["plan"], prediction_of(line["prediction"], where + ": prediction"));

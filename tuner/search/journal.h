@@ -6,29 +6,30 @@
 #include <vector>
 
 #include "base/document.h"
+#include "sim/prediction.h"
 #include "tuner/search/search.h"
 
 namespace gnomon::tuner {
 
-/// A file to which a search adds a line for every evaluation as soon as it is known, so that a search that
-/// was killed, at whatever moment, goes on where it was: begun again it is given what the journal holds, asks
-/// for the same plans, and comes to the same end. The first line says which search it is
-/// ("gnomon.journal/1"), each other one holds a plan and what was predicted of it.
+/// A file to which a search appends every evaluation, so that a search that was killed at any moment can be
+/// resumed: it is run again, gets the recorded predictions, asks for the same plans and comes to the same
+/// result. The first line identifies the search ("gnomon.journal/2"); each other line holds a plan and its
+/// prediction.
 class Journal {
  public:
-  /// Opens the file or makes it. `search` is all that the search depends on. Throws InputError where the file
-  /// is not a journal or of another search, Failure when it cannot be written. A last line that was cut off
-  /// is dropped.
+  /// Opens or creates the file. `search` is everything that the search depends on. Throws InputError if the
+  /// file is no journal, of another version or of another search; Failure if it cannot be written. An
+  /// incomplete last line is dropped.
   Journal(std::filesystem::path path, const base::Json& search);
   ~Journal();
   Journal(const Journal&) = delete;
   Journal& operator=(const Journal&) = delete;
 
-  /// Answers from the journal as far as it goes, then asks `evaluate` and writes down what it says. Lives as
-  /// long as the journal.
+  /// Answers from the journal while it lasts, then by `evaluate`, whose predictions it records. The journal
+  /// must outlive the result.
   EvaluateAll recording(EvaluateAll evaluate);
 
-  /// Evaluations that it held when it was opened.
+  /// The number of evaluations that the file held when it was opened.
   std::size_t resumed() const { return known_.size(); }
 
  private:

@@ -5,16 +5,16 @@
 
 namespace gnomon::tuner {
 
-/// What is wanted of a plan, each number the less the better.
+/// A plan's numbers to minimise.
 using Goals = std::vector<double>;
 
-/// The positions of those that no other one beats: none is at most as large in every goal and smaller in one.
-/// Of equal ones the first; by rising first goal.
+/// The positions of the Pareto front, by ascending first goal: goals for which no others are at most as large
+/// in every number and smaller in one. Of equal goals the first is kept.
 std::vector<std::size_t> pareto_front(const std::vector<Goals>& all);
 
-/// The volume between the points and a reference that is worse than all of them: what lies under at least
-/// one. Points that are not under the reference add nothing. For two goals and more, by slices along the last
-/// one; meant for fronts of up to some hundred points in up to three goals.
+/// The hypervolume: the volume that is dominated by at least one point and bounded by the reference. Points
+/// beyond the reference add nothing. Computed by slices along the last goal, for at least two goals; meant
+/// for fronts of up to a few hundred points in up to three goals.
 double hypervolume(std::vector<Goals> points, const Goals& reference);
 
 }  // namespace gnomon::tuner

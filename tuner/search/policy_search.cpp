@@ -8,21 +8,22 @@
 #include <utility>
 
 #include "base/philox.h"
+#include "sim/prediction.h"
 #include "tuner/models/actor_critic.h"
 
 namespace gnomon::tuner {
 namespace {
 
-constexpr std::size_t batch = 8;                  ///< new plans between two trainings
-constexpr std::size_t most_episodes = 2 * batch;  ///< of each of them that are learned from, new ones aside
-constexpr std::size_t most_batches = 4;           ///< of the last ones that are learned from
+constexpr std::size_t batch = 8;                 ///< new plans between two trainings
+constexpr std::size_t max_episodes = 2 * batch;  ///< of each of them that are learned from, new ones aside
+constexpr std::size_t max_batches = 4;           ///< of the last ones that are learned from
 constexpr std::size_t hidden_units = 16;
 constexpr int passes = 20;  ///< over them at each training
 constexpr double learning_rate = 0.005;
 constexpr double decay = 0.95;            ///< of advantages from choice to choice (lambda)
 constexpr double infeasible_penalty = 1;  ///< below the worst, in standard deviations
 constexpr double infeasible = std::numeric_limits<double>::infinity();
-constexpr std::size_t most_draws = 2000;  ///< in search of new plans
+constexpr std::size_t max_draws = 2000;  ///< in search of new plans
 
 /// Adam (Kingma and Ba, arXiv 1412.6980).
 class Adam {
@@ -122,19 +123,19 @@ class PolicySearch final : public Strategy {
     if (!batches_.empty()) {
       learn();
     }
-    if (batches_.size() == most_batches) {
+    if (batches_.size() == max_batches) {
       batches_.pop_front();
     }
     std::vector<Point> points;
     auto& episodes = batches_.emplace_back();
-    for (std::size_t draws = 0; points.size() < batch && draws < most_draws; ++draws) {
-      const double past = static_cast<double>(draws) - static_cast<double>(most_episodes);
+    for (std::size_t draws = 0; points.size() < batch && draws < max_draws; ++draws) {
+      const double past = static_cast<double>(draws) - static_cast<double>(max_episodes);
       auto episode = draw(std::clamp(past / (20.0 * batch), 0.0, 1.0));
       const auto [log, is_new] = logs_.try_emplace(episode.point, infeasible);
-      if (is_new && problem_.bounds.is_feasible(episode.point)) {
+      if (is_new && problem_.facts.is_feasible(episode.point)) {
         points.push_back(episode.point);
       }
-      if (episodes.size() < most_episodes || is_new) {
+      if (episodes.size() < max_episodes || is_new) {
         episodes.push_back(std::move(episode));
       }
     }

@@ -6,12 +6,12 @@
 
 namespace gnomon::tuner {
 
-/// The strategy `ppo`: a policy that chooses a plan field by field, each from what may follow the ones before
-/// it, and that is trained by proximal policy optimisation on the logarithms of the epochs it led to (search
-/// over the plan vector as in A3GNN, with the simulator as environment). It begins as random search, every
-/// plan being as likely as any other. A plan that is drawn again counts for learning but is not asked again;
-/// one that is not feasible counts as worse than the worst. Where the policy draws nothing new any more, ever
-/// more plans are drawn as at the beginning; when that finds nothing either, the search ends.
+/// The strategy `ppo`: a policy chooses a plan field by field, each from the values that may follow the
+/// fields before it. It is trained by proximal policy optimisation on the logarithms of the resulting epochs
+/// (search over the plan vector as in A3GNN, with the simulator as environment). At first it is a random
+/// search with all plans equally likely. A plan that is drawn again counts for learning but is not asked
+/// again; an infeasible plan counts as worse than the worst. When the policy draws no new plans, more and
+/// more plans are drawn uniformly; when these are not new either, the search ends.
 std::unique_ptr<Strategy> make_policy_search(const Problem& problem);
 
 }  // namespace gnomon::tuner

@@ -3,27 +3,27 @@
 #include <vector>
 
 #include "plan/plan.h"
-#include "tuner/tuner.h"
+#include "tuner/search/candidate.h"
 
 namespace gnomon::tuner {
 
-/// The standard error of a predicted epoch, relative: `gnomon validate` on several graphs, without a GPU.
+/// The relative standard error of a predicted epoch, from `gnomon validate` on several graphs without a GPU.
 inline constexpr double prediction_error = 0.06;
 
-/// Predicted epochs that differ by less, relative, are the same. Where all stages share the cores and their
-/// caches it is half of a prediction's error; else a profile is hardly surer than this.
+/// The relative difference below which predicted epochs count as equal. If all stages share the cores and
+/// their caches, half of a prediction's error; otherwise the precision of a profile.
 constexpr double same_epoch(const plan::Cores& cores) {
   return cores.host_device ? prediction_error / 2 : 0.01;
 }
 
-/// The plan with buffers of a few mini-batches, as published systems have, and the look-ahead left to the
-/// epoch's own stage times: for a real machine, whose times vary by more than they were measured to, and
-/// whose caches do not hold many mini-batches. Neither changes what is trained.
+/// The plan with buffers of a few mini-batches, as published systems have them, and a look-ahead that adapts
+/// to the epoch's stage times. On a real machine times vary more than measured, and caches do not hold many
+/// mini-batches. Neither field changes what is trained.
 plan::Plan with_usual_buffers(plan::Plan plan);
 
-/// Which of these to take: of those that are as fast as the fastest the one with the fewest threads that have
-/// no core of their own, for these are the hardest to predict, and with the least buffers beyond the usual;
-/// then the fastest. Not of none.
+/// The position of the preferred candidate: among those as fast as the fastest (same_epoch), the one with the
+/// fewest threads without a core of their own, as oversubscribed plans are the hardest to predict; then the
+/// one with the smallest buffers beyond the usual; then the fastest. Precondition: `candidates` is not empty.
 std::size_t preferred(const std::vector<Candidate>& candidates, const plan::Cores& cores);
 
 }  // namespace gnomon::tuner

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <map>
 
-#include "tuner/surrogate/observed.h"
+#include "tuner/search/observed.h"
 
 namespace gnomon::tuner {
 namespace {
@@ -16,18 +16,19 @@ constexpr double same = 1e-3;  ///< estimates that differ by less are the same
 /// Climbs on the estimates of a space's points.
 class Ranking {
  public:
-  Ranking(const Problem& problem, std::int64_t most) : problem_(problem), most_(most) {}
+  Ranking(const Problem& problem, std::int64_t max_estimates)
+      : problem_(problem), max_estimates_(max_estimates) {}
 
   double look_at(const Point& point) {
     const auto [found, is_new] = seconds_.try_emplace(point, std::numeric_limits<double>::infinity());
-    if (is_new && problem_.bounds.is_feasible(point)) {
-      found->second = problem_.bounds.estimate(point);
+    if (is_new && problem_.facts.is_feasible(point)) {
+      found->second = problem_.facts.estimate_s(point);
       ++looked_at_;
     }
     return found->second;
   }
 
-  bool has_more() const { return looked_at_ < most_; }
+  bool has_more() const { return looked_at_ < max_estimates_; }
 
   void climb(Point point) {
     double here_s = look_at(point);
@@ -65,7 +66,7 @@ class Ranking {
 
  private:
   const Problem& problem_;
-  std::int64_t most_;
+  std::int64_t max_estimates_;
   std::int64_t looked_at_ = 0;
   std::map<Point, double> seconds_;
 };
@@ -74,7 +75,7 @@ std::vector<Point> without_equals(const Problem& problem, const std::vector<Poin
   std::vector<Point> kept;
   double last_s = 0;
   for (const Point& point : points) {
-    const double seconds = problem.bounds.estimate(point);
+    const double seconds = problem.facts.estimate_s(point);
     if (seconds > last_s * (1 + same)) {
       kept.push_back(point);
       last_s = seconds;

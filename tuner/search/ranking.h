@@ -8,9 +8,9 @@
 
 namespace gnomon::tuner {
 
-/// Feasible points found by climbing on Bounds::estimate from the first guesses and from random points, with
-/// about so many estimates; the fastest first. Of points with the same estimate (to a part in a thousand)
-/// only the one that takes the least resources is kept.
+/// Feasible points by ascending PointFacts::estimate_s, found by local search from the first guesses and from
+/// random points with about `estimates` estimates. Of points with equal estimates (within a thousandth) only
+/// the one with the fewest resources is kept.
 std::vector<Point> ranked_points(const Problem& problem, base::RandomStream& random, std::int64_t estimates);
 
 }  // namespace gnomon::tuner

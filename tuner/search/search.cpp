@@ -79,21 +79,6 @@ class Search {
 
 }  // namespace
 
-EvaluateAll one_by_one(Evaluate evaluate) {
-  return [evaluate = std::move(evaluate)](const std::vector<plan::Plan>& plans) {
-    std::vector<sim::Prediction> predictions;
-    for (const plan::Plan& plan : plans) {
-      predictions.push_back(evaluate(plan));
-    }
-    return predictions;
-  };
-}
-
-bool is_better(const Candidate& a, const Candidate& b) {
-  return std::pair(a.prediction.epoch_s, resources(a.plan)) <
-         std::pair(b.prediction.epoch_s, resources(b.plan));
-}
-
 SearchResult search(const Problem& problem, StrategyKind kind, const Budget& budget,
                     const EvaluateAll& evaluate, const base::Progress& progress) {
   return Search(problem, kind, budget, evaluate, progress).run();

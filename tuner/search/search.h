@@ -1,23 +1,16 @@
 #pragma once
 
-#include <functional>
 #include <limits>
 #include <string>
 #include <vector>
 
 #include "base/progress.h"
+#include "tuner/search/candidate.h"
 #include "tuner/search/strategy.h"
-#include "tuner/tuner.h"
 
 namespace gnomon::tuner {
 
-/// Asks the simulator (or anything else) about plans, in any order or at once: a prediction for each.
-using EvaluateAll = std::function<std::vector<sim::Prediction>(const std::vector<plan::Plan>&)>;
-
-/// Evaluates one by one.
-EvaluateAll one_by_one(Evaluate evaluate);
-
-/// When a search ends that does not end by itself.
+/// When a search ends if its strategy does not end it.
 struct Budget {
   int evaluations = 100;
   double seconds = std::numeric_limits<double>::infinity();
@@ -25,16 +18,12 @@ struct Budget {
 
 struct SearchResult {
   Candidate best;
-  std::vector<Candidate> evaluated;  ///< in the order in which they were
+  std::vector<Candidate> evaluated;  ///< in order
   std::string stopped_by;            ///< "strategy", "evaluations" or "seconds"
 };
 
-/// Whether a plan is to be preferred: the faster one, and of equally fast ones that with fewer resources.
-bool is_better(const Candidate& a, const Candidate& b);
-
-/// Asks, evaluates and tells until the strategy has no more to ask or the budget is spent. Unless seconds
-/// limit it, the result follows from the problem alone. Throws base::Failure when no plan that was tried fits
-/// the machine.
+/// Asks, evaluates and tells until the strategy ends or the budget is spent. Unless the budget is in seconds,
+/// the result depends only on the problem. Throws base::Failure if no plan that was tried fits the machine.
 SearchResult search(const Problem& problem, StrategyKind kind, const Budget& budget,
                     const EvaluateAll& evaluate, const base::Progress& progress);
 

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "sim/costs/costs.h"
+#include "sim/predict.h"
 #include "tuner/space/space.h"
 
 namespace gnomon::tuner {

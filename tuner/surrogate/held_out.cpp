@@ -7,7 +7,7 @@
 namespace gnomon::tuner {
 namespace {
 
-constexpr std::size_t most_folds = 5;
+constexpr std::size_t max_folds = 5;
 
 LearningRows part_of(const LearningRows& all, const std::set<std::string>& held_out, bool held) {
   LearningRows part;
@@ -33,7 +33,7 @@ double mean_of(const std::vector<double>& values) {
 HeldOut hold_out(const LearningRows& all, const TellOthers& tell) {
   const std::set<std::string> names(all.groups.begin(), all.groups.end());
   const std::vector<std::string> groups(names.begin(), names.end());
-  const std::size_t folds = std::min(most_folds, groups.size());
+  const std::size_t folds = std::min(max_folds, groups.size());
   const double mean = mean_of(all.values);
   double errors = 0;
   double distances = 0;

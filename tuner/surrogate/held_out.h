@@ -8,27 +8,27 @@
 
 namespace gnomon::tuner {
 
-/// What models learn: rows of inputs, a value for each, and the group that it is held out with.
+/// Training data: rows of inputs, and for each row a value and the group that is held out with it.
 struct LearningRows {
   std::vector<std::vector<double>> rows;
   std::vector<double> values;
   std::vector<std::string> groups;
 };
 
-/// How far models are from what they were not shown.
+/// The error on held-out data.
 struct HeldOut {
   double r2 = 0;         ///< 1 - squared errors over squared distances from the mean
   double rms_error = 0;  ///< root of the mean squared error
 };
 
-/// Learns from rows and tells the values of others.
+/// Learns from rows and predicts the values of others.
 using TellOthers = std::function<std::vector<Normal>(const LearningRows& known,
                                                      const std::vector<std::vector<double>>& others)>;
 
-/// Lets `tell` learn without a fifth of the groups at a time (without one where there are fewer than five),
-/// and asks it about these. There must be two groups or more.
+/// Cross-validation in five folds of groups (one fold for each group if there are fewer than five).
+/// Precondition: at least two groups.
 HeldOut hold_out(const LearningRows& all, const TellOthers& tell);
-/// The same of trees alone.
+/// Cross-validation of boosted trees.
 HeldOut hold_out(const LearningRows& all, const TreesOptions& options);
 
 }  // namespace gnomon::tuner

@@ -16,34 +16,33 @@
 
 namespace gnomon::tuner {
 
-/// The inputs' names, and those of a plan that was resolved on a profile: sizes of graph, batches and model,
-/// what follows from them (values, products and messages of a training), and how batches' neighbourhoods
-/// coincide; cores, bandwidths and memory of the machine; what the plan holds in memory, and all its fields.
-/// No stage's time is one of them, so that a graph of which nothing but its batches' sizes is known can be
-/// asked about (A3GNN learns from such statistics too).
+/// The names of the inputs, and their values for a resolved plan on a profile: sizes of the graph, the
+/// batches and the model; what follows from them (values, products and messages of a training step) and how
+/// much the batches' neighbourhoods overlap; cores, bandwidths and memory of the machine; the plan's memory
+/// and all its fields. Stage times are not among them, so that a graph whose batch sizes alone are known can
+/// be predicted (A3GNN learns from such statistics too).
 std::vector<std::string> learned_input_names();
 std::vector<double> learned_inputs(const profiles::Profile& profile, const plan::Plan& plan);
 
-/// A plan on a workload, and what came of it.
+/// A plan on a workload, and its prediction.
 struct LearnedSample {
-  std::string graph;  ///< name and size; samples of the same one are held out together
+  std::string graph;  ///< name and size; samples of one graph are held out together
   std::vector<double> inputs;
   double batches_per_s = 0;
-  double memory_bytes = 0;  ///< at the peak: of a GPU, or of the host where there is none
+  double memory_bytes = 0;  ///< at the peak: of a GPU, or of the host if there is none
 };
 
 LearnedSample sample_of(const profiles::Profile& profile, const plan::Plan& plan,
                         const sim::Prediction& prediction);
 
-/// Models of throughput and memory for plans on any graph like those that were learned, of their logarithms,
-/// and of the accuracy of trainings like those that were recorded: a file. Without recorded runs there is no
-/// accuracy, without profiles nothing else.
+/// A surrogate file: models of the logarithms of throughput and memory, learned from profiles, and of
+/// accuracy, learned from recorded runs. It holds for graphs and trainings like those that were learned.
 struct Learned {
   static constexpr std::string_view schema = "gnomon.surrogate/1";
   std::vector<std::string> graphs;
   std::int64_t samples = 0;
   std::vector<LearnedInput> inputs;
-  LearnedModel throughput;  ///< its held-out R2 is of graphs that it had not seen; so is memory's
+  LearnedModel throughput;  ///< held-out R2: on graphs that were left out, as for memory
   LearnedModel memory;
   std::optional<LearnedAccuracy> accuracy;
 
@@ -60,19 +59,20 @@ struct Learned {
   }
 };
 
-/// Learns from samples of five graphs or more. Throws InputError when there are fewer.
+/// Learns from samples of at least five graphs. Throws InputError if there are fewer.
 Learned learn(const std::vector<LearnedSample>& samples, std::uint64_t seed);
 
-/// Reads and checks a file of learn's. Throws InputError.
+/// Reads and checks a surrogate file. Throws InputError.
 Learned read_learned(const std::filesystem::path& path);
 
-/// What a learned model says of a plan.
+/// The forecast for a plan.
 struct LearnedForecast {
   double batches_per_s = 0;
-  double batches_per_s_error = 0;  ///< relative: the standard deviation of the models' opinions
+  double batches_per_s_error = 0;  ///< relative: the standard deviation over the ensemble's members
   double memory_bytes = 0;
   double memory_error = 0;
-  std::vector<std::string> outside;  ///< inputs beyond what was learned, "graph.vertices: 5e6 is over 1e6"
+  std::vector<std::string>
+      outside;  ///< inputs beyond what was learned, as in "graph.vertices: 5e6 is over 1e6"
 };
 
 std::vector<LearnedForecast> forecast(const Learned& learned, const std::vector<std::vector<double>>& inputs);

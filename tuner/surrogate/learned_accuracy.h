@@ -16,7 +16,7 @@
 
 namespace gnomon::tuner {
 
-/// Sizes of a graph that accuracy may depend on.
+/// The sizes of a graph on which accuracy may depend.
 struct GraphSizes {
   std::string name;
   std::int64_t vertices = 0;
@@ -36,7 +36,7 @@ struct GraphSizes {
 
 GraphSizes sizes_of(const profiles::WorkloadProfile& workload);
 
-/// A training that was recorded, and the accuracy that it reached.
+/// A recorded training and the accuracy that it reached.
 struct RecordedRun {
   GraphSizes graph;
   plan::Job job;
@@ -44,22 +44,22 @@ struct RecordedRun {
   double accuracy = 0;  ///< on test vertices, 0 to 1
 };
 
-/// From a training's document (gnomon.training/1), where it reached an accuracy. Throws InputError.
+/// Reads a training's document (gnomon.training/1). Throws InputError, also if it reached no accuracy.
 RecordedRun read_recorded_run(const std::filesystem::path& path);
 
-/// The inputs' names and values: the graph's sizes, the job, and of the plan what changes the training. Exact
-/// plans have the same.
+/// The names and values of the inputs: the graph's sizes, the job, and the plan's fields that change the
+/// training. All exact plans have the same values.
 std::vector<std::string> accuracy_input_names();
 std::vector<double> accuracy_inputs(const GraphSizes& graph, const plan::Job& job, const plan::Plan& plan);
 
-/// A model of the accuracy that a training reaches, learned from recorded runs: part of a surrogate's file.
+/// A model of the accuracy that a training reaches, learned from recorded runs; part of a surrogate file.
 struct LearnedAccuracy {
   std::vector<std::string> graphs;
   std::int64_t runs = 0;
   std::vector<LearnedInput> inputs;
-  LearnedModel model;  ///< its held-out R2 is of known graphs: runs of the same inputs are held out together
-  double known_error = 0;              ///< root mean square, of runs held out likewise
-  std::optional<double> unseen_error;  ///< likewise, of graphs held out; none with a single graph
+  LearnedModel model;      ///< held-out R2: on known graphs; runs with equal inputs are held out together
+  double known_error = 0;  ///< root mean square over held-out runs of known graphs
+  std::optional<double> unseen_error;  ///< root mean square over held-out graphs; absent with a single graph
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& f) {
@@ -72,23 +72,23 @@ struct LearnedAccuracy {
   }
 };
 
-/// Learns from ten runs or more that differ in five ways or more, seeds not counted. Throws InputError when
-/// there are fewer.
+/// Learns from at least ten runs with at least five different inputs (seeds not counted). Throws InputError
+/// if there are fewer.
 LearnedAccuracy learn_accuracy(const std::vector<RecordedRun>& runs, std::uint64_t seed);
 
 struct AccuracyForecast {
   double accuracy = 0;
-  double error = 0;                  ///< held-out: LearnedAccuracy's known_error or unseen_error
+  double error = 0;                  ///< LearnedAccuracy::known_error or unseen_error
   std::vector<std::string> outside;  ///< inputs beyond what was learned
 };
 
-/// A learned model beside one graph and job. Copies share their memory.
+/// A learned model for one graph and job. Copies share their state.
 class AccuracyPredictor {
  public:
-  /// Throws InputError where the model is none of XGBoost's.
+  /// Throws InputError if the model is not one of XGBoost's.
   AccuracyPredictor(const LearnedAccuracy& learned, GraphSizes graph, plan::Job job);
 
-  /// Remembers what it was asked.
+  /// The forecast for a plan, computed once for each input.
   AccuracyForecast of(const plan::Plan& plan) const;
 
  private:
@@ -96,11 +96,11 @@ class AccuracyPredictor {
   std::shared_ptr<State> state_;
 };
 
-/// Plans that train exactly, and those whose way of not doing so (embeddings that are reused, macro-batches)
-/// was among what was learned: a constraint by field, that keeps a space small.
+/// Allows exact plans, and approximate plans of a kind (reused embeddings, macro-batches) that was among the
+/// learned runs. A constraint by field, which keeps the space small.
 Constraint accuracy_known(const AccuracyPredictor& predictor);
 
-/// Plans that train exactly, and those whose accuracy was learned and is predicted to be `floor` or more.
+/// Allows exact plans, and approximate plans with a known predicted accuracy of at least `floor`.
 Constraint accurate(const AccuracyPredictor& predictor, double floor);
 
 }  // namespace gnomon::tuner

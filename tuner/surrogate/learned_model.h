@@ -9,10 +9,10 @@
 
 namespace gnomon::tuner {
 
-/// One number that a learned model is told.
+/// One input of a learned model and its range in the training data.
 struct LearnedInput {
   std::string name;  ///< "graph.vertices", "plan.workers"
-  double least = 0;  ///< in what was learned
+  double least = 0;  ///< smallest value that was learned
   double most = 0;
 
   template <class Self, class Fields>
@@ -23,18 +23,18 @@ struct LearnedInput {
   }
 };
 
-/// Where a value lies beyond what was learned, "graph.vertices: 5e6 is over 1e6"; empty where it does not.
+/// How a value lies outside the learned range, as in "graph.vertices: 5e6 is over 1e6"; empty if it does not.
 std::string outside_text(const LearnedInput& input, double value);
 
-/// The inputs with these names, and the ranges of their columns.
+/// The inputs with these names and the ranges of their columns.
 std::vector<LearnedInput> ranges_of(const std::vector<std::string>& names,
                                     const std::vector<std::vector<double>>& rows);
 
-/// A model of one number: boosted trees, of what a trend does not explain where there is one.
+/// A model of one number: boosted trees, on the residuals of a trend if there is one.
 struct LearnedModel {
-  std::vector<std::string> members;  ///< XGBoost's own texts
-  std::vector<double> importance;    ///< of each input, of all together 1
-  double held_out_r2 = 0;            ///< on what the model had not seen (a fifth at a time)
+  std::vector<std::string> members;  ///< XGBoost's JSON texts
+  std::vector<double> importance;    ///< of each input; adds up to 1
+  double held_out_r2 = 0;            ///< by cross-validation in five folds
   std::optional<LearnedTrend> trend;
 
   template <class Self, class Fields>
@@ -46,7 +46,7 @@ struct LearnedModel {
   }
 };
 
-/// Whether inputs have these names, in this order, and the model is for so many.
+/// Whether the inputs have these names in this order, and the model has that many inputs.
 bool goes_with(const std::vector<LearnedInput>& inputs, const LearnedModel& model,
                const std::vector<std::string>& names);
 

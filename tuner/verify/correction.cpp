@@ -6,6 +6,8 @@
 #include <numeric>
 #include <optional>
 
+#include "sim/predict.h"
+
 namespace gnomon::tuner {
 namespace {
 
@@ -106,11 +108,11 @@ AllCompared compare(const std::vector<RealRun>& runs, const profiles::Profile& p
 
 profiles::Corrections corrections_by(const std::vector<RealRun>& runs, const profiles::Profile& profile,
                                      sim::Simulator& simulator) {
-  constexpr int most_turns = 20;
+  constexpr int max_rounds = 20;
   constexpr double enough = 1e-3;
   auto corrected = profile;
   corrected.corrections = profiles::Corrections{};
-  for (int turn = 0; turn < most_turns; ++turn) {
+  for (int round = 0; round < max_rounds; ++round) {
     const auto compared = compare(runs, corrected, simulator);
     double rest = 0;
     for (std::size_t s = 0; s < corrected_stages.size(); ++s) {

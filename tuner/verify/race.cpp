@@ -13,10 +13,10 @@ namespace gnomon::tuner {
 namespace {
 
 /// Of what is left to train: a smaller gain is not worth another round, however cheap it is.
-constexpr double least_gain = 1e-3;
+constexpr double min_gain = 1e-3;
 
 /// Rounds that count before a plan may leave, beside the one that warms up.
-constexpr std::size_t least_rounds = 2;
+constexpr std::size_t min_rounds = 2;
 
 /// Not of an empty one.
 double mean(const std::vector<double>& values) {
@@ -33,49 +33,49 @@ double deviation(const std::vector<double>& values) {
 
 }  // namespace
 
-Race::Race(std::vector<Entrant> entrants, const RaceTerms& terms)
+PlanRace::PlanRace(std::vector<Entrant> entrants, const RaceTerms& terms)
     : entrants_(std::move(entrants)), terms_(terms), logs_(entrants_.size()), taken_(entrants_.size(), 0) {
-  if (entrants_.empty() || terms.piece < 1 || terms.piece > terms.epoch_batches) {
-    throw std::invalid_argument("a race needs an entrant, and pieces of an epoch at most");
+  if (entrants_.empty() || terms.turn_batches < 1 || terms.turn_batches > terms.epoch_batches) {
+    throw std::invalid_argument("a race needs an entrant, and turns of at most an epoch");
   }
-  running_.resize(entrants_.size());
-  std::iota(running_.begin(), running_.end(), std::size_t{0});
-  std::erase_if(running_, [this](std::size_t e) { return e != leader_ && !is_worth_a_round(e); });
-  const auto rounds = static_cast<std::int64_t>(least_rounds) + 1;
-  const auto most = terms.training_batches / 2 / (rounds * terms.piece);  // all of them in half of it
-  running_.resize(static_cast<std::size_t>(std::clamp<std::int64_t>(most, 1, std::ssize(running_))));
+  remaining_.resize(entrants_.size());
+  std::iota(remaining_.begin(), remaining_.end(), std::size_t{0});
+  std::erase_if(remaining_, [this](std::size_t e) { return e != leader_ && !is_worth_a_round(e); });
+  const auto rounds = static_cast<std::int64_t>(min_rounds) + 1;
+  const auto most = terms.training_batches / 2 / (rounds * terms.turn_batches);  // all of them in half of it
+  remaining_.resize(static_cast<std::size_t>(std::clamp<std::int64_t>(most, 1, std::ssize(remaining_))));
   begin_round();
 }
 
 /// As measured, or as predicted when it was not.
-double Race::epoch_s(std::size_t entrant) const {
+double PlanRace::epoch_s(std::size_t entrant) const {
   return logs_[entrant].empty() ? entrants_[entrant].epoch_s : std::exp(mean(logs_[entrant]));
 }
 
-double Race::piece_overhead_s(std::size_t entrant) const {
-  const auto& [plan, epoch_s, piece_s] = entrants_[entrant];
-  const double share = static_cast<double>(terms_.piece) / static_cast<double>(terms_.epoch_batches);
-  return std::max(0.0, piece_s - share * epoch_s);
+double PlanRace::turn_overhead_s(std::size_t entrant) const {
+  const auto& [plan, epoch_s, turn_s] = entrants_[entrant];
+  const double share = static_cast<double>(terms_.turn_batches) / static_cast<double>(terms_.epoch_batches);
+  return std::max(0.0, turn_s - share * epoch_s);
 }
 
 /// Of the difference of two plans' logarithms in one round: what is left of them when plans' and rounds'
 /// means are taken away, with the variation between batches counting as one more observation.
-double Race::variance() const {
+double PlanRace::variance() const {
   const auto rounds = static_cast<double>(logs_[leader_].size());
-  const auto plans = static_cast<double>(running_.size());
+  const auto plans = static_cast<double>(remaining_.size());
   double squares = within_variance_ / std::max(1, counted_);
   double degrees = 1;
   std::vector<double> means;
-  for (const std::size_t e : running_) {
+  for (const std::size_t e : remaining_) {
     means.push_back(mean(logs_[e]));
   }
   for (std::size_t round = 0; round < logs_[leader_].size(); ++round) {
     double shift = 0;
-    for (std::size_t i = 0; i < running_.size(); ++i) {
-      shift += (logs_[running_[i]][round] - means[i]) / plans;
+    for (std::size_t i = 0; i < remaining_.size(); ++i) {
+      shift += (logs_[remaining_[i]][round] - means[i]) / plans;
     }
-    for (std::size_t i = 0; i < running_.size(); ++i) {
-      const double rest = logs_[running_[i]][round] - means[i] - shift;
+    for (std::size_t i = 0; i < remaining_.size(); ++i) {
+      const double rest = logs_[remaining_[i]][round] - means[i] - shift;
       squares += rest * rest;
     }
   }
@@ -84,25 +84,25 @@ double Race::variance() const {
 }
 
 /// Of what was measured against what was predicted, as both are estimates of the same logarithm.
-double Race::weight_of_measured() const {
+double PlanRace::weight_of_measured() const {
   const double predicted = 2 * terms_.model_error * terms_.model_error;
   const double measured = variance() / static_cast<double>(logs_[leader_].size());
   return predicted / (predicted + measured);
 }
 
 /// The logarithm of an epoch, but for a term that is the same for all that are still in the race.
-double Race::believed_log(std::size_t entrant) const {
+double PlanRace::believed_log(std::size_t entrant) const {
   const double predicted = std::log(entrants_[entrant].epoch_s);
   return predicted + weight_of_measured() * (mean(logs_[entrant]) - predicted);
 }
 
 /// By how much the leader's epoch is shorter, as a logarithm; by predictions before anything is measured.
-double Race::lead_over(std::size_t entrant) const {
+double PlanRace::lead_over(std::size_t entrant) const {
   return logs_[leader_].empty() ? std::log(entrants_[entrant].epoch_s / entrants_[leader_].epoch_s)
                                 : believed_log(entrant) - believed_log(leader_);
 }
 
-bool Race::is_worth_a_round(std::size_t entrant) const {
+bool PlanRace::is_worth_a_round(std::size_t entrant) const {
   const auto rounds = static_cast<double>(logs_[leader_].size());
   const double lead = lead_over(entrant);
   // How far one more round may move the difference; the first ones all the way.
@@ -112,83 +112,84 @@ bool Race::is_worth_a_round(std::size_t entrant) const {
   const double batch_s = epoch_s(leader_) / static_cast<double>(terms_.epoch_batches);
   const double left_s = batch_s * static_cast<double>(terms_.training_batches - trained_);
   const double gain_s = left_s * expected_improvement({lead, moved}, 0);
-  const double slower_s = batch_s * static_cast<double>(terms_.piece) * std::max(0.0, std::expm1(lead));
-  const double cost_s = piece_overhead_s(entrant) + piece_overhead_s(leader_) + slower_s;
-  return gain_s > std::max(least_gain * left_s, rounds > 0 ? cost_s : (1 + least_rounds) * cost_s);
+  const double slower_s =
+      batch_s * static_cast<double>(terms_.turn_batches) * std::max(0.0, std::expm1(lead));
+  const double cost_s = turn_overhead_s(entrant) + turn_overhead_s(leader_) + slower_s;
+  return gain_s > std::max(min_gain * left_s, rounds > 0 ? cost_s : (1 + min_rounds) * cost_s);
 }
 
-void Race::begin_round() {
-  if (running_.size() < 2) {
+void PlanRace::begin_round() {
+  if (remaining_.size() < 2) {
     return;
   }
   // Back and forth, so that no plan is always the first.
-  turns_ = running_;
+  order_ = remaining_;
   if (round_ % 2 == 0) {
-    std::reverse(turns_.begin(), turns_.end());
+    std::reverse(order_.begin(), order_.end());
   }
 }
 
-void Race::tell(const Measured& measured) {
-  const std::size_t entrant = turns_.back();
-  turns_.pop_back();
-  trained_ += terms_.piece;
+void PlanRace::tell(const Measured& measured) {
+  const std::size_t entrant = order_.back();
+  order_.pop_back();
+  trained_ += terms_.turn_batches;
   seconds_ += measured.seconds;
-  ++pieces_;
+  ++num_turns_;
   ++taken_[entrant];
   if (counts()) {
     const auto& predicted = entrants_[entrant];
-    logs_[entrant].push_back(std::log(measured.seconds / predicted.piece_s * predicted.epoch_s));
+    logs_[entrant].push_back(std::log(measured.seconds / predicted.turn_s * predicted.epoch_s));
     ++counted_;
     within_variance_ += measured.relative_error * measured.relative_error;
   }
-  if (turns_.empty()) {
+  if (order_.empty()) {
     end_round();
   }
 }
 
-void Race::end_round() {
+void PlanRace::end_round() {
   if (counts()) {
-    leader_ = *std::min_element(running_.begin(), running_.end(), [this](std::size_t a, std::size_t b) {
+    leader_ = *std::min_element(remaining_.begin(), remaining_.end(), [this](std::size_t a, std::size_t b) {
       return believed_log(a) < believed_log(b);
     });
-    if (logs_[leader_].size() >= least_rounds) {
-      auto left = running_;
+    if (logs_[leader_].size() >= min_rounds) {
+      auto left = remaining_;
       std::erase_if(left, [this](std::size_t e) { return e != leader_ && !is_worth_a_round(e); });
-      running_ = std::move(left);
+      remaining_ = std::move(left);
     }
   }
   ++round_;
   const auto to_train = terms_.training_batches - trained_;
   const bool is_spent =
-      extra_s() > terms_.most_share * epoch_s(leader_) || 2 * trained_ > terms_.training_batches;
-  if (!is_spent && to_train >= terms_.piece * std::ssize(running_)) {
+      extra_s() > terms_.max_share * epoch_s(leader_) || 2 * trained_ > terms_.training_batches;
+  if (!is_spent && to_train >= terms_.turn_batches * std::ssize(remaining_)) {
     begin_round();
   }
 }
 
-std::vector<Race::Standing> Race::standings() const {
+std::vector<PlanRace::Standing> PlanRace::standings() const {
   std::vector<Standing> all;
   for (std::size_t e = 0; e < entrants_.size(); ++e) {
-    const auto pieces = logs_[e].size();
-    const auto n = static_cast<double>(pieces);
-    const double error = pieces > 1 ? deviation(logs_[e]) / std::sqrt(n) : 0;
-    all.push_back({e, epoch_s(e), error, static_cast<int>(pieces)});
+    const auto turns = logs_[e].size();
+    const auto n = static_cast<double>(turns);
+    const double error = turns > 1 ? deviation(logs_[e]) / std::sqrt(n) : 0;
+    all.push_back({e, epoch_s(e), error, static_cast<int>(turns)});
   }
   const auto rank = [this](const Standing& s) {
-    return std::tuple(s.entrant != leader_, s.pieces == 0, s.epoch_s);
+    return std::tuple(s.entrant != leader_, s.turns == 0, s.epoch_s);
   };
   std::stable_sort(all.begin(), all.end(),
                    [&](const Standing& a, const Standing& b) { return rank(a) < rank(b); });
   return all;
 }
 
-/// A piece counts as what its plan usually takes: the first ones also warm up, as any training does.
-double Race::extra_s() const {
+/// Every turn counts with the usual time of its plan: the first ones also warm up, as any training does.
+double PlanRace::extra_s() const {
   const double batch_s = epoch_s(leader_) / static_cast<double>(terms_.epoch_batches);
   double extra_s = 0;
   for (std::size_t e = 0; e < entrants_.size(); ++e) {
-    const double usual_s = entrants_[e].piece_s * epoch_s(e) / entrants_[e].epoch_s;
-    extra_s += taken_[e] * (usual_s - batch_s * static_cast<double>(terms_.piece));
+    const double usual_s = entrants_[e].turn_s * epoch_s(e) / entrants_[e].epoch_s;
+    extra_s += taken_[e] * (usual_s - batch_s * static_cast<double>(terms_.turn_batches));
   }
   return extra_s;
 }

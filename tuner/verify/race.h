@@ -9,38 +9,38 @@
 
 namespace gnomon::tuner {
 
-/// A plan in a race, and what is predicted of it.
+/// A plan in a race, with its predictions.
 struct Entrant {
   plan::Plan plan;
   double epoch_s = 0;
-  double piece_s = 0;  ///< of RaceTerms::piece batches from an idle machine until all are trained
+  double turn_s = 0;  ///< a turn: RaceTerms::turn_batches from an idle machine until all are trained
 };
 
-/// What a race is about.
+/// The conditions of a race.
 struct RaceTerms {
   std::int64_t epoch_batches = 1;
-  std::int64_t training_batches = 1;  ///< that are to be trained, those of the race included
-  std::int64_t piece = 1;             ///< batches after which plans take turns; at most an epoch's
+  std::int64_t training_batches = 1;  ///< batches to train in all, those of the race included
+  std::int64_t turn_batches = 1;      ///< mini-batches of one turn; at most an epoch
   double model_error = prediction_error;
-  double most_share = 0.25;  ///< of an epoch's time that the race may cost
+  double max_share = 0.25;  ///< of an epoch's time that the race may cost
 };
 
-/// Finds the fastest of some plans while a training goes on: they take turns at pieces of it, round by round.
-/// A plan's measured pieces over their predicted time, times its predicted epoch, are its epoch: so a piece's
-/// beginning and end, when not all stages run, do not count against it.
+/// Finds the fastest of several plans while a training goes on: in each round every plan trains the next
+/// mini-batches for one turn. A plan's epoch is its predicted epoch times its measured over its predicted
+/// turns; so the start and end of a turn, when not all stages run, do not count against it.
 ///
-/// Plans are compared with the one that leads, round by round, as the machine's speed drifts for all.
-/// Measurement and prediction are weighed by what each may be wrong by: where pieces vary by a few percent
-/// the measured times decide, on a machine that is disturbed the predictions keep some weight. One plan
-/// leaves when another round with it promises less than it costs: the gain is the knowledge gradient
-/// (Frazier, Powell and Dayanik, SIAM Journal on Control and Optimization 47(5), 2008), by the variation that
-/// was measured, times what is left to train; the cost are idle stages at both ends of a piece and the time
-/// by which the plan is slower. So a race between plans that differ clearly is short, and one in a training
-/// that could not repay it does not begin; nor does a race take more than half of a training. The first round
-/// warms up (memory, caches) and does not count, and it takes two that count to tell how much pieces vary.
-class Race {
+/// Plans are compared with the leader round by round, as the machine's speed drifts for all of them.
+/// Measurement and prediction are weighed by their errors: where turns vary by a few percent the measured
+/// times decide, on a disturbed machine the predictions keep some weight. A plan leaves when another round
+/// with it promises less than it costs. The gain is the knowledge gradient (Frazier, Powell and Dayanik, SIAM
+/// Journal on Control and Optimization 47(5), 2008) by the measured variation, times the batches left to
+/// train; the cost is the idle stages at both ends of a turn and the time by which the plan is slower. So a
+/// race between plans that differ clearly is short, and a race that the training could not repay does not
+/// begin; no race takes more than half of a training. The first round is a warm-up (memory, caches) and does
+/// not count; at least two more are needed to measure how much turns vary.
+class PlanRace {
  public:
-  /// A piece's result.
+  /// The result of a turn.
   struct Measured {
     double seconds = 0;
     double relative_error = 0;  ///< standard error of `seconds` by how batches differed, relative
@@ -48,36 +48,37 @@ class Race {
   /// How an entrant did.
   struct Standing {
     std::size_t entrant = 0;
-    double epoch_s = 0;         ///< as measured; as predicted when no piece of it counted
-    double standard_error = 0;  ///< of epoch_s, relative, by its pieces; 0 with fewer than two
-    int pieces = 0;             ///< that counted
+    double epoch_s = 0;         ///< as measured; as predicted if none of its turns counted
+    double standard_error = 0;  ///< of epoch_s, relative, by its turns; 0 with fewer than two
+    int turns = 0;              ///< that counted
   };
 
-  /// `entrants`: the one to be taken by prediction alone first.
-  Race(std::vector<Entrant> entrants, const RaceTerms& terms);
+  /// The first entrant is the one to take by prediction alone. Throws invalid_argument.
+  PlanRace(std::vector<Entrant> entrants, const RaceTerms& terms);
 
-  bool is_over() const { return turns_.empty(); }
-  /// Whose turn it is.
-  const Entrant& next() const { return entrants_.at(turns_.back()); }
-  /// Whether the piece in turn is one that counts.
+  bool is_over() const { return order_.empty(); }
+  /// The entrant whose turn it is. Precondition: the race is not over.
+  const Entrant& next() const { return entrants_.at(order_.back()); }
+  /// Whether the current turn counts.
   bool counts() const { return round_ > 0; }
-  /// What came of the piece in turn.
+  /// Ends the current turn with its result.
   void tell(const Measured& measured);
-  /// That so many batches were trained beside the race.
+  /// Counts batches that were trained outside the race.
   void skip(std::int64_t batches) { trained_ += batches; }
 
-  /// The fastest plan (of those that stayed longest); the first one when none was measured.
+  /// The fastest plan of those that stayed longest; the first entrant if none was measured.
   const Entrant& best() const { return entrants_.at(leader_); }
   /// All entrants, the leader first.
   std::vector<Standing> standings() const;
-  int pieces() const { return pieces_; }
+  /// All turns, warm-up included, and their time.
+  int num_turns() const { return num_turns_; }
   double seconds() const { return seconds_; }
-  /// What the best plan would not have taken for the same batches, in the middle of an epoch.
+  /// The time that the best plan would have saved on the same batches, in the middle of an epoch.
   double extra_s() const;
 
  private:
   double epoch_s(std::size_t entrant) const;
-  double piece_overhead_s(std::size_t entrant) const;
+  double turn_overhead_s(std::size_t entrant) const;
   double variance() const;
   double weight_of_measured() const;
   double believed_log(std::size_t entrant) const;
@@ -89,28 +90,28 @@ class Race {
   std::vector<Entrant> entrants_;
   RaceTerms terms_;
   std::vector<std::vector<double>> logs_;  ///< of each entrant's measured epochs, round by round
-  std::vector<int> taken_;                 ///< pieces of each entrant
-  std::vector<std::size_t> running_;       ///< still in the race
-  std::vector<std::size_t> turns_;         ///< of this round, the next one last
+  std::vector<int> taken_;                 ///< turns of each entrant
+  std::vector<std::size_t> remaining_;     ///< still in the race
+  std::vector<std::size_t> order_;         ///< of this round, the next one last
   std::size_t leader_ = 0;
-  int round_ = 0;  ///< 0 warms up
-  int pieces_ = 0;
+  int round_ = 0;  ///< 0 is the warm-up
+  int num_turns_ = 0;
   int counted_ = 0;
   std::int64_t trained_ = 0;
   double seconds_ = 0;
-  double within_variance_ = 0;  ///< sum over counted pieces of the squared relative errors
+  double within_variance_ = 0;  ///< sum over counted turns of the squared relative errors
 };
 
-/// Batches of a piece: so many that idle stages at its ends are a tenth of it or less, by `piece_s`, which
-/// predicts a piece's time; at most an epoch.
+/// The mini-batches of a turn: enough that idle stages at its ends are at most a tenth of it; at most an
+/// epoch. `turn_s` predicts the time of a turn of a given number of batches.
 template <class Predict>
-std::int64_t piece_of(std::int64_t epoch_batches, double epoch_s, const Predict& piece_s) {
-  std::int64_t piece = 8;
+std::int64_t turn_batches_of(std::int64_t epoch_batches, double epoch_s, const Predict& turn_s) {
+  std::int64_t turn = 8;
   const double batch_s = epoch_s / static_cast<double>(epoch_batches);
-  while (piece < epoch_batches && 0.9 * piece_s(piece) > static_cast<double>(piece) * batch_s) {
-    piece += piece / 2;
+  while (turn < epoch_batches && 0.9 * turn_s(turn) > static_cast<double>(turn) * batch_s) {
+    turn += turn / 2;
   }
-  return piece < epoch_batches ? piece : epoch_batches;
+  return turn < epoch_batches ? turn : epoch_batches;
 }
 
 }  // namespace gnomon::tuner

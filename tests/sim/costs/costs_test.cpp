@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "sim/costs/model.h"
 
 // What plans make of measured stage times. The sums are above each case.
 

@@ -6,7 +6,7 @@
 
 #include "kernels/cpu/sample/worker_memory.h"
 #include "plan/plan.h"
-#include "sim/prediction.h"
+#include "sim/predict.h"
 
 // Peaks of memory, by hand.
 

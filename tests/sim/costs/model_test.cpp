@@ -5,7 +5,8 @@
 #include <fstream>
 
 #include "base/error.h"
-#include "sim/prediction.h"
+#include "sim/predict.h"
+#include "sim/quick.h"
 
 namespace gnomon::sim {
 namespace {

@@ -1,4 +1,4 @@
-#include "sim/prediction.h"
+#include "sim/simulator.h"
 #include "tests/machine_contract.h"
 
 namespace gnomon::schedule {

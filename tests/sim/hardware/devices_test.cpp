@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "sim/hardware/contention.h"
-#include "sim/prediction.h"
+#include "sim/simulator.h"
 
 // What several devices, host memory and a disk share, by hand. The sums are above each case.
 

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "sim/simulator.h"
 #include "tests/sim/random_cases.h"
 
 namespace gnomon::sim {

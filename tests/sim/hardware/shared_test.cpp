@@ -3,7 +3,7 @@
 #include <functional>
 #include <stdexcept>
 
-#include "sim/prediction.h"
+#include "sim/simulator.h"
 
 // Machines on which something is shared, driven by hand. The sums are above each case.
 

@@ -1,10 +1,12 @@
+#include "tuner/search/dispatcher.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 #include <random>
 
-#include "tuner/tuner.h"
+#include "sim/predict.h"
 
 namespace gnomon::tuner {
 namespace {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tuner/search/candidate.h"
+
 namespace gnomon::tuner {
 namespace {
 

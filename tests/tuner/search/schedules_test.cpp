@@ -5,7 +5,9 @@
 #include <limits>
 #include <random>
 
-#include "tuner/tuner.h"
+#include "sim/bound.h"
+#include "sim/predict.h"
+#include "tuner/search/dispatcher.h"
 
 // What bench/schedule_bounds.cpp records of many cases, on fewer.
 

@@ -10,8 +10,11 @@
 #include <set>
 
 #include "base/error.h"
+#include "sim/predict.h"
+#include "tuner/search/candidate.h"
 #include "tuner/search/journal.h"
-#include "tuner/surrogate/observed.h"
+#include "tuner/search/observed.h"
+#include "tuner/search/point_facts.h"
 
 namespace gnomon::tuner {
 namespace {
@@ -37,8 +40,8 @@ profiles::Profile profile_of(profiles::DeviceKind device, int cores) {
 /// A profile, the space of its plans and what a strategy searches.
 struct Setting {
   Setting(profiles::DeviceKind device, int cores, std::map<std::string, std::vector<std::string>> values = {})
-      : profile(profile_of(device, cores)), space(make_space(request(values))), bounds(profile, space) {}
-  Problem problem(std::uint64_t seed) { return {profile, space, bounds, seed}; }
+      : profile(profile_of(device, cores)), space(make_space(request(values))), facts(profile, space) {}
+  Problem problem(std::uint64_t seed) { return {profile, space, facts, seed}; }
   SpaceRequest request(const std::map<std::string, std::vector<std::string>>& values) const {
     SpaceRequest request;
     request.cores = {profile.machine.cpu.cores, profile.machine.device.kind == profiles::DeviceKind::host, 1};
@@ -52,7 +55,7 @@ struct Setting {
 
   profiles::Profile profile;
   Space space;
-  Bounds bounds;
+  PointFacts facts;
   sim::Simulator simulator;
 };
 
@@ -97,7 +100,7 @@ TEST(Search, EveryStrategyAsksForFeasiblePlansOnceWithinItsBudget) {
         ASSERT_TRUE(point.has_value());
         EXPECT_TRUE(setting.space.is_feasible(*point));
         EXPECT_TRUE(plans.insert(base::to_document(candidate.plan).dump()).second) << base::name_of(kind);
-        EXPECT_GE(candidate.prediction.epoch_s, setting.bounds.of(*point) * 0.98);
+        EXPECT_GE(candidate.prediction.epoch_s, setting.facts.lower_bound_s(*point) * 0.98);
       }
     }
   }
@@ -113,9 +116,9 @@ TEST(Search, KeepsToMemoryLimits) {
   const auto within = [&](double device_bytes) {
     request.constraints = {exact_only(), fits_memory(profile, {.device_bytes = device_bytes})};
     const auto space = make_space(request);
-    Bounds bounds(profile, space);
+    PointFacts facts(profile, space);
     sim::Simulator simulator;
-    return search({profile, space, bounds, 0}, StrategyKind::automatic, {.evaluations = 25},
+    return search({profile, space, facts, 0}, StrategyKind::automatic, {.evaluations = 25},
                   one_by_one([&](const plan::Plan& plan) { return sim::predict(simulator, profile, plan); }),
                   {});
   };
@@ -138,7 +141,7 @@ TEST(Search, KeepsToEnergyLimits) {
                        .evaluated;
   std::vector<double> energies;
   for (const auto& candidate : all) {
-    energies.push_back(candidate.prediction.use.energy_j);
+    energies.push_back(candidate.prediction.consumption.energy_j.value());
   }
   std::sort(energies.begin(), energies.end());
   ASSERT_GT(energies.back(), 1.02 * energies.front());
@@ -146,36 +149,36 @@ TEST(Search, KeepsToEnergyLimits) {
     const double limit_j = energies[static_cast<std::size_t>(share * static_cast<double>(all.size()))];
     double best_s = std::numeric_limits<double>::infinity();
     for (const auto& candidate : all) {
-      if (candidate.prediction.use.energy_j <= limit_j) {
+      if (candidate.prediction.consumption.energy_j.value() <= limit_j) {
         best_s = std::min(best_s, candidate.prediction.epoch_s);
       }
     }
-    const RunningLimits limits{.energy_j = limit_j, .batches = 60};
-    Bounds bounds(setting.profile, setting.space, limits);
+    const ConsumptionLimits limits{.energy_j = limit_j, .batches = 60};
+    PointFacts facts(setting.profile, setting.space, limits);
     const auto evaluate = [&](const plan::Plan& plan) {
       auto prediction = sim::predict(setting.simulator, setting.profile, plan);
-      if (share_of_limits(limits, prediction.use, 60) > 1) {
+      if (share_of_limits(limits, prediction.consumption, 60) > 1) {
         prediction.epoch_s = std::numeric_limits<double>::infinity();
       }
       return prediction;
     };
-    const auto found = search({setting.profile, setting.space, bounds, 0}, StrategyKind::automatic,
+    const auto found = search({setting.profile, setting.space, facts, 0}, StrategyKind::automatic,
                               {.evaluations = 40}, one_by_one(evaluate), {});
-    EXPECT_LE(found.best.prediction.use.energy_j, limit_j);
+    EXPECT_LE(found.best.prediction.consumption.energy_j.value(), limit_j);
     EXPECT_LE(found.best.prediction.epoch_s, 1.02 * best_s) << "limit " << limit_j << " J";
   }
 }
 
-TEST(RunningLimits, CountEpochsOfOtherLengthsInProportion) {
-  const RunningLimits limits{.energy_j = 100, .price = 8, .batches = 50};
+TEST(ConsumptionLimits, CountEpochsOfOtherLengthsInProportion) {
+  const ConsumptionLimits limits{.energy_j = 100, .price = 8, .batches = 50};
   EXPECT_DOUBLE_EQ(share_of_limits(limits, {.energy_j = 10, .price = 0.2}, 5), 1);
   EXPECT_DOUBLE_EQ(share_of_limits(limits, {.energy_j = 10, .price = 1.6}, 10), 1);
   EXPECT_EQ(share_of_limits({}, {.energy_j = 10, .price = 1.6}, 10), 0);
 }
 
-TEST(RunningLimits, NeedAProfileThatTells) {
+TEST(ConsumptionLimits, NeedAProfileThatTells) {
   auto profile = profile_of(profiles::DeviceKind::cuda, 4);
-  EXPECT_NO_THROW(check(RunningLimits{}, profile));
+  EXPECT_NO_THROW(check(ConsumptionLimits{}, profile));
   EXPECT_THROW(check({.energy_j = 1}, profile), base::InputError);
   EXPECT_THROW(check({.price = 1}, profile), base::InputError);
   profile.machine.running = {.core_w = 3, .price_per_hour = 1};

@@ -8,7 +8,8 @@
 #include <random>
 
 #include "base/error.h"
-#include "tuner/surrogate/observed.h"
+#include "sim/predict.h"
+#include "tuner/search/observed.h"
 
 namespace gnomon::tuner {
 namespace {

@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "sim/predict.h"
+
 namespace gnomon::tuner {
 namespace {
 

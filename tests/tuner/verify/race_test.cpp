@@ -23,19 +23,19 @@ struct Track {
     for (const double epoch_s : predicted_s) {
       plan::Plan plan;
       plan.name = std::to_string(all.size());
-      const double share = static_cast<double>(terms.piece) / static_cast<double>(terms.epoch_batches);
+      const double share = static_cast<double>(terms.turn_batches) / static_cast<double>(terms.epoch_batches);
       all.push_back({plan, epoch_s, epoch_s * share + overhead_s});
     }
     return all;
   }
 
-  Race run(std::uint64_t seed) const {
+  PlanRace run(std::uint64_t seed) const {
     std::mt19937_64 random(seed);
     std::normal_distribution<double> normal;
-    Race race(entrants(), terms);
+    PlanRace race(entrants(), terms);
     for (double speed = 1; !race.is_over(); speed *= 1 + drift) {
       const auto number = std::stoul(race.next().plan.name);
-      const double seconds = race.next().piece_s * real_s[number] / predicted_s[number] * speed;
+      const double seconds = race.next().turn_s * real_s[number] / predicted_s[number] * speed;
       race.tell({seconds * std::exp(noise * normal(random)) * (race.counts() ? 1 : first_round), noise});
     }
     return race;
@@ -46,13 +46,13 @@ RaceTerms long_training() {
   RaceTerms terms;
   terms.epoch_batches = 200;
   terms.training_batches = 200 * 20;
-  terms.piece = 10;
+  terms.turn_batches = 10;
   return terms;
 }
 
-std::string best(const Race& race) { return race.best().plan.name; }
+std::string best(const PlanRace& race) { return race.best().plan.name; }
 
-TEST(Race, FindsThePlanThatIsReallyTheFastest) {
+TEST(PlanRace, FindsThePlanThatIsReallyTheFastest) {
   const Track track{.predicted_s = {1.00, 1.02, 1.04, 1.06},
                     .real_s = {1.10, 1.08, 0.98, 1.20},
                     .terms = long_training(),
@@ -61,7 +61,7 @@ TEST(Race, FindsThePlanThatIsReallyTheFastest) {
                     .first_round = 1.5};
   int right = 0;
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
-    const Race race = track.run(seed);
+    const PlanRace race = track.run(seed);
     right += best(race) == "2" ? 1 : 0;
     const auto standings = race.standings();
     ASSERT_EQ(standings.size(), 4U);
@@ -71,7 +71,7 @@ TEST(Race, FindsThePlanThatIsReallyTheFastest) {
   EXPECT_GE(right, 196) << "seeds 0 to 199";
 }
 
-TEST(Race, PlansThatDifferClearlyNeedFewPiecesAndNoisyOnesMore) {
+TEST(PlanRace, PlansThatDifferClearlyNeedFewPiecesAndNoisyOnesMore) {
   Track track{.predicted_s = {1.00, 1.02},
               .real_s = {1.4, 1.0},
               .terms = long_training(),
@@ -80,7 +80,7 @@ TEST(Race, PlansThatDifferClearlyNeedFewPiecesAndNoisyOnesMore) {
   const auto pieces = [&] {
     double sum = 0;
     for (std::uint64_t seed = 0; seed < 100; ++seed) {
-      sum += track.run(seed).pieces();
+      sum += track.run(seed).num_turns();
     }
     return sum / 100;
   };
@@ -92,20 +92,20 @@ TEST(Race, PlansThatDifferClearlyNeedFewPiecesAndNoisyOnesMore) {
   EXPECT_GT(pieces(), quiet + 2);
 }
 
-TEST(Race, DoesNotBeginWhenTheTrainingCouldNotRepayIt) {
+TEST(PlanRace, DoesNotBeginWhenTheTrainingCouldNotRepayIt) {
   Track track{.predicted_s = {1.00, 1.02}, .real_s = {1, 1}, .terms = long_training(), .overhead_s = 0.003};
-  EXPECT_GT(track.run(0).pieces(), 0);
+  EXPECT_GT(track.run(0).num_turns(), 0);
   track.terms.training_batches = 40;
-  EXPECT_EQ(track.run(0).pieces(), 0) << "0.2 s are left to train, of which 0.5 % may be gained";
+  EXPECT_EQ(track.run(0).num_turns(), 0) << "0.2 s are left to train, of which 0.5 % may be gained";
   EXPECT_EQ(best(track.run(0)), "0");
   track.terms.training_batches = 4000;
   track.predicted_s[1] = 2;
-  EXPECT_EQ(track.run(0).pieces(), 0) << "no prediction is wrong by a factor of two";
+  EXPECT_EQ(track.run(0).num_turns(), 0) << "no prediction is wrong by a factor of two";
   track.predicted_s = {1};
-  EXPECT_EQ(track.run(0).pieces(), 0) << "there is nothing to compare";
+  EXPECT_EQ(track.run(0).num_turns(), 0) << "there is nothing to compare";
 }
 
-TEST(Race, TakesAtMostHalfOfATrainingAndAShareOfAnEpoch) {
+TEST(PlanRace, TakesAtMostHalfOfATrainingAndAShareOfAnEpoch) {
   Track track{.predicted_s = {1.00, 1.00, 1.00, 1.00},
               .real_s = {1, 1, 1, 1},
               .terms = long_training(),
@@ -113,18 +113,18 @@ TEST(Race, TakesAtMostHalfOfATrainingAndAShareOfAnEpoch) {
               .noise = 0.2};
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
     track.terms.training_batches = 150;
-    EXPECT_LE(track.run(seed).pieces() * track.terms.piece, 75 + 3 * track.terms.piece);
+    EXPECT_LE(track.run(seed).num_turns() * track.terms.turn_batches, 75 + 3 * track.terms.turn_batches);
     track.terms.training_batches = 1000000;
     track.overhead_s = 0.02;
-    const Race race = track.run(seed);
+    const PlanRace race = track.run(seed);
     const double epoch_s = race.standings().front().epoch_s;
-    EXPECT_GT(race.pieces(), 0);
-    EXPECT_LT(race.extra_s(), track.terms.most_share * epoch_s + 4 * 2 * (0.05 * epoch_s + 0.02))
+    EXPECT_GT(race.num_turns(), 0);
+    EXPECT_LT(race.extra_s(), track.terms.max_share * epoch_s + 4 * 2 * (0.05 * epoch_s + 0.02))
         << "and a round of noisy pieces";
   }
 }
 
-TEST(Race, PredictionsKeepTheirWeightWhereMeasurementsVaryMoreThanTheyMayBeWrong) {
+TEST(PlanRace, PredictionsKeepTheirWeightWhereMeasurementsVaryMoreThanTheyMayBeWrong) {
   Track track{.predicted_s = {1.00, 1.06},
               .real_s = {1.00, 1.06},
               .terms = long_training(),
@@ -138,14 +138,14 @@ TEST(Race, PredictionsKeepTheirWeightWhereMeasurementsVaryMoreThanTheyMayBeWrong
     return count;
   };
   track.terms.training_batches = 200;
-  EXPECT_GE(track.run(0).pieces(), 6);
+  EXPECT_GE(track.run(0).num_turns(), 6);
   EXPECT_LE(wrong(), 40) << "by two noisy pieces each alone one in three";
   track.real_s = {1.25, 1.00};
   track.noise = 0.03;
   EXPECT_GE(wrong(), 196) << "what is measured well is believed";
 }
 
-TEST(Race, ADriftOfTheMachineFavoursNobody) {
+TEST(PlanRace, ADriftOfTheMachineFavoursNobody) {
   const Track track{.predicted_s = {1.00, 1.00},
                     .real_s = {1.00, 1.03},
                     .terms = long_training(),
@@ -157,25 +157,26 @@ TEST(Race, ADriftOfTheMachineFavoursNobody) {
   }
 }
 
-TEST(Race, SaysWhatItCost) {
+TEST(PlanRace, SaysWhatItCost) {
   const Track track{
       .predicted_s = {1.00, 1.05}, .real_s = {1.00, 1.50}, .terms = long_training(), .overhead_s = 0};
-  const Race race = track.run(0);
-  ASSERT_EQ(race.pieces(), 6);
+  const PlanRace race = track.run(0);
+  ASSERT_EQ(race.num_turns(), 6);
   EXPECT_NEAR(race.seconds(), 3 * 0.05 * (1.0 + 1.5), 1e-12);
   EXPECT_NEAR(race.extra_s(), 3 * 0.05 * 0.5, 1e-12) << "what the slower plan took more";
   auto cold = track;
   cold.first_round = 100;
-  const Race warmed = cold.run(0);
-  EXPECT_EQ(warmed.pieces(), 6) << "a slow beginning is nobody's fault";
+  const PlanRace warmed = cold.run(0);
+  EXPECT_EQ(warmed.num_turns(), 6) << "a slow beginning is nobody's fault";
   EXPECT_NEAR(warmed.extra_s(), race.extra_s(), 1e-12);
 }
 
-TEST(Race, APieceIsLongEnoughThatItsEndsDoNotCount) {
+TEST(PlanRace, APieceIsLongEnoughThatItsEndsDoNotCount) {
   const double batch_s = 0.01;
   const auto with_ends = [&](double ends_s) {
-    return piece_of(100'000, 100'000 * batch_s + ends_s,
-                    [&](std::int64_t batches) { return static_cast<double>(batches) * batch_s + ends_s; });
+    return turn_batches_of(100'000, 100'000 * batch_s + ends_s, [&](std::int64_t batches) {
+      return static_cast<double>(batches) * batch_s + ends_s;
+    });
   };
   EXPECT_EQ(with_ends(0), 8);
   for (const double ends_s : {0.02, 0.1, 0.5}) {
@@ -184,7 +185,7 @@ TEST(Race, APieceIsLongEnoughThatItsEndsDoNotCount) {
     EXPECT_LE(ends_s, 0.11 * predicted_s);
     EXPECT_GE(ends_s, 0.05 * predicted_s) << "shorter ones would do";
   }
-  EXPECT_EQ(piece_of(5, 1, [](std::int64_t) { return 1.0; }), 5);
+  EXPECT_EQ(turn_batches_of(5, 1, [](std::int64_t) { return 1.0; }), 5);
 }
 
 }  // namespace

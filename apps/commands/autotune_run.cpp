@@ -1,0 +1,79 @@
+#include "apps/commands/autotune_run.h"
+
+#include <iostream>
+
+#include "apps/console.h"
+#include "apps/interrupt.h"
+#include "apps/text/autotuning_text.h"
+#include "apps/text/output.h"
+#include "apps/text/profile_text.h"
+#include "apps/text/training_text.h"
+#include "apps/text/tuning_text.h"
+#include "base/error.h"
+#include "tuner/run/autotune.h"
+
+namespace gnomon::apps {
+namespace {
+
+std::string tuned_text(const tuner::Tuning& tuning, const tuner::Verification& verification) {
+  const auto& chosen = verification.best().name;
+  std::string text = "Predicted\n" + tuning_text(tuning);
+  if (!plan::trains_in_order(tuning.best().plan)) {
+    text += tuning.best().plan.name +
+            " trains batches as they become ready, so its weights depend on timing: " + chosen +
+            " is taken\n";
+  }
+  return text + "\nTraining with plan " + chosen +
+         (verification.is_over() ? "" : ", and others by turns until the fastest is found") + "\n" +
+         epoch_heading();
+}
+
+tuner::AutotuneOptions options_of(const AutotuneRequest& request, Console& console) {
+  tuner::AutotuneOptions options;
+  options.data = request.data;
+  options.files = request.files;
+  options.job = request.job;
+  options.interval = request.measure.interval;
+  options.time_limit_s = request.measure.time_limit_s;
+  options.device = device_of(request.measure.device);
+  options.progress = console.progress();
+  options.stop = &stop_on_interrupt();
+  options.on_profile = [&](const profiles::Profile& profile) {
+    console.say("Measured (stopped by the " +
+                std::string(profile.stopped_by == "interval" ? "interval" : "time limit") + ")\n" +
+                text_of(profile) + "\n");
+  };
+  options.on_epoch = [&](const runtime::EpochReport& epoch, const tuner::EpochUtilisation& utilisation) {
+    console.say(epoch_row(epoch, utilisation));
+  };
+  return options;
+}
+
+}  // namespace
+
+void autotune_and_print(const graph::Graph& graph, const AutotuneRequest& request) {
+  Console console(request.json);
+  auto options = options_of(request, console);
+  bool is_training = false;
+  options.on_tuning = [&](const tuner::Tuning& tuning, const tuner::Verification& verification) {
+    is_training = true;
+    console.say(tuned_text(tuning, verification));
+  };
+  try {
+    const auto result = tuner::autotune(graph, options);
+    console.say("\nVerified\n" + verification_text(result.verification) +
+                corrections_text(result.profile.corrections) +
+                fidelities_text(result.tuning, result.verification.turns) + "\n\n" + autotuning_text(result));
+    if (request.json) {
+      print_json(to_document(result));
+    }
+  } catch (const base::Interrupted&) {
+    console.wipe();
+    if (is_training) {
+      std::cerr << resume_text(request.data, request.files.directory);
+    }
+    throw;
+  }
+}
+
+}  // namespace gnomon::apps

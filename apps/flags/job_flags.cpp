@@ -1,0 +1,109 @@
+#include "apps/flags/job_flags.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/document.h"
+
+namespace gnomon::apps {
+namespace {
+
+/// The --help text of each field.
+const std::map<std::string, std::string>& help() {
+  static const std::map<std::string, std::string> texts = {
+      {"model", "Model: gcn, sage or gat"},
+      {"fanouts", "Sampled neighbours per hop, from the seeds outwards, one number per layer; -1 for all"},
+      {"weighted", "Sample neighbours by edge weight (see gnomon import --edge-weights)"},
+      {"batch_size", "Training vertices in a mini-batch"},
+      {"hidden", "Width of hidden layers"},
+      {"heads", "Attention heads (gat)"},
+      {"dropout", "Dropout probability"},
+      {"learning_rate", "Learning rate of Adam"},
+      {"weight_decay", "L2 penalty"},
+      {"epochs", "Number of epochs"},
+      {"patience", "Stop after this many epochs without a better validation accuracy; 0 to never stop early"},
+      {"matmul_precision",
+       "Matrix multiplication: highest (fp32), high (TF32 on GPUs) or medium (bf16, also on CPUs)"},
+      {"seed", "Random seed"}};
+  return texts;
+}
+
+std::string flag_of(std::string field) {
+  std::replace(field.begin(), field.end(), '_', '-');
+  return "--" + field;
+}
+
+/// Declares one option for each field: the field table that parses job documents also makes the flags.
+class OptionFields {
+ public:
+  OptionFields(CLI::App& app, std::map<std::string, CLI::Option*>& options) : app_(app), options_(options) {}
+
+  template <class T>
+  void operator()(const char* name, T& value, base::Range range = {}) {
+    const auto flag = flag_of(name);
+    const auto known = help().find(name);
+    const std::string text = known == help().end() ? "" : known->second;
+    CLI::Option* option = nullptr;
+    if constexpr (std::is_enum_v<T>) {
+      option = app_.add_option_function<std::string>(
+          flag, [&value, flag](const std::string& word) { value = base::value_of<T>(flag, word); }, text);
+      option->default_str(std::string(base::name_of(value)));
+    } else if constexpr (std::is_same_v<T, bool>) {
+      option = app_.add_flag(flag, value, text);
+    } else {
+      option = app_.add_option(flag, value, text);
+      option->check([flag, range](const std::string& word) { return fault(word, range); });
+      if constexpr (base::IsVector<T>::value) {
+        option->delimiter(',')->allow_extra_args(false);
+      }
+    }
+    options_[name] = option->group("Job");
+  }
+
+ private:
+  /// What is wrong with a number on the command line; empty if nothing is. Words that are not numbers are
+  /// left to the conversion, which reports them.
+  static std::string fault(const std::string& word, base::Range range) {
+    char* end = nullptr;
+    const double number = std::strtod(word.c_str(), &end);
+    if (end == word.c_str() || *end != '\0' || (number >= range.least && number <= range.most)) {
+      return "";
+    }
+    const base::Json least = range.least;
+    const base::Json most = range.most;
+    return word + " is out of range; use " + least.dump() + " to " + most.dump();
+  }
+
+  CLI::App& app_;
+  std::map<std::string, CLI::Option*>& options_;
+};
+
+}  // namespace
+
+JobFlags::JobFlags(CLI::App& app, plan::Job defaults) : given_(std::move(defaults)) {
+  OptionFields fields(app, options_);
+  plan::Job::fields(given_, fields);
+}
+
+plan::Job JobFlags::job() const { return job_over(given_); }
+
+plan::Job JobFlags::job_over(const plan::Job& base) const {
+  auto json = base::write_value(base);
+  const auto given = base::write_value(given_);
+  for (const auto& [name, option] : options_) {
+    if (option->count() > 0) {
+      json[name] = given[name];
+    }
+  }
+  plan::Job job;
+  base::read_value(json, job, "job", {});
+  plan::check(job, "job");
+  return job;
+}
+
+bool JobFlags::any() const {
+  return std::any_of(options_.begin(), options_.end(),
+                     [](const auto& option) { return option.second->count() > 0; });
+}
+
+}  // namespace gnomon::apps

@@ -1,0 +1,86 @@
+#include "apps/text/report.h"
+
+#include <algorithm>
+
+#include "apps/text/chart_library.h"
+#include "apps/text/report_page.h"
+#include "base/atomic_file.h"
+#include "base/error.h"
+
+namespace gnomon::apps {
+namespace {
+
+/// Maximum number of stages in a timeline.
+constexpr std::size_t max_spans = 150;
+
+std::string lane_of(const schedule::StageSpan& span) {
+  using schedule::Stage;
+  const auto device = span.device == 0 ? std::string() : " " + std::to_string(span.device);
+  switch (span.stage) {
+    case Stage::cpu_batch:
+    case Stage::group_prepare:
+      return "worker " + std::to_string(span.lane);
+    case Stage::transfer:
+    case Stage::group_transfer:
+      return "copies" + device;
+    case Stage::group_read:
+      return "disk";
+    case Stage::all_reduce:
+      return "gradients";
+    default:
+      return "device" + device;
+  }
+}
+
+base::Json timeline_of(const tuner::ExplorationRow& row) {
+  auto spans = row.prediction->timeline;
+  std::stable_sort(spans.begin(), spans.end(),
+                   [](const auto& a, const auto& b) { return a.begin_s < b.begin_s; });
+  spans.resize(std::min(spans.size(), max_spans));
+  base::Json json = {{"name", name_of(row)}, {"spans", base::Json::array()}};
+  for (const auto& span : spans) {
+    json["spans"].push_back({{"stage", std::string(schedule::name_of(span.stage))},
+                             {"batch", span.batch},
+                             {"lane", lane_of(span)},
+                             {"begin_s", span.begin_s},
+                             {"end_s", span.end_s}});
+  }
+  return json;
+}
+
+/// JSON for use within a script element, which nothing in it can end.
+std::string script_text(const base::Json& json) {
+  std::string text = json.dump();
+  for (std::size_t at = text.find("</"); at != std::string::npos; at = text.find("</", at)) {
+    text.replace(at, 2, "<\\/");
+  }
+  return text;
+}
+
+}  // namespace
+
+void require_charts() {
+  if (chart_library().empty()) {
+    throw base::InputError(
+        "--html", "this gnomon was built without Chart.js; install libjs-chart.js and build it again");
+  }
+}
+
+void write_report(const std::filesystem::path& path, const std::vector<tuner::ExplorationRow>& rows) {
+  require_charts();
+  base::Json data = {
+      {"columns", base::Json::array()}, {"rows", flat_rows(rows)}, {"timelines", base::Json::array()}};
+  for (const auto& setting : rows.front().settings) {
+    data["columns"].push_back(setting.path);
+  }
+  for (const auto& row : rows) {
+    if (row.prediction && !row.prediction->timeline.empty()) {
+      data["timelines"].push_back(timeline_of(row));
+    }
+  }
+  std::string page(report_head);
+  page.append(chart_library()).append(report_body).append(script_text(data)).append(report_tail);
+  base::write_file_atomically(path, page);
+}
+
+}  // namespace gnomon::apps

@@ -1,0 +1,118 @@
+#include "apps/text/store_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "apps/text/format.h"
+#include "base/error.h"
+#include "graph/store/store.h"
+
+namespace gnomon::apps {
+namespace {
+
+std::vector<std::int64_t> sorted_degrees(const graph::Graph& graph) {
+  std::vector<std::int64_t> degrees(static_cast<std::size_t>(graph.num_vertices()));
+  for (std::size_t v = 0; v < degrees.size(); ++v) {
+    degrees[v] = graph.degree(static_cast<graph::VertexId>(v));
+  }
+  std::sort(degrees.begin(), degrees.end());
+  return degrees;
+}
+
+std::string features_text(const graph::Features& features) {
+  if (features.data == nullptr) {
+    return "none";
+  }
+  const auto bytes = static_cast<double>(features.rows) * static_cast<double>(features.row_bytes());
+  return fmt::format("{} columns, {}, {}", format_count(features.columns), base::name_of(features.type),
+                     format_bytes(bytes));
+}
+
+std::string order_text(const StoreDescription& description) {
+  const std::string renamed = description.graph.original_ids.empty() ? "" : "; original_ids.npy names them";
+  switch (description.order) {
+    case graph::VertexOrder::degree:
+      return "degree (the most used vertices first)" + renamed;
+    case graph::VertexOrder::rcm:
+      return "rcm (reverse Cuthill-McKee)" + renamed;
+    case graph::VertexOrder::none:
+      break;
+  }
+  return "the data's" + renamed;
+}
+
+}  // namespace
+
+StoreDescription describe_store(const std::filesystem::path& directory) {
+  StoreDescription description;
+  description.path = directory.string();
+  description.graph = graph::open_store(directory);
+  const auto meta = base::read_document<graph::StoreMeta>(directory / "meta.json");
+  description.order = meta.order;
+  description.provenance = base::write_value(meta.provenance);
+  const auto degrees = sorted_degrees(description.graph);
+  if (!degrees.empty()) {
+    description.least_degree = degrees.front();
+    description.median_degree = degrees[degrees.size() / 2];
+    description.most_degree = degrees.back();
+    description.isolated = std::upper_bound(degrees.begin(), degrees.end(), 0) - degrees.begin();
+  }
+  return description;
+}
+
+std::string store_text(const StoreDescription& description) {
+  const auto& graph = description.graph;
+  const double mean = graph.num_vertices() == 0 ? 0
+                                                : static_cast<double>(graph.num_edges()) /
+                                                      static_cast<double>(graph.num_vertices());
+  const auto size = [](const auto& span) { return format_count(static_cast<std::int64_t>(span.size())); };
+  std::string text;
+  const auto line = [&text](const char* name, const std::string& value) {
+    text += fmt::format("{:<10}{}\n", name, value);
+  };
+  line("graph", graph.name);
+  line("vertices", format_count(graph.num_vertices()));
+  line("edges", format_count(graph.num_edges()));
+  line("degrees", fmt::format("{} to {}, median {}, mean {}; {} vertices have none",
+                              format_count(description.least_degree), format_count(description.most_degree),
+                              format_count(description.median_degree), format_number(mean),
+                              format_count(description.isolated)));
+  if (!graph.edge_weights.empty()) {
+    line("weights", "of every edge");
+  }
+  line("features", features_text(graph.features));
+  line("classes", graph.labels.empty() ? "no labels" : format_count(graph.num_classes));
+  line("splits",
+       fmt::format("{} train, {} valid, {} test", size(graph.train), size(graph.valid), size(graph.test)));
+  line("order", order_text(description));
+  line("made by", description.provenance.value("made_by", ""));
+  return text;
+}
+
+base::Json store_document(const StoreDescription& description) {
+  const auto& graph = description.graph;
+  return {{"schema", "gnomon.store_info/1"},
+          {"path", description.path},
+          {"name", graph.name},
+          {"vertices", graph.num_vertices()},
+          {"edges", graph.num_edges()},
+          {"edge_weights", !graph.edge_weights.empty()},
+          {"degrees",
+           {{"least", description.least_degree},
+            {"median", description.median_degree},
+            {"most", description.most_degree},
+            {"isolated", description.isolated}}},
+          {"feature_columns", graph.features.data == nullptr ? 0 : graph.features.columns},
+          {"feature_type", std::string(base::name_of(graph.features.type))},
+          {"classes", graph.num_classes},
+          {"order", std::string(base::name_of(description.order))},
+          {"renamed", !graph.original_ids.empty()},
+          {"train", graph.train.size()},
+          {"valid", graph.valid.size()},
+          {"test", graph.test.size()},
+          {"provenance", description.provenance}};
+}
+
+}  // namespace gnomon::apps

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "runtime/trainer.h"
+#include "tuner/run/training.h"
+
+namespace gnomon::apps {
+
+/// The heading and one row of the table of epochs. Rows are printed one by one, so the widths are fixed.
+std::string epoch_heading();
+std::string epoch_row(const runtime::EpochReport& epoch, const tuner::EpochUtilisation& utilisation);
+
+/// One line: the test accuracy and the epoch whose weights have it.
+std::string accuracy_text(const runtime::TrainReport& report);
+
+/// One line: the share that a device's caches answered in the last epoch; empty without caches.
+std::string cache_text(const runtime::TrainReport& report);
+
+/// One line: the command that resumes the run.
+std::string resume_text(const std::string& data, const std::filesystem::path& directory);
+
+}  // namespace gnomon::apps

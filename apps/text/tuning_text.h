@@ -1,0 +1,24 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "profiles/profile.h"
+#include "sim/prediction.h"
+#include "tuner/tuning.h"
+
+namespace gnomon::apps {
+
+/// The compared plans as a table, the plan to take first, and what else was found.
+std::string tuning_text(const tuner::Tuning& tuning);
+
+/// How many evaluations of each fidelity it took: bounds, estimates, simulated epochs, real runs.
+std::string fidelities_text(const tuner::Tuning& tuning, int real_runs);
+
+/// "corrected by real runs: CPU batching x 1.05 (+- 0.01) ..."; empty without corrections.
+std::string corrections_text(const std::optional<profiles::Corrections>& corrections);
+
+/// How far an epoch is over its lower bound, as in "3.2 %".
+std::string over_bound(const sim::Prediction& prediction);
+
+}  // namespace gnomon::apps

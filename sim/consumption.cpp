@@ -1,0 +1,43 @@
+#include "sim/consumption.h"
+
+#include <cmath>
+
+#include "sim/prediction.h"
+
+namespace gnomon::sim {
+namespace {
+
+bool tells_energy(const profiles::MachineProfile& machine) {
+  const bool has_gpu = machine.device.kind == profiles::DeviceKind::cuda;
+  return machine.running.core_w > 0 && (!has_gpu || machine.running.device_w > 0);
+}
+
+}  // namespace
+
+Consumption consumption_of(const profiles::Profile& profile, const plan::Plan& plan,
+                           const Prediction& prediction) {
+  constexpr double seconds_per_hour = 3600;
+  const auto& machine = profile.machine;
+  const auto& running = machine.running;
+  Consumption consumption;
+  if (!std::isfinite(prediction.epoch_s)) {
+    return consumption;
+  }
+  if (running.price_per_hour > 0) {
+    consumption.price = prediction.epoch_s / seconds_per_hour * running.price_per_hour;
+  }
+  if (!tells_energy(machine)) {
+    return consumption;
+  }
+  double cores = prediction.cpu_utilisation * plan.workers * plan.worker_threads;
+  double devices = prediction.device_utilisation * plan.devices;
+  if (machine.device.kind == profiles::DeviceKind::host) {
+    cores += devices * plan.device_threads + prediction.link_utilisation;
+    devices = 0;
+  }
+  consumption.energy_j =
+      prediction.epoch_s * (running.idle_w + running.core_w * cores + running.device_w * devices);
+  return consumption;
+}
+
+}  // namespace gnomon::sim

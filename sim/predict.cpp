@@ -1,0 +1,58 @@
+#include "sim/predict.h"
+
+#include <limits>
+
+#include "sim/consumption.h"
+#include "sim/costs/costs.h"
+#include "sim/quick.h"
+
+namespace gnomon::sim {
+
+namespace {
+
+/// The prediction of a plan that does not fit in memory.
+Prediction impossible() {
+  Prediction prediction;
+  prediction.epoch_s = prediction.lower_bound_s = std::numeric_limits<double>::infinity();
+  prediction.bound_by = "memory";
+  return prediction;
+}
+
+/// `run` predicts a plan that fits from the resolved plan and its costs.
+template <typename Run>
+Prediction predict_where_it_fits(const profiles::Profile& profile, const plan::Plan& plan, const Run& run) {
+  const auto resolved = resolve_on(profile, plan);
+  const auto [costs, memory] = costs_of_plan(profile, resolved);
+  auto prediction = memory.shortage != Shortage::none ? impossible() : run(resolved, costs);
+  prediction.memory = memory;
+  if (memory.shortage == Shortage::none) {
+    prediction.consumption = consumption_of(profile, resolved, prediction);
+  }
+  return prediction;
+}
+
+}  // namespace
+
+plan::Plan resolve_on(const profiles::Profile& profile, const plan::Plan& plan) {
+  auto resolved = plan::resolve(plan, profiles::cores_of(profile), "plan \"" + plan.name + "\"");
+  if (resolved.schedule == plan::Schedule::factored && resolved.samplers == 0 && resolved.devices > 1) {
+    resolved.samplers = best_samplers(costs_of_plan(profile, resolved).costs, resolved.devices);
+  }
+  return resolved;
+}
+
+Prediction predict(Simulator& simulator, const profiles::Profile& profile, const plan::Plan& plan,
+                   bool with_timeline, std::uint64_t seed) {
+  return predict_where_it_fits(profile, plan, [&](const plan::Plan& resolved, const StageCosts& costs) {
+    return simulator.run(resolved, machine_model(profile, resolved, costs, true, seed),
+                         profile.workload.batches, with_timeline);
+  });
+}
+
+Prediction predict_quickly(const profiles::Profile& profile, const plan::Plan& plan) {
+  return predict_where_it_fits(profile, plan, [&](const plan::Plan& resolved, const StageCosts& costs) {
+    return run_quickly(resolved, machine_model(profile, resolved, costs, false, 0), profile.workload.batches);
+  });
+}
+
+}  // namespace gnomon::sim

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <cstdint>
+
+#include "schedule/policies.h"
+#include "sim/costs/model.h"
+#include "sim/hardware/simulated_machine.h"
+#include "sim/prediction.h"
+
+namespace gnomon::sim {
+
+/// About what the epoch takes when nothing overlaps.
+double scale_s(const MachineModel& model, std::int64_t batches);
+
+/// The times and counts of an epoch; its utilisations are not set yet.
+Prediction times_of(const schedule::EpochLog& log);
+
+/// Sets the utilisations and bound_by of a prediction whose times and counts are set.
+void fill_utilisation(Prediction& prediction, const Totals& totals, const MachineModel& model);
+
+}  // namespace gnomon::sim

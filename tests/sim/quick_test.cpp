@@ -1,0 +1,73 @@
+#include "sim/quick.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "sim/predict.h"
+#include "tests/sim/random_profiles.h"
+
+namespace gnomon::sim {
+namespace {
+
+constexpr std::uint64_t seed = 577215;
+
+struct Case {
+  plan::Plan plan;
+  MachineModel model;
+};
+
+/// A preset, changed at random, on a random machine that it fits on.
+Case random_case(std::mt19937_64& random) {
+  while (true) {
+    const auto profile = test::random_profile(random, 1200, 0);
+    const auto plans = test::random_presets(random, profile);
+    const auto plan = resolve_on(profile, plans[random() % plans.size()]);
+    if (predict_quickly(profile, plan).memory.shortage == Shortage::none) {
+      return {plan, machine_model(profile, plan, false, 0)};
+    }
+  }
+}
+
+TEST(Quick, ArithmeticAgreesWithSimGrid) {
+  // Epochs too short for a period: the same dates, but for the order of what ends within rounding.
+  std::mt19937_64 random(seed);
+  Simulator simulator;
+  for (int round = 0; round < 500; ++round) {
+    const Case given = random_case(random);
+    SCOPED_TRACE("seed " + std::to_string(seed) + " round " + std::to_string(round) + " " + given.plan.name);
+    const std::int64_t batches = 1 + static_cast<std::int64_t>(random() % 48);
+    const auto quick = run_quickly(given.plan, given.model, batches);
+    const auto full = simulator.run(given.plan, given.model, batches, false);
+    EXPECT_NEAR(quick.epoch_s, full.epoch_s, 1e-6 * full.epoch_s);
+    EXPECT_NEAR(quick.link_utilisation, full.link_utilisation, 1e-6);
+    EXPECT_EQ(quick.cpu_batches, full.cpu_batches);
+    EXPECT_EQ(quick.bound_by, full.bound_by);
+  }
+}
+
+TEST(Quick, AgreesWithFullDetailOnThousandsOfRandomPlans) {
+  // Within 0.1 %. Some schedules of several devices hang on which of two stages that end at one date is seen
+  // first, which rounding decides: of 15,000 plans three differ by more, two of them among these.
+  int misses = 0;
+  std::mt19937_64 random(seed + 1);
+  Simulator simulator;
+  for (int round = 0; round < 3000; ++round) {
+    const Case given = random_case(random);
+    SCOPED_TRACE("seed " + std::to_string(seed + 1) + " round " + std::to_string(round) + " " +
+                 given.plan.name);
+    const auto quick = run_quickly(given.plan, given.model, 1200);
+    const auto full = simulator.run(given.plan, given.model, 1200, false);
+    misses += std::abs(quick.epoch_s - full.epoch_s) > 1e-3 * full.epoch_s;
+    EXPECT_NEAR(quick.epoch_s, full.epoch_s, 1e-2 * full.epoch_s);
+    EXPECT_NEAR(quick.device_utilisation, full.device_utilisation, 0.01);
+    EXPECT_NEAR(quick.cpu_utilisation, full.cpu_utilisation, 0.03);  // groups' first ones meet no neighbours
+    EXPECT_NEAR(quick.link_utilisation, full.link_utilisation, 0.01);
+    EXPECT_NEAR(static_cast<double>(quick.cpu_batches), static_cast<double>(full.cpu_batches), 12);
+    EXPECT_EQ(quick.lower_bound_s, full.lower_bound_s);
+  }
+  EXPECT_LE(misses, 2);
+}
+
+}  // namespace
+}  // namespace gnomon::sim

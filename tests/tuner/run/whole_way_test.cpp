@@ -1,0 +1,260 @@
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <filesystem>
+#include <set>
+#include <string>
+
+#include "base/document.h"
+#include "base/error.h"
+#include "base/stop.h"
+#include "graph/generate/generate.h"
+#include "graph/graph.h"
+#include "profiles/measure/workload.h"
+#include "tuner/explore/exploration.h"
+#include "tuner/run/autotune.h"
+#include "tuner/run/run_directory.h"
+#include "tuner/run/training.h"
+#include "tuner/run/validation.h"
+#include "tuner/surrogate/forecasts.h"
+#include "tuner/surrogate/samples.h"
+#include "tuner/tune.h"
+
+/// Everything the commands do, as a library does it: no flags, no terminal.
+namespace gnomon::tuner {
+namespace {
+
+namespace fs = std::filesystem;
+
+plan::Job small_job() {
+  plan::Job job;
+  job.fanouts = {4, 3};
+  job.batch_size = 50;
+  job.hidden = 8;
+  job.epochs = 2;
+  return job;
+}
+
+/// Counts what is reported, and sets `stop` when a phase begins whose reports begin with `stop_at`.
+struct Listener {
+  std::string stop_at;
+  std::set<std::string> phases{};
+  std::atomic<bool> stop{false};
+
+  base::Progress progress() {
+    return [this](std::string_view what, std::int64_t, std::int64_t) {
+      phases.emplace(what);
+      stop = stop || (!stop_at.empty() && what.starts_with(stop_at));
+    };
+  }
+  bool heard(const std::string& beginning) const {
+    return std::any_of(phases.begin(), phases.end(),
+                       [&](const std::string& phase) { return phase.starts_with(beginning); });
+  }
+};
+
+class WholeWay : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    place_ = fs::temp_directory_path() / ("gnomon-whole-way-" + std::to_string(getpid()));
+    fs::create_directories(place_);
+    graph::PlantedPartition options;
+    options.name = "tiny";
+    options.vertices = 600;
+    options.average_degree = 8;
+    options.classes = 4;
+    options.feature_columns = 16;
+    graph::generate(options, place_ / "tiny");
+    profiles::MeasureOptions measure;
+    measure.asked_interval = 0.2;
+    measure.time_limit_s = 2;
+    profile_ = profiles::measure(graph::open_store(place_ / "tiny"), small_job(), measure);
+  }
+  static void TearDownTestSuite() { fs::remove_all(place_); }
+
+  AutotuneOptions autotune_options(const std::string& run, Listener& listener) const {
+    AutotuneOptions options;
+    options.data = "tiny";
+    options.files = make_run_directory((place_ / run).string(), {});
+    options.job = small_job();
+    options.interval = 0.2;
+    options.time_limit_s = 2;
+    options.tuning.budget.evaluations = 20;
+    options.progress = listener.progress();
+    options.stop = &listener.stop;
+    return options;
+  }
+
+  const graph::Graph graph_ = graph::open_store(place_ / "tiny");
+  static inline fs::path place_;
+  static inline profiles::Profile profile_;
+};
+
+TEST_F(WholeWay, TunesAProfile) {
+  Listener listener;
+  TuningOptions options;
+  options.budget.evaluations = 20;
+  options.front = true;
+  const auto tuning = tune(profile_, options, {}, listener.progress());
+  EXPECT_TRUE(listener.heard("tuning"));
+  ASSERT_FALSE(tuning.candidates.empty());
+  EXPECT_GE(tuning.best().prediction.epoch_s, tuning.best().prediction.lower_bound_s);
+  EXPECT_EQ(tuning.found.evaluated.size(), 20U);
+  EXPECT_GT(tuning.plans, 20);
+  EXPECT_FALSE(tuning.front.empty());
+  EXPECT_FALSE(tuning.sensitivities.empty());
+  const auto document = to_document(tuning);
+  EXPECT_EQ(document["schema"], "gnomon.tuning/1");
+  EXPECT_EQ(document["best"], tuning.best().plan.name);
+  EXPECT_GT(document["candidates"][0]["prediction"]["epoch_s"], 0);
+}
+
+TEST_F(WholeWay, TunesByAnyPredictor) {
+  const EvaluateOn by_workers = [](const profiles::Profile&, const std::vector<plan::Plan>& plans) {
+    std::vector<sim::Prediction> predictions(plans.size());
+    for (std::size_t i = 0; i < plans.size(); ++i) {
+      predictions[i].epoch_s = 1 + std::abs(plans[i].workers - 1);
+      predictions[i].lower_bound_s = 0.5;
+    }
+    return predictions;
+  };
+  TuningOptions options;
+  options.budget.evaluations = 30;
+  const auto tuning = tune(profile_, options, by_workers);
+  EXPECT_EQ(tuning.best().plan.workers, 1);
+  EXPECT_EQ(tuning.best().prediction.epoch_s, 1);
+}
+
+TEST_F(WholeWay, TuningThatIsStoppedThrows) {
+  Listener listener{.stop_at = "tuning"};
+  EXPECT_THROW(tune(profile_, {}, {}, listener.progress(), &listener.stop), base::Interrupted);
+}
+
+TEST_F(WholeWay, AutotunesAndTrains) {
+  Listener listener;
+  auto options = autotune_options("run", listener);
+  std::vector<std::string> events;
+  options.on_profile = [&](const profiles::Profile& profile) {
+    EXPECT_EQ(profile.workload.vertices, 600);
+    events.emplace_back("profile");
+  };
+  options.on_tuning = [&](const Tuning& tuning, const Verification& verification) {
+    EXPECT_FALSE(tuning.candidates.empty());
+    EXPECT_FALSE(verification.best().name.empty());
+    events.emplace_back("tuning");
+  };
+  options.on_epoch = [&](const runtime::EpochReport&, const EpochUtilisation& utilisation) {
+    EXPECT_GE(utilisation.device, 0);
+    events.emplace_back("epoch");
+  };
+  const auto result = autotune(graph_, options);
+  EXPECT_EQ(events, (std::vector<std::string>{"profile", "tuning", "epoch", "epoch"}));
+  EXPECT_GE(listener.phases.size(), 3U) << "measuring, tuning and training";
+  EXPECT_EQ(result.training.report.epochs.size(), 2U);
+  EXPECT_GT(result.predicted_epoch_s, 0);
+  EXPECT_GT(result.measured_epoch_s(), 0);
+  EXPECT_EQ(result.verification.best.name, result.training.plan.name);
+  const auto& files = options.files;
+  for (const auto& file :
+       {files.profile(), files.tuning(), files.plan(), files.job(), files.report(), files.trace()}) {
+    EXPECT_TRUE(fs::exists(file)) << file;
+  }
+  const auto document = to_document(result);
+  EXPECT_EQ(document["training"]["weights_hash"], result.training.report.weights_hash);
+  EXPECT_EQ(document["fidelities"]["real_runs"], result.verification.turns);
+
+  // The same job by one of the plans alone ends with the same bits.
+  TrainingRun run;
+  run.data = "tiny";
+  run.files = make_run_directory((place_ / "alone").string(), {});
+  run.job = small_job();
+  run.plan = result.training.plan;
+  EXPECT_EQ(run_training(graph_, run).report.weights_hash, result.training.report.weights_hash);
+}
+
+TEST_F(WholeWay, AutotuningThatIsStoppedCanBeResumed) {
+  Listener listener;
+  auto options = autotune_options("stopped", listener);
+  options.on_epoch = [&](const runtime::EpochReport&, const EpochUtilisation&) { listener.stop = true; };
+  EXPECT_THROW(autotune(graph_, options), base::Interrupted);
+  TrainingRun run;
+  run.data = "tiny";
+  run.files = options.files;
+  run.job = base::read_document<plan::Job>(run.files.job());
+  run.plan = base::read_document<plan::Plan>(run.files.plan());
+  run.resume = true;
+  EXPECT_EQ(run_training(graph_, run).report.epochs.size(), 1U) << "the second epoch";
+}
+
+TEST_F(WholeWay, MeasuringThatIsStoppedThrows) {
+  Listener listener;
+  listener.stop = true;
+  EXPECT_THROW(autotune(graph_, autotune_options("early", listener)), base::Interrupted);
+  EXPECT_FALSE(fs::exists(place_ / "early" / "profile.json"));
+}
+
+TEST_F(WholeWay, ValidatesPlans) {
+  Listener listener;
+  ValidationOptions options;
+  options.rounds = 2;
+  options.progress = listener.progress();
+  options.stop = &listener.stop;
+  const auto cores = profiles::cores_of(profile_);
+  auto plans = plans_to_validate(cores);
+  EXPECT_GE(plans.size(), 8U);
+  plans.resize(2);
+  const auto results = validate(graph_, profile_, plans, options);
+  EXPECT_TRUE(listener.heard("round 2 of 2, plan 2 of 2"));
+  ASSERT_EQ(results.size(), 2U);
+  for (const auto& result : results) {
+    EXPECT_EQ(result.measured_s.size(), 2U);
+    EXPECT_GT(result.median_s, 0);
+    EXPECT_TRUE(std::isfinite(result.error()));
+  }
+  EXPECT_EQ(to_document(results, "tiny", "p.json")["plans"].size(), 2U);
+  EXPECT_TRUE(corrections_by(results, profile_).train);
+  listener.stop = true;
+  EXPECT_THROW(validate(graph_, profile_, plans, options), base::Interrupted);
+}
+
+TEST_F(WholeWay, ExploresAProfile) {
+  Listener listener;
+  ExplorationRequest request;
+  request.profiles.push_back({base::to_document(profile_), "p.json", {}});
+  request.plans = plans_of("device,salient");
+  request.sweeps = {parse_sweep("machine.cpu.cores=2,4")};
+  request.jobs = 1;
+  const auto rows = explore(request, listener.progress());
+  EXPECT_TRUE(listener.heard("simulating"));
+  ASSERT_EQ(rows.size(), 4U);
+  EXPECT_EQ(name_of(rows[3]), "salient machine.cpu.cores=4");
+  EXPECT_EQ(flat_rows(rows)[2]["machine.cpu.cores"], 4);
+  listener.stop = true;
+  EXPECT_THROW(explore(request, base::stoppable(listener.progress(), &listener.stop)), base::Interrupted);
+}
+
+TEST_F(WholeWay, LearnsASurrogateAndForecasts) {
+  std::vector<profiles::Profile> all;
+  for (int graph = 0; graph < 5; ++graph) {
+    all.push_back(profile_);
+    all.back().workload.graph = "graph-" + std::to_string(graph);
+    all.back().workload.vertices += 100 * graph;
+    all.back().workload.batches += 3 * graph;
+  }
+  Listener listener;
+  const auto samples = samples_of(all, {.plans = 12, .seed = 1}, listener.progress());
+  EXPECT_TRUE(listener.heard("predicting plans"));
+  const auto learned = learn(samples, 1);
+  const auto forecasts = forecasts_of(learned, profile_, {plan::find_plan("device")});
+  ASSERT_EQ(forecasts.size(), 1U);
+  EXPECT_GT(forecasts[0].epoch_s, 0);
+  EXPECT_EQ(to_document(forecasts)["rows"][0]["plan"], "device");
+  listener.stop = true;
+  EXPECT_THROW(samples_of(all, {}, base::stoppable({}, &listener.stop)), base::Interrupted);
+}
+
+}  // namespace
+}  // namespace gnomon::tuner

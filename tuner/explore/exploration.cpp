@@ -1,0 +1,222 @@
+#include "tuner/explore/exploration.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "base/error.h"
+#include "base/processes.h"
+#include "base/usable.h"
+#include "sim/predict.h"
+#include "sim/prediction.h"
+
+namespace gnomon::tuner {
+namespace {
+
+constexpr std::string_view plan_prefix = "plan.";
+
+bool changes_plan(const Setting& setting) { return setting.path.starts_with(plan_prefix); }
+
+void set_field(base::Json& document, const std::string& path, const Setting& setting) {
+  auto& field = field_at(document, path, setting.path);
+  field = value_like(field, setting.value);
+}
+
+/// `where` with the settings, so that an error in a changed field names them.
+std::string with_settings(const std::string& where, const std::vector<Setting>& settings, bool of_plan) {
+  std::string changes;
+  for (const auto& setting : settings) {
+    if (changes_plan(setting) == of_plan) {
+      changes += (changes.empty() ? " with " : ", ") + setting.path + "=" + setting.value;
+    }
+  }
+  return where + changes;
+}
+
+profiles::Profile changed_profile(const ExploredProfile& explored, const std::vector<Setting>& settings) {
+  auto document = explored.document;
+  for (const auto& setting : settings) {
+    if (!changes_plan(setting)) {
+      set_field(document, setting.path, setting);
+    }
+  }
+  const auto where = with_settings(explored.where, settings, false);
+  auto profile = base::from_document<profiles::Profile>(std::move(document), where);
+  profiles::check(profile, where);
+  return profile;
+}
+
+plan::Plan changed_plan(const plan::Plan& plan, const std::vector<Setting>& settings) {
+  auto document = base::to_document(plan);
+  for (const auto& setting : settings) {
+    if (changes_plan(setting)) {
+      set_field(document, setting.path.substr(plan_prefix.size()), setting);
+    }
+  }
+  const auto where = with_settings("plan \"" + plan.name + "\"", settings, true);
+  return base::from_document<plan::Plan>(std::move(document), where);
+}
+
+/// The plan as the profile's machine runs it. Throws InputError if it cannot.
+plan::Plan resolved(const plan::Plan& plan, const profiles::Profile& profile) {
+  const auto where = "plan \"" + plan.name + "\"";
+  plan::check(plan, where);
+  return sim::resolve_on(profile, plan);
+}
+
+/// A row to predict, and the position of its profile among all changed profiles.
+struct Task {
+  ExplorationRow row;
+  std::size_t profile = 0;
+};
+
+Task task_of(const ExploredProfile& explored, const profiles::Profile& profile, const plan::Plan& plan,
+             const std::vector<Setting>& settings) {
+  Task task{{changed_plan(plan, settings), settings, std::nullopt, ""}};
+  try {
+    task.row.plan = resolved(task.row.plan, profile);
+  } catch (const base::InputError& error) {
+    task.row.why_not = error.what();
+  }
+  auto& columns = task.row.settings;
+  columns.insert(columns.begin(), explored.names.begin(), explored.names.end());
+  return task;
+}
+
+/// All profiles and rows, checked before anything is simulated.
+struct Tasks {
+  std::vector<profiles::Profile> profiles;
+  std::vector<Task> all;
+};
+
+Tasks tasks_of(const ExplorationRequest& request) {
+  Tasks tasks;
+  for (const auto& explored : request.profiles) {
+    for (const auto& settings : combinations(request.sweeps)) {
+      const auto& profile = tasks.profiles.emplace_back(changed_profile(explored, settings));
+      for (const auto& plan : request.plans) {
+        tasks.all.push_back(task_of(explored, profile, plan, settings));
+        tasks.all.back().profile = tasks.profiles.size() - 1;
+      }
+    }
+  }
+  return tasks;
+}
+
+/// The first character of a packet between processes: a prediction follows, or the reason why there is none.
+constexpr char possible = '+';
+constexpr char impossible = '-';
+
+void take_answer(ExplorationRow& row, const std::string& answer) {
+  if (answer.starts_with(impossible)) {
+    row.why_not = answer.substr(1);
+    return;
+  }
+  row.prediction = sim::unpack(answer.substr(1));
+  if (row.prediction->memory.shortage != sim::Shortage::none) {
+    row.why_not = "plan \"" + row.plan.name + "\": " + sim::shortage_text(row.prediction->memory);
+    row.prediction.reset();
+  }
+}
+
+}  // namespace
+
+std::vector<ExplorationRow> explore(const ExplorationRequest& request, const base::Progress& progress) {
+  Tasks tasks = tasks_of(request);
+  std::vector<std::size_t> numbers;
+  for (std::size_t i = 0; i < tasks.all.size(); ++i) {
+    if (tasks.all[i].row.why_not.empty()) {
+      numbers.push_back(i);
+    }
+  }
+  std::optional<sim::Simulator> simulator;  // each process makes its own
+  const auto predict = [&](std::int64_t number) {
+    const Task& task = tasks.all[numbers[static_cast<std::size_t>(number)]];
+    if (!simulator) {
+      simulator.emplace();
+    }
+    try {
+      return possible + sim::pack(sim::predict(*simulator, tasks.profiles[task.profile], task.row.plan,
+                                               request.with_timeline, request.seed));
+    } catch (const base::InputError& error) {
+      return impossible + std::string(error.what());
+    }
+  };
+  const int jobs = request.jobs > 0 ? request.jobs : base::usable_cores();
+  const auto answers = base::in_processes(std::ssize(numbers), jobs, predict, progress, "simulating");
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    take_answer(tasks.all[numbers[i]].row, answers[i]);
+  }
+  std::vector<ExplorationRow> rows;
+  for (Task& task : tasks.all) {
+    rows.push_back(std::move(task.row));
+  }
+  const auto is_possible = [](const ExplorationRow& row) { return row.prediction.has_value(); };
+  if (!rows.empty() && std::none_of(rows.begin(), rows.end(), is_possible)) {
+    throw base::InputError(rows.front().why_not);
+  }
+  return rows;
+}
+
+std::vector<plan::Plan> plans_of(const std::string& list) {
+  if (list == "all") {
+    return plan::presets();
+  }
+  std::vector<plan::Plan> plans;
+  std::size_t begin = 0;
+  while (begin <= list.size()) {
+    const auto end = std::min(list.find(',', begin), list.size());
+    plans.push_back(plan::find_plan(list.substr(begin, end - begin)));
+    begin = end + 1;
+  }
+  return plans;
+}
+
+std::vector<base::Json> flat_rows(const std::vector<ExplorationRow>& rows) {
+  std::vector<base::Json> flat;
+  for (const auto& row : rows) {
+    base::Json json = {{"plan", row.plan.name}};
+    for (const auto& setting : row.settings) {
+      json[setting.path] = value_like(base::Json(0), setting.value);
+    }
+    json["workers"] = row.plan.workers;
+    json["device_threads"] = row.plan.device_threads;
+    auto prediction = base::write_value(row.prediction.value_or(sim::Prediction{}));
+    prediction.erase("memory");  // its totals are columns
+    if (!row.prediction) {
+      std::fill(prediction.begin(), prediction.end(), nullptr);
+    }
+    json.update(prediction);
+    json["over_bound"] = nullptr;
+    json["host_memory_bytes"] = nullptr;
+    json["device_memory_bytes"] = nullptr;
+    if (row.prediction) {
+      json["over_bound"] = row.prediction->epoch_s / row.prediction->lower_bound_s - 1;
+      json["host_memory_bytes"] = row.prediction->memory.host.total();
+      json["device_memory_bytes"] = row.prediction->memory.device.total();
+    }
+    json["why_not"] = row.why_not;
+    flat.push_back(std::move(json));
+  }
+  return flat;
+}
+
+std::string name_of(const ExplorationRow& row) {
+  auto name = row.plan.name;
+  for (const auto& setting : row.settings) {
+    name += " " + setting.path + "=" + setting.value;
+  }
+  return name;
+}
+
+std::vector<schedule::NamedTimeline> timelines_of(std::vector<ExplorationRow> rows) {
+  std::vector<schedule::NamedTimeline> timelines;
+  for (auto& row : rows) {
+    if (row.prediction) {
+      timelines.push_back({name_of(row), std::move(row.prediction->timeline)});
+    }
+  }
+  return timelines;
+}
+
+}  // namespace gnomon::tuner

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/document.h"
+#include "base/progress.h"
+#include "plan/plan.h"
+#include "profiles/profile.h"
+#include "schedule/timeline.h"
+#include "sim/prediction.h"
+#include "tuner/explore/patch.h"
+
+namespace gnomon::tuner {
+
+/// A profile to explore.
+struct ExploredProfile {
+  base::Json document;         ///< patched and parsed again for each combination
+  std::string where;           ///< its file, for errors
+  std::vector<Setting> names;  ///< columns that distinguish its rows from those of other profiles
+};
+
+/// What is predicted: every plan on every profile with every combination of the sweeps' values.
+struct ExplorationRequest {
+  std::vector<ExploredProfile> profiles;
+  std::vector<plan::Plan> plans;
+  std::vector<Sweep> sweeps;  ///< "plan.…" changes the plan, any other path the profile
+  std::uint64_t seed = 0;
+  bool with_timeline = false;
+  int jobs = 0;  ///< processes; 0: one for each core
+};
+
+/// One plan with one combination: its prediction, or why it cannot run on that machine.
+struct ExplorationRow {
+  plan::Plan plan;
+  std::vector<Setting> settings;  ///< the profile's names, then the sweeps' values
+  std::optional<sim::Prediction> prediction;
+  std::string why_not;
+};
+
+/// Predicts all rows, profile by profile and combination by combination. The result does not depend on the
+/// number of processes. What `progress` throws ends the exploration (base::stoppable). Throws InputError if a
+/// path or value is wrong, or if no row is possible.
+std::vector<ExplorationRow> explore(const ExplorationRequest& request, const base::Progress& progress);
+
+/// The plans of a list: preset names and plan files separated by commas, or "all". Throws InputError.
+std::vector<plan::Plan> plans_of(const std::string& list);
+
+/// The rows as flat objects with one column for each swept field, for CSV and JSON.
+std::vector<base::Json> flat_rows(const std::vector<ExplorationRow>& rows);
+
+/// The plan's name and settings, as in "gnomon machine.cpu.cores=8".
+std::string name_of(const ExplorationRow& row);
+
+/// The rows' timelines, named by plan and settings.
+std::vector<schedule::NamedTimeline> timelines_of(std::vector<ExplorationRow> rows);
+
+}  // namespace gnomon::tuner

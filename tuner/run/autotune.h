@@ -1,0 +1,70 @@
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <string>
+
+#include "base/document.h"
+#include "base/progress.h"
+#include "graph/graph.h"
+#include "plan/job.h"
+#include "profiles/profile.h"
+#include "runtime/device_options.h"
+#include "tuner/run/run_directory.h"
+#include "tuner/run/training.h"
+#include "tuner/run/verification.h"
+#include "tuner/tuning.h"
+
+namespace gnomon::tuner {
+
+/// What autotune() does, and how it reports.
+struct AutotuneOptions {
+  std::string data;  ///< the graph, as the user named it
+  RunFiles files;
+  plan::Job job;
+  double interval = 0.02;    ///< of the measurements, as in profiles::MeasureOptions
+  double time_limit_s = 20;  ///< of the measurements
+  runtime::DeviceOptions device{};
+  TuningOptions tuning{};
+  base::Progress progress{};
+  const std::atomic<bool>* stop = nullptr;  ///< set from outside: throws Interrupted
+
+  /// Called when the phases end: the profile is measured, plans are predicted, training begins with a plan
+  /// (which may change while plans are verified), an epoch is trained. All may be empty.
+  std::function<void(const profiles::Profile&)> on_profile{};
+  std::function<void(const Tuning&, const Verification&)> on_tuning{};
+  std::function<void(const runtime::EpochReport&, const EpochUtilisation&)> on_epoch{};
+};
+
+/// What the choice of the plan cost, beside the training itself.
+struct ChoiceCosts {
+  double profile_s = 0;
+  double tune_s = 0;
+  double verification_s = 0;  ///< time that the best plan would have saved
+
+  double total_s() const { return profile_s + tune_s + verification_s; }
+};
+
+/// What autotune() found.
+struct Autotuning {
+  RunFiles files;
+  profiles::Profile profile;  ///< corrected by the real runs
+  Tuning tuning;
+  VerificationResult verification;
+  TrainingResult training;
+  ChoiceCosts costs;
+  double predicted_epoch_s = 0;  ///< of the chosen plan, by the profile as measured
+  double corrected_epoch_s = 0;  ///< by the corrected profile
+
+  double measured_epoch_s() const { return training.median_epoch_s(); }
+};
+
+/// Measures a profile, tunes, verifies the best plans by real runs that are the beginning of the training,
+/// and trains to the end with the fastest. Every document and a trace (predicted beside measured) are left in
+/// the run's directory. Throws InputError, Failure, Interrupted; an interrupted training can be resumed.
+Autotuning autotune(const graph::Graph& graph, const AutotuneOptions& options);
+
+/// The document "gnomon.autotuning/1".
+base::Json to_document(const Autotuning& result);
+
+}  // namespace gnomon::tuner

@@ -1,0 +1,133 @@
+#include "tuner/run/training.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "profiles/measure/statistics.h"
+#include "runtime/run_log.h"
+#include "schedule/timeline.h"
+
+namespace gnomon::tuner {
+namespace {
+
+using runtime::EpochReport;
+using schedule::Stage;
+
+EpochUtilisation utilisation_of(const EpochReport& epoch, int workers) {
+  const auto share = [&](std::initializer_list<Stage> stages, int lanes) {
+    return schedule::utilisation(epoch.timeline, stages, epoch.log.begin_s, epoch.log.end_s, lanes);
+  };
+  return {workers, workers == 0 ? 0 : share({Stage::cpu_batch}, workers),
+          share({Stage::device_batch, Stage::device_gather, Stage::train}, 1)};
+}
+
+base::Json number_or_null(const std::optional<double>& value) {
+  return value ? base::Json(*value) : base::Json();
+}
+
+runtime::TrainOptions options_of(const TrainingRun& run) {
+  runtime::TrainOptions options;
+  options.job = run.job;
+  options.plan = run.plan;
+  options.device = run.device;
+  options.run_directory = run.files.directory;
+  options.resume = run.resume;
+  if (!run.replay.empty()) {
+    options.replay = runtime::read_orders(run.replay);
+  }
+  options.next_stretch = run.next_stretch;
+  options.predict = !run.predictions.empty();
+  options.progress = run.progress;
+  options.stop = run.stop;
+  return options;
+}
+
+base::Json epoch_document(const EpochReport& epoch, const EpochUtilisation& utilisation) {
+  return {{"epoch", epoch.epoch},
+          {"loss", epoch.loss},
+          {"train_accuracy", epoch.train_accuracy},
+          {"valid_accuracy", epoch.valid_accuracy},
+          {"epoch_s", epoch.seconds},
+          {"evaluation_s", epoch.evaluation_s},
+          {"worker_utilisation", utilisation.workers},
+          {"device_utilisation", utilisation.device},
+          {"cpu_batches", epoch.log.cpu_batches},
+          {"blocked_on_cpu_s", epoch.log.blocked_on_cpu_s},
+          {"blocked_on_device_s", epoch.log.blocked_on_device_s},
+          {"row_hit_share", number_or_null(epoch.cache.row_hit_share())},
+          {"list_hit_share", number_or_null(epoch.cache.list_hit_share())}};
+}
+
+}  // namespace
+
+TrainingResult run_training(const graph::Graph& graph, const TrainingRun& run) {
+  base::write_document(run.files.job(), run.job);
+  base::write_document(run.files.plan(), run.plan);
+  TrainingResult result;
+  result.data = run.data;
+  result.directory = run.files.directory;
+  result.job = run.job;
+  result.plan = run.plan;
+  result.graph = {graph.name, graph.num_vertices(), graph.num_edges(), graph.features.columns,
+                  std::ssize(graph.train)};
+  auto options = options_of(run);
+  int max_workers = 0;
+  options.on_stretch = [&](const runtime::StretchReport& report) {
+    result.plan = report.stretch.plan;
+    max_workers = std::max(max_workers, report.stretch.plan.workers);
+    if (run.on_stretch) {
+      run.on_stretch(report);
+    }
+  };
+  options.on_epoch = [&](const EpochReport& epoch) {
+    result.utilisation.push_back(utilisation_of(epoch, std::exchange(max_workers, 0)));
+    if (run.on_epoch) {
+      run.on_epoch(epoch, result.utilisation.back());
+    }
+  };
+  result.report = runtime::train(graph, options);
+  if (options.predict) {
+    write_predictions(run.predictions, graph, result.report.predictions);
+  }
+  base::write_file_atomically(run.files.report(), to_document(result).dump(2) + "\n");
+  return result;
+}
+
+void write_predictions(const std::filesystem::path& file, const graph::Graph& graph,
+                       const std::vector<std::int32_t>& classes) {
+  std::vector<std::pair<graph::VertexId, std::int32_t>> rows;
+  for (std::size_t vertex = 0; vertex < classes.size(); ++vertex) {
+    rows.emplace_back(graph.original_id(static_cast<graph::VertexId>(vertex)), classes[vertex]);
+  }
+  std::sort(rows.begin(), rows.end());
+  std::string text = "vertex,class\n";
+  for (const auto& [vertex, predicted] : rows) {
+    text += std::to_string(vertex) + "," + std::to_string(predicted) + "\n";
+  }
+  base::write_file_atomically(file, text);
+}
+
+base::Json to_document(const TrainingResult& result) {
+  const auto& report = result.report;
+  base::Json epochs = base::Json::array();
+  for (std::size_t i = 0; i < report.epochs.size(); ++i) {
+    epochs.push_back(epoch_document(report.epochs[i], result.utilisation[i]));
+  }
+  return {{"schema", "gnomon.training/1"},           {"data", result.data},
+          {"run", result.directory.string()},        {"job", base::write_value(result.job)},
+          {"plan", base::write_value(result.plan)},  {"epochs", epochs},
+          {"best_epoch", report.best_epoch},         {"valid_accuracy", report.valid_accuracy},
+          {"test_accuracy", report.test_accuracy},   {"weights_hash", report.weights_hash},
+          {"graph", base::write_value(result.graph)}};
+}
+
+double TrainingResult::median_epoch_s() const {
+  std::vector<double> seconds;
+  for (const auto& epoch : report.epochs) {
+    seconds.push_back(epoch.seconds);
+  }
+  return seconds.empty() ? 0 : profiles::median(seconds);
+}
+
+}  // namespace gnomon::tuner

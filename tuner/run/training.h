@@ -1,0 +1,71 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/document.h"
+#include "base/progress.h"
+#include "graph/graph.h"
+#include "plan/job.h"
+#include "plan/plan.h"
+#include "runtime/trainer.h"
+#include "tuner/run/run_directory.h"
+#include "tuner/surrogate/learned_accuracy.h"
+
+namespace gnomon::tuner {
+
+/// How busy an epoch kept the machine, 0 to 1.
+struct EpochUtilisation {
+  int max_workers = 0;  ///< of the plans that trained it
+  double workers = 0;   ///< of that many
+  double device = 0;
+};
+
+/// One training with its run directory.
+struct TrainingRun {
+  std::string data;  ///< the graph, as the user named it
+  RunFiles files;
+  plan::Job job;
+  plan::Plan plan;  ///< resolved
+  bool resume = false;
+  std::filesystem::path replay;         ///< an order.jsonl whose update order is followed; empty: none
+  std::filesystem::path predictions{};  ///< where the class of each vertex is written; empty: nowhere
+  runtime::DeviceOptions device{};
+  /// As in runtime::TrainOptions.
+  std::function<runtime::Stretch(std::int64_t left)> next_stretch{};
+  std::function<void(const runtime::StretchReport&)> on_stretch{};
+  std::function<void(const runtime::EpochReport&, const EpochUtilisation&)> on_epoch{};
+  base::Progress progress{};
+  const std::atomic<bool>* stop = nullptr;
+};
+
+struct TrainingResult {
+  std::string data;
+  std::filesystem::path directory;
+  plan::Job job;
+  runtime::TrainReport report;
+  std::vector<EpochUtilisation> utilisation;  ///< of each epoch of the report
+  plan::Plan plan;                            ///< the plan that trained last
+  GraphSizes graph;
+
+  /// Median of the epochs' times, as the first epoch also warms up; 0 without epochs.
+  double median_epoch_s() const;
+};
+
+/// Writes job and plan to the run's directory, trains, and writes the report and, if asked for, the
+/// predictions. Throws what runtime::train throws; after Interrupted the run can be resumed.
+TrainingResult run_training(const graph::Graph& graph, const TrainingRun& run);
+
+/// Lines "vertex,class" under that heading: each vertex by the data's own id, ascending, and its predicted
+/// class. Written atomically.
+void write_predictions(const std::filesystem::path& file, const graph::Graph& graph,
+                       const std::vector<std::int32_t>& classes);
+
+/// The document "gnomon.training/1".
+base::Json to_document(const TrainingResult& result);
+
+}  // namespace gnomon::tuner

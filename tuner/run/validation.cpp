@@ -1,0 +1,174 @@
+#include "tuner/run/validation.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "base/stop.h"
+#include "profiles/measure/epoch.h"
+#include "profiles/measure/statistics.h"
+#include "sim/predict.h"
+#include "tuner/verify/correction.h"
+
+namespace gnomon::tuner {
+namespace {
+
+using plan::Plan;
+
+Plan preset(const std::string& name, const std::string& variant) {
+  auto plan = plan::find_plan(name);
+  plan.name += variant;
+  return plan;
+}
+
+/// Plans that no preset is: simpler, and further from the defaults.
+std::vector<Plan> variants(const plan::Cores& cores) {
+  Plan sequential;
+  sequential.name = "sequential";
+  auto one_thread = preset("device", ", 1 thread");
+  one_thread.device_threads = 1;
+  auto all_workers = preset("salient", ", " + std::to_string(cores.count) + " workers");
+  all_workers.workers = cores.count;
+  auto far_ahead = preset("gnomon", ", 16 ahead");
+  far_ahead.look_ahead = 16;
+  auto small_buffers = preset("morphgl", ", buffers 3:2");
+  small_buffers.cpu_buffer = 3;
+  small_buffers.device_buffer = 2;
+  return {sequential, one_thread, all_workers, far_ahead, small_buffers};
+}
+
+bool does_the_same(Plan a, const Plan& b) {
+  a.name = b.name;
+  a.source = b.source;
+  return a == b;
+}
+
+}  // namespace
+
+std::vector<Plan> plans_to_validate(const plan::Cores& cores) {
+  auto wanted = plan::runnable_presets(cores.host_device);
+  for (auto& variant : variants(cores)) {
+    wanted.push_back(std::move(variant));
+  }
+  std::vector<Plan> plans;
+  for (const auto& plan : wanted) {
+    const auto resolved = plan::resolve(plan, cores, plan.name);
+    if (std::none_of(plans.begin(), plans.end(),
+                     [&](const Plan& known) { return does_the_same(known, resolved); })) {
+      plans.push_back(resolved);
+    }
+  }
+  return plans;
+}
+
+namespace {
+
+Validated predicted(sim::Simulator& simulator, const profiles::Profile& profile, const Plan& plan) {
+  const auto prediction = sim::predict(simulator, profile, plan, true);
+  return {.plan = plan,
+          .predicted_s = prediction.epoch_s,
+          .predicted_stages_s = schedule::mean_times(prediction.timeline)};
+}
+
+void run_epoch(const graph::Graph& graph, const plan::Job& job, const profiles::EpochOptions& options,
+               int rounds, Validated& result) {
+  auto epoch = profiles::measure_epoch(graph, job, result.plan, options);
+  result.measured_s.push_back(epoch.seconds);
+  const auto stages_s = schedule::mean_times(epoch.timeline);
+  for (std::size_t stage = 0; stage < stages_s.size(); ++stage) {
+    result.measured_stages_s[stage] += stages_s[stage] / rounds;
+  }
+  if (options.epoch == 0) {
+    result.timeline = std::move(epoch.timeline);
+  }
+}
+
+std::string where_of(int round, int rounds, std::size_t plan, std::size_t plans) {
+  return "round " + std::to_string(round + 1) + " of " + std::to_string(rounds) + ", plan " +
+         std::to_string(plan + 1) + " of " + std::to_string(plans);
+}
+
+}  // namespace
+
+std::vector<Validated> validate(const graph::Graph& graph, const profiles::Profile& profile,
+                                const std::vector<Plan>& plans, const ValidationOptions& options) {
+  sim::Simulator simulator;
+  std::vector<Validated> results;
+  for (const auto& plan : plans) {
+    base::check_stop(options.stop);
+    results.push_back(predicted(simulator, profile, plan));
+  }
+  for (int round = 0; round < options.rounds; ++round) {
+    for (std::size_t number = 0; number < results.size(); ++number) {
+      profiles::EpochOptions epoch;
+      epoch.epoch = round;
+      epoch.stop = options.stop;
+      epoch.device = options.device;
+      epoch.progress = [&, where = where_of(round, options.rounds, number, results.size())](
+                           std::string_view, std::int64_t done, std::int64_t total) {
+        base::report(options.progress, where, done, total);
+      };
+      run_epoch(graph, profile.workload.job, epoch, options.rounds, results[number]);
+    }
+  }
+  for (auto& result : results) {
+    result.median_s = profiles::median(result.measured_s);
+  }
+  return results;
+}
+
+profiles::Corrections corrections_by(const std::vector<Validated>& results,
+                                     const profiles::Profile& profile) {
+  std::vector<RealRun> runs;
+  for (const auto& result : results) {
+    runs.push_back({result.plan, profile.workload.batches, result.timeline});
+  }
+  sim::Simulator simulator;
+  return corrections_by(runs, profile, simulator);
+}
+
+double mean_absolute_error(const std::vector<Validated>& results) {
+  double sum = 0;
+  for (const auto& result : results) {
+    sum += std::abs(result.error());
+  }
+  return results.empty() ? 0 : sum / static_cast<double>(results.size());
+}
+
+namespace {
+
+/// What each stage takes in the mean where it runs.
+base::Json stages_of(const Validated& result) {
+  base::Json stages = base::Json::object();
+  for (int stage = 0; stage < schedule::num_stages; ++stage) {
+    const auto place = static_cast<std::size_t>(stage);
+    if (result.measured_stages_s[place] > 0) {
+      const std::string name(schedule::name_of(static_cast<schedule::Stage>(stage)));
+      stages[name] = {{"predicted_s", result.predicted_stages_s[place]},
+                      {"measured_s", result.measured_stages_s[place]}};
+    }
+  }
+  return stages;
+}
+
+}  // namespace
+
+base::Json to_document(const std::vector<Validated>& results, const std::string& data,
+                       const std::string& profile) {
+  base::Json plans = base::Json::array();
+  for (const auto& result : results) {
+    plans.push_back({{"plan", base::write_value(result.plan)},
+                     {"predicted_s", result.predicted_s},
+                     {"measured_s", result.median_s},
+                     {"epochs_s", result.measured_s},
+                     {"stages", stages_of(result)},
+                     {"error", result.error()}});
+  }
+  return {{"schema", "gnomon.validation/1"},
+          {"data", data},
+          {"profile", profile},
+          {"plans", plans},
+          {"mean_absolute_error", mean_absolute_error(results)}};
+}
+
+}  // namespace gnomon::tuner

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <atomic>
+#include <string>
+#include <vector>
+
+#include "base/document.h"
+#include "base/progress.h"
+#include "graph/graph.h"
+#include "plan/plan.h"
+#include "profiles/profile.h"
+#include "runtime/device_options.h"
+#include "schedule/machine.h"
+#include "schedule/timeline.h"
+
+namespace gnomon::tuner {
+
+/// One plan, predicted and run.
+struct Validated {
+  plan::Plan plan;  ///< resolved
+  double predicted_s = 0;
+  std::vector<double> measured_s{};  ///< epochs, one a round
+  double median_s = 0;
+  std::vector<schedule::StageSpan> timeline{};  ///< of the first round
+  schedule::StageTimes predicted_stages_s{};    ///< means, with what runs beside them
+  schedule::StageTimes measured_stages_s{};     ///< of all rounds
+
+  /// predicted / measured - 1
+  double error() const { return predicted_s / median_s - 1; }
+};
+
+/// How plans are validated.
+struct ValidationOptions {
+  int rounds = 3;  ///< epochs of each plan; the median counts
+  runtime::DeviceOptions device{};
+  base::Progress progress{};
+  const std::atomic<bool>* stop = nullptr;  ///< set from outside: throws Interrupted
+};
+
+/// Every runnable preset, and variants of them until there are at least eight plans that differ on this
+/// machine: sequential CPU batching, other numbers of workers and device threads, other look-aheads.
+/// Resolved.
+std::vector<plan::Plan> plans_to_validate(const plan::Cores& cores);
+
+/// Predicts each plan, then runs real epochs of each, plan after plan in every round so that a machine that
+/// drifts drifts for all. Throws InputError, Interrupted.
+std::vector<Validated> validate(const graph::Graph& graph, const profiles::Profile& profile,
+                                const std::vector<plan::Plan>& plans, const ValidationOptions& options);
+
+/// How far the runs' stages were from their predictions.
+profiles::Corrections corrections_by(const std::vector<Validated>& results, const profiles::Profile& profile);
+
+/// Mean of |error| over the plans.
+double mean_absolute_error(const std::vector<Validated>& results);
+
+/// The document "gnomon.validation/1". `data` and `profile` are the names that the user gave them.
+base::Json to_document(const std::vector<Validated>& results, const std::string& data,
+                       const std::string& profile);
+
+}  // namespace gnomon::tuner

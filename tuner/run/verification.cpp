@@ -1,0 +1,188 @@
+#include "tuner/run/verification.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "profiles/measure/statistics.h"
+#include "sim/predict.h"
+#include "tuner/search/candidate.h"
+#include "tuner/search/preference.h"
+#include "tuner/sensitivity.h"
+
+namespace gnomon::tuner {
+namespace {
+
+constexpr std::size_t max_plans = 6;
+
+/// The choices that change an epoch by more than a few percent.
+auto essence_of(const plan::Plan& plan) {
+  return std::tuple(plan.schedule, plan.route, plan.workers, plan.device_threads);
+}
+
+double predicted_s(sim::Simulator& simulator, const profiles::Profile& profile, const plan::Plan& plan,
+                   std::int64_t batches) {
+  return sim::predict(simulator, shortened(profile, batches), plan).epoch_s;
+}
+
+/// The plans with their predicted epochs; set_turns() sets the predicted turns.
+std::vector<Entrant> entrants_of(const Tuning& tuning, const profiles::Profile& profile,
+                                 sim::Simulator& simulator) {
+  std::vector<Entrant> entrants;
+  for (const auto& plan : plans_to_verify(tuning, profiles::cores_of(profile))) {
+    entrants.push_back({plan, predicted_s(simulator, profile, plan, profile.workload.batches), 0});
+  }
+  return entrants;
+}
+
+/// Sets the predicted time of every entrant's turn. Returns the turn's batches: the most that any entrant
+/// needs.
+std::int64_t set_turns(std::vector<Entrant>& entrants, const profiles::Profile& profile,
+                       sim::Simulator& simulator) {
+  std::int64_t turn_batches = 1;
+  for (const auto& entrant : entrants) {
+    const auto needed = turn_batches_of(profile.workload.batches, entrant.epoch_s, [&](std::int64_t batches) {
+      return predicted_s(simulator, profile, entrant.plan, batches);
+    });
+    turn_batches = std::max(turn_batches, needed);
+  }
+  for (auto& entrant : entrants) {
+    entrant.turn_s = predicted_s(simulator, profile, entrant.plan, turn_batches);
+  }
+  return turn_batches;
+}
+
+RaceTerms terms_of(const profiles::Profile& profile, const plan::Job& job, std::int64_t turn_batches) {
+  RaceTerms terms;
+  terms.epoch_batches = profile.workload.batches;
+  terms.training_batches = profile.workload.batches * job.epochs;
+  terms.turn_batches = turn_batches;
+  return terms;
+}
+
+/// Standard error of the time from update to update.
+double relative_error(const std::vector<schedule::StageSpan>& timeline) {
+  std::vector<double> ends;
+  for (const auto& span : timeline) {
+    if (span.stage == schedule::Stage::train) {
+      ends.push_back(span.end_s);
+    }
+  }
+  profiles::Series steps;
+  for (std::size_t i = 1; i < ends.size(); ++i) {
+    steps.add(ends[i] - ends[i - 1]);
+  }
+  return steps.count() < 2 ? 0 : steps.deviation() / steps.mean() / std::sqrt(steps.count());
+}
+
+}  // namespace
+
+std::vector<plan::Plan> plans_to_verify(const Tuning& tuning, const plan::Cores& cores) {
+  std::vector<Candidate> chosen;
+  std::set<decltype(essence_of(plan::Plan{}))> seen;
+  const auto choose = [&](std::vector<Candidate> candidates) {
+    std::stable_sort(candidates.begin(), candidates.end(), is_better);
+    for (const auto& candidate : candidates) {
+      if (std::isfinite(candidate.prediction.epoch_s) && plan::trains_in_order(candidate.plan) &&
+          plan::why_simulated_only(candidate.plan, cores.host_device).empty() &&
+          seen.insert(essence_of(candidate.plan)).second) {
+        chosen.push_back(candidate);
+      }
+    }
+  };
+  choose(tuning.candidates);  // the best of their kind, with the usual buffers
+  auto others = tuning.found.evaluated;
+  for (auto& other : others) {
+    other.prediction.epoch_s /= tuning.searched_share;
+  }
+  choose(std::move(others));
+  std::stable_sort(chosen.begin(), chosen.end(), is_better);
+  if (!chosen.empty()) {
+    const auto first = chosen.begin() + static_cast<std::ptrdiff_t>(preferred(chosen, cores));
+    std::rotate(chosen.begin(), first, first + 1);
+  }
+  chosen.resize(std::min(chosen.size(), max_plans));
+  std::vector<plan::Plan> plans;
+  for (const auto& candidate : chosen) {
+    plans.push_back(candidate.plan);
+  }
+  return plans;
+}
+
+Verification::Verification(const profiles::Profile& profile, const Tuning& tuning, const plan::Job& job,
+                           sim::Simulator& simulator)
+    : profile_(profile),
+      simulator_(simulator),
+      entrants_(entrants_of(tuning, profile, simulator)),
+      turn_batches_(set_turns(entrants_, profile, simulator)),
+      race_(entrants_, terms_of(profile, job, turn_batches_)) {}
+
+runtime::Stretch Verification::next_stretch(std::int64_t left) {
+  in_turn_ = !race_.is_over() && left >= turn_batches_;
+  return in_turn_ ? runtime::Stretch{race_.next().plan, turn_batches_}
+                  : runtime::Stretch{race_.best().plan, left};
+}
+
+void Verification::on_stretch(const runtime::StretchReport& report) {
+  if (!in_turn_) {
+    race_.skip(report.stretch.batches);
+    return;
+  }
+  if (race_.counts()) {
+    runs_.push_back({report.stretch.plan, report.stretch.batches, report.timeline});
+  }
+  race_.tell({report.log.seconds(), relative_error(report.timeline)});
+}
+
+std::optional<profiles::Corrections> Verification::corrections() const {
+  if (runs_.empty()) {
+    return std::nullopt;
+  }
+  return corrections_by(runs_, profile_, simulator_);
+}
+
+VerificationResult Verification::result() const {
+  VerificationResult result;
+  result.best = best();
+  for (const auto& [number, epoch_s, error, turns] : race_.standings()) {
+    VerifiedPlan verified{.plan = entrants_[number].plan,
+                          .predicted_s = entrants_[number].epoch_s,
+                          .measured_s = {},
+                          .relative_error = {},
+                          .turns = turns};
+    if (turns > 0) {
+      verified.measured_s = epoch_s;
+    }
+    if (turns > 1) {
+      verified.relative_error = error;
+    }
+    result.plans.push_back(std::move(verified));
+  }
+  result.turns = race_.num_turns();
+  result.turn_batches = turn_batches_;
+  result.seconds = race_.seconds();
+  result.extra_s = race_.extra_s();
+  return result;
+}
+
+base::Json to_document(const VerificationResult& result) {
+  base::Json plans = base::Json::array();
+  for (const auto& verified : result.plans) {
+    base::Json entry = {{"plan", base::to_document(verified.plan)},
+                        {"predicted_s", verified.predicted_s},
+                        {"real_runs", verified.turns}};
+    if (verified.measured_s) {
+      entry["measured_s"] = *verified.measured_s;
+    }
+    if (verified.relative_error) {
+      entry["relative_error"] = *verified.relative_error;
+    }
+    plans.push_back(std::move(entry));
+  }
+  return {{"best", result.best.name},  {"real_runs", result.turns}, {"real_batches", result.batches()},
+          {"seconds", result.seconds}, {"extra_s", result.extra_s}, {"plans", plans}};
+}
+
+}  // namespace gnomon::tuner

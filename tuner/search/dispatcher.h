@@ -1,0 +1,47 @@
+#pragma once
+
+#include <string>
+
+#include "plan/plan.h"
+#include "profiles/profile.h"
+#include "sim/prediction.h"
+#include "tuner/search/candidate.h"
+
+namespace gnomon::tuner {
+
+/// The result of MorphGL's dispatcher.
+struct DispatcherResult {
+  Candidate best;
+  double first_ratio = 0;  ///< the x that minimises C'(x), see first_ratio()
+  int rounds = 0;          ///< simulations in the feedback loop
+  std::string stopped_by;  ///< "balanced", "repeated", "device only", "pipeline"
+};
+
+/// Device-prepared batches per CPU-prepared batch, x >= 0, that minimise MorphGL's cost of an epoch (PVLDB
+/// 19(6), 2026, section 4): a phase in which the device prepares x batches and CPU and link are busy too,
+/// then a pipelined one as long as its slowest resource:
+///
+///     C'(x) = n / (1 + x) * (x U + max(T, (1 + x) M, C - x U))
+///
+/// with U = device_batch_s, T = transfer_s, M = train_s and C = cpu_batch_s of all workers together (one
+/// worker's time over their effective number). Infinite if CPU batching never pays; if training takes time,
+/// it always pays a little.
+double first_ratio(double cpu_batch_s, double device_batch_s, double transfer_s, double train_s);
+
+/// The step of MorphGL's feedback for the CPU's buffer: -1 if the device waited for the CPU in each overlap
+/// for longer than one device batching, +1 if the CPU waited for the device, 0 otherwise.
+int dispatcher_step(const sim::Prediction& prediction, int cpu_buffer, double device_batch_s);
+
+/// MorphGL's dispatcher. It starts at the first ratio; then the CPU's buffer shrinks while the simulated
+/// device waits for the CPU, and grows while the CPU waits for the device. The device's buffer stays that of
+/// `morphgl`. It ends
+/// - "balanced": the wait of one overlap is under one device batching;
+/// - "repeated": a plan comes again, or the CPU buffer would outgrow the epoch; the result is the fastest
+///   plan seen;
+/// - "device only": the device still waits for a buffer of one batch;
+/// - "pipeline": training alone takes longer than CPU batching and copying do, or no device batching pays.
+/// The results of the last two have another schedule.
+DispatcherResult dispatch(const profiles::Profile& profile, const plan::Plan& morphgl,
+                          const Evaluate& evaluate);
+
+}  // namespace gnomon::tuner

@@ -1,0 +1,295 @@
+#include "tuner/tune.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "base/error.h"
+#include "base/stop.h"
+#include "tuner/search/journal.h"
+#include "tuner/search/pareto.h"
+#include "tuner/search/point_facts.h"
+#include "tuner/search/preference.h"
+#include "tuner/tuning_request.h"
+
+namespace gnomon::tuner {
+namespace {
+
+/// Those that fit in memory and keep to the limits.
+std::vector<Candidate> possible(std::vector<Candidate> candidates) {
+  std::erase_if(candidates, [](const Candidate& c) { return !std::isfinite(c.prediction.epoch_s); });
+  return candidates;
+}
+
+/// The preferred candidate, then the fastest of each other name, the fastest first.
+std::vector<Candidate> finalists(std::vector<Candidate> candidates, const plan::Cores& cores) {
+  if (candidates.empty()) {
+    return {};
+  }
+  const auto first = candidates.begin() + static_cast<std::ptrdiff_t>(preferred(candidates, cores));
+  std::vector<Candidate> kept{std::move(*first)};
+  candidates.erase(first);
+  std::stable_sort(candidates.begin(), candidates.end(), is_better);
+  std::set<std::string> names{kept.front().plan.name};
+  for (auto& candidate : candidates) {
+    if (names.insert(candidate.plan.name).second) {
+      kept.push_back(std::move(candidate));
+    }
+  }
+  return kept;
+}
+
+std::vector<plan::Plan> plans_of(const std::vector<Candidate>& candidates) {
+  std::vector<plan::Plan> plans;
+  for (const auto& candidate : candidates) {
+    plans.push_back(candidate.plan);
+  }
+  return plans;
+}
+
+/// All searches of one tune().
+class TuningRun {
+ public:
+  TuningRun(const profiles::Profile& profile, const TuningOptions& options, EvaluateOn evaluate,
+            base::Progress progress, const std::atomic<bool>* stop)
+      : profile_(profile),
+        searched_(shortened(profile, max_searched_batches)),
+        options_(options),
+        limits_(options.consumption),
+        accuracy_(accuracy_of(profile, options)),
+        predict_all_(std::move(evaluate)),
+        progress_(base::stoppable(std::move(progress), stop)),
+        stop_(stop) {
+    check(limits_, profile);
+    limits_.batches = static_cast<double>(profile.workload.batches);
+    evaluate_ = [this](const std::vector<plan::Plan>& plans) { return predict_all(searched_, plans); };
+    if (!options.journal.empty()) {
+      journal_.emplace(options.journal, search_document(profile, options));
+      evaluate_ = journal_->recording(evaluate_);
+    }
+    evaluate_ = within_limits(searched_, evaluate_);
+  }
+
+  Tuning run() {
+    tuning_.options = options_;
+    tuning_.corrections = profile_.corrections;
+    tuning_.found = search(options_, options_.budget, &tuning_);
+    tuning_.searched_share =
+        static_cast<double>(searched_.workload.batches) / static_cast<double>(profile_.workload.batches);
+    choose();
+    if (accuracy_) {
+      tuning_.accuracy = accuracy_->of(tuning_.best().plan);
+      tuning_.exact_accuracy = accuracy_->of({});
+    }
+    if (options_.front) {
+      find_front();
+    }
+    find_sensitivities();
+    tuning_.resumed = journal_ ? journal_->resumed() : 0;
+    return std::move(tuning_);
+  }
+
+ private:
+  void find_sensitivities() {
+    tuning_.sensitivities =
+        sensitivities(profile_, tuning_.best().plan,
+                      {[this](const profiles::Profile& p) { return request_of(p, options_, accuracy_); },
+                       [this](const profiles::Profile& p, const plan::Plan& plan) {
+                         return limited(p, predict_all(p, {plan}).front());
+                       },
+                       options_.processes});
+  }
+
+  std::vector<sim::Prediction> predict_all(const profiles::Profile& profile,
+                                           const std::vector<plan::Plan>& plans) {
+    base::check_stop(stop_);
+    return predict_all_(profile, plans);
+  }
+
+  /// A plan over the limits has an infinite epoch, like one that does not fit in memory.
+  sim::Prediction limited(const profiles::Profile& profile, sim::Prediction prediction) {
+    if (!std::isfinite(prediction.epoch_s)) {
+      return prediction;
+    }
+    const double share =
+        share_of_limits(limits_, prediction.consumption, static_cast<double>(profile.workload.batches));
+    min_share_ = std::min(min_share_, share);
+    if (share > 1) {
+      prediction.epoch_s = std::numeric_limits<double>::infinity();
+    }
+    return prediction;
+  }
+
+  EvaluateAll within_limits(const profiles::Profile& profile, EvaluateAll evaluate) {
+    return [this, &profile, evaluate = std::move(evaluate)](const std::vector<plan::Plan>& plans) {
+      auto predictions = evaluate(plans);
+      for (auto& prediction : predictions) {
+        prediction = limited(profile, std::move(prediction));
+      }
+      return predictions;
+    };
+  }
+
+  SearchResult search(const TuningOptions& options, const Budget& budget, Tuning* counts) {
+    const auto space = make_space(request_of(searched_, options, accuracy_));
+    PointFacts facts(searched_, space, limits_);
+    auto found = search_space(space, facts, options, budget);
+    if (counts != nullptr) {
+      counts->plans = space.size();
+      counts->bounds = facts.num_bounds();
+      counts->estimates = facts.num_estimates();
+    }
+    return found;
+  }
+
+  SearchResult search_space(const Space& space, PointFacts& facts, const TuningOptions& options,
+                            const Budget& budget) {
+    try {
+      return tuner::search({searched_, space, facts, options.seed}, options.strategy, budget, evaluate_,
+                           progress_);
+    } catch (const base::Failure&) {
+      if (min_share_ > 1 && std::isfinite(min_share_)) {
+        throw base::InputError("energy and price limits",
+                               "no plan that was tried keeps to them; the nearest takes " +
+                                   base::Json(min_share_).dump() + " times as much");
+      }
+      throw;
+    }
+  }
+
+  /// Compares presets and what was found by whole epochs.
+  void choose() {
+    const auto request = request_of(profile_, options_, accuracy_);
+    auto candidates = finalists(possible(tuning_.found.evaluated), request.cores);
+    if (searched_.workload.batches < profile_.workload.batches) {
+      candidates = predicted(plans_of(candidates));
+    }
+    take_usual_buffers(candidates, request);
+    const auto presets = predicted(preset_plans(profile_, request));
+    candidates.insert(candidates.begin(), presets.begin(), presets.end());
+    tuning_.candidates = finalists(possible(std::move(candidates)), request.cores);
+  }
+
+  /// Gives plans the usual buffers where that costs next to nothing.
+  void take_usual_buffers(std::vector<Candidate>& candidates, const SpaceRequest& request) {
+    auto plans = plans_of(candidates);
+    for (auto& plan : plans) {
+      if (auto usual = with_usual_buffers(plan); is_allowed(request, usual)) {
+        plan = std::move(usual);
+      }
+    }
+    const auto usual = predicted(plans);
+    for (std::size_t i = 0; i < usual.size(); ++i) {
+      if (usual[i].prediction.epoch_s <= candidates[i].prediction.epoch_s * (1 + same_epoch(request.cores))) {
+        candidates[i] = usual[i];
+      }
+    }
+  }
+
+  /// Predictions of whole epochs.
+  std::vector<Candidate> predicted(const std::vector<plan::Plan>& plans) {
+    auto predictions = predict_all(profile_, plans);
+    std::vector<Candidate> candidates;
+    for (std::size_t i = 0; i < plans.size(); ++i) {
+      candidates.push_back({plans[i], limited(profile_, std::move(predictions[i]))});
+    }
+    return candidates;
+  }
+
+  double memory_bytes(const sim::Prediction& prediction) const {
+    return profile_.machine.device.kind == profiles::DeviceKind::cuda ? prediction.memory.device.total()
+                                                                      : prediction.memory.host.total();
+  }
+
+  /// Searches again with less and less memory, and for more and more accuracy; keeps what no plan beats.
+  void find_front() {
+    auto all = possible(tuning_.found.evaluated);
+    const double most = memory_bytes(tuning_.found.best.prediction);
+    double least = most;
+    for (const auto& candidate : all) {
+      least = std::min(least, memory_bytes(candidate.prediction));
+    }
+    for (int step = 1; step < front_steps && least < most; ++step) {
+      auto options = options_;
+      const bool has_gpu = profile_.machine.device.kind == profiles::DeviceKind::cuda;
+      (has_gpu ? options.limits.device_bytes : options.limits.host_bytes) =
+          most - (most - least) * step / front_steps;
+      add_found(options, all);
+    }
+    for (int step = 1; accuracy_ && step <= accuracy_steps; ++step) {
+      auto options = options_;
+      const double exact = tuning_.exact_accuracy->accuracy;
+      options.accuracy_floor =
+          std::max(options_.accuracy_floor, exact - accuracy_span * (accuracy_steps - step) / accuracy_steps);
+      add_found(options, all);
+    }
+    keep_front(all);
+  }
+
+  void add_found(const TuningOptions& options, std::vector<Candidate>& all) {
+    const auto found = search(options, {.evaluations = front_evaluations}, nullptr).evaluated;
+    all.insert(all.end(), found.begin(), found.end());
+  }
+
+  /// Epoch, memory and, if accuracy is predicted, the share of wrong classes.
+  Goals goals_of(const Candidate& candidate) const {
+    Goals goals = {candidate.prediction.epoch_s, memory_bytes(candidate.prediction)};
+    if (accuracy_) {
+      goals.push_back(1 - accuracy_->of(candidate.plan).accuracy);
+    }
+    return goals;
+  }
+
+  void keep_front(const std::vector<Candidate>& all) {
+    std::vector<Goals> goals;
+    double most_bytes = 0;
+    double fastest_s = std::numeric_limits<double>::infinity();
+    for (const auto& candidate : all) {
+      goals.push_back(goals_of(candidate));
+      fastest_s = std::min(fastest_s, goals.back()[0]);
+      most_bytes = std::max(most_bytes, goals.back()[1]);
+    }
+    for (const std::size_t i : pareto_front(goals)) {
+      tuning_.front.push_back({all[i].plan, goals[i][0] / tuning_.searched_share, goals[i][1],
+                               accuracy_ ? std::optional(1 - goals[i][2]) : std::nullopt});
+    }
+    Goals reference = {2 * fastest_s, 2 * most_bytes};
+    if (accuracy_) {
+      reference.push_back(1);
+    }
+    tuning_.hypervolume = hypervolume(goals, reference) / std::max(1e-300, 4 * fastest_s * most_bytes);
+  }
+
+  /// Longer epochs are cut to this many batches while plans are searched.
+  static constexpr std::int64_t max_searched_batches = 1500;
+  static constexpr int front_steps = 6;
+  static constexpr int accuracy_steps = 2;
+  static constexpr double accuracy_span = 0.02;  ///< searched below exact plans' accuracy
+  static constexpr int front_evaluations = 25;
+
+  const profiles::Profile& profile_;
+  profiles::Profile searched_;
+  const TuningOptions& options_;
+  ConsumptionLimits limits_;
+  double min_share_ = std::numeric_limits<double>::infinity();  ///< smallest share of limits_ seen
+  Accuracy accuracy_;
+  EvaluateOn predict_all_;
+  base::Progress progress_;
+  const std::atomic<bool>* stop_;
+  std::optional<Journal> journal_;
+  EvaluateAll evaluate_;
+  Tuning tuning_;
+};
+
+}  // namespace
+
+Tuning tune(const profiles::Profile& profile, const TuningOptions& options, const EvaluateOn& evaluate,
+            const base::Progress& progress, const std::atomic<bool>* stop) {
+  return TuningRun(profile, options, evaluate ? evaluate : simulate_in(options.processes), progress, stop)
+      .run();
+}
+
+}  // namespace gnomon::tuner

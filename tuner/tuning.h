@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/document.h"
+#include "plan/plan.h"
+#include "profiles/profile.h"
+#include "tuner/search/candidate.h"
+#include "tuner/search/consumption_limits.h"
+#include "tuner/search/search.h"
+#include "tuner/sensitivity.h"
+#include "tuner/space/space.h"
+#include "tuner/surrogate/learned_accuracy.h"
+
+namespace gnomon::tuner {
+
+/// How a profile is tuned.
+struct TuningOptions {
+  StrategyKind strategy = StrategyKind::automatic;
+  Budget budget;
+  std::uint64_t seed = 0;
+  bool approximate = false;       ///< also consider plans that change what is trained
+  bool simulated = false;         ///< also consider plans that the runtime cannot execute
+  MemoryLimits limits;            ///< maximum memory at the peak of an epoch
+  ConsumptionLimits consumption;  ///< maximum of the profile's whole epoch; its `batches` are set by tune()
+  bool front = false;             ///< also find the plans that no other beats in time, memory and accuracy
+  std::string surrogate;          ///< file that predicts the accuracy of approximate plans; empty: none
+  double accuracy_floor = 0;      ///< minimum predicted accuracy of approximate plans; needs `surrogate`
+  int processes = 1;              ///< processes that predict side by side; the result does not depend on them
+  std::string journal;            ///< file from which the search is resumed; empty: none
+};
+
+/// A plan that no other one beats in all goals.
+struct FrontPoint {
+  plan::Plan plan;
+  double epoch_s = 0;
+  double memory_bytes = 0;         ///< at the peak: of a GPU, or of the host if there is none
+  std::optional<double> accuracy;  ///< predicted, if there is a predictor
+};
+
+/// What a search found for a profile.
+struct Tuning {
+  TuningOptions options;
+  std::int64_t plans = 0;                            ///< size of the searched space
+  std::int64_t bounds = 0;                           ///< lower bounds that were computed
+  std::int64_t estimates = 0;                        ///< epochs computed by arithmetic, to rank plans
+  std::size_t resumed = 0;                           ///< evaluations that came from the journal
+  std::optional<profiles::Corrections> corrections;  ///< of the profile's stages, by earlier real runs
+  SearchResult found;
+  double searched_share = 1;  ///< of an epoch that the predictions in `found` are for
+  /// The plan to take (tuner::preferred) of the presets and what was found, then the fastest of each other
+  /// name. Predictions are of whole epochs.
+  std::vector<Candidate> candidates;
+  std::vector<Sensitivity> sensitivities;  ///< what would help most, the best first
+  std::vector<FrontPoint> front;           ///< the fastest first; empty unless asked for
+  /// Volume under the front, as a share of twice the fastest epoch times twice the maximum memory (times 1,
+  /// the highest accuracy, if it is predicted).
+  double hypervolume = 0;
+  std::optional<AccuracyForecast> accuracy;        ///< predicted for the best plan
+  std::optional<AccuracyForecast> exact_accuracy;  ///< predicted for every exact plan
+
+  const Candidate& best() const { return candidates.front(); }
+};
+
+/// The document "gnomon.tuning/1".
+base::Json to_document(const Tuning& tuning);
+
+/// How many evaluations of each fidelity it took: bounds, estimates, simulations and real runs.
+base::Json fidelities_document(const Tuning& tuning, int real_runs);
+
+}  // namespace gnomon::tuner
