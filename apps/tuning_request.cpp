@@ -44,7 +44,7 @@ tuner::SpaceRequest request_of(const profiles::Profile& profile, const TuningOpt
     request.constraints.push_back(tuner::exact_only());
   }
   if (!options.simulated) {
-    request.constraints.push_back(tuner::runnable_only(profiles::cores_of(profile).host_device));
+    request.constraints.push_back(tuner::runnable_only(plan::abilities_of(profile.machine.device.kind)));
   }
   request.constraints.push_back(tuner::fits_memory(profile, options.limits));
   if (accuracy) {

@@ -13,7 +13,7 @@ inline constexpr double prediction_error = 0.06;
 /// Predicted epochs that differ by less, relative, are the same. Where all stages share the cores and their
 /// caches it is half of a prediction's error; else a profile is hardly surer than this.
 constexpr double same_epoch(const plan::Cores& cores) {
-  return cores.host_device ? prediction_error / 2 : 0.01;
+  return plan::runs_on_cores(cores.device) ? prediction_error / 2 : 0.01;
 }
 
 /// The plan with buffers of a few mini-batches, as published systems have, and the look-ahead left to the
