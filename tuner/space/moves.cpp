@@ -136,7 +136,7 @@ std::vector<Point> Space::along(const Point& point, std::size_t dimension) const
   return points.empty() ? std::vector<Point>{point} : points;
 }
 
-/// Of a number in a family; those before it are chosen.
+/// The values of a dimension in one family, each with the number of plans in the dimensions after it.
 std::vector<Space::Choice> Space::choices_in(const Family& family, std::size_t dimension) {
   std::int64_t plans = 1;
   for (std::size_t d = dimension + 1; d < family.choices.size(); ++d) {
@@ -149,7 +149,7 @@ std::vector<Space::Choice> Space::choices_in(const Family& family, std::size_t d
   return choices.empty() ? std::vector<Choice>{{-1, plans}} : choices;
 }
 
-/// Families were made in the order of their categories, so those that begin alike stand side by side.
+/// Families are sorted by their categories, so those with the same first categories are adjacent.
 std::vector<Space::Choice> Space::choices_after(const Point& point, std::size_t dimension) const {
   if (!dimensions_[dimension].is_category()) {
     return choices_in(family_of(point), dimension);
