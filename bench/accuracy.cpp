@@ -108,7 +108,7 @@ double train_once(const Case& each, const fs::path& folder, std::uint64_t seed) 
   options.job = each.job;
   options.job.seed = seed;
   const int cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-  options.plan = gnomon::plan::resolve(gnomon::plan::find_plan("device"), {cores, true}, "device");
+  options.plan = gnomon::plan::resolve(gnomon::plan::find_plan("device"), {cores}, "device");
   const double accuracy = 100 * gnomon::runtime::train(graph, options).test_accuracy;
   fs::remove_all(store);
   return accuracy;

@@ -66,7 +66,7 @@ class Told {
  private:
   tuner::SpaceRequest request() const {
     tuner::SpaceRequest request;
-    request.cores = {profile_.machine.cpu.cores, false, 1};
+    request.cores = {profile_.machine.cpu.cores, plan::DeviceKind::cuda, 1};
     request.batches = profile_.workload.batches;
     return request;
   }

@@ -13,12 +13,12 @@ namespace gnomon::plan {
 
 enum class ModelKind : std::uint8_t { gcn, sage, gat };
 
-/// How exact products of fp32 matrices are, in the words and with the meaning of
-/// torch.set_float32_matmul_precision: sums are of fp32 in any case.
+/// The precision of products of fp32 matrices, as in torch.set_float32_matmul_precision. Sums are fp32 in all
+/// cases.
 enum class MatmulPrecision : std::uint8_t {
-  highest,  ///< factors are fp32
-  high,     ///< a GPU may round them to TF32
-  medium,   ///< so may a processor to bf16 that has instructions for it (AVX-512 BF16, AMX)
+  highest,  ///< fp32 factors
+  high,     ///< a GPU may round factors to TF32
+  medium,   ///< a CPU with bf16 instructions (AVX-512 BF16, AMX) may also round factors to bf16
 };
 
 }  // namespace gnomon::plan
@@ -42,26 +42,27 @@ struct EnumNames<plan::MatmulPrecision> {
 
 namespace gnomon::plan {
 
-/// What is trained: the model, its optimiser and its mini-batches. Together with the graph it fixes the
+/// What is trained: the model, its optimiser and its mini-batches. Together with the graph it determines the
 /// result of every exact plan, bit for bit on one machine.
 struct Job {
   static constexpr std::string_view schema = "gnomon.job/1";
 
   ModelKind model = ModelKind::sage;
-  std::vector<int> fanouts = {15, 10,
-                              5};  ///< neighbours per hop, from the seeds outwards; -1 takes all. One a layer
-  /// Neighbours are drawn by the edges' weights, without replacement, edges of weight 0 never; else all
-  /// alike. Evaluation reads all neighbours in either case.
+  /// Neighbours per vertex in each hop, from the seeds outwards, one hop for each layer; -1 takes all.
+  std::vector<int> fanouts = {15, 10, 5};
+  /// Neighbours are drawn without replacement, with probabilities proportional to the edges' weights;
+  /// otherwise uniformly. Edges of weight 0 are never drawn. Evaluation reads all neighbours in both cases.
   bool weighted = false;
   int batch_size = 1024;
   int hidden = 256;  ///< width of hidden layers (of all heads together for GAT)
   int heads = 4;     ///< GAT attention heads in hidden layers
   double dropout = 0.5;
   double learning_rate = 0.003;
-  double weight_decay = 0.0;  ///< L2, as PyTorch's Adam takes it
+  double weight_decay = 0.0;  ///< L2 penalty, as in PyTorch's Adam
   int epochs = 10;
-  int patience = 0;  ///< stop after this many epochs without a better validation accuracy, or the same with a
-                     ///< lower loss; 0: never
+  /// Training stops after this many epochs without a higher validation accuracy, or the same accuracy with a
+  /// lower loss; 0: never.
+  int patience = 0;
   MatmulPrecision matmul_precision = MatmulPrecision::highest;
   std::uint64_t seed = 0;
 
@@ -86,7 +87,7 @@ struct Job {
   bool operator==(const Job&) const = default;
 };
 
-/// Throws InputError when fanouts are empty, 0 or more than 16, or heads do not divide hidden.
+/// Throws InputError if there are no fanouts or more than 16, one is 0, or `heads` does not divide `hidden`.
 void check(const Job& job, const std::string& where);
 
 }  // namespace gnomon::plan

@@ -4,20 +4,14 @@
 
 #include "base/error.h"
 #include "plan/presets.h"
+#include "plan/rules.h"
 
 namespace gnomon::plan {
 namespace {
 
-void require(bool right, const std::string& where, const char* field, const std::string& what) {
-  if (!right) {
-    throw base::InputError(where + ": " + field, what);
-  }
-}
-
 std::string in_quotes(std::string_view name) { return "\"" + std::string(name) + "\""; }
 
-/// Threads that a host device gets when the plan leaves it open: all of the cores when nothing runs beside
-/// it.
+/// Threads of a host device if the plan leaves them open: all cores when nothing runs beside it.
 int default_device_threads(const Plan& plan, const Cores& cores) {
   return plan.schedule == Schedule::sequential ? cores.count : std::max(1, cores.count / 2);
 }
@@ -26,30 +20,87 @@ int default_workers(const Plan& plan, const Cores& cores) {
   if (plan.schedule == Schedule::sequential) {
     return 1;
   }
-  return std::max(1, (cores.count - (cores.host_device ? plan.device_threads : 1)) / plan.worker_threads);
+  return std::max(
+      1, (cores.count - (runs_on_cores(cores.device) ? plan.device_threads : 1)) / plan.worker_threads);
 }
 
-void resolve_devices(Plan& plan, const Cores& cores, const std::string& where) {
-  plan.devices = plan.devices == 0 ? cores.devices : plan.devices;
-  require(plan.devices <= cores.devices, where, "devices",
-          std::to_string(plan.devices) + " is more than this machine's " + std::to_string(cores.devices));
-  check(plan, where);  // of how many devices samplers leave some
+void check_limits(const Plan& plan, const Cores& cores, const std::string& where) {
+  for (const auto& rule : rules()) {
+    if (const auto why = rule.exceeds == nullptr ? "" : rule.exceeds(plan, cores); !why.empty()) {
+      throw base::InputError(where + ": " + rule.field.path, why);
+    }
+  }
+}
+
+std::string text_of(const Rule& rule, const Need& need, const Plan& plan) {
+  if (!need.text.empty()) {
+    return need.text;
+  }
+  const auto position = static_cast<std::size_t>(&rule - rules().data());
+  return rule.field.path + " " + in_quotes(value_text(rule.field, field_values(plan)[position]));
+}
+
+bool is_met(const Need& need, const Abilities& device) {
+  return std::any_of(need.any_of.begin(), need.any_of.end(),
+                     [&](bool Abilities::*ability) { return device.*ability; });
+}
+
+/// The kinds of devices that execute a plan, as in "cuda"; empty if there is none.
+std::string kinds_for(const Plan& plan) {
+  std::string kinds;
+  for (const auto& [kind, name] : base::EnumNames<DeviceKind>::values) {
+    if (why_not_executed(plan, abilities_of(kind)).empty()) {
+      kinds += (kinds.empty() ? "" : " or ") + in_quotes(name);
+    }
+  }
+  return kinds;
 }
 
 }  // namespace
 
+bool trains_in_order(const Plan& plan) {
+  return plan.order == Order::index || plan.schedule == Schedule::sequential;
+}
+
+bool changes_training(const Plan& plan) {
+  return plan.bias > 1 || plan.embeddings.reuse != Reuse::none || plan.schedule == Schedule::macro_batch;
+}
+
+void check(const Plan& plan, const std::string& where) {
+  if (const auto broken = violations(plan); !broken.empty()) {
+    throw base::InputError(where + ": " + broken.front().path, broken.front().message);
+  }
+}
+
+std::string why_not_executed(const Plan& plan, const Abilities& device) {
+  for (const auto& rule : rules()) {
+    for (const auto& need : rule.needs) {
+      if (need.applies(plan) && !is_met(need, device)) {
+        return text_of(rule, need, plan);
+      }
+    }
+  }
+  return "";
+}
+
+void check_executed(const Plan& plan, const Abilities& device, const std::string& where) {
+  const auto why = why_not_executed(plan, device);
+  if (why.empty()) {
+    return;
+  }
+  const auto kinds = kinds_for(plan);
+  throw base::InputError(
+      where, kinds.empty() ? "simulated only: the runtime does not execute " + why + " yet"
+                           : "this device does not execute " + why + "; one of kind " + kinds + " does");
+}
+
 Plan resolve(Plan plan, const Cores& cores, const std::string& where) {
   check(plan, where);
-  const std::string limit = " is more than this machine's " + std::to_string(cores.count) + " cores";
-  require(plan.workers <= cores.count, where, "workers", std::to_string(plan.workers) + limit);
-  require(std::max(1, plan.workers) * plan.worker_threads <= cores.count, where, "worker_threads",
-          std::to_string(plan.worker_threads) + " for each of " + std::to_string(std::max(1, plan.workers)) +
-              " workers is more than this machine's " + std::to_string(cores.count) + " cores");
-  require(plan.device_threads <= cores.count, where, "device_threads",
-          std::to_string(plan.device_threads) + limit);
-  resolve_devices(plan, cores, where);
+  plan.devices = plan.devices == 0 ? cores.devices : plan.devices;
+  check_limits(plan, cores, where);
+  check(plan, where);  // how many of the devices are left to train
   if (plan.device_threads == 0) {
-    plan.device_threads = cores.host_device ? default_device_threads(plan, cores) : 1;
+    plan.device_threads = runs_on_cores(cores.device) ? default_device_threads(plan, cores) : 1;
   }
   if (plan.workers == 0 && plan.uses_workers()) {
     plan.workers = default_workers(plan, cores);
@@ -78,10 +129,9 @@ Plan find_plan(const std::string& name) {
                          in_quotes(name) + " is not known; use a file ending in .json or one of " + known);
 }
 
-std::vector<Plan> runnable_presets(bool host_device) {
+std::vector<Plan> runnable_presets(const Abilities& device) {
   auto plans = presets();
-  std::erase_if(plans,
-                [host_device](const Plan& plan) { return !why_simulated_only(plan, host_device).empty(); });
+  std::erase_if(plans, [&](const Plan& plan) { return !why_not_executed(plan, device).empty(); });
   return plans;
 }
 

@@ -7,17 +7,18 @@
 #include <vector>
 
 #include "base/document.h"
+#include "plan/abilities.h"
 #include "plan/vocabulary.h"
 
 namespace gnomon::plan {
 
-/// A copy of hot data nearer to where it is used.
+/// Copies of frequently used data, nearer to where they are used.
 struct Cache {
   CachePolicy policy = CachePolicy::none;
-  bool features = true;       ///< feature rows
-  bool topology = false;      ///< adjacency lists
-  Home place = Home::device;  ///< `host`: in front of the disk
-  double budget = 1;          ///< share of the memory there that nothing else needs
+  bool features = true;       ///< holds feature rows
+  bool topology = false;      ///< holds adjacency lists
+  Home place = Home::device;  ///< `host`: a cache of the disk
+  double budget = 1;          ///< share of the free memory there
   bool sharded = false;       ///< linked devices hold different parts and read from each other
 
   bool is_used() const { return policy != CachePolicy::none && (features || topology); }
@@ -34,10 +35,10 @@ struct Cache {
   bool operator==(const Cache&) const = default;
 };
 
-/// Embeddings that are used for longer than the batch they were computed for.
+/// Embeddings that later mini-batches use again.
 struct Embeddings {
   Reuse reuse = Reuse::none;
-  double hot_ratio = 0.2;  ///< reuse "hot": share of the vertices, the most visited first
+  double hot_ratio = 0.2;  ///< reuse "hot": share of the vertices, most visited first
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& f) {
@@ -47,15 +48,16 @@ struct Embeddings {
   bool operator==(const Embeddings&) const = default;
 };
 
-/// The outer loop of schedule "macro_batch": `resident` of `partitions` parts of the graph at a time, read
-/// whole (or, where the graph is in host memory, sampled whole) while the one before is trained from.
+/// The outer loop of schedule "macro_batch": a macro-batch is `resident` of the graph's `partitions` parts.
+/// The next one is read from the disk (or, if the graph is in host memory, sampled) while mini-batches are
+/// drawn from the resident one.
 struct Macro {
   int partitions = 32;
   int resident = 4;
-  int passes = 1;        ///< at most so many over a resident macro-batch while the next one is late
-  double hub_ratio = 0;  ///< share of the vertices that always stay resident
+  int passes = 1;        ///< maximum number of passes over a macro-batch while the next one is being read
+  double hub_ratio = 0;  ///< share of the vertices that are always resident
   Partitioner partitioner = Partitioner::random;
-  bool sampled_ahead = false;  ///< batches' structure is drawn first and only what they touch is shipped
+  bool sampled_ahead = false;  ///< mini-batches are sampled first, and only the rows they use are copied
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& f) {
@@ -69,63 +71,65 @@ struct Macro {
   bool operator==(const Macro&) const = default;
 };
 
-/// Everything a system decides about *how* mini-batches are prepared and trained. Which mini-batches these
-/// are is the Job's (plan/job.h): a plan changes the speed, never the training, unless it says `"exact":
-/// false`.
+/// How mini-batches are prepared, moved and trained. What is trained is in the Job (plan/job.h): a plan
+/// changes the speed, never the result, unless it says `"exact": false`. What each field means beside the
+/// others is in plan/rules.h.
 struct Plan {
   static constexpr std::string_view schema = "gnomon.plan/1";
 
-  std::string name;    ///< what tables call it
-  std::string source;  ///< the paper and section it follows
+  std::string name;    ///< the name in tables
+  std::string source;  ///< the paper and section that the plan follows
   Schedule schedule = Schedule::sequential;
   Route route = Route::cpu;
   Gather gather = Gather::sampler;
   Order order = Order::index;
-  bool exact = true;       ///< sees the same mini-batches as every other exact plan
-  int workers = 0;         ///< CPU workers; 0: what the machine's cores allow (resolve)
-  int worker_threads = 1;  ///< that share each of a worker's mini-batches
-  int cpu_buffer = 2;      ///< finished mini-batches the host holds beside those in the workers' hands
-  int device_buffer = 2;   ///< mini-batches the device holds beside the one in training
-  int look_ahead = 0;      ///< claim_ahead: a worker claims at least this far ahead of the training head; 0:
-                           ///< as far as the epoch's stage times ask for
-  bool copy_during_device_batch =
-      false;                ///< whether copies may start while the device reads host memory to prepare
-  int handover_copies = 0;  ///< extra host copies of each CPU batch (worker processes hand over by copying)
-  int device_threads =
-      0;  ///< threads of a host device (no GPU) for its kernels; 0: what the machine's cores allow
+  bool exact = true;       ///< trains the same mini-batches as every other exact plan
+  int workers = 0;         ///< CPU workers; 0: as many as the machine's cores allow (resolve)
+  int worker_threads = 1;  ///< threads of each worker, which prepare one mini-batch together
+  int cpu_buffer = 2;      ///< finished mini-batches that wait in host memory
+  int device_buffer = 2;   ///< mini-batches that wait on the device
+  /// Schedule claim_ahead: the minimum distance, in mini-batches, between a batch that a worker claims and
+  /// the batch in training; 0: derived from the epoch's stage times.
+  int look_ahead = 0;
+  /// Whether copies may start while the device reads host memory to prepare a mini-batch.
+  bool copy_during_device_batch = false;
+  int handover_copies = 0;  ///< additional host copies of each CPU batch, as between worker processes
+  int device_threads = 0;   ///< threads of a host device's kernels; 0: as many as the machine's cores allow
 
   Pinning pinning = Pinning::none;
   Placement placement = Placement::first_touch;
 
-  int devices = 1;  ///< that train one batch each a step and average their gradients; 0: all there are
-  std::int64_t device_memory_bytes = 0;  ///< that may be taken of each GPU's memory; 0: all there is
-  int samplers = 0;           ///< factored: devices that sample; 0: as many as the stages' times ask for
-  bool switch_roles = false;  ///< factored: a sampler trains while too many samples wait
-  double cpu_share = 0.5;     ///< mixed: probability with which a batch comes by the CPU route
-  double prepare_share = 0;  ///< share of the device's multiprocessors that prepares batches beside training;
-                             ///< 0: preparing and training take turns
-  Home topology = Home::host;  ///< where adjacency lists live
-  Home features = Home::host;  ///< where feature rows live
+  /// Data-parallel devices: each trains one mini-batch in a step, and gradients are averaged; 0: all devices.
+  int devices = 1;
+  std::int64_t device_memory_bytes = 0;  ///< maximum memory to use of each GPU; 0: all of it
+  int samplers = 0;           ///< schedule factored: devices that sample; 0: derived from the stage times
+  bool switch_roles = false;  ///< schedule factored: a sampler trains while the queue of samples is too long
+  double cpu_share = 0.5;     ///< schedule mixed: probability that a mini-batch takes the CPU route
+  /// Share of the device's multiprocessors that prepares mini-batches beside training; 0: it does the two in
+  /// turns.
+  double prepare_share = 0;
+  Home topology = Home::host;  ///< where adjacency lists are stored
+  Home features = Home::host;  ///< where feature rows are stored
   Cache cache;
-  bool unaligned_reads = false;  ///< zero-copy reads that do not begin at whole 128-byte lines
-  double bias = 1;               ///< how much likelier a cached neighbour is drawn than another
+  bool unaligned_reads = false;  ///< zero-copy reads are not aligned to 128-byte lines
+  double bias = 1;               ///< weight of a cached neighbour in draws, relative to the others
   Embeddings embeddings;
-  int super_batch = 1;  ///< batches that are prepared together
+  int super_batch = 1;  ///< mini-batches that are prepared together
   Macro macro;
-  bool fused = false;  ///< the first layer reads features where they are stored: nothing gathers them
+  bool fused = false;  ///< the first layer reads features where they are stored, without a gathered copy
 
   bool uses_cpu_route() const { return route != Route::device; }
   bool uses_device_route() const { return route != Route::cpu; }
-  /// Whether CPU workers have anything to do: by the route, or beside it.
+  /// Whether CPU workers prepare mini-batches, refresh embeddings or sample macro-batches.
   bool uses_workers() const {
     return uses_cpu_route() || embeddings.reuse == Reuse::hot ||
            (schedule == Schedule::macro_batch && features == Home::host);
   }
-  /// Whether batches are prepared without features, which are for the device that trains to get.
+  /// Whether mini-batches are prepared without features, which the training device gathers or reads in place.
   bool prepares_samples() const { return gather == Gather::trainer || fused; }
-  /// Whether it gets them by a stage of its own.
+  /// Whether the training device gathers them in a stage of its own.
   bool gathers_apart() const { return gather == Gather::trainer && !fused; }
-  /// Whether the device prepares a batch while it trains another.
+  /// Whether the device prepares a mini-batch while it trains another.
   bool prepares_beside_training() const { return prepare_share > 0; }
 
   template <class Self, class Fields>
@@ -166,41 +170,46 @@ struct Plan {
   bool operator==(const Plan&) const = default;
 };
 
-/// Whether a plan changes which mini-batches are trained, or with which embeddings: then it is not exact.
+/// Whether a plan changes which mini-batches are trained, or with which embeddings, so that it is not exact.
 bool changes_training(const Plan& plan);
 
-/// Whether batch i is update i, whatever the timing: then its weights are those of every other such plan.
+/// Whether mini-batch i is update i whatever the timing. All exact plans for which this holds train the same
+/// weights, bit for bit.
 bool trains_in_order(const Plan& plan);
 
-/// Throws InputError, naming `where` and the field, when the fields contradict each other.
+/// Throws InputError that names `where` and the field if fields contradict each other.
 void check(const Plan& plan, const std::string& where);
 
-/// Why the runtime cannot execute a plan yet, as one line that names the field; empty when it can.
-/// `host_device`: there is no GPU, the device is threads of the host. The simulator runs every plan.
-std::string why_simulated_only(const Plan& plan, bool host_device = true);
+/// The first field whose value a device with these abilities does not execute, and the value, as in
+/// `topology "device"`; empty if it executes the plan. The simulator executes every plan.
+std::string why_not_executed(const Plan& plan, const Abilities& device);
 
-/// What a plan runs on. `host_device`: there is no GPU, the device is threads of the same cores.
+/// Throws InputError that names `where` and the field if a device with these abilities does not execute the
+/// plan.
+void check_executed(const Plan& plan, const Abilities& device, const std::string& where);
+
+/// What a plan runs on.
 struct Cores {
   int count = 1;
-  bool host_device = true;
+  DeviceKind device = DeviceKind::host;
   int devices = 1;
 };
 
-/// Fills in workers, device_threads and devices where they are 0. Throws InputError when the plan asks for
-/// more workers, device threads or devices than there are.
+/// Fills in workers, device_threads and devices where they are 0. Throws InputError if the plan asks for more
+/// workers, device threads or devices than there are.
 Plan resolve(Plan plan, const Cores& cores, const std::string& where);
 
 /// Reads and checks a plan file. Throws InputError.
 Plan read_plan(const std::filesystem::path& path);
 
-/// A preset by name ("salient") or, when `name` ends in .json, a plan file. Throws InputError that lists the
+/// A preset by name ("salient") or, if `name` ends in .json, a plan file. Throws InputError that lists the
 /// presets.
 Plan find_plan(const std::string& name);
 
-/// The presets built into the program, in the order of their names.
+/// The presets built into the program, sorted by name.
 std::vector<Plan> presets();
 
-/// Those of them that the runtime can execute.
-std::vector<Plan> runnable_presets(bool host_device = true);
+/// The presets that a device with these abilities executes.
+std::vector<Plan> runnable_presets(const Abilities& device = abilities_of(DeviceKind::host));
 
 }  // namespace gnomon::plan

@@ -7,70 +7,70 @@
 
 #include "base/document.h"
 
-// The words in which plans are written.
+// The enumerations of a plan's fields, and their names in documents.
 
 namespace gnomon::plan {
 
-/// In which order stages are started; each is one function of schedule/epoch.h.
+/// The order in which stages start. Each schedule is one function of schedule/policies/.
 enum class Schedule : std::uint8_t {
-  sequential,   ///< one batch at a time
-  pipelined,    ///< preparation, copies and training of different batches overlap
-  dual_buffer,  ///< both routes fill a buffer each, which are then flushed together
-  claim_ahead,  ///< both routes claim batches, trained in the order of their indices
-  mixed,        ///< each batch comes by the CPU route with a given probability, without buffers
+  sequential,   ///< one mini-batch at a time
+  pipelined,    ///< preparation, copies and training of different mini-batches overlap
+  dual_buffer,  ///< each route fills a buffer, then both buffers are trained
+  claim_ahead,  ///< both routes claim mini-batches, which are trained in the order of their indices
+  mixed,        ///< each mini-batch takes the CPU route with a given probability; no buffers
   factored,     ///< some devices only sample, the others only train
-  super_batch,  ///< the device prepares several batches, then trains them; the CPU refreshes embeddings
-  macro_batch,  ///< a resident part of the graph at a time, from which many batches are drawn
+  super_batch,  ///< the device prepares several mini-batches, then trains them; the CPU refreshes embeddings
+  macro_batch,  ///< many mini-batches are drawn from one resident part of the graph, then the next is loaded
 };
 
-/// Who samples mini-batches (systems.md §1): CPU workers followed by a copy, the device itself, or both.
+/// Where mini-batches are sampled: by CPU workers, followed by a copy to the device; on the device; or both.
 enum class Route : std::uint8_t { cpu, device, both };
 
-/// Who gathers the features of a sampled batch.
+/// What gathers the features of a sampled mini-batch.
 enum class Gather : std::uint8_t {
-  sampler,  ///< whoever sampled it
-  trainer,  ///< the device that trains it, from its cache and over the link
+  sampler,  ///< the route that sampled it
+  trainer,  ///< the device that trains it: from its cache and over the link
 };
 
-/// `index`: batch i is update i, whatever the timing. `as_ready`: batches are trained as they become ready,
-/// each once; the order is logged and can be replayed.
+/// `index`: mini-batch i is update i, whatever the timing. `as_ready`: mini-batches are trained when they are
+/// ready, each once; the order is logged and can be replayed.
 enum class Order : std::uint8_t { index, as_ready };
 
-/// Where data lives; what the one who uses it does not hold is read over the link or from the disk.
+/// Where data is stored. Data that its user does not store is read over the link or from the disk.
 enum class Home : std::uint8_t { disk, host, device };
 
-/// Which vertices a cache holds.
+/// The vertices that a cache holds.
 enum class CachePolicy : std::uint8_t {
   none,
   random,
-  out_degree,    ///< the vertices with most neighbours (PaGraph)
-  presample,     ///< those most visited in sampled epochs before training (PreSC, GNNLab)
-  value_weight,  ///< adjacency lists and rows by seconds saved per byte (DUCATI)
-  recent,        ///< those used last (an operating system's page cache)
-  optimal,       ///< those that the epoch really uses most; needs to know it beforehand
+  out_degree,    ///< vertices with the most neighbours (PaGraph)
+  presample,     ///< vertices visited most in epochs sampled before training (PreSC, GNNLab)
+  value_weight,  ///< adjacency lists and feature rows that save the most seconds per byte (DUCATI)
+  recent,        ///< data used last, as in an operating system's page cache
+  optimal,       ///< data that the coming epoch uses most, which must be known beforehand
 };
 
-/// Whose embeddings are computed once and used for several batches.
+/// The vertices whose embeddings are computed once and used by several mini-batches.
 enum class Reuse : std::uint8_t {
   none,
-  hot,   ///< bottom-layer embeddings of often visited vertices, refreshed by the CPU
-  halo,  ///< those of vertices outside of the resident macro-batch
-  all,   ///< every vertex and layer: sampling stops after one hop
+  hot,   ///< often visited vertices: bottom-layer embeddings, refreshed by the CPU
+  halo,  ///< vertices outside the resident macro-batch
+  all,   ///< all vertices, in every layer: sampling stops after one hop
 };
 
-/// Which cores CPU workers run on.
+/// The cores on which CPU workers run.
 enum class Pinning : std::uint8_t {
-  none,   ///< where the system puts them, and moves them
-  cores,  ///< each on one core, physical cores first (base/cores.h)
+  none,   ///< chosen by the operating system
+  cores,  ///< one core each, physical cores first (base/cores.h)
 };
 
-/// On which node of memory the graph and its features lie, where there are several.
+/// The NUMA node on which the graph and its features are stored.
 enum class Placement : std::uint8_t {
-  first_touch,  ///< where who reads or copies them first runs
-  interleave,   ///< spread over all nodes, page by page
+  first_touch,  ///< the node of the thread that first reads or copies them
+  interleave,   ///< spread over all nodes by pages
 };
 
-/// How the parts of macro-batches are cut.
+/// How the graph is divided into the parts of macro-batches.
 enum class Partitioner : std::uint8_t { random, gnn_aware };
 
 }  // namespace gnomon::plan

@@ -9,26 +9,14 @@
 #include <vector>
 
 #include "base/document.h"
+#include "plan/abilities.h"
 #include "plan/job.h"
 #include "plan/plan.h"
 #include "plan/vocabulary.h"
 
 namespace gnomon::profiles {
 
-/// `host`: no GPU, the device is threads on the machine's own cores. `cuda`: a GPU behind a link.
-enum class DeviceKind : std::uint8_t { host, cuda };
-
-}  // namespace gnomon::profiles
-
-namespace gnomon::base {
-template <>
-struct EnumNames<profiles::DeviceKind> {
-  static constexpr std::array<std::pair<profiles::DeviceKind, std::string_view>, 2> values{
-      {{profiles::DeviceKind::host, "host"}, {profiles::DeviceKind::cuda, "cuda"}}};
-};
-}  // namespace gnomon::base
-
-namespace gnomon::profiles {
+using plan::DeviceKind;
 
 struct Cpu {
   std::string name;
@@ -432,8 +420,7 @@ double scaling_at(const std::vector<ScalingPoint>& points, int threads);
 
 /// What plans are resolved on.
 inline plan::Cores cores_of(const Profile& profile) {
-  return {profile.machine.cpu.cores, profile.machine.device.kind == DeviceKind::host,
-          profile.machine.device.count};
+  return {profile.machine.cpu.cores, profile.machine.device.kind, profile.machine.device.count};
 }
 
 }  // namespace gnomon::profiles

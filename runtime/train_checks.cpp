@@ -10,12 +10,9 @@
 namespace gnomon::runtime {
 namespace {
 
-void check_plan(const plan::Plan& plan, bool host_device) {
+void check_plan(const plan::Plan& plan, plan::DeviceKind device) {
   plan::check(plan, "plan");
-  if (const auto why = plan::why_simulated_only(plan, host_device); !why.empty()) {
-    throw base::InputError("plan " + plan.name,
-                           "simulated only: the runtime does not execute " + why + " yet");
-  }
+  plan::check_executed(plan, plan::abilities_of(device), "plan " + plan.name);
   if (plan.device_threads < 1 || (plan.uses_cpu_route() && plan.workers < 1)) {
     throw base::InputError("plan " + plan.name, "workers or device_threads are 0; resolve it first");
   }
@@ -38,8 +35,8 @@ void check_replay(const std::vector<std::vector<std::int64_t>>& replay, std::int
   }
 }
 
-void check_stretch(const Stretch& stretch, std::int64_t left, bool host_device) {
-  check_plan(stretch.plan, host_device);
+void check_stretch(const Stretch& stretch, std::int64_t left, plan::DeviceKind device) {
+  check_plan(stretch.plan, device);
   if (!plan::trains_in_order(stretch.plan)) {
     throw base::InputError("plan " + stretch.plan.name + ": order",
                            "another plan takes over from it; use \"index\"");
@@ -61,7 +58,7 @@ void check_options(const graph::Graph& graph, const TrainOptions& options) {
   graph::validate(graph, true);
   plan::check(options.job, "job");
   draws_of(graph, options.job);
-  check_plan(options.plan, !options.device.gpu);
+  check_plan(options.plan, options.device.gpu ? plan::DeviceKind::cuda : plan::DeviceKind::host);
   if (!options.replay.empty() && std::ssize(options.replay) < options.job.epochs) {
     throw base::InputError("replay", "has " + std::to_string(options.replay.size()) +
                                          " epochs; the job has " + std::to_string(options.job.epochs));

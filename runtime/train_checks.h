@@ -18,6 +18,6 @@ void check_options(const graph::Graph& graph, const TrainOptions& options);
 void check_replay(const std::vector<std::vector<std::int64_t>>& replay, std::int64_t batches);
 
 /// An exact plan that trains in the order of the indices, for 1 to `left` batches.
-void check_stretch(const Stretch& stretch, std::int64_t left, bool host_device);
+void check_stretch(const Stretch& stretch, std::int64_t left, plan::DeviceKind device);
 
 }  // namespace gnomon::runtime

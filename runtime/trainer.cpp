@@ -240,7 +240,7 @@ Stretch Training::next_stretch(std::int64_t left) const {
     return {plan_, left};
   }
   auto stretch = options_.next_stretch(left);
-  check_stretch(stretch, left, !options_.device.gpu);
+  check_stretch(stretch, left, options_.device.gpu ? plan::DeviceKind::cuda : plan::DeviceKind::host);
   return stretch;
 }
 

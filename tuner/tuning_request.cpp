@@ -45,7 +45,7 @@ SpaceRequest request_of(const profiles::Profile& profile, const TuningOptions& o
     request.constraints.push_back(exact_only());
   }
   if (!options.simulated) {
-    request.constraints.push_back(runnable_only(profiles::cores_of(profile).host_device));
+    request.constraints.push_back(runnable_only(plan::abilities_of(profile.machine.device.kind)));
   }
   request.constraints.push_back(fits_memory(profile, options.limits));
   if (accuracy) {

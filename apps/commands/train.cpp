@@ -58,11 +58,9 @@ tuner::TrainingRun run_of(const Options& options) {
     run.plan = plan::find_plan(options.plan.empty() ? "gnomon" : options.plan);
   }
   run.device = device_of(options.device);
-  if (const auto why = plan::why_simulated_only(run.plan, !run.device.gpu); !why.empty()) {
-    throw base::InputError("plan \"" + run.plan.name + "\"",
-                           "simulated only: the runtime does not execute " + why + " yet");
-  }
-  run.plan = plan::resolve(run.plan, cores_with(run.device), "plan " + run.plan.name);
+  const auto cores = cores_with(run.device);
+  plan::check_executed(run.plan, plan::abilities_of(cores.device), "plan \"" + run.plan.name + "\"");
+  run.plan = plan::resolve(run.plan, cores, "plan " + run.plan.name);
   return run;
 }
 

@@ -21,6 +21,8 @@ runtime::DeviceOptions device_of(const DeviceFlags& flags) {
           .most_bytes = static_cast<std::int64_t>(flags.max_bytes)};
 }
 
-plan::Cores cores_with(const runtime::DeviceOptions& device) { return {base::usable_cores(), !device.gpu}; }
+plan::Cores cores_with(const runtime::DeviceOptions& device) {
+  return {base::usable_cores(), device.gpu ? plan::DeviceKind::cuda : plan::DeviceKind::host};
+}
 
 }  // namespace gnomon::apps

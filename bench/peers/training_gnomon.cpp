@@ -86,7 +86,7 @@ class Training {
       : graph_(graph),
         job_(job_of(request)),
         threads_(request.at("threads")),
-        plan_(plan::resolve(plan::find_plan(request.at("setting")), {threads_, true}, "plan")),
+        plan_(plan::resolve(plan::find_plan(request.at("setting")), {threads_}, "plan")),
         stages_(graph, job_, plan_, [this](const nn::TensorBatch& data, std::int64_t batch) {
           const nn::AtenThreads of_plan(plan_.device_threads);
           const auto result = learner_->step(data, 0, batch);

@@ -34,14 +34,14 @@ TEST(Presets, AreFoundByNameAndResolveOnEveryMachine) {
     EXPECT_FALSE(preset.source.empty()) << preset.name;
     EXPECT_EQ(find_plan(preset.name), preset);
     for (const int cores : {1, 2, 3, 64}) {
-      for (const bool host_device : {true, false}) {
-        const auto plan = resolve(preset, {cores, host_device}, "test");
+      for (const auto device : {DeviceKind::host, DeviceKind::cuda}) {
+        const auto plan = resolve(preset, {cores, device}, "test");
         EXPECT_EQ(plan.workers > 0, plan.uses_workers()) << preset.name;
         EXPECT_GE(plan.devices, 1) << preset.name;
         EXPECT_GE(plan.device_threads, 1);
         EXPECT_LE(plan.workers, cores);
         EXPECT_LE(plan.device_threads, cores);
-        EXPECT_EQ(resolve(plan, {cores, host_device}, "again"), plan);
+        EXPECT_EQ(resolve(plan, {cores, device}, "again"), plan);
       }
     }
   }
@@ -149,68 +149,31 @@ TEST(Plan, ContradictionsNameTheField) {
             "p.json: cpu_buffer: 0 is out of range; use 1 to 4096");
 }
 
-TEST(Plan, SaysWhichFieldTheRuntimeCannotExecute) {
-  EXPECT_EQ(why_simulated_only(find_plan("salient")), "");
-  EXPECT_EQ(why_simulated_only(find_plan("gnomon")), "");
-  EXPECT_EQ(why_simulated_only(find_plan("gas")), "embeddings.reuse \"all\"");
-  EXPECT_EQ(why_simulated_only(find_plan("gnnlab")), "topology \"device\"");
-  EXPECT_EQ(why_simulated_only(find_plan("ducati")), "cache.policy \"value_weight\"");
-  EXPECT_EQ(why_simulated_only(find_plan("pagraph")), "cache.policy \"out_degree\"");
-  EXPECT_EQ(why_simulated_only(find_plan("pytorch-direct")), "prepare_share above 0");
-  EXPECT_LT(runnable_presets().size(), presets().size());
-  auto leaning = find_plan("gnomon");
-  leaning.exact = false;
-  leaning.bias = 4;
-  EXPECT_EQ(why_simulated_only(leaning), "bias above 1 without a cache");
-  leaning.cache.policy = CachePolicy::out_degree;
-  EXPECT_EQ(why_simulated_only(leaning), "cache.policy \"out_degree\"") << "all vertices alike";
-  leaning.cache.budget = 0.1;
-  EXPECT_EQ(why_simulated_only(leaning), "");
-  leaning.cache.topology = true;
-  EXPECT_EQ(why_simulated_only(leaning), "cache.policy \"out_degree\"");
-  leaning.cache.topology = false;
-  leaning.bias = 1;
-  EXPECT_EQ(why_simulated_only(leaning), "cache.policy \"out_degree\"");
-}
-
-TEST(Plan, AGpuExecutesWhatNeedsOne) {
-  for (const char* name : {"dgl-uva", "pytorch-direct", "quiver", "t_sota", "sota", "ducati", "ducati-delta",
-                           "morphgl", "salient", "gnomon", "gnnlab", "pagraph"}) {
-    EXPECT_EQ(why_simulated_only(resolve(find_plan(name), {2, false}, name), false), "") << name;
-  }
-  EXPECT_EQ(why_simulated_only(find_plan("neutronorch"), false), "schedule \"super_batch\"");
-  EXPECT_EQ(why_simulated_only(resolve(find_plan("quiver"), {2, false, 2}, "two"), false),
-            "devices other than 1");
-  EXPECT_GT(runnable_presets(false).size(), runnable_presets().size());
-}
-
 TEST(Plan, MoreDevicesThanThereAreAreRefused) {
   auto plan = find_plan("salient");
   plan.devices = 3;
   EXPECT_EQ(error_of([&] {
-              resolve(plan, {8, false, 2}, "s.json");
+              resolve(plan, {8, DeviceKind::cuda, 2}, "s.json");
             }),
             "s.json: devices: 3 is more than this machine's 2");
   plan.devices = 0;
-  EXPECT_EQ(resolve(plan, {8, false, 2}, "s.json").devices, 2);
+  EXPECT_EQ(resolve(plan, {8, DeviceKind::cuda, 2}, "s.json").devices, 2);
 }
 
 TEST(Plan, MoreWorkersThanCoresAreRefused) {
   auto plan = find_plan("salient");
   plan.workers = 65;
-  EXPECT_EQ(error_of([&] {
-              resolve(plan, {64, true}, "s.json");
-            }),
+  EXPECT_EQ(error_of([&] { resolve(plan, {64}, "s.json"); }),
             "s.json: workers: 65 is more than this machine's 64 cores");
 }
 
 TEST(Plan, ThreadsOfAWorkerAreCores) {
   auto plan = find_plan("salient");
   plan.worker_threads = 4;
-  EXPECT_EQ(resolve(plan, {16, false}, "s.json").workers, 3);  // of 15, one being the device's
+  EXPECT_EQ(resolve(plan, {16, DeviceKind::cuda}, "s.json").workers, 3);  // of 15, one being the device's
   plan.workers = 5;
   EXPECT_EQ(error_of([&] {
-              resolve(plan, {16, false}, "s.json");
+              resolve(plan, {16, DeviceKind::cuda}, "s.json");
             }),
             "s.json: worker_threads: 4 for each of 5 workers is more than this machine's 16 cores");
 }

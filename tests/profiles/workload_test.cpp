@@ -169,7 +169,7 @@ TEST(Measure, NamesAJobThatCannotRun) {
 TEST(MeasureEpoch, RunsEveryPresetAndWatchesTheStopFlag) {
   const auto graph = tiny_graph();
   for (const auto& preset : plan::runnable_presets()) {
-    const auto plan = plan::resolve(preset, {base::usable_cores(), true}, preset.name);
+    const auto plan = plan::resolve(preset, {base::usable_cores()}, preset.name);
     std::int64_t trained = 0;
     const auto progress = [&](std::string_view, std::int64_t done, std::int64_t) { trained = done; };
     const auto epoch = measure_epoch(graph, tiny_job(), plan, {.warm_up_batches = 3, .progress = progress});

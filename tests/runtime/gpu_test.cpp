@@ -26,7 +26,7 @@ const graph::Graph& graph_of_tests() {
 }
 
 plan::Plan gpu_plan(const std::string& preset) {
-  return plan::resolve(plan::find_plan(preset), {2, false}, preset);
+  return plan::resolve(plan::find_plan(preset), {2, plan::DeviceKind::cuda}, preset);
 }
 
 TEST(GpuOptions, AGpuThatIsNotThereIsRefused) {
@@ -88,7 +88,7 @@ TEST_F(GpuTest, PreparesAndCopiesTheCpusBatchesWhereverDataLies) {
 TEST_F(GpuTest, ExactPlansInOrderEndWithTheSameBits) {
   for (const auto model : {plan::ModelKind::gcn, plan::ModelKind::sage, plan::ModelKind::gat}) {
     const auto expected = run(gpu_plan("dgl-uva"), model);
-    for (const auto& preset : plan::runnable_presets(false)) {
+    for (const auto& preset : plan::runnable_presets(plan::abilities_of(plan::DeviceKind::cuda))) {
       const auto plan = gpu_plan(preset.name);
       const auto report = run(plan, model);
       EXPECT_NEAR(report.test_accuracy, expected.test_accuracy, 0.05) << preset.name;
@@ -104,7 +104,8 @@ TEST_F(GpuTest, ExactPlansInOrderEndWithTheSameBits) {
 
 TEST_F(GpuTest, LearnsAsTheCpuDoes) {
   for (const auto model : {plan::ModelKind::gcn, plan::ModelKind::sage, plan::ModelKind::gat}) {
-    const auto on_cpu = run(plan::resolve(plan::find_plan("device"), {2, true}, "cpu"), model, false);
+    const auto on_cpu =
+        run(plan::resolve(plan::find_plan("device"), {2, plan::DeviceKind::host}, "cpu"), model, false);
     const auto on_gpu = run(gpu_plan("dgl-uva"), model);
     for (std::size_t epoch = 0; epoch < on_cpu.epochs.size(); ++epoch) {
       EXPECT_NEAR(on_gpu.epochs[epoch].loss, on_cpu.epochs[epoch].loss, 1e-3);

@@ -25,7 +25,7 @@ std::vector<Sensitivity> sensitivities_of(const profiles::Profile& profile, cons
   sim::Simulator simulator;
   const SearchSetup setup{[](const profiles::Profile& p) {
                             SpaceRequest request;
-                            request.cores = {p.machine.cpu.cores, false, 1};
+                            request.cores = {p.machine.cpu.cores, plan::DeviceKind::cuda, 1};
                             request.batches = p.workload.batches;
                             return request;
                           },

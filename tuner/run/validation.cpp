@@ -46,7 +46,7 @@ bool does_the_same(Plan a, const Plan& b) {
 }  // namespace
 
 std::vector<Plan> plans_to_validate(const plan::Cores& cores) {
-  auto wanted = plan::runnable_presets(cores.host_device);
+  auto wanted = plan::runnable_presets(plan::abilities_of(cores.device));
   for (auto& variant : variants(cores)) {
     wanted.push_back(std::move(variant));
   }

@@ -86,7 +86,7 @@ std::vector<plan::Plan> plans_to_verify(const Tuning& tuning, const plan::Cores&
     std::stable_sort(candidates.begin(), candidates.end(), is_better);
     for (const auto& candidate : candidates) {
       if (std::isfinite(candidate.prediction.epoch_s) && plan::trains_in_order(candidate.plan) &&
-          plan::why_simulated_only(candidate.plan, cores.host_device).empty() &&
+          plan::why_not_executed(candidate.plan, plan::abilities_of(cores.device)).empty() &&
           seen.insert(essence_of(candidate.plan)).second) {
         chosen.push_back(candidate);
       }

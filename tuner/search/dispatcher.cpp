@@ -53,8 +53,7 @@ class FeedbackLoop {
  public:
   FeedbackLoop(const profiles::Profile& profile, const Plan& morphgl, const Evaluate& evaluate)
       : profile_(profile), morphgl_(morphgl), evaluate_(evaluate) {
-    const bool host_device = profile.machine.device.kind == profiles::DeviceKind::host;
-    morphgl_ = plan::resolve(morphgl, {profile.machine.cpu.cores, host_device}, morphgl.name);
+    morphgl_ = plan::resolve(morphgl, {profile.machine.cpu.cores, profile.machine.device.kind}, morphgl.name);
     max_cpu_buffer_ = static_cast<int>(std::clamp<std::int64_t>(profile.workload.batches, 1, max_buffer));
     costs_ = sim::machine_model(profile, morphgl_, false, 0).costs;
   }

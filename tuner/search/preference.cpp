@@ -10,7 +10,8 @@ constexpr int usual_cpu_buffer = 4;
 constexpr int usual_device_buffer = 4;
 
 int threads_without_core(const plan::Plan& plan, const plan::Cores& cores) {
-  const int threads = plan.workers * plan.worker_threads + (cores.host_device ? plan.device_threads : 0);
+  const int threads =
+      plan.workers * plan.worker_threads + (plan::runs_on_cores(cores.device) ? plan.device_threads : 0);
   return std::max(0, threads - cores.count);
 }
 

@@ -13,7 +13,7 @@ inline constexpr double prediction_error = 0.06;
 /// The relative difference below which predicted epochs count as equal. If all stages share the cores and
 /// their caches, half of a prediction's error; otherwise the precision of a profile.
 constexpr double same_epoch(const plan::Cores& cores) {
-  return cores.host_device ? prediction_error / 2 : 0.01;
+  return plan::runs_on_cores(cores.device) ? prediction_error / 2 : 0.01;
 }
 
 /// The plan with buffers of a few mini-batches, as published systems have them, and a look-ahead that adapts

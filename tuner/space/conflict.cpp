@@ -10,7 +10,7 @@ namespace {
 
 std::string in_quotes(const std::string& text) { return "\"" + text + "\""; }
 
-/// What a space is asked to hold, one by one, so that any part can be left out.
+/// The parts of a request, each of which can be left out.
 struct Parts {
   std::vector<std::string> names;
   std::vector<bool> kept;
@@ -57,8 +57,7 @@ bool holds_plans(const SpaceRequest& request) {
   }
 }
 
-/// The names of as few parts as exclude each other: each one alone could be left out, but then there are
-/// plans.
+/// Names a minimal set of parts that exclude each other: without any one of them there are plans.
 std::string conflict_of(const SpaceRequest& request) {
   Parts parts = parts_of(request);
   for (std::size_t part = 0; part < parts.kept.size(); ++part) {

@@ -40,9 +40,9 @@ Constraint exact_only() {
           true};
 }
 
-Constraint runnable_only(bool host_device) {
+Constraint runnable_only(const plan::Abilities& device) {
   return {"plans that the runtime executes",
-          [host_device](const Plan& plan) { return plan::why_simulated_only(plan, host_device); }, true};
+          [device](const Plan& plan) { return plan::why_not_executed(plan, device); }, true};
 }
 
 Constraint fits_memory(const profiles::Profile& profile, const MemoryLimits& limits) {

@@ -7,18 +7,17 @@
 #include <utility>
 #include <vector>
 
-#include "tuner/space/relevance.h"
 #include "tuner/space/space.h"
 
 namespace gnomon::tuner {
 namespace {
 
-/// How near a number is to another on a dimension's scale.
+/// The distance of two numbers on a dimension's scale.
 double distance(const Dimension& dimension, double a, double b) {
   return dimension.log_scale ? std::abs(std::log((1 + a) / (1 + b))) : std::abs(a - b);
 }
 
-/// Of the positions in `choices` the one whose value is nearest.
+/// The position in `choices` whose value is nearest.
 int nearest_choice(const Dimension& dimension, const std::vector<int>& choices, double value) {
   return *std::min_element(choices.begin(), choices.end(), [&](int a, int b) {
     return distance(dimension, dimension.values[static_cast<std::size_t>(a)], value) <
@@ -33,7 +32,7 @@ std::optional<Point> Space::nearest(const plan::Plan& plan) const {
   Point point(dimensions_.size(), -1);
   for (std::size_t d = 0; d < dimensions_.size(); ++d) {
     const Dimension& dimension = dimensions_[d];
-    if (dimension.is_category() && matters(dimension.field.path, plan, request_.cores)) {
+    if (dimension.is_category() && is_searched(d, plan)) {
       const auto found =
           std::find(dimension.values.begin(), dimension.values.end(), values[dimension.position]);
       if (found == dimension.values.end()) {
@@ -58,8 +57,7 @@ std::optional<Point> Space::nearest(const plan::Plan& plan) const {
 std::optional<Point> Space::normalised(const Point& point) const {
   Point categories(dimensions_.size(), -1);
   for (std::size_t d = 0; d < dimensions_.size(); ++d) {
-    if (dimensions_[d].is_category() &&
-        matters(dimensions_[d].field.path, raw_plan(categories), request_.cores)) {
+    if (dimensions_[d].is_category() && is_searched(d, raw_plan(categories))) {
       categories[d] = point[d];
     }
   }
@@ -82,7 +80,7 @@ Point Space::into_family(const Family& family, const Point& point) const {
   return moved;
 }
 
-/// For each value of each category the most similar other family that has it.
+/// For each value of each category the most similar family that has it, other than `family`.
 std::vector<const Space::Family*> Space::families_beside(const Family& family) const {
   std::map<std::pair<std::size_t, int>, std::pair<int, const Family*>> nearest;
   for (const Family& other : families_) {
@@ -138,7 +136,7 @@ std::vector<Point> Space::along(const Point& point, std::size_t dimension) const
   return points.empty() ? std::vector<Point>{point} : points;
 }
 
-/// Of a number in a family; those before it are chosen.
+/// The values of a dimension in one family, each with the number of plans in the dimensions after it.
 std::vector<Space::Choice> Space::choices_in(const Family& family, std::size_t dimension) {
   std::int64_t plans = 1;
   for (std::size_t d = dimension + 1; d < family.choices.size(); ++d) {
@@ -151,7 +149,7 @@ std::vector<Space::Choice> Space::choices_in(const Family& family, std::size_t d
   return choices.empty() ? std::vector<Choice>{{-1, plans}} : choices;
 }
 
-/// Families were made in the order of their categories, so those that begin alike stand side by side.
+/// Families are sorted by their categories, so those with the same first categories are adjacent.
 std::vector<Space::Choice> Space::choices_after(const Point& point, std::size_t dimension) const {
   if (!dimensions_[dimension].is_category()) {
     return choices_in(family_of(point), dimension);

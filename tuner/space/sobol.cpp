@@ -7,15 +7,15 @@
 namespace gnomon::tuner {
 namespace {
 
-/// A primitive polynomial over the integers modulo 2 and the first direction numbers that go with it.
+/// A primitive polynomial over the integers modulo 2, and its first direction numbers.
 struct Polynomial {
   int degree;
-  std::uint32_t coefficients;  ///< those between the first and the last
+  std::uint32_t coefficients;  ///< of the terms between the first and the last
   std::array<std::uint32_t, 7> first;
 };
 
-/// Of the second dimension onwards.
-constexpr std::array<Polynomial, Sobol::most_dimensions - 1> polynomials{{
+/// The polynomials of the second and all following dimensions.
+constexpr std::array<Polynomial, Sobol::max_dimensions - 1> polynomials{{
     {1, 0, {1}},
     {2, 1, {1, 3}},
     {3, 1, {1, 3, 1}},
@@ -59,7 +59,7 @@ std::array<std::uint32_t, 32> directions_of(const Polynomial& polynomial) {
 }  // namespace
 
 Sobol::Sobol(int dimensions, std::uint64_t seed) {
-  if (dimensions > most_dimensions) {
+  if (dimensions > max_dimensions) {
     throw std::invalid_argument("Sobol's sequence has at most 21 dimensions here");
   }
   base::RandomStream random({.seed = seed, .purpose = base::Purpose::simulate, .epoch = 1U << 21});

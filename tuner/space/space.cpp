@@ -4,18 +4,19 @@
 #include <utility>
 
 #include "base/error.h"
-#include "tuner/space/relevance.h"
+#include "plan/rules.h"
+#include "plan/values.h"
 
 namespace gnomon::tuner {
 namespace {
 
 using plan::Plan;
 
-/// How many points are looked at to tell whether a space holds any feasible plan.
-constexpr std::int64_t most_looked_at = 200'000;
+/// The maximum number of points that has_plans() tries.
+constexpr std::int64_t max_tries = 200'000;
 
-double value_of(const Field& field, const std::string& text) {
-  if (field.kind == FieldKind::category) {
+double value_of(const plan::Field& field, const std::string& text) {
+  if (field.kind == plan::FieldKind::category) {
     const auto found = std::find(field.names.begin(), field.names.end(), text);
     if (found == field.names.end()) {
       std::string known;
@@ -32,6 +33,13 @@ double value_of(const Field& field, const std::string& text) {
   return value;
 }
 
+/// The number of categories that are chosen before all others.
+std::size_t num_deciding() {
+  const auto& rules = plan::rules();
+  return static_cast<std::size_t>(
+      std::count_if(rules.begin(), rules.end(), [](const plan::Rule& rule) { return rule.search.decides; }));
+}
+
 std::string message_of(const Plan& plan, const plan::Cores& cores) {
   try {
     plan::resolve(plan, cores, "plan");
@@ -43,25 +51,7 @@ std::string message_of(const Plan& plan, const plan::Cores& cores) {
 
 }  // namespace
 
-std::vector<int> worker_choices(int cores) {
-  std::vector<int> workers;
-  for (int count = 1; count < cores; count += std::max(1, count / 8)) {
-    workers.push_back(count);
-  }
-  workers.push_back(cores);
-  return workers;
-}
-
-std::vector<int> thread_choices(const plan::Cores& cores) {
-  std::vector<int> threads;
-  for (int count = 1; cores.host_device && count < cores.count; count *= 2) {
-    threads.push_back(count);
-  }
-  threads.push_back(cores.host_device ? cores.count : 1);
-  return threads;
-}
-
-Space::Space(SpaceRequest request) : request_(std::move(request)), defaults_(field_values(Plan{})) {
+Space::Space(SpaceRequest request) : request_(std::move(request)), defaults_(plan::field_values(Plan{})) {
   make_dimensions();
   Point point(dimensions_.size(), -1);
   make_families(0, point);
@@ -71,56 +61,72 @@ Space::Space(SpaceRequest request) : request_(std::move(request)), defaults_(fie
   name_families();
 }
 
-/// Categories come first, those first that decide whether others matter.
-void Space::make_dimensions() {
-  const auto fields = plan_fields();
-  auto asked = request_.values;
-  for (std::size_t position = 0; position < fields.size(); ++position) {
-    Dimension dimension{fields[position], position, {}, false};
-    if (const auto values = asked.find(dimension.field.path); values != asked.end()) {
-      for (const auto& text : values->second) {
-        dimension.values.push_back(value_of(dimension.field, text));
-      }
-      std::sort(dimension.values.begin(), dimension.values.end());
-      asked.erase(values);
-    } else {
-      dimension.values = usual_values(dimension.field, request_.cores, request_.batches);
+Dimension Space::dimension_of(std::size_t position) const {
+  const auto& rule = plan::rules()[position];
+  Dimension dimension{rule.field, position, {}, false};
+  if (const auto asked = request_.values.find(rule.field.path); asked != request_.values.end()) {
+    for (const auto& text : asked->second) {
+      dimension.values.push_back(value_of(rule.field, text));
     }
-    dimension.log_scale =
-        !dimension.is_category() && dimension.values.back() > 10 * std::max(0.1, dimension.values.front());
-    dimensions_.push_back(std::move(dimension));
+    std::sort(dimension.values.begin(), dimension.values.end());
+  } else {
+    dimension.values = plan::values_to_try(rule, request_.cores, request_.batches);
   }
-  if (!asked.empty()) {
-    throw base::InputError("plan." + asked.begin()->first, "is not a field that can be searched");
+  dimension.log_scale =
+      !dimension.is_category() && dimension.values.back() > 10 * std::max(0.1, dimension.values.front());
+  return dimension;
+}
+
+/// Categories come first, and among them those on which it depends whether other fields matter.
+void Space::make_dimensions() {
+  const auto& rules = plan::rules();
+  for (std::size_t position = 0; position < rules.size(); ++position) {
+    dimensions_.push_back(dimension_of(position));
   }
-  const auto deciding = deciding_categories();
+  for (const auto& [path, texts] : request_.values) {
+    if (std::none_of(rules.begin(), rules.end(), [&](const auto& rule) { return rule.field.path == path; })) {
+      throw base::InputError("plan." + path, "is not a field that can be searched");
+    }
+  }
   const auto rank = [&](const Dimension& dimension) {
-    const auto found = std::find(deciding.begin(), deciding.end(), dimension.field.path);
-    return std::pair(!dimension.is_category(), found - deciding.begin());
+    return std::pair(!dimension.is_category(), !rules[dimension.position].search.decides);
   };
   std::stable_sort(dimensions_.begin(), dimensions_.end(),
                    [&](const Dimension& a, const Dimension& b) { return rank(a) < rank(b); });
 }
 
-void Space::make_families(std::size_t next, Point& point) {
-  if (next == deciding_categories().size()) {
-    // What follows seldom makes a plan contradict itself; what is decided until here often does.
-    Plan plan = raw_plan(point);
-    plan.prepare_share = matters("prepare_share", plan, request_.cores) ? 0.5 : 0;
-    if (!message_of(plan, request_.cores).empty()) {
-      return;
+bool Space::is_searched(std::size_t dimension, const Plan& plan) const {
+  return plan::is_searched(plan::rules()[dimensions_[dimension].position], plan, request_.cores);
+}
+
+/// Whether the deciding categories of a point go together.
+bool Space::is_consistent(const Point& point) const {
+  const auto& rules = plan::rules();
+  Plan plan = raw_plan(point);
+  auto values = plan::field_values(plan);
+  for (std::size_t i = 0; i < rules.size(); ++i) {
+    if (rules[i].search.above_zero) {
+      values[i] = rules[i].matters(plan, request_.cores) ? rules[i].field.range.most : 0;
     }
+  }
+  plan::set_field_values(plan, values);
+  return message_of(plan, request_.cores).empty();
+}
+
+void Space::make_families(std::size_t next, Point& point) {
+  // The categories that follow seldom contradict the deciding ones.
+  if (next == num_deciding() && !is_consistent(point)) {
+    return;
   }
   if (next == dimensions_.size() || !dimensions_[next].is_category()) {
     add_family(point);
     return;
   }
-  const Dimension& dimension = dimensions_[next];
-  if (!matters(dimension.field.path, raw_plan(point), request_.cores)) {
+  if (!is_searched(next, raw_plan(point))) {
     make_families(next + 1, point);
     return;
   }
-  for (int choice = 0; choice < std::ssize(dimension.values); ++choice) {
+  for (int choice = 0; choice < std::ssize(dimensions_[next].values); ++choice) {
     point[next] = choice;
     if (passes_by_field(point)) {
       make_families(next + 1, point);
@@ -152,15 +158,18 @@ void Space::add_family(const Point& point) {
   Family family{point, {}, size_, 1, ""};
   family.choices.resize(dimensions_.size());
   const Plan plan = raw_plan(point);
-  if (plan.cache.policy != plan::CachePolicy::none && !plan.cache.is_used()) {
-    return;  // a cache of nothing is none
+  const auto& rules = plan::rules();
+  if (std::any_of(rules.begin(), rules.end(), [&](const plan::Rule& rule) {
+        return rule.search.repeats != nullptr && rule.search.repeats(plan);
+      })) {
+    return;
   }
   for (std::size_t d = 0; d < dimensions_.size(); ++d) {
-    if (dimensions_[d].is_category() || !matters(dimensions_[d].field.path, plan, request_.cores)) {
+    if (dimensions_[d].is_category() || !is_searched(d, plan)) {
       continue;
     }
     auto choices = choices_of(point, d);
-    if (dimensions_[d].field.path == "prepare_share") {
+    if (rules[dimensions_[d].position].search.above_zero) {
       std::erase_if(choices, [&](int c) { return dimensions_[d].values[static_cast<std::size_t>(c)] <= 0; });
     }
     family.size *= std::ssize(choices);
@@ -174,9 +183,9 @@ void Space::add_family(const Point& point) {
   families_.push_back(std::move(family));
 }
 
-/// Looks at points spread over the space; most have something feasible among the very first.
+/// Tries points spread over the space. Most spaces have a feasible one among the first.
 bool Space::has_plans() const {
-  const std::int64_t step = std::max<std::int64_t>(1, size_ / most_looked_at);
+  const std::int64_t step = std::max<std::int64_t>(1, size_ / max_tries);
   for (std::int64_t number = 0; number < size_; number += step) {
     if (is_feasible(at(number))) {
       return true;
@@ -193,7 +202,7 @@ Plan Space::raw_plan(const Point& point) const {
     }
   }
   Plan plan;
-  set_field_values(plan, values);
+  plan::set_field_values(plan, values);
   plan.exact = !plan::changes_training(plan);
   return plan;
 }
@@ -249,7 +258,7 @@ std::string Space::why_not(const Point& point) const {
   std::optional<Plan> resolved;
   for (const auto& constraint : request_.constraints) {
     if (constraint.by_field) {
-      continue;  // the grid holds none that it leaves out
+      continue;  // the grid holds none that it excludes
     }
     if (!resolved) {
       resolved = plan::resolve(plan, request_.cores, "plan");

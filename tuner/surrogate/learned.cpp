@@ -165,7 +165,7 @@ LearnedModel model_of(const LearningRows& all, std::uint64_t seed) {
 std::vector<std::string> learned_input_names() {
   std::vector<std::string> names;
   visit_sizes({}, {}, [&](const char* name, double) { names.emplace_back(name); });
-  for (const Field& field : plan_fields()) {
+  for (const auto& field : plan::plan_fields()) {
     names.push_back("plan." + field.path);
   }
   return names;

@@ -18,7 +18,7 @@ Candidate candidate(const char* name, int workers, int device_threads, double ep
   return candidate;
 }
 
-constexpr plan::Cores host{4, true, 1};
+constexpr plan::Cores host{4, plan::DeviceKind::host, 1};
 constexpr double same = same_epoch(host);
 
 std::string taken(const std::vector<Candidate>& candidates, const plan::Cores& cores) {
@@ -34,14 +34,15 @@ TEST(Preference, OfEquallyFastPlansTheOneWhoseThreadsHaveCores) {
   EXPECT_EQ(taken({slower, crowded}, host), "crowded");
   EXPECT_EQ(taken({roomy, crowded}, {2, true, 1}), "roomy") << "two too many, not four";
   const auto nearly = candidate("nearly", 2, 2, 1.0001);
-  EXPECT_EQ(taken({nearly, crowded}, {4, true, 1}), "nearly");
-  EXPECT_EQ(taken({nearly, crowded}, {4, false, 1}), "crowded") << "a GPU's threads take no cores";
+  EXPECT_EQ(taken({nearly, crowded}, {4, plan::DeviceKind::host, 1}), "nearly");
+  EXPECT_EQ(taken({nearly, crowded}, {4, plan::DeviceKind::cuda, 1}), "crowded")
+      << "a GPU's threads take no cores";
 }
 
 TEST(Preference, ThreadsThatShareABatchCount) {
   auto sharing = candidate("sharing", 2, 1, 1);
   sharing.plan.worker_threads = 2;
-  EXPECT_EQ(taken({sharing, candidate("others", 3, 1, 1.001)}, {4, true, 1}), "others");
+  EXPECT_EQ(taken({sharing, candidate("others", 3, 1, 1.001)}, {4, plan::DeviceKind::host, 1}), "others");
 }
 
 TEST(Preference, OfEquallyFastPlansTheOneWithTheUsualBuffers) {

@@ -68,10 +68,11 @@ TEST(Schedules, KeepTheirBoundsOnRandomMachines) {
       EXPECT_GE(prediction.epoch_s, prediction.lower_bound_s * (1 - 1e-9)) << plan.name;
       return prediction;
     };
-    const auto model = sim::machine_model(
-        profile,
-        plan::resolve(with_all_workers("gnomon", profile), {profile.machine.cpu.cores, false}, "plan"), false,
-        0);
+    const auto model =
+        sim::machine_model(profile,
+                           plan::resolve(with_all_workers("gnomon", profile),
+                                         {profile.machine.cpu.cores, plan::DeviceKind::cuda}, "plan"),
+                           false, 0);
     const double bound_s = sim::lower_bound_s(model, plan::Route::both, batches);
     // MorphGL's theorem 2: under 3 + BW_pcie / BW_gpu times the optimum, which is not under the bound.
     const auto dispatched = dispatch(profile, with_all_workers("morphgl", profile), evaluate);

@@ -44,7 +44,7 @@ struct Setting {
   Problem problem(std::uint64_t seed) { return {profile, space, facts, seed}; }
   SpaceRequest request(const std::map<std::string, std::vector<std::string>>& values) const {
     SpaceRequest request;
-    request.cores = {profile.machine.cpu.cores, profile.machine.device.kind == profiles::DeviceKind::host, 1};
+    request.cores = {profile.machine.cpu.cores, profile.machine.device.kind, 1};
     request.batches = profile.workload.batches;
     request.values = values;
     return request;
@@ -111,7 +111,7 @@ TEST(Search, KeepsToMemoryLimits) {
   profile.machine.device.memory_bytes = 8e9;
   profile.workload.batch_bytes = 3e8;
   SpaceRequest request;
-  request.cores = {8, false, 1};
+  request.cores = {8, plan::DeviceKind::cuda, 1};
   request.batches = profile.workload.batches;
   const auto within = [&](double device_bytes) {
     request.constraints = {exact_only(), fits_memory(profile, {.device_bytes = device_bytes})};

@@ -10,10 +10,10 @@ namespace {
 
 TEST(Sobol, EveryBlockHasOnePointInEachPartOfEachAxis) {
   for (const std::uint64_t seed : {1, 2}) {
-    const Sobol sequence(Sobol::most_dimensions, seed);
+    const Sobol sequence(Sobol::max_dimensions, seed);
     for (const std::uint32_t size : {2U, 16U, 256U}) {
       for (std::uint32_t block = 0; block < 3; ++block) {
-        for (std::size_t d = 0; d < Sobol::most_dimensions; ++d) {
+        for (std::size_t d = 0; d < Sobol::max_dimensions; ++d) {
           std::set<int> parts;
           for (std::uint32_t i = 0; i < size; ++i) {
             const double x = sequence.at(block * size + i).at(d);
@@ -44,7 +44,7 @@ TEST(Sobol, FirstTwoDimensionsFillEveryBox) {
 TEST(Sobol, SeedsShiftAndDimensionsHaveALimit) {
   EXPECT_EQ(Sobol(3, 1).at(5), Sobol(3, 1).at(5));
   EXPECT_NE(Sobol(3, 1).at(5), Sobol(3, 2).at(5));
-  EXPECT_THROW(Sobol(Sobol::most_dimensions + 1, 1), std::invalid_argument);
+  EXPECT_THROW(Sobol(Sobol::max_dimensions + 1, 1), std::invalid_argument);
 }
 
 }  // namespace

@@ -9,43 +9,25 @@
 #include <set>
 
 #include "base/error.h"
-#include "tuner/space/fields.h"
 
 namespace gnomon::tuner {
 namespace {
 
+using plan::DeviceKind;
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
-SpaceRequest small_request(bool host_device) {
+SpaceRequest small_request(plan::DeviceKind device) {
   SpaceRequest request;
-  request.cores = {2, host_device, 1};
+  request.cores = {2, device, 1};
   request.batches = 4;
   return request;
 }
 
-TEST(Fields, AreThoseOfTheTableAndGoRoundTrip) {
-  const auto fields = plan_fields();
-  const auto named = [&](const std::string& path) {
-    return std::find_if(fields.begin(), fields.end(), [&](const Field& f) { return f.path == path; });
-  };
-  ASSERT_NE(named("cache.budget"), fields.end());
-  EXPECT_EQ(named("cache.budget")->range.most, 1);
-  EXPECT_EQ(named("schedule")->names.at(3), "claim_ahead");
-  EXPECT_EQ(named("name"), fields.end());
-  for (const auto& preset : plan::presets()) {
-    plan::Plan copy;
-    copy.name = preset.name;
-    copy.source = preset.source;
-    set_field_values(copy, field_values(preset));
-    EXPECT_EQ(copy, preset);
-  }
-}
-
-/// Every plan that the field table allows with values from small lists, by brute force: fields that no rule
-/// of the runtime's plans knows stay at their defaults.
+/// All plans with values from small lists that resolve() accepts, by brute force. Fields that make no
+/// difference to plans of a host device keep their defaults.
 std::set<std::string> brute_force(const SpaceRequest& request) {
   std::set<std::string> plans;
   const auto add = [&](const plan::Plan& plan) {
@@ -103,21 +85,8 @@ std::set<std::string> brute_force(const SpaceRequest& request) {
   return plans;
 }
 
-TEST(SearchSpace, WorkersToTry) {
-  EXPECT_THAT(worker_choices(1), ElementsAre(1));
-  EXPECT_THAT(worker_choices(4), ElementsAre(1, 2, 3, 4));
-  EXPECT_THAT(worker_choices(20), ElementsAre(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 18, 20));
-}
-
-TEST(SearchSpace, DeviceThreadsToTry) {
-  EXPECT_THAT(thread_choices({1, true}), ElementsAre(1));
-  EXPECT_THAT(thread_choices({6, true}), ElementsAre(1, 2, 4, 6));
-  EXPECT_THAT(thread_choices({8, true}), ElementsAre(1, 2, 4, 8));
-  EXPECT_THAT(thread_choices({8, false}), ElementsAre(1));
-}
-
 TEST(SearchSpace, HoldsEveryRunnablePlanOnce) {
-  const auto request = small_request(true);
+  const auto request = small_request(DeviceKind::host);
   const Space space(request);
   std::set<std::string> found;
   for (std::int64_t number = 0; number < space.size(); ++number) {
@@ -149,7 +118,7 @@ void choose_rest(const Space& space, Point& point, std::size_t next, std::vector
 }
 
 TEST(SearchSpace, ChoicesAfterOneAnotherLeadToEveryPointOnce) {
-  auto request = small_request(false);
+  auto request = small_request(DeviceKind::cuda);
   request.constraints = {exact_only()};
   request.values = {{"workers", {"1", "2"}}, {"cpu_buffer", {"1", "4"}}, {"device_buffer", {"3"}},
                     {"look_ahead", {"0"}},   {"cache.budget", {"0.5"}},  {"prepare_share", {"0", "0.4"}},
@@ -174,7 +143,7 @@ TEST(SearchSpace, ChoicesAfterOneAnotherLeadToEveryPointOnce) {
 }
 
 TEST(SearchSpace, SimulatedPlansAreMoreAndEveryOneIsRight) {
-  auto request = small_request(false);
+  auto request = small_request(DeviceKind::cuda);
   request.cores.devices = 2;
   const auto runnable = Space(request).size();
   request.constraints = {exact_only()};
@@ -198,7 +167,7 @@ TEST(SearchSpace, SimulatedPlansAreMoreAndEveryOneIsRight) {
 }
 
 TEST(SearchSpace, PresetsOfPublishedSystemsAreInIt) {
-  auto request = small_request(false);
+  auto request = small_request(DeviceKind::cuda);
   request.cores.devices = 2;
   request.constraints = {};
   const Space space(request);
@@ -211,7 +180,7 @@ TEST(SearchSpace, PresetsOfPublishedSystemsAreInIt) {
 }
 
 TEST(SearchSpace, NeighboursAreOneStepAway) {
-  const Space space(small_request(true));
+  const Space space(small_request(DeviceKind::host));
   for (std::int64_t number = 0; number < space.size(); ++number) {
     const Point here = space.at(number);
     std::set<Point> seen{here};
@@ -224,7 +193,7 @@ TEST(SearchSpace, NeighboursAreOneStepAway) {
 }
 
 TEST(SearchSpace, EncodesNumbersOnTheirScales) {
-  auto request = small_request(true);
+  auto request = small_request(DeviceKind::host);
   request.cores.count = 64;
   request.batches = 100;
   const Space space(request);
@@ -256,7 +225,7 @@ std::string message_of(const SpaceRequest& request) {
 }
 
 TEST(SearchSpace, SaysWhichConstraintsExcludeEachOther) {
-  auto request = small_request(true);
+  auto request = small_request(DeviceKind::host);
   request.values = {{"schedule", {"dual_buffer"}}, {"route", {"cpu"}}, {"workers", {"1", "2"}}};
   EXPECT_THAT(message_of(request),
               AllOf(HasSubstr("\"route = cpu\" and \"schedule = dual_buffer\" exclude each"),
@@ -274,7 +243,7 @@ TEST(SearchSpace, SaysWhichConstraintsExcludeEachOther) {
 }
 
 TEST(SearchSpace, AskedValuesMustBeRight) {
-  auto request = small_request(true);
+  auto request = small_request(DeviceKind::host);
   request.values = {{"shedule", {"pipelined"}}};
   EXPECT_THAT(message_of(request), HasSubstr("plan.shedule: is not a field"));
   request.values = {{"schedule", {"fast"}}};

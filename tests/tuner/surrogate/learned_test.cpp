@@ -54,7 +54,7 @@ std::vector<LearnedSample> samples_of(int first, int graphs, int plans) {
   for (int number = first; number < first + graphs; ++number) {
     const auto profile = random_workload(number);
     SpaceRequest request;
-    request.cores = {8, false, 1};
+    request.cores = {8, plan::DeviceKind::cuda, 1};
     request.batches = profile.workload.batches;
     request.constraints.push_back(fits_memory(profile));
     const Space space = make_space(request);

@@ -1,13 +1,17 @@
-#include "tuner/space/fields.h"
+#include "plan/fields.h"
 
 #include <cmath>
 #include <type_traits>
 #include <utility>
 
-namespace gnomon::tuner {
+namespace gnomon::plan {
 namespace {
 
-/// Walks a field table and calls visit(path, value, range) for every field that is not a text.
+/// From here on a whole number is written with an exponent.
+constexpr double most_digits = 1e12;
+
+/// Walks a field table and calls visit(path, value, range) for every field that is not a text, members of
+/// nested structs included.
 template <class Visit>
 class Walker {
  public:
@@ -36,7 +40,7 @@ class Walker {
 template <class PlanType, class Visit>
 void for_each_field(PlanType& plan, Visit visit) {
   Walker<Visit> walker(visit, "");
-  plan::Plan::fields(plan, walker);
+  Plan::fields(plan, walker);
 }
 
 template <class T>
@@ -87,25 +91,44 @@ Field describe(const std::string& path, const T&, base::Range range) {
 
 std::vector<Field> plan_fields() {
   std::vector<Field> fields;
-  const plan::Plan plan;
+  const Plan plan;
   for_each_field(plan, [&](const std::string& path, const auto& value, base::Range range) {
     fields.push_back(describe(path, value, range));
   });
   return fields;
 }
 
-std::vector<double> field_values(const plan::Plan& plan) {
+std::vector<double> field_values(const Plan& plan) {
   std::vector<double> values;
   for_each_field(
       plan, [&](const std::string&, const auto& value, base::Range) { values.push_back(number_of(value)); });
   return values;
 }
 
-void set_field_values(plan::Plan& plan, std::span<const double> values) {
+void set_field_values(Plan& plan, std::span<const double> values) {
   std::size_t next = 0;
   for_each_field(plan, [&](const std::string&, auto& value, base::Range) {
     value = from_number<std::remove_cvref_t<decltype(value)>>(values[next++]);
   });
 }
 
-}  // namespace gnomon::tuner
+std::string value_text(const Field& field, double value) {
+  if (field.kind == FieldKind::category) {
+    return field.names.at(static_cast<std::size_t>(value));
+  }
+  const bool is_whole = value == std::floor(value) && std::abs(value) < most_digits;
+  return is_whole ? base::Json(static_cast<std::int64_t>(value)).dump() : base::Json(value).dump();
+}
+
+std::string range_text(const Field& field) {
+  if (field.kind != FieldKind::category) {
+    return value_text(field, field.range.least) + " to " + value_text(field, field.range.most);
+  }
+  std::string text;
+  for (const auto& name : field.names) {
+    text += (text.empty() ? "" : ", ") + name;
+  }
+  return text;
+}
+
+}  // namespace gnomon::plan

@@ -1,0 +1,19 @@
+#include "plan/abilities.h"
+
+namespace gnomon::plan {
+
+Abilities abilities_of(DeviceKind kind) {
+  switch (kind) {
+    case DeviceKind::host:
+      return {.bias_without_cache = true};
+    case DeviceKind::cuda:
+      break;
+  }
+  return {.own_memory = true,
+          .static_caches = true,
+          .unaligned_reads = true,
+          .preparing_beside_training = true,
+          .mixed_routes = true};
+}
+
+}  // namespace gnomon::plan

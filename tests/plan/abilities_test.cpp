@@ -1,0 +1,129 @@
+#include "plan/abilities.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/error.h"
+#include "plan/plan.h"
+#include "plan/rules.h"
+
+namespace gnomon::plan {
+namespace {
+
+const Abilities host = abilities_of(DeviceKind::host);
+const Abilities gpu = abilities_of(DeviceKind::cuda);
+
+/// The names of the abilities that are wanted, each judged as the only one that is set.
+template <class IsWanted>
+std::set<std::string> names(IsWanted is_wanted) {
+  std::set<std::string> found;
+  Abilities abilities;
+  const auto visit = [&](const char* name, bool& ability) {
+    ability = true;
+    if (is_wanted(abilities)) {
+      found.insert(name);
+    }
+    ability = false;
+  };
+  Abilities::fields(abilities, visit);
+  return found;
+}
+
+/// Whether a rule accepts the only ability that is set.
+bool is_needed(const Abilities& one) {
+  return std::any_of(rules().begin(), rules().end(), [&](const Rule& rule) {
+    return std::any_of(rule.needs.begin(), rule.needs.end(), [&](const Need& need) {
+      return std::any_of(need.any_of.begin(), need.any_of.end(),
+                         [&](bool Abilities::*ability) { return one.*ability; });
+    });
+  });
+}
+
+std::set<std::string> declared_by(const Abilities& device) {
+  std::set<std::string> found;
+  const auto visit = [&](const char* name, const bool& ability) {
+    if (ability) {
+      found.insert(name);
+    }
+  };
+  Abilities::fields(device, visit);
+  return found;
+}
+
+TEST(Abilities, EachIsNeededByARule) {
+  EXPECT_EQ(names(is_needed), names([](const Abilities&) { return true; }));
+}
+
+TEST(Abilities, EachIsDeclaredByADeviceOrListedHere) {
+  // What only the simulator executes so far. A device that learns one of these takes it off the list.
+  const std::set<std::string> simulated_only{"bias_to_cache",    "data_on_disk",    "dynamic_caches",
+                                             "macro_batches",    "several_devices", "super_batches",
+                                             "reused_embeddings"};
+  auto declared = declared_by(host);
+  declared.merge(declared_by(gpu));
+  std::set<std::string> missing;
+  for (const auto& name : names([](const Abilities&) { return true; })) {
+    if (!declared.contains(name)) {
+      missing.insert(name);
+    }
+  }
+  EXPECT_EQ(missing, simulated_only);
+}
+
+TEST(Abilities, RefusalsNameTheField) {
+  EXPECT_EQ(why_not_executed(find_plan("salient"), host), "");
+  EXPECT_EQ(why_not_executed(find_plan("gnomon"), host), "");
+  EXPECT_EQ(why_not_executed(find_plan("gas"), host), "embeddings.reuse \"all\"");
+  EXPECT_EQ(why_not_executed(find_plan("gnnlab"), host), "topology \"device\"");
+  EXPECT_EQ(why_not_executed(find_plan("ducati"), host), "cache.policy \"value_weight\"");
+  EXPECT_EQ(why_not_executed(find_plan("pagraph"), host), "cache.policy \"out_degree\"");
+  EXPECT_EQ(why_not_executed(find_plan("pytorch-direct"), host), "prepare_share above 0");
+  EXPECT_LT(runnable_presets().size(), presets().size());
+  auto biased = find_plan("gnomon");
+  biased.exact = false;
+  biased.bias = 4;
+  EXPECT_EQ(why_not_executed(biased, host), "bias above 1 without a cache");
+  biased.cache.policy = CachePolicy::out_degree;
+  EXPECT_EQ(why_not_executed(biased, host), "cache.policy \"out_degree\"") << "all vertices alike";
+  biased.cache.budget = 0.1;
+  EXPECT_EQ(why_not_executed(biased, host), "");
+  biased.cache.topology = true;
+  EXPECT_EQ(why_not_executed(biased, host), "cache.policy \"out_degree\"");
+  biased.cache.topology = false;
+  biased.bias = 1;
+  EXPECT_EQ(why_not_executed(biased, host), "cache.policy \"out_degree\"");
+}
+
+TEST(Abilities, AGpuExecutesWhatNeedsOne) {
+  for (const char* name : {"dgl-uva", "pytorch-direct", "quiver", "t_sota", "sota", "ducati", "ducati-delta",
+                           "morphgl", "salient", "gnomon", "gnnlab", "pagraph"}) {
+    EXPECT_EQ(why_not_executed(resolve(find_plan(name), {2, DeviceKind::cuda}, name), gpu), "") << name;
+  }
+  EXPECT_EQ(why_not_executed(find_plan("neutronorch"), gpu), "schedule \"super_batch\"");
+  EXPECT_EQ(why_not_executed(resolve(find_plan("quiver"), {2, DeviceKind::cuda, 2}, "two"), gpu),
+            "devices other than 1");
+  EXPECT_GT(runnable_presets(gpu).size(), runnable_presets().size());
+}
+
+std::string refusal(const char* preset, const Abilities& device) {
+  try {
+    check_executed(find_plan(preset), device, "p.json");
+  } catch (const base::InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Abilities, RefusalsSayWhichDeviceExecutesThePlan) {
+  EXPECT_EQ(refusal("salient", host), "");
+  EXPECT_EQ(refusal("ducati", gpu), "");
+  EXPECT_EQ(refusal("ducati", host),
+            "p.json: this device does not execute cache.policy \"value_weight\"; one of kind \"cuda\" does");
+  EXPECT_EQ(refusal("gas", host),
+            "p.json: simulated only: the runtime does not execute embeddings.reuse \"all\" yet");
+}
+
+}  // namespace
+}  // namespace gnomon::plan
