@@ -56,7 +56,7 @@ TrainingRun run_of(const Options& options) {
     run.plan = plan::find_plan(options.plan.empty() ? "gnomon" : options.plan);
   }
   run.device = device_of(options.device);
-  if (const auto why = plan::why_simulated_only(run.plan, !run.device.gpu); !why.empty()) {
+  if (const auto why = runtime::why_not_executed(run.plan, run.device); !why.empty()) {
     throw base::InputError("plan \"" + run.plan.name + "\"",
                            "simulated only: the runtime does not execute " + why + " yet");
   }

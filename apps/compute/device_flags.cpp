@@ -10,19 +10,22 @@ void add_device_flags(CLI::App& app, DeviceFlags& flags) {
          "--device", flags.device,
          "What trains: cpu (threads of this machine's cores), gpu, or auto (the GPU where there is one)")
       ->check(CLI::IsMember({"auto", "cpu", "gpu"}));
-  app.add_option("--device-memory", flags.most_bytes, "Take at most this much of the GPU's memory, as in 4GB")
+  app.add_option("--device-memory", flags.max_bytes, "Take at most this much of the GPU's memory, as in 4GB")
       ->transform(CLI::AsSizeValue(false));
 }
 
 runtime::DeviceOptions device_of(const DeviceFlags& flags) {
-  const auto why = flags.device == "cpu" ? "" : runtime::why_no_gpu();
+  const bool wants_gpu = flags.device != "cpu";
+  runtime::DeviceOptions gpu{runtime::DeviceKind::cuda, static_cast<std::int64_t>(flags.max_bytes)};
+  const auto why = wants_gpu ? runtime::why_no_device(gpu) : "";
   if (flags.device == "gpu" && !why.empty()) {
     throw base::InputError("--device gpu", why + "; use --device cpu");
   }
-  return {.gpu = flags.device != "cpu" && why.empty(),
-          .most_bytes = static_cast<std::int64_t>(flags.most_bytes)};
+  return wants_gpu && why.empty() ? gpu : runtime::DeviceOptions{};
 }
 
-plan::Cores cores_with(const runtime::DeviceOptions& device) { return {base::usable_cores(), !device.gpu}; }
+plan::Cores cores_with(const runtime::DeviceOptions& device) {
+  return {base::usable_cores(), device.is_host()};
+}
 
 }  // namespace gnomon::apps

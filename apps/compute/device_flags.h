@@ -12,7 +12,7 @@ namespace gnomon::apps {
 /// proved on one.
 struct DeviceFlags {
   std::string device = "cpu";
-  std::uint64_t most_bytes = 0;
+  std::uint64_t max_bytes = 0;
 };
 
 /// Declares --device and --device-memory.

@@ -13,7 +13,7 @@
 #include "apps/progress_bar.h"
 #include "base/error.h"
 #include "profiles/measure/statistics.h"
-#include "runtime/run_log.h"
+#include "runtime/training/run_log.h"
 #include "schedule/timeline.h"
 
 namespace gnomon::apps {

@@ -9,7 +9,7 @@
 #include "plan/job.h"
 #include "plan/plan.h"
 #include "profiles/profile.h"
-#include "runtime/stretch.h"
+#include "runtime/training/stretch.h"
 #include "sim/prediction.h"
 #include "tuner/verify/correction.h"
 #include "tuner/verify/race.h"
