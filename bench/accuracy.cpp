@@ -13,7 +13,7 @@
 #include "base/document.h"
 #include "graph/import/import.h"
 #include "plan/plan.h"
-#include "runtime/trainer.h"
+#include "runtime/training/trainer.h"
 
 namespace {
 

@@ -1,17 +1,26 @@
 #pragma once
 
+#include <c10/core/Device.h>
+
 #include <cstdint>
 #include <string>
 
+#include "plan/abilities.h"
+
 namespace gnomon::runtime {
 
-/// What to train on.
+/// The device to train on.
 struct DeviceOptions {
-  bool gpu = false;             ///< the first GPU, not the host
-  std::int64_t most_bytes = 0;  ///< of its memory; 0: all there are
+  plan::DeviceKind kind = plan::DeviceKind::host;
+  std::int64_t max_bytes = 0;  ///< of the device's memory that may be used; 0: all of it
+
+  bool is_host() const { return kind == plan::DeviceKind::host; }
 };
 
-/// Why there is no GPU to train on, as one line; empty when there is one.
-std::string why_no_gpu();
+/// Where the tensors of the device's mini-batches and of a model that it trains lie.
+c10::Device tensor_device(const DeviceOptions& options);
+
+/// Why there is no such device on this machine or in this build, as one line; empty if there is one.
+std::string why_no_device(const DeviceOptions& options);
 
 }  // namespace gnomon::runtime

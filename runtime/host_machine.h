@@ -13,11 +13,11 @@ namespace gnomon::runtime {
 /// the others on the device and copy threads, one call of each lane at a time. A throw ends the epoch:
 /// wait_any rethrows it.
 struct StageWork {
-  std::function<void(std::int64_t batch, int worker)> cpu_batch;
-  std::function<void(std::int64_t batch)> transfer;
-  std::function<void(std::int64_t batch)> device_batch;
-  std::function<void(std::int64_t batch)> train;
-  std::function<void(std::int64_t batch)> device_gather = {};
+  std::function<void(std::int64_t position, int worker)> cpu_batch;
+  std::function<void(std::int64_t position)> transfer;
+  std::function<void(std::int64_t position)> device_batch;
+  std::function<void(std::int64_t position)> train;
+  std::function<void(std::int64_t position)> device_gather = {};
 };
 
 /// The real Machine: worker threads, one copy thread and one device thread, which either do the device's work

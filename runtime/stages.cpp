@@ -5,97 +5,58 @@
 
 #include "base/interleave.h"
 #include "kernels/cpu/sample/epoch_order.h"
-#include "runtime/batch_tensors.h"
 
 namespace gnomon::runtime {
+namespace {
 
-Stages::Slot Stages::Pool::take() {
-  const std::lock_guard lock(mutex_);
-  if (free_.empty()) {
-    return std::make_unique<BatchData>(memory_);
-  }
-  auto slot = std::move(free_.back());
-  free_.pop_back();
-  return slot;
+std::size_t at(std::int64_t position) { return static_cast<std::size_t>(position); }
+
+std::shared_ptr<const PlacedGraph> placed_for(const graph::Graph& graph, const plan::Job& job,
+                                              plan::Placement placement) {
+  return std::make_shared<const PlacedGraph>(
+      place(graph, draws_of(graph, job), placement, base::memory_nodes()));
 }
 
-void Stages::Pool::give(Slot slot) {
-  if (slot) {
-    const std::lock_guard lock(mutex_);
-    free_.push_back(std::move(slot));
-  }
-}
-
-void Stages::Pool::drop_all() {
-  const std::lock_guard lock(mutex_);
-  free_.clear();
-}
+}  // namespace
 
 Stages::Stages(const graph::Graph& graph, plan::Job job, const plan::Plan& plan, Learn learn,
                DeviceOptions device, base::Progress progress)
     : graph_(graph),
-      data_(place(graph, draws_of(graph, job), plan.placement, base::memory_nodes())),
+      placed_(placed_for(graph, job, plan.placement)),
       job_(std::move(job)),
       plan_(plan),
       learn_(std::move(learn)),
-      device_options_(device),
-      progress_(std::move(progress)) {
+      device_(open_device(placed_, job_, plan, device, progress)) {
   take_plan(plan);
 }
 
-/// Slots' memory is the old device's until then.
-void Stages::open_device() {
-  begin_epoch(epoch_, {});
-  pool_.drop_all();
-  accelerator_.reset();
-  accelerator_ = open_gpu(data_, job_, plan_, device_options_, progress_);
-  pool_.use_memory(accelerator_->host_memory());
-}
-
 void Stages::take_plan(const plan::Plan& plan) {
-  if (plan.pinning != plan_.pinning) {  // the samplers hold threads
-    samplers_.clear();
+  if (plan.pinning != plan_.pinning || plan.placement != plan_.placement) {
+    samplers_.clear();  // they hold threads, and read the graph where it was placed
   }
-  const bool moves =
-      plan.placement != plan_.placement || plan.topology != plan_.topology || plan.features != plan_.features;
   if (plan.placement != plan_.placement) {
-    samplers_.clear();
-    device_samplers_.clear();
-    accelerator_.reset();
-    data_ = place(graph_, draws_of(graph_, job_), plan.placement, base::memory_nodes());
+    placed_ = placed_for(graph_, job_, plan.placement);
   }
   plan_ = plan;
-  if (device_options_.gpu && (moves || !accelerator_)) {
-    open_device();
-  } else if (accelerator_) {
-    accelerator_->take_plan(plan);
-  }
+  device_->take_plan(plan_, placed_);
   thread_cores_ = thread_cores(plan);  // found here: a pinned worker sees no core but its own
   const auto workers = static_cast<std::size_t>(std::max(1, plan.workers));
   auto& samplers = samplers_[plan.worker_threads];
-  samplers.resize(std::max(samplers.size(), workers));  // those that a plan does not use wait for the next
+  samplers.resize(std::max(samplers.size(), workers));  // a later plan may use more workers again
 }
 
 std::int64_t Stages::batches() const {
-  return kernels::cpu::num_batches(static_cast<std::int64_t>(data_.graph.train.size()), job_.batch_size);
+  return kernels::cpu::num_batches(static_cast<std::int64_t>(placed_->graph.train.size()), job_.batch_size);
 }
 
 void Stages::begin_epoch(std::int64_t epoch, std::vector<std::int64_t> order) {
-  for (auto& slot : host_slots_) {
-    pool_.give(std::move(slot));
-  }
-  for (auto& slot : device_slots_) {
-    pool_.give(std::move(slot));
-  }
   host_slots_.clear();
   device_slots_.clear();
-  accelerator_slots_.clear();
   host_slots_.resize(order.size());
   device_slots_.resize(order.size());
-  accelerator_slots_.resize(order.size());
   epoch_ = epoch;
   order_ = std::move(order);
-  seeds_ = kernels::cpu::epoch_order(data_.graph.train, job_.seed, static_cast<std::uint64_t>(epoch));
+  seeds_ = kernels::cpu::epoch_order(placed_->graph.train, job_.seed, static_cast<std::uint64_t>(epoch));
 }
 
 kernels::cpu::Sampler& Stages::sampler_of(int worker) {
@@ -103,95 +64,52 @@ kernels::cpu::Sampler& Stages::sampler_of(int worker) {
   if (!sampler) {
     const kernels::cpu::BatchThreads threads{plan_.worker_threads,
                                              thread_cores_[static_cast<std::size_t>(worker)]};
-    sampler = std::make_unique<kernels::cpu::Sampler>(data_.topology, job_.fanouts,
+    sampler = std::make_unique<kernels::cpu::Sampler>(placed_->topology, job_.fanouts,
                                                       kernels::cpu::EdgeIds::leave_out, threads);
   }
   return *sampler;
 }
 
-kernels::cpu::Sampler& Stages::device_sampler() {
-  auto& sampler = device_samplers_[plan_.device_threads];
-  if (!sampler) {
-    sampler = std::make_unique<kernels::cpu::Sampler>(data_.topology, job_.fanouts,
-                                                      kernels::cpu::EdgeIds::leave_out,
-                                                      kernels::cpu::BatchThreads{plan_.device_threads, {}});
-  }
-  return *sampler;
-}
-
 kernels::BatchKey Stages::key_of(std::int64_t position) const {
-  return {job_.seed, static_cast<std::uint64_t>(epoch_),
-          static_cast<std::uint64_t>(order_[static_cast<std::size_t>(position)])};
+  return {job_.seed, static_cast<std::uint64_t>(epoch_), static_cast<std::uint64_t>(order_[at(position)])};
 }
 
 std::span<const graph::VertexId> Stages::seeds_of(std::int64_t position) const {
-  return kernels::cpu::batch_seeds(seeds_, job_.batch_size, order_[static_cast<std::size_t>(position)]);
-}
-
-Stages::Slot Stages::prepare(std::int64_t position, kernels::cpu::Sampler& sampler) {
-  auto slot = pool_.take();
-  const auto act = plan_.prepares_samples() ? sample_batch : prepare_batch;
-  act(data_.graph, sampler, key_of(position), seeds_of(position), *slot);
-  return slot;
+  return kernels::cpu::batch_seeds(seeds_, job_.batch_size, order_[at(position)]);
 }
 
 void Stages::cpu_batch(std::int64_t position, int worker) {
-  auto slot = prepare(position, sampler_of(worker));
+  auto& slots = device_->slots();
+  auto slot = slots.take();
+  const auto act = plan_.prepares_samples() ? sample_batch : prepare_batch;
+  act(placed_->graph, sampler_of(worker), key_of(position), seeds_of(position), *slot);
   for (int i = 0; i < plan_.handover_copies; ++i) {
-    auto handed_over = pool_.take();
+    auto handed_over = slots.take();
     copy_batch(*slot, *handed_over);
-    pool_.give(std::exchange(slot, std::move(handed_over)));
+    slot = std::move(handed_over);
   }
-  host_slots_[static_cast<std::size_t>(position)] = std::move(slot);
+  host_slots_[at(position)] = std::move(slot);
 }
 
 void Stages::transfer(std::int64_t position) {
-  const auto at = static_cast<std::size_t>(position);
-  if (accelerator_) {
-    accelerator_slots_[at] = accelerator_->copy(*host_slots_[at]);
-    pool_.give(std::move(host_slots_[at]));
-  } else {
-    device_slots_[at] = std::move(host_slots_[at]);
-  }
+  device_slots_[at(position)] = device_->copy(std::move(host_slots_[at(position)]));
 }
 
 void Stages::device_batch(std::int64_t position) {
-  const auto at = static_cast<std::size_t>(position);
-  if (accelerator_ && queues_samples()) {
-    host_slots_[at] = pool_.take();
-    accelerator_->sample(key_of(position), seeds_of(position), *host_slots_[at]);
-  } else if (accelerator_) {
-    accelerator_slots_[at] = accelerator_->prepare(key_of(position), seeds_of(position));
+  if (plan_.gather == plan::Gather::trainer) {
+    auto slot = device_->slots().take();
+    device_->sample(key_of(position), seeds_of(position), *slot);
+    host_slots_[at(position)] = std::move(slot);
   } else {
-    (queues_samples() ? host_slots_ : device_slots_)[at] = prepare(position, device_sampler());
+    device_slots_[at(position)] = device_->prepare(key_of(position), seeds_of(position));
   }
 }
 
-void Stages::device_gather(std::int64_t position) {
-  const auto at = static_cast<std::size_t>(position);
-  if (accelerator_) {
-    accelerator_->gather(accelerator_slots_[at]);
-  } else {
-    gather_features(data_.graph, device_sampler().team(), *device_slots_[at]);
-  }
-}
+void Stages::device_gather(std::int64_t position) { device_->gather(device_slots_[at(position)]); }
 
 void Stages::train(std::int64_t position) {
-  if (accelerator_) {
-    auto batch = std::exchange(accelerator_slots_[static_cast<std::size_t>(position)], {});
-    if (plan_.fused) {
-      accelerator_->lend_features(batch);
-    }
-    accelerator_->train([&] { learn_(batch.tensors, order_[static_cast<std::size_t>(position)]); });
-    return;
-  }
-  auto& slot = device_slots_[static_cast<std::size_t>(position)];
-  auto batch = view_of(*slot);
-  if (plan_.fused) {
-    batch.stored = nn::stored_rows(data_.graph.features, ids_of(*slot));
-  }
-  learn_(batch, order_[static_cast<std::size_t>(position)]);
-  pool_.give(std::move(slot));
+  device_->train(std::exchange(device_slots_[at(position)], {}),
+                 [&](const nn::TensorBatch& batch) { learn_(batch, order_[at(position)]); });
 }
 
 StageWork Stages::work() {
@@ -202,13 +120,6 @@ StageWork Stages::work() {
           [this](std::int64_t position) { device_gather(position); }};
 }
 
-BatchSize Stages::device_slot_size(std::int64_t position) const {
-  if (accelerator_) {
-    const auto& batch = accelerator_slots_[static_cast<std::size_t>(position)];
-    return {batch.num_vertices, batch.num_edges, batch.bytes};
-  }
-  const BatchData& data = *device_slots_[static_cast<std::size_t>(position)];
-  return {std::ssize(data.batch.vertices), data.batch.num_edges(), data.bytes()};
-}
+BatchSize Stages::device_slot_size(std::int64_t position) const { return device_slots_[at(position)].size; }
 
 }  // namespace gnomon::runtime

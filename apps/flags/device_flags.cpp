@@ -13,16 +13,17 @@ void add_device_flags(CLI::App& app, DeviceFlags& flags) {
 }
 
 runtime::DeviceOptions device_of(const DeviceFlags& flags) {
-  const auto why = flags.device == "cpu" ? "" : runtime::why_no_gpu();
+  const bool wants_gpu = flags.device != "cpu";
+  runtime::DeviceOptions gpu{plan::DeviceKind::cuda, static_cast<std::int64_t>(flags.max_bytes)};
+  const auto why = wants_gpu ? runtime::why_no_device(gpu) : "";
   if (flags.device == "gpu" && !why.empty()) {
     throw base::InputError("--device gpu", why + "; use --device cpu");
   }
-  return {.gpu = flags.device != "cpu" && why.empty(),
-          .most_bytes = static_cast<std::int64_t>(flags.max_bytes)};
+  return wants_gpu && why.empty() ? gpu : runtime::DeviceOptions{};
 }
 
 plan::Cores cores_with(const runtime::DeviceOptions& device) {
-  return {base::usable_cores(), device.gpu ? plan::DeviceKind::cuda : plan::DeviceKind::host};
+  return {base::usable_cores(), device.kind};
 }
 
 }  // namespace gnomon::apps

@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <string>
 
-#include "runtime/trainer.h"
+#include "runtime/training/trainer.h"
 #include "tuner/run/training.h"
 
 namespace gnomon::apps {

@@ -24,7 +24,7 @@ plan::Plan bench_plan(int workers) {
 Bench::Bench(const graph::Graph& graph, const plan::Job& job, int workers,
              const runtime::DeviceOptions& device)
     : plan_(bench_plan(workers)),
-      learner_(job, graph.features.columns, graph.num_classes, runtime::device_of(device)),
+      learner_(job, graph.features.columns, graph.num_classes, runtime::tensor_device(device)),
       stages_(
           graph, job, plan_,
           [this](const nn::TensorBatch& data, std::int64_t batch) {
@@ -32,7 +32,7 @@ Bench::Bench(const graph::Graph& graph, const plan::Job& job, int workers,
             learner_.step(data, epoch_, batch);
           },
           device),
-      machine_(workers, stages_.work(), {}, device.gpu) {}
+      machine_(workers, stages_.work(), {}, stages_.device().has_link()) {}
 
 void Bench::share_batches(int worker_threads) {
   if (plan_.worker_threads != worker_threads) {

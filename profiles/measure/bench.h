@@ -13,31 +13,30 @@
 
 namespace gnomon::profiles {
 
-/// The stages of a job on a real machine of their own, with a model of their own, started one by one as a
-/// measurement wants them. One bench serves all numbers of threads: another one's memory would be new, and
-/// memory that nobody has written to before is slow.
+/// A job's stages on a real machine with a model of their own, started one by one for measurements. One bench
+/// serves all numbers of threads: another bench's memory would be cold.
 class Bench {
  public:
   Bench(const graph::Graph& graph, const plan::Job& job, int workers,
         const runtime::DeviceOptions& device = {});
 
-  /// Lets so many threads share each of the workers' mini-batches to come.
+  /// Sets how many threads share each of the workers' next mini-batches.
   void share_batches(int worker_threads);
-  /// Lets a host device prepare and train the mini-batches to come on so many threads; 1 at first.
+  /// Sets the threads with which a host device prepares and trains the next mini-batches; 1 at first.
   void use_device_threads(int threads);
 
-  /// Lets the mini-batches to come be samples, whose features training reads where they are stored.
+  /// Whether training reads the features of the next mini-batches where they are stored (plan.fused).
   void fuse(bool fused);
 
-  /// Lets a GPU prepare the mini-batches to come on so many of its multiprocessors, beside training; 0: by
-  /// turns, on all of them.
+  /// Sets the share of the multiprocessors on which the device prepares the next mini-batches beside
+  /// training; 0: preparing and training take turns on all of them.
   void prepare_aside(double share);
-  /// Puts adjacency lists and features where a GPU's mini-batches to come read them.
+  /// Sets the home of adjacency lists and features for the next mini-batches.
   void hold_data(plan::Home home);
 
   /// Mini-batches in an epoch.
   std::int64_t batches() const { return stages_.batches(); }
-  /// Position i of the stages to come is mini-batch order[i] of `epoch`; what was prepared before is dropped.
+  /// Position i of the next stages is mini-batch order[i] of `epoch`. Drops all prepared batches.
   void begin(std::int64_t epoch, const std::vector<std::int64_t>& order);
 
   /// Runs one stage with nothing beside it.
@@ -52,8 +51,7 @@ class Bench {
   /// done.
   std::vector<std::vector<schedule::StageSpan>> together(std::span<const Work> works);
 
-  /// The GPU, when the bench has one.
-  runtime::Accelerator* accelerator() const { return stages_.accelerator(); }
+  runtime::Device& device() const { return stages_.device(); }
 
   runtime::BatchSize device_slot_size(std::int64_t position) const {
     return stages_.device_slot_size(position);

@@ -17,7 +17,7 @@ namespace gnomon::profiles {
 
 MeasuredEpoch measure_epoch(const graph::Graph& graph, const plan::Job& job, const plan::Plan& plan,
                             const EpochOptions& options) {
-  nn::Learner learner(job, graph.features.columns, graph.num_classes, runtime::device_of(options.device));
+  nn::Learner learner(job, graph.features.columns, graph.num_classes, runtime::tensor_device(options.device));
   std::int64_t trained = 0;
   std::int64_t wanted = 0;
   runtime::Stages stages(

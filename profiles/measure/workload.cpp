@@ -117,7 +117,7 @@ class Rounds {
       if (!out_of_time()) {
         measure_workers(measured, epoch, *bench, count);
       }
-      if (!out_of_time() && accelerator() == nullptr) {
+      if (!out_of_time() && !has_link()) {
         measure_threads(measured, epoch, count);
       }
       if (!out_of_time()) {
@@ -145,7 +145,8 @@ class Rounds {
   }
 
   std::int64_t batches() const { return bench_.batches(); }
-  runtime::Accelerator* accelerator() const { return bench_.accelerator(); }
+  runtime::Device& device() const { return bench_.device(); }
+  bool has_link() const { return device().has_link(); }
 
  private:
   std::vector<std::int64_t> next_batches(std::int64_t count) {
@@ -155,8 +156,6 @@ class Rounds {
     }
     return batches;
   }
-
-  bool has_link() const { return accelerator() != nullptr; }
 
   double alone(Bench& bench, Stage stage, std::int64_t position) const {
     throw_if_stopped(stop_);
@@ -407,12 +406,12 @@ void fill_sampling(WorkloadProfile& workload, const Measured& measured) {
 }
 
 /// Whether a GPU's memory holds all data beside what training takes.
-bool fits(const graph::Graph& graph, const runtime::AcceleratorFacts& gpu) {
+bool fits(const graph::Graph& graph, const runtime::DeviceFacts& device) {
   constexpr double share = 0.9;  // of what is left, for its pieces do not fill it
   const double data =
       static_cast<double>(graph.features.rows) * static_cast<double>(graph.features.row_bytes()) +
       8.0 * static_cast<double>(graph.num_vertices() + graph.num_edges());
-  return data < share * (gpu.memory_bytes - gpu.peak_bytes);
+  return data < share * (device.memory_bytes - device.peak_bytes);
 }
 
 /// What reading over the link takes of a GPU's preparation: what is left of it without; where that was not
@@ -428,21 +427,21 @@ void fill_link_parts(WorkloadProfile& workload, const std::optional<Resident>& r
   }
 }
 
-void fill(Profile& profile, const runtime::AcceleratorFacts& gpu) {
+void fill(Profile& profile, const runtime::DeviceFacts& facts) {
   auto& device = profile.machine.device;
   device.kind = DeviceKind::cuda;
-  device.name = gpu.name;
-  device.memory_bytes = gpu.memory_bytes;
-  device.memory_bandwidth_bytes_per_s = gpu.memory_bandwidth_bytes_per_s;
-  device.multiprocessors = gpu.multiprocessors;
-  if (gpu.link_saturation_share > 0) {
-    device.link_saturation_share = gpu.link_saturation_share;
+  device.name = facts.name;
+  device.memory_bytes = facts.memory_bytes;
+  device.memory_bandwidth_bytes_per_s = facts.memory_bandwidth_bytes_per_s.value_or(0);
+  device.multiprocessors = facts.multiprocessors.value_or(0);
+  if (facts.link_saturation_share) {
+    device.link_saturation_share = *facts.link_saturation_share;
   }
-  profile.machine.link.bandwidth_bytes_per_s = gpu.link_bandwidth_bytes_per_s;
-  profile.machine.link.transfers_per_s = gpu.link.transfers_per_s;
-  profile.machine.link.lanes = gpu.link.lanes;
+  profile.machine.link.bandwidth_bytes_per_s = facts.link_bandwidth_bytes_per_s.value_or(0);
+  profile.machine.link.transfers_per_s = facts.link.transfers_per_s;
+  profile.machine.link.lanes = facts.link.lanes;
   auto& workload = profile.workload;
-  workload.parts.activation_bytes = std::max(0.0, gpu.peak_bytes - workload.batch_bytes);
+  workload.parts.activation_bytes = std::max(0.0, facts.peak_bytes - workload.batch_bytes);
 }
 
 /// The first round warms caches, slots and allocators up and is not counted, unless it took so long that
@@ -478,16 +477,16 @@ Profile measure(const graph::Graph& graph, const plan::Job& job, const MeasureOp
   StopRule rule{.asked_interval = options.asked_interval, .time_limit_s = options.time_limit_s};
 
   Measured measured;
-  std::optional<runtime::AcceleratorFacts> gpu_facts;
+  std::optional<runtime::DeviceFacts> facts;
   std::optional<Resident> resident;
   rule.time_limit_s *= 1 - 2 * bandwidth_share - access_share - disk_share;
   {
     Rounds rounds(graph, job, base::usable_cores(), options.device, options.stop);
     profile.workload = describe(graph, job, rounds.batches());
     run_rounds(rounds, measured, rule, watch, options.progress);
-    if (auto* gpu = rounds.accelerator()) {
-      gpu_facts = gpu->measure();
-      if (fits(graph, *gpu_facts)) {
+    if (rounds.has_link()) {
+      facts = rounds.device().measure();
+      if (fits(graph, *facts)) {
         resident = rounds.measure_resident();
       }
     }
@@ -504,8 +503,8 @@ Profile measure(const graph::Graph& graph, const plan::Job& job, const MeasureOp
                                      .stop = options.stop,
                                      .progress = options.progress},
                                     converged);
-  if (gpu_facts) {
-    fill(profile, *gpu_facts);
+  if (facts) {
+    fill(profile, *facts);
     fill_link_parts(profile.workload, resident);
   }
   if (!graph.directory.empty()) {

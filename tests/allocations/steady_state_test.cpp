@@ -8,7 +8,7 @@
 #include "graph/generate/generate.h"
 #include "kernels/cpu/sample/epoch_order.h"
 #include "kernels/cpu/sample/worker_memory.h"
-#include "runtime/batch_data.h"
+#include "runtime/batch/batch_data.h"
 #include "runtime/stages.h"
 #include "tests/allocations/counting.h"
 

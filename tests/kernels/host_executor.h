@@ -13,6 +13,8 @@
 #include <thread>
 #include <vector>
 
+#include "kernels/device/executor_concept.h"
+
 namespace gnomon::kernels {
 
 struct HostAtomics {
@@ -103,5 +105,8 @@ class HostExecutor {
   int threads_;
   std::mt19937_64 random_;
 };
+
+static_assert(device::Executor<HostExecutor>);
+static_assert(device::Atomics<HostAtomics, std::uint32_t> && device::Atomics<HostAtomics, std::int64_t>);
 
 }  // namespace gnomon::kernels

@@ -11,8 +11,8 @@
 #include "graph/generate/generate.h"
 #include "kernels/cpu/sample/epoch_order.h"
 #include "nn/inference.h"
-#include "runtime/batch_data.h"
-#include "runtime/batch_tensors.h"
+#include "runtime/batch/batch_data.h"
+#include "runtime/batch/batch_tensors.h"
 #include "tests/kernels_cuda/tensors_on_device.h"
 
 // Training on CUDA tensors beside the CPU.

@@ -12,7 +12,7 @@
 #include "nn/inference.h"
 #include "nn/learner.h"
 #include "nn/sparse/device_stored_rows.h"
-#include "runtime/batch_tensors.h"
+#include "runtime/batch/batch_tensors.h"
 #include "tests/kernels/host_sparse_kernels.h"
 
 namespace gnomon::nn {

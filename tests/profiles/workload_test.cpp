@@ -14,7 +14,7 @@
 #include "plan/plan.h"
 #include "profiles/measure/epoch.h"
 #include "profiles/measure/machine.h"
-#include "runtime/batch_data.h"
+#include "runtime/batch/batch_data.h"
 
 namespace gnomon::profiles {
 namespace {

@@ -5,9 +5,9 @@
 
 #include <cstring>
 
-#include "runtime/batch_data.h"
-#include "runtime/batch_tensors.h"
-#include "runtime/device_batch.h"
+#include "runtime/batch/batch_data.h"
+#include "runtime/batch/batch_tensors.h"
+#include "runtime/batch/device_batch.h"
 
 namespace gnomon::runtime {
 
@@ -22,15 +22,16 @@ inline void expect_same(const at::Tensor& left, const at::Tensor& right) {
 
 /// What a model reads of them.
 inline void expect_same(const DeviceBatch& batch, const BatchData& data) {
+  const auto tensors = tensors_of(batch);
   const auto expected = view_of(data);
-  expect_same(batch.tensors.features, expected.features);
-  expect_same(batch.tensors.labels, expected.labels);
-  expect_same(batch.tensors.degrees, expected.degrees);
-  ASSERT_EQ(batch.tensors.blocks.size(), expected.blocks.size());
+  expect_same(tensors.features, expected.features);
+  expect_same(tensors.labels, expected.labels);
+  expect_same(tensors.degrees, expected.degrees);
+  ASSERT_EQ(tensors.blocks.size(), expected.blocks.size());
   for (std::size_t hop = 0; hop < expected.blocks.size(); ++hop) {
-    EXPECT_EQ(batch.tensors.blocks[hop]->num_sources(), expected.blocks[hop]->num_sources());
-    expect_same(batch.tensors.blocks[hop]->indptr(), expected.blocks[hop]->indptr());
-    expect_same(batch.tensors.blocks[hop]->indices(), expected.blocks[hop]->indices());
+    EXPECT_EQ(tensors.blocks[hop]->num_sources(), expected.blocks[hop]->num_sources());
+    expect_same(tensors.blocks[hop]->indptr(), expected.blocks[hop]->indptr());
+    expect_same(tensors.blocks[hop]->indices(), expected.blocks[hop]->indices());
   }
 }
 

@@ -11,7 +11,7 @@
 #include "graph/generate/generate.h"
 #include "plan/job.h"
 #include "plan/plan.h"
-#include "runtime/trainer.h"
+#include "runtime/training/trainer.h"
 
 namespace gnomon::runtime {
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "profiles/measure/statistics.h"
-#include "runtime/run_log.h"
+#include "runtime/training/run_log.h"
 #include "schedule/timeline.h"
 
 namespace gnomon::tuner {

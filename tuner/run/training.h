@@ -12,7 +12,7 @@
 #include "graph/graph.h"
 #include "plan/job.h"
 #include "plan/plan.h"
-#include "runtime/trainer.h"
+#include "runtime/training/trainer.h"
 #include "tuner/run/run_directory.h"
 #include "tuner/surrogate/learned_accuracy.h"
 

@@ -8,7 +8,7 @@
 #include "plan/job.h"
 #include "plan/plan.h"
 #include "profiles/profile.h"
-#include "runtime/stretch.h"
+#include "runtime/training/stretch.h"
 #include "sim/simulator.h"
 #include "tuner/tuning.h"
 #include "tuner/verify/correction.h"

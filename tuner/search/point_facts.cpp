@@ -4,7 +4,7 @@
 
 #include "sim/bound.h"
 #include "sim/predict.h"
-#include "tuner/space/fields.h"
+#include "plan/fields.h"
 
 namespace gnomon::tuner {
 

@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "tuner/models/boosted_trees.h"
-#include "tuner/space/fields.h"
+#include "plan/fields.h"
 #include "tuner/surrogate/held_out.h"
 
 namespace gnomon::tuner {

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+// The contract of the device side, checked by the compiler. For host code only: nvcc compiles C++17, which
+// has no concepts.
+
+namespace gnomon::kernels::device {
+
+/// Any function object of an index stands for all bodies.
+struct AnyBody {
+  constexpr void operator()(std::int64_t) const {}
+};
+
+/// Runs bodies on a device, one after the other in the order of the calls. Every function may return before
+/// the device is done, except download(), which waits for everything that was started before.
+///
+/// allocate: device memory, 256-byte aligned, uninitialised; freed with the last copy of the pointer. The
+///   memory must not be freed before the device is done with it, unless the next user is the same executor.
+/// for_each: calls body(0) … body(count - 1), in any order and at the same time. Nothing for count <= 0.
+/// exclusive_sum: replaces values[i] by the sum of the values before it, in place.
+/// fill: sets every byte.
+/// upload: copies from pageable host memory, which may be overwritten when the function returns.
+/// download: copies to host memory and waits.
+///
+/// All functions throw base::Failure if the device fails or has no memory.
+template <class E>
+concept Executor = requires(E& executor, std::int64_t count, std::size_t bytes, void* on_device,
+                            void* on_host, const void* from, std::int64_t* values, const AnyBody& body,
+                            int byte) {
+  typename E::Atomics;  // see Atomics
+  { executor.allocate(bytes) } -> std::same_as<std::shared_ptr<void>>;
+  executor.for_each(count, body);
+  executor.exclusive_sum(values, count);
+  executor.fill(on_device, byte, bytes);
+  executor.upload(on_device, from, bytes);
+  executor.download(on_host, from, bytes);
+};
+
+/// Static functions on memory that other indices of the same range may use at the same time. Memory order is
+/// relaxed.
+///
+/// load: the value.
+/// compare_exchange: stores `desired` if the value is `expected`; returns the value before.
+/// min: stores the smaller of the value and `value`.
+/// add: adds to an integer.
+template <class A, class T>
+concept Atomics = requires(const T* from, T* at, T value) {
+  { A::load(from) } -> std::same_as<T>;
+  { A::compare_exchange(at, value, value) } -> std::same_as<T>;
+  A::min(at, value);
+  A::add(at, value);
+};
+
+}  // namespace gnomon::kernels::device

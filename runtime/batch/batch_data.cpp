@@ -1,0 +1,118 @@
+#include "runtime/batch/batch_data.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "kernels/cpu/gather.h"
+#include "kernels/slack.h"
+
+namespace gnomon::runtime {
+
+AlignedBytes& AlignedBytes::operator=(const AlignedBytes& other) {
+  if (this != &other) {
+    resize(other.size_);
+    if (size_ > 0) {
+      std::memcpy(data(), other.data(), size_);
+    }
+  }
+  return *this;
+}
+
+void AlignedBytes::resize(std::size_t size) {
+  auto& release = bytes_.get_deleter();
+  if (size > release.capacity) {
+    const auto capacity = kernels::with_slack(size);
+    bytes_.reset();
+    release.capacity = 0;
+    bytes_.reset(static_cast<std::byte*>(release.memory->allocate(capacity, alignment)));
+    release.capacity = capacity;
+  }
+  size_ = size;
+}
+
+std::int64_t BatchData::bytes() const {
+  auto total = features.size() + labels.size() * sizeof(std::int64_t) + degrees.size() * sizeof(float) +
+               batch.vertices.size() * sizeof(std::int64_t);
+  for (const auto& block : batch.blocks) {
+    total += block.indptr.size() * sizeof(std::int64_t) + block.indices.size() * sizeof(std::int32_t);
+  }
+  return static_cast<std::int64_t>(total);
+}
+
+void copy_batch(const BatchData& from, BatchData& to) {
+  using kernels::copy_with_slack;
+  to.batch.num_seeds = from.batch.num_seeds;
+  copy_with_slack(from.batch.vertices, to.batch.vertices);
+  to.batch.blocks.resize(from.batch.blocks.size());
+  for (std::size_t hop = 0; hop < from.batch.blocks.size(); ++hop) {
+    const auto& block = from.batch.blocks[hop];
+    auto& copy = to.batch.blocks[hop];
+    copy.num_destinations = block.num_destinations;
+    copy.num_sources = block.num_sources;
+    copy_with_slack(block.indptr, copy.indptr);
+    copy_with_slack(block.indices, copy.indices);
+    copy_with_slack(block.edge_ids, copy.edge_ids);
+  }
+  to.features = from.features;
+  to.feature_type = from.feature_type;
+  to.columns = from.columns;
+  copy_with_slack(from.labels, to.labels);
+  copy_with_slack(from.degrees, to.degrees);
+}
+
+namespace {
+
+/// Calls act(vertices, number of the first) for each member's share of the batch's vertices.
+template <class Act>
+void share_vertices(base::Team& team, const BatchData& data, const Act& act) {
+  const std::span<const graph::VertexId> vertices = data.batch.vertices;
+  team.step([&](int member) {
+    const auto [begin, end] = base::share_of(std::ssize(vertices), member, team.size());
+    act(vertices.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin)), begin);
+  });
+  team.rest();
+}
+
+void sample_into(const graph::Graph& graph, kernels::cpu::Sampler& sampler, const kernels::BatchKey& key,
+                 std::span<const graph::VertexId> seeds, BatchData& data) {
+  sampler.sample(key, seeds, data.batch);
+  data.feature_type = graph.features.type;
+  data.columns = graph.features.columns;
+  data.features.resize(0);
+  kernels::resize_with_slack(data.degrees, data.batch.vertices.size());
+  kernels::resize_with_slack(data.labels, seeds.size());
+  kernels::cpu::gather_labels(graph.labels, seeds, data.labels.data());
+}
+
+void make_room_for_features(const graph::Graph& graph, BatchData& data) {
+  data.features.resize(data.batch.vertices.size() * static_cast<std::size_t>(graph.features.row_bytes()));
+}
+
+}  // namespace
+
+void prepare_batch(const graph::Graph& graph, kernels::cpu::Sampler& sampler, const kernels::BatchKey& key,
+                   std::span<const graph::VertexId> seeds, BatchData& data) {
+  sample_into(graph, sampler, key, seeds, data);
+  make_room_for_features(graph, data);
+  share_vertices(sampler.team(), data, [&](std::span<const graph::VertexId> own, std::int64_t first) {
+    kernels::cpu::gather_rows(graph.features, own, data.features.data() + first * graph.features.row_bytes());
+    kernels::cpu::gather_degrees(graph, own, data.degrees.data() + first);
+  });
+}
+
+void sample_batch(const graph::Graph& graph, kernels::cpu::Sampler& sampler, const kernels::BatchKey& key,
+                  std::span<const graph::VertexId> seeds, BatchData& data) {
+  sample_into(graph, sampler, key, seeds, data);
+  share_vertices(sampler.team(), data, [&](std::span<const graph::VertexId> own, std::int64_t first) {
+    kernels::cpu::gather_degrees(graph, own, data.degrees.data() + first);
+  });
+}
+
+void gather_features(const graph::Graph& graph, base::Team& team, BatchData& data) {
+  make_room_for_features(graph, data);
+  share_vertices(team, data, [&](std::span<const graph::VertexId> own, std::int64_t first) {
+    kernels::cpu::gather_rows(graph.features, own, data.features.data() + first * graph.features.row_bytes());
+  });
+}
+
+}  // namespace gnomon::runtime

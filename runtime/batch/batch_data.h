@@ -1,0 +1,78 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <memory_resource>
+#include <span>
+#include <vector>
+
+#include "base/team.h"
+#include "graph/graph.h"
+#include "kernels/block.h"
+#include "kernels/cpu/sample/sampler.h"
+
+namespace gnomon::runtime {
+
+/// Uninitialised bytes, aligned to 64 bytes. The capacity grows and never shrinks. Copies are deep.
+class AlignedBytes {
+ public:
+  /// `memory` must outlive it.
+  explicit AlignedBytes(std::pmr::memory_resource* memory = std::pmr::new_delete_resource())
+      : bytes_(nullptr, Release{memory, 0}) {}
+  /// In the default memory.
+  AlignedBytes(const AlignedBytes& other) : AlignedBytes() { *this = other; }
+  AlignedBytes(AlignedBytes&&) noexcept = default;
+  AlignedBytes& operator=(const AlignedBytes& other);
+  AlignedBytes& operator=(AlignedBytes&&) noexcept = default;
+  ~AlignedBytes() = default;
+
+  /// Sets the size. The content is undefined afterwards.
+  void resize(std::size_t size);
+  std::byte* data() { return bytes_.get(); }
+  const std::byte* data() const { return bytes_.get(); }
+  std::size_t size() const { return size_; }
+
+ private:
+  static constexpr std::size_t alignment = 64;
+  struct Release {
+    std::pmr::memory_resource* memory;
+    std::size_t capacity;
+    void operator()(std::byte* bytes) const { memory->deallocate(bytes, capacity, alignment); }
+  };
+  std::unique_ptr<std::byte, Release> bytes_;
+  std::size_t size_ = 0;
+};
+
+/// A mini-batch in host memory: everything that the model reads.
+struct BatchData {
+  /// The features, by far the largest part, lie in `memory`, which must outlive it.
+  explicit BatchData(std::pmr::memory_resource* memory = std::pmr::new_delete_resource())
+      : features(memory) {}
+
+  kernels::MiniBatch batch;
+  AlignedBytes features;  ///< a row for each of batch.vertices, in the graph's type; empty if not gathered
+  graph::FeatureType feature_type = graph::FeatureType::fp32;
+  std::int64_t columns = 0;
+  std::vector<std::int64_t> labels;  ///< of the seeds
+  std::vector<float> degrees;        ///< true in-degree of each of batch.vertices
+
+  /// The bytes that a transfer copies.
+  std::int64_t bytes() const;
+};
+
+/// Copies everything. `to`'s memory is reused; where it must grow, it gets slack.
+void copy_batch(const BatchData& from, BatchData& to);
+
+/// Samples the mini-batch of `seeds`, and gathers its features, labels and degrees, into `data`, whose memory
+/// is reused. The sampler's threads share the work.
+void prepare_batch(const graph::Graph& graph, kernels::cpu::Sampler& sampler, const kernels::BatchKey& key,
+                   std::span<const graph::VertexId> seeds, BatchData& data);
+
+/// prepare_batch in two halves: sample_batch leaves the features out, gather_features adds them. The second
+/// may run on another thread and with another team.
+void sample_batch(const graph::Graph& graph, kernels::cpu::Sampler& sampler, const kernels::BatchKey& key,
+                  std::span<const graph::VertexId> seeds, BatchData& data);
+void gather_features(const graph::Graph& graph, base::Team& team, BatchData& data);
+
+}  // namespace gnomon::runtime

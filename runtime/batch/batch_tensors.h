@@ -1,0 +1,16 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include "nn/tensor_batch.h"
+#include "runtime/batch/batch_data.h"
+
+namespace gnomon::runtime {
+
+/// The batch as tensors that share its memory, which must outlive them.
+nn::TensorBatch view_of(const BatchData& data);
+
+/// The global ids of the batch's vertices (int64), sharing its memory, which must outlive the tensor.
+at::Tensor ids_of(const BatchData& data);
+
+}  // namespace gnomon::runtime

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+
+#include "nn/tensor_batch.h"
+#include "runtime/batch/slot_pool.h"
+
+namespace gnomon::runtime {
+
+/// The size of a mini-batch.
+struct BatchSize {
+  std::int64_t vertices = 0;
+  std::int64_t edges = 0;
+  std::int64_t bytes = 0;  ///< that a transfer of the batch copies
+};
+
+/// A mini-batch on the device that trains on it: in tensors of the device's own memory, or, on a device that
+/// trains in the host's memory, in a host slot.
+struct DeviceBatch {
+  nn::TensorBatch tensors;  ///< empty if the batch lies in `slot`
+  at::Tensor vertices;      ///< int64, global ids; defined only for tensors without features
+  Slot slot;                ///< null if the batch lies in `tensors`
+  BatchSize size;
+};
+
+/// A device batch on the slot's own memory.
+DeviceBatch in_slot(Slot slot);
+
+/// The batch as a model reads it: tensors that share its memory, which must outlive them.
+nn::TensorBatch tensors_of(const DeviceBatch& batch);
+
+}  // namespace gnomon::runtime

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+namespace gnomon::runtime {
+
+/// Reads of rows and lists while a device held caches of them, and how many of them the caches answered.
+struct CacheUse {
+  std::int64_t rows = 0;  ///< gathered while rows were cached
+  std::int64_t row_hits = 0;
+  std::int64_t lists = 0;  ///< read while lists were cached, in all hops
+  std::int64_t list_hits = 0;
+
+  /// Hits over reads; none without a read.
+  std::optional<double> row_hit_share() const { return share_of(row_hits, rows); }
+  std::optional<double> list_hit_share() const { return share_of(list_hits, lists); }
+
+  bool operator==(const CacheUse&) const = default;
+
+ private:
+  static std::optional<double> share_of(std::int64_t hits, std::int64_t uses) {
+    return uses == 0 ? std::nullopt : std::optional(static_cast<double>(hits) / static_cast<double>(uses));
+  }
+};
+
+}  // namespace gnomon::runtime

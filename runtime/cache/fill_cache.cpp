@@ -1,0 +1,13 @@
+#include "runtime/cache/fill_cache.h"
+
+namespace gnomon::runtime {
+
+void drop_cache(DeviceGraph& graph) {
+  graph.rows.slots = nullptr;
+  graph.rows.cached = nullptr;
+  graph.topology.slots = nullptr;
+  graph.topology.cached = {};
+  graph.cache_owners.clear();
+}
+
+}  // namespace gnomon::runtime

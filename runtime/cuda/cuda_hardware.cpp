@@ -1,0 +1,37 @@
+#include "runtime/cuda/cuda_hardware.h"
+
+#include <c10/cuda/CUDACachingAllocator.h>
+#include <c10/cuda/CUDAGuard.h>
+
+#include <chrono>
+
+#include "kernels/cuda/mapped_memory.h"
+#include "runtime/cuda/cuda_memory.h"
+
+namespace gnomon::runtime::cuda {
+
+void CudaHardware::run(const std::function<void()>& act) {
+  const c10::cuda::CUDAStreamGuard guard(stream_);
+  act();
+  stream_.synchronize();
+}
+
+CudaHardware::Executor CudaHardware::make_executor(double share) {
+  return Executor(stream_.stream(), allocate_on(stream_), share);
+}
+
+MappedBytes CudaHardware::map(const void* data, std::size_t bytes) {
+  const auto mapped = kernels::cuda::map_memory(data, bytes);
+  return {mapped.owner, mapped.device_data};
+}
+
+MemoryUse CudaHardware::memory_use() {
+  c10::cuda::CUDACachingAllocator::emptyCache();
+  return cuda::memory_use(stream_.device_index(), max_bytes_);
+}
+
+double CudaHardware::now_s() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+}  // namespace gnomon::runtime::cuda

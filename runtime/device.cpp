@@ -1,0 +1,23 @@
+#include "runtime/device.h"
+
+#include <utility>
+
+#include "base/error.h"
+#include "runtime/cuda/open_cuda_device.h"
+#include "runtime/host/host_device.h"
+
+namespace gnomon::runtime {
+
+std::unique_ptr<Device> open_device(std::shared_ptr<const PlacedGraph> graph, const plan::Job& job,
+                                    const plan::Plan& plan, const DeviceOptions& options,
+                                    const base::Progress& progress) {
+  if (const auto why = why_no_device(options); !why.empty()) {
+    throw base::InputError("GPU", why);
+  }
+  auto device = options.kind == plan::DeviceKind::cuda ? open_cuda_device(job, options, progress)
+                                                 : std::make_unique<HostDevice>(job);
+  device->take_plan(plan, std::move(graph));
+  return device;
+}
+
+}  // namespace gnomon::runtime

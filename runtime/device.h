@@ -1,0 +1,108 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "base/pcie.h"
+#include "base/progress.h"
+#include "graph/graph.h"
+#include "kernels/sampling_rule.h"
+#include "plan/job.h"
+#include "plan/plan.h"
+#include "runtime/batch/batch_data.h"
+#include "runtime/batch/device_batch.h"
+#include "runtime/batch/slot_pool.h"
+#include "runtime/cache/cache_use.h"
+#include "runtime/device_options.h"
+#include "runtime/placement.h"
+
+namespace gnomon::runtime {
+
+/// Facts about a device for a profile. A value that the device does not have, or that could not be measured,
+/// is missing.
+struct DeviceFacts {
+  std::string name;
+  double memory_bytes = 0;  ///< that training may use
+  double peak_bytes = 0;    ///< allocated at the same time so far; 0 for a device in the host's memory
+  /// Of a copy within its memory, bytes read and bytes written together.
+  std::optional<double> memory_bandwidth_bytes_per_s{};
+  /// Of a copy from the slots' memory to the device's memory.
+  std::optional<double> link_bandwidth_bytes_per_s{};
+  /// Share of its multiprocessors that a gather needs to reach the link's bandwidth.
+  std::optional<double> link_saturation_share{};
+  std::optional<int> multiprocessors{};
+  base::PcieLink link{};
+};
+
+/// What executes the device's stages of a plan. Implementations: runtime/host/host_device.h (threads of the
+/// same machine) and runtime/cuda/cuda_device.h (a GPU); open_device() chooses one.
+///
+/// Synchronisation: every function returns only after its work is done, on the host and on the device, so
+/// that the duration of the call is the duration of the stage. No function keeps a reference to its
+/// arguments. Threads: copy(), train(), and the group of prepare(), sample() and gather() may run at the same
+/// time on different batches, each called by one thread at a time. No other function may run at the same time
+/// as any of them, except slots(), which may always be called. Errors: all functions throw base::Failure if
+/// the device fails or its memory does not suffice; the message then gives the missing bytes and the plan's
+/// fields that lower the need.
+class Device {
+ public:
+  /// Trains on a batch; see train().
+  using Learn = std::function<void(const nn::TensorBatch& batch)>;
+
+  Device() = default;
+  Device(const Device&) = delete;
+  Device& operator=(const Device&) = delete;
+  virtual ~Device() = default;
+
+  /// Where the tensors of its batches lie.
+  virtual c10::Device tensor_device() const = 0;
+  /// Whether it has memory of its own: transfers then copy over a link, and facts about both can be measured.
+  virtual bool has_link() const = 0;
+  /// Host slots in the memory from which copy() is fastest (a GPU's: pinned). The pool lives as long as the
+  /// device, and must outlive all slots and batches.
+  virtual SlotPool& slots() = 0;
+
+  /// Continues with another resolved plan, and with the graph placed as that plan wants it. The device shares
+  /// the ownership of `graph` for as long as it reads it. Only what the change affects is done again: the
+  /// device's copy of the graph if `graph` or the homes of its data change, caches if they are chosen
+  /// otherwise. Opens what the plan's stages need, so that no stage has to.
+  virtual void take_plan(const plan::Plan& plan, std::shared_ptr<const PlacedGraph> graph) = 0;
+
+  /// The transfer stage: takes a batch from its host slot to the device. A device in the host's memory keeps
+  /// the slot; any other copies it and returns it to its pool. A batch without features keeps its vertices'
+  /// ids for gather() or train().
+  virtual DeviceBatch copy(Slot slot) = 0;
+  /// The device_batch stage: the batch of prepare_batch (runtime/batch/batch_data.h), bit for bit; that of
+  /// sample_batch where plan.fused. `seeds` are in host memory.
+  virtual DeviceBatch prepare(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds) = 0;
+  /// The device_batch stage of plans whose trainer gathers: the batch of sample_batch in host memory, bit for
+  /// bit. `data`'s memory is reused.
+  virtual void sample(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds,
+                      BatchData& data) = 0;
+  /// The device_gather stage: adds the features to a batch without them.
+  virtual void gather(DeviceBatch& batch) = 0;
+  /// The train stage: calls `learn` once with the batch's tensors. Where plan.fused, the tensors lend the
+  /// features where they are stored, until `learn` returns. What `learn` starts on the current stream is done
+  /// when train() returns, and the batch's memory is free then, also after an exception. The first call after
+  /// take_plan() also fills the caches that the plan asks for, since only training tells how much memory is
+  /// left.
+  virtual void train(DeviceBatch batch, const Learn& learn) = 0;
+
+  /// What the caches answered since the last call, or since they were filled.
+  virtual CacheUse take_cache_use() = 0;
+
+  /// Measures the device; no stage may run. Takes seconds, and device memory for its buffers.
+  virtual DeviceFacts measure() = 0;
+};
+
+/// The device that `options` name, ready for `plan`. `progress` is told how far caches are filled. Throws
+/// base::InputError if there is no such device (why_no_device).
+std::unique_ptr<Device> open_device(std::shared_ptr<const PlacedGraph> graph, const plan::Job& job,
+                                    const plan::Plan& plan, const DeviceOptions& options,
+                                    const base::Progress& progress = {});
+
+}  // namespace gnomon::runtime

@@ -1,0 +1,59 @@
+#include "runtime/host/host_device.h"
+
+#include <utility>
+
+#include "base/usable.h"
+#include "runtime/batch/batch_tensors.h"
+
+namespace gnomon::runtime {
+
+HostDevice::HostDevice(plan::Job job) : job_(std::move(job)) {}
+
+void HostDevice::take_plan(const plan::Plan& plan, std::shared_ptr<const PlacedGraph> graph) {
+  if (graph != graph_) {
+    samplers_.clear();
+    graph_ = std::move(graph);
+  }
+  plan_ = plan;
+}
+
+kernels::cpu::Sampler& HostDevice::sampler() {
+  auto& sampler = samplers_[plan_.device_threads];
+  if (!sampler) {
+    sampler = std::make_unique<kernels::cpu::Sampler>(graph_->topology, job_.fanouts,
+                                                      kernels::cpu::EdgeIds::leave_out,
+                                                      kernels::cpu::BatchThreads{plan_.device_threads, {}});
+  }
+  return *sampler;
+}
+
+DeviceBatch HostDevice::copy(Slot slot) { return in_slot(std::move(slot)); }
+
+DeviceBatch HostDevice::prepare(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds) {
+  auto slot = slots_.take();
+  const auto act = plan_.fused ? sample_batch : prepare_batch;
+  act(graph_->graph, sampler(), key, seeds, *slot);
+  return in_slot(std::move(slot));
+}
+
+void HostDevice::sample(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds,
+                        BatchData& data) {
+  sample_batch(graph_->graph, sampler(), key, seeds, data);
+}
+
+void HostDevice::gather(DeviceBatch& batch) {
+  gather_features(graph_->graph, sampler().team(), *batch.slot);
+  batch.size.bytes = batch.slot->bytes();
+}
+
+void HostDevice::train(DeviceBatch batch, const Learn& learn) {
+  auto tensors = tensors_of(batch);
+  if (plan_.fused) {
+    tensors.stored = nn::stored_rows(graph_->graph.features, ids_of(*batch.slot));
+  }
+  learn(tensors);
+}
+
+DeviceFacts HostDevice::measure() { return {.name = "host", .memory_bytes = base::usable_memory_bytes()}; }
+
+}  // namespace gnomon::runtime

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <span>
+
+#include "kernels/cpu/sample/sampler.h"
+#include "runtime/device.h"
+
+namespace gnomon::runtime {
+
+/// Threads of the machine that also batches: plan.device_threads of them share the work of each stage. Its
+/// batches lie in host slots: it takes the workers' slots as they are, and there is nothing to copy.
+class HostDevice final : public Device {
+ public:
+  explicit HostDevice(plan::Job job);
+
+  c10::Device tensor_device() const override { return c10::Device(c10::kCPU); }
+  bool has_link() const override { return false; }
+  SlotPool& slots() override { return slots_; }
+  void take_plan(const plan::Plan& plan, std::shared_ptr<const PlacedGraph> graph) override;
+  DeviceBatch copy(Slot slot) override;
+  DeviceBatch prepare(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds) override;
+  void sample(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds, BatchData& data) override;
+  void gather(DeviceBatch& batch) override;
+  void train(DeviceBatch batch, const Learn& learn) override;
+  /// Zeros: in the host's memory there is nothing to cache.
+  CacheUse take_cache_use() override { return {}; }
+  /// Its name and the memory that this process may use.
+  DeviceFacts measure() override;
+
+ private:
+  kernels::cpu::Sampler& sampler();
+
+  plan::Job job_;
+  plan::Plan plan_;
+  std::shared_ptr<const PlacedGraph> graph_;
+  SlotPool slots_;
+  /// By number of threads, made at first use and kept: a new sampler's memory would be cold.
+  std::map<int, std::unique_ptr<kernels::cpu::Sampler>> samplers_;
+};
+
+}  // namespace gnomon::runtime

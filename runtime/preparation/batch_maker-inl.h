@@ -1,0 +1,170 @@
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <memory>
+
+#include "kernels/slack.h"
+#include "nn/sparse/sparse_block.h"
+#include "runtime/preparation/batch_maker.h"
+
+// Included where an executor's kernels are declared.
+
+namespace gnomon::runtime {
+
+/// A tensor of shape `sizes` on an array, whose memory it shares.
+template <class T>
+at::Tensor tensor_on(const kernels::device::Array<T>& array, at::IntArrayRef sizes, at::Device device,
+                     at::ScalarType type) {
+  return at::from_blob(
+      array.data, sizes, [memory = array.memory](void*) {}, at::TensorOptions(type).device(device));
+}
+
+template <class Executor>
+BatchMaker<Executor>::BatchMaker(Executor& executor, const DeviceGraph& graph,
+                                 const std::vector<int>& fanouts, kernels::device::Reads reads,
+                                 at::Device device)
+    : executor_(executor),
+      graph_(graph),
+      reads_(reads),
+      device_(device),
+      sampler_(executor, graph.topology, fanouts) {
+  if (graph.rows.slots != nullptr || graph.topology.slots != nullptr) {
+    use_ = kernels::device::make_array<std::int64_t>(executor_, 4);
+    executor_.fill(use_.data, 0, 4 * sizeof(std::int64_t));
+  }
+}
+
+/// The mini-batch, after counting the reads of its lists.
+template <class Executor>
+kernels::device::MiniBatch BatchMaker<Executor>::draw(const kernels::BatchKey& key,
+                                                      std::span<const graph::VertexId> seeds) {
+  auto sampled = sampler_.sample(key, seeds.data(), std::ssize(seeds));
+  if (graph_.topology.slots != nullptr) {
+    for (const auto& block : sampled.blocks) {
+      kernels::device::count_hits(executor_, graph_.topology.slots, sampled.vertices.data,
+                                  block.num_destinations, use_.data + 2, use_.data + 3);
+    }
+  }
+  return sampled;
+}
+
+template <class Executor>
+kernels::device::Array<std::int64_t> BatchMaker<Executor>::labels_of(
+    const kernels::device::MiniBatch& batch) {
+  auto labels = kernels::device::make_array<std::int64_t>(executor_, batch.num_seeds);
+  kernels::device::gather_labels(executor_, graph_.labels, batch.vertices.data, batch.num_seeds, labels.data);
+  return labels;
+}
+
+template <class Executor>
+kernels::device::Array<float> BatchMaker<Executor>::degrees_of(const kernels::device::MiniBatch& batch) {
+  auto degrees = kernels::device::make_array<float>(executor_, batch.num_vertices);
+  kernels::device::gather_degrees(executor_, graph_.topology, batch.vertices.data, batch.num_vertices,
+                                  degrees.data);
+  return degrees;
+}
+
+template <class Executor>
+at::Tensor BatchMaker<Executor>::gather(const std::int64_t* vertices, std::int64_t count) {
+  namespace device = kernels::device;
+  const auto features = device::make_array<std::byte>(executor_, count * graph_.rows.row_bytes);
+  device::gather_rows(executor_, graph_.rows, reads_, vertices, count, features.data);
+  count_rows(vertices, count);
+  const auto type = graph_.feature_type == graph::FeatureType::fp32 ? at::kFloat : at::kHalf;
+  return tensor_on(features, {count, graph_.columns}, device_, type);
+}
+
+template <class Executor>
+void BatchMaker<Executor>::count_rows(const std::int64_t* vertices, std::int64_t count) {
+  if (graph_.rows.slots != nullptr) {
+    kernels::device::count_hits(executor_, graph_.rows.slots, vertices, count, use_.data, use_.data + 1);
+  }
+}
+
+template <class Executor>
+kernels::device::Rows BatchMaker<Executor>::lend_rows(const std::int64_t* vertices, std::int64_t count) {
+  count_rows(vertices, count);
+  return graph_.rows;
+}
+
+template <class Executor>
+DeviceBatch BatchMaker<Executor>::without_features(const kernels::device::MiniBatch& sampled) {
+  const std::int64_t rows = sampled.num_vertices;
+  DeviceBatch batch;
+  batch.tensors = {{},
+                   tensor_on(labels_of(sampled), {sampled.num_seeds}, device_, at::kLong),
+                   tensor_on(degrees_of(sampled), {rows}, device_, at::kFloat),
+                   {}};
+  batch.size.vertices = rows;
+  batch.size.bytes = rows * 4 + 8 * sampled.num_seeds;
+  for (const auto& block : sampled.blocks) {
+    batch.tensors.blocks.push_back(std::make_shared<nn::SparseBlock>(
+        block.num_sources, tensor_on(block.indptr, {block.num_destinations + 1}, device_, at::kLong),
+        tensor_on(block.indices, {block.num_edges}, device_, at::kInt)));
+    batch.size.edges += block.num_edges;
+    batch.size.bytes += 8 * (block.num_destinations + 1) + 4 * block.num_edges;
+  }
+  return batch;
+}
+
+template <class Executor>
+DeviceBatch BatchMaker<Executor>::prepare(const kernels::BatchKey& key,
+                                          std::span<const graph::VertexId> seeds) {
+  const auto sampled = draw(key, seeds);
+  auto batch = without_features(sampled);
+  batch.tensors.features = gather(sampled.vertices.data, sampled.num_vertices);
+  batch.size.bytes += sampled.num_vertices * graph_.rows.row_bytes;
+  return batch;
+}
+
+template <class Executor>
+DeviceBatch BatchMaker<Executor>::prepare_sample(const kernels::BatchKey& key,
+                                                 std::span<const graph::VertexId> seeds) {
+  const auto sampled = draw(key, seeds);
+  auto batch = without_features(sampled);
+  batch.vertices = tensor_on(sampled.vertices, {sampled.num_vertices}, device_, at::kLong);
+  return batch;
+}
+
+template <class Executor>
+template <class T>
+void BatchMaker<Executor>::download(const Array<T>& from, std::int64_t count, std::vector<T>& to) {
+  kernels::resize_with_slack(to, static_cast<std::size_t>(count));
+  executor_.download(to.data(), from.data, to.size() * sizeof(T));
+}
+
+template <class Executor>
+void BatchMaker<Executor>::sample(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds,
+                                  BatchData& data) {
+  const auto sampled = draw(key, seeds);
+  data.feature_type = graph_.feature_type;
+  data.columns = graph_.columns;
+  data.features.resize(0);
+  data.batch.num_seeds = sampled.num_seeds;
+  download(sampled.vertices, sampled.num_vertices, data.batch.vertices);
+  download(labels_of(sampled), sampled.num_seeds, data.labels);
+  download(degrees_of(sampled), sampled.num_vertices, data.degrees);
+  data.batch.blocks.resize(sampled.blocks.size());
+  for (std::size_t hop = 0; hop < sampled.blocks.size(); ++hop) {
+    const auto& from = sampled.blocks[hop];
+    auto& to = data.batch.blocks[hop];
+    to.num_destinations = from.num_destinations;
+    to.num_sources = from.num_sources;
+    download(from.indptr, from.num_destinations + 1, to.indptr);
+    download(from.indices, from.num_edges, to.indices);
+    to.edge_ids.clear();
+  }
+}
+
+template <class Executor>
+CacheUse BatchMaker<Executor>::take_cache_use() {
+  std::int64_t use[4] = {0, 0, 0, 0};
+  if (use_.count > 0) {
+    executor_.download(use, use_.data, sizeof(use));
+    executor_.fill(use_.data, 0, sizeof(use));
+  }
+  return {use[0], use[1], use[2], use[3]};
+}
+
+}  // namespace gnomon::runtime

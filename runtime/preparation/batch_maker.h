@@ -1,0 +1,74 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "graph/graph.h"
+#include "kernels/device/executor_concept.h"
+#include "kernels/device/gather.h"
+#include "kernels/device/sampler.h"
+#include "runtime/batch/batch_data.h"
+#include "runtime/batch/device_batch.h"
+#include "runtime/cache/cache_use.h"
+#include "runtime/preparation/device_graph.h"
+
+namespace gnomon::runtime {
+
+/// Prepares mini-batches on a device: samples, and gathers features, labels and degrees. The batches are
+/// those of prepare_batch (runtime/batch/batch_data.h) bit for bit, whatever the graph's caches hold. One for
+/// each stream, and for one state of the caches: after fill_cache() or drop_cache() a new one must be made.
+///
+/// The host waits for the sampler (kernels/device/sampler.h), but not for the gathers, whose results are
+/// ready for the executor's next work. Arrays of a batch are freed with its tensors.
+template <class Executor>
+class BatchMaker {
+  static_assert(kernels::device::Executor<Executor>);
+
+ public:
+  /// `device` is where the executor's memory lies. `executor` and `graph` must outlive it.
+  BatchMaker(Executor& executor, const DeviceGraph& graph, const std::vector<int>& fanouts,
+             kernels::device::Reads reads, at::Device device);
+
+  DeviceBatch prepare(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds);
+  /// prepare() without features; the batch keeps its vertices' ids.
+  DeviceBatch prepare_sample(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds);
+  /// prepare_sample() into host memory: the batch of sample_batch (runtime/batch/batch_data.h), bit for bit.
+  /// The host waits for the copies.
+  void sample(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds, BatchData& data);
+
+  /// The features of `count` vertices, whose ids are on the device.
+  at::Tensor gather(const std::int64_t* vertices, std::int64_t count);
+  /// Where the features of these vertices are stored; counts a read of each. Valid until the caches change.
+  kernels::device::Rows lend_rows(const std::int64_t* vertices, std::int64_t count);
+
+  /// What the caches answered since the last call; zeros without caches. The host waits for everything that
+  /// was started before.
+  CacheUse take_cache_use();
+
+  kernels::device::Sampler<Executor>& sampler() { return sampler_; }
+
+ private:
+  template <class T>
+  using Array = kernels::device::Array<T>;
+
+  kernels::device::MiniBatch draw(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds);
+  Array<std::int64_t> labels_of(const kernels::device::MiniBatch& batch);
+  Array<float> degrees_of(const kernels::device::MiniBatch& batch);
+  DeviceBatch without_features(const kernels::device::MiniBatch& sampled);
+  void count_rows(const std::int64_t* vertices, std::int64_t count);
+  template <class T>
+  void download(const Array<T>& from, std::int64_t count, std::vector<T>& to);
+
+  Executor& executor_;
+  const DeviceGraph& graph_;
+  kernels::device::Reads reads_;
+  at::Device device_;
+  kernels::device::Sampler<Executor> sampler_;
+  Array<std::int64_t> use_;  ///< the four numbers of a CacheUse; empty without caches
+};
+
+}  // namespace gnomon::runtime

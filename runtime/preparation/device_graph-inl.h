@@ -1,0 +1,44 @@
+#pragma once
+
+#include <span>
+
+#include "runtime/preparation/device_graph.h"
+
+// Included where an executor's kernels are declared.
+
+namespace gnomon::runtime {
+
+template <class Executor, class Map>
+DeviceGraph place_on_device(Executor& executor, const Map& map, const PlacedGraph& placed,
+                            const plan::Plan& plan) {
+  DeviceGraph device;
+  const auto put = [&]<class T>(std::span<const T> values, plan::Home home) -> const T* {
+    if (values.empty()) {
+      return nullptr;
+    }
+    if (home == plan::Home::device) {
+      const auto array = kernels::device::make_array<T>(executor, std::ssize(values));
+      executor.upload(array.data, values.data(), values.size_bytes());
+      device.owners.push_back(array.memory);
+      return array.data;
+    }
+    const MappedBytes mapped = map(values.data(), values.size_bytes());
+    device.owners.push_back(mapped.owner);
+    return static_cast<const T*>(mapped.device_data);
+  };
+  const auto& topology = placed.topology;
+  device.topology.lists = {put(topology.indptr, plan.topology), put(topology.indices, plan.topology),
+                           put(topology.narrow_indices, plan.topology), put(topology.columns, plan.topology)};
+  device.topology.num_vertices = topology.num_vertices();
+  device.topology.weights = put(topology.weights, plan.topology);
+  device.topology.positives = put(topology.positives, plan.topology);
+  const auto& features = placed.graph.features;
+  const std::span all(features.data, static_cast<std::size_t>(features.rows * features.row_bytes()));
+  device.rows = {put(all, plan.features), features.row_bytes(), nullptr, nullptr};
+  device.labels = put(placed.graph.labels, plan::Home::device);
+  device.feature_type = features.type;
+  device.columns = features.columns;
+  return device;
+}
+
+}  // namespace gnomon::runtime

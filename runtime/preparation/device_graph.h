@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "graph/graph.h"
+#include "kernels/device/gather.h"
+#include "kernels/device/topology.h"
+#include "plan/plan.h"
+#include "runtime/placement.h"
+
+namespace gnomon::runtime {
+
+/// Host memory as a device reads it.
+struct MappedBytes {
+  std::shared_ptr<const void> owner;  ///< keeps the mapping
+  const void* device_data = nullptr;  ///< the address on the device
+};
+
+/// A graph in memory that a device reads: its own, or the host's over the link; and copies of rows and lists
+/// in the device's own memory (runtime/cache/fill_cache.h).
+struct DeviceGraph {
+  kernels::device::Topology topology;
+  kernels::device::Rows rows;
+  const std::int32_t* labels = nullptr;
+  graph::FeatureType feature_type = graph::FeatureType::fp32;
+  std::int64_t columns = 0;
+  std::vector<std::shared_ptr<const void>> owners;        ///< of the graph's arrays
+  std::vector<std::shared_ptr<const void>> cache_owners;  ///< of the caches' arrays
+};
+
+/// Places the graph as the plan wants it: structure (with weights and alias tables if neighbours are drawn by
+/// weight) and features in the device's memory ("device") or mapped in the host's ("host"); labels in the
+/// device's. `map(data, bytes)` returns MappedBytes. `placed` must outlive the result. The executor may still
+/// be copying when the function returns.
+template <class Executor, class Map>
+DeviceGraph place_on_device(Executor& executor, const Map& map, const PlacedGraph& placed,
+                            const plan::Plan& plan);
+
+}  // namespace gnomon::runtime

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+
+#include "kernels/device/executor_concept.h"
+#include "runtime/preparation/device_graph.h"
+
+namespace gnomon::runtime {
+
+/// A device's memory in bytes.
+struct MemoryUse {
+  std::int64_t peak_bytes = 0;    ///< allocated at the same time so far
+  std::int64_t usable_bytes = 0;  ///< that training may use, with what it has allocated
+};
+
+/// What Preparation asks of a device with memory of its own.
+///
+/// tensor_device: where its memory's tensors lie.
+/// run: calls a function whose executors' work is then on the device, and waits until all of it is done. May
+///   be nested.
+/// make_executor: runs bodies on at most this share of the multiprocessors, in (0, 1].
+/// map: host memory as the device reads it over the link; the memory must outlive the mapping.
+/// memory_use: first returns cached free memory to the device.
+/// now_s: seconds of a clock that never goes back.
+template <class H>
+concept Hardware = kernels::device::Executor<typename H::Executor> &&
+    requires(H& hardware, double share, const void* data, std::size_t bytes,
+             const std::function<void()>& act) {
+  { hardware.tensor_device() } -> std::convertible_to<at::Device>;
+  hardware.run(act);
+  { hardware.make_executor(share) } -> std::same_as<typename H::Executor>;
+  { hardware.map(data, bytes) } -> std::same_as<MappedBytes>;
+  { hardware.memory_use() } -> std::same_as<MemoryUse>;
+  { hardware.now_s() } -> std::convertible_to<double>;
+};
+
+}  // namespace gnomon::runtime

@@ -1,0 +1,204 @@
+#pragma once
+
+#include <algorithm>
+#include <utility>
+
+#include "kernels/cpu/sample/epoch_order.h"
+#include "runtime/cache/cache_choice.h"
+#include "runtime/cache/fill_cache-inl.h"
+#include "runtime/cache/presampling-inl.h"
+#include "runtime/preparation/batch_maker-inl.h"
+#include "runtime/preparation/device_graph-inl.h"
+#include "runtime/preparation/preparation.h"
+#include "runtime/speed/link-inl.h"
+
+// Included where an executor's kernels are declared.
+
+namespace gnomon::runtime {
+
+inline kernels::device::Reads reads_of(const plan::Plan& plan) {
+  return plan.unaligned_reads ? kernels::device::Reads::straight : kernels::device::Reads::shifted;
+}
+
+template <class H>
+Preparation<H>::Preparation(H& hardware, plan::Job job, base::Progress progress)
+    : hardware_(hardware), job_(std::move(job)), progress_(std::move(progress)) {}
+
+template <class H>
+void Preparation<H>::take_plan(const plan::Plan& plan, std::shared_ptr<const PlacedGraph> graph) {
+  const std::lock_guard lock(mutex_);
+  const bool moves = graph != placed_ || plan.topology != plan_.topology || plan.features != plan_.features;
+  const bool new_cache = moves || !(plan.cache == plan_.cache) || reads_cache(plan) != reads_cache(plan_) ||
+                         plan.device_memory_bytes != plan_.device_memory_bytes;
+  const bool new_kernels =
+      preparing_share(plan) != preparing_share(plan_) || plan.unaligned_reads != plan_.unaligned_reads;
+  plan_ = plan;
+  if (new_cache || new_kernels) {
+    maker_.reset();
+  }
+  if (new_kernels) {
+    executor_.reset();
+  }
+  if (moves) {
+    graph_.reset();  // before the host memory that it maps
+    placed_ = std::move(graph);
+  }
+  if (new_cache) {
+    is_cache_due_ = reads_cache(plan_);
+    if (graph_) {
+      drop_cache(*graph_);
+    }
+  }
+  if (reads_graph(plan_)) {
+    hardware_.run([&] { open(); });
+  }
+}
+
+template <class H>
+void Preparation<H>::open() {
+  if (!executor_) {
+    executor_.emplace(hardware_.make_executor(preparing_share(plan_)));
+  }
+  if (!graph_) {
+    const auto map = [&](const void* data, std::size_t bytes) { return hardware_.map(data, bytes); };
+    graph_ = std::make_unique<DeviceGraph>(place_on_device(*executor_, map, *placed_, plan_));
+  }
+  if (!maker_) {
+    maker_ = std::make_unique<BatchMaker<Executor>>(*executor_, *graph_, job_.fanouts, reads_of(plan_),
+                                                    hardware_.tensor_device());
+  }
+}
+
+template <class H>
+DeviceBatch Preparation<H>::prepare(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds) {
+  const std::lock_guard lock(mutex_);
+  DeviceBatch batch;
+  hardware_.run([&] {
+    open();
+    batch = plan_.fused ? maker_->prepare_sample(key, seeds) : maker_->prepare(key, seeds);
+  });
+  return batch;
+}
+
+template <class H>
+void Preparation<H>::sample(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds,
+                            BatchData& data) {
+  const std::lock_guard lock(mutex_);
+  hardware_.run([&] {
+    open();
+    maker_->sample(key, seeds, data);
+  });
+}
+
+template <class H>
+void Preparation<H>::gather(DeviceBatch& batch) {
+  const std::lock_guard lock(mutex_);
+  hardware_.run([&] {
+    open();
+    batch.tensors.features =
+        maker_->gather(batch.vertices.template const_data_ptr<std::int64_t>(), batch.size.vertices);
+  });
+  batch.vertices.reset();
+}
+
+template <class H>
+kernels::device::Rows Preparation<H>::lend_rows(const DeviceBatch& batch) {
+  const std::lock_guard lock(mutex_);
+  kernels::device::Rows rows;
+  hardware_.run([&] {
+    open();
+    rows = maker_->lend_rows(batch.vertices.template const_data_ptr<std::int64_t>(), batch.size.vertices);
+  });
+  return rows;
+}
+
+template <class H>
+CacheUse Preparation<H>::take_cache_use() {
+  const std::lock_guard lock(mutex_);
+  CacheUse use;
+  if (maker_) {
+    hardware_.run([&] { use = maker_->take_cache_use(); });
+  }
+  return use;
+}
+
+template <class H>
+void Preparation<H>::fill_due_cache() {
+  const std::lock_guard lock(mutex_);
+  if (!is_cache_due_) {
+    return;
+  }
+  is_cache_due_ = false;
+  hardware_.run([&] {
+    open();
+    const auto visits = needs_visits(plan_.cache.policy)
+                            ? presample(*executor_, maker_->sampler(), graph_->topology.num_vertices,
+                                        placed_->graph.train, job_, progress_)
+                            : Visits{};
+    const std::int64_t bytes = cache_bytes();
+    if (bytes <= 0) {
+      return;
+    }
+    const auto costs =
+        with_savings(entry_sizes(placed_->graph.features, placed_->topology), placed_->graph, plan_.cache,
+                     bytes, job_.seed, [&](const CacheContent& content) { return prepared_with(content); });
+    fill(choose_content(placed_->graph, plan_.cache, visits, costs, bytes, job_.seed), progress_);
+  });
+}
+
+/// The plan's share of the memory that training leaves. The allocator's blocks fit requests only roughly and
+/// mini-batches differ, so an eighth of the peak stays free.
+template <class H>
+std::int64_t Preparation<H>::cache_bytes() {
+  const MemoryUse memory = hardware_.memory_use();
+  const std::int64_t slot_tables = 2 * 4 * graph_->topology.num_vertices;
+  const std::int64_t left = memory.usable_bytes - memory.peak_bytes - memory.peak_bytes / 8 - slot_tables;
+  return static_cast<std::int64_t>(plan_.cache.budget * static_cast<double>(left));
+}
+
+/// With a new maker, as the old one's sampler reads the old caches.
+template <class H>
+void Preparation<H>::fill(const CacheContent& content, const base::Progress& progress) {
+  maker_.reset();
+  fill_cache(*executor_, *graph_, placed_->graph, content, reads_of(plan_), progress);
+  open();
+}
+
+template <class H>
+PreparedWith Preparation<H>::prepared_with(const CacheContent& content) {
+  fill(content, {});
+  const auto order = kernels::cpu::epoch_order(placed_->graph.train, job_.seed, 0);
+  prepare_some(order);  // warms up
+  (void)maker_->take_cache_use();
+  const double seconds = seconds_of(hardware_, [&] { prepare_some(order); });
+  return {seconds, maker_->take_cache_use()};
+}
+
+/// The first mini-batches of the epoch of that order.
+template <class H>
+void Preparation<H>::prepare_some(std::span<const graph::VertexId> order) {
+  constexpr std::int64_t max_batches = 8;
+  const std::int64_t batches =
+      std::min(max_batches, kernels::cpu::num_batches(std::ssize(order), job_.batch_size));
+  for (std::int64_t batch = 0; batch < batches; ++batch) {
+    (void)maker_->prepare({job_.seed, 0, static_cast<std::uint64_t>(batch)},
+                          kernels::cpu::batch_seeds(order, job_.batch_size, batch));
+  }
+}
+
+template <class H>
+std::optional<double> Preparation<H>::measure_link_saturation() {
+  const std::lock_guard lock(mutex_);
+  if (plan_.features != plan::Home::host) {
+    return std::nullopt;
+  }
+  std::optional<double> share;
+  hardware_.run([&] {
+    open();
+    const kernels::device::Rows uncached{graph_->rows.all, graph_->rows.row_bytes, nullptr, nullptr};
+    share = link_saturation_share(hardware_, uncached, placed_->graph.features, job_.seed);
+  });
+  return share;
+}
+
+}  // namespace gnomon::runtime

@@ -1,0 +1,19 @@
+#include "runtime/preparation/preparation.h"
+
+#include <algorithm>
+
+namespace gnomon::runtime {
+
+bool reads_graph(const plan::Plan& plan) { return plan.uses_device_route() || plan.prepares_samples(); }
+
+bool reads_cache(const plan::Plan& plan) { return plan.cache.is_used() && reads_graph(plan); }
+
+double preparing_share(const plan::Plan& plan) {
+  return plan.prepares_beside_training() ? plan.prepare_share : 1;
+}
+
+std::int64_t smaller_limit(std::int64_t first, std::int64_t second) {
+  return first == 0 || second == 0 ? std::max(first, second) : std::min(first, second);
+}
+
+}  // namespace gnomon::runtime

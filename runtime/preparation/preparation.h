@@ -1,0 +1,89 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+
+#include "base/progress.h"
+#include "graph/graph.h"
+#include "plan/job.h"
+#include "plan/plan.h"
+#include "runtime/batch/batch_data.h"
+#include "runtime/batch/device_batch.h"
+#include "runtime/cache/cache_use.h"
+#include "runtime/cache/entry_costs.h"
+#include "runtime/placement.h"
+#include "runtime/preparation/batch_maker.h"
+#include "runtime/preparation/device_graph.h"
+#include "runtime/preparation/hardware.h"
+
+namespace gnomon::runtime {
+
+/// Whether the plan's stages read caches in a device's memory.
+bool reads_cache(const plan::Plan& plan);
+/// Whether the plan's stages read the graph on the device.
+bool reads_graph(const plan::Plan& plan);
+/// The share of the multiprocessors that prepares the plan's batches.
+double preparing_share(const plan::Plan& plan);
+/// The smaller of two limits in bytes, each of which is missing if it is 0.
+std::int64_t smaller_limit(std::int64_t first, std::int64_t second);
+
+/// The preparing half of a device with memory of its own: the graph where the plan wants it, its caches, and
+/// the batches made from them. `H` fulfils Hardware (runtime/preparation/hardware.h) and outlives it.
+///
+/// Every function waits until its work on the device is done. Thread-safe, as preparing may run beside
+/// training, which fills the caches.
+template <class H>
+class Preparation {
+  static_assert(Hardware<H>);
+
+ public:
+  Preparation(H& hardware, plan::Job job, base::Progress progress);
+
+  /// Device::take_plan. The graph is placed again only if it, or a home of its data, has changed; caches are
+  /// dropped only if other ones are due.
+  void take_plan(const plan::Plan& plan, std::shared_ptr<const PlacedGraph> graph);
+
+  /// Device::prepare, sample and gather.
+  DeviceBatch prepare(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds);
+  void sample(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds, BatchData& data);
+  void gather(DeviceBatch& batch);
+  /// Where the features of a batch without them are stored; counts a read of each. Valid until take_plan() or
+  /// fill_due_cache().
+  kernels::device::Rows lend_rows(const DeviceBatch& batch);
+
+  /// Whether the plan's caches wait to be filled. To be called by the thread that trains.
+  bool is_cache_due() const { return is_cache_due_; }
+  /// Fills the plan's caches, after a first training step: its peak tells how much memory is left. They take
+  /// plan.cache.budget of that.
+  void fill_due_cache();
+
+  CacheUse take_cache_use();
+
+  /// runtime/speed/link.h's; none if the features are not in host memory.
+  std::optional<double> measure_link_saturation();
+
+ private:
+  using Executor = typename H::Executor;
+
+  void open();
+  void fill(const CacheContent& content, const base::Progress& progress);
+  std::int64_t cache_bytes();
+  PreparedWith prepared_with(const CacheContent& content);
+  void prepare_some(std::span<const graph::VertexId> order);
+
+  H& hardware_;
+  plan::Job job_;
+  base::Progress progress_;
+  plan::Plan plan_;
+  std::mutex mutex_;
+  std::shared_ptr<const PlacedGraph> placed_;
+  std::optional<Executor> executor_;    ///< made at need, as the next two
+  std::unique_ptr<DeviceGraph> graph_;  ///< before the maker, which reads it
+  std::unique_ptr<BatchMaker<Executor>> maker_;
+  bool is_cache_due_ = false;
+};
+
+}  // namespace gnomon::runtime

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+
+namespace gnomon::runtime {
+
+/// The bandwidth of kernels that read over the link on a share of a device's multiprocessors.
+struct ShareBandwidth {
+  double share = 1;
+  double bytes_per_s = 0;
+};
+
+/// The smallest share that reaches at least `enough` times the best bandwidth; none without a measurement, or
+/// if nothing was read.
+std::optional<double> saturation_share(std::span<const ShareBandwidth> measured, double enough = 0.95);
+
+/// The same of 1, 2, 4 … 64 sixty-fourths of the multiprocessors, measured by bytes_per_s(share).
+std::optional<double> find_saturation_share(const std::function<double(double share)>& bytes_per_s);
+
+}  // namespace gnomon::runtime

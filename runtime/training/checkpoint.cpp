@@ -1,0 +1,127 @@
+#include "runtime/training/checkpoint.h"
+
+#include <torch/serialize/input-archive.h>
+#include <torch/serialize/output-archive.h>
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+#include <utility>
+
+#include "base/philox.h"
+
+namespace gnomon::runtime {
+namespace {
+
+/// Mixes up to `samples` numbers, evenly spread over `values`, into `hash`.
+template <class T>
+void mix_sample(std::span<const T> values, std::uint64_t& hash) {
+  constexpr std::size_t samples = 1024;
+  const std::size_t step = std::max<std::size_t>(1, values.size() / samples);
+  for (std::size_t i = 0; i < values.size(); i += step) {
+    const auto value = static_cast<std::uint64_t>(values[i]);
+    const auto words =
+        base::philox4x32({{static_cast<std::uint32_t>(value), static_cast<std::uint32_t>(value >> 32),
+                           static_cast<std::uint32_t>(hash), static_cast<std::uint32_t>(hash >> 32)}},
+                         0, 0);
+    hash = (std::uint64_t{words.word[0]} << 32) | words.word[1];
+  }
+}
+
+plan::Job without_length(plan::Job job) {
+  job.epochs = 0;
+  job.patience = 0;
+  return job;
+}
+
+void require(bool same, const std::filesystem::path& path, const char* field, const char* what) {
+  if (!same) {
+    throw base::InputError(path.string() + ": " + field,
+                           std::string("is of another ") + what +
+                               "; resume with what the run was started with, or use a new run directory");
+  }
+}
+
+void write_weights(torch::serialize::OutputArchive& archive, const std::vector<at::Tensor>& weights) {
+  archive.write("count", c10::IValue(static_cast<std::int64_t>(weights.size())));
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    archive.write(std::to_string(i), weights[i].detach().cpu());
+  }
+}
+
+std::vector<at::Tensor> read_weights(torch::serialize::InputArchive& archive) {
+  c10::IValue count;
+  archive.read("count", count);
+  std::vector<at::Tensor> weights(static_cast<std::size_t>(count.toInt()));
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    archive.read(std::to_string(i), weights[i]);
+  }
+  return weights;
+}
+
+RunState parse_state(const std::string& text, const std::string& where) {
+  return base::from_document<RunState>(base::parse_json(text, where), where);
+}
+
+void check_same_run(const std::filesystem::path& path, const RunState& found, const RunState& expected) {
+  require(without_length(found.job) == without_length(expected.job), path, "job", "job");
+  require(found.graph == expected.graph, path, "graph", "graph");
+}
+
+void read_archive(const std::filesystem::path& path, RunState& state, nn::Learner& learner) {
+  torch::serialize::InputArchive archive;
+  archive.load_from(path.string());
+  c10::IValue document;
+  archive.read("state", document);
+  auto found = parse_state(document.toStringRef(), path.string());
+  check_same_run(path, found, state);
+  c10::IValue loss_sum;
+  archive.read("loss_sum", loss_sum);
+  found.loss_sum = loss_sum.toDouble();
+  found.job = state.job;
+  torch::serialize::InputArchive best, weights;
+  archive.read("best", best);
+  found.best_weights = read_weights(best);
+  archive.read("learner", weights);
+  learner.load(weights);
+  state = std::move(found);
+}
+
+}  // namespace
+
+GraphMark mark_of(const graph::Graph& graph) {
+  GraphMark mark{graph.num_vertices(),    graph.num_edges(),       graph.features.columns, graph.num_classes,
+                 std::ssize(graph.train), std::ssize(graph.valid), std::ssize(graph.test), 0};
+  mix_sample(graph.indptr, mark.sample);
+  mix_sample(graph.indices, mark.sample);
+  mix_sample(std::as_bytes(graph.edge_weights), mark.sample);
+  mix_sample(graph.labels, mark.sample);
+  mix_sample(graph.train, mark.sample);
+  const auto feature_bytes = graph.features.rows * graph.features.row_bytes();
+  mix_sample(std::span(graph.features.data, static_cast<std::size_t>(feature_bytes)), mark.sample);
+  return mark;
+}
+
+void write_checkpoint(const std::filesystem::path& path, const RunState& state, const nn::Learner& learner) {
+  torch::serialize::OutputArchive archive, best, weights;
+  archive.write("state", c10::IValue(base::to_document(state).dump()));
+  archive.write("loss_sum", c10::IValue(state.loss_sum));
+  write_weights(best, state.best_weights);
+  archive.write("best", best);
+  learner.save(weights);
+  archive.write("learner", weights);
+  std::ostringstream bytes;
+  archive.save_to(bytes);
+  base::write_file_atomically(path, bytes.view());
+}
+
+void read_checkpoint(const std::filesystem::path& path, RunState& state, nn::Learner& learner) {
+  try {
+    read_archive(path, state, learner);
+  } catch (const c10::Error& error) {
+    throw base::InputError(path.string(), std::string("is not a checkpoint that can be read: ") +
+                                              error.what_without_backtrace());
+  }
+}
+
+}  // namespace gnomon::runtime

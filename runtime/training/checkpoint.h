@@ -1,0 +1,81 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "base/document.h"
+#include "graph/graph.h"
+#include "nn/learner.h"
+#include "plan/job.h"
+
+namespace gnomon::runtime {
+
+/// Identifies a graph without reading all of it: its sizes, and a hash of a few thousand of its numbers.
+struct GraphMark {
+  std::int64_t vertices = 0, edges = 0, columns = 0, classes = 0;
+  std::int64_t train = 0, valid = 0, test = 0;
+  std::uint64_t sample = 0;
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& f) {
+    f.required("vertices", self.vertices);
+    f.required("edges", self.edges);
+    f.required("columns", self.columns);
+    f.required("classes", self.classes);
+    f.required("train", self.train);
+    f.required("valid", self.valid);
+    f.required("test", self.test);
+    f.required("sample", self.sample);
+  }
+  bool operator==(const GraphMark&) const = default;
+};
+
+GraphMark mark_of(const graph::Graph& graph);
+
+/// The state of a run. With the learner's state it is all that a resumed run needs to end with the bits of an
+/// uninterrupted one.
+struct RunState {
+  static constexpr std::string_view schema = "gnomon.checkpoint/1";
+  plan::Job job;
+  GraphMark graph;
+  std::int64_t epoch = 0;
+  std::vector<std::int64_t> trained;  ///< batches of `epoch` in the order of their updates
+  double loss_sum = 0;  ///< of `epoch`, as the next two; stored beside the document, as it may be NaN
+  std::int64_t correct = 0;
+  std::int64_t seeds = 0;
+  double seconds = 0;                     ///< of `epoch`'s training so far
+  std::optional<double> best_valid;       ///< accuracy
+  std::optional<double> best_valid_loss;  ///< none if it was not finite
+  std::int64_t best_epoch = 0;
+  std::int64_t epochs_since_best = 0;
+  std::vector<at::Tensor> best_weights;  ///< empty before the first evaluation
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& f) {
+    f.required("job", self.job);
+    f.required("graph", self.graph);
+    f.required("epoch", self.epoch, base::non_negative);
+    f.required("trained", self.trained, base::non_negative);
+    f.required("correct", self.correct);
+    f.required("seeds", self.seeds);
+    f.required("seconds", self.seconds);
+    f("best_valid", self.best_valid);
+    f("best_valid_loss", self.best_valid_loss);
+    f.required("best_epoch", self.best_epoch);
+    f.required("epochs_since_best", self.epochs_since_best);
+  }
+};
+
+/// Writes the run's state atomically. Throws base::Failure; the previous checkpoint then stays intact.
+void write_checkpoint(const std::filesystem::path& path, const RunState& state, const nn::Learner& learner);
+
+/// Reads a checkpoint into `state` and `learner`. Throws base::InputError if the file cannot be read, or
+/// belongs to another graph or job than `state`; jobs that differ only in epochs and patience count as one.
+void read_checkpoint(const std::filesystem::path& path, RunState& state, nn::Learner& learner);
+
+}  // namespace gnomon::runtime

@@ -1,0 +1,122 @@
+#include "runtime/training/run_log.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "base/atomic_file.h"
+#include "base/document.h"
+#include "base/error.h"
+
+namespace gnomon::runtime {
+namespace {
+
+using base::Json;
+
+/// The lines of epochs before `first_epoch`, up to the first that is torn or out of turn.
+std::string kept_lines(const std::filesystem::path& path, std::int64_t first_epoch) {
+  std::istringstream lines(base::read_file(path));
+  std::string kept;
+  std::string line;
+  for (std::int64_t epoch = 0; epoch < first_epoch && std::getline(lines, line); ++epoch) {
+    const auto json = Json::parse(line, nullptr, false);
+    if (!json.is_object() || json.value("epoch", std::int64_t{-1}) != epoch) {
+      break;
+    }
+    kept += line + "\n";
+  }
+  return kept;
+}
+
+void keep_before(const std::filesystem::path& path, std::int64_t first_epoch) {
+  if (std::filesystem::exists(path)) {
+    base::write_file_atomically(path, kept_lines(path, first_epoch));
+  }
+}
+
+[[noreturn]] void fail(const std::filesystem::path& path) {
+  throw base::Failure(path.string(), std::string("cannot write: ") + std::strerror(errno));
+}
+
+void append_line(const std::filesystem::path& path, const Json& json) {
+  const auto line = json.dump() + "\n";
+  const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  if (descriptor < 0) {
+    fail(path);
+  }
+  const auto written = ::write(descriptor, line.data(), line.size());
+  const bool is_safe = written == std::ssize(line) && ::fsync(descriptor) == 0;
+  ::close(descriptor);
+  if (!is_safe) {
+    fail(path);
+  }
+}
+
+Json log_line(const EpochReport& report) {
+  Json line{{"epoch", report.epoch},
+            {"loss", report.loss},
+            {"train_accuracy", report.train_accuracy},
+            {"valid_accuracy", report.valid_accuracy},
+            {"valid_loss", report.valid_loss},
+            {"seconds", report.seconds},
+            {"evaluation_s", report.evaluation_s},
+            {"cpu_batches", report.log.cpu_batches},
+            {"blocked_on_cpu_s", report.log.blocked_on_cpu_s},
+            {"blocked_on_device_s", report.log.blocked_on_device_s}};
+  if (const auto share = report.cache.row_hit_share()) {
+    line["row_hit_share"] = *share;
+  }
+  if (const auto share = report.cache.list_hit_share()) {
+    line["list_hit_share"] = *share;
+  }
+  return line;
+}
+
+/// One line of an order.jsonl.
+struct OrderLine {
+  std::int64_t epoch = 0;
+  std::vector<std::int64_t> order;
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& f) {
+    f.required("epoch", self.epoch, base::non_negative);
+    f.required("order", self.order, base::non_negative);
+  }
+};
+
+}  // namespace
+
+RunLog::RunLog(const std::filesystem::path& directory, std::int64_t first_epoch)
+    : log_(directory / "log.jsonl"), order_(directory / "order.jsonl") {
+  keep_before(log_, first_epoch);
+  keep_before(order_, first_epoch);
+}
+
+void RunLog::append(const EpochReport& report) {
+  append_line(log_, log_line(report));
+  append_line(order_, {{"epoch", report.epoch}, {"order", report.log.trained}});
+}
+
+std::vector<std::vector<std::int64_t>> read_orders(const std::filesystem::path& path) {
+  std::istringstream lines(base::read_file(path));
+  std::vector<std::vector<std::int64_t>> orders;
+  std::string line;
+  while (std::getline(lines, line)) {
+    const auto where = path.string() + " line " + std::to_string(orders.size() + 1);
+    OrderLine read;
+    base::read_value(base::parse_json(line, where), read, where, {});
+    if (read.epoch != std::ssize(orders)) {
+      throw base::InputError(where + ": epoch", "must be " + std::to_string(orders.size()));
+    }
+    orders.push_back(std::move(read.order));
+  }
+  return orders;
+}
+
+}  // namespace gnomon::runtime

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <vector>
+
+#include "runtime/training/trainer.h"
+
+namespace gnomon::runtime {
+
+/// The two logs of a run directory with one JSON line per epoch: log.jsonl (loss, accuracies, times) and
+/// order.jsonl ({"epoch": 0, "order": [batches in the order of their updates]}).
+class RunLog {
+ public:
+  /// Keeps the lines of the epochs before `first_epoch`. Drops all others, and a line that a killed run left
+  /// incomplete. Throws base::Failure.
+  RunLog(const std::filesystem::path& directory, std::int64_t first_epoch);
+  /// Appends the epoch's line to both logs and flushes them to disk. Throws base::Failure.
+  void append(const EpochReport& report);
+
+ private:
+  std::filesystem::path log_;
+  std::filesystem::path order_;
+};
+
+/// Reads the update order of each epoch from an order.jsonl. Throws base::InputError that names the line.
+std::vector<std::vector<std::int64_t>> read_orders(const std::filesystem::path& path);
+
+}  // namespace gnomon::runtime

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "plan/plan.h"
+#include "schedule/policies.h"
+#include "schedule/timeline.h"
+
+namespace gnomon::runtime {
+
+/// Successive mini-batches of one epoch, trained by one plan. An epoch has several stretches if plans are
+/// compared while it is trained: plans that train in the order of the indices end with the same bits wherever
+/// one replaces another.
+struct Stretch {
+  plan::Plan plan;  ///< resolved
+  std::int64_t batches = 0;
+};
+
+/// A stretch as it was trained.
+struct StretchReport {
+  Stretch stretch;
+  std::int64_t epoch = 0;
+  schedule::EpochLog log;                     ///< `trained` has batches of the epoch
+  std::vector<schedule::StageSpan> timeline;  ///< of batches of the epoch
+};
+
+}  // namespace gnomon::runtime

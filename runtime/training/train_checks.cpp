@@ -1,0 +1,74 @@
+#include "runtime/training/train_checks.h"
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+
+#include "base/error.h"
+#include "runtime/placement.h"
+
+namespace gnomon::runtime {
+namespace {
+
+void check_plan(const plan::Plan& plan, const DeviceOptions& device) {
+  plan::check(plan, "plan");
+  plan::check_executed(plan, plan::abilities_of(device.kind), "plan " + plan.name);
+  if (plan.device_threads < 1 || (plan.uses_cpu_route() && plan.workers < 1)) {
+    throw base::InputError("plan " + plan.name, "workers or device_threads are 0; resolve it first");
+  }
+}
+
+}  // namespace
+
+void check_replay(const std::vector<std::vector<std::int64_t>>& replay, std::int64_t batches) {
+  for (std::size_t epoch = 0; epoch < replay.size(); ++epoch) {
+    auto sorted = replay[epoch];
+    std::sort(sorted.begin(), sorted.end());
+    bool is_complete = std::ssize(sorted) == batches;
+    for (std::size_t i = 0; is_complete && i < sorted.size(); ++i) {
+      is_complete = sorted[i] == static_cast<std::int64_t>(i);
+    }
+    if (!is_complete) {
+      throw base::InputError("replay: epoch " + std::to_string(epoch),
+                             "must have each of the batches 0 to " + std::to_string(batches - 1) + " once");
+    }
+  }
+}
+
+void check_stretch(const Stretch& stretch, std::int64_t left, const DeviceOptions& device) {
+  check_plan(stretch.plan, device);
+  if (!plan::trains_in_order(stretch.plan)) {
+    throw base::InputError("plan " + stretch.plan.name + ": order",
+                           "another plan takes over from it; use \"index\"");
+  }
+  if (plan::changes_training(stretch.plan)) {
+    throw base::InputError("plan " + stretch.plan.name + ": exact",
+                           "it changes the training, which several plans share; use an exact plan");
+  }
+  if (stretch.batches < 1 || stretch.batches > left) {
+    throw std::invalid_argument("a stretch of " + std::to_string(stretch.batches) + " of " +
+                                std::to_string(left) + " batches");
+  }
+}
+
+void check_options(const graph::Graph& graph, const TrainOptions& options) {
+  if (const auto why = why_no_device(options.device); !why.empty()) {
+    throw base::InputError("GPU", why);
+  }
+  graph::validate(graph, true);
+  plan::check(options.job, "job");
+  draws_of(graph, options.job);
+  check_plan(options.plan, options.device);
+  if (!options.replay.empty() && std::ssize(options.replay) < options.job.epochs) {
+    throw base::InputError("replay", "has " + std::to_string(options.replay.size()) +
+                                         " epochs; the job has " + std::to_string(options.job.epochs));
+  }
+  if (options.next_stretch && plan::changes_training(options.plan)) {
+    throw std::invalid_argument("several plans share the training; the first one is not exact");
+  }
+  if (!options.replay.empty() && options.next_stretch) {
+    throw std::invalid_argument("a replay follows one plan");
+  }
+}
+
+}  // namespace gnomon::runtime

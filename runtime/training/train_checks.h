@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "graph/graph.h"
+#include "runtime/training/stretch.h"
+#include "runtime/training/trainer.h"
+
+/// The checks of train()'s arguments. They throw base::InputError for what a user may have passed, and
+/// std::invalid_argument for what only a caller can have got wrong.
+namespace gnomon::runtime {
+
+/// The graph can be trained on, job and plan are complete, and the device executes the plan.
+void check_options(const graph::Graph& graph, const TrainOptions& options);
+
+/// Every epoch has each of the batches 0 to `batches` - 1 once.
+void check_replay(const std::vector<std::vector<std::int64_t>>& replay, std::int64_t batches);
+
+/// The plan is exact, trains in the order of the indices, and has 1 to `left` batches. The device executes
+/// it.
+void check_stretch(const Stretch& stretch, std::int64_t left, const DeviceOptions& device);
+
+}  // namespace gnomon::runtime

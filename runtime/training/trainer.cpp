@@ -1,0 +1,400 @@
+#include "runtime/training/trainer.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include "base/error.h"
+#include "nn/dense/pieces.h"
+#include "nn/inference.h"
+#include "nn/learner.h"
+#include "runtime/device.h"
+#include "runtime/host_machine.h"
+#include "runtime/placement.h"
+#include "runtime/stages.h"
+#include "runtime/training/biased_graph.h"
+#include "runtime/training/checkpoint.h"
+#include "runtime/training/run_log.h"
+#include "runtime/training/train_checks.h"
+
+namespace gnomon::runtime {
+namespace {
+
+using schedule::Stage;
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+/// A plan for replays trains in the order that it is given.
+plan::Plan in_order(plan::Plan plan) {
+  if (plan.schedule != plan::Schedule::sequential && plan.order == plan::Order::as_ready) {
+    plan.order = plan::Order::index;
+    if (plan.uses_cpu_route()) {
+      plan.schedule = plan::Schedule::pipelined;
+      plan.route = plan::Route::cpu;
+    }
+  }
+  return plan;
+}
+
+std::vector<at::Tensor> copies_of(const std::vector<at::Tensor>& tensors) {
+  std::vector<at::Tensor> copies;
+  for (const auto& tensor : tensors) {
+    copies.push_back(tensor.detach().clone());
+  }
+  return copies;
+}
+
+std::filesystem::path checkpoint_path(const TrainOptions& options) {
+  return options.run_directory / "checkpoint.pt";
+}
+
+/// A killed run may have left a temporary of a checkpoint or log.
+void remove_temporaries(const std::filesystem::path& directory) {
+  for (const auto& entry : std::filesystem::directory_iterator(directory)) {
+    if (entry.path().filename().string().find(".tmp-") != std::string::npos) {
+      std::error_code ignored;
+      std::filesystem::remove(entry.path(), ignored);
+    }
+  }
+}
+
+/// Adds a stretch to its epoch, whose clock stands still between stretches.
+void append(EpochReport& epoch, const StretchReport& stretch) {
+  const bool is_first = epoch.timeline.empty();
+  const double shift_s = is_first ? 0 : epoch.log.end_s - stretch.log.begin_s;
+  for (auto span : stretch.timeline) {
+    span.begin_s += shift_s;
+    span.end_s += shift_s;
+    epoch.timeline.push_back(span);
+  }
+  epoch.log.begin_s = is_first ? stretch.log.begin_s : epoch.log.begin_s;
+  epoch.log.end_s = stretch.log.end_s + shift_s;
+  epoch.log.cpu_batches += stretch.log.cpu_batches;
+  epoch.log.blocked_on_cpu_s += stretch.log.blocked_on_cpu_s;
+  epoch.log.blocked_on_device_s += stretch.log.blocked_on_device_s;
+}
+
+/// One call of train().
+class Training {
+ public:
+  Training(const graph::Graph& graph, const TrainOptions& options);
+  TrainReport run();
+
+ private:
+  void resume();
+  bool is_finished() const;
+  std::vector<std::int64_t> rest_of_epoch() const;
+  StageWork stage_work(const std::vector<std::int64_t>& order);
+  EpochReport train_epoch();
+  Stretch next_stretch(std::int64_t left) const;
+  StretchReport train_stretch(const Stretch& stretch, const std::vector<std::int64_t>& order);
+  void learn_times(const schedule::StageTimes& times);
+  void learn(const nn::TensorBatch& data, std::int64_t batch);
+  void evaluate(EpochReport& report);
+  bool is_better(const EpochReport& report) const;
+  void end_epoch(const EpochReport& report);
+  at::Tensor infer_all();
+  TrainReport conclude(std::vector<EpochReport> epochs);
+
+  bool is_stopped() const { return options_.stop != nullptr && options_.stop->load(); }
+  [[noreturn]] void stop();
+  void save();
+
+  const graph::Graph& graph_;
+  const TrainOptions& options_;
+  plan::Plan plan_;  ///< that trains now
+  nn::Learner learner_;
+  RunState state_;
+  Stages stages_;
+  std::string activity_;          ///< what progress is told
+  double seconds_before_ = 0;     ///< of this epoch, in the run that is resumed
+  schedule::StageTimes usual_{};  ///< of stages, as far as they have run
+  Clock::time_point epoch_begin_;
+  Clock::time_point last_save_ = Clock::now();
+};
+
+Training::Training(const graph::Graph& graph, const TrainOptions& options)
+    : graph_(graph),
+      options_(options),
+      plan_(options.replay.empty() ? options.plan : in_order(options.plan)),
+      learner_(options.job, graph.features.columns, graph.num_classes, tensor_device(options.device)),
+      stages_(
+          graph, options.job, plan_,
+          [this](const nn::TensorBatch& data, std::int64_t batch) { learn(data, batch); }, options.device,
+          options.progress) {
+  check_replay(options.replay, stages_.batches());
+  state_.job = options.job;
+  state_.graph = mark_of(graph);
+}
+
+void Training::resume() {
+  const auto path = checkpoint_path(options_);
+  if (options_.resume && std::filesystem::exists(path)) {
+    read_checkpoint(path, state_, learner_);
+  }
+}
+
+bool Training::is_finished() const {
+  return state_.epoch >= options_.job.epochs ||
+         (options_.job.patience > 0 && state_.epochs_since_best >= options_.job.patience);
+}
+
+TrainReport Training::run() {
+  resume();
+  std::optional<RunLog> log;
+  if (!options_.run_directory.empty()) {
+    log.emplace(options_.run_directory, state_.epoch);
+  }
+  std::vector<EpochReport> epochs;
+  while (!is_finished()) {
+    auto report = train_epoch();
+    evaluate(report);
+    if (log) {
+      log->append(report);
+    }
+    end_epoch(report);
+    if (options_.on_epoch) {
+      options_.on_epoch(report);
+    }
+    if (!epochs.empty()) {
+      epochs.back().timeline = {};  // long runs would pile them up
+    }
+    epochs.push_back(std::move(report));
+  }
+  return conclude(std::move(epochs));
+}
+
+std::vector<std::int64_t> Training::rest_of_epoch() const {
+  std::vector<std::int64_t> order(static_cast<std::size_t>(stages_.batches()));
+  std::iota(order.begin(), order.end(), 0);
+  if (!options_.replay.empty()) {
+    order = options_.replay[static_cast<std::size_t>(state_.epoch)];
+  }
+  std::vector<bool> is_trained(order.size(), false);
+  for (const auto batch : state_.trained) {
+    is_trained.at(static_cast<std::size_t>(batch)) = true;
+  }
+  std::erase_if(order, [&](std::int64_t batch) { return is_trained[static_cast<std::size_t>(batch)]; });
+  return order;
+}
+
+/// The stages' work, after the test seam's.
+StageWork Training::stage_work(const std::vector<std::int64_t>& order) {
+  auto work = stages_.work();
+  if (!options_.before_stage) {
+    return work;
+  }
+  const auto before = [this, &order](Stage stage, std::int64_t position) {
+    options_.before_stage(stage, order[static_cast<std::size_t>(position)]);
+  };
+  const auto after_seam = [before](Stage stage, std::function<void(std::int64_t)> inner) {
+    return [before, stage, inner = std::move(inner)](std::int64_t position) {
+      before(stage, position);
+      inner(position);
+    };
+  };
+  return {[before, inner = work.cpu_batch](std::int64_t position, int worker) {
+            before(Stage::cpu_batch, position);
+            inner(position, worker);
+          },
+          after_seam(Stage::transfer, work.transfer), after_seam(Stage::device_batch, work.device_batch),
+          after_seam(Stage::train, work.train), after_seam(Stage::device_gather, work.device_gather)};
+}
+
+EpochReport Training::train_epoch() {
+  EpochReport report;
+  report.epoch = state_.epoch;
+  activity_ = "epoch " + std::to_string(state_.epoch + 1);
+  const auto rest = rest_of_epoch();
+  seconds_before_ = state_.seconds;
+  epoch_begin_ = Clock::now();
+  for (auto next = rest.begin(); next != rest.end();) {
+    const auto stretch = next_stretch(rest.end() - next);
+    const auto end = next + stretch.batches;
+    auto trained = train_stretch(stretch, {next, end});
+    next = end;
+    append(report, trained);
+    if (options_.on_stretch) {
+      options_.on_stretch(trained);
+    }
+  }
+  report.cache = stages_.take_cache_use();
+  report.log.trained = state_.trained;
+  report.seconds = seconds_before_ + report.log.seconds();
+  state_.seconds = report.seconds;
+  report.loss = state_.loss_sum / static_cast<double>(state_.seeds);
+  report.train_accuracy = static_cast<double>(state_.correct) / static_cast<double>(state_.seeds);
+  return report;
+}
+
+Stretch Training::next_stretch(std::int64_t left) const {
+  if (!options_.next_stretch) {
+    return {plan_, left};
+  }
+  auto stretch = options_.next_stretch(left);
+  check_stretch(stretch, left, options_.device);
+  return stretch;
+}
+
+StretchReport Training::train_stretch(const Stretch& stretch, const std::vector<std::int64_t>& order) {
+  plan_ = stretch.plan;
+  stages_.take_plan(plan_);
+  stages_.begin_epoch(state_.epoch, order);
+  HostMachine machine(plan_.workers, stage_work(order), worker_cores(plan_),
+                      plan_.prepares_beside_training());
+  schedule::TracedMachine traced(machine, usual_);
+  StretchReport report{stretch, state_.epoch, schedule::run_epoch(plan_, std::ssize(order), traced),
+                       traced.timeline()};
+  learn_times(schedule::mean_times(report.timeline));
+  const auto batch_at = [&](std::int64_t position) { return order[static_cast<std::size_t>(position)]; };
+  for (auto& span : report.timeline) {
+    span.batch = batch_at(span.batch);
+  }
+  std::transform(report.log.trained.begin(), report.log.trained.end(), report.log.trained.begin(), batch_at);
+  return report;
+}
+
+/// Stages that a stretch did not have keep what they took before.
+void Training::learn_times(const schedule::StageTimes& times) {
+  for (std::size_t stage = 0; stage < times.size(); ++stage) {
+    usual_[stage] = times[stage] > 0 ? times[stage] : usual_[stage];
+  }
+}
+
+/// The train stage, on the device thread.
+void Training::learn(const nn::TensorBatch& data, std::int64_t batch) {
+  const nn::AtenThreads threads(plan_.device_threads);
+  const auto result = learner_.step(data, state_.epoch, batch);
+  state_.trained.push_back(batch);
+  state_.loss_sum += result.loss_sum;
+  state_.correct += result.correct;
+  state_.seeds += result.seeds;
+  if (is_stopped() || seconds_since(last_save_) >= options_.checkpoint_every_s) {
+    state_.seconds = seconds_before_ + seconds_since(epoch_begin_);
+    if (is_stopped()) {
+      stop();
+    }
+    save();
+  }
+  base::report(options_.progress, activity_, std::ssize(state_.trained), stages_.batches());
+}
+
+void Training::stop() {
+  save();
+  throw base::Interrupted();
+}
+
+void Training::save() {
+  if (!options_.run_directory.empty()) {
+    write_checkpoint(checkpoint_path(options_), state_, learner_);
+  }
+  last_save_ = Clock::now();
+}
+
+at::Tensor Training::infer_all() {
+  // The workers have nothing to do meanwhile.
+  const nn::AtenThreads threads(plan_.device_threads + plan_.workers);
+  nn::InferenceOptions inference;
+  inference.between_chunks = [this] {
+    if (is_stopped()) {
+      stop();
+    }
+  };
+  return nn::infer(graph_, learner_.model(), inference);
+}
+
+void Training::evaluate(EpochReport& report) {
+  const auto begin = Clock::now();
+  const auto nan = std::numeric_limits<double>::quiet_NaN();
+  const auto [accuracy, loss] =
+      graph_.valid.empty() ? nn::Score{nan, nan} : nn::score(infer_all(), graph_.labels, graph_.valid);
+  report.valid_accuracy = accuracy;
+  report.valid_loss = loss;
+  report.evaluation_s = seconds_since(begin);
+}
+
+/// Than the best epoch so far: few validation vertices often give equal accuracies, and then the loss tells.
+bool Training::is_better(const EpochReport& report) const {
+  if (report.valid_accuracy != *state_.best_valid) {
+    return report.valid_accuracy > *state_.best_valid;
+  }
+  return std::isfinite(report.valid_loss) &&
+         (!state_.best_valid_loss || report.valid_loss < *state_.best_valid_loss);
+}
+
+/// Judges the epoch and goes to the next one, and saves that.
+void Training::end_epoch(const EpochReport& report) {
+  const bool is_judged = !std::isnan(report.valid_accuracy);
+  if (!is_judged || !state_.best_valid || is_better(report)) {
+    state_.best_weights = copies_of(learner_.model().parameters());
+    state_.best_epoch = state_.epoch;
+    state_.epochs_since_best = 0;
+    state_.best_valid = is_judged ? std::optional(report.valid_accuracy) : std::nullopt;
+    state_.best_valid_loss =
+        std::isfinite(report.valid_loss) ? std::optional(report.valid_loss) : std::nullopt;
+  } else {
+    ++state_.epochs_since_best;
+  }
+  ++state_.epoch;
+  state_.trained.clear();
+  state_.loss_sum = state_.seconds = 0;
+  state_.correct = state_.seeds = 0;
+  save();
+}
+
+TrainReport Training::conclude(std::vector<EpochReport> epochs) {
+  TrainReport report;
+  report.epochs = std::move(epochs);
+  report.best_epoch = state_.best_epoch;
+  report.valid_accuracy = state_.best_valid.value_or(std::numeric_limits<double>::quiet_NaN());
+  const auto weights = learner_.model().parameters();
+  report.weights_hash = nn::hash_of(weights);
+  report.test_accuracy = std::numeric_limits<double>::quiet_NaN();
+  if (!graph_.test.empty() || options_.predict) {
+    const auto last_weights = copies_of(weights);
+    nn::copy_values(state_.best_weights, weights);
+    const auto restore =
+        std::shared_ptr<void>(nullptr, [&](void*) { nn::copy_values(last_weights, weights); });
+    const auto logits = infer_all();
+    report.test_accuracy = nn::score(logits, graph_.labels, graph_.test).accuracy;
+    if (options_.predict) {
+      const auto classes = logits.argmax(1).to(at::kInt);
+      report.predictions.assign(classes.const_data_ptr<std::int32_t>(),
+                                classes.const_data_ptr<std::int32_t>() + classes.numel());
+    }
+  }
+  return report;
+}
+
+}  // namespace
+
+TrainReport train(const graph::Graph& graph, const TrainOptions& options) {
+  check_options(graph, options);
+  if (!options.run_directory.empty()) {
+    std::error_code failed;
+    std::filesystem::create_directories(options.run_directory, failed);
+    if (failed) {
+      throw base::Failure(options.run_directory.string(), "cannot be created: " + failed.message());
+    }
+    remove_temporaries(options.run_directory);
+    if (!options.resume) {
+      std::filesystem::remove(checkpoint_path(options));  // or a later resume would mix two runs
+    }
+  }
+  if (options.plan.bias > 1) {
+    TrainOptions biased = options;
+    biased.job.weighted = true;
+    return Training(biased_graph(graph, options.plan, options.job.weighted), biased).run();
+  }
+  return Training(graph, options).run();
+}
+
+}  // namespace gnomon::runtime

@@ -1,0 +1,164 @@
+#include <gtest/gtest.h>
+#include <ATen/ATen.h>
+
+#include "base/error.h"
+#include "kernels/cpu/sample/epoch_order.h"
+#include "kernels/cpu/sample/sampler.h"
+#include "runtime/device.h"
+#include "runtime/training/trainer.h"
+#include "tests/runtime/device_batches.h"
+#include "tests/runtime/device_contract.h"
+#include "tests/runtime/test_runs.h"
+
+namespace gnomon::runtime {
+namespace {
+
+using plan::CachePolicy;
+using plan::Home;
+
+constexpr DeviceOptions gpu{.kind = plan::DeviceKind::cuda};
+
+std::string why_skipped() {
+  const auto why = why_no_device(gpu);
+  return why.empty() ? "" : "needs a GPU: " + why;
+}
+
+struct CudaWorld {
+  static std::string why_not() { return why_skipped(); }
+  static std::unique_ptr<Device> open(std::shared_ptr<const PlacedGraph> graph, const plan::Job& job,
+                                      const plan::Plan& plan) {
+    return open_device(std::move(graph), job, plan, gpu);
+  }
+};
+
+}  // namespace
+
+INSTANTIATE_TYPED_TEST_SUITE_P(Cuda, DeviceContract, CudaWorld);
+
+namespace {
+
+const graph::Graph& graph_of_tests() {
+  static const auto graph = planted_graph(1500, 32);
+  return graph;
+}
+
+plan::Plan gpu_plan(const std::string& preset) {
+  return plan::resolve(plan::find_plan(preset), {2, plan::DeviceKind::cuda}, preset);
+}
+
+TEST(GpuOptions, AGpuThatIsNotThereIsRefused) {
+  if (why_no_device(gpu).empty()) {
+    GTEST_SKIP() << "there is one";
+  }
+  TrainOptions options{.job = small_job(plan::ModelKind::sage), .plan = gpu_plan("dgl-uva")};
+  options.device = gpu;
+  EXPECT_THROW(train(graph_of_tests(), options), base::InputError);
+  const auto placed = std::make_shared<const PlacedGraph>(
+      place(graph_of_tests(), kernels::cpu::Draws::uniform, plan::Placement::first_touch, {0}));
+  EXPECT_THROW(open_device(placed, options.job, options.plan, gpu), base::InputError);
+}
+
+class GpuTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (const auto why = why_skipped(); !why.empty()) {
+      GTEST_SKIP() << why;
+    }
+  }
+  static TrainReport run(const plan::Plan& plan, plan::ModelKind model, DeviceOptions device = gpu) {
+    TrainOptions options{.job = small_job(model), .plan = plan};
+    options.device = device;
+    return train(graph_of_tests(), options);
+  }
+};
+
+TEST_F(GpuTest, PreparesAndCopiesTheCpusBatchesWhereverDataLies) {
+  const auto job = small_job(plan::ModelKind::sage);
+  const auto placed = std::make_shared<const PlacedGraph>(
+      place(graph_of_tests(), kernels::cpu::Draws::uniform, plan::Placement::first_touch, {0}));
+  for (const Home topology : {Home::host, Home::device}) {
+    for (const auto policy : {CachePolicy::none, CachePolicy::presample, CachePolicy::value_weight}) {
+      auto plan = gpu_plan("dgl-uva");
+      plan.topology = topology;
+      plan.features = policy == CachePolicy::none ? topology : Home::host;
+      plan.cache.policy = policy;
+      plan.cache.topology = topology == Home::host;
+      plan.cache.budget = 1e-6;  // of a large memory: some rows
+      const auto device = open_device(placed, job, plan, gpu);
+      const auto seeds = kernels::cpu::epoch_order(graph_of_tests().train, job.seed, 0);
+      kernels::cpu::Sampler sampler(placed->topology, job.fanouts);
+      const auto own_of = [&](std::int64_t batch) {
+        return kernels::cpu::batch_seeds(seeds, job.batch_size, batch);
+      };
+      device->train(device->prepare({job.seed, 0, 0}, own_of(0)), [](const auto&) {});  // fills the cache
+      for (std::int64_t batch = 0; batch < 5; ++batch) {
+        const kernels::BatchKey key{job.seed, 0, static_cast<std::uint64_t>(batch)};
+        BatchData expected;
+        prepare_batch(graph_of_tests(), sampler, key, own_of(batch), expected);
+        expect_same(device->prepare(key, own_of(batch)), expected);
+        auto copied = device->slots().take();
+        copy_batch(expected, *copied);
+        expect_same(device->copy(std::move(copied)), expected);
+        auto sampled = device->slots().take();
+        device->sample(key, own_of(batch), *sampled);
+        auto gathered = device->copy(std::move(sampled));
+        device->gather(gathered);
+        expect_same(gathered, expected);
+      }
+    }
+  }
+}
+
+TEST_F(GpuTest, ExactPlansInOrderEndWithTheSameBits) {
+  for (const auto model : {plan::ModelKind::gcn, plan::ModelKind::sage, plan::ModelKind::gat}) {
+    const auto expected = run(gpu_plan("dgl-uva"), model);
+    for (const auto& preset : plan::runnable_presets(plan::abilities_of(plan::DeviceKind::cuda))) {
+      const auto plan = gpu_plan(preset.name);
+      const auto report = run(plan, model);
+      EXPECT_NEAR(report.test_accuracy, expected.test_accuracy, 0.05) << preset.name;
+      if (plan::trains_in_order(plan)) {
+        EXPECT_EQ(report.weights_hash, expected.weights_hash) << preset.name;
+        auto fused = plan;
+        fused.fused = true;
+        EXPECT_EQ(run(fused, model).weights_hash, expected.weights_hash) << preset.name << ", fused";
+      }
+    }
+  }
+}
+
+TEST_F(GpuTest, LearnsAsTheCpuDoes) {
+  for (const auto model : {plan::ModelKind::gcn, plan::ModelKind::sage, plan::ModelKind::gat}) {
+    const auto on_cpu =
+        run(plan::resolve(plan::find_plan("device"), {2, plan::DeviceKind::host}, "cpu"), model, DeviceOptions{});
+    const auto on_gpu = run(gpu_plan("dgl-uva"), model);
+    for (std::size_t epoch = 0; epoch < on_cpu.epochs.size(); ++epoch) {
+      EXPECT_NEAR(on_gpu.epochs[epoch].loss, on_cpu.epochs[epoch].loss, 1e-3);
+    }
+  }
+}
+
+TEST_F(GpuTest, EndsWithTheSameBitsInLessOfItsMemory) {
+  auto plan = gpu_plan("ducati");
+  const auto expected = run(plan, plan::ModelKind::sage);
+  EXPECT_GT(expected.epochs.back().cache.row_hit_share().value_or(0), 0);
+  for (const std::int64_t mebibytes : {1024, 512, 256}) {
+    plan.device_memory_bytes = mebibytes << 20;
+    EXPECT_EQ(run(plan, plan::ModelKind::sage).weights_hash, expected.weights_hash) << mebibytes << " MiB";
+  }
+}
+
+TEST_F(GpuTest, SaysWhatMemoryIsMissing) {
+  auto plan = gpu_plan("dgl-uva");
+  plan.features = Home::device;
+  plan.device_memory_bytes = 100000;
+  try {
+    run(plan, plan::ModelKind::sage);
+    FAIL() << "100 kB hold no training";
+  } catch (const base::Failure& failure) {
+    EXPECT_NE(std::string(failure.what()).find("device memory: does not suffice for"), std::string::npos)
+        << failure.what();
+  }
+}
+
+}  // namespace
+}  // namespace gnomon::runtime
