@@ -5,9 +5,9 @@
 namespace gnomon::sim {
 namespace {
 
-bool tells_energy(const profiles::MachineProfile& machine) {
+bool knows_power(const profiles::MachineProfile& machine) {
   const bool has_gpu = machine.device.kind == profiles::DeviceKind::cuda;
-  return machine.running.core_w > 0 && (!has_gpu || machine.running.device_w > 0);
+  return machine.running.core_w && (!has_gpu || machine.running.device_w);
 }
 
 }  // namespace
@@ -20,8 +20,8 @@ EpochUse use_of(const profiles::Profile& profile, const plan::Plan& plan, const 
   if (!std::isfinite(prediction.epoch_s)) {
     return use;
   }
-  use.price = prediction.epoch_s / seconds_per_hour * running.price_per_hour;
-  if (!tells_energy(machine)) {
+  use.price = prediction.epoch_s / seconds_per_hour * running.price_per_hour.value_or(0);
+  if (!knows_power(machine)) {
     return use;
   }
   double cores = prediction.cpu_utilisation * plan.workers * plan.worker_threads;
@@ -30,7 +30,8 @@ EpochUse use_of(const profiles::Profile& profile, const plan::Plan& plan, const 
     cores += devices * plan.device_threads + prediction.link_utilisation;
     devices = 0;
   }
-  use.energy_j = prediction.epoch_s * (running.idle_w + running.core_w * cores + running.device_w * devices);
+  use.energy_j = prediction.epoch_s * (running.idle_w.value_or(0) + *running.core_w * cores +
+                                       running.device_w.value_or(0) * devices);
   return use;
 }
 

@@ -38,10 +38,10 @@ std::vector<std::string> machine_names(const std::vector<std::string>& asked) {
   return names;
 }
 
-/// With all fields, so that those which its file leaves out can be set too.
+/// With all fields, so that --set finds those that the profile's file leaves out.
 ExploredProfile explored(const profiles::Profile& profile, const std::string& where,
                          std::vector<Setting> names) {
-  return {base::to_document(profile), where, std::move(names)};
+  return {base::to_document(profile, base::Absent::as_null), where, std::move(names)};
 }
 
 /// The profile as it is, or on each of the machines.

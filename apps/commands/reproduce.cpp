@@ -12,7 +12,7 @@
 #include "apps/progress_bar.h"
 #include "apps/table.h"
 #include "base/error.h"
-#include "reproduce/morphgl.h"
+#include "reproduce/morphgl_validation.h"
 
 namespace gnomon::apps {
 namespace {

@@ -54,7 +54,7 @@ TEST(EpochUse, AddsGpusByTheirTime) {
 
 TEST(EpochUse, IsNotKnownWhereTheProfileDoesNotTell) {
   auto profile = profile_of(profiles::DeviceKind::cuda);
-  profile.machine.running = {.idle_w = 20, .core_w = 5, .device_w = 0, .price_per_hour = 0};
+  profile.machine.running = {.idle_w = 20, .core_w = 5, .device_w = {}, .price_per_hour = {}};
   EXPECT_EQ(use_of(profile, plan_of(4, 3), epoch()).energy_j, 0) << "what the GPU draws";
   EXPECT_EQ(use_of(profile, plan_of(4, 3), epoch()).price, 0);
 }
