@@ -25,8 +25,9 @@
 ///       f.required("name", self.name);
 ///     }
 ///
-/// and that one table parses, checks, prints and sweeps it. Unknown fields, wrong types, numbers out of range
-/// and NaN are InputErrors that name the file and the field's path.
+/// and that one table parses, checks, prints and sweeps it. A std::optional field may be absent or null.
+/// Unknown fields, wrong types, numbers out of range and NaN are InputErrors that name the file and the
+/// field's path.
 namespace gnomon::base {
 
 using Json = nlohmann::ordered_json;
@@ -35,6 +36,7 @@ using Json = nlohmann::ordered_json;
 struct Range {
   double least = -std::numeric_limits<double>::infinity();
   double most = std::numeric_limits<double>::infinity();
+  bool zero_is_absent = false;  ///< an optional field reads 0, older documents' "unknown", as absent
 };
 
 inline constexpr Range non_negative{0, std::numeric_limits<double>::infinity()};
@@ -76,13 +78,16 @@ struct IsOptional : std::false_type {};
 template <class T>
 struct IsOptional<std::optional<T>> : std::true_type {};
 
+/// How a document shows optional fields without a value.
+enum class Absent : std::uint8_t { left_out, as_null };
+
 /// Reads one JSON value into `value`; `path` names it in errors.
 template <class T>
 void read_value(const Json& json, T& value, const std::string& path, Range range);
 
 /// The JSON of a value.
 template <class T>
-Json write_value(const T& value);
+Json write_value(const T& value, Absent absent = Absent::left_out);
 
 namespace detail {
 
@@ -122,20 +127,24 @@ class Reader {
 
 class Writer {
  public:
+  explicit Writer(Absent absent) : absent_(absent) {}
   template <class T>
   void operator()(const char* name, const T& value, Range = {}) {
     if constexpr (IsOptional<T>::value) {
-      if (!value) {
+      if (!value && absent_ == Absent::left_out) {
         return;
       }
     }
-    json[name] = write_value(value);
+    json[name] = write_value(value, absent_);
   }
   template <class T>
   void required(const char* name, const T& value, Range range = {}) {
     (*this)(name, value, range);
   }
   Json json = Json::object();
+
+ private:
+  Absent absent_;
 };
 
 template <class T>
@@ -180,6 +189,10 @@ void read_value(const Json& json, T& value, const std::string& path, Range range
   } else if constexpr (std::is_arithmetic_v<T>) {
     detail::read_number(json, value, path, range);
   } else if constexpr (IsOptional<T>::value) {
+    if (json.is_null() || (range.zero_is_absent && json == Json(0))) {
+      value.reset();
+      return;
+    }
     value.emplace();
     read_value(json, *value, path, range);
   } else if constexpr (IsVector<T>::value) {
@@ -198,21 +211,21 @@ void read_value(const Json& json, T& value, const std::string& path, Range range
 }
 
 template <class T>
-Json write_value(const T& value) {
+Json write_value(const T& value, Absent absent) {
   if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, std::string> || std::is_arithmetic_v<T>) {
     return value;
   } else if constexpr (std::is_enum_v<T>) {
     return std::string(name_of(value));
   } else if constexpr (IsOptional<T>::value) {
-    return value ? write_value(*value) : Json(nullptr);
+    return value ? write_value(*value, absent) : Json(nullptr);
   } else if constexpr (IsVector<T>::value) {
     Json array = Json::array();
     for (const auto& item : value) {
-      array.push_back(write_value(item));
+      array.push_back(write_value(item, absent));
     }
     return array;
   } else {
-    detail::Writer writer;
+    detail::Writer writer(absent);
     T::fields(value, writer);
     return writer.json;
   }
@@ -239,9 +252,9 @@ T read_document(const std::filesystem::path& path) {
 }
 
 template <class T>
-Json to_document(const T& value) {
+Json to_document(const T& value, Absent absent = Absent::left_out) {
   Json json = {{"schema", std::string(T::schema)}};
-  json.update(write_value(value));
+  json.update(write_value(value, absent));
   return json;
 }
 

@@ -1,6 +1,8 @@
 #include "profiles/catalog.h"
 
 #include <algorithm>
+#include <cstdio>
+#include <utility>
 
 #include "base/error.h"
 #include "profiles/catalog_files.h"
@@ -10,13 +12,21 @@ namespace {
 
 bool is_host(const MachineProfile& machine) { return machine.device.kind == DeviceKind::host; }
 
-double device_bandwidth(const MachineProfile& machine) {
+using Known = std::optional<double>;
+
+Known device_bandwidth(const MachineProfile& machine) {
   return is_host(machine) ? machine.cpu.memory_bandwidth_bytes_per_s
                           : machine.device.memory_bandwidth_bytes_per_s;
 }
 
-/// 1 where either is not known.
-double ratio(double over, double under) { return over > 0 && under > 0 ? over / under : 1; }
+/// 1 if either is unknown.
+double ratio(const Known& over, const Known& under) { return over && under ? *over / *under : 1; }
+
+void scale(Known& part, double factor) {
+  if (part) {
+    *part *= factor;
+  }
+}
 
 void scale(StageTime& time, double factor) {
   for (double StageTime::*part : {&StageTime::mean_s, &StageTime::deviation_s, &StageTime::p5_s,
@@ -36,10 +46,10 @@ void set_mean(StageTime& time, double mean_s) {
 /// Seconds over the link of the new machine for what took `before_s` over that of the old one, or for the
 /// bytes of a batch.
 double link_s(const Profile& old, const MachineProfile& machine, double before_s) {
-  const double bandwidth = machine.link.bandwidth_bytes_per_s;
+  const Known bandwidth = machine.link.bandwidth_bytes_per_s;
   if (is_host(old.machine)) {
-    const double assumed = bandwidth > 0 ? bandwidth : old.machine.cpu.copy_bandwidth_bytes_per_s;
-    return assumed > 0 ? old.workload.batch_bytes / assumed : before_s;
+    const Known assumed = bandwidth ? bandwidth : old.machine.cpu.copy_bandwidth_bytes_per_s;
+    return assumed ? old.workload.batch_bytes / *assumed : before_s;
   }
   return before_s * ratio(old.machine.link.bandwidth_bytes_per_s, bandwidth);
 }
@@ -75,33 +85,168 @@ CatalogMachine find_machine(const std::string& name) {
   throw base::InputError("--machine", "\"" + name + "\" is not known; use a .json file or one of " + names);
 }
 
+namespace {
+
+/// "933 to 600 GB/s".
+std::string change_text(double before_per_s, double after_per_s) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%.4g to %.4g GB/s", before_per_s / 1e9, after_per_s / 1e9);
+  return text;
+}
+
+/// The bandwidths that scale a time, or which of them is unknown. `what`: "link bandwidth".
+std::string reason_of(const char* what, const Known& before, const Known& after) {
+  if (before && after) {
+    return std::string(what) + " " + change_text(*before, *after);
+  }
+  return std::string(what) + " of the " +
+         (before  ? "new"
+          : after ? "measured"
+                  : "measured and of the new") +
+         " machine is unknown";
+}
+
+class Move {
+ public:
+  Move(const Profile& old, const MachineProfile& machine)
+      : old_(old),
+        machine_(machine),
+        moved_{old, {}},
+        computing_(ratio(bandwidth_of(old.machine), bandwidth())) {}
+
+  MovedProfile run() {
+    keep("cpu_batch", "no specification gives a core's speed");
+    move_transfer();
+    move_device_batch();
+    scale(workload().train, computing_);
+    tell("train", old_.workload.train.mean_s, workload().train.mean_s, computing_reason(),
+         computing_is_known());
+    move_machine();
+    return std::move(moved_);
+  }
+
+ private:
+  static Known bandwidth_of(const MachineProfile& machine) { return device_bandwidth(machine); }
+  Known bandwidth() const { return device_bandwidth(machine_); }
+  WorkloadProfile& workload() { return moved_.profile.workload; }
+
+  void keep(const char* stage, std::string reason) {
+    moved_.scalings.push_back({stage, std::nullopt, std::move(reason)});
+  }
+  void tell(const char* stage, double before_s, double after_s, std::string reason, bool is_scaled) {
+    if (is_scaled && before_s > 0) {
+      moved_.scalings.push_back({stage, after_s / before_s, std::move(reason)});
+    } else {
+      keep(stage, std::move(reason));
+    }
+  }
+
+  bool computing_is_known() const { return bandwidth_of(old_.machine) && bandwidth(); }
+  std::string computing_reason() const {
+    return reason_of("device memory bandwidth", bandwidth_of(old_.machine), bandwidth());
+  }
+
+  const Known& old_link() const { return old_.machine.link.bandwidth_bytes_per_s; }
+  const Known& new_link() const { return machine_.link.bandwidth_bytes_per_s; }
+  /// Bandwidth of the first link that a profile of the host meets.
+  Known first_link() const { return new_link() ? new_link() : old_.machine.cpu.copy_bandwidth_bytes_per_s; }
+  bool link_is_known() const {
+    return is_host(old_.machine) ? first_link().has_value() : old_link() && new_link();
+  }
+  std::string link_reason() const {
+    if (!is_host(old_.machine)) {
+      return reason_of("link bandwidth", old_link(), new_link());
+    }
+    if (!first_link()) {
+      return "link bandwidth of the new machine is unknown, and so is one core's copy bandwidth";
+    }
+    char text[96];
+    std::snprintf(text, sizeof text, "a batch's bytes over %s of %.4g GB/s",
+                  new_link() ? "the new link" : "an unknown link, at one core's copy bandwidth",
+                  *first_link() / 1e9);
+    return text;
+  }
+
+  void move_transfer() {
+    const double before_s = old_.workload.transfer.mean_s;
+    if (is_host(machine_)) {
+      workload().transfer = {};
+      keep("transfer", "a host device copies nothing");
+      return;
+    }
+    set_mean(workload().transfer, link_s(old_, machine_, before_s));
+    // From a host device there is no measured time that a factor could scale.
+    tell("transfer", before_s, workload().transfer.mean_s, link_reason(), link_is_known());
+  }
+
+  void move_device_batch() {
+    const WorkloadProfile& before = old_.workload;
+    auto& parts = workload().parts;
+    const double computed_s = (before.device_batch.mean_s - before.device_batch_link_s) * computing_;
+    if (is_host(machine_)) {
+      workload().device_batch_link_s = 0;
+      parts.device_sample_link_s = 0;
+    } else {
+      workload().device_batch_link_s = link_s(old_, machine_, before.device_batch_link_s);
+      if (is_host(old_.machine)) {  // sampling had no share of a link
+        parts.device_sample_link_s.reset();
+      } else if (before.device_batch_link_s > 0) {
+        scale(parts.device_sample_link_s, workload().device_batch_link_s / before.device_batch_link_s);
+      }
+    }
+    const double device_batch_s = computed_s + workload().device_batch_link_s;
+    if (before.device_batch.mean_s > 0) {
+      scale(parts.device_sample_s, device_batch_s / before.device_batch.mean_s);
+    }
+    set_mean(workload().device_batch, device_batch_s);
+    const bool uses_link = before.device_batch_link_s > 0 || workload().device_batch_link_s > 0;
+    const bool drops_link = before.device_batch_link_s > 0 && is_host(machine_);
+    std::string reason = computing_reason();
+    if (drops_link) {
+      reason += "; a host device reads over no link";
+    } else if (uses_link) {
+      reason += "; " + link_reason();
+    }
+    tell("device_batch", before.device_batch.mean_s, device_batch_s, std::move(reason),
+         computing_is_known() || drops_link || (uses_link && link_is_known()));
+  }
+
+  void move_machine() {
+    Profile& profile = moved_.profile;
+    profile.machine = machine_;
+    profile.corrections.reset();
+    profile.prediction_error.reset();
+    if (!machine_.cpu.copy_bandwidth_bytes_per_s) {
+      profile.machine.cpu.copy_bandwidth_bytes_per_s = old_.machine.cpu.copy_bandwidth_bytes_per_s;
+    }
+    if (!is_told(machine_.contention)) {
+      profile.machine.contention = old_.machine.contention;
+    }
+  }
+
+  const Profile& old_;
+  const MachineProfile& machine_;
+  MovedProfile moved_;
+  double computing_;
+};
+
+}  // namespace
+
+MovedProfile move_to_machine(Profile profile, const MachineProfile& machine) {
+  return Move(profile, machine).run();
+}
+
 Profile on_machine(Profile profile, const MachineProfile& machine) {
-  const Profile old = profile;
-  auto& workload = profile.workload;
-  const double computing = ratio(device_bandwidth(old.machine), device_bandwidth(machine));
-  const double computed_s = (old.workload.device_batch.mean_s - old.workload.device_batch_link_s) * computing;
-  scale(workload.train, computing);
-  if (is_host(machine)) {
-    workload.device_batch_link_s = 0;
-    workload.transfer = {};
-  } else {
-    workload.device_batch_link_s = link_s(old, machine, old.workload.device_batch_link_s);
-    workload.parts.device_sample_link_s *=
-        ratio(workload.device_batch_link_s, old.workload.device_batch_link_s);
-    set_mean(workload.transfer, link_s(old, machine, old.workload.transfer.mean_s));
+  return move_to_machine(std::move(profile), machine).profile;
+}
+
+std::string text_of(const StageScaling& scaling) {
+  if (!scaling.factor) {
+    return scaling.stage + " kept (" + scaling.reason + ")";
   }
-  workload.parts.device_sample_s *=
-      ratio(computed_s + workload.device_batch_link_s, old.workload.device_batch.mean_s);
-  set_mean(workload.device_batch, computed_s + workload.device_batch_link_s);
-  profile.machine = machine;
-  profile.corrections.reset();
-  if (machine.cpu.copy_bandwidth_bytes_per_s == 0) {
-    profile.machine.cpu.copy_bandwidth_bytes_per_s = old.machine.cpu.copy_bandwidth_bytes_per_s;
-  }
-  if (!is_told(machine.contention)) {
-    profile.machine.contention = old.machine.contention;
-  }
-  return profile;
+  char factor[32];
+  std::snprintf(factor, sizeof factor, " x%.3g (", *scaling.factor);
+  return scaling.stage + factor + scaling.reason + ")";
 }
 
 }  // namespace gnomon::profiles

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -8,7 +9,7 @@
 
 namespace gnomon::profiles {
 
-/// Where some of a machine's numbers are printed.
+/// A source of some of a machine's numbers.
 struct Source {
   std::vector<std::string> of;  ///< fields of the machine: "cpu.cores"
   std::string where;            ///< document and place
@@ -22,8 +23,8 @@ struct Source {
   }
 };
 
-/// A machine that nobody measured for gnomon: a paper's, or one that can be rented. Fields that are not
-/// public are left out and count as not known.
+/// A machine from its specification: of a paper, or for rent. Fields that are not public are absent, that is,
+/// unknown.
 struct CatalogMachine {
   static constexpr std::string_view schema = "gnomon.machine/1";
   std::string name;
@@ -42,20 +43,48 @@ struct CatalogMachine {
   }
 };
 
-/// The machines built into the program (profiles/catalog), by name.
+/// Returns the machines built into the program (profiles/catalog), sorted by name.
 std::vector<CatalogMachine> catalog();
 
-/// One of them by its name or, when `name` ends in .json, a file of the same form. Throws InputError.
+/// Returns one of them by its name or, if `name` ends in .json, reads a file of the same form. Throws
+/// InputError.
 CatalogMachine find_machine(const std::string& name);
 
-/// The profile as it would be on another machine. What was measured is scaled by what both machines tell:
+/// What happened to the time of a stage when its profile moved to another machine.
+struct StageScaling {
+  std::string stage;             ///< "cpu_batch", "transfer", "device_batch", "train"
+  std::optional<double> factor;  ///< new time over measured time; none if the time was kept
+  std::string reason;            ///< the numbers that scaled it, or the one that is unknown
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& f) {
+    f.required("stage", self.stage);
+    f("factor", self.factor);
+    f.required("reason", self.reason);
+  }
+};
+
+/// A profile on another machine, and how it got there.
+struct MovedProfile {
+  Profile profile;
+  std::vector<StageScaling> scalings;  ///< of each stage
+};
+
+/// Moves a profile to another machine. Measured times are scaled by what is known of both machines:
 /// - training and preparing on the device by their memory bandwidths (a host device's is the host's);
-/// - copies and reads over the link by the links' bandwidths, or where the measured machine had no link, the
-///   batch's bytes over the new one (at the speed of a core's copies where the new one's is not known); a
-///   host device neither reads over one nor copies.
-/// Times stay where one of the two numbers is not known, and so does what a core does, batching and copying,
-/// for no specification tells how fast it is. Contention stays unless the other machine gives its own;
-/// corrections, which real runs on the measured machine gave, do not.
+/// - copies and reads over the link by the links' bandwidths. If the measured machine had no link, a batch's
+/// bytes go
+///   over the new one, at the speed of one core's copies if the new bandwidth is unknown. A host device
+///   neither reads over a link nor copies.
+/// Times are kept if one of the two numbers is unknown. What cores do, batching and copying, is kept too,
+/// because no specification gives a core's speed. Contention is kept unless the other machine gives its own;
+/// corrections, which come from real runs on the measured machine, are dropped.
+MovedProfile move_to_machine(Profile profile, const MachineProfile& machine);
+
+/// The profile alone of move_to_machine.
 Profile on_machine(Profile profile, const MachineProfile& machine);
+
+/// "train x1.56 (device memory bandwidth 933 to 600 GB/s)", or "cpu_batch kept (…)".
+std::string text_of(const StageScaling& scaling);
 
 }  // namespace gnomon::profiles

@@ -1,6 +1,7 @@
 #include "profiles/profile.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/error.h"
 
@@ -40,8 +41,8 @@ void check_accesses(const Accesses& accesses, const std::string& path) {
   }
 }
 
-void check_part(double part_s, double whole_s, const std::string& path, const char* whole) {
-  if (part_s > whole_s) {
+void check_part(std::optional<double> part_s, double whole_s, const std::string& path, const char* whole) {
+  if (part_s && *part_s > whole_s) {
     throw InputError(path,
                      std::string("is longer than ") + whole + "; use at most " + base::Json(whole_s).dump());
   }
@@ -93,8 +94,29 @@ void check(const Profile& profile, const std::string& where) {
   }
 }
 
+void forget_unmeasured(Profile& profile) {
+  Contention& contention = profile.machine.contention;
+  bool has_all = true;
+  Contention::fields(contention, [&](const char*, const auto& slowdown, base::Range) {
+    has_all = has_all && slowdown.has_value();
+  });
+  if (!has_all) {
+    return;
+  }
+  const double cores = profile.machine.cpu.cores;
+  const auto forget = [cores](std::optional<double>& crowded, double beside) {
+    const double unmeasured = std::clamp(cores / (cores + 1) / beside, 0.5, 100.0);
+    if (std::abs(*crowded - unmeasured) <= 1e-9 * unmeasured) {
+      crowded.reset();
+    }
+  };
+  forget(contention.crowded_team, *contention.train_beside_cpu_batch);
+  forget(contention.beside_crowded_team, *contention.cpu_batch_beside_train);
+}
+
 Profile read_profile(const std::filesystem::path& path) {
   auto profile = base::read_document<Profile>(path);
+  forget_unmeasured(profile);
   check(profile, path.string());
   return profile;
 }

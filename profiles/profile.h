@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,25 +19,31 @@ namespace gnomon::profiles {
 
 using plan::DeviceKind;
 
+/// A quantity that is unknown has no value and is absent from documents. These are the ranges of quantities
+/// that are above 0 wherever they are known: documents of earlier versions wrote 0 for unknown, so 0 is read
+/// as absent.
+inline constexpr base::Range positive_or_unknown{0, std::numeric_limits<double>::infinity(), true};
+inline constexpr base::Range count_or_unknown{0, 1e6, true};
+
 struct Cpu {
   std::string name;
   int cores = 1;
-  int physical_cores = 0;       ///< of those; 0: not known
-  std::vector<int> node_cores;  ///< on each node of memory (NUMA); empty: not known
-  double memory_bytes = 0;
-  double memory_bandwidth_bytes_per_s = 0;  ///< all cores reading
-  double copy_bandwidth_bytes_per_s = 0;    ///< one core copying, bytes copied (not read + written)
-  double process_bytes = 3e8;               ///< that a worker process takes before it does anything
+  std::optional<int> physical_cores;
+  std::vector<int> node_cores;  ///< cores of each NUMA node; empty if unknown
+  std::optional<double> memory_bytes;
+  std::optional<double> memory_bandwidth_bytes_per_s;  ///< all cores reading
+  std::optional<double> copy_bandwidth_bytes_per_s;    ///< one core copying; bytes copied, not read + written
+  double process_bytes = 3e8;                          ///< memory of an idle worker process
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& f) {
     f("name", self.name);
     f.required("cores", self.cores, base::Range{1, 4096});
-    f("physical_cores", self.physical_cores, base::Range{0, 4096});
+    f("physical_cores", self.physical_cores, base::Range{0, 4096, true});
     f("node_cores", self.node_cores, base::Range{0, 4096});
-    f("memory_bytes", self.memory_bytes, base::non_negative);
-    f("memory_bandwidth_bytes_per_s", self.memory_bandwidth_bytes_per_s, base::non_negative);
-    f("copy_bandwidth_bytes_per_s", self.copy_bandwidth_bytes_per_s, base::non_negative);
+    f("memory_bytes", self.memory_bytes, positive_or_unknown);
+    f("memory_bandwidth_bytes_per_s", self.memory_bandwidth_bytes_per_s, positive_or_unknown);
+    f("copy_bandwidth_bytes_per_s", self.copy_bandwidth_bytes_per_s, positive_or_unknown);
     f("process_bytes", self.process_bytes, base::non_negative);
   }
 };
@@ -44,41 +51,42 @@ struct Cpu {
 struct Device {
   DeviceKind kind = DeviceKind::host;
   std::string name;
-  double memory_bytes = 0;                  ///< of each; 0: not known
-  int count = 1;                            ///< devices of this kind
-  int multiprocessors = 0;                  ///< of each; 0: not known
-  double memory_bandwidth_bytes_per_s = 0;  ///< 0: reading its memory takes no time of its own
-  double link_saturation_share = 0.1;  ///< of its multiprocessors that zero-copy reads at full speed need
-  double context_bytes = 5e8;          ///< of its memory that libraries and kernels take
+  std::optional<double> memory_bytes;                  ///< of each device
+  int count = 1;                                       ///< devices of this kind
+  std::optional<int> multiprocessors;                  ///< of each device
+  std::optional<double> memory_bandwidth_bytes_per_s;  ///< if unknown, hits in its cache take no time
+  double link_saturation_share = 0.1;  ///< share of its multiprocessors that saturates the link by zero-copy
+  double context_bytes = 5e8;          ///< device memory of libraries and kernels
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& f) {
     f.required("kind", self.kind);
     f("name", self.name);
     f("count", self.count, base::Range{1, 64});
-    f("memory_bytes", self.memory_bytes, base::non_negative);
-    f("multiprocessors", self.multiprocessors, base::Range{0, 1e6});
-    f("memory_bandwidth_bytes_per_s", self.memory_bandwidth_bytes_per_s, base::non_negative);
+    f("memory_bytes", self.memory_bytes, positive_or_unknown);
+    f("multiprocessors", self.multiprocessors, count_or_unknown);
+    f("memory_bandwidth_bytes_per_s", self.memory_bandwidth_bytes_per_s, positive_or_unknown);
     f("link_saturation_share", self.link_saturation_share, base::Range{0, 1});
     f("context_bytes", self.context_bytes, base::non_negative);
   }
 };
 
-/// PCIe between host and devices. Stage times are measured over it; its bandwidth is for what was not.
+/// PCIe between host and devices. Measured stage times include it; its bandwidth is for transfers that were
+/// not measured.
 struct Link {
-  double bandwidth_bytes_per_s = 0;  ///< of one copy engine; 0: not known
-  double transfers_per_s = 0;        ///< of each lane: 16e9 is PCIe 4; 0: not known
-  int lanes = 0;                     ///< 0: not known
-  int devices_per_switch = 1;        ///< devices that share one way to the host
-  double outstanding_reads = 256;    ///< zero-copy requests in flight: 256 on PCIe 3, 768 on PCIe 4
+  std::optional<double> bandwidth_bytes_per_s;  ///< of one copy engine
+  std::optional<double> transfers_per_s;        ///< of each lane: 16e9 is PCIe 4
+  std::optional<int> lanes;
+  int devices_per_switch = 1;      ///< devices that share one path to the host
+  double outstanding_reads = 256;  ///< zero-copy requests in flight: 256 on PCIe 3, 768 on PCIe 4
   double round_trip_s = 1e-6;
-  double header_bytes = 16;  ///< of each request's answer
+  double header_bytes = 16;  ///< of each response
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& f) {
-    f("bandwidth_bytes_per_s", self.bandwidth_bytes_per_s, base::non_negative);
-    f("transfers_per_s", self.transfers_per_s, base::non_negative);
-    f("lanes", self.lanes, base::Range{0, 1024});
+    f("bandwidth_bytes_per_s", self.bandwidth_bytes_per_s, positive_or_unknown);
+    f("transfers_per_s", self.transfers_per_s, positive_or_unknown);
+    f("lanes", self.lanes, base::Range{0, 1024, true});
     f("devices_per_switch", self.devices_per_switch, base::Range{1, 64});
     f("outstanding_reads", self.outstanding_reads, base::Range{1, 1e6});
     f("round_trip_s", self.round_trip_s, base::non_negative);
@@ -86,9 +94,10 @@ struct Link {
   }
 };
 
-/// Links between devices (NVLink). Devices 0 … clique-1 are all linked to each other, the next ones likewise.
+/// Links between devices (NVLink). Devices 0 … clique-1 are all linked to each other, as are the next
+/// `clique` devices, and so on.
 struct Peers {
-  double bandwidth_bytes_per_s = 0;  ///< of one device to the others; 0: there are no such links
+  double bandwidth_bytes_per_s = 0;  ///< of one device to the others; 0 if there are no such links
   int clique = 1;
 
   template <class Self, class Fields>
@@ -99,55 +108,56 @@ struct Peers {
 };
 
 struct Disk {
-  double bandwidth_bytes_per_s = 0;  ///< reading large parts in order; 0: not known
-  double random_reads_per_s = 0;     ///< of one block each, with a full queue
+  std::optional<double> bandwidth_bytes_per_s;  ///< sequential reads
+  std::optional<double> random_reads_per_s;     ///< of one block each, with a full queue
   double block_bytes = 4096;
-  int queue_depth = 32;  ///< reads in flight that it takes to get random_reads_per_s
+  int queue_depth = 32;  ///< reads in flight that reach random_reads_per_s
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& f) {
-    f("bandwidth_bytes_per_s", self.bandwidth_bytes_per_s, base::non_negative);
-    f("random_reads_per_s", self.random_reads_per_s, base::non_negative);
+    f("bandwidth_bytes_per_s", self.bandwidth_bytes_per_s, positive_or_unknown);
+    f("random_reads_per_s", self.random_reads_per_s, positive_or_unknown);
     f("block_bytes", self.block_bytes, base::Range{1, 1e9});
     f("queue_depth", self.queue_depth, base::Range{1, 256});
   }
 };
 
-/// What running the machine takes; 0: not known.
+/// Power (in watts) and price of running the machine.
 struct Running {
-  double idle_w = 0;          ///< that it draws when nothing runs, in watts
-  double core_w = 0;          ///< what a busy core draws beyond that
-  double device_w = 0;        ///< what a busy GPU draws beyond that
-  double price_per_hour = 0;  ///< in any currency
+  std::optional<double> idle_w;          ///< of the idle machine
+  std::optional<double> core_w;          ///< a busy core draws this more
+  std::optional<double> device_w;        ///< a busy GPU draws this more
+  std::optional<double> price_per_hour;  ///< in any currency
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& f) {
-    f("idle_w", self.idle_w, base::non_negative);
-    f("core_w", self.core_w, base::non_negative);
-    f("device_w", self.device_w, base::non_negative);
-    f("price_per_hour", self.price_per_hour, base::non_negative);
+    f("idle_w", self.idle_w, positive_or_unknown);
+    f("core_w", self.core_w, positive_or_unknown);
+    f("device_w", self.device_w, positive_or_unknown);
+    f("price_per_hour", self.price_per_hour, positive_or_unknown);
   }
 };
 
-/// How much longer a stage takes while one stage of another kind runs beside it on its own core: 1 is not at
-/// all, 1.1 is ten percent. Slowdowns of several neighbours add up: 1 + sum of (slowdown - 1).
+/// Slowdown of a stage while one stage of another kind runs beside it on a core of its own: 1.1 means ten
+/// percent longer. Slowdowns of several neighbours add up: 1 + sum of (slowdown - 1). A slowdown that was not
+/// measured is absent and counts as 1.
 struct Contention {
-  double cpu_batch_beside_train = 1;
-  double cpu_batch_beside_device_batch = 1;
-  double train_beside_cpu_batch = 1;
-  double device_batch_beside_cpu_batch = 1;
-  double transfer_beside_train = 1;
-  double train_beside_transfer = 1;
-  double cpu_batch_beside_transfer = 1;
-  double transfer_beside_cpu_batch = 1;
-  double transfer_beside_device_batch = 1;  ///< beyond the link that they share
-  double device_batch_beside_transfer = 1;
-  double device_batch_beside_train = 1;  ///< of devices that prepare beside training
-  double train_beside_device_batch = 1;  ///< beyond the multiprocessors that are not training's
-  /// Where more threads run than there are cores, on top of a fair share of the cores: what several threads
-  /// do together, for these wait for the slowest of them again and again …
-  double crowded_team = 1;
-  double beside_crowded_team = 1;  ///< … and what runs beside them, which may gain by it
+  std::optional<double> cpu_batch_beside_train;
+  std::optional<double> cpu_batch_beside_device_batch;
+  std::optional<double> train_beside_cpu_batch;
+  std::optional<double> device_batch_beside_cpu_batch;
+  std::optional<double> transfer_beside_train;
+  std::optional<double> train_beside_transfer;
+  std::optional<double> cpu_batch_beside_transfer;
+  std::optional<double> transfer_beside_cpu_batch;
+  std::optional<double> transfer_beside_device_batch;  ///< beyond sharing the link
+  std::optional<double> device_batch_beside_transfer;
+  std::optional<double> device_batch_beside_train;  ///< of devices that prepare beside training
+  std::optional<double> train_beside_device_batch;  ///< beyond the multiprocessors that preparing keeps
+  /// Slowdowns of an oversubscribed CPU (more runnable threads than cores) beyond its fair share: of a team
+  /// of threads, whose barriers wait for the slowest of them …
+  std::optional<double> crowded_team;
+  std::optional<double> beside_crowded_team;  ///< … and of single threads beside a team, which may gain
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& f) {
@@ -226,8 +236,8 @@ struct ScalingPoint {
   }
 };
 
-/// The share of accesses that a cache answers which holds this share of all vertices (of adjacency lists: of
-/// their bytes).
+/// A cache that holds `share` of all vertices (of adjacency lists: of their bytes) answers `hits` of all
+/// accesses.
 struct HitPoint {
   double share = 0;
   double hits = 0;
@@ -239,7 +249,7 @@ struct HitPoint {
   }
 };
 
-/// Measured on the graph: hits against size for one way to choose what a cache holds.
+/// Cache hits against cache size, measured on the graph for one cache policy.
 struct HitCurve {
   plan::CachePolicy policy = plan::CachePolicy::none;
   std::vector<HitPoint> points;  ///< rising; linear between them, from (0, 0) to (1, 1)
@@ -253,7 +263,7 @@ struct HitCurve {
 
 /// How unevenly one kind of data is used.
 struct Accesses {
-  /// Where no curve was measured: the vertex of rank r is used in proportion to r^-skew; 0: all alike.
+  /// Used if no curve was measured: the vertex of rank r is used in proportion to r^-skew; 0 is uniform.
   double skew = 0;
   std::vector<HitCurve> curves;
 
@@ -264,31 +274,32 @@ struct Accesses {
   }
 };
 
-/// What stages consist of, for plans that leave a part out or do it elsewhere. 0: not known; then parts are
-/// taken in proportion to the bytes that they read.
+/// Parts of stages, for plans that leave a part out or run it elsewhere. Where a part of a stage's time is
+/// unknown, it is estimated in proportion to the bytes that it reads.
 struct StageParts {
-  double cpu_sample_s = 0;            ///< of cpu_batch: drawing neighbours; the rest gathers features
-  double device_sample_s = 0;         ///< of device_batch, likewise
-  double device_sample_link_s = 0;    ///< of device_batch_link_s: reading adjacency lists
-  double cpu_batch_memory_bytes = 0;  ///< host memory traffic of one batch; 0: contention alone counts
-  double transfer_memory_bytes = 0;
-  double device_batch_memory_bytes = 0;
-  double activation_bytes = 0;  ///< device memory at the peak of one training beyond batch and model
-  double refresh_s = 0;         ///< one core's time for the bottom layer of one batch's hot vertices, all hot
-  double fused_train_ratio =
-      0;  ///< training that reads features where they are stored over training on gathered ones
+  std::optional<double> cpu_sample_s;          ///< part of cpu_batch that draws neighbours; the rest gathers
+  std::optional<double> device_sample_s;       ///< the same part of device_batch
+  std::optional<double> device_sample_link_s;  ///< part of device_batch_link_s that reads adjacency lists
+  /// Host memory traffic of one batch; if unknown, only `Contention` slows stages that share memory.
+  std::optional<double> cpu_batch_memory_bytes;
+  std::optional<double> transfer_memory_bytes;
+  std::optional<double> device_batch_memory_bytes;
+  std::optional<double> activation_bytes;  ///< peak device memory of training beyond batch and model
+  std::optional<double> refresh_s;         ///< one core, bottom layer of one batch, all its vertices hot
+  std::optional<double>
+      fused_train_ratio;  ///< training on stored feature rows over training on gathered ones
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& f) {
-    f("cpu_sample_s", self.cpu_sample_s, base::non_negative);
-    f("device_sample_s", self.device_sample_s, base::non_negative);
+    f("cpu_sample_s", self.cpu_sample_s, positive_or_unknown);
+    f("device_sample_s", self.device_sample_s, positive_or_unknown);
     f("device_sample_link_s", self.device_sample_link_s, base::non_negative);
     f("cpu_batch_memory_bytes", self.cpu_batch_memory_bytes, base::non_negative);
     f("transfer_memory_bytes", self.transfer_memory_bytes, base::non_negative);
     f("device_batch_memory_bytes", self.device_batch_memory_bytes, base::non_negative);
-    f("activation_bytes", self.activation_bytes, base::non_negative);
-    f("refresh_s", self.refresh_s, base::non_negative);
-    f("fused_train_ratio", self.fused_train_ratio, base::Range{0, 10});
+    f("activation_bytes", self.activation_bytes, positive_or_unknown);
+    f("refresh_s", self.refresh_s, positive_or_unknown);
+    f("fused_train_ratio", self.fused_train_ratio, base::Range{0, 10, true});
   }
 };
 
@@ -297,25 +308,24 @@ struct WorkloadProfile {
   std::string graph;
   std::int64_t vertices = 0;
   std::int64_t edges = 0;
-  std::int64_t max_degree = 0;  ///< 0: not known
+  std::optional<std::int64_t> max_degree;
   std::int64_t feature_columns = 0;
   std::int64_t feature_row_bytes = 0;
   std::int64_t train_vertices = 0;
   plan::Job job;
-  std::int64_t batches = 0;   ///< mini-batches an epoch
+  std::int64_t batches = 0;   ///< mini-batches of an epoch
   double batch_vertices = 0;  ///< means per mini-batch
   double batch_edges = 0;
-  double batch_bytes = 0;  ///< what a transfer copies
+  double batch_bytes = 0;  ///< copied by a transfer
   StageTime cpu_batch;     ///< one worker
-  StageTime transfer;      ///< 0 where the device is the host, which takes batches as they lie
-  StageTime device_batch;  ///< with one device thread when the device is the host
-  StageTime train;         ///< likewise
+  StageTime transfer;      ///< 0 for a host device, which reads batches where they are
+  StageTime device_batch;  ///< with one device thread on a host device
+  StageTime train;         ///< with one device thread on a host device
   double device_batch_link_s =
-      0;  ///< the part of device_batch in which it reads over the link (T_UVA); 0 for a host device
-  std::vector<ScalingPoint>
-      worker_efficiency;  ///< w workers do w * value / cpu_batch.mean_s batches a second
-  std::vector<ScalingPoint> cpu_batch_speedup;  ///< of a batch that so many threads of a worker share
-  std::vector<ScalingPoint> train_speedup;  ///< train takes train.mean_s / value with so many device threads
+      0;  ///< part of device_batch that reads over the link (T_UVA); 0 without a link
+  std::vector<ScalingPoint> worker_efficiency;  ///< w workers prepare w * value / cpu_batch.mean_s batches/s
+  std::vector<ScalingPoint> cpu_batch_speedup;  ///< of a batch that a worker's threads share
+  std::vector<ScalingPoint> train_speedup;      ///< train takes train.mean_s / value with that many threads
   std::vector<ScalingPoint> device_batch_speedup;
   StageParts parts;
   Accesses features;  ///< of feature rows
@@ -326,7 +336,7 @@ struct WorkloadProfile {
     f("graph", self.graph);
     f("vertices", self.vertices, base::non_negative);
     f("edges", self.edges, base::non_negative);
-    f("max_degree", self.max_degree, base::non_negative);
+    f("max_degree", self.max_degree, positive_or_unknown);
     f("feature_columns", self.feature_columns, base::non_negative);
     f("feature_row_bytes", self.feature_row_bytes, base::non_negative);
     f("train_vertices", self.train_vertices, base::non_negative);
@@ -350,11 +360,11 @@ struct WorkloadProfile {
   }
 };
 
-/// How far a stage's time in real runs is from what was predicted of it there.
+/// Measured over predicted time of a stage in real runs.
 struct Correction {
-  double ratio = 1;           ///< measured over predicted
+  double ratio = 1;
   double standard_error = 0;  ///< of the ratio
-  std::int64_t batches = 0;   ///< that it was measured on
+  std::int64_t batches = 0;   ///< measured
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& f) {
@@ -364,8 +374,8 @@ struct Correction {
   }
 };
 
-/// What real runs say about the predictions: stages that they had. Predicted times are those measured alone,
-/// with contention; both are of the same plans.
+/// Corrections from real runs, for the stages that those runs had. The predicted times, of the same plans,
+/// are the stages' times alone with contention.
 struct Corrections {
   std::optional<Correction> cpu_batch;
   std::optional<Correction> transfer;
@@ -381,12 +391,12 @@ struct Corrections {
   }
 };
 
-/// The ratio to predict with: 1 where nothing was measured.
+/// Returns the ratio to predict with: 1 if the stage was not measured.
 inline double ratio_of(const std::optional<Correction>& correction) {
   return correction ? correction->ratio : 1.0;
 }
 
-/// What `gnomon profile` writes and everything that predicts reads.
+/// Written by `gnomon profile`, read by everything that predicts.
 struct Profile {
   static constexpr std::string_view schema = "gnomon.profile/1";
   MachineProfile machine;
@@ -394,7 +404,8 @@ struct Profile {
   double asked_interval = 0.02;  ///< asked half width of the confidence intervals, relative to the mean
   double time_limit_s = 0;
   std::string stopped_by;                  ///< "interval" or "time_limit"
-  std::optional<Corrections> corrections;  ///< by which the simulator multiplies its stages' times
+  std::optional<Corrections> corrections;  ///< factors of the simulated stage times
+  std::optional<double> prediction_error;  ///< relative standard error of predicted epochs, by real runs
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& f) {
@@ -404,21 +415,27 @@ struct Profile {
     f("time_limit_s", self.time_limit_s, base::non_negative);
     f("stopped_by", self.stopped_by);
     f("corrections", self.corrections);
+    f("prediction_error", self.prediction_error, base::Range{0, 10});
   }
 };
 
-/// Throws InputError when fields contradict each other (a link part longer than the stage, scaling points not
-/// rising …).
+/// Throws InputError if fields contradict each other (a link part longer than its stage, scaling points that
+/// do not rise …).
 void check(const Profile& profile, const std::string& where);
 
-/// Reads and checks. Throws InputError.
+/// Removes what profilers of earlier versions wrote for slowdowns that they had not measured: they divided 1
+/// by the fair share of an oversubscribed CPU. Their documents are known by having all slowdowns; today's
+/// profiler leaves out those that its kind of device does not have.
+void forget_unmeasured(Profile& profile);
+
+/// Reads a profile, forgets what was not measured and checks the rest. Throws InputError.
 Profile read_profile(const std::filesystem::path& path);
 
-/// The value at `threads`: linear between the measured points (and one thread, which counts as 1 where it was
-/// not measured), the last one beyond them, 1 without points.
+/// Returns the value at `threads`: linear between the measured points, the last one beyond them, 1 without
+/// points. One thread has the value 1 if it was not measured.
 double scaling_at(const std::vector<ScalingPoint>& points, int threads);
 
-/// What plans are resolved on.
+/// Returns the cores and devices on which plans are resolved.
 inline plan::Cores cores_of(const Profile& profile) {
   return {profile.machine.cpu.cores, profile.machine.device.kind, profile.machine.device.count};
 }

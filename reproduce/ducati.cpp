@@ -1,3 +1,5 @@
+#include "reproduce/ducati.h"
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -6,7 +8,6 @@
 #include "profiles/catalog.h"
 #include "reproduce/paper.h"
 #include "reproduce/paper_profiles.h"
-#include "reproduce/papers.h"
 #include "sim/predict.h"
 
 namespace gnomon::reproduce {
@@ -16,7 +17,7 @@ namespace {
 constexpr double narrow = 128;
 constexpr double wide = 256;
 
-constexpr std::int64_t batches = 100;  ///< of a simulated epoch; an iteration is its part
+constexpr std::int64_t batches = 100;  ///< of a simulated epoch; an iteration is one of them
 
 struct Setting {
   std::string dataset;
@@ -67,19 +68,16 @@ Line dgl_line(const Paper& paper, const Setting& setting) {
 }
 
 void set_graph(profiles::WorkloadProfile& workload, const Entry& dataset, const std::string& columns) {
-  constexpr double gb = 1e9;
-  constexpr double index_bytes = 8;
   workload.graph = dataset.name;
   workload.vertices = static_cast<std::int64_t>(dataset.number("vertices", 0));
-  workload.edges =
-      static_cast<std::int64_t>(dataset.number("topology_gb", 0) * gb / index_bytes) - workload.vertices - 1;
+  workload.edges = edges_within(dataset.number("topology_gb", 0) * gib, workload.vertices);
   workload.feature_columns = std::stoll(columns);
   workload.feature_row_bytes = static_cast<std::int64_t>(
-      dataset.number(("feature_gb_" + columns).c_str(), 0) * gb / static_cast<double>(workload.vertices));
+      dataset.number(("feature_gb_" + columns).c_str(), 0) * gib / static_cast<double>(workload.vertices));
   workload.batches = batches;
 }
 
-/// The row's profile when reading adjacency lists takes that share of what no feature cache helps.
+/// The row's profile if reading adjacency lists is that share of what no feature cache shortens.
 profiles::Profile profile_of(const Paper& paper, const Setting& setting, double adjacency_share) {
   profiles::Profile profile;
   profile.machine = profiles::find_machine("ducati").machine;
@@ -103,7 +101,7 @@ profiles::Profile profile_of(const Paper& paper, const Setting& setting, double 
 
   auto sota = plan::find_plan("sota");
   sota.cache.policy = plan::CachePolicy::none;
-  const double room = profile.machine.device.memory_bytes -
+  const double room = profile.machine.device.memory_bytes.value() -
                       sim::memory_of(profile, sim::resolve_on(profile, sota), {}).device.total();
   workload.features.skew =
       skew_of(plan::CachePolicy::presample, std::min(1.0, room / sim::features_bytes(workload)), hits);
@@ -118,7 +116,7 @@ double simulate_ms(sim::Simulator& simulator, const profiles::Profile& profile) 
   return sim::predict(simulator, profile, plan::find_plan("ducati")).epoch_s / batches * 1e3;
 }
 
-/// The share with which the simulated iteration is the printed one.
+/// The share with which the simulated iteration takes the printed time.
 double share_of_adjacency(sim::Simulator& simulator, const Paper& paper, const Setting& setting,
                           double printed_ms) {
   double least = 0.001;
@@ -130,7 +128,7 @@ double share_of_adjacency(sim::Simulator& simulator, const Paper& paper, const S
   return (least + most) / 2;
 }
 
-/// Mean of the rows with the same fanouts on *other* data sets. Throws InputError where there is none.
+/// Mean of the rows with the same fanouts on *other* data sets. Throws InputError if there is none.
 double share_by_others(const std::map<std::string, double>& shares, const std::vector<Setting>& settings,
                        const Setting& setting) {
   double sum = 0;
@@ -149,7 +147,7 @@ double share_by_others(const std::map<std::string, double>& shares, const std::v
   return sum / count;
 }
 
-/// The order of the three in a row, and whether it is the printed one.
+/// Whether DGL, SOTA and DUCATI are in the printed order.
 bool order_is_right(const Paper& paper, const Setting& setting, double predicted) {
   const double dgl = baseline_ms(paper, setting, "DGL");
   const double sota = baseline_ms(paper, setting, "SOTA");
@@ -174,24 +172,31 @@ Report reproduce_ducati(sim::Simulator& simulator, const std::optional<Paper>& b
     }
   }
   int right = 0;
-  double gain = 0;
+  double printed_gains = 0;
+  double gains = 0;
   for (const auto& setting : baselines ? settings_of(*baselines) : settings) {
     const double share = share_by_others(shares, settings, setting);
     const double predicted = simulate_ms(simulator, profile_of(paper, setting, share));
     const auto printed = iteration_ms(paper, setting, "DUCATI");
     report.rows.push_back({report.main_table, "ducati_machine", setting.name() + " DUCATI", "ms", printed,
                            predicted, Measure::relative});
-    gain += baseline_ms(paper, setting, "SOTA") / predicted / static_cast<double>(settings.size());
-    right += printed && order_is_right(paper, setting, predicted) ? 1 : 0;
+    if (printed) {
+      const double sota_ms = baseline_ms(paper, setting, "SOTA");
+      printed_gains += sota_ms / *printed / static_cast<double>(shares.size());
+      gains += sota_ms / predicted / static_cast<double>(shares.size());
+      right += order_is_right(paper, setting, predicted) ? 1 : 0;
+    }
   }
   if (baselines) {
     return report;
   }
+  report.rows.push_back({"tableVIII, mean of its rows", "ducati_machine", "speed-up over SOTA", "x",
+                         printed_gains, gains, Measure::relative});
   report.findings = {{"tableVIII: rows with DGL, SOTA and DUCATI in the printed order",
                       "90 % of " + std::to_string(shares.size()), static_cast<double>(right), "rows",
                       right * 10 >= std::ssize(shares) * 9},
-                     {"tableVIII: mean speed-up over SOTA", "1.32 printed, within 10 %", gain, "x",
-                      std::abs(gain / 1.32 - 1) <= 0.1}};
+                     {"tableVIII: mean speed-up over SOTA", "within 10 % of the printed rows'", gains, "x",
+                      std::abs(gains / printed_gains - 1) <= 0.1}};
   report.not_predicted = {{"tableVIII", "DGL, SOTA", "inputs: the baselines' columns"},
                           {"tableVII", "all", "sizes of data sets, not times"}};
   return report;

@@ -1,10 +1,11 @@
+#include "reproduce/gnnlab.h"
+
 #include <algorithm>
 #include <cmath>
 
 #include "profiles/catalog.h"
 #include "reproduce/paper.h"
 #include "reproduce/paper_profiles.h"
-#include "reproduce/papers.h"
 #include "sim/predict.h"
 
 namespace gnomon::reproduce {
@@ -12,7 +13,7 @@ namespace {
 
 constexpr const char* inferred_table = "tableVI, from T_SOTA's column";
 
-/// What an epoch spends in each stage.
+/// Times of an epoch's stages.
 struct EpochStages {
   double sample_s = 0;
   double extract_s = 0;
@@ -36,7 +37,7 @@ std::optional<double> number(const Paper& paper, const Setting& setting, const c
       {{"model", setting.model}, {"dataset", setting.dataset}, {"system", system}, {"metric", metric}});
 }
 
-/// None where the system ran out of memory.
+/// None if the system ran out of memory.
 std::optional<EpochStages> stages_of(const Paper& paper, const Setting& setting, const char* system) {
   const auto sample_s = number(paper, setting, system, "sample_s");
   const auto extract_s = number(paper, setting, system, "extract_s");
@@ -47,8 +48,8 @@ std::optional<EpochStages> stages_of(const Paper& paper, const Setting& setting,
   return EpochStages{*sample_s, *extract_s, *train_s};
 }
 
-/// The skew that T_SOTA's cache has on the data set, where it holds a part of the rows; else the mean of the
-/// model's other data sets.
+/// The skew by T_SOTA's cache on the data set, if it holds a part of the rows; else the mean of the model's
+/// other data sets.
 double skew_of_features(const Paper& paper, const Setting& setting) {
   double sum = 0;
   int count = 0;
@@ -69,26 +70,22 @@ double skew_of_features(const Paper& paper, const Setting& setting) {
   return count > 0 ? sum / count : 0;
 }
 
-/// The graph, of which memory asks for what is printed: identifiers had four bytes.
+/// The graph, with as many edges as its printed topology holds.
 void set_graph(profiles::WorkloadProfile& workload, const Entry& dataset) {
-  constexpr double gb = 1e9;
-  constexpr double index_bytes = 8;
   workload.graph = dataset.name;
   workload.vertices = static_cast<std::int64_t>(dataset.number("vertices", 0));
-  workload.edges = std::max<std::int64_t>(
-      0,
-      static_cast<std::int64_t>(dataset.number("topology_gb", 0) * gb / index_bytes) - workload.vertices - 1);
+  workload.edges = edges_within(dataset.number("topology_gb", 0) * gib, workload.vertices);
   workload.feature_columns = static_cast<std::int64_t>(dataset.number("feature_dim", 0));
   workload.feature_row_bytes = 4 * workload.feature_columns;
   workload.train_vertices = static_cast<std::int64_t>(dataset.number("train_vertices", 0));
   workload.batches = static_cast<std::int64_t>(dataset.number("batches", 100));
 }
 
-/// Sampling and training as they are; extraction reads over the link what no cache holds.
+/// Sets sampling and training as given; extraction reads over the link the rows that are not cached.
 void set_times(profiles::WorkloadProfile& workload, const EpochStages& stages, double hits) {
   const auto n = static_cast<double>(workload.batches);
   workload.parts.device_sample_s = stages.sample_s / n;
-  workload.parts.device_sample_link_s = 1e-9 * stages.sample_s / n;  // nothing; 0 would be "not known"
+  workload.parts.device_sample_link_s = 0;  // the topology is in device memory
   const double extract_s = (hits < 1 ? stages.extract_s / (1 - hits) : stages.extract_s) / n;
   workload.device_batch = stage_time(stages.sample_s / n + extract_s);
   workload.device_batch_link_s = hits < 1 ? extract_s : 0;
@@ -96,7 +93,7 @@ void set_times(profiles::WorkloadProfile& workload, const EpochStages& stages, d
   workload.cpu_batch = workload.device_batch;  // no plan here uses it
 }
 
-/// One device of the machine with the room beside the topology that `share` of the features takes.
+/// The machine's devices with as much memory beside the topology as `share` of the features takes.
 profiles::Profile profile_of(const Paper& paper, const Setting& setting, const EpochStages& stages,
                              double share, double hits) {
   profiles::Profile profile;
@@ -108,13 +105,13 @@ profiles::Profile profile_of(const Paper& paper, const Setting& setting, const E
   set_times(profile.workload, stages, hits);
   auto alone = plan::find_plan("t_sota");
   alone.cache.policy = plan::CachePolicy::none;
-  profile.machine.device.memory_bytes = 0;
+  profile.machine.device.memory_bytes.reset();
   const auto memory = sim::memory_of(profile, sim::resolve_on(profile, alone), {});
   profile.machine.device.memory_bytes = memory.device.total() + share * sim::features_bytes(profile.workload);
   return profile;
 }
 
-/// GNNLab's profile from T_SOTA's column; none where it ran out of memory.
+/// GNNLab's profile from T_SOTA's column; none if T_SOTA ran out of memory.
 std::optional<profiles::Profile> from_t_sota(const Paper& paper, const Setting& setting) {
   const auto stages = stages_of(paper, setting, "T_SOTA");
   const auto share = number(paper, setting, "T_SOTA", "cache_ratio_pct");
@@ -132,7 +129,7 @@ plan::Plan one_device(plan::Plan plan) {
   return plan;
 }
 
-/// One sampler and one trainer (Table VI), which keep their roles.
+/// One sampler and one trainer, which keep their roles (Table VI).
 plan::Plan factored_plan() {
   auto plan = plan::find_plan("gnnlab");
   plan.devices = 2;
@@ -151,7 +148,7 @@ double epoch_from_own_stages(sim::Simulator& simulator, const Paper& paper, cons
   return sim::predict(simulator, profile, without_cache(factored_plan())).epoch_s;
 }
 
-/// The sum of the stages, by the simulator.
+/// The simulated epoch of one device that runs the stages one after another.
 double epoch_in_turns(sim::Simulator& simulator, const Paper& paper, const Setting& setting,
                       const EpochStages& stages) {
   const auto profile = profile_of(paper, setting, stages, 0, 0);
@@ -168,7 +165,7 @@ std::vector<Setting> settings_of(const Paper& paper) {
   return settings;
 }
 
-/// Whether DGL, T_SOTA and GNNLab stand to each other as printed, as far as they ran.
+/// Whether DGL, T_SOTA and GNNLab are in the printed order, as far as they ran.
 bool orders_agree(sim::Simulator& simulator, const Paper& paper, const Setting& setting) {
   std::vector<double> printed;
   std::vector<double> predicted;
@@ -190,7 +187,7 @@ bool orders_agree(sim::Simulator& simulator, const Paper& paper, const Setting& 
   return true;
 }
 
-/// What T_SOTA's column and the models of memory and cache say of GNNLab.
+/// Adds the rows that follow for GNNLab from T_SOTA's column and the models of memory and cache.
 void add_inferred(Report& report, sim::Simulator& simulator, const Paper& paper, const Setting& setting) {
   const auto profile = from_t_sota(paper, setting);
   if (!profile) {

@@ -4,13 +4,14 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "reproduce/morphgl_stages.h"
 #include "sim/predict.h"
 #include "tuner/search/dispatcher.h"
 
 namespace gnomon::reproduce {
 namespace {
 
-/// A cell with all that was inferred and predicted of it.
+/// A cell with its inferred profile and its prediction.
 struct Predicted {
   MorphglCell cell;
   profiles::Profile profile;
@@ -37,7 +38,7 @@ Row epoch_row(const Paper& paper, const Predicted& predicted) {
           Measure::relative};
 }
 
-/// Table 6's rows of a cell for which it prints a first ratio.
+/// Adds Table 6's rows of a cell for which the table prints a first ratio.
 void add_table6(Report& report, const Paper& paper, const Predicted& predicted) {
   const auto ratio = printed(paper, predicted.cell, nullptr, "initial_x");
   if (!ratio) {
@@ -51,8 +52,8 @@ void add_table6(Report& report, const Paper& paper, const Predicted& predicted) 
                          static_cast<double>(dispatched.best.plan.cpu_buffer), Measure::absolute});
 }
 
-/// Table 5's rows for MorphGL. How busy a stage keeps the GPU, which lies idle for a part of each stage, is
-/// told by the baselines' rows: training by SALIENT's, both stages by DUCATI's.
+/// Adds Table 5's rows for MorphGL. The GPU idles for a part of each stage; the baselines' rows give the busy
+/// part: SALIENT's that of training, DUCATI's that of both stages.
 void add_table5(Report& report, const Paper& paper, const Predicted& predicted) {
   const auto& [cell, profile, dispatched] = predicted;
   const auto salient_busy = printed(paper, cell, "SALIENT", "gpu_util_pct");
@@ -92,14 +93,15 @@ std::vector<Predicted> predict_all(sim::Simulator& simulator, const Paper& paper
   return all;
 }
 
-/// How many of a table's rows whose cell ends so are within `most`, of all that are printed.
+/// Counts the rows of a table with that ending of their cell whose error is at most `max_error`, and all that
+/// have a printed number.
 std::pair<int, int> count_within(const Report& report, std::string_view table, std::string_view ending,
-                                 double most) {
+                                 double max_error) {
   int within = 0;
   int all = 0;
   for (const Row& row : report.rows) {
     if (row.table == table && row.cell.ends_with(ending) && row.error()) {
-      within += std::abs(*row.error()) <= most ? 1 : 0;
+      within += std::abs(*row.error()) <= max_error ? 1 : 0;
       ++all;
     }
   }
@@ -109,20 +111,23 @@ std::pair<int, int> count_within(const Report& report, std::string_view table, s
 void add_findings(Report& report) {
   if (const auto error = report.mean_absolute_error("table4")) {
     report.findings.push_back(
-        {"table4: mean absolute error", "at most 6", *error * 100, "%", *error <= 0.06});
+        {"table4: mean absolute error, in-sample: two numbers are fitted on these cells, and "
+         "--cross-validate prints the error of cells left out of the fit",
+         "at most 6", *error * 100, "%", *error <= 0.06});
   }
   const auto [ratios, all_ratios] = count_within(report, "table6", " initial_x", 0.1);
   if (all_ratios > 0) {
-    report.findings.push_back({"table6: first ratios (an input, through the dispatcher and back) within 10 %",
-                               "all " + std::to_string(all_ratios), static_cast<double>(ratios), "rows",
-                               ratios == all_ratios});
+    report.findings.push_back(
+        {"table6: first ratios within 10 % (they are inputs; the dispatcher returns them)",
+         "all " + std::to_string(all_ratios), static_cast<double>(ratios), "rows", ratios == all_ratios});
   }
   const auto [buffers, all_buffers] = count_within(report, "table6", " cpu_buffer_size", 2);
   if (all_buffers > 0) {
-    // Of the table's nine rows, of which the paper's file has those of machines A and B.
-    const int missed = all_buffers - buffers;
-    report.findings.push_back({"table6: CPU buffers further off than 2", "at most 2 of 9 rows",
-                               static_cast<double>(missed), "rows", missed <= 2});
+    const int enough = (2 * all_buffers + 2) / 3;
+    report.findings.push_back(
+        {"table6: CPU buffers within 2 mini-batches",
+         "two thirds: at least " + std::to_string(enough) + " of " + std::to_string(all_buffers),
+         static_cast<double>(buffers), "rows", buffers >= enough});
   }
   if (const auto error = report.mean_absolute_error("table5")) {
     report.findings.push_back({"table5: mean absolute error", "at most 8", *error, "points", *error <= 8});
@@ -134,11 +139,10 @@ void add_unpredicted(Report& report) {
     report.not_predicted.push_back({table, cells, reason});
   };
   add("table4", "SALIENT, DUCATI", "inputs: the baselines' columns");
-  add("table5", "SALIENT, DUCATI", "inputs: the link's and the GPU's busy shares");
+  add("table5", "SALIENT, DUCATI", "inputs: the busy shares of link and GPU");
   add("table6", "GPU buffer size", "given (gbs = 10), not found by the dispatcher");
-  add("table7", "SALIENT, DUCATI, GPU batching",
-      "inputs; MorphGL's epochs there are predicted with --baselines");
-  add("table8", "preprocessing", "the time that the authors' profiler and dispatcher take, not a schedule's");
+  add("table7", "SALIENT, DUCATI, GPU batching", "inputs; --baselines predicts MorphGL's epochs there");
+  add("table8", "preprocessing", "time of the authors' profiler and dispatcher, not of a schedule");
 }
 
 }  // namespace

@@ -1,17 +1,21 @@
+#include "reproduce/morphgl_stages.h"
+
 #include <algorithm>
 #include <functional>
 
 #include "base/error.h"
-#include "reproduce/morphgl.h"
+#include "profiles/catalog.h"
+#include "reproduce/paper_profiles.h"
 
 namespace gnomon::reproduce {
 namespace {
 
 using base::InputError;
 
-/// Mini-batches an epoch of a data set that nobody described; an epoch's time is nearly proportional to them.
+/// Mini-batches of an epoch of a data set without a description; the epoch's time is nearly proportional to
+/// them.
 constexpr double unknown_batches = 1000;
-/// Cores of a machine that nobody described: the middle of the ratios of cores to GPUs in clouds (Table 2).
+/// Cores of a machine without a description: the median ratio of cores to GPUs in clouds (Table 2).
 constexpr double unknown_cores = 8;
 
 double batches_of(const Paper& paper, const std::string& dataset) {
@@ -19,7 +23,7 @@ double batches_of(const Paper& paper, const std::string& dataset) {
   return entry == nullptr ? unknown_batches : std::max(1.0, entry->number("batches", unknown_batches));
 }
 
-/// A system's epoch in a cell, a batch.
+/// A system's epoch in a cell, divided by its batches.
 double seconds_a_batch(const Paper& paper, const MorphglCell& cell, const char* system) {
   Labels labels = cell.labels();
   labels.insert({{"system", system}, {"metric", "epoch_s"}});
@@ -97,7 +101,7 @@ double device_batch_s(const Paper& paper, const MorphglCell& cell, double both_s
   return seconds;
 }
 
-/// How fast the link of a machine is relative to PCIe 3: each generation doubles it.
+/// Speed of a machine's link relative to PCIe 3: each generation doubles it.
 double link_speed(const Paper& paper, const std::string& machine) {
   const Entry* entry = paper.machine(machine);
   const auto pcie = entry == nullptr ? base::Json() : entry->facts.value("pcie", base::Json());
@@ -106,7 +110,7 @@ double link_speed(const Paper& paper, const std::string& machine) {
   return generation >= 1 && generation <= 7 ? std::exp2(generation - 3) : 1;
 }
 
-/// Seconds that a baseline keeps the link busy for each batch of a data set, where Table 5 tells it.
+/// Time for which a baseline keeps the link busy in each batch of a data set, if Table 5 prints it.
 struct LinkUse {
   double seconds = 0;
   MorphglCell cell;  ///< where it was measured
@@ -124,7 +128,7 @@ std::optional<LinkUse> link_use(const Paper& paper, const std::string& dataset, 
   return LinkUse{fact->value / 100 * seconds_a_batch(paper, cell, system), cell};
 }
 
-/// What `value` gives for the data set, or the mean of what it gives for all.
+/// The value for the data set or, if it has none, the mean over all data sets.
 double for_dataset(const Paper& paper, const std::string& dataset,
                    const std::function<std::optional<double>(const std::string&)>& value) {
   if (const auto own = value(dataset)) {
@@ -164,11 +168,19 @@ double link_share(const Paper& paper, const MorphglCell& cell) {
   return for_dataset(paper, cell.dataset, share);
 }
 
-profiles::StageTime stage_time(double mean_s, double deviation) {
-  profiles::StageTime time;
-  time.mean_s = mean_s;
-  time.deviation_s = mean_s * deviation;
-  return time;
+/// The catalog's entry of a machine of the paper. A user's machine is unknown, even under a name of the
+/// paper's.
+profiles::MachineProfile machine_of(const Paper& paper, const std::string& name) {
+  static const Paper own = find_paper("morphgl");
+  const Entry* entry = paper.machine(name);
+  const Entry* printed = own.machine(name);
+  if (entry != nullptr && printed != nullptr && entry->facts == printed->facts) {
+    return profiles::find_machine("morphgl-" + name).machine;
+  }
+  profiles::MachineProfile machine;
+  machine.name = name;
+  machine.device.kind = profiles::DeviceKind::cuda;
+  return machine;
 }
 
 }  // namespace
@@ -224,10 +236,9 @@ profiles::Profile morphgl_profile(const Paper& paper, const MorphglCell& cell,
   const Entry* dataset = paper.dataset(cell.dataset);
   const double deviation = dataset == nullptr ? 0 : dataset->number("batch_deviation_pct", 0) / 100;
   profiles::Profile profile;
-  profile.machine.name = cell.machine;
+  profile.machine = machine_of(paper, cell.machine);
   profile.machine.cpu.cores = std::max(
       2, static_cast<int>(machine == nullptr ? unknown_cores : machine->number("cpu_cores", unknown_cores)));
-  profile.machine.device.kind = profiles::DeviceKind::cuda;
   profile.machine.contention.cpu_batch_beside_device_batch = contention.cpu_batch_beside_device_batch;
   profile.machine.contention.device_batch_beside_cpu_batch = contention.device_batch_beside_cpu_batch;
   // One core is reserved for the main process (section 5.1).

@@ -1,3 +1,5 @@
+#include "reproduce/morphgl_validation.h"
+
 #include <cmath>
 #include <functional>
 

@@ -1,3 +1,5 @@
+#include "reproduce/neutronorch_profile.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -85,11 +87,11 @@ void set_times(profiles::WorkloadProfile& workload, const DglEpoch& dgl, double 
   workload.parts.cpu_sample_s = dgl.sample_s * workers;
   workload.parts.refresh_s = (bottom_share * dgl.sample_s + dgl.collect_s) * workers;
   workload.transfer = stage_time(dgl.transfer_s);
-  workload.parts.device_sample_s = dgl.sample_s / gpu_sampling;
-  workload.device_batch = stage_time(workload.parts.device_sample_s + dgl.transfer_s);
+  const double device_sample_s = dgl.sample_s / gpu_sampling;
+  workload.parts.device_sample_s = device_sample_s;
+  workload.device_batch = stage_time(device_sample_s + dgl.transfer_s);
   workload.device_batch_link_s = dgl.transfer_s;
-  // Next to nothing: 0 would say that it is not known.
-  workload.parts.device_sample_link_s = 1e-9 * dgl.transfer_s;
+  workload.parts.device_sample_link_s = 0;  // the GPU samples in its own memory
   workload.train = stage_time(dgl.train_s);
 }
 
@@ -131,7 +133,7 @@ profiles::Profile neutronorch_profile(const Paper& paper, const NeutronorchSetti
   }
   profiles::Profile profile;
   profile.machine = profiles::find_machine("neutronorch-single").machine;
-  profile.machine.device.memory_bytes = 0;  // whether a batch fits is not known without its true size
+  profile.machine.device.memory_bytes.reset();  // whether a batch fits is unknown without its true size
   auto& workload = profile.workload;
   set_graph(workload, entry);
   set_job(workload.job, setting, static_cast<int>(entry.number("hidden_dim", 0)));

@@ -4,9 +4,12 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "kernels/cpu/sample/topology.h"
 #include "profiles/catalog.h"
-#include "reproduce/morphgl.h"
+#include "reproduce/morphgl_stages.h"
+#include "reproduce/neutronorch_profile.h"
 #include "sim/costs/cache.h"
+#include "sim/costs/memory.h"
 
 namespace gnomon::reproduce {
 namespace {
@@ -36,6 +39,14 @@ profiles::StageTime stage_time(double mean_s, double deviation) {
   time.mean_s = mean_s;
   time.deviation_s = mean_s * deviation;
   return time;
+}
+
+std::int64_t edges_within(double topology_bytes, std::int64_t vertices) {
+  profiles::WorkloadProfile workload;
+  workload.vertices = vertices;
+  const double left = topology_bytes - sim::topology_bytes(workload);  // row pointers
+  return static_cast<std::int64_t>(
+      std::max(0.0, left / static_cast<double>(kernels::cpu::index_bytes(vertices))));
 }
 
 const Entry& dataset_with(const Paper& paper, const std::string& name,

@@ -8,58 +8,34 @@
 #include "profiles/profile.h"
 #include "reproduce/paper.h"
 
-/// Papers' workloads on papers' machines as profiles: what was printed of the baselines, taken apart into
-/// stages.
+/// Profiles of papers' workloads on papers' machines, from the printed columns of the baselines.
 namespace gnomon::reproduce {
 
-/// A stage that took `mean_s` a batch. `deviation`: of batches, relative to the mean.
+/// Returns a stage that takes `mean_s` per batch with the standard deviation `deviation`, relative to the
+/// mean.
 profiles::StageTime stage_time(double mean_s, double deviation = 0);
 
-/// The data set of that name with numbers for all of `keys`. Throws InputError.
+/// GNNLab and DUCATI print sizes in GiB and call them GB: the products of rows, columns and bytes say so.
+inline constexpr double gib = 1024.0 * 1024.0 * 1024.0;
+
+/// Returns how many edges a topology of that size has in the simulator's model of memory; at least 0.
+std::int64_t edges_within(double topology_bytes, std::int64_t vertices);
+
+/// Returns the data set of that name. Throws InputError unless it has numbers above 0 for all of `keys`.
 const Entry& dataset_with(const Paper& paper, const std::string& name,
                           std::initializer_list<const char*> keys);
 
-/// The row that must be there to predict `what`; throws InputError that names its labels.
+/// Returns the number of a row without which `what` cannot be predicted. Throws InputError that names its
+/// labels.
 double baseline_at(const Paper& paper, const Labels& wanted, const std::string& what);
 
-/// NeutronOrch's machine with one GPU and a data set of its Table 2, from DGL's column: sampling S,
-/// collecting FC, transfer FT, and training T, which is what the total leaves. Everything of an epoch is
-/// divided by its batches; the CPU as a whole is what all workers together do.
-/// - cpu_batch: S + FC; sampling is S of it.
-/// - transfer: FT. device_batch: S / rho, where rho is how much faster the GPU samples (Table 3), and FT, for
-///   the rows come over the same link without being collected.
-/// - refreshing the bottom layer of all of a batch's vertices: its printed share of the work, of S, and FC,
-///   for nearly all rows are those of the bottom layer.
-/// - With other layers than three, or other batches than of 1,024, all of an epoch's times grow as the epochs
-///   of the first baseline that ran both (Tables 6 and 7); the bottom layer's share does not depend on the
-///   batch's size, for its fanouts do not.
-/// - How many different vertices a batch has is not printed; it is as if all were drawn alike.
-/// - How unevenly vertices are used is not printed either; the skew is the mean of GNNLab's rows (Table VI).
-/// Throws InputError for a data set, depth or size without the numbers that this takes.
-struct NeutronorchSetting {
-  std::string dataset;
-  int layers = 3;
-  int batch_size = 1024;
-};
-profiles::Profile neutronorch_profile(const Paper& paper, const NeutronorchSetting& setting);
-
-/// A system's epoch with that depth (Table 6) or with batches of that size (Table 7); none where it is not
-/// printed.
-std::optional<double> neutronorch_epoch_s(const Paper& paper, const NeutronorchSetting& setting,
-                                          const char* system);
-
-/// How much longer an epoch takes than with three layers and batches of 1,024, by the first baseline that ran
-/// both; none without any.
-std::optional<double> neutronorch_growth(const Paper& paper, const NeutronorchSetting& setting);
-
-/// The skew with which a presampled cache of that share answers that share of accesses (sim::hit_share).
+/// Returns the skew with which a cache of that share answers `hits` of all accesses (sim::hit_share).
 double skew_of(plan::CachePolicy policy, double share, double hits);
 
-/// Names of the profiles that papers' numbers make complete: "morphgl/A/GCN/PA", "neutronorch/Reddit".
+/// Returns the names of the profiles that papers' numbers complete: "morphgl/A/GCN/PA", "neutronorch/Reddit".
 std::vector<std::string> profile_names();
 
-/// One of them by its name or, when `name` ends in .json, a file that gnomon profile wrote. Throws
-/// InputError.
+/// Returns one of them by its name or, if `name` ends in .json, reads a profile's file. Throws InputError.
 profiles::Profile find_profile(const std::string& name);
 
 }  // namespace gnomon::reproduce

@@ -9,7 +9,10 @@
 
 namespace gnomon::reproduce {
 
-/// How a prediction is held against a printed number.
+/// The table of rows of which a user gave the baselines.
+inline constexpr const char* given_table = "given";
+
+/// How a prediction is compared with a printed number.
 enum class Measure : std::uint8_t {
   relative,  ///< predicted / printed - 1
   absolute,  ///< predicted - printed, in the number's own unit (points of a percentage, batches)

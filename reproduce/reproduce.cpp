@@ -5,8 +5,13 @@
 #include <utility>
 
 #include "base/error.h"
+#include "reproduce/a3gnn.h"
+#include "reproduce/ducati.h"
+#include "reproduce/gnnlab.h"
+#include "reproduce/hanoi.h"
+#include "reproduce/joestar.h"
 #include "reproduce/morphgl.h"
-#include "reproduce/papers.h"
+#include "reproduce/neutronorch.h"
 #include "sim/simulator.h"
 
 namespace gnomon::reproduce {

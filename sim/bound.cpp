@@ -41,7 +41,12 @@ int units(int devices, int per_unit) { return (devices + per_unit - 1) / per_uni
 /// The loads of a plan's batches.
 class Loading {
  public:
-  Loading(const MachineModel& model, const Plan& plan) : model_(model), plan_(plan) {}
+  Loading(const MachineModel& model, const Plan& plan) : model_(model), plan_(plan) {
+    best_slowdowns_.fill(1);
+    for (std::size_t kind = 0; kind < num_kinds; ++kind) {
+      best_slowdowns_[kind] = best_slowdown_of(static_cast<Kind>(kind));
+    }
+  }
 
   BatchLoads of(const StageCosts& costs) const {
     const double gather_s = min_s(Stage::device_gather, costs.device_gather_s);
@@ -87,7 +92,44 @@ class Loading {
   }
 
  private:
-  double min_s(Stage stage, double seconds) const { return seconds * best_slowdown(model_, kind_of(stage)); }
+  double min_s(Stage stage, double seconds) const {
+    const Kind kind = kind_of(stage);
+    return kind == Kind::none ? seconds : seconds * best_slowdowns_[static_cast<std::size_t>(kind)];
+  }
+
+  /// Upper limits of the stages of each kind that this plan ever runs at once.
+  KindCounts max_counts() const {
+    const StageCosts& costs = model_.costs;
+    KindCounts counts;
+    counts.fill(model_.devices);
+    const bool uses_workers = plan_.route != Route::device || costs.group_prepare_s > 0;
+    counts[static_cast<std::size_t>(Kind::cpu)] = uses_workers ? model_.workers : 0;
+    if (costs.transfer_s == 0 && costs.group_transfer_s == 0) {
+      counts[static_cast<std::size_t>(Kind::copy)] = 0;
+    }
+    return counts;
+  }
+
+  double best_slowdown_of(Kind kind) const {
+    const KindCounts all = max_counts();
+    if (model_.devices > 1 || prepares_aside() || gathers_aside()) {
+      return best_slowdown(model_, kind, all);
+    }
+    // One lane prepares and trains, so only one of the two runs at a time.
+    KindCounts training = all;
+    KindCounts preparing = all;
+    training[static_cast<std::size_t>(Kind::prepare)] = 0;
+    preparing[static_cast<std::size_t>(Kind::train)] = 0;
+    switch (kind) {
+      case Kind::train:
+        return best_slowdown(model_, kind, training);
+      case Kind::prepare:
+        return best_slowdown(model_, kind, preparing);
+      default:
+        return std::min(best_slowdown(model_, kind, training), best_slowdown(model_, kind, preparing));
+    }
+  }
+
   double link_s(Stage stage, double part_s, double whole_s) const {
     return model_.host_device ? 0 : min_s(stage, std::min(part_s, whole_s));
   }
@@ -146,6 +188,7 @@ class Loading {
 
   const MachineModel& model_;
   const Plan& plan_;
+  std::array<double, num_kinds> best_slowdowns_{};
 };
 
 double busiest_s(const BatchLoads& loads, const Loads& fixed, std::int64_t cpu_batches,

@@ -7,9 +7,9 @@
 namespace gnomon::sim {
 namespace {
 
-bool tells_energy(const profiles::MachineProfile& machine) {
+bool knows_power(const profiles::MachineProfile& machine) {
   const bool has_gpu = machine.device.kind == profiles::DeviceKind::cuda;
-  return machine.running.core_w > 0 && (!has_gpu || machine.running.device_w > 0);
+  return machine.running.core_w && (!has_gpu || machine.running.device_w);
 }
 
 }  // namespace
@@ -23,10 +23,10 @@ Consumption consumption_of(const profiles::Profile& profile, const plan::Plan& p
   if (!std::isfinite(prediction.epoch_s)) {
     return consumption;
   }
-  if (running.price_per_hour > 0) {
-    consumption.price = prediction.epoch_s / seconds_per_hour * running.price_per_hour;
+  if (running.price_per_hour) {
+    consumption.price = prediction.epoch_s / seconds_per_hour * *running.price_per_hour;
   }
-  if (!tells_energy(machine)) {
+  if (!knows_power(machine)) {
     return consumption;
   }
   double cores = prediction.cpu_utilisation * plan.workers * plan.worker_threads;
@@ -35,8 +35,8 @@ Consumption consumption_of(const profiles::Profile& profile, const plan::Plan& p
     cores += devices * plan.device_threads + prediction.link_utilisation;
     devices = 0;
   }
-  consumption.energy_j =
-      prediction.epoch_s * (running.idle_w + running.core_w * cores + running.device_w * devices);
+  consumption.energy_j = prediction.epoch_s * (running.idle_w.value_or(0) + *running.core_w * cores +
+                                               running.device_w.value_or(0) * devices);
   return consumption;
 }
 

@@ -21,6 +21,12 @@ void scale(profiles::StageTime& time, double factor) {
   }
 }
 
+void scale(std::optional<double>& quantity, double factor) {
+  if (quantity) {
+    *quantity *= factor;
+  }
+}
+
 /// The epoch of the plan, or of the best that a short search finds; infinite when the plan is not possible
 /// there.
 double best_epoch_s(const profiles::Profile& profile, const plan::Plan& plan, const SearchSetup& setup) {
@@ -54,7 +60,7 @@ std::vector<Change> changes_of(const profiles::Profile& profile) {
       [&](profiles::Profile& p) { p.machine.cpu.cores += more; });
   add("CPU batching twice as fast", [](profiles::Profile& p) {
     scale(p.workload.cpu_batch, 0.5);
-    p.workload.parts.cpu_sample_s /= 2;
+    scale(p.workload.parts.cpu_sample_s, 0.5);
   });
   add("training twice as fast", [](profiles::Profile& p) { scale(p.workload.train, 0.5); });
   if (has_gpu) {
@@ -65,12 +71,12 @@ std::vector<Change> changes_of(const profiles::Profile& profile) {
         scale(workload.device_batch, 1 - 0.5 * workload.device_batch_link_s / workload.device_batch.mean_s);
       }
       workload.device_batch_link_s /= 2;
-      workload.parts.device_sample_link_s /= 2;
-      p.machine.link.bandwidth_bytes_per_s *= 2;
+      scale(workload.parts.device_sample_link_s, 0.5);
+      scale(p.machine.link.bandwidth_bytes_per_s, 2);
     });
   }
-  if (profile.machine.device.memory_bytes > 0) {
-    add("twice the device's memory", [](profiles::Profile& p) { p.machine.device.memory_bytes *= 2; });
+  if (profile.machine.device.memory_bytes) {
+    add("twice the device's memory", [](profiles::Profile& p) { scale(p.machine.device.memory_bytes, 2); });
   }
   return changes;
 }

@@ -17,18 +17,20 @@ struct Options {
   bool json = false;
 };
 
-std::string known(double value, const std::string& text) { return value > 0 ? text : "-"; }
+std::string bytes_text(const std::optional<double>& bytes) { return bytes ? format_bytes(*bytes) : "-"; }
 
-std::string rate_text(double bytes_per_s) { return known(bytes_per_s, format_bytes(bytes_per_s) + "/s"); }
+std::string rate_text(const std::optional<double>& bytes_per_s) {
+  return bytes_per_s ? format_bytes(*bytes_per_s) + "/s" : "-";
+}
 
 std::string catalog_text() {
   Table table({"machine", "cores", "memory", "devices", "device", "its memory", "its bandwidth", "link"});
   for (const auto& entry : profiles::catalog()) {
     const auto& machine = entry.machine;
-    const auto bytes = [](double value) { return known(value, format_bytes(value)); };
-    table.add_row({entry.name, std::to_string(machine.cpu.cores), bytes(machine.cpu.memory_bytes),
+    table.add_row({entry.name, std::to_string(machine.cpu.cores), bytes_text(machine.cpu.memory_bytes),
                    std::to_string(machine.device.count), machine.device.name,
-                   bytes(machine.device.memory_bytes), rate_text(machine.device.memory_bandwidth_bytes_per_s),
+                   bytes_text(machine.device.memory_bytes),
+                   rate_text(machine.device.memory_bandwidth_bytes_per_s),
                    rate_text(machine.link.bandwidth_bytes_per_s)});
   }
   std::string text = table.text() + "\nprofiles from papers' numbers:\n";

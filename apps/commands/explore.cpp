@@ -43,7 +43,7 @@ std::vector<std::string> machine_names(const std::vector<std::string>& asked) {
 /// With all fields, so that --set can also change those that the file leaves out.
 tuner::ExploredProfile explored(const profiles::Profile& profile, const std::string& where,
                                 std::vector<tuner::Setting> names) {
-  return {base::to_document(profile), where, std::move(names)};
+  return {base::to_document(profile, base::Absent::as_null), where, std::move(names)};
 }
 
 /// The profile as it is, or on each of the machines.

@@ -29,10 +29,13 @@ struct Options {
 
 /// The user's numbers replace measured ones.
 void tell_running(const Options& options, profiles::Running& running) {
-  running.idle_w = options.idle_w.value_or(running.idle_w);
-  running.core_w = options.core_w.value_or(running.core_w);
-  running.device_w = options.device_w.value_or(running.device_w);
-  running.price_per_hour = options.price_per_hour.value_or(running.price_per_hour);
+  const auto tell = [](const std::optional<double>& given, std::optional<double>& known) {
+    known = given ? given : known;
+  };
+  tell(options.idle_w, running.idle_w);
+  tell(options.core_w, running.core_w);
+  tell(options.device_w, running.device_w);
+  tell(options.price_per_hour, running.price_per_hour);
 }
 
 profiles::Profile measure_with_bar(const graph::Graph& graph, const plan::Job& job,

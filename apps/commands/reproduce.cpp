@@ -12,7 +12,7 @@
 #include "apps/text/output.h"
 #include "apps/text/table.h"
 #include "base/error.h"
-#include "reproduce/morphgl.h"
+#include "reproduce/morphgl_validation.h"
 #include "sim/simulator.h"
 
 namespace gnomon::apps {

@@ -13,13 +13,23 @@ namespace {
 
 using profiles::Profile;
 
+/// The text of a quantity; "unknown" without one.
+template <class T, class Text>
+std::string or_unknown(const std::optional<T>& value, const Text& text) {
+  return value ? std::string(text(*value)) : "unknown";
+}
+
+std::string rate_text(const std::optional<double>& bytes_per_s) {
+  return or_unknown(bytes_per_s, [](double rate) { return format_bytes(rate) + "/s"; });
+}
+
 std::string machine_text(const profiles::MachineProfile& machine) {
   const auto& cpu = machine.cpu;
   return fmt::format(
-      "machine  {}, {} cores ({} physical, {} nodes of memory), {}; memory reads {}/s, one core copies "
-      "{}/s\n",
-      cpu.name, cpu.cores, cpu.physical_cores, cpu.node_cores.size(), format_bytes(cpu.memory_bytes),
-      format_bytes(cpu.memory_bandwidth_bytes_per_s), format_bytes(cpu.copy_bandwidth_bytes_per_s));
+      "machine  {}, {} cores ({} physical, {} nodes of memory), {}; memory reads {}, one core copies {}\n",
+      cpu.name, cpu.cores, or_unknown(cpu.physical_cores, [](int cores) { return std::to_string(cores); }),
+      cpu.node_cores.size(), or_unknown(cpu.memory_bytes, format_bytes),
+      rate_text(cpu.memory_bandwidth_bytes_per_s), rate_text(cpu.copy_bandwidth_bytes_per_s));
 }
 
 std::string gpu_text(const profiles::MachineProfile& machine) {
@@ -27,13 +37,16 @@ std::string gpu_text(const profiles::MachineProfile& machine) {
   if (gpu.kind != profiles::DeviceKind::cuda) {
     return "";
   }
-  std::string text = fmt::format("GPU      {}, {} multiprocessors, {}, which it copies at {}/s\n", gpu.name,
-                                 gpu.multiprocessors, format_bytes(gpu.memory_bytes),
-                                 format_bytes(gpu.memory_bandwidth_bytes_per_s / 2));
+  const auto bandwidth = gpu.memory_bandwidth_bytes_per_s;
+  std::string text =
+      fmt::format("GPU      {}, {} multiprocessors, {}, which it copies at {}\n", gpu.name,
+                  or_unknown(gpu.multiprocessors, [](int count) { return std::to_string(count); }),
+                  or_unknown(gpu.memory_bytes, format_bytes),
+                  rate_text(bandwidth ? std::optional(*bandwidth / 2) : bandwidth));
   const auto& link = machine.link;
-  text += fmt::format("link     copies {}/s", format_bytes(link.bandwidth_bytes_per_s));
-  if (link.transfers_per_s > 0) {
-    text += fmt::format(", {} lanes of {:.3g} GT/s", link.lanes, link.transfers_per_s / 1e9);
+  text += "link     copies " + rate_text(link.bandwidth_bytes_per_s);
+  if (link.transfers_per_s && link.lanes) {
+    text += fmt::format(", {} lanes of {:.3g} GT/s", *link.lanes, *link.transfers_per_s / 1e9);
   }
   return text + fmt::format("; reads at full speed on {} of the multiprocessors\n",
                             format_percent(gpu.link_saturation_share));
@@ -41,24 +54,25 @@ std::string gpu_text(const profiles::MachineProfile& machine) {
 
 std::string running_text(const profiles::Running& running) {
   std::string text;
-  if (running.core_w > 0) {
-    text +=
-        fmt::format("power    {:.4g} W idle, {:.4g} W more for a busy core", running.idle_w, running.core_w);
-    text += running.device_w > 0 ? fmt::format(", {:.4g} W for a busy GPU\n", running.device_w) : "\n";
+  if (running.core_w) {
+    text += fmt::format("power    {} W idle, {:.4g} W more for a busy core",
+                        or_unknown(running.idle_w, [](double watts) { return fmt::format("{:.4g}", watts); }),
+                        *running.core_w);
+    text += running.device_w ? fmt::format(", {:.4g} W for a busy GPU\n", *running.device_w) : "\n";
   }
-  if (running.price_per_hour > 0) {
-    text += fmt::format("price    {:.4g} an hour\n", running.price_per_hour);
+  if (running.price_per_hour) {
+    text += fmt::format("price    {:.4g} an hour\n", *running.price_per_hour);
   }
   return text;
 }
 
 std::string disk_text(const profiles::Disk& disk) {
-  if (disk.random_reads_per_s <= 0) {
+  if (!disk.random_reads_per_s || !disk.bandwidth_bytes_per_s) {
     return "";
   }
   return fmt::format("disk     reads {}/s in order; {} random blocks of {} a second, {} at a time\n",
-                     format_bytes(disk.bandwidth_bytes_per_s),
-                     format_count(static_cast<std::int64_t>(disk.random_reads_per_s)),
+                     format_bytes(*disk.bandwidth_bytes_per_s),
+                     format_count(static_cast<std::int64_t>(*disk.random_reads_per_s)),
                      format_bytes(disk.block_bytes), disk.queue_depth);
 }
 
@@ -78,7 +92,7 @@ std::string workload_text(const profiles::WorkloadProfile& workload) {
                      format_count(static_cast<std::int64_t>(workload.batch_edges)),
                      format_bytes(workload.batch_bytes)) +
          fmt::format("worker   keeps {} at most to sample, whichever the batch\n",
-                     format_bytes(sim::sampler_bytes(workload)));
+                     or_unknown(sim::sampler_bytes(workload), format_bytes));
 }
 
 void add_stage(Table& table, const char* name, const profiles::StageTime& time) {
@@ -110,9 +124,9 @@ std::string scaling_text(const profiles::WorkloadProfile& workload) {
 }
 
 std::string fused_text(const profiles::WorkloadProfile& workload) {
-  const double ratio = workload.parts.fused_train_ratio;
-  return ratio > 0 ? fmt::format("training that reads features where they are stored takes {:.2f}x\n", ratio)
-                   : "";
+  const auto& ratio = workload.parts.fused_train_ratio;
+  return ratio ? fmt::format("training that reads features where they are stored takes {:.2f}x\n", *ratio)
+               : "";
 }
 
 /// Only what slows down by a percent or more.

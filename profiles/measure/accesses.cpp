@@ -8,6 +8,7 @@
 #include "kernels/cpu/sample/sampler.h"
 #include "profiles/measure/machine.h"
 #include "profiles/measure/statistics.h"
+#include "runtime/cache/cache_choice.h"
 #include "runtime/stages.h"
 
 namespace gnomon::profiles {
@@ -17,8 +18,6 @@ using graph::VertexId;
 using plan::CachePolicy;
 
 constexpr double shares[] = {0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9};
-
-constexpr double index_bytes = 8;
 
 std::size_t at(VertexId vertex) { return static_cast<std::size_t>(vertex); }
 
@@ -97,10 +96,13 @@ Counts out_degrees(const graph::Graph& graph) {
   return degrees;
 }
 
-std::vector<double> list_bytes(const graph::Graph& graph) {
+/// Bytes of each adjacency list in a cache.
+std::vector<double> list_bytes(const graph::Graph& graph, const plan::Job& job) {
+  const auto column_bytes = job.weighted ? std::int64_t{sizeof(kernels::AliasColumn)} : 0;
+  const std::int64_t neighbour_bytes = kernels::cpu::index_bytes(graph.num_vertices()) + column_bytes;
   std::vector<double> bytes(at(graph.num_vertices()));
   for (VertexId vertex = 0; vertex < graph.num_vertices(); ++vertex) {
-    bytes[at(vertex)] = index_bytes * static_cast<double>(graph.degree(vertex) + 1);
+    bytes[at(vertex)] = static_cast<double>(runtime::list_bytes(graph.degree(vertex), neighbour_bytes));
   }
   return bytes;
 }
@@ -177,12 +179,12 @@ void measure_accesses(const graph::Graph& graph, const plan::Job& job, const Acc
     sampling.run(1, batch, uses);
   }
   // The same kernels sample on a host device.
-  auto& parts = workload.parts;
-  parts.cpu_sample_s = std::min(sampling.median_s(), workload.cpu_batch.mean_s);
-  parts.device_sample_s = parts.cpu_sample_s / workload.cpu_batch.mean_s * workload.device_batch.mean_s;
+  const double sample_s = std::min(sampling.median_s(), workload.cpu_batch.mean_s);
+  workload.parts.cpu_sample_s = sample_s;
+  workload.parts.device_sample_s = sample_s / workload.cpu_batch.mean_s * workload.device_batch.mean_s;
   const Counts degrees = out_degrees(graph);
   workload.features = accesses_of(before.rows, uses.rows, degrees, {});
-  workload.topology = accesses_of(before.lists, uses.lists, degrees, list_bytes(graph));
+  workload.topology = accesses_of(before.lists, uses.lists, degrees, list_bytes(graph, job));
 }
 
 }  // namespace gnomon::profiles

@@ -9,8 +9,8 @@ namespace gnomon::profiles {
 
 /// What the disk under `file` does, from reads of the file that go past the page cache (O_DIRECT): large ones
 /// in order, and single blocks at random by 1, 2, 4 … 32 threads at a time. The rate of the latter is the
-/// highest seen; the queue depth is the least number of threads that comes within 5 % of it. All 0 (not
-/// known) for a file of less than 1 MiB or one that cannot be read so, as on a file system in memory.
+/// highest seen; the queue depth is the minimum number of threads that comes within 5 % of it. Both rates are
+/// unknown for a file of less than 1 MiB or one that cannot be read this way, as on a file system in memory.
 ///
 /// Takes about `time_limit_s`. A disk that keeps a cache of its own shows it when the file is smaller. Throws
 /// Interrupted when `stop` is set.

@@ -142,7 +142,8 @@ MachineProfile measure_machine(const MachineOptions& options, bool& converged) {
   }
   machine.cpu.name = cpu_name();
   machine.cpu.cores = base::usable_cores();
-  machine.cpu.memory_bytes = base::usable_memory_bytes();
+  const double memory_bytes = base::usable_memory_bytes();
+  machine.cpu.memory_bytes = memory_bytes > 0 ? std::optional(memory_bytes) : std::nullopt;
   base::report(options.progress, "memory bandwidth", 0, 2);
   machine.cpu.memory_bandwidth_bytes_per_s = read_bandwidth(machine.cpu.cores, options, converged);
   base::report(options.progress, "copy bandwidth", 1, 2);

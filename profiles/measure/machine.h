@@ -21,8 +21,8 @@ struct MachineOptions {
   base::Progress progress = {};
 };
 
-/// The machine's facts; contention is left at 1, it depends on the workload (workload.h). `converged` becomes
-/// false when a bandwidth's interval is wider than asked.
+/// Measures the machine, without its contention, which depends on the workload (workload.h). `converged`
+/// becomes false if the confidence interval of a bandwidth is wider than asked.
 MachineProfile measure_machine(const MachineOptions& options, bool& converged);
 
 /// Throws base::Interrupted when `stop` is set.

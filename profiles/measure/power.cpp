@@ -90,10 +90,15 @@ Running measure_power(EnergyCounter& counter, int cores, double time_limit_s, co
     return running;
   }
   throw_if_stopped(stop);
-  running.idle_w = watts(counter, time_limit_s / 2);
+  const double idle_w = watts(counter, time_limit_s / 2);
   throw_if_stopped(stop);
   const BusyCores busy(cores);
-  running.core_w = std::max(0.0, watts(counter, time_limit_s / 2) - running.idle_w) / cores;
+  const double busy_w = watts(counter, time_limit_s / 2);
+  // A counter that does not move, or falls under load, tells nothing.
+  if (idle_w > 0 && busy_w > idle_w) {
+    running.idle_w = idle_w;
+    running.core_w = (busy_w - idle_w) / cores;
+  }
   return running;
 }
 

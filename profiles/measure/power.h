@@ -29,9 +29,9 @@ class EnergyCounter {
   double joules_ = 0;
 };
 
-/// What the processors draw when nothing runs, and what each of `cores` adds that computes without end; all 0
-/// (not known) where the counter does not work. Memory, disks, GPUs and losses are not in it. Takes
-/// `time_limit_s`; throws Interrupted when `stop` is set.
+/// Measures the power of the idle processors and what each of `cores` busy cores adds. Unknown if the counter
+/// does not work or does not rise under load. Memory, disks, GPUs and losses are not included. Takes
+/// `time_limit_s`. Throws Interrupted when `stop` is set.
 Running measure_power(EnergyCounter& counter, int cores, double time_limit_s,
                       const std::atomic<bool>* stop = nullptr);
 

@@ -5,8 +5,8 @@
 namespace gnomon::profiles {
 namespace {
 
-/// More than one neighbour on a core of its own can do.
-constexpr double most_slowdown = 10;
+/// More than one neighbour on a core of its own can cause.
+constexpr double max_slowdown = 10;
 
 }  // namespace
 
@@ -21,10 +21,12 @@ void Slowdown::add(double alone_s, const schedule::StageSpan& span,
   overlapped_s_ += overlapped_s;
 }
 
-double Slowdown::value() const {
-  // When the rest alone took nearly as long as everything should have, what is left is noise.
+std::optional<double> Slowdown::value() const {
   const double work_s = alone_s_ - rest_s_;
-  return work_s > 0 ? std::clamp(overlapped_s_ / work_s, 1.0, most_slowdown) : 1.0;
+  if (overlapped_s_ <= 0 || work_s <= 0) {
+    return std::nullopt;
+  }
+  return std::clamp(overlapped_s_ / work_s, 1.0, max_slowdown);
 }
 
 }  // namespace gnomon::profiles

@@ -1,25 +1,27 @@
 #pragma once
 
+#include <optional>
 #include <span>
 
 #include "schedule/machine.h"
 
 namespace gnomon::profiles {
 
-/// How many times longer a stage takes while something else runs beside it. Of stages that were run both
-/// alone and beside others, only parts overlapped; with a slowdown s
+/// The slowdown of a stage while something else runs beside it. The stage is run alone and beside others,
+/// with which only parts of it overlap; with a slowdown s
 ///
 ///     alone time = rest + overlapped / s,   so   s = overlapped / (alone time - rest),
 ///
 /// over all observations together, which weighs each by its overlap.
 class Slowdown {
  public:
-  /// A stage that takes `alone_s` by itself ran as `span` while `beside`, spans that do not overlap one
-  /// another, ran on other lanes.
+  /// Adds a stage that takes `alone_s` alone and ran as `span` beside the spans `beside` on other lanes,
+  /// which do not overlap one another.
   void add(double alone_s, const schedule::StageSpan& span, std::span<const schedule::StageSpan> beside);
 
-  /// From 1 (a neighbour does not speed up) to 10; 1 without observations.
-  double value() const;
+  /// Returns the slowdown, from 1 (a neighbour is no help) to 10. None without overlap, and where noise
+  /// exceeds the work: the parts without overlap took as long as all of it does alone.
+  std::optional<double> value() const;
 
  private:
   double alone_s_ = 0;

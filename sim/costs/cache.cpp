@@ -9,9 +9,11 @@ namespace {
 using plan::CachePolicy;
 using profiles::Accesses;
 
-/// How much of the ranks' order a policy knows, where nothing was measured: what it answers lies so far
-/// between a random choice and the best one. Presampled counts and DUCATI's are within a few percent of the
-/// best (GNNLab, EuroSys 2022, section 7.4); degrees depend on the graph and lie well between.
+/// How well a policy knows the order of the ranks if no curve was measured: its hits lie at this share of the
+/// way from a random choice to the best one. 0.6 for degrees is inside the range that T_SOTA's hits on
+/// Twitter give in GNNLab's Table VI (tests/reproduce/gnnlab_test.cpp); degrees depend on the graph.
+/// Presampled counts and DUCATI's are near the optimum (GNNLab, EuroSys 2022, section 7.4), which profiles of
+/// generated graphs confirm (tests/profiles/accesses_test.cpp).
 double knowledge_of(CachePolicy policy) {
   switch (policy) {
     case CachePolicy::none:

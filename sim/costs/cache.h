@@ -5,21 +5,22 @@
 
 namespace gnomon::sim {
 
-/// The share of accesses that a cache answers which holds `share` of all vertices, chosen by `policy`: by the
-/// curve that was measured on the graph, or else by the fitted skew. In the latter case the vertex of rank r
-/// of V is used in proportion to r^-s, so that the best choice answers share^(1-s); what a policy knows of
-/// the ranks decides how near it comes. `recent` is Che's approximation of least recently used.
+/// Returns the hit rate of a cache that holds `share` of all vertices, chosen by `policy`: by the curve
+/// measured on the graph or else by the fitted skew s. By the skew, the vertex of rank r of V is used in
+/// proportion to r^-s, so the best choice answers share^(1-s); how well a policy knows the ranks decides how
+/// near it comes. `recent` is Che's approximation of least recently used.
 double hit_share(const profiles::Accesses& accesses, plan::CachePolicy policy, double share);
 
-/// The same when cached neighbours are drawn `bias` times as likely as others (A3GNN): odds are multiplied.
+/// Returns the hit rate if cached neighbours are drawn `bias` times as likely as others (A3GNN): the odds are
+/// multiplied.
 double biased_hit_share(double hits, double bias);
 
-/// What a cache of two kinds of data saves.
+/// Sizes of the two kinds of data that a cache may hold, and what it saves.
 struct CacheGains {
   double feature_bytes = 0;   ///< of all rows
   double topology_bytes = 0;  ///< of all adjacency lists
-  double feature_s = 0;       ///< that a batch saves when every row is cached
-  double topology_s = 0;      ///< likewise of lists
+  double feature_s = 0;       ///< saved per batch if every row is cached
+  double topology_s = 0;      ///< saved per batch if every list is cached
 };
 
 /// The shares of rows and lists that a cache holds.

@@ -22,13 +22,13 @@ using profiles::WorkloadProfile;
 
 double share_of(double part, double rest) { return part + rest > 0 ? part / (part + rest) : 0.5; }
 
-/// A measured bandwidth or rate that the plan cannot do without.
-double needed(double value, const char* field, const Plan& plan) {
-  if (value <= 0) {
+/// Returns a measured bandwidth or rate without which the plan cannot be predicted.
+double needed(std::optional<double> value, const char* field, const Plan& plan) {
+  if (!value) {
     throw base::InputError(std::string("profile: ") + field,
-                           "0 cannot tell what plan \"" + plan.name + "\" costs; use a measured number");
+                           "is unknown; plan \"" + plan.name + "\" needs a measured number");
   }
-  return value;
+  return *value;
 }
 
 /// Seconds and bytes of a batch's two halves, as measured: everything sampled, nothing cached.
@@ -42,10 +42,12 @@ struct Halves {
 Halves halves_of(const WorkloadProfile& workload) {
   const auto& parts = workload.parts;
   Halves halves;
-  halves.structure_bytes = index_bytes * workload.batch_edges;
+  halves.structure_bytes = local_id_bytes * workload.batch_edges;
   halves.feature_bytes = workload.batch_vertices * static_cast<double>(workload.feature_row_bytes);
   const double sampling = share_of(halves.structure_bytes, halves.feature_bytes);
-  const auto part = [sampling](double given, double whole) { return given > 0 ? given : sampling * whole; };
+  const auto part = [sampling](std::optional<double> given, double whole) {
+    return given.value_or(sampling * whole);
+  };
   halves.cpu_sample_s = part(parts.cpu_sample_s, workload.cpu_batch.mean_s);
   halves.cpu_gather_s = workload.cpu_batch.mean_s - halves.cpu_sample_s;
   halves.device_sample_s = part(parts.device_sample_s, workload.device_batch.mean_s);
@@ -128,13 +130,13 @@ class Costing {
     return gains;
   }
 
-  /// Over the link, at the bandwidth that the profile tells or that batches were copied with.
+  /// The time of a copy over the link, at the bandwidth in the profile or else that of measured transfers.
+  /// Without either (a host device) there is nothing to copy.
   double copy_s(double bytes) const {
-    const double given = profile_.machine.link.bandwidth_bytes_per_s;
-    const double measured =
-        workload_.transfer.mean_s > 0 ? workload_.batch_bytes / workload_.transfer.mean_s : 0;
-    const double bandwidth = given > 0 ? given : measured;
-    return bandwidth > 0 ? bytes / bandwidth : 0;
+    if (const auto bandwidth = profile_.machine.link.bandwidth_bytes_per_s) {
+      return bytes / *bandwidth;
+    }
+    return workload_.batch_bytes > 0 ? bytes * workload_.transfer.mean_s / workload_.batch_bytes : 0;
   }
 
   void scale_sampling(double share) {
@@ -175,8 +177,8 @@ class Costing {
     const double uses = batches * hot * (1 - hops_.bottom_vertices) * workload_.batch_vertices;
     const double computed =
         touched(plan_.embeddings.hot_ratio * static_cast<double>(workload_.vertices), uses);
-    const double refresh_s = workload_.parts.refresh_s > 0 ? workload_.parts.refresh_s
-                                                           : workload_.cpu_batch.mean_s * hops_.bottom_edges;
+    const double refresh_s =
+        workload_.parts.refresh_s.value_or(workload_.cpu_batch.mean_s * hops_.bottom_edges);
     costs().group_prepare_s = batches * hot * refresh_s * (uses > 0 ? computed / uses : 1);
     const double row_bytes = static_cast<double>(workload_.feature_row_bytes);
     costs().group_transfer_s = copy_s(computed * (workload_.job.hidden * value_bytes + row_bytes));
@@ -203,8 +205,8 @@ class Costing {
     move_from_link(halves_.device_sample_s, halves_.device_sample_link_s, lists);
     halves_.cpu_gather_s *= 1 - rows;
     halves_.feature_bytes -= answered;
-    const double bandwidth = profile_.machine.device.memory_bandwidth_bytes_per_s;
-    halves_.device_gather_s += bandwidth > 0 ? answered / bandwidth : 0;
+    const auto bandwidth = profile_.machine.device.memory_bandwidth_bytes_per_s;
+    halves_.device_gather_s += bandwidth ? answered / *bandwidth : 0;
     if (plan_.cache.sharded && profile_.machine.peers.bandwidth_bytes_per_s > 0) {
       const int linked = std::max(1, std::min(plan_.devices, profile_.machine.peers.clique));
       peer_s_ = answered * (linked - 1) / linked / profile_.machine.peers.bandwidth_bytes_per_s;
@@ -256,8 +258,8 @@ class Costing {
     }
     if (by_parts && plan_.features == Home::disk) {
       const double part = static_cast<double>(plan_.macro.resident) / plan_.macro.partitions;
-      const double bytes = topology_bytes(workload_) + features_bytes(workload_);
-      const double bandwidth = profile_.machine.disk.bandwidth_bytes_per_s;
+      const double bytes = stored_topology_bytes(workload_) + features_bytes(workload_);
+      const auto bandwidth = profile_.machine.disk.bandwidth_bytes_per_s;
       costs().group_read_s = part * bytes / needed(bandwidth, "machine.disk.bandwidth_bytes_per_s", plan_);
     } else if (by_parts) {
       prepare_on_host();
@@ -280,7 +282,7 @@ class Costing {
     const double sampled_edges = std::min(edges, batches * workload_.batch_edges);
     costs().group_prepare_s = vertices * row_s + (samples ? batches * halves_.cpu_sample_s : 0);
     costs().group_transfer_s = copy_s(vertices * static_cast<double>(workload_.feature_row_bytes) +
-                                      index_bytes * (samples ? sampled_edges : edges));
+                                      local_id_bytes * (samples ? sampled_edges : edges));
   }
 
   void compose() {
@@ -318,8 +320,8 @@ class Costing {
     if (!plan_.fused) {
       return 1;
     }
-    if (workload_.parts.fused_train_ratio > 0) {
-      return workload_.parts.fused_train_ratio;
+    if (const auto measured = workload_.parts.fused_train_ratio) {
+      return *measured;
     }
     return workload_.train.mean_s > 0 ? 1 + gather_s / workload_.train.mean_s : 1;
   }

@@ -4,8 +4,9 @@
 #include <cmath>
 #include <cstdio>
 
+#include "kernels/block.h"
+#include "kernels/cpu/sample/topology.h"
 #include "kernels/cpu/sample/worker_memory.h"
-#include "kernels/weighted_rule.h"
 
 namespace gnomon::sim {
 namespace {
@@ -15,6 +16,8 @@ using plan::Plan;
 using plan::Reuse;
 using plan::Schedule;
 using profiles::WorkloadProfile;
+
+static_assert(sizeof(decltype(kernels::Block::indices)::value_type) == local_id_bytes);
 
 /// Weights, gradients and Adam's two moments.
 constexpr double copies_of_weights = 4;
@@ -63,7 +66,7 @@ MemoryBreakdown on_host(const profiles::Profile& profile, const Plan& plan) {
   const double each = batch_bytes(workload, !plan.prepares_samples());
   if (plan.uses_cpu_route()) {
     use.batches_bytes = (plan.workers + plan.cpu_buffer) * each;
-    use.samplers_bytes = plan.workers * sampler_bytes(workload, plan.worker_threads);
+    use.samplers_bytes = plan.workers * sampler_bytes(workload, plan.worker_threads).value_or(0);
   }
   if (plan.handover_copies > 0) {  // worker processes, each with what it hands over
     use.batches_bytes += plan.workers * plan.handover_copies * each;
@@ -90,10 +93,9 @@ MemoryBreakdown on_device(const profiles::Profile& profile, const Plan& plan) {
                     : plan.schedule == Schedule::super_batch ? plan.super_batch - 1
                                                              : plan.device_buffer;
   use.batches_bytes = (1 + ahead) * batch_bytes(workload, !plan.fused);
-  use.activations_bytes = workload.parts.activation_bytes;
-  if (use.activations_bytes == 0) {  // each layer's output and its gradient, the layers shrinking by fanouts
-    use.activations_bytes = 2 * workload.batch_vertices * workload.job.hidden * value_bytes;
-  }
+  // Unless measured: each layer's output and its gradient; the layers shrink by the fanouts.
+  use.activations_bytes = workload.parts.activation_bytes.value_or(2 * workload.batch_vertices *
+                                                                   workload.job.hidden * value_bytes);
   use.model_bytes = copies_of_weights * parameters_bytes(workload);
   if (plan.embeddings.reuse == Reuse::hot) {  // those in use and those that replace them
     use.embeddings_bytes = 2 * static_cast<double>(workload.vertices) * plan.embeddings.hot_ratio *
@@ -120,37 +122,48 @@ int shards(const profiles::Profile& profile, const Plan& plan) {
 
 /// What the cache may hold, and what of it lies in each memory.
 void add_cache(const profiles::Profile& profile, const Plan& plan, const CacheGains& gains,
-               double memory_bytes, MemoryBreakdown& use, CacheShares& shares) {
-  const double room = std::max(0.0, memory_bytes - use.total()) * plan.cache.budget;
+               std::optional<double> memory_bytes, MemoryBreakdown& use, CacheShares& shares) {
+  if (!memory_bytes) {
+    return;
+  }
+  const double room = std::max(0.0, *memory_bytes - use.total()) * plan.cache.budget;
   const int parts = shards(profile, plan);
   shares = fill_cache(profile.workload, plan.cache.policy, gains, room * parts);
   use.cache_bytes = (shares.features * gains.feature_bytes + shares.topology * gains.topology_bytes) / parts;
 }
 
-/// What a device may take; 0: not known.
-double device_memory_bytes(const profiles::Profile& profile, const Plan& plan) {
-  const double there = profile.machine.device.memory_bytes;
+/// The device memory that the plan may use.
+std::optional<double> device_memory_bytes(const profiles::Profile& profile, const Plan& plan) {
+  const auto there = profile.machine.device.memory_bytes;
+  if (plan.device_memory_bytes == 0) {  // the plan sets no limit
+    return there;
+  }
   const auto allowed = static_cast<double>(plan.device_memory_bytes);
-  return allowed > 0 && (there == 0 || allowed < there) ? allowed : there;
+  return there ? std::min(*there, allowed) : allowed;
 }
 
 /// A cache takes what is left, and so is never what does not fit.
-void note_shortage(Memory& memory, Shortage shortage, const MemoryBreakdown& use, double there) {
+void note_shortage(Memory& memory, Shortage shortage, const MemoryBreakdown& use,
+                   std::optional<double> there) {
   const double needed = use.total() - use.cache_bytes;
-  if (memory.shortage == Shortage::none && there > 0 && needed > there) {
+  if (memory.shortage == Shortage::none && there && needed > *there) {
     memory.shortage = shortage;
-    memory.missing_bytes = needed - there;
+    memory.missing_bytes = needed - *there;
   }
 }
 
 }  // namespace
 
 double topology_bytes(const WorkloadProfile& workload) {
-  // For draws by weight every edge has its weight and a column of an alias table.
-  constexpr double weight_bytes = sizeof(float) + sizeof(kernels::AliasColumn);
-  const double an_edge = index_bytes + (workload.job.weighted ? weight_bytes : 0);
-  return index_bytes * (static_cast<double>(workload.vertices) + 1) +
-         an_edge * static_cast<double>(workload.edges);
+  const auto draws = workload.job.weighted ? kernels::cpu::Draws::by_weight : kernels::cpu::Draws::uniform;
+  return static_cast<double>(kernels::cpu::resident_bytes(workload.vertices, workload.edges, draws));
+}
+
+double stored_topology_bytes(const WorkloadProfile& workload) {
+  constexpr double weight_bytes = sizeof(float);
+  const double edge_bytes = sizeof(graph::VertexId) + (workload.job.weighted ? weight_bytes : 0);
+  return sizeof(std::int64_t) * (static_cast<double>(workload.vertices) + 1) +
+         edge_bytes * static_cast<double>(workload.edges);
 }
 
 double features_bytes(const WorkloadProfile& workload) {
@@ -166,12 +179,12 @@ double parameters_bytes(const WorkloadProfile& workload) {
   return per_layer * (outer + inner) * value_bytes;
 }
 
-double sampler_bytes(const WorkloadProfile& workload, int threads) {
-  if (workload.max_degree == 0) {
-    return 0;
+std::optional<double> sampler_bytes(const WorkloadProfile& workload, int threads) {
+  if (!workload.max_degree) {
+    return std::nullopt;
   }
   const auto& fanouts = workload.job.fanouts;
-  const auto largest = kernels::cpu::largest_batch({workload.vertices, workload.edges, workload.max_degree},
+  const auto largest = kernels::cpu::largest_batch({workload.vertices, workload.edges, *workload.max_degree},
                                                    workload.job.batch_size, fanouts);
   return static_cast<double>(threads > 1 ? kernels::cpu::most_split_bytes(largest, fanouts, threads)
                                          : kernels::cpu::most_sampler_bytes(largest.num_vertices(), fanouts));
@@ -179,7 +192,7 @@ double sampler_bytes(const WorkloadProfile& workload, int threads) {
 
 Memory memory_of(const profiles::Profile& profile, const Plan& plan, const CacheGains& gains) {
   const bool has_device = profile.machine.device.kind == profiles::DeviceKind::cuda;
-  const double device_bytes = device_memory_bytes(profile, plan);
+  const auto device_bytes = device_memory_bytes(profile, plan);
   Memory memory;
   memory.host = on_host(profile, plan);
   MemoryBreakdown device = on_device(profile, plan);
@@ -187,7 +200,7 @@ Memory memory_of(const profiles::Profile& profile, const Plan& plan, const Cache
     device.contexts_bytes = device.topology_bytes = device.features_bytes = 0;
     memory.host.batches_bytes += device.batches_bytes;
     memory.host.samplers_bytes +=
-        plan.uses_device_route() ? sampler_bytes(profile.workload, plan.device_threads) : 0;
+        plan.uses_device_route() ? sampler_bytes(profile.workload, plan.device_threads).value_or(0) : 0;
     memory.host.activations_bytes = device.activations_bytes;
     memory.host.model_bytes = device.model_bytes;
   } else {

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -13,8 +14,9 @@
 
 namespace gnomon::sim {
 
-/// Of a vertex's id in lists and batches, and of a feature, weight or embedding as it is computed with.
-inline constexpr double index_bytes = 8;
+/// Bytes of a neighbour's id in a mini-batch (kernels::Block::indices), and of a feature, weight or embedding
+/// in computations. Ids in the graph's own lists have kernels::cpu::index_bytes.
+inline constexpr double local_id_bytes = 4;
 inline constexpr double value_bytes = 4;
 
 /// What lies in the memory of the host, or of each device, at the peak of an epoch.
@@ -83,19 +85,21 @@ struct Memory {
   }
 };
 
-/// Bytes of the whole graph.
+/// Bytes of the whole graph's structure in memory (kernels::cpu::resident_bytes).
 double topology_bytes(const profiles::WorkloadProfile& workload);
+/// Bytes of the whole graph's structure in a store on disk, whose ids have 8 bytes (graph/store/store.h).
+double stored_topology_bytes(const profiles::WorkloadProfile& workload);
+/// Bytes of all feature rows.
 double features_bytes(const profiles::WorkloadProfile& workload);
-/// Bytes of the model's weights (as fp32).
+/// Bytes of the model's weights in fp32.
 double parameters_bytes(const profiles::WorkloadProfile& workload);
 
-/// The most that one CPU sampler keeps from batch to batch, whose batches so many threads share
-/// (kernels/cpu/sample/worker_memory.h); 0 where the profile
-/// does not tell the largest degree.
-double sampler_bytes(const profiles::WorkloadProfile& workload, int threads = 1);
+/// Returns the maximum memory that one CPU sampler keeps from batch to batch if `threads` threads share its
+/// batches (kernels/cpu/sample/worker_memory.h). None if the graph's maximum degree is unknown.
+std::optional<double> sampler_bytes(const profiles::WorkloadProfile& workload, int threads = 1);
 
-/// The memory of a resolved plan. Memory whose size the profile does not tell (0) is never short, and holds
-/// no cache. What a device's cache saves, which only plan::CachePolicy::value_weight asks for, is in `gains`.
+/// Returns the memory of a resolved plan. A memory of unknown size is never short and holds no cache. `gains`
+/// is what a device's cache saves; only plan::CachePolicy::value_weight reads it.
 Memory memory_of(const profiles::Profile& profile, const plan::Plan& plan, const CacheGains& gains);
 
 /// "device memory: 1.5 GB are missing"; empty when everything fits.

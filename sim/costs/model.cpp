@@ -4,6 +4,7 @@
 #include <cmath>
 #include <memory>
 #include <numbers>
+#include <optional>
 #include <vector>
 
 #include "base/error.h"
@@ -54,13 +55,13 @@ double handover_s(const profiles::Profile& profile, const plan::Plan& plan) {
   if (plan.handover_copies == 0) {
     return 0;
   }
-  const double bandwidth = profile.machine.cpu.copy_bandwidth_bytes_per_s;
-  if (bandwidth <= 0) {
-    throw base::InputError("profile: machine.cpu.copy_bandwidth_bytes_per_s",
-                           "0 cannot tell what the hand-over copies of plan \"" + plan.name +
-                               "\" cost; use a measured bandwidth");
+  const auto bandwidth = profile.machine.cpu.copy_bandwidth_bytes_per_s;
+  if (!bandwidth) {
+    throw base::InputError(
+        "profile: machine.cpu.copy_bandwidth_bytes_per_s",
+        "is unknown; the hand-over copies of plan \"" + plan.name + "\" need a measured bandwidth");
   }
-  return plan.handover_copies * profile.workload.batch_bytes / bandwidth;
+  return plan.handover_copies * profile.workload.batch_bytes / *bandwidth;
 }
 
 /// No more than what is gained by them.
@@ -95,10 +96,10 @@ std::vector<StageCosts> draw_costs(const WorkloadProfile& workload, const StageC
 
 /// What a stage asks of host memory, of all that there is.
 std::array<double, 4> memory_shares(const profiles::Profile& profile, const StageCosts& costs) {
-  const double bandwidth = profile.machine.cpu.memory_bandwidth_bytes_per_s;
+  const auto bandwidth = profile.machine.cpu.memory_bandwidth_bytes_per_s;
   const auto& parts = profile.workload.parts;
-  const auto share = [bandwidth](double bytes, double seconds) {
-    return bandwidth > 0 && seconds > 0 ? std::min(1.0, bytes / seconds / bandwidth) : 0.0;
+  const auto share = [bandwidth](std::optional<double> bytes, double seconds) {
+    return bandwidth && bytes && seconds > 0 ? std::min(1.0, *bytes / seconds / *bandwidth) : 0.0;
   };
   return {share(parts.cpu_batch_memory_bytes, costs.cpu_batch_s),
           share(parts.transfer_memory_bytes, costs.transfer_s),

@@ -30,7 +30,7 @@ double requests_per_row(double row_bytes, bool aligned) {
 double zero_copy_bandwidth(double row_bytes, bool aligned, const profiles::Link& link) {
   const double requests = requests_per_row(row_bytes, aligned);
   const double payload = row_bytes / (row_bytes + requests * link.header_bytes);
-  const double on_the_wire = link.bandwidth_bytes_per_s * payload;
+  const double on_the_wire = link.bandwidth_bytes_per_s.value() * payload;
   if (link.round_trip_s <= 0) {
     return on_the_wire;
   }
@@ -39,7 +39,7 @@ double zero_copy_bandwidth(double row_bytes, bool aligned, const profiles::Link&
 }
 
 double unaligned_slowdown(double row_bytes, const profiles::Link& link) {
-  if (row_bytes <= 0 || link.bandwidth_bytes_per_s <= 0) {
+  if (row_bytes <= 0 || !link.bandwidth_bytes_per_s) {
     return 1;
   }
   return zero_copy_bandwidth(row_bytes, true, link) / zero_copy_bandwidth(row_bytes, false, link);

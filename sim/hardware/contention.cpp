@@ -32,23 +32,21 @@ double crowding(const MachineModel& model, Kind kind, const KindCounts& counts) 
   if (threads <= model.cores || !has_team || threads_of(model, kind) == 0) {
     return 1;
   }
-  return threads_of(model, kind) > 1 ? model.contention.crowded_team : model.contention.beside_crowded_team;
+  const auto& contention = model.contention;
+  return (threads_of(model, kind) > 1 ? contention.crowded_team : contention.beside_crowded_team).value_or(1);
 }
 
-double best_slowdown(const MachineModel& model, Kind kind) {
-  double sum = 1;
-  for (std::size_t beside = 0; beside < num_kinds && kind != Kind::none; ++beside) {
-    const int most = static_cast<Kind>(beside) == Kind::cpu ? model.workers
-                     : kind == Kind::cpu                    ? model.devices
-                                                            : 1;
-    sum += most * std::min(0.0, coefficient(model.contention, kind, static_cast<Kind>(beside)) - 1);
+double best_slowdown(const MachineModel& model, Kind kind, const KindCounts& counts) {
+  if (kind == Kind::none) {
+    return 1;
   }
-  // All that can run at once.
-  KindCounts most;
-  most.fill(model.devices);
-  most[static_cast<std::size_t>(Kind::cpu)] = model.workers;
-  const double crowded = kind == Kind::none ? 1 : crowding(model, kind, most);
-  return std::max(least_slowdown, sum) * std::min(1.0, crowded);
+  double sum = 1;
+  for (std::size_t beside = 0; beside < num_kinds; ++beside) {
+    const bool on_same_device = kind != Kind::cpu && static_cast<Kind>(beside) != Kind::cpu;
+    const int neighbours = on_same_device ? std::min(1, counts[beside]) : counts[beside];
+    sum += neighbours * std::min(0.0, coefficient(model.contention, kind, static_cast<Kind>(beside)) - 1);
+  }
+  return std::max(least_slowdown, sum) * std::min(1.0, crowding(model, kind, counts));
 }
 
 double memory_slowdown(const std::array<double, num_kinds>& shares, const KindCounts& counts, double share) {
@@ -79,7 +77,7 @@ double memory_slowdown(const std::array<double, num_kinds>& shares, const KindCo
 
 bool is_contended(const MachineModel& model) {
   bool found = model.prepare_share > 0;
-  const auto look = [&found](const char*, double each, base::Range = {}) { found |= each != 1; };
+  const auto look = [&found](const char*, const auto& each, base::Range) { found |= each.value_or(1) != 1; };
   profiles::Contention::fields(model.contention, look);
   for (const double share : model.memory_shares) {
     found |= share > 0;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 #include "profiles/profile.h"
@@ -60,15 +61,22 @@ class RunningStages {
   std::vector<KindCounts> on_;
 };
 
-/// Slowdown of `kind` by one neighbour of kind `beside` (profiles::Contention).
+/// Slowdown of `kind` by one neighbour of kind `beside` (profiles::Contention): 1 if it was not measured.
 inline double coefficient(const profiles::Contention& given, Kind kind, Kind beside) {
-  const double table[num_kinds][num_kinds] = {
-      {1, given.cpu_batch_beside_transfer, given.cpu_batch_beside_device_batch, given.cpu_batch_beside_train},
-      {given.transfer_beside_cpu_batch, 1, given.transfer_beside_device_batch, given.transfer_beside_train},
-      {given.device_batch_beside_cpu_batch, given.device_batch_beside_transfer, 1,
-       given.device_batch_beside_train},
-      {given.train_beside_cpu_batch, given.train_beside_transfer, given.train_beside_device_batch, 1}};
-  return table[static_cast<std::size_t>(kind)][static_cast<std::size_t>(beside)];
+  using Given = profiles::Contention;
+  using Field = std::optional<double> Given::*;
+  static constexpr Field none = nullptr;
+  static constexpr Field table[num_kinds][num_kinds] = {
+      {none, &Given::cpu_batch_beside_transfer, &Given::cpu_batch_beside_device_batch,
+       &Given::cpu_batch_beside_train},
+      {&Given::transfer_beside_cpu_batch, none, &Given::transfer_beside_device_batch,
+       &Given::transfer_beside_train},
+      {&Given::device_batch_beside_cpu_batch, &Given::device_batch_beside_transfer, none,
+       &Given::device_batch_beside_train},
+      {&Given::train_beside_cpu_batch, &Given::train_beside_transfer, &Given::train_beside_device_batch,
+       none}};
+  const Field field = table[static_cast<std::size_t>(kind)][static_cast<std::size_t>(beside)];
+  return field == none ? 1 : (given.*field).value_or(1);
 }
 
 /// How much longer a stage of this kind takes beside `counts` neighbours: slowdowns add up.
@@ -87,8 +95,9 @@ int threads_of(const MachineModel& model, Kind kind);
 /// there are cores and some of them wait for each other (profiles::Contention::crowded_team).
 double crowding(const MachineModel& model, Kind kind, const KindCounts& counts);
 
-/// The least that slowdown() can be: 1 unless neighbours, or a crowd, speed the stage up.
-double best_slowdown(const MachineModel& model, Kind kind);
+/// Returns the minimum of slowdown() while at most `counts` stages of each kind run at once: 1 unless
+/// neighbours, or an oversubscribed CPU, speed the stage up.
+double best_slowdown(const MachineModel& model, Kind kind, const KindCounts& counts);
 
 /// How much longer a stage takes that asks for `share` of the host memory's bandwidth, when all that run ask
 /// for more than there is: each gets what it asks for or an equal part of the rest, whichever is less

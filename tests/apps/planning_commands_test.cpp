@@ -180,8 +180,8 @@ TEST_F(Planning, ProcessesChangeNeitherJournalNorResult) {
 }
 
 TEST_F(Planning, TuneKeepsToWhatAnEpochMayTake) {
-  expect_one_line(run({"tune", "p.json", "--price-limit", "1"}), "machine.running.price_per_hour is 0");
-  expect_one_line(run({"tune", "p.json", "--energy-limit", "1"}), "machine.running.core_w is 0");
+  expect_one_line(run({"tune", "p.json", "--price-limit", "1"}), "machine.running.price_per_hour is unknown");
+  expect_one_line(run({"tune", "p.json", "--energy-limit", "1"}), "machine.running.core_w is unknown");
   expect_one_line(run({"tune", "p.json", "--energy-limit", "-1"}), "--energy-limit");
   auto profile = small_profile();
   profile["machine"]["running"] = {{"idle_w", 2}, {"core_w", 40}, {"price_per_hour", 3.6}};

@@ -85,6 +85,26 @@ TEST(Document, ErrorsNameFileAndField) {
             std::string::npos);
 }
 
+TEST(Document, OptionalFieldsMayBeAbsentOrNull) {
+  const auto without = parse(R"({"schema": "gnomon.basket/1", "name": "b"})");
+  EXPECT_EQ(without.ripe, std::nullopt);
+  EXPECT_FALSE(to_document(without).contains("ripe"));
+  const Json all = to_document(without, Absent::as_null);
+  EXPECT_TRUE(all["ripe"].is_null());
+  EXPECT_EQ(parse(all.dump()).ripe, std::nullopt);
+}
+
+TEST(Document, ZeroCanMeanAbsent) {
+  std::optional<int> count = 3;
+  read_value(Json(0), count, "count", {0, 9, true});
+  EXPECT_EQ(count, std::nullopt);
+  read_value(Json(0), count, "count", {0, 9});
+  EXPECT_EQ(count, 0);
+  std::optional<double> weight_kg = 2;
+  read_value(Json(0.0), weight_kg, "weight_kg", {0, 9, true});
+  EXPECT_EQ(weight_kg, std::nullopt);
+}
+
 TEST(Document, NanIsOutOfEveryRange) {
   Basket basket;
   Json json = {{"name", "b"}, {"inner", {{{"weight_kg", std::nan("")}}}}};

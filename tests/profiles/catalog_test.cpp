@@ -110,8 +110,8 @@ TEST(OnMachine, LeavesWhatIsNotKnown) {
   EXPECT_DOUBLE_EQ(profile.workload.train.mean_s, 4);
   EXPECT_DOUBLE_EQ(profile.workload.transfer.mean_s, 6);
   EXPECT_DOUBLE_EQ(profile.workload.device_batch.mean_s, 5);
-  EXPECT_DOUBLE_EQ(profile.machine.contention.cpu_batch_beside_train, 1.5);
-  EXPECT_DOUBLE_EQ(profile.machine.cpu.copy_bandwidth_bytes_per_s, 30);
+  EXPECT_EQ(profile.machine.contention.cpu_batch_beside_train, 1.5);
+  EXPECT_EQ(profile.machine.cpu.copy_bandwidth_bytes_per_s, 30);
 }
 
 // Without a GPU there was no link: a batch's 60 bytes come over the new one, 60 / 20 s. The host's memory
@@ -132,7 +132,7 @@ TEST(OnMachine, FromTheHostToADevice) {
   EXPECT_DOUBLE_EQ(workload.device_batch.mean_s, 5.0 / 4 + 3);
   host.workload.transfer = {};  // a host device copies nothing
   EXPECT_DOUBLE_EQ(on_machine(host, other).workload.transfer.mean_s, 3);
-  other.link.bandwidth_bytes_per_s = 0;  // not known: as fast as a core copies, 60 / 30 s
+  other.link.bandwidth_bytes_per_s.reset();  // unknown: as fast as a core copies, 60 / 30 s
   EXPECT_DOUBLE_EQ(on_machine(host, other).workload.transfer.mean_s, 2);
   EXPECT_DOUBLE_EQ(on_machine(host, other).workload.device_batch_link_s, 2);
 }
@@ -141,6 +141,54 @@ TEST(OnMachine, FromADeviceToTheHost) {
   const auto workload = on_machine(measured(), MachineProfile{}).workload;
   EXPECT_EQ(workload.transfer.mean_s, 0);
   EXPECT_EQ(workload.device_batch_link_s, 0);
+}
+
+const StageScaling& scaling_of(const MovedProfile& moved, const std::string& stage) {
+  for (const auto& scaling : moved.scalings) {
+    if (scaling.stage == stage) {
+      return scaling;
+    }
+  }
+  throw std::out_of_range("no scaling of " + stage);
+}
+
+// The factors are those of ScalesByBandwidths.
+TEST(MoveToMachine, TellsWhatScaledEachStage) {
+  MachineProfile other = measured().machine;
+  other.device.memory_bandwidth_bytes_per_s = 800;
+  other.link.bandwidth_bytes_per_s = 50;
+  const auto moved = move_to_machine(measured(), other);
+  EXPECT_EQ(moved.scalings.size(), 4U);
+  EXPECT_EQ(scaling_of(moved, "train").factor, 0.5);
+  EXPECT_EQ(scaling_of(moved, "train").reason, "device memory bandwidth 4e-07 to 8e-07 GB/s");
+  EXPECT_DOUBLE_EQ(scaling_of(moved, "transfer").factor.value(), 0.2);
+  EXPECT_DOUBLE_EQ(scaling_of(moved, "device_batch").factor.value(), 1.6 / 5);
+  EXPECT_THAT(scaling_of(moved, "device_batch").reason, HasSubstr("; link bandwidth"));
+  EXPECT_EQ(scaling_of(moved, "cpu_batch").factor, std::nullopt);
+  EXPECT_THAT(text_of(scaling_of(moved, "train")), testing::StartsWith("train x0.5 (device memory"));
+  EXPECT_EQ(text_of(scaling_of(moved, "cpu_batch")),
+            "cpu_batch kept (no specification gives a core's speed)");
+}
+
+TEST(MoveToMachine, TellsWhichNumberIsUnknown) {
+  MachineProfile other;
+  other.device.kind = DeviceKind::cuda;
+  const auto moved = move_to_machine(measured(), other);
+  for (const char* stage : {"cpu_batch", "transfer", "device_batch", "train"}) {
+    EXPECT_EQ(scaling_of(moved, stage).factor, std::nullopt) << stage;
+  }
+  EXPECT_EQ(scaling_of(moved, "train").reason, "device memory bandwidth of the new machine is unknown");
+  EXPECT_EQ(scaling_of(moved, "transfer").reason, "link bandwidth of the new machine is unknown");
+  Profile without = measured();
+  without.machine.device.memory_bandwidth_bytes_per_s.reset();
+  EXPECT_EQ(scaling_of(move_to_machine(without, measured().machine), "train").reason,
+            "device memory bandwidth of the measured machine is unknown");
+}
+
+TEST(MoveToMachine, TellsWhatAHostDoesNotDo) {
+  const auto moved = move_to_machine(measured(), MachineProfile{});
+  EXPECT_EQ(scaling_of(moved, "transfer").reason, "a host device copies nothing");
+  EXPECT_THAT(scaling_of(moved, "device_batch").reason, HasSubstr("a host device reads over no link"));
 }
 
 TEST(OnMachine, EveryMachineGivesAProfileThatHoldsTogether) {

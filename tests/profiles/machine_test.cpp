@@ -13,12 +13,12 @@ TEST(Machine, FactsAreWithinPhysicalBounds) {
   const auto machine = measure_machine({.rule = {.asked_interval = 0.5, .time_limit_s = 0.5}}, converged);
   EXPECT_FALSE(machine.cpu.name.empty());
   EXPECT_EQ(machine.cpu.cores, base::usable_cores());
-  EXPECT_GT(machine.cpu.memory_bytes, 64e6);
+  EXPECT_GT(machine.cpu.memory_bytes.value(), 64e6);
   // Between a slow disk and faster than any memory there is, sanitizers included.
-  EXPECT_GT(machine.cpu.memory_bandwidth_bytes_per_s, 5e7);
-  EXPECT_LT(machine.cpu.memory_bandwidth_bytes_per_s, 1e13);
-  EXPECT_GT(machine.cpu.copy_bandwidth_bytes_per_s, 5e7);
-  EXPECT_LT(machine.cpu.copy_bandwidth_bytes_per_s, 1e13);
+  EXPECT_GT(machine.cpu.memory_bandwidth_bytes_per_s.value(), 5e7);
+  EXPECT_LT(machine.cpu.memory_bandwidth_bytes_per_s.value(), 1e13);
+  EXPECT_GT(machine.cpu.copy_bandwidth_bytes_per_s.value(), 5e7);
+  EXPECT_LT(machine.cpu.copy_bandwidth_bytes_per_s.value(), 1e13);
   EXPECT_EQ(machine.device.kind, DeviceKind::host);
 }
 

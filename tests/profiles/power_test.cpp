@@ -75,8 +75,8 @@ TEST(EnergyCounter, DoesNotWorkWithoutReadableCounters) {
   EnergyCounter counter(zones.path());
   EXPECT_FALSE(counter.works());
   const auto running = measure_power(counter, 2, 0.01);
-  EXPECT_EQ(running.idle_w, 0);
-  EXPECT_EQ(running.core_w, 0);
+  EXPECT_EQ(running.idle_w, std::nullopt);
+  EXPECT_EQ(running.core_w, std::nullopt);
 }
 
 TEST(Power, IsNothingWhereTheCounterStandsStill) {
@@ -85,8 +85,8 @@ TEST(Power, IsNothingWhereTheCounterStandsStill) {
   zones.write("intel-rapl:0", "energy_uj", "1000");
   EnergyCounter counter(zones.path());
   const auto running = measure_power(counter, 1, 0.02);
-  EXPECT_EQ(running.idle_w, 0);
-  EXPECT_EQ(running.core_w, 0);
+  EXPECT_EQ(running.idle_w, std::nullopt);
+  EXPECT_EQ(running.core_w, std::nullopt);
   const std::atomic<bool> stop = true;
   EXPECT_THROW(measure_power(counter, 1, 0.02, &stop), base::Interrupted);
 }
@@ -97,8 +97,9 @@ TEST(Power, OfThisMachine) {
     GTEST_SKIP() << "the processors' energy counters cannot be read here";
   }
   const auto running = measure_power(counter, 1, 0.4);
-  EXPECT_GT(running.idle_w, 0);
-  EXPECT_LT(running.idle_w + running.core_w, 2000);
+  ASSERT_TRUE(running.idle_w && running.core_w);
+  EXPECT_GT(*running.idle_w, 0);
+  EXPECT_LT(*running.idle_w + *running.core_w, 2000);
 }
 
 }  // namespace

@@ -66,6 +66,78 @@ TEST(Profile, KeepsItsCorrections) {
   EXPECT_THROW(base::from_document<Profile>(wrong, "p.json"), base::InputError);
 }
 
+TEST(Profile, LeavesOutWhatIsUnknown) {
+  const auto document = base::to_document(valid_profile());
+  EXPECT_EQ(document["machine"]["contention"], base::Json::object());
+  EXPECT_FALSE(document["machine"]["cpu"].contains("memory_bytes"));
+  EXPECT_EQ(base::from_document<Profile>(document, "p.json").machine.cpu.memory_bytes, std::nullopt);
+  const auto all = base::to_document(valid_profile(), base::Absent::as_null);
+  EXPECT_TRUE(all["machine"]["cpu"]["memory_bytes"].is_null());
+  EXPECT_EQ(base::to_document(base::from_document<Profile>(all, "p.json")), document);
+}
+
+// Earlier versions wrote 0 for unknown; no such quantity is 0 where it is known.
+TEST(Profile, ReadsZerosOfEarlierVersionsAsUnknown) {
+  auto document = base::to_document(valid_profile());
+  const auto without = document;
+  for (const char* path : {"/machine/cpu/physical_cores",
+                           "/machine/cpu/memory_bytes",
+                           "/machine/cpu/memory_bandwidth_bytes_per_s",
+                           "/machine/cpu/copy_bandwidth_bytes_per_s",
+                           "/machine/device/memory_bytes",
+                           "/machine/device/multiprocessors",
+                           "/machine/device/memory_bandwidth_bytes_per_s",
+                           "/machine/link/bandwidth_bytes_per_s",
+                           "/machine/link/transfers_per_s",
+                           "/machine/link/lanes",
+                           "/machine/disk/bandwidth_bytes_per_s",
+                           "/machine/disk/random_reads_per_s",
+                           "/machine/running/idle_w",
+                           "/machine/running/core_w",
+                           "/machine/running/device_w",
+                           "/machine/running/price_per_hour",
+                           "/workload/max_degree",
+                           "/workload/parts/cpu_sample_s",
+                           "/workload/parts/device_sample_s",
+                           "/workload/parts/activation_bytes",
+                           "/workload/parts/refresh_s",
+                           "/workload/parts/fused_train_ratio"}) {
+    document[base::Json::json_pointer(path)] = 0;
+  }
+  EXPECT_EQ(base::to_document(base::from_document<Profile>(document, "p.json")), without);
+  document["machine"]["cpu"]["memory_bytes"] = -1;
+  EXPECT_THROW(base::from_document<Profile>(document, "p.json"), base::InputError);
+}
+
+// A stage may read nothing over the link, and sampling have no part in what is read.
+TEST(Profile, KeepsMeasuredZeros) {
+  Profile profile = valid_profile();
+  profile.workload.parts.device_sample_link_s = 0;
+  profile.workload.parts.transfer_memory_bytes = 0;
+  const auto read = base::from_document<Profile>(base::to_document(profile), "p.json");
+  EXPECT_EQ(read.workload.parts.device_sample_link_s, 0);
+  EXPECT_EQ(read.workload.parts.transfer_memory_bytes, 0);
+}
+
+// Earlier profilers wrote 1 for a slowdown that they had not measured, and 1 over the fair share and the
+// neighbour's slowdown for those of an oversubscribed CPU: 4 / 5 / 1.25 on four cores.
+TEST(Profile, ForgetsWhatEarlierProfilersHadNotMeasured) {
+  Profile profile = valid_profile();
+  Contention& contention = profile.machine.contention;
+  Contention::fields(contention,
+                     [](const char*, std::optional<double>& slowdown, base::Range) { slowdown = 1; });
+  contention.train_beside_cpu_batch = 1.25;
+  contention.crowded_team = 0.64;
+  contention.beside_crowded_team = 0.9;
+  forget_unmeasured(profile);
+  EXPECT_EQ(contention.crowded_team, std::nullopt);
+  EXPECT_EQ(contention.beside_crowded_team, 0.9) << "0.8 would be unmeasured";
+  contention.crowded_team = 0.64;
+  contention.transfer_beside_train.reset();  // as on a host device, by today's profiler
+  forget_unmeasured(profile);
+  EXPECT_EQ(contention.crowded_team, 0.64);
+}
+
 struct Contradiction {
   std::string message;  ///< a part of it
   std::function<void(Profile&)> make;

@@ -58,12 +58,13 @@ TEST(Measure, FillsEveryField) {
   EXPECT_EQ(workload.batches, 8);  // 360 training vertices, 50 at a time
   expect_sane(workload.cpu_batch, "cpu_batch");
   EXPECT_EQ(workload.transfer.mean_s, 0) << "a host device takes batches as they lie";
-  EXPECT_EQ(profile.machine.contention.cpu_batch_beside_transfer, 1);
+  EXPECT_FALSE(profile.machine.contention.cpu_batch_beside_transfer.has_value());
   expect_sane(workload.device_batch, "device_batch");
   expect_sane(workload.train, "train");
-  EXPECT_GT(workload.parts.fused_train_ratio, 0);
-  EXPECT_GT(workload.parts.device_sample_s, 0);
-  EXPECT_LE(workload.parts.device_sample_s, workload.device_batch.mean_s);
+  EXPECT_GT(workload.parts.fused_train_ratio.value_or(0), 0);
+  ASSERT_TRUE(workload.parts.device_sample_s.has_value());
+  EXPECT_GT(*workload.parts.device_sample_s, 0);
+  EXPECT_LE(*workload.parts.device_sample_s, workload.device_batch.mean_s);
   EXPECT_EQ(profile.machine.cpu.cores, base::usable_cores());
   EXPECT_EQ(workload.worker_efficiency.front().threads, 1);
   EXPECT_EQ(workload.worker_efficiency.back().threads, base::usable_cores());
@@ -71,10 +72,17 @@ TEST(Measure, FillsEveryField) {
   EXPECT_EQ(workload.train_speedup.back().threads, base::usable_cores());
   EXPECT_EQ(workload.device_batch_speedup.back().threads, base::usable_cores());
   const auto& contention = profile.machine.contention;
-  if (base::usable_cores() > 1) {
-    EXPECT_NE(contention.crowded_team, 1);
-    EXPECT_NE(contention.beside_crowded_team, 1);
-  }
+  EXPECT_EQ(contention.crowded_team.has_value(), base::usable_cores() > 1);
+  EXPECT_EQ(contention.beside_crowded_team.has_value(), base::usable_cores() > 1);
+}
+
+// With no time for more than the stages alone, nothing is known of what runs side by side.
+TEST(Measure, LeavesOutWhatThereWasNoTimeFor) {
+  const auto profile = measure(tiny_graph(), tiny_job(), {.asked_interval = 1e-9, .time_limit_s = 1e-6});
+  EXPECT_EQ(base::write_value(profile.machine.contention), base::Json::object());
+  EXPECT_FALSE(profile.workload.parts.fused_train_ratio.has_value());
+  EXPECT_EQ(profile.workload.train_speedup.size(), 1U);
+  check(profile, "profile");
 }
 
 TEST(Measure, CountsBatchesAsTheSamplerMakesThem) {

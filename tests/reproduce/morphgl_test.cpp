@@ -6,6 +6,8 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "reproduce/morphgl_stages.h"
+#include "reproduce/morphgl_validation.h"
 #include "reproduce/reproduce.h"
 #include "sim/simulator.h"
 
@@ -93,6 +95,26 @@ TEST(MorphglStages, ColumnsThatContradictEachOtherAreRefused) {
       ThrowsMessage<base::InputError>(HasSubstr("M GraphSAGE/S: the columns leave GPU batching")));
 }
 
+const Finding& finding_of(const Report& report, const std::string& beginning) {
+  for (const Finding& finding : report.findings) {
+    if (finding.what.starts_with(beginning)) {
+      return finding;
+    }
+  }
+  throw std::out_of_range("no finding " + beginning);
+}
+
+// A user's machine is not the paper's, though it may have its name.
+TEST(MorphglProfile, KnowsThePapersMachinesOnly) {
+  const MorphglCell cell{"table4", "A", "GraphSAGE", "PA", ""};
+  const auto own = morphgl_profile(find_paper("morphgl"), cell, fitted_contention).machine;
+  EXPECT_EQ(own.device.memory_bandwidth_bytes_per_s, 933e9);
+  const Paper given = parse_paper(Json::parse(R"({"machines": [{"id": "A", "cpu_cores": 5}]})"), "m.json");
+  const auto theirs = morphgl_profile(with(given, find_paper("morphgl")), cell, fitted_contention).machine;
+  EXPECT_EQ(theirs.device.memory_bandwidth_bytes_per_s, std::nullopt);
+  EXPECT_EQ(theirs.cpu.cores, 5);
+}
+
 TEST(ReproduceMorphgl, Table4IsPredictedWithinSixPercent) {
   sim::Simulator simulator;
   const Report report = reproduce_morphgl(simulator, std::nullopt, {});
@@ -102,6 +124,10 @@ TEST(ReproduceMorphgl, Table4IsPredictedWithinSixPercent) {
   }
   EXPECT_EQ(cells, 18);
   EXPECT_LE(report.mean_absolute_error("table4").value(), 0.06);
+  EXPECT_THAT(finding_of(report, "table4").what, HasSubstr("in-sample"));
+  // The repository has the rows of machines A and B; those of A's TW and UK are off.
+  EXPECT_EQ(finding_of(report, "table6: CPU buffers").value, 4);
+  EXPECT_THAT(finding_of(report, "table6: CPU buffers").asked, HasSubstr("4 of 6"));
   EXPECT_LE(report.mean_absolute_error("table5").value(), 8);
   for (const Row& row : report.rows) {
     if (row.cell.ends_with("initial_x")) {

@@ -110,7 +110,7 @@ TEST(LowerBound, OfDrawnBatchesIsUnderTheBestAssignmentAndNear) {
 MachineModel with_everything(std::mt19937_64& random, MachineModel model) {
   std::uniform_real_distribution<double> slowdown(0.9, 1.4);
   auto& contention = model.contention;
-  const auto draw = [&](const char*, double& value, base::Range) { value = slowdown(random); };
+  const auto draw = [&](const char*, std::optional<double>& value, base::Range) { value = slowdown(random); };
   profiles::Contention::fields(contention, draw);
   model.host_device = random() % 2 == 0;
   model.device_threads = 1 + static_cast<int>(random() % 3);
@@ -126,6 +126,22 @@ MachineModel with_everything(std::mt19937_64& random, MachineModel model) {
     };
   }
   return model;
+}
+
+// Two workers and a team of two threads have a core each: nothing is ever oversubscribed, though preparing
+// and training together would be.
+TEST(LowerBound, LeavesOutAGainOfOversubscriptionThatNeverHappens) {
+  MachineModel model{.cores = 4,
+                     .workers = 2,
+                     .host_device = true,
+                     .device_threads = 2,
+                     .prepare_threads = 2,
+                     .costs = {.cpu_batch_s = 1, .device_batch_s = 1, .train_s = 2}};
+  const double without = lower_bound_s(model, Route::both, 100);
+  model.contention.crowded_team = model.contention.beside_crowded_team = 0.67;
+  EXPECT_DOUBLE_EQ(lower_bound_s(model, Route::both, 100), without);
+  model.cores = 3;  // now one worker shares its core with the team
+  EXPECT_LT(lower_bound_s(model, Route::both, 100), without);
 }
 
 TEST(LowerBound, IsNeverUndercut) {

@@ -56,7 +56,7 @@ TEST(Consumption, AddsGpusByTheirTime) {
 
 TEST(Consumption, IsNotKnownWhereTheProfileDoesNotTell) {
   auto profile = profile_of(profiles::DeviceKind::cuda);
-  profile.machine.running = {.idle_w = 20, .core_w = 5, .device_w = 0, .price_per_hour = 0};
+  profile.machine.running = {.idle_w = 20, .core_w = 5, .device_w = {}, .price_per_hour = {}};
   EXPECT_FALSE(consumption_of(profile, plan_of(4, 3), epoch()).energy_j) << "what the GPU draws";
   EXPECT_FALSE(consumption_of(profile, plan_of(4, 3), epoch()).price);
 }

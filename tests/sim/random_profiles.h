@@ -26,7 +26,7 @@ inline profiles::Profile random_profile(std::mt19937_64& random, std::int64_t ba
   machine.device.kind = random() % 3 == 0 ? profiles::DeviceKind::host : profiles::DeviceKind::cuda;
   const bool is_gpu = machine.device.kind == profiles::DeviceKind::cuda;
   machine.device.count = is_gpu ? up_to(4) : 1;
-  machine.device.memory_bytes = is_gpu ? 3e9 : 0;
+  machine.device.memory_bytes = is_gpu ? std::optional(3e9) : std::nullopt;
   machine.device.memory_bandwidth_bytes_per_s = 5e11;
   machine.link = {.bandwidth_bytes_per_s = 1e10, .devices_per_switch = up_to(2)};
   machine.peers = {.bandwidth_bytes_per_s = random() % 2 * 1e11, .clique = up_to(4)};

@@ -10,18 +10,18 @@ namespace gnomon::tuner {
 void check(const ConsumptionLimits& limits, const profiles::Profile& profile) {
   const auto& machine = profile.machine;
   if (std::isfinite(limits.energy_j)) {
-    if (machine.running.core_w <= 0) {
+    if (!machine.running.core_w) {
       throw base::InputError("energy limit",
-                             "the profile lacks the power of a core: machine.running.core_w is 0");
+                             "the profile lacks the power of a core: machine.running.core_w is not set");
     }
-    if (machine.device.kind == profiles::DeviceKind::cuda && machine.running.device_w <= 0) {
+    if (machine.device.kind == profiles::DeviceKind::cuda && !machine.running.device_w) {
       throw base::InputError("energy limit",
-                             "the profile lacks the power of the GPU: machine.running.device_w is 0");
+                             "the profile lacks the power of the GPU: machine.running.device_w is not set");
     }
   }
-  if (std::isfinite(limits.price) && machine.running.price_per_hour <= 0) {
+  if (std::isfinite(limits.price) && !machine.running.price_per_hour) {
     throw base::InputError("price limit",
-                           "the profile lacks the machine's price: machine.running.price_per_hour is 0");
+                           "the profile lacks the machine's price: machine.running.price_per_hour is not set");
   }
 }
 

@@ -79,10 +79,11 @@ void visit_workload(const profiles::Profile& profile, Visit visit) {
   const auto& machine = profile.machine;
   visit("machine.cores", machine.cpu.cores);
   visit("machine.gpu", machine.device.kind == profiles::DeviceKind::cuda ? 1 : 0);
-  visit("machine.memory_bandwidth", machine.cpu.memory_bandwidth_bytes_per_s);
-  visit("machine.device_bandwidth", machine.device.memory_bandwidth_bytes_per_s);
-  visit("machine.device_memory", machine.device.memory_bytes);
-  visit("machine.link_bandwidth", machine.link.bandwidth_bytes_per_s);
+  // Trees split an unknown quantity off as 0, which no known one is.
+  visit("machine.memory_bandwidth", machine.cpu.memory_bandwidth_bytes_per_s.value_or(0));
+  visit("machine.device_bandwidth", machine.device.memory_bandwidth_bytes_per_s.value_or(0));
+  visit("machine.device_memory", machine.device.memory_bytes.value_or(0));
+  visit("machine.link_bandwidth", machine.link.bandwidth_bytes_per_s.value_or(0));
 }
 
 /// What a plan holds in memory, roughly: the graph, mini-batches in buffers and workers' hands, and the

@@ -17,8 +17,6 @@ std::span<const To> copy_into(HugeArray<To>& array, std::span<const From> from) 
   return {array.data(), from.size()};
 }
 
-bool fits_narrow(const graph::Graph& graph) { return graph.num_vertices() <= most_narrow_vertices; }
-
 std::span<const float> weights_for(const graph::Graph& graph, Draws draws) {
   if (draws == Draws::uniform) {
     return {};
@@ -67,7 +65,7 @@ Topology resident_copy(const graph::Graph& graph, Draws draws) {
   Topology topology;
   topology.indptr = copy_into(storage->indptr, graph.indptr);
   topology.max_degree = graph.max_degree();
-  if (fits_narrow(graph)) {
+  if (graph.num_vertices() <= most_narrow_vertices) {
     topology.narrow_indices = copy_into(storage->narrow, graph.indices);
   } else {
     topology.indices = copy_into(storage->wide, graph.indices);
@@ -80,13 +78,17 @@ Topology resident_copy(const graph::Graph& graph, Draws draws) {
   return topology;
 }
 
+std::int64_t resident_bytes(std::int64_t vertices, std::int64_t edges, Draws draws) {
+  const std::int64_t structure =
+      (vertices + 1) * std::int64_t{sizeof(std::int64_t)} + edges * index_bytes(vertices);
+  return draws == Draws::uniform
+             ? structure
+             : structure + edges * std::int64_t{sizeof(float)} + alias_table_bytes(vertices, edges);
+}
+
 std::int64_t resident_bytes(const graph::Graph& graph, Draws draws) {
-  const auto weights = weights_for(graph, draws);
-  const std::int64_t tables =
-      weights.empty() ? 0 : alias_table_bytes(graph.num_vertices(), graph.num_edges());
-  return static_cast<std::int64_t>(graph.indptr.size_bytes() + weights.size_bytes()) + tables +
-         graph.num_edges() * (fits_narrow(graph) ? std::int64_t{sizeof(std::uint32_t)}
-                                                 : std::int64_t{sizeof(graph::VertexId)});
+  const bool has_tables = !weights_for(graph, draws).empty();
+  return resident_bytes(graph.num_vertices(), graph.num_edges(), has_tables ? draws : Draws::uniform);
 }
 
 Topology fastest_of(const graph::Graph& graph, Draws draws) {

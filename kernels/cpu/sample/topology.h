@@ -47,6 +47,12 @@ struct Topology {
 /// Most vertices whose ids fit into narrow_indices.
 inline constexpr std::int64_t most_narrow_vertices = std::int64_t{1} << 32;
 
+/// Bytes of a vertex's id in the lists of a resident_copy and of caches: row pointers always have 8 bytes.
+constexpr std::int64_t index_bytes(std::int64_t vertices) {
+  return vertices <= most_narrow_vertices ? std::int64_t{sizeof(std::uint32_t)}
+                                          : std::int64_t{sizeof(graph::VertexId)};
+}
+
 /// The graph where it lies; nothing is copied, all degrees are read. For draws by weight this and the others
 /// make alias tables (kernels/cpu/sample/alias_tables.h, which says what they throw) on all cores, and throw
 /// base::InputError when the graph has no weights.
@@ -57,7 +63,9 @@ Topology view_of(const graph::Graph& graph, Draws draws = Draws::uniform);
 /// resident_bytes(graph, draws).
 Topology resident_copy(const graph::Graph& graph, Draws draws = Draws::uniform);
 
-/// The bytes that resident_copy takes, at most.
+/// Returns the maximum memory of a resident_copy of a graph of that size: row pointers and ids, and for draws
+/// by weight the weights and their alias tables.
+std::int64_t resident_bytes(std::int64_t vertices, std::int64_t edges, Draws draws);
 std::int64_t resident_bytes(const graph::Graph& graph, Draws draws = Draws::uniform);
 
 /// A resident_copy when it takes no more than half of the memory that the system can still give, else a view.

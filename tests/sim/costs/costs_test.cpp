@@ -23,7 +23,7 @@ using plan::Schedule;
 
 constexpr double near_s = 1e-9;
 
-/// A batch has 50 edges (400 bytes) and 40 rows of 100 bytes; the graph's rows are 100,000 bytes.
+/// A batch has 100 edges (400 bytes) and 40 rows of 100 bytes; the graph's rows are 100,000 bytes.
 profiles::Profile gpu_profile() {
   profiles::Profile profile;
   profile.machine.cpu.cores = 4;
@@ -39,7 +39,7 @@ profiles::Profile gpu_profile() {
   workload.job.hidden = 10;
   workload.batches = 20;
   workload.batch_vertices = 40;
-  workload.batch_edges = 50;
+  workload.batch_edges = 100;
   workload.batch_bytes = 4400;
   workload.cpu_batch.mean_s = 10;
   workload.transfer.mean_s = 4.4;
@@ -205,7 +205,7 @@ TEST(Costs, WorkersReadTheDisk) {
   Plan plan = by_cpu();
   plan.topology = plan.features = Home::disk;
   EXPECT_NEAR(costs_of_plan(profile, plan).costs.cpu_batch_disk_s, 2, near_s);
-  profile.machine.disk.random_reads_per_s = 0;
+  profile.machine.disk.random_reads_per_s.reset();
   EXPECT_THROW(costs_of_plan(profile, plan), base::InputError);
 }
 
@@ -224,7 +224,7 @@ TEST(Costs, MacroBatchesReadWholeParts) {
 
 TEST(Costs, TheHostSamplesManyBatchesTogether) {
   // A quarter of 20 batches: 5 * 40 visits touch v = 1,000 * (1 - exp(-0.2)) vertices. The CPU gathers each
-  // once, v * 6 / 40, and samples, 5 * 4. Copied are 100 bytes a vertex and 8 a sampled edge, 5 * 50, at 500
+  // once, v * 6 / 40, and samples, 5 * 4. Copied are 100 bytes a vertex and 4 a sampled edge, 5 * 100, at 500
   // a second; nothing else is read over the link: 8 - 5.
   Plan plan = plan_of(Schedule::macro_batch, Route::device);
   plan.macro.partitions = 4;
@@ -233,7 +233,7 @@ TEST(Costs, TheHostSamplesManyBatchesTogether) {
   const auto costs = costs_of_plan(gpu_profile(), plan).costs;
   const double vertices = 1000 * (1 - std::exp(-0.2));
   EXPECT_NEAR(costs.group_prepare_s, vertices * 6 / 40 + 20, near_s);
-  EXPECT_NEAR(costs.group_transfer_s, (100 * vertices + 8 * 250) / 500, near_s);
+  EXPECT_NEAR(costs.group_transfer_s, (100 * vertices + 4 * 500) / 500, near_s);
   EXPECT_NEAR(costs.device_batch_s, 3, near_s);
   EXPECT_NEAR(costs.device_batch_link_s, 0, near_s);
 }
@@ -285,7 +285,7 @@ TEST(Costs, FusedKernels) {
   EXPECT_LT(costs.device_batch_s, gathering.device_batch_s);  // only samples
   EXPECT_EQ(costs.device_gather_s, 0);
   // Where it was not measured training takes as much longer as gathering took.
-  profile.workload.parts.fused_train_ratio = 0;
+  profile.workload.parts.fused_train_ratio.reset();
   EXPECT_DOUBLE_EQ(costs_of_plan(profile, plan).costs.train_s,
                    gathering.train_s + gathering.device_batch_s - costs.device_batch_s);
 }

@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "graph/generate/generate.h"
+#include "kernels/cpu/sample/topology.h"
 #include "kernels/cpu/sample/worker_memory.h"
 #include "plan/plan.h"
 #include "sim/predict.h"
@@ -20,7 +22,7 @@ using plan::Reuse;
 using plan::Route;
 using plan::Schedule;
 
-/// Adjacency lists are 8 * (100 + 1 + 899) = 8,000 bytes, rows 100 * 40 = 4,000.
+/// Adjacency lists have 101 row pointers of 8 bytes and 1,798 ids of 4, 8,000 bytes; rows 100 * 40 = 4,000.
 profiles::Profile profile_of(profiles::DeviceKind device) {
   profiles::Profile profile;
   profile.machine.device.kind = device;
@@ -28,7 +30,7 @@ profiles::Profile profile_of(profiles::DeviceKind device) {
   profile.machine.cpu.process_bytes = 7;
   auto& workload = profile.workload;
   workload.vertices = 100;
-  workload.edges = 899;
+  workload.edges = 1798;
   workload.feature_columns = 10;
   workload.feature_row_bytes = 40;
   workload.job.hidden = 8;
@@ -91,7 +93,7 @@ TEST(Memory, SamplersTakeWhatTheLargestBatchNeeds) {
   shared.worker_threads = 3;
   const auto& fanouts = profile.workload.job.fanouts;
   const auto sizes = kernels::cpu::largest_batch(
-      {profile.workload.vertices, profile.workload.edges, profile.workload.max_degree}, 5, fanouts);
+      {profile.workload.vertices, profile.workload.edges, *profile.workload.max_degree}, 5, fanouts);
   EXPECT_DOUBLE_EQ(memory_of(profile, shared, {}).host.samplers_bytes,
                    2 * static_cast<double>(kernels::cpu::most_split_bytes(sizes, fanouts, 3)));
   // A device that is the host samples there too.
@@ -114,8 +116,34 @@ TEST(Memory, DataMovesWithItsHome) {
 
 TEST(Memory, DrawsByWeightTakeAWeightAndAColumnAnEdge) {
   auto profile = gpu;
-  profile.workload.job.weighted = true;
-  EXPECT_DOUBLE_EQ(topology_bytes(profile.workload), 8000 + 899 * (4 + 8));
+  profile.workload.job.weighted = true;  // and a count of positive weights of each vertex
+  EXPECT_DOUBLE_EQ(topology_bytes(profile.workload), 8000 + 1798 * (4 + 8) + 100 * 4);
+}
+
+// The ids of at most 2^32 vertices have 4 bytes in memory, those of more 8; a store's always 8.
+TEST(Memory, IdsAreAsWideAsTheRuntimes) {
+  profiles::WorkloadProfile workload;
+  workload.vertices = std::int64_t{1} << 32;
+  workload.edges = 1000;
+  EXPECT_EQ(topology_bytes(workload) - 8 * (std::pow(2.0, 32) + 1), 4 * 1000);
+  EXPECT_EQ(stored_topology_bytes(workload) - 8 * (std::pow(2.0, 32) + 1), 8 * 1000);
+  ++workload.vertices;
+  EXPECT_EQ(topology_bytes(workload) - 8 * (std::pow(2.0, 32) + 2), 8 * 1000);
+}
+
+TEST(Memory, OfTheTopologyIsWhatSamplersAllocate) {
+  graph::PlantedPartition options;
+  options.vertices = 500;
+  options.average_degree = 12;
+  const auto graph = graph::generate_in_memory(options);
+  const auto topology = kernels::cpu::resident_copy(graph);
+  profiles::WorkloadProfile workload;
+  workload.vertices = graph.num_vertices();
+  workload.edges = graph.num_edges();
+  EXPECT_EQ(topology_bytes(workload),
+            static_cast<double>(topology.indptr.size_bytes() + topology.narrow_indices.size_bytes() +
+                                topology.indices.size_bytes()));
+  EXPECT_EQ(topology_bytes(workload), static_cast<double>(kernels::cpu::resident_bytes(graph)));
 }
 
 TEST(Memory, MacroBatchesKeepTwoPartsAndTheHubs) {
@@ -208,7 +236,7 @@ TEST(Memory, APlanMayTakeLessOfADeviceThanThereIs) {
   EXPECT_NEAR(memory_of(profile, plan, gains).device.cache_bytes, 80, 1);
   plan.device_memory_bytes = static_cast<std::int64_t>(needed) + 9000;  // more than there is
   EXPECT_DOUBLE_EQ(memory_of(profile, plan, gains).device.cache_bytes, 4000);
-  profile.machine.device.memory_bytes = 0;  // not known
+  profile.machine.device.memory_bytes.reset();  // unknown
   plan.device_memory_bytes = static_cast<std::int64_t>(needed) - 9;
   const auto memory = memory_of(profile, plan, gains);
   EXPECT_EQ(memory.shortage, Shortage::device_memory);
@@ -229,7 +257,7 @@ TEST(Memory, ShortageIsAnOutcome) {
   EXPECT_TRUE(std::isinf(prediction.epoch_s));
   EXPECT_EQ(prediction.bound_by, "memory");
 
-  profile.machine.device.memory_bytes = 0;  // not known: never short
+  profile.machine.device.memory_bytes.reset();  // unknown: never short
   profile.machine.cpu.memory_bytes = 10000;
   EXPECT_EQ(memory_of(profile, pipelined(1), {}).shortage, Shortage::host_memory);
 }

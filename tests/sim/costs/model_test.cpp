@@ -111,7 +111,7 @@ TEST(MachineModel, NeedsABandwidthForHandoverCopies) {
   auto plan = claim_ahead(1, 1);
   plan.handover_copies = 1;
   auto profile = profile_of(profiles::DeviceKind::host);
-  profile.machine.cpu.copy_bandwidth_bytes_per_s = 0;
+  profile.machine.cpu.copy_bandwidth_bytes_per_s.reset();
   EXPECT_THROW(machine_model(profile, plan, false, 0), base::InputError);
 }
 

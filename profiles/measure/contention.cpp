@@ -1,0 +1,47 @@
+#include "profiles/measure/contention.h"
+
+#include <algorithm>
+
+namespace gnomon::profiles {
+namespace {
+
+constexpr double min_slowdown = 0.5;
+constexpr double max_slowdown = 100;
+
+std::optional<double> clamped(std::optional<double> slowdown) {
+  return slowdown ? std::optional(std::clamp(*slowdown, min_slowdown, max_slowdown)) : slowdown;
+}
+
+}  // namespace
+
+std::optional<double> beyond_fair_share(std::optional<double> slowdown, std::optional<double> beside,
+                                        int cores) {
+  if (!slowdown) {
+    return std::nullopt;
+  }
+  const double fair = static_cast<double>(cores + 1) / cores;
+  return clamped(*slowdown / (fair * beside.value_or(1)));
+}
+
+Contention contention_of(const Measured& measured, int cores) {
+  Contention contention;
+  contention.cpu_batch_beside_train = measured.cpu_batch_beside_train.value();
+  contention.cpu_batch_beside_device_batch = measured.cpu_batch_beside_device_batch.value();
+  contention.train_beside_cpu_batch = measured.train_beside_cpu_batch.value();
+  contention.device_batch_beside_cpu_batch = measured.device_batch_beside_cpu_batch.value();
+  contention.transfer_beside_train = measured.transfer_beside_train.value();
+  contention.train_beside_transfer = measured.train_beside_transfer.value();
+  contention.cpu_batch_beside_transfer = measured.cpu_batch_beside_transfer.value();
+  contention.transfer_beside_cpu_batch = measured.transfer_beside_cpu_batch.value();
+  contention.transfer_beside_device_batch = measured.transfer_beside_device_batch.value();
+  contention.device_batch_beside_transfer = measured.device_batch_beside_transfer.value();
+  contention.device_batch_beside_train = clamped(measured.device_batch_beside_train.value());
+  contention.train_beside_device_batch = clamped(measured.train_beside_device_batch.value());
+  contention.crowded_team =
+      beyond_fair_share(measured.team_beside_cpu_batch.value(), contention.train_beside_cpu_batch, cores);
+  contention.beside_crowded_team =
+      beyond_fair_share(measured.cpu_batch_beside_team.value(), contention.cpu_batch_beside_train, cores);
+  return contention;
+}
+
+}  // namespace gnomon::profiles

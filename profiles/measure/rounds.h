@@ -1,0 +1,99 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "graph/graph.h"
+#include "plan/job.h"
+#include "profiles/measure/bench.h"
+#include "profiles/measure/ratio.h"
+#include "profiles/measure/statistics.h"
+#include "runtime/device_options.h"
+#include "schedule/machine.h"
+
+namespace gnomon::profiles {
+
+/// Everything that the rounds have measured.
+struct Measured {
+  std::array<Series, schedule::num_basic_stages> alone;
+  Series vertices, edges, bytes;
+  Ratio cpu_batch_beside_train, train_beside_cpu_batch;
+  Ratio cpu_batch_beside_device_batch, device_batch_beside_cpu_batch;
+  Ratio transfer_beside_train, train_beside_transfer;
+  Ratio cpu_batch_beside_transfer, transfer_beside_cpu_batch;
+  Ratio transfer_beside_device_batch, device_batch_beside_transfer;
+  Ratio team_beside_cpu_batch, cpu_batch_beside_team;  ///< training on all cores, and a worker beside it
+  Ratio train_beside_device_batch, device_batch_beside_train;  ///< of a GPU that prepares beside training
+  Series device_sample;                                        ///< device_batch without gathering
+  Ratio fused_train;                       ///< training on stored feature rows over training on gathered ones
+  std::map<int, Ratio> worker_efficiency;  ///< by number of workers: time alone over time together
+  std::map<int, Ratio> cpu_batch_speedup;  ///< by number of threads that share a batch
+  std::map<int, Ratio> train_speedup;      ///< by number of threads: time with one over time with all
+  std::map<int, Ratio> device_batch_speedup;
+  std::int64_t rounds = 0;
+
+  Series& of(schedule::Stage stage) { return alone[static_cast<std::size_t>(stage)]; }
+  const Series& of(schedule::Stage stage) const { return alone[static_cast<std::size_t>(stage)]; }
+  bool converged(const StopRule& rule) const;
+};
+
+/// A GPU's preparation without the link.
+struct Resident {
+  double device_batch_s = 0;
+  double device_sample_s = 0;
+};
+
+/// Runs rounds of measurements of a job's stages (profiles/measure/workload.h).
+class Rounds {
+ public:
+  Rounds(const graph::Graph& graph, const plan::Job& job, int cores, const runtime::DeviceOptions& device,
+         const std::atomic<bool>* stop);
+
+  /// Adds one round to `measured`; `out_of_time` is asked before each part after the first.
+  void run(Measured& measured, const std::function<bool()>& out_of_time);
+
+  /// Measures how long a GPU prepares and only samples mini-batches with all data in its own memory, which
+  /// must be large enough. To be called last.
+  Resident measure_resident();
+
+  std::int64_t batches() const { return bench_.batches(); }
+  runtime::Device& device() const { return bench_.device(); }
+
+ private:
+  /// One of two stages that run at once, and the slowdown that it measures.
+  struct Neighbour {
+    Bench::Work work;
+    Ratio& slowdown;
+    double usual_s = 0;  ///< time alone; 0: that of one thread in this round
+  };
+
+  std::vector<std::int64_t> next_batches(std::int64_t count);
+  bool has_link() const { return device().has_link(); }
+  double alone(Bench& bench, schedule::Stage stage, std::int64_t position) const;
+  double mean_s(schedule::Stage stage, std::int64_t first, std::int64_t count);
+  double alone_s(schedule::Stage stage) const { return alone_s_[static_cast<std::size_t>(stage)]; }
+  void count_batch(Measured& measured, std::int64_t position) const;
+  void measure_alone(Measured& measured, std::int64_t epoch);
+  void measure_fused(Measured& measured, std::int64_t epoch);
+  void measure_side_by_side(Measured& measured, std::int64_t epoch);
+  void measure_aside(Measured& measured, std::int64_t epoch);
+  void side_by_side(const Neighbour& first, const Neighbour& second);
+  void measure_workers(Measured& measured, std::int64_t epoch, Bench& bench, int workers);
+  void measure_threads(Measured& measured, std::int64_t epoch, int threads);
+  void measure_sharing(Measured& measured, std::int64_t epoch, int threads);
+
+  int cores_;
+  const std::atomic<bool>* stop_;
+  std::int64_t next_batch_ = 0;
+  std::int64_t round_ = 0;
+  std::array<double, schedule::num_basic_stages> alone_s_{};  ///< means of this round
+  Bench bench_;
+  std::map<int, std::unique_ptr<Bench>> benches_;  ///< by number of workers
+};
+
+}  // namespace gnomon::profiles

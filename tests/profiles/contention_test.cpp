@@ -1,0 +1,36 @@
+#include "profiles/measure/contention.h"
+
+#include <gtest/gtest.h>
+
+namespace gnomon::profiles {
+namespace {
+
+// A third thread on two cores: a fair share makes each take 1.5 times as long.
+TEST(BeyondFairShare, ByHand) {
+  EXPECT_DOUBLE_EQ(beyond_fair_share(1.5, 1.0, 2).value(), 1);
+  EXPECT_DOUBLE_EQ(beyond_fair_share(3.0, std::nullopt, 2).value(), 2);
+  EXPECT_DOUBLE_EQ(beyond_fair_share(3.0, 1.25, 2).value(), 1.6);
+  EXPECT_DOUBLE_EQ(beyond_fair_share(1.0, 1.0, 1).value(), 0.5);
+  EXPECT_DOUBLE_EQ(beyond_fair_share(1.0, 4.0, 1).value(), 0.5) << "the minimum";
+}
+
+TEST(BeyondFairShare, IsUnknownWhereNothingWasMeasured) {
+  EXPECT_EQ(beyond_fair_share(std::nullopt, 1.1, 2), std::nullopt);
+}
+
+TEST(ContentionOf, HasWhatWasMeasured) {
+  Measured measured;
+  EXPECT_EQ(base::write_value(contention_of(measured, 2)), base::Json::object());
+  for (const double slowdown : {1.2, 9.0, 1.1}) {
+    measured.train_beside_cpu_batch.add(slowdown);
+    measured.team_beside_cpu_batch.add(2 * slowdown);
+  }
+  const Contention contention = contention_of(measured, 2);
+  EXPECT_EQ(contention.train_beside_cpu_batch, 1.2) << "the median";
+  EXPECT_DOUBLE_EQ(contention.crowded_team.value(), 2.4 / 1.5 / 1.2);
+  EXPECT_EQ(contention.beside_crowded_team, std::nullopt);
+  EXPECT_EQ(contention.cpu_batch_beside_train, std::nullopt);
+}
+
+}  // namespace
+}  // namespace gnomon::profiles
