@@ -11,6 +11,7 @@
 #include "plan/job.h"
 #include "plan/plan.h"
 #include "program.h"
+#include "tests/random_seed.h"
 
 namespace gnomon::apps {
 namespace {
@@ -136,7 +137,8 @@ TEST_F(Planning, EveryStrategyTunesWithinItsBudget) {
 }
 
 TEST_F(Planning, AKilledSearchGoesOnWhereItWas) {
-  std::mt19937 random(4);
+  const test::RandomSeed seed(4);
+  std::mt19937 random(seed);
   for (const char* strategy : {"gp", "ppo"}) {
     const std::vector<std::string> tune = {"tune",       "p.json", "--budget",  "60",
                                            "--seed",     "3",      "--journal", "journal",

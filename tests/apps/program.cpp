@@ -4,7 +4,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
@@ -79,32 +78,6 @@ Outcome run_program_at(const std::filesystem::path& program, const std::vector<s
 
 Outcome run_gnomon(const std::vector<std::string>& arguments, const std::filesystem::path& directory) {
   return run_program_at(GNOMON_PROGRAM, arguments, directory);
-}
-
-Workplace::Workplace() {
-  auto name = (std::filesystem::temp_directory_path() / "gnomon-apps-XXXXXX").string();
-  if (::mkdtemp(name.data()) == nullptr) {
-    throw std::runtime_error("cannot make a directory for a test");
-  }
-  path_ = name;
-}
-
-Workplace::~Workplace() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
-}
-
-void Workplace::write(const std::string& name, const std::string& text) const {
-  std::ofstream(path_ / name, std::ios::binary) << text;
-}
-
-std::vector<std::string> Workplace::names() const {
-  std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(path_)) {
-    names.push_back(entry.path().filename().string());
-  }
-  std::sort(names.begin(), names.end());
-  return names;
 }
 
 base::Json small_profile() {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/document.h"
+#include "tests/fixtures/temporary_directory.h"
 
 namespace gnomon::apps {
 
@@ -17,21 +18,7 @@ struct Outcome {
   std::string error;  ///< all of stderr
 };
 
-/// A directory of its own, removed with the object.
-class Workplace {
- public:
-  Workplace();
-  ~Workplace();
-  Workplace(const Workplace&) = delete;
-  Workplace& operator=(const Workplace&) = delete;
-  const std::filesystem::path& path() const { return path_; }
-  void write(const std::string& name, const std::string& text) const;
-  /// The names of all that lies in it, sorted.
-  std::vector<std::string> names() const;
-
- private:
-  std::filesystem::path path_;
-};
+using Workplace = test::TemporaryDirectory;
 
 /// A program that is running; killed with the object when nobody waited for it.
 class RunningProgram {

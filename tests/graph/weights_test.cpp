@@ -7,9 +7,11 @@
 
 #include "graph/import/import.h"
 #include "graph/store/store.h"
+#include "tests/fixtures/message_of.h"
+#include "tests/fixtures/temporary_directory.h"
 #include "tests/graph/files.h"
 #include "tests/graph/import/import_fixture.h"
-#include "tests/graph/temporary.h"
+#include "tests/random_seed.h"
 
 namespace gnomon::graph {
 namespace {
@@ -82,7 +84,8 @@ Rows reference(std::int64_t vertices, const std::vector<Edge>& edges, const Edge
 }
 
 TEST(Weights, FollowTheirEdgesThroughEveryOption) {
-  std::mt19937_64 random(21);
+  const test::RandomSeed seed(21);
+  std::mt19937_64 random(seed);
   for (int round = 0; round < 64; ++round) {
     const auto vertices = static_cast<std::int64_t>(1 + random() % 12);
     std::vector<Edge> edges(random() % 60);
@@ -101,7 +104,7 @@ TEST(Weights, FollowTheirEdgesThroughEveryOption) {
 }
 
 TEST(Weights, OfAStoreAreKept) {
-  const TemporaryDirectory directory;
+  const test::TemporaryDirectory directory;
   const Graph graph = weighted_graph(3, {{0, 1, 0.5F}, {2, 1, 0}, {1, 0, 1e30F}});
   write_store(graph, directory / "g");
   const Graph opened = open_store(directory / "g");
@@ -111,14 +114,14 @@ TEST(Weights, OfAStoreAreKept) {
 }
 
 TEST(Weights, ThatCannotBeDrawnByAreRefused) {
-  const TemporaryDirectory directory;
+  const test::TemporaryDirectory directory;
   for (const float bad : {-1.0F, NAN, std::numeric_limits<float>::infinity()}) {
-    const auto refused = message_of("", [&] { weighted_graph(2, {{0, 1, 1}, {1, 0, bad}}); });
+    const auto refused = test::message_of("", [&] { weighted_graph(2, {{0, 1, 1}, {1, 0, bad}}); });
     EXPECT_NE(refused.find("graph: edges: edge 1: weight "), std::string::npos) << refused;
     const auto store = directory / ("g" + std::to_string(bad));
     write_store(weighted_graph(2, {{0, 1, 1}, {1, 0, 2}}), store);
     write_text(store / "edge_weights.npy", floats({2}, {1, bad}));
-    const auto found = message_of(store, [&] { validate(open_store(store), false); });
+    const auto found = test::message_of(store, [&] { validate(open_store(store), false); });
     EXPECT_NE(found.find("edge_weights.npy: weight "), std::string::npos) << found;
     EXPECT_NE(found.find(" at position 1; must be finite and not negative"), std::string::npos) << found;
   }

@@ -7,7 +7,8 @@
 #include <set>
 
 #include "base/error.h"
-#include "tests/kernels/test_graphs.h"
+#include "tests/fixtures/graphs.h"
+#include "tests/random_seed.h"
 
 namespace gnomon::runtime {
 namespace {
@@ -26,7 +27,7 @@ plan::Cache cache_of(CachePolicy policy, bool features, bool topology) {
 }
 
 // Vertex 3 stands in three lists, 1 in two, 0 in one; degrees 2, 1, 1, 2.
-graph::Graph small() { return kernels::graph_of({{1, 3}, {3}, {3}, {0, 1}}); }
+graph::Graph small() { return test::graph_of({{1, 3}, {3}, {3}, {0, 1}}); }
 
 TEST(CacheChoice, ByOutDegree) {
   const auto content =
@@ -62,7 +63,7 @@ TEST(CacheChoice, ByValueAndWeightAcrossBothKinds) {
 }
 
 TEST(CacheChoice, ARandomOneIsOfTheSeedAndEvenlySpread) {
-  const auto graph = kernels::skewed_graph(1000, 5);
+  const auto graph = test::skewed_graph(1000, 5);
   const auto cache = cache_of(CachePolicy::random, true, false);
   const auto first = choose_content(graph, cache, {}, {.row_bytes = 1}, 500, 1).rows;
   EXPECT_EQ(first, choose_content(graph, cache, {}, {.row_bytes = 1}, 500, 1).rows);
@@ -73,10 +74,9 @@ TEST(CacheChoice, ARandomOneIsOfTheSeedAndEvenlySpread) {
 }
 
 TEST(CacheChoice, GreedyIsNotWorseThanAnyShareOfBothKinds) {
-  const unsigned seed = 7;
-  SCOPED_TRACE("seed " + std::to_string(seed));
+  const test::RandomSeed seed(7);
   std::mt19937_64 random(seed);
-  const auto graph = kernels::skewed_graph(300, 6);
+  const auto graph = test::skewed_graph(300, 6);
   Visits visits{std::vector<std::uint32_t>(300), std::vector<std::uint32_t>(300)};
   for (std::size_t v = 0; v < 300; ++v) {
     visits.rows[v] = static_cast<std::uint32_t>(random() % 50);

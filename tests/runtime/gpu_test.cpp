@@ -21,7 +21,7 @@ using plan::CachePolicy;
 using plan::Home;
 
 const graph::Graph& graph_of_tests() {
-  static const auto graph = planted_graph(1500, 32);
+  static const auto graph = test::planted_graph(1500, 32);
   return graph;
 }
 

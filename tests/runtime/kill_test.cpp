@@ -10,6 +10,7 @@
 
 #include "runtime/run_log.h"
 #include "runtime/trainer.h"
+#include "tests/random_seed.h"
 #include "tests/runtime/test_runs.h"
 
 namespace gnomon::runtime {
@@ -41,7 +42,7 @@ TrainOptions slow_run(const std::filesystem::path& directory, int plan_number) {
   return options;
 }
 
-graph::Graph kill_graph() { return planted_graph(1500, 32); }
+graph::Graph kill_graph() { return test::planted_graph(1500, 32); }
 
 /// Not a test: what the killed processes run (a process with threads cannot just be forked).
 TEST(DISABLED_KilledProcess, Trains) {
@@ -103,13 +104,12 @@ TEST(Kill, AtTwentyRandomMomentsResumesToTheWeightsOfAnUninterruptedRun) {
   options.before_stage = {};
   const auto expected = train(kill_graph(), options);
 
-  const std::uint64_t seed = 77;
-  SCOPED_TRACE("seed " + std::to_string(seed));
+  const test::RandomSeed seed(77);
   std::mt19937_64 random(seed);
   int kills = 0;
   int number = 0;
   while (kills < 20) {
-    const TemporaryDirectory directory;
+    const test::TemporaryDirectory directory;
     bool is_done = false;
     while (!is_done) {
       std::filesystem::remove(directory.path() / "training");

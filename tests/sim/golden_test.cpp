@@ -8,6 +8,7 @@
 #include <string>
 
 #include "sim/predict.h"
+#include "tests/fixtures/profiles.h"
 
 // A short epoch of every preset, stage by stage, on a machine with two GPUs. The files in golden/ are what it
 // was when somebody last looked; a change shows in them what it does to which schedule. To write them anew:
@@ -23,9 +24,8 @@ std::int64_t batches_of(const plan::Plan& plan) {
 }
 
 profiles::Profile two_gpus(std::int64_t batches) {
-  profiles::Profile profile;
+  auto profile = test::profile_of(profiles::DeviceKind::cuda, 4, batches, {0.06, 0.007, 0.016, 0.02});
   auto& machine = profile.machine;
-  machine.cpu.cores = 4;
   machine.cpu.memory_bytes = 64e9;
   machine.cpu.copy_bandwidth_bytes_per_s = 8e9;
   machine.device = {.kind = profiles::DeviceKind::cuda,
@@ -42,15 +42,10 @@ profiles::Profile two_gpus(std::int64_t batches) {
   workload.edges = 150000000;
   workload.feature_columns = 200;
   workload.feature_row_bytes = 800;
-  workload.batches = batches;
   workload.batch_vertices = 100000;
   workload.batch_edges = 400000;
   workload.batch_bytes = 8.32e7;
-  workload.cpu_batch.mean_s = 0.06;
-  workload.transfer.mean_s = 0.007;
-  workload.device_batch.mean_s = 0.016;
   workload.device_batch_link_s = 0.012;
-  workload.train.mean_s = 0.02;
   workload.parts.cpu_sample_s = 0.025;
   workload.parts.device_sample_s = 0.005;
   workload.parts.device_sample_link_s = 0.002;

@@ -5,12 +5,11 @@
 #include <cmath>
 
 #include "sim/predict.h"
+#include "tests/random_seed.h"
 #include "tests/sim/random_profiles.h"
 
 namespace gnomon::sim {
 namespace {
-
-constexpr std::uint64_t seed = 577215;
 
 struct Case {
   plan::Plan plan;
@@ -31,11 +30,12 @@ Case random_case(std::mt19937_64& random) {
 
 TEST(Quick, ArithmeticAgreesWithSimGrid) {
   // Epochs too short for a period: the same dates, but for the order of what ends within rounding.
+  const test::RandomSeed seed(577215);
   std::mt19937_64 random(seed);
   Simulator simulator;
   for (int round = 0; round < 500; ++round) {
     const Case given = random_case(random);
-    SCOPED_TRACE("seed " + std::to_string(seed) + " round " + std::to_string(round) + " " + given.plan.name);
+    SCOPED_TRACE("round " + std::to_string(round) + " " + given.plan.name);
     const std::int64_t batches = 1 + static_cast<std::int64_t>(random() % 48);
     const auto quick = run_quickly(given.plan, given.model, batches);
     const auto full = simulator.run(given.plan, given.model, batches, false);
@@ -50,12 +50,12 @@ TEST(Quick, AgreesWithFullDetailOnThousandsOfRandomPlans) {
   // Within 0.1 %. Some schedules of several devices hang on which of two stages that end at one date is seen
   // first, which rounding decides: of 15,000 plans three differ by more, two of them among these.
   int misses = 0;
-  std::mt19937_64 random(seed + 1);
+  const test::RandomSeed seed(577216);
+  std::mt19937_64 random(seed);
   Simulator simulator;
   for (int round = 0; round < 3000; ++round) {
     const Case given = random_case(random);
-    SCOPED_TRACE("seed " + std::to_string(seed + 1) + " round " + std::to_string(round) + " " +
-                 given.plan.name);
+    SCOPED_TRACE("round " + std::to_string(round) + " " + given.plan.name);
     const auto quick = run_quickly(given.plan, given.model, 1200);
     const auto full = simulator.run(given.plan, given.model, 1200, false);
     misses += std::abs(quick.epoch_s - full.epoch_s) > 1e-3 * full.epoch_s;

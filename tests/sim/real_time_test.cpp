@@ -8,6 +8,7 @@
 
 #include "runtime/host_machine.h"
 #include "sim/simulator.h"
+#include "tests/random_seed.h"
 #include "tests/sim/random_cases.h"
 
 // The only tests here that depend on the machine's clock (ctest -E RealTime leaves them out).
@@ -110,7 +111,8 @@ bool ends_are_apart(const plan::Plan& plan, const MachineModel& model) {
 
 /// The first of many draws in which the stages' ends lie apart.
 std::optional<MachineModel> find_model(const plan::Plan& plan) {
-  std::mt19937_64 random(seed);
+  const test::RandomSeed cases(seed);
+  std::mt19937_64 random(cases);
   for (int draw = 0; draw < 200000; ++draw) {
     MachineModel model = draw_model(random);
     if (ends_are_apart(plan, model)) {

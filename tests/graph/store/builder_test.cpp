@@ -7,7 +7,8 @@
 
 #include "graph/generate/generate.h"
 #include "graph/half.h"
-#include "tests/graph/temporary.h"
+#include "tests/fixtures/message_of.h"
+#include "tests/random_seed.h"
 
 namespace gnomon::graph {
 namespace {
@@ -78,8 +79,7 @@ Rows reference(std::int64_t vertices, const std::vector<Edge>& edges, EdgeOption
 }
 
 TEST(Builder, AgreesWithMapsOnRandomEdges) {
-  const unsigned seed = 20240611;
-  SCOPED_TRACE(seed);
+  const test::RandomSeed seed(20240611);
   std::mt19937 random(seed);
   for (int round = 0; round < 60; ++round) {
     const auto vertices = static_cast<std::int64_t>(1 + random() % 40);
@@ -108,20 +108,20 @@ TEST(Builder, SmallGraphs) {
 }
 
 TEST(Builder, BadIdsAndSizes) {
-  EXPECT_EQ(message_of("",
-                       [] {
-                         build(3, {{0, 1}, {3, 0}}, {});
-                       }),
+  EXPECT_EQ(test::message_of("",
+                             [] {
+                               build(3, {{0, 1}, {3, 0}}, {});
+                             }),
             "graph: edges: edge 1: vertex id 3 is out of range; use 0 to 2");
-  EXPECT_EQ(message_of("",
-                       [] {
-                         build(3, {{0, -1}}, {});
-                       }),
+  EXPECT_EQ(test::message_of("",
+                             [] {
+                               build(3, {{0, -1}}, {});
+                             }),
             "graph: edges: edge 0: vertex id -1 is out of range; use 0 to 2");
   GraphParts parts;
   parts.num_vertices = 2;
   parts.labels = {0};
-  EXPECT_EQ(message_of("", [&] { make_graph(parts); }), "graph: labels: must be one a vertex");
+  EXPECT_EQ(test::message_of("", [&] { make_graph(parts); }), "graph: labels: must be one a vertex");
 }
 
 TEST(Half, EveryValueSurvivesAndRoundingIsToNearestEven) {

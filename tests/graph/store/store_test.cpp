@@ -9,7 +9,8 @@
 #include <limits>
 
 #include "graph/generate/generate.h"
-#include "tests/graph/temporary.h"
+#include "tests/fixtures/message_of.h"
+#include "tests/fixtures/temporary_directory.h"
 
 namespace gnomon::graph {
 namespace {
@@ -54,7 +55,7 @@ void expect_same(const Graph& one, const Graph& other) {
 
 TEST(Store, RoundTrip) {
   for (const auto type : {FeatureType::fp32, FeatureType::fp16}) {
-    const TemporaryDirectory directory;
+    const test::TemporaryDirectory directory;
     auto parts = sample_parts();
     parts.feature_type = type;
     const Graph graph = make_graph(parts);
@@ -67,7 +68,7 @@ TEST(Store, RoundTrip) {
 }
 
 TEST(Store, WithoutFeaturesLabelsAndEdges) {
-  const TemporaryDirectory directory;
+  const test::TemporaryDirectory directory;
   GraphParts parts;
   parts.num_vertices = 3;
   const Graph graph = make_graph(parts);
@@ -77,7 +78,7 @@ TEST(Store, WithoutFeaturesLabelsAndEdges) {
 }
 
 TEST(Store, CopiesOutliveTheFirst) {
-  const TemporaryDirectory directory;
+  const test::TemporaryDirectory directory;
   write_store(make_graph(sample_parts()), directory / "g");
   Graph copy;
   {
@@ -90,7 +91,7 @@ TEST(Store, CopiesOutliveTheFirst) {
 
 TEST(Store, OpeningDoesNotReadTheContents) {
   // Files of 100 GB that are all hole: reading them would outlast the test.
-  const TemporaryDirectory directory;
+  const test::TemporaryDirectory directory;
   std::filesystem::create_directory(directory / "g");
   const std::int64_t vertices = 200'000'000;
   const std::int64_t columns = 128;
@@ -113,10 +114,11 @@ TEST(Store, OpeningDoesNotReadTheContents) {
 }
 
 TEST(Store, AnExistingDirectoryIsLeftAlone) {
-  const TemporaryDirectory directory;
+  const test::TemporaryDirectory directory;
   std::filesystem::create_directory(directory / "g");
-  EXPECT_EQ(message_of(directory.path(), [&] { write_store(make_graph(sample_parts()), directory / "g"); }),
-            "g: already exists; give a new name or remove it first");
+  EXPECT_EQ(
+      test::message_of(directory.path(), [&] { write_store(make_graph(sample_parts()), directory / "g"); }),
+      "g: already exists; give a new name or remove it first");
   EXPECT_TRUE(std::filesystem::is_empty(directory / "g"));
 }
 
@@ -132,12 +134,12 @@ class StoreFaults : public testing::Test {
     writer.finish();
   }
   std::string open_error() const {
-    return message_of(directory_.path(), [&] { open_store(directory_ / "g"); });
+    return test::message_of(directory_.path(), [&] { open_store(directory_ / "g"); });
   }
   std::string validate_error(bool for_training = false) const {
-    return message_of(directory_.path(), [&] { validate(open_store(directory_ / "g"), for_training); });
+    return test::message_of(directory_.path(), [&] { validate(open_store(directory_ / "g"), for_training); });
   }
-  TemporaryDirectory directory_;
+  test::TemporaryDirectory directory_;
 };
 
 TEST_F(StoreFaults, Opening) {
@@ -246,11 +248,11 @@ TEST_F(StoreFaults, Splits) {
 TEST(Validate, TrainingNeedsFeaturesAndLabels) {
   auto parts = sample_parts();
   parts.labels.clear();
-  EXPECT_EQ(message_of("", [&] { validate(make_graph(parts), true); }),
+  EXPECT_EQ(test::message_of("", [&] { validate(make_graph(parts), true); }),
             "sample: labels: is missing; training needs labels");
   parts.features.clear();
   parts.feature_columns = 0;
-  EXPECT_EQ(message_of("", [&] { validate(make_graph(parts), true); }),
+  EXPECT_EQ(test::message_of("", [&] { validate(make_graph(parts), true); }),
             "sample: features: is missing; training needs features");
 }
 
@@ -260,7 +262,7 @@ TEST(Validate, TheFirstFaultOfManyBlocksIsNamed) {
   parts.labels.assign(300000, 0);
   parts.labels[270001] = -5;
   parts.labels[123456] = -4;
-  EXPECT_EQ(message_of("", [&] { validate(make_graph(parts), false); }),
+  EXPECT_EQ(test::message_of("", [&] { validate(make_graph(parts), false); }),
             "graph: labels: label -4 of vertex 123456 is out of range; use 0 to 0, or -1 for not known");
 }
 
@@ -274,10 +276,10 @@ class SmallDisk {
     }
   }
   bool mounted() const { return mounted_; }
-  const TemporaryDirectory& directory() const { return directory_; }
+  const test::TemporaryDirectory& directory() const { return directory_; }
 
  private:
-  TemporaryDirectory directory_;
+  test::TemporaryDirectory directory_;
   bool mounted_ = false;
 };
 
@@ -287,7 +289,7 @@ TEST(FullDisk, IsAFailureAndLeavesNothing) {
     GTEST_SKIP() << "mounting a small tmpfs needs root";
   }
   const auto& path = disk.directory().path();
-  const auto failure_of = [&](auto act) { return message_of<base::Failure>(path, act); };
+  const auto failure_of = [&](auto act) { return test::message_of<base::Failure>(path, act); };
   PlantedPartition many_features{.vertices = 4000, .average_degree = 2};
   EXPECT_NE(
       failure_of([&] { generate(many_features, path / "g"); }).find("features.npy: cannot write: No space"),

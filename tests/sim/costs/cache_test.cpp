@@ -8,6 +8,8 @@
 #include <random>
 #include <vector>
 
+#include "tests/random_seed.h"
+
 namespace gnomon::sim {
 namespace {
 
@@ -48,7 +50,7 @@ TEST(HitShare, OfTheBestChoiceIsTheSumOfTheFirstRanks) {
 }
 
 TEST(HitShare, OfTheLastUsedIsThatOfASimulatedCache) {
-  constexpr std::uint64_t seed = 99;
+  const test::RandomSeed seed(99);
   constexpr int count = 2000;
   const double skew = 0.7;
   std::mt19937_64 random(seed);

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "sim/costs/model.h"
+#include "tests/fixtures/profiles.h"
 
 // What plans make of measured stage times. The sums are above each case.
 
@@ -25,9 +26,7 @@ constexpr double near_s = 1e-9;
 
 /// A batch has 50 edges (400 bytes) and 40 rows of 100 bytes; the graph's rows are 100,000 bytes.
 profiles::Profile gpu_profile() {
-  profiles::Profile profile;
-  profile.machine.cpu.cores = 4;
-  profile.machine.device.kind = profiles::DeviceKind::cuda;
+  auto profile = test::profile_of(profiles::DeviceKind::cuda, 4, 20, {10, 4.4, 8, 6});
   profile.machine.device.memory_bandwidth_bytes_per_s = 1000;
   profile.machine.link.bandwidth_bytes_per_s = 500;
   auto& workload = profile.workload;
@@ -37,15 +36,10 @@ profiles::Profile gpu_profile() {
   workload.feature_row_bytes = 100;
   workload.job.fanouts = {2, 4};
   workload.job.hidden = 10;
-  workload.batches = 20;
   workload.batch_vertices = 40;
   workload.batch_edges = 50;
   workload.batch_bytes = 4400;
-  workload.cpu_batch.mean_s = 10;
-  workload.transfer.mean_s = 4.4;
-  workload.device_batch.mean_s = 8;
   workload.device_batch_link_s = 5;
-  workload.train.mean_s = 6;
   workload.parts.cpu_sample_s = 4;
   workload.parts.device_sample_s = 3;
   workload.parts.device_sample_link_s = 2;

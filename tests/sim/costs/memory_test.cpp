@@ -7,6 +7,7 @@
 #include "kernels/cpu/sample/worker_memory.h"
 #include "plan/plan.h"
 #include "sim/predict.h"
+#include "tests/fixtures/profiles.h"
 
 // Peaks of memory, by hand.
 
@@ -22,8 +23,7 @@ using plan::Schedule;
 
 /// Adjacency lists are 8 * (100 + 1 + 899) = 8,000 bytes, rows 100 * 40 = 4,000.
 profiles::Profile profile_of(profiles::DeviceKind device) {
-  profiles::Profile profile;
-  profile.machine.device.kind = device;
+  auto profile = test::profile_of(device, 1, 10, {1, 1, 1, 1});
   profile.machine.device.context_bytes = 5;
   profile.machine.cpu.process_bytes = 7;
   auto& workload = profile.workload;
@@ -34,11 +34,8 @@ profiles::Profile profile_of(profiles::DeviceKind device) {
   workload.job.hidden = 8;
   workload.job.fanouts = {3, 2};
   workload.job.model = plan::ModelKind::gcn;
-  workload.batches = 10;
   workload.batch_vertices = 20;
   workload.batch_bytes = 1000;
-  workload.cpu_batch.mean_s = workload.transfer.mean_s = workload.device_batch.mean_s =
-      workload.train.mean_s = 1;
   workload.parts.activation_bytes = 600;
   return profile;
 }

@@ -1,17 +1,17 @@
 #include "tuner/search/search.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <limits>
 #include <set>
 
 #include "base/error.h"
 #include "sim/predict.h"
 #include "tuner/search/candidate.h"
+#include "tests/fixtures/profiles.h"
+#include "tests/fixtures/temporary_directory.h"
 #include "tuner/search/journal.h"
 #include "tuner/search/observed.h"
 #include "tuner/search/point_facts.h"
@@ -20,17 +20,14 @@ namespace gnomon::tuner {
 namespace {
 
 profiles::Profile profile_of(profiles::DeviceKind device, int cores) {
-  profiles::Profile profile;
-  profile.machine.cpu.cores = cores;
+  auto profile = test::profile_of(device, cores, 60, {0.04, 0.002, 0.012, 0.02});
   profile.machine.cpu.copy_bandwidth_bytes_per_s = 5e9;
-  profile.machine.device.kind = device;
   auto& workload = profile.workload;
-  workload.batches = 60;
   workload.batch_bytes = 5e6;
-  workload.cpu_batch = {.mean_s = 0.04, .deviation_s = 0.006};
-  workload.transfer = {.mean_s = 0.002, .deviation_s = 0.0001};
-  workload.device_batch = {.mean_s = 0.012, .deviation_s = 0.002};
-  workload.train = {.mean_s = 0.02, .deviation_s = 0.001};
+  workload.cpu_batch.deviation_s = 0.006;
+  workload.transfer.deviation_s = 0.0001;
+  workload.device_batch.deviation_s = 0.002;
+  workload.train.deviation_s = 0.001;
   workload.worker_efficiency = {{1, 1}, {4, 0.8}};
   workload.train_speedup = {{1, 1}, {2, 1.7}, {4, 2.5}};
   workload.device_batch_speedup = {{1, 1}, {4, 3}};
@@ -282,25 +279,16 @@ TEST(Search, NothingThatFitsIsAFailure) {
   }
 }
 
-/// A file of its own, removed with the object.
-struct JournalFile {
-  JournalFile()
-      : path(std::filesystem::temp_directory_path() / ("gnomon-journal-" + std::to_string(getpid()))) {
-    std::filesystem::remove(path);
-  }
-  ~JournalFile() { std::filesystem::remove(path); }
-  std::filesystem::path path;
-};
-
 TEST(SearchJournal, ResumesWhereverItWasCutOff) {
   Setting setting(profiles::DeviceKind::cuda, 8);
   const base::Json name = {{"strategy", "any"}};
   for (const auto kind :
        {StrategyKind::automatic, StrategyKind::trees, StrategyKind::ppo, StrategyKind::random}) {
-    const JournalFile file;
+    const test::TemporaryDirectory directory;
+    const auto path = directory / "journal";
     int evaluated = 0;
     const auto run = [&] {
-      Journal journal(file.path, name);
+      Journal journal(path, name);
       const auto counting = one_by_one([&](const plan::Plan& plan) {
         ++evaluated;
         return setting.evaluate()(plan);
@@ -311,12 +299,12 @@ TEST(SearchJournal, ResumesWhereverItWasCutOff) {
     };
     const auto expected = run();
     const int all = evaluated;
-    const auto text = base::read_file(file.path);
+    const auto text = base::read_file(path);
     for (std::size_t length = 0; length <= text.size(); length += 1 + text.size() / 9) {
-      base::write_file_atomically(file.path, text.substr(0, length));
+      base::write_file_atomically(path, text.substr(0, length));
       evaluated = 0;
       EXPECT_EQ(run(), expected) << length;
-      EXPECT_EQ(base::read_file(file.path), text);
+      EXPECT_EQ(base::read_file(path), text);
       EXPECT_GE(evaluated, 0);
       EXPECT_LE(evaluated, all);
     }
@@ -327,12 +315,13 @@ TEST(SearchJournal, ResumesWhereverItWasCutOff) {
 }
 
 TEST(SearchJournal, RefusesWhatIsNotItsSearch) {
-  const JournalFile file;
-  { const Journal journal(file.path, {{"seed", 1}}); }
-  EXPECT_NO_THROW(Journal(file.path, {{"seed", 1}}));
-  EXPECT_THROW(Journal(file.path, {{"seed", 2}}), base::InputError);
-  base::write_file_atomically(file.path, "hello\n");
-  EXPECT_THROW(Journal(file.path, {{"seed", 1}}), base::InputError);
+  const test::TemporaryDirectory directory;
+  const auto path = directory / "journal";
+  { const Journal journal(path, {{"seed", 1}}); }
+  EXPECT_NO_THROW(Journal(path, {{"seed", 1}}));
+  EXPECT_THROW(Journal(path, {{"seed", 2}}), base::InputError);
+  base::write_file_atomically(path, "hello\n");
+  EXPECT_THROW(Journal(path, {{"seed", 1}}), base::InputError);
   EXPECT_THROW(Journal("/nonexistent/journal", {{"seed", 1}}), base::Failure);
 }
 

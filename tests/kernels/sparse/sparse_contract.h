@@ -10,7 +10,7 @@
 
 #include "kernels/block.h"
 #include "tests/kernels/contract_skip.h"
-#include "tests/kernels/test_blocks.h"
+#include "tests/kernels/sparse/test_blocks.h"
 
 /// The contract of every set of sparse operations. An implementation has
 ///     using BlockPtr = …;   static BlockPtr share(Block);   static torch::Device device();
