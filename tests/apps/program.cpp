@@ -1,6 +1,7 @@
 #include "program.h"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -26,11 +27,20 @@ void redirect(int descriptor, const std::filesystem::path& file) {
   }
 }
 
+/// In the child: an upper limit that it cannot lift again.
+void limit(__rlimit_resource resource, std::size_t most) {
+  const rlimit both{most, most};
+  if (::setrlimit(resource, &both) != 0) {
+    ::_exit(126);
+  }
+}
+
 }  // namespace
 
 RunningProgram::RunningProgram(const std::filesystem::path& program,
                                const std::vector<std::string>& arguments,
-                               const std::filesystem::path& directory) {
+                               const std::filesystem::path& directory,
+                               std::optional<std::size_t> max_file_bytes) {
   std::vector<std::string> words{program.string()};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<char*> argv;
@@ -42,6 +52,10 @@ RunningProgram::RunningProgram(const std::filesystem::path& program,
   if (child_ == 0) {
     redirect(STDOUT_FILENO, streams_.path() / "out");
     redirect(STDERR_FILENO, streams_.path() / "error");
+    if (max_file_bytes) {
+      limit(RLIMIT_FSIZE, *max_file_bytes);
+      limit(RLIMIT_CORE, 0);
+    }
     if (::chdir(directory.c_str()) == 0) {
       ::execv(argv[0], argv.data());
     }

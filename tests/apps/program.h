@@ -2,7 +2,9 @@
 
 #include <sys/types.h>
 
+#include <cstddef>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,8 +25,9 @@ using Workplace = test::TemporaryDirectory;
 /// A program that is running; killed with the object when nobody waited for it.
 class RunningProgram {
  public:
+  /// `max_file_bytes`: a write behind it, to any file, kills the program with SIGXFSZ.
   RunningProgram(const std::filesystem::path& program, const std::vector<std::string>& arguments,
-                 const std::filesystem::path& directory);
+                 const std::filesystem::path& directory, std::optional<std::size_t> max_file_bytes = {});
   ~RunningProgram();
   RunningProgram(const RunningProgram&) = delete;
   RunningProgram& operator=(const RunningProgram&) = delete;

@@ -149,7 +149,7 @@ class ImportWeights : public ImportFixture {
 
 const Rows sample_rows{{}, {{0, 0.5F}}, {{0, 2.0F}, {1, 0.0F}}};
 
-TEST_F(ImportWeights, OfEdgeLists) {
+TEST_F(ImportWeights, ReadsThoseOfEdgeLists) {
   for (const char* text : {"0 1 0.5\n0 2 2\n1 2 0\n", "# c\n1,2,0,more\n0,2,2.0\n0,1,5e-1\n"}) {
     write_text(directory_ / "e.csv", text);
     EXPECT_EQ(rows(given("e.csv")), sample_rows);
@@ -165,14 +165,14 @@ TEST_F(ImportWeights, OfEdgeLists) {
   EXPECT_EQ(rows(relabelled), (Rows{{{1, 0.5F}, {2, 2.0F}}, {{2, 0.0F}}, {}}));
 }
 
-TEST_F(ImportWeights, OfTheLargestComponent) {
+TEST_F(ImportWeights, KeepsThoseOfTheLargestComponent) {
   write_text(directory_ / "e.txt", "0 1 9\n2 3 0.5\n2 4 2\n3 4 0\n");
   auto options = given("e.txt");
   options.content.largest_component = true;
   EXPECT_EQ(rows(options), sample_rows);
 }
 
-TEST_F(ImportWeights, OfMatrices) {
+TEST_F(ImportWeights, ReadsThoseOfMatrices) {
   const std::string general = "%%MatrixMarket matrix coordinate real general\n3 3 3\n1 2 0.5\n1 3 2\n2 3 0\n";
   write_text(directory_ / "m.mtx", general);
   EXPECT_EQ(rows(given("m.mtx")), sample_rows);
@@ -185,7 +185,7 @@ TEST_F(ImportWeights, OfMatrices) {
   EXPECT_EQ(error(given("m.mtx")), "m.mtx: is a pattern without values; it gives no weights");
 }
 
-TEST_F(ImportWeights, OfNpz) {
+TEST_F(ImportWeights, ReadsThoseOfNpz) {
   write_zip(directory_ / "a.npz", {{"adj_data", floats({3}, {0.5, 2, 0})},
                                    {"adj_indices", integers({3}, {1, 2, 2})},
                                    {"adj_indptr", integers({4}, {0, 2, 3, 3})},
@@ -201,7 +201,7 @@ TEST_F(ImportWeights, OfNpz) {
   EXPECT_EQ(rows(from_array("b.npz", {0.5, 2, 0})), sample_rows);
 }
 
-TEST_F(ImportWeights, OfOgb) {
+TEST_F(ImportWeights, ReadsThoseOfOgb) {
   std::filesystem::create_directories(directory_ / "ogb/raw");
   write_gzip(directory_ / "ogb/raw/edge.csv.gz", "0,1\n0,2\n1,2\n");
   write_gzip(directory_ / "ogb/raw/num-node-list.csv.gz", "3\n");

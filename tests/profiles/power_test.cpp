@@ -81,7 +81,7 @@ TEST(Power, IsNothingWhereTheCounterStandsStill) {
   EXPECT_THROW(measure_power(counter, 1, 0.02, &stop), base::Interrupted);
 }
 
-TEST(Power, OfThisMachine) {
+TEST(Power, IsPlausibleOnThisMachine) {
   EnergyCounter counter;
   if (!counter.works()) {
     GTEST_SKIP() << "the processors' energy counters cannot be read here";

@@ -129,7 +129,7 @@ class BatchMakerTest : public ::testing::TestWithParam<std::pair<graph::FeatureT
 
 TEST_P(BatchMakerTest, MakesTheCpusBatches) { expect_batches_of_cpu(); }
 
-TEST_P(BatchMakerTest, WhateverItsCachesHold) {
+TEST_P(BatchMakerTest, MakesTheCpusBatchesWhateverItsCachesHold) {
   const CacheContent some{{3, 499, 0, 250, 17}, {499, 1, 2, 3, 400}};
   const CacheContent rows_only{{1, 2, 3}, {}};
   CacheContent all;

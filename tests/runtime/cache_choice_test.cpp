@@ -29,14 +29,14 @@ plan::Cache cache_of(CachePolicy policy, bool features, bool topology) {
 // Vertex 3 stands in three lists, 1 in two, 0 in one; degrees 2, 1, 1, 2.
 graph::Graph small() { return test::graph_of({{1, 3}, {3}, {3}, {0, 1}}); }
 
-TEST(CacheChoice, ByOutDegree) {
+TEST(CacheChoice, TakesTheHighestOutDegrees) {
   const auto content =
       choose_content(small(), cache_of(CachePolicy::out_degree, true, false), {}, {.row_bytes = 10}, 25, 0);
   EXPECT_THAT(content.rows, ElementsAre(3, 1));
   EXPECT_THAT(content.lists, IsEmpty());
 }
 
-TEST(CacheChoice, ByVisitsAndNothingThatWasNotVisited) {
+TEST(CacheChoice, TakesTheMostVisitedAndNothingThatWasNot) {
   const Visits visits{{0, 5, 7, 5}, {}};
   const auto cache = cache_of(CachePolicy::presample, true, false);
   EXPECT_THAT(choose_content(small(), cache, visits, {.row_bytes = 10}, 20, 0).rows, ElementsAre(2, 1));
@@ -52,7 +52,7 @@ TEST(CacheChoice, BothKindsGetTheSameShare) {
   EXPECT_THAT(content.lists, ElementsAre(3, 2));  // 24 and 16 bytes
 }
 
-TEST(CacheChoice, ByValueAndWeightAcrossBothKinds) {
+TEST(CacheChoice, WeighsValueByWeightAcrossBothKinds) {
   // Seconds saved a byte: rows 4/20, 2/20, 0, 1/20; lists 3 x 2/24, 5 x 2/16, 1 x 2/16, 0.
   const Visits visits{{4, 2, 0, 1}, {3, 5, 1, 0}};
   const EntryCosts costs{.row_bytes = 20, .row_saves_s = 1, .list_saves_s = 2};

@@ -132,7 +132,7 @@ TEST_P(EveryModel, LearnsAPlantedPartition) {
   EXPECT_LT(report.epochs.back().loss, report.epochs.front().loss);
 }
 
-/// Plans that take turns, with stretches of so many batches.
+/// Plans that take turns, with stretches of these lengths in batches.
 auto taking_turns(std::vector<plan::Plan> plans, std::vector<std::int64_t> lengths) {
   return [plans, lengths, turn = std::size_t{0}](std::int64_t left) mutable {
     const Stretch stretch{plans[turn % plans.size()], std::min(left, lengths[turn % lengths.size()])};

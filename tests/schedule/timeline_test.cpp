@@ -23,7 +23,7 @@ test::VirtualMachine unit_machine() {
   return {2, [](Stage, std::int64_t) { return 1.0; }};
 }
 
-TEST(Timeline, MeanTimes) {
+TEST(Timeline, MeanTimesAreOverTheSpansOfEachStage) {
   const auto times =
       mean_times({{Stage::train, 0, 0, 1, 3}, {Stage::train, 1, 0, 4, 8}, {Stage::transfer, 1, 0, 2, 3}});
   EXPECT_DOUBLE_EQ(times[static_cast<std::size_t>(Stage::train)], 3);

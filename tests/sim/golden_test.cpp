@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <set>
 #include <sstream>
 #include <string>
 
@@ -11,7 +12,8 @@
 #include "tests/fixtures/profiles.h"
 
 // A short epoch of every preset, stage by stage, on a machine with two GPUs. The files in golden/ are what it
-// was when somebody last looked; a change shows in them what it does to which schedule. To write them anew:
+// was when somebody last looked; a change shows in them what it does to which schedule. To write them anew,
+// which the test reports as a failure so that nobody does it unawares:
 //
 //     GNOMON_WRITE_GOLDEN=1 build/release/tests/test_sim --gtest_filter='*Golden*'
 
@@ -68,20 +70,34 @@ std::string trace_of(const plan::Plan& plan) {
   return text.str();
 }
 
+const std::filesystem::path folder = std::string(SOURCE_DIR) + "/tests/sim/golden";
+
 std::string text_of(const std::filesystem::path& path) {
   std::ifstream in(path);
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-TEST(Golden, TracesOfEveryPreset) {
-  const std::filesystem::path folder = std::string(SOURCE_DIR) + "/tests/sim/golden";
+TEST(Golden, EveryFileIsOfAPreset) {
+  std::set<std::string> names;
+  for (const auto& plan : plan::presets()) {
+    names.insert(plan.name + ".txt");
+  }
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    EXPECT_TRUE(names.contains(entry.path().filename())) << entry.path() << " is of no preset";
+  }
+}
+
+TEST(Golden, TracesOfEveryPresetAreThoseOnFile) {
   for (const auto& plan : plan::presets()) {
     const auto path = folder / (plan.name + ".txt");
     const auto trace = trace_of(plan);
-    if (std::getenv("GNOMON_WRITE_GOLDEN") != nullptr) {
+    const auto golden = text_of(path);
+    EXPECT_EQ(trace, golden) << path << " (GNOMON_WRITE_GOLDEN=1 writes it anew)";
+    if (trace != golden && std::getenv("GNOMON_WRITE_GOLDEN") != nullptr) {
       std::ofstream(path) << trace;
+      ADD_FAILURE() << path
+                    << " was written anew; look at the difference, and run without GNOMON_WRITE_GOLDEN";
     }
-    EXPECT_EQ(trace, text_of(path)) << path << " (written anew with GNOMON_WRITE_GOLDEN=1)";
   }
 }
 

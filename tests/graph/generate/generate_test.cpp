@@ -269,7 +269,7 @@ TEST(Rmat, IsSkewedAndItsIdsArePermuted) {
   EXPECT_NEAR(static_cast<double>(low_half) / static_cast<double>(graph.num_edges()), 0.5, 0.1);
 }
 
-TEST(Generate, OptionsOutOfRange) {
+TEST(Generate, OptionsOutOfRangeAreNamed) {
   const auto planted = [](PlantedPartition options) {
     return test::message_of("", [&] { generate_in_memory(options); });
   };

@@ -36,7 +36,7 @@ Rows build(std::int64_t vertices, std::vector<Edge> edges, EdgeOptions options) 
 
 const std::vector<Edge> sample_edges{{2, 0}, {1, 0}, {2, 0}, {1, 1}, {1, 1}, {0, 2}};
 
-TEST(Builder, NamedOptions) {
+TEST(Builder, OptionsSayDirectionsLoopsAndDuplicates) {
   EXPECT_EQ(build(3, sample_edges, {}), (Rows{{1, 2}, {1}, {0}}));
   EXPECT_EQ(build(3, sample_edges, {false, SelfLoops::keep, Duplicates::keep}),
             (Rows{{1, 2, 2}, {1, 1}, {0}}));
@@ -48,7 +48,7 @@ TEST(Builder, NamedOptions) {
             (Rows{{1, 2, 2, 2}, {0, 1, 1}, {0, 0, 0}}));
 }
 
-TEST(Builder, EmptyGraphs) {
+TEST(Builder, BuildsGraphsWithoutVerticesOrEdges) {
   EXPECT_EQ(build(0, {}, {}), Rows{});
   EXPECT_EQ(build(2, {}, {}), (Rows{{}, {}}));
   EXPECT_EQ(build(1, {}, {true, SelfLoops::add, Duplicates::remove}), (Rows{{0}}));
@@ -99,7 +99,7 @@ TEST(Builder, AgreesWithMapsOnRandomEdges) {
   }
 }
 
-TEST(Builder, SmallGraphs) {
+TEST(Builder, BuildsTheSmallestGraphs) {
   const EdgeOptions both{.undirected = true};
   EXPECT_EQ(build(4, ring_edges(4), both), (Rows{{1, 3}, {0, 2}, {1, 3}, {0, 2}}));
   EXPECT_EQ(build(3, path_edges(3), both), (Rows{{1}, {0, 2}, {1}}));
@@ -107,7 +107,7 @@ TEST(Builder, SmallGraphs) {
   EXPECT_EQ(build(3, complete_edges(3), both), (Rows{{1, 2}, {0, 2}, {0, 1}}));
 }
 
-TEST(Builder, BadIdsAndSizes) {
+TEST(Builder, RefusesBadIdsAndSizes) {
   EXPECT_EQ(test::message_of("",
                              [] {
                                build(3, {{0, 1}, {3, 0}}, {});

@@ -53,7 +53,7 @@ void expect_same(const Graph& one, const Graph& other) {
   EXPECT_TRUE(bytes == 0 || std::memcmp(one.features.data, other.features.data, bytes) == 0);
 }
 
-TEST(Store, RoundTrip) {
+TEST(Store, KeepsTheGraphInARoundTrip) {
   for (const auto type : {FeatureType::fp32, FeatureType::fp16}) {
     const test::TemporaryDirectory directory;
     auto parts = sample_parts();
@@ -67,7 +67,7 @@ TEST(Store, RoundTrip) {
   }
 }
 
-TEST(Store, WithoutFeaturesLabelsAndEdges) {
+TEST(Store, NeedsNoFeaturesLabelsOrEdges) {
   const test::TemporaryDirectory directory;
   GraphParts parts;
   parts.num_vertices = 3;
@@ -142,7 +142,7 @@ class StoreFaults : public testing::Test {
   test::TemporaryDirectory directory_;
 };
 
-TEST_F(StoreFaults, Opening) {
+TEST_F(StoreFaults, TruncatedAndMissingFilesAreNamed) {
   std::filesystem::resize_file(file("indices.npy"), 128 + 72);
   EXPECT_EQ(open_error(), "g/indices.npy: is truncated: 200 bytes, where shape (10,) needs 208");
   std::filesystem::resize_file(file("indices.npy"), 60);
@@ -153,7 +153,7 @@ TEST_F(StoreFaults, Opening) {
   EXPECT_EQ(open_error(), "g/indices.npy: cannot be read: No such file or directory");
 }
 
-TEST_F(StoreFaults, TypesAndShapes) {
+TEST_F(StoreFaults, WrongTypesAndShapesAreNamed) {
   replace<std::int32_t>("indptr.npy", DType::int32, {0, 1, 2, 3, 4, 10});
   EXPECT_EQ(open_error(), "g/indptr.npy: has type <i4; must be <i8");
   replace<std::int64_t>("indptr.npy", DType::int64, {0, 2, 10});
@@ -167,7 +167,7 @@ TEST_F(StoreFaults, TypesAndShapes) {
   EXPECT_EQ(open_error(), "g/features.npy: has shape (2, 2); must be (5, 3)");
 }
 
-TEST_F(StoreFaults, FortranOrderAndForeignTypes) {
+TEST_F(StoreFaults, FortranOrderAndForeignTypesAreRefused) {
   const auto write_header = [&](const std::string& descr, const std::string& order) {
     std::string header = format_npy_header(DType::float32, {5, 3});
     header.replace(header.find("<f4"), 3, descr);
@@ -183,7 +183,7 @@ TEST_F(StoreFaults, FortranOrderAndForeignTypes) {
   EXPECT_EQ(open_error(), "no error");
 }
 
-TEST_F(StoreFaults, Meta) {
+TEST_F(StoreFaults, WrongMetadataIsNamed) {
   const auto spoil = [&](const std::string& from, const std::string& to) {
     std::string text = base::read_file(file("meta.json"));
     text.replace(text.find(from), from.size(), to);
@@ -199,7 +199,7 @@ TEST_F(StoreFaults, Meta) {
   EXPECT_EQ(open_error(), "g/meta.json: num_edges: is missing");
 }
 
-TEST_F(StoreFaults, Contents) {
+TEST_F(StoreFaults, FallingOffsetsAndIdsOutOfRangeAreNamed) {
   EXPECT_EQ(validate_error(true), "no error");
   replace<std::int64_t>("indptr.npy", DType::int64, {0, 2, 5, 4, 8, 10});
   EXPECT_EQ(validate_error(), "g/indptr.npy: not monotone at position 3: 4 after 5");
@@ -210,7 +210,7 @@ TEST_F(StoreFaults, Contents) {
   EXPECT_EQ(validate_error(), "g/indices.npy: vertex -3 at position 9 is out of range; use 0 to 4");
 }
 
-TEST_F(StoreFaults, FeaturesAndLabels) {
+TEST_F(StoreFaults, WrongFeaturesAndLabelsAreNamed) {
   std::vector<float> features(15, 1.0F);
   features[7] = std::numeric_limits<float>::quiet_NaN();
   replace("features.npy", DType::float32, features, 3);
@@ -228,7 +228,7 @@ TEST_F(StoreFaults, FeaturesAndLabels) {
             "g/labels.npy: label -2 of vertex 4 is out of range; use 0 to 2, or -1 for not known");
 }
 
-TEST_F(StoreFaults, Splits) {
+TEST_F(StoreFaults, WrongSplitsAreNamed) {
   replace<std::int64_t>("valid.npy", DType::int64, {1, 1});
   EXPECT_EQ(validate_error(), "g/valid.npy: vertex 1 is repeated; list each vertex once");
   replace<std::int64_t>("valid.npy", DType::int64, {1, 3});

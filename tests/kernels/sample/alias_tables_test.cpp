@@ -76,7 +76,7 @@ TEST(AliasTables, GiveEveryEdgeTheChanceOfItsWeight) {
   expect_chances(random_weights(300000, 3, 0.1, random));
 }
 
-TEST(AliasTables, OfExtremeWeights) {
+TEST(AliasTables, DrawByExtremeWeights) {
   const float least = std::numeric_limits<float>::denorm_min();
   const float most = std::numeric_limits<float>::max();
   expect_chances({least});
@@ -94,7 +94,7 @@ TEST(AliasTables, OfExtremeWeights) {
   expect_chances(weights);
 }
 
-TEST(AliasTables, OfAListWithoutWeightHaveNoThresholds) {
+TEST(AliasTables, HaveNoThresholdsForAListWithoutWeight) {
   const auto tables =
       make_alias_tables(std::vector<std::int64_t>{0, 3, 3, 4}, std::vector<float>{0, 0, 0, 2}, 1);
   for (std::size_t i = 0; i < 3; ++i) {

@@ -132,7 +132,7 @@ profiles::WorkloadProfile skewed(double features, double topology) {
   return workload;
 }
 
-TEST(FillCache, EverythingFits) {
+TEST(FillCache, HoldsEverythingThatFits) {
   const auto shares = fill_cache(skewed(0.5, 0.5), CachePolicy::value_weight, alike, 2000);
   EXPECT_EQ(shares.features, 1);
   EXPECT_EQ(shares.topology, 1);

@@ -268,7 +268,7 @@ TEST(Costs, HistoricalEmbeddingsStopAfterOneHop) {
   EXPECT_NEAR(costs.train_s, 6 * 0.2 * 2, near_s);  // two layers of one hop each
 }
 
-TEST(Costs, FusedKernels) {
+TEST(Costs, FusedKernelsPrepareBySamplingOnlyAndTrainAsMeasured) {
   auto profile = gpu_profile();
   profile.workload.parts.fused_train_ratio = 0.75;
   Plan plan = by_device();
@@ -284,13 +284,19 @@ TEST(Costs, FusedKernels) {
                    gathering.train_s + gathering.device_batch_s - costs.device_batch_s);
 }
 
-TEST(Costs, UnalignedReads) {
-  // 100 bytes are under a line: as aligned. 200 bytes at 50 of 64... see zero_copy_test; here only the part
-  // on the link grows, by the same factor.
+TEST(Costs, UnalignedRowsOfSeveralLinesTakeMoreOfTheLink) {
+  // Rows of 100 bytes lie within a line and are read as aligned ones. Of rows of 160 bytes the part on the
+  // link grows: of the 5 s that preparing reads over it, 2 s are sampling's.
   auto profile = gpu_profile();
   Plan plan = by_device();
   plan.unaligned_reads = true;
   EXPECT_DOUBLE_EQ(costs_of_plan(profile, plan).costs.device_batch_s, 8);
+  profile.workload.feature_columns = 40;
+  profile.workload.feature_row_bytes = 160;
+  const double slowdown = unaligned_slowdown(160, profile.machine.link);
+  EXPECT_GT(slowdown, 1.1);
+  EXPECT_DOUBLE_EQ(costs_of_plan(profile, by_device()).costs.device_batch_s, 8);
+  EXPECT_NEAR(costs_of_plan(profile, plan).costs.device_batch_s, 8 + 3 * (slowdown - 1), near_s);
 }
 
 TEST(Costs, GradientsGoRoundTheRing) {

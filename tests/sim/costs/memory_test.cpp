@@ -51,7 +51,7 @@ Plan pipelined(int workers) {
   return plan;
 }
 
-TEST(Memory, OfAPipeline) {
+TEST(Memory, APipelineHoldsItsBuffers) {
   // Host: graph, rows, batches of 2 workers and of a buffer of 3. Device: 1 + 2 batches; a model of (10 * 8 +
   // 8 * 8) * 4 bytes, four times; activations; libraries.
   const auto memory = memory_of(gpu, pipelined(2), {});
@@ -126,7 +126,7 @@ TEST(Memory, MacroBatchesKeepTwoPartsAndTheHubs) {
   EXPECT_DOUBLE_EQ(memory.host.features_bytes, 0.3 * 4000);
 }
 
-TEST(Memory, EmbeddingsThatAreKept) {
+TEST(Memory, KeptEmbeddingsTakeTheirRows) {
   // Hot: 20 of 100 vertices, 8 columns of 4 bytes, on the host; twice on the device. All: every vertex, one
   // hidden layer.
   Plan plan = pipelined(1);

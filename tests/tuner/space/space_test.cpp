@@ -104,13 +104,13 @@ std::set<std::string> brute_force(const SpaceRequest& request) {
   return plans;
 }
 
-TEST(SearchSpace, WorkersToTry) {
+TEST(SearchSpace, WorkersGetSparserAboveSixteen) {
   EXPECT_THAT(worker_choices(1), ElementsAre(1));
   EXPECT_THAT(worker_choices(4), ElementsAre(1, 2, 3, 4));
   EXPECT_THAT(worker_choices(20), ElementsAre(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 18, 20));
 }
 
-TEST(SearchSpace, DeviceThreadsToTry) {
+TEST(SearchSpace, DeviceThreadsAreThoseOfAHostDeviceByPowersOfTwo) {
   EXPECT_THAT(thread_choices({1, true}), ElementsAre(1));
   EXPECT_THAT(thread_choices({6, true}), ElementsAre(1, 2, 4, 6));
   EXPECT_THAT(thread_choices({8, true}), ElementsAre(1, 2, 4, 8));
