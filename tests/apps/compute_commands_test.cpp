@@ -6,11 +6,11 @@
 #include <thread>
 
 #include "base/document.h"
-#include "graph/generate/generate.h"
 #include "graph/order/reorder.h"
 #include "plan/plan.h"
 #include "profiles/profile.h"
 #include "program.h"
+#include "tests/fixtures/graphs.h"
 
 namespace gnomon::apps {
 namespace {
@@ -24,15 +24,7 @@ using testing::StartsWith;
 /// A directory of its own for each test, with the store "tiny" in it.
 class ComputeCommands : public ::testing::Test {
  protected:
-  void SetUp() override {
-    graph::PlantedPartition options;
-    options.name = "tiny";
-    options.vertices = 600;
-    options.average_degree = 8;
-    options.classes = 4;
-    options.feature_columns = 16;
-    graph::generate(options, here_ / "tiny");
-  }
+  void SetUp() override { graph::generate(test::tiny_partition(), here_ / "tiny"); }
 
   static std::vector<std::string> with_job(std::vector<std::string> words) {
     for (const char* word : {"--fanouts", "4,3", "--batch-size", "50", "--hidden", "8"}) {
@@ -100,11 +92,8 @@ TEST_F(ComputeCommands, TrainLeavesItsDocuments) {
 
 TEST_F(ComputeCommands, PredictionsHaveTheDatasOwnIds) {
   // Vertex v of tiny is of class v mod 4, whatever the store calls it.
-  graph::write_in_order(graph::VertexOrder::degree, here_ / "ordered", [&](const fs::path& store) {
-    graph::generate(
-        graph::PlantedPartition{.vertices = 600, .average_degree = 8, .classes = 4, .feature_columns = 16},
-        store);
-  });
+  graph::write_in_order(graph::VertexOrder::degree, here_ / "ordered",
+                        [&](const fs::path& store) { graph::generate(test::tiny_partition(), store); });
   const auto outcome = run(with_job({"train", "ordered", "--epochs", "60", "--predictions", "classes.csv"}));
   ASSERT_EQ(outcome.code, 0) << outcome.error;
   std::ifstream file(here_ / "classes.csv");
@@ -337,11 +326,9 @@ TEST_F(ComputeCommands, ValidateRunsAtLeastEightPlans) {
 TEST_F(ComputeCommands, ValidateRefusesAProfileOfAnotherGraph) {
   const auto profiled = run(with_job({"profile", "tiny", "-o", "p.json", "--time-limit", "0.5"}));
   ASSERT_EQ(profiled.code, 0) << profiled.error;
-  graph::PlantedPartition options;
-  options.vertices = 500;
-  options.classes = 4;
-  options.feature_columns = 16;
-  graph::generate(options, here_ / "other");
+  auto other = test::tiny_partition();
+  other.vertices = 500;
+  graph::generate(other, here_ / "other");
   expect_refused({"validate", "other", "p.json"}, "p.json: workload.vertices");
 }
 

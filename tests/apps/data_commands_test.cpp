@@ -21,7 +21,7 @@ void expect_one_line(const Outcome& outcome, int code, const std::string& part) 
   EXPECT_THAT(outcome.error, HasSubstr(part));
 }
 
-TEST(Import, EdgeListToStoreAndInfo) {
+TEST(Import, WritesAStoreThatInfoDescribes) {
   const Workplace place;
   place.write("edges.txt", "# a path\n0 1\n1 2\n");
   const auto imported =

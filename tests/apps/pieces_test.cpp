@@ -29,7 +29,7 @@ TEST(Table, AlignsNumbersRightAndTextLeft) {
   EXPECT_THROW(table.add_row({"too", "few"}), std::logic_error);
 }
 
-TEST(Format, Seconds) {
+TEST(Format, SecondsHaveAFittingUnit) {
   EXPECT_EQ(format_seconds(0), "0.00 s");
   EXPECT_EQ(format_seconds(1.234), "1.23 s");
   EXPECT_EQ(format_seconds(0.99949), "999 ms");
@@ -40,7 +40,7 @@ TEST(Format, Seconds) {
   EXPECT_EQ(format_seconds(185.2), "3 min 05 s");
 }
 
-TEST(Format, BytesCountsAndShares) {
+TEST(Format, BytesCountsAndSharesHaveFittingUnits) {
   EXPECT_EQ(format_bytes(1023), "1023 B");
   EXPECT_EQ(format_bytes(1536), "1.50 KiB");
   EXPECT_EQ(format_bytes(25.0 * (1 << 30)), "25.0 GiB");

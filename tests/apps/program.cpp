@@ -1,10 +1,10 @@
 #include "program.h"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
@@ -27,11 +27,20 @@ void redirect(int descriptor, const std::filesystem::path& file) {
   }
 }
 
+/// In the child: an upper limit that it cannot lift again.
+void limit(__rlimit_resource resource, std::size_t most) {
+  const rlimit both{most, most};
+  if (::setrlimit(resource, &both) != 0) {
+    ::_exit(126);
+  }
+}
+
 }  // namespace
 
 RunningProgram::RunningProgram(const std::filesystem::path& program,
                                const std::vector<std::string>& arguments,
-                               const std::filesystem::path& directory) {
+                               const std::filesystem::path& directory,
+                               std::optional<std::size_t> max_file_bytes) {
   std::vector<std::string> words{program.string()};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<char*> argv;
@@ -43,6 +52,10 @@ RunningProgram::RunningProgram(const std::filesystem::path& program,
   if (child_ == 0) {
     redirect(STDOUT_FILENO, streams_.path() / "out");
     redirect(STDERR_FILENO, streams_.path() / "error");
+    if (max_file_bytes) {
+      limit(RLIMIT_FSIZE, *max_file_bytes);
+      limit(RLIMIT_CORE, 0);
+    }
     if (::chdir(directory.c_str()) == 0) {
       ::execv(argv[0], argv.data());
     }
@@ -79,32 +92,6 @@ Outcome run_program_at(const std::filesystem::path& program, const std::vector<s
 
 Outcome run_gnomon(const std::vector<std::string>& arguments, const std::filesystem::path& directory) {
   return run_program_at(GNOMON_PROGRAM, arguments, directory);
-}
-
-Workplace::Workplace() {
-  auto name = (std::filesystem::temp_directory_path() / "gnomon-apps-XXXXXX").string();
-  if (::mkdtemp(name.data()) == nullptr) {
-    throw std::runtime_error("cannot make a directory for a test");
-  }
-  path_ = name;
-}
-
-Workplace::~Workplace() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
-}
-
-void Workplace::write(const std::string& name, const std::string& text) const {
-  std::ofstream(path_ / name, std::ios::binary) << text;
-}
-
-std::vector<std::string> Workplace::names() const {
-  std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(path_)) {
-    names.push_back(entry.path().filename().string());
-  }
-  std::sort(names.begin(), names.end());
-  return names;
 }
 
 base::Json small_profile() {

@@ -2,11 +2,14 @@
 
 #include <sys/types.h>
 
+#include <cstddef>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/document.h"
+#include "tests/fixtures/temporary_directory.h"
 
 namespace gnomon::apps {
 
@@ -17,27 +20,14 @@ struct Outcome {
   std::string error;  ///< all of stderr
 };
 
-/// A directory of its own, removed with the object.
-class Workplace {
- public:
-  Workplace();
-  ~Workplace();
-  Workplace(const Workplace&) = delete;
-  Workplace& operator=(const Workplace&) = delete;
-  const std::filesystem::path& path() const { return path_; }
-  void write(const std::string& name, const std::string& text) const;
-  /// The names of all that lies in it, sorted.
-  std::vector<std::string> names() const;
-
- private:
-  std::filesystem::path path_;
-};
+using Workplace = test::TemporaryDirectory;
 
 /// A program that is running; killed with the object when nobody waited for it.
 class RunningProgram {
  public:
+  /// `max_file_bytes`: a write behind it, to any file, kills the program with SIGXFSZ.
   RunningProgram(const std::filesystem::path& program, const std::vector<std::string>& arguments,
-                 const std::filesystem::path& directory);
+                 const std::filesystem::path& directory, std::optional<std::size_t> max_file_bytes = {});
   ~RunningProgram();
   RunningProgram(const RunningProgram&) = delete;
   RunningProgram& operator=(const RunningProgram&) = delete;

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "tests/fixtures/temporary_directory.h"
 
 namespace gnomon::base {
 namespace {
@@ -13,15 +14,12 @@ namespace fs = std::filesystem;
 
 class AtomicFileTest : public ::testing::Test {
  protected:
-  void SetUp() override { fs::create_directories(directory_); }
-  void TearDown() override { fs::remove_all(directory_); }
   std::size_t entries() const {
     return static_cast<std::size_t>(
         std::distance(fs::directory_iterator(directory_), fs::directory_iterator()));
   }
-  fs::path directory_ =
-      fs::path(::testing::TempDir()) /
-      ("gnomon_" + std::string(::testing::UnitTest::GetInstance()->current_test_info()->name()));
+  const test::TemporaryDirectory temporary_;
+  const fs::path& directory_ = temporary_.path();
 };
 
 TEST_F(AtomicFileTest, CommitReplacesTheOldFileWhole) {

@@ -5,7 +5,6 @@
 #include <numaif.h>
 #include <pthread.h>
 #include <sched.h>
-#include <stdlib.h>
 
 #include <atomic>
 #include <fstream>
@@ -14,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/interleave.h"
+#include "tests/fixtures/temporary_directory.h"
 
 namespace gnomon::base {
 namespace {
@@ -25,8 +25,6 @@ namespace fs = std::filesystem;
 class TwoPackages : public ::testing::Test {
  protected:
   TwoPackages() {
-    std::string name = fs::temp_directory_path() / "gnomon-test-XXXXXX";
-    root_ = ::mkdtemp(name.data());
     for (int number = 0; number < 8; ++number) {
       const auto topology = "sys/devices/system/cpu/cpu" + std::to_string(number) + "/topology/";
       write(topology + "physical_package_id", std::to_string(number % 4 / 2));
@@ -36,16 +34,10 @@ class TwoPackages : public ::testing::Test {
     write("sys/devices/system/node/node0/cpulist", "0-1,4-5");
     write("sys/devices/system/node/node1/cpulist", "2-3,6-7");
   }
-  ~TwoPackages() override {
-    std::error_code ignored;
-    fs::remove_all(root_, ignored);
-  }
-  void write(const std::string& file, const std::string& text) const {
-    fs::create_directories((root_ / file).parent_path());
-    std::ofstream(root_ / file) << text << "\n";
-  }
+  void write(const std::string& file, const std::string& text) const { directory_.write(file, text + "\n"); }
 
-  fs::path root_;
+  const test::TemporaryDirectory directory_;
+  const fs::path& root_ = directory_.path();
 };
 
 TEST_F(TwoPackages, AreDescribed) {

@@ -55,7 +55,7 @@ std::string error_of(const std::string& text) {
   return "no error";
 }
 
-TEST(Document, RoundTrip) {
+TEST(Document, SurvivesARoundTrip) {
   const auto basket = parse(
       R"({"schema": "gnomon.basket/1", "name": "b", "fruit": "pear", "inner": [{"weight_kg": 2.5}, {}], "ripe": true})");
   EXPECT_EQ(basket.count, 3);

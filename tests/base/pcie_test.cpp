@@ -2,24 +2,22 @@
 
 #include <gtest/gtest.h>
 
-#include <fstream>
+#include <string>
+
+#include "tests/fixtures/temporary_directory.h"
 
 namespace gnomon::base {
 namespace {
 
 class Pcie : public testing::Test {
  protected:
-  void SetUp() override { std::filesystem::create_directories(root_); }
-  void TearDown() override { std::filesystem::remove_all(root_); }
-  void write(const std::filesystem::path& directory, const char* speed, const char* width) {
-    std::filesystem::create_directories(root_ / directory);
-    std::ofstream(root_ / directory / "max_link_speed") << speed;
-    std::ofstream(root_ / directory / "max_link_width") << width;
+  void write(const std::string& directory, const char* speed, const char* width) const {
+    directory_.write(directory + "/max_link_speed", speed);
+    directory_.write(directory + "/max_link_width", width);
   }
-  /// Of one test alone: they run side by side.
-  const std::filesystem::path root_ =
-      std::filesystem::path(testing::TempDir()) /
-      (std::string("gnomon_pcie_") + testing::UnitTest::GetInstance()->current_test_info()->name());
+
+  const test::TemporaryDirectory directory_;
+  const std::filesystem::path& root_ = directory_.path();
 };
 
 TEST_F(Pcie, IsWhatTheDeviceAndItsSlotBothCan) {

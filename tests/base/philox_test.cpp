@@ -4,6 +4,8 @@
 
 #include <random>
 
+#include "tests/random_seed.h"
+
 namespace gnomon::base {
 namespace {
 
@@ -23,7 +25,8 @@ TEST(Philox, KnownAnswers) {
 }
 
 TEST(Philox, Below64IsTheHighHalfOfTheProduct) {
-  std::mt19937_64 random(7);
+  const test::RandomSeed seed(7);
+  std::mt19937_64 random(seed);
   for (int i = 0; i < 10000; ++i) {
     const std::uint64_t word = random();
     const std::uint64_t bound = random() >> (24 + random() % 30);

@@ -8,6 +8,8 @@
 #include <string>
 #include <thread>
 
+#include "tests/fixtures/temporary_directory.h"
+
 namespace gnomon::base {
 namespace {
 
@@ -16,16 +18,10 @@ namespace fs = std::filesystem;
 /// A false root directory with the files that describe control groups.
 class ControlGroupFiles : public ::testing::Test {
  protected:
-  void SetUp() override {
-    root_ = fs::path(testing::TempDir()) / ("cgroup_" + std::to_string(getpid()));
-    fs::remove_all(root_);
-  }
-  void TearDown() override { fs::remove_all(root_); }
-  void write(const std::string& path, const std::string& text) {
-    fs::create_directories((root_ / path).parent_path());
-    std::ofstream(root_ / path) << text << "\n";
-  }
-  fs::path root_;
+  void write(const std::string& path, const std::string& text) const { directory_.write(path, text + "\n"); }
+
+  const test::TemporaryDirectory directory_;
+  const fs::path& root_ = directory_.path();
 };
 
 TEST_F(ControlGroupFiles, NoneMeansNoLimit) {

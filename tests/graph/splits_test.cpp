@@ -31,7 +31,7 @@ void expect_partition(const Split& split, const std::vector<std::int32_t>& label
   EXPECT_EQ(seen.size(), labels.size() - static_cast<std::size_t>(std::ranges::count(labels, -1)));
 }
 
-TEST(Splits, PerClass) {
+TEST(Splits, TakeSoManyOfEachClass) {
   const auto labels = cyclic_labels(1000, 4);
   const SplitOptions options{.method = SplitMethod::per_class, .train_per_class = 5, .valid_per_class = 7};
   const Split split = draw_split(labels, 4, options, "x");
@@ -43,7 +43,7 @@ TEST(Splits, PerClass) {
   }
 }
 
-TEST(Splits, RatioAndSeeds) {
+TEST(Splits, HaveTheAskedRatioAndFollowTheSeed) {
   const auto labels = cyclic_labels(1000, 4);
   const SplitOptions options{
       .method = SplitMethod::ratio, .train_share = 0.5, .valid_share = 0.25, .seed = 9};

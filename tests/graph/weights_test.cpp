@@ -7,9 +7,11 @@
 
 #include "graph/import/import.h"
 #include "graph/store/store.h"
+#include "tests/fixtures/message_of.h"
+#include "tests/fixtures/temporary_directory.h"
 #include "tests/graph/files.h"
 #include "tests/graph/import/import_fixture.h"
-#include "tests/graph/temporary.h"
+#include "tests/random_seed.h"
 
 namespace gnomon::graph {
 namespace {
@@ -82,7 +84,8 @@ Rows reference(std::int64_t vertices, const std::vector<Edge>& edges, const Edge
 }
 
 TEST(Weights, FollowTheirEdgesThroughEveryOption) {
-  std::mt19937_64 random(21);
+  const test::RandomSeed seed(21);
+  std::mt19937_64 random(seed);
   for (int round = 0; round < 64; ++round) {
     const auto vertices = static_cast<std::int64_t>(1 + random() % 12);
     std::vector<Edge> edges(random() % 60);
@@ -101,7 +104,7 @@ TEST(Weights, FollowTheirEdgesThroughEveryOption) {
 }
 
 TEST(Weights, OfAStoreAreKept) {
-  const TemporaryDirectory directory;
+  const test::TemporaryDirectory directory;
   const Graph graph = weighted_graph(3, {{0, 1, 0.5F}, {2, 1, 0}, {1, 0, 1e30F}});
   write_store(graph, directory / "g");
   const Graph opened = open_store(directory / "g");
@@ -111,14 +114,14 @@ TEST(Weights, OfAStoreAreKept) {
 }
 
 TEST(Weights, ThatCannotBeDrawnByAreRefused) {
-  const TemporaryDirectory directory;
+  const test::TemporaryDirectory directory;
   for (const float bad : {-1.0F, NAN, std::numeric_limits<float>::infinity()}) {
-    const auto refused = message_of("", [&] { weighted_graph(2, {{0, 1, 1}, {1, 0, bad}}); });
+    const auto refused = test::message_of("", [&] { weighted_graph(2, {{0, 1, 1}, {1, 0, bad}}); });
     EXPECT_NE(refused.find("graph: edges: edge 1: weight "), std::string::npos) << refused;
     const auto store = directory / ("g" + std::to_string(bad));
     write_store(weighted_graph(2, {{0, 1, 1}, {1, 0, 2}}), store);
     write_text(store / "edge_weights.npy", floats({2}, {1, bad}));
-    const auto found = message_of(store, [&] { validate(open_store(store), false); });
+    const auto found = test::message_of(store, [&] { validate(open_store(store), false); });
     EXPECT_NE(found.find("edge_weights.npy: weight "), std::string::npos) << found;
     EXPECT_NE(found.find(" at position 1; must be finite and not negative"), std::string::npos) << found;
   }
@@ -146,7 +149,7 @@ class ImportWeights : public ImportFixture {
 
 const Rows sample_rows{{}, {{0, 0.5F}}, {{0, 2.0F}, {1, 0.0F}}};
 
-TEST_F(ImportWeights, OfEdgeLists) {
+TEST_F(ImportWeights, ReadsThoseOfEdgeLists) {
   for (const char* text : {"0 1 0.5\n0 2 2\n1 2 0\n", "# c\n1,2,0,more\n0,2,2.0\n0,1,5e-1\n"}) {
     write_text(directory_ / "e.csv", text);
     EXPECT_EQ(rows(given("e.csv")), sample_rows);
@@ -162,14 +165,14 @@ TEST_F(ImportWeights, OfEdgeLists) {
   EXPECT_EQ(rows(relabelled), (Rows{{{1, 0.5F}, {2, 2.0F}}, {{2, 0.0F}}, {}}));
 }
 
-TEST_F(ImportWeights, OfTheLargestComponent) {
+TEST_F(ImportWeights, KeepsThoseOfTheLargestComponent) {
   write_text(directory_ / "e.txt", "0 1 9\n2 3 0.5\n2 4 2\n3 4 0\n");
   auto options = given("e.txt");
   options.content.largest_component = true;
   EXPECT_EQ(rows(options), sample_rows);
 }
 
-TEST_F(ImportWeights, OfMatrices) {
+TEST_F(ImportWeights, ReadsThoseOfMatrices) {
   const std::string general = "%%MatrixMarket matrix coordinate real general\n3 3 3\n1 2 0.5\n1 3 2\n2 3 0\n";
   write_text(directory_ / "m.mtx", general);
   EXPECT_EQ(rows(given("m.mtx")), sample_rows);
@@ -182,7 +185,7 @@ TEST_F(ImportWeights, OfMatrices) {
   EXPECT_EQ(error(given("m.mtx")), "m.mtx: is a pattern without values; it gives no weights");
 }
 
-TEST_F(ImportWeights, OfNpz) {
+TEST_F(ImportWeights, ReadsThoseOfNpz) {
   write_zip(directory_ / "a.npz", {{"adj_data", floats({3}, {0.5, 2, 0})},
                                    {"adj_indices", integers({3}, {1, 2, 2})},
                                    {"adj_indptr", integers({4}, {0, 2, 3, 3})},
@@ -198,7 +201,7 @@ TEST_F(ImportWeights, OfNpz) {
   EXPECT_EQ(rows(from_array("b.npz", {0.5, 2, 0})), sample_rows);
 }
 
-TEST_F(ImportWeights, OfOgb) {
+TEST_F(ImportWeights, ReadsThoseOfOgb) {
   std::filesystem::create_directories(directory_ / "ogb/raw");
   write_gzip(directory_ / "ogb/raw/edge.csv.gz", "0,1\n0,2\n1,2\n");
   write_gzip(directory_ / "ogb/raw/num-node-list.csv.gz", "3\n");

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tests/kernels/instruction_set.h"
+#include "tests/random_seed.h"
 
 namespace gnomon::kernels::cpu {
 namespace {
@@ -48,8 +49,7 @@ std::vector<float> numbers(std::uint64_t seed) {
 }
 
 TEST_P(Bf16, RoundsAsLibTorch) {
-  const auto seed = std::random_device()();
-  SCOPED_TRACE("seed " + std::to_string(seed));
+  const test::RandomSeed seed;
   auto from = numbers(seed);
   for (const std::int64_t count :
        {std::int64_t{0}, std::int64_t{1}, std::int64_t{15}, std::int64_t{33}, std::ssize(from)}) {

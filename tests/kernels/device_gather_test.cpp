@@ -4,6 +4,7 @@
 #include "kernels/device/gather-inl.h"
 #include "tests/kernels/gather_contract.h"
 #include "tests/kernels/host_executor.h"
+#include "tests/random_seed.h"
 
 namespace gnomon::kernels {
 namespace {
@@ -98,11 +99,12 @@ TEST(DeviceGather, ShiftedReadsMakeOneRequestALine) {
 }
 
 TEST(DeviceGather, CountsVisitsAndDegrees) {
-  const auto graph = skewed_graph(100, 3);
+  const auto graph = test::skewed_graph(100, 3);
   HostExecutor executor(3);
   std::vector<VertexId> vertices;
   std::vector<std::uint32_t> expected(100);
-  std::mt19937_64 random(4);
+  const test::RandomSeed seed(4);
+  std::mt19937_64 random(seed);
   for (int i = 0; i < 20000; ++i) {
     vertices.push_back(static_cast<VertexId>(random() % 100));
     ++expected[static_cast<std::size_t>(vertices.back())];

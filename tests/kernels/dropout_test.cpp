@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tests/kernels/instruction_set.h"
+#include "tests/random_seed.h"
 
 namespace gnomon::kernels::cpu {
 namespace {
@@ -31,8 +32,7 @@ class Dropout : public testing::TestWithParam<std::int64_t> {
 };
 
 TEST_P(Dropout, RangesFollowTheRuleBitForBit) {
-  const auto seed = std::random_device()();
-  SCOPED_TRACE("seed " + std::to_string(seed));
+  const test::RandomSeed seed;
   std::mt19937_64 random(seed);
   std::vector<float> from(5000);
   for (auto& value : from) {

@@ -8,19 +8,21 @@
 #include <random>
 #include <vector>
 
-#include "tests/kernels/test_graphs.h"
+#include "tests/fixtures/graphs.h"
+#include "tests/random_seed.h"
 
 namespace gnomon::kernels::cpu {
 namespace {
 
 TEST(CopiedFeatures, AreTheSameBytesAndOutliveTheirSource) {
-  std::mt19937_64 random(5);
+  const test::RandomSeed seed(5);
+  std::mt19937_64 random(seed);
   // One that a thread copies, and one with a rest that does not divide among several.
   for (const std::int64_t rows : {300, 600'001}) {
     auto values = std::make_shared<std::vector<float>>(static_cast<std::size_t>(rows * 33));
     std::generate(values->begin(), values->end(), [&] { return static_cast<float>(random() % 1000); });
     const auto expected = *values;
-    auto graph = skewed_graph(300, 4);
+    auto graph = test::skewed_graph(300, 4);
     graph.features = {reinterpret_cast<const std::byte*>(values->data()), graph::FeatureType::fp32, rows, 33};
     graph.storage = values;
     ASSERT_TRUE(can_copy_features(graph));
@@ -34,7 +36,7 @@ TEST(CopiedFeatures, AreTheSameBytesAndOutliveTheirSource) {
 }
 
 TEST(CopiedFeatures, AreNotMadeOfNoneOrOfMoreThanFits) {
-  auto graph = skewed_graph(300, 4);
+  auto graph = test::skewed_graph(300, 4);
   EXPECT_FALSE(can_copy_features(graph));
   const float value = 0;
   graph.features = {reinterpret_cast<const std::byte*>(&value), graph::FeatureType::fp32,

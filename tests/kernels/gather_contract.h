@@ -6,8 +6,9 @@
 #include <random>
 #include <vector>
 
+#include "tests/fixtures/graphs.h"
 #include "tests/kernels/contract_skip.h"
-#include "tests/kernels/test_graphs.h"
+#include "tests/random_seed.h"
 
 /// The contract of every gather. An implementation has
 ///     static std::vector<std::byte> rows(const graph::Features&, const std::vector<graph::VertexId>&)
@@ -29,7 +30,8 @@ TYPED_TEST_SUITE_P(GatherContract);
 
 TYPED_TEST_P(GatherContract, CopiesRowsByteForByte) {
   constexpr std::int64_t rows = 97;
-  std::mt19937_64 random(1);
+  const test::RandomSeed seed(1);
+  std::mt19937_64 random(seed);
   for (const auto type : {graph::FeatureType::fp32, graph::FeatureType::fp16}) {
     for (const std::int64_t columns : {0, 1, 3, 16, 100, 1433}) {
       graph::Features features{nullptr, type, rows, columns};

@@ -5,6 +5,7 @@
 #include <random>
 
 #include "base/error.h"
+#include "tests/random_seed.h"
 
 namespace gnomon::kernels {
 namespace {
@@ -30,8 +31,7 @@ std::vector<std::int64_t> draws_of_cpu(const BatchKey& key, std::uint32_t hop,
 }
 
 TEST_F(CudaDraws, AreTheCpusBitForBit) {
-  const unsigned seed = 20240607;
-  SCOPED_TRACE("seed " + std::to_string(seed));
+  const test::RandomSeed seed(20240607);
   std::mt19937_64 random(seed);
   for (const int fanout : {1, 2, 5, 15, 512}) {
     const BatchKey key{random(), random() >> 33, random() >> 33};

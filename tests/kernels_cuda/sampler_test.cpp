@@ -1,10 +1,11 @@
 #include "kernels/cuda/sampler.h"
 
 #include "kernels/cpu/sample/sampler.h"
-#include "tests/kernels/device_batches.h"
-#include "tests/kernels/sampler_contract.h"
-#include "tests/kernels/weighted_contract.h"
+#include "tests/kernels/sample/device_batches.h"
+#include "tests/kernels/sample/sampler_contract.h"
+#include "tests/kernels/sample/weighted_contract.h"
 #include "tests/kernels_cuda/on_device.h"
+#include "tests/random_seed.h"
 
 namespace gnomon::kernels {
 namespace {
@@ -71,12 +72,11 @@ TEST(CudaSampler, AThousandRandomBatchesAreTheCpusByteForByte) {
   if (const auto why = cuda::why_skipped(); !why.empty()) {
     GTEST_SKIP() << why;
   }
-  const unsigned seed = 20261122;
-  SCOPED_TRACE("seed " + std::to_string(seed));
+  const test::RandomSeed seed(20261122);
   std::mt19937_64 random(seed);
   for (int i = 0; i < 1000; ++i) {
     const auto vertices = static_cast<std::int64_t>(2 + random() % 3000);
-    const auto graph = with_random_weights(skewed_graph(vertices, random()), 6, random());
+    const auto graph = test::with_random_weights(test::skewed_graph(vertices, random()), 6, random());
     const auto draws = i % 2 == 0 ? cpu::Draws::uniform : cpu::Draws::by_weight;
     std::vector<int> fanouts(1 + random() % 3);
     for (int& fanout : fanouts) {

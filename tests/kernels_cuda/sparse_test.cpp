@@ -5,7 +5,7 @@
 #include <random>
 
 #include "kernels/cpu/dropout.h"
-#include "tests/kernels/sparse_contract.h"
+#include "tests/kernels/sparse/sparse_contract.h"
 #include "tests/kernels_cuda/tensors_on_device.h"
 
 // The sparse operations on CUDA tensors.

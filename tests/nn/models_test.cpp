@@ -13,7 +13,7 @@
 #include "nn/learner.h"
 #include "nn/sparse/device_stored_rows.h"
 #include "runtime/batch/batch_tensors.h"
-#include "tests/kernels/host_sparse_kernels.h"
+#include "tests/kernels/sparse/host_sparse_kernels.h"
 
 namespace gnomon::nn {
 namespace {

@@ -186,7 +186,7 @@ TEST(Plan, UnknownNameListsThePresets) {
             "pytorch-direct, quiver, salient, sota, t_sota");
 }
 
-TEST(Job, RoundTrip) {
+TEST(Job, SurvivesARoundTrip) {
   Job job;
   job.model = ModelKind::gat;
   job.fanouts = {-1, 4};

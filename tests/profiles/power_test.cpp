@@ -6,37 +6,27 @@
 #include <string>
 
 #include "base/error.h"
+#include "tests/fixtures/temporary_directory.h"
 
 namespace gnomon::profiles {
 namespace {
 
 namespace fs = std::filesystem;
 
-/// A directory as the kernel's, of the running test's own.
+/// A directory of energy zones as the kernel has it in /sys.
 class Zones {
  public:
-  Zones()
-      : root_(fs::path(testing::TempDir()) /
-              (std::string("zones_") + testing::UnitTest::GetInstance()->current_test_info()->name())) {
-    fs::remove_all(root_);
-    fs::create_directories(root_);
-  }
-  ~Zones() { fs::remove_all(root_); }
-  Zones(const Zones&) = delete;
-  Zones& operator=(const Zones&) = delete;
-
   void add(const std::string& zone, const std::string& name, const std::string& range_uj) const {
-    fs::create_directories(root_ / zone);
     write(zone, "name", name);
     write(zone, "max_energy_range_uj", range_uj);
   }
   void write(const std::string& zone, const char* file, const std::string& text) const {
-    std::ofstream(root_ / zone / file) << text << "\n";
+    directory_.write(zone + "/" + file, text + "\n");
   }
-  const fs::path& path() const { return root_; }
+  const std::filesystem::path& path() const { return directory_.path(); }
 
  private:
-  fs::path root_;
+  test::TemporaryDirectory directory_;
 };
 
 TEST(EnergyCounter, AddsUpProcessorsAndNothingElse) {
@@ -91,7 +81,7 @@ TEST(Power, IsNothingWhereTheCounterStandsStill) {
   EXPECT_THROW(measure_power(counter, 1, 0.02, &stop), base::Interrupted);
 }
 
-TEST(Power, OfThisMachine) {
+TEST(Power, IsPlausibleOnThisMachine) {
   EnergyCounter counter;
   if (!counter.works()) {
     GTEST_SKIP() << "the processors' energy counters cannot be read here";

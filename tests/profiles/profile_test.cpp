@@ -5,18 +5,15 @@
 
 #include <functional>
 
+#include "tests/fixtures/profiles.h"
+#include "tests/fixtures/temporary_directory.h"
+
 namespace gnomon::profiles {
 namespace {
 
 Profile valid_profile() {
-  Profile profile;
-  profile.machine.cpu.cores = 4;
-  profile.machine.device.kind = DeviceKind::cuda;
-  profile.workload.batches = 100;
+  auto profile = test::profile_of(DeviceKind::cuda, 4, 100, {0.04, 0.001, 0.01, 0.005});
   profile.workload.cpu_batch = {.mean_s = 0.04, .p5_s = 0.03, .p50_s = 0.04, .p95_s = 0.05};
-  profile.workload.transfer.mean_s = 0.001;
-  profile.workload.device_batch.mean_s = 0.01;
-  profile.workload.train.mean_s = 0.005;
   profile.workload.device_batch_link_s = 0.008;
   profile.workload.worker_efficiency = {{1, 1}, {4, 0.7}};
   return profile;
@@ -43,11 +40,11 @@ TEST(Scaling, StartsFromOneThreadWhenItWasNotMeasured) {
 }
 
 TEST(Profile, SurvivesAFile) {
-  const auto path = std::filesystem::path(testing::TempDir()) / "gnomon_profile_test.json";
+  const test::TemporaryDirectory directory;
+  const auto path = directory / "profile.json";
   const Profile profile = valid_profile();
   base::write_document(path, profile);
   EXPECT_EQ(base::to_document(read_profile(path)), base::to_document(profile));
-  std::filesystem::remove(path);
 }
 
 TEST(Profile, KeepsItsCorrections) {

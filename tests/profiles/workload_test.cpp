@@ -3,31 +3,23 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <thread>
 
 #include "base/error.h"
 #include "base/usable.h"
-#include "graph/generate/generate.h"
 #include "kernels/cpu/sample/epoch_order.h"
 #include "kernels/cpu/sample/sampler.h"
 #include "plan/plan.h"
 #include "profiles/measure/epoch.h"
 #include "profiles/measure/machine.h"
 #include "runtime/batch/batch_data.h"
+#include "tests/fixtures/graphs.h"
+#include "tests/fixtures/temporary_directory.h"
 
 namespace gnomon::profiles {
 namespace {
 
-graph::Graph tiny_graph() {
-  graph::PlantedPartition options;
-  options.name = "tiny";
-  options.vertices = 600;
-  options.average_degree = 8;
-  options.classes = 4;
-  options.feature_columns = 16;
-  return graph::generate_in_memory(options);
-}
+graph::Graph tiny_graph() { return graph::generate_in_memory(test::tiny_partition()); }
 
 plan::Job tiny_job() {
   plan::Job job;
@@ -111,15 +103,24 @@ TEST(Measure, CountsBatchesAsTheSamplerMakesThem) {
 
 TEST(Measure, RoundTripsAsADocument) {
   const auto profile = measure(tiny_graph(), tiny_job(), {.asked_interval = 0.5, .time_limit_s = 1});
-  const auto path = std::filesystem::path(testing::TempDir()) / "measured_profile.json";
+  const test::TemporaryDirectory directory;
+  const auto path = directory / "profile.json";
   base::write_document(path, profile);
   EXPECT_EQ(base::to_document(read_profile(path)), base::to_document(profile));
-  std::filesystem::remove(path);
 }
 
 TEST(Measure, EndsWhenItIsSure) {
-  const auto profile = measure(tiny_graph(), tiny_job(), {.asked_interval = 1, .time_limit_s = 300});
+  // The mean's relative interval of non-negative times is at most Student's t, whatever the machine does, and
+  // that of ten batch means is 2.3: asked for 2.5, a disturbance cannot make it last until the limit.
+  constexpr double asked = 2.5;
+  const auto profile = measure(tiny_graph(), tiny_job(), {.asked_interval = asked, .time_limit_s = 300});
   EXPECT_EQ(profile.stopped_by, "interval");
+  const auto& workload = profile.workload;
+  for (const StageTime* time : {&workload.cpu_batch, &workload.device_batch, &workload.train}) {
+    EXPECT_TRUE(time->converged);
+    EXPECT_GE(time->samples, StopRule{}.least_samples);
+    EXPECT_LE(time->interval_s, asked * time->mean_s);
+  }
 }
 
 TEST(Measure, SaysThatTheTimeLimitStoppedIt) {

@@ -102,9 +102,23 @@ TEST(ReproduceNeutronOrch, EffectsAndGrowthWithDepth) {
   ASSERT_EQ(report.findings.size(), 4U);
   EXPECT_THAT(report.findings[0].what, HasSubstr("fitted"));
   EXPECT_TRUE(report.findings[0].holds) << report.findings[0].value;
-  // With super-batches of 4 hot embeddings gain too little.
+  // Hot embeddings gain by the batches that they serve: too little with super-batches of 4. The layers' split
+  // is of one batch and gains the same whatever the super-batch's length.
+  const auto gain = [&](const std::string& table, const std::string& cell) {
+    const auto found = std::find_if(report.rows.begin(), report.rows.end(),
+                                    [&](const Row& row) { return row.table == table && row.cell == cell; });
+    return found == report.rows.end() ? Row{} : *found;
+  };
+  const std::string short_table = "figure13, super-batches of 4";
+  EXPECT_GT(gain("figure13", "layer split over DGL").predicted, 1);
+  EXPECT_EQ(gain(short_table, "layer split over DGL").predicted,
+            gain("figure13", "layer split over DGL").predicted);
+  const Row hot = gain("figure13", "hot embeddings over that");
+  const Row hot_of_4 = gain(short_table, "hot embeddings over that");
+  EXPECT_GT(hot_of_4.predicted, 1);
+  EXPECT_LT(hot_of_4.predicted, hot.predicted);
+  EXPECT_LT(hot_of_4.error().value(), -0.15);
   EXPECT_FALSE(report.findings[1].holds);
-  EXPECT_NEAR(report.findings[1].value, 31.4, 0.5);
   EXPECT_TRUE(report.findings[2].holds) << report.findings[2].value;
   EXPECT_TRUE(report.findings[3].holds) << report.findings[3].value;
   EXPECT_FALSE(row_of(report, "Wikipedia, batches of 256 NeutronOrch").printed.has_value());

@@ -34,7 +34,7 @@ class DeviceContract : public ::testing::Test {
       GTEST_SKIP() << why;
     }
     graph_ = std::make_shared<const PlacedGraph>(
-        place(planted_graph(1500, 32), kernels::cpu::Draws::uniform, plan::Placement::first_touch, {0}));
+        place(test::planted_graph(1500, 32), kernels::cpu::Draws::uniform, plan::Placement::first_touch, {0}));
     sampler_ = std::make_unique<kernels::cpu::Sampler>(graph_->topology, job_.fanouts);
     order_ = kernels::cpu::epoch_order(graph_->graph.train, job_.seed, 0);
   }

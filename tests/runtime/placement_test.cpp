@@ -42,7 +42,7 @@ std::string train_on(const graph::Graph& graph, const plan::Plan& plan, std::set
 }
 
 TEST(Placement, PinnedWorkersRunOnOneCoreEachAndTrainTheSame) {
-  const auto graph = planted_graph(1500, 32);
+  const auto graph = test::planted_graph(1500, 32);
   auto plan = plan_of(plan::Schedule::pipelined, plan::Route::cpu, 2);
   std::set<std::vector<int>> unpinned;
   const auto expected = train_on(graph, plan, unpinned);
@@ -64,7 +64,7 @@ TEST(Placement, PinnedWorkersRunOnOneCoreEachAndTrainTheSame) {
 }
 
 TEST(Placement, InterleavedMemoryTrainsTheSame) {
-  const auto graph = planted_graph(1500, 32);
+  const auto graph = test::planted_graph(1500, 32);
   auto plan = plan_of(plan::Schedule::pipelined, plan::Route::cpu, 1);
   std::set<std::vector<int>> ignored;
   const auto expected = train_on(graph, plan, ignored);
@@ -73,7 +73,7 @@ TEST(Placement, InterleavedMemoryTrainsTheSame) {
 }
 
 TEST(Placement, CopiesOnlyWhereThereAreSeveralNodes) {
-  const auto graph = planted_graph(300, 8);
+  const auto graph = test::planted_graph(300, 8);
   const auto nodes = base::memory_nodes();
   if (nodes.empty()) {
     GTEST_SKIP() << "the system tells no nodes of memory";

@@ -1,49 +1,18 @@
 #pragma once
 
-#include <stdlib.h>
-
 #include <chrono>
 #include <filesystem>
 #include <string>
 #include <thread>
 
 #include "base/philox.h"
-#include "graph/generate/generate.h"
 #include "plan/job.h"
 #include "plan/plan.h"
 #include "runtime/training/trainer.h"
+#include "tests/fixtures/graphs.h"
+#include "tests/fixtures/temporary_directory.h"
 
 namespace gnomon::runtime {
-
-/// A directory of one test's own, removed at its end.
-class TemporaryDirectory {
- public:
-  TemporaryDirectory() {
-    std::string name = std::filesystem::temp_directory_path() / "gnomon-test-XXXXXX";
-    path_ = ::mkdtemp(name.data());
-  }
-  ~TemporaryDirectory() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TemporaryDirectory(const TemporaryDirectory&) = delete;
-  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
-
-inline graph::Graph planted_graph(std::int64_t vertices, std::int64_t columns) {
-  graph::PlantedPartition options;
-  options.vertices = vertices;
-  options.average_degree = 12;
-  options.classes = 4;
-  options.intra_share = 0.7;
-  options.feature_columns = columns;
-  options.seed = 11;
-  return graph::generate_in_memory(options);
-}
 
 /// 28 batches an epoch on planted_graph(1500, 32), wide enough that ATen would use several threads.
 inline plan::Job small_job(plan::ModelKind model) {

@@ -8,6 +8,7 @@
 #include <random>
 
 #include "schedule/timeline.h"
+#include "tests/random_seed.h"
 #include "tests/virtual_machine.h"
 
 namespace gnomon::schedule {
@@ -515,9 +516,8 @@ void check_contract(const Plan& plan, std::int64_t batches, const EpochLog& log,
 }
 
 TEST(Policies, ContractOnRandomCases) {
-  const unsigned seed = 20261121;
+  const test::RandomSeed seed(20261121);
   std::mt19937 random(seed);
-  SCOPED_TRACE("seed " + std::to_string(seed));
   std::uniform_real_distribution<double> time(0.1, 10);
   for (int round = 0; round < 400; ++round) {
     const int workers = 1 + static_cast<int>(random() % 6);

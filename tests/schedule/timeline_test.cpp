@@ -6,6 +6,7 @@
 
 #include "base/document.h"
 #include "schedule/policies.h"
+#include "tests/fixtures/temporary_directory.h"
 #include "tests/virtual_machine.h"
 
 namespace gnomon::schedule {
@@ -22,7 +23,7 @@ test::VirtualMachine unit_machine() {
   return {2, [](Stage, std::int64_t) { return 1.0; }};
 }
 
-TEST(Timeline, MeanTimes) {
+TEST(Timeline, MeanTimesAreOverTheSpansOfEachStage) {
   const auto times =
       mean_times({{Stage::train, 0, 0, 1, 3}, {Stage::train, 1, 0, 4, 8}, {Stage::transfer, 1, 0, 2, 3}});
   EXPECT_DOUBLE_EQ(times[static_cast<std::size_t>(Stage::train)], 3);
@@ -57,11 +58,11 @@ TEST(Timeline, UtilisationIsBusyTimeOverCapacity) {
 }
 
 TEST(Trace, IsAChromeTraceWithOneProcessPerTimeline) {
-  const auto path = std::filesystem::path(::testing::TempDir()) / "gnomon_trace.json";
+  const test::TemporaryDirectory directory;
+  const auto path = directory / "trace.json";
   write_trace(path, {{"predicted", {{Stage::train, 7, 0, 0.5, 0.75}}},
                      {"measured", {{Stage::cpu_batch, 7, 1, 0, 0.25}}}});
   const auto trace = base::parse_json(base::read_file(path), path.string());
-  std::filesystem::remove(path);
   std::vector<std::string> processes;
   int spans = 0;
   for (const auto& event : trace["traceEvents"]) {

@@ -6,14 +6,13 @@
 #include <limits>
 
 #include "sim/simulator.h"
+#include "tests/random_seed.h"
 #include "tests/sim/random_cases.h"
 
 namespace gnomon::sim {
 namespace {
 
 using plan::Route;
-
-constexpr std::uint64_t seed = 314159;
 
 TEST(LowerBound, HandComputed) {
   // 10 batches, 2 workers. n_c by the CPU route: the device does 10 * 1 + (10 - n_c) * 3, the link
@@ -58,9 +57,10 @@ double by_trial(const MachineModel& model, std::int64_t batches) {
 }
 
 TEST(LowerBound, IsTheLeastOverAllSplits) {
+  const test::RandomSeed seed(314159);
   std::mt19937_64 random(seed);
   for (int round = 0; round < 300; ++round) {
-    SCOPED_TRACE("seed " + std::to_string(seed) + " round " + std::to_string(round));
+    SCOPED_TRACE("round " + std::to_string(round));
     const std::int64_t batches = 1 + static_cast<std::int64_t>(random() % 300);
     MachineModel model = test::random_model(random, 0, 0);
     model.host_device = random() % 2 == 0;
@@ -93,10 +93,11 @@ double best_assignment(const MachineModel& model, std::int64_t batches) {
 }
 
 TEST(LowerBound, OfDrawnBatchesIsUnderTheBestAssignmentAndNear) {
-  std::mt19937_64 random(seed + 1);
+  const test::RandomSeed seed(314160);
+  std::mt19937_64 random(seed);
   double sum = 0;
   for (int round = 0; round < 40; ++round) {
-    SCOPED_TRACE("seed " + std::to_string(seed + 1) + " round " + std::to_string(round));
+    SCOPED_TRACE("round " + std::to_string(round));
     const MachineModel model = test::random_model(random, 12, 0.3);
     const double bound = lower_bound_s(model, Route::both, 12);
     const double best = best_assignment(model, 12);
@@ -145,14 +146,15 @@ TEST(LowerBound, LeavesOutAGainOfOversubscriptionThatNeverHappens) {
 }
 
 TEST(LowerBound, IsNeverUndercut) {
-  std::mt19937_64 random(seed + 2);
+  const test::RandomSeed seed(314161);
+  std::mt19937_64 random(seed);
   Simulator simulator;
   for (int round = 0; round < 200; ++round) {
     const std::int64_t batches = 1 + static_cast<std::int64_t>(random() % 60);
     const double spread = round % 2 == 0 ? 0 : 0.3;
     const MachineModel model = with_everything(random, test::random_model(random, batches, spread));
     for (const plan::Plan& plan : test::random_plans(random, model.workers)) {
-      SCOPED_TRACE("seed " + std::to_string(seed + 2) + " round " + std::to_string(round) + " " + plan.name);
+      SCOPED_TRACE("round " + std::to_string(round) + " " + plan.name);
       const auto prediction = simulator.run(plan, model, batches, false);
       EXPECT_GT(prediction.lower_bound_s, 0);
       EXPECT_GE(prediction.epoch_s, prediction.lower_bound_s * (1 - 1e-9));

@@ -3,23 +3,16 @@
 #include <gtest/gtest.h>
 
 #include "sim/predict.h"
+#include "tests/fixtures/profiles.h"
 
 namespace gnomon::sim {
 namespace {
 
 profiles::Profile profile_of(profiles::DeviceKind device) {
-  profiles::Profile profile;
-  profile.machine.cpu.cores = 12;
-  profile.machine.device.kind = device;
+  auto profile = test::profile_of(device, 12, 100, {0.03, 0.002, 0.01, 0.02});
   profile.machine.device.count = 2;
   profile.machine.running = {.idle_w = 20, .core_w = 5, .device_w = 200, .price_per_hour = 1.8};
-  auto& workload = profile.workload;
-  workload.batches = 100;
-  workload.batch_bytes = 1e6;
-  workload.cpu_batch.mean_s = 0.03;
-  workload.transfer.mean_s = 0.002;
-  workload.device_batch.mean_s = 0.01;
-  workload.train.mean_s = 0.02;
+  profile.workload.batch_bytes = 1e6;
   return profile;
 }
 

@@ -4,13 +4,16 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <set>
 #include <sstream>
 #include <string>
 
 #include "sim/predict.h"
+#include "tests/fixtures/profiles.h"
 
 // A short epoch of every preset, stage by stage, on a machine with two GPUs. The files in golden/ are what it
-// was when somebody last looked; a change shows in them what it does to which schedule. To write them anew:
+// was when somebody last looked; a change shows in them what it does to which schedule. To write them anew,
+// which the test reports as a failure so that nobody does it unawares:
 //
 //     GNOMON_WRITE_GOLDEN=1 build/release/tests/test_sim --gtest_filter='*Golden*'
 
@@ -23,9 +26,8 @@ std::int64_t batches_of(const plan::Plan& plan) {
 }
 
 profiles::Profile two_gpus(std::int64_t batches) {
-  profiles::Profile profile;
+  auto profile = test::profile_of(profiles::DeviceKind::cuda, 4, batches, {0.06, 0.007, 0.016, 0.02});
   auto& machine = profile.machine;
-  machine.cpu.cores = 4;
   machine.cpu.memory_bytes = 64e9;
   machine.cpu.copy_bandwidth_bytes_per_s = 8e9;
   machine.device = {.kind = profiles::DeviceKind::cuda,
@@ -42,15 +44,10 @@ profiles::Profile two_gpus(std::int64_t batches) {
   workload.edges = 150000000;
   workload.feature_columns = 200;
   workload.feature_row_bytes = 800;
-  workload.batches = batches;
   workload.batch_vertices = 100000;
   workload.batch_edges = 400000;
   workload.batch_bytes = 8.32e7;
-  workload.cpu_batch.mean_s = 0.06;
-  workload.transfer.mean_s = 0.007;
-  workload.device_batch.mean_s = 0.016;
   workload.device_batch_link_s = 0.012;
-  workload.train.mean_s = 0.02;
   workload.parts.cpu_sample_s = 0.025;
   workload.parts.device_sample_s = 0.005;
   workload.parts.device_sample_link_s = 0.002;
@@ -73,20 +70,34 @@ std::string trace_of(const plan::Plan& plan) {
   return text.str();
 }
 
+const std::filesystem::path folder = std::string(SOURCE_DIR) + "/tests/sim/golden";
+
 std::string text_of(const std::filesystem::path& path) {
   std::ifstream in(path);
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-TEST(Golden, TracesOfEveryPreset) {
-  const std::filesystem::path folder = std::string(SOURCE_DIR) + "/tests/sim/golden";
+TEST(Golden, EveryFileIsOfAPreset) {
+  std::set<std::string> names;
+  for (const auto& plan : plan::presets()) {
+    names.insert(plan.name + ".txt");
+  }
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    EXPECT_TRUE(names.contains(entry.path().filename())) << entry.path() << " is of no preset";
+  }
+}
+
+TEST(Golden, TracesOfEveryPresetAreThoseOnFile) {
   for (const auto& plan : plan::presets()) {
     const auto path = folder / (plan.name + ".txt");
     const auto trace = trace_of(plan);
-    if (std::getenv("GNOMON_WRITE_GOLDEN") != nullptr) {
+    const auto golden = text_of(path);
+    EXPECT_EQ(trace, golden) << path << " (GNOMON_WRITE_GOLDEN=1 writes it anew)";
+    if (trace != golden && std::getenv("GNOMON_WRITE_GOLDEN") != nullptr) {
       std::ofstream(path) << trace;
+      ADD_FAILURE() << path
+                    << " was written anew; look at the difference, and run without GNOMON_WRITE_GOLDEN";
     }
-    EXPECT_EQ(trace, text_of(path)) << path << " (written anew with GNOMON_WRITE_GOLDEN=1)";
   }
 }
 

@@ -4,12 +4,11 @@
 
 #include "sim/predict.h"
 #include "sim/prediction.h"
+#include "tests/random_seed.h"
 #include "tests/sim/random_profiles.h"
 
 namespace gnomon::sim {
 namespace {
-
-constexpr std::uint64_t seed = 271828;
 
 /// Nothing can be busy for longer than there is time.
 void expect_possible(const Prediction& prediction) {
@@ -23,6 +22,7 @@ void expect_possible(const Prediction& prediction) {
 }
 
 TEST(Presets, AreNeverUnderTheirLowerBound) {
+  const test::RandomSeed seed(271828);
   std::mt19937_64 random(seed);
   Simulator simulator;
   int possible = 0;
@@ -30,7 +30,7 @@ TEST(Presets, AreNeverUnderTheirLowerBound) {
     const std::int64_t batches = 1 + static_cast<std::int64_t>(random() % 60);
     const auto profile = test::random_profile(random, batches, round % 2 == 0 ? 0 : 0.3);
     for (const auto& plan : test::random_presets(random, profile)) {
-      SCOPED_TRACE("seed " + std::to_string(seed) + " round " + std::to_string(round) + " " + plan.name);
+      SCOPED_TRACE("round " + std::to_string(round) + " " + plan.name);
       const auto prediction = predict(simulator, profile, plan);
       if (prediction.memory.shortage == Shortage::none) {
         expect_possible(prediction);
@@ -42,7 +42,8 @@ TEST(Presets, AreNeverUnderTheirLowerBound) {
 }
 
 TEST(Presets, PredictionsAreTheSameBytesAgain) {
-  std::mt19937_64 random(seed + 1);
+  const test::RandomSeed seed(271829);
+  std::mt19937_64 random(seed);
   Simulator simulator;
   for (int round = 0; round < 10; ++round) {
     const auto profile = test::random_profile(random, 40, 0.2);

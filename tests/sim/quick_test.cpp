@@ -5,12 +5,11 @@
 #include <cmath>
 
 #include "sim/predict.h"
+#include "tests/random_seed.h"
 #include "tests/sim/random_profiles.h"
 
 namespace gnomon::sim {
 namespace {
-
-constexpr std::uint64_t seed = 577215;
 
 struct Case {
   plan::Plan plan;
@@ -31,11 +30,12 @@ Case random_case(std::mt19937_64& random) {
 
 TEST(Quick, ArithmeticAgreesWithSimGrid) {
   // Epochs too short for a period: the same dates, but for the order of what ends within rounding.
+  const test::RandomSeed seed(577215);
   std::mt19937_64 random(seed);
   Simulator simulator;
   for (int round = 0; round < 500; ++round) {
     const Case given = random_case(random);
-    SCOPED_TRACE("seed " + std::to_string(seed) + " round " + std::to_string(round) + " " + given.plan.name);
+    SCOPED_TRACE("round " + std::to_string(round) + " " + given.plan.name);
     const std::int64_t batches = 1 + static_cast<std::int64_t>(random() % 48);
     const auto quick = run_quickly(given.plan, given.model, batches);
     const auto full = simulator.run(given.plan, given.model, batches, false);
@@ -46,27 +46,33 @@ TEST(Quick, ArithmeticAgreesWithSimGrid) {
   }
 }
 
-TEST(Quick, AgreesWithFullDetailOnThousandsOfRandomPlans) {
-  // Within 0.1 %. Some schedules of several devices hang on which of two stages that end at one date is seen
-  // first, which rounding decides: of 15,000 plans three differ by more, two of them among these.
+// Some schedules of several devices hang on which of two stages that end at one date is seen first, which
+// rounding decides; their epochs may differ by up to 1 %. Such plans are rare: seven among 5,000 that are
+// drawn bound their share, at 97.5 % confidence, by 14.4 / 5,000 (Poisson), fewer than one plan in 300.
+TEST(Quick, DiffersByMoreThanAThousandthInFewerThanOnePlanOf300) {
+  constexpr int plans_a_seed = 1000;
+  constexpr int most_misses = 7;
   int misses = 0;
-  std::mt19937_64 random(seed + 1);
   Simulator simulator;
-  for (int round = 0; round < 3000; ++round) {
-    const Case given = random_case(random);
-    SCOPED_TRACE("seed " + std::to_string(seed + 1) + " round " + std::to_string(round) + " " +
-                 given.plan.name);
-    const auto quick = run_quickly(given.plan, given.model, 1200);
-    const auto full = simulator.run(given.plan, given.model, 1200, false);
-    misses += std::abs(quick.epoch_s - full.epoch_s) > 1e-3 * full.epoch_s;
-    EXPECT_NEAR(quick.epoch_s, full.epoch_s, 1e-2 * full.epoch_s);
-    EXPECT_NEAR(quick.device_utilisation, full.device_utilisation, 0.01);
-    EXPECT_NEAR(quick.cpu_utilisation, full.cpu_utilisation, 0.03);  // groups' first ones meet no neighbours
-    EXPECT_NEAR(quick.link_utilisation, full.link_utilisation, 0.01);
-    EXPECT_NEAR(static_cast<double>(quick.cpu_batches), static_cast<double>(full.cpu_batches), 12);
-    EXPECT_EQ(quick.lower_bound_s, full.lower_bound_s);
+  for (std::uint64_t usual = 577216; usual < 577216 + 5; ++usual) {
+    const test::RandomSeed seed(usual);
+    std::mt19937_64 random(seed);
+    for (int round = 0; round < plans_a_seed; ++round) {
+      const Case given = random_case(random);
+      SCOPED_TRACE("round " + std::to_string(round) + " " + given.plan.name);
+      const auto quick = run_quickly(given.plan, given.model, 1200);
+      const auto full = simulator.run(given.plan, given.model, 1200, false);
+      misses += std::abs(quick.epoch_s - full.epoch_s) > 1e-3 * full.epoch_s;
+      EXPECT_NEAR(quick.epoch_s, full.epoch_s, 1e-2 * full.epoch_s);
+      EXPECT_NEAR(quick.device_utilisation, full.device_utilisation, 0.01);
+      EXPECT_NEAR(quick.cpu_utilisation, full.cpu_utilisation,
+                  0.03);  // groups' first ones meet no neighbours
+      EXPECT_NEAR(quick.link_utilisation, full.link_utilisation, 0.01);
+      EXPECT_NEAR(static_cast<double>(quick.cpu_batches), static_cast<double>(full.cpu_batches), 12);
+      EXPECT_EQ(quick.lower_bound_s, full.lower_bound_s);
+    }
   }
-  EXPECT_LE(misses, 2);
+  EXPECT_LE(misses, most_misses);
 }
 
 }  // namespace

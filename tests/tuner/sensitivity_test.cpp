@@ -3,22 +3,14 @@
 #include <gtest/gtest.h>
 
 #include "sim/predict.h"
+#include "tests/fixtures/profiles.h"
 
 namespace gnomon::tuner {
 namespace {
 
 /// A machine with a GPU whose stages take so long; spread is left out, so that epochs are sums and maxima.
-profiles::Profile profile_of(double cpu_batch_s, double transfer_s, double device_batch_s, double train_s) {
-  profiles::Profile profile;
-  profile.machine.cpu.cores = 4;
-  profile.machine.device.kind = profiles::DeviceKind::cuda;
-  auto& workload = profile.workload;
-  workload.batches = 5000;
-  workload.cpu_batch.mean_s = cpu_batch_s;
-  workload.transfer.mean_s = transfer_s;
-  workload.device_batch.mean_s = device_batch_s;
-  workload.train.mean_s = train_s;
-  return profile;
+profiles::Profile profile_of(const test::StageMeans& means) {
+  return test::profile_of(profiles::DeviceKind::cuda, 4, 5000, means);
 }
 
 std::vector<Sensitivity> sensitivities_of(const profiles::Profile& profile, const plan::Plan& plan) {
@@ -50,25 +42,25 @@ TEST(Sensitivities, TheBottleneckIsWhatHelps) {
   // Training alone keeps the device busy; the pipeline hides everything else.
   auto plan = plan::find_plan("salient");
   plan.workers = 4;
-  const auto training = sensitivities_of(profile_of(0.02, 0.001, 0.5, 0.05), plan);
+  const auto training = sensitivities_of(profile_of({0.02, 0.001, 0.5, 0.05}), plan);
   EXPECT_EQ(training.front().change, "training twice as fast");
   EXPECT_NEAR(training.front().share, -0.5, 0.02);
   EXPECT_NEAR(share_of(training, "4 more cores"), 0, 0.02);
 
   // Four workers are far too few, and the device cannot help.
-  const auto batching = sensitivities_of(profile_of(0.8, 0.001, 10, 0.01), plan);
+  const auto batching = sensitivities_of(profile_of({0.8, 0.001, 10, 0.01}), plan);
   EXPECT_NEAR(share_of(batching, "CPU batching twice as fast"), -0.5, 0.03);
   EXPECT_NEAR(share_of(batching, "4 more cores"), -0.5, 0.03);
   EXPECT_NEAR(share_of(batching, "training twice as fast"), 0, 0.02);
 
   // Copies take longest.
-  const auto copying = sensitivities_of(profile_of(0.02, 0.1, 10, 0.01), plan);
+  const auto copying = sensitivities_of(profile_of({0.02, 0.1, 10, 0.01}), plan);
   EXPECT_EQ(copying.front().change, "twice the link's bandwidth");
   EXPECT_NEAR(copying.front().share, -0.5, 0.03);
 }
 
 TEST(Sensitivities, MachinesWithoutAGpuHaveNoLink) {
-  auto profile = profile_of(0.02, 0.001, 0.5, 0.05);
+  auto profile = profile_of({0.02, 0.001, 0.5, 0.05});
   profile.machine.device.kind = profiles::DeviceKind::host;
   for (const auto& change : changes_of(profile)) {
     EXPECT_EQ(change.name.find("link"), std::string::npos);

@@ -11,7 +11,8 @@
 #include <numeric>
 
 #include "graph/generate/gaussian.h"
-#include "tests/graph/temporary.h"
+#include "tests/fixtures/message_of.h"
+#include "tests/fixtures/temporary_directory.h"
 
 namespace gnomon::graph {
 namespace {
@@ -161,7 +162,7 @@ TEST(PlantedPartition, BestAccuracyAtTheEnds) {
 }
 
 TEST(Generate, SameSeedSameBytes) {
-  const TemporaryDirectory directory;
+  const test::TemporaryDirectory directory;
   PlantedPartition planted{.vertices = 3000, .classes = 3, .feature_columns = 5};
   Rmat rmat{.scale = 9, .feature_columns = 5};
   for (const char* name : {"a", "b", "other"}) {
@@ -187,7 +188,7 @@ TEST(Generate, SameSeedSameBytes) {
 }
 
 TEST(Generate, TheStoreIsTheGraphInMemory) {
-  const TemporaryDirectory directory;
+  const test::TemporaryDirectory directory;
   const PlantedPartition options{
       .vertices = 1000, .classes = 4, .feature_columns = 6, .feature_type = FeatureType::fp16};
   generate(options, directory / "g");
@@ -223,7 +224,7 @@ TEST(GenerateDeathTest, MemoryIsBounded) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "sanitizers need more memory than the limit leaves";
 #endif
-  const TemporaryDirectory directory;
+  const test::TemporaryDirectory directory;
   EXPECT_EXIT(generate_within_limit(directory / "g"), testing::ExitedWithCode(0), "");
   EXPECT_EQ(open_store(directory / "g").num_vertices(), 200000);
 }
@@ -268,16 +269,16 @@ TEST(Rmat, IsSkewedAndItsIdsArePermuted) {
   EXPECT_NEAR(static_cast<double>(low_half) / static_cast<double>(graph.num_edges()), 0.5, 0.1);
 }
 
-TEST(Generate, OptionsOutOfRange) {
+TEST(Generate, OptionsOutOfRangeAreNamed) {
   const auto planted = [](PlantedPartition options) {
-    return message_of("", [&] { generate_in_memory(options); });
+    return test::message_of("", [&] { generate_in_memory(options); });
   };
   EXPECT_EQ(planted({.intra_share = 1.5}), "planted_partition: intra_share: 1.5 is out of range; use 0 to 1");
   EXPECT_EQ(planted({.classes = 65, .feature_columns = 127}),
             "planted_partition: feature_columns: 127 columns cannot tell 65 classes; use at least 128");
   EXPECT_EQ(planted({.vertices = 20, .classes = 16}),
             "planted_partition: classes: leaves classes of fewer than two vertices; use at most 10");
-  EXPECT_EQ(message_of("", [] { generate_in_memory(Rmat{.a = 0.9, .b = 0.2}); }),
+  EXPECT_EQ(test::message_of("", [] { generate_in_memory(Rmat{.a = 0.9, .b = 0.2}); }),
             "rmat: a + b + c: must be at most 1");
 }
 

@@ -6,7 +6,8 @@
 #include <string>
 
 #include "graph/import/import.h"
-#include "tests/graph/temporary.h"
+#include "tests/fixtures/message_of.h"
+#include "tests/fixtures/temporary_directory.h"
 
 namespace gnomon::graph {
 
@@ -26,12 +27,12 @@ class ImportFixture : public testing::Test {
       return std::distance(std::filesystem::directory_iterator(directory_.path()), {});
     };
     const auto before = count();
-    const std::string message = message_of(directory_.path(), [&] { import(options); });
+    const std::string message = test::message_of(directory_.path(), [&] { import(options); });
     EXPECT_EQ(count(), before) << message;
     return message;
   }
 
-  TemporaryDirectory directory_;
+  test::TemporaryDirectory directory_;
 
  private:
   int made_ = 0;

@@ -65,7 +65,7 @@ using Labels = std::vector<std::int32_t>;
 
 const Rows edge_rows{{}, {0}, {0, 1}, {2}};
 
-TEST_F(Import, EdgeListWithAnySeparatorAndComments) {
+TEST_F(Import, ReadsEdgeListsWithAnySeparatorAndComments) {
   const std::string texts[] = {"0 1\n0 2\n1 2\n2 3\n", "# c\n% c\n\n0\t1\n 0\t2\n1\t2\n2\t3",
                                "0,1\r\n0,2\r\n1, 2\r\n2 ,3\r\n", "0;1;0.5\n0;2;-1e9\n1;2;x\n2;3;\n"};
   for (const auto& text : texts) {
@@ -80,7 +80,7 @@ TEST_F(Import, EdgeListWithAnySeparatorAndComments) {
   }
 }
 
-TEST_F(Import, EdgeListLongerThanAnyBuffer) {
+TEST_F(Import, ReadsEdgeListsLongerThanAnyBuffer) {
   std::string text = "# " + std::string(3 << 20, 'x') + "\n";
   for (int i = 0; i < 200000; ++i) {
     text += std::to_string(i) + " " + std::to_string(i + 1) + "\n";
@@ -92,7 +92,7 @@ TEST_F(Import, EdgeListLongerThanAnyBuffer) {
   EXPECT_EQ(graph.neighbours(123456)[0], 123455);
 }
 
-TEST_F(Import, EdgeListWithFeaturesAndLabels) {
+TEST_F(Import, ReadsFeaturesAndLabelsBesideAnEdgeList) {
   write_text(directory_ / "e.txt", "0 1\n1 2\n");
   write_text(directory_ / "f.npy", npy<double>(DType::float64, {4, 2}, {1, 2, 3, 4, 5, 6, 7, 8}));
   write_text(directory_ / "l.npy", npy<std::int32_t>(DType::int32, {4}, {2, -1, 0, 1}));
@@ -178,7 +178,7 @@ TEST_F(Import, MalformedLinesAreNumbered) {
   EXPECT_EQ(error("absent.txt"), "absent.txt: cannot be read");
 }
 
-TEST_F(Import, TruncatedAndDamagedGzip) {
+TEST_F(Import, RefusesTruncatedAndDamagedGzip) {
   std::string text;
   for (int i = 0; i < 5000; ++i) {
     text += std::to_string(i) + " " + std::to_string((i * 7919) % 5000) + "\n";
@@ -200,7 +200,7 @@ TEST_F(Import, AnExistingDestinationIsAnError) {
 
 // Matrix Market
 
-TEST_F(Import, MatrixMarket) {
+TEST_F(Import, ReadsMatrixMarket) {
   write_text(directory_ / "m.mtx",
              "%%MatrixMarket matrix coordinate real general\n% c\n%\n3 3 3\n1 2 0.5\n1 3 2\n3 3 -1e3\n");
   EXPECT_EQ(rows_of(import(options("m.mtx"))), (Rows{{}, {0}, {0, 2}}));
@@ -211,7 +211,7 @@ TEST_F(Import, MatrixMarket) {
   EXPECT_EQ(graph.name, "m");
 }
 
-TEST_F(Import, MatrixMarketFaults) {
+TEST_F(Import, NamesFaultsOfMatrixMarket) {
   const std::string banner = "%%MatrixMarket matrix coordinate pattern general\n";
   EXPECT_EQ(text_error("%%MatrixMarket matrix array real general\n2 2\n"),
             "x.txt: line 1: must be \"%%MatrixMarket matrix coordinate pattern|real|integer "
@@ -260,7 +260,7 @@ Arrays with(Arrays arrays, const std::string& name, const std::string& bytes) {
   return arrays;
 }
 
-TEST_F(Import, SparseNpz) {
+TEST_F(Import, ReadsSparseNpz) {
   write_zip(directory_ / "x.npz", sparse_arrays());
   const Graph graph = import(options("x.npz"));
   EXPECT_EQ(rows_of(graph), (Rows{{1}, {0}, {0}, {3}}));
@@ -299,7 +299,7 @@ TEST_F(Import, SparseNpz) {
   EXPECT_EQ(error(changed), "x.npz: gives no split; use a per_class or ratio split");
 }
 
-TEST_F(Import, SparseNpzFaults) {
+TEST_F(Import, NamesFaultsOfSparseNpz) {
   const auto base = sparse_arrays();
   EXPECT_EQ(zip_error(with(base, "adj_indptr", "")),
             "x.npz: has neither adj_indptr nor edges; see the formats that can be imported");
@@ -333,14 +333,14 @@ TEST_F(Import, SparseNpzFaults) {
   EXPECT_EQ(error(half), "x.npz: attr_data: 70000.0 does not fit fp16 (largest 65504); use fp32");
 }
 
-TEST_F(Import, TruncatedNpz) {
+TEST_F(Import, RefusesTruncatedNpz) {
   write_zip(directory_ / "x.npz", sparse_arrays());
   const std::string bytes = base::read_file(directory_ / "x.npz");
   write_text(directory_ / "short.npz", bytes.substr(0, bytes.size() / 2));
   EXPECT_EQ(error("short.npz").find("short.npz: cannot be read as .npz: "), 0U);
 }
 
-TEST_F(Import, PlainNpz) {
+TEST_F(Import, ReadsPlainNpz) {
   Arrays arrays{{"node_features", floats({3, 2}, {1, 2, 3, 4, 5, 6})},
                 {"node_labels", integers({3}, {0, 1, 1})},
                 {"edges", integers({3, 2}, {0, 1, 1, 2, 0, 1})},
@@ -396,13 +396,13 @@ class ImportOgb : public Import {
   }
 };
 
-TEST_F(ImportOgb, Csv) {
+TEST_F(ImportOgb, ReadsCsv) {
   write_csv();
   expect_sample(import(options("ogb")));
   expect_sample(import(options("ogb/")));
 }
 
-TEST_F(ImportOgb, Binary) {
+TEST_F(ImportOgb, ReadsBinary) {
   const Arrays data{{"edge_index", integers({2, 3}, {0, 0, 2, 1, 2, 1})},
                     {"node_feat", floats({3, 2}, {0.5, -1, 1e-3F, 2, 3, 4})},
                     {"num_nodes_list", integers({1}, {3})},
@@ -414,7 +414,7 @@ TEST_F(ImportOgb, Binary) {
   EXPECT_EQ(rows_of(import(options("ogb"))), (Rows{{}, {0, 2}, {}}));
 }
 
-TEST_F(ImportOgb, Faults) {
+TEST_F(ImportOgb, NamesFaults) {
   EXPECT_EQ(error("ogb"), "ogb: has neither raw/edge.csv.gz nor raw/data.npz");
   write_csv();
   write_raw("edge", "0,1\n0;x\n");

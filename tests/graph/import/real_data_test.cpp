@@ -5,7 +5,8 @@
 #include <set>
 
 #include "graph/import/import.h"
-#include "tests/graph/temporary.h"
+#include "tests/fixtures/message_of.h"
+#include "tests/fixtures/temporary_directory.h"
 
 // Counts are those that the publishers of the graphs state; see also the README beside the files.
 
@@ -48,7 +49,7 @@ bool is_symmetric(const Graph& graph) {
   return true;
 }
 
-Graph import_to(const TemporaryDirectory& directory, const ImportOptions& options) {
+Graph import_to(const test::TemporaryDirectory& directory, const ImportOptions& options) {
   import_graph(options, directory / "g");
   Graph graph = open_store(directory / "g");
   validate(graph, false);
@@ -62,7 +63,7 @@ TEST_P(RealData, HasThePublishedCounts) {
   if (!std::filesystem::exists(path_of(expected.file))) {
     GTEST_SKIP() << expected.file << " is not in ../shared/data";
   }
-  const TemporaryDirectory directory;
+  const test::TemporaryDirectory directory;
   ImportOptions options;
   options.source = path_of(expected.file);
   options.content.split.method = expected.train > 0 ? SplitMethod::given : SplitMethod::automatic;
@@ -105,7 +106,7 @@ TEST_P(Undirected, HasThePublishedPairs) {
   if (!std::filesystem::exists(path_of(file))) {
     GTEST_SKIP() << file << " is not in ../shared/data";
   }
-  const TemporaryDirectory directory;
+  const test::TemporaryDirectory directory;
   ImportOptions options;
   options.source = path_of(file);
   options.content.edges.undirected = true;
@@ -126,7 +127,7 @@ TEST(RealData, CiteseerKeepsSelfLoopsAndUnknownLabels) {
   if (!std::filesystem::exists(path_of("citeseer.npz"))) {
     GTEST_SKIP() << "citeseer.npz is not in ../shared/data";
   }
-  const TemporaryDirectory directory;
+  const test::TemporaryDirectory directory;
   ImportOptions options;
   options.source = path_of("citeseer.npz");
   const Graph graph = import_to(directory, options);
@@ -138,7 +139,7 @@ TEST(RealData, PhysicsAsShchurSplitsIt) {
   if (!std::filesystem::exists(path_of("coauthor_phy.npz"))) {
     GTEST_SKIP() << "coauthor_phy.npz is not in ../shared/data";
   }
-  const TemporaryDirectory directory;
+  const test::TemporaryDirectory directory;
   ImportOptions options;
   options.source = path_of("coauthor_phy.npz");
   options.content.feature_type = FeatureType::fp16;
@@ -159,7 +160,7 @@ TEST(RealData, LargestComponentOfCoraIsConnected) {
   if (!std::filesystem::exists(path_of("cora.npz"))) {
     GTEST_SKIP() << "cora.npz is not in ../shared/data";
   }
-  const TemporaryDirectory directory;
+  const test::TemporaryDirectory directory;
   ImportOptions options;
   options.source = path_of("cora.npz");
   options.content.largest_component = true;
@@ -190,7 +191,7 @@ TEST(RealData, TenMasksAreTenSplits) {
   }
   std::set<std::vector<VertexId>> trains;
   for (int mask = 0; mask < 10; ++mask) {
-    const TemporaryDirectory directory;
+    const test::TemporaryDirectory directory;
     ImportOptions options;
     options.source = path_of("tolokers.npz");
     options.mask = mask;
@@ -201,11 +202,11 @@ TEST(RealData, TenMasksAreTenSplits) {
     EXPECT_NEAR(static_cast<double>(std::ranges::count(graph.labels, 1)) / 11758, 0.218, 0.0005);
   }
   EXPECT_EQ(trains.size(), 10U);
-  const TemporaryDirectory directory;
+  const test::TemporaryDirectory directory;
   ImportOptions options;
   options.source = path_of("tolokers.npz");
   options.mask = 10;
-  EXPECT_EQ(message_of("", [&] { import_to(directory, options); }),
+  EXPECT_EQ(test::message_of("", [&] { import_to(directory, options); }),
             path_of("tolokers.npz") + ": train_masks: has no mask 10; use 0 to 9");
 }
 

@@ -12,7 +12,8 @@
 #include "graph/generate/generate.h"
 #include "graph/import/import.h"
 #include "graph/store/builder.h"
-#include "tests/graph/temporary.h"
+#include "tests/fixtures/temporary_directory.h"
+#include "tests/random_seed.h"
 
 // Reordered graphs are the same graphs under other names.
 
@@ -85,8 +86,7 @@ std::vector<VertexId> sorted(std::vector<VertexId> vertices) {
 class Reorder : public testing::TestWithParam<VertexOrder> {};
 
 TEST_P(Reorder, KeepsTheGraph) {
-  const auto seed = std::random_device()();
-  SCOPED_TRACE(seed);
+  const test::RandomSeed seed;
   std::mt19937_64 random(seed);
   for (int i = 0; i < 30; ++i) {
     const Graph graph = random_graph(random);
@@ -106,7 +106,7 @@ TEST_P(Reorder, KeepsTheGraph) {
 }
 
 TEST_P(Reorder, AStoreHasTheOrderAndTheDatasIds) {
-  const TemporaryDirectory directory;
+  const test::TemporaryDirectory directory;
   PlantedPartition options;
   options.vertices = 500;
   options.classes = 4;
@@ -129,7 +129,7 @@ TEST_P(Reorder, AStoreHasTheOrderAndTheDatasIds) {
 
 TEST_P(Reorder, AnImportKeepsTheIdsOfItsFile) {
   // Ids 7, 8, 9, 30 and 70 are relabelled 0 … 4, then ordered; labels tell which is which.
-  const TemporaryDirectory directory;
+  const test::TemporaryDirectory directory;
   base::write_file_atomically(directory / "edges.txt", "7 70 1\n8 70 2\n9 70 3\n30 70 4\n70 7 5\n8 9 6\n");
   ImportOptions options;
   options.source = (directory / "edges.txt").string();
@@ -148,7 +148,7 @@ TEST_P(Reorder, AnImportKeepsTheIdsOfItsFile) {
 }
 
 TEST_P(Reorder, AFailureLeavesNothing) {
-  const TemporaryDirectory directory;
+  const test::TemporaryDirectory directory;
   EXPECT_THROW(write_in_order(GetParam(), directory / "g",
                               [](const std::filesystem::path&) { throw base::InputError("edges", "bad"); }),
                base::InputError);
@@ -186,8 +186,7 @@ TEST(VertexOrders, RcmUndoesAShuffleOfAPathAndOfAGrid) {
   // A path has bandwidth 1 in its own order; a grid of 30 x 8, counted along the short side, 8. A
   // Cuthill-McKee order begun in a corner goes by diagonals, at most as long, and neighbours lie on two that
   // follow each other.
-  const auto seed = std::random_device()();
-  SCOPED_TRACE(seed);
+  const test::RandomSeed seed;
   std::mt19937_64 random(seed);
   for (const std::int64_t width : {1, 8}) {
     const std::int64_t length = 30;

@@ -7,7 +7,8 @@
 
 #include "graph/generate/generate.h"
 #include "graph/half.h"
-#include "tests/graph/temporary.h"
+#include "tests/fixtures/message_of.h"
+#include "tests/random_seed.h"
 
 namespace gnomon::graph {
 namespace {
@@ -35,7 +36,7 @@ Rows build(std::int64_t vertices, std::vector<Edge> edges, EdgeOptions options) 
 
 const std::vector<Edge> sample_edges{{2, 0}, {1, 0}, {2, 0}, {1, 1}, {1, 1}, {0, 2}};
 
-TEST(Builder, NamedOptions) {
+TEST(Builder, OptionsSayDirectionsLoopsAndDuplicates) {
   EXPECT_EQ(build(3, sample_edges, {}), (Rows{{1, 2}, {1}, {0}}));
   EXPECT_EQ(build(3, sample_edges, {false, SelfLoops::keep, Duplicates::keep}),
             (Rows{{1, 2, 2}, {1, 1}, {0}}));
@@ -47,7 +48,7 @@ TEST(Builder, NamedOptions) {
             (Rows{{1, 2, 2, 2}, {0, 1, 1}, {0, 0, 0}}));
 }
 
-TEST(Builder, EmptyGraphs) {
+TEST(Builder, BuildsGraphsWithoutVerticesOrEdges) {
   EXPECT_EQ(build(0, {}, {}), Rows{});
   EXPECT_EQ(build(2, {}, {}), (Rows{{}, {}}));
   EXPECT_EQ(build(1, {}, {true, SelfLoops::add, Duplicates::remove}), (Rows{{0}}));
@@ -78,8 +79,7 @@ Rows reference(std::int64_t vertices, const std::vector<Edge>& edges, EdgeOption
 }
 
 TEST(Builder, AgreesWithMapsOnRandomEdges) {
-  const unsigned seed = 20240611;
-  SCOPED_TRACE(seed);
+  const test::RandomSeed seed(20240611);
   std::mt19937 random(seed);
   for (int round = 0; round < 60; ++round) {
     const auto vertices = static_cast<std::int64_t>(1 + random() % 40);
@@ -99,7 +99,7 @@ TEST(Builder, AgreesWithMapsOnRandomEdges) {
   }
 }
 
-TEST(Builder, SmallGraphs) {
+TEST(Builder, BuildsTheSmallestGraphs) {
   const EdgeOptions both{.undirected = true};
   EXPECT_EQ(build(4, ring_edges(4), both), (Rows{{1, 3}, {0, 2}, {1, 3}, {0, 2}}));
   EXPECT_EQ(build(3, path_edges(3), both), (Rows{{1}, {0, 2}, {1}}));
@@ -107,21 +107,21 @@ TEST(Builder, SmallGraphs) {
   EXPECT_EQ(build(3, complete_edges(3), both), (Rows{{1, 2}, {0, 2}, {0, 1}}));
 }
 
-TEST(Builder, BadIdsAndSizes) {
-  EXPECT_EQ(message_of("",
-                       [] {
-                         build(3, {{0, 1}, {3, 0}}, {});
-                       }),
+TEST(Builder, RefusesBadIdsAndSizes) {
+  EXPECT_EQ(test::message_of("",
+                             [] {
+                               build(3, {{0, 1}, {3, 0}}, {});
+                             }),
             "graph: edges: edge 1: vertex id 3 is out of range; use 0 to 2");
-  EXPECT_EQ(message_of("",
-                       [] {
-                         build(3, {{0, -1}}, {});
-                       }),
+  EXPECT_EQ(test::message_of("",
+                             [] {
+                               build(3, {{0, -1}}, {});
+                             }),
             "graph: edges: edge 0: vertex id -1 is out of range; use 0 to 2");
   GraphParts parts;
   parts.num_vertices = 2;
   parts.labels = {0};
-  EXPECT_EQ(message_of("", [&] { make_graph(parts); }), "graph: labels: must be one a vertex");
+  EXPECT_EQ(test::message_of("", [&] { make_graph(parts); }), "graph: labels: must be one a vertex");
 }
 
 TEST(Half, EveryValueSurvivesAndRoundingIsToNearestEven) {

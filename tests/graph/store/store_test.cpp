@@ -9,7 +9,8 @@
 #include <limits>
 
 #include "graph/generate/generate.h"
-#include "tests/graph/temporary.h"
+#include "tests/fixtures/message_of.h"
+#include "tests/fixtures/temporary_directory.h"
 
 namespace gnomon::graph {
 namespace {
@@ -52,9 +53,9 @@ void expect_same(const Graph& one, const Graph& other) {
   EXPECT_TRUE(bytes == 0 || std::memcmp(one.features.data, other.features.data, bytes) == 0);
 }
 
-TEST(Store, RoundTrip) {
+TEST(Store, KeepsTheGraphInARoundTrip) {
   for (const auto type : {FeatureType::fp32, FeatureType::fp16}) {
-    const TemporaryDirectory directory;
+    const test::TemporaryDirectory directory;
     auto parts = sample_parts();
     parts.feature_type = type;
     const Graph graph = make_graph(parts);
@@ -66,8 +67,8 @@ TEST(Store, RoundTrip) {
   }
 }
 
-TEST(Store, WithoutFeaturesLabelsAndEdges) {
-  const TemporaryDirectory directory;
+TEST(Store, NeedsNoFeaturesLabelsOrEdges) {
+  const test::TemporaryDirectory directory;
   GraphParts parts;
   parts.num_vertices = 3;
   const Graph graph = make_graph(parts);
@@ -77,7 +78,7 @@ TEST(Store, WithoutFeaturesLabelsAndEdges) {
 }
 
 TEST(Store, CopiesOutliveTheFirst) {
-  const TemporaryDirectory directory;
+  const test::TemporaryDirectory directory;
   write_store(make_graph(sample_parts()), directory / "g");
   Graph copy;
   {
@@ -90,7 +91,7 @@ TEST(Store, CopiesOutliveTheFirst) {
 
 TEST(Store, OpeningDoesNotReadTheContents) {
   // Files of 100 GB that are all hole: reading them would outlast the test.
-  const TemporaryDirectory directory;
+  const test::TemporaryDirectory directory;
   std::filesystem::create_directory(directory / "g");
   const std::int64_t vertices = 200'000'000;
   const std::int64_t columns = 128;
@@ -113,10 +114,11 @@ TEST(Store, OpeningDoesNotReadTheContents) {
 }
 
 TEST(Store, AnExistingDirectoryIsLeftAlone) {
-  const TemporaryDirectory directory;
+  const test::TemporaryDirectory directory;
   std::filesystem::create_directory(directory / "g");
-  EXPECT_EQ(message_of(directory.path(), [&] { write_store(make_graph(sample_parts()), directory / "g"); }),
-            "g: already exists; give a new name or remove it first");
+  EXPECT_EQ(
+      test::message_of(directory.path(), [&] { write_store(make_graph(sample_parts()), directory / "g"); }),
+      "g: already exists; give a new name or remove it first");
   EXPECT_TRUE(std::filesystem::is_empty(directory / "g"));
 }
 
@@ -132,15 +134,15 @@ class StoreFaults : public testing::Test {
     writer.finish();
   }
   std::string open_error() const {
-    return message_of(directory_.path(), [&] { open_store(directory_ / "g"); });
+    return test::message_of(directory_.path(), [&] { open_store(directory_ / "g"); });
   }
   std::string validate_error(bool for_training = false) const {
-    return message_of(directory_.path(), [&] { validate(open_store(directory_ / "g"), for_training); });
+    return test::message_of(directory_.path(), [&] { validate(open_store(directory_ / "g"), for_training); });
   }
-  TemporaryDirectory directory_;
+  test::TemporaryDirectory directory_;
 };
 
-TEST_F(StoreFaults, Opening) {
+TEST_F(StoreFaults, TruncatedAndMissingFilesAreNamed) {
   std::filesystem::resize_file(file("indices.npy"), 128 + 72);
   EXPECT_EQ(open_error(), "g/indices.npy: is truncated: 200 bytes, where shape (10,) needs 208");
   std::filesystem::resize_file(file("indices.npy"), 60);
@@ -151,7 +153,7 @@ TEST_F(StoreFaults, Opening) {
   EXPECT_EQ(open_error(), "g/indices.npy: cannot be read: No such file or directory");
 }
 
-TEST_F(StoreFaults, TypesAndShapes) {
+TEST_F(StoreFaults, WrongTypesAndShapesAreNamed) {
   replace<std::int32_t>("indptr.npy", DType::int32, {0, 1, 2, 3, 4, 10});
   EXPECT_EQ(open_error(), "g/indptr.npy: has type <i4; must be <i8");
   replace<std::int64_t>("indptr.npy", DType::int64, {0, 2, 10});
@@ -165,7 +167,7 @@ TEST_F(StoreFaults, TypesAndShapes) {
   EXPECT_EQ(open_error(), "g/features.npy: has shape (2, 2); must be (5, 3)");
 }
 
-TEST_F(StoreFaults, FortranOrderAndForeignTypes) {
+TEST_F(StoreFaults, FortranOrderAndForeignTypesAreRefused) {
   const auto write_header = [&](const std::string& descr, const std::string& order) {
     std::string header = format_npy_header(DType::float32, {5, 3});
     header.replace(header.find("<f4"), 3, descr);
@@ -181,7 +183,7 @@ TEST_F(StoreFaults, FortranOrderAndForeignTypes) {
   EXPECT_EQ(open_error(), "no error");
 }
 
-TEST_F(StoreFaults, Meta) {
+TEST_F(StoreFaults, WrongMetadataIsNamed) {
   const auto spoil = [&](const std::string& from, const std::string& to) {
     std::string text = base::read_file(file("meta.json"));
     text.replace(text.find(from), from.size(), to);
@@ -197,7 +199,7 @@ TEST_F(StoreFaults, Meta) {
   EXPECT_EQ(open_error(), "g/meta.json: num_edges: is missing");
 }
 
-TEST_F(StoreFaults, Contents) {
+TEST_F(StoreFaults, FallingOffsetsAndIdsOutOfRangeAreNamed) {
   EXPECT_EQ(validate_error(true), "no error");
   replace<std::int64_t>("indptr.npy", DType::int64, {0, 2, 5, 4, 8, 10});
   EXPECT_EQ(validate_error(), "g/indptr.npy: not monotone at position 3: 4 after 5");
@@ -208,7 +210,7 @@ TEST_F(StoreFaults, Contents) {
   EXPECT_EQ(validate_error(), "g/indices.npy: vertex -3 at position 9 is out of range; use 0 to 4");
 }
 
-TEST_F(StoreFaults, FeaturesAndLabels) {
+TEST_F(StoreFaults, WrongFeaturesAndLabelsAreNamed) {
   std::vector<float> features(15, 1.0F);
   features[7] = std::numeric_limits<float>::quiet_NaN();
   replace("features.npy", DType::float32, features, 3);
@@ -226,7 +228,7 @@ TEST_F(StoreFaults, FeaturesAndLabels) {
             "g/labels.npy: label -2 of vertex 4 is out of range; use 0 to 2, or -1 for not known");
 }
 
-TEST_F(StoreFaults, Splits) {
+TEST_F(StoreFaults, WrongSplitsAreNamed) {
   replace<std::int64_t>("valid.npy", DType::int64, {1, 1});
   EXPECT_EQ(validate_error(), "g/valid.npy: vertex 1 is repeated; list each vertex once");
   replace<std::int64_t>("valid.npy", DType::int64, {1, 3});
@@ -246,11 +248,11 @@ TEST_F(StoreFaults, Splits) {
 TEST(Validate, TrainingNeedsFeaturesAndLabels) {
   auto parts = sample_parts();
   parts.labels.clear();
-  EXPECT_EQ(message_of("", [&] { validate(make_graph(parts), true); }),
+  EXPECT_EQ(test::message_of("", [&] { validate(make_graph(parts), true); }),
             "sample: labels: is missing; training needs labels");
   parts.features.clear();
   parts.feature_columns = 0;
-  EXPECT_EQ(message_of("", [&] { validate(make_graph(parts), true); }),
+  EXPECT_EQ(test::message_of("", [&] { validate(make_graph(parts), true); }),
             "sample: features: is missing; training needs features");
 }
 
@@ -260,7 +262,7 @@ TEST(Validate, TheFirstFaultOfManyBlocksIsNamed) {
   parts.labels.assign(300000, 0);
   parts.labels[270001] = -5;
   parts.labels[123456] = -4;
-  EXPECT_EQ(message_of("", [&] { validate(make_graph(parts), false); }),
+  EXPECT_EQ(test::message_of("", [&] { validate(make_graph(parts), false); }),
             "graph: labels: label -4 of vertex 123456 is out of range; use 0 to 0, or -1 for not known");
 }
 
@@ -274,10 +276,10 @@ class SmallDisk {
     }
   }
   bool mounted() const { return mounted_; }
-  const TemporaryDirectory& directory() const { return directory_; }
+  const test::TemporaryDirectory& directory() const { return directory_; }
 
  private:
-  TemporaryDirectory directory_;
+  test::TemporaryDirectory directory_;
   bool mounted_ = false;
 };
 
@@ -287,7 +289,7 @@ TEST(FullDisk, IsAFailureAndLeavesNothing) {
     GTEST_SKIP() << "mounting a small tmpfs needs root";
   }
   const auto& path = disk.directory().path();
-  const auto failure_of = [&](auto act) { return message_of<base::Failure>(path, act); };
+  const auto failure_of = [&](auto act) { return test::message_of<base::Failure>(path, act); };
   PlantedPartition many_features{.vertices = 4000, .average_degree = 2};
   EXPECT_NE(
       failure_of([&] { generate(many_features, path / "g"); }).find("features.npy: cannot write: No space"),

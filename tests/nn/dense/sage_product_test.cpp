@@ -8,6 +8,7 @@
 #include <string>
 
 #include "nn/dense/pieces.h"
+#include "tests/random_seed.h"
 
 namespace gnomon::nn {
 namespace {
@@ -67,8 +68,7 @@ std::vector<at::Tensor> as_doubles(const std::vector<at::Tensor>& tensors) {
 }
 
 TEST(SageProduct, MatchesDoublePrecisionOnAnyNumberOfThreads) {
-  const auto seed = std::random_device()();
-  SCOPED_TRACE("seed " + std::to_string(seed));
+  const test::RandomSeed seed;
   std::mt19937_64 random(seed);
   auto generator = at::make_generator<at::CPUGeneratorImpl>(seed);
   for (const auto& [destinations, sources, in, out] : std::vector<std::array<std::int64_t, 4>>{

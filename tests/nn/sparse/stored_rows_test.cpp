@@ -15,9 +15,10 @@
 #include "kernels/cpu/dropout.h"
 #include "kernels/device/stored-inl.h"
 #include "nn/sparse/device_stored_rows.h"
-#include "tests/kernels/host_sparse_kernels.h"
 #include "tests/kernels/instruction_set.h"
-#include "tests/kernels/test_blocks.h"
+#include "tests/kernels/sparse/host_sparse_kernels.h"
+#include "tests/kernels/sparse/test_blocks.h"
+#include "tests/random_seed.h"
 
 // Whoever reads stored rows gets the bits of gathering, converting, dropout and spmm one by one.
 
@@ -110,8 +111,7 @@ void check(const nn::StoredRows& stored, const at::Tensor& x, const Block& block
 /// Calls act(case, table, vertices, the copy, a block of fewer sources than vertices).
 template <class Act>
 void for_cases(const Act& act) {
-  const auto seed = std::random_device()();
-  SCOPED_TRACE("seed " + std::to_string(seed));
+  const test::RandomSeed seed;
   at::manual_seed(seed);
   for (const Case& each : cases()) {
     SCOPED_TRACE(std::string(each.type == at::kFloat ? "fp32 x " : "fp16 x ") + std::to_string(each.columns) +

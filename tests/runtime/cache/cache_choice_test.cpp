@@ -7,7 +7,8 @@
 #include <set>
 
 #include "base/error.h"
-#include "tests/kernels/test_graphs.h"
+#include "tests/fixtures/graphs.h"
+#include "tests/random_seed.h"
 
 namespace gnomon::runtime {
 namespace {
@@ -26,16 +27,16 @@ plan::Cache cache_of(CachePolicy policy, bool features, bool topology) {
 }
 
 // Vertex 3 stands in three lists, 1 in two, 0 in one; degrees 2, 1, 1, 2.
-graph::Graph small() { return kernels::graph_of({{1, 3}, {3}, {3}, {0, 1}}); }
+graph::Graph small() { return test::graph_of({{1, 3}, {3}, {3}, {0, 1}}); }
 
-TEST(CacheChoice, ByOutDegree) {
+TEST(CacheChoice, TakesTheHighestOutDegrees) {
   const auto content =
       choose_content(small(), cache_of(CachePolicy::out_degree, true, false), {}, {.row_bytes = 10}, 25, 0);
   EXPECT_THAT(content.rows, ElementsAre(3, 1));
   EXPECT_THAT(content.lists, IsEmpty());
 }
 
-TEST(CacheChoice, ByVisitsAndNothingThatWasNotVisited) {
+TEST(CacheChoice, TakesTheMostVisitedAndNothingThatWasNot) {
   const Visits visits{{0, 5, 7, 5}, {}};
   const auto cache = cache_of(CachePolicy::presample, true, false);
   EXPECT_THAT(choose_content(small(), cache, visits, {.row_bytes = 10}, 20, 0).rows, ElementsAre(2, 1));
@@ -51,7 +52,7 @@ TEST(CacheChoice, BothKindsGetTheSameShare) {
   EXPECT_THAT(content.lists, ElementsAre(3, 2));  // 24 and 16 bytes
 }
 
-TEST(CacheChoice, ByValueAndWeightAcrossBothKinds) {
+TEST(CacheChoice, WeighsValueByWeightAcrossBothKinds) {
   // Seconds saved a byte: rows 4/20, 2/20, 0, 1/20; lists 3 x 2/24, 5 x 2/16, 1 x 2/16, 0.
   const Visits visits{{4, 2, 0, 1}, {3, 5, 1, 0}};
   const EntryCosts costs{.row_bytes = 20, .row_saves_s = 1, .list_saves_s = 2};
@@ -62,7 +63,7 @@ TEST(CacheChoice, ByValueAndWeightAcrossBothKinds) {
 }
 
 TEST(CacheChoice, ARandomOneIsOfTheSeedAndEvenlySpread) {
-  const auto graph = kernels::skewed_graph(1000, 5);
+  const auto graph = test::skewed_graph(1000, 5);
   const auto cache = cache_of(CachePolicy::random, true, false);
   const auto first = choose_content(graph, cache, {}, {.row_bytes = 1}, 500, 1).rows;
   EXPECT_EQ(first, choose_content(graph, cache, {}, {.row_bytes = 1}, 500, 1).rows);
@@ -73,10 +74,9 @@ TEST(CacheChoice, ARandomOneIsOfTheSeedAndEvenlySpread) {
 }
 
 TEST(CacheChoice, GreedyIsNotWorseThanAnyShareOfBothKinds) {
-  const unsigned seed = 7;
-  SCOPED_TRACE("seed " + std::to_string(seed));
+  const test::RandomSeed seed(7);
   std::mt19937_64 random(seed);
-  const auto graph = kernels::skewed_graph(300, 6);
+  const auto graph = test::skewed_graph(300, 6);
   Visits visits{std::vector<std::uint32_t>(300), std::vector<std::uint32_t>(300)};
   for (std::size_t v = 0; v < 300; ++v) {
     visits.rows[v] = static_cast<std::uint32_t>(random() % 50);

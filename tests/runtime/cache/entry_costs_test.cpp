@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/kernels/test_graphs.h"
+#include "tests/fixtures/graphs.h"
 
 namespace gnomon::runtime {
 namespace {

@@ -8,7 +8,7 @@
 #include "kernels/device/sampler-inl.h"
 #include "runtime/cache/presampling-inl.h"
 #include "tests/kernels/host_executor.h"
-#include "tests/kernels/test_graphs.h"
+#include "tests/fixtures/graphs.h"
 
 namespace gnomon::runtime {
 namespace {

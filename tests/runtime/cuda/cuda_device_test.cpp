@@ -38,7 +38,7 @@ INSTANTIATE_TYPED_TEST_SUITE_P(Cuda, DeviceContract, CudaWorld);
 namespace {
 
 const graph::Graph& graph_of_tests() {
-  static const auto graph = planted_graph(1500, 32);
+  static const auto graph = test::planted_graph(1500, 32);
   return graph;
 }
 

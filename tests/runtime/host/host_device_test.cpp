@@ -23,7 +23,7 @@ namespace {
 
 TEST(HostDevice, TakesSlotsAsTheyAre) {
   const auto graph = std::make_shared<const PlacedGraph>(
-      place(planted_graph(300, 8), kernels::cpu::Draws::uniform, plan::Placement::first_touch, {0}));
+      place(test::planted_graph(300, 8), kernels::cpu::Draws::uniform, plan::Placement::first_touch, {0}));
   const auto job = small_job(plan::ModelKind::sage);
   HostDevice device(job);
   device.take_plan(sequential_plan(), graph);

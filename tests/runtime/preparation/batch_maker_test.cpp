@@ -12,8 +12,8 @@
 #include "runtime/cache/fill_cache-inl.h"
 #include "runtime/cache/presampling-inl.h"
 #include "runtime/preparation/batch_maker-inl.h"
+#include "tests/fixtures/graphs.h"
 #include "tests/kernels/host_executor.h"
-#include "tests/kernels/test_graphs.h"
 #include "tests/runtime/device_batches.h"
 
 namespace gnomon::runtime {
@@ -30,7 +30,7 @@ graph::Graph test_graph(graph::FeatureType type, std::int64_t columns) {
     std::vector<std::byte> features;
     std::vector<std::int32_t> labels;
   };
-  graph::Graph graph = kernels::skewed_graph(vertices, 11);
+  graph::Graph graph = test::skewed_graph(vertices, 11);
   auto storage = std::make_shared<Storage>();
   std::mt19937_64 random(12);
   storage->features.resize(static_cast<std::size_t>(vertices * columns * graph::bytes_of(type)));
@@ -141,7 +141,7 @@ class BatchMakerTest : public ::testing::TestWithParam<std::pair<graph::FeatureT
 
 TEST_P(BatchMakerTest, MakesTheCpusBatches) { expect_batches_of_cpu(); }
 
-TEST_P(BatchMakerTest, WhateverItsCachesHold) {
+TEST_P(BatchMakerTest, MakesTheCpusBatchesWhateverItsCachesHold) {
   const CacheContent some{{3, 499, 0, 250, 17}, {499, 1, 2, 3, 400}};
   const CacheContent rows_only{{1, 2, 3}, {}};
   CacheContent all;
@@ -207,7 +207,7 @@ TEST_P(BatchMakerTest, CountsWhatBatchesUseAndWhatCachesAnswer) {
 
 TEST(WeightedBatchMaker, MakesTheCpusBatchesWhateverItsCachesHold) {
   using kernels::cpu::Draws;
-  const auto graph = kernels::with_random_weights(test_graph(graph::FeatureType::fp32, 3), 4, 13);
+  const auto graph = test::with_random_weights(test_graph(graph::FeatureType::fp32, 3), 4, 13);
   const std::vector<int> fanouts{4, -1, 2};
   const CacheContent some{{3, 499}, {499, 1, 2, 3, 400, 250}};
   CacheContent all;

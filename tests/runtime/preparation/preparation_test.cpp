@@ -57,7 +57,7 @@ class PreparationTest : public ::testing::Test {
   plan::Job job_ = small_job(plan::ModelKind::sage);
   plan::Plan plan_;
   std::shared_ptr<const PlacedGraph> graph_ = std::make_shared<const PlacedGraph>(
-      place(planted_graph(1500, 32), kernels::cpu::Draws::uniform, plan::Placement::first_touch, {0}));
+      place(test::planted_graph(1500, 32), kernels::cpu::Draws::uniform, plan::Placement::first_touch, {0}));
   TestHardware hardware_;
   Preparation<TestHardware> preparation_{hardware_, job_, {}};
 };

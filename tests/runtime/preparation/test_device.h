@@ -16,7 +16,7 @@
 #include "runtime/device.h"
 #include "runtime/preparation/preparation-inl.h"
 #include "tests/kernels/host_executor.h"
-#include "tests/kernels/host_sparse_kernels.h"
+#include "tests/kernels/sparse/host_sparse_kernels.h"
 
 namespace gnomon::runtime {
 

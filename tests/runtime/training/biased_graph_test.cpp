@@ -36,7 +36,7 @@ std::set<graph::VertexId> most_held(const graph::Graph& graph, std::size_t count
 }
 
 TEST(LeaningGraph, WeighsEdgesToTheMostHeldVertices) {
-  const auto graph = planted_graph(300, 8);
+  const auto graph = test::planted_graph(300, 8);
   const auto held = most_held(graph, 60);
   const auto biased = biased_graph(graph, biased_plan(5, 0.2), false);
   ASSERT_EQ(biased.edge_weights.size(), graph.indices.size());
@@ -49,7 +49,7 @@ TEST(LeaningGraph, WeighsEdgesToTheMostHeldVertices) {
 }
 
 TEST(LeaningGraph, DrawsHeldNeighboursAsOftenAsTheBiasSays) {
-  const auto graph = planted_graph(300, 8);
+  const auto graph = test::planted_graph(300, 8);
   const auto held = most_held(graph, 60);
   const double bias = 4;
   const auto biased = biased_graph(graph, biased_plan(bias, 0.2), false);
@@ -81,7 +81,7 @@ TEST(LeaningGraph, DrawsHeldNeighboursAsOftenAsTheBiasSays) {
 }
 
 TEST(LeaningGraph, TrainingLeansAndIsTheSameOnEveryRoute) {
-  const auto graph = planted_graph(1500, 32);
+  const auto graph = test::planted_graph(1500, 32);
   const auto job = small_job(plan::ModelKind::sage);
   const auto hash = [&](const plan::Plan& plan) {
     return train(graph, {.job = job, .plan = plan}).weights_hash;
@@ -94,8 +94,8 @@ TEST(LeaningGraph, TrainingLeansAndIsTheSameOnEveryRoute) {
 }
 
 TEST(LeaningGraph, ResumesOnlyAsItBegan) {
-  const auto graph = planted_graph(1500, 32);
-  const TemporaryDirectory directory;
+  const auto graph = test::planted_graph(1500, 32);
+  const test::TemporaryDirectory directory;
   TrainOptions options{.job = small_job(plan::ModelKind::sage), .plan = biased_plan(8, 0.1)};
   const auto expected = train(graph, options).weights_hash;
   options.run_directory = directory.path();
@@ -115,7 +115,7 @@ TEST(LeaningGraph, ResumesOnlyAsItBegan) {
 }
 
 TEST(LeaningGraph, SeveralPlansDoNotShareATrainingThatLeans) {
-  const auto graph = planted_graph(1500, 32);
+  const auto graph = test::planted_graph(1500, 32);
   TrainOptions options{.job = small_job(plan::ModelKind::sage), .plan = sequential_plan()};
   options.next_stretch = [](std::int64_t left) { return Stretch{biased_plan(8, 0.1), left}; };
   EXPECT_THROW(train(graph, options), base::InputError);

@@ -15,7 +15,7 @@ std::filesystem::path cora_file() {
 /// point, so this only finds what is broken; the table of real graphs compares means with the published
 /// figures.
 double cora_accuracy(const plan::Job& job) {
-  const TemporaryDirectory directory;
+  const test::TemporaryDirectory directory;
   graph::ImportOptions options;
   options.source = cora_file().string();
   options.content.edges.undirected = true;

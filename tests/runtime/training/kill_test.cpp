@@ -1,22 +1,34 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <fstream>
-#include <random>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
 
 #include "runtime/training/run_log.h"
 #include "runtime/training/trainer.h"
+#include "tests/fixtures/temporary_directory.h"
+#include "tests/runtime/kill_points.h"
 #include "tests/runtime/test_runs.h"
 
 namespace gnomon::runtime {
 namespace {
 
+using testing::Contains;
+using testing::HasSubstr;
+using testing::Not;
+
 constexpr const char* directory_variable = "GNOMON_TEST_RUN_DIRECTORY";
 constexpr const char* plan_variable = "GNOMON_TEST_PLAN";
+constexpr const char* interval_variable = "GNOMON_TEST_CHECKPOINT_EVERY";
 
 /// Exact plans by number: every part of a killed run takes another one.
 plan::Plan numbered_plan(int number) {
@@ -26,38 +38,41 @@ plan::Plan numbered_plan(int number) {
   return plans[static_cast<std::size_t>(number) % plans.size()];
 }
 
-TrainOptions slow_run(const std::filesystem::path& directory, int plan_number) {
+/// Three epochs of 28 batches.
+TrainOptions run_of(int plan_number) {
   TrainOptions options{.job = small_job(plan::ModelKind::gcn), .plan = numbered_plan(plan_number)};
   options.job.epochs = 3;
-  options.run_directory = directory;
-  options.resume = true;
-  options.checkpoint_every_s = 0.02;
-  options.before_stage = [directory](schedule::Stage stage, std::int64_t) {
-    if (stage == schedule::Stage::train) {
-      std::ofstream(directory / "training");
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds(stage == schedule::Stage::train ? 15 : 1));
-  };
   return options;
 }
 
-graph::Graph kill_graph() { return planted_graph(1500, 32); }
+graph::Graph kill_graph() { return test::planted_graph(1500, 32); }
 
 /// Not a test: what the killed processes run (a process with threads cannot just be forked).
 TEST(DISABLED_KilledProcess, Trains) {
   const char* directory = std::getenv(directory_variable);
   const char* plan = std::getenv(plan_variable);
-  if (directory == nullptr || plan == nullptr) {
+  const char* interval = std::getenv(interval_variable);
+  if (directory == nullptr || plan == nullptr || interval == nullptr) {
     GTEST_SKIP() << "only the test Kill runs this";
   }
-  const auto report = train(kill_graph(), slow_run(directory, std::atoi(plan)));
+  auto options = run_of(std::atoi(plan));
+  options.run_directory = directory;
+  options.resume = true;
+  options.checkpoint_every_s = std::atof(interval);
+  options.before_stage = [](schedule::Stage stage, std::int64_t) {
+    if (stage == schedule::Stage::train) {
+      reach("train", "stage");
+    }
+  };
+  const auto report = train(kill_graph(), options);
   std::ofstream(std::filesystem::path(directory) / "hash") << report.weights_hash;
 }
 
-/// Starts this program again, to train in `directory`.
-pid_t start_process(const std::filesystem::path& directory, int plan_number) {
-  ::setenv(directory_variable, directory.c_str(), 1);
-  ::setenv(plan_variable, std::to_string(plan_number).c_str(), 1);
+/// Starts this program again, with variables set that begin with GNOMON_TEST.
+pid_t start_process(const std::vector<std::pair<const char*, std::string>>& variables) {
+  for (const auto& [name, value] : variables) {
+    ::setenv(name, value.c_str(), 1);
+  }
   std::vector<std::string> arguments = {"/proc/self/exe", "--gtest_also_run_disabled_tests",
                                         "--gtest_filter=DISABLED_KilledProcess.Trains", "--gtest_brief=1"};
   std::vector<char*> pointers;
@@ -67,69 +82,92 @@ pid_t start_process(const std::filesystem::path& directory, int plan_number) {
   pointers.push_back(nullptr);
   pid_t process = 0;
   EXPECT_EQ(::posix_spawn(&process, "/proc/self/exe", nullptr, nullptr, pointers.data(), environ), 0);
+  for (const auto& [name, value] : variables) {
+    ::unsetenv(name);
+  }
   return process;
 }
 
-/// Whether the process ended by itself within `seconds`; it is killed otherwise.
-bool ended_within(pid_t process, double seconds) {
-  const auto until = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
+/// How a process ended; none, and it is killed, when it has not within two minutes.
+std::optional<int> status_at_end(pid_t process) {
+  const auto until = std::chrono::steady_clock::now() + std::chrono::minutes(2);
   int status = 0;
   while (std::chrono::steady_clock::now() < until) {
     if (::waitpid(process, &status, WNOHANG) == process) {
-      EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << "the process failed";
-      return true;
+      return status;
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   ::kill(process, SIGKILL);
   ::waitpid(process, &status, 0);
-  return false;
+  return std::nullopt;
 }
 
-std::string text_of(const std::filesystem::path& path) {
-  std::string text;
-  std::ifstream(path) >> text;
-  return text;
-}
+/// A run that is killed at one moment after the other, each in the process that resumed after the last.
+struct Chain {
+  const char* name;
+  double checkpoint_every_s;  ///< 0: after every batch
+  std::vector<const char*> moments;
+};
 
-void wait_for_file(const std::filesystem::path& path) {
-  for (int i = 0; i < 30000 && !std::filesystem::exists(path); ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
-}
+void PrintTo(const Chain& chain, std::ostream* stream) { *stream << chain.name; }
 
-TEST(Kill, AtTwentyRandomMomentsResumesToTheWeightsOfAnUninterruptedRun) {
-  auto options = slow_run({}, 0);
-  options.before_stage = {};
-  const auto expected = train(kill_graph(), options);
+class Kill : public testing::TestWithParam<Chain> {};
 
-  const std::uint64_t seed = 77;
-  SCOPED_TRACE("seed " + std::to_string(seed));
-  std::mt19937_64 random(seed);
-  int kills = 0;
+TEST_P(Kill, ResumesToTheWeightsOfAnUninterruptedRun) {
+  const auto expected = train(kill_graph(), run_of(0));
+  const test::TemporaryDirectory directory;
   int number = 0;
-  while (kills < 20) {
-    const TemporaryDirectory directory;
-    bool is_done = false;
-    while (!is_done) {
-      std::filesystem::remove(directory.path() / "training");
-      const auto process = start_process(directory.path(), number++);
-      if (kills < 20) {
-        wait_for_file(directory.path() / "training");
-        is_done = ended_within(process, static_cast<double>(random() % 1000) * 5e-4);
-        kills += is_done ? 0 : 1;
-      } else {
-        is_done = ended_within(process, 120);
-        ASSERT_TRUE(is_done);
-      }
-    }
-    EXPECT_EQ(text_of(directory.path() / "hash"), expected.weights_hash);
-    EXPECT_EQ(read_orders(directory.path() / "order.jsonl").size(), 3U);
-    for (const auto& entry : std::filesystem::directory_iterator(directory.path())) {
-      EXPECT_EQ(entry.path().filename().string().find(".tmp-"), std::string::npos);
-    }
+  const auto run = [&](const std::string& moment) {
+    return status_at_end(start_process({{directory_variable, directory.path()},
+                                        {plan_variable, std::to_string(number++)},
+                                        {interval_variable, std::to_string(GetParam().checkpoint_every_s)},
+                                        {kill_variable, moment}}));
+  };
+  for (const std::string moment : GetParam().moments) {
+    SCOPED_TRACE(moment);
+    const auto status = run(moment);
+    ASSERT_TRUE(status && WIFSIGNALED(*status) && WTERMSIG(*status) == SIGKILL) << "never came";
+    const bool leaves_temporary = moment.find(".tmp") != std::string::npos || moment.starts_with("rename ");
+    EXPECT_EQ(testing::Value(directory.names(), Contains(HasSubstr(".tmp-"))), leaves_temporary);
   }
+  const auto status = run("never of 0");
+  ASSERT_TRUE(status && WIFEXITED(*status) && WEXITSTATUS(*status) == 0);
+  std::string hash;
+  std::ifstream(directory / "hash") >> hash;
+  EXPECT_EQ(hash, expected.weights_hash);
+  EXPECT_EQ(read_orders(directory / "order.jsonl").size(), 3U);
+  EXPECT_THAT(directory.names(), Not(Contains(HasSubstr(".tmp-"))));
 }
+
+constexpr double every_batch = 0;
+constexpr double every_epoch = 1e6;
+
+INSTANTIATE_TEST_SUITE_P(
+    At, Kill,
+    testing::Values(Chain{"TheFirstCheckpoint",
+                          every_batch,
+                          {"train stage 0", "write checkpoint.pt.tmp 0", "flush checkpoint.pt.tmp 0",
+                           "rename checkpoint.pt 0", "renamed checkpoint.pt 0"}},
+                    Chain{"LaterCheckpoints",
+                          every_batch,
+                          {"write checkpoint.pt.tmp 9", "rename checkpoint.pt 9", "write checkpoint.pt.tmp 0",
+                           "renamed checkpoint.pt 5", "train stage 3"}},
+                    // The batches' checkpoints of the first epoch come first. The process that resumes behind
+                    // all its batches writes the epoch's lines and then its checkpoint.
+                    Chain{"TheEndOfAnEpoch",
+                          every_batch,
+                          {"write log.jsonl 0", "write order.jsonl 0", "flush order.jsonl 0",
+                           "write checkpoint.pt.tmp 0", "rename checkpoint.pt 0", "renamed checkpoint.pt 0"}},
+                    Chain{"ResumingInTheSecondEpoch",
+                          every_batch,
+                          {"train stage 30", "write log.jsonl.tmp 0", "rename log.jsonl 0",
+                           "write order.jsonl.tmp 0", "rename order.jsonl 0", "renamed order.jsonl 0"}},
+                    Chain{"BatchesThatNoCheckpointHolds",
+                          every_epoch,
+                          {"train stage 0", "train stage 13", "train stage 27", "train stage 28",
+                           "train stage 27", "train stage 28", "train stage 27"}}),
+    [](const auto& named) { return std::string(named.param.name); });
 
 }  // namespace
 }  // namespace gnomon::runtime

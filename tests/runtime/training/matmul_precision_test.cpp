@@ -22,7 +22,7 @@ plan::Job job_of(MatmulPrecision precision) {
 }
 
 TrainReport run(const plan::Job& job, int device_threads) {
-  static const auto graph = planted_graph(1500, 256);
+  static const auto graph = test::planted_graph(1500, 256);
   auto plan = sequential_plan();
   plan.device_threads = device_threads;
   return train(graph, {.job = job, .plan = plan});

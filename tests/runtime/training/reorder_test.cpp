@@ -54,7 +54,7 @@ double variance(const std::vector<double>& values) {
 }
 
 TEST(Reordered, TrainsToTheSameAccuracy) {
-  const auto graph = planted_graph(1500, 32);
+  const auto graph = test::planted_graph(1500, 32);
   const auto plain = accuracies(graph);
   EXPECT_GT(mean(plain), 0.5);  // four classes: a quarter is chance
   for (const auto order : {graph::VertexOrder::degree, graph::VertexOrder::rcm}) {

@@ -22,7 +22,7 @@ using plan::Route;
 using plan::Schedule;
 
 const graph::Graph& small_graph() {
-  static const auto graph = planted_graph(1500, 32);
+  static const auto graph = test::planted_graph(1500, 32);
   return graph;
 }
 
@@ -132,7 +132,7 @@ TEST_P(EveryModel, LearnsAPlantedPartition) {
   EXPECT_LT(report.epochs.back().loss, report.epochs.front().loss);
 }
 
-/// Plans that take turns, with stretches of so many batches.
+/// Plans that take turns, with stretches of these lengths in batches.
 auto taking_turns(std::vector<plan::Plan> plans, std::vector<std::int64_t> lengths) {
   return [plans, lengths, turn = std::size_t{0}](std::int64_t left) mutable {
     const Stretch stretch{plans[turn % plans.size()], std::min(left, lengths[turn % lengths.size()])};
@@ -184,7 +184,7 @@ TEST_P(EveryModel, PlansThatTakeTurnsEndWithTheBitsOfOne) {
 
 TEST(Trainer, ARunStoppedWhilePlansTakeTurnsGoesOnUnderOne) {
   const auto job = small_job(ModelKind::sage);
-  const TemporaryDirectory directory;
+  const test::TemporaryDirectory directory;
   std::atomic<bool> stop = false;
   TrainOptions options{.job = job, .plan = claim_ahead_plan(3, 2)};
   options.run_directory = directory.path();
@@ -220,7 +220,7 @@ TEST(Trainer, DualBufferTrainsEveryBatchOnceAndItsLogReplaysTheWeights) {
        std::vector<std::pair<int, int>>{{1, 10}, {2, 5}, {3, 3}, {5, 2}, {10, 1}}) {
     SCOPED_TRACE(std::to_string(cpu_buffer) + "/" + std::to_string(device_buffer) + ", delays " +
                  std::to_string(delay_seed));
-    const TemporaryDirectory directory;
+    const test::TemporaryDirectory directory;
     TrainOptions options{.job = job, .plan = dual_buffer_plan(cpu_buffer, device_buffer, 2)};
     options.run_directory = directory.path();
     options.before_stage = random_delays(delay_seed++);
@@ -246,7 +246,7 @@ TEST(Trainer, DualBufferTrainsEveryBatchOnceAndItsLogReplaysTheWeights) {
 TEST(Trainer, StopSavesAndResumeEndsWithTheSameBitsUnderAnotherPlan) {
   const auto job = small_job(ModelKind::gat);
   const auto expected = run(job, sequential_plan());
-  const TemporaryDirectory directory;
+  const test::TemporaryDirectory directory;
   std::atomic<bool> stop = false;
   TrainOptions options{.job = job, .plan = claim_ahead_plan(3, 2)};
   options.run_directory = directory.path();
@@ -282,7 +282,7 @@ TEST(Trainer, StopSavesAndResumeEndsWithTheSameBitsUnderAnotherPlan) {
 TEST(Trainer, AStopDuringEvaluationLosesNothing) {
   const auto job = small_job(ModelKind::gcn);
   const auto expected = run(job, sequential_plan());
-  const TemporaryDirectory directory;
+  const test::TemporaryDirectory directory;
   std::atomic<bool> stop = false;
   TrainOptions options{.job = job, .plan = sequential_plan()};
   options.run_directory = directory.path();
@@ -300,7 +300,7 @@ TEST(Trainer, AStopDuringEvaluationLosesNothing) {
 
 TEST(Trainer, MoreEpochsContinueAFinishedRun) {
   auto job = small_job(ModelKind::sage);
-  const TemporaryDirectory directory;
+  const test::TemporaryDirectory directory;
   TrainOptions options{.job = job, .plan = sequential_plan()};
   options.run_directory = directory.path();
   options.resume = true;
@@ -311,7 +311,7 @@ TEST(Trainer, MoreEpochsContinueAFinishedRun) {
 }
 
 TEST(Trainer, WithoutResumeARunDirectoryStartsAnew) {
-  const TemporaryDirectory directory;
+  const test::TemporaryDirectory directory;
   TrainOptions options{.job = small_job(ModelKind::sage), .plan = sequential_plan()};
   options.run_directory = directory.path();
   const auto first = train(small_graph(), options);
@@ -412,7 +412,7 @@ TEST(Trainer, RefusesWhatCannotBeTrained) {
 }
 
 TEST(Trainer, ResumeRefusesAnotherJobAnotherGraphAndADamagedFile) {
-  const TemporaryDirectory directory;
+  const test::TemporaryDirectory directory;
   TrainOptions options{.job = small_job(ModelKind::sage), .plan = sequential_plan()};
   options.run_directory = directory.path();
   options.resume = true;
@@ -436,7 +436,7 @@ TEST(Trainer, ResumeRefusesAnotherJobAnotherGraphAndADamagedFile) {
 }
 
 TEST(Trainer, AFullDiskIsAFailureAndThePreviousCheckpointIsIntact) {
-  const TemporaryDirectory directory;
+  const test::TemporaryDirectory directory;
   if (::mount("tmpfs", directory.path().c_str(), "tmpfs", 0, "size=256k") != 0) {
     GTEST_SKIP() << "a small tmpfs cannot be mounted here (not root?)";
   }

@@ -13,7 +13,7 @@ using plan::Schedule;
 
 /// The edges of the planted graph between vertices of one class have weight 1 to 3, the others `other`.
 graph::GraphParts planted_parts(float other) {
-  const auto planted = planted_graph(1500, 32);
+  const auto planted = test::planted_graph(1500, 32);
   graph::GraphParts parts;
   parts.num_vertices = planted.num_vertices();
   parts.weighted = true;
@@ -69,7 +69,7 @@ TEST(WeightedTraining, AnEdgeOfWeightZeroIsNoEdge) {
 
 TEST(WeightedTraining, NeedsWeights) {
   try {
-    train(planted_graph(200, 8), {.job = weighted_job(), .plan = sequential_plan()});
+    train(test::planted_graph(200, 8), {.job = weighted_job(), .plan = sequential_plan()});
     FAIL() << "no error";
   } catch (const base::InputError& error) {
     EXPECT_NE(std::string(error.what()).find("has no edge weights; import it with --edge-weights"),
@@ -78,7 +78,7 @@ TEST(WeightedTraining, NeedsWeights) {
 }
 
 TEST(WeightedTraining, ACheckpointOfOtherWeightsIsRefused) {
-  const TemporaryDirectory directory;
+  const test::TemporaryDirectory directory;
   TrainOptions options{.job = weighted_job(), .plan = sequential_plan()};
   options.run_directory = directory.path();
   options.resume = true;

@@ -8,6 +8,8 @@
 #include <random>
 #include <vector>
 
+#include "tests/random_seed.h"
+
 namespace gnomon::sim {
 namespace {
 
@@ -48,7 +50,7 @@ TEST(HitShare, OfTheBestChoiceIsTheSumOfTheFirstRanks) {
 }
 
 TEST(HitShare, OfTheLastUsedIsThatOfASimulatedCache) {
-  constexpr std::uint64_t seed = 99;
+  const test::RandomSeed seed(99);
   constexpr int count = 2000;
   const double skew = 0.7;
   std::mt19937_64 random(seed);
@@ -130,7 +132,7 @@ profiles::WorkloadProfile skewed(double features, double topology) {
   return workload;
 }
 
-TEST(FillCache, EverythingFits) {
+TEST(FillCache, HoldsEverythingThatFits) {
   const auto shares = fill_cache(skewed(0.5, 0.5), CachePolicy::value_weight, alike, 2000);
   EXPECT_EQ(shares.features, 1);
   EXPECT_EQ(shares.topology, 1);

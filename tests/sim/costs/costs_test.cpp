@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "sim/costs/model.h"
+#include "tests/fixtures/profiles.h"
 
 // What plans make of measured stage times. The sums are above each case.
 
@@ -25,9 +26,7 @@ constexpr double near_s = 1e-9;
 
 /// A batch has 100 edges (400 bytes) and 40 rows of 100 bytes; the graph's rows are 100,000 bytes.
 profiles::Profile gpu_profile() {
-  profiles::Profile profile;
-  profile.machine.cpu.cores = 4;
-  profile.machine.device.kind = profiles::DeviceKind::cuda;
+  auto profile = test::profile_of(profiles::DeviceKind::cuda, 4, 20, {10, 4.4, 8, 6});
   profile.machine.device.memory_bandwidth_bytes_per_s = 1000;
   profile.machine.link.bandwidth_bytes_per_s = 500;
   auto& workload = profile.workload;
@@ -37,15 +36,10 @@ profiles::Profile gpu_profile() {
   workload.feature_row_bytes = 100;
   workload.job.fanouts = {2, 4};
   workload.job.hidden = 10;
-  workload.batches = 20;
   workload.batch_vertices = 40;
   workload.batch_edges = 100;
   workload.batch_bytes = 4400;
-  workload.cpu_batch.mean_s = 10;
-  workload.transfer.mean_s = 4.4;
-  workload.device_batch.mean_s = 8;
   workload.device_batch_link_s = 5;
-  workload.train.mean_s = 6;
   workload.parts.cpu_sample_s = 4;
   workload.parts.device_sample_s = 3;
   workload.parts.device_sample_link_s = 2;
@@ -274,7 +268,7 @@ TEST(Costs, HistoricalEmbeddingsStopAfterOneHop) {
   EXPECT_NEAR(costs.train_s, 6 * 0.2 * 2, near_s);  // two layers of one hop each
 }
 
-TEST(Costs, FusedKernels) {
+TEST(Costs, FusedKernelsPrepareBySamplingOnlyAndTrainAsMeasured) {
   auto profile = gpu_profile();
   profile.workload.parts.fused_train_ratio = 0.75;
   Plan plan = by_device();
@@ -290,13 +284,19 @@ TEST(Costs, FusedKernels) {
                    gathering.train_s + gathering.device_batch_s - costs.device_batch_s);
 }
 
-TEST(Costs, UnalignedReads) {
-  // 100 bytes are under a line: as aligned. 200 bytes at 50 of 64... see zero_copy_test; here only the part
-  // on the link grows, by the same factor.
+TEST(Costs, UnalignedRowsOfSeveralLinesTakeMoreOfTheLink) {
+  // Rows of 100 bytes lie within a line and are read as aligned ones. Of rows of 160 bytes the part on the
+  // link grows: of the 5 s that preparing reads over it, 2 s are sampling's.
   auto profile = gpu_profile();
   Plan plan = by_device();
   plan.unaligned_reads = true;
   EXPECT_DOUBLE_EQ(costs_of_plan(profile, plan).costs.device_batch_s, 8);
+  profile.workload.feature_columns = 40;
+  profile.workload.feature_row_bytes = 160;
+  const double slowdown = unaligned_slowdown(160, profile.machine.link);
+  EXPECT_GT(slowdown, 1.1);
+  EXPECT_DOUBLE_EQ(costs_of_plan(profile, by_device()).costs.device_batch_s, 8);
+  EXPECT_NEAR(costs_of_plan(profile, plan).costs.device_batch_s, 8 + 3 * (slowdown - 1), near_s);
 }
 
 TEST(Costs, GradientsGoRoundTheRing) {

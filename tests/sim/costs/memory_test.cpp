@@ -9,6 +9,7 @@
 #include "kernels/cpu/sample/worker_memory.h"
 #include "plan/plan.h"
 #include "sim/predict.h"
+#include "tests/fixtures/profiles.h"
 
 // Peaks of memory, by hand.
 
@@ -24,8 +25,7 @@ using plan::Schedule;
 
 /// Adjacency lists have 101 row pointers of 8 bytes and 1,798 ids of 4, 8,000 bytes; rows 100 * 40 = 4,000.
 profiles::Profile profile_of(profiles::DeviceKind device) {
-  profiles::Profile profile;
-  profile.machine.device.kind = device;
+  auto profile = test::profile_of(device, 1, 10, {1, 1, 1, 1});
   profile.machine.device.context_bytes = 5;
   profile.machine.cpu.process_bytes = 7;
   auto& workload = profile.workload;
@@ -36,11 +36,8 @@ profiles::Profile profile_of(profiles::DeviceKind device) {
   workload.job.hidden = 8;
   workload.job.fanouts = {3, 2};
   workload.job.model = plan::ModelKind::gcn;
-  workload.batches = 10;
   workload.batch_vertices = 20;
   workload.batch_bytes = 1000;
-  workload.cpu_batch.mean_s = workload.transfer.mean_s = workload.device_batch.mean_s =
-      workload.train.mean_s = 1;
   workload.parts.activation_bytes = 600;
   return profile;
 }
@@ -56,7 +53,7 @@ Plan pipelined(int workers) {
   return plan;
 }
 
-TEST(Memory, OfAPipeline) {
+TEST(Memory, APipelineHoldsItsBuffers) {
   // Host: graph, rows, batches of 2 workers and of a buffer of 3. Device: 1 + 2 batches; a model of (10 * 8 +
   // 8 * 8) * 4 bytes, four times; activations; libraries.
   const auto memory = memory_of(gpu, pipelined(2), {});
@@ -157,7 +154,7 @@ TEST(Memory, MacroBatchesKeepTwoPartsAndTheHubs) {
   EXPECT_DOUBLE_EQ(memory.host.features_bytes, 0.3 * 4000);
 }
 
-TEST(Memory, EmbeddingsThatAreKept) {
+TEST(Memory, KeptEmbeddingsTakeTheirRows) {
   // Hot: 20 of 100 vertices, 8 columns of 4 bytes, on the host; twice on the device. All: every vertex, one
   // hidden layer.
   Plan plan = pipelined(1);

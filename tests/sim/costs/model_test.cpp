@@ -7,22 +7,19 @@
 #include "base/error.h"
 #include "sim/predict.h"
 #include "sim/quick.h"
+#include "tests/fixtures/profiles.h"
 
 namespace gnomon::sim {
 namespace {
 
 profiles::Profile profile_of(profiles::DeviceKind device) {
-  profiles::Profile profile;
-  profile.machine.cpu.cores = 8;
+  auto profile = test::profile_of(device, 8, 400, {0.04, 0.002, 0.012, 0.02});
   profile.machine.cpu.copy_bandwidth_bytes_per_s = 1e9;
-  profile.machine.device.kind = device;
   auto& workload = profile.workload;
-  workload.batches = 400;
   workload.batch_bytes = 2e6;
-  workload.cpu_batch = {.mean_s = 0.04, .deviation_s = 0.01};
-  workload.transfer = {.mean_s = 0.002};
-  workload.device_batch = {.mean_s = 0.012, .deviation_s = 0.003};
-  workload.train = {.mean_s = 0.02, .deviation_s = 0.001};
+  workload.cpu_batch.deviation_s = 0.01;
+  workload.device_batch.deviation_s = 0.003;
+  workload.train.deviation_s = 0.001;
   workload.worker_efficiency = {{1, 1}, {4, 0.8}};
   workload.train_speedup = {{1, 1}, {4, 2.5}};
   workload.device_batch_speedup = {{1, 1}, {4, 3}};

@@ -7,6 +7,7 @@
 #include <random>
 
 #include "base/error.h"
+#include "tests/random_seed.h"
 
 namespace gnomon::tuner {
 namespace {
@@ -28,7 +29,8 @@ Data random_data(std::mt19937_64& random, int count) {
 }
 
 TEST(BoostedTrees, LearnAndSayWhatMatters) {
-  std::mt19937_64 random(3);
+  const test::RandomSeed seed(3);
+  std::mt19937_64 random(seed);
   const auto known = random_data(random, 300);
   const auto held_out = random_data(random, 100);
   const BoostedTrees trees(known.rows, known.values, {});
@@ -46,7 +48,8 @@ TEST(BoostedTrees, LearnAndSayWhatMatters) {
 }
 
 TEST(BoostedTrees, AreTheSameForTheSameSeed) {
-  std::mt19937_64 random(3);
+  const test::RandomSeed seed(3);
+  std::mt19937_64 random(seed);
   const auto known = random_data(random, 50);
   const auto values = [&](std::uint64_t seed) {
     return BoostedTrees(known.rows, known.values, {.seed = seed}).at(known.rows).front().mean;
@@ -68,7 +71,8 @@ TEST(BoostedTrees, TakeValuesThatDoNotApply) {
 }
 
 TEST(BoostedTrees, GoRoundTripThroughText) {
-  std::mt19937_64 random(3);
+  const test::RandomSeed seed(3);
+  std::mt19937_64 random(seed);
   const auto known = random_data(random, 50);
   const BoostedTrees trees(known.rows, known.values, {.members = 3});
   const auto texts = trees.save();

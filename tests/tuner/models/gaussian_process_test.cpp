@@ -11,10 +11,10 @@
 #include <sstream>
 #include <string>
 
+#include "tests/random_seed.h"
+
 namespace gnomon::tuner {
 namespace {
-
-constexpr std::uint64_t seed = 20;
 
 Samples random_samples(std::mt19937_64& random, int numbers, int categories, int count) {
   std::uniform_real_distribution<double> uniform(0, 1);
@@ -101,6 +101,7 @@ double dot(const std::vector<double>& a, const std::vector<double>& b) {
 }
 
 TEST(GaussianProcess, PosteriorIsThatOfTheDenseFormulas) {
+  const test::RandomSeed seed(20);
   std::mt19937_64 random(seed);
   for (int round = 0; round < 10; ++round) {
     const auto samples = random_samples(random, 1 + round % 4, 1 + round % 3, 12);
@@ -122,6 +123,7 @@ TEST(GaussianProcess, PosteriorIsThatOfTheDenseFormulas) {
 }
 
 TEST(GaussianProcess, LikelihoodIsThatOfTheDenseFormulas) {
+  const test::RandomSeed seed(20);
   std::mt19937_64 random(seed);
   const auto samples = random_samples(random, 3, 2, 15);
   const auto kernel = random_kernel(random, 5);
@@ -133,6 +135,7 @@ TEST(GaussianProcess, LikelihoodIsThatOfTheDenseFormulas) {
 }
 
 TEST(GaussianProcess, GradientIsThatOfFiniteDifferences) {
+  const test::RandomSeed seed(20);
   std::mt19937_64 random(seed);
   for (int round = 0; round < 5; ++round) {
     const auto samples = random_samples(random, 3, 2, 20);
@@ -155,6 +158,7 @@ TEST(GaussianProcess, GradientIsThatOfFiniteDifferences) {
 }
 
 TEST(GaussianProcess, FittingFindsWhatMatters) {
+  const test::RandomSeed seed(20);
   std::mt19937_64 random(seed);
   auto samples = random_samples(random, 3, 1, 60);
   for (std::size_t i = 0; i < samples.rows.size(); ++i) {
@@ -240,6 +244,7 @@ TEST(GaussianProcess, AgreesWithScikitLearn) {
   if (python.empty()) {
     GTEST_SKIP() << "no scikit-learn here; bench/compare_tuners.py makes an environment that has it";
   }
+  const test::RandomSeed seed(20);
   std::mt19937_64 random(seed);
   const auto samples = random_samples(random, 4, 0, 25);
   const auto kernel = random_kernel(random, 4);

@@ -1,11 +1,11 @@
 #include "tuner/run/run_directory.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <fstream>
 
 #include "base/error.h"
+#include "tests/fixtures/temporary_directory.h"
 
 namespace gnomon::tuner {
 namespace {
@@ -16,16 +16,12 @@ class RunDirectory : public ::testing::Test {
  protected:
   void SetUp() override {
     before_ = fs::current_path();
-    here_ = fs::path(testing::TempDir()) / ("run_directory_" + std::to_string(getpid()));
-    fs::remove_all(here_);
-    fs::create_directories(here_);
-    fs::current_path(here_);
+    fs::current_path(here_.path());
   }
-  void TearDown() override {
-    fs::current_path(before_);
-    fs::remove_all(here_);
-  }
-  fs::path before_, here_;
+  void TearDown() override { fs::current_path(before_); }
+
+  const test::TemporaryDirectory here_;
+  fs::path before_;
 };
 
 TEST_F(RunDirectory, CountsUp) {

@@ -7,6 +7,8 @@
 #include <random>
 
 #include "sim/predict.h"
+#include "tests/fixtures/profiles.h"
+#include "tests/random_seed.h"
 
 namespace gnomon::tuner {
 namespace {
@@ -16,7 +18,7 @@ double cost(double x, double cpu, double device, double transfer, double train) 
 }
 
 TEST(FirstRatio, IsNeverBeatenByAFineGrid) {
-  const std::uint64_t seed = 42;
+  const test::RandomSeed seed(42);
   std::mt19937_64 random(seed);
   std::uniform_real_distribution<double> exponent(-2, 2);
   int finite = 0;
@@ -28,7 +30,7 @@ TEST(FirstRatio, IsNeverBeatenByAFineGrid) {
     const double x = first_ratio(cpu, device, transfer, train);
     const double found = std::isinf(x) ? device + train : cost(x, cpu, device, transfer, train);
     finite += std::isinf(x) ? 0 : 1;
-    SCOPED_TRACE("seed " + std::to_string(seed) + " round " + std::to_string(round));
+    SCOPED_TRACE("round " + std::to_string(round));
     for (int step = 0; step <= 4000; ++step) {
       const double at = std::expm1(step * 0.004);  // 0 … 9e6, finer near 0
       ASSERT_LE(found, cost(at, cpu, device, transfer, train) * (1 + 1e-12)) << "x = " << at;
@@ -49,15 +51,9 @@ TEST(FirstRatio, HandComputed) {
 }
 
 profiles::Profile profile_of(double cpu_batch_s, double transfer_s, double device_batch_s, double train_s) {
-  profiles::Profile profile;
-  profile.machine.cpu.cores = 4;
-  profile.machine.device.kind = profiles::DeviceKind::cuda;
-  profile.workload.batches = 200;
-  profile.workload.cpu_batch.mean_s = cpu_batch_s;
-  profile.workload.transfer.mean_s = transfer_s;
-  profile.workload.device_batch.mean_s = device_batch_s;
+  auto profile = test::profile_of(profiles::DeviceKind::cuda, 4, 200,
+                                  {cpu_batch_s, transfer_s, device_batch_s, train_s});
   profile.workload.device_batch_link_s = device_batch_s;
-  profile.workload.train.mean_s = train_s;
   return profile;
 }
 
@@ -157,7 +153,7 @@ TEST(Dispatcher, FallsBackToThePipelineWhenTrainingIsTheSlowest) {
 }
 
 TEST(Dispatcher, EndsOnTheSimulatorForRandomMachines) {
-  const std::uint64_t seed = 7;
+  const test::RandomSeed seed(7);
   std::mt19937_64 random(seed);
   std::uniform_real_distribution<double> exponent(-1.5, 1.5);
   sim::Simulator simulator;
@@ -166,7 +162,7 @@ TEST(Dispatcher, EndsOnTheSimulatorForRandomMachines) {
                                     std::exp(exponent(random)), std::exp(exponent(random)));
     const auto result = dispatch(
         profile, morphgl(), [&](const plan::Plan& plan) { return sim::predict(simulator, profile, plan); });
-    SCOPED_TRACE("seed " + std::to_string(seed) + " round " + std::to_string(round));
+    SCOPED_TRACE("round " + std::to_string(round));
     EXPECT_LT(result.rounds, 200);
     EXPECT_GE(result.best.prediction.epoch_s, result.best.prediction.lower_bound_s * (1 - 1e-9));
   }

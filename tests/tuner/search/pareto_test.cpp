@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <random>
 
+#include "tests/random_seed.h"
+
 namespace gnomon::tuner {
 namespace {
 
@@ -27,7 +29,8 @@ TEST(Pareto, HypervolumeByHand) {
 }
 
 TEST(Pareto, HypervolumeIsTheShareOfRandomPointsUnderIt) {
-  std::mt19937_64 random(11);
+  const test::RandomSeed seed(11);
+  std::mt19937_64 random(seed);
   std::uniform_real_distribution<double> uniform(0, 1);
   for (const std::size_t goals : {2U, 3U}) {
     std::vector<Goals> points(12, Goals(goals));

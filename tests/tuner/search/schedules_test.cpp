@@ -8,13 +8,13 @@
 #include "sim/bound.h"
 #include "sim/predict.h"
 #include "tuner/search/dispatcher.h"
+#include "tests/random_seed.h"
 
 // What bench/schedule_bounds.cpp records of many cases, on fewer.
 
 namespace gnomon::tuner {
 namespace {
 
-constexpr std::uint64_t seed = 1717;
 constexpr std::int64_t batches = 1000;
 constexpr int cases = 100;
 
@@ -56,12 +56,13 @@ double tuned_claim_ahead_s(const profiles::Profile& profile, const Evaluate& eva
 }
 
 TEST(Schedules, KeepTheirBoundsOnRandomMachines) {
+  const test::RandomSeed seed(1717);
   std::mt19937_64 random(seed);
   sim::Simulator simulator;
   std::vector<double> claim_ahead;
   std::vector<double> open_look_ahead;
   for (int round = 0; round < cases; ++round) {
-    SCOPED_TRACE("seed " + std::to_string(seed) + " round " + std::to_string(round));
+    SCOPED_TRACE("round " + std::to_string(round));
     const auto profile = random_profile(random);
     const Evaluate evaluate = [&](const plan::Plan& plan) {
       const auto prediction = sim::predict(simulator, profile, plan);

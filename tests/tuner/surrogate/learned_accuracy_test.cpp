@@ -8,6 +8,7 @@
 #include <random>
 
 #include "base/error.h"
+#include "tests/fixtures/temporary_directory.h"
 #include "tuner/surrogate/learned.h"
 
 namespace gnomon::tuner {
@@ -149,7 +150,8 @@ TEST(LearnedAccuracy, TooFewRunsAreRefused) {
 }
 
 TEST(LearnedAccuracy, SurvivesAFileWithoutSpeed) {
-  const auto path = std::filesystem::path(testing::TempDir()) / "gnomon_learned_accuracy_test.json";
+  const test::TemporaryDirectory directory;
+  const auto path = directory / "learned.json";
   Learned file;
   file.accuracy = learned();
   base::write_document(path, file);
@@ -163,7 +165,6 @@ TEST(LearnedAccuracy, SurvivesAFileWithoutSpeed) {
   file.accuracy->inputs[0].name = "graph.colour";
   base::write_document(path, file);
   EXPECT_THROW(read_learned(path), base::InputError);
-  std::filesystem::remove(path);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "sim/predict.h"
 #include "tuner/search/observed.h"
+#include "tests/fixtures/temporary_directory.h"
 
 namespace gnomon::tuner {
 namespace {
@@ -69,7 +70,7 @@ std::vector<LearnedSample> samples_of(int first, int graphs, int plans) {
 }
 
 const Learned& learned() {
-  static const Learned model = learn(samples_of(0, 40, 20), 1);
+  static const Learned model = learn(samples_of(0, 30, 14), 1);
   return model;
 }
 
@@ -132,7 +133,8 @@ TEST(Learned, FlagsWhatIsBeyondWhatWasLearned) {
 }
 
 TEST(Learned, SurvivesAFile) {
-  const auto path = std::filesystem::path(testing::TempDir()) / "gnomon_learned_test.json";
+  const test::TemporaryDirectory directory;
+  const auto path = directory / "learned.json";
   base::write_document(path, learned());
   const auto read = read_learned(path);
   std::vector<std::vector<double>> inputs;
@@ -149,7 +151,6 @@ TEST(Learned, SurvivesAFile) {
   other.inputs[0].name = "graph.colour";
   base::write_document(path, other);
   EXPECT_THROW(read_learned(path), base::InputError);
-  std::filesystem::remove(path);
 }
 
 TEST(Learned, NeedsSeveralGraphs) { EXPECT_THROW(learn(samples_of(0, 4, 5), 1), base::InputError); }

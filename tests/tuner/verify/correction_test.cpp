@@ -5,26 +5,24 @@
 #include <cmath>
 
 #include "sim/predict.h"
+#include "tests/fixtures/profiles.h"
 
 namespace gnomon::tuner {
 namespace {
 
 profiles::Profile true_profile() {
-  profiles::Profile profile;
-  profile.machine.cpu.cores = 4;
+  auto profile = test::profile_of(profiles::DeviceKind::cuda, 4, 300, {0.04, 0.004, 0.025, 0.02});
   profile.machine.cpu.copy_bandwidth_bytes_per_s = 5e9;
-  profile.machine.device.kind = profiles::DeviceKind::cuda;
   profile.machine.contention.cpu_batch_beside_train = 1.2;
   profile.machine.contention.train_beside_cpu_batch = 1.1;
   profile.machine.contention.train_beside_transfer = 1.05;
   auto& workload = profile.workload;
-  workload.batches = 300;
   workload.batch_bytes = 5e6;
-  workload.cpu_batch = {.mean_s = 0.04, .deviation_s = 0.006};
-  workload.transfer = {.mean_s = 0.004, .deviation_s = 0.0004};
-  workload.device_batch = {.mean_s = 0.025, .deviation_s = 0.003};
+  workload.cpu_batch.deviation_s = 0.006;
+  workload.transfer.deviation_s = 0.0004;
+  workload.device_batch.deviation_s = 0.003;
   workload.device_batch_link_s = 0.01;
-  workload.train = {.mean_s = 0.02, .deviation_s = 0.002};
+  workload.train.deviation_s = 0.002;
   return profile;
 }
 

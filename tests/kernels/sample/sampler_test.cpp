@@ -1,5 +1,5 @@
-#include "tests/kernels/sampler_contract.h"
-#include "tests/kernels/sampler_paths.h"
+#include "tests/kernels/sample/sampler_contract.h"
+#include "tests/kernels/sample/sampler_paths.h"
 
 namespace gnomon::kernels {
 namespace {

@@ -2,9 +2,10 @@
 #include <random>
 #include <set>
 
-#include "tests/kernels/edge_id_contract.h"
-#include "tests/kernels/sampler_paths.h"
-#include "tests/kernels/weighted_contract.h"
+#include "tests/kernels/sample/edge_id_contract.h"
+#include "tests/kernels/sample/sampler_paths.h"
+#include "tests/kernels/sample/weighted_contract.h"
+#include "tests/random_seed.h"
 
 namespace gnomon::kernels {
 namespace {
@@ -32,7 +33,8 @@ INSTANTIATE_TYPED_TEST_SUITE_P(Wide, EdgeIdContract, WideOnSmallIds);
 double exponential_of(std::uint64_t bits) { return static_cast<double>(exponential(bits)) * 0x1p-57; }
 
 TEST(WeightedRule, TheExponentialIsTheLogarithm) {
-  std::mt19937_64 random(3);
+  const test::RandomSeed seed(3);
+  std::mt19937_64 random(seed);
   for (int i = 0; i < 100000; ++i) {
     const std::uint64_t bits = random() >> (random() % 40) << (random() % 3);
     for (const std::uint64_t tested : {bits, ~bits}) {
@@ -55,8 +57,7 @@ TEST(WeightedRule, EdgesHaveWordsOfTheirOwn) {
 }
 
 TEST(WeightedRule, LateIsSaidOfLateEdgesOnly) {
-  const unsigned seed = std::random_device()();
-  SCOPED_TRACE("seed " + std::to_string(seed));
+  const test::RandomSeed seed;
   std::mt19937_64 random(seed);
   std::int64_t told = 0;
   for (int i = 0; i < 100000; ++i) {

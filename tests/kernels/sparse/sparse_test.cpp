@@ -4,7 +4,7 @@
 
 #include "kernels/cpu/sparse/sparse.h"
 #include "tests/kernels/instruction_set.h"
-#include "tests/kernels/sparse_contract.h"
+#include "tests/kernels/sparse/sparse_contract.h"
 
 namespace gnomon::kernels {
 namespace {

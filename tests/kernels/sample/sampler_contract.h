@@ -13,9 +13,9 @@
 #include "base/error.h"
 #include "kernels/block.h"
 #include "kernels/sampling_rule.h"
+#include "tests/fixtures/graphs.h"
 #include "tests/kernels/chi_square.h"
 #include "tests/kernels/contract_skip.h"
-#include "tests/kernels/test_graphs.h"
 
 /// The contract of every neighbour sampler. An implementation is a type with
 ///     Implementation(const graph::Graph&, std::vector<int> fanouts)   // base::InputError
@@ -162,7 +162,7 @@ class SamplerContract : public ::testing::Test {
 TYPED_TEST_SUITE_P(SamplerContract);
 
 TYPED_TEST_P(SamplerContract, DrawsDistinctTrueNeighbours) {
-  const auto graph = skewed_graph(600, 1);
+  const auto graph = test::skewed_graph(600, 1);
   for (const std::vector<int>& fanouts : {std::vector<int>{5, 3, 2}, {1, 64}, {-1, 4}, {512}}) {
     const auto batch = this->sample(graph, fanouts, {7, 1, 2}, some_seeds(graph, 60, 2));
     expect_well_formed(batch);
@@ -183,7 +183,7 @@ TYPED_TEST_P(SamplerContract, DrawsDistinctTrueNeighbours) {
 }
 
 TYPED_TEST_P(SamplerContract, EqualsTheReference) {
-  const auto graph = skewed_graph(3000, 3);
+  const auto graph = test::skewed_graph(3000, 3);
   for (const std::vector<int>& fanouts : {std::vector<int>{15, 10, 5}, {3}, {-1, -1}, {2, -1, 300, 2, 1}}) {
     TypeParam sampler(graph, fanouts);
     for (std::uint64_t i = 0; i < 12; ++i) {
@@ -195,7 +195,7 @@ TYPED_TEST_P(SamplerContract, EqualsTheReference) {
 }
 
 TYPED_TEST_P(SamplerContract, SameBatchesFromAnyThreadsInAnyOrder) {
-  const auto graph = skewed_graph(2000, 4);
+  const auto graph = test::skewed_graph(2000, 4);
   const std::vector<int> fanouts{4, 3, 5};
   constexpr std::size_t batches = 24;
   const auto order = some_seeds(graph, 2000, 5);
@@ -234,7 +234,7 @@ TYPED_TEST_P(SamplerContract, OtherKeysAndHopsDrawOthers) {
   auto lists = std::vector<std::vector<VertexId>>(101);
   lists[0].resize(100);
   std::iota(lists[0].begin(), lists[0].end(), VertexId{1});
-  const auto graph = graph_of(lists);
+  const auto graph = test::graph_of(lists);
   const BatchKey key{1, 2, 3};
   const auto batch = this->sample(graph, {10, 10}, key, {0});
   const auto drawn = drawn_by(batch, 0, 0);
@@ -252,7 +252,7 @@ TYPED_TEST_P(SamplerContract, EveryNeighbourIsEquallyLikely) {
   constexpr std::int64_t degree = 50;
   constexpr int fanout = 15;
   constexpr std::int64_t batches = 20000;
-  TypeParam sampler(hub_graph(degree), {fanout});
+  TypeParam sampler(test::hub_graph(degree), {fanout});
   std::vector<std::int64_t> counts(degree);
   for (std::uint64_t i = 0; i < batches; ++i) {
     const auto batch = sampler.sample({11, 0, i}, std::vector<VertexId>{0});
@@ -276,7 +276,7 @@ TYPED_TEST_P(SamplerContract, EverySubsetIsEquallyLikely) {
     std::size_t subsets;
   };
   for (const Case& c : {Case{12, 4, 495}, {6, 3, 20}, {7, 6, 7}, {30, 1, 30}}) {
-    TypeParam sampler(hub_graph(c.degree), {c.fanout});
+    TypeParam sampler(test::hub_graph(c.degree), {c.fanout});
     SubsetCounter counter(c.subsets);
     for (std::uint64_t i = 0; i < 50 * c.subsets; ++i) {
       counter.count(drawn_by(sampler.sample({12, 3, i}, std::vector<VertexId>{0}), 0, 0));
@@ -289,7 +289,7 @@ TYPED_TEST_P(SamplerContract, HubsBeyond65536AreDrawnUniformly) {
   // The path of 64-bit draws: bins of 1 000 neighbours, and pairs of bins of the first two draws.
   constexpr std::int64_t degree = 100000;
   constexpr int fanout = 20;
-  TypeParam sampler(hub_graph(degree), {fanout});
+  TypeParam sampler(test::hub_graph(degree), {fanout});
   std::vector<std::int64_t> bins(100);
   std::vector<std::int64_t> pairs(100);
   for (std::uint64_t i = 0; i < 10000; ++i) {
@@ -307,7 +307,7 @@ TYPED_TEST_P(SamplerContract, HubsBeyond65536AreDrawnUniformly) {
 TYPED_TEST_P(SamplerContract, VerticesHopsBatchesAndEpochsAreIndependent) {
   // Vertices 0 and 1 gather from 2 … 6 each: 10 subsets of two, so 100 equally likely pairs of subsets.
   const std::vector<VertexId> list{2, 3, 4, 5, 6};
-  TypeParam sampler(graph_of({list, list, {}, {}, {}, {}, {}}), {2, 2});
+  TypeParam sampler(test::graph_of({list, list, {}, {}, {}, {}, {}}), {2, 2});
   const std::vector<VertexId> seeds{0, 1};
   SubsetCounter numbers(10);
   std::map<std::string, std::vector<std::int64_t>> tables;
@@ -332,29 +332,29 @@ TYPED_TEST_P(SamplerContract, VerticesHopsBatchesAndEpochsAreIndependent) {
 }
 
 TYPED_TEST_P(SamplerContract, SmallestGraphs) {
-  const auto alone = this->sample(graph_of({{}}), {3, -1}, {}, {0});
+  const auto alone = this->sample(test::graph_of({{}}), {3, -1}, {}, {0});
   expect_well_formed(alone);
   EXPECT_EQ(alone.vertices, (std::vector<VertexId>{0}));
   EXPECT_EQ(alone.num_edges(), 0);
 
-  const auto loop = this->sample(graph_of({{0}}), {3, 1}, {}, {0});
+  const auto loop = this->sample(test::graph_of({{0}}), {3, 1}, {}, {0});
   expect_well_formed(loop);
   EXPECT_EQ(loop.vertices, (std::vector<VertexId>{0}));
   EXPECT_EQ(loop.blocks[1].indices, (std::vector<std::int32_t>{0}));
 
-  const auto isolated = this->sample(graph_of({{}, {3}, {}, {1}}), {2}, {}, {2, 1, 0});
+  const auto isolated = this->sample(test::graph_of({{}, {3}, {}, {1}}), {2}, {}, {2, 1, 0});
   expect_well_formed(isolated);
   EXPECT_EQ(isolated.vertices, (std::vector<VertexId>{2, 1, 0, 3}));
   EXPECT_EQ(isolated.blocks[0].indptr, (std::vector<std::int64_t>{0, 0, 1, 1}));
 
-  const auto nothing = this->sample(graph_of({{0}}), {2, 2}, {}, {});
+  const auto nothing = this->sample(test::graph_of({{0}}), {2, 2}, {}, {});
   expect_well_formed(nothing);
   EXPECT_TRUE(nothing.vertices.empty());
 }
 
 TYPED_TEST_P(SamplerContract, HubOfDegreeOneMillion) {
   constexpr std::int64_t degree = 1000000;
-  const auto graph = hub_graph(degree);
+  const auto graph = test::hub_graph(degree);
   const auto all = this->sample(graph, {-1}, {1, 1, 1}, {0});
   expect_well_formed(all);
   EXPECT_EQ(all.num_edges(), degree);
@@ -366,7 +366,7 @@ TYPED_TEST_P(SamplerContract, HubOfDegreeOneMillion) {
 }
 
 TYPED_TEST_P(SamplerContract, RefusesBadInput) {
-  const auto graph = graph_of({{1}, {2}, {0}});
+  const auto graph = test::graph_of({{1}, {2}, {0}});
   for (const std::vector<int>& fanouts : {std::vector<int>{}, {0}, {3, 0}, {-2}, {max_fanout + 1}}) {
     EXPECT_THROW(TypeParam(graph, fanouts), base::InputError);
   }

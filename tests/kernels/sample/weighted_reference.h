@@ -8,7 +8,7 @@
 
 #include "kernels/cpu/sample/topology.h"
 #include "kernels/weighted_rule.h"
-#include "tests/kernels/sampler_contract.h"
+#include "tests/kernels/sample/sampler_contract.h"
 
 /// Draws by weight by the words of their definition, one word and one edge after another. The alias tables
 /// are the product's, which alias_tables_test.cpp checks against the weights.

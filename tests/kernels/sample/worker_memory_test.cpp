@@ -8,7 +8,8 @@
 
 #include "graph/generate/generate.h"
 #include "kernels/cpu/sample/sampler.h"
-#include "tests/kernels/test_graphs.h"
+#include "tests/fixtures/graphs.h"
+#include "tests/random_seed.h"
 
 // Bounds of a worker's memory, against closed forms and against samplers at work.
 
@@ -40,7 +41,7 @@ TEST(WorkerMemory, LargestBatchIsAtMostTheGraph) {
 }
 
 TEST(WorkerMemory, LimitsOfAGraph) {
-  const auto limits = limits_of(view_of(hub_graph(9)));
+  const auto limits = limits_of(view_of(test::hub_graph(9)));
   EXPECT_EQ(limits.vertices, 10);
   EXPECT_EQ(limits.edges, 9);
   EXPECT_EQ(limits.max_degree, 9);
@@ -74,12 +75,11 @@ std::int64_t bytes_after_batches(const graph::Graph& graph, std::int64_t batch_s
 }
 
 TEST(WorkerMemory, BoundHoldsOnRandomGraphs) {
-  const auto seed = std::random_device()();
-  SCOPED_TRACE(seed);
+  const test::RandomSeed seed;
   std::mt19937_64 random(seed);
   for (int i = 0; i < 40; ++i) {
-    const auto graph = with_random_weights(
-        skewed_graph(2 + static_cast<std::int64_t>(random() % 3000), random()), 8, random());
+    const auto graph = test::with_random_weights(
+        test::skewed_graph(2 + static_cast<std::int64_t>(random() % 3000), random()), 8, random());
     const auto draws = i % 2 == 0 ? Draws::uniform : Draws::by_weight;
     const auto batch_size = 1 + static_cast<std::int64_t>(random() % 300);
     std::vector<int> fanouts(1 + random() % 3);
@@ -95,8 +95,7 @@ TEST(WorkerMemory, BoundHoldsOnRandomGraphs) {
 
 TEST(WorkerMemory, BoundIsAtMostTwiceWhatIsUsedWhereDegreesAreAlike) {
   // Few neighbours of a batch meet: it nearly has the most vertices that it can have.
-  const auto seed = std::random_device()();
-  SCOPED_TRACE(seed);
+  const test::RandomSeed seed;
   std::mt19937_64 random(seed);
   graph::PlantedPartition options;
   options.vertices = 60000;

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "kernels/cpu/sample/topology.h"
-#include "tests/kernels/sampler_contract.h"
-#include "tests/kernels/weighted_reference.h"
+#include "tests/kernels/sample/sampler_contract.h"
+#include "tests/kernels/sample/weighted_reference.h"
 
 /// What every sampler of weighted draws promises. An implementation is one of sampler_contract.h that can
 /// also be made with (graph, fanouts, cpu::Draws).
@@ -46,7 +46,7 @@ class WeightedContract : public ::testing::Test {
   }
   /// Of a hub with these weights: the chance, by a chi-square test, of the sequences (or sets) drawn.
   static double draws_p(const std::vector<float>& weights, int fanout, bool in_order, std::uint64_t batches) {
-    auto sampler = weighted(with_weights(hub_graph(std::ssize(weights)), weights), {fanout});
+    auto sampler = weighted(test::with_weights(test::hub_graph(std::ssize(weights)), weights), {fanout});
     std::map<std::vector<VertexId>, std::pair<std::int64_t, double>> cells;
     const auto cell = [&](std::vector<VertexId> sequence) -> auto& {
       if (!in_order) {
@@ -89,7 +89,7 @@ TYPED_TEST_SUITE_P(WeightedContract);
 
 TYPED_TEST_P(WeightedContract, EqualsTheDefinition) {
   for (const double reach : {0.0, 3.0, 40.0}) {
-    const auto graph = with_random_weights(skewed_graph(2000, 3), reach, 4);
+    const auto graph = test::with_random_weights(test::skewed_graph(2000, 3), reach, 4);
     for (const std::vector<int>& fanouts :
          {std::vector<int>{15, 10, 5}, {3}, {-1, -1}, {2, -1, 300, 2, 1}, {512, 64}}) {
       auto sampler = this->weighted(graph, fanouts);
@@ -112,7 +112,7 @@ TYPED_TEST_P(WeightedContract, ListsOfEveryLengthAtEveryPlace) {
     lists.emplace_back(length, 0);
     std::iota(lists.back().begin(), lists.back().end(), VertexId{0});
   }
-  const auto graph = with_random_weights(graph_of(lists), 2, 5);
+  const auto graph = test::with_random_weights(test::graph_of(lists), 2, 5);
   const auto seeds = some_seeds(graph, 150, 6);
   for (const int fanout : {1, 4, 33}) {
     expect_same(this->weighted(graph, {fanout}).sample({1, 2, 3}, seeds),
@@ -131,7 +131,7 @@ TYPED_TEST_P(WeightedContract, TheFirstDrawIsProportionalToTheWeights) {
     chances.push_back(static_cast<double>(weight) / total);
   }
   for (const int fanout : {1, 7, 40}) {
-    auto sampler = this->weighted(with_weights(hub_graph(60), weights), {fanout});
+    auto sampler = this->weighted(test::with_weights(test::hub_graph(60), weights), {fanout});
     std::vector<std::int64_t> counts(60);
     for (std::uint64_t i = 0; i < 20000; ++i) {
       ++counts.at(static_cast<std::size_t>(
@@ -153,7 +153,7 @@ TYPED_TEST_P(WeightedContract, ZeroWeightsAreNeverDrawn) {
   weights[17] = 1e-30F;
   weights[40] = 1;
   weights[99] = 1e30F;
-  const auto graph = with_weights(hub_graph(100), weights);
+  const auto graph = test::with_weights(test::hub_graph(100), weights);
   for (const int fanout : {3, 4, 50}) {
     EXPECT_EQ(drawn_by(this->weighted(graph, {fanout}).sample({1, 2, 3}, std::vector<VertexId>{0}), 0, 0),
               (std::vector<VertexId>{100, 41, 18}))
@@ -165,7 +165,7 @@ TYPED_TEST_P(WeightedContract, ZeroWeightsAreNeverDrawn) {
     EXPECT_EQ(drawn_by(this->weighted(graph, {fanout}).sample({1, 2, 3}, std::vector<VertexId>{0}), 0, 0),
               (std::vector<VertexId>{18, 41, 100}));
   }
-  const auto none = with_weights(hub_graph(100), std::vector<float>(100, 0.0F));
+  const auto none = test::with_weights(test::hub_graph(100), std::vector<float>(100, 0.0F));
   for (const int fanout : {1, -1, 200}) {
     EXPECT_EQ(this->weighted(none, {fanout}).sample({}, std::vector<VertexId>{0}).num_edges(), 0);
   }
@@ -178,7 +178,7 @@ TYPED_TEST_P(WeightedContract, ExtremeWeights) {
                       : i % 3 == 1 ? std::numeric_limits<float>::max()
                                    : 1.0F);
   }
-  const auto graph = with_weights(hub_graph(300), weights);
+  const auto graph = test::with_weights(test::hub_graph(300), weights);
   for (const int fanout : {5, 150, 250, 299}) {
     for (std::uint64_t i = 0; i < 20; ++i) {
       expect_same(this->weighted(graph, {fanout}).sample({3, 4, i}, std::vector<VertexId>{0}),
@@ -196,7 +196,7 @@ TYPED_TEST_P(WeightedContract, LongListsAreDrawnByWeightToTheirEnds) {
     weights[i] = static_cast<float>(1 + i / 1000 % 4);
     chances[i / 1000] += static_cast<double>(weights[i]) / 2.5 / degree;
   }
-  auto sampler = this->weighted(with_weights(hub_graph(degree), weights), {2});
+  auto sampler = this->weighted(test::with_weights(test::hub_graph(degree), weights), {2});
   std::vector<std::int64_t> counts(200);
   for (std::uint64_t i = 0; i < 600; ++i) {
     for (const auto vertex : drawn_by(sampler.sample({13, i, 0}, std::vector<VertexId>{0}), 0, 0)) {
@@ -220,7 +220,7 @@ TYPED_TEST_P(WeightedContract, WhereAttemptsAreUsedUp) {
     for (std::size_t i = 0; i < weights.size(); ++i) {
       weights[i] = i % 7 == 0 ? 0 : i == 11 ? 3e7F : weights[i] * static_cast<float>(1 + i % 5);
     }
-    const auto graph = with_weights(hub_graph(degree), weights);
+    const auto graph = test::with_weights(test::hub_graph(degree), weights);
     const auto topology = cpu::view_of(graph, cpu::Draws::by_weight);
     auto sampler = this->weighted(graph, {6});
     std::int64_t raced = 0;
@@ -236,8 +236,8 @@ TYPED_TEST_P(WeightedContract, WhereAttemptsAreUsedUp) {
 }
 
 TYPED_TEST_P(WeightedContract, SmallestLists) {
-  const auto graph =
-      with_weights(graph_of({{1}, {2}, {3, 0}, {0, 1}, {}}), {0.5F, 0.0F, 0.0F, 1e-40F, 0.0F, 0.0F});
+  const auto graph = test::with_weights(test::graph_of({{1}, {2}, {3, 0}, {0, 1}, {}}),
+                                        {0.5F, 0.0F, 0.0F, 1e-40F, 0.0F, 0.0F});
   for (const std::vector<int>& fanouts : {std::vector<int>{1}, {2, 1}, {-1}}) {
     const std::vector<VertexId> seeds{4, 3, 2, 1, 0};
     const auto batch = this->weighted(graph, fanouts).sample({1, 1, 1}, seeds);
@@ -253,7 +253,8 @@ TYPED_TEST_P(WeightedContract, VerticesHopsBatchesAndEpochsAreIndependent) {
   const std::vector<VertexId> list{2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
   std::vector<std::vector<VertexId>> lists(12);
   lists[0] = lists[1] = list;
-  auto sampler = this->weighted(with_weights(graph_of(lists), std::vector<float>(20, 0.5F)), {1, 1});
+  auto sampler =
+      this->weighted(test::with_weights(test::graph_of(lists), std::vector<float>(20, 0.5F)), {1, 1});
   std::map<std::string, std::vector<std::int64_t>> tables;
   const auto count = [&](const std::string& name, VertexId left, VertexId right) {
     ++tables.emplace(name, std::vector<std::int64_t>(100))
@@ -275,7 +276,7 @@ TYPED_TEST_P(WeightedContract, VerticesHopsBatchesAndEpochsAreIndependent) {
 }
 
 TYPED_TEST_P(WeightedContract, SameBatchesFromAnyThreads) {
-  const auto graph = with_random_weights(skewed_graph(1500, 4), 3, 7);
+  const auto graph = test::with_random_weights(test::skewed_graph(1500, 4), 3, 7);
   const std::vector<int> fanouts{6, 4};
   constexpr std::size_t batches = 16;
   const auto order = some_seeds(graph, batches * 80, 5);
@@ -304,7 +305,7 @@ TYPED_TEST_P(WeightedContract, SameBatchesFromAnyThreads) {
 }
 
 TYPED_TEST_P(WeightedContract, NeedsWeights) {
-  EXPECT_THROW(this->weighted(skewed_graph(100, 1), {3}), base::InputError);
+  EXPECT_THROW(this->weighted(test::skewed_graph(100, 1), {3}), base::InputError);
 }
 
 REGISTER_TYPED_TEST_SUITE_P(WeightedContract, EqualsTheDefinition, ListsOfEveryLengthAtEveryPlace,

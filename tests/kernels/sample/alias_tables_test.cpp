@@ -11,7 +11,8 @@
 
 #include "base/error.h"
 #include "kernels/cpu/sample/topology.h"
-#include "tests/kernels/test_graphs.h"
+#include "tests/fixtures/graphs.h"
+#include "tests/random_seed.h"
 
 namespace gnomon::kernels::cpu {
 namespace {
@@ -60,8 +61,7 @@ std::vector<float> random_weights(std::size_t count, int reach, double zeros, st
 }
 
 TEST(AliasTables, GiveEveryEdgeTheChanceOfItsWeight) {
-  const unsigned seed = std::random_device()();
-  SCOPED_TRACE("seed " + std::to_string(seed));
+  const test::RandomSeed seed;
   std::mt19937_64 random(seed);
   for (const int reach : {0, 1, 5, 30, 127}) {
     for (const double zeros : {0.0, 0.3, 0.95}) {
@@ -76,7 +76,7 @@ TEST(AliasTables, GiveEveryEdgeTheChanceOfItsWeight) {
   expect_chances(random_weights(300000, 3, 0.1, random));
 }
 
-TEST(AliasTables, OfExtremeWeights) {
+TEST(AliasTables, DrawByExtremeWeights) {
   const float least = std::numeric_limits<float>::denorm_min();
   const float most = std::numeric_limits<float>::max();
   expect_chances({least});
@@ -94,7 +94,7 @@ TEST(AliasTables, OfExtremeWeights) {
   expect_chances(weights);
 }
 
-TEST(AliasTables, OfAListWithoutWeightHaveNoThresholds) {
+TEST(AliasTables, HaveNoThresholdsForAListWithoutWeight) {
   const auto tables =
       make_alias_tables(std::vector<std::int64_t>{0, 3, 3, 4}, std::vector<float>{0, 0, 0, 2}, 1);
   for (std::size_t i = 0; i < 3; ++i) {
@@ -114,8 +114,7 @@ TEST(AliasTables, CountPositiveEdgesOnlyWhereSomeAreNot) {
 }
 
 TEST(AliasTables, AreTheSameFromAnyThreads) {
-  const unsigned seed = std::random_device()();
-  SCOPED_TRACE("seed " + std::to_string(seed));
+  const test::RandomSeed seed;
   std::mt19937_64 random(seed);
   std::vector<std::int64_t> indptr{0, 0};
   while (indptr.back() < 900000) {
@@ -149,7 +148,7 @@ TEST(AliasTables, RefuseWhatCannotBeDrawnBy) {
 }
 
 TEST(AliasTables, AreCountedInTheMemoryOfACopy) {
-  const auto graph = with_random_weights(skewed_graph(500, 1), 2, 3);
+  const auto graph = test::with_random_weights(test::skewed_graph(500, 1), 2, 3);
   EXPECT_EQ(resident_bytes(graph, Draws::by_weight) - resident_bytes(graph),
             graph.num_edges() * (4 + 8) + graph.num_vertices() * 4);
   const auto copy = resident_copy(graph, Draws::by_weight);

@@ -9,8 +9,8 @@
 #include "graph/generate/generate.h"
 #include "kernels/cpu/sample/sampler.h"
 #include "kernels/cpu/sample/worker_memory.h"
-#include "tests/kernels/sampler_contract.h"
-#include "tests/kernels/test_graphs.h"
+#include "tests/fixtures/graphs.h"
+#include "tests/kernels/sample/sampler_contract.h"
 
 // Several threads that share a batch, on batches that are large enough for it, against one thread.
 
@@ -54,7 +54,7 @@ void expect_same_batches(const Topology& topology, const std::vector<int>& fanou
 TEST(SplitSampler, SamplesTheBatchesOfOneThread) {
   const auto narrow = resident_copy(large_graph());
   const auto wide = view_of(large_graph());
-  const auto weighted = with_random_weights(large_graph(), 3, 8);
+  const auto weighted = test::with_random_weights(large_graph(), 3, 8);
   for (const int threads : {2, 3, 8}) {
     for (const auto& fanouts : {std::vector<int>{15, 10, 5}, {10, 10}, {-1}, {3, -1}, {512}}) {
       expect_same_batches(narrow, fanouts, threads);

@@ -1,10 +1,10 @@
 #include <type_traits>
 
 #include "kernels/device/sampler-inl.h"
-#include "tests/kernels/device_batches.h"
 #include "tests/kernels/host_executor.h"
-#include "tests/kernels/sampler_contract.h"
-#include "tests/kernels/weighted_contract.h"
+#include "tests/kernels/sample/device_batches.h"
+#include "tests/kernels/sample/sampler_contract.h"
+#include "tests/kernels/sample/weighted_contract.h"
 
 namespace gnomon::kernels {
 namespace {

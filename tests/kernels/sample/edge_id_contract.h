@@ -1,8 +1,8 @@
 #pragma once
 
 #include "kernels/cpu/sample/sampler.h"
-#include "tests/kernels/sampler_contract.h"
-#include "tests/kernels/weighted_reference.h"
+#include "tests/kernels/sample/sampler_contract.h"
+#include "tests/kernels/sample/weighted_reference.h"
 
 /// What every sampler that says which edges it drew promises. An implementation is one of weighted_contract.h
 /// that can also be made with (graph, fanouts, cpu::Draws, cpu::EdgeIds).
@@ -43,7 +43,7 @@ class EdgeIdContract : public ::testing::Test {
 TYPED_TEST_SUITE_P(EdgeIdContract);
 
 TYPED_TEST_P(EdgeIdContract, OfWeightedDraws) {
-  const auto graph = with_random_weights(skewed_graph(2000, 3), 3, 4);
+  const auto graph = test::with_random_weights(test::skewed_graph(2000, 3), 3, 4);
   for (const std::vector<int>& fanouts : {std::vector<int>{15, 10, 5}, {-1, -1}, {2, -1, 300, 2, 1}}) {
     auto sampler = this->weighted(graph, fanouts);
     for (std::uint64_t i = 0; i < 5; ++i) {
@@ -56,7 +56,7 @@ TYPED_TEST_P(EdgeIdContract, OfWeightedDraws) {
 }
 
 TYPED_TEST_P(EdgeIdContract, OfUniformDraws) {
-  const auto graph = skewed_graph(3000, 8);
+  const auto graph = test::skewed_graph(3000, 8);
   for (const std::vector<int>& fanouts : {std::vector<int>{15, 10, 5}, {-1, -1}, {2, -1, 300}}) {
     TypeParam sampler(graph, fanouts, cpu::Draws::uniform, cpu::EdgeIds::keep);
     for (std::uint64_t i = 0; i < 6; ++i) {
@@ -76,7 +76,7 @@ TYPED_TEST_P(EdgeIdContract, OfWeightedDrawsAndDuplicateEdges) {
       lists[v][i] = static_cast<VertexId>((v + i / 4) % 50);  // every neighbour four times
     }
   }
-  const auto graph = with_random_weights(graph_of(lists), 3, 9);
+  const auto graph = test::with_random_weights(test::graph_of(lists), 3, 9);
   for (const std::vector<int>& fanouts : {std::vector<int>{12, 5}, {-1}, {39, 41}}) {
     const auto batch = this->weighted(graph, fanouts).sample({1, 1, 1}, some_seeds(graph, 9, 1));
     expect_edges_of(graph, batch);
@@ -88,7 +88,7 @@ TYPED_TEST_P(EdgeIdContract, OfWeightedDrawsAndDuplicateEdges) {
 }
 
 TYPED_TEST_P(EdgeIdContract, AreLeftOutUnlessAskedFor) {
-  const auto graph = with_random_weights(skewed_graph(300, 8), 1, 1);
+  const auto graph = test::with_random_weights(test::skewed_graph(300, 8), 1, 1);
   for (const auto draws : {cpu::Draws::uniform, cpu::Draws::by_weight}) {
     TypeParam sampler(graph, {5, -1}, draws, cpu::EdgeIds::leave_out);
     for (const Block& block : sampler.sample({}, some_seeds(graph, 50, 1)).blocks) {
