@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "base/philox.h"
+#include "graph/epoch_order.h"
 #include "graph/generate/generate.h"
 #include "kernels/cpu/dropout.h"
 #include "kernels/cpu/gather.h"
 #include "kernels/cpu/sample/alias_tables.h"
-#include "kernels/cpu/sample/epoch_order.h"
 #include "kernels/cpu/sample/sampler.h"
 #include "kernels/cpu/sparse/sparse.h"
 
@@ -50,7 +50,7 @@ const std::vector<graph::VertexId>& order() {
   static const std::vector<graph::VertexId> vertices = [] {
     std::vector<graph::VertexId> all(static_cast<std::size_t>(rmat().num_vertices()));
     std::iota(all.begin(), all.end(), graph::VertexId{0});
-    return epoch_order(all, 1, 0);
+    return graph::epoch_order(all, 1, 0);
   }();
   return vertices;
 }
@@ -64,9 +64,9 @@ class BatchStream {
         next_(state.thread_index()),
         stride_(state.threads()) {}
   const MiniBatch& next() {
-    sampler_.sample({1, 0, static_cast<std::uint64_t>(next_)}, batch_seeds(order(), batch_size, next_),
+    sampler_.sample({1, 0, static_cast<std::uint64_t>(next_)}, graph::batch_seeds(order(), batch_size, next_),
                     batch_);
-    next_ = (next_ + stride_) % num_batches(rmat().num_vertices(), batch_size);
+    next_ = (next_ + stride_) % graph::num_batches(rmat().num_vertices(), batch_size);
     return batch_;
   }
 

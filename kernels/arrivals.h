@@ -18,8 +18,8 @@ namespace gnomon::kernels {
 /// The words of an edge (its position in the graph's indices, below 2^41) in a hop of a batch, which an even
 /// edge shares with the next one.
 constexpr base::Words4 edge_words(const BatchKey& key, std::uint32_t hop, std::int64_t edge) {
-  const base::StreamKey stream{
-      key.seed, base::Purpose::arrivals, key.epoch, key.batch, hop, static_cast<std::uint64_t>(edge / 2)};
+  const base::StreamKey stream{key.seed, base::Purpose::reservoir_keys,       key.epoch, key.batch,
+                               hop,      static_cast<std::uint64_t>(edge / 2)};
   return base::random_words(stream, 0);
 }
 

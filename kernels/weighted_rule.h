@@ -52,7 +52,8 @@ inline constexpr std::int64_t most_narrow_degree = std::int64_t{1} << 16;
 /// The words of a vertex's attempts. Up to most_narrow_degree attempt i reads words 2i (the column) and 2i+1
 /// (which part of it), above words 4i and 4i+1 (the column) and 4i+2.
 constexpr base::StreamKey attempt_stream(const BatchKey& key, std::uint32_t hop, std::int64_t vertex) {
-  return {key.seed, base::Purpose::weights, key.epoch, key.batch, hop, static_cast<std::uint64_t>(vertex)};
+  return {key.seed, base::Purpose::alias_draws,        key.epoch, key.batch,
+          hop,      static_cast<std::uint64_t>(vertex)};
 }
 
 /// The position that a column gives to a part of it; without a branch, which nobody could foretell.

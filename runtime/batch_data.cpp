@@ -62,15 +62,15 @@ void copy_batch(const BatchData& from, BatchData& to) {
 
 namespace {
 
-/// Calls act(vertices, number of the first) for each member's share of the batch's vertices.
+/// Calls act(vertices, index of the first) on each member of the team for its chunk of the batch's vertices.
 template <class Act>
 void share_vertices(base::Team& team, const BatchData& data, const Act& act) {
   const std::span<const graph::VertexId> vertices = data.batch.vertices;
   team.step([&](int member) {
-    const auto [begin, end] = base::share_of(std::ssize(vertices), member, team.size());
+    const auto [begin, end] = base::chunk_of(std::ssize(vertices), member, team.size());
     act(vertices.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin)), begin);
   });
-  team.rest();
+  team.park();
 }
 
 void sample_into(const graph::Graph& graph, kernels::cpu::Sampler& sampler, const kernels::BatchKey& key,

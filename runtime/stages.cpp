@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/interleave.h"
-#include "kernels/cpu/sample/epoch_order.h"
+#include "graph/epoch_order.h"
 #include "runtime/batch_tensors.h"
 
 namespace gnomon::runtime {
@@ -77,7 +77,7 @@ void Stages::take_plan(const plan::Plan& plan) {
 }
 
 std::int64_t Stages::batches() const {
-  return kernels::cpu::num_batches(static_cast<std::int64_t>(data_.graph.train.size()), job_.batch_size);
+  return graph::num_batches(static_cast<std::int64_t>(data_.graph.train.size()), job_.batch_size);
 }
 
 void Stages::begin_epoch(std::int64_t epoch, std::vector<std::int64_t> order) {
@@ -95,7 +95,7 @@ void Stages::begin_epoch(std::int64_t epoch, std::vector<std::int64_t> order) {
   accelerator_slots_.resize(order.size());
   epoch_ = epoch;
   order_ = std::move(order);
-  seeds_ = kernels::cpu::epoch_order(data_.graph.train, job_.seed, static_cast<std::uint64_t>(epoch));
+  seeds_ = graph::epoch_order(data_.graph.train, job_.seed, static_cast<std::uint64_t>(epoch));
 }
 
 kernels::cpu::Sampler& Stages::sampler_of(int worker) {
@@ -125,7 +125,7 @@ kernels::BatchKey Stages::key_of(std::int64_t position) const {
 }
 
 std::span<const graph::VertexId> Stages::seeds_of(std::int64_t position) const {
-  return kernels::cpu::batch_seeds(seeds_, job_.batch_size, order_[static_cast<std::size_t>(position)]);
+  return graph::batch_seeds(seeds_, job_.batch_size, order_[static_cast<std::size_t>(position)]);
 }
 
 Stages::Slot Stages::prepare(std::int64_t position, kernels::cpu::Sampler& sampler) {

@@ -21,6 +21,7 @@
 #include "runtime/run_log.h"
 #include "runtime/stages.h"
 #include "runtime/train_checks.h"
+#include "schedule/run_epoch.h"
 
 namespace gnomon::runtime {
 namespace {

@@ -17,9 +17,9 @@
 #include <vector>
 
 #include "base/document.h"
+#include "graph/epoch_order.h"
 #include "graph/generate/generate.h"
 #include "graph/store/npy.h"
-#include "kernels/cpu/sample/epoch_order.h"
 #include "kernels/cpu/sample/sampler.h"
 #include "kernels/cpu/sparse/sparse.h"
 #include "nn/parallel.h"
@@ -55,11 +55,11 @@ void write_blocks(const path& directory) {
       all.push_back(v);
     }
   }
-  const auto order = cpu::epoch_order(all, 1, 0);
+  const auto order = graph::epoch_order(all, 1, 0);
   for (const auto& fanouts : {std::vector{15, 10, 5}, std::vector{10, 10}}) {
     cpu::Sampler sampler(graph, fanouts);
     kernels::MiniBatch batch;
-    sampler.sample({1, 0, 0}, cpu::batch_seeds(order, 1024, 0), batch);
+    sampler.sample({1, 0, 0}, graph::batch_seeds(order, 1024, 0), batch);
     const auto folder = directory / (std::to_string(fanouts.size()) + "hops");
     std::filesystem::create_directories(folder);
     write(folder / "vertices.npy", graph::DType::int64, batch.vertices);

@@ -22,7 +22,7 @@
 #include "plan/plan.h"
 #include "runtime/host_machine.h"
 #include "runtime/stages.h"
-#include "schedule/policies.h"
+#include "schedule/run_epoch.h"
 
 namespace gnomon::bench {
 namespace {

@@ -10,7 +10,7 @@
 #include "runtime/host_machine.h"
 #include "runtime/placement.h"
 #include "runtime/stages.h"
-#include "schedule/policies.h"
+#include "schedule/run_epoch.h"
 #include "schedule/timeline.h"
 
 namespace gnomon::profiles {

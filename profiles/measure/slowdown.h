@@ -15,7 +15,7 @@ namespace gnomon::profiles {
 class Slowdown {
  public:
   /// A stage that takes `alone_s` by itself ran as `span` while `beside`, spans that do not overlap one
-  /// another, ran on other lanes.
+  /// another, ran on other engines.
   void add(double alone_s, const schedule::StageSpan& span, std::span<const schedule::StageSpan> beside);
 
   /// From 1 (a neighbour does not speed up) to 10; 1 without observations.

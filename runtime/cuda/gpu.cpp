@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "kernels/cpu/sample/epoch_order.h"
+#include "graph/epoch_order.h"
 #include "kernels/cuda/check.h"
 #include "kernels/cuda/gather.h"
 #include "kernels/cuda/sampler.h"
@@ -219,14 +219,14 @@ Visits Gpu::presampled() {
     return {};
   }
   const auto& train = placed_.graph.train;
-  const std::int64_t batches = kernels::cpu::num_batches(std::ssize(train), job_.batch_size);
+  const std::int64_t batches = graph::num_batches(std::ssize(train), job_.batch_size);
   for (std::uint64_t epoch = 0; epoch < 2; ++epoch) {
-    const auto seeds = kernels::cpu::epoch_order(train, job_.seed, epoch);
+    const auto seeds = graph::epoch_order(train, job_.seed, epoch);
     for (std::int64_t batch = 0; batch < batches; ++batch) {
       base::report(progress_, "counting visits", static_cast<std::int64_t>(epoch) * batches + batch,
                    2 * batches);
       maker_->visit({job_.seed, epoch, static_cast<std::uint64_t>(batch)},
-                    kernels::cpu::batch_seeds(seeds, job_.batch_size, batch));
+                    graph::batch_seeds(seeds, job_.batch_size, batch));
     }
   }
   return maker_->take_visits();
@@ -270,13 +270,13 @@ EntryCosts Gpu::entry_costs(const Visits& visits, std::int64_t bytes) {
 double Gpu::seconds_to_prepare(const CacheContent& content, CacheUse& use) {
   constexpr std::int64_t most_batches = 8;
   maker_->fill_cache(placed_.graph, content, {});
-  const auto seeds = kernels::cpu::epoch_order(placed_.graph.train, job_.seed, 0);
+  const auto seeds = graph::epoch_order(placed_.graph.train, job_.seed, 0);
   const std::int64_t batches =
-      std::min(most_batches, kernels::cpu::num_batches(std::ssize(placed_.graph.train), job_.batch_size));
+      std::min(most_batches, graph::num_batches(std::ssize(placed_.graph.train), job_.batch_size));
   const auto prepare_all = [&] {
     for (std::int64_t batch = 0; batch < batches; ++batch) {
       maker_->prepare({job_.seed, 0, static_cast<std::uint64_t>(batch)},
-                      kernels::cpu::batch_seeds(seeds, job_.batch_size, batch));
+                      graph::batch_seeds(seeds, job_.batch_size, batch));
     }
   };
   prepare_all();  // warms up

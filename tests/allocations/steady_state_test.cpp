@@ -5,8 +5,8 @@
 #include <thread>
 #include <vector>
 
+#include "graph/epoch_order.h"
 #include "graph/generate/generate.h"
-#include "kernels/cpu/sample/epoch_order.h"
 #include "kernels/cpu/sample/worker_memory.h"
 #include "runtime/batch_data.h"
 #include "runtime/stages.h"
@@ -17,7 +17,7 @@
 namespace gnomon::runtime {
 namespace {
 
-using kernels::cpu::batch_seeds;
+using graph::batch_seeds;
 
 graph::Graph skewed() {
   graph::Rmat options;
@@ -76,12 +76,11 @@ void SteadyState::check_sampler(kernels::cpu::Sampler& sampler, std::int64_t mos
         [&](int member) { counts[static_cast<std::size_t>(member)] = allocations_of_this_thread(); });
     return std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
   };
-  const auto batches =
-      kernels::cpu::num_batches(static_cast<std::int64_t>(graph_.train.size()), job_.batch_size);
+  const auto batches = graph::num_batches(static_cast<std::int64_t>(graph_.train.size()), job_.batch_size);
   ASSERT_GT(batches, 5);
   constexpr std::int64_t warm_up = 3;
   for (std::uint64_t epoch = 0; epoch < 4; ++epoch) {
-    const auto seeds = kernels::cpu::epoch_order(graph_.train, job_.seed, epoch);
+    const auto seeds = graph::epoch_order(graph_.train, job_.seed, epoch);
     for (std::int64_t batch = 0; batch < batches; ++batch) {  // the last one of an epoch is a small one
       const auto before = allocations();
       prepare_batch(graph_, sampler, {job_.seed, epoch, static_cast<std::uint64_t>(batch)},

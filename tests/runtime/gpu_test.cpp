@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "base/error.h"
-#include "kernels/cpu/sample/epoch_order.h"
+#include "graph/epoch_order.h"
 #include "kernels/cpu/sample/sampler.h"
 #include "runtime/accelerator.h"
 #include "runtime/batch_data.h"
@@ -67,10 +67,10 @@ TEST_F(GpuTest, PreparesAndCopiesTheCpusBatchesWhereverDataLies) {
       const auto gpu = open_gpu(placed, job, plan, {.gpu = true}, {});
       gpu->train([] {});  // fills the cache
       kernels::cpu::Sampler sampler(placed.topology, job.fanouts);
-      const auto seeds = kernels::cpu::epoch_order(graph_of_tests().train, job.seed, 0);
+      const auto seeds = graph::epoch_order(graph_of_tests().train, job.seed, 0);
       for (std::int64_t batch = 0; batch < 5; ++batch) {
         const kernels::BatchKey key{job.seed, 0, static_cast<std::uint64_t>(batch)};
-        const auto own = kernels::cpu::batch_seeds(seeds, job.batch_size, batch);
+        const auto own = graph::batch_seeds(seeds, job.batch_size, batch);
         BatchData expected(gpu->host_memory());
         prepare_batch(graph_of_tests(), sampler, key, own, expected);
         expect_same(gpu->prepare(key, own), expected);

@@ -124,24 +124,24 @@ std::vector<double> values_of_integer(const Field& field, const Cores& cores, st
   if (field.path == "devices" || field.path == "samplers") {
     return log_steps(1, cores.devices);
   }
-  double most = std::min(field.range.most, most_steps);
+  double most = std::min(field.range.max, most_steps);
   if (!field.path.starts_with("macro.")) {
     most = std::min(most, static_cast<double>(batches));
   }
-  return log_steps(field.range.least, most);
+  return log_steps(field.range.min, most);
 }
 
 std::vector<double> values_of_real(const Field& field) {
   std::vector<double> values;
-  if (field.range.most > 1) {
-    for (double value = std::max(1.0, field.range.least); value <= std::min(field.range.most, most_steps);
+  if (field.range.max > 1) {
+    for (double value = std::max(1.0, field.range.min); value <= std::min(field.range.max, most_steps);
          value *= 2) {
       values.push_back(value);
     }
     return values;
   }
   for (int tenth = 0; tenth <= 10; ++tenth) {
-    if (const double value = tenth / 10.0; value >= field.range.least && value <= field.range.most) {
+    if (const double value = tenth / 10.0; value >= field.range.min && value <= field.range.max) {
       values.push_back(value);
     }
   }

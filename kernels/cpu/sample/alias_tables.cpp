@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/index_range.h"
 #include "base/team.h"
 #include "base/usable.h"
 
@@ -189,7 +190,7 @@ AliasTables make_room(std::int64_t vertices, std::int64_t edges) {
 std::vector<std::size_t> share_lists(std::span<const std::int64_t> indptr, int shares) {
   std::vector<std::size_t> firsts;
   for (int share = 0; share <= shares; ++share) {
-    const std::int64_t before = base::share_of(indptr.back(), share, shares).begin;
+    const std::int64_t before = base::chunk_of(indptr.back(), share, shares).begin;
     const auto first = std::lower_bound(indptr.begin(), indptr.end() - 1, before);
     firsts.push_back(share == 0        ? 0
                      : share == shares ? indptr.size() - 1

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/index_range.h"
 #include "hwy/highway.h"
 #include "kernels/cpu/prefetch.h"
 #include "kernels/cpu/sample/draws-inl.h"
@@ -29,8 +30,8 @@ constexpr std::int64_t group_vertices = static_cast<std::int64_t>(hn::MaxLanes(L
 class Drawing {
  public:
   /// `vertices` may be moved between calls, `ends` (of the block's indptr) may not.
-  Drawing(const Hop& hop, Workspace& work, const HugeArray<std::uint32_t>& vertices, Range destinations,
-          std::int64_t* ends)
+  Drawing(const Hop& hop, Workspace& work, const HugeArray<std::uint32_t>& vertices,
+          base::IndexRange destinations, std::int64_t* ends)
       : hop_(hop),
         work_(work),
         vertices_(vertices),
@@ -164,7 +165,7 @@ class Drawing {
     if (group >= count) {
       return;
     }
-    make_attempts({hop_.key.seed, base::Purpose::weights, hop_.key.epoch, hop_.key.batch, hop_.number, 0},
+    make_attempts({hop_.key.seed, base::Purpose::alias_draws, hop_.key.epoch, hop_.key.batch, hop_.number, 0},
                   at_once_,
                   {work_.lane_ids.data() + group, work_.lane_degrees.data() + group,
                    work_.columns.data() + group * at_once_, work_.parts.data() + group * at_once_});

@@ -89,12 +89,6 @@ struct Hop {
   bool edge_ids = false;  ///< whether the block's are asked for
 };
 
-/// Destinations `begin` to `end` - 1.
-struct Range {
-  std::int64_t begin = 0;
-  std::int64_t end = 0;
-};
-
 /// Readies a block for the edges of `destinations` vertices.
 void begin_block(std::int64_t destinations, Block& block);
 

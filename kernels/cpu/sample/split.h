@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "base/index_range.h"
 #include "kernels/cpu/sample/hop.h"
 
 // What the vectorised part of the sampler that splits a batch shares with the rest.
@@ -26,7 +27,7 @@ struct alignas(64) Part {
   std::vector<Dealt> dealt;           ///< what this thread drew, by the part that it falls to
   GrowingArray<std::uint8_t> owners;  ///< that part, for each edge drawn
   GrowingArray<std::uint64_t> edges;  ///< positions in the graph's indices of the edges drawn, when asked for
-  Range destinations;                 ///< for which it drew
+  base::IndexRange destinations;      ///< for which it drew
   std::size_t drawn = 0;              ///< edges
   std::size_t first = 0;              ///< how many edges of the hop come before them
   std::size_t names = 0;              ///< local id of the first new vertex among them

@@ -145,8 +145,7 @@ std::size_t SplitSampler::sample(const BatchKey& key, std::span<const graph::Ver
     const std::int64_t about = fanouts_[h] < 0 ? least_edges : size_ * fanouts_[h];
     step(std::max(edges, about), [&](std::size_t p) {
       finish(p);
-      const auto share = base::share_of(size_, static_cast<int>(p), team_.size());
-      parts_[p].destinations = {share.begin, share.end};
+      parts_[p].destinations = base::chunk_of(size_, static_cast<int>(p), team_.size());
       draw_part(hop, vertices_.array(), parts_[p], block.indptr.data() + 1);
     });
     place_parts(block);
