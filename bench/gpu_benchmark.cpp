@@ -105,7 +105,7 @@ void gather(benchmark::State& state) {
   const std::int64_t row_bytes = state.range(1);
   const std::int64_t rows = (std::int64_t{2} << 30) / row_bytes;
   constexpr std::int64_t wanted = 200000;
-  Executor executor(nullptr, allocate_plainly, static_cast<double>(state.range(2)) / 100);
+  Executor executor(nullptr, allocate_uncached, static_cast<double>(state.range(2)) / 100);
   const std::vector<std::byte> bytes(static_cast<std::size_t>(rows * row_bytes), std::byte{1});
   const Placed<std::byte> all(executor, where, bytes.data(), bytes.size());
   std::mt19937_64 random(1);

@@ -59,7 +59,7 @@ const std::vector<graph::VertexId>& order() {
 class BatchStream {
  public:
   explicit BatchStream(const benchmark::State& state, Draws draws = Draws::uniform,
-                       EdgeIds edge_ids = EdgeIds::leave_out, int threads_a_batch = 1)
+                       EdgeIds edge_ids = EdgeIds::omit, int threads_a_batch = 1)
       : sampler_(topology_for(draws), {15, 10, 5}, edge_ids, {threads_a_batch, {}}),
         next_(state.thread_index()),
         stride_(state.threads()) {}
@@ -91,8 +91,7 @@ void sample_with_edge_ids(benchmark::State& state) {
 }
 /// One batch at a time, shared by as many threads as the argument says.
 void sample_split(benchmark::State& state) {
-  sample_from(state,
-              BatchStream(state, Draws::uniform, EdgeIds::leave_out, static_cast<int>(state.range(0))));
+  sample_from(state, BatchStream(state, Draws::uniform, EdgeIds::omit, static_cast<int>(state.range(0))));
 }
 void sample_by_weight(benchmark::State& state) { sample_from(state, BatchStream(state, Draws::by_weight)); }
 

@@ -104,7 +104,7 @@ kernels::cpu::Sampler& Stages::sampler_of(int worker) {
     const kernels::cpu::BatchThreads threads{plan_.worker_threads,
                                              thread_cores_[static_cast<std::size_t>(worker)]};
     sampler = std::make_unique<kernels::cpu::Sampler>(data_.topology, job_.fanouts,
-                                                      kernels::cpu::EdgeIds::leave_out, threads);
+                                                      kernels::cpu::EdgeIds::omit, threads);
   }
   return *sampler;
 }
@@ -112,9 +112,9 @@ kernels::cpu::Sampler& Stages::sampler_of(int worker) {
 kernels::cpu::Sampler& Stages::device_sampler() {
   auto& sampler = device_samplers_[plan_.device_threads];
   if (!sampler) {
-    sampler = std::make_unique<kernels::cpu::Sampler>(data_.topology, job_.fanouts,
-                                                      kernels::cpu::EdgeIds::leave_out,
-                                                      kernels::cpu::BatchThreads{plan_.device_threads, {}});
+    sampler =
+        std::make_unique<kernels::cpu::Sampler>(data_.topology, job_.fanouts, kernels::cpu::EdgeIds::omit,
+                                                kernels::cpu::BatchThreads{plan_.device_threads, {}});
   }
   return *sampler;
 }
@@ -188,7 +188,7 @@ void Stages::train(std::int64_t position) {
   auto& slot = device_slots_[static_cast<std::size_t>(position)];
   auto batch = view_of(*slot);
   if (plan_.fused) {
-    batch.stored = nn::stored_rows(data_.graph.features, ids_of(*slot));
+    batch.stored = nn::stored_features(data_.graph.features, ids_of(*slot));
   }
   learn_(batch, order_[static_cast<std::size_t>(position)]);
   pool_.give(std::move(slot));

@@ -22,9 +22,9 @@
 #include "graph/store/npy.h"
 #include "kernels/cpu/sample/sampler.h"
 #include "kernels/cpu/sparse/sparse.h"
+#include "nn/caching_allocator.h"
 #include "nn/parallel.h"
 #include "nn/sparse/sparse.h"
-#include "nn/tensor_memory.h"
 
 namespace gnomon::bench {
 namespace {
@@ -239,7 +239,7 @@ class Server {
 };
 
 void serve(const path& directory) {
-  nn::keep_tensor_memory();  // as gnomon does at its start
+  nn::install_caching_allocator();  // as gnomon does at its start
   Server server(directory);
   for (std::string line; std::getline(std::cin, line);) {
     std::cout << Json{{"seconds", server.answer(Json::parse(line))}}.dump() << std::endl;

@@ -49,7 +49,7 @@ Array<T> make_array(Executor& executor, std::int64_t count) {
 
 /// Room for at least `count` elements; what `array` held is lost when it has to grow.
 template <class T, class Executor>
-void make_room(Executor& executor, Array<T>& array, std::int64_t count) {
+void ensure_capacity(Executor& executor, Array<T>& array, std::int64_t count) {
   if (array.count < count) {
     array = {};  // first, so that the memory can serve again
     array = make_array<T>(executor, count);

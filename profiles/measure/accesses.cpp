@@ -47,7 +47,7 @@ class Sampling {
   Sampling(const graph::Graph& graph, const plan::Job& job)
       : graph_(graph),
         job_(job),
-        sampler_(kernels::cpu::fastest_of(graph, runtime::draws_of(graph, job)), job.fanouts) {}
+        sampler_(kernels::cpu::resident_copy_if_fits(graph, runtime::draws_of(graph, job)), job.fanouts) {}
 
   std::int64_t batches() const { return graph::num_batches(std::ssize(graph_.train), job_.batch_size); }
 

@@ -166,7 +166,7 @@ void Gpu::gather(DeviceBatch& batch) {
 
 void Gpu::lend_features(DeviceBatch& batch) {
   with_maker("reading features", [&] {
-    batch.tensors.stored = nn::cuda_stored_rows(
+    batch.tensors.stored = nn::cuda_stored_features(
         maker_->lend_rows(batch.vertices.const_data_ptr<std::int64_t>(), batch.num_vertices),
         placed_.graph.features.type, placed_.graph.features.columns, batch.vertices);
   });

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "kernels/slack.h"
+#include "kernels/headroom.h"
 #include "nn/sparse/sparse_block.h"
 #include "runtime/device/batch_maker.h"
 
@@ -128,7 +128,7 @@ DeviceBatch BatchMaker<Executor>::prepare_sample(const kernels::BatchKey& key,
 template <class Executor>
 template <class T>
 void BatchMaker<Executor>::download(const Array<T>& from, std::int64_t count, std::vector<T>& to) {
-  kernels::resize_with_slack(to, static_cast<std::size_t>(count));
+  kernels::resize_with_headroom(to, static_cast<std::size_t>(count));
   executor_.download(to.data(), from.data, to.size() * sizeof(T));
 }
 

@@ -58,8 +58,8 @@ class SteadyState : public ::testing::TestWithParam<Case> {
     const auto limits = kernels::cpu::limits_of(kernels::cpu::view_of(graph_));
     return kernels::cpu::largest_batch(limits, job_.batch_size, job_.fanouts);
   }
-  std::int64_t most_batch_bytes() const {
-    return kernels::cpu::most_batch_bytes(largest_batch(), graph_.features.row_bytes());
+  std::int64_t max_batch_bytes() const {
+    return kernels::cpu::max_batch_bytes(largest_batch(), graph_.features.row_bytes());
   }
   void check_sampler(kernels::cpu::Sampler& sampler, std::int64_t most_bytes);
 
@@ -92,7 +92,7 @@ void SteadyState::check_sampler(kernels::cpu::Sampler& sampler, std::int64_t mos
       if (epoch > 0 || batch >= warm_up) {
         ASSERT_EQ(allocated, 0) << "epoch " << epoch << ", batch " << batch;
       }
-      EXPECT_LE(data.bytes(), most_batch_bytes());
+      EXPECT_LE(data.bytes(), max_batch_bytes());
     }
   }
   EXPECT_LE(sampler.bytes(), most_bytes);
@@ -100,13 +100,13 @@ void SteadyState::check_sampler(kernels::cpu::Sampler& sampler, std::int64_t mos
 
 TEST_P(SteadyState, OfASamplerAndASlot) {
   kernels::cpu::Sampler sampler(kernels::cpu::resident_copy(graph_), job_.fanouts);
-  check_sampler(sampler, kernels::cpu::most_sampler_bytes(largest_batch().num_vertices(), job_.fanouts));
+  check_sampler(sampler, kernels::cpu::max_sampler_bytes(largest_batch().num_vertices(), job_.fanouts));
 }
 
 TEST_P(SteadyState, OfThreadsThatShareABatch) {
   kernels::cpu::Sampler sampler(kernels::cpu::resident_copy(graph_), job_.fanouts,
-                                kernels::cpu::EdgeIds::leave_out, {3, {}});
-  check_sampler(sampler, kernels::cpu::most_split_bytes(largest_batch(), job_.fanouts, 3));
+                                kernels::cpu::EdgeIds::omit, {3, {}});
+  check_sampler(sampler, kernels::cpu::max_split_sampler_bytes(largest_batch(), job_.fanouts, 3));
 }
 
 /// Two workers and the copying thread, one batch of each worker on its way at a time.

@@ -17,7 +17,7 @@ std::span<const To> copy_into(HugeArray<To>& array, std::span<const From> from) 
   return {array.data(), from.size()};
 }
 
-bool fits_narrow(const graph::Graph& graph) { return graph.num_vertices() <= most_narrow_vertices; }
+bool fits_narrow(const graph::Graph& graph) { return graph.num_vertices() <= max_narrow_vertices; }
 
 std::span<const float> weights_for(const graph::Graph& graph, Draws draws) {
   if (draws == Draws::uniform) {
@@ -29,7 +29,7 @@ std::span<const float> weights_for(const graph::Graph& graph, Draws draws) {
   return graph.edge_weights;
 }
 
-/// Adds alias tables of the topology's weights, which the caller keeps in `tables`.
+/// Builds the alias tables of the topology's weights in `tables`, which the caller must keep alive.
 void add_tables(Topology& topology, AliasTables& tables) {
   tables = make_alias_tables(topology.indptr, topology.weights, base::usable_cores());
   topology.columns = {tables.columns.data(), topology.weights.size()};
@@ -89,7 +89,7 @@ std::int64_t resident_bytes(const graph::Graph& graph, Draws draws) {
                                                  : std::int64_t{sizeof(graph::VertexId)});
 }
 
-Topology fastest_of(const graph::Graph& graph, Draws draws) {
+Topology resident_copy_if_fits(const graph::Graph& graph, Draws draws) {
   return resident_bytes(graph, draws) <= base::available_memory_bytes() / 2 ? resident_copy(graph, draws)
                                                                             : view_of(graph, draws);
 }

@@ -121,7 +121,7 @@ TEST(Builder, BadIdsAndSizes) {
   GraphParts parts;
   parts.num_vertices = 2;
   parts.labels = {0};
-  EXPECT_EQ(message_of("", [&] { make_graph(parts); }), "graph: labels: must be one a vertex");
+  EXPECT_EQ(message_of("", [&] { make_graph(parts); }), "graph: labels: must have one element per vertex");
 }
 
 TEST(Half, EveryValueSurvivesAndRoundingIsToNearestEven) {

@@ -7,7 +7,7 @@
 #include <random>
 #include <string>
 
-#include "nn/dense/pieces.h"
+#include "nn/dense/chunks.h"
 
 namespace gnomon::nn {
 namespace {
@@ -85,7 +85,7 @@ TEST(SageProduct, MatchesDoublePrecisionOnAnyNumberOfThreads) {
     });
     std::vector<at::Tensor> first;
     for (const int threads : {1, 2, 3}) {
-      const AtenThreads guard(threads);
+      const AtenThreadsGuard guard(threads);
       const auto found = results(inputs, act);
       first = first.empty() ? found : first;
       for (std::size_t i = 0; i < found.size(); ++i) {
