@@ -21,7 +21,7 @@ std::filesystem::path temporary_name(const std::filesystem::path& path) {
   return name;
 }
 
-/// A renamed name is only safe once its directory is on disk too.
+/// A rename is durable only after its directory has been flushed, too.
 void sync_directory_of(const std::filesystem::path& path) {
   const auto directory = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
   const int descriptor = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -31,6 +31,9 @@ void sync_directory_of(const std::filesystem::path& path) {
   }
 }
 
+constexpr std::int64_t append = -1;
+
+/// Writes `count` bytes at `offset`, or at the file position if `offset` is `append`.
 void write_all(int descriptor, const std::filesystem::path& path, const char* bytes, std::size_t count,
                std::int64_t offset) {
   while (count > 0) {
@@ -67,13 +70,13 @@ AtomicFile::~AtomicFile() {
 
 void AtomicFile::check_open() const {
   if (descriptor_ < 0) {
-    throw Failure(path_.string(), "written after commit");
+    throw Failure(path_.string(), "cannot write after commit");
   }
 }
 
 void AtomicFile::write(const void* bytes, std::size_t count) {
   check_open();
-  write_all(descriptor_, path_, static_cast<const char*>(bytes), count, -1);
+  write_all(descriptor_, path_, static_cast<const char*>(bytes), count, append);
 }
 
 void AtomicFile::write_at(std::uint64_t offset, const void* bytes, std::size_t count) {

@@ -6,9 +6,9 @@
 
 namespace gnomon::base {
 
-/// A file that appears whole or not at all: bytes go to a temporary neighbour, which commit() flushes (fsync)
-/// and renames over `path`. Without commit() the destructor removes the temporary and `path` stays as it was.
-/// Throws Failure, with path and reason, when the disk does not take the bytes.
+/// Writes a file atomically: bytes go to a temporary file in the same directory, which commit() flushes
+/// (fsync) and renames to `path`. Without commit(), the destructor removes the temporary file and `path`
+/// stays unchanged. Throws Failure, which names the path and the reason, on I/O errors.
 class AtomicFile {
  public:
   explicit AtomicFile(std::filesystem::path path);
@@ -17,7 +17,7 @@ class AtomicFile {
   AtomicFile& operator=(const AtomicFile&) = delete;
 
   void write(const void* bytes, std::size_t count);
-  /// Overwrites `count` bytes at `offset`; for headers whose numbers are known only at the end.
+  /// Overwrites `count` bytes at `offset`, for headers whose content is known only at the end.
   void write_at(std::uint64_t offset, const void* bytes, std::size_t count);
   void commit();
 
@@ -28,14 +28,14 @@ class AtomicFile {
   int descriptor_ = -1;
 };
 
-/// Writes `text` to `path` atomically. Throws Failure.
+/// Writes `text` to `path` atomically. Throws Failure on I/O errors.
 void write_file_atomically(const std::filesystem::path& path, std::string_view text);
 
-/// The whole of a text file. Throws InputError naming the path when it cannot be read.
+/// Returns the content of a text file. Throws InputError, which names the path, if it cannot be read.
 std::string read_file(const std::filesystem::path& path);
 
-/// A directory that appears whole or not at all: fill path(), then commit() renames it to its final name.
-/// Without commit() the destructor removes everything. Throws InputError when `destination` already exists.
+/// Creates a directory atomically: the caller fills path(), then commit() renames it to `destination`.
+/// Without commit(), the destructor removes it. Throws InputError if `destination` already exists.
 class AtomicDirectory {
  public:
   explicit AtomicDirectory(std::filesystem::path destination);

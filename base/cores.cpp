@@ -23,7 +23,7 @@ int number_in(const fs::path& file, int otherwise) {
   return stream >> number ? number : otherwise;
 }
 
-/// "0-2,5" as 0, 1, 2, 5.
+/// Parses a list of the form "0-2,5" into {0, 1, 2, 5}.
 std::vector<int> numbers_in_list(const fs::path& file) {
   std::vector<int> numbers;
   std::ifstream stream(file);
@@ -44,7 +44,7 @@ std::vector<int> numbers_in_list(const fs::path& file) {
   return numbers;
 }
 
-/// The node of each core that a node names.
+/// Returns the NUMA node of each core that the system assigns to a node.
 std::map<int, int> nodes_by_core(const fs::path& root) {
   std::map<int, int> nodes;
   const auto directory = root / "sys/devices/system/node";
@@ -60,7 +60,7 @@ std::map<int, int> nodes_by_core(const fs::path& root) {
 
 std::vector<Core> describe_cores(const std::vector<int>& numbers, const std::filesystem::path& root) {
   const auto nodes = nodes_by_core(root);
-  std::map<std::tuple<int, int>, int> seen;  // hardware threads so far, by package and physical core
+  std::map<std::tuple<int, int>, int> seen;  // number of hardware threads by package and physical core
   std::vector<Core> cores;
   for (const int number : numbers) {
     const auto topology = root / "sys/devices/system/cpu" / ("cpu" + std::to_string(number)) / "topology";
@@ -73,12 +73,12 @@ std::vector<Core> describe_cores(const std::vector<int>& numbers, const std::fil
 }
 
 std::vector<int> allowed_core_numbers() {
-  constexpr int most_cores = 1 << 14;  // the kernel refuses a set that is too small for its own
+  constexpr int max_cores = 1 << 14;  // sched_getaffinity fails if the set is smaller than the kernel's
   std::vector<int> numbers;
-  cpu_set_t* set = CPU_ALLOC(most_cores);
-  const std::size_t bytes = CPU_ALLOC_SIZE(most_cores);
+  cpu_set_t* set = CPU_ALLOC(max_cores);
+  const std::size_t bytes = CPU_ALLOC_SIZE(max_cores);
   if (set != nullptr && ::sched_getaffinity(0, bytes, set) == 0) {
-    for (int core = 0; core < most_cores; ++core) {
+    for (int core = 0; core < max_cores; ++core) {
       if (CPU_ISSET_S(core, bytes, set)) {
         numbers.push_back(core);
       }
@@ -96,7 +96,7 @@ int physical_cores(const std::vector<Core>& cores) {
 }
 
 std::vector<int> pinning_order(const std::vector<Core>& cores) {
-  // How many cores of the same node and sibling number come before: by that, nodes take turns.
+  // Sorting by the rank within (sibling, node) before the node makes the nodes alternate.
   std::map<std::tuple<int, int>, int> seen;
   std::vector<std::tuple<int, int, int, int>> keys;
   for (const Core& core : cores) {
@@ -126,15 +126,15 @@ void pin_thread(pthread_t thread, int core) {
   cpu_set_t* set = CPU_ALLOC(core + 1);
   const std::size_t bytes = CPU_ALLOC_SIZE(core + 1);
   if (set == nullptr) {
-    throw Failure("core " + std::to_string(core), "no memory to pin a thread");
+    throw Failure("core " + std::to_string(core), "cannot pin a thread: out of memory");
   }
   CPU_ZERO_S(bytes, set);
   CPU_SET_S(core, bytes, set);
-  const int refused = ::pthread_setaffinity_np(thread, bytes, set);
+  const int error = ::pthread_setaffinity_np(thread, bytes, set);
   CPU_FREE(set);
-  if (refused != 0) {
+  if (error != 0) {
     throw Failure("core " + std::to_string(core),
-                  std::string("a thread cannot be pinned: ") + std::strerror(refused));
+                  std::string("cannot pin a thread: ") + std::strerror(error));
   }
 }
 

@@ -7,36 +7,38 @@
 
 namespace gnomon::base {
 
-/// One core as the system counts them; several hardware threads of a physical core are several of these.
+/// A logical CPU. The hardware threads of one physical core are several of these.
 struct Core {
-  int number = 0;   ///< the system's
-  int node = 0;     ///< of memory (NUMA) that it is near to
-  int sibling = 0;  ///< how many earlier ones there are on the same physical core
+  int number = 0;  ///< the operating system's CPU number
+  int node = 0;    ///< the NUMA node
+  int sibling =
+      0;  ///< the index among the hardware threads of its physical core, in the order of the numbers
 
   bool operator==(const Core&) const = default;
 };
 
-/// What the system says of the cores with these numbers, ascending. Where it says nothing (no /sys below
-/// `root`), all are on node 0 and physical.
+/// Returns the topology of the cores with these numbers (ascending), from the files below `root`/sys. Where
+/// the system does not provide them, each core counts as a physical core on node 0.
 std::vector<Core> describe_cores(const std::vector<int>& numbers, const std::filesystem::path& root = "/");
 
-/// The numbers of the cores that the calling thread may run on, ascending; {0} where the system does not say.
+/// Returns the calling thread's CPU affinity as ascending core numbers, or {0} if it is unknown.
 std::vector<int> allowed_core_numbers();
 
-/// The cores that the calling thread may run on.
+/// Returns the cores in the calling thread's CPU affinity.
 std::vector<Core> allowed_cores();
 
-/// Physical cores among them.
+/// Returns the number of physical cores among `cores`.
 int physical_cores(const std::vector<Core>& cores);
 
-/// The numbers of `cores` in the order in which workers take them: first one hardware thread of each physical
-/// core, from the nodes in turn so that each node's memory serves as many, then the others likewise.
+/// Returns the core numbers in the order in which workers are pinned to them: the first hardware thread of
+/// every physical core, then the second, and so on. Within each of these rounds the NUMA nodes alternate, so
+/// that the load on their memory is even.
 std::vector<int> pinning_order(const std::vector<Core>& cores);
 
-/// How many of `cores` lie on each node, by node.
+/// Returns the number of `cores` on each NUMA node, in the order of the nodes.
 std::vector<int> cores_of_nodes(const std::vector<Core>& cores);
 
-/// Lets a thread run on that core only. Throws Failure when the system refuses.
+/// Pins a thread to one core. Throws Failure if the system refuses.
 void pin_thread(pthread_t thread, int core);
 
 }  // namespace gnomon::base

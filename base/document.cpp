@@ -17,12 +17,12 @@ void wrong_type(const std::string& path, const char* expected, const Json& found
 }
 
 void check_range(double number, Range range, const std::string& path) {
-  // Written so that NaN fails too.
-  if (!(number >= range.least && number <= range.most)) {
-    const bool open_ended = std::isinf(range.most);
+  // NaN compares false and is therefore out of range.
+  if (!(number >= range.min && number <= range.max)) {
+    const bool open_ended = std::isinf(range.max);
     throw InputError(path, number_text(number) + " is out of range; use " +
-                               (open_ended ? "at least " + number_text(range.least)
-                                           : number_text(range.least) + " to " + number_text(range.most)));
+                               (open_ended ? "at least " + number_text(range.min)
+                                           : number_text(range.min) + " to " + number_text(range.max)));
   }
 }
 

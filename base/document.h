@@ -26,22 +26,22 @@
 ///     }
 ///
 /// and that one table parses, checks, prints and sweeps it. A std::optional field may be absent or null.
-/// Unknown fields, wrong types, numbers out of range and NaN are InputErrors that name the file and the
+/// Unknown fields, wrong types, numbers out of range and NaN throw InputError, which names the file and the
 /// field's path.
 namespace gnomon::base {
 
 using Json = nlohmann::ordered_json;
 
-/// Where a number may lie, ends included.
+/// The closed interval of a field's valid numbers.
 struct Range {
-  double least = -std::numeric_limits<double>::infinity();
-  double most = std::numeric_limits<double>::infinity();
+  double min = -std::numeric_limits<double>::infinity();
+  double max = std::numeric_limits<double>::infinity();
   bool zero_is_absent = false;  ///< an optional field reads 0, older documents' "unknown", as absent
 };
 
 inline constexpr Range non_negative{0, std::numeric_limits<double>::infinity()};
 
-/// The names of an enumeration's values; specialise with
+/// The names of an enumeration's values. Specialise it with
 /// `static constexpr std::array<std::pair<E, std::string_view>, N> values`.
 template <class E>
 struct EnumNames;
@@ -56,7 +56,7 @@ std::string_view name_of(E value) {
   return "?";
 }
 
-/// The value called `name`; throws InputError that lists the known names.
+/// Returns the value called `name`. Throws InputError that lists the known names.
 template <class E>
 E value_of(const std::string& where, std::string_view name) {
   std::string known_names;
@@ -81,11 +81,11 @@ struct IsOptional<std::optional<T>> : std::true_type {};
 /// How a document shows optional fields without a value.
 enum class Absent : std::uint8_t { left_out, as_null };
 
-/// Reads one JSON value into `value`; `path` names it in errors.
+/// Reads one JSON value into `value`. `path` names it in errors; `range` applies to numbers.
 template <class T>
 void read_value(const Json& json, T& value, const std::string& path, Range range);
 
-/// The JSON of a value.
+/// Returns a value as JSON.
 template <class T>
 Json write_value(const T& value, Absent absent = Absent::left_out);
 
@@ -101,7 +101,7 @@ class Reader {
       wrong_type(path_, "an object", json);
     }
   }
-  /// An optional field: absent leaves the default.
+  /// An optional field: if it is absent, `value` keeps its default.
   template <class T>
   void operator()(const char* name, T& value, Range range = {}) {
     known_.insert(name);
@@ -109,6 +109,7 @@ class Reader {
       read_value(*found, value, path_of(name), range);
     }
   }
+  /// Throws InputError if the field is absent.
   template <class T>
   void required(const char* name, T& value, Range range = {}) {
     if (!json_.contains(name)) {
@@ -116,6 +117,7 @@ class Reader {
     }
     (*this)(name, value, range);
   }
+  /// Throws InputError for the first field that no call has named.
   void finish() const;
 
  private:
@@ -231,13 +233,14 @@ Json write_value(const T& value, Absent absent) {
   }
 }
 
-/// Parses JSON text; `where` names its origin. Throws InputError with line and column of the fault.
+/// Parses JSON text; `where` names its origin. Throws InputError with the line and column of a syntax error.
 Json parse_json(std::string_view text, const std::string& where);
 
-/// Checks `"schema": T::schema` and removes it. Throws InputError.
+/// Removes the field "schema" after checking that it holds `schema`. Throws InputError if it does not.
 void take_schema(Json& json, std::string_view schema, const std::string& where);
 
-/// The struct T (with `static constexpr std::string_view schema`) in a document. Throws InputError.
+/// Reads a struct T that declares `static constexpr std::string_view schema` from a document. Throws
+/// InputError.
 template <class T>
 T from_document(Json json, const std::string& where) {
   take_schema(json, T::schema, where);
@@ -246,11 +249,13 @@ T from_document(Json json, const std::string& where) {
   return value;
 }
 
+/// Reads a document from a file. Throws InputError.
 template <class T>
 T read_document(const std::filesystem::path& path) {
   return from_document<T>(parse_json(read_file(path), path.string()), path.string());
 }
 
+/// Returns a value as a document: its fields behind "schema".
 template <class T>
 Json to_document(const T& value, Absent absent = Absent::left_out) {
   Json json = {{"schema", std::string(T::schema)}};
@@ -258,7 +263,7 @@ Json to_document(const T& value, Absent absent = Absent::left_out) {
   return json;
 }
 
-/// Writes the document atomically, indented. Throws Failure.
+/// Writes a document atomically, indented by two spaces. Throws Failure.
 template <class T>
 void write_document(const std::filesystem::path& path, const T& value) {
   write_file_atomically(path, to_document(value).dump(2) + "\n");

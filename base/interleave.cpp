@@ -18,10 +18,10 @@ struct FreeMask {
 using Mask = std::unique_ptr<bitmask, FreeMask>;
 
 void set_policy(int mode, const bitmask* mask) {
-  // The kernel counts one bit less than it is told.
+  // The kernel reads one bit less than its argument says.
   if (::set_mempolicy(mode, mask == nullptr ? nullptr : mask->maskp, mask == nullptr ? 0 : mask->size + 1) !=
       0) {
-    throw Failure("placement", std::string("the system does not interleave memory: ") + std::strerror(errno));
+    throw Failure("placement", std::string("cannot interleave memory: ") + std::strerror(errno));
   }
 }
 
@@ -36,23 +36,23 @@ Interleave::Interleave(const std::vector<int>& nodes) {
   if (nodes.empty()) {
     return;
   }
-  auto before = std::make_unique<Policy>();
-  if (::get_mempolicy(&before->mode, before->mask->maskp, before->mask->size + 1, nullptr, 0) != 0) {
-    throw Failure("placement", std::string("the system does not interleave memory: ") + std::strerror(errno));
+  auto previous = std::make_unique<Policy>();
+  if (::get_mempolicy(&previous->mode, previous->mask->maskp, previous->mask->size + 1, nullptr, 0) != 0) {
+    throw Failure("placement", std::string("cannot interleave memory: ") + std::strerror(errno));
   }
   const Mask mask(::numa_allocate_nodemask());
   for (const int node : nodes) {
     ::numa_bitmask_setbit(mask.get(), static_cast<unsigned>(node));
   }
   set_policy(MPOL_INTERLEAVE, mask.get());
-  before_ = std::move(before);
+  previous_ = std::move(previous);
 }
 
 Interleave::~Interleave() {
-  if (before_) {
-    const bool has_nodes = before_->mode != MPOL_DEFAULT;
-    ::set_mempolicy(before_->mode, has_nodes ? before_->mask->maskp : nullptr,
-                    has_nodes ? before_->mask->size + 1 : 0);
+  if (previous_) {
+    const bool has_nodes = previous_->mode != MPOL_DEFAULT;
+    ::set_mempolicy(previous_->mode, has_nodes ? previous_->mask->maskp : nullptr,
+                    has_nodes ? previous_->mask->size + 1 : 0);
   }
 }
 

@@ -5,9 +5,9 @@
 
 namespace gnomon::base {
 
-/// While it lives, pages that the calling thread is the first to touch are spread over these nodes of memory
-/// (NUMA), page by page; then the thread's way of before holds again. Does nothing without nodes. Throws
-/// Failure when the system refuses.
+/// Sets the calling thread's memory policy to interleave over the given NUMA nodes, for the lifetime of the
+/// object: pages that the thread touches first are placed on the nodes in turn. The destructor restores the
+/// previous policy. An empty list changes nothing. Throws Failure if the system refuses.
 class Interleave {
  public:
   explicit Interleave(const std::vector<int>& nodes);
@@ -17,10 +17,10 @@ class Interleave {
 
  private:
   struct Policy;
-  std::unique_ptr<Policy> before_;
+  std::unique_ptr<Policy> previous_;
 };
 
-/// The nodes that have memory which this process may use; one or none where the system knows no nodes.
+/// Returns the NUMA nodes whose memory this process may use; one or none on a system without NUMA support.
 std::vector<int> memory_nodes();
 
 }  // namespace gnomon::base

@@ -7,7 +7,7 @@
 namespace gnomon::base {
 namespace {
 
-/// The number that a file begins with; 0 without one.
+/// Returns the number at the beginning of a file, or 0 if there is none.
 double number_in(const std::filesystem::path& file) {
   double number = 0;
   std::ifstream(file) >> number;

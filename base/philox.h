@@ -3,8 +3,8 @@
 #include <array>
 #include <cstdint>
 
-// This header is also compiled by nvcc (as C++17, with --expt-relaxed-constexpr): the CPU and the GPU draw
-// from the very same constexpr functions.
+// This header is also compiled by nvcc (as C++17, with --expt-relaxed-constexpr): CPU and GPU call the same
+// constexpr functions and therefore draw the same numbers.
 
 namespace gnomon::base {
 
@@ -30,7 +30,7 @@ constexpr Words4 philox4x32(Words4 counter, std::uint32_t key0, std::uint32_t ke
   return counter;
 }
 
-/// What a stream of random words is for. Two purposes never share a counter.
+/// The use of a random stream. Streams of different purposes have different keys and are independent.
 enum class Purpose : std::uint8_t {
   neighbours = 0,
   shuffle = 1,
@@ -41,12 +41,12 @@ enum class Purpose : std::uint8_t {
   simulate = 6,
   test = 7,
   route = 8,
-  weights = 9,
-  arrivals = 10
+  alias_draws = 9,
+  reservoir_keys = 10
 };
 
-/// Names one random stream: a pure function of these numbers, whatever the thread, device or order.
-/// Limits: epoch and batch below 2^32, item below 2^40, level below 256.
+/// Identifies one random stream, which is a pure function of these numbers: it does not depend on the thread,
+/// the device or the order of use. Limits: epoch and batch below 2^32, item below 2^40, level below 256.
 struct StreamKey {
   std::uint64_t seed = 0;
   Purpose purpose = Purpose::neighbours;
@@ -56,8 +56,8 @@ struct StreamKey {
   std::uint64_t item = 0;   ///< the vertex
 };
 
-/// The counter behind words 4·block … 4·block+3 of the stream, block below 2^13; only word 0 and the low byte
-/// of word 1 depend on the item.
+/// The Philox counter of words 4·block … 4·block+3 of the stream, for block below 2^13. Only word 0 and the
+/// low byte of word 1 depend on the item.
 constexpr Words4 stream_counter(const StreamKey& key, std::uint32_t block) {
   return Words4{
       {static_cast<std::uint32_t>(key.item),
@@ -65,7 +65,7 @@ constexpr Words4 stream_counter(const StreamKey& key, std::uint32_t block) {
        static_cast<std::uint32_t>(key.batch), static_cast<std::uint32_t>(key.epoch)}};
 }
 
-/// The two words of the cipher's key; the same for all items of a stream.
+/// The Philox key, which all items of a stream share.
 struct CipherKey {
   std::uint32_t word0;
   std::uint32_t word1;
@@ -76,21 +76,22 @@ constexpr CipherKey stream_cipher(const StreamKey& key) {
                    static_cast<std::uint32_t>(key.seed >> 32) ^ (purpose * 0xC2B2AE35U)};
 }
 
-/// Words 4·block … 4·block+3 of the stream, block below 2^13.
+/// Returns words 4·block … 4·block+3 of the stream, for block below 2^13.
 constexpr Words4 random_words(const StreamKey& key, std::uint32_t block) {
   const CipherKey cipher = stream_cipher(key);
   return philox4x32<7>(stream_counter(key, block), cipher.word0, cipher.word1);
 }
 
-/// An integer in [0, bound) from 32 random bits; bound at most 2^16, so no value is likelier than another by
-/// more than 2^-16 of its probability.
+/// Maps 32 random bits to an integer in [0, bound), for bound up to 2^16: the probabilities of two values
+/// differ by at most a factor of 1 + 2^-16 (multiply-shift, without rejection).
 constexpr std::uint32_t below32(std::uint32_t word, std::uint32_t bound) {
   return static_cast<std::uint32_t>((std::uint64_t{word} * bound) >> 32);
 }
 
-/// An integer in [0, bound) from 64 random bits; bound at most 2^40 (bias below 2^-24).
+/// Maps 64 random bits to an integer in [0, bound), for bound up to 2^40 (relative bias below 2^-24).
 constexpr std::uint64_t below64(std::uint32_t high, std::uint32_t low, std::uint64_t bound) {
-  // High half of a 64x64-bit product, from 32-bit halves so that every compiler gives the same bits.
+  // The high half of a 64x64-bit product, computed from 32-bit halves because not every compiler has 128-bit
+  // integers.
   const std::uint64_t bound_high = bound >> 32;
   const std::uint64_t bound_low = bound & 0xFFFFFFFFU;
   const std::uint64_t low_product = low * bound_low;
@@ -99,8 +100,8 @@ constexpr std::uint64_t below64(std::uint32_t high, std::uint32_t low, std::uint
   return high * bound_high + (middle >> 32) + (middle2 >> 32);
 }
 
-/// A stream read word by word; for serial uses (shuffles, generators). The key's item is not used: the
-/// position takes its place, so that a stream may be long. Satisfies UniformRandomBitGenerator (64 bits).
+/// Reads a stream sequentially, for shuffles and generators. The position in the stream replaces the key's
+/// item, which is ignored, so that a stream may be long. Satisfies UniformRandomBitGenerator (64 bits).
 class RandomStream {
  public:
   using result_type = std::uint64_t;
@@ -113,12 +114,12 @@ class RandomStream {
     }
     return buffer_[next_++];
   }
-  /// Uniform in [0, bound), bound at most 2^40.
+  /// Returns an integer uniform in [0, bound), for bound up to 2^40.
   std::uint64_t below(std::uint64_t bound) {
     const std::uint64_t word = (*this)();
     return below64(static_cast<std::uint32_t>(word >> 32), static_cast<std::uint32_t>(word), bound);
   }
-  /// Uniform in [0, 1), 53 bits.
+  /// Returns a number uniform in [0, 1), with 53 random bits.
   double uniform() { return static_cast<double>((*this)() >> 11) * 0x1.0p-53; }
 
  private:

@@ -19,9 +19,9 @@ namespace {
 
 enum class Outcome : std::uint8_t { done, input_error, failure };
 
-/// What goes before every answer in a pipe.
+/// Precedes every answer in a pipe.
 struct Header {
-  std::int64_t number = 0;
+  std::int64_t index = 0;
   std::uint64_t bytes = 0;
   Outcome outcome = Outcome::done;
 };
@@ -31,9 +31,9 @@ struct Answer {
   std::string text;
 };
 
-Answer answer_of(const std::function<std::string(std::int64_t)>& work, std::int64_t number) {
+Answer answer_of(const std::function<std::string(std::int64_t)>& work, std::int64_t index) {
   try {
-    return {Outcome::done, work(number)};
+    return {Outcome::done, work(index)};
   } catch (const InputError& error) {
     return {Outcome::input_error, error.what()};
   } catch (const std::exception& error) {
@@ -66,7 +66,7 @@ bool write_all(int file, const void* data, std::size_t bytes) {
   return true;
 }
 
-/// A forked process that answers through a pipe. Ends with this object.
+/// A forked process that sends answers through a pipe. The destructor kills it.
 class Process {
  public:
   explicit Process(const std::function<bool(int file)>& body) {
@@ -77,7 +77,7 @@ class Process {
     id_ = fork();
     if (id_ == 0) {
       close(ends[0]);
-      std::signal(SIGINT, SIG_IGN);  // the parent decides
+      std::signal(SIGINT, SIG_IGN);  // the parent handles Ctrl-C and kills its children
       _exit(body(ends[1]) ? 0 : 1);
     }
     close(ends[1]);
@@ -97,8 +97,8 @@ class Process {
 
   int file() const { return file_; }
 
-  /// Takes what has come; false at its end.
-  bool take() {
+  /// Reads the bytes that have arrived. Returns false at the end of the pipe.
+  bool receive() {
     char buffer[1 << 16];
     const auto bytes = read(file_, buffer, sizeof buffer);
     if (bytes > 0) {
@@ -107,7 +107,7 @@ class Process {
     return bytes > 0 || (bytes < 0 && errno == EINTR);
   }
 
-  /// The next whole answer that was taken.
+  /// Returns the next complete answer that was received, with its index.
   std::optional<std::pair<std::int64_t, Answer>> next() {
     Header header;
     if (received_.size() - at_ < sizeof header) {
@@ -122,7 +122,7 @@ class Process {
     if (at_ > received_.size() / 2) {
       received_.erase(0, std::exchange(at_, 0));
     }
-    return std::pair{header.number, std::move(answer)};
+    return std::pair{header.index, std::move(answer)};
   }
 
  private:
@@ -132,13 +132,13 @@ class Process {
   std::size_t at_ = 0;
 };
 
-/// Every jobs-th number from `first` on.
+/// Starts a process for the indices first, first + jobs, first + 2·jobs, …
 std::unique_ptr<Process> start(std::int64_t first, std::int64_t count, int jobs,
                                const std::function<std::string(std::int64_t)>& work) {
   return std::make_unique<Process>([&](int file) {
-    for (std::int64_t number = first; number < count; number += jobs) {
-      const Answer answer = answer_of(work, number);
-      const Header header{number, answer.text.size(), answer.outcome};
+    for (std::int64_t index = first; index < count; index += jobs) {
+      const Answer answer = answer_of(work, index);
+      const Header header{index, answer.text.size(), answer.outcome};
       if (!write_all(file, &header, sizeof header) ||
           !write_all(file, answer.text.data(), answer.text.size())) {
         return false;
@@ -148,7 +148,7 @@ std::unique_ptr<Process> start(std::int64_t first, std::int64_t count, int jobs,
   });
 }
 
-/// Waits until a process has something to take and returns those that have.
+/// Waits until at least one process has sent data, or for 100 ms, and returns the indices of those that have.
 std::vector<std::size_t> wait_for_any(const std::vector<std::unique_ptr<Process>>& processes) {
   std::vector<pollfd> files;
   for (const auto& process : processes) {
@@ -169,22 +169,22 @@ std::vector<std::size_t> wait_for_any(const std::vector<std::unique_ptr<Process>
 std::vector<Answer> collect(std::vector<std::unique_ptr<Process>> processes, std::int64_t count,
                             const Progress& progress, std::string_view what) {
   std::vector<Answer> answers(static_cast<std::size_t>(count));
-  std::int64_t come = 0;
-  while (come < count) {
-    report(progress, what, come, count);
+  std::int64_t num_received = 0;
+  while (num_received < count) {
+    report(progress, what, num_received, count);
     for (const std::size_t i : wait_for_any(processes)) {
-      const bool more = processes[i]->take();
+      const bool is_open = processes[i]->receive();
       while (auto answer = processes[i]->next()) {
         answers[static_cast<std::size_t>(answer->first)] = std::move(answer->second);
-        ++come;
+        ++num_received;
       }
-      if (!more && come < count) {
+      if (!is_open && num_received < count) {
         processes[i].reset();
       }
     }
     std::erase(processes, nullptr);
-    if (processes.empty() && come < count) {
-      throw Failure("a worker process", "ended before its work was done");
+    if (processes.empty() && num_received < count) {
+      throw Failure("worker process", "exited before its work was done");
     }
   }
   return answers;
@@ -198,9 +198,9 @@ std::vector<std::string> in_processes(std::int64_t count, int jobs,
   std::vector<std::string> values;
   jobs = static_cast<int>(std::min<std::int64_t>(jobs, count));
   if (jobs <= 1) {
-    for (std::int64_t number = 0; number < count; ++number) {
-      report(progress, what, number, count);
-      values.push_back(work(number));
+    for (std::int64_t index = 0; index < count; ++index) {
+      report(progress, what, index, count);
+      values.push_back(work(index));
     }
     return values;
   }

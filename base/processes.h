@@ -10,13 +10,14 @@
 
 namespace gnomon::base {
 
-/// Calls work(0) … work(count - 1) in `jobs` forked processes, each number in one of them, and returns what
-/// they returned by number. For work that cannot share a process, as SimGrid's engine, of which there is one
-/// a process. With one job, or one number, it all happens in this process.
+/// Parallel map over forked processes: calls work(0) … work(count - 1), distributed over `jobs` processes,
+/// and returns the results in the order of their indices. It is meant for work that cannot share a process,
+/// such as SimGrid's engine, which is a singleton. With one job or one item, everything runs in this process.
 ///
-/// `work` sees memory as it was when this was called. `progress` is told of every finished number, in this
-/// process; what it throws ends the others. InputError and Failure come out of the first number that threw
-/// them; throws Failure when a process cannot be made or dies. No thread but the caller's may run.
+/// `work` sees a copy of the memory at the time of the call. `progress` is called in this process after every
+/// item; an exception that it throws terminates the worker processes and propagates. InputError and Failure
+/// of `work` are rethrown, those of the lowest index first. Throws Failure if a process cannot be created or
+/// dies. Precondition: the process has no other threads.
 std::vector<std::string> in_processes(std::int64_t count, int jobs,
                                       const std::function<std::string(std::int64_t)>& work,
                                       const Progress& progress, std::string_view what);

@@ -7,8 +7,8 @@
 
 namespace gnomon::base {
 
-/// Told how far a long task is: what it does now, how much of how much (total 0 when not known). Called from
-/// one thread, often; must be cheap. An empty function means nobody listens.
+/// Progress callback of a long task: the current step, the finished and the total number of items (0 if
+/// unknown). It is called often, from one thread at a time, and must be cheap. An empty function is allowed.
 using Progress = std::function<void(std::string_view what, std::int64_t done, std::int64_t total)>;
 
 inline void report(const Progress& progress, std::string_view what, std::int64_t done, std::int64_t total) {

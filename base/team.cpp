@@ -12,14 +12,14 @@
 namespace gnomon::base {
 namespace {
 
-/// Steps follow each other within microseconds, sleeping and waking take a hundred: so many more looks before
-/// a thread sleeps, which take about a millisecond.
-constexpr int looks = 30000;
+/// Spin iterations before blocking (about 1 ms). Steps follow each other within microseconds, which is much
+/// less than a thread takes to block and wake up.
+constexpr int spin_iterations = 30000;
 
-/// Waits until `value` is not `old`; sleeps at once where there is nothing to `expect` soon.
+/// Waits until `value` differs from `old`. Blocks without spinning as soon as `spin` is false.
 template <class T>
-void wait_while(const std::atomic<T>& value, T old, const std::atomic<bool>& expect) {
-  for (int look = 0; look < looks && expect.load(std::memory_order_relaxed); ++look) {
+void wait_while(const std::atomic<T>& value, T old, const std::atomic<bool>& spin) {
+  for (int i = 0; i < spin_iterations && spin.load(std::memory_order_relaxed); ++i) {
     if (value.load(std::memory_order_acquire) != old) {
       return;
     }
@@ -37,12 +37,12 @@ struct Team::State {
   void perform(int member) noexcept;
   void close_and_join();
 
-  Call call = nullptr;  ///< of the step that `turn` began; null: the end
+  Call call = nullptr;  ///< the current step's function; null ends the threads
   void* callable = nullptr;
-  std::atomic<std::uint32_t> turn{0};
-  std::atomic<bool> under_way{false};  ///< steps follow each other
-  std::atomic<std::uint32_t> done{0};  ///< steps that all other members have done
-  std::atomic<int> left{0};            ///< other members that still work
+  std::atomic<std::uint32_t> steps_started{0};   ///< its increment publishes `call` and `callable`
+  std::atomic<bool> spins{false};                ///< steps follow each other; false while parked
+  std::atomic<std::uint32_t> steps_finished{0};  ///< steps that all members but the caller have finished
+  std::atomic<int> num_running{0};               ///< members but the caller that have not finished the step
   std::vector<std::exception_ptr> errors;
   std::vector<std::thread> threads;
 };
@@ -57,22 +57,22 @@ void Team::State::perform(int member) noexcept {
 
 void Team::State::serve(int member) {
   for (std::uint32_t last = 0;; ++last) {
-    wait_while(turn, last, under_way);
+    wait_while(steps_started, last, spins);
     if (call == nullptr) {
       return;
     }
     perform(member);
-    if (left.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-      done.fetch_add(1, std::memory_order_release);
-      done.notify_one();
+    if (num_running.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+      steps_finished.fetch_add(1, std::memory_order_release);
+      steps_finished.notify_one();
     }
   }
 }
 
 void Team::State::close_and_join() {
   call = nullptr;
-  turn.fetch_add(1, std::memory_order_release);
-  turn.notify_all();
+  steps_started.fetch_add(1, std::memory_order_release);
+  steps_started.notify_all();
   for (auto& thread : threads) {
     thread.join();
   }
@@ -90,13 +90,13 @@ Team::Team(int members, const std::vector<int>& cores) : state_(std::make_unique
     }
   } catch (const std::exception& error) {
     state->close_and_join();
-    throw Failure("threads of a team", std::string("cannot be started: ") + error.what());
+    throw Failure("thread team", std::string("cannot start threads: ") + error.what());
   }
 }
 
 Team::~Team() { state_->close_and_join(); }
 
-void Team::rest() { state_->under_way.store(false, std::memory_order_relaxed); }
+void Team::park() { state_->spins.store(false, std::memory_order_relaxed); }
 
 int Team::size() const { return static_cast<int>(state_->errors.size()); }
 
@@ -105,13 +105,13 @@ void Team::run(Call call, void* callable) {
   state.call = call;
   state.callable = callable;
   if (!state.threads.empty()) {
-    const std::uint32_t done_before = state.done.load(std::memory_order_relaxed);
-    state.under_way.store(true, std::memory_order_relaxed);
-    state.left.store(static_cast<int>(state.threads.size()), std::memory_order_relaxed);
-    state.turn.fetch_add(1, std::memory_order_release);
-    state.turn.notify_all();
+    const std::uint32_t finished_before = state.steps_finished.load(std::memory_order_relaxed);
+    state.spins.store(true, std::memory_order_relaxed);
+    state.num_running.store(static_cast<int>(state.threads.size()), std::memory_order_relaxed);
+    state.steps_started.fetch_add(1, std::memory_order_release);
+    state.steps_started.notify_all();
     state.perform(0);
-    wait_while(state.done, done_before, state.under_way);
+    wait_while(state.steps_finished, finished_before, state.spins);
   } else {
     state.perform(0);
   }

@@ -15,25 +15,25 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The first number of a small file such as cpu.cfs_quota_us; empty when it is absent or no number ("max").
+/// Returns the number at the beginning of a file such as cpu.cfs_quota_us, or nothing if the file is absent
+/// or holds a word ("max").
 std::optional<double> number_in(const fs::path& file) {
   std::ifstream stream(file);
   double number = 0;
   return stream >> number ? std::optional(number) : std::nullopt;
 }
 
-std::optional<double> lower(std::optional<double> a, std::optional<double> b) {
+std::optional<double> min_of(std::optional<double> a, std::optional<double> b) {
   return a && b ? std::min(*a, *b) : (a ? a : b);
 }
 
-/// One control group that this process is in: where its files lie, and the mount point above which no group
-/// lies.
+/// A control group of this process and the directory of its files.
 struct ControlGroup {
-  std::string controllers;  ///< "cpu,cpuacct"; empty for version 2
+  std::string controllers;  ///< for instance "cpu,cpuacct"; empty for version 2
   fs::path directory;
 };
 
-/// The groups in /proc/self/cgroup, lines "number:controllers:/path", each with all groups above it.
+/// Returns the groups in /proc/self/cgroup (lines "number:controllers:/path"), each with all its ancestors.
 std::vector<ControlGroup> control_groups(const fs::path& root) {
   std::vector<ControlGroup> groups;
   std::ifstream stream(root / "proc/self/cgroup");
@@ -45,7 +45,8 @@ std::vector<ControlGroup> control_groups(const fs::path& root) {
     }
     const auto controllers = line.substr(first + 1, second - first - 1);
     const auto mount = root / "sys/fs/cgroup" / controllers;
-    // Inside a container the path may be the host's and not exist here: the loop then ends at the mount.
+    // Inside a container the path may be the host's and not exist here; the loop then ends at the mount
+    // point.
     for (auto path = fs::path(line.substr(second + 1)).relative_path();; path = path.parent_path()) {
       groups.push_back({controllers, mount / path});
       if (path.empty()) {
@@ -78,23 +79,23 @@ std::optional<double> quota_of(const ControlGroup& group) {
 }  // namespace
 
 std::optional<double> quota_cores(const fs::path& root) {
-  std::optional<double> least;
+  std::optional<double> quota;
   for (const auto& group : control_groups(root)) {
-    least = lower(least, quota_of(group));
+    quota = min_of(quota, quota_of(group));
   }
-  return least;
+  return quota;
 }
 
 std::optional<double> memory_limit_bytes(const fs::path& root) {
-  std::optional<double> least;
+  std::optional<double> limit;
   for (const auto& group : control_groups(root)) {
     if (group.controllers.empty()) {
-      least = lower(least, number_in(group.directory / "memory.max"));
+      limit = min_of(limit, number_in(group.directory / "memory.max"));
     } else if (has_controller(group, "memory")) {
-      least = lower(least, number_in(group.directory / "memory.limit_in_bytes"));
+      limit = min_of(limit, number_in(group.directory / "memory.limit_in_bytes"));
     }
   }
-  return least;
+  return limit;
 }
 
 int usable_cores() {

@@ -6,19 +6,20 @@
 
 namespace gnomon::base {
 
-/// Cores this process may use: its affinity mask, cut by the control group's CPU quota; at least 1.
+/// Returns the number of cores that this process may use: the size of its CPU affinity, limited by the CPU
+/// quota of its control group; at least 1.
 int usable_cores();
 
-/// Bytes of memory this process may use: the machine's, cut by the control group's limit.
+/// Returns the bytes of memory that this process may use: the machine's RAM, limited by the control group.
 double usable_memory_bytes();
 
-/// The memory that the system says it can give without paging, cut as usable_memory_bytes; 0 when it does not
-/// say.
+/// Returns the bytes of memory that are available without swapping (MemAvailable), at most
+/// usable_memory_bytes(); 0 if unknown.
 std::int64_t available_memory_bytes();
 
-/// The CPU quota in cores (1.5 is one and a half) and the memory limit of this process's control group and
-/// all groups above it, whichever is the lowest; empty without a limit. Versions 1 and 2 of control groups;
-/// `root` is where /proc and /sys are looked for.
+/// The CPU quota in cores (1.5 is one and a half) and the memory limit in bytes: the minimum over this
+/// process's control group and all its ancestors, or nothing without a limit. Supports control groups of
+/// versions 1 and 2; /proc and /sys are read below `root`.
 std::optional<double> quota_cores(const std::filesystem::path& root = "/");
 std::optional<double> memory_limit_bytes(const std::filesystem::path& root = "/");
 

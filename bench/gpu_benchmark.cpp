@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "graph/epoch_order.h"
 #include "graph/generate/generate.h"
-#include "kernels/cpu/sample/epoch_order.h"
 #include "kernels/cpu/sample/topology.h"
 #include "kernels/cuda/check.h"
 #include "kernels/cuda/draws.h"
@@ -105,7 +105,7 @@ void gather(benchmark::State& state) {
   const std::int64_t row_bytes = state.range(1);
   const std::int64_t rows = (std::int64_t{2} << 30) / row_bytes;
   constexpr std::int64_t wanted = 200000;
-  Executor executor(nullptr, allocate_plainly, static_cast<double>(state.range(2)) / 100);
+  Executor executor(nullptr, allocate_uncached, static_cast<double>(state.range(2)) / 100);
   const std::vector<std::byte> bytes(static_cast<std::size_t>(rows * row_bytes), std::byte{1});
   const Placed<std::byte> all(executor, where, bytes.data(), bytes.size());
   std::mt19937_64 random(1);
@@ -154,13 +154,13 @@ void sample(benchmark::State& state) {
   for (std::size_t v = 0; v < all.size(); ++v) {
     all[v] = static_cast<graph::VertexId>(v);
   }
-  const auto order = cpu::epoch_order(all, 1, 0);
+  const auto order = graph::epoch_order(all, 1, 0);
   const std::int64_t batch_size = state.range(2);
-  const std::int64_t batches = cpu::num_batches(graph.num_vertices(), batch_size);
+  const std::int64_t batches = graph::num_batches(graph.num_vertices(), batch_size);
   std::int64_t edges = 0;
   std::int64_t next = 0;
   for (auto _ : state) {
-    const auto seeds = cpu::batch_seeds(order, batch_size, next);
+    const auto seeds = graph::batch_seeds(order, batch_size, next);
     const auto batch = sampler.sample({1, 0, static_cast<std::uint64_t>(next)}, seeds.data(),
                                       static_cast<std::int64_t>(seeds.size()));
     for (const auto& block : batch.blocks) {

@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "base/philox.h"
+#include "graph/epoch_order.h"
 #include "graph/generate/generate.h"
 #include "kernels/cpu/dropout.h"
 #include "kernels/cpu/gather.h"
 #include "kernels/cpu/sample/alias_tables.h"
-#include "kernels/cpu/sample/epoch_order.h"
 #include "kernels/cpu/sample/sampler.h"
 #include "kernels/cpu/sparse/sparse.h"
 
@@ -50,7 +50,7 @@ const std::vector<graph::VertexId>& order() {
   static const std::vector<graph::VertexId> vertices = [] {
     std::vector<graph::VertexId> all(static_cast<std::size_t>(rmat().num_vertices()));
     std::iota(all.begin(), all.end(), graph::VertexId{0});
-    return epoch_order(all, 1, 0);
+    return graph::epoch_order(all, 1, 0);
   }();
   return vertices;
 }
@@ -59,14 +59,14 @@ const std::vector<graph::VertexId>& order() {
 class BatchStream {
  public:
   explicit BatchStream(const benchmark::State& state, Draws draws = Draws::uniform,
-                       EdgeIds edge_ids = EdgeIds::leave_out, int threads_a_batch = 1)
+                       EdgeIds edge_ids = EdgeIds::omit, int threads_a_batch = 1)
       : sampler_(topology_for(draws), {15, 10, 5}, edge_ids, {threads_a_batch, {}}),
         next_(state.thread_index()),
         stride_(state.threads()) {}
   const MiniBatch& next() {
-    sampler_.sample({1, 0, static_cast<std::uint64_t>(next_)}, batch_seeds(order(), batch_size, next_),
+    sampler_.sample({1, 0, static_cast<std::uint64_t>(next_)}, graph::batch_seeds(order(), batch_size, next_),
                     batch_);
-    next_ = (next_ + stride_) % num_batches(rmat().num_vertices(), batch_size);
+    next_ = (next_ + stride_) % graph::num_batches(rmat().num_vertices(), batch_size);
     return batch_;
   }
 
@@ -91,8 +91,7 @@ void sample_with_edge_ids(benchmark::State& state) {
 }
 /// One batch at a time, shared by as many threads as the argument says.
 void sample_split(benchmark::State& state) {
-  sample_from(state,
-              BatchStream(state, Draws::uniform, EdgeIds::leave_out, static_cast<int>(state.range(0))));
+  sample_from(state, BatchStream(state, Draws::uniform, EdgeIds::omit, static_cast<int>(state.range(0))));
 }
 void sample_by_weight(benchmark::State& state) { sample_from(state, BatchStream(state, Draws::by_weight)); }
 

@@ -1,3 +1,5 @@
+#include "graph/graph.h"
+
 #include <algorithm>
 #include <atomic>
 #include <cmath>
@@ -8,12 +10,11 @@
 
 #include "base/error.h"
 #include "base/usable.h"
-#include "graph/graph.h"
 
 namespace gnomon::graph {
 namespace {
 
-/// The smallest index in [0, count) at which `faulty` holds, or none; looked for by all cores.
+/// Returns the smallest index in [0, count) at which `faulty` holds, if any. Searches on all cores.
 template <class Faulty>
 std::optional<std::int64_t> first_fault(std::int64_t count, Faulty faulty) {
   constexpr std::int64_t block = 1 << 15;
@@ -44,7 +45,7 @@ std::optional<std::int64_t> first_fault(std::int64_t count, Faulty faulty) {
   return found < count ? std::optional(found.load()) : std::nullopt;
 }
 
-/// "DIRECTORY/labels.npy" for a store, "NAME: labels" for a graph in memory.
+/// Names an array in errors: "DIRECTORY/labels.npy" for a store, "NAME: labels" for a graph in memory.
 std::string where_of(const Graph& graph, const std::string& array) {
   return graph.directory.empty() ? graph.name + ": " + array : (graph.directory / (array + ".npy")).string();
 }
@@ -83,7 +84,7 @@ void check_weights(const Graph& graph) {
   if (weights.size() != graph.indices.size()) {
     throw base::InputError(where_of(graph, "edge_weights"), "has " + number(std::ssize(weights)) +
                                                                 " weights; must be " +
-                                                                number(graph.num_edges()) + ", one an edge");
+                                                                number(graph.num_edges()) + ", one per edge");
   }
   if (const auto bad = first_fault(
           graph.num_edges(), [&](auto e) { return !std::isfinite(weights[at(e)]) || weights[at(e)] < 0; })) {
@@ -93,7 +94,7 @@ void check_weights(const Graph& graph) {
   }
 }
 
-/// Whether any element of the row has all exponent bits set, which makes it infinite or NaN.
+/// Whether any element of the row is infinite or NaN, that is, has all exponent bits set.
 template <class Word>
 bool has_non_finite(const std::byte* row, std::int64_t columns, Word exponent) {
   bool any = false;
@@ -112,7 +113,8 @@ void check_features(const Graph& graph) {
   }
   if (features.rows != graph.num_vertices()) {
     throw base::InputError(where_of(graph, "features"), "has " + number(features.rows) + " rows; must be " +
-                                                            number(graph.num_vertices()) + ", one a vertex");
+                                                            number(graph.num_vertices()) +
+                                                            ", one per vertex");
   }
   const auto bad_row = [&](VertexId v) {
     return features.type == FeatureType::fp32
@@ -131,7 +133,9 @@ void check_labels(const Graph& graph) {
   }
   const auto& labels = graph.labels;
   if (static_cast<std::int64_t>(labels.size()) != graph.num_vertices()) {
-    throw base::InputError(where_of(graph, "labels"), "must be one a vertex");
+    throw base::InputError(where_of(graph, "labels"), "has " + number(std::ssize(labels)) +
+                                                          " labels; must be " + number(graph.num_vertices()) +
+                                                          ", one per vertex");
   }
   if (const auto bad = first_fault(graph.num_vertices(), [&](VertexId v) {
         return labels[at(v)] < -1 || labels[at(v)] >= graph.num_classes;
@@ -139,7 +143,7 @@ void check_labels(const Graph& graph) {
     throw base::InputError(where_of(graph, "labels"), "label " + number(labels[at(*bad)]) + " of vertex " +
                                                           number(*bad) + " is out of range; use 0 to " +
                                                           number(graph.num_classes - 1) +
-                                                          ", or -1 for not known");
+                                                          ", or -1 for unknown");
   }
 }
 
@@ -162,11 +166,11 @@ void check_splits(const Graph& graph) {
       }
       if (owned != 0) {
         throw base::InputError(
-            where, text() + " is in the split " + names[owned - 1] + " too; splits must be disjoint");
+            where, text() + " is also in the split " + names[owned - 1] + "; splits must be disjoint");
       }
       if (i > 0 && vertex < splits[s][i - 1]) {
         throw base::InputError(where,
-                               text() + " stands after " + number(splits[s][i - 1]) + "; must be ascending");
+                               text() + " follows " + number(splits[s][i - 1]) + "; must be ascending");
       }
       owned = static_cast<char>(s + 1);
     }

@@ -12,12 +12,12 @@ namespace gnomon::graph {
 /// A vertex id; also the type of row pointers.
 using VertexId = std::int64_t;
 
-/// The element type of features. fp16 is IEEE binary16.
+/// The element type of features; fp16 is IEEE 754 binary16.
 enum class FeatureType : std::uint8_t { fp32, fp16 };
 
 constexpr std::int64_t bytes_of(FeatureType type) { return type == FeatureType::fp32 ? 4 : 2; }
 
-/// Dense row-major features, one row a vertex; `data` is null when the graph has none.
+/// A dense row-major feature matrix with one row per vertex. `data` is null if the graph has no features.
 struct Features {
   const std::byte* data = nullptr;
   FeatureType type = FeatureType::fp32;
@@ -28,22 +28,22 @@ struct Features {
   const std::byte* row(VertexId vertex) const { return data + vertex * row_bytes(); }
 };
 
-/// A graph in compressed sparse column form: the in-neighbours of v, from which v gathers, are
+/// A graph in compressed sparse column (CSC) form: the in-neighbours of v, from which v aggregates, are
 /// indices[indptr[v]] … indices[indptr[v+1]-1]. A value type: copies share the memory behind the spans, which
 /// `storage` keeps alive (a memory map of the store, or vectors).
 struct Graph {
   std::string name;
-  std::filesystem::path directory;       ///< the store it was opened from; empty when made in memory
-  std::span<const std::int64_t> indptr;  ///< vertices + 1, from 0 to edges, not falling
-  std::span<const VertexId> indices;     ///< edges
-  std::span<const float> edge_weights;   ///< of indices, finite and not negative; or empty
+  std::filesystem::path directory;       ///< of the store it was opened from; empty for a graph in memory
+  std::span<const std::int64_t> indptr;  ///< num_vertices + 1, non-decreasing from 0 to num_edges
+  std::span<const VertexId> indices;     ///< num_edges
+  std::span<const float> edge_weights;   ///< num_edges, finite and non-negative; empty if unweighted
   Features features;
-  std::span<const std::int32_t> labels;  ///< vertices, or empty; -1 where not known
+  std::span<const std::int32_t> labels;  ///< num_vertices, -1 for unknown; empty without labels
   std::int32_t num_classes = 0;
-  std::span<const VertexId> train;  ///< vertices of each split, ascending, disjoint
+  std::span<const VertexId> train;  ///< the vertices of each split, ascending; splits are disjoint
   std::span<const VertexId> valid;
   std::span<const VertexId> test;
-  std::span<const VertexId> original_ids;  ///< what the data calls each vertex; empty: the same
+  std::span<const VertexId> original_ids;  ///< num_vertices, the ids in the input data; empty if unchanged
   std::shared_ptr<const void> storage;
 
   std::int64_t num_vertices() const {
@@ -53,15 +53,15 @@ struct Graph {
   std::int64_t degree(VertexId vertex) const {
     return indptr[static_cast<std::size_t>(vertex) + 1] - indptr[static_cast<std::size_t>(vertex)];
   }
-  /// Of all vertices; reads every row pointer.
+  /// Returns the largest in-degree. Reads all of indptr.
   std::int64_t max_degree() const {
-    std::int64_t most = 0;
+    std::int64_t max = 0;
     for (VertexId vertex = 0; vertex < num_vertices(); ++vertex) {
-      most = std::max(most, degree(vertex));
+      max = std::max(max, degree(vertex));
     }
-    return most;
+    return max;
   }
-  /// What the data calls a vertex.
+  /// Returns the vertex's id in the input data.
   VertexId original_id(VertexId vertex) const {
     return original_ids.empty() ? vertex : original_ids[static_cast<std::size_t>(vertex)];
   }
@@ -71,14 +71,16 @@ struct Graph {
   }
 };
 
-/// Opens a store (meta.json and .npy files, memory-mapped) in time that does not grow with the graph: headers
-/// and sizes are checked, contents are not (validate does that). Throws InputError naming file and field.
+/// Opens a store (meta.json and memory-mapped .npy files) in time independent of the graph's size: it checks
+/// headers and sizes but not contents, which validate() does. Throws InputError naming the file and the
+/// field.
 Graph open_store(const std::filesystem::path& directory);
 
-/// Reads everything once and throws InputError, naming file and field, at the first fault: indptr not
-/// monotone, index out of range, edge weight negative, NaN or infinite, NaN or infinite feature, label
-/// outside [-1, classes), split vertex out of range, repeated or in two splits, and, with `for_training`, no
-/// features, no labels, an empty training set or a training vertex without a label.
+/// Reads all data once and throws InputError, naming the file and the field, at the first error: indptr that
+/// is not monotone, an index out of range, a negative, NaN or infinite edge weight, a NaN or infinite
+/// feature, a label outside [-1, classes), a split vertex that is out of range, repeated or in two splits.
+/// With `for_training`, also: no features, no labels, an empty training set, or an unlabelled training
+/// vertex.
 void validate(const Graph& graph, bool for_training);
 
 }  // namespace gnomon::graph

@@ -5,8 +5,8 @@
 
 namespace gnomon::graph {
 
-/// The bits of the IEEE binary16 nearest to `value` (ties to even); too large becomes infinity, NaN stays
-/// NaN.
+/// Rounds `value` to the nearest IEEE 754 binary16 number (ties to even) and returns its bits. Numbers that
+/// are too large become infinite; NaN stays NaN.
 constexpr std::uint16_t half_from_float(float value) {
   const auto bits = std::bit_cast<std::uint32_t>(value);
   const auto sign = static_cast<std::uint16_t>((bits >> 16) & 0x8000U);
@@ -18,16 +18,16 @@ constexpr std::uint16_t half_from_float(float value) {
     return static_cast<std::uint16_t>(sign | 0x7C00U);
   }
   if (magnitude < 0x38800000U) {  // below 2^-14: subnormal, in units of 2^-24
-    // Adding 0.5 puts the unit of the last place at 2^-24, so the addition itself rounds to nearest even.
+    // After adding 0.5, the unit in the last place is 2^-24: the addition itself rounds to nearest even.
     const float shifted = std::bit_cast<float>(magnitude) + 0.5F;
     return static_cast<std::uint16_t>(sign | (std::bit_cast<std::uint32_t>(shifted) - 0x3F000000U));
   }
-  const std::uint32_t rebased = magnitude - 0x38000000U;  // exponent bias 127 to 15
+  const std::uint32_t rebased = magnitude - 0x38000000U;  // changes the exponent bias from 127 to 15
   const std::uint32_t rounded = rebased + 0xFFFU + ((rebased >> 13) & 1U);
   return static_cast<std::uint16_t>(sign | (rounded >> 13));
 }
 
-/// The value of IEEE binary16 bits; exact.
+/// Returns the value of an IEEE 754 binary16 number, exactly.
 constexpr float float_from_half(std::uint16_t half) {
   const std::uint32_t sign = (half & 0x8000U) << 16;
   const std::uint32_t magnitude = half & 0x7FFFU;

@@ -16,8 +16,10 @@ void shuffle(std::span<VertexId> vertices, std::uint64_t seed, std::uint32_t lev
   }
 }
 
-/// Gives the first `train` vertices to the training set, the next `valid` to validation, the rest to test.
-void deal(std::span<const VertexId> vertices, std::int64_t train, std::int64_t valid, Split& split) {
+/// Appends the first `train` vertices to the training set, the next `valid` to the validation set, and the
+/// others to the test set.
+void append_to_sets(std::span<const VertexId> vertices, std::int64_t train, std::int64_t valid,
+                    Split& split) {
   const auto first = vertices.begin();
   split.train.insert(split.train.end(), first, first + train);
   split.valid.insert(split.valid.end(), first + train, first + train + valid);
@@ -44,7 +46,7 @@ Split per_class(std::span<const std::int32_t> labels, std::int32_t num_classes, 
     }
     if (size > 0) {
       shuffle(members[label], options.seed, static_cast<std::uint32_t>(label & 0xFFU));
-      deal(members[label], options.train_per_class, options.valid_per_class, split);
+      append_to_sets(members[label], options.train_per_class, options.valid_per_class, split);
     }
   }
   return split;
@@ -68,7 +70,7 @@ Split by_ratio(std::span<const std::int32_t> labels, const SplitOptions& options
   const std::int64_t train = share(options.train_share);
   const std::int64_t valid = std::min(total - train, share(options.valid_share));
   Split split;
-  deal(vertices, train, valid, split);
+  append_to_sets(vertices, train, valid, split);
   return split;
 }
 

@@ -12,16 +12,17 @@
 
 namespace gnomon::graph {
 
-/// automatic: the split that the data gives, else ratio. given: only that, an error when the data has none.
-/// per_class: as Shchur et al. (2018) draw it, the same number of training vertices from each class.
-/// ratio: shares of all labelled vertices.
+/// automatic: the split in the input data if it has one, otherwise ratio.
+/// given: the split in the input data; it is an error if there is none.
+/// per_class: the same number of training vertices for each class, drawn at random (Shchur et al., 2018).
+/// ratio: random shares of all labelled vertices.
 enum class SplitMethod : std::uint8_t { automatic, given, per_class, ratio };
 
 struct SplitOptions {
   SplitMethod method = SplitMethod::automatic;
-  std::int64_t train_per_class = 20;  ///< per_class; the rest is the test set
+  std::int64_t train_per_class = 20;  ///< for per_class; the remaining vertices are the test set
   std::int64_t valid_per_class = 30;
-  double train_share = 0.6;  ///< ratio; the rest is the test set
+  double train_share = 0.6;  ///< for ratio; the remaining vertices are the test set
   double valid_share = 0.2;
   std::uint64_t seed = 0;
 
@@ -36,15 +37,15 @@ struct SplitOptions {
   }
 };
 
-/// Vertices of each set, ascending and disjoint.
+/// The vertices of each set, ascending; the sets are disjoint.
 struct Split {
   std::vector<VertexId> train, valid, test;
   bool empty() const { return train.empty() && valid.empty() && test.empty(); }
 };
 
-/// Draws a split of the vertices whose label is not -1; `options.method` per_class, or anything else for
-/// ratio. Takes 8 bytes a labelled vertex. Throws InputError naming `where`: a class too small, shares
-/// over 1.
+/// Draws a random split of the vertices whose label is not -1: by per_class if that is options.method,
+/// otherwise by ratio. Uses 8 bytes per labelled vertex. Throws InputError, naming `where`, if a class is too
+/// small or the shares exceed 1.
 Split draw_split(std::span<const std::int32_t> labels, std::int32_t num_classes, const SplitOptions& options,
                  const std::string& where);
 

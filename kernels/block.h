@@ -12,20 +12,20 @@ struct Block {
   std::int64_t num_sources = 0;
   std::vector<std::int64_t> indptr;   ///< num_destinations + 1
   std::vector<std::int32_t> indices;  ///< local ids of sources
-  /// Where each edge stands in the graph's indices, when the sampler was asked for it; else empty.
+  /// The position of each edge in the graph's indices if the sampler keeps edge ids; otherwise empty.
   std::vector<std::int64_t> edge_ids;
 
   std::int64_t num_edges() const { return static_cast<std::int64_t>(indices.size()); }
 };
 
-/// A sampled mini-batch. `vertices` are the global ids behind the local ones: the seeds first, then the
-/// others in the order of their first appearance, hop by hop. Hop h's block has the first
-/// blocks[h].num_sources of them as its sources and the sources of hop h-1 (the seeds for h = 0) as its
-/// destinations, so every vertex seen so far is expanded again in each hop, with fresh draws.
+/// A sampled mini-batch. `vertices` maps local ids to global ids: first the seeds, then the others in the
+/// order of their first appearance, hop by hop. The sources of hop h's block are the first
+/// blocks[h].num_sources of them, and its destinations are the sources of hop h-1 (the seeds for h = 0): each
+/// hop expands every vertex seen so far again, with fresh draws.
 struct MiniBatch {
   std::int64_t num_seeds = 0;
   std::vector<std::int64_t> vertices;
-  std::vector<Block> blocks;  ///< from the seeds outwards: the last one is the model's first layer
+  std::vector<Block> blocks;  ///< from the seeds outwards; the last one belongs to the model's first layer
 
   std::int64_t num_edges() const {
     std::int64_t edges = 0;

@@ -3,59 +3,65 @@
 #include <cstdint>
 
 #include "base/philox.h"
-#include "kernels/arrivals.h"
+#include "kernels/reservoir_keys.h"
 #include "kernels/sampling_rule.h"
 
-// The one definition of which neighbours are drawn by weight; also compiled by nvcc as C++17. Each draw is
-// proportional to the weights of what is left of the list, and an edge of weight 0 is never drawn.
+// The definition of weighted neighbour sampling without replacement for all devices. Also compiled by nvcc as
+// C++17. Each draw is proportional to the weights of the edges that remain in the neighbour list; an edge of
+// weight 0 is never drawn.
 //
-// Every list has an alias table (Walker, ACM TOMS 3(3), 1977; Vose, IEEE TSE 17(9), 1991): a column for each
-// edge, all alike likely, of which the edge itself takes one part and another edge the rest. A position that
-// came before is drawn again. What comes first of the others is then as likely as its share of what is left,
-// however often it took: the distinct positions are draws without replacement, in the order of the draws.
+// Draws use alias tables with rejection. Every list has an alias table (Walker, ACM TOMS 3(3), 1977; Vose,
+// IEEE TSE 17(9), 1991): one column per edge, all equally likely, whose first part belongs to the edge itself
+// and whose rest belongs to another edge. A position that was drawn before is rejected. The next accepted
+// position then has the probability of its share of the remaining weight, whatever the number of rejections,
+// so the distinct positions are draws without replacement in the order of the draws.
 //
-// Where a few edges hold nearly all the weight that may take long, so the attempts are counted, and when they
-// are used up the race of kernels/arrivals.h among all that is left of the list draws the rest. That is exact
-// too: given what was drawn, neither the attempts that failed nor their number tell anything of what comes
-// next, and the race has random words of its own.
+// If a few edges hold nearly all the weight, rejection may take long. The number of attempts is therefore
+// limited, and the remaining positions are drawn by reservoir sampling (kernels/reservoir_keys.h) from the
+// rest of the list. The result is still exact: given the positions drawn so far, the number and the values of
+// the rejected attempts are independent of the following draws, and the reservoir keys use their own random
+// words.
 
 namespace gnomon::kernels {
 
-/// One column of a list's alias table. The edge at the column's position has the first `threshold` of 2^32
-/// parts, the one at position `other` the rest; a column of one edge alone has that edge's position as
-/// `other`. The threshold is 0 where the edge's weight is 0, and nowhere else; such an edge is no column's
-/// `other` (but its own in a list without any weight, from which nothing is drawn).
+/// One column of a list's alias table. The edge at the column's position owns the first `threshold` of 2^32
+/// parts, and the edge at position `other` owns the rest. A column that belongs to one edge only has its own
+/// position as `other`. The threshold is 0 if and only if the edge's weight is 0. Such an edge is no column's
+/// `other`, except its own in a list whose weights are all 0, from which nothing is drawn.
 struct AliasColumn {
   std::uint32_t threshold = 0;
   std::uint32_t other = 0;
 };
 
-/// A vertex's list as draws by weight read it.
+/// A vertex's neighbour list for weighted draws.
 struct WeightedList {
   const AliasColumn* columns = nullptr;
-  const float* weights = nullptr;  ///< read by the race only
+  const float* weights = nullptr;  ///< read by reservoir sampling only
   std::int64_t degree = 0;
-  std::int64_t first_edge = 0;  ///< of the list in the graph's indices
+  std::int64_t first_edge = 0;  ///< the list's begin in the graph's indices
 };
 
-/// After how many attempts to draw `count` positions the race draws what is left. The race costs as much as
-/// reading the list, so a long list is worth more attempts; blocks of random words stay below 2^13.
-constexpr int most_attempts(int count, std::int64_t degree) {
-  constexpr std::int64_t most_for_length = 4096;
+/// Returns the maximum number of attempts to draw `count` positions before reservoir sampling draws the rest.
+/// Reservoir sampling reads the whole list, so a long list is worth more attempts. The limit keeps the blocks
+/// of random words below 2^13.
+constexpr int max_attempts(int count, std::int64_t degree) {
+  constexpr std::int64_t max_for_length = 4096;
   const std::int64_t for_length = degree / 16;
-  return 4 * count + 32 + static_cast<int>(for_length < most_for_length ? for_length : most_for_length);
+  return 4 * count + 32 + static_cast<int>(for_length < max_for_length ? for_length : max_for_length);
 }
 
-/// Above this degree a column takes two random words.
-inline constexpr std::int64_t most_narrow_degree = std::int64_t{1} << 16;
+/// Above this degree, drawing a column takes two random words.
+inline constexpr std::int64_t max_narrow_degree = std::int64_t{1} << 16;
 
-/// The words of a vertex's attempts. Up to most_narrow_degree attempt i reads words 2i (the column) and 2i+1
-/// (which part of it), above words 4i and 4i+1 (the column) and 4i+2.
+/// Returns the random stream of a vertex's attempts. Up to max_narrow_degree, attempt i uses words 2i (the
+/// column) and 2i+1 (the part); above, words 4i and 4i+1 (the column) and 4i+2 (the part).
 constexpr base::StreamKey attempt_stream(const BatchKey& key, std::uint32_t hop, std::int64_t vertex) {
-  return {key.seed, base::Purpose::weights, key.epoch, key.batch, hop, static_cast<std::uint64_t>(vertex)};
+  return {key.seed, base::Purpose::alias_draws,        key.epoch, key.batch,
+          hop,      static_cast<std::uint64_t>(vertex)};
 }
 
-/// The position that a column gives to a part of it; without a branch, which nobody could foretell.
+/// Returns the position that owns `part` of a column. It is branchless, because the branch would be
+/// unpredictable.
 constexpr std::int64_t position_in(const AliasColumn& column, std::int64_t own, std::uint32_t part) {
   const std::int64_t is_own = -static_cast<std::int64_t>(part < column.threshold);
   const std::int64_t other = column.other;
@@ -71,11 +77,11 @@ constexpr bool contains(const std::int64_t* positions, int count, std::int64_t p
   return false;
 }
 
-/// Makes attempts `begin` (even) to end - 1, or until `count` distinct positions are drawn, the first `drawn`
-/// of which there are already. Returns how many there are now.
+/// Makes attempts `begin` (even) … end - 1, stopping early when `count` distinct positions are drawn. The
+/// first `drawn` positions are there already. Returns their number afterwards.
 constexpr int attempt_draws(const base::StreamKey& stream, const WeightedList& list, int begin, int end,
                             int drawn, int count, std::int64_t* positions) {
-  const bool wide = list.degree > most_narrow_degree;
+  const bool wide = list.degree > max_narrow_degree;
   base::Words4 words{};
   for (int i = begin; i < end && drawn < count; ++i) {
     std::int64_t column = 0;
@@ -100,15 +106,16 @@ constexpr int attempt_draws(const base::StreamKey& stream, const WeightedList& l
   return drawn;
 }
 
-/// Draws what is left to draw by the race: the first to arrive stand in `positions` in their order.
-class Race {
+/// Draws the remaining positions by weighted reservoir sampling: it keeps the smallest keys in ascending
+/// order.
+class WeightedReservoir {
  public:
-  /// `positions` has the `drawn` that take no part, and room for `most` > 0 behind them; `times` has room for
-  /// as many.
-  constexpr Race(std::int64_t* positions, double* times, int drawn, int most)
-      : drawn_(positions), num_drawn_(drawn), winners_(positions + drawn), times_(times), most_(most) {}
+  /// `positions` holds the `drawn` positions to exclude, followed by space for the sample of `capacity` > 0
+  /// positions. `keys` has space for `capacity` keys.
+  constexpr WeightedReservoir(std::int64_t* positions, double* keys, int drawn, int capacity)
+      : drawn_(positions), num_drawn_(drawn), sample_(positions + drawn), keys_(keys), capacity_(capacity) {}
 
-  /// The whole list takes part, of which enough edges have a weight.
+  /// Samples from the list. Precondition: enough of its edges have a positive weight.
   constexpr void run(const BatchKey& key, std::uint32_t hop, const WeightedList& list) {
     base::Words4 words{};
     for (std::int64_t position = 0; position < list.degree; ++position) {
@@ -117,63 +124,64 @@ class Race {
         words = edge_words(key, hop, edge);
       }
       if (list.columns[position].threshold > 0) {
-        enter(position, edge_bits(words, edge), list.weights[position]);
+        offer(position, edge_bits(words, edge), list.weights[position]);
       }
     }
   }
 
  private:
-  constexpr void enter(std::int64_t position, std::uint64_t bits, float weight) {
-    if (held_ == most_ && is_late(bits, weight, times_[held_ - 1])) {
+  constexpr void offer(std::int64_t position, std::uint64_t bits, float weight) {
+    if (size_ == capacity_ && certainly_exceeds(bits, weight, keys_[size_ - 1])) {
       return;
     }
-    const double time = arrival_time(bits, weight);
-    if ((held_ == most_ && time >= times_[held_ - 1]) || contains(drawn_, num_drawn_, position)) {
+    const double key = reservoir_key(bits, weight);
+    if ((size_ == capacity_ && key >= keys_[size_ - 1]) || contains(drawn_, num_drawn_, position)) {
       return;
     }
-    held_ += held_ < most_ ? 1 : 0;
-    int place = held_ - 1;
-    for (; place > 0 && time < times_[place - 1]; --place) {
-      times_[place] = times_[place - 1];
-      winners_[place] = winners_[place - 1];
+    size_ += size_ < capacity_ ? 1 : 0;
+    int i = size_ - 1;
+    for (; i > 0 && key < keys_[i - 1]; --i) {
+      keys_[i] = keys_[i - 1];
+      sample_[i] = sample_[i - 1];
     }
-    times_[place] = time;
-    winners_[place] = position;
+    keys_[i] = key;
+    sample_[i] = position;
   }
 
   const std::int64_t* drawn_;
   int num_drawn_;
-  std::int64_t* winners_;
-  double* times_;
-  int most_;
-  int held_ = 0;
+  std::int64_t* sample_;  ///< by ascending key
+  double* keys_;
+  int capacity_;
+  int size_ = 0;
 };
 
-/// Draws `count` distinct positions of a list, which has at least as many edges of positive weight, after
-/// `attempts` (even) that drew the first `drawn` of them. Positions are left in the order of the draws;
-/// `times` has room for `count` numbers, of no use afterwards.
+/// Completes a draw of `count` distinct positions of which the first `attempts` (even) attempts have drawn
+/// the first `drawn`. Writes the positions in the order of the draws. `keys` is scratch space for `count`
+/// numbers. Precondition: the list has at least `count` edges of positive weight.
 constexpr void finish_draws(const BatchKey& key, std::uint32_t hop, std::int64_t vertex,
                             const WeightedList& list, int attempts, int drawn, int count,
-                            std::int64_t* positions, double* times) {
-  drawn = attempt_draws(attempt_stream(key, hop, vertex), list, attempts, most_attempts(count, list.degree),
+                            std::int64_t* positions, double* keys) {
+  drawn = attempt_draws(attempt_stream(key, hop, vertex), list, attempts, max_attempts(count, list.degree),
                         drawn, count, positions);
   if (drawn < count) {
-    Race(positions, times, drawn, count - drawn).run(key, hop, list);
+    WeightedReservoir(positions, keys, drawn, count - drawn).run(key, hop, list);
   }
 }
 
-/// The same from the first attempt on.
+/// Draws `count` distinct positions, as finish_draws from the first attempt on.
 constexpr void draw_by_weight(const BatchKey& key, std::uint32_t hop, std::int64_t vertex,
-                              const WeightedList& list, int count, std::int64_t* positions, double* times) {
-  finish_draws(key, hop, vertex, list, 0, 0, count, positions, times);
+                              const WeightedList& list, int count, std::int64_t* positions, double* keys) {
+  finish_draws(key, hop, vertex, list, 0, 0, count, positions, keys);
 }
 
-/// How many neighbours are drawn of a list by weight; a fanout of -1 takes all that have one.
+/// Returns the number of neighbours that are drawn from a list with `positives` edges of positive weight. A
+/// fanout of -1 takes all of them.
 constexpr std::int64_t drawn_by_weight(std::int64_t positives, int fanout) {
   return fanout < 0 || positives < fanout ? positives : fanout;
 }
 
-/// Whether all edges of positive weight are taken, in the order of the list, without a draw.
+/// Whether all edges of positive weight are taken, in the order of the list, without drawing.
 constexpr bool takes_all(std::int64_t degree, int fanout) { return fanout < 0 || degree <= fanout; }
 
 }  // namespace gnomon::kernels

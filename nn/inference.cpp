@@ -9,18 +9,19 @@
 
 #include "kernels/cpu/gather.h"
 #include "kernels/cpu/sample/sampler.h"
-#include "kernels/slack.h"
+#include "kernels/headroom.h"
 
 namespace gnomon::nn {
 namespace {
 
-void tell(const InferenceOptions& options) {
+void notify(const InferenceOptions& options) {
   if (options.between_chunks) {
     options.between_chunks();
   }
 }
 
-/// The inputs of vertices [begin, begin + count) of a layer: features for the first one, else `values`.
+/// Returns a layer's inputs for vertices [begin, begin + count): the features if `values` is undefined (first
+/// layer).
 at::Tensor inputs_of(const graph::Graph& graph, const at::Tensor& values, std::int64_t begin,
                      std::int64_t count) {
   if (values.defined()) {
@@ -30,7 +31,7 @@ at::Tensor inputs_of(const graph::Graph& graph, const at::Tensor& values, std::i
   return feature_tensor(features.row(begin), features.type, count, features.columns).to(at::kFloat);
 }
 
-/// project of all vertices, chunk by chunk.
+/// Computes Layer::project for all vertices, chunk by chunk.
 at::Tensor project_all(const graph::Graph& graph, const Layer& layer, at::Device device,
                        const at::Tensor& values, const InferenceOptions& options) {
   const auto vertices = graph.num_vertices();
@@ -45,23 +46,23 @@ at::Tensor project_all(const graph::Graph& graph, const Layer& layer, at::Device
       projected = at::empty({vertices, part.size(1)}, at::kFloat);
     }
     projected.narrow(0, begin, count).copy_(part);
-    tell(options);
+    notify(options);
   }
   return projected;
 }
 
-/// The end of the chunk that begins at `begin`: as many vertices as have `rows` sources at most, at least
-/// one.
+/// Returns the end of the chunk that begins at `begin`: as many vertices as together have at most `rows`
+/// sources, but at least one vertex.
 std::int64_t chunk_end(const graph::Graph& graph, std::int64_t begin, std::int64_t rows) {
   auto end = begin + 1;
-  auto held = 1 + graph.degree(begin);
-  while (end < graph.num_vertices() && held + 1 + graph.degree(end) <= rows) {
-    held += 1 + graph.degree(end++);
+  auto sources = 1 + graph.degree(begin);
+  while (end < graph.num_vertices() && sources + 1 + graph.degree(end) <= rows) {
+    sources += 1 + graph.degree(end++);
   }
   return end;
 }
 
-/// propagate of all vertices, chunk by chunk.
+/// Computes Layer::propagate for all vertices, chunk by chunk.
 at::Tensor propagate_all(const graph::Graph& graph, const Layer& layer, at::Device device,
                          const at::Tensor& projected, const InferenceOptions& options) {
   kernels::cpu::Sampler sampler(graph, {-1});
@@ -75,7 +76,7 @@ at::Tensor propagate_all(const graph::Graph& graph, const Layer& layer, at::Devi
     seeds.resize(static_cast<std::size_t>(end - begin));
     std::iota(seeds.begin(), seeds.end(), begin);
     sampler.sample({}, seeds, batch);
-    kernels::resize_with_slack(degrees, batch.vertices.size());
+    kernels::resize_with_headroom(degrees, batch.vertices.size());
     kernels::cpu::gather_degrees(graph, batch.vertices, degrees.data());
     const auto rows_of_batch = std::ssize(batch.vertices);
     const auto sources = at::from_blob(batch.vertices.data(), {rows_of_batch}, at::kLong);
@@ -87,7 +88,7 @@ at::Tensor propagate_all(const graph::Graph& graph, const Layer& layer, at::Devi
     }
     out.narrow(0, begin, end - begin).copy_(part);
     begin = end;
-    tell(options);
+    notify(options);
   }
   return out;
 }

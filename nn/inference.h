@@ -11,20 +11,21 @@
 
 namespace gnomon::nn {
 
-/// Layer-wise inference with all neighbours over the whole graph, as full-batch evaluation would compute it,
-/// in chunks of vertices: beside the graph it holds two layers' values of all vertices, in the host's memory,
-/// and one chunk.
+/// Options of infer().
 struct InferenceOptions {
-  std::int64_t chunk_bytes = std::int64_t{128} << 20;  ///< about, of a chunk's gathered values
-  std::function<void()> between_chunks{};              ///< called often; may throw to end it
+  std::int64_t chunk_bytes = std::int64_t{128} << 20;  ///< approximate size of a chunk's gathered values
+  std::function<void()> between_chunks{};              ///< called after each chunk; may throw to cancel
 };
 
-/// Logits (vertices, classes) without dropout, on the CPU; the model's device computes the chunks.
+/// Layer-wise inference over the whole graph with all neighbours and without dropout, equal to full-batch
+/// evaluation. Returns the logits (vertices, classes) on the CPU. The model's device computes chunks of
+/// vertices; the host's memory holds two layers' values of all vertices and one chunk.
 at::Tensor infer(const graph::Graph& graph, const Model& model, const InferenceOptions& options = {});
 
-/// How well logits tell the labels of some vertices; those with label -1 do not count. NaN when none do.
+/// The quality of predictions for some vertices, those with label -1 excluded; NaN if no labelled vertex is
+/// left.
 struct Score {
-  double accuracy = 0;  ///< share of vertices whose largest logit is their label
+  double accuracy = 0;  ///< share of vertices whose largest logit is that of their label
   double loss = 0;      ///< mean cross-entropy
 };
 

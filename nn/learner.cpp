@@ -7,7 +7,7 @@
 #include <array>
 #include <cstdio>
 
-#include "nn/dense/pieces.h"
+#include "nn/dense/chunks.h"
 
 namespace gnomon::nn {
 namespace {
@@ -15,7 +15,7 @@ namespace {
 using torch::optim::Adam;
 using torch::optim::AdamParamState;
 
-/// What Adam keeps of a weight; null before the first step.
+/// Returns Adam's state of a weight, or null before the first step.
 AdamParamState* state_of(Adam& optimiser, const at::Tensor& weight) {
   const auto found = optimiser.state().find(weight.unsafeGetTensorImpl());
   return found == optimiser.state().end() ? nullptr : static_cast<AdamParamState*>(found->second.get());
@@ -28,7 +28,7 @@ void move(AdamParamState* state, at::Device device) {
   }
 }
 
-/// An optimiser of the same state whose tensors are on the CPU; they may be shared.
+/// Returns a copy of the optimiser with its tensors on the CPU, which may share memory with the original's.
 std::unique_ptr<Adam> on_cpu(Adam& optimiser) {
   const auto& group = optimiser.param_groups().front();
   std::vector<at::Tensor> weights;
@@ -58,16 +58,17 @@ Learner::Learner(const plan::Job& job, std::int64_t columns, std::int64_t classe
 Learner::~Learner() = default;
 
 StepResult Learner::step(const TensorBatch& data, std::int64_t epoch, std::int64_t batch) {
-  const Dropping dropping{job_.dropout,
-                          {job_.seed, base::Purpose::dropout, static_cast<std::uint64_t>(epoch),
-                           static_cast<std::uint64_t>(batch)}};
-  const auto logits = model_.forward(data, dropping);
+  const DropoutSpec dropout{job_.dropout,
+                            {job_.seed, base::Purpose::dropout, static_cast<std::uint64_t>(epoch),
+                             static_cast<std::uint64_t>(batch)}};
+  const auto logits = model_.forward(data, dropout);
   const auto loss = at::cross_entropy_loss(logits, data.labels);
   optimiser_->zero_grad();
   loss.backward();
   {
-    const AtenThreads one_thread(
-        1);  // Adam's sums of products round differently at the ends of a thread's part
+    // ATen's vector and scalar loops round Adam's fused operations differently at the ends of a thread's
+    // range.
+    const AtenThreadsGuard one_thread(1);
     optimiser_->step();
   }
   const std::int64_t seeds = data.labels.size(0);

@@ -20,40 +20,40 @@ class OutputArchive;
 
 namespace gnomon::nn {
 
-/// What one update saw.
+/// The training metrics of one step.
 struct StepResult {
-  double loss_sum = 0;  ///< cross-entropy, summed over the seeds
-  std::int64_t correct = 0;
+  double loss_sum = 0;       ///< cross-entropy, summed over the seeds
+  std::int64_t correct = 0;  ///< number of seeds whose largest logit is that of their label
   std::int64_t seeds = 0;
 };
 
-/// A model and its optimiser; while it lives products are of the job's precision. The weights after a
-/// sequence of steps are a pure function of the job and the batches in their order: neither ATen's threads
-/// nor its global generator enters. (And of the kind of device, which rounds its own way.)
+/// A model and its optimiser. While it exists, matrix products have the job's precision. The weights after a
+/// sequence of steps are a pure function of the job, the batches in their order, and the kind of device (CPU
+/// and GPU round differently); they depend neither on the number of threads nor on ATen's global generator.
 class Learner {
  public:
   Learner(const plan::Job& job, std::int64_t columns, std::int64_t classes, at::Device device = at::kCPU);
   ~Learner();
 
-  /// Forward, cross-entropy (mean over the seeds), backward, one step of Adam, on a mini-batch on the
-  /// learner's device. ATen's threads are the caller's. On a GPU all goes on its current stream, and the host
-  /// waits once, for the result.
+  /// Trains one mini-batch on the learner's device: forward pass, cross-entropy (mean over the seeds),
+  /// backward pass, one step of Adam. Uses the caller's number of ATen threads. On a GPU everything runs on
+  /// the current stream, and the host synchronises once, to read the result.
   StepResult step(const TensorBatch& data, std::int64_t epoch, std::int64_t batch);
 
   const Model& model() const { return model_; }
-  /// Weights and the optimiser's state, the same whatever the device. load throws c10::Error for an archive
-  /// that does not fit.
+  /// Saves and loads the weights and the optimiser's state, in a format independent of the device. load
+  /// throws c10::Error if the archive does not match the model.
   void save(torch::serialize::OutputArchive& archive) const;
   void load(torch::serialize::InputArchive& archive);
 
  private:
   plan::Job job_;
-  MatmulPrecisionOf precision_;
+  MatmulPrecisionGuard precision_;
   Model model_;
   std::unique_ptr<torch::optim::Adam> optimiser_;
 };
 
-/// A hash of the bytes of all tensors, 16 hexadecimal digits.
+/// Returns a hash of the bytes of all tensors as 16 hexadecimal digits.
 std::string hash_of(const std::vector<at::Tensor>& tensors);
 
 }  // namespace gnomon::nn

@@ -18,11 +18,13 @@ std::string name_of(at::Float32MatmulPrecision precision) {
 
 }  // namespace
 
-MatmulPrecisionOf::MatmulPrecisionOf(const plan::Job& job)
-    : before_(at::globalContext().float32MatmulPrecision()) {
+MatmulPrecisionGuard::MatmulPrecisionGuard(const plan::Job& job)
+    : previous_(at::globalContext().float32MatmulPrecision()) {
   at::globalContext().setFloat32MatmulPrecision(std::string(base::name_of(job.matmul_precision)));
 }
 
-MatmulPrecisionOf::~MatmulPrecisionOf() { at::globalContext().setFloat32MatmulPrecision(name_of(before_)); }
+MatmulPrecisionGuard::~MatmulPrecisionGuard() {
+  at::globalContext().setFloat32MatmulPrecision(name_of(previous_));
+}
 
 }  // namespace gnomon::nn

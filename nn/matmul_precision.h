@@ -6,17 +6,17 @@
 
 namespace gnomon::nn {
 
-/// Lets all of LibTorch's products of fp32 matrices be of a job's precision, as long as it lives. Those that
-/// overlap must be of one job.
-class MatmulPrecisionOf {
+/// Guard that sets LibTorch's global precision of fp32 matrix products to a job's. The destructor restores
+/// the previous one. Precondition: guards whose lifetimes overlap have the same precision.
+class MatmulPrecisionGuard {
  public:
-  explicit MatmulPrecisionOf(const plan::Job& job);
-  ~MatmulPrecisionOf();
-  MatmulPrecisionOf(const MatmulPrecisionOf&) = delete;
-  MatmulPrecisionOf& operator=(const MatmulPrecisionOf&) = delete;
+  explicit MatmulPrecisionGuard(const plan::Job& job);
+  ~MatmulPrecisionGuard();
+  MatmulPrecisionGuard(const MatmulPrecisionGuard&) = delete;
+  MatmulPrecisionGuard& operator=(const MatmulPrecisionGuard&) = delete;
 
  private:
-  at::Float32MatmulPrecision before_;
+  at::Float32MatmulPrecision previous_;
 };
 
 }  // namespace gnomon::nn

@@ -12,12 +12,12 @@
 namespace gnomon::nn {
 namespace {
 
-/// Fills weights from the job's seed, one stream each, and brings them to the device.
+/// Initialises weights on a device. Each has its own random stream of the job's seed.
 class Initialiser {
  public:
   Initialiser(std::uint64_t seed, at::Device device) : seed_(seed), device_(device) {}
 
-  /// Uniform in ±√(6 / (fan_in + fan_out)) (Glorot and Bengio, AISTATS 2010, equation 16).
+  /// Returns a weight uniform in ±√(6 / (fan_in + fan_out)) (Glorot and Bengio, AISTATS 2010, equation 16).
   at::Tensor glorot(at::IntArrayRef sizes, std::int64_t fan_in, std::int64_t fan_out) {
     base::RandomStream random({seed_, base::Purpose::initialise, 0, next_++, 0, 0});
     const double bound = std::sqrt(6.0 / static_cast<double>(fan_in + fan_out));
@@ -39,7 +39,7 @@ class Initialiser {
   std::uint64_t next_ = 0;
 };
 
-/// Whether aggregating `in` columns before the product is less work than `out` columns after it.
+/// Whether aggregating `in` columns before the matrix product is less work than `out` columns after it.
 bool aggregates_first(const SparseBlock& block, std::int64_t in, std::int64_t out) {
   const auto work = [&](std::int64_t rows, std::int64_t columns) {
     return rows * in * out + block.num_edges() * columns;
@@ -50,19 +50,20 @@ bool aggregates_first(const SparseBlock& block, std::int64_t in, std::int64_t ou
 at::Tensor destinations_of(const at::Tensor& sources, const Hop& hop) {
   return sources.narrow(0, 0, hop.block->num_destinations());
 }
-at::Tensor destinations_of(const DroppedRows& sources, const Hop& hop) {
+at::Tensor destinations_of(const DroppedFeatures& sources, const Hop& hop) {
   return first_rows(sources, hop.block->num_destinations());
 }
 
-/// The two forwards of a layer by its one run(x, hop, dropping), of either kind of x.
+/// Implements both overloads of Layer::forward by the template run(x, hop, dropout) of the derived class
+/// (CRTP).
 template <class Own>
 class LayerOf : public Layer {
  public:
-  at::Tensor forward(const at::Tensor& x, const Hop& hop, const Dropping* dropping) const final {
-    return static_cast<const Own&>(*this).run(x, hop, dropping);
+  at::Tensor forward(const at::Tensor& x, const Hop& hop, const DropoutSpec* dropout) const final {
+    return static_cast<const Own&>(*this).run(x, hop, dropout);
   }
-  at::Tensor forward(const DroppedRows& x, const Hop& hop, const Dropping* dropping) const final {
-    return static_cast<const Own&>(*this).run(x, hop, dropping);
+  at::Tensor forward(const DroppedFeatures& x, const Hop& hop, const DropoutSpec* dropout) const final {
+    return static_cast<const Own&>(*this).run(x, hop, dropout);
   }
 };
 
@@ -74,15 +75,15 @@ class GcnLayer final : public LayerOf<GcnLayer> {
   }
 
   at::Tensor project(const at::Tensor& x) const override { return dense::linear(x, parameters_[0]); }
-  at::Tensor propagate(const at::Tensor& projected, const Hop& hop, const Dropping*) const override {
+  at::Tensor propagate(const at::Tensor& projected, const Hop& hop, const DropoutSpec*) const override {
     return dense::add_bias(aggregate(projected, hop), parameters_[1]);
   }
   template <class Inputs>
-  at::Tensor run(const Inputs& x, const Hop& hop, const Dropping* dropping) const {
+  at::Tensor run(const Inputs& x, const Hop& hop, const DropoutSpec* dropout) const {
     if (aggregates_first(*hop.block, x.size(1), parameters_[0].size(1))) {
       return dense::add_bias(dense::linear(aggregate(x, hop), parameters_[0]), parameters_[1]);
     }
-    return propagate(dense::linear(x, parameters_[0]), hop, dropping);
+    return propagate(dense::linear(x, parameters_[0]), hop, dropout);
   }
 
  private:
@@ -109,12 +110,12 @@ class SageLayer final : public LayerOf<SageLayer> {
   at::Tensor project(const at::Tensor& x) const override {
     return at::cat(std::vector{dense::linear(x, parameters_[0]), dense::linear(x, parameters_[1])}, 1);
   }
-  at::Tensor propagate(const at::Tensor& projected, const Hop& hop, const Dropping*) const override {
+  at::Tensor propagate(const at::Tensor& projected, const Hop& hop, const DropoutSpec*) const override {
     const auto parts = projected.chunk(2, 1);
     return dense::add_bias(destinations_of(parts[0], hop) + spmm_mean(hop.block, parts[1]), parameters_[2]);
   }
   template <class Inputs>
-  at::Tensor run(const Inputs& x, const Hop& hop, const Dropping*) const {
+  at::Tensor run(const Inputs& x, const Hop& hop, const DropoutSpec*) const {
     if (aggregates_first(*hop.block, x.size(1), parameters_[1].size(1))) {
       return sage_product(hop.block, x, parameters_[0], parameters_[1], parameters_[2]);
     }
@@ -136,24 +137,26 @@ class GatLayer final : public LayerOf<GatLayer> {
   }
 
   at::Tensor project(const at::Tensor& x) const override { return dense::linear(x, parameters_[0]); }
-  at::Tensor propagate(const at::Tensor& projected, const Hop& hop, const Dropping* dropping) const override {
+  at::Tensor propagate(const at::Tensor& projected, const Hop& hop,
+                       const DropoutSpec* dropout) const override {
     const auto block = with_self_loops(*hop.block);
     const auto to_sources = dense::linear(projected, per_head(parameters_[1]));
     const auto to_destinations = dense::linear(destinations_of(projected, hop), per_head(parameters_[2]));
     auto attention = edge_softmax(block, at::leaky_relu(sddmm_add(block, to_destinations, to_sources), 0.2));
-    if (dropping != nullptr) {
-      attention = dense::dropout(attention, dropping->probability, dropping->attention());
+    if (dropout != nullptr) {
+      attention = dense::dropout(attention, dropout->probability, dropout->attention());
     }
     const auto out = spmm_weighted(block, projected.view({-1, heads_, width_}), attention);
     return dense::add_bias(out.flatten(1), parameters_[3]);
   }
   template <class Inputs>
-  at::Tensor run(const Inputs& x, const Hop& hop, const Dropping* dropping) const {
-    return propagate(dense::linear(x, parameters_[0]), hop, dropping);
+  at::Tensor run(const Inputs& x, const Hop& hop, const DropoutSpec* dropout) const {
+    return propagate(dense::linear(x, parameters_[0]), hop, dropout);
   }
 
  private:
-  /// The matrix (heads · width, heads) that takes each head's dot product with its row of `vectors`.
+  /// Returns the block-diagonal matrix (heads · width, heads) whose product yields each head's dot product
+  /// with its row of `vectors`.
   at::Tensor per_head(const at::Tensor& vectors) const {
     return (vectors.unsqueeze(2) * at::eye(heads_, vectors.options()).unsqueeze(1))
         .reshape({heads_ * width_, heads_});
@@ -179,19 +182,19 @@ std::unique_ptr<Layer> make_layer(const plan::Job& job, Initialiser& initialise,
 
 }  // namespace
 
-Dropping Dropping::of_layer(std::size_t index) const {
+DropoutSpec DropoutSpec::of_layer(std::size_t index) const {
   auto of_layer = *this;
   of_layer.key.level = static_cast<std::uint32_t>(index);
   return of_layer;
 }
 
-base::StreamKey Dropping::inputs() const {
+base::StreamKey DropoutSpec::inputs() const {
   auto stream = key;
   stream.level = 2 * key.level;
   return stream;
 }
 
-base::StreamKey Dropping::attention() const {
+base::StreamKey DropoutSpec::attention() const {
   auto stream = key;
   stream.level = 2 * key.level + 1;
   return stream;
@@ -214,7 +217,8 @@ at::Tensor Model::activate(std::size_t index, const at::Tensor& x) const {
   return kind_ == plan::ModelKind::gat ? dense::elu(x) : at::relu(x);
 }
 
-at::Tensor Model::activate_and_drop(std::size_t index, const at::Tensor& x, const Dropping& of_next) const {
+at::Tensor Model::activate_and_drop(std::size_t index, const at::Tensor& x,
+                                    const DropoutSpec& of_next) const {
   if (index + 1 == layers_.size()) {
     return x;
   }
@@ -222,28 +226,28 @@ at::Tensor Model::activate_and_drop(std::size_t index, const at::Tensor& x, cons
                                        : dense::relu_dropout(x, of_next.probability, of_next.inputs());
 }
 
-at::Tensor Model::first_layer(const TensorBatch& data, const Hop& hop, const Dropping* dropping) const {
+at::Tensor Model::first_layer(const TensorBatch& data, const Hop& hop, const DropoutSpec* dropout) const {
   if (!data.features.defined()) {
-    const auto rule = dropping == nullptr ? kernels::DropoutRule{}
-                                          : dense::dropout_rule(dropping->probability, dropping->inputs());
-    return layers_[0]->forward(DroppedRows{data.stored, rule}, hop, dropping);
+    const auto rule = dropout == nullptr ? kernels::DropoutRule{}
+                                         : dense::dropout_rule(dropout->probability, dropout->inputs());
+    return layers_[0]->forward(DroppedFeatures{data.stored, rule}, hop, dropout);
   }
   auto x = data.features.to(at::kFloat);
-  if (dropping != nullptr) {
-    x = dense::dropout(x, dropping->probability, dropping->inputs());
+  if (dropout != nullptr) {
+    x = dense::dropout(x, dropout->probability, dropout->inputs());
   }
-  return layers_[0]->forward(x, hop, dropping);
+  return layers_[0]->forward(x, hop, dropout);
 }
 
-at::Tensor Model::forward(const TensorBatch& data, const std::optional<Dropping>& dropping) const {
+at::Tensor Model::forward(const TensorBatch& data, const std::optional<DropoutSpec>& dropout) const {
   at::Tensor x;
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     const auto& block = data.blocks[layers_.size() - 1 - i];
     const Hop hop{block, data.degrees.narrow(0, 0, block->num_sources())};
-    const auto of_layer = dropping ? std::optional(dropping->of_layer(i)) : std::nullopt;
-    const Dropping* own = of_layer ? &*of_layer : nullptr;
+    const auto of_layer = dropout ? std::optional(dropout->of_layer(i)) : std::nullopt;
+    const DropoutSpec* own = of_layer ? &*of_layer : nullptr;
     x = i == 0 ? first_layer(data, hop, own) : layers_[i]->forward(x, hop, own);
-    x = dropping ? activate_and_drop(i, x, dropping->of_layer(i + 1)) : activate(i, x);
+    x = dropout ? activate_and_drop(i, x, dropout->of_layer(i + 1)) : activate(i, x);
   }
   return x;
 }

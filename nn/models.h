@@ -13,23 +13,25 @@
 
 namespace gnomon::nn {
 
-/// One hop of a mini-batch, as a layer reads it.
+/// The part of a mini-batch that a layer reads.
 struct Hop {
   SparseBlockPtr block;
-  at::Tensor degrees;  ///< fp32: true in-degree of each of the block's sources
+  at::Tensor degrees;  ///< fp32, the in-degree of each of the block's sources in the whole graph
 };
 
-/// Where a layer's dropout comes from: a pure function of these, whoever prepared the batch.
-struct Dropping {
+/// The dropout of a layer in one training step. The dropped elements are a pure function of these fields.
+struct DropoutSpec {
   double probability = 0;
-  base::StreamKey key;  ///< seed, epoch, batch; the level is the layer's, two for each
+  base::StreamKey key;  ///< seed, epoch and batch; the level is the layer's index
 
-  Dropping of_layer(std::size_t index) const;
+  DropoutSpec of_layer(std::size_t index) const;
+  /// The random streams of the layer's inputs and of its attention coefficients.
   base::StreamKey inputs() const;
   base::StreamKey attention() const;
 };
 
-/// One layer: a dense part, vertex by vertex, and a part along the edges of a hop. No activation.
+/// A layer without its activation: a dense part, which handles every vertex on its own, and a sparse part,
+/// which aggregates along the edges of a hop.
 class Layer {
  public:
   Layer() = default;
@@ -37,16 +39,16 @@ class Layer {
   Layer& operator=(const Layer&) = delete;
   virtual ~Layer() = default;
 
-  /// The dense part of vertices' inputs (n, in): (n, any).
+  /// The dense part: maps inputs (n, in) to (n, any).
   virtual at::Tensor project(const at::Tensor& x) const = 0;
-  /// The outputs (destinations, out) from the projected sources. `dropping`, in training, is for what the
-  /// layer drops itself (attention).
+  /// The sparse part: maps the projected sources to outputs (destinations, out). `dropout` is set in
+  /// training, for layers that apply dropout themselves (to attention coefficients).
   virtual at::Tensor propagate(const at::Tensor& projected, const Hop& hop,
-                               const Dropping* dropping) const = 0;
-  /// propagate(project(x)), by the order of the two that computes less.
-  virtual at::Tensor forward(const at::Tensor& x, const Hop& hop, const Dropping* dropping) const = 0;
-  /// The same of inputs that are read where they are stored, in the same order of the two.
-  virtual at::Tensor forward(const DroppedRows& x, const Hop& hop, const Dropping* dropping) const = 0;
+                               const DropoutSpec* dropout) const = 0;
+  /// Computes propagate(project(x)), with the two parts exchanged if that needs fewer operations.
+  virtual at::Tensor forward(const at::Tensor& x, const Hop& hop, const DropoutSpec* dropout) const = 0;
+  /// Computes the same from inputs that are read in the feature store, with the same bits.
+  virtual at::Tensor forward(const DroppedFeatures& x, const Hop& hop, const DropoutSpec* dropout) const = 0;
 
   const std::vector<at::Tensor>& parameters() const { return parameters_; }
 
@@ -57,31 +59,31 @@ class Layer {
 /// GCN (Kipf and Welling, ICLR 2017), GraphSAGE with the mean aggregator (Hamilton, Ying and Leskovec,
 /// NeurIPS 2017) or GAT (Veličković et al., ICLR 2018), one layer for each of the job's fanouts.
 ///
-/// Weights come from job.seed alone (Glorot's uniform; biases 0), whatever the device. On sampled neighbours
-/// GCN scales the drawn ones by degree / drawn, so that the expected sum is the whole one; with all
-/// neighbours every layer is the full-graph layer.
+/// Initial weights depend on job.seed only (Glorot uniform; biases 0), not on the device. On sampled
+/// neighbours, GCN scales the sum by degree / number of drawn neighbours, which makes it an unbiased estimate
+/// of the sum over all neighbours. With all neighbours, every layer is the full-graph layer.
 class Model {
  public:
   Model(const plan::Job& job, std::int64_t columns, std::int64_t classes, at::Device device = at::kCPU);
 
-  /// Logits (seeds, classes) of a mini-batch on the model's device. With `dropping` (its key's level aside)
-  /// as in training. Without features the first layer reads those stored, and all bits are the same.
-  /// `data`'s memory must outlive the backward pass.
-  at::Tensor forward(const TensorBatch& data, const std::optional<Dropping>& dropping) const;
+  /// Returns the logits (seeds, classes) of a mini-batch on the model's device. `dropout` (its key's level is
+  /// ignored) applies dropout for training. If `data` has no gathered features, the first layer reads them in
+  /// the feature store, with the same bits. `data`'s memory must outlive the backward pass.
+  at::Tensor forward(const TensorBatch& data, const std::optional<DropoutSpec>& dropout) const;
 
   at::Device device() const { return device_; }
   std::size_t num_layers() const { return layers_.size(); }
   const Layer& layer(std::size_t index) const { return *layers_[index]; }
-  /// What follows layer `index`: ReLU (ELU for GAT), nothing after the last.
+  /// Applies the activation of layer `index`: ReLU (ELU for GAT), or none for the last layer.
   at::Tensor activate(std::size_t index, const at::Tensor& x) const;
 
-  /// All weights, from the first layer to the last; they share the model's memory.
+  /// Returns all weights, from the first layer to the last. They share the model's memory.
   std::vector<at::Tensor> parameters() const;
 
  private:
-  /// activate(), and the dropout of the next layer's inputs.
-  at::Tensor activate_and_drop(std::size_t index, const at::Tensor& x, const Dropping& of_next) const;
-  at::Tensor first_layer(const TensorBatch& data, const Hop& hop, const Dropping* dropping) const;
+  /// Applies activate() and then the dropout of the next layer's inputs.
+  at::Tensor activate_and_drop(std::size_t index, const at::Tensor& x, const DropoutSpec& of_next) const;
+  at::Tensor first_layer(const TensorBatch& data, const Hop& hop, const DropoutSpec* dropout) const;
 
   plan::ModelKind kind_;
   at::Device device_;

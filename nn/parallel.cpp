@@ -12,10 +12,10 @@ namespace gnomon::nn {
 
 void for_row_ranges(const kernels::cpu::SparseRows& rows, std::int64_t work_per_entry,
                     const std::function<void(kernels::cpu::RowRange)>& body) {
-  constexpr std::int64_t least_work = 1 << 15;  // some ten microseconds, about what waking a thread costs
+  constexpr std::int64_t min_work = 1 << 15;  // about the cost of waking a thread
   const std::int64_t work =
       (rows.num_entries() + rows.num_rows()) * std::max<std::int64_t>(work_per_entry, 1);
-  const std::int64_t parts = std::clamp<std::int64_t>(work / least_work, 1, at::get_num_threads());
+  const std::int64_t parts = std::clamp<std::int64_t>(work / min_work, 1, at::get_num_threads());
   const auto ranges = kernels::cpu::balanced_ranges(rows.indptr, parts);
   at::parallel_for(0, parts, 1, [&](std::int64_t first, std::int64_t last) {
     for (std::int64_t part = first; part < last; ++part) {
@@ -24,13 +24,13 @@ void for_row_ranges(const kernels::cpu::SparseRows& rows, std::int64_t work_per_
   });
 }
 
-void for_parts(std::int64_t count, std::int64_t piece,
-               const std::function<void(std::int64_t begin, std::int64_t length)>& body) {
-  const std::int64_t pieces = (count + piece - 1) / piece;
-  at::parallel_for(0, pieces, 1, [&](std::int64_t first, std::int64_t last) {
-    const std::int64_t end = std::min(last * piece, count);
-    if (first * piece < end) {
-      body(first * piece, end - first * piece);
+void for_aligned_ranges(std::int64_t count, std::int64_t alignment,
+                        const std::function<void(std::int64_t begin, std::int64_t length)>& body) {
+  const std::int64_t units = (count + alignment - 1) / alignment;
+  at::parallel_for(0, units, 1, [&](std::int64_t first, std::int64_t last) {
+    const std::int64_t end = std::min(last * alignment, count);
+    if (first * alignment < end) {
+      body(first * alignment, end - first * alignment);
     }
   });
 }

@@ -8,15 +8,15 @@
 
 namespace gnomon::nn {
 
-/// Calls `body` on ranges that together are all rows, on up to at::get_num_threads() threads at once,
-/// balanced by entries. `work_per_entry`: about how many numbers an entry touches; little work stays on this
-/// thread.
+/// Parallel loop over the rows of a sparse matrix: calls `body` on disjoint ranges with balanced numbers of
+/// entries, on up to at::get_num_threads() threads. `work_per_entry` is the approximate number of elements
+/// that an entry touches; little work runs on the calling thread only.
 void for_row_ranges(const kernels::cpu::SparseRows& rows, std::int64_t work_per_entry,
                     const std::function<void(kernels::cpu::RowRange)>& body);
 
-/// Calls `body` on parts of 0 … count-1 that begin at multiples of `piece`, as large as one another, on up to
-/// at::get_num_threads() threads at once.
-void for_parts(std::int64_t count, std::int64_t piece,
-               const std::function<void(std::int64_t begin, std::int64_t length)>& body);
+/// Parallel loop over 0 … count-1: calls `body` on one range per thread, on up to at::get_num_threads()
+/// threads. The ranges are of nearly equal length and begin at multiples of `alignment`.
+void for_aligned_ranges(std::int64_t count, std::int64_t alignment,
+                        const std::function<void(std::int64_t begin, std::int64_t length)>& body);
 
 }  // namespace gnomon::nn

@@ -8,26 +8,25 @@
 
 #include "graph/graph.h"
 #include "nn/sparse/sparse_block.h"
-#include "nn/sparse/stored_rows.h"
+#include "nn/sparse/stored_features.h"
 
 namespace gnomon::nn {
 
-/// A mini-batch as the model reads it, all on one device.
+/// A mini-batch as tensors on one device, the input of Model::forward.
 struct TensorBatch {
-  at::Tensor features;                 ///< a row for each vertex, in the graph's own type;
-                                       ///< not defined where they are still missing or stored
-  at::Tensor labels;                   ///< int64, of the seeds
-  at::Tensor degrees;                  ///< fp32, true in-degree of each vertex
+  at::Tensor features;  ///< (vertices, columns), in the graph's type; undefined if not gathered
+  at::Tensor labels;    ///< int64, of the seeds
+  at::Tensor degrees;   ///< fp32, the in-degree of each vertex in the whole graph
   std::vector<SparseBlockPtr> blocks;  ///< from the seeds outwards
-  StoredRowsPtr stored = nullptr;      ///< in place of features that nobody has gathered
+  StoredFeaturesPtr stored = nullptr;  ///< the features in the feature store, if `features` is undefined
 };
 
-/// The batch on `device`; tensors that are there already are shared. Copies from the host's ordinary memory:
-/// the host waits.
+/// Returns the batch on `device`; tensors that are already there are shared. Copies from pageable memory are
+/// synchronous.
 TensorBatch on_device(const TensorBatch& batch, at::Device device);
 SparseBlockPtr on_device(const SparseBlock& block, at::Device device);
 
-/// `rows` feature rows in their own type (rows, columns), on memory that must outlive the tensor.
+/// Returns a tensor (rows, columns) on feature rows in memory, which must outlive it.
 at::Tensor feature_tensor(const std::byte* bytes, graph::FeatureType type, std::int64_t rows,
                           std::int64_t columns);
 

@@ -7,7 +7,7 @@
 
 namespace gnomon::nn {
 
-/// A contiguous fp32 tensor of the CPU as its values; none where it is not defined.
+/// Returns the elements of a contiguous fp32 CPU tensor; an empty span if it is undefined.
 inline std::span<const float> values_of(const at::Tensor& tensor) {
   return tensor.defined()
              ? std::span(tensor.const_data_ptr<float>(), static_cast<std::size_t>(tensor.numel()))

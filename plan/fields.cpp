@@ -122,7 +122,7 @@ std::string value_text(const Field& field, double value) {
 
 std::string range_text(const Field& field) {
   if (field.kind != FieldKind::category) {
-    return value_text(field, field.range.least) + " to " + value_text(field, field.range.most);
+    return value_text(field, field.range.min) + " to " + value_text(field, field.range.max);
   }
   std::string text;
   for (const auto& name : field.names) {

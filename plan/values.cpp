@@ -10,22 +10,22 @@ namespace {
 constexpr double max_step = 64;
 
 std::vector<double> values_of_integer(const Rule& rule, std::int64_t batches) {
-  const double end = std::min(rule.field.range.most, max_step);
-  return log_steps(rule.field.range.least,
+  const double end = std::min(rule.field.range.max, max_step);
+  return log_steps(rule.field.range.min,
                    rule.search.counts_batches ? std::min(end, static_cast<double>(batches)) : end);
 }
 
 /// Tenths of a share; powers of two of anything larger.
 std::vector<double> values_of_real(const base::Range& range) {
   std::vector<double> values;
-  if (range.most > 1) {
-    for (double value = std::max(1.0, range.least); value <= std::min(range.most, max_step); value *= 2) {
+  if (range.max > 1) {
+    for (double value = std::max(1.0, range.min); value <= std::min(range.max, max_step); value *= 2) {
       values.push_back(value);
     }
     return values;
   }
   for (int tenth = 0; tenth <= 10; ++tenth) {
-    if (const double value = tenth / 10.0; value >= range.least && value <= range.most) {
+    if (const double value = tenth / 10.0; value >= range.min && value <= range.max) {
       values.push_back(value);
     }
   }

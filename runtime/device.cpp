@@ -15,7 +15,7 @@ std::unique_ptr<Device> open_device(std::shared_ptr<const PlacedGraph> graph, co
     throw base::InputError("GPU", why);
   }
   auto device = options.kind == plan::DeviceKind::cuda ? open_cuda_device(job, options, progress)
-                                                 : std::make_unique<HostDevice>(job);
+                                                       : std::make_unique<HostDevice>(job);
   device->take_plan(plan, std::move(graph));
   return device;
 }

@@ -21,19 +21,19 @@ using schedule::Stage;
 using schedule::StageSpan;
 using schedule::Ticket;
 
-enum LaneKind { worker_lanes, copy_lane, device_lane, prepare_lane, num_lane_kinds };
+enum EngineKind { worker_engines, copy_engine, device_engine, prepare_engine, num_engine_kinds };
 
-LaneKind lane_of(Stage stage, bool prepares_beside_training) {
+EngineKind engine_of(Stage stage, bool prepares_beside_training) {
   switch (stage) {
     case Stage::cpu_batch:
-      return worker_lanes;
+      return worker_engines;
     case Stage::transfer:
-      return copy_lane;
+      return copy_engine;
     case Stage::device_batch:
     case Stage::device_gather:
-      return prepares_beside_training ? prepare_lane : device_lane;
+      return prepares_beside_training ? prepare_engine : device_engine;
     default:
-      return device_lane;
+      return device_engine;
   }
 }
 
@@ -46,7 +46,7 @@ struct Record {
 };
 
 /// A queue of tickets and the threads that sleep on it.
-struct Lane {
+struct Engine {
   std::deque<std::int64_t> queue;
   std::condition_variable wake;
 };
@@ -61,7 +61,7 @@ struct HostMachine::State {
   }
   bool stopped() const { return closing || interrupted || failure; }
 
-  void serve(LaneKind kind, int index);
+  void serve(EngineKind kind, int index);
   void perform(Stage stage, std::int64_t batch, int worker);
   void finish(std::int64_t number);
   void fail(std::exception_ptr error);
@@ -73,7 +73,7 @@ struct HostMachine::State {
   const std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
   std::mutex mutex;  // guards everything below
   std::deque<Record> records;
-  std::array<Lane, num_lane_kinds> lanes;
+  std::array<Engine, num_engine_kinds> engines;
   std::condition_variable progress;  // the calling thread sleeps on it
   std::exception_ptr failure;
   bool interrupted = false;
@@ -104,7 +104,7 @@ void HostMachine::State::finish(std::int64_t number) {
   for (const auto successor : record.successors) {
     auto& next = records[static_cast<std::size_t>(successor)];
     if (--next.pending == 0) {
-      lanes[lane_of(next.span.stage, prepares_beside_training)].wake.notify_all();
+      engines[engine_of(next.span.stage, prepares_beside_training)].wake.notify_all();
     }
   }
   record.successors = {};
@@ -112,8 +112,8 @@ void HostMachine::State::finish(std::int64_t number) {
 }
 
 void HostMachine::State::wake_everyone() {
-  for (auto& lane : lanes) {
-    lane.wake.notify_all();
+  for (auto& engine : engines) {
+    engine.wake.notify_all();
   }
   progress.notify_all();
 }
@@ -125,24 +125,24 @@ void HostMachine::State::fail(std::exception_ptr error) {
   wake_everyone();
 }
 
-/// One thread's life. Dependencies always have smaller tickets and lanes keep the order of the starts, so a
+/// One thread's life. Dependencies always have smaller tickets and engines keep the order of the starts, so a
 /// thread that has taken a stage may sleep until its dependencies are done: they are never behind it.
-void HostMachine::State::serve(LaneKind kind, int index) {
-  auto& lane = lanes[kind];
+void HostMachine::State::serve(EngineKind kind, int index) {
+  auto& engine = engines[kind];
   std::unique_lock lock(mutex);
   while (true) {
-    lane.wake.wait(lock, [&] { return stopped() || !lane.queue.empty(); });
+    engine.wake.wait(lock, [&] { return stopped() || !engine.queue.empty(); });
     if (stopped()) {
       return;
     }
-    const auto number = lane.queue.front();
-    lane.queue.pop_front();
+    const auto number = engine.queue.front();
+    engine.queue.pop_front();
     auto& record = records[static_cast<std::size_t>(number)];  // a deque's elements stay where they are
-    lane.wake.wait(lock, [&] { return stopped() || record.pending == 0; });
+    engine.wake.wait(lock, [&] { return stopped() || record.pending == 0; });
     if (stopped()) {
       return;
     }
-    record.span.lane = index;
+    record.span.worker = index;
     record.span.begin_s = now_s();
     const auto [stage, batch] = std::pair(record.span.stage, record.span.batch);
     lock.unlock();
@@ -178,16 +178,16 @@ HostMachine::HostMachine(int workers, StageWork work, const std::vector<int>& wo
   auto* state = state_.get();
   try {
     for (int i = 0; i < workers; ++i) {
-      state->threads.emplace_back([state, i] { state->serve(worker_lanes, i); });
+      state->threads.emplace_back([state, i] { state->serve(worker_engines, i); });
       if (!worker_cores.empty()) {
         base::pin_thread(state->threads.back().native_handle(),
                          worker_cores[static_cast<std::size_t>(i) % worker_cores.size()]);
       }
     }
-    state->threads.emplace_back([state] { state->serve(copy_lane, 0); });
-    state->threads.emplace_back([state] { state->serve(device_lane, 0); });
+    state->threads.emplace_back([state] { state->serve(copy_engine, 0); });
+    state->threads.emplace_back([state] { state->serve(device_engine, 0); });
     if (prepares_beside_training) {
-      state->threads.emplace_back([state] { state->serve(prepare_lane, 0); });
+      state->threads.emplace_back([state] { state->serve(prepare_engine, 0); });
     }
   } catch (const std::exception& error) {
     state->close_and_join();
@@ -216,10 +216,10 @@ Ticket HostMachine::start_on(int device, Stage stage, std::int64_t batch, std::s
     }
   }
   state_->records.push_back(std::move(record));
-  auto& lane = state_->lanes[lane_of(stage, state_->prepares_beside_training)];
-  lane.queue.push_back(number);
+  auto& engine = state_->engines[engine_of(stage, state_->prepares_beside_training)];
+  engine.queue.push_back(number);
   // A waiting worker may be one that has a stage and waits for its dependencies: wake them all.
-  lane.wake.notify_all();
+  engine.wake.notify_all();
   return Ticket{number};
 }
 

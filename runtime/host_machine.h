@@ -10,7 +10,7 @@
 namespace gnomon::runtime {
 
 /// What each stage does. cpu_batch is called on the worker threads (worker 0 … workers-1), several at once;
-/// the others on the device and copy threads, one call of each lane at a time. A throw ends the epoch:
+/// the others on the device and copy threads, one call of each engine at a time. A throw ends the epoch:
 /// wait_any rethrows it.
 struct StageWork {
   std::function<void(std::int64_t position, int worker)> cpu_batch;

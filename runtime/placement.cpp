@@ -46,7 +46,7 @@ PlacedGraph place(const graph::Graph& graph, kernels::cpu::Draws draws, plan::Pl
                   const std::vector<int>& nodes) {
   const bool is_spread = placement == plan::Placement::interleave && nodes.size() > 1;
   const base::Interleave interleave(is_spread ? nodes : std::vector<int>{});
-  auto topology = kernels::cpu::fastest_of(graph, draws);
+  auto topology = kernels::cpu::resident_copy_if_fits(graph, draws);
   return {
       is_spread && kernels::cpu::can_copy_features(graph) ? kernels::cpu::with_copied_features(graph) : graph,
       std::move(topology)};

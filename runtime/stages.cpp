@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/interleave.h"
-#include "kernels/cpu/sample/epoch_order.h"
+#include "graph/epoch_order.h"
 
 namespace gnomon::runtime {
 namespace {
@@ -46,7 +46,7 @@ void Stages::take_plan(const plan::Plan& plan) {
 }
 
 std::int64_t Stages::batches() const {
-  return kernels::cpu::num_batches(static_cast<std::int64_t>(placed_->graph.train.size()), job_.batch_size);
+  return graph::num_batches(static_cast<std::int64_t>(placed_->graph.train.size()), job_.batch_size);
 }
 
 void Stages::begin_epoch(std::int64_t epoch, std::vector<std::int64_t> order) {
@@ -56,7 +56,7 @@ void Stages::begin_epoch(std::int64_t epoch, std::vector<std::int64_t> order) {
   device_slots_.resize(order.size());
   epoch_ = epoch;
   order_ = std::move(order);
-  seeds_ = kernels::cpu::epoch_order(placed_->graph.train, job_.seed, static_cast<std::uint64_t>(epoch));
+  seeds_ = graph::epoch_order(placed_->graph.train, job_.seed, static_cast<std::uint64_t>(epoch));
 }
 
 kernels::cpu::Sampler& Stages::sampler_of(int worker) {
@@ -65,7 +65,7 @@ kernels::cpu::Sampler& Stages::sampler_of(int worker) {
     const kernels::cpu::BatchThreads threads{plan_.worker_threads,
                                              thread_cores_[static_cast<std::size_t>(worker)]};
     sampler = std::make_unique<kernels::cpu::Sampler>(placed_->topology, job_.fanouts,
-                                                      kernels::cpu::EdgeIds::leave_out, threads);
+                                                      kernels::cpu::EdgeIds::omit, threads);
   }
   return *sampler;
 }
@@ -75,7 +75,7 @@ kernels::BatchKey Stages::key_of(std::int64_t position) const {
 }
 
 std::span<const graph::VertexId> Stages::seeds_of(std::int64_t position) const {
-  return kernels::cpu::batch_seeds(seeds_, job_.batch_size, order_[at(position)]);
+  return graph::batch_seeds(seeds_, job_.batch_size, order_[at(position)]);
 }
 
 void Stages::cpu_batch(std::int64_t position, int worker) {

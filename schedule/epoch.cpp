@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "schedule/policies/data_parallel.h"
-
 namespace gnomon::schedule {
 
 Epoch::Epoch(const plan::Plan& plan, std::int64_t batches, Machine& machine)
@@ -40,7 +38,7 @@ void Epoch::wait(std::span<const Ticket> tickets, Blocked blocked) {
   }
   const double begin_s = now_s();
   machine_.wait_any(waited_for_);
-  count_since(begin_s, blocked);
+  add_blocked_since(begin_s, blocked);
 }
 
 void Epoch::wait_for(Ticket ticket, Blocked blocked) {
@@ -49,7 +47,7 @@ void Epoch::wait_for(Ticket ticket, Blocked blocked) {
   }
 }
 
-void Epoch::count_since(double begin_s, Blocked blocked) {
+void Epoch::add_blocked_since(double begin_s, Blocked blocked) {
   const double passed_s = now_s() - begin_s;
   log_.blocked_on_cpu_s += blocked.on_cpu ? passed_s : 0;
   log_.blocked_on_device_s += blocked.on_device ? passed_s : 0;
@@ -60,7 +58,7 @@ bool Epoch::worker_free() const {
          host_slots_used_ < plan_.workers + plan_.cpu_buffer;
 }
 
-bool Epoch::worker_held() const {
+bool Epoch::worker_blocked() const {
   return static_cast<int>(running_.size()) < plan_.workers &&
          host_slots_used_ >= plan_.workers + plan_.cpu_buffer;
 }
@@ -107,38 +105,6 @@ Ticket Epoch::gather_after(std::int64_t batch, Ticket copied, int device) {
 EpochLog Epoch::finish() {
   log_.end_s = machine_.now_s();
   return std::move(log_);
-}
-
-namespace {
-
-EpochLog run_schedule(const plan::Plan& plan, std::int64_t batches, Machine& machine) {
-  switch (plan.schedule) {
-    case plan::Schedule::sequential:
-      return run_sequential(plan, batches, machine);
-    case plan::Schedule::macro_batch:
-    case plan::Schedule::pipelined:
-      return plan.route == plan::Route::cpu ? run_pipelined(plan, batches, machine)
-                                            : run_on_device(plan, batches, machine);
-    case plan::Schedule::dual_buffer:
-      return run_dual_buffer(plan, batches, machine);
-    case plan::Schedule::claim_ahead:
-      return run_claim_ahead(plan, batches, machine);
-    case plan::Schedule::mixed:
-      return run_mixed(plan, batches, machine);
-    case plan::Schedule::factored:
-      return run_factored(plan, batches, machine);
-    case plan::Schedule::super_batch:
-      break;
-  }
-  return run_super_batch(plan, batches, machine);
-}
-
-}  // namespace
-
-EpochLog run_epoch(const plan::Plan& plan, std::int64_t batches, Machine& machine) {
-  const bool in_steps = plan.devices > 1 && plan.schedule != plan::Schedule::factored;
-  return in_steps ? run_data_parallel(plan, batches, machine, run_schedule)
-                  : run_schedule(plan, batches, machine);
 }
 
 }  // namespace gnomon::schedule

@@ -9,8 +9,8 @@
 namespace gnomon::schedule {
 namespace {
 
-/// Lanes as threads of the trace: the first device and its copies, then the workers, the disk, what is
-/// between the devices, and the other devices.
+/// Thread numbers of the engines in the trace, in the order of display: the first device's compute and copy
+/// engine, the workers, the disk, the interconnect, the other devices.
 constexpr int first_worker = 2;
 constexpr int disk_thread = 10000;
 constexpr int interconnect_thread = 10001;
@@ -34,7 +34,7 @@ int thread_of(const StageSpan& span) {
     case Stage::group_prepare:
       break;
   }
-  return first_worker + span.lane;
+  return first_worker + span.worker;
 }
 
 std::string thread_name(int thread) {
@@ -129,14 +129,14 @@ StageTimes mean_times(const std::vector<StageSpan>& timeline) {
 }
 
 double utilisation(const std::vector<StageSpan>& spans, std::initializer_list<Stage> stages, double begin_s,
-                   double end_s, int lanes) {
+                   double end_s, int num_engines) {
   double busy_s = 0;
   for (const auto& span : spans) {
     if (std::find(stages.begin(), stages.end(), span.stage) != stages.end()) {
       busy_s += std::max(0.0, std::min(span.end_s, end_s) - std::max(span.begin_s, begin_s));
     }
   }
-  return end_s > begin_s && lanes > 0 ? busy_s / ((end_s - begin_s) * lanes) : 0;
+  return end_s > begin_s && num_engines > 0 ? busy_s / ((end_s - begin_s) * num_engines) : 0;
 }
 
 }  // namespace gnomon::schedule

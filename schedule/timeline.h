@@ -8,30 +8,31 @@
 
 namespace gnomon::schedule {
 
-/// Decorates any Machine: passes every call on and remembers the tickets, so that a simulated and a real
-/// epoch leave timelines in one format.
+/// Decorates a Machine: forwards every call and records the tickets, so that simulated and real epochs yield
+/// timelines in the same format.
 class TracedMachine final : public Machine {
  public:
-  /// `usual`: what is known of stages, from epochs before.
-  explicit TracedMachine(Machine& machine, const StageTimes& usual = {}) : machine_(machine), usual_(usual) {}
+  /// `expected` holds the stage times of earlier epochs, which expected_s() returns.
+  explicit TracedMachine(Machine& machine, const StageTimes& expected = {})
+      : machine_(machine), expected_(expected) {}
 
   Ticket start_on(int device, Stage stage, std::int64_t batch, std::span<const Ticket> after) override;
   bool done(Ticket ticket) override;
   void wait_any(std::span<const Ticket> tickets) override;
   double now_s() override;
   StageSpan span(Ticket ticket) override;
-  double usual_s(Stage stage) const override { return usual_[static_cast<std::size_t>(stage)]; }
+  double expected_s(Stage stage) const override { return expected_[static_cast<std::size_t>(stage)]; }
 
-  /// The spans of all stages that are done, in the order of their starts.
+  /// Returns the spans of all finished stages, in the order of their starts.
   std::vector<StageSpan> timeline();
 
  private:
   Machine& machine_;
-  StageTimes usual_;
+  StageTimes expected_;
   std::vector<Ticket> started_;
 };
 
-/// What the stages of a timeline took in the mean; 0 where there were none.
+/// Returns the mean duration of each stage in a timeline; 0 for stages that it does not contain.
 StageTimes mean_times(const std::vector<StageSpan>& timeline);
 
 /// A timeline with its name, for instance "predicted" or "measured".
@@ -40,12 +41,14 @@ struct NamedTimeline {
   std::vector<StageSpan> spans;
 };
 
-/// Writes timelines in the Chrome trace event format (chrome://tracing, ui.perfetto.dev), each as a process
-/// whose threads are the lanes. Atomic. Throws base::Failure.
+/// Writes timelines in the Chrome trace event format (chrome://tracing, ui.perfetto.dev). Each timeline
+/// becomes a process and each engine one of its threads. The file is written atomically. Throws
+/// base::Failure.
 void write_trace(const std::filesystem::path& path, const std::vector<NamedTimeline>& timelines);
 
-/// Share of [begin_s, end_s) in which the stages of one kind of lane ran. For cpu_batch divided by `lanes`.
+/// Returns the mean utilisation in [begin_s, end_s) of the `num_engines` engines that run these stages: their
+/// busy time over the available time.
 double utilisation(const std::vector<StageSpan>& spans, std::initializer_list<Stage> stages, double begin_s,
-                   double end_s, int lanes);
+                   double end_s, int num_engines);
 
 }  // namespace gnomon::schedule

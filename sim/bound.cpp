@@ -17,13 +17,13 @@ using schedule::Stage;
 
 /// What can be busy. Loads are seconds of all there is of it, per batch.
 enum At : std::size_t {
-  at_device,   ///< the lanes on which training runs
+  at_device,   ///< the engines on which training runs
   at_side,     ///< those that prepare beside it
   at_updates,  ///< one update after the other, each with its average of gradients
-  at_link,     ///< a host device's copy lane
+  at_link,     ///< a host device's copy engine
   at_peers,
-  at_workers,  ///< as many as have a core
-  at_lanes,    ///< all workers, also while they wait for the disk
+  at_workers,      ///< as many as have a core
+  at_all_workers,  ///< all workers, also while they wait for the disk
   at_disk,
   at_cores,  ///< with a host device
   num_places
@@ -83,7 +83,7 @@ class Loading {
     const auto groups = static_cast<double>(groups_of(batches));
     const double prepare_s = groups * min_s(Stage::group_prepare, model_.costs.group_prepare_s);
     const double transfer_s = groups * min_s(Stage::group_transfer, model_.costs.group_transfer_s);
-    loads[at_workers] = loads[at_lanes] = prepare_s;
+    loads[at_workers] = loads[at_all_workers] = prepare_s;
     loads[at_link] = transfer_s * model_.devices;
     loads[at_disk] = groups * model_.costs.group_read_s * model_.disk_depth;
     loads[at_cores] = model_.host_device ? prepare_s + transfer_s * model_.devices : 0;
@@ -141,7 +141,7 @@ class Loading {
     const double cpu_batch_s = min_s(Stage::cpu_batch, costs.cpu_batch_s);
     loads[at_link] = min_s(Stage::transfer, costs.transfer_s);
     loads[at_workers] = cpu_batch_s;
-    loads[at_lanes] = cpu_batch_s + min_s(Stage::cpu_batch, costs.cpu_batch_disk_s);
+    loads[at_all_workers] = cpu_batch_s + min_s(Stage::cpu_batch, costs.cpu_batch_disk_s);
     loads[at_disk] = min_s(Stage::cpu_batch, costs.cpu_batch_disk_s);
     return loads;
   }
@@ -165,7 +165,7 @@ class Loading {
     loads[at_link] /= model_.host_device ? devices : units(model_.devices, model_.devices_per_link);
     loads[at_peers] /= units(model_.devices, model_.devices_per_clique);
     loads[at_workers] /= std::clamp(model_.workers, 1, std::max(1, model_.cores / model_.worker_threads));
-    loads[at_lanes] /= std::max(1, model_.workers);
+    loads[at_all_workers] /= std::max(1, model_.workers);
     loads[at_disk] /= model_.disk_depth;
     loads[at_cores] /= model_.cores;
   }

@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <variant>
 
-#include "schedule/policies.h"
+#include "schedule/run_epoch.h"
 #include "sim/bound.h"
 #include "sim/hardware/hardware.h"
 #include "sim/hardware/simulated_machine.h"

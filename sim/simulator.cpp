@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "schedule/policies.h"
+#include "schedule/run_epoch.h"
 #include "sim/bound.h"
 #include "sim/hardware/hardware.h"
 #include "sim/hardware/simulated_machine.h"

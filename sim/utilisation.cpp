@@ -40,8 +40,8 @@ Prediction times_of(const schedule::EpochLog& log) {
 
 void fill_utilisation(Prediction& prediction, const Totals& totals, const MachineModel& model) {
   if (prediction.epoch_s > 0) {
-    const auto share = [&](double busy_s, int lanes) {
-      return busy_s / std::max(1, lanes) / prediction.epoch_s;
+    const auto share = [&](double busy_s, int engines) {
+      return busy_s / std::max(1, engines) / prediction.epoch_s;
     };
     const auto busy_s = [&](Stage stage) { return totals.busy_s[static_cast<std::size_t>(stage)]; };
     const double cpu_s = busy_s(Stage::cpu_batch) + busy_s(Stage::group_prepare);

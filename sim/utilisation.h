@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "schedule/policies.h"
+#include "schedule/epoch_log.h"
 #include "sim/costs/model.h"
 #include "sim/hardware/simulated_machine.h"
 #include "sim/prediction.h"

@@ -30,8 +30,8 @@ struct StartedStage {
   std::vector<Ticket> after;
 };
 
-inline bool same_lane(Stage a, Stage b) {
-  const auto lane = [](Stage stage) {
+inline bool same_engine(Stage a, Stage b) {
+  const auto engine = [](Stage stage) {
     switch (stage) {
       case Stage::device_batch:
       case Stage::device_gather:
@@ -44,7 +44,7 @@ inline bool same_lane(Stage a, Stage b) {
         return stage;
     }
   };
-  return lane(a) == lane(b);
+  return engine(a) == engine(b);
 }
 
 /// Stages of random kinds, each after up to three random earlier ones.
@@ -82,13 +82,13 @@ inline void expect_contract(const std::vector<StartedStage>& stages, const std::
     EXPECT_EQ(spans[i].batch, stages[i].batch);
     EXPECT_GE(spans[i].end_s - spans[i].begin_s,
               stage_s(stages[i].stage, stages[i].batch) * (1 - 1e-6) - clock_slack_s);
-    EXPECT_GE(spans[i].lane, 0);
-    EXPECT_LT(spans[i].lane, same_lane(stages[i].stage, Stage::cpu_batch) ? workers : 1);
+    EXPECT_GE(spans[i].worker, 0);
+    EXPECT_LT(spans[i].worker, same_engine(stages[i].stage, Stage::cpu_batch) ? workers : 1);
     for (const auto before : stages[i].after) {
       EXPECT_GE(spans[i].begin_s, spans[static_cast<std::size_t>(before.number)].end_s - clock_slack_s);
     }
     for (std::size_t j = 0; j < i; ++j) {
-      if (!same_lane(stages[i].stage, stages[j].stage) || spans[i].lane != spans[j].lane) {
+      if (!same_engine(stages[i].stage, stages[j].stage) || spans[i].worker != spans[j].worker) {
         continue;
       }
       EXPECT_GE(spans[i].begin_s, spans[j].end_s - clock_slack_s) << "overtook or overlapped ticket " << j;
@@ -164,7 +164,7 @@ TYPED_TEST_P(MachineContract, WaitAnyReturnsWithTheFirstOfSeveral) {
       });
 }
 
-TYPED_TEST_P(MachineContract, LanesRunBesideEachOther) {
+TYPED_TEST_P(MachineContract, EnginesRunConcurrently) {
   TypeParam::run(
       2, [](Stage, std::int64_t) { return 0.25; },
       [](Machine& machine) {
@@ -182,6 +182,6 @@ TYPED_TEST_P(MachineContract, LanesRunBesideEachOther) {
 
 REGISTER_TYPED_TEST_SUITE_P(MachineContract, RandomStagesKeepLaneOrderAndDependencies,
                             StartDoesNotBlockAndWaitAnyDoes, WaitAnyReturnsWithTheFirstOfSeveral,
-                            LanesRunBesideEachOther);
+                            EnginesRunConcurrently);
 
 }  // namespace gnomon::schedule

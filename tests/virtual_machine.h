@@ -10,9 +10,9 @@
 
 namespace gnomon::test {
 
-/// A Machine on virtual time whose lanes are exclusive and whose durations are given: because lanes serve in
-/// the order of the starts, every stage's end is known when it is started. Written without SimGrid, to check
-/// against.
+/// A Machine on virtual time whose engines are exclusive and whose durations are given: because engines serve
+/// in the order of the starts, every stage's end is known when it is started. Written without SimGrid, to
+/// check against.
 class VirtualMachine final : public schedule::Machine {
  public:
   using Durations = std::function<double(schedule::Stage, std::int64_t batch)>;
@@ -24,16 +24,16 @@ class VirtualMachine final : public schedule::Machine {
 
   schedule::Ticket start_on(int device, schedule::Stage stage, std::int64_t batch,
                             std::span<const schedule::Ticket> after) override {
-    double& lane_free_s = lane_of(device, stage);
-    schedule::StageSpan span{stage, batch, 0, std::max(now_s_, lane_free_s), 0, device};
+    double& engine_free_s = engine_of(device, stage);
+    schedule::StageSpan span{stage, batch, 0, std::max(now_s_, engine_free_s), 0, device};
     if (is_of_workers(stage)) {
-      span.lane = static_cast<int>(&lane_free_s - worker_free_s_.data());
+      span.worker = static_cast<int>(&engine_free_s - worker_free_s_.data());
     }
     for (const auto ticket : after) {
       span.begin_s = std::max(span.begin_s, at(ticket).end_s);
     }
     span.end_s = span.begin_s + durations_(stage, batch);
-    lane_free_s = span.end_s;
+    engine_free_s = span.end_s;
     spans_.push_back(span);
     return {static_cast<std::int64_t>(spans_.size()) - 1};
   }
@@ -62,7 +62,7 @@ class VirtualMachine final : public schedule::Machine {
   static bool is_of_workers(schedule::Stage stage) {
     return stage == schedule::Stage::cpu_batch || stage == schedule::Stage::group_prepare;
   }
-  double& lane_of(int device, schedule::Stage stage) {
+  double& engine_of(int device, schedule::Stage stage) {
     using schedule::Stage;
     switch (stage) {
       case Stage::cpu_batch:

@@ -22,8 +22,6 @@ runtime::DeviceOptions device_of(const DeviceFlags& flags) {
   return wants_gpu && why.empty() ? gpu : runtime::DeviceOptions{};
 }
 
-plan::Cores cores_with(const runtime::DeviceOptions& device) {
-  return {base::usable_cores(), device.kind};
-}
+plan::Cores cores_with(const runtime::DeviceOptions& device) { return {base::usable_cores(), device.kind}; }
 
 }  // namespace gnomon::apps

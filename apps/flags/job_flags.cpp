@@ -66,12 +66,12 @@ class OptionFields {
   static std::string fault(const std::string& word, base::Range range) {
     char* end = nullptr;
     const double number = std::strtod(word.c_str(), &end);
-    if (end == word.c_str() || *end != '\0' || (number >= range.least && number <= range.most)) {
+    if (end == word.c_str() || *end != '\0' || (number >= range.min && number <= range.max)) {
       return "";
     }
-    const base::Json least = range.least;
-    const base::Json most = range.most;
-    return word + " is out of range; use " + least.dump() + " to " + most.dump();
+    const base::Json min = range.min;
+    const base::Json max = range.max;
+    return word + " is out of range; use " + min.dump() + " to " + max.dump();
   }
 
   CLI::App& app_;

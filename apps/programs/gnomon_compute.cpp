@@ -1,10 +1,10 @@
 #include "apps/commands/commands.h"
 #include "apps/program.h"
-#include "nn/tensor_memory.h"
+#include "nn/caching_allocator.h"
 
 int main(int argc, char** argv) {
   using namespace gnomon::apps;
-  gnomon::nn::keep_tensor_memory();
+  gnomon::nn::install_caching_allocator();
   return run_program(argc, argv,
                      {{"profile", add_profile},
                       {"validate", add_validate},

@@ -19,7 +19,7 @@ std::string lane_of(const schedule::StageSpan& span) {
   switch (span.stage) {
     case Stage::cpu_batch:
     case Stage::group_prepare:
-      return "worker " + std::to_string(span.lane);
+      return "worker " + std::to_string(span.worker);
     case Stage::transfer:
     case Stage::group_transfer:
       return "copies" + device;

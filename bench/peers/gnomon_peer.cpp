@@ -23,12 +23,12 @@
 
 #include "base/document.h"
 #include "bench/memory_floor.h"
+#include "graph/epoch_order.h"
 #include "graph/generate/generate.h"
 #include "graph/import/import.h"
 #include "graph/store/store.h"
 #include "kernels/cpu/features.h"
 #include "kernels/cpu/gather.h"
-#include "kernels/cpu/sample/epoch_order.h"
 #include "kernels/cpu/sample/sampler.h"
 
 namespace gnomon::bench {
@@ -50,7 +50,7 @@ void write_seeds(const std::filesystem::path& directory) {
       vertices.push_back(v);
     }
   }
-  const auto order = kernels::cpu::epoch_order(vertices, 1, 0);
+  const auto order = graph::epoch_order(vertices, 1, 0);
   graph::NpyWriter writer(directory / "seeds.npy", graph::DType::int64);
   writer.write(std::span<const VertexId>(order));
   writer.finish();
@@ -151,8 +151,8 @@ class Server {
  private:
   std::span<const VertexId> seeds_of(std::int64_t batch) const {
     const auto all = seeds_file_.span<VertexId>();
-    const auto count = kernels::cpu::num_batches(static_cast<std::int64_t>(all.size()), batch_size) - 1;
-    return kernels::cpu::batch_seeds(all, batch_size, batch % std::max<std::int64_t>(count, 1));
+    const auto count = graph::num_batches(static_cast<std::int64_t>(all.size()), batch_size) - 1;
+    return graph::batch_seeds(all, batch_size, batch % std::max<std::int64_t>(count, 1));
   }
 
   /// Mean over some batches of the different cache lines that a batch needs: row pointers, drawn neighbours,

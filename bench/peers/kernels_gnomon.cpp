@@ -17,14 +17,14 @@
 #include <vector>
 
 #include "base/document.h"
+#include "graph/epoch_order.h"
 #include "graph/generate/generate.h"
 #include "graph/store/npy.h"
-#include "kernels/cpu/sample/epoch_order.h"
 #include "kernels/cpu/sample/sampler.h"
 #include "kernels/cpu/sparse/sparse.h"
+#include "nn/caching_allocator.h"
 #include "nn/parallel.h"
 #include "nn/sparse/sparse.h"
-#include "nn/tensor_memory.h"
 
 namespace gnomon::bench {
 namespace {
@@ -55,11 +55,11 @@ void write_blocks(const path& directory) {
       all.push_back(v);
     }
   }
-  const auto order = cpu::epoch_order(all, 1, 0);
+  const auto order = graph::epoch_order(all, 1, 0);
   for (const auto& fanouts : {std::vector{15, 10, 5}, std::vector{10, 10}}) {
     cpu::Sampler sampler(graph, fanouts);
     kernels::MiniBatch batch;
-    sampler.sample({1, 0, 0}, cpu::batch_seeds(order, 1024, 0), batch);
+    sampler.sample({1, 0, 0}, graph::batch_seeds(order, 1024, 0), batch);
     const auto folder = directory / (std::to_string(fanouts.size()) + "hops");
     std::filesystem::create_directories(folder);
     write(folder / "vertices.npy", graph::DType::int64, batch.vertices);
@@ -239,7 +239,7 @@ class Server {
 };
 
 void serve(const path& directory) {
-  nn::keep_tensor_memory();  // as gnomon does at its start
+  nn::install_caching_allocator();  // as gnomon does at its start
   Server server(directory);
   for (std::string line; std::getline(std::cin, line);) {
     std::cout << Json{{"seconds", server.answer(Json::parse(line))}}.dump() << std::endl;

@@ -16,13 +16,13 @@
 #include "base/document.h"
 #include "graph/store/store.h"
 #include "kernels/cpu/features.h"
-#include "nn/dense/pieces.h"
+#include "nn/caching_allocator.h"
+#include "nn/dense/chunks.h"
 #include "nn/learner.h"
-#include "nn/tensor_memory.h"
 #include "plan/plan.h"
 #include "runtime/host_machine.h"
 #include "runtime/stages.h"
-#include "schedule/policies.h"
+#include "schedule/run_epoch.h"
 
 namespace gnomon::bench {
 namespace {
@@ -88,7 +88,7 @@ class Training {
         threads_(request.at("threads")),
         plan_(plan::resolve(plan::find_plan(request.at("setting")), {threads_}, "plan")),
         stages_(graph, job_, plan_, [this](const nn::TensorBatch& data, std::int64_t batch) {
-          const nn::AtenThreads of_plan(plan_.device_threads);
+          const nn::AtenThreadsGuard of_plan(plan_.device_threads);
           const auto result = learner_->step(data, 0, batch);
           loss_ += result.loss_sum / static_cast<double>(result.seeds);
         }) {}
@@ -130,7 +130,7 @@ int main(int argc, char** argv) {
     std::cerr << "usage: bench_training_peer DIR\n";
     return 2;
   }
-  gnomon::nn::keep_tensor_memory();  // as gnomon does at its start
+  gnomon::nn::install_caching_allocator();  // as gnomon does at its start
   const auto graph = gnomon::kernels::cpu::with_copied_features(gnomon::graph::open_store(argv[1]));
   std::string current;
   std::unique_ptr<gnomon::bench::Training> training;

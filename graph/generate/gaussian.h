@@ -6,8 +6,8 @@
 
 namespace gnomon::graph {
 
-/// ln(x) of a positive normal number, to about 1e-15, from additions and products alone: the same bits
-/// whatever the mathematics library, which sets no standard for the last digit.
+/// Returns ln(x) of a positive normal number to about 1e-15. It uses only basic arithmetic and therefore
+/// returns the same bits on every platform, unlike std::log, whose last digit depends on the C library.
 inline double portable_log(double x) {
   int exponent = 0;
   double mantissa = std::frexp(x, &exponent);
@@ -15,7 +15,7 @@ inline double portable_log(double x) {
     mantissa *= 2;
     --exponent;
   }
-  // ln(m) = 2·artanh(s), s = (m − 1)/(m + 1), |s| < 0.172: eleven terms leave less than 1e-17.
+  // ln(m) = 2·artanh(s) with s = (m − 1)/(m + 1), |s| < 0.172: the error after eleven terms is below 1e-17.
   const double s = (mantissa - 1) / (mantissa + 1);
   const double square = s * s;
   double sum = 0;
@@ -25,7 +25,7 @@ inline double portable_log(double x) {
   return 2 * s * sum + exponent * 0.69314718055994531;
 }
 
-/// Standard normal numbers from a random stream by Marsaglia's polar method (1964).
+/// Generates standard normal numbers from a random stream by Marsaglia's polar method (1964).
 class Gaussian {
  public:
   explicit Gaussian(const base::StreamKey& key) : random_(key) {}

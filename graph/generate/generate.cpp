@@ -14,7 +14,7 @@
 namespace gnomon::graph {
 namespace {
 
-/// Separate random streams of one seed.
+/// The independent random streams of one seed.
 enum class Part : std::uint8_t { edges, features, labels, permutation, accuracy };
 
 base::StreamKey key_of(std::uint64_t seed, Part part, std::int64_t block = 0) {
@@ -23,8 +23,7 @@ base::StreamKey key_of(std::uint64_t seed, Part part, std::int64_t block = 0) {
       0};
 }
 
-/// Calls draw(random) `count` times for an edge each and hands them on in blocks, each block with a random
-/// stream of its own.
+/// Returns a stream of `count` edges from draw(random). Each block of edges has its own random stream.
 template <class Draw>
 EdgeStream drawn_edges(std::uint64_t seed, std::int64_t count, Draw draw) {
   return [=](const EdgeVisitor& visit) {
@@ -41,7 +40,7 @@ EdgeStream drawn_edges(std::uint64_t seed, std::int64_t count, Draw draw) {
   };
 }
 
-/// Calls fill(vertices from, span of rows, block number) for blocks of rows.
+/// Returns a stream of rows that fill(first vertex, rows, block number) writes block by block.
 template <class Fill>
 RowStream drawn_rows(std::int64_t vertices, std::int64_t columns, Fill fill) {
   return [=](const RowVisitor& visit) {
@@ -55,7 +54,7 @@ RowStream drawn_rows(std::int64_t vertices, std::int64_t columns, Fill fill) {
   };
 }
 
-/// Checks the ranges that the field table states.
+/// Checks the ranges in the options' field table.
 template <class Options>
 void check_ranges(const Options& options, const std::string& where) {
   Options ignored;
@@ -68,7 +67,7 @@ VertexId class_size(const PlantedPartition& options, std::int64_t label) {
   return (options.vertices - label + options.classes - 1) / options.classes;
 }
 
-/// Length of the repeating patterns of ±1 that make the means orthogonal.
+/// Length of the ±1 patterns (rows of a Hadamard matrix) that make the class means orthogonal.
 std::int64_t pattern_length(const PlantedPartition& options) {
   return static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(options.feature_columns)));
 }
@@ -78,12 +77,12 @@ void check(const PlantedPartition& options) {
   check_ranges(options, where);
   if (options.classes > pattern_length(options)) {
     throw base::InputError(where + ": feature_columns",
-                           std::to_string(options.feature_columns) + " columns cannot tell " +
+                           std::to_string(options.feature_columns) + " columns cannot separate " +
                                std::to_string(options.classes) + " classes; use at least " +
                                std::to_string(std::bit_ceil(static_cast<std::uint64_t>(options.classes))));
   }
   if (options.vertices < std::int64_t{2} * options.classes) {
-    throw base::InputError(where + ": classes", "leaves classes of fewer than two vertices; use at most " +
+    throw base::InputError(where + ": classes", "leaves fewer than two vertices per class; use at most " +
                                                     std::to_string(options.vertices / 2));
   }
 }
@@ -92,7 +91,7 @@ Edge draw_edge(const PlantedPartition& options, base::RandomStream& random) {
   const auto source = static_cast<VertexId>(random.below(static_cast<std::uint64_t>(options.vertices)));
   const VertexId own = source % options.classes;
   if (options.classes == 1 || random.uniform() < options.intra_share) {
-    // Any other vertex of the class: the rank of the source itself is stepped over.
+    // Any other vertex of the class: the source's own rank is skipped.
     const VertexId own_rank = source / options.classes;
     auto rank = static_cast<VertexId>(random.below(static_cast<std::uint64_t>(class_size(options, own) - 1)));
     rank += rank >= own_rank ? 1 : 0;
@@ -105,7 +104,8 @@ Edge draw_edge(const PlantedPartition& options, base::RandomStream& random) {
   return {source, label + rank * options.classes};
 }
 
-/// Rows of a Sylvester–Hadamard matrix, scaled to length 1, are the class means.
+/// Writes the features of vertices `first` …: the class means are rows of a Sylvester-Hadamard matrix, scaled
+/// to length 1.
 void fill_planted_rows(const PlantedPartition& options, VertexId first, std::span<float> rows,
                        std::int64_t block) {
   Gaussian gaussian(key_of(options.seed, Part::features, block));
@@ -164,8 +164,8 @@ void check(const Rmat& options) {
   }
 }
 
-/// A permutation of [0, 2^scale) computed on the fly: three rounds of steps that can each be undone (adding a
-/// key, multiplying by an odd number, folding the high half into the low one).
+/// A pseudo-random permutation of [0, 2^scale), computed on the fly: three rounds of invertible steps (add a
+/// key, multiply by an odd number, xor the high half into the low half).
 class Permutation {
  public:
   Permutation(std::int32_t scale, std::uint64_t seed)
@@ -189,7 +189,7 @@ class Permutation {
   std::array<std::uint64_t, 6> keys_{};
 };
 
-/// Walks down the quadrants; 16 random bits a level.
+/// Descends the quadrants of the adjacency matrix, using 16 random bits per level.
 Edge draw_edge(const Rmat& options, const Permutation& permutation, base::RandomStream& random) {
   const auto after_a = static_cast<std::uint32_t>(std::lround(options.a * 65536));
   const auto after_b = after_a + static_cast<std::uint32_t>(std::lround(options.b * 65536));
@@ -280,7 +280,7 @@ Graph generate_in_memory(const Rmat& options) {
 
 double feature_accuracy(const PlantedPartition& options) {
   check(options);
-  // Simpson's rule over ten deviations each side, where all of the mass lies.
+  // Simpson's rule over ten standard deviations to each side, which hold all of the mass.
   constexpr int steps = 4000;
   const double shift = 1 / options.feature_noise;
   const auto integrand = [&](double z) {
@@ -297,8 +297,8 @@ double feature_accuracy(const PlantedPartition& options) {
 
 double best_accuracy(const PlantedPartition& options, std::int64_t samples) {
   check(options);
-  // A neighbour of class c speaks for c by the ratio of the chances of an edge inside a class and of one to a
-  // given other class. Evidence is counted in log likelihood.
+  // A neighbour of class c multiplies the likelihood of c by the ratio of the probabilities of an edge within
+  // a class and of one to a given other class. Scores are log likelihoods.
   const double intra = options.classes == 1 ? 1.0 : std::clamp(options.intra_share, 1e-9, 1 - 1e-9);
   const double per_neighbour =
       options.classes == 1 ? 0.0 : std::log(intra * (options.classes - 1) / (1 - intra));
@@ -306,21 +306,22 @@ double best_accuracy(const PlantedPartition& options, std::int64_t samples) {
   base::RandomStream random(key_of(options.seed, Part::accuracy));
   Gaussian gaussian(key_of(options.seed, Part::accuracy, 1));
   std::poisson_distribution<int> degree(std::max(options.average_degree, 1e-9));
-  std::vector<double> evidence(static_cast<std::size_t>(options.classes));
-  std::int64_t right = 0;
+  std::vector<double> log_likelihoods(static_cast<std::size_t>(options.classes));
+  std::int64_t num_correct = 0;
   for (std::int64_t sample = 0; sample < samples; ++sample) {
-    for (double& score : evidence) {
+    for (double& score : log_likelihoods) {
       score = shift * gaussian();
     }
-    evidence[0] += shift * shift;  // class 0 is the true one
+    log_likelihoods[0] += shift * shift;  // class 0 is the true one
     for (int left = degree(random); left > 0; --left) {
       const bool same = options.classes == 1 || random.uniform() < intra;
       const auto label = same ? 0 : 1 + random.below(static_cast<std::uint64_t>(options.classes - 1));
-      evidence[label] += per_neighbour;
+      log_likelihoods[label] += per_neighbour;
     }
-    right += std::max_element(evidence.begin(), evidence.end()) == evidence.begin() ? 1 : 0;
+    const auto best = std::max_element(log_likelihoods.begin(), log_likelihoods.end());
+    num_correct += best == log_likelihoods.begin() ? 1 : 0;
   }
-  return static_cast<double>(right) / static_cast<double>(samples);
+  return static_cast<double>(num_correct) / static_cast<double>(samples);
 }
 
 std::vector<Edge> path_edges(std::int64_t vertices) {

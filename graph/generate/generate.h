@@ -9,20 +9,21 @@
 #include "base/progress.h"
 #include "graph/import/source.h"
 
-/// Graphs made from a seed. The same options give the same bytes, on any machine.
+/// Synthetic graphs. Equal options, the seed included, give equal bytes on every machine.
 namespace gnomon::graph {
 
-/// Planted partition with features: class of vertex v is v mod classes; each undirected edge joins a random
-/// vertex with one of its own class (with probability intra_share) or of another. Features are the class's
-/// mean, a vector of length 1 at right angles to the other means, plus independent Gaussian noise. Both the
-/// edges and the features tell the class, neither alone for sure.
+/// A planted-partition graph (stochastic block model) with features. The class of vertex v is v mod classes.
+/// Each undirected edge joins a random vertex to one of its own class, with probability intra_share, or of
+/// another class. A vertex's features are its class mean plus independent Gaussian noise; the class means are
+/// orthogonal vectors of length 1. Both edges and features are informative of the class; neither determines
+/// it.
 struct PlantedPartition {
   std::string name = "planted_partition";
   std::int64_t vertices = 200000;
-  double average_degree = 20;  ///< stored edges a vertex, before the few duplicates go
+  double average_degree = 20;  ///< stored edges per vertex, before the few duplicates are removed
   std::int32_t classes = 16;
   double intra_share = 0.3;
-  std::int64_t feature_columns = 128;  ///< the largest power of two in it must hold the classes
+  std::int64_t feature_columns = 128;  ///< rounded down to a power of two, at least `classes`
   double feature_noise = 0.7;          ///< standard deviation of the noise in each column
   FeatureType feature_type = FeatureType::fp32;
   SplitOptions split{};
@@ -43,14 +44,14 @@ struct PlantedPartition {
   }
 };
 
-/// R-MAT (Chakrabarti, Zhan, Faloutsos, SDM'04) with 2^scale vertices, edge_factor edges a vertex before
-/// duplicates and self-loops go, ids permuted. Features are uniform in [-1, 1) and labels random: there is
-/// nothing to learn; it is for speed.
+/// An R-MAT graph (Chakrabarti, Zhan, Faloutsos, SDM'04) with 2^scale vertices, permuted ids, and edge_factor
+/// edges per vertex before duplicates and self-loops are removed. Features (uniform in [-1, 1)) and labels
+/// are random: the graph is for measuring speed, there is nothing to learn.
 struct Rmat {
   std::string name = "rmat";
   std::int32_t scale = 18;
   double edge_factor = 16;
-  double a = 0.57, b = 0.19, c = 0.19;  ///< chances of the quadrants; the fourth has the rest
+  double a = 0.57, b = 0.19, c = 0.19;  ///< probabilities of the quadrants; d = 1 - a - b - c
   EdgeOptions edges{true, SelfLoops::remove, Duplicates::remove};
   std::int64_t feature_columns = 128;
   std::int32_t classes = 16;
@@ -75,33 +76,34 @@ struct Rmat {
   }
 };
 
-/// Gives a source what it lacks: features uniform in [-1, 1), labels from 0 to classes - 1; 0 gives none.
+/// Adds random features (uniform in [-1, 1)) and random labels (0 … classes - 1) to a source that has none. A
+/// count of 0 adds nothing.
 void fill_at_random(GraphSource& source, std::int64_t feature_columns, std::int32_t classes,
                     std::uint64_t seed);
 
-/// Write a store. Time grows with edges and features; memory beside the mapped output is that of
-/// write_source. Throw InputError (options, directory exists) and Failure (disk).
+/// Generates a graph and writes its store to `directory`. Memory in addition to the mapped output is that of
+/// write_source. Throws InputError for invalid options or an existing directory, and Failure on I/O errors.
 void generate(const PlantedPartition& options, const std::filesystem::path& directory,
               const base::Progress& progress = {});
 void generate(const Rmat& options, const std::filesystem::path& directory,
               const base::Progress& progress = {});
 
-/// The same graphs in memory.
+/// Generates a graph in memory. Throws InputError for invalid options.
 Graph generate_in_memory(const PlantedPartition& options);
 Graph generate_in_memory(const Rmat& options);
 
-/// The expected accuracy of the best classifier that sees a vertex's own features only: the mean of class y
-/// scores 1/noise higher than the other classes' in independent unit normals, so it is
-/// ∫ φ(z − 1/noise) Φ(z)^(classes − 1) dz.
+/// Returns the expected accuracy of the optimal classifier that sees only a vertex's own features. The scores
+/// of the classes are independent unit normals, and that of the true class is shifted by 1/noise, so the
+/// accuracy is ∫ φ(z − 1/noise) Φ(z)^(classes − 1) dz.
 double feature_accuracy(const PlantedPartition& options);
 
-/// The expected accuracy of a classifier that sees a vertex's features and the true classes of all its
-/// neighbours and knows the model; no learner can do better in expectation. By simulation of `samples`
-/// vertices (standard error under 0.5/√samples), a pure function of its arguments.
+/// Returns the expected accuracy of the optimal classifier that knows the model, a vertex's features and the
+/// true classes of all its neighbours: an upper bound for one layer of any learner. It is estimated from
+/// `samples` simulated vertices (standard error below 0.5/√samples) and is a pure function of its arguments.
 double best_accuracy(const PlantedPartition& options, std::int64_t samples = 100000);
 
-/// Edges of small graphs, each once: use with EdgeOptions{.undirected = true} for both directions.
-std::vector<Edge> ring_edges(std::int64_t vertices);      ///< v — v+1, and the last to 0
+/// Edges of small graphs, in one direction only; EdgeOptions{.undirected = true} adds the other.
+std::vector<Edge> ring_edges(std::int64_t vertices);      ///< v — v+1, and the last vertex — 0
 std::vector<Edge> path_edges(std::int64_t vertices);      ///< v — v+1
 std::vector<Edge> star_edges(std::int64_t vertices);      ///< v → 0 for all v > 0
 std::vector<Edge> complete_edges(std::int64_t vertices);  ///< every pair once

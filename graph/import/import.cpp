@@ -11,7 +11,7 @@
 namespace gnomon::graph {
 namespace {
 
-/// "cora" of "data/cora.npz", "ego-twitter" of "ego-twitter.txt.gz".
+/// Returns "cora" for "data/cora.npz" and "ego-twitter" for "ego-twitter.txt.gz".
 std::string name_of_file(std::filesystem::path path) {
   path = path.lexically_normal();
   if (!path.has_filename()) {
@@ -36,14 +36,16 @@ GraphSource open_format(const ImportOptions& options, const base::Progress& prog
   }
 }
 
-/// The source with the weights of a file, if the options name one.
+/// Opens the source and adds the weights of a separate file if the options name one.
 GraphSource open_source(const ImportOptions& options, const base::Progress& progress) {
   GraphSource source = open_format(options, progress);
   if (options.edge_weights.empty() || options.takes_given_weights()) {
     return source;
   }
   if (options.format == Format::matrix_market) {
-    throw base::InputError("edge_weights", "of a Matrix Market file are its values; use \"given\"");
+    throw base::InputError("edge_weights",
+                           "cannot be a file for Matrix Market, whose values are the weights; "
+                           "use \"given\"");
   }
   add_weights(source, [path = options.edge_weights] { return open_npy_stream(path); });
   return source;
@@ -54,7 +56,7 @@ GraphSource open_source(const ImportOptions& options, const base::Progress& prog
 Format detect_format(const std::filesystem::path& source) {
   if (std::filesystem::is_directory(source)) {
     if (std::filesystem::exists(source / "meta.json")) {
-      throw base::InputError(source.string(), "is a graph store already; it needs no import");
+      throw base::InputError(source.string(), "is already a graph store; no import is needed");
     }
     return Format::ogb;
   }
@@ -74,20 +76,20 @@ Format detect_format(const std::filesystem::path& source) {
 
 void import_graph(const ImportOptions& options, const std::filesystem::path& directory,
                   const base::Progress& progress) {
-  ImportOptions settled = options;
-  if (settled.format == Format::automatic) {
-    settled.format = detect_format(options.source);
+  ImportOptions resolved = options;
+  if (resolved.format == Format::automatic) {
+    resolved.format = detect_format(options.source);
   }
-  if (settled.name.empty()) {
-    settled.name = name_of_file(options.source);
+  if (resolved.name.empty()) {
+    resolved.name = name_of_file(options.source);
   }
-  GraphSource source = open_source(settled, progress);
-  source.name = settled.name;
-  fill_at_random(source, settled.random_features, settled.random_classes, settled.content.split.seed);
+  GraphSource source = open_source(resolved, progress);
+  source.name = resolved.name;
+  fill_at_random(source, resolved.random_features, resolved.random_classes, resolved.content.split.seed);
   write_in_order(
-      settled.order, directory,
+      resolved.order, directory,
       [&](const std::filesystem::path& store) {
-        write_source(std::move(source), settled.content, {"import", settled.source, option_texts(settled)},
+        write_source(std::move(source), resolved.content, {"import", resolved.source, option_texts(resolved)},
                      store, progress);
       },
       progress);

@@ -8,7 +8,7 @@
 namespace gnomon::graph {
 namespace {
 
-/// The rows of an array (n × columns), in blocks.
+/// Returns the rows of an array (n × columns) as a stream of blocks.
 RowStream rows_of(const OpenArray& open) {
   return [open](const RowVisitor& visit) {
     NpyStream stream = open();
@@ -55,7 +55,7 @@ void add_features(GraphSource& source, const OpenArray& open) {
   const NpyStream features = open();
   if (features.shape().size() != 2 || features.rows() != source.num_vertices || features.columns() == 0) {
     throw base::InputError(features.where(), "must have the shape (" + std::to_string(source.num_vertices) +
-                                                 ", columns), one row a vertex");
+                                                 ", columns), one row per vertex");
   }
   source.feature_columns = features.columns();
   source.features = rows_of(open);
@@ -85,7 +85,7 @@ void add_weights(GraphSource& source, const OpenArray& open) {
     });
     if (used != count) {
       throw base::InputError(where, "has " + std::to_string(count) + " weights; must be " +
-                                        std::to_string(used) + ", one an edge");
+                                        std::to_string(used) + ", one per edge");
     }
   };
 }
@@ -93,7 +93,7 @@ void add_weights(GraphSource& source, const OpenArray& open) {
 std::vector<std::int32_t> labels_of(NpyStream stream, std::int64_t num_vertices) {
   const std::string where = stream.where();
   if (stream.shape().size() > 2 || stream.columns() != 1) {
-    throw base::InputError(where, "must hold one label a vertex");
+    throw base::InputError(where, "must have one label per vertex");
   }
   const auto values = read_all<double>(std::move(stream), num_vertices);
   std::vector<std::int32_t> labels;
@@ -103,7 +103,7 @@ std::vector<std::int32_t> labels_of(NpyStream stream, std::int64_t num_vertices)
     if (label < -1 || label > 1e6 || label != std::floor(label)) {
       throw base::InputError(where, "label " + base::Json(label).dump() + " of vertex " +
                                         std::to_string(labels.size()) +
-                                        " is out of range; use whole numbers from 0, or -1 for not known");
+                                        " is out of range; use whole numbers from 0, or -1 for unknown");
     }
     labels.push_back(static_cast<std::int32_t>(label));
   }

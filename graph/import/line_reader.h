@@ -11,17 +11,19 @@ struct gzFile_s;
 
 namespace gnomon::graph {
 
-/// Lines of a text file, plain or gzip (told by its content), through a buffer of 1 MiB, or as long as the
-/// longest line. Throws InputError naming the file: cannot be read, gzip truncated or damaged.
+/// Reads a text file line by line, plain or gzip (detected from the content), through a buffer of 1 MiB or
+/// the length of the longest line. Throws InputError, naming the file, if it cannot be read or its gzip
+/// stream is truncated or damaged.
 class LineReader {
  public:
   explicit LineReader(const std::filesystem::path& path);
 
-  /// The next line without its end; valid until the next call. False at the end of the file.
+  /// Reads the next line without its line break; it is valid until the next call. Returns false at the end of
+  /// the file.
   bool next(std::string_view& line);
   /// Throws InputError "FILE: line N: what" for the line that was read last.
   [[noreturn]] void fail(const std::string& what) const;
-  /// Throws the error that `expected` was not found on this line.
+  /// Throws InputError for a line that should have been `expected`.
   [[noreturn]] void fail_expected(const std::string& expected, std::string_view line) const;
 
  private:
@@ -35,8 +37,9 @@ class LineReader {
   std::int64_t line_number_ = 0;
 };
 
-/// Takes one integer and the separators (blank, tab, comma, semicolon) around it off the front of `text`.
-/// False, leaving `text` as it is, when there is none, or when something else follows it.
+/// Parses one number at the front of `text` and removes it with the separators (blank, tab, comma, semicolon)
+/// around it. Returns false and leaves `text` unchanged if there is none or if it is followed by other
+/// characters.
 bool take_integer(std::string_view& text, std::int64_t& value);
 bool take_float(std::string_view& text, float& value);
 

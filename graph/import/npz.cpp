@@ -8,15 +8,15 @@
 namespace gnomon::graph {
 namespace {
 
-/// Row pointers of a sparse matrix in memory; columns and values stay in the archive.
-struct SparseRows {
+/// The row pointers of a sparse matrix; column indices and values stay in the archive.
+struct CsrRows {
   std::shared_ptr<const std::vector<std::int64_t>> indptr;
   std::int64_t columns = 0;
   std::int64_t rows() const { return static_cast<std::int64_t>(indptr->size()) - 1; }
 };
 
 /// Reads PREFIX_indptr and PREFIX_shape and checks them against each other.
-SparseRows sparse_rows(const ZipArchive& archive, const std::string& prefix) {
+CsrRows read_csr_rows(const ZipArchive& archive, const std::string& prefix) {
   const auto shape = read_all<std::int64_t>(archive.array(prefix + "_shape"), 2);
   const std::string where = archive.where(prefix + "_indptr");
   const auto indptr = read_all<std::int64_t>(archive.array(prefix + "_indptr"), shape[0] + 1);
@@ -31,7 +31,7 @@ SparseRows sparse_rows(const ZipArchive& archive, const std::string& prefix) {
   return {std::make_shared<const std::vector<std::int64_t>>(indptr), shape[1]};
 }
 
-EdgeStream sparse_edges(const ZipArchive& archive, const SparseRows& matrix) {
+EdgeStream sparse_edges(const ZipArchive& archive, const CsrRows& matrix) {
   return [archive, matrix](const EdgeVisitor& visit) {
     Elements<std::int64_t> columns(archive.array("adj_indices"));
     EdgeBlocks blocks(visit);
@@ -45,8 +45,8 @@ EdgeStream sparse_edges(const ZipArchive& archive, const SparseRows& matrix) {
   };
 }
 
-/// Dense rows from sparse ones; entries of the same place add up.
-RowStream sparse_features(const ZipArchive& archive, const SparseRows& matrix) {
+/// Returns sparse rows as a stream of dense ones; duplicate entries are added up.
+RowStream sparse_features(const ZipArchive& archive, const CsrRows& matrix) {
   return [archive, matrix](const RowVisitor& visit) {
     Elements<std::int64_t> columns(archive.array("attr_indices"));
     Elements<float> values(archive.array("attr_data"));
@@ -68,14 +68,14 @@ RowStream sparse_features(const ZipArchive& archive, const SparseRows& matrix) {
   };
 }
 
-/// The vertices of row `mask` in an array (vertices) or (masks × vertices) of truth values.
+/// Returns the vertices of row `mask` in a Boolean array (vertices) or (masks × vertices).
 std::vector<VertexId> masked(const ZipArchive& archive, const std::string& name, std::int64_t mask,
                              std::int64_t num_vertices) {
   NpyStream stream = archive.array(name);
   const std::int64_t masks = stream.shape().size() == 2 ? stream.rows() : 1;
   if (stream.elements() != masks * num_vertices) {
-    throw base::InputError(stream.where(),
-                           "must have one value for each of " + std::to_string(num_vertices) + " vertices");
+    throw base::InputError(
+        stream.where(), "must have one value for each of the " + std::to_string(num_vertices) + " vertices");
   }
   if (mask >= masks) {
     throw base::InputError(stream.where(),
@@ -91,7 +91,7 @@ std::vector<VertexId> masked(const ZipArchive& archive, const std::string& name,
   return vertices;
 }
 
-/// `plural` is "" or "s".
+/// Reads the split masks of the sparse layout (`plural` "") or the plain one (`plural` "s").
 Split given_split(const ZipArchive& archive, const std::string& plural, std::int64_t mask,
                   std::int64_t num_vertices) {
   if (!archive.has("train_mask" + plural)) {
@@ -104,18 +104,18 @@ Split given_split(const ZipArchive& archive, const std::string& plural, std::int
 
 GraphSource open_sparse_layout(const ZipArchive& archive) {
   GraphSource source;
-  const SparseRows adjacency = sparse_rows(archive, "adj");
+  const CsrRows adjacency = read_csr_rows(archive, "adj");
   source.num_vertices = adjacency.rows();
   if (adjacency.columns != adjacency.rows()) {
     throw base::InputError(archive.where("adj_shape"), "must be square");
   }
   source.edges = sparse_edges(archive, adjacency);
   if (archive.has("attr_indptr")) {
-    const SparseRows attributes = sparse_rows(archive, "attr");
+    const CsrRows attributes = read_csr_rows(archive, "attr");
     if (attributes.rows() != source.num_vertices || attributes.columns == 0) {
       throw base::InputError(
           archive.where("attr_shape"),
-          "must have one row for each of " + std::to_string(source.num_vertices) + " vertices");
+          "must have one row for each of the " + std::to_string(source.num_vertices) + " vertices");
     }
     source.feature_columns = attributes.columns;
     source.features = sparse_features(archive, attributes);
@@ -150,7 +150,7 @@ GraphSource open_npz(const ImportOptions& options) {
   const bool sparse = archive.has("adj_indptr");
   if (!sparse && !archive.has("edges")) {
     throw base::InputError(options.source,
-                           "has neither adj_indptr nor edges; see the formats that can be imported");
+                           "has neither adj_indptr nor edges; it is in none of the known npz layouts");
   }
   GraphSource source = sparse ? open_sparse_layout(archive) : open_plain_layout(archive);
   source.where = options.source;

@@ -9,7 +9,7 @@
 namespace gnomon::graph {
 namespace {
 
-/// Calls use(reader, line) for every line of a .csv.gz that is not empty.
+/// Calls use(reader, line) for every non-empty line of a .csv.gz file.
 template <class Use>
 void for_each_line(const std::filesystem::path& path, Use use) {
   LineReader reader(path);
@@ -20,7 +20,7 @@ void for_each_line(const std::filesystem::path& path, Use use) {
   }
 }
 
-/// The numbers of a file with one integer a line.
+/// Reads a file with one integer per line.
 std::vector<std::int64_t> read_integers(const std::filesystem::path& path) {
   std::vector<std::int64_t> numbers;
   for_each_line(path, [&](const LineReader& reader, std::string_view line) {
@@ -47,7 +47,7 @@ EdgeStream csv_edges(const std::filesystem::path& path) {
   };
 }
 
-/// The edges with the weights of a file of one number a line.
+/// Returns the edges with the weights of a file that has one number per line.
 EdgeStream csv_weighted_edges(const EdgeStream& edges, const std::filesystem::path& weights) {
   return [edges, weights](const EdgeVisitor& visit) {
     LineReader reader(weights);
@@ -57,7 +57,7 @@ EdgeStream csv_weighted_edges(const EdgeStream& edges, const std::filesystem::pa
       block.assign(bare.begin(), bare.end());
       for (Edge& edge : block) {
         if (!reader.next(line)) {
-          reader.fail("must be followed by more weights, one an edge");
+          reader.fail("must be followed by more weights, one per edge");
         }
         std::string_view rest = line;
         if (!take_float(rest, edge.weight) || !rest.empty()) {
@@ -67,7 +67,7 @@ EdgeStream csv_weighted_edges(const EdgeStream& edges, const std::filesystem::pa
       visit(block);
     });
     if (reader.next(line) && !line.empty()) {
-      reader.fail("must not be there: there are fewer edges");
+      reader.fail("is one weight too many; there must be one per edge");
     }
   };
 }
@@ -119,31 +119,32 @@ std::vector<std::int32_t> csv_labels(const std::filesystem::path& path, std::int
     const bool read = take_float(rest, value) && rest.empty();
     const float label = std::isnan(value) ? -1.0F : value;
     if (!read || label < -1 || label > 1e6F || label != std::floor(label)) {
-      reader.fail_expected("one label (a whole number from 0; -1 or nan for not known)", line);
+      reader.fail_expected("one label (a whole number from 0; -1 or nan for unknown)", line);
     }
     labels.push_back(static_cast<std::int32_t>(label));
   });
   if (static_cast<std::int64_t>(labels.size()) != num_vertices) {
     throw base::InputError(path.string(), "has " + std::to_string(labels.size()) + " labels; must be " +
-                                              std::to_string(num_vertices) + ", one a vertex");
+                                              std::to_string(num_vertices) + ", one per vertex");
   }
   return labels;
 }
 
-/// split/NAME: the asked one, or the only one. Empty when there is no split folder.
-std::filesystem::path split_folder(const std::filesystem::path& root, const std::string& asked) {
+/// Returns split/NAME, or the only directory in split/ if no name is given. Returns an empty path if there is
+/// no split.
+std::filesystem::path split_directory(const std::filesystem::path& root, const std::string& name) {
   const auto splits = root / "split";
-  if (!asked.empty()) {
-    if (!std::filesystem::is_directory(splits / asked)) {
-      throw base::InputError((splits / asked).string(), "is not there");
+  if (!name.empty()) {
+    if (!std::filesystem::is_directory(splits / name)) {
+      throw base::InputError((splits / name).string(), "does not exist");
     }
-    return splits / asked;
+    return splits / name;
   }
   std::filesystem::path found;
   if (std::filesystem::is_directory(splits)) {
     for (const auto& entry : std::filesystem::directory_iterator(splits)) {
       if (entry.is_directory() && !found.empty()) {
-        throw base::InputError(splits.string(), "has more than one split; name one by ogb_split");
+        throw base::InputError(splits.string(), "has more than one split; choose one with ogb_split");
       }
       found = entry.is_directory() ? entry.path() : found;
     }
@@ -153,7 +154,8 @@ std::filesystem::path split_folder(const std::filesystem::path& root, const std:
 
 std::int64_t only_count(const std::vector<std::int64_t>& counts, const std::string& where) {
   if (counts.size() != 1 || counts[0] < 0) {
-    throw base::InputError(where, "must hold one number: one graph of one kind of vertices");
+    throw base::InputError(where,
+                           "must hold one number; only single graphs with one vertex type are supported");
   }
   return counts[0];
 }
@@ -214,7 +216,7 @@ GraphSource open_ogb(const ImportOptions& options) {
   } else {
     open_csv(source, raw, options.takes_given_weights());
   }
-  if (const auto split = split_folder(root, options.ogb_split); !split.empty()) {
+  if (const auto split = split_directory(root, options.ogb_split); !split.empty()) {
     source.split = {read_integers(split / "train.csv.gz"), read_integers(split / "valid.csv.gz"),
                     read_integers(split / "test.csv.gz")};
   }

@@ -34,7 +34,8 @@ void normalise_rows(std::span<float> rows, std::size_t columns, RowNorm norm) {
   }
 }
 
-/// The source's rows, checked to be finite and complete, normalised if asked.
+/// Returns the source's rows, normalised if required. Throws InputError for rows that are missing or not
+/// finite.
 RowStream prepared_rows(const GraphSource& source, const SourceOptions& options, base::Progress progress) {
   return
       [&source, norm = options.normalise_features, progress = std::move(progress)](const RowVisitor& visit) {
@@ -62,7 +63,7 @@ RowStream prepared_rows(const GraphSource& source, const SourceOptions& options,
         if (row != source.num_vertices) {
           throw base::InputError(source.features_where, "has " + std::to_string(row) + " rows; must be " +
                                                             std::to_string(source.num_vertices) +
-                                                            ", one a vertex");
+                                                            ", one per vertex");
         }
       };
 }
@@ -93,8 +94,8 @@ void write_features(const StoreWriter& writer, const GraphSource& source, const 
   array.finish();
 }
 
-/// Sorts the sets of a given split and checks that they are disjoint and in range.
-void settle_given_split(GraphSource& source) {
+/// Sorts the sets of the split in the input data. Throws InputError unless they are disjoint and in range.
+void normalise_split(GraphSource& source) {
   std::vector<bool> taken(static_cast<std::size_t>(source.num_vertices), false);
   for (auto& [set, name] : {std::pair{&source.split.train, "train"},
                             {&source.split.valid, "valid"},
@@ -106,7 +107,7 @@ void settle_given_split(GraphSource& source) {
         throw base::InputError(
             source.where + ": " + name + " split",
             "vertex " + std::to_string(vertex) +
-                (in_range ? " is repeated; each may stand once in one split"
+                (in_range ? " is repeated; each vertex may be in one split only, once"
                           : " is out of range; use 0 to " + std::to_string(source.num_vertices - 1)));
       }
       taken[static_cast<std::size_t>(vertex)] = true;
@@ -114,9 +115,9 @@ void settle_given_split(GraphSource& source) {
   }
 }
 
-/// Applies what changes the vertex set and settles the split.
+/// Restricts the source to its largest component and draws a split, as the options require.
 GraphSource prepared(GraphSource source, const SourceOptions& options, std::int32_t num_classes) {
-  settle_given_split(source);
+  normalise_split(source);
   if (options.largest_component) {
     auto kept = largest_component(source.num_vertices, source.edges, source.where);
     source = restrict_to(std::move(source), std::move(kept));
@@ -125,7 +126,7 @@ GraphSource prepared(GraphSource source, const SourceOptions& options, std::int3
   const bool draw = method == SplitMethod::per_class || method == SplitMethod::ratio ||
                     (method == SplitMethod::automatic && source.split.empty());
   if (method == SplitMethod::given && source.split.empty()) {
-    throw base::InputError(source.where, "gives no split; use a per_class or ratio split");
+    throw base::InputError(source.where, "has no split; use a per_class or ratio split");
   }
   if (draw) {
     source.split = draw_split(source.labels, num_classes, options.split, source.where + ": labels");

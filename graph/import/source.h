@@ -15,29 +15,29 @@
 
 namespace gnomon::graph {
 
-/// Hands whole feature rows, in order of the vertices, to the visitor.
+/// Passes all feature rows to the visitor, in blocks of whole rows in the order of the vertices.
 using RowVisitor = std::function<void(std::span<const float>)>;
 using RowStream = std::function<void(const RowVisitor&)>;
 
-/// A graph as an importer or generator gives it: edges and features as streams that are never held whole.
+/// A graph as an importer or generator provides it: edges and features are streams, never held in memory.
 struct GraphSource {
   std::string name;
   std::string where;  ///< the file that errors name
   std::int64_t num_vertices = 0;
   EdgeStream edges;
-  bool weighted = false;             ///< whether the edges' weights count
-  std::int64_t feature_columns = 0;  ///< 0: no features
+  bool weighted = false;             ///< whether the edges have weights
+  std::int64_t feature_columns = 0;  ///< 0 for a graph without features
   RowStream features;
-  std::string features_where;          ///< the file or array that errors in features name
+  std::string features_where;          ///< the file or array that errors about features name
   std::vector<std::int32_t> labels;    ///< num_vertices, or empty
-  Split split;                         ///< what the data gives; may be empty
-  std::vector<VertexId> original_ids;  ///< num_vertices, when the vertices were renamed; else empty
+  Split split;                         ///< the split in the input data; may be empty
+  std::vector<VertexId> original_ids;  ///< num_vertices if the vertices were renumbered; otherwise empty
 };
 
-/// l1: the sum of a row's absolute values; l2: its length.
+/// The norm by which feature rows are divided: l1 is the sum of absolute values, l2 the Euclidean norm.
 enum class RowNorm : std::uint8_t { none, l1, l2 };
 
-/// What is made of a source.
+/// How a source is converted to a store or a graph.
 struct SourceOptions {
   EdgeOptions edges{};
   FeatureType feature_type = FeatureType::fp32;
@@ -55,22 +55,22 @@ struct SourceOptions {
   }
 };
 
-/// Writes the store of a source, atomically. Memory beside the mapped output: about 12 bytes a vertex (row
-/// pointers, labels), 8 a labelled vertex for a split, 8 to 16 a vertex with largest_component, and blocks of
-/// rows. Throws InputError (bad ids, features not finite or too large for fp16, no split where one must be
-/// given, directory exists) and Failure (disk).
+/// Writes the store of a source, atomically. Memory in addition to the mapped output: about 12 bytes per
+/// vertex (row pointers, labels), 8 per labelled vertex for drawing a split, 8 to 16 per vertex with
+/// largest_component, and blocks of rows. Throws InputError for invalid ids, features that are not finite or
+/// too large for fp16, a missing split, and an existing directory; and Failure on I/O errors.
 void write_source(GraphSource source, const SourceOptions& options, Provenance provenance,
                   const std::filesystem::path& directory, const base::Progress& progress);
 
-/// The same as a graph in memory.
+/// Loads a source as a graph in memory. Throws as write_source does.
 Graph load_source(GraphSource source, const SourceOptions& options);
 
-/// The vertices of the largest weakly connected component, ascending; of equally large ones that with the
-/// smallest vertex. Reads the edges once; takes 16 bytes a vertex.
+/// Returns the vertices of the largest weakly connected component, ascending. Of several largest components,
+/// it is the one with the smallest vertex. Reads the edges once; uses 16 bytes per vertex.
 std::vector<VertexId> largest_component(std::int64_t num_vertices, const EdgeStream& edges,
                                         const std::string& where);
 
-/// Keeps only `kept` vertices (ascending) of a source, renumbered from 0 in that order.
+/// Returns the subgraph induced by `kept` (ascending), renumbered from 0 in that order.
 GraphSource restrict_to(GraphSource source, std::vector<VertexId> kept);
 
 }  // namespace gnomon::graph

@@ -12,14 +12,14 @@ namespace {
 
 // Edge lists
 
-/// Takes a weight off the front of what follows the ids.
+/// Parses the weight behind the ids. Throws InputError if it is invalid.
 void take_weight(const LineReader& reader, std::string_view line, std::string_view& rest, float& weight) {
   if (!take_float(rest, weight) || !std::isfinite(weight) || weight < 0) {
     reader.fail_expected("two vertex ids and a weight, finite and not negative", line);
   }
 }
 
-/// Calls put(edge) for every line with two ids (and a weight).
+/// Calls put(edge) for every line that is not a comment. With `weighted`, reads the weight behind the ids.
 template <class Put>
 void for_each_line_edge(const std::string& path, bool weighted, Put put) {
   LineReader reader(path);
@@ -44,7 +44,7 @@ void for_each_line_edge(const std::string& path, bool weighted, Put put) {
   }
 }
 
-/// The ids that occur, ascending; holds at most twice as many as are distinct, and one million.
+/// Returns the distinct ids, ascending. Holds at most twice their number, or one million, in memory.
 std::vector<VertexId> distinct_ids(const std::string& path) {
   std::vector<VertexId> ids;
   std::size_t limit = std::size_t{1} << 20;
@@ -78,7 +78,8 @@ EdgeStream relabelled_edges(const std::string& path, bool weighted, const std::v
       };
 }
 
-/// Vertices when ids are used as they are: the largest id, or as many as there are features or labels.
+/// Returns the number of vertices if ids are used unchanged: the maximum of the largest id plus one and the
+/// numbers of features and labels.
 std::int64_t count_vertices(const ImportOptions& options, const base::Progress& progress) {
   std::int64_t vertices = 0;
   std::int64_t edges = 0;
@@ -88,7 +89,7 @@ std::int64_t count_vertices(const ImportOptions& options, const base::Progress& 
       base::report(progress, "reading edges", edges, 0);
     }
   });
-  // Ids that leave most numbers out cost memory for nothing, or are no counted ids at all.
+  // Sparse ids waste memory, or they are not consecutive numbers at all.
   if (vertices > 1'000'000 && vertices / 64 > edges) {
     throw base::InputError(options.source, "has vertex id " + std::to_string(vertices - 1) + " but only " +
                                                std::to_string(edges) + " edges; use relabel");
@@ -108,7 +109,7 @@ struct MatrixHeader {
   bool has_values = false;
 };
 
-/// Reads the banner, the comments and the line of sizes.
+/// Reads the banner, the comments and the size line.
 MatrixHeader read_matrix_header(LineReader& reader) {
   std::string_view line;
   if (!reader.next(line)) {
@@ -211,7 +212,7 @@ GraphSource open_matrix_market(const ImportOptions& options) {
   LineReader reader(options.source);
   const MatrixHeader header = read_matrix_header(reader);
   if (source.weighted && !header.has_values) {
-    throw base::InputError(options.source, "is a pattern without values; it gives no weights");
+    throw base::InputError(options.source, "is a pattern without values; it has no weights");
   }
   source.num_vertices = header.size;
   source.edges = matrix_edges(options.source, source.weighted);

@@ -10,18 +10,17 @@ struct zip;
 
 namespace gnomon::graph {
 
-/// A .npz: a zip of .npy files. Entries are decompressed as they are read, never held whole; several may be
-/// read at once, from one thread. Copies share the archive.
+/// A .npz file: a zip of .npy files. Entries are decompressed while they are read. Several may be open at a
+/// time, but only one thread may use them. Copies share the archive.
 class ZipArchive {
  public:
-  /// Throws InputError when the file is no zip.
+  /// Throws InputError if the file is not a zip.
   explicit ZipArchive(const std::filesystem::path& path);
 
   bool has(const std::string& array) const;
-  /// The array called `array` (entry "array.npy"), from its beginning. Throws InputError naming file and
-  /// array.
+  /// Opens the entry "`array`.npy" as a stream. Throws InputError naming the file and the array.
   NpyStream array(const std::string& array) const;
-  /// "FILE: array", for errors.
+  /// Returns "FILE: array", for errors.
   std::string where(const std::string& array) const { return path_ + ": " + array; }
 
  private:

@@ -37,7 +37,7 @@ std::vector<VertexId> by_out_degree(const Graph& graph) {
   return order;
 }
 
-/// Every edge in both directions, none twice.
+/// Returns the undirected graph: every edge in both directions, without duplicates and self-loops.
 Csr undirected(const Graph& graph) {
   std::vector<VertexId> indices;
   const auto indptr = build_csc(
@@ -68,7 +68,7 @@ Csr undirected(const Graph& graph) {
   return Csr(boost::construct_inplace_from_sources_and_targets, sources, targets, at(graph.num_vertices()));
 }
 
-/// The vertex of least degree in each component, those of low degree first.
+/// Returns the vertex of minimum degree of each component, in ascending order of degree.
 std::deque<std::size_t> starts_of(const Csr& graph) {
   std::vector<std::size_t> by_degree(num_vertices(graph));
   std::iota(by_degree.begin(), by_degree.end(), 0);
@@ -109,13 +109,13 @@ std::vector<VertexId> reverse_cuthill_mckee(const Graph& graph) {
   return order;
 }
 
-/// A graph's parts under new names.
-class Renaming {
+/// The parts of a graph with permuted vertex ids.
+class Renumbering {
  public:
-  Renaming(const Graph& graph, std::span<const VertexId> order) : graph_(graph), order_(order) {
-    places_.resize(order.size());
-    for (std::size_t place = 0; place < order.size(); ++place) {
-      places_[at(order[place])] = static_cast<VertexId>(place);
+  Renumbering(const Graph& graph, std::span<const VertexId> order) : graph_(graph), order_(order) {
+    new_ids_.resize(order.size());
+    for (std::size_t id = 0; id < order.size(); ++id) {
+      new_ids_[at(order[id])] = static_cast<VertexId>(id);
     }
   }
 
@@ -127,7 +127,7 @@ class Renaming {
     }
     return indptr;
   }
-  /// Gives each row, and its edges' weights if there are any, to visit(row, weights).
+  /// Calls visit(row, weights) for each row in the new order; `weights` is empty if the graph has none.
   template <class Visit>
   void rows(Visit visit) const {
     std::vector<std::pair<VertexId, float>> edges;
@@ -136,7 +136,7 @@ class Renaming {
     for (const VertexId vertex : order_) {
       edges.clear();
       for (auto edge = at(graph_.indptr[at(vertex)]); edge < at(graph_.indptr[at(vertex) + 1]); ++edge) {
-        edges.emplace_back(places_[at(graph_.indices[edge])],
+        edges.emplace_back(new_ids_[at(graph_.indices[edge])],
                            graph_.edge_weights.empty() ? 0.0F : graph_.edge_weights[edge]);
       }
       std::sort(edges.begin(), edges.end());
@@ -151,19 +151,19 @@ class Renaming {
       visit(std::span<const VertexId>(row), std::span<const float>(weights));
     }
   }
-  /// These vertices' new names, ascending.
-  std::vector<VertexId> renamed(std::span<const VertexId> vertices) const {
-    std::vector<VertexId> names;
-    names.reserve(vertices.size());
+  /// Returns the new ids of these vertices, ascending.
+  std::vector<VertexId> new_ids(std::span<const VertexId> vertices) const {
+    std::vector<VertexId> ids;
+    ids.reserve(vertices.size());
     for (const VertexId vertex : vertices) {
-      names.push_back(places_[at(vertex)]);
+      ids.push_back(new_ids_[at(vertex)]);
     }
-    std::sort(names.begin(), names.end());
-    return names;
+    std::sort(ids.begin(), ids.end());
+    return ids;
   }
-  /// One value a vertex, in the new order; empty when there are none.
+  /// Returns an array with one value per vertex in the new order; an empty array stays empty.
   template <class T>
-  std::vector<T> moved(std::span<const T> values) const {
+  std::vector<T> permuted(std::span<const T> values) const {
     std::vector<T> result;
     for (const VertexId vertex : values.empty() ? std::span<const VertexId>() : order_) {
       result.push_back(values[at(vertex)]);
@@ -172,22 +172,22 @@ class Renaming {
   }
   std::vector<VertexId> original_ids() const {
     return graph_.original_ids.empty() ? std::vector(order_.begin(), order_.end())
-                                       : moved(graph_.original_ids);
+                                       : permuted(graph_.original_ids);
   }
 
  private:
   const Graph& graph_;
   std::span<const VertexId> order_;
-  std::vector<VertexId> places_;
+  std::vector<VertexId> new_ids_;  ///< by old id
 };
 
-/// Writes a .npy file from many small pieces.
+/// Buffers many small writes to a .npy file.
 template <class T>
-class BlockWriter {
+class BufferedNpyWriter {
  public:
-  BlockWriter(const std::filesystem::path& path, DType type) : array_(path, type) {}
-  void add(std::span<const T> piece) {
-    block_.insert(block_.end(), piece.begin(), piece.end());
+  BufferedNpyWriter(const std::filesystem::path& path, DType type) : array_(path, type) {}
+  void add(std::span<const T> elements) {
+    block_.insert(block_.end(), elements.begin(), elements.end());
     if (block_.size() >= block_elements) {
       flush();
     }
@@ -207,13 +207,13 @@ class BlockWriter {
   std::vector<T> block_;
 };
 
-void write_edges(const StoreWriter& writer, const Renaming& renaming, bool weighted) {
-  BlockWriter<VertexId> indices(writer.path_of("indices.npy"), DType::int64);
-  std::optional<BlockWriter<float>> weights;
+void write_edges(const StoreWriter& writer, const Renumbering& renumbering, bool weighted) {
+  BufferedNpyWriter<VertexId> indices(writer.path_of("indices.npy"), DType::int64);
+  std::optional<BufferedNpyWriter<float>> weights;
   if (weighted) {
     weights.emplace(writer.path_of("edge_weights.npy"), DType::float32);
   }
-  renaming.rows([&](std::span<const VertexId> row, std::span<const float> row_weights) {
+  renumbering.rows([&](std::span<const VertexId> row, std::span<const float> row_weights) {
     indices.add(row);
     if (weights) {
       weights->add(row_weights);
@@ -237,29 +237,29 @@ void write_features(const StoreWriter& writer, const Features& features, std::sp
       block.insert(block.end(), features.row(vertex), features.row(vertex) + features.row_bytes());
     }
     array.write(block.data(), static_cast<std::int64_t>(vertices.size()) * features.columns);
-    base::report(progress, "moving features", static_cast<std::int64_t>(begin), features.rows);
+    base::report(progress, "reordering features", static_cast<std::int64_t>(begin), features.rows);
   }
   array.finish();
 }
 
 void write_reordered(const Graph& graph, std::span<const VertexId> order, const StoreWriter& writer,
                      const base::Progress& progress) {
-  const Renaming renaming(graph, order);
+  const Renumbering renumbering(graph, order);
   const auto write = [&]<class T>(const char* file, DType type, const std::vector<T>& values) {
     writer.write_array<T>(file, type, values);
   };
-  write("indptr.npy", DType::int64, renaming.indptr());
-  write_edges(writer, renaming, !graph.edge_weights.empty());
+  write("indptr.npy", DType::int64, renumbering.indptr());
+  write_edges(writer, renumbering, !graph.edge_weights.empty());
   if (graph.features.data != nullptr) {
     write_features(writer, graph.features, order, progress);
   }
   if (graph.num_classes > 0) {
-    write("labels.npy", DType::int32, renaming.moved(graph.labels));
+    write("labels.npy", DType::int32, renumbering.permuted(graph.labels));
   }
-  write("train.npy", DType::int64, renaming.renamed(graph.train));
-  write("valid.npy", DType::int64, renaming.renamed(graph.valid));
-  write("test.npy", DType::int64, renaming.renamed(graph.test));
-  write("original_ids.npy", DType::int64, renaming.original_ids());
+  write("train.npy", DType::int64, renumbering.new_ids(graph.train));
+  write("valid.npy", DType::int64, renumbering.new_ids(graph.valid));
+  write("test.npy", DType::int64, renumbering.new_ids(graph.test));
+  write("original_ids.npy", DType::int64, renumbering.original_ids());
 }
 
 }  // namespace
@@ -284,11 +284,11 @@ Graph reordered(const Graph& graph, std::span<const VertexId> order) {
     std::vector<std::byte> features;
     std::vector<std::int32_t> labels;
   };
-  const Renaming renaming(graph, order);
+  const Renumbering renumbering(graph, order);
   const auto storage = std::make_shared<Storage>();
-  storage->indptr = renaming.indptr();
+  storage->indptr = renumbering.indptr();
   storage->indices.reserve(graph.indices.size());
-  renaming.rows([&](std::span<const VertexId> row, std::span<const float> weights) {
+  renumbering.rows([&](std::span<const VertexId> row, std::span<const float> weights) {
     storage->indices.insert(storage->indices.end(), row.begin(), row.end());
     storage->edge_weights.insert(storage->edge_weights.end(), weights.begin(), weights.end());
   });
@@ -298,11 +298,11 @@ Graph reordered(const Graph& graph, std::span<const VertexId> order) {
       storage->features.insert(storage->features.end(), row, row + graph.features.row_bytes());
     }
   }
-  storage->labels = renaming.moved(graph.labels);
-  storage->train = renaming.renamed(graph.train);
-  storage->valid = renaming.renamed(graph.valid);
-  storage->test = renaming.renamed(graph.test);
-  storage->original_ids = renaming.original_ids();
+  storage->labels = renumbering.permuted(graph.labels);
+  storage->train = renumbering.new_ids(graph.train);
+  storage->valid = renumbering.new_ids(graph.valid);
+  storage->test = renumbering.new_ids(graph.test);
+  storage->original_ids = renumbering.original_ids();
 
   Graph result = graph;
   result.directory.clear();

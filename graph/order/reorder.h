@@ -14,23 +14,24 @@
 
 namespace gnomon::graph {
 
-/// none: as the data has them. degree: those that most others gather from come first, so that rows which are
-/// used often lie together. rcm: reverse Cuthill-McKee (Cuthill and McKee, ACM 1969; George 1971), by the
-/// Boost Graph Library: neighbours get near ids.
+/// none: the order of the input data.
+/// degree: descending out-degree, so that the rows that are read most often are adjacent.
+/// rcm: reverse Cuthill-McKee (Cuthill and McKee, ACM 1969; George, 1971) by the Boost Graph Library, which
+/// gives neighbours nearby ids.
 enum class VertexOrder : std::uint8_t { none, degree, rcm };
 
-/// The vertices in an order: entry i is the vertex that comes at place i. Equal ones stay in the order of
-/// their ids. degree takes 16 bytes a vertex; rcm takes up to 32 bytes an edge, and begins each component at
-/// a vertex of least degree.
+/// Returns a vertex order as a permutation: entry i is the old id of the vertex at position i. Ties keep the
+/// order of the ids. degree uses 16 bytes per vertex; rcm uses up to 32 bytes per edge and starts each
+/// component at a vertex of minimum degree.
 std::vector<VertexId> vertices_in_order(const Graph& graph, VertexOrder order);
 
-/// The same graph with vertex order[i] called i, in memory: edges (rows ascending) and their weights,
-/// features, labels, splits (ascending) and original ids move with their vertices. `order` holds each vertex
-/// once.
+/// Returns a copy of the graph in memory in which vertex order[i] has id i: edges (rows ascending) with their
+/// weights, features, labels, splits (ascending) and original ids are permuted. Precondition: `order` is a
+/// permutation of the vertices.
 Graph reordered(const Graph& graph, std::span<const VertexId> order);
 
-/// Makes a store in an order: `write` makes it at the path that it is given, from which it moves, reordered,
-/// to `directory`. Throws as StoreWriter does.
+/// Writes a store in an order: `write` writes the store in the input's order to a temporary path, from which
+/// it is copied to `directory` in the new order. Throws as StoreWriter does.
 void write_in_order(VertexOrder order, const std::filesystem::path& directory,
                     const std::function<void(const std::filesystem::path&)>& write,
                     const base::Progress& progress = {});

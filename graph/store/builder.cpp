@@ -22,12 +22,11 @@ void check_edge(const Edge& edge, std::int64_t position, std::int64_t num_vertic
   }
   if (!std::isfinite(edge.weight) || edge.weight < 0) {
     throw base::InputError(where, "edge " + std::to_string(position) + ": weight " +
-                                      std::to_string(edge.weight) +
-                                      " cannot be drawn by; use finite numbers from 0");
+                                      std::to_string(edge.weight) + " is invalid; use finite numbers from 0");
   }
 }
 
-/// Calls put(source, destination, weight) for every entry that the options make of the edges.
+/// Calls put(source, destination, weight) for every edge after the options have been applied.
 template <class Put>
 void for_each_entry(const EdgeStream& edges, const EdgeOptions& options, std::int64_t num_vertices, Put put) {
   edges([&](std::span<const Edge> block) {
@@ -53,7 +52,7 @@ void for_each_entry(const EdgeStream& edges, const EdgeOptions& options, std::in
   }
 }
 
-/// Returns `edges` with every edge checked and progress reported.
+/// Wraps `edges`: checks every edge and reports progress.
 EdgeStream checked(const EdgeStream& edges, std::int64_t num_vertices, const std::string& where,
                    const char* what, std::int64_t total, const base::Progress& progress) {
   return [=, &edges, &where, &progress](const EdgeVisitor& visit) {
@@ -69,34 +68,34 @@ EdgeStream checked(const EdgeStream& edges, std::int64_t num_vertices, const std
   };
 }
 
-/// Sorts rows and, if asked, removes duplicates.
-class RowFinisher {
+/// Sorts rows and removes duplicates if required.
+class RowSorter {
  public:
-  RowFinisher(EdgeRoom room, Duplicates duplicates) : room_(room), duplicates_(duplicates) {}
+  RowSorter(EdgeBuffers edges, Duplicates duplicates) : edges_(edges), duplicates_(duplicates) {}
 
-  /// Finishes the row of edges [begin, end) and moves it to `to`; returns its end there.
-  std::int64_t finish(std::int64_t begin, std::int64_t end, std::int64_t to) {
-    return room_.weights == nullptr ? finish_ids(begin, end, to) : finish_weighted(begin, end, to);
+  /// Sorts the row of edges [begin, end) and moves it to `to`. Returns its new end.
+  std::int64_t sort(std::int64_t begin, std::int64_t end, std::int64_t to) {
+    return edges_.weights == nullptr ? sort_ids(begin, end, to) : sort_weighted(begin, end, to);
   }
 
  private:
-  std::int64_t finish_ids(std::int64_t begin, std::int64_t end, std::int64_t to) const {
-    VertexId* const first = room_.indices + begin;
-    VertexId* last = room_.indices + end;
+  std::int64_t sort_ids(std::int64_t begin, std::int64_t end, std::int64_t to) const {
+    VertexId* const first = edges_.indices + begin;
+    VertexId* last = edges_.indices + end;
     std::sort(first, last);
     if (duplicates_ == Duplicates::remove) {
       last = std::unique(first, last);
     }
     if (to != begin) {
-      std::copy(first, last, room_.indices + to);
+      std::copy(first, last, edges_.indices + to);
     }
     return to + (last - first);
   }
 
-  std::int64_t finish_weighted(std::int64_t begin, std::int64_t end, std::int64_t to) {
+  std::int64_t sort_weighted(std::int64_t begin, std::int64_t end, std::int64_t to) {
     row_.clear();
     for (std::int64_t e = begin; e < end; ++e) {
-      row_.emplace_back(room_.indices[e], room_.weights[e]);
+      row_.emplace_back(edges_.indices[e], edges_.weights[e]);
     }
     std::sort(row_.begin(), row_.end(), [](const auto& a, const auto& b) {
       return a.first != b.first ? a.first < b.first : a.second > b.second;
@@ -106,26 +105,26 @@ class RowFinisher {
       row_.erase(std::unique(row_.begin(), row_.end(), same), row_.end());
     }
     for (const auto& [id, weight] : row_) {
-      room_.indices[to] = id;
-      room_.weights[to++] = weight;
+      edges_.indices[to] = id;
+      edges_.weights[to++] = weight;
     }
     return to;
   }
 
-  EdgeRoom room_;
+  EdgeBuffers edges_;
   Duplicates duplicates_;
   std::vector<std::pair<VertexId, float>> row_;
 };
 
-/// Finishes every row and closes the gaps that duplicates leave. `ends[v]` is the end of row v.
-void finish_rows(std::vector<std::int64_t>& ends, const EdgeRoom& room, Duplicates duplicates,
-                 const base::Progress& progress) {
-  RowFinisher finisher(room, duplicates);
+/// Sorts every row and closes the gaps that removed duplicates leave. `ends[v]` is the end of row v.
+void sort_rows(std::vector<std::int64_t>& ends, const EdgeBuffers& edges, Duplicates duplicates,
+               const base::Progress& progress) {
+  RowSorter sorter(edges, duplicates);
   constexpr std::size_t report_every = std::size_t{1} << 16;
   std::int64_t begin = 0;
   std::int64_t used = 0;
   for (std::size_t vertex = 0; vertex < ends.size(); ++vertex) {
-    used = finisher.finish(begin, ends[vertex], used);
+    used = sorter.sort(begin, ends[vertex], used);
     begin = ends[vertex];
     ends[vertex] = used;
     if (vertex % report_every == 0) {
@@ -135,7 +134,7 @@ void finish_rows(std::vector<std::int64_t>& ends, const EdgeRoom& room, Duplicat
   }
 }
 
-/// What a graph in memory keeps alive.
+/// The storage of a graph in memory.
 struct GraphMemory {
   std::vector<std::int64_t> indptr;
   std::vector<VertexId> indices;
@@ -148,10 +147,10 @@ struct GraphMemory {
 
 void check_sizes(const GraphParts& parts) {
   if (!parts.features.empty() && parts.features.size() != at(parts.num_vertices * parts.feature_columns)) {
-    throw base::InputError(parts.name + ": features", "must be vertices × feature_columns numbers");
+    throw base::InputError(parts.name + ": features", "must have num_vertices × feature_columns elements");
   }
   if (!parts.labels.empty() && parts.labels.size() != at(parts.num_vertices)) {
-    throw base::InputError(parts.name + ": labels", "must be one a vertex");
+    throw base::InputError(parts.name + ": labels", "must have one element per vertex");
   }
 }
 
@@ -179,8 +178,8 @@ Features features_of(GraphMemory& memory, const GraphParts& parts) {
 std::vector<std::int64_t> build_csc(std::int64_t num_vertices, const EdgeStream& edges,
                                     const EdgeOptions& options, const AllocateEdges& allocate,
                                     const std::string& where, const base::Progress& progress) {
-  // Counts stand one row further on, so that after the sum starts[v] is where row v begins; filling moves it
-  // to the row's end. One array serves all three.
+  // Counting sort with one array: degrees are counted one row further on, so that after the prefix sum
+  // starts[v] is the begin of row v; filling advances it to the row's end.
   std::vector<std::int64_t> starts(at(num_vertices) + 1, 0);
   std::int64_t total = 0;
   const auto counting = checked(edges, num_vertices, where, "counting edges", 0, progress);
@@ -191,17 +190,17 @@ std::vector<std::int64_t> build_csc(std::int64_t num_vertices, const EdgeStream&
   for (std::size_t vertex = 1; vertex < starts.size(); ++vertex) {
     starts[vertex] += starts[vertex - 1];
   }
-  const EdgeRoom room = allocate(total);
+  const EdgeBuffers buffers = allocate(total);
   const auto filling = checked(edges, num_vertices, where, "placing edges", total, progress);
   for_each_entry(filling, options, num_vertices, [&](VertexId source, VertexId destination, float weight) {
-    const std::int64_t place = starts[at(destination)]++;
-    room.indices[place] = source;
-    if (room.weights != nullptr) {
-      room.weights[place] = weight;
+    const std::int64_t position = starts[at(destination)]++;
+    buffers.indices[position] = source;
+    if (buffers.weights != nullptr) {
+      buffers.weights[position] = weight;
     }
   });
   starts.pop_back();
-  finish_rows(starts, room, options.duplicates, progress);
+  sort_rows(starts, buffers, options.duplicates, progress);
   starts.insert(starts.begin(), 0);
   return starts;
 }
@@ -213,7 +212,7 @@ Graph make_graph(GraphParts parts) {
   const auto allocate = [&](std::int64_t count) {
     memory->indices.resize(at(count));
     memory->edge_weights.resize(parts.weighted ? at(count) : 0);
-    return EdgeRoom{memory->indices.data(), parts.weighted ? memory->edge_weights.data() : nullptr};
+    return EdgeBuffers{memory->indices.data(), parts.weighted ? memory->edge_weights.data() : nullptr};
   };
   memory->indptr = build_csc(parts.num_vertices, edges, parts.edge_options, allocate, parts.name + ": edges");
   memory->indices.resize(at(memory->indptr.back()));

@@ -14,24 +14,26 @@
 
 namespace gnomon::graph {
 
-/// Messages flow from source to destination: the source is an in-neighbour of the destination.
+/// A directed edge. Messages flow from source to destination: the source is an in-neighbour of the
+/// destination.
 struct Edge {
   VertexId source = 0;
   VertexId destination = 0;
-  float weight = 1;  ///< of use only where edges have weights
+  float weight = 1;  ///< ignored for unweighted graphs
   friend bool operator==(const Edge&, const Edge&) = default;
 };
 
-/// keep: as given; remove: none; add: exactly one at every vertex, of weight 1.
+/// keep: keep the input's self-loops; remove: remove them; add: replace them by exactly one self-loop of
+/// weight 1 at every vertex.
 enum class SelfLoops : std::uint8_t { keep, remove, add };
-/// Edges of the same source and destination: remove all but one (that of the largest weight), or keep all.
+/// Edges with equal source and destination: keep only the one of the largest weight, or keep all.
 enum class Duplicates : std::uint8_t { remove, keep };
 
 struct EdgeOptions {
-  bool undirected = false;  ///< add the reverse of every edge (a self-loop is its own), of the same weight
+  bool undirected = false;  ///< add the reverse of every edge but self-loops, with the same weight
   SelfLoops self_loops = SelfLoops::keep;
   Duplicates duplicates = Duplicates::remove;
-  bool reverse = false;  ///< turn every edge round: vertices then gather along their out-edges
+  bool reverse = false;  ///< reverse every edge, so that vertices aggregate along their out-edges
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& f) {
@@ -42,28 +44,28 @@ struct EdgeOptions {
   }
 };
 
-/// Hands the same edges, block by block and in the same order, to the visitor each time it is called.
+/// Passes all edges to the visitor, block by block. Every call yields the same edges in the same order.
 using EdgeVisitor = std::function<void(std::span<const Edge>)>;
 using EdgeStream = std::function<void(const EdgeVisitor&)>;
 
-/// Where a build puts its edges; `weights` is null when they have none.
-struct EdgeRoom {
+/// The output buffers of build_csc; `weights` is null for unweighted graphs.
+struct EdgeBuffers {
   VertexId* indices = nullptr;
   float* weights = nullptr;
 };
-/// Room for `count` edges, valid until the build has returned.
-using AllocateEdges = std::function<EdgeRoom(std::int64_t count)>;
+/// Returns buffers for `count` edges that stay valid until build_csc returns.
+using AllocateEdges = std::function<EdgeBuffers(std::int64_t count)>;
 
-/// Builds the CSC form of a stream of edges and returns indptr (num_vertices + 1); the first indptr.back()
-/// ids of the allocated room are the indices, each row ascending, and their weights lie beside them. Reads
-/// the stream twice (count, fill). Beside the room, which holds every edge before duplicates go, it takes 8
-/// bytes a vertex. Throws InputError naming `where` at an id outside [0, num_vertices) or a weight that is
-/// negative or not finite.
+/// Builds the CSC form of a stream of edges. Returns indptr (num_vertices + 1); the first indptr.back()
+/// elements of the allocated buffers are the indices, ascending in each row, and their weights. The stream is
+/// read twice, to count and to fill. The buffers hold every edge before duplicates are removed; beside them
+/// the build uses 8 bytes per vertex. Throws InputError, naming `where`, for an id outside [0, num_vertices)
+/// and for a weight that is negative or not finite.
 std::vector<std::int64_t> build_csc(std::int64_t num_vertices, const EdgeStream& edges,
                                     const EdgeOptions& options, const AllocateEdges& allocate,
                                     const std::string& where, const base::Progress& progress = {});
 
-/// What a graph in memory is made of. Features are row-major fp32, num_vertices × feature_columns, or empty.
+/// The input of make_graph. Features are row-major fp32, num_vertices × feature_columns, or empty.
 struct GraphParts {
   std::string name = "graph";
   std::int64_t num_vertices = 0;
@@ -72,12 +74,13 @@ struct GraphParts {
   bool weighted = false;  ///< whether the graph holds the edges' weights
   std::vector<float> features;
   std::int64_t feature_columns = 0;
-  FeatureType feature_type = FeatureType::fp32;  ///< what the graph holds; fp16 rounds to nearest even
-  std::vector<std::int32_t> labels;              ///< classes are 0 … largest label
+  FeatureType feature_type = FeatureType::fp32;  ///< the graph's type; fp16 rounds to nearest even
+  std::vector<std::int32_t> labels;              ///< num_vertices, or empty; classes are 0 … largest label
   std::vector<VertexId> train, valid, test;
 };
 
-/// A graph in memory; for tests and small graphs. Throws InputError when sizes or ids do not fit.
+/// Makes a graph in memory, for tests and small graphs. Throws InputError for inconsistent sizes and invalid
+/// ids.
 Graph make_graph(GraphParts parts);
 
 }  // namespace gnomon::graph

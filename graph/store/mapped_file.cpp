@@ -48,7 +48,7 @@ MappedFile MappedFile::create(const std::filesystem::path& path, std::size_t siz
   if (file.descriptor_ < 0) {
     throw base::Failure(path.string(), std::string("cannot create: ") + std::strerror(errno));
   }
-  // A hole in the file would turn a full disk into a fatal signal at the first touch of the memory.
+  // In a sparse file, a full disk would raise SIGBUS at the first write to the memory.
   if (const int error = ::posix_fallocate(file.descriptor_, 0, static_cast<off_t>(size)); error != 0) {
     throw base::Failure(path.string(),
                         "cannot reserve " + std::to_string(size) + " bytes: " + std::strerror(error));

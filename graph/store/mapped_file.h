@@ -5,13 +5,13 @@
 
 namespace gnomon::graph {
 
-/// A file in memory by mmap. Movable owner; the memory goes with it.
+/// Owns a memory-mapped file; movable. The destructor unmaps it.
 class MappedFile {
  public:
-  /// Maps an existing file for reading. Throws InputError when it cannot be opened.
+  /// Maps an existing file for reading. Throws InputError if it cannot be opened.
   static MappedFile open(const std::filesystem::path& path);
-  /// Makes a file of `size` bytes, reserved on disk beforehand, so that writing into the memory cannot fail
-  /// later. Throws Failure when the disk has no room.
+  /// Creates a file of `size` bytes and maps it for writing. Its blocks are allocated beforehand, so that
+  /// writing to the memory cannot fail later. Throws Failure if the disk is full.
   static MappedFile create(const std::filesystem::path& path, std::size_t size);
 
   MappedFile() = default;
@@ -23,8 +23,7 @@ class MappedFile {
   std::byte* writable() { return data_; }
   std::size_t size() const { return size_; }
 
-  /// Of a created file: keeps the first `size` bytes and flushes them to disk; the memory is gone then.
-  /// Throws Failure.
+  /// Truncates a created file to `size` bytes, flushes it to disk and unmaps it. Throws Failure.
   void finish(std::size_t size);
 
  private:

@@ -30,11 +30,11 @@ constexpr std::array<TypeFacts, 12> type_facts{{{DType::bool8, "|b1", 1},
 
 constexpr std::string_view magic = "\x93NUMPY";
 
-/// What follows a key, as "'shape':", in the header's dictionary, without leading blanks.
+/// Returns the text behind a key such as "'shape':" in the header's dictionary, without leading blanks.
 std::string_view value_after(std::string_view dictionary, std::string_view key, const std::string& where) {
   const auto at = dictionary.find(key);
   if (at == std::string_view::npos) {
-    throw base::InputError(where, "header of the .npy has no " + std::string(key.substr(0, key.size() - 1)));
+    throw base::InputError(where, "its .npy header has no " + std::string(key.substr(0, key.size() - 1)));
   }
   auto rest = dictionary.substr(at + key.size());
   rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
@@ -78,10 +78,10 @@ std::vector<std::int64_t> parse_shape(std::string_view dictionary, const std::st
       return shape;
     }
   }
-  throw base::InputError(where, "header of the .npy has no readable shape");
+  throw base::InputError(where, "its .npy header has no valid shape");
 }
 
-/// Refuses shapes whose size in bytes does not fit.
+/// Throws InputError if the size in bytes overflows.
 void check_extent(const NpyHeader& header, const std::string& where) {
   std::int64_t bytes = bytes_of(header.type);
   for (const std::int64_t extent : header.shape) {
@@ -176,7 +176,7 @@ MappedNpy map_npy(const std::filesystem::path& path) {
                    " needs " + std::to_string(expected));
   }
   if (npy.header.data_offset % static_cast<std::size_t>(bytes_of(npy.header.type)) != 0) {
-    throw base::InputError(where, "has a header that leaves its numbers unaligned; save it anew with NumPy");
+    throw base::InputError(where, "its header leaves the data unaligned; save it again with NumPy");
   }
   return npy;
 }

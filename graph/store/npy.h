@@ -29,11 +29,11 @@ enum class DType : std::uint8_t {
 };
 
 std::int64_t bytes_of(DType type);
-/// As NumPy writes it, for instance "<f4".
+/// Returns NumPy's type string, for instance "<f4".
 std::string_view descr_of(DType type);
 bool is_integer(DType type);
 
-/// What stands before the numbers of a .npy file.
+/// The header of a .npy file.
 struct NpyHeader {
   DType type = DType::float32;
   std::vector<std::int64_t> shape;
@@ -44,17 +44,18 @@ struct NpyHeader {
   std::string shape_text() const;
 };
 
-/// Bytes that tell how long the header is (magic, version, length), in both versions.
+/// The bytes at the begin of a file that hold the header's length (magic, version, length), in both versions.
 inline constexpr std::size_t npy_preamble_bytes = 12;
 
-/// The offset of the numbers, from the first npy_preamble_bytes of a file. Throws InputError naming `where`.
+/// Returns the offset of the data, from the first npy_preamble_bytes of a file. Throws InputError naming
+/// `where`.
 std::size_t npy_data_offset(std::span<const std::byte> preamble, const std::string& where);
 
-/// The header in the first npy_data_offset bytes of a file. Throws InputError naming `where`: no .npy,
-/// Fortran order, big-endian or unknown type.
+/// Parses the header in the first npy_data_offset bytes of a file. Throws InputError, naming `where`, if it
+/// is not a .npy header, for Fortran order, and for a big-endian or unknown type.
 NpyHeader parse_npy_header(std::span<const std::byte> bytes, const std::string& where);
 
-/// A header of always 128 bytes, so that it can be rewritten in place when the count is known.
+/// The fixed size of headers that we write, so that a header can be rewritten once the shape is known.
 inline constexpr std::size_t npy_header_bytes = 128;
 std::string format_npy_header(DType type, const std::vector<std::int64_t>& shape);
 
@@ -71,17 +72,17 @@ struct MappedNpy {
   }
 };
 
-/// Maps a .npy file and checks that its size is what its header says. Throws InputError.
+/// Maps a .npy file. Throws InputError if its size does not match its header.
 MappedNpy map_npy(const std::filesystem::path& path);
 
-/// Throws InputError unless the array has this type and shape.
+/// Throws InputError if the array's type or shape differs.
 void expect_npy(const MappedNpy& npy, DType type, const std::vector<std::int64_t>& shape);
 
-/// Writes a .npy file piece by piece, without knowing beforehand how many rows come. `path` appears at
-/// finish() or not at all. Throws Failure when the disk does not take it.
+/// Writes a .npy file sequentially; the number of rows need not be known beforehand. finish() creates `path`
+/// atomically. Throws Failure on I/O errors.
 class NpyWriter {
  public:
-  /// `columns` 0 for a one-dimensional array.
+  /// `columns` is 0 for a one-dimensional array.
   NpyWriter(const std::filesystem::path& path, DType type, std::int64_t columns = 0);
   void write(const void* elements, std::int64_t count);
   template <class T>

@@ -16,7 +16,7 @@ void convert(const std::byte* bytes, std::span<To> elements) {
   for (std::size_t i = 0; i < elements.size(); ++i) {
     From value;
     std::memcpy(&value, bytes + i * sizeof(From), sizeof(From));
-    elements[i] = static_cast<To>(value);  // NOLINT(bugprone-signed-char-misuse): int8 are numbers here
+    elements[i] = static_cast<To>(value);  // NOLINT(bugprone-signed-char-misuse): int8 is a number here
   }
 }
 

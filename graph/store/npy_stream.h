@@ -13,11 +13,11 @@
 
 namespace gnomon::graph {
 
-/// Reads the next bytes into a buffer and returns how many; fewer than asked only at the end.
+/// Reads up to `bytes` bytes into `buffer` and returns their number, which is smaller only at the end.
 using ByteReader = std::function<std::size_t(void* buffer, std::size_t bytes)>;
 
-/// A .npy read from front to back, from a file or out of a zip, whatever its element type.
-/// Throws InputError naming `where`: not a .npy, truncated, floats where integers must be.
+/// Reads a .npy sequentially, from a file or a zip entry, and converts its elements. Throws InputError,
+/// naming `where`, if it is not a .npy, is truncated, or has floats where integers are required.
 class NpyStream {
  public:
   NpyStream(ByteReader read, std::string where);
@@ -25,11 +25,11 @@ class NpyStream {
   const std::string& where() const { return where_; }
   const std::vector<std::int64_t>& shape() const { return header_.shape; }
   std::int64_t elements() const { return header_.elements(); }
-  /// Extent 0, and extent 1 or 1 when there is none.
+  /// The first and the second extent; 1 for an extent that the shape lacks.
   std::int64_t rows() const { return header_.shape.empty() ? 1 : header_.shape[0]; }
   std::int64_t columns() const { return header_.shape.size() < 2 ? 1 : header_.shape[1]; }
 
-  /// The next elements; those of an integer array as integers, of any array as floats or doubles.
+  /// Reads the next elements. Integers are read from integer arrays only, floats and doubles from any array.
   void read(std::span<std::int64_t> elements);
   void read(std::span<float> elements);
   void read(std::span<double> elements);
@@ -47,11 +47,10 @@ class NpyStream {
   std::vector<std::byte> bytes_;
 };
 
-/// A .npy file as a stream. Throws InputError.
+/// Opens a .npy file as a stream. Throws InputError.
 NpyStream open_npy_stream(const std::filesystem::path& path);
 
-/// All that is left of a stream, at most `expected` elements of it; throws InputError if it has another
-/// number.
+/// Reads all elements of a stream from its beginning. Throws InputError if their number is not `expected`.
 template <class T>
 std::vector<T> read_all(NpyStream stream, std::int64_t expected) {
   if (stream.elements() != expected) {
@@ -66,7 +65,7 @@ std::vector<T> read_all(NpyStream stream, std::int64_t expected) {
   return elements;
 }
 
-/// Element after element of a stream, through a block of 64 Ki.
+/// Reads a stream element by element through a buffer of 64 Ki elements.
 template <class T>
 class Elements {
  public:

@@ -7,7 +7,7 @@
 namespace gnomon::graph {
 namespace {
 
-/// Opens arrays of one store and keeps their maps.
+/// Opens the arrays of one store and owns their memory maps.
 class StoreReader {
  public:
   explicit StoreReader(std::filesystem::path directory) : directory_(std::move(directory)) {}
@@ -18,7 +18,7 @@ class StoreReader {
     expect_npy(npy, type, shape);
     return keep<T>(std::move(npy));
   }
-  /// One-dimensional, of any length.
+  /// Opens a one-dimensional array of any length.
   std::span<const VertexId> split(const char* file) {
     MappedNpy npy = map_npy(directory_ / file);
     expect_npy(npy, DType::int64, {npy.header.elements()});
@@ -37,12 +37,12 @@ class StoreReader {
   std::vector<MappedNpy> arrays_;
 };
 
-/// A .npy file of `type` whose elements are written in place, and then cut to as many as there are.
+/// A memory-mapped .npy file whose elements are written in place; finish() truncates it to their number.
 class MappedArray {
  public:
   MappedArray() = default;
-  MappedArray(const std::filesystem::path& path, DType type, std::int64_t most_elements)
-      : file_(MappedFile::create(path, bytes_for(type, most_elements))), type_(type) {}
+  MappedArray(const std::filesystem::path& path, DType type, std::int64_t max_elements)
+      : file_(MappedFile::create(path, bytes_for(type, max_elements))), type_(type) {}
   template <class T>
   T* elements() {
     return reinterpret_cast<T*>(file_.writable() + npy_header_bytes);
@@ -61,7 +61,7 @@ class MappedArray {
   DType type_ = DType::int64;
 };
 
-/// The two ends are cheap to look at and keep a wrong file from being read past its end.
+/// Checks the first and the last row pointer, which is cheap and prevents reads beyond the end of indices.
 void check_ends(const Graph& graph) {
   const std::string where = (graph.directory / "indptr.npy").string();
   if (graph.indptr.front() != 0) {
@@ -116,10 +116,10 @@ std::int64_t StoreWriter::write_edges(std::int64_t num_vertices, const EdgeStrea
   const auto allocate = [&](std::int64_t count) {
     indices = MappedArray(path_of("indices.npy"), DType::int64, count);
     if (!weighted) {
-      return EdgeRoom{indices.elements<VertexId>(), nullptr};
+      return EdgeBuffers{indices.elements<VertexId>(), nullptr};
     }
     weights = MappedArray(path_of("edge_weights.npy"), DType::float32, count);
-    return EdgeRoom{indices.elements<VertexId>(), weights.elements<float>()};
+    return EdgeBuffers{indices.elements<VertexId>(), weights.elements<float>()};
   };
   const auto indptr = build_csc(num_vertices, edges, options, allocate, where, progress);
   const std::int64_t num_edges = indptr.back();

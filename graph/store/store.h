@@ -17,14 +17,14 @@
 ///     meta.json      the document StoreMeta
 ///     indptr.npy     <i8 (vertices + 1)
 ///     indices.npy    <i8 (edges)
-///     edge_weights.npy   <f4 (edges), when the edges have weights
-///     features.npy   <f4 or <f2 (vertices, feature_columns), when there are features
-///     labels.npy     <i4 (vertices), when there are classes; -1 where not known
+///     edge_weights.npy   <f4 (edges), if the edges have weights
+///     features.npy   <f4 or <f2 (vertices, feature_columns), if there are features
+///     labels.npy     <i4 (vertices), if there are classes; -1 for unknown
 ///     train.npy, valid.npy, test.npy   <i8, ascending vertex ids; may be empty
-///     original_ids.npy   <i8 (vertices), when an import renamed the vertices: what they were called before
+///     original_ids.npy   <i8 (vertices), if an import renumbered the vertices: the ids in the input data
 namespace gnomon::graph {
 
-/// Where a store came from, for people.
+/// The origin of a store, for human readers.
 struct Provenance {
   std::string made_by;               ///< "import", "generate planted_partition", …
   std::string source;                ///< the file that was imported
@@ -37,9 +37,10 @@ struct Provenance {
   }
 };
 
-/// The element type that features of this type have in a file.
+/// Returns the .npy element type of a feature type.
 DType dtype_of(FeatureType type);
 
+/// The content of meta.json.
 struct StoreMeta {
   static constexpr std::string_view schema = "gnomon.graph/1";
   std::string name;
@@ -49,8 +50,8 @@ struct StoreMeta {
   std::int64_t feature_columns = 0;  ///< 0: no features
   FeatureType feature_type = FeatureType::fp32;
   Provenance provenance;
-  bool edge_weights = false;              ///< whether there are any
-  VertexOrder order = VertexOrder::none;  ///< in which an import put the vertices
+  bool edge_weights = false;              ///< whether edge_weights.npy exists
+  VertexOrder order = VertexOrder::none;  ///< the order that an import applied
   template <class Self, class Fields>
   static void fields(Self& self, Fields& f) {
     f.required("name", self.name);
@@ -65,7 +66,7 @@ struct StoreMeta {
   }
 };
 
-/// The options of a struct with a field table as "name=value", for Provenance.
+/// Returns the fields of an options struct as "name=value" strings, for Provenance.
 template <class Options>
 std::vector<std::string> option_texts(const Options& options) {
   std::vector<std::string> texts;
@@ -78,8 +79,8 @@ std::vector<std::string> option_texts(const Options& options) {
   return texts;
 }
 
-/// Makes a store array by array; it appears whole at commit() or not at all. Throws InputError when the
-/// directory exists already, Failure when the disk does not take it.
+/// Writes a store array by array; commit() creates the directory atomically. Throws InputError if the
+/// directory exists, and Failure on I/O errors.
 class StoreWriter {
  public:
   explicit StoreWriter(const std::filesystem::path& directory) : directory_(directory) {}
@@ -91,8 +92,8 @@ class StoreWriter {
     writer.write(elements);
     writer.finish();
   }
-  /// Builds indptr.npy, indices.npy and, with `weighted`, edge_weights.npy from a stream (see build_csc); the
-  /// room for ids and weights is the mapped files themselves. Returns the number of edges.
+  /// Builds indptr.npy, indices.npy and, with `weighted`, edge_weights.npy from a stream (see build_csc),
+  /// directly in the memory-mapped files. Returns the number of edges.
   std::int64_t write_edges(std::int64_t num_vertices, const EdgeStream& edges, const EdgeOptions& options,
                            bool weighted, const std::string& where, const base::Progress& progress) const;
   void commit(const StoreMeta& meta);
@@ -101,8 +102,8 @@ class StoreWriter {
   base::AtomicDirectory directory_;
 };
 
-/// Writes a graph as a store, atomically. Throws InputError when the directory exists already, Failure when
-/// the disk does not take it.
+/// Writes a graph as a store, atomically. Throws InputError if the directory exists, and Failure on I/O
+/// errors.
 void write_store(const Graph& graph, const std::filesystem::path& directory);
 
 }  // namespace gnomon::graph

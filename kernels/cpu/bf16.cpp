@@ -15,8 +15,8 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-constexpr std::uint32_t below_half = 0x7FFF;   // of the place of the last bit that stays
-constexpr std::uint32_t quiet_bit = 0x400000;  // so that a NaN's bits that go do not leave an infinity
+constexpr std::uint32_t below_half = 0x7FFF;   // just below half a unit in bf16's last place
+constexpr std::uint32_t quiet_bit = 0x400000;  // set so that truncating a NaN does not yield an infinity
 
 std::uint16_t rounded(float value) {
   const auto bits = std::bit_cast<std::uint32_t>(value);

@@ -14,7 +14,7 @@ HWY_BEFORE_NAMESPACE();
 namespace gnomon::kernels::cpu::HWY_NAMESPACE {
 namespace {
 
-/// Any elements, one random block after another.
+/// The scalar path, for any number of elements.
 template <bool relu>
 void drop_one_by_one(const DropoutRule& rule, std::int64_t first, std::int64_t count, const float* from,
                      float* to) {
@@ -28,7 +28,7 @@ void drop_one_by_one(const DropoutRule& rule, std::int64_t first, std::int64_t c
   }
 }
 
-/// Writes the bits of the elements of so many random blocks.
+/// Writes the keep mask of `blocks` blocks; the scalar path.
 void keep_one_by_one(const DropoutRule& rule, std::int64_t first_block, std::int64_t blocks,
                      std::uint8_t* bits) {
   for (std::int64_t block = 0; block < blocks; ++block) {
@@ -39,17 +39,18 @@ void keep_one_by_one(const DropoutRule& rule, std::int64_t first_block, std::int
 #if HWY_TARGET != HWY_SCALAR
 constexpr auto vector_lanes = static_cast<std::int64_t>(hn::MaxLanes(LaneTag()));
 
-/// How many of `blocks` random blocks, from `first_block` on, vectors draw: whole vectors, and none whose
-/// counters differ in a second word or whose words' halves lie in another order than the elements.
+/// Returns how many of `blocks` blocks, from `first_block` on, the vectorised path handles: whole vectors of
+/// blocks whose counters differ in the first word only. It requires little-endian order, in which the halves
+/// of the words lie in the order of the elements.
 constexpr std::int64_t blocks_in_vectors(std::int64_t first_block, std::int64_t blocks) {
-  constexpr std::int64_t most_blocks = std::int64_t{1} << 32;
-  const std::int64_t usable = std::min(blocks, most_blocks - first_block);
+  constexpr std::int64_t max_blocks = std::int64_t{1} << 32;
+  const std::int64_t usable = std::min(blocks, max_blocks - first_block);
   return std::endian::native == std::endian::little
              ? std::max<std::int64_t>(0, usable) / vector_lanes * vector_lanes
              : 0;
 }
 
-/// The words of as many random blocks as a vector has lanes, from `block` on: block after block, they are the
+/// Draws the words of as many blocks as a vector has lanes, from `block` on. Block after block, they are the
 /// elements' 16-bit numbers in order.
 HWY_INLINE void draw_blocks(const DropoutRule& rule, std::int64_t block, std::uint32_t* numbers) {
   const LaneTag d;
@@ -62,7 +63,7 @@ HWY_INLINE void draw_blocks(const DropoutRule& rule, std::int64_t block, std::ui
   hn::StoreInterleaved4(words.word0, words.word1, words.word2, words.word3, d, numbers);
 }
 
-/// The elements of as many random blocks as a vector has lanes, from `block` on.
+/// Applies dropout to as many blocks as a vector has lanes, from `block` on.
 template <bool relu>
 HWY_INLINE void drop_blocks(const DropoutRule& rule, std::int64_t block, const float* from, float* to) {
   const LaneTag d;
@@ -85,7 +86,7 @@ HWY_INLINE void drop_blocks(const DropoutRule& rule, std::int64_t block, const f
   }
 }
 
-/// Their bits.
+/// Writes the keep mask of as many blocks as a vector has lanes, from `block` on.
 HWY_INLINE void keep_blocks(const DropoutRule& rule, std::int64_t block, std::uint8_t* bits) {
   const hn::Repartition<std::uint16_t, LaneTag> d;
   constexpr std::size_t lanes = hn::MaxLanes(LaneTag());

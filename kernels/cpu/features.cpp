@@ -13,8 +13,8 @@
 namespace gnomon::kernels::cpu {
 namespace {
 
-/// A thread for less is not worth its start.
-constexpr std::size_t least_bytes_a_thread = std::size_t{1} << 24;
+/// Below this, starting a thread costs more than it saves.
+constexpr std::size_t min_bytes_per_thread = std::size_t{1} << 24;
 
 std::size_t bytes_of(const graph::Features& features) {
   return features.data == nullptr ? 0 : static_cast<std::size_t>(features.rows * features.row_bytes());
@@ -22,7 +22,7 @@ std::size_t bytes_of(const graph::Features& features) {
 
 void copy(std::byte* to, const std::byte* from, std::size_t bytes) {
   const auto cores = static_cast<std::size_t>(base::usable_cores());
-  const std::size_t threads = std::clamp<std::size_t>(bytes / least_bytes_a_thread, 1, cores);
+  const std::size_t threads = std::clamp<std::size_t>(bytes / min_bytes_per_thread, 1, cores);
   const auto begin_of = [&](std::size_t thread) { return bytes / threads * thread; };
   std::vector<std::jthread> team;
   for (std::size_t thread = 0; thread < threads; ++thread) {

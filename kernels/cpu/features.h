@@ -4,12 +4,12 @@
 
 namespace gnomon::kernels::cpu {
 
-/// Whether the graph has features and a copy would take at most half of the memory that is available.
+/// Whether the graph has features and a copy of them takes at most half of the available memory.
 bool can_copy_features(const graph::Graph& graph);
 
-/// The graph with features of its own on huge pages, made by all cores. Rows are gathered from random places:
-/// in a mapped file, on small pages, the address of nearly each has to be looked up in memory first. Pages
-/// are placed by the threads that copy.
+/// Returns the graph with a copy of its features on huge pages. Gathering reads random rows; in a mapped file
+/// with small pages nearly every row is a TLB miss. All cores copy, and each page is placed on the NUMA node
+/// of the thread that copies it.
 graph::Graph with_copied_features(const graph::Graph& graph);
 
 }  // namespace gnomon::kernels::cpu

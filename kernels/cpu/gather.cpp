@@ -8,11 +8,11 @@
 namespace gnomon::kernels::cpu {
 namespace {
 
-// The hardware streams the rest of a row once its first lines are touched.
+// Prefetches the first cache lines of a row; the hardware prefetcher streams the rest.
 void prefetch_row(const std::byte* row, std::int64_t bytes) {
   constexpr std::int64_t line_bytes = 64;
-  constexpr std::int64_t most_bytes = 8 * line_bytes;
-  for (std::int64_t offset = 0; offset < std::min(bytes, most_bytes); offset += line_bytes) {
+  constexpr std::int64_t max_bytes = 8 * line_bytes;
+  for (std::int64_t offset = 0; offset < std::min(bytes, max_bytes); offset += line_bytes) {
     prefetch_far(row + offset);
   }
 }
@@ -20,14 +20,14 @@ void prefetch_row(const std::byte* row, std::int64_t bytes) {
 }  // namespace
 
 void gather_rows(const graph::Features& features, std::span<const graph::VertexId> vertices, std::byte* out) {
-  constexpr std::size_t ahead = 16;
+  constexpr std::size_t prefetch_distance = 16;
   const std::int64_t bytes = features.row_bytes();
   if (bytes == 0) {
     return;
   }
   for (std::size_t i = 0; i < vertices.size(); ++i) {
-    if (i + ahead < vertices.size()) {
-      prefetch_row(features.row(vertices[i + ahead]), bytes);
+    if (i + prefetch_distance < vertices.size()) {
+      prefetch_row(features.row(vertices[i + prefetch_distance]), bytes);
     }
     std::memcpy(out, features.row(vertices[i]), static_cast<std::size_t>(bytes));
     out += bytes;

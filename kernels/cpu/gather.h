@@ -8,16 +8,15 @@
 
 namespace gnomon::kernels::cpu {
 
-/// Copies the feature rows of `vertices` to `out`, row after row, in the features' own type:
-/// vertices.size() x columns, row_bytes() each. `out` must not overlap the features. The vertices are
-/// trusted to be rows of the features.
+/// Copies the feature rows of `vertices` to `out`, vertices.size() x columns, in the features' element type.
+/// Preconditions: `out` does not overlap the features; the vertices are valid row indices (unchecked).
 void gather_rows(const graph::Features& features, std::span<const graph::VertexId> vertices, std::byte* out);
 
-/// Copies labels[v] of each vertex to `out` (int64, as cross-entropy takes them).
+/// Copies labels[v] of each vertex v to `out`, as int64 for torch's cross-entropy.
 void gather_labels(std::span<const std::int32_t> labels, std::span<const graph::VertexId> vertices,
                    std::int64_t* out);
 
-/// Writes the in-degree in the whole graph of each vertex to `degrees`.
+/// Writes each vertex's in-degree in the whole graph to `degrees`.
 void gather_degrees(const graph::Graph& graph, std::span<const graph::VertexId> vertices, float* degrees);
 
 }  // namespace gnomon::kernels::cpu

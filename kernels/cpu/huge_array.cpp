@@ -15,7 +15,7 @@ constexpr std::size_t page_bytes = std::size_t{1} << 12;
 HugeMemory allocate_huge(std::size_t bytes) {
   const std::size_t page = bytes >= huge_page_bytes / 2 ? huge_page_bytes : page_bytes;
   const std::size_t rounded = (std::max<std::size_t>(bytes, 1) + page - 1) / page * page;
-  // What is mapped begins at any small page: a huge page more, and the two ends are given back.
+  // mmap aligns to small pages only: map one huge page more and unmap the two ends.
   const std::size_t mapped = rounded + page - page_bytes;
   void* memory = ::mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) {
@@ -30,7 +30,7 @@ HugeMemory allocate_huge(std::size_t bytes) {
     ::munmap(first + head + rounded, tail);
   }
   if (page == huge_page_bytes) {
-    ::madvise(first + head, rounded, MADV_HUGEPAGE);  // where it is refused, small pages serve
+    ::madvise(first + head, rounded, MADV_HUGEPAGE);  // on failure the memory has small pages
   }
   return HugeMemory(first + head, HugeRelease{rounded});
 }

@@ -7,23 +7,23 @@
 #include <type_traits>
 #include <utility>
 
-#include "kernels/slack.h"
+#include "kernels/headroom.h"
 
 namespace gnomon::kernels::cpu {
 
-/// Releases memory of allocate_huge.
+/// Unmaps memory of allocate_huge.
 struct HugeRelease {
   std::size_t bytes = 0;
   void operator()(std::byte* memory) const;
 };
 using HugeMemory = std::unique_ptr<std::byte, HugeRelease>;
 
-/// At least `bytes` zero bytes at a page's boundary, on huge pages where the system grants them: random reads
-/// then miss the address translation's buffers far less often. Pages are placed by the thread that first
-/// touches them. Throws std::bad_alloc.
+/// Allocates at least `bytes` zeroed bytes, page-aligned, on huge pages if the system grants them, which
+/// makes TLB misses of random reads far rarer. A page is placed on the NUMA node of the thread that touches
+/// it first. Throws std::bad_alloc.
 HugeMemory allocate_huge(std::size_t bytes);
 
-/// Elements that are not initialised, on huge pages; grows, never shrinks.
+/// An array of uninitialised elements on huge pages that can grow but not shrink.
 template <class T>
 class HugeArray {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -32,7 +32,7 @@ class HugeArray {
   HugeArray() = default;
   explicit HugeArray(std::size_t capacity) { reserve(capacity, 0); }
 
-  /// Room for `capacity` elements; the first `used` are kept.
+  /// Ensures `capacity`; the first `used` elements are preserved.
   void reserve(std::size_t capacity, std::size_t used) {
     if (capacity <= capacity_) {
       return;
@@ -57,26 +57,26 @@ class HugeArray {
   std::size_t capacity_ = 0;
 };
 
-/// What falls to one of several threads of a small batch varies much from batch to batch: room for no less.
-inline constexpr std::size_t least_room = 1024;
+/// Minimum capacity of per-thread buffers: the load of a thread varies much between small batches.
+inline constexpr std::size_t min_capacity = 1024;
 
-/// A HugeArray that is filled bit by bit, batch after batch: when a batch made it grow, it has twice the room
-/// that was needed before the next one.
+/// A HugeArray that is filled incrementally in every batch. If a batch has made it grow, end_batch() reserves
+/// headroom over the largest batch so far.
 template <class T>
 class GrowingArray {
  public:
-  /// Room for `needed` elements; the first `used` are kept.
-  void make_room(std::size_t needed, std::size_t used) {
-    needed_ = std::max({needed_, needed, least_room});
+  /// Ensures capacity for `needed` elements; the first `used` are preserved.
+  void ensure_capacity(std::size_t needed, std::size_t used) {
+    needed_ = std::max({needed_, needed, min_capacity});
     if (needed > array_.capacity()) {
-      array_.reserve(with_slack(needed), used);
+      array_.reserve(with_headroom(needed), used);
       grew_ = true;
     }
   }
-  /// Ends a batch; what the array held is lost.
-  void settle() {
+  /// Ends a batch. The content is lost.
+  void end_batch() {
     if (std::exchange(grew_, false)) {
-      array_.reserve(with_slack(needed_), 0);
+      array_.reserve(with_headroom(needed_), 0);
     }
   }
 
@@ -89,7 +89,7 @@ class GrowingArray {
 
  private:
   HugeArray<T> array_;
-  std::size_t needed_ = 0;
+  std::size_t needed_ = 0;  ///< the largest number of elements needed so far
   bool grew_ = false;
 };
 

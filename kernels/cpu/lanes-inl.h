@@ -1,5 +1,5 @@
-// Vectors of fp32 from rows of any width and type, compiled once for each instruction set (Highway's include
-// guard).
+// Loads and stores fp32 vectors from and to rows of any width and type. Compiled once for each instruction
+// set (Highway's include guard).
 
 #if defined(GNOMON_KERNELS_CPU_LANES_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef GNOMON_KERNELS_CPU_LANES_INL_H
@@ -21,10 +21,10 @@ namespace gnomon::kernels::cpu::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// Whether partial vectors can be read and written without touching what lies beyond.
+/// Whether partial vectors can be loaded and stored without accessing memory beyond them.
 constexpr bool has_masked_memory = HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3;
 
-/// Calls act(0) … act(count - 1), numbers known to the compiler, so that arrays of vectors stay in registers.
+/// Calls act(0) … act(count - 1) with compile-time constants, so that arrays of vectors stay in registers.
 template <std::size_t count, class Act>
 HWY_INLINE void for_vectors(Act&& act) {
   [&]<std::size_t... i>(std::index_sequence<i...>) HWY_ATTR {
@@ -33,7 +33,7 @@ HWY_INLINE void for_vectors(Act&& act) {
   (std::make_index_sequence<count>());
 }
 
-/// A whole vector from memory.
+/// Loads a whole vector and converts it to fp32.
 template <class D>
 HWY_INLINE hn::Vec<D> load_row(D d, const float* from) {
   return hn::LoadU(d, from);
@@ -43,7 +43,7 @@ HWY_INLINE hn::Vec<D> load_row(D d, const hwy::float16_t* from) {
   return hn::PromoteTo(d, hn::LoadU(hn::Rebind<hwy::float16_t, D>(), from));
 }
 
-/// The first `count` lanes from memory, the others 0.
+/// Loads the first `count` lanes; the others are 0.
 template <class D, class T>
 HWY_INLINE hn::Vec<D> load_first(D d, const T* from, std::size_t count) {
   if constexpr (has_masked_memory && sizeof(T) == sizeof(float)) {
@@ -55,7 +55,7 @@ HWY_INLINE hn::Vec<D> load_first(D d, const T* from, std::size_t count) {
   }
 }
 
-/// Writes the first `count` lanes.
+/// Stores the first `count` lanes.
 template <class D>
 HWY_INLINE void store_first(D d, hn::Vec<D> values, float* to, std::size_t count) {
   if constexpr (has_masked_memory) {
@@ -67,7 +67,7 @@ HWY_INLINE void store_first(D d, hn::Vec<D> values, float* to, std::size_t count
   }
 }
 
-/// Calls act(d) with the smallest vectors that hold `width` lanes, or the largest there are.
+/// Calls act(d) with the tag of the smallest vectors that hold `width` lanes, or of the largest vectors.
 template <class Act>
 HWY_INLINE void with_lanes_for(std::int64_t width, const Act& act) {
   if (width <= 4) {

@@ -1,4 +1,4 @@
-// base/philox.h for as many counters at once as a vector holds, compiled once for each instruction set
+// The vectorised Philox of base/philox.h: one counter per lane. Compiled once for each instruction set
 // (Highway's include guard).
 #if defined(GNOMON_KERNELS_CPU_PHILOX_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef GNOMON_KERNELS_CPU_PHILOX_INL_H_
@@ -18,7 +18,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 using LaneTag = hn::CappedTag<std::uint32_t, 16>;
 using Lanes = hn::VFromD<LaneTag>;
 
-/// The 64-bit products of the lanes, as their high and low words.
+/// The high and low words of the lanes' 64-bit products.
 struct Product {
   Lanes high;
   Lanes low;
@@ -40,12 +40,12 @@ HWY_INLINE Product multiply(Lanes a, Lanes b) {
 #endif
 }
 
-/// The four words of a counter, or of what it is enciphered to, in every lane.
+/// The four words of a counter, or of its output, in every lane.
 struct LaneWords {
   Lanes word0, word1, word2, word3;
 };
 
-/// base::philox4x32<7> in every lane.
+/// Computes base::philox4x32<7> in every lane.
 HWY_INLINE LaneWords philox(LaneWords counter, base::CipherKey key) {
   const LaneTag d;
   const auto factor0 = hn::Set(d, 0xD2511F53U);

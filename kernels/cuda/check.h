@@ -8,7 +8,7 @@
 
 namespace gnomon::kernels::cuda {
 
-/// Throws base::Failure, with what was tried, when a call of the CUDA runtime failed.
+/// Throws base::Failure if a call of the CUDA runtime failed; `what` describes the operation.
 inline void check(cudaError_t error, const std::string& what) {
   if (error != cudaSuccess) {
     throw base::Failure("CUDA: " + what, cudaGetErrorString(error));

@@ -9,7 +9,7 @@
 
 namespace gnomon::kernels::cuda {
 
-/// `count` elements in device memory, not initialised; freed with the object. Copies are synchronous.
+/// Owns `count` uninitialised elements of device memory. Copies between host and device are synchronous.
 template <class T>
 class DeviceArray {
  public:
@@ -25,7 +25,7 @@ class DeviceArray {
   DeviceArray& operator=(const DeviceArray&) = delete;
 
   T* data() const { return data_; }
-  /// Waits for the default stream, then copies.
+  /// Synchronises with the default stream and copies the elements to the host.
   std::vector<T> to_host() const {
     std::vector<T> host(count_);
     check(cudaMemcpy(host.data(), data_, count_ * sizeof(T), cudaMemcpyDeviceToHost),

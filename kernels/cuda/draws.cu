@@ -7,7 +7,7 @@ namespace {
 
 constexpr int threads_per_block = 128;
 
-/// One thread a vertex; the rule itself is the CPU's function.
+/// One thread per vertex; it calls the same function as the CPU.
 __global__ void draw_kernel(BatchKey key, std::uint32_t hop, const std::int64_t* vertices,
                             const std::int64_t* degrees, std::int64_t count, int fanout,
                             std::int64_t* positions) {
@@ -24,11 +24,11 @@ void check_input(const std::vector<std::int64_t>& vertices, const std::vector<st
         "fanout", std::to_string(fanout) + " is out of range; use 1 to " + std::to_string(max_fanout));
   }
   if (degrees.size() != vertices.size()) {
-    throw base::InputError("degrees", "must be as many as the vertices");
+    throw base::InputError("degrees", "must have one element per vertex");
   }
   for (const std::int64_t degree : degrees) {
     if (degree <= fanout) {
-      throw base::InputError("degrees", "each must be greater than the fanout");
+      throw base::InputError("degrees", "must be greater than the fanout");
     }
   }
 }

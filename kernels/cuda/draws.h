@@ -10,13 +10,13 @@
 
 namespace gnomon::kernels::cuda {
 
-/// Empty when a CUDA device can be used; otherwise why not, in the words of the CUDA runtime.
+/// Returns an empty string if a CUDA device can be used, otherwise the CUDA runtime's reason why not.
 std::string why_no_device();
 
-/// The draws of draw_positions, computed on the current device: for the i-th of `vertices` the positions
-/// i·fanout … i·fanout + fanout - 1 of the result, bit for bit those of the CPU. Every degree must be greater
-/// than `fanout`, which lies in 1 … max_fanout; throws base::InputError otherwise. Synchronous, on the
-/// default stream. Throws base::Failure with the CUDA runtime's words when the device fails.
+/// Computes kernels::draw_positions on the current device: elements i·fanout … i·fanout + fanout - 1 of the
+/// result are the positions of the i-th of `vertices`, equal to the CPU's. Synchronous, on the default
+/// stream. Throws base::InputError unless `fanout` is in 1 … max_fanout and every degree is greater than it,
+/// and base::Failure with the CUDA runtime's message if the device fails.
 std::vector<std::int64_t> draw_positions(const BatchKey& key, std::uint32_t hop,
                                          const std::vector<std::int64_t>& vertices,
                                          const std::vector<std::int64_t>& degrees, int fanout);

@@ -10,22 +10,22 @@
 namespace gnomon::kernels::cuda {
 namespace {
 
-/// Blocks of threads_per_block that fill the current device's multiprocessors.
+/// Returns the number of thread blocks that fill the current device's multiprocessors.
 int blocks_of_device() {
   int device = 0;
-  check(cudaGetDevice(&device), "asking for the current device");
+  check(cudaGetDevice(&device), "querying the current device");
   int processors = 0;
   int threads = 0;
   check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device),
-        "counting the multiprocessors");
+        "querying the number of multiprocessors");
   check(cudaDeviceGetAttribute(&threads, cudaDevAttrMaxThreadsPerMultiProcessor, device),
-        "asking for the threads of a multiprocessor");
+        "querying the threads per multiprocessor");
   return processors * (threads / threads_per_block);
 }
 
 }  // namespace
 
-std::shared_ptr<void> allocate_plainly(std::size_t bytes) {
+std::shared_ptr<void> allocate_uncached(std::size_t bytes) {
   void* memory = nullptr;
   check(cudaMalloc(&memory, std::max<std::size_t>(bytes, 1)),
         "allocating " + std::to_string(bytes) + " bytes of device memory");
@@ -35,10 +35,10 @@ std::shared_ptr<void> allocate_plainly(std::size_t bytes) {
 Executor::Executor(cudaStream_t stream, Allocate allocate, double share)
     : stream_(stream),
       allocate_(std::move(allocate)),
-      most_blocks_(std::max(1, static_cast<int>(std::lround(share * blocks_of_device())))) {}
+      max_blocks_(std::max(1, static_cast<int>(std::lround(share * blocks_of_device())))) {}
 
 void Executor::fill(void* memory, int byte, std::size_t bytes) {
-  check(cudaMemsetAsync(memory, byte, bytes, stream_), "filling device memory");
+  check(cudaMemsetAsync(memory, byte, bytes, stream_), "setting device memory");
 }
 
 void Executor::upload(void* to_device, const void* from_host, std::size_t bytes) {

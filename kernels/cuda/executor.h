@@ -11,23 +11,23 @@ namespace gnomon::kernels::cuda {
 
 struct Atomics;
 
-/// Gives device memory that is ready on the stream it will be used on; 256-byte aligned; throws when there is
-/// none.
+/// Allocates device memory that may be used on the executor's stream at once, 256-byte aligned. Throws on
+/// failure.
 using Allocate = std::function<std::shared_ptr<void>(std::size_t bytes)>;
 
-/// Plain cudaMalloc of the current device; freeing waits for it. Throws base::Failure that says how many
-/// bytes are missing.
-std::shared_ptr<void> allocate_plainly(std::size_t bytes);
+/// Allocates memory of the current device with cudaMalloc. Freeing it synchronises with the device. Throws
+/// base::Failure, which states the number of bytes.
+std::shared_ptr<void> allocate_uncached(std::size_t bytes);
 
-/// Runs bodies (kernels/device/executor.h) on one stream of the current device, one kernel each. The members
-/// that are templates are defined in kernels/cuda/launch.cuh, for .cu files. Every member throws
-/// base::Failure with the CUDA runtime's words.
+/// Runs bodies (kernels/device/executor.h) on one stream of the current device, one kernel launch each. Its
+/// member templates are defined in kernels/cuda/launch.cuh, for .cu files. Every member throws base::Failure
+/// with the CUDA runtime's message.
 class Executor {
  public:
   using Atomics = cuda::Atomics;
 
-  /// `share` of the device's multiprocessors, in (0, 1], is what its kernels occupy at most.
-  explicit Executor(cudaStream_t stream, Allocate allocate = allocate_plainly, double share = 1);
+  /// `share` in (0, 1] limits the share of the device's multiprocessors that its kernels occupy.
+  explicit Executor(cudaStream_t stream, Allocate allocate = allocate_uncached, double share = 1);
 
   cudaStream_t stream() const { return stream_; }
 
@@ -43,7 +43,7 @@ class Executor {
  private:
   cudaStream_t stream_;
   Allocate allocate_;
-  int most_blocks_ = 1;  ///< of a kernel
+  int max_blocks_ = 1;  ///< per kernel launch
   std::shared_ptr<void> scan_memory_;
   std::size_t scan_bytes_ = 0;
 };

@@ -7,11 +7,11 @@
 #include "kernels/cuda/check.h"
 #include "kernels/cuda/executor.h"
 
-// For .cu files: how an executor's bodies become kernels.
+// The launches of an executor's bodies as kernels, for .cu files.
 
 namespace gnomon::kernels::cuda {
 
-/// Atomic operations of a whole device.
+/// Relaxed atomic operations of device scope.
 struct Atomics {
   template <class T>
   static __host__ __device__ T load(const T* at) {
@@ -40,7 +40,7 @@ struct Atomics {
 
 inline constexpr int threads_per_block = 256;
 
-/// Strides over the range, as the grid may be smaller than it.
+/// A grid-stride loop, because the grid may be smaller than the range.
 template <class Body>
 __global__ void __launch_bounds__(threads_per_block) run_body(const Body body, std::int64_t count) {
   const std::int64_t stride = std::int64_t{gridDim.x} * threads_per_block;
@@ -55,9 +55,9 @@ void Executor::for_each(std::int64_t count, const Body& body) {
     return;
   }
   const std::int64_t blocks = (count + threads_per_block - 1) / threads_per_block;
-  run_body<<<static_cast<unsigned>(std::min<std::int64_t>(blocks, most_blocks_)), threads_per_block, 0,
+  run_body<<<static_cast<unsigned>(std::min<std::int64_t>(blocks, max_blocks_)), threads_per_block, 0,
              stream_>>>(body, count);
-  check(cudaGetLastError(), "starting a kernel");
+  check(cudaGetLastError(), "launching a kernel");
 }
 
 template <class T>
@@ -69,7 +69,7 @@ void Executor::exclusive_sum(T* values, std::int64_t count) {
     scan_bytes_ = 2 * bytes;
   }
   check(cub::DeviceScan::ExclusiveSum(scan_memory_.get(), scan_bytes_, values, values, count, stream_),
-        "starting a prefix sum");
+        "launching a prefix sum");
 }
 
 }  // namespace gnomon::kernels::cuda

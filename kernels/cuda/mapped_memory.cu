@@ -14,15 +14,15 @@ const void* device_view(void* host) {
   return device;
 }
 
-/// Memory that may be written can be registered everywhere; of memory mapped from a file only a view that
-/// reads, and not by every driver.
+/// Tries to register host memory in place. Writable memory can always be registered; a read-only file mapping
+/// needs a read-only registration, which not every driver supports.
 bool register_in_place(void* data, std::size_t bytes) {
   constexpr unsigned flags = cudaHostRegisterPortable | cudaHostRegisterMapped;
   for (const unsigned access : {0U, unsigned{cudaHostRegisterReadOnly}}) {
     if (cudaHostRegister(data, bytes, flags | access) == cudaSuccess) {
       return true;
     }
-    (void)cudaGetLastError();  // what comes next is the answer
+    (void)cudaGetLastError();  // clears the error
   }
   return false;
 }
@@ -30,7 +30,7 @@ bool register_in_place(void* data, std::size_t bytes) {
 }  // namespace
 
 MappedMemory map_memory(const void* data, std::size_t bytes) {
-  auto* host = const_cast<void*>(data);  // it is registered for reading
+  auto* host = const_cast<void*>(data);  // devices only read it
   if (bytes > 0 && register_in_place(host, bytes)) {
     const std::shared_ptr<const void> owner(host, [](void* registered) { cudaHostUnregister(registered); });
     return {owner, device_view(host), false};

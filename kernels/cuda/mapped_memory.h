@@ -5,15 +5,16 @@
 
 namespace gnomon::kernels::cuda {
 
-/// Host memory that a device reads over the link (zero-copy).
+/// Pinned host memory that devices read over the link (zero-copy).
 struct MappedMemory {
-  std::shared_ptr<const void> owner;  ///< keeps the mapping
-  const void* device_data = nullptr;  ///< where the device sees it
-  bool is_copy = false;               ///< the memory could not be mapped where it lies: takes as much again
+  std::shared_ptr<const void> owner;  ///< keeps the mapping alive
+  const void* device_data = nullptr;  ///< the address on the device
+  bool is_copy = false;  ///< whether the memory is a copy, because the original could not be mapped
 };
 
-/// Maps `bytes` at `data` for every device: where it lies when the driver can (it is pinned then, and must
-/// outlive the mapping), else as a pinned copy. Throws base::Failure with the CUDA runtime's words.
+/// Maps `bytes` at `data` into every device's address space: in place if the driver supports it (the memory
+/// is then pinned and must outlive the mapping), otherwise as a pinned copy. Throws base::Failure with the
+/// CUDA runtime's message.
 MappedMemory map_memory(const void* data, std::size_t bytes);
 
 }  // namespace gnomon::kernels::cuda

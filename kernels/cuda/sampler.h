@@ -11,7 +11,7 @@ extern template class Sampler<cuda::Executor>;
 
 namespace gnomon::kernels::cuda {
 
-/// Samples on a CUDA stream.
+/// The sampler on a CUDA stream.
 using Sampler = device::Sampler<Executor>;
 
 }  // namespace gnomon::kernels::cuda

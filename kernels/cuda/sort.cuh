@@ -9,11 +9,12 @@
 
 namespace gnomon::kernels::cuda {
 
-/// Sorts pairs by keys of 0 … most; stable, and the host does not wait.
-inline void sort_by_key(Executor& executor, std::int32_t most, std::int64_t count, const std::int32_t* keys,
-                        std::int32_t* sorted_keys, const std::int32_t* values, std::int32_t* sorted_values) {
+/// Sorts (key, value) pairs by keys in 0 … max_key. The sort is stable and asynchronous.
+inline void sort_by_key(Executor& executor, std::int32_t max_key, std::int64_t count,
+                        const std::int32_t* keys, std::int32_t* sorted_keys, const std::int32_t* values,
+                        std::int32_t* sorted_values) {
   int bits = 1;
-  while (bits < 31 && (most >> bits) > 0) {
+  while (bits < 31 && (max_key >> bits) > 0) {
     ++bits;
   }
   std::size_t bytes = 0;
@@ -23,7 +24,7 @@ inline void sort_by_key(Executor& executor, std::int32_t most, std::int64_t coun
   };
   check(sort(nullptr), "sizing a sort");
   const auto memory = executor.allocate(bytes);
-  check(sort(memory.get()), "starting a sort");
+  check(sort(memory.get()), "launching a sort");
 }
 
 }  // namespace gnomon::kernels::cuda

@@ -7,7 +7,7 @@
 namespace gnomon::kernels::device {
 namespace passes {
 
-/// One index a block of random words.
+/// One index per block of random words.
 template <bool relu>
 struct DropBlock {
   DropoutRule rule;

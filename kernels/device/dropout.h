@@ -7,14 +7,14 @@
 
 // Also compiled by nvcc as C++17.
 
-/// kernels/cpu/dropout.h on a device, bit for bit.
+/// The dropout of kernels/cpu/dropout.h on a device, with the same bits.
 namespace gnomon::kernels::device {
 
-/// to[i] = 0 where element i is dropped, else from[i] · scale.
+/// Dropout: to[i] is 0 if element i is dropped and from[i] · scale otherwise.
 template <class Executor>
 void dropout(Executor& executor, const DropoutRule& rule, std::int64_t count, const float* from, float* to);
 
-/// The same of max(from[i], 0).
+/// Dropout of max(from[i], 0).
 template <class Executor>
 void relu_dropout(Executor& executor, const DropoutRule& rule, std::int64_t count, const float* from,
                   float* to);

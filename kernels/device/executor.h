@@ -33,7 +33,7 @@ Array<T> make_array(Executor& executor, std::int64_t count) {
 
 /// Makes room for `count` elements. If `array` has to grow, its elements are lost.
 template <class T, class Executor>
-void make_room(Executor& executor, Array<T>& array, std::int64_t count) {
+void ensure_capacity(Executor& executor, Array<T>& array, std::int64_t count) {
   if (array.count < count) {
     array = {};  // first, so that its memory can be used again
     array = make_array<T>(executor, count);

@@ -11,20 +11,20 @@ namespace passes {
 inline constexpr std::int64_t line_bytes = 128;
 inline constexpr std::int64_t warp = 32;
 
-/// What one thread copies at once.
-struct alignas(16) Sixteen {
+/// The widest unit that a thread copies with one load: 16 bytes.
+struct alignas(16) Unit16 {
   std::uint64_t half[2];
 };
 
-/// A warp a row: index i is its thread i % 32.
+/// One warp per row; index i is thread i % 32 of the warp.
 template <class Unit>
 struct GatherRows {
   const Unit* all;
   const Unit* cached;
   const std::int32_t* slots;
-  std::int64_t units;       ///< of a row
-  std::int64_t first_unit;  ///< of all rows, in their line
-  bool is_shifted;
+  std::int64_t units;       ///< per row
+  std::int64_t first_unit;  ///< offset of `all` in its cache line
+  bool is_shifted;          ///< Reads::shifted
   const std::int64_t* vertices;
   Unit* out;
 
@@ -89,7 +89,7 @@ struct CountVisits {
   constexpr void operator()(std::int64_t i) const { Atomics::add(visits + vertices[i], std::uint32_t{1}); }
 };
 
-/// Index i counts every stride-th vertex from i on, and adds to the sums once.
+/// Index i counts every stride-th vertex from i on, so that each index does one atomic addition.
 template <class Atomics>
 struct CountHits {
   const std::int32_t* slots;
@@ -127,12 +127,12 @@ void gather_units(Executor& executor, const Rows& rows, Reads reads, const std::
 template <class Executor>
 void gather_rows(Executor& executor, const Rows& rows, Reads reads, const std::int64_t* vertices,
                  std::int64_t count, std::byte* out) {
-  // The widest unit at whose multiples all rows begin, wherever they lie.
+  // Use the widest unit to which all rows, cached rows and outputs are aligned.
   const auto misfit = reinterpret_cast<std::uintptr_t>(rows.all) |
                       reinterpret_cast<std::uintptr_t>(rows.cached) | reinterpret_cast<std::uintptr_t>(out) |
                       static_cast<std::uintptr_t>(rows.row_bytes);
   if (misfit % 16 == 0) {
-    passes::gather_units<passes::Sixteen>(executor, rows, reads, vertices, count, out);
+    passes::gather_units<passes::Unit16>(executor, rows, reads, vertices, count, out);
   } else if (misfit % 8 == 0) {
     passes::gather_units<std::uint64_t>(executor, rows, reads, vertices, count, out);
   } else if (misfit % 4 == 0) {
@@ -170,8 +170,8 @@ void count_visits(Executor& executor, const std::int64_t* vertices, std::int64_t
 template <class Executor>
 void count_hits(Executor& executor, const std::int32_t* slots, const std::int64_t* vertices,
                 std::int64_t count, std::int64_t* all, std::int64_t* hits) {
-  constexpr std::int64_t most_sums = 4096;
-  const std::int64_t stride = count < most_sums ? count : most_sums;
+  constexpr std::int64_t max_additions = 4096;
+  const std::int64_t stride = count < max_additions ? count : max_additions;
   executor.for_each(stride,
                     passes::CountHits<typename Executor::Atomics>{slots, vertices, count, stride, all, hits});
 }

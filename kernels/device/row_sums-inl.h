@@ -8,15 +8,15 @@
 // Also compiled by nvcc as C++17.
 
 /// Reductions over the entries of a sparse matrix's rows. One index computes a few columns of one row, so
-/// that a warp reads side by side. A row of many entries is left to no single index: its entries are cut into
-/// chunks at multiples of chunk_entries, whose results are put together in their order. The order of all
-/// additions is a function of the matrix alone.
+/// that the reads of a warp are coalesced. A long row is distributed over several indices: entries are split
+/// into chunks at multiples of chunk_entries, whose partial results are combined in order. The order of all
+/// additions is a pure function of the matrix.
 namespace gnomon::kernels::device::passes {
 
-/// Reduced in fp32 by one index; beyond, reductions go on in double precision.
+/// The entries that one index reduces in fp32. The partial results of chunks are combined in fp64.
 inline constexpr std::int64_t chunk_entries = 256;
 
-/// Numbers that are read and written as one.
+/// Consecutive numbers that are loaded and stored together.
 template <int size>
 struct alignas(size * sizeof(float)) Pack {
   float value[size];
@@ -43,7 +43,7 @@ struct Max {
   }
 };
 
-/// The reduction of a row's addends for the entries first … last-1, from column `column` on.
+/// Reduces a row's addends for the entries first … last-1, from column `column` on.
 template <class Reduction, int size, class Addends>
 constexpr Pack<size> reduce(const Addends& addends, std::int64_t row, std::int64_t column, std::int64_t first,
                             std::int64_t last) {
@@ -64,17 +64,18 @@ constexpr bool is_long(const SparseRows& rows, std::int64_t row) {
   return rows.indptr[row + 1] - rows.indptr[row] > chunk_entries;
 }
 
-/// What chunk k holds of long rows: parts[2k] of the one that its first entry belongs to, parts[2k + 1] of
-/// one that begins later in it; such a row also has the chunk's last entry, so there are no more.
+/// Computes the partial results of chunk k for long rows: parts[2k] for the row of its first entry, and
+/// parts[2k + 1] for a long row that begins within the chunk. There is at most one such row, because it
+/// extends beyond the chunk.
 template <class Reduction, int size, class Addends>
 struct ReduceChunk {
   SparseRows rows;
   Addends addends;
-  std::int64_t packs;  ///< of a row
+  std::int64_t packs;  ///< per row
   Pack<size>* parts;
 
   constexpr void operator()(std::int64_t index) const {
-    const Place at = place_of(index, packs);
+    const MatrixIndex at = matrix_index(index, packs);
     const std::int64_t begin = at.row * chunk_entries;
     const std::int64_t all = rows.indptr[rows.num_rows];
     const std::int64_t end = begin + chunk_entries < all ? begin + chunk_entries : all;
@@ -95,7 +96,7 @@ struct ReduceChunk {
   }
 };
 
-/// out[row, :] = row_scale[row] · the reduction of its entries' addends.
+/// Writes out[row, :] = row_scale[row] · the reduction of the row's addends.
 template <class Reduction, int size, class Addends>
 struct ReduceRow {
   SparseRows rows;
@@ -106,7 +107,7 @@ struct ReduceRow {
   Pack<size>* out;
 
   constexpr void operator()(std::int64_t index) const {
-    const Place at = place_of(index, packs);
+    const MatrixIndex at = matrix_index(index, packs);
     const std::int64_t first = rows.indptr[at.row];
     const std::int64_t last = rows.indptr[at.row + 1];
     const float scale = row_scale == nullptr ? 1 : row_scale[at.row];

@@ -6,7 +6,7 @@
 
 namespace gnomon::kernels::device {
 
-/// The row of an entry of `rows` rows, the i-th of which has the entries indptr[i] … indptr[i+1]-1.
+/// Returns the row of an entry by binary search; row i of `rows` has the entries indptr[i] … indptr[i+1]-1.
 constexpr std::int64_t row_of(const std::int64_t* indptr, std::int64_t rows, std::int64_t entry) {
   std::int64_t low = 0;
   std::int64_t high = rows;

@@ -9,15 +9,15 @@
 #include "kernels/device/sampler.h"
 #include "kernels/sampling_input.h"
 
-// The bodies of the sampler's passes and the order in which they run; included where an executor is at hand.
-// Also compiled by nvcc as C++17.
+// The bodies of the sampler's passes and their order; included where the sampler is instantiated for an
+// executor. Also compiled by nvcc as C++17.
 
 namespace gnomon::kernels::device {
 namespace passes {
 
 inline constexpr std::int64_t no_key = -1;
-/// Values from here on name an edge of the hop under way, the first at which a new vertex appears; those
-/// below are local ids.
+/// Values from `pending` on denote an edge of the current hop: the first at which a new vertex appears.
+/// Smaller values are local ids.
 inline constexpr std::uint32_t pending = 0x80000000U;
 inline constexpr std::uint32_t no_value = 0xFFFFFFFFU;
 
@@ -26,7 +26,7 @@ constexpr std::uint64_t home_of(const IdTable& table, std::int64_t vertex) {
   return (mixed ^ (mixed >> 32)) & table.mask;
 }
 
-/// The slot of a vertex, which is added when it is not there.
+/// Returns the slot of a vertex; inserts the vertex if it is not in the table.
 template <class Atomics>
 constexpr std::uint32_t slot_of(const IdTable& table, std::int64_t vertex) {
   std::uint64_t slot = home_of(table, vertex);
@@ -51,9 +51,9 @@ struct ClearSlots {
   }
 };
 
-/// Puts the vertices of a batch into a table that holds none of them.
+/// Inserts the vertices of a batch into a table that contains none of them.
 template <class Atomics>
-struct EnterVertices {
+struct InsertVertices {
   IdTable table;
   const std::int64_t* vertices;
   const std::int64_t* known;
@@ -91,8 +91,8 @@ struct Copy {
   }
 };
 
-/// Finds each destination's list, which may lie behind the link: the passes to come read it from here. Counts
-/// how many are drawn of it; 0 behind the last destination.
+/// Copies each destination's list header, which may be in host memory, to device memory for the following
+/// passes. Counts the neighbours to draw; 0 beyond the last destination.
 struct FindLists {
   Topology topology;
   const std::int64_t* vertices;
@@ -110,8 +110,8 @@ struct FindLists {
   }
 };
 
-/// The positions that each destination draws of its list. A list's draws are one index's work, as is finding
-/// the edges of positive weight where all are taken.
+/// Draws each destination's positions in its list. One index does all draws of a list, and also the scan for
+/// edges of positive weight if all are taken.
 struct DrawPositions {
   BatchKey key;
   std::uint32_t hop;
@@ -122,7 +122,7 @@ struct DrawPositions {
   int fanout;
   const std::int64_t* indptr;
   std::int64_t* positions;
-  double* times;  ///< of draws by weight: room for one an edge
+  double* keys;  ///< scratch space of weighted draws, one per edge
   std::int32_t* owners;
   constexpr void operator()(std::int64_t i) const {
     if (i >= *known) {
@@ -137,14 +137,14 @@ struct DrawPositions {
       take(lists[i], count, positions + begin);
     } else if (topology.draws_by_weight()) {
       draw_by_weight(key, hop, vertices[i], topology.weighted_list(vertices[i], lists[i]),
-                     static_cast<int>(count), positions + begin, times + begin);
+                     static_cast<int>(count), positions + begin, keys + begin);
     } else {
       draw_positions(key, hop, vertices[i], lists[i].degree, fanout, positions + begin);
     }
   }
 
  private:
-  /// All, or all that have a weight.
+  /// Takes all neighbours, or all of positive weight.
   static constexpr void take(const List& list, std::int64_t count, std::int64_t* out) {
     std::int64_t taken = 0;
     for (std::int64_t position = 0; taken < count; ++position) {
@@ -155,10 +155,10 @@ struct DrawPositions {
   }
 };
 
-/// Reads the neighbour of each edge and notes the first edge at which a new one appears. Without positions
-/// all neighbours are taken.
+/// Reads each edge's neighbour, inserts it into the table, and records the first edge at which a new vertex
+/// appears. If `positions` is null, all neighbours are taken.
 template <class Atomics>
-struct EnterNeighbours {
+struct InsertNeighbours {
   IdTable table;
   const List* lists;
   const std::int64_t* known;
@@ -178,7 +178,7 @@ struct EnterNeighbours {
   }
 };
 
-/// 1 for the edges at which a new vertex appears first.
+/// Marks with 1 the edges at which a new vertex appears first.
 struct MarkNew {
   IdTable table;
   const std::int64_t* known;
@@ -193,8 +193,9 @@ struct MarkNew {
   }
 };
 
-/// Names each edge's source, and writes the new ones down. The table stays as it is for the others.
-struct NameSources {
+/// Writes the local id of each edge's source, and appends the new vertices to the batch. The table is not
+/// modified, because other indices read it.
+struct AssignLocalIds {
   IdTable table;
   const std::int64_t* known;
   const std::int64_t* indptr;
@@ -222,8 +223,8 @@ struct NameSources {
   }
 };
 
-/// Gives the new vertices their local ids in the table, and the hop its sizes.
-struct SettleNew {
+/// Writes the new vertices' local ids to the table, and the hop's sizes.
+struct StoreLocalIds {
   IdTable table;
   const std::int64_t* known;
   const std::int64_t* indptr;
@@ -242,8 +243,8 @@ struct SettleNew {
   }
 };
 
-/// More edges than this are counted before room is made for them.
-inline constexpr std::int64_t most_uncounted_edges = std::int64_t{1} << 24;
+/// If a hop may have more edges than this, they are counted before memory is allocated for them.
+inline constexpr std::int64_t max_uncounted_edges = std::int64_t{1} << 24;
 
 }  // namespace passes
 
@@ -257,12 +258,12 @@ Sampler<Executor>::Sampler(Executor& executor, const Topology& topology, std::ve
 template <class Executor>
 MiniBatch Sampler<Executor>::sample(const BatchKey& key, const std::int64_t* seeds, std::int64_t num_seeds) {
   check_seeds(seeds, static_cast<std::size_t>(num_seeds), topology_.num_vertices);
-  forget_last();
+  clear_last_batch();
   MiniBatch batch;
   add_seeds(seeds, num_seeds, batch);
-  std::int64_t most_vertices = num_seeds;
+  std::int64_t max_vertices = num_seeds;  // an upper bound, as the host does not know the actual number
   for (std::int32_t hop = 0; hop < static_cast<std::int32_t>(fanouts_.size()); ++hop) {
-    most_vertices = sample_hop(key, hop, most_vertices, batch);
+    max_vertices = sample_hop(key, hop, max_vertices, batch);
   }
   read_sizes(seeds, batch);
   return batch;
@@ -270,7 +271,7 @@ MiniBatch Sampler<Executor>::sample(const BatchKey& key, const std::int64_t* see
 
 template <class Executor>
 template <class T>
-void Sampler<Executor>::grow_keeping(Array<T>& array, std::int64_t count, std::int32_t hop) {
+void Sampler<Executor>::grow_preserving(Array<T>& array, std::int64_t count, std::int32_t hop) {
   if (array.count < count) {
     const Array<T> before = std::move(array);
     array = make_array<T>(executor_, count);
@@ -278,22 +279,23 @@ void Sampler<Executor>::grow_keeping(Array<T>& array, std::int64_t count, std::i
   }
 }
 
-/// Room for so many vertices when those before `hop`, of which there are at most `most_known`, are known.
+/// Ensures capacity for `vertices` vertices; preserves those before `hop`, of which there are at most
+/// `max_known`.
 template <class Executor>
-void Sampler<Executor>::make_room_for(std::int64_t vertices, std::int32_t hop, std::int64_t most_known,
-                                      MiniBatch& batch) {
-  grow_keeping(batch.vertices, vertices, hop);
-  grow_keeping(slots_, vertices, hop);
+void Sampler<Executor>::reserve_vertices(std::int64_t vertices, std::int32_t hop, std::int64_t max_known,
+                                         MiniBatch& batch) {
+  grow_preserving(batch.vertices, vertices, hop);
+  grow_preserving(slots_, vertices, hop);
   std::int64_t slots = 1024;
   while (slots < 2 * vertices) {
     slots *= 2;
   }
   if (slots > keys_.count) {
-    make_room(executor_, keys_, slots);
-    make_room(executor_, values_, slots);
+    ensure_capacity(executor_, keys_, slots);
+    ensure_capacity(executor_, values_, slots);
     table_ = {keys_.data, values_.data, static_cast<std::uint64_t>(slots) - 1};
     empty_table();
-    enter(most_known, hop, batch);
+    insert_vertices(max_known, hop, batch);
   }
 }
 
@@ -303,104 +305,107 @@ void Sampler<Executor>::empty_table() {
   executor_.fill(values_.data, 0xFF, static_cast<std::size_t>(values_.count) * sizeof(std::uint32_t));
 }
 
-/// Puts the vertices before `hop` into the table.
+/// Inserts the vertices before `hop` into the table.
 template <class Executor>
-void Sampler<Executor>::enter(std::int64_t most_known, std::int32_t hop, const MiniBatch& batch) {
-  executor_.for_each(most_known, passes::EnterVertices<Atomics>{table_, batch.vertices.data,
+void Sampler<Executor>::insert_vertices(std::int64_t max_known, std::int32_t hop, const MiniBatch& batch) {
+  executor_.for_each(max_known, passes::InsertVertices<Atomics>{table_, batch.vertices.data,
                                                                 sizes_.data + hop, slots_.data});
 }
 
 template <class Executor>
-void Sampler<Executor>::forget_last() {
+void Sampler<Executor>::clear_last_batch() {
   if (is_table_known_) {
     executor_.for_each(vertices_in_table_, passes::ClearSlots{table_, slots_.data});
   } else {
     empty_table();
   }
-  is_table_known_ = false;  // until the new batch stands in it
+  is_table_known_ = false;  // until the table holds the new batch, in case sampling throws
 }
 
 template <class Executor>
 void Sampler<Executor>::add_seeds(const std::int64_t* seeds, std::int64_t num_seeds, MiniBatch& batch) {
   executor_.fill(sizes_.data, 0, static_cast<std::size_t>(sizes_.count) * sizeof(std::int64_t));
-  make_room_for(num_seeds, 0, 0, batch);
+  reserve_vertices(num_seeds, 0, 0, batch);
   executor_.upload(batch.vertices.data, seeds, static_cast<std::size_t>(num_seeds) * sizeof(std::int64_t));
   const std::int64_t first_sizes[2] = {num_seeds, num_seeds};
   executor_.upload(sizes_.data, first_sizes, sizeof(std::int64_t));
   executor_.upload(first_repeated(), first_sizes + 1, sizeof(std::int64_t));
-  enter(num_seeds, 0, batch);
+  insert_vertices(num_seeds, 0, batch);
   executor_.for_each(num_seeds, passes::FindRepeatedSeed<Atomics>{table_, slots_.data, first_repeated()});
   batch.num_seeds = num_seeds;
 }
 
-/// No more edges than this are drawn in a hop; asks the device where the fanout does not tell closely.
+/// Returns an upper bound of the edges of a hop; reads their number from the device if the fanout gives no
+/// tight bound.
 template <class Executor>
-std::int64_t Sampler<Executor>::most_edges(std::int64_t most_destinations, int fanout,
-                                           const std::int64_t* indptr) {
-  std::int64_t edges = most_destinations * fanout;
-  if (fanout < 0 || edges > passes::most_uncounted_edges) {
-    executor_.download(&edges, indptr + most_destinations, sizeof(edges));
+std::int64_t Sampler<Executor>::max_edges(std::int64_t max_destinations, int fanout,
+                                          const std::int64_t* indptr) {
+  std::int64_t edges = max_destinations * fanout;
+  if (fanout < 0 || edges > passes::max_uncounted_edges) {
+    executor_.download(&edges, indptr + max_destinations, sizeof(edges));
   }
   if (edges >= std::int64_t{passes::pending}) {
-    throw base::Failure("sampling on the device", std::to_string(edges) +
-                                                      " edges in one hop are too many; use smaller batches "
-                                                      "or fanouts");
+    throw base::Failure("sampling on the device",
+                        "a hop has " + std::to_string(edges) +
+                            " edges, at most 2^31 - 1 are supported; use a smaller batch size or fanouts");
   }
   return edges;
 }
 
-/// Returns a bound on the vertices after the hop from one on those before it.
+/// Samples a hop. Returns an upper bound of the vertices after it, given one of the vertices before it.
 template <class Executor>
 std::int64_t Sampler<Executor>::sample_hop(const BatchKey& key, std::int32_t hop,
-                                           std::int64_t most_destinations, MiniBatch& batch) {
+                                           std::int64_t max_destinations, MiniBatch& batch) {
   const int fanout = fanouts_[static_cast<std::size_t>(hop)];
   const std::int64_t* known = sizes_.data + hop;
   Block block;
-  block.indptr = make_array<std::int64_t>(executor_, most_destinations + 1);
-  make_room(executor_, lists_, most_destinations);
-  executor_.for_each(most_destinations + 1, passes::FindLists{topology_, batch.vertices.data, known, fanout,
-                                                              lists_.data, block.indptr.data});
-  executor_.exclusive_sum(block.indptr.data, most_destinations + 1);
-  const std::int64_t edges = most_edges(most_destinations, fanout, block.indptr.data);
-  // A seed that comes twice, which is refused in the end, is counted twice until then.
-  const std::int64_t most_vertices =
-      std::min(most_destinations + edges, topology_.num_vertices + batch.num_seeds);
-  make_room_for(most_vertices, hop, most_destinations, batch);
+  block.indptr = make_array<std::int64_t>(executor_, max_destinations + 1);
+  ensure_capacity(executor_, lists_, max_destinations);
+  executor_.for_each(max_destinations + 1, passes::FindLists{topology_, batch.vertices.data, known, fanout,
+                                                             lists_.data, block.indptr.data});
+  executor_.exclusive_sum(block.indptr.data, max_destinations + 1);
+  const std::int64_t edges = max_edges(max_destinations, fanout, block.indptr.data);
+  // A repeated seed, which is rejected only in read_sizes(), counts twice until then.
+  const std::int64_t max_vertices =
+      std::min(max_destinations + edges, topology_.num_vertices + batch.num_seeds);
+  reserve_vertices(max_vertices, hop, max_destinations, batch);
   const bool draws = fanout >= 0 || topology_.positives != nullptr;
   if (draws) {
-    make_room(executor_, positions_, edges);
-    make_room(executor_, owners_, edges);
-    make_room(executor_, times_, topology_.draws_by_weight() ? edges : 0);
-    executor_.for_each(most_destinations,
-                       passes::DrawPositions{key, static_cast<std::uint32_t>(hop), topology_,
-                                             batch.vertices.data, lists_.data, known, fanout,
-                                             block.indptr.data, positions_.data, times_.data, owners_.data});
+    ensure_capacity(executor_, positions_, edges);
+    ensure_capacity(executor_, owners_, edges);
+    ensure_capacity(executor_, keys_of_draws_, topology_.draws_by_weight() ? edges : 0);
+    executor_.for_each(
+        max_destinations,
+        passes::DrawPositions{key, static_cast<std::uint32_t>(hop), topology_, batch.vertices.data,
+                              lists_.data, known, fanout, block.indptr.data, positions_.data,
+                              keys_of_draws_.data, owners_.data});
   }
-  make_room(executor_, edge_slots_, edges);
-  make_room(executor_, ranks_, edges + 1);
+  ensure_capacity(executor_, edge_slots_, edges);
+  ensure_capacity(executor_, ranks_, edges + 1);
   executor_.for_each(edges,
-                     passes::EnterNeighbours<Atomics>{table_, lists_.data, known, block.indptr.data,
-                                                      draws ? positions_.data : nullptr,
-                                                      draws ? owners_.data : nullptr, edge_slots_.data});
-  number_sources(hop, edges, block, batch);
+                     passes::InsertNeighbours<Atomics>{table_, lists_.data, known, block.indptr.data,
+                                                       draws ? positions_.data : nullptr,
+                                                       draws ? owners_.data : nullptr, edge_slots_.data});
+  assign_local_ids(hop, edges, block, batch);
   batch.blocks.push_back(std::move(block));
-  return most_vertices;
+  return max_vertices;
 }
 
 template <class Executor>
-void Sampler<Executor>::number_sources(std::int32_t hop, std::int64_t edges, Block& block, MiniBatch& batch) {
+void Sampler<Executor>::assign_local_ids(std::int32_t hop, std::int64_t edges, Block& block,
+                                         MiniBatch& batch) {
   const std::int64_t* known = sizes_.data + hop;
   executor_.for_each(edges + 1,
                      passes::MarkNew{table_, known, block.indptr.data, edge_slots_.data, ranks_.data});
   executor_.exclusive_sum(ranks_.data, edges + 1);
   block.indices = make_array<std::int32_t>(executor_, edges);
   executor_.for_each(edges,
-                     passes::NameSources{table_, known, block.indptr.data, edge_slots_.data, ranks_.data,
-                                         block.indices.data, batch.vertices.data, slots_.data});
-  const std::int64_t most_new = std::min(edges, topology_.num_vertices);
-  executor_.for_each(std::max<std::int64_t>(most_new, 1),
-                     passes::SettleNew{table_, known, block.indptr.data, ranks_.data + edges, slots_.data,
-                                       sizes_.data + hop + 1, sizes_.data + fanouts_.size() + 1 + hop});
+                     passes::AssignLocalIds{table_, known, block.indptr.data, edge_slots_.data, ranks_.data,
+                                            block.indices.data, batch.vertices.data, slots_.data});
+  const std::int64_t max_new = std::min(edges, topology_.num_vertices);
+  executor_.for_each(std::max<std::int64_t>(max_new, 1),
+                     passes::StoreLocalIds{table_, known, block.indptr.data, ranks_.data + edges, slots_.data,
+                                           sizes_.data + hop + 1, sizes_.data + fanouts_.size() + 1 + hop});
 }
 
 template <class Executor>

@@ -16,7 +16,7 @@ namespace passes {
 
 // Addends of row reductions (kernels/device/row_sums-inl.h).
 
-/// The row of x that each entry's column names, times the column's factor.
+/// Row columns[entry] of x, times the column's factor.
 template <int size>
 struct RowsOfColumns {
   const float* x;
@@ -36,7 +36,7 @@ struct RowsOfColumns {
   }
 };
 
-/// The same times the weight of the entry's edge for the head that the column belongs to.
+/// Row columns[entry] of x, times the weight of the entry's edge for the column's head.
 template <int size>
 struct WeightedRows {
   const float* x;
@@ -47,7 +47,7 @@ struct WeightedRows {
 
   constexpr Pack<size> operator()(std::int64_t, std::int64_t column, std::int64_t entry) const {
     const std::int64_t edge = edges == nullptr ? entry : edges[entry];
-    const float weight = weights[edge * heads.count + place_of(column, heads.width).row];
+    const float weight = weights[edge * heads.count + matrix_index(column, heads.width).row];
     Pack<size> addend = load_pack<size>(x + columns[entry] * (heads.count * heads.width) + column);
     for (int i = 0; i < size; ++i) {
       addend.value[i] *= weight;
@@ -97,7 +97,7 @@ struct Softmax {
   const float* sums;
   float* y;
   constexpr void operator()(std::int64_t i) const {
-    const Place at = place_of(i, heads);
+    const MatrixIndex at = matrix_index(i, heads);
     const std::int64_t row = row_of_entry[at.row];
     if (row >= 0) {
       const std::int64_t total = row * heads + at.column;
@@ -114,7 +114,7 @@ struct SoftmaxGradient {
   const float* dots;
   float* y;
   constexpr void operator()(std::int64_t i) const {
-    const Place at = place_of(i, heads);
+    const MatrixIndex at = matrix_index(i, heads);
     const std::int64_t row = row_of_entry[at.row];
     if (row >= 0) {
       y[i] = softmax[i] * (gradient[i] - dots[row * heads + at.column]);
@@ -130,7 +130,7 @@ struct AddScores {
   const float* column_scores;
   float* y;
   constexpr void operator()(std::int64_t i) const {
-    const Place at = place_of(i, heads);
+    const MatrixIndex at = matrix_index(i, heads);
     const std::int64_t row = row_of_entry[at.row];
     if (row >= 0) {
       y[i] = row_scores[row * heads + at.column] + column_scores[columns[at.row] * heads + at.column];
@@ -138,7 +138,8 @@ struct AddScores {
   }
 };
 
-/// Index i is lane i % lanes of one edge's head; the lanes take a head's values in turn.
+/// Partial dot products: `lanes` threads share the dot product of one edge and head. Index i is thread i %
+/// lanes of it, and the threads take the values in turn.
 template <int size>
 struct DotLanes {
   const std::int32_t* columns;
@@ -149,8 +150,8 @@ struct DotLanes {
   const float* column_values;
   float* parts;
   constexpr void operator()(std::int64_t i) const {
-    const Place lane = place_of(i, lanes);
-    const Place at = place_of(lane.row, heads.count);
+    const MatrixIndex lane = matrix_index(i, lanes);
+    const MatrixIndex at = matrix_index(lane.row, heads.count);
     const std::int64_t row = row_of_entry[at.row];
     if (row < 0) {
       return;
@@ -182,7 +183,8 @@ struct SumLanes {
   }
 };
 
-/// Calls act with the most floats that can be read at once where rows of `width` begin at these addresses.
+/// Calls act(size) with the number of floats per load: the largest for which rows of `width` at these
+/// addresses are aligned.
 template <class Act>
 void with_packs(std::int64_t width, std::initializer_list<const float*> arrays, const Act& act) {
   bool fits = width % 4 == 0;

@@ -6,12 +6,12 @@
 
 // Also compiled by nvcc as C++17.
 
-/// The sparse kernels of kernels/cpu/sparse/sparse.h on a device, in fp32: the same results within rounding,
-/// whatever the executor, and the same bits every time. Dense arguments are row-major.
+/// The sparse kernels of kernels/cpu/sparse/sparse.h on a device, in fp32. The results equal the CPU's within
+/// rounding and have the same bits in every run. Dense arguments are row-major.
 namespace gnomon::kernels::device {
 
-/// A sparse matrix by rows, as cpu::SparseRows, in device memory. Entries from indptr[num_rows] on, which a
-/// block padded to a bound has, belong to no row: what the kernels leave of them is not defined.
+/// A view of a sparse matrix in CSR form, as cpu::SparseRows, in device memory. Entries from indptr[num_rows]
+/// on are padding, which belongs to no row; results for them are undefined.
 struct SparseRows {
   std::int64_t num_rows = 0;
   std::int64_t num_entries = 0;
@@ -20,13 +20,13 @@ struct SparseRows {
   const std::int32_t* edges = nullptr;  ///< null: entry i is edge i
 };
 
-/// Factors of an SpMM's rows and columns; null means ones.
+/// Scale factors of an SpMM's rows and columns; null stands for ones.
 struct Scales {
   const float* rows = nullptr;
   const float* columns = nullptr;
 };
 
-/// How many attention heads, and how many values each has.
+/// The number of attention heads and of values per head.
 struct Heads {
   std::int64_t count = 1;
   std::int64_t width = 1;
@@ -38,7 +38,7 @@ template <class Executor>
 void spmm(Executor& executor, const SparseRows& a, const Scales& scales, const float* x, std::int64_t width,
           float* y);
 
-/// y[r,h,:] = Σ weights[e,h] · x[c,h,:] over r's entries, e the entry's edge; 0 for an empty row.
+/// y[r,h,:] = Σ weights[e,h] · x[c,h,:] over r's entries, where e is the entry's edge; 0 for an empty row.
 /// weights is edges x heads, x is columns x heads x width, y is rows x heads x width.
 template <class Executor>
 void spmm_weighted(Executor& executor, const SparseRows& a, const Heads& heads, const float* weights,
@@ -48,11 +48,12 @@ void spmm_weighted(Executor& executor, const SparseRows& a, const Heads& heads, 
 template <class Executor>
 void sum_edges(Executor& executor, const SparseRows& a, std::int64_t heads, const float* values, float* y);
 
-/// Writes the row of each entry, -1 for those of no row.
+/// Writes the row of each entry, -1 for padding.
 template <class Executor>
 void rows_of_entries(Executor& executor, const SparseRows& a, std::int32_t* row_of_entry);
 
-// The next four are of a block by destinations (entry i is edge i), whose rows_of_entries they take.
+// The next four functions require that rows are a block's destinations (entry i is edge i), and take the
+// result of rows_of_entries.
 
 /// y[e,h] = row_scores[r,h] + column_scores[c,h] for each entry.
 template <class Executor>
@@ -64,39 +65,40 @@ template <class Executor>
 void sddmm_dot(Executor& executor, const SparseRows& a, const std::int32_t* row_of_entry, const Heads& heads,
                const float* row_values, const float* column_values, float* y);
 
-/// y[e,h] = exp(logits[e,h]) / Σ exp(logits[e',h]) over the entries e' of e's row, computed relative to their
-/// maximum.
+/// y[e,h] = exp(logits[e,h]) / Σ exp(logits[e',h]) over the edges e' of e's row; the row's maximum is
+/// subtracted first.
 template <class Executor>
 void edge_softmax(Executor& executor, const SparseRows& a, const std::int32_t* row_of_entry,
                   std::int64_t heads, const float* logits, float* y);
 
-/// softmax[e,h] · (gradient[e,h] − Σ softmax[e',h] · gradient[e',h]).
+/// The gradient of edge_softmax with respect to its logits: softmax[e,h] · (gradient[e,h] − Σ softmax[e',h] ·
+/// gradient[e',h]).
 template <class Executor>
 void edge_softmax_backward(Executor& executor, const SparseRows& a, const std::int32_t* row_of_entry,
                            std::int64_t heads, const float* softmax, const float* gradient, float* y);
 
-/// Writes 1 / (number of the row's entries), 0 for an empty row.
+/// Writes 1 / (number of entries) of each row, 0 for an empty row.
 template <class Executor>
 void inverse_degrees(Executor& executor, const SparseRows& a, float* inverse);
 
-/// A block by sources, as cpu::TransposedBlock; its padding is the block's.
+/// The transpose of a block, as cpu::TransposedBlock, with the block's padding.
 struct Transposed {
   std::int64_t* indptr;        ///< num_sources + 1
   std::int32_t* destinations;  ///< of each entry
   std::int32_t* edges;         ///< of each entry
 };
 
-/// Writes the block by sources, the edges of one in the order of the block. Beside what every executor has,
-/// this one's type finds a stable sort by keys of 0 … most:
-///     void sort_by_key(Executor&, std::int32_t most, std::int64_t count, const std::int32_t* keys,
+/// Transposes a block; the edges of a source keep the order of the block. Beside the executor's members,
+/// argument-dependent lookup must find a stable sort by keys in 0 … max_key:
+///     void sort_by_key(Executor&, std::int32_t max_key, std::int64_t count, const std::int32_t* keys,
 ///                      std::int32_t* sorted_keys, const std::int32_t* values, std::int32_t* sorted_values);
 template <class Executor>
 void transpose(Executor& executor, const SparseRows& a, const std::int32_t* row_of_entry,
                std::int64_t num_sources, const Transposed& transposed);
 
-/// Writes the block with an edge from each destination to itself, at the end of its row, unless it has one:
-/// `indptr` of as many rows, `columns` of num_entries + num_rows, the last ones of no row. How many these are
-/// is not asked for: the host need not wait.
+/// Writes the block with a self-loop at the end of the row of each destination that has none. `indptr` has as
+/// many rows; `columns` has num_entries + num_rows elements, the last of which are padding. The number of
+/// padding entries is not read back, which avoids a synchronisation.
 template <class Executor>
 void with_self_loops(Executor& executor, const SparseRows& a, const std::int32_t* row_of_entry,
                      std::int64_t* indptr, std::int32_t* columns);

@@ -6,31 +6,32 @@
 #include "kernels/device/rows.h"
 #include "kernels/device/sparse.h"
 
-// Also compiled by nvcc as C++17. A block's structure: its entries' rows, its transpose, its self-loops.
+// Operations on a block's structure: the rows of entries, the transpose, self-loops. Also compiled by nvcc as
+// C++17.
 
 namespace gnomon::kernels::device {
 namespace passes {
 
-/// The row that entry `entry`, below indptr[num_rows], lies in.
+/// Returns the row of an entry. Precondition: entry < indptr[num_rows].
 constexpr std::int64_t row_of(const SparseRows& rows, std::int64_t entry) {
   return device::row_of(rows.indptr, rows.num_rows, entry);
 }
 
-/// One index of a range as a row and a column.
-struct Place {
+/// The row and column of an index into a row-major matrix.
+struct MatrixIndex {
   std::int64_t row;
   std::int64_t column;
 };
-constexpr Place place_of(std::int64_t index, std::int64_t width) {
-  constexpr std::int64_t most = std::numeric_limits<std::uint32_t>::max();
-  if (index <= most && width <= most) {  // a GPU divides 32 bits much faster
+constexpr MatrixIndex matrix_index(std::int64_t index, std::int64_t width) {
+  constexpr std::int64_t max = std::numeric_limits<std::uint32_t>::max();
+  if (index <= max && width <= max) {  // GPUs divide 32-bit integers much faster
     const auto row = static_cast<std::uint32_t>(index) / static_cast<std::uint32_t>(width);
     return {row, index - row * width};
   }
   return {index / width, index % width};
 }
 
-/// The row of each entry, -1 for those of no row.
+/// Writes the row of each entry, -1 for padding.
 struct RowOfEntry {
   SparseRows rows;
   std::int32_t* row_of_entry;
@@ -40,7 +41,7 @@ struct RowOfEntry {
   }
 };
 
-/// 1 / (number of the row's entries), 0 for an empty row.
+/// Writes 1 / (number of entries) of each row, 0 for an empty row.
 struct InverseDegree {
   const std::int64_t* indptr;
   float* inverse;
@@ -50,7 +51,7 @@ struct InverseDegree {
   }
 };
 
-/// Sorting an entry by this brings sources together, and those of no row to the end.
+/// Writes the sort keys of the transpose: entries are grouped by source, with padding at the end.
 struct KeyOfEntry {
   const std::int32_t* columns;
   const std::int32_t* row_of_entry;
@@ -63,7 +64,7 @@ struct KeyOfEntry {
   }
 };
 
-/// Where a source's entries begin: the first key that is not less.
+/// Finds the begin of a source's entries: the lower bound of the source among the sorted keys.
 struct BeginOfSource {
   const std::int32_t* sorted_keys;
   std::int64_t count;
@@ -90,7 +91,7 @@ struct RowOfEdge {
   constexpr void operator()(std::int64_t entry) const { destinations[entry] = row_of_entry[edges[entry]]; }
 };
 
-/// lacks[v] becomes 0 where row v has an entry in column v. It is 1 before.
+/// Sets lacks[v], which is 1 initially, to 0 if row v has an entry in column v.
 template <class Atomics>
 struct FindLoop {
   const std::int32_t* columns;
@@ -120,7 +121,7 @@ struct CopyEntry {
   }
 };
 
-/// Ends the rows where they end with the loops, and writes these.
+/// Writes the row pointers with self-loops, and the self-loops.
 struct AddLoop {
   SparseRows rows;
   const std::int64_t* loops_before;  ///< num_rows + 1
@@ -153,9 +154,9 @@ void transpose(Executor& executor, const SparseRows& a, const std::int32_t* row_
   const auto keys = make_array<std::int32_t>(executor, 3 * count);
   std::int32_t* numbers = keys.data + count;
   std::int32_t* sorted_keys = numbers + count;
-  const auto most = static_cast<std::int32_t>(num_sources);
-  executor.for_each(count, passes::KeyOfEntry{a.columns, row_of_entry, most, keys.data, numbers});
-  sort_by_key(executor, most, count, keys.data, sorted_keys, numbers, transposed.edges);
+  const auto max_key = static_cast<std::int32_t>(num_sources);
+  executor.for_each(count, passes::KeyOfEntry{a.columns, row_of_entry, max_key, keys.data, numbers});
+  sort_by_key(executor, max_key, count, keys.data, sorted_keys, numbers, transposed.edges);
   executor.for_each(count, passes::RowOfEdge{transposed.edges, row_of_entry, transposed.destinations});
   executor.for_each(num_sources + 1, passes::BeginOfSource{sorted_keys, count, transposed.indptr});
 }

@@ -11,11 +11,11 @@
 namespace gnomon::kernels::device {
 namespace passes {
 
-/// The value of an IEEE 754 half-precision number's bits.
+/// Returns the value of an IEEE 754 half-precision number.
 constexpr float float_of(std::uint16_t half) {
   const std::uint32_t magnitude = static_cast<std::uint32_t>(half & 0x7FFFU) << 13U;
   const std::uint32_t sign = static_cast<std::uint32_t>(half & 0x8000U) << 16U;
-  constexpr float rebias = 5.192296858534828e33F;  // 2^112, by which the exponents' zeros differ
+  constexpr float rebias = 5.192296858534828e33F;  // 2^112, the difference of the exponent biases
   const bool is_finite = magnitude < (0x7C00U << 13U);
   const float finite = __builtin_bit_cast(float, magnitude) * rebias;
   const std::uint32_t bits = is_finite ? __builtin_bit_cast(std::uint32_t, finite) : magnitude | 0x7F800000U;
@@ -23,13 +23,13 @@ constexpr float float_of(std::uint16_t half) {
 }
 constexpr float float_of(float value) { return value; }
 
-/// Elements as they are stored that are read as one.
+/// Consecutive stored elements that are loaded together.
 template <class T, int size>
 struct alignas(size * sizeof(T)) StoredPack {
   T value[size];
 };
 
-/// `size` elements of one of x's rows, in fp32.
+/// Loads `size` elements of one of x's rows as fp32.
 template <class T, int size>
 constexpr Pack<size> load_stored(const StoredRows& x, std::int64_t row, std::int64_t column) {
   const auto* elements = reinterpret_cast<const T*>(x.rows.row(x.vertices[row]));
@@ -41,7 +41,7 @@ constexpr Pack<size> load_stored(const StoredRows& x, std::int64_t row, std::int
   return pack;
 }
 
-/// The stored row that each entry's column names, after dropout, times the column's factor.
+/// Stored row columns[entry] after dropout, times the column's factor.
 template <class T, int size>
 struct StoredRowsOfColumns {
   StoredRows x;
@@ -68,17 +68,17 @@ struct StoredRowsOfColumns {
   }
 };
 
-/// One index a pack of a row; none crosses a block of random words.
+/// One index per pack of a row; packs do not cross dropout blocks.
 template <class T, int size>
 struct ReadStored {
   StoredRows x;
   DropoutRule rule;
   std::int64_t first;
-  std::int64_t packs;  ///< of a row
+  std::int64_t packs;  ///< per row
   Pack<size>* out;
 
   constexpr void operator()(std::int64_t index) const {
-    const Place at = place_of(index, packs);
+    const MatrixIndex at = matrix_index(index, packs);
     const std::int64_t row = first + at.row;
     Pack<size> pack = load_stored<T, size>(x, row, at.column * size);
     if (rule.threshold > 0) {
@@ -99,18 +99,19 @@ struct KeepBlock {
   constexpr void operator()(std::int64_t block) const { bits[block] = rule.kept(rule.words(block)); }
 };
 
-/// Calls act(an element of the stored type, how many are read at once), as many as begin where reads may.
+/// Calls act(value of the stored type, size), where `size` is the number of elements per load that alignment
+/// allows.
 template <class Act>
 void with_stored(const StoredRows& x, const float* out, const Act& act) {
-  constexpr int several = 4;
+  constexpr int wide = 4;
   const auto addresses = reinterpret_cast<std::uintptr_t>(x.rows.all) |
                          reinterpret_cast<std::uintptr_t>(x.rows.cached) |
                          static_cast<std::uintptr_t>(x.rows.row_bytes);
   const auto choose_size = [&](auto element) {
-    const bool fits = addresses % (several * sizeof(element)) == 0 &&
-                      reinterpret_cast<std::uintptr_t>(out) % alignof(Pack<several>) == 0;
-    if (fits) {
-      act(element, std::integral_constant<int, several>());
+    const bool is_aligned = addresses % (wide * sizeof(element)) == 0 &&
+                            reinterpret_cast<std::uintptr_t>(out) % alignof(Pack<wide>) == 0;
+    if (is_aligned) {
+      act(element, std::integral_constant<int, wide>());
     } else {
       act(element, std::integral_constant<int, 1>());
     }

@@ -11,20 +11,20 @@
 #include "kernels/cuda/sparse.h"
 #include "kernels/cuda/stored.h"
 #include "nn/sparse/device_sparse_kernels.h"
-#include "nn/sparse/device_stored_rows.h"
+#include "nn/sparse/device_stored_features.h"
 
 namespace gnomon::nn {
 namespace {
 
-/// Memory of LibTorch's caching allocator, which gives it to nobody else before the stream has come past its
-/// last use.
+/// Allocates from LibTorch's caching allocator, which reuses the memory on the same stream only, in stream
+/// order.
 std::shared_ptr<void> allocate(std::size_t bytes) {
   const auto memory =
       at::empty({static_cast<std::int64_t>(bytes)}, at::TensorOptions(at::kByte).device(at::kCUDA));
   return {memory.data_ptr(), [memory](void*) {}};
 }
 
-/// One operation on the current stream of a device, which is the current one meanwhile.
+/// Runs one operation on a device's current stream. The device is the current one during its lifetime.
 struct Launch {
   explicit Launch(at::Device device)
       : guard(device), executor(c10::cuda::getCurrentCUDAStream(device.index()).stream(), allocate) {}
@@ -61,9 +61,9 @@ at::Tensor cuda_relu_dropout(const kernels::DropoutRule& rule, const at::Tensor&
   return out;
 }
 
-StoredRowsPtr cuda_stored_rows(const kernels::device::Rows& rows, graph::FeatureType type,
-                               std::int64_t columns, at::Tensor vertices) {
-  return std::make_shared<const DeviceStoredRows<Launches>>(rows, type, columns, std::move(vertices));
+StoredFeaturesPtr cuda_stored_features(const kernels::device::Rows& rows, graph::FeatureType type,
+                                       std::int64_t columns, at::Tensor vertices) {
+  return std::make_shared<const DeviceStoredFeatures<Launches>>(rows, type, columns, std::move(vertices));
 }
 
 }  // namespace gnomon::nn

@@ -7,24 +7,26 @@
 #include "kernels/device/gather.h"
 #include "kernels/dropout_rule.h"
 #include "nn/sparse/sparse_kernels.h"
-#include "nn/sparse/stored_rows.h"
+#include "nn/sparse/stored_features.h"
 
-/// What runs on CUDA tensors, on their device's current stream; the host does not wait. In a build whose
-/// LibTorch has no CUDA, or cannot load it, every function but the first throws base::Failure.
+/// Operations on CUDA tensors. They run on the current stream of the tensors' device and do not synchronise.
+/// In a build whose LibTorch has no CUDA libraries or cannot load them, every function but why_no_cuda throws
+/// base::Failure.
 namespace gnomon::nn {
 
-/// Empty when there can be CUDA tensors here; otherwise why not.
+/// Returns an empty string if CUDA tensors can be used, otherwise the reason why not.
 std::string why_no_cuda();
 
 const SparseKernels& cuda_sparse_kernels();
 
-/// kernels::device::dropout and kernels::device::relu_dropout (kernels/device/dropout.h) of a contiguous fp32
-/// tensor.
+/// Apply kernels::device::dropout and kernels::device::relu_dropout (kernels/device/dropout.h) to a
+/// contiguous fp32 tensor.
 at::Tensor cuda_dropout(const kernels::DropoutRule& rule, const at::Tensor& x);
 at::Tensor cuda_relu_dropout(const kernels::DropoutRule& rule, const at::Tensor& x);
 
-/// DeviceStoredRows of a CUDA device: row i is that of vertices[i] (contiguous int64 there).
-StoredRowsPtr cuda_stored_rows(const kernels::device::Rows& rows, graph::FeatureType type,
-                               std::int64_t columns, at::Tensor vertices);
+/// Returns the stored rows of a mini-batch on a CUDA device: row i is that of vertices[i] (contiguous int64,
+/// on the device).
+StoredFeaturesPtr cuda_stored_features(const kernels::device::Rows& rows, graph::FeatureType type,
+                                       std::int64_t columns, at::Tensor vertices);
 
 }  // namespace gnomon::nn

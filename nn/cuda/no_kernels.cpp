@@ -4,17 +4,18 @@
 namespace gnomon::nn {
 namespace {
 
-[[noreturn]] void refuse() { throw base::Failure("CUDA", why_no_cuda()); }
+[[noreturn]] void throw_no_cuda() { throw base::Failure("CUDA", why_no_cuda()); }
 
 }  // namespace
 
 std::string why_no_cuda() { return "this program was built without LibTorch's CUDA libraries"; }
 
-const SparseKernels& cuda_sparse_kernels() { refuse(); }
-at::Tensor cuda_dropout(const kernels::DropoutRule&, const at::Tensor&) { refuse(); }
-at::Tensor cuda_relu_dropout(const kernels::DropoutRule&, const at::Tensor&) { refuse(); }
-StoredRowsPtr cuda_stored_rows(const kernels::device::Rows&, graph::FeatureType, std::int64_t, at::Tensor) {
-  refuse();
+const SparseKernels& cuda_sparse_kernels() { throw_no_cuda(); }
+at::Tensor cuda_dropout(const kernels::DropoutRule&, const at::Tensor&) { throw_no_cuda(); }
+at::Tensor cuda_relu_dropout(const kernels::DropoutRule&, const at::Tensor&) { throw_no_cuda(); }
+StoredFeaturesPtr cuda_stored_features(const kernels::device::Rows&, graph::FeatureType, std::int64_t,
+                                       at::Tensor) {
+  throw_no_cuda();
 }
 
 }  // namespace gnomon::nn

@@ -8,7 +8,7 @@
 
 #include "kernels/cpu/dropout.h"
 #include "nn/cuda/kernels.h"
-#include "nn/dense/pieces.h"
+#include "nn/dense/chunks.h"
 #include "nn/dense/products.h"
 #include "nn/sparse/sparse.h"
 
@@ -18,22 +18,22 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::tensor_list;
 
-constexpr std::int64_t elements_a_piece = 1 << 15;  // a multiple of kernels::dropout_block
+constexpr std::int64_t elements_per_chunk = 1 << 15;  // a multiple of kernels::dropout_block
 
-/// What `act` writes of x, which lies contiguous on the CPU, piece by piece.
+/// Returns what `act` writes for x, chunk by chunk. Precondition: x is a contiguous CPU tensor.
 template <class Act>
-at::Tensor in_pieces(const at::Tensor& x, const Act& act) {
+at::Tensor map_chunks(const at::Tensor& x, const Act& act) {
   auto out = at::empty_like(x);
   const auto* from = x.const_data_ptr<float>();
   auto* to = out.mutable_data_ptr<float>();
-  for_each_piece(x.numel(), elements_a_piece, [&](std::int64_t begin, std::int64_t length) {
+  for_each_chunk(x.numel(), elements_per_chunk, [&](std::int64_t begin, std::int64_t length) {
     act(begin, length, from + begin, to + begin);
   });
   return out;
 }
 
-at::Tensor elu_in_pieces(const at::Tensor& x) {
-  return in_pieces(x, [](std::int64_t, std::int64_t length, const float* from, float* to) {
+at::Tensor elu_by_chunks(const at::Tensor& x) {
+  return map_chunks(x, [](std::int64_t, std::int64_t length, const float* from, float* to) {
     std::transform(from, from + length, to,
                    [](float value) { return value > 0 ? value : std::expm1(value); });
   });
@@ -41,38 +41,38 @@ at::Tensor elu_in_pieces(const at::Tensor& x) {
 
 struct Linear : torch::autograd::Function<Linear> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& x, const at::Tensor& weight) {
-    const Factors factors(weight);
-    const auto factor = factors.of(x.contiguous());
-    context->save_for_backward({factor, weight});
-    return product(factor, factors.of(weight));
+    const GemmOperands operands(weight);
+    const auto operand = operands.of(x.contiguous());
+    context->save_for_backward({operand, weight});
+    return product(operand, operands.of(weight));
   }
   static tensor_list backward(AutogradContext* context, tensor_list gradients) {
     const auto saved = context->get_saved_variables();
-    const Factors factors(saved[1]);
-    const auto gradient = factors.of(gradients[0].contiguous());
-    at::Tensor to_x, to_weight;
+    const GemmOperands operands(saved[1]);
+    const auto gradient = operands.of(gradients[0].contiguous());
+    at::Tensor grad_x, grad_weight;
     if (context->needs_input_grad(0)) {
-      to_x = product(gradient, factors.of(saved[1]).t());
+      grad_x = product(gradient, operands.of(saved[1]).t());
     }
     if (context->needs_input_grad(1)) {
-      to_weight = transposed_product(saved[0], gradient);
+      grad_weight = transposed_product(saved[0], gradient);
     }
-    return {to_x, to_weight};
+    return {grad_x, grad_weight};
   }
 };
 
-/// Of stored rows, which need no gradient.
+/// Linear of stored rows, which need no gradient.
 struct StoredLinear : torch::autograd::Function<StoredLinear> {
-  static at::Tensor forward(AutogradContext* context, const at::Tensor& weight, const DroppedRows& x) {
-    const Factors factors(weight);
+  static at::Tensor forward(AutogradContext* context, const at::Tensor& weight, const DroppedFeatures& x) {
+    const GemmOperands operands(weight);
     save_rows(context, x);
     context->save_for_backward({weight});
-    return product(pieces_of(x, factors), factors.of(weight));
+    return product(chunks_of(x, operands), operands.of(weight));
   }
   static tensor_list backward(AutogradContext* context, tensor_list gradients) {
     const auto x = saved_rows(context);
-    const Factors factors(context->get_saved_variables()[0]);
-    return {transposed_product(pieces_of(x, factors), factors.of(gradients[0].contiguous())), {}};
+    const GemmOperands operands(context->get_saved_variables()[0]);
+    return {transposed_product(chunks_of(x, operands), operands.of(gradients[0].contiguous())), {}};
   }
 };
 
@@ -88,7 +88,7 @@ struct AddBias : torch::autograd::Function<AddBias> {
 
 struct Elu : torch::autograd::Function<Elu> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& x) {
-    const auto out = x.is_cpu() ? elu_in_pieces(x.contiguous()) : at::elu(x);
+    const auto out = x.is_cpu() ? elu_by_chunks(x.contiguous()) : at::elu(x);
     context->save_for_backward({out});
     return out;
   }
@@ -98,13 +98,13 @@ struct Elu : torch::autograd::Function<Elu> {
   }
 };
 
-at::Tensor dropped_by(const kernels::DropoutRule& rule, const at::Tensor& x) {
-  return x.is_cpu() ? in_pieces(x, [&](auto... range) { kernels::cpu::dropout(rule, range...); })
+at::Tensor apply_dropout(const kernels::DropoutRule& rule, const at::Tensor& x) {
+  return x.is_cpu() ? map_chunks(x, [&](auto... range) { kernels::cpu::dropout(rule, range...); })
                     : cuda_dropout(rule, x);
 }
 
-at::Tensor relu_dropped_by(const kernels::DropoutRule& rule, const at::Tensor& x) {
-  return x.is_cpu() ? in_pieces(x, [&](auto... range) { kernels::cpu::relu_dropout(rule, range...); })
+at::Tensor apply_relu_dropout(const kernels::DropoutRule& rule, const at::Tensor& x) {
+  return x.is_cpu() ? map_chunks(x, [&](auto... range) { kernels::cpu::relu_dropout(rule, range...); })
                     : cuda_relu_dropout(rule, x);
 }
 
@@ -115,23 +115,24 @@ struct Dropout : torch::autograd::Function<Dropout> {
     context->saved_data["epoch"] = static_cast<std::int64_t>(rule.key.epoch);
     context->saved_data["batch"] = static_cast<std::int64_t>(rule.key.batch);
     context->saved_data["level"] = static_cast<std::int64_t>(rule.key.level);
-    return dropped_by(rule, x);
+    return apply_dropout(rule, x);
   }
-  /// The mask is drawn again instead of kept.
+  /// Recomputes the mask instead of saving it.
   static tensor_list backward(AutogradContext* context, tensor_list gradients) {
     const auto saved = [&](const char* name) { return context->saved_data[name].toInt(); };
     const base::StreamKey key{
         static_cast<std::uint64_t>(saved("seed")),  base::Purpose::dropout,
         static_cast<std::uint64_t>(saved("epoch")), static_cast<std::uint64_t>(saved("batch")),
         static_cast<std::uint32_t>(saved("level")), 0};
-    return {dropped_by({key, static_cast<std::uint32_t>(saved("threshold"))}, gradients[0].contiguous()), {}};
+    return {apply_dropout({key, static_cast<std::uint32_t>(saved("threshold"))}, gradients[0].contiguous()),
+            {}};
   }
 };
 
-/// The result is 0 where the element was dropped or not positive.
+/// An output of 0 means that the element was dropped or not positive; its gradient is 0 in both cases.
 struct ReluDropout : torch::autograd::Function<ReluDropout> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& x, const kernels::DropoutRule& rule) {
-    const auto out = relu_dropped_by(rule, x);
+    const auto out = apply_relu_dropout(rule, x);
     context->save_for_backward({out});
     context->saved_data["scale"] = static_cast<double>(rule.scale());
     return out;
@@ -144,11 +145,11 @@ struct ReluDropout : torch::autograd::Function<ReluDropout> {
       return {(gradient * scale).masked_fill_(out.eq(0), 0), {}};
     }
     const auto* kept = out.const_data_ptr<float>();
-    const auto to_x =
-        in_pieces(gradient, [&](std::int64_t begin, std::int64_t length, const float* from, float* to) {
+    const auto grad_x =
+        map_chunks(gradient, [&](std::int64_t begin, std::int64_t length, const float* from, float* to) {
           kernels::cpu::relu_dropout_gradient(scale, length, kept + begin, from, to);
         });
-    return {to_x, {}};
+    return {grad_x, {}};
   }
 };
 
@@ -156,7 +157,9 @@ struct ReluDropout : torch::autograd::Function<ReluDropout> {
 
 at::Tensor linear(const at::Tensor& x, const at::Tensor& weight) { return Linear::apply(x, weight); }
 
-at::Tensor linear(const DroppedRows& x, const at::Tensor& weight) { return StoredLinear::apply(weight, x); }
+at::Tensor linear(const DroppedFeatures& x, const at::Tensor& weight) {
+  return StoredLinear::apply(weight, x);
+}
 
 at::Tensor add_bias(const at::Tensor& x, const at::Tensor& bias) { return AddBias::apply(x, bias); }
 

@@ -6,35 +6,36 @@
 
 #include "base/philox.h"
 #include "kernels/dropout_rule.h"
-#include "nn/sparse/stored_rows.h"
+#include "nn/sparse/stored_features.h"
 
-/// The dense operations of the models, fp32 and differentiable. ATen's own give other bits with another
-/// number of threads (a matrix product is split along its inner dimension, an exponential's vector and scalar
-/// forms round differently at the ends of a thread's part). These are cut into pieces of fixed size, each
-/// computed by one thread, so that the weights do not depend on a plan's device_threads. On CUDA tensors they
-/// are ATen's own, and dropout has the CPU's bits.
+/// The dense operations of the models: fp32, differentiable, and with bits that do not depend on the number
+/// of threads, so that the weights do not depend on a plan's device_threads. ATen's operations lack this
+/// property: a matrix product may be split along its inner dimension, and the vector and scalar loops of an
+/// exponential round differently at the ends of a thread's range. On the CPU, the operations here work on
+/// chunks of fixed size, each computed by one thread. On CUDA tensors they are ATen's own, except dropout,
+/// which drops the same elements as on the CPU.
 namespace gnomon::nn::dense {
 
-/// x · weight: (n, in) by (in, out).
+/// Returns x · weight: (n, in) by (in, out).
 at::Tensor linear(const at::Tensor& x, const at::Tensor& weight);
-/// The same with stored rows, which are read piece by piece and read again for the weight's gradient.
-at::Tensor linear(const DroppedRows& x, const at::Tensor& weight);
+/// Returns x · weight of stored rows, which are read chunk by chunk and read again for the weight's gradient.
+at::Tensor linear(const DroppedFeatures& x, const at::Tensor& weight);
 
-/// x + bias: (n, columns) and (columns).
+/// Returns x + bias: (n, columns) and (columns).
 at::Tensor add_bias(const at::Tensor& x, const at::Tensor& bias);
 
 /// The exponential linear unit with alpha 1 (Clevert, Unterthiner and Hochreiter, ICLR 2016).
 at::Tensor elu(const at::Tensor& x);
 
-/// The rule that drops each element with `probability`, rounded to a multiple of 2^-16: element i's fate is a
-/// pure function of (key, i); key.item is not used.
+/// Returns the rule that drops each element with `probability`, rounded to a multiple of 2^-16. Whether
+/// element i is dropped is a pure function of (key, i); key.item is ignored.
 kernels::DropoutRule dropout_rule(double probability, const base::StreamKey& key);
 
-/// Sets each element to 0 by dropout_rule and scales the others so that the expectation stays. `x` is
-/// contiguous.
+/// Inverted dropout by dropout_rule: dropped elements become 0 and the others are scaled by 1 / (1 -
+/// probability). Precondition: `x` is contiguous.
 at::Tensor dropout(const at::Tensor& x, double probability, const base::StreamKey& key);
 
-/// dropout(relu(x)) in one pass over the memory.
+/// Returns dropout(relu(x)), computed in one pass.
 at::Tensor relu_dropout(const at::Tensor& x, double probability, const base::StreamKey& key);
 
 }  // namespace gnomon::nn::dense

@@ -4,76 +4,76 @@
 
 #include <algorithm>
 
-#include "nn/dense/pieces.h"
+#include "nn/dense/chunks.h"
 
 namespace gnomon::nn {
 namespace {
 
-constexpr std::int64_t rows_a_piece_of_cpu = 512;
+constexpr std::int64_t rows_per_cpu_chunk = 512;
 
-/// The sum over pieces of the rows of what `act` writes for one: fewer and larger ones than products have, as
-/// each writes a whole result.
+/// Returns the sum, in order, of the partial results that `act` writes for chunks of rows. The chunks are
+/// larger than those of products, because each has a partial result of full size.
 template <class Act>
-at::Tensor sum_of_pieces(std::int64_t rows, std::vector<std::int64_t> sizes, const at::TensorOptions& options,
-                         const Act& act) {
-  const std::int64_t rows_a_part =
-      options.device().is_cpu() ? 4 * rows_a_piece_of_cpu : std::max<std::int64_t>(rows, 1);
-  const std::int64_t count = std::max<std::int64_t>(1, (rows + rows_a_part - 1) / rows_a_part);
+at::Tensor sum_over_chunks(std::int64_t rows, std::vector<std::int64_t> sizes,
+                           const at::TensorOptions& options, const Act& act) {
+  const std::int64_t chunk_rows =
+      options.device().is_cpu() ? 4 * rows_per_cpu_chunk : std::max<std::int64_t>(rows, 1);
+  const std::int64_t count = std::max<std::int64_t>(1, (rows + chunk_rows - 1) / chunk_rows);
   sizes.insert(sizes.begin(), count);
-  const auto parts = rows == 0 ? at::zeros(sizes, options) : at::empty(sizes, options);
-  for_each_piece(rows, rows_a_part, [&](std::int64_t begin, std::int64_t length) {
-    auto part = parts[begin / rows_a_part];
-    act(part, begin, length);
+  const auto partial = rows == 0 ? at::zeros(sizes, options) : at::empty(sizes, options);
+  for_each_chunk(rows, chunk_rows, [&](std::int64_t begin, std::int64_t length) {
+    auto own = partial[begin / chunk_rows];
+    act(own, begin, length);
   });
-  auto sum = parts[0];
+  auto sum = partial[0];
   for (std::int64_t i = 1; i < count; ++i) {
-    sum.add_(parts[i]);
+    sum.add_(partial[i]);
   }
   return sum;
 }
 
 }  // namespace
 
-std::int64_t rows_a_piece(at::Device device, std::int64_t rows) {
-  return device.is_cpu() ? rows_a_piece_of_cpu : std::max<std::int64_t>(rows, 1);
+std::int64_t rows_per_chunk(at::Device device, std::int64_t rows) {
+  return device.is_cpu() ? rows_per_cpu_chunk : std::max<std::int64_t>(rows, 1);
 }
 
-PieceSource pieces_of(const at::Tensor& x) {
+ChunkedMatrix chunks_of(const at::Tensor& x) {
   return {x.size(0), x.size(1), x.device(),
           [x](std::int64_t begin, std::int64_t length) { return x.narrow(0, begin, length); }};
 }
 
-PieceSource pieces_of(const DroppedRows& x, const Factors& factors) {
+ChunkedMatrix chunks_of(const DroppedFeatures& x, const GemmOperands& operands) {
   const at::TensorOptions options = at::TensorOptions(at::kFloat).device(x.rows->device());
   return {x.size(0), x.size(1), x.rows->device(),
-          [x, factors, options](std::int64_t begin, std::int64_t length) {
-            auto piece = at::empty({length, x.size(1)}, options);
-            x.rows->read(begin, x.rule, piece);
-            return factors.of(piece);
+          [x, operands, options](std::int64_t begin, std::int64_t length) {
+            auto chunk = at::empty({length, x.size(1)}, options);
+            x.rows->read(begin, x.rule, chunk);
+            return operands.of(chunk);
           }};
 }
 
-at::Tensor product(const PieceSource& a, const at::Tensor& b) {
+at::Tensor product(const ChunkedMatrix& a, const at::Tensor& b) {
   auto out = at::empty({a.rows, b.size(1)}, b.options().dtype(at::kFloat));
-  for_each_piece(a.rows, rows_a_piece(a.device, a.rows), [&](std::int64_t begin, std::int64_t length) {
-    auto part = out.narrow(0, begin, length);
-    multiply(part, a.piece(begin, length), b);
+  for_each_chunk(a.rows, rows_per_chunk(a.device, a.rows), [&](std::int64_t begin, std::int64_t length) {
+    auto chunk = out.narrow(0, begin, length);
+    gemm(chunk, a.chunk(begin, length), b);
   });
   return out;
 }
 
-at::Tensor transposed_product(const PieceSource& a, const at::Tensor& b) {
-  return sum_of_pieces(a.rows, {a.columns, b.size(1)}, b.options().dtype(at::kFloat),
-                       [&](at::Tensor& part, std::int64_t begin, std::int64_t length) {
-                         multiply(part, a.piece(begin, length).t(), b.narrow(0, begin, length));
-                       });
+at::Tensor transposed_product(const ChunkedMatrix& a, const at::Tensor& b) {
+  return sum_over_chunks(a.rows, {a.columns, b.size(1)}, b.options().dtype(at::kFloat),
+                         [&](at::Tensor& partial, std::int64_t begin, std::int64_t length) {
+                           gemm(partial, a.chunk(begin, length).t(), b.narrow(0, begin, length));
+                         });
 }
 
 at::Tensor column_sums(const at::Tensor& a) {
-  return sum_of_pieces(a.size(0), {a.size(1)}, a.options(),
-                       [&](at::Tensor& part, std::int64_t begin, std::int64_t length) {
-                         at::sum_out(part, a.narrow(0, begin, length), 0);
-                       });
+  return sum_over_chunks(a.size(0), {a.size(1)}, a.options(),
+                         [&](at::Tensor& partial, std::int64_t begin, std::int64_t length) {
+                           at::sum_out(partial, a.narrow(0, begin, length), 0);
+                         });
 }
 
 }  // namespace gnomon::nn

@@ -5,39 +5,39 @@
 #include <cstdint>
 #include <functional>
 
-#include "nn/dense/factors.h"
-#include "nn/sparse/stored_rows.h"
+#include "nn/dense/gemm.h"
+#include "nn/sparse/stored_features.h"
 
-/// Sums of products of fp32 matrices. On the CPU in pieces of fixed size, each computed by one thread: the
-/// same bits for any number of threads (nn/dense/pieces.h). None of them is differentiable.
+/// Matrix products and sums. On the CPU they work on chunks of fixed size, each computed by one thread
+/// (chunks.h), so that the bits do not depend on the number of threads. None of them is differentiable.
 namespace gnomon::nn {
 
-/// Rows that one piece has of a tensor on that device: on a GPU all of `rows`, which its threads share.
-std::int64_t rows_a_piece(at::Device device, std::int64_t rows);
+/// Returns the number of rows per chunk of a tensor on a device. On a GPU, one chunk has all `rows`.
+std::int64_t rows_per_chunk(at::Device device, std::int64_t rows);
 
-/// A matrix that is there piece by piece.
-struct PieceSource {
+/// A matrix whose rows are produced chunk by chunk.
+struct ChunkedMatrix {
   std::int64_t rows = 0;
   std::int64_t columns = 0;
   at::Device device = at::kCPU;
-  /// Rows begin … begin + length - 1; asked for by several threads at once.
-  std::function<at::Tensor(std::int64_t begin, std::int64_t length)> piece;
+  /// Returns rows begin … begin + length - 1; called by several threads concurrently.
+  std::function<at::Tensor(std::int64_t begin, std::int64_t length)> chunk;
 };
-PieceSource pieces_of(const at::Tensor& x);
-PieceSource pieces_of(const DroppedRows& x, const Factors& factors);
+ChunkedMatrix chunks_of(const at::Tensor& x);
+ChunkedMatrix chunks_of(const DroppedFeatures& x, const GemmOperands& operands);
 
-/// a · b: (n, k) by (k, m), two factors of one kind (nn/dense/factors.h); the result is fp32.
-at::Tensor product(const PieceSource& a, const at::Tensor& b);
-inline at::Tensor product(const at::Tensor& a, const at::Tensor& b) { return product(pieces_of(a), b); }
+/// Returns a · b in fp32: (n, k) by (k, m). Both are operands of the same type (gemm.h).
+at::Tensor product(const ChunkedMatrix& a, const at::Tensor& b);
+inline at::Tensor product(const at::Tensor& a, const at::Tensor& b) { return product(chunks_of(a), b); }
 
-/// aᵀ · b, likewise: (n, k) and (n, m) give (k, m), the gradient of a weight. Pieces of the n rows are added
-/// in order.
-at::Tensor transposed_product(const PieceSource& a, const at::Tensor& b);
+/// Returns aᵀ · b in fp32, the gradient of a weight: (n, k) and (n, m) give (k, m). Both are operands of the
+/// same type. The partial results of chunks of the n rows are added in order.
+at::Tensor transposed_product(const ChunkedMatrix& a, const at::Tensor& b);
 inline at::Tensor transposed_product(const at::Tensor& a, const at::Tensor& b) {
-  return transposed_product(pieces_of(a), b);
+  return transposed_product(chunks_of(a), b);
 }
 
-/// The sum of all rows: (n, m) gives (m).
+/// Returns the sum of all rows: (n, m) gives (m).
 at::Tensor column_sums(const at::Tensor& a);
 
 }  // namespace gnomon::nn

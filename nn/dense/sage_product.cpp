@@ -3,8 +3,8 @@
 #include <ATen/ATen.h>
 #include <torch/csrc/autograd/custom_function.h>
 
-#include "nn/dense/factors.h"
-#include "nn/dense/pieces.h"
+#include "nn/dense/chunks.h"
+#include "nn/dense/gemm.h"
 #include "nn/dense/products.h"
 
 namespace gnomon::nn {
@@ -13,42 +13,42 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::tensor_list;
 
-/// self · of_self + mean · of_neighbours + bias.
+/// Returns self · of_self + mean · of_neighbours + bias.
 at::Tensor sum_of_products(const at::Tensor& self, const at::Tensor& mean, const at::Tensor& of_self,
                            const at::Tensor& of_neighbours, const at::Tensor& bias) {
   const std::int64_t rows = mean.size(0);
   auto out = at::empty({rows, bias.size(0)}, bias.options());
-  for_each_piece(rows, rows_a_piece(mean.device(), rows), [&](std::int64_t begin, std::int64_t length) {
-    auto part = out.narrow(0, begin, length);
-    multiply_and_add(part, self.narrow(0, begin, length), of_self, bias);
-    add_product(part, mean.narrow(0, begin, length), of_neighbours);
+  for_each_chunk(rows, rows_per_chunk(mean.device(), rows), [&](std::int64_t begin, std::int64_t length) {
+    auto chunk = out.narrow(0, begin, length);
+    gemm_plus_row(chunk, self.narrow(0, begin, length), of_self, bias);
+    gemm_accumulate(chunk, mean.narrow(0, begin, length), of_neighbours);
   });
   return out;
 }
 
-/// The first rows of x += a · b.
+/// Adds a · b to the first rows of x.
 void add_to_first_rows(const at::Tensor& x, const at::Tensor& a, const at::Tensor& b) {
-  for_each_piece(a.size(0), rows_a_piece(a.device(), a.size(0)),
+  for_each_chunk(a.size(0), rows_per_chunk(a.device(), a.size(0)),
                  [&](std::int64_t begin, std::int64_t length) {
-                   auto part = x.narrow(0, begin, length);
-                   add_product(part, a.narrow(0, begin, length), b);
+                   auto chunk = x.narrow(0, begin, length);
+                   gemm_accumulate(chunk, a.narrow(0, begin, length), b);
                  });
 }
 
-/// Keeps the factors self and mean for the weights' gradients, and computes the layer.
+/// Computes the layer, and saves the operands `self` and `mean` for the weights' gradients.
 at::Tensor forward_of(AutogradContext* context, const at::Tensor& self, const at::Tensor& mean,
                       const at::Tensor& of_self, const at::Tensor& of_neighbours, const at::Tensor& bias) {
-  const Factors factors(of_self);
-  const auto self_factor = factors.of(self);
-  const auto mean_factor = factors.of(mean);
-  context->save_for_backward({self_factor, mean_factor, of_self, of_neighbours});
-  return sum_of_products(self_factor, mean_factor, factors.of(of_self), factors.of(of_neighbours), bias);
+  const GemmOperands operands(of_self);
+  const auto self_operand = operands.of(self);
+  const auto mean_operand = operands.of(mean);
+  context->save_for_backward({self_operand, mean_operand, of_self, of_neighbours});
+  return sum_of_products(self_operand, mean_operand, operands.of(of_self), operands.of(of_neighbours), bias);
 }
 
-/// Of the weights and the bias. `factor` is the gradient as products take it.
+/// Returns the gradients of the weights and the bias. `operand` is `gradient` as a GEMM operand.
 tensor_list gradients_of_weights(const at::Tensor& self, const at::Tensor& mean, const at::Tensor& gradient,
-                                 const at::Tensor& factor) {
-  return {transposed_product(self, factor), transposed_product(mean, factor), column_sums(gradient)};
+                                 const at::Tensor& operand) {
+  return {transposed_product(self, operand), transposed_product(mean, operand), column_sums(gradient)};
 }
 
 struct SageProduct : torch::autograd::Function<SageProduct> {
@@ -65,21 +65,21 @@ struct SageProduct : torch::autograd::Function<SageProduct> {
     const auto saved = context->get_saved_variables();
     const auto& [self, mean, of_self, of_neighbours] = std::tie(saved[0], saved[1], saved[2], saved[3]);
     const auto gradient = gradients[0].contiguous();
-    const Factors factors(of_self);
-    const auto factor = factors.of(gradient);
-    at::Tensor to_x;
+    const GemmOperands operands(of_self);
+    const auto operand = operands.of(gradient);
+    at::Tensor grad_x;
     if (context->needs_input_grad(0)) {
-      to_x = spmm_mean_gradient(block, product(factor, factors.of(of_neighbours).t()));
-      add_to_first_rows(to_x, factor, factors.of(of_self).t());
+      grad_x = spmm_mean_gradient(block, product(operand, operands.of(of_neighbours).t()));
+      add_to_first_rows(grad_x, operand, operands.of(of_self).t());
     }
-    auto all = gradients_of_weights(self, mean, gradient, factor);
-    all.insert(all.begin(), to_x);
+    auto all = gradients_of_weights(self, mean, gradient, operand);
+    all.insert(all.begin(), grad_x);
     all.emplace_back();
     return all;
   }
 };
 
-/// With inputs that get no gradient.
+/// The layer on stored rows, which get no gradient.
 struct StoredSageProduct : torch::autograd::Function<StoredSageProduct> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& of_self,
                             const at::Tensor& of_neighbours, const at::Tensor& bias, const at::Tensor& self,
@@ -90,7 +90,7 @@ struct StoredSageProduct : torch::autograd::Function<StoredSageProduct> {
   static tensor_list backward(AutogradContext* context, tensor_list gradients) {
     const auto saved = context->get_saved_variables();
     const auto gradient = gradients[0].contiguous();
-    auto all = gradients_of_weights(saved[0], saved[1], gradient, Factors(saved[2]).of(gradient));
+    auto all = gradients_of_weights(saved[0], saved[1], gradient, GemmOperands(saved[2]).of(gradient));
     all.resize(5);
     return all;
   }
@@ -103,18 +103,18 @@ at::Tensor sage_product(const SparseBlockPtr& block, const at::Tensor& x, const 
   return SageProduct::apply(x.contiguous(), of_self, of_neighbours, bias, block);
 }
 
-at::Tensor sage_product(const SparseBlockPtr& block, const DroppedRows& x, const at::Tensor& of_self,
+at::Tensor sage_product(const SparseBlockPtr& block, const DroppedFeatures& x, const at::Tensor& of_self,
                         const at::Tensor& of_neighbours, const at::Tensor& bias) {
   return StoredSageProduct::apply(of_self, of_neighbours, bias, first_rows(x, block->num_destinations()),
                                   spmm_mean(block, x));
 }
 
-at::Tensor first_rows(const DroppedRows& x, std::int64_t count) {
+at::Tensor first_rows(const DroppedFeatures& x, std::int64_t count) {
   const auto device = x.rows->device();
   const auto out = at::empty({count, x.size(1)}, at::TensorOptions(at::kFloat).device(device));
-  for_each_piece(count, rows_a_piece(device, count), [&](std::int64_t begin, std::int64_t length) {
-    auto part = out.narrow(0, begin, length);
-    x.rows->read(begin, x.rule, part);
+  for_each_chunk(count, rows_per_chunk(device, count), [&](std::int64_t begin, std::int64_t length) {
+    auto chunk = out.narrow(0, begin, length);
+    x.rows->read(begin, x.rule, chunk);
   });
   return out;
 }

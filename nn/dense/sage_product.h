@@ -6,18 +6,17 @@
 
 namespace gnomon::nn {
 
-/// GraphSAGE's layer with the mean aggregator (Hamilton, Ying and Leskovec, NeurIPS 2017, algorithm 1), the
-/// products with both weights added up: y[v] = x[v] · of_self + mean of x[u] over v's in-edges ·
-/// of_neighbours + bias. x is (S, in), the weights (in, out), the bias (out), y (D, out). Differentiable; the
-/// same bits for any number of threads. What its parts do one by one moves a gradient of x twice through the
-/// memory.
+/// The GraphSAGE layer with the mean aggregator (Hamilton, Ying and Leskovec, NeurIPS 2017, algorithm 1) as
+/// one fused operation: y[v] = x[v] · of_self + (mean of x[u] over v's in-edges) · of_neighbours + bias. x is
+/// (S, in), the weights (in, out), the bias (out), y (D, out). Differentiable; the bits do not depend on the
+/// number of threads. The separate operations would write and read a second gradient of x.
 at::Tensor sage_product(const SparseBlockPtr& block, const at::Tensor& x, const at::Tensor& of_self,
                         const at::Tensor& of_neighbours, const at::Tensor& bias);
-/// The same of stored rows, which get no gradient.
-at::Tensor sage_product(const SparseBlockPtr& block, const DroppedRows& x, const at::Tensor& of_self,
+/// The layer on stored rows, which get no gradient.
+at::Tensor sage_product(const SparseBlockPtr& block, const DroppedFeatures& x, const at::Tensor& of_self,
                         const at::Tensor& of_neighbours, const at::Tensor& bias);
 
-/// The first `count` rows, read piece by piece.
-at::Tensor first_rows(const DroppedRows& x, std::int64_t count);
+/// Reads the first `count` rows, chunk by chunk.
+at::Tensor first_rows(const DroppedFeatures& x, std::int64_t count);
 
 }  // namespace gnomon::nn

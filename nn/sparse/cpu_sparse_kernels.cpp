@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "kernels/cpu/sparse/sparse.h"
-#include "nn/owned_tensor.h"
 #include "nn/parallel.h"
 #include "nn/sparse/sparse_block.h"
+#include "nn/tensor_view.h"
 #include "nn/values.h"
 
 namespace gnomon::nn {
@@ -105,15 +105,15 @@ class CpuSparseKernels final : public SparseKernels {
   Tensor inverse_degrees(const SparseBlock& block) const override {
     const auto inverse = std::make_shared<const std::vector<float>>(
         kernels::cpu::inverse_degrees(block.by_destination().indptr));
-    return owned_tensor(*inverse, inverse);
+    return tensor_view(*inverse, inverse);
   }
 
   Tensor rows_of_entries(const SparseBlock&) const override {
-    TORCH_CHECK(false, "the CPU's kernels go by rows");
+    TORCH_CHECK(false, "the CPU kernels iterate over rows and do not need it");
   }
 
   TransposedTensors transpose(const SparseBlock& block) const override {
-    // Tensors, as their memory is used again.
+    // Tensors rather than vectors, because the caching allocator reuses their memory.
     TransposedTensors made{at::empty({block.num_sources() + 1}, at::kLong),
                            at::empty({block.num_edges()}, at::kInt),
                            at::empty({block.num_edges()}, at::kInt)};
@@ -141,7 +141,7 @@ class CpuSparseKernels final : public SparseKernels {
       }
       looped->indptr.push_back(std::ssize(looped->indices));
     }
-    return {owned_tensor(looped->indptr, looped), owned_tensor(looped->indices, looped)};
+    return {tensor_view(looped->indptr, looped), tensor_view(looped->indices, looped)};
   }
 };
 

@@ -9,20 +9,20 @@
 
 namespace gnomon::nn {
 
-/// A tensor's values where a device's kernels take null for ones.
+/// Returns a tensor's elements, or null, which stands for ones, if it is undefined.
 inline const float* values(const at::Tensor& tensor) {
   return tensor.defined() ? tensor.const_data_ptr<float>() : nullptr;
 }
 
-/// A block by destinations.
+/// Returns a block's rows, which are its destinations.
 inline kernels::device::SparseRows device_rows(const SparseBlock& block) {
   return {block.num_destinations(), block.num_edges(), block.indptr().const_data_ptr<std::int64_t>(),
           block.indices().const_data_ptr<std::int32_t>(), nullptr};
 }
 
-/// The kernels of kernels/device on tensors. `Launches` has
+/// Implements SparseKernels by the kernels of kernels/device. `Launches` provides
 ///     auto begin(const at::Tensor& on) const;
-/// which gives an object whose member `executor` runs bodies where the tensor lies, for one operation.
+/// which returns an object whose member `executor` runs one operation's kernels on the tensor's device.
 template <class Launches>
 class DeviceSparseKernels final : public SparseKernels {
  public:

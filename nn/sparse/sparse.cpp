@@ -11,22 +11,21 @@ using torch::autograd::AutogradContext;
 using torch::autograd::Function;
 using torch::autograd::tensor_list;
 
-/// Refuses a tensor that is not float32 on the block's device with the given sizes (-1: any).
+/// Throws c10::Error unless a tensor is float32, on the block's device, and has these sizes (-1 for any).
 void check(const SparseBlock& block, const Tensor& tensor, const char* name,
            const std::vector<std::int64_t>& sizes) {
   TORCH_CHECK(tensor.defined(), name, " is not defined");
   TORCH_CHECK(tensor.device() == block.device(), name, " is on ", tensor.device(), "; the block is on ",
               block.device());
-  TORCH_CHECK(tensor.scalar_type() == at::kFloat, name, " is ", tensor.scalar_type(),
-              "; it must be float32");
+  TORCH_CHECK(tensor.scalar_type() == at::kFloat, name, " is ", tensor.scalar_type(), "; it must be float32");
   bool fits = tensor.dim() == static_cast<std::int64_t>(sizes.size());
   for (std::size_t i = 0; fits && i < sizes.size(); ++i) {
     fits = sizes[i] == -1 || tensor.size(static_cast<std::int64_t>(i)) == sizes[i];
   }
-  TORCH_CHECK(fits, name, " has the shape ", tensor.sizes(), "; the block wants ", sizes, " (-1: any)");
+  TORCH_CHECK(fits, name, " has shape ", tensor.sizes(), "; the block requires ", sizes, " (-1: any)");
 }
 
-/// Carries a value through autograd's context, which holds tensors and such objects only.
+/// Wraps a value for autograd's context, which stores only tensors and custom class holders.
 template <class T>
 struct Saved : torch::CustomClassHolder {
   explicit Saved(T saved) : value(std::move(saved)) {}
@@ -45,8 +44,8 @@ T saved(AutogradContext* context, const char* name) {
   return c10::static_intrusive_pointer_cast<Saved<T>>(context->saved_data[name].toCapsule())->value;
 }
 
-/// Refuses rows that are not the block's sources'.
-void check(const SparseBlock& block, const DroppedRows& x) {
+/// Throws c10::Error unless the rows can be those of the block's sources.
+void check(const SparseBlock& block, const DroppedFeatures& x) {
   TORCH_CHECK(x.rows->device() == block.device(), "x is on ", x.rows->device(), "; the block is on ",
               block.device());
   TORCH_CHECK(x.size(0) >= block.num_sources(), "x has ", x.size(0), " rows; the block has ",
@@ -57,16 +56,16 @@ void check_scales(const SparseBlock& block, const Tensor& destination_scale, con
   check(block, destination_scale, "destination_scale", {block.num_destinations()});
   check(block, source_scale, "source_scale", {block.num_sources()});
   TORCH_CHECK(!destination_scale.requires_grad() && !source_scale.requires_grad(),
-              "the scales get no gradient and must not require one");
+              "the scales must not require a gradient");
 }
 
-/// Constants of an SpMM; a tensor that is not defined stands for ones.
+/// The scales of an SpMM; an undefined tensor stands for ones.
 struct Scaling {
   Tensor destinations;
   Tensor sources;
 };
 
-/// Sum, mean and scaled sum.
+/// SpMM for sum, mean and scaled sum.
 struct ScaledFunction : Function<ScaledFunction> {
   static Tensor forward(AutogradContext* context, const Tensor& x, const SparseBlockPtr& block,
                         const Scaling& scaling) {
@@ -142,9 +141,9 @@ void save_block(AutogradContext* context, const SparseBlockPtr& block) { save(co
 
 SparseBlockPtr saved_block(AutogradContext* context) { return saved<SparseBlockPtr>(context, "block"); }
 
-void save_rows(AutogradContext* context, const DroppedRows& rows) { save(context, "rows", rows); }
+void save_rows(AutogradContext* context, const DroppedFeatures& rows) { save(context, "rows", rows); }
 
-DroppedRows saved_rows(AutogradContext* context) { return saved<DroppedRows>(context, "rows"); }
+DroppedFeatures saved_rows(AutogradContext* context) { return saved<DroppedFeatures>(context, "rows"); }
 
 Tensor spmm_sum(const SparseBlockPtr& block, const Tensor& x) {
   check(*block, x, "x", {block->num_sources(), -1});
@@ -156,7 +155,7 @@ Tensor spmm_mean(const SparseBlockPtr& block, const Tensor& x) {
   return ScaledFunction::apply(x, block, Scaling{block->kernels().inverse_degrees(*block), {}});
 }
 
-Tensor spmm_mean(const SparseBlockPtr& block, const DroppedRows& x) {
+Tensor spmm_mean(const SparseBlockPtr& block, const DroppedFeatures& x) {
   check(*block, x);
   return x.rows->spmm(*block, block->kernels().inverse_degrees(*block), {}, x.rule);
 }
@@ -174,7 +173,7 @@ Tensor spmm_scaled(const SparseBlockPtr& block, const Tensor& x, const Tensor& d
   return ScaledFunction::apply(x, block, Scaling{destination_scale.contiguous(), source_scale.contiguous()});
 }
 
-Tensor spmm_scaled(const SparseBlockPtr& block, const DroppedRows& x, const Tensor& destination_scale,
+Tensor spmm_scaled(const SparseBlockPtr& block, const DroppedFeatures& x, const Tensor& destination_scale,
                    const Tensor& source_scale) {
   check(*block, x);
   check_scales(*block, destination_scale, source_scale);

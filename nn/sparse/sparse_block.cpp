@@ -3,14 +3,14 @@
 #include <span>
 #include <utility>
 
-#include "nn/owned_tensor.h"
+#include "nn/tensor_view.h"
 
 namespace gnomon::nn {
 namespace {
 
 template <class T>
 std::span<const T> elements_of(const at::Tensor& tensor) {
-  TORCH_CHECK(tensor.is_cpu(), "the block is on ", tensor.device(), "; its memory is not the CPU's");
+  TORCH_CHECK(tensor.is_cpu(), "the block is on ", tensor.device(), "; it must be on the CPU");
   return {tensor.const_data_ptr<T>(), static_cast<std::size_t>(tensor.numel())};
 }
 
@@ -59,8 +59,8 @@ kernels::cpu::SparseRows SparseBlock::by_source() const {
 }
 
 SparseBlockPtr sparse_block(std::shared_ptr<const kernels::Block> block) {
-  return std::make_shared<const SparseBlock>(block->num_sources, owned_tensor(block->indptr, block),
-                                             owned_tensor(block->indices, block));
+  return std::make_shared<const SparseBlock>(block->num_sources, tensor_view(block->indptr, block),
+                                             tensor_view(block->indices, block));
 }
 
 SparseBlockPtr view_of(const kernels::Block& block) {

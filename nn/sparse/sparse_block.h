@@ -12,13 +12,13 @@
 
 namespace gnomon::nn {
 
-/// A block as tensors on one device, together with what is made of it when first needed.
+/// A sampled block as tensors on one device, together with derived structures that are computed on first use.
 class SparseBlock {
  public:
-  /// `indptr` is int64 (D + 1), `indices` int32 (E), both contiguous and on one device; c10::Error otherwise.
-  /// `kernels` are for tensors there and outlive the block.
+  /// `indptr` is int64 (D + 1) and `indices` int32 (E), both contiguous and on the same device; otherwise
+  /// c10::Error is thrown. `kernels` must support the device and outlive the block.
   SparseBlock(std::int64_t num_sources, at::Tensor indptr, at::Tensor indices, const SparseKernels& kernels);
-  /// With the device's own kernels.
+  /// Uses the device's default kernels.
   SparseBlock(std::int64_t num_sources, at::Tensor indptr, at::Tensor indices);
 
   std::int64_t num_destinations() const { return indptr_.size(0) - 1; }
@@ -29,10 +29,11 @@ class SparseBlock {
   at::Device device() const { return indptr_.device(); }
   const SparseKernels& kernels() const { return *kernels_; }
 
+  /// The transpose and the row of each entry; thread-safe.
   const TransposedTensors& transposed() const;
   const at::Tensor& rows_of_entries() const;
 
-  /// Views of a block on the CPU, which must outlive them.
+  /// Views of a block on the CPU, and of its transpose. The block must outlive them.
   kernels::cpu::SparseRows by_destination() const;
   kernels::cpu::SparseRows by_source() const;
 
@@ -46,17 +47,17 @@ class SparseBlock {
   mutable at::Tensor rows_of_entries_;
 };
 
-/// Autograd's graph shares the block until the backward pass is over.
+/// Autograd's graph shares ownership of the block until the backward pass has finished.
 using SparseBlockPtr = std::shared_ptr<const SparseBlock>;
 
-/// Tensors on the block's own memory, which they share. To share a block inside a MiniBatch:
-/// std::shared_ptr<const kernels::Block>(batch, &batch->blocks[hop]).
+/// Wraps a block without copying it; the tensors share its ownership. For a block inside a shared MiniBatch,
+/// pass std::shared_ptr<const kernels::Block>(batch, &batch->blocks[hop]).
 SparseBlockPtr sparse_block(std::shared_ptr<const kernels::Block> block);
 
-/// The same without ownership: the block must outlive the backward pass.
+/// Wraps a block without copying or owning it: the block must outlive the backward pass.
 SparseBlockPtr view_of(const kernels::Block& block);
 
-/// A block of the same kernels with an edge from each destination to itself (SparseKernels).
+/// Returns the block with a self-loop at each destination (see SparseKernels::with_self_loops).
 SparseBlockPtr with_self_loops(const SparseBlock& block);
 
 }  // namespace gnomon::nn

@@ -8,25 +8,25 @@ namespace gnomon::nn {
 
 class SparseBlock;
 
-/// A block (kernels/block.h) by sources, as kernels::cpu::TransposedBlock has it.
+/// The transpose of a block (kernels/block.h), as kernels::cpu::TransposedBlock.
 struct TransposedTensors {
   at::Tensor indptr;        ///< int64, num_sources + 1
   at::Tensor destinations;  ///< int32, of each entry
   at::Tensor edges;         ///< int32, of each entry
 };
 
-/// A block's structure alone.
+/// The structure of a block.
 struct BlockTensors {
   at::Tensor indptr;   ///< int64, num_destinations + 1
   at::Tensor indices;  ///< int32, of each entry
 };
 
-/// Whose entries a row holds: the block's own rows, or those of its transpose.
+/// Whether the rows of an operation are a block's destinations, or its sources (the transpose).
 enum class RowsOf { destinations, sources };
 
-/// The sparse kernels (kernels/cpu/sparse/sparse.h says what each computes) of one kind of device on tensors
-/// there, fp32 where nothing else is said, contiguous and of the right shapes: nn/sparse/sparse.h checks. Not
-/// differentiable.
+/// The sparse kernels of one kind of device; kernels/cpu/sparse/sparse.h defines what each computes.
+/// Preconditions, which nn/sparse/sparse.h checks: tensors are on the device, contiguous, of matching shapes,
+/// and fp32 unless stated otherwise. Not differentiable.
 class SparseKernels {
  public:
   SparseKernels() = default;
@@ -34,7 +34,7 @@ class SparseKernels {
   SparseKernels& operator=(const SparseKernels&) = delete;
   virtual ~SparseKernels() = default;
 
-  /// Scales that are not defined count as ones.
+  /// Undefined scales stand for ones.
   virtual at::Tensor spmm(const SparseBlock& block, RowsOf side, const at::Tensor& row_scale,
                           const at::Tensor& column_scale, const at::Tensor& x) const = 0;
   virtual at::Tensor spmm_weighted(const SparseBlock& block, RowsOf side, const at::Tensor& weights,
@@ -47,21 +47,21 @@ class SparseKernels {
   virtual at::Tensor edge_softmax(const SparseBlock& block, const at::Tensor& logits) const = 0;
   virtual at::Tensor edge_softmax_backward(const SparseBlock& block, const at::Tensor& softmax,
                                            const at::Tensor& gradient) const = 0;
-  /// 1 / (number of the row's entries), 0 for an empty row.
+  /// Returns 1 / (number of entries) of each row, 0 for an empty row.
   virtual at::Tensor inverse_degrees(const SparseBlock& block) const = 0;
-  /// int32, the row of each entry; on devices whose kernels go by entries.
+  /// Returns the row of each entry (int32); only for devices whose kernels parallelise over entries.
   virtual at::Tensor rows_of_entries(const SparseBlock& block) const = 0;
   virtual TransposedTensors transpose(const SparseBlock& block) const = 0;
-  /// With an edge from each destination to itself, at the end of its row, unless it has one. Entries may
-  /// follow that belong to no row.
+  /// Returns the block with a self-loop at the end of the row of each destination that has none. The result
+  /// may be followed by padding entries, which belong to no row.
   virtual BlockTensors with_self_loops(const SparseBlock& block) const = 0;
 };
 
-/// Those of the CPU, with the same bits for any number of threads.
+/// Returns the CPU's kernels, whose bits do not depend on the number of threads.
 const SparseKernels& cpu_sparse_kernels();
 
-/// Those for tensors on `device`. Throws c10::Error for a device that has none, base::Failure for CUDA in a
-/// build without it.
+/// Returns the kernels for tensors on `device`. Throws c10::Error for an unsupported device, and
+/// base::Failure for CUDA in a build without it.
 const SparseKernels& sparse_kernels(at::Device device);
 
 }  // namespace gnomon::nn

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "kernels/cpu/sample/epoch_order.h"
+#include "graph/epoch_order.h"
 #include "kernels/cpu/sample/sampler.h"
 #include "profiles/measure/machine.h"
 #include "profiles/measure/statistics.h"
@@ -46,17 +46,15 @@ class Sampling {
   Sampling(const graph::Graph& graph, const plan::Job& job)
       : graph_(graph),
         job_(job),
-        sampler_(kernels::cpu::fastest_of(graph, runtime::draws_of(graph, job)), job.fanouts) {}
+        sampler_(kernels::cpu::resident_copy_if_fits(graph, runtime::draws_of(graph, job)), job.fanouts) {}
 
-  std::int64_t batches() const {
-    return kernels::cpu::num_batches(std::ssize(graph_.train), job_.batch_size);
-  }
+  std::int64_t batches() const { return graph::num_batches(std::ssize(graph_.train), job_.batch_size); }
 
   void run(std::uint64_t epoch, std::int64_t batch, Uses& uses) {
     if (orders_[epoch % 2].empty()) {
-      orders_[epoch % 2] = kernels::cpu::epoch_order(graph_.train, job_.seed, epoch);
+      orders_[epoch % 2] = graph::epoch_order(graph_.train, job_.seed, epoch);
     }
-    const auto seeds = kernels::cpu::batch_seeds(orders_[epoch % 2], job_.batch_size, batch);
+    const auto seeds = graph::batch_seeds(orders_[epoch % 2], job_.batch_size, batch);
     const Stopwatch watch;
     sampler_.sample({job_.seed, epoch, static_cast<std::uint64_t>(batch)}, seeds, batch_);
     times_s_.push_back(watch.seconds());

@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "nn/dense/pieces.h"
+#include "nn/dense/chunks.h"
 
 namespace gnomon::profiles {
 namespace {
@@ -28,7 +28,7 @@ Bench::Bench(const graph::Graph& graph, const plan::Job& job, int workers,
       stages_(
           graph, job, plan_,
           [this](const nn::TensorBatch& data, std::int64_t batch) {
-            const nn::AtenThreads threads(plan_.device_threads);
+            const nn::AtenThreadsGuard threads(plan_.device_threads);
             learner_.step(data, epoch_, batch);
           },
           device),

@@ -47,7 +47,7 @@ class Bench {
     std::int64_t first;
     std::int64_t count;
   };
-  /// Starts all at once, stages of one lane one behind the other, and returns the spans of each when all are
+  /// Starts all at once, stages of one engine one after the other, and returns the spans of each when all are
   /// done.
   std::vector<std::vector<schedule::StageSpan>> together(std::span<const Work> works);
 

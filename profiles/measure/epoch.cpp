@@ -4,13 +4,13 @@
 #include <numeric>
 #include <vector>
 
-#include "nn/dense/pieces.h"
+#include "nn/dense/chunks.h"
 #include "nn/learner.h"
 #include "profiles/measure/machine.h"
 #include "runtime/host_machine.h"
 #include "runtime/placement.h"
 #include "runtime/stages.h"
-#include "schedule/policies.h"
+#include "schedule/run_epoch.h"
 #include "schedule/timeline.h"
 
 namespace gnomon::profiles {
@@ -24,7 +24,7 @@ MeasuredEpoch measure_epoch(const graph::Graph& graph, const plan::Job& job, con
       graph, job, plan,
       [&](const nn::TensorBatch& data, std::int64_t batch) {
         throw_if_stopped(options.stop);
-        const nn::AtenThreads threads(plan.device_threads);
+        const nn::AtenThreadsGuard threads(plan.device_threads);
         learner.step(data, options.epoch, batch);
         base::report(options.progress, plan.name, ++trained, wanted);
       },

@@ -15,7 +15,7 @@ namespace gnomon::profiles {
 /// over all observations together, which weighs each by its overlap.
 class Slowdown {
  public:
-  /// Adds a stage that takes `alone_s` alone and ran as `span` beside the spans `beside` on other lanes,
+  /// Adds a stage that takes `alone_s` alone and ran as `span` beside the spans `beside` on other engines,
   /// which do not overlap one another.
   void add(double alone_s, const schedule::StageSpan& span, std::span<const schedule::StageSpan> beside);
 

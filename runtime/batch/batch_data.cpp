@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "kernels/cpu/gather.h"
-#include "kernels/slack.h"
+#include "kernels/headroom.h"
 
 namespace gnomon::runtime {
 
@@ -21,7 +21,7 @@ AlignedBytes& AlignedBytes::operator=(const AlignedBytes& other) {
 void AlignedBytes::resize(std::size_t size) {
   auto& release = bytes_.get_deleter();
   if (size > release.capacity) {
-    const auto capacity = kernels::with_slack(size);
+    const auto capacity = kernels::with_headroom(size);
     bytes_.reset();
     release.capacity = 0;
     bytes_.reset(static_cast<std::byte*>(release.memory->allocate(capacity, alignment)));
@@ -40,37 +40,37 @@ std::int64_t BatchData::bytes() const {
 }
 
 void copy_batch(const BatchData& from, BatchData& to) {
-  using kernels::copy_with_slack;
+  using kernels::copy_with_headroom;
   to.batch.num_seeds = from.batch.num_seeds;
-  copy_with_slack(from.batch.vertices, to.batch.vertices);
+  copy_with_headroom(from.batch.vertices, to.batch.vertices);
   to.batch.blocks.resize(from.batch.blocks.size());
   for (std::size_t hop = 0; hop < from.batch.blocks.size(); ++hop) {
     const auto& block = from.batch.blocks[hop];
     auto& copy = to.batch.blocks[hop];
     copy.num_destinations = block.num_destinations;
     copy.num_sources = block.num_sources;
-    copy_with_slack(block.indptr, copy.indptr);
-    copy_with_slack(block.indices, copy.indices);
-    copy_with_slack(block.edge_ids, copy.edge_ids);
+    copy_with_headroom(block.indptr, copy.indptr);
+    copy_with_headroom(block.indices, copy.indices);
+    copy_with_headroom(block.edge_ids, copy.edge_ids);
   }
   to.features = from.features;
   to.feature_type = from.feature_type;
   to.columns = from.columns;
-  copy_with_slack(from.labels, to.labels);
-  copy_with_slack(from.degrees, to.degrees);
+  copy_with_headroom(from.labels, to.labels);
+  copy_with_headroom(from.degrees, to.degrees);
 }
 
 namespace {
 
-/// Calls act(vertices, number of the first) for each member's share of the batch's vertices.
+/// Calls act(vertices, index of the first) on each member of the team for its chunk of the batch's vertices.
 template <class Act>
 void share_vertices(base::Team& team, const BatchData& data, const Act& act) {
   const std::span<const graph::VertexId> vertices = data.batch.vertices;
   team.step([&](int member) {
-    const auto [begin, end] = base::share_of(std::ssize(vertices), member, team.size());
+    const auto [begin, end] = base::chunk_of(std::ssize(vertices), member, team.size());
     act(vertices.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin)), begin);
   });
-  team.rest();
+  team.park();
 }
 
 void sample_into(const graph::Graph& graph, kernels::cpu::Sampler& sampler, const kernels::BatchKey& key,
@@ -79,8 +79,8 @@ void sample_into(const graph::Graph& graph, kernels::cpu::Sampler& sampler, cons
   data.feature_type = graph.features.type;
   data.columns = graph.features.columns;
   data.features.resize(0);
-  kernels::resize_with_slack(data.degrees, data.batch.vertices.size());
-  kernels::resize_with_slack(data.labels, seeds.size());
+  kernels::resize_with_headroom(data.degrees, data.batch.vertices.size());
+  kernels::resize_with_headroom(data.labels, seeds.size());
   kernels::cpu::gather_labels(graph.labels, seeds, data.labels.data());
 }
 

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "kernels/cpu/sample/epoch_order.h"
+#include "graph/epoch_order.h"
 #include "kernels/device/gather.h"
 #include "runtime/cache/presampling.h"
 
@@ -51,13 +51,13 @@ Visits presample(Executor& executor, kernels::device::Sampler<Executor>& sampler
                  const base::Progress& progress) {
   constexpr std::int64_t epochs = 2;
   VisitCounts<Executor> counts(executor, num_vertices);
-  const std::int64_t batches = kernels::cpu::num_batches(std::ssize(train), job.batch_size);
+  const std::int64_t batches = graph::num_batches(std::ssize(train), job.batch_size);
   for (std::int64_t epoch = 0; epoch < epochs; ++epoch) {
     const auto number = static_cast<std::uint64_t>(epoch);
-    const auto order = kernels::cpu::epoch_order(train, job.seed, number);
+    const auto order = graph::epoch_order(train, job.seed, number);
     for (std::int64_t batch = 0; batch < batches; ++batch) {
       base::report(progress, "counting visits", epoch * batches + batch, epochs * batches);
-      const auto seeds = kernels::cpu::batch_seeds(order, job.batch_size, batch);
+      const auto seeds = graph::batch_seeds(order, job.batch_size, batch);
       counts.add(sampler.sample({job.seed, number, static_cast<std::uint64_t>(batch)}, seeds.data(),
                                 std::ssize(seeds)));
     }

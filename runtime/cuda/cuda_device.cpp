@@ -114,8 +114,8 @@ void CudaDevice::train(DeviceBatch batch, const Learn& learn) {
   with_plan_memory("training", [&] {
     if (plan_.fused) {
       const auto& features = graph_->graph.features;
-      batch.tensors.stored = nn::cuda_stored_rows(preparation_.lend_rows(batch), features.type,
-                                                  features.columns, batch.vertices);
+      batch.tensors.stored = nn::cuda_stored_features(preparation_.lend_rows(batch), features.type,
+                                                      features.columns, batch.vertices);
     }
     const CUDAStreamGuard guard(train_stream_);
     learn(batch.tensors);

@@ -20,9 +20,9 @@ void HostDevice::take_plan(const plan::Plan& plan, std::shared_ptr<const PlacedG
 kernels::cpu::Sampler& HostDevice::sampler() {
   auto& sampler = samplers_[plan_.device_threads];
   if (!sampler) {
-    sampler = std::make_unique<kernels::cpu::Sampler>(graph_->topology, job_.fanouts,
-                                                      kernels::cpu::EdgeIds::leave_out,
-                                                      kernels::cpu::BatchThreads{plan_.device_threads, {}});
+    sampler =
+        std::make_unique<kernels::cpu::Sampler>(graph_->topology, job_.fanouts, kernels::cpu::EdgeIds::omit,
+                                                kernels::cpu::BatchThreads{plan_.device_threads, {}});
   }
   return *sampler;
 }
@@ -49,7 +49,7 @@ void HostDevice::gather(DeviceBatch& batch) {
 void HostDevice::train(DeviceBatch batch, const Learn& learn) {
   auto tensors = tensors_of(batch);
   if (plan_.fused) {
-    tensors.stored = nn::stored_rows(graph_->graph.features, ids_of(*batch.slot));
+    tensors.stored = nn::stored_features(graph_->graph.features, ids_of(*batch.slot));
   }
   learn(tensors);
 }

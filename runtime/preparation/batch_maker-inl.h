@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "kernels/slack.h"
+#include "kernels/headroom.h"
 #include "nn/sparse/sparse_block.h"
 #include "runtime/preparation/batch_maker.h"
 
@@ -130,7 +130,7 @@ DeviceBatch BatchMaker<Executor>::prepare_sample(const kernels::BatchKey& key,
 template <class Executor>
 template <class T>
 void BatchMaker<Executor>::download(const Array<T>& from, std::int64_t count, std::vector<T>& to) {
-  kernels::resize_with_slack(to, static_cast<std::size_t>(count));
+  kernels::resize_with_headroom(to, static_cast<std::size_t>(count));
   executor_.download(to.data(), from.data, to.size() * sizeof(T));
 }
 

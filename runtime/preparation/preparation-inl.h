@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "kernels/cpu/sample/epoch_order.h"
+#include "graph/epoch_order.h"
 #include "runtime/cache/cache_choice.h"
 #include "runtime/cache/fill_cache-inl.h"
 #include "runtime/cache/presampling-inl.h"
@@ -167,7 +167,7 @@ void Preparation<H>::fill(const CacheContent& content, const base::Progress& pro
 template <class H>
 PreparedWith Preparation<H>::prepared_with(const CacheContent& content) {
   fill(content, {});
-  const auto order = kernels::cpu::epoch_order(placed_->graph.train, job_.seed, 0);
+  const auto order = graph::epoch_order(placed_->graph.train, job_.seed, 0);
   prepare_some(order);  // warms up
   (void)maker_->take_cache_use();
   const double seconds = seconds_of(hardware_, [&] { prepare_some(order); });
@@ -178,11 +178,10 @@ PreparedWith Preparation<H>::prepared_with(const CacheContent& content) {
 template <class H>
 void Preparation<H>::prepare_some(std::span<const graph::VertexId> order) {
   constexpr std::int64_t max_batches = 8;
-  const std::int64_t batches =
-      std::min(max_batches, kernels::cpu::num_batches(std::ssize(order), job_.batch_size));
+  const std::int64_t batches = std::min(max_batches, graph::num_batches(std::ssize(order), job_.batch_size));
   for (std::int64_t batch = 0; batch < batches; ++batch) {
     (void)maker_->prepare({job_.seed, 0, static_cast<std::uint64_t>(batch)},
-                          kernels::cpu::batch_seeds(order, job_.batch_size, batch));
+                          graph::batch_seeds(order, job_.batch_size, batch));
   }
 }
 

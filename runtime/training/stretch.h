@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "plan/plan.h"
-#include "schedule/policies.h"
+#include "schedule/epoch_log.h"
 #include "schedule/timeline.h"
 
 namespace gnomon::runtime {

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "nn/dense/pieces.h"
+#include "nn/dense/chunks.h"
 #include "nn/inference.h"
 #include "nn/learner.h"
 #include "runtime/device.h"
@@ -21,6 +21,7 @@
 #include "runtime/training/checkpoint.h"
 #include "runtime/training/run_log.h"
 #include "runtime/training/train_checks.h"
+#include "schedule/run_epoch.h"
 
 namespace gnomon::runtime {
 namespace {
@@ -271,7 +272,7 @@ void Training::learn_times(const schedule::StageTimes& times) {
 
 /// The train stage, on the device thread.
 void Training::learn(const nn::TensorBatch& data, std::int64_t batch) {
-  const nn::AtenThreads threads(plan_.device_threads);
+  const nn::AtenThreadsGuard threads(plan_.device_threads);
   const auto result = learner_.step(data, state_.epoch, batch);
   state_.trained.push_back(batch);
   state_.loss_sum += result.loss_sum;
@@ -301,7 +302,7 @@ void Training::save() {
 
 at::Tensor Training::infer_all() {
   // The workers have nothing to do meanwhile.
-  const nn::AtenThreads threads(plan_.device_threads + plan_.workers);
+  const nn::AtenThreadsGuard threads(plan_.device_threads + plan_.workers);
   nn::InferenceOptions inference;
   inference.between_chunks = [this] {
     if (is_stopped()) {

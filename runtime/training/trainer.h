@@ -15,7 +15,7 @@
 #include "runtime/cache/cache_use.h"
 #include "runtime/device_options.h"
 #include "runtime/training/stretch.h"
-#include "schedule/policies.h"
+#include "schedule/epoch_log.h"
 #include "schedule/timeline.h"
 
 namespace gnomon::runtime {

@@ -5,8 +5,8 @@
 namespace gnomon::schedule {
 namespace {
 
-bool is_of_host(Stage stage) { return stage == Stage::group_read || stage == Stage::group_prepare; }
-bool is_of_group(Stage stage) { return is_of_host(stage) || stage == Stage::group_transfer; }
+bool is_on_host(Stage stage) { return stage == Stage::group_read || stage == Stage::group_prepare; }
+bool is_for_group(Stage stage) { return is_on_host(stage) || stage == Stage::group_transfer; }
 
 }  // namespace
 
@@ -14,24 +14,25 @@ DataParallelMachine::DataParallelMachine(Machine& machine, int devices, std::int
     : machine_(machine), devices_(devices), batches_(batches) {}
 
 int DataParallelMachine::devices_of(Stage stage, std::int64_t step) const {
-  if (is_of_group(stage)) {  // read once; prepared by all devices' workers
+  if (is_for_group(stage)) {  // a group is read once and prepared by the workers of all devices
     return stage == Stage::group_read ? 1 : static_cast<int>(devices_);
   }
   return static_cast<int>(std::min(devices_, batches_ - step * devices_));  // the last step may be smaller
 }
 
-/// What a stage on one device waits for of steps' stages: their part on the same device, all of a group's.
-std::vector<Ticket> DataParallelMachine::before(int device, std::span<const Ticket> after) const {
+/// Translates a policy's dependencies for one device: the part on the same device, or all parts of a stage on
+/// the host.
+std::vector<Ticket> DataParallelMachine::dependencies(int device, std::span<const Ticket> after) const {
   std::vector<Ticket> tickets;
   for (const Ticket step : after) {
     const Parts& parts = started_.at(static_cast<std::size_t>(step.number));
-    if (parts.of_host) {
+    if (parts.on_host) {
       tickets.insert(tickets.end(), parts.by_device.begin(), parts.by_device.end());
     } else {
       tickets.push_back(parts.by_device.at(static_cast<std::size_t>(device)));
     }
-    if (parts.last.number >= 0) {
-      tickets.push_back(parts.last);
+    if (parts.all_reduce.number >= 0) {
+      tickets.push_back(parts.all_reduce);
     }
   }
   return tickets;
@@ -39,49 +40,49 @@ std::vector<Ticket> DataParallelMachine::before(int device, std::span<const Tick
 
 Ticket DataParallelMachine::start_on(int, Stage stage, std::int64_t step, std::span<const Ticket> after) {
   Parts parts;
-  parts.of_host = is_of_host(stage);
+  parts.on_host = is_on_host(stage);
   for (int device = 0; device < devices_of(stage, step); ++device) {
-    const std::int64_t batch = is_of_group(stage) ? step : step * devices_ + device;
-    auto tickets = before(device, after);
-    if (stage == Stage::train && last_average_.number >= 0) {
-      tickets.push_back(last_average_);
+    const std::int64_t batch = is_for_group(stage) ? step : step * devices_ + device;
+    auto tickets = dependencies(device, after);
+    if (stage == Stage::train && last_all_reduce_.number >= 0) {
+      tickets.push_back(last_all_reduce_);
     }
     parts.by_device.push_back(machine_.start_on(device, stage, batch, tickets));
     cpu_batches_ += stage == Stage::cpu_batch;
   }
   if (stage == Stage::train) {
-    parts.last = last_average_ = machine_.start(Stage::all_reduce, step, parts.by_device);
+    parts.all_reduce = last_all_reduce_ = machine_.start(Stage::all_reduce, step, parts.by_device);
   }
   started_.push_back(std::move(parts));
   return {static_cast<std::int64_t>(started_.size()) - 1};
 }
 
 template <class Visit>
-void DataParallelMachine::for_each_open(const Parts& parts, Visit visit) {
+void DataParallelMachine::for_each_unfinished(const Parts& parts, Visit visit) {
   for (const Ticket ticket : parts.by_device) {
     if (!machine_.done(ticket)) {
       visit(ticket);
     }
   }
-  if (parts.last.number >= 0 && !machine_.done(parts.last)) {
-    visit(parts.last);
+  if (parts.all_reduce.number >= 0 && !machine_.done(parts.all_reduce)) {
+    visit(parts.all_reduce);
   }
 }
 
 bool DataParallelMachine::done(Ticket ticket) {
-  bool is_open = false;
-  for_each_open(started_.at(static_cast<std::size_t>(ticket.number)), [&](Ticket) { is_open = true; });
-  return !is_open;
+  bool is_done = true;
+  for_each_unfinished(started_.at(static_cast<std::size_t>(ticket.number)), [&](Ticket) { is_done = false; });
+  return is_done;
 }
 
 void DataParallelMachine::wait_any(std::span<const Ticket> tickets) {
   while (std::none_of(tickets.begin(), tickets.end(), [this](Ticket ticket) { return done(ticket); })) {
-    std::vector<Ticket> open;
+    std::vector<Ticket> unfinished;
     for (const Ticket ticket : tickets) {
-      for_each_open(started_.at(static_cast<std::size_t>(ticket.number)),
-                    [&](Ticket part) { open.push_back(part); });
+      for_each_unfinished(started_.at(static_cast<std::size_t>(ticket.number)),
+                          [&](Ticket part) { unfinished.push_back(part); });
     }
-    machine_.wait_any(open);
+    machine_.wait_any(unfinished);
   }
 }
 
@@ -93,8 +94,8 @@ StageSpan DataParallelMachine::span(Ticket ticket) {
     whole.begin_s = std::min(whole.begin_s, one.begin_s);
     whole.end_s = std::max(whole.end_s, one.end_s);
   }
-  if (parts.last.number >= 0) {
-    whole.end_s = machine_.span(parts.last).end_s;
+  if (parts.all_reduce.number >= 0) {
+    whole.end_s = machine_.span(parts.all_reduce).end_s;
   }
   return whole;
 }
@@ -104,8 +105,8 @@ EpochLog run_data_parallel(const plan::Plan& plan, std::int64_t batches, Machine
   plan::Plan share = plan;
   share.workers = plan.workers == 0 ? 0 : std::max(1, plan.workers / plan.devices);
   const std::int64_t steps = (batches + plan.devices - 1) / plan.devices;
-  DataParallelMachine all(machine, plan.devices, batches);
-  EpochLog log = policy(share, steps, all);
+  DataParallelMachine data_parallel(machine, plan.devices, batches);
+  EpochLog log = policy(share, steps, data_parallel);
   std::vector<std::int64_t> trained;
   for (const std::int64_t step : log.trained) {
     for (std::int64_t batch = step * plan.devices; batch < std::min(batches, (step + 1) * plan.devices);
@@ -114,7 +115,7 @@ EpochLog run_data_parallel(const plan::Plan& plan, std::int64_t batches, Machine
     }
   }
   log.trained = std::move(trained);
-  log.cpu_batches = all.cpu_batches();
+  log.cpu_batches = data_parallel.cpu_batches();
   return log;
 }
 

@@ -1,12 +1,14 @@
 #include <algorithm>
 
 #include "schedule/epoch.h"
+#include "schedule/policies/policies.h"
 
 namespace gnomon::schedule {
 namespace {
 
-/// MorphGL's overlap (PVLDB 19(6), section 4): filling, blocking, flushing, again and again; then the rest is
-/// drained. Both sources claim the next index that nobody has.
+/// MorphGL's overlapping (PVLDB 19(6), section 4): the phases filling, blocking and flushing repeat until all
+/// batches are claimed; then the buffers are drained. CPU workers and the device both claim the lowest
+/// unclaimed index.
 class DualBuffer {
  public:
   DualBuffer(const plan::Plan& plan, std::int64_t batches, Machine& machine)
@@ -27,7 +29,7 @@ class DualBuffer {
   bool cpu_full() const { return std::ssize(epoch_.finished()) >= epoch_.plan().cpu_buffer; }
   bool device_full() const { return std::ssize(device_) >= epoch_.plan().device_buffer; }
 
-  /// Workers never stop between the phases, up to their buffer's bound.
+  /// Workers keep preparing across phases until their buffer is full.
   void service_workers() {
     epoch_.collect_workers();
     epoch_.collect_copies();
@@ -36,7 +38,7 @@ class DualBuffer {
     }
   }
 
-  /// Waits for a stage of the device and serves the workers meanwhile.
+  /// Waits for a stage of the device and keeps the workers busy meanwhile.
   void wait_for(Ticket ticket) {
     while (!epoch_.done(ticket)) {
       epoch_.wait({ticket}, {});
@@ -51,8 +53,8 @@ class DualBuffer {
     wait_for(ticket);
   }
 
-  /// Trains the head of the device's buffer; up to `copies` (0 or more) finished CPU batches may take its
-  /// place: one does, when there is one. Returns how many may still.
+  /// Trains the head of the device's buffer. If `copies` > 0 and a CPU batch is finished, the batch is copied
+  /// to the freed slot meanwhile. Returns the number of copies that remain allowed.
   std::int64_t train_head(std::int64_t copies) {
     const Pending head = device_.front();
     device_.pop_front();
@@ -69,7 +71,7 @@ class DualBuffer {
     device_.push_back({batch, epoch_.copy(batch)});
   }
 
-  /// Filling until both buffers are full; while only the device's is (blocking), the device trains one and
+  /// Fills both buffers. While only the device's buffer is full (blocking), the device trains one batch and
   /// prepares another.
   void fill() {
     service_workers();
@@ -82,11 +84,11 @@ class DualBuffer {
       if (can_claim()) {
         prepare_on_device();
       }
-      epoch_.count_since(begin_s, blocked);
+      epoch_.add_blocked_since(begin_s, blocked);
     }
   }
 
-  /// Until the device's buffer is empty: copies one of this overlap's CPU batches while it trains the head.
+  /// Empties the device's buffer; while it trains the head, it copies one CPU batch, up to `copies` in all.
   void flush(std::int64_t copies) {
     while (!device_.empty()) {
       copies = train_head(copies);
@@ -108,7 +110,7 @@ class DualBuffer {
   }
 
   Epoch epoch_;
-  std::deque<Pending> device_;  ///< ready on the device or being copied to it
+  std::deque<Pending> device_;  ///< the device's buffer: batches that are on the device or being copied to it
   std::int64_t next_claim_ = 0;
 };
 

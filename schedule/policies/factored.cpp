@@ -2,15 +2,16 @@
 #include <optional>
 
 #include "schedule/epoch.h"
+#include "schedule/policies/policies.h"
 
 namespace gnomon::schedule {
 namespace {
 
-/// GNNLab's factored space (EuroSys 2022): some devices sample, the others gather and train, and a bounded
-/// queue in host memory is between them. Trainers take samples in the order in which they are ready, one each
-/// a step, and average their gradients after each step. While the queue is full or nothing is left to sample,
-/// a sampler may train from it, without waiting for the others (a *standby trainer*). With one device the two
-/// take turns on it.
+/// GNNLab's factored design (EuroSys 2022): some devices sample, the others gather and train, connected by a
+/// bounded queue in host memory. In each step every trainer takes one sample, in the order in which they are
+/// ready; the gradients are averaged after the step. While the queue is full or nothing is left to sample, a
+/// sampler may train from the queue without synchronising (a *standby trainer*). A single device alternates
+/// between both roles.
 class Factored {
  public:
   Factored(const plan::Plan& plan, std::int64_t batches, Machine& machine)
@@ -68,21 +69,21 @@ class Factored {
       if (next_sample_ < epoch_.batches() && queue_has_room()) {
         sampled = {next_sample_, epoch_.start(Stage::device_batch, next_sample_, {}, device)};
         ++next_sample_;
-      } else if (may_stand_in()) {
+      } else if (may_stand_by()) {
         train_on(device, {});
       }
     }
   }
 
-  /// A sampler that trains has switched roles; a single device always does both.
+  /// Whether a sampler has switched roles and trains. A single device always does both.
   bool is_training(int device) const {
     return first_trainer_ > 0 && !training_[static_cast<std::size_t>(device)].empty();
   }
-  bool may_stand_in() const {
+  bool may_stand_by() const {
     return first_trainer_ > 0 && epoch_.plan().switch_roles && std::ssize(queue_) >= trainers_;
   }
 
-  /// The copy of the sample, the gathering and the training of the head of the queue.
+  /// Starts the sample's transfer, the gathering and the training of the head of the queue.
   Ticket train_on(int device, const std::optional<Ticket>& after) {
     const std::int64_t batch = queue_.front();
     queue_.pop_front();
@@ -107,10 +108,10 @@ class Factored {
     }
   }
 
-  /// The trainers' next updates stand behind the average of this step's gradients.
+  /// The trainers' next updates wait for the all-reduce of this step's gradients.
   void end_step() {
     if (trainers_ > 1) {
-      last_reduction_ = epoch_.start_behind(Stage::all_reduce, steps_, step_);
+      last_reduction_ = epoch_.start_after(Stage::all_reduce, steps_, step_);
     }
     ++steps_;
     step_.clear();
@@ -137,10 +138,10 @@ class Factored {
   int samplers_;
   int first_trainer_;
   int trainers_;
-  std::vector<Pending> sampling_;             ///< by sampler; batch -1 when it is idle
+  std::vector<Pending> sampling_;             ///< by sampler; batch -1 if it is idle
   std::vector<std::deque<Ticket>> training_;  ///< by device
   std::deque<std::int64_t> queue_;            ///< sampled batches
-  std::vector<Ticket> step_;                  ///< trainings of the step that is being filled
+  std::vector<Ticket> step_;                  ///< trainings of the current, incomplete step
   std::optional<Ticket> last_reduction_;
   std::int64_t steps_ = 0;
   std::int64_t next_sample_ = 0;

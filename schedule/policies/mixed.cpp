@@ -3,13 +3,14 @@
 
 #include "base/philox.h"
 #include "schedule/epoch.h"
+#include "schedule/policies/policies.h"
 
 namespace gnomon::schedule {
 namespace {
 
-/// DUCATI-delta (MorphGL's baseline): each batch comes by the CPU route with a given probability, else the
-/// device prepares it; they are trained in the order of their indices, so the device waits for a CPU batch
-/// that is late, and copies go beside the device's reads of host memory.
+/// DUCATI-delta, a baseline of MorphGL: each batch is prepared by a CPU worker with a given probability and
+/// by the device otherwise. Batches are trained in index order, so the device waits for a late CPU batch.
+/// Copies run beside the device's reads of host memory.
 class MixedRoutes {
  public:
   MixedRoutes(const plan::Plan& plan, std::int64_t batches, Machine& machine)
@@ -34,8 +35,8 @@ class MixedRoutes {
   }
 
  private:
-  /// A trained batch may be queued behind the one in training, so that the device is never told too late.
-  static constexpr std::size_t most_queued = 2;
+  /// One training is queued behind the running one, so that the device does not idle between them.
+  static constexpr std::size_t max_queued = 2;
 
   bool by_cpu(std::int64_t batch) const { return by_cpu_[static_cast<std::size_t>(batch)]; }
 
@@ -60,7 +61,7 @@ class MixedRoutes {
     }
   }
 
-  /// The head finds room on a full device, too: all others wait for it.
+  /// The head gets a slot even on a full device: all other batches wait for it.
   void start_copies() {
     while (!epoch_.finished().empty()) {
       const std::int64_t batch = *epoch_.finished().begin();
@@ -73,9 +74,9 @@ class MixedRoutes {
     }
   }
 
-  /// False when the device has nothing to do but to wait for a CPU batch.
+  /// Returns false if the device is idle and waits for a CPU batch.
   bool start_device() {
-    while (head_ < epoch_.batches() && device_.size() < most_queued) {
+    while (head_ < epoch_.batches() && device_.size() < max_queued) {
       if (by_cpu(head_)) {
         const auto copied = copied_.find(head_);
         if (copied == copied_.end()) {
@@ -103,15 +104,15 @@ class MixedRoutes {
       waited_for_.push_back(epoch_.copying().front().ticket);
     }
     epoch_.wait(waited_for_, {.on_cpu = starves,
-                              .on_device = epoch_.worker_held() && next_for_worker() < epoch_.batches()});
+                              .on_device = epoch_.worker_blocked() && next_for_worker() < epoch_.batches()});
   }
 
   Epoch epoch_;
-  std::vector<bool> by_cpu_;               ///< the draws, the same in every run of the plan
-  std::vector<Ticket> waited_for_;         ///< a member only to keep its memory
-  std::deque<Ticket> device_;              ///< trainings that are not known to be done
-  std::map<std::int64_t, Ticket> copied_;  ///< on the device or on their way, not yet given to training
-  bool device_prepares_ = false;           ///< whether the last batch given to the device is prepared there
+  std::vector<bool> by_cpu_;               ///< by batch; the same draws in every run of the plan
+  std::vector<Ticket> waited_for_;         ///< local to wait(); a member so that its memory is reused
+  std::deque<Ticket> device_;              ///< trainings in flight
+  std::map<std::int64_t, Ticket> copied_;  ///< copies, done or in flight, whose training has not been started
+  bool device_prepares_ = false;           ///< whether the device prepares the batch that it was given last
   std::int64_t head_ = 0;                  ///< the next index to train
   std::int64_t next_claim_ = 0;
 };

@@ -1,28 +1,29 @@
 #include "schedule/epoch.h"
-#include "schedule/policies/residence.h"
+#include "schedule/policies/partition_buffer.h"
+#include "schedule/policies/policies.h"
 
 namespace gnomon::schedule {
 
-/// The device prepares each batch itself. Where it takes turns its lane keeps the stages apart, and one batch
-/// is queued ahead so that the device never waits to be told what is next; where it prepares beside training
-/// so many batches may lie ready as its buffer holds (PyTorch-Direct's ping-pong is a buffer of one).
+/// The device prepares every batch itself. If preparing and training share the compute engine, one batch is
+/// queued ahead so that the engine never idles between batches. If batches are prepared beside training, up
+/// to plan.device_buffer batches are prepared ahead (PyTorch-Direct's ping-pong buffer is a buffer of one).
 EpochLog run_on_device(const plan::Plan& plan, std::int64_t batches, Machine& machine) {
   Epoch epoch(plan, batches, machine);
-  Residence residence(epoch);
-  const auto most_ahead = static_cast<std::size_t>(plan.prepares_beside_training() ? plan.device_buffer : 1);
+  PartitionBuffer partitions(epoch);
+  const auto max_ahead = static_cast<std::size_t>(plan.prepares_beside_training() ? plan.device_buffer : 1);
   std::deque<Ticket> training;
   const auto wait_for_first = [&] {
     epoch.wait_for(training.front(), {});
     training.pop_front();
   };
   for (std::int64_t batch = 0; batch < batches; ++batch) {
-    while (!residence.admits(batch)) {
-      // What is queued ends meanwhile, so that the lane stands still only where the next part is late.
-      epoch.wait({residence.next()}, {.on_cpu = training.empty() || epoch.done(training.back())});
+    while (!partitions.admit(batch)) {
+      // The device first runs what is queued and idles only if the load takes longer than that.
+      epoch.wait({partitions.next_load()}, {.on_cpu = training.empty() || epoch.done(training.back())});
     }
     const Ticket prepared = epoch.start(Stage::device_batch, batch);
     training.push_back(epoch.train(batch, {prepared}));
-    if (training.size() > most_ahead) {
+    if (training.size() > max_ahead) {
       wait_for_first();
     }
   }

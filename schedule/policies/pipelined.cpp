@@ -1,15 +1,17 @@
 #include "schedule/epoch.h"
-#include "schedule/policies/residence.h"
+#include "schedule/policies/partition_buffer.h"
+#include "schedule/policies/policies.h"
 
 namespace gnomon::schedule {
 namespace {
 
-/// Workers prepare in the order of the indices; what is finished is copied as soon as the device has room,
-/// and its training queued behind the copy. With macro-batches workers draw from the resident part.
-class Pipeline {
+/// CPU workers prepare batches in index order. A finished batch is copied as soon as the device has a free
+/// slot, and its training is queued behind the copy. With macro-batches, workers draw from the resident
+/// partitions.
+class Pipelined {
  public:
-  Pipeline(const plan::Plan& plan, std::int64_t batches, Machine& machine)
-      : epoch_(plan, batches, machine), residence_(epoch_) {}
+  Pipelined(const plan::Plan& plan, std::int64_t batches, Machine& machine)
+      : epoch_(plan, batches, machine), partitions_(epoch_) {}
 
   EpochLog run() {
     while (true) {
@@ -34,12 +36,12 @@ class Pipeline {
   }
 
   void start_workers() {
-    while (next_claim_ < epoch_.batches() && epoch_.worker_free() && residence_.admits(next_claim_)) {
+    while (next_claim_ < epoch_.batches() && epoch_.worker_free() && partitions_.admit(next_claim_)) {
       epoch_.claim_for_worker(next_claim_++);
     }
   }
 
-  /// With the order of the indices, a finished batch waits for those before it.
+  /// In index order, a finished batch waits for all batches before it.
   bool may_copy() const {
     const auto& finished = epoch_.finished();
     return !finished.empty() &&
@@ -62,17 +64,17 @@ class Pipeline {
     if (!training_.empty()) {
       waited_for_.push_back(training_.front());
     }
-    if (next_claim_ < epoch_.batches() && residence_.is_late()) {
-      waited_for_.push_back(residence_.next());
+    if (next_claim_ < epoch_.batches() && partitions_.is_blocked()) {
+      waited_for_.push_back(partitions_.next_load());
     }
     epoch_.wait(waited_for_, {.on_cpu = training_.empty(),
-                              .on_device = epoch_.worker_held() && next_claim_ < epoch_.batches()});
+                              .on_device = epoch_.worker_blocked() && next_claim_ < epoch_.batches()});
   }
 
   Epoch epoch_;
-  Residence residence_;
-  std::vector<Ticket> waited_for_;  ///< a member only to keep its memory
-  std::deque<Ticket> training_;     ///< batches that the device holds, in the order of their updates
+  PartitionBuffer partitions_;
+  std::vector<Ticket> waited_for_;  ///< local to wait(); a member so that its memory is reused
+  std::deque<Ticket> training_;     ///< trainings of the batches on the device, in the order of their updates
   std::int64_t next_claim_ = 0;
   std::int64_t next_copy_ = 0;
   std::int64_t trained_ = 0;
@@ -81,7 +83,7 @@ class Pipeline {
 }  // namespace
 
 EpochLog run_pipelined(const plan::Plan& plan, std::int64_t batches, Machine& machine) {
-  return Pipeline(plan, batches, machine).run();
+  return Pipelined(plan, batches, machine).run();
 }
 
 }  // namespace gnomon::schedule

@@ -1,9 +1,10 @@
 #include "schedule/epoch.h"
+#include "schedule/policies/policies.h"
 
 namespace gnomon::schedule {
 namespace {
 
-/// One batch at a time: prepared, copied, trained.
+/// Prepares, copies and trains one batch at a time.
 EpochLog run_on_cpu(const plan::Plan& plan, std::int64_t batches, Machine& machine) {
   Epoch epoch(plan, batches, machine);
   for (std::int64_t batch = 0; batch < batches; ++batch) {

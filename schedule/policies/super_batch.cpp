@@ -1,13 +1,13 @@
 #include <algorithm>
 
 #include "schedule/epoch.h"
+#include "schedule/policies/policies.h"
 
 namespace gnomon::schedule {
 
-/// NeutronOrch's super-batches (PVLDB 17(8), section 4): the device prepares `super_batch` batches, then
-/// trains them, while the CPU refreshes the hot vertices' embeddings for the next super-batch with the
-/// weights that are newest when it begins. So weights that an embedding was computed with are at most 2n - 1
-/// updates old when it is used.
+/// NeutronOrch's super-batches (PVLDB 17(8), section 4): the device prepares n = plan.super_batch batches and
+/// then trains them. Meanwhile the CPU recomputes the hot vertices' embeddings for the next super-batch, with
+/// the weights at its begin. An embedding is therefore at most 2n - 1 updates stale when it is used.
 EpochLog run_super_batch(const plan::Plan& plan, std::int64_t batches, Machine& machine) {
   Epoch epoch(plan, batches, machine);
   const std::int64_t length = plan.super_batch;
@@ -22,7 +22,8 @@ EpochLog run_super_batch(const plan::Plan& plan, std::int64_t batches, Machine& 
     for (std::int64_t batch = first; batch < end; ++batch) {
       last_prepared = epoch.start(Stage::device_batch, batch);
     }
-    epoch.wait_for(last_prepared, {});  // and so for the super-batch before, which the device trained first
+    // The compute engine runs in order: the previous super-batch has been trained by then, too.
+    epoch.wait_for(last_prepared, {});
     epoch.wait_for(refreshed, {.on_cpu = true});
     if (end < batches) {
       refreshed = epoch.start_group(first / length + 1);

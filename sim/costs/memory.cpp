@@ -186,8 +186,8 @@ std::optional<double> sampler_bytes(const WorkloadProfile& workload, int threads
   const auto& fanouts = workload.job.fanouts;
   const auto largest = kernels::cpu::largest_batch({workload.vertices, workload.edges, *workload.max_degree},
                                                    workload.job.batch_size, fanouts);
-  return static_cast<double>(threads > 1 ? kernels::cpu::most_split_bytes(largest, fanouts, threads)
-                                         : kernels::cpu::most_sampler_bytes(largest.num_vertices(), fanouts));
+  return static_cast<double>(threads > 1 ? kernels::cpu::max_split_sampler_bytes(largest, fanouts, threads)
+                                         : kernels::cpu::max_sampler_bytes(largest.num_vertices(), fanouts));
 }
 
 Memory memory_of(const profiles::Profile& profile, const Plan& plan, const CacheGains& gains) {

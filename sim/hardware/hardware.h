@@ -9,7 +9,7 @@ namespace gnomon::sim {
 
 /// What a piece of work runs on.
 enum class Resource : std::uint8_t {
-  device,  ///< its lane's own: one work at a time
+  device,  ///< the engine's own: one work at a time
   cores,   ///< threads on the CPU, whose cores are shared fairly when there are more threads than cores
   link,    ///< from the host to the devices of one PCIe switch, shared fairly between all that use it
   peer,    ///< between the devices of one clique (NVLink), likewise

@@ -14,16 +14,16 @@ using schedule::Stage;
 using schedule::StageSpan;
 using schedule::Ticket;
 
-/// Lanes of each device.
-constexpr int device_lane = 0;
-constexpr int copy_lane = 1;
-constexpr int side_lane = 2;
-constexpr int lanes_per_device = 3;
+/// Engines of each device.
+constexpr int device_engine = 0;
+constexpr int copy_engine = 1;
+constexpr int side_engine = 2;
+constexpr int engines_per_device = 3;
 
 int units(int devices, int per_unit) { return (devices + per_unit - 1) / per_unit; }
 
 /// Behind those of the devices: the disk's, the one between the devices, the workers'.
-int first_worker_of(const MachineModel& model) { return lanes_per_device * model.devices + 2; }
+int first_worker_of(const MachineModel& model) { return engines_per_device * model.devices + 2; }
 
 }  // namespace
 
@@ -37,10 +37,10 @@ int slots_of(const MachineModel& model) { return first_worker_of(model) + model.
 SimulatedMachine::SimulatedMachine(const MachineModel& model, std::unique_ptr<Hardware> hardware)
     : model_(model),
       contended_(is_contended(model)),
-      disk_lane_(lanes_per_device * model.devices),
+      disk_engine_(engines_per_device * model.devices),
       first_worker_(first_worker_of(model)),
       hardware_(std::move(hardware)),
-      lanes_(static_cast<std::size_t>(slots_of(model))),
+      engines_(static_cast<std::size_t>(slots_of(model))),
       queues_(static_cast<std::size_t>(first_worker_ + 1)),
       running_(model.devices),
       slowdowns_(static_cast<std::size_t>(model.devices)) {
@@ -49,32 +49,33 @@ SimulatedMachine::SimulatedMachine(const MachineModel& model, std::unique_ptr<Ha
   }
 }
 
-/// The lane, or the first worker's for all of them.
-int SimulatedMachine::lane_for(int device, Stage stage) const {
-  const int first = lanes_per_device * device;
+/// The engine, or the first worker's for all of them.
+int SimulatedMachine::engine_for(int device, Stage stage) const {
+  const int first = engines_per_device * device;
   switch (stage) {
     case Stage::cpu_batch:
     case Stage::group_prepare:
       return first_worker_;
     case Stage::transfer:
     case Stage::group_transfer:
-      return first + copy_lane;
+      return first + copy_engine;
     case Stage::device_batch:
-      return first + (model_.prepare_share > 0 ? side_lane : device_lane);
+      return first + (model_.prepare_share > 0 ? side_engine : device_engine);
     case Stage::device_gather:
-      return first + (model_.prepare_share > 0 || model_.gathers_beside_training ? side_lane : device_lane);
+      return first +
+             (model_.prepare_share > 0 || model_.gathers_beside_training ? side_engine : device_engine);
     case Stage::train:
-      return first + device_lane;
+      return first + device_engine;
     case Stage::group_read:
-      return disk_lane_;
+      return disk_engine_;
     case Stage::all_reduce:
       break;
   }
-  return disk_lane_ + 1;
+  return disk_engine_ + 1;
 }
 
-std::deque<std::int64_t>& SimulatedMachine::queue_of(int lane) {
-  return queues_[static_cast<std::size_t>(std::min(lane, first_worker_))];
+std::deque<std::int64_t>& SimulatedMachine::queue_of(int engine) {
+  return queues_[static_cast<std::size_t>(std::min(engine, first_worker_))];
 }
 
 void SimulatedMachine::add_successor(Started& before, std::int64_t ticket) {
@@ -102,10 +103,10 @@ Ticket SimulatedMachine::start_on(int device, Stage stage, std::int64_t batch,
       ++started_.back().pending;
     }
   }
-  const int lane = lane_for(device, stage);
-  queue_of(lane).push_back(ticket);
-  to_look_at_.push_back(lane);
-  settle_lanes();
+  const int engine = engine_for(device, stage);
+  queue_of(engine).push_back(ticket);
+  to_look_at_.push_back(engine);
+  settle_engines();
   return {ticket};
 }
 
@@ -136,57 +137,57 @@ std::vector<StageSpan> SimulatedMachine::timeline() const {
 
 std::vector<StageSpan> SimulatedMachine::timeline_so_far() {
   auto spans = timeline();
-  for (const Lane& lane : lanes_) {
-    if (lane.running && at(lane.current).span.stage != Stage::train) {
-      spans.push_back(at(lane.current).span);
+  for (const Engine& engine : engines_) {
+    if (engine.running && at(engine.current).span.stage != Stage::train) {
+      spans.push_back(at(engine.current).span);
       spans.back().end_s = now_s();
     }
   }
   return spans;
 }
 
-/// An idle lane reaches its next stage; a free worker the next one of all workers.
-void SimulatedMachine::take_next(int lane) {
-  auto& queue = queue_of(lane);
+/// An idle engine reaches its next stage; a free worker the next one of all workers.
+void SimulatedMachine::take_next(int engine) {
+  auto& queue = queue_of(engine);
   while (!queue.empty()) {
-    int taker = lane;
-    if (lane == first_worker_) {
+    int taker = engine;
+    if (engine == first_worker_) {
       if (free_workers_.empty()) {
         return;
       }
       taker = free_workers_.top();
       free_workers_.pop();
-    } else if (lane_at(lane).current >= 0) {
+    } else if (engine_at(engine).current >= 0) {
       return;
     }
-    lane_at(taker).current = queue.front();
-    at(queue.front()).span.lane = is_worker(taker) ? taker - first_worker_ : 0;
+    engine_at(taker).current = queue.front();
+    at(queue.front()).span.worker = is_worker(taker) ? taker - first_worker_ : 0;
     queue.pop_front();
-    if (at(lane_at(taker).current).pending == 0) {
+    if (at(engine_at(taker).current).pending == 0) {
       begin(taker);
     } else {
-      at(lane_at(taker).current).waiting_lane = taker;
+      at(engine_at(taker).current).waiting_engine = taker;
     }
   }
 }
 
-/// Lets every lane take what it can at this date. A stage that takes no time may free others.
-void SimulatedMachine::settle_lanes() {
+/// Lets every engine take what it can at this date. A stage that takes no time may free others.
+void SimulatedMachine::settle_engines() {
   while (!to_look_at_.empty() || !ready_.empty()) {
     if (!ready_.empty()) {
-      const int lane = ready_.back();
+      const int engine = ready_.back();
       ready_.pop_back();
-      begin(lane);
+      begin(engine);
     } else {
-      const int lane = to_look_at_.back();
+      const int engine = to_look_at_.back();
       to_look_at_.pop_back();
-      take_next(lane);
+      take_next(engine);
     }
   }
 }
 
-void SimulatedMachine::begin(int lane) {
-  Lane& here = lane_at(lane);
+void SimulatedMachine::begin(int engine) {
+  Engine& here = engine_at(engine);
   auto& span = at(here.current).span;
   span.begin_s = now_s();
   here.running = true;
@@ -194,9 +195,9 @@ void SimulatedMachine::begin(int lane) {
   here.pieces = pieces_of(span);
   change_running(span, 1);
   if (here.pieces.count == 0) {
-    finish(lane);
+    finish(engine);
   } else {
-    beginning_.push_back(lane);
+    beginning_.push_back(engine);
   }
 }
 
@@ -207,8 +208,8 @@ void SimulatedMachine::count(const Work& work, Stage stage) {
   totals_.disk_s += work.resource == Resource::disk ? work.seconds * work.threads / model_.disk_depth : 0;
 }
 
-void SimulatedMachine::finish(int lane) {
-  Lane& here = lane_at(lane);
+void SimulatedMachine::finish(int engine) {
+  Engine& here = engine_at(engine);
   const std::int64_t ticket = here.current;
   Started& ended = at(ticket);
   ended.done = true;
@@ -216,15 +217,15 @@ void SimulatedMachine::finish(int lane) {
   change_running(ended.span, -1);
   totals_.busy_s[static_cast<std::size_t>(ended.span.stage)] += ended.span.end_s - ended.span.begin_s;
   here = {};
-  if (is_worker(lane)) {
-    free_workers_.push(lane);
+  if (is_worker(engine)) {
+    free_workers_.push(engine);
   }
-  to_look_at_.push_back(std::min(lane, first_worker_));
+  to_look_at_.push_back(std::min(engine, first_worker_));
   for (int place = ended.first_successor; place != none;) {
     const Successor& successor = successors_[static_cast<std::size_t>(place)];
     Started& next = at(successor.ticket);
-    if (--next.pending == 0 && next.waiting_lane >= 0) {
-      ready_.push_back(next.waiting_lane);
+    if (--next.pending == 0 && next.waiting_engine >= 0) {
+      ready_.push_back(next.waiting_engine);
     }
     place = successor.next;
   }
@@ -294,7 +295,7 @@ SimulatedMachine::Pieces SimulatedMachine::pieces_of(const StageSpan& span) cons
   return pieces_of(span.stage, model_.costs_of ? model_.costs_of(span.batch) : model_.costs, span.device);
 }
 
-double SimulatedMachine::usual_s(Stage stage) const {
+double SimulatedMachine::expected_s(Stage stage) const {
   double seconds = 0;
   const Pieces pieces = pieces_of(stage, model_.costs, 0);
   for (int piece = 0; piece < pieces.count; ++piece) {
@@ -321,21 +322,21 @@ void SimulatedMachine::settle_speeds() {
     std::fill(slowdowns_.begin(), slowdowns_.end(), std::array<double, num_kinds>{});
   }
   std::sort(beginning_.begin(), beginning_.end());
-  for (const int lane : beginning_) {
-    Lane& here = lane_at(lane);
+  for (const int engine : beginning_) {
+    Engine& here = engine_at(engine);
     here.slowdown = slowdown_of(at(here.current).span);
-    hardware_->begin(lane, here.pieces.works[static_cast<std::size_t>(here.piece)], here.slowdown);
+    hardware_->begin(engine, here.pieces.works[static_cast<std::size_t>(here.piece)], here.slowdown);
   }
   beginning_.clear();
   if (!std::exchange(running_changed_, false)) {
     return;
   }
-  for (int lane = 0; lane < std::ssize(lanes_); ++lane) {
-    Lane& here = lane_at(lane);
+  for (int engine = 0; engine < std::ssize(engines_); ++engine) {
+    Engine& here = engine_at(engine);
     const double slowdown = here.running ? slowdown_of(at(here.current).span) : here.slowdown;
     if (here.running && slowdown != here.slowdown) {
       here.slowdown = slowdown;
-      hardware_->change_slowdown(lane, slowdown);
+      hardware_->change_slowdown(engine, slowdown);
     }
   }
 }
@@ -346,16 +347,16 @@ void SimulatedMachine::advance() {
   if (ended.empty()) {
     throw std::logic_error("the policy waits for a stage that cannot end: no stage runs");
   }
-  for (const int lane : ended) {
-    Lane& here = lane_at(lane);
+  for (const int engine : ended) {
+    Engine& here = engine_at(engine);
     count(here.pieces.works[static_cast<std::size_t>(here.piece)], at(here.current).span.stage);
     if (++here.piece < here.pieces.count) {
-      beginning_.push_back(lane);
+      beginning_.push_back(engine);
     } else {
-      finish(lane);
+      finish(engine);
     }
   }
-  settle_lanes();
+  settle_engines();
 }
 
 }  // namespace gnomon::sim

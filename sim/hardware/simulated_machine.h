@@ -18,8 +18,8 @@ namespace gnomon::sim {
 
 /// What a simulated epoch has done so far.
 struct Totals {
-  std::array<double, schedule::num_stages> busy_s{};  ///< that stages of each kind ran, all lanes together
-  double link_s = 0;  ///< of the links' full bandwidth (with a host device: that the copy lane ran)
+  std::array<double, schedule::num_stages> busy_s{};  ///< that stages of each kind ran, all engines together
+  double link_s = 0;  ///< of the links' full bandwidth (with a host device: that the copy engine ran)
   double disk_s = 0;  ///< that the whole disk was read, as if nothing else had read it
 };
 
@@ -46,7 +46,7 @@ class SimulatedMachine final : public schedule::Machine {
   double now_s() override { return hardware_->now_s(); }
   schedule::StageSpan span(schedule::Ticket ticket) override;
   /// The model's mean, what contention and shared resources add left out.
-  double usual_s(schedule::Stage stage) const override;
+  double expected_s(schedule::Stage stage) const override;
 
   const Totals& totals() const { return totals_; }
   /// The spans of all stages that are done, in the order of their starts.
@@ -72,8 +72,8 @@ class SimulatedMachine final : public schedule::Machine {
   };
   struct Started {
     schedule::StageSpan span;
-    int pending = 0;        ///< stages before it that are not done
-    int waiting_lane = -1;  ///< the lane that has reached it before they were
+    int pending = 0;          ///< stages before it that are not done
+    int waiting_engine = -1;  ///< the engine that has reached it before they were
     bool done = false;
     int first_successor = none;  ///< in successors_
     int last_successor = none;
@@ -84,8 +84,9 @@ class SimulatedMachine final : public schedule::Machine {
     int next = none;
   };
   static constexpr int none = -1;
-  /// Lanes are the hardware's slots: those of each device, of the disk, between the devices, of the workers.
-  struct Lane {
+  /// Engines are the hardware's slots: those of each device, of the disk, between the devices, of the
+  /// workers.
+  struct Engine {
     std::int64_t current = -1;  ///< the ticket it has reached
     bool running = false;       ///< or still waiting for what stands before it
     Pieces pieces;
@@ -94,16 +95,16 @@ class SimulatedMachine final : public schedule::Machine {
   };
 
   void add_successor(Started& before, std::int64_t ticket);
-  int lane_for(int device, schedule::Stage stage) const;
-  bool is_worker(int lane) const { return lane >= first_worker_; }
-  Lane& lane_at(int lane) { return lanes_[static_cast<std::size_t>(lane)]; }
-  std::deque<std::int64_t>& queue_of(int lane);
+  int engine_for(int device, schedule::Stage stage) const;
+  bool is_worker(int engine) const { return engine >= first_worker_; }
+  Engine& engine_at(int engine) { return engines_[static_cast<std::size_t>(engine)]; }
+  std::deque<std::int64_t>& queue_of(int engine);
   Started& at(std::int64_t ticket) { return started_[static_cast<std::size_t>(ticket)]; }
   Pieces pieces_of(schedule::Stage stage, const StageCosts& costs, int device) const;
-  void take_next(int lane);
-  void settle_lanes();
-  void begin(int lane);
-  void finish(int lane);
+  void take_next(int engine);
+  void settle_engines();
+  void begin(int engine);
+  void finish(int engine);
   void count(const Work& work, schedule::Stage stage);
   Pieces pieces_of(const schedule::StageSpan& span) const;
   int switch_of(int device) const { return device / model_.devices_per_link; }
@@ -114,17 +115,17 @@ class SimulatedMachine final : public schedule::Machine {
 
   const MachineModel& model_;
   const bool contended_;
-  const int disk_lane_;
+  const int disk_engine_;
   const int first_worker_;
   std::unique_ptr<Hardware> hardware_;
-  std::vector<Lane> lanes_;
-  std::vector<std::deque<std::int64_t>> queues_;  ///< of each lane; one for all workers
+  std::vector<Engine> engines_;
+  std::vector<std::deque<std::int64_t>> queues_;  ///< of each engine; one for all workers
   std::priority_queue<int, std::vector<int>, std::greater<>> free_workers_;
-  std::vector<int> to_look_at_;  ///< lanes that may reach their next stage at this date
-  std::vector<int> ready_;       ///< lanes whose stage need not wait any longer
+  std::vector<int> to_look_at_;  ///< engines that may reach their next stage at this date
+  std::vector<int> ready_;       ///< engines whose stage need not wait any longer
   std::vector<Started> started_;
   std::vector<Successor> successors_;
-  std::vector<int> beginning_;  ///< lanes with a piece that is not yet given to the hardware
+  std::vector<int> beginning_;  ///< engines with a piece that is not yet given to the hardware
   RunningStages running_;
   std::vector<std::array<double, num_kinds>> slowdowns_;  ///< on each device beside what runs; 0: not known
   bool running_changed_ = false;                          ///< since slowdowns_ were known

@@ -5,8 +5,8 @@
 #include <thread>
 #include <vector>
 
+#include "graph/epoch_order.h"
 #include "graph/generate/generate.h"
-#include "kernels/cpu/sample/epoch_order.h"
 #include "kernels/cpu/sample/worker_memory.h"
 #include "runtime/batch/batch_data.h"
 #include "runtime/stages.h"
@@ -17,7 +17,7 @@
 namespace gnomon::runtime {
 namespace {
 
-using kernels::cpu::batch_seeds;
+using graph::batch_seeds;
 
 graph::Graph skewed() {
   graph::Rmat options;
@@ -58,8 +58,8 @@ class SteadyState : public ::testing::TestWithParam<Case> {
     const auto limits = kernels::cpu::limits_of(kernels::cpu::view_of(graph_));
     return kernels::cpu::largest_batch(limits, job_.batch_size, job_.fanouts);
   }
-  std::int64_t most_batch_bytes() const {
-    return kernels::cpu::most_batch_bytes(largest_batch(), graph_.features.row_bytes());
+  std::int64_t max_batch_bytes() const {
+    return kernels::cpu::max_batch_bytes(largest_batch(), graph_.features.row_bytes());
   }
   void check_sampler(kernels::cpu::Sampler& sampler, std::int64_t most_bytes);
 
@@ -76,12 +76,11 @@ void SteadyState::check_sampler(kernels::cpu::Sampler& sampler, std::int64_t mos
         [&](int member) { counts[static_cast<std::size_t>(member)] = allocations_of_this_thread(); });
     return std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
   };
-  const auto batches =
-      kernels::cpu::num_batches(static_cast<std::int64_t>(graph_.train.size()), job_.batch_size);
+  const auto batches = graph::num_batches(static_cast<std::int64_t>(graph_.train.size()), job_.batch_size);
   ASSERT_GT(batches, 5);
   constexpr std::int64_t warm_up = 3;
   for (std::uint64_t epoch = 0; epoch < 4; ++epoch) {
-    const auto seeds = kernels::cpu::epoch_order(graph_.train, job_.seed, epoch);
+    const auto seeds = graph::epoch_order(graph_.train, job_.seed, epoch);
     for (std::int64_t batch = 0; batch < batches; ++batch) {  // the last one of an epoch is a small one
       const auto before = allocations();
       prepare_batch(graph_, sampler, {job_.seed, epoch, static_cast<std::uint64_t>(batch)},
@@ -93,7 +92,7 @@ void SteadyState::check_sampler(kernels::cpu::Sampler& sampler, std::int64_t mos
       if (epoch > 0 || batch >= warm_up) {
         ASSERT_EQ(allocated, 0) << "epoch " << epoch << ", batch " << batch;
       }
-      EXPECT_LE(data.bytes(), most_batch_bytes());
+      EXPECT_LE(data.bytes(), max_batch_bytes());
     }
   }
   EXPECT_LE(sampler.bytes(), most_bytes);
@@ -101,13 +100,13 @@ void SteadyState::check_sampler(kernels::cpu::Sampler& sampler, std::int64_t mos
 
 TEST_P(SteadyState, OfASamplerAndASlot) {
   kernels::cpu::Sampler sampler(kernels::cpu::resident_copy(graph_), job_.fanouts);
-  check_sampler(sampler, kernels::cpu::most_sampler_bytes(largest_batch().num_vertices(), job_.fanouts));
+  check_sampler(sampler, kernels::cpu::max_sampler_bytes(largest_batch().num_vertices(), job_.fanouts));
 }
 
 TEST_P(SteadyState, OfThreadsThatShareABatch) {
   kernels::cpu::Sampler sampler(kernels::cpu::resident_copy(graph_), job_.fanouts,
-                                kernels::cpu::EdgeIds::leave_out, {3, {}});
-  check_sampler(sampler, kernels::cpu::most_split_bytes(largest_batch(), job_.fanouts, 3));
+                                kernels::cpu::EdgeIds::omit, {3, {}});
+  check_sampler(sampler, kernels::cpu::max_split_sampler_bytes(largest_batch(), job_.fanouts, 3));
 }
 
 /// Two workers and the copying thread, one batch of each worker on its way at a time.

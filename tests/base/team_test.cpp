@@ -88,21 +88,5 @@ TEST(Team, MembersButTheCallerRunWhereTheyAreTold) {
   EXPECT_EQ(ran_on[2], order[2 % order.size()]);
 }
 
-TEST(Team, SharesCoverAllOnceAndDifferByOneAtMost) {
-  for (const std::int64_t count : {0L, 1L, 7L, 64L, 1001L}) {
-    for (const int parts : {1, 2, 3, 8, 100}) {
-      std::int64_t end = 0;
-      for (int part = 0; part < parts; ++part) {
-        const Share share = share_of(count, part, parts);
-        EXPECT_EQ(share.begin, end);
-        EXPECT_LE(share.end - share.begin, count / parts + 1);
-        EXPECT_GE(share.end - share.begin, count / parts);
-        end = share.end;
-      }
-      EXPECT_EQ(end, count);
-    }
-  }
-}
-
 }  // namespace
 }  // namespace gnomon::base

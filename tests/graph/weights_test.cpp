@@ -177,12 +177,12 @@ TEST_F(ImportWeights, ReadsThoseOfMatrices) {
   write_text(directory_ / "m.mtx", general);
   EXPECT_EQ(rows(given("m.mtx")), sample_rows);
   EXPECT_EQ(error(from_array("m.mtx", {1, 2, 3})),
-            "edge_weights: of a Matrix Market file are its values; use \"given\"");
+            "edge_weights: cannot be a file for Matrix Market, whose values are the weights; use \"given\"");
   write_text(directory_ / "m.mtx",
              "%%MatrixMarket matrix coordinate integer symmetric\n2 2 2\n2 1 3\n2 2 4\n");
   EXPECT_EQ(rows(given("m.mtx")), (Rows{{{1, 3.0F}}, {{0, 3.0F}, {1, 4.0F}}}));
   write_text(directory_ / "m.mtx", "%%MatrixMarket matrix coordinate pattern general\n2 2 1\n1 2\n");
-  EXPECT_EQ(error(given("m.mtx")), "m.mtx: is a pattern without values; it gives no weights");
+  EXPECT_EQ(error(given("m.mtx")), "m.mtx: is a pattern without values; it has no weights");
 }
 
 TEST_F(ImportWeights, ReadsThoseOfNpz) {
@@ -209,10 +209,10 @@ TEST_F(ImportWeights, ReadsThoseOfOgb) {
   EXPECT_EQ(rows(given("ogb")), sample_rows);
   write_gzip(directory_ / "ogb/raw/edge_weight.csv.gz", "0.5\n2\n");
   EXPECT_EQ(error(given("ogb")),
-            "ogb/raw/edge_weight.csv.gz: line 2: must be followed by more weights, one an edge");
+            "ogb/raw/edge_weight.csv.gz: line 2: must be followed by more weights, one per edge");
   write_gzip(directory_ / "ogb/raw/edge_weight.csv.gz", "0.5\n2\n0\n1\n");
   EXPECT_EQ(error(given("ogb")),
-            "ogb/raw/edge_weight.csv.gz: line 4: must not be there: there are fewer edges");
+            "ogb/raw/edge_weight.csv.gz: line 4: is one weight too many; there must be one per edge");
   write_gzip(directory_ / "ogb/raw/edge_weight.csv.gz", "0.5\ntwo\n0\n");
   EXPECT_EQ(error(given("ogb")), "ogb/raw/edge_weight.csv.gz: line 2: must be one weight, not \"two\"");
   write_zip(directory_ / "ogb/raw/data.npz", {{"edge_index", integers({2, 3}, {0, 0, 1, 1, 2, 2})},
@@ -233,9 +233,9 @@ TEST_F(ImportWeights, FaultsNameTheirPlace) {
   write_text(directory_ / "e.txt", "0 1\n0 2\n1 2\n");
   EXPECT_EQ(rows(from_array("e.txt", {0.5, 2, 0})), sample_rows);
   EXPECT_EQ(error(from_array("e.txt", {0.5, 2})), "w.npy: has 2 weights, fewer than there are edges");
-  EXPECT_EQ(error(from_array("e.txt", {1, 2, 3, 4})), "w.npy: has 4 weights; must be 3, one an edge");
+  EXPECT_EQ(error(from_array("e.txt", {1, 2, 3, 4})), "w.npy: has 4 weights; must be 3, one per edge");
   EXPECT_EQ(error(from_array("e.txt", {1, -2, 3})),
-            "e.txt: edge 1: weight -2.000000 cannot be drawn by; use finite numbers from 0");
+            "e.txt: edge 1: weight -2.000000 is invalid; use finite numbers from 0");
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
 #include "kernels/cpu/bf16.h"
 
+#include <ATen/ATen.h>
 #include <gtest/gtest.h>
 #include <hwy/highway.h>
-#include <ATen/ATen.h>
 
 #include <bit>
 #include <limits>

@@ -8,8 +8,8 @@
 #include <memory>
 #include <sstream>
 
+#include "graph/epoch_order.h"
 #include "graph/generate/generate.h"
-#include "kernels/cpu/sample/epoch_order.h"
 #include "nn/inference.h"
 #include "runtime/batch/batch_data.h"
 #include "runtime/batch/batch_tensors.h"
@@ -60,15 +60,15 @@ class CudaLearner : public testing::TestWithParam<plan::ModelKind> {
     const auto job = job_of(GetParam());
     kernels::cpu::Sampler sampler(toy(), job.fanouts);
     BatchData data;
-    const auto batches = kernels::cpu::num_batches(std::ssize(toy().train), job.batch_size);
+    const auto batches = graph::num_batches(std::ssize(toy().train), job.batch_size);
     std::vector<double> all;
     for (std::int64_t step = first; step < first + steps; ++step) {
       const auto epoch = step / batches;
-      const auto seeds = kernels::cpu::epoch_order(toy().train, job.seed, static_cast<std::uint64_t>(epoch));
+      const auto seeds = graph::epoch_order(toy().train, job.seed, static_cast<std::uint64_t>(epoch));
       const auto batch = step % batches;
       prepare_batch(toy(), sampler,
                     {job.seed, static_cast<std::uint64_t>(epoch), static_cast<std::uint64_t>(batch)},
-                    kernels::cpu::batch_seeds(seeds, job.batch_size, batch), data);
+                    graph::batch_seeds(seeds, job.batch_size, batch), data);
       const auto result = learner.step(nn::on_device(view_of(data), device), epoch, batch);
       all.push_back(result.loss_sum / static_cast<double>(result.seeds));
     }

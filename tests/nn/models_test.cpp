@@ -1,7 +1,7 @@
 #include "nn/models.h"
 
-#include <gtest/gtest.h>
 #include <ATen/ATen.h>
+#include <gtest/gtest.h>
 
 #include <cmath>
 #include <numeric>
@@ -11,7 +11,7 @@
 #include "kernels/device/stored-inl.h"
 #include "nn/inference.h"
 #include "nn/learner.h"
-#include "nn/sparse/device_stored_rows.h"
+#include "nn/sparse/device_stored_features.h"
 #include "runtime/batch/batch_tensors.h"
 #include "tests/kernels/sparse/host_sparse_kernels.h"
 
@@ -221,10 +221,10 @@ TensorBatch with_stored_features(TensorBatch batch, const graph::Graph& graph, c
   batch.features.reset();
   const kernels::device::Rows rows{graph.features.data, graph.features.row_bytes(), nullptr, nullptr};
   if (by_device) {
-    batch.stored = std::make_shared<const nn::DeviceStoredRows<kernels::HostLaunches>>(
+    batch.stored = std::make_shared<const nn::DeviceStoredFeatures<kernels::HostLaunches>>(
         rows, graph.features.type, graph.features.columns, runtime::ids_of(data));
   } else {
-    batch.stored = nn::stored_rows(graph.features, runtime::ids_of(data));
+    batch.stored = nn::stored_features(graph.features, runtime::ids_of(data));
   }
   return batch;
 }

@@ -15,7 +15,7 @@ TEST(Fields, AreThoseOfTheTableAndGoRoundTrip) {
     return std::find_if(fields.begin(), fields.end(), [&](const Field& f) { return f.path == path; });
   };
   ASSERT_NE(named("cache.budget"), fields.end());
-  EXPECT_EQ(named("cache.budget")->range.most, 1);
+  EXPECT_EQ(named("cache.budget")->range.max, 1);
   EXPECT_EQ(named("schedule")->names.at(3), "claim_ahead");
   EXPECT_EQ(named("name"), fields.end());
   for (const auto& preset : presets()) {

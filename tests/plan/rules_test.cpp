@@ -72,7 +72,7 @@ Plan random_plan(std::mt19937_64& random) {
       values[i] = static_cast<double>(random() % field.names.size());
     } else {
       const double share = static_cast<double>(random() % 5) / 4;
-      values[i] = field.range.least + share * (std::min(field.range.most, 8.0) - field.range.least);
+      values[i] = field.range.min + share * (std::min(field.range.max, 8.0) - field.range.min);
       values[i] = field.kind == FieldKind::integer ? std::floor(values[i]) : values[i];
     }
   }

@@ -64,10 +64,10 @@ TEST(ValuesToTry, AreAscendingAndInRange) {
         const auto values = values_to_try(rule, {cores, device, 2}, 50);
         ASSERT_FALSE(values.empty()) << rule.field.path;
         EXPECT_TRUE(std::is_sorted(values.begin(), values.end(), std::less_equal<>())) << rule.field.path;
-        EXPECT_GE(values.front(), rule.field.kind == FieldKind::category ? 0 : rule.field.range.least);
+        EXPECT_GE(values.front(), rule.field.kind == FieldKind::category ? 0 : rule.field.range.min);
         EXPECT_LE(values.back(), rule.field.kind == FieldKind::category
                                      ? static_cast<double>(rule.field.names.size() - 1)
-                                     : rule.field.range.most);
+                                     : rule.field.range.max);
       }
     }
   }

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/usable.h"
-#include "kernels/cpu/sample/epoch_order.h"
+#include "graph/epoch_order.h"
 #include "kernels/cpu/sample/sampler.h"
 #include "plan/plan.h"
 #include "profiles/measure/epoch.h"
@@ -85,11 +85,11 @@ TEST(Measure, CountsBatchesAsTheSamplerMakesThem) {
   double edges = 0;
   double bytes = 0;
   kernels::cpu::Sampler sampler(graph, job.fanouts);
-  const auto order = kernels::cpu::epoch_order(graph.train, job.seed, 0);
+  const auto order = graph::epoch_order(graph.train, job.seed, 0);
   runtime::BatchData data;
   for (std::int64_t batch = 0; batch < workload.batches; ++batch) {
     runtime::prepare_batch(graph, sampler, {job.seed, 0, static_cast<std::uint64_t>(batch)},
-                           kernels::cpu::batch_seeds(order, job.batch_size, batch), data);
+                           graph::batch_seeds(order, job.batch_size, batch), data);
     vertices += static_cast<double>(data.batch.vertices.size()) / static_cast<double>(workload.batches);
     edges += static_cast<double>(data.batch.num_edges()) / static_cast<double>(workload.batches);
     bytes += static_cast<double>(data.bytes()) / static_cast<double>(workload.batches);

@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "kernels/cpu/sample/epoch_order.h"
+#include "graph/epoch_order.h"
 #include "kernels/cpu/sample/sampler.h"
 #include "runtime/device.h"
 #include "tests/runtime/device_batches.h"
@@ -33,10 +33,10 @@ class DeviceContract : public ::testing::Test {
     if (const auto why = World::why_not(); !why.empty()) {
       GTEST_SKIP() << why;
     }
-    graph_ = std::make_shared<const PlacedGraph>(
-        place(test::planted_graph(1500, 32), kernels::cpu::Draws::uniform, plan::Placement::first_touch, {0}));
+    graph_ = std::make_shared<const PlacedGraph>(place(
+        test::planted_graph(1500, 32), kernels::cpu::Draws::uniform, plan::Placement::first_touch, {0}));
     sampler_ = std::make_unique<kernels::cpu::Sampler>(graph_->topology, job_.fanouts);
-    order_ = kernels::cpu::epoch_order(graph_->graph.train, job_.seed, 0);
+    order_ = graph::epoch_order(graph_->graph.train, job_.seed, 0);
   }
 
   static plan::Plan device_plan() { return plan_of(plan::Schedule::sequential, plan::Route::both, 1); }
@@ -58,7 +58,7 @@ class DeviceContract : public ::testing::Test {
     return {job_.seed, 0, static_cast<std::uint64_t>(batch)};
   }
   std::span<const graph::VertexId> seeds(std::int64_t batch) const {
-    return kernels::cpu::batch_seeds(order_, job_.batch_size, batch);
+    return graph::batch_seeds(order_, job_.batch_size, batch);
   }
   BatchData expected(std::int64_t batch) {
     BatchData data;

@@ -1,5 +1,3 @@
-#include "schedule/policies.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -7,6 +5,7 @@
 #include <numeric>
 #include <random>
 
+#include "schedule/run_epoch.h"
 #include "schedule/timeline.h"
 #include "tests/random_seed.h"
 #include "tests/virtual_machine.h"
@@ -216,12 +215,12 @@ TEST(ClaimAhead, FindsTheLookAhead) {
   test::VirtualMachine machine(1, [](Stage stage, std::int64_t) {
     return stage == Stage::cpu_batch ? 20.0 : stage == Stage::device_batch ? 3.0 : 1.0;
   });
-  StageTimes usual{};
+  StageTimes expected{};
   for (const auto& [stage, seconds] : {std::pair(Stage::cpu_batch, 20.0), std::pair(Stage::transfer, 1.0),
                                        std::pair(Stage::device_batch, 3.0), std::pair(Stage::train, 1.0)}) {
-    usual[static_cast<std::size_t>(stage)] = seconds;
+    expected[static_cast<std::size_t>(stage)] = seconds;
   }
-  TracedMachine informed(machine, usual);
+  TracedMachine informed(machine, expected);
   const auto log = run_epoch(claim_ahead(1, 0), 12, informed);
   EXPECT_EQ(log.cpu_batches, 1);
   EXPECT_EQ(machine.spans()[1].batch, 7);
@@ -285,7 +284,7 @@ Plan mixed(double cpu_share, int workers) {
 }
 
 TEST(Pipelined, TheTrainerGathers) {
-  // Sampled 0..1, copied 1..2, gathered 2..5 and trained 5..9 on the device's lane, which never pauses after
+  // Sampled 0..1, copied 1..2, gathered 2..5 and trained 5..9 on the compute engine, which never pauses after
   // that: 2 + 3 x (3 + 4).
   auto plan = pipelined(1, Order::index);
   plan.gather = plan::Gather::trainer;
@@ -299,7 +298,7 @@ TEST(Sequential, TheTrainerGathers) {
   EXPECT_DOUBLE_EQ(run(plan, 2, {.cpu = 1, .transfer = 1, .train = 4, .gather = 3}).seconds(), 18);
 }
 
-TEST(BesideTraining, TheSlowerOfTheTwoLanesCounts) {
+TEST(BesideTraining, TheSlowerOfTheTwoEnginesCounts) {
   // Training is slower: 3 + 4 x 5. Preparing is: 4 x 6 + 2. One after the other would be 4 x 8.
   EXPECT_DOUBLE_EQ(run(beside_training(1), 4, {.device = 3, .train = 5}).seconds(), 23);
   EXPECT_DOUBLE_EQ(run(beside_training(1), 4, {.device = 6, .train = 2}).seconds(), 26);
@@ -362,7 +361,7 @@ TEST(Mixed, DrawsTheRouteOfEachBatch) {
 
 TEST(Factored, SamplersFeedTrainers) {
   // One sampler (2 each) for one trainer: copied 1, gathered 1, trained 4. First batch 2 + 1 + 1 + 4; then
-  // the trainer's lane never pauses (copies go beside): 3 + 3 x 5.
+  // the trainer's compute engine never pauses (copies go beside): 3 + 3 x 5.
   EXPECT_DOUBLE_EQ(run(factored(2, 1, 4), 3, {.transfer = 1, .device = 2, .train = 4, .gather = 1}).seconds(),
                    18);
 }

@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "base/document.h"
-#include "schedule/policies.h"
+#include "schedule/run_epoch.h"
 #include "tests/fixtures/temporary_directory.h"
 #include "tests/virtual_machine.h"
 

@@ -65,7 +65,7 @@ std::string trace_of(const plan::Plan& plan) {
        << prediction.bound_by << "\n";
   for (const auto& span : prediction.timeline) {
     text << schedule::name_of(span.stage) << " " << span.batch << " device " << span.device << " lane "
-         << span.lane << ": " << span.begin_s << " to " << span.end_s << "\n";
+         << span.worker << ": " << span.begin_s << " to " << span.end_s << "\n";
   }
   return text.str();
 }

@@ -36,7 +36,7 @@ TEST(PackedPrediction, ComesBackAsItWas) {
   EXPECT_EQ(after.memory.shortage, Shortage::device_memory);
   ASSERT_EQ(after.timeline.size(), 2U);
   EXPECT_EQ(after.timeline[1].stage, schedule::Stage::group_read);
-  EXPECT_EQ(after.timeline[1].lane, 2);
+  EXPECT_EQ(after.timeline[1].worker, 2);
   EXPECT_EQ(pack(after), pack(before));
 }
 

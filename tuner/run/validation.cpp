@@ -29,12 +29,12 @@ std::vector<Plan> variants(const plan::Cores& cores) {
   one_thread.device_threads = 1;
   auto all_workers = preset("salient", ", " + std::to_string(cores.count) + " workers");
   all_workers.workers = cores.count;
-  auto far_ahead = preset("gnomon", ", 16 ahead");
-  far_ahead.look_ahead = 16;
+  auto neighbour_prefetch_distance = preset("gnomon", ", 16 ahead");
+  neighbour_prefetch_distance.look_ahead = 16;
   auto small_buffers = preset("morphgl", ", buffers 3:2");
   small_buffers.cpu_buffer = 3;
   small_buffers.device_buffer = 2;
-  return {sequential, one_thread, all_workers, far_ahead, small_buffers};
+  return {sequential, one_thread, all_workers, neighbour_prefetch_distance, small_buffers};
 }
 
 bool does_the_same(Plan a, const Plan& b) {

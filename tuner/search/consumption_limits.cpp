@@ -20,8 +20,8 @@ void check(const ConsumptionLimits& limits, const profiles::Profile& profile) {
     }
   }
   if (std::isfinite(limits.price) && !machine.running.price_per_hour) {
-    throw base::InputError("price limit",
-                           "the profile lacks the machine's price: machine.running.price_per_hour is not set");
+    throw base::InputError(
+        "price limit", "the profile lacks the machine's price: machine.running.price_per_hour is not set");
   }
 }
 

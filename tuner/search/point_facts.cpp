@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "plan/fields.h"
 #include "sim/bound.h"
 #include "sim/predict.h"
-#include "plan/fields.h"
 
 namespace gnomon::tuner {
 

@@ -106,7 +106,7 @@ bool Space::is_consistent(const Point& point) const {
   auto values = plan::field_values(plan);
   for (std::size_t i = 0; i < rules.size(); ++i) {
     if (rules[i].search.above_zero) {
-      values[i] = rules[i].matters(plan, request_.cores) ? rules[i].field.range.most : 0;
+      values[i] = rules[i].matters(plan, request_.cores) ? rules[i].field.range.max : 0;
     }
   }
   plan::set_field_values(plan, values);

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "base/error.h"
-#include "tuner/models/boosted_trees.h"
 #include "plan/fields.h"
+#include "tuner/models/boosted_trees.h"
 #include "tuner/surrogate/held_out.h"
 
 namespace gnomon::tuner {

@@ -7,60 +7,63 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/index_range.h"
 #include "base/team.h"
 #include "base/usable.h"
 
 namespace gnomon::kernels::cpu {
 namespace {
 
-/// What a column holds.
+/// The number of parts in a column.
 constexpr std::uint64_t full = std::uint64_t{1} << 32;
-constexpr const char* what_for = "draws by weight";
+constexpr const char* where = "weighted sampling";
 
-/// The sum of a list's weights and how many are positive.
+/// The sum of a list's weights and the number of positive ones.
 struct Total {
   double sum = 0;
   std::int64_t positives = 0;
 };
 
-/// Kahan's compensated sum (CACM 8(1), 1965): two roundings away from the exact one, however long the list.
+/// Sums a list by Kahan's compensated summation (CACM 8(1), 1965), whose error is about two roundings for
+/// lists of any length. Throws base::InputError for invalid weights.
 Total total_of(const float* weights, std::int64_t degree) {
   Total total;
   double lost = 0;
-  bool is_good = true;
+  bool is_valid = true;
   for (std::int64_t i = 0; i < degree; ++i) {
-    is_good = is_good && weights[i] >= 0;  // NaN is not
+    is_valid = is_valid && weights[i] >= 0;  // false for NaN
     const double added = static_cast<double>(weights[i]) - lost;
     const double sum = total.sum + added;
     lost = (sum - total.sum) - added;
     total.sum = sum;
     total.positives += weights[i] > 0 ? 1 : 0;
   }
-  if (!is_good || !std::isfinite(total.sum)) {
-    throw base::InputError("edge_weights", "must be finite and not negative to draw by them");
+  if (!is_valid || !std::isfinite(total.sum)) {
+    throw base::InputError("edge_weights", "must be finite and not negative for weighted sampling");
   }
   return total;
 }
 
-/// The parts of each edge of one list, degree * 2^32 in all. One part is for being positive, and one more at
-/// most for those that rounding down leaves over.
+/// Distributes the degree · 2^32 parts of a list's columns over its edges, in proportion to the weights
+/// rounded down. Every positive edge gets at least one part; the parts that rounding leaves over are
+/// distributed evenly.
 class Parts {
  public:
-  /// Some weight must be positive.
+  /// Precondition: some weight is positive.
   Parts(const float* weights, std::int64_t degree, const Total& total) : weights_(weights) {
     const std::uint64_t all = static_cast<std::uint64_t>(degree) * full;
     const auto positives = static_cast<std::uint64_t>(total.positives);
-    // A little less than all, so that no rounding gives out more.
+    // Slightly less than `all`, so that rounding cannot distribute more.
     scale_ = static_cast<double>(all - positives) * (1 - 0x1p-50) / total.sum;
-    least_ = 1;
-    std::uint64_t given = 0;
+    base_ = 1;
+    std::uint64_t distributed = 0;
     for (std::int64_t i = 0; i < degree; ++i) {
-      given += of(i);
+      distributed += of(i);
     }
-    const std::uint64_t left = all - given;
-    least_ += left / positives;
-    for (std::uint64_t more = left % positives; more > 0; ++one_more_before_) {
-      more -= weights_[one_more_before_] > 0 ? 1 : 0;
+    const std::uint64_t left = all - distributed;
+    base_ += left / positives;
+    for (std::uint64_t extra = left % positives; extra > 0; ++extra_end_) {
+      extra -= weights_[extra_end_] > 0 ? 1 : 0;
     }
   }
 
@@ -69,20 +72,20 @@ class Parts {
       return 0;
     }
     const auto by_weight = static_cast<std::uint64_t>(static_cast<double>(weights_[i]) * scale_);
-    return by_weight + least_ + (i < one_more_before_ ? 1 : 0);
+    return by_weight + base_ + (i < extra_end_ ? 1 : 0);
   }
 
  private:
   const float* weights_;
   double scale_ = 0;
-  std::uint64_t least_ = 0;
-  std::int64_t one_more_before_ = 0;
+  std::uint64_t base_ = 0;      ///< parts that every positive edge gets beside its share
+  std::int64_t extra_end_ = 0;  ///< positive edges before this position get one more
 };
 
-/// Fills the columns of a list by one sweep over the edges of less than a column beside one over those of
-/// more (as Hübschle-Schneider and Sanders do, ESA 2019, section 4.1): no lists of either are kept. An edge
-/// of more gives to those of less until no more than a column is left of it, and more than nothing: it then
-/// takes a column of its own, the rest of which the next one fills.
+/// Fills the columns of a list by two simultaneous sweeps (Hübschle-Schneider and Sanders, ESA 2019,
+/// section 4.1), which need no work lists: one over the small edges (less than a column of parts), one over
+/// the large ones (more than a column). A large edge fills up the columns of small edges until it is left
+/// with at most one column of parts. These go to its own column, and the next large edge fills up the rest.
 class Sweep {
  public:
   Sweep(const Parts& parts, std::int64_t degree, AliasColumn* columns)
@@ -122,7 +125,8 @@ class Sweep {
     }
     return i;
   }
-  /// Those of exactly one column are filled on the way.
+  /// Returns the next large edge from `i` on, and fills the columns of edges of exactly one column in
+  /// between.
   std::int64_t next_large(std::int64_t i) {
     for (; i < degree_; ++i) {
       const std::uint64_t parts = parts_.of(i);
@@ -141,7 +145,7 @@ class Sweep {
   AliasColumn* columns_;
 };
 
-/// Returns how many edges have a weight.
+/// Fills the table of one list and returns the number of its edges of positive weight.
 std::int64_t fill_table(const float* weights, std::int64_t degree, AliasColumn* columns) {
   const Total total = total_of(weights, degree);
   if (total.positives == 0) {
@@ -158,22 +162,23 @@ std::int64_t fill_table(const float* weights, std::int64_t degree, AliasColumn* 
 void check_degrees(std::span<const std::int64_t> indptr) {
   for (std::size_t v = 0; v + 1 < indptr.size(); ++v) {
     if (const std::int64_t degree = indptr[v + 1] - indptr[v]; degree >= static_cast<std::int64_t>(full)) {
-      throw base::InputError(what_for, "vertex " + std::to_string(v) + " has " + std::to_string(degree) +
-                                           " edges; a list may have at most 2^32 - 1");
+      throw base::InputError(where, "vertex " + std::to_string(v) + " has " + std::to_string(degree) +
+                                        " edges; at most 2^32 - 1 are supported");
     }
   }
 }
 
-[[noreturn]] void refuse_memory(std::int64_t needed) {
-  throw base::Failure(what_for, "their tables take " + std::to_string(needed) + " bytes of memory, " +
-                                    std::to_string(base::available_memory_bytes()) + " are there");
+[[noreturn]] void throw_out_of_memory(std::int64_t needed) {
+  throw base::Failure(where, "the alias tables need " + std::to_string(needed) +
+                                 " bytes of memory, but only " +
+                                 std::to_string(base::available_memory_bytes()) + " are available");
 }
 
-AliasTables make_room(std::int64_t vertices, std::int64_t edges) {
+AliasTables allocate_tables(std::int64_t vertices, std::int64_t edges) {
   const std::int64_t needed = alias_table_bytes(vertices, edges);
-  const std::int64_t there = base::available_memory_bytes();
-  if (there > 0 && needed > there) {
-    refuse_memory(needed);
+  const std::int64_t available = base::available_memory_bytes();
+  if (available > 0 && needed > available) {
+    throw_out_of_memory(needed);
   }
   try {
     AliasTables tables;
@@ -181,21 +186,22 @@ AliasTables make_room(std::int64_t vertices, std::int64_t edges) {
     tables.positives.reserve(static_cast<std::size_t>(vertices), 0);
     return tables;
   } catch (const std::bad_alloc&) {
-    refuse_memory(needed);
+    throw_out_of_memory(needed);
   }
 }
 
-/// The first list of each of so many shares that are about as much work, and the end of the last.
-std::vector<std::size_t> share_lists(std::span<const std::int64_t> indptr, int shares) {
-  std::vector<std::size_t> firsts;
-  for (int share = 0; share <= shares; ++share) {
-    const std::int64_t before = base::share_of(indptr.back(), share, shares).begin;
-    const auto first = std::lower_bound(indptr.begin(), indptr.end() - 1, before);
-    firsts.push_back(share == 0        ? 0
-                     : share == shares ? indptr.size() - 1
-                                       : static_cast<std::size_t>(first - indptr.begin()));
+/// Splits the lists into `num_chunks` contiguous chunks of nearly equal numbers of edges. Returns the first
+/// list of each chunk, and the end of the last one.
+std::vector<std::size_t> chunk_begins(std::span<const std::int64_t> indptr, int num_chunks) {
+  std::vector<std::size_t> begins;
+  for (int chunk = 0; chunk <= num_chunks; ++chunk) {
+    const std::int64_t edges_before = base::chunk_of(indptr.back(), chunk, num_chunks).begin;
+    const auto first = std::lower_bound(indptr.begin(), indptr.end() - 1, edges_before);
+    begins.push_back(chunk == 0            ? 0
+                     : chunk == num_chunks ? indptr.size() - 1
+                                           : static_cast<std::size_t>(first - indptr.begin()));
   }
-  return firsts;
+  return begins;
 }
 
 }  // namespace
@@ -210,23 +216,24 @@ AliasTables make_alias_tables(std::span<const std::int64_t> indptr, std::span<co
     return {};
   }
   check_degrees(indptr);
-  AliasTables tables = make_room(std::ssize(indptr) - 1, indptr.back());
-  // A thread for less is not worth its start.
-  constexpr std::int64_t least_edges = std::int64_t{1} << 16;
-  const auto members = static_cast<int>(std::clamp<std::int64_t>(indptr.back() / least_edges, 1, threads));
-  const auto firsts = share_lists(indptr, members);
+  AliasTables tables = allocate_tables(std::ssize(indptr) - 1, indptr.back());
+  // Below this, starting a thread costs more than it saves.
+  constexpr std::int64_t min_edges_per_thread = std::int64_t{1} << 16;
+  const auto members =
+      static_cast<int>(std::clamp<std::int64_t>(indptr.back() / min_edges_per_thread, 1, threads));
+  const auto begins = chunk_begins(indptr, members);
   std::vector<std::uint8_t> has_zeros(static_cast<std::size_t>(members));
   base::Team(members).step([&](int member) {
-    const auto share = static_cast<std::size_t>(member);
+    const auto chunk = static_cast<std::size_t>(member);
     bool zeros = false;
-    for (std::size_t v = firsts[share]; v < firsts[share + 1]; ++v) {
+    for (std::size_t v = begins[chunk]; v < begins[chunk + 1]; ++v) {
       const std::int64_t degree = indptr[v + 1] - indptr[v];
       const std::int64_t positives =
           fill_table(weights.data() + indptr[v], degree, tables.columns.data() + indptr[v]);
       tables.positives[v] = static_cast<std::uint32_t>(positives);
       zeros = zeros || positives < degree;
     }
-    has_zeros[share] = zeros ? 1 : 0;
+    has_zeros[chunk] = zeros ? 1 : 0;
   });
   if (std::count(has_zeros.begin(), has_zeros.end(), 1) == 0) {
     tables.positives = {};

@@ -1,5 +1,4 @@
-// draw_positions (kernels/sampling_rule.h) for as many vertices at once as a vector holds; included by
-// hop-inl.h only.
+// The vectorised draw_positions (kernels/sampling_rule.h), one vertex per lane; included by hop-inl.h only.
 #if defined(GNOMON_KERNELS_CPU_DRAWS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef GNOMON_KERNELS_CPU_DRAWS_INL_H_
 #undef GNOMON_KERNELS_CPU_DRAWS_INL_H_
@@ -14,10 +13,10 @@ HWY_BEFORE_NAMESPACE();
 namespace gnomon::kernels::cpu {
 namespace HWY_NAMESPACE {
 
-/// One group of vertices and where their draws go: draw i of lane v to positions[i * lanes + v].
+/// A group of one vertex per lane and its output: draw i of lane v goes to positions[i * lanes + v].
 struct DrawGroup {
   const std::uint32_t* ids;
-  const std::uint32_t* degrees;  ///< at most 2^16; where no more than the fanout, draw i is i
+  const std::uint32_t* degrees;  ///< at most 2^16; if at most the fanout, draw i is i
   std::uint32_t* positions;
 };
 

@@ -1,5 +1,5 @@
-// One hop of a mini-batch, for one instruction set; included by hop.cpp only. bench/README.md says why it is
-// made as it is.
+// Samples one hop of a mini-batch, for one instruction set; included by hop.cpp only. bench/README.md
+// explains the design.
 #if defined(GNOMON_KERNELS_CPU_HOP_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef GNOMON_KERNELS_CPU_HOP_INL_H_
 #undef GNOMON_KERNELS_CPU_HOP_INL_H_
@@ -10,13 +10,14 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/index_range.h"
 #include "hwy/highway.h"
 #include "kernels/cpu/prefetch.h"
 #include "kernels/cpu/sample/draws-inl.h"
 #include "kernels/cpu/sample/hop.h"
 #include "kernels/cpu/sample/table-inl.h"
 #include "kernels/cpu/sample/weighted_draws-inl.h"
-#include "kernels/slack.h"
+#include "kernels/headroom.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace gnomon::kernels::cpu {
@@ -24,13 +25,13 @@ namespace HWY_NAMESPACE {
 
 constexpr std::int64_t group_vertices = static_cast<std::int64_t>(hn::MaxLanes(LaneTag()));
 
-/// Draws the edges of a hop's destinations, or of some of them, chunk after chunk. Counts from the first of
-/// them where each one's edges end.
-class Drawing {
+/// Draws the edges of a range of a hop's destinations, chunk by chunk. Writes the end of each destination's
+/// edges, counted from the first edge of the range, to `ends`.
+class EdgeDrawer {
  public:
-  /// `vertices` may be moved between calls, `ends` (of the block's indptr) may not.
-  Drawing(const Hop& hop, Workspace& work, const HugeArray<std::uint32_t>& vertices, Range destinations,
-          std::int64_t* ends)
+  /// `vertices` may reallocate between calls; `ends`, which points into the block's indptr, must stay valid.
+  EdgeDrawer(const HopRequest& hop, Workspace& work, const HugeArray<std::uint32_t>& vertices,
+             base::IndexRange destinations, std::int64_t* ends)
       : hop_(hop),
         work_(work),
         vertices_(vertices),
@@ -39,26 +40,27 @@ class Drawing {
         next_(destinations.begin),
         destinations_(destinations.end) {
     const auto fanout = static_cast<std::int64_t>(std::max(hop.fanout, 1));
-    per_chunk_ = vertices_a_chunk(fanout, group_vertices);
-    most_edges_ = static_cast<std::size_t>(std::max((per_chunk_ + 1) * fanout, chunk_edges));
+    per_chunk_ = vertices_per_chunk(fanout, group_vertices);
+    max_edges_ = static_cast<std::size_t>(std::max((per_chunk_ + 1) * fanout, chunk_edges));
     work.firsts.reserve(chunk_vertices, 0);
     work.degrees.reserve(chunk_vertices, 0);
     work.lane_ids.reserve(chunk_vertices, 0);
     work.lane_degrees.reserve(chunk_vertices, 0);
     work.positions.reserve(static_cast<std::size_t>(fanout * group_vertices), 0);
     if (is_weighted()) {
-      at_once_ = attempts_at_once(fanout);
-      work.columns.reserve(static_cast<std::size_t>(at_once_ * per_chunk_), 0);
-      work.parts.reserve(static_cast<std::size_t>(at_once_ * per_chunk_), 0);
+      initial_attempts_ = initial_attempts(fanout);
+      work.columns.reserve(static_cast<std::size_t>(initial_attempts_ * per_chunk_), 0);
+      work.parts.reserve(static_cast<std::size_t>(initial_attempts_ * per_chunk_), 0);
     }
     prefetch_rows(next_);
   }
 
   bool done() const { return next_ == destinations_; }
-  /// The most that draw() appends, or writes behind what it appends.
-  std::size_t most_edges() const { return most_edges_; }
+  /// Upper bound of the number of elements that draw() writes, the unused ones behind the drawn edges
+  /// included.
+  std::size_t max_edges() const { return max_edges_; }
 
-  /// Appends the next chunk's edges; returns how many.
+  /// Draws the next chunk's edges to `edges` and returns their number.
   HWY_ATTR std::size_t draw(std::uint64_t* edges) {
     if (hop_.fanout < 0) {
       return take_all(edges);
@@ -94,7 +96,7 @@ class Drawing {
     return static_cast<std::size_t>(edges - begin);
   }
 
-  // A vertex of more than 2^16 neighbours takes all in the lanes, and then draws by itself.
+  // The vectors handle a vertex of more than 2^16 neighbours as one of degree 0; draw_many() draws for it.
   HWY_INLINE void read_rows(std::int64_t count) {
     for (std::int64_t v = 0; v < count; ++v) {
       const auto i = static_cast<std::size_t>(v);
@@ -104,12 +106,12 @@ class Drawing {
       work_.lane_ids[i] = id;
       work_.firsts[i] = first;
       work_.degrees[i] = degree;
-      work_.lane_degrees[i] = degree > most_in_lanes ? 0 : static_cast<std::uint32_t>(degree);
+      work_.lane_degrees[i] = degree > max_vector_degree ? 0 : static_cast<std::uint32_t>(degree);
     }
   }
 
-  // Always writes as many edges as the fanout and moves on by as many as there are: no branch that depends on
-  // the graph.
+  // Always writes `fanout` edges and advances by the actual number, which avoids a branch that depends on the
+  // graph.
   HWY_INLINE std::uint64_t* write_group(std::int64_t from, std::int64_t count, std::uint64_t* edges) {
     const int fanout = hop_.fanout;
     for (std::int64_t lane = 0; lane < count; ++lane) {
@@ -121,7 +123,7 @@ class Drawing {
         edges[i] = first + *position;
         position += group_vertices;
       }
-      if (HWY_UNLIKELY(degree > most_in_lanes)) {
+      if (HWY_UNLIKELY(degree > max_vector_degree)) {
         draw_many(v, edges);
       }
       const std::int64_t taken = std::min<std::int64_t>(degree, fanout);
@@ -159,25 +161,27 @@ class Drawing {
     return static_cast<std::size_t>(end - edges);
   }
 
-  // Makes the attempts of the chunk's vertices from `group` on, if there are any.
+  // Makes the attempts of the group that begins at vertex `group` of the chunk, unless that is beyond its
+  // end.
   HWY_INLINE void attempt_group(std::int64_t group, std::int64_t count) {
     if (group >= count) {
       return;
     }
-    make_attempts({hop_.key.seed, base::Purpose::weights, hop_.key.epoch, hop_.key.batch, hop_.number, 0},
-                  at_once_,
-                  {work_.lane_ids.data() + group, work_.lane_degrees.data() + group,
-                   work_.columns.data() + group * at_once_, work_.parts.data() + group * at_once_});
+    make_attempts(
+        {hop_.key.seed, base::Purpose::alias_draws, hop_.key.epoch, hop_.key.batch, hop_.number, 0},
+        initial_attempts_,
+        {work_.lane_ids.data() + group, work_.lane_degrees.data() + group,
+         work_.columns.data() + group * initial_attempts_, work_.parts.data() + group * initial_attempts_});
     for (std::int64_t lane = 0; lane < std::min(group_vertices, count - group); ++lane) {
       prefetch_columns(group, lane);
     }
   }
 
-  // Of a vertex without draws all attempts take the first column.
+  // A vertex that takes all neighbours has only attempts at column 0.
   HWY_INLINE void prefetch_columns(std::int64_t group, std::int64_t lane) const {
     const auto v = static_cast<std::size_t>(group + lane);
     const AliasColumn* table = hop_.topology->columns.data() + work_.firsts[v];
-    const std::uint32_t* column = work_.columns.data() + group * at_once_ + lane;
+    const std::uint32_t* column = work_.columns.data() + group * initial_attempts_ + lane;
     for (std::int64_t i = 0; i < (work_.degrees[v] > hop_.fanout ? hop_.fanout : 1); ++i) {
       prefetch_far(table + column[i * group_vertices]);
     }
@@ -193,16 +197,16 @@ class Drawing {
     }
     const graph::VertexId vertex = work_.lane_ids[i];
     const auto count = static_cast<int>(drawn_by_weight(hop_.topology->num_positive(vertex), hop_.fanout));
-    const std::int64_t at = v / group_vertices * group_vertices * at_once_ + v % group_vertices;
-    const std::int64_t made = degree > most_in_lanes ? 0 : at_once_;
+    const std::int64_t at = v / group_vertices * group_vertices * initial_attempts_ + v % group_vertices;
+    const std::int64_t made = degree > max_vector_degree ? 0 : initial_attempts_;
     draw_weighted_edges(hop_, work_.lane_ids[i], hop_.topology->weighted_list(vertex),
                         work_.columns.data() + at, work_.parts.data() + at,
-                        static_cast<int>(std::min<std::int64_t>(made, most_attempts(count, degree))), count,
+                        static_cast<int>(std::min<std::int64_t>(made, max_attempts(count, degree))), count,
                         edges);
     return edges + count;
   }
 
-  // All neighbours: up to chunk_edges of them, from where the last call stopped.
+  // Takes all neighbours: up to chunk_edges of them, continuing where the last call stopped.
   std::size_t take_all(std::uint64_t* edges) {
     const AliasColumn* columns = has_zeros() ? hop_.topology->columns.data() : nullptr;
     std::uint64_t* end = edges;
@@ -237,19 +241,20 @@ class Drawing {
     }
   }
 
-  static constexpr std::int64_t most_in_lanes = most_narrow_degree;
+  static constexpr std::int64_t max_vector_degree = max_narrow_degree;
 
-  const Hop& hop_;
+  const HopRequest& hop_;
   Workspace& work_;
   const HugeArray<std::uint32_t>& vertices_;
   std::int64_t* ends_;
   const std::int64_t* indptr_;
-  std::int64_t next_;  ///< destination
+  std::int64_t next_;  ///< the next destination
   std::int64_t destinations_;
   std::int64_t per_chunk_ = 0;
-  std::int64_t at_once_ = 0;  ///< attempts to draw by weight
-  std::size_t most_edges_ = 0;
-  std::int64_t within_ = 0;  ///< how many of its neighbours were taken already (all neighbours only)
+  std::int64_t initial_attempts_ =
+      0;  ///< attempts of a weighted draw that are made for all vertices of a chunk at once
+  std::size_t max_edges_ = 0;
+  std::int64_t within_ = 0;  ///< neighbours of the next destination already taken (fanout -1 only)
   std::int64_t drawn_ = 0;
 };
 
@@ -258,90 +263,94 @@ void move_to_front(HugeArray<T>& array, std::size_t from, std::size_t count) {
   std::memmove(array.data(), array.data() + from, count * sizeof(T));
 }
 
-/// Drawn edges that wait for their neighbours to be read. Each is known far_ahead edges before its turn, so
-/// that memory can be asked for it.
-class Waiting {
+/// A queue of drawn edges whose neighbours have not been read. It always extends neighbour_prefetch_distance
+/// edges beyond those that are processed, so that their neighbours can be prefetched.
+class EdgeQueue {
  public:
-  Waiting(Workspace& work, std::size_t most_drawn) : edges_(work.edges) {
-    edges_.reserve(most_drawn + 3 * far_ahead, 0);
+  EdgeQueue(Workspace& work, std::size_t max_drawn) : edges_(work.edges) {
+    edges_.reserve(max_drawn + 3 * neighbour_prefetch_distance, 0);
   }
 
-  /// Draws until more than far_ahead edges wait, or the last is drawn; returns how many are to be read now.
-  HWY_ATTR std::size_t fill(Drawing& drawing) {
-    while (!drawing.done() && held_ <= far_ahead) {
-      held_ += drawing.draw(edges_.data() + held_);
+  /// Draws until the queue has more than neighbour_prefetch_distance edges or the last edge is drawn. Returns
+  /// the number of edges that can be processed now.
+  HWY_ATTR std::size_t fill(EdgeDrawer& drawer) {
+    while (!drawer.done() && size_ <= neighbour_prefetch_distance) {
+      size_ += drawer.draw(edges_.data() + size_);
     }
-    if (!drawing.done()) {
-      return held_ - far_ahead;
+    if (!drawer.done()) {
+      return size_ - neighbour_prefetch_distance;
     }
-    std::fill_n(edges_.data() + held_, far_ahead, held_ > 0 ? edges_[0] : 0);
-    return held_;
+    std::fill_n(edges_.data() + size_, neighbour_prefetch_distance, size_ > 0 ? edges_[0] : 0);
+    return size_;
   }
-  std::size_t held() const { return held_; }
+  std::size_t size() const { return size_; }
   const std::uint64_t* edges() const { return edges_.data(); }
-  /// The first `count` have been read.
-  void drop(std::size_t count) {
-    held_ -= count;
-    move_to_front(edges_, count, far_ahead);
+  /// Removes the first `count` edges.
+  void pop(std::size_t count) {
+    size_ -= count;
+    move_to_front(edges_, count, neighbour_prefetch_distance);
   }
 
  private:
   HugeArray<std::uint64_t>& edges_;
-  std::size_t held_ = 0;
+  std::size_t size_ = 0;
 };
 
-/// Takes drawn edges through three steps, each some edges behind the one before: ask memory for the
-/// neighbour; read it and ask for its slot; number it. Every step finds in the cache what the one before
-/// asked for, and memory always has requests to work on.
+/// Three-stage software pipeline over the drawn edges: prefetch the neighbour id; load it and prefetch its
+/// hash slot; assign the local id. The stages are a fixed number of edges apart, so that each finds its data
+/// in the cache while memory always has requests in flight.
 template <class Index>
-class Pipeline {
+class LocalIdPipeline {
  public:
-  Pipeline(const Index* indices, Workspace& work, std::size_t most_drawn) : indices_(indices), work_(work) {
-    const std::size_t capacity = most_drawn + 3 * far_ahead;
+  LocalIdPipeline(const Index* indices, Workspace& work, std::size_t max_drawn)
+      : indices_(indices), work_(work) {
+    const std::size_t capacity = max_drawn + 3 * neighbour_prefetch_distance;
     work.ids.reserve(capacity, 0);
     work.homes.reserve(capacity, 0);
   }
 
-  /// Numbers the first `count` > 0 of the edges that wait; writes their local ids to `out`.
-  HWY_ATTR void run(const Waiting& waiting, std::size_t count, std::int32_t* out) {
-    const bool moved = make_room(work_, count);
-    Numbering table = numbering_of(work_);
+  /// Writes the local ids of the first `count` > 0 edges in the queue to `out`.
+  HWY_ATTR void run(const EdgeQueue& queue, std::size_t count, std::int32_t* out) {
+    const bool moved = ensure_capacity(work_, count);
+    SlotTableView table = table_view(work_);
     if (!started_) {
-      start(waiting.edges(), table);
+      start(queue.edges(), table);
     } else if (moved) {
-      std::transform(work_.ids.data(), work_.ids.data() + near_ahead, work_.homes.data(),
+      std::transform(work_.ids.data(), work_.ids.data() + slot_prefetch_distance, work_.homes.data(),
                      [&](std::uint32_t id) { return table.home_of(id); });
     }
-    number(waiting.edges(), count, table, out);
-    move_to_front(work_.ids, count, near_ahead);
-    move_to_front(work_.homes, count, near_ahead);
+    assign(queue.edges(), count, table, out);
+    move_to_front(work_.ids, count, slot_prefetch_distance);
+    move_to_front(work_.homes, count, slot_prefetch_distance);
   }
 
  private:
-  HWY_INLINE static void read(std::uint64_t edge, const Index* indices, const Numbering& table,
+  HWY_INLINE static void read(std::uint64_t edge, const Index* indices, const SlotTableView& table,
                               std::uint32_t* id, std::uint32_t* home) {
     *id = static_cast<std::uint32_t>(indices[edge]);
     *home = table.home_of(*id);
     table.prefetch(*home);
   }
 
-  HWY_ATTR void start(const std::uint64_t* edges, const Numbering& table) {
-    for (std::size_t e = 0; e < far_ahead; ++e) {
+  HWY_ATTR void start(const std::uint64_t* edges, const SlotTableView& table) {
+    for (std::size_t e = 0; e < neighbour_prefetch_distance; ++e) {
       prefetch_far(indices_ + edges[e]);
     }
-    for (std::size_t e = 0; e < near_ahead; ++e) {
+    for (std::size_t e = 0; e < slot_prefetch_distance; ++e) {
       read(edges[e], indices_, table, &work_.ids[e], &work_.homes[e]);
     }
     started_ = true;
   }
 
-  HWY_ATTR void number(const std::uint64_t* edges, std::size_t count, Numbering table, std::int32_t* out) {
+  HWY_ATTR void assign(const std::uint64_t* edges, std::size_t count, SlotTableView table,
+                       std::int32_t* out) {
     const Index* indices = indices_;
     std::uint32_t* ids = work_.ids.data();
     std::uint32_t* homes = work_.homes.data();
     for (std::size_t e = 0; e < count; ++e) {
-      prefetch_far(indices + edges[e + far_ahead]);
-      read(edges[e + near_ahead], indices, table, ids + e + near_ahead, homes + e + near_ahead);
+      prefetch_far(indices + edges[e + neighbour_prefetch_distance]);
+      read(edges[e + slot_prefetch_distance], indices, table, ids + e + slot_prefetch_distance,
+           homes + e + slot_prefetch_distance);
       out[e] = static_cast<std::int32_t>(table.find_or_add(ids[e], homes[e]));
     }
     work_.size = static_cast<std::int64_t>(table.size);
@@ -353,39 +362,39 @@ class Pipeline {
 };
 
 template <class Index>
-HWY_ATTR void sample_hop_of(const Hop& hop, const Index* indices, Workspace& work, Block& block) {
+HWY_ATTR void sample_hop_of(const HopRequest& hop, const Index* indices, Workspace& work, Block& block) {
   begin_block(work.size, block);
-  Drawing drawing(hop, work, work.vertices, {0, work.size}, block.indptr.data() + 1);
-  Waiting waiting(work, drawing.most_edges());
-  Pipeline<Index> pipeline(indices, work, drawing.most_edges());
-  const std::size_t room_before = block.indices.capacity();
-  const std::size_t edge_room_before = block.edge_ids.capacity();
-  std::size_t numbered = 0;
-  while (const std::size_t count = waiting.fill(drawing)) {
-    if (block.indices.size() < numbered + waiting.held()) {
-      resize_with_slack(block.indices, numbered + waiting.held());
+  EdgeDrawer drawer(hop, work, work.vertices, {0, work.size}, block.indptr.data() + 1);
+  EdgeQueue queue(work, drawer.max_edges());
+  LocalIdPipeline<Index> pipeline(indices, work, drawer.max_edges());
+  const std::size_t capacity_before = block.indices.capacity();
+  const std::size_t id_capacity_before = block.edge_ids.capacity();
+  std::size_t num_edges = 0;
+  while (const std::size_t count = queue.fill(drawer)) {
+    if (block.indices.size() < num_edges + queue.size()) {
+      resize_with_headroom(block.indices, num_edges + queue.size());
     }
-    pipeline.run(waiting, count, block.indices.data() + numbered);
+    pipeline.run(queue, count, block.indices.data() + num_edges);
     if (hop.edge_ids) {
-      kernels::make_room(block.edge_ids, numbered + waiting.held());
-      block.edge_ids.resize(numbered);
-      block.edge_ids.insert(block.edge_ids.end(), waiting.edges(), waiting.edges() + count);
+      reserve_with_headroom(block.edge_ids, num_edges + queue.size());
+      block.edge_ids.resize(num_edges);
+      block.edge_ids.insert(block.edge_ids.end(), queue.edges(), queue.edges() + count);
     }
-    waiting.drop(count);
-    numbered += count;
+    queue.pop(count);
+    num_edges += count;
   }
-  block.indices.resize(numbered);
-  block.edge_ids.resize(hop.edge_ids ? numbered : 0);
-  if (block.indices.capacity() > room_before) {
-    block.indices.reserve(with_slack(numbered));
+  block.indices.resize(num_edges);
+  block.edge_ids.resize(hop.edge_ids ? num_edges : 0);
+  if (block.indices.capacity() > capacity_before) {
+    block.indices.reserve(with_headroom(num_edges));
   }
-  if (block.edge_ids.capacity() > edge_room_before) {
-    block.edge_ids.reserve(with_slack(numbered));
+  if (block.edge_ids.capacity() > id_capacity_before) {
+    block.edge_ids.reserve(with_headroom(num_edges));
   }
   block.num_sources = work.size;
 }
 
-/// Calls `work` with the topology's indices, narrow or wide.
+/// Calls `work` with the topology's indices, 32-bit or 64-bit.
 template <class Work>
 HWY_INLINE void with_indices(const Topology& topology, Work work) {
   if (topology.narrow_indices.data() != nullptr) {
@@ -395,13 +404,13 @@ HWY_INLINE void with_indices(const Topology& topology, Work work) {
   }
 }
 
-inline void sample_hop_with(const Hop& hop, Workspace& work, Block& block) {
+inline void sample_hop_with(const HopRequest& hop, Workspace& work, Block& block) {
   with_indices(*hop.topology, [&](const auto* indices) { sample_hop_of(hop, indices, work, block); });
 }
 
 inline HWY_ATTR std::size_t add_seeds_with(const std::int64_t* seeds, std::size_t count, Workspace& work) {
-  make_room(work, count);
-  Numbering table = numbering_of(work);
+  ensure_capacity(work, count);
+  SlotTableView table = table_view(work);
   std::size_t added = 0;
   for (std::size_t i = 0; i < count; ++i) {
     const auto id = static_cast<std::uint32_t>(seeds[i]);

@@ -11,60 +11,63 @@
 #include "kernels/sampling_rule.h"
 #include "kernels/weighted_rule.h"
 
-// What the sampler's vectorised part shares with the rest; see bench/README.md for what bounds it.
+// The interface between the sampler and its vectorised part. bench/README.md says what bounds its speed.
 
 namespace gnomon::kernels::cpu {
 
-/// How many edges before its turn a neighbour is asked for from memory, and read (its slot is asked for
-/// then).
-inline constexpr std::size_t far_ahead = 96;
-inline constexpr std::size_t near_ahead = 24;
-/// Destinations and edges of one chunk: what is drawn at once must still be in the cache when it is read.
+/// Prefetch distances in edges: an edge's neighbour id is prefetched neighbour_prefetch_distance edges before
+/// its local id is assigned, and is loaded slot_prefetch_distance edges before, when its hash slot is
+/// prefetched.
+inline constexpr std::size_t neighbour_prefetch_distance = 96;
+inline constexpr std::size_t slot_prefetch_distance = 24;
+/// Limits of the destinations and edges of a chunk, whose data must stay in the cache between drawing and
+/// reading.
 inline constexpr std::int64_t chunk_vertices = 64;
 inline constexpr std::int64_t chunk_edges = 1024;
-inline constexpr std::int64_t least_chunk_vertices = 16;
-/// Destinations of a chunk that draw `fanout` neighbours each, in whole groups of `lanes`.
-constexpr std::int64_t vertices_a_chunk(std::int64_t fanout, std::int64_t lanes) {
+inline constexpr std::int64_t min_chunk_vertices = 16;
+/// Returns the number of destinations in a chunk if each draws `fanout` neighbours, in whole groups of
+/// `lanes`.
+constexpr std::int64_t vertices_per_chunk(std::int64_t fanout, std::int64_t lanes) {
   const std::int64_t each = std::max<std::int64_t>(fanout, 1);
-  return std::clamp(chunk_edges / each / lanes * lanes, least_chunk_vertices, chunk_vertices);
+  return std::clamp(chunk_edges / each / lanes * lanes, min_chunk_vertices, chunk_vertices);
 }
-/// The widest vectors that draw have so many lanes.
-inline constexpr std::int64_t most_lanes = 16;
+/// The number of lanes of the widest vectors.
+inline constexpr std::int64_t max_lanes = 16;
 
-/// How many attempts to draw `fanout` neighbours by weight are made at once for every vertex (even): few draw
-/// the same one twice more often.
-constexpr std::int64_t attempts_at_once(std::int64_t fanout) {
+/// Returns the number (even) of attempts that are made for every vertex before any is checked, when `fanout`
+/// neighbours are drawn by weight. Few vertices have so many repetitions that they need more.
+constexpr std::int64_t initial_attempts(std::int64_t fanout) {
   const std::int64_t each = std::max<std::int64_t>(fanout, 1);
   return (each + each / 2 + 3) / 2 * 2;
 }
 
-/// From global vertex ids (below 2^32) to the local ids of one mini-batch: open addressing in buckets of as
-/// many slots as a vector holds, filled from their beginning, so that one comparison finds a vertex or its
-/// place. A slot is `id << 32 | local + 1`, 0 when empty. A full bucket overflows into the next one, the last
-/// into the first.
+/// A hash table from global vertex ids (below 2^32) to the local ids of one mini-batch, with open addressing
+/// in buckets. A bucket has as many slots as a vector has lanes and is filled from its beginning, so that one
+/// vector comparison finds a vertex or the free slot for it. A slot is `id << 32 | local + 1`, or 0 if empty.
+/// A full bucket overflows into the next one, and the last into the first.
 struct SlotTable {
   HugeArray<std::uint64_t> slots;
   std::size_t buckets = 0;
-  std::int64_t most_members = 0;  ///< before it must grow
+  std::int64_t max_members = 0;  ///< the number of vertices beyond which the table must grow
 };
 
-/// The memory of one worker between batches, and the batch under construction.
+/// The memory that a worker keeps between batches, and the batch under construction.
 struct Workspace {
   SlotTable table;
-  HugeArray<std::uint32_t> vertices;  ///< of the batch, in local order
-  std::int64_t size = 0;              ///< how many
-  std::size_t needed = 0;          ///< the most vertices that there had to be room for, in all batches so far
-  std::size_t room = 0;            ///< for how many there is room from a batch's beginning, without growing
-  std::size_t most = 0;            ///< the most that this batch can need
-  HugeArray<std::uint64_t> edges;  ///< drawn positions in the graph's indices, not yet read
-  HugeArray<std::uint32_t> ids;    ///< the neighbours there, not yet numbered
-  HugeArray<std::uint32_t> homes;  ///< and their places in the table
-  HugeArray<std::uint32_t> positions;  ///< draws of one group of vertices, vertex beside vertex
-  HugeArray<std::uint32_t> columns;    ///< attempts to draw by weight of one chunk: columns of alias tables
-  HugeArray<std::uint32_t> parts;      ///< and which part of each
-  HugeArray<std::int64_t> firsts;      ///< row pointers and degrees of one chunk of destinations
-  HugeArray<std::int64_t> degrees;
-  HugeArray<std::uint32_t> lane_ids;  ///< its vertices and their degrees as the vectors read them
+  HugeArray<std::uint32_t> vertices;   ///< of the batch, in the order of the local ids
+  std::int64_t size = 0;               ///< the number of vertices
+  std::size_t peak_vertices = 0;       ///< the largest capacity, in vertices, that any batch so far needed
+  std::size_t capacity = 0;            ///< the capacity, in vertices, at the begin of a batch
+  std::size_t max_vertices = 0;        ///< upper bound of the vertices of this batch
+  HugeArray<std::uint64_t> edges;      ///< drawn edges: positions in the graph's indices, not yet read
+  HugeArray<std::uint32_t> ids;        ///< neighbours that were read and have no local id yet
+  HugeArray<std::uint32_t> homes;      ///< their home buckets in the table
+  HugeArray<std::uint32_t> positions;  ///< draws of a group of vertices, interleaved by lane
+  HugeArray<std::uint32_t> columns;    ///< a chunk's attempts of weighted draws: columns of alias tables
+  HugeArray<std::uint32_t> parts;      ///< the parts of these columns
+  HugeArray<std::int64_t> firsts;      ///< row pointers of a chunk of destinations
+  HugeArray<std::int64_t> degrees;     ///< their degrees
+  HugeArray<std::uint32_t> lane_ids;   ///< their ids and degrees as vector operands
   HugeArray<std::uint32_t> lane_degrees;
 
   std::size_t bytes() const;
@@ -73,33 +76,28 @@ struct Workspace {
 /// Throws base::InputError for more than 2^31 - 1 vertices.
 void check_batch_size(std::size_t vertices);
 
-/// Empties the table and makes room for `members`.
+/// Empties the table and sizes it for `members` vertices.
 void clear_table(SlotTable& table, std::int64_t members);
 
-/// Ends a batch: when it grew the workspace, leaves slack for those that come.
-void settle(Workspace& work);
+/// Ends a batch: if the workspace had to grow, reserves headroom for the following batches.
+void end_batch(Workspace& work);
 
-/// One hop: draws (by weight, where the topology has weights) for every vertex of the workspace, numbers what
-/// is new, and fills the block.
-struct Hop {
+/// The arguments of one hop.
+struct HopRequest {
   const Topology* topology = nullptr;
   BatchKey key;
-  std::uint32_t number = 0;
+  std::uint32_t number = 0;  ///< from 0 at the seeds
   int fanout = 0;
-  bool edge_ids = false;  ///< whether the block's are asked for
+  bool edge_ids = false;  ///< whether to fill the block's edge_ids
 };
 
-/// Destinations `begin` to `end` - 1.
-struct Range {
-  std::int64_t begin = 0;
-  std::int64_t end = 0;
-};
-
-/// Readies a block for the edges of `destinations` vertices.
+/// Prepares a block for the edges of `destinations` vertices.
 void begin_block(std::int64_t destinations, Block& block);
 
-/// Adds `seeds`; returns how many came before the first that was there already.
+/// Adds `seeds` to an empty workspace. Returns the number of seeds before the first repeated one.
 std::size_t add_seeds(const std::int64_t* seeds, std::size_t count, Workspace& work);
-void sample_hop(const Hop& hop, Workspace& work, Block& block);
+/// Draws neighbours for every vertex of the workspace, by weight if the topology has alias tables, assigns
+/// local ids to the new vertices, and fills the block.
+void sample_hop(const HopRequest& hop, Workspace& work, Block& block);
 
 }  // namespace gnomon::kernels::cpu

@@ -9,8 +9,8 @@ namespace gnomon::kernels::cpu {
 
 std::int32_t IdTable::add(graph::VertexId vertex, std::size_t at) {
   if (size_ == std::numeric_limits<std::int32_t>::max()) {
-    throw base::InputError("fanouts",
-                           "a mini-batch has over 2^31 - 1 vertices; use a smaller batch or fanouts");
+    throw base::InputError(
+        "fanouts", "a mini-batch has more than 2^31 - 1 vertices; use a smaller batch size or fanouts");
   }
   const std::int64_t local = size_++;
   slots_[at] = Slot{vertex, first_ + local};

@@ -7,18 +7,19 @@
 
 namespace gnomon::kernels::cpu {
 
-/// From global vertex ids to the local ids of one mini-batch: open addressing with linear probing, at most
-/// half full. Its memory stays from batch to batch, and forgetting a batch costs O(1): vertices are numbered
-/// on through all batches, and a slot with a number from before this batch counts as empty.
+/// A hash table from global vertex ids to the local ids of one mini-batch: open addressing with linear
+/// probing, at most half full. Its memory is reused by all batches, and clear() takes O(1): vertices are
+/// numbered consecutively through all batches, and a slot with a number from an earlier batch counts as
+/// empty.
 class IdTable {
  public:
-  /// Forgets all vertices.
+  /// Removes all vertices.
   void clear() {
     first_ += size_;
     size_ = 0;
   }
 
-  /// The vertex's local id; a vertex not seen since clear() is given size().
+  /// Returns the vertex's local id; a vertex that is not in the table is added with the id size().
   std::int32_t find_or_add(graph::VertexId vertex) {
     std::size_t at = home(vertex);
     while (slots_[at].number >= first_) {
@@ -30,10 +31,10 @@ class IdTable {
     return add(vertex, at);
   }
 
-  /// Asks for the memory that find_or_add(vertex) will read.
+  /// Prefetches the slot that find_or_add(vertex) reads first.
   void prefetch(graph::VertexId vertex) const { __builtin_prefetch(&slots_[home(vertex)]); }
 
-  /// Number of vertices since clear().
+  /// The number of vertices added since clear().
   std::int64_t size() const { return size_; }
   std::int64_t bytes() const { return static_cast<std::int64_t>(slots_.size() * sizeof(Slot)); }
 
@@ -43,7 +44,7 @@ class IdTable {
     std::int64_t number = -1;
   };
 
-  // Fibonacci hashing (Knuth, TAOCP 3, §6.4): the product's high bits depend on all bits of the id.
+  // Fibonacci hashing (Knuth, TAOCP 3, §6.4): the high bits of the product depend on all bits of the id.
   std::size_t home(graph::VertexId vertex) const {
     return static_cast<std::size_t>((static_cast<std::uint64_t>(vertex) * 0x9E3779B97F4A7C15U) >> shift_);
   }
@@ -51,9 +52,9 @@ class IdTable {
   std::int32_t add(graph::VertexId vertex, std::size_t at);
   void grow();
 
-  static constexpr int log2_of_first_slots = 10;
-  std::vector<Slot> slots_ = std::vector<Slot>(std::size_t{1} << log2_of_first_slots);
-  int shift_ = 64 - log2_of_first_slots;
+  static constexpr int log2_initial_slots = 10;
+  std::vector<Slot> slots_ = std::vector<Slot>(std::size_t{1} << log2_initial_slots);
+  int shift_ = 64 - log2_initial_slots;
   std::int64_t first_ = 0;  ///< number of this batch's first vertex
   std::int64_t size_ = 0;
 };

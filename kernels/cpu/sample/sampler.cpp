@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "kernels/cpu/sample/worker_memory.h"
+#include "kernels/headroom.h"
 #include "kernels/sampling_input.h"
-#include "kernels/slack.h"
 
 namespace gnomon::kernels::cpu {
 Sampler::Sampler(const graph::Graph& graph, std::vector<int> fanouts, EdgeIds edge_ids)
@@ -17,9 +17,9 @@ Sampler::Sampler(Topology topology, std::vector<int> fanouts, EdgeIds edge_ids, 
     : topology_(std::move(topology)),
       fanouts_(std::move(fanouts)),
       edge_ids_(edge_ids),
-      team_(std::make_unique<base::Team>(std::clamp(threads.count, 1, most_parts), threads.cores)) {
+      team_(std::make_unique<base::Team>(std::clamp(threads.count, 1, max_parts), threads.cores)) {
   check_fanouts(fanouts_);
-  if (topology_.num_vertices() > most_narrow_vertices) {
+  if (topology_.num_vertices() > max_narrow_vertices) {
     wide_.emplace(topology_, fanouts_, edge_ids == EdgeIds::keep);
   } else if (team_->size() > 1) {
     split_.emplace(topology_, fanouts_, edge_ids == EdgeIds::keep, *team_);
@@ -41,14 +41,14 @@ std::size_t Sampler::sample_checked(const BatchKey& key, std::span<const graph::
   return split_ ? split_->sample(key, seeds, batch) : sample_narrow(key, seeds, batch);
 }
 
-// Returns how many seeds came before the first that comes twice.
+// Returns the number of seeds before the first repeated one.
 std::size_t Sampler::sample_narrow(const BatchKey& key, std::span<const graph::VertexId> seeds,
                                    MiniBatch& batch) {
-  clear_table(work_.table, std::min(work_.size + work_.size / 16, static_cast<std::int64_t>(work_.room)));
+  clear_table(work_.table, std::min(work_.size + work_.size / 16, static_cast<std::int64_t>(work_.capacity)));
   work_.size = 0;
-  work_.most = static_cast<std::size_t>(
-      most_vertices(limits_of(topology_), static_cast<std::int64_t>(seeds.size()), fanouts_) +
-      most_edges_under_way(fanouts_));
+  work_.max_vertices = static_cast<std::size_t>(
+      max_vertices(limits_of(topology_), static_cast<std::int64_t>(seeds.size()), fanouts_) +
+      max_edges_in_flight(fanouts_));
   if (const std::size_t added = add_seeds(seeds.data(), seeds.size(), work_); added < seeds.size()) {
     return added;
   }
@@ -58,9 +58,9 @@ std::size_t Sampler::sample_narrow(const BatchKey& key, std::span<const graph::V
     sample_hop({&topology_, key, static_cast<std::uint32_t>(hop), fanouts_[hop], edge_ids_ == EdgeIds::keep},
                work_, batch.blocks[hop]);
   }
-  make_room(batch.vertices, static_cast<std::size_t>(work_.size));
+  reserve_with_headroom(batch.vertices, static_cast<std::size_t>(work_.size));
   batch.vertices.assign(work_.vertices.data(), work_.vertices.data() + work_.size);
-  settle(work_);
+  end_batch(work_);
   return seeds.size();
 }
 

@@ -17,43 +17,46 @@
 
 namespace gnomon::kernels::cpu {
 
-/// With edge ids, every block says which edges of the graph it holds.
-enum class EdgeIds : std::uint8_t { leave_out, keep };
+/// Whether blocks record the positions of their edges in the graph's indices.
+enum class EdgeIds : std::uint8_t { omit, keep };
 
-/// Threads that share the work of each mini-batch. More of them than cores are of no use.
+/// The threads that share the work of each mini-batch; more threads than cores are useless.
 struct BatchThreads {
-  int count = 1;           ///< the caller and count - 1 others; 1 to most_parts
-  std::vector<int> cores;  ///< thread i > 0 runs on cores[i] only; empty: where the system puts it
+  int count = 1;           ///< the caller included; 1 … max_parts
+  std::vector<int> cores;  ///< thread i > 0 is pinned to cores[i]; if empty, threads run anywhere
 };
 
-/// Samples mini-batches: k hops without replacement, then compaction to local ids. One Sampler serves one
-/// thread and keeps its memory from batch to batch; any number of them on one graph draw the same batches,
-/// with however many threads each.
+/// Samples mini-batches: k hops of neighbour sampling without replacement, relabelled to local ids. A Sampler
+/// is not thread-safe and reuses its memory for all batches. The batches do not depend on the number of
+/// samplers or threads.
 class Sampler {
  public:
-  /// `fanouts` from the seeds outwards, each -1 (all neighbours) or 1 … max_fanout; throws base::InputError
-  /// otherwise, or when there are none. The graph's memory must outlive the sampler, unless the graph's
-  /// `storage` owns it. The graph's contents are trusted (graph::validate checks them).
-  Sampler(const graph::Graph& graph, std::vector<int> fanouts, EdgeIds edge_ids = EdgeIds::leave_out);
-  /// The same on a structure that many samplers share; the fastest on a resident_copy.
-  Sampler(Topology topology, std::vector<int> fanouts, EdgeIds edge_ids = EdgeIds::leave_out,
+  /// `fanouts` are ordered from the seeds outwards; each is -1 (all neighbours) or 1 … max_fanout. Throws
+  /// base::InputError for other fanouts and if there are none. The graph's memory must outlive the sampler
+  /// unless the graph's `storage` owns it. The graph's content is not checked (see graph::validate).
+  Sampler(const graph::Graph& graph, std::vector<int> fanouts, EdgeIds edge_ids = EdgeIds::omit);
+  /// Samples from a topology that many samplers can share. A resident_copy is the fastest.
+  Sampler(Topology topology, std::vector<int> fanouts, EdgeIds edge_ids = EdgeIds::omit,
           const BatchThreads& threads = {});
 
-  /// The mini-batch of `seeds`: a pure function of (graph, key, seeds, fanouts). For every vertex and hop
-  /// min(degree, fanout) distinct neighbours (positions of its list) are drawn by draw_positions; all of
-  /// them, in the order of the graph, when there are no more than the fanout. With weights only edges of
-  /// positive weight count: all of them, in the order of the graph, when the degree is no more than the
-  /// fanout or the fanout is -1; else as many as the fanout, or all if there are fewer, by draw_by_weight
-  /// (weighted_rule.h) and in the order of the draws. `batch`'s vectors are reused.
-  /// At most 2^31 - 1 vertices a batch. Throws base::InputError for a seed that is not a vertex or comes
-  /// twice; `batch` then holds nothing of use, the sampler stays usable.
+  /// Samples the mini-batch of `seeds`, which is a pure function of (graph, key, seeds, fanouts). `batch`'s
+  /// vectors are reused.
+  ///
+  /// In every hop and for every vertex, min(degree, fanout) distinct positions of its neighbour list are
+  /// drawn by draw_positions. If the degree is at most the fanout, or the fanout is -1, all neighbours are
+  /// taken in the graph's order. With weights, only edges of positive weight count: if the degree is at most
+  /// the fanout, or the fanout is -1, all of them are taken in the graph's order; otherwise min(their number,
+  /// fanout) are drawn by draw_by_weight (kernels/weighted_rule.h), in the order of the draws.
+  ///
+  /// A batch can have at most 2^31 - 1 vertices. Throws base::InputError for a seed that is not a vertex or
+  /// is repeated; then `batch` is unspecified and the sampler remains usable.
   void sample(const BatchKey& key, std::span<const graph::VertexId> seeds, MiniBatch& batch);
 
-  /// The memory held from batch to batch: at most most_sampler_bytes (kernels/cpu/sample/worker_memory.h) of
-  /// the largest batch that seeds, fanouts and graph allow.
+  /// Returns the bytes of memory held between batches: at most max_sampler_bytes (worker_memory.h) of the
+  /// largest possible batch.
   std::int64_t bytes() const;
 
-  /// The threads, for what else there is to do for a batch.
+  /// The sampler's threads, for further work on a batch.
   base::Team& team() { return *team_; }
 
  private:
@@ -65,8 +68,8 @@ class Sampler {
   EdgeIds edge_ids_;
   std::unique_ptr<base::Team> team_;
   Workspace work_;
-  std::optional<SplitSampler> split_;  ///< instead of it with several threads
-  std::optional<WideSampler> wide_;    ///< instead of both when ids have more than 32 bits
+  std::optional<SplitSampler> split_;  ///< used with several threads
+  std::optional<WideSampler> wide_;    ///< used if ids have more than 32 bits
 };
 
 }  // namespace gnomon::kernels::cpu

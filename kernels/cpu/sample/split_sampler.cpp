@@ -5,20 +5,20 @@
 #include <utility>
 
 #include "kernels/cpu/sample/worker_memory.h"
-#include "kernels/slack.h"
+#include "kernels/headroom.h"
 
 namespace gnomon::kernels::cpu {
 namespace {
 
-/// A step over fewer edges is sooner done by the caller alone than by waking the others.
-constexpr std::int64_t least_edges = 4096;
+/// A step over fewer edges is faster on the caller alone than with waking the other threads.
+constexpr std::int64_t min_parallel_edges = 4096;
 
 /// Reads the codes of the edges that `part` drew, in the order of the edges.
 class Codes {
  public:
   explicit Codes(const Part& part) : owners_(part.owners.data()) {
-    for (std::size_t p = 0; p < part.dealt.size(); ++p) {
-      next_[p] = part.dealt[p].ids.data();
+    for (std::size_t p = 0; p < part.messages.size(); ++p) {
+      next_[p] = part.messages[p].ids.data();
     }
   }
   struct Code {
@@ -34,13 +34,13 @@ class Codes {
 
  private:
   const std::uint8_t* owners_;
-  std::array<const std::uint32_t*, most_parts> next_;
+  std::array<const std::uint32_t*, max_parts> next_;
 };
 
-/// Gives the new vertices among the edges that `part` drew their local ids, in the order of the edges.
-void name_new_of(std::span<Part> parts, const Part& part, std::uint32_t* vertices,
-                 std::int64_t* batch_vertices) {
-  auto name = static_cast<std::uint32_t>(part.names);
+/// Assigns local ids to the new vertices among the neighbours that `part` drew, in the order of the edges.
+void assign_new_ids(std::span<Part> parts, const Part& part, std::uint32_t* vertices,
+                    std::int64_t* batch_vertices) {
+  auto name = static_cast<std::uint32_t>(part.first_new_local);
   Codes codes(part);
   for (std::size_t e = 0; e < part.drawn; ++e) {
     if (const auto code = codes.next(); code.is_new) {
@@ -53,7 +53,7 @@ void name_new_of(std::span<Part> parts, const Part& part, std::uint32_t* vertice
   }
 }
 
-/// Writes the local ids of the edges that `part` drew, once all vertices have theirs.
+/// Writes the local ids of the neighbours that `part` drew. Precondition: all vertices have local ids.
 void write_locals(std::span<const Part> parts, const Part& part, std::int32_t* out) {
   Codes codes(part);
   for (std::size_t e = 0; e < part.drawn; ++e) {
@@ -62,7 +62,7 @@ void write_locals(std::span<const Part> parts, const Part& part, std::int32_t* o
   }
 }
 
-/// The position of the first seed that is not new.
+/// Returns the position of the first repeated seed.
 std::size_t first_known(const Part& part) {
   Codes codes(part);
   std::size_t e = 0;
@@ -76,32 +76,32 @@ std::size_t first_known(const Part& part) {
 
 std::size_t Part::bytes() const {
   std::size_t total = work.bytes() + locals.bytes() + owners.bytes() + edges.bytes();
-  for (const Dealt& each : dealt) {
+  for (const IdMessage& each : messages) {
     total += each.ids.bytes();
   }
   return total;
 }
 
-void begin_dealing(Part& part, std::size_t parts) {
-  part.dealt.resize(parts);
-  for (Dealt& dealt : part.dealt) {
-    dealt.size = 0;
+void clear_messages(Part& part, std::size_t parts) {
+  part.messages.resize(parts);
+  for (IdMessage& message : part.messages) {
+    message.size = 0;
   }
   part.drawn = 0;
 }
 
-void deal(std::span<const std::int64_t> ids, Part& part) {
-  const auto parts = static_cast<std::uint32_t>(part.dealt.size());
-  for (Dealt& dealt : part.dealt) {
-    dealt.ids.make_room(ids.size() + near_ahead, 0);
+void send_ids(std::span<const std::int64_t> ids, Part& part) {
+  const auto parts = static_cast<std::uint32_t>(part.messages.size());
+  for (IdMessage& message : part.messages) {
+    message.ids.ensure_capacity(ids.size() + slot_prefetch_distance, 0);
   }
-  part.owners.make_room(ids.size(), 0);
+  part.owners.ensure_capacity(ids.size(), 0);
   for (const std::int64_t seed : ids) {
     const auto id = static_cast<std::uint32_t>(seed);
     const std::uint32_t owner = owner_of(id, parts);
     part.owners[part.drawn++] = static_cast<std::uint8_t>(owner);
-    Dealt& dealt = part.dealt[owner];
-    dealt.ids[dealt.size++] = id;
+    IdMessage& message = part.messages[owner];
+    message.ids[message.size++] = id;
   }
 }
 
@@ -112,10 +112,10 @@ SplitSampler::SplitSampler(Topology topology, std::vector<int> fanouts, bool edg
       team_(team),
       parts_(static_cast<std::size_t>(team.size())) {}
 
-/// A step that deals with so many edges: by all, or one part after the other by the caller.
+/// Runs work(part) for all parts: on all threads, or on the caller alone if the step handles few edges.
 template <class Work>
 void SplitSampler::step(std::int64_t edges, Work work) {
-  if (edges >= least_edges) {
+  if (edges >= min_parallel_edges) {
     team_.step([&](int member) { work(static_cast<std::size_t>(member)); });
     return;
   }
@@ -131,7 +131,7 @@ std::size_t SplitSampler::sample(const BatchKey& key, std::span<const graph::Ver
     return added;
   }
   batch.blocks.resize(fanouts_.size());
-  Block* before = nullptr;  // its local ids are written when the next hop is drawn: one step less
+  Block* before = nullptr;  // its local ids are written while the next hop is drawn, which saves a step
   const auto finish = [&](std::size_t part) {
     if (before != nullptr) {
       write_locals(parts_, parts_[part], before->indices.data() + parts_[part].first);
@@ -140,58 +140,58 @@ std::size_t SplitSampler::sample(const BatchKey& key, std::span<const graph::Ver
   std::int64_t edges = 0;
   for (std::size_t h = 0; h < fanouts_.size(); ++h) {
     Block& block = batch.blocks[h];
-    const Hop hop{&topology_, key, static_cast<std::uint32_t>(h), fanouts_[h], edge_ids_};
+    const HopRequest hop{&topology_, key, static_cast<std::uint32_t>(h), fanouts_[h], edge_ids_};
     begin_block(size_, block);
-    const std::int64_t about = fanouts_[h] < 0 ? least_edges : size_ * fanouts_[h];
-    step(std::max(edges, about), [&](std::size_t p) {
+    const std::int64_t estimate = fanouts_[h] < 0 ? min_parallel_edges : size_ * fanouts_[h];
+    step(std::max(edges, estimate), [&](std::size_t p) {
       finish(p);
-      const auto share = base::share_of(size_, static_cast<int>(p), team_.size());
-      parts_[p].destinations = {share.begin, share.end};
+      parts_[p].destinations = base::chunk_of(size_, static_cast<int>(p), team_.size());
       draw_part(hop, vertices_.array(), parts_[p], block.indptr.data() + 1);
     });
     place_parts(block);
     edges = block.num_edges();
     step(edges, [&](std::size_t p) { number_part(parts_, p); });
-    name_new(batch, &block);
+    assign_local_ids(batch, &block);
     before = &block;
   }
   step(edges, finish);
-  settle_all(batch, room_before);
+  end_batch(batch, room_before);
   return seeds.size();
 }
 
-/// Leaves slack, for the batches that come, where this one made something grow.
-void SplitSampler::settle_all(MiniBatch& batch, std::size_t room_before) {
+/// Ends a batch: reserves headroom in the buffers that this batch made grow.
+void SplitSampler::end_batch(MiniBatch& batch, std::size_t room_before) {
   for (Part& part : parts_) {
-    part.work.needed = std::max(part.work.needed, std::min(least_room, part.work.most));
-    settle(part.work);
+    part.work.peak_vertices =
+        std::max(part.work.peak_vertices, std::min(min_capacity, part.work.max_vertices));
+    end_batch(part.work);
     part.locals.reserve(part.work.vertices.capacity(), 0);
-    part.owners.settle();
-    part.edges.settle();
-    for (Dealt& dealt : part.dealt) {
-      dealt.ids.settle();
+    part.owners.end_batch();
+    part.edges.end_batch();
+    for (IdMessage& message : part.messages) {
+      message.ids.end_batch();
     }
   }
-  vertices_.settle();
+  vertices_.end_batch();
   if (batch.vertices.capacity() > room_before) {
-    batch.vertices.reserve(with_slack(batch.vertices.size()));
+    batch.vertices.reserve(with_headroom(batch.vertices.size()));
   }
 }
 
 std::size_t SplitSampler::add_seeds(std::span<const graph::VertexId> seeds, MiniBatch& batch) {
-  const auto most = static_cast<std::size_t>(
-      most_vertices(limits_of(topology_), static_cast<std::int64_t>(seeds.size()), fanouts_) +
-      most_edges_under_way(fanouts_));
+  const auto max = static_cast<std::size_t>(
+      max_vertices(limits_of(topology_), static_cast<std::int64_t>(seeds.size()), fanouts_) +
+      max_edges_in_flight(fanouts_));
   step(size_, [&](std::size_t p) {
     Part& part = parts_[p];
-    clear_table(part.work.table,
-                std::min(part.work.size + part.work.size / 16, static_cast<std::int64_t>(part.work.room)));
+    clear_table(part.work.table, std::min(part.work.size + part.work.size / 16,
+                                          static_cast<std::int64_t>(part.work.capacity)));
     part.work.size = 0;
-    part.work.most = most;
-    begin_dealing(part, parts_.size());
+    part.work.max_vertices = max;
+    clear_messages(part, parts_.size());
     part.destinations = {};
   });
-  deal(seeds, parts_.front());
+  send_ids(seeds, parts_.front());
   for (std::size_t p = 0; p < parts_.size(); ++p) {
     number_part(parts_, p);
   }
@@ -201,39 +201,39 @@ std::size_t SplitSampler::add_seeds(std::span<const graph::VertexId> seeds, Mini
   }
   batch.num_seeds = static_cast<std::int64_t>(seeds.size());
   batch.vertices.clear();
-  name_new(batch, nullptr);
+  assign_local_ids(batch, nullptr);
   return seeds.size();
 }
 
-/// Says where in the block each part's edges begin, and makes room for all.
+/// Computes the begin of each part's edges in the block, and sizes the block for all of them.
 void SplitSampler::place_parts(Block& block) {
   std::size_t edges = 0;
   for (Part& part : parts_) {
     part.first = edges;
     edges += part.drawn;
   }
-  resize_with_slack(block.indices, edges);
-  resize_with_slack(block.edge_ids, edge_ids_ ? edges : 0);
+  resize_with_headroom(block.indices, edges);
+  resize_with_headroom(block.edge_ids, edge_ids_ ? edges : 0);
 }
 
-/// Gives the vertices that are new their local ids; of a block, what the parts counted from their own first
-/// edges on is counted from the block's.
-void SplitSampler::name_new(MiniBatch& batch, Block* block) {
-  auto names = static_cast<std::size_t>(size_);
+/// Assigns local ids to the new vertices. In a block, also turns the row ends, which the parts counted from
+/// their own first edges, into offsets from the block's first edge.
+void SplitSampler::assign_local_ids(MiniBatch& batch, Block* block) {
+  auto num_vertices = static_cast<std::size_t>(size_);
   std::size_t edges = 0;
   for (Part& part : parts_) {
-    part.names = names;
+    part.first_new_local = num_vertices;
     edges += part.drawn;
-    for (const Dealt& dealt : part.dealt) {
-      names += dealt.added;
+    for (const IdMessage& message : part.messages) {
+      num_vertices += message.added;
     }
   }
-  check_batch_size(names);
-  vertices_.make_room(names, static_cast<std::size_t>(size_));
-  resize_with_slack(batch.vertices, names);
+  check_batch_size(num_vertices);
+  vertices_.ensure_capacity(num_vertices, static_cast<std::size_t>(size_));
+  resize_with_headroom(batch.vertices, num_vertices);
   step(static_cast<std::int64_t>(edges), [&](std::size_t p) {
     Part& part = parts_[p];
-    name_new_of(parts_, part, vertices_.data(), batch.vertices.data());
+    assign_new_ids(parts_, part, vertices_.data(), batch.vertices.data());
     if (block != nullptr) {
       const auto [begin, end] = part.destinations;
       for (std::int64_t v = begin; v < end; ++v) {
@@ -243,7 +243,7 @@ void SplitSampler::name_new(MiniBatch& batch, Block* block) {
                   block->edge_ids.data() + part.first);
     }
   });
-  size_ = static_cast<std::int64_t>(names);
+  size_ = static_cast<std::int64_t>(num_vertices);
   if (block != nullptr) {
     block->num_sources = size_;
   }

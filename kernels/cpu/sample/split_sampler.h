@@ -12,16 +12,16 @@
 
 namespace gnomon::kernels::cpu {
 
-/// The sampler whose mini-batches are each the work of several threads: the same batches, sooner. In a hop
-/// every thread draws for a range of the destinations and deals what it drew out by vertex; every thread then
-/// numbers the vertices that fall to it; and since each knows how many new vertices come before those of its
-/// range, all get the local ids that one thread would have given them. Its inputs were checked by Sampler; at
-/// most 2^32 vertices.
+/// Samples each mini-batch with several threads; the batches are those of one thread. In each hop, every
+/// thread draws for a range of the destinations and sends the neighbours to the threads that own them (by a
+/// hash of the id). Then every thread numbers the vertices that it owns. A prefix sum over the numbers of new
+/// vertices of all ranges finally yields the local ids that a single thread would have assigned.
+/// Preconditions: Sampler has checked the input; the graph has at most 2^32 vertices.
 class SplitSampler {
  public:
   SplitSampler(Topology topology, std::vector<int> fanouts, bool edge_ids, base::Team& team);
 
-  /// Sampler::sample, but for the checks; returns how many seeds came before the first that comes twice.
+  /// Sampler::sample without the checks. Returns the number of seeds before the first repeated one.
   std::size_t sample(const BatchKey& key, std::span<const graph::VertexId> seeds, MiniBatch& batch);
 
   std::int64_t bytes() const;
@@ -29,8 +29,8 @@ class SplitSampler {
  private:
   std::size_t add_seeds(std::span<const graph::VertexId> seeds, MiniBatch& batch);
   void place_parts(Block& block);
-  void name_new(MiniBatch& batch, Block* block);
-  void settle_all(MiniBatch& batch, std::size_t room_before);
+  void assign_local_ids(MiniBatch& batch, Block* block);
+  void end_batch(MiniBatch& batch, std::size_t room_before);
   template <class Work>
   void step(std::int64_t edges, Work work);
 
@@ -39,8 +39,8 @@ class SplitSampler {
   bool edge_ids_;
   base::Team& team_;
   std::vector<Part> parts_;
-  GrowingArray<std::uint32_t> vertices_;  ///< of the batch, in local order
-  std::int64_t size_ = 0;                 ///< how many
+  GrowingArray<std::uint32_t> vertices_;  ///< of the batch, in the order of the local ids
+  std::int64_t size_ = 0;                 ///< the number of vertices
 };
 
 }  // namespace gnomon::kernels::cpu

@@ -1,4 +1,4 @@
-// The table of local ids, for one instruction set; included by hop-inl.h only.
+// The hash table of local ids, for one instruction set; included by hop-inl.h only.
 #if defined(GNOMON_KERNELS_CPU_TABLE_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef GNOMON_KERNELS_CPU_TABLE_INL_H_
 #undef GNOMON_KERNELS_CPU_TABLE_INL_H_
@@ -8,7 +8,7 @@
 
 #include "hwy/highway.h"
 #include "kernels/cpu/sample/hop.h"
-#include "kernels/slack.h"
+#include "kernels/headroom.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace gnomon::kernels::cpu {
@@ -19,35 +19,37 @@ using SlotVector = hn::CappedTag<std::uint64_t, 8>;  // at most a cache line
 
 constexpr std::size_t bucket_slots = hn::MaxLanes(SlotVector());
 
-/// At most 5 of 8 slots are taken: full buckets stay few.
+/// The load factor is at most 5/8, so that few buckets are full.
 inline std::size_t buckets_for(std::int64_t members) {
   return static_cast<std::size_t>(std::max<std::int64_t>(members, 64)) * 8 / (5 * bucket_slots) + 1;
 }
 
 inline void clear_table_with(SlotTable& table, std::int64_t members) {
-  // One bucket more, for writes that shall have no effect.
+  // One more bucket is the target of branchless writes that must have no effect.
   const std::size_t buckets = buckets_for(members);
   table.slots.reserve((buckets + 1) * bucket_slots, 0);
   table.buckets = buckets;
-  table.most_members = static_cast<std::int64_t>(buckets * bucket_slots * 5 / 8);
+  table.max_members = static_cast<std::int64_t>(buckets * bucket_slots * 5 / 8);
   std::memset(table.slots.data(), 0, buckets * bucket_slots * sizeof(std::uint64_t));
 }
 
-/// The same number, of which the compiler knows nothing, so that it makes no branch of what depends on it.
-HWY_INLINE std::uint64_t opaque(std::uint64_t number) {
+/// An optimisation barrier: returns `number` in a way that hides its value from the compiler, which then
+/// cannot turn dependent selections into branches.
+HWY_INLINE std::uint64_t hide_from_compiler(std::uint64_t number) {
   asm("" : "+r"(number));
   return number;
 }
 
-/// The table while a hop adds to it: a few numbers that fit into registers, to be copied into a local
-/// variable round a loop.
-struct Numbering {
+/// A view of the table while a hop adds to it. It fits into registers if it is copied to a local variable
+/// around a loop.
+struct SlotTableView {
   std::uint64_t* slots = nullptr;
   std::uint64_t buckets = 0;
-  std::uint32_t* vertices = nullptr;  ///< room for one more than are added
+  std::uint32_t* vertices = nullptr;  ///< needs space for one more than the vertices that are added
   std::uint64_t size = 0;
 
-  /// Where a vertex's bucket begins: Fibonacci hashing (Knuth, TAOCP 3, §6.4), then the share of the buckets.
+  /// Returns the first slot of a vertex's home bucket: Fibonacci hashing (Knuth, TAOCP 3, §6.4), mapped to
+  /// the buckets by multiply-shift.
   HWY_INLINE std::uint32_t home_of(std::uint32_t id) const {
     return static_cast<std::uint32_t>((std::uint64_t{id * 0x9E3779B1U} * buckets) >> 32) *
            static_cast<std::uint32_t>(bucket_slots);
@@ -55,8 +57,8 @@ struct Numbering {
 
   HWY_INLINE void prefetch(std::uint32_t home) const { __builtin_prefetch(slots + home, 1); }
 
-  /// The vertex's local id; a new one is given `size`. No branch depends on whether it is new: one in three
-  /// is, which no predictor foresees.
+  /// Returns the vertex's local id; a new vertex gets the id `size`. The code is branchless in whether the
+  /// vertex is new, which is unpredictable.
   HWY_INLINE std::uint32_t find_or_add(std::uint32_t id, std::uint32_t home) {
     const SlotVector d;
     const std::uint64_t key = std::uint64_t{id} << 32;
@@ -77,9 +79,9 @@ struct Numbering {
     }
     at += static_cast<std::size_t>(lane);
     const std::uint64_t held = slots[at];
-    const std::uint64_t is_new = opaque(held == 0 ? ~std::uint64_t{0} : 0);
+    const std::uint64_t is_new = hide_from_compiler(held == 0 ? ~std::uint64_t{0} : 0);
     const std::uint64_t local = (held & 0xFFFFFFFFU) - 1 + ((size + 1) & is_new);
-    // A known vertex's slot is not written again: the next vector read would have to wait for it.
+    // A known vertex's slot is not rewritten, because the next vector load would wait for the store.
     slots[end ^ ((at ^ end) & is_new)] = key | (size + 1);
     vertices[size] = id;
     size -= is_new;
@@ -87,31 +89,33 @@ struct Numbering {
   }
 };
 
-inline Numbering numbering_of(Workspace& work) {
+inline SlotTableView table_view(Workspace& work) {
   return {work.table.slots.data(), work.table.buckets, work.vertices.data(),
           static_cast<std::uint64_t>(work.size)};
 }
 
-/// Room to make for `needed`: no more than there is already, as long as that is enough.
-inline std::size_t room_for(std::size_t needed, const Workspace& work) {
-  const std::size_t most = needed <= work.room ? work.room : work.most;
-  return std::max(needed, std::min(with_slack(needed), most));
+/// Returns the capacity to reserve for `needed` vertices: with headroom, up to the capacity at the begin of
+/// the batch if that suffices, otherwise up to the batch's bound.
+inline std::size_t capacity_for(std::size_t needed, const Workspace& work) {
+  const std::size_t max = needed <= work.capacity ? work.capacity : work.max_vertices;
+  return std::max(needed, std::min(with_headroom(needed), max));
 }
 
-/// Makes room for `more` further vertices; returns whether all vertices have new homes.
-inline HWY_ATTR bool make_room(Workspace& work, std::size_t more) {
+/// Ensures capacity for `more` further vertices. Returns whether the table was rebuilt, which changes all
+/// home buckets.
+inline HWY_ATTR bool ensure_capacity(Workspace& work, std::size_t more) {
   const auto size = static_cast<std::size_t>(work.size);
   const std::size_t needed = size + more;
   check_batch_size(needed);
-  work.needed = std::max(work.needed, needed);
+  work.peak_vertices = std::max(work.peak_vertices, needed);
   if (needed >= work.vertices.capacity()) {
-    work.vertices.reserve(room_for(needed, work) + 1, size);
+    work.vertices.reserve(capacity_for(needed, work) + 1, size);
   }
-  if (static_cast<std::int64_t>(needed) <= work.table.most_members) {
+  if (static_cast<std::int64_t>(needed) <= work.table.max_members) {
     return false;
   }
-  clear_table_with(work.table, static_cast<std::int64_t>(room_for(needed, work)));
-  Numbering numbering = numbering_of(work);
+  clear_table_with(work.table, static_cast<std::int64_t>(capacity_for(needed, work)));
+  SlotTableView numbering = table_view(work);
   numbering.size = 0;
   for (std::size_t i = 0; i < size; ++i) {
     numbering.find_or_add(work.vertices[i], numbering.home_of(work.vertices[i]));
@@ -119,11 +123,11 @@ inline HWY_ATTR bool make_room(Workspace& work, std::size_t more) {
   return true;
 }
 
-inline void settle_with(Workspace& work) {
-  if (work.needed > work.room) {
-    work.room = room_for(work.needed, work);
-    work.vertices.reserve(work.room + 1, static_cast<std::size_t>(work.size));
-    work.table.slots.reserve((buckets_for(static_cast<std::int64_t>(work.room)) + 1) * bucket_slots, 0);
+inline void end_batch_with(Workspace& work) {
+  if (work.peak_vertices > work.capacity) {
+    work.capacity = capacity_for(work.peak_vertices, work);
+    work.vertices.reserve(work.capacity + 1, static_cast<std::size_t>(work.size));
+    work.table.slots.reserve((buckets_for(static_cast<std::int64_t>(work.capacity)) + 1) * bucket_slots, 0);
   }
 }
 

@@ -27,7 +27,7 @@ std::span<const float> weights_for(const graph::Graph& graph, Draws draws) {
   return graph.edge_weights;
 }
 
-/// Adds alias tables of the topology's weights, which the caller keeps in `tables`.
+/// Builds the alias tables of the topology's weights in `tables`, which the caller must keep alive.
 void add_tables(Topology& topology, AliasTables& tables) {
   tables = make_alias_tables(topology.indptr, topology.weights, base::usable_cores());
   topology.columns = {tables.columns.data(), topology.weights.size()};
@@ -65,7 +65,7 @@ Topology resident_copy(const graph::Graph& graph, Draws draws) {
   Topology topology;
   topology.indptr = copy_into(storage->indptr, graph.indptr);
   topology.max_degree = graph.max_degree();
-  if (graph.num_vertices() <= most_narrow_vertices) {
+  if (graph.num_vertices() <= max_narrow_vertices) {
     topology.narrow_indices = copy_into(storage->narrow, graph.indices);
   } else {
     topology.indices = copy_into(storage->wide, graph.indices);
@@ -91,7 +91,7 @@ std::int64_t resident_bytes(const graph::Graph& graph, Draws draws) {
   return resident_bytes(graph.num_vertices(), graph.num_edges(), has_tables ? draws : Draws::uniform);
 }
 
-Topology fastest_of(const graph::Graph& graph, Draws draws) {
+Topology resident_copy_if_fits(const graph::Graph& graph, Draws draws) {
   return resident_bytes(graph, draws) <= base::available_memory_bytes() / 2 ? resident_copy(graph, draws)
                                                                             : view_of(graph, draws);
 }

@@ -9,19 +9,20 @@
 
 namespace gnomon::kernels::cpu {
 
-/// How neighbours are drawn without replacement: all alike, or by the edges' weights.
+/// How neighbours are drawn without replacement: uniformly, or by the edges' weights.
 enum class Draws : std::uint8_t { uniform, by_weight };
 
-/// A graph's structure as samplers read it; a value type that shares its memory, one for all workers. Either
-/// indices or narrow_indices is set; with alias tables, neighbours are drawn by weight. The contents are
-/// trusted (graph::validate checks them).
+/// A graph's structure as samplers read it. A value type: copies, for instance those of several workers,
+/// share the memory. Either indices or narrow_indices is set. If there are alias tables, neighbours are drawn
+/// by weight. The content is not checked (see graph::validate).
 struct Topology {
-  std::span<const std::int64_t> indptr;
-  std::span<const graph::VertexId> indices;
-  std::span<const std::uint32_t> narrow_indices;
-  std::span<const float> weights;            ///< of indices, not negative; or empty
-  std::span<const AliasColumn> columns;      ///< of indices: the alias tables of their weights; or empty
-  std::span<const std::uint32_t> positives;  ///< of vertices: edges of positive weight; empty where all are
+  std::span<const std::int64_t> indptr;           ///< num_vertices + 1
+  std::span<const graph::VertexId> indices;       ///< num_edges
+  std::span<const std::uint32_t> narrow_indices;  ///< num_edges, as 32-bit ids
+  std::span<const float> weights;                 ///< num_edges, non-negative; or empty
+  std::span<const AliasColumn> columns;           ///< num_edges, the alias tables of the weights; or empty
+  std::span<const std::uint32_t>
+      positives;  ///< each vertex's number of positive weights; empty if all are positive
   std::int64_t max_degree = 0;
   std::shared_ptr<const void> storage;
 
@@ -33,42 +34,42 @@ struct Topology {
   std::int64_t degree(graph::VertexId vertex) const {
     return indptr[static_cast<std::size_t>(vertex) + 1] - indptr[static_cast<std::size_t>(vertex)];
   }
-  /// Edges that may be drawn by weight.
+  /// Returns the number of a vertex's edges of positive weight.
   std::int64_t num_positive(graph::VertexId vertex) const {
     return positives.empty() ? degree(vertex) : std::int64_t{positives[static_cast<std::size_t>(vertex)]};
   }
-  /// The vertex's list for draws by weight.
+  /// Returns the vertex's neighbour list for weighted draws.
   WeightedList weighted_list(graph::VertexId vertex) const {
     const std::int64_t first = indptr[static_cast<std::size_t>(vertex)];
     return {columns.data() + first, weights.data() + first, degree(vertex), first};
   }
 };
 
-/// Most vertices whose ids fit into narrow_indices.
-inline constexpr std::int64_t most_narrow_vertices = std::int64_t{1} << 32;
+/// The maximum number of vertices for narrow_indices.
+inline constexpr std::int64_t max_narrow_vertices = std::int64_t{1} << 32;
 
 /// Bytes of a vertex's id in the lists of a resident_copy and of caches: row pointers always have 8 bytes.
 constexpr std::int64_t index_bytes(std::int64_t vertices) {
-  return vertices <= most_narrow_vertices ? std::int64_t{sizeof(std::uint32_t)}
-                                          : std::int64_t{sizeof(graph::VertexId)};
+  return vertices <= max_narrow_vertices ? std::int64_t{sizeof(std::uint32_t)}
+                                         : std::int64_t{sizeof(graph::VertexId)};
 }
 
-/// The graph where it lies; nothing is copied, all degrees are read. For draws by weight this and the others
-/// make alias tables (kernels/cpu/sample/alias_tables.h, which says what they throw) on all cores, and throw
-/// base::InputError when the graph has no weights.
+/// Returns a view of the graph, without a copy of its indices; reads all degrees. For draws by weight, this
+/// and the following functions build alias tables on all cores and throw as make_alias_tables does; they
+/// throw base::InputError if the graph has no weights.
 Topology view_of(const graph::Graph& graph, Draws draws = Draws::uniform);
 
-/// A copy in memory, on huge pages, of ids of 32 bits when the graph has at most 2^32 vertices: a random draw
-/// then touches half as many cache lines and far fewer pages than in a mapped store. Takes at most
-/// resident_bytes(graph, draws).
+/// Returns a copy of the graph's structure in memory, on huge pages, with 32-bit ids if the graph has at most
+/// 2^32 vertices. Random draws from it touch half as many cache lines as, and far fewer pages than, those
+/// from a mapped store. Uses at most resident_bytes(graph, draws).
 Topology resident_copy(const graph::Graph& graph, Draws draws = Draws::uniform);
 
-/// Returns the maximum memory of a resident_copy of a graph of that size: row pointers and ids, and for draws
-/// by weight the weights and their alias tables.
+/// Returns an upper bound of the bytes that resident_copy uses for a graph of that size: row pointers and
+/// ids, and for draws by weight the weights and their alias tables.
 std::int64_t resident_bytes(std::int64_t vertices, std::int64_t edges, Draws draws);
 std::int64_t resident_bytes(const graph::Graph& graph, Draws draws = Draws::uniform);
 
-/// A resident_copy when it takes no more than half of the memory that the system can still give, else a view.
-Topology fastest_of(const graph::Graph& graph, Draws draws = Draws::uniform);
+/// Returns a resident_copy if it takes at most half of the available memory, otherwise a view.
+Topology resident_copy_if_fits(const graph::Graph& graph, Draws draws = Draws::uniform);
 
 }  // namespace gnomon::kernels::cpu

@@ -1,6 +1,6 @@
-// Draws by weight (kernels/weighted_rule.h) of a chunk of vertices, for one instruction set; included by
-// hop-inl.h only. The first attempts of all vertices are made before any is looked at, as many vertices at
-// once as a vector holds, and memory is asked for the columns of the alias tables that they take.
+// Weighted draws (kernels/weighted_rule.h) for a chunk of vertices, for one instruction set; included by
+// hop-inl.h only. The first attempts of all vertices are made, one vertex per lane, and their alias-table
+// columns are prefetched before any attempt is evaluated.
 #if defined(GNOMON_KERNELS_CPU_WEIGHTED_DRAWS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef GNOMON_KERNELS_CPU_WEIGHTED_DRAWS_INL_H_
 #undef GNOMON_KERNELS_CPU_WEIGHTED_DRAWS_INL_H_
@@ -19,7 +19,7 @@ HWY_BEFORE_NAMESPACE();
 namespace gnomon::kernels::cpu {
 namespace HWY_NAMESPACE {
 
-/// One group of vertices and their first attempts: attempt i of lane v at i * lanes + v.
+/// A group of one vertex per lane and its first attempts: attempt i of lane v is at i * lanes + v.
 struct AttemptGroup {
   const std::uint32_t* ids;
   const std::uint32_t* degrees;  ///< at most 2^16
@@ -27,7 +27,7 @@ struct AttemptGroup {
   std::uint32_t* parts;
 };
 
-/// The first `attempts` (even) of each vertex.
+/// Makes the first `attempts` (even) attempts of each vertex.
 inline HWY_ATTR void make_attempts(const base::StreamKey& stream, std::int64_t attempts,
                                    const AttemptGroup& group) {
   const LaneTag d;
@@ -50,11 +50,11 @@ inline HWY_ATTR void make_attempts(const base::StreamKey& stream, std::int64_t a
   }
 }
 
-/// Looks at the attempts that were made for a vertex until `count` positions are drawn; returns how many are.
+/// Evaluates a vertex's attempts until `count` positions are drawn. Returns the number of positions drawn.
 HWY_INLINE int use_attempts(const AliasColumn* table, const std::uint32_t* columns,
                             const std::uint32_t* parts, int attempts, int count, std::int64_t* positions) {
   constexpr std::size_t lanes = hn::MaxLanes(LaneTag());
-  std::uint64_t seen = 0;  // a bit for each position modulo 64: most new ones need no search
+  std::uint64_t seen = 0;  // a Bloom filter of the positions modulo 64, which avoids most searches
   int drawn = 0;
   for (int i = 0; i < attempts && drawn < count; ++i) {
     const std::size_t at = static_cast<std::size_t>(i) * lanes;
@@ -68,23 +68,24 @@ HWY_INLINE int use_attempts(const AliasColumn* table, const std::uint32_t* colum
   return drawn;
 }
 
-/// Draws `count` edges of the list, for which so many attempts were made, to `edges`.
-HWY_INLINE void draw_weighted_edges(const Hop& hop, std::uint32_t vertex, const WeightedList& list,
+/// Draws `count` edges of the list to `edges`, given the list's first `attempts` attempts.
+HWY_INLINE void draw_weighted_edges(const HopRequest& hop, std::uint32_t vertex, const WeightedList& list,
                                     const std::uint32_t* columns, const std::uint32_t* parts, int attempts,
                                     int count, std::uint64_t* edges) {
   static_assert(sizeof(std::uint64_t) == sizeof(std::int64_t));
   auto* positions = reinterpret_cast<std::int64_t*>(edges);
   const int drawn = use_attempts(list.columns, columns, parts, attempts, count, positions);
   if (HWY_UNLIKELY(drawn < count)) {
-    std::array<double, max_fanout> times;
-    finish_draws(hop.key, hop.number, vertex, list, attempts, drawn, count, positions, times.data());
+    std::array<double, max_fanout> keys;
+    finish_draws(hop.key, hop.number, vertex, list, attempts, drawn, count, positions, keys.data());
   }
   for (int i = 0; i < count; ++i) {
     positions[i] += list.first_edge;
   }
 }
 
-/// Writes as many edges as there are, and moves on by those that have a weight.
+/// Appends the edges of positive weight, branchlessly: writes every edge and advances past the positive ones
+/// only.
 HWY_INLINE std::uint64_t* take_positive(const AliasColumn* columns, std::int64_t first, std::int64_t end,
                                         std::uint64_t* edges) {
   for (std::int64_t edge = first; edge < end; ++edge) {

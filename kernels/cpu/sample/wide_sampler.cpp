@@ -30,7 +30,7 @@ std::size_t WideSampler::sample(const BatchKey& key, std::span<const graph::Vert
   return seeds.size();
 }
 
-// Leaves the positions of the drawn edges in edges_, the destinations' ranges in block.indptr.
+// Writes the positions of the drawn edges to edges_ and the destinations' ranges to block.indptr.
 void WideSampler::draw_edges(const BatchKey& key, std::uint32_t hop, const MiniBatch& batch, Block& block) {
   const std::size_t destinations = batch.vertices.size();
   block.num_destinations = static_cast<std::int64_t>(destinations);
@@ -39,7 +39,7 @@ void WideSampler::draw_edges(const BatchKey& key, std::uint32_t hop, const MiniB
   edges_.clear();
   for (std::size_t v = 0; v < destinations; ++v) {
     if (!topology_.draws_by_weight()) {
-      draw_alike(key, hop, batch.vertices[v], fanouts_[hop]);
+      draw_uniform(key, hop, batch.vertices[v], fanouts_[hop]);
     } else {
       draw_by_weight(key, hop, batch.vertices[v], fanouts_[hop]);
     }
@@ -47,7 +47,7 @@ void WideSampler::draw_edges(const BatchKey& key, std::uint32_t hop, const MiniB
   }
 }
 
-void WideSampler::draw_alike(const BatchKey& key, std::uint32_t hop, graph::VertexId vertex, int fanout) {
+void WideSampler::draw_uniform(const BatchKey& key, std::uint32_t hop, graph::VertexId vertex, int fanout) {
   const std::int64_t first = topology_.indptr[static_cast<std::size_t>(vertex)];
   const std::int64_t degree = topology_.degree(vertex);
   if (fanout == -1 || degree <= fanout) {
@@ -74,9 +74,9 @@ void WideSampler::draw_by_weight(const BatchKey& key, std::uint32_t hop, graph::
     return;
   }
   std::array<std::int64_t, max_fanout> drawn;
-  std::array<double, max_fanout> times;
+  std::array<double, max_fanout> keys;
   const std::int64_t count = drawn_by_weight(topology_.num_positive(vertex), fanout);
-  kernels::draw_by_weight(key, hop, vertex, list, static_cast<int>(count), drawn.data(), times.data());
+  kernels::draw_by_weight(key, hop, vertex, list, static_cast<int>(count), drawn.data(), keys.data());
   for (std::int64_t i = 0; i < count; ++i) {
     edges_.push_back(list.first_edge + drawn[static_cast<std::size_t>(i)]);
   }

@@ -11,20 +11,20 @@
 
 namespace gnomon::kernels::cpu {
 
-/// The sampler of graphs of more than 2^32 vertices, whose ids do not fit into the slots of the fast one: the
-/// same batches, one vertex and one edge after another. Its inputs were checked by Sampler.
+/// The scalar sampler, for graphs of more than 2^32 vertices, whose ids do not fit into the slots of the
+/// vectorised one. It samples the same batches. Precondition: Sampler has checked the input.
 class WideSampler {
  public:
   WideSampler(Topology topology, std::vector<int> fanouts, bool edge_ids = false);
 
-  /// Sampler::sample, but for the checks; returns how many seeds came before the first that comes twice.
+  /// Sampler::sample without the checks. Returns the number of seeds before the first repeated one.
   std::size_t sample(const BatchKey& key, std::span<const graph::VertexId> seeds, MiniBatch& batch);
 
   std::int64_t bytes() const;
 
  private:
   void draw_edges(const BatchKey& key, std::uint32_t hop, const MiniBatch& batch, Block& block);
-  void draw_alike(const BatchKey& key, std::uint32_t hop, graph::VertexId vertex, int fanout);
+  void draw_uniform(const BatchKey& key, std::uint32_t hop, graph::VertexId vertex, int fanout);
   void draw_by_weight(const BatchKey& key, std::uint32_t hop, graph::VertexId vertex, int fanout);
   void relabel(MiniBatch& batch, Block& block);
   graph::VertexId neighbour(std::int64_t edge) const;
@@ -33,7 +33,7 @@ class WideSampler {
   std::vector<int> fanouts_;
   bool edge_ids_;
   IdTable table_;
-  std::vector<std::int64_t> edges_;  ///< of one hop: positions in the indices
+  std::vector<std::int64_t> edges_;  ///< the drawn edges of one hop: positions in the graph's indices
 };
 
 }  // namespace gnomon::kernels::cpu

@@ -7,12 +7,12 @@
 namespace gnomon::kernels::cpu {
 namespace {
 
-/// a * b, or `most` when that is less.
-std::int64_t product_below(std::int64_t a, std::int64_t b, std::int64_t most) {
-  return a > 0 && b > most / a ? most : std::min(a * b, most);
+/// Returns min(a * b, max) without overflow.
+std::int64_t saturating_product(std::int64_t a, std::int64_t b, std::int64_t max) {
+  return a > 0 && b > max / a ? max : std::min(a * b, max);
 }
 
-/// Calls visit(edges, vertices after it) for each hop of the largest batch; returns the last number of
+/// Calls visit(edges, vertices after the hop) for each hop of the largest batch. Returns the final number of
 /// vertices.
 template <class Visit>
 std::int64_t for_each_hop(const GraphLimits& limits, std::int64_t batch_size, std::span<const int> fanouts,
@@ -21,7 +21,7 @@ std::int64_t for_each_hop(const GraphLimits& limits, std::int64_t batch_size, st
   for (const int fanout : fanouts) {
     const std::int64_t each =
         fanout < 0 ? limits.max_degree : std::min<std::int64_t>(fanout, limits.max_degree);
-    const std::int64_t edges = product_below(vertices, each, limits.edges);
+    const std::int64_t edges = saturating_product(vertices, each, limits.edges);
     vertices = std::min(limits.vertices, vertices + edges);
     visit(edges, vertices);
   }
@@ -44,62 +44,65 @@ BatchSizes largest_batch(const GraphLimits& limits, std::int64_t batch_size, std
   return sizes;
 }
 
-std::int64_t most_vertices(const GraphLimits& limits, std::int64_t batch_size, std::span<const int> fanouts) {
+std::int64_t max_vertices(const GraphLimits& limits, std::int64_t batch_size, std::span<const int> fanouts) {
   return for_each_hop(limits, batch_size, fanouts, [](std::int64_t, std::int64_t) {});
 }
 
-std::int64_t most_edges_under_way(std::span<const int> fanouts) {
-  std::int64_t most = chunk_edges;
+std::int64_t max_edges_in_flight(std::span<const int> fanouts) {
+  std::int64_t max = chunk_edges;
   for (const int fanout : fanouts) {
     const std::int64_t each = std::max(fanout, 1);
-    most = std::max(most, (vertices_a_chunk(each, 1) + 1) * each);
+    max = std::max(max, (vertices_per_chunk(each, 1) + 1) * each);
   }
-  return most + static_cast<std::int64_t>(far_ahead);
+  return max + static_cast<std::int64_t>(neighbour_prefetch_distance);
 }
 
-std::int64_t most_sampler_bytes(std::int64_t vertices, std::span<const int> fanouts) {
+std::int64_t max_sampler_bytes(std::int64_t vertices, std::span<const int> fanouts) {
   std::int64_t fanout = 1;
   for (const int each : fanouts) {
     fanout = std::max<std::int64_t>(fanout, each);
   }
-  // Room is made for what the edges under way may bring, new or not.
-  const std::int64_t under_way = most_edges_under_way(fanouts);
+  // Capacity is reserved for the neighbours of all edges in flight, whether they are new or not.
+  const std::int64_t under_way = max_edges_in_flight(fanouts);
   const std::int64_t members = vertices + under_way;
-  // Slots of 8 bytes, 5 of 8 taken and up to two buckets of a cache line more; the vertices' ids.
+  // Slots of 8 bytes at a load factor of 5/8, and up to two more buckets of a cache line; the vertices' ids.
   const std::int64_t table = members * 8 / 5 * 8 + 3 * 64;
   const std::int64_t ids = (members + 1) * 4;
-  // Positions, neighbours and slots of the edges under way; draws of a group; rows of a chunk of vertices.
-  const std::int64_t pipeline = (under_way + 2 * static_cast<std::int64_t>(far_ahead)) * (8 + 4 + 4);
-  std::int64_t attempts = 0;  // of draws by weight
+  // Positions, neighbours and home buckets of the edges in flight; draws of a group; rows of a chunk of
+  // vertices.
+  const std::int64_t pipeline =
+      (under_way + 2 * static_cast<std::int64_t>(neighbour_prefetch_distance)) * (8 + 4 + 4);
+  std::int64_t attempts = 0;  // of weighted draws
   for (const int each : fanouts) {
-    attempts = std::max(attempts, attempts_at_once(each) * vertices_a_chunk(each, 1));
+    attempts = std::max(attempts, initial_attempts(each) * vertices_per_chunk(each, 1));
   }
-  return table + ids + pipeline + attempts * (4 + 4) + fanout * most_lanes * 4 +
+  return table + ids + pipeline + attempts * (4 + 4) + fanout * max_lanes * 4 +
          chunk_vertices * (8 + 8 + 4 + 4);
 }
 
-std::int64_t most_split_bytes(const BatchSizes& sizes, std::span<const int> fanouts, int threads) {
+std::int64_t max_split_sampler_bytes(const BatchSizes& sizes, std::span<const int> fanouts, int threads) {
   const std::int64_t vertices = sizes.num_vertices();
-  // Each thread has a table and lists of its own; what falls to them is the batch's, and twice as much has
-  // room.
-  const std::int64_t scratch = threads * most_sampler_bytes(0, fanouts);
-  const std::int64_t least = threads * static_cast<std::int64_t>(least_room);
+  // Each thread has its own scratch memory and table. The tables together hold the batch's vertices, with
+  // headroom.
+  const std::int64_t scratch = threads * max_sampler_bytes(0, fanouts);
+  const std::int64_t minimum = threads * static_cast<std::int64_t>(min_capacity);
   const std::int64_t tables =
-      2 * (most_sampler_bytes(vertices + least, fanouts) - most_sampler_bytes(0, fanouts));
-  const std::int64_t locals = 2 * (vertices + least + threads * (most_edges_under_way(fanouts) + 1)) * 4;
+      2 * (max_sampler_bytes(vertices + minimum, fanouts) - max_sampler_bytes(0, fanouts));
+  const std::int64_t locals = 2 * (vertices + minimum + threads * (max_edges_in_flight(fanouts) + 1)) * 4;
   std::int64_t edges = sizes.seeds;
   for (const std::int64_t each : sizes.edges) {
     edges = std::max(edges, each);
   }
-  // Ids dealt and owners of a hop's edges, at most those under way more for each pair of threads.
+  // Messages and owners of a hop's edges; each pair of threads adds at most the edges in flight.
   const std::int64_t under_way =
-      threads * threads * (most_edges_under_way(fanouts) + 3 * static_cast<std::int64_t>(far_ahead));
-  const std::int64_t dealt =
-      2 * ((edges + under_way) * 4 + (edges + threads * most_edges_under_way(fanouts)));
-  return scratch + tables + locals + dealt + 2 * (vertices + least) * 4;
+      threads * threads *
+      (max_edges_in_flight(fanouts) + 3 * static_cast<std::int64_t>(neighbour_prefetch_distance));
+  const std::int64_t message =
+      2 * ((edges + under_way) * 4 + (edges + threads * max_edges_in_flight(fanouts)));
+  return scratch + tables + locals + message + 2 * (vertices + minimum) * 4;
 }
 
-std::int64_t most_batch_bytes(const BatchSizes& sizes, std::int64_t row_bytes) {
+std::int64_t max_batch_bytes(const BatchSizes& sizes, std::int64_t row_bytes) {
   std::int64_t bytes = sizes.seeds * 8;
   std::int64_t destinations = sizes.seeds;
   for (std::size_t hop = 0; hop < sizes.edges.size(); ++hop) {

@@ -4,7 +4,7 @@
 
 #include "kernels/cpu/sparse/sparse.h"
 
-// Compiled for AVX-512, AVX2 and what every machine has; the best that there is is chosen when called.
+// Compiled for AVX-512, AVX2 and the baseline; the best one is chosen at run time.
 #define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4)
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu/sparse/edge_softmax.cpp"
@@ -17,7 +17,7 @@ HWY_BEFORE_NAMESPACE();
 namespace gnomon::kernels::cpu::HWY_NAMESPACE {
 namespace {
 
-/// A vector of some heads' values; all of its lanes or the first few.
+/// Loads and stores a vector of several heads' values: all lanes, or the first `count`.
 template <class D>
 struct HeadLanes {
   D d;
@@ -35,7 +35,7 @@ struct HeadLanes {
   }
 };
 
-/// Σ term(entry) over first … last-1, lane by lane, in double precision beyond chunk_entries.
+/// Returns Σ term(entry) over first … last-1 for every lane; beyond chunk_entries, it accumulates in fp64.
 template <class D, class Term>
 HWY_INLINE hn::Vec<D> sum_of(D d, std::int64_t first, std::int64_t last, const Term& term) {
   const auto sum_chunk = [&](std::int64_t begin, std::int64_t end) HWY_ATTR {
@@ -62,8 +62,8 @@ HWY_INLINE hn::Vec<D> sum_of(D d, std::int64_t first, std::int64_t last, const T
   return hn::Load(d, part.data());
 }
 
-/// Calls act(first entry, end of entries, edge_of, lanes, first head) for each row and vector of heads.
-/// edge_of(entry) is where the entry's edge's values begin.
+/// Calls act(first, last, head lanes, at) for each row, whose entries are first … last-1, and each vector of
+/// heads. at(entry) is the offset of the heads' values of the entry's edge.
 template <class D, class Act>
 HWY_INLINE void for_head_vectors(D d, const SparseRows& a, RowRange range, std::int64_t heads,
                                  const Act& act) {
@@ -84,12 +84,12 @@ void edge_softmax(D d, const SparseRows& a, RowRange range, std::int64_t heads, 
                   float* y) {
   for_head_vectors(d, a, range, heads,
                    [&](std::int64_t first, std::int64_t last, const auto& of_heads, const auto& at) HWY_ATTR {
-                     auto most = hn::Set(d, -std::numeric_limits<float>::infinity());
+                     auto maximum = hn::Set(d, -std::numeric_limits<float>::infinity());
                      for (std::int64_t entry = first; entry < last; ++entry) {
-                       most = hn::Max(most, of_heads.load(logits + at(entry)));
+                       maximum = hn::Max(maximum, of_heads.load(logits + at(entry)));
                      }
                      const auto total = sum_of(d, first, last, [&](std::int64_t entry) HWY_ATTR {
-                       const auto power = hn::Exp(d, hn::Sub(of_heads.load(logits + at(entry)), most));
+                       const auto power = hn::Exp(d, hn::Sub(of_heads.load(logits + at(entry)), maximum));
                        of_heads.store(power, y + at(entry));
                        return power;
                      });

@@ -1,4 +1,4 @@
-// Sums of rows in vector registers, compiled once for each instruction set (Highway's include guard).
+// Sums rows in vector registers. Compiled once for each instruction set (Highway's include guard).
 
 #if defined(GNOMON_KERNELS_CPU_ROW_SUMS_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef GNOMON_KERNELS_CPU_ROW_SUMS_INL_H
@@ -21,12 +21,12 @@
 HWY_BEFORE_NAMESPACE();
 namespace gnomon::kernels::cpu::HWY_NAMESPACE {
 
-constexpr std::int64_t chunk_entries = 256;  // summed in fp32 before the sum goes on in double precision
+constexpr std::int64_t chunk_entries = 256;  // summed in fp32; the sums of chunks are accumulated in fp64
 
-/// The most vectors that a tile of a row's sum keeps in registers.
-constexpr std::size_t most_vectors = HWY_TARGET == HWY_AVX3 ? 16 : 8;
+/// The maximum number of vectors in a tile of a row's sum, which is kept in registers.
+constexpr std::size_t max_vectors = HWY_TARGET == HWY_AVX3 ? 16 : 8;
 
-/// Entry i's addend: row columns[i] of x.
+/// The addend of entry i is row columns[i] of x.
 struct RowsOfColumns {
   const float* x;
   std::int64_t stride;
@@ -34,7 +34,7 @@ struct RowsOfColumns {
   const float* at(std::int64_t entry) const { return x + columns[entry] * stride; }
 };
 
-/// Entry i's addend: the values of its edge.
+/// The addend of entry i is the row of values of its edge.
 struct RowsOfEdges {
   const float* values;
   std::int64_t stride;
@@ -43,7 +43,7 @@ struct RowsOfEdges {
   const float* at(std::int64_t entry) const { return values + offset(entry); }
 };
 
-/// Entry i's addend: the stored row of the vertex behind column columns[i].
+/// The addend of entry i is the stored row of vertex vertices[columns[i]].
 template <class T>
 struct RowsOfStore {
   const T* data;
@@ -53,7 +53,7 @@ struct RowsOfStore {
   const T* at(std::int64_t entry) const { return data + vertices[columns[entry]] * stride; }
 };
 
-/// Addends as they are.
+/// No factors: addends are summed unchanged.
 struct NoFactors {
   template <class D>
   struct OfEntry {
@@ -68,7 +68,7 @@ struct NoFactors {
   }
 };
 
-/// One factor an entry.
+/// One factor per entry.
 template <class D>
 struct OneFactor {
   hn::Vec<D> factor;
@@ -77,7 +77,7 @@ struct OneFactor {
   }
 };
 
-/// Factors after dropout: what bits say of elements, `width` of them in each column's row.
+/// Dropout by a keep mask (`width` elements in each column's row), followed by `factors`.
 template <class Factors>
 struct Dropped {
   Factors factors;
@@ -90,10 +90,11 @@ struct Dropped {
     Inner inner;
     const std::uint8_t* bits;
     float scale;
-    std::int64_t first;  ///< element
+    std::int64_t first;  ///< index of the first element
     HWY_INLINE hn::Vec<D> add(hn::Vec<D> sum, hn::Vec<D> value, std::size_t vector) const {
       const D d;
-      static_assert(hn::MaxLanes(D()) <= 57, "the lanes' bits lie in one word, wherever it begins");
+      static_assert(hn::MaxLanes(D()) <= 57,
+                    "a 64-bit word from any bit offset must hold the bits of all lanes");
       const std::int64_t element = first + static_cast<std::int64_t>(vector * hn::Lanes(d));
       std::uint64_t word;
       std::memcpy(&word, bits + element / 8, sizeof(word));
@@ -111,7 +112,7 @@ struct Dropped {
   }
 };
 
-/// Entry i's factor is its column's.
+/// The factor of entry i is that of its column.
 struct ColumnFactors {
   const float* factors;
   const std::int32_t* columns;
@@ -121,9 +122,9 @@ struct ColumnFactors {
   }
 };
 
-/// Entry i's factor is its edge's for one head.
+/// The factor of entry i is its edge's weight for one head.
 struct EdgeFactors {
-  const float* weights;  ///< the head's, of edge 0
+  const float* weights;  ///< points to the head's weight of edge 0
   std::int64_t heads;
   const std::int32_t* edges;  ///< null: entry i is edge i
   std::int64_t edge(std::int64_t entry) const { return edges == nullptr ? entry : edges[entry]; }
@@ -133,7 +134,7 @@ struct EdgeFactors {
   }
 };
 
-/// Entry i's factors are its edge's for all heads, each of 2^log2_vectors whole vectors.
+/// The factors of entry i are its edge's weights for all heads; each head has 2^log2_vectors whole vectors.
 struct HeadFactors {
   EdgeFactors of_edges;
   int log2_vectors;
@@ -152,17 +153,17 @@ struct HeadFactors {
   }
 };
 
-/// The entries first … last-1 of one row, and the end of all entries, up to which addends may be prefetched.
+/// The entries first … last-1 of one row. `end` is the end of all entries, which limits prefetching.
 struct Entries {
   std::int64_t first;
   std::int64_t last;
   std::int64_t end;
 };
 
-/// So many bytes of addends are asked for ahead of their use.
+/// The amount of addends that is prefetched ahead of their use.
 constexpr std::int64_t prefetch_bytes = 4096;
 
-/// Asks for `bytes` of the addend that is summed some entries after `entry`.
+/// Prefetches `bytes` of an addend a few entries after `entry`.
 template <class Rows>
 HWY_INLINE void prefetch_ahead(const Rows& rows, std::int64_t entry, std::int64_t end, std::int64_t offset,
                                std::int64_t bytes) {
@@ -174,8 +175,8 @@ HWY_INLINE void prefetch_ahead(const Rows& rows, std::int64_t entry, std::int64_
   }
 }
 
-/// The sums over the entries of the vectors that begin at column `offset`; with `count`, of the first
-/// vector's first `count` lanes only.
+/// Returns the sums over the entries of `vectors` vectors that begin at column `offset`. If `count` is not 0,
+/// sums only the first `count` lanes of the first vector.
 template <std::size_t vectors, class D, class Rows, class Factors>
 HWY_INLINE std::array<hn::Vec<D>, vectors> sum_vectors(D d, const Rows& rows, const Factors& factors,
                                                        const Entries& entries, std::int64_t offset,
@@ -198,13 +199,13 @@ HWY_INLINE std::array<hn::Vec<D>, vectors> sum_vectors(D d, const Rows& rows, co
   return sums;
 }
 
-/// out[0 …] = scale · the same sums, for more entries than fp32 alone can add up.
+/// Writes scale · the sums to out[0 …]; for long rows, accumulates chunks in fp64.
 template <std::size_t vectors, class D, class Rows, class Factors>
 HWY_NOINLINE void sum_many(D d, const Rows& rows, const Factors& factors, Entries entries,
                            std::int64_t offset, std::size_t count, float scale, float* out) {
-  constexpr std::size_t most_lanes = hn::MaxLanes(D()) * vectors;
-  HWY_ALIGN std::array<float, most_lanes> part;
-  std::array<double, most_lanes> total{};
+  constexpr std::size_t max_lanes = hn::MaxLanes(D()) * vectors;
+  HWY_ALIGN std::array<float, max_lanes> part;
+  std::array<double, max_lanes> total{};
   const std::size_t width = count != 0 ? count : vectors * hn::Lanes(d);
   const std::int64_t last = entries.last;
   for (; entries.first < last; entries.first += chunk_entries) {
@@ -220,7 +221,7 @@ HWY_NOINLINE void sum_many(D d, const Rows& rows, const Factors& factors, Entrie
   }
 }
 
-/// out[offset …] = scale · Σ of the entries' addends there.
+/// Writes scale · the sums of one tile to out[offset …].
 template <std::size_t vectors, class D, class Rows, class Factors>
 HWY_INLINE void sum_tile(D d, const Rows& rows, const Factors& factors, const Entries& entries,
                          std::int64_t offset, std::size_t count, float scale, float* out) {
@@ -239,7 +240,7 @@ HWY_INLINE void sum_tile(D d, const Rows& rows, const Factors& factors, const En
   }
 }
 
-/// out[0 … width-1] = scale · Σ of the entries' addends, tile by tile.
+/// Writes out[0 … width-1] = scale · Σ of the entries' addends, tile by tile.
 template <class D, class Rows, class Factors>
 HWY_INLINE void sum_row(D d, const Rows& rows, const Factors& factors, const Entries& entries,
                         std::int64_t width, float scale, float* out) {
@@ -250,7 +251,7 @@ HWY_INLINE void sum_row(D d, const Rows& rows, const Factors& factors, const Ent
       sum_tile<vectors>(d, rows, factors, entries, offset, 0, scale, out);
     }
   };
-  sum_tiles(std::integral_constant<std::size_t, most_vectors>());
+  sum_tiles(std::integral_constant<std::size_t, max_vectors>());
   sum_tiles(std::integral_constant<std::size_t, 8>());
   sum_tiles(std::integral_constant<std::size_t, 4>());
   sum_tiles(std::integral_constant<std::size_t, 1>());

@@ -1,6 +1,6 @@
 #include "kernels/cpu/sparse/sparse.h"
 
-// Compiled for AVX-512, AVX2 and what every machine has; the best that there is is chosen when called.
+// Compiled for AVX-512, AVX2 and the baseline; the best one is chosen at run time.
 #define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4)
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu/sparse/sddmm.cpp"
@@ -26,7 +26,7 @@ HWY_INLINE void add_rows(D d, const float* left, const float* right, std::int64_
   }
 }
 
-/// A dot product with two running sums.
+/// Returns the dot product, accumulated in two independent sums.
 template <class D>
 HWY_INLINE float dot(D d, const float* left, const float* right, std::int64_t width) {
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
@@ -48,7 +48,7 @@ HWY_INLINE float dot(D d, const float* left, const float* right, std::int64_t wi
   return hn::GetLane(hn::SumOfLanes(d, hn::Add(even, odd)));
 }
 
-/// Calls act(row, entry, edge) for the entries of the rows.
+/// Calls act(row, entry, edge) for every entry of the rows in the range.
 template <class Act>
 HWY_INLINE void for_entries(const SparseRows& a, RowRange range, const Act& act) {
   const std::int32_t* edges = a.edges.empty() ? nullptr : a.edges.data();

@@ -11,8 +11,8 @@ void transpose(const SparseRows& rows, const TransposedSpans& transposed) {
   for (const std::int32_t source : rows.columns) {
     ++indptr[static_cast<std::size_t>(source) + 1];
   }
-  // Where a source's entries begin, one place further on than it will stand: there it counts on to where they
-  // end, which is where the next one's begin.
+  // indptr[u + 1] holds the begin of u's entries; the loop below advances it to their end, which is the begin
+  // of the next source's entries.
   std::exclusive_scan(indptr.begin() + 1, indptr.end(), indptr.begin() + 1, std::int64_t{0});
   for (std::size_t v = 0; v + 1 < rows.indptr.size(); ++v) {
     for (std::int64_t edge = rows.indptr[v]; edge < rows.indptr[v + 1]; ++edge) {
@@ -57,7 +57,7 @@ std::vector<RowRange> balanced_ranges(std::span<const std::int64_t> indptr, std:
     const std::int64_t first = row;
     const std::int64_t target = work_before(num_rows) * (part + 1) / parts;
     std::int64_t beyond = num_rows;
-    while (row < beyond) {  // binary search: the last row boundary with no more than the target before it
+    while (row < beyond) {  // binary search for the last row boundary with at most `target` work before it
       const std::int64_t middle = row + (beyond - row + 1) / 2;
       if (work_before(middle) <= target) {
         row = middle;

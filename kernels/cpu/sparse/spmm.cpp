@@ -3,7 +3,7 @@
 
 #include "kernels/cpu/sparse/sparse.h"
 
-// Compiled for AVX-512, AVX2 and what every machine has; the best that there is is chosen when called.
+// Compiled for AVX-512, AVX2 and the baseline; the best one is chosen at run time.
 #define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4)
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu/sparse/spmm.cpp"
@@ -15,7 +15,8 @@ HWY_BEFORE_NAMESPACE();
 namespace gnomon::kernels::cpu::HWY_NAMESPACE {
 namespace {
 
-/// y[row,:] = row_scale · Σ of its entries' addends, for the rows of the range; `stride` apart in y.
+/// Writes y[row,:] = row_scale · Σ of its entries' addends for the rows of the range. Rows of y are `stride`
+/// apart.
 template <class D, class Rows, class Factors>
 void sum_rows(D d, const SparseRows& a, RowRange range, const float* row_scales, const Rows& rows,
               const Factors& factors, std::int64_t width, float* y, std::int64_t stride) {
@@ -45,12 +46,13 @@ void spmm_weighted(const SparseRows& a, RowRange range, const Heads& heads, cons
                    const float* x, float* y) {
   const std::int64_t stride = heads.count * heads.width;
   const std::int32_t* edges = a.edges.empty() ? nullptr : a.edges.data();
-  const hn::ScalableTag<float> most;
-  const auto lanes = static_cast<std::int64_t>(hn::Lanes(most));
+  const hn::ScalableTag<float> widest;
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(widest));
   const auto vectors = static_cast<std::uint64_t>(heads.width / lanes);
   if (heads.width % lanes == 0 && std::has_single_bit(vectors)) {
     const HeadFactors factors{{weights, heads.count, edges}, std::countr_zero(vectors)};
-    sum_rows(most, a, range, nullptr, RowsOfColumns{x, stride, a.columns.data()}, factors, stride, y, stride);
+    sum_rows(widest, a, range, nullptr, RowsOfColumns{x, stride, a.columns.data()}, factors, stride, y,
+             stride);
     return;
   }
   with_lanes_for(heads.width, [&](auto d) HWY_ATTR {

@@ -275,9 +275,9 @@ TEST(Generate, OptionsOutOfRangeAreNamed) {
   };
   EXPECT_EQ(planted({.intra_share = 1.5}), "planted_partition: intra_share: 1.5 is out of range; use 0 to 1");
   EXPECT_EQ(planted({.classes = 65, .feature_columns = 127}),
-            "planted_partition: feature_columns: 127 columns cannot tell 65 classes; use at least 128");
+            "planted_partition: feature_columns: 127 columns cannot separate 65 classes; use at least 128");
   EXPECT_EQ(planted({.vertices = 20, .classes = 16}),
-            "planted_partition: classes: leaves classes of fewer than two vertices; use at most 10");
+            "planted_partition: classes: leaves fewer than two vertices per class; use at most 10");
   EXPECT_EQ(test::message_of("", [] { generate_in_memory(Rmat{.a = 0.9, .b = 0.2}); }),
             "rmat: a + b + c: must be at most 1");
 }

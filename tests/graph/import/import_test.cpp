@@ -114,15 +114,15 @@ TEST_F(Import, ReadsFeaturesAndLabelsBesideAnEdgeList) {
   EXPECT_EQ(error(with_both), "l.npy: has 3 numbers; must be 4");
   write_text(directory_ / "l.npy", npy<std::int32_t>(DType::int32, {4}, {2, -1, 0, -7}));
   EXPECT_EQ(error(with_both),
-            "l.npy: label -7.0 of vertex 3 is out of range; use whole numbers from 0, or -1 for not known");
+            "l.npy: label -7.0 of vertex 3 is out of range; use whole numbers from 0, or -1 for unknown");
   write_text(directory_ / "l.npy", npy<float>(DType::float32, {4}, {0, 1, 1.5, 0}));
   EXPECT_EQ(error(with_both),
-            "l.npy: label 1.5 of vertex 2 is out of range; use whole numbers from 0, or -1 for not known");
+            "l.npy: label 1.5 of vertex 2 is out of range; use whole numbers from 0, or -1 for unknown");
   write_text(directory_ / "f.npy", floats({2, 1}, {1, 2}));
-  EXPECT_EQ(error(with_both), "f.npy: must have the shape (4, columns), one row a vertex");
+  EXPECT_EQ(error(with_both), "f.npy: must have the shape (4, columns), one row per vertex");
   write_text(directory_ / "f.npy", floats({4, 1}, {1, 2, 3, 4}).substr(0, 140));
   EXPECT_EQ(error(with_both),
-            "l.npy: label 1.5 of vertex 2 is out of range; use whole numbers from 0, or -1 for not known");
+            "l.npy: label 1.5 of vertex 2 is out of range; use whole numbers from 0, or -1 for unknown");
   write_text(directory_ / "l.npy", npy<std::int32_t>(DType::int32, {4}, {2, -1, 0, 1}));
   EXPECT_EQ(error(with_both), "f.npy: is truncated: shape (4, 1) needs 4 numbers");
   write_text(directory_ / "f.npy", floats({4, 1}, {1, 2, std::nanf(""), 4}));
@@ -296,13 +296,13 @@ TEST_F(Import, ReadsSparseNpz) {
   EXPECT_EQ(features_of(import(options("x.npz"))), (std::vector<float>{4, 3, 2, 1}));
   changed = options("x.npz");
   changed.content.split.method = SplitMethod::given;
-  EXPECT_EQ(error(changed), "x.npz: gives no split; use a per_class or ratio split");
+  EXPECT_EQ(error(changed), "x.npz: has no split; use a per_class or ratio split");
 }
 
 TEST_F(Import, NamesFaultsOfSparseNpz) {
   const auto base = sparse_arrays();
   EXPECT_EQ(zip_error(with(base, "adj_indptr", "")),
-            "x.npz: has neither adj_indptr nor edges; see the formats that can be imported");
+            "x.npz: has neither adj_indptr nor edges; it is in none of the known npz layouts");
   EXPECT_EQ(zip_error(with(base, "adj_shape", "")), "x.npz: adj_shape: is missing");
   EXPECT_EQ(zip_error(with(base, "adj_shape", integers({2}, {4, 5}))), "x.npz: adj_shape: must be square");
   EXPECT_EQ(zip_error(with(base, "adj_shape", integers({2}, {5, 5}))),
@@ -325,7 +325,7 @@ TEST_F(Import, NamesFaultsOfSparseNpz) {
   EXPECT_EQ(zip_error(with(base, "labels", integers({3}, {0, 1, 1}))),
             "x.npz: labels: has 3 numbers; must be 4");
   EXPECT_EQ(zip_error(with(base, "val_mask", truths({4}, {1, 1, 0, 0}))),
-            "x.npz: valid split: vertex 0 is repeated; each may stand once in one split");
+            "x.npz: valid split: vertex 0 is repeated; each vertex may be in one split only, once");
   EXPECT_EQ(zip_error(with(base, "val_mask", "")), "x.npz: val_mask: is missing");
   auto half = options("x.npz");
   write_zip(directory_ / "x.npz", with(base, "attr_data", floats({4}, {1, 70000, 1, 1})));
@@ -362,7 +362,7 @@ TEST_F(Import, ReadsPlainNpz) {
   EXPECT_EQ(zip_error(with(arrays, "edges", integers({6}, {0, 1, 1, 2, 0, 1}))),
             "x.npz: edges: must have the shape (edges, 2) or (2, edges)");
   EXPECT_EQ(zip_error(with(arrays, "node_labels", integers({3, 2}, {0, 1, 1, 0, 0, 0}))),
-            "x.npz: node_labels: must hold one label a vertex");
+            "x.npz: node_labels: must have one label per vertex");
 }
 
 // OGB
@@ -425,10 +425,10 @@ TEST_F(ImportOgb, NamesFaults) {
   write_raw("node-feat", "1,2\n3\n");
   EXPECT_EQ(error("ogb"), "ogb/raw/node-feat.csv.gz: line 2: has 1 numbers; must be 2 as in the first line");
   write_raw("node-feat", "1,2\n3,4\n");
-  EXPECT_EQ(error("ogb"), "ogb/raw/node-feat.csv.gz: has 2 rows; must be 3, one a vertex");
+  EXPECT_EQ(error("ogb"), "ogb/raw/node-feat.csv.gz: has 2 rows; must be 3, one per vertex");
   write_csv();
   write_raw("node-label", "1\n0\n");
-  EXPECT_EQ(error("ogb"), "ogb/raw/node-label.csv.gz: has 2 labels; must be 3, one a vertex");
+  EXPECT_EQ(error("ogb"), "ogb/raw/node-label.csv.gz: has 2 labels; must be 3, one per vertex");
   write_raw("node-label", "1\n0\n1,2\n");
   EXPECT_EQ(error("ogb"),
             "ogb/raw/node-label.csv.gz: line 3: must be one label (a whole number from 0; -1 or nan for not "
@@ -436,18 +436,20 @@ TEST_F(ImportOgb, NamesFaults) {
   write_csv();
   write_raw("num-node-list", "3\n4\n");
   EXPECT_EQ(error("ogb"),
-            "ogb/raw/num-node-list.csv.gz: must hold one number: one graph of one kind of vertices");
+            "ogb/raw/num-node-list.csv.gz: must hold one number; only single graphs with one vertex type are "
+            "supported");
   write_csv();
   write_gzip(directory_ / "ogb/split/time/valid.csv.gz", "2\n");
-  EXPECT_EQ(error("ogb"),
-            "ogb/raw/edge.csv.gz: valid split: vertex 2 is repeated; each may stand once in one split");
+  EXPECT_EQ(
+      error("ogb"),
+      "ogb/raw/edge.csv.gz: valid split: vertex 2 is repeated; each vertex may be in one split only, once");
   write_gzip(directory_ / "ogb/split/time/valid.csv.gz", "9\n");
   EXPECT_EQ(error("ogb"), "ogb/raw/edge.csv.gz: valid split: vertex 9 is out of range; use 0 to 2");
   std::filesystem::create_directories(directory_ / "ogb/split/random");
-  EXPECT_EQ(error("ogb"), "ogb/split: has more than one split; name one by ogb_split");
+  EXPECT_EQ(error("ogb"), "ogb/split: has more than one split; choose one with ogb_split");
   auto named = options("ogb");
   named.ogb_split = "space";
-  EXPECT_EQ(error(named), "ogb/split/space: is not there");
+  EXPECT_EQ(error(named), "ogb/split/space: does not exist");
 }
 
 TEST_F(Import, ProvenanceIsKept) {
@@ -462,7 +464,7 @@ TEST_F(Import, ProvenanceIsKept) {
             meta.provenance.options.end());
   EXPECT_NE(std::ranges::find(meta.provenance.options, "format=edge_list"), meta.provenance.options.end());
   EXPECT_EQ(error(options(graph.directory.filename().string())),
-            graph.directory.filename().string() + ": is a graph store already; it needs no import");
+            graph.directory.filename().string() + ": is already a graph store; no import is needed");
 }
 
 TEST_F(Import, ProgressIsReported) {

@@ -121,7 +121,8 @@ TEST(Builder, RefusesBadIdsAndSizes) {
   GraphParts parts;
   parts.num_vertices = 2;
   parts.labels = {0};
-  EXPECT_EQ(test::message_of("", [&] { make_graph(parts); }), "graph: labels: must be one a vertex");
+  EXPECT_EQ(test::message_of("", [&] { make_graph(parts); }),
+            "graph: labels: must have one element per vertex");
 }
 
 TEST(Half, EveryValueSurvivesAndRoundingIsToNearestEven) {

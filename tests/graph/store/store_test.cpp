@@ -222,21 +222,21 @@ TEST_F(StoreFaults, WrongFeaturesAndLabelsAreNamed) {
   replace("features.npy", DType::float32, features, 3);
   replace<std::int32_t>("labels.npy", DType::int32, {0, 1, 2, 3, 0});
   EXPECT_EQ(validate_error(),
-            "g/labels.npy: label 3 of vertex 3 is out of range; use 0 to 2, or -1 for not known");
+            "g/labels.npy: label 3 of vertex 3 is out of range; use 0 to 2, or -1 for unknown");
   replace<std::int32_t>("labels.npy", DType::int32, {0, 1, 2, 1, -2});
   EXPECT_EQ(validate_error(),
-            "g/labels.npy: label -2 of vertex 4 is out of range; use 0 to 2, or -1 for not known");
+            "g/labels.npy: label -2 of vertex 4 is out of range; use 0 to 2, or -1 for unknown");
 }
 
 TEST_F(StoreFaults, WrongSplitsAreNamed) {
   replace<std::int64_t>("valid.npy", DType::int64, {1, 1});
   EXPECT_EQ(validate_error(), "g/valid.npy: vertex 1 is repeated; list each vertex once");
   replace<std::int64_t>("valid.npy", DType::int64, {1, 3});
-  EXPECT_EQ(validate_error(), "g/valid.npy: vertex 3 is in the split train too; splits must be disjoint");
+  EXPECT_EQ(validate_error(), "g/valid.npy: vertex 3 is also in the split train; splits must be disjoint");
   replace<std::int64_t>("valid.npy", DType::int64, {5});
   EXPECT_EQ(validate_error(), "g/valid.npy: vertex 5 is out of range; use 0 to 4");
   replace<std::int64_t>("valid.npy", DType::int64, {2, 1});
-  EXPECT_EQ(validate_error(), "g/valid.npy: vertex 1 stands after 2; must be ascending");
+  EXPECT_EQ(validate_error(), "g/valid.npy: vertex 1 follows 2; must be ascending");
   replace<std::int64_t>("valid.npy", DType::int64, {});
   replace<std::int64_t>("train.npy", DType::int64, {0, 2});
   EXPECT_EQ(validate_error(), "no error");
@@ -263,7 +263,7 @@ TEST(Validate, TheFirstFaultOfManyBlocksIsNamed) {
   parts.labels[270001] = -5;
   parts.labels[123456] = -4;
   EXPECT_EQ(test::message_of("", [&] { validate(make_graph(parts), false); }),
-            "graph: labels: label -4 of vertex 123456 is out of range; use 0 to 0, or -1 for not known");
+            "graph: labels: label -4 of vertex 123456 is out of range; use 0 to 0, or -1 for unknown");
 }
 
 /// A file system of one megabyte, for as long as it lives; not mounted where the user may not.

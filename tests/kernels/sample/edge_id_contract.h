@@ -90,7 +90,7 @@ TYPED_TEST_P(EdgeIdContract, OfWeightedDrawsAndDuplicateEdges) {
 TYPED_TEST_P(EdgeIdContract, AreLeftOutUnlessAskedFor) {
   const auto graph = test::with_random_weights(test::skewed_graph(300, 8), 1, 1);
   for (const auto draws : {cpu::Draws::uniform, cpu::Draws::by_weight}) {
-    TypeParam sampler(graph, {5, -1}, draws, cpu::EdgeIds::leave_out);
+    TypeParam sampler(graph, {5, -1}, draws, cpu::EdgeIds::omit);
     for (const Block& block : sampler.sample({}, some_seeds(graph, 50, 1)).blocks) {
       EXPECT_TRUE(block.edge_ids.empty());
     }

@@ -1,4 +1,4 @@
-#include "kernels/cpu/sample/epoch_order.h"
+#include "graph/epoch_order.h"
 
 #include <gtest/gtest.h>
 
@@ -7,10 +7,12 @@
 
 #include "tests/kernels/chi_square.h"
 
-namespace gnomon::kernels::cpu {
+namespace gnomon::graph {
 namespace {
 
-using graph::VertexId;
+// It tests graph/epoch_order.h here because only the tests of kernels have LibTorch for the p-values.
+
+using kernels::uniformity_p;
 
 const std::vector<VertexId> train{3, 5, 8, 13, 21, 34};
 
@@ -60,4 +62,4 @@ TEST(EpochOrder, BatchesCoverTheOrderOnce) {
 }
 
 }  // namespace
-}  // namespace gnomon::kernels::cpu
+}  // namespace gnomon::graph

@@ -18,7 +18,7 @@ template <class Path>
 class CpuSampler {
  public:
   CpuSampler(const graph::Graph& graph, const std::vector<int>& fanouts,
-             cpu::Draws draws = cpu::Draws::uniform, cpu::EdgeIds edge_ids = cpu::EdgeIds::leave_out)
+             cpu::Draws draws = cpu::Draws::uniform, cpu::EdgeIds edge_ids = cpu::EdgeIds::omit)
       : sampler_(Path::narrow ? cpu::resident_copy(graph, draws) : cpu::view_of(graph, draws), fanouts,
                  edge_ids, {Path::threads, {}}) {
     choose_instruction_set(Path::instruction_set);
@@ -53,7 +53,7 @@ using Split64 = CpuSampler<Path<HWY_SCALAR, false, 2>>;
 class WideOnSmallIds {
  public:
   WideOnSmallIds(const graph::Graph& graph, const std::vector<int>& fanouts,
-                 cpu::Draws draws = cpu::Draws::uniform, cpu::EdgeIds edge_ids = cpu::EdgeIds::leave_out)
+                 cpu::Draws draws = cpu::Draws::uniform, cpu::EdgeIds edge_ids = cpu::EdgeIds::omit)
       : checks_(graph, fanouts),
         sampler_(cpu::view_of(graph, draws), fanouts, edge_ids == cpu::EdgeIds::keep) {}
   MiniBatch sample(const BatchKey& key, std::span<const graph::VertexId> seeds) {

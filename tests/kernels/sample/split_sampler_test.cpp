@@ -65,7 +65,7 @@ TEST(SplitSampler, SamplesTheBatchesOfOneThread) {
 }
 
 TEST(SplitSampler, NamesTheSeedThatComesTwiceAndGoesOn) {
-  Sampler sampler(view_of(large_graph()), {10, 5}, EdgeIds::leave_out, {3, {}});
+  Sampler sampler(view_of(large_graph()), {10, 5}, EdgeIds::omit, {3, {}});
   auto seeds = random_seeds(5000, 1);
   seeds[4321] = seeds[17];
   seeds[4900] = seeds[18];
@@ -86,13 +86,13 @@ TEST(SplitSampler, NamesTheSeedThatComesTwiceAndGoesOn) {
 TEST(SplitSampler, HoldsNoMoreThanItsBound) {
   for (const auto& fanouts : {std::vector<int>{15, 10, 5}, {10, 10}, {-1, 3}}) {
     for (const int threads : {2, 5}) {
-      Sampler sampler(view_of(large_graph()), fanouts, EdgeIds::leave_out, {threads, {}});
+      Sampler sampler(view_of(large_graph()), fanouts, EdgeIds::omit, {threads, {}});
       MiniBatch batch;
       for (std::uint64_t i = 0; i < 8; ++i) {
         sampler.sample({1, 0, i}, random_seeds(1 + 150 * i, i), batch);
       }
       const auto sizes = largest_batch(limits_of(view_of(large_graph())), 1051, fanouts);
-      EXPECT_LE(sampler.bytes(), most_split_bytes(sizes, fanouts, threads));
+      EXPECT_LE(sampler.bytes(), max_split_sampler_bytes(sizes, fanouts, threads));
     }
   }
 }

@@ -45,8 +45,8 @@ inline std::vector<std::int64_t> by_largest_keys(const WeightedList& list, const
   for (std::int64_t i = 0; i < list.degree; ++i) {
     if (list.weights[i] > 0 && std::find(drawn.begin(), drawn.end(), i) == drawn.end()) {
       const auto edge = static_cast<std::uint64_t>(list.first_edge + i);
-      const base::Words4 words =
-          base::random_words({key.seed, base::Purpose::arrivals, key.epoch, key.batch, hop, edge / 2}, 0);
+      const base::Words4 words = base::random_words(
+          {key.seed, base::Purpose::reservoir_keys, key.epoch, key.batch, hop, edge / 2}, 0);
       const std::uint64_t bits =
           (std::uint64_t{words.word[edge % 2 * 2]} << 32) | words.word[edge % 2 * 2 + 1];
       keys.emplace_back(std::log1p(static_cast<long double>(bits) * -0x1p-64L) / list.weights[i], i);
@@ -77,8 +77,8 @@ inline std::vector<std::int64_t> weighted_draws(const cpu::Topology& topology, c
   const std::size_t count = std::min(positive.size(), static_cast<std::size_t>(fanout));
   const std::size_t attempts =
       4 * count + 32 + std::min<std::size_t>(static_cast<std::size_t>(list.degree) / 16, 4096);
-  const base::StreamKey stream{
-      key.seed, base::Purpose::weights, key.epoch, key.batch, hop, static_cast<std::uint64_t>(vertex)};
+  const base::StreamKey stream{key.seed, base::Purpose::alias_draws,        key.epoch, key.batch,
+                               hop,      static_cast<std::uint64_t>(vertex)};
   std::vector<std::int64_t> drawn;
   for (std::size_t i = 0; i < attempts && drawn.size() < count; ++i) {
     const std::int64_t position = attempted(list, stream, i);

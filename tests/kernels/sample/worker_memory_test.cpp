@@ -23,9 +23,9 @@ TEST(WorkerMemory, LargestBatchByHand) {
   EXPECT_EQ(sizes.seeds, 10);
   EXPECT_EQ(sizes.edges, (std::vector<std::int64_t>{40, 300}));
   EXPECT_EQ(sizes.vertices, (std::vector<std::int64_t>{50, 350}));
-  EXPECT_EQ(most_vertices({1'000'000, 5'000'000, 6}, 10, fanouts), 350);
+  EXPECT_EQ(max_vertices({1'000'000, 5'000'000, 6}, 10, fanouts), 350);
   // Seeds' labels, two row pointers, edges, and per vertex an id, a degree and a row of 100 bytes.
-  EXPECT_EQ(most_batch_bytes(sizes, 100), 10 * 8 + (11 + 51) * 8 + 340 * 4 + 350 * (8 + 4 + 100));
+  EXPECT_EQ(max_batch_bytes(sizes, 100), 10 * 8 + (11 + 51) * 8 + 340 * 4 + 350 * (8 + 4 + 100));
 }
 
 TEST(WorkerMemory, LargestBatchIsAtMostTheGraph) {
@@ -89,7 +89,7 @@ TEST(WorkerMemory, BoundHoldsOnRandomGraphs) {
     SCOPED_TRACE(::testing::Message() << graph.num_vertices() << " vertices, batch " << batch_size);
     const auto most = largest_batch(limits_of(view_of(graph)), batch_size, fanouts);
     EXPECT_LE(bytes_after_batches(graph, batch_size, fanouts, random, draws),
-              most_sampler_bytes(most.num_vertices(), fanouts));
+              max_sampler_bytes(most.num_vertices(), fanouts));
   }
 }
 
@@ -106,7 +106,7 @@ TEST(WorkerMemory, BoundIsAtMostTwiceWhatIsUsedWhereDegreesAreAlike) {
   for (const auto& fanouts : {std::vector<int>{10, 5}, std::vector<int>{15}, std::vector<int>{5, 4, 3}}) {
     for (const std::int64_t batch_size : {32, 256}) {
       const auto used = bytes_after_batches(graph, batch_size, fanouts, random);
-      const auto most = most_sampler_bytes(
+      const auto most = max_sampler_bytes(
           largest_batch(limits_of(view_of(graph)), batch_size, fanouts).num_vertices(), fanouts);
       EXPECT_LE(used, most);
       EXPECT_LE(most, 2 * used) << "batch " << batch_size << ", " << fanouts.size() << " hops";

@@ -1,13 +1,13 @@
 #include "nn/dense/dense.h"
 
-#include <gtest/gtest.h>
 #include <ATen/ATen.h>
+#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 
-#include "nn/dense/pieces.h"
+#include "nn/dense/chunks.h"
 
 namespace gnomon::nn {
 namespace {
@@ -26,7 +26,7 @@ double relative_error(const at::Tensor& found, const at::Tensor& expected) {
 /// The results and gradients of `act` on so many threads.
 template <class Act>
 std::vector<at::Tensor> on_threads(int threads, const std::vector<at::Tensor>& inputs, const Act& act) {
-  const AtenThreads guard(threads);
+  const AtenThreadsGuard guard(threads);
   std::vector<at::Tensor> leaves;
   for (const auto& input : inputs) {
     leaves.push_back(input.clone().requires_grad_());
@@ -119,7 +119,7 @@ TEST(Dense, DropoutIsAPureFunctionOfItsKey) {
   const auto first = dense::dropout(x, 0.5, key);
   at::manual_seed(999);
   for (const int threads : {1, 2, 3}) {
-    const AtenThreads guard(threads);
+    const AtenThreadsGuard guard(threads);
     EXPECT_TRUE(at::equal(dense::dropout(x, 0.5, key), first));
   }
   const base::StreamKey others[] = {{8, base::Purpose::dropout, 1, 2, 3, 0},
@@ -135,8 +135,8 @@ TEST(Dense, DropoutIsAPureFunctionOfItsKey) {
 TEST(Dense, PiecesCoverEverythingOnce) {
   for (const std::int64_t count : {0, 1, 9, 10, 11, 1000}) {
     std::vector<int> visits(static_cast<std::size_t>(count), 0);
-    const AtenThreads guard(3);
-    for_each_piece(count, 10, [&](std::int64_t begin, std::int64_t length) {
+    const AtenThreadsGuard guard(3);
+    for_each_chunk(count, 10, [&](std::int64_t begin, std::int64_t length) {
       for (auto i = begin; i < begin + length; ++i) {
         ++visits[static_cast<std::size_t>(i)];
       }

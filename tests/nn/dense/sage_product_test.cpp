@@ -1,13 +1,13 @@
 #include "nn/dense/sage_product.h"
 
-#include <gtest/gtest.h>
 #include <ATen/ATen.h>
+#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <random>
 #include <string>
 
-#include "nn/dense/pieces.h"
+#include "nn/dense/chunks.h"
 #include "tests/random_seed.h"
 
 namespace gnomon::nn {
@@ -85,7 +85,7 @@ TEST(SageProduct, MatchesDoublePrecisionOnAnyNumberOfThreads) {
     });
     std::vector<at::Tensor> first;
     for (const int threads : {1, 2, 3}) {
-      const AtenThreads guard(threads);
+      const AtenThreadsGuard guard(threads);
       const auto found = results(inputs, act);
       first = first.empty() ? found : first;
       for (std::size_t i = 0; i < found.size(); ++i) {

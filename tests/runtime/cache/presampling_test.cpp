@@ -2,13 +2,13 @@
 
 #include <gtest/gtest.h>
 
-#include "kernels/cpu/sample/epoch_order.h"
+#include "graph/epoch_order.h"
 #include "kernels/cpu/sample/sampler.h"
 #include "kernels/device/gather-inl.h"
 #include "kernels/device/sampler-inl.h"
 #include "runtime/cache/presampling-inl.h"
-#include "tests/kernels/host_executor.h"
 #include "tests/fixtures/graphs.h"
+#include "tests/kernels/host_executor.h"
 
 namespace gnomon::runtime {
 namespace {
@@ -36,11 +36,11 @@ TEST(Presampling, CountsWhatTheFirstTwoEpochsUse) {
   Visits expected{std::vector<std::uint32_t>(400), std::vector<std::uint32_t>(400)};
   kernels::cpu::Sampler sampler(graph, job.fanouts);
   for (std::uint64_t epoch = 0; epoch < 2; ++epoch) {
-    const auto order = kernels::cpu::epoch_order(train, job.seed, epoch);
-    for (std::int64_t batch = 0; batch < kernels::cpu::num_batches(std::ssize(train), 25); ++batch) {
+    const auto order = graph::epoch_order(train, job.seed, epoch);
+    for (std::int64_t batch = 0; batch < graph::num_batches(std::ssize(train), 25); ++batch) {
       kernels::MiniBatch sampled;
       sampler.sample({job.seed, epoch, static_cast<std::uint64_t>(batch)},
-                     kernels::cpu::batch_seeds(order, 25, batch), sampled);
+                     graph::batch_seeds(order, 25, batch), sampled);
       for (const auto vertex : sampled.vertices) {
         ++expected.rows[static_cast<std::size_t>(vertex)];
       }

@@ -1,8 +1,8 @@
-#include <gtest/gtest.h>
 #include <ATen/ATen.h>
+#include <gtest/gtest.h>
 
 #include "base/error.h"
-#include "kernels/cpu/sample/epoch_order.h"
+#include "graph/epoch_order.h"
 #include "kernels/cpu/sample/sampler.h"
 #include "runtime/device.h"
 #include "runtime/training/trainer.h"
@@ -85,10 +85,10 @@ TEST_F(GpuTest, PreparesAndCopiesTheCpusBatchesWhereverDataLies) {
       plan.cache.topology = topology == Home::host;
       plan.cache.budget = 1e-6;  // of a large memory: some rows
       const auto device = open_device(placed, job, plan, gpu);
-      const auto seeds = kernels::cpu::epoch_order(graph_of_tests().train, job.seed, 0);
+      const auto seeds = graph::epoch_order(graph_of_tests().train, job.seed, 0);
       kernels::cpu::Sampler sampler(placed->topology, job.fanouts);
       const auto own_of = [&](std::int64_t batch) {
-        return kernels::cpu::batch_seeds(seeds, job.batch_size, batch);
+        return graph::batch_seeds(seeds, job.batch_size, batch);
       };
       device->train(device->prepare({job.seed, 0, 0}, own_of(0)), [](const auto&) {});  // fills the cache
       for (std::int64_t batch = 0; batch < 5; ++batch) {
@@ -128,8 +128,8 @@ TEST_F(GpuTest, ExactPlansInOrderEndWithTheSameBits) {
 
 TEST_F(GpuTest, LearnsAsTheCpuDoes) {
   for (const auto model : {plan::ModelKind::gcn, plan::ModelKind::sage, plan::ModelKind::gat}) {
-    const auto on_cpu =
-        run(plan::resolve(plan::find_plan("device"), {2, plan::DeviceKind::host}, "cpu"), model, DeviceOptions{});
+    const auto on_cpu = run(plan::resolve(plan::find_plan("device"), {2, plan::DeviceKind::host}, "cpu"),
+                            model, DeviceOptions{});
     const auto on_gpu = run(gpu_plan("dgl-uva"), model);
     for (std::size_t epoch = 0; epoch < on_cpu.epochs.size(); ++epoch) {
       EXPECT_NEAR(on_gpu.epochs[epoch].loss, on_cpu.epochs[epoch].loss, 1e-3);

@@ -1,5 +1,5 @@
-#include <gtest/gtest.h>
 #include <ATen/ATen.h>
+#include <gtest/gtest.h>
 
 #include <cstring>
 #include <random>

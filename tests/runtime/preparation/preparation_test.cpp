@@ -7,7 +7,7 @@
 #include <numeric>
 #include <vector>
 
-#include "kernels/cpu/sample/epoch_order.h"
+#include "graph/epoch_order.h"
 #include "kernels/cpu/sample/sampler.h"
 #include "tests/runtime/device_contract.h"
 #include "tests/runtime/preparation/test_device.h"
@@ -37,13 +37,13 @@ class PreparationTest : public ::testing::Test {
   PreparationTest() { plan_ = plan_of(plan::Schedule::sequential, plan::Route::device, 0); }
 
   std::int64_t batches() const {
-    return kernels::cpu::num_batches(std::ssize(graph_->graph.train), job_.batch_size);
+    return graph::num_batches(std::ssize(graph_->graph.train), job_.batch_size);
   }
   void prepare_epoch(std::uint64_t epoch) {
-    const auto order = kernels::cpu::epoch_order(graph_->graph.train, job_.seed, epoch);
+    const auto order = graph::epoch_order(graph_->graph.train, job_.seed, epoch);
     for (std::int64_t batch = 0; batch < batches(); ++batch) {
       (void)preparation_.prepare({job_.seed, epoch, static_cast<std::uint64_t>(batch)},
-                                 kernels::cpu::batch_seeds(order, job_.batch_size, batch));
+                                 graph::batch_seeds(order, job_.batch_size, batch));
     }
   }
   void cache(plan::CachePolicy policy, double budget) {
@@ -130,11 +130,11 @@ TEST_F(PreparationTest, CachesTakeTheirShareOfWhatTrainingLeaves) {
   std::vector<std::int64_t> visits(static_cast<std::size_t>(vertices)), first_epoch(visits.size());
   kernels::cpu::Sampler sampler(graph_->topology, job_.fanouts);
   for (std::uint64_t epoch = 0; epoch < 2; ++epoch) {
-    const auto order = kernels::cpu::epoch_order(graph_->graph.train, job_.seed, epoch);
+    const auto order = graph::epoch_order(graph_->graph.train, job_.seed, epoch);
     for (std::int64_t batch = 0; batch < batches(); ++batch) {
       kernels::MiniBatch sampled;
       sampler.sample({job_.seed, epoch, static_cast<std::uint64_t>(batch)},
-                     kernels::cpu::batch_seeds(order, job_.batch_size, batch), sampled);
+                     graph::batch_seeds(order, job_.batch_size, batch), sampled);
       for (const auto vertex : sampled.vertices) {
         ++visits[static_cast<std::size_t>(vertex)];
         first_epoch[static_cast<std::size_t>(vertex)] += epoch == 0 ? 1 : 0;

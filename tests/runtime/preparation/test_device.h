@@ -95,7 +95,7 @@ class TestDevice final : public Device {
   void train(DeviceBatch batch, const Learn& learn) override {
     if (plan_.fused) {
       const auto& features = graph_->graph.features;
-      batch.tensors.stored = std::make_shared<const nn::DeviceStoredRows<kernels::HostLaunches>>(
+      batch.tensors.stored = std::make_shared<const nn::DeviceStoredFeatures<kernels::HostLaunches>>(
           preparation_.lend_rows(batch), features.type, features.columns, batch.vertices);
     }
     learn(batch.tensors);

@@ -1,7 +1,7 @@
 #include "nn/matmul_precision.h"
 
-#include <gtest/gtest.h>
 #include <ATen/ATen.h>
+#include <gtest/gtest.h>
 
 #include <cmath>
 
@@ -34,8 +34,8 @@ double error_of(MatmulPrecision precision) {
   const auto a = at::randn({1500, 256}, generator);
   const auto b = at::randn({256, 256}, generator);
   const auto exact = at::mm(a.to(at::kDouble), b.to(at::kDouble));
-  const nn::MatmulPrecisionOf guard(job_of(precision));
-  const nn::Factors factors(at::kCPU, 256, 256);
+  const nn::MatmulPrecisionGuard guard(job_of(precision));
+  const nn::GemmOperands factors(at::kCPU, 256, 256);
   return ((nn::product(factors.of(a), factors.of(b)).to(at::kDouble) - exact).norm() / exact.norm())
       .item<double>();
 }

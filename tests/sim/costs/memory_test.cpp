@@ -83,7 +83,7 @@ TEST(Memory, SamplersTakeWhatTheLargestBatchNeeds) {
   profiles::Profile profile = gpu;
   profile.workload.job.batch_size = 5;
   profile.workload.max_degree = 30;
-  const auto each = static_cast<double>(kernels::cpu::most_sampler_bytes(60, profile.workload.job.fanouts));
+  const auto each = static_cast<double>(kernels::cpu::max_sampler_bytes(60, profile.workload.job.fanouts));
   EXPECT_DOUBLE_EQ(memory_of(profile, pipelined(2), {}).host.total(), 17000 + 2 * each);
   EXPECT_DOUBLE_EQ(memory_of(profile, pipelined(2), {}).device.samplers_bytes, 0);
   Plan shared = pipelined(2);
@@ -92,7 +92,7 @@ TEST(Memory, SamplersTakeWhatTheLargestBatchNeeds) {
   const auto sizes = kernels::cpu::largest_batch(
       {profile.workload.vertices, profile.workload.edges, *profile.workload.max_degree}, 5, fanouts);
   EXPECT_DOUBLE_EQ(memory_of(profile, shared, {}).host.samplers_bytes,
-                   2 * static_cast<double>(kernels::cpu::most_split_bytes(sizes, fanouts, 3)));
+                   2 * static_cast<double>(kernels::cpu::max_split_sampler_bytes(sizes, fanouts, 3)));
   // A device that is the host samples there too.
   Plan plan = pipelined(2);
   plan.route = Route::both;

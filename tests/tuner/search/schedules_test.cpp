@@ -7,8 +7,8 @@
 
 #include "sim/bound.h"
 #include "sim/predict.h"
-#include "tuner/search/dispatcher.h"
 #include "tests/random_seed.h"
+#include "tuner/search/dispatcher.h"
 
 // What bench/schedule_bounds.cpp records of many cases, on fewer.
 

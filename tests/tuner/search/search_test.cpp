@@ -9,9 +9,9 @@
 
 #include "base/error.h"
 #include "sim/predict.h"
-#include "tuner/search/candidate.h"
 #include "tests/fixtures/profiles.h"
 #include "tests/fixtures/temporary_directory.h"
+#include "tuner/search/candidate.h"
 #include "tuner/search/journal.h"
 #include "tuner/search/observed.h"
 #include "tuner/search/point_facts.h"

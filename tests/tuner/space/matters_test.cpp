@@ -20,7 +20,7 @@ double random_value(const plan::Field& field, std::mt19937_64& random) {
     return static_cast<double>(random() % field.names.size());
   }
   const double share = static_cast<double>(random() % 9) / 8;
-  const double value = field.range.least + share * (std::min(field.range.most, 16.0) - field.range.least);
+  const double value = field.range.min + share * (std::min(field.range.max, 16.0) - field.range.min);
   return field.kind == plan::FieldKind::integer ? std::floor(value) : value;
 }
 

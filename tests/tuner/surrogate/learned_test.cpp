@@ -9,8 +9,8 @@
 
 #include "base/error.h"
 #include "sim/predict.h"
-#include "tuner/search/observed.h"
 #include "tests/fixtures/temporary_directory.h"
+#include "tuner/search/observed.h"
 
 namespace gnomon::tuner {
 namespace {

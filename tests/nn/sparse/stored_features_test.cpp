@@ -1,4 +1,4 @@
-#include "nn/sparse/stored_rows.h"
+#include "nn/sparse/stored_features.h"
 
 #include <gtest/gtest.h>
 #include <hwy/highway.h>
@@ -14,7 +14,7 @@
 
 #include "kernels/cpu/dropout.h"
 #include "kernels/device/stored-inl.h"
-#include "nn/sparse/device_stored_rows.h"
+#include "nn/sparse/device_stored_features.h"
 #include "tests/kernels/instruction_set.h"
 #include "tests/kernels/sparse/host_sparse_kernels.h"
 #include "tests/kernels/sparse/test_blocks.h"
@@ -85,7 +85,7 @@ std::vector<Case> cases() {
 }
 
 /// Compares all that `stored` gives with the copy, whose products `kernels` computes.
-void check(const nn::StoredRows& stored, const at::Tensor& x, const Block& block, const DropoutRule& rule,
+void check(const nn::StoredFeatures& stored, const at::Tensor& x, const Block& block, const DropoutRule& rule,
            const nn::SparseKernels& kernels) {
   ASSERT_EQ(stored.size(0), x.size(0));
   ASSERT_EQ(stored.size(1), x.size(1));
@@ -123,7 +123,7 @@ void for_cases(const Act& act) {
   }
 }
 
-class StoredRows : public testing::TestWithParam<std::int64_t> {
+class StoredFeatures : public testing::TestWithParam<std::int64_t> {
  protected:
   void SetUp() override {
     if (!choose_instruction_set(GetParam())) {
@@ -132,13 +132,13 @@ class StoredRows : public testing::TestWithParam<std::int64_t> {
   }
 };
 
-TEST_P(StoredRows, AreReadAsCopiedOnes) {
+TEST_P(StoredFeatures, AreReadAsCopiedOnes) {
   for_cases([](const auto& table, const auto& vertices, const auto& rule, const auto& x, const Block& block) {
-    check(*nn::stored_rows(features_of(table), vertices), x, block, rule, nn::cpu_sparse_kernels());
+    check(*nn::stored_features(features_of(table), vertices), x, block, rule, nn::cpu_sparse_kernels());
   });
 }
 
-TEST_P(StoredRows, KeptElementsFollowTheRule) {
+TEST_P(StoredFeatures, KeptElementsFollowTheRule) {
   const auto rule = rule_of(24000);
   for (const std::int64_t first : {std::int64_t{0}, std::int64_t{64}, (std::int64_t{1} << 35) - 1024}) {
     for (const std::int64_t count : {0, 1, 8, 13, 333, 2048}) {
@@ -154,13 +154,14 @@ TEST_P(StoredRows, KeptElementsFollowTheRule) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(InstructionSets, StoredRows, testing::Values(HWY_AVX3, HWY_AVX2, HWY_STATIC_TARGET));
+INSTANTIATE_TEST_SUITE_P(InstructionSets, StoredFeatures,
+                         testing::Values(HWY_AVX3, HWY_AVX2, HWY_STATIC_TARGET));
 
 TEST(StoredRowsOnThreads, SameBitsForAnyNumber) {
   const Block block = random_block(3000, 4000, 8);
   const auto shared = nn::view_of(block);
   const auto table = torch::randn({5000, 64});
-  const auto stored = nn::stored_rows(features_of(table), torch::randperm(5000, torch::kLong));
+  const auto stored = nn::stored_features(features_of(table), torch::randperm(5000, torch::kLong));
   const int threads_before = at::get_num_threads();
   at::set_num_threads(1);
   const auto expected = stored->spmm(*shared, {}, {}, rule_of(30000));
@@ -171,9 +172,9 @@ TEST(StoredRowsOnThreads, SameBitsForAnyNumber) {
   at::set_num_threads(threads_before);
 }
 
-using HostDeviceRows = nn::DeviceStoredRows<HostLaunches>;
+using HostDeviceRows = nn::DeviceStoredFeatures<HostLaunches>;
 
-TEST(DeviceStoredRows, AreReadAsCopiedOnes) {
+TEST(DeviceStoredFeatures, AreReadAsCopiedOnes) {
   const HostSparseKernels kernels(HostLaunches{2});
   for_cases(
       [&](const auto& table, const auto& vertices, const auto& rule, const auto& x, const Block& block) {
@@ -188,7 +189,7 @@ TEST(DeviceStoredRows, AreReadAsCopiedOnes) {
       });
 }
 
-TEST(DeviceStoredRows, EveryHalfPrecisionNumberIsConverted) {
+TEST(DeviceStoredFeatures, EveryHalfPrecisionNumberIsConverted) {
   std::vector<std::uint16_t> numbers(1 << 16);
   std::iota(numbers.begin(), numbers.end(), std::uint16_t{0});
   const auto table = torch::from_blob(numbers.data(), {1 << 16, 1}, at::kHalf);

@@ -1,4 +1,4 @@
-#include "nn/tensor_memory.h"
+#include "nn/caching_allocator.h"
 
 #include <c10/core/Allocator.h>
 #include <c10/core/CPUAllocator.h>
@@ -17,12 +17,12 @@ namespace {
 
 constexpr std::size_t page_bytes = std::size_t{1} << 21;
 
-/// The least number of whole pages that holds so many bytes.
-std::size_t whole_pages(std::size_t wanted) { return (wanted + page_bytes - 1) / page_bytes * page_bytes; }
+/// Rounds up to a multiple of the page size.
+std::size_t whole_pages(std::size_t bytes) { return (bytes + page_bytes - 1) / page_bytes * page_bytes; }
 
-/// Pages from the system, huge ones if it can.
+/// Maps pages, huge ones if the system grants them.
 char* map_pages(std::size_t bytes) {
-  // One huge page more, so that a part of the right size begins on the boundary of one.
+  // mmap aligns to small pages only: map one huge page more and unmap the two ends.
   const std::size_t mapped = bytes + page_bytes;
   void* memory = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) {
@@ -40,12 +40,12 @@ char* map_pages(std::size_t bytes) {
   return aligned;
 }
 
-/// Blocks of whole huge pages, kept when they are given back. Free ones that lie side by side become one, and
-/// of a larger one the rest stays: batches differ in size, and what one took is to serve the next.
+/// A best-fit free list of blocks of whole huge pages. Adjacent free blocks are merged, and larger ones are
+/// split, because the sizes of batches vary. Thread-safe.
 class BlockCache {
  public:
-  void* take(std::size_t wanted) {
-    const std::size_t bytes = whole_pages(wanted);
+  void* allocate(std::size_t size) {
+    const std::size_t bytes = whole_pages(size);
     const std::lock_guard lock(mutex_);
     char* memory = take_free(bytes);
     if (memory == nullptr) {
@@ -53,12 +53,12 @@ class BlockCache {
     }
     used_.emplace(memory, bytes);
     used_bytes_ += bytes;
-    most_used_bytes_ = std::max(most_used_bytes_, used_bytes_);
+    peak_bytes_ = std::max(peak_bytes_, used_bytes_);
     return memory;
   }
 
-  /// Whether `memory` was taken here; it is free then.
-  bool give(void* memory) {
+  /// Frees `memory` if it was allocated here, and returns whether it was.
+  bool free(void* memory) {
     const std::lock_guard lock(mutex_);
     const auto found = used_.find(static_cast<char*>(memory));
     if (found == used_.end()) {
@@ -67,16 +67,16 @@ class BlockCache {
     add_free(found->first, found->second);
     used_bytes_ -= found->second;
     used_.erase(found);
-    // The slack is for sizes that come again in another order.
-    const std::size_t most = most_used_bytes_ + most_used_bytes_ / 4;
-    while (free_bytes_ + used_bytes_ > most && !free_.empty()) {
-      unmap_last(free_bytes_ + used_bytes_ - most);
+    // The extra quarter allows for fragmentation, as sizes recur in another order.
+    const std::size_t limit = peak_bytes_ + peak_bytes_ / 4;
+    while (free_bytes_ + used_bytes_ > limit && !free_.empty()) {
+      unmap_last(free_bytes_ + used_bytes_ - limit);
     }
     return true;
   }
 
  private:
-  /// From the smallest free block that is large enough; null when none is.
+  /// Takes memory from the smallest free block that is large enough; returns null if there is none.
   char* take_free(std::size_t bytes) {
     auto best = free_.end();
     for (auto block = free_.begin(); block != free_.end(); ++block) {
@@ -113,7 +113,8 @@ class BlockCache {
     free_.emplace(memory, bytes);
   }
 
-  /// Gives the system about so many bytes of one free block, whole pages, or all that it has.
+  /// Unmaps `excess` bytes, in whole pages, from the end of the last free block, or all of that block if it
+  /// is smaller.
   void unmap_last(std::size_t excess) {
     const auto last = std::prev(free_.end());
     const std::size_t bytes = std::min(last->second, whole_pages(excess));
@@ -126,31 +127,31 @@ class BlockCache {
   }
 
   std::mutex mutex_;
-  std::map<char*, std::size_t> free_;  ///< by address, none beside another
+  std::map<char*, std::size_t> free_;  ///< by address; no two blocks are adjacent
   std::unordered_map<char*, std::size_t> used_;
-  std::size_t free_bytes_ = 0, used_bytes_ = 0, most_used_bytes_ = 0;
+  std::size_t free_bytes_ = 0, used_bytes_ = 0, peak_bytes_ = 0;
 };
 
 BlockCache& block_cache() {
-  static auto* cache = new BlockCache;  // tensors may be freed after all static objects are gone
+  static auto* cache = new BlockCache;  // never destroyed: tensors may be freed after static destruction
   return *cache;
 }
 
-/// Also of memory that the default allocator gave, by raw_deallocate.
+/// Frees memory of either allocator: raw_deallocate also passes memory of the default one.
 void release(void* memory) {
-  if (!block_cache().give(memory)) {
+  if (!block_cache().free(memory)) {
     c10::GetDefaultCPUAllocator()->raw_deallocate(memory);
   }
 }
 
-class KeepingAllocator final : public c10::Allocator {
+class CachingAllocator final : public c10::Allocator {
  public:
   c10::DataPtr allocate(std::size_t bytes) override {
-    constexpr std::size_t least_kept_bytes = std::size_t{1} << 20;
-    if (bytes < least_kept_bytes) {
+    constexpr std::size_t min_cached_bytes = std::size_t{1} << 20;
+    if (bytes < min_cached_bytes) {
       return c10::GetDefaultCPUAllocator()->allocate(bytes);
     }
-    void* memory = block_cache().take(bytes);
+    void* memory = block_cache().allocate(bytes);
     return {memory, memory, &release, c10::Device(c10::DeviceType::CPU)};
   }
   c10::DeleterFnPtr raw_deleter() const override { return &release; }
@@ -161,8 +162,8 @@ class KeepingAllocator final : public c10::Allocator {
 
 }  // namespace
 
-void keep_tensor_memory() {
-  static KeepingAllocator allocator;
+void install_caching_allocator() {
+  static CachingAllocator allocator;
   c10::SetCPUAllocator(&allocator, 1);
 }
 

@@ -7,9 +7,9 @@
 
 namespace gnomon::nn {
 
-/// A tensor on the memory of `values`, which `owner` keeps alive; nothing may write to it.
+/// Returns a read-only tensor on the memory of `values`, which `owner` keeps alive.
 template <class T>
-at::Tensor owned_tensor(const std::vector<T>& values, const std::shared_ptr<const void>& owner) {
+at::Tensor tensor_view(const std::vector<T>& values, const std::shared_ptr<const void>& owner) {
   auto* data = const_cast<T*>(values.data());  // from_blob takes no const
   const auto release = [owner](void*) {};
   return at::from_blob(data, {std::ssize(values)}, release, c10::CppTypeToScalarType<T>::value);

@@ -1,4 +1,4 @@
-#include "nn/dense/factors.h"
+#include "nn/dense/gemm.h"
 
 #include <ATen/ATen.h>
 #include <ATen/Context.h>
@@ -6,9 +6,10 @@
 #include <algorithm>
 
 #include "kernels/cpu/bf16.h"
-#include "nn/dense/pieces.h"
+#include "nn/dense/chunks.h"
 
-/// MKL's, of a LibTorch that has it: c = alpha · op(a) · op(b) + beta · c, of bf16 factors and fp32 sums.
+/// MKL's GEMM with bf16 operands and fp32 accumulation, c = alpha · op(a) · op(b) + beta · c. Null if
+/// LibTorch was built without MKL.
 extern "C" void cblas_gemm_bf16bf16f32(int layout, int transpose_a, int transpose_b, int m, int n, int k,
                                        float alpha, const void* a, int lda, const void* b, int ldb,
                                        float beta, float* c, int ldc) __attribute__((weak));
@@ -16,12 +17,12 @@ extern "C" void cblas_gemm_bf16bf16f32(int layout, int transpose_a, int transpos
 namespace gnomon::nn {
 namespace {
 
-/// Columns in and out of a layer, below which its products are over about as soon as their factors are
-/// rounded.
-constexpr std::int64_t least_reuse = 64;
-constexpr std::int64_t elements_a_piece = 1 << 15;
+/// Minimum input and output width of a layer for bf16 operands: in narrower ones, rounding takes as long as
+/// it saves.
+constexpr std::int64_t min_layer_width = 64;
+constexpr std::int64_t elements_per_chunk = 1 << 15;
 
-bool multiplies_bf16() {
+bool has_bf16_gemm() {
 #if defined(__x86_64__)
   return cblas_gemm_bf16bf16f32 != nullptr && __builtin_cpu_supports("avx512bf16") != 0;
 #else
@@ -29,7 +30,7 @@ bool multiplies_bf16() {
 #endif
 }
 
-/// A matrix as BLAS takes it: rows one behind the other, or columns.
+/// The storage order and leading dimension of a matrix, as arguments of BLAS.
 struct Layout {
   explicit Layout(const at::Tensor& x)
       : is_transposed(x.stride(1) != 1),
@@ -39,7 +40,7 @@ struct Layout {
   int leading;
 };
 
-void multiply_bf16(at::Tensor& out, const at::Tensor& a, const at::Tensor& b, float beta) {
+void gemm_bf16(at::Tensor& out, const at::Tensor& a, const at::Tensor& b, float beta) {
   constexpr int row_major = 101;  // CblasRowMajor
   const Layout left(a);
   const Layout right(b);
@@ -53,44 +54,44 @@ bool is_bf16(const at::Tensor& x) { return x.scalar_type() == at::kBFloat16; }
 
 }  // namespace
 
-Factors::Factors(at::Device device, std::int64_t in, std::int64_t out)
-    : are_rounded_(device.is_cpu() && in >= least_reuse && out >= least_reuse &&
+GemmOperands::GemmOperands(at::Device device, std::int64_t in, std::int64_t out)
+    : are_rounded_(device.is_cpu() && in >= min_layer_width && out >= min_layer_width &&
                    at::globalContext().float32MatmulPrecision() == at::Float32MatmulPrecision::MEDIUM &&
-                   multiplies_bf16()) {}
+                   has_bf16_gemm()) {}
 
-at::Tensor Factors::of(const at::Tensor& matrix) const {
+at::Tensor GemmOperands::of(const at::Tensor& matrix) const {
   if (!are_rounded_) {
     return matrix;
   }
   auto rounded = at::empty(matrix.sizes(), matrix.options().dtype(at::kBFloat16));
   const auto* from = matrix.const_data_ptr<float>();
   auto* to = static_cast<std::uint16_t*>(rounded.mutable_data_ptr());
-  for_each_piece(matrix.numel(), elements_a_piece, [&](std::int64_t begin, std::int64_t length) {
+  for_each_chunk(matrix.numel(), elements_per_chunk, [&](std::int64_t begin, std::int64_t length) {
     kernels::cpu::round_to_bf16(from + begin, length, to + begin);
   });
   return rounded;
 }
 
-void multiply(at::Tensor& out, const at::Tensor& a, const at::Tensor& b) {
+void gemm(at::Tensor& out, const at::Tensor& a, const at::Tensor& b) {
   if (is_bf16(a)) {
-    multiply_bf16(out, a, b, 0);
+    gemm_bf16(out, a, b, 0);
   } else {
     at::mm_out(out, a, b);
   }
 }
 
-void multiply_and_add(at::Tensor& out, const at::Tensor& a, const at::Tensor& b, const at::Tensor& row) {
+void gemm_plus_row(at::Tensor& out, const at::Tensor& a, const at::Tensor& b, const at::Tensor& row) {
   if (is_bf16(a)) {
     out.copy_(row.expand_as(out));
-    multiply_bf16(out, a, b, 1);
+    gemm_bf16(out, a, b, 1);
   } else {
     at::addmm_out(out, row, a, b);
   }
 }
 
-void add_product(at::Tensor& out, const at::Tensor& a, const at::Tensor& b) {
+void gemm_accumulate(at::Tensor& out, const at::Tensor& a, const at::Tensor& b) {
   if (is_bf16(a)) {
-    multiply_bf16(out, a, b, 1);
+    gemm_bf16(out, a, b, 1);
   } else {
     out.addmm_(a, b);
   }

@@ -1,4 +1,4 @@
-#include "nn/tensor_memory.h"
+#include "nn/caching_allocator.h"
 
 #include <gtest/gtest.h>
 #include <torch/types.h>
@@ -11,7 +11,7 @@ namespace {
 
 class TensorMemory : public testing::Test {
  protected:
-  void SetUp() override { keep_tensor_memory(); }
+  void SetUp() override { install_caching_allocator(); }
 };
 
 /// Writes all of a new tensor of so many floats; where its memory is.

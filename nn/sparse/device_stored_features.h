@@ -6,17 +6,17 @@
 
 #include "kernels/device/stored.h"
 #include "nn/sparse/device_sparse_kernels.h"
-#include "nn/sparse/stored_rows.h"
+#include "nn/sparse/stored_features.h"
 
 namespace gnomon::nn {
 
-/// Rows that a device reads. `Launches` as DeviceSparseKernels takes it; the kernels are declared where this
-/// is instantiated. The memory behind `rows` must outlive it.
+/// Stored rows that a device reads. `Launches` is as in DeviceSparseKernels; the kernels must be declared
+/// where this template is instantiated. The memory behind `rows` must outlive it.
 template <class Launches>
-class DeviceStoredRows final : public StoredRows {
+class DeviceStoredFeatures final : public StoredFeatures {
  public:
-  DeviceStoredRows(const kernels::device::Rows& rows, graph::FeatureType type, std::int64_t columns,
-                   at::Tensor vertices, Launches launches = {})
+  DeviceStoredFeatures(const kernels::device::Rows& rows, graph::FeatureType type, std::int64_t columns,
+                       at::Tensor vertices, Launches launches = {})
       : vertices_(std::move(vertices)), launches_(std::move(launches)) {
     stored_.rows = rows;
     stored_.element =

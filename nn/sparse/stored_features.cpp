@@ -1,4 +1,4 @@
-#include "nn/sparse/stored_rows.h"
+#include "nn/sparse/stored_features.h"
 
 #include <ATen/ATen.h>
 
@@ -15,9 +15,9 @@
 namespace gnomon::nn {
 namespace {
 
-class HostStoredRows final : public StoredRows {
+class HostStoredFeatures final : public StoredFeatures {
  public:
-  HostStoredRows(const graph::Features& features, at::Tensor vertices)
+  HostStoredFeatures(const graph::Features& features, at::Tensor vertices)
       : features_(features), vertices_(std::move(vertices)) {}
 
   std::int64_t size(int dimension) const override {
@@ -59,8 +59,8 @@ class HostStoredRows final : public StoredRows {
     }
     auto bits = at::empty({kernels::kept_bytes(elements)}, at::kByte);
     auto* to = bits.mutable_data_ptr<std::uint8_t>();
-    constexpr std::int64_t piece = 1 << 15;
-    for_parts(elements, piece, [&](std::int64_t begin, std::int64_t length) {
+    constexpr std::int64_t alignment = 1 << 15;
+    for_aligned_ranges(elements, alignment, [&](std::int64_t begin, std::int64_t length) {
       kernels::cpu::kept_elements(rule, begin, length, to + begin / kernels::dropout_block);
     });
     return bits;
@@ -76,7 +76,8 @@ class HostStoredRows final : public StoredRows {
     out.copy_(stored);
   }
 
-  /// `first` is out's first element, perhaps in the midst of a block of random words.
+  /// Applies dropout to `out`, whose first element has the index `first`, which may lie within a dropout
+  /// block.
   static void drop(const kernels::DropoutRule& rule, std::int64_t first, at::Tensor& out) {
     auto* values = out.mutable_data_ptr<float>();
     std::int64_t done = 0;
@@ -94,8 +95,8 @@ class HostStoredRows final : public StoredRows {
 
 }  // namespace
 
-StoredRowsPtr stored_rows(const graph::Features& features, at::Tensor vertices) {
-  return std::make_shared<const HostStoredRows>(features, std::move(vertices));
+StoredFeaturesPtr stored_features(const graph::Features& features, at::Tensor vertices) {
+  return std::make_shared<const HostStoredFeatures>(features, std::move(vertices));
 }
 
 }  // namespace gnomon::nn

@@ -1,0 +1,25 @@
+#include "graph/epoch_order.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/philox.h"
+
+namespace gnomon::graph {
+
+std::vector<VertexId> epoch_order(std::span<const VertexId> train, std::uint64_t seed, std::uint64_t epoch) {
+  std::vector<VertexId> order(train.begin(), train.end());
+  base::RandomStream random({.seed = seed, .purpose = base::Purpose::shuffle, .epoch = epoch});
+  for (std::size_t left = order.size(); left > 1; --left) {
+    std::swap(order[left - 1], order[random.below(left)]);
+  }
+  return order;
+}
+
+std::span<const VertexId> batch_seeds(std::span<const VertexId> order, std::int64_t batch_size,
+                                      std::int64_t batch) {
+  const auto first = static_cast<std::size_t>(batch * batch_size);
+  return order.subspan(first, std::min(static_cast<std::size_t>(batch_size), order.size() - first));
+}
+
+}  // namespace gnomon::graph
