@@ -63,6 +63,7 @@ class Rounds {
 
   std::int64_t batches() const { return bench_.batches(); }
   runtime::Device& device() const { return bench_.device(); }
+  bool has_link() const { return device().has_link(); }
 
  private:
   /// One of two stages that run at once, and the slowdown that it measures.
@@ -73,7 +74,6 @@ class Rounds {
   };
 
   std::vector<std::int64_t> next_batches(std::int64_t count);
-  bool has_link() const { return device().has_link(); }
   double alone(Bench& bench, schedule::Stage stage, std::int64_t position) const;
   double mean_s(schedule::Stage stage, std::int64_t first, std::int64_t count);
   double alone_s(schedule::Stage stage) const { return alone_s_[static_cast<std::size_t>(stage)]; }

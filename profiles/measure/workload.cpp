@@ -7,12 +7,14 @@
 
 #include "base/cores.h"
 #include "base/usable.h"
+#include "kernels/cpu/sample/topology.h"
 #include "profiles/measure/accesses.h"
 #include "profiles/measure/contention.h"
 #include "profiles/measure/disk.h"
 #include "profiles/measure/machine.h"
 #include "profiles/measure/rounds.h"
 #include "profiles/measure/statistics.h"
+#include "runtime/placement.h"
 
 namespace gnomon::profiles {
 namespace {
@@ -75,17 +77,17 @@ void fill_sampling(WorkloadProfile& workload, const Measured& measured) {
   }
 }
 
-/// Whether a GPU's memory holds all data beside what training takes.
-bool fits(const graph::Graph& graph, const runtime::DeviceFacts& facts) {
-  constexpr double share = 0.9;  // of what is left, for its pieces do not fill it
+/// Whether a GPU's memory holds the graph and its features beside training.
+bool fits(const graph::Graph& graph, const plan::Job& job, const runtime::DeviceFacts& facts) {
+  constexpr double share = 0.9;  // of what is left, because of fragmentation
   const double data =
       static_cast<double>(graph.features.rows) * static_cast<double>(graph.features.row_bytes()) +
-      8.0 * static_cast<double>(graph.num_vertices() + graph.num_edges());
+      static_cast<double>(kernels::cpu::resident_bytes(graph, runtime::draws_of(graph, job)));
   return data < share * (facts.memory_bytes - facts.peak_bytes);
 }
 
-/// What reading over the link takes of a GPU's preparation: what is left of it without; where that was not
-/// measured, for the memory does not suffice, all of it.
+/// Sets the parts of a GPU's preparation that read over the link: the rest beyond the preparation without the
+/// link or, if its memory was too small to measure that, all of it.
 void fill_link_parts(WorkloadProfile& workload, const std::optional<Resident>& resident) {
   const double sample_s = workload.parts.device_sample_s.value_or(workload.device_batch.mean_s);
   workload.device_batch_link_s = workload.device_batch.mean_s;
@@ -97,7 +99,7 @@ void fill_link_parts(WorkloadProfile& workload, const std::optional<Resident>& r
   }
 }
 
-/// None for 0, by which a GPU's facts say that they could not be read.
+/// None for 0, which facts of the hardware hold if they could not be read.
 template <class T>
 std::optional<T> if_positive(T value) {
   return value > 0 ? std::optional(value) : std::nullopt;
@@ -120,8 +122,8 @@ void fill(Profile& profile, const runtime::DeviceFacts& facts) {
   workload.parts.activation_bytes = if_positive(facts.peak_bytes - workload.batch_bytes);
 }
 
-/// The first round warms caches, slots and allocators up and is not counted, unless it took so long that
-/// there is hardly time for another.
+/// The first round is the warm-up of caches, slots and allocators and does not count, unless it took so long
+/// that there is hardly time for another.
 void run_rounds(Rounds& rounds, Measured& measured, const StopRule& rule, const Stopwatch& watch,
                 const base::Progress& progress) {
   const auto out_of_time = [&] { return watch.seconds() >= rule.time_limit_s; };
@@ -162,7 +164,7 @@ Profile measure(const graph::Graph& graph, const plan::Job& job, const MeasureOp
     run_rounds(rounds, measured, rule, watch, options.progress);
     if (rounds.has_link()) {
       facts = rounds.device().measure();
-      if (fits(graph, *facts)) {
+      if (fits(graph, job, *facts)) {
         resident = rounds.measure_resident();
       }
     }
