@@ -97,9 +97,10 @@ void check(const Profile& profile, const std::string& where) {
 void forget_unmeasured(Profile& profile) {
   Contention& contention = profile.machine.contention;
   bool has_all = true;
-  Contention::fields(contention, [&](const char*, const auto& slowdown, base::Range) {
+  const auto look = [&has_all](const char*, const auto& slowdown, base::Range) {
     has_all = has_all && slowdown.has_value();
-  });
+  };
+  Contention::fields(contention, look);
   if (!has_all) {
     return;
   }

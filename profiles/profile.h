@@ -28,11 +28,11 @@ inline constexpr base::Range count_or_unknown{0, 1e6, true};
 struct Cpu {
   std::string name;
   int cores = 1;
-  std::optional<int> physical_cores;
+  std::optional<int> physical_cores{};
   std::vector<int> node_cores;  ///< cores of each NUMA node; empty if unknown
-  std::optional<double> memory_bytes;
-  std::optional<double> memory_bandwidth_bytes_per_s;  ///< all cores reading
-  std::optional<double> copy_bandwidth_bytes_per_s;    ///< one core copying; bytes copied, not read + written
+  std::optional<double> memory_bytes{};
+  std::optional<double> memory_bandwidth_bytes_per_s{};  ///< all cores reading
+  std::optional<double> copy_bandwidth_bytes_per_s{};    ///< one core copying; bytes copied, not read + written
   double process_bytes = 3e8;                          ///< memory of an idle worker process
 
   template <class Self, class Fields>
@@ -51,10 +51,10 @@ struct Cpu {
 struct Device {
   DeviceKind kind = DeviceKind::host;
   std::string name;
-  std::optional<double> memory_bytes;                  ///< of each device
+  std::optional<double> memory_bytes{};                  ///< of each device
   int count = 1;                                       ///< devices of this kind
-  std::optional<int> multiprocessors;                  ///< of each device
-  std::optional<double> memory_bandwidth_bytes_per_s;  ///< if unknown, hits in its cache take no time
+  std::optional<int> multiprocessors{};                  ///< of each device
+  std::optional<double> memory_bandwidth_bytes_per_s{};  ///< if unknown, hits in its cache take no time
   double link_saturation_share = 0.1;  ///< share of its multiprocessors that saturates the link by zero-copy
   double context_bytes = 5e8;          ///< device memory of libraries and kernels
 
@@ -74,9 +74,9 @@ struct Device {
 /// PCIe between host and devices. Measured stage times include it; its bandwidth is for transfers that were
 /// not measured.
 struct Link {
-  std::optional<double> bandwidth_bytes_per_s;  ///< of one copy engine
-  std::optional<double> transfers_per_s;        ///< of each lane: 16e9 is PCIe 4
-  std::optional<int> lanes;
+  std::optional<double> bandwidth_bytes_per_s{};  ///< of one copy engine
+  std::optional<double> transfers_per_s{};        ///< of each lane: 16e9 is PCIe 4
+  std::optional<int> lanes{};
   int devices_per_switch = 1;      ///< devices that share one path to the host
   double outstanding_reads = 256;  ///< zero-copy requests in flight: 256 on PCIe 3, 768 on PCIe 4
   double round_trip_s = 1e-6;
@@ -108,8 +108,8 @@ struct Peers {
 };
 
 struct Disk {
-  std::optional<double> bandwidth_bytes_per_s;  ///< sequential reads
-  std::optional<double> random_reads_per_s;     ///< of one block each, with a full queue
+  std::optional<double> bandwidth_bytes_per_s{};  ///< sequential reads
+  std::optional<double> random_reads_per_s{};     ///< of one block each, with a full queue
   double block_bytes = 4096;
   int queue_depth = 32;  ///< reads in flight that reach random_reads_per_s
 
@@ -124,10 +124,10 @@ struct Disk {
 
 /// Power (in watts) and price of running the machine.
 struct Running {
-  std::optional<double> idle_w;          ///< of the idle machine
-  std::optional<double> core_w;          ///< a busy core draws this more
-  std::optional<double> device_w;        ///< a busy GPU draws this more
-  std::optional<double> price_per_hour;  ///< in any currency
+  std::optional<double> idle_w{};          ///< of the idle machine
+  std::optional<double> core_w{};          ///< a busy core draws this more
+  std::optional<double> device_w{};        ///< a busy GPU draws this more
+  std::optional<double> price_per_hour{};  ///< in any currency
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& f) {
@@ -142,22 +142,22 @@ struct Running {
 /// percent longer. Slowdowns of several neighbours add up: 1 + sum of (slowdown - 1). A slowdown that was not
 /// measured is absent and counts as 1.
 struct Contention {
-  std::optional<double> cpu_batch_beside_train;
-  std::optional<double> cpu_batch_beside_device_batch;
-  std::optional<double> train_beside_cpu_batch;
-  std::optional<double> device_batch_beside_cpu_batch;
-  std::optional<double> transfer_beside_train;
-  std::optional<double> train_beside_transfer;
-  std::optional<double> cpu_batch_beside_transfer;
-  std::optional<double> transfer_beside_cpu_batch;
-  std::optional<double> transfer_beside_device_batch;  ///< beyond sharing the link
-  std::optional<double> device_batch_beside_transfer;
-  std::optional<double> device_batch_beside_train;  ///< of devices that prepare beside training
-  std::optional<double> train_beside_device_batch;  ///< beyond the multiprocessors that preparing keeps
+  std::optional<double> cpu_batch_beside_train{};
+  std::optional<double> cpu_batch_beside_device_batch{};
+  std::optional<double> train_beside_cpu_batch{};
+  std::optional<double> device_batch_beside_cpu_batch{};
+  std::optional<double> transfer_beside_train{};
+  std::optional<double> train_beside_transfer{};
+  std::optional<double> cpu_batch_beside_transfer{};
+  std::optional<double> transfer_beside_cpu_batch{};
+  std::optional<double> transfer_beside_device_batch{};  ///< beyond sharing the link
+  std::optional<double> device_batch_beside_transfer{};
+  std::optional<double> device_batch_beside_train{};  ///< of devices that prepare beside training
+  std::optional<double> train_beside_device_batch{};  ///< beyond the multiprocessors that preparing keeps
   /// Slowdowns of an oversubscribed CPU (more runnable threads than cores) beyond its fair share: of a team
   /// of threads, whose barriers wait for the slowest of them …
-  std::optional<double> crowded_team;
-  std::optional<double> beside_crowded_team;  ///< … and of single threads beside a team, which may gain
+  std::optional<double> crowded_team{};
+  std::optional<double> beside_crowded_team{};  ///< … and of single threads beside a team, which may gain
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& f) {
@@ -277,17 +277,16 @@ struct Accesses {
 /// Parts of stages, for plans that leave a part out or run it elsewhere. Where a part of a stage's time is
 /// unknown, it is estimated in proportion to the bytes that it reads.
 struct StageParts {
-  std::optional<double> cpu_sample_s;          ///< part of cpu_batch that draws neighbours; the rest gathers
-  std::optional<double> device_sample_s;       ///< the same part of device_batch
-  std::optional<double> device_sample_link_s;  ///< part of device_batch_link_s that reads adjacency lists
+  std::optional<double> cpu_sample_s{};          ///< part of cpu_batch that draws neighbours; the rest gathers
+  std::optional<double> device_sample_s{};       ///< the same part of device_batch
+  std::optional<double> device_sample_link_s{};  ///< part of device_batch_link_s that reads adjacency lists
   /// Host memory traffic of one batch; if unknown, only `Contention` slows stages that share memory.
-  std::optional<double> cpu_batch_memory_bytes;
-  std::optional<double> transfer_memory_bytes;
-  std::optional<double> device_batch_memory_bytes;
-  std::optional<double> activation_bytes;  ///< peak device memory of training beyond batch and model
-  std::optional<double> refresh_s;         ///< one core, bottom layer of one batch, all its vertices hot
-  std::optional<double>
-      fused_train_ratio;  ///< training on stored feature rows over training on gathered ones
+  std::optional<double> cpu_batch_memory_bytes{};
+  std::optional<double> transfer_memory_bytes{};
+  std::optional<double> device_batch_memory_bytes{};
+  std::optional<double> activation_bytes{};  ///< peak device memory of training beyond batch and model
+  std::optional<double> refresh_s{};         ///< one core, bottom layer of one batch, all its vertices hot
+  std::optional<double> fused_train_ratio{};  ///< training on stored rows over training on gathered rows
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& f) {
@@ -308,7 +307,7 @@ struct WorkloadProfile {
   std::string graph;
   std::int64_t vertices = 0;
   std::int64_t edges = 0;
-  std::optional<std::int64_t> max_degree;
+  std::optional<std::int64_t> max_degree{};
   std::int64_t feature_columns = 0;
   std::int64_t feature_row_bytes = 0;
   std::int64_t train_vertices = 0;
@@ -377,10 +376,10 @@ struct Correction {
 /// Corrections from real runs, for the stages that those runs had. The predicted times, of the same plans,
 /// are the stages' times alone with contention.
 struct Corrections {
-  std::optional<Correction> cpu_batch;
-  std::optional<Correction> transfer;
-  std::optional<Correction> device_batch;
-  std::optional<Correction> train;
+  std::optional<Correction> cpu_batch{};
+  std::optional<Correction> transfer{};
+  std::optional<Correction> device_batch{};
+  std::optional<Correction> train{};
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& f) {
@@ -404,8 +403,8 @@ struct Profile {
   double asked_interval = 0.02;  ///< asked half width of the confidence intervals, relative to the mean
   double time_limit_s = 0;
   std::string stopped_by;                  ///< "interval" or "time_limit"
-  std::optional<Corrections> corrections;  ///< factors of the simulated stage times
-  std::optional<double> prediction_error;  ///< relative standard error of predicted epochs, by real runs
+  std::optional<Corrections> corrections{};  ///< factors of the simulated stage times
+  std::optional<double> prediction_error{};  ///< relative standard error of predicted epochs, by real runs
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& f) {

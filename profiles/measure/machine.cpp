@@ -150,7 +150,9 @@ MachineProfile measure_machine(const MachineOptions& options, bool& converged) {
   machine.cpu.copy_bandwidth_bytes_per_s = copy_bandwidth(options, converged);
   EnergyCounter energy;
   machine.running = measure_power(energy, machine.cpu.cores, power_limit_s, options.stop);
-  machine.device = {DeviceKind::host, machine.cpu.name, machine.cpu.memory_bytes};
+  machine.device.kind = DeviceKind::host;
+  machine.device.name = machine.cpu.name;
+  machine.device.memory_bytes = machine.cpu.memory_bytes;
   return machine;
 }
 

@@ -121,8 +121,8 @@ TEST(Profile, KeepsMeasuredZeros) {
 TEST(Profile, ForgetsWhatEarlierProfilersHadNotMeasured) {
   Profile profile = valid_profile();
   Contention& contention = profile.machine.contention;
-  Contention::fields(contention,
-                     [](const char*, std::optional<double>& slowdown, base::Range) { slowdown = 1; });
+  const auto set = [](const char*, std::optional<double>& slowdown, base::Range) { slowdown = 1; };
+  Contention::fields(contention, set);
   contention.train_beside_cpu_batch = 1.25;
   contention.crowded_team = 0.64;
   contention.beside_crowded_team = 0.9;
