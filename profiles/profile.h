@@ -32,7 +32,7 @@ struct Cpu {
   std::vector<int> node_cores;  ///< cores of each NUMA node; empty if unknown
   std::optional<double> memory_bytes{};
   std::optional<double> memory_bandwidth_bytes_per_s{};  ///< all cores reading
-  std::optional<double> copy_bandwidth_bytes_per_s{};    ///< one core copying; bytes copied, not read + written
+  std::optional<double> copy_bandwidth_bytes_per_s{};  ///< one core copying; bytes copied, not read + written
   double process_bytes = 3e8;                          ///< memory of an idle worker process
 
   template <class Self, class Fields>
@@ -52,7 +52,7 @@ struct Device {
   DeviceKind kind = DeviceKind::host;
   std::string name;
   std::optional<double> memory_bytes{};                  ///< of each device
-  int count = 1;                                       ///< devices of this kind
+  int count = 1;                                         ///< devices of this kind
   std::optional<int> multiprocessors{};                  ///< of each device
   std::optional<double> memory_bandwidth_bytes_per_s{};  ///< if unknown, hits in its cache take no time
   double link_saturation_share = 0.1;  ///< share of its multiprocessors that saturates the link by zero-copy
@@ -277,15 +277,15 @@ struct Accesses {
 /// Parts of stages, for plans that leave a part out or run it elsewhere. Where a part of a stage's time is
 /// unknown, it is estimated in proportion to the bytes that it reads.
 struct StageParts {
-  std::optional<double> cpu_sample_s{};          ///< part of cpu_batch that draws neighbours; the rest gathers
-  std::optional<double> device_sample_s{};       ///< the same part of device_batch
+  std::optional<double> cpu_sample_s{};     ///< part of cpu_batch that draws neighbours; the rest gathers
+  std::optional<double> device_sample_s{};  ///< the same part of device_batch
   std::optional<double> device_sample_link_s{};  ///< part of device_batch_link_s that reads adjacency lists
   /// Host memory traffic of one batch; if unknown, only `Contention` slows stages that share memory.
   std::optional<double> cpu_batch_memory_bytes{};
   std::optional<double> transfer_memory_bytes{};
   std::optional<double> device_batch_memory_bytes{};
-  std::optional<double> activation_bytes{};  ///< peak device memory of training beyond batch and model
-  std::optional<double> refresh_s{};         ///< one core, bottom layer of one batch, all its vertices hot
+  std::optional<double> activation_bytes{};   ///< peak device memory of training beyond batch and model
+  std::optional<double> refresh_s{};          ///< one core, bottom layer of one batch, all its vertices hot
   std::optional<double> fused_train_ratio{};  ///< training on stored rows over training on gathered rows
 
   template <class Self, class Fields>
@@ -402,7 +402,7 @@ struct Profile {
   WorkloadProfile workload;
   double asked_interval = 0.02;  ///< asked half width of the confidence intervals, relative to the mean
   double time_limit_s = 0;
-  std::string stopped_by;                  ///< "interval" or "time_limit"
+  std::string stopped_by;                    ///< "interval" or "time_limit"
   std::optional<Corrections> corrections{};  ///< factors of the simulated stage times
   std::optional<double> prediction_error{};  ///< relative standard error of predicted epochs, by real runs
 
