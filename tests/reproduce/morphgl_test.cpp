@@ -12,6 +12,7 @@
 #include "reproduce/morphgl_validation.h"
 #include "reproduce/reproduce.h"
 #include "sim/simulator.h"
+#include "tuner/search/dispatcher.h"
 
 namespace gnomon::reproduce {
 namespace {

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "sim/costs/model.h"
+#include "sim/costs/zero_copy.h"
 #include "tests/fixtures/profiles.h"
 
 // What plans make of measured stage times. The sums are above each case.

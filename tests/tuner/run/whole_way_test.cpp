@@ -1,19 +1,20 @@
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <filesystem>
+#include <optional>
 #include <set>
 #include <string>
 
 #include "base/document.h"
 #include "base/error.h"
 #include "base/stop.h"
-#include "graph/generate/generate.h"
 #include "graph/graph.h"
 #include "profiles/measure/workload.h"
+#include "tests/fixtures/graphs.h"
+#include "tests/fixtures/temporary_directory.h"
 #include "tuner/explore/exploration.h"
 #include "tuner/run/autotune.h"
 #include "tuner/run/run_directory.h"
@@ -59,21 +60,15 @@ struct Listener {
 class WholeWay : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
-    place_ = fs::temp_directory_path() / ("gnomon-whole-way-" + std::to_string(getpid()));
-    fs::create_directories(place_);
-    graph::PlantedPartition options;
-    options.name = "tiny";
-    options.vertices = 600;
-    options.average_degree = 8;
-    options.classes = 4;
-    options.feature_columns = 16;
-    graph::generate(options, place_ / "tiny");
+    directory_.emplace();
+    place_ = directory_->path();
+    graph::generate(test::tiny_partition(), place_ / "tiny");
     profiles::MeasureOptions measure;
     measure.asked_interval = 0.2;
     measure.time_limit_s = 2;
     profile_ = profiles::measure(graph::open_store(place_ / "tiny"), small_job(), measure);
   }
-  static void TearDownTestSuite() { fs::remove_all(place_); }
+  static void TearDownTestSuite() { directory_.reset(); }
 
   AutotuneOptions autotune_options(const std::string& run, Listener& listener) const {
     AutotuneOptions options;
@@ -89,6 +84,7 @@ class WholeWay : public ::testing::Test {
   }
 
   const graph::Graph graph_ = graph::open_store(place_ / "tiny");
+  static inline std::optional<test::TemporaryDirectory> directory_;
   static inline fs::path place_;
   static inline profiles::Profile profile_;
 };

@@ -1,7 +1,6 @@
 #include "tuner/search/journal.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -11,6 +10,7 @@
 
 #include "base/document.h"
 #include "base/error.h"
+#include "tests/fixtures/temporary_directory.h"
 
 namespace gnomon::tuner {
 namespace {
@@ -38,8 +38,6 @@ std::vector<base::Json::json_pointer> values_of(const base::Json& json,
 
 class JournalFile : public ::testing::Test {
  protected:
-  ~JournalFile() override { std::filesystem::remove(path); }
-
   /// What a search that is resumed is told of a plan for which `prediction` was written down.
   sim::Prediction resumed(const sim::Prediction& prediction) {
     std::filesystem::remove(path);
@@ -57,8 +55,8 @@ class JournalFile : public ::testing::Test {
   }
 
   const base::Json search = {{"seed", 1}};
-  const std::filesystem::path path =
-      std::filesystem::temp_directory_path() / ("gnomon-journal-fields-" + std::to_string(getpid()));
+  const test::TemporaryDirectory directory;
+  const std::filesystem::path path = directory / "journal";
 };
 
 TEST_F(JournalFile, AChangedFieldShowsInDocumentPacketAndJournal) {
