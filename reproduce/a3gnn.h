@@ -2,7 +2,7 @@
 
 #include "base/progress.h"
 #include "reproduce/report.h"
-#include "sim/prediction.h"
+#include "sim/simulator.h"
 
 namespace gnomon::reproduce {
 

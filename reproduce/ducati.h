@@ -5,7 +5,7 @@
 #include "base/progress.h"
 #include "reproduce/paper.h"
 #include "reproduce/report.h"
-#include "sim/prediction.h"
+#include "sim/simulator.h"
 
 namespace gnomon::reproduce {
 

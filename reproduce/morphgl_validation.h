@@ -5,7 +5,7 @@
 
 #include "base/progress.h"
 #include "reproduce/morphgl_stages.h"
-#include "sim/prediction.h"
+#include "sim/simulator.h"
 
 namespace gnomon::reproduce {
 

@@ -20,4 +20,8 @@ std::unique_ptr<Device> open_device(std::shared_ptr<const PlacedGraph> graph, co
   return device;
 }
 
+c10::Device tensor_device(const DeviceOptions& options) {
+  return options.is_host() ? c10::Device(c10::kCPU) : c10::Device(c10::kCUDA, 0);
+}
+
 }  // namespace gnomon::runtime

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <c10/core/Device.h>
+
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -104,5 +106,8 @@ class Device {
 std::unique_ptr<Device> open_device(std::shared_ptr<const PlacedGraph> graph, const plan::Job& job,
                                     const plan::Plan& plan, const DeviceOptions& options,
                                     const base::Progress& progress = {});
+
+/// Where the tensors of the device's mini-batches and of a model that it trains lie.
+c10::Device tensor_device(const DeviceOptions& options);
 
 }  // namespace gnomon::runtime
