@@ -192,6 +192,15 @@ def validations(record: Record) -> Table:
     return Table(["graph", "plan", "workers", "device threads", "predicted", "measured", "error"], rows)
 
 
+def builds(record: Record) -> Table:
+    weights = [row for row in record["rows"] if row["what"] == "weights"]
+    equal = sum(row["equal"] for row in weights)
+    rows = [["final weights, pairs of plan and job", "", "", f"{equal} of {len(weights)} bit-identical"]]
+    rows += [[row["what"].replace("_", " "), fanouts(row), str(row["threads"]), f"{row['ratio']:.3f}"]
+             for row in record["rows"] if "ratio" in row]
+    return Table(["what", "fanouts", "threads", "time after over before"], rows)
+
+
 SECTIONS = [
     Section("compare_training", "Training epochs beside DGL and PyG",
             "GraphSAGE, three layers, 256 hidden features, batches of 1,024, 20 mini-batches an epoch; each system with its "
@@ -208,6 +217,9 @@ SECTIONS = [
             "all graphs, fanouts, widths and thread counts of the record.", "bench/compare_kernels.py", kernels),
     Section("scaling", "Two threads over one", "Each thread prepares mini-batches of its own; the first row is random reads of "
             "memory.", "bench/scaling.py --graphs rmat20 --threads 2 --rounds 9", scaling),
+    Section("compare_builds", "The last two builds beside each other",
+            "A build before a change and one after it take turns; medians of the rounds' ratios.",
+            "bench/compare_builds.py BEFORE AFTER", builds),
     Section("compare_orders", "Vertex orders", "Edges per second in a reordered store over those in the original order.",
             "bench/compare_orders.py --graphs rmat20,planted,slashdot,twitter --rounds 5 --seconds 0.4", orders),
     Section("validate", "Predicted and measured epochs", "The demo's graph, GraphSAGE, fanouts 10,10, 118 mini-batches an "
