@@ -101,8 +101,8 @@ TEST_P(Document, LinksLeadSomewhere) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Each, Document, testing::ValuesIn(documents()), [](const auto& info) {
-  std::string name = info.param.substr(0, info.param.rfind('.'));
+INSTANTIATE_TEST_SUITE_P(Each, Document, testing::ValuesIn(documents()), [](const auto& document) {
+  std::string name = document.param.substr(0, document.param.rfind('.'));
   std::replace_if(
       name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
   return name;
