@@ -184,7 +184,7 @@ std::vector<base::Json> flat_rows(const std::vector<ExplorationRow>& rows) {
     }
     json["workers"] = row.plan.workers;
     json["device_threads"] = row.plan.device_threads;
-    auto prediction = base::write_value(row.prediction.value_or(sim::Prediction{}));
+    auto prediction = base::write_value(row.prediction.value_or(sim::Prediction{}), base::Absent::as_null);
     prediction.erase("memory");  // its totals are columns
     if (!row.prediction) {
       std::fill(prediction.begin(), prediction.end(), nullptr);
