@@ -200,7 +200,7 @@ std::vector<base::Json> flat_rows(const std::vector<ExplorationRow>& rows) {
     }
     json["why_not"] = row.why_not;
     const bool is_short = row.shortage != sim::Shortage::none;
-    json["short_of"] = is_short ? base::Json(base::name_of(row.shortage)) : base::Json(nullptr);
+    json["short_of"] = is_short ? base::Json(std::string(base::name_of(row.shortage))) : base::Json(nullptr);
     json["missing_bytes"] = is_short ? base::Json(row.missing_bytes) : base::Json(nullptr);
     json["scaled"] = scalings_text(row);
     flat.push_back(std::move(json));

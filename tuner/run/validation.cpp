@@ -134,7 +134,9 @@ double prediction_error_by(const std::vector<Validated>& results, const profiles
     const double error = sim::predict(simulator, corrected, result.plan).epoch_s / result.median_s - 1;
     squares += error * error;
   }
-  return results.empty() ? 0 : std::sqrt(squares / static_cast<double>(results.size()));
+  constexpr double min_error = 0.01;  // few plans can agree by chance
+  const double error = results.empty() ? 0 : std::sqrt(squares / static_cast<double>(results.size()));
+  return std::max(min_error, error);
 }
 
 double mean_absolute_error(const std::vector<Validated>& results) {
