@@ -13,6 +13,7 @@ Usage:
 Environment:
   LIBTORCH_ROOT, CMAKE_PREFIX_PATH   where a LibTorch stands that is to be used (else the active Python's)
   GNOMON_CUDA=off                    build without CUDA even where a CUDA toolkit is installed
+  GNOMON_CUDA_ARCHITECTURES          what to compile CUDA kernels for (else this machine's GPU, or 75, 80, 90 and newer)
 TEXT
 }
 
@@ -121,6 +122,15 @@ pip_install() {
 has_gpu() { [[ -e /dev/nvidia0 ]] || { command -v nvidia-smi >/dev/null && nvidia-smi -L >/dev/null 2>&1; }; }
 cuda_wanted() { [[ ! ${GNOMON_CUDA:-on} =~ ^(off|OFF|0|no)$ ]]; }
 
+# What to compile CUDA kernels for; nothing where there is no GPU and all architectures are wanted.
+cuda_architectures() {
+  if [[ -n ${GNOMON_CUDA_ARCHITECTURES:-} ]]; then
+    printf '%s\n' "$GNOMON_CUDA_ARCHITECTURES"
+  elif has_gpu; then
+    echo native
+  fi
+}
+
 # The CUDA compiler of this machine, or else that of the private environment; nothing when there is none.
 find_nvcc() {
   local nvcc
@@ -214,7 +224,7 @@ set_up_notebooks() {
 inputs_hash() {
   {
     cat "${BASH_SOURCE[0]}"
-    printf '%s\n' "$root" "$(users_torch)" "$(has_gpu && echo gpu)" "$(find_nvcc)" "$(cuda_wanted && echo cuda)"
+    printf '%s\n' "$root" "$(users_torch)" "$(has_gpu && echo gpu)" "$(find_nvcc)" "$(cuda_wanted && echo cuda)" "$(cuda_architectures)"
   } | sha256sum
 }
 
@@ -247,7 +257,8 @@ set_up() {
 
 # configure TORCH NVCC
 configure() {
-  local options=(-U 'LIBTORCH_*' "-DLIBTORCH_ROOT=$1" "-DGNOMON_CUDA=$(cuda_wanted && echo ON || echo OFF)")
+  local options=(-U 'LIBTORCH_*' "-DLIBTORCH_ROOT=$1" "-DGNOMON_CUDA=$(cuda_wanted && echo ON || echo OFF)"
+    "-DGNOMON_CUDA_ARCHITECTURES=$(cuda_architectures)")
   [[ -z $2 ]] || export CUDACXX=$2
   mkdir -p "$build"
   if ! (cd "$root" && cmake --preset release "${options[@]}") >"$build/configure.log" 2>&1; then

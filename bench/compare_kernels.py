@@ -17,7 +17,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent / "peers"))
-from harness import dgl_environment, machine, pyg_environment, spread, start  # noqa: E402
+from harness import dgl_environment, origin, pyg_environment, spread, start  # noqa: E402
 
 ROOT = Path(__file__).resolve().parent.parent
 BATCHES = {"3hops": [15, 10, 5], "2hops": [10, 10]}
@@ -111,7 +111,7 @@ def main():
         rows = [row for row in before if key(row) not in measured] + rows
     result = {
         "schema": "gnomon.compare_kernels/1",
-        "machine": machine(),
+        **origin(),
         "peers": {"dgl": "2.1.0 (torch 2.2.1)", "torch_sparse": "torch 2.11.0"},
         "about": "Seconds over all blocks of one batch of 1,024 seeds (fused_mean: the outermost block, from a "
         "table of 2^20 fp16 rows, gathering included; the peers gather and convert first). [median, least, most] of "

@@ -16,7 +16,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent / "peers"))
-from harness import Peer, machine, spread, store_in_order  # noqa: E402
+from harness import Peer, origin, spread, store_in_order  # noqa: E402
 
 ROOT = Path(__file__).resolve().parent.parent
 ORDERS = ["none", "degree", "rcm"]
@@ -63,7 +63,7 @@ def main():
             rows.append(row)
     command = "bench/compare_orders.py --graphs " + ",".join(dict.fromkeys(row["graph"] for row in rows))
     command += f" --rounds {options.rounds} --seconds {options.seconds}"
-    document = {"schema": "gnomon.compare_orders/1", "machine": machine(), "command": command, "rows": rows}
+    document = {"schema": "gnomon.compare_orders/1", **origin(), "command": command, "rows": rows}
     options.output.write_text(json.dumps(document, indent=1) + "\n")
 
 

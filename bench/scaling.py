@@ -16,7 +16,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent / "peers"))
-from harness import Peer, machine, spread, store_in_order  # noqa: E402
+from harness import Peer, origin, spread, store_in_order  # noqa: E402
 
 ROOT = Path(__file__).resolve().parent.parent
 FANOUTS = [[15, 10, 5], [10, 10]]
@@ -76,7 +76,7 @@ def main():
         over = f", {row['over_memorys'][0]:.2f} of memory's" if "over_memorys" in row else ""
         print(row["graph"], row.get("fanouts", ""), row["stage"], f"{row['speedup'][0]:.2f} x{over}")
     command = f"bench/scaling.py --graphs {','.join(options.graphs)} --threads {options.threads} --rounds {options.rounds}"
-    document = {"schema": "gnomon.scaling/1", "machine": machine(), "command": command, "rows": rows}
+    document = {"schema": "gnomon.scaling/1", **origin(), "command": command, "rows": rows}
     options.output.write_text(json.dumps(document, indent=1) + "\n")
 
 

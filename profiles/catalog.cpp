@@ -131,11 +131,13 @@ class Move {
   WorkloadProfile& workload() { return moved_.profile.workload; }
 
   void keep(const char* stage, std::string reason) {
-    moved_.scalings.push_back({stage, std::nullopt, std::move(reason)});
+    moved_.scalings.push_back({stage, std::nullopt, false, std::move(reason)});
   }
   void tell(const char* stage, double before_s, double after_s, std::string reason, bool is_scaled) {
     if (is_scaled && before_s > 0) {
-      moved_.scalings.push_back({stage, after_s / before_s, std::move(reason)});
+      moved_.scalings.push_back({stage, after_s / before_s, false, std::move(reason)});
+    } else if (is_scaled && after_s > 0) {
+      moved_.scalings.push_back({stage, std::nullopt, true, std::move(reason)});
     } else {
       keep(stage, std::move(reason));
     }
@@ -175,7 +177,6 @@ class Move {
       return;
     }
     set_mean(workload().transfer, link_s(old_, machine_, before_s));
-    // From a host device there is no measured time that a factor could scale.
     tell("transfer", before_s, workload().transfer.mean_s, link_reason(), link_is_known());
   }
 
@@ -242,7 +243,7 @@ Profile on_machine(Profile profile, const MachineProfile& machine) {
 
 std::string text_of(const StageScaling& scaling) {
   if (!scaling.factor) {
-    return scaling.stage + " kept (" + scaling.reason + ")";
+    return scaling.stage + (scaling.is_new ? " added (" : " kept (") + scaling.reason + ")";
   }
   char factor[32];
   std::snprintf(factor, sizeof factor, " x%.3g (", *scaling.factor);

@@ -53,13 +53,15 @@ CatalogMachine find_machine(const std::string& name);
 /// What happened to the time of a stage when its profile moved to another machine.
 struct StageScaling {
   std::string stage;               ///< "cpu_batch", "transfer", "device_batch", "train"
-  std::optional<double> factor{};  ///< new time over measured time; none if the time was kept
+  std::optional<double> factor{};  ///< new time over measured time; none if the time was kept or is new
+  bool is_new = false;             ///< the measured machine had no such stage
   std::string reason;              ///< the numbers that scaled it, or the one that is unknown
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& f) {
     f.required("stage", self.stage);
     f("factor", self.factor);
+    f("is_new", self.is_new);
     f.required("reason", self.reason);
   }
 };

@@ -22,16 +22,16 @@ enum class Measure : std::uint8_t {
 struct Row {
   std::string table;
   std::string machine;
-  std::string cell;  ///< what the number belongs to within table and machine: "GraphSAGE/PA"
+  std::string cell;  ///< identifies the number within table and machine: "GraphSAGE/PA"
   std::string unit;
-  std::optional<double> printed;  ///< none: predicted for a machine whose number nobody printed
+  std::optional<double> printed;  ///< none if no number is printed for the cell
   double predicted = 0;
   Measure measure = Measure::relative;
 
   std::optional<double> error() const;
 };
 
-/// Something that must hold of the predictions, such as the order of systems in each row of a table.
+/// A property that the predictions are asked to have, such as the order of systems in each row of a table.
 struct Finding {
   std::string what;
   std::string asked;
@@ -40,31 +40,31 @@ struct Finding {
   bool holds = false;
 };
 
-/// Cells that are not predicted, and why.
+/// Cells without a prediction, and the reason.
 struct Unpredicted {
   std::string table;
   std::string cells;
   std::string reason;
 };
 
-/// One paper's tables side by side with their predictions.
+/// One paper's printed tables beside their predictions.
 struct Report {
   std::string paper;
   std::string source;
-  std::string main_table;  ///< whose rows the mean absolute error is of
+  std::string main_table;  ///< the table whose mean absolute error the report gives
   std::vector<Row> rows;
   std::vector<Finding> findings;
   std::vector<Unpredicted> not_predicted;
 
-  /// Mean of the absolute errors of a table's rows that have one; none without any.
+  /// Returns the mean absolute error of a table's rows with a printed number; none without such a row.
   std::optional<double> mean_absolute_error(const std::string& table) const;
-  /// The tables of the rows, each once, in their order.
+  /// Returns the different tables of the rows, in their order.
   std::vector<std::string> tables() const;
 };
 
 /// `{"schema", "paper", "source", "rows": [{"table", "machine", "cell", "unit", "printed", "predicted",
-/// "error"}], "mean_absolute_error", "mean_absolute_error_of", "tables", "findings", "not_predicted"}`; what
-/// there is not is null.
+/// "error"}], "mean_absolute_error", "mean_absolute_error_of", "tables", "findings", "not_predicted"}`;
+/// absent numbers are null.
 base::Json to_json(const Report& report);
 
 }  // namespace gnomon::reproduce

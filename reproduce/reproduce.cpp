@@ -22,14 +22,14 @@ struct Known {
   Report (*run)(sim::Simulator&, const std::optional<Paper>& baselines, const base::Progress&);
 };
 
-/// A paper of which nothing follows from baselines' columns.
+/// The report of a paper whose numbers do not follow from baselines' columns.
 template <Report (*run)(sim::Simulator&, const base::Progress&)>
 Report without_baselines(sim::Simulator& simulator, const std::optional<Paper>& baselines,
                          const base::Progress& progress) {
   if (baselines) {
     throw base::InputError("--baselines",
-                           "nothing of this paper follows from baselines' columns; use one of morphgl, "
-                           "neutronorch, gnnlab, ducati");
+                           "nothing of this paper follows from baselines' columns; use morphgl, "
+                           "neutronorch, gnnlab or ducati");
   }
   return run(simulator, progress);
 }
@@ -55,7 +55,7 @@ std::string known_papers() {
 std::vector<Report> reproduce(sim::Simulator& simulator, std::string_view paper,
                               const std::optional<Paper>& baselines, const base::Progress& progress) {
   if (baselines && paper == "all") {
-    throw base::InputError("--baselines", "are those of one paper; use its name instead of all");
+    throw base::InputError("--baselines", "belong to one paper; replace all by its name");
   }
   std::vector<Report> reports;
   for (const auto& candidate : known) {

@@ -12,11 +12,11 @@
 
 namespace gnomon::reproduce {
 
-/// The names that reproduce() takes, separated by commas.
+/// Returns the names of the papers that reproduce() accepts, separated by commas.
 std::string known_papers();
 
-/// The report of a paper, or of each for "all". `baselines`: other baselines' columns to predict from. Throws
-/// InputError for a name that is not known, and where it cannot use the baselines.
+/// Returns the report of a paper or, for "all", of each. `baselines` are columns to predict from instead of
+/// the paper's. Throws InputError for an unknown name and for unusable baselines.
 std::vector<Report> reproduce(sim::Simulator& simulator, std::string_view paper,
                               const std::optional<Paper>& baselines, const base::Progress& progress);
 

@@ -25,11 +25,13 @@ std::vector<Candidate> possible(std::vector<Candidate> candidates) {
 }
 
 /// The preferred candidate, then the fastest of each other name, the fastest first.
-std::vector<Candidate> finalists(std::vector<Candidate> candidates, const plan::Cores& cores) {
+std::vector<Candidate> finalists(std::vector<Candidate> candidates, const plan::Cores& cores,
+                                 std::optional<double> measured_error) {
   if (candidates.empty()) {
     return {};
   }
-  const auto first = candidates.begin() + static_cast<std::ptrdiff_t>(preferred(candidates, cores));
+  const auto first =
+      candidates.begin() + static_cast<std::ptrdiff_t>(preferred(candidates, cores, measured_error));
   std::vector<Candidate> kept{std::move(*first)};
   candidates.erase(first);
   std::stable_sort(candidates.begin(), candidates.end(), is_better);
@@ -163,14 +165,14 @@ class TuningRun {
   /// Compares presets and what was found by whole epochs.
   void choose() {
     const auto request = request_of(profile_, options_, accuracy_);
-    auto candidates = finalists(possible(tuning_.found.evaluated), request.cores);
+    auto candidates = finalists(possible(tuning_.found.evaluated), request.cores, profile_.prediction_error);
     if (searched_.workload.batches < profile_.workload.batches) {
       candidates = predicted(plans_of(candidates));
     }
     take_usual_buffers(candidates, request);
     const auto presets = predicted(preset_plans(profile_, request));
     candidates.insert(candidates.begin(), presets.begin(), presets.end());
-    tuning_.candidates = finalists(possible(std::move(candidates)), request.cores);
+    tuning_.candidates = finalists(possible(std::move(candidates)), request.cores, profile_.prediction_error);
   }
 
   /// Gives plans the usual buffers where that costs next to nothing.
@@ -183,7 +185,8 @@ class TuningRun {
     }
     const auto usual = predicted(plans);
     for (std::size_t i = 0; i < usual.size(); ++i) {
-      if (usual[i].prediction.epoch_s <= candidates[i].prediction.epoch_s * (1 + same_epoch(request.cores))) {
+      if (usual[i].prediction.epoch_s <=
+          candidates[i].prediction.epoch_s * (1 + same_epoch(request.cores, profile_.prediction_error))) {
         candidates[i] = usual[i];
       }
     }

@@ -42,8 +42,9 @@ std::vector<std::string> machine_names(const std::vector<std::string>& asked) {
 
 /// With all fields, so that --set can also change those that the file leaves out.
 tuner::ExploredProfile explored(const profiles::Profile& profile, const std::string& where,
-                                std::vector<tuner::Setting> names) {
-  return {base::to_document(profile, base::Absent::as_null), where, std::move(names)};
+                                std::vector<tuner::Setting> names,
+                                std::vector<profiles::StageScaling> scalings = {}) {
+  return {base::to_document(profile, base::Absent::as_null), where, std::move(names), std::move(scalings)};
 }
 
 /// The profile as it is, or on each of the machines.
@@ -59,8 +60,8 @@ void add_profile(tuner::ExplorationRequest& request, const std::string& name, co
   for (const auto& machine : machine_names(options.machines)) {
     auto both = names;
     both.push_back({"machine", machine});
-    request.profiles.push_back(
-        explored(profiles::on_machine(profile, profiles::find_machine(machine).machine), name, both));
+    auto moved = profiles::move_to_machine(profile, profiles::find_machine(machine).machine);
+    request.profiles.push_back(explored(moved.profile, name, both, std::move(moved.scalings)));
   }
 }
 

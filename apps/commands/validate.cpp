@@ -76,6 +76,7 @@ void validate(const Options& options) {
   const auto before = corrections_text(profile.corrections);
   if (!options.correct.empty()) {
     profile.corrections = tuner::corrections_by(results, profile);
+    profile.prediction_error = tuner::prediction_error_by(results, profile);
     base::write_document(options.correct, profile);
   }
   if (options.json) {
@@ -85,7 +86,9 @@ void validate(const Options& options) {
   std::cout << (before.empty() ? "" : "predictions are " + before) << validation_text(results)
             << fmt::format("mean absolute error {}\n", format_percent(tuner::mean_absolute_error(results)));
   if (!options.correct.empty()) {
-    std::cout << "written to " << options.correct << ", " << corrections_text(profile.corrections);
+    std::cout << "written to " << options.correct << ", " << corrections_text(profile.corrections)
+              << fmt::format("corrected predictions are off by {} (root mean square)\n",
+                             format_percent(*profile.prediction_error));
   }
 }
 

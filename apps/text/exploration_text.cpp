@@ -7,6 +7,29 @@
 #include "apps/text/tuning_text.h"
 
 namespace gnomon::apps {
+namespace {
+
+/// "machine aws-g5.2xlarge: train x1.56 (…); …", once for each profile that was moved.
+std::string scaled_text(const std::vector<tuner::ExplorationRow>& rows) {
+  std::string text;
+  std::set<std::string> told;
+  for (const auto& row : rows) {
+    if (row.scalings.empty()) {
+      continue;
+    }
+    std::string names;
+    for (const auto& setting : row.settings) {
+      if (setting.path == "profile" || setting.path == "machine") {
+        names += (names.empty() ? "" : ", ") + setting.path + " " + setting.value;
+      }
+    }
+    const std::string line = names + ": " + tuner::scalings_text(row) + "\n";
+    text += told.insert(line).second ? line : "";
+  }
+  return text;
+}
+
+}  // namespace
 
 std::string exploration_text(const std::vector<tuner::ExplorationRow>& rows) {
   std::vector<std::string> headings{"plan"};
@@ -37,7 +60,7 @@ std::string exploration_text(const std::vector<tuner::ExplorationRow>& rows) {
     }
     table.add_row(std::move(cells));
   }
-  auto text = table.text();
+  auto text = table.text() + scaled_text(rows);
   for (const auto& reason : reasons) {
     text += "not possible: " + reason + "\n";
   }

@@ -185,7 +185,7 @@ function drawTimeline() {
 
 function drawTable() {
   const shown = ["plan", ...columns, "workers", "epoch_s", "lower_bound_s", "over_bound", "bound_by", "host_memory_bytes",
-    "device_memory_bytes", "why_not"];
+    "device_memory_bytes", "why_not", "scaled"];
   const text = (value) => value === null ? "-" : typeof value === "number" ? String(+value.toPrecision(5)) : String(value);
   const table = element("rows");
   const fill = (sorted) => {

@@ -1,6 +1,7 @@
 """What the comparisons with other systems share: virtual environments made once, and peers as processes that answer
 requests."""
 
+import datetime
 import json
 import os
 import platform
@@ -133,3 +134,9 @@ def spread(values):
 def machine():
     model = [line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")]
     return {"cpu": model[0] if model else platform.machine(), "cores": os.cpu_count()}
+
+
+def origin():
+    """When, at which commit and on which machine a record is made."""
+    commit = subprocess.run(["git", "-C", Path(__file__).parent, "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
+    return {"recorded": datetime.date.today().isoformat(), "commit": commit or "unknown", "machine": machine()}

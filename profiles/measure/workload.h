@@ -12,25 +12,26 @@ namespace gnomon::profiles {
 
 struct MeasureOptions {
   double asked_interval = 0.02;  ///< half width over mean of every stage's 95 % confidence interval
-  double time_limit_s = 20;      ///< of everything; what runs when it is over is finished
+  double time_limit_s = 20;      ///< of everything; the stage that runs at its end is finished
   base::Progress progress = {};
   const std::atomic<bool>* stop = nullptr;  ///< set from outside: throws base::Interrupted
-  runtime::DeviceOptions device = {};       ///< what trains
+  runtime::DeviceOptions device = {};       ///< the device that trains
 };
 
-/// Measures this machine and what a job's stages take on it, with a model of its own that is thrown away: no
-/// training before or after is touched.
+/// Measures this machine and a job's stages on it, with a model of its own that is discarded: no training is
+/// affected.
 ///
-/// Work is done in rounds until all stages' intervals are as narrow as asked or the time is over. Each round
-/// runs, on the very threads and slots that training uses,
+/// Rounds are repeated until the confidence intervals of all stages are as narrow as asked or the time is
+/// over. Each round (rounds.h) runs, on the threads and slots that training uses,
 ///   - mini-batches one after another, stage by stage: the stages alone;
-///   - with more than one core, others with two kinds of stages side by side: contention;
+///   - with more than one core, two kinds of stages side by side: contention (contention.h);
 ///   - several workers together: worker efficiency;
 ///   - the device's stages with more threads: their speed-up.
-/// After them come memory, caches, and for a graph from a store its disk (disk.h).
+/// Then follow memory and cache accesses, and for a graph from a store its disk (disk.h). Quantities for
+/// which there was no time stay unknown.
 ///
-/// All quotients are of times from the same rounds, so a machine that becomes slower or faster meanwhile does
-/// so for both sides. Throws InputError (a job or graph that cannot be trained), Interrupted.
+/// Ratios are of times in the same round, so that a drift of the machine's speed cancels. Throws InputError
+/// (a job or graph that cannot be trained), Interrupted.
 Profile measure(const graph::Graph& graph, const plan::Job& job, const MeasureOptions& options);
 
 }  // namespace gnomon::profiles

@@ -7,9 +7,9 @@
 
 namespace gnomon::sim {
 
-/// The mean costs of a resolved plan's stages and the memory they follow from: worker efficiency, the
-/// device's speed-up, what is cached, left out, reused or done elsewhere, all but the hand-over copies.
-/// Throws InputError where the profile lacks a number that the plan needs (a disk's bandwidth, for instance).
+/// The mean costs of a resolved plan's stages, and its memory. The costs include worker efficiency, the
+/// device's speed-up and the effects of caches, reuse and placement, but not the hand-over copies. Throws
+/// InputError if a number that the plan needs is unknown (a disk's bandwidth, for instance).
 struct PlanCosts {
   StageCosts costs;
   Memory memory;

@@ -82,6 +82,45 @@ TEST(CatalogCommand, ExploresProfilesOnMachines) {
   EXPECT_EQ(run_gnomon({"explore", "p.json", "--machine", "nothing"}, place.path()).code, 2);
 }
 
+// An A10G and an A100 read their memories at 600 and 1,935 GB/s, the paper's A30 at 933.
+TEST(ExploreCommand, ScalesAPapersWorkloadToOtherMachinesAndSaysBy) {
+  const std::vector<std::string> command{"explore",   "morphgl/A/GraphSAGE/PA",
+                                         "--machine", "aws-g5.2xlarge,azure-NC24ads-A100-v4",
+                                         "--plan",    "device"};
+  auto as_json = command;
+  as_json.emplace_back("--json");
+  const auto rows = printed_document(run_gnomon(as_json))["rows"];
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_GT(rows[0]["epoch_s"].get<double>(), 1.5 * rows[1]["epoch_s"].get<double>());
+  for (const auto& row : rows) {
+    const auto scaled = row["scaled"].get<std::string>();
+    EXPECT_THAT(scaled, HasSubstr("cpu_batch kept (no specification gives a core's speed)"));
+    EXPECT_THAT(scaled, HasSubstr("train x"));
+    EXPECT_THAT(scaled, HasSubstr("device memory bandwidth 933 to "));
+    EXPECT_THAT(scaled, HasSubstr("link bandwidth 15.75 to "));
+  }
+  EXPECT_THAT(rows[0]["scaled"].get<std::string>(), HasSubstr("933 to 600 GB/s"));
+  EXPECT_THAT(run_gnomon(command).out, HasSubstr("\nmachine aws-g5.2xlarge: cpu_batch kept ("));
+  auto as_csv = command;
+  as_csv.emplace_back("--csv");
+  EXPECT_THAT(run_gnomon(as_csv).out, HasSubstr("train x"));
+}
+
+// Reddit's rows are 561 MB, its adjacency lists more; a plan that does not fit says by how much.
+TEST(ExploreCommand, SaysWhichMemoryIsShortByHowMuch) {
+  const auto rows =
+      printed_document(run_gnomon({"explore", "neutronorch/Reddit", "--plan", "salient", "--set",
+                                   "machine.cpu.memory_bytes=5e8,1e12", "--json"}))["rows"];
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_TRUE(rows[0]["epoch_s"].is_null());
+  EXPECT_EQ(rows[0]["short_of"], "host_memory");
+  EXPECT_GT(rows[0]["missing_bytes"].get<double>(), 6e7);
+  EXPECT_THAT(rows[0]["why_not"].get<std::string>(), HasSubstr("host memory: "));
+  EXPECT_FALSE(rows[1]["epoch_s"].is_null());
+  EXPECT_TRUE(rows[1]["short_of"].is_null());
+  EXPECT_EQ(rows[1]["scaled"], "");
+}
+
 TEST(ReproduceCommand, WrongInputIsOneLine) {
   const Workplace place;
   place.write("empty.json", R"({"rows": []})");

@@ -185,6 +185,19 @@ TEST(MoveToMachine, TellsWhichNumberIsUnknown) {
             "device memory bandwidth of the measured machine is unknown");
 }
 
+TEST(MoveToMachine, TellsWhatAHostDidNotDo) {
+  Profile host = measured();
+  host.machine.device.kind = DeviceKind::host;
+  host.workload.device_batch_link_s = 0;
+  host.workload.transfer = {};
+  MachineProfile other;
+  other.device.kind = DeviceKind::cuda;
+  other.link.bandwidth_bytes_per_s = 20e9;
+  const auto transfer = scaling_of(move_to_machine(host, other), "transfer");
+  EXPECT_TRUE(transfer.is_new);
+  EXPECT_EQ(text_of(transfer), "transfer added (a batch's bytes over the new link of 20 GB/s)");
+}
+
 TEST(MoveToMachine, TellsWhatAHostDoesNotDo) {
   const auto moved = move_to_machine(measured(), MachineProfile{});
   EXPECT_EQ(scaling_of(moved, "transfer").reason, "a host device copies nothing");

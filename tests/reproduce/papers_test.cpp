@@ -208,7 +208,7 @@ TEST(GivenBaselines, SayWhatIsMissing) {
   std::erase_if(given.facts, [](const Fact& fact) { return fact.label("system") == "SOTA"; });
   EXPECT_THAT(message("ducati", given), ThrowsMessage<base::InputError>(HasSubstr("system SOTA")));
   EXPECT_THAT(message("hanoi", given), ThrowsMessage<base::InputError>(HasSubstr("nothing of this paper")));
-  EXPECT_THAT(message("all", given), ThrowsMessage<base::InputError>(HasSubstr("of one paper")));
+  EXPECT_THAT(message("all", given), ThrowsMessage<base::InputError>(HasSubstr("to one paper")));
 }
 
 TEST(PaperProfiles, AllHoldTogetherAndAreFound) {

@@ -78,6 +78,7 @@ Task task_of(const ExploredProfile& explored, const profiles::Profile& profile, 
   } catch (const base::InputError& error) {
     task.row.why_not = error.what();
   }
+  task.row.scalings = explored.scalings;
   auto& columns = task.row.settings;
   columns.insert(columns.begin(), explored.names.begin(), explored.names.end());
   return task;
@@ -114,6 +115,8 @@ void take_answer(ExplorationRow& row, const std::string& answer) {
   }
   row.prediction = sim::unpack(answer.substr(1));
   if (row.prediction->memory.shortage != sim::Shortage::none) {
+    row.shortage = row.prediction->memory.shortage;
+    row.missing_bytes = row.prediction->memory.missing_bytes;
     row.why_not = "plan \"" + row.plan.name + "\": " + sim::shortage_text(row.prediction->memory);
     row.prediction.reset();
   }
@@ -181,7 +184,7 @@ std::vector<base::Json> flat_rows(const std::vector<ExplorationRow>& rows) {
     }
     json["workers"] = row.plan.workers;
     json["device_threads"] = row.plan.device_threads;
-    auto prediction = base::write_value(row.prediction.value_or(sim::Prediction{}));
+    auto prediction = base::write_value(row.prediction.value_or(sim::Prediction{}), base::Absent::as_null);
     prediction.erase("memory");  // its totals are columns
     if (!row.prediction) {
       std::fill(prediction.begin(), prediction.end(), nullptr);
@@ -196,9 +199,21 @@ std::vector<base::Json> flat_rows(const std::vector<ExplorationRow>& rows) {
       json["device_memory_bytes"] = row.prediction->memory.device.total();
     }
     json["why_not"] = row.why_not;
+    const bool is_short = row.shortage != sim::Shortage::none;
+    json["short_of"] = is_short ? base::Json(std::string(base::name_of(row.shortage))) : base::Json(nullptr);
+    json["missing_bytes"] = is_short ? base::Json(row.missing_bytes) : base::Json(nullptr);
+    json["scaled"] = scalings_text(row);
     flat.push_back(std::move(json));
   }
   return flat;
+}
+
+std::string scalings_text(const ExplorationRow& row) {
+  std::string text;
+  for (const auto& scaling : row.scalings) {
+    text += (text.empty() ? "" : "; ") + profiles::text_of(scaling);
+  }
+  return text;
 }
 
 std::string name_of(const ExplorationRow& row) {

@@ -8,6 +8,7 @@
 #include "base/document.h"
 #include "base/progress.h"
 #include "plan/plan.h"
+#include "profiles/catalog.h"
 #include "profiles/profile.h"
 #include "schedule/timeline.h"
 #include "sim/prediction.h"
@@ -20,6 +21,7 @@ struct ExploredProfile {
   base::Json document;         ///< patched and parsed again for each combination
   std::string where;           ///< its file, for errors
   std::vector<Setting> names;  ///< columns that distinguish its rows from those of other profiles
+  std::vector<profiles::StageScaling> scalings{};  ///< of a profile that was moved to another machine
 };
 
 /// What is predicted: every plan on every profile with every combination of the sweeps' values.
@@ -38,6 +40,9 @@ struct ExplorationRow {
   std::vector<Setting> settings;  ///< the profile's names, then the sweeps' values
   std::optional<sim::Prediction> prediction;
   std::string why_not;
+  std::vector<profiles::StageScaling> scalings{};  ///< its profile's
+  sim::Shortage shortage = sim::Shortage::none;    ///< the memory in which the plan does not fit
+  double missing_bytes = 0;
 };
 
 /// Predicts all rows, profile by profile and combination by combination. The result does not depend on the
@@ -48,8 +53,13 @@ std::vector<ExplorationRow> explore(const ExplorationRequest& request, const bas
 /// The plans of a list: preset names and plan files separated by commas, or "all". Throws InputError.
 std::vector<plan::Plan> plans_of(const std::string& list);
 
-/// The rows as flat objects with one column for each swept field, for CSV and JSON.
+/// The rows as flat objects with one column for each swept field, for CSV and JSON. "scaled" tells what
+/// happened to the stages of a moved profile, "short_of" and "missing_bytes" why a plan that does not fit has
+/// no epoch.
 std::vector<base::Json> flat_rows(const std::vector<ExplorationRow>& rows);
+
+/// What happened to the stages of the row's profile, separated by "; "; empty if it was not moved.
+std::string scalings_text(const ExplorationRow& row);
 
 /// The plan's name and settings, as in "gnomon machine.cpu.cores=8".
 std::string name_of(const ExplorationRow& row);

@@ -127,6 +127,18 @@ profiles::Corrections corrections_by(const std::vector<Validated>& results,
   return corrections_by(runs, profile, simulator);
 }
 
+double prediction_error_by(const std::vector<Validated>& results, const profiles::Profile& corrected) {
+  sim::Simulator simulator;
+  double squares = 0;
+  for (const auto& result : results) {
+    const double error = sim::predict(simulator, corrected, result.plan).epoch_s / result.median_s - 1;
+    squares += error * error;
+  }
+  constexpr double min_error = 0.01;  // few plans can agree by chance
+  const double error = results.empty() ? 0 : std::sqrt(squares / static_cast<double>(results.size()));
+  return std::max(min_error, error);
+}
+
 double mean_absolute_error(const std::vector<Validated>& results) {
   double sum = 0;
   for (const auto& result : results) {

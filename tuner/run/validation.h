@@ -50,6 +50,10 @@ std::vector<Validated> validate(const graph::Graph& graph, const profiles::Profi
 /// How far the runs' stages were from their predictions.
 profiles::Corrections corrections_by(const std::vector<Validated>& results, const profiles::Profile& profile);
 
+/// Root mean square of the plans' errors if they are predicted again on `corrected`, at least 0.01: the
+/// relative standard error of predicted epochs on that profile.
+double prediction_error_by(const std::vector<Validated>& results, const profiles::Profile& corrected);
+
 /// Mean of |error| over the plans.
 double mean_absolute_error(const std::vector<Validated>& results);
 

@@ -59,6 +59,7 @@ RaceTerms terms_of(const profiles::Profile& profile, const plan::Job& job, std::
   terms.epoch_batches = profile.workload.batches;
   terms.training_batches = profile.workload.batches * job.epochs;
   terms.turn_batches = turn_batches;
+  terms.model_error = profile.prediction_error.value_or(terms.model_error);
   return terms;
 }
 

@@ -6,6 +6,8 @@
 namespace gnomon::tuner {
 namespace {
 
+/// Twice the buffers of a default plan (plan::Plan), so that a batch that takes twice its usual time stops no
+/// lane.
 constexpr int usual_cpu_buffer = 4;
 constexpr int usual_device_buffer = 4;
 
@@ -35,13 +37,14 @@ plan::Plan with_usual_buffers(plan::Plan plan) {
   return plan;
 }
 
-std::size_t preferred(const std::vector<Candidate>& candidates, const plan::Cores& cores) {
+std::size_t preferred(const std::vector<Candidate>& candidates, const plan::Cores& cores,
+                      std::optional<double> measured_error) {
   const auto epoch_s = [&](const Candidate& candidate) { return candidate.prediction.epoch_s; };
   const double fastest_s = epoch_s(
       *std::min_element(candidates.begin(), candidates.end(),
                         [&](const Candidate& a, const Candidate& b) { return epoch_s(a) < epoch_s(b); }));
   const auto rank = [&](const Candidate& candidate) {
-    const bool is_fast = epoch_s(candidate) <= fastest_s * (1 + same_epoch(cores));
+    const bool is_fast = epoch_s(candidate) <= fastest_s * (1 + same_epoch(cores, measured_error));
     return std::tuple(!is_fast, is_fast ? threads_without_core(candidate.plan, cores) : 0,
                       is_fast ? beyond_usual_buffers(candidate.plan) : 0, epoch_s(candidate));
   };

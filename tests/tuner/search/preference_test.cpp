@@ -39,6 +39,18 @@ TEST(Preference, OfEquallyFastPlansTheOneWhoseThreadsHaveCores) {
       << "a GPU's threads take no cores";
 }
 
+// A profile whose predictions were measured to be within 1 % tells plans apart that differ by more than half
+// of it.
+TEST(Preference, GoesByTheMeasuredErrorOfPredictions) {
+  const auto crowded = candidate("crowded", 2, 4, 1);
+  const auto roomy = candidate("roomy", 2, 2, 1.006);
+  EXPECT_EQ(preferred({crowded, roomy}, host), 1U);
+  EXPECT_EQ(preferred({crowded, roomy}, host, 0.01), 0U);
+  EXPECT_EQ(preferred({crowded, roomy}, host, 0.02), 1U);
+  EXPECT_DOUBLE_EQ(same_epoch(host, 0.02), 0.01);
+  EXPECT_DOUBLE_EQ(same_epoch({4, plan::DeviceKind::cuda, 1}, 0.02), 0.01);
+}
+
 TEST(Preference, ThreadsThatShareABatchCount) {
   auto sharing = candidate("sharing", 2, 1, 1);
   sharing.plan.worker_threads = 2;

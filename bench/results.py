@@ -1,0 +1,305 @@
+#!/usr/bin/env python3
+"""Writes docs/results.md: one section for each record in bench/results.
+
+    bench/results.py [--check]
+
+With --check nothing is written; the program ends with 1 if the page is not what the records say. A record may carry
+"recorded" (the date), "commit", "machine" and "older_than" (the later change that its figures do not include)."""
+import argparse
+import json
+import pathlib
+import statistics
+import sys
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+RECORDS = ROOT / "bench/results"
+PAGE = ROOT / "docs/results.md"
+
+Record = dict[str, Any]
+Row = list[str]
+
+
+class Table(NamedTuple):
+    heads: Row
+    rows: list[Row]
+
+
+class Section(NamedTuple):
+    record: str
+    title: str
+    about: str
+    command: str
+    table: Callable[[Record], Table]
+
+
+def median(values: list[float]) -> float:
+    """The first number of [median, min, max]."""
+    return values[0]
+
+
+def fanouts(row: Record) -> str:
+    return ",".join(map(str, row["fanouts"]))
+
+
+def percent(share: float, digits: int = 1) -> str:
+    return f"{100 * share:.{digits}f} %"
+
+
+def signed(share: float) -> str:
+    return f"{100 * share:+.1f} %"
+
+
+def seconds(value: float) -> str:
+    return f"{value:.2f} s"
+
+
+def times(value: float) -> str:
+    return f"{value:.2f} ×"
+
+
+def accuracy(record: Record) -> Table:
+    rows = [[row["graph"], row["job"]["model"], f"{row['mean']:.1f} ± {row['deviation']:.1f}", f"{row['published']:.1f}",
+             f"{row['mean'] - row['published']:+.1f}", row["source"]] for row in record["rows"]]
+    return Table(["graph", "model", "test accuracy, %", "published", "difference", "source"], rows)
+
+
+def biased(record: Record) -> Table:
+    rows = [[row["graph"], str(row["bias"]), percent(row["share"], 0), percent(statistics.mean(row["test_accuracy"]))]
+            for row in record["rows"]]
+    return Table(["graph", "bias", "preferred vertices", "mean test accuracy"], rows)
+
+
+def preparation(record: Record) -> Table:
+    systems = [name for name in record["rows"][0]["edges_per_s"]]
+    rows = [[row["graph"], fanouts(row), str(row["threads"]), row["stage"].replace("_", " "),
+             *(f"{median(row['edges_per_s'][name]) / 1e6:.1f}" if name in row["edges_per_s"] else "" for name in systems),
+             f"{row['times_the_fastest_peer'][1]:.1f} × {row['times_the_fastest_peer'][0]}"]
+            for row in record["rows"]]
+    return Table(["graph", "fanouts", "threads", "stage", *(f"{name}, M edges/s" for name in systems),
+                  "gnomon over the fastest peer"], rows)
+
+
+def kernels(record: Record) -> Table:
+    groups: dict[tuple[str, str], list[Record]] = {}
+    for row in record["rows"]:
+        groups.setdefault((row["operation"], row["direction"]), []).append(row)
+
+    def range_of(rows: list[Record], peer: str) -> str:
+        values = [row["times_faster_than"][peer] for row in rows if peer in row["times_faster_than"]]
+        if not values:
+            return ""
+        return f"{statistics.median(values):.1f} × ({min(values):.1f} to {max(values):.1f})"
+
+    rows = [[operation, direction, str(len(group)), range_of(group, "dgl"), range_of(group, "torch_sparse")]
+            for (operation, direction), group in sorted(groups.items())]
+    return Table(["operation", "direction", "cases", "over DGL: median (range)", "over torch.sparse: median (range)"], rows)
+
+
+def orders(record: Record) -> Table:
+    rows = [[row["graph"], fanouts(row), str(row["threads"]), row["stage"].replace("_", " "),
+             *(times(median(row["over_none"][order])) for order in ("degree", "rcm"))] for row in record["rows"]]
+    return Table(["graph", "fanouts", "threads", "stage", "degree order", "reverse Cuthill-McKee"], rows)
+
+
+def presets(record: Record) -> Table:
+    def over(row: Record, plan: str) -> str:
+        middle, low, high = row["over_best_preset"][plan]
+        return f"{middle:.2f} × ({low:.2f} to {high:.2f})"
+
+    rows = [[row["graph"], seconds(row["profile_and_tune_s"]), row["best_preset"],
+             seconds(median(row["epoch_s"][row["best_preset"]])), over(row, "tuned"), over(row, "autotuned")]
+            for row in record["rows"]]
+    return Table(["graph", "profile and tune", "best preset", "its epoch", "tune", "autotune"], rows)
+
+
+def training(record: Record) -> Table:
+    systems = ("gnomon", "dgl", "pyg")
+    rows = [[row["graph"], fanouts(row), str(row["threads"]), *(seconds(median(row["seconds"][name])) for name in systems),
+             times(row["times_the_fastest_peer"][1]), percent(row["share_of_dense_products"], 0)] for row in record["rows"]]
+    return Table(["graph", "fanouts", "threads", *systems, "gnomon over the faster", "GEMM in gnomon's epoch"], rows)
+
+
+def policy(record: Record) -> Table:
+    workloads = len(record["rows"])
+    rows = [[str(row["evaluations"]), f"{row['workloads_better']} of {workloads}", f"{100 * row['median_over_random']:+.2f} %",
+             f"{row['p_better_than_random']:.3f}"] for row in record["tests"]["ppo"]]
+    return Table(["simulated epochs", "workloads where ppo is faster", "median epoch over random", "p"], rows)
+
+
+def scaling(record: Record) -> Table:
+    rows = [[row["stage"].replace("_", " "), fanouts(row) if "fanouts" in row else "",
+             "{:.2f} × ({:.2f} to {:.2f})".format(*row["speedup"])] for row in record["rows"]]
+    return Table(["stage", "fanouts", "two threads over one: median (range)"], rows)
+
+
+def bounds(record: Record) -> Table:
+    rows = [[row["schedule"], *(f"{row[key]:.3f}" for key in ("median", "p90", "most")),
+             str(row["cases_under_their_lower_bound"]), str(row["cases_over_three_times_the_lower_bound"])]
+            for row in record["runs"][0]["epoch_over_lower_bound"]]
+    return Table(["schedule", "median", "90th percentile", "maximum", "cases below the bound", "cases above 3 × the bound"],
+                 rows)
+
+
+def surrogates(record: Record) -> Table:
+    rows = [[name, f"{value:.2f}"] for name, value in record["held_out_r2"].items()]
+    return Table(["predicted", "R² of logarithms on held-out graphs"], rows)
+
+
+def searches(record: Record) -> Table:
+    names = list(record["rows"][0]["evaluations_to_1_percent"])
+    budget = record["budget"]
+
+    def row_of(name: str) -> Row:
+        runs = [run for row in record["rows"] for run in row["evaluations_to_1_percent"].get(name, [])]
+        counts = sorted(budget + 1 if run is None else run for run in runs)
+
+        def quantile(share: float) -> str:
+            value = counts[min(len(counts) - 1, int(share * len(counts)))]
+            return f"over {budget}" if value > budget else str(value)
+
+        return [name, str(len(runs)), quantile(0.5), quantile(0.95), str(sum(run is None for run in runs))]
+
+    return Table(["search", "runs", "median", "95th percentile", "not within the budget"], [row_of(name) for name in names])
+
+
+def benchmarks(record: Record) -> Table:
+    rows = [[row["name"].split("/process_time")[0], f"{row['real_time']:.1f} {row['time_unit']}"] for row in record["benchmarks"]]
+    return Table(["benchmark", "time"], rows)
+
+
+def errors(plans: list[Record], graph: Row) -> list[Row]:
+    def cells(row: Record) -> Row:
+        plan = row["plan"] if isinstance(row["plan"], dict) else {"name": row["plan"], **row}
+        return [*graph, plan["name"], str(plan["workers"]), str(plan["device_threads"]), seconds(row["predicted_s"]),
+                seconds(row["measured_s"]), signed(row["error"])]
+
+    return [cells(row) for row in plans]
+
+
+def validation(record: Record) -> Table:
+    mean = ["mean absolute error", "", "", "", "", percent(record["mean_absolute_error"])]
+    return Table(["plan", "workers", "device threads", "predicted", "measured", "error"],
+                 [*errors(record["plans"], []), mean])
+
+
+def validations(record: Record) -> Table:
+    rows: list[Row] = []
+    for graph in record["rows"]:
+        rows += errors(graph["plans"], [graph["graph"]])
+        rows.append([graph["graph"], "mean absolute error", "", "", "", "", percent(graph["mean_absolute_error"])])
+    return Table(["graph", "plan", "workers", "device threads", "predicted", "measured", "error"], rows)
+
+
+def builds(record: Record) -> Table:
+    weights = [row for row in record["rows"] if row["what"] == "weights"]
+    equal = sum(row["equal"] for row in weights)
+    rows = [["final weights, pairs of plan and job", "", "", f"{equal} of {len(weights)} bit-identical"]]
+    rows += [[row["what"].replace("_", " "), fanouts(row), str(row["threads"]), f"{row['ratio']:.3f}"]
+             for row in record["rows"] if "ratio" in row]
+    return Table(["what", "fanouts", "threads", "time after over before"], rows)
+
+
+SECTIONS = [
+    Section("compare_training", "Training epochs beside DGL and PyG",
+            "GraphSAGE, three layers, 256 hidden features, batches of 1,024, 20 mini-batches an epoch; each system with its "
+            "fastest setting. Medians of the rounds.", "bench/compare_training.py", training),
+    Section("compare_peers", "Mini-batch preparation beside other systems",
+            "Sampling and compaction (sample), and with the feature rows gathered (sample gather). DGL, GraphBolt and gnomon "
+            "expand in each hop every vertex seen so far; pyg-lib and torch-sparse expand each vertex once, hence edges per "
+            "second. Medians of the rounds.", "bench/compare_peers.py", preparation),
+    Section("compare_weighted", "Weighted sampling beside DGL and GraphBolt",
+            "Neighbours drawn without replacement in proportion to edge weights. Medians of the rounds.",
+            "bench/compare_peers.py --weighted --graphs rmat20", preparation),
+    Section("compare_kernels", "Sparse kernels beside DGL and torch.sparse",
+            "SpMM, SDDMM, edge softmax and fused gather and aggregate on sampled blocks: how many times faster gnomon is, over "
+            "all graphs, fanouts, widths and thread counts of the record.", "bench/compare_kernels.py", kernels),
+    Section("scaling", "Two threads over one", "Each thread prepares mini-batches of its own; the first row is random reads of "
+            "memory.", "bench/scaling.py --graphs rmat20 --threads 2 --rounds 9", scaling),
+    Section("compare_builds", "The last two builds beside each other",
+            "A build before a change and one after it take turns; medians of the rounds' ratios.",
+            "bench/compare_builds.py BEFORE AFTER", builds),
+    Section("compare_orders", "Vertex orders", "Edges per second in a reordered store over those in the original order.",
+            "bench/compare_orders.py --graphs rmat20,planted,slashdot,twitter --rounds 5 --seconds 0.4", orders),
+    Section("validate", "Predicted and measured epochs", "The demo's graph, GraphSAGE, fanouts 10,10, 118 mini-batches an "
+            "epoch; medians of three epochs at real-time priority.", "gnomon validate", validation),
+    Section("validate_threads", "Predicted and measured epochs with more threads than cores",
+            "Presets as they are, and with two device threads beside a worker on two cores.", "gnomon validate", validations),
+    Section("compare_presets", "Chosen plans beside the fastest preset",
+            "Measured epochs of the plans from `tune` (prediction alone) and `autotune` (verified by real runs) over those of "
+            "the fastest preset; medians and ranges of the quotients within a round.", "bench/compare_presets.py", presets),
+    Section("tuner", "Simulated epochs until the search is within 1 % of the optimum",
+            "Random workloads whose optimum is known by exhaustion. `gnomon` (`--strategy auto`) also ranks plans by lower "
+            "bounds and arithmetic estimates, which are not counted.", "build/release/bench/bench_tuner; bench/compare_tuners.py",
+            searches),
+    Section("tuner_speed", "Time of the tuner's parts", "", "build/release/bench/bench_tuner_speed", benchmarks),
+    Section("policy", "PPO beside random search", "One-sided Wilcoxon test over workloads, ten seeds each.",
+            "build/release/bench/bench_policy --optima bench/results/tuner.json", policy),
+    Section("surrogates", "Surrogates on unseen graphs",
+            "Throughput and memory of plans, learned from the simulator's predictions on other graphs; folds leave whole graphs "
+            "out.", "bench/surrogates.py", surrogates),
+    Section("accuracy", "Test accuracy beside published values", "Means and standard deviations over the seeds.",
+            "build/release/bench/bench_accuracy FOLDER -o bench/results/accuracy.json", accuracy),
+    Section("biased_accuracy", "Test accuracy with biased sampling", "GraphSAGE, fanouts 5,5, six epochs.",
+            "bench/biased_accuracy.py", biased),
+    Section("schedule_bounds", "Schedules over their lower bound",
+            "Makespans of epochs of 1,000 mini-batches on random machines over the bound that no schedule can beat.",
+            "build/release/bench/schedule_bounds --cases 100000 --spread 0", bounds),
+]
+
+
+def origin(record: Record) -> str:
+    """When and where a record was made, as far as it says."""
+    machine = record.get("machine", {})
+    words = [f"recorded {record['recorded']}" if "recorded" in record else "date unknown"]
+    if "commit" in record:
+        words.append(f"commit {record['commit']}")
+    if "cores" in machine:
+        words.append(f"{machine.get('cpu', machine.get('processor', 'unknown processor'))}, {machine['cores']} cores")
+    return "; ".join(words)
+
+
+def section_text(section: Section) -> str:
+    name = f"{section.record}.json"
+    record = json.loads((RECORDS / name).read_text())
+    heads, rows = section.table(record)
+    lines = [f"## {section.title}", ""]
+    if section.about:
+        lines += [section.about, ""]
+    lines += [f"Record: [`{name}`](../bench/results/{name}) ({origin(record)}). Command: `{section.command}`.", ""]
+    if "older_than" in record:
+        lines += [f"**Older than the code**: {record['older_than']}", ""]
+    lines += ["| " + " | ".join(cells) + " |" for cells in (heads, ["---"] * len(heads), *rows)]
+    return "\n".join(lines)
+
+
+def page() -> str:
+    files = {path.stem for path in RECORDS.glob("*.json")}
+    described = {section.record for section in SECTIONS}
+    unknown = sorted(files - described)
+    if unknown:
+        raise SystemExit(f"bench/results.py: no section for {', '.join(unknown)}")
+    head = ("# Results\n\n<!-- Written by bench/results.py from bench/results/*.json; do not edit. -->\n\n"
+            "Every table is generated from the record that it names. What is measured and how is described in\n"
+            "[bench/README.md](../bench/README.md).\n")
+    return head + "\n" + "\n\n".join(section_text(section) for section in SECTIONS if section.record in files) + "\n"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Writes docs/results.md from the records in bench/results.")
+    parser.add_argument("--check", action="store_true", help="end with 1 if the page is not up to date; write nothing")
+    arguments = parser.parse_args()
+    text = page()
+    if not arguments.check:
+        PAGE.parent.mkdir(exist_ok=True)
+        PAGE.write_text(text)
+        return 0
+    if PAGE.exists() and PAGE.read_text() == text:
+        return 0
+    print("bench/results.py: docs/results.md is not up to date; run bench/results.py", file=sys.stderr)
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
