@@ -1,11 +1,14 @@
 #pragma once
 
-#include <c10/core/Device.h>
-
 #include <cstdint>
 #include <string>
 
 #include "plan/abilities.h"
+
+// Callers that only choose a device must not need LibTorch's headers.
+namespace c10 {
+struct Device;
+}
 
 namespace gnomon::runtime {
 
