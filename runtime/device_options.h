@@ -5,6 +5,11 @@
 
 #include "plan/abilities.h"
 
+// Callers that only choose a device must not need LibTorch's headers.
+namespace c10 {
+struct Device;
+}
+
 namespace gnomon::runtime {
 
 /// The device to train on.

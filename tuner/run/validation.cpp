@@ -27,14 +27,21 @@ std::vector<Plan> variants(const plan::Cores& cores) {
   sequential.name = "sequential";
   auto one_thread = preset("device", ", 1 thread");
   one_thread.device_threads = 1;
-  auto all_workers = preset("salient", ", " + std::to_string(cores.count) + " workers");
+  Plan all_workers;
+  all_workers.name = "pipelined, " + std::to_string(cores.count) + " workers";
+  all_workers.schedule = plan::Schedule::pipelined;
+  all_workers.order = plan::Order::as_ready;
+  all_workers.cpu_buffer = 4;
   all_workers.workers = cores.count;
-  auto neighbour_prefetch_distance = preset("gnomon", ", 16 ahead");
-  neighbour_prefetch_distance.look_ahead = 16;
-  auto small_buffers = preset("morphgl", ", buffers 3:2");
+  auto far_ahead = preset("gnomon", ", 16 ahead");
+  far_ahead.look_ahead = 16;
+  Plan small_buffers;
+  small_buffers.name = "dual buffer, 3:2";
+  small_buffers.schedule = plan::Schedule::dual_buffer;
+  small_buffers.route = plan::Route::both;
+  small_buffers.order = plan::Order::as_ready;
   small_buffers.cpu_buffer = 3;
-  small_buffers.device_buffer = 2;
-  return {sequential, one_thread, all_workers, neighbour_prefetch_distance, small_buffers};
+  return {sequential, one_thread, all_workers, far_ahead, small_buffers};
 }
 
 bool does_the_same(Plan a, const Plan& b) {

@@ -12,16 +12,16 @@ void check(const ConsumptionLimits& limits, const profiles::Profile& profile) {
   if (std::isfinite(limits.energy_j)) {
     if (!machine.running.core_w) {
       throw base::InputError("energy limit",
-                             "the profile lacks the power of a core: machine.running.core_w is not set");
+                             "the profile lacks the power of a core: machine.running.core_w is unknown");
     }
     if (machine.device.kind == profiles::DeviceKind::cuda && !machine.running.device_w) {
       throw base::InputError("energy limit",
-                             "the profile lacks the power of the GPU: machine.running.device_w is not set");
+                             "the profile lacks the power of the GPU: machine.running.device_w is unknown");
     }
   }
   if (std::isfinite(limits.price) && !machine.running.price_per_hour) {
     throw base::InputError(
-        "price limit", "the profile lacks the machine's price: machine.running.price_per_hour is not set");
+        "price limit", "the profile lacks the machine's price: machine.running.price_per_hour is unknown");
   }
 }
 

@@ -15,7 +15,7 @@
 namespace gnomon::tuner {
 namespace {
 
-/// Every value of a prediction is set, and differs from the default.
+/// A prediction that holds every value of the table.
 sim::Prediction full_prediction() {
   sim::Prediction prediction;
   prediction.consumption = {.energy_j = 1, .price = 1};
@@ -23,8 +23,8 @@ sim::Prediction full_prediction() {
 }
 
 /// The places of all values below `json`.
-std::vector<base::Json::json_pointer> values_of(const base::Json& json,
-                                                const base::Json::json_pointer& at = {}) {
+std::vector<base::Json::json_pointer> values_of(
+    const base::Json& json, const base::Json::json_pointer& at = base::Json::json_pointer()) {
   if (!json.is_object()) {
     return {at};
   }
