@@ -3,11 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <random>
 #include <stdexcept>
 
 #include "base/error.h"
-#include "plan/values.h"
+#include "tests/random_seed.h"
 
 namespace gnomon::plan {
 namespace {
@@ -81,8 +82,7 @@ Plan random_plan(std::mt19937_64& random) {
 }
 
 TEST(Rules, EachOneNamesAFieldThatIsNotAtItsDefault) {
-  const unsigned seed = 16;
-  SCOPED_TRACE("seed " + std::to_string(seed));
+  const test::RandomSeed seed(16);
   std::mt19937_64 random(seed);
   int refused = 0;
   int broken = 0;

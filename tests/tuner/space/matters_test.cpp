@@ -1,13 +1,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <optional>
 #include <random>
 
 #include "base/error.h"
 #include "plan/rules.h"
-#include "sim/prediction.h"
+#include "sim/predict.h"
+#include "tests/random_seed.h"
 #include "tests/sim/random_profiles.h"
 
 namespace gnomon::tuner {
@@ -55,8 +57,7 @@ Plan random_plan(const profiles::Profile& profile, std::mt19937_64& random) {
 /// What a field's row says against what the simulator computes: a plan whose field changes although it does
 /// not matter has the same epoch.
 TEST(Matters, FieldsThatDoNotMatterLeaveTheEpochAsItIs) {
-  const std::uint64_t seed = 20;
-  SCOPED_TRACE("seed " + std::to_string(seed));
+  const test::RandomSeed seed(20);
   std::mt19937_64 random(seed);
   std::map<std::string, int> compared;
   for (int round = 0; round < 400; ++round) {
