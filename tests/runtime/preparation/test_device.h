@@ -11,7 +11,7 @@
 #include "kernels/device/gather-inl.h"
 #include "kernels/device/sampler-inl.h"
 #include "kernels/device/stored-inl.h"
-#include "nn/sparse/device_stored_rows.h"
+#include "nn/sparse/device_stored_features.h"
 #include "runtime/batch/batch_tensors.h"
 #include "runtime/device.h"
 #include "runtime/preparation/preparation-inl.h"
