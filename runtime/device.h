@@ -1,5 +1,7 @@
 #pragma once
 
+#include <c10/core/Device.h>
+
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -98,6 +100,9 @@ class Device {
   /// Measures the device; no stage may run. Takes seconds, and device memory for its buffers.
   virtual DeviceFacts measure() = 0;
 };
+
+/// Where the tensors of the device's mini-batches, and of a model that it trains, lie.
+c10::Device tensor_device(const DeviceOptions& options);
 
 /// The device that `options` name, ready for `plan`. `progress` is told how far caches are filled. Throws
 /// base::InputError if there is no such device (why_no_device).

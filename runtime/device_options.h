@@ -1,7 +1,5 @@
 #pragma once
 
-#include <c10/core/Device.h>
-
 #include <cstdint>
 #include <string>
 
@@ -16,9 +14,6 @@ struct DeviceOptions {
 
   bool is_host() const { return kind == plan::DeviceKind::host; }
 };
-
-/// Where the tensors of the device's mini-batches and of a model that it trains lie.
-c10::Device tensor_device(const DeviceOptions& options);
 
 /// Why there is no such device on this machine or in this build, as one line; empty if there is one.
 std::string why_no_device(const DeviceOptions& options);
