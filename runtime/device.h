@@ -101,6 +101,9 @@ class Device {
   virtual DeviceFacts measure() = 0;
 };
 
+/// Where the tensors of the device's mini-batches, and of a model that it trains, lie.
+c10::Device tensor_device(const DeviceOptions& options);
+
 /// The device that `options` name, ready for `plan`. `progress` is told how far caches are filled. Throws
 /// base::InputError if there is no such device (why_no_device).
 std::unique_ptr<Device> open_device(std::shared_ptr<const PlacedGraph> graph, const plan::Job& job,

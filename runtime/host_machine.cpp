@@ -62,7 +62,7 @@ struct HostMachine::State {
   bool stopped() const { return closing || interrupted || failure; }
 
   void serve(EngineKind kind, int index);
-  void perform(Stage stage, std::int64_t batch, int worker);
+  void perform(Stage stage, std::int64_t position, int worker);
   void finish(std::int64_t number);
   void fail(std::exception_ptr error);
   void wake_everyone();
@@ -81,18 +81,18 @@ struct HostMachine::State {
   std::vector<std::thread> threads;
 };
 
-void HostMachine::State::perform(Stage stage, std::int64_t batch, int worker) {
+void HostMachine::State::perform(Stage stage, std::int64_t position, int worker) {
   switch (stage) {
     case Stage::cpu_batch:
-      return work.cpu_batch(batch, worker);
+      return work.cpu_batch(position, worker);
     case Stage::transfer:
-      return work.transfer(batch);
+      return work.transfer(position);
     case Stage::device_batch:
-      return work.device_batch(batch);
+      return work.device_batch(position);
     case Stage::train:
-      return work.train(batch);
+      return work.train(position);
     case Stage::device_gather:
-      return work.device_gather(batch);
+      return work.device_gather(position);
     default:
       break;  // start_on refuses them
   }
@@ -144,11 +144,11 @@ void HostMachine::State::serve(EngineKind kind, int index) {
     }
     record.span.worker = index;
     record.span.begin_s = now_s();
-    const auto [stage, batch] = std::pair(record.span.stage, record.span.batch);
+    const auto [stage, position] = std::pair(record.span.stage, record.span.batch);
     lock.unlock();
     std::exception_ptr error;
     try {
-      perform(stage, batch, index);
+      perform(stage, position, index);
     } catch (...) {
       error = std::current_exception();
     }
@@ -197,7 +197,7 @@ HostMachine::HostMachine(int workers, StageWork work, const std::vector<int>& wo
 
 HostMachine::~HostMachine() { state_->close_and_join(); }
 
-Ticket HostMachine::start_on(int device, Stage stage, std::int64_t batch, std::span<const Ticket> after) {
+Ticket HostMachine::start_on(int device, Stage stage, std::int64_t position, std::span<const Ticket> after) {
   if (device != 0 || stage > Stage::device_gather) {
     throw base::InputError(
         "stage " + std::string(schedule::name_of(stage)),
@@ -207,7 +207,7 @@ Ticket HostMachine::start_on(int device, Stage stage, std::int64_t batch, std::s
   const auto number = static_cast<std::int64_t>(state_->records.size());
   Record record;
   record.span.stage = stage;
-  record.span.batch = batch;
+  record.span.batch = position;
   for (const auto ticket : after) {
     auto& before = state_->records.at(static_cast<std::size_t>(ticket.number));
     if (!before.done) {

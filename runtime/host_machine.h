@@ -9,9 +9,9 @@
 
 namespace gnomon::runtime {
 
-/// What each stage does. cpu_batch is called on the worker threads (worker 0 … workers-1), several at once;
-/// the others on the device and copy threads, one call of each engine at a time. A throw ends the epoch:
-/// wait_any rethrows it.
+/// The work of each stage. cpu_batch is called on the worker threads (worker 0 … workers-1), several at once;
+/// the others on the threads of the device and of the copy engine, one call of each engine at a time. An
+/// exception ends the epoch: wait_any() rethrows it.
 struct StageWork {
   std::function<void(std::int64_t position, int worker)> cpu_batch;
   std::function<void(std::int64_t position)> transfer;
@@ -20,28 +20,28 @@ struct StageWork {
   std::function<void(std::int64_t position)> device_gather = {};
 };
 
-/// The real Machine: worker threads, one copy thread and one device thread, which either do the device's work
-/// or wait for a GPU that does it; and a thread for device_batch and device_gather where the device prepares
-/// beside training.
-/// The threads live as long as the machine; each run of a policy wants a new or a reset machine. The
-/// destructor drops what has not begun, waits for what has, and never throws.
+/// The real Machine: worker threads, a thread for copies, and a thread for the device's stages, which does
+/// their work on a host device and waits for the work of any other; with a thread of its own for device_batch
+/// and device_gather if the device prepares beside training. The threads live as long as the machine. Each
+/// run of a policy needs a new machine. The destructor drops stages that have not begun, waits for those that
+/// have, and never throws.
 class HostMachine final : public schedule::Machine {
  public:
-  /// Worker i runs on core worker_cores[i mod their number] only; without any, where the system puts it.
-  /// Throws base::Failure when threads cannot be started or pinned.
+  /// Pins worker i to core worker_cores[i mod their number]; no pinning if the list is empty. Throws
+  /// base::Failure if threads cannot be started or pinned.
   HostMachine(int workers, StageWork work, const std::vector<int>& worker_cores = {},
               bool prepares_beside_training = false);
   ~HostMachine() override;
 
-  /// Throws InputError for the stages of several devices and of groups, and any device but the first.
-  schedule::Ticket start_on(int device, schedule::Stage stage, std::int64_t batch,
+  /// Throws base::InputError for stages of several devices or of groups, and for any device but the first.
+  schedule::Ticket start_on(int device, schedule::Stage stage, std::int64_t position,
                             std::span<const schedule::Ticket> after) override;
   bool done(schedule::Ticket ticket) override;
   void wait_any(std::span<const schedule::Ticket> tickets) override;
   double now_s() override;
   schedule::StageSpan span(schedule::Ticket ticket) override;
 
-  /// Makes wait_any throw base::Interrupted soon; safe to call from any thread (not from a signal handler).
+  /// Makes wait_any throw base::Interrupted soon. Thread-safe, but not to be called by a signal handler.
   void interrupt();
 
  private:

@@ -43,7 +43,7 @@ struct Ticket {
 /// When and where a stage ran, in seconds since the machine's epoch began.
 struct StageSpan {
   Stage stage = Stage::cpu_batch;
-  std::int64_t batch = 0;  ///< the group, for the group's stages
+  std::int64_t batch = 0;  ///< its position, until a trainer writes the batch of the epoch; or the group
   int worker = 0;          ///< of a cpu_batch or group_prepare; 0 otherwise
   double begin_s = 0;
   double end_s = 0;
@@ -71,12 +71,15 @@ class Machine {
   Machine& operator=(const Machine&) = delete;
   virtual ~Machine() = default;
 
-  /// Queues `stage` of `batch` on the first device. Precondition: the tickets in `after` are this machine's.
-  Ticket start(Stage stage, std::int64_t batch, std::span<const Ticket> after) {
-    return start_on(0, stage, batch, after);
+  /// Queues `stage` on the first device, for the batch or group at `position` 0 … n-1 of the list that is
+  /// trained. Which batch of the epoch that is, only the owner of the list knows: the rest of an epoch, or a
+  /// replay, is a list too. Precondition: the tickets in `after` are this machine's.
+  Ticket start(Stage stage, std::int64_t position, std::span<const Ticket> after) {
+    return start_on(0, stage, position, after);
   }
-  /// Queues `stage` of `batch` on a device. Throws InputError if the machine lacks the device or the stage.
-  virtual Ticket start_on(int device, Stage stage, std::int64_t batch, std::span<const Ticket> after) = 0;
+  /// Queues `stage` on a device, for the batch or group at `position`. Throws InputError if the machine lacks
+  /// the device or the stage.
+  virtual Ticket start_on(int device, Stage stage, std::int64_t position, std::span<const Ticket> after) = 0;
   virtual bool done(Ticket ticket) = 0;
   /// Blocks until at least one of `tickets` is done. Precondition: `tickets` is not empty.
   virtual void wait_any(std::span<const Ticket> tickets) = 0;

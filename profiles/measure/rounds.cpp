@@ -175,8 +175,8 @@ void Rounds::measure_side_by_side(Measured& measured, std::int64_t epoch) {
   measure_aside(measured, epoch);
 }
 
-/// A GPU prepares beside training, each on half of its multiprocessors. That training has only its half is
-/// not contention and is divided out.
+/// The device prepares beside training, each on half of its multiprocessors. Training has only its half: that
+/// is no contention and is divided out.
 void Rounds::measure_aside(Measured& measured, std::int64_t epoch) {
   constexpr double share = 0.5;
   bench_.prepare_aside(share);

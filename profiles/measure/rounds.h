@@ -28,7 +28,7 @@ struct Measured {
   Ratio cpu_batch_beside_transfer, transfer_beside_cpu_batch;
   Ratio transfer_beside_device_batch, device_batch_beside_transfer;
   Ratio team_beside_cpu_batch, cpu_batch_beside_team;  ///< training on all cores, and a worker beside it
-  Ratio train_beside_device_batch, device_batch_beside_train;  ///< of a GPU that prepares beside training
+  Ratio train_beside_device_batch, device_batch_beside_train;  ///< of a device that prepares beside training
   Series device_sample;                                        ///< device_batch without gathering
   Ratio fused_train;                       ///< training on stored feature rows over training on gathered ones
   std::map<int, Ratio> worker_efficiency;  ///< by number of workers: time alone over time together
@@ -42,7 +42,7 @@ struct Measured {
   bool converged(const StopRule& rule) const;
 };
 
-/// A GPU's preparation without the link.
+/// The duration of preparing and of only sampling a mini-batch with all data in the device's memory.
 struct Resident {
   double device_batch_s = 0;
   double device_sample_s = 0;
@@ -57,8 +57,8 @@ class Rounds {
   /// Adds one round to `measured`; `out_of_time` is asked before each part after the first.
   void run(Measured& measured, const std::function<bool()>& out_of_time);
 
-  /// Measures how long a GPU prepares and only samples mini-batches with all data in its own memory, which
-  /// must be large enough. To be called last.
+  /// Measures how long the device prepares mini-batches, and how long it only samples them, with all data in
+  /// its own memory. Precondition: the memory is large enough. To be called last.
   Resident measure_resident();
 
   std::int64_t batches() const { return bench_.batches(); }

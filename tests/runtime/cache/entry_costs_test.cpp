@@ -34,7 +34,7 @@ struct FakeDevice {
 };
 
 TEST(EntryCosts, AreTheTimesSavedPerHit) {
-  const auto graph = kernels::skewed_graph(200, 3);
+  const auto graph = test::skewed_graph(200, 3);
   std::vector<CacheContent> asked;
   const auto costs =
       with_savings(sizes, graph, weighed(true, true), 2000, 1, FakeDevice{0.001, 0.004, &asked});
@@ -58,7 +58,7 @@ TEST(EntryCosts, AreTheTimesSavedPerHit) {
 }
 
 TEST(EntryCosts, AKindThatSavesNothingCountsNothing) {
-  const auto graph = kernels::skewed_graph(200, 3);
+  const auto graph = test::skewed_graph(200, 3);
   std::vector<CacheContent> asked;
   const auto costs =
       with_savings(sizes, graph, weighed(true, true), 2000, 1, FakeDevice{0.001, -0.004, &asked});
@@ -67,7 +67,7 @@ TEST(EntryCosts, AKindThatSavesNothingCountsNothing) {
 }
 
 TEST(EntryCosts, AreAlikeWhereNothingSavesTime) {
-  const auto graph = kernels::skewed_graph(200, 3);
+  const auto graph = test::skewed_graph(200, 3);
   std::vector<CacheContent> asked;
   for (const std::int64_t bytes : {2000, 10}) {  // the second holds no row
     const auto costs = with_savings(sizes, graph, weighed(true, true), bytes, 1, FakeDevice{0, 0, &asked});
@@ -77,7 +77,7 @@ TEST(EntryCosts, AreAlikeWhereNothingSavesTime) {
 }
 
 TEST(EntryCosts, NeedNoMeasurementOfOneKindOrByOtherPolicies) {
-  const auto graph = kernels::skewed_graph(200, 3);
+  const auto graph = test::skewed_graph(200, 3);
   std::vector<CacheContent> asked;
   auto presample = weighed(true, true);
   presample.policy = plan::CachePolicy::presample;
@@ -88,7 +88,7 @@ TEST(EntryCosts, NeedNoMeasurementOfOneKindOrByOtherPolicies) {
 }
 
 TEST(EntrySizes, FollowTheGraph) {
-  const auto graph = kernels::with_random_weights(kernels::skewed_graph(50, 3), 4, 13);
+  const auto graph = test::with_random_weights(test::skewed_graph(50, 3), 4, 13);
   graph::Features features;
   features.type = graph::FeatureType::fp16;
   features.columns = 10;

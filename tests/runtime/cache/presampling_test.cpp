@@ -14,7 +14,7 @@ namespace gnomon::runtime {
 namespace {
 
 TEST(Presampling, CountsWhatTheFirstTwoEpochsUse) {
-  const auto graph = kernels::skewed_graph(400, 21);
+  const auto graph = test::skewed_graph(400, 21);
   std::vector<graph::VertexId> train;
   for (graph::VertexId vertex = 0; vertex < 400; vertex += 3) {
     train.push_back(vertex);
