@@ -55,7 +55,7 @@ Csr undirected(const Graph& graph) {
       {true, SelfLoops::remove, Duplicates::remove},
       [&](std::int64_t count) {
         indices.resize(at(count));
-        return EdgeRoom{indices.data(), nullptr};
+        return EdgeBuffers{indices.data(), nullptr};
       },
       graph.name);
   std::vector<std::size_t> targets(indices.begin(), indices.begin() + indptr.back());
