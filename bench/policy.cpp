@@ -44,7 +44,7 @@ std::vector<double> best_after(const Options& options, Workload& workload, const
                                int seed) {
   const auto kind = base::value_of<tuner::StrategyKind>("--strategies", strategy);
   const auto found =
-      tuner::search({workload.profile, workload.space, workload.bounds, static_cast<std::uint64_t>(seed)},
+      tuner::search({workload.profile, workload.space, workload.facts, static_cast<std::uint64_t>(seed)},
                     kind, {.evaluations = options.budgets.back()},
                     tuner::one_by_one([&](const plan::Plan& plan) { return workload.predict(plan); }), {});
   std::vector<double> best;

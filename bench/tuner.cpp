@@ -83,7 +83,7 @@ Optimum optimum_of(Workload& workload, const tuner::Candidate& known) {
 
 tuner::SearchResult search(Workload& workload, const std::string& strategy, std::uint64_t seed, int budget) {
   const auto kind = base::value_of<tuner::StrategyKind>("--strategies", strategy);
-  return tuner::search({workload.profile, workload.space, workload.bounds, seed}, kind,
+  return tuner::search({workload.profile, workload.space, workload.facts, seed}, kind,
                        {.evaluations = budget},
                        tuner::one_by_one([&](const plan::Plan& plan) { return workload.predict(plan); }), {});
 }
