@@ -164,7 +164,7 @@ void SplitSampler::end_batch(MiniBatch& batch, std::size_t room_before) {
   for (Part& part : parts_) {
     part.work.peak_vertices =
         std::max(part.work.peak_vertices, std::min(min_capacity, part.work.max_vertices));
-    kernels::cpu::end_batch(part.work);
+    cpu::end_batch(part.work);
     part.locals.reserve(part.work.vertices.capacity(), 0);
     part.owners.end_batch();
     part.edges.end_batch();
