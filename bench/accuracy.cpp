@@ -1,7 +1,7 @@
-// Trains on the real graphs in a folder and compares test accuracies with the published ones:
+// Trains on the real graphs in a directory and compares the test accuracies with published ones:
 //   bench_accuracy FOLDER [-o FILE.json] [--seeds N] [--only GRAPH] [--model MODEL]
-// Settings are those of the papers that the figures come from; where a paper leaves one open, the best on
-// validation.
+// The settings are those of the papers that published the accuracies; a setting that a paper leaves open is
+// chosen on the validation set.
 
 #include <CLI/CLI.hpp>
 #include <cmath>
@@ -22,12 +22,12 @@ using gnomon::base::Json;
 using gnomon::graph::RowNorm;
 using gnomon::plan::ModelKind;
 
-/// A published mean test accuracy and the job that is to reach it.
+/// A published mean test accuracy and the job that should reproduce it.
 struct Case {
   std::string graph;
-  bool given_split =
-      false;  ///< else 20 training and 30 validation vertices a class, drawn by seed, largest component
-  RowNorm normalise = RowNorm::none;  ///< GCN learns from counts as they are, too; GraphSAGE does not
+  bool given_split = false;  ///< otherwise 20 training and 30 validation vertices per class, drawn by seed,
+                             ///< largest component
+  RowNorm normalise = RowNorm::none;  ///< GCN also learns from raw counts; GraphSAGE does not
   double published = 0;               ///< percent
   std::string source;
   gnomon::plan::Job job;
@@ -58,8 +58,8 @@ std::vector<Case> cases() {
   const auto wide_gcn = full_neighbour_job(ModelKind::gcn, 64, 1, 0.5, 0.01, 5e-4);
   const auto sage = full_neighbour_job(ModelKind::sage, 64, 1, 0.5, 0.02, 5e-4);
   const auto slow_sage = full_neighbour_job(ModelKind::sage, 64, 1, 0.5, 0.01, 5e-4);
-  // Physics has 8,415 columns, and evaluating it costs more than an epoch: few epochs of several sampled
-  // batches.
+  // Physics has 8,415 columns, and its evaluation costs more than an epoch: train few epochs of several
+  // sampled batches.
   const auto sampled = [](gnomon::plan::Job job) {
     job.fanouts = {10, 10};
     job.batch_size = 25;
@@ -151,19 +151,19 @@ Json run_case(const Case& each, const fs::path& folder, int seeds) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Test accuracies on real graphs beside the published ones");
+  CLI::App app("Compare test accuracies on real graphs with published ones");
   std::string folder;
   std::string output;
   std::string only;
   std::string model;
   int seeds = 5;
-  app.add_option("FOLDER", folder, "folder of cora.npz, coauthor_phy.npz, …")
+  app.add_option("FOLDER", folder, "directory of cora.npz, coauthor_phy.npz, …")
       ->required()
       ->check(CLI::ExistingDirectory);
-  app.add_option("-o,--output", output, "JSON file of the results");
-  app.add_option("--seeds", seeds, "runs of each case")->check(CLI::Range(1, 1000));
-  app.add_option("--only", only, "this graph only");
-  app.add_option("--model", model, "this model only");
+  app.add_option("-o,--output", output, "write the results to this JSON file");
+  app.add_option("--seeds", seeds, "number of runs per case")->check(CLI::Range(1, 1000));
+  app.add_option("--only", only, "run only this graph");
+  app.add_option("--model", model, "run only this model");
   CLI11_PARSE(app, argc, argv);
   std::cout << "| graph | model | test accuracy, % | published | difference | source "
                "|\n|---|---|---|---|---|---|\n";

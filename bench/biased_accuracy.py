@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""What sampling that leans towards a cache costs in accuracy: trains real graphs with plans of several biases and shares of
-vertices, learns the accuracies (`gnomon surrogate learn --runs`) and writes what it found.
+"""Measures the accuracy that cache-biased sampling costs: trains real graphs with plans of several biases and shares of
+vertices, fits the accuracies (`gnomon surrogate learn --runs`) and writes the results.
 
     bench/biased_accuracy.py [--gnomon build/release/bin/gnomon] [--data ../shared/data] [--seeds 2]
         [--work build/biased] [--output bench/results/biased_accuracy.json]
 
-Runs that are there already are not trained again.
+Existing runs are reused.
 """
 
 import argparse

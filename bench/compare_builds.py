@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Two builds of gnomon beside each other, in one run: whether every runnable plan still ends with the same weights, and
-whether mini-batch preparation and training are as fast. Writes bench/results/compare_builds.json.
+"""Compares two builds of gnomon in one run: whether every runnable plan yields the same weights, and how fast mini-batch
+preparation and training are. Writes bench/results/compare_builds.json.
 
     bench/compare_builds.py BEFORE AFTER [--output FILE] [--work DIR] [--rounds 5] [--threads 1,2]
 
 BEFORE and AFTER are build directories (with bin/gnomon, bench/bench_peer and bench/bench_training_peer). The two builds
-take turns within seconds of each other; a ratio is the median over rounds of after / before in that round.
+alternate within seconds; a ratio is the median over the rounds of after / before within a round.
 """
 
 import argparse

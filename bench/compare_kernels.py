@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Our sparse CPU kernels beside those of DGL and torch.sparse, in one run: the same sampled blocks of an R-MAT graph
-of 2^20 vertices, forward and backward, medians and ranges. Writes bench/results/compare_kernels.json.
+"""Compares gnomon's sparse CPU kernels with those of DGL and torch.sparse in one run: the same sampled blocks of an R-MAT
+graph of 2^20 vertices, forward and backward, medians and ranges. Writes bench/results/compare_kernels.json.
 
     bench/compare_kernels.py [--build build/release] [--peers build/peers] [--output FILE]
         [--threads 1,2] [--columns 64,128,256] [--operations ...] [--rounds 3] [--repeats 5] [--merge]
 
-The peers are installed into virtual environments of their own (1.5 GB) on the first run. --merge keeps the rows of an
-existing result that this run does not measure.
+The first run installs the peers into their own virtual environments (1.5 GB). --merge keeps the rows of an existing result
+that this run does not measure.
 """
 
 import argparse
@@ -35,7 +35,7 @@ NO_COLUMNS = {"sddmm_add", "edge_softmax"}  # a value a head
 
 
 def measure(peers, request, rounds):
-    """Peer by peer in turn, round by round: each round's median; their median, least and most."""
+    """Alternates between the peers in every round; returns the median, minimum and maximum of the rounds' medians."""
     medians = {name: [] for name in peers}
     notes = {}
     for _ in range(rounds):

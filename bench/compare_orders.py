@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""What the order of the vertices is worth to mini-batch preparation (`gnomon import --reorder`): sampled edges a second
-with and without the gather of 128 fp16 features, batches of 1,024. Writes bench/results/compare_orders.json.
+"""Compares vertex orders (`gnomon import --reorder`) in mini-batch preparation: sampled edges per second with and without
+gathering 128 fp16 features, batches of 1,024. Writes bench/results/compare_orders.json.
 
     bench/compare_orders.py [--build build/release] [--graphs rmat20,planted,slashdot,twitter] [--threads 1,2]
         [--rounds 5] [--seconds 0.4] [--output FILE] [--merge]
 
-The same graph and splits of seeds, drawn anew for each order; orders take turns within a second, so that a noisy
-neighbour meets all. Stores are made under build/orders and kept. --merge keeps the rows of an existing result that this
-run does not measure.
+All orders have the same graph; seeds are drawn for each order. Orders alternate within a second, so that other load on the
+machine affects all of them. Stores are created under build/orders and kept. --merge keeps the rows of an existing result
+that this run does not measure.
 """
 
 import argparse

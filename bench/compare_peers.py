@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Our mini-batch preparation beside that of DGL, GraphBolt, pyg-lib and torch-sparse, in one run: the same graphs, the
-same seeds, batches of 1,024, medians and ranges. Writes bench/results/compare_peers.json.
+"""Compares gnomon's mini-batch preparation with that of DGL, GraphBolt, pyg-lib and torch-sparse in one run: the same
+graphs, the same seeds, batches of 1,024, medians and ranges. Writes bench/results/compare_peers.json.
 
     bench/compare_peers.py [--build build/release] [--peers build/peers] [--output FILE] [--graphs rmat20,…]
         [--names dgl,graphbolt,…] [--threads 1,2] [--rounds 5] [--seconds 0.6] [--sources DIR] [--merge] [--weighted]
 
-Graphs: rmat20 and rmat24 (R-MAT 0.57, 0.19, 0.19; 2^20 or 2^24 vertices, 16 edges drawn a vertex, symmetrised), planted
-(2^20 vertices), slashdot and twitter (of ../shared/data). All have 128 fp16 features a vertex.
+Graphs: rmat20 and rmat24 (R-MAT 0.57, 0.19, 0.19; 2^20 or 2^24 vertices, 16 drawn edges per vertex, symmetrised), planted
+(2^20 vertices), slashdot and twitter (of ../shared/data). All have 128 fp16 features per vertex.
 
-The peers are installed into virtual environments of their own on the first run. pyg-lib and parallel-hashmap have no
-packages: their sources are taken from --sources, else cloned from GitHub. --merge keeps the rows of an existing result
+The first run installs the peers into their own virtual environments. pyg-lib and parallel-hashmap have no packages: their
+sources are taken from --sources, or cloned from GitHub. --merge keeps the rows of an existing result
 that this run does not measure. --weighted measures draws by weight instead (weights uniform in (0, 1)), beside DGL and
 GraphBolt, without a floor.
 

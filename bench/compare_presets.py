@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Are gnomon's plans as fast as the best preset? Real epochs of every preset that this machine runs, of the plan that
-`gnomon profile` and `gnomon tune` lead to ("tuned": by prediction alone) and of the one that `gnomon autotune` ends with
+"""Compares gnomon's plans with the best preset: real epochs of every preset that this machine can run, of the plan that
+`gnomon profile` and `gnomon tune` choose ("tuned": by prediction only) and of the one that `gnomon autotune` chooses
 ("autotuned": verified by real runs), on three graphs of different shape. Writes bench/results/compare_presets.json.
 
     bench/compare_presets.py [--build build/release] [--data ../shared/data] [--graphs planted,rmat,slashdot]

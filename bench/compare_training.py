@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Whole training epochs on the CPU beside those of PyG and DGL, in one run: GraphSAGE with three layers of 256 on an R-MAT
-graph of 2^20 vertices, batches of 1,024, 15, 10 and 5 neighbours. Writes bench/results/compare_training.json.
+"""Compares training epochs on the CPU with those of PyG and DGL in one run: GraphSAGE with three layers of 256 on an R-MAT
+graph of 2^20 vertices, batches of 1,024, fanouts 15, 10 and 5. Writes bench/results/compare_training.json.
 
     bench/compare_training.py [--build build/release] [--peers build/peers] [--output FILE] [--threads 1,2] [--rounds 3]
         [--sources DIR]
 
-The peers are installed as by compare_peers.py. Each may use its best setting: of ours the plan, of theirs the loader's
-number of workers; all run as many threads as cores are allowed. One epoch is 20 batches, without evaluation. PyG
+The peers are installed as by compare_peers.py. Each uses its best setting: gnomon's plan, the peers' number of loader
+workers; all run as many threads as cores are allowed. One epoch is 20 batches, without evaluation. PyG
 expands each vertex once (fewer edges) and trims its layers; DGL trains on blocks; both keep features as fp32, as ours.
 """
 
@@ -44,8 +44,8 @@ def commands(options, graph):
 
 
 def epoch(command, name, threads, setting):
-    """The second epoch of a process of its own: the first one pays for its memory, and nothing of it is left to run
-    beside the next peer."""
+    """Measures the second epoch of a new process: the first one includes the page faults of its memory, and a process per
+    epoch leaves no threads behind that would disturb the next peer."""
     peer = start(name, command, threads)
     request = JOB | {"threads": threads, "setting": setting}
     peer.ask(request)
@@ -55,7 +55,7 @@ def epoch(command, name, threads, setting):
 
 
 def measure(peers, threads, rounds):
-    """Each one's best setting is found in a round that does not count."""
+    """Finds each peer's best setting in a warm-up round that does not count."""
     train = lambda name, setting: epoch(peers[name], name, threads, setting)
     best = {name: min(SETTINGS[name], key=lambda s: train(name, s)["seconds"]) for name in peers}
     answers = {name: [] for name in peers}

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Optuna's TPE and BoTorch's Gaussian process with expected improvement beside gnomon's tuner: how many simulated epochs
-each takes to come within 1 % of the known best plan. Adds them to the document that bench_tuner wrote.
+"""Compares gnomon's tuner with Optuna's TPE and BoTorch's Gaussian process with expected improvement: the number of
+simulated epochs that each needs to come within 1 % of the known best plan. Adds the results to bench_tuner's document.
 
     build/release/bench/bench_tuner --output bench/results/tuner.json
     bench/compare_tuners.py [--build build/release] [--document bench/results/tuner.json] [--names optuna_tpe,botorch_gp_ei]
         [--workloads 0,1,…] [--seeds 2] [--budget 100]
 
-Both are installed into build/tuners-venv on the first run; a PyTorch that the user's Python already has is used again.
+The first run installs both into build/tuners-venv; an existing PyTorch of the user's Python is reused.
 
 All ask the same simulator about the same workloads (bench_tuner --serve). Optuna chooses one field after the other, each of
 the values with which a plan can be completed (one in some thousand of all combinations is a plan): categories, or positions

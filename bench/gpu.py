@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""What a GPU does: rows gathered against copies, sampling, epochs of every preset that runs on it with less and less of its
-memory, and the plan that `gnomon autotune` ends with against the best of them. Writes bench/results/gpu.json.
+"""Measures gnomon on a GPU: gathering rows compared with copies, sampling, epochs of every runnable preset with decreasing
+amounts of device memory, and the plan of `gnomon autotune` compared with the best preset. Writes bench/results/gpu.json.
 
     bench/gpu.py [--build build/release] [--scale 20] [--memory 1,0.5,0.25] [--rounds 3] [--output FILE]
 
-`--memory`: shares of what the graph, its features and half a GiB take, which is all that training gets. Each epoch is
-the second one of a process of its own. "of" is what "value" is measured against, "ratio" their quotient.
+`--memory`: the device memory for training, as shares of what the graph, its features and half a GiB take. Each epoch is
+the second one of a new process. "of" is what "value" is measured against, "ratio" their quotient.
 """
 
 import argparse

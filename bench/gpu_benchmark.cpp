@@ -1,6 +1,6 @@
-// A GPU's part of preparing mini-batches: rows gathered over the link and from its own memory, and sampling.
-// What to compare with is measured beside them: pinned copies to the device, and copies within it. Without a
-// GPU every benchmark says so.
+// Mini-batch preparation on a GPU: gathering rows over the link and from device memory, and sampling. The
+// references, pinned copies to the device and copies within it, are measured as well. Without a GPU every
+// benchmark is skipped.
 
 #include <benchmark/benchmark.h>
 
@@ -25,7 +25,7 @@ namespace {
 
 enum class Where : std::int64_t { device, host };
 
-/// Elements that the device reads at one of the places; uploaded or mapped.
+/// Elements that the device reads in one of the two places: uploaded to its memory, or mapped.
 template <class T>
 class Placed {
  public:
@@ -59,7 +59,7 @@ void wait() { check(cudaStreamSynchronize(nullptr), "waiting for the device"); }
 
 constexpr std::size_t copied_bytes = std::size_t{256} << 20;
 
-/// The floor of everything that goes over the link.
+/// The lower bound of everything that goes over the link.
 void copy_to_device(benchmark::State& state) {
   if (is_skipped(state)) {
     return;
@@ -77,7 +77,7 @@ void copy_to_device(benchmark::State& state) {
 }
 BENCHMARK(copy_to_device)->UseRealTime();
 
-/// The floor of everything within the device's memory; bytes read and written.
+/// The lower bound of everything within the device's memory; counts bytes read and written.
 void copy_within_device(benchmark::State& state) {
   if (is_skipped(state)) {
     return;
@@ -94,8 +94,8 @@ void copy_within_device(benchmark::State& state) {
 }
 BENCHMARK(copy_within_device)->UseRealTime();
 
-/// Random rows of range(1) bytes out of 2 GiB at range(0); range(2) percent of the multiprocessors gather;
-/// range(3): rows are read by lines (shifted). Bytes are those of the rows, read once; from device memory
+/// Gathers random rows of range(1) bytes from 2 GiB at range(0) with range(2) percent of the multiprocessors;
+/// range(3): whether reads are shifted to cache lines. Counts the bytes of the rows once; in device memory,
 /// read and written.
 void gather(benchmark::State& state) {
   if (is_skipped(state)) {
@@ -129,7 +129,8 @@ BENCHMARK(gather)
     ->ArgsProduct({{0}, {200, 256, 512, 1024}, {100}, {1}})
     ->UseRealTime();
 
-/// Batches of range(2) vertices, fanouts 15, 10, 5, of an R-MAT graph of 2^range(1) vertices at range(0).
+/// Samples batches of range(2) vertices with fanouts 15, 10, 5 from an R-MAT graph of 2^range(1) vertices at
+/// range(0).
 void sample(benchmark::State& state) {
   if (is_skipped(state)) {
     return;

@@ -1,5 +1,5 @@
-// Preparing mini-batches on an R-MAT graph of 2^20 vertices and about 30 million stored edges, 128 fp32
-// features a vertex: batches of 1,024 vertices, fanouts 15, 10, 5, each thread its own sampler.
+// Mini-batch preparation on an R-MAT graph of 2^20 vertices and about 30 million stored edges with 128 fp32
+// features per vertex: batches of 1,024 vertices, fanouts 15, 10, 5; each thread has its own sampler.
 
 #include <benchmark/benchmark.h>
 
@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::int64_t batch_size = 1024;
 
-/// With a weight for every edge, uniform in (0, 1).
+/// The graph with edge weights uniform in (0, 1).
 const graph::Graph& rmat() {
   static std::vector<float> weights;
   static const graph::Graph graph = [] {
@@ -36,7 +36,7 @@ const graph::Graph& rmat() {
   return graph;
 }
 
-/// For draws by weight the threads share the alias tables.
+/// The topology that all threads share, with alias tables for weighted draws.
 Topology topology_for(Draws draws) {
   if (draws == Draws::uniform) {
     return view_of(rmat());
@@ -45,7 +45,7 @@ Topology topology_for(Draws draws) {
   return weighted;
 }
 
-/// All vertices in the order of an epoch.
+/// All vertices in random order.
 const std::vector<graph::VertexId>& order() {
   static const std::vector<graph::VertexId> vertices = [] {
     std::vector<graph::VertexId> all(static_cast<std::size_t>(rmat().num_vertices()));
@@ -55,7 +55,7 @@ const std::vector<graph::VertexId>& order() {
   return vertices;
 }
 
-/// Samples batch after batch; threads take different ones.
+/// Samples a sequence of batches; threads sample different ones.
 class BatchStream {
  public:
   explicit BatchStream(const benchmark::State& state, Draws draws = Draws::uniform,
@@ -89,13 +89,13 @@ void sample(benchmark::State& state) { sample_from(state, BatchStream(state)); }
 void sample_with_edge_ids(benchmark::State& state) {
   sample_from(state, BatchStream(state, Draws::uniform, EdgeIds::keep));
 }
-/// One batch at a time, shared by as many threads as the argument says.
+/// Samples one batch at a time with several threads; the argument is their number.
 void sample_split(benchmark::State& state) {
   sample_from(state, BatchStream(state, Draws::uniform, EdgeIds::omit, static_cast<int>(state.range(0))));
 }
 void sample_by_weight(benchmark::State& state) { sample_from(state, BatchStream(state, Draws::by_weight)); }
 
-/// The alias tables of all lists, on as many threads as the argument says.
+/// Builds the alias tables of all lists; the argument is the number of threads.
 void make_tables(benchmark::State& state) {
   const auto threads = static_cast<int>(state.range(0));
   for (auto _ : state) {
@@ -128,7 +128,7 @@ void sample_and_gather(benchmark::State& state) {
   state.SetBytesProcessed(vertices * rmat().features.row_bytes());
 }
 
-/// The mean of the first layer's block, of as many columns as the argument says.
+/// Computes the mean aggregation of the first layer's block; the argument is the number of columns.
 void spmm_mean(benchmark::State& state) {
   const Block block = BatchStream(state).next().blocks.back();
   const std::int64_t width = state.range(0);
@@ -143,8 +143,8 @@ void spmm_mean(benchmark::State& state) {
                                                benchmark::Counter::kIsIterationInvariantRate);
 }
 
-/// What a first layer with the mean aggregator reads of features, dropout included, of one batch after the
-/// other: `of_stored` without a gathered copy.
+/// Reads the input of a first layer with the mean aggregator, dropout included, for a sequence of batches;
+/// `of_stored` reads it in the feature store, without a gathered copy.
 void first_layer(benchmark::State& state, bool of_stored) {
   BatchStream stream(state);
   std::vector<MiniBatch> batches(8);

@@ -28,7 +28,7 @@ using Buffer = std::unique_ptr<std::byte, Unmap>;
 Buffer touched_buffer(std::size_t bytes) {
   void* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) {
-    throw std::runtime_error("no memory for the floor's buffer");
+    throw std::runtime_error("cannot allocate the buffer");
   }
   ::madvise(memory, bytes, MADV_HUGEPAGE);
   auto* first = static_cast<std::byte*>(memory);
@@ -38,7 +38,7 @@ Buffer touched_buffer(std::size_t bytes) {
   return Buffer(first, Unmap{bytes});
 }
 
-/// Random places of a buffer, from a counter alone, so that no read waits for another.
+/// Random positions in a buffer, computed from a counter, so that no read depends on another.
 struct Places {
   const std::byte* buffer;
   int log2_lines;
@@ -51,7 +51,7 @@ struct Places {
   }
 };
 
-/// As many reads under way as the core's own window holds.
+/// As many reads in flight as the core's out-of-order window allows.
 std::uint64_t read_lines(const Places& places, std::int64_t lines) {
   std::uint64_t sum = 0;
   for (std::int64_t i = 0; i < lines; ++i) {
@@ -60,7 +60,7 @@ std::uint64_t read_lines(const Places& places, std::int64_t lines) {
   return sum;
 }
 
-/// Each line is asked for before its turn, as far as the second cache, which takes more at a time.
+/// Prefetches each line into the L2 cache, which allows more outstanding misses than L1.
 std::uint64_t read_lines_asked_for(const Places& places, std::int64_t lines) {
   constexpr std::int64_t ahead = 96;
   std::uint64_t sum = 0;

@@ -1,6 +1,7 @@
-// Whether strategies beat random search at the same number of simulated epochs, on random workloads: how far
-// the best plan of each is from the best known one, and a one-sided test by Wilcoxon's signed ranks over the
-// workloads, each with the mean over the seeds (seeds of one workload are not independent of each other).
+// Compares search strategies with random search at equal numbers of simulated epochs, on random workloads:
+// how far the best plan of each is from the best known one, and a one-sided Wilcoxon signed-rank test over
+// the workloads. Each workload enters with its mean over the seeds, because the seeds of one workload are not
+// independent.
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -38,12 +39,12 @@ struct Options {
   std::string optima;
 };
 
-/// The fastest epoch after each of the budgets, which rise.
+/// Returns the fastest epoch after each of the budgets, which are ascending.
 std::vector<double> best_after(const Options& options, Workload& workload, const std::string& strategy,
                                int seed) {
   const auto kind = base::value_of<tuner::StrategyKind>("--strategies", strategy);
   const auto found =
-      tuner::search({workload.profile, workload.space, workload.bounds, static_cast<std::uint64_t>(seed)},
+      tuner::search({workload.profile, workload.space, workload.facts, static_cast<std::uint64_t>(seed)},
                     kind, {.evaluations = options.budgets.back()},
                     tuner::one_by_one([&](const plan::Plan& plan) { return workload.predict(plan); }), {});
   std::vector<double> best;
@@ -58,7 +59,7 @@ std::vector<double> best_after(const Options& options, Workload& workload, const
   return best;
 }
 
-/// The best known epoch of an earlier run of bench_tuner; null when there is none.
+/// Returns the best known epoch from an earlier run of bench_tuner, or null.
 Json optimum_of(const Options& options, const std::string& name) {
   if (options.optima.empty()) {
     return nullptr;
@@ -95,8 +96,8 @@ Json rows_of(const Options& options) {
   return rows;
 }
 
-/// The probability that differences which are as often and as far above 0 as below have signed ranks as low
-/// as these (Wilcoxon 1945; normal approximation with the correction for ties; zeros left out).
+/// Returns the p-value of the one-sided Wilcoxon signed-rank test that the differences are below 0 (Wilcoxon,
+/// 1945; normal approximation with tie correction; zeros are excluded).
 double wilcoxon_below_zero(std::vector<double> differences) {
   std::erase(differences, 0.0);
   std::sort(differences.begin(), differences.end(),
@@ -119,7 +120,7 @@ double wilcoxon_below_zero(std::vector<double> differences) {
   return std::erfc(-z / std::sqrt(2.0)) / 2;
 }
 
-/// Of one workload: the mean over the seeds of the logarithms of the best epochs.
+/// Returns the mean over the seeds of the logarithms of one workload's best epochs.
 double mean_log(const Json& row, const std::string& strategy, std::size_t budget) {
   double mean = 0;
   for (const Json& best : row["best_s"][strategy]) {
@@ -133,7 +134,7 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-/// A strategy against random search at each budget.
+/// Compares a strategy with random search at each budget.
 Json tests_of(const Options& options, const Json& rows, const std::string& strategy) {
   Json tests = Json::array();
   for (std::size_t budget = 0; budget < options.budgets.size(); ++budget) {
@@ -172,17 +173,20 @@ void print(const std::string& strategy, const Json& tests) {
 
 int main(int argc, char** argv) {
   Options options;
-  CLI::App app("Strategies beside random search at equal evaluations");
+  CLI::App app("Compare search strategies with random search at equal numbers of evaluations");
   app.add_option("--workloads", options.workloads)->check(CLI::PositiveNumber)->capture_default_str();
   app.add_option("--first", options.first, "number of the first workload")->capture_default_str();
   app.add_option("--seeds", options.seeds)->check(CLI::PositiveNumber)->capture_default_str();
-  app.add_option("--budgets", options.budgets, "evaluations, rising")->delimiter(',')->capture_default_str();
-  app.add_option("--strategies", options.strategies, "with random, the others are tested against it")
+  app.add_option("--budgets", options.budgets, "numbers of evaluations, ascending")
+      ->delimiter(',')
+      ->capture_default_str();
+  app.add_option("--strategies", options.strategies,
+                 "strategies to run; if random is among them, the others are tested against it")
       ->delimiter(',')
       ->capture_default_str();
   app.add_option("--jobs", options.jobs, "processes")->check(CLI::Range(1, 1024))->capture_default_str();
   app.add_option("--output", options.output)->capture_default_str();
-  app.add_option("--optima", options.optima, "bench_tuner's document, to take the optima from");
+  app.add_option("--optima", options.optima, "take the optima from this document of bench_tuner");
   CLI11_PARSE(app, argc, argv);
   try {
     Json document = {{"schema", "gnomon.policy/1"}, {"budgets", options.budgets}};

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""How mini-batch preparation grows with threads, beside how the memory does: random cache lines a second, sampled edges
-a second, and the same with the gather, each with one thread and with more, in turn. Writes bench/results/scaling.json.
+"""Measures how mini-batch preparation scales with threads, compared with memory: random cache lines per second, and sampled
+edges per second without and with gathering, each with one thread and with more. Writes bench/results/scaling.json.
 
     bench/scaling.py [--build build/release] [--graphs rmat20] [--threads 2] [--rounds 9] [--seconds 0.5] [--output FILE]
 
-128 fp16 features a vertex, batches of 1,024. Every round measures all of them within seconds; speedups are those within a
-round. What the speedup of the lines lacks is memory's (on a rented machine also the neighbours'), not the preparation's:
+128 fp16 features per vertex, batches of 1,024. Every round measures everything within seconds; speedups are computed within
+a round. What the speedup of the lines lacks is memory's (on a rented machine also the neighbours'), not the preparation's:
 `over_memorys` is the preparation's speedup over that of the lines, round by round. `on_core` is the share of the time that
 the threads had a core.
 """

@@ -1,5 +1,6 @@
-// How near the schedules come to the lower bound on random stage times, with and without spread between
-// batches, and whether any breaks the bound that MorphGL's paper proves. Writes the quantiles as a document.
+// Measures how close schedules come to the lower bound for random stage times, with and without variation
+// between batches, and whether any violates the bound that MorphGL's paper proves. Writes the quantiles as a
+// JSON document.
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -52,15 +53,16 @@ constexpr std::array schedules = {
 constexpr std::array<std::pair<const char*, double>, 6> quantiles = {
     {{"least", 0}, {"median", 0.5}, {"p75", 0.75}, {"p90", 0.9}, {"p99", 0.99}, {"most", 1}}};
 
-/// MorphGL's schedule is proven to be under 3 + BW_pcie / BW_gpu times the optimum (PVLDB 19(6), 2026,
-/// theorem 2). The lower bound is at most the optimum, so an epoch under three times it is under the paper's
-/// bound whatever the bandwidths are.
+/// MorphGL's schedule is proven to take less than 3 + BW_pcie / BW_gpu times the optimum (PVLDB 19(6), 2026,
+/// theorem 2). The lower bound is at most the optimum, so an epoch below three times the lower bound
+/// satisfies the theorem for all bandwidths.
 constexpr double paper_bound = 3;
 
-/// What one case gave: epochs over lower bounds.
+/// The result of one case: epochs divided by lower bounds.
 struct CaseResult {
-  std::array<double, schedules.size()> over_bound{};      ///< of the mean times, whatever the route
-  std::array<double, schedules.size()> over_own_bound{};  ///< of the drawn times and the plan's route
+  std::array<double, schedules.size()> over_bound{};  ///< the bound for mean stage times and any route
+  std::array<double, schedules.size()>
+      over_own_bound{};  ///< the bound for the drawn stage times and the plan's route
 };
 
 /// Stage times of a machine with a GPU, relative to training's: CPU batching 0.5 to 30 (one of 1 to 16
@@ -87,7 +89,7 @@ profiles::Profile random_profile(const Options& options, std::int64_t number, do
   return profile;
 }
 
-/// The look-aheads of which the best is taken.
+/// The look-aheads to try; the best one counts.
 constexpr std::array look_aheads = {1, 2, 4, 8, 16, 24, 32, 64};
 
 class Case {
@@ -225,10 +227,10 @@ void print(const Json& document) {
 
 int main(int argc, char** argv) {
   Options options;
-  CLI::App app("Epochs of random stage times over their lower bound, for every schedule");
+  CLI::App app("Compare every schedule's epoch with its lower bound for random stage times");
   app.add_option("--cases", options.cases)->check(CLI::PositiveNumber)->capture_default_str();
   app.add_option("--batches", options.batches)->check(CLI::PositiveNumber)->capture_default_str();
-  app.add_option("--spread", options.spreads, "standard deviations of a stage's times over its mean")
+  app.add_option("--spread", options.spreads, "coefficients of variation of stage times")
       ->check(CLI::Range(0.0, 10.0))
       ->capture_default_str();
   app.add_option("--seed", options.seed)->capture_default_str();

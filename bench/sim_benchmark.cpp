@@ -52,7 +52,7 @@ void simulate_epochs(benchmark::State& state, const char* preset, profiles::Devi
   state.counters["epochs_per_s"] = {static_cast<double>(state.iterations()), benchmark::Counter::kIsRate};
 }
 
-/// The same by predict_quickly().
+/// Predicts the same epochs with predict_quickly().
 void predict_epochs_quickly(benchmark::State& state, const char* preset, profiles::DeviceKind device) {
   const auto profile = profile_of(device, state.range(0) != 0);
   const plan::Plan plan = plan::find_plan(preset);
@@ -70,7 +70,7 @@ double resident_bytes() {
   return resident * static_cast<double>(sysconf(_SC_PAGESIZE));
 }
 
-/// What 100,000 simulations leave in memory, after the first thousand.
+/// Measures how much memory 100,000 simulations leak, after the first thousand.
 void simulate_a_hundred_thousand(benchmark::State& state) {
   auto profile = profile_of(profiles::DeviceKind::host, true);
   profile.workload.batches = 20;

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""How well throughput and memory of plans are told on graphs that were not learned from: profiles real graphs and random
-ones of many sizes, each with a random job, on this machine, learns from all of them (`gnomon surrogate learn`, which
-leaves out a fifth of the graphs at a time to measure R2) and writes what it found.
+"""Measures how well throughput and memory of plans are predicted for unseen graphs: profiles real graphs and random ones of
+many sizes on this machine, each with a random job, learns a surrogate from them (`gnomon surrogate learn`, which measures R2
+by five-fold cross-validation over the graphs) and writes the results.
 
     bench/surrogates.py [--gnomon build/release/bin/gnomon] [--data ../shared/data] [--graphs 24]
         [--seconds 2] [--work build/surrogates] [--output bench/results/surrogates.json]
 
-Profiles that are there already are not measured again.
+Existing profiles are reused.
 """
 
 import argparse
@@ -21,9 +21,9 @@ def arguments():
     parser = argparse.ArgumentParser()
     parser.add_argument("--gnomon", type=Path, default=Path("build/release/bin/gnomon"))
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
-    parser.add_argument("--graphs", type=int, default=24, help="random ones, beside the real ones")
-    parser.add_argument("--seconds", type=float, default=2, help="for each profile")
-    parser.add_argument("--samples", type=int, default=100, help="plans of each profile")
+    parser.add_argument("--graphs", type=int, default=24, help="number of random graphs, in addition to the real ones")
+    parser.add_argument("--seconds", type=float, default=2, help="seconds per profile")
+    parser.add_argument("--samples", type=int, default=100, help="plans per profile")
     parser.add_argument("--work", type=Path, default=Path("build/surrogates"))
     parser.add_argument("--output", type=Path, default=Path("bench/results/surrogates.json"))
     return parser.parse_args()

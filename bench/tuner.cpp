@@ -1,6 +1,7 @@
-// How many simulated epochs each strategy of the tuner takes to come within 1 % of the best of a large space
-// of plans, on random workloads whose optimum is known: by simulating every plan whose lower bound does not
-// rule it out. bench/compare_tuners.py adds other optimisers, for which `serve` answers.
+// Counts the simulated epochs that each search strategy needs to come within 1 % of the best plan in a large
+// space, on random workloads with known optimum. The optimum is found by simulating every plan that its lower
+// bound does not rule out. bench/compare_tuners.py adds other optimisers, which query this program with
+// --serve.
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -44,12 +45,13 @@ struct Options {
   std::uint64_t seed = 0;
 };
 
-/// A bound of the mean times can be over an epoch of times that differ, by less than this.
+/// Tolerance of the lower bound, which holds for mean stage times: an epoch with varying times may be
+/// slightly shorter.
 constexpr double bound_slack = 0.97;
 
 struct Optimum {
   std::int64_t plans = 0;      ///< feasible
-  std::int64_t simulated = 0;  ///< the bound rules out the others
+  std::int64_t simulated = 0;  ///< plans that the bound does not rule out
   double epoch_s = 0;
   std::string plan;
 };
@@ -81,12 +83,12 @@ Optimum optimum_of(Workload& workload, const tuner::Candidate& known) {
 
 tuner::SearchResult search(Workload& workload, const std::string& strategy, std::uint64_t seed, int budget) {
   const auto kind = base::value_of<tuner::StrategyKind>("--strategies", strategy);
-  return tuner::search({workload.profile, workload.space, workload.bounds, seed}, kind,
+  return tuner::search({workload.profile, workload.space, workload.facts, seed}, kind,
                        {.evaluations = budget},
                        tuner::one_by_one([&](const plan::Plan& plan) { return workload.predict(plan); }), {});
 }
 
-/// Evaluations until the first within 1 %; null when none was.
+/// Returns the number of evaluations until the first plan within 1 % of the optimum, or null.
 Json evaluations_to(double goal_s, const tuner::SearchResult& result) {
   for (std::size_t i = 0; i < result.evaluated.size(); ++i) {
     if (result.evaluated[i].prediction.epoch_s <= goal_s) {
@@ -96,7 +98,7 @@ Json evaluations_to(double goal_s, const tuner::SearchResult& result) {
   return nullptr;
 }
 
-/// What is known of a workload's optimum, found now or, with --optima, by an earlier run.
+/// Returns a workload's optimum, computed now or, with --optima, read from an earlier run.
 Json optimum_row(const Options& options, Workload& workload) {
   const std::string name = "random-" + std::to_string(workload.number);
   if (!options.optima.empty()) {
@@ -148,8 +150,8 @@ std::vector<Json> rows_of(const Options& options) {
   return rows;
 }
 
-/// For each strategy the evaluations of all workloads and seeds; one that never came there counts as
-/// infinite.
+/// Prints quantiles of each strategy's evaluations over all workloads and seeds; a run that did not reach 1 %
+/// counts as infinite.
 void print(const Json& rows) {
   for (const auto& [name, ignored] : rows[0]["evaluations_to_1_percent"].items()) {
     std::vector<double> counts;
@@ -182,7 +184,7 @@ Json describe(const tuner::Space& space) {
   return {{"dimensions", dimensions}};
 }
 
-/// Feasible points drawn uniformly, with what a surrogate is told of them.
+/// Returns feasible points, drawn uniformly, with their encodings for a surrogate.
 Json random_points(const tuner::Space& space, base::RandomStream& random, int count) {
   Json points = Json::array();
   while (std::ssize(points) < count) {
@@ -205,8 +207,8 @@ Json all_points(const tuner::Space& space) {
 }
 
 /// Answers lines of JSON on stdin: {"describe": …}, {"all": …}, {"random": count}, {"evaluate": point}. A
-/// point is a position for each dimension, of those that do not matter beside the others any; what cannot be
-/// is answered with null.
+/// point has a position for each dimension; positions of irrelevant dimensions are ignored. The answer is
+/// null for an infeasible point.
 void serve(int number, std::uint64_t seed) {
   Workload workload(number);
   base::RandomStream random({.seed = seed, .purpose = base::Purpose::test});
@@ -234,7 +236,7 @@ void serve(int number, std::uint64_t seed) {
 
 int main(int argc, char** argv) {
   Options options;
-  CLI::App app("Evaluations that strategies take to come within 1 % of the best plan");
+  CLI::App app("Count the evaluations that search strategies need to come within 1 % of the best plan");
   app.add_option("--workloads", options.workloads)->check(CLI::PositiveNumber)->capture_default_str();
   app.add_option("--first", options.first, "number of the first workload")->capture_default_str();
   app.add_option("--strategies", options.strategies)->delimiter(',')->capture_default_str();
@@ -242,9 +244,9 @@ int main(int argc, char** argv) {
   app.add_option("--budget", options.budget)->check(CLI::PositiveNumber)->capture_default_str();
   app.add_option("--jobs", options.jobs, "processes")->check(CLI::Range(1, 1024))->capture_default_str();
   app.add_option("--output", options.output)->capture_default_str();
-  app.add_option("--optima", options.optima, "an earlier run's document, to take the optima from");
-  app.add_option("--serve", options.serve, "answer questions about this workload instead");
-  app.add_option("--seed", options.seed, "of the random plans that it gives then");
+  app.add_option("--optima", options.optima, "take the optima from this document of an earlier run");
+  app.add_option("--serve", options.serve, "answer queries about this workload instead");
+  app.add_option("--seed", options.seed, "seed of the random plans in --serve");
   CLI11_PARSE(app, argc, argv);
   try {
     if (options.serve >= 0) {

@@ -1,6 +1,7 @@
 #include "bench/tuner_workloads.h"
 
 #include <cmath>
+#include <optional>
 
 #include "base/philox.h"
 
@@ -12,9 +13,7 @@ namespace {
 profiles::Profile random_profile(int number) {
   base::RandomStream random(
       {.seed = 8, .purpose = base::Purpose::test, .epoch = static_cast<std::uint64_t>(number)});
-  const auto between = [&](double least, double most) {
-    return least * std::pow(most / least, random.uniform());
-  };
+  const auto between = [&](double min, double max) { return min * std::pow(max / min, random.uniform()); };
   profiles::Profile profile;
   auto& machine = profile.machine;
   machine.cpu.cores = 16 + static_cast<int>(random.below(5));
@@ -46,7 +45,7 @@ profiles::Profile random_profile(int number) {
   workload.device_batch_link_s = workload.device_batch.mean_s * (0.5 + 0.5 * random.uniform());
   workload.worker_efficiency = {{1, 1}, {machine.cpu.cores, between(0.4, 0.95)}};
   workload.features.skew = workload.topology.skew = between(0.3, 0.8);
-  const auto contention = [&](const char*, double& slowdown, base::Range) {
+  const auto contention = [&](const char*, std::optional<double>& slowdown, base::Range) {
     slowdown = 1 + 0.15 * random.uniform() * random.uniform();
   };
   profiles::Contention::fields(machine.contention, contention);

@@ -1,5 +1,5 @@
-// Our side of bench/compare_peers.py, compare_orders.py and scaling.py: makes the graphs, measures the floor,
-// and prepares mini-batches as it is told.
+// gnomon's side of bench/compare_peers.py, compare_orders.py and scaling.py: creates the graphs, measures the
+// memory's lower bound, and prepares mini-batches on request.
 //
 //   bench_peer make KIND DIR [ORDER]     writes the graph KIND as a store, its vertices in an order (none,
 //                                        degree, rcm), with seeds.npy beside it
@@ -41,7 +41,7 @@ using Clock = std::chrono::steady_clock;
 constexpr std::int64_t batch_size = 1024;
 constexpr std::int64_t line_bytes = 64;
 
-/// All vertices that have neighbours, shuffled: what every peer takes its batches from.
+/// All vertices that have neighbours, shuffled: the seeds of every peer's batches.
 void write_seeds(const std::filesystem::path& directory) {
   const auto graph = graph::open_store(directory);
   std::vector<VertexId> vertices;
@@ -102,7 +102,7 @@ struct Request {
   bool gather = false;
   int threads = 1;
   double seconds = 1;
-  bool by_weight = false;  ///< draws by the weights of weights.npy
+  bool by_weight = false;  ///< draw by the weights in weights.npy
 };
 
 Request read_request(const Json& json) {
@@ -110,7 +110,8 @@ Request read_request(const Json& json) {
           json.value("by_weight", false)};
 }
 
-/// CPU time of the calling thread: where others use the machine too, it says more than the clock.
+/// Returns the CPU time of the calling thread, which other load on the machine affects less than wall-clock
+/// time.
 double thread_cpu_s() {
   timespec now{};
   ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
@@ -257,7 +258,7 @@ class Server {
   std::filesystem::path directory_;
   graph::Graph graph_;
   std::optional<graph::MappedNpy> weights_file_;
-  kernels::cpu::Topology weighted_;  ///< where it was asked for
+  kernels::cpu::Topology weighted_;  ///< if requested
   kernels::cpu::Topology topology_ = kernels::cpu::resident_copy(graph_);
   graph::MappedNpy seeds_file_;
 };

@@ -1,5 +1,5 @@
-"""What the comparisons with other systems share: virtual environments made once, and peers as processes that answer
-requests."""
+"""Shared by the comparisons with other systems: virtual environments that are created once, and peers as processes that
+answer requests."""
 
 import datetime
 import json

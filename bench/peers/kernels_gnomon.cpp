@@ -1,4 +1,4 @@
-// Our side of bench/compare_kernels.py.
+// gnomon's side of bench/compare_kernels.py.
 //
 //   bench_kernels_peer blocks DIR   samples the batches whose blocks all peers compute on, as .npy files
 //   bench_kernels_peer serve DIR    reads one request a line and answers each with one line of JSON
@@ -44,8 +44,8 @@ void write(const path& file, graph::DType type, const std::vector<T>& values) {
   writer.finish();
 }
 
-/// One batch of 1,024 seeds for each of the fanouts, a folder a hop: the outermost hop is the model's first
-/// layer.
+/// Writes one batch of 1,024 seeds for each of the fanouts, one directory per hop; the outermost hop belongs
+/// to the model's first layer.
 void write_blocks(const path& directory) {
   const auto graph = graph::generate_in_memory(
       graph::Rmat{.scale = 20, .feature_columns = 1, .feature_type = graph::FeatureType::fp16, .seed = 1});
@@ -101,7 +101,7 @@ Batch read_batch(const path& folder) {
 
 /// One operation on one block, with its inputs.
 struct Operation {
-  std::vector<Tensor> leaves;  ///< get gradients
+  std::vector<Tensor> leaves;  ///< the inputs that get gradients
   std::function<Tensor(const nn::SparseBlockPtr&)> act;
 };
 
@@ -120,7 +120,7 @@ Tensor dots(const nn::SparseBlockPtr& block, const Tensor& left, const Tensor& r
   return y;
 }
 
-/// The mean of the neighbours' rows, straight from `table` (fp16, a row a vertex).
+/// Computes the mean of the neighbours' rows directly from `table` (fp16, one row per vertex).
 Tensor fused_mean(const nn::SparseBlockPtr& block, const Tensor& table,
                   const std::vector<graph::VertexId>& vertices) {
   const auto rows = block->by_destination();

@@ -1,4 +1,4 @@
-// Our side of bench/compare_training.py: epochs of training, without evaluation.
+// gnomon's side of bench/compare_training.py: epochs of training, without evaluation.
 //
 //   bench_training_peer DIR     reads one request a line, answers with one line of JSON (see training.py)
 
@@ -34,7 +34,7 @@ double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-/// Thread-seconds spent in dense products while it lives.
+/// Measures the thread-seconds spent in dense products during its lifetime.
 class ProductTime {
  public:
   ProductTime() : handle_(at::addGlobalCallback(at::RecordFunctionCallback(&begin, &end))) { total_ns() = 0; }
@@ -79,7 +79,7 @@ plan::Job job_of(const Json& request) {
   return job;
 }
 
-/// Epochs of one plan, whose batches' memory stays as it does in a training.
+/// Runs epochs of one plan and reuses the batches' memory, as training does.
 class Training {
  public:
   Training(const graph::Graph& graph, const Json& request)
@@ -93,9 +93,9 @@ class Training {
           loss_ += result.loss_sum / static_cast<double>(result.seeds);
         }) {}
 
-  /// One epoch of a fresh model.
+  /// Trains a new model for one epoch.
   Json epoch() {
-    learner_.reset();  // first: it holds the precision of products
+    learner_.reset();  // before the next one is created: it holds the guard of the matmul precision
     learner_ = std::make_unique<nn::Learner>(job_, graph_.features.columns, graph_.num_classes);
     loss_ = 0;
     std::vector<std::int64_t> order(static_cast<std::size_t>(stages_.batches()));

@@ -431,8 +431,8 @@ TEST_F(ImportOgb, NamesFaults) {
   EXPECT_EQ(error("ogb"), "ogb/raw/node-label.csv.gz: has 2 labels; must be 3, one per vertex");
   write_raw("node-label", "1\n0\n1,2\n");
   EXPECT_EQ(error("ogb"),
-            "ogb/raw/node-label.csv.gz: line 3: must be one label (a whole number from 0; -1 or nan for not "
-            "known), not \"1,2\"");
+            "ogb/raw/node-label.csv.gz: line 3: must be one label (a whole number from 0; -1 or nan for "
+            "unknown), not \"1,2\"");
   write_csv();
   write_raw("num-node-list", "3\n4\n");
   EXPECT_EQ(error("ogb"),

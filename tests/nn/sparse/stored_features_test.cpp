@@ -1,5 +1,6 @@
 #include "nn/sparse/stored_features.h"
 
+#include <ATen/Parallel.h>
 #include <gtest/gtest.h>
 #include <hwy/highway.h>
 #include <torch/types.h>
