@@ -8,10 +8,6 @@
 
 namespace gnomon::runtime {
 
-c10::Device tensor_device(const DeviceOptions& options) {
-  return options.is_host() ? c10::Device(c10::kCPU) : c10::Device(c10::kCUDA, 0);
-}
-
 std::unique_ptr<Device> open_device(std::shared_ptr<const PlacedGraph> graph, const plan::Job& job,
                                     const plan::Plan& plan, const DeviceOptions& options,
                                     const base::Progress& progress) {

@@ -110,7 +110,4 @@ std::unique_ptr<Device> open_device(std::shared_ptr<const PlacedGraph> graph, co
                                     const plan::Plan& plan, const DeviceOptions& options,
                                     const base::Progress& progress = {});
 
-/// Where the tensors of the device's mini-batches and of a model that it trains lie.
-c10::Device tensor_device(const DeviceOptions& options);
-
 }  // namespace gnomon::runtime

@@ -1,7 +1,5 @@
 #include "runtime/device_options.h"
 
-#include <c10/core/Device.h>
-
 #include "runtime/cuda/open_cuda_device.h"
 
 namespace gnomon::runtime {

@@ -51,7 +51,9 @@ inline profiles::Profile random_profile(std::mt19937_64& random, std::int64_t ba
   workload.device_batch_link_s = is_gpu ? workload.device_batch.mean_s * 0.7 : 0;
   workload.features.skew = workload.topology.skew = 0.6;
   if (random() % 2 == 0) {
-    const auto draw = [&](const char*, double& slowdown, base::Range) { slowdown = 0.95 + uniform(random); };
+    const auto draw = [&](const char*, std::optional<double>& slowdown, base::Range) {
+      slowdown = 0.95 + uniform(random);
+    };
     profiles::Contention::fields(machine.contention, draw);
     workload.parts.cpu_batch_memory_bytes = 4e7;
     workload.parts.transfer_memory_bytes = 9e6;

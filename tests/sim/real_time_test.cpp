@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "runtime/host_machine.h"
+#include "schedule/run_epoch.h"
 #include "sim/simulator.h"
 #include "tests/random_seed.h"
 #include "tests/sim/random_cases.h"

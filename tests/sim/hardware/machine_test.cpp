@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "schedule/run_epoch.h"
 #include "sim/simulator.h"
 #include "tests/random_seed.h"
 #include "tests/sim/random_cases.h"

@@ -51,8 +51,8 @@ TEST(BoostedTrees, AreTheSameForTheSameSeed) {
   const test::RandomSeed seed(3);
   std::mt19937_64 random(seed);
   const auto known = random_data(random, 50);
-  const auto values = [&](std::uint64_t seed) {
-    return BoostedTrees(known.rows, known.values, {.seed = seed}).at(known.rows).front().mean;
+  const auto values = [&](std::uint64_t own) {
+    return BoostedTrees(known.rows, known.values, {.seed = own}).at(known.rows).front().mean;
   };
   EXPECT_EQ(values(1), values(1));
   EXPECT_NE(values(1), values(2));

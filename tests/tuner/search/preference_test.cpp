@@ -32,7 +32,7 @@ TEST(Preference, OfEquallyFastPlansTheOneWhoseThreadsHaveCores) {
   const auto slower = candidate("slower", 1, 1, 1 + 1.1 * same);
   EXPECT_EQ(taken({slower, crowded, idle, roomy}, host), "roomy");
   EXPECT_EQ(taken({slower, crowded}, host), "crowded");
-  EXPECT_EQ(taken({roomy, crowded}, {2, true, 1}), "roomy") << "two too many, not four";
+  EXPECT_EQ(taken({roomy, crowded}, {2, plan::DeviceKind::host, 1}), "roomy") << "two too many, not four";
   const auto nearly = candidate("nearly", 2, 2, 1.0001);
   EXPECT_EQ(taken({nearly, crowded}, {4, plan::DeviceKind::host, 1}), "nearly");
   EXPECT_EQ(taken({nearly, crowded}, {4, plan::DeviceKind::cuda, 1}), "crowded")
