@@ -12,6 +12,7 @@
 #include "apps/text/output.h"
 #include "apps/text/table.h"
 #include "base/error.h"
+#include "base/stop.h"
 #include "reproduce/morphgl_validation.h"
 #include "sim/simulator.h"
 
@@ -90,7 +91,7 @@ void cross_validate(const Options& options) {
     ProgressBar bar;
     sim::Simulator simulator;
     validations =
-        reproduce::cross_validate_morphgl(simulator, interruptible(bar.progress(), stop_on_interrupt()));
+        reproduce::cross_validate_morphgl(simulator, base::stoppable(bar.progress(), &stop_on_interrupt()));
   }
   if (options.json) {
     print_json(validation_json(validations));
@@ -112,7 +113,7 @@ void reproduce_and_print(const Options& options) {
     ProgressBar bar;
     sim::Simulator simulator;
     reports = reproduce::reproduce(simulator, options.paper, baselines,
-                                   interruptible(bar.progress(), stop_on_interrupt()));
+                                   base::stoppable(bar.progress(), &stop_on_interrupt()));
   }
   if (options.json) {
     print_json(reports.size() == 1 ? reproduce::to_json(reports.front()) : reproduce::to_json(reports));
