@@ -176,10 +176,10 @@ Table worker_rules() {
       // Without memory of its own a device's copies are a thread's work, which nothing else holds up.
       {.field = field("copy_during_device_batch"),
        .matters =
-           [](const Plan& p, const Cores& cores) {
-             return has_own_memory(cores) &&
-                    (p.schedule == Schedule::dual_buffer || p.schedule == Schedule::claim_ahead);
-           }},
+           [](const Plan& p, const Cores&) {
+             return p.schedule == Schedule::dual_buffer || p.schedule == Schedule::claim_ahead;
+           },
+       .search = {.where = with_own_memory}},
       {.field = field("handover_copies"), .matters = with_workers, .search = {.is_fixed = true}},
       {.field = field("device_threads"),
        .matters = [](const Plan&, const Cores& cores) { return runs_on_cores(cores.device); },
@@ -255,16 +255,16 @@ Table device_rules() {
 Table home_rules() {
   return {
       {.field = field("topology"),
-       .matters = with_own_memory,
+       .matters = always,
        .excludes = {{[](const Plan& p) { return p.topology == Home::disk && p.route != Route::cpu; },
                      says("\"disk\" needs route \"cpu\"")},
                     {[](const Plan& p) { return p.topology == Home::device && p.route == Route::cpu; },
                      says("\"device\" needs route \"device\" or \"both\"")}},
        .needs = {{[](const Plan& p) { return p.topology == Home::disk; }, {&A::data_on_disk}},
                  {[](const Plan& p) { return p.topology == Home::device; }, {&A::own_memory}}},
-       .search = {.decides = true}},
+       .search = {.where = with_own_memory, .decides = true}},
       {.field = field("features"),
-       .matters = [](const Plan& p, const Cores& cores) { return has_own_memory(cores) || is_by_parts(p); },
+       .matters = always,
        .excludes = {{[](const Plan& p) { return p.features == Home::disk && p.route != Route::cpu; },
                      says("\"disk\" needs route \"cpu\"")},
                     {[](const Plan& p) { return p.features == Home::device && p.route == Route::cpu; },
@@ -276,7 +276,9 @@ Table home_rules() {
                           "schedule is \"macro_batch\"")}},
        .needs = {{[](const Plan& p) { return p.features == Home::disk; }, {&A::data_on_disk}},
                  {[](const Plan& p) { return p.features == Home::device; }, {&A::own_memory}}},
-       .search = {.decides = true}},
+       .search = {.where = [](const Plan& p,
+                              const Cores& cores) { return has_own_memory(cores) || is_by_parts(p); },
+                  .decides = true}},
   };
 }
 
@@ -437,7 +439,8 @@ const Rule& rule_of(std::string_view path) {
 }
 
 bool is_searched(const Rule& rule, const Plan& plan, const Cores& cores) {
-  return !rule.search.is_fixed && rule.matters(plan, cores);
+  return !rule.search.is_fixed && rule.matters(plan, cores) &&
+         (rule.search.where == nullptr || rule.search.where(plan, cores));
 }
 
 std::vector<Violation> violations(const Plan& plan) {

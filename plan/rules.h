@@ -32,6 +32,8 @@ struct Search {
   /// Whether it always keeps its default: it follows from other fields, only slows a plan down, or makes no
   /// difference to the simulator.
   bool is_fixed = false;
+  /// Where the search moves it, if not wherever it matters. May be null.
+  bool (*where)(const Plan&, const Cores&) = nullptr;
   /// Whether other fields matter or not by this category; such categories are chosen first.
   bool decides = false;
   /// Whether 0 contradicts the plan wherever the field matters.

@@ -127,8 +127,9 @@ TEST(Rules, WhatMattersDependsOnTheRest) {
   EXPECT_TRUE(matters("look_ahead", find_plan("gnomon"), host));
   EXPECT_TRUE(matters("device_threads", sequential, host));
   EXPECT_FALSE(matters("device_threads", sequential, gpu));
-  EXPECT_FALSE(matters("topology", sequential, host));
-  EXPECT_TRUE(matters("topology", sequential, gpu));
+  EXPECT_TRUE(matters("topology", sequential, host)) << "it may lie on a disk";
+  EXPECT_FALSE(is_searched(rule_of("topology"), sequential, host));
+  EXPECT_TRUE(is_searched(rule_of("topology"), sequential, gpu));
   EXPECT_FALSE(matters("cache.budget", sequential, gpu));
   EXPECT_TRUE(matters("cache.budget", find_plan("sota"), gpu));
   EXPECT_FALSE(matters("devices", sequential, host));

@@ -98,7 +98,8 @@ TEST_F(WholeWay, TunesAProfile) {
   EXPECT_TRUE(listener.heard("tuning"));
   ASSERT_FALSE(tuning.candidates.empty());
   EXPECT_GE(tuning.best().prediction.epoch_s, tuning.best().prediction.lower_bound_s);
-  EXPECT_EQ(tuning.found.evaluated.size(), 20U);
+  EXPECT_GT(tuning.found.evaluated.size(), 5U);
+  EXPECT_LE(tuning.found.evaluated.size(), 20U) << "the search may end before its budget";
   EXPECT_GT(tuning.plans, 20);
   EXPECT_FALSE(tuning.front.empty());
   EXPECT_FALSE(tuning.sensitivities.empty());

@@ -75,7 +75,8 @@ TEST(Matters, FieldsThatDoNotMatterLeaveTheEpochAsItIs) {
         continue;
       }
       if (const auto changed_s = epoch_of(profile, with_value(plan, position, value))) {
-        EXPECT_EQ(*changed_s, *epoch_s)
+        // Sums in another order may differ in their last bits.
+        EXPECT_NEAR(*changed_s, *epoch_s, 1e-9 * *epoch_s)
             << rule.field.path << " = " << value_text(rule.field, value) << " on \""
             << base::name_of(profile.machine.device.kind) << "\": " << base::to_document(plan);
         ++compared[rule.field.path];

@@ -70,7 +70,7 @@ std::vector<LearnedSample> samples_of(int first, int graphs, int plans) {
 }
 
 const Learned& learned() {
-  static const Learned model = learn(samples_of(0, 30, 14), 1);
+  static const Learned model = learn(samples_of(0, 40, 20), 1);
   return model;
 }
 
