@@ -169,17 +169,24 @@ Table worker_rules() {
        .exceeds = too_many_threads_each,
        // More are asked for where a profile says that they are of use.
        .search = {.values = [](const Cores&) { return std::vector<double>{1}; }}},
-      {.field = field("cpu_buffer"), .matters = with_workers_beside},
+      {.field = field("cpu_buffer"),
+       .matters = [](const Plan& p,
+                     const Cores& cores) { return with_workers_beside(p, cores) || is_factored(p); },
+       .search = {.where = with_workers_beside}},
       {.field = field("device_buffer"), .matters = with_overlap},
       {.field = field("look_ahead"),
        .matters = [](const Plan& p, const Cores&) { return p.schedule == Schedule::claim_ahead; }},
-      // Without memory of its own a device's copies are a thread's work, which nothing else holds up.
+      // A device without memory of its own takes mini-batches as they lie: nothing is copied.
       {.field = field("copy_during_device_batch"),
        .matters =
            [](const Plan& p, const Cores&) {
-             return p.schedule == Schedule::dual_buffer || p.schedule == Schedule::claim_ahead;
+             return p.schedule == Schedule::dual_buffer || p.schedule == Schedule::claim_ahead ||
+                    p.schedule == Schedule::mixed;
            },
-       .search = {.where = with_own_memory}},
+       .search = {.where =
+                      [](const Plan& p, const Cores& cores) {
+                        return has_own_memory(cores) && p.schedule != Schedule::mixed;
+                      }}},
       {.field = field("handover_copies"), .matters = with_workers, .search = {.is_fixed = true}},
       {.field = field("device_threads"),
        .matters = [](const Plan&, const Cores& cores) { return runs_on_cores(cores.device); },
@@ -309,21 +316,20 @@ bool is_baseline(std::string_view policy, const Cores&) {
 Table cache_rules() {
   return {
       {.field = field("cache.policy"),
-       .matters = can_cache,
+       .matters = always,
        .needs = {{[](const Plan& p) { return has_static_cache(p) && !only_biases(p); }, {&A::static_caches}},
                  {only_biases, {&A::static_caches, &A::bias_without_cache}},
                  {[](const Plan& p) { return p.cache.is_used() && !has_static_cache(p); },
                   {&A::dynamic_caches}}},
-       .search = {.leaves_out = is_baseline}},
+       .search = {.where = can_cache, .leaves_out = is_baseline}},
       {.field = field("cache.features"),
        .matters = with_policy,
        // A cache that holds neither features nor topology is none.
        .search = {.repeats = [](const Plan& p) { return has_policy(p) && !p.cache.is_used(); }}},
       {.field = field("cache.topology"),
-       .matters =
-           [](const Plan& p, const Cores&) {
-             return has_policy(p) && p.uses_device_route() && p.topology == Home::host;
-           }},
+       .matters = with_policy,
+       .search = {.where = [](const Plan& p,
+                              const Cores&) { return p.uses_device_route() && p.topology == Home::host; }}},
       {.field = field("cache.place"),
        .matters = [](const Plan& p, const Cores&) { return has_policy(p) && p.features == Home::disk; },
        .excludes = {{[](const Plan& p) { return p.cache.place == Home::disk; },
@@ -402,12 +408,15 @@ Table macro_rules() {
       {.field = field("macro.sampled_ahead"), .matters = with_parts},
       // It leaves the trainer nothing to gather; whoever else would have gathered only samples.
       {.field = field("fused"),
-       .matters =
-           [](const Plan& p, const Cores&) {
-             return p.features != Home::disk && (p.gather == Gather::sampler || is_factored(p));
-           },
+       .matters = always,
        .excludes = {{[](const Plan& p) { return p.fused && p.features == Home::disk; },
-                     says("reads features in memory; use features \"host\" or \"device\"")}}},
+                     says("reads features in memory; use features \"host\" or \"device\"")}},
+       // It leaves the trainer nothing to gather: with gather "trainer" a fused plan is one that samples
+       // only.
+       .search = {.where =
+                      [](const Plan& p, const Cores&) {
+                        return p.features != Home::disk && (p.gather == Gather::sampler || is_factored(p));
+                      }}},
   };
 }
 
