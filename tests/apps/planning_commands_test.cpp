@@ -234,7 +234,7 @@ TEST_F(Planning, CorrectionsChangeWhatIsPredictedAndAreTold) {
   expect_one_line(run({"tune", "wrong.json"}), "wrong.json: corrections.train.ratio: -1 is out of range");
 }
 
-/// A machine with a GPU whose cache holds a part of the rows, so that leaning towards it saves time.
+/// A machine with a GPU whose cache holds a part of the rows, so that a bias towards it saves time.
 base::Json cached_profile() {
   auto profile = small_profile();
   profile["machine"]["device"] = {

@@ -35,7 +35,7 @@ std::set<graph::VertexId> most_held(const graph::Graph& graph, std::size_t count
   return held;
 }
 
-TEST(LeaningGraph, WeighsEdgesToTheMostHeldVertices) {
+TEST(BiasedGraph, WeighsEdgesToTheMostHeldVertices) {
   const auto graph = test::planted_graph(300, 8);
   const auto held = most_held(graph, 60);
   const auto biased = biased_graph(graph, biased_plan(5, 0.2), false);
@@ -48,7 +48,7 @@ TEST(LeaningGraph, WeighsEdgesToTheMostHeldVertices) {
   EXPECT_TRUE(graph.edge_weights.empty());
 }
 
-TEST(LeaningGraph, DrawsHeldNeighboursAsOftenAsTheBiasSays) {
+TEST(BiasedGraph, DrawsHeldNeighboursAsOftenAsTheBiasSays) {
   const auto graph = test::planted_graph(300, 8);
   const auto held = most_held(graph, 60);
   const double bias = 4;
@@ -80,7 +80,7 @@ TEST(LeaningGraph, DrawsHeldNeighboursAsOftenAsTheBiasSays) {
   EXPECT_NEAR(found, expected, 4 * std::sqrt(variance));
 }
 
-TEST(LeaningGraph, TrainingLeansAndIsTheSameOnEveryRoute) {
+TEST(BiasedGraph, TrainingIsBiasedAndIsTheSameOnEveryRoute) {
   const auto graph = test::planted_graph(1500, 32);
   const auto job = small_job(plan::ModelKind::sage);
   const auto hash = [&](const plan::Plan& plan) {
@@ -93,7 +93,7 @@ TEST(LeaningGraph, TrainingLeansAndIsTheSameOnEveryRoute) {
   EXPECT_NE(biased, hash(sequential_plan()));
 }
 
-TEST(LeaningGraph, ResumesOnlyAsItBegan) {
+TEST(BiasedGraph, ResumesOnlyAsItBegan) {
   const auto graph = test::planted_graph(1500, 32);
   const test::TemporaryDirectory directory;
   TrainOptions options{.job = small_job(plan::ModelKind::sage), .plan = biased_plan(8, 0.1)};
@@ -114,7 +114,7 @@ TEST(LeaningGraph, ResumesOnlyAsItBegan) {
   EXPECT_EQ(train(graph, options).weights_hash, expected);
 }
 
-TEST(LeaningGraph, SeveralPlansDoNotShareATrainingThatLeans) {
+TEST(BiasedGraph, SeveralPlansDoNotShareABiasedTraining) {
   const auto graph = test::planted_graph(1500, 32);
   TrainOptions options{.job = small_job(plan::ModelKind::sage), .plan = sequential_plan()};
   options.next_stretch = [](std::int64_t left) { return Stretch{biased_plan(8, 0.1), left}; };
