@@ -260,6 +260,19 @@ HWY_INLINE void sum_row(D d, const Rows& rows, const Factors& factors, const Ent
   }
 }
 
+/// Writes y[row,:] = row_scale · Σ of its entries' addends for the rows of the range. Rows of y are `stride`
+/// apart.
+template <class D, class Rows, class Factors>
+void sum_rows(D d, const SparseRows& a, RowRange range, const float* row_scales, const Rows& rows,
+              const Factors& factors, std::int64_t width, float* y, std::int64_t stride) {
+  const std::int64_t* indptr = a.indptr.data();
+  for (std::int64_t row = range.first; row < range.last; ++row) {
+    const float scale = row_scales == nullptr ? 1.0F : row_scales[row];
+    sum_row(d, rows, factors, {indptr[row], indptr[row + 1], a.num_entries()}, width, scale,
+            y + row * stride);
+  }
+}
+
 }  // namespace gnomon::kernels::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
