@@ -59,7 +59,9 @@ std::string kinds_for(const Plan& plan) {
 }  // namespace
 
 bool trains_in_order(const Plan& plan) {
-  return plan.order == Order::index || plan.schedule == Schedule::sequential;
+  // Several samplers fill one queue, which is trained as it fills.
+  const bool shares_queue = plan.schedule == Schedule::factored && plan.devices != 1;
+  return plan.schedule == Schedule::sequential || (plan.order == Order::index && !shares_queue);
 }
 
 bool changes_training(const Plan& plan) {

@@ -277,7 +277,8 @@ Table home_rules() {
                     {[](const Plan& p) { return p.features == Home::device && p.route == Route::cpu; },
                      says("\"device\" needs route \"device\" or \"both\"")},
                     {[](const Plan& p) {
-                       return is_by_parts(p) && (p.features == Home::disk) != (p.route == Route::cpu);
+                       return is_by_parts(p) &&
+                              p.features != (p.route == Route::cpu ? Home::disk : Home::host);
                      },
                      says("must be \"disk\" with route \"cpu\" and \"host\" with route \"device\" when the "
                           "schedule is \"macro_batch\"")}},

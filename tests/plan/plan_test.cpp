@@ -122,6 +122,12 @@ TEST(Plan, ContradictionsNameTheField) {
   EXPECT_EQ(error(R"("name": "x", "schedule": "macro_batch", "route": "device", "exact": false,
                      "macro": {"partitions": 2, "resident": 3})"),
             "p.json: macro.resident: 3 is more than macro.partitions = 2");
+  // Nothing would load macro-batches of what lies on the device.
+  EXPECT_EQ(
+      error(R"("name": "x", "schedule": "macro_batch", "route": "device", "exact": false,
+                     "features": "device")"),
+      "p.json: features: must be \"disk\" with route \"cpu\" and \"host\" with route \"device\" when the "
+      "schedule is \"macro_batch\"");
   EXPECT_EQ(error(R"("name": "x", "schedule": "sequential", "route": "device", "cache": {"policy": "lru"})"),
             "p.json: cache.policy: \"lru\" is not known; use one of none, random, out_degree, presample, "
             "value_weight, recent, optimal");
