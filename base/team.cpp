@@ -37,6 +37,7 @@ struct Team::State {
   void perform(int member) noexcept;
   void close_and_join();
 
+  ForkJoin fork_join;   ///< runs the members; empty if the team has threads of its own
   Call call = nullptr;  ///< the current step's function; null ends the threads
   void* callable = nullptr;
   std::atomic<std::uint32_t> steps_started{0};   ///< its increment publishes `call` and `callable`
@@ -94,6 +95,10 @@ Team::Team(int members, const std::vector<int>& cores) : state_(std::make_unique
   }
 }
 
+Team::Team(int members, ForkJoin fork_join) : state_(std::make_unique<State>(members)) {
+  state_->fork_join = std::move(fork_join);
+}
+
 Team::~Team() { state_->close_and_join(); }
 
 void Team::park() { state_->spins.store(false, std::memory_order_relaxed); }
@@ -112,6 +117,8 @@ void Team::run(Call call, void* callable) {
     state.steps_started.notify_all();
     state.perform(0);
     wait_while(state.steps_finished, finished_before, state.spins);
+  } else if (state.fork_join && size() > 1) {
+    state.fork_join(size(), [&](int member) { state.perform(member); });
   } else {
     state.perform(0);
   }

@@ -35,4 +35,11 @@ void for_aligned_ranges(std::int64_t count, std::int64_t alignment,
   });
 }
 
+void run_on_tensor_threads(int members, const std::function<void(int member)>& body) {
+#pragma omp parallel for schedule(static, 1) num_threads(members)
+  for (int member = 0; member < members; ++member) {
+    body(member);
+  }
+}
+
 }  // namespace gnomon::nn

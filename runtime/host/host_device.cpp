@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/usable.h"
+#include "nn/parallel.h"
 #include "runtime/batch/batch_tensors.h"
 
 namespace gnomon::runtime {
@@ -20,9 +21,9 @@ void HostDevice::take_plan(const plan::Plan& plan, std::shared_ptr<const PlacedG
 kernels::cpu::Sampler& HostDevice::sampler() {
   auto& sampler = samplers_[plan_.device_threads];
   if (!sampler) {
-    sampler =
-        std::make_unique<kernels::cpu::Sampler>(graph_->topology, job_.fanouts, kernels::cpu::EdgeIds::omit,
-                                                kernels::cpu::BatchThreads{plan_.device_threads, {}});
+    sampler = std::make_unique<kernels::cpu::Sampler>(
+        graph_->topology, job_.fanouts, kernels::cpu::EdgeIds::omit,
+        kernels::cpu::BatchThreads{plan_.device_threads, {}, &nn::run_on_tensor_threads});
   }
   return *sampler;
 }

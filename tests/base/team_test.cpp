@@ -44,6 +44,28 @@ TEST(Team, MembersWorkAtOnce) {
   EXPECT_EQ(met, 3);
 }
 
+TEST(Team, RunsItsMembersWhereItIsTold) {
+  int forks = 0;
+  Team team(3, [&](int members, const std::function<void(int)>& body) {
+    ++forks;
+    for (int member = members - 1; member >= 0; --member) {
+      body(member);
+    }
+  });
+  EXPECT_EQ(team.size(), 3);
+  std::vector<int> order;
+  team.step([&](int member) { order.push_back(member); });
+  EXPECT_EQ(order, (std::vector{2, 1, 0}));
+  try {
+    team.step([](int member) { throw std::runtime_error(std::to_string(member)); });
+    FAIL() << "did not throw";
+  } catch (const std::runtime_error& error) {
+    EXPECT_STREQ(error.what(), "0") << "the lowest member's";
+  }
+  team.park();
+  EXPECT_EQ(forks, 2);
+}
+
 TEST(Team, WakesAfterItSlept) {
   Team team(4);
   std::atomic<int> calls{0};

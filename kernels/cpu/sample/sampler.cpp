@@ -13,11 +13,21 @@ namespace gnomon::kernels::cpu {
 Sampler::Sampler(const graph::Graph& graph, std::vector<int> fanouts, EdgeIds edge_ids)
     : Sampler(view_of(graph), std::move(fanouts), edge_ids) {}
 
+namespace {
+
+std::unique_ptr<base::Team> team_of(const BatchThreads& threads) {
+  const int count = std::clamp(threads.count, 1, max_parts);
+  return threads.fork_join ? std::make_unique<base::Team>(count, threads.fork_join)
+                           : std::make_unique<base::Team>(count, threads.cores);
+}
+
+}  // namespace
+
 Sampler::Sampler(Topology topology, std::vector<int> fanouts, EdgeIds edge_ids, const BatchThreads& threads)
     : topology_(std::move(topology)),
       fanouts_(std::move(fanouts)),
       edge_ids_(edge_ids),
-      team_(std::make_unique<base::Team>(std::clamp(threads.count, 1, max_parts), threads.cores)) {
+      team_(team_of(threads)) {
   check_fanouts(fanouts_);
   if (topology_.num_vertices() > max_narrow_vertices) {
     wide_.emplace(topology_, fanouts_, edge_ids == EdgeIds::keep);

@@ -22,8 +22,9 @@ enum class EdgeIds : std::uint8_t { omit, keep };
 
 /// The threads that share the work of each mini-batch; more threads than cores are useless.
 struct BatchThreads {
-  int count = 1;           ///< the caller included; 1 … max_parts
-  std::vector<int> cores;  ///< thread i > 0 is pinned to cores[i]; if empty, threads run anywhere
+  int count = 1;                  ///< the caller included; 1 … max_parts
+  std::vector<int> cores;         ///< thread i > 0 is pinned to cores[i]; if empty, threads run anywhere
+  base::ForkJoin fork_join = {};  ///< threads to use instead of ones that the sampler starts
 };
 
 /// Samples mini-batches: k hops of neighbour sampling without replacement, relabelled to local ids. A Sampler

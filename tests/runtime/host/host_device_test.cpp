@@ -2,6 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <iterator>
+#include <mutex>
+#include <set>
+#include <thread>
+
+#include "nn/parallel.h"
 #include "tests/runtime/device_contract.h"
 
 namespace gnomon::runtime {
@@ -36,6 +43,35 @@ TEST(HostDevice, TakesSlotsAsTheyAre) {
   EXPECT_EQ(batch.slot.get(), address);
   EXPECT_EQ(tensors_of(batch).features.const_data_ptr(), features);
   EXPECT_EQ(batch.size.bytes, batch.slot->bytes());
+}
+
+/// Threads of this process.
+std::int64_t num_threads() {
+  return std::distance(std::filesystem::directory_iterator("/proc/self/task"),
+                       std::filesystem::directory_iterator());
+}
+
+// With threads of its own, preparing would find the cores taken by those of training, and the other way
+// round.
+TEST(HostDevice, PreparesOnTheThreadsThatTrain) {
+  const auto graph = std::make_shared<const PlacedGraph>(
+      place(test::planted_graph(300, 8), kernels::cpu::Draws::uniform, plan::Placement::first_touch, {0}));
+  const auto job = small_job(plan::ModelKind::sage);
+  HostDevice device(job);
+  auto plan = sequential_plan();
+  plan.device_threads = 3;
+  device.take_plan(plan, graph);
+  std::set<std::thread::id> trained_on;
+  nn::run_on_tensor_threads(plan.device_threads, [&](int) {
+    static std::mutex mutex;
+    const std::lock_guard lock(mutex);
+    trained_on.insert(std::this_thread::get_id());
+  });
+  EXPECT_EQ(trained_on.size(), 3U);
+  const auto before = num_threads();
+  const auto batch = device.prepare({job.seed, 0, 0}, {graph->graph.train.data(), 20});
+  EXPECT_GT(batch.size.edges, 0);
+  EXPECT_EQ(num_threads(), before);
 }
 
 }  // namespace
