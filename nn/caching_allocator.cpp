@@ -49,11 +49,18 @@ class BlockCache {
     const std::lock_guard lock(mutex_);
     char* memory = take_free(bytes);
     if (memory == nullptr) {
-      memory = map_pages(bytes);
+      // The sizes of mini-batches' tensors vary by a few percent: with room to spare, they fit into each
+      // other's memory. Pages that no tensor touches take no memory.
+      const std::size_t spare = bytes / 16 / page_bytes * page_bytes;
+      memory = map_pages(bytes + spare);
+      if (spare > 0) {
+        add_free(memory + bytes, spare);
+      }
     }
     used_.emplace(memory, bytes);
     used_bytes_ += bytes;
     peak_bytes_ = std::max(peak_bytes_, used_bytes_);
+    peak_held_bytes_ = std::max(peak_held_bytes_, used_bytes_ + free_bytes_);
     return memory;
   }
 
@@ -73,6 +80,12 @@ class BlockCache {
       unmap_last(free_bytes_ + used_bytes_ - limit);
     }
     return true;
+  }
+
+  TensorBytes memory() {
+    const std::lock_guard lock(mutex_);
+    return {static_cast<std::int64_t>(used_bytes_), static_cast<std::int64_t>(used_bytes_ + free_bytes_),
+            static_cast<std::int64_t>(peak_held_bytes_)};
   }
 
  private:
@@ -129,7 +142,7 @@ class BlockCache {
   std::mutex mutex_;
   std::map<char*, std::size_t> free_;  ///< by address; no two blocks are adjacent
   std::unordered_map<char*, std::size_t> used_;
-  std::size_t free_bytes_ = 0, used_bytes_ = 0, peak_bytes_ = 0;
+  std::size_t free_bytes_ = 0, used_bytes_ = 0, peak_bytes_ = 0, peak_held_bytes_ = 0;
 };
 
 BlockCache& block_cache() {
@@ -166,5 +179,7 @@ void install_caching_allocator() {
   static CachingAllocator allocator;
   c10::SetCPUAllocator(&allocator, 1);
 }
+
+TensorBytes tensor_bytes() { return block_cache().memory(); }
 
 }  // namespace gnomon::nn

@@ -1,11 +1,23 @@
 #pragma once
 
+#include <cstdint>
+
 namespace gnomon::nn {
 
 /// Installs a caching allocator for large CPU tensors (1 MiB and more), on huge pages if available. Training
 /// steps, which allocate tensors of similar sizes again and again, then make no system calls and cause no
-/// page faults. The memory held exceeds the peak use by at most a quarter. Call it at the start of the
+/// page faults. When a tensor has been freed, the memory held exceeds the
+/// peak use by at most a quarter. Call it at the start of the
 /// process; further calls have no effect.
 void install_caching_allocator();
+
+/// Memory of large CPU tensors in bytes; all 0 without the caching allocator.
+struct TensorBytes {
+  std::int64_t used = 0;       ///< by tensors that exist
+  std::int64_t held = 0;       ///< with what is kept for the next ones
+  std::int64_t peak_held = 0;  ///< the maximum of `held` so far
+};
+
+TensorBytes tensor_bytes();
 
 }  // namespace gnomon::nn

@@ -8,7 +8,9 @@
 #include <random>
 #include <vector>
 
+#include "base/process_memory.h"
 #include "tests/fixtures/graphs.h"
+#include "tests/fixtures/temporary_directory.h"
 #include "tests/random_seed.h"
 
 namespace gnomon::kernels::cpu {
@@ -33,6 +35,19 @@ TEST(CopiedFeatures, AreTheSameBytesAndOutliveTheirSource) {
     ASSERT_EQ(copied.features.rows, rows);
     EXPECT_EQ(std::memcmp(copied.features.data, expected.data(), expected.size() * sizeof(float)), 0);
   }
+}
+
+TEST(CopiedFeatures, ReleaseTheFileThatTheyWereIn) {
+  const test::TemporaryDirectory directory;
+  graph::generate(test::tiny_partition(), directory / "store");
+  const auto graph = graph::open_store(directory / "store");
+  graph::validate(graph, true);  // reads all of it
+  const auto before = base::mapped_bytes(directory / "store");
+  const auto copied = with_copied_features(graph);
+  const std::int64_t bytes = graph.features.rows * graph.features.row_bytes();
+  ASSERT_GT(bytes, 1 << 15);
+  EXPECT_LE(base::mapped_bytes(directory / "store"), before - bytes + (2 << 12));
+  EXPECT_EQ(std::memcmp(copied.features.data, graph.features.data, static_cast<std::size_t>(bytes)), 0);
 }
 
 TEST(CopiedFeatures, AreNotMadeOfNoneOrOfMoreThanFits) {

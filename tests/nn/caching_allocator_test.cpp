@@ -28,6 +28,13 @@ TEST_F(TensorMemory, GoesToTheNextTensorOfAboutTheSameSize) {
   EXPECT_EQ(touch((1 << 20) - 1000, 3), first);
 }
 
+TEST_F(TensorMemory, GoesToALargeTensorThatIsAFewPercentLarger) {
+  constexpr std::int64_t large = 30 << 20;  // 120 MiB, larger than what other tests leave
+  const auto* first = touch(large, 1);
+  EXPECT_EQ(touch(large + large / 25, 2), first);
+  EXPECT_EQ(touch(large - large / 25, 3), first);
+}
+
 TEST_F(TensorMemory, OfOneLargeTensorServesSmallerOnesAndTheOtherWayRound) {
   constexpr std::int64_t large = 24 << 20;  // 96 MiB, larger than what other tests leave
   const auto* first = static_cast<const float*>(touch(large, 1));
@@ -41,6 +48,17 @@ TEST_F(TensorMemory, OfOneLargeTensorServesSmallerOnesAndTheOtherWayRound) {
     EXPECT_TRUE(one.eq(2).all().item<bool>());
   }
   EXPECT_EQ(touch(large, 4), first);
+}
+
+TEST_F(TensorMemory, IsCounted) {
+  touch(1 << 24, 1);  // so that there is memory to keep
+  const auto before = tensor_bytes();
+  {
+    const auto tensor = torch::full({1 << 22}, 1.0F);
+    EXPECT_EQ(tensor_bytes().used, before.used + (1 << 24));
+    EXPECT_EQ(tensor_bytes().held, before.held);
+  }
+  EXPECT_EQ(tensor_bytes().used, before.used);
 }
 
 TEST_F(TensorMemory, IsNotSharedByLivingTensors) {

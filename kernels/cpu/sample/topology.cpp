@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/process_memory.h"
 #include "base/usable.h"
 #include "kernels/cpu/huge_array.h"
 #include "kernels/cpu/sample/alias_tables.h"
@@ -70,6 +71,7 @@ Topology resident_copy(const graph::Graph& graph, Draws draws) {
   } else {
     topology.indices = copy_into(storage->wide, graph.indices);
   }
+  base::release_file_pages(std::as_bytes(graph.indices));
   if (const auto weights = weights_for(graph, draws); !weights.empty()) {
     topology.weights = copy_into(storage->weights, weights);
     add_tables(topology, storage->tables);

@@ -1,0 +1,118 @@
+#include "base/process_memory.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+namespace gnomon::base {
+namespace {
+
+std::string text_of(const char* path) {
+  std::ifstream stream(path);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+/// Calls act(line) for each line.
+template <class Act>
+void for_each_line(std::string_view text, const Act& act) {
+  while (!text.empty()) {
+    const auto end = text.find('\n');
+    act(text.substr(0, end));
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  }
+}
+
+/// The bytes of a line "NAME:  12 kB" with that name; 0 for any other line.
+std::int64_t bytes_in(std::string_view line, std::string_view name) {
+  if (!line.starts_with(name) || line.substr(name.size(), 1) != ":") {
+    return 0;
+  }
+  const auto digit = line.find_first_of("0123456789");
+  std::int64_t kib = 0;
+  if (digit != std::string_view::npos) {
+    std::from_chars(line.data() + digit, line.data() + line.size(), kib);
+  }
+  return kib * 1024;
+}
+
+/// Whether a line begins a mapping: it begins with two hexadecimal addresses, "55d0-55d1 r--p …".
+bool begins_mapping(std::string_view line) {
+  const auto dash = line.find_first_not_of("0123456789abcdef");
+  return dash > 0 && dash != std::string_view::npos && line[dash] == '-';
+}
+
+/// A line of /proc/self/maps.
+struct Mapping {
+  std::uintptr_t begin = 0;
+  std::uintptr_t end = 0;
+  bool is_read_only_file = false;
+};
+
+/// Parses "55d0-55d1 r--p 00000000 fe:00 12  /path".
+Mapping parse_mapping(std::string_view line) {
+  Mapping mapping;
+  const char* const end = line.data() + line.size();
+  const auto first = std::from_chars(line.data(), end, mapping.begin, 16);
+  if (first.ptr == end || *first.ptr != '-') {
+    return {};
+  }
+  const auto second = std::from_chars(first.ptr + 1, end, mapping.end, 16);
+  const std::string_view rest(second.ptr, static_cast<std::size_t>(end - second.ptr));
+  mapping.is_read_only_file = rest.starts_with(" r--") && rest.find('/') != std::string_view::npos;
+  return mapping;
+}
+
+}  // namespace
+
+ProcessMemory parse_status(std::string_view status) {
+  ProcessMemory memory;
+  for_each_line(status, [&](std::string_view line) {
+    memory.peak_bytes += bytes_in(line, "VmHWM");
+    memory.anonymous_bytes += bytes_in(line, "RssAnon");
+    memory.file_bytes += bytes_in(line, "RssFile");
+  });
+  return memory;
+}
+
+std::int64_t parse_mapped_bytes(std::string_view smaps, const std::filesystem::path& directory) {
+  const std::string prefix = (directory / "").string();
+  std::int64_t bytes = 0;
+  bool is_below = false;
+  for_each_line(smaps, [&](std::string_view line) {
+    if (begins_mapping(line)) {
+      const auto path = line.find('/');
+      is_below = path != std::string_view::npos && line.substr(path).starts_with(prefix);
+    } else if (is_below) {
+      bytes += bytes_in(line, "Rss");
+    }
+  });
+  return bytes;
+}
+
+void release_file_pages(std::span<const std::byte> range) {
+  const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const auto begin = reinterpret_cast<std::uintptr_t>(range.data());
+  for_each_line(text_of("/proc/self/maps"), [&](std::string_view line) {
+    const Mapping mapping = parse_mapping(line);
+    const auto first = (std::max(begin, mapping.begin) + page - 1) / page * page;
+    const auto last = std::min(begin + range.size(), mapping.end) / page * page;
+    if (mapping.is_read_only_file && first < last) {
+      ::madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
+    }
+  });
+}
+
+ProcessMemory process_memory() { return parse_status(text_of("/proc/self/status")); }
+
+std::int64_t mapped_bytes(const std::filesystem::path& directory) {
+  std::error_code error;
+  const auto absolute = std::filesystem::canonical(directory, error);
+  return error ? 0 : parse_mapped_bytes(text_of("/proc/self/smaps"), absolute);
+}
+
+}  // namespace gnomon::base
