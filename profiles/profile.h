@@ -34,6 +34,9 @@ struct Cpu {
   std::optional<double> memory_bandwidth_bytes_per_s{};  ///< all cores reading
   std::optional<double> copy_bandwidth_bytes_per_s{};  ///< one core copying; bytes copied, not read + written
   double process_bytes = 3e8;                          ///< memory of an idle worker process
+  /// Memory of the process that trains beside graph, mini-batches and tensors: the program, its libraries and
+  /// their buffers.
+  std::optional<double> runtime_bytes{};
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& f) {
@@ -45,6 +48,7 @@ struct Cpu {
     f("memory_bandwidth_bytes_per_s", self.memory_bandwidth_bytes_per_s, positive_or_unknown);
     f("copy_bandwidth_bytes_per_s", self.copy_bandwidth_bytes_per_s, positive_or_unknown);
     f("process_bytes", self.process_bytes, base::non_negative);
+    f("runtime_bytes", self.runtime_bytes, positive_or_unknown);
   }
 };
 
@@ -284,6 +288,7 @@ struct StageParts {
   std::optional<double> cpu_batch_memory_bytes{};
   std::optional<double> transfer_memory_bytes{};
   std::optional<double> device_batch_memory_bytes{};
+  std::optional<double> max_batch_bytes{};    ///< of the largest mini-batch: the memory of a slot
   std::optional<double> activation_bytes{};   ///< peak device memory of training beyond batch and model
   std::optional<double> refresh_s{};          ///< one core, bottom layer of one batch, all its vertices hot
   std::optional<double> fused_train_ratio{};  ///< training on stored rows over training on gathered rows
@@ -296,6 +301,7 @@ struct StageParts {
     f("cpu_batch_memory_bytes", self.cpu_batch_memory_bytes, base::non_negative);
     f("transfer_memory_bytes", self.transfer_memory_bytes, base::non_negative);
     f("device_batch_memory_bytes", self.device_batch_memory_bytes, base::non_negative);
+    f("max_batch_bytes", self.max_batch_bytes, positive_or_unknown);
     f("activation_bytes", self.activation_bytes, positive_or_unknown);
     f("refresh_s", self.refresh_s, positive_or_unknown);
     f("fused_train_ratio", self.fused_train_ratio, base::Range{0, 10, true});

@@ -13,6 +13,9 @@
 #include "apps/text/tuning_text.h"
 #include "apps/text/validation_text.h"
 #include "base/error.h"
+#include "base/process_memory.h"
+#include "base/run_program.h"
+#include "profiles/measure/epoch.h"
 #include "profiles/profile.h"
 #include "tuner/run/validation.h"
 
@@ -24,6 +27,7 @@ struct Options {
   std::string profile;
   std::vector<std::string> plans;
   std::string correct;
+  std::string peak_memory_of;
   int epochs = 3;
   DeviceFlags device;
   bool json = false;
@@ -47,12 +51,35 @@ void check_fits(const Options& options, const profiles::Profile& profile, const 
   }
 }
 
-std::vector<tuner::Validated> validate_with_bar(const graph::Graph& graph, const profiles::Profile& profile,
-                                                const std::vector<plan::Plan>& plans, int rounds,
+/// Runs this program again, with --peak-memory-of: only a process of its own has a peak of its own.
+double peak_memory(const Options& options, const plan::Plan& plan) {
+  const auto text =
+      base::output_of("/proc/self/exe", {"validate", options.data, options.profile, "--peak-memory-of",
+                                         base::to_document(plan).dump(), "--device", options.device.device});
+  return std::stod(text);
+}
+
+/// Trains some mini-batches with a plan and prints the process's maximum resident memory.
+void print_peak_memory(const Options& options, const graph::Graph& graph, const plan::Job& job,
+                       const runtime::DeviceOptions& device) {
+  const auto plan = base::from_document<plan::Plan>(base::parse_json(options.peak_memory_of, "plan"), "plan");
+  profiles::EpochOptions epoch;
+  epoch.most_batches = tuner::peak_memory_batches;
+  epoch.warm_up_batches = 0;
+  epoch.stop = &stop_on_interrupt();
+  epoch.device = device;
+  profiles::measure_epoch(graph, job, plan, epoch);
+  std::cout << base::process_memory().peak_bytes << "\n";
+}
+
+std::vector<tuner::Validated> validate_with_bar(const Options& given, const graph::Graph& graph,
+                                                const profiles::Profile& profile,
+                                                const std::vector<plan::Plan>& plans,
                                                 const runtime::DeviceOptions& device) {
   ProgressBar bar;
   tuner::ValidationOptions options;
-  options.rounds = rounds;
+  options.rounds = given.epochs;
+  options.peak_memory = [&given](const plan::Plan& plan) { return peak_memory(given, plan); };
   options.device = device;
   options.progress = bar.progress();
   options.stop = &stop_on_interrupt();
@@ -72,7 +99,11 @@ void validate(const Options& options) {
   }
   const auto graph = open_training_data(options.data, profile.workload.job);
   check_fits(options, profile, graph, cores);
-  const auto results = validate_with_bar(graph, profile, plans, options.epochs, device);
+  if (!options.peak_memory_of.empty()) {
+    print_peak_memory(options, graph, profile.workload.job, device);
+    return;
+  }
+  const auto results = validate_with_bar(options, graph, profile, plans, device);
   const auto before = corrections_text(profile.corrections);
   if (!options.correct.empty()) {
     profile.corrections = tuner::corrections_by(results, profile);
@@ -111,6 +142,9 @@ Action add_validate(CLI::App& app) {
       "--correct", options->correct,
       "Write the profile, corrected by the measured stage times, to this file, for use by tune, explore "
       "and validate");
+  app.add_option("--peak-memory-of", options->peak_memory_of,
+                 "Only print the memory of a plan, given as JSON")
+      ->group("");
   app.add_flag("--json", options->json, "Print one JSON document");
   return [options] { validate(*options); };
 }

@@ -21,9 +21,9 @@ plan::Plan bench_plan(int workers) {
 
 }  // namespace
 
-Bench::Bench(const graph::Graph& graph, const plan::Job& job, int workers,
+Bench::Bench(const graph::Graph& graph, const plan::Job& job, int max_workers,
              const runtime::DeviceOptions& device)
-    : plan_(bench_plan(workers)),
+    : plan_(bench_plan(max_workers)),
       learner_(job, graph.features.columns, graph.num_classes, runtime::tensor_device(device)),
       stages_(
           graph, job, plan_,
@@ -31,8 +31,16 @@ Bench::Bench(const graph::Graph& graph, const plan::Job& job, int workers,
             const nn::AtenThreadsGuard threads(plan_.device_threads);
             learner_.step(data, epoch_, batch);
           },
-          device),
-      machine_(workers, stages_.work(), {}, stages_.device().has_link()) {}
+          device) {}
+
+runtime::HostMachine& Bench::machine_of(int workers) {
+  auto& machine = machines_[workers];
+  if (!machine) {
+    machine = std::make_unique<runtime::HostMachine>(workers, stages_.work(), std::vector<int>{},
+                                                     stages_.device().has_link());
+  }
+  return *machine;
+}
 
 void Bench::share_batches(int worker_threads) {
   if (plan_.worker_threads != worker_threads) {
@@ -73,18 +81,19 @@ StageSpan Bench::alone(schedule::Stage stage, std::int64_t position) {
   return together(std::span(&work, 1)).front().front();
 }
 
-std::vector<std::vector<StageSpan>> Bench::together(std::span<const Work> works) {
+std::vector<std::vector<StageSpan>> Bench::together(std::span<const Work> works, int workers) {
+  auto& machine = machine_of(workers);
   std::vector<std::vector<Ticket>> tickets(works.size());
   for (std::size_t w = 0; w < works.size(); ++w) {
     for (std::int64_t i = 0; i < works[w].count; ++i) {
-      tickets[w].push_back(machine_.start(works[w].stage, works[w].first + i, {}));
+      tickets[w].push_back(machine.start(works[w].stage, works[w].first + i, {}));
     }
   }
   std::vector<std::vector<StageSpan>> spans(works.size());
   for (std::size_t w = 0; w < works.size(); ++w) {
     for (const Ticket ticket : tickets[w]) {
-      machine_.wait_any(std::array{ticket});
-      spans[w].push_back(machine_.span(ticket));
+      machine.wait_any(std::array{ticket});
+      spans[w].push_back(machine.span(ticket));
     }
   }
   return spans;

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -14,10 +16,11 @@
 namespace gnomon::profiles {
 
 /// A job's stages on a real machine with a model of their own, started one by one for measurements. One bench
-/// serves all numbers of threads: another bench's memory would be cold.
+/// serves all numbers of workers and threads: another bench's memory would be cold, and all of it be needed
+/// several times.
 class Bench {
  public:
-  Bench(const graph::Graph& graph, const plan::Job& job, int workers,
+  Bench(const graph::Graph& graph, const plan::Job& job, int max_workers,
         const runtime::DeviceOptions& device = {});
 
   /// Sets how many threads share each of the workers' next mini-batches.
@@ -47,9 +50,9 @@ class Bench {
     std::int64_t first;
     std::int64_t count;
   };
-  /// Starts all at once, stages of one engine one after the other, and returns the spans of each when all are
-  /// done.
-  std::vector<std::vector<schedule::StageSpan>> together(std::span<const Work> works);
+  /// Starts all at once on a machine with that many workers, stages of one engine one after the other, and
+  /// returns the spans of each when all are done.
+  std::vector<std::vector<schedule::StageSpan>> together(std::span<const Work> works, int workers = 1);
 
   runtime::Device& device() const { return stages_.device(); }
 
@@ -58,11 +61,14 @@ class Bench {
   }
 
  private:
+  runtime::HostMachine& machine_of(int workers);
+
   plan::Plan plan_;
   std::int64_t epoch_ = 0;
   nn::Learner learner_;
   runtime::Stages stages_;
-  runtime::HostMachine machine_;  // after what its threads use
+  /// By number of workers, made at first use. After what their threads use.
+  std::map<int, std::unique_ptr<runtime::HostMachine>> machines_;
 };
 
 }  // namespace gnomon::profiles

@@ -1,7 +1,10 @@
 #include "profiles/measure/rounds.h"
 
 #include <algorithm>
+#include <utility>
 
+#include "base/usable.h"
+#include "nn/caching_allocator.h"
 #include "profiles/measure/machine.h"
 #include "profiles/measure/slowdown.h"
 
@@ -11,9 +14,6 @@ namespace {
 using schedule::Stage;
 using schedule::StageSpan;
 
-/// Mini-batches of one kind in a round: few, so that there are many rounds and all times of one round belong
-/// to one moment of the machine.
-constexpr std::int64_t chunk = 2;
 constexpr std::int64_t min_rounds = 3;
 
 double seconds(const StageSpan& span) { return span.end_s - span.begin_s; }
@@ -38,32 +38,84 @@ bool Measured::converged(const StopRule& rule) const {
 
 Rounds::Rounds(const graph::Graph& graph, const plan::Job& job, int cores,
                const runtime::DeviceOptions& device, const std::atomic<bool>* stop)
-    : cores_(cores), stop_(stop), bench_(graph, job, 1, device) {
-  for (const int count : doubling(cores)) {
-    if (count > 1) {
-      benches_.emplace(count, std::make_unique<Bench>(graph, job, count));
-    }
+    : cores_(cores),
+      stop_(stop),
+      num_seeds_(std::ssize(graph.train)),
+      batch_size_(job.batch_size),
+      bench_(graph, job, cores, device) {}
+
+std::optional<double> Rounds::partial_share() const {
+  const std::int64_t rest = num_seeds_ % batch_size_;
+  return batches() > 1 && rest > 0 ? std::optional(static_cast<double>(rest) / batch_size_) : std::nullopt;
+}
+
+/// Runs a mini-batch of each route through all its stages, and returns the time of both.
+double Rounds::pass() {
+  bench_.begin(round_, next_batches(2));
+  double sum_s = alone(Stage::cpu_batch, 0) + alone(Stage::transfer, 0);
+  max_batch_bytes_ = std::max(max_batch_bytes_, bench_.device_slot_size(0).bytes);
+  sum_s += alone(Stage::train, 0);
+  return sum_s + alone(Stage::device_batch, 1) + alone(Stage::train, 1);
+}
+
+void Rounds::warm_up(const std::function<bool()>& out_of_time) {
+  constexpr double level = 0.9;         // of the pass before
+  constexpr double quick_pass_s = 0.1;  // a round of two mini-batches each then is no long time
+  constexpr double share_of_memory = 0.25;
+  double before_s = pass();
+  for (bool falls = true; falls && !out_of_time();) {
+    const double now_s = pass();
+    falls = now_s < level * before_s;
+    before_s = now_s;
   }
+  // Few mini-batches, so that there are many rounds and all times of one round belong to one moment of the
+  // machine.
+  chunk_ = before_s > quick_pass_s ? 1 : 2;
+  max_slots_ = static_cast<std::int64_t>(share_of_memory * base::usable_memory_bytes()) /
+               std::max<std::int64_t>(1, max_batch_bytes_);
+}
+
+std::vector<Rounds::Part> Rounds::ratio_parts() {
+  std::vector<Part> parts;
+  if (partial_share()) {
+    parts.emplace_back([this](Measured& measured, std::int64_t epoch) { measure_partial(measured, epoch); });
+  }
+  parts.emplace_back([this](Measured& measured, std::int64_t epoch) { measure_fused(measured, epoch); });
+  if (cores_ > 1) {
+    parts.emplace_back(
+        [this](Measured& measured, std::int64_t epoch) { measure_side_by_side(measured, epoch); });
+  }
+  for (const int count : doubling(cores_)) {
+    if (count == 1) {
+      continue;
+    }
+    if (count <= max_slots_) {
+      parts.emplace_back(
+          [this, count](Measured& measured, std::int64_t epoch) { measure_workers(measured, epoch, count); });
+    }
+    if (!has_link()) {
+      parts.emplace_back(
+          [this, count](Measured& measured, std::int64_t epoch) { measure_threads(measured, epoch, count); });
+    }
+    parts.emplace_back(
+        [this, count](Measured& measured, std::int64_t epoch) { measure_sharing(measured, epoch, count); });
+  }
+  return parts;
 }
 
 void Rounds::run(Measured& measured, const std::function<bool()>& out_of_time) {
   const std::int64_t epoch = round_++;
+  const Stopwatch watch;
   measure_alone(measured, epoch);
-  if (!out_of_time()) {
-    measure_fused(measured, epoch);
-  }
-  if (cores_ > 1 && !out_of_time()) {
-    measure_side_by_side(measured, epoch);
-  }
-  for (const auto& [count, bench] : benches_) {
-    if (!out_of_time()) {
-      measure_workers(measured, epoch, *bench, count);
-    }
-    if (!out_of_time() && !has_link()) {
-      measure_threads(measured, epoch, count);
-    }
-    if (!out_of_time()) {
-      measure_sharing(measured, epoch, count);
+  time_alone_s_ += watch.seconds();
+  if (measured.rounds < min_rounds || time_on_ratios_s_ <= time_alone_s_) {
+    for (const auto& part : ratio_parts()) {
+      if (out_of_time()) {
+        break;
+      }
+      const Stopwatch part_watch;
+      part(measured, epoch);
+      time_on_ratios_s_ += part_watch.seconds();
     }
   }
   ++measured.rounds;
@@ -85,29 +137,31 @@ Resident Rounds::measure_resident() {
 }
 
 std::vector<std::int64_t> Rounds::next_batches(std::int64_t count) {
-  std::vector<std::int64_t> batches(static_cast<std::size_t>(count));
-  for (auto& batch : batches) {
-    batch = next_batch_++ % bench_.batches();
+  const std::int64_t full = batches() - (partial_share() ? 1 : 0);
+  std::vector<std::int64_t> next(static_cast<std::size_t>(count));
+  for (auto& batch : next) {
+    batch = next_batch_++ % full;
   }
-  return batches;
+  return next;
 }
 
-double Rounds::alone(Bench& bench, Stage stage, std::int64_t position) const {
+double Rounds::alone(Stage stage, std::int64_t position) {
   throw_if_stopped(stop_);
-  return seconds(bench.alone(stage, position));
+  return seconds(bench_.alone(stage, position));
 }
 
 /// Runs `count` positions from `first` on, one after another.
 double Rounds::mean_s(Stage stage, std::int64_t first, std::int64_t count) {
   double sum_s = 0;
   for (std::int64_t i = first; i < first + count; ++i) {
-    sum_s += alone(bench_, stage, i);
+    sum_s += alone(stage, i);
   }
   return sum_s / static_cast<double>(count);
 }
 
 void Rounds::count_batch(Measured& measured, std::int64_t position) const {
   const auto size = bench_.device_slot_size(position);
+  measured.max_batch_bytes = std::max(measured.max_batch_bytes, size.bytes);
   measured.vertices.add(static_cast<double>(size.vertices));
   measured.edges.add(static_cast<double>(size.edges));
   measured.bytes.add(static_cast<double>(size.bytes));
@@ -117,36 +171,63 @@ void Rounds::count_batch(Measured& measured, std::int64_t position) const {
 /// in alone_s_ for the ratios of this round, which are taken on other mini-batches, because a repeated
 /// mini-batch finds part of its data in the caches.
 void Rounds::measure_alone(Measured& measured, std::int64_t epoch) {
-  bench_.begin(epoch, next_batches(2 * chunk));
+  bench_.begin(epoch, next_batches(2 * chunk_));
   alone_s_.fill(0);
   const auto add = [&](Stage stage, std::int64_t position) {
-    const double time_s = alone(bench_, stage, position);
+    const double time_s = alone(stage, position);
     measured.of(stage).add(time_s);
-    alone_s_[static_cast<std::size_t>(stage)] += time_s / (stage == Stage::train ? 2 * chunk : chunk);
+    alone_s_[static_cast<std::size_t>(stage)] += time_s / (stage == Stage::train ? 2 * chunk_ : chunk_);
   };
-  for (std::int64_t i = 0; i < chunk; ++i) {
+  for (std::int64_t i = 0; i < chunk_; ++i) {
     add(Stage::cpu_batch, i);
     if (has_link()) {
       add(Stage::transfer, i);
     } else {
-      alone(bench_, Stage::transfer, i);  // takes no time: a host device reads the batch where it is
+      alone(Stage::transfer, i);  // takes no time: a host device reads the batch where it is
     }
     count_batch(measured, i);
     add(Stage::train, i);
-    add(Stage::device_batch, chunk + i);
-    count_batch(measured, chunk + i);
-    add(Stage::train, chunk + i);
+    add(Stage::device_batch, chunk_ + i);
+    count_batch(measured, chunk_ + i);
+    add(Stage::train, chunk_ + i);
   }
+  const auto memory = nn::tensor_bytes();
+  measured.training_bytes = std::max(measured.training_bytes, memory.peak_held - memory.used);
+}
+
+/// The last mini-batch of the epoch, by both routes.
+void Rounds::measure_partial(Measured& measured, std::int64_t epoch) {
+  bench_.begin(epoch, std::vector(2, batches() - 1));
+  const auto add = [&](Stage stage, std::int64_t position) {
+    const double full_s = alone_s(stage);
+    const double time_s = alone(stage, position);
+    if (full_s > 0) {
+      measured.partial[static_cast<std::size_t>(stage)].add(time_s / full_s);
+    }
+  };
+  add(Stage::cpu_batch, 0);
+  add(Stage::transfer, 0);
+  const auto size = bench_.device_slot_size(0);
+  measured.partial_vertices.add(static_cast<double>(size.vertices) / measured.vertices.mean());
+  measured.partial_edges.add(static_cast<double>(size.edges) / measured.edges.mean());
+  measured.partial_bytes.add(static_cast<double>(size.bytes) / measured.bytes.mean());
+  add(Stage::train, 0);
+  add(Stage::device_batch, 1);
+  alone(Stage::train, 1);
 }
 
 /// Trains on stored feature rows; the device route samples.
 void Rounds::measure_fused(Measured& measured, std::int64_t epoch) {
   bench_.fuse(true);
-  bench_.begin(epoch, next_batches(chunk));
-  for (std::int64_t i = 0; i < chunk; ++i) {
-    measured.device_sample.add(alone(bench_, Stage::device_batch, i));
+  bench_.begin(epoch, next_batches(chunk_ + 1));
+  if (!std::exchange(fused_is_warm_, true)) {
+    alone(Stage::device_batch, chunk_);
+    alone(Stage::train, chunk_);
   }
-  measured.fused_train.add(mean_s(Stage::train, 0, chunk) / alone_s(Stage::train));
+  for (std::int64_t i = 0; i < chunk_; ++i) {
+    measured.device_sample.add(alone(Stage::device_batch, i));
+  }
+  measured.fused_train.add(mean_s(Stage::train, 0, chunk_) / alone_s(Stage::train));
   bench_.fuse(false);
 }
 
@@ -154,24 +235,24 @@ void Rounds::measure_fused(Measured& measured, std::int64_t epoch) {
 /// because a slowdown shows only where the stages overlap.
 void Rounds::measure_side_by_side(Measured& measured, std::int64_t epoch) {
   const std::int64_t on_device = 0;
-  const std::int64_t on_device_again = chunk;
-  const std::int64_t on_cpu = 2 * chunk;
-  const std::int64_t on_cpu_again = 3 * chunk;
-  const std::int64_t on_cpu_twice = 4 * chunk;
-  bench_.begin(epoch, next_batches(6 * chunk));
-  side_by_side({{Stage::cpu_batch, on_cpu, chunk}, measured.cpu_batch_beside_device_batch},
-               {{Stage::device_batch, on_device, chunk}, measured.device_batch_beside_cpu_batch});
-  side_by_side({{Stage::cpu_batch, on_cpu_twice, 2 * chunk}, measured.cpu_batch_beside_train},
-               {{Stage::train, on_device, chunk}, measured.train_beside_cpu_batch});
+  const std::int64_t on_cpu = chunk_;
+  const std::int64_t on_cpu_twice = 2 * chunk_;
+  const std::int64_t on_device_again = 4 * chunk_;
+  const std::int64_t on_cpu_again = 5 * chunk_;
+  bench_.begin(epoch, next_batches((has_link() ? 6 : 4) * chunk_));
+  side_by_side({{Stage::cpu_batch, on_cpu, chunk_}, measured.cpu_batch_beside_device_batch},
+               {{Stage::device_batch, on_device, chunk_}, measured.device_batch_beside_cpu_batch});
+  side_by_side({{Stage::cpu_batch, on_cpu_twice, 2 * chunk_}, measured.cpu_batch_beside_train},
+               {{Stage::train, on_device, chunk_}, measured.train_beside_cpu_batch});
   if (!has_link()) {
     return;
   }
-  side_by_side({{Stage::cpu_batch, on_cpu_again, chunk}, measured.cpu_batch_beside_transfer},
-               {{Stage::transfer, on_cpu, chunk}, measured.transfer_beside_cpu_batch});
-  side_by_side({{Stage::transfer, on_cpu_again, chunk}, measured.transfer_beside_device_batch},
-               {{Stage::device_batch, on_device_again, chunk}, measured.device_batch_beside_transfer});
-  side_by_side({{Stage::transfer, on_cpu_twice, 2 * chunk}, measured.transfer_beside_train},
-               {{Stage::train, on_device_again, chunk}, measured.train_beside_transfer});
+  side_by_side({{Stage::cpu_batch, on_cpu_again, chunk_}, measured.cpu_batch_beside_transfer},
+               {{Stage::transfer, on_cpu, chunk_}, measured.transfer_beside_cpu_batch});
+  side_by_side({{Stage::transfer, on_cpu_again, chunk_}, measured.transfer_beside_device_batch},
+               {{Stage::device_batch, on_device_again, chunk_}, measured.device_batch_beside_transfer});
+  side_by_side({{Stage::transfer, on_cpu_twice, 2 * chunk_}, measured.transfer_beside_train},
+               {{Stage::train, on_device_again, chunk_}, measured.train_beside_transfer});
   measure_aside(measured, epoch);
 }
 
@@ -180,11 +261,11 @@ void Rounds::measure_side_by_side(Measured& measured, std::int64_t epoch) {
 void Rounds::measure_aside(Measured& measured, std::int64_t epoch) {
   constexpr double share = 0.5;
   bench_.prepare_aside(share);
-  bench_.begin(epoch, next_batches(4 * chunk));
-  const double prepare_s = mean_s(Stage::device_batch, 0, 2 * chunk);
+  bench_.begin(epoch, next_batches(4 * chunk_));
+  const double prepare_s = mean_s(Stage::device_batch, 0, 2 * chunk_);
   Ratio training;
-  side_by_side({{Stage::device_batch, 2 * chunk, 2 * chunk}, measured.device_batch_beside_train, prepare_s},
-               {{Stage::train, 0, 2 * chunk}, training});
+  side_by_side({{Stage::device_batch, 2 * chunk_, 2 * chunk_}, measured.device_batch_beside_train, prepare_s},
+               {{Stage::train, 0, 2 * chunk_}, training});
   if (const auto slowdown = training.value()) {
     measured.train_beside_device_batch.add(*slowdown * (1 - share));
   }
@@ -208,35 +289,44 @@ void Rounds::side_by_side(const Neighbour& first, const Neighbour& second) {
   add(second, spans[1], spans[0]);
 }
 
-/// All workers start a mini-batch at once and another one after it. Only the first ones count, because other
-/// workers idle during the last.
-void Rounds::measure_workers(Measured& measured, std::int64_t epoch, Bench& bench, int workers) {
+/// All workers start a mini-batch at once and, if there is memory for them, another one after it. Only the
+/// first ones count, because other workers idle during the last. In a number's first round they are the
+/// warm-up of the workers' memory.
+void Rounds::measure_workers(Measured& measured, std::int64_t epoch, int workers) {
   throw_if_stopped(stop_);
-  bench.begin(epoch, next_batches(2 * workers));
-  const auto spans = bench.together(std::array{Bench::Work{Stage::cpu_batch, 0, 2 * workers}}).front();
-  double together_s = 0;
-  for (int i = 0; i < workers; ++i) {
-    together_s += seconds(spans[static_cast<std::size_t>(i)]) / workers;
+  const std::int64_t count = std::min<std::int64_t>(2 * workers, max_slots_);
+  const auto together_s = [&] {
+    bench_.begin(epoch, next_batches(count));
+    const auto spans = bench_.together(std::array{Bench::Work{Stage::cpu_batch, 0, count}}, workers).front();
+    double sum_s = 0;
+    for (int i = 0; i < workers; ++i) {
+      sum_s += seconds(spans[static_cast<std::size_t>(i)]) / workers;
+    }
+    return sum_s;
+  };
+  if (warm_workers_ < workers) {
+    together_s();
+    warm_workers_ = workers;
   }
-  measured.worker_efficiency[workers].add(alone_s(Stage::cpu_batch) / together_s);
+  measured.worker_efficiency[workers].add(alone_s(Stage::cpu_batch) / together_s());
 }
 
 /// A host device prepares and trains on several threads; the first batch is the warm-up of their memory. A
 /// team with a thread on each core then also trains beside a worker.
 void Rounds::measure_threads(Measured& measured, std::int64_t epoch, int threads) {
-  const std::int64_t beside = chunk + 1;
-  const std::int64_t on_cpu = beside + chunk;
+  const std::int64_t beside = chunk_ + 1;
+  const std::int64_t on_cpu = beside + chunk_;
   bench_.use_device_threads(threads);
-  bench_.begin(epoch, next_batches(on_cpu + 2 * chunk));
-  alone(bench_, Stage::device_batch, 0);
+  bench_.begin(epoch, next_batches(on_cpu + 2 * chunk_));
+  alone(Stage::device_batch, 0);
   const double prepare_s = mean_s(Stage::device_batch, 1, on_cpu - 1);
-  alone(bench_, Stage::train, 0);
-  const double train_s = mean_s(Stage::train, 1, chunk);
+  alone(Stage::train, 0);
+  const double train_s = mean_s(Stage::train, 1, chunk_);
   measured.device_batch_speedup[threads].add(alone_s(Stage::device_batch) / prepare_s);
   measured.train_speedup[threads].add(alone_s(Stage::train) / train_s);
   if (threads == cores_) {
-    side_by_side({{Stage::cpu_batch, on_cpu, 2 * chunk}, measured.cpu_batch_beside_team},
-                 {{Stage::train, beside, chunk}, measured.team_beside_cpu_batch, train_s});
+    side_by_side({{Stage::cpu_batch, on_cpu, 2 * chunk_}, measured.cpu_batch_beside_team},
+                 {{Stage::train, beside, chunk_}, measured.team_beside_cpu_batch, train_s});
   }
   bench_.use_device_threads(1);
 }
@@ -244,9 +334,9 @@ void Rounds::measure_threads(Measured& measured, std::int64_t epoch, int threads
 /// Several threads share mini-batches, one after another; the first is the warm-up of their memory.
 void Rounds::measure_sharing(Measured& measured, std::int64_t epoch, int threads) {
   bench_.share_batches(threads);
-  bench_.begin(epoch, next_batches(chunk + 1));
-  alone(bench_, Stage::cpu_batch, 0);
-  const double cpu_batch_s = mean_s(Stage::cpu_batch, 1, chunk);
+  bench_.begin(epoch, next_batches(chunk_ + 1));
+  alone(Stage::cpu_batch, 0);
+  const double cpu_batch_s = mean_s(Stage::cpu_batch, 1, chunk_);
   bench_.share_batches(1);
   measured.cpu_batch_speedup[threads].add(alone_s(Stage::cpu_batch) / cpu_batch_s);
 }

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <memory>
+#include <optional>
 #include <vector>
 
 #include "graph/graph.h"
@@ -35,6 +35,11 @@ struct Measured {
   std::map<int, Ratio> cpu_batch_speedup;  ///< by number of threads that share a batch
   std::map<int, Ratio> train_speedup;      ///< by number of threads: time with one over time with all
   std::map<int, Ratio> device_batch_speedup;
+  /// The epoch's last mini-batch, where it is smaller, over a full one: its stages' times and its sizes.
+  std::array<Ratio, schedule::num_basic_stages> partial;
+  Ratio partial_vertices, partial_edges, partial_bytes;
+  std::int64_t max_batch_bytes = 0;
+  std::int64_t training_bytes = 0;  ///< tensors' memory that training held beyond what it kept; 0 if unknown
   std::int64_t rounds = 0;
 
   Series& of(schedule::Stage stage) { return alone[static_cast<std::size_t>(stage)]; }
@@ -54,7 +59,13 @@ class Rounds {
   Rounds(const graph::Graph& graph, const plan::Job& job, int cores, const runtime::DeviceOptions& device,
          const std::atomic<bool>* stop);
 
-  /// Adds one round to `measured`; `out_of_time` is asked before each part after the first.
+  /// Runs the stages without measuring until they take no less time than before: slots, caches and allocators
+  /// then have their memory. At least once; `out_of_time` is asked before each further pass.
+  void warm_up(const std::function<bool()>& out_of_time);
+
+  /// Adds one round to `measured`; `out_of_time` is asked before each part after the first. The parts that
+  /// measure ratios are left out where they have had their share of the time: the stages alone get at least
+  /// half of it.
   void run(Measured& measured, const std::function<bool()>& out_of_time);
 
   /// Measures how long the device prepares mini-batches, and how long it only samples them, with all data in
@@ -62,6 +73,8 @@ class Rounds {
   Resident measure_resident();
 
   std::int64_t batches() const { return bench_.batches(); }
+  /// Seeds of the last mini-batch over those of a full one; none if all mini-batches are full.
+  std::optional<double> partial_share() const;
   runtime::Device& device() const { return bench_.device(); }
   bool has_link() const { return device().has_link(); }
 
@@ -73,27 +86,41 @@ class Rounds {
     double usual_s = 0;  ///< time alone; 0: that of one thread in this round
   };
 
+  /// A part of a round that measures ratios.
+  using Part = std::function<void(Measured& measured, std::int64_t epoch)>;
+
   std::vector<std::int64_t> next_batches(std::int64_t count);
-  double alone(Bench& bench, schedule::Stage stage, std::int64_t position) const;
+  double alone(schedule::Stage stage, std::int64_t position);
+  double pass();
+  std::vector<Part> ratio_parts();
   double mean_s(schedule::Stage stage, std::int64_t first, std::int64_t count);
   double alone_s(schedule::Stage stage) const { return alone_s_[static_cast<std::size_t>(stage)]; }
   void count_batch(Measured& measured, std::int64_t position) const;
   void measure_alone(Measured& measured, std::int64_t epoch);
+  void measure_partial(Measured& measured, std::int64_t epoch);
   void measure_fused(Measured& measured, std::int64_t epoch);
   void measure_side_by_side(Measured& measured, std::int64_t epoch);
   void measure_aside(Measured& measured, std::int64_t epoch);
   void side_by_side(const Neighbour& first, const Neighbour& second);
-  void measure_workers(Measured& measured, std::int64_t epoch, Bench& bench, int workers);
+  void measure_workers(Measured& measured, std::int64_t epoch, int workers);
   void measure_threads(Measured& measured, std::int64_t epoch, int threads);
   void measure_sharing(Measured& measured, std::int64_t epoch, int threads);
 
   int cores_;
   const std::atomic<bool>* stop_;
+  std::int64_t num_seeds_;
+  int batch_size_;
   std::int64_t next_batch_ = 0;
   std::int64_t round_ = 0;
+  std::int64_t chunk_ = 2;  ///< mini-batches of one kind in a round
+  std::int64_t max_batch_bytes_ = 0;
+  std::int64_t max_slots_ = 0;  ///< mini-batches for which there is memory
+  int warm_workers_ = 1;        ///< workers whose memory is warm
+  bool fused_is_warm_ = false;
+  double time_alone_s_ = 0;  ///< spent on the stages alone
+  double time_on_ratios_s_ = 0;
   std::array<double, schedule::num_basic_stages> alone_s_{};  ///< means of this round
   Bench bench_;
-  std::map<int, std::unique_ptr<Bench>> benches_;  ///< by number of workers
 };
 
 }  // namespace gnomon::profiles

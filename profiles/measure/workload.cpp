@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/cores.h"
+#include "base/process_memory.h"
 #include "base/usable.h"
 #include "kernels/cpu/sample/topology.h"
 #include "profiles/measure/accesses.h"
@@ -37,19 +38,49 @@ void add_points(std::vector<ScalingPoint>& points, const std::map<int, Ratio>& r
   }
 }
 
-void fill(WorkloadProfile& workload, const Measured& measured, const StopRule& rule) {
+/// What the mean of a quantity over an epoch's mini-batches is relative to that of a full one: only the last
+/// may be smaller. Where its ratio was not measured, it is that of the seeds.
+class EpochMean {
+ public:
+  EpochMean(std::int64_t batches, std::optional<double> partial_share)
+      : batches_(static_cast<double>(batches)), partial_share_(partial_share) {}
+
+  double factor(const Ratio& partial) const {
+    return partial_share_ ? (batches_ - 1 + partial.value().value_or(*partial_share_)) / batches_ : 1;
+  }
+
+ private:
+  double batches_;
+  std::optional<double> partial_share_;
+};
+
+StageTime scaled(StageTime time, double factor) {
+  for (double StageTime::*part : {&StageTime::mean_s, &StageTime::deviation_s, &StageTime::p5_s,
+                                  &StageTime::p50_s, &StageTime::p95_s, &StageTime::interval_s}) {
+    time.*part *= factor;
+  }
+  return time;
+}
+
+void fill(WorkloadProfile& workload, const Measured& measured, const StopRule& rule, const EpochMean& mean) {
   const auto stage_time = [&](Stage stage) {
     const Series& series = measured.of(stage);
-    return series.count() == 0 ? StageTime{.converged = true} : series.stage_time(rule.converged(series));
+    return series.count() == 0 ? StageTime{.converged = true}
+                               : scaled(series.stage_time(rule.converged(series)),
+                                        mean.factor(measured.partial[static_cast<std::size_t>(stage)]));
   };
   workload.cpu_batch = stage_time(Stage::cpu_batch);
   workload.transfer = stage_time(Stage::transfer);
   workload.device_batch = stage_time(Stage::device_batch);
   workload.train = stage_time(Stage::train);
+  workload.parts.max_batch_bytes = static_cast<double>(measured.max_batch_bytes);
+  if (measured.training_bytes > 0) {
+    workload.parts.activation_bytes = static_cast<double>(measured.training_bytes);
+  }
   workload.parts.fused_train_ratio = measured.fused_train.value();
-  workload.batch_vertices = measured.vertices.mean();
-  workload.batch_edges = measured.edges.mean();
-  workload.batch_bytes = measured.bytes.mean();
+  workload.batch_vertices = measured.vertices.mean() * mean.factor(measured.partial_vertices);
+  workload.batch_edges = measured.edges.mean() * mean.factor(measured.partial_edges);
+  workload.batch_bytes = measured.bytes.mean() * mean.factor(measured.partial_bytes);
   add_points(workload.worker_efficiency, measured.worker_efficiency);
   add_points(workload.device_batch_speedup, measured.device_batch_speedup);
   add_points(workload.cpu_batch_speedup, measured.cpu_batch_speedup);
@@ -122,26 +153,35 @@ void fill(Profile& profile, const runtime::DeviceFacts& facts) {
   workload.parts.activation_bytes = if_positive(facts.peak_bytes - workload.batch_bytes);
 }
 
-/// The first round is the warm-up of caches, slots and allocators and does not count, unless it took so long
-/// that there is hardly time for another.
+/// Warms up, then measures rounds until all stages are known as precisely as was asked.
 void run_rounds(Rounds& rounds, Measured& measured, const StopRule& rule, const Stopwatch& watch,
                 const base::Progress& progress) {
-  const auto out_of_time = [&] { return watch.seconds() >= rule.time_limit_s; };
-  const auto tell = [&] {
+  constexpr double warm_up_share = 0.25;
+  const auto spent = [&](double share) { return watch.seconds() >= share * rule.time_limit_s; };
+  const auto tell = [&](const char* what) {
     const double done_s = std::min(watch.seconds(), rule.time_limit_s);
-    base::report(progress, "measuring", static_cast<std::int64_t>(1e3 * done_s),
+    base::report(progress, what, static_cast<std::int64_t>(1e3 * done_s),
                  static_cast<std::int64_t>(1e3 * rule.time_limit_s));
   };
-  Measured warm_up;
-  const double before_s = watch.seconds();
-  rounds.run(warm_up, out_of_time);
-  if (watch.seconds() + 2 * (watch.seconds() - before_s) > rule.time_limit_s) {
-    measured = std::move(warm_up);
+  tell("warming up");
+  rounds.warm_up([&] { return spent(warm_up_share); });
+  do {
+    tell("measuring");
+    rounds.run(measured, [&] { return spent(1); });
+  } while (!spent(1) && !measured.converged(rule));
+}
+
+/// The process's memory beside the graph: what it held before, and what it has mapped of programs and
+/// libraries by now. Features, and a graph that no store holds, lie in memory that is not mapped.
+double runtime_bytes(const graph::Graph& graph, const base::ProcessMemory& before) {
+  const auto now = base::process_memory();
+  std::int64_t graph_bytes = graph.features.rows * graph.features.row_bytes();
+  if (graph.directory.empty()) {
+    graph_bytes += static_cast<std::int64_t>(graph.indptr.size_bytes() + graph.indices.size_bytes());
   }
-  while (!out_of_time() && !measured.converged(rule)) {
-    tell();
-    rounds.run(measured, out_of_time);
-  }
+  const std::int64_t mapped = graph.directory.empty() ? 0 : base::mapped_bytes(graph.directory);
+  return static_cast<double>(std::max<std::int64_t>(0, before.anonymous_bytes - graph_bytes) +
+                             now.file_bytes - mapped);
 }
 
 }  // namespace
@@ -149,6 +189,7 @@ void run_rounds(Rounds& rounds, Measured& measured, const StopRule& rule, const 
 Profile measure(const graph::Graph& graph, const plan::Job& job, const MeasureOptions& options) {
   plan::check(job, "job");
   const Stopwatch watch;
+  const auto memory_before = base::process_memory();
   Profile profile;
   profile.asked_interval = options.asked_interval;
   profile.time_limit_s = options.time_limit_s;
@@ -157,11 +198,15 @@ Profile measure(const graph::Graph& graph, const plan::Job& job, const MeasureOp
   Measured measured;
   std::optional<runtime::DeviceFacts> facts;
   std::optional<Resident> resident;
+  std::optional<double> partial_share;
+  double runtime = 0;
   rule.time_limit_s *= 1 - 2 * bandwidth_share - access_share - disk_share;
   {
     Rounds rounds(graph, job, base::usable_cores(), options.device, options.stop);
     profile.workload = describe(graph, job, rounds.batches());
     run_rounds(rounds, measured, rule, watch, options.progress);
+    partial_share = rounds.partial_share();
+    runtime = runtime_bytes(graph, memory_before);
     if (rounds.has_link()) {
       facts = rounds.device().measure();
       if (fits(graph, job, *facts)) {
@@ -169,7 +214,7 @@ Profile measure(const graph::Graph& graph, const plan::Job& job, const MeasureOp
       }
     }
   }
-  fill(profile.workload, measured, rule);
+  fill(profile.workload, measured, rule, {profile.workload.batches, partial_share});
   base::report(options.progress, "counting accesses", 0, 0);
   measure_accesses(graph, job, {access_share * options.time_limit_s, options.stop}, profile.workload);
   fill_sampling(profile.workload, measured);
@@ -181,6 +226,7 @@ Profile measure(const graph::Graph& graph, const plan::Job& job, const MeasureOp
                                      .stop = options.stop,
                                      .progress = options.progress},
                                     converged);
+  profile.machine.cpu.runtime_bytes = if_positive(runtime);
   if (facts) {
     fill(profile, *facts);
     fill_link_parts(profile.workload, resident);

@@ -50,10 +50,26 @@ double embeddings_on_host(const WorkloadProfile& workload, const Plan& plan) {
   return embeddings(workload, vertices);
 }
 
-/// A mini-batch without its feature rows, or with them.
-double batch_bytes(const WorkloadProfile& workload, bool with_features) {
+/// The memory of a slot, whose mini-batches come without their feature rows, or with them: that of the
+/// largest where it is known, because slots keep their memory.
+double slot_bytes(const WorkloadProfile& workload, bool with_features) {
   const double features = workload.batch_vertices * static_cast<double>(workload.feature_row_bytes);
-  return with_features ? workload.batch_bytes : std::max(0.0, workload.batch_bytes - features);
+  const double mean = with_features ? workload.batch_bytes : std::max(0.0, workload.batch_bytes - features);
+  const auto largest = workload.parts.max_batch_bytes;
+  return largest && workload.batch_bytes > 0 ? mean * std::max(1.0, *largest / workload.batch_bytes) : mean;
+}
+
+/// Slots of the CPU route, and of the device; no more than there are mini-batches.
+double host_slots(const WorkloadProfile& workload, const Plan& plan) {
+  const std::int64_t slots = plan.uses_cpu_route() ? plan.workers + plan.cpu_buffer : 0;
+  return static_cast<double>(std::min(slots, workload.batches));
+}
+
+double device_slots(const WorkloadProfile& workload, const Plan& plan) {
+  const std::int64_t ahead = plan.schedule == Schedule::sequential    ? 0
+                             : plan.schedule == Schedule::super_batch ? plan.super_batch - 1
+                                                                      : plan.device_buffer;
+  return static_cast<double>(std::min(1 + ahead, workload.batches));
 }
 
 MemoryBreakdown on_host(const profiles::Profile& profile, const Plan& plan) {
@@ -63,14 +79,15 @@ MemoryBreakdown on_host(const profiles::Profile& profile, const Plan& plan) {
   MemoryBreakdown use;
   use.topology_bytes = share(plan.topology) * topology_bytes(workload);
   use.features_bytes = share(plan.features) * features_bytes(workload);
-  const double each = batch_bytes(workload, !plan.prepares_samples());
+  const double each = slot_bytes(workload, !plan.prepares_samples());
   if (plan.uses_cpu_route()) {
-    use.batches_bytes = (plan.workers + plan.cpu_buffer) * each;
+    use.batches_bytes = host_slots(workload, plan) * each;
     use.samplers_bytes = plan.workers * sampler_bytes(workload, plan.worker_threads).value_or(0);
   }
+  use.contexts_bytes = profile.machine.cpu.runtime_bytes.value_or(0);
   if (plan.handover_copies > 0) {  // worker processes, each with what it hands over
     use.batches_bytes += plan.workers * plan.handover_copies * each;
-    use.contexts_bytes = plan.workers * profile.machine.cpu.process_bytes;
+    use.contexts_bytes += plan.workers * profile.machine.cpu.process_bytes;
   }
   use.embeddings_bytes = embeddings_on_host(workload, plan);
   return use;
@@ -89,10 +106,7 @@ MemoryBreakdown on_device(const profiles::Profile& profile, const Plan& plan) {
   MemoryBreakdown use;
   use.topology_bytes = divides_roles(plan) ? 0 : share(plan.topology) * topology_bytes(workload);
   use.features_bytes = share(plan.features) * features_bytes(workload);
-  const int ahead = plan.schedule == Schedule::sequential    ? 0
-                    : plan.schedule == Schedule::super_batch ? plan.super_batch - 1
-                                                             : plan.device_buffer;
-  use.batches_bytes = (1 + ahead) * batch_bytes(workload, !plan.fused);
+  use.batches_bytes = device_slots(workload, plan) * slot_bytes(workload, !plan.fused);
   // Unless measured: each layer's output and its gradient; the layers shrink by the fanouts.
   use.activations_bytes = workload.parts.activation_bytes.value_or(2 * workload.batch_vertices *
                                                                    workload.job.hidden * value_bytes);
@@ -109,7 +123,7 @@ MemoryBreakdown on_device(const profiles::Profile& profile, const Plan& plan) {
 MemoryBreakdown on_sampler(const profiles::Profile& profile, const Plan& plan) {
   MemoryBreakdown use;
   use.topology_bytes = plan.topology == Home::device ? topology_bytes(profile.workload) : 0;
-  use.batches_bytes = profile.workload.batch_bytes;
+  use.batches_bytes = slot_bytes(profile.workload, true);
   use.contexts_bytes = profile.machine.device.context_bytes;
   return use;
 }
@@ -198,7 +212,10 @@ Memory memory_of(const profiles::Profile& profile, const Plan& plan, const Cache
   MemoryBreakdown device = on_device(profile, plan);
   if (!has_device) {  // its buffers are the host's; the graph lies there once
     device.contexts_bytes = device.topology_bytes = device.features_bytes = 0;
-    memory.host.batches_bytes += device.batches_bytes;
+    // Slots go from one to the other: together, too, they are no more than there are mini-batches.
+    const double spare = static_cast<double>(profile.workload.batches) - host_slots(profile.workload, plan);
+    memory.host.batches_bytes +=
+        device.batches_bytes * std::min(1.0, spare / device_slots(profile.workload, plan));
     memory.host.samplers_bytes +=
         plan.uses_device_route() ? sampler_bytes(profile.workload, plan.device_threads).value_or(0) : 0;
     memory.host.activations_bytes = device.activations_bytes;

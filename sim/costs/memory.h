@@ -29,7 +29,7 @@ struct MemoryBreakdown {
   double activations_bytes = 0;  ///< of one training
   double model_bytes = 0;        ///< weights, gradients and the optimiser's two moments
   double embeddings_bytes = 0;   ///< kept from batch to batch
-  double contexts_bytes = 0;     ///< of worker processes or of the device's libraries
+  double contexts_bytes = 0;     ///< of processes, or of the device's libraries
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& f) {

@@ -74,6 +74,7 @@ Validated predicted(sim::Simulator& simulator, const profiles::Profile& profile,
   const auto prediction = sim::predict(simulator, profile, plan, true);
   return {.plan = plan,
           .predicted_s = prediction.epoch_s,
+          .predicted_bytes = prediction.memory.host.total(),
           .predicted_stages_s = schedule::mean_times(prediction.timeline)};
 }
 
@@ -95,6 +96,18 @@ std::string where_of(int round, int rounds, std::size_t plan, std::size_t plans)
          std::to_string(plan + 1) + " of " + std::to_string(plans);
 }
 
+void measure_memory(const ValidationOptions& options, std::vector<Validated>& results) {
+  if (!options.peak_memory) {
+    return;
+  }
+  for (std::size_t number = 0; number < results.size(); ++number) {
+    base::check_stop(options.stop);
+    base::report(options.progress, "measuring memory", static_cast<std::int64_t>(number),
+                 std::ssize(results));
+    results[number].measured_bytes = options.peak_memory(results[number].plan);
+  }
+}
+
 }  // namespace
 
 std::vector<Validated> validate(const graph::Graph& graph, const profiles::Profile& profile,
@@ -105,6 +118,7 @@ std::vector<Validated> validate(const graph::Graph& graph, const profiles::Profi
     base::check_stop(options.stop);
     results.push_back(predicted(simulator, profile, plan));
   }
+  measure_memory(options, results);
   for (int round = 0; round < options.rounds; ++round) {
     for (std::size_t number = 0; number < results.size(); ++number) {
       profiles::EpochOptions epoch;
@@ -180,8 +194,12 @@ base::Json to_document(const std::vector<Validated>& results, const std::string&
                      {"predicted_s", result.predicted_s},
                      {"measured_s", result.median_s},
                      {"epochs_s", result.measured_s},
+                     {"predicted_bytes", result.predicted_bytes},
                      {"stages", stages_of(result)},
                      {"error", result.error()}});
+    if (result.measured_bytes) {
+      plans.back()["measured_bytes"] = *result.measured_bytes;
+    }
   }
   return {{"schema", "gnomon.validation/1"},
           {"data", data},

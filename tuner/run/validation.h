@@ -1,6 +1,8 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +23,8 @@ struct Validated {
   double predicted_s = 0;
   std::vector<double> measured_s{};  ///< epochs, one a round
   double median_s = 0;
+  double predicted_bytes = 0;                   ///< of host memory at the peak
+  std::optional<double> measured_bytes{};       ///< by ValidationOptions::peak_memory
   std::vector<schedule::StageSpan> timeline{};  ///< of the first round
   schedule::StageTimes predicted_stages_s{};    ///< means, with what runs beside them
   schedule::StageTimes measured_stages_s{};     ///< of all rounds
@@ -33,6 +37,9 @@ struct Validated {
 struct ValidationOptions {
   int rounds = 3;  ///< epochs of each plan; the median counts
   runtime::DeviceOptions device{};
+  /// Runs some mini-batches of a plan in a process of their own, and returns the maximum of its resident
+  /// memory in bytes. Empty: memory is not measured.
+  std::function<double(const plan::Plan& plan)> peak_memory{};
   base::Progress progress{};
   const std::atomic<bool>* stop = nullptr;  ///< set from outside: throws Interrupted
 };
@@ -53,6 +60,9 @@ profiles::Corrections corrections_by(const std::vector<Validated>& results, cons
 /// Root mean square of the plans' errors if they are predicted again on `corrected`, at least 0.01: the
 /// relative standard error of predicted epochs on that profile.
 double prediction_error_by(const std::vector<Validated>& results, const profiles::Profile& corrected);
+
+/// Mini-batches after which a plan's memory has reached its maximum, but for the largest one.
+inline constexpr std::int64_t peak_memory_batches = 60;
 
 /// Mean of |error| over the plans.
 double mean_absolute_error(const std::vector<Validated>& results);

@@ -71,6 +71,15 @@ TEST(Memory, WorkerProcessesHaveContextsAndHandOverCopies) {
   EXPECT_DOUBLE_EQ(memory.host.total(), 12000 + 5 * 1000 + 2 * 1000 + 2 * 7);
 }
 
+TEST(Memory, CountsTheProcessAndSlotsOfTheLargestMiniBatch) {
+  auto profile = gpu;
+  profile.machine.cpu.runtime_bytes = 90;
+  profile.workload.parts.max_batch_bytes = 1500;  // half as much again as the mean
+  const auto memory = memory_of(profile, pipelined(2), {});
+  EXPECT_DOUBLE_EQ(memory.host.total(), 12000 + 5 * 1500 + 90);
+  EXPECT_DOUBLE_EQ(memory.device.batches_bytes, 3 * 1500);
+}
+
 TEST(Memory, AHostDeviceSharesTheHosts) {
   // The graph lies there once; no libraries of a device.
   const auto memory = memory_of(profile_of(profiles::DeviceKind::host), pipelined(2), {});

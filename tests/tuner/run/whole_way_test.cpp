@@ -203,6 +203,11 @@ TEST_F(WholeWay, ValidatesPlans) {
   auto plans = plans_to_validate(cores);
   EXPECT_GE(plans.size(), 8U);
   plans.resize(2);
+  std::vector<std::string> asked;
+  options.peak_memory = [&](const plan::Plan& plan) {
+    asked.push_back(plan.name);
+    return 5e8;
+  };
   const auto results = validate(graph_, profile_, plans, options);
   EXPECT_TRUE(listener.heard("round 2 of 2, plan 2 of 2"));
   ASSERT_EQ(results.size(), 2U);
@@ -211,7 +216,11 @@ TEST_F(WholeWay, ValidatesPlans) {
     EXPECT_GT(result.median_s, 0);
     EXPECT_TRUE(std::isfinite(result.error()));
   }
-  EXPECT_EQ(to_document(results, "tiny", "p.json")["plans"].size(), 2U);
+  EXPECT_EQ(asked, (std::vector{plans[0].name, plans[1].name}));
+  const auto document = to_document(results, "tiny", "p.json")["plans"];
+  ASSERT_EQ(document.size(), 2U);
+  EXPECT_EQ(document[0]["measured_bytes"], 5e8);
+  EXPECT_GT(document[0]["predicted_bytes"], 1e7);
   EXPECT_TRUE(corrections_by(results, profile_).train);
   listener.stop = true;
   EXPECT_THROW(validate(graph_, profile_, plans, options), base::Interrupted);
