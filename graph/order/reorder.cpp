@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "graph/store/builder.h"
+#include "graph/store/names.h"
 #include "graph/store/store.h"
 
 namespace gnomon::graph {
@@ -336,6 +337,7 @@ void write_in_order(VertexOrder order, const std::filesystem::path& directory,
     base::report(progress, "ordering vertices", 0, 0);
     write_reordered(graph, vertices_in_order(graph, order), writer, progress);
   }
+  copy_names(unordered, writer.path_of(""));
   std::filesystem::remove_all(unordered);
   writer.commit(meta);
 }

@@ -71,9 +71,11 @@ EdgeStream checked(const EdgeStream& edges, std::int64_t num_vertices, const std
 /// Sorts rows and removes duplicates if required.
 class RowSorter {
  public:
-  RowSorter(EdgeBuffers edges, Duplicates duplicates) : edges_(edges), duplicates_(duplicates) {}
+  RowSorter(EdgeBuffers edges, Duplicates duplicates, const std::string& where)
+      : edges_(edges), duplicates_(duplicates), where_(where) {}
 
-  /// Sorts the row of edges [begin, end) and moves it to `to`. Returns its new end.
+  /// Sorts the row of edges [begin, end), which are in the input's order, and moves it to `to`. Returns its
+  /// new end.
   std::int64_t sort(std::int64_t begin, std::int64_t end, std::int64_t to) {
     return edges_.weights == nullptr ? sort_ids(begin, end, to) : sort_weighted(begin, end, to);
   }
@@ -83,7 +85,7 @@ class RowSorter {
     VertexId* const first = edges_.indices + begin;
     VertexId* last = edges_.indices + end;
     std::sort(first, last);
-    if (duplicates_ == Duplicates::remove) {
+    if (duplicates_ != Duplicates::keep) {
       last = std::unique(first, last);
     }
     if (to != begin) {
@@ -97,10 +99,17 @@ class RowSorter {
     for (std::int64_t e = begin; e < end; ++e) {
       row_.emplace_back(edges_.indices[e], edges_.weights[e]);
     }
-    std::sort(row_.begin(), row_.end(), [](const auto& a, const auto& b) {
-      return a.first != b.first ? a.first < b.first : a.second > b.second;
-    });
-    if (duplicates_ == Duplicates::remove) {
+    if (duplicates_ == Duplicates::sum || duplicates_ == Duplicates::first) {
+      std::stable_sort(row_.begin(), row_.end(),
+                       [](const auto& a, const auto& b) { return a.first < b.first; });
+    } else {
+      std::sort(row_.begin(), row_.end(), [](const auto& a, const auto& b) {
+        return a.first != b.first ? a.first < b.first : a.second > b.second;
+      });
+    }
+    if (duplicates_ == Duplicates::sum) {
+      add_up();
+    } else if (duplicates_ != Duplicates::keep) {
       const auto same = [](const auto& a, const auto& b) { return a.first == b.first; };
       row_.erase(std::unique(row_.begin(), row_.end(), same), row_.end());
     }
@@ -111,15 +120,35 @@ class RowSorter {
     return to;
   }
 
+  /// Replaces the edges of one source by their sum, added in the input's order.
+  void add_up() {
+    std::size_t kept = 0;
+    for (std::size_t next = 0; next < row_.size();) {
+      const VertexId source = row_[next].first;
+      double sum = 0;
+      for (; next < row_.size() && row_[next].first == source; ++next) {
+        sum += row_[next].second;
+      }
+      row_[kept] = {source, static_cast<float>(sum)};
+      if (!std::isfinite(row_[kept++].second)) {
+        throw base::InputError(where_, "the weights of the duplicate edges from vertex " +
+                                           std::to_string(source) + " add up to more than fp32 holds; use " +
+                                           "max or first for duplicates");
+      }
+    }
+    row_.resize(kept);
+  }
+
   EdgeBuffers edges_;
   Duplicates duplicates_;
+  const std::string& where_;
   std::vector<std::pair<VertexId, float>> row_;
 };
 
 /// Sorts every row and closes the gaps that removed duplicates leave. `ends[v]` is the end of row v.
 void sort_rows(std::vector<std::int64_t>& ends, const EdgeBuffers& edges, Duplicates duplicates,
-               const base::Progress& progress) {
-  RowSorter sorter(edges, duplicates);
+               const std::string& where, const base::Progress& progress) {
+  RowSorter sorter(edges, duplicates, where);
   constexpr std::size_t report_every = std::size_t{1} << 16;
   std::int64_t begin = 0;
   std::int64_t used = 0;
@@ -200,7 +229,7 @@ std::vector<std::int64_t> build_csc(std::int64_t num_vertices, const EdgeStream&
     }
   });
   starts.pop_back();
-  sort_rows(starts, buffers, options.duplicates, progress);
+  sort_rows(starts, buffers, options.duplicates, where, progress);
   starts.insert(starts.begin(), 0);
   return starts;
 }

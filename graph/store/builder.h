@@ -26,8 +26,10 @@ struct Edge {
 /// keep: keep the input's self-loops; remove: remove them; add: replace them by exactly one self-loop of
 /// weight 1 at every vertex.
 enum class SelfLoops : std::uint8_t { keep, remove, add };
-/// Edges with equal source and destination: keep only the one of the largest weight, or keep all.
-enum class Duplicates : std::uint8_t { remove, keep };
+/// Edges with equal source and destination, after `undirected` and `reverse`. remove: keep one, with weights
+/// that of the largest weight; keep: keep all. For weighted edges only, one edge of a weight that is
+/// sum: the sum of theirs, max: the largest, first: that of the first in the input's order.
+enum class Duplicates : std::uint8_t { remove, keep, sum, max, first };
 
 struct EdgeOptions {
   bool undirected = false;  ///< add the reverse of every edge but self-loops, with the same weight
@@ -59,8 +61,8 @@ using AllocateEdges = std::function<EdgeBuffers(std::int64_t count)>;
 /// Builds the CSC form of a stream of edges. Returns indptr (num_vertices + 1); the first indptr.back()
 /// elements of the allocated buffers are the indices, ascending in each row, and their weights. The stream is
 /// read twice, to count and to fill. The buffers hold every edge before duplicates are removed; beside them
-/// the build uses 8 bytes per vertex. Throws InputError, naming `where`, for an id outside [0, num_vertices)
-/// and for a weight that is negative or not finite.
+/// the build uses 8 bytes per vertex. Throws InputError, naming `where`, for an id outside [0, num_vertices),
+/// for a weight that is negative or not finite, and for a sum of weights beyond the range of fp32.
 std::vector<std::int64_t> build_csc(std::int64_t num_vertices, const EdgeStream& edges,
                                     const EdgeOptions& options, const AllocateEdges& allocate,
                                     const std::string& where, const base::Progress& progress = {});
@@ -95,8 +97,12 @@ struct gnomon::base::EnumNames<gnomon::graph::SelfLoops> {
 
 template <>
 struct gnomon::base::EnumNames<gnomon::graph::Duplicates> {
-  static constexpr std::array<std::pair<graph::Duplicates, std::string_view>, 2> values{
-      {{graph::Duplicates::remove, "remove"}, {graph::Duplicates::keep, "keep"}}};
+  static constexpr std::array<std::pair<graph::Duplicates, std::string_view>, 5> values{
+      {{graph::Duplicates::remove, "remove"},
+       {graph::Duplicates::keep, "keep"},
+       {graph::Duplicates::sum, "sum"},
+       {graph::Duplicates::max, "max"},
+       {graph::Duplicates::first, "first"}}};
 };
 
 template <>

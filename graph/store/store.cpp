@@ -2,40 +2,10 @@
 
 #include <cstring>
 
-#include "base/error.h"
+#include "graph/store/names.h"
 
 namespace gnomon::graph {
 namespace {
-
-/// Opens the arrays of one store and owns their memory maps.
-class StoreReader {
- public:
-  explicit StoreReader(std::filesystem::path directory) : directory_(std::move(directory)) {}
-
-  template <class T>
-  std::span<const T> array(const char* file, DType type, const std::vector<std::int64_t>& shape) {
-    MappedNpy npy = map_npy(directory_ / file);
-    expect_npy(npy, type, shape);
-    return keep<T>(std::move(npy));
-  }
-  /// Opens a one-dimensional array of any length.
-  std::span<const VertexId> split(const char* file) {
-    MappedNpy npy = map_npy(directory_ / file);
-    expect_npy(npy, DType::int64, {npy.header.elements()});
-    return keep<VertexId>(std::move(npy));
-  }
-  std::shared_ptr<const void> storage() {
-    return std::make_shared<const std::vector<MappedNpy>>(std::move(arrays_));
-  }
-
- private:
-  template <class T>
-  std::span<const T> keep(MappedNpy npy) {
-    return arrays_.emplace_back(std::move(npy)).template span<T>();
-  }
-  std::filesystem::path directory_;
-  std::vector<MappedNpy> arrays_;
-};
 
 /// A memory-mapped .npy file whose elements are written in place; finish() truncates it to their number.
 class MappedArray {
@@ -61,52 +31,9 @@ class MappedArray {
   DType type_ = DType::int64;
 };
 
-/// Checks the first and the last row pointer, which is cheap and prevents reads beyond the end of indices.
-void check_ends(const Graph& graph) {
-  const std::string where = (graph.directory / "indptr.npy").string();
-  if (graph.indptr.front() != 0) {
-    throw base::InputError(where, "begins with " + std::to_string(graph.indptr.front()) + "; must be 0");
-  }
-  if (graph.indptr.back() != graph.num_edges()) {
-    throw base::InputError(where, "ends with " + std::to_string(graph.indptr.back()) +
-                                      "; must be num_edges " + std::to_string(graph.num_edges()));
-  }
-}
-
 }  // namespace
 
 DType dtype_of(FeatureType type) { return type == FeatureType::fp32 ? DType::float32 : DType::float16; }
-
-Graph open_store(const std::filesystem::path& directory) {
-  const auto meta = base::read_document<StoreMeta>(directory / "meta.json");
-  StoreReader reader(directory);
-  Graph graph;
-  graph.name = meta.name;
-  graph.directory = directory;
-  graph.indptr = reader.array<std::int64_t>("indptr.npy", DType::int64, {meta.num_vertices + 1});
-  graph.indices = reader.array<VertexId>("indices.npy", DType::int64, {meta.num_edges});
-  if (meta.edge_weights) {
-    graph.edge_weights = reader.array<float>("edge_weights.npy", DType::float32, {meta.num_edges});
-  }
-  if (meta.feature_columns > 0) {
-    const auto bytes = reader.array<std::byte>("features.npy", dtype_of(meta.feature_type),
-                                               {meta.num_vertices, meta.feature_columns});
-    graph.features = {bytes.data(), meta.feature_type, meta.num_vertices, meta.feature_columns};
-  }
-  if (meta.num_classes > 0) {
-    graph.labels = reader.array<std::int32_t>("labels.npy", DType::int32, {meta.num_vertices});
-    graph.num_classes = meta.num_classes;
-  }
-  graph.train = reader.split("train.npy");
-  graph.valid = reader.split("valid.npy");
-  graph.test = reader.split("test.npy");
-  if (std::filesystem::exists(directory / "original_ids.npy")) {
-    graph.original_ids = reader.array<VertexId>("original_ids.npy", DType::int64, {meta.num_vertices});
-  }
-  graph.storage = reader.storage();
-  check_ends(graph);
-  return graph;
-}
 
 std::int64_t StoreWriter::write_edges(std::int64_t num_vertices, const EdgeStream& edges,
                                       const EdgeOptions& options, bool weighted, const std::string& where,
@@ -161,6 +88,9 @@ void write_store(const Graph& graph, const std::filesystem::path& directory) {
   writer.write_array("test.npy", DType::int64, graph.test);
   if (!graph.original_ids.empty()) {
     writer.write_array("original_ids.npy", DType::int64, graph.original_ids);
+  }
+  if (!graph.directory.empty()) {
+    copy_names(graph.directory, writer.path_of(""));
   }
   writer.commit(meta);
 }

@@ -22,6 +22,7 @@
 ///     labels.npy     <i4 (vertices), if there are classes; -1 for unknown
 ///     train.npy, valid.npy, test.npy   <i8, ascending vertex ids; may be empty
 ///     original_ids.npy   <i8 (vertices), if an import renumbered the vertices: the ids in the input data
+///     names.txt      if the input data name their vertices (graph/store/names.h)
 namespace gnomon::graph {
 
 /// The origin of a store, for human readers.

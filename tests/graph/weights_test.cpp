@@ -45,8 +45,13 @@ Graph weighted_graph(std::int64_t vertices, std::vector<Edge> edges, EdgeOptions
 /// What the options make of the edges, entry by entry.
 Rows reference(std::int64_t vertices, const std::vector<Edge>& edges, const EdgeOptions& options) {
   std::vector<std::multimap<VertexId, float, std::less<>>> lists(static_cast<std::size_t>(vertices));
+  std::vector<std::map<VertexId, float>> firsts(lists.size());
+  std::vector<std::map<VertexId, float>> sums(lists.size());  // exact: weights are quarters
   const auto put = [&](VertexId source, VertexId destination, float weight) {
-    lists[static_cast<std::size_t>(destination)].emplace(source, weight);
+    const auto row = static_cast<std::size_t>(destination);
+    lists[row].emplace(source, weight);
+    firsts[row].emplace(source, weight);
+    sums[row][source] += weight;
   };
   for (Edge edge : edges) {
     if (options.reverse) {
@@ -63,13 +68,18 @@ Rows reference(std::int64_t vertices, const std::vector<Edge>& edges, const Edge
   Rows rows;
   for (std::size_t v = 0; v < lists.size(); ++v) {
     if (options.self_loops == SelfLoops::add) {
-      lists[v].emplace(static_cast<VertexId>(v), 1.0F);
+      put(static_cast<VertexId>(v), static_cast<VertexId>(v), 1.0F);
+    }
+    if (options.duplicates == Duplicates::first || options.duplicates == Duplicates::sum) {
+      const auto& row = options.duplicates == Duplicates::first ? firsts[v] : sums[v];
+      rows.emplace_back(row.begin(), row.end());
+      continue;
     }
     Row row(lists[v].begin(), lists[v].end());
     std::sort(row.begin(), row.end(), [](const auto& a, const auto& b) {
       return a.first < b.first || (a.first == b.first && a.second > b.second);
     });
-    if (options.duplicates == Duplicates::remove) {
+    if (options.duplicates != Duplicates::keep) {
       Row kept;
       for (const auto& entry : row) {
         if (kept.empty() || kept.back().first != entry.first) {
@@ -86,7 +96,7 @@ Rows reference(std::int64_t vertices, const std::vector<Edge>& edges, const Edge
 TEST(Weights, FollowTheirEdgesThroughEveryOption) {
   const test::RandomSeed seed(21);
   std::mt19937_64 random(seed);
-  for (int round = 0; round < 64; ++round) {
+  for (int round = 0; round < 120; ++round) {
     const auto vertices = static_cast<std::int64_t>(1 + random() % 12);
     std::vector<Edge> edges(random() % 60);
     for (Edge& edge : edges) {
@@ -96,11 +106,33 @@ TEST(Weights, FollowTheirEdgesThroughEveryOption) {
     EdgeOptions options;
     options.undirected = (round & 1) != 0;
     options.reverse = (round & 2) != 0;
-    options.duplicates = (round & 4) != 0 ? Duplicates::keep : Duplicates::remove;
+    constexpr Duplicates each[] = {Duplicates::remove, Duplicates::keep, Duplicates::sum, Duplicates::max,
+                                   Duplicates::first};
+    options.duplicates = each[round / 4 % 5];
     options.self_loops = static_cast<SelfLoops>(round % 3);
     EXPECT_EQ(rows_of(weighted_graph(vertices, edges, options)), reference(vertices, edges, options))
         << "round " << round;
   }
+}
+
+TEST(Weights, OfDuplicatesAreSummedOrChosen) {
+  const std::vector<Edge> edges{{0, 1, 1}, {0, 1, 3}, {1, 0, 5}, {0, 1, 2}, {2, 2, 1}, {2, 2, 1}};
+  const auto with = [&](Duplicates duplicates, bool undirected) {
+    return rows_of(weighted_graph(3, edges, {undirected, SelfLoops::keep, duplicates}));
+  };
+  EXPECT_EQ(with(Duplicates::sum, false), (Rows{{{1, 5.0F}}, {{0, 6.0F}}, {{2, 2.0F}}}));
+  EXPECT_EQ(with(Duplicates::max, false), (Rows{{{1, 5.0F}}, {{0, 3.0F}}, {{2, 1.0F}}}));
+  EXPECT_EQ(with(Duplicates::first, false), (Rows{{{1, 5.0F}}, {{0, 1.0F}}, {{2, 1.0F}}}));
+  EXPECT_EQ(with(Duplicates::sum, true), (Rows{{{1, 11.0F}}, {{0, 11.0F}}, {{2, 2.0F}}}));
+  EXPECT_EQ(with(Duplicates::first, true), (Rows{{{1, 1.0F}}, {{0, 1.0F}}, {{2, 1.0F}}}));
+  EXPECT_EQ(
+      test::message_of("",
+                       [] {
+                         weighted_graph(2, {{0, 1, 3e38F}, {0, 1, 3e38F}}, {.duplicates = Duplicates::sum});
+                       }),
+      "graph: edges: the weights of the duplicate edges from vertex 0 add up to more than fp32 holds; use "
+      "max "
+      "or first for duplicates");
 }
 
 TEST(Weights, OfAStoreAreKept) {

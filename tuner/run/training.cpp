@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "graph/store/names.h"
 #include "profiles/measure/statistics.h"
 #include "runtime/training/run_log.h"
 #include "schedule/timeline.h"
@@ -101,9 +102,10 @@ void write_predictions(const std::filesystem::path& file, const graph::Graph& gr
     rows.emplace_back(graph.original_id(static_cast<graph::VertexId>(vertex)), classes[vertex]);
   }
   std::sort(rows.begin(), rows.end());
+  const graph::VertexNames names(graph.directory);
   std::string text = "vertex,class\n";
   for (const auto& [vertex, predicted] : rows) {
-    text += std::to_string(vertex) + "," + std::to_string(predicted) + "\n";
+    text += names.csv_cell(vertex) + "," + std::to_string(predicted) + "\n";
   }
   base::write_file_atomically(file, text);
 }
