@@ -1,12 +1,19 @@
 #include "graph/import/import.h"
 
+#include <algorithm>
 #include <array>
 #include <fstream>
 
 #include "base/error.h"
 #include "graph/generate/generate.h"
-#include "graph/import/importers.h"
+#include "graph/import/arrays.h"
+#include "graph/import/edge_list.h"
+#include "graph/import/foreign_files.h"
 #include "graph/import/line_reader.h"
+#include "graph/import/matrix_market.h"
+#include "graph/import/npz.h"
+#include "graph/import/ogb.h"
+#include "graph/import/option_rules.h"
 
 namespace gnomon::graph {
 namespace {
@@ -23,32 +30,55 @@ std::string name_of_file(std::filesystem::path path) {
   return path.stem().string();
 }
 
-GraphSource open_format(const ImportOptions& options, const base::Progress& progress) {
+/// An opened source, with what to tell the user; see EdgeList.
+EdgeList open_format(const ImportOptions& options, const base::Progress& progress) {
+  EdgeList opened;
   switch (options.format) {
     case Format::npz:
-      return open_npz(options);
+      opened.source = open_npz(options);
+      return opened;
     case Format::ogb:
-      return open_ogb(options);
+      opened.source = open_ogb(options);
+      return opened;
     case Format::matrix_market:
-      return open_matrix_market(options);
+      opened.source = open_matrix_market(options);
+      return opened;
     default:
       return open_edge_list(options, progress);
   }
 }
 
 /// Opens the source and adds the weights of a separate file if the options name one.
-GraphSource open_source(const ImportOptions& options, const base::Progress& progress) {
-  GraphSource source = open_format(options, progress);
+EdgeList open_source(const ImportOptions& options, const base::Progress& progress) {
+  EdgeList opened = open_format(options, progress);
+  if (opened.source.num_vertices == 0) {
+    throw base::InputError(opened.source.where, "has no vertices");
+  }
   if (options.edge_weights.empty() || options.takes_given_weights()) {
-    return source;
+    return opened;
   }
   if (options.format == Format::matrix_market) {
     throw base::InputError("edge_weights",
                            "cannot be a file for Matrix Market, whose values are the weights; "
                            "use \"given\"");
   }
-  add_weights(source, [path = options.edge_weights] { return open_npy_stream(path); });
-  return source;
+  add_weights(opened.source, [path = options.edge_weights] { return open_npy_stream(path); });
+  return opened;
+}
+
+/// Says how many ids have no edges; empty if all have one or it is not known.
+std::string sparse_ids_note(const ImportOptions& options, const EdgeList& opened) {
+  if (opened.has_edge == nullptr || options.content.largest_component) {
+    return "";
+  }
+  const auto& has_edge = *opened.has_edge;
+  const auto without = std::count(has_edge.begin(), has_edge.end(), false);
+  if (without == 0) {
+    return "";
+  }
+  return std::to_string(without) + " of " + std::to_string(has_edge.size()) +
+         " vertices have no edges, as not all ids from 0 to " + std::to_string(has_edge.size() - 1) +
+         " occur; --relabel keeps only those that do";
 }
 
 }  // namespace
@@ -65,8 +95,9 @@ Format detect_format(const std::filesystem::path& source) {
   if (!file) {
     throw base::InputError(source.string(), "cannot be read");
   }
+  refuse_foreign_file(source);
   file.read(start.data(), start.size());
-  if (std::string_view(start.data(), 2) == "PK") {
+  if (std::string_view(start.data(), start.size()) == "PK\3\4") {
     return Format::npz;
   }
   std::string_view line;
@@ -74,8 +105,8 @@ Format detect_format(const std::filesystem::path& source) {
   return marked ? Format::matrix_market : Format::edge_list;
 }
 
-void import_graph(const ImportOptions& options, const std::filesystem::path& directory,
-                  const base::Progress& progress) {
+std::vector<std::string> import_graph(const ImportOptions& options, const std::filesystem::path& directory,
+                                      const base::Progress& progress) {
   ImportOptions resolved = options;
   if (resolved.format == Format::automatic) {
     resolved.format = detect_format(options.source);
@@ -83,16 +114,24 @@ void import_graph(const ImportOptions& options, const std::filesystem::path& dir
   if (resolved.name.empty()) {
     resolved.name = name_of_file(options.source);
   }
-  GraphSource source = open_source(resolved, progress);
-  source.name = resolved.name;
-  fill_at_random(source, resolved.random_features, resolved.random_classes, resolved.content.split.seed);
+  check_options(resolved);
+  refuse_foreign_file(resolved.source);
+  EdgeList opened = open_source(resolved, progress);
+  opened.source.name = resolved.name;
+  check_effects(resolved, opened.source);
+  fill_at_random(opened.source, resolved.random_features, resolved.random_classes,
+                 resolved.content.split.seed);
   write_in_order(
       resolved.order, directory,
       [&](const std::filesystem::path& store) {
-        write_source(std::move(source), resolved.content, {"import", resolved.source, option_texts(resolved)},
-                     store, progress);
+        write_source(std::move(opened.source), resolved.content,
+                     {"import", resolved.source, option_texts(resolved)}, store, progress);
       },
       progress);
+  if (const auto note = sparse_ids_note(resolved, opened); !note.empty()) {
+    opened.notes.push_back(note);
+  }
+  return opened.notes;
 }
 
 }  // namespace gnomon::graph

@@ -2,6 +2,7 @@
 
 #include <zlib.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
@@ -81,11 +82,32 @@ bool LineReader::next(std::string_view& line) {
     }
     searched = seen;
   }
-  ++line_number_;
+  if (++line_number_ == 1) {
+    remove_byte_order_mark(line);
+  }
   if (line.ends_with('\r')) {
     line.remove_suffix(1);
   }
   return true;
+}
+
+void LineReader::remove_byte_order_mark(std::string_view& line) const {
+  if (line.starts_with("\xFE\xFF") || line.starts_with("\xFF\xFE")) {
+    throw base::InputError(path_, "is in UTF-16; save it as UTF-8");
+  }
+  if (line.starts_with("\xEF\xBB\xBF")) {
+    line.remove_prefix(3);
+  }
+}
+
+bool LineReader::next_content(std::string_view& line) {
+  while (next(line)) {
+    line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
+    if (!line.empty() && line[0] != '#' && line[0] != '%') {
+      return true;
+    }
+  }
+  return false;
 }
 
 void LineReader::fail(const std::string& what) const {

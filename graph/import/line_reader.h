@@ -12,8 +12,9 @@ struct gzFile_s;
 namespace gnomon::graph {
 
 /// Reads a text file line by line, plain or gzip (detected from the content), through a buffer of 1 MiB or
-/// the length of the longest line. Throws InputError, naming the file, if it cannot be read or its gzip
-/// stream is truncated or damaged.
+/// the length of the longest line. A byte order mark of UTF-8 at the beginning is left out. Throws
+/// InputError, naming the file, if it cannot be read, its gzip stream is truncated or damaged, or it is in
+/// UTF-16.
 class LineReader {
  public:
   explicit LineReader(const std::filesystem::path& path);
@@ -21,6 +22,11 @@ class LineReader {
   /// Reads the next line without its line break; it is valid until the next call. Returns false at the end of
   /// the file.
   bool next(std::string_view& line);
+  /// Reads the next line that is neither blank nor a comment, which begins with # or %; blanks in front are
+  /// removed.
+  bool next_content(std::string_view& line);
+  /// The number of the line that was read last, from 1.
+  std::int64_t line_number() const { return line_number_; }
   /// Throws InputError "FILE: line N: what" for the line that was read last.
   [[noreturn]] void fail(const std::string& what) const;
   /// Throws InputError for a line that should have been `expected`.
@@ -28,6 +34,7 @@ class LineReader {
 
  private:
   bool fill();
+  void remove_byte_order_mark(std::string_view& line) const;
   std::string path_;
   std::shared_ptr<gzFile_s> file_;
   std::vector<char> buffer_;

@@ -1,124 +1,133 @@
+#include "graph/import/npz.h"
+
 #include <algorithm>
-#include <memory>
+#include <optional>
 
 #include "base/error.h"
-#include "graph/import/importers.h"
+#include "graph/import/arrays.h"
+#include "graph/import/option_rules.h"
+#include "graph/import/scipy.h"
+#include "graph/import/sparse.h"
+#include "graph/import/split_files.h"
 #include "graph/import/zip_archive.h"
 
 namespace gnomon::graph {
 namespace {
 
-/// The row pointers of a sparse matrix; column indices and values stay in the archive.
-struct CsrRows {
-  std::shared_ptr<const std::vector<std::int64_t>> indptr;
-  std::int64_t columns = 0;
-  std::int64_t rows() const { return static_cast<std::int64_t>(indptr->size()) - 1; }
+/// The names that an array has in the plain layout: PyG's first.
+struct PlainNames {
+  std::string edges, features, labels;  ///< empty if the archive has none
 };
 
-/// Reads PREFIX_indptr and PREFIX_shape and checks them against each other.
-CsrRows read_csr_rows(const ZipArchive& archive, const std::string& prefix) {
-  const auto shape = read_all<std::int64_t>(archive.array(prefix + "_shape"), 2);
-  const std::string where = archive.where(prefix + "_indptr");
-  const auto indptr = read_all<std::int64_t>(archive.array(prefix + "_indptr"), shape[0] + 1);
-  const std::int64_t entries = archive.array(prefix + "_indices").elements();
-  if (indptr.front() != 0 || indptr.back() != entries) {
-    throw base::InputError(where, "must begin with 0 and end with " + std::to_string(entries));
-  }
-  const auto falling = std::adjacent_find(indptr.begin(), indptr.end(), std::greater<>());
-  if (falling != indptr.end()) {
-    throw base::InputError(where, "not monotone at position " + std::to_string(falling - indptr.begin() + 1));
-  }
-  return {std::make_shared<const std::vector<std::int64_t>>(indptr), shape[1]};
-}
-
-EdgeStream sparse_edges(const ZipArchive& archive, const CsrRows& matrix) {
-  return [archive, matrix](const EdgeVisitor& visit) {
-    Elements<std::int64_t> columns(archive.array("adj_indices"));
-    EdgeBlocks blocks(visit);
-    for (VertexId row = 0; row < matrix.rows(); ++row) {
-      const auto* const bounds = matrix.indptr->data() + row;
-      for (std::int64_t left = bounds[1] - bounds[0]; left > 0; --left) {
-        blocks.push({row, columns.next()});
+/// Returns that of the names which the archive has; empty if it has none. Throws InputError if it has two.
+std::string one_of(const ZipArchive& archive, std::initializer_list<const char*> names) {
+  std::string found;
+  for (const std::string name : names) {
+    if (archive.has(name)) {
+      if (!found.empty()) {
+        throw base::InputError(archive.where(name), "means the same as " + found + "; keep one of them");
       }
+      found = name;
     }
-    blocks.flush();
-  };
+  }
+  return found;
 }
 
-/// Returns sparse rows as a stream of dense ones; duplicate entries are added up.
-RowStream sparse_features(const ZipArchive& archive, const CsrRows& matrix) {
-  return [archive, matrix](const RowVisitor& visit) {
-    Elements<std::int64_t> columns(archive.array("attr_indices"));
-    Elements<float> values(archive.array("attr_data"));
-    std::vector<float> row(static_cast<std::size_t>(matrix.columns));
-    for (VertexId vertex = 0; vertex < matrix.rows(); ++vertex) {
-      std::fill(row.begin(), row.end(), 0.0F);
-      const auto* const bounds = matrix.indptr->data() + vertex;
-      for (std::int64_t left = bounds[1] - bounds[0]; left > 0; --left) {
-        const std::int64_t column = columns.next();
-        if (column < 0 || column >= matrix.columns) {
-          throw base::InputError(archive.where("attr_indices"),
-                                 "column " + std::to_string(column) + " in row " + std::to_string(vertex) +
-                                     " is out of range; use 0 to " + std::to_string(matrix.columns - 1));
-        }
-        row[static_cast<std::size_t>(column)] += values.next();
-      }
-      visit(row);
-    }
-  };
+PlainNames plain_names(const ZipArchive& archive) {
+  return {one_of(archive, {"edge_index", "edges"}), one_of(archive, {"x", "node_features"}),
+          one_of(archive, {"y", "node_labels"})};
 }
 
-/// Returns the vertices of row `mask` in a Boolean array (vertices) or (masks × vertices).
-std::vector<VertexId> masked(const ZipArchive& archive, const std::string& name, std::int64_t mask,
-                             std::int64_t num_vertices) {
-  NpyStream stream = archive.array(name);
-  const std::int64_t masks = stream.shape().size() == 2 ? stream.rows() : 1;
-  if (stream.elements() != masks * num_vertices) {
+/// An array of Boolean masks of one or several splits.
+struct Masks {
+  std::int64_t splits = 1;
+  bool in_columns = false;  ///< (vertices × splits) instead of (splits × vertices)
+};
+
+Masks masks_in(const NpyStream& stream, std::int64_t num_vertices) {
+  Masks masks;
+  if (stream.shape().size() == 2) {
+    masks.in_columns = stream.columns() != num_vertices && stream.rows() == num_vertices;
+    masks.splits = masks.in_columns ? stream.columns() : stream.rows();
+  }
+  if (stream.elements() != masks.splits * num_vertices) {
     throw base::InputError(
         stream.where(), "must have one value for each of the " + std::to_string(num_vertices) + " vertices");
   }
-  if (mask >= masks) {
-    throw base::InputError(stream.where(),
-                           "has no mask " + std::to_string(mask) + "; use 0 to " + std::to_string(masks - 1));
+  return masks;
+}
+
+/// Returns the vertices of split `mask` in a Boolean array (vertices), (splits × vertices) or (vertices ×
+/// splits).
+std::vector<VertexId> masked(const ZipArchive& archive, const std::string& name, std::int64_t mask,
+                             std::int64_t num_vertices) {
+  NpyStream stream = archive.array(name);
+  const Masks masks = masks_in(stream, num_vertices);
+  if (mask >= masks.splits) {
+    throw base::InputError(stream.where(), "has no mask " + std::to_string(mask) + "; use 0 to " +
+                                               std::to_string(masks.splits - 1));
   }
-  Elements<std::int64_t> values(std::move(stream), mask * num_vertices);
+  Elements<std::int64_t> values(std::move(stream), masks.in_columns ? 0 : mask * num_vertices);
   std::vector<VertexId> vertices;
   for (VertexId vertex = 0; vertex < num_vertices; ++vertex) {
-    if (values.next() != 0) {
+    bool member = false;
+    for (std::int64_t split = 0; split < (masks.in_columns ? masks.splits : 1); ++split) {
+      const bool value = values.next() != 0;
+      member = !masks.in_columns || split == mask ? value : member;
+    }
+    if (member) {
       vertices.push_back(vertex);
     }
   }
   return vertices;
 }
 
-/// Reads the split masks of the sparse layout (`plural` "") or the plain one (`plural` "s").
-Split given_split(const ZipArchive& archive, const std::string& plural, std::int64_t mask,
-                  std::int64_t num_vertices) {
-  if (!archive.has("train_mask" + plural)) {
-    return {};
+/// Returns "train_mask" or "train_masks" without "train", whichever the archive has; nothing if it has
+/// neither.
+std::optional<std::string> mask_suffix(const ZipArchive& archive) {
+  for (const std::string suffix : {"_masks", "_mask"}) {
+    if (archive.has("train" + suffix)) {
+      return suffix;
+    }
   }
-  return {masked(archive, "train_mask" + plural, mask, num_vertices),
-          masked(archive, "val_mask" + plural, mask, num_vertices),
-          masked(archive, "test_mask" + plural, mask, num_vertices)};
+  return std::nullopt;
+}
+
+/// Reads the masks, or the files that the options name.
+Split split_of(const ZipArchive& archive, const ImportOptions& options, std::int64_t num_vertices) {
+  const auto suffix = mask_suffix(archive);
+  if (!suffix) {
+    refuse_if_given(options, "mask", options.source + " has no masks");
+    return read_split_files(options, VertexIds::unchanged(num_vertices));
+  }
+  for (const char* const field : {"train_ids", "valid_ids", "test_ids"}) {
+    refuse_if_given(options, field, options.source + " has a split (" + "train" + *suffix + ")");
+  }
+  if (masks_in(archive.array("train" + *suffix), num_vertices).splits == 1 && options.mask == 0) {
+    refuse_if_given(options, "mask", options.source + " has one split only");
+  }
+  return {masked(archive, "train" + *suffix, options.mask, num_vertices),
+          masked(archive, "val" + *suffix, options.mask, num_vertices),
+          masked(archive, "test" + *suffix, options.mask, num_vertices)};
 }
 
 GraphSource open_sparse_layout(const ZipArchive& archive) {
   GraphSource source;
-  const CsrRows adjacency = read_csr_rows(archive, "adj");
+  const SparseRows adjacency = read_sparse_rows(archive, "adj_");
   source.num_vertices = adjacency.rows();
   if (adjacency.columns != adjacency.rows()) {
     throw base::InputError(archive.where("adj_shape"), "must be square");
   }
-  source.edges = sparse_edges(archive, adjacency);
+  source.edges = sparse_edges(archive, "adj_", adjacency, Major::rows);
   if (archive.has("attr_indptr")) {
-    const CsrRows attributes = read_csr_rows(archive, "attr");
+    const SparseRows attributes = read_sparse_rows(archive, "attr_");
     if (attributes.rows() != source.num_vertices || attributes.columns == 0) {
       throw base::InputError(
           archive.where("attr_shape"),
           "must have one row for each of the " + std::to_string(source.num_vertices) + " vertices");
     }
     source.feature_columns = attributes.columns;
-    source.features = sparse_features(archive, attributes);
+    source.features = sparse_features(archive, "attr_", attributes);
     source.features_where = archive.where("attr_data");
   } else if (archive.has("attr_matrix")) {
     add_features(source, [archive] { return archive.array("attr_matrix"); });
@@ -129,36 +138,103 @@ GraphSource open_sparse_layout(const ZipArchive& archive) {
   return source;
 }
 
-GraphSource open_plain_layout(const ZipArchive& archive) {
-  GraphSource source;
-  const char* const sized = archive.has("node_features") ? "node_features" : "node_labels";
-  source.num_vertices = archive.array(sized).rows();
-  source.edges = edges_of([archive] { return archive.array("edges"); }, Square::pairs);
-  if (archive.has("node_features")) {
-    add_features(source, [archive] { return archive.array("node_features"); });
+/// Returns the number of vertices that the arrays of the plain layout say: of features, labels, num_nodes,
+/// masks or files beside them; otherwise the largest id plus one.
+std::int64_t count_vertices(const ZipArchive& archive, const PlainNames& names, const ImportOptions& options,
+                            const EdgeStream& edges) {
+  for (const auto& name : {names.features, names.labels}) {
+    if (!name.empty()) {
+      return archive.array(name).rows();
+    }
   }
-  if (archive.has("node_labels")) {
-    source.labels = labels_of(archive.array("node_labels"), source.num_vertices);
+  if (archive.has("num_nodes")) {
+    return read_all<std::int64_t>(archive.array("num_nodes"), 1)[0];
+  }
+  for (const auto& file : {options.features, options.labels}) {
+    if (!file.empty()) {
+      return open_npy_stream(file).rows();
+    }
+  }
+  if (archive.has("train_mask")) {
+    return archive.array("train_mask").rows();
+  }
+  VertexId largest = -1;
+  std::int64_t count = 0;
+  edges([&](std::span<const Edge> block) {
+    count += std::ssize(block);
+    for (const Edge& edge : block) {
+      largest = std::max({largest, edge.source, edge.destination});
+    }
+  });
+  if (largest >= 1'000'000 && (largest - 63) / 64 >= count) {
+    throw base::InputError(archive.where(names.edges),
+                           "has vertex id " + std::to_string(largest) + " but only " + std::to_string(count) +
+                               " edges; number the vertices from 0, or add the array num_nodes");
+  }
+  return largest + 1;
+}
+
+GraphSource open_plain_layout(const ZipArchive& archive, const PlainNames& names,
+                              const ImportOptions& options) {
+  GraphSource source;
+  source.edges = edges_of([archive, name = names.edges] { return archive.array(name); },
+                          names.edges == "edges" ? Square::pairs : Square::two_rows);
+  source.num_vertices = count_vertices(archive, names, options, source.edges);
+  if (!names.features.empty()) {
+    add_features(source, [archive, name = names.features] { return archive.array(name); });
+  }
+  if (!names.labels.empty()) {
+    source.labels = labels_of(archive.array(names.labels), source.num_vertices);
   }
   return source;
+}
+
+[[noreturn]] void refuse_layout(const ZipArchive& archive, const std::string& path) {
+  std::string found;
+  for (const auto& entry : archive.entries()) {
+    if (found.size() < 60) {
+      found +=
+          (found.empty() ? "" : ", ") + (entry.ends_with(".npy") ? entry.substr(0, entry.size() - 4) : entry);
+    }
+  }
+  throw base::InputError(
+      path, "has neither edge_index (or edges), adj_indptr nor SciPy's format and shape; it holds " +
+                (found.empty() ? "nothing" : found));
+}
+
+/// The array of the edges' weights.
+std::string weights_array(const ZipArchive& archive) {
+  if (archive.has("adj_indptr")) {
+    return "adj_data";
+  }
+  if (is_scipy_matrix(archive)) {
+    return "data";
+  }
+  const auto name = one_of(archive, {"edge_weight", "edge_weights", "edge_attr"});
+  return name.empty() ? "edge_weights" : name;
 }
 
 }  // namespace
 
 GraphSource open_npz(const ImportOptions& options) {
   const ZipArchive archive(options.source);
-  const bool sparse = archive.has("adj_indptr");
-  if (!sparse && !archive.has("edges")) {
-    throw base::InputError(options.source,
-                           "has neither adj_indptr nor edges; it is in none of the known npz layouts");
+  const PlainNames names = plain_names(archive);
+  GraphSource source;
+  if (archive.has("adj_indptr")) {
+    source = open_sparse_layout(archive);
+  } else if (!names.edges.empty()) {
+    source = open_plain_layout(archive, names, options);
+  } else if (is_scipy_matrix(archive)) {
+    source = open_scipy_matrix(archive);
+  } else {
+    refuse_layout(archive, options.source);
   }
-  GraphSource source = sparse ? open_sparse_layout(archive) : open_plain_layout(archive);
   source.where = options.source;
   if (options.takes_given_weights()) {
-    add_weights(source, [archive, sparse] { return archive.array(sparse ? "adj_data" : "edge_weights"); });
+    add_weights(source, [archive, name = weights_array(archive)] { return archive.array(name); });
   }
-  const std::string plural = archive.has("train_masks") ? "s" : "";
-  source.split = given_split(archive, plural, options.mask, source.num_vertices);
+  add_given_arrays(source, options);
+  source.split = split_of(archive, options, source.num_vertices);
   return source;
 }
 

@@ -1,8 +1,11 @@
+#include "graph/import/ogb.h"
+
 #include <algorithm>
 #include <cmath>
 
 #include "base/error.h"
-#include "graph/import/importers.h"
+#include "graph/import/arrays.h"
+#include "graph/import/edge_blocks.h"
 #include "graph/import/line_reader.h"
 #include "graph/import/zip_archive.h"
 
@@ -144,7 +147,7 @@ std::filesystem::path split_directory(const std::filesystem::path& root, const s
   if (std::filesystem::is_directory(splits)) {
     for (const auto& entry : std::filesystem::directory_iterator(splits)) {
       if (entry.is_directory() && !found.empty()) {
-        throw base::InputError(splits.string(), "has more than one split; choose one with ogb_split");
+        throw base::InputError(splits.string(), "has more than one split; choose one with --ogb-split");
       }
       found = entry.is_directory() ? entry.path() : found;
     }

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "graph/half.h"
+#include "graph/store/names.h"
 
 namespace gnomon::graph {
 namespace {
@@ -256,6 +257,9 @@ void write_source(GraphSource source, const SourceOptions& options, Provenance p
   writer.write_array<VertexId>("test.npy", DType::int64, source.split.test);
   if (!source.original_ids.empty()) {
     writer.write_array<VertexId>("original_ids.npy", DType::int64, source.original_ids);
+  }
+  if (source.names != nullptr) {
+    write_names(writer.path_of(""), *source.names);
   }
   writer.commit(meta);
 }

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -32,6 +34,8 @@ struct GraphSource {
   std::vector<std::int32_t> labels;    ///< num_vertices, or empty
   Split split;                         ///< the split in the input data; may be empty
   std::vector<VertexId> original_ids;  ///< num_vertices if the vertices were renumbered; otherwise empty
+  /// By original id, if the input data name the vertices; otherwise null.
+  std::shared_ptr<const std::deque<std::string>> names;
 };
 
 /// The norm by which feature rows are divided: l1 is the sum of absolute values, l2 the Euclidean norm.

@@ -23,7 +23,31 @@ bool ZipArchive::has(const std::string& array) const {
   return zip_name_locate(archive_.get(), (array + ".npy").c_str(), 0) >= 0;
 }
 
-NpyStream ZipArchive::array(const std::string& array) const {
+std::vector<std::string> ZipArchive::entries() const {
+  std::vector<std::string> names;
+  const zip_int64_t count = zip_get_num_entries(archive_.get(), 0);
+  for (zip_int64_t entry = 0; entry < count; ++entry) {
+    const char* const name = zip_get_name(archive_.get(), static_cast<zip_uint64_t>(entry), 0);
+    names.emplace_back(name == nullptr ? "" : name);
+  }
+  return names;
+}
+
+std::string ZipArchive::bytes(const std::string& array) const {
+  const ByteReader read = open(array);
+  std::string bytes;
+  for (std::size_t got = 1; got > 0;) {
+    const std::size_t before = bytes.size();
+    bytes.resize(before + (std::size_t{1} << 16));
+    got = read(bytes.data() + before, bytes.size() - before);
+    bytes.resize(before + got);
+  }
+  return bytes;
+}
+
+NpyStream ZipArchive::array(const std::string& array) const { return {open(array), where(array)}; }
+
+ByteReader ZipArchive::open(const std::string& array) const {
   if (!has(array)) {
     throw base::InputError(where(array), "is missing");
   }
@@ -32,7 +56,7 @@ NpyStream ZipArchive::array(const std::string& array) const {
     throw base::InputError(where(array), std::string("cannot be opened: ") + zip_strerror(archive_.get()));
   }
   const std::shared_ptr<zip_file_t> entry(opened, zip_fclose);
-  const auto read = [entry, archive = archive_, name = where(array)](void* buffer, std::size_t bytes) {
+  return [entry, archive = archive_, name = where(array)](void* buffer, std::size_t bytes) {
     std::size_t done = 0;
     while (done < bytes) {
       const zip_int64_t got = zip_fread(entry.get(), static_cast<char*>(buffer) + done, bytes - done);
@@ -47,7 +71,6 @@ NpyStream ZipArchive::array(const std::string& array) const {
     }
     return done;
   };
-  return {read, where(array)};
 }
 
 }  // namespace gnomon::graph

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "graph/import/import.h"
 #include "tests/fixtures/message_of.h"
@@ -16,7 +17,7 @@ class ImportFixture : public testing::Test {
  protected:
   Graph import(const ImportOptions& options) {
     const auto destination = directory_ / ("g" + std::to_string(made_++));
-    import_graph(options, destination);
+    notes_ = import_graph(options, destination);
     Graph graph = open_store(destination);
     validate(graph, false);
     return graph;
@@ -32,7 +33,14 @@ class ImportFixture : public testing::Test {
     return message;
   }
 
+  ImportOptions options_for(const std::string& file) const {
+    ImportOptions options;
+    options.source = directory_ / file;
+    return options;
+  }
+
   test::TemporaryDirectory directory_;
+  std::vector<std::string> notes_;  ///< of the last import
 
  private:
   int made_ = 0;

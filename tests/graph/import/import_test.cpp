@@ -146,13 +146,15 @@ TEST_F(Import, WhatIsMissingCanBeMadeAtRandom) {
   EXPECT_LT(most, 1);
   EXPECT_EQ(features_of(import(random)), values);
   random.labels = directory_ / "l.npy";
+  EXPECT_EQ(error(random), "--random-classes: has no effect: e.txt has labels; leave it out");
+  random.random_classes = 0;
   EXPECT_EQ(to_vector(import(random).labels), (Labels{0, 1, 0, 1, 0}));
 }
 
 TEST_F(Import, RelabelNumbersSparseIds) {
   write_text(directory_ / "e.txt", "70000000000 5\n5 9000000000000000000\n");
   auto sparse = options("e.txt");
-  EXPECT_EQ(error(sparse), "e.txt: has vertex id 9000000000000000000 but only 2 edges; use relabel");
+  EXPECT_EQ(error(sparse), "e.txt: has vertex id 9000000000000000000 but only 2 edges; use --relabel");
   sparse.relabel = true;
   const Graph graph = import(sparse);
   EXPECT_EQ(rows_of(graph), (Rows{{1}, {}, {0}}));
@@ -301,8 +303,10 @@ TEST_F(Import, ReadsSparseNpz) {
 
 TEST_F(Import, NamesFaultsOfSparseNpz) {
   const auto base = sparse_arrays();
-  EXPECT_EQ(zip_error(with(base, "adj_indptr", "")),
-            "x.npz: has neither adj_indptr nor edges; it is in none of the known npz layouts");
+  EXPECT_EQ(
+      zip_error(with(base, "adj_indptr", "")),
+      "x.npz: has neither edge_index (or edges), adj_indptr nor SciPy's format and shape; it holds adj_data, "
+      "adj_indices, adj_shape, attr_data, attr_indices, attr_indptr");
   EXPECT_EQ(zip_error(with(base, "adj_shape", "")), "x.npz: adj_shape: is missing");
   EXPECT_EQ(zip_error(with(base, "adj_shape", integers({2}, {4, 5}))), "x.npz: adj_shape: must be square");
   EXPECT_EQ(zip_error(with(base, "adj_shape", integers({2}, {5, 5}))),
@@ -446,7 +450,7 @@ TEST_F(ImportOgb, NamesFaults) {
   write_gzip(directory_ / "ogb/split/time/valid.csv.gz", "9\n");
   EXPECT_EQ(error("ogb"), "ogb/raw/edge.csv.gz: valid split: vertex 9 is out of range; use 0 to 2");
   std::filesystem::create_directories(directory_ / "ogb/split/random");
-  EXPECT_EQ(error("ogb"), "ogb/split: has more than one split; choose one with ogb_split");
+  EXPECT_EQ(error("ogb"), "ogb/split: has more than one split; choose one with --ogb-split");
   auto named = options("ogb");
   named.ogb_split = "space";
   EXPECT_EQ(error(named), "ogb/split/space: does not exist");

@@ -1,9 +1,10 @@
-#include "graph/import/importers.h"
+#include "graph/import/arrays.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "base/error.h"
+#include "graph/import/edge_blocks.h"
 
 namespace gnomon::graph {
 namespace {
@@ -112,9 +113,16 @@ std::vector<std::int32_t> labels_of(NpyStream stream, std::int64_t num_vertices)
 
 void add_given_arrays(GraphSource& source, const ImportOptions& options) {
   if (!options.features.empty()) {
+    if (source.feature_columns > 0) {
+      throw base::InputError("--features",
+                             source.features_where + " has features already; leave --features out");
+    }
     add_features(source, [path = options.features] { return open_npy_stream(path); });
   }
   if (!options.labels.empty()) {
+    if (!source.labels.empty()) {
+      throw base::InputError("--labels", source.where + " has labels already; leave --labels out");
+    }
     source.labels = labels_of(open_npy_stream(options.labels), source.num_vertices);
   }
 }
