@@ -3,13 +3,16 @@
 
 #include "apps/commands/autotune_run.h"
 #include "apps/commands/commands.h"
+#include "apps/flags/import_flags.h"
 #include "apps/flags/job_flags.h"
 #include "apps/interrupt.h"
 #include "apps/open_data.h"
 #include "apps/progress_bar.h"
+#include "base/error.h"
 #include "base/stop.h"
 #include "graph/generate/generate.h"
 #include "graph/import/import.h"
+#include "graph/import/option_rules.h"
 
 namespace gnomon::apps {
 namespace {
@@ -26,24 +29,48 @@ plan::Job demo_job() {
 }
 
 struct Options {
-  explicit Options(CLI::App& app) : job(app, demo_job()) {}
+  explicit Options(CLI::App& app) : import(app, "Import of FILE", "--split-seed"), job(app, demo_job()) {}
   std::string file;
   std::string run;
   MeasureFlags measure;
   bool json = false;
+  ImportFlags import;
   JobFlags job;
 };
 
+bool is_store(const std::string& data) { return fs::exists(fs::path(data) / "meta.json"); }
+
+/// Throws InputError for options of an import if nothing is imported, and for those without effect on the
+/// file's format.
+void check_import(const Options& options) {
+  const auto option = options.import.first_named();
+  if (!option.empty() && (options.file.empty() || is_store(options.file))) {
+    throw base::InputError(
+        option, "applies to a graph file that is imported, and " +
+                    (options.file.empty() ? "no FILE is given" : options.file + " is a graph store") +
+                    "; leave it out");
+  }
+  if (!options.file.empty() && !is_store(options.file)) {
+    auto request = options.import.options();
+    request.format = graph::detect_format(options.file);
+    graph::check_options(request);
+  }
+}
+
 /// The store itself, or the graph file imported into the run's directory.
-fs::path imported_graph(const std::string& source, const tuner::RunFiles& files) {
-  if (fs::exists(fs::path(source) / "meta.json")) {
-    return source;
+fs::path imported_graph(const Options& options, const tuner::RunFiles& files) {
+  if (is_store(options.file)) {
+    return options.file;
   }
   const auto store = files.directory / "graph";
-  ProgressBar bar;
-  graph::ImportOptions options;
-  options.source = source;
-  graph::import_graph(options, store, base::stoppable(bar.progress(), &stop_on_interrupt()));
+  auto request = options.import.options();
+  request.source = options.file;
+  std::vector<std::string> notes;
+  {
+    ProgressBar bar;
+    notes = graph::import_graph(request, store, base::stoppable(bar.progress(), &stop_on_interrupt()));
+  }
+  print_notes(notes);
   return store;
 }
 
@@ -71,9 +98,10 @@ Action add_demo(CLI::App& app) {
   app.add_flag("--json", options->json, "Print one JSON document");
   return [options] {
     const auto job = options->job.job();
+    check_import(*options);
     const auto files =
         tuner::make_run_directory(options->run, options->file.empty() ? "demo" : options->file);
-    const auto store = options->file.empty() ? generated_graph() : imported_graph(options->file, files);
+    const auto store = options->file.empty() ? generated_graph() : imported_graph(*options, files);
     const auto graph = open_training_data(store.string(), job);
     autotune_and_print(graph, {store.string(), files, job, options->measure, options->json});
   };

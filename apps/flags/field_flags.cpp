@@ -11,6 +11,7 @@ FieldFlags::FieldFlags(CLI::App& app, base::Json defaults, const std::vector<Fie
   for (const auto& flag : flags) {
     const auto& present = tuner::field_at(defaults_, flag.path, flag.names);
     auto& text = given_[flag.path];
+    names_[flag.path] = flag.names;
     if (present.is_boolean()) {
       app.add_flag(flag.names, text, flag.help);
     } else {
@@ -21,6 +22,12 @@ FieldFlags::FieldFlags(CLI::App& app, base::Json defaults, const std::vector<Fie
           ->default_str(present.is_string() ? present.get<std::string>() : present.dump());
     }
   }
+}
+
+std::map<std::string, std::string> FieldFlags::named() const {
+  auto named = names_;
+  std::erase_if(named, [&](const auto& name) { return given_.at(name.first).empty(); });
+  return named;
 }
 
 base::Json FieldFlags::patched() const {

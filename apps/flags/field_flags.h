@@ -32,11 +32,14 @@ class FieldFlags {
     base::read_value(patched(), value, "options", {});
     return value;
   }
+  /// The fields that the command line names, with the names of their options.
+  std::map<std::string, std::string> named() const;
 
  private:
   base::Json patched() const;
   base::Json defaults_;
   std::map<std::string, std::string> given_;  ///< by path; CLI11 writes here
+  std::map<std::string, std::string> names_;  ///< of the options, by path
 };
 
 }  // namespace gnomon::apps

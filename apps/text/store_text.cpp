@@ -7,6 +7,7 @@
 
 #include "apps/text/format.h"
 #include "base/error.h"
+#include "graph/store/names.h"
 #include "graph/store/store.h"
 
 namespace gnomon::apps {
@@ -52,6 +53,7 @@ StoreDescription describe_store(const std::filesystem::path& directory) {
   const auto meta = base::read_document<graph::StoreMeta>(directory / "meta.json");
   description.order = meta.order;
   description.provenance = base::write_value(meta.provenance);
+  description.named = graph::VertexNames(directory).any();
   const auto degrees = sorted_degrees(description.graph);
   if (!degrees.empty()) {
     description.least_degree = degrees.front();
@@ -87,6 +89,9 @@ std::string store_text(const StoreDescription& description) {
   line("splits",
        fmt::format("{} train, {} valid, {} test", size(graph.train), size(graph.valid), size(graph.test)));
   line("order", order_text(description));
+  if (description.named) {
+    line("names", "names.txt has those of the data");
+  }
   line("made by", description.provenance.value("made_by", ""));
   return text;
 }
@@ -109,6 +114,7 @@ base::Json store_document(const StoreDescription& description) {
           {"classes", graph.num_classes},
           {"order", std::string(base::name_of(description.order))},
           {"renamed", !graph.original_ids.empty()},
+          {"named", description.named},
           {"train", graph.train.size()},
           {"valid", graph.valid.size()},
           {"test", graph.test.size()},

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "apps/flags/field_flags.h"
+#include "graph/import/import.h"
+
+namespace gnomon::apps {
+
+/// The options of graph::ImportOptions, for the commands that import a graph. Must live until the command
+/// line is parsed and stay where it is.
+class ImportFlags {
+ public:
+  /// Declares the options under a heading of --help; `seed` is the name of the option for the split's seed.
+  ImportFlags(CLI::App& app, const std::string& heading, const std::string& seed);
+
+  /// The options of the command line, without source and format. Throws InputError.
+  graph::ImportOptions options() const;
+  /// The first option that the command line names; empty if it names none.
+  std::string first_named() const;
+
+ private:
+  FieldFlags fields_;
+};
+
+/// Prints the notes of an import on stderr, one line each.
+void print_notes(const std::vector<std::string>& notes);
+
+}  // namespace gnomon::apps

@@ -1,0 +1,186 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "graph/import/option_rules.h"
+#include "program.h"
+#include "tests/graph/files.h"
+#include "tests/graph/graph_parts.h"
+
+namespace gnomon::apps {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+using Words = std::vector<std::string>;
+
+class ImportCommands : public ::testing::Test {
+ protected:
+  Outcome run(const Words& words) const { return run_gnomon(words, here_.path()); }
+  void expect_refused(const Words& words, const std::string& message) const {
+    const auto before = here_.names();
+    const auto outcome = run(words);
+    EXPECT_EQ(outcome.code, 2) << outcome.out;
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_EQ(outcome.error, "gnomon " + words.front() + ": " + message + "\n");
+    EXPECT_EQ(here_.names(), before) << "a refused command left something behind";
+  }
+
+  Workplace here_;
+};
+
+TEST_F(ImportCommands, OptionsWithoutEffectAreRefused) {
+  here_.write("m.mtx", "%%MatrixMarket matrix coordinate pattern general\n3 3 2\n1 2\n2 3\n");
+  here_.write("e.txt", "0 1\n1 2\n");
+  graph::write_zip(here_ / "x.npz", {{"edge_index", graph::integers({2, 2}, {0, 1, 1, 2})},
+                                     {"x", graph::floats({3, 1}, {1, 2, 3})},
+                                     {"y", graph::integers({3}, {0, 1, 0})}});
+  here_.write("xnan.npy", graph::floats({3, 1}, {1, NAN, 3}));
+  here_.write("y.npy", graph::integers({3}, {0, 1, 0}));
+  const std::string numbered = "whose vertices are numbered from 0 already; leave it out";
+  expect_refused({"import", "npz", "x.npz", "s", "--features", "xnan.npy", "--labels", "y.npy", "--relabel"},
+                 "--relabel: does not apply to npz, " + numbered);
+  expect_refused({"import", "npz", "x.npz", "s", "--features", "xnan.npy"},
+                 "--features: x.npz: x has features already; leave --features out");
+  expect_refused({"import", "npz", "x.npz", "s", "--labels", "y.npy"},
+                 "--labels: x.npz has labels already; leave --labels out");
+  expect_refused({"import", "mtx", "m.mtx", "s", "--relabel"},
+                 "--relabel: does not apply to mtx (Matrix Market), " + numbered);
+  expect_refused({"import", "auto", "m.mtx", "s", "--relabel"},
+                 "--relabel: does not apply to mtx (Matrix Market), " + numbered);
+  expect_refused(
+      {"import", "edges", "e.txt", "s", "--mask", "0"},
+      "--mask: does not apply to edges (an edge list), which has no splits; give one with --train-ids, "
+      "--valid-ids and --test-ids");
+  expect_refused({"import", "edges", "e.txt", "s", "--seed", "0"},
+                 "--seed: has no effect: nothing is drawn at random; leave it out");
+  expect_refused(
+      {"import", "edges", "e.txt", "s", "--feature-type", "fp32"},
+      "--feature-type: needs features, and e.txt has none; add --features FILE.npy or --random-features N");
+}
+
+TEST_F(ImportCommands, HelpShowsTheOptionsOfTheRules) {
+  const auto help = run({"import", "--help"}).out;
+  for (const auto& rule : graph::option_rules()) {
+    EXPECT_THAT(help, HasSubstr("  " + std::string(rule.option) + " ")) << rule.field;
+  }
+}
+
+TEST_F(ImportCommands, AnEmptyEdgeListIsRefused) {
+  here_.write("e.txt", "# nothing\n");
+  expect_refused({"import", "edges", "e.txt", "s"},
+                 "e.txt: has no edges; a line of an edge list is \"source destination\"");
+}
+
+TEST_F(ImportCommands, NamesAreKeptAndNotesAreTold) {
+  here_.write("papers.csv", "citing,cited\nA,B\nB,\"C, D\"\n");
+  const auto outcome = run({"import", "edges", "papers.csv", "s", "--header", "yes", "--json"});
+  ASSERT_EQ(outcome.code, 0) << outcome.error;
+  const auto document = base::Json::parse(outcome.out);
+  EXPECT_EQ(document["vertices"], 3);
+  EXPECT_EQ(document["named"], true);
+  EXPECT_EQ(document["notes"].size(), 2U);
+  EXPECT_EQ(outcome.error,
+            "note: line 1 is a header: edges go from column \"citing\" to column \"cited\"\n"
+            "note: ids are names: 3 vertices, numbered in the order of their first occurrence and named in "
+            "names.txt "
+            "of the store\n");
+  EXPECT_THAT(graph::names_of(graph::open_store(here_ / "s")), ElementsAre("A", "B", "C, D"));
+  EXPECT_THAT(run({"info", "s"}).out, HasSubstr("names     names.txt has those of the data\n"));
+  here_.write("e.txt", "1 2\n");
+  EXPECT_THAT(
+      run({"import", "edges", "e.txt", "t"}).error,
+      HasSubstr("note: 1 of 3 vertices have no edges, as not all ids from 0 to 2 occur; --relabel keeps only "
+                "those that do\n"));
+}
+
+/// An edge list of 300 named vertices in four classes, which the first of eight features tells apart.
+class NamedGraph : public ImportCommands {
+ protected:
+  void SetUp() override {
+    std::string edges = "from,to\n";
+    std::string nodes = "name\n";
+    std::string train;
+    std::string test;
+    std::vector<float> features;
+    std::vector<std::int64_t> labels;
+    for (int v = 0; v < 300; ++v) {
+      const std::string name = "\"vertex, " + std::to_string(v) + "\"\n";
+      nodes += name;
+      (v % 3 == 0 ? test : train) += name;
+      labels.push_back(v % 4);
+      for (int column = 0; column < 8; ++column) {
+        features.push_back(column == v % 4 ? 1.0F : 0.0F);
+      }
+      for (int k = 1; k <= 3; ++k) {
+        edges += "\"vertex, " + std::to_string(v) + "\",\"vertex, " + std::to_string((v + 4 * k * k) % 300) +
+                 "\"\n";
+      }
+    }
+    here_.write("edges.csv", edges);
+    here_.write("nodes.txt", nodes);
+    here_.write("train.txt", train);
+    here_.write("test.txt", test);
+    here_.write("x.npy", graph::floats({300, 8}, features));
+    here_.write("y.npy", graph::integers({300}, labels));
+  }
+  static Words with_options(Words words) {
+    for (const char* word : {"--undirected", "--vertices", "nodes.txt", "--features", "x.npy", "--labels",
+                             "y.npy", "--train-ids", "train.txt", "--test-ids", "test.txt"}) {
+      words.emplace_back(word);
+    }
+    return words;
+  }
+};
+
+TEST_F(NamedGraph, PredictionsCallVerticesByTheirNames) {
+  const auto imported = run(with_options({"import", "edges", "edges.csv", "s", "--reorder", "rcm"}));
+  ASSERT_EQ(imported.code, 0) << imported.error;
+  const auto trained = run({"train", "s", "--fanouts", "4,3", "--batch-size", "50", "--hidden", "16",
+                            "--epochs", "40", "--predictions", "classes.csv"});
+  ASSERT_EQ(trained.code, 0) << trained.error;
+  std::ifstream file(here_ / "classes.csv");
+  std::string line;
+  std::getline(file, line);
+  EXPECT_EQ(line, "vertex,class");
+  int correct = 0;
+  for (int v = 0; v < 300; ++v) {
+    ASSERT_TRUE(std::getline(file, line));
+    ASSERT_THAT(line, StartsWith("\"vertex, " + std::to_string(v) + "\","));
+    correct += line.back() - '0' == v % 4 ? 1 : 0;
+  }
+  EXPECT_FALSE(std::getline(file, line));
+  EXPECT_GT(correct, 270);
+}
+
+TEST_F(NamedGraph, DemoTakesTheOptionsOfImport) {
+  const auto outcome =
+      run(with_options({"demo", "edges.csv", "--run", "demo", "--fanouts", "4,3", "--batch-size", "50",
+                        "--hidden", "8", "--epochs", "1", "--time-limit", "1", "--seed", "7"}));
+  ASSERT_EQ(outcome.code, 0) << outcome.error;
+  EXPECT_THAT(outcome.error, HasSubstr("note: ids are names: 300 vertices"));
+  const auto graph = graph::open_store(here_ / "demo/graph");
+  EXPECT_EQ(graph.num_vertices(), 300);
+  EXPECT_EQ(graph.train.size(), 200U);
+  EXPECT_EQ(graph.test.size(), 100U);
+}
+
+TEST_F(NamedGraph, DemoRefusesOptionsWithoutEffect) {
+  ASSERT_EQ(run({"generate", "rmat", "store", "--scale", "4", "--feature-columns", "4"}).code, 0);
+  expect_refused(
+      {"demo", "store", "--undirected"},
+      "--undirected: applies to a graph file that is imported, and store is a graph store; leave it out");
+  expect_refused({"demo", "--relabel"},
+                 "--relabel: applies to a graph file that is imported, and no FILE is given; leave it out");
+  expect_refused(
+      {"demo", "edges.csv", "--ogb-split", "time"},
+      "--ogb-split: does not apply to edges (an edge list), which has no splits; give one with --train-ids, "
+      "--valid-ids and --test-ids");
+}
+
+}  // namespace
+}  // namespace gnomon::apps
