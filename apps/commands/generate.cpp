@@ -1,6 +1,7 @@
 #include "graph/generate/generate.h"
 
 #include <iostream>
+#include <map>
 #include <memory>
 #include <optional>
 
@@ -33,6 +34,22 @@ std::optional<double> accuracy_known(const graph::PlantedPartition& options) {
 }
 std::optional<double> accuracy_known(const graph::Rmat&) { return std::nullopt; }
 
+using Named = std::map<std::string, std::string>;  ///< see FieldFlags::named
+
+/// Throws InputError for an option that was named but changes nothing beside the others.
+void refuse_without_effect(const graph::PlantedPartition& options, const Named& named) {
+  if (options.classes == 1 && named.contains("intra_share")) {
+    throw base::InputError("--intra-share",
+                           "has no effect: there is one class; leave it out or add --classes");
+  }
+}
+void refuse_without_effect(const graph::Rmat& options, const Named& named) {
+  if (options.feature_columns == 0 && named.contains("feature_type")) {
+    throw base::InputError("--feature-type",
+                           "has no effect: there are no features; leave it out or add --feature-columns");
+  }
+}
+
 /// One kind of graph: its options and what it makes. `Kind` is a struct of graph/generate/generate.h.
 template <class Kind>
 class Generator {
@@ -54,6 +71,7 @@ class Generator {
 
   void run() const {
     auto options = flags_.template value<Kind>();
+    refuse_without_effect(options, flags_.named());
     options.seed = seed_;
     options.split.seed = seed_;
     {

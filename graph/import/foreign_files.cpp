@@ -67,6 +67,11 @@ constexpr const char* save_data =
          std::string("import numpy, pickle; d = pickle.load(open(IN, \"rb\")); ") + save_data);
 }
 
+[[noreturn]] void refuse_array(const std::filesystem::path& path) {
+  refuse(path, "one NumPy array", ".npz",
+         "import numpy; edges = numpy.load(IN); numpy.savez(OUT, edge_index=edges)");
+}
+
 bool is_zip_of_torch(const std::filesystem::path& path) {
   const auto entries = ZipArchive(path).entries();
   return std::any_of(entries.begin(), entries.end(),
@@ -86,6 +91,9 @@ void refuse_foreign_file(const std::filesystem::path& path) {
   }
   if (ends.have("ARROW1") || ends.have("FEA1")) {
     refuse_table(path, "a Feather (Arrow) file", "read_feather");
+  }
+  if (start.starts_with("\x93NUMPY")) {
+    refuse_array(path);
   }
   if (start.starts_with("PK\3\4") && is_zip_of_torch(path)) {
     refuse_torch(path);

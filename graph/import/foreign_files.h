@@ -4,8 +4,8 @@
 
 namespace gnomon::graph {
 
-/// Throws InputError for a file of a format that is read in Python: Parquet, Feather, torch.save and pickle.
-/// The message has the three lines of Python that convert it. Formats are known by their first and last
+/// Throws InputError for a file that is to be converted in Python: Parquet, Feather, torch.save, pickle and a
+/// single .npy array. The message has the three lines that do so. Formats are known by their first and last
 /// bytes.
 void refuse_foreign_file(const std::filesystem::path& path);
 

@@ -97,7 +97,8 @@ Format detect_format(const std::filesystem::path& source) {
   }
   refuse_foreign_file(source);
   file.read(start.data(), start.size());
-  if (std::string_view(start.data(), start.size()) == "PK\3\4") {
+  const std::string_view magic(start.data(), start.size());
+  if (magic == "PK\3\4" || magic == "PK\5\6") {  // the second: an empty archive
     return Format::npz;
   }
   std::string_view line;

@@ -63,6 +63,14 @@ TEST_F(ImportCommands, OptionsWithoutEffectAreRefused) {
       "--feature-type: needs features, and e.txt has none; add --features FILE.npy or --random-features N");
 }
 
+TEST_F(ImportCommands, GenerateRefusesOptionsWithoutEffect) {
+  expect_refused(
+      {"generate", "rmat", "s", "--scale", "4", "--feature-columns", "0", "--feature-type", "fp32"},
+      "--feature-type: has no effect: there are no features; leave it out or add --feature-columns");
+  expect_refused({"generate", "sbm", "s", "--classes", "1", "--intra-share", "0.3"},
+                 "--intra-share: has no effect: there is one class; leave it out or add --classes");
+}
+
 TEST_F(ImportCommands, HelpShowsTheOptionsOfTheRules) {
   const auto help = run({"import", "--help"}).out;
   for (const auto& rule : graph::option_rules()) {

@@ -53,6 +53,17 @@ TEST_F(ForeignFiles, PyTorchsAreConvertedByPyTorch) {
       "d.pkl: is a pickle; convert it with three lines of Python: import numpy, pickle; d = pickle.load(ope");
 }
 
+TEST_F(ForeignFiles, OneArrayIsPutIntoAnArchive) {
+  write_text(directory_ / "e.npy", integers({2, 1}, {0, 1}));
+  EXPECT_EQ(error_of("e.npy"),
+            "e.npy: is one NumPy array; convert it with three lines of Python: import numpy; edges = "
+            "numpy.load(\"e.npy\"); numpy.savez(\"e.npz\", edge_index=edges)");
+  write_text(directory_ / "empty.npz", std::string("PK\5\6", 4) + std::string(18, '\0'));
+  EXPECT_EQ(error_of("empty.npz"),
+            "empty.npz: has neither edge_index (or edges), adj_indptr nor SciPy's format and shape; it holds "
+            "nothing");
+}
+
 TEST_F(ForeignFiles, TextThatBeginsLikeOneIsText) {
   for (const std::string start : {"PAR1", "PK", "FEA1", "ARROW1"}) {
     write_text(directory_ / "genes.txt", start + "\tBRCA1\nBRCA1\tTP53\n");
