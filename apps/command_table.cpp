@@ -9,7 +9,7 @@ constexpr std::string_view data = "Data";
 constexpr std::string_view planning = "Measure and plan";
 constexpr std::string_view training = "Train";
 
-constexpr std::array<CommandInfo, 13> table{{
+constexpr std::array<CommandInfo, 16> table{{
     {"import", "Import a graph from another format into a store", data,
      "gnomon import npz cora.npz stores/cora --undirected --split per_class"},
     {"generate", "Generate a random graph store (sbm or rmat)", data,
@@ -29,6 +29,10 @@ constexpr std::array<CommandInfo, 13> table{{
     {"reproduce", "Predict the tables of published papers and compare with the printed values", planning,
      "gnomon reproduce morphgl"},
     {"train", "Train a model with a plan", training, "gnomon train stores/cora --plan plan.json"},
+    {"evaluate", "Evaluate a run's model with all neighbours", training, "gnomon evaluate runs/cora-1"},
+    {"predict", "Write a run's predictions, logits or embeddings", training,
+     "gnomon predict runs/cora-1 -o classes.csv --logits logits.npy"},
+    {"runs", "Compare runs", training, "gnomon runs runs"},
     {"autotune", "Profile, tune and train in one go", training, "gnomon autotune stores/cora"},
     {"demo", "Run everything on a generated graph, or on your own file", training, "gnomon demo"},
 }};

@@ -62,9 +62,12 @@ std::int64_t chunk_end(const graph::Graph& graph, std::int64_t begin, std::int64
   return end;
 }
 
-/// Computes Layer::propagate for all vertices, chunk by chunk.
-at::Tensor propagate_all(const graph::Graph& graph, const Layer& layer, at::Device device,
-                         const at::Tensor& projected, const InferenceOptions& options) {
+/// Computes Layer::propagate and Model::finish of layer `index` for all vertices, chunk by chunk. `values`
+/// are the layer's inputs, which only skip connections read.
+at::Tensor propagate_all(const graph::Graph& graph, const Model& model, std::size_t index,
+                         const at::Tensor& values, const at::Tensor& projected,
+                         const InferenceOptions& options) {
+  const auto device = model.device();
   kernels::cpu::Sampler sampler(graph, {-1});
   kernels::MiniBatch batch;
   std::vector<float> degrees;
@@ -82,7 +85,11 @@ at::Tensor propagate_all(const graph::Graph& graph, const Layer& layer, at::Devi
     const auto sources = at::from_blob(batch.vertices.data(), {rows_of_batch}, at::kLong);
     const Hop hop{on_device(*view_of(batch.blocks.front()), device),
                   at::from_blob(degrees.data(), {rows_of_batch}, at::kFloat).to(device)};
-    const auto part = layer.propagate(projected.index_select(0, sources).to(device), hop, nullptr);
+    const auto inputs =
+        model.has_skip() ? inputs_of(graph, values, begin, end - begin).to(device) : at::Tensor();
+    const auto part = model.finish(
+        index, model.layer(index).propagate(projected.index_select(0, sources).to(device), hop, nullptr),
+        inputs);
     if (!out.defined()) {
       out = at::empty({graph.num_vertices(), part.size(1)}, at::kFloat);
     }
@@ -100,8 +107,13 @@ at::Tensor infer(const graph::Graph& graph, const Model& model, const InferenceO
   at::Tensor values;
   for (std::size_t i = 0; i < model.num_layers(); ++i) {
     const auto projected = project_all(graph, model.layer(i), model.device(), values, options);
-    values = at::Tensor();
-    values = model.activate(i, propagate_all(graph, model.layer(i), model.device(), projected, options));
+    if (options.embeddings != nullptr && i + 1 == model.num_layers()) {
+      *options.embeddings = values;
+    }
+    if (!model.has_skip()) {
+      values = at::Tensor();  // its memory is reused for the outputs
+    }
+    values = propagate_all(graph, model, i, values, projected, options);
   }
   return values;
 }

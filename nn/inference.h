@@ -15,11 +15,15 @@ namespace gnomon::nn {
 struct InferenceOptions {
   std::int64_t chunk_bytes = std::int64_t{128} << 20;  ///< approximate size of a chunk's gathered values
   std::function<void()> between_chunks{};              ///< called after each chunk; may throw to cancel
+  /// If set, receives the inputs of the last layer (vertices, hidden), fp32 on the CPU: the embeddings. Stays
+  /// undefined for a model of one layer, whose inputs are the features.
+  at::Tensor* embeddings = nullptr;
 };
 
 /// Layer-wise inference over the whole graph with all neighbours and without dropout, equal to full-batch
 /// evaluation. Returns the logits (vertices, classes) on the CPU. The model's device computes chunks of
-/// vertices; the host's memory holds two layers' values of all vertices and one chunk.
+/// vertices; the host's memory holds two layers' values of all vertices (three with skip connections) and one
+/// chunk.
 at::Tensor infer(const graph::Graph& graph, const Model& model, const InferenceOptions& options = {});
 
 /// The quality of predictions for some vertices, those with label -1 excluded; NaN if no labelled vertex is

@@ -47,6 +47,26 @@ std::unique_ptr<Adam> on_cpu(Adam& optimiser) {
   return copy;
 }
 
+void set_learning_rate(Adam& optimiser, double rate) {
+  optimiser.param_groups().front().options().set_lr(rate);
+}
+
+void write(torch::serialize::OutputArchive& archive, const char* name,
+           const std::vector<at::Tensor>& tensors) {
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    archive.write(name + std::to_string(i), tensors[i].detach().cpu());
+  }
+}
+
+void read(torch::serialize::InputArchive& archive, const char* name, const std::vector<at::Tensor>& tensors) {
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    at::Tensor values;
+    archive.read(name + std::to_string(i), values);
+    TORCH_CHECK(values.sizes() == tensors[i].sizes(), name, i, " has another shape");
+    copy_values({values}, {tensors[i]});
+  }
+}
+
 }  // namespace
 
 Learner::Learner(const plan::Job& job, std::int64_t columns, std::int64_t classes, at::Device device)
@@ -69,6 +89,7 @@ StepResult Learner::step(const TensorBatch& data, std::int64_t epoch, std::int64
     // ATen's vector and scalar loops round Adam's fused operations differently at the ends of a thread's
     // range.
     const AtenThreadsGuard one_thread(1);
+    set_learning_rate(*optimiser_, plan::learning_rate(job_, epoch));
     optimiser_->step();
   }
   const std::int64_t seeds = data.labels.size(0);
@@ -79,10 +100,8 @@ StepResult Learner::step(const TensorBatch& data, std::int64_t epoch, std::int64
 }
 
 void Learner::save(torch::serialize::OutputArchive& archive) const {
-  const auto weights = model_.parameters();
-  for (std::size_t i = 0; i < weights.size(); ++i) {
-    archive.write("weight" + std::to_string(i), weights[i].detach().cpu());
-  }
+  write(archive, "weight", model_.parameters());
+  write(archive, "buffer", model_.buffers());
   torch::serialize::OutputArchive optimiser;
   on_cpu(*optimiser_)->save(optimiser);
   archive.write("adam", optimiser);
@@ -90,12 +109,8 @@ void Learner::save(torch::serialize::OutputArchive& archive) const {
 
 void Learner::load(torch::serialize::InputArchive& archive) {
   const auto weights = model_.parameters();
-  for (std::size_t i = 0; i < weights.size(); ++i) {
-    at::Tensor values;
-    archive.read("weight" + std::to_string(i), values);
-    TORCH_CHECK(values.sizes() == weights[i].sizes(), "weight ", i, " has another shape");
-    copy_values({values}, {weights[i]});
-  }
+  read(archive, "weight", weights);
+  read(archive, "buffer", model_.buffers());
   torch::serialize::InputArchive optimiser;
   archive.read("adam", optimiser);
   optimiser_->load(optimiser);

@@ -36,13 +36,14 @@ class Learner {
   ~Learner();
 
   /// Trains one mini-batch on the learner's device: forward pass, cross-entropy (mean over the seeds),
-  /// backward pass, one step of Adam. Uses the caller's number of ATen threads. On a GPU everything runs on
-  /// the current stream, and the host synchronises once, to read the result.
+  /// backward pass, one step of Adam with the epoch's learning rate. Uses the caller's number of ATen
+  /// threads. On a GPU everything runs on the current stream, and the host synchronises once, to read the
+  /// result.
   StepResult step(const TensorBatch& data, std::int64_t epoch, std::int64_t batch);
 
   const Model& model() const { return model_; }
-  /// Saves and loads the weights and the optimiser's state, in a format independent of the device. load
-  /// throws c10::Error if the archive does not match the model.
+  /// Saves and loads the weights, running statistics and the optimiser's state, in a format independent of
+  /// the device. load throws c10::Error if the archive does not match the model.
   void save(torch::serialize::OutputArchive& archive) const;
   void load(torch::serialize::InputArchive& archive);
 

@@ -29,8 +29,10 @@ class Initialiser {
     return weight.to(device_).requires_grad_();
   }
   at::Tensor matrix(std::int64_t in, std::int64_t out) { return glorot({in, out}, in, out); }
-  at::Tensor zeros(std::int64_t count) {
-    return at::zeros({count}, at::TensorOptions(at::kFloat).device(device_)).requires_grad_();
+  at::Tensor zeros(std::int64_t count) { return filled(count, 0).requires_grad_(); }
+  /// Returns a vector without gradient.
+  at::Tensor filled(std::int64_t count, double value) {
+    return at::full({count}, value, at::TensorOptions(at::kFloat).device(device_));
   }
 
  private:
@@ -72,6 +74,7 @@ class GcnLayer final : public LayerOf<GcnLayer> {
  public:
   GcnLayer(Initialiser& initialise, std::int64_t in, std::int64_t out) {
     parameters_ = {initialise.matrix(in, out), initialise.zeros(out)};
+    names_ = {"weight", "bias"};
   }
 
   at::Tensor project(const at::Tensor& x) const override { return dense::linear(x, parameters_[0]); }
@@ -105,6 +108,7 @@ class SageLayer final : public LayerOf<SageLayer> {
  public:
   SageLayer(Initialiser& initialise, std::int64_t in, std::int64_t out) {
     parameters_ = {initialise.matrix(in, out), initialise.matrix(in, out), initialise.zeros(out)};
+    names_ = {"self.weight", "neighbours.weight", "bias"};
   }
 
   at::Tensor project(const at::Tensor& x) const override {
@@ -134,6 +138,7 @@ class GatLayer final : public LayerOf<GatLayer> {
     parameters_ = {initialise.glorot({in, heads * width}, in, width),
                    initialise.glorot({heads, width}, heads, width),
                    initialise.glorot({heads, width}, heads, width), initialise.zeros(heads * width)};
+    names_ = {"weight", "attention.sources", "attention.destinations", "bias"};
   }
 
   at::Tensor project(const at::Tensor& x) const override { return dense::linear(x, parameters_[0]); }
@@ -180,7 +185,33 @@ std::unique_ptr<Layer> make_layer(const plan::Job& job, Initialiser& initialise,
   return std::make_unique<GatLayer>(initialise, in, heads, out / heads);
 }
 
+NormLayer make_norm(plan::Norm kind, Initialiser& initialise, std::int64_t columns) {
+  NormLayer norm;
+  norm.kind = kind;
+  if (kind != plan::Norm::none) {
+    norm.gain = initialise.filled(columns, 1).requires_grad_();
+    norm.bias = initialise.zeros(columns);
+  }
+  if (kind == plan::Norm::batch) {
+    norm.running = {initialise.filled(columns, 0), initialise.filled(columns, 1)};
+  }
+  return norm;
+}
+
 }  // namespace
+
+at::Tensor NormLayer::forward(const at::Tensor& x, bool training) const {
+  switch (kind) {
+    case plan::Norm::none:
+      break;
+    case plan::Norm::batch:
+      return training ? dense::batch_norm(x, gain, bias, running)
+                      : dense::batch_norm_by_running(x, gain, bias, running);
+    case plan::Norm::layer:
+      return dense::layer_norm(x, gain, bias);
+  }
+  return x;
+}
 
 DropoutSpec DropoutSpec::of_layer(std::size_t index) const {
   auto of_layer = *this;
@@ -201,12 +232,17 @@ base::StreamKey DropoutSpec::attention() const {
 }
 
 Model::Model(const plan::Job& job, std::int64_t columns, std::int64_t classes, at::Device device)
-    : kind_(job.model), device_(device) {
+    : kind_(job.model), has_skip_(job.skip), device_(device) {
   Initialiser initialise(job.seed, device);
   for (int i = 0; i < job.layers(); ++i) {
     const bool is_last = i + 1 == job.layers();
-    layers_.push_back(
-        make_layer(job, initialise, i == 0 ? columns : job.hidden, is_last ? classes : job.hidden, is_last));
+    const std::int64_t in = i == 0 ? columns : job.hidden;
+    const std::int64_t out = is_last ? classes : job.hidden;
+    layers_.push_back(make_layer(job, initialise, in, out, is_last));
+    if (!is_last) {
+      norms_.push_back(make_norm(job.norm, initialise, out));
+    }
+    skips_.push_back(job.skip && in != out ? initialise.matrix(in, out) : at::Tensor());
   }
 }
 
@@ -226,17 +262,48 @@ at::Tensor Model::activate_and_drop(std::size_t index, const at::Tensor& x,
                                        : dense::relu_dropout(x, of_next.probability, of_next.inputs());
 }
 
-at::Tensor Model::first_layer(const TensorBatch& data, const Hop& hop, const DropoutSpec* dropout) const {
+at::Tensor Model::skip(std::size_t index, const at::Tensor& inputs) const {
+  return skips_[index].defined() ? dense::linear(inputs, skips_[index]) : inputs;
+}
+
+template <class Inputs>
+at::Tensor Model::run_layer(std::size_t index, const Inputs& inputs, const Hop& hop,
+                            const std::optional<DropoutSpec>& dropout) const {
+  const bool is_last = index + 1 == layers_.size();
+  const auto own = dropout ? std::optional(dropout->of_layer(index)) : std::nullopt;
+  auto out = layers_[index]->forward(inputs, hop, own ? &*own : nullptr);
+  if (!is_last) {
+    out = norms_[index].forward(out, dropout.has_value());
+  }
+  if (!has_skip_) {
+    return dropout ? activate_and_drop(index, out, dropout->of_layer(index + 1)) : activate(index, out);
+  }
+  out = activate(index, out) + skip(index, destinations_of(inputs, hop));
+  if (is_last || !dropout) {
+    return out;
+  }
+  const auto of_next = dropout->of_layer(index + 1);
+  return dense::dropout(out, of_next.probability, of_next.inputs());
+}
+
+at::Tensor Model::finish(std::size_t index, const at::Tensor& propagated, const at::Tensor& inputs) const {
+  const bool is_last = index + 1 == layers_.size();
+  const auto out = activate(index, is_last ? propagated : norms_[index].forward(propagated, false));
+  return has_skip_ ? out + skip(index, inputs) : out;
+}
+
+at::Tensor Model::first_layer(const TensorBatch& data, const Hop& hop,
+                              const std::optional<DropoutSpec>& dropout) const {
+  const auto own = dropout ? std::optional(dropout->of_layer(0)) : std::nullopt;
   if (!data.features.defined()) {
-    const auto rule = dropout == nullptr ? kernels::DropoutRule{}
-                                         : dense::dropout_rule(dropout->probability, dropout->inputs());
-    return layers_[0]->forward(DroppedFeatures{data.stored, rule}, hop, dropout);
+    const auto rule = own ? dense::dropout_rule(own->probability, own->inputs()) : kernels::DropoutRule{};
+    return run_layer(0, DroppedFeatures{data.stored, rule}, hop, dropout);
   }
   auto x = data.features.to(at::kFloat);
-  if (dropout != nullptr) {
-    x = dense::dropout(x, dropout->probability, dropout->inputs());
+  if (own) {
+    x = dense::dropout(x, own->probability, own->inputs());
   }
-  return layers_[0]->forward(x, hop, dropout);
+  return run_layer(0, x, hop, dropout);
 }
 
 at::Tensor Model::forward(const TensorBatch& data, const std::optional<DropoutSpec>& dropout) const {
@@ -244,20 +311,63 @@ at::Tensor Model::forward(const TensorBatch& data, const std::optional<DropoutSp
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     const auto& block = data.blocks[layers_.size() - 1 - i];
     const Hop hop{block, data.degrees.narrow(0, 0, block->num_sources())};
-    const auto of_layer = dropout ? std::optional(dropout->of_layer(i)) : std::nullopt;
-    const DropoutSpec* own = of_layer ? &*of_layer : nullptr;
-    x = i == 0 ? first_layer(data, hop, own) : layers_[i]->forward(x, hop, own);
-    x = dropout ? activate_and_drop(i, x, dropout->of_layer(i + 1)) : activate(i, x);
+    x = i == 0 ? first_layer(data, hop, dropout) : run_layer(i, x, hop, dropout);
   }
   return x;
 }
 
 std::vector<at::Tensor> Model::parameters() const {
   std::vector<at::Tensor> all;
-  for (const auto& layer : layers_) {
-    all.insert(all.end(), layer->parameters().begin(), layer->parameters().end());
+  for (std::size_t i = 0; i < layers_.size(); ++i) {
+    all.insert(all.end(), layers_[i]->parameters().begin(), layers_[i]->parameters().end());
+    if (i < norms_.size() && norms_[i].kind != plan::Norm::none) {
+      all.insert(all.end(), {norms_[i].gain, norms_[i].bias});
+    }
+    if (skips_[i].defined()) {
+      all.push_back(skips_[i]);
+    }
   }
   return all;
+}
+
+std::vector<at::Tensor> Model::buffers() const {
+  std::vector<at::Tensor> all;
+  for (const auto& norm : norms_) {
+    if (norm.kind == plan::Norm::batch) {
+      all.insert(all.end(), {norm.running.mean, norm.running.variance});
+    }
+  }
+  return all;
+}
+
+std::vector<at::Tensor> Model::state() const {
+  auto all = parameters();
+  const auto rest = buffers();
+  all.insert(all.end(), rest.begin(), rest.end());
+  return all;
+}
+
+std::vector<std::string> Model::state_names() const {
+  std::vector<std::string> names;
+  std::vector<std::string> of_buffers;
+  for (std::size_t i = 0; i < layers_.size(); ++i) {
+    const auto prefix = "layers." + std::to_string(i) + ".";
+    for (const auto& name : layers_[i]->names()) {
+      names.push_back(prefix + name);
+    }
+    const auto kind = i < norms_.size() ? norms_[i].kind : plan::Norm::none;
+    if (kind != plan::Norm::none) {
+      names.insert(names.end(), {prefix + "norm.weight", prefix + "norm.bias"});
+    }
+    if (kind == plan::Norm::batch) {
+      of_buffers.insert(of_buffers.end(), {prefix + "norm.running_mean", prefix + "norm.running_var"});
+    }
+    if (skips_[i].defined()) {
+      names.push_back(prefix + "skip.weight");
+    }
+  }
+  names.insert(names.end(), of_buffers.begin(), of_buffers.end());
+  return names;
 }
 
 void copy_values(const std::vector<at::Tensor>& from, const std::vector<at::Tensor>& to) {

@@ -5,9 +5,11 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "base/philox.h"
+#include "nn/dense/norms.h"
 #include "nn/tensor_batch.h"
 #include "plan/job.h"
 
@@ -51,15 +53,33 @@ class Layer {
   virtual at::Tensor forward(const DroppedFeatures& x, const Hop& hop, const DropoutSpec* dropout) const = 0;
 
   const std::vector<at::Tensor>& parameters() const { return parameters_; }
+  /// The names of the parameters within the layer, such as "self.weight".
+  const std::vector<std::string>& names() const { return names_; }
 
  protected:
   std::vector<at::Tensor> parameters_;
+  std::vector<std::string> names_;
+};
+
+/// Normalisation of a hidden layer's outputs.
+struct NormLayer {
+  plan::Norm kind = plan::Norm::none;
+  at::Tensor gain, bias;             ///< undefined for none
+  dense::RunningStatistics running;  ///< of batch normalisation
+
+  /// Batch normalisation uses the mini-batch's statistics in training, and moves the running ones; it uses
+  /// the running ones otherwise.
+  at::Tensor forward(const at::Tensor& x, bool training) const;
 };
 
 /// GCN (Kipf and Welling, ICLR 2017), GraphSAGE with the mean aggregator (Hamilton, Ying and Leskovec,
 /// NeurIPS 2017) or GAT (Veličković et al., ICLR 2018), one layer for each of the job's fanouts.
 ///
-/// Initial weights depend on job.seed only (Glorot uniform; biases 0), not on the device. On sampled
+/// Hidden layers compute h' = act(norm(layer(h))) + S h, the last one layer(h) + S h, where the job says
+/// whether there are a norm and a skip connection S h, of the destinations' rows of h. In training, dropout
+/// is applied to the inputs of each layer.
+///
+/// Initial weights depend on job.seed only (Glorot uniform; biases 0, gains 1), not on the device. On sampled
 /// neighbours, GCN scales the sum by degree / number of drawn neighbours, which makes it an unbiased estimate
 /// of the sum over all neighbours. With all neighbours, every layer is the full-graph layer.
 class Model {
@@ -67,27 +87,50 @@ class Model {
   Model(const plan::Job& job, std::int64_t columns, std::int64_t classes, at::Device device = at::kCPU);
 
   /// Returns the logits (seeds, classes) of a mini-batch on the model's device. `dropout` (its key's level is
-  /// ignored) applies dropout for training. If `data` has no gathered features, the first layer reads them in
+  /// ignored) means training: it applies dropout, and batch normalisation uses the mini-batch's statistics
+  /// and moves the running ones. If `data` has no gathered features, the first layer reads them in
   /// the feature store, with the same bits. `data`'s memory must outlive the backward pass.
   at::Tensor forward(const TensorBatch& data, const std::optional<DropoutSpec>& dropout) const;
 
   at::Device device() const { return device_; }
   std::size_t num_layers() const { return layers_.size(); }
   const Layer& layer(std::size_t index) const { return *layers_[index]; }
-  /// Applies the activation of layer `index`: ReLU (ELU for GAT), or none for the last layer.
-  at::Tensor activate(std::size_t index, const at::Tensor& x) const;
+  /// Whether finish() reads a layer's inputs.
+  bool has_skip() const { return has_skip_; }
+  /// Completes layer `index` in evaluation: norm, activation and skip connection. `propagated` are the
+  /// layer's outputs for some vertices, `inputs` its inputs for the same vertices (not read without skip
+  /// connections).
+  at::Tensor finish(std::size_t index, const at::Tensor& propagated, const at::Tensor& inputs) const;
 
   /// Returns all weights, from the first layer to the last. They share the model's memory.
   std::vector<at::Tensor> parameters() const;
+  /// Returns the running statistics of batch normalisation, which training changes without gradients.
+  std::vector<at::Tensor> buffers() const;
+  /// Returns parameters() and then buffers(): all that evaluation depends on.
+  std::vector<at::Tensor> state() const;
+  /// The names of state(), such as "layers.0.self.weight", "layers.0.norm.running_mean".
+  std::vector<std::string> state_names() const;
 
  private:
+  /// ReLU (ELU for GAT), or nothing for the last layer.
+  at::Tensor activate(std::size_t index, const at::Tensor& x) const;
   /// Applies activate() and then the dropout of the next layer's inputs.
   at::Tensor activate_and_drop(std::size_t index, const at::Tensor& x, const DropoutSpec& of_next) const;
-  at::Tensor first_layer(const TensorBatch& data, const Hop& hop, const DropoutSpec* dropout) const;
+  /// Returns S h of layer `index`.
+  at::Tensor skip(std::size_t index, const at::Tensor& inputs) const;
+  /// Runs a layer on the inputs of its sources, which are gathered (at::Tensor) or stored (DroppedFeatures).
+  template <class Inputs>
+  at::Tensor run_layer(std::size_t index, const Inputs& inputs, const Hop& hop,
+                       const std::optional<DropoutSpec>& dropout) const;
+  at::Tensor first_layer(const TensorBatch& data, const Hop& hop,
+                         const std::optional<DropoutSpec>& dropout) const;
 
   plan::ModelKind kind_;
+  bool has_skip_;
   at::Device device_;
   std::vector<std::unique_ptr<Layer>> layers_;
+  std::vector<NormLayer> norms_;   ///< of hidden layers
+  std::vector<at::Tensor> skips_;  ///< S of each layer; undefined if it is the identity or there is none
 };
 
 /// Copies the values of `from` into `to`, tensor by tensor.

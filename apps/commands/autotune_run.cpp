@@ -15,7 +15,8 @@
 namespace gnomon::apps {
 namespace {
 
-std::string tuned_text(const tuner::Tuning& tuning, const tuner::Verification& verification) {
+std::string tuned_text(const tuner::Tuning& tuning, const tuner::Verification& verification,
+                       const std::vector<plan::Metric>& metrics) {
   const auto& chosen = verification.best().name;
   std::string text = "Predicted\n" + tuning_text(tuning);
   if (!plan::trains_in_order(tuning.best().plan)) {
@@ -25,7 +26,7 @@ std::string tuned_text(const tuner::Tuning& tuning, const tuner::Verification& v
   }
   return text + "\nTraining with plan " + chosen +
          (verification.is_over() ? "" : ", and others by turns until the fastest is found") + "\n" +
-         epoch_heading();
+         epoch_heading(metrics);
 }
 
 tuner::AutotuneOptions options_of(const AutotuneRequest& request, Console& console) {
@@ -57,7 +58,7 @@ void autotune_and_print(const graph::Graph& graph, const AutotuneRequest& reques
   bool is_training = false;
   options.on_tuning = [&](const tuner::Tuning& tuning, const tuner::Verification& verification) {
     is_training = true;
-    console.say(tuned_text(tuning, verification));
+    console.say(tuned_text(tuning, verification, request.job.metrics));
   };
   try {
     const auto result = tuner::autotune(graph, options);

@@ -14,6 +14,7 @@ Action add_explore(CLI::App& app);
 Action add_tune(CLI::App& app);
 Action add_surrogate(CLI::App& app);
 Action add_reproduce(CLI::App& app);
+Action add_runs(CLI::App& app);
 
 // In gnomon-compute, which links LibTorch.
 Action add_profile(CLI::App& app);
@@ -21,5 +22,7 @@ Action add_validate(CLI::App& app);
 Action add_train(CLI::App& app);
 Action add_autotune(CLI::App& app);
 Action add_demo(CLI::App& app);
+Action add_evaluate(CLI::App& app);
+Action add_predict(CLI::App& app);
 
 }  // namespace gnomon::apps

@@ -26,6 +26,7 @@ struct Options {
   std::string replay;
   std::string trace;
   std::string predictions;
+  std::string tensorboard;
   bool resume = false;
   bool json = false;
   DeviceFlags device;
@@ -50,6 +51,7 @@ tuner::TrainingRun run_of(const Options& options) {
   run.resume = options.resume;
   run.replay = options.replay;
   run.predictions = options.predictions;
+  run.tensorboard = options.tensorboard;
   if (options.resume) {
     run.files = {options.run};
     take_from_run(options, run);
@@ -67,7 +69,7 @@ tuner::TrainingRun run_of(const Options& options) {
 /// Trains with a progress bar and a table row for each epoch. After Ctrl-C it says how to resume.
 tuner::TrainingResult train_with_table(const graph::Graph& graph, tuner::TrainingRun& run, bool quiet) {
   Console console(quiet);
-  console.say(epoch_heading());
+  console.say(epoch_heading(run.job.metrics));
   run.progress = console.progress();
   run.stop = &stop_on_interrupt();
   run.on_epoch = [&](const runtime::EpochReport& epoch, const tuner::EpochUtilisation& utilisation) {
@@ -115,6 +117,8 @@ Action add_train(CLI::App& app) {
   app.add_option("--replay", options->replay, "Replay the update order recorded in this order.jsonl");
   app.add_option("--predictions", options->predictions,
                  "Write the predicted class of each vertex to this CSV file, by original vertex id");
+  app.add_option("--tensorboard", options->tensorboard,
+                 "Write losses, metrics and times to event files for TensorBoard in this directory");
   app.add_option("--trace", options->trace,
                  "Write the last epoch's timeline to this file instead of the run's trace.json");
   app.add_flag("--json", options->json, "Print one JSON document");

@@ -1,7 +1,11 @@
 #include "apps/flags/job_flags.h"
 
 #include <algorithm>
+#include <sstream>
+#include <string>
+#include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "base/document.h"
 
@@ -17,11 +21,21 @@ const std::map<std::string, std::string>& help() {
       {"batch_size", "Training vertices in a mini-batch"},
       {"hidden", "Width of hidden layers"},
       {"heads", "Attention heads (gat)"},
+      {"norm", "Normalise the outputs of hidden layers: none, batch or layer"},
+      {"skip", "Add a skip connection round each layer"},
       {"dropout", "Dropout probability"},
       {"learning_rate", "Learning rate of Adam"},
-      {"weight_decay", "L2 penalty"},
+      {"weight_decay", "L2 penalty, as in torch.optim.Adam (not decoupled)"},
+      {"lr_schedule", "Learning rate after the warm-up: constant, step or cosine"},
+      {"lr_step_epochs", "Epochs between two steps of --lr-schedule step"},
+      {"lr_decay", "Factor of each step of --lr-schedule step"},
+      {"warmup_epochs", "Epochs in which the learning rate rises linearly"},
       {"epochs", "Number of epochs"},
-      {"patience", "Stop after this many epochs without a better validation accuracy; 0 to never stop early"},
+      {"patience",
+       "Stop after this many epochs without a better validation metric (the first of --metrics); 0 to never "
+       "stop early"},
+      {"metrics",
+       "Metrics to report: accuracy, roc_auc, f1_micro, f1_macro; the first one chooses the best epoch"},
       {"matmul_precision",
        "Matrix multiplication: highest (fp32), high (TF32 on GPUs) or medium (bf16, also on CPUs)"},
       {"seed", "Random seed"}};
@@ -32,6 +46,21 @@ std::string flag_of(std::string field) {
   std::replace(field.begin(), field.end(), '_', '-');
   return "--" + field;
 }
+
+/// The words between commas.
+std::vector<std::string> split(const std::string& list) {
+  std::vector<std::string> words;
+  std::istringstream stream(list);
+  for (std::string word; std::getline(stream, word, ',');) {
+    words.push_back(word);
+  }
+  return words;
+}
+
+template <class T>
+struct IsEnumVector : std::false_type {};
+template <class T>
+struct IsEnumVector<std::vector<T>> : std::is_enum<T> {};
 
 /// Declares one option for each field: the field table that parses job documents also makes the flags.
 class OptionFields {
@@ -48,6 +77,10 @@ class OptionFields {
       option = app_.add_option_function<std::string>(
           flag, [&value, flag](const std::string& word) { value = base::value_of<T>(flag, word); }, text);
       option->default_str(std::string(base::name_of(value)));
+    } else if constexpr (IsEnumVector<T>::value) {
+      option = app_.add_option_function<std::string>(
+          flag, [&value, flag](const std::string& list) { value = values_of(value, flag, list); }, text);
+      option->default_str(names_of(value));
     } else if constexpr (std::is_same_v<T, bool>) {
       option = app_.add_flag(flag, value, text);
     } else {
@@ -61,6 +94,23 @@ class OptionFields {
   }
 
  private:
+  template <class T>
+  static std::vector<T> values_of(const std::vector<T>&, const std::string& flag, const std::string& list) {
+    std::vector<T> values;
+    for (const auto& word : split(list)) {
+      values.push_back(base::value_of<T>(flag, word));
+    }
+    return values;
+  }
+  template <class T>
+  static std::string names_of(const std::vector<T>& values) {
+    std::string list;
+    for (const auto value : values) {
+      list += (list.empty() ? "" : ",") + std::string(base::name_of(value));
+    }
+    return list;
+  }
+
   /// What is wrong with a number on the command line; empty if nothing is. Words that are not numbers are
   /// left to the conversion, which reports them.
   static std::string fault(const std::string& word, base::Range range) {

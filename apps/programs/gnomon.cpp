@@ -11,6 +11,7 @@ int main(int argc, char** argv) {
                       {"explore", add_explore},
                       {"tune", add_tune},
                       {"surrogate", add_surrogate},
-                      {"reproduce", add_reproduce}},
+                      {"reproduce", add_reproduce},
+                      {"runs", add_runs}},
                      "gnomon-compute");
 }

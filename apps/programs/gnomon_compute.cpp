@@ -10,5 +10,7 @@ int main(int argc, char** argv) {
                       {"validate", add_validate},
                       {"train", add_train},
                       {"autotune", add_autotune},
-                      {"demo", add_demo}});
+                      {"demo", add_demo},
+                      {"evaluate", add_evaluate},
+                      {"predict", add_predict}});
 }

@@ -12,11 +12,31 @@ namespace {
 
 std::string percent_or_dash(double share) { return std::isnan(share) ? "-" : format_percent(share); }
 
-std::string row_of(const std::string& epoch, const std::string& loss, const std::string& train,
-                   const std::string& valid, const std::string& time, const std::string& workers,
-                   const std::string& device) {
-  return fmt::format("{:>5}  {:>8}  {:>8}  {:>8}  {:>8}  {:>8}  {:>8}\n", epoch, loss, train, valid, time,
-                     workers, device);
+/// `before` are the columns up to the validation accuracy, `metrics` those of further metrics.
+std::string row_of(const std::string& epoch, const std::vector<std::string>& before,
+                   const std::vector<std::string>& metrics, const std::vector<std::string>& after) {
+  auto row = fmt::format("{:>5}", epoch);
+  for (const auto* columns : {&before, &metrics, &after}) {
+    for (const auto& column : *columns) {
+      row += fmt::format("  {:>8}", column);
+    }
+  }
+  return row + "\n";
+}
+
+/// "ROC AUC", "F1 macro" in sentences.
+std::string title_of(plan::Metric metric) {
+  switch (metric) {
+    case plan::Metric::accuracy:
+      break;
+    case plan::Metric::roc_auc:
+      return "ROC AUC";
+    case plan::Metric::f1_micro:
+      return "micro F1";
+    case plan::Metric::f1_macro:
+      return "macro F1";
+  }
+  return "accuracy";
 }
 
 /// A word as the shell reads it back.
@@ -35,22 +55,45 @@ std::string quoted(const std::string& word) {
 
 }  // namespace
 
-std::string epoch_heading() {
-  return row_of("epoch", "loss", "train", "valid", "time", "workers", "device") +
-         row_of("-----", "--------", "--------", "--------", "--------", "--------", "--------");
+std::string epoch_heading(const std::vector<plan::Metric>& metrics) {
+  std::vector<std::string> names;
+  for (const auto metric : metrics) {
+    if (metric != plan::Metric::accuracy) {
+      names.emplace_back(base::name_of(metric));
+    }
+  }
+  const std::string rule(8, '-');
+  return row_of("epoch", {"loss", "train", "valid"}, names, {"time", "workers", "device"}) +
+         row_of("-----", {rule, rule, rule}, std::vector(names.size(), rule), {rule, rule, rule});
 }
 
 std::string epoch_row(const runtime::EpochReport& epoch, const tuner::EpochUtilisation& utilisation) {
-  return row_of(std::to_string(epoch.epoch + 1), fmt::format("{:.4f}", epoch.loss),
-                format_percent(epoch.train_accuracy), percent_or_dash(epoch.valid_accuracy),
-                format_seconds(epoch.seconds),
-                utilisation.max_workers == 0 ? "-" : format_percent(utilisation.workers),
-                format_percent(utilisation.device));
+  std::vector<std::string> metrics;
+  for (const auto& [metric, value] : epoch.valid_metrics) {
+    if (metric != plan::Metric::accuracy) {
+      metrics.push_back(percent_or_dash(value));
+    }
+  }
+  return row_of(std::to_string(epoch.epoch + 1),
+                {fmt::format("{:.4f}", epoch.loss), format_percent(epoch.train_accuracy),
+                 percent_or_dash(epoch.valid_accuracy)},
+                metrics,
+                {format_seconds(epoch.seconds),
+                 utilisation.max_workers == 0 ? "-" : format_percent(utilisation.workers),
+                 format_percent(utilisation.device)});
 }
 
 std::string accuracy_text(const runtime::TrainReport& report) {
-  return fmt::format("test accuracy {} (weights of epoch {})\n", percent_or_dash(report.test_accuracy),
-                     report.best_epoch + 1);
+  auto text = "test accuracy " + percent_or_dash(report.test_accuracy);
+  for (const auto& [metric, value] : report.test_metrics) {
+    if (metric != plan::Metric::accuracy) {
+      text += ", " + title_of(metric) + " " + percent_or_dash(value);
+    }
+  }
+  text += fmt::format(" (weights of epoch {}", report.best_epoch + 1);
+  return text + (std::isnan(report.test_majority)
+                     ? ")\n"
+                     : "; always the majority class: " + format_percent(report.test_majority) + ")\n");
 }
 
 std::string cache_text(const runtime::TrainReport& report) {

@@ -29,7 +29,9 @@ void mix_sample(std::span<const T> values, std::uint64_t& hash) {
 }
 
 plan::Job without_length(plan::Job job) {
-  job.epochs = 0;
+  if (!plan::depends_on_epochs(job.lr_schedule)) {
+    job.epochs = 0;
+  }
   job.patience = 0;
   return job;
 }
@@ -68,23 +70,38 @@ void check_same_run(const std::filesystem::path& path, const RunState& found, co
   require(found.graph == expected.graph, path, "graph", "graph");
 }
 
-void read_archive(const std::filesystem::path& path, RunState& state, nn::Learner& learner) {
-  torch::serialize::InputArchive archive;
+RunState read_state(torch::serialize::InputArchive& archive, const std::filesystem::path& path) {
   archive.load_from(path.string());
-  c10::IValue document;
+  c10::IValue document, loss_sum;
   archive.read("state", document);
   auto found = parse_state(document.toStringRef(), path.string());
-  check_same_run(path, found, state);
-  c10::IValue loss_sum;
   archive.read("loss_sum", loss_sum);
   found.loss_sum = loss_sum.toDouble();
-  found.job = state.job;
-  torch::serialize::InputArchive best, weights;
+  torch::serialize::InputArchive best;
   archive.read("best", best);
   found.best_weights = read_weights(best);
+  return found;
+}
+
+void read_archive(const std::filesystem::path& path, RunState& state, nn::Learner& learner) {
+  torch::serialize::InputArchive archive, weights;
+  auto found = read_state(archive, path);
+  check_same_run(path, found, state);
+  found.job = state.job;
   archive.read("learner", weights);
   learner.load(weights);
   state = std::move(found);
+}
+
+/// Calls `read`, and reports what LibTorch throws as unreadable input.
+template <class Read>
+void readably(const std::filesystem::path& path, Read read) {
+  try {
+    read();
+  } catch (const c10::Error& error) {
+    throw base::InputError(path.string(), std::string("is not a checkpoint that can be read: ") +
+                                              error.what_without_backtrace());
+  }
 }
 
 }  // namespace
@@ -116,12 +133,20 @@ void write_checkpoint(const std::filesystem::path& path, const RunState& state, 
 }
 
 void read_checkpoint(const std::filesystem::path& path, RunState& state, nn::Learner& learner) {
-  try {
-    read_archive(path, state, learner);
-  } catch (const c10::Error& error) {
-    throw base::InputError(path.string(), std::string("is not a checkpoint that can be read: ") +
-                                              error.what_without_backtrace());
+  readably(path, [&] { read_archive(path, state, learner); });
+}
+
+RunState read_run(const std::filesystem::path& path) {
+  if (!std::filesystem::exists(path)) {
+    throw base::InputError(path.string(), "does not exist; name the directory of a run of gnomon train");
   }
+  torch::serialize::InputArchive archive;
+  RunState found;
+  readably(path, [&] { found = read_state(archive, path); });
+  if (found.best_weights.empty()) {
+    throw base::InputError(path.string(), "is of a run that has not finished an epoch; resume it first");
+  }
+  return found;
 }
 
 }  // namespace gnomon::runtime

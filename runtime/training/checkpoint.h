@@ -48,12 +48,20 @@ struct RunState {
   double loss_sum = 0;  ///< of `epoch`, as the next two; stored beside the document, as it may be NaN
   std::int64_t correct = 0;
   std::int64_t seeds = 0;
-  double seconds = 0;                     ///< of `epoch`'s training so far
-  std::optional<double> best_valid;       ///< accuracy
+  double seconds = 0;                ///< of `epoch`'s training so far
+  std::optional<double> best_valid;  ///< accuracy of the best epoch
+  /// Of the best epoch, by the job's metrics; absent where undefined. Empty in checkpoints of versions that
+  /// knew accuracy only.
+  std::vector<std::optional<double>> best_metrics;
   std::optional<double> best_valid_loss;  ///< none if it was not finite
   std::int64_t best_epoch = 0;
   std::int64_t epochs_since_best = 0;
-  std::vector<at::Tensor> best_weights;  ///< empty before the first evaluation
+  std::vector<at::Tensor> best_weights;  ///< nn::Model::state(); empty before the first evaluation
+
+  /// The validation metric by which the best epoch was judged.
+  std::optional<double> best_judged() const {
+    return best_metrics.empty() ? best_valid : best_metrics.front();
+  }
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& f) {
@@ -65,6 +73,7 @@ struct RunState {
     f.required("seeds", self.seeds);
     f.required("seconds", self.seconds);
     f("best_valid", self.best_valid);
+    f("best_metrics", self.best_metrics);
     f("best_valid_loss", self.best_valid_loss);
     f.required("best_epoch", self.best_epoch);
     f.required("epochs_since_best", self.epochs_since_best);
@@ -75,7 +84,12 @@ struct RunState {
 void write_checkpoint(const std::filesystem::path& path, const RunState& state, const nn::Learner& learner);
 
 /// Reads a checkpoint into `state` and `learner`. Throws base::InputError if the file cannot be read, or
-/// belongs to another graph or job than `state`; jobs that differ only in epochs and patience count as one.
+/// belongs to another graph or job than `state`; jobs that differ only in epochs and patience count as one,
+/// unless the learning rate depends on the number of epochs.
 void read_checkpoint(const std::filesystem::path& path, RunState& state, nn::Learner& learner);
+
+/// Reads a run's state without the learner's, for its evaluation. Throws base::InputError if the file cannot
+/// be read, or the run has not finished an epoch.
+RunState read_run(const std::filesystem::path& path);
 
 }  // namespace gnomon::runtime

@@ -64,6 +64,7 @@ Json log_line(const EpochReport& report) {
             {"train_accuracy", report.train_accuracy},
             {"valid_accuracy", report.valid_accuracy},
             {"valid_loss", report.valid_loss},
+            {"valid_metrics", to_json(report.valid_metrics)},
             {"seconds", report.seconds},
             {"evaluation_s", report.evaluation_s},
             {"cpu_batches", report.log.cpu_batches},

@@ -13,6 +13,8 @@
 #include "nn/dense/chunks.h"
 #include "nn/inference.h"
 #include "nn/learner.h"
+#include "nn/metrics.h"
+#include "nn/safetensors.h"
 #include "runtime/device.h"
 #include "runtime/host_machine.h"
 #include "runtime/placement.h"
@@ -51,6 +53,10 @@ std::vector<at::Tensor> copies_of(const std::vector<at::Tensor>& tensors) {
     copies.push_back(tensor.detach().clone());
   }
   return copies;
+}
+
+std::optional<double> if_defined(double value) {
+  return std::isnan(value) ? std::nullopt : std::optional(value);
 }
 
 std::filesystem::path checkpoint_path(const TrainOptions& options) {
@@ -99,11 +105,13 @@ class Training {
   StretchReport train_stretch(const Stretch& stretch, const std::vector<std::int64_t>& order);
   void learn_times(const schedule::StageTimes& times);
   void learn(const nn::TensorBatch& data, std::int64_t batch);
+  MetricValues measure(const at::Tensor& logits, std::span<const graph::VertexId> vertices) const;
   void evaluate(EpochReport& report);
   bool is_better(const EpochReport& report) const;
   void end_epoch(const EpochReport& report);
   at::Tensor infer_all();
   TrainReport conclude(std::vector<EpochReport> epochs);
+  void test(TrainReport& report);
 
   bool is_stopped() const { return options_.stop != nullptr && options_.stop->load(); }
   [[noreturn]] void stop();
@@ -312,20 +320,31 @@ at::Tensor Training::infer_all() {
   return nn::infer(graph_, learner_.model(), inference);
 }
 
+MetricValues Training::measure(const at::Tensor& logits, std::span<const graph::VertexId> vertices) const {
+  const auto& metrics = options_.job.metrics;
+  return with_names(metrics, nn::measure(metrics, logits, graph_.labels, vertices));
+}
+
 void Training::evaluate(EpochReport& report) {
   const auto begin = Clock::now();
-  const auto nan = std::numeric_limits<double>::quiet_NaN();
-  const auto [accuracy, loss] =
-      graph_.valid.empty() ? nn::Score{nan, nan} : nn::score(infer_all(), graph_.labels, graph_.valid);
-  report.valid_accuracy = accuracy;
-  report.valid_loss = loss;
+  report.valid_accuracy = report.valid_loss = std::numeric_limits<double>::quiet_NaN();
+  report.valid_metrics = undefined_metrics(options_.job.metrics);
+  if (!graph_.valid.empty()) {
+    const auto logits = infer_all();
+    const auto [accuracy, loss] = nn::score(logits, graph_.labels, graph_.valid);
+    report.valid_accuracy = accuracy;
+    report.valid_loss = loss;
+    report.valid_metrics = measure(logits, graph_.valid);
+  }
   report.evaluation_s = seconds_since(begin);
 }
 
 /// Than the best epoch so far: few validation vertices often give equal accuracies, and then the loss tells.
 bool Training::is_better(const EpochReport& report) const {
-  if (report.valid_accuracy != *state_.best_valid) {
-    return report.valid_accuracy > *state_.best_valid;
+  const double judged = report.valid_metrics.front().value;
+  const double best = *state_.best_judged();
+  if (judged != best) {
+    return judged > best;
   }
   return std::isfinite(report.valid_loss) &&
          (!state_.best_valid_loss || report.valid_loss < *state_.best_valid_loss);
@@ -333,12 +352,16 @@ bool Training::is_better(const EpochReport& report) const {
 
 /// Judges the epoch and goes to the next one, and saves that.
 void Training::end_epoch(const EpochReport& report) {
-  const bool is_judged = !std::isnan(report.valid_accuracy);
-  if (!is_judged || !state_.best_valid || is_better(report)) {
-    state_.best_weights = copies_of(learner_.model().parameters());
+  const bool is_judged = !std::isnan(report.valid_metrics.front().value);
+  if (!is_judged || !state_.best_judged() || is_better(report)) {
+    state_.best_weights = copies_of(learner_.model().state());
     state_.best_epoch = state_.epoch;
     state_.epochs_since_best = 0;
-    state_.best_valid = is_judged ? std::optional(report.valid_accuracy) : std::nullopt;
+    state_.best_valid = if_defined(report.valid_accuracy);
+    state_.best_metrics.clear();
+    std::transform(report.valid_metrics.begin(), report.valid_metrics.end(),
+                   std::back_inserter(state_.best_metrics),
+                   [](const MetricValue& metric) { return if_defined(metric.value); });
     state_.best_valid_loss =
         std::isfinite(report.valid_loss) ? std::optional(report.valid_loss) : std::nullopt;
   } else {
@@ -352,27 +375,44 @@ void Training::end_epoch(const EpochReport& report) {
 }
 
 TrainReport Training::conclude(std::vector<EpochReport> epochs) {
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   TrainReport report;
   report.epochs = std::move(epochs);
   report.best_epoch = state_.best_epoch;
-  report.valid_accuracy = state_.best_valid.value_or(std::numeric_limits<double>::quiet_NaN());
-  const auto weights = learner_.model().parameters();
-  report.weights_hash = nn::hash_of(weights);
-  report.test_accuracy = std::numeric_limits<double>::quiet_NaN();
+  report.valid_accuracy = state_.best_valid.value_or(nan);
+  report.valid_metrics = undefined_metrics(options_.job.metrics);
+  report.valid_metrics.front().value = state_.best_judged().value_or(nan);
+  for (std::size_t i = 0; i < state_.best_metrics.size(); ++i) {
+    report.valid_metrics[i].value = state_.best_metrics[i].value_or(nan);
+  }
+  report.weights_hash = nn::hash_of(learner_.model().state());
+  report.test_accuracy = nan;
+  report.test_metrics = undefined_metrics(options_.job.metrics);
+  report.test_majority = nn::majority_accuracy(graph_.labels, graph_.train, graph_.test);
+  if (!options_.run_directory.empty()) {
+    nn::write_safetensors(options_.run_directory / "weights.safetensors",
+                          nn::named(learner_.model(), state_.best_weights));
+  }
   if (!graph_.test.empty() || options_.predict) {
-    const auto last_weights = copies_of(weights);
-    nn::copy_values(state_.best_weights, weights);
-    const auto restore =
-        std::shared_ptr<void>(nullptr, [&](void*) { nn::copy_values(last_weights, weights); });
-    const auto logits = infer_all();
-    report.test_accuracy = nn::score(logits, graph_.labels, graph_.test).accuracy;
-    if (options_.predict) {
-      const auto classes = logits.argmax(1).to(at::kInt);
-      report.predictions.assign(classes.const_data_ptr<std::int32_t>(),
-                                classes.const_data_ptr<std::int32_t>() + classes.numel());
-    }
+    test(report);
   }
   return report;
+}
+
+/// Evaluates the best weights.
+void Training::test(TrainReport& report) {
+  const auto weights = learner_.model().state();
+  const auto last_weights = copies_of(weights);
+  nn::copy_values(state_.best_weights, weights);
+  const auto restore = std::shared_ptr<void>(nullptr, [&](void*) { nn::copy_values(last_weights, weights); });
+  const auto logits = infer_all();
+  report.test_accuracy = nn::score(logits, graph_.labels, graph_.test).accuracy;
+  report.test_metrics = measure(logits, graph_.test);
+  if (options_.predict) {
+    const auto classes = logits.argmax(1).to(at::kInt);
+    report.predictions.assign(classes.const_data_ptr<std::int32_t>(),
+                              classes.const_data_ptr<std::int32_t>() + classes.numel());
+  }
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include "plan/plan.h"
 #include "runtime/cache/cache_use.h"
 #include "runtime/device_options.h"
+#include "runtime/training/metric_values.h"
 #include "runtime/training/stretch.h"
 #include "schedule/epoch_log.h"
 #include "schedule/timeline.h"
@@ -22,11 +23,12 @@ namespace gnomon::runtime {
 
 struct EpochReport {
   std::int64_t epoch = 0;
-  double loss = 0;            ///< mean over the epoch's training vertices
-  double train_accuracy = 0;  ///< on the mini-batches as they were trained
-  double valid_accuracy = 0;  ///< layer-wise full-neighbour inference; NaN without validation vertices
-  double valid_loss = 0;      ///< as valid_accuracy
-  double seconds = 0;         ///< of the mini-batches, without evaluation
+  double loss = 0;             ///< mean over the epoch's training vertices
+  double train_accuracy = 0;   ///< on the mini-batches as they were trained
+  double valid_accuracy = 0;   ///< layer-wise full-neighbour inference; NaN without validation vertices
+  double valid_loss = 0;       ///< as valid_accuracy
+  MetricValues valid_metrics;  ///< of the job, as valid_accuracy
+  double seconds = 0;          ///< of the mini-batches, without evaluation
   double evaluation_s = 0;
   schedule::EpochLog log;
   CacheUse cache;                             ///< of this epoch, since the cache was filled
@@ -35,10 +37,13 @@ struct EpochReport {
 
 struct TrainReport {
   std::vector<EpochReport> epochs;  ///< that this call trained; only the last one keeps its timeline
-  /// Of the weights with the best validation accuracy, of equal ones those with the lowest validation loss;
-  /// of the last weights without validation.
+  /// Of the weights with the best validation metric (the first of the job's metrics), of equal ones those
+  /// with the lowest validation loss; of the last weights without validation.
   double test_accuracy = 0;
   double valid_accuracy = 0;
+  MetricValues test_metrics, valid_metrics;  ///< of the job
+  /// Test accuracy of always predicting the training vertices' most frequent class.
+  double test_majority = 0;
   std::int64_t best_epoch = 0;
   /// The class that the same weights predict for each vertex; empty unless TrainOptions::predict.
   std::vector<std::int32_t> predictions;
@@ -49,7 +54,8 @@ struct TrainOptions {
   plan::Job job{};
   plan::Plan plan{};       ///< resolved
   DeviceOptions device{};  ///< that trains
-  /// The directory of checkpoint.pt, log.jsonl and order.jsonl, created if needed. Empty: nothing is written.
+  /// The directory of checkpoint.pt, log.jsonl, order.jsonl and, at the end, weights.safetensors (of the best
+  /// epoch), created if needed. Empty: nothing is written.
   std::filesystem::path run_directory{};
   /// Continue from run_directory's checkpoint if there is one. Otherwise an earlier run's files are removed.
   bool resume = false;

@@ -42,6 +42,19 @@ TEST(JobFlags, EveryFieldHasAFlag) {
                           "0.01",
                           "--weight-decay",
                           "5e-4",
+                          "--norm",
+                          "batch",
+                          "--skip",
+                          "--lr-schedule",
+                          "step",
+                          "--lr-step-epochs",
+                          "4",
+                          "--lr-decay",
+                          "0.5",
+                          "--warmup-epochs",
+                          "1",
+                          "--metrics",
+                          "roc_auc,f1_macro",
                           "--epochs",
                           "3",
                           "--patience",
@@ -60,6 +73,13 @@ TEST(JobFlags, EveryFieldHasAFlag) {
   expected.dropout = 0.1;
   expected.learning_rate = 0.01;
   expected.weight_decay = 5e-4;
+  expected.norm = plan::Norm::batch;
+  expected.skip = true;
+  expected.lr_schedule = plan::LrSchedule::step;
+  expected.lr_step_epochs = 4;
+  expected.lr_decay = 0.5;
+  expected.warmup_epochs = 1;
+  expected.metrics = {plan::Metric::roc_auc, plan::Metric::f1_macro};
   expected.epochs = 3;
   expected.patience = 2;
   expected.matmul_precision = plan::MatmulPrecision::medium;
@@ -90,6 +110,10 @@ TEST(JobFlags, RefusesWhatTheDocumentWouldRefuse) {
   EXPECT_THROW(parse({"--model", "mlp"}), base::InputError);
   EXPECT_THROW(parse({"--fanouts", "5,0"}), base::InputError);
   EXPECT_THROW(parse({"--model", "gat", "--heads", "3"}), base::InputError);
+  EXPECT_THROW(parse({"--norm", "group"}), base::InputError);
+  EXPECT_THROW(parse({"--metrics", "roc_auc,recall"}), base::InputError);
+  EXPECT_THROW(parse({"--metrics", "accuracy,accuracy"}), base::InputError);
+  EXPECT_THROW(parse({"--metrics", ""}), base::InputError);
 }
 
 }  // namespace

@@ -3,9 +3,11 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <random>
+#include <utility>
 
 #include "graph/store/builder.h"
 #include "kernels/device/stored-inl.h"
@@ -97,17 +99,43 @@ at::Tensor dense_layer(ModelKind model, const at::Tensor& a, const at::Tensor& x
   return at::cat(outputs, 1) + weights[3];
 }
 
-at::Tensor dense_model(const plan::Job& job, const graph::Graph& graph,
-                       const std::vector<at::Tensor>& weights) {
+/// How batch normalisation gets its statistics in the dense model.
+enum class Statistics { running, of_rows };
+
+/// Normalisation of a layer's outputs by PyTorch's formulas. `weights` are gain and bias, `running` the
+/// running mean and variance.
+at::Tensor dense_norm(plan::Norm norm, const at::Tensor& x, const at::Tensor* weights,
+                      const at::Tensor* running, Statistics statistics) {
+  if (norm == plan::Norm::layer) {
+    return at::layer_norm(x, {x.size(1)}, weights[0], weights[1], 1e-5);
+  }
+  const auto mean = statistics == Statistics::running ? running[0] : x.mean(0);
+  const auto variance = statistics == Statistics::running ? running[1] : x.var(0, false);
+  return (x - mean) / (variance + 1e-5).sqrt() * weights[0] + weights[1];
+}
+
+/// The model on the whole graph. `state` is that of Model::state(), in double precision.
+at::Tensor dense_model(const plan::Job& job, const graph::Graph& graph, const std::vector<at::Tensor>& state,
+                       Statistics statistics = Statistics::running) {
   const auto a = adjacency(graph);
-  const auto a_layer = weights.size() / static_cast<std::size_t>(job.layers());
+  const std::size_t of_layer = job.model == ModelKind::gcn ? 2 : job.model == ModelKind::sage ? 3 : 4;
+  const std::size_t norms = static_cast<std::size_t>(job.layers() - 1);
+  const auto* next = state.data();
+  const auto* running = state.data() + state.size() - (job.norm == plan::Norm::batch ? 2 * norms : 0);
   auto x = dense_features(graph);
   for (int i = 0; i < job.layers(); ++i) {
     const bool is_last = i + 1 == job.layers();
-    x = dense_layer(job.model, a, x, &weights[static_cast<std::size_t>(i) * a_layer],
-                    is_last ? 1 : job.heads);
+    const auto inputs = x;
+    x = dense_layer(job.model, a, x, std::exchange(next, next + of_layer), is_last ? 1 : job.heads);
     if (!is_last) {
+      if (job.norm != plan::Norm::none) {
+        x = dense_norm(job.norm, x, std::exchange(next, next + 2), running, statistics);
+        running += job.norm == plan::Norm::batch ? 2 : 0;
+      }
       x = job.model == ModelKind::gat ? at::elu(x) : at::relu(x);
+    }
+    if (job.skip) {
+      x = x + (inputs.size(1) == x.size(1) ? inputs : at::matmul(inputs, *next++));
     }
   }
   return x;
@@ -126,40 +154,64 @@ double relative_error(const at::Tensor& found, const at::Tensor& expected) {
   return (difference.norm() / expected.detach().norm()).item<double>();
 }
 
-/// Biases are 0 at first; that would hide faults.
-void shift_biases(const Model& model) {
-  for (const auto& weight : model.parameters()) {
-    if (weight.dim() == 1) {
-      copy_values({weight.detach() + 0.1}, {weight});
+/// Biases are 0 and gains and running variances 1 at first; that would hide faults.
+void shift_vectors(const Model& model) {
+  auto generator = at::make_generator<at::CPUGeneratorImpl>(77);
+  for (const auto& tensor : model.state()) {
+    if (tensor.dim() == 1) {
+      copy_values({tensor.detach() + 0.1 + 0.4 * at::rand(tensor.sizes(), generator)}, {tensor});
     }
   }
+}
+
+std::vector<at::Tensor> in_double(const std::vector<at::Tensor>& tensors, bool with_gradients = false) {
+  std::vector<at::Tensor> wide;
+  for (const auto& tensor : tensors) {
+    wide.push_back(tensor.detach().to(at::kDouble).requires_grad_(with_gradients));
+  }
+  return wide;
 }
 
 struct Case {
   ModelKind model;
   int hidden;  ///< narrower and wider than the features: both orders of product and aggregation
+  plan::Norm norm = plan::Norm::none;
+  bool skip = false;
 };
+
+plan::Job job_of(const Case& tested) {
+  auto job = job_of(tested.model, tested.hidden);
+  job.norm = tested.norm;
+  job.skip = tested.skip;
+  return job;
+}
 
 class ModelCase : public testing::TestWithParam<Case> {};
 INSTANTIATE_TEST_SUITE_P(Models, ModelCase,
                          testing::Values(Case{ModelKind::gcn, 4}, Case{ModelKind::gcn, 48},
                                          Case{ModelKind::sage, 4}, Case{ModelKind::sage, 48},
-                                         Case{ModelKind::gat, 4}, Case{ModelKind::gat, 48}),
+                                         Case{ModelKind::gat, 4}, Case{ModelKind::gat, 48},
+                                         Case{ModelKind::gcn, columns, plan::Norm::layer, true},
+                                         Case{ModelKind::gcn, 48, plan::Norm::batch, false},
+                                         Case{ModelKind::sage, 4, plan::Norm::batch, true},
+                                         Case{ModelKind::sage, 48, plan::Norm::layer, true},
+                                         Case{ModelKind::gat, 4, plan::Norm::layer, false},
+                                         Case{ModelKind::gat, 48, plan::Norm::batch, true},
+                                         Case{ModelKind::sage, 24, plan::Norm::none, true}),
                          [](const auto& tested) {
-                           return std::string(base::name_of(tested.param.model)) +
-                                  std::to_string(tested.param.hidden);
+                           const auto& [model, hidden, norm, skip] = tested.param;
+                           return std::string(base::name_of(model)) + std::to_string(hidden) +
+                                  (norm == plan::Norm::none ? "" : std::string(base::name_of(norm))) +
+                                  (skip ? "skip" : "");
                          });
 
 TEST_P(ModelCase, WithAllNeighboursOutputsAndGradientsAreThoseOfTheDenseModel) {
   for (const auto type : {graph::FeatureType::fp32, graph::FeatureType::fp16}) {
     const auto graph = random_graph(31, type);
-    const auto job = job_of(GetParam().model, GetParam().hidden);
+    const auto job = job_of(GetParam());
     const Model model(job, columns, classes);
-    std::vector<at::Tensor> weights;
-    shift_biases(model);
-    for (const auto& weight : model.parameters()) {
-      weights.push_back(weight.detach().to(at::kDouble).requires_grad_());
-    }
+    shift_vectors(model);
+    const auto weights = in_double(model.state(), true);
     const std::vector<std::int64_t> seeds = {7, 59, 3, 0, 58, 22};
     const auto expected = dense_model(job, graph, weights).index_select(0, at::tensor(seeds));
     const auto batch = batch_of(graph, job, seeds);
@@ -175,6 +227,85 @@ TEST_P(ModelCase, WithAllNeighboursOutputsAndGradientsAreThoseOfTheDenseModel) {
   }
 }
 
+TEST_P(ModelCase, InTrainingOnAllVerticesIsTheDenseModelToo) {
+  const auto graph = random_graph(36);
+  const auto job = job_of(GetParam());
+  const Model model(job, columns, classes);
+  shift_vectors(model);
+  const auto weights = in_double(model.state(), true);
+  const auto before = in_double(model.buffers());
+  std::vector<std::int64_t> seeds(vertices);
+  std::iota(seeds.begin(), seeds.end(), 0);
+  const auto batch = batch_of(graph, job, seeds);
+  const auto found = model.forward(runtime::view_of(batch), DropoutSpec{0, {}});
+  const auto expected = dense_model(job, graph, weights, Statistics::of_rows);
+  EXPECT_LT(relative_error(found, expected), 1e-5);
+
+  (expected * expected).sum().backward();
+  (found * found).sum().backward();
+  const auto parameters = model.parameters();
+  double norm = 0;  // of all gradients: that of a bias before batch normalisation is 0
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    norm = std::max(norm, weights[i].grad().norm().item<double>());
+  }
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    const auto difference = parameters[i].grad().to(at::kDouble) - weights[i].grad();
+    EXPECT_LT(difference.norm().item<double>(), 2e-5 * norm) << model.state_names()[i];
+  }
+  // Evaluation by the moved running statistics differs from evaluation by the old ones.
+  const auto after = in_double(model.buffers());
+  ASSERT_EQ(after.size(), job.norm == plan::Norm::batch ? 4U : 0U);
+  for (std::size_t i = 0; i < after.size(); ++i) {
+    EXPECT_GT(relative_error(after[i], before[i]), 1e-3);
+  }
+  EXPECT_LT(relative_error(infer(graph, model), dense_model(job, graph, in_double(model.state()))), 1e-5);
+}
+
+TEST_P(ModelCase, NamesEveryTensorOfItsStateOnce) {
+  const Model model(job_of(GetParam()), columns, classes);
+  auto names = model.state_names();
+  ASSERT_EQ(names.size(), model.state().size());
+  std::sort(names.begin(), names.end());
+  EXPECT_EQ(std::unique(names.begin(), names.end()), names.end());
+}
+
+TEST(Models, NamesAreThoseOfTheLayersParts) {
+  auto job = job_of(ModelKind::sage, 8);
+  job.fanouts = {-1, -1};
+  job.norm = plan::Norm::batch;
+  job.skip = true;
+  const Model model(job, columns, classes);
+  EXPECT_EQ(model.state_names(),
+            (std::vector<std::string>{"layers.0.self.weight", "layers.0.neighbours.weight", "layers.0.bias",
+                                      "layers.0.norm.weight", "layers.0.norm.bias", "layers.0.skip.weight",
+                                      "layers.1.self.weight", "layers.1.neighbours.weight", "layers.1.bias",
+                                      "layers.1.skip.weight", "layers.0.norm.running_mean",
+                                      "layers.0.norm.running_var"}));
+  EXPECT_EQ(model.state()[4].sizes(), at::IntArrayRef({8}));
+  EXPECT_EQ(model.state()[5].sizes(), at::IntArrayRef({columns, 8}));
+}
+
+TEST_P(ModelCase, EmbeddingsAreTheInputsOfTheLastLayer) {
+  const auto graph = random_graph(37);
+  auto job = job_of(GetParam());
+  const Model model(job, columns, classes);
+  shift_vectors(model);
+  at::Tensor embeddings;
+  const auto logits = infer(graph, model, {.chunk_bytes = 3000, .embeddings = &embeddings});
+  ASSERT_EQ(embeddings.sizes(), at::IntArrayRef({vertices, job.hidden}));
+  // A model of the last layer alone computes the logits from them.
+  auto last = graph;
+  const auto rows = embeddings.contiguous();
+  last.features = {reinterpret_cast<const std::byte*>(rows.const_data_ptr<float>()), graph::FeatureType::fp32,
+                   vertices, job.hidden};
+  job.fanouts = {-1};
+  const Model one(job, job.hidden, classes);
+  const auto state = model.parameters();
+  const auto of_one = one.parameters();
+  copy_values({state.end() - std::ssize(of_one), state.end()}, of_one);
+  EXPECT_TRUE(at::equal(infer(last, one, {.chunk_bytes = 3000}), logits));
+}
+
 /// A batch whose blocks a device's kernels compute, run by the host.
 TensorBatch with_device_kernels(TensorBatch batch, const kernels::HostSparseKernels& device) {
   for (auto& block : batch.blocks) {
@@ -185,7 +316,7 @@ TensorBatch with_device_kernels(TensorBatch batch, const kernels::HostSparseKern
 
 TEST_P(ModelCase, OnADevicesKernelsTrainsAsOnTheCpus) {
   const auto graph = random_graph(34);
-  auto job = job_of(GetParam().model, GetParam().hidden);
+  auto job = job_of(GetParam());
   job.fanouts = {3, 5, -1};
   const kernels::HostSparseKernels device;
   Learner on_cpu(job, columns, classes);
@@ -235,7 +366,7 @@ TEST_P(ModelCase, TrainsOnStoredFeaturesWithTheBitsOfGatheredOnes) {
     for (const double dropout : {0.0, 0.3}) {
       for (const bool by_device : {false, true}) {
         const auto graph = random_graph(35, type);
-        auto job = job_of(GetParam().model, GetParam().hidden);
+        auto job = job_of(GetParam());
         job.fanouts = {3, 5, -1};
         job.dropout = dropout;
         Learner gathered(job, columns, classes);
@@ -258,13 +389,10 @@ TEST_P(ModelCase, TrainsOnStoredFeaturesWithTheBitsOfGatheredOnes) {
 
 TEST_P(ModelCase, LayerWiseInferenceIsTheFullBatchForward) {
   const auto graph = random_graph(32);
-  const auto job = job_of(GetParam().model, GetParam().hidden);
+  const auto job = job_of(GetParam());
   const Model model(job, columns, classes);
-  std::vector<at::Tensor> weights;
-  shift_biases(model);
-  for (const auto& weight : model.parameters()) {
-    weights.push_back(weight.detach().to(at::kDouble));
-  }
+  shift_vectors(model);
+  const auto weights = in_double(model.state());
   const auto expected = dense_model(job, graph, weights);
   for (const std::int64_t chunk_bytes : {std::int64_t{1}, std::int64_t{3000}, std::int64_t{1} << 20}) {
     int chunks = 0;
@@ -302,7 +430,7 @@ TEST(Models, GcnOnSampledNeighboursHasTheFullLayersExpectation) {
 }
 
 TEST_P(ModelCase, InitialWeightsComeFromTheJobsSeedAlone) {
-  auto job = job_of(GetParam().model, GetParam().hidden);
+  auto job = job_of(GetParam());
   at::manual_seed(1);
   const auto first = hash_of(Model(job, columns, classes).parameters());
   at::manual_seed(2);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <fstream>
 
 #include "plan/job.h"
@@ -197,6 +198,11 @@ TEST(Job, SurvivesARoundTrip) {
   job.model = ModelKind::gat;
   job.fanouts = {-1, 4};
   job.matmul_precision = MatmulPrecision::medium;
+  job.norm = Norm::layer;
+  job.skip = true;
+  job.lr_schedule = LrSchedule::cosine;
+  job.warmup_epochs = 2;
+  job.metrics = {Metric::roc_auc, Metric::accuracy};
   job.seed = 18000000000000000000ULL;
   EXPECT_EQ(base::from_document<Job>(base::to_document(job), "test"), job);
 }
@@ -213,6 +219,43 @@ TEST(Job, ImpossibleOnesNameTheField) {
   job.model = ModelKind::gat;
   job.hidden = 30;
   EXPECT_EQ(error_of([&] { check(job, "job"); }), "job: heads: 4 does not divide hidden = 30");
+  job = {};
+  job.lr_decay = 0.5;
+  EXPECT_EQ(error_of([&] { check(job, "job"); }), "job: lr_decay: has no effect without lr_schedule step");
+  job = {};
+  job.metrics = {Metric::f1_macro, Metric::accuracy, Metric::f1_macro};
+  EXPECT_EQ(error_of([&] { check(job, "job"); }), "job: metrics: names f1_macro twice");
+}
+
+TEST(Job, LearningRatesAreThoseOfPyTorchsSchedules) {
+  Job job;
+  job.learning_rate = 0.3;
+  job.epochs = 7;
+  const auto rates = [&] {
+    std::vector<double> all;
+    for (int epoch = 0; epoch < job.epochs; ++epoch) {
+      all.push_back(learning_rate(job, epoch));
+    }
+    return all;
+  };
+  EXPECT_EQ(rates(), std::vector<double>(7, 0.3));
+  const auto expect_near = [](const std::vector<double>& found, const std::vector<double>& expected) {
+    ASSERT_EQ(found.size(), expected.size());
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      EXPECT_NEAR(found[i], expected[i], 1e-12) << "epoch " << i;
+    }
+  };
+  // StepLR(step_size=2, gamma=0.1) after three epochs of LinearLR.
+  job.warmup_epochs = 3;
+  job.lr_schedule = LrSchedule::step;
+  job.lr_step_epochs = 2;
+  expect_near(rates(), {0.1, 0.2, 0.3, 0.3, 0.3, 0.03, 0.03});
+  // CosineAnnealingLR(T_max=4).
+  job.lr_schedule = LrSchedule::cosine;
+  const double root = std::sqrt(0.5);
+  expect_near(rates(), {0.1, 0.2, 0.3, 0.3, 0.15 * (1 + root), 0.15, 0.15 * (1 - root)});
+  job.warmup_epochs = 20;  // longer than the training
+  EXPECT_NEAR(learning_rate(job, 6), 0.3 * 7 / 20, 1e-12);
 }
 
 }  // namespace

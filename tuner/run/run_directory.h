@@ -16,6 +16,9 @@ struct RunFiles {
   std::filesystem::path report() const { return directory / "report.json"; }
   std::filesystem::path trace() const { return directory / "trace.json"; }
   std::filesystem::path order() const { return directory / "order.jsonl"; }
+  std::filesystem::path log() const { return directory / "log.jsonl"; }
+  std::filesystem::path checkpoint() const { return directory / "checkpoint.pt"; }
+  std::filesystem::path weights() const { return directory / "weights.safetensors"; }
 };
 
 /// Makes the directory `asked` if it does not exist. If `asked` is empty, makes the first of runs/DATA-1,

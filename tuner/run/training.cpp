@@ -8,6 +8,7 @@
 #include "profiles/measure/statistics.h"
 #include "runtime/training/run_log.h"
 #include "schedule/timeline.h"
+#include "tuner/run/event_file.h"
 
 namespace gnomon::tuner {
 namespace {
@@ -49,6 +50,7 @@ base::Json epoch_document(const EpochReport& epoch, const EpochUtilisation& util
           {"loss", epoch.loss},
           {"train_accuracy", epoch.train_accuracy},
           {"valid_accuracy", epoch.valid_accuracy},
+          {"valid_metrics", runtime::to_json(epoch.valid_metrics)},
           {"epoch_s", epoch.seconds},
           {"evaluation_s", epoch.evaluation_s},
           {"worker_utilisation", utilisation.workers},
@@ -58,6 +60,30 @@ base::Json epoch_document(const EpochReport& epoch, const EpochUtilisation& util
           {"blocked_on_device_s", epoch.log.blocked_on_device_s},
           {"row_hit_share", number_or_null(epoch.cache.row_hit_share())},
           {"list_hit_share", number_or_null(epoch.cache.list_hit_share())}};
+}
+
+/// What TensorBoard shows of an epoch.
+std::vector<Scalar> scalars_of(const EpochReport& epoch, const EpochUtilisation& utilisation,
+                               const plan::Job& job) {
+  std::vector<Scalar> scalars = {
+      {"loss/train", epoch.loss}, {"loss/valid", epoch.valid_loss}, {"accuracy/train", epoch.train_accuracy}};
+  for (const auto& [metric, value] : epoch.valid_metrics) {
+    scalars.push_back({std::string(base::name_of(metric)) + "/valid", value});
+  }
+  scalars.push_back({"learning_rate", plan::learning_rate(job, epoch.epoch)});
+  scalars.push_back({"seconds/epoch", epoch.seconds});
+  scalars.push_back({"seconds/evaluation", epoch.evaluation_s});
+  scalars.push_back({"utilisation/workers", utilisation.workers});
+  scalars.push_back({"utilisation/device", utilisation.device});
+  return scalars;
+}
+
+std::vector<Scalar> test_scalars(const runtime::TrainReport& report) {
+  std::vector<Scalar> scalars;
+  for (const auto& [metric, value] : report.test_metrics) {
+    scalars.push_back({std::string(base::name_of(metric)) + "/test", value});
+  }
+  return scalars;
 }
 
 }  // namespace
@@ -73,6 +99,10 @@ TrainingResult run_training(const graph::Graph& graph, const TrainingRun& run) {
   result.graph = {graph.name, graph.num_vertices(), graph.num_edges(), graph.features.columns,
                   std::ssize(graph.train)};
   auto options = options_of(run);
+  std::optional<EventFile> events;
+  if (!run.tensorboard.empty()) {
+    events.emplace(run.tensorboard);
+  }
   int max_workers = 0;
   options.on_stretch = [&](const runtime::StretchReport& report) {
     result.plan = report.stretch.plan;
@@ -83,11 +113,17 @@ TrainingResult run_training(const graph::Graph& graph, const TrainingRun& run) {
   };
   options.on_epoch = [&](const EpochReport& epoch) {
     result.utilisation.push_back(utilisation_of(epoch, std::exchange(max_workers, 0)));
+    if (events) {
+      events->append(epoch.epoch + 1, scalars_of(epoch, result.utilisation.back(), run.job));
+    }
     if (run.on_epoch) {
       run.on_epoch(epoch, result.utilisation.back());
     }
   };
   result.report = runtime::train(graph, options);
+  if (events) {
+    events->append(result.report.best_epoch + 1, test_scalars(result.report));
+  }
   if (options.predict) {
     write_predictions(run.predictions, graph, result.report.predictions);
   }
@@ -116,11 +152,19 @@ base::Json to_document(const TrainingResult& result) {
   for (std::size_t i = 0; i < report.epochs.size(); ++i) {
     epochs.push_back(epoch_document(report.epochs[i], result.utilisation[i]));
   }
-  return {{"schema", "gnomon.training/1"},           {"data", result.data},
-          {"run", result.directory.string()},        {"job", base::write_value(result.job)},
-          {"plan", base::write_value(result.plan)},  {"epochs", epochs},
-          {"best_epoch", report.best_epoch},         {"valid_accuracy", report.valid_accuracy},
-          {"test_accuracy", report.test_accuracy},   {"weights_hash", report.weights_hash},
+  return {{"schema", "gnomon.training/1"},
+          {"data", result.data},
+          {"run", result.directory.string()},
+          {"job", base::write_value(result.job)},
+          {"plan", base::write_value(result.plan)},
+          {"epochs", epochs},
+          {"best_epoch", report.best_epoch},
+          {"valid_accuracy", report.valid_accuracy},
+          {"test_accuracy", report.test_accuracy},
+          {"valid_metrics", runtime::to_json(report.valid_metrics)},
+          {"test_metrics", runtime::to_json(report.test_metrics)},
+          {"test_majority", report.test_majority},
+          {"weights_hash", report.weights_hash},
           {"graph", base::write_value(result.graph)}};
 }
 

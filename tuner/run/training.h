@@ -34,6 +34,7 @@ struct TrainingRun {
   bool resume = false;
   std::filesystem::path replay;         ///< an order.jsonl whose update order is followed; empty: none
   std::filesystem::path predictions{};  ///< where the class of each vertex is written; empty: nowhere
+  std::filesystem::path tensorboard{};  ///< directory for TensorBoard's event files; empty: none is written
   runtime::DeviceOptions device{};
   /// As in runtime::TrainOptions.
   std::function<runtime::Stretch(std::int64_t left)> next_stretch{};

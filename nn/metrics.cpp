@@ -1,0 +1,192 @@
+#include "nn/metrics.h"
+
+#include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+namespace gnomon::nn {
+namespace {
+
+constexpr double undefined = std::numeric_limits<double>::quiet_NaN();
+
+std::int32_t label_of(std::span<const std::int32_t> labels, graph::VertexId vertex) {
+  return labels[static_cast<std::size_t>(vertex)];
+}
+
+/// The labelled ones of `vertices`.
+std::vector<graph::VertexId> labelled(std::span<const std::int32_t> labels,
+                                      std::span<const graph::VertexId> vertices) {
+  std::vector<graph::VertexId> kept;
+  std::copy_if(vertices.begin(), vertices.end(), std::back_inserter(kept),
+               [&](graph::VertexId vertex) { return label_of(labels, vertex) >= 0; });
+  return kept;
+}
+
+double quotient(double dividend, double divisor) { return divisor == 0 ? undefined : dividend / divisor; }
+
+/// True positives, false positives and false negatives of one class.
+struct Counts {
+  std::int64_t hits = 0;
+  std::int64_t false_alarms = 0;
+  std::int64_t misses = 0;
+
+  double f1() const {
+    const auto doubled = static_cast<double>(2 * hits);
+    return quotient(doubled, doubled + static_cast<double>(false_alarms + misses));
+  }
+};
+
+std::vector<Counts> counts_of(const at::Tensor& logits, std::span<const std::int32_t> labels,
+                              std::span<const graph::VertexId> vertices) {
+  const auto predicted = logits.argmax(1);
+  const auto* classes = predicted.const_data_ptr<std::int64_t>();
+  std::vector<Counts> counts(static_cast<std::size_t>(logits.size(1)));
+  for (const auto vertex : vertices) {
+    const auto label = static_cast<std::size_t>(label_of(labels, vertex));
+    const auto found = static_cast<std::size_t>(classes[vertex]);
+    if (found == label) {
+      ++counts[label].hits;
+    } else {
+      ++counts[found].false_alarms;
+      ++counts[label].misses;
+    }
+  }
+  return counts;
+}
+
+/// The mean of the values that are not NaN.
+double mean_of_defined(const std::vector<double>& values) {
+  double sum = 0;
+  double count = 0;
+  for (const double value : values) {
+    if (value == value) {
+      sum += value;
+      ++count;
+    }
+  }
+  return quotient(sum, count);
+}
+
+double micro(const std::vector<Counts>& counts) {
+  Counts all;
+  for (const auto& each : counts) {
+    all.hits += each.hits;
+    all.false_alarms += each.false_alarms;
+    all.misses += each.misses;
+  }
+  return all.f1();
+}
+
+double macro(const std::vector<Counts>& counts) {
+  std::vector<double> scores;
+  std::transform(counts.begin(), counts.end(), std::back_inserter(scores),
+                 [](const Counts& each) { return each.f1(); });
+  return mean_of_defined(scores);
+}
+
+double accuracy(const std::vector<Counts>& counts, std::size_t vertices) {
+  const auto hits = std::accumulate(counts.begin(), counts.end(), std::int64_t{0},
+                                    [](std::int64_t sum, const Counts& each) { return sum + each.hits; });
+  return quotient(static_cast<double>(hits), static_cast<double>(vertices));
+}
+
+/// ROC AUC of class `positive` against the rest, by column `column` of `scores` (fp64).
+double one_against_rest(const at::Tensor& scores, std::int64_t column, std::int32_t positive,
+                        std::span<const std::int32_t> labels, std::span<const graph::VertexId> vertices) {
+  const auto values = scores.accessor<double, 2>();
+  std::vector<double> of_vertices;
+  std::vector<bool> is_positive;
+  for (const auto vertex : vertices) {
+    of_vertices.push_back(values[vertex][column]);
+    is_positive.push_back(label_of(labels, vertex) == positive);
+  }
+  return roc_auc(of_vertices, is_positive);
+}
+
+double roc_auc_of(const at::Tensor& logits, std::span<const std::int32_t> labels,
+                  std::span<const graph::VertexId> vertices) {
+  const auto wide = logits.to(at::kDouble);
+  if (wide.size(1) == 2) {
+    return one_against_rest(wide.diff(1, 1), 0, 1, labels, vertices);
+  }
+  // The logarithm of a probability orders as the probability and does not saturate.
+  const auto scores = wide.log_softmax(1);
+  std::vector<double> areas;
+  for (std::int64_t column = 0; column < scores.size(1); ++column) {
+    areas.push_back(one_against_rest(scores, column, static_cast<std::int32_t>(column), labels, vertices));
+  }
+  return mean_of_defined(areas);
+}
+
+}  // namespace
+
+double roc_auc(std::span<const double> scores, const std::vector<bool>& is_positive) {
+  std::vector<std::size_t> order(scores.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return scores[a] < scores[b]; });
+  double negatives_below = 0;
+  double positives = 0;
+  double area = 0;
+  for (std::size_t begin = 0; begin < order.size();) {
+    double tied_positives = 0;
+    double tied_negatives = 0;
+    std::size_t end = begin;
+    for (; end < order.size() && scores[order[end]] == scores[order[begin]]; ++end) {
+      (is_positive[order[end]] ? tied_positives : tied_negatives) += 1;
+    }
+    if (end == begin) {
+      return undefined;  // a score of NaN
+    }
+    area += tied_positives * (negatives_below + tied_negatives / 2);
+    negatives_below += tied_negatives;
+    positives += tied_positives;
+    begin = end;
+  }
+  return quotient(area, positives * negatives_below);
+}
+
+double measure(plan::Metric metric, const at::Tensor& logits, std::span<const std::int32_t> labels,
+               std::span<const graph::VertexId> vertices) {
+  const at::NoGradGuard no_grad;
+  const auto known = labelled(labels, vertices);
+  switch (metric) {
+    case plan::Metric::accuracy:
+      break;
+    case plan::Metric::roc_auc:
+      return roc_auc_of(logits, labels, known);
+    case plan::Metric::f1_micro:
+      return micro(counts_of(logits, labels, known));
+    case plan::Metric::f1_macro:
+      return macro(counts_of(logits, labels, known));
+  }
+  return accuracy(counts_of(logits, labels, known), known.size());
+}
+
+std::vector<double> measure(const std::vector<plan::Metric>& metrics, const at::Tensor& logits,
+                            std::span<const std::int32_t> labels, std::span<const graph::VertexId> vertices) {
+  std::vector<double> values;
+  std::transform(metrics.begin(), metrics.end(), std::back_inserter(values),
+                 [&](plan::Metric metric) { return measure(metric, logits, labels, vertices); });
+  return values;
+}
+
+double majority_accuracy(std::span<const std::int32_t> labels, std::span<const graph::VertexId> train,
+                         std::span<const graph::VertexId> vertices) {
+  std::vector<std::int64_t> counts;
+  for (const auto vertex : labelled(labels, train)) {
+    const auto label = static_cast<std::size_t>(label_of(labels, vertex));
+    counts.resize(std::max(counts.size(), label + 1));
+    ++counts[label];
+  }
+  const auto majority = std::max_element(counts.begin(), counts.end()) - counts.begin();
+  const auto known = labelled(labels, vertices);
+  const auto hits = std::count_if(known.begin(), known.end(), [&](graph::VertexId vertex) {
+    return label_of(labels, vertex) == majority;
+  });
+  return quotient(static_cast<double>(hits), static_cast<double>(known.size()));
+}
+
+}  // namespace gnomon::nn
