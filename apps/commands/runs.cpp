@@ -44,11 +44,12 @@ std::string epochs_of(const tuner::RunSummary& run) {
   return run.has_ended ? std::to_string(run.epochs) : fmt::format("{} of {}", run.epochs, run.job.epochs);
 }
 
+/// "valid" is the metric by which the run's epochs were judged.
 std::string table_of(const std::vector<tuner::RunSummary>& runs) {
   const auto metrics = metric_names(runs);
   std::vector<std::string> headings = {"run", "plan", "model", "epochs", "epoch time"};
+  headings.push_back("valid");
   for (const auto& name : metrics) {
-    headings.push_back("valid " + name);
     headings.push_back("test " + name);
   }
   Table table(headings);
@@ -61,8 +62,8 @@ std::string table_of(const std::vector<tuner::RunSummary>& runs) {
     std::vector<std::string> row = {run.directory.string(), run.plan,
                                     std::string(base::name_of(run.job.model)), epochs_of(run),
                                     run.epoch_s ? format_seconds(*run.epoch_s) : "-"};
+    row.push_back(run.valid.empty() ? "-" : percent_of(run.valid, run.valid.front().first));
     for (const auto& name : metrics) {
-      row.push_back(percent_of(run.valid, name));
       row.push_back(percent_of(run.test, name));
     }
     table.add_row(row);
