@@ -15,6 +15,9 @@ namespace {
 /// Spin iterations before blocking (about 1 ms). Steps follow each other within microseconds, which is much
 /// less than a thread takes to block and wake up.
 constexpr int spin_iterations = 30000;
+/// Of these, after how many the core is offered to other threads: the one that is waited for may have been placed
+/// on it, and would else run only after the spinning or the end of a time slice.
+constexpr int yield_interval = 512;
 
 /// Waits until `value` differs from `old`. Blocks without spinning as soon as `spin` is false.
 template <class T>
@@ -23,7 +26,11 @@ void wait_while(const std::atomic<T>& value, T old, const std::atomic<bool>& spi
     if (value.load(std::memory_order_acquire) != old) {
       return;
     }
-    __builtin_ia32_pause();
+    if (i % yield_interval == yield_interval - 1) {
+      std::this_thread::yield();
+    } else {
+      __builtin_ia32_pause();
+    }
   }
   value.wait(old, std::memory_order_acquire);
 }

@@ -70,8 +70,8 @@ struct HostMachine::State {
 
   const StageWork work;
   const bool prepares_beside_training;
-  const std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
   std::mutex mutex;  // guards everything below
+  std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
   std::deque<Record> records;
   std::array<Engine, num_engine_kinds> engines;
   std::condition_variable progress;  // the calling thread sleeps on it
@@ -195,6 +195,12 @@ HostMachine::HostMachine(int workers, StageWork work, const std::vector<int>& wo
   }
 }
 
+void HostMachine::begin_run() {
+  const std::lock_guard lock(state_->mutex);
+  state_->records.clear();
+  state_->begin = std::chrono::steady_clock::now();
+}
+
 HostMachine::~HostMachine() { state_->close_and_join(); }
 
 Ticket HostMachine::start_on(int device, Stage stage, std::int64_t position, std::span<const Ticket> after) {
@@ -247,7 +253,10 @@ void HostMachine::wait_any(std::span<const Ticket> tickets) {
   }
 }
 
-double HostMachine::now_s() { return state_->now_s(); }
+double HostMachine::now_s() {
+  const std::lock_guard lock(state_->mutex);
+  return state_->now_s();
+}
 
 StageSpan HostMachine::span(Ticket ticket) {
   const std::lock_guard lock(state_->mutex);

@@ -23,8 +23,8 @@ struct StageWork {
 /// The real Machine: worker threads, a thread for copies, and a thread for the device's stages, which does
 /// their work on a host device and waits for the work of any other; with a thread of its own for device_batch
 /// and device_gather if the device prepares beside training. The threads live as long as the machine. Each
-/// run of a policy needs a new machine. The destructor drops stages that have not begun, waits for those that
-/// have, and never throws.
+/// run of a policy needs a new machine or begin_run(). The destructor drops stages that have not begun, waits
+/// for those that have, and never throws.
 class HostMachine final : public schedule::Machine {
  public:
   /// Pins worker i to core worker_cores[i mod their number]; no pinning if the list is empty. Throws
@@ -32,6 +32,10 @@ class HostMachine final : public schedule::Machine {
   HostMachine(int workers, StageWork work, const std::vector<int>& worker_cores = {},
               bool prepares_beside_training = false);
   ~HostMachine() override;
+
+  /// Begins another run on the same threads, whose memory is warm: forgets all stages and sets the clock to
+  /// 0. Precondition: all stages are done, none has failed, and the machine was not interrupted.
+  void begin_run();
 
   /// Throws base::InputError for stages of several devices or of groups, and for any device but the first.
   schedule::Ticket start_on(int device, schedule::Stage stage, std::int64_t position,

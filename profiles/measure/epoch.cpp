@@ -31,20 +31,20 @@ MeasuredEpoch measure_epoch(const graph::Graph& graph, const plan::Job& job, con
       options.device);
   const std::int64_t all =
       options.most_batches > 0 ? std::min(options.most_batches, stages.batches()) : stages.batches();
-  const std::int64_t warm_up = std::min(options.warm_up_batches, all);
-  wanted = warm_up + all;
+  wanted = options.warm_up_batches + all;
+  runtime::HostMachine machine(plan.workers, stages.work(), runtime::worker_cores(plan),
+                               plan.prepares_beside_training());
   const auto run = [&](std::int64_t batches) {
     std::vector<std::int64_t> order(static_cast<std::size_t>(batches));
     std::iota(order.begin(), order.end(), 0);
     stages.begin_epoch(options.epoch, order);
-    runtime::HostMachine machine(plan.workers, stages.work(), runtime::worker_cores(plan),
-                                 plan.prepares_beside_training());
+    machine.begin_run();
     schedule::TracedMachine traced(machine);
     const double seconds = schedule::run_epoch(plan, batches, traced).seconds();
     return MeasuredEpoch{seconds, traced.timeline()};
   };
-  if (warm_up > 0) {
-    run(warm_up);
+  for (std::int64_t left = options.warm_up_batches; left > 0; left -= all) {  // an epoch may have few batches
+    run(std::min(left, all));
   }
   return run(all);
 }

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <numeric>
 #include <utility>
 
@@ -99,7 +100,8 @@ class Training {
   void resume();
   bool is_finished() const;
   std::vector<std::int64_t> rest_of_epoch() const;
-  StageWork stage_work(const std::vector<std::int64_t>& order);
+  StageWork stage_work();
+  std::unique_ptr<HostMachine> take_machine(const plan::Plan& before);
   EpochReport train_epoch();
   Stretch next_stretch(std::int64_t left) const;
   StretchReport train_stretch(const Stretch& stretch, const std::vector<std::int64_t>& order);
@@ -128,6 +130,8 @@ class Training {
   schedule::StageTimes usual_{};  ///< of stages, as far as they have run
   Clock::time_point epoch_begin_;
   Clock::time_point last_save_ = Clock::now();
+  std::vector<std::int64_t> order_;       ///< batches of the stretch, by position
+  std::unique_ptr<HostMachine> machine_;  ///< of the last stretch; after what its threads use
 };
 
 Training::Training(const graph::Graph& graph, const TrainOptions& options)
@@ -196,13 +200,13 @@ std::vector<std::int64_t> Training::rest_of_epoch() const {
 }
 
 /// The stages' work, after the test seam's.
-StageWork Training::stage_work(const std::vector<std::int64_t>& order) {
+StageWork Training::stage_work() {
   auto work = stages_.work();
   if (!options_.before_stage) {
     return work;
   }
-  const auto before = [this, &order](Stage stage, std::int64_t position) {
-    options_.before_stage(stage, order[static_cast<std::size_t>(position)]);
+  const auto before = [this](Stage stage, std::int64_t position) {
+    options_.before_stage(stage, order_[static_cast<std::size_t>(position)]);
   };
   const auto after_seam = [before](Stage stage, std::function<void(std::int64_t)> inner) {
     return [before, stage, inner = std::move(inner)](std::int64_t position) {
@@ -253,15 +257,30 @@ Stretch Training::next_stretch(std::int64_t left) const {
   return stretch;
 }
 
+/// The machine of the stretch before, whose threads are warm, if the plan has the same threads; else a new
+/// one.
+std::unique_ptr<HostMachine> Training::take_machine(const plan::Plan& before) {
+  const auto cores = worker_cores(plan_);
+  const bool beside = plan_.prepares_beside_training();
+  if (machine_ && before.workers == plan_.workers && worker_cores(before) == cores &&
+      before.prepares_beside_training() == beside) {
+    machine_->begin_run();
+    return std::move(machine_);
+  }
+  machine_.reset();
+  return std::make_unique<HostMachine>(plan_.workers, stage_work(), cores, beside);
+}
+
 StretchReport Training::train_stretch(const Stretch& stretch, const std::vector<std::int64_t>& order) {
-  plan_ = stretch.plan;
+  const auto before = std::exchange(plan_, stretch.plan);
   stages_.take_plan(plan_);
   stages_.begin_epoch(state_.epoch, order);
-  HostMachine machine(plan_.workers, stage_work(order), worker_cores(plan_),
-                      plan_.prepares_beside_training());
-  schedule::TracedMachine traced(machine, usual_);
+  order_ = order;
+  auto machine = take_machine(before);  // put back after a run without an exception
+  schedule::TracedMachine traced(*machine, usual_);
   StretchReport report{stretch, state_.epoch, schedule::run_epoch(plan_, std::ssize(order), traced),
                        traced.timeline()};
+  machine_ = std::move(machine);
   learn_times(schedule::mean_times(report.timeline));
   const auto batch_at = [&](std::int64_t position) { return order[static_cast<std::size_t>(position)]; };
   for (auto& span : report.timeline) {

@@ -84,6 +84,25 @@ TEST(HostMachine, PreparesBesideTrainingWhereItIsToldTo) {
   schedule::wait_for_all(machine, {trained, machine.start(Stage::device_batch, 1, {})});
 }
 
+TEST(HostMachine, BeginsAnotherRunOnTheSameThreads) {
+  std::vector<std::thread::id> trained_on;
+  auto work = idle_work();
+  work.train = [&](std::int64_t) { trained_on.push_back(std::this_thread::get_id()); };
+  HostMachine machine(1, work);
+  const auto first = machine.start(Stage::train, 0, {});
+  machine.wait_any(std::vector{first});
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  const double before_s = machine.now_s();
+  machine.begin_run();
+  EXPECT_LT(machine.now_s(), before_s);
+  const auto second = machine.start(Stage::train, 5, {});
+  EXPECT_EQ(second.number, first.number);
+  machine.wait_any(std::vector{second});
+  EXPECT_EQ(machine.span(second).batch, 5);
+  ASSERT_EQ(trained_on.size(), 2U);
+  EXPECT_EQ(trained_on[0], trained_on[1]);
+}
+
 TEST(HostMachine, RethrowsTheFirstExceptionOfAnyStageAndDropsTheRest) {
   for (const auto stage : {Stage::cpu_batch, Stage::transfer, Stage::device_batch, Stage::train}) {
     std::atomic<int> trained = 0;
