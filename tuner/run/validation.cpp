@@ -8,6 +8,7 @@
 #include "profiles/measure/epoch.h"
 #include "profiles/measure/statistics.h"
 #include "sim/predict.h"
+#include "sim/uncertainty.h"
 #include "tuner/verify/correction.h"
 
 namespace gnomon::tuner {
@@ -74,6 +75,7 @@ Validated predicted(sim::Simulator& simulator, const profiles::Profile& profile,
   const auto prediction = sim::predict(simulator, profile, plan, true);
   return {.plan = plan,
           .predicted_s = prediction.epoch_s,
+          .predicted_interval_s = sim::epoch_interval_s(profile, plan),
           .predicted_bytes = prediction.memory.host.total(),
           .predicted_stages_s = schedule::mean_times(prediction.timeline)};
 }
@@ -197,6 +199,9 @@ base::Json to_document(const std::vector<Validated>& results, const std::string&
                      {"predicted_bytes", result.predicted_bytes},
                      {"stages", stages_of(result)},
                      {"error", result.error()}});
+    if (result.predicted_interval_s) {
+      plans.back()["predicted_interval_s"] = *result.predicted_interval_s;
+    }
     if (result.measured_bytes) {
       plans.back()["measured_bytes"] = *result.measured_bytes;
     }

@@ -21,7 +21,8 @@ namespace gnomon::tuner {
 struct Validated {
   plan::Plan plan;  ///< resolved
   double predicted_s = 0;
-  std::vector<double> measured_s{};  ///< epochs, one a round
+  std::optional<double> predicted_interval_s{};  ///< sim::epoch_interval_s
+  std::vector<double> measured_s{};              ///< epochs, one a round
   double median_s = 0;
   double predicted_bytes = 0;                   ///< of host memory at the peak
   std::optional<double> measured_bytes{};       ///< by ValidationOptions::peak_memory
