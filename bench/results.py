@@ -202,6 +202,19 @@ def validations(record: Record) -> Table:
     return Table(["graph", "plan", "workers", "device threads", "predicted", "measured", "error"], rows)
 
 
+def first_contact(record: Record) -> Table:
+    def gigabytes(value: float) -> str:
+        return f"{value / 1e9:.2f} GB"
+
+    rows = [[row["graph"], row["model"], row["plan"], seconds(row["predicted_s"]), seconds(row["measured_s"]),
+             signed(row["predicted_s"] / row["measured_s"] - 1), gigabytes(row["predicted_bytes"]),
+             gigabytes(row["measured_bytes"]), signed(row["predicted_bytes"] / row["measured_bytes"] - 1)]
+            for row in record["rows"]]
+    rows.append(["median of absolute errors", "", "", "", "", percent(record["time_median_error"]), "", "",
+                 percent(record["memory_median_error"])])
+    return Table(["graph", "model", "plan", "predicted", "measured", "error", "memory", "measured", "error"], rows)
+
+
 def builds(record: Record) -> Table:
     weights = [row for row in record["rows"] if row["what"] == "weights"]
     equal = sum(row["equal"] for row in weights)
@@ -234,6 +247,9 @@ SECTIONS = [
             "bench/compare_orders.py --graphs rmat20,planted,slashdot,twitter --rounds 5 --seconds 0.4", orders),
     Section("validate", "Predicted and measured epochs", "The demo's graph, GraphSAGE, fanouts 10,10, 118 mini-batches an "
             "epoch; medians of three epochs at real-time priority.", "gnomon validate", validation),
+    Section("first_contact", "Predicted and measured epochs and memory on real graphs",
+            "Each graph imported and profiled by default settings; medians of five epochs, and the peak of a process's resident "
+            "memory. Nothing is fitted.", "bench/first_contact.py", first_contact),
     Section("validate_threads", "Predicted and measured epochs with more threads than cores",
             "Presets as they are, and with two device threads beside a worker on two cores.", "gnomon validate", validations),
     Section("compare_presets", "Chosen plans beside the fastest preset",

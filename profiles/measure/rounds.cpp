@@ -14,7 +14,10 @@ namespace {
 using schedule::Stage;
 using schedule::StageSpan;
 
-constexpr std::int64_t min_rounds = 3;
+/// Ratios are medians: rounds before their confidence suffices, and before the stages alone get half of the
+/// time.
+constexpr std::int64_t min_rounds = 15;
+constexpr std::int64_t min_ratio_rounds = 3;
 
 double seconds(const StageSpan& span) { return span.end_s - span.begin_s; }
 
@@ -108,7 +111,7 @@ void Rounds::run(Measured& measured, const std::function<bool()>& out_of_time) {
   const Stopwatch watch;
   measure_alone(measured, epoch);
   time_alone_s_ += watch.seconds();
-  if (measured.rounds < min_rounds || time_on_ratios_s_ <= time_alone_s_) {
+  if (measured.rounds < min_ratio_rounds || time_on_ratios_s_ <= time_alone_s_) {
     for (const auto& part : ratio_parts()) {
       if (out_of_time()) {
         break;
@@ -319,12 +322,19 @@ void Rounds::measure_threads(Measured& measured, std::int64_t epoch, int threads
   bench_.use_device_threads(threads);
   bench_.begin(epoch, next_batches(on_cpu + 2 * chunk_));
   alone(Stage::device_batch, 0);
-  const double prepare_s = mean_s(Stage::device_batch, 1, on_cpu - 1);
   alone(Stage::train, 0);
-  const double train_s = mean_s(Stage::train, 1, chunk_);
+  double prepare_s = 0;
+  double train_s = 0;
+  for (std::int64_t i = 1; i <= chunk_; ++i) {  // in turn, as in an epoch
+    prepare_s += alone(Stage::device_batch, i) / static_cast<double>(chunk_);
+    train_s += alone(Stage::train, i) / static_cast<double>(chunk_);
+  }
   measured.device_batch_speedup[threads].add(alone_s(Stage::device_batch) / prepare_s);
   measured.train_speedup[threads].add(alone_s(Stage::train) / train_s);
   if (threads == cores_) {
+    for (std::int64_t i = beside; i < on_cpu; ++i) {
+      alone(Stage::device_batch, i);
+    }
     side_by_side({{Stage::cpu_batch, on_cpu, 2 * chunk_}, measured.cpu_batch_beside_team},
                  {{Stage::train, beside, chunk_}, measured.team_beside_cpu_batch, train_s});
   }

@@ -38,16 +38,23 @@ void expect_sane(const StageTime& time, const char* stage) {
 }
 
 TEST(Measure, FillsEveryField) {
-  const auto graph = tiny_graph();
-  const auto profile = measure(graph, tiny_job(), {.asked_interval = 1e-9, .time_limit_s = 4});
+  // Stages of milliseconds: shorter ones hardly overlap, and what they do to each other stays unknown.
+  auto options = test::tiny_partition();
+  options.vertices = 20'000;
+  options.feature_columns = 64;
+  const auto graph = graph::generate_in_memory(options);
+  auto job = tiny_job();
+  job.batch_size = 1500;
+  job.hidden = 64;
+  const auto profile = measure(graph, job, {.asked_interval = 1e-9, .time_limit_s = 4});
   check(profile, "profile");
   const auto& workload = profile.workload;
   EXPECT_EQ(workload.graph, "tiny");
-  EXPECT_EQ(workload.vertices, 600);
+  EXPECT_EQ(workload.vertices, 20'000);
   EXPECT_EQ(workload.edges, graph.num_edges());
-  EXPECT_EQ(workload.feature_row_bytes, 64);
-  EXPECT_EQ(workload.job, tiny_job());
-  EXPECT_EQ(workload.batches, 8);  // 360 training vertices, 50 at a time
+  EXPECT_EQ(workload.feature_row_bytes, 256);
+  EXPECT_EQ(workload.job, job);
+  EXPECT_EQ(workload.batches, 8);  // 12,000 training vertices, 1,500 at a time
   expect_sane(workload.cpu_batch, "cpu_batch");
   EXPECT_EQ(workload.transfer.mean_s, 0) << "a host device takes batches as they lie";
   EXPECT_FALSE(profile.machine.contention.cpu_batch_beside_transfer.has_value());

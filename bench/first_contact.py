@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+"""Predicts training on real graphs as a new user would, and compares with what is measured: each graph is imported and
+profiled by default settings, and then plans are run by `gnomon validate`: epoch times, and the peak of the resident memory of
+a process that trains by that plan. The machine need not be idle. Writes bench/results/first_contact.json.
+
+    bench/first_contact.py [--build build/release] [--data ../shared/data] [--graphs cora,tolokers]
+        [--plans device,gnomon,salient] [--epochs 5] [--output FILE]
+
+Rows hold seconds and bytes. Profiles are measured on the same machine just before; nothing is fitted. Graphs without
+features or labels get random ones. Stores are made under build/first_contact and kept.
+"""
+
+import argparse
+import json
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "bench/peers"))
+from harness import origin  # noqa: E402
+
+RANDOM = ["--relabel", "--random-features", "100", "--random-classes", "10"]
+PLANETOID = ["--model", "gcn", "--fanouts", "10,10", "--hidden", "16"]
+SAGE = ["--model", "sage", "--fanouts", "10,10", "--hidden", "64"]
+WIDE = ["--model", "sage", "--fanouts", "5,5", "--hidden", "64"]
+# The file, how it is imported beyond "--undirected", and the job.
+GRAPHS = {
+    "cora": ("cora.npz", [], PLANETOID),
+    "citeseer": ("citeseer.npz", [], PLANETOID),
+    "amazon_cs": ("amazon_cs.npz", [], ["--model", "gat", "--fanouts", "10,10", "--hidden", "64"]),
+    "amazon_photo": ("amazon_photo.npz", [], SAGE),
+    "coauthor_cs": ("coauthor_cs.npz", [], SAGE),
+    "coauthor_phy": ("coauthor_phy.npz", [], WIDE),
+    "tolokers": ("tolokers.npz", [], SAGE),
+    "minesweeper": ("minesweeper.npz", [], SAGE),
+    "slashdot": ("soc-Slashdot0902.txt.gz", RANDOM, SAGE),
+    "twitter": ("ego-twitter.txt.gz", RANDOM, SAGE),
+}
+
+
+def gnomon(options, *arguments):
+    command = [options.build / "bin/gnomon", *map(str, arguments)]
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(map(str, command))}: {done.stderr}")
+    return done.stdout
+
+
+def make_store(options, name):
+    store = ROOT / "build/first_contact" / name
+    if not store.exists():
+        store.parent.mkdir(parents=True, exist_ok=True)
+        file, how, _ = GRAPHS[name]
+        kind = "npz" if file.endswith(".npz") else "edges"
+        gnomon(options, "import", kind, options.data / file, store, "--undirected", *how)
+    return store
+
+
+def measure(options, name):
+    store, job = make_store(options, name), GRAPHS[name][2]
+    profile = store.with_suffix(".profile.json")
+    gnomon(options, "profile", store, *job, "-o", profile)
+    text = gnomon(options, "validate", store, profile, "--plans", options.plans, "--epochs", options.epochs, "--json")
+    return [
+        {
+            "graph": name,
+            "model": job[1],
+            "plan": row["plan"]["name"],
+            "predicted_s": row["predicted_s"],
+            "measured_s": row["measured_s"],
+            "epochs_s": row["epochs_s"],
+            "predicted_bytes": row["predicted_bytes"],
+            "measured_bytes": row["measured_bytes"],
+        }
+        for row in json.loads(text)["plans"]
+    ]
+
+
+def summary(rows):
+    time = [abs(row["predicted_s"] / row["measured_s"] - 1) for row in rows]
+    memory = [row["predicted_bytes"] / row["measured_bytes"] for row in rows]
+    return {
+        "time_median_error": statistics.median(time),
+        "time_max_error": max(time),
+        "memory_median_error": statistics.median(abs(ratio - 1) for ratio in memory),
+        "memory_min_ratio": min(memory),
+        "memory_max_ratio": max(memory),
+    }
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", type=Path, default=ROOT / "build/release")
+    parser.add_argument("--data", type=Path, default=ROOT.parent / "shared/data")
+    parser.add_argument("--graphs", type=lambda text: text.split(","), default=list(GRAPHS))
+    parser.add_argument("--plans", default="device,gnomon,salient")
+    parser.add_argument("--epochs", type=int, default=5)
+    parser.add_argument("--output", type=Path, default=ROOT / "bench/results/first_contact.json")
+    options = parser.parse_args()
+    rows = []
+    for name in options.graphs:
+        rows += measure(options, name)
+        for row in rows[-len(options.plans.split(",")) :]:
+            print(json.dumps(row), file=sys.stderr)
+        document = {"schema": "gnomon.first_contact/1", **origin(), "notes": __doc__.strip(), **summary(rows), "rows": rows}
+        options.output.parent.mkdir(parents=True, exist_ok=True)
+        temporary = options.output.with_suffix(".tmp")
+        temporary.write_text(json.dumps(document, indent=1) + "\n")
+        temporary.replace(options.output)
+
+
+main()
