@@ -15,8 +15,8 @@ namespace {
 /// Spin iterations before blocking (about 1 ms). Steps follow each other within microseconds, which is much
 /// less than a thread takes to block and wake up.
 constexpr int spin_iterations = 30000;
-/// Of these, after how many the core is offered to other threads: the one that is waited for may have been placed
-/// on it, and would else run only after the spinning or the end of a time slice.
+/// Of these, after how many the core is offered to other threads: the one that is waited for may have been
+/// placed on it, and would else run only after the spinning or the end of a time slice.
 constexpr int yield_interval = 512;
 
 /// Waits until `value` differs from `old`. Blocks without spinning as soon as `spin` is false.
