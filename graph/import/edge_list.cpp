@@ -69,6 +69,18 @@ std::int64_t count_vertices(const ImportOptions& options, const EdgeLayout& layo
   return vertices;
 }
 
+/// Throws InputError for rows of features or labels if nothing says which name each of them belongs to.
+void check_rows_of_names(const ImportOptions& options) {
+  for (const auto& [option, file] :
+       {std::pair{"--features", &options.features}, std::pair{"--labels", &options.labels}}) {
+    if (!file->empty() && options.vertices.empty()) {
+      throw base::InputError(option,
+                             "needs --vertices FILE with the names in the order of its rows, as the ids in " +
+                                 options.source + " are names");
+    }
+  }
+}
+
 VertexIds vertex_ids(const ImportOptions& options, const EdgeLayout& layout, const base::Progress& progress) {
   if (!options.vertices.empty()) {
     return VertexIds::listed(options.vertices, layout.names);
@@ -144,6 +156,9 @@ EdgeList open_edge_list(const ImportOptions& options, const base::Progress& prog
   EdgeLayout layout = find_layout(options.source, options.header, options.ids);
   EdgeList list;
   list.notes = std::move(layout.notes);
+  if (layout.names) {
+    check_rows_of_names(options);
+  }
   auto& source = list.source;
   source.where = options.source;
   source.weighted = options.takes_given_weights();

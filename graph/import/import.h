@@ -64,7 +64,7 @@ struct ImportOptions {
   Header header = Header::automatic;  ///< edge_list
   IdKind ids = IdKind::automatic;     ///< edge_list
   /// edge_list: a file with the ids or names of all vertices, one a line: vertex i is that of line i. Empty:
-  /// the vertices are those of the edges.
+  /// the vertices are those of the edges. Features and labels of named vertices need it.
   std::string vertices;
   /// edge_list, matrix_market, npz without such arrays: .npy files of features (vertices, columns) of any
   /// real type and of labels (vertices), -1 for unknown; empty for none.

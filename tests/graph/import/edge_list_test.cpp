@@ -173,6 +173,23 @@ TEST_F(EdgeLists, AFileCanListTheVertices) {
             "--relabel: has no effect: --vertices numbers the vertices; leave it out");
 }
 
+TEST_F(EdgeLists, RowsOfNamesNeedTheListOfNames) {
+  write_text(directory_ / "l.npy", npy<std::int32_t>(DType::int32, {2}, {0, 1}));
+  write_text(directory_ / "f.npy", floats({2, 1}, {0, 1}));
+  auto options = written("b,a\n");
+  options.labels = directory_ / "l.npy";
+  EXPECT_EQ(ImportFixture::error(options),
+            "--labels: needs --vertices FILE with the names in the order of its rows, as the ids in e.csv "
+            "are names");
+  options.features = directory_ / "f.npy";
+  EXPECT_EQ(ImportFixture::error(options),
+            "--features: needs --vertices FILE with the names in the order of its rows, as the ids in e.csv "
+            "are names");
+  write_text(directory_ / "nodes.txt", "a\nb\n");
+  options.vertices = directory_ / "nodes.txt";
+  EXPECT_EQ(rows_of(import(options)), (Rows{{1}, {}}));
+}
+
 TEST_F(EdgeLists, SparseIdsAreToldWithTheAdvice) {
   auto options = written("1 2\n2 5\n");
   EXPECT_EQ(import(options).num_vertices(), 6);
