@@ -268,8 +268,8 @@ SECTIONS = [
     Section("accuracy", "Test accuracy beside published values", "Means and standard deviations over the seeds.",
             "build/release/bench/bench_accuracy FOLDER -o bench/results/accuracy.json", accuracy),
     Section("recipes", "Published recipes",
-            "Tolokers and minesweeper: layer normalisation, skip connections and a cosine schedule, means over the ten given "
-            "masks; Cora and Citeseer: weight decay, means over seeds.", "bench/recipes.py", recipes),
+            "Tolokers and minesweeper: normalisation, skip connections and a cosine schedule, means over the given masks; Cora "
+            "and Citeseer: weight decay, means over seeds.", "bench/recipes.py", recipes),
     Section("biased_accuracy", "Test accuracy with biased sampling", "GraphSAGE, fanouts 5,5, six epochs.",
             "bench/biased_accuracy.py", biased),
     Section("schedule_bounds", "Schedules over their lower bound",
