@@ -21,8 +21,8 @@ PLATONOV = "Platonov et al. 2023, Table 4"
 NORMED = ["--skip", "--metrics", "roc_auc,accuracy", "--lr-schedule", "cosine", "--warmup-epochs", "2"]
 TOLOKERS = [*NORMED, "--norm", "batch", "--fanouts", "20,20,20", "--batch-size", "512", "--hidden", "64", "--dropout", "0.2",
             "--learning-rate", "0.01", "--epochs", "50"]
-MINESWEEPER = [*NORMED, "--norm", "layer", "--fanouts", "-1,-1,-1,-1", "--batch-size", "1000", "--hidden", "64",
-               "--dropout", "0", "--learning-rate", "0.005", "--epochs", "40"]
+MINESWEEPER = [*NORMED, "--norm", "batch", "--fanouts", "-1,-1,-1,-1,-1", "--batch-size", "500", "--hidden", "64",
+               "--dropout", "0.1", "--learning-rate", "0.01", "--epochs", "40"]
 KIPF = ["--model", "gcn", "--fanouts", "-1,-1", "--batch-size", "4096", "--hidden", "16", "--dropout", "0.5",
         "--learning-rate", "0.01", "--weight-decay", "5e-4", "--epochs", "200", "--patience", "100"]
 RECIPES = [
