@@ -56,6 +56,7 @@ void ProgressBar::update(std::string_view what, std::int64_t done, std::int64_t 
   if (what != stage_) {
     stage_ = what;
     stage_began_ = now;
+    done_before_ = done;
     announced_ = false;
   }
   const double elapsed_s = seconds_between(stage_began_, now);
@@ -78,8 +79,11 @@ void ProgressBar::draw(double elapsed_s, std::int64_t done, std::int64_t total) 
   if (total > 0) {
     const double share = std::clamp(static_cast<double>(done) / static_cast<double>(total), 0.0, 1.0);
     out_ << fmt::format("{} {} {:3.0f} %", stage_, bar_of(share), 100 * share);
-    if (share > 0) {
-      out_ << ", " << format_seconds(elapsed_s * (1 - share) / share) << " left";
+    // What was done before, by an interrupted run or by a journal, says nothing about this process's speed.
+    if (const auto here = done - done_before_; here > 0) {
+      const double item_s = elapsed_s / static_cast<double>(here);
+      out_ << ", " << format_seconds(item_s * static_cast<double>(std::max<std::int64_t>(0, total - done)))
+           << " left";
     }
   } else {
     out_ << stage_ << " " << format_count(done) << ", " << format_seconds(elapsed_s);

@@ -13,8 +13,9 @@ namespace gnomon::apps {
 /// Whether stderr is a terminal that can redraw a line.
 bool stderr_is_terminal();
 
-/// Shows progress on stderr: a bar with the time left on a terminal, once a stage has lasted half a second;
-/// elsewhere one line for each stage that has lasted two seconds. Wiped when destroyed. One thread uses it.
+/// Shows progress on stderr: a bar with the time left, by the speed since the stage began here, on a
+/// terminal, once a stage has lasted half a second; elsewhere one line for each stage that has lasted two
+/// seconds. Wiped when destroyed. One thread uses it.
 class ProgressBar {
  public:
   ProgressBar();
@@ -42,6 +43,7 @@ class ProgressBar {
   std::string stage_;
   std::chrono::steady_clock::time_point stage_began_;
   std::chrono::steady_clock::time_point last_drawn_;
+  std::int64_t done_before_ = 0;  ///< items of the stage that were done when it began here
   bool announced_ = false;
   bool on_screen_ = false;
 };

@@ -12,6 +12,7 @@ struct Options {
   explicit Options(CLI::App& app) : job(app, plan::Job{}) {}
   std::string data;
   std::string run;
+  bool overwrite = false;
   MeasureFlags measure;
   bool json = false;
   JobFlags job;
@@ -24,13 +25,18 @@ Action add_autotune(CLI::App& app) {
   app.add_option("DATA", options->data, "Graph store")->required();
   app.add_option("--run", options->run,
                  "Directory for all documents (default: runs/DATA-1, runs/DATA-2, ...)");
+  app.add_flag("--overwrite", options->overwrite,
+               "Replace the run in --run; files that are not its own stay");
   add_measure_flags(app, options->measure);
   app.add_flag("--json", options->json, "Print one JSON document");
   return [options] {
     const auto job = options->job.job();
+    const auto existing = options->overwrite ? tuner::ExistingRun::overwrite : tuner::ExistingRun::refuse;
+    tuner::check_run_directory(options->run, existing);
     const auto graph = open_training_data(options->data, job);
-    autotune_and_print(graph, {options->data, tuner::make_run_directory(options->run, options->data), job,
-                               options->measure, options->json});
+    autotune_and_print(graph,
+                       {options->data, tuner::make_run_directory(options->run, options->data, existing), job,
+                        options->measure, options->json});
   };
 }
 

@@ -68,6 +68,9 @@ void autotune_and_print(const graph::Graph& graph, const AutotuneRequest& reques
     if (request.json) {
       print_json(to_document(result));
     }
+    if (!result.training.unwritten.empty()) {
+      throw base::Failure(result.training.unwritten);
+    }
   } catch (const base::Interrupted&) {
     console.wipe();
     if (is_training) {

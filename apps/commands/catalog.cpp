@@ -25,6 +25,7 @@ std::string rate_text(const std::optional<double>& bytes_per_s) {
 
 std::string catalog_text() {
   Table table({"machine", "cores", "memory", "devices", "device", "its memory", "its bandwidth", "link"});
+  table.may_omit({"its bandwidth", "link"});
   for (const auto& entry : profiles::catalog()) {
     const auto& machine = entry.machine;
     table.add_row({entry.name, std::to_string(machine.cpu.cores), bytes_text(machine.cpu.memory_bytes),

@@ -2,11 +2,13 @@
 #include <memory>
 
 #include "apps/commands/commands.h"
+#include "apps/flags/output_flag.h"
 #include "apps/interrupt.h"
 #include "apps/progress_bar.h"
 #include "apps/text/exploration_text.h"
 #include "apps/text/output.h"
 #include "apps/text/report.h"
+#include "base/output_file.h"
 #include "base/stop.h"
 #include "profiles/catalog.h"
 #include "reproduce/paper_profiles.h"
@@ -44,7 +46,8 @@ std::vector<std::string> machine_names(const std::vector<std::string>& asked) {
 tuner::ExploredProfile explored(const profiles::Profile& profile, const std::string& where,
                                 std::vector<tuner::Setting> names,
                                 std::vector<profiles::StageScaling> scalings = {}) {
-  return {base::to_document(profile, base::Absent::as_null), where, std::move(names), std::move(scalings)};
+  return {
+      base::to_document(profile, base::Absent::as_null), where, std::move(names), std::move(scalings), {}};
 }
 
 /// The profile as it is, or on each of the machines.
@@ -62,6 +65,7 @@ void add_profile(tuner::ExplorationRequest& request, const std::string& name, co
     both.push_back({"machine", machine});
     auto moved = profiles::move_to_machine(profile, profiles::find_machine(machine).machine);
     request.profiles.push_back(explored(moved.profile, name, both, std::move(moved.scalings)));
+    request.profiles.back().measured_on = profiles::cores_of(profile);
   }
 }
 
@@ -82,6 +86,21 @@ tuner::ExplorationRequest request_of(const Options& options) {
   return request;
 }
 
+/// Writes page and trace. Returns why one could not be written, and where it is kept.
+std::string write_files(const Options& options, const std::vector<tuner::ExplorationRow>& rows) {
+  std::string unwritten;
+  if (!options.html.empty()) {
+    unwritten = base::try_write_output(options.html, [&](const auto& file) { write_report(file, rows); });
+  }
+  if (!options.trace.empty()) {
+    const auto timelines = tuner::timelines_of(rows);
+    const auto fault = base::try_write_output(
+        options.trace, [&](const auto& file) { schedule::write_trace(file, timelines); });
+    unwritten += (unwritten.empty() || fault.empty() ? "" : "; ") + fault;
+  }
+  return unwritten;
+}
+
 void explore_and_print(const Options& options) {
   if (!options.html.empty()) {
     require_charts();
@@ -91,12 +110,7 @@ void explore_and_print(const Options& options) {
     ProgressBar bar;
     rows = tuner::explore(request_of(options), base::stoppable(bar.progress(), &stop_on_interrupt()));
   }
-  if (!options.html.empty()) {
-    write_report(options.html, rows);
-  }
-  if (!options.trace.empty()) {
-    schedule::write_trace(options.trace, tuner::timelines_of(rows));
-  }
+  const auto unwritten = write_files(options, rows);
   if (options.json) {
     print_json({{"schema", "gnomon.exploration/1"},
                 {"profiles", options.profiles},
@@ -105,6 +119,9 @@ void explore_and_print(const Options& options) {
     std::cout << csv_of(tuner::flat_rows(rows));
   } else {
     std::cout << exploration_text(rows);
+  }
+  if (!unwritten.empty()) {
+    throw base::Failure(unwritten);
   }
 }
 
@@ -129,9 +146,9 @@ Action add_explore(CLI::App& app) {
       ->take_all();
   app.add_option("--seed", options->seed,
                  "Seed of the variation between mini-batches, the same for all plans");
-  app.add_option("--trace", options->trace, "Write all timelines to this file, for ui.perfetto.dev");
-  app.add_option("--html", options->html,
-                 "Write a page with charts to this file; it opens without network access");
+  add_output(app, "--trace", options->trace, "Write all timelines to this file, for ui.perfetto.dev");
+  add_output(app, "--html", options->html,
+             "Write a page with charts to this file; it opens without network access");
   app.add_option("--jobs", options->jobs, "Processes that simulate in parallel (default: one for each core)")
       ->check(CLI::Range(1, 1024));
   auto* json = app.add_flag("--json", options->json, "Print one JSON document");

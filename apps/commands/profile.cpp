@@ -7,11 +7,13 @@
 #include "apps/commands/commands.h"
 #include "apps/flags/job_flags.h"
 #include "apps/flags/measure_flags.h"
+#include "apps/flags/output_flag.h"
 #include "apps/interrupt.h"
 #include "apps/open_data.h"
 #include "apps/progress_bar.h"
 #include "apps/text/output.h"
 #include "apps/text/profile_text.h"
+#include "base/output_file.h"
 #include "profiles/measure/workload.h"
 
 namespace gnomon::apps {
@@ -56,7 +58,7 @@ void profile(const Options& options) {
   auto profile = measure_with_bar(graph, job, options.measure);
   tell_running(options, profile.machine.running);
   if (!options.out.empty()) {
-    base::write_document(options.out, profile);
+    base::write_output(options.out, [&](const auto& file) { base::write_document(file, profile); });
   }
   if (options.json) {
     print_json(base::to_document(profile));
@@ -73,7 +75,7 @@ void profile(const Options& options) {
 Action add_profile(CLI::App& app) {
   auto options = std::make_shared<Options>(app);
   app.add_option("DATA", options->data, "Graph store")->required();
-  app.add_option("-o,--out", options->out, "Write the profile to this file");
+  add_output(app, "-o,--out", options->out, "Write the profile to this file");
   add_measure_flags(app, options->measure);
   const auto add = [&](const char* name, std::optional<double>& value, const char* what) {
     app.add_option(name, value, what)->check(CLI::NonNegativeNumber);

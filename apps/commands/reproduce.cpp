@@ -31,8 +31,7 @@ std::string error_text(const reproduce::Row& row) {
   if (!error) {
     return "-";
   }
-  return row.measure == reproduce::Measure::relative ? fmt::format("{:+.1f} %", *error * 100)
-                                                     : fmt::format("{:+.1f}", *error);
+  return row.measure == reproduce::Measure::relative ? format_change(*error) : fmt::format("{:+.1f}", *error);
 }
 
 std::string report_text(const reproduce::Report& report) {

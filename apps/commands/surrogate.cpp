@@ -8,12 +8,14 @@
 #include <utility>
 
 #include "apps/commands/commands.h"
+#include "apps/flags/output_flag.h"
 #include "apps/interrupt.h"
 #include "apps/progress_bar.h"
 #include "apps/text/format.h"
 #include "apps/text/output.h"
 #include "apps/text/table.h"
 #include "base/error.h"
+#include "base/output_file.h"
 #include "base/stop.h"
 #include "tuner/explore/exploration.h"
 #include "tuner/run/run_directory.h"
@@ -97,7 +99,7 @@ class LearnAction {
     app_.add_option("PROFILES", profiles_, "Profiles of at least five graphs, written by gnomon profile");
     app_.add_option("--runs", runs_,
                     "Run directories of gnomon train, at least ten different runs, to learn accuracy from");
-    app_.add_option("-o,--out", out_, "Write the surrogate to this file")->required();
+    add_output(app_, "-o,--out", out_, "Write the surrogate to this file")->required();
     app_.add_option("--samples", samples_, "Random plans for each profile, in addition to the presets")
         ->check(CLI::Range(10, 100000));
     app_.add_option("--seed", seed_, "Random seed of the plans and the models");
@@ -116,7 +118,7 @@ class LearnAction {
     if (!runs_.empty()) {
       learned.accuracy = tuner::learn_accuracy(recorded_runs(), seed_);
     }
-    base::write_document(out_, learned);
+    base::write_output(out_, [&](const auto& file) { base::write_document(file, learned); });
     std::cout << summary(learned) << "written to " << out_ << "\n";
   }
 

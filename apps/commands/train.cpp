@@ -6,13 +6,15 @@
 #include "apps/console.h"
 #include "apps/flags/device_flags.h"
 #include "apps/flags/job_flags.h"
+#include "apps/flags/output_flag.h"
 #include "apps/interrupt.h"
 #include "apps/open_data.h"
 #include "apps/text/output.h"
 #include "apps/text/training_text.h"
 #include "base/error.h"
+#include "plan/default_plan.h"
 #include "plan/plan.h"
-#include "schedule/timeline.h"
+#include "tuner/run/resumed_plan.h"
 #include "tuner/run/training.h"
 
 namespace gnomon::apps {
@@ -28,6 +30,7 @@ struct Options {
   std::string predictions;
   std::string tensorboard;
   bool resume = false;
+  bool overwrite = false;
   bool json = false;
   DeviceFlags device;
   JobFlags job;
@@ -38,38 +41,58 @@ void take_from_run(const Options& options, tuner::TrainingRun& run) {
   if (options.run.empty()) {
     throw base::InputError("--resume", "needs --run DIR, the directory of the run to resume");
   }
-  if (!std::filesystem::exists(run.files.job()) || !std::filesystem::exists(run.files.plan())) {
-    throw base::InputError(options.run, "holds no run to resume (job.json and plan.json are missing)");
+  for (const auto& file : {run.files.job(), run.files.plan()}) {
+    if (!std::filesystem::exists(file)) {
+      throw base::InputError(options.run,
+                             "holds no run to resume (" + file.filename().string() + " is missing)");
+    }
   }
   run.job = options.job.job_over(base::read_document<plan::Job>(run.files.job()));
-  run.plan = plan::find_plan(options.plan.empty() ? run.files.plan().string() : options.plan);
+  run.plan = plan::read_plan(run.files.plan());
+  if (!options.plan.empty()) {
+    const auto plan = plan::find_plan(options.plan);
+    tuner::check_resumed_plan(run.plan, plan, options.run);
+    run.plan = plan;
+  }
 }
 
-tuner::TrainingRun run_of(const Options& options) {
+/// The plan of the command line, or the best guess for this machine; `why` says why it was taken.
+plan::Plan chosen_plan(const std::string& asked, const plan::Cores& cores, std::string& why) {
+  if (!asked.empty()) {
+    return plan::find_plan(asked);
+  }
+  const auto taken = plan::default_plan(cores);
+  why = "plan " + taken.name + ": " + taken.why + " (--plan takes another)\n";
+  return plan::find_plan(taken.name);
+}
+
+/// `why` says why the plan was taken if it was not asked for.
+tuner::TrainingRun run_of(const Options& options, std::string& why) {
   tuner::TrainingRun run;
   run.data = options.data;
   run.resume = options.resume;
   run.replay = options.replay;
   run.predictions = options.predictions;
   run.tensorboard = options.tensorboard;
+  run.device = device_of(options.device);
+  const auto cores = cores_with(run.device);
   if (options.resume) {
     run.files = {options.run};
     take_from_run(options, run);
   } else {
     run.job = options.job.job();
-    run.plan = plan::find_plan(options.plan.empty() ? "gnomon" : options.plan);
+    run.plan = chosen_plan(options.plan, cores, why);
   }
-  run.device = device_of(options.device);
-  const auto cores = cores_with(run.device);
   plan::check_executed(run.plan, plan::abilities_of(cores.device), "plan \"" + run.plan.name + "\"");
   run.plan = plan::resolve(run.plan, cores, "plan " + run.plan.name);
   return run;
 }
 
 /// Trains with a progress bar and a table row for each epoch. After Ctrl-C it says how to resume.
-tuner::TrainingResult train_with_table(const graph::Graph& graph, tuner::TrainingRun& run, bool quiet) {
+tuner::TrainingResult train_with_table(const graph::Graph& graph, tuner::TrainingRun& run,
+                                       const std::string& why, bool quiet) {
   Console console(quiet);
-  console.say(epoch_heading(run.job.metrics));
+  console.say(why + epoch_heading(run.job.metrics));
   run.progress = console.progress();
   run.stop = &stop_on_interrupt();
   run.on_epoch = [&](const runtime::EpochReport& epoch, const tuner::EpochUtilisation& utilisation) {
@@ -84,24 +107,32 @@ tuner::TrainingResult train_with_table(const graph::Graph& graph, tuner::Trainin
   }
 }
 
-void train(const Options& options) {
-  auto run = run_of(options);
-  const auto graph = open_training_data(options.data, run.job);
-  if (!options.resume) {
-    run.files = tuner::make_run_directory(options.run, options.data);
-  }
-  const auto result = train_with_table(graph, run, options.json);
-  const auto& report = result.report;
-  const auto trace = options.trace.empty() ? run.files.trace() : std::filesystem::path(options.trace);
-  if (!report.epochs.empty()) {
-    schedule::write_trace(trace, {{"measured", report.epochs.back().timeline}});
-  }
+void print_result(const Options& options, const tuner::TrainingRun& run,
+                  const tuner::TrainingResult& result) {
   if (options.json) {
     print_json(to_document(result));
-    return;
+  } else {
+    std::cout << training_text(run, result);
   }
-  std::cout << accuracy_text(report) << cache_text(report) << "run: " << run.files.directory.string()
-            << ", trace: " << trace.string() << "\n";
+  if (!result.unwritten.empty()) {
+    throw base::Failure(result.unwritten);
+  }
+}
+
+void train(const Options& options) {
+  const auto existing = options.overwrite ? tuner::ExistingRun::overwrite : tuner::ExistingRun::refuse;
+  if (!options.resume) {
+    tuner::check_run_directory(options.run, existing);
+  }
+  std::string why;
+  auto run = run_of(options, why);
+  const auto graph = open_training_data(options.data, run.job);
+  tuner::check_training(graph, run);
+  if (!options.resume) {
+    run.files = tuner::make_run_directory(options.run, options.data, existing);
+  }
+  run.trace = options.trace.empty() ? run.files.trace() : std::filesystem::path(options.trace);
+  print_result(options, run, train_with_table(graph, run, why, options.json));
 }
 
 }  // namespace
@@ -109,18 +140,20 @@ void train(const Options& options) {
 Action add_train(CLI::App& app) {
   auto options = std::make_shared<Options>(app);
   app.add_option("DATA", options->data, "Graph store")->required();
-  app.add_option("--plan", options->plan, "Preset or plan file (default: gnomon)");
+  app.add_option("--plan", options->plan, "Preset or plan file (default: by the machine, see docs/plans.md)");
   app.add_option("--run", options->run,
                  "Directory for checkpoints and documents (default: runs/DATA-1, runs/DATA-2, ...)");
   add_device_flags(app, options->device);
-  app.add_flag("--resume", options->resume, "Resume from the last checkpoint of --run");
+  auto* resume = app.add_flag("--resume", options->resume, "Resume from the last checkpoint of --run");
+  app.add_flag("--overwrite", options->overwrite, "Replace the run in --run; files that are not its own stay")
+      ->excludes(resume);
   app.add_option("--replay", options->replay, "Replay the update order recorded in this order.jsonl");
-  app.add_option("--predictions", options->predictions,
-                 "Write the predicted class of each vertex to this CSV file, by original vertex id");
+  add_output(app, "--predictions", options->predictions,
+             "Write the predicted class of each vertex to this CSV file, by original vertex id");
   app.add_option("--tensorboard", options->tensorboard,
                  "Write losses, metrics and times to event files for TensorBoard in this directory");
-  app.add_option("--trace", options->trace,
-                 "Write the last epoch's timeline to this file instead of the run's trace.json");
+  add_output(app, "--trace", options->trace,
+             "Write the last epoch's timeline to this file instead of the run's trace.json");
   app.add_flag("--json", options->json, "Print one JSON document");
   return [options] { train(*options); };
 }

@@ -5,11 +5,14 @@
 #include <memory>
 
 #include "apps/commands/commands.h"
+#include "apps/flags/output_flag.h"
+#include "apps/flags/size_flag.h"
 #include "apps/interrupt.h"
 #include "apps/progress_bar.h"
 #include "apps/text/output.h"
 #include "apps/text/tuning_text.h"
 #include "base/error.h"
+#include "base/output_file.h"
 #include "base/usable.h"
 
 namespace gnomon::apps {
@@ -67,7 +70,8 @@ void tune(const Options& options) {
   const auto profile = profiles::read_profile(options.profile);
   const auto result = tune_with_bar(profile, how);
   if (!options.out.empty()) {
-    base::write_document(options.out, result.best().plan);
+    base::write_output(options.out,
+                       [&](const auto& file) { base::write_document(file, result.best().plan); });
   }
   if (options.json) {
     print_json(to_document(result));
@@ -84,7 +88,7 @@ void tune(const Options& options) {
 Action add_tune(CLI::App& app) {
   auto options = std::make_shared<Options>();
   app.add_option("PROFILE", options->profile, "Profile written by gnomon profile")->required();
-  app.add_option("-o,--out", options->out, "Write the best plan to this file");
+  add_output(app, "-o,--out", options->out, "Write the best plan to this file");
   app.add_option("--strategy", options->strategy,
                  "Search strategy: auto, gp, trees, ppo, dispatcher, sobol, random or exhaustive");
   app.add_option("--budget", options->budget, "Maximum number of simulated epochs (200) or seconds (2.5s)");
@@ -94,12 +98,8 @@ Action add_tune(CLI::App& app) {
   app.add_option("--seed", options->tuning.seed, "Random seed of the search");
   app.add_option("--journal", options->tuning.journal,
                  "Record simulated epochs in this file, and resume from it if it exists");
-  app.add_option("--device-memory", options->tuning.limits.device_bytes,
-                 "Maximum memory of each device: bytes, or 8GB, 500MB, ...")
-      ->transform(CLI::AsSizeValue(true));
-  app.add_option("--host-memory", options->tuning.limits.host_bytes,
-                 "Maximum memory of the host: bytes, or 8GB, 500MB, ...")
-      ->transform(CLI::AsSizeValue(true));
+  add_size(app, "--device-memory", options->tuning.limits.device_bytes, "Maximum memory of each device");
+  add_size(app, "--host-memory", options->tuning.limits.host_bytes, "Maximum memory of the host");
   app.add_option("--energy-limit", options->tuning.consumption.energy_j,
                  "Maximum energy of an epoch in joules; the profile must hold the machine's power")
       ->check(CLI::PositiveNumber);

@@ -5,6 +5,7 @@
 
 #include "apps/commands/commands.h"
 #include "apps/flags/device_flags.h"
+#include "apps/flags/output_flag.h"
 #include "apps/interrupt.h"
 #include "apps/open_data.h"
 #include "apps/progress_bar.h"
@@ -13,6 +14,7 @@
 #include "apps/text/tuning_text.h"
 #include "apps/text/validation_text.h"
 #include "base/error.h"
+#include "base/output_file.h"
 #include "base/process_memory.h"
 #include "base/run_program.h"
 #include "profiles/measure/epoch.h"
@@ -108,7 +110,7 @@ void validate(const Options& options) {
   if (!options.correct.empty()) {
     profile.corrections = tuner::corrections_by(results, profile);
     profile.prediction_error = tuner::prediction_error_by(results, profile);
-    base::write_document(options.correct, profile);
+    base::write_output(options.correct, [&](const auto& file) { base::write_document(file, profile); });
   }
   if (options.json) {
     print_json(to_document(results, options.data, options.profile));
@@ -138,8 +140,8 @@ Action add_validate(CLI::App& app) {
   add_device_flags(app, options->device);
   app.add_option("--epochs", options->epochs, "Epochs of each plan, of which the median is reported")
       ->check(CLI::Range(1, 1000));
-  app.add_option(
-      "--correct", options->correct,
+  add_output(
+      app, "--correct", options->correct,
       "Write the profile, corrected by the measured stage times, to this file, for use by tune, explore "
       "and validate");
   app.add_option("--peak-memory-of", options->peak_memory_of,

@@ -1,5 +1,6 @@
 #include "apps/flags/device_flags.h"
 
+#include "apps/flags/size_flag.h"
 #include "base/error.h"
 #include "base/usable.h"
 
@@ -8,8 +9,7 @@ namespace gnomon::apps {
 void add_device_flags(CLI::App& app, DeviceFlags& flags) {
   app.add_option("--device", flags.device, "Device to train on: cpu, gpu, or auto (a GPU if there is one)")
       ->check(CLI::IsMember({"auto", "cpu", "gpu"}));
-  app.add_option("--device-memory", flags.max_bytes, "Maximum GPU memory to use, as in 4GB")
-      ->transform(CLI::AsSizeValue(false));
+  add_size(app, "--device-memory", flags.max_bytes, "Maximum GPU memory to use (default: all of it)");
 }
 
 runtime::DeviceOptions device_of(const DeviceFlags& flags) {

@@ -52,7 +52,7 @@ base::Json to_document(const Evaluation& evaluation, const std::string& run, con
                       {"run", run},
                       {"data", data},
                       {"job", base::write_value(evaluation.job)},
-                      {"best_epoch", evaluation.best_epoch}};
+                      {"best_epoch", evaluation.best_epoch + 1}};
   for (const auto& [name, split] : splits_of(evaluation)) {
     document[name] = {{"vertices", split->vertices},
                       {"loss", number_or_null(split->loss)},

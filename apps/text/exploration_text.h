@@ -7,7 +7,8 @@
 
 namespace gnomon::apps {
 
-/// The rows as an aligned table, then one line for each reason why a row is not possible.
+/// The rows as an aligned table in the order of tuner::by_epoch, then a line for each assumption beyond what
+/// was measured, and one for each reason why a row can only be simulated or is not possible.
 std::string exploration_text(const std::vector<tuner::ExplorationRow>& rows);
 
 }  // namespace gnomon::apps

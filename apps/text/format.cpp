@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <string_view>
@@ -59,6 +60,33 @@ std::string format_percent(double share) {
   return fmt::format("{:.1f} %", tenths / 10);
 }
 
-std::string format_number(double value) { return fmt::format("{:.4g}", value); }
+std::string format_change(double share) {
+  const double tenths = std::round(1000 * share) + 0.0;
+  return fmt::format("{:+.1f} %", tenths / 10);
+}
+
+std::string format_number(double value) {
+  constexpr double rounding_error = 1e-12;
+  if (!std::isfinite(value)) {
+    return fmt::format("{}", value);
+  }
+  if (std::abs(value) < rounding_error) {
+    return "0";
+  }
+  if (std::abs(value) >= 9999.5) {
+    return format_count(std::llround(value));
+  }
+  const int magnitude = static_cast<int>(std::floor(std::log10(std::abs(value))));
+  auto text = fmt::format("{:.{}f}", value, std::max(0, 3 - magnitude));
+  if (text.find('.') != std::string::npos) {
+    text.erase(text.find_last_not_of('0') + 1);
+    text.erase(text.find_last_not_of('.') + 1);
+  }
+  return text;
+}
+
+std::string format_counted(std::int64_t count, std::string_view one, std::string_view many) {
+  return format_count(count) + " " + std::string(count == 1 ? one : many);
+}
 
 }  // namespace gnomon::apps

@@ -26,9 +26,11 @@ std::string rate_text(const std::optional<double>& bytes_per_s) {
 std::string machine_text(const profiles::MachineProfile& machine) {
   const auto& cpu = machine.cpu;
   return fmt::format(
-      "machine  {}, {} cores ({} physical, {} nodes of memory), {}; memory reads {}, one core copies {}\n",
-      cpu.name, cpu.cores, or_unknown(cpu.physical_cores, [](int cores) { return std::to_string(cores); }),
-      cpu.node_cores.size(), or_unknown(cpu.memory_bytes, format_bytes),
+      "machine  {}, {} ({} physical), {} of memory with {}\n"
+      "         memory reads {}, one core copies {}\n",
+      cpu.name, format_counted(cpu.cores, "core", "cores"),
+      or_unknown(cpu.physical_cores, [](int cores) { return std::to_string(cores); }),
+      format_counted(std::ssize(cpu.node_cores), "node", "nodes"), or_unknown(cpu.memory_bytes, format_bytes),
       rate_text(cpu.memory_bandwidth_bytes_per_s), rate_text(cpu.copy_bandwidth_bytes_per_s));
 }
 
@@ -38,15 +40,17 @@ std::string gpu_text(const profiles::MachineProfile& machine) {
     return "";
   }
   const auto bandwidth = gpu.memory_bandwidth_bytes_per_s;
-  std::string text =
-      fmt::format("GPU      {}, {} multiprocessors, {}, which it copies at {}\n", gpu.name,
-                  or_unknown(gpu.multiprocessors, [](int count) { return std::to_string(count); }),
-                  or_unknown(gpu.memory_bytes, format_bytes),
-                  rate_text(bandwidth ? std::optional(*bandwidth / 2) : bandwidth));
+  std::string text = fmt::format(
+      "GPU      {}, {}, {}, which it copies at {}\n", gpu.name,
+      or_unknown(gpu.multiprocessors,
+                 [](int count) { return format_counted(count, "multiprocessor", "multiprocessors"); }),
+      or_unknown(gpu.memory_bytes, format_bytes),
+      rate_text(bandwidth ? std::optional(*bandwidth / 2) : bandwidth));
   const auto& link = machine.link;
   text += "link     copies " + rate_text(link.bandwidth_bytes_per_s);
   if (link.transfers_per_s && link.lanes) {
-    text += fmt::format(", {} lanes of {:.3g} GT/s", *link.lanes, *link.transfers_per_s / 1e9);
+    text += fmt::format(", {} of {} GT/s", format_counted(*link.lanes, "lane", "lanes"),
+                        format_number(*link.transfers_per_s / 1e9));
   }
   return text + fmt::format("; reads at full speed on {} of the multiprocessors\n",
                             format_percent(gpu.link_saturation_share));
@@ -55,13 +59,13 @@ std::string gpu_text(const profiles::MachineProfile& machine) {
 std::string running_text(const profiles::Running& running) {
   std::string text;
   if (running.core_w) {
-    text += fmt::format("power    {} W idle, {:.4g} W more for a busy core",
-                        or_unknown(running.idle_w, [](double watts) { return fmt::format("{:.4g}", watts); }),
-                        *running.core_w);
-    text += running.device_w ? fmt::format(", {:.4g} W for a busy GPU\n", *running.device_w) : "\n";
+    text += fmt::format("power    {} W idle, {} W more for a busy core",
+                        or_unknown(running.idle_w, format_number), format_number(*running.core_w));
+    text +=
+        running.device_w ? fmt::format(", {} W for a busy GPU\n", format_number(*running.device_w)) : "\n";
   }
   if (running.price_per_hour) {
-    text += fmt::format("price    {:.4g} an hour\n", *running.price_per_hour);
+    text += fmt::format("price    {} an hour\n", format_number(*running.price_per_hour));
   }
   return text;
 }
@@ -81,12 +85,14 @@ std::string workload_text(const profiles::WorkloadProfile& workload) {
   for (const int fanout : workload.job.fanouts) {
     fanouts += (fanouts.empty() ? "" : ",") + std::to_string(fanout);
   }
-  return fmt::format("graph    {}: {} vertices, {} edges, {} features\n", workload.graph,
-                     format_count(workload.vertices), format_count(workload.edges),
-                     workload.feature_columns) +
-         fmt::format("job      {}, fanouts {}, hidden {}; {} mini-batches of {} an epoch\n",
+  return fmt::format("graph    {}: {}, {}, {}\n", workload.graph,
+                     format_counted(workload.vertices, "vertex", "vertices"),
+                     format_counted(workload.edges, "edge", "edges"),
+                     format_counted(workload.feature_columns, "feature", "features")) +
+         fmt::format("job      {}, fanouts {}, hidden {}; {} of {} an epoch\n",
                      base::name_of(workload.job.model), fanouts, workload.job.hidden,
-                     format_count(workload.batches), format_count(workload.job.batch_size)) +
+                     format_counted(workload.batches, "mini-batch", "mini-batches"),
+                     format_counted(workload.job.batch_size, "vertex", "vertices")) +
          fmt::format("batch    {} vertices, {} edges, {} (means)\n",
                      format_count(static_cast<std::int64_t>(workload.batch_vertices)),
                      format_count(static_cast<std::int64_t>(workload.batch_edges)),

@@ -69,7 +69,10 @@ void require_charts() {
 void write_report(const std::filesystem::path& path, const std::vector<tuner::ExplorationRow>& rows) {
   require_charts();
   base::Json data = {
-      {"columns", base::Json::array()}, {"rows", flat_rows(rows)}, {"timelines", base::Json::array()}};
+      {"columns", base::Json::array()}, {"rows", base::Json::array()}, {"timelines", base::Json::array()}};
+  for (const auto* row : tuner::by_epoch(rows)) {
+    data["rows"].push_back(tuner::flat_row(*row));
+  }
   for (const auto& setting : rows.front().settings) {
     data["columns"].push_back(setting.path);
   }

@@ -22,6 +22,7 @@ inline constexpr std::string_view report_head = R"page(<!doctype html>
   th:first-child, td:first-child { text-align: left; }
   th { position: sticky; top: 0; background: #eee; cursor: pointer; }
   tr:nth-child(even) td { background: #f7f7f7; }
+  tr.aside td { color: #888; }
 </style>
 <script>)page";
 
@@ -29,7 +30,9 @@ inline constexpr std::string_view report_body = R"page(</script>
 </head>
 <body>
 <h1>gnomon explore</h1>
-<p>Simulated epochs. No schedule can be faster than its lower bound; "bound by" names the busiest resource.</p>
+<p>Simulated epochs. No schedule can be faster than its lower bound; "bound by" names the busiest resource.
+Plans in grey do not run here: they can only be simulated, or are not possible. An asterisk marks epochs that are extrapolated
+beyond what was measured.</p>
 <div id="choices"></div>
 <h2>Epochs</h2>
 <div class="chart"><canvas id="epochs"></canvas></div>
@@ -184,9 +187,27 @@ function drawTimeline() {
 }
 
 function drawTable() {
+  const has = (column) => rows.some((row) => row[column] !== null && row[column] !== "" && row[column] !== 0);
   const shown = ["plan", ...columns, "workers", "epoch_s", "lower_bound_s", "over_bound", "bound_by", "host_memory_bytes",
-    "device_memory_bytes", "why_not", "scaled"];
-  const text = (value) => value === null ? "-" : typeof value === "number" ? String(+value.toPrecision(5)) : String(value);
+    ...["device_memory_bytes", "price"].filter(has), "runs_here", "exact",
+    ...["why_not_run", "why_not", "extrapolated", "scaled"].filter(has)];
+  const short = (value) => String(+value.toPrecision(3));
+  const scaled = (value, step, units) => {
+    let unit = 0;
+    while (Math.abs(value) >= step && unit + 1 < units.length) { value /= step; ++unit; }
+    return short(value) + " " + units[unit];
+  };
+  function text(column, value) {
+    if (value === null) return "-";
+    if (typeof value === "boolean") return value ? "yes" : "no";
+    if (typeof value !== "number") return String(value);
+    if (column === "over_bound") return (100 * value).toFixed(1) + " %";
+    if (column.endsWith("_bytes_per_s")) return scaled(value, 1024, ["B/s", "KiB/s", "MiB/s", "GiB/s", "TiB/s"]);
+    if (column.endsWith("_bytes")) return scaled(value, 1024, ["B", "KiB", "MiB", "GiB", "TiB"]);
+    if (column.endsWith("_s")) return value >= 1 ? short(value) + " s" : scaled(value * 1e6, 1000, ["µs", "ms", "s"]);
+    return Number.isInteger(value) ? value.toLocaleString("en") : String(+value.toPrecision(4));
+  }
+  const mark = (row, column) => column === "epoch_s" && row.epoch_s !== null && row.extrapolated ? " *" : "";
   const table = element("rows");
   const fill = (sorted) => {
     table.replaceChildren();
@@ -200,7 +221,8 @@ function drawTable() {
     }
     for (const row of sorted) {
       const line = table.insertRow();
-      shown.forEach((column) => { line.insertCell().textContent = text(row[column]); });
+      line.className = row.runs_here ? "" : "aside";
+      shown.forEach((column) => { line.insertCell().textContent = text(column, row[column]) + mark(row, column); });
     }
   };
   fill(rows);

@@ -27,8 +27,8 @@ std::string features_text(const graph::Features& features) {
     return "none";
   }
   const auto bytes = static_cast<double>(features.rows) * static_cast<double>(features.row_bytes());
-  return fmt::format("{} columns, {}, {}", format_count(features.columns), base::name_of(features.type),
-                     format_bytes(bytes));
+  return fmt::format("{}, {}, {}", format_counted(features.columns, "column", "columns"),
+                     base::name_of(features.type), format_bytes(bytes));
 }
 
 std::string order_text(const StoreDescription& description) {
@@ -77,10 +77,10 @@ std::string store_text(const StoreDescription& description) {
   line("graph", graph.name);
   line("vertices", format_count(graph.num_vertices()));
   line("edges", format_count(graph.num_edges()));
-  line("degrees", fmt::format("{} to {}, median {}, mean {}; {} vertices have none",
-                              format_count(description.least_degree), format_count(description.most_degree),
-                              format_count(description.median_degree), format_number(mean),
-                              format_count(description.isolated)));
+  line("degrees",
+       fmt::format("{} to {}, median {}, mean {}; {} none", format_count(description.least_degree),
+                   format_count(description.most_degree), format_count(description.median_degree),
+                   format_number(mean), format_counted(description.isolated, "vertex has", "vertices have")));
   if (!graph.edge_weights.empty()) {
     line("weights", "of every edge");
   }

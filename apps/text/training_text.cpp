@@ -113,6 +113,13 @@ std::string cache_text(const runtime::TrainReport& report) {
   return text.empty() ? "" : text + " of the last epoch\n";
 }
 
+std::string training_text(const tuner::TrainingRun& run, const tuner::TrainingResult& result) {
+  const auto busy = base::busy_text(result.load);
+  const bool has_trace = !result.report.epochs.empty();
+  return accuracy_text(result.report) + cache_text(result.report) + (busy.empty() ? "" : busy + "\n") +
+         "run: " + run.files.directory.string() + (has_trace ? ", trace: " + run.trace.string() : "") + "\n";
+}
+
 std::string resume_text(const std::string& data, const std::filesystem::path& directory) {
   return "stopped; resume with: gnomon train " + quoted(data) + " --run " + quoted(directory.string()) +
          " --resume\n";

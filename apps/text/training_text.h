@@ -21,6 +21,9 @@ std::string accuracy_text(const runtime::TrainReport& report);
 /// One line: the share that a device's caches answered in the last epoch; empty without caches.
 std::string cache_text(const runtime::TrainReport& report);
 
+/// The lines after the table of epochs: accuracy, caches, a busy machine, and where run and trace are.
+std::string training_text(const tuner::TrainingRun& run, const tuner::TrainingResult& result);
+
 /// One line: the command that resumes the run.
 std::string resume_text(const std::string& data, const std::filesystem::path& directory);
 

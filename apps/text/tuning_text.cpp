@@ -114,6 +114,7 @@ std::string over_bound(const sim::Prediction& prediction) {
 std::string tuning_text(const tuner::Tuning& tuning) {
   Table table({"plan", "schedule", "workers", "threads", "buffers", "epoch", "bound", "over bound", "cpu",
                "link", "device", "bound by"});
+  table.may_omit({"link", "cpu", "threads", "bound", "device", "over bound"});
   for (const auto& [plan, prediction] : tuning.candidates) {
     table.add_row({plan.name, std::string(base::name_of(plan.schedule)), count_or_dash(plan.workers),
                    count_or_dash(plan.device_threads), buffers_of(plan), format_seconds(prediction.epoch_s),

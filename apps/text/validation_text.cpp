@@ -12,6 +12,7 @@ namespace gnomon::apps {
 std::string validation_text(const std::vector<tuner::Validated>& results) {
   Table table({"plan", "schedule", "workers", "threads", "predicted", "+-", "measured", "spread", "error",
                "memory", "measured"});
+  table.may_omit({"spread", "threads", "schedule"});
   for (const auto& result : results) {
     const auto [least, most] = std::minmax_element(result.measured_s.begin(), result.measured_s.end());
     table.add_row({result.plan.name, std::string(base::name_of(result.plan.schedule)),
@@ -21,7 +22,7 @@ std::string validation_text(const std::vector<tuner::Validated>& results) {
                        ? format_percent(*result.predicted_interval_s / result.predicted_s)
                        : "-",
                    format_seconds(result.median_s), format_percent((*most - *least) / result.median_s),
-                   fmt::format("{:+.1f} %", 100 * result.error()), format_bytes(result.predicted_bytes),
+                   format_change(result.error()), format_bytes(result.predicted_bytes),
                    result.measured_bytes ? format_bytes(*result.measured_bytes) : "-"});
   }
   return table.text();

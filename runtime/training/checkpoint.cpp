@@ -36,11 +36,17 @@ plan::Job without_length(plan::Job job) {
   return job;
 }
 
-void require(bool same, const std::filesystem::path& path, const char* field, const char* what) {
-  if (!same) {
-    throw base::InputError(path.string() + ": " + field,
-                           std::string("is of another ") + what +
-                               "; resume with what the run was started with, or use a new run directory");
+/// Throws InputError for the first field in which two structs of the same table differ, with both values.
+template <class T>
+void require_equal(const T& found, const T& expected, const std::string& where) {
+  const auto before = base::write_value(found);
+  const auto now = base::write_value(expected);
+  for (const auto& [field, value] : before.items()) {
+    if (value != now[field]) {
+      throw base::InputError(where + "." + field, "the run was started with " + value.dump() + ", not " +
+                                                      now[field].dump() +
+                                                      "; resume with that, or use a new run directory");
+    }
   }
 }
 
@@ -66,8 +72,15 @@ RunState parse_state(const std::string& text, const std::string& where) {
 }
 
 void check_same_run(const std::filesystem::path& path, const RunState& found, const RunState& expected) {
-  require(without_length(found.job) == without_length(expected.job), path, "job", "job");
-  require(found.graph == expected.graph, path, "graph", "graph");
+  require_equal(without_length(found.job), without_length(expected.job), path.string() + ": job");
+  auto sizes = found.graph;
+  sizes.sample = expected.graph.sample;
+  require_equal(sizes, expected.graph, path.string() + ": graph");
+  if (found.graph.sample != expected.graph.sample) {
+    throw base::InputError(path.string() + ": graph",
+                           "the run was started with a graph of the same sizes but other edges, labels, "
+                           "features or training vertices; resume with that, or use a new run directory");
+  }
 }
 
 RunState read_state(torch::serialize::InputArchive& archive, const std::filesystem::path& path) {
@@ -134,6 +147,13 @@ void write_checkpoint(const std::filesystem::path& path, const RunState& state, 
 
 void read_checkpoint(const std::filesystem::path& path, RunState& state, nn::Learner& learner) {
   readably(path, [&] { read_archive(path, state, learner); });
+}
+
+void check_checkpoint(const std::filesystem::path& path, const RunState& expected) {
+  readably(path, [&] {
+    torch::serialize::InputArchive archive;
+    check_same_run(path, read_state(archive, path), expected);
+  });
 }
 
 RunState read_run(const std::filesystem::path& path) {

@@ -43,6 +43,8 @@ struct RunState {
   static constexpr std::string_view schema = "gnomon.checkpoint/1";
   plan::Job job;
   GraphMark graph;
+  /// Number of finished epochs: the index, counted from 0, of the epoch in progress. It is not the number
+  /// that people read, so checkpoints of earlier versions stay valid.
   std::int64_t epoch = 0;
   std::vector<std::int64_t> trained;  ///< batches of `epoch` in the order of their updates
   double loss_sum = 0;  ///< of `epoch`, as the next two; stored beside the document, as it may be NaN
@@ -54,7 +56,7 @@ struct RunState {
   /// knew accuracy only.
   std::vector<std::optional<double>> best_metrics;
   std::optional<double> best_valid_loss;  ///< none if it was not finite
-  std::int64_t best_epoch = 0;
+  std::int64_t best_epoch = 0;            ///< counted from 0
   std::int64_t epochs_since_best = 0;
   std::vector<at::Tensor> best_weights;  ///< nn::Model::state(); empty before the first evaluation
 
@@ -84,9 +86,13 @@ struct RunState {
 void write_checkpoint(const std::filesystem::path& path, const RunState& state, const nn::Learner& learner);
 
 /// Reads a checkpoint into `state` and `learner`. Throws base::InputError if the file cannot be read, or
-/// belongs to another graph or job than `state`; jobs that differ only in epochs and patience count as one,
-/// unless the learning rate depends on the number of epochs.
+/// belongs to another graph or job than `state`, which names the field that differs and both values; jobs
+/// that differ only in epochs and patience count as one, unless the learning rate depends on the number of
+/// epochs.
 void read_checkpoint(const std::filesystem::path& path, RunState& state, nn::Learner& learner);
+
+/// Throws what read_checkpoint would throw because of `expected`'s job and graph; changes nothing.
+void check_checkpoint(const std::filesystem::path& path, const RunState& expected);
 
 /// Reads a run's state without the learner's, for its evaluation. Throws base::InputError if the file cannot
 /// be read, or the run has not finished an epoch.

@@ -35,7 +35,7 @@ struct SplitEvaluation {
 
 struct Evaluation {
   plan::Job job;
-  std::int64_t best_epoch = 0;  ///< of the run
+  std::int64_t best_epoch = 0;  ///< of the run, counted from 0
   SplitEvaluation train, valid, test;
   std::vector<std::int32_t> predictions;  ///< the class of each vertex
 };

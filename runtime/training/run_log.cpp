@@ -19,24 +19,29 @@ namespace {
 
 using base::Json;
 
-/// The lines of epochs before `first_epoch`, up to the first that is torn or out of turn.
-std::string kept_lines(const std::filesystem::path& path, std::int64_t first_epoch) {
+/// The lines of the first `finished` epochs, up to the first that is torn or out of turn. Logs of earlier
+/// versions, which count from 0, are rewritten to count from 1.
+std::string kept_lines(const std::filesystem::path& path, std::int64_t finished) {
   std::istringstream lines(base::read_file(path));
   std::string kept;
   std::string line;
-  for (std::int64_t epoch = 0; epoch < first_epoch && std::getline(lines, line); ++epoch) {
-    const auto json = Json::parse(line, nullptr, false);
-    if (!json.is_object() || json.value("epoch", std::int64_t{-1}) != epoch) {
+  std::int64_t first = 1;
+  for (std::int64_t epoch = 0; epoch < finished && std::getline(lines, line); ++epoch) {
+    auto json = Json::parse(line, nullptr, false);
+    const auto number = json.is_object() ? json.value("epoch", std::int64_t{-1}) : -1;
+    first = epoch == 0 && number == 0 ? 0 : first;
+    if (number != first + epoch) {
       break;
     }
-    kept += line + "\n";
+    json["epoch"] = epoch + 1;
+    kept += json.dump() + "\n";
   }
   return kept;
 }
 
-void keep_before(const std::filesystem::path& path, std::int64_t first_epoch) {
+void keep_first(const std::filesystem::path& path, std::int64_t finished) {
   if (std::filesystem::exists(path)) {
-    base::write_file_atomically(path, kept_lines(path, first_epoch));
+    base::write_file_atomically(path, kept_lines(path, finished));
   }
 }
 
@@ -59,7 +64,7 @@ void append_line(const std::filesystem::path& path, const Json& json) {
 }
 
 Json log_line(const EpochReport& report) {
-  Json line{{"epoch", report.epoch},
+  Json line{{"epoch", report.epoch + 1},
             {"loss", report.loss},
             {"train_accuracy", report.train_accuracy},
             {"valid_accuracy", report.valid_accuracy},
@@ -93,27 +98,29 @@ struct OrderLine {
 
 }  // namespace
 
-RunLog::RunLog(const std::filesystem::path& directory, std::int64_t first_epoch)
+RunLog::RunLog(const std::filesystem::path& directory, std::int64_t finished)
     : log_(directory / "log.jsonl"), order_(directory / "order.jsonl") {
-  keep_before(log_, first_epoch);
-  keep_before(order_, first_epoch);
+  keep_first(log_, finished);
+  keep_first(order_, finished);
 }
 
 void RunLog::append(const EpochReport& report) {
   append_line(log_, log_line(report));
-  append_line(order_, {{"epoch", report.epoch}, {"order", report.log.trained}});
+  append_line(order_, {{"epoch", report.epoch + 1}, {"order", report.log.trained}});
 }
 
 std::vector<std::vector<std::int64_t>> read_orders(const std::filesystem::path& path) {
   std::istringstream lines(base::read_file(path));
   std::vector<std::vector<std::int64_t>> orders;
   std::string line;
+  std::int64_t first = 1;
   while (std::getline(lines, line)) {
     const auto where = path.string() + " line " + std::to_string(orders.size() + 1);
     OrderLine read;
     base::read_value(base::parse_json(line, where), read, where, {});
-    if (read.epoch != std::ssize(orders)) {
-      throw base::InputError(where + ": epoch", "must be " + std::to_string(orders.size()));
+    first = orders.empty() && read.epoch == 0 ? 0 : first;
+    if (const auto expected = first + std::ssize(orders); read.epoch != expected) {
+      throw base::InputError(where + ": epoch", "must be " + std::to_string(expected));
     }
     orders.push_back(std::move(read.order));
   }

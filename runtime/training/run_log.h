@@ -9,12 +9,13 @@
 namespace gnomon::runtime {
 
 /// The two logs of a run directory with one JSON line per epoch: log.jsonl (loss, accuracies, times) and
-/// order.jsonl ({"epoch": 0, "order": [batches in the order of their updates]}).
+/// order.jsonl ({"epoch": 1, "order": [batches in the order of their updates]}). Both count epochs from 1, as
+/// all that people read; logs of earlier versions count from 0, and are read, too.
 class RunLog {
  public:
-  /// Keeps the lines of the epochs before `first_epoch`. Drops all others, and a line that a killed run left
-  /// incomplete. Throws base::Failure.
-  RunLog(const std::filesystem::path& directory, std::int64_t first_epoch);
+  /// Keeps the lines of the first `finished` epochs, counted from 1. Drops all others, and a line that a
+  /// killed run left incomplete. Throws base::Failure.
+  RunLog(const std::filesystem::path& directory, std::int64_t finished);
   /// Appends the epoch's line to both logs and flushes them to disk. Throws base::Failure.
   void append(const EpochReport& report);
 

@@ -1,11 +1,13 @@
 #include "runtime/training/train_checks.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <stdexcept>
 #include <string>
 
 #include "base/error.h"
 #include "runtime/placement.h"
+#include "runtime/training/checkpoint.h"
 
 namespace gnomon::runtime {
 namespace {
@@ -29,7 +31,7 @@ void check_replay(const std::vector<std::vector<std::int64_t>>& replay, std::int
       is_complete = sorted[i] == static_cast<std::int64_t>(i);
     }
     if (!is_complete) {
-      throw base::InputError("replay: epoch " + std::to_string(epoch),
+      throw base::InputError("replay: epoch " + std::to_string(epoch + 1),
                              "must have each of the batches 0 to " + std::to_string(batches - 1) + " once");
     }
   }
@@ -49,6 +51,17 @@ void check_stretch(const Stretch& stretch, std::int64_t left, const DeviceOption
     throw std::invalid_argument("a stretch of " + std::to_string(stretch.batches) + " of " +
                                 std::to_string(left) + " batches");
   }
+}
+
+void check_resumed(const graph::Graph& graph, const TrainOptions& options) {
+  const auto checkpoint = options.run_directory / "checkpoint.pt";
+  if (!options.resume || options.plan.bias > 1 || !std::filesystem::exists(checkpoint)) {
+    return;
+  }
+  RunState expected;
+  expected.job = options.job;
+  expected.graph = mark_of(graph);
+  check_checkpoint(checkpoint, expected);
 }
 
 void check_options(const graph::Graph& graph, const TrainOptions& options) {

@@ -14,6 +14,10 @@ namespace gnomon::runtime {
 /// The graph can be trained on, job and plan are complete, and the device executes the plan.
 void check_options(const graph::Graph& graph, const TrainOptions& options);
 
+/// The checkpoint that these options resume from, if there is one, is of the same job and graph. A biased
+/// graph, which train() makes from the plan, is not compared.
+void check_resumed(const graph::Graph& graph, const TrainOptions& options);
+
 /// Every epoch has each of the batches 0 to `batches` - 1 once.
 void check_replay(const std::vector<std::vector<std::int64_t>>& replay, std::int64_t batches);
 

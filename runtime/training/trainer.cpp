@@ -225,7 +225,7 @@ StageWork Training::stage_work() {
 EpochReport Training::train_epoch() {
   EpochReport report;
   report.epoch = state_.epoch;
-  activity_ = "epoch " + std::to_string(state_.epoch + 1);
+  activity_ = "epoch " + std::to_string(state_.epoch + 1) + " of " + std::to_string(options_.job.epochs);
   const auto rest = rest_of_epoch();
   seconds_before_ = state_.seconds;
   epoch_begin_ = Clock::now();

@@ -22,7 +22,7 @@
 namespace gnomon::runtime {
 
 struct EpochReport {
-  std::int64_t epoch = 0;
+  std::int64_t epoch = 0;      ///< counted from 0; documents, logs and tables count from 1
   double loss = 0;             ///< mean over the epoch's training vertices
   double train_accuracy = 0;   ///< on the mini-batches as they were trained
   double valid_accuracy = 0;   ///< layer-wise full-neighbour inference; NaN without validation vertices
@@ -44,7 +44,7 @@ struct TrainReport {
   MetricValues test_metrics, valid_metrics;  ///< of the job
   /// Test accuracy of always predicting the training vertices' most frequent class.
   double test_majority = 0;
-  std::int64_t best_epoch = 0;
+  std::int64_t best_epoch = 0;  ///< counted from 0
   /// The class that the same weights predict for each vertex; empty unless TrainOptions::predict.
   std::vector<std::int32_t> predictions;
   std::string weights_hash;  ///< of the final weights' bytes: equal hashes, equal bits

@@ -6,7 +6,9 @@
 #include <thread>
 
 #include "base/document.h"
+#include "base/usable.h"
 #include "graph/order/reorder.h"
+#include "plan/default_plan.h"
 #include "plan/plan.h"
 #include "profiles/profile.h"
 #include "program.h"
@@ -75,19 +77,128 @@ TEST_F(ComputeCommands, ProfilePrintsADocument) {
 TEST_F(ComputeCommands, TrainLeavesItsDocuments) {
   const auto outcome = run(with_job({"train", "tiny", "--epochs", "3"}));
   EXPECT_EQ(outcome.code, 0) << outcome.error;
-  EXPECT_THAT(outcome.out, StartsWith("epoch      loss"));
+  const auto taken = plan::default_plan({base::usable_cores(), plan::DeviceKind::host});
+  EXPECT_THAT(outcome.out, StartsWith("plan " + taken.name + ": no GPU"));
+  EXPECT_THAT(outcome.out, HasSubstr("\nepoch      loss"));
   EXPECT_THAT(outcome.out, HasSubstr("test accuracy"));
   const auto directory = here_ / "runs" / "tiny-1";
   const auto report = base::parse_json(base::read_file(directory / "report.json"), "report");
   EXPECT_EQ(report["schema"], "gnomon.training/1");
   EXPECT_EQ(report["epochs"].size(), 3U);
-  EXPECT_EQ(report["plan"]["name"], "gnomon");
+  EXPECT_EQ(report["plan"]["name"], taken.name);
   EXPECT_GT(report["epochs"][2]["device_utilisation"].get<double>(), 0);
   EXPECT_LE(report["epochs"][2]["device_utilisation"].get<double>(), 1);
   EXPECT_EQ(lines_in(directory / "order.jsonl"), 3);
   EXPECT_THAT(base::read_file(directory / "trace.json"), HasSubstr("measured"));
   EXPECT_EQ(run(with_job({"train", "tiny", "--epochs", "1"})).code, 0);
   EXPECT_TRUE(fs::exists(here_ / "runs" / "tiny-2" / "report.json"));
+}
+
+// The number of an epoch is the same wherever a person reads it.
+TEST_F(ComputeCommands, EpochsCountFromOneInTablesAndDocuments) {
+  const auto outcome = run(with_job({"train", "tiny", "--epochs", "3", "--run", "run"}));
+  ASSERT_EQ(outcome.code, 0) << outcome.error;
+  const auto report = base::parse_json(base::read_file(here_ / "run" / "report.json"), "report");
+  for (std::int64_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(report["epochs"][static_cast<std::size_t>(i)]["epoch"], i + 1);
+    EXPECT_THAT(outcome.out, HasSubstr("\n    " + std::to_string(i + 1) + "  "));
+  }
+  EXPECT_THAT(outcome.out,
+              HasSubstr("(weights of epoch " + std::to_string(report["best_epoch"].get<int>()) + ")"));
+  for (const char* file : {"log.jsonl", "order.jsonl"}) {
+    std::ifstream lines(here_ / "run" / file);
+    std::string first;
+    std::getline(lines, first);
+    EXPECT_EQ(base::parse_json(first, file)["epoch"], 1) << file;
+  }
+}
+
+TEST_F(ComputeCommands, AFinishedRunIsNotOverwrittenUnasked) {
+  const auto train = with_job({"train", "tiny", "--epochs", "1", "--run", "run"});
+  ASSERT_EQ(run(train).code, 0);
+  const auto report = base::read_file(here_ / "run" / "report.json");
+  std::ofstream(here_ / "run" / "notes.txt") << "mine";
+  expect_refused(train,
+                 "run: holds a run; continue it with gnomon train --resume, replace it with --overwrite");
+  expect_refused(with_job({"autotune", "tiny", "--epochs", "1", "--run", "run"}), "run: holds a run");
+  EXPECT_EQ(base::read_file(here_ / "run" / "report.json"), report);
+
+  auto overwrite = train;
+  overwrite.insert(overwrite.end(), {"--overwrite", "--seed", "9"});
+  const auto outcome = run(overwrite);
+  ASSERT_EQ(outcome.code, 0) << outcome.error;
+  EXPECT_NE(base::read_file(here_ / "run" / "report.json"), report);
+  EXPECT_EQ(base::read_file(here_ / "run" / "notes.txt"), "mine");
+  expect_refused({"train", "tiny", "--run", "run", "--resume", "--overwrite"}, "--overwrite");
+}
+
+TEST_F(ComputeCommands, AFolderThatIsNoRunIsLeftAlone) {
+  for (const char* command : {"train", "autotune"}) {
+    expect_refused(with_job({command, "tiny", "--run", "tiny"}),
+                   "tiny: holds files but no run; name a new or an empty directory");
+    expect_refused(with_job({command, "tiny", "--run", "tiny", "--overwrite"}),
+                   "tiny: holds files but no run");
+  }
+  EXPECT_FALSE(fs::exists(here_ / "tiny" / "job.json"));
+}
+
+TEST_F(ComputeCommands, OutputsThatCannotBeWrittenAreRefusedFirst) {
+  const std::string missing = "nowhere/out: the directory nowhere does not exist";
+  for (const char* option : {"--predictions", "--trace"}) {
+    expect_refused(with_job({"train", "tiny", option, "nowhere/out"}), missing);
+    expect_refused(with_job({"train", "tiny", option, "tiny"}), "tiny: is a directory");
+  }
+  expect_refused(with_job({"profile", "tiny", "-o", "nowhere/out"}), missing);
+  expect_refused({"validate", "tiny", "p.json", "--correct", "nowhere/out"}, missing);
+}
+
+TEST_F(ComputeCommands, AResultWhoseDirectoryVanishedIsKeptElsewhere) {
+  fs::create_directory(here_ / "out");
+  RunningProgram child(
+      GNOMON_PROGRAM,
+      with_job({"train", "tiny", "--run", "run", "--epochs", "400", "--predictions", "out/classes.csv"}),
+      here_);
+  for (int i = 0; i < 6000 && !fs::exists(here_ / "run" / "log.jsonl"); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  fs::remove_all(here_ / "out");
+  const auto outcome = child.wait();
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_THAT(outcome.out, HasSubstr("test accuracy")) << "the rest of the result is told";
+  const std::string mark = "the result is kept in ";
+  const auto at = outcome.error.find(mark);
+  ASSERT_NE(at, std::string::npos) << outcome.error;
+  const fs::path kept =
+      outcome.error.substr(at + mark.size(), outcome.error.find('\n', at) - at - mark.size());
+  EXPECT_EQ(kept.filename(), "classes.csv");
+  EXPECT_EQ(lines_in(kept), 601);
+  fs::remove_all(kept.parent_path());
+}
+
+TEST_F(ComputeCommands, ResumingNamesWhatDiffersAndChangesNothing) {
+  ASSERT_EQ(run(with_job({"train", "tiny", "--epochs", "2", "--run", "run"})).code, 0);
+  const auto resume = [](std::vector<std::string> more) {
+    std::vector<std::string> words = {"train", "tiny", "--run", "run", "--resume"};
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  };
+  expect_refused(resume({"--hidden", "16"}), "job.hidden: the run was started with 8, not 16; resume with");
+  expect_refused(resume({"--seed", "3"}), "job.seed: the run was started with 0, not 3");
+  expect_refused(resume({"--model", "gcn"}), "job.model: the run was started with \"sage\", not \"gcn\"");
+  auto other = test::tiny_partition();
+  other.vertices = 500;
+  graph::generate(other, here_ / "other");
+  expect_refused({"train", "other", "--run", "run", "--resume"},
+                 "graph.vertices: the run was started with 600, not 500");
+  auto biased = plan::find_plan("device");
+  biased.bias = 8;
+  biased.exact = false;
+  biased.cache.policy = plan::CachePolicy::out_degree;
+  biased.cache.budget = 0.1;
+  base::write_document(here_ / "biased.json", biased);
+  expect_refused(resume({"--plan", "biased.json"}), "plan.exact: the run was started with true, not false");
+  const auto outcome = run(resume({"--epochs", "3"}));
+  EXPECT_EQ(outcome.code, 0) << "a refused command changed the run: " << outcome.error;
 }
 
 TEST_F(ComputeCommands, PredictionsHaveTheDatasOwnIds) {

@@ -1,9 +1,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
+#include <cstdlib>
 #include <sstream>
 
+#include "apps/flags/size_flag.h"
 #include "apps/interrupt.h"
 #include "apps/progress_bar.h"
 #include "apps/text/format.h"
@@ -27,6 +31,90 @@ TEST(Table, AlignsNumbersRightAndTextLeft) {
             "a       12.5 µs  cpu\n"
             "longer        -  device\n");
   EXPECT_THROW(table.add_row({"too", "few"}), std::logic_error);
+}
+
+Table wide_table() {
+  Table table({"plan", "machine.cpu.cores", "epoch", "over bound", "device", "bound by"});
+  table.may_omit({"device", "over bound"});
+  table.add_row({"a", "2", "12.5 µs", "0.1 %", "99.0 %", "cpu"});
+  table.add_rule();
+  table.add_row({"a_plan_with_a_long_name_4", "16", "-", "-", "-", "device"});
+  return table;
+}
+
+TEST(Table, BreaksHeadingsWhereItIsTooWide) {
+  EXPECT_EQ(wide_table().text(74),
+            "                           machine.\n"
+            "                               cpu.            over          bound\n"
+            "plan                          cores    epoch  bound  device  by\n"
+            "-------------------------  --------  -------  -----  ------  ------\n"
+            "a                                 2  12.5 µs  0.1 %  99.0 %  cpu\n"
+            "-------------------------  --------  -------  -----  ------  ------\n"
+            "a_plan_with_a_long_name_4        16        -      -       -  device\n");
+}
+
+TEST(Table, LeavesColumnsOutAndShortensTexts) {
+  const auto lines_within = [](const std::string& text, std::size_t width) {
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+      const auto characters =
+          std::count_if(line.begin(), line.end(), [](unsigned char c) { return (c & 0xC0U) != 0x80U; });
+      EXPECT_LE(static_cast<std::size_t>(characters), width) << line;
+    }
+  };
+  const auto narrow = wide_table().text(60);
+  lines_within(narrow, 60);
+  EXPECT_THAT(narrow, HasSubstr("a_plan_with_a_long_name_4"));
+  EXPECT_THAT(narrow, HasSubstr("(columns that do not fit: device; see --json)\n"));
+  const auto narrowest = wide_table().text(40);
+  EXPECT_THAT(narrowest, HasSubstr("(columns that do not fit: device, over bound; see --json)"));
+  EXPECT_THAT(narrowest, HasSubstr("…"));
+  EXPECT_THAT(narrowest, HasSubstr("_4 ")) << "the end of a name tells it from others";
+}
+
+TEST(Table, AsksTheEnvironmentForItsWidth) {
+  const char* before = std::getenv("COLUMNS");
+  const std::string kept = before == nullptr ? "" : before;
+  ::setenv("COLUMNS", "72", 1);
+  EXPECT_EQ(output_width(), 72);
+  ::unsetenv("COLUMNS");
+  if (::isatty(STDOUT_FILENO) != 1) {
+    EXPECT_EQ(output_width(), 100);
+  }
+  if (before != nullptr) {
+    ::setenv("COLUMNS", kept.c_str(), 1);
+  }
+}
+
+TEST(Format, NumbersHaveNoExponentAndNoRoundingError) {
+  EXPECT_EQ(format_number(-1.1102e-16), "0");
+  EXPECT_EQ(format_number(0), "0");
+  EXPECT_EQ(format_number(12.3456), "12.35");
+  EXPECT_EQ(format_number(-2.5), "-2.5");
+  EXPECT_EQ(format_number(1234567), "1,234,567");
+  EXPECT_EQ(format_number(0.00012346), "0.0001235");
+  EXPECT_EQ(format_change(-1.1102e-16), "+0.0 %");
+  EXPECT_EQ(format_change(-0.0123), "-1.2 %");
+}
+
+TEST(Format, CountsAgreeWithTheirNouns) {
+  EXPECT_EQ(format_counted(1, "mini-batch", "mini-batches"), "1 mini-batch");
+  EXPECT_EQ(format_counted(0, "mini-batch", "mini-batches"), "0 mini-batches");
+  EXPECT_EQ(format_counted(1200, "mini-batch", "mini-batches"), "1,200 mini-batches");
+}
+
+TEST(Sizes, OneRuleForEveryOption) {
+  const auto bytes = [](const std::string& text) {
+    CLI::App app;
+    std::uint64_t value = 0;
+    add_size(app, "--device-memory", value, "Limit");
+    app.parse("--device-memory " + text);
+    return value;
+  };
+  EXPECT_EQ(bytes("4kB"), 4000U);
+  EXPECT_EQ(bytes("4KiB"), 4096U);
+  EXPECT_EQ(bytes("1.5GB"), 1500000000U);
+  EXPECT_THROW(bytes("4XB"), CLI::ParseError);
 }
 
 TEST(Format, SecondsHaveAFittingUnit) {
@@ -92,6 +180,20 @@ TEST(ProgressBar, OnATerminalOnlyForWhatTakesLong) {
     progress("reading", 7, 10);
   }
   EXPECT_TRUE(out.str().ends_with("\r\x1b[K")) << "not wiped";
+}
+
+// An interrupted epoch had 90 of 100 mini-batches; this process takes 1 s for each of the others.
+TEST(ProgressBar, TimeLeftIsByTheSpeedOfThisProcess) {
+  std::ostringstream out;
+  FakeClock time;
+  ProgressBar bar(out, true, time.clock());
+  const auto progress = bar.progress();
+  progress("epoch 2", 91, 100);
+  for (int done = 92; done <= 96; ++done) {
+    time.seconds += 1;
+    progress("epoch 2", done, 100);
+  }
+  EXPECT_THAT(out.str(), HasSubstr(" 96 %, 4.00 s left"));
 }
 
 TEST(ProgressBar, ElsewhereOneLineAStageAndNoBar) {

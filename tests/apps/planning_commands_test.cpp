@@ -396,12 +396,122 @@ TEST_F(Planning, BadPlansAndSettingsAreOneLine) {
   EXPECT_THAT(place.names(), ElementsAre("p.json", "plan.json"));
 }
 
-TEST_F(Planning, NothingIsWrittenWhereTheDirectoryIsMissing) {
-  const auto outcome = run({"tune", "p.json", "-o", "nowhere/plan.json"});
-  EXPECT_EQ(outcome.code, 1);
-  EXPECT_EQ(outcome.out, "");
-  EXPECT_THAT(outcome.error, HasSubstr("nowhere/plan.json"));
-  EXPECT_THAT(place.names(), ElementsAre("p.json"));
+// Refused before the search, not after it.
+TEST_F(Planning, OutputsThatCannotBeWrittenAreRefusedFirst) {
+  std::filesystem::create_directory(place.path() / "folder");
+  for (const auto& words : std::vector<std::vector<std::string>>{{"tune", "p.json", "-o"},
+                                                                 {"explore", "p.json", "--trace"},
+                                                                 {"explore", "p.json", "--html"},
+                                                                 {"surrogate", "learn", "p.json", "-o"}}) {
+    const auto with = [&](const std::string& file) {
+      auto all = words;
+      all.push_back(file);
+      return run(all);
+    };
+    expect_one_line(with("nowhere/out"), "nowhere/out: the directory nowhere does not exist");
+    expect_one_line(with("folder"), "folder: is a directory; name a file in it");
+  }
+  EXPECT_THAT(place.names(), ElementsAre("folder", "p.json"));
+}
+
+TEST_F(Planning, SizesHaveTheUnitsOfAllCommands) {
+  EXPECT_EQ(document({"tune", "p.json", "--host-memory", "1000GiB"})["best"],
+            document({"tune", "p.json"})["best"]);
+  expect_one_line(run({"tune", "p.json", "--device-memory", "4XB"}), "powers of 1000");
+  EXPECT_THAT(run({"tune", "--help"}).out, HasSubstr("powers of 1024"));
+}
+
+std::vector<std::string> words_of_first_column(const std::string& table) {
+  std::vector<std::string> names;
+  std::istringstream lines(table);
+  for (std::string line; std::getline(lines, line);) {
+    names.push_back(line.substr(0, line.find(' ')));
+  }
+  return names;
+}
+
+TEST_F(Planning, ExploreSortsByEpochAndPutsWhatDoesNotRunBelowALine) {
+  auto profile = small_profile();
+  profile["machine"]["running"] = {{"price_per_hour", 3.6}};
+  profile["machine"]["cpu"]["memory_bytes"] = 1.6e10;
+  place.write("p.json", profile.dump());
+  const auto outcome = run({"explore", "p.json", "--plan", "neutronorch,pyg,device,gnomon"});
+  ASSERT_EQ(outcome.code, 0) << outcome.error;
+  const auto rows = document({"explore", "p.json", "--plan", "neutronorch,pyg,device,gnomon"})["rows"];
+  std::vector<base::Json> running;
+  for (const auto& row : rows) {
+    EXPECT_EQ(row["runs_here"].get<bool>(), row["plan"] != "neutronorch");
+    EXPECT_EQ(row["exact"], row["plan"] == "neutronorch" ? "approximate" : "bits") << row["plan"];
+    EXPECT_GE(row["over_bound"].get<double>(), 0);
+    EXPECT_NEAR(row["price"].get<double>(), row["epoch_s"].get<double>() * 1e-3, 1e-9);
+    EXPECT_GT(row["host_memory_bytes"].get<double>(), 0);
+    EXPECT_EQ(row["extrapolated"], "");
+    if (row["runs_here"]) {
+      running.push_back(row);
+    }
+  }
+  std::sort(running.begin(), running.end(),
+            [](const auto& a, const auto& b) { return a["epoch_s"] < b["epoch_s"]; });
+  const auto names = words_of_first_column(outcome.out);
+  const auto rule = std::find_if(names.begin(), names.end(),
+                                 [](const std::string& name) { return name.starts_with("----"); });
+  ASSERT_GE(names.end() - rule, 7);
+  for (std::ptrdiff_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(rule[1 + i], running[static_cast<std::size_t>(i)]["plan"]);
+  }
+  EXPECT_THAT(rule[4], ::testing::StartsWith("----"));
+  EXPECT_EQ(rule[5], "neutronorch");
+  EXPECT_THAT(
+      outcome.out,
+      HasSubstr("neutronorch: simulated only: the runtime does not execute schedule \"super_batch\""));
+  for (const char* heading : {"price", "memory", "exact"}) {
+    EXPECT_THAT(outcome.out, HasSubstr(heading));
+  }
+}
+
+TEST_F(Planning, ExploreMarksWhatLiesBeyondTheMeasurement) {
+  auto profile = small_profile();
+  profile["workload"]["worker_efficiency"] = {{{"threads", 1}, {"value", 1}},
+                                              {{"threads", 2}, {"value", 0.9}}};
+  place.write("p.json", profile.dump());
+  const std::vector<std::string> explore = {"explore", "p.json", "--plan",
+                                            "salient", "--set",  "plan.workers=2,4"};
+  const auto rows = document(explore)["rows"];
+  EXPECT_EQ(rows[0]["extrapolated"], "");
+  EXPECT_THAT(rows[1]["extrapolated"].get<std::string>(), HasSubstr("more workers than measured (2)"));
+  EXPECT_THAT(run(explore).out, HasSubstr("* extrapolated: more workers than measured (2): each is taken to "
+                                          "be as fast as one of 2\n"));
+}
+
+TEST_F(Planning, TablesFitTheWidthTheyAreGiven) {
+  const auto widest = [&](const char* columns, const std::vector<std::string>& command) {
+    std::string line = "COLUMNS=" + std::string(columns) + " " + GNOMON_PROGRAM;
+    for (const auto& word : command) {
+      line += " " + word;
+    }
+    const auto outcome = run_program_at("/bin/sh", {"-c", line}, place.path());
+    EXPECT_EQ(outcome.code, 0) << outcome.error;
+    std::ptrdiff_t most = 0;
+    std::istringstream lines(outcome.out);
+    for (std::string row; std::getline(lines, row) && !row.starts_with("(");) {
+      if (row.starts_with("* ") || row.find(": ") != std::string::npos) {
+        break;  // the sentences below the table
+      }
+      most = std::max(
+          most, std::count_if(row.begin(), row.end(), [](unsigned char c) { return (c & 0xC0U) != 0x80U; }));
+    }
+    EXPECT_GT(most, 20);
+    return most;
+  };
+  for (const auto& command : std::vector<std::vector<std::string>>{
+           {"explore", "p.json", "--plan", "all"},
+           {"explore", "p.json", "--plan", "device,gnomon", "--set", "machine.cpu.cores=2,4", "--set",
+            "workload.train.mean_s=0.01,0.02"},
+           {"tune", "p.json"},
+           {"catalog"}}) {
+    EXPECT_LE(widest("100", command), 100) << command.front();
+    EXPECT_LE(widest("80", command), 80) << command.front();
+  }
 }
 
 }  // namespace

@@ -1,14 +1,18 @@
 #include "tuner/explore/exploration.h"
 
 #include <algorithm>
+#include <cmath>
+#include <iterator>
 #include <optional>
 #include <utility>
 
 #include "base/error.h"
 #include "base/processes.h"
 #include "base/usable.h"
+#include "plan/exactness.h"
 #include "sim/predict.h"
 #include "sim/prediction.h"
+#include "tuner/explore/extrapolation.h"
 
 namespace gnomon::tuner {
 namespace {
@@ -70,13 +74,27 @@ struct Task {
   std::size_t profile = 0;
 };
 
-Task task_of(const ExploredProfile& explored, const profiles::Profile& profile, const plan::Plan& plan,
-             const std::vector<Setting>& settings) {
+std::string why_not_run(const plan::Plan& plan, plan::DeviceKind device) {
+  const std::string where = "plan";
+  try {
+    plan::check_executed(plan, plan::abilities_of(device), where);
+    return "";
+  } catch (const base::InputError& error) {
+    return std::string(error.what()).substr(where.size() + 2);
+  }
+}
+
+Task task_of(const ExploredProfile& explored, const plan::Cores& measured_on,
+             const profiles::Profile& profile, const plan::Plan& plan, const std::vector<Setting>& settings) {
   Task task{{changed_plan(plan, settings), settings, std::nullopt, ""}};
   try {
     task.row.plan = resolved(task.row.plan, profile);
   } catch (const base::InputError& error) {
     task.row.why_not = error.what();
+  }
+  if (task.row.why_not.empty()) {
+    task.row.why_not_run = why_not_run(task.row.plan, profile.machine.device.kind);
+    task.row.extrapolations = extrapolations(profile, measured_on, task.row.plan);
   }
   task.row.scalings = explored.scalings;
   auto& columns = task.row.settings;
@@ -93,10 +111,12 @@ struct Tasks {
 Tasks tasks_of(const ExplorationRequest& request) {
   Tasks tasks;
   for (const auto& explored : request.profiles) {
+    const auto measured_on =
+        explored.measured_on ? *explored.measured_on : profiles::cores_of(changed_profile(explored, {}));
     for (const auto& settings : combinations(request.sweeps)) {
       const auto& profile = tasks.profiles.emplace_back(changed_profile(explored, settings));
       for (const auto& plan : request.plans) {
-        tasks.all.push_back(task_of(explored, profile, plan, settings));
+        tasks.all.push_back(task_of(explored, measured_on, profile, plan, settings));
         tasks.all.back().profile = tasks.profiles.size() - 1;
       }
     }
@@ -175,37 +195,72 @@ std::vector<plan::Plan> plans_of(const std::string& list) {
   return plans;
 }
 
+double ExplorationRow::over_bound() const {
+  constexpr double rounding_error = 1e-9;
+  const double share = prediction->epoch_s / prediction->lower_bound_s - 1;
+  return std::abs(share) < rounding_error ? 0 : share;
+}
+
+std::vector<const ExplorationRow*> by_epoch(const std::vector<ExplorationRow>& rows) {
+  std::vector<const ExplorationRow*> sorted;
+  for (const auto& row : rows) {
+    sorted.push_back(&row);
+  }
+  const auto group = [](const ExplorationRow& row) { return row.runs_here() ? 0 : row.prediction ? 1 : 2; };
+  std::stable_sort(sorted.begin(), sorted.end(), [&](const ExplorationRow* a, const ExplorationRow* b) {
+    if (group(*a) != group(*b)) {
+      return group(*a) < group(*b);
+    }
+    return a->prediction && a->prediction->epoch_s < b->prediction->epoch_s;
+  });
+  return sorted;
+}
+
+base::Json flat_row(const ExplorationRow& row) {
+  base::Json json = {{"plan", row.plan.name}};
+  for (const auto& setting : row.settings) {
+    json[setting.path] = value_like(base::Json(0), setting.value);
+  }
+  json["workers"] = row.plan.workers;
+  json["device_threads"] = row.plan.device_threads;
+  auto prediction = base::write_value(row.prediction.value_or(sim::Prediction{}), base::Absent::as_null);
+  prediction.erase("memory");  // its totals are columns
+  if (!row.prediction) {
+    std::fill(prediction.begin(), prediction.end(), nullptr);
+  }
+  json.update(prediction);
+  json["over_bound"] = nullptr;
+  json["host_memory_bytes"] = nullptr;
+  json["device_memory_bytes"] = nullptr;
+  if (row.prediction) {
+    json["over_bound"] = row.over_bound();
+    json["host_memory_bytes"] = row.prediction->memory.host.total();
+    json["device_memory_bytes"] = row.prediction->memory.device.total();
+  }
+  json["runs_here"] = row.runs_here();
+  json["why_not_run"] = row.why_not_run;
+  json["exact"] = std::string(base::name_of(plan::exactness_of(row.plan)));
+  json["why_not"] = row.why_not;
+  const bool is_short = row.shortage != sim::Shortage::none;
+  json["short_of"] = is_short ? base::Json(std::string(base::name_of(row.shortage))) : base::Json(nullptr);
+  json["missing_bytes"] = is_short ? base::Json(row.missing_bytes) : base::Json(nullptr);
+  json["extrapolated"] = extrapolations_text(row);
+  json["scaled"] = scalings_text(row);
+  return json;
+}
+
 std::vector<base::Json> flat_rows(const std::vector<ExplorationRow>& rows) {
   std::vector<base::Json> flat;
-  for (const auto& row : rows) {
-    base::Json json = {{"plan", row.plan.name}};
-    for (const auto& setting : row.settings) {
-      json[setting.path] = value_like(base::Json(0), setting.value);
-    }
-    json["workers"] = row.plan.workers;
-    json["device_threads"] = row.plan.device_threads;
-    auto prediction = base::write_value(row.prediction.value_or(sim::Prediction{}), base::Absent::as_null);
-    prediction.erase("memory");  // its totals are columns
-    if (!row.prediction) {
-      std::fill(prediction.begin(), prediction.end(), nullptr);
-    }
-    json.update(prediction);
-    json["over_bound"] = nullptr;
-    json["host_memory_bytes"] = nullptr;
-    json["device_memory_bytes"] = nullptr;
-    if (row.prediction) {
-      json["over_bound"] = row.prediction->epoch_s / row.prediction->lower_bound_s - 1;
-      json["host_memory_bytes"] = row.prediction->memory.host.total();
-      json["device_memory_bytes"] = row.prediction->memory.device.total();
-    }
-    json["why_not"] = row.why_not;
-    const bool is_short = row.shortage != sim::Shortage::none;
-    json["short_of"] = is_short ? base::Json(std::string(base::name_of(row.shortage))) : base::Json(nullptr);
-    json["missing_bytes"] = is_short ? base::Json(row.missing_bytes) : base::Json(nullptr);
-    json["scaled"] = scalings_text(row);
-    flat.push_back(std::move(json));
-  }
+  std::transform(rows.begin(), rows.end(), std::back_inserter(flat), flat_row);
   return flat;
+}
+
+std::string extrapolations_text(const ExplorationRow& row) {
+  std::string text;
+  for (const auto& extrapolation : row.extrapolations) {
+    text += (text.empty() ? "" : "; ") + extrapolation;
+  }
+  return text;
 }
 
 std::string scalings_text(const ExplorationRow& row) {

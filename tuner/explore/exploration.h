@@ -22,6 +22,7 @@ struct ExploredProfile {
   std::string where;           ///< its file, for errors
   std::vector<Setting> names;  ///< columns that distinguish its rows from those of other profiles
   std::vector<profiles::StageScaling> scalings{};  ///< of a profile that was moved to another machine
+  std::optional<plan::Cores> measured_on{};        ///< of such a profile: where its times were measured
 };
 
 /// What is predicted: every plan on every profile with every combination of the sweeps' values.
@@ -43,6 +44,13 @@ struct ExplorationRow {
   std::vector<profiles::StageScaling> scalings{};  ///< its profile's
   sim::Shortage shortage = sim::Shortage::none;    ///< the memory in which the plan does not fit
   double missing_bytes = 0;
+  /// Why the runtime does not execute the plan on the profile's kind of device; empty if it does.
+  std::string why_not_run{};
+  std::vector<std::string> extrapolations{};  ///< what the prediction assumes beyond what was measured
+
+  bool runs_here() const { return why_not.empty() && why_not_run.empty(); }
+  /// How far the epoch is over its lower bound, 0.1 for 10 %. Precondition: there is a prediction.
+  double over_bound() const;
 };
 
 /// Predicts all rows, profile by profile and combination by combination. The result does not depend on the
@@ -53,10 +61,22 @@ std::vector<ExplorationRow> explore(const ExplorationRequest& request, const bas
 /// The plans of a list: preset names and plan files separated by commas, or "all". Throws InputError.
 std::vector<plan::Plan> plans_of(const std::string& list);
 
-/// The rows as flat objects with one column for each swept field, for CSV and JSON. "scaled" tells what
-/// happened to the stages of a moved profile, "short_of" and "missing_bytes" why a plan that does not fit has
-/// no epoch.
+/// The rows in the order in which people read them: those that run here by their epochs, then those that can
+/// only be simulated by theirs, then those that are not possible.
+std::vector<const ExplorationRow*> by_epoch(const std::vector<ExplorationRow>& rows);
+
+/// One row as a flat object.
+base::Json flat_row(const ExplorationRow& row);
+
+/// The rows as flat objects with one column for each swept field, for CSV and JSON, in the order of
+/// the request. "runs_here" is false for what can only be simulated ("why_not_run"), "exact" is the plan's
+/// plan::Exactness, "extrapolated" tells
+/// what the prediction assumes beyond what was measured, "scaled" what happened to the stages of a moved
+/// profile, "short_of" and "missing_bytes" why a plan that does not fit has no epoch.
 std::vector<base::Json> flat_rows(const std::vector<ExplorationRow>& rows);
+
+/// What the row's prediction assumes beyond what was measured, separated by "; ".
+std::string extrapolations_text(const ExplorationRow& row);
 
 /// What happened to the stages of the row's profile, separated by "; "; empty if it was not moved.
 std::string scalings_text(const ExplorationRow& row);

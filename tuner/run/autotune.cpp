@@ -19,6 +19,7 @@ class Autotuner {
 
   Autotuning run() {
     result_.files = options_.files;
+    base::write_document(options_.files.job(), options_.job);  // marks the directory as a run's
     measure();
     tune_profile();
     train();

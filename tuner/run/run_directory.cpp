@@ -24,14 +24,47 @@ bool make(const fs::path& directory) {
   return made;
 }
 
+void remove_run(const RunFiles& files) {
+  for (const auto& file : files.all()) {
+    std::error_code error;
+    fs::remove(file, error);
+    if (error) {
+      throw base::Failure(file.string(), "cannot be removed: " + error.message());
+    }
+  }
+}
+
 }  // namespace
 
-RunFiles make_run_directory(const std::string& asked, const fs::path& data) {
-  if (!asked.empty()) {
-    if (fs::exists(asked) && !fs::is_directory(asked)) {
-      throw base::InputError(asked, "is a file; name a directory for the run");
+std::vector<fs::path> RunFiles::all() const {
+  return {job(), plan(), profile(), tuning(), report(), trace(), order(), log(), checkpoint(), weights()};
+}
+
+bool RunFiles::hold_run() const { return fs::exists(job()) || fs::exists(checkpoint()); }
+
+void check_run_directory(const std::string& asked, ExistingRun existing) {
+  if (asked.empty() || !fs::exists(asked)) {
+    return;
+  }
+  if (!fs::is_directory(asked)) {
+    throw base::InputError(asked, "is a file; name a directory for the run");
+  }
+  if (RunFiles{asked}.hold_run()) {
+    if (existing == ExistingRun::refuse) {
+      throw base::InputError(asked,
+                             "holds a run; continue it with gnomon train --resume, replace it with "
+                             "--overwrite, or name another directory");
     }
+  } else if (!fs::is_empty(asked)) {
+    throw base::InputError(asked, "holds files but no run; name a new or an empty directory");
+  }
+}
+
+RunFiles make_run_directory(const std::string& asked, const fs::path& data, ExistingRun existing) {
+  if (!asked.empty()) {
+    check_run_directory(asked, existing);
     make(asked);
+    remove_run({asked});
     return {asked};
   }
   const auto name = short_name(data);

@@ -2,10 +2,11 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 namespace gnomon::tuner {
 
-/// The files in a run's directory, beside the trainer's checkpoint and logs.
+/// The files in a run's directory, beside what a user puts there.
 struct RunFiles {
   std::filesystem::path directory;
 
@@ -19,11 +20,26 @@ struct RunFiles {
   std::filesystem::path log() const { return directory / "log.jsonl"; }
   std::filesystem::path checkpoint() const { return directory / "checkpoint.pt"; }
   std::filesystem::path weights() const { return directory / "weights.safetensors"; }
+
+  /// All of the above. `--overwrite` removes these and nothing else.
+  std::vector<std::filesystem::path> all() const;
+  /// Whether the directory holds a run: its job or its checkpoint.
+  bool hold_run() const;
 };
 
-/// Makes the directory `asked` if it does not exist. If `asked` is empty, makes the first of runs/DATA-1,
-/// runs/DATA-2, … that does not exist, DATA being the last part of `data`'s path without its extensions.
-/// Throws InputError if `asked` is a file, Failure if the directory cannot be made.
-RunFiles make_run_directory(const std::string& asked, const std::filesystem::path& data);
+/// What becomes of a run in the directory that is asked for.
+enum class ExistingRun : unsigned char { refuse, overwrite };
+
+/// Throws InputError if `asked` is a file, a directory that holds a run (unless it may be overwritten), or
+/// one that holds other files only. An empty or absent directory, and no directory at all, are fine. Changes
+/// nothing, so that it can be called before any work.
+void check_run_directory(const std::string& asked, ExistingRun existing = ExistingRun::refuse);
+
+/// Makes the directory `asked` if it does not exist, and removes the files of a run that may be overwritten;
+/// other files stay. If `asked` is empty, makes the first of runs/DATA-1, runs/DATA-2, … that does not exist,
+/// DATA being the last part of `data`'s path without its extensions. Throws what check_run_directory throws,
+/// Failure if the directory cannot be made.
+RunFiles make_run_directory(const std::string& asked, const std::filesystem::path& data,
+                            ExistingRun existing = ExistingRun::refuse);
 
 }  // namespace gnomon::tuner

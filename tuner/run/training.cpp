@@ -4,9 +4,11 @@
 #include <optional>
 #include <utility>
 
+#include "base/output_file.h"
 #include "graph/store/names.h"
 #include "profiles/measure/statistics.h"
 #include "runtime/training/run_log.h"
+#include "runtime/training/train_checks.h"
 #include "schedule/timeline.h"
 #include "tuner/run/event_file.h"
 
@@ -46,7 +48,7 @@ runtime::TrainOptions options_of(const TrainingRun& run) {
 }
 
 base::Json epoch_document(const EpochReport& epoch, const EpochUtilisation& utilisation) {
-  return {{"epoch", epoch.epoch},
+  return {{"epoch", epoch.epoch + 1},
           {"loss", epoch.loss},
           {"train_accuracy", epoch.train_accuracy},
           {"valid_accuracy", epoch.valid_accuracy},
@@ -86,11 +88,37 @@ std::vector<Scalar> test_scalars(const runtime::TrainReport& report) {
   return scalars;
 }
 
+/// The report, and what was asked for beside it.
+void write_outputs(const graph::Graph& graph, const TrainingRun& run, TrainingResult& result) {
+  const auto write = [&](const std::filesystem::path& path, const auto& content) {
+    const auto fault = base::try_write_output(path, content);
+    result.unwritten += (result.unwritten.empty() || fault.empty() ? "" : "; ") + fault;
+  };
+  write(run.files.report(),
+        [&](const auto& file) { base::write_file_atomically(file, to_document(result).dump(2) + "\n"); });
+  if (!run.predictions.empty()) {
+    write(run.predictions,
+          [&](const auto& file) { write_predictions(file, graph, result.report.predictions); });
+  }
+  if (!run.trace.empty() && !result.report.epochs.empty()) {
+    const auto& timeline = result.report.epochs.back().timeline;
+    write(run.trace, [&](const auto& file) { schedule::write_trace(file, {{"measured", timeline}}); });
+  }
+}
+
 }  // namespace
 
+void check_training(const graph::Graph& graph, const TrainingRun& run) {
+  const auto options = options_of(run);
+  runtime::check_options(graph, options);
+  runtime::check_resumed(graph, options);
+}
+
 TrainingResult run_training(const graph::Graph& graph, const TrainingRun& run) {
+  check_training(graph, run);
   base::write_document(run.files.job(), run.job);
   base::write_document(run.files.plan(), run.plan);
+  const base::LoadMeter meter;
   TrainingResult result;
   result.data = run.data;
   result.directory = run.files.directory;
@@ -121,13 +149,11 @@ TrainingResult run_training(const graph::Graph& graph, const TrainingRun& run) {
     }
   };
   result.report = runtime::train(graph, options);
+  result.load = meter.load();
   if (events) {
     events->append(result.report.best_epoch + 1, test_scalars(result.report));
   }
-  if (options.predict) {
-    write_predictions(run.predictions, graph, result.report.predictions);
-  }
-  base::write_file_atomically(run.files.report(), to_document(result).dump(2) + "\n");
+  write_outputs(graph, run, result);
   return result;
 }
 
@@ -158,14 +184,15 @@ base::Json to_document(const TrainingResult& result) {
           {"job", base::write_value(result.job)},
           {"plan", base::write_value(result.plan)},
           {"epochs", epochs},
-          {"best_epoch", report.best_epoch},
+          {"best_epoch", report.best_epoch + 1},
           {"valid_accuracy", report.valid_accuracy},
           {"test_accuracy", report.test_accuracy},
           {"valid_metrics", runtime::to_json(report.valid_metrics)},
           {"test_metrics", runtime::to_json(report.test_metrics)},
           {"test_majority", report.test_majority},
           {"weights_hash", report.weights_hash},
-          {"graph", base::write_value(result.graph)}};
+          {"graph", base::write_value(result.graph)},
+          {"load", result.load ? base::write_value(*result.load) : base::Json()}};
 }
 
 double TrainingResult::median_epoch_s() const {

@@ -4,10 +4,12 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/document.h"
+#include "base/other_load.h"
 #include "base/progress.h"
 #include "graph/graph.h"
 #include "plan/job.h"
@@ -35,6 +37,7 @@ struct TrainingRun {
   std::filesystem::path replay;         ///< an order.jsonl whose update order is followed; empty: none
   std::filesystem::path predictions{};  ///< where the class of each vertex is written; empty: nowhere
   std::filesystem::path tensorboard{};  ///< directory for TensorBoard's event files; empty: none is written
+  std::filesystem::path trace{};        ///< where the last epoch's timeline is written; empty: nowhere
   runtime::DeviceOptions device{};
   /// As in runtime::TrainOptions.
   std::function<runtime::Stretch(std::int64_t left)> next_stretch{};
@@ -52,13 +55,21 @@ struct TrainingResult {
   std::vector<EpochUtilisation> utilisation;  ///< of each epoch of the report
   plan::Plan plan;                            ///< the plan that trained last
   GraphSizes graph;
+  std::optional<base::OtherLoad> load{};  ///< by others, during the training
+  /// Why an output could not be written, and where it is kept instead; empty if all were written.
+  std::string unwritten;
 
   /// Median of the epochs' times, as the first epoch also warms up; 0 without epochs.
   double median_epoch_s() const;
 };
 
-/// Writes job and plan to the run's directory, trains, and writes the report and, if asked for, the
-/// predictions. Throws what runtime::train throws; after Interrupted the run can be resumed.
+/// Throws what run_training() would throw because of the arguments, a replay or the checkpoint of a run to
+/// resume; changes nothing.
+void check_training(const graph::Graph& graph, const TrainingRun& run);
+
+/// Writes job and plan to the run's directory, trains, and writes the report and, if asked for, predictions
+/// and trace. A result that cannot be written is kept elsewhere (base::try_write_output). Throws what
+/// runtime::train throws; after Interrupted the run can be resumed.
 TrainingResult run_training(const graph::Graph& graph, const TrainingRun& run);
 
 /// Lines "vertex,class" under that heading: each vertex by the data's own id, ascending, and its predicted

@@ -323,10 +323,40 @@ TEST(Trainer, WithoutResumeARunDirectoryStartsAnew) {
   }
   ASSERT_EQ(lines.size(), 2U);
   for (std::size_t epoch = 0; epoch < 2; ++epoch) {
-    EXPECT_EQ(lines[epoch]["epoch"], epoch);
+    EXPECT_EQ(lines[epoch]["epoch"], epoch + 1);
     EXPECT_EQ(lines[epoch]["loss"], first.epochs[epoch].loss);
     EXPECT_EQ(lines[epoch]["valid_accuracy"], first.epochs[epoch].valid_accuracy);
   }
+}
+
+/// Lines of a run directory's log, counted from `first`, as earlier versions wrote them from 0.
+void renumber(const std::filesystem::path& path, std::int64_t first) {
+  std::istringstream lines(base::read_file(path));
+  std::string renumbered;
+  for (std::string line; std::getline(lines, line); ++first) {
+    auto json = base::Json::parse(line);
+    json["epoch"] = first;
+    renumbered += json.dump() + "\n";
+  }
+  base::write_file_atomically(path, renumbered);
+}
+
+TEST(Trainer, LogsThatCountFromZeroAreReadAndContinuedFromOne) {
+  const test::TemporaryDirectory directory;
+  TrainOptions options{.job = small_job(ModelKind::sage), .plan = sequential_plan()};
+  options.run_directory = directory.path();
+  options.resume = true;
+  options.job.epochs = 2;
+  train(small_graph(), options);
+  const auto log = base::read_file(directory / "log.jsonl");
+  for (const char* name : {"log.jsonl", "order.jsonl"}) {
+    renumber(directory / name, 0);
+  }
+  EXPECT_EQ(read_orders(directory / "order.jsonl"), std::vector(2, first_batches(batches_an_epoch)));
+  options.job.epochs = 3;
+  train(small_graph(), options);
+  EXPECT_EQ(read_orders(directory / "order.jsonl"), std::vector(3, first_batches(batches_an_epoch)));
+  EXPECT_EQ(base::read_file(directory / "log.jsonl").substr(0, log.size()), log);
 }
 
 TEST(Trainer, PatienceEndsTheRunAndTheBestWeightsAreTested) {
@@ -406,7 +436,7 @@ TEST(Trainer, RefusesWhatCannotBeTrained) {
   bad.replay = {first_batches(batches_an_epoch)};
   EXPECT_NE(error_of(small_graph(), bad).find("epochs"), std::string::npos);
   bad.replay.push_back(first_batches(batches_an_epoch - 1));
-  EXPECT_NE(error_of(small_graph(), bad).find("epoch 1"), std::string::npos);
+  EXPECT_NE(error_of(small_graph(), bad).find("epoch 2"), std::string::npos);
   bad.replay[1].push_back(3);
   EXPECT_NE(error_of(small_graph(), bad).find("once"), std::string::npos);
 }
@@ -421,12 +451,23 @@ TEST(Trainer, ResumeRefusesAnotherJobAnotherGraphAndADamagedFile) {
 
   auto other = options;
   other.job.hidden = 16;
-  EXPECT_NE(error_of(small_graph(), other).find("checkpoint.pt: job: is of another job"), std::string::npos);
+  EXPECT_NE(
+      error_of(small_graph(), other).find("checkpoint.pt: job.hidden: the run was started with 32, not 16"),
+      std::string::npos);
+  other = options;
+  other.job.seed = 6;
+  EXPECT_NE(error_of(small_graph(), other).find("checkpoint.pt: job.seed: the run was started with 5, not 6"),
+            std::string::npos);
   auto changed = small_graph();
   std::vector<std::int32_t> labels(changed.labels.begin(), changed.labels.end());
   std::swap(labels[0], labels[1]);
   changed.labels = labels;
-  EXPECT_NE(error_of(changed, options).find("checkpoint.pt: graph: is of another graph"), std::string::npos);
+  EXPECT_NE(error_of(changed, options).find("checkpoint.pt: graph: the run was started with a graph of the"),
+            std::string::npos);
+  changed = small_graph();
+  changed.valid = changed.valid.subspan(1);
+  EXPECT_NE(error_of(changed, options).find("checkpoint.pt: graph.valid: the run was started with"),
+            std::string::npos);
 
   const auto path = directory.path() / "checkpoint.pt";
   std::filesystem::resize_file(path, std::filesystem::file_size(path) / 2);
