@@ -104,7 +104,7 @@ TEST_F(ComputeCommands, EpochsCountFromOneInTablesAndDocuments) {
     EXPECT_THAT(outcome.out, HasSubstr("\n    " + std::to_string(i + 1) + "  "));
   }
   EXPECT_THAT(outcome.out,
-              HasSubstr("(weights of epoch " + std::to_string(report["best_epoch"].get<int>()) + ")"));
+              HasSubstr("(weights of epoch " + std::to_string(report["best_epoch"].get<int>()) + ";"));
   for (const char* file : {"log.jsonl", "order.jsonl"}) {
     std::ifstream lines(here_ / "run" / file);
     std::string first;
