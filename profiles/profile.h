@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/document.h"
+#include "base/other_load.h"
 #include "plan/abilities.h"
 #include "plan/job.h"
 #include "plan/plan.h"
@@ -410,6 +411,8 @@ struct Profile {
   double time_limit_s = 0;
   std::string stopped_by;                    ///< "interval" or "time_limit"
   std::optional<Corrections> corrections{};  ///< factors of the simulated stage times
+  std::optional<base::OtherLoad>
+      other_load{};                          ///< what others took of the machine meanwhile; none if unknown
   std::optional<double> prediction_error{};  ///< relative standard error of predicted epochs, by real runs
 
   template <class Self, class Fields>
@@ -419,6 +422,7 @@ struct Profile {
     f("asked_interval", self.asked_interval, base::Range{0, 1});
     f("time_limit_s", self.time_limit_s, base::non_negative);
     f("stopped_by", self.stopped_by);
+    f("other_load", self.other_load);
     f("corrections", self.corrections);
     f("prediction_error", self.prediction_error, base::Range{0, 10});
   }

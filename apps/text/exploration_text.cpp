@@ -110,8 +110,9 @@ struct Columns {
     }
     const auto& prediction = *row.prediction;
     const bool uses_workers = row.plan.uses_cpu_route();
+    const auto interval = row.interval_s ? " +-" + format_percent(*row.interval_s / prediction.epoch_s) : "";
     std::vector<std::string> cells{
-        format_seconds(prediction.epoch_s) + (row.extrapolations.empty() ? "" : " *"),
+        format_seconds(prediction.epoch_s) + interval + (row.extrapolations.empty() ? "" : " *"),
         prediction.lower_bound_s > 0 ? format_percent(row.over_bound()) : "-",
         format_bytes(prediction.memory.host.total())};
     if (device_memory) {

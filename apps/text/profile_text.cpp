@@ -151,6 +151,11 @@ std::string contention_text(const profiles::Contention& contention) {
   return text.empty() ? "" : "side by side: " + text + "\n";
 }
 
+std::string busy_text(const Profile& profile) {
+  const auto text = base::busy_text(profile.other_load);
+  return text.empty() ? "" : text + "\n";
+}
+
 }  // namespace
 
 std::string text_of(const Profile& profile) {
@@ -164,7 +169,7 @@ std::string text_of(const Profile& profile) {
   add_stage(table, "training, one thread", workload.train);
   return machine_text(profile.machine) + gpu_text(profile.machine) + running_text(profile.machine.running) +
          disk_text(profile.machine.disk) + workload_text(workload) + table.text() + scaling_text(workload) +
-         fused_text(workload) + contention_text(profile.machine.contention);
+         fused_text(workload) + contention_text(profile.machine.contention) + busy_text(profile);
 }
 
 }  // namespace gnomon::apps

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/cores.h"
+#include "base/other_load.h"
 #include "base/process_memory.h"
 #include "base/usable.h"
 #include "kernels/cpu/sample/topology.h"
@@ -190,6 +191,7 @@ Profile measure(const graph::Graph& graph, const plan::Job& job, const MeasureOp
   plan::check(job, "job");
   const Stopwatch watch;
   const auto memory_before = base::process_memory();
+  const base::LoadMeter load;
   Profile profile;
   profile.asked_interval = options.asked_interval;
   profile.time_limit_s = options.time_limit_s;
@@ -239,6 +241,7 @@ Profile measure(const graph::Graph& graph, const plan::Job& job, const MeasureOp
   profile.machine.cpu.physical_cores = if_positive(base::physical_cores(hardware));
   profile.machine.cpu.node_cores = base::cores_of_nodes(hardware);
   profile.machine.contention = contention_of(measured, profile.machine.cpu.cores);
+  profile.other_load = load.load();
   profile.stopped_by = converged ? "interval" : "time_limit";
   return profile;
 }

@@ -74,6 +74,7 @@ TEST(Measure, FillsEveryField) {
   // The program and LibTorch are mapped, but no graph's gigabytes.
   EXPECT_GT(profile.machine.cpu.runtime_bytes.value_or(0), 2e7);
   EXPECT_LT(profile.machine.cpu.runtime_bytes.value_or(0), 2e9);
+  EXPECT_TRUE(profile.other_load.has_value());
   const auto& contention = profile.machine.contention;
   EXPECT_EQ(contention.crowded_team.has_value(), base::usable_cores() > 1);
   EXPECT_EQ(contention.beside_crowded_team.has_value(), base::usable_cores() > 1);

@@ -12,6 +12,7 @@
 #include "plan/exactness.h"
 #include "sim/predict.h"
 #include "sim/prediction.h"
+#include "sim/uncertainty.h"
 #include "tuner/explore/extrapolation.h"
 
 namespace gnomon::tuner {
@@ -111,6 +112,7 @@ struct Tasks {
 Tasks tasks_of(const ExplorationRequest& request) {
   Tasks tasks;
   for (const auto& explored : request.profiles) {
+    sim::check_precision(changed_profile(explored, {}), explored.where);
     const auto measured_on =
         explored.measured_on ? *explored.measured_on : profiles::cores_of(changed_profile(explored, {}));
     for (const auto& settings : combinations(request.sweeps)) {
@@ -168,7 +170,11 @@ std::vector<ExplorationRow> explore(const ExplorationRequest& request, const bas
   const int jobs = request.jobs > 0 ? request.jobs : base::usable_cores();
   const auto answers = base::in_processes(std::ssize(numbers), jobs, predict, progress, "simulating");
   for (std::size_t i = 0; i < numbers.size(); ++i) {
-    take_answer(tasks.all[numbers[i]].row, answers[i]);
+    Task& task = tasks.all[numbers[i]];
+    take_answer(task.row, answers[i]);
+    if (task.row.prediction) {
+      task.row.interval_s = sim::epoch_interval_s(tasks.profiles[task.profile], task.row.plan);
+    }
   }
   std::vector<ExplorationRow> rows;
   for (Task& task : tasks.all) {
@@ -229,6 +235,7 @@ base::Json flat_row(const ExplorationRow& row) {
     std::fill(prediction.begin(), prediction.end(), nullptr);
   }
   json.update(prediction);
+  json["interval_s"] = row.interval_s ? base::Json(*row.interval_s) : base::Json(nullptr);
   json["over_bound"] = nullptr;
   json["host_memory_bytes"] = nullptr;
   json["device_memory_bytes"] = nullptr;

@@ -40,6 +40,7 @@ struct ExplorationRow {
   plan::Plan plan;
   std::vector<Setting> settings;  ///< the profile's names, then the sweeps' values
   std::optional<sim::Prediction> prediction;
+  std::optional<double> interval_s{};  ///< of the epoch (sim::epoch_interval_s)
   std::string why_not;
   std::vector<profiles::StageScaling> scalings{};  ///< its profile's
   sim::Shortage shortage = sim::Shortage::none;    ///< the memory in which the plan does not fit
@@ -69,10 +70,10 @@ std::vector<const ExplorationRow*> by_epoch(const std::vector<ExplorationRow>& r
 base::Json flat_row(const ExplorationRow& row);
 
 /// The rows as flat objects with one column for each swept field, for CSV and JSON, in the order of
-/// the request. "runs_here" is false for what can only be simulated ("why_not_run"), "exact" is the plan's
-/// plan::Exactness, "extrapolated" tells
-/// what the prediction assumes beyond what was measured, "scaled" what happened to the stages of a moved
-/// profile, "short_of" and "missing_bytes" why a plan that does not fit has no epoch.
+/// the request. "interval_s" is the half width of the epoch's 95 % confidence interval, "runs_here" is false
+/// for what can only be simulated ("why_not_run"), "exact" is the plan's plan::Exactness, "extrapolated"
+/// tells what the prediction assumes beyond what was measured, "scaled" what happened to the stages of a
+/// moved profile, "short_of" and "missing_bytes" why a plan that does not fit has no epoch.
 std::vector<base::Json> flat_rows(const std::vector<ExplorationRow>& rows);
 
 /// What the row's prediction assumes beyond what was measured, separated by "; ".

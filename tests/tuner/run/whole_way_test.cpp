@@ -238,8 +238,19 @@ TEST_F(WholeWay, ExploresAProfile) {
   ASSERT_EQ(rows.size(), 4U);
   EXPECT_EQ(name_of(rows[3]), "salient machine.cpu.cores=4");
   EXPECT_EQ(flat_rows(rows)[2]["machine.cpu.cores"], 4);
+  EXPECT_GT(rows[0].interval_s.value_or(0), 0);
+  EXPECT_EQ(flat_rows(rows)[0]["interval_s"], *rows[0].interval_s);
   listener.stop = true;
   EXPECT_THROW(explore(request, base::stoppable(listener.progress(), &listener.stop)), base::Interrupted);
+}
+
+TEST_F(WholeWay, RefusesToExploreFromAWorthlessProfile) {
+  auto profile = profile_;
+  profile.workload.train.interval_s = 3 * profile.workload.train.mean_s;
+  ExplorationRequest request;
+  request.profiles.push_back({base::to_document(profile), "p.json", {}});
+  request.plans = plans_of("device");
+  EXPECT_THROW(explore(request, {}), base::InputError);
 }
 
 TEST_F(WholeWay, LearnsASurrogateAndForecasts) {
