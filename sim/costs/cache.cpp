@@ -1,6 +1,7 @@
 #include "sim/costs/cache.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace gnomon::sim {
@@ -34,27 +35,17 @@ double knowledge_of(CachePolicy policy) {
 /// Least recently used, for vertices of rank x in (0, 1] used at rates (1-s) x^-s: one is still there with
 /// probability 1 - exp(-rate T), where the time T fills the cache (Che et al. 2002). Integrals by the
 /// midpoint rule on x = y^4, which spreads the steep beginning.
-struct Recent {
-  static constexpr int steps = 200;
-  double skew;
-
-  template <class Weight>
-  double integral(Weight weight) const {
-    double sum = 0;
+class Recent {
+ public:
+  explicit Recent(double skew) {
     for (int i = 0; i < steps; ++i) {
       const double y = (i + 0.5) / steps;
       const double rank = std::pow(y, 4);
-      sum += weight((1 - skew) * std::pow(rank, -skew)) * 4 * std::pow(y, 3) / steps;
+      rates_[static_cast<std::size_t>(i)] = (1 - skew) * std::pow(rank, -skew);
+      cubes_[static_cast<std::size_t>(i)] = std::pow(y, 3);
     }
-    return sum;
   }
-  double held(double time) const {
-    return integral([time](double rate) { return -std::expm1(-rate * time); });
-  }
-  double hits(double time) const {
-    return integral([time](double rate) { return rate * -std::expm1(-rate * time); }) /
-           integral([](double rate) { return rate; });
-  }
+
   double hits_of(double share) const {
     double least = 0;
     double most = 1;
@@ -67,6 +58,28 @@ struct Recent {
     }
     return hits(most);
   }
+
+ private:
+  static constexpr int steps = 200;
+
+  template <class Weight>
+  double integral(Weight weight) const {
+    double sum = 0;
+    for (std::size_t i = 0; i < rates_.size(); ++i) {
+      sum += weight(rates_[i]) * 4 * cubes_[i] / steps;
+    }
+    return sum;
+  }
+  double held(double time) const {
+    return integral([time](double rate) { return -std::expm1(-rate * time); });
+  }
+  double hits(double time) const {
+    return integral([time](double rate) { return rate * -std::expm1(-rate * time); }) /
+           integral([](double rate) { return rate; });
+  }
+
+  std::array<double, steps> rates_{};
+  std::array<double, steps> cubes_{};
 };
 
 double on_curve(const std::vector<profiles::HitPoint>& points, double share) {
@@ -95,7 +108,7 @@ double hit_share(const Accesses& accesses, CachePolicy policy, double share) {
     }
   }
   if (policy == CachePolicy::recent) {
-    return Recent{accesses.skew}.hits_of(share);
+    return Recent(accesses.skew).hits_of(share);
   }
   const double best = std::pow(share, 1 - accesses.skew);
   const double knowledge = knowledge_of(policy);
@@ -124,14 +137,21 @@ CacheShares fill_cache(const profiles::WorkloadProfile& workload, CachePolicy po
     return seconds *
            (hit_share(accesses, policy, share + step / of_bytes) - hit_share(accesses, policy, share));
   };
+  const auto by_features = [&] {
+    return gain(workload.features, shares.features, gains.feature_bytes, gains.feature_s);
+  };
+  const auto by_topology = [&] {
+    return gain(workload.topology, shares.topology, gains.topology_bytes, gains.topology_s);
+  };
+  double feature_gain = by_features();
+  double topology_gain = by_topology();
   for (int i = 0; i < steps; ++i) {
-    const double by_features = gain(workload.features, shares.features, gains.feature_bytes, gains.feature_s);
-    const double by_topology =
-        gain(workload.topology, shares.topology, gains.topology_bytes, gains.topology_s);
-    if (by_features >= by_topology) {
+    if (feature_gain >= topology_gain) {
       shares.features = std::min(1.0, shares.features + step / gains.feature_bytes);
+      feature_gain = by_features();
     } else {
       shares.topology = std::min(1.0, shares.topology + step / gains.topology_bytes);
+      topology_gain = by_topology();
     }
   }
   return shares;
