@@ -22,10 +22,9 @@ enum At : std::size_t {
   at_updates,  ///< one update after the other, each with its average of gradients
   at_link,     ///< a host device's copy engine
   at_peers,
-  at_workers,      ///< as many as have a core
-  at_all_workers,  ///< all workers, also while they wait for the disk
+  at_workers,  ///< all of them, also while they wait for the disk
   at_disk,
-  at_cores,  ///< with a host device
+  at_cores,
   num_places
 };
 using Loads = std::array<double, num_places>;
@@ -38,40 +37,37 @@ struct BatchLoads {
 
 int units(int devices, int per_unit) { return (devices + per_unit - 1) / per_unit; }
 
-/// The loads of a plan's batches.
+/// The loads of a plan's batches. Every stage takes its engine for as long as it takes alone, since no
+/// neighbour makes one faster. It may take less of the cores than alone where stages oversubscribe them.
 class Loading {
  public:
   Loading(const MachineModel& model, const Plan& plan) : model_(model), plan_(plan) {
-    best_slowdowns_.fill(1);
     for (std::size_t kind = 0; kind < num_kinds; ++kind) {
-      best_slowdowns_[kind] = best_slowdown_of(static_cast<Kind>(kind));
+      best_crowdings_[kind] = best_crowding_of(static_cast<Kind>(kind));
     }
   }
 
   BatchLoads of(const StageCosts& costs) const {
-    const double gather_s = min_s(Stage::device_gather, costs.device_gather_s);
-    const double train_s = min_s(Stage::train, costs.train_s);
     BatchLoads loads;
-    loads.by_cpu = by_cpu(costs);
-    loads.by_device[at_link] = link_s(Stage::device_batch, costs.device_batch_link_s, costs.device_batch_s);
-    loads.by_device[at_peers] = min_s(Stage::device_batch, costs.device_batch_peer_s);
-    const double prepare_s = min_s(Stage::device_batch, costs.device_batch_s);
-    loads.by_device[prepares_aside() ? at_side : at_device] = prepare_s;
+    loads.by_cpu[at_link] = costs.transfer_s;
+    loads.by_cpu[at_workers] = costs.cpu_batch_s + costs.cpu_batch_disk_s;
+    loads.by_cpu[at_disk] = costs.cpu_batch_disk_s;
+    loads.by_device[at_link] = link_s(costs.device_batch_link_s, costs.device_batch_s);
+    loads.by_device[at_peers] = costs.device_batch_peer_s;
+    loads.by_device[prepares_aside() ? at_side : at_device] = costs.device_batch_s;
     if (plan_.schedule == Schedule::factored) {
-      loads.by_device[at_link] += min_s(Stage::transfer, model_.host_device ? 0 : costs.transfer_s);
+      loads.by_device[at_link] += model_.host_device ? 0 : costs.transfer_s;
     }
     for (Loads* route : {&loads.by_cpu, &loads.by_device}) {
       if (plan_.gathers_apart()) {
-        (*route)[gathers_aside() ? at_side : at_device] += gather_s;
-        (*route)[at_link] += link_s(Stage::device_gather, costs.device_gather_link_s, costs.device_gather_s);
-        (*route)[at_peers] += min_s(Stage::device_gather, costs.device_gather_peer_s);
+        (*route)[gathers_aside() ? at_side : at_device] += costs.device_gather_s;
+        (*route)[at_link] += link_s(costs.device_gather_link_s, costs.device_gather_s);
+        (*route)[at_peers] += costs.device_gather_peer_s;
       }
-      (*route)[at_device] += train_s;
-      (*route)[at_updates] = train_s + (plan_.switch_roles ? 0 : costs.all_reduce_s);
+      (*route)[at_device] += costs.train_s;
+      (*route)[at_updates] = costs.train_s + (plan_.switch_roles ? 0 : costs.all_reduce_s);
     }
-    if (model_.host_device) {
-      add_cores(costs, loads, prepare_s, gather_s, train_s);
-    }
+    add_cores(costs, loads);
     divide(loads.by_cpu);
     divide(loads.by_device);
     return loads;
@@ -81,21 +77,19 @@ class Loading {
   Loads of_groups(std::int64_t batches) const {
     Loads loads{};
     const auto groups = static_cast<double>(groups_of(batches));
-    const double prepare_s = groups * min_s(Stage::group_prepare, model_.costs.group_prepare_s);
-    const double transfer_s = groups * min_s(Stage::group_transfer, model_.costs.group_transfer_s);
-    loads[at_workers] = loads[at_all_workers] = prepare_s;
-    loads[at_link] = transfer_s * model_.devices;
+    const double prepare_s = groups * model_.costs.group_prepare_s * share_of_group();
+    const double transfer_s = groups * model_.costs.group_transfer_s * model_.devices;
+    loads[at_workers] = prepare_s;
+    loads[at_link] = transfer_s;
     loads[at_disk] = groups * model_.costs.group_read_s * model_.disk_depth;
-    loads[at_cores] = model_.host_device ? prepare_s + transfer_s * model_.devices : 0;
+    loads[at_cores] = prepare_s * best_crowding(Kind::cpu) +
+                      (model_.host_device ? transfer_s * best_crowding(Kind::copy) : 0);
     divide(loads);
     return loads;
   }
 
  private:
-  double min_s(Stage stage, double seconds) const {
-    const Kind kind = kind_of(stage);
-    return kind == Kind::none ? seconds : seconds * best_slowdowns_[static_cast<std::size_t>(kind)];
-  }
+  double best_crowding(Kind kind) const { return best_crowdings_[static_cast<std::size_t>(kind)]; }
 
   /// Upper limits of the stages of each kind that this plan ever runs at once.
   KindCounts max_counts() const {
@@ -107,13 +101,16 @@ class Loading {
     if (costs.transfer_s == 0 && costs.group_transfer_s == 0) {
       counts[static_cast<std::size_t>(Kind::copy)] = 0;
     }
+    if (plan_.route == Route::cpu && !plan_.gathers_apart()) {
+      counts[static_cast<std::size_t>(Kind::prepare)] = 0;
+    }
     return counts;
   }
 
-  double best_slowdown_of(Kind kind) const {
+  double best_crowding_of(Kind kind) const {
     const KindCounts all = max_counts();
     if (model_.devices > 1 || prepares_aside() || gathers_aside()) {
-      return best_slowdown(model_, kind, all);
+      return sim::best_crowding(model_, kind, all);
     }
     // One lane prepares and trains, so only one of the two runs at a time.
     KindCounts training = all;
@@ -122,38 +119,39 @@ class Loading {
     preparing[static_cast<std::size_t>(Kind::train)] = 0;
     switch (kind) {
       case Kind::train:
-        return best_slowdown(model_, kind, training);
+        return sim::best_crowding(model_, kind, training);
       case Kind::prepare:
-        return best_slowdown(model_, kind, preparing);
+        return sim::best_crowding(model_, kind, preparing);
       default:
-        return std::min(best_slowdown(model_, kind, training), best_slowdown(model_, kind, preparing));
+        return std::min(sim::best_crowding(model_, kind, training),
+                        sim::best_crowding(model_, kind, preparing));
     }
   }
 
-  double link_s(Stage stage, double part_s, double whole_s) const {
-    return model_.host_device ? 0 : min_s(stage, std::min(part_s, whole_s));
+  double link_s(double part_s, double whole_s) const {
+    return model_.host_device ? 0 : std::min(part_s, whole_s);
   }
   bool prepares_aside() const { return model_.prepare_share > 0; }
   bool gathers_aside() const { return prepares_aside() || model_.gathers_beside_training; }
 
-  Loads by_cpu(const StageCosts& costs) const {
-    Loads loads{};
-    const double cpu_batch_s = min_s(Stage::cpu_batch, costs.cpu_batch_s);
-    loads[at_link] = min_s(Stage::transfer, costs.transfer_s);
-    loads[at_workers] = cpu_batch_s;
-    loads[at_all_workers] = cpu_batch_s + min_s(Stage::cpu_batch, costs.cpu_batch_disk_s);
-    loads[at_disk] = min_s(Stage::cpu_batch, costs.cpu_batch_disk_s);
-    return loads;
+  /// What the workers do of a group: each device's are equally many.
+  double share_of_group() const {
+    const int workers = std::max(1, model_.workers);
+    return static_cast<double>(std::max(1, model_.workers / model_.devices) * model_.devices) / workers;
   }
 
-  void add_cores(const StageCosts& costs, BatchLoads& loads, double prepare_s, double gather_s,
-                 double train_s) const {
-    const double preparing = model_.prepare_threads * prepare_s;
-    const double gathering = plan_.gathers_apart() ? model_.prepare_threads * gather_s : 0;
-    const double training = gathering + model_.device_threads * train_s;
-    loads.by_cpu[at_cores] = model_.worker_threads * loads.by_cpu[at_workers] +
-                             min_s(Stage::transfer, costs.transfer_s) + training;
-    loads.by_device[at_cores] = preparing + training;
+  void add_cores(const StageCosts& costs, BatchLoads& loads) const {
+    const double by_workers = model_.worker_threads * costs.cpu_batch_s * best_crowding(Kind::cpu);
+    loads.by_cpu[at_cores] = by_workers;
+    if (!model_.host_device) {
+      return;
+    }
+    const double copying = costs.transfer_s * best_crowding(Kind::copy);
+    const double preparing = model_.prepare_threads * best_crowding(Kind::prepare);
+    const double training = (plan_.gathers_apart() ? preparing * costs.device_gather_s : 0) +
+                            model_.device_threads * costs.train_s * best_crowding(Kind::train);
+    loads.by_cpu[at_cores] += copying + training;
+    loads.by_device[at_cores] = preparing * costs.device_batch_s + training;
   }
 
   /// By how many there are of each.
@@ -164,8 +162,7 @@ class Loading {
     loads[at_updates] /= devices;
     loads[at_link] /= model_.host_device ? devices : units(model_.devices, model_.devices_per_link);
     loads[at_peers] /= units(model_.devices, model_.devices_per_clique);
-    loads[at_workers] /= std::clamp(model_.workers, 1, std::max(1, model_.cores / model_.worker_threads));
-    loads[at_all_workers] /= std::max(1, model_.workers);
+    loads[at_workers] /= std::max(1, model_.workers);
     loads[at_disk] /= model_.disk_depth;
     loads[at_cores] /= model_.cores;
   }
@@ -188,7 +185,7 @@ class Loading {
 
   const MachineModel& model_;
   const Plan& plan_;
-  std::array<double, num_kinds> best_slowdowns_{};
+  std::array<double, num_kinds> best_crowdings_{};
 };
 
 double busiest_s(const BatchLoads& loads, const Loads& fixed, std::int64_t cpu_batches,

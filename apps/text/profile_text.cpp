@@ -6,6 +6,7 @@
 
 #include "apps/text/format.h"
 #include "apps/text/table.h"
+#include "profiles/questionable.h"
 #include "sim/costs/memory.h"
 
 namespace gnomon::apps {
@@ -169,7 +170,8 @@ std::string text_of(const Profile& profile) {
   add_stage(table, "training, one thread", workload.train);
   return machine_text(profile.machine) + gpu_text(profile.machine) + running_text(profile.machine.running) +
          disk_text(profile.machine.disk) + workload_text(workload) + table.text() + scaling_text(workload) +
-         fused_text(workload) + contention_text(profile.machine.contention) + busy_text(profile);
+         fused_text(workload) + contention_text(profile.machine.contention) +
+         profiles::text_of(profiles::questionable_factors(profile.machine.contention)) + busy_text(profile);
 }
 
 }  // namespace gnomon::apps

@@ -1,6 +1,7 @@
 #include "sim/hardware/contention.h"
 
 #include <limits>
+#include <numeric>
 #include <utility>
 
 namespace gnomon::sim {
@@ -21,32 +22,30 @@ int threads_of(const MachineModel& model, Kind kind) {
   return 0;
 }
 
-double crowding(const MachineModel& model, Kind kind, const KindCounts& counts) {
-  int threads = 0;
+double crowding(const MachineModel& model, Kind kind, const KindCounts& threads) {
+  const int all = std::accumulate(threads.begin(), threads.end(), 0);
+  if (all <= model.cores || kind == Kind::none) {
+    return 1;
+  }
   bool has_team = false;
   for (std::size_t k = 0; k < num_kinds; ++k) {
-    const int of_each = threads_of(model, static_cast<Kind>(k));
-    threads += counts[k] * of_each;
-    has_team |= counts[k] > 0 && of_each > 1;
+    has_team |= threads[k] > 0 && threads_of(model, static_cast<Kind>(k)) > 1;
   }
-  if (threads <= model.cores || !has_team || threads_of(model, kind) == 0) {
+  if (!has_team || threads_of(model, kind) == 0) {
     return 1;
   }
   const auto& contention = model.contention;
-  return (threads_of(model, kind) > 1 ? contention.crowded_team : contention.beside_crowded_team).value_or(1);
+  const double measured =
+      (threads_of(model, kind) > 1 ? contention.crowded_team : contention.beside_crowded_team).value_or(1);
+  return std::max(measured, static_cast<double>(model.cores) / all);
 }
 
-double best_slowdown(const MachineModel& model, Kind kind, const KindCounts& counts) {
-  if (kind == Kind::none) {
-    return 1;
+double best_crowding(const MachineModel& model, Kind kind, const KindCounts& counts) {
+  KindCounts threads{};
+  for (std::size_t k = 0; k < num_kinds; ++k) {
+    threads[k] = counts[k] * threads_of(model, static_cast<Kind>(k));
   }
-  double sum = 1;
-  for (std::size_t beside = 0; beside < num_kinds; ++beside) {
-    const bool on_same_device = kind != Kind::cpu && static_cast<Kind>(beside) != Kind::cpu;
-    const int neighbours = on_same_device ? std::min(1, counts[beside]) : counts[beside];
-    sum += neighbours * std::min(0.0, coefficient(model.contention, kind, static_cast<Kind>(beside)) - 1);
-  }
-  return std::max(least_slowdown, sum) * std::min(1.0, crowding(model, kind, counts));
+  return std::min(1.0, crowding(model, kind, threads));
 }
 
 double memory_slowdown(const std::array<double, num_kinds>& shares, const KindCounts& counts, double share) {
@@ -94,7 +93,6 @@ double slowdown(const MachineModel& model, schedule::Stage stage, int device, co
   KindCounts beside = kind == Kind::cpu ? everywhere : running.on(device);
   beside[static_cast<std::size_t>(Kind::cpu)] = everywhere[static_cast<std::size_t>(Kind::cpu)];
   double factor = contention_slowdown(model.contention, kind, beside);
-  factor *= crowding(model, kind, everywhere);
   const auto share = model.memory_shares[static_cast<std::size_t>(kind)];
   factor *= memory_slowdown(model.memory_shares, everywhere, share);
   // What prepares beside training keeps its multiprocessors for as long as it runs.

@@ -12,9 +12,6 @@
 
 namespace gnomon::sim {
 
-/// What neighbours can make a stage gain at most, where a profile measured that they speed it up.
-inline constexpr double least_slowdown = 0.5;
-
 /// Stages that slow others down, and are slowed down, alike. `none`: not at all.
 enum class Kind : std::uint8_t { cpu, copy, prepare, train, none };
 inline constexpr std::size_t num_kinds = 4;
@@ -53,11 +50,15 @@ class RunningStages {
       on_[static_cast<std::size_t>(device)][static_cast<std::size_t>(kind)] += change;
     }
   }
+  /// The pieces of work of that kind that run on the cores keep `change` more threads busy.
+  void add_threads(Kind kind, int change) { threads_[static_cast<std::size_t>(kind)] += change; }
   const KindCounts& everywhere() const { return all_; }
+  const KindCounts& threads() const { return threads_; }
   const KindCounts& on(int device) const { return on_[static_cast<std::size_t>(device)]; }
 
  private:
   KindCounts all_{};
+  KindCounts threads_{};
   std::vector<KindCounts> on_;
 };
 
@@ -79,25 +80,27 @@ inline double coefficient(const profiles::Contention& given, Kind kind, Kind bes
   return field == none ? 1 : (given.*field).value_or(1);
 }
 
-/// How much longer a stage of this kind takes beside `counts` neighbours: slowdowns add up.
+/// How much longer a stage of this kind takes beside `counts` neighbours: slowdowns add up. A neighbour that
+/// was measured to speed the stage up counts as none: nothing is predicted to be faster than alone.
 inline double contention_slowdown(const profiles::Contention& given, Kind kind, const KindCounts& counts) {
   double sum = 1;
   for (std::size_t beside = 0; beside < num_kinds; ++beside) {
-    sum += counts[beside] * (coefficient(given, kind, static_cast<Kind>(beside)) - 1);
+    sum += counts[beside] * std::max(0.0, coefficient(given, kind, static_cast<Kind>(beside)) - 1);
   }
-  return std::max(least_slowdown, sum);
+  return sum;
 }
 
 /// Cores that one stage of this kind keeps busy; with a GPU only CPU work keeps any.
 int threads_of(const MachineModel& model, Kind kind);
 
-/// How much longer a stage of this kind takes than by its fair share of the cores, when more threads run than
-/// there are cores and some of them wait for each other (profiles::Contention::crowded_team).
-double crowding(const MachineModel& model, Kind kind, const KindCounts& counts);
+/// How much longer work of this kind takes on the cores than by its fair share of them, while that many
+/// threads of each kind run there, more than there are cores, and some wait for each other
+/// (profiles::Contention::crowded_team). May be below 1, but not so far that work becomes faster than alone.
+double crowding(const MachineModel& model, Kind kind, const KindCounts& threads);
 
-/// Returns the minimum of slowdown() while at most `counts` stages of each kind run at once: 1 unless
-/// neighbours, or an oversubscribed CPU, speed the stage up.
-double best_slowdown(const MachineModel& model, Kind kind, const KindCounts& counts);
+/// Returns the minimum of crowding() while at most `counts` stages of each kind run at once: 1 unless they
+/// oversubscribe the cores and were measured to gain on their fair share.
+double best_crowding(const MachineModel& model, Kind kind, const KindCounts& counts);
 
 /// How much longer a stage takes that asks for `share` of the host memory's bandwidth, when all that run ask
 /// for more than there is: each gets what it asks for or an equal part of the rest, whichever is less
@@ -106,8 +109,8 @@ double memory_slowdown(const std::array<double, num_kinds>& shares, const KindCo
 
 bool is_contended(const MachineModel& model);
 
-/// How much longer a stage takes on this machine beside everything that runs. Stages of another device count
-/// only for CPU work and for host memory.
+/// How much longer a stage takes on this machine beside everything that runs, apart from crowding(). Stages
+/// of another device count only for CPU work and for host memory. At least 1.
 double slowdown(const MachineModel& model, schedule::Stage stage, int device, const RunningStages& running);
 
 }  // namespace gnomon::sim

@@ -304,27 +304,48 @@ double SimulatedMachine::expected_s(Stage stage) const {
   return seconds;
 }
 
-double SimulatedMachine::slowdown_of(const StageSpan& span) {
+void SimulatedMachine::change_threads(const Engine& engine, int change) {
+  const Work& work = engine.pieces.works[static_cast<std::size_t>(engine.piece)];
+  const Kind kind = kind_of(at(engine.current).span.stage);
+  if (contended_ && work.resource == Resource::cores && kind != Kind::none) {
+    running_.add_threads(kind, change * work.threads);
+    running_changed_ = true;
+  }
+}
+
+double SimulatedMachine::slowdown_of(const Engine& engine) {
+  const StageSpan& span = at(engine.current).span;
   const Kind kind = kind_of(span.stage);
   if (!contended_ || kind == Kind::none) {
     return 1;
   }
-  double& known = slowdowns_[static_cast<std::size_t>(span.device)][static_cast<std::size_t>(kind)];
+  const auto k = static_cast<std::size_t>(kind);
+  double& known = slowdowns_[static_cast<std::size_t>(span.device)][k];
   if (known == 0) {
     known = slowdown(model_, span.stage, span.device, running_);
   }
-  return known;
+  if (engine.pieces.works[static_cast<std::size_t>(engine.piece)].resource != Resource::cores) {
+    return known;
+  }
+  if (crowdings_[k] == 0) {
+    crowdings_[k] = crowding(model_, kind, running_.threads());
+  }
+  return known * crowdings_[k];
 }
 
 /// Before time goes on: gives the hardware what begins now, and everything running its present speed.
 void SimulatedMachine::settle_speeds() {
+  for (const int engine : beginning_) {
+    change_threads(engine_at(engine), 1);
+  }
   if (running_changed_) {
     std::fill(slowdowns_.begin(), slowdowns_.end(), std::array<double, num_kinds>{});
+    crowdings_.fill(0);
   }
   std::sort(beginning_.begin(), beginning_.end());
   for (const int engine : beginning_) {
     Engine& here = engine_at(engine);
-    here.slowdown = slowdown_of(at(here.current).span);
+    here.slowdown = slowdown_of(here);
     hardware_->begin(engine, here.pieces.works[static_cast<std::size_t>(here.piece)], here.slowdown);
   }
   beginning_.clear();
@@ -333,7 +354,7 @@ void SimulatedMachine::settle_speeds() {
   }
   for (int engine = 0; engine < std::ssize(engines_); ++engine) {
     Engine& here = engine_at(engine);
-    const double slowdown = here.running ? slowdown_of(at(here.current).span) : here.slowdown;
+    const double slowdown = here.running ? slowdown_of(here) : here.slowdown;
     if (here.running && slowdown != here.slowdown) {
       here.slowdown = slowdown;
       hardware_->change_slowdown(engine, slowdown);
@@ -350,6 +371,7 @@ void SimulatedMachine::advance() {
   for (const int engine : ended) {
     Engine& here = engine_at(engine);
     count(here.pieces.works[static_cast<std::size_t>(here.piece)], at(here.current).span.stage);
+    change_threads(here, -1);
     if (++here.piece < here.pieces.count) {
       beginning_.push_back(engine);
     } else {

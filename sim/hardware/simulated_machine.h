@@ -109,7 +109,8 @@ class SimulatedMachine final : public schedule::Machine {
   Pieces pieces_of(const schedule::StageSpan& span) const;
   int switch_of(int device) const { return device / model_.devices_per_link; }
   void change_running(const schedule::StageSpan& span, int change);
-  double slowdown_of(const schedule::StageSpan& span);
+  void change_threads(const Engine& engine, int change);
+  double slowdown_of(const Engine& engine);
   void settle_speeds();
   void advance();
 
@@ -128,6 +129,7 @@ class SimulatedMachine final : public schedule::Machine {
   std::vector<int> beginning_;  ///< engines with a piece that is not yet given to the hardware
   RunningStages running_;
   std::vector<std::array<double, num_kinds>> slowdowns_;  ///< on each device beside what runs; 0: not known
+  std::array<double, num_kinds> crowdings_{};             ///< of work on the cores; 0: not known
   bool running_changed_ = false;                          ///< since slowdowns_ were known
   std::int64_t trained_ = 0;
   std::int64_t next_look_ = -1;

@@ -109,13 +109,15 @@ TEST(LowerBound, OfDrawnBatchesIsUnderTheBestAssignmentAndNear) {
 
 /// Whatever a machine may have: shared link, shared cores, contention, speed-ups by neighbours too.
 MachineModel with_everything(std::mt19937_64& random, MachineModel model) {
-  std::uniform_real_distribution<double> slowdown(0.9, 1.4);
+  std::uniform_real_distribution<double> slowdown(0.4, 1.4);
   auto& contention = model.contention;
   const auto draw = [&](const char*, std::optional<double>& value, base::Range) { value = slowdown(random); };
   profiles::Contention::fields(contention, draw);
   model.host_device = random() % 2 == 0;
   model.device_threads = 1 + static_cast<int>(random() % 3);
   model.prepare_threads = 1 + static_cast<int>(random() % 3);
+  model.worker_threads = 1 + static_cast<int>(random() % 3);
+  model.cores = 1 + static_cast<int>(random() % 12);
   if (!model.host_device) {
     model.costs.device_batch_link_s = model.costs.device_batch_s * 0.7;
   }
@@ -139,10 +141,36 @@ TEST(LowerBound, LeavesOutAGainOfOversubscriptionThatNeverHappens) {
                      .prepare_threads = 2,
                      .costs = {.cpu_batch_s = 1, .device_batch_s = 1, .train_s = 2}};
   const double without = lower_bound_s(model, Route::both, 100);
-  model.contention.crowded_team = model.contention.beside_crowded_team = 0.67;
+  EXPECT_DOUBLE_EQ(without, 200) << "training keeps the device busy";
+  model.contention.crowded_team = model.contention.beside_crowded_team = 0.53;
   EXPECT_DOUBLE_EQ(lower_bound_s(model, Route::both, 100), without);
-  model.cores = 3;  // now one worker shares its core with the team
-  EXPECT_LT(lower_bound_s(model, Route::both, 100), without);
+  // Now one worker shares its core with the team, but the team is still no faster than alone.
+  model.cores = 3;
+  EXPECT_DOUBLE_EQ(lower_bound_s(model, Route::both, 100), without);
+}
+
+// The cores are what is short. Four threads on two cores may take 0.6 of the cores that they would take
+// alone, but not less than half: then each runs as if alone.
+TEST(LowerBound, BelievesAGainOnTheFairShareOnly) {
+  MachineModel model{.cores = 2,
+                     .workers = 2,
+                     .host_device = true,
+                     .device_threads = 2,
+                     .prepare_threads = 2,
+                     .costs = {.cpu_batch_s = 4, .device_batch_s = 1, .train_s = 2}};
+  const double fair = 100 * (4 + 2 * 2) / 2.0;
+  EXPECT_DOUBLE_EQ(lower_bound_s(model, Route::cpu, 100), fair);
+  model.contention.crowded_team = model.contention.beside_crowded_team = 0.6;
+  EXPECT_DOUBLE_EQ(lower_bound_s(model, Route::cpu, 100), 0.6 * fair);
+  model.contention.crowded_team = model.contention.beside_crowded_team = 0.1;
+  EXPECT_DOUBLE_EQ(lower_bound_s(model, Route::cpu, 100), 0.5 * fair);
+}
+
+// Three workers of two threads each on five cores get 5/6 of what they ask for, not two of them all.
+TEST(LowerBound, CoresAreSharedByThreadsNotByWorkers) {
+  const MachineModel model{
+      .cores = 5, .workers = 3, .worker_threads = 2, .costs = {.cpu_batch_s = 3, .train_s = 0.1}};
+  EXPECT_DOUBLE_EQ(lower_bound_s(model, Route::cpu, 100), 100 * 3 * 2 / 5.0);
 }
 
 TEST(LowerBound, IsNeverUndercut) {

@@ -194,6 +194,37 @@ TEST(Contention, SingleThreadsShareCoresFairly) {
   expect_ends(ends(model, {Stage::train, Stage::cpu_batch, Stage::cpu_batch}), {5, 3, 3});
 }
 
+// A neighbour that was measured to help is none, and the cores that others leave make nothing faster than
+// alone.
+TEST(Contention, MakesNothingFasterThanAlone) {
+  MachineModel model{.cores = 2,
+                     .workers = 1,
+                     .host_device = true,
+                     .device_threads = 2,
+                     .costs = {.cpu_batch_s = 2, .train_s = 4}};
+  model.contention.crowded_team = 0.53;
+  model.contention.beside_crowded_team = 0.5;
+  // Three threads on two cores: 1.5 times the factors would be 0.8 and 0.75.
+  expect_ends(ends(model, {Stage::train, Stage::cpu_batch}), {4, 2});
+  model.cores = 3;
+  model.contention.train_beside_cpu_batch = 0.5;
+  model.contention.cpu_batch_beside_train = 0.6;
+  expect_ends(ends(model, {Stage::train, Stage::cpu_batch}), {4, 2});
+}
+
+// While a worker waits for the disk, the team has the cores to itself.
+TEST(Contention, OnlyWhatRunsOnTheCoresCrowdsThem) {
+  MachineModel model{.cores = 2,
+                     .workers = 1,
+                     .host_device = true,
+                     .device_threads = 2,
+                     .costs = {.cpu_batch_s = 2, .train_s = 4, .cpu_batch_disk_s = 4},
+                     .disk_depth = 1};
+  model.contention.crowded_team = 2;
+  model.contention.beside_crowded_team = 1;
+  expect_ends(ends(model, {Stage::train, Stage::cpu_batch}), {4, 6});
+}
+
 TEST(SimulatedMachine, HandsOutThePolicysExceptions) {
   Simulator simulator;
   const MachineModel model{.costs = {.train_s = 1}};
