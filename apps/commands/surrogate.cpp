@@ -52,6 +52,13 @@ std::string summary(const Learned& learned) {
         accuracy->runs, accuracy->graphs.size(), 100 * accuracy->known_error, accuracy->model.held_out_r2);
     text += accuracy->unseen_error ? fmt::format(", whole graphs by {:.2f}\n", 100 * *accuracy->unseen_error)
                                    : std::string("\n");
+    if (accuracy->runs_at_majority > 0) {
+      text += fmt::format("{} of them are at the majority's share: they predict the most frequent class\n",
+                          accuracy->runs_at_majority);
+    }
+  }
+  for (const auto& doubt : tuner::doubts_of(learned)) {
+    text += doubt + "\n";
   }
   return text;
 }
@@ -210,9 +217,12 @@ class PredictAction {
     const auto plans = plans_ == "all" ? plan::runnable_presets() : tuner::plans_of(plans_);
     const auto forecasts = tuner::forecasts_of(learned, profile, plans);
     if (json_) {
-      print_json(to_document(forecasts));
-    } else {
-      print(forecasts);
+      print_json(to_document(forecasts, tuner::doubts_of(learned)));
+      return;
+    }
+    print(forecasts);
+    for (const auto& doubt : tuner::doubts_of(learned)) {
+      std::cout << doubt << "\n";
     }
   }
 
@@ -222,15 +232,22 @@ class PredictAction {
     std::string outside;
     for (const auto& forecast : forecasts) {
       std::vector<std::string> cells = {forecast.plan.name, "-", "-", "-", "-", "-", "-"};
-      if (const auto& speed = forecast.speed) {
-        cells[1] = format_seconds(forecast.epoch_s);
-        cells[2] = format_percent(speed->batches_per_s_error);
-        cells[3] = format_bytes(speed->memory_bytes);
-        cells[4] = format_percent(speed->memory_error);
+      if (forecast.epoch_s) {
+        cells[1] = format_seconds(*forecast.epoch_s);
+        cells[2] = format_percent(forecast.speed->batches_per_s_error);
+      }
+      if (forecast.memory_bytes) {
+        cells[3] = format_bytes(*forecast.memory_bytes);
+        cells[4] = format_percent(forecast.speed->memory_error);
       }
       if (const auto& accuracy = forecast.accuracy) {
         cells[5] = format_percent(accuracy->accuracy);
         cells[6] = format_percent(accuracy->error);
+        if (tuner::is_at_majority(accuracy->accuracy, accuracy->majority_share)) {
+          outside +=
+              fmt::format("at the majority's share: {}, {} is always predicting the most frequent class\n",
+                          forecast.plan.name, format_percent(*accuracy->majority_share));
+        }
       }
       cells.push_back(format_seconds(forecast.simulated_s));
       table.add_row(cells);

@@ -37,29 +37,60 @@ std::vector<PlanForecast> forecasts_of(const Learned& learned, const profiles::P
     const auto speeds = forecast(learned, inputs);
     for (std::size_t i = 0; i < forecasts.size(); ++i) {
       forecasts[i].speed = speeds[i];
-      forecasts[i].epoch_s = static_cast<double>(workload.batches) / speeds[i].batches_per_s;
+      if (trust_of(learned.throughput) != Trust::none) {
+        forecasts[i].epoch_s = static_cast<double>(workload.batches) / speeds[i].batches_per_s;
+      }
+      if (trust_of(learned.memory) != Trust::none) {
+        forecasts[i].memory_bytes = speeds[i].memory_bytes;
+      }
     }
   }
   return forecasts;
 }
 
-base::Json to_document(const std::vector<PlanForecast>& forecasts) {
+std::vector<std::string> doubts_of(const Learned& learned) {
+  std::vector<std::string> doubts;
+  const auto add = [&doubts](const char* what, const LearnedModel& model) {
+    if (const auto doubt = doubt_of(model); !doubt.empty()) {
+      doubts.push_back(std::string(what) +
+                       (trust_of(model) == Trust::none ? " is not predicted: on held-out graphs "
+                                                       : " is uncertain, its errors doubled: on held-out "
+                                                         "graphs ") +
+                       doubt);
+    }
+  };
+  if (learned.has_speed()) {
+    add("throughput", learned.throughput);
+    add("memory", learned.memory);
+  }
+  if (learned.accuracy) {
+    if (auto doubt = accuracy_doubt(*learned.accuracy); !doubt.empty()) {
+      doubts.push_back(std::move(doubt));
+    }
+  }
+  return doubts;
+}
+
+base::Json to_document(const std::vector<PlanForecast>& forecasts, const std::vector<std::string>& doubts) {
   base::Json rows = base::Json::array();
   for (const auto& made : forecasts) {
     base::Json json = {
         {"plan", made.plan.name}, {"simulated_s", made.simulated_s}, {"outside", made.outside()}};
-    if (const auto& speed = made.speed) {
-      json.update({{"epoch_s", made.epoch_s},
-                   {"epoch_error", speed->batches_per_s_error},
-                   {"memory_bytes", speed->memory_bytes},
-                   {"memory_error", speed->memory_error}});
+    if (made.epoch_s) {
+      json.update({{"epoch_s", *made.epoch_s}, {"epoch_error", made.speed->batches_per_s_error}});
+    }
+    if (made.memory_bytes) {
+      json.update({{"memory_bytes", *made.memory_bytes}, {"memory_error", made.speed->memory_error}});
     }
     if (const auto& accuracy = made.accuracy) {
       json.update({{"accuracy", accuracy->accuracy}, {"accuracy_error", accuracy->error}});
+      if (accuracy->majority_share) {
+        json["majority_share"] = *accuracy->majority_share;
+      }
     }
     rows.push_back(json);
   }
-  return {{"schema", "gnomon.forecasts/1"}, {"rows", rows}};
+  return {{"schema", "gnomon.forecasts/1"}, {"doubts", doubts}, {"rows", rows}};
 }
 
 }  // namespace gnomon::tuner

@@ -15,7 +15,8 @@ namespace gnomon::tuner {
 struct PlanForecast {
   plan::Plan plan;                           ///< resolved
   double simulated_s = 0;                    ///< sim::predict_quickly
-  double epoch_s = 0;                        ///< by `speed`; 0 without
+  std::optional<double> epoch_s;             ///< by `speed`; absent if its throughput is not to be trusted
+  std::optional<double> memory_bytes;        ///< by `speed`; absent if its memory is not to be trusted
   std::optional<LearnedForecast> speed;      ///< absent if the surrogate learned no throughput
   std::optional<AccuracyForecast> accuracy;  ///< absent if it learned no accuracy
 
@@ -27,7 +28,11 @@ struct PlanForecast {
 std::vector<PlanForecast> forecasts_of(const Learned& learned, const profiles::Profile& profile,
                                        const std::vector<plan::Plan>& plans);
 
-/// The document "gnomon.forecasts/1".
-base::Json to_document(const std::vector<PlanForecast>& forecasts);
+/// What of a surrogate is not used or uncertain, and why: "throughput is not predicted: …".
+std::vector<std::string> doubts_of(const Learned& learned);
+
+/// The document "gnomon.forecasts/1". `doubts` are those of the surrogate.
+base::Json to_document(const std::vector<PlanForecast>& forecasts,
+                       const std::vector<std::string>& doubts = {});
 
 }  // namespace gnomon::tuner

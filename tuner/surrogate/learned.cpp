@@ -158,7 +158,7 @@ LearnedModel model_of(const LearningRows& all, std::uint64_t seed) {
       hold_out(all, [&](const LearningRows& known, const std::vector<std::vector<double>>& others) {
         return fit(known, options).at(others);
       });
-  return {model.trees.save(), importance_of(model, all), held_out.r2, model.trend};
+  return {model.trees.save(), importance_of(model, all), held_out.r2, model.trend, held_out.rms_error};
 }
 
 }  // namespace
@@ -243,9 +243,9 @@ std::vector<LearnedForecast> forecast(const Learned& learned,
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     auto& one = forecasts.emplace_back();
     one.batches_per_s = std::exp(throughput[i].mean);
-    one.batches_per_s_error = std::sqrt(throughput[i].variance);
+    one.batches_per_s_error = error_of(learned.throughput, std::sqrt(throughput[i].variance));
     one.memory_bytes = std::exp(memory[i].mean);
-    one.memory_error = std::sqrt(memory[i].variance);
+    one.memory_error = error_of(learned.memory, std::sqrt(memory[i].variance));
     for (std::size_t c = 0; c < learned.inputs.size(); ++c) {
       if (auto text = outside_text(learned.inputs[c], inputs[i][c]); !text.empty()) {
         one.outside.push_back(std::move(text));

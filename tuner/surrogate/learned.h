@@ -68,7 +68,7 @@ Learned read_learned(const std::filesystem::path& path);
 /// The forecast for a plan.
 struct LearnedForecast {
   double batches_per_s = 0;
-  double batches_per_s_error = 0;  ///< relative: the standard deviation over the ensemble's members
+  double batches_per_s_error = 0;  ///< relative (error_of)
   double memory_bytes = 0;
   double memory_error = 0;
   std::vector<std::string>

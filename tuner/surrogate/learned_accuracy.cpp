@@ -119,6 +119,10 @@ RecordedRun read_recorded_run(const std::filesystem::path& path) {
   base::read_value(document["job"], run.job, where + ": job", {});
   base::read_value(document["plan"], run.plan, where + ": plan", {});
   base::read_value(document["test_accuracy"], run.accuracy, where + ": test_accuracy", {0, 1});
+  if (document.contains("test_majority") && document["test_majority"].is_number()) {
+    base::read_value(document["test_majority"], run.majority_share.emplace(), where + ": test_majority",
+                     {0, 1});
+  }
   return run;
 }
 
@@ -137,6 +141,37 @@ std::vector<double> accuracy_inputs(const GraphSizes& graph, const plan::Job& jo
   visit_plan(plan, add);
   return inputs;
 }
+
+bool is_at_majority(double accuracy, const std::optional<double>& majority_share) {
+  constexpr double point = 0.01;
+  return majority_share && accuracy <= *majority_share + point;
+}
+
+std::string accuracy_doubt(const LearnedAccuracy& learned) {
+  const auto doubt = doubt_of(learned.model);
+  return doubt.empty()
+             ? ""
+             : "accuracy is uncertain, its errors doubled and limits held against the lower end: on "
+               "held-out runs " +
+                   doubt;
+}
+
+namespace {
+
+void note_majority(LearnedAccuracy& learned, const std::vector<RecordedRun>& runs) {
+  std::map<std::string, double> shares;
+  for (const RecordedRun& run : runs) {
+    learned.runs_at_majority += is_at_majority(run.accuracy, run.majority_share) ? 1 : 0;
+    if (run.majority_share) {
+      shares[run.graph.name] = *run.majority_share;
+    }
+  }
+  for (const auto& [graph, share] : shares) {
+    learned.majority_shares.push_back({graph, share});
+  }
+}
+
+}  // namespace
 
 LearnedAccuracy learn_accuracy(const std::vector<RecordedRun>& runs, std::uint64_t seed) {
   LearningRows known;
@@ -162,12 +197,13 @@ LearnedAccuracy learn_accuracy(const std::vector<RecordedRun>& runs, std::uint64
   learned.inputs = ranges_of(accuracy_input_names(), known.rows);
   const auto of_known = hold_out(known, options);
   const BoostedTrees trees(known.rows, known.values, options);
-  learned.model = {trees.save(), trees.importance(), of_known.r2, std::nullopt};
+  learned.model = {trees.save(), trees.importance(), of_known.r2, std::nullopt, of_known.rms_error};
   learned.known_error = of_known.rms_error;
   if (names.size() > 1) {
     known.groups = graphs;
     learned.unseen_error = hold_out(known, options).rms_error;
   }
+  note_majority(learned, runs);
   return learned;
 }
 
@@ -177,6 +213,8 @@ struct AccuracyPredictor::State {
   GraphSizes graph;
   plan::Job job;
   double error = 0;
+  std::string doubt;
+  std::optional<double> majority_share;
   std::vector<std::string> outside;  ///< whatever the plan
   std::map<std::vector<double>, AccuracyForecast> known;
 };
@@ -188,6 +226,8 @@ AccuracyPredictor::AccuracyPredictor(const LearnedAccuracy& learned, GraphSizes 
                 .graph = std::move(graph),
                 .job = std::move(job),
                 .error = learned.known_error,
+                .doubt = accuracy_doubt(learned),
+                .majority_share = {},
                 .outside = {},
                 .known = {}})) {
   const auto& graphs = learned.graphs;
@@ -198,14 +238,28 @@ AccuracyPredictor::AccuracyPredictor(const LearnedAccuracy& learned, GraphSizes 
                          "\" is another one than the only one that was learned"};
     }
   }
+  if (!state_->doubt.empty()) {
+    state_->error *= 2;
+  }
+  for (const auto& [name, share] : learned.majority_shares) {
+    if (name == state_->graph.name) {
+      state_->majority_share = share;
+    }
+  }
 }
+
+const std::string& AccuracyPredictor::doubt() const { return state_->doubt; }
 
 AccuracyForecast AccuracyPredictor::of(const plan::Plan& plan) const {
   auto inputs = accuracy_inputs(state_->graph, state_->job, plan);
   const auto [found, is_new] = state_->known.try_emplace(std::move(inputs));
   if (is_new) {
     const auto& row = found->first;
-    found->second = {state_->trees.at({row}).front().mean, state_->error, state_->outside};
+    found->second = {.accuracy = state_->trees.at({row}).front().mean,
+                     .error = state_->error,
+                     .outside = state_->outside,
+                     .in_doubt = !state_->doubt.empty(),
+                     .majority_share = state_->majority_share};
     for (std::size_t c = 0; c < row.size(); ++c) {
       if (auto text = outside_text(state_->inputs[c], row[c]); !text.empty()) {
         found->second.outside.push_back(std::move(text));
@@ -244,9 +298,9 @@ Constraint accurate(const AccuracyPredictor& predictor, double floor) {
             if (!forecast.outside.empty()) {
               return "its accuracy was not learned: " + forecast.outside.front();
             }
-            return forecast.accuracy >= floor
+            return forecast.reliable() >= floor
                        ? ""
-                       : "its accuracy is predicted to be " + base::Json(forecast.accuracy).dump() +
+                       : "its accuracy is predicted to be " + base::Json(forecast.reliable()).dump() +
                              ", under the floor of " + base::Json(floor).dump();
           }};
 }

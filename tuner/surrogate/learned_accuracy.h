@@ -42,7 +42,12 @@ struct RecordedRun {
   plan::Job job;
   plan::Plan plan;
   double accuracy = 0;  ///< on test vertices, 0 to 1
+  /// The accuracy of always predicting the most frequent class; absent in documents of earlier versions.
+  std::optional<double> majority_share{};
 };
+
+/// Whether an accuracy is at the majority's share, within a point: nothing was learned.
+bool is_at_majority(double accuracy, const std::optional<double>& majority_share);
 
 /// Reads a training's document (gnomon.training/1). Throws InputError, also if it reached no accuracy.
 RecordedRun read_recorded_run(const std::filesystem::path& path);
@@ -52,6 +57,18 @@ RecordedRun read_recorded_run(const std::filesystem::path& path);
 std::vector<std::string> accuracy_input_names();
 std::vector<double> accuracy_inputs(const GraphSizes& graph, const plan::Job& job, const plan::Plan& plan);
 
+/// The accuracy of always predicting the most frequent class of a graph.
+struct MajorityShare {
+  std::string graph;
+  double share = 0;
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& f) {
+    f.required("graph", self.graph);
+    f.required("share", self.share, base::Range{0, 1});
+  }
+};
+
 /// A model of the accuracy that a training reaches, learned from recorded runs; part of a surrogate file.
 struct LearnedAccuracy {
   std::vector<std::string> graphs;
@@ -60,6 +77,8 @@ struct LearnedAccuracy {
   LearnedModel model;      ///< held-out R2: on known graphs; runs with equal inputs are held out together
   double known_error = 0;  ///< root mean square over held-out runs of known graphs
   std::optional<double> unseen_error;  ///< root mean square over held-out graphs; absent with a single graph
+  std::vector<MajorityShare> majority_shares{};  ///< of the graphs whose runs recorded it
+  std::int64_t runs_at_majority = 0;             ///< runs that learned nothing
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& f) {
@@ -69,6 +88,8 @@ struct LearnedAccuracy {
     f.required("model", self.model);
     f.required("known_error", self.known_error, base::non_negative);
     f("unseen_error", self.unseen_error, base::non_negative);
+    f("majority_shares", self.majority_shares);
+    f("runs_at_majority", self.runs_at_majority, base::non_negative);
   }
 };
 
@@ -76,10 +97,18 @@ struct LearnedAccuracy {
 /// if there are fewer.
 LearnedAccuracy learn_accuracy(const std::vector<RecordedRun>& runs, std::uint64_t seed);
 
+/// Why a model of accuracy is uncertain; empty if it is not.
+std::string accuracy_doubt(const LearnedAccuracy& learned);
+
 struct AccuracyForecast {
   double accuracy = 0;
-  double error = 0;                  ///< LearnedAccuracy::known_error or unseen_error
-  std::vector<std::string> outside;  ///< inputs beyond what was learned
+  double error = 0;  ///< LearnedAccuracy::known_error or unseen_error; twice that if the model is in doubt
+  std::vector<std::string> outside{};      ///< inputs beyond what was learned
+  bool in_doubt = false;                   ///< whether the model explains little of held-out runs
+  std::optional<double> majority_share{};  ///< of the graph, if known
+
+  /// What can be relied on: less the error if the model is in doubt.
+  double reliable() const { return in_doubt ? accuracy - error : accuracy; }
 };
 
 /// A learned model for one graph and job. Copies share their state.
@@ -90,6 +119,8 @@ class AccuracyPredictor {
 
   /// The forecast for a plan, computed once for each input.
   AccuracyForecast of(const plan::Plan& plan) const;
+  /// accuracy_doubt() of the model.
+  const std::string& doubt() const;
 
  private:
   struct State;
@@ -100,7 +131,8 @@ class AccuracyPredictor {
 /// learned runs. A constraint by field, which keeps the space small.
 Constraint accuracy_known(const AccuracyPredictor& predictor);
 
-/// Allows exact plans, and approximate plans with a known predicted accuracy of at least `floor`.
+/// Allows exact plans, and approximate plans with a known predicted accuracy of at least `floor`
+/// (AccuracyForecast::reliable).
 Constraint accurate(const AccuracyPredictor& predictor, double floor);
 
 }  // namespace gnomon::tuner

@@ -1,6 +1,7 @@
 #include "tuner/surrogate/learned_model.h"
 
 #include <algorithm>
+#include <cstdio>
 
 namespace gnomon::tuner {
 
@@ -22,6 +23,32 @@ std::vector<LearnedInput> ranges_of(const std::vector<std::string>& names,
     inputs.push_back({names[c], (*least)[c], (*most)[c]});
   }
   return inputs;
+}
+
+Trust trust_of(const LearnedModel& model) {
+  constexpr double good_r2 = 0.5;
+  return model.held_out_r2 <= 0 ? Trust::none : model.held_out_r2 < good_r2 ? Trust::weak : Trust::good;
+}
+
+double error_of(const LearnedModel& model, double spread) {
+  const double error = std::max(spread, model.held_out_error.value_or(0));
+  return trust_of(model) == Trust::good ? error : 2 * error;
+}
+
+std::string doubt_of(const LearnedModel& model) {
+  char text[96];
+  switch (trust_of(model)) {
+    case Trust::none:
+      std::snprintf(text, sizeof text, "R2 %.2f, no better than the mean of what was learned",
+                    model.held_out_r2);
+      return text;
+    case Trust::weak:
+      std::snprintf(text, sizeof text, "R2 %.2f, less than half of the variance", model.held_out_r2);
+      return text;
+    case Trust::good:
+      break;
+  }
+  return "";
 }
 
 bool goes_with(const std::vector<LearnedInput>& inputs, const LearnedModel& model,

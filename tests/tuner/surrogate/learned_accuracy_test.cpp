@@ -167,5 +167,53 @@ TEST(LearnedAccuracy, SurvivesAFileWithoutSpeed) {
   EXPECT_THROW(read_learned(path), base::InputError);
 }
 
+/// Runs whose accuracy has nothing to do with their inputs.
+std::vector<RecordedRun> runs_of_noise() {
+  std::mt19937_64 random(3);
+  std::normal_distribution<double> noise(0.7, 0.05);
+  auto runs = recorded_runs(1);
+  for (auto& run : runs) {
+    run.accuracy = noise(random);
+  }
+  return runs;
+}
+
+TEST(LearnedAccuracy, DoubtsAModelThatExplainsNothing) {
+  const auto noise = learn_accuracy(runs_of_noise(), 1);
+  ASSERT_LE(noise.model.held_out_r2, 0);
+  EXPECT_EQ(trust_of(noise.model), Trust::none);
+  EXPECT_THAT(accuracy_doubt(noise), testing::HasSubstr("no better than the mean of what was learned"));
+  EXPECT_EQ(accuracy_doubt(learned()), "");
+
+  const AccuracyPredictor doubtful(noise, graph_of(0), job_of(5));
+  EXPECT_EQ(doubtful.doubt(), accuracy_doubt(noise));
+  const auto forecast = doubtful.of(biased_plan(4, 0.4));
+  EXPECT_DOUBLE_EQ(forecast.error, 2 * noise.known_error);
+  EXPECT_DOUBLE_EQ(forecast.reliable(), forecast.accuracy - forecast.error);
+  // A floor that the prediction reaches but its lower end does not.
+  const double floor = forecast.accuracy - forecast.error / 2;
+  EXPECT_THAT(accurate(doubtful, floor).why_not(biased_plan(4, 0.4)), testing::HasSubstr("under the floor"));
+  EXPECT_EQ(accurate(doubtful, forecast.reliable() - 1e-6).why_not(biased_plan(4, 0.4)), "");
+
+  const auto sure = predictor_of(0, 5).of(biased_plan(4, 0.4));
+  EXPECT_DOUBLE_EQ(sure.reliable(), sure.accuracy);
+}
+
+TEST(LearnedAccuracy, NamesRunsAtTheMajoritysShare) {
+  EXPECT_FALSE(is_at_majority(0.2, std::nullopt));
+  EXPECT_TRUE(is_at_majority(0.205, 0.2));
+  EXPECT_FALSE(is_at_majority(0.25, 0.2));
+  auto runs = recorded_runs(2);
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    runs[i].majority_share = runs[i].graph.name == "graph 0" ? 0.2 : 0.95;
+  }
+  const auto found = learn_accuracy(runs, 1);
+  EXPECT_EQ(found.runs_at_majority, std::ssize(runs) / 2);
+  EXPECT_FALSE(is_at_majority(0.9, AccuracyPredictor(found, graph_of(0), job_of(5)).of({}).majority_share));
+  const auto forecast = AccuracyPredictor(found, graph_of(1), job_of(5)).of({});
+  EXPECT_EQ(forecast.majority_share, 0.95);
+  EXPECT_TRUE(is_at_majority(forecast.accuracy, forecast.majority_share));
+}
+
 }  // namespace
 }  // namespace gnomon::tuner

@@ -11,6 +11,7 @@
 #include "sim/predict.h"
 #include "tests/fixtures/temporary_directory.h"
 #include "tuner/search/observed.h"
+#include "tuner/surrogate/forecasts.h"
 
 namespace gnomon::tuner {
 namespace {
@@ -154,6 +155,36 @@ TEST(Learned, SurvivesAFile) {
 }
 
 TEST(Learned, NeedsSeveralGraphs) { EXPECT_THROW(learn(samples_of(0, 4, 5), 1), base::InputError); }
+
+TEST(Learned, ErrorsAreThoseOfGraphsThatItHasNotSeen) {
+  const auto profile = random_workload(201);
+  const auto plan = sim::resolve_on(profile, plan::find_plan("gnomon"));
+  const auto found = forecast(learned(), {learned_inputs(profile, plan)}).front();
+  EXPECT_GE(found.batches_per_s_error, learned().throughput.held_out_error.value());
+  EXPECT_GE(found.memory_error, learned().memory.held_out_error.value());
+}
+
+TEST(Learned, RefusesWhatExplainsNothing) {
+  const auto profile = random_workload(202);
+  const std::vector<plan::Plan> plans{plan::find_plan("gnomon")};
+  auto doubtful = learned();
+  EXPECT_THAT(doubts_of(doubtful), testing::IsEmpty());
+  doubtful.throughput.held_out_r2 = -0.29;
+  const auto refused = forecasts_of(doubtful, profile, plans);
+  EXPECT_FALSE(refused.front().epoch_s);
+  EXPECT_TRUE(refused.front().memory_bytes);
+  EXPECT_THAT(doubts_of(doubtful),
+              testing::ElementsAre("throughput is not predicted: on held-out graphs R2 -0.29, no better than "
+                                   "the mean of what was learned"));
+  EXPECT_FALSE(to_document(refused, doubts_of(doubtful))["rows"][0].contains("epoch_s"));
+
+  const auto usual = forecasts_of(learned(), profile, plans);
+  doubtful.throughput.held_out_r2 = 0.3;
+  const auto weak = forecasts_of(doubtful, profile, plans);
+  EXPECT_EQ(weak.front().epoch_s, usual.front().epoch_s);
+  EXPECT_DOUBLE_EQ(weak.front().speed->batches_per_s_error, 2 * usual.front().speed->batches_per_s_error);
+  EXPECT_THAT(doubts_of(doubtful), testing::ElementsAre(testing::HasSubstr("errors doubled")));
+}
 
 }  // namespace
 }  // namespace gnomon::tuner
