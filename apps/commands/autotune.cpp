@@ -1,9 +1,13 @@
+#include "tuner/run/autotune.h"
+
 #include <memory>
 
 #include "apps/commands/autotune_run.h"
 #include "apps/commands/commands.h"
 #include "apps/flags/job_flags.h"
 #include "apps/open_data.h"
+#include "profiles/catalog.h"
+#include "reproduce/paper_profiles.h"
 
 namespace gnomon::apps {
 namespace {
@@ -13,6 +17,9 @@ struct Options {
   std::string data;
   std::string run;
   bool overwrite = false;
+  std::string profile;
+  std::string machine;
+  double profile_share = 0.1;
   MeasureFlags measure;
   bool json = false;
   JobFlags job;
@@ -27,6 +34,15 @@ Action add_autotune(CLI::App& app) {
                  "Directory for all documents (default: runs/DATA-1, runs/DATA-2, ...)");
   app.add_flag("--overwrite", options->overwrite,
                "Replace the run in --run; files that are not its own stay");
+  app.add_option("--profile", options->profile,
+                 "Use this profile of the same graph and job instead of measuring: a file, or a paper's\n"
+                 "workload (see gnomon catalog)");
+  app.add_option("--machine", options->machine,
+                 "Choose the plan as on this machine, with the cores of this one: a name from gnomon\n"
+                 "catalog or a machine file");
+  app.add_option("--profile-share", options->profile_share,
+                 "Measure for at most this share of the estimated training time")
+      ->check(CLI::Range(0.0, 1.0));
   add_measure_flags(app, options->measure);
   app.add_flag("--json", options->json, "Print one JSON document");
   return [options] {
@@ -34,9 +50,21 @@ Action add_autotune(CLI::App& app) {
     const auto existing = options->overwrite ? tuner::ExistingRun::overwrite : tuner::ExistingRun::refuse;
     tuner::check_run_directory(options->run, existing);
     const auto graph = open_training_data(options->data, job);
-    autotune_and_print(graph,
-                       {options->data, tuner::make_run_directory(options->run, options->data, existing), job,
-                        options->measure, options->json});
+    AutotuneRequest request{.data = options->data,
+                            .files = {},
+                            .job = job,
+                            .measure = options->measure,
+                            .profile_share = options->profile_share,
+                            .json = options->json};
+    if (!options->profile.empty()) {
+      request.profile = reproduce::find_profile(options->profile);
+      tuner::check_profile_of(*request.profile, graph, job);
+    }
+    if (!options->machine.empty()) {
+      request.machine = profiles::find_machine(options->machine).machine;
+    }
+    request.files = tuner::make_run_directory(options->run, options->data, existing);
+    autotune_and_print(graph, request);
   };
 }
 

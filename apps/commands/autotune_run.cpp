@@ -18,15 +18,17 @@ namespace {
 std::string tuned_text(const tuner::Tuning& tuning, const tuner::Verification& verification,
                        const std::vector<plan::Metric>& metrics) {
   const auto& chosen = verification.best().name;
-  std::string text = "Predicted\n" + tuning_text(tuning);
-  if (!plan::trains_in_order(tuning.best().plan)) {
-    text += tuning.best().plan.name +
-            " trains batches as they become ready, so its weights depend on timing: " + chosen +
-            " is taken\n";
-  }
-  return text + "\nTraining with plan " + chosen +
+  return "Predicted\n" + tuning_text(tuning) + "\nTraining with plan " + chosen +
          (verification.is_over() ? "" : ", and others by turns until the fastest is found") + "\n" +
          epoch_heading(metrics);
+}
+
+std::string heading_of(const AutotuneRequest& request, const profiles::Profile& profile) {
+  const std::string machine = request.machine ? ", scaled to machine " + request.machine->name : "";
+  return request.profile ? "Profile as given" + machine + "\n"
+                         : "Measured (stopped by the " +
+                               std::string(profile.stopped_by == "interval" ? "interval" : "time limit") +
+                               ")" + machine + "\n";
 }
 
 tuner::AutotuneOptions options_of(const AutotuneRequest& request, Console& console) {
@@ -36,13 +38,14 @@ tuner::AutotuneOptions options_of(const AutotuneRequest& request, Console& conso
   options.job = request.job;
   options.interval = request.measure.interval;
   options.time_limit_s = request.measure.time_limit_s;
+  options.profile_share = request.profile_share;
+  options.profile = request.profile;
+  options.machine = request.machine;
   options.device = device_of(request.measure.device);
   options.progress = console.progress();
   options.stop = &stop_on_interrupt();
   options.on_profile = [&](const profiles::Profile& profile) {
-    console.say("Measured (stopped by the " +
-                std::string(profile.stopped_by == "interval" ? "interval" : "time limit") + ")\n" +
-                text_of(profile) + "\n");
+    console.say(heading_of(request, profile) + text_of(profile) + "\n");
   };
   options.on_epoch = [&](const runtime::EpochReport& epoch, const tuner::EpochUtilisation& utilisation) {
     console.say(epoch_row(epoch, utilisation));

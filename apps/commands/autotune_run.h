@@ -1,10 +1,12 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "apps/flags/measure_flags.h"
 #include "graph/graph.h"
 #include "plan/job.h"
+#include "profiles/profile.h"
 #include "tuner/run/run_directory.h"
 
 namespace gnomon::apps {
@@ -15,7 +17,10 @@ struct AutotuneRequest {
   tuner::RunFiles files;
   plan::Job job;
   MeasureFlags measure;
-  bool json = false;  ///< print one document on stdout and nothing else
+  double profile_share = 0.1;                         ///< of the training's time
+  std::optional<profiles::Profile> profile{};         ///< takes the place of measurements
+  std::optional<profiles::MachineProfile> machine{};  ///< as on which the plan is chosen
+  bool json = false;                                  ///< print one document on stdout and nothing else
 };
 
 /// Runs tuner::autotune and prints what each phase found.

@@ -103,7 +103,11 @@ Action add_demo(CLI::App& app) {
         tuner::make_run_directory(options->run, options->file.empty() ? "demo" : options->file);
     const auto store = options->file.empty() ? generated_graph() : imported_graph(*options, files);
     const auto graph = open_training_data(store.string(), job);
-    autotune_and_print(graph, {store.string(), files, job, options->measure, options->json});
+    autotune_and_print(graph, {.data = store.string(),
+                               .files = files,
+                               .job = job,
+                               .measure = options->measure,
+                               .json = options->json});
   };
 }
 

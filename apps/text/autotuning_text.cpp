@@ -9,10 +9,13 @@
 namespace gnomon::apps {
 namespace {
 
-std::string costs_text(const tuner::ChoiceCosts& costs, double epoch_s) {
-  return fmt::format("choosing the plan: profile {} + tuning {} + verification {} = {} of an epoch\n",
-                     format_seconds(costs.profile_s), format_seconds(costs.tune_s),
-                     format_seconds(costs.verification_s), format_percent(costs.total_s() / epoch_s));
+std::string costs_text(const tuner::Autotuning& result) {
+  const auto& costs = result.costs;
+  return fmt::format(
+      "choosing the plan: profile {} + tuning {} + verification {} = {}, {} of the training's {}\n",
+      format_seconds(costs.profile_s), format_seconds(costs.tune_s), format_seconds(costs.verification_s),
+      format_seconds(costs.total_s()), format_percent(costs.total_s() / result.training_s()),
+      format_seconds(result.training_s()));
 }
 
 std::string prediction_text(const tuner::Autotuning& result) {
@@ -49,8 +52,7 @@ std::string verification_text(const tuner::VerificationResult& result) {
 
 std::string autotuning_text(const tuner::Autotuning& result) {
   const auto& report = result.training.report;
-  return accuracy_text(report) + cache_text(report) + prediction_text(result) +
-         costs_text(result.costs, result.measured_epoch_s()) +
+  return accuracy_text(report) + cache_text(report) + prediction_text(result) + costs_text(result) +
          fmt::format("trace: {} (predicted beside measured; open in ui.perfetto.dev)\n",
                      result.files.trace().string()) +
          fmt::format("documents: {}: profile.json, tuning.json, plan.json, job.json, report.json\n",

@@ -61,7 +61,7 @@ double Rounds::pass() {
   return sum_s + alone(Stage::device_batch, 1) + alone(Stage::train, 1);
 }
 
-void Rounds::warm_up(const std::function<bool()>& out_of_time) {
+double Rounds::warm_up(const std::function<bool()>& out_of_time) {
   constexpr double level = 0.9;         // of the pass before
   constexpr double quick_pass_s = 0.1;  // a round of two mini-batches each then is no long time
   constexpr double share_of_memory = 0.25;
@@ -76,6 +76,7 @@ void Rounds::warm_up(const std::function<bool()>& out_of_time) {
   chunk_ = before_s > quick_pass_s ? 1 : 2;
   max_slots_ = static_cast<std::int64_t>(share_of_memory * base::usable_memory_bytes()) /
                std::max<std::int64_t>(1, max_batch_bytes_);
+  return before_s / 2;  // a pass prepares and trains two
 }
 
 std::vector<Rounds::Part> Rounds::ratio_parts() {

@@ -61,7 +61,8 @@ class Rounds {
 
   /// Runs the stages without measuring until they take no less time than before: slots, caches and allocators
   /// then have their memory. At least once; `out_of_time` is asked before each further pass.
-  void warm_up(const std::function<bool()>& out_of_time);
+  /// Returns about how many seconds a mini-batch takes to be prepared and trained, one after the other.
+  double warm_up(const std::function<bool()>& out_of_time);
 
   /// Adds one round to `measured`; `out_of_time` is asked before each part after the first. The parts that
   /// measure ratios are left out where they have had their share of the time: the stages alone get at least

@@ -29,6 +29,8 @@ constexpr double bandwidth_share = 0.04;
 constexpr double access_share = 0.05;
 /// For the disk, of graphs that lie on one.
 constexpr double disk_share = 0.05;
+/// For the rounds.
+constexpr double rounds_share = 1 - 2 * bandwidth_share - access_share - disk_share;
 
 void add_points(std::vector<ScalingPoint>& points, const std::map<int, Ratio>& ratios) {
   points.push_back({1, 1});
@@ -155,17 +157,21 @@ void fill(Profile& profile, const runtime::DeviceFacts& facts) {
 }
 
 /// Warms up, then measures rounds until all stages are known as precisely as was asked.
-void run_rounds(Rounds& rounds, Measured& measured, const StopRule& rule, const Stopwatch& watch,
-                const base::Progress& progress) {
+void run_rounds(Rounds& rounds, Measured& measured, StopRule& rule, const Stopwatch& watch,
+                const MeasureOptions& options) {
   constexpr double warm_up_share = 0.25;
   const auto spent = [&](double share) { return watch.seconds() >= share * rule.time_limit_s; };
   const auto tell = [&](const char* what) {
     const double done_s = std::min(watch.seconds(), rule.time_limit_s);
-    base::report(progress, what, static_cast<std::int64_t>(1e3 * done_s),
+    base::report(options.progress, what, static_cast<std::int64_t>(1e3 * done_s),
                  static_cast<std::int64_t>(1e3 * rule.time_limit_s));
   };
   tell("warming up");
-  rounds.warm_up([&] { return spent(warm_up_share); });
+  const double batch_s = rounds.warm_up([&] { return spent(warm_up_share); });
+  if (options.worth_s) {
+    const double worth_s = options.worth_s(batch_s * static_cast<double>(rounds.batches()));
+    rule.time_limit_s = std::min(rule.time_limit_s, rounds_share * worth_s);
+  }
   do {
     tell("measuring");
     rounds.run(measured, [&] { return spent(1); });
@@ -202,11 +208,12 @@ Profile measure(const graph::Graph& graph, const plan::Job& job, const MeasureOp
   std::optional<Resident> resident;
   std::optional<double> partial_share;
   double runtime = 0;
-  rule.time_limit_s *= 1 - 2 * bandwidth_share - access_share - disk_share;
+  rule.time_limit_s *= rounds_share;
   {
     Rounds rounds(graph, job, base::usable_cores(), options.device, options.stop);
     profile.workload = describe(graph, job, rounds.batches());
-    run_rounds(rounds, measured, rule, watch, options.progress);
+    run_rounds(rounds, measured, rule, watch, options);
+    profile.time_limit_s = rule.time_limit_s / rounds_share;
     partial_share = rounds.partial_share();
     runtime = runtime_bytes(graph, memory_before);
     if (rounds.has_link()) {
@@ -218,11 +225,11 @@ Profile measure(const graph::Graph& graph, const plan::Job& job, const MeasureOp
   }
   fill(profile.workload, measured, rule, {profile.workload.batches, partial_share});
   base::report(options.progress, "counting accesses", 0, 0);
-  measure_accesses(graph, job, {access_share * options.time_limit_s, options.stop}, profile.workload);
+  measure_accesses(graph, job, {access_share * profile.time_limit_s, options.stop}, profile.workload);
   fill_sampling(profile.workload, measured);
 
   bool converged = measured.converged(rule);
-  rule.time_limit_s = options.time_limit_s * bandwidth_share;
+  rule.time_limit_s = profile.time_limit_s * bandwidth_share;
   profile.machine = measure_machine({.rule = rule,
                                      .copy_bytes = static_cast<std::size_t>(profile.workload.batch_bytes),
                                      .stop = options.stop,
@@ -235,7 +242,7 @@ Profile measure(const graph::Graph& graph, const plan::Job& job, const MeasureOp
   }
   if (!graph.directory.empty()) {
     profile.machine.disk =
-        measure_disk(graph.directory / "features.npy", disk_share * options.time_limit_s, options.stop);
+        measure_disk(graph.directory / "features.npy", disk_share * profile.time_limit_s, options.stop);
   }
   const auto hardware = base::allowed_cores();
   profile.machine.cpu.physical_cores = if_positive(base::physical_cores(hardware));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 
 #include "base/progress.h"
 #include "graph/graph.h"
@@ -13,6 +14,9 @@ namespace gnomon::profiles {
 struct MeasureOptions {
   double asked_interval = 0.02;  ///< half width over mean of every stage's 95 % confidence interval
   double time_limit_s = 20;      ///< of everything; the stage that runs at its end is finished
+  /// Called after the warm-up with about how long an epoch of the job takes, in seconds. Returns how long
+  /// measuring may take, if that is less than the time limit. May be empty.
+  std::function<double(double epoch_s)> worth_s = {};
   base::Progress progress = {};
   const std::atomic<bool>* stop = nullptr;  ///< set from outside: throws base::Interrupted
   runtime::DeviceOptions device = {};       ///< the device that trains

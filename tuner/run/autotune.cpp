@@ -1,8 +1,13 @@
 #include "tuner/run/autotune.h"
 
+#include <algorithm>
 #include <optional>
+#include <string>
 #include <utility>
 
+#include "base/error.h"
+#include "base/usable.h"
+#include "profiles/catalog.h"
 #include "profiles/measure/statistics.h"
 #include "profiles/measure/workload.h"
 #include "schedule/timeline.h"
@@ -19,8 +24,9 @@ class Autotuner {
 
   Autotuning run() {
     result_.files = options_.files;
+    check_options();
     base::write_document(options_.files.job(), options_.job);  // marks the directory as a run's
-    measure();
+    find_profile();
     tune_profile();
     train();
     conclude();
@@ -28,19 +34,58 @@ class Autotuner {
   }
 
  private:
-  void measure() {
+  void find_profile() {
     const profiles::Stopwatch watch;
-    profiles::MeasureOptions options;
-    options.asked_interval = options_.interval;
-    options.time_limit_s = options_.time_limit_s;
-    options.progress = options_.progress;
-    options.stop = options_.stop;
-    options.device = options_.device;
-    result_.profile = profiles::measure(graph_, options_.job, options);
+    result_.profile = options_.profile ? *options_.profile : measured();
     result_.costs.profile_s = watch.seconds();
+    if (options_.machine) {
+      result_.profile = executed_here(profiles::on_machine(result_.profile, *options_.machine));
+    }
     base::write_document(options_.files.profile(), result_.profile);
     if (options_.on_profile) {
       options_.on_profile(result_.profile);
+    }
+  }
+
+  profiles::Profile measured() const {
+    profiles::MeasureOptions options;
+    options.asked_interval = options_.interval;
+    options.time_limit_s = options_.time_limit_s;
+    options.worth_s = [this](double epoch_s) {
+      return options_.profile_share * epoch_s * options_.job.epochs;
+    };
+    options.progress = options_.progress;
+    options.stop = options_.stop;
+    options.device = options_.device;
+    return profiles::measure(graph_, options_.job, options);
+  }
+
+  /// With no more cores and devices than the training has here.
+  profiles::Profile executed_here(profiles::Profile profile) const {
+    auto& machine = profile.machine;
+    machine.cpu.cores = std::min(machine.cpu.cores, base::usable_cores());
+    machine.device.count = 1;
+    return profile;
+  }
+
+  void check_options() const {
+    if (options_.profile) {
+      check_profile_of(*options_.profile, graph_, options_.job);
+    }
+    const auto kind = options_.machine   ? options_.machine->device.kind
+                      : options_.profile ? options_.profile->machine.device.kind
+                                         : options_.device.kind;
+    if (kind != options_.device.kind) {
+      throw base::InputError(options_.machine ? "machine" : "profile",
+                             "is of a machine whose device is of kind \"" + std::string(base::name_of(kind)) +
+                                 "\"; the training here has one of kind \"" +
+                                 std::string(base::name_of(options_.device.kind)) +
+                                 "\"; choose a plan without training by: gnomon tune");
+    }
+    if (options_.profile && !options_.machine && options_.profile->machine.cpu.cores > base::usable_cores()) {
+      throw base::InputError("profile: machine.cpu.cores",
+                             std::to_string(options_.profile->machine.cpu.cores) +
+                                 " are more than this machine's " + std::to_string(base::usable_cores()));
     }
   }
 
@@ -104,14 +149,43 @@ class Autotuner {
   std::optional<Verification> verification_;  ///< of result_.profile
 };
 
-base::Json costs_document(const ChoiceCosts& costs, double epoch_s) {
+base::Json costs_document(const ChoiceCosts& costs, double epoch_s, double training_s) {
   return {{"profile_s", costs.profile_s},
           {"tune_s", costs.tune_s},
           {"verification_s", costs.verification_s},
-          {"share_of_an_epoch", costs.total_s() / epoch_s}};
+          {"total_s", costs.total_s()},
+          {"share_of_an_epoch", costs.total_s() / epoch_s},
+          {"share_of_training", costs.total_s() / training_s}};
 }
 
 }  // namespace
+
+double Autotuning::training_s() const {
+  double seconds = 0;
+  for (const auto& epoch : training.report.epochs) {
+    seconds += epoch.seconds;
+  }
+  return seconds;
+}
+
+void check_profile_of(const profiles::Profile& profile, const graph::Graph& graph, const plan::Job& job) {
+  const auto& workload = profile.workload;
+  if (workload.vertices != graph.num_vertices() || workload.edges != graph.num_edges()) {
+    throw base::InputError("profile: workload.vertices",
+                           std::to_string(workload.vertices) + " vertices and " +
+                               std::to_string(workload.edges) + " edges are not those of graph \"" +
+                               graph.name + "\"; profile it, or let autotune measure");
+  }
+  const auto measured = base::write_value(workload.job);
+  const auto asked = base::write_value(job);
+  for (const char* field :
+       {"model", "fanouts", "weighted", "batch_size", "hidden", "heads", "matmul_precision"}) {
+    if (measured[field] != asked[field]) {
+      throw base::InputError(std::string("profile: workload.job.") + field,
+                             measured[field].dump() + " is not the training's " + asked[field].dump());
+    }
+  }
+}
 
 Autotuning autotune(const graph::Graph& graph, const AutotuneOptions& options) {
   return Autotuner(graph, options).run();
@@ -125,7 +199,7 @@ base::Json to_document(const Autotuning& result) {
           {"verification", to_document(result.verification)},
           {"fidelities", fidelities_document(result.tuning, result.verification.turns)},
           {"training", to_document(result.training)},
-          {"costs", costs_document(result.costs, measured_s)},
+          {"costs", costs_document(result.costs, measured_s, result.training_s())},
           {"predicted_epoch_s", result.predicted_epoch_s},
           {"corrected_epoch_s", result.corrected_epoch_s},
           {"measured_epoch_s", measured_s},

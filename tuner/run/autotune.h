@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "base/document.h"
@@ -24,6 +25,12 @@ struct AutotuneOptions {
   plan::Job job;
   double interval = 0.02;    ///< of the measurements, as in profiles::MeasureOptions
   double time_limit_s = 20;  ///< of the measurements
+  /// Measuring takes at most this share of the training's time, as the first measurements estimate it.
+  double profile_share = 0.1;
+  /// A profile of this graph and job that takes the place of measurements.
+  std::optional<profiles::Profile> profile{};
+  /// The plan is chosen as on this machine, with as many of its cores and devices as there are here.
+  std::optional<profiles::MachineProfile> machine{};
   runtime::DeviceOptions device{};
   TuningOptions tuning{};
   base::Progress progress{};
@@ -45,6 +52,9 @@ struct ChoiceCosts {
   double total_s() const { return profile_s + tune_s + verification_s; }
 };
 
+/// Throws InputError unless a profile is of this graph, and of a job with the same model and mini-batches.
+void check_profile_of(const profiles::Profile& profile, const graph::Graph& graph, const plan::Job& job);
+
 /// What autotune() found.
 struct Autotuning {
   RunFiles files;
@@ -57,11 +67,14 @@ struct Autotuning {
   double corrected_epoch_s = 0;  ///< by the corrected profile
 
   double measured_epoch_s() const { return training.median_epoch_s(); }
+  /// Seconds of all epochs, without evaluation.
+  double training_s() const;
 };
 
-/// Measures a profile, tunes, verifies the best plans by real runs that are the beginning of the training,
-/// and trains to the end with the fastest. Every document and a trace (predicted beside measured) are left in
-/// the run's directory. Throws InputError, Failure, Interrupted; an interrupted training can be resumed.
+/// Measures a profile (or takes the given one), tunes, verifies the best plans by real runs that are the
+/// beginning of the training, and trains to the end with the fastest. Every document and a trace (predicted
+/// beside measured) are left in the run's directory. Throws InputError, Failure, Interrupted; an interrupted
+/// training can be resumed.
 Autotuning autotune(const graph::Graph& graph, const AutotuneOptions& options);
 
 /// The document "gnomon.autotuning/1".

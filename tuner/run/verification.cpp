@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "plan/exactness.h"
 #include "profiles/measure/statistics.h"
 #include "sim/predict.h"
 #include "tuner/search/candidate.h"
@@ -86,7 +87,8 @@ std::vector<plan::Plan> plans_to_verify(const Tuning& tuning, const plan::Cores&
   const auto choose = [&](std::vector<Candidate> candidates) {
     std::stable_sort(candidates.begin(), candidates.end(), is_better);
     for (const auto& candidate : candidates) {
-      if (std::isfinite(candidate.prediction.epoch_s) && plan::trains_in_order(candidate.plan) &&
+      if (std::isfinite(candidate.prediction.epoch_s) &&
+          plan::exactness_of(candidate.plan) == plan::Exactness::bits &&
           plan::why_not_executed(candidate.plan, plan::abilities_of(cores.device)).empty() &&
           seen.insert(essence_of(candidate.plan)).second) {
         chosen.push_back(candidate);

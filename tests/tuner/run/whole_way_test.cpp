@@ -77,7 +77,7 @@ class WholeWay : public ::testing::Test {
     options.job = small_job();
     options.interval = 0.2;
     options.time_limit_s = 2;
-    options.tuning.budget.evaluations = 20;
+    options.tuning.budget = Budget{.evaluations = 20};
     options.progress = listener.progress();
     options.stop = &listener.stop;
     return options;
@@ -92,7 +92,7 @@ class WholeWay : public ::testing::Test {
 TEST_F(WholeWay, TunesAProfile) {
   Listener listener;
   TuningOptions options;
-  options.budget.evaluations = 20;
+  options.budget = Budget{.evaluations = 20};
   options.front = true;
   const auto tuning = tune(profile_, options, {}, listener.progress());
   EXPECT_TRUE(listener.heard("tuning"));
@@ -119,7 +119,7 @@ TEST_F(WholeWay, TunesByAnyPredictor) {
     return predictions;
   };
   TuningOptions options;
-  options.budget.evaluations = 30;
+  options.budget = Budget{.evaluations = 30};
   const auto tuning = tune(profile_, options, by_workers);
   EXPECT_EQ(tuning.best().plan.workers, 1);
   EXPECT_EQ(tuning.best().prediction.epoch_s, 1);
@@ -170,6 +170,50 @@ TEST_F(WholeWay, AutotunesAndTrains) {
   run.job = small_job();
   run.plan = result.training.plan;
   EXPECT_EQ(run_training(graph_, run).report.weights_hash, result.training.report.weights_hash);
+}
+
+// A short training is not worth seconds of measuring, whatever the time limit allows.
+TEST_F(WholeWay, AutotuneMeasuresNoLongerThanTheTrainingIsWorth) {
+  Listener listener;
+  auto options = autotune_options("short", listener);
+  options.interval = 1e-6;
+  options.time_limit_s = 30;
+  options.profile_share = 0.1;
+  const auto result = autotune(graph_, options);
+  EXPECT_LT(result.costs.profile_s, 10) << "of 30 s";
+  EXPECT_LT(result.profile.time_limit_s, 10);
+  const auto costs = to_document(result)["costs"];
+  EXPECT_NEAR(costs["total_s"].get<double>(), result.costs.total_s(), 1e-12);
+  EXPECT_NEAR(costs["share_of_training"].get<double>(), result.costs.total_s() / result.training_s(), 1e-9);
+}
+
+TEST_F(WholeWay, AutotuneTakesAProfileInPlaceOfMeasurements) {
+  Listener listener;
+  auto options = autotune_options("given", listener);
+  options.profile = profile_;
+  const auto result = autotune(graph_, options);
+  EXPECT_FALSE(listener.heard("measuring"));
+  EXPECT_EQ(result.profile.workload.train.mean_s, profile_.workload.train.mean_s);
+
+  auto machine = profile_.machine;
+  machine.name = "other";
+  machine.cpu.cores = 1000;
+  options = autotune_options("moved", listener);
+  options.profile = profile_;
+  options.machine = machine;
+  const auto moved = autotune(graph_, options);
+  EXPECT_EQ(moved.profile.machine.name, "other");
+  EXPECT_EQ(moved.profile.machine.cpu.cores, profile_.machine.cpu.cores) << "no more than there are";
+  EXPECT_EQ(moved.training.report.weights_hash, result.training.report.weights_hash);
+
+  options.machine->device.kind = profiles::DeviceKind::cuda;
+  EXPECT_THROW(autotune(graph_, options), base::InputError);
+  options.machine.reset();
+  options.profile->workload.job.hidden += 1;
+  EXPECT_THROW(autotune(graph_, options), base::InputError);
+  options.profile = profile_;
+  options.profile->workload.vertices += 1;
+  EXPECT_THROW(autotune(graph_, options), base::InputError);
 }
 
 TEST_F(WholeWay, AutotuningThatIsStoppedCanBeResumed) {
