@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "base/document.h"
 #include "base/error.h"
@@ -27,24 +28,74 @@ void scale(std::optional<double>& quantity, double factor) {
   }
 }
 
-/// The epoch of the plan, or of the best that a short search finds; infinite when the plan is not possible
-/// there.
-double best_epoch_s(const profiles::Profile& profile, const plan::Plan& plan, const SearchSetup& setup) {
-  double best_s = std::numeric_limits<double>::infinity();
+/// The best plan that a short search finds on a profile, or why there is none; as a document, which passes
+/// between processes.
+base::Json search_document(const profiles::Profile& profile, const SearchSetup& setup) {
   try {
-    best_s = setup.predict(profile, plan).epoch_s;
     const Space space = make_space(setup.request(profile));
     PointFacts facts(profile, space);
-    const auto evaluate = one_by_one([&](const plan::Plan& other) { return setup.predict(profile, other); });
+    const auto evaluate = one_by_one([&](const plan::Plan& plan) { return setup.predict(profile, plan); });
     const auto found = search({profile, space, facts, 0}, StrategyKind::automatic,
                               {.evaluations = evaluations}, evaluate, {});
-    best_s = std::min(best_s, found.best.prediction.epoch_s);
+    return {{"plan", base::to_document(found.best.plan)}};
+  } catch (const base::Interrupted&) {
+    throw;
   } catch (const base::InputError&) {
-    // The plan does not go with the change; there is nothing to say of it.
+    return base::Json::object();  // the constraints leave no plan there
   } catch (const base::Failure&) {
-    // No plan keeps to the limits there.
+    return base::Json::object();  // no plan keeps to the limits there
+  } catch (const std::exception& error) {
+    return {{"why_not", error.what()}};
+  }
+}
+
+/// The shortest epoch of any of the plans; infinite if none is possible there.
+double best_epoch_s(const profiles::Profile& profile, const std::vector<plan::Plan>& plans,
+                    const SearchSetup& setup) {
+  double best_s = std::numeric_limits<double>::infinity();
+  for (const auto& plan : plans) {
+    try {
+      best_s = std::min(best_s, setup.predict(profile, plan).epoch_s);
+    } catch (const base::InputError&) {
+      // The plan does not go with the change, as another one may.
+    }
   }
   return best_s;
+}
+
+/// best_epoch_s() or why there is none, as a document.
+base::Json epoch_document(const profiles::Profile& profile, const std::vector<plan::Plan>& plans,
+                          const SearchSetup& setup) {
+  try {
+    const double epoch_s = best_epoch_s(profile, plans, setup);
+    return std::isfinite(epoch_s) ? base::Json{{"epoch_s", epoch_s}}
+                                  : base::Json{{"why_not", "no plan that was tried is possible there"}};
+  } catch (const base::Interrupted&) {
+    throw;
+  } catch (const std::exception& error) {
+    return {{"why_not", error.what()}};
+  }
+}
+
+/// The changed profiles, the unchanged one first.
+std::vector<Change> variants_of(const profiles::Profile& profile) {
+  auto variants = changes_of(profile);
+  variants.insert(variants.begin(), Change{"", profile});
+  return variants;
+}
+
+/// Calls `work` for each variant, in parallel, and returns its documents.
+std::vector<base::Json> for_each(const std::vector<Change>& variants, const SearchSetup& setup,
+                                 const std::function<base::Json(const profiles::Profile&)>& work) {
+  const auto one = [&](std::int64_t number) {
+    return work(variants[static_cast<std::size_t>(number)].profile).dump();
+  };
+  std::vector<base::Json> documents;
+  for (const auto& text :
+       base::in_processes(std::ssize(variants), setup.processes, one, {}, "what would help")) {
+    documents.push_back(base::Json::parse(text));
+  }
+  return documents;
 }
 
 }  // namespace
@@ -75,7 +126,7 @@ std::vector<Change> changes_of(const profiles::Profile& profile) {
       scale(p.machine.link.bandwidth_bytes_per_s, 2);
     });
   }
-  if (profile.machine.device.memory_bytes) {
+  if (has_gpu && profile.machine.device.memory_bytes) {
     add("twice the device's memory", [](profiles::Profile& p) { scale(p.machine.device.memory_bytes, 2); });
   }
   return changes;
@@ -89,22 +140,33 @@ profiles::Profile shortened(profiles::Profile profile, std::int64_t batches) {
 std::vector<Sensitivity> sensitivities(const profiles::Profile& profile, const plan::Plan& plan,
                                        const SearchSetup& setup) {
   const auto here = shortened(profile, max_batches);
-  const double now_s = setup.predict(here, plan).epoch_s;
-  const auto changes = changes_of(here);
-  const auto search_one = [&](std::int64_t number) {
-    const double then_s = best_epoch_s(changes[static_cast<std::size_t>(number)].profile, plan, setup);
-    return std::isfinite(then_s) ? base::Json(then_s).dump() : std::string();
-  };
-  const auto epochs_s =
-      base::in_processes(std::ssize(changes), setup.processes, search_one, {}, "what would help");
-  std::vector<Sensitivity> found;
-  for (std::size_t i = 0; i < changes.size(); ++i) {
-    if (!epochs_s[i].empty() && now_s > 0) {
-      found.push_back({changes[i].name, base::Json::parse(epochs_s[i]).get<double>() / now_s - 1});
+  const auto variants = variants_of(here);
+  const auto searches = for_each(
+      variants, setup, [&](const profiles::Profile& changed) { return search_document(changed, setup); });
+  std::vector<plan::Plan> plans{plan};
+  for (const auto& document : searches) {
+    if (document.contains("plan")) {
+      plans.push_back(base::from_document<plan::Plan>(document["plan"], "plan"));
     }
   }
-  std::stable_sort(found.begin(), found.end(),
-                   [](const Sensitivity& a, const Sensitivity& b) { return a.share < b.share; });
+  const auto epochs = for_each(variants, setup, [&](const profiles::Profile& changed) {
+    return epoch_document(changed, plans, setup);
+  });
+  std::vector<Sensitivity> found;
+  for (std::size_t i = 1; i < variants.size(); ++i) {
+    auto& each = found.emplace_back(Sensitivity{.change = variants[i].name});
+    for (const auto* document : {&searches[i], &epochs[i], &epochs[0]}) {
+      if (each.why_not.empty()) {
+        each.why_not = document->value("why_not", std::string());
+      }
+    }
+    if (each.why_not.empty()) {
+      each.share = epochs[i]["epoch_s"].get<double>() / epochs[0]["epoch_s"].get<double>() - 1;
+    }
+  }
+  std::stable_sort(found.begin(), found.end(), [](const Sensitivity& a, const Sensitivity& b) {
+    return a.share.value_or(HUGE_VAL) < b.share.value_or(HUGE_VAL);
+  });
   return found;
 }
 

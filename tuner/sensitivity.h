@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,8 +17,8 @@ struct Change {
   profiles::Profile profile;
 };
 
-/// Improvements of a profiled machine: more cores, faster CPU batching, training or link, more device memory,
-/// as far as the profile has them.
+/// Improvements of a profiled machine: more cores, faster CPU batching and training, and with a GPU a faster
+/// link and more memory.
 std::vector<Change> changes_of(const profiles::Profile& profile);
 
 /// The profile with an epoch of at most `batches` mini-batches.
@@ -26,7 +27,8 @@ profiles::Profile shortened(profiles::Profile profile, std::int64_t batches);
 /// The effect of one change.
 struct Sensitivity {
   std::string change;
-  double share = 0;  ///< relative change of the epoch; negative if it becomes shorter
+  std::optional<double> share{};  ///< relative change of the epoch; negative if it becomes shorter
+  std::string why_not{};          ///< why it could not be computed, without a share
 };
 
 /// How to search and predict on a changed profile.
@@ -36,8 +38,10 @@ struct SearchSetup {
   int processes = 1;  ///< processes that search in parallel, one change each
 };
 
-/// The effect of each change on the epoch of a plan, or of a better plan that a short search finds for the
-/// changed profile (which may need other workers or buffers); the best first. Epochs are cut to 400 batches.
+/// The effect of each change on the best epoch; the best first, then those that could not be computed. Plans
+/// are searched anew for each change, which may need other workers or buffers, and equally long for the
+/// profile as it is. Every plan found anywhere is tried everywhere, so that no change gains by another's
+/// search. Epochs are cut to 400 batches.
 std::vector<Sensitivity> sensitivities(const profiles::Profile& profile, const plan::Plan& plan,
                                        const SearchSetup& setup);
 

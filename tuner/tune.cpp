@@ -5,10 +5,12 @@
 #include <limits>
 #include <optional>
 #include <set>
+#include <string>
 #include <utility>
 
 #include "base/error.h"
 #include "base/stop.h"
+#include "plan/exactness.h"
 #include "tuner/search/journal.h"
 #include "tuner/search/pareto.h"
 #include "tuner/search/point_facts.h"
@@ -24,20 +26,21 @@ std::vector<Candidate> possible(std::vector<Candidate> candidates) {
   return candidates;
 }
 
-/// The preferred candidate, then the fastest of each other name, the fastest first.
+/// The preferred candidate, then the fastest of each other name and promise, the fastest first.
 std::vector<Candidate> finalists(std::vector<Candidate> candidates, const plan::Cores& cores,
-                                 std::optional<double> measured_error) {
+                                 std::optional<double> measured_error, plan::Exactness required) {
   if (candidates.empty()) {
-    return {};
+    throw base::Failure("tuning", "no plan that was tried fits this machine");
   }
-  const auto first =
-      candidates.begin() + static_cast<std::ptrdiff_t>(preferred(candidates, cores, measured_error));
+  const auto first = candidates.begin() +
+                     static_cast<std::ptrdiff_t>(preferred(candidates, cores, measured_error, required));
   std::vector<Candidate> kept{std::move(*first)};
   candidates.erase(first);
   std::stable_sort(candidates.begin(), candidates.end(), is_better);
-  std::set<std::string> names{kept.front().plan.name};
+  const auto kind_of = [](const plan::Plan& plan) { return std::pair(plan.name, plan::exactness_of(plan)); };
+  std::set<std::pair<std::string, plan::Exactness>> kinds{kind_of(kept.front().plan)};
   for (auto& candidate : candidates) {
-    if (names.insert(candidate.plan.name).second) {
+    if (kinds.insert(kind_of(candidate.plan)).second) {
       kept.push_back(std::move(candidate));
     }
   }
@@ -78,23 +81,57 @@ class TuningRun {
   Tuning run() {
     tuning_.options = options_;
     tuning_.corrections = profile_.corrections;
-    tuning_.found = search(options_, options_.budget, &tuning_);
+    tuning_.questionable = profiles::questionable_factors(profile_.machine.contention);
+    search_plans();
     tuning_.searched_share =
         static_cast<double>(searched_.workload.batches) / static_cast<double>(profile_.workload.batches);
     choose();
+    if (options_.on_best) {
+      options_.on_best(tuning_.best());
+    }
     if (accuracy_) {
       tuning_.accuracy = accuracy_->of(tuning_.best().plan);
       tuning_.exact_accuracy = accuracy_->of({});
+      tuning_.accuracy_doubt = accuracy_->doubt();
     }
     if (options_.front) {
-      find_front();
+      without_losing_the_plan("the plans that no other beats", [this] { find_front(); });
     }
-    find_sensitivities();
+    without_losing_the_plan("what would help", [this] { find_sensitivities(); });
     tuning_.resumed = journal_ ? journal_->resumed() : 0;
     return std::move(tuning_);
   }
 
  private:
+  /// Plans that promise less than is required are searched for a shorter time, only to tell what the promise
+  /// costs. A search of all plans has no need of a second one.
+  void search_plans() {
+    const auto wide = with_less_exact(options_);
+    const bool is_narrow = required_exactness(options_) > required_exactness(wide);
+    if (is_narrow && options_.strategy != StrategyKind::exhaustive) {
+      auto budget = budget_of(options_);
+      tuning_.found = search(options_, budget, &tuning_);
+      budget.evaluations = std::min(budget.evaluations, front_evaluations);
+      budget.seconds /= 4;
+      without_losing_the_plan("the price of exactness",
+                              [&] { tuning_.less_exact = search(wide, budget, nullptr).evaluated; });
+    } else {
+      tuning_.found = search(wide, budget_of(options_), &tuning_);
+    }
+  }
+
+  /// A later step that fails is reported and leaves the result as it is.
+  template <class Step>
+  void without_losing_the_plan(const char* what, const Step& step) {
+    try {
+      step();
+    } catch (const base::Interrupted&) {
+      throw;
+    } catch (const std::exception& error) {
+      tuning_.failures.push_back(std::string(what) + ": " + error.what());
+    }
+  }
+
   void find_sensitivities() {
     tuning_.sensitivities =
         sensitivities(profile_, tuning_.best().plan,
@@ -164,15 +201,42 @@ class TuningRun {
 
   /// Compares presets and what was found by whole epochs.
   void choose() {
-    const auto request = request_of(profile_, options_, accuracy_);
-    auto candidates = finalists(possible(tuning_.found.evaluated), request.cores, profile_.prediction_error);
+    const auto request = request_of(profile_, with_less_exact(options_), accuracy_);
+    const auto required = required_exactness(options_);
+    const auto best_of_each = [&](std::vector<Candidate> candidates) {
+      return finalists(possible(std::move(candidates)), request.cores, profile_.prediction_error, required);
+    };
+    auto all = tuning_.found.evaluated;
+    all.insert(all.end(), tuning_.less_exact.begin(), tuning_.less_exact.end());
+    auto candidates = best_of_each(std::move(all));
     if (searched_.workload.batches < profile_.workload.batches) {
       candidates = predicted(plans_of(candidates));
     }
     take_usual_buffers(candidates, request);
     const auto presets = predicted(preset_plans(profile_, request));
     candidates.insert(candidates.begin(), presets.begin(), presets.end());
-    tuning_.candidates = finalists(possible(std::move(candidates)), request.cores, profile_.prediction_error);
+    tuning_.candidates = best_of_each(std::move(candidates));
+    tuning_.passed_over = passed_over(tuning_.candidates, tuning_.best(), request.cores, required);
+    price_exactness(required);
+  }
+
+  /// The fastest of all candidates against the fastest of those that keep the promise.
+  void price_exactness(plan::Exactness required) {
+    const Candidate* fastest = nullptr;
+    const Candidate* fastest_exact = nullptr;
+    bool has_less_exact = false;
+    for (const auto& candidate : tuning_.candidates) {
+      const bool promises = plan::exactness_of(candidate.plan) >= required;
+      has_less_exact |= !promises;
+      fastest = fastest == nullptr || is_better(candidate, *fastest) ? &candidate : fastest;
+      if (promises && (fastest_exact == nullptr || is_better(candidate, *fastest_exact))) {
+        fastest_exact = &candidate;
+      }
+    }
+    if (has_less_exact) {
+      tuning_.exactness_price = {*fastest,
+                                 fastest_exact->prediction.epoch_s / fastest->prediction.epoch_s - 1};
+    }
   }
 
   /// Gives plans the usual buffers where that costs next to nothing.
@@ -210,6 +274,9 @@ class TuningRun {
   /// Searches again with less and less memory, and for more and more accuracy; keeps what no plan beats.
   void find_front() {
     auto all = possible(tuning_.found.evaluated);
+    std::erase_if(all, [&](const Candidate& candidate) {
+      return plan::exactness_of(candidate.plan) < required_exactness(options_);
+    });
     const double most = memory_bytes(tuning_.found.best.prediction);
     double least = most;
     for (const auto& candidate : all) {
@@ -233,8 +300,12 @@ class TuningRun {
   }
 
   void add_found(const TuningOptions& options, std::vector<Candidate>& all) {
-    const auto found = search(options, {.evaluations = front_evaluations}, nullptr).evaluated;
-    all.insert(all.end(), found.begin(), found.end());
+    try {
+      const auto found = search(options, {.evaluations = front_evaluations}, nullptr).evaluated;
+      all.insert(all.end(), found.begin(), found.end());
+    } catch (const base::InputError&) {
+      // No plan keeps to these limits.
+    }
   }
 
   /// Epoch, memory and, if accuracy is predicted, the share of wrong classes.

@@ -1,20 +1,38 @@
 #include "tuner/tuning.h"
 
+#include "tuner/tuning_request.h"
+
 namespace gnomon::tuner {
 namespace {
 
 base::Json candidates_document(const std::vector<Candidate>& candidates) {
   base::Json document = base::Json::array();
   for (const auto& [plan, prediction] : candidates) {
-    document.push_back({{"plan", base::to_document(plan)}, {"prediction", base::write_value(prediction)}});
+    document.push_back({{"plan", base::to_document(plan)},
+                        {"exact", std::string(base::name_of(plan::exactness_of(plan)))},
+                        {"prediction", base::write_value(prediction)}});
   }
   return document;
 }
 
 base::Json sensitivities_document(const std::vector<Sensitivity>& sensitivities) {
   base::Json document = base::Json::array();
-  for (const auto& [change, share] : sensitivities) {
-    document.push_back({{"change", change}, {"share", share}});
+  for (const auto& [change, share, why_not] : sensitivities) {
+    if (share) {
+      document.push_back({{"change", change}, {"share", *share}});
+    } else {
+      document.push_back({{"change", change}, {"why_not", why_not}});
+    }
+  }
+  return document;
+}
+
+base::Json passed_over_document(const std::vector<PassedOver>& passed_over) {
+  base::Json document = base::Json::array();
+  for (const auto& [candidate, reason] : passed_over) {
+    document.push_back({{"plan", candidate.plan.name},
+                        {"epoch_s", candidate.prediction.epoch_s},
+                        {"reason", std::string(base::name_of(reason))}});
   }
   return document;
 }
@@ -34,10 +52,14 @@ base::Json front_document(const std::vector<FrontPoint>& front) {
 
 }  // namespace
 
+std::int64_t num_simulations(const Tuning& tuning) {
+  return std::ssize(tuning.found.evaluated) + std::ssize(tuning.less_exact);
+}
+
 base::Json fidelities_document(const Tuning& tuning, int real_runs) {
   return {{"bounds", tuning.bounds},
           {"estimates", tuning.estimates},
-          {"simulations", tuning.found.evaluated.size()},
+          {"simulations", num_simulations(tuning)},
           {"real_runs", real_runs}};
 }
 
@@ -52,15 +74,29 @@ base::Json to_document(const Tuning& tuning) {
                          {"evaluations", tuning.found.evaluated.size()},
                          {"fidelities", fidelities_document(tuning, 0)},
                          {"stopped_by", tuning.found.stopped_by},
-                         {"candidates", candidates_document(tuning.candidates)}};
+                         {"candidates", candidates_document(tuning.candidates)},
+                         {"passed_over", passed_over_document(tuning.passed_over)},
+                         {"failures", tuning.failures}};
+  if (const auto& price = tuning.exactness_price) {
+    document["exactness_price"] = {
+        {"required", std::string(base::name_of(required_exactness(tuning.options)))},
+        {"fastest", price->fastest.plan.name},
+        {"share", price->share}};
+  }
+  for (const auto& [field, value] : tuning.questionable) {
+    document["questionable"][field] = value;
+  }
   if (!tuning.sensitivities.empty()) {
     document["sensitivities"] = sensitivities_document(tuning.sensitivities);
   }
   if (tuning.accuracy) {
-    document["accuracy"] = {{"best", tuning.accuracy->accuracy},
-                            {"exact", tuning.exact_accuracy->accuracy},
-                            {"error", tuning.accuracy->error},
-                            {"outside", tuning.exact_accuracy->outside}};
+    document["accuracy"] = {
+        {"best", tuning.accuracy->accuracy},
+        {"exact", tuning.exact_accuracy->accuracy},
+        {"error", tuning.accuracy->error},
+        {"doubt", tuning.accuracy_doubt},
+        {"at_majority", is_at_majority(tuning.accuracy->accuracy, tuning.accuracy->majority_share)},
+        {"outside", tuning.exact_accuracy->outside}};
   }
   if (tuning.options.front) {
     document["front"] = front_document(tuning.front);

@@ -2,15 +2,19 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/document.h"
+#include "plan/exactness.h"
 #include "plan/plan.h"
 #include "profiles/profile.h"
+#include "profiles/questionable.h"
 #include "tuner/search/candidate.h"
 #include "tuner/search/consumption_limits.h"
+#include "tuner/search/preference.h"
 #include "tuner/search/search.h"
 #include "tuner/sensitivity.h"
 #include "tuner/space/space.h"
@@ -21,9 +25,11 @@ namespace gnomon::tuner {
 /// How a profile is tuned.
 struct TuningOptions {
   StrategyKind strategy = StrategyKind::automatic;
-  Budget budget;
+  std::optional<Budget> budget{};  ///< of the search; absent: budget_of() decides
   std::uint64_t seed = 0;
-  bool approximate = false;       ///< also consider plans that change what is trained
+  /// The least that the plan to take promises; by default that repeated trainings end with the same bits.
+  plan::Exactness exactness = plan::Exactness::order;
+  bool approximate = false;       ///< take any plan, also one that changes what is trained
   bool simulated = false;         ///< also consider plans that the runtime cannot execute
   MemoryLimits limits;            ///< maximum memory at the peak of an epoch
   ConsumptionLimits consumption;  ///< maximum of the profile's whole epoch; its `batches` are set by tune()
@@ -32,6 +38,8 @@ struct TuningOptions {
   double accuracy_floor = 0;      ///< minimum predicted accuracy of approximate plans; needs `surrogate`
   int processes = 1;              ///< processes that predict side by side; the result does not depend on them
   std::string journal;            ///< file from which the search is resumed; empty: none
+  /// Called with the plan to take as soon as it is known, before what is computed about it. May be empty.
+  std::function<void(const Candidate&)> on_best{};
 };
 
 /// A plan that no other one beats in all goals.
@@ -42,32 +50,48 @@ struct FrontPoint {
   std::optional<double> accuracy;  ///< predicted, if there is a predictor
 };
 
+/// What it costs to take only plans that promise what was asked (plan::Exactness).
+struct ExactnessPrice {
+  Candidate fastest;  ///< of all plans, whatever they promise
+  double share = 0;   ///< by which the fastest plan that keeps the promise takes longer
+};
+
 /// What a search found for a profile.
 struct Tuning {
   TuningOptions options;
-  std::int64_t plans = 0;                            ///< size of the searched space
+  std::int64_t plans = 0;                            ///< size of the searched space, excluded plans included
   std::int64_t bounds = 0;                           ///< lower bounds that were computed
   std::int64_t estimates = 0;                        ///< epochs computed by arithmetic, to rank plans
   std::size_t resumed = 0;                           ///< evaluations that came from the journal
   std::optional<profiles::Corrections> corrections;  ///< of the profile's stages, by earlier real runs
+  std::vector<profiles::QuestionableFactor> questionable;  ///< slowdowns of the profile that are gains
   SearchResult found;
-  double searched_share = 1;  ///< of an epoch that the predictions in `found` are for
+  /// What a short search found that also considered plans which promise less than was asked.
+  std::vector<Candidate> less_exact;
+  double searched_share = 1;  ///< of an epoch that the predictions in `found` and `less_exact` are for
   /// The plan to take (tuner::preferred) of the presets and what was found, then the fastest of each other
-  /// name. Predictions are of whole epochs.
+  /// name and promise. Predictions are of whole epochs.
   std::vector<Candidate> candidates;
-  std::vector<Sensitivity> sensitivities;  ///< what would help most, the best first
-  std::vector<FrontPoint> front;           ///< the fastest first; empty unless asked for
+  std::vector<PassedOver> passed_over;  ///< faster candidates than the plan to take, the fastest first
+  std::optional<ExactnessPrice> exactness_price;  ///< absent if no plan promises less
+  std::vector<Sensitivity> sensitivities;         ///< what would help most, the best first
+  std::vector<std::string> failures;              ///< what could not be computed about the plan, and why
+  std::vector<FrontPoint> front;                  ///< the fastest first; empty unless asked for
   /// Volume under the front, as a share of twice the fastest epoch times twice the maximum memory (times 1,
   /// the highest accuracy, if it is predicted).
   double hypervolume = 0;
   std::optional<AccuracyForecast> accuracy;        ///< predicted for the best plan
   std::optional<AccuracyForecast> exact_accuracy;  ///< predicted for every exact plan
+  std::string accuracy_doubt;                      ///< why these predictions are uncertain; empty if not
 
   const Candidate& best() const { return candidates.front(); }
 };
 
 /// The document "gnomon.tuning/1".
 base::Json to_document(const Tuning& tuning);
+
+/// Epochs that were simulated to find the plan.
+std::int64_t num_simulations(const Tuning& tuning);
 
 /// How many evaluations of each fidelity it took: bounds, estimates, simulations and real runs.
 base::Json fidelities_document(const Tuning& tuning, int real_runs);

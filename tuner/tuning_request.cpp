@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -30,6 +31,26 @@ base::Json limits_document(const TuningOptions& options) {
 
 }  // namespace
 
+plan::Exactness required_exactness(const TuningOptions& options) {
+  return options.approximate ? plan::Exactness::approximate : options.exactness;
+}
+
+TuningOptions with_less_exact(TuningOptions options) {
+  options.exactness = plan::Exactness::batches;
+  return options;
+}
+
+Budget budget_of(const TuningOptions& options) {
+  if (options.budget) {
+    return *options.budget;
+  }
+  Budget budget;
+  if (options.strategy == StrategyKind::exhaustive) {
+    budget.evaluations = std::numeric_limits<int>::max();
+  }
+  return budget;
+}
+
 SpaceRequest request_of(const profiles::Profile& profile, const TuningOptions& options,
                         const Accuracy& accuracy) {
   SpaceRequest request;
@@ -43,6 +64,9 @@ SpaceRequest request_of(const profiles::Profile& profile, const TuningOptions& o
   request.constraints.clear();
   if (!options.approximate) {
     request.constraints.push_back(exact_only());
+    if (options.exactness > plan::Exactness::batches) {
+      request.constraints.push_back(at_least(options.exactness));
+    }
   }
   if (!options.simulated) {
     request.constraints.push_back(runnable_only(plan::abilities_of(profile.machine.device.kind)));
@@ -76,6 +100,7 @@ base::Json search_document(const profiles::Profile& profile, const TuningOptions
   base::Json document = {{"strategy", std::string(base::name_of(options.strategy))},
                          {"seed", options.seed},
                          {"approximate", options.approximate},
+                         {"exactness", std::string(base::name_of(options.exactness))},
                          {"simulated", options.simulated},
                          {"limits", limits_document(options)},
                          {"profile", base::write_value(profile)}};

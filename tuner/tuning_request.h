@@ -18,6 +18,16 @@ using Accuracy = std::optional<AccuracyPredictor>;
 /// the file does not fit, or if options contradict each other.
 Accuracy accuracy_of(const profiles::Profile& profile, const TuningOptions& options);
 
+/// The least that the plan to take must promise.
+plan::Exactness required_exactness(const TuningOptions& options);
+
+/// The options of a search that also considers the plans which promise less than is required.
+TuningOptions with_less_exact(TuningOptions options);
+
+/// How long a search with these options goes on: the asked budget, all plans with strategy `exhaustive`, else
+/// 100 evaluations.
+Budget budget_of(const TuningOptions& options);
+
 /// The space of plans that is searched for the profile.
 SpaceRequest request_of(const profiles::Profile& profile, const TuningOptions& options,
                         const Accuracy& accuracy);

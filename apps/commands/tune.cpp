@@ -3,6 +3,7 @@
 #include <iostream>
 #include <limits>
 #include <memory>
+#include <utility>
 
 #include "apps/commands/commands.h"
 #include "apps/flags/output_flag.h"
@@ -14,15 +15,19 @@
 #include "base/error.h"
 #include "base/output_file.h"
 #include "base/usable.h"
+#include "profiles/catalog.h"
+#include "reproduce/paper_profiles.h"
 
 namespace gnomon::apps {
 namespace {
 
 struct Options {
   std::string profile;
+  std::string machine;
   std::string out;
   std::string strategy = "auto";
-  std::string budget = "100";
+  std::string budget;
+  std::string exact;
   int processes = 0;
   tuner::TuningOptions tuning;
   bool json = false;
@@ -56,29 +61,62 @@ void check_flags(const tuner::TuningOptions& options) {
   }
 }
 
+tuner::TuningOptions tuning_of(const Options& options) {
+  check_flags(options.tuning);
+  auto tuning = options.tuning;
+  tuning.strategy = base::value_of<tuner::StrategyKind>("--strategy", options.strategy);
+  if (!options.budget.empty()) {
+    tuning.budget = budget_of(options.budget);
+  }
+  if (!options.exact.empty()) {
+    tuning.exactness = base::value_of<plan::Exactness>("--exact", options.exact);
+  }
+  tuning.processes = options.processes > 0 ? options.processes : base::usable_cores();
+  if (!options.out.empty()) {
+    tuning.on_best = [file = options.out](const tuner::Candidate& best) {
+      base::write_output(file, [&](const auto& path) { base::write_document(path, best.plan); });
+    };
+  }
+  return tuning;
+}
+
+/// The profile, and how it was scaled to another machine.
+profiles::MovedProfile profile_of(const Options& options) {
+  auto profile = reproduce::find_profile(options.profile);
+  return options.machine.empty()
+             ? profiles::MovedProfile{std::move(profile), {}}
+             : profiles::move_to_machine(std::move(profile), profiles::find_machine(options.machine).machine);
+}
+
 tuner::Tuning tune_with_bar(const profiles::Profile& profile, const tuner::TuningOptions& options) {
   ProgressBar bar;
   return tuner::tune(profile, options, {}, bar.progress(), &stop_on_interrupt());
 }
 
 void tune(const Options& options) {
-  check_flags(options.tuning);
-  tuner::TuningOptions how = options.tuning;
-  how.strategy = base::value_of<tuner::StrategyKind>("--strategy", options.strategy);
-  how.budget = budget_of(options.budget);
-  how.processes = options.processes > 0 ? options.processes : base::usable_cores();
-  const auto profile = profiles::read_profile(options.profile);
-  const auto result = tune_with_bar(profile, how);
-  if (!options.out.empty()) {
-    base::write_output(options.out,
-                       [&](const auto& file) { base::write_document(file, result.best().plan); });
+  auto how = tuning_of(options);
+  const auto moved = profile_of(options);
+  bool is_written = false;
+  if (how.on_best) {
+    how.on_best = [&is_written, write = how.on_best](const tuner::Candidate& best) {
+      write(best);
+      is_written = true;
+    };
   }
-  if (options.json) {
-    print_json(to_document(result));
-    return;
+  try {
+    const auto result = tune_with_bar(moved.profile, how);
+    if (options.json) {
+      print_json(to_document(result));
+      return;
+    }
+    std::cout << moved_text(options.machine, moved.scalings) << tuning_text(result);
+  } catch (const base::Interrupted&) {
+    if (is_written) {
+      throw base::Interrupted("the plan that was found is in " + options.out);
+    }
+    throw;
   }
-  std::cout << tuning_text(result);
-  if (!options.out.empty()) {
+  if (is_written) {
     std::cout << "written to " << options.out << "\n";
   }
 }
@@ -87,11 +125,17 @@ void tune(const Options& options) {
 
 Action add_tune(CLI::App& app) {
   auto options = std::make_shared<Options>();
-  app.add_option("PROFILE", options->profile, "Profile written by gnomon profile")->required();
+  app.add_option("PROFILE", options->profile,
+                 "Profile written by gnomon profile, or a paper's workload (see gnomon catalog)")
+      ->required();
+  app.add_option("--machine", options->machine,
+                 "Scale the profile to this machine: a name from gnomon catalog or a machine file");
   add_output(app, "-o,--out", options->out, "Write the best plan to this file");
   app.add_option("--strategy", options->strategy,
                  "Search strategy: auto, gp, trees, ppo, dispatcher, sobol, random or exhaustive");
-  app.add_option("--budget", options->budget, "Maximum number of simulated epochs (200) or seconds (2.5s)");
+  app.add_option("--budget", options->budget,
+                 "Maximum number of simulated epochs (200) or seconds (2.5s); default: 100, or every plan\n"
+                 "with --strategy exhaustive");
   app.add_option("--processes", options->processes,
                  "Processes that simulate in parallel (default: one for each core); the result is the same")
       ->check(CLI::Range(1, 256));
@@ -109,8 +153,15 @@ Action add_tune(CLI::App& app) {
   app.add_flag("--front", options->tuning.front,
                "Also print the Pareto front: plans that no other beats in time, memory and (with "
                "--surrogate) accuracy");
+  auto* exact =
+      app.add_option("--exact", options->exact,
+                     "What the plan must promise: bits (all such plans end with the same weights), order "
+                     "(repeated trainings\n"
+                     "end with the same weights; default) or batches (the same mini-batches in any order)");
+  exact->check(CLI::IsMember({"bits", "order", "batches"}));
   app.add_flag("--allow-approximate", options->tuning.approximate,
-               "Also consider approximate plans, which change what is trained");
+               "Take any plan, also an approximate one, which changes what is trained")
+      ->excludes(exact);
   app.add_option(
       "--surrogate", options->tuning.surrogate,
       "Predict the accuracy of approximate plans by this file, written by gnomon surrogate learn --runs");

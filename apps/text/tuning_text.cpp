@@ -2,8 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <iterator>
+#include <set>
+
 #include "apps/text/format.h"
 #include "apps/text/table.h"
+#include "plan/exactness.h"
 
 namespace gnomon::apps {
 namespace {
@@ -22,18 +26,79 @@ std::string buffers_of(const plan::Plan& plan) {
   }
 }
 
-/// The changes that would help, the best first, without those under a percent.
+/// The changes that would help, the best first, without those under a percent; then what could not be
+/// computed.
 std::string sensitivities_text(const tuner::Tuning& tuning) {
   std::string text;
-  for (const auto& [change, share] : tuning.sensitivities) {
-    if (share <= -0.01) {
-      text += fmt::format("{}{}: {:+.0f} %", text.empty() ? "what would help: " : ", ", change, 100 * share);
+  std::string missing;
+  for (const auto& [change, share, why_not] : tuning.sensitivities) {
+    if (!share) {
+      missing += fmt::format("not computed: {}: {}\n", change, why_not);
+    } else if (*share <= -0.01) {
+      text += fmt::format("{}{}: {:+.0f} %", text.empty() ? "what would help: " : ", ", change, 100 * *share);
     }
   }
-  if (text.empty() && !tuning.sensitivities.empty()) {
+  if (text.empty() && !tuning.sensitivities.empty() && missing.empty()) {
     text = "what would help: no single change of cores, stages, link or memory gains a percent";
   }
-  return text.empty() ? "" : text + "\n";
+  return (text.empty() ? "" : text + "\n") + missing;
+}
+
+std::string failures_text(const tuner::Tuning& tuning) {
+  std::string text;
+  for (const auto& failure : tuning.failures) {
+    text += "not computed: " + failure + "\n";
+  }
+  return text;
+}
+
+/// "best of all 2,104 possible plans …" or "best of 47 evaluated of 2,320 plans …".
+std::string best_text(const tuner::Tuning& tuning) {
+  const auto& best = tuning.best();
+  const bool is_all =
+      tuning.options.strategy == tuner::StrategyKind::exhaustive && tuning.found.stopped_by == "strategy";
+  const auto evaluated = format_count(std::ssize(tuning.found.evaluated));
+  const auto plans = format_count(tuning.plans);
+  return fmt::format(
+      "best of {}: {}, {} an epoch, {} over the lower bound {}\n",
+      is_all ? fmt::format("all {} possible plans ({} with those that do not fit or break a rule)", evaluated,
+                           plans)
+             : fmt::format("{} evaluated of {} plans", evaluated, plans),
+      best.plan.name, format_seconds(best.prediction.epoch_s), over_bound(best.prediction),
+      format_seconds(best.prediction.lower_bound_s));
+}
+
+/// What the plan promises, and what that costs.
+std::string exactness_text(const tuner::Tuning& tuning) {
+  const auto promised = plan::exactness_of(tuning.best().plan);
+  auto text = fmt::format("exact: {}: {}\n", base::name_of(promised), plan::promise_of(promised));
+  if (const auto& price = tuning.exactness_price) {
+    const auto& fastest = price->fastest;
+    const auto less = plan::exactness_of(fastest.plan);
+    text += price->share < 0.0005
+                ? "price of that: nothing; no plan that promises less is faster\n"
+                : fmt::format("price of that: {} ({}, exact: {}, takes {}; --exact {} allows it)\n",
+                              format_percent(price->share), fastest.plan.name, base::name_of(less),
+                              format_seconds(fastest.prediction.epoch_s), base::name_of(less));
+  }
+  return text;
+}
+
+/// Why faster rows that promise as much are not taken, one line for each reason.
+std::string passed_over_text(const tuner::Tuning& tuning) {
+  std::string text;
+  std::set<tuner::PassedOverFor> told{tuner::PassedOverFor::exactness};  // has a line of its own
+  for (const auto& [candidate, reason] : tuning.passed_over) {
+    if (told.insert(reason).second) {
+      const double gain = tuning.best().prediction.epoch_s / candidate.prediction.epoch_s - 1;
+      text +=
+          fmt::format("not taken: {} is {} faster, less than predictions can tell, but {}\n",
+                      candidate.plan.name, format_percent(gain),
+                      reason == tuner::PassedOverFor::threads ? "has more threads without a core of their own"
+                                                              : "needs larger buffers");
+    }
+  }
+  return text;
 }
 
 /// The best plan's predicted accuracy beside that of exact plans, and the error of such predictions.
@@ -41,10 +106,18 @@ std::string accuracy_text(const tuner::Tuning& tuning) {
   if (!tuning.accuracy) {
     return "";
   }
+  const auto& accuracy = *tuning.accuracy;
   std::string text = fmt::format(
-      "predicted accuracy: {}, of exact plans {}; error {} (root mean square over held-out runs)\n",
-      format_percent(tuning.accuracy->accuracy), format_percent(tuning.exact_accuracy->accuracy),
-      format_percent(tuning.accuracy->error));
+      "predicted accuracy: {}, of exact plans {}; error {} ({} over held-out runs)\n",
+      format_percent(accuracy.accuracy), format_percent(tuning.exact_accuracy->accuracy),
+      format_percent(accuracy.error), accuracy.in_doubt ? "twice the root mean square" : "root mean square");
+  if (!tuning.accuracy_doubt.empty()) {
+    text += tuning.accuracy_doubt + "\n";
+  }
+  if (tuner::is_at_majority(accuracy.accuracy, accuracy.majority_share)) {
+    text += fmt::format("that is the majority's share, {}: always predicting the most frequent class\n",
+                        format_percent(*accuracy.majority_share));
+  }
   for (const auto& outside : tuning.exact_accuracy->outside) {
     text += "not learned: " + outside + "\n";
   }
@@ -86,7 +159,7 @@ std::string front_text(const tuner::Tuning& tuning) {
 std::string fidelities_text(const tuner::Tuning& tuning, int real_runs) {
   return fmt::format("{} bounds, {} estimates, {} simulated epochs, {} real runs",
                      format_count(tuning.bounds), format_count(tuning.estimates),
-                     tuning.found.evaluated.size(), real_runs);
+                     tuner::num_simulations(tuning), real_runs);
 }
 
 std::string corrections_text(const std::optional<profiles::Corrections>& corrections) {
@@ -111,30 +184,37 @@ std::string over_bound(const sim::Prediction& prediction) {
                                       : "-";
 }
 
+std::string moved_text(const std::string& machine, const std::vector<profiles::StageScaling>& scalings) {
+  std::string text;
+  for (const auto& scaling : scalings) {
+    text += (text.empty() ? "" : "; ") + profiles::text_of(scaling);
+  }
+  return text.empty() ? "" : "machine " + machine + ": " + text + "\n";
+}
+
 std::string tuning_text(const tuner::Tuning& tuning) {
-  Table table({"plan", "schedule", "workers", "threads", "buffers", "epoch", "bound", "over bound", "cpu",
+  Table table({"plan", "exact", "schedule", "workers", "threads", "buffers", "epoch", "over bound", "cpu",
                "link", "device", "bound by"});
   table.may_omit({"link", "cpu", "threads", "bound", "device", "over bound"});
   for (const auto& [plan, prediction] : tuning.candidates) {
-    table.add_row({plan.name, std::string(base::name_of(plan.schedule)), count_or_dash(plan.workers),
+    table.add_row({plan.name, std::string(base::name_of(plan::exactness_of(plan))),
+                   std::string(base::name_of(plan.schedule)), count_or_dash(plan.workers),
                    count_or_dash(plan.device_threads), buffers_of(plan), format_seconds(prediction.epoch_s),
-                   format_seconds(prediction.lower_bound_s), over_bound(prediction),
+                   over_bound(prediction),
                    plan.workers == 0 ? "-" : format_percent(prediction.cpu_utilisation),
                    format_percent(prediction.link_utilisation), format_percent(prediction.device_utilisation),
                    prediction.bound_by});
   }
-  const auto& best = tuning.best();
-  std::string text = table.text();
-  text += fmt::format("\nbest of {} plans: {}, {} an epoch, {} over the lower bound {}\n",
-                      format_count(tuning.plans), best.plan.name, format_seconds(best.prediction.epoch_s),
-                      over_bound(best.prediction), format_seconds(best.prediction.lower_bound_s));
+  std::string text =
+      table.text() + "\n" + best_text(tuning) + exactness_text(tuning) + passed_over_text(tuning);
   text += fmt::format("strategy {}: {}, stopped by {}\n", base::name_of(tuning.options.strategy),
                       fidelities_text(tuning, 0), tuning.found.stopped_by);
   if (tuning.resumed > 0) {
     text += fmt::format("{} of them from {}\n", tuning.resumed, tuning.options.journal);
   }
-  return text + consumption_text(best.prediction.consumption) + corrections_text(tuning.corrections) +
-         accuracy_text(tuning) + sensitivities_text(tuning) + front_text(tuning);
+  return text + profiles::text_of(tuning.questionable) +
+         consumption_text(tuning.best().prediction.consumption) + corrections_text(tuning.corrections) +
+         accuracy_text(tuning) + sensitivities_text(tuning) + failures_text(tuning) + front_text(tuning);
 }
 
 }  // namespace gnomon::apps

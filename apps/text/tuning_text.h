@@ -2,7 +2,9 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "profiles/catalog.h"
 #include "profiles/profile.h"
 #include "sim/prediction.h"
 #include "tuner/tuning.h"
@@ -11,6 +13,10 @@ namespace gnomon::apps {
 
 /// The compared plans as a table, the plan to take first, and what else was found.
 std::string tuning_text(const tuner::Tuning& tuning);
+
+/// How a profile was scaled to another machine: "machine aws-g5.2xlarge: train x1.56 (…); …"; empty if it was
+/// not.
+std::string moved_text(const std::string& machine, const std::vector<profiles::StageScaling>& scalings);
 
 /// How many evaluations of each fidelity it took: bounds, estimates, simulated epochs, real runs.
 std::string fidelities_text(const tuner::Tuning& tuning, int real_runs);

@@ -14,6 +14,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 void expect_one_line(const Outcome& outcome, const std::string& part) {
   EXPECT_EQ(outcome.code, 2) << outcome.error;
@@ -111,6 +112,66 @@ TEST_F(Planning, TuneWritesThePlanThatItCallsBest) {
   EXPECT_EQ(rows[0]["epoch_s"], best["prediction"]["epoch_s"]);
   const auto text = run({"tune", "p.json"});
   EXPECT_THAT(text.out, HasSubstr("over the lower bound"));
+}
+
+TEST_F(Planning, ApproximateAndSimulatedPlansAreTunedToTheEnd) {
+  const auto outcome = run({"tune", "p.json", "--simulated", "--allow-approximate", "-o", "x.json"});
+  EXPECT_EQ(outcome.code, 0) << outcome.error;
+  EXPECT_THAT(outcome.out, Not(HasSubstr("not computed")));
+  EXPECT_EQ(plan::read_plan(place.path() / "x.json").name.empty(), false);
+}
+
+TEST_F(Planning, TuneTakesWhatIsExactAsAskedAndTellsThePrice) {
+  const auto usual = document({"tune", "p.json", "-o", "plan.json"});
+  EXPECT_EQ(plan::read_plan(place.path() / "plan.json").order, plan::Order::index);
+  EXPECT_EQ(usual["candidates"][0]["exact"], "bits");
+  EXPECT_GE(usual["exactness_price"]["share"].get<double>(), 0);
+  const auto text = run({"tune", "p.json"}).out;
+  EXPECT_THAT(text,
+              HasSubstr("\nexact: bits: trains each mini-batch as the update of its index; all such plans"));
+  EXPECT_THAT(text, HasSubstr("\nprice of that: "));
+  const auto any = document({"tune", "p.json", "--exact", "batches"});
+  EXPECT_FALSE(any.contains("exactness_price"));
+  EXPECT_LE(any["candidates"][0]["prediction"]["epoch_s"].get<double>(),
+            1.04 * usual["candidates"][0]["prediction"]["epoch_s"].get<double>());
+  expect_one_line(run({"tune", "p.json", "--exact", "bytes"}), "--exact");
+  expect_one_line(run({"tune", "p.json", "--exact", "bits", "--allow-approximate"}), "excludes");
+}
+
+TEST_F(Planning, TuneSaysHowManyPlansWereEvaluated) {
+  auto profile = small_profile();
+  profile["workload"]["batches"] = 3;  // few buffers to choose from
+  place.write("small.json", profile.dump());
+  const auto all = run({"tune", "small.json", "--strategy", "exhaustive"}).out;
+  EXPECT_THAT(all, HasSubstr("best of all "));
+  EXPECT_THAT(all, HasSubstr("stopped by strategy"));
+  const auto some = run({"tune", "small.json", "--strategy", "exhaustive", "--budget", "20"}).out;
+  EXPECT_THAT(some, HasSubstr("best of 20 evaluated of "));
+  EXPECT_THAT(some, HasSubstr("stopped by evaluations"));
+}
+
+TEST_F(Planning, TuneTakesCatalogProfilesAndMachines) {
+  const auto scaled = run({"tune", "p.json", "--machine", "aws-g5.2xlarge", "--budget", "20"});
+  EXPECT_EQ(scaled.code, 0) << scaled.error;
+  EXPECT_THAT(scaled.out, ::testing::StartsWith("machine aws-g5.2xlarge: cpu_batch kept ("));
+  const auto paper = run({"tune", "morphgl/A/GCN/PA", "--budget", "20", "-o", "plan.json"});
+  EXPECT_EQ(paper.code, 0) << paper.error;
+  EXPECT_TRUE(std::filesystem::exists(place.path() / "plan.json"));
+  expect_one_line(run({"tune", "p.json", "--machine", "nonesuch"}), "--machine: \"nonesuch\" is not known");
+}
+
+TEST_F(Planning, TuneQuestionsGainsByContention) {
+  auto profile = small_profile();
+  profile["machine"]["contention"] = {{"crowded_team", 0.53}};
+  place.write("odd.json", profile.dump());
+  EXPECT_THAT(
+      run({"tune", "odd.json", "--budget", "20"}).out,
+      HasSubstr("questionable: crowded team 0.53x; a stage is not predicted to be faster than alone"));
+  // Training keeps the device busy, so that the best epoch is at its bound.
+  profile["workload"]["train"]["mean_s"] = 1;
+  place.write("odd.json", profile.dump());
+  const auto best = document({"tune", "odd.json"})["candidates"][0]["prediction"];
+  EXPECT_LT(best["epoch_s"].get<double>(), 1.05 * best["lower_bound_s"].get<double>());
 }
 
 TEST_F(Planning, EveryStrategyTunesWithinItsBudget) {

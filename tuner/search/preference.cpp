@@ -1,7 +1,11 @@
 #include "tuner/search/preference.h"
 
 #include <algorithm>
+#include <limits>
+#include <string>
 #include <tuple>
+
+#include "base/error.h"
 
 namespace gnomon::tuner {
 namespace {
@@ -38,20 +42,49 @@ plan::Plan with_usual_buffers(plan::Plan plan) {
 }
 
 std::size_t preferred(const std::vector<Candidate>& candidates, const plan::Cores& cores,
-                      std::optional<double> measured_error) {
-  const auto epoch_s = [&](const Candidate& candidate) { return candidate.prediction.epoch_s; };
-  const double fastest_s = epoch_s(
-      *std::min_element(candidates.begin(), candidates.end(),
-                        [&](const Candidate& a, const Candidate& b) { return epoch_s(a) < epoch_s(b); }));
+                      std::optional<double> measured_error, plan::Exactness required) {
+  double fastest_s = std::numeric_limits<double>::infinity();
+  bool has_any = false;
+  for (const auto& candidate : candidates) {
+    if (plan::exactness_of(candidate.plan) >= required) {
+      fastest_s = std::min(fastest_s, candidate.prediction.epoch_s);
+      has_any = true;
+    }
+  }
+  if (!has_any) {
+    throw base::Failure("tuning", "no plan that was tried is exact: " + std::string(base::name_of(required)));
+  }
   const auto rank = [&](const Candidate& candidate) {
-    const bool is_fast = epoch_s(candidate) <= fastest_s * (1 + same_epoch(cores, measured_error));
-    return std::tuple(!is_fast, is_fast ? threads_without_core(candidate.plan, cores) : 0,
-                      is_fast ? beyond_usual_buffers(candidate.plan) : 0, epoch_s(candidate));
+    const double epoch_s = candidate.prediction.epoch_s;
+    const bool promises = plan::exactness_of(candidate.plan) >= required;
+    const bool is_fast = promises && epoch_s <= fastest_s * (1 + same_epoch(cores, measured_error));
+    return std::tuple(!promises, !is_fast, is_fast ? threads_without_core(candidate.plan, cores) : 0,
+                      is_fast ? beyond_usual_buffers(candidate.plan) : 0, epoch_s);
   };
   const auto best =
       std::min_element(candidates.begin(), candidates.end(),
                        [&](const Candidate& a, const Candidate& b) { return rank(a) < rank(b); });
   return static_cast<std::size_t>(best - candidates.begin());
+}
+
+std::vector<PassedOver> passed_over(const std::vector<Candidate>& candidates, const Candidate& best,
+                                    const plan::Cores& cores, plan::Exactness required) {
+  std::vector<PassedOver> faster;
+  for (const auto& candidate : candidates) {
+    if (candidate.prediction.epoch_s >= best.prediction.epoch_s) {
+      continue;
+    }
+    const bool promises = plan::exactness_of(candidate.plan) >= required;
+    const bool is_crowded =
+        threads_without_core(candidate.plan, cores) > threads_without_core(best.plan, cores);
+    faster.push_back({candidate, !promises    ? PassedOverFor::exactness
+                                 : is_crowded ? PassedOverFor::threads
+                                              : PassedOverFor::buffers});
+  }
+  std::stable_sort(faster.begin(), faster.end(), [](const PassedOver& a, const PassedOver& b) {
+    return a.candidate.prediction.epoch_s < b.candidate.prediction.epoch_s;
+  });
+  return faster;
 }
 
 }  // namespace gnomon::tuner

@@ -1,8 +1,14 @@
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <optional>
+#include <string_view>
+#include <utility>
 #include <vector>
 
+#include "base/document.h"
+#include "plan/exactness.h"
 #include "plan/plan.h"
 #include "tuner/search/candidate.h"
 
@@ -28,10 +34,38 @@ constexpr double same_epoch(const plan::Cores& cores, std::optional<double> meas
 /// mini-batches. Neither field changes what is trained.
 plan::Plan with_usual_buffers(plan::Plan plan);
 
-/// The position of the preferred candidate: among those as fast as the fastest (same_epoch), the one with the
-/// fewest threads without a core of their own, as oversubscribed plans are the hardest to predict; then the
-/// one with the smallest buffers beyond the usual; then the fastest. Precondition: `candidates` is not empty.
+/// Why a faster candidate is not the preferred one.
+enum class PassedOverFor : std::uint8_t {
+  exactness,  ///< it promises less than is required
+  threads,    ///< as fast within the error of predictions, but with more threads without a core of their own
+  buffers,    ///< as fast within the error of predictions, but with larger buffers beyond the usual
+};
+
+struct PassedOver {
+  Candidate candidate;
+  PassedOverFor reason = PassedOverFor::exactness;
+};
+
+/// The position of the preferred candidate of those that promise `required`: among those as fast as the
+/// fastest (same_epoch), the one with the fewest threads without a core of their own, as oversubscribed plans
+/// are the hardest to predict; then the one with the smallest buffers beyond the usual; then the fastest.
+/// Throws Failure if none promises that. Precondition: `candidates` is not empty.
 std::size_t preferred(const std::vector<Candidate>& candidates, const plan::Cores& cores,
-                      std::optional<double> measured_error = {});
+                      std::optional<double> measured_error = {},
+                      plan::Exactness required = plan::Exactness::approximate);
+
+/// The candidates that are faster than the preferred one, the fastest first, and why each is not preferred.
+std::vector<PassedOver> passed_over(const std::vector<Candidate>& candidates, const Candidate& best,
+                                    const plan::Cores& cores, plan::Exactness required);
 
 }  // namespace gnomon::tuner
+
+namespace gnomon::base {
+template <>
+struct EnumNames<tuner::PassedOverFor> {
+  static constexpr std::array<std::pair<tuner::PassedOverFor, std::string_view>, 3> values{
+      {{tuner::PassedOverFor::exactness, "exactness"},
+       {tuner::PassedOverFor::threads, "threads"},
+       {tuner::PassedOverFor::buffers, "buffers"}}};
+};
+}  // namespace gnomon::base

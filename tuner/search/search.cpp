@@ -57,7 +57,8 @@ class Search {
   }
 
   void report() const {
-    base::report(progress_, "tuning", std::ssize(result_.evaluated), budget_.evaluations);
+    const auto total = std::min<std::int64_t>(budget_.evaluations, problem_.space.size());
+    base::report(progress_, "tuning", std::ssize(result_.evaluated), total);
   }
 
   void choose_best() {

@@ -40,6 +40,15 @@ Constraint exact_only() {
           true};
 }
 
+Constraint at_least(plan::Exactness least) {
+  return {"exact: " + std::string(base::name_of(least)),
+          [least](const Plan& plan) {
+            const auto promised = plan::exactness_of(plan);
+            return promised >= least ? std::string() : std::string(plan::promise_of(promised));
+          },
+          true};
+}
+
 Constraint runnable_only(const plan::Abilities& device) {
   return {"plans that the runtime executes",
           [device](const Plan& plan) { return plan::why_not_executed(plan, device); }, true};

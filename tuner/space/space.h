@@ -10,6 +10,7 @@
 #include <tuple>
 #include <vector>
 
+#include "plan/exactness.h"
 #include "plan/fields.h"
 #include "plan/plan.h"
 #include "profiles/profile.h"
@@ -35,6 +36,8 @@ struct Constraint {
 
 /// Plans that train the same mini-batches as every other exact plan.
 Constraint exact_only();
+/// Plans that promise `least` or more.
+Constraint at_least(plan::Exactness least);
 /// Plans that a device with these abilities executes.
 Constraint runnable_only(const plan::Abilities& device = plan::abilities_of(plan::DeviceKind::host));
 

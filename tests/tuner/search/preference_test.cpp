@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error.h"
 #include "tuner/search/candidate.h"
 
 namespace gnomon::tuner {
@@ -67,6 +68,40 @@ TEST(Preference, OfEquallyFastPlansTheOneWithTheUsualBuffers) {
   EXPECT_EQ(taken({large, slower}, host), "large");
   large.plan.schedule = Schedule::sequential;
   EXPECT_EQ(taken({large, usual}, host), "large") << "it has no buffers";
+}
+
+TEST(Preference, OfPlansThatPromiseWhatIsRequired) {
+  auto as_ready = candidate("as ready", 2, 1, 1);
+  as_ready.plan.schedule = Schedule::pipelined;
+  as_ready.plan.order = plan::Order::as_ready;
+  const auto in_order = candidate("in order", 2, 1, 1.5);
+  const auto slower = candidate("slower", 2, 1, 2);
+  const std::vector<Candidate> all{slower, as_ready, in_order};
+  EXPECT_EQ(preferred(all, host, {}, plan::Exactness::batches), 1U);
+  EXPECT_EQ(preferred(all, host, {}, plan::Exactness::order), 2U);
+  EXPECT_EQ(preferred(all, host, {}, plan::Exactness::bits), 2U);
+  EXPECT_THROW(preferred({as_ready}, host, {}, plan::Exactness::order), base::Failure);
+}
+
+TEST(Preference, SaysWhyFasterOnesAreNotTaken) {
+  auto as_ready = candidate("as ready", 2, 1, 0.9);
+  as_ready.plan.schedule = Schedule::pipelined;
+  as_ready.plan.order = plan::Order::as_ready;
+  auto large = candidate("large", 2, 1, 0.985);
+  large.plan.schedule = Schedule::claim_ahead;
+  large.plan.cpu_buffer = 48;
+  const auto crowded = candidate("crowded", 2, 4, 0.98);
+  const auto best = candidate("best", 2, 1, 1);
+  const auto slower = candidate("slower", 1, 1, 1.1);
+  const auto faster =
+      passed_over({best, large, as_ready, slower, crowded}, best, host, plan::Exactness::order);
+  ASSERT_EQ(faster.size(), 3U);
+  EXPECT_EQ(faster[0].candidate.plan.name, "as ready");
+  EXPECT_EQ(faster[0].reason, PassedOverFor::exactness);
+  EXPECT_EQ(faster[1].candidate.plan.name, "crowded");
+  EXPECT_EQ(faster[1].reason, PassedOverFor::threads);
+  EXPECT_EQ(faster[2].candidate.plan.name, "large");
+  EXPECT_EQ(faster[2].reason, PassedOverFor::buffers);
 }
 
 TEST(Preference, UsualBuffersHoldWhatComesNextAndLittleMore) {
