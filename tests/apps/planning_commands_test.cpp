@@ -305,7 +305,7 @@ base::Json cached_profile() {
   profile["machine"]["cpu"]["cores"] = 2;
   auto& workload = profile["workload"];
   workload["graph"] = "g";
-  workload["batches"] = 4;  // few buffers to choose from
+  workload["batches"] = 1;  // no buffers to choose from
   workload["vertices"] = 10000000;
   workload["edges"] = 120000000;
   workload["feature_columns"] = 256;
