@@ -176,10 +176,10 @@ void check_profile_of(const profiles::Profile& profile, const graph::Graph& grap
                                std::to_string(workload.edges) + " edges are not those of graph \"" +
                                graph.name + "\"; profile it, or let autotune measure");
   }
-  const auto measured = base::write_value(workload.job);
-  const auto asked = base::write_value(job);
-  for (const char* field :
-       {"model", "fanouts", "weighted", "batch_size", "hidden", "heads", "matmul_precision"}) {
+  auto measured = base::write_value(workload.job);
+  auto asked = base::write_value(job);
+  for (const char* field : {"model", "fanouts", "weighted", "batch_size", "hidden", "heads", "norm", "skip",
+                            "matmul_precision"}) {
     if (measured[field] != asked[field]) {
       throw base::InputError(std::string("profile: workload.job.") + field,
                              measured[field].dump() + " is not the training's " + asked[field].dump());
