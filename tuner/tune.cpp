@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/stop.h"
 #include "plan/exactness.h"
+#include "sim/uncertainty.h"
 #include "tuner/search/journal.h"
 #include "tuner/search/pareto.h"
 #include "tuner/search/point_facts.h"
@@ -89,6 +90,9 @@ class TuningRun {
     if (options_.on_best) {
       options_.on_best(tuning_.best());
     }
+    without_losing_the_plan("the epoch's confidence interval", [this] {
+      tuning_.interval_s = sim::epoch_interval_s(profile_, tuning_.best().plan);
+    });
     if (accuracy_) {
       tuning_.accuracy = accuracy_->of(tuning_.best().plan);
       tuning_.exact_accuracy = accuracy_->of({});

@@ -77,6 +77,9 @@ base::Json to_document(const Tuning& tuning) {
                          {"candidates", candidates_document(tuning.candidates)},
                          {"passed_over", passed_over_document(tuning.passed_over)},
                          {"failures", tuning.failures}};
+  if (tuning.interval_s) {
+    document["interval_s"] = *tuning.interval_s;
+  }
   if (const auto& price = tuning.exactness_price) {
     document["exactness_price"] = {
         {"required", std::string(base::name_of(required_exactness(tuning.options)))},

@@ -72,6 +72,7 @@ struct Tuning {
   /// The plan to take (tuner::preferred) of the presets and what was found, then the fastest of each other
   /// name and promise. Predictions are of whole epochs.
   std::vector<Candidate> candidates;
+  std::optional<double> interval_s{};   ///< of the best plan's epoch (sim::epoch_interval_s)
   std::vector<PassedOver> passed_over;  ///< faster candidates than the plan to take, the fastest first
   std::optional<ExactnessPrice> exactness_price;  ///< absent if no plan promises less
   std::vector<Sensitivity> sensitivities;         ///< what would help most, the best first

@@ -17,6 +17,7 @@
 #include "base/usable.h"
 #include "profiles/catalog.h"
 #include "reproduce/paper_profiles.h"
+#include "sim/uncertainty.h"
 
 namespace gnomon::apps {
 namespace {
@@ -96,6 +97,7 @@ tuner::Tuning tune_with_bar(const profiles::Profile& profile, const tuner::Tunin
 void tune(const Options& options) {
   auto how = tuning_of(options);
   const auto moved = profile_of(options);
+  sim::check_precision(moved.profile, options.profile);
   bool is_written = false;
   if (how.on_best) {
     how.on_best = [&is_written, write = how.on_best](const tuner::Candidate& best) {

@@ -64,8 +64,10 @@ std::string best_text(const tuner::Tuning& tuning) {
       is_all ? fmt::format("all {} possible plans ({} with those that do not fit or break a rule)", evaluated,
                            plans)
              : fmt::format("{} evaluated of {} plans", evaluated, plans),
-      best.plan.name, format_seconds(best.prediction.epoch_s), over_bound(best.prediction),
-      format_seconds(best.prediction.lower_bound_s));
+      best.plan.name,
+      format_seconds(best.prediction.epoch_s) +
+          (tuning.interval_s ? " +-" + format_percent(*tuning.interval_s / best.prediction.epoch_s) : ""),
+      over_bound(best.prediction), format_seconds(best.prediction.lower_bound_s));
 }
 
 /// What the plan promises, and what that costs.

@@ -104,6 +104,8 @@ TEST_F(WholeWay, TunesAProfile) {
   EXPECT_FALSE(tuning.front.empty());
   EXPECT_FALSE(tuning.sensitivities.empty());
   const auto document = to_document(tuning);
+  EXPECT_GT(tuning.interval_s.value_or(0), 0);
+  EXPECT_EQ(document["interval_s"], tuning.interval_s.value_or(0));
   EXPECT_EQ(document["schema"], "gnomon.tuning/1");
   EXPECT_EQ(document["best"], tuning.best().plan.name);
   EXPECT_GT(document["candidates"][0]["prediction"]["epoch_s"], 0);
