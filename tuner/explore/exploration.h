@@ -40,7 +40,6 @@ struct ExplorationRow {
   plan::Plan plan;
   std::vector<Setting> settings;  ///< the profile's names, then the sweeps' values
   std::optional<sim::Prediction> prediction;
-  std::optional<double> interval_s{};  ///< of the epoch (sim::epoch_interval_s)
   std::string why_not;
   std::vector<profiles::StageScaling> scalings{};  ///< its profile's
   sim::Shortage shortage = sim::Shortage::none;    ///< the memory in which the plan does not fit
@@ -48,6 +47,7 @@ struct ExplorationRow {
   /// Why the runtime does not execute the plan on the profile's kind of device; empty if it does.
   std::string why_not_run{};
   std::vector<std::string> extrapolations{};  ///< what the prediction assumes beyond what was measured
+  std::optional<double> interval_s{};         ///< of the epoch (sim::epoch_interval_s)
 
   bool runs_here() const { return why_not.empty() && why_not_run.empty(); }
   /// How far the epoch is over its lower bound, 0.1 for 10 %. Precondition: there is a prediction.
