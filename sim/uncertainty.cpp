@@ -19,6 +19,9 @@ struct NamedStage {
   StageTime WorkloadProfile::*time;
 };
 
+/// Half width over mean of a confidence interval from which nothing follows any more.
+constexpr double worthless_interval = 2;
+
 constexpr std::array<NamedStage, 4> stages{{{"CPU batching", &WorkloadProfile::cpu_batch},
                                             {"transfer", &WorkloadProfile::transfer},
                                             {"device batching", &WorkloadProfile::device_batch},
@@ -48,7 +51,7 @@ std::optional<double> epoch_interval_s(const profiles::Profile& profile, const p
 void check_precision(const profiles::Profile& profile, const std::string& where) {
   for (const auto& [name, member] : stages) {
     const StageTime& time = profile.workload.*member;
-    if (time.mean_s > 0 && time.interval_s >= time.mean_s) {
+    if (time.mean_s > 0 && time.interval_s >= worthless_interval * time.mean_s) {
       char text[160];
       std::snprintf(text, sizeof text,
                     "%s took %.3g s ± %.0f %% in %lld samples: too uncertain to predict with", name,

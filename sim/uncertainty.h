@@ -15,9 +15,9 @@ namespace gnomon::sim {
 /// a paper's has none, or if the plan does not fit in memory. Throws InputError.
 std::optional<double> epoch_interval_s(const profiles::Profile& profile, const plan::Plan& plan);
 
-/// Throws InputError, with the stage and how to measure it again, if a stage time is so uncertain that
-/// predictions from it are worthless: its 95 % confidence interval is as wide as the time itself on either
-/// side. `where` names the profile.
+/// Throws InputError, with the stage and how to measure it again, if predictions from a stage time are
+/// worthless: the half width of its 95 % confidence interval is at least twice the time itself. `where` names
+/// the profile.
 void check_precision(const profiles::Profile& profile, const std::string& where);
 
 }  // namespace gnomon::sim

@@ -172,10 +172,12 @@ void run_rounds(Rounds& rounds, Measured& measured, StopRule& rule, const Stopwa
     const double worth_s = options.worth_s(batch_s * static_cast<double>(rounds.batches()));
     rule.time_limit_s = std::min(rule.time_limit_s, rounds_share * worth_s);
   }
+  // After the time limit only the stages alone are measured, if there have been too few to tell an outlier.
+  constexpr std::int64_t few_rounds = 3;
   do {
     tell("measuring");
     rounds.run(measured, [&] { return spent(1); });
-  } while (!spent(1) && !measured.converged(rule));
+  } while ((!spent(1) && !measured.converged(rule)) || (!spent(2) && measured.rounds < few_rounds));
 }
 
 /// The process's memory beside the graph: what it held before, and what it has mapped of programs and

@@ -13,7 +13,8 @@ namespace gnomon::profiles {
 
 struct MeasureOptions {
   double asked_interval = 0.02;  ///< half width over mean of every stage's 95 % confidence interval
-  double time_limit_s = 20;      ///< of everything; the stage that runs at its end is finished
+  double time_limit_s =
+      20;  ///< of everything; the stages that run at its end, and too few rounds, are finished
   /// Called after the warm-up with about how long an epoch of the job takes, in seconds. Returns how long
   /// measuring may take, if that is less than the time limit. May be empty.
   std::function<double(double epoch_s)> worth_s = {};

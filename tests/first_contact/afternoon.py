@@ -103,7 +103,7 @@ def imports(day):
 
 def plan(day):
     """Profile, what-if, search."""
-    day.ok("profile", "amazon_photo", *JOB, "--time-limit", 3, "-o", "photo.json")
+    day.ok("profile", "amazon_photo", *JOB, "--time-limit", 5, "-o", "photo.json")
     rows = day.json("explore", "photo.json", "--plan", "device,gnomon,salient", "--set", "machine.cpu.cores=2,4")
     expect(len(rows["rows"]) == 6, "explore: three plans on two machines")
     tuned = day.ok("tune", "photo.json", "-o", "plan.json")

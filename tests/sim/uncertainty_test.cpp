@@ -65,6 +65,8 @@ TEST(Uncertainty, IsUnknownWithoutIntervals) {
 TEST(Uncertainty, RefusesWhatIsWorthless) {
   auto profile = measured_profile();
   EXPECT_EQ(refusal_of(profile), "");
+  profile.workload.cpu_batch.interval_s = 0.19;
+  EXPECT_EQ(refusal_of(profile), "");
   profile.workload.cpu_batch.interval_s = 1.11;
   profile.workload.cpu_batch.samples = 2;
   EXPECT_THAT(refusal_of(profile), testing::AllOf(testing::HasSubstr("p.json"),
