@@ -291,7 +291,7 @@ TEST_F(ComputeCommands, AutotuneGoesTheWholeWay) {
 TEST_F(ComputeCommands, AutotuneVerifiesPlansWithTheTrainingItself) {
   const auto with_small_batches = [](std::vector<std::string> words) {
     for (const char* word :
-         {"--fanouts", "8,8", "--batch-size", "12", "--hidden", "64", "--epochs", "60", "--seed", "3"}) {
+         {"--fanouts", "8,8", "--batch-size", "12", "--hidden", "64", "--epochs", "120", "--seed", "3"}) {
       words.emplace_back(word);
     }
     return words;
