@@ -33,6 +33,7 @@ struct Options {
   std::string file;
   std::string run;
   MeasureFlags measure;
+  bool overwrite = false;
   bool json = false;
   ImportFlags import;
   JobFlags job;
@@ -63,6 +64,9 @@ fs::path imported_graph(const Options& options, const tuner::RunFiles& files) {
     return options.file;
   }
   const auto store = files.directory / "graph";
+  if (options.overwrite && is_store(store.string())) {
+    fs::remove_all(store);
+  }
   auto request = options.import.options();
   request.source = options.file;
   std::vector<std::string> notes;
@@ -94,13 +98,16 @@ Action add_demo(CLI::App& app) {
                  "Graph file in any format that import reads, or graph store (default: a generated graph)");
   app.add_option("--run", options->run,
                  "Directory for all documents (default: runs/demo-1, runs/demo-2, ...)");
+  app.add_flag("--overwrite", options->overwrite,
+               "Replace the run in --run; files that are not its own stay");
   add_measure_flags(app, options->measure);
   app.add_flag("--json", options->json, "Print one JSON document");
   return [options] {
     const auto job = options->job.job();
     check_import(*options);
-    const auto files =
-        tuner::make_run_directory(options->run, options->file.empty() ? "demo" : options->file);
+    const auto files = tuner::make_run_directory(
+        options->run, options->file.empty() ? "demo" : options->file,
+        options->overwrite ? tuner::ExistingRun::overwrite : tuner::ExistingRun::refuse);
     const auto store = options->file.empty() ? generated_graph() : imported_graph(*options, files);
     const auto graph = open_training_data(store.string(), job);
     autotune_and_print(graph, {.data = store.string(),

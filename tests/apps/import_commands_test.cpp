@@ -177,6 +177,16 @@ TEST_F(NamedGraph, DemoTakesTheOptionsOfImport) {
   EXPECT_EQ(graph.test.size(), 100U);
 }
 
+TEST_F(NamedGraph, DemoReplacesARunOnlyWhenAsked) {
+  auto words = with_options({"demo", "edges.csv", "--run", "demo", "--fanouts", "4,3", "--batch-size", "50",
+                             "--hidden", "8", "--epochs", "1", "--time-limit", "0.5"});
+  ASSERT_EQ(run(words).code, 0);
+  expect_refused(words, "demo: holds a run");
+  words.emplace_back("--overwrite");
+  const auto outcome = run(words);
+  EXPECT_EQ(outcome.code, 0) << outcome.error;
+}
+
 TEST_F(NamedGraph, DemoRefusesOptionsWithoutEffect) {
   ASSERT_EQ(run({"generate", "rmat", "store", "--scale", "4", "--feature-columns", "4"}).code, 0);
   expect_refused(
