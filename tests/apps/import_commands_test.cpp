@@ -181,7 +181,10 @@ TEST_F(NamedGraph, DemoReplacesARunOnlyWhenAsked) {
   auto words = with_options({"demo", "edges.csv", "--run", "demo", "--fanouts", "4,3", "--batch-size", "50",
                              "--hidden", "8", "--epochs", "1", "--time-limit", "0.5"});
   ASSERT_EQ(run(words).code, 0);
-  expect_refused(words, "demo: holds a run");
+  expect_refused(
+      words,
+      "demo: holds a run; continue it with gnomon train --resume, replace it with --overwrite, or name "
+      "another directory");
   words.emplace_back("--overwrite");
   const auto outcome = run(words);
   EXPECT_EQ(outcome.code, 0) << outcome.error;
