@@ -190,7 +190,8 @@ double parameters_bytes(const WorkloadProfile& workload) {
   const double inner = std::max(0, workload.job.layers() - 2) * hidden * hidden;
   // The last layer's width, the number of classes, is not in a profile; it is counted as a hidden one.
   const double outer = static_cast<double>(workload.feature_columns) * hidden + hidden * hidden;
-  return per_layer * (outer + inner) * value_bytes;
+  const double skips = workload.job.skip ? outer : 0;  // a layer that keeps its width has no matrix
+  return (per_layer * (outer + inner) + skips) * value_bytes;
 }
 
 std::optional<double> sampler_bytes(const WorkloadProfile& workload, int threads) {

@@ -71,6 +71,13 @@ TEST(Memory, WorkerProcessesHaveContextsAndHandOverCopies) {
   EXPECT_DOUBLE_EQ(memory.host.total(), 12000 + 5 * 1000 + 2 * 1000 + 2 * 7);
 }
 
+TEST(Memory, CountsTheMatricesOfSkipConnections) {
+  auto profile = gpu;
+  const double without = memory_of(profile, pipelined(2), {}).device.model_bytes;
+  profile.workload.job.skip = true;  // (10 * 8 + 8 * 8) more weights of 4 bytes, four times
+  EXPECT_DOUBLE_EQ(memory_of(profile, pipelined(2), {}).device.model_bytes, without + 4 * 576);
+}
+
 TEST(Memory, CountsTheProcessAndSlotsOfTheLargestMiniBatch) {
   auto profile = gpu;
   profile.machine.cpu.runtime_bytes = 90;
