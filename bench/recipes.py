@@ -10,12 +10,14 @@ another seed. Settings were chosen by hand on the first mask, whose test values 
 """
 
 import argparse
-import datetime
 import json
-import os
 import statistics
 import subprocess
+import sys
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent / "peers"))
+from harness import origin  # noqa: E402
 
 PLATONOV = "Platonov et al. 2023, Table 4"
 NORMED = ["--skip", "--metrics", "roc_auc,accuracy", "--lr-schedule", "cosine", "--warmup-epochs", "2"]
@@ -40,7 +42,7 @@ IMPORT = {"cora": ["--normalise-features", "l1", "--self-loops", "remove"],
 
 
 def arguments():
-    parser = argparse.ArgumentParser()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--gnomon", type=Path, default=Path("build/release/bin/gnomon"))
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     parser.add_argument("--runs", type=int, default=10)
@@ -48,12 +50,6 @@ def arguments():
     parser.add_argument("--work", type=Path, default=Path("build/recipes"))
     parser.add_argument("--output", type=Path, default=Path("bench/results/recipes.json"))
     return parser.parse_args()
-
-
-def machine():
-    names = [line.split(":", 1)[1].strip() for line in Path("/proc/cpuinfo").read_text().splitlines()
-             if line.startswith("model name")]
-    return {"cpu": names[0] if names else "unknown", "cores": len(os.sched_getaffinity(0))}
 
 
 def main():
@@ -87,10 +83,10 @@ def main():
                      "deviation": statistics.stdev(values) if len(values) > 1 else 0, "majority_accuracy": majority})
         print(recipe["graph"], recipe["job"][1], f"{rows[-1]['mean']:.4f} ± {rows[-1]['deviation']:.4f}, published",
               recipe["published"], flush=True)
-    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], check=True, capture_output=True, text=True).stdout.strip()
-    document = {"schema": "gnomon.recipes/1", "recorded": datetime.date.today().isoformat(), "commit": commit,
-                "machine": machine(), "runs": options.runs, "rows": rows}
-    options.output.write_text(json.dumps(document, indent=2) + "\n")
+    document = {"schema": "gnomon.recipes/1", **origin(), "runs": options.runs, "rows": rows}
+    temporary = options.output.with_suffix(".tmp")
+    temporary.write_text(json.dumps(document, indent=2) + "\n")
+    temporary.replace(options.output)
 
 
 if __name__ == "__main__":
