@@ -7,6 +7,7 @@
 #include <charconv>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <string>
 
 namespace gnomon::base {
@@ -40,30 +41,26 @@ std::int64_t bytes_in(std::string_view line, std::string_view name) {
   return kib * 1024;
 }
 
-/// Whether a line begins a mapping: it begins with two hexadecimal addresses, "55d0-55d1 r--p …".
-bool begins_mapping(std::string_view line) {
-  const auto dash = line.find_first_not_of("0123456789abcdef");
-  return dash > 0 && dash != std::string_view::npos && line[dash] == '-';
-}
-
-/// A line of /proc/self/maps.
+/// A mapping, as a line of /proc/self/maps or the first of its lines in smaps describes it.
 struct Mapping {
   std::uintptr_t begin = 0;
   std::uintptr_t end = 0;
-  bool is_read_only_file = false;
+  bool is_read_only = false;
+  std::string_view file;  ///< empty if it is not of a file
 };
 
-/// Parses "55d0-55d1 r--p 00000000 fe:00 12  /path".
-Mapping parse_mapping(std::string_view line) {
+/// Parses "55d0-55d1 r--p 00000000 fe:00 12  /path"; none for any other line.
+std::optional<Mapping> parse_mapping(std::string_view line) {
   Mapping mapping;
   const char* const end = line.data() + line.size();
   const auto first = std::from_chars(line.data(), end, mapping.begin, 16);
-  if (first.ptr == end || *first.ptr != '-') {
-    return {};
+  if (first.ec != std::errc() || first.ptr == end || *first.ptr != '-') {
+    return std::nullopt;
   }
   const auto second = std::from_chars(first.ptr + 1, end, mapping.end, 16);
   const std::string_view rest(second.ptr, static_cast<std::size_t>(end - second.ptr));
-  mapping.is_read_only_file = rest.starts_with(" r--") && rest.find('/') != std::string_view::npos;
+  mapping.is_read_only = rest.starts_with(" r--");
+  mapping.file = rest.substr(std::min(rest.find('/'), rest.size()));
   return mapping;
 }
 
@@ -84,9 +81,8 @@ std::int64_t parse_mapped_bytes(std::string_view smaps, const std::filesystem::p
   std::int64_t bytes = 0;
   bool is_below = false;
   for_each_line(smaps, [&](std::string_view line) {
-    if (begins_mapping(line)) {
-      const auto path = line.find('/');
-      is_below = path != std::string_view::npos && line.substr(path).starts_with(prefix);
+    if (const auto mapping = parse_mapping(line)) {
+      is_below = mapping->file.starts_with(prefix);
     } else if (is_below) {
       bytes += bytes_in(line, "Rss");
     }
@@ -98,10 +94,13 @@ void release_file_pages(std::span<const std::byte> range) {
   const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
   const auto begin = reinterpret_cast<std::uintptr_t>(range.data());
   for_each_line(text_of("/proc/self/maps"), [&](std::string_view line) {
-    const Mapping mapping = parse_mapping(line);
-    const auto first = (std::max(begin, mapping.begin) + page - 1) / page * page;
-    const auto last = std::min(begin + range.size(), mapping.end) / page * page;
-    if (mapping.is_read_only_file && first < last) {
+    const auto mapping = parse_mapping(line);
+    if (!mapping || !mapping->is_read_only || mapping->file.empty()) {
+      return;
+    }
+    const auto first = (std::max(begin, mapping->begin) + page - 1) / page * page;
+    const auto last = std::min(begin + range.size(), mapping->end) / page * page;
+    if (first < last) {
       ::madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
     }
   });

@@ -4,6 +4,7 @@
 #include <ATen/core/grad_mode.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <numeric>
 
@@ -27,15 +28,15 @@ std::vector<graph::VertexId> labelled(std::span<const std::int32_t> labels,
 
 double quotient(double dividend, double divisor) { return divisor == 0 ? undefined : dividend / divisor; }
 
-/// True positives, false positives and false negatives of one class.
+/// The predictions of one class.
 struct Counts {
-  std::int64_t hits = 0;
-  std::int64_t false_alarms = 0;
-  std::int64_t misses = 0;
+  std::int64_t true_positives = 0;
+  std::int64_t false_positives = 0;
+  std::int64_t false_negatives = 0;
 
   double f1() const {
-    const auto doubled = static_cast<double>(2 * hits);
-    return quotient(doubled, doubled + static_cast<double>(false_alarms + misses));
+    const auto doubled = static_cast<double>(2 * true_positives);
+    return quotient(doubled, doubled + static_cast<double>(false_positives + false_negatives));
   }
 };
 
@@ -48,10 +49,10 @@ std::vector<Counts> counts_of(const at::Tensor& logits, std::span<const std::int
     const auto label = static_cast<std::size_t>(label_of(labels, vertex));
     const auto found = static_cast<std::size_t>(classes[vertex]);
     if (found == label) {
-      ++counts[label].hits;
+      ++counts[label].true_positives;
     } else {
-      ++counts[found].false_alarms;
-      ++counts[label].misses;
+      ++counts[found].false_positives;
+      ++counts[label].false_negatives;
     }
   }
   return counts;
@@ -62,7 +63,7 @@ double mean_of_defined(const std::vector<double>& values) {
   double sum = 0;
   double count = 0;
   for (const double value : values) {
-    if (value == value) {
+    if (!std::isnan(value)) {
       sum += value;
       ++count;
     }
@@ -73,9 +74,9 @@ double mean_of_defined(const std::vector<double>& values) {
 double micro(const std::vector<Counts>& counts) {
   Counts all;
   for (const auto& each : counts) {
-    all.hits += each.hits;
-    all.false_alarms += each.false_alarms;
-    all.misses += each.misses;
+    all.true_positives += each.true_positives;
+    all.false_positives += each.false_positives;
+    all.false_negatives += each.false_negatives;
   }
   return all.f1();
 }
@@ -88,8 +89,9 @@ double macro(const std::vector<Counts>& counts) {
 }
 
 double accuracy(const std::vector<Counts>& counts, std::size_t vertices) {
-  const auto hits = std::accumulate(counts.begin(), counts.end(), std::int64_t{0},
-                                    [](std::int64_t sum, const Counts& each) { return sum + each.hits; });
+  const auto hits =
+      std::accumulate(counts.begin(), counts.end(), std::int64_t{0},
+                      [](std::int64_t sum, const Counts& each) { return sum + each.true_positives; });
   return quotient(static_cast<double>(hits), static_cast<double>(vertices));
 }
 

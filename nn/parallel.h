@@ -20,8 +20,8 @@ void for_aligned_ranges(std::int64_t count, std::int64_t alignment,
                         const std::function<void(std::int64_t begin, std::int64_t length)>& body);
 
 /// Calls body(0) … body(members - 1), each on a thread of its own: the calling thread and those that compute
-/// its tensor operations. Two sets of threads that take turns would disturb each other, because OpenMP's
-/// threads spin for a while after their work. Inside a parallel region the calls follow each other. `body`
+/// its tensor operations. Two sets of threads that take turns would compete for the cores. Inside a parallel
+/// region the calls follow each other. `body`
 /// must not throw.
 void run_on_tensor_threads(int members, const std::function<void(int member)>& body);
 

@@ -85,6 +85,11 @@ struct RunState {
 /// Writes the run's state atomically. Throws base::Failure; the previous checkpoint then stays intact.
 void write_checkpoint(const std::filesystem::path& path, const RunState& state, const nn::Learner& learner);
 
+/// The checkpoint in a run's directory.
+inline std::filesystem::path checkpoint_path(const std::filesystem::path& run_directory) {
+  return run_directory / "checkpoint.pt";
+}
+
 /// Reads a checkpoint into `state` and `learner`. Throws base::InputError if the file cannot be read, or
 /// belongs to another graph or job than `state`, which names the field that differs and both values; jobs
 /// that differ only in epochs and patience count as one, unless the learning rate depends on the number of

@@ -54,7 +54,7 @@ void check_stretch(const Stretch& stretch, std::int64_t left, const DeviceOption
 }
 
 void check_resumed(const graph::Graph& graph, const TrainOptions& options) {
-  const auto checkpoint = options.run_directory / "checkpoint.pt";
+  const auto checkpoint = checkpoint_path(options.run_directory);
   if (!options.resume || options.plan.bias > 1 || !std::filesystem::exists(checkpoint)) {
     return;
   }

@@ -60,10 +60,6 @@ std::optional<double> if_defined(double value) {
   return std::isnan(value) ? std::nullopt : std::optional(value);
 }
 
-std::filesystem::path checkpoint_path(const TrainOptions& options) {
-  return options.run_directory / "checkpoint.pt";
-}
-
 /// A killed run may have left a temporary of a checkpoint or log.
 void remove_temporaries(const std::filesystem::path& directory) {
   for (const auto& entry : std::filesystem::directory_iterator(directory)) {
@@ -149,7 +145,7 @@ Training::Training(const graph::Graph& graph, const TrainOptions& options)
 }
 
 void Training::resume() {
-  const auto path = checkpoint_path(options_);
+  const auto path = checkpoint_path(options_.run_directory);
   if (options_.resume && std::filesystem::exists(path)) {
     read_checkpoint(path, state_, learner_);
   }
@@ -322,7 +318,7 @@ void Training::stop() {
 
 void Training::save() {
   if (!options_.run_directory.empty()) {
-    write_checkpoint(checkpoint_path(options_), state_, learner_);
+    write_checkpoint(checkpoint_path(options_.run_directory), state_, learner_);
   }
   last_save_ = Clock::now();
 }
@@ -446,7 +442,8 @@ TrainReport train(const graph::Graph& graph, const TrainOptions& options) {
     }
     remove_temporaries(options.run_directory);
     if (!options.resume) {
-      std::filesystem::remove(checkpoint_path(options));  // or a later resume would mix two runs
+      std::filesystem::remove(
+          checkpoint_path(options.run_directory));  // or a later resume would mix two runs
     }
   }
   if (options.plan.bias > 1) {
