@@ -16,6 +16,7 @@
 #include "base/atomic_file.h"
 #include "base/document.h"
 #include "base/error.h"
+#include "base/median.h"
 #include "base/processes.h"
 #include "bench/tuner_workloads.h"
 #include "tuner/search/search.h"
@@ -129,11 +130,6 @@ double mean_log(const Json& row, const std::string& strategy, std::size_t budget
   return mean;
 }
 
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
-
 /// Compares a strategy with random search at each budget.
 Json tests_of(const Options& options, const Json& rows, const std::string& strategy) {
   Json tests = Json::array();
@@ -149,10 +145,10 @@ Json tests_of(const Options& options, const Json& rows, const std::string& strat
     tests.push_back({{"evaluations", options.budgets[budget]},
                      {"workloads_better", std::count_if(differences.begin(), differences.end(),
                                                         [](double difference) { return difference < 0; })},
-                     {"median_over_random", std::expm1(median(differences))},
+                     {"median_over_random", std::expm1(base::median(differences))},
                      {"p_better_than_random", wilcoxon_below_zero(differences)}});
     if (!over_optimum.empty()) {
-      tests.back()["median_over_optimum"] = std::expm1(median(over_optimum));
+      tests.back()["median_over_optimum"] = std::expm1(base::median(over_optimum));
     }
   }
   return tests;

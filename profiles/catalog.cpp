@@ -35,6 +35,13 @@ void scale(StageTime& time, double factor) {
   }
 }
 
+/// CUDA kernels of a mini-batch for each layer, counted in the sources of the CUDA route (GraphSAGE with
+/// Adam), and what launching one takes where the machine does not tell: kernels that are launched one by one
+/// take no less.
+constexpr double preparing_kernels_per_layer = 15;
+constexpr double training_kernels_per_layer = 65;
+constexpr double usual_launch_s = 5e-6;
+
 void set_mean(StageTime& time, double mean_s) {
   if (time.mean_s > 0) {
     scale(time, mean_s / time.mean_s);
@@ -118,9 +125,7 @@ class Move {
     keep("cpu_batch", "no specification gives a core's speed");
     move_transfer();
     move_device_batch();
-    scale(workload().train, computing_);
-    tell("train", old_.workload.train.mean_s, workload().train.mean_s, computing_reason(),
-         computing_is_known());
+    move_train();
     move_machine();
     return std::move(moved_);
   }
@@ -180,6 +185,36 @@ class Move {
     tell("transfer", before_s, workload().transfer.mean_s, link_reason(), link_is_known());
   }
 
+  /// Raises a time of the new device that is below what launching its kernels takes; tells so in `reason`.
+  /// A GPU that took less was measured to need less.
+  void keep_above_launches(StageTime& time, const StageTime& before, double kernels_per_layer,
+                           std::string& reason) const {
+    if (is_host(machine_) || before.mean_s == 0) {
+      return;
+    }
+    const double kernels = kernels_per_layer * static_cast<double>(old_.workload.job.fanouts.size());
+    const double launch_s = machine_.device.launch_s.value_or(usual_launch_s);
+    const double least_s =
+        is_host(old_.machine) ? kernels * launch_s : std::min(kernels * launch_s, before.mean_s);
+    if (time.mean_s < least_s) {
+      set_mean(time, least_s);
+      char text[64];
+      std::snprintf(text, sizeof text, "; not below %.0f kernel launches of %.3g us", kernels,
+                    launch_s * 1e6);
+      reason += text;
+    }
+  }
+
+  void move_train() {
+    const auto& before = old_.workload.train;
+    auto& train = workload().train;
+    scale(train, computing_);
+    std::string reason = computing_reason();
+    keep_above_launches(train, before, training_kernels_per_layer, reason);
+    tell("train", before.mean_s, train.mean_s, std::move(reason),
+         computing_is_known() || train.mean_s != before.mean_s);
+  }
+
   void move_device_batch() {
     const WorkloadProfile& before = old_.workload;
     auto& parts = workload().parts;
@@ -195,11 +230,7 @@ class Move {
         scale(parts.device_sample_link_s, workload().device_batch_link_s / before.device_batch_link_s);
       }
     }
-    const double device_batch_s = computed_s + workload().device_batch_link_s;
-    if (before.device_batch.mean_s > 0) {
-      scale(parts.device_sample_s, device_batch_s / before.device_batch.mean_s);
-    }
-    set_mean(workload().device_batch, device_batch_s);
+    set_mean(workload().device_batch, computed_s + workload().device_batch_link_s);
     const bool uses_link = before.device_batch_link_s > 0 || workload().device_batch_link_s > 0;
     const bool drops_link = before.device_batch_link_s > 0 && is_host(machine_);
     std::string reason = computing_reason();
@@ -208,8 +239,14 @@ class Move {
     } else if (uses_link) {
       reason += "; " + link_reason();
     }
+    keep_above_launches(workload().device_batch, before.device_batch, preparing_kernels_per_layer, reason);
+    const double device_batch_s = workload().device_batch.mean_s;
+    if (before.device_batch.mean_s > 0) {
+      scale(parts.device_sample_s, device_batch_s / before.device_batch.mean_s);
+    }
     tell("device_batch", before.device_batch.mean_s, device_batch_s, std::move(reason),
-         computing_is_known() || drops_link || (uses_link && link_is_known()));
+         computing_is_known() || drops_link || (uses_link && link_is_known()) ||
+             device_batch_s != before.device_batch.mean_s);
   }
 
   void move_machine() {
@@ -248,6 +285,14 @@ std::string text_of(const StageScaling& scaling) {
   char factor[32];
   std::snprintf(factor, sizeof factor, " x%.3g (", *scaling.factor);
   return scaling.stage + factor + scaling.reason + ")";
+}
+
+std::string text_of(std::span<const StageScaling> scalings) {
+  std::string text;
+  for (const auto& scaling : scalings) {
+    text += (text.empty() ? "" : "; ") + text_of(scaling);
+  }
+  return text;
 }
 
 }  // namespace gnomon::profiles

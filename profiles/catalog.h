@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -74,10 +75,10 @@ struct MovedProfile {
 
 /// Moves a profile to another machine. Measured times are scaled by what is known of both machines:
 /// - training and preparing on the device by their memory bandwidths (a host device's is the host's);
+///   On a GPU neither takes less than launching its kernels one by one, unless it was measured to take less;
 /// - copies and reads over the link by the links' bandwidths. If the measured machine had no link, a batch's
-/// bytes go
-///   over the new one, at the speed of one core's copies if the new bandwidth is unknown. A host device
-///   neither reads over a link nor copies.
+///   bytes go over the new one, at the speed of one core's copies if the new bandwidth is unknown. A host
+///   device neither reads over a link nor copies.
 /// Times are kept if one of the two numbers is unknown. What cores do, batching and copying, is kept too,
 /// because no specification gives a core's speed. Contention is kept unless the other machine gives its own;
 /// corrections, which come from real runs on the measured machine, are dropped.
@@ -88,5 +89,7 @@ Profile on_machine(Profile profile, const MachineProfile& machine);
 
 /// "train x1.56 (device memory bandwidth 933 to 600 GB/s)", or "cpu_batch kept (…)".
 std::string text_of(const StageScaling& scaling);
+/// Those texts, separated by "; ".
+std::string text_of(std::span<const StageScaling> scalings);
 
 }  // namespace gnomon::profiles

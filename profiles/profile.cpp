@@ -122,18 +122,4 @@ Profile read_profile(const std::filesystem::path& path) {
   return profile;
 }
 
-double scaling_at(const std::vector<ScalingPoint>& points, int threads) {
-  ScalingPoint below;  // one thread scales by one
-  threads = std::max(threads, below.threads);
-  for (const ScalingPoint& point : points) {
-    if (point.threads >= threads) {
-      const int gap = point.threads - below.threads;
-      const double share = gap > 0 ? static_cast<double>(threads - below.threads) / gap : 1.0;
-      return below.value + share * (point.value - below.value);
-    }
-    below = point;
-  }
-  return below.value;
-}
-
 }  // namespace gnomon::profiles

@@ -62,6 +62,7 @@ struct Device {
   std::optional<double> memory_bandwidth_bytes_per_s{};  ///< if unknown, hits in its cache take no time
   double link_saturation_share = 0.1;  ///< share of its multiprocessors that saturates the link by zero-copy
   double context_bytes = 5e8;          ///< device memory of libraries and kernels
+  std::optional<double> launch_s{};    ///< of one kernel, if it waits for no other
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& f) {
@@ -73,6 +74,7 @@ struct Device {
     f("memory_bandwidth_bytes_per_s", self.memory_bandwidth_bytes_per_s, positive_or_unknown);
     f("link_saturation_share", self.link_saturation_share, base::Range{0, 1});
     f("context_bytes", self.context_bytes, base::non_negative);
+    f("launch_s", self.launch_s, positive_or_unknown);
   }
 };
 
@@ -409,11 +411,10 @@ struct Profile {
   WorkloadProfile workload;
   double asked_interval = 0.02;  ///< asked half width of the confidence intervals, relative to the mean
   double time_limit_s = 0;
-  std::string stopped_by;                    ///< "interval" or "time_limit"
-  std::optional<Corrections> corrections{};  ///< factors of the simulated stage times
-  std::optional<base::OtherLoad>
-      other_load{};                          ///< what others took of the machine meanwhile; none if unknown
-  std::optional<double> prediction_error{};  ///< relative standard error of predicted epochs, by real runs
+  std::string stopped_by;                       ///< "interval" or "time_limit"
+  std::optional<base::OtherLoad> other_load{};  ///< what others took of the machine; none if unknown
+  std::optional<Corrections> corrections{};     ///< factors of the simulated stage times
+  std::optional<double> prediction_error{};     ///< relative standard error of predicted epochs, by real runs
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& f) {
@@ -439,10 +440,6 @@ void forget_unmeasured(Profile& profile);
 
 /// Reads a profile, forgets what was not measured and checks the rest. Throws InputError.
 Profile read_profile(const std::filesystem::path& path);
-
-/// Returns the value at `threads`: linear between the measured points, the last one beyond them, 1 without
-/// points. One thread has the value 1 if it was not measured.
-double scaling_at(const std::vector<ScalingPoint>& points, int threads);
 
 /// Returns the cores and devices on which plans are resolved.
 inline plan::Cores cores_of(const Profile& profile) {

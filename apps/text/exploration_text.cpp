@@ -29,7 +29,7 @@ std::string scaled_text(const std::vector<ExplorationRow>& rows) {
         names += (names.empty() ? "" : ", ") + setting.path + " " + setting.value;
       }
     }
-    const std::string line = names + ": " + tuner::scalings_text(row) + "\n";
+    const std::string line = names + ": " + profiles::text_of(row.scalings) + "\n";
     text += told.insert(line).second ? line : "";
   }
   return text;

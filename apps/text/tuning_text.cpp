@@ -187,17 +187,13 @@ std::string over_bound(const sim::Prediction& prediction) {
 }
 
 std::string moved_text(const std::string& machine, const std::vector<profiles::StageScaling>& scalings) {
-  std::string text;
-  for (const auto& scaling : scalings) {
-    text += (text.empty() ? "" : "; ") + profiles::text_of(scaling);
-  }
-  return text.empty() ? "" : "machine " + machine + ": " + text + "\n";
+  return scalings.empty() ? "" : "machine " + machine + ": " + profiles::text_of(scalings) + "\n";
 }
 
 std::string tuning_text(const tuner::Tuning& tuning) {
   Table table({"plan", "exact", "schedule", "workers", "threads", "buffers", "epoch", "over bound", "cpu",
                "link", "device", "bound by"});
-  table.may_omit({"link", "cpu", "threads", "bound", "device", "over bound"});
+  table.may_omit({"link", "cpu", "threads", "bound by", "device", "over bound"});
   for (const auto& [plan, prediction] : tuning.candidates) {
     table.add_row({plan.name, std::string(base::name_of(plan::exactness_of(plan))),
                    std::string(base::name_of(plan.schedule)), count_or_dash(plan.workers),

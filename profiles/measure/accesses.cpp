@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "base/median.h"
 #include "graph/epoch_order.h"
 #include "kernels/cpu/sample/sampler.h"
 #include "profiles/measure/machine.h"
@@ -61,7 +62,7 @@ class Sampling {
     uses.add(batch_);
   }
 
-  double median_s() const { return median(times_s_); }
+  double median_s() const { return base::median(times_s_); }
 
  private:
   const graph::Graph& graph_;

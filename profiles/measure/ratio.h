@@ -3,7 +3,7 @@
 #include <optional>
 #include <vector>
 
-#include "profiles/measure/statistics.h"
+#include "base/median.h"
 
 namespace gnomon::profiles {
 
@@ -14,7 +14,7 @@ class Ratio {
   void add(double value) { values_.push_back(value); }
   /// Returns none if no round measured it.
   std::optional<double> value() const {
-    return values_.empty() ? std::nullopt : std::optional(median(values_));
+    return values_.empty() ? std::nullopt : std::optional(base::median(values_));
   }
 
  private:

@@ -76,7 +76,4 @@ struct StopRule {
 /// least two when the time allows.
 StageTime measure_until(const StopRule& rule, const std::function<double()>& sample);
 
-/// The middle value (the mean of the two middle ones). Not empty.
-double median(std::vector<double> values);
-
 }  // namespace gnomon::profiles

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/error.h"
+#include "profiles/scaling.h"
 #include "sim/costs/zero_copy.h"
 
 namespace gnomon::sim {
@@ -17,7 +18,6 @@ using plan::Plan;
 using plan::Reuse;
 using plan::Route;
 using plan::Schedule;
-using profiles::scaling_at;
 using profiles::WorkloadProfile;
 
 double share_of(double part, double rest) { return part + rest > 0 ? part / (part + rest) : 0.5; }
@@ -287,9 +287,10 @@ class Costing {
 
   void compose() {
     const bool by_trainer = plan_.prepares_samples();
-    const double workers = scaling_at(workload_.worker_efficiency, plan_.workers * plan_.worker_threads);
-    const double sharing = scaling_at(workload_.cpu_batch_speedup, plan_.worker_threads);
-    const double batch_speedup = scaling_at(workload_.device_batch_speedup, plan_.device_threads);
+    const double workers =
+        profiles::worker_efficiency_at(workload_.worker_efficiency, plan_.workers * plan_.worker_threads);
+    const double sharing = profiles::speedup_at(workload_.cpu_batch_speedup, plan_.worker_threads);
+    const double batch_speedup = profiles::speedup_at(workload_.device_batch_speedup, plan_.device_threads);
     const double unaligned =
         plan_.unaligned_reads
             ? unaligned_slowdown(static_cast<double>(workload_.feature_row_bytes), profile_.machine.link)
@@ -302,8 +303,8 @@ class Costing {
     costs().group_prepare_s /= workers;
     const double copied = share_of_copy(by_trainer);
     costs().transfer_s = workload_.transfer.mean_s * copied;
-    costs().train_s =
-        train_s_ * fused_ratio(gather_s) / scaling_at(workload_.train_speedup, plan_.device_threads);
+    costs().train_s = train_s_ * fused_ratio(gather_s) /
+                      profiles::speedup_at(workload_.train_speedup, plan_.device_threads);
     prepare(costs().device_batch_s, costs().device_batch_link_s, costs().device_batch_peer_s,
             halves_.device_sample_s + (by_trainer ? 0 : gather_s),
             halves_.device_sample_link_s + (by_trainer ? 0 : gather_link_s), by_trainer ? 0 : peer_s_,

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/philox.h"
+#include "profiles/scaling.h"
 #include "schedule/machine.h"
 #include "sim/costs/costs.h"
 
@@ -66,7 +67,7 @@ double handover_s(const profiles::Profile& profile, const plan::Plan& plan) {
 
 /// No more than what is gained by them.
 int prepare_threads(const WorkloadProfile& workload, const plan::Plan& plan) {
-  const double speedup = profiles::scaling_at(workload.device_batch_speedup, plan.device_threads);
+  const double speedup = profiles::speedup_at(workload.device_batch_speedup, plan.device_threads);
   return std::clamp(static_cast<int>(std::ceil(speedup)), 1, plan.device_threads);
 }
 

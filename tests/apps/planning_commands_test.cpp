@@ -540,8 +540,9 @@ TEST_F(Planning, ExploreMarksWhatLiesBeyondTheMeasurement) {
   const auto rows = document(explore)["rows"];
   EXPECT_EQ(rows[0]["extrapolated"], "");
   EXPECT_THAT(rows[1]["extrapolated"].get<std::string>(), HasSubstr("more workers than measured (2)"));
-  EXPECT_THAT(run(explore).out, HasSubstr("* extrapolated: more workers than measured (2): each is taken to "
-                                          "be as fast as one of 2\n"));
+  EXPECT_THAT(run(explore).out,
+              HasSubstr("* extrapolated: more workers than measured (2): each other worker is "
+                        "taken to cost one 11.1 % of its time alone, as those measured do\n"));
 }
 
 TEST_F(Planning, TablesFitTheWidthTheyAreGiven) {

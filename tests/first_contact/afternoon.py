@@ -57,12 +57,12 @@ def expect(condition, what):
 
 
 def read_npy(path):
-    """The values of a one-dimensional .npy file of integers, without NumPy."""
+    """The values of an .npy file, and their shape, without NumPy."""
     content = path.read_bytes()
     length = struct.unpack("<H", content[8:10])[0]
     header = ast.literal_eval(content[10 : 10 + length].decode())
-    kinds = {"<i8": "q", "<i4": "i", "|i1": "b", "<u1": "B"}
-    return array.array(kinds[header["descr"]], content[10 + length :])
+    kinds = {"<i8": "q", "<i4": "i", "|i1": "b", "<u1": "B", "<f4": "f"}
+    return array.array(kinds[header["descr"]], content[10 + length :]), header["shape"]
 
 
 def npy(kind, shape, values):
@@ -118,11 +118,14 @@ def plan(day):
 
 def accuracy_of(day, store, predictions):
     """The share of the test vertices whose predicted class is the label, from the files alone."""
-    labels = read_npy(day.folder / store / "labels.npy")
-    test = set(read_npy(day.folder / store / "test.npy"))
     lines = [line.split(",") for line in (day.folder / predictions).read_text().split("\n")[1:] if line]
-    right = sum(int(predicted) == labels[int(vertex)] for vertex, predicted, *_ in lines if int(vertex) in test)
-    return right / len(test)
+    return share_of_right(day, store, {int(vertex): int(predicted) for vertex, predicted, *_ in lines})
+
+
+def share_of_right(day, store, predicted):
+    labels, _ = read_npy(day.folder / store / "labels.npy")
+    test, _ = read_npy(day.folder / store / "test.npy")
+    return sum(predicted[vertex] == labels[vertex] for vertex in test) / len(test)
 
 
 def train(day):
@@ -135,6 +138,23 @@ def train(day):
         expect(reported > majority + 0.35, f"{model} reaches {reported:.3f} on Cora")
         counted = accuracy_of(day, "cora", f"{model}.csv")
         expect(abs(counted - reported) < 1e-9, f"{model}: {counted} by the predictions, {reported} reported")
+
+
+def look_back(day):
+    """What finished runs tell: evaluated again, as logits and embeddings, from the exported weights, side by side."""
+    reported = json.loads((day.folder / "run-sage" / "report.json").read_text())["test_accuracy"]
+    for weights in [[], ["--weights", "run-sage/weights.safetensors"]]:
+        evaluated = day.json("evaluate", "run-sage", "cora", *weights, "--metrics", "accuracy,f1_micro")["test"]
+        expect(abs(evaluated["accuracy"] - reported) < 1e-9, f"evaluate {weights}: {evaluated}, {reported} reported")
+        expect(abs(evaluated["f1_micro"] - reported) < 1e-9, f"one class a vertex: micro F1 is the accuracy: {evaluated}")
+    day.ok("predict", "run-sage", "--logits", "logits.npy", "--embeddings", "embeddings.npy")
+    logits, (vertices, classes) = read_npy(day.folder / "logits.npy")
+    rows = [logits[vertex * classes : (vertex + 1) * classes] for vertex in range(vertices)]
+    counted = share_of_right(day, "cora", {vertex: row.index(max(row)) for vertex, row in enumerate(rows)})
+    expect(abs(counted - reported) < 1e-9, f"{counted} by the logits, {reported} reported")
+    expect(read_npy(day.folder / "embeddings.npy")[1] == (2708, 32), "an embedding of 32 numbers for each paper")
+    compared = day.ok("runs", "run-gcn", "run-sage", "run-gat")
+    expect(all(f"run-{model}" in compared for model in ["gcn", "sage", "gat"]), f"runs compares the three: {compared}")
 
 
 def weights_hash(day, run):
@@ -188,6 +208,14 @@ WRONG_USES = [
     "explore photo.json --plan device --set machine.cpu.core=4",
     "explore photo.json --plan none",
     "validate cora photo.json",
+    "evaluate missing",
+    "evaluate run-gcn tolokers",
+    "evaluate run-gcn --metrics acuracy",
+    "evaluate run-gcn --weights photo.json",
+    "predict run-gcn",
+    "predict cora -o classes.csv",
+    "predict run-gcn --logits missing/logits.npy",
+    "runs data",
     "nonsense",
 ]
 
@@ -215,7 +243,7 @@ def main():
         sys.exit(77)
     with tempfile.TemporaryDirectory(prefix="gnomon-afternoon-") as folder:
         day = Afternoon(program, data, Path(folder))
-        for step in [imports, plan, train, interrupt, autotune]:
+        for step in [imports, plan, train, look_back, interrupt, autotune]:
             begin = time.monotonic()
             step(day)
             print(f"{step.__name__}: {time.monotonic() - begin:.1f} s", flush=True)

@@ -79,14 +79,14 @@ Profile measured() {
   return profile;
 }
 
-// Twice the device's bandwidth, five times the link's: training 4 / 2, copies 6 / 5, and preparing, of whose
-// 5 s 3 are the link's, (5 - 3) / 2 + 3 / 5. A core stays a core.
 TEST(OnMachine, LeavesCorrectionsOfAnotherMachineBehind) {
   auto profile = measured();
   profile.corrections.emplace();
   EXPECT_FALSE(on_machine(profile, profile.machine).corrections.has_value());
 }
 
+// Twice the device's bandwidth, five times the link's: training 4 / 2, copies 6 / 5, and preparing, of whose
+// 5 s 3 are the link's, (5 - 3) / 2 + 3 / 5. A core stays a core.
 TEST(OnMachine, ScalesByBandwidths) {
   MachineProfile other = measured().machine;
   other.device.memory_bandwidth_bytes_per_s = 800;
@@ -101,6 +101,38 @@ TEST(OnMachine, ScalesByBandwidths) {
   EXPECT_DOUBLE_EQ(workload.device_batch_link_s, 0.6);
   EXPECT_DOUBLE_EQ(workload.cpu_batch.mean_s, 7);
   EXPECT_EQ(on_machine(measured(), other).machine.cpu.cores, 16);
+}
+
+// Two layers have 130 kernels of training and 30 of preparing a mini-batch.
+TEST(OnMachine, AGpuIsNotFasterThanItsLaunches) {
+  Profile host = measured();
+  host.machine.device.kind = DeviceKind::host;
+  host.machine.cpu.memory_bandwidth_bytes_per_s = 100;
+  host.workload.device_batch_link_s = 0;
+  host.workload.job.fanouts = {5, 5};
+  host.workload.batch_bytes = 0;
+  host.workload.train.mean_s = 4e-3;
+  host.workload.device_batch.mean_s = 5e-3;
+  MachineProfile gpu = measured().machine;
+  gpu.device.memory_bandwidth_bytes_per_s = 100 * 1000;
+  gpu.link.bandwidth_bytes_per_s.reset();
+  gpu.device.launch_s = 2e-6;
+  const auto moved = move_to_machine(host, gpu);
+  EXPECT_DOUBLE_EQ(moved.profile.workload.train.mean_s, 130 * 2e-6);
+  EXPECT_DOUBLE_EQ(moved.profile.workload.device_batch.mean_s, 30 * 2e-6);
+  EXPECT_THAT(text_of(moved.scalings.back()), HasSubstr("; not below 130 kernel launches of 2 us"));
+  gpu.device.memory_bandwidth_bytes_per_s = 1000;  // 4e-4 s and 5e-4 s are above it
+  EXPECT_DOUBLE_EQ(on_machine(host, gpu).workload.train.mean_s, 4e-4);
+  EXPECT_DOUBLE_EQ(on_machine(host, gpu).workload.device_batch.mean_s, 5e-4);
+}
+
+TEST(OnMachine, AGpuThatWasMeasuredBelowItsLaunchesKeepsItsTime) {
+  Profile gpu = measured();
+  gpu.workload.job.fanouts = {5, 5};
+  gpu.workload.train.mean_s = 1e-4;
+  MachineProfile faster = gpu.machine;
+  faster.device.memory_bandwidth_bytes_per_s = 4000;
+  EXPECT_DOUBLE_EQ(on_machine(gpu, faster).workload.train.mean_s, 1e-4);
 }
 
 TEST(OnMachine, LeavesWhatIsNotKnown) {

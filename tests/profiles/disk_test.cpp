@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/median.h"
 #include "profiles/measure/statistics.h"
 
 namespace gnomon::profiles {
@@ -51,7 +52,7 @@ double direct_rate(const fs::path& path, std::size_t bytes, int reads) {
     rates.push_back(reads / watch.seconds());
   }
   ::close(file);
-  return median(rates);
+  return base::median(rates);
 }
 
 TEST(Disk, RatesAgreeWithDirectTimingsAndEachOther) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/median.h"
 #include "base/usable.h"
 
 namespace gnomon::profiles {
@@ -21,7 +22,7 @@ double median_rate(std::size_t bytes, const Act& act) {
     act();
     rates.push_back(static_cast<double>(bytes) / watch.seconds());
   }
-  return median(rates);
+  return base::median(rates);
 }
 
 /// What this thread alone reaches on 64 MB, which are in no cache of its core, by functions of the C library,

@@ -19,26 +19,6 @@ Profile valid_profile() {
   return profile;
 }
 
-TEST(Scaling, IsOneWithoutPoints) {
-  EXPECT_EQ(scaling_at({}, 1), 1);
-  EXPECT_EQ(scaling_at({}, 64), 1);
-}
-
-TEST(Scaling, IsExactAtPointsAndLinearBetween) {
-  const std::vector<ScalingPoint> points = {{1, 1}, {2, 0.9}, {6, 0.5}};
-  EXPECT_EQ(scaling_at(points, 1), 1);
-  EXPECT_EQ(scaling_at(points, 2), 0.9);
-  EXPECT_DOUBLE_EQ(scaling_at(points, 3), 0.8);  // 0.9 - 0.4 * 1/4
-  EXPECT_EQ(scaling_at(points, 6), 0.5);
-}
-
-TEST(Scaling, KeepsTheLastValueBeyond) { EXPECT_EQ(scaling_at({{1, 1}, {8, 5}}, 100), 5); }
-
-TEST(Scaling, StartsFromOneThreadWhenItWasNotMeasured) {
-  EXPECT_DOUBLE_EQ(scaling_at({{3, 2}}, 1), 1);
-  EXPECT_DOUBLE_EQ(scaling_at({{3, 2}}, 2), 1.5);
-}
-
 TEST(Profile, SurvivesAFile) {
   const test::TemporaryDirectory directory;
   const auto path = directory / "profile.json";

@@ -181,11 +181,5 @@ TEST(StopRule, ConstantTimesAreSureAtOnce) {
   EXPECT_DOUBLE_EQ(time.p95_s, 0.25);
 }
 
-TEST(Median, IsTheMiddleOrTheMeanOfTheTwoMiddle) {
-  EXPECT_EQ(median({3, 1, 2}), 2);
-  EXPECT_EQ(median({4, 1, 3, 2}), 2.5);
-  EXPECT_EQ(median({7}), 7);
-}
-
 }  // namespace
 }  // namespace gnomon::profiles

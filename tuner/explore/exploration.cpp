@@ -112,9 +112,9 @@ struct Tasks {
 Tasks tasks_of(const ExplorationRequest& request) {
   Tasks tasks;
   for (const auto& explored : request.profiles) {
-    sim::check_precision(changed_profile(explored, {}), explored.where);
-    const auto measured_on =
-        explored.measured_on ? *explored.measured_on : profiles::cores_of(changed_profile(explored, {}));
+    const auto unchanged = changed_profile(explored, {});
+    sim::check_precision(unchanged, explored.where);
+    const auto measured_on = explored.measured_on.value_or(profiles::cores_of(unchanged));
     for (const auto& settings : combinations(request.sweeps)) {
       const auto& profile = tasks.profiles.emplace_back(changed_profile(explored, settings));
       for (const auto& plan : request.plans) {
@@ -252,7 +252,7 @@ base::Json flat_row(const ExplorationRow& row) {
   json["short_of"] = is_short ? base::Json(std::string(base::name_of(row.shortage))) : base::Json(nullptr);
   json["missing_bytes"] = is_short ? base::Json(row.missing_bytes) : base::Json(nullptr);
   json["extrapolated"] = extrapolations_text(row);
-  json["scaled"] = scalings_text(row);
+  json["scaled"] = profiles::text_of(row.scalings);
   return json;
 }
 
@@ -266,14 +266,6 @@ std::string extrapolations_text(const ExplorationRow& row) {
   std::string text;
   for (const auto& extrapolation : row.extrapolations) {
     text += (text.empty() ? "" : "; ") + extrapolation;
-  }
-  return text;
-}
-
-std::string scalings_text(const ExplorationRow& row) {
-  std::string text;
-  for (const auto& scaling : row.scalings) {
-    text += (text.empty() ? "" : "; ") + profiles::text_of(scaling);
   }
   return text;
 }

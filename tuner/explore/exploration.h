@@ -79,9 +79,6 @@ std::vector<base::Json> flat_rows(const std::vector<ExplorationRow>& rows);
 /// What the row's prediction assumes beyond what was measured, separated by "; ".
 std::string extrapolations_text(const ExplorationRow& row);
 
-/// What happened to the stages of the row's profile, separated by "; "; empty if it was not moved.
-std::string scalings_text(const ExplorationRow& row);
-
 /// The plan's name and settings, as in "gnomon machine.cpu.cores=8".
 std::string name_of(const ExplorationRow& row);
 

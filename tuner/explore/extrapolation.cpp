@@ -1,6 +1,9 @@
 #include "tuner/explore/extrapolation.h"
 
 #include <algorithm>
+#include <cstdio>
+
+#include "profiles/scaling.h"
 
 namespace gnomon::tuner {
 namespace {
@@ -21,6 +24,32 @@ std::string more_than(const char* what, int measured) {
   return "more " + std::string(what) + " than measured (" + std::to_string(measured) + "): ";
 }
 
+/// Whether more than one thread was measured, so that there is a law.
+bool has_law(const std::vector<ScalingPoint>& points) { return !points.empty() && points.back().threads > 1; }
+
+std::string percent(double share) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f %%", 100 * share);
+  return text;
+}
+
+/// How the speed of each of many workers was taken.
+std::string workers_law(const std::vector<ScalingPoint>& points, int measured) {
+  if (!has_law(points)) {
+    return "each is taken to be as fast as one of " + std::to_string(measured);
+  }
+  return "each other worker is taken to cost one " + percent(profiles::contention_share(points)) +
+         " of its time alone, as those measured do";
+}
+
+/// How the speed-up of a stage by many threads was taken.
+std::string threads_law(const std::vector<ScalingPoint>& points, int measured) {
+  if (!has_law(points)) {
+    return "they are taken to be as fast as " + std::to_string(measured);
+  }
+  return "Amdahl's law with the measured serial share of " + percent(profiles::serial_share(points));
+}
+
 }  // namespace
 
 std::vector<std::string> extrapolations(const profiles::Profile& profile, const plan::Cores& measured,
@@ -31,23 +60,28 @@ std::vector<std::string> extrapolations(const profiles::Profile& profile, const 
   if (cores.device != measured.device) {
     texts.emplace_back(
         "another kind of device than measured: preparing and training on the device are scaled by memory "
-        "bandwidths, copies by the link's, and what it costs to launch kernels is left out");
+        "bandwidths, not below what launching their kernels takes, and copies by the link's");
   }
   const int workers = measured_threads(workload.worker_efficiency, measured);
   if (plan.uses_workers() && plan.workers * plan.worker_threads > workers) {
-    texts.push_back(more_than("workers", workers) + "each is taken to be as fast as one of " +
-                    std::to_string(workers));
+    texts.push_back(more_than("workers", workers) + workers_law(workload.worker_efficiency, workers));
   }
   const int sharing = measured_threads(workload.cpu_batch_speedup, measured);
   if (plan.uses_workers() && plan.worker_threads > sharing) {
-    texts.push_back(more_than("threads of a worker", sharing) + "they are taken to be as fast as " +
-                    std::to_string(sharing));
+    texts.push_back(more_than("threads of a worker", sharing) +
+                    threads_law(workload.cpu_batch_speedup, sharing));
   }
-  const int device = std::min(measured_threads(workload.train_speedup, measured),
-                              measured_threads(workload.device_batch_speedup, measured));
-  if (plan::runs_on_cores(cores.device) && plan.device_threads > device) {
-    texts.push_back(more_than("device threads", device) + "they are taken to be as fast as " +
-                    std::to_string(device));
+  if (plan::runs_on_cores(cores.device)) {
+    const int training = measured_threads(workload.train_speedup, measured);
+    if (plan.device_threads > training) {
+      texts.push_back(more_than("threads that train", training) +
+                      threads_law(workload.train_speedup, training));
+    }
+    const int preparing = measured_threads(workload.device_batch_speedup, measured);
+    if (plan.uses_device_route() && plan.device_threads > preparing) {
+      texts.push_back(more_than("threads that prepare on the device", preparing) +
+                      threads_law(workload.device_batch_speedup, preparing));
+    }
   }
   if (plan.devices > measured.devices) {
     texts.push_back(more_than("devices", measured.devices) +

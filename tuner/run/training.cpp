@@ -4,9 +4,9 @@
 #include <optional>
 #include <utility>
 
+#include "base/median.h"
 #include "base/output_file.h"
 #include "graph/store/names.h"
-#include "profiles/measure/statistics.h"
 #include "runtime/training/run_log.h"
 #include "runtime/training/train_checks.h"
 #include "schedule/timeline.h"
@@ -200,7 +200,7 @@ double TrainingResult::median_epoch_s() const {
   for (const auto& epoch : report.epochs) {
     seconds.push_back(epoch.seconds);
   }
-  return seconds.empty() ? 0 : profiles::median(seconds);
+  return seconds.empty() ? 0 : base::median(seconds);
 }
 
 }  // namespace gnomon::tuner

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <utility>
 
+#include "base/median.h"
 #include "base/stop.h"
 #include "profiles/measure/epoch.h"
-#include "profiles/measure/statistics.h"
 #include "sim/predict.h"
 #include "sim/uncertainty.h"
 #include "tuner/verify/correction.h"
@@ -135,7 +135,7 @@ std::vector<Validated> validate(const graph::Graph& graph, const profiles::Profi
     }
   }
   for (auto& result : results) {
-    result.median_s = profiles::median(result.measured_s);
+    result.median_s = base::median(result.measured_s);
   }
   return results;
 }

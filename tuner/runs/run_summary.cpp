@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <sstream>
+#include <utility>
 
 #include "base/error.h"
+#include "base/median.h"
 
 namespace gnomon::tuner {
 namespace {
@@ -87,9 +89,7 @@ std::optional<double> median_seconds(const std::vector<Json>& lines) {
   if (seconds.empty()) {
     return std::nullopt;
   }
-  std::sort(seconds.begin(), seconds.end());
-  const auto middle = seconds.size() / 2;
-  return seconds.size() % 2 == 1 ? seconds[middle] : (seconds[middle - 1] + seconds[middle]) / 2;
+  return base::median(std::move(seconds));
 }
 
 void add_report(const Json& report, RunSummary& run) {

@@ -34,11 +34,18 @@ TEST(Extrapolation, WithinTheMeasurementsThereIsNone) {
 }
 
 TEST(Extrapolation, NamesTheThreadsThatWereNotMeasured) {
-  const auto profile = measured_with({{1, 1}, {4, 3}});
-  EXPECT_THAT(extrapolations(profile, {4}, plan_of(plan::Route::cpu, 8, 2)),
-              ElementsAre("more workers than measured (4): each is taken to be as fast as one of 4"));
-  EXPECT_THAT(extrapolations(profile, {4}, plan_of(plan::Route::device, 0, 8)),
-              ElementsAre("more device threads than measured (4): they are taken to be as fast as 4"));
+  auto profile = measured_with({{1, 1}, {4, 2}});                         // a serial share of 1/3
+  profile.workload.worker_efficiency = {{1, 1}, {2, 0.8}, {3, 1 / 1.5}};  // each costs another a quarter
+  EXPECT_THAT(
+      extrapolations(profile, {4}, plan_of(plan::Route::cpu, 8, 2)),
+      ElementsAre("more workers than measured (3): each other worker is taken to cost one 25.0 % of its "
+                  "time alone, as those measured do"));
+  EXPECT_THAT(
+      extrapolations(profile, {4}, plan_of(plan::Route::device, 0, 8)),
+      ElementsAre(
+          "more threads that train than measured (4): Amdahl's law with the measured serial share of 33.3 %",
+          "more threads that prepare on the device than measured (4): Amdahl's law with the measured serial "
+          "share of 33.3 %"));
   auto shared = plan_of(plan::Route::cpu, 1, 1);
   shared.worker_threads = 8;
   EXPECT_THAT(extrapolations(profile, {4}, shared),
@@ -50,7 +57,7 @@ TEST(Extrapolation, WithoutPointsTheMachineIsTheMeasurement) {
   const auto profile = measured_with({});
   EXPECT_THAT(extrapolations(profile, {8}, plan_of(plan::Route::cpu, 8, 8)), IsEmpty());
   EXPECT_THAT(extrapolations(profile, {8}, plan_of(plan::Route::cpu, 9, 1)),
-              ElementsAre(StartsWith("more workers than measured (8)")));
+              ElementsAre("more workers than measured (8): each is taken to be as fast as one of 8"));
 }
 
 TEST(Extrapolation, AnotherKindOfDeviceAndMoreDevicesAreOthers) {
