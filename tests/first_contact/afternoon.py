@@ -144,7 +144,7 @@ def look_back(day):
     """What finished runs tell: evaluated again, as logits and embeddings, from the exported weights, side by side."""
     reported = json.loads((day.folder / "run-sage" / "report.json").read_text())["test_accuracy"]
     for weights in [[], ["--weights", "run-sage/weights.safetensors"]]:
-        evaluated = day.json("evaluate", "run-sage", "cora", *weights, "--metrics", "accuracy,f1_micro")["test"]
+        evaluated = day.json("evaluate", "run-sage", "cora", *weights, "--metrics", "accuracy,f1_micro")["test"]["metrics"]
         expect(abs(evaluated["accuracy"] - reported) < 1e-9, f"evaluate {weights}: {evaluated}, {reported} reported")
         expect(abs(evaluated["f1_micro"] - reported) < 1e-9, f"one class a vertex: micro F1 is the accuracy: {evaluated}")
     day.ok("predict", "run-sage", "--logits", "logits.npy", "--embeddings", "embeddings.npy")
