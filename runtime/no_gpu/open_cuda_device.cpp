@@ -6,7 +6,7 @@
 
 namespace gnomon::runtime {
 
-std::string why_no_cuda_device() { return "gnomon was built without a LibTorch that uses one"; }
+std::string why_no_cuda_device() { return "this gnomon was built with a LibTorch for the CPU only"; }
 
 std::unique_ptr<Device> open_cuda_device(const plan::Job&, const DeviceOptions&, const base::Progress&) {
   throw base::InputError("GPU", why_no_cuda_device());
