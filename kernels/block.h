@@ -21,7 +21,7 @@ struct Block {
 /// A sampled mini-batch. `vertices` maps local ids to global ids: first the seeds, then the others in the
 /// order of their first appearance, hop by hop. The sources of hop h's block are the first
 /// blocks[h].num_sources of them, and its destinations are the sources of hop h-1 (the seeds for h = 0): each
-/// hop expands every vertex seen so far again, with fresh draws.
+/// hop expands every vertex seen so far again, with fresh draws, or each only once (cpu/sample/hop.h).
 struct MiniBatch {
   std::int64_t num_seeds = 0;
   std::vector<std::int64_t> vertices;

@@ -20,17 +20,21 @@ void prefetch_row(const std::byte* row, std::int64_t bytes) {
 }  // namespace
 
 void gather_rows(const graph::Features& features, std::span<const graph::VertexId> vertices, std::byte* out) {
+  gather_rows(features.data, features.row_bytes(), vertices, out);
+}
+
+void gather_rows(const std::byte* rows, std::int64_t row_bytes, std::span<const graph::VertexId> vertices,
+                 std::byte* out) {
   constexpr std::size_t prefetch_distance = 16;
-  const std::int64_t bytes = features.row_bytes();
-  if (bytes == 0) {
+  if (row_bytes == 0) {
     return;
   }
   for (std::size_t i = 0; i < vertices.size(); ++i) {
     if (i + prefetch_distance < vertices.size()) {
-      prefetch_row(features.row(vertices[i + prefetch_distance]), bytes);
+      prefetch_row(rows + vertices[i + prefetch_distance] * row_bytes, row_bytes);
     }
-    std::memcpy(out, features.row(vertices[i]), static_cast<std::size_t>(bytes));
-    out += bytes;
+    std::memcpy(out, rows + vertices[i] * row_bytes, static_cast<std::size_t>(row_bytes));
+    out += row_bytes;
   }
 }
 

@@ -29,7 +29,8 @@ constexpr std::int64_t group_vertices = static_cast<std::int64_t>(hn::MaxLanes(L
 /// edges, counted from the first edge of the range, to `ends`.
 class EdgeDrawer {
  public:
-  /// `vertices` may reallocate between calls; `ends`, which points into the block's indptr, must stay valid.
+  /// `vertices` may reallocate between calls; `ends`, which points into the block's indptr behind the entry
+  /// of hop.first, must stay valid.
   EdgeDrawer(const HopRequest& hop, Workspace& work, const HugeArray<std::uint32_t>& vertices,
              base::IndexRange destinations, std::int64_t* ends)
       : hop_(hop),
@@ -129,7 +130,7 @@ class EdgeDrawer {
       const std::int64_t taken = std::min<std::int64_t>(degree, fanout);
       edges += taken;
       drawn_ += taken;
-      ends_[next_ + from + lane] = drawn_;
+      ends_[next_ - hop_.first + from + lane] = drawn_;
     }
     return edges;
   }
@@ -153,7 +154,7 @@ class EdgeDrawer {
       attempt_group(group + group_vertices, count);
       for (std::int64_t v = group; v < std::min(group + group_vertices, count); ++v) {
         end = write_weighted(v, end);
-        ends_[next_ + v] = drawn_ + (end - edges);
+        ends_[next_ - hop_.first + v] = drawn_ + (end - edges);
       }
     }
     drawn_ += end - edges;
@@ -221,7 +222,7 @@ class EdgeDrawer {
       drawn_ += end - before;
       within_ = taken == left ? 0 : within_ + taken;
       if (taken == left) {
-        ends_[next_++] = drawn_;
+        ends_[next_++ - hop_.first] = drawn_;
         prefetch_row(next_ + 32);
       }
     }
@@ -363,8 +364,8 @@ class LocalIdPipeline {
 
 template <class Index>
 HWY_ATTR void sample_hop_of(const HopRequest& hop, const Index* indices, Workspace& work, Block& block) {
-  begin_block(work.size, block);
-  EdgeDrawer drawer(hop, work, work.vertices, {0, work.size}, block.indptr.data() + 1);
+  begin_block(work.size - hop.first, block);
+  EdgeDrawer drawer(hop, work, work.vertices, {hop.first, work.size}, block.indptr.data() + 1);
   EdgeQueue queue(work, drawer.max_edges());
   LocalIdPipeline<Index> pipeline(indices, work, drawer.max_edges());
   const std::size_t capacity_before = block.indices.capacity();

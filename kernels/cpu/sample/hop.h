@@ -31,6 +31,17 @@ constexpr std::int64_t vertices_per_chunk(std::int64_t fanout, std::int64_t lane
   const std::int64_t each = std::max<std::int64_t>(fanout, 1);
   return std::clamp(chunk_edges / each / lanes * lanes, min_chunk_vertices, chunk_vertices);
 }
+/// Which vertices a hop expands. every_hop: all vertices of the batch so far, with fresh draws. once: those
+/// that the previous hop added (in the first hop, the seeds), so that each vertex is expanded at most once,
+/// as by pyg-lib's neighbor_sample.
+enum class Expansion : std::uint8_t { every_hop, once };
+
+/// What a sampler draws beside its fanouts.
+struct SamplingRule {
+  Expansion expansion = Expansion::every_hop;
+  bool replace = false;  ///< draw with replacement (kernels/replacement_rule.h)
+};
+
 /// The number of lanes of the widest vectors.
 inline constexpr std::int64_t max_lanes = 16;
 
@@ -88,7 +99,8 @@ struct HopRequest {
   BatchKey key;
   std::uint32_t number = 0;  ///< from 0 at the seeds
   int fanout = 0;
-  bool edge_ids = false;  ///< whether to fill the block's edge_ids
+  bool edge_ids = false;   ///< whether to fill the block's edge_ids
+  std::int64_t first = 0;  ///< the local id of the first vertex that the hop expands
 };
 
 /// Prepares a block for the edges of `destinations` vertices.
@@ -96,8 +108,8 @@ void begin_block(std::int64_t destinations, Block& block);
 
 /// Adds `seeds` to an empty workspace. Returns the number of seeds before the first repeated one.
 std::size_t add_seeds(const std::int64_t* seeds, std::size_t count, Workspace& work);
-/// Draws neighbours for every vertex of the workspace, by weight if the topology has alias tables, assigns
-/// local ids to the new vertices, and fills the block.
+/// Draws neighbours for every vertex of the workspace from hop.first on, by weight if the topology has alias
+/// tables, assigns local ids to the new vertices, and fills the block.
 void sample_hop(const HopRequest& hop, Workspace& work, Block& block);
 
 }  // namespace gnomon::kernels::cpu

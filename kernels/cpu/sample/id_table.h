@@ -31,6 +31,16 @@ class IdTable {
     return add(vertex, at);
   }
 
+  /// Returns the vertex's local id, or -1 if it is not in the table.
+  std::int32_t find(graph::VertexId vertex) const {
+    for (std::size_t at = home(vertex); slots_[at].number >= first_; at = next(at)) {
+      if (slots_[at].vertex == vertex) {
+        return static_cast<std::int32_t>(slots_[at].number - first_);
+      }
+    }
+    return -1;
+  }
+
   /// Prefetches the slot that find_or_add(vertex) reads first.
   void prefetch(graph::VertexId vertex) const { __builtin_prefetch(&slots_[home(vertex)]); }
 

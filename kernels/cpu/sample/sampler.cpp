@@ -23,16 +23,18 @@ std::unique_ptr<base::Team> team_of(const BatchThreads& threads) {
 
 }  // namespace
 
-Sampler::Sampler(Topology topology, std::vector<int> fanouts, EdgeIds edge_ids, const BatchThreads& threads)
+Sampler::Sampler(Topology topology, std::vector<int> fanouts, EdgeIds edge_ids, const BatchThreads& threads,
+                 const SamplingRule& rule)
     : topology_(std::move(topology)),
       fanouts_(std::move(fanouts)),
       edge_ids_(edge_ids),
+      rule_(rule),
       team_(team_of(threads)) {
   check_fanouts(fanouts_);
-  if (topology_.num_vertices() > max_narrow_vertices) {
-    wide_.emplace(topology_, fanouts_, edge_ids == EdgeIds::keep);
+  if (topology_.num_vertices() > max_narrow_vertices || rule_.replace) {
+    wide_.emplace(topology_, fanouts_, edge_ids == EdgeIds::keep, rule_);
   } else if (team_->size() > 1) {
-    split_.emplace(topology_, fanouts_, edge_ids == EdgeIds::keep, *team_);
+    split_.emplace(topology_, fanouts_, edge_ids == EdgeIds::keep, *team_, rule_.expansion);
   }
 }
 
@@ -64,9 +66,12 @@ std::size_t Sampler::sample_narrow(const BatchKey& key, std::span<const graph::V
   }
   batch.num_seeds = static_cast<std::int64_t>(seeds.size());
   batch.blocks.resize(fanouts_.size());
+  std::int64_t first = 0;
   for (std::size_t hop = 0; hop < fanouts_.size(); ++hop) {
-    sample_hop({&topology_, key, static_cast<std::uint32_t>(hop), fanouts_[hop], edge_ids_ == EdgeIds::keep},
-               work_, batch.blocks[hop]);
+    const HopRequest request{
+        &topology_, key, static_cast<std::uint32_t>(hop), fanouts_[hop], edge_ids_ == EdgeIds::keep, first};
+    first = rule_.expansion == Expansion::once ? work_.size : 0;
+    sample_hop(request, work_, batch.blocks[hop]);
   }
   reserve_with_headroom(batch.vertices, static_cast<std::size_t>(work_.size));
   batch.vertices.assign(work_.vertices.data(), work_.vertices.data() + work_.size);

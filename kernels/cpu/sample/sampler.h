@@ -38,7 +38,7 @@ class Sampler {
   Sampler(const graph::Graph& graph, std::vector<int> fanouts, EdgeIds edge_ids = EdgeIds::omit);
   /// Samples from a topology that many samplers can share. A resident_copy is the fastest.
   Sampler(Topology topology, std::vector<int> fanouts, EdgeIds edge_ids = EdgeIds::omit,
-          const BatchThreads& threads = {});
+          const BatchThreads& threads = {}, const SamplingRule& rule = {});
 
   /// Samples the mini-batch of `seeds`, which is a pure function of (graph, key, seeds, fanouts). `batch`'s
   /// vectors are reused.
@@ -47,7 +47,12 @@ class Sampler {
   /// drawn by draw_positions. If the degree is at most the fanout, or the fanout is -1, all neighbours are
   /// taken in the graph's order. With weights, only edges of positive weight count: if the degree is at most
   /// the fanout, or the fanout is -1, all of them are taken in the graph's order; otherwise min(their number,
-  /// fanout) are drawn by draw_by_weight (kernels/weighted_rule.h), in the order of the draws.
+  /// fanout) are drawn by draw_by_weight (kernels/weighted_rule.h), in the order of the draws. With
+  /// replacement, `fanout` positions are drawn unless there are none (kernels/replacement_rule.h), by the
+  /// scalar sampler.
+  ///
+  /// With Expansion::once, the destinations of hop h's block are the vertices that hop h-1 added: in order,
+  /// the blocks' destinations are the batch's vertices but those that the last hop added.
   ///
   /// A batch can have at most 2^31 - 1 vertices. Throws base::InputError for a seed that is not a vertex or
   /// is repeated; then `batch` is unspecified and the sampler remains usable.
@@ -67,10 +72,11 @@ class Sampler {
   Topology topology_;
   std::vector<int> fanouts_;
   EdgeIds edge_ids_;
+  SamplingRule rule_;
   std::unique_ptr<base::Team> team_;
   Workspace work_;
   std::optional<SplitSampler> split_;  ///< used with several threads
-  std::optional<WideSampler> wide_;    ///< used if ids have more than 32 bits
+  std::optional<WideSampler> wide_;    ///< used if ids have more than 32 bits and with replacement
 };
 
 }  // namespace gnomon::kernels::cpu

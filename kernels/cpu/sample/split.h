@@ -52,7 +52,7 @@ void send_ids(std::span<const std::int64_t> ids, Part& part);
 
 /// Draws for part.destinations, whose ids are in `vertices`, and sends the neighbours to their owners. Writes
 /// the end of each destination's edges, counted from the first edge of the range, to `ends`, which is indexed
-/// by destination.
+/// by destination from hop.first on.
 void draw_part(const HopRequest& hop, const HugeArray<std::uint32_t>& vertices, Part& part,
                std::int64_t* ends);
 

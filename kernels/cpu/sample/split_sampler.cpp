@@ -105,10 +105,12 @@ void send_ids(std::span<const std::int64_t> ids, Part& part) {
   }
 }
 
-SplitSampler::SplitSampler(Topology topology, std::vector<int> fanouts, bool edge_ids, base::Team& team)
+SplitSampler::SplitSampler(Topology topology, std::vector<int> fanouts, bool edge_ids, base::Team& team,
+                           Expansion expansion)
     : topology_(std::move(topology)),
       fanouts_(std::move(fanouts)),
       edge_ids_(edge_ids),
+      expansion_(expansion),
       team_(team),
       parts_(static_cast<std::size_t>(team.size())) {}
 
@@ -138,19 +140,23 @@ std::size_t SplitSampler::sample(const BatchKey& key, std::span<const graph::Ver
     }
   };
   std::int64_t edges = 0;
+  std::int64_t first = 0;
   for (std::size_t h = 0; h < fanouts_.size(); ++h) {
     Block& block = batch.blocks[h];
-    const HopRequest hop{&topology_, key, static_cast<std::uint32_t>(h), fanouts_[h], edge_ids_};
-    begin_block(size_, block);
-    const std::int64_t estimate = fanouts_[h] < 0 ? min_parallel_edges : size_ * fanouts_[h];
+    const HopRequest hop{&topology_, key, static_cast<std::uint32_t>(h), fanouts_[h], edge_ids_, first};
+    const std::int64_t destinations = size_ - first;
+    begin_block(destinations, block);
+    const std::int64_t estimate = fanouts_[h] < 0 ? min_parallel_edges : destinations * fanouts_[h];
     step(std::max(edges, estimate), [&](std::size_t p) {
       finish(p);
-      parts_[p].destinations = base::chunk_of(size_, static_cast<int>(p), team_.size());
+      const auto [begin, end] = base::chunk_of(destinations, static_cast<int>(p), team_.size());
+      parts_[p].destinations = {first + begin, first + end};
       draw_part(hop, vertices_.array(), parts_[p], block.indptr.data() + 1);
     });
     place_parts(block);
     edges = block.num_edges();
     step(edges, [&](std::size_t p) { number_part(parts_, p); });
+    first = expansion_ == Expansion::once ? size_ : 0;
     assign_local_ids(batch, &block);
     before = &block;
   }
@@ -235,9 +241,11 @@ void SplitSampler::assign_local_ids(MiniBatch& batch, Block* block) {
     Part& part = parts_[p];
     assign_new_ids(parts_, part, vertices_.data(), batch.vertices.data());
     if (block != nullptr) {
+      const std::int64_t expanded_before = size_ - block->num_destinations;
       const auto [begin, end] = part.destinations;
       for (std::int64_t v = begin; v < end; ++v) {
-        block->indptr[static_cast<std::size_t>(v) + 1] += static_cast<std::int64_t>(part.first);
+        block->indptr[static_cast<std::size_t>(v - expanded_before) + 1] +=
+            static_cast<std::int64_t>(part.first);
       }
       std::copy_n(part.edges.data(), block->edge_ids.empty() ? 0 : part.drawn,
                   block->edge_ids.data() + part.first);

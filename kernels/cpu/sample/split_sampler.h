@@ -19,7 +19,8 @@ namespace gnomon::kernels::cpu {
 /// Preconditions: Sampler has checked the input; the graph has at most 2^32 vertices.
 class SplitSampler {
  public:
-  SplitSampler(Topology topology, std::vector<int> fanouts, bool edge_ids, base::Team& team);
+  SplitSampler(Topology topology, std::vector<int> fanouts, bool edge_ids, base::Team& team,
+               Expansion expansion = Expansion::every_hop);
 
   /// Sampler::sample without the checks. Returns the number of seeds before the first repeated one.
   std::size_t sample(const BatchKey& key, std::span<const graph::VertexId> seeds, MiniBatch& batch);
@@ -37,6 +38,7 @@ class SplitSampler {
   Topology topology_;
   std::vector<int> fanouts_;
   bool edge_ids_;
+  Expansion expansion_;
   base::Team& team_;
   std::vector<Part> parts_;
   GrowingArray<std::uint32_t> vertices_;  ///< of the batch, in the order of the local ids

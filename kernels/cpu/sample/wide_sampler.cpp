@@ -4,12 +4,13 @@
 #include <array>
 #include <utility>
 
+#include "kernels/replacement_rule.h"
 #include "kernels/weighted_rule.h"
 
 namespace gnomon::kernels::cpu {
 
-WideSampler::WideSampler(Topology topology, std::vector<int> fanouts, bool edge_ids)
-    : topology_(std::move(topology)), fanouts_(std::move(fanouts)), edge_ids_(edge_ids) {}
+WideSampler::WideSampler(Topology topology, std::vector<int> fanouts, bool edge_ids, const SamplingRule& rule)
+    : topology_(std::move(topology)), fanouts_(std::move(fanouts)), edge_ids_(edge_ids), rule_(rule) {}
 
 std::size_t WideSampler::sample(const BatchKey& key, std::span<const graph::VertexId> seeds,
                                 MiniBatch& batch) {
@@ -22,26 +23,33 @@ std::size_t WideSampler::sample(const BatchKey& key, std::span<const graph::Vert
   batch.num_seeds = static_cast<std::int64_t>(seeds.size());
   batch.vertices.assign(seeds.begin(), seeds.end());
   batch.blocks.resize(fanouts_.size());
+  std::size_t first = 0;
   for (std::size_t hop = 0; hop < fanouts_.size(); ++hop) {
     Block& block = batch.blocks[hop];
-    draw_edges(key, static_cast<std::uint32_t>(hop), batch, block);
+    draw_edges(key, static_cast<std::uint32_t>(hop), first, batch, block);
+    first = rule_.expansion == Expansion::once ? batch.vertices.size() : 0;
     relabel(batch, block);
   }
   return seeds.size();
 }
 
-// Writes the positions of the drawn edges to edges_ and the destinations' ranges to block.indptr.
-void WideSampler::draw_edges(const BatchKey& key, std::uint32_t hop, const MiniBatch& batch, Block& block) {
-  const std::size_t destinations = batch.vertices.size();
+// Draws for the batch's vertices from `first` on. Writes the positions of the drawn edges to edges_ and the
+// destinations' ranges to block.indptr.
+void WideSampler::draw_edges(const BatchKey& key, std::uint32_t hop, std::size_t first,
+                             const MiniBatch& batch, Block& block) {
+  const std::size_t destinations = batch.vertices.size() - first;
   block.num_destinations = static_cast<std::int64_t>(destinations);
   block.indptr.resize(destinations + 1);
   block.indptr[0] = 0;
   edges_.clear();
   for (std::size_t v = 0; v < destinations; ++v) {
-    if (!topology_.draws_by_weight()) {
-      draw_uniform(key, hop, batch.vertices[v], fanouts_[hop]);
+    const graph::VertexId vertex = batch.vertices[first + v];
+    if (rule_.replace && fanouts_[hop] >= 0) {
+      draw_with_replacement(key, hop, vertex, fanouts_[hop]);
+    } else if (!topology_.draws_by_weight()) {
+      draw_uniform(key, hop, vertex, fanouts_[hop]);
     } else {
-      draw_by_weight(key, hop, batch.vertices[v], fanouts_[hop]);
+      draw_by_weight(key, hop, vertex, fanouts_[hop]);
     }
     block.indptr[v + 1] = static_cast<std::int64_t>(edges_.size());
   }
@@ -79,6 +87,24 @@ void WideSampler::draw_by_weight(const BatchKey& key, std::uint32_t hop, graph::
   kernels::draw_by_weight(key, hop, vertex, list, static_cast<int>(count), drawn.data(), keys.data());
   for (std::int64_t i = 0; i < count; ++i) {
     edges_.push_back(list.first_edge + drawn[static_cast<std::size_t>(i)]);
+  }
+}
+
+void WideSampler::draw_with_replacement(const BatchKey& key, std::uint32_t hop, graph::VertexId vertex,
+                                        int fanout) {
+  const bool by_weight = topology_.draws_by_weight();
+  if ((by_weight ? topology_.num_positive(vertex) : topology_.degree(vertex)) == 0) {
+    return;
+  }
+  std::array<std::int64_t, max_fanout> drawn;
+  if (by_weight) {
+    draw_by_weight_with_replacement(key, hop, vertex, topology_.weighted_list(vertex), fanout, drawn.data());
+  } else {
+    draw_positions_with_replacement(key, hop, vertex, topology_.degree(vertex), fanout, drawn.data());
+  }
+  const std::int64_t first = topology_.indptr[static_cast<std::size_t>(vertex)];
+  for (int i = 0; i < fanout; ++i) {
+    edges_.push_back(first + drawn[static_cast<std::size_t>(i)]);
   }
 }
 

@@ -71,10 +71,11 @@ inline std::vector<VertexId> drawn_by(const MiniBatch& batch, std::size_t hop, s
 }
 
 /// The mini-batch by the words of the contract: edges first, as pairs of global ids, then numbers by a map.
-/// `draw(hop, vertex)` gives the positions in the vertex's list.
+/// `draw(hop, vertex)` gives the positions in the vertex's list; `once`: a hop expands only what the last
+/// added.
 template <class Draw>
 MiniBatch reference_batch_of(const graph::Graph& graph, std::size_t hops, const std::vector<VertexId>& seeds,
-                             Draw draw) {
+                             Draw draw, bool once = false) {
   MiniBatch batch;
   batch.num_seeds = static_cast<std::int64_t>(seeds.size());
   std::map<VertexId, std::int32_t> local_of;
@@ -86,8 +87,10 @@ MiniBatch reference_batch_of(const graph::Graph& graph, std::size_t hops, const 
     return found->second;
   };
   std::for_each(seeds.begin(), seeds.end(), number);
+  std::ptrdiff_t first = 0;
   for (std::uint32_t hop = 0; hop < hops; ++hop) {
-    const std::vector<VertexId> destinations = batch.vertices;
+    const std::vector<VertexId> destinations(batch.vertices.begin() + first, batch.vertices.end());
+    first = once ? std::ssize(batch.vertices) : 0;
     Block block;
     block.indptr.push_back(0);
     for (const VertexId vertex : destinations) {
@@ -107,8 +110,8 @@ MiniBatch reference_batch_of(const graph::Graph& graph, std::size_t hops, const 
 
 /// The same of uniform draws.
 inline MiniBatch reference_batch(const graph::Graph& graph, const std::vector<int>& fanouts,
-                                 const BatchKey& key, const std::vector<VertexId>& seeds) {
-  return reference_batch_of(graph, fanouts.size(), seeds, [&](std::uint32_t hop, VertexId vertex) {
+                                 const BatchKey& key, const std::vector<VertexId>& seeds, bool once = false) {
+  const auto draw = [&](std::uint32_t hop, VertexId vertex) {
     const std::int64_t degree = graph.degree(vertex);
     std::vector<std::int64_t> positions(static_cast<std::size_t>(degree));
     std::iota(positions.begin(), positions.end(), 0);
@@ -117,7 +120,8 @@ inline MiniBatch reference_batch(const graph::Graph& graph, const std::vector<in
       draw_positions(key, hop, vertex, degree, fanouts[hop], positions.data());
     }
     return positions;
-  });
+  };
+  return reference_batch_of(graph, fanouts.size(), seeds, draw, once);
 }
 
 /// `count` distinct vertices of the graph.

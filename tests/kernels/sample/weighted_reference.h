@@ -98,11 +98,13 @@ inline std::vector<std::int64_t> weighted_draws(const cpu::Topology& topology, c
 }
 
 inline MiniBatch weighted_reference_batch(const graph::Graph& graph, const std::vector<int>& fanouts,
-                                          const BatchKey& key, const std::vector<VertexId>& seeds) {
+                                          const BatchKey& key, const std::vector<VertexId>& seeds,
+                                          bool once = false) {
   const auto topology = cpu::view_of(graph, cpu::Draws::by_weight);
-  return reference_batch_of(graph, fanouts.size(), seeds, [&](std::uint32_t hop, VertexId vertex) {
+  const auto draw = [&](std::uint32_t hop, VertexId vertex) {
     return weighted_draws(topology, key, hop, vertex, fanouts[hop]);
-  });
+  };
+  return reference_batch_of(graph, fanouts.size(), seeds, draw, once);
 }
 
 }  // namespace gnomon::kernels
