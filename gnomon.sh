@@ -9,6 +9,8 @@ Usage:
   ./gnomon.sh test          build everything and run all tests
   ./gnomon.sh COMMAND …     any other command of gnomon; see ./gnomon.sh --help
   ./gnomon.sh setup         only install what is missing, and build
+  ./gnomon.sh python-test   build the Python package's library and test the package
+  ./gnomon.sh python-wheel  make the package's wheel in build/wheels and test it
 
 Environment:
   LIBTORCH_ROOT, CMAKE_PREFIX_PATH   where a LibTorch stands that is to be used (else the active Python's)
@@ -204,18 +206,32 @@ report_missing() {
   exit 2
 }
 
-# ---- Notebooks ----------------------------------------------------------------------------------------------------
+# ---- Notebooks and the Python package -------------------------------------------------------------------------------
+
+# make_environment DIRECTORY REQUIREMENTS: a Python environment with what the file lists.
+make_environment() {
+  local directory=$1 wanted=$2
+  ! cmp -s "$wanted" "$directory/installed.txt" || return 0
+  say "installing ${wanted#"$root"/} into ${directory#"$root"/}"
+  python3 -m venv "$directory" >&2 && "$directory/bin/pip" install --disable-pip-version-check -q -r "$wanted" >&2 &&
+    cp "$wanted" "$directory/installed.txt"
+}
 
 # What the notebooks' test runs them with. Without a network that test skips; all others need nothing of it.
 set_up_notebooks() {
-  local wanted=$root/notebooks/requirements.txt directory=$root/build/notebooks
-  ! cmp -s "$wanted" "$directory/installed.txt" || return 0
-  say "installing what notebooks need into ${directory#"$root"/}"
-  if python3 -m venv "$directory" >&2 && "$directory/bin/pip" install --disable-pip-version-check -q -r "$wanted" >&2; then
-    cp "$wanted" "$directory/installed.txt"
-  else
-    say "the notebooks cannot be run here"
-  fi
+  make_environment "$root/build/notebooks" "$root/notebooks/requirements.txt" || say "the notebooks cannot be run here"
+}
+
+readonly python_environment=$root/build/python
+set_up_python() {
+  make_environment "$python_environment" "$root/python/tests/requirements.txt" ||
+    fail 1 "cannot install what the Python package's tests need"
+}
+
+# run_python_tests ARGUMENTS…: of pytest
+run_python_tests() {
+  cd "$root"
+  PYTHONPATH=$root/python exec "$python_environment/bin/python" -m pytest -q "$@"
 }
 
 # ---- Set-up and build ---------------------------------------------------------------------------------------------
@@ -315,6 +331,18 @@ main() {
       set_up_notebooks
       build_targets all
       run_tests "${@:2}"
+      ;;
+    python-test)
+      set_up
+      build_targets gnomon_c_api
+      set_up_python
+      GNOMON_LIBRARY=$build/python/libgnomon.so run_python_tests "${@:2}"
+      ;;
+    python-wheel)
+      set_up_python
+      rm -rf "$root/build/wheels"
+      "$python_environment/bin/pip" wheel -q --no-deps -w "$root/build/wheels" "$root" >&2 || fail 1 "cannot make the wheel"
+      GNOMON_WHEEL=$(echo "$root"/build/wheels/*.whl) run_python_tests python/tests/test_wheel.py
       ;;
     *)
       set_up

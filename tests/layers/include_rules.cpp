@@ -9,9 +9,9 @@
 namespace gnomon::layers {
 namespace {
 
-constexpr std::array<std::string_view, 12> order{"base",    "graph", "plan",      "schedule",
-                                                 "kernels", "nn",    "runtime",   "profiles",
-                                                 "sim",     "tuner", "reproduce", "apps"};
+constexpr std::array<std::string_view, 13> order{"base",      "graph",   "plan",     "schedule", "kernels",
+                                                 "nn",        "runtime", "profiles", "sim",      "tuner",
+                                                 "reproduce", "apps",    "python"};
 
 /// A library from outside, and the only places where its headers may be included.
 struct Guest {

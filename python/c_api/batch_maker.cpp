@@ -1,0 +1,170 @@
+#include "python/c_api/batch_maker.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <functional>
+#include <numeric>
+#include <utility>
+
+#include "base/philox.h"
+#include "kernels/cpu/gather.h"
+#include "kernels/sampling_input.h"
+
+namespace gnomon::c_api {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+/// The key of the tree of seed `position`: trees draw independently, also where they meet.
+kernels::BatchKey tree_key(const kernels::BatchKey& key, std::size_t position) {
+  base::RandomStream random({.seed = key.seed, .purpose = base::Purpose::route, .level = 1});
+  const std::uint64_t mixed = random() ^ (0x9E3779B97F4A7C15U * (position + 1));
+  return {mixed, key.epoch, key.batch};
+}
+
+Tensor gathered(const gnomon_dl_tensor& rows, std::span<const std::int64_t> ids,
+                const std::shared_ptr<MemoryPool>& pool) {
+  std::vector<std::int64_t> shape(rows.shape, rows.shape + rows.ndim);
+  shape.front() = std::ssize(ids);
+  Tensor result = make_tensor(pool, rows.dtype, shape);
+  const auto row_bytes =
+      std::accumulate(shape.begin() + 1, shape.end(), bytes_of(rows.dtype), std::multiplies<>());
+  kernels::cpu::gather_rows(static_cast<const std::byte*>(rows.data) + rows.byte_offset, row_bytes, ids,
+                            static_cast<std::byte*>(result->tensor.data));
+  return result;
+}
+
+std::span<const std::int64_t> ids_of(const Tensor& tensor) {
+  return {int64_data(tensor), static_cast<std::size_t>(tensor->tensor.shape[0])};
+}
+
+}  // namespace
+
+BatchMaker::BatchMaker(std::shared_ptr<const GraphData> graph, Sampling sampling,
+                       std::shared_ptr<MemoryPool> pool)
+    : graph_(std::move(graph)),
+      sampling_(std::move(sampling)),
+      pool_(std::move(pool)),
+      sampler_(graph_->topology, sampling_.fanouts, kernels::cpu::EdgeIds::keep,
+               {.count = sampling_.threads_per_batch, .cores = {}}, sampling_.rule) {}
+
+Batch BatchMaker::of_vertices(const kernels::BatchKey& key, std::span<const std::int64_t> seeds,
+                              const Attributes& attributes) {
+  const auto begin = Clock::now();
+  Batch batch;
+  sample(key, seeds);
+  batch.num_seeds = sampled_.num_seeds;
+  batch.vertices = copied(sampled_.vertices);
+  if (sampling_.disjoint) {
+    batch.trees = copied(trees_);
+  }
+  if (sampling_.induced) {
+    add_induced_edges(batch);
+  } else {
+    add_sampled_edges(batch);
+  }
+  to_original_ids(graph_->order, {int64_data(batch.edge_ids), ids_of(batch.edge_ids).size()});
+  batch.sample_s = seconds_since(begin);
+  gather(batch, attributes);
+  sampler_.team().park();
+  return batch;
+}
+
+Batch BatchMaker::of_links(const kernels::BatchKey& key, const Links& links, const Attributes& attributes) {
+  const std::int64_t num_vertices = graph_->topology.num_vertices();
+  const std::vector<std::int64_t> endpoints = link_endpoints(links, num_vertices, key);
+  if (sampling_.disjoint) {
+    std::vector<std::int64_t> positions(endpoints.size());
+    std::iota(positions.begin(), positions.end(), 0);
+    Batch batch = of_vertices(key, endpoints, attributes);
+    batch.endpoints = copied(positions);
+    return batch;
+  }
+  kernels::check_seeds(endpoints.data(), endpoints.size(), num_vertices);
+  std::vector<std::int64_t> seeds = endpoints;
+  std::sort(seeds.begin(), seeds.end());
+  seeds.erase(std::unique(seeds.begin(), seeds.end()), seeds.end());
+  Batch batch = of_vertices(key, seeds, attributes);
+  table_.clear();
+  for (const std::int64_t seed : seeds) {
+    table_.find_or_add(seed);
+  }
+  const std::array<std::int64_t, 1> shape{std::ssize(endpoints)};
+  batch.endpoints = make_tensor(pool_, int64_type, shape);
+  std::transform(endpoints.begin(), endpoints.end(), int64_data(batch.endpoints),
+                 [&](std::int64_t vertex) { return table_.find(vertex); });
+  return batch;
+}
+
+void BatchMaker::sample(const kernels::BatchKey& key, std::span<const std::int64_t> seeds) {
+  kernels::check_seeds(seeds.data(), seeds.size(), graph_->topology.num_vertices());
+  if (sampling_.disjoint) {
+    sample_trees(key, seeds);
+    return;
+  }
+  find_distinct(seeds, table_, distinct_);
+  sampler_.sample(key, distinct_.vertices, sampled_);
+  if (distinct_.has_repetitions()) {
+    repeat_seeds(distinct_, sampling_.rule.expansion == kernels::cpu::Expansion::every_hop, sampled_);
+  }
+}
+
+void BatchMaker::sample_trees(const kernels::BatchKey& key, std::span<const std::int64_t> seeds) {
+  forest_.begin(seeds, sampling_.fanouts.size());
+  for (std::size_t i = 0; i < seeds.size(); ++i) {
+    sampler_.sample(tree_key(key, i), seeds.subspan(i, 1), sampled_);
+    forest_.add(sampled_);
+  }
+  forest_.finish(sampled_, trees_);
+}
+
+void BatchMaker::add_sampled_edges(Batch& batch) const {
+  const std::array<std::int64_t, 2> shape{2, sampled_.num_edges()};
+  batch.edges = make_tensor(pool_, int64_type, shape);
+  batch.edge_ids = make_tensor(pool_, int64_type, std::span(shape).last(1));
+  std::int64_t* edges = int64_data(batch.edges);
+  write_edges(sampled_, sampling_.rule.expansion == kernels::cpu::Expansion::every_hop,
+              {edges, edges + shape[1], int64_data(batch.edge_ids)});
+  batch.num_sampled_nodes.push_back(sampled_.num_seeds);
+  std::int64_t before = sampled_.num_seeds;
+  for (const kernels::Block& block : sampled_.blocks) {
+    batch.num_sampled_edges.push_back(block.num_edges());
+    batch.num_sampled_nodes.push_back(block.num_sources - before);
+    before = block.num_sources;
+  }
+}
+
+void BatchMaker::add_induced_edges(Batch& batch) {
+  find_induced(graph_->topology, sampled_.vertices, table_, induced_);
+  const std::array<std::int64_t, 2> shape{2, std::ssize(induced_.edges)};
+  batch.edges = make_tensor(pool_, int64_type, shape);
+  std::int64_t* edges = int64_data(batch.edges);
+  std::copy(induced_.sources.begin(), induced_.sources.end(), edges);
+  std::copy(induced_.destinations.begin(), induced_.destinations.end(), edges + shape[1]);
+  batch.edge_ids = copied(induced_.edges);
+}
+
+void BatchMaker::gather(Batch& batch, const Attributes& attributes) const {
+  const auto begin = Clock::now();
+  for (const gnomon_dl_tensor& attribute : attributes.vertices) {
+    batch.vertex_attributes.push_back(gathered(attribute, ids_of(batch.vertices), pool_));
+  }
+  for (const gnomon_dl_tensor& attribute : attributes.edges) {
+    batch.edge_attributes.push_back(gathered(attribute, ids_of(batch.edge_ids), pool_));
+  }
+  batch.gather_s = seconds_since(begin);
+}
+
+Tensor BatchMaker::copied(std::span<const std::int64_t> values) const {
+  const std::array<std::int64_t, 1> shape{std::ssize(values)};
+  Tensor tensor = make_tensor(pool_, int64_type, shape);
+  std::copy(values.begin(), values.end(), int64_data(tensor));
+  return tensor;
+}
+
+}  // namespace gnomon::c_api

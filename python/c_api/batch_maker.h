@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "kernels/block.h"
+#include "kernels/cpu/sample/id_table.h"
+#include "kernels/cpu/sample/sampler.h"
+#include "python/c_api/edges.h"
+#include "python/c_api/graph_data.h"
+#include "python/c_api/sampling.h"
+#include "python/c_api/seeds.h"
+#include "python/c_api/tensors.h"
+
+namespace gnomon::c_api {
+
+/// A prepared mini-batch with what gnomon_batch points to.
+struct Batch {
+  Tensor vertices, edges, edge_ids, trees, endpoints;
+  std::vector<Tensor> vertex_attributes, edge_attributes;
+  std::vector<std::int64_t> num_sampled_nodes, num_sampled_edges;
+  std::int64_t num_seeds = 0;
+  double sample_s = 0;
+  double gather_s = 0;
+};
+
+/// Arrays whose first dimension is vertices, and edges.
+struct Attributes {
+  std::span<const gnomon_dl_tensor> vertices, edges;
+};
+
+/// Prepares mini-batches on the caller's thread, reusing its memory. Not thread-safe.
+class BatchMaker {
+ public:
+  BatchMaker(std::shared_ptr<const GraphData> graph, Sampling sampling, std::shared_ptr<MemoryPool> pool);
+
+  /// Throws InputError for a seed that is not a vertex.
+  Batch of_vertices(const kernels::BatchKey& key, std::span<const std::int64_t> seeds,
+                    const Attributes& attributes);
+  /// The batch of the links' endpoints, in ascending order if they share one subgraph.
+  Batch of_links(const kernels::BatchKey& key, const Links& links, const Attributes& attributes);
+
+ private:
+  void sample(const kernels::BatchKey& key, std::span<const std::int64_t> seeds);
+  void sample_trees(const kernels::BatchKey& key, std::span<const std::int64_t> seeds);
+  void add_sampled_edges(Batch& batch) const;
+  void add_induced_edges(Batch& batch);
+  void gather(Batch& batch, const Attributes& attributes) const;
+  Tensor copied(std::span<const std::int64_t> values) const;
+
+  std::shared_ptr<const GraphData> graph_;
+  Sampling sampling_;
+  std::shared_ptr<MemoryPool> pool_;
+  kernels::cpu::Sampler sampler_;
+  kernels::cpu::IdTable table_;
+  DistinctSeeds distinct_;
+  Forest forest_;
+  kernels::MiniBatch sampled_;
+  std::vector<std::int64_t> trees_;
+  InducedEdges induced_;
+};
+
+}  // namespace gnomon::c_api

@@ -1,0 +1,187 @@
+/* The C API of gnomon: prepares mini-batches of neighbour sampling for any language and framework.
+ *
+ * Plain C. Handles are opaque and freed by their gnomon_*_free function, which accepts NULL; they may be
+ * freed in any order. Functions that can fail return a gnomon_status and leave a message in
+ * gnomon_last_error(). No exception leaves the library. Arrays that are passed in are C-contiguous and in the
+ * memory of the host. Unless said otherwise a function may be called from any thread, but only one at a time
+ * for one handle.
+ *
+ * Loaders start threads, which a fork does not copy: functions called in a forked child return GNOMON_FORKED.
+ */
+#ifndef GNOMON_C_API_H_
+#define GNOMON_C_API_H_
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define GNOMON_API __attribute__((visibility("default")))
+
+/* Changes whenever a declaration below changes incompatibly. */
+#define GNOMON_API_VERSION 1
+
+typedef int32_t gnomon_status;
+enum {
+  GNOMON_OK = 0,
+  GNOMON_FAILURE = 1,       /* of the system: memory, threads, files */
+  GNOMON_INVALID_INPUT = 2, /* the message names the argument */
+  GNOMON_END = 3,           /* no batch is left */
+  GNOMON_PENDING = 4,       /* no batch is ready yet */
+  GNOMON_FORKED = 5         /* the handle belongs to the parent process */
+};
+
+/* DLPack's structures (version 0.8), declared here so that no other header is needed. */
+typedef struct gnomon_dl_device {
+  int32_t device_type;
+  int32_t device_id;
+} gnomon_dl_device;
+typedef struct gnomon_dl_type {
+  uint8_t code;
+  uint8_t bits;
+  uint16_t lanes;
+} gnomon_dl_type;
+typedef struct gnomon_dl_tensor {
+  void* data;
+  gnomon_dl_device device;
+  int32_t ndim;
+  gnomon_dl_type dtype;
+  int64_t* shape;
+  int64_t* strides; /* NULL: C-contiguous */
+  uint64_t byte_offset;
+} gnomon_dl_tensor;
+typedef struct gnomon_dl_managed {
+  gnomon_dl_tensor tensor;
+  void* manager;
+  void (*deleter)(struct gnomon_dl_managed*);
+} gnomon_dl_managed;
+
+GNOMON_API int32_t gnomon_api_version(void);
+/* The version of the library, for instance "0.1.0". */
+GNOMON_API const char* gnomon_version(void);
+/* What went wrong in the last call of this thread that failed: one line of UTF-8, valid until the next call.
+ */
+GNOMON_API const char* gnomon_last_error(void);
+/* The number of cores that this process may use. */
+GNOMON_API int32_t gnomon_usable_cores(void);
+
+/* ---- Graphs ---- */
+
+/* A graph's structure, in memory. */
+typedef struct gnomon_graph gnomon_graph;
+
+/* Makes a graph from `num_edges` edges from sources[e] to destinations[e], in any order; a vertex aggregates
+ * from the sources of its edges. Repeated edges count. `weights` (finite, not negative) is NULL for uniform
+ * draws. Nothing is referenced after the call. */
+GNOMON_API gnomon_status gnomon_graph_from_edges(int64_t num_vertices, int64_t num_edges,
+                                                 const int64_t* sources, const int64_t* destinations,
+                                                 const float* weights, gnomon_graph** graph);
+/* Makes a graph from its CSC form: vertex v aggregates from sources[indptr[v]] … sources[indptr[v + 1] - 1].
+ * An edge's id is edge_ids[e], or e if edge_ids is NULL. */
+GNOMON_API gnomon_status gnomon_graph_from_csc(int64_t num_vertices, int64_t num_edges, const int64_t* indptr,
+                                               const int64_t* sources, const int64_t* edge_ids,
+                                               const float* weights, gnomon_graph** graph);
+/* Opens a store on disk. Its features and labels stay mapped files. `weighted`: draw by the store's edge
+ * weights. */
+GNOMON_API gnomon_status gnomon_graph_open(const char* directory, int32_t weighted, gnomon_graph** graph);
+GNOMON_API void gnomon_graph_free(gnomon_graph* graph);
+GNOMON_API int64_t gnomon_graph_num_vertices(const gnomon_graph* graph);
+GNOMON_API int64_t gnomon_graph_num_edges(const gnomon_graph* graph);
+
+/* Views of a store's arrays, valid while the graph lives and not to be written to; data is NULL if there are
+ * none. */
+typedef struct gnomon_store_arrays {
+  gnomon_dl_tensor features; /* fp32 or fp16, vertices x columns */
+  gnomon_dl_tensor labels;   /* int32, vertices; -1 if unknown */
+  int64_t features_shape[2];
+  int64_t labels_shape[1];
+  int32_t num_classes;
+} gnomon_store_arrays;
+GNOMON_API gnomon_status gnomon_graph_store_arrays(const gnomon_graph* graph, gnomon_store_arrays* arrays);
+
+/* ---- Loaders ---- */
+
+enum { GNOMON_EXPAND_ONCE = 0, GNOMON_EXPAND_EVERY_HOP = 1 };
+enum { GNOMON_DIRECTIONAL = 0, GNOMON_INDUCED = 1 };
+enum { GNOMON_NO_NEGATIVES = 0, GNOMON_BINARY = 1, GNOMON_TRIPLET = 2 };
+
+/* What a loader samples. All zeros but num_hops, fanouts and threads_per_batch is a good default. */
+typedef struct gnomon_sampling {
+  int32_t num_hops;
+  const int32_t* fanouts; /* of each hop from the seeds outwards: 1 to 512, or -1 for all neighbours */
+  uint64_t seed;
+  int32_t expansion;         /* once: in the hop after its first appearance; or every vertex in every hop */
+  int32_t replace;           /* draw with replacement */
+  int32_t disjoint;          /* every seed has a subgraph of its own */
+  int32_t subgraph;          /* the sampled edges, or all edges between the sampled vertices */
+  int32_t threads_per_batch; /* threads that share the work of each batch */
+} gnomon_sampling;
+
+typedef struct gnomon_loader gnomon_loader;
+GNOMON_API gnomon_status gnomon_loader_new(const gnomon_graph* graph, const gnomon_sampling* sampling,
+                                           gnomon_loader** loader);
+GNOMON_API void gnomon_loader_free(gnomon_loader* loader);
+
+/* Writes a random permutation of 0 … count - 1 to `order`, which depends on seed and epoch only. */
+GNOMON_API void gnomon_epoch_order(int64_t count, uint64_t seed, uint64_t epoch, int64_t* order);
+
+/* ---- Epochs ---- */
+
+/* The mini-batches of an epoch and what is gathered for them. The arrays must live as long as the epoch. */
+typedef struct gnomon_epoch_input {
+  uint64_t epoch;
+  int64_t num_batches;
+  const int64_t* batch_begins; /* num_batches + 1 positions in `seeds` */
+  const int64_t* seeds;        /* vertices, or the sources of links */
+  const int64_t* link_ends;    /* the destinations of links; NULL for vertices */
+  int32_t negatives;           /* of links: pairs, or destinations for each source */
+  double negatives_per_link;
+  int64_t first_batch; /* where to begin */
+  int32_t num_workers; /* threads that prepare batches ahead; 0: the caller of gnomon_epoch_next prepares */
+  int32_t max_ahead;   /* batches that are prepared or under way at any time, at least 1 */
+  int32_t num_vertex_attributes;
+  const gnomon_dl_tensor* vertex_attributes; /* first dimension: vertices */
+  int32_t num_edge_attributes;
+  const gnomon_dl_tensor* edge_attributes; /* first dimension: edge ids */
+} gnomon_epoch_input;
+
+/* Batch b is a function of graph, sampling, epoch, b and its seeds only, whatever the number of threads. */
+typedef struct gnomon_epoch gnomon_epoch;
+GNOMON_API gnomon_status gnomon_epoch_begin(gnomon_loader* loader, const gnomon_epoch_input* input,
+                                            gnomon_epoch** epoch);
+/* Stops the epoch's threads and waits for them. */
+GNOMON_API void gnomon_epoch_free(gnomon_epoch* epoch);
+
+/* A mini-batch. A tensor belongs to the batch until its pointer is taken, which means set to NULL; from then
+ * on its deleter must be called. All indices are int64. Vertices are numbered in the order of their first
+ * appearance, seeds first; edges are in the order of the hops. */
+typedef struct gnomon_batch {
+  int64_t index;                    /* in the epoch */
+  int64_t num_seeds;                /* vertices that hop 0 expands */
+  int32_t num_hops;                 /* 0 for induced subgraphs, whose edges have no hop */
+  const int64_t* num_sampled_nodes; /* num_hops + 1: the seeds, then those that each hop added */
+  const int64_t* num_sampled_edges; /* num_hops */
+  gnomon_dl_managed* vertices;      /* ids in the graph */
+  gnomon_dl_managed* edges;         /* 2 x edges: local ids of source and destination */
+  gnomon_dl_managed* edge_ids;
+  gnomon_dl_managed* trees;     /* of disjoint subgraphs: the seed of each vertex; else NULL */
+  gnomon_dl_managed* endpoints; /* of links: local ids of all sources, then of all destinations, each followed
+                                   by its negatives; else NULL */
+  gnomon_dl_managed** vertex_attributes;
+  gnomon_dl_managed** edge_attributes;
+  double sample_s; /* time that the preparation took: sampling and writing edges */
+  double gather_s; /* gathering attributes */
+} gnomon_batch;
+
+/* Waits up to timeout_s for the next batch in order. GNOMON_END after the last one. After an error the epoch
+ * ends. */
+GNOMON_API gnomon_status gnomon_epoch_next(gnomon_epoch* epoch, double timeout_s, gnomon_batch** batch);
+/* Frees the batch and the tensors that were not taken. */
+GNOMON_API void gnomon_batch_free(gnomon_batch* batch);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

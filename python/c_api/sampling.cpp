@@ -1,0 +1,48 @@
+#include "python/c_api/sampling.h"
+
+#include <string>
+
+#include "base/error.h"
+#include "kernels/cpu/sample/split.h"
+#include "kernels/sampling_input.h"
+#include "python/c_api/status.h"
+
+namespace gnomon::c_api {
+namespace {
+
+void check_range(const char* field, std::int64_t value, std::int64_t min, std::int64_t max) {
+  if (value < min || value > max) {
+    throw base::InputError(field, std::to_string(value) + " is out of range; use " + std::to_string(min) +
+                                      " to " + std::to_string(max));
+  }
+}
+
+}  // namespace
+
+Sampling read_sampling(const gnomon_sampling& given) {
+  constexpr std::int64_t max_hops = 255;  // of a random stream's level
+  check_range("num_hops", given.num_hops, 1, max_hops);
+  require(given.fanouts, "fanouts");
+  check_range("expansion", given.expansion, GNOMON_EXPAND_ONCE, GNOMON_EXPAND_EVERY_HOP);
+  check_range("subgraph", given.subgraph, GNOMON_DIRECTIONAL, GNOMON_INDUCED);
+  check_range("threads_per_batch", given.threads_per_batch, 1, kernels::cpu::max_parts);
+  Sampling sampling;
+  sampling.fanouts.assign(given.fanouts, given.fanouts + given.num_hops);
+  kernels::check_fanouts(sampling.fanouts);
+  sampling.seed = given.seed;
+  sampling.rule.expansion = given.expansion == GNOMON_EXPAND_ONCE ? kernels::cpu::Expansion::once
+                                                                  : kernels::cpu::Expansion::every_hop;
+  sampling.rule.replace = given.replace != 0;
+  sampling.disjoint = given.disjoint != 0;
+  sampling.induced = given.subgraph == GNOMON_INDUCED;
+  sampling.threads_per_batch = given.threads_per_batch;
+  if (sampling.disjoint && sampling.induced) {
+    throw base::InputError("disjoint", "cannot be combined with induced subgraphs");
+  }
+  if (sampling.disjoint && given.expansion == GNOMON_EXPAND_EVERY_HOP) {
+    throw base::InputError("disjoint", "needs vertices that are expanded once");
+  }
+  return sampling;
+}
+
+}  // namespace gnomon::c_api

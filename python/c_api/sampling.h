@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "kernels/cpu/sample/hop.h"
+#include "python/c_api/gnomon.h"
+
+namespace gnomon::c_api {
+
+/// What a loader samples: gnomon_sampling, checked.
+struct Sampling {
+  std::vector<int> fanouts;
+  std::uint64_t seed = 0;
+  kernels::cpu::SamplingRule rule;
+  bool disjoint = false;
+  bool induced = false;
+  int threads_per_batch = 1;
+};
+
+/// Throws InputError, naming the field, for values outside their ranges and for what excludes each other.
+Sampling read_sampling(const gnomon_sampling& given);
+
+}  // namespace gnomon::c_api

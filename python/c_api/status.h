@@ -1,0 +1,31 @@
+#pragma once
+
+#include <functional>
+
+#include "python/c_api/gnomon.h"
+
+namespace gnomon::c_api {
+
+/// Calls `work` and returns GNOMON_OK or what `work` returned. An exception becomes a status, and its message
+/// that of last_error().
+gnomon_status guarded(const std::function<gnomon_status()>& work) noexcept;
+
+/// The message of this thread's last failed call; empty if there was none.
+const char* last_error() noexcept;
+
+/// Throws InputError, naming `argument`, if the pointer is null.
+void require(const void* pointer, const char* argument);
+
+/// Remembers the process that made an object whose threads a fork does not copy.
+class OwnProcess {
+ public:
+  OwnProcess();
+  bool is_current() const;
+  /// Throws Forked if this is another process, naming `what`.
+  void check(const char* what) const;
+
+ private:
+  int id_;
+};
+
+}  // namespace gnomon::c_api

@@ -1,0 +1,99 @@
+#include "python/c_api/tensors.h"
+
+#include <algorithm>
+#include <bit>
+#include <functional>
+#include <new>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "kernels/cpu/huge_array.h"
+
+namespace gnomon::c_api {
+namespace {
+
+/// Blocks from this size on are mapped by themselves.
+constexpr std::size_t min_mapped_bytes = std::size_t{1} << 16;
+constexpr std::size_t line_bytes = 64;
+
+/// Rounds up so that tensors whose sizes differ little from batch to batch can use the same block.
+std::size_t rounded(std::size_t bytes) {
+  const std::size_t step = std::max(line_bytes, std::bit_floor(std::max<std::size_t>(bytes, 1)) / 4);
+  return (std::max<std::size_t>(bytes, 1) + step - 1) / step * step;
+}
+
+/// A tensor with what it points to.
+struct Owner {
+  gnomon_dl_managed managed{};
+  std::vector<std::int64_t> shape;
+  Memory memory;
+  std::shared_ptr<MemoryPool> pool;
+};
+
+extern "C" void delete_tensor(gnomon_dl_managed* tensor) {
+  const std::unique_ptr<Owner> owner(static_cast<Owner*>(tensor->manager));
+  owner->pool->give_back(std::move(owner->memory));
+}
+
+}  // namespace
+
+Memory::Memory(std::size_t bytes) : bytes_(rounded(bytes)) {
+  if (bytes_ >= min_mapped_bytes) {
+    kernels::cpu::HugeMemory mapped = kernels::cpu::allocate_huge(bytes_);
+    const auto release = mapped.get_deleter();
+    data_ = std::shared_ptr<std::byte>(mapped.release(), release);
+  } else {
+    data_ = std::shared_ptr<std::byte>(
+        new (std::align_val_t{line_bytes}) std::byte[bytes_],
+        [](std::byte* memory) { ::operator delete[](memory, std::align_val_t{line_bytes}); });
+  }
+}
+
+Memory MemoryPool::take(std::size_t bytes) {
+  const std::size_t needed = rounded(bytes);
+  {
+    const std::lock_guard lock(mutex_);
+    // A much larger block is left to a larger tensor.
+    if (const auto found = kept_.lower_bound(needed); found != kept_.end() && found->first <= 2 * needed) {
+      Memory memory = std::move(found->second);
+      kept_.erase(found);
+      return memory;
+    }
+  }
+  return Memory(bytes);
+}
+
+void MemoryPool::give_back(Memory memory) {
+  if (!process_.is_current()) {  // another thread may have held the mutex at the fork
+    return;
+  }
+  const std::lock_guard lock(mutex_);
+  if (kept_.size() >= max_kept_) {
+    kept_.erase(kept_.begin());
+  }
+  const std::size_t bytes = memory.bytes();
+  kept_.emplace(bytes, std::move(memory));
+}
+
+Tensor make_tensor(const std::shared_ptr<MemoryPool>& pool, gnomon_dl_type type,
+                   std::span<const std::int64_t> shape) {
+  const auto elements = std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
+  auto owner = std::make_unique<Owner>();
+  owner->shape.assign(shape.begin(), shape.end());
+  owner->pool = pool;
+  owner->memory = pool->take(static_cast<std::size_t>(elements * bytes_of(type)));
+  constexpr std::int32_t cpu = 1;
+  owner->managed.tensor = {owner->memory.data(),
+                           {cpu, 0},
+                           static_cast<std::int32_t>(shape.size()),
+                           type,
+                           owner->shape.data(),
+                           nullptr,
+                           0};
+  owner->managed.deleter = delete_tensor;
+  owner->managed.manager = owner.get();
+  return Tensor(&owner.release()->managed);
+}
+
+}  // namespace gnomon::c_api

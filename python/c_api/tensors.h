@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+
+#include "python/c_api/gnomon.h"
+#include "python/c_api/status.h"
+
+namespace gnomon::c_api {
+
+/// Memory of a tensor: on huge pages if it is large.
+class Memory {
+ public:
+  Memory() = default;
+  /// Throws std::bad_alloc.
+  explicit Memory(std::size_t bytes);
+  std::byte* data() const { return data_.get(); }
+  std::size_t bytes() const { return bytes_; }
+
+ private:
+  std::shared_ptr<std::byte> data_;
+  std::size_t bytes_ = 0;
+};
+
+/// Keeps the memory of deleted tensors for new ones, whose pages then need not be mapped again. Thread-safe;
+/// in a forked child it only frees.
+class MemoryPool {
+ public:
+  /// Keeps at most `max_kept` blocks.
+  explicit MemoryPool(std::size_t max_kept) : max_kept_(max_kept) {}
+  Memory take(std::size_t bytes);
+  void give_back(Memory memory);
+
+ private:
+  const OwnProcess process_;
+  const std::size_t max_kept_;
+  std::mutex mutex_;
+  std::multimap<std::size_t, Memory> kept_;  ///< by size
+};
+
+struct TensorDelete {
+  void operator()(gnomon_dl_managed* tensor) const { tensor->deleter(tensor); }
+};
+/// A tensor that owns its memory.
+using Tensor = std::unique_ptr<gnomon_dl_managed, TensorDelete>;
+
+inline constexpr gnomon_dl_type int64_type{0, 64, 1};
+
+/// Returns the bytes of an element.
+inline std::int64_t bytes_of(const gnomon_dl_type& type) { return type.bits / 8 * type.lanes; }
+
+/// Returns an uninitialised tensor. Its memory returns to the pool when its deleter is called, by any thread.
+Tensor make_tensor(const std::shared_ptr<MemoryPool>& pool, gnomon_dl_type type,
+                   std::span<const std::int64_t> shape);
+
+inline std::int64_t* int64_data(const Tensor& tensor) {
+  return static_cast<std::int64_t*>(tensor->tensor.data);
+}
+
+}  // namespace gnomon::c_api

@@ -1,0 +1,254 @@
+"""Loaders and epochs of the C API."""
+
+from __future__ import annotations
+
+import ctypes
+import time
+import weakref
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from gnomon import _library
+from gnomon._library import GnomonError, InvalidInput, check, library
+from gnomon._tensors import take
+from gnomon.graph import Graph
+
+# Between two looks for signals, such as Ctrl-C.
+_WAIT_S = 0.1
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """What a loader samples.
+
+    Attributes
+    ----------
+    fanouts
+        Neighbours of each hop, from the seeds outwards; -1 for all.
+    seed
+        Of all random draws.
+    expansion
+        ``"once"``: a vertex is expanded in the hop after its first appearance, as pyg-lib does. ``"every_hop"``: all
+        vertices seen so far are expanded in every hop, as DGL does.
+    replace, disjoint
+        Draw with replacement; a subgraph of its own for every seed.
+    subgraph
+        ``"directional"``: the sampled edges. ``"induced"``: all edges between the sampled vertices.
+    threads_per_batch
+        Threads that share the work of one batch.
+    """
+
+    fanouts: tuple[int, ...]
+    seed: int = 0
+    expansion: str = "once"
+    replace: bool = False
+    disjoint: bool = False
+    subgraph: str = "directional"
+    threads_per_batch: int = 1
+
+
+@dataclass
+class RawBatch:
+    """A prepared batch. See ``gnomon_batch`` in ``gnomon.h``."""
+
+    index: int
+    num_sampled_nodes: list[int] | None
+    num_sampled_edges: list[int] | None
+    nodes: Tensor
+    edges: Tensor
+    edge_ids: Tensor
+    trees: Tensor | None
+    endpoints: Tensor | None
+    node_attributes: list[Tensor]
+    edge_attributes: list[Tensor]
+    sample_s: float
+    gather_s: float
+
+
+@dataclass
+class EpochInput:
+    """The batches of an epoch.
+
+    Attributes
+    ----------
+    epoch
+        Its number.
+    seeds
+        int64: nodes, or the sources of links.
+    begins
+        int64, batches + 1: positions in ``seeds``.
+    link_ends
+        int64: the destinations of links.
+    negatives, negatives_per_link
+        Negative links: a kind of the C API, and how many for each link.
+    first_batch
+        Where to begin.
+    num_workers, max_ahead
+        Threads that prepare, and batches that may be prepared or under way.
+    node_attributes, edge_attributes
+        What is gathered.
+    keep
+        Objects that must live as long as the epoch.
+    """
+
+    epoch: int
+    seeds: Tensor
+    begins: Tensor
+    link_ends: Tensor | None = None
+    negatives: int = _library.NO_NEGATIVES
+    negatives_per_link: float = 0.0
+    first_batch: int = 0
+    num_workers: int = 0
+    max_ahead: int = 1
+    node_attributes: Sequence[_library.DLTensor] = ()
+    edge_attributes: Sequence[_library.DLTensor] = ()
+    keep: Any = None
+
+
+class CLoader:
+    """A loader of the C API."""
+
+    def __init__(self, graph: Graph, sampling: Sampling) -> None:
+        fanouts = (ctypes.c_int32 * len(sampling.fanouts))(*sampling.fanouts)
+        given = _library.Sampling(
+            num_hops=len(fanouts),
+            fanouts=fanouts,
+            seed=sampling.seed % 2**64,
+            expansion=_library.EXPANSIONS[sampling.expansion],
+            replace=sampling.replace,
+            disjoint=sampling.disjoint,
+            subgraph=_library.SUBGRAPHS[sampling.subgraph],
+            threads_per_batch=sampling.threads_per_batch,
+        )
+        self.handle = ctypes.c_void_p()
+        check(library.gnomon_loader_new(graph.handle, given, ctypes.byref(self.handle)))
+        weakref.finalize(self, library.gnomon_loader_free, self.handle)
+
+    def begin(self, given: EpochInput) -> Epoch:
+        """Begin an epoch."""
+        return Epoch(self, given)
+
+
+class Epoch:
+    """The batches of an epoch in order."""
+
+    def __init__(self, loader: CLoader, given: EpochInput) -> None:
+        def array(tensors: Sequence[_library.DLTensor]) -> Any:
+            return (_library.DLTensor * max(len(tensors), 1))(*tensors)
+
+        nodes, edges = array(given.node_attributes), array(given.edge_attributes)
+        self._num_attributes = (len(given.node_attributes), len(given.edge_attributes))
+        passed = _library.EpochInput(
+            epoch=given.epoch,
+            num_batches=len(given.begins) - 1,
+            batch_begins=given.begins.data_ptr(),
+            seeds=given.seeds.data_ptr(),
+            link_ends=None if given.link_ends is None else given.link_ends.data_ptr(),
+            negatives=given.negatives,
+            negatives_per_link=given.negatives_per_link,
+            first_batch=given.first_batch,
+            num_workers=given.num_workers,
+            max_ahead=given.max_ahead,
+            num_vertex_attributes=len(given.node_attributes),
+            vertex_attributes=nodes,
+            num_edge_attributes=len(given.edge_attributes),
+            edge_attributes=edges,
+        )
+        self._handle = ctypes.c_void_p()
+        check(library.gnomon_epoch_begin(loader.handle, passed, ctypes.byref(self._handle)))
+        # Until its threads have ended the finalizer keeps alive what they read. It also runs when the interpreter exits.
+        kept = (given, nodes, edges, loader)
+        self._close = weakref.finalize(self, _free_epoch, self._handle, kept)
+
+    def close(self) -> None:
+        """Stop the threads. Idempotent."""
+        self._close()
+
+    def next(self, timeout_s: float = 0.0) -> RawBatch | None:
+        """Return the next batch, None after the last.
+
+        Raises
+        ------
+        gnomon.GnomonError
+            If ``timeout_s`` is positive and no batch is ready after it.
+        """
+        if not self._close.alive:
+            return None
+        batch = ctypes.POINTER(_library.Batch)()
+        deadline = time.monotonic() + timeout_s if timeout_s > 0 else None
+        while (status := library.gnomon_epoch_next(self._handle, _WAIT_S, ctypes.byref(batch))) == _library.PENDING:
+            if deadline is not None and time.monotonic() > deadline:
+                raise GnomonError(f"timeout: no batch was ready after {timeout_s} s")
+        if status == _library.END:
+            self.close()
+            return None
+        check(status)
+        try:
+            return self._taken(batch.contents)
+        finally:
+            library.gnomon_batch_free(batch)
+
+    def _taken(self, batch: _library.Batch) -> RawBatch:
+        hops = batch.num_hops
+        num_nodes, num_edges = self._num_attributes
+        return RawBatch(
+            index=batch.index,
+            num_sampled_nodes=batch.num_sampled_nodes[: hops + 1] if hops else None,
+            num_sampled_edges=batch.num_sampled_edges[:hops] if hops else None,
+            nodes=_take_field(batch, "vertices"),
+            edges=_take_field(batch, "edges"),
+            edge_ids=_take_field(batch, "edge_ids"),
+            trees=_take_field(batch, "trees"),
+            endpoints=_take_field(batch, "endpoints"),
+            node_attributes=_take_all(batch.vertex_attributes, num_nodes),
+            edge_attributes=_take_all(batch.edge_attributes, num_edges),
+            sample_s=batch.sample_s,
+            gather_s=batch.gather_s,
+        )
+
+
+def _free_epoch(handle: ctypes.c_void_p, kept: Any) -> None:
+    library.gnomon_epoch_free(handle)
+    del kept
+
+
+def _take_field(batch: _library.Batch, name: str) -> Tensor | None:
+    pointer = getattr(batch, name)
+    if pointer is None:
+        return None
+    tensor = take(pointer)
+    setattr(batch, name, None)
+    return tensor
+
+
+def _take_all(pointers: Any, count: int) -> list[Tensor]:
+    tensors = []
+    for i in range(count):
+        tensors.append(take(pointers[i]))
+        pointers[i] = None
+    return tensors
+
+
+def epoch_order(count: int, seed: int, epoch: int) -> Tensor:
+    """Return a permutation of 0 … count - 1 that depends on seed and epoch only."""
+    order = torch.empty(count, dtype=torch.int64)
+    library.gnomon_epoch_order(count, seed % 2**64, epoch, order.data_ptr())
+    return order
+
+
+def check_fanouts(fanouts: Sequence[int]) -> tuple[int, ...]:
+    """Return the fanouts as a tuple of int. Raises InvalidInput, naming ``num_neighbors``."""
+    try:
+        values = tuple(int(each) for each in fanouts)
+    except (TypeError, ValueError):
+        raise InvalidInput(f"num_neighbors: must be a list of integers, not {fanouts!r}") from None
+    for hop, value in enumerate(values):
+        if value != -1 and not 1 <= value <= 512:
+            raise InvalidInput(f"num_neighbors[{hop}]: {value} is out of range; use -1 (all) or 1 to 512")
+    if not 1 <= len(values) <= 255:
+        raise InvalidInput(f"num_neighbors: must have 1 to 255 hops, not {len(values)}")
+    return values

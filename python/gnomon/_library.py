@@ -1,0 +1,173 @@
+"""The C API (``gnomon.h``) by ctypes, which releases the GIL in every call."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from pathlib import Path
+
+API_VERSION = 1
+
+OK, FAILURE, INVALID_INPUT, END, PENDING, FORKED = range(6)
+EXPANSIONS = {"once": 0, "every_hop": 1}
+SUBGRAPHS = {"directional": 0, "induced": 1}
+NO_NEGATIVES, BINARY, TRIPLET = range(3)
+
+
+class Device(ctypes.Structure):
+    _fields_ = [("device_type", ctypes.c_int32), ("device_id", ctypes.c_int32)]
+
+
+class DataType(ctypes.Structure):
+    _fields_ = [("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16)]
+
+
+class DLTensor(ctypes.Structure):
+    _fields_ = [
+        ("data", ctypes.c_void_p),
+        ("device", Device),
+        ("ndim", ctypes.c_int32),
+        ("dtype", DataType),
+        ("shape", ctypes.POINTER(ctypes.c_int64)),
+        ("strides", ctypes.POINTER(ctypes.c_int64)),
+        ("byte_offset", ctypes.c_uint64),
+    ]
+
+
+class StoreArrays(ctypes.Structure):
+    _fields_ = [
+        ("features", DLTensor),
+        ("labels", DLTensor),
+        ("features_shape", ctypes.c_int64 * 2),
+        ("labels_shape", ctypes.c_int64 * 1),
+        ("num_classes", ctypes.c_int32),
+    ]
+
+
+class Sampling(ctypes.Structure):
+    _fields_ = [
+        ("num_hops", ctypes.c_int32),
+        ("fanouts", ctypes.POINTER(ctypes.c_int32)),
+        ("seed", ctypes.c_uint64),
+        ("expansion", ctypes.c_int32),
+        ("replace", ctypes.c_int32),
+        ("disjoint", ctypes.c_int32),
+        ("subgraph", ctypes.c_int32),
+        ("threads_per_batch", ctypes.c_int32),
+    ]
+
+
+class EpochInput(ctypes.Structure):
+    _fields_ = [
+        ("epoch", ctypes.c_uint64),
+        ("num_batches", ctypes.c_int64),
+        ("batch_begins", ctypes.c_void_p),
+        ("seeds", ctypes.c_void_p),
+        ("link_ends", ctypes.c_void_p),
+        ("negatives", ctypes.c_int32),
+        ("negatives_per_link", ctypes.c_double),
+        ("first_batch", ctypes.c_int64),
+        ("num_workers", ctypes.c_int32),
+        ("max_ahead", ctypes.c_int32),
+        ("num_vertex_attributes", ctypes.c_int32),
+        ("vertex_attributes", ctypes.POINTER(DLTensor)),
+        ("num_edge_attributes", ctypes.c_int32),
+        ("edge_attributes", ctypes.POINTER(DLTensor)),
+    ]
+
+
+class Batch(ctypes.Structure):
+    _fields_ = [
+        ("index", ctypes.c_int64),
+        ("num_seeds", ctypes.c_int64),
+        ("num_hops", ctypes.c_int32),
+        ("num_sampled_nodes", ctypes.POINTER(ctypes.c_int64)),
+        ("num_sampled_edges", ctypes.POINTER(ctypes.c_int64)),
+        ("vertices", ctypes.c_void_p),
+        ("edges", ctypes.c_void_p),
+        ("edge_ids", ctypes.c_void_p),
+        ("trees", ctypes.c_void_p),
+        ("endpoints", ctypes.c_void_p),
+        ("vertex_attributes", ctypes.POINTER(ctypes.c_void_p)),
+        ("edge_attributes", ctypes.POINTER(ctypes.c_void_p)),
+        ("sample_s", ctypes.c_double),
+        ("gather_s", ctypes.c_double),
+    ]
+
+
+class GnomonError(RuntimeError):
+    """A failure of the system: memory, threads, files."""
+
+
+class ForkedError(GnomonError):
+    """A handle was used in a fork of the process that made it."""
+
+
+class InvalidInput(ValueError):
+    """An argument that cannot be used. The message names it."""
+
+
+_EXCEPTIONS = {INVALID_INPUT: InvalidInput, FORKED: ForkedError}
+
+_HANDLE = ctypes.c_void_p
+_STATUS = ctypes.c_int32
+# Result and arguments of each function.
+_PROTOTYPES = {
+    "gnomon_api_version": (ctypes.c_int32, []),
+    "gnomon_version": (ctypes.c_char_p, []),
+    "gnomon_last_error": (ctypes.c_char_p, []),
+    "gnomon_usable_cores": (ctypes.c_int32, []),
+    "gnomon_graph_from_edges": (
+        _STATUS,
+        [ctypes.c_int64, ctypes.c_int64, *[ctypes.c_void_p] * 3, ctypes.POINTER(_HANDLE)],
+    ),
+    "gnomon_graph_from_csc": (
+        _STATUS,
+        [ctypes.c_int64, ctypes.c_int64, *[ctypes.c_void_p] * 4, ctypes.POINTER(_HANDLE)],
+    ),
+    "gnomon_graph_open": (_STATUS, [ctypes.c_char_p, ctypes.c_int32, ctypes.POINTER(_HANDLE)]),
+    "gnomon_graph_free": (None, [_HANDLE]),
+    "gnomon_graph_num_vertices": (ctypes.c_int64, [_HANDLE]),
+    "gnomon_graph_num_edges": (ctypes.c_int64, [_HANDLE]),
+    "gnomon_graph_store_arrays": (_STATUS, [_HANDLE, ctypes.POINTER(StoreArrays)]),
+    "gnomon_loader_new": (_STATUS, [_HANDLE, ctypes.POINTER(Sampling), ctypes.POINTER(_HANDLE)]),
+    "gnomon_loader_free": (None, [_HANDLE]),
+    "gnomon_epoch_order": (None, [ctypes.c_int64, ctypes.c_uint64, ctypes.c_uint64, ctypes.c_void_p]),
+    "gnomon_epoch_begin": (
+        _STATUS,
+        [_HANDLE, ctypes.POINTER(EpochInput), ctypes.POINTER(_HANDLE)],
+    ),
+    "gnomon_epoch_free": (None, [_HANDLE]),
+    "gnomon_epoch_next": (
+        _STATUS,
+        [_HANDLE, ctypes.c_double, ctypes.POINTER(ctypes.POINTER(Batch))],
+    ),
+    "gnomon_batch_free": (None, [ctypes.POINTER(Batch)]),
+}
+
+
+def _load() -> ctypes.CDLL:
+    given = os.environ.get("GNOMON_LIBRARY")
+    path = Path(given) if given else Path(__file__).with_name("libgnomon.so")
+    try:
+        library = ctypes.CDLL(str(path))
+    except OSError as error:
+        raise ImportError(f"cannot load gnomon's library: {error}") from error
+    for name, (result, arguments) in _PROTOTYPES.items():
+        function = getattr(library, name)
+        function.restype = result
+        function.argtypes = arguments
+    found = library.gnomon_api_version()
+    if found != API_VERSION:
+        raise ImportError(f"{path} has version {found} of the C API; this package needs {API_VERSION}")
+    return library
+
+
+library = _load()
+
+
+def check(status: int) -> None:
+    """Raise the exception of a status that is an error."""
+    if status != OK:
+        message = (library.gnomon_last_error() or b"").decode("utf-8", "replace")
+        raise _EXCEPTIONS.get(status, GnomonError)(message)

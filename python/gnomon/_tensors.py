@@ -1,0 +1,66 @@
+"""Tensors of torch to and from the C API, without copies."""
+
+from __future__ import annotations
+
+import ctypes
+
+import torch
+from torch import Tensor
+from torch.utils.dlpack import from_dlpack
+
+from gnomon._library import DataType, DLTensor, Device
+
+_CPU = Device(1, 0)
+# Codes and bits of DLPack.
+_TYPES = {
+    torch.int8: (0, 8),
+    torch.int16: (0, 16),
+    torch.int32: (0, 32),
+    torch.int64: (0, 64),
+    torch.uint8: (1, 8),
+    torch.float16: (2, 16),
+    torch.float32: (2, 32),
+    torch.float64: (2, 64),
+    torch.bfloat16: (4, 16),
+    torch.complex64: (5, 64),
+    torch.complex128: (5, 128),
+    torch.bool: (6, 8),
+}
+
+_new_capsule = ctypes.pythonapi.PyCapsule_New
+_new_capsule.restype = ctypes.py_object
+_new_capsule.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+_CAPSULE_NAME = b"dltensor"  # not copied by PyCapsule_New
+
+
+def take(pointer: int) -> Tensor:
+    """Make a tensor of a DLManagedTensor at this address, which it owns from now on."""
+    return from_dlpack(_new_capsule(pointer, _CAPSULE_NAME, None))
+
+
+def can_describe(tensor: Tensor) -> bool:
+    """Whether :func:`describe` accepts the tensor."""
+    return (
+        tensor.device.type == "cpu"
+        and tensor.layout == torch.strided
+        and tensor.dim() >= 1
+        and tensor.dtype in _TYPES
+        and tensor.is_contiguous()
+        and not tensor.is_conj()
+        and not tensor.is_neg()
+    )
+
+
+def describe(tensor: Tensor) -> DLTensor:
+    """Describe a contiguous tensor in the host's memory. The tensor must outlive the result."""
+    code, bits = _TYPES[tensor.dtype]
+    shape = (ctypes.c_int64 * tensor.dim())(*tensor.shape)
+    return DLTensor(
+        data=tensor.data_ptr(),
+        device=_CPU,
+        ndim=tensor.dim(),
+        dtype=DataType(code, bits, 1),
+        shape=shape,
+        strides=None,
+        byte_offset=0,
+    )

@@ -1,0 +1,7 @@
+"""Loaders that stand in for those of PyTorch Geometric."""
+
+from gnomon.pyg.link_loader import LinkNeighborLoader
+from gnomon.pyg.node_loader import NeighborLoader
+from gnomon.pyg.sampler import Sampler
+
+__all__ = ["LinkNeighborLoader", "NeighborLoader", "Sampler"]

@@ -1,0 +1,333 @@
+"""What the loaders of nodes and links share."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch_geometric.data import Data
+from torch_geometric.loader.utils import filter_data
+from torch_geometric.sampler import SamplerOutput
+from torch_geometric.sampler.base import SubgraphType
+
+from gnomon._epoch import CLoader, EpochInput, RawBatch, Sampling, check_fanouts, epoch_order
+from gnomon._library import InvalidInput
+from gnomon.graph import Store
+from gnomon.pyg._options import Options, batches_of, read_options
+from gnomon.pyg._source import Attributes, attributes_of, check_data, graph_of
+
+_STATE_VERSION = 1
+
+
+def read_sampling(
+    num_neighbors: Any, replace: Any, subgraph_type: Any, disjoint: Any, directed: Any, options: Options
+) -> tuple[Sampling, bool]:
+    """Check what is sampled. Returns also whether edges are made bidirectional afterwards."""
+    if isinstance(num_neighbors, dict):
+        raise InvalidInput("num_neighbors: dictionaries are for typed graphs, which are not supported yet")
+    if hasattr(num_neighbors, "get_mapped_values"):  # PyG's NumNeighbors
+        num_neighbors = num_neighbors.get_mapped_values()
+    try:
+        kind = SubgraphType(subgraph_type) if directed else SubgraphType.induced
+    except ValueError:
+        names = ", ".join(repr(each.value) for each in SubgraphType)
+        raise InvalidInput(f"subgraph_type: {subgraph_type!r} is unknown; use {names}") from None
+    if disjoint and kind == SubgraphType.induced:
+        raise InvalidInput("disjoint: cannot be combined with subgraph_type='induced'")
+    if disjoint and options.expand == "every_hop":
+        raise InvalidInput("disjoint: cannot be combined with expand='every_hop'")
+    sampling = Sampling(
+        fanouts=check_fanouts(num_neighbors),
+        seed=options.seed,
+        expansion=options.expand,
+        replace=bool(replace),
+        disjoint=bool(disjoint),
+        subgraph="induced" if kind == SubgraphType.induced else "directional",
+        threads_per_batch=options.threads_per_batch,
+    )
+    return sampling, kind == SubgraphType.bidirectional
+
+
+def refuse_temporal(**arguments: Any) -> None:
+    """Raise InvalidInput, naming the first argument of temporal sampling that is given."""
+    for name, value in arguments.items():
+        if value is not None and not (name == "temporal_strategy" and value == "uniform"):
+            raise InvalidInput(f"{name}: temporal sampling is not supported yet")
+
+
+class BaseLoader:
+    """Prepares mini-batches on threads in C++ and hands them out in order.
+
+    The batches are a function of the data, the arguments and the number of the epoch, whatever the number of workers.
+    ``data`` may be edited between epochs; its graph is read once.
+    """
+
+    def __init__(
+        self,
+        data: Data | Store,
+        num_neighbors: Any,
+        weight_attr: str | None,
+        neighbor_sampler: Any,
+        sampling: dict[str, Any],
+        transform: Callable[[Data], Any] | None,
+        transform_sampler_output: Callable[[SamplerOutput], SamplerOutput] | None,
+        kwargs: dict[str, Any],
+    ) -> None:
+        check_data(data)
+        self.data = data
+        self.transform = transform
+        self.transform_sampler_output = transform_sampler_output
+        self._options = read_options(kwargs)
+        self._weight_attr = weight_attr
+        if neighbor_sampler is not None:
+            self._adopt(neighbor_sampler)
+        else:
+            self._graph = graph_of(data, weight_attr)
+            self._sampling, self._bidirectional = read_sampling(
+                num_neighbors, options=self._options, **sampling
+            )
+        self._num_nodes = self._graph.num_nodes
+        self._loader = CLoader(self._graph, self._sampling)
+        self._next_epoch = 0  # and batch, of the next iteration
+        self._first_batch = 0
+        self._position = (0, 0)  # epoch and batch that come after the last batch that was given out
+        self.sample_s = 0.0
+        self.gather_s = 0.0
+
+    def _adopt(self, sampler: Any) -> None:
+        from gnomon.pyg.sampler import Sampler
+
+        if not isinstance(sampler, Sampler):
+            raise InvalidInput(
+                f"neighbor_sampler: must be a gnomon.pyg.Sampler, not {type(sampler).__name__};"
+                " other samplers are for PyG's loaders"
+            )
+        self._graph = sampler.graph
+        self._weight_attr = sampler.weight_attr
+        self._sampling, self._bidirectional = sampler.sampling, sampler.bidirectional
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {key: value for key, value in self.__dict__.items() if key not in ("_graph", "_loader")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._graph = graph_of(self.data, self._weight_attr)
+        self._loader = CLoader(self._graph, self._sampling)
+
+    # ---- What DataLoader has ----
+
+    @property
+    def batch_size(self) -> int:
+        """Seeds of a batch."""
+        return self._options.batch_size
+
+    @property
+    def num_workers(self) -> int:
+        """Threads that prepare batches; 0: they are prepared when they are asked for."""
+        return self._options.num_workers
+
+    @property
+    def drop_last(self) -> bool:
+        """Whether an incomplete last batch is left out."""
+        return self._options.drop_last
+
+    @property
+    def dataset(self) -> range:
+        """The positions of the input."""
+        return range(self._num_inputs())
+
+    def __len__(self) -> int:
+        options = self._options
+        if options.batch_sampler is not None:
+            return len(options.batch_sampler)  # type: ignore[arg-type]
+        count = self._num_inputs() if options.sampler is None else len(options.sampler)  # type: ignore[arg-type]
+        return count // options.batch_size if options.drop_last else -(-count // options.batch_size)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()"
+
+    # ---- Epochs ----
+
+    def set_epoch(self, epoch: int) -> None:
+        """Let the next iteration be that of this epoch."""
+        if not isinstance(epoch, int) or not 0 <= epoch < 2**32:
+            raise InvalidInput(f"epoch: must be an integer from 0 to 2^32 - 1, not {epoch!r}")
+        self._next_epoch, self._first_batch = epoch, 0
+        self._position = (epoch, 0)
+
+    def state_dict(self) -> dict[str, int]:
+        """Return where the loader stands: also in the middle of an epoch, after the last batch that it gave out."""
+        return {
+            "version": _STATE_VERSION,
+            "seed": self._sampling.seed,
+            "epoch": self._position[0],
+            "batch": self._position[1],
+            "num_inputs": self._num_inputs(),
+        }
+
+    def load_state_dict(self, state: dict[str, int]) -> None:
+        """Let the next iteration continue where ``state`` was taken.
+
+        Raises
+        ------
+        gnomon.InvalidInput
+            If the state is of a loader with another seed or input.
+        """
+        expected = {**self.state_dict(), "epoch": state.get("epoch"), "batch": state.get("batch")}
+        if state != expected:
+            wrong = next((key for key in expected if state.get(key) != expected[key]), "keys")
+            raise InvalidInput(f"state[{wrong!r}]: {state.get(wrong)!r} is not this loader's {expected.get(wrong)!r}")
+        self.set_epoch(state["epoch"])
+        self._first_batch = state["batch"]
+        self._position = (state["epoch"], state["batch"])
+
+    def __iter__(self) -> Iterator[Data]:
+        return _Batches(self)
+
+    def _order(self, epoch: int) -> tuple[Tensor, Tensor]:
+        options, count = self._options, self._num_inputs()
+        if options.batch_sampler is not None:
+            indices: Any = options.batch_sampler
+        elif options.sampler is not None:
+            indices = options.sampler
+        elif options.shuffle:
+            indices = epoch_order(count, self._sampling.seed, epoch)
+        else:
+            indices = torch.arange(count)
+        return batches_of(indices, count, options)
+
+    # ---- What the kinds of loaders differ in ----
+
+    def _num_inputs(self) -> int:
+        raise NotImplementedError
+
+    def _seeds(self, positions: Tensor) -> dict[str, Any]:
+        """Return the fields of EpochInput that say what is sampled for these positions of the input."""
+        raise NotImplementedError
+
+    def _metadata(self, raw: RawBatch, positions: Tensor) -> dict[str, Any]:
+        """Return what a batch says of its input."""
+        raise NotImplementedError
+
+    # ---- Batches ----
+
+    def _collate(self, raw: RawBatch, attributes: Attributes, positions: Tensor) -> Any:
+        metadata = self._metadata(raw, positions)
+        if self._bidirectional or self.transform_sampler_output is not None:
+            batch = self._filtered(raw, attributes, metadata)
+        else:
+            batch = _assembled(raw, attributes)
+            _add_sample(batch, raw.nodes, raw.edge_ids, raw.trees, raw.num_sampled_nodes, raw.num_sampled_edges)
+        for key, value in metadata.items():
+            batch[key] = value
+        if self._options.pin_memory and torch.cuda.is_available():
+            batch = batch.pin_memory()
+        return batch if self.transform is None else self.transform(batch)
+
+    def _filtered(self, raw: RawBatch, attributes: Attributes, metadata: dict[str, Any]) -> Data:
+        """Assemble the batch as PyG does, after the sample was changed."""
+        out = SamplerOutput(
+            node=raw.nodes,
+            row=raw.edges[0],
+            col=raw.edges[1],
+            edge=raw.edge_ids,
+            batch=raw.trees,
+            num_sampled_nodes=raw.num_sampled_nodes,
+            num_sampled_edges=raw.num_sampled_edges,
+            metadata=tuple(metadata.values()),
+        )
+        if self._bidirectional:
+            out = out.to_bidirectional()
+        if self.transform_sampler_output is not None:
+            out = self.transform_sampler_output(out)
+        if isinstance(self.data, Store):
+            batch = _assembled(raw, attributes)
+            batch.edge_index = torch.stack([out.row, out.col])
+        else:
+            batch = filter_data(self.data, out.node, out.row, out.col, out.edge, None)
+        _add_sample(batch, out.node, out.edge, out.batch, out.num_sampled_nodes, out.num_sampled_edges)
+        return batch
+
+
+def _assembled(raw: RawBatch, attributes: Attributes) -> Data:
+    batch = copy.copy(attributes.template)
+    edges = raw.edges
+    batch["edge_index"] = edges if attributes.edge_device is None else edges.to(attributes.edge_device)
+    if attributes.sets_num_nodes:
+        batch.num_nodes = raw.nodes.numel()
+    for key, value in zip(attributes.node_keys, raw.node_attributes):
+        batch[key] = value
+    for key, value in zip(attributes.edge_keys, raw.edge_attributes):
+        batch[key] = value
+    if attributes.long_labels and "y" in batch:
+        batch.y = batch.y.long()
+    attributes.add_late(batch, raw.nodes, raw.edge_ids)
+    return batch
+
+
+def _add_sample(
+    batch: Data,
+    nodes: Tensor,
+    edge_ids: Tensor | None,
+    trees: Tensor | None,
+    num_sampled_nodes: list[int] | None,
+    num_sampled_edges: list[int] | None,
+) -> None:
+    if "n_id" not in batch:
+        batch["n_id"] = nodes
+    if edge_ids is not None and "e_id" not in batch:
+        batch["e_id"] = edge_ids
+    batch["batch"] = trees
+    batch["num_sampled_nodes"] = num_sampled_nodes
+    batch["num_sampled_edges"] = num_sampled_edges
+
+
+class _Batches:
+    """An iteration over the rest of an epoch."""
+
+    def __init__(self, loader: BaseLoader) -> None:
+        self._loader = loader
+        self._number = loader._next_epoch
+        first = loader._first_batch
+        loader._next_epoch, loader._first_batch = self._number + 1, 0
+        loader._position = (self._number, first)
+        self._positions, self._begins = loader._order(self._number)
+        self._attributes = attributes_of(loader.data, loader._graph)
+        options, attributes = loader._options, self._attributes
+        late = loader._bidirectional or loader.transform_sampler_output is not None
+        gathers = not late or isinstance(loader.data, Store)
+        self._epoch = loader._loader.begin(
+            EpochInput(
+                epoch=self._number,
+                begins=self._begins,
+                first_batch=min(first, len(self._begins) - 1),
+                num_workers=options.num_workers,
+                max_ahead=options.max_ahead,
+                node_attributes=attributes.nodes if gathers else (),
+                edge_attributes=attributes.edges if gathers else (),
+                keep=(copy.copy(loader.data), loader._graph),
+                **loader._seeds(self._positions),
+            )
+        )
+
+    def __iter__(self) -> Iterator[Any]:
+        return self
+
+    def __len__(self) -> int:
+        return len(self._begins) - 1
+
+    def __next__(self) -> Any:
+        loader = self._loader
+        raw = self._epoch.next(loader._options.timeout)
+        if raw is None:
+            if loader._position[0] == self._number:
+                loader._position = (self._number + 1, 0)
+            raise StopIteration
+        loader._position = (self._number, raw.index + 1)
+        loader.sample_s += raw.sample_s
+        loader.gather_s += raw.gather_s
+        begin, end = self._begins[raw.index : raw.index + 2].tolist()
+        return loader._collate(raw, self._attributes, self._positions[begin:end])

@@ -1,0 +1,178 @@
+"""Where a loader's graph and attributes come from."""
+
+from __future__ import annotations
+
+import copy
+import weakref
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch_geometric.data import Data
+from torch_geometric.loader.utils import index_select
+
+from gnomon._library import DLTensor, InvalidInput
+from gnomon._tensors import can_describe, describe
+from gnomon.graph import Graph, Store, from_edges
+
+# Graphs of Data objects, so that several loaders of one share it: by the identity of the tensors that they were made
+# of. Entries end with their edge_index.
+_graphs: dict[tuple[int, ...], tuple[weakref.ref, Graph]] = {}
+
+
+def check_data(data: Any) -> None:
+    """Raise InvalidInput, naming ``data``, for anything but Data and Store."""
+    if isinstance(data, Store):
+        return
+    if not isinstance(data, Data):
+        raise InvalidInput(
+            f"data: {type(data).__name__} is not supported; give a torch_geometric.data.Data or a gnomon.Store"
+            " (typed graphs and feature stores are not supported yet)"
+        )
+    if data.get("edge_index") is None:
+        raise InvalidInput("data: has no edge_index (adj_t is not supported)")
+
+
+def graph_of(data: Data | Store, weight_attr: str | None) -> Graph:
+    """Return the graph's structure, made once for each ``edge_index`` and weight."""
+    if isinstance(data, Store):
+        if weight_attr is not None and (weight_attr != "edge_weight" or not data.is_weighted):
+            raise InvalidInput(f"weight_attr: the store has no {weight_attr!r}")
+        return data.graph(weighted=weight_attr is not None)
+    edge_index, weights = data.edge_index, None
+    num_nodes = data.num_nodes
+    if weight_attr is not None:
+        weights = data.get(weight_attr)
+        if weights is None:
+            raise InvalidInput(f"weight_attr: data has no {weight_attr!r}")
+    key = (id(edge_index), edge_index._version, num_nodes, id(weights), getattr(weights, "_version", 0))
+    found = _graphs.get(key)
+    if found is not None and found[0]() is edge_index:
+        return found[1]
+    graph = _graph_of_edges(edge_index, num_nodes, weights, weight_attr)
+    _graphs[key] = (weakref.ref(edge_index, lambda _: _graphs.pop(key, None)), graph)
+    return graph
+
+
+def _graph_of_edges(edge_index: Tensor, num_nodes: int, weights: Any, weight_attr: str | None) -> Graph:
+    edges = index_tensor(edge_index, "data.edge_index", dim=2)
+    if edges.shape[0] != 2:
+        raise InvalidInput(f"data.edge_index: must be of shape [2, edges], not {list(edges.shape)}")
+    if weights is not None:
+        if not isinstance(weights, Tensor) or weights.shape != edges.shape[1:] or weights.is_complex():
+            raise InvalidInput(f"weight_attr: {weight_attr!r} must be a tensor of one number for each edge")
+        weights = weights.detach().to("cpu", torch.float32).contiguous()
+        if bool((weights < 0).any()) or not bool(torch.isfinite(weights).all()):
+            raise InvalidInput(f"weight_attr: {weight_attr!r} must be finite and not negative")
+    sources, destinations = edges[0], edges[1]
+    return from_edges(
+        num_nodes,
+        edges.shape[1],
+        sources.data_ptr(),
+        destinations.data_ptr(),
+        None if weights is None else weights.data_ptr(),
+    )
+
+
+def index_tensor(value: Any, name: str, dim: int = 1) -> Tensor:
+    """Return ids as a contiguous int64 tensor in the host's memory. Raises InvalidInput, naming ``name``."""
+    if not isinstance(value, Tensor):
+        try:
+            value = torch.as_tensor(value)
+        except (TypeError, ValueError, RuntimeError) as error:
+            raise InvalidInput(f"{name}: cannot be made a tensor: {error}") from None
+        if value.numel() == 0:
+            value = value.to(torch.int64)
+    if value.dtype not in (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8):
+        raise InvalidInput(f"{name}: must be of integers, not {value.dtype}")
+    if value.layout != torch.strided or value.dim() != dim:
+        raise InvalidInput(f"{name}: must be a dense tensor of {dim} dimension(s), not {list(value.shape)}")
+    return value.detach().as_subclass(Tensor).to("cpu", torch.int64).contiguous()
+
+
+def check_ids(ids: Tensor, num_nodes: int, name: str) -> None:
+    """Raise InvalidInput, naming ``name``, for ids that are not nodes."""
+    if ids.numel() == 0:
+        return
+    low, high = int(ids.min()), int(ids.max())
+    if low < 0 or high >= num_nodes:
+        raise InvalidInput(f"{name}: {low if low < 0 else high} is not a node; the graph has {num_nodes}")
+
+
+@dataclass
+class Attributes:
+    """What goes into each batch.
+
+    Attributes
+    ----------
+    template
+        A batch without what depends on the sample.
+    node_keys, nodes, edge_keys, edges
+        What C++ gathers.
+    late_nodes, late_edges
+        Key, value and dimension of what is gathered by torch: tensors on a GPU, views, arrays of NumPy.
+    sets_num_nodes
+        Whether the data say their number of nodes.
+    edge_device
+        The device of ``edge_index``; None for that of the batch.
+    long_labels
+        Whether ``y`` is to be made int64.
+    """
+
+    template: Data
+    node_keys: list[str] = field(default_factory=list)
+    nodes: list[DLTensor] = field(default_factory=list)
+    edge_keys: list[str] = field(default_factory=list)
+    edges: list[DLTensor] = field(default_factory=list)
+    late_nodes: list[tuple[str, Any, int]] = field(default_factory=list)
+    late_edges: list[tuple[str, Any, int]] = field(default_factory=list)
+    sets_num_nodes: bool = False
+    edge_device: torch.device | None = None
+    long_labels: bool = False
+
+    def add_late(self, batch: Data, nodes: Tensor, edge_ids: Tensor) -> None:
+        """Gather what C++ does not."""
+        for late, ids in ((self.late_nodes, nodes), (self.late_edges, edge_ids)):
+            for key, value, dim in late:
+                on_device = ids.to(value.device) if isinstance(value, Tensor) else ids
+                batch[key] = index_select(value, on_device, dim=dim)
+
+
+def attributes_of(data: Data | Store, graph: Graph) -> Attributes:
+    """List the attributes of the data as they are now."""
+    if isinstance(data, Store):
+        found = data.attributes(graph)
+        return Attributes(
+            Data(),
+            node_keys=[key for key, _ in found],
+            nodes=[tensor for _, tensor in found],
+            long_labels=True,
+        )
+    attributes = Attributes(copy.copy(data))
+    store, template = data._store, attributes.template
+    for key, value in list(store.items()):
+        if key == "num_nodes":
+            attributes.sets_num_nodes = True
+        elif key == "edge_index":
+            attributes.edge_device = value.device if value.device.type != "cpu" else None
+        elif store.is_node_attr(key):
+            dim = data.__cat_dim__(key, value, store)
+            _add(key, value, dim, attributes.node_keys, attributes.nodes, attributes.late_nodes)
+        elif store.is_edge_attr(key):
+            dim = data.__cat_dim__(key, value, store)
+            _add(key, value, dim, attributes.edge_keys, attributes.edges, attributes.late_edges)
+        else:
+            continue
+        del template[key]
+    return attributes
+
+
+def _add(key: str, value: Any, dim: int, keys: list[str], tensors: list[DLTensor], late: list) -> None:
+    if isinstance(value, Tensor) and type(value) in (Tensor, torch.nn.Parameter):
+        value = value.detach()
+        if dim == 0 and can_describe(value):
+            keys.append(key)
+            tensors.append(describe(value))
+            return
+    late.append((key, value, dim))

@@ -1,0 +1,172 @@
+"""Mini-batches of links."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch_geometric.data import Data
+from torch_geometric.sampler import NegativeSampling, SamplerOutput
+
+from gnomon import _library
+from gnomon._epoch import RawBatch
+from gnomon._library import InvalidInput
+from gnomon.graph import Store
+from gnomon.pyg._base import BaseLoader, refuse_temporal
+from gnomon.pyg._source import check_ids, index_tensor
+
+
+def _negatives_of(neg_sampling: Any, ratio: Any) -> NegativeSampling | None:
+    if ratio is not None and ratio != 0:
+        if not isinstance(ratio, (int, float)) or not 0 < ratio < 1e6:
+            raise InvalidInput(f"neg_sampling_ratio: must be a positive number, not {ratio!r}")
+        neg_sampling = NegativeSampling("binary", ratio)
+    try:
+        cast = NegativeSampling.cast(neg_sampling)
+    except (TypeError, ValueError, NotImplementedError) as error:
+        raise InvalidInput(f"neg_sampling: {error}") from None
+    if cast is not None and (cast.src_weight is not None or cast.dst_weight is not None):
+        raise InvalidInput("neg_sampling: weights are not supported yet")
+    return cast
+
+
+class LinkNeighborLoader(BaseLoader):
+    """Stands in for ``torch_geometric.loader.LinkNeighborLoader``.
+
+    Batches have ``edge_label_index`` and ``edge_label``, or for triplets ``src_index``, ``dst_pos_index`` and
+    ``dst_neg_index``. Negatives are drawn in C++, by the threads that prepare the batches, uniformly over all nodes.
+
+    Parameters
+    ----------
+    data, num_neighbors, replace, subgraph_type, disjoint, weight_attr, transform, transform_sampler_output, **kwargs
+        As :class:`NeighborLoader`'s.
+    edge_label_index
+        The links to batch, [2, links]; None: the graph's edges.
+    edge_label
+        Their labels.
+    neg_sampling
+        PyG's ``NegativeSampling``, ``"binary"``, ``"triplet"`` or None; weights of nodes are not supported yet.
+    neg_sampling_ratio
+        Deprecated: negatives for each link, binary.
+    edge_label_time, time_attr, temporal_strategy
+        Not supported yet.
+
+    Raises
+    ------
+    gnomon.InvalidInput
+        A ``ValueError`` that names the argument.
+    """
+
+    def __init__(
+        self,
+        data: Data | Store,
+        num_neighbors: Any,
+        edge_label_index: Any = None,
+        edge_label: Tensor | None = None,
+        edge_label_time: Any = None,
+        replace: bool = False,
+        subgraph_type: Any = "directional",
+        disjoint: bool = False,
+        temporal_strategy: str = "uniform",
+        neg_sampling: Any = None,
+        neg_sampling_ratio: float | None = None,
+        time_attr: str | None = None,
+        weight_attr: str | None = None,
+        transform: Callable[[Data], Any] | None = None,
+        transform_sampler_output: Callable[[SamplerOutput], SamplerOutput] | None = None,
+        is_sorted: bool = False,
+        filter_per_worker: bool | None = None,
+        neighbor_sampler: Any = None,
+        directed: bool = True,
+        **kwargs: Any,
+    ) -> None:
+        refuse_temporal(edge_label_time=edge_label_time, time_attr=time_attr, temporal_strategy=temporal_strategy)
+        super().__init__(
+            data,
+            num_neighbors,
+            weight_attr,
+            neighbor_sampler,
+            {"replace": replace, "subgraph_type": subgraph_type, "disjoint": disjoint, "directed": directed},
+            transform,
+            transform_sampler_output,
+            kwargs,
+        )
+        self.edge_label_index = edge_label_index
+        self.neg_sampling = _negatives_of(neg_sampling, neg_sampling_ratio)
+        links = self._links_of(data, edge_label_index)
+        self._sources, self._ends = links[0].contiguous(), links[1].contiguous()
+        self._label = self._checked_label(edge_label)
+
+    def _links_of(self, data: Data | Store, given: Any) -> Tensor:
+        if given is None:
+            if isinstance(data, Store):
+                raise InvalidInput("edge_label_index: give the links to batch; a store does not list its edges")
+            given = data.edge_index
+        elif isinstance(given, (tuple, list)) and len(given) == 2 and isinstance(given[0], (str, tuple)):
+            raise InvalidInput("edge_label_index: edge types are for typed graphs, which are not supported yet")
+        links = index_tensor(given, "edge_label_index", dim=2)
+        if links.shape[0] != 2:
+            raise InvalidInput(f"edge_label_index: must be of shape [2, links], not {list(links.shape)}")
+        check_ids(links, self._num_nodes, "edge_label_index")
+        return links
+
+    def _checked_label(self, label: Tensor | None) -> Tensor | None:
+        if label is None:
+            return None
+        if not isinstance(label, Tensor) or label.dim() < 1 or label.shape[0] != self._num_inputs():
+            raise InvalidInput("edge_label: must be a tensor with one row for each link")
+        if self._is_triplet():
+            raise InvalidInput("edge_label: cannot be combined with triplets of neg_sampling")
+        # As PyG: zero then means negative.
+        return label + 1 if self._is_binary() and label.numel() > 0 and label.min() == 0 else label
+
+    def _is_binary(self) -> bool:
+        return self.neg_sampling is not None and self.neg_sampling.is_binary()
+
+    def _is_triplet(self) -> bool:
+        return self.neg_sampling is not None and self.neg_sampling.is_triplet()
+
+    def _num_inputs(self) -> int:
+        return self._sources.numel()
+
+    def _seeds(self, positions: Tensor) -> dict[str, Any]:
+        kind = _library.BINARY if self._is_binary() else _library.TRIPLET
+        return {
+            "seeds": self._sources[positions],
+            "link_ends": self._ends[positions],
+            "negatives": _library.NO_NEGATIVES if self.neg_sampling is None else kind,
+            "negatives_per_link": 0.0 if self.neg_sampling is None else float(self.neg_sampling.amount),
+        }
+
+    def _metadata(self, raw: RawBatch, positions: Tensor) -> dict[str, Any]:
+        count = positions.numel()
+        if self._sampling.disjoint and raw.trees is not None:
+            raw.trees %= max(count, 1)
+        if self._is_triplet():
+            return {"input_id": positions, **self._triplets(raw, count)}
+        return {
+            "input_id": positions,
+            "edge_label_index": raw.endpoints.view(2, -1),
+            "edge_label": self._labels(positions),
+        }
+
+    def _triplets(self, raw: RawBatch, count: int) -> dict[str, Tensor]:
+        negatives = raw.endpoints[2 * count :]
+        if self._sampling.disjoint:  # those of one source are of its subgraph
+            negatives = negatives.view(-1, count).t()
+        return {
+            "src_index": raw.endpoints[:count],
+            "dst_pos_index": raw.endpoints[count : 2 * count],
+            "dst_neg_index": negatives.reshape(count, -1).squeeze(-1),
+        }
+
+    def _labels(self, positions: Tensor) -> Tensor | None:
+        if not self._is_binary():
+            return None if self._label is None else self._label[positions]
+        count = positions.numel()
+        label = torch.ones(count) if self._label is None else self._label[positions]
+        negatives = math.ceil(count * self.neg_sampling.amount)
+        return torch.cat([label, label.new_zeros(negatives, *label.shape[1:])])

@@ -1,0 +1,127 @@
+"""Mini-batches of nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch_geometric.data import Data
+from torch_geometric.sampler import SamplerOutput
+
+from gnomon._epoch import RawBatch
+from gnomon.graph import Store
+from gnomon.pyg._base import BaseLoader, refuse_temporal
+from gnomon.pyg._source import check_ids, index_tensor
+
+
+def input_nodes_of(data: Data | Store, nodes: Any, num_nodes: int) -> tuple[Tensor, Tensor | None]:
+    """Return the nodes to batch, and their ids where these are not their positions."""
+    if nodes is None:
+        return torch.arange(num_nodes), None
+    if isinstance(nodes, str) and isinstance(data, Store):
+        return torch.from_numpy(data.split(nodes).copy()), None
+    if isinstance(nodes, Tensor) and nodes.dtype == torch.bool:
+        found = nodes.detach().cpu().nonzero(as_tuple=False).view(-1)
+        check_ids(found, num_nodes, "input_nodes")
+        return found, found  # as PyG
+    found = index_tensor(nodes, "input_nodes")
+    check_ids(found, num_nodes, "input_nodes")
+    return found, None
+
+
+class NeighborLoader(BaseLoader):
+    """Stands in for ``torch_geometric.loader.NeighborLoader``.
+
+    Takes its arguments and gives its batches: ``Data`` with ``x``, ``y`` and all other attributes of nodes and edges,
+    ``edge_index`` in the order of the hops, ``n_id``, ``e_id``, ``input_id``, ``batch_size``, ``num_sampled_nodes`` and
+    ``num_sampled_edges``. Threads prepare batches ahead in C++; the transforms run in the caller's thread.
+
+    Parameters
+    ----------
+    data
+        A homogeneous ``Data`` with ``edge_index``, or a :class:`gnomon.Store`.
+    num_neighbors
+        Neighbours of each hop: 1 to 512, or -1 for all.
+    input_nodes
+        Ids or a mask of the nodes to batch; of a store also ``"train"``, ``"valid"`` or ``"test"``. None: all.
+    replace
+        Draw neighbours with replacement.
+    subgraph_type
+        ``"directional"``, ``"bidirectional"`` or ``"induced"``.
+    disjoint
+        Give every seed a subgraph of its own; ``batch`` tells the seed of each node.
+    weight_attr
+        The attribute of edges by which neighbours are drawn; of a store ``"edge_weight"``.
+    transform, transform_sampler_output
+        Applied to each batch, and to its ``SamplerOutput`` before.
+    neighbor_sampler
+        A :class:`gnomon.pyg.Sampler`, whose graph and sampling are then used.
+    is_sorted, filter_per_worker
+        Accepted; without effect.
+    directed
+        Deprecated: False is ``subgraph_type="induced"``.
+    input_time, time_attr, temporal_strategy
+        Not supported yet.
+    **kwargs
+        Of ``torch.utils.data.DataLoader``: ``batch_size``, ``shuffle``, ``drop_last``, ``sampler``, ``batch_sampler``,
+        ``num_workers`` (threads; None chooses, 0 prepares in the caller), ``prefetch_factor``, ``pin_memory``,
+        ``timeout``, ``generator`` (its initial seed). And ours: ``seed`` (else torch's), ``expand``
+        (``"once"`` as PyG, or ``"every_hop"`` as DGL), ``threads_per_batch``.
+
+    Raises
+    ------
+    gnomon.InvalidInput
+        A ``ValueError`` that names the argument.
+
+    Examples
+    --------
+    >>> loader = NeighborLoader(data, [15, 10], input_nodes=data.train_mask, batch_size=1024, shuffle=True)
+    >>> for batch in loader:
+    ...     out = model(batch.x, batch.edge_index)[: batch.batch_size]
+    """
+
+    def __init__(
+        self,
+        data: Data | Store,
+        num_neighbors: Any,
+        input_nodes: Any = None,
+        input_time: Any = None,
+        replace: bool = False,
+        subgraph_type: Any = "directional",
+        disjoint: bool = False,
+        temporal_strategy: str = "uniform",
+        time_attr: str | None = None,
+        weight_attr: str | None = None,
+        transform: Callable[[Data], Any] | None = None,
+        transform_sampler_output: Callable[[SamplerOutput], SamplerOutput] | None = None,
+        is_sorted: bool = False,
+        filter_per_worker: bool | None = None,
+        neighbor_sampler: Any = None,
+        directed: bool = True,
+        **kwargs: Any,
+    ) -> None:
+        refuse_temporal(input_time=input_time, time_attr=time_attr, temporal_strategy=temporal_strategy)
+        super().__init__(
+            data,
+            num_neighbors,
+            weight_attr,
+            neighbor_sampler,
+            {"replace": replace, "subgraph_type": subgraph_type, "disjoint": disjoint, "directed": directed},
+            transform,
+            transform_sampler_output,
+            kwargs,
+        )
+        self.input_nodes = input_nodes
+        self._nodes, self._ids = input_nodes_of(data, input_nodes, self._num_nodes)
+
+    def _num_inputs(self) -> int:
+        return self._nodes.numel()
+
+    def _seeds(self, positions: Tensor) -> dict[str, Any]:
+        return {"seeds": self._nodes[positions]}
+
+    def _metadata(self, raw: RawBatch, positions: Tensor) -> dict[str, Any]:
+        input_id = positions if self._ids is None else self._ids[positions]
+        return {"input_id": input_id, "batch_size": positions.numel()}

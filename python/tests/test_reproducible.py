@@ -1,0 +1,107 @@
+"""The same batches however they are prepared."""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+
+import pytest
+import torch
+from conftest import random_data
+
+from gnomon import InvalidInput
+from gnomon.pyg import LinkNeighborLoader, NeighborLoader
+
+
+def summary(batch) -> list:
+    """All that a batch holds."""
+    return [batch.n_id.tolist(), batch.edge_index.tolist(), batch.e_id.tolist(), batch.input_id.tolist()]
+
+
+def make(data, **options):
+    return NeighborLoader(data, [5, 4], batch_size=64, shuffle=True, **{"seed": 11, "num_workers": 2, **options})
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"num_workers": w} for w in (0, 1, 4)] + [{"threads_per_batch": 3}, {"prefetch_factor": 9, "num_workers": 3}],
+)
+def test_workers_do_not_matter(data, options):
+    expected, other = make(data), make(data, **options)
+    for _ in range(2):
+        assert list(map(summary, expected)) == list(map(summary, other))
+
+
+def test_epochs_and_seeds_do(data):
+    loader = make(data)
+    first, second = list(map(summary, loader)), list(map(summary, loader))
+    assert first != second
+    loader.set_epoch(0)
+    assert list(map(summary, loader)) == first
+    assert list(map(summary, make(data, seed=12))) != first
+    torch.manual_seed(11)
+    assert list(map(summary, make(data, seed=None))) == first
+    generator = torch.Generator().manual_seed(11)
+    assert list(map(summary, make(data, seed=None, generator=generator))) == first
+
+
+def test_state_continues_in_the_middle(data):
+    loader = make(data)
+    epochs = [list(map(summary, loader)) for _ in range(3)]
+    loader = make(data)
+    list(loader)
+    iterator = iter(loader)
+    for _ in range(7):
+        next(iterator)
+    state = pickle.loads(pickle.dumps(loader.state_dict()))
+    other = make(data, num_workers=1)
+    other.load_state_dict(state)
+    assert other.state_dict() == state
+    assert list(map(summary, other)) == epochs[1][7:]
+    assert list(map(summary, other)) == epochs[2]
+    assert other.state_dict()["epoch"] == 3
+    # What was interrupted does not shorten the next epoch.
+    del iterator
+    assert list(map(summary, loader)) == epochs[2]
+
+
+def test_states_of_others_are_refused(data):
+    state = make(data).state_dict()
+    with pytest.raises(InvalidInput, match="seed"):
+        make(data, seed=2).load_state_dict(state)
+    with pytest.raises(InvalidInput, match="num_inputs"):
+        make(data, input_nodes=[1, 2]).load_state_dict(state)
+    with pytest.raises(InvalidInput):
+        make(data).load_state_dict({})
+
+
+_PROGRAM = """
+import hashlib, json, sys
+sys.path.insert(0, {tests!r})
+from conftest import random_data
+from test_reproducible import make, summary
+print(hashlib.sha256(json.dumps([summary(b) for b in make(random_data(3000, 40000))]).encode()).hexdigest())
+"""
+
+
+def test_processes_do_not_matter():
+    program = _PROGRAM.format(tests=__file__.rpartition("/")[0])
+    hashes = {subprocess.run([sys.executable, "-c", program], check=True, capture_output=True).stdout for _ in "ab"}
+    assert len(hashes) == 1 and len(hashes.pop()) == 65
+
+
+def test_links_too(data):
+    def batches(workers):
+        loader = LinkNeighborLoader(
+            data, [4, 3], batch_size=3000, neg_sampling="binary", shuffle=True, num_workers=workers, seed=3
+        )
+        return [(summary(batch), batch.edge_label_index.tolist()) for batch in loader]
+
+    assert batches(0) == batches(1) == batches(3)
+
+
+def test_spawned_processes_get_the_loader(data):
+    small = make(random_data(200, 2000))
+    other = pickle.loads(pickle.dumps(small))
+    assert list(map(summary, other)) == list(map(summary, small))

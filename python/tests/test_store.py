@@ -1,0 +1,91 @@
+"""Graph stores on disk."""
+
+from __future__ import annotations
+
+import json
+import pickle
+
+import numpy as np
+import pytest
+import torch
+from conftest import random_data
+
+import gnomon
+from gnomon import InvalidInput
+from gnomon.pyg import LinkNeighborLoader, NeighborLoader
+
+
+def write_store(directory, data, half=False):
+    """Write a graph in the format of ``docs/files.md``. Return the ids of the edges in the order of the store."""
+    directory.mkdir()
+    order = data.edge_index[1].argsort(stable=True)
+    counts = torch.bincount(data.edge_index[1], minlength=data.num_nodes)
+    arrays = {
+        "indptr": torch.cat([torch.zeros(1, dtype=torch.int64), counts.cumsum(0)]),
+        "indices": data.edge_index[0][order],
+        "edge_weights": data.edge_weight[order],
+        "features": data.x.half() if half else data.x,
+        "labels": data.y.int(),
+        "train": data.train_mask.nonzero().view(-1),
+        "valid": torch.empty(0, dtype=torch.int64),
+        "test": (~data.train_mask).nonzero().view(-1),
+    }
+    for name, array in arrays.items():
+        np.save(directory / f"{name}.npy", array.numpy())
+    meta = {
+        "schema": "gnomon.graph/1",
+        "name": "random",
+        "num_vertices": data.num_nodes,
+        "num_edges": data.num_edges,
+        "num_classes": 5,
+        "feature_columns": data.x.shape[1],
+        "feature_type": "fp16" if half else "fp32",
+        "edge_weights": True,
+    }
+    (directory / "meta.json").write_text(json.dumps(meta))
+    return order
+
+
+@pytest.mark.parametrize("weight", [None, "edge_weight"])
+def test_batches_are_those_of_the_data(tmp_path, weight):
+    data = random_data(500, 6000)
+    order = write_store(tmp_path / "store", data)
+    store = gnomon.open(tmp_path / "store")
+    options = {"batch_size": 64, "shuffle": True, "seed": 5, "num_workers": 2, "weight_attr": weight}
+    stored = list(NeighborLoader(store, [4, 3], input_nodes="train", **options))
+    nodes = data.train_mask.nonzero().view(-1)
+    for ours, theirs in zip(stored, NeighborLoader(data, [4, 3], input_nodes=nodes, **options), strict=True):
+        for key in ("x", "y", "n_id", "edge_index", "input_id"):
+            assert torch.equal(ours[key], theirs[key]), key
+        assert torch.equal(order[ours.e_id], theirs.e_id)
+        assert ours.num_sampled_nodes == theirs.num_sampled_nodes
+
+
+def test_store_tells_what_it_holds(tmp_path):
+    data = random_data(500, 6000)
+    write_store(tmp_path / "store", data, half=True)
+    store = gnomon.open(tmp_path / "store")
+    assert (store.num_nodes, store.num_edges, store.num_features, store.num_classes) == (500, 6000, 16, 5)
+    assert store.features.dtype == np.float16 and not store.features.flags.writeable
+    assert np.array_equal(store.labels, data.y.numpy())
+    assert np.array_equal(store.split("train"), data.train_mask.nonzero().view(-1).numpy())
+    batch = next(iter(NeighborLoader(pickle.loads(pickle.dumps(store)), [3], batch_size=10, num_workers=1)))
+    assert torch.equal(batch.x, data.x[batch.n_id].half()) and batch.y.dtype == torch.int64
+    links = data.edge_index[:, :20]
+    batch = next(iter(LinkNeighborLoader(store, [3], edge_label_index=links, batch_size=20, num_workers=1)))
+    assert torch.equal(batch.n_id[batch.edge_label_index], links)
+    for wrong in (lambda: store.split("all"), lambda: LinkNeighborLoader(store, [3])):
+        with pytest.raises(InvalidInput):
+            wrong()
+    with pytest.raises(InvalidInput, match="weight_attr"):
+        NeighborLoader(store, [3], weight_attr="time")
+
+
+@pytest.mark.parametrize("name, at, value", [("indices", 7, 500), ("indices", 0, -1), ("indptr", 3, 99999)])
+def test_broken_structure_is_found(tmp_path, name, at, value):
+    write_store(tmp_path / "store", random_data(500, 6000))
+    array = np.load(tmp_path / "store" / f"{name}.npy")
+    array[at] = value
+    np.save(tmp_path / "store" / f"{name}.npy", array)
+    with pytest.raises(InvalidInput, match=name):
+        gnomon.open(tmp_path / "store")
