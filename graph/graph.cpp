@@ -4,12 +4,14 @@
 #include <atomic>
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <optional>
 #include <thread>
 #include <vector>
 
 #include "base/error.h"
 #include "base/usable.h"
+#include "graph/feature_form.h"
 #include "graph/store/npy.h"
 #include "graph/store/store.h"
 
@@ -108,16 +110,8 @@ bool has_non_finite(const std::byte* row, std::int64_t columns, Word exponent) {
   return any;
 }
 
-void check_features(const Graph& graph) {
+void check_dense_features(const Graph& graph) {
   const Features& features = graph.features;
-  if (features.data == nullptr) {
-    return;
-  }
-  if (features.rows != graph.num_vertices()) {
-    throw base::InputError(where_of(graph, "features"), "has " + number(features.rows) + " rows; must be " +
-                                                            number(graph.num_vertices()) +
-                                                            ", one per vertex");
-  }
   const auto bad_row = [&](VertexId v) {
     return features.type == FeatureType::fp32
                ? has_non_finite<std::uint32_t>(features.row(v), features.columns, 0x7F800000U)
@@ -126,6 +120,65 @@ void check_features(const Graph& graph) {
   if (const auto bad = first_fault(features.rows, bad_row)) {
     throw base::InputError(where_of(graph, "features"),
                            "NaN or infinite in row " + number(*bad) + "; features must be finite");
+  }
+}
+
+/// Checks the columns of each row, after the row pointers.
+void check_feature_columns(const Graph& graph) {
+  const Features& features = graph.features;
+  const auto bad_row = [&](VertexId v) {
+    const auto columns = row_of(features, v).columns;
+    return !columns.empty() &&
+           (columns.front() < 0 || columns.back() >= features.columns ||
+            std::adjacent_find(columns.begin(), columns.end(), std::greater_equal<>()) != columns.end());
+  };
+  if (const auto bad = first_fault(features.rows, bad_row)) {
+    throw base::InputError(where_of(graph, "features_columns"),
+                           "the columns of row " + number(*bad) +
+                               " must be ascending, each once, from 0 to " + number(features.columns - 1));
+  }
+}
+
+void check_sparse_features(const Graph& graph) {
+  const Features& features = graph.features;
+  const auto& indptr = features.indptr;
+  if (indptr.front() != 0 || indptr.back() != features.num_entries()) {
+    throw base::InputError(where_of(graph, "features_indptr"),
+                           "must begin with 0 and end with " + number(features.num_entries()));
+  }
+  if (const auto bad =
+          first_fault(features.rows, [&](auto v) { return indptr[at(v + 1)] < indptr[at(v)]; })) {
+    throw base::InputError(where_of(graph, "features_indptr"),
+                           "not monotone at position " + number(*bad + 1));
+  }
+  check_feature_columns(graph);
+  const auto bad_value = [&](std::int64_t entry) {
+    const std::byte* value = features.data + entry * bytes_of(features.type);
+    return features.type == FeatureType::fp32 ? has_non_finite<std::uint32_t>(value, 1, 0x7F800000U)
+                                              : has_non_finite<std::uint16_t>(value, 1, 0x7C00U);
+  };
+  const auto bad = features.data == nullptr ? std::nullopt : first_fault(features.num_entries(), bad_value);
+  if (bad) {
+    const auto row = std::upper_bound(indptr.begin(), indptr.end(), *bad) - indptr.begin() - 1;
+    throw base::InputError(where_of(graph, "features_values"),
+                           "NaN or infinite in row " + number(row) + "; features must be finite");
+  }
+}
+
+void check_features(const Graph& graph) {
+  const Features& features = graph.features;
+  if (!features.any()) {
+    return;
+  }
+  if (features.rows != graph.num_vertices()) {
+    throw base::InputError(where_of(graph, "features"), "has " + number(features.rows) + " rows; must be " +
+                                                            number(graph.num_vertices()) +
+                                                            ", one per vertex");
+  }
+  if (features.is_sparse()) {
+    check_sparse_features(graph);
+  } else {
+    check_dense_features(graph);
   }
 }
 
@@ -180,7 +233,7 @@ void check_splits(const Graph& graph) {
 }
 
 void check_trainable(const Graph& graph) {
-  if (graph.features.data == nullptr || graph.features.columns == 0) {
+  if (!graph.features.any() || graph.features.columns == 0) {
     throw base::InputError(where_of(graph, "features"), "is missing; training needs features");
   }
   if (graph.labels.empty()) {
@@ -227,16 +280,35 @@ class StoreReader {
   std::vector<MappedNpy> arrays_;
 };
 
-/// Checks the first and the last row pointer, which is cheap and prevents reads beyond the end of indices.
-void check_ends(const Graph& graph) {
-  const std::string where = (graph.directory / "indptr.npy").string();
-  if (graph.indptr.front() != 0) {
-    throw base::InputError(where, "begins with " + std::to_string(graph.indptr.front()) + "; must be 0");
+/// Checks the first and the last row pointer, which is cheap and prevents reads beyond the end of the
+/// entries.
+void check_ends(std::span<const std::int64_t> indptr, const std::filesystem::path& file, const char* entries,
+                std::int64_t count) {
+  if (indptr.front() != 0) {
+    throw base::InputError(file.string(), "begins with " + number(indptr.front()) + "; must be 0");
   }
-  if (graph.indptr.back() != graph.num_edges()) {
-    throw base::InputError(where, "ends with " + std::to_string(graph.indptr.back()) +
-                                      "; must be num_edges " + std::to_string(graph.num_edges()));
+  if (indptr.back() != count) {
+    throw base::InputError(
+        file.string(), "ends with " + number(indptr.back()) + "; must be " + entries + " " + number(count));
   }
+}
+
+Features open_features(StoreReader& reader, const StoreMeta& meta, const std::filesystem::path& directory) {
+  Features features{nullptr, meta.feature_type, meta.num_vertices, meta.feature_columns};
+  const DType type = dtype_of(meta.feature_type);
+  if (!meta.sparse_features) {
+    features.data =
+        reader.array<std::byte>("features.npy", type, {meta.num_vertices, meta.feature_columns}).data();
+    return features;
+  }
+  const std::int64_t entries = meta.sparse_features->entries;
+  features.indptr = reader.array<std::int64_t>("features_indptr.npy", DType::int64, {meta.num_vertices + 1});
+  features.entry_columns = reader.array<std::int32_t>("features_columns.npy", DType::int32, {entries});
+  if (meta.sparse_features->values) {
+    features.data = reader.array<std::byte>("features_values.npy", type, {entries}).data();
+  }
+  check_ends(features.indptr, directory / "features_indptr.npy", "sparse_features.entries", entries);
+  return features;
 }
 
 }  // namespace
@@ -253,9 +325,7 @@ Graph open_store(const std::filesystem::path& directory) {
     graph.edge_weights = reader.array<float>("edge_weights.npy", DType::float32, {meta.num_edges});
   }
   if (meta.feature_columns > 0) {
-    const auto bytes = reader.array<std::byte>("features.npy", dtype_of(meta.feature_type),
-                                               {meta.num_vertices, meta.feature_columns});
-    graph.features = {bytes.data(), meta.feature_type, meta.num_vertices, meta.feature_columns};
+    graph.features = open_features(reader, meta, directory);
   }
   if (meta.num_classes > 0) {
     graph.labels = reader.array<std::int32_t>("labels.npy", DType::int32, {meta.num_vertices});
@@ -268,7 +338,7 @@ Graph open_store(const std::filesystem::path& directory) {
     graph.original_ids = reader.array<VertexId>("original_ids.npy", DType::int64, {meta.num_vertices});
   }
   graph.storage = reader.storage();
-  check_ends(graph);
+  check_ends(graph.indptr, directory / "indptr.npy", "num_edges", graph.num_edges());
   return graph;
 }
 

@@ -17,14 +17,39 @@ enum class FeatureType : std::uint8_t { fp32, fp16 };
 
 constexpr std::int64_t bytes_of(FeatureType type) { return type == FeatureType::fp32 ? 4 : 2; }
 
-/// A dense row-major feature matrix with one row per vertex. `data` is null if the graph has no features.
+/// A feature matrix with one row per vertex: dense, or sparse in compressed sparse row (CSR) form.
 struct Features {
+  /// Dense: rows x columns elements, row-major. Sparse: the value of each entry; null if all values are 1.
   const std::byte* data = nullptr;
-  FeatureType type = FeatureType::fp32;
+  FeatureType type = FeatureType::fp32;  ///< of `data`
   std::int64_t rows = 0;
   std::int64_t columns = 0;
+  /// Sparse: row v has the entries indptr[v] … indptr[v+1]-1. rows + 1 elements, non-decreasing from 0; empty
+  /// if the matrix is dense.
+  std::span<const std::int64_t> indptr{};
+  std::span<const std::int32_t> entry_columns{};  ///< sparse: the column of each entry, ascending in each row
 
+  /// Whether the graph has features.
+  bool any() const { return data != nullptr || is_sparse(); }
+  bool is_sparse() const { return !indptr.empty(); }
+  std::int64_t num_entries() const { return static_cast<std::int64_t>(entry_columns.size()); }
+  /// Bytes of a sparse entry: its column and, unless all are 1, its value.
+  std::int64_t entry_bytes() const {
+    return static_cast<std::int64_t>(sizeof(std::int32_t)) + (data == nullptr ? 0 : bytes_of(type));
+  }
+  /// Bytes of a row in dense form.
   std::int64_t row_bytes() const { return columns * bytes_of(type); }
+  /// Bytes of the whole matrix in its form.
+  std::int64_t bytes() const {
+    return is_sparse() ? static_cast<std::int64_t>(indptr.size_bytes()) + num_entries() * entry_bytes()
+                       : rows * row_bytes();
+  }
+  /// The bytes behind `data`.
+  std::span<const std::byte> data_bytes() const {
+    const std::int64_t elements = data == nullptr ? 0 : is_sparse() ? num_entries() : rows * columns;
+    return {data, static_cast<std::size_t>(elements * bytes_of(type))};
+  }
+  /// A row of a dense matrix.
   const std::byte* row(VertexId vertex) const { return data + vertex * row_bytes(); }
 };
 
@@ -78,9 +103,9 @@ Graph open_store(const std::filesystem::path& directory);
 
 /// Reads all data once and throws InputError, naming the file and the field, at the first error: indptr that
 /// is not monotone, an index out of range, a negative, NaN or infinite edge weight, a NaN or infinite
-/// feature, a label outside [-1, classes), a split vertex that is out of range, repeated or in two splits.
-/// With `for_training`, also: no features, no labels, an empty training set, or an unlabelled training
-/// vertex.
+/// feature, columns of a sparse feature row that are out of range or not ascending, a label outside [-1,
+/// classes), a split vertex that is out of range, repeated or in two splits. With `for_training`, also: no
+/// features, no labels, an empty training set, or an unlabelled training vertex.
 void validate(const Graph& graph, bool for_training);
 
 }  // namespace gnomon::graph

@@ -20,28 +20,42 @@ void notify(const InferenceOptions& options) {
   }
 }
 
-/// Returns a layer's inputs for vertices [begin, begin + count): the features if `values` is undefined (first
-/// layer).
-at::Tensor inputs_of(const graph::Graph& graph, const at::Tensor& values, std::int64_t begin,
-                     std::int64_t count) {
-  if (values.defined()) {
-    return values.narrow(0, begin, count);
-  }
+/// Calls act(inputs) with a layer's inputs for vertices [begin, begin + count) on the device: the features,
+/// dense or sparse, if `values` is undefined (first layer). Returns its result.
+template <class Act>
+at::Tensor with_inputs(const graph::Graph& graph, const at::Tensor& values, std::int64_t begin,
+                       std::int64_t count, at::Device device, const Act& act) {
   const auto& features = graph.features;
-  return feature_tensor(features.row(begin), features.type, count, features.columns).to(at::kFloat);
+  if (values.defined()) {
+    return act(values.narrow(0, begin, count).to(device));
+  }
+  if (features.is_sparse()) {
+    return act(dropped(on_device(sparse_rows(features, begin, count), device), {}));
+  }
+  return act(
+      feature_tensor(features.row(begin), features.type, count, features.columns).to(at::kFloat).to(device));
+}
+
+/// Bytes of a vertex's inputs of a layer, on average.
+std::int64_t input_bytes(const graph::Graph& graph, const at::Tensor& values) {
+  const auto& features = graph.features;
+  if (!values.defined() && features.is_sparse()) {
+    constexpr std::int64_t min_bytes = 256;  // outputs may be larger than sparse rows
+    return std::max(min_bytes, features.bytes() / std::max<std::int64_t>(1, features.rows));
+  }
+  return 4 * std::max<std::int64_t>(1, values.defined() ? values.size(1) : features.columns);
 }
 
 /// Computes Layer::project for all vertices, chunk by chunk.
 at::Tensor project_all(const graph::Graph& graph, const Layer& layer, at::Device device,
                        const at::Tensor& values, const InferenceOptions& options) {
   const auto vertices = graph.num_vertices();
-  const auto columns = values.defined() ? values.size(1) : graph.features.columns;
-  const auto chunk =
-      std::max<std::int64_t>(1, options.chunk_bytes / (4 * std::max<std::int64_t>(1, columns)));
+  const auto chunk = std::max<std::int64_t>(1, options.chunk_bytes / input_bytes(graph, values));
   at::Tensor projected;
   for (std::int64_t begin = 0; begin < vertices; begin += chunk) {
     const auto count = std::min(chunk, vertices - begin);
-    const auto part = layer.project(inputs_of(graph, values, begin, count).to(device));
+    const auto part = with_inputs(graph, values, begin, count, device,
+                                  [&](const auto& inputs) { return layer.project(inputs); });
     if (!projected.defined()) {
       projected = at::empty({vertices, part.size(1)}, at::kFloat);
     }
@@ -85,11 +99,11 @@ at::Tensor propagate_all(const graph::Graph& graph, const Model& model, std::siz
     const auto sources = at::from_blob(batch.vertices.data(), {rows_of_batch}, at::kLong);
     const Hop hop{on_device(*view_of(batch.blocks.front()), device),
                   at::from_blob(degrees.data(), {rows_of_batch}, at::kFloat).to(device)};
-    const auto inputs =
-        model.has_skip() ? inputs_of(graph, values, begin, end - begin).to(device) : at::Tensor();
-    const auto part = model.finish(
-        index, model.layer(index).propagate(projected.index_select(0, sources).to(device), hop, nullptr),
-        inputs);
+    const auto propagated =
+        model.layer(index).propagate(projected.index_select(0, sources).to(device), hop, nullptr);
+    const auto finish = [&](const auto& inputs) { return model.finish(index, propagated, inputs); };
+    const auto part = model.has_skip() ? with_inputs(graph, values, begin, end - begin, device, finish)
+                                       : finish(at::Tensor());
     if (!out.defined()) {
       out = at::empty({graph.num_vertices(), part.size(1)}, at::kFloat);
     }

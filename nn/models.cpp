@@ -4,6 +4,7 @@
 #include <ATen/core/grad_mode.h>
 
 #include <cmath>
+#include <type_traits>
 
 #include "nn/dense/dense.h"
 #include "nn/dense/sage_product.h"
@@ -55,18 +56,34 @@ at::Tensor destinations_of(const at::Tensor& sources, const Hop& hop) {
 at::Tensor destinations_of(const DroppedFeatures& sources, const Hop& hop) {
   return first_rows(sources, hop.block->num_destinations());
 }
+SparseFeatures destinations_of(const SparseFeatures& sources, const Hop& hop) {
+  return first_rows(sources, hop.block->num_destinations());
+}
 
-/// Implements both overloads of Layer::forward by the template run(x, hop, dropout) of the derived class
-/// (CRTP).
+/// Whether a layer can aggregate such inputs before their matrix product. The products of sparse inputs are
+/// cheap, and sums of several sparse rows would not be sparse.
+template <class Inputs>
+constexpr bool can_aggregate_first = !std::is_same_v<Inputs, SparseFeatures>;
+
+/// Implements the overloads of Layer::forward and Layer::project by the templates run(x, hop, dropout) and
+/// product(x) of the derived class (CRTP).
 template <class Own>
 class LayerOf : public Layer {
  public:
+  at::Tensor project(const at::Tensor& x) const final { return own().product(x); }
+  at::Tensor project(const SparseFeatures& x) const final { return own().product(x); }
   at::Tensor forward(const at::Tensor& x, const Hop& hop, const DropoutSpec* dropout) const final {
-    return static_cast<const Own&>(*this).run(x, hop, dropout);
+    return own().run(x, hop, dropout);
   }
   at::Tensor forward(const DroppedFeatures& x, const Hop& hop, const DropoutSpec* dropout) const final {
-    return static_cast<const Own&>(*this).run(x, hop, dropout);
+    return own().run(x, hop, dropout);
   }
+  at::Tensor forward(const SparseFeatures& x, const Hop& hop, const DropoutSpec* dropout) const final {
+    return own().run(x, hop, dropout);
+  }
+
+ private:
+  const Own& own() const { return static_cast<const Own&>(*this); }
 };
 
 /// H' = Â H W + b with Â = (D+I)^-1/2 (A+I) (D+I)^-1/2.
@@ -77,14 +94,19 @@ class GcnLayer final : public LayerOf<GcnLayer> {
     names_ = {"weight", "bias"};
   }
 
-  at::Tensor project(const at::Tensor& x) const override { return dense::linear(x, parameters_[0]); }
+  template <class Inputs>
+  at::Tensor product(const Inputs& x) const {
+    return dense::linear(x, parameters_[0]);
+  }
   at::Tensor propagate(const at::Tensor& projected, const Hop& hop, const DropoutSpec*) const override {
     return dense::add_bias(aggregate(projected, hop), parameters_[1]);
   }
   template <class Inputs>
   at::Tensor run(const Inputs& x, const Hop& hop, const DropoutSpec* dropout) const {
-    if (aggregates_first(*hop.block, x.size(1), parameters_[0].size(1))) {
-      return dense::add_bias(dense::linear(aggregate(x, hop), parameters_[0]), parameters_[1]);
+    if constexpr (can_aggregate_first<Inputs>) {
+      if (aggregates_first(*hop.block, x.size(1), parameters_[0].size(1))) {
+        return dense::add_bias(dense::linear(aggregate(x, hop), parameters_[0]), parameters_[1]);
+      }
     }
     return propagate(dense::linear(x, parameters_[0]), hop, dropout);
   }
@@ -111,7 +133,8 @@ class SageLayer final : public LayerOf<SageLayer> {
     names_ = {"self.weight", "neighbours.weight", "bias"};
   }
 
-  at::Tensor project(const at::Tensor& x) const override {
+  template <class Inputs>
+  at::Tensor product(const Inputs& x) const {
     return at::cat(std::vector{dense::linear(x, parameters_[0]), dense::linear(x, parameters_[1])}, 1);
   }
   at::Tensor propagate(const at::Tensor& projected, const Hop& hop, const DropoutSpec*) const override {
@@ -120,8 +143,10 @@ class SageLayer final : public LayerOf<SageLayer> {
   }
   template <class Inputs>
   at::Tensor run(const Inputs& x, const Hop& hop, const DropoutSpec*) const {
-    if (aggregates_first(*hop.block, x.size(1), parameters_[1].size(1))) {
-      return sage_product(hop.block, x, parameters_[0], parameters_[1], parameters_[2]);
+    if constexpr (can_aggregate_first<Inputs>) {
+      if (aggregates_first(*hop.block, x.size(1), parameters_[1].size(1))) {
+        return sage_product(hop.block, x, parameters_[0], parameters_[1], parameters_[2]);
+      }
     }
     const auto neighbours = spmm_mean(hop.block, dense::linear(x, parameters_[1]));
     return dense::add_bias(dense::linear(destinations_of(x, hop), parameters_[0]) + neighbours,
@@ -141,7 +166,10 @@ class GatLayer final : public LayerOf<GatLayer> {
     names_ = {"weight", "attention.sources", "attention.destinations", "bias"};
   }
 
-  at::Tensor project(const at::Tensor& x) const override { return dense::linear(x, parameters_[0]); }
+  template <class Inputs>
+  at::Tensor product(const Inputs& x) const {
+    return dense::linear(x, parameters_[0]);
+  }
   at::Tensor propagate(const at::Tensor& projected, const Hop& hop,
                        const DropoutSpec* dropout) const override {
     const auto block = with_self_loops(*hop.block);
@@ -266,6 +294,10 @@ at::Tensor Model::skip(std::size_t index, const at::Tensor& inputs) const {
   return skips_[index].defined() ? dense::linear(inputs, skips_[index]) : inputs;
 }
 
+at::Tensor Model::skip(std::size_t index, const SparseFeatures& inputs) const {
+  return skips_[index].defined() ? dense::linear(inputs, skips_[index]) : to_dense(inputs);
+}
+
 template <class Inputs>
 at::Tensor Model::run_layer(std::size_t index, const Inputs& inputs, const Hop& hop,
                             const std::optional<DropoutSpec>& dropout) const {
@@ -286,17 +318,30 @@ at::Tensor Model::run_layer(std::size_t index, const Inputs& inputs, const Hop& 
   return dense::dropout(out, of_next.probability, of_next.inputs());
 }
 
-at::Tensor Model::finish(std::size_t index, const at::Tensor& propagated, const at::Tensor& inputs) const {
+template <class Inputs>
+at::Tensor Model::finish_layer(std::size_t index, const at::Tensor& propagated, const Inputs& inputs) const {
   const bool is_last = index + 1 == layers_.size();
   const auto out = activate(index, is_last ? propagated : norms_[index].forward(propagated, false));
   return has_skip_ ? out + skip(index, inputs) : out;
 }
 
+at::Tensor Model::finish(std::size_t index, const at::Tensor& propagated, const at::Tensor& inputs) const {
+  return finish_layer(index, propagated, inputs);
+}
+
+at::Tensor Model::finish(std::size_t index, const at::Tensor& propagated,
+                         const SparseFeatures& inputs) const {
+  return finish_layer(index, propagated, inputs);
+}
+
 at::Tensor Model::first_layer(const TensorBatch& data, const Hop& hop,
                               const std::optional<DropoutSpec>& dropout) const {
   const auto own = dropout ? std::optional(dropout->of_layer(0)) : std::nullopt;
+  const auto rule = own ? dense::dropout_rule(own->probability, own->inputs()) : kernels::DropoutRule{};
+  if (data.sparse.defined()) {
+    return run_layer(0, dropped(data.sparse, rule), hop, dropout);
+  }
   if (!data.features.defined()) {
-    const auto rule = own ? dense::dropout_rule(own->probability, own->inputs()) : kernels::DropoutRule{};
     return run_layer(0, DroppedFeatures{data.stored, rule}, hop, dropout);
   }
   auto x = data.features.to(at::kFloat);

@@ -43,6 +43,7 @@ class Layer {
 
   /// The dense part: maps inputs (n, in) to (n, any).
   virtual at::Tensor project(const at::Tensor& x) const = 0;
+  virtual at::Tensor project(const SparseFeatures& x) const = 0;
   /// The sparse part: maps the projected sources to outputs (destinations, out). `dropout` is set in
   /// training, for layers that apply dropout themselves (to attention coefficients).
   virtual at::Tensor propagate(const at::Tensor& projected, const Hop& hop,
@@ -51,6 +52,8 @@ class Layer {
   virtual at::Tensor forward(const at::Tensor& x, const Hop& hop, const DropoutSpec* dropout) const = 0;
   /// Computes the same from inputs that are read in the feature store, with the same bits.
   virtual at::Tensor forward(const DroppedFeatures& x, const Hop& hop, const DropoutSpec* dropout) const = 0;
+  /// Computes propagate(project(x)) of sparse inputs with fp32 values, equal up to rounding.
+  virtual at::Tensor forward(const SparseFeatures& x, const Hop& hop, const DropoutSpec* dropout) const = 0;
 
   const std::vector<at::Tensor>& parameters() const { return parameters_; }
   /// The names of the parameters within the layer, such as "self.weight".
@@ -89,7 +92,8 @@ class Model {
   /// Returns the logits (seeds, classes) of a mini-batch on the model's device. `dropout` (its key's level is
   /// ignored) means training: it applies dropout, and batch normalisation uses the mini-batch's statistics
   /// and moves the running ones. If `data` has no gathered features, the first layer reads them in
-  /// the feature store, with the same bits. `data`'s memory must outlive the backward pass.
+  /// the feature store, with the same bits. Sparse features give the same results up to rounding. `data`'s
+  /// memory must outlive the backward pass.
   at::Tensor forward(const TensorBatch& data, const std::optional<DropoutSpec>& dropout) const;
 
   at::Device device() const { return device_; }
@@ -101,6 +105,7 @@ class Model {
   /// layer's outputs for some vertices, `inputs` its inputs for the same vertices (not read without skip
   /// connections).
   at::Tensor finish(std::size_t index, const at::Tensor& propagated, const at::Tensor& inputs) const;
+  at::Tensor finish(std::size_t index, const at::Tensor& propagated, const SparseFeatures& inputs) const;
 
   /// Returns all weights, from the first layer to the last. They share the model's memory.
   std::vector<at::Tensor> parameters() const;
@@ -118,7 +123,11 @@ class Model {
   at::Tensor activate_and_drop(std::size_t index, const at::Tensor& x, const DropoutSpec& of_next) const;
   /// Returns S h of layer `index`.
   at::Tensor skip(std::size_t index, const at::Tensor& inputs) const;
-  /// Runs a layer on the inputs of its sources, which are gathered (at::Tensor) or stored (DroppedFeatures).
+  at::Tensor skip(std::size_t index, const SparseFeatures& inputs) const;
+  template <class Inputs>
+  at::Tensor finish_layer(std::size_t index, const at::Tensor& propagated, const Inputs& inputs) const;
+  /// Runs a layer on the inputs of its sources, which are gathered (at::Tensor), stored (DroppedFeatures) or
+  /// sparse (SparseFeatures).
   template <class Inputs>
   at::Tensor run_layer(std::size_t index, const Inputs& inputs, const Hop& hop,
                        const std::optional<DropoutSpec>& dropout) const;

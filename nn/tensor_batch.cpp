@@ -9,6 +9,9 @@ TensorBatch on_device(const TensorBatch& batch, at::Device device) {
   if (batch.features.defined()) {
     moved.features = batch.features.to(device);
   }
+  if (batch.sparse.defined()) {
+    moved.sparse = on_device(batch.sparse, device);
+  }
   for (const auto& block : batch.blocks) {
     moved.blocks.push_back(on_device(*block, device));
   }

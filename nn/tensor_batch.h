@@ -8,17 +8,19 @@
 
 #include "graph/graph.h"
 #include "nn/sparse/sparse_block.h"
+#include "nn/sparse/sparse_features.h"
 #include "nn/sparse/stored_features.h"
 
 namespace gnomon::nn {
 
 /// A mini-batch as tensors on one device, the input of Model::forward.
 struct TensorBatch {
-  at::Tensor features;  ///< (vertices, columns), in the graph's type; undefined if not gathered
+  at::Tensor features;  ///< (vertices, columns), in the graph's type; undefined if sparse or not gathered
   at::Tensor labels;    ///< int64, of the seeds
   at::Tensor degrees;   ///< fp32, the in-degree of each vertex in the whole graph
   std::vector<SparseBlockPtr> blocks;  ///< from the seeds outwards
-  StoredFeaturesPtr stored = nullptr;  ///< the features in the feature store, if `features` is undefined
+  StoredFeaturesPtr stored = nullptr;  ///< the features in the feature store, if they were not gathered
+  SparseFeatures sparse{};             ///< the features of the vertices, if they are sparse
 };
 
 /// Returns the batch on `device`; tensors that are already there are shared. Copies from pageable memory are

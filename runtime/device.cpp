@@ -1,8 +1,11 @@
 #include "runtime/device.h"
 
+#include <string>
 #include <utility>
 
 #include "base/error.h"
+#include "base/usable.h"
+#include "graph/feature_form.h"
 #include "runtime/cuda/open_cuda_device.h"
 #include "runtime/host/host_device.h"
 
@@ -22,6 +25,23 @@ std::unique_ptr<Device> open_device(std::shared_ptr<const PlacedGraph> graph, co
 
 c10::Device tensor_device(const DeviceOptions& options) {
   return options.is_host() ? c10::Device(c10::kCPU) : c10::Device(c10::kCUDA, 0);
+}
+
+bool takes_sparse_features(const DeviceOptions& options) { return options.is_host(); }
+
+graph::Graph features_for(const graph::Graph& graph, const DeviceOptions& options) {
+  const auto& features = graph.features;
+  if (takes_sparse_features(options) || !features.is_sparse()) {
+    return graph;
+  }
+  const std::int64_t needed = features.rows * features.row_bytes();
+  const std::int64_t available = base::available_memory_bytes();
+  if (available > 0 && needed > available) {
+    throw base::Failure("the sparse features take " + std::to_string(needed >> 20) +
+                        " MiB when dense, as this device needs them; " + std::to_string(available >> 20) +
+                        " MiB are available");
+  }
+  return graph::with_features_in(graph, graph::FeatureForm::dense);
 }
 
 }  // namespace gnomon::runtime

@@ -104,6 +104,13 @@ class Device {
 /// Where the tensors of the device's mini-batches, and of a model that it trains, lie.
 c10::Device tensor_device(const DeviceOptions& options);
 
+/// Whether the device trains from sparse features. For any other they are made dense (features_for).
+bool takes_sparse_features(const DeviceOptions& options);
+
+/// The graph with features in a form that the device takes. Throws base::Failure if dense features do not fit
+/// the available memory.
+graph::Graph features_for(const graph::Graph& graph, const DeviceOptions& options);
+
 /// The device that `options` name, ready for `plan`. `progress` is told how far caches are filled. Throws
 /// base::InputError if there is no such device (why_no_device).
 std::unique_ptr<Device> open_device(std::shared_ptr<const PlacedGraph> graph, const plan::Job& job,

@@ -21,8 +21,8 @@ std::shared_ptr<const PlacedGraph> placed_for(const graph::Graph& graph, const p
 
 Stages::Stages(const graph::Graph& graph, plan::Job job, const plan::Plan& plan, Learn learn,
                DeviceOptions device, base::Progress progress)
-    : graph_(graph),
-      placed_(placed_for(graph, job, plan.placement)),
+    : graph_(features_for(graph, device)),
+      placed_(placed_for(graph_, job, plan.placement)),
       job_(std::move(job)),
       plan_(plan),
       learn_(std::move(learn)),

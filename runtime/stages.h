@@ -73,7 +73,7 @@ class Stages {
   kernels::BatchKey key_of(std::int64_t position) const;
   kernels::cpu::Sampler& sampler_of(int worker);
 
-  const graph::Graph& graph_;
+  graph::Graph graph_;                         ///< with features in a form that the device takes
   std::shared_ptr<const PlacedGraph> placed_;  ///< shared by all samplers and the device
   plan::Job job_;
   plan::Plan plan_;

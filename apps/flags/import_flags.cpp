@@ -23,6 +23,8 @@ std::vector<FieldFlag> flags(const std::string& seed) {
       {"--random-classes", "random_classes",
        "Generate random labels of this many classes for data without labels"},
       {"--feature-type", "content.feature_type", "Store features as fp32 or fp16"},
+      {"--feature-form", "content.feature_form",
+       "Store features as a dense or sparse matrix, or automatic: the smaller one"},
       {"--normalise-features", "content.normalise_features",
        "Divide each feature row by its l1 or l2 norm: l1 or l2"},
       {"--largest-component", "content.largest_component", "Keep only the largest connected component"},

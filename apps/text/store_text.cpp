@@ -23,12 +23,19 @@ std::vector<std::int64_t> sorted_degrees(const graph::Graph& graph) {
 }
 
 std::string features_text(const graph::Features& features) {
-  if (features.data == nullptr) {
+  if (!features.any()) {
     return "none";
   }
-  const auto bytes = static_cast<double>(features.rows) * static_cast<double>(features.row_bytes());
-  return fmt::format("{}, {}, {}", format_counted(features.columns, "column", "columns"),
-                     base::name_of(features.type), format_bytes(bytes));
+  const auto text =
+      fmt::format("{}, {}, {}", format_counted(features.columns, "column", "columns"),
+                  base::name_of(features.type), format_bytes(static_cast<double>(features.bytes())));
+  if (!features.is_sparse()) {
+    return text;
+  }
+  const double entries = static_cast<double>(features.num_entries());
+  return fmt::format("{}; sparse, {} entries a row{}", text,
+                     format_number(entries / static_cast<double>(std::max<std::int64_t>(1, features.rows))),
+                     features.data == nullptr ? ", all 1" : "");
 }
 
 std::string order_text(const StoreDescription& description) {
@@ -109,8 +116,10 @@ base::Json store_document(const StoreDescription& description) {
             {"median", description.median_degree},
             {"most", description.most_degree},
             {"isolated", description.isolated}}},
-          {"feature_columns", graph.features.data == nullptr ? 0 : graph.features.columns},
+          {"feature_columns", graph.features.any() ? graph.features.columns : 0},
           {"feature_type", std::string(base::name_of(graph.features.type))},
+          {"feature_form", graph.features.is_sparse() ? "sparse" : "dense"},
+          {"feature_bytes", graph.features.bytes()},
           {"classes", graph.num_classes},
           {"order", std::string(base::name_of(description.order))},
           {"renamed", !graph.original_ids.empty()},

@@ -150,6 +150,7 @@ SourceOptions store_options(const PlantedPartition& options) {
   SourceOptions result;
   result.edges.undirected = true;
   result.feature_type = options.feature_type;
+  result.feature_form = FeatureForm::dense;  // drawn numbers are not 0
   result.split = options.split;
   return result;
 }
@@ -225,6 +226,7 @@ SourceOptions store_options(const Rmat& options) {
   SourceOptions result;
   result.edges = options.edges;
   result.feature_type = options.feature_type;
+  result.feature_form = FeatureForm::dense;  // drawn numbers are not 0
   result.split = options.split;
   return result;
 }

@@ -45,12 +45,13 @@ constexpr std::array rules{
                {"whose splits are masks; choose one with --mask", "", use_lists, use_lists}}};
 
 /// The options that apply to every format, but not beside every other option or to all contents.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 11> other_options{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 12> other_options{
     {{"random_features", "--random-features"},
      {"random_classes", "--random-classes"},
      {"content.edges.duplicates", "--duplicates"},
      {"content.edges.reverse", "--reverse"},
      {"content.feature_type", "--feature-type"},
+     {"content.feature_form", "--feature-form"},
      {"content.normalise_features", "--normalise-features"},
      {"content.split.method", "--split"},
      {"content.split.train_per_class", "--train-per-class"},
@@ -159,7 +160,8 @@ void check_feature_options(const ImportOptions& options, const GraphSource& sour
     refuse_if_given(options, "random_features",
                     source.where + " has " + std::to_string(source.feature_columns) + " feature columns");
   } else if (options.random_features == 0) {
-    for (const char* const field : {"content.feature_type", "content.normalise_features"}) {
+    for (const char* const field :
+         {"content.feature_type", "content.feature_form", "content.normalise_features"}) {
       if (is_given(options, field)) {
         throw base::InputError(option_of(options, field), "needs features, and " + source.where +
                                                               " has none; add --features FILE.npy or "

@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <memory>
+#include <optional>
 
 #include "base/error.h"
 #include "graph/half.h"
+#include "graph/store/feature_writer.h"
 #include "graph/store/names.h"
 
 namespace gnomon::graph {
@@ -69,30 +72,48 @@ RowStream prepared_rows(const GraphSource& source, const SourceOptions& options,
       };
 }
 
-void write_features(const StoreWriter& writer, const GraphSource& source, const SourceOptions& options,
-                    const base::Progress& progress) {
-  const RowStream rows = prepared_rows(source, options, progress);
-  if (options.feature_type == FeatureType::fp32) {
-    NpyWriter array(writer.path_of("features.npy"), DType::float32, source.feature_columns);
-    rows([&](std::span<const float> block) { array.write(block); });
-    array.finish();
-    return;
+/// Returns the form to write. Throws InputError if the sparse one cannot hold the columns.
+FeatureForm form_of(const GraphSource& source, const SourceOptions& options) {
+  constexpr std::int64_t max_columns = std::numeric_limits<std::int32_t>::max();
+  if (source.feature_columns <= max_columns) {
+    return options.feature_form;
   }
-  NpyWriter array(writer.path_of("features.npy"), DType::float16, source.feature_columns);
+  if (options.feature_form == FeatureForm::sparse) {
+    throw base::InputError(source.features_where, "has " + std::to_string(source.feature_columns) +
+                                                      " columns; the sparse form holds at most " +
+                                                      std::to_string(max_columns));
+  }
+  return FeatureForm::dense;
+}
+
+/// Rounds to fp16. Throws InputError for numbers that are too large.
+void round_to_half(std::span<const float> block, std::vector<std::uint16_t>& halves,
+                   const std::string& where) {
+  halves.resize(block.size());
+  std::transform(block.begin(), block.end(), halves.begin(), half_from_float);
+  const auto large = std::find_if(halves.begin(), halves.end(),
+                                  [](std::uint16_t half) { return (half & 0x7C00U) == 0x7C00U; });
+  if (large != halves.end()) {
+    throw base::InputError(where, base::Json(block[static_cast<std::size_t>(large - halves.begin())]).dump() +
+                                      " does not fit fp16 (largest 65504); use fp32");
+  }
+}
+
+/// Returns what meta.json says of the sparse form, if that is the one written.
+std::optional<SparseMeta> write_features(const StoreWriter& store, const GraphSource& source,
+                                         const SourceOptions& options, const base::Progress& progress) {
+  FeatureWriter writer(store.path_of(""), source.feature_columns, options.feature_type,
+                       form_of(source, options));
   std::vector<std::uint16_t> halves;
-  rows([&](std::span<const float> block) {
-    halves.resize(block.size());
-    std::transform(block.begin(), block.end(), halves.begin(), half_from_float);
-    const auto large = std::find_if(halves.begin(), halves.end(),
-                                    [](std::uint16_t half) { return (half & 0x7C00U) == 0x7C00U; });
-    if (large != halves.end()) {
-      throw base::InputError(source.features_where,
-                             base::Json(block[static_cast<std::size_t>(large - halves.begin())]).dump() +
-                                 " does not fit fp16 (largest 65504); use fp32");
+  prepared_rows(source, options, progress)([&](std::span<const float> block) {
+    if (options.feature_type == FeatureType::fp32) {
+      writer.add(std::as_bytes(block));
+      return;
     }
-    array.write(std::span<const std::uint16_t>(halves));
+    round_to_half(block, halves, source.features_where);
+    writer.add(std::as_bytes(std::span(halves)));
   });
-  array.finish();
+  return writer.finish();
 }
 
 /// Sorts the sets of the split in the input data. Throws InputError unless they are disjoint and in range.
@@ -247,7 +268,7 @@ void write_source(GraphSource source, const SourceOptions& options, Provenance p
                                       source.where, progress);
   meta.edge_weights = source.weighted;
   if (source.feature_columns > 0) {
-    write_features(writer, source, options, progress);
+    meta.sparse_features = write_features(writer, source, options, progress);
   }
   if (num_classes > 0) {
     writer.write_array<std::int32_t>("labels.npy", DType::int32, source.labels);
@@ -286,7 +307,7 @@ Graph load_source(GraphSource source, const SourceOptions& options) {
   parts.train = std::move(source.split.train);
   parts.valid = std::move(source.split.valid);
   parts.test = std::move(source.split.test);
-  return make_graph(std::move(parts));
+  return with_features_in(make_graph(std::move(parts)), form_of(source, options));
 }
 
 }  // namespace gnomon::graph

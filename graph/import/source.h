@@ -11,6 +11,7 @@
 
 #include "base/document.h"
 #include "base/progress.h"
+#include "graph/feature_form.h"
 #include "graph/splits.h"
 #include "graph/store/builder.h"
 #include "graph/store/store.h"
@@ -45,6 +46,7 @@ enum class RowNorm : std::uint8_t { none, l1, l2 };
 struct SourceOptions {
   EdgeOptions edges{};
   FeatureType feature_type = FeatureType::fp32;
+  FeatureForm feature_form = FeatureForm::automatic;
   RowNorm normalise_features = RowNorm::none;  ///< divide each row by its norm
   bool largest_component = false;              ///< keep only the largest weakly connected component
   SplitOptions split{};
@@ -53,6 +55,7 @@ struct SourceOptions {
   static void fields(Self& self, Fields& f) {
     f("edges", self.edges);
     f("feature_type", self.feature_type);
+    f("feature_form", self.feature_form);
     f("normalise_features", self.normalise_features);
     f("largest_component", self.largest_component);
     f("split", self.split);

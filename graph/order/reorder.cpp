@@ -9,7 +9,9 @@
 #include <optional>
 #include <utility>
 
+#include "graph/feature_form.h"
 #include "graph/store/builder.h"
+#include "graph/store/feature_writer.h"
 #include "graph/store/names.h"
 #include "graph/store/store.h"
 
@@ -226,8 +228,9 @@ void write_edges(const StoreWriter& writer, const Renumbering& renumbering, bool
   }
 }
 
-void write_features(const StoreWriter& writer, const Features& features, std::span<const VertexId> order,
-                    const base::Progress& progress) {
+/// Writes the feature rows in that order.
+void write_dense_features(const StoreWriter& writer, const Features& features,
+                          std::span<const VertexId> order, const base::Progress& progress) {
   constexpr std::size_t block_rows = std::size_t{1} << 12;
   NpyWriter array(writer.path_of("features.npy"), dtype_of(features.type), features.columns);
   std::vector<std::byte> block;
@@ -243,6 +246,46 @@ void write_features(const StoreWriter& writer, const Features& features, std::sp
   array.finish();
 }
 
+void write_features(const StoreWriter& writer, const Features& features, std::span<const VertexId> order,
+                    const base::Progress& progress) {
+  if (!features.is_sparse()) {
+    write_dense_features(writer, features, order, progress);
+    return;
+  }
+  base::report(progress, "reordering features", 0, 0);
+  write_sparse_features(writer.path_of(""), features, order);
+}
+
+/// The features' arrays in memory, with the rows in another order.
+struct OrderedFeatures {
+  std::vector<std::byte> data;
+  std::vector<std::int64_t> indptr;
+  std::vector<std::int32_t> entry_columns;
+
+  OrderedFeatures(const Features& features, std::span<const VertexId> order) {
+    if (!features.is_sparse()) {
+      for (const VertexId vertex : order) {
+        data.insert(data.end(), features.row(vertex), features.row(vertex) + features.row_bytes());
+      }
+      return;
+    }
+    indptr.push_back(0);
+    for (const VertexId vertex : order) {
+      const auto row = row_of(features, vertex);
+      entry_columns.insert(entry_columns.end(), row.columns.begin(), row.columns.end());
+      data.insert(data.end(), row.values.begin(), row.values.end());
+      indptr.push_back(std::ssize(entry_columns));
+    }
+  }
+  /// The features on these arrays, which must outlive them.
+  Features on_them(Features features) const {
+    features.data = features.data == nullptr ? nullptr : data.data();
+    features.indptr = indptr;
+    features.entry_columns = entry_columns;
+    return features;
+  }
+};
+
 void write_reordered(const Graph& graph, std::span<const VertexId> order, const StoreWriter& writer,
                      const base::Progress& progress) {
   const Renumbering renumbering(graph, order);
@@ -251,7 +294,7 @@ void write_reordered(const Graph& graph, std::span<const VertexId> order, const 
   };
   write("indptr.npy", DType::int64, renumbering.indptr());
   write_edges(writer, renumbering, !graph.edge_weights.empty());
-  if (graph.features.data != nullptr) {
+  if (graph.features.any()) {
     write_features(writer, graph.features, order, progress);
   }
   if (graph.num_classes > 0) {
@@ -282,7 +325,7 @@ Graph reordered(const Graph& graph, std::span<const VertexId> order) {
     std::vector<std::int64_t> indptr;
     std::vector<VertexId> indices, train, valid, test, original_ids;
     std::vector<float> edge_weights;
-    std::vector<std::byte> features;
+    std::optional<OrderedFeatures> features;
     std::vector<std::int32_t> labels;
   };
   const Renumbering renumbering(graph, order);
@@ -293,11 +336,8 @@ Graph reordered(const Graph& graph, std::span<const VertexId> order) {
     storage->indices.insert(storage->indices.end(), row.begin(), row.end());
     storage->edge_weights.insert(storage->edge_weights.end(), weights.begin(), weights.end());
   });
-  if (graph.features.data != nullptr) {
-    for (const VertexId vertex : order) {
-      const std::byte* row = graph.features.row(vertex);
-      storage->features.insert(storage->features.end(), row, row + graph.features.row_bytes());
-    }
+  if (graph.features.any()) {
+    storage->features.emplace(graph.features, order);
   }
   storage->labels = renumbering.permuted(graph.labels);
   storage->train = renumbering.new_ids(graph.train);
@@ -310,7 +350,9 @@ Graph reordered(const Graph& graph, std::span<const VertexId> order) {
   result.indptr = storage->indptr;
   result.indices = storage->indices;
   result.edge_weights = storage->edge_weights;
-  result.features.data = graph.features.data == nullptr ? nullptr : storage->features.data();
+  if (storage->features) {
+    result.features = storage->features->on_them(graph.features);
+  }
   result.labels = storage->labels;
   result.train = storage->train;
   result.valid = storage->valid;

@@ -1,7 +1,9 @@
 #include "graph/store/store.h"
 
 #include <cstring>
+#include <numeric>
 
+#include "graph/store/feature_writer.h"
 #include "graph/store/names.h"
 
 namespace gnomon::graph {
@@ -30,6 +32,20 @@ class MappedArray {
   MappedFile file_;
   DType type_ = DType::int64;
 };
+
+void write_features(const StoreWriter& writer, const Features& features, StoreMeta& meta) {
+  meta.feature_columns = features.columns;
+  meta.feature_type = features.type;
+  if (features.is_sparse()) {
+    std::vector<VertexId> all(static_cast<std::size_t>(features.rows));
+    std::iota(all.begin(), all.end(), 0);
+    meta.sparse_features = write_sparse_features(writer.path_of(""), features, all);
+    return;
+  }
+  NpyWriter array(writer.path_of("features.npy"), dtype_of(features.type), features.columns);
+  array.write(features.data, features.rows * features.columns);
+  array.finish();
+}
 
 }  // namespace
 
@@ -73,12 +89,8 @@ void write_store(const Graph& graph, const std::filesystem::path& directory) {
     meta.edge_weights = true;
     writer.write_array("edge_weights.npy", DType::float32, graph.edge_weights);
   }
-  if (const Features& features = graph.features; features.data != nullptr) {
-    meta.feature_columns = features.columns;
-    meta.feature_type = features.type;
-    NpyWriter array(writer.path_of("features.npy"), dtype_of(features.type), features.columns);
-    array.write(features.data, features.rows * features.columns);
-    array.finish();
+  if (graph.features.any()) {
+    write_features(writer, graph.features, meta);
   }
   if (graph.num_classes > 0) {
     writer.write_array("labels.npy", DType::int32, graph.labels);

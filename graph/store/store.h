@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,7 +19,10 @@
 ///     indptr.npy     <i8 (vertices + 1)
 ///     indices.npy    <i8 (edges)
 ///     edge_weights.npy   <f4 (edges), if the edges have weights
-///     features.npy   <f4 or <f2 (vertices, feature_columns), if there are features
+///     features.npy   <f4 or <f2 (vertices, feature_columns), if there are features in dense form
+///     features_indptr.npy    <i8 (vertices + 1), if there are features in sparse form (CSR)
+///     features_columns.npy   <i4 (entries), ascending in each row
+///     features_values.npy    <f4 or <f2 (entries), unless all values are 1
 ///     labels.npy     <i4 (vertices), if there are classes; -1 for unknown
 ///     train.npy, valid.npy, test.npy   <i8, ascending vertex ids; may be empty
 ///     original_ids.npy   <i8 (vertices), if an import renumbered the vertices: the ids in the input data
@@ -41,6 +45,17 @@ struct Provenance {
 /// Returns the .npy element type of a feature type.
 DType dtype_of(FeatureType type);
 
+/// The sparse form of a store's features.
+struct SparseMeta {
+  std::int64_t entries = 0;  ///< of features_columns.npy
+  bool values = true;        ///< whether features_values.npy exists; otherwise all values are 1
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& f) {
+    f.required("entries", self.entries, base::non_negative);
+    f.required("values", self.values);
+  }
+};
+
 /// The content of meta.json.
 struct StoreMeta {
   static constexpr std::string_view schema = "gnomon.graph/1";
@@ -51,8 +66,9 @@ struct StoreMeta {
   std::int64_t feature_columns = 0;  ///< 0: no features
   FeatureType feature_type = FeatureType::fp32;
   Provenance provenance;
-  bool edge_weights = false;              ///< whether edge_weights.npy exists
-  VertexOrder order = VertexOrder::none;  ///< the order that an import applied
+  bool edge_weights = false;                    ///< whether edge_weights.npy exists
+  VertexOrder order = VertexOrder::none;        ///< the order that an import applied
+  std::optional<SparseMeta> sparse_features{};  ///< absent if the features are dense
   template <class Self, class Fields>
   static void fields(Self& self, Fields& f) {
     f.required("name", self.name);
@@ -61,6 +77,7 @@ struct StoreMeta {
     f.required("num_classes", self.num_classes, base::non_negative);
     f.required("feature_columns", self.feature_columns, base::non_negative);
     f("feature_type", self.feature_type);
+    f("sparse_features", self.sparse_features);
     f("order", self.order);
     f("provenance", self.provenance);
     f("edge_weights", self.edge_weights);

@@ -17,10 +17,6 @@ namespace {
 /// Below this, starting a thread costs more than it saves.
 constexpr std::size_t min_bytes_per_thread = std::size_t{1} << 24;
 
-std::size_t bytes_of(const graph::Features& features) {
-  return features.data == nullptr ? 0 : static_cast<std::size_t>(features.rows * features.row_bytes());
-}
-
 /// Copied at a time before the source's pages are released, so that a mapped file and its copy are never both
 /// resident.
 constexpr std::size_t block_bytes = std::size_t{1} << 28;
@@ -45,25 +41,40 @@ void copy(std::byte* to, const std::byte* from, std::size_t bytes) {
   }
 }
 
+/// Returns a copy of the elements in `array`.
+template <class T>
+std::span<const T> copy_into(HugeArray<T>& array, std::span<const T> from) {
+  array.reserve(from.size(), 0);
+  copy(reinterpret_cast<std::byte*>(array.data()), reinterpret_cast<const std::byte*>(from.data()),
+       from.size_bytes());
+  return {array.data(), from.size()};
+}
+
 }  // namespace
 
 bool can_copy_features(const graph::Graph& graph) {
-  const std::size_t bytes = bytes_of(graph.features);
-  return bytes > 0 && static_cast<std::int64_t>(bytes) <= base::available_memory_bytes() / 2;
+  const std::int64_t bytes = graph.features.any() ? graph.features.bytes() : 0;
+  return bytes > 0 && bytes <= base::available_memory_bytes() / 2;
 }
 
 graph::Graph with_copied_features(const graph::Graph& graph) {
   struct Storage {
     std::shared_ptr<const void> rest;
-    HugeArray<std::byte> features;
+    HugeArray<std::byte> data;
+    HugeArray<std::int64_t> indptr;
+    HugeArray<std::int32_t> entry_columns;
   };
-  const std::size_t bytes = bytes_of(graph.features);
   auto storage = std::make_shared<Storage>();
   storage->rest = graph.storage;
-  storage->features.reserve(bytes, 0);
-  copy(storage->features.data(), graph.features.data, bytes);
   graph::Graph copied = graph;
-  copied.features.data = storage->features.data();
+  graph::Features& features = copied.features;
+  if (features.data != nullptr) {
+    features.data = copy_into(storage->data, graph.features.data_bytes()).data();
+  }
+  if (features.is_sparse()) {
+    features.indptr = copy_into(storage->indptr, features.indptr);
+    features.entry_columns = copy_into(storage->entry_columns, features.entry_columns);
+  }
   copied.storage = std::move(storage);
   return copied;
 }

@@ -38,6 +38,43 @@ void gather_rows(const std::byte* rows, std::int64_t row_bytes, std::span<const 
   }
 }
 
+void gather_row_pointers(const graph::Features& features, std::span<const graph::VertexId> vertices,
+                         std::int64_t* indptr) {
+  const std::int64_t* of_vertex = features.indptr.data();
+  indptr[0] = 0;
+  for (std::size_t i = 0; i < vertices.size(); ++i) {
+    indptr[i + 1] = indptr[i] + of_vertex[vertices[i] + 1] - of_vertex[vertices[i]];
+  }
+}
+
+void gather_entries(const graph::Features& features, std::span<const graph::VertexId> vertices,
+                    std::int32_t* columns, std::byte* values) {
+  constexpr std::size_t prefetch_distance = 8;
+  constexpr auto column_bytes = std::int64_t{sizeof(std::int32_t)};
+  const std::int64_t value_bytes = features.data == nullptr ? 0 : bytes_of(features.type);
+  const std::int64_t* indptr = features.indptr.data();
+  const std::int32_t* from = features.entry_columns.data();
+  const auto bytes_of_row = [&](graph::VertexId vertex, std::int64_t entry_bytes) {
+    return (indptr[vertex + 1] - indptr[vertex]) * entry_bytes;
+  };
+  for (std::size_t i = 0; i < vertices.size(); ++i) {
+    if (i + prefetch_distance < vertices.size()) {
+      const auto ahead = vertices[i + prefetch_distance];
+      prefetch_row(reinterpret_cast<const std::byte*>(from + indptr[ahead]),
+                   bytes_of_row(ahead, column_bytes));
+      prefetch_row(features.data + indptr[ahead] * value_bytes, bytes_of_row(ahead, value_bytes));
+    }
+    const auto vertex = vertices[i];
+    const std::int64_t entries = indptr[vertex + 1] - indptr[vertex];
+    std::copy_n(from + indptr[vertex], entries, columns);
+    columns += entries;
+    if (value_bytes > 0) {
+      std::copy_n(features.data + indptr[vertex] * value_bytes, entries * value_bytes, values);
+      values += entries * value_bytes;
+    }
+  }
+}
+
 void gather_labels(std::span<const std::int32_t> labels, std::span<const graph::VertexId> vertices,
                    std::int64_t* out) {
   for (std::size_t i = 0; i < vertices.size(); ++i) {

@@ -161,6 +161,13 @@ at::Tensor linear(const DroppedFeatures& x, const at::Tensor& weight) {
   return StoredLinear::apply(weight, x);
 }
 
+at::Tensor linear(const SparseFeatures& x, const at::Tensor& weight) {
+  if (!x.values.defined()) {
+    return spmm_sum(x.entries, weight);
+  }
+  return spmm_weighted(x.entries, weight.unsqueeze(1), x.values.unsqueeze(1)).squeeze(1);
+}
+
 at::Tensor add_bias(const at::Tensor& x, const at::Tensor& bias) { return AddBias::apply(x, bias); }
 
 at::Tensor elu(const at::Tensor& x) { return Elu::apply(x); }

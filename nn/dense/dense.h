@@ -6,6 +6,7 @@
 
 #include "base/philox.h"
 #include "kernels/dropout_rule.h"
+#include "nn/sparse/sparse_features.h"
 #include "nn/sparse/stored_features.h"
 
 /// The dense operations of the models: fp32, differentiable, and with bits that do not depend on the number
@@ -20,6 +21,9 @@ namespace gnomon::nn::dense {
 at::Tensor linear(const at::Tensor& x, const at::Tensor& weight);
 /// Returns x · weight of stored rows, which are read chunk by chunk and read again for the weight's gradient.
 at::Tensor linear(const DroppedFeatures& x, const at::Tensor& weight);
+
+/// Returns x · weight of sparse rows with fp32 values, in fp32 for every matmul precision.
+at::Tensor linear(const SparseFeatures& x, const at::Tensor& weight);
 
 /// Returns x + bias: (n, columns) and (columns).
 at::Tensor add_bias(const at::Tensor& x, const at::Tensor& bias);

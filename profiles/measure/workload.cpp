@@ -90,14 +90,22 @@ void fill(WorkloadProfile& workload, const Measured& measured, const StopRule& r
   add_points(workload.train_speedup, measured.train_speedup);
 }
 
-WorkloadProfile describe(const graph::Graph& graph, const plan::Job& job, std::int64_t batches) {
+/// The bytes of a feature row as the device takes it: of sparse rows the mean.
+std::int64_t feature_row_bytes(const graph::Features& features, const runtime::DeviceOptions& device) {
+  const bool is_sparse = features.is_sparse() && runtime::takes_sparse_features(device);
+  return is_sparse && features.rows > 0 ? (features.bytes() + features.rows - 1) / features.rows
+                                        : features.row_bytes();
+}
+
+WorkloadProfile describe(const graph::Graph& graph, const plan::Job& job, std::int64_t batches,
+                         const runtime::DeviceOptions& device) {
   WorkloadProfile workload;
   workload.graph = graph.name;
   workload.vertices = graph.num_vertices();
   workload.edges = graph.num_edges();
   workload.max_degree = graph.max_degree();
   workload.feature_columns = graph.features.columns;
-  workload.feature_row_bytes = graph.features.row_bytes();
+  workload.feature_row_bytes = feature_row_bytes(graph.features, device);
   workload.train_vertices = static_cast<std::int64_t>(graph.train.size());
   workload.job = job;
   workload.batches = batches;
@@ -184,7 +192,7 @@ void run_rounds(Rounds& rounds, Measured& measured, StopRule& rule, const Stopwa
 /// libraries by now. Features, and a graph that no store holds, lie in memory that is not mapped.
 double runtime_bytes(const graph::Graph& graph, const base::ProcessMemory& before) {
   const auto now = base::process_memory();
-  std::int64_t graph_bytes = graph.features.rows * graph.features.row_bytes();
+  std::int64_t graph_bytes = graph.features.bytes();
   if (graph.directory.empty()) {
     graph_bytes += static_cast<std::int64_t>(graph.indptr.size_bytes() + graph.indices.size_bytes());
   }
@@ -213,7 +221,7 @@ Profile measure(const graph::Graph& graph, const plan::Job& job, const MeasureOp
   rule.time_limit_s *= rounds_share;
   {
     Rounds rounds(graph, job, base::usable_cores(), options.device, options.stop);
-    profile.workload = describe(graph, job, rounds.batches());
+    profile.workload = describe(graph, job, rounds.batches(), options.device);
     run_rounds(rounds, measured, rule, watch, options);
     profile.time_limit_s = rule.time_limit_s / rounds_share;
     partial_share = rounds.partial_share();
@@ -243,8 +251,9 @@ Profile measure(const graph::Graph& graph, const plan::Job& job, const MeasureOp
     fill_link_parts(profile.workload, resident);
   }
   if (!graph.directory.empty()) {
+    const auto* const file = graph.features.is_sparse() ? "features_columns.npy" : "features.npy";
     profile.machine.disk =
-        measure_disk(graph.directory / "features.npy", disk_share * profile.time_limit_s, options.stop);
+        measure_disk(graph.directory / file, disk_share * profile.time_limit_s, options.stop);
   }
   const auto hardware = base::allowed_cores();
   profile.machine.cpu.physical_cores = if_positive(base::physical_cores(hardware));

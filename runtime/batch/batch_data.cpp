@@ -31,7 +31,8 @@ void AlignedBytes::resize(std::size_t size) {
 }
 
 std::int64_t BatchData::bytes() const {
-  auto total = features.size() + labels.size() * sizeof(std::int64_t) + degrees.size() * sizeof(float) +
+  auto total = features.size() + feature_indptr.size() * sizeof(std::int64_t) + feature_columns.size() +
+               labels.size() * sizeof(std::int64_t) + degrees.size() * sizeof(float) +
                batch.vertices.size() * sizeof(std::int64_t);
   for (const auto& block : batch.blocks) {
     total += block.indptr.size() * sizeof(std::int64_t) + block.indices.size() * sizeof(std::int32_t);
@@ -54,6 +55,8 @@ void copy_batch(const BatchData& from, BatchData& to) {
     copy_with_headroom(block.edge_ids, copy.edge_ids);
   }
   to.features = from.features;
+  copy_with_headroom(from.feature_indptr, to.feature_indptr);
+  to.feature_columns = from.feature_columns;
   to.feature_type = from.feature_type;
   to.columns = from.columns;
   copy_with_headroom(from.labels, to.labels);
@@ -79,13 +82,38 @@ void sample_into(const graph::Graph& graph, kernels::cpu::Sampler& sampler, cons
   data.feature_type = graph.features.type;
   data.columns = graph.features.columns;
   data.features.resize(0);
+  data.feature_indptr.clear();
+  data.feature_columns.resize(0);
   kernels::resize_with_headroom(data.degrees, data.batch.vertices.size());
   kernels::resize_with_headroom(data.labels, seeds.size());
   kernels::cpu::gather_labels(graph.labels, seeds, data.labels.data());
 }
 
-void make_room_for_features(const graph::Graph& graph, BatchData& data) {
-  data.features.resize(data.batch.vertices.size() * static_cast<std::size_t>(graph.features.row_bytes()));
+/// Makes room for the features of the batch's vertices, and sets the row pointers of sparse ones.
+void make_room_for_features(const graph::Features& features, BatchData& data) {
+  if (!features.is_sparse()) {
+    data.features.resize(data.batch.vertices.size() * static_cast<std::size_t>(features.row_bytes()));
+    return;
+  }
+  kernels::resize_with_headroom(data.feature_indptr, data.batch.vertices.size() + 1);
+  kernels::cpu::gather_row_pointers(features, data.batch.vertices, data.feature_indptr.data());
+  const auto entries = static_cast<std::size_t>(data.feature_indptr.back());
+  data.feature_columns.resize(entries * sizeof(std::int32_t));
+  data.features.resize(
+      features.data == nullptr ? 0 : entries * static_cast<std::size_t>(bytes_of(features.type)));
+}
+
+/// Gathers the features of vertices, of which the first is `first` in the batch.
+void gather_rows(const graph::Features& features, std::span<const graph::VertexId> vertices,
+                 std::int64_t first, BatchData& data) {
+  if (!features.is_sparse()) {
+    kernels::cpu::gather_rows(features, vertices, data.features.data() + first * features.row_bytes());
+    return;
+  }
+  const std::int64_t entry = data.feature_indptr[static_cast<std::size_t>(first)];
+  auto* columns = reinterpret_cast<std::int32_t*>(data.feature_columns.data());
+  kernels::cpu::gather_entries(features, vertices, columns + entry,
+                               data.features.data() + entry * bytes_of(features.type));
 }
 
 }  // namespace
@@ -93,9 +121,9 @@ void make_room_for_features(const graph::Graph& graph, BatchData& data) {
 void prepare_batch(const graph::Graph& graph, kernels::cpu::Sampler& sampler, const kernels::BatchKey& key,
                    std::span<const graph::VertexId> seeds, BatchData& data) {
   sample_into(graph, sampler, key, seeds, data);
-  make_room_for_features(graph, data);
+  make_room_for_features(graph.features, data);
   share_vertices(sampler.team(), data, [&](std::span<const graph::VertexId> own, std::int64_t first) {
-    kernels::cpu::gather_rows(graph.features, own, data.features.data() + first * graph.features.row_bytes());
+    gather_rows(graph.features, own, first, data);
     kernels::cpu::gather_degrees(graph, own, data.degrees.data() + first);
   });
 }
@@ -109,9 +137,9 @@ void sample_batch(const graph::Graph& graph, kernels::cpu::Sampler& sampler, con
 }
 
 void gather_features(const graph::Graph& graph, base::Team& team, BatchData& data) {
-  make_room_for_features(graph, data);
+  make_room_for_features(graph.features, data);
   share_vertices(team, data, [&](std::span<const graph::VertexId> own, std::int64_t first) {
-    kernels::cpu::gather_rows(graph.features, own, data.features.data() + first * graph.features.row_bytes());
+    gather_rows(graph.features, own, first, data);
   });
 }
 

@@ -51,9 +51,14 @@ struct BatchData {
       : features(memory) {}
 
   kernels::MiniBatch batch;
-  AlignedBytes features;  ///< a row for each of batch.vertices, in the graph's type; empty if not gathered
+  /// In the graph's type. Dense: a row for each of batch.vertices. Sparse: the value of each entry; empty if
+  /// all are 1. Empty if not gathered.
+  AlignedBytes features;
+  /// Sparse: the row pointers of batch.vertices, from 0; empty if dense or not gathered.
+  std::vector<std::int64_t> feature_indptr;
+  AlignedBytes feature_columns;  ///< sparse: the column of each entry (int32)
   graph::FeatureType feature_type = graph::FeatureType::fp32;
-  std::int64_t columns = 0;
+  std::int64_t columns = 0;          ///< of the features
   std::vector<std::int64_t> labels;  ///< of the seeds
   std::vector<float> degrees;        ///< true in-degree of each of batch.vertices
 

@@ -2,6 +2,8 @@
 
 #include <ATen/ATen.h>
 
+#include <memory>
+
 namespace gnomon::runtime {
 namespace {
 
@@ -12,11 +14,26 @@ at::Tensor tensor_on(const std::vector<T>& values) {
                        c10::CppTypeToScalarType<T>::value);
 }
 
+/// The batch's sparse features.
+nn::SparseFeatures sparse_features(const BatchData& data) {
+  const std::int64_t entries = data.feature_indptr.back();
+  const auto on = [&](const AlignedBytes& bytes, at::ScalarType type) {
+    return at::from_blob(const_cast<std::byte*>(bytes.data()), {entries}, type);
+  };
+  const auto type = data.feature_type == graph::FeatureType::fp32 ? at::kFloat : at::kHalf;
+  const bool all_ones = data.features.size() == 0 && entries > 0;
+  return {std::make_shared<const nn::SparseBlock>(data.columns, tensor_on(data.feature_indptr),
+                                                  on(data.feature_columns, at::kInt)),
+          all_ones ? at::Tensor() : on(data.features, type)};
+}
+
 }  // namespace
 
 nn::TensorBatch view_of(const BatchData& data) {
   nn::TensorBatch view{{}, tensor_on(data.labels), tensor_on(data.degrees), {}};
-  if (data.features.size() > 0) {
+  if (!data.feature_indptr.empty()) {
+    view.sparse = sparse_features(data);
+  } else if (data.features.size() > 0) {
     view.features = nn::feature_tensor(data.features.data(), data.feature_type,
                                        std::ssize(data.batch.vertices), data.columns);
   }

@@ -3,7 +3,9 @@
 #include <utility>
 
 #include "base/usable.h"
+#include "nn/dense/chunks.h"
 #include "nn/parallel.h"
+#include "nn/sparse/sparse_features.h"
 #include "runtime/batch/batch_tensors.h"
 
 namespace gnomon::runtime {
@@ -49,7 +51,10 @@ void HostDevice::gather(DeviceBatch& batch) {
 
 void HostDevice::train(DeviceBatch batch, const Learn& learn) {
   auto tensors = tensors_of(batch);
-  if (plan_.fused) {
+  if (plan_.fused && graph_->graph.features.is_sparse()) {
+    const nn::AtenThreadsGuard threads(plan_.device_threads);
+    tensors.sparse = nn::gathered_rows(graph_->graph.features, batch.slot->batch.vertices);
+  } else if (plan_.fused) {
     tensors.stored = nn::stored_features(graph_->graph.features, ids_of(*batch.slot));
   }
   learn(tensors);

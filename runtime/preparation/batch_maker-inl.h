@@ -141,6 +141,8 @@ void BatchMaker<Executor>::sample(const kernels::BatchKey& key, std::span<const 
   data.feature_type = graph_.feature_type;
   data.columns = graph_.columns;
   data.features.resize(0);
+  data.feature_indptr.clear();
+  data.feature_columns.resize(0);
   data.batch.num_seeds = sampled.num_seeds;
   download(sampled.vertices, sampled.num_vertices, data.batch.vertices);
   download(labels_of(sampled), sampled.num_seeds, data.labels);

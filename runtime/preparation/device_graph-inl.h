@@ -33,8 +33,7 @@ DeviceGraph place_on_device(Executor& executor, const Map& map, const PlacedGrap
   device.topology.weights = put(topology.weights, plan.topology);
   device.topology.positives = put(topology.positives, plan.topology);
   const auto& features = placed.graph.features;
-  const std::span all(features.data, static_cast<std::size_t>(features.rows * features.row_bytes()));
-  device.rows = {put(all, plan.features), features.row_bytes(), nullptr, nullptr};
+  device.rows = {put(features.data_bytes(), plan.features), features.row_bytes(), nullptr, nullptr};
   device.labels = put(placed.graph.labels, plan::Home::device);
   device.feature_type = features.type;
   device.columns = features.columns;

@@ -127,8 +127,8 @@ GraphMark mark_of(const graph::Graph& graph) {
   mix_sample(std::as_bytes(graph.edge_weights), mark.sample);
   mix_sample(graph.labels, mark.sample);
   mix_sample(graph.train, mark.sample);
-  const auto feature_bytes = graph.features.rows * graph.features.row_bytes();
-  mix_sample(std::span(graph.features.data, static_cast<std::size_t>(feature_bytes)), mark.sample);
+  mix_sample(graph.features.data_bytes(), mark.sample);
+  mix_sample(graph.features.entry_columns, mark.sample);
   return mark;
 }
 

@@ -7,6 +7,7 @@
 
 #include "graph/graph.h"
 #include "graph/store/names.h"
+#include "tests/fixtures/sparse_features.h"
 
 /// Parts of a graph as values that a test can compare.
 namespace gnomon::graph {
@@ -41,11 +42,8 @@ inline WeightedRows weighted_rows_of(const Graph& graph) {
   return rows;
 }
 
-/// Features of fp32, row after row.
-inline std::vector<float> values_of(const Features& features) {
-  const auto* const values = reinterpret_cast<const float*>(features.data);
-  return {values, values + features.rows * features.columns};
-}
+/// Features, row after row.
+inline std::vector<float> values_of(const Features& features) { return test::dense_values(features); }
 
 /// What outputs call the vertices.
 inline std::vector<std::string> names_of(const Graph& graph) {

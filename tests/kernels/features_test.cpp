@@ -10,6 +10,7 @@
 
 #include "base/process_memory.h"
 #include "tests/fixtures/graphs.h"
+#include "tests/fixtures/sparse_features.h"
 #include "tests/fixtures/temporary_directory.h"
 #include "tests/random_seed.h"
 
@@ -48,6 +49,21 @@ TEST(CopiedFeatures, ReleaseTheFileThatTheyWereIn) {
   ASSERT_GT(bytes, 1 << 15);
   EXPECT_LE(base::mapped_bytes(directory / "store"), before - bytes + (2 << 12));
   EXPECT_EQ(std::memcmp(copied.features.data, graph.features.data, static_cast<std::size_t>(bytes)), 0);
+}
+
+TEST(CopiedFeatures, OfSparseFormHaveAllArrays) {
+  for (const auto kind : {test::Values::normal, test::Values::ones}) {
+    const auto dense = test::with_features(test::skewed_graph(90, 4), test::mostly_zero(90, 40, 5, kind, 3),
+                                           40, graph::FeatureType::fp16);
+    auto sparse = test::in_sparse_form(dense);
+    ASSERT_TRUE(can_copy_features(sparse));
+    const auto copied = with_copied_features(sparse);
+    EXPECT_NE(copied.features.entry_columns.data(), sparse.features.entry_columns.data());
+    const auto bytes = sparse.features.bytes();
+    sparse = {};
+    EXPECT_EQ(copied.features.bytes(), bytes);
+    EXPECT_EQ(test::dense_values(copied.features), test::dense_values(dense.features));
+  }
 }
 
 TEST(CopiedFeatures, AreNotMadeOfNoneOrOfMoreThanFits) {

@@ -1,5 +1,6 @@
 #include "kernels/cpu/gather.h"
 
+#include "tests/fixtures/sparse_features.h"
 #include "tests/kernels/gather_contract.h"
 
 namespace gnomon::kernels {
@@ -21,6 +22,36 @@ struct CpuGather {
 };
 
 INSTANTIATE_TYPED_TEST_SUITE_P(Cpu, GatherContract, CpuGather);
+
+TEST(GatherEntries, AreTheRowsOfTheVertices) {
+  const test::RandomSeed seed(3);
+  std::mt19937_64 random(seed);
+  for (const auto type : {graph::FeatureType::fp32, graph::FeatureType::fp16}) {
+    for (const auto kind : {test::Values::normal, test::Values::ones}) {
+      const auto graph = test::in_sparse_form(
+          test::with_features(test::hub_graph(96), test::mostly_zero(97, 200, 3, kind, random()), 200, type));
+      const auto& features = graph.features;
+      std::vector<graph::VertexId> vertices(40);
+      std::generate(vertices.begin(), vertices.end(),
+                    [&] { return static_cast<graph::VertexId>(random() % 97); });
+      std::vector<std::int64_t> indptr(vertices.size() + 1, -1);
+      cpu::gather_row_pointers(features, vertices, indptr.data());
+      const auto entries = static_cast<std::size_t>(indptr.back());
+      std::vector<std::int32_t> columns(entries, -1);
+      std::vector<std::byte> values(
+          features.data == nullptr ? 0 : entries * static_cast<std::size_t>(bytes_of(type)));
+      cpu::gather_entries(features, vertices, columns.data(), values.data());
+      const graph::Features gathered{
+          values.empty() ? nullptr : values.data(), type, std::ssize(vertices), 200, indptr, columns};
+      for (std::size_t i = 0; i < vertices.size(); ++i) {
+        ASSERT_EQ(test::dense_row(gathered, static_cast<graph::VertexId>(i)),
+                  test::dense_row(features, vertices[i]));
+      }
+      cpu::gather_row_pointers(features, {}, indptr.data());
+      EXPECT_EQ(indptr.front(), 0);
+    }
+  }
+}
 
 }  // namespace
 }  // namespace gnomon::kernels

@@ -15,6 +15,7 @@
 #include "nn/learner.h"
 #include "nn/sparse/device_stored_features.h"
 #include "runtime/batch/batch_tensors.h"
+#include "tests/fixtures/sparse_features.h"
 #include "tests/kernels/sparse/host_sparse_kernels.h"
 
 namespace gnomon::nn {
@@ -47,6 +48,12 @@ graph::Graph random_graph(std::uint64_t seed, graph::FeatureType type = graph::F
     parts.features.push_back(normal(random));
   }
   return graph::make_graph(parts);
+}
+
+/// The graph with features of which most are 0, in dense form.
+graph::Graph random_sparse_graph(std::uint64_t seed, graph::FeatureType type, test::Values values) {
+  const auto graph = random_graph(seed);
+  return test::with_features(graph, test::mostly_zero(vertices, columns, 3, values, seed), columns, type);
 }
 
 plan::Job job_of(ModelKind model, int hidden) {
@@ -393,6 +400,61 @@ TEST_P(ModelCase, TrainsOnStoredFeaturesWithTheBitsOfGatheredOnes) {
         EXPECT_EQ(hash_of(stored.model().parameters()), hash_of(gathered.model().parameters()));
       }
     }
+  }
+}
+
+TEST_P(ModelCase, OnSparseFeaturesOutputsAndGradientsAreThoseOfTheDenseModel) {
+  for (const auto kind : {test::Values::normal, test::Values::ones}) {
+    for (const auto type : {graph::FeatureType::fp32, graph::FeatureType::fp16}) {
+      const auto graph = random_sparse_graph(38, type, kind);
+      const auto sparse = test::in_sparse_form(graph);
+      const auto job = job_of(GetParam());
+      const Model model(job, columns, classes);
+      shift_vectors(model);
+      const auto weights = in_double(model.state(), true);
+      const std::vector<std::int64_t> seeds = {7, 59, 3, 0, 58, 22};
+      const auto all = dense_model(job, graph, weights);
+      const auto expected = all.index_select(0, at::tensor(seeds));
+      const auto batch = batch_of(sparse, job, seeds);
+      const auto view = runtime::view_of(batch);
+      ASSERT_TRUE(view.sparse.defined() && !view.features.defined());
+      const auto found = model.forward(view, std::nullopt);
+      EXPECT_LT(relative_error(found, expected), 1e-5);
+
+      (expected * expected).sum().backward();
+      (found * found).sum().backward();
+      const auto parameters = model.parameters();
+      for (std::size_t i = 0; i < parameters.size(); ++i) {
+        EXPECT_LT(relative_error(parameters[i].grad(), weights[i].grad()), 2e-5) << "weight " << i;
+      }
+      for (const std::int64_t chunk_bytes : {std::int64_t{1}, std::int64_t{3000}, std::int64_t{1} << 20}) {
+        EXPECT_LT(relative_error(infer(sparse, model, {.chunk_bytes = chunk_bytes}), all), 1e-5);
+      }
+    }
+  }
+}
+
+TEST_P(ModelCase, TrainsOnSparseFeaturesAsOnDenseOnes) {
+  const auto graph = random_sparse_graph(39, graph::FeatureType::fp32, test::Values::normal);
+  const auto sparse = test::in_sparse_form(graph);
+  auto job = job_of(GetParam());
+  job.fanouts = {3, 5, -1};
+  job.dropout = 0.3;
+  Learner on_dense(job, columns, classes);
+  Learner on_sparse(job, columns, classes);
+  std::vector<std::int64_t> seeds(40);
+  std::iota(seeds.begin(), seeds.end(), 0);
+  const auto expected = on_dense.step(runtime::view_of(batch_of(graph, job, seeds)), 0, 0);
+  const auto found = on_sparse.step(runtime::view_of(batch_of(sparse, job, seeds)), 0, 0);
+  EXPECT_NEAR(found.loss_sum, expected.loss_sum, 1e-4 * expected.loss_sum);
+  const auto right = on_dense.model().parameters();
+  double norm = 0;
+  for (const auto& weight : right) {
+    norm = std::max(norm, weight.grad().norm().item<double>());
+  }
+  for (std::size_t i = 0; i < right.size(); ++i) {
+    const auto difference = on_sparse.model().parameters()[i].grad() - right[i].grad();
+    EXPECT_LT(difference.norm().item<double>(), 2e-5 * norm) << on_sparse.model().state_names()[i];
   }
 }
 

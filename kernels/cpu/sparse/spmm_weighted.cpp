@@ -21,7 +21,7 @@ void spmm_weighted(const SparseRows& a, RowRange range, const Heads& heads, cons
   const hn::ScalableTag<float> widest;
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(widest));
   const auto vectors = static_cast<std::uint64_t>(heads.width / lanes);
-  if (heads.width % lanes == 0 && std::has_single_bit(vectors)) {
+  if (heads.count > 1 && heads.width % lanes == 0 && std::has_single_bit(vectors)) {
     const HeadFactors factors{{weights, heads.count, edges}, std::countr_zero(vectors)};
     sum_rows(widest, a, range, nullptr, RowsOfColumns{x, stride, a.columns.data()}, factors, stride, y,
              stride);

@@ -7,6 +7,7 @@
 
 #include "graph/half.h"
 #include "tests/graph/files.h"
+#include "tests/fixtures/sparse_features.h"
 #include "tests/graph/import/import_fixture.h"
 
 namespace gnomon::graph {
@@ -42,16 +43,7 @@ Rows rows_of(const Graph& graph) {
   return rows;
 }
 
-std::vector<float> features_of(const Graph& graph) {
-  std::vector<float> values;
-  const auto count = graph.features.rows * graph.features.columns;
-  for (std::int64_t i = 0; i < count; ++i) {
-    values.push_back(graph.features.type == FeatureType::fp32
-                         ? reinterpret_cast<const float*>(graph.features.data)[i]
-                         : float_from_half(reinterpret_cast<const std::uint16_t*>(graph.features.data)[i]));
-  }
-  return values;
-}
+std::vector<float> features_of(const Graph& graph) { return test::dense_values(graph.features); }
 
 template <class T>
 std::vector<T> to_vector(std::span<const T> span) {
@@ -260,6 +252,61 @@ Arrays with(Arrays arrays, const std::string& name, const std::string& bytes) {
     arrays.emplace_back(name, bytes);
   }
   return arrays;
+}
+
+TEST_F(Import, SparseFeaturesStaySparseWhereThatIsSmaller) {
+  // Four rows of 30 columns take 480 bytes dense, and 40 bytes and 8 an entry sparse.
+  auto arrays = with(sparse_arrays(), "attr_shape", integers({2}, {4, 30}));
+  write_zip(directory_ / "x.npz", arrays);
+  const auto form_of = [&](FeatureForm form, FeatureType type = FeatureType::fp32) {
+    auto changed = options("x.npz");
+    changed.content.feature_form = form;
+    changed.content.feature_type = type;
+    const Graph graph = import(changed);
+    std::vector<float> expected(120, 0.0F);
+    expected[2] = 0.5;
+    expected[30] = 1;
+    expected[32] = 2;
+    expected[92] = 4;
+    EXPECT_EQ(features_of(graph), expected);
+    EXPECT_EQ(graph.features.type, type);
+    return graph.features.is_sparse();
+  };
+  EXPECT_TRUE(form_of(FeatureForm::automatic));
+  EXPECT_TRUE(form_of(FeatureForm::automatic, FeatureType::fp16));
+  EXPECT_TRUE(form_of(FeatureForm::sparse));
+  EXPECT_FALSE(form_of(FeatureForm::dense));
+
+  write_zip(directory_ / "x.npz", sparse_arrays());  // 48 bytes dense
+  EXPECT_FALSE(import(options("x.npz")).features.is_sparse());
+  auto forced = options("x.npz");
+  forced.content.feature_form = FeatureForm::sparse;
+  EXPECT_TRUE(import(forced).features.is_sparse());
+}
+
+TEST_F(Import, DuplicatesAndZerosOfSparseFeaturesAreNoEntries) {
+  auto arrays = with(sparse_arrays(), "attr_shape", integers({2}, {4, 30}));
+  arrays = with(arrays, "attr_indices", npy<std::int32_t>(DType::int32, {4}, {7, 5, 5, 2}));
+  arrays = with(arrays, "attr_data", floats({4}, {0, 0.75, 0.25, 1}));
+  write_zip(directory_ / "x.npz", arrays);
+  const Graph graph = import(options("x.npz"));
+  EXPECT_EQ(to_vector(graph.features.indptr), (std::vector<std::int64_t>{0, 0, 1, 1, 2}));
+  EXPECT_EQ(to_vector(graph.features.entry_columns), (std::vector<std::int32_t>{5, 2}));
+  EXPECT_EQ(graph.features.data, nullptr) << "both values are 1";
+}
+
+TEST_F(Import, DenseFilesOfMostlyZerosBecomeSparse) {
+  write_text(directory_ / "e.txt", "0 1\n1 2\n2 0\n");
+  std::vector<float> values(3 * 50, 0.0F);
+  values[4] = values[77] = 2;
+  write_text(directory_ / "f.npy", floats({3, 50}, values));
+  auto sparse = options("e.txt");
+  sparse.features = directory_ / "f.npy";
+  const Graph graph = import(sparse);
+  EXPECT_TRUE(graph.features.is_sparse());
+  EXPECT_EQ(features_of(graph), values);
+  sparse.order = VertexOrder::degree;
+  EXPECT_TRUE(import(sparse).features.is_sparse());
 }
 
 TEST_F(Import, ReadsSparseNpz) {

@@ -125,6 +125,11 @@ TEST_F(ImportOptionRules, OptionsThatNeedAnotherSayWhich) {
       "--feature-type: needs features, and e.txt has none; add --features FILE.npy or --random-features N");
   options.random_features = 4;
   import(options);
+  options = of(Format::edge_list);
+  options.content.feature_form = FeatureForm::sparse;
+  EXPECT_EQ(
+      error(options),
+      "--feature-form: needs features, and e.txt has none; add --features FILE.npy or --random-features N");
   options = of(Format::ogb);
   options.content.normalise_features = RowNorm::l1;
   EXPECT_EQ(error(options),

@@ -6,6 +6,7 @@
 
 #include "graph/import/import.h"
 #include "tests/fixtures/message_of.h"
+#include "tests/fixtures/sparse_features.h"
 #include "tests/fixtures/temporary_directory.h"
 
 // Counts are those that the publishers of the graphs state; see also the README beside the files.
@@ -179,8 +180,9 @@ TEST(RealData, LargestComponentOfCoraIsConnected) {
     }
   }
   EXPECT_EQ(reached.size(), 2485U);
+  const auto values = test::dense_values(graph.features);
   for (VertexId v = 0; v < graph.num_vertices(); ++v) {
-    const auto* row = reinterpret_cast<const float*>(graph.features.row(v));
+    const auto row = values.begin() + v * 1433;
     EXPECT_NEAR(std::accumulate(row, row + 1433, 0.0), 1, 1e-5);
   }
 }

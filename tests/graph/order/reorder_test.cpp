@@ -12,6 +12,9 @@
 #include "graph/generate/generate.h"
 #include "graph/import/import.h"
 #include "graph/store/builder.h"
+#include "graph/store/store.h"
+#include "tests/fixtures/graphs.h"
+#include "tests/fixtures/sparse_features.h"
 #include "tests/fixtures/temporary_directory.h"
 #include "tests/random_seed.h"
 
@@ -44,7 +47,8 @@ Graph random_graph(std::mt19937_64& random) {
       (set == 0 ? parts.train : set == 1 ? parts.valid : parts.test).push_back(v);
     }
   }
-  return make_graph(std::move(parts));
+  return with_features_in(make_graph(std::move(parts)),
+                          below(2) == 0 ? FeatureForm::dense : FeatureForm::sparse);
 }
 
 /// What a graph says in the data's own ids.
@@ -64,8 +68,7 @@ Facts facts_of(const Graph& graph) {
       facts.edges.emplace_back(graph.original_id(graph.indices[e]), name,
                                graph.edge_weights.empty() ? -1.0F : graph.edge_weights[e]);
     }
-    const auto* row = graph.features.row(v);
-    facts.features[name].assign(row, row + graph.features.row_bytes());
+    facts.features[name] = test::dense_row(graph.features, v);
     facts.labels[name] = graph.labels[at(v)];
   }
   std::sort(facts.edges.begin(), facts.edges.end());
@@ -125,6 +128,25 @@ TEST_P(Reorder, AStoreHasTheOrderAndTheDatasIds) {
   const Graph in_memory = reordered(plain, vertices_in_order(plain, GetParam()));
   EXPECT_TRUE(std::ranges::equal(ordered.indptr, in_memory.indptr));
   EXPECT_TRUE(std::ranges::equal(ordered.indices, in_memory.indices));
+}
+
+TEST_P(Reorder, AStoreKeepsSparseFeatures) {
+  for (const auto kind : {test::Values::normal, test::Values::ones}) {
+    const test::TemporaryDirectory directory;
+    const Graph dense = test::with_features(test::skewed_graph(80, 6), test::mostly_zero(80, 30, 7, kind, 2),
+                                            30, FeatureType::fp16);
+    const Graph plain = with_features_in(dense, FeatureForm::sparse);
+    write_in_order(GetParam(), directory / "ordered",
+                   [&](const std::filesystem::path& store) { write_store(plain, store); });
+    const Graph ordered = open_store(directory / "ordered");
+    validate(ordered, false);
+    ASSERT_TRUE(ordered.features.is_sparse());
+    EXPECT_EQ(ordered.features.bytes(), plain.features.bytes());
+    for (VertexId v = 0; v < ordered.num_vertices(); ++v) {
+      ASSERT_EQ(test::dense_row(ordered.features, v),
+                test::dense_row(dense.features, ordered.original_id(v)));
+    }
+  }
 }
 
 TEST_P(Reorder, AnImportKeepsTheIdsOfItsFile) {
