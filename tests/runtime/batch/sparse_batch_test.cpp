@@ -22,7 +22,8 @@ graph::Graph labelled_graph(graph::FeatureType type, Values kind) {
 }
 
 BatchData batch_of(const graph::Graph& graph, int threads, std::uint64_t number = 0) {
-  kernels::cpu::Sampler sampler(graph, {4, 4}, kernels::cpu::EdgeIds::omit, {threads, {}});
+  kernels::cpu::Sampler sampler(kernels::cpu::view_of(graph, kernels::cpu::Draws::uniform), {4, 4},
+                                kernels::cpu::EdgeIds::omit, {threads, {}, {}});
   BatchData data;
   prepare_batch(graph, sampler, {1, 0, number}, std::span(graph.train).first(30), data);
   return data;
