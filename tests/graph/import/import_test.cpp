@@ -6,8 +6,8 @@
 #include <fstream>
 
 #include "graph/half.h"
-#include "tests/graph/files.h"
 #include "tests/fixtures/sparse_features.h"
+#include "tests/graph/files.h"
 #include "tests/graph/import/import_fixture.h"
 
 namespace gnomon::graph {
