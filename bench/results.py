@@ -131,6 +131,19 @@ def training(record: Record) -> Table:
     return Table(["graph", "fanouts", "threads", *systems, "gnomon over the faster", "GEMM in gnomon's epoch"], rows)
 
 
+def python_loaders(record: Record) -> Table:
+    kinds = {"node": "NeighborLoader", "link": "LinkNeighborLoader, binary negatives",
+             "epoch_loader": "training by PyG, our loader", "epoch_nn": "training by gnomon.nn, our loader"}
+
+    def figure(row: Record, name: str) -> str:
+        value = median(row[name])
+        return f"{1e3 * value:.1f} ms a batch" if row.get("unit") == "s_per_batch" else f"{value:.1f} batches/s"
+
+    rows = [[kinds[row["what"]], row["graph"], fanouts(row), figure(row, "pyg"), figure(row, "gnomon"), times(row["ratio"]),
+             percent(row["share_of_limit"], 0) if row["what"] == "epoch_loader" else ""] for row in record["rows"]]
+    return Table(["what", "graph", "fanouts", "PyG", "gnomon", "gnomon over PyG", "share of the loader's limit"], rows)
+
+
 def policy(record: Record) -> Table:
     workloads = len(record["rows"])
     rows = [[str(row["evaluations"]), f"{row['workloads_better']} of {workloads}", f"{100 * row['median_over_random']:+.2f} %",
@@ -228,6 +241,10 @@ SECTIONS = [
     Section("compare_training", "Training epochs beside DGL and PyG",
             "GraphSAGE, three layers, 256 hidden features, batches of 1,024, 20 mini-batches an epoch; each system with its "
             "fastest setting. Medians of the rounds.", "bench/compare_training.py", training),
+    Section("compare_python", "Python: loaders and layers beside PyTorch Geometric's",
+            "One Python process, the same data, batches of 1,024, each loader with its best number of workers. The limit of a "
+            "loader is an epoch that takes as long as training alone. Medians of the rounds.", "bench/compare_python.py",
+            python_loaders),
     Section("compare_peers", "Mini-batch preparation beside other systems",
             "Sampling and compaction (sample), and with the feature rows gathered (sample gather). DGL, GraphBolt and gnomon "
             "expand in each hop every vertex seen so far; pyg-lib and torch-sparse expand each vertex once, hence edges per "

@@ -180,6 +180,66 @@ GNOMON_API gnomon_status gnomon_epoch_next(gnomon_epoch* epoch, double timeout_s
 /* Frees the batch and the tensors that were not taken. */
 GNOMON_API void gnomon_batch_free(gnomon_batch* batch);
 
+/* ---- Sparse operations, in fp32 on row-major arrays ---- */
+
+/* A sparse matrix in CSR form: row r has the columns columns[indptr[r]] … columns[indptr[r + 1] - 1]. */
+typedef struct gnomon_rows {
+  int64_t num_rows;
+  int64_t num_columns;
+  int64_t num_entries;
+  const int64_t* indptr;  /* num_rows + 1 */
+  const int32_t* columns; /* num_entries */
+  const int32_t* edges;   /* the edge that each entry belongs to; NULL: entry e is edge e */
+} gnomon_rows;
+
+/* The threads of an operation: `run` calls body(data) on up to `count` threads at once, the caller's among
+ * them, and returns when all have returned. This is libgomp's GOMP_parallel, so that operations can use the
+ * threads of the framework that calls them. NULL, or a NULL `run`: the caller's alone. */
+typedef struct gnomon_threads {
+  void (*run)(void (*body)(void*), void* data, unsigned count, unsigned flags);
+  int32_t count;
+} gnomon_threads;
+
+/* Writes indptr (num_destinations + 1) and columns (num_edges) of the matrix whose rows are destinations. The
+ * edges must be sorted by destination. */
+GNOMON_API gnomon_status gnomon_rows_from_edges(int64_t num_sources, int64_t num_destinations,
+                                                int64_t num_edges, const int64_t* sources,
+                                                const int64_t* destinations, int64_t* indptr,
+                                                int32_t* columns);
+/* Writes the matrix with exactly one entry on the diagonal of each row, at its end: indptr (num_rows + 1) and
+ * columns (up to num_entries + num_rows). */
+GNOMON_API gnomon_status gnomon_rows_with_loops(const gnomon_rows* rows, int64_t* indptr, int32_t* columns);
+/* Writes the transpose: indptr (num_columns + 1), columns and edges (num_entries). */
+GNOMON_API gnomon_status gnomon_rows_transpose(const gnomon_rows* rows, int64_t* indptr, int32_t* columns,
+                                               int32_t* edges);
+
+/* y[r,:] = row_scales[r] · sum of column_scales[c] · x[c,:] over r's entries. Scales that are NULL are ones.
+ */
+GNOMON_API gnomon_status gnomon_spmm(const gnomon_rows* rows, const gnomon_threads* threads,
+                                     const float* row_scales, const float* column_scales, const float* x,
+                                     int64_t width, float* y);
+/* y[r,h,:] = sum of weights[e,h] · x[c,h,:] over r's entries, which belong to edges e. */
+GNOMON_API gnomon_status gnomon_spmm_weighted(const gnomon_rows* rows, const gnomon_threads* threads,
+                                              int64_t heads, int64_t width, const float* weights,
+                                              const float* x, float* y);
+/* y[r,h] = sum of values[e,h] over the edges of r's entries. */
+GNOMON_API gnomon_status gnomon_sum_edges(const gnomon_rows* rows, const gnomon_threads* threads,
+                                          int64_t heads, const float* values, float* y);
+/* y[e,h] = row_scores[r,h] + column_scores[c,h]. */
+GNOMON_API gnomon_status gnomon_sddmm_add(const gnomon_rows* rows, const gnomon_threads* threads,
+                                          int64_t heads, const float* row_scores, const float* column_scores,
+                                          float* y);
+/* y[e,h] = dot product of row_values[r,h,:] and column_values[c,h,:]. */
+GNOMON_API gnomon_status gnomon_sddmm_dot(const gnomon_rows* rows, const gnomon_threads* threads,
+                                          int64_t heads, int64_t width, const float* row_values,
+                                          const float* column_values, float* y);
+/* Softmax of each row's edges, and its gradient with respect to the logits. */
+GNOMON_API gnomon_status gnomon_edge_softmax(const gnomon_rows* rows, const gnomon_threads* threads,
+                                             int64_t heads, const float* logits, float* y);
+GNOMON_API gnomon_status gnomon_edge_softmax_backward(const gnomon_rows* rows, const gnomon_threads* threads,
+                                                      int64_t heads, const float* softmax,
+                                                      const float* gradient, float* y);
+
 #ifdef __cplusplus
 }
 #endif

@@ -216,7 +216,7 @@ def _free_epoch(handle: ctypes.c_void_p, kept: Any) -> None:
     del kept
 
 
-def _take_field(batch: _library.Batch, name: str) -> Tensor | None:
+def _take_field(batch: _library.Batch, name: str) -> Any:
     pointer = getattr(batch, name)
     if pointer is None:
         return None

@@ -95,6 +95,21 @@ class Batch(ctypes.Structure):
     ]
 
 
+class Rows(ctypes.Structure):
+    _fields_ = [
+        ("num_rows", ctypes.c_int64),
+        ("num_columns", ctypes.c_int64),
+        ("num_entries", ctypes.c_int64),
+        ("indptr", ctypes.c_void_p),
+        ("columns", ctypes.c_void_p),
+        ("edges", ctypes.c_void_p),
+    ]
+
+
+class Threads(ctypes.Structure):
+    _fields_ = [("run", ctypes.c_void_p), ("count", ctypes.c_int32)]
+
+
 class GnomonError(RuntimeError):
     """A failure of the system: memory, threads, files."""
 
@@ -111,6 +126,9 @@ _EXCEPTIONS = {INVALID_INPUT: InvalidInput, FORKED: ForkedError}
 
 _HANDLE = ctypes.c_void_p
 _STATUS = ctypes.c_int32
+_ARRAY = ctypes.c_void_p
+_ROWS = ctypes.POINTER(Rows)
+_OPERATION = [_ROWS, ctypes.POINTER(Threads)]
 # Result and arguments of each function.
 _PROTOTYPES = {
     "gnomon_api_version": (ctypes.c_int32, []),
@@ -143,6 +161,16 @@ _PROTOTYPES = {
         [_HANDLE, ctypes.c_double, ctypes.POINTER(ctypes.POINTER(Batch))],
     ),
     "gnomon_batch_free": (None, [ctypes.POINTER(Batch)]),
+    "gnomon_rows_from_edges": (_STATUS, [*[ctypes.c_int64] * 3, *[_ARRAY] * 4]),
+    "gnomon_rows_with_loops": (_STATUS, [_ROWS, _ARRAY, _ARRAY]),
+    "gnomon_rows_transpose": (_STATUS, [_ROWS, _ARRAY, _ARRAY, _ARRAY]),
+    "gnomon_spmm": (_STATUS, [*_OPERATION, _ARRAY, _ARRAY, _ARRAY, ctypes.c_int64, _ARRAY]),
+    "gnomon_spmm_weighted": (_STATUS, [*_OPERATION, ctypes.c_int64, ctypes.c_int64, *[_ARRAY] * 3]),
+    "gnomon_sum_edges": (_STATUS, [*_OPERATION, ctypes.c_int64, _ARRAY, _ARRAY]),
+    "gnomon_sddmm_add": (_STATUS, [*_OPERATION, ctypes.c_int64, *[_ARRAY] * 3]),
+    "gnomon_sddmm_dot": (_STATUS, [*_OPERATION, ctypes.c_int64, ctypes.c_int64, *[_ARRAY] * 3]),
+    "gnomon_edge_softmax": (_STATUS, [*_OPERATION, ctypes.c_int64, _ARRAY, _ARRAY]),
+    "gnomon_edge_softmax_backward": (_STATUS, [*_OPERATION, ctypes.c_int64, *[_ARRAY] * 3]),
 }
 
 

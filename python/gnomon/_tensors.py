@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.utils.dlpack import from_dlpack
 
-from gnomon._library import DataType, DLTensor, Device
+from gnomon._library import DataType, Device, DLTensor
 
 _CPU = Device(1, 0)
 # Codes and bits of DLPack.

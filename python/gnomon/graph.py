@@ -88,9 +88,7 @@ class Store:
     def graph(self, weighted: bool = False) -> Graph:
         """The structure, made once; ``weighted`` draws neighbours by the store's edge weights."""
         if weighted not in self._graphs:
-            self._graphs[weighted] = _made(
-                library.gnomon_graph_open, os.fsencode(self.directory), int(weighted)
-            )
+            self._graphs[weighted] = _made(library.gnomon_graph_open, os.fsencode(self.directory), int(weighted))
         return self._graphs[weighted]
 
     def attributes(self, graph: Graph) -> list[tuple[str, _library.DLTensor]]:
@@ -132,7 +130,7 @@ class Store:
         return Store, (self.directory,)
 
 
-def open(directory: str | os.PathLike[str]) -> Store:  # noqa: A001
+def open(directory: str | os.PathLike[str]) -> Store:
     """Open a graph store.
 
     Parameters

@@ -6,10 +6,10 @@ import math
 
 import pytest
 import torch
-from test_node_loader import check_batch
 from torch_geometric.sampler import NegativeSampling
 
 from gnomon.pyg import LinkNeighborLoader, Sampler
+from test_node_loader import check_batch
 
 
 @pytest.mark.parametrize("disjoint", [False, True])
@@ -79,7 +79,9 @@ def test_triplets(data, amount, disjoint):
         assert batch.dst_neg_index.shape == ((len(batch.src_index),) if amount == 1 else (len(batch.src_index), amount))
         assert "edge_label_index" not in batch
         if disjoint and amount > 1:
-            assert torch.equal(batch.batch[batch.dst_neg_index], batch.batch[batch.src_index].view(-1, 1).repeat(1, amount))
+            assert torch.equal(
+                batch.batch[batch.dst_neg_index], batch.batch[batch.src_index].view(-1, 1).repeat(1, amount)
+            )
 
 
 def test_negatives_are_uniform(data):

@@ -9,14 +9,14 @@ from collections import Counter
 
 import pytest
 import torch
-from conftest import random_data
-from reference import check_batch, in_edges, sample_once
 from torch_geometric.data import Data
 from torch_geometric.nn import SAGEConv
 from torch_geometric.utils import trim_to_layer
 
 import gnomon
+from conftest import random_data
 from gnomon.pyg import NeighborLoader, Sampler
+from reference import check_batch, in_edges, sample_once
 
 
 def chi_square_p(observed: Counter, expected: Counter) -> float:
@@ -140,9 +140,7 @@ def test_trim_to_layer_changes_nothing(data):
         edges = batch.edge_index
         for i, layer in enumerate(layers):
             full = layer(full, batch.edge_index)
-            trimmed, edges, _ = trim_to_layer(
-                i, batch.num_sampled_nodes, batch.num_sampled_edges, trimmed, edges, None
-            )
+            trimmed, edges, _ = trim_to_layer(i, batch.num_sampled_nodes, batch.num_sampled_edges, trimmed, edges, None)
             trimmed = layer(trimmed, edges)
         count = batch.batch_size
         assert torch.allclose(full[:count], trimmed[:count], atol=1e-5)
@@ -158,9 +156,7 @@ def test_induced_holds_all_edges_between_the_nodes(data):
 
 
 def test_bidirectional_has_both_directions(data):
-    for batch in NeighborLoader(
-        data, [3, 2], input_nodes=range(300), batch_size=50, subgraph_type="bidirectional"
-    ):
+    for batch in NeighborLoader(data, [3, 2], input_nodes=range(300), batch_size=50, subgraph_type="bidirectional"):
         pairs = set(map(tuple, batch.edge_index.t().tolist()))
         assert pairs == {(b, a) for a, b in pairs}
         assert torch.equal(batch.edge_attr, data.edge_attr[batch.e_id])

@@ -8,8 +8,8 @@ import sys
 
 import pytest
 import torch
-from conftest import random_data
 
+from conftest import random_data
 from gnomon import InvalidInput
 from gnomon.pyg import LinkNeighborLoader, NeighborLoader
 

@@ -8,9 +8,9 @@ import pickle
 import numpy as np
 import pytest
 import torch
-from conftest import random_data
 
 import gnomon
+from conftest import random_data
 from gnomon import InvalidInput
 from gnomon.pyg import LinkNeighborLoader, NeighborLoader
 

@@ -51,7 +51,7 @@ print(gnomon.__version__, graph)
 with open("/proc/self/maps") as maps:
     print({line.split("/")[-1].strip() for line in maps if "hwy" in line and "site-packages" not in line})
 """
-    done = subprocess.run([python, "-c", program], capture_output=True, text=True, env=clean, cwd=tmp_path)
+    done = subprocess.run([python, "-c", program], check=False, capture_output=True, text=True, env=clean, cwd=tmp_path)
     assert done.stdout.splitlines()[0].endswith("Graph(num_nodes=3, num_edges=3)"), done.stderr
     assert done.stdout.splitlines()[1] == "set()", "Highway of the system was loaded"
     assert sys.version_info >= (3, 9)

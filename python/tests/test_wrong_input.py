@@ -10,10 +10,10 @@ import random
 import numpy as np
 import pytest
 import torch
-from conftest import random_data
 from torch_geometric.data import Data, HeteroData
 
 import gnomon
+from conftest import random_data
 from gnomon import InvalidInput
 from gnomon._library import EpochInput, Sampling, check, library
 from gnomon.pyg import LinkNeighborLoader, NeighborLoader, Sampler
@@ -39,7 +39,13 @@ NODES = {
     "worker_init_fn": [print],
 }
 LINKS = {
-    "edge_label_index": [torch.zeros(3, 2).long(), torch.full((2, 2), 9999), torch.rand(2, 4), ("a", None), [[-1], [0]]],
+    "edge_label_index": [
+        torch.zeros(3, 2).long(),
+        torch.full((2, 2), 9999),
+        torch.rand(2, 4),
+        ("a", None),
+        [[-1], [0]],
+    ],
     "edge_label": [torch.zeros(3), "a"],
     "neg_sampling": ["pairs", 7],
     "neg_sampling_ratio": [-1, "a"],

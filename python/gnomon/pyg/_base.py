@@ -86,9 +86,7 @@ class BaseLoader:
             self._adopt(neighbor_sampler)
         else:
             self._graph = graph_of(data, weight_attr)
-            self._sampling, self._bidirectional = read_sampling(
-                num_neighbors, options=self._options, **sampling
-            )
+            self._sampling, self._bidirectional = read_sampling(num_neighbors, options=self._options, **sampling)
         self._num_nodes = self._graph.num_nodes
         self._loader = CLoader(self._graph, self._sampling)
         self._next_epoch = 0  # and batch, of the next iteration

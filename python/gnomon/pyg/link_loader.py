@@ -143,28 +143,29 @@ class LinkNeighborLoader(BaseLoader):
 
     def _metadata(self, raw: RawBatch, positions: Tensor) -> dict[str, Any]:
         count = positions.numel()
-        if self._sampling.disjoint and raw.trees is not None:
+        if raw.trees is not None:
             raw.trees %= max(count, 1)
+        assert raw.endpoints is not None
         if self._is_triplet():
-            return {"input_id": positions, **self._triplets(raw, count)}
+            return {"input_id": positions, **self._triplets(raw.endpoints, count)}
         return {
             "input_id": positions,
             "edge_label_index": raw.endpoints.view(2, -1),
             "edge_label": self._labels(positions),
         }
 
-    def _triplets(self, raw: RawBatch, count: int) -> dict[str, Tensor]:
-        negatives = raw.endpoints[2 * count :]
+    def _triplets(self, endpoints: Tensor, count: int) -> dict[str, Tensor]:
+        negatives = endpoints[2 * count :]
         if self._sampling.disjoint:  # those of one source are of its subgraph
             negatives = negatives.view(-1, count).t()
         return {
-            "src_index": raw.endpoints[:count],
-            "dst_pos_index": raw.endpoints[count : 2 * count],
+            "src_index": endpoints[:count],
+            "dst_pos_index": endpoints[count : 2 * count],
             "dst_neg_index": negatives.reshape(count, -1).squeeze(-1),
         }
 
     def _labels(self, positions: Tensor) -> Tensor | None:
-        if not self._is_binary():
+        if self.neg_sampling is None or not self._is_binary():
             return None if self._label is None else self._label[positions]
         count = positions.numel()
         label = torch.ones(count) if self._label is None else self._label[positions]

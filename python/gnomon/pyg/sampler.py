@@ -104,9 +104,7 @@ class Sampler(BaseSampler):
         count = seeds["seeds"].numel()
         number, self._num_samples = self._num_samples, self._num_samples + 1
         begins = torch.tensor([0, count])
-        epoch = self._loader.begin(
-            EpochInput(epoch=number, begins=begins, negatives=_library.NO_NEGATIVES, **seeds)
-        )
+        epoch = self._loader.begin(EpochInput(epoch=number, begins=begins, negatives=_library.NO_NEGATIVES, **seeds))
         raw = epoch.next()
         epoch.close()
         assert raw is not None

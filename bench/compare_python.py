@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+"""Compares gnomon's loaders for Python with PyTorch Geometric's (with pyg-lib), in one Python process on the same data.
+Writes bench/results/compare_python.json.
+
+    bench/compare_python.py [--build build/release] [--peers build/peers] [--sources DIR] [--output FILE]
+        [--graphs rmat20,slashdot,…] [--what node,link,epoch_loader,epoch_nn] [--rounds 5]
+        [--seconds 2]
+
+Rows: node and link are batches a second of NeighborLoader and of LinkNeighborLoader with binary negatives, each with
+its best number of workers of those tried, round by round; `ratio` is gnomon's over PyG's. epoch_loader trains PyG's
+GraphSAGE in its fastest form (trimmed hops, CSR): `share_of_limit` is the time of training alone over that with our
+loader, which no loader can bring above 1. epoch_nn trains the same model with gnomon.nn's layers and our loader; `ratio`
+is the time of PyG's epoch over ours. Figures are [median, min, max] of the rounds, in which the peers take turns.
+
+Graphs: rmat20 (2^20 vertices, as gnomon generate makes it), and those of ../shared/data; fp32 features of 128 columns, or
+the data's. The first run installs the peers as compare_peers.py does.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent / "peers"))
+from harness import FILES, Peer, origin, pyg_environment, pyg_lib, spread  # noqa: E402
+
+ROOT = Path(__file__).resolve().parent.parent
+GRAPHS = ["rmat20", "slashdot", "twitter", "amazon_cs", "amazon_photo"]
+FANOUTS = [[15, 10, 5], [10, 10]]
+HIDDEN = {2: 64, 3: 256}  # by layers
+TRAINED = {2: 20, 3: 6}  # batches, by layers
+PYG_WORKERS = [0, 1, 2]
+OUR_WORKERS = [0, 1, 2]
+
+
+def make_graph(options, name):
+    directory = options.peers / "python_graphs" / name
+    if not directory.exists():
+        directory.parent.mkdir(parents=True, exist_ok=True)
+        file = ROOT / "../shared/data" / FILES.get(name, f"{name}.npz")
+        what = ["generate", "rmat", "--scale", "20"] if name == "rmat20" else ["import", "auto", file]
+        subprocess.run([options.build / "bin/gnomon", *what, directory], check=True, stdout=subprocess.DEVNULL)
+    return directory
+
+
+def per_second(answer):
+    return answer["batches"] / answer["seconds"]
+
+
+def best_rate(peer, request, workers):
+    """The highest rate over the numbers of workers, and that number."""
+    return max((per_second(peer.ask({**request, "workers": each})), each) for each in workers)
+
+
+def compare_loading(peer, options, what, fanouts):
+    rates = {"pyg": [], "gnomon": []}
+    chosen = {}
+    for _ in range(options.rounds):
+        for name, workers in (("pyg", PYG_WORKERS), ("gnomon", OUR_WORKERS)):
+            request = {"what": what, "peer": name, "fanouts": fanouts, "seconds": options.seconds}
+            rate, chosen[name] = best_rate(peer, request, workers)
+            rates[name].append(rate)
+    pyg, gnomon = spread(rates["pyg"]), spread(rates["gnomon"])
+    return {"pyg": pyg, "gnomon": gnomon, "workers": chosen, "ratio": gnomon[0] / pyg[0]}
+
+
+def compare_training(peer, options, ours, fanouts):
+    """Seconds a batch: PyG as it is, with our loader or our layers too, and training without a loader."""
+    layers = len(fanouts)
+    times = {"pyg": [], ours: [], "none": []}
+    for _ in range(options.rounds):
+        for name in times:
+            request = {"what": "train", "peer": name, "fanouts": fanouts, "hidden": HIDDEN[layers], "batches": TRAINED[layers]}
+            tried = [0] if name == "none" else [0, 1]
+            times[name].append(1 / best_rate(peer, request, tried)[0])
+    pyg, gnomon, alone = (spread(each) for each in times.values())
+    return {"pyg": pyg, "gnomon": gnomon, "training_alone": alone, "unit": "s_per_batch", "ratio": pyg[0] / gnomon[0],
+            "share_of_limit": alone[0] / gnomon[0]}
+
+
+def rows_of(peer, options, graph):
+    for what in options.what:
+        for fanouts in FANOUTS:
+            if what in ("node", "link"):
+                row = compare_loading(peer, options, what, fanouts)
+            elif graph == "rmat20":
+                row = compare_training(peer, options, "gnomon.nn" if what == "epoch_nn" else "gnomon", fanouts)
+            else:
+                continue
+            row = {"what": what, "graph": graph, "fanouts": fanouts, **row}
+            print(json.dumps(row), file=sys.stderr, flush=True)
+            yield row
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", type=lambda text: Path(text).resolve(), default=ROOT / "build/release")
+    parser.add_argument("--peers", type=Path, default=ROOT / "build/peers")
+    parser.add_argument("--sources", type=Path)
+    parser.add_argument("--output", type=Path, default=ROOT / "bench/results/compare_python.json")
+    parser.add_argument("--graphs", type=lambda text: text.split(","), default=GRAPHS)
+    parser.add_argument("--what", type=lambda text: text.split(","), default=["node", "link", "epoch_loader", "epoch_nn"])
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--seconds", type=float, default=2)
+    options = parser.parse_args()
+    options.peers.mkdir(parents=True, exist_ok=True)
+    python = pyg_environment(options.peers)
+    library = pyg_lib(options.peers, options.sources, python)
+    variables = {"PYTHONPATH": str(ROOT / "python"), "GNOMON_LIBRARY": str(options.build / "python/libgnomon.so")}
+    record = {**origin(), "pyg": "torch 2.11.0, torch-geometric 2.8.1, pyg-lib 764e3a4", "rows": []}
+    for graph in options.graphs:
+        script = [python, ROOT / "bench/peers/python_loaders.py", make_graph(options, graph), library]
+        peer = Peer(script, os.cpu_count(), **variables)
+        record["rows"] += rows_of(peer, options, graph)
+        peer.close()
+        options.output.write_text(json.dumps(record, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,155 @@
+"""Bipartite graphs between the nodes that a layer reads and those that it computes."""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+
+from gnomon import _library
+from gnomon._library import InvalidInput, check, library
+
+if TYPE_CHECKING:
+    from torch_geometric.data import Data
+
+
+class Rows:
+    """A sparse matrix in CSR form; see ``gnomon_rows`` in ``gnomon.h``."""
+
+    def __init__(self, num_columns: int, indptr: Tensor, columns: Tensor, edges: Tensor | None = None) -> None:
+        self.indptr, self.columns, self.edges = indptr, columns, edges
+        self.num_rows, self.num_columns, self.num_entries = indptr.numel() - 1, num_columns, columns.numel()
+        self.view = _library.Rows(
+            num_rows=self.num_rows,
+            num_columns=num_columns,
+            num_entries=self.num_entries,
+            indptr=indptr.data_ptr(),
+            columns=columns.data_ptr(),
+            edges=None if edges is None else edges.data_ptr(),
+        )
+
+    def transposed(self) -> Rows:
+        """The transpose, whose entries name the edges of these rows."""
+        indptr = torch.empty(self.num_columns + 1, dtype=torch.int64)
+        columns, edges = torch.empty_like(self.columns), torch.empty_like(self.columns)
+        check(
+            library.gnomon_rows_transpose(
+                ctypes.byref(self.view), indptr.data_ptr(), columns.data_ptr(), edges.data_ptr()
+            )
+        )
+        return Rows(self.num_rows, indptr, columns, edges)
+
+    def with_loops(self) -> Rows:
+        """The matrix with exactly one entry on the diagonal of each row."""
+        indptr = torch.empty_like(self.indptr)
+        columns = torch.empty(self.num_entries + self.num_rows, dtype=torch.int32)
+        check(library.gnomon_rows_with_loops(ctypes.byref(self.view), indptr.data_ptr(), columns.data_ptr()))
+        return Rows(self.num_columns, indptr, columns[: int(indptr[-1])])
+
+    def degrees(self) -> Tensor:
+        """The entries of each row, fp32."""
+        return self.indptr.diff().to(torch.float32)
+
+
+class Block:
+    """The edges of a layer: destinations are the first nodes of the sources.
+
+    Parameters
+    ----------
+    edge_index
+        int64, [2, edges]: sources and destinations.
+    num_sources, num_destinations
+        The nodes that the layer reads and computes.
+
+    Raises
+    ------
+    gnomon.InvalidInput
+        For ids that are out of range.
+    """
+
+    def __init__(self, edge_index: Tensor, num_sources: int, num_destinations: int | None = None) -> None:
+        if edge_index.device.type != "cpu" or edge_index.dtype != torch.int64 or edge_index.dim() != 2:
+            raise InvalidInput("edge_index: must be int64 of shape [2, edges] in the host's memory")
+        count = num_sources if num_destinations is None else num_destinations
+        if count > num_sources:
+            raise InvalidInput(f"num_destinations: {count} is more than the {num_sources} sources")
+        sources, destinations = edge_index[0].contiguous(), edge_index[1].contiguous()
+        if bool((destinations[1:] < destinations[:-1]).any()):
+            destinations, order = destinations.sort(stable=True)
+            sources = sources[order]
+        indptr = torch.empty(count + 1, dtype=torch.int64)
+        columns = torch.empty(sources.numel(), dtype=torch.int32)
+        check(
+            library.gnomon_rows_from_edges(
+                num_sources,
+                count,
+                sources.numel(),
+                sources.data_ptr(),
+                destinations.data_ptr(),
+                indptr.data_ptr(),
+                columns.data_ptr(),
+            )
+        )
+        self.rows = Rows(num_sources, indptr, columns)
+
+    @property
+    def num_sources(self) -> int:
+        """The nodes that the layer reads."""
+        return self.rows.num_columns
+
+    @property
+    def num_destinations(self) -> int:
+        """The nodes that the layer computes."""
+        return self.rows.num_rows
+
+    @cached_property
+    def transposed(self) -> Rows:
+        """The edges by source."""
+        return self.rows.transposed()
+
+    @cached_property
+    def loops(self) -> Rows:
+        """The edges with exactly one self-loop at each destination."""
+        return self.rows.with_loops()
+
+    @cached_property
+    def transposed_loops(self) -> Rows:
+        """Those by source."""
+        return self.loops.transposed()
+
+    @cached_property
+    def inverse_degrees(self) -> Tensor:
+        """1 / the edges of each destination, 0 where there are none."""
+        return _inverse(self.rows.degrees())
+
+    def __repr__(self) -> str:
+        return f"Block(num_sources={self.num_sources}, num_destinations={self.num_destinations}, num_edges={self.rows.num_entries})"
+
+
+def _inverse(degrees: Tensor) -> Tensor:
+    return torch.where(degrees > 0, 1 / degrees.clamp(min=1), 0.0)
+
+
+def blocks_of(batch: Data) -> list[Block]:
+    """Return the blocks of a batch's layers, the first layer's first.
+
+    Layer ``i`` of ``L`` computes the nodes of the first ``L - i`` hops from the edges of these hops and the next. So the
+    output of a layer is the input of the next one, and the last one's are the seeds.
+
+    Parameters
+    ----------
+    batch
+        Of a loader with a hop for each layer, directional, with ``expand="once"``.
+    """
+    nodes, edges = batch.get("num_sampled_nodes"), batch.get("num_sampled_edges")
+    if nodes is None or edges is None:
+        raise InvalidInput("batch: says no num_sampled_nodes; it must be directional")
+    ends = list(itertools.accumulate(nodes))
+    last_edges = list(itertools.accumulate(edges))
+    return [
+        Block(batch.edge_index[:, : last_edges[hop]], ends[hop + 1], ends[hop]) for hop in reversed(range(len(edges)))
+    ]

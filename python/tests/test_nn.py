@@ -1,0 +1,138 @@
+"""gnomon.nn's layers against PyG's."""
+
+from __future__ import annotations
+
+import copy
+
+import pytest
+import torch
+import torch_geometric.nn as theirs
+from torch_geometric.data import Data
+from torch_geometric.utils import trim_to_layer
+
+import gnomon.nn as ours
+from conftest import random_data
+from gnomon import InvalidInput
+from gnomon.pyg import NeighborLoader
+
+LAYERS = [
+    ("SAGEConv", {}),
+    ("SAGEConv", {"aggr": "sum", "normalize": True, "root_weight": False, "bias": False}),
+    ("GCNConv", {}),
+    ("GCNConv", {"bias": False}),
+    ("GATConv", {"heads": 3}),
+    ("GATConv", {"heads": 2, "concat": False, "negative_slope": 0.1, "bias": False}),
+]
+
+
+def pair_of(name, options, columns, width):
+    torch.manual_seed(0)
+    expected = getattr(theirs, name)(columns, width, **options)
+    layer = getattr(ours, name)(columns, width, **options)
+    for parameter in expected.parameters():  # biases are zeros at first
+        torch.nn.init.normal_(parameter, std=0.3)
+    layer.load_state_dict(expected.state_dict())
+    return layer, expected
+
+
+def gradients(outputs, x, layer, weights):
+    loss = (outputs * weights[: outputs.shape[0], : outputs.shape[1]]).sum()
+    return torch.autograd.grad(loss, [x, *layer.parameters()])
+
+
+def check_close(left, right):
+    torch.testing.assert_close(left, right, rtol=1e-5, atol=1e-5 * max(1.0, float(right.detach().abs().max())))
+
+
+@pytest.mark.parametrize("name, options", LAYERS)
+@pytest.mark.parametrize("edges", [0, 300, 9000])
+def test_whole_graphs(name, options, edges):
+    data = random_data(150, edges, seed=edges)
+    if edges:
+        data.edge_index[:, :20] = torch.arange(20)  # self-loops
+        # GCNConv counts repeated self-loops once and other repeated edges as often as they are there.
+    layer, expected = pair_of(name, options, 16, 7)
+    weights = torch.randn(150, 100)
+    x, y = data.x.clone().requires_grad_(), data.x.clone().requires_grad_()
+    out, reference = layer(x, data.edge_index), expected(y, data.edge_index)
+    check_close(out, reference)
+    for left, right in zip(gradients(out, x, layer, weights), gradients(reference, y, expected, weights)):
+        check_close(left, right)
+
+
+@pytest.mark.parametrize("name, options", LAYERS)
+def test_blocks_of_batches(data, name, options):
+    first, first_expected = pair_of(name, options, 16, 8)
+    width = first(data.x[:1], torch.empty(2, 0, dtype=torch.int64)).shape[1]
+    second, second_expected = pair_of(name, options, width, 5)
+    for batch in NeighborLoader(data, [6, 5], input_nodes=range(300), batch_size=100, num_workers=1):
+        blocks = ours.blocks_of(batch)
+        assert blocks[0].num_destinations == blocks[1].num_sources
+        x = first(batch.x, blocks[0]).relu()
+        out = second(x, blocks[1])
+        x, edges = batch.x, batch.edge_index
+        for i, layer in enumerate((first_expected, second_expected)):
+            x, edges, _ = trim_to_layer(i, batch.num_sampled_nodes, batch.num_sampled_edges, x, edges)
+            x = layer(x.relu() if i else x, edges)
+        check_close(out, x[: batch.batch_size])
+
+
+def test_training_by_our_layers_is_training_by_theirs(data):
+    def train(make):
+        torch.manual_seed(3)
+        layers = [make(16, 8), make(8, 5)]
+        for i, layer in enumerate(layers):
+            torch.manual_seed(i)
+            for parameter in layer.parameters():
+                torch.nn.init.normal_(parameter, std=0.2)
+        optimiser = torch.optim.SGD([p for layer in layers for p in layer.parameters()], lr=0.1)
+        for batch in NeighborLoader(data, [4, 4], batch_size=500, num_workers=1, seed=2, shuffle=True):
+            x = layers[1](layers[0](batch.x, batch.edge_index).relu(), batch.edge_index)[: batch.batch_size]
+            torch.nn.functional.cross_entropy(x, batch.y[: batch.batch_size]).backward()
+            optimiser.step()
+            optimiser.zero_grad()
+        return torch.cat([p.detach().flatten() for layer in layers for p in layer.parameters()])
+
+    torch.testing.assert_close(train(ours.SAGEConv), train(theirs.SAGEConv), rtol=1e-4, atol=1e-5)
+
+
+def test_edges_need_not_be_sorted(data):
+    layer = ours.SAGEConv(16, 4)
+    shuffled = data.edge_index[:, torch.randperm(data.num_edges)]
+    torch.testing.assert_close(layer(data.x, shuffled), layer(data.x, data.edge_index), rtol=1e-4, atol=1e-5)
+
+
+def test_threads_do_not_matter(data):
+    layer = ours.GATConv(16, 32, heads=4)
+    before, results = torch.get_num_threads(), []
+    try:
+        for count in (1, 2, 3):
+            torch.set_num_threads(count)
+            x = copy.deepcopy(data.x).requires_grad_()
+            out = layer(x, data.edge_index)
+            results.append((out.detach(), torch.autograd.grad(out.sum(), x)[0]))
+    finally:
+        torch.set_num_threads(before)
+    for out, gradient in results[1:]:
+        torch.testing.assert_close(out, results[0][0], rtol=1e-5, atol=1e-5)
+        torch.testing.assert_close(gradient, results[0][1], rtol=1e-4, atol=1e-4)
+
+
+def test_torchs_threads_are_found():
+    from gnomon.nn._functions import _run_of_openmp
+
+    assert _run_of_openmp() is not None
+
+
+def test_wrong_input(data):
+    layer = ours.SAGEConv(16, 4)
+    for x in (data.x[:5], data.x.double(), data.x[0]):
+        with pytest.raises(InvalidInput):
+            layer(x, data.edge_index)
+    for edges in (data.edge_index.int(), torch.tensor([[0], [5000]]), torch.tensor([[-1], [0]]), torch.zeros(3).long()):
+        with pytest.raises(InvalidInput, match="edge_index"):
+            layer(data.x, edges)
+    with pytest.raises(InvalidInput, match="aggr"):
+        ours.SAGEConv(3, 4, aggr="max")
+    with pytest.raises(InvalidInput, match="batch"):
+        ours.blocks_of(Data(edge_index=data.edge_index))
