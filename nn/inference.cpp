@@ -5,11 +5,10 @@
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
+#include <utility>
 
-#include "kernels/cpu/gather.h"
-#include "kernels/cpu/sample/sampler.h"
-#include "kernels/headroom.h"
+#include "nn/neighbourhoods.h"
+#include "nn/sparse/stored_features.h"
 
 namespace gnomon::nn {
 namespace {
@@ -46,90 +45,148 @@ std::int64_t input_bytes(const graph::Graph& graph, const at::Tensor& values) {
   return 4 * std::max<std::int64_t>(1, values.defined() ? values.size(1) : features.columns);
 }
 
-/// Computes Layer::project for all vertices, chunk by chunk.
-at::Tensor project_all(const graph::Graph& graph, const Layer& layer, at::Device device,
-                       const at::Tensor& values, const InferenceOptions& options) {
-  const auto vertices = graph.num_vertices();
-  const auto chunk = std::max<std::int64_t>(1, options.chunk_bytes / input_bytes(graph, values));
-  at::Tensor projected;
-  for (std::int64_t begin = 0; begin < vertices; begin += chunk) {
-    const auto count = std::min(chunk, vertices - begin);
-    const auto part = with_inputs(graph, values, begin, count, device,
-                                  [&](const auto& inputs) { return layer.project(inputs); });
-    if (!projected.defined()) {
-      projected = at::empty({vertices, part.size(1)}, at::kFloat);
-    }
-    projected.narrow(0, begin, count).copy_(part);
-    notify(options);
+/// What a layer reads of all vertices, on the CPU.
+struct Values {
+  at::Tensor inputs;    ///< undefined: the features, or not needed
+  Projection products;  ///< of layers that do not aggregate first
+};
+
+/// Writes rows from `begin` on, into a new matrix of `vertices` rows if there is none yet.
+void set_rows(at::Tensor& all, std::int64_t vertices, std::int64_t begin, const at::Tensor& rows) {
+  if (!all.defined()) {
+    all = at::empty({vertices, rows.size(1)}, at::kFloat);
   }
-  return projected;
+  all.narrow(0, begin, rows.size(0)).copy_(rows);
 }
 
-/// Returns the end of the chunk that begins at `begin`: as many vertices as together have at most `rows`
-/// sources, but at least one vertex.
-std::int64_t chunk_end(const graph::Graph& graph, std::int64_t begin, std::int64_t rows) {
-  auto end = begin + 1;
-  auto sources = 1 + graph.degree(begin);
-  while (end < graph.num_vertices() && sources + 1 + graph.degree(end) <= rows) {
-    sources += 1 + graph.degree(end++);
-  }
-  return end;
-}
+class Inference {
+ public:
+  Inference(const graph::Graph& graph, const Model& model, const InferenceOptions& options)
+      : graph_(graph),
+        model_(model),
+        options_(options),
+        neighbourhoods_(graph, model.device(), model.reads_degrees()) {}
 
-/// Computes Layer::propagate and Model::finish of layer `index` for all vertices, chunk by chunk. `values`
-/// are the layer's inputs, which only skip connections read.
-at::Tensor propagate_all(const graph::Graph& graph, const Model& model, std::size_t index,
-                         const at::Tensor& values, const at::Tensor& projected,
-                         const InferenceOptions& options) {
-  const auto device = model.device();
-  kernels::cpu::Sampler sampler(graph, {-1});
-  kernels::MiniBatch batch;
-  std::vector<float> degrees;
-  std::vector<graph::VertexId> seeds;
-  at::Tensor out;
-  const auto rows = std::max<std::int64_t>(1, options.chunk_bytes / (4 * projected.size(1)));
-  for (std::int64_t begin = 0; begin < graph.num_vertices();) {
-    const auto end = chunk_end(graph, begin, rows);
-    seeds.resize(static_cast<std::size_t>(end - begin));
-    std::iota(seeds.begin(), seeds.end(), begin);
-    sampler.sample({}, seeds, batch);
-    kernels::resize_with_headroom(degrees, batch.vertices.size());
-    kernels::cpu::gather_degrees(graph, batch.vertices, degrees.data());
-    const auto rows_of_batch = std::ssize(batch.vertices);
-    const auto sources = at::from_blob(batch.vertices.data(), {rows_of_batch}, at::kLong);
-    const Hop hop{on_device(*view_of(batch.blocks.front()), device),
-                  at::from_blob(degrees.data(), {rows_of_batch}, at::kFloat).to(device)};
-    const auto propagated =
-        model.layer(index).propagate(projected.index_select(0, sources).to(device), hop, nullptr);
-    const auto finish = [&](const auto& inputs) { return model.finish(index, propagated, inputs); };
-    const auto part = model.has_skip() ? with_inputs(graph, values, begin, end - begin, device, finish)
-                                       : finish(at::Tensor());
-    if (!out.defined()) {
-      out = at::empty({graph.num_vertices(), part.size(1)}, at::kFloat);
+  at::Tensor run() {
+    Values values;
+    for (std::size_t i = 0; i < model_.num_layers(); ++i) {
+      values = run_layer(i, std::move(values));
     }
-    out.narrow(0, begin, end - begin).copy_(part);
-    begin = end;
-    notify(options);
+    return values.inputs;
   }
-  return out;
-}
+
+ private:
+  bool is_last(std::size_t index) const { return index + 1 == model_.num_layers(); }
+
+  /// Whether layer `index` reads its inputs' products with the weights, which are computed once for all
+  /// vertices; otherwise it reads its inputs.
+  bool reads_products(std::size_t index) const {
+    const bool is_sparse = index == 0 && graph_.features.is_sparse();
+    return !neighbourhoods_.have_all_sources() || is_sparse || !model_.layer(index).aggregates_first();
+  }
+
+  bool keeps_inputs(std::size_t index) const {
+    return !reads_products(index) || model_.has_skip() || (options_.embeddings != nullptr && is_last(index));
+  }
+
+  /// Adds what layer `index` needs of its inputs for vertices from `begin` on.
+  template <class Inputs>
+  void add_products(std::size_t index, std::int64_t begin, const Inputs& inputs, Projection& products) const {
+    const auto parts = model_.layer(index).project(inputs);
+    products.resize(parts.size());
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      set_rows(products[i], graph_.num_vertices(), begin, parts[i]);
+    }
+  }
+
+  /// The products of the features, whose rows may be wide: chunk by chunk.
+  Projection products_of_features() const {
+    const auto chunk = std::max<std::int64_t>(1, options_.chunk_bytes / input_bytes(graph_, {}));
+    Projection products;
+    for (std::int64_t begin = 0; begin < graph_.num_vertices(); begin += chunk) {
+      const auto count = std::min(chunk, graph_.num_vertices() - begin);
+      with_inputs(graph_, {}, begin, count, model_.device(), [&](const auto& inputs) {
+        add_products(0, begin, inputs, products);
+        return at::Tensor();
+      });
+      notify(options_);
+    }
+    return products;
+  }
+
+  /// The outputs of layer `index` before its norm and activation, for the neighbourhood's vertices.
+  at::Tensor aggregate(std::size_t index, const Values& values, const Neighbourhood& neighbourhood) const {
+    const auto& layer = model_.layer(index);
+    if (reads_products(index)) {
+      return layer.propagate(rows_of(neighbourhood, values.products), neighbourhood.hop, nullptr);
+    }
+    if (values.inputs.defined()) {
+      return layer.forward(values.inputs, neighbourhood.hop, nullptr);
+    }
+    return layer.forward(DroppedFeatures{stored_features(graph_.features, {}), {}}, neighbourhood.hop,
+                         nullptr);
+  }
+
+  at::Tensor finish(std::size_t index, const Values& values, std::int64_t begin,
+                    const at::Tensor& aggregated) const {
+    const auto finished = [&](const auto& inputs) { return model_.finish(index, aggregated, inputs); };
+    return model_.has_skip()
+               ? with_inputs(graph_, values.inputs, begin, aggregated.size(0), model_.device(), finished)
+               : finished(at::Tensor());
+  }
+
+  Values run_layer(std::size_t index, Values values) {
+    if (reads_products(index) && values.products.empty()) {
+      values.products = products_of_features();
+    }
+    if (options_.embeddings != nullptr && is_last(index)) {
+      *options_.embeddings = values.inputs;
+    }
+    Values next;
+    for (std::int64_t begin = 0; begin < graph_.num_vertices();) {
+      const auto end = range_end(begin, values);
+      const auto neighbourhood = neighbourhoods_.of(begin, end);
+      const auto part = finish(index, values, begin, aggregate(index, values, neighbourhood));
+      if (is_last(index) || keeps_inputs(index + 1)) {
+        set_rows(next.inputs, graph_.num_vertices(), begin, part);
+      }
+      if (!is_last(index) && reads_products(index + 1)) {
+        add_products(index + 1, begin, part, next.products);
+      }
+      begin = end;
+      notify(options_);
+    }
+    return next;
+  }
+
+  /// Sized by what a range takes beside the values of all vertices: gathered rows of its sources, or its own
+  /// rows and some numbers an edge (ids, attention).
+  std::int64_t range_end(std::int64_t begin, const Values& values) const {
+    const bool reads_features = !values.inputs.defined() && (values.products.empty() || model_.has_skip());
+    std::int64_t columns = values.inputs.defined() ? values.inputs.size(1)
+                           : reads_features        ? graph_.features.columns
+                                                   : 1;
+    for (const auto& product : values.products) {
+      columns += product.size(1);
+    }
+    constexpr std::int64_t edge_bytes = 64;
+    const std::int64_t row_bytes = 4 * columns;
+    return neighbourhoods_.have_all_sources()
+               ? neighbourhoods_.range_end(begin, options_.chunk_bytes, 3 * row_bytes, edge_bytes)
+               : neighbourhoods_.range_end(begin, options_.chunk_bytes, row_bytes, row_bytes);
+  }
+
+  const graph::Graph& graph_;
+  const Model& model_;
+  const InferenceOptions& options_;
+  Neighbourhoods neighbourhoods_;
+};
 
 }  // namespace
 
 at::Tensor infer(const graph::Graph& graph, const Model& model, const InferenceOptions& options) {
   const at::NoGradGuard no_grad;
-  at::Tensor values;
-  for (std::size_t i = 0; i < model.num_layers(); ++i) {
-    const auto projected = project_all(graph, model.layer(i), model.device(), values, options);
-    if (options.embeddings != nullptr && i + 1 == model.num_layers()) {
-      *options.embeddings = values;
-    }
-    if (!model.has_skip()) {
-      values = at::Tensor();  // its memory is reused for the outputs
-    }
-    values = propagate_all(graph, model, i, values, projected, options);
-  }
-  return values;
+  return Inference(graph, model, options).run();
 }
 
 Score score(const at::Tensor& logits, std::span<const std::int32_t> labels,

@@ -21,9 +21,12 @@ struct InferenceOptions {
 };
 
 /// Layer-wise inference over the whole graph with all neighbours and without dropout, equal to full-batch
-/// evaluation. Returns the logits (vertices, classes) on the CPU. The model's device computes chunks of
-/// vertices; the host's memory holds two layers' values of all vertices (three with skip connections) and one
-/// chunk.
+/// evaluation. Returns the logits (vertices, classes) on the CPU.
+///
+/// Layers that do not widen their inputs are applied as products first, which the layer before computes
+/// together with its outputs; the others aggregate first, from inputs that are read where they lie. The
+/// host's memory holds what two consecutive layers read (vertices, columns) and a chunk. A device that is not
+/// the host computes chunks from gathered copies.
 at::Tensor infer(const graph::Graph& graph, const Model& model, const InferenceOptions& options = {});
 
 /// The quality of predictions for some vertices, those with label -1 excluded; NaN if no labelled vertex is

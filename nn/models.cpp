@@ -43,7 +43,11 @@ class Initialiser {
 };
 
 /// Whether aggregating `in` columns before the matrix product is less work than `out` columns after it.
-bool aggregates_first(const SparseBlock& block, std::int64_t in, std::int64_t out) {
+bool aggregates_first(const Hop& hop, std::int64_t in, std::int64_t out) {
+  if (hop.has_all_sources) {
+    return in <= out;
+  }
+  const auto& block = *hop.block;
   const auto work = [&](std::int64_t rows, std::int64_t columns) {
     return rows * in * out + block.num_edges() * columns;
   };
@@ -51,10 +55,10 @@ bool aggregates_first(const SparseBlock& block, std::int64_t in, std::int64_t ou
 }
 
 at::Tensor destinations_of(const at::Tensor& sources, const Hop& hop) {
-  return sources.narrow(0, 0, hop.block->num_destinations());
+  return sources.narrow(0, hop.block->first_destination(), hop.block->num_destinations());
 }
 at::Tensor destinations_of(const DroppedFeatures& sources, const Hop& hop) {
-  return first_rows(sources, hop.block->num_destinations());
+  return read_rows(sources, hop.block->first_destination(), hop.block->num_destinations());
 }
 SparseFeatures destinations_of(const SparseFeatures& sources, const Hop& hop) {
   return first_rows(sources, hop.block->num_destinations());
@@ -66,12 +70,12 @@ template <class Inputs>
 constexpr bool can_aggregate_first = !std::is_same_v<Inputs, SparseFeatures>;
 
 /// Implements the overloads of Layer::forward and Layer::project by the templates run(x, hop, dropout) and
-/// product(x) of the derived class (CRTP).
+/// products(x) of the derived class (CRTP).
 template <class Own>
 class LayerOf : public Layer {
  public:
-  at::Tensor project(const at::Tensor& x) const final { return own().product(x); }
-  at::Tensor project(const SparseFeatures& x) const final { return own().product(x); }
+  Projection project(const at::Tensor& x) const final { return own().products(x); }
+  Projection project(const SparseFeatures& x) const final { return own().products(x); }
   at::Tensor forward(const at::Tensor& x, const Hop& hop, const DropoutSpec* dropout) const final {
     return own().run(x, hop, dropout);
   }
@@ -95,32 +99,32 @@ class GcnLayer final : public LayerOf<GcnLayer> {
   }
 
   template <class Inputs>
-  at::Tensor product(const Inputs& x) const {
-    return dense::linear(x, parameters_[0]);
+  Projection products(const Inputs& x) const {
+    return {dense::linear(x, parameters_[0])};
   }
-  at::Tensor propagate(const at::Tensor& projected, const Hop& hop, const DropoutSpec*) const override {
-    return dense::add_bias(aggregate(projected, hop), parameters_[1]);
+  at::Tensor propagate(const Projection& projected, const Hop& hop, const DropoutSpec*) const override {
+    return dense::add_bias(aggregate(projected.front(), hop), parameters_[1]);
   }
+  bool aggregates_first() const override { return parameters_[0].size(0) <= parameters_[0].size(1); }
   template <class Inputs>
   at::Tensor run(const Inputs& x, const Hop& hop, const DropoutSpec* dropout) const {
     if constexpr (can_aggregate_first<Inputs>) {
-      if (aggregates_first(*hop.block, x.size(1), parameters_[0].size(1))) {
+      if (nn::aggregates_first(hop, x.size(1), parameters_[0].size(1))) {
         return dense::add_bias(dense::linear(aggregate(x, hop), parameters_[0]), parameters_[1]);
       }
     }
-    return propagate(dense::linear(x, parameters_[0]), hop, dropout);
+    return propagate(products(x), hop, dropout);
   }
 
  private:
   template <class Inputs>
   static at::Tensor aggregate(const Inputs& x, const Hop& hop) {
     const auto& block = hop.block;
-    const auto destinations = block->num_destinations();
-    const auto source_scale = (hop.degrees + 1).rsqrt_();
+    const auto source_scale = hop.inverse_roots.defined() ? hop.inverse_roots : inverse_roots_of(hop.degrees);
     const auto drawn = block->indptr().diff().to(at::kFloat);
-    auto destination_scale = hop.degrees.narrow(0, 0, destinations) / drawn;
-    destination_scale.mul_(source_scale.narrow(0, 0, destinations)).masked_fill_(drawn.eq(0), 0);
-    const auto own_scale = source_scale.narrow(0, 0, destinations).square().unsqueeze(1);
+    auto destination_scale = destinations_of(hop.degrees, hop) / drawn;
+    destination_scale.mul_(destinations_of(source_scale, hop)).masked_fill_(drawn.eq(0), 0);
+    const auto own_scale = destinations_of(source_scale, hop).square().unsqueeze(1);
     return spmm_scaled(block, x, destination_scale, source_scale) + destinations_of(x, hop) * own_scale;
   }
 };
@@ -134,17 +138,18 @@ class SageLayer final : public LayerOf<SageLayer> {
   }
 
   template <class Inputs>
-  at::Tensor product(const Inputs& x) const {
-    return at::cat(std::vector{dense::linear(x, parameters_[0]), dense::linear(x, parameters_[1])}, 1);
+  Projection products(const Inputs& x) const {
+    return {dense::linear(x, parameters_[0]), dense::linear(x, parameters_[1])};
   }
-  at::Tensor propagate(const at::Tensor& projected, const Hop& hop, const DropoutSpec*) const override {
-    const auto parts = projected.chunk(2, 1);
-    return dense::add_bias(destinations_of(parts[0], hop) + spmm_mean(hop.block, parts[1]), parameters_[2]);
+  at::Tensor propagate(const Projection& projected, const Hop& hop, const DropoutSpec*) const override {
+    return dense::add_bias(destinations_of(projected[0], hop) + spmm_mean(hop.block, projected[1]),
+                           parameters_[2]);
   }
+  bool aggregates_first() const override { return parameters_[1].size(0) <= parameters_[1].size(1); }
   template <class Inputs>
   at::Tensor run(const Inputs& x, const Hop& hop, const DropoutSpec*) const {
     if constexpr (can_aggregate_first<Inputs>) {
-      if (aggregates_first(*hop.block, x.size(1), parameters_[1].size(1))) {
+      if (nn::aggregates_first(hop, x.size(1), parameters_[1].size(1))) {
         return sage_product(hop.block, x, parameters_[0], parameters_[1], parameters_[2]);
       }
     }
@@ -166,25 +171,29 @@ class GatLayer final : public LayerOf<GatLayer> {
     names_ = {"weight", "attention.sources", "attention.destinations", "bias"};
   }
 
+  /// The values, and each source's part of the attention's logits.
   template <class Inputs>
-  at::Tensor product(const Inputs& x) const {
-    return dense::linear(x, parameters_[0]);
+  Projection products(const Inputs& x) const {
+    const auto values = dense::linear(x, parameters_[0]);
+    return {values, dense::linear(values, per_head(parameters_[1]))};
   }
-  at::Tensor propagate(const at::Tensor& projected, const Hop& hop,
+  at::Tensor propagate(const Projection& projected, const Hop& hop,
                        const DropoutSpec* dropout) const override {
     const auto block = with_self_loops(*hop.block);
-    const auto to_sources = dense::linear(projected, per_head(parameters_[1]));
-    const auto to_destinations = dense::linear(destinations_of(projected, hop), per_head(parameters_[2]));
-    auto attention = edge_softmax(block, at::leaky_relu(sddmm_add(block, to_destinations, to_sources), 0.2));
+    const auto& values = projected[0];
+    const auto to_destinations = dense::linear(destinations_of(values, hop), per_head(parameters_[2]));
+    auto attention =
+        edge_softmax(block, at::leaky_relu(sddmm_add(block, to_destinations, projected[1]), 0.2));
     if (dropout != nullptr) {
       attention = dense::dropout(attention, dropout->probability, dropout->attention());
     }
-    const auto out = spmm_weighted(block, projected.view({-1, heads_, width_}), attention);
+    const auto out = spmm_weighted(block, values.view({-1, heads_, width_}), attention);
     return dense::add_bias(out.flatten(1), parameters_[3]);
   }
+  bool aggregates_first() const override { return false; }
   template <class Inputs>
   at::Tensor run(const Inputs& x, const Hop& hop, const DropoutSpec* dropout) const {
-    return propagate(dense::linear(x, parameters_[0]), hop, dropout);
+    return propagate(products(x), hop, dropout);
   }
 
  private:
@@ -227,6 +236,8 @@ NormLayer make_norm(plan::Norm kind, Initialiser& initialise, std::int64_t colum
 }
 
 }  // namespace
+
+at::Tensor inverse_roots_of(const at::Tensor& degrees) { return (degrees + 1).rsqrt_(); }
 
 at::Tensor NormLayer::forward(const at::Tensor& x, bool training) const {
   switch (kind) {

@@ -15,11 +15,19 @@
 
 namespace gnomon::nn {
 
-/// The part of a mini-batch that a layer reads.
+/// What a layer aggregates along: a hop of a mini-batch or, in evaluation, all in-edges of some vertices.
 struct Hop {
   SparseBlockPtr block;
-  at::Tensor degrees;  ///< fp32, the in-degree of each of the block's sources in the whole graph
+  at::Tensor degrees;            ///< fp32, the in-degree of each of the block's sources in the whole graph
+  at::Tensor inverse_roots{};    ///< 1 / √(degree + 1) of each source; undefined if not computed beforehand
+  bool has_all_sources = false;  ///< the sources are all vertices of the graph, in every hop
 };
+
+/// 1 / √(degree + 1) of each.
+at::Tensor inverse_roots_of(const at::Tensor& degrees);
+
+/// The products of a layer's inputs with its weights, (vertices, any) each.
+using Projection = std::vector<at::Tensor>;
 
 /// The dropout of a layer in one training step. The dropped elements are a pure function of these fields.
 struct DropoutSpec {
@@ -41,13 +49,16 @@ class Layer {
   Layer& operator=(const Layer&) = delete;
   virtual ~Layer() = default;
 
-  /// The dense part: maps inputs (n, in) to (n, any).
-  virtual at::Tensor project(const at::Tensor& x) const = 0;
-  virtual at::Tensor project(const SparseFeatures& x) const = 0;
+  /// The dense part: maps inputs (n, in).
+  virtual Projection project(const at::Tensor& x) const = 0;
+  virtual Projection project(const SparseFeatures& x) const = 0;
   /// The sparse part: maps the projected sources to outputs (destinations, out). `dropout` is set in
   /// training, for layers that apply dropout themselves (to attention coefficients).
-  virtual at::Tensor propagate(const at::Tensor& projected, const Hop& hop,
+  virtual at::Tensor propagate(const Projection& projected, const Hop& hop,
                                const DropoutSpec* dropout) const = 0;
+  /// Whether forward() aggregates before it multiplies if a hop has all sources. Otherwise the products of
+  /// all sources are better computed once for all hops.
+  virtual bool aggregates_first() const = 0;
   /// Computes propagate(project(x)), with the two parts exchanged if that needs fewer operations.
   virtual at::Tensor forward(const at::Tensor& x, const Hop& hop, const DropoutSpec* dropout) const = 0;
   /// Computes the same from inputs that are read in the feature store, with the same bits.
@@ -101,6 +112,8 @@ class Model {
   const Layer& layer(std::size_t index) const { return *layers_[index]; }
   /// Whether finish() reads a layer's inputs.
   bool has_skip() const { return has_skip_; }
+  /// Whether layers read Hop::degrees.
+  bool reads_degrees() const { return kind_ == plan::ModelKind::gcn; }
   /// Completes layer `index` in evaluation: norm, activation and skip connection. `propagated` are the
   /// layer's outputs for some vertices, `inputs` its inputs for the same vertices (not read without skip
   /// connections).

@@ -26,8 +26,13 @@ at::Tensor sum_of_products(const at::Tensor& self, const at::Tensor& mean, const
   return out;
 }
 
-/// Adds a · b to the first rows of x.
-void add_to_first_rows(const at::Tensor& x, const at::Tensor& a, const at::Tensor& b) {
+/// Returns x's rows of the block's destinations.
+at::Tensor destinations_of(const at::Tensor& x, const SparseBlock& block) {
+  return x.narrow(0, block.first_destination(), block.num_destinations());
+}
+
+/// Adds a · b to x.
+void add_product(const at::Tensor& x, const at::Tensor& a, const at::Tensor& b) {
   for_each_chunk(a.size(0), rows_per_chunk(a.device(), a.size(0)),
                  [&](std::int64_t begin, std::int64_t length) {
                    auto chunk = x.narrow(0, begin, length);
@@ -56,8 +61,7 @@ struct SageProduct : torch::autograd::Function<SageProduct> {
                             const at::Tensor& of_neighbours, const at::Tensor& bias,
                             const SparseBlockPtr& block) {
     save_block(context, block);
-    return forward_of(context, x.narrow(0, 0, block->num_destinations()), spmm_mean(block, x), of_self,
-                      of_neighbours, bias);
+    return forward_of(context, destinations_of(x, *block), spmm_mean(block, x), of_self, of_neighbours, bias);
   }
 
   static tensor_list backward(AutogradContext* context, tensor_list gradients) {
@@ -70,7 +74,7 @@ struct SageProduct : torch::autograd::Function<SageProduct> {
     at::Tensor grad_x;
     if (context->needs_input_grad(0)) {
       grad_x = spmm_mean_gradient(block, product(operand, operands.of(of_neighbours).t()));
-      add_to_first_rows(grad_x, operand, operands.of(of_self).t());
+      add_product(destinations_of(grad_x, *block), operand, operands.of(of_self).t());
     }
     auto all = gradients_of_weights(self, mean, gradient, operand);
     all.insert(all.begin(), grad_x);
@@ -105,16 +109,17 @@ at::Tensor sage_product(const SparseBlockPtr& block, const at::Tensor& x, const 
 
 at::Tensor sage_product(const SparseBlockPtr& block, const DroppedFeatures& x, const at::Tensor& of_self,
                         const at::Tensor& of_neighbours, const at::Tensor& bias) {
-  return StoredSageProduct::apply(of_self, of_neighbours, bias, first_rows(x, block->num_destinations()),
+  return StoredSageProduct::apply(of_self, of_neighbours, bias,
+                                  read_rows(x, block->first_destination(), block->num_destinations()),
                                   spmm_mean(block, x));
 }
 
-at::Tensor first_rows(const DroppedFeatures& x, std::int64_t count) {
+at::Tensor read_rows(const DroppedFeatures& x, std::int64_t first, std::int64_t count) {
   const auto device = x.rows->device();
   const auto out = at::empty({count, x.size(1)}, at::TensorOptions(at::kFloat).device(device));
   for_each_chunk(count, rows_per_chunk(device, count), [&](std::int64_t begin, std::int64_t length) {
     auto chunk = out.narrow(0, begin, length);
-    x.rows->read(begin, x.rule, chunk);
+    x.rows->read(first + begin, x.rule, chunk);
   });
   return out;
 }

@@ -16,7 +16,7 @@ at::Tensor sage_product(const SparseBlockPtr& block, const at::Tensor& x, const 
 at::Tensor sage_product(const SparseBlockPtr& block, const DroppedFeatures& x, const at::Tensor& of_self,
                         const at::Tensor& of_neighbours, const at::Tensor& bias);
 
-/// Reads the first `count` rows, chunk by chunk.
-at::Tensor first_rows(const DroppedFeatures& x, std::int64_t count);
+/// Reads rows first … first + count - 1, chunk by chunk.
+at::Tensor read_rows(const DroppedFeatures& x, std::int64_t first, std::int64_t count);
 
 }  // namespace gnomon::nn

@@ -130,14 +130,15 @@ class CpuSparseKernels final : public SparseKernels {
     looped->indices.reserve(rows.columns.size() + rows.indptr.size());
     looped->indptr.push_back(0);
     for (std::int64_t v = 0; v < rows.num_rows(); ++v) {
+      const std::int64_t own = block.first_destination() + v;
       bool has_loop = false;
       for (auto e = rows.indptr[static_cast<std::size_t>(v)];
            e < rows.indptr[static_cast<std::size_t>(v) + 1]; ++e) {
         looped->indices.push_back(rows.columns[static_cast<std::size_t>(e)]);
-        has_loop = has_loop || looped->indices.back() == v;
+        has_loop = has_loop || looped->indices.back() == own;
       }
       if (!has_loop) {
-        looped->indices.push_back(static_cast<std::int32_t>(v));
+        looped->indices.push_back(static_cast<std::int32_t>(own));
       }
       looped->indptr.push_back(std::ssize(looped->indices));
     }

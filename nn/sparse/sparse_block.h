@@ -12,18 +12,22 @@
 
 namespace gnomon::nn {
 
-/// A sampled block as tensors on one device, together with derived structures that are computed on first use.
+/// A block as tensors on one device, together with derived structures that are computed on first use.
 class SparseBlock {
  public:
   /// `indptr` is int64 (D + 1) and `indices` int32 (E), both contiguous and on the same device; otherwise
   /// c10::Error is thrown. `kernels` must support the device and outlive the block.
-  SparseBlock(std::int64_t num_sources, at::Tensor indptr, at::Tensor indices, const SparseKernels& kernels);
+  SparseBlock(std::int64_t num_sources, at::Tensor indptr, at::Tensor indices, const SparseKernels& kernels,
+              std::int64_t first_destination = 0);
   /// Uses the device's default kernels.
   SparseBlock(std::int64_t num_sources, at::Tensor indptr, at::Tensor indices);
 
   std::int64_t num_destinations() const { return indptr_.size(0) - 1; }
   std::int64_t num_sources() const { return num_sources_; }
   std::int64_t num_edges() const { return indices_.size(0); }
+  /// Destination r is source first_destination() + r: of sampled blocks the destinations are the first
+  /// sources.
+  std::int64_t first_destination() const { return first_destination_; }
   const at::Tensor& indptr() const { return indptr_; }
   const at::Tensor& indices() const { return indices_; }
   at::Device device() const { return indptr_.device(); }
@@ -42,6 +46,7 @@ class SparseBlock {
   at::Tensor indptr_;
   at::Tensor indices_;
   const SparseKernels* kernels_;
+  std::int64_t first_destination_;
   mutable std::once_flag transposed_once_, rows_once_;
   mutable TransposedTensors transposed_;
   mutable at::Tensor rows_of_entries_;

@@ -10,6 +10,7 @@
 #include "kernels/cpu/gather.h"
 #include "kernels/cpu/sparse/sparse.h"
 #include "nn/parallel.h"
+#include "nn/tensor_batch.h"
 #include "nn/values.h"
 
 namespace gnomon::nn {
@@ -21,7 +22,10 @@ class HostStoredFeatures final : public StoredFeatures {
       : features_(features), vertices_(std::move(vertices)) {}
 
   std::int64_t size(int dimension) const override {
-    return dimension == 0 ? vertices_.size(0) : features_.columns;
+    if (dimension == 1) {
+      return features_.columns;
+    }
+    return vertices_.defined() ? vertices_.size(0) : features_.rows;
   }
   at::Device device() const override { return at::kCPU; }
 
@@ -30,7 +34,7 @@ class HostStoredFeatures final : public StoredFeatures {
     const auto rows = block.by_destination();
     const auto bits = bits_of(rule, block.num_sources() * features_.columns);
     const kernels::cpu::StoredRows x{
-        features_, ids(0, block.num_sources()),
+        features_, vertices_.defined() ? ids(0, block.num_sources()) : std::span<const graph::VertexId>(),
         rule.threshold > 0 ? kernels::KeptElements{bits.const_data_ptr<std::uint8_t>(), rule.scale()}
                            : kernels::KeptElements{}};
     auto y = at::empty({rows.num_rows(), features_.columns});
@@ -42,7 +46,11 @@ class HostStoredFeatures final : public StoredFeatures {
   }
 
   void read(std::int64_t first, const kernels::DropoutRule& rule, at::Tensor& out) const override {
-    gather(ids(first, out.size(0)), out);
+    if (vertices_.defined()) {
+      gather(ids(first, out.size(0)), out);
+    } else {
+      out.copy_(feature_tensor(features_.row(first), features_.type, out.size(0), features_.columns));
+    }
     if (rule.threshold > 0) {
       drop(rule, first * features_.columns, out);
     }

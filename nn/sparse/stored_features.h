@@ -41,8 +41,8 @@ struct DroppedFeatures {
   std::int64_t size(int dimension) const { return rows->size(dimension); }
 };
 
-/// Returns stored rows in the host's memory: row i is that of vertices[i] (contiguous int64). The features
-/// must outlive them.
+/// Returns stored rows in the host's memory: row i is that of vertices[i] (contiguous int64), or of vertex i
+/// if `vertices` is undefined. The features must outlive them.
 StoredFeaturesPtr stored_features(const graph::Features& features, at::Tensor vertices);
 
 }  // namespace gnomon::nn

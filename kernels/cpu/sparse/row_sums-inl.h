@@ -43,14 +43,17 @@ struct RowsOfEdges {
   const float* at(std::int64_t entry) const { return values + offset(entry); }
 };
 
-/// The addend of entry i is the stored row of vertex vertices[columns[i]].
+/// The addend of entry i is the stored row of vertex vertices[columns[i]], or columns[i] without vertices.
 template <class T>
 struct RowsOfStore {
   const T* data;
   std::int64_t stride;
   const std::int32_t* columns;
   const std::int64_t* vertices;
-  const T* at(std::int64_t entry) const { return data + vertices[columns[entry]] * stride; }
+  const T* at(std::int64_t entry) const {
+    const std::int64_t column = columns[entry];
+    return data + (vertices == nullptr ? column : vertices[column]) * stride;
+  }
 };
 
 /// No factors: addends are summed unchanged.

@@ -33,7 +33,8 @@ void spmm(const SparseRows& a, RowRange range, const Scales& scales, std::span<c
           std::int64_t width, std::span<float> y);
 
 /// Feature rows of a mini-batch's vertices in the feature store, in any of its element types: row c is that
-/// of vertex vertices[c]. `kept` applies dropout; its elements are indexed as in a gathered copy.
+/// of vertex vertices[c], or of vertex c without `vertices`. `kept` applies dropout; its elements are indexed
+/// as in a gathered copy.
 struct StoredRows {
   graph::Features features;
   std::span<const graph::VertexId> vertices;
