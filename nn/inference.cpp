@@ -5,8 +5,11 @@
 
 #include <algorithm>
 #include <limits>
+#include <span>
 #include <utility>
+#include <vector>
 
+#include "nn/dense/chunks.h"
 #include "nn/neighbourhoods.h"
 #include "nn/sparse/stored_features.h"
 
@@ -19,45 +22,81 @@ void notify(const InferenceOptions& options) {
   }
 }
 
-/// Calls act(inputs) with a layer's inputs for vertices [begin, begin + count) on the device: the features,
-/// dense or sparse, if `values` is undefined (first layer). Returns its result.
-template <class Act>
-at::Tensor with_inputs(const graph::Graph& graph, const at::Tensor& values, std::int64_t begin,
-                       std::int64_t count, at::Device device, const Act& act) {
-  const auto& features = graph.features;
-  if (values.defined()) {
-    return act(values.narrow(0, begin, count).to(device));
-  }
-  if (features.is_sparse()) {
-    return act(dropped(on_device(sparse_rows(features, begin, count), device), {}));
-  }
-  return act(
-      feature_tensor(features.row(begin), features.type, count, features.columns).to(at::kFloat).to(device));
+at::Tensor ids_of(std::span<const graph::VertexId> vertices) {
+  auto* ids = const_cast<graph::VertexId*>(vertices.data());  // from_blob takes no const
+  return at::from_blob(ids, {std::ssize(vertices)}, at::kLong);
 }
 
-/// Bytes of a vertex's inputs of a layer, on average.
-std::int64_t input_bytes(const graph::Graph& graph, const at::Tensor& values) {
-  const auto& features = graph.features;
-  if (!values.defined() && features.is_sparse()) {
+/// Vertices whose rows are computed together.
+struct Chunk {
+  at::Tensor vertices;     ///< int64
+  std::int64_t first = 0;  ///< position of the first one among all that are computed
+
+  std::span<const graph::VertexId> ids() const {
+    return {vertices.const_data_ptr<std::int64_t>(), static_cast<std::size_t>(vertices.size(0))};
+  }
+};
+
+/// Calls body(chunk) for `vertices` (undefined: all), as many at a time as together take at most `bytes`, but
+/// at least one. A vertex takes `vertex_bytes`, each of its in-edges `edge_bytes`.
+template <class Body>
+void for_chunks(const graph::Graph& graph, const at::Tensor& vertices, std::int64_t bytes,
+                std::int64_t vertex_bytes, std::int64_t edge_bytes, const Body& body) {
+  const auto* ids = vertices.defined() ? vertices.const_data_ptr<std::int64_t>() : nullptr;
+  const auto count = vertices.defined() ? vertices.size(0) : graph.num_vertices();
+  for (std::int64_t begin = 0; begin < count;) {
+    auto end = begin;
+    for (std::int64_t taken = 0; end < count; ++end) {
+      taken += vertex_bytes + edge_bytes * graph.degree(ids == nullptr ? end : ids[end]);
+      if (end > begin && taken > bytes) {
+        break;
+      }
+    }
+    body(Chunk{ids == nullptr ? at::arange(begin, end, at::kLong) : vertices.narrow(0, begin, end - begin),
+               begin});
+    begin = end;
+  }
+}
+
+at::Tensor dense_rows(const graph::Features& features, const at::Tensor& vertices) {
+  const auto stored = stored_features(features, {});
+  auto rows = at::empty({vertices.size(0), features.columns}, at::kFloat);
+  constexpr std::int64_t rows_per_chunk = 1 << 10;
+  for_each_chunk(vertices.size(0), rows_per_chunk, [&](std::int64_t begin, std::int64_t length) {
+    auto own = rows.narrow(0, begin, length);
+    stored->read_rows(vertices.narrow(0, begin, length), own);
+  });
+  return rows;
+}
+
+/// Calls act(inputs) with a layer's inputs for the chunk's vertices on the device: the features, dense or
+/// sparse, if `inputs` is undefined (first layer). Returns its result.
+template <class Act>
+auto with_inputs(const graph::Features& features, const at::Tensor& inputs, const Chunk& chunk,
+                 at::Device device, const Act& act) {
+  if (inputs.defined()) {
+    return act(inputs.index_select(0, chunk.vertices).to(device));
+  }
+  if (features.is_sparse()) {
+    return act(dropped(on_device(gathered_rows(features, chunk.ids()), device), {}));
+  }
+  return act(dense_rows(features, chunk.vertices).to(device));
+}
+
+/// Bytes of a vertex's features, on average.
+std::int64_t feature_bytes(const graph::Features& features) {
+  if (features.is_sparse()) {
     constexpr std::int64_t min_bytes = 256;  // outputs may be larger than sparse rows
     return std::max(min_bytes, features.bytes() / std::max<std::int64_t>(1, features.rows));
   }
-  return 4 * std::max<std::int64_t>(1, values.defined() ? values.size(1) : features.columns);
+  return 4 * std::max<std::int64_t>(1, features.columns);
 }
 
-/// What a layer reads of all vertices, on the CPU.
+/// What a layer reads, on the CPU: a row for each vertex of the graph, set for those that are needed.
 struct Values {
   at::Tensor inputs;    ///< undefined: the features, or not needed
   Projection products;  ///< of layers that do not aggregate first
 };
-
-/// Writes rows from `begin` on, into a new matrix of `vertices` rows if there is none yet.
-void set_rows(at::Tensor& all, std::int64_t vertices, std::int64_t begin, const at::Tensor& rows) {
-  if (!all.defined()) {
-    all = at::empty({vertices, rows.size(1)}, at::kFloat);
-  }
-  all.narrow(0, begin, rows.size(0)).copy_(rows);
-}
 
 class Inference {
  public:
@@ -65,7 +104,16 @@ class Inference {
       : graph_(graph),
         model_(model),
         options_(options),
-        neighbourhoods_(graph, model.device(), model.reads_degrees()) {}
+        needed_(model.num_layers() + 1),
+        neighbourhoods_(graph, model.device(), model.reads_degrees()) {
+    if (options.vertices.empty()) {
+      return;
+    }
+    needed_.back() = ids_of(options.vertices);
+    for (auto i = needed_.size() - 1; i > 0; --i) {
+      needed_[i - 1] = with_neighbours(graph, needed_[i]);
+    }
+  }
 
   at::Tensor run() {
     Values values;
@@ -89,32 +137,43 @@ class Inference {
     return !reads_products(index) || model_.has_skip() || (options_.embeddings != nullptr && is_last(index));
   }
 
-  /// Adds what layer `index` needs of its inputs for vertices from `begin` on.
+  /// Writes the chunk's rows of layer `index`'s inputs or products; at the end (index == num_layers()) there
+  /// are rows for the vertices that are asked for only.
+  void set_rows(std::size_t index, const Chunk& chunk, const at::Tensor& rows, at::Tensor& all) const {
+    const bool is_end = index == model_.num_layers();
+    const auto& needed = needed_[index];
+    if (!all.defined()) {
+      const auto count = is_end && needed.defined() ? needed.size(0) : graph_.num_vertices();
+      all = at::empty({count, rows.size(1)}, at::kFloat);
+    }
+    if (is_end || !needed.defined()) {
+      all.narrow(0, chunk.first, rows.size(0)).copy_(rows);
+    } else {
+      all.index_copy_(0, chunk.vertices, rows.to(at::kCPU));
+    }
+  }
+
   template <class Inputs>
-  void add_products(std::size_t index, std::int64_t begin, const Inputs& inputs, Projection& products) const {
+  void add_products(std::size_t index, const Chunk& chunk, const Inputs& inputs, Projection& products) const {
     const auto parts = model_.layer(index).project(inputs);
     products.resize(parts.size());
     for (std::size_t i = 0; i < parts.size(); ++i) {
-      set_rows(products[i], graph_.num_vertices(), begin, parts[i]);
+      set_rows(index, chunk, parts[i], products[i]);
     }
   }
 
-  /// The products of the features, whose rows may be wide: chunk by chunk.
   Projection products_of_features() const {
-    const auto chunk = std::max<std::int64_t>(1, options_.chunk_bytes / input_bytes(graph_, {}));
     Projection products;
-    for (std::int64_t begin = 0; begin < graph_.num_vertices(); begin += chunk) {
-      const auto count = std::min(chunk, graph_.num_vertices() - begin);
-      with_inputs(graph_, {}, begin, count, model_.device(), [&](const auto& inputs) {
-        add_products(0, begin, inputs, products);
-        return at::Tensor();
-      });
-      notify(options_);
-    }
+    for_chunks(graph_, needed_.front(), options_.chunk_bytes, feature_bytes(graph_.features), 0,
+               [&](const Chunk& chunk) {
+                 with_inputs(graph_.features, {}, chunk, model_.device(),
+                             [&](const auto& inputs) { add_products(0, chunk, inputs, products); });
+                 notify(options_);
+               });
     return products;
   }
 
-  /// The outputs of layer `index` before its norm and activation, for the neighbourhood's vertices.
+  /// The outputs of layer `index` before its norm and activation.
   at::Tensor aggregate(std::size_t index, const Values& values, const Neighbourhood& neighbourhood) const {
     const auto& layer = model_.layer(index);
     if (reads_products(index)) {
@@ -127,12 +186,11 @@ class Inference {
                          nullptr);
   }
 
-  at::Tensor finish(std::size_t index, const Values& values, std::int64_t begin,
+  at::Tensor finish(std::size_t index, const Values& values, const Chunk& chunk,
                     const at::Tensor& aggregated) const {
     const auto finished = [&](const auto& inputs) { return model_.finish(index, aggregated, inputs); };
-    return model_.has_skip()
-               ? with_inputs(graph_, values.inputs, begin, aggregated.size(0), model_.device(), finished)
-               : finished(at::Tensor());
+    return model_.has_skip() ? with_inputs(graph_.features, values.inputs, chunk, model_.device(), finished)
+                             : finished(at::Tensor());
   }
 
   Values run_layer(std::size_t index, Values values) {
@@ -143,42 +201,42 @@ class Inference {
       *options_.embeddings = values.inputs;
     }
     Values next;
-    for (std::int64_t begin = 0; begin < graph_.num_vertices();) {
-      const auto end = range_end(begin, values);
-      const auto neighbourhood = neighbourhoods_.of(begin, end);
-      const auto part = finish(index, values, begin, aggregate(index, values, neighbourhood));
-      if (is_last(index) || keeps_inputs(index + 1)) {
-        set_rows(next.inputs, graph_.num_vertices(), begin, part);
-      }
-      if (!is_last(index) && reads_products(index + 1)) {
-        add_products(index + 1, begin, part, next.products);
-      }
-      begin = end;
-      notify(options_);
-    }
+    const auto [vertex_bytes, edge_bytes] = bytes_of_chunks(values);
+    for_chunks(graph_, needed_[index + 1], options_.chunk_bytes, vertex_bytes, edge_bytes,
+               [&](const Chunk& chunk) {
+                 const auto neighbourhood = neighbourhoods_.of(chunk.vertices);
+                 const auto outputs = finish(index, values, chunk, aggregate(index, values, neighbourhood));
+                 if (is_last(index) || keeps_inputs(index + 1)) {
+                   set_rows(index + 1, chunk, outputs, next.inputs);
+                 }
+                 if (!is_last(index) && reads_products(index + 1)) {
+                   add_products(index + 1, chunk, outputs, next.products);
+                 }
+                 notify(options_);
+               });
     return next;
   }
 
-  /// Sized by what a range takes beside the values of all vertices: gathered rows of its sources, or its own
-  /// rows and some numbers an edge (ids, attention).
-  std::int64_t range_end(std::int64_t begin, const Values& values) const {
-    const bool reads_features = !values.inputs.defined() && (values.products.empty() || model_.has_skip());
-    std::int64_t columns = values.inputs.defined() ? values.inputs.size(1)
-                           : reads_features        ? graph_.features.columns
-                                                   : 1;
+  /// What a vertex and an in-edge of a chunk take beside the values of all vertices: gathered rows of its
+  /// sources, or its own rows and some numbers an edge (ids, attention).
+  std::pair<std::int64_t, std::int64_t> bytes_of_chunks(const Values& values) const {
+    std::int64_t row_bytes = values.inputs.defined() ? 4 * values.inputs.size(1) : 0;
+    if (!values.inputs.defined() && (values.products.empty() || model_.has_skip())) {
+      row_bytes = feature_bytes(graph_.features);
+    }
     for (const auto& product : values.products) {
-      columns += product.size(1);
+      row_bytes += 4 * product.size(1);
     }
     constexpr std::int64_t edge_bytes = 64;
-    const std::int64_t row_bytes = 4 * columns;
-    return neighbourhoods_.have_all_sources()
-               ? neighbourhoods_.range_end(begin, options_.chunk_bytes, 3 * row_bytes, edge_bytes)
-               : neighbourhoods_.range_end(begin, options_.chunk_bytes, row_bytes, row_bytes);
+    return neighbourhoods_.have_all_sources() ? std::pair(3 * row_bytes, edge_bytes)
+                                              : std::pair(row_bytes, row_bytes);
   }
 
   const graph::Graph& graph_;
   const Model& model_;
   const InferenceOptions& options_;
+  /// The vertices for which the inputs of each layer are needed, and at the end the logits; undefined: all.
+  std::vector<at::Tensor> needed_;
   Neighbourhoods neighbourhoods_;
 };
 
@@ -187,6 +245,16 @@ class Inference {
 at::Tensor infer(const graph::Graph& graph, const Model& model, const InferenceOptions& options) {
   const at::NoGradGuard no_grad;
   return Inference(graph, model, options).run();
+}
+
+at::Tensor rows_of_vertices(const at::Tensor& values, std::span<const graph::VertexId> vertices) {
+  return values.index_select(0, ids_of(vertices));
+}
+
+std::vector<std::int32_t> predicted_classes(const at::Tensor& logits) {
+  const auto classes = logits.argmax(1).to(at::kInt);
+  const auto* values = classes.const_data_ptr<std::int32_t>();
+  return {values, values + classes.numel()};
 }
 
 Score score(const at::Tensor& logits, std::span<const std::int32_t> labels,
@@ -199,12 +267,12 @@ Score score(const at::Tensor& logits, std::span<const std::int32_t> labels,
   std::int64_t counted = 0;
   std::int64_t correct = 0;
   double loss = 0;
-  for (const auto vertex : vertices) {
-    const auto label = labels[static_cast<std::size_t>(vertex)];
+  for (std::int64_t row = 0; row < std::ssize(vertices); ++row) {
+    const auto label = labels[static_cast<std::size_t>(vertices[static_cast<std::size_t>(row)])];
     if (label >= 0) {
       ++counted;
-      correct += classes[vertex] == label ? 1 : 0;
-      loss += log_sum[vertex] - values[vertex][label];
+      correct += classes[row] == label ? 1 : 0;
+      loss += log_sum[row] - values[row][label];
     }
   }
   if (counted == 0) {

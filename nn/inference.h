@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <vector>
 
 #include "graph/graph.h"
 #include "nn/models.h"
@@ -13,15 +14,19 @@ namespace gnomon::nn {
 
 /// Options of infer().
 struct InferenceOptions {
+  /// The vertices whose logits are asked for, in the range of the graph's; empty: all. Layers are computed
+  /// for the vertices that these need only.
+  std::span<const graph::VertexId> vertices{};
   std::int64_t chunk_bytes = std::int64_t{128} << 20;  ///< approximate size of a chunk's gathered values
   std::function<void()> between_chunks{};              ///< called after each chunk; may throw to cancel
   /// If set, receives the inputs of the last layer (vertices, hidden), fp32 on the CPU: the embeddings. Stays
-  /// undefined for a model of one layer, whose inputs are the features.
+  /// undefined for a model of one layer, whose inputs are the features. Rows that `vertices` do not need have
+  /// no defined values.
   at::Tensor* embeddings = nullptr;
 };
 
 /// Layer-wise inference over the whole graph with all neighbours and without dropout, equal to full-batch
-/// evaluation. Returns the logits (vertices, classes) on the CPU.
+/// evaluation. Returns the logits (vertices that are asked for, classes) on the CPU.
 ///
 /// Layers that do not widen their inputs are applied as products first, which the layer before computes
 /// together with its outputs; the others aggregate first, from inputs that are read where they lie. The
@@ -29,8 +34,14 @@ struct InferenceOptions {
 /// the host computes chunks from gathered copies.
 at::Tensor infer(const graph::Graph& graph, const Model& model, const InferenceOptions& options = {});
 
-/// The quality of predictions for some vertices, those with label -1 excluded; NaN if no labelled vertex is
-/// left.
+/// The rows of these vertices, of values of all vertices.
+at::Tensor rows_of_vertices(const at::Tensor& values, std::span<const graph::VertexId> vertices);
+
+/// The class of the largest logit of each row.
+std::vector<std::int32_t> predicted_classes(const at::Tensor& logits);
+
+/// The quality of predictions for some vertices, of which row i of the logits is vertices[i]'s, those with
+/// label -1 excluded; NaN if no labelled vertex is left.
 struct Score {
   double accuracy = 0;  ///< share of vertices whose largest logit is that of their label
   double loss = 0;      ///< mean cross-entropy

@@ -26,6 +26,26 @@ std::vector<graph::VertexId> labelled(std::span<const std::int32_t> labels,
   return kept;
 }
 
+/// The logits of labelled vertices, and their labels.
+struct Labelled {
+  at::Tensor logits;
+  std::vector<std::int32_t> labels;
+};
+
+Labelled labelled_rows(const at::Tensor& logits, std::span<const std::int32_t> labels,
+                       std::span<const graph::VertexId> vertices) {
+  Labelled rows;
+  std::vector<std::int64_t> kept;
+  for (std::size_t i = 0; i < vertices.size(); ++i) {
+    if (const auto label = label_of(labels, vertices[i]); label >= 0) {
+      kept.push_back(static_cast<std::int64_t>(i));
+      rows.labels.push_back(label);
+    }
+  }
+  rows.logits = logits.index_select(0, at::from_blob(kept.data(), {std::ssize(kept)}, at::kLong));
+  return rows;
+}
+
 double quotient(double dividend, double divisor) { return divisor == 0 ? undefined : dividend / divisor; }
 
 /// The predictions of one class.
@@ -40,14 +60,13 @@ struct Counts {
   }
 };
 
-std::vector<Counts> counts_of(const at::Tensor& logits, std::span<const std::int32_t> labels,
-                              std::span<const graph::VertexId> vertices) {
-  const auto predicted = logits.argmax(1);
+std::vector<Counts> counts_of(const Labelled& rows) {
+  const auto predicted = rows.logits.argmax(1);
   const auto* classes = predicted.const_data_ptr<std::int64_t>();
-  std::vector<Counts> counts(static_cast<std::size_t>(logits.size(1)));
-  for (const auto vertex : vertices) {
-    const auto label = static_cast<std::size_t>(label_of(labels, vertex));
-    const auto found = static_cast<std::size_t>(classes[vertex]);
+  std::vector<Counts> counts(static_cast<std::size_t>(rows.logits.size(1)));
+  for (std::size_t row = 0; row < rows.labels.size(); ++row) {
+    const auto label = static_cast<std::size_t>(rows.labels[row]);
+    const auto found = static_cast<std::size_t>(classes[row]);
     if (found == label) {
       ++counts[label].true_positives;
     } else {
@@ -97,28 +116,27 @@ double accuracy(const std::vector<Counts>& counts, std::size_t vertices) {
 
 /// ROC AUC of class `positive` against the rest, by column `column` of `scores` (fp64).
 double one_against_rest(const at::Tensor& scores, std::int64_t column, std::int32_t positive,
-                        std::span<const std::int32_t> labels, std::span<const graph::VertexId> vertices) {
+                        const std::vector<std::int32_t>& labels) {
   const auto values = scores.accessor<double, 2>();
   std::vector<double> of_vertices;
   std::vector<bool> is_positive;
-  for (const auto vertex : vertices) {
-    of_vertices.push_back(values[vertex][column]);
-    is_positive.push_back(label_of(labels, vertex) == positive);
+  for (std::size_t row = 0; row < labels.size(); ++row) {
+    of_vertices.push_back(values[static_cast<std::int64_t>(row)][column]);
+    is_positive.push_back(labels[row] == positive);
   }
   return roc_auc(of_vertices, is_positive);
 }
 
-double roc_auc_of(const at::Tensor& logits, std::span<const std::int32_t> labels,
-                  std::span<const graph::VertexId> vertices) {
-  const auto wide = logits.to(at::kDouble);
+double roc_auc_of(const Labelled& rows) {
+  const auto wide = rows.logits.to(at::kDouble);
   if (wide.size(1) == 2) {
-    return one_against_rest(wide.diff(1, 1), 0, 1, labels, vertices);
+    return one_against_rest(wide.diff(1, 1), 0, 1, rows.labels);
   }
   // The logarithm of a probability orders as the probability and does not saturate.
   const auto scores = wide.log_softmax(1);
   std::vector<double> areas;
   for (std::int64_t column = 0; column < scores.size(1); ++column) {
-    areas.push_back(one_against_rest(scores, column, static_cast<std::int32_t>(column), labels, vertices));
+    areas.push_back(one_against_rest(scores, column, static_cast<std::int32_t>(column), rows.labels));
   }
   return mean_of_defined(areas);
 }
@@ -153,18 +171,18 @@ double roc_auc(std::span<const double> scores, const std::vector<bool>& is_posit
 double measure(plan::Metric metric, const at::Tensor& logits, std::span<const std::int32_t> labels,
                std::span<const graph::VertexId> vertices) {
   const at::NoGradGuard no_grad;
-  const auto known = labelled(labels, vertices);
+  const auto known = labelled_rows(logits, labels, vertices);
   switch (metric) {
     case plan::Metric::accuracy:
       break;
     case plan::Metric::roc_auc:
-      return roc_auc_of(logits, labels, known);
+      return roc_auc_of(known);
     case plan::Metric::f1_micro:
-      return micro(counts_of(logits, labels, known));
+      return micro(counts_of(known));
     case plan::Metric::f1_macro:
-      return macro(counts_of(logits, labels, known));
+      return macro(counts_of(known));
   }
-  return accuracy(counts_of(logits, labels, known), known.size());
+  return accuracy(counts_of(known), known.labels.size());
 }
 
 std::vector<double> measure(const std::vector<plan::Metric>& metrics, const at::Tensor& logits,

@@ -18,8 +18,8 @@ namespace gnomon::nn {
 /// O(n log n).
 double roc_auc(std::span<const double> scores, const std::vector<bool>& is_positive);
 
-/// Returns one metric of `logits` (vertices, classes; fp32, on the CPU). The predicted class is that of the
-/// largest logit.
+/// Returns one metric of `logits` (vertices, classes; fp32, on the CPU), whose row i is that of vertices[i].
+/// The predicted class is that of the largest logit.
 /// - accuracy: the share of correct predictions.
 /// - roc_auc: for two classes that of the logits' difference; for more, the mean over the classes of one
 ///   class against the rest by its probability, without the classes for which it is undefined.

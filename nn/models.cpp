@@ -54,11 +54,9 @@ bool aggregates_first(const Hop& hop, std::int64_t in, std::int64_t out) {
   return work(block.num_destinations(), in) < work(block.num_sources(), out);
 }
 
-at::Tensor destinations_of(const at::Tensor& sources, const Hop& hop) {
-  return sources.narrow(0, hop.block->first_destination(), hop.block->num_destinations());
-}
-at::Tensor destinations_of(const DroppedFeatures& sources, const Hop& hop) {
-  return read_rows(sources, hop.block->first_destination(), hop.block->num_destinations());
+template <class Inputs>
+at::Tensor destinations_of(const Inputs& sources, const Hop& hop) {
+  return nn::destinations_of(sources, *hop.block);
 }
 SparseFeatures destinations_of(const SparseFeatures& sources, const Hop& hop) {
   return first_rows(sources, hop.block->num_destinations());

@@ -2,33 +2,31 @@
 
 #include <ATen/ATen.h>
 
+#include <algorithm>
+#include <atomic>
 #include <limits>
-#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
-#include "kernels/cpu/gather.h"
 #include "kernels/cpu/sample/sampler.h"
 #include "nn/dense/chunks.h"
 
 namespace gnomon::nn {
 namespace {
 
-constexpr std::int64_t elements_per_chunk = 1 << 16;
+constexpr std::int64_t vertices_per_chunk = 1 << 12;
 
-/// Fills a tensor of `count` elements, element by element, on all threads.
-template <class T, class Element>
-at::Tensor filled(std::int64_t count, at::ScalarType type, const Element& element) {
-  auto tensor = at::empty({count}, type);
-  auto* values = tensor.mutable_data_ptr<T>();
-  for_each_chunk(count, elements_per_chunk, [&](std::int64_t begin, std::int64_t length) {
-    for (std::int64_t i = begin; i < begin + length; ++i) {
-      values[i] = static_cast<T>(element(i));
+at::Tensor degrees_of(const graph::Graph& graph) {
+  auto degrees = at::empty({graph.num_vertices()}, at::kFloat);
+  auto* values = degrees.mutable_data_ptr<float>();
+  for_each_chunk(graph.num_vertices(), vertices_per_chunk, [&](std::int64_t first, std::int64_t length) {
+    for (std::int64_t vertex = first; vertex < first + length; ++vertex) {
+      values[vertex] = static_cast<float>(graph.degree(vertex));
     }
   });
-  return tensor;
+  return degrees;
 }
 
 }  // namespace
@@ -40,8 +38,7 @@ Neighbourhoods::Neighbourhoods(const graph::Graph& graph, at::Device device, boo
                                            " vertices; graphs of 2^31 and more cannot be evaluated");
   }
   if (with_degrees) {
-    degrees_ = filled<float>(graph.num_vertices(), at::kFloat,
-                             [&](std::int64_t vertex) { return graph.degree(vertex); });
+    degrees_ = degrees_of(graph);
     inverse_roots_ = inverse_roots_of(degrees_);
   }
   if (!device.is_cpu()) {
@@ -51,40 +48,35 @@ Neighbourhoods::Neighbourhoods(const graph::Graph& graph, at::Device device, boo
 
 Neighbourhoods::~Neighbourhoods() = default;
 
-std::int64_t Neighbourhoods::range_end(std::int64_t begin, std::int64_t bytes, std::int64_t vertex_bytes,
-                                       std::int64_t edge_bytes) const {
-  std::int64_t end = begin;
-  std::int64_t taken = 0;
-  while (end < graph_.num_vertices()) {
-    taken += vertex_bytes + edge_bytes * graph_.degree(end);
-    if (end > begin && taken > bytes) {
-      break;
-    }
-    ++end;
+Neighbourhood Neighbourhoods::of(const at::Tensor& vertices) {
+  return have_all_sources() ? of_all_sources(vertices) : of_local_sources(vertices);
+}
+
+Neighbourhood Neighbourhoods::of_all_sources(const at::Tensor& vertices) const {
+  const auto count = vertices.size(0);
+  const auto* ids = vertices.const_data_ptr<std::int64_t>();
+  auto indptr = at::zeros({count + 1}, at::kLong);
+  auto* begins = indptr.mutable_data_ptr<std::int64_t>();
+  for (std::int64_t i = 0; i < count; ++i) {
+    begins[i + 1] = begins[i] + graph_.degree(ids[i]);
   }
-  return end;
-}
-
-Neighbourhood Neighbourhoods::of(std::int64_t begin, std::int64_t end) {
-  return have_all_sources() ? of_all_sources(begin, end) : of_local_sources(begin, end);
-}
-
-Neighbourhood Neighbourhoods::of_all_sources(std::int64_t begin, std::int64_t end) const {
-  const auto* pointers = graph_.indptr.data();
-  const std::int64_t first = pointers[begin];
-  const auto* neighbours = graph_.indices.data() + first;
-  auto indptr = filled<std::int64_t>(end - begin + 1, at::kLong,
-                                     [&](std::int64_t row) { return pointers[begin + row] - first; });
-  auto indices = filled<std::int32_t>(pointers[end] - first, at::kInt,
-                                      [&](std::int64_t edge) { return neighbours[edge]; });
+  auto indices = at::empty({begins[count]}, at::kInt);
+  auto* sources = indices.mutable_data_ptr<std::int32_t>();
+  for_each_chunk(count, vertices_per_chunk, [&](std::int64_t first, std::int64_t length) {
+    for (std::int64_t i = first; i < first + length; ++i) {
+      const auto neighbours = graph_.neighbours(ids[i]);
+      std::transform(neighbours.begin(), neighbours.end(), sources + begins[i],
+                     [](graph::VertexId vertex) { return static_cast<std::int32_t>(vertex); });
+    }
+  });
   auto block = std::make_shared<const SparseBlock>(graph_.num_vertices(), std::move(indptr),
-                                                   std::move(indices), cpu_sparse_kernels(), begin);
+                                                   std::move(indices), cpu_sparse_kernels(), vertices);
   return {{std::move(block), degrees_, inverse_roots_, true}, {}};
 }
 
-Neighbourhood Neighbourhoods::of_local_sources(std::int64_t begin, std::int64_t end) {
-  std::vector<graph::VertexId> seeds(static_cast<std::size_t>(end - begin));
-  std::iota(seeds.begin(), seeds.end(), begin);
+Neighbourhood Neighbourhoods::of_local_sources(const at::Tensor& vertices) {
+  const std::span<const graph::VertexId> seeds(vertices.const_data_ptr<std::int64_t>(),
+                                               static_cast<std::size_t>(vertices.size(0)));
   sampler_->sample({}, seeds, batch_);
   auto sources = at::from_blob(batch_.vertices.data(), {std::ssize(batch_.vertices)}, at::kLong);
   const auto degrees = degrees_.defined() ? degrees_.index_select(0, sources).to(device_) : degrees_;
@@ -100,6 +92,24 @@ Projection rows_of(const Neighbourhood& neighbourhood, const Projection& values)
     rows.push_back(value.index_select(0, neighbourhood.sources).to(neighbourhood.hop.block->device()));
   }
   return rows;
+}
+
+at::Tensor with_neighbours(const graph::Graph& graph, const at::Tensor& vertices) {
+  auto is_needed = at::zeros({graph.num_vertices()}, at::kByte);
+  auto* marks = is_needed.mutable_data_ptr<std::uint8_t>();
+  const auto* ids = vertices.const_data_ptr<std::int64_t>();
+  // Several threads may mark the same vertex.
+  const auto mark = [marks](graph::VertexId vertex) {
+    std::atomic_ref<std::uint8_t>(marks[vertex]).store(1, std::memory_order_relaxed);
+  };
+  for_each_chunk(vertices.size(0), vertices_per_chunk, [&](std::int64_t first, std::int64_t length) {
+    for (std::int64_t i = first; i < first + length; ++i) {
+      mark(ids[i]);
+      const auto neighbours = graph.neighbours(ids[i]);
+      std::for_each(neighbours.begin(), neighbours.end(), mark);
+    }
+  });
+  return is_needed.nonzero().flatten();
 }
 
 }  // namespace gnomon::nn

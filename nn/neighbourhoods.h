@@ -15,14 +15,14 @@ class Sampler;
 
 namespace gnomon::nn {
 
-/// The in-edges of consecutive vertices, for evaluation with all neighbours.
+/// All in-edges of some vertices, for evaluation.
 struct Neighbourhood {
   Hop hop;
   at::Tensor sources;  ///< int64 on the CPU, the vertices of the hop's sources; undefined: all vertices
 };
 
 /// Makes neighbourhoods of a graph one after the other. On the CPU they read values of all vertices where
-/// they lie; for another device the sources' rows are to be gathered and copied, see rows_of().
+/// they lie; for another device the sources' rows are gathered and copied (rows_of).
 class Neighbourhoods {
  public:
   /// Computes degrees only if asked to. Throws base::InputError if the graph has 2^31 vertices or more, whose
@@ -34,16 +34,12 @@ class Neighbourhoods {
 
   /// Whether hops have all vertices as sources.
   bool have_all_sources() const { return sampler_ == nullptr; }
-  /// The in-edges of vertices [begin, end). It may share memory with the one before.
-  Neighbourhood of(std::int64_t begin, std::int64_t end);
-  /// The end of a range that begins at `begin`, of at least one vertex: as many as together take at most
-  /// `bytes`, where a vertex takes `vertex_bytes` and each of its in-edges `edge_bytes`.
-  std::int64_t range_end(std::int64_t begin, std::int64_t bytes, std::int64_t vertex_bytes,
-                         std::int64_t edge_bytes) const;
+  /// The in-edges of these vertices (int64, on the CPU), whose memory must outlive it, as must the next call.
+  Neighbourhood of(const at::Tensor& vertices);
 
  private:
-  Neighbourhood of_all_sources(std::int64_t begin, std::int64_t end) const;
-  Neighbourhood of_local_sources(std::int64_t begin, std::int64_t end);
+  Neighbourhood of_all_sources(const at::Tensor& vertices) const;
+  Neighbourhood of_local_sources(const at::Tensor& vertices);
 
   const graph::Graph& graph_;
   at::Device device_;
@@ -55,5 +51,9 @@ class Neighbourhoods {
 
 /// The rows of a neighbourhood's sources, on its device, of values of all vertices (vertices, any).
 Projection rows_of(const Neighbourhood& neighbourhood, const Projection& values);
+
+/// The vertices (int64, ascending) whose inputs are needed to compute a layer for `vertices`: these and their
+/// in-neighbours.
+at::Tensor with_neighbours(const graph::Graph& graph, const at::Tensor& vertices);
 
 }  // namespace gnomon::nn

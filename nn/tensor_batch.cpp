@@ -19,9 +19,9 @@ TensorBatch on_device(const TensorBatch& batch, at::Device device) {
 }
 
 SparseBlockPtr on_device(const SparseBlock& block, at::Device device) {
-  return std::make_shared<const SparseBlock>(block.num_sources(), block.indptr().to(device),
-                                             block.indices().to(device), sparse_kernels(device),
-                                             block.first_destination());
+  return std::make_shared<const SparseBlock>(
+      block.num_sources(), block.indptr().to(device), block.indices().to(device), sparse_kernels(device),
+      block.destinations().defined() ? block.destinations().to(device) : at::Tensor());
 }
 
 at::Tensor feature_tensor(const std::byte* bytes, graph::FeatureType type, std::int64_t rows,

@@ -26,13 +26,8 @@ at::Tensor sum_of_products(const at::Tensor& self, const at::Tensor& mean, const
   return out;
 }
 
-/// Returns x's rows of the block's destinations.
-at::Tensor destinations_of(const at::Tensor& x, const SparseBlock& block) {
-  return x.narrow(0, block.first_destination(), block.num_destinations());
-}
-
-/// Adds a · b to x.
-void add_product(const at::Tensor& x, const at::Tensor& a, const at::Tensor& b) {
+/// Adds a · b to the first rows of x.
+void add_to_first_rows(const at::Tensor& x, const at::Tensor& a, const at::Tensor& b) {
   for_each_chunk(a.size(0), rows_per_chunk(a.device(), a.size(0)),
                  [&](std::int64_t begin, std::int64_t length) {
                    auto chunk = x.narrow(0, begin, length);
@@ -73,8 +68,9 @@ struct SageProduct : torch::autograd::Function<SageProduct> {
     const auto operand = operands.of(gradient);
     at::Tensor grad_x;
     if (context->needs_input_grad(0)) {
+      TORCH_CHECK(!block->destinations().defined(), "destinations can be chosen in evaluation only");
       grad_x = spmm_mean_gradient(block, product(operand, operands.of(of_neighbours).t()));
-      add_product(destinations_of(grad_x, *block), operand, operands.of(of_self).t());
+      add_to_first_rows(grad_x, operand, operands.of(of_self).t());
     }
     auto all = gradients_of_weights(self, mean, gradient, operand);
     all.insert(all.begin(), grad_x);
@@ -109,17 +105,26 @@ at::Tensor sage_product(const SparseBlockPtr& block, const at::Tensor& x, const 
 
 at::Tensor sage_product(const SparseBlockPtr& block, const DroppedFeatures& x, const at::Tensor& of_self,
                         const at::Tensor& of_neighbours, const at::Tensor& bias) {
-  return StoredSageProduct::apply(of_self, of_neighbours, bias,
-                                  read_rows(x, block->first_destination(), block->num_destinations()),
+  return StoredSageProduct::apply(of_self, of_neighbours, bias, destinations_of(x, *block),
                                   spmm_mean(block, x));
 }
 
-at::Tensor read_rows(const DroppedFeatures& x, std::int64_t first, std::int64_t count) {
+at::Tensor destinations_of(const at::Tensor& x, const SparseBlock& block) {
+  return block.destinations().defined() ? x.index_select(0, block.destinations())
+                                        : x.narrow(0, 0, block.num_destinations());
+}
+
+at::Tensor destinations_of(const DroppedFeatures& x, const SparseBlock& block) {
   const auto device = x.rows->device();
+  const auto count = block.num_destinations();
   const auto out = at::empty({count, x.size(1)}, at::TensorOptions(at::kFloat).device(device));
   for_each_chunk(count, rows_per_chunk(device, count), [&](std::int64_t begin, std::int64_t length) {
     auto chunk = out.narrow(0, begin, length);
-    x.rows->read(first + begin, x.rule, chunk);
+    if (block.destinations().defined()) {
+      x.rows->read_rows(block.destinations().narrow(0, begin, length), chunk);
+    } else {
+      x.rows->read(begin, x.rule, chunk);
+    }
   });
   return out;
 }

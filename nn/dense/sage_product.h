@@ -16,7 +16,9 @@ at::Tensor sage_product(const SparseBlockPtr& block, const at::Tensor& x, const 
 at::Tensor sage_product(const SparseBlockPtr& block, const DroppedFeatures& x, const at::Tensor& of_self,
                         const at::Tensor& of_neighbours, const at::Tensor& bias);
 
-/// Reads rows first … first + count - 1, chunk by chunk.
-at::Tensor read_rows(const DroppedFeatures& x, std::int64_t first, std::int64_t count);
+/// Returns the rows of x that are the block's destinations. Stored rows are read chunk by chunk; where
+/// destinations are chosen, without dropout.
+at::Tensor destinations_of(const at::Tensor& x, const SparseBlock& block);
+at::Tensor destinations_of(const DroppedFeatures& x, const SparseBlock& block);
 
 }  // namespace gnomon::nn

@@ -129,8 +129,10 @@ class CpuSparseKernels final : public SparseKernels {
     looped->indptr.reserve(rows.indptr.size());
     looped->indices.reserve(rows.columns.size() + rows.indptr.size());
     looped->indptr.push_back(0);
+    const std::int64_t* destinations =
+        block.destinations().defined() ? block.destinations().const_data_ptr<std::int64_t>() : nullptr;
     for (std::int64_t v = 0; v < rows.num_rows(); ++v) {
-      const std::int64_t own = block.first_destination() + v;
+      const std::int64_t own = destinations == nullptr ? v : destinations[v];
       bool has_loop = false;
       for (auto e = rows.indptr[static_cast<std::size_t>(v)];
            e < rows.indptr[static_cast<std::size_t>(v) + 1]; ++e) {

@@ -130,7 +130,7 @@ class DeviceSparseKernels final : public SparseKernels {
   }
 
   BlockTensors with_self_loops(const SparseBlock& block) const override {
-    TORCH_CHECK(block.first_destination() == 0, "devices take sampled blocks only");
+    TORCH_CHECK(!block.destinations().defined(), "devices take sampled blocks only");
     BlockTensors made{at::empty_like(block.indptr()),
                       at::empty({block.num_edges() + block.num_destinations()}, block.indices().options())};
     const auto* entries = rows_of_entries_of(block);

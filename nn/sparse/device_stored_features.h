@@ -55,6 +55,15 @@ class DeviceStoredFeatures final : public StoredFeatures {
                                  out.template mutable_data_ptr<float>());
   }
 
+  void read_rows(const at::Tensor& rows, at::Tensor& out) const override {
+    const auto vertices = vertices_.index_select(0, rows);
+    auto chosen = stored_;
+    chosen.vertices = vertices.const_data_ptr<std::int64_t>();
+    auto launch = launches_.begin(out);
+    kernels::device::read_stored(launch.executor, chosen, kernels::DropoutRule{}, 0, out.size(0),
+                                 out.template mutable_data_ptr<float>());
+  }
+
  private:
   at::Tensor vertices_;
   kernels::device::StoredRows stored_;

@@ -23,12 +23,12 @@ void check(const at::Tensor& tensor, const char* name, at::ScalarType type) {
 }  // namespace
 
 SparseBlock::SparseBlock(std::int64_t num_sources, at::Tensor indptr, at::Tensor indices,
-                         const SparseKernels& kernels, std::int64_t first_destination)
+                         const SparseKernels& kernels, at::Tensor destinations)
     : num_sources_(num_sources),
       indptr_(std::move(indptr)),
       indices_(std::move(indices)),
       kernels_(&kernels),
-      first_destination_(first_destination) {
+      destinations_(std::move(destinations)) {
   check(indptr_, "indptr", at::kLong);
   check(indices_, "indices", at::kInt);
   TORCH_CHECK(indptr_.size(0) > 0, "indptr is empty");
@@ -72,7 +72,7 @@ SparseBlockPtr with_self_loops(const SparseBlock& block) {
   auto looped = block.kernels().with_self_loops(block);
   return std::make_shared<const SparseBlock>(block.num_sources(), std::move(looped.indptr),
                                              std::move(looped.indices), block.kernels(),
-                                             block.first_destination());
+                                             block.destinations());
 }
 
 }  // namespace gnomon::nn

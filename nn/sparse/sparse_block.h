@@ -18,16 +18,15 @@ class SparseBlock {
   /// `indptr` is int64 (D + 1) and `indices` int32 (E), both contiguous and on the same device; otherwise
   /// c10::Error is thrown. `kernels` must support the device and outlive the block.
   SparseBlock(std::int64_t num_sources, at::Tensor indptr, at::Tensor indices, const SparseKernels& kernels,
-              std::int64_t first_destination = 0);
+              at::Tensor destinations = {});
   /// Uses the device's default kernels.
   SparseBlock(std::int64_t num_sources, at::Tensor indptr, at::Tensor indices);
 
   std::int64_t num_destinations() const { return indptr_.size(0) - 1; }
   std::int64_t num_sources() const { return num_sources_; }
   std::int64_t num_edges() const { return indices_.size(0); }
-  /// Destination r is source first_destination() + r: of sampled blocks the destinations are the first
-  /// sources.
-  std::int64_t first_destination() const { return first_destination_; }
+  /// Which source each destination is (int64, on the block's device); undefined: the first sources.
+  const at::Tensor& destinations() const { return destinations_; }
   const at::Tensor& indptr() const { return indptr_; }
   const at::Tensor& indices() const { return indices_; }
   at::Device device() const { return indptr_.device(); }
@@ -46,7 +45,7 @@ class SparseBlock {
   at::Tensor indptr_;
   at::Tensor indices_;
   const SparseKernels* kernels_;
-  std::int64_t first_destination_;
+  at::Tensor destinations_;
   mutable std::once_flag transposed_once_, rows_once_;
   mutable TransposedTensors transposed_;
   mutable at::Tensor rows_of_entries_;

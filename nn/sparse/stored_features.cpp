@@ -56,6 +56,11 @@ class HostStoredFeatures final : public StoredFeatures {
     }
   }
 
+  void read_rows(const at::Tensor& rows, at::Tensor& out) const override {
+    const auto vertices = vertices_.defined() ? vertices_.index_select(0, rows) : rows;
+    gather({vertices.const_data_ptr<std::int64_t>(), static_cast<std::size_t>(vertices.size(0))}, out);
+  }
+
  private:
   std::span<const graph::VertexId> ids(std::int64_t first, std::int64_t count) const {
     return {vertices_.const_data_ptr<std::int64_t>() + first, static_cast<std::size_t>(count)};

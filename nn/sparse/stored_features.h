@@ -30,6 +30,8 @@ class StoredFeatures {
                           const at::Tensor& column_scale, const kernels::DropoutRule& rule) const = 0;
   /// Fills `out` (contiguous) with rows from `first` on. Thread-safe.
   virtual void read(std::int64_t first, const kernels::DropoutRule& rule, at::Tensor& out) const = 0;
+  /// Fills `out` (contiguous) with these rows (contiguous int64), without dropout. Thread-safe.
+  virtual void read_rows(const at::Tensor& rows, at::Tensor& out) const = 0;
 };
 
 using StoredFeaturesPtr = std::shared_ptr<const StoredFeatures>;

@@ -66,9 +66,10 @@ SplitEvaluation evaluate_split(const graph::Graph& graph, const at::Tensor& logi
   SplitEvaluation split{std::ssize(vertices), std::numeric_limits<double>::quiet_NaN(),
                         std::numeric_limits<double>::quiet_NaN(), undefined_metrics(metrics)};
   if (!graph.labels.empty()) {
-    split.loss = nn::score(logits, graph.labels, vertices).loss;
+    const auto rows = nn::rows_of_vertices(logits, vertices);
+    split.loss = nn::score(rows, graph.labels, vertices).loss;
     split.majority = nn::majority_accuracy(graph.labels, graph.train, vertices);
-    split.metrics = with_names(metrics, nn::measure(metrics, logits, graph.labels, vertices));
+    split.metrics = with_names(metrics, nn::measure(metrics, rows, graph.labels, vertices));
   }
   return split;
 }
@@ -109,9 +110,7 @@ Evaluation evaluate(const graph::Graph& graph, const EvaluationOptions& options)
                         evaluate_split(graph, logits, metrics, graph.valid),
                         evaluate_split(graph, logits, metrics, graph.test),
                         {}};
-  const auto classes = logits.argmax(1).to(at::kInt);
-  evaluation.predictions.assign(classes.const_data_ptr<std::int32_t>(),
-                                classes.const_data_ptr<std::int32_t>() + classes.numel());
+  evaluation.predictions = nn::predicted_classes(logits);
   return evaluation;
 }
 

@@ -107,7 +107,7 @@ class Training {
   void evaluate(EpochReport& report);
   bool is_better(const EpochReport& report) const;
   void end_epoch(const EpochReport& report);
-  at::Tensor infer_all();
+  at::Tensor infer(std::span<const graph::VertexId> vertices);
   TrainReport conclude(std::vector<EpochReport> epochs);
   void test(TrainReport& report);
 
@@ -323,10 +323,11 @@ void Training::save() {
   last_save_ = Clock::now();
 }
 
-at::Tensor Training::infer_all() {
+/// The logits of these vertices, or of all if there are none.
+at::Tensor Training::infer(std::span<const graph::VertexId> vertices) {
   // The workers have nothing to do meanwhile.
   const nn::AtenThreadsGuard threads(plan_.device_threads + plan_.workers);
-  nn::InferenceOptions inference;
+  nn::InferenceOptions inference{.vertices = vertices};
   inference.between_chunks = [this] {
     if (is_stopped()) {
       stop();
@@ -345,7 +346,7 @@ void Training::evaluate(EpochReport& report) {
   report.valid_accuracy = report.valid_loss = std::numeric_limits<double>::quiet_NaN();
   report.valid_metrics = undefined_metrics(options_.job.metrics);
   if (!graph_.valid.empty()) {
-    const auto logits = infer_all();
+    const auto logits = infer(graph_.valid);
     const auto [accuracy, loss] = nn::score(logits, graph_.labels, graph_.valid);
     report.valid_accuracy = accuracy;
     report.valid_loss = loss;
@@ -420,14 +421,13 @@ void Training::test(TrainReport& report) {
   const auto last_weights = copies_of(weights);
   nn::copy_values(state_.best_weights, weights);
   const auto restore = std::shared_ptr<void>(nullptr, [&](void*) { nn::copy_values(last_weights, weights); });
-  const auto logits = infer_all();
+  auto logits = infer(options_.predict ? std::span<const graph::VertexId>() : graph_.test);
+  if (options_.predict) {
+    report.predictions = nn::predicted_classes(logits);
+    logits = nn::rows_of_vertices(logits, graph_.test);
+  }
   report.test_accuracy = nn::score(logits, graph_.labels, graph_.test).accuracy;
   report.test_metrics = measure(logits, graph_.test);
-  if (options_.predict) {
-    const auto classes = logits.argmax(1).to(at::kInt);
-    report.predictions.assign(classes.const_data_ptr<std::int32_t>(),
-                              classes.const_data_ptr<std::int32_t>() + classes.numel());
-  }
 }
 
 }  // namespace

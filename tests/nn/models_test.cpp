@@ -473,6 +473,19 @@ TEST_P(ModelCase, LayerWiseInferenceIsTheFullBatchForward) {
   }
 }
 
+TEST_P(ModelCase, InferenceOfSomeVerticesGivesTheirRows) {
+  for (const auto& graph : {random_graph(39), test::in_sparse_form(random_sparse_graph(
+                                                  39, graph::FeatureType::fp32, test::Values::normal))}) {
+    const auto job = job_of(GetParam());
+    const Model model(job, columns, classes);
+    shift_vectors(model);
+    const auto all = infer(graph, model, {.chunk_bytes = 3000});
+    const std::vector<std::int64_t> some = {31, 2, 17};
+    const auto found = infer(graph, model, {.vertices = some, .chunk_bytes = 3000});
+    EXPECT_LT(relative_error(found, rows_of_vertices(all, some)), 1e-6);
+  }
+}
+
 TEST(Models, GcnOnSampledNeighboursHasTheFullLayersExpectation) {
   const auto graph = random_graph(33);
   auto job = job_of(ModelKind::gcn, 8);
