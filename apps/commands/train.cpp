@@ -29,6 +29,7 @@ struct Options {
   std::string trace;
   std::string predictions;
   std::string tensorboard;
+  std::int64_t evaluate_every = 1;
   bool resume = false;
   bool overwrite = false;
   bool json = false;
@@ -74,6 +75,7 @@ tuner::TrainingRun run_of(const Options& options, std::string& why) {
   run.replay = options.replay;
   run.predictions = options.predictions;
   run.tensorboard = options.tensorboard;
+  run.evaluate_every = options.evaluate_every;
   run.device = device_of(options.device);
   const auto cores = cores_with(run.device);
   if (options.resume) {
@@ -135,6 +137,24 @@ void train(const Options& options) {
   print_result(options, run, train_with_table(graph, run, why, options.json));
 }
 
+/// Declares --evaluate-every.
+void add_evaluate_every(CLI::App& app, std::int64_t& epochs) {
+  const auto read = [&epochs](const std::string& text) {
+    if (text == "never") {
+      epochs = 0;
+    } else if (!CLI::detail::lexical_cast(text, epochs) || epochs < 1) {
+      throw CLI::ParseError("--evaluate-every: \"" + text + "\" is neither a number of epochs nor \"never\"",
+                            CLI::ExitCodes::ConversionError);
+    }
+  };
+  app.add_option_function<std::string>("--evaluate-every", read,
+                                       "Epochs from one evaluation on the validation vertices to the next; "
+                                       "\"never\" evaluates nothing, nor "
+                                       "on the test vertices")
+      ->type_name("N|never")
+      ->default_str("1");
+}
+
 }  // namespace
 
 Action add_train(CLI::App& app) {
@@ -147,6 +167,7 @@ Action add_train(CLI::App& app) {
   auto* resume = app.add_flag("--resume", options->resume, "Resume from the last checkpoint of --run");
   app.add_flag("--overwrite", options->overwrite, "Replace the run in --run; files that are not its own stay")
       ->excludes(resume);
+  add_evaluate_every(app, options->evaluate_every);
   app.add_option("--replay", options->replay, "Replay the update order recorded in this order.jsonl");
   add_output(app, "--predictions", options->predictions,
              "Write the predicted class of each vertex to this CSV file, by original vertex id");

@@ -32,6 +32,9 @@ namespace {
 using schedule::Stage;
 using Clock = std::chrono::steady_clock;
 
+/// Checkpoints beside those that are asked for come no sooner one after the other, so that they cost little.
+constexpr double min_save_s = 1;
+
 double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
@@ -104,6 +107,7 @@ class Training {
   void learn_times(const schedule::StageTimes& times);
   void learn(const nn::TensorBatch& data, std::int64_t batch);
   MetricValues measure(const at::Tensor& logits, std::span<const graph::VertexId> vertices) const;
+  bool is_evaluated(std::int64_t epoch) const;
   void evaluate(EpochReport& report);
   bool is_better(const EpochReport& report) const;
   void end_epoch(const EpochReport& report);
@@ -165,6 +169,9 @@ TrainReport Training::run() {
   std::vector<EpochReport> epochs;
   while (!is_finished()) {
     auto report = train_epoch();
+    if (seconds_since(last_save_) >= min_save_s) {
+      save();  // an evaluation that does not end (for want of memory, say) shall not cost the epoch
+    }
     evaluate(report);
     if (log) {
       log->append(report);
@@ -341,11 +348,16 @@ MetricValues Training::measure(const at::Tensor& logits, std::span<const graph::
   return with_names(metrics, nn::measure(metrics, logits, graph_.labels, vertices));
 }
 
+bool Training::is_evaluated(std::int64_t epoch) const {
+  const auto every = options_.evaluate_every;
+  return !graph_.valid.empty() && every > 0 && ((epoch + 1) % every == 0 || epoch + 1 == options_.job.epochs);
+}
+
 void Training::evaluate(EpochReport& report) {
   const auto begin = Clock::now();
   report.valid_accuracy = report.valid_loss = std::numeric_limits<double>::quiet_NaN();
   report.valid_metrics = undefined_metrics(options_.job.metrics);
-  if (!graph_.valid.empty()) {
+  if (is_evaluated(report.epoch)) {
     const auto logits = infer(graph_.valid);
     const auto [accuracy, loss] = nn::score(logits, graph_.labels, graph_.valid);
     report.valid_accuracy = accuracy;
@@ -366,10 +378,13 @@ bool Training::is_better(const EpochReport& report) const {
          (!state_.best_valid_loss || report.valid_loss < *state_.best_valid_loss);
 }
 
-/// Judges the epoch and goes to the next one, and saves that.
+/// Judges the epoch, unless it is between two evaluations, and goes to the next one, and saves that.
 void Training::end_epoch(const EpochReport& report) {
+  const bool is_skipped = options_.evaluate_every > 0 && !graph_.valid.empty() && !is_evaluated(report.epoch);
   const bool is_judged = !std::isnan(report.valid_metrics.front().value);
-  if (!is_judged || !state_.best_judged() || is_better(report)) {
+  if (is_skipped) {
+    // The next evaluation tells.
+  } else if (!is_judged || !state_.best_judged() || is_better(report)) {
     state_.best_weights = copies_of(learner_.model().state());
     state_.best_epoch = state_.epoch;
     state_.epochs_since_best = 0;
@@ -381,7 +396,7 @@ void Training::end_epoch(const EpochReport& report) {
     state_.best_valid_loss =
         std::isfinite(report.valid_loss) ? std::optional(report.valid_loss) : std::nullopt;
   } else {
-    ++state_.epochs_since_best;
+    state_.epochs_since_best = state_.epoch - state_.best_epoch;
   }
   ++state_.epoch;
   state_.trained.clear();
@@ -409,7 +424,7 @@ TrainReport Training::conclude(std::vector<EpochReport> epochs) {
     nn::write_safetensors(options_.run_directory / "weights.safetensors",
                           nn::named(learner_.model(), state_.best_weights));
   }
-  if (!graph_.test.empty() || options_.predict) {
+  if ((!graph_.test.empty() && options_.evaluate_every > 0) || options_.predict) {
     test(report);
   }
   return report;

@@ -59,6 +59,10 @@ struct TrainOptions {
   std::filesystem::path run_directory{};
   /// Continue from run_directory's checkpoint if there is one. Otherwise an earlier run's files are removed.
   bool resume = false;
+  /// Epochs from one evaluation on the validation vertices to the next; there is one after the last epoch,
+  /// too. The best weights are those of an evaluated epoch. 0: nothing is evaluated, neither then nor on the
+  /// test vertices, and the last weights count as the best.
+  std::int64_t evaluate_every = 1;
   bool predict = false;            ///< also fill TrainReport::predictions
   double checkpoint_every_s = 30;  ///< within an epoch; there is always one at its end
   /// The order of updates of each epoch, from order.jsonl (run_log.h); empty: the plan's own. A plan that

@@ -40,6 +40,7 @@ runtime::TrainOptions options_of(const TrainingRun& run) {
   if (!run.replay.empty()) {
     options.replay = runtime::read_orders(run.replay);
   }
+  options.evaluate_every = run.evaluate_every;
   options.next_stretch = run.next_stretch;
   options.predict = !run.predictions.empty();
   options.progress = run.progress;

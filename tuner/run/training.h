@@ -34,6 +34,7 @@ struct TrainingRun {
   plan::Job job;
   plan::Plan plan;  ///< resolved
   bool resume = false;
+  std::int64_t evaluate_every = 1;      ///< epochs, as in runtime::TrainOptions; 0: never
   std::filesystem::path replay;         ///< an order.jsonl whose update order is followed; empty: none
   std::filesystem::path predictions{};  ///< where the class of each vertex is written; empty: nowhere
   std::filesystem::path tensorboard{};  ///< directory for TensorBoard's event files; empty: none is written

@@ -378,6 +378,45 @@ TEST(Trainer, PatienceEndsTheRunAndTheBestWeightsAreTested) {
   EXPECT_EQ(run(job, sequential_plan()).test_accuracy, report.test_accuracy);
 }
 
+TEST(Trainer, EvaluatesAsOftenAsAskedAndTrainsTheSame) {
+  auto job = small_job(ModelKind::sage);
+  job.epochs = 5;
+  const auto trained = [&](std::int64_t evaluate_every) {
+    TrainOptions options{.job = job, .plan = sequential_plan()};
+    options.evaluate_every = evaluate_every;
+    return train(small_graph(), options);
+  };
+  const auto always = trained(1);
+  const auto seldom = trained(2);
+  const auto never = trained(0);
+  EXPECT_EQ(seldom.weights_hash, always.weights_hash);
+  EXPECT_EQ(never.weights_hash, always.weights_hash);
+  for (std::size_t epoch = 0; epoch < 5; ++epoch) {
+    EXPECT_TRUE(std::isnan(never.epochs[epoch].valid_accuracy));
+    if (epoch % 2 == 1 || epoch == 4) {
+      EXPECT_EQ(seldom.epochs[epoch].valid_accuracy, always.epochs[epoch].valid_accuracy);
+    } else {
+      EXPECT_TRUE(std::isnan(seldom.epochs[epoch].valid_accuracy));
+    }
+  }
+  EXPECT_TRUE(seldom.best_epoch % 2 == 1 || seldom.best_epoch == 4) << seldom.best_epoch;
+  EXPECT_EQ(never.best_epoch, 4);
+  EXPECT_TRUE(std::isnan(never.test_accuracy));
+  EXPECT_GT(seldom.test_accuracy, 0.5);
+}
+
+TEST(Trainer, PatienceCountsEpochsAlsoBetweenEvaluations) {
+  auto job = small_job(ModelKind::sage);
+  job.epochs = 30;
+  job.learning_rate = 0;  // no epoch is better than the first that is evaluated
+  job.patience = 4;
+  TrainOptions options{.job = job, .plan = sequential_plan()};
+  options.evaluate_every = 3;
+  const auto report = train(small_graph(), options);
+  EXPECT_EQ(report.best_epoch, 2);
+  EXPECT_EQ(report.epochs.size(), 9U);  // evaluated after 3, 6 and 9 epochs: 6 - 3 < 4 <= 9 - 3
+}
+
 TEST(Trainer, ReportsTimesProgressAndTimelines) {
   TrainOptions options{.job = small_job(ModelKind::sage), .plan = claim_ahead_plan(3, 2)};
   std::vector<std::int64_t> done;
