@@ -6,6 +6,7 @@ Abilities abilities_of(DeviceKind kind) {
   switch (kind) {
     case DeviceKind::host:
       return {.bias_without_cache = true};
+    case DeviceKind::emulated:
     case DeviceKind::cuda:
       break;
   }

@@ -9,11 +9,15 @@
 
 namespace gnomon::plan {
 
-/// The kinds of devices that train: `host` is threads of the host's own cores, `cuda` a GPU.
-enum class DeviceKind : std::uint8_t { host, cuda };
+/// The kinds of devices that train: `host` is threads of the host's own cores, `cuda` a GPU, and `emulated`
+/// the host's cores posing as a device with memory of its own behind a link.
+enum class DeviceKind : std::uint8_t { host, emulated, cuda };
 
 /// Whether a device's kernels run on the host's cores, which they then share with the CPU workers.
-constexpr bool runs_on_cores(DeviceKind kind) { return kind == DeviceKind::host; }
+constexpr bool runs_on_cores(DeviceKind kind) { return kind != DeviceKind::cuda; }
+
+/// Whether a device has memory of its own, which the host reaches over a link.
+constexpr bool has_link(DeviceKind kind) { return kind != DeviceKind::host; }
 
 /// What a device executes beyond the plans that every device does: CPU route, device route or both, all
 /// data in host memory, exact mini-batches, one device. The rules of plan/rules.h say which value of which
@@ -61,8 +65,10 @@ namespace gnomon::base {
 
 template <>
 struct EnumNames<plan::DeviceKind> {
-  static constexpr std::array<std::pair<plan::DeviceKind, std::string_view>, 2> values{
-      {{plan::DeviceKind::host, "host"}, {plan::DeviceKind::cuda, "cuda"}}};
+  static constexpr std::array<std::pair<plan::DeviceKind, std::string_view>, 3> values{
+      {{plan::DeviceKind::host, "host"},
+       {plan::DeviceKind::emulated, "emulated"},
+       {plan::DeviceKind::cuda, "cuda"}}};
 };
 
 }  // namespace gnomon::base

@@ -1,6 +1,7 @@
 #include "plan/plan.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/error.h"
 #include "plan/presets.h"
@@ -62,6 +63,12 @@ bool trains_in_order(const Plan& plan) {
   // Several samplers fill one queue, which is trained as it fills.
   const bool shares_queue = plan.schedule == Schedule::factored && plan.devices != 1;
   return plan.schedule == Schedule::sequential || (plan.order == Order::index && !shares_queue);
+}
+
+int preparing_threads(const Plan& plan) {
+  return plan.prepares_beside_training()
+             ? std::max(1, static_cast<int>(std::lround(plan.prepare_share * plan.device_threads)))
+             : plan.device_threads;
 }
 
 bool changes_training(const Plan& plan) {

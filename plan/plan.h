@@ -170,6 +170,10 @@ struct Plan {
   bool operator==(const Plan&) const = default;
 };
 
+/// The threads that prepare mini-batches on a device that runs on the host's cores: all of its threads, or
+/// prepare_share of them, at least one, where it prepares beside training. `plan` is resolved.
+int preparing_threads(const Plan& plan);
+
 /// Whether a plan changes which mini-batches are trained, or with which embeddings, so that it is not exact.
 bool changes_training(const Plan& plan);
 

@@ -15,8 +15,8 @@ bool is_host(const MachineProfile& machine) { return machine.device.kind == Devi
 using Known = std::optional<double>;
 
 Known device_bandwidth(const MachineProfile& machine) {
-  return is_host(machine) ? machine.cpu.memory_bandwidth_bytes_per_s
-                          : machine.device.memory_bandwidth_bytes_per_s;
+  return plan::runs_on_cores(machine.device.kind) ? machine.cpu.memory_bandwidth_bytes_per_s
+                                                  : machine.device.memory_bandwidth_bytes_per_s;
 }
 
 /// 1 if either is unknown.
@@ -78,7 +78,7 @@ std::vector<CatalogMachine> catalog() {
   return machines;
 }
 
-CatalogMachine find_machine(const std::string& name) {
+CatalogMachine find_machine(const std::string& name, const std::string& where) {
   if (name.ends_with(".json")) {
     return base::read_document<CatalogMachine>(name);
   }
@@ -89,7 +89,7 @@ CatalogMachine find_machine(const std::string& name) {
     }
     names += (names.empty() ? "" : ", ") + machine.name;
   }
-  throw base::InputError("--machine", "\"" + name + "\" is not known; use a .json file or one of " + names);
+  throw base::InputError(where, "\"" + name + "\" is not known; use a .json file or one of " + names);
 }
 
 namespace {

@@ -48,8 +48,8 @@ struct CatalogMachine {
 std::vector<CatalogMachine> catalog();
 
 /// Returns one of them by its name or, if `name` ends in .json, reads a file of the same form. Throws
-/// InputError.
-CatalogMachine find_machine(const std::string& name);
+/// InputError that names `where` if there is none.
+CatalogMachine find_machine(const std::string& name, const std::string& where = "--machine");
 
 /// What happened to the time of a stage when its profile moved to another machine.
 struct StageScaling {

@@ -7,24 +7,40 @@
 #include "base/usable.h"
 #include "graph/feature_form.h"
 #include "runtime/cuda/open_cuda_device.h"
+#include "runtime/emulated/emulated_device.h"
 #include "runtime/host/host_device.h"
 
 namespace gnomon::runtime {
+namespace {
+
+std::unique_ptr<Device> open_kind(const plan::Job& job, const DeviceOptions& options,
+                                  const base::Progress& progress) {
+  switch (options.kind) {
+    case plan::DeviceKind::host:
+      return std::make_unique<HostDevice>(job);
+    case plan::DeviceKind::emulated:
+      return std::make_unique<emulated::EmulatedDevice>(job, options, progress);
+    case plan::DeviceKind::cuda:
+      break;
+  }
+  return open_cuda_device(job, options, progress);
+}
+
+}  // namespace
 
 std::unique_ptr<Device> open_device(std::shared_ptr<const PlacedGraph> graph, const plan::Job& job,
                                     const plan::Plan& plan, const DeviceOptions& options,
                                     const base::Progress& progress) {
   if (const auto why = why_no_device(options); !why.empty()) {
-    throw base::InputError("GPU", why);
+    throw base::InputError(options.kind == plan::DeviceKind::cuda ? "GPU" : "device", why);
   }
-  auto device = options.kind == plan::DeviceKind::cuda ? open_cuda_device(job, options, progress)
-                                                       : std::make_unique<HostDevice>(job);
+  auto device = open_kind(job, options, progress);
   device->take_plan(plan, std::move(graph));
   return device;
 }
 
 c10::Device tensor_device(const DeviceOptions& options) {
-  return options.is_host() ? c10::Device(c10::kCPU) : c10::Device(c10::kCUDA, 0);
+  return options.kind == plan::DeviceKind::cuda ? c10::Device(c10::kCUDA, 0) : c10::Device(c10::kCPU);
 }
 
 bool takes_sparse_features(const DeviceOptions& options) { return options.is_host(); }

@@ -41,7 +41,8 @@ struct DeviceFacts {
 };
 
 /// What executes the device's stages of a plan. Implementations: runtime/host/host_device.h (threads of the
-/// same machine) and runtime/cuda/cuda_device.h (a GPU); open_device() chooses one.
+/// same machine), runtime/emulated/emulated_device.h (the same posing as a device behind a link) and
+/// runtime/cuda/cuda_device.h (a GPU); open_device() chooses one.
 ///
 /// Synchronisation: every function returns only after its work is done, on the host and on the device, so
 /// that the duration of the call is the duration of the stage. No function keeps a reference to its

@@ -1,11 +1,37 @@
 #include "runtime/device_options.h"
 
+#include <cmath>
+
 #include "runtime/cuda/open_cuda_device.h"
 
 namespace gnomon::runtime {
 
+namespace {
+
+std::string why_not_emulated(const DeviceOptions& options) {
+  if (options.max_bytes <= 0) {
+    return "an emulated device needs the size of its memory";
+  }
+  const double bandwidth = options.link.bandwidth_bytes_per_s;
+  return bandwidth > 0 && std::isfinite(bandwidth) ? ""
+                                                   : "an emulated device needs the bandwidth of its link";
+}
+
+}  // namespace
+
 std::string why_no_device(const DeviceOptions& options) {
-  return options.is_host() ? "" : why_no_cuda_device();
+  if (options.devices != 1) {
+    return "the runtime trains on one device so far, not on " + std::to_string(options.devices);
+  }
+  switch (options.kind) {
+    case plan::DeviceKind::host:
+      return "";
+    case plan::DeviceKind::emulated:
+      return why_not_emulated(options);
+    case plan::DeviceKind::cuda:
+      break;
+  }
+  return why_no_cuda_device();
 }
 
 }  // namespace gnomon::runtime

@@ -12,12 +12,25 @@ struct Device;
 
 namespace gnomon::runtime {
 
+/// The link of an emulated device. A copy takes bytes / bandwidth and one round trip. The zero-copy reads of
+/// a kernel are requests of 32 to 128 bytes (Min et al., PVLDB 14(11), 2021): their bytes and headers take
+/// that bandwidth, and not more than `outstanding_reads` of them are answered in a round trip. What uses the
+/// link at the same time shares it equally.
+struct EmulatedLink {
+  double bandwidth_bytes_per_s = 0;
+  double round_trip_s = 1e-6;
+  double outstanding_reads = 256;
+  double header_bytes = 16;  ///< of each response
+};
+
 /// The device to train on.
 struct DeviceOptions {
   plan::DeviceKind kind = plan::DeviceKind::host;
-  std::int64_t max_bytes = 0;  ///< of the device's memory that may be used; 0: all of it
-
-  bool is_host() const { return kind == plan::DeviceKind::host; }
+  /// Of the device's memory that may be used; 0: all of it. Of an emulated device, the memory that it has.
+  std::int64_t max_bytes = 0;
+  EmulatedLink link{};  ///< of an emulated device
+  std::string name{};   ///< of an emulated device: the machine or device that it stands for; may be empty
+  int devices = 1;      ///< of that kind
 };
 
 /// Why there is no such device on this machine or in this build, as one line; empty if there is one.

@@ -82,8 +82,7 @@ class Loading {
     loads[at_workers] = prepare_s;
     loads[at_link] = transfer_s;
     loads[at_disk] = groups * model_.costs.group_read_s * model_.disk_depth;
-    loads[at_cores] = prepare_s * best_crowding(Kind::cpu) +
-                      (model_.host_device ? transfer_s * best_crowding(Kind::copy) : 0);
+    loads[at_cores] = prepare_s * best_crowding(Kind::cpu) + copied_by_cores(transfer_s);
     divide(loads);
     return loads;
   }
@@ -140,18 +139,30 @@ class Loading {
     return static_cast<double>(std::max(1, model_.workers / model_.devices) * model_.devices) / workers;
   }
 
+  double copied_by_cores(double transfer_s) const {
+    return model_.host_device ? transfer_s * best_crowding(Kind::copy) : 0;
+  }
+  /// What of a device's preparation keeps cores busy: the rest waits for the link or for linked devices.
+  double prepared_by_cores(double whole_s, double link_part_s, double peer_part_s) const {
+    const double waiting_s = model_.host_device ? 0 : link_part_s + peer_part_s;
+    return model_.prepare_threads * best_crowding(Kind::prepare) * std::max(0.0, whole_s - waiting_s);
+  }
+
   void add_cores(const StageCosts& costs, BatchLoads& loads) const {
-    const double by_workers = model_.worker_threads * costs.cpu_batch_s * best_crowding(Kind::cpu);
-    loads.by_cpu[at_cores] = by_workers;
-    if (!model_.host_device) {
+    loads.by_cpu[at_cores] = model_.worker_threads * costs.cpu_batch_s * best_crowding(Kind::cpu);
+    if (!model_.on_cores()) {
       return;
     }
-    const double copying = costs.transfer_s * best_crowding(Kind::copy);
-    const double preparing = model_.prepare_threads * best_crowding(Kind::prepare);
-    const double training = (plan_.gathers_apart() ? preparing * costs.device_gather_s : 0) +
-                            model_.device_threads * costs.train_s * best_crowding(Kind::train);
-    loads.by_cpu[at_cores] += copying + training;
-    loads.by_device[at_cores] = preparing * costs.device_batch_s + training;
+    const double gathering = plan_.gathers_apart()
+                                 ? prepared_by_cores(costs.device_gather_s, costs.device_gather_link_s,
+                                                     costs.device_gather_peer_s)
+                                 : 0;
+    const double training =
+        gathering + model_.device_threads * costs.train_s * best_crowding(Kind::train);
+    loads.by_cpu[at_cores] += copied_by_cores(costs.transfer_s) + training;
+    loads.by_device[at_cores] = prepared_by_cores(costs.device_batch_s, costs.device_batch_link_s,
+                                                  costs.device_batch_peer_s) +
+                                training;
   }
 
   /// By how many there are of each.

@@ -31,8 +31,9 @@ Consumption consumption_of(const profiles::Profile& profile, const plan::Plan& p
   }
   double cores = prediction.cpu_utilisation * plan.workers * plan.worker_threads;
   double devices = prediction.device_utilisation * plan.devices;
-  if (machine.device.kind == profiles::DeviceKind::host) {
-    cores += devices * plan.device_threads + prediction.link_utilisation;
+  if (plan::runs_on_cores(machine.device.kind)) {
+    const bool copies = !plan::has_link(machine.device.kind);  // a link does so by itself
+    cores += devices * plan.device_threads + (copies ? prediction.link_utilisation : 0);
     devices = 0;
   }
   consumption.energy_j = prediction.epoch_s * (running.idle_w.value_or(0) + *running.core_w * cores +

@@ -48,7 +48,7 @@ void fill_utilisation(Prediction& prediction, const Totals& totals, const Machin
     const double prepare_s = busy_s(Stage::device_batch) + busy_s(Stage::device_gather);
     const int links = (model.devices + model.devices_per_link - 1) / model.devices_per_link;
     // What prepares beside training has a share of the device, and training the rest.
-    const double prepare_share = model.prepare_share > 0 && !model.host_device ? model.prepare_share : 1;
+    const double prepare_share = model.prepare_share > 0 && !model.on_cores() ? model.prepare_share : 1;
     prediction.cpu_utilisation = share(cpu_s, model.workers);
     prediction.link_utilisation = share(totals.link_s, links);
     prediction.device_utilisation =

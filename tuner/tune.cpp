@@ -271,8 +271,8 @@ class TuningRun {
   }
 
   double memory_bytes(const sim::Prediction& prediction) const {
-    return profile_.machine.device.kind == profiles::DeviceKind::cuda ? prediction.memory.device.total()
-                                                                      : prediction.memory.host.total();
+    return plan::has_link(profile_.machine.device.kind) ? prediction.memory.device.total()
+                                                        : prediction.memory.host.total();
   }
 
   /// Searches again with less and less memory, and for more and more accuracy; keeps what no plan beats.
@@ -288,8 +288,8 @@ class TuningRun {
     }
     for (int step = 1; step < front_steps && least < most; ++step) {
       auto options = options_;
-      const bool has_gpu = profile_.machine.device.kind == profiles::DeviceKind::cuda;
-      (has_gpu ? options.limits.device_bytes : options.limits.host_bytes) =
+      (plan::has_link(profile_.machine.device.kind) ? options.limits.device_bytes
+                                                    : options.limits.host_bytes) =
           most - (most - least) * step / front_steps;
       add_found(options, all);
     }

@@ -46,6 +46,12 @@ void check_fits(const Options& options, const profiles::Profile& profile, const 
                                        workload.vertices, workload.edges, options.data, graph.num_vertices(),
                                        graph.num_edges(), options.data, options.profile));
   }
+  if (profile.machine.device.kind != cores.device) {
+    throw base::InputError(
+        options.profile + ": machine.device.kind",
+        fmt::format("the profile is of device \"{}\", and --device names \"{}\"",
+                    base::name_of(profile.machine.device.kind), base::name_of(cores.device)));
+  }
   if (profile.machine.cpu.cores != cores.count) {
     throw base::InputError(options.profile + ": machine.cpu.cores",
                            fmt::format("{} is not this machine's {}; measure here with: gnomon profile",
@@ -55,10 +61,12 @@ void check_fits(const Options& options, const profiles::Profile& profile, const 
 
 /// Runs this program again, with --peak-memory-of: only a process of its own has a peak of its own.
 double peak_memory(const Options& options, const plan::Plan& plan) {
-  const auto text =
-      base::output_of("/proc/self/exe", {"validate", options.data, options.profile, "--peak-memory-of",
-                                         base::to_document(plan).dump(), "--device", options.device.device});
-  return std::stod(text);
+  std::vector<std::string> arguments{"validate", options.data, options.profile, "--peak-memory-of",
+                                     base::to_document(plan).dump()};
+  for (auto& argument : arguments_of(options.device)) {
+    arguments.push_back(std::move(argument));
+  }
+  return std::stod(base::output_of("/proc/self/exe", arguments));
 }
 
 /// Trains some mini-batches with a plan and prints the process's maximum resident memory.

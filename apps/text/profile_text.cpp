@@ -35,6 +35,19 @@ std::string machine_text(const profiles::MachineProfile& machine) {
       rate_text(cpu.memory_bandwidth_bytes_per_s), rate_text(cpu.copy_bandwidth_bytes_per_s));
 }
 
+std::string emulated_text(const profiles::MachineProfile& machine) {
+  const auto& device = machine.device;
+  if (device.kind != profiles::DeviceKind::emulated) {
+    return "";
+  }
+  const auto& link = machine.link;
+  return fmt::format(
+      "device   {} on the host's cores: computing takes what it takes there; {} of memory\n"
+      "link     emulated, copies {}; {:.0f} reads in flight, round trip {:.3g} us\n",
+      device.name.empty() ? "emulated" : device.name, or_unknown(device.memory_bytes, format_bytes),
+      rate_text(link.bandwidth_bytes_per_s), link.outstanding_reads, 1e6 * link.round_trip_s);
+}
+
 std::string gpu_text(const profiles::MachineProfile& machine) {
   const auto& gpu = machine.device;
   if (gpu.kind != profiles::DeviceKind::cuda) {
@@ -168,9 +181,10 @@ std::string text_of(const Profile& profile) {
   }
   add_stage(table, "device batching, one thread", workload.device_batch);
   add_stage(table, "training, one thread", workload.train);
-  return machine_text(profile.machine) + gpu_text(profile.machine) + running_text(profile.machine.running) +
-         disk_text(profile.machine.disk) + workload_text(workload) + table.text() + scaling_text(workload) +
-         fused_text(workload) + contention_text(profile.machine.contention) +
+  return machine_text(profile.machine) + emulated_text(profile.machine) + gpu_text(profile.machine) +
+         running_text(profile.machine.running) + disk_text(profile.machine.disk) + workload_text(workload) +
+         table.text() + scaling_text(workload) + fused_text(workload) +
+         contention_text(profile.machine.contention) +
          profiles::text_of(profiles::questionable_factors(profile.machine.contention)) + busy_text(profile);
 }
 

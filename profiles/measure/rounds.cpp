@@ -42,6 +42,7 @@ bool Measured::converged(const StopRule& rule) const {
 Rounds::Rounds(const graph::Graph& graph, const plan::Job& job, int cores,
                const runtime::DeviceOptions& device, const std::atomic<bool>* stop)
     : cores_(cores),
+      on_cores_(plan::runs_on_cores(device.kind)),
       stop_(stop),
       num_seeds_(std::ssize(graph.train)),
       batch_size_(job.batch_size),
@@ -97,7 +98,7 @@ std::vector<Rounds::Part> Rounds::ratio_parts() {
       parts.emplace_back(
           [this, count](Measured& measured, std::int64_t epoch) { measure_workers(measured, epoch, count); });
     }
-    if (!has_link()) {
+    if (on_cores()) {
       parts.emplace_back(
           [this, count](Measured& measured, std::int64_t epoch) { measure_threads(measured, epoch, count); });
     }
@@ -253,15 +254,21 @@ void Rounds::measure_side_by_side(Measured& measured, std::int64_t epoch) {
   }
   side_by_side({{Stage::cpu_batch, on_cpu_again, chunk_}, measured.cpu_batch_beside_transfer},
                {{Stage::transfer, on_cpu, chunk_}, measured.transfer_beside_cpu_batch});
-  side_by_side({{Stage::transfer, on_cpu_again, chunk_}, measured.transfer_beside_device_batch},
-               {{Stage::device_batch, on_device_again, chunk_}, measured.device_batch_beside_transfer});
+  if (!on_cores()) {  // an emulated link is shared and nothing else: that is no contention
+    side_by_side({{Stage::transfer, on_cpu_again, chunk_}, measured.transfer_beside_device_batch},
+                 {{Stage::device_batch, on_device_again, chunk_}, measured.device_batch_beside_transfer});
+  } else {
+    for (std::int64_t i = 0; i < chunk_; ++i) {
+      alone(Stage::device_batch, on_device_again + i);
+    }
+  }
   side_by_side({{Stage::transfer, on_cpu_twice, 2 * chunk_}, measured.transfer_beside_train},
                {{Stage::train, on_device_again, chunk_}, measured.train_beside_transfer});
   measure_aside(measured, epoch);
 }
 
 /// The device prepares beside training, each on half of its multiprocessors. Training has only its half: that
-/// is no contention and is divided out.
+/// is no contention and is divided out. On the host's cores there are no such halves.
 void Rounds::measure_aside(Measured& measured, std::int64_t epoch) {
   constexpr double share = 0.5;
   bench_.prepare_aside(share);
@@ -271,7 +278,7 @@ void Rounds::measure_aside(Measured& measured, std::int64_t epoch) {
   side_by_side({{Stage::device_batch, 2 * chunk_, 2 * chunk_}, measured.device_batch_beside_train, prepare_s},
                {{Stage::train, 0, 2 * chunk_}, training});
   if (const auto slowdown = training.value()) {
-    measured.train_beside_device_batch.add(*slowdown * (1 - share));
+    measured.train_beside_device_batch.add(*slowdown * (on_cores() ? 1 : 1 - share));
   }
   bench_.prepare_aside(0);
 }

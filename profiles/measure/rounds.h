@@ -78,6 +78,8 @@ class Rounds {
   std::optional<double> partial_share() const;
   runtime::Device& device() const { return bench_.device(); }
   bool has_link() const { return device().has_link(); }
+  /// Whether the device's kernels run on the host's cores.
+  bool on_cores() const { return on_cores_; }
 
  private:
   /// One of two stages that run at once, and the slowdown that it measures.
@@ -108,6 +110,7 @@ class Rounds {
   void measure_sharing(Measured& measured, std::int64_t epoch, int threads);
 
   int cores_;
+  bool on_cores_;
   const std::atomic<bool>* stop_;
   std::int64_t num_seeds_;
   int batch_size_;

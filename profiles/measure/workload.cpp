@@ -147,9 +147,17 @@ std::optional<T> if_positive(T value) {
   return value > 0 ? std::optional(value) : std::nullopt;
 }
 
-void fill(Profile& profile, const runtime::DeviceFacts& facts) {
+/// An emulated device has no libraries and kernels of its own to hold, and the link that was asked for.
+void fill_emulated(MachineProfile& machine, const runtime::EmulatedLink& link) {
+  machine.device.context_bytes = 0;
+  machine.link.outstanding_reads = link.outstanding_reads;
+  machine.link.round_trip_s = link.round_trip_s;
+  machine.link.header_bytes = link.header_bytes;
+}
+
+void fill(Profile& profile, const runtime::DeviceFacts& facts, const runtime::DeviceOptions& options) {
   auto& device = profile.machine.device;
-  device.kind = DeviceKind::cuda;
+  device.kind = options.kind;
   device.name = facts.name;
   device.memory_bytes = if_positive(facts.memory_bytes);
   device.memory_bandwidth_bytes_per_s = facts.memory_bandwidth_bytes_per_s;
@@ -160,8 +168,28 @@ void fill(Profile& profile, const runtime::DeviceFacts& facts) {
   profile.machine.link.bandwidth_bytes_per_s = facts.link_bandwidth_bytes_per_s;
   profile.machine.link.transfers_per_s = if_positive(facts.link.transfers_per_s);
   profile.machine.link.lanes = if_positive(facts.link.lanes);
+  if (options.kind == DeviceKind::emulated) {
+    fill_emulated(profile.machine, options.link);
+  }
   auto& workload = profile.workload;
   workload.parts.activation_bytes = if_positive(facts.peak_bytes - workload.batch_bytes);
+}
+
+/// The preparation with all data in the device's memory, if that holds it. An emulated device only has to be
+/// given more memory, of which the host must have enough.
+std::optional<Resident> measure_resident(Rounds& rounds, const graph::Graph& graph, const plan::Job& job,
+                                         const MeasureOptions& options, const runtime::DeviceFacts& facts) {
+  if (fits(graph, job, facts)) {
+    return rounds.measure_resident();
+  }
+  auto roomy_facts = facts;
+  roomy_facts.memory_bytes = base::usable_memory_bytes() / 2;
+  if (options.device.kind != DeviceKind::emulated || !fits(graph, job, roomy_facts)) {
+    return std::nullopt;
+  }
+  auto roomy = options.device;
+  roomy.max_bytes = static_cast<std::int64_t>(roomy_facts.memory_bytes);
+  return Rounds(graph, job, base::usable_cores(), roomy, options.stop).measure_resident();
 }
 
 /// Warms up, then measures rounds until all stages are known as precisely as was asked.
@@ -228,9 +256,7 @@ Profile measure(const graph::Graph& graph, const plan::Job& job, const MeasureOp
     runtime = runtime_bytes(graph, memory_before);
     if (rounds.has_link()) {
       facts = rounds.device().measure();
-      if (fits(graph, job, *facts)) {
-        resident = rounds.measure_resident();
-      }
+      resident = measure_resident(rounds, graph, job, options, *facts);
     }
   }
   fill(profile.workload, measured, rule, {profile.workload.batches, partial_share});
@@ -247,7 +273,7 @@ Profile measure(const graph::Graph& graph, const plan::Job& job, const MeasureOp
                                     converged);
   profile.machine.cpu.runtime_bytes = if_positive(runtime);
   if (facts) {
-    fill(profile, *facts);
+    fill(profile, *facts, options.device);
     fill_link_parts(profile.workload, resident);
   }
   if (!graph.directory.empty()) {

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "kernels/cuda/check.h"
+#include "runtime/preparation/preparation.h"
 
 namespace gnomon::runtime::cuda {
 namespace {
@@ -26,22 +27,6 @@ class PinnedMemory final : public std::pmr::memory_resource {
   void do_deallocate(void* memory, std::size_t, std::size_t) override { cudaFreeHost(memory); }
   bool do_is_equal(const memory_resource& other) const noexcept override { return this == &other; }
 };
-
-/// The fields of the plan that lower its need of device memory, as a sentence.
-std::string what_lowers(const plan::Plan& plan) {
-  std::string fields;
-  const auto add = [&](bool helps, const char* field) {
-    if (helps) {
-      fields += (fields.empty() ? "" : ", ") + std::string(field);
-    }
-  };
-  add(plan.cache.is_used(), "cache.budget");
-  add(plan.topology == plan::Home::device, "topology");
-  add(plan.features == plan::Home::device, "features");
-  add(plan.device_buffer > 1, "device_buffer");
-  return fields.empty() ? "use a smaller batch size or smaller fanouts in the job"
-                        : "lower the plan's " + fields + ", or the job's batch size";
-}
 
 }  // namespace
 
@@ -79,7 +64,7 @@ void with_memory(const std::string& doing, const plan::Plan& plan, const std::fu
     // The first line of LibTorch's message tells the requested and the available bytes.
     const std::string text = error.what_without_backtrace();
     throw base::Failure("device memory", "does not suffice for " + doing + ": " +
-                                             text.substr(0, text.find("\n")) + " " + what_lowers(plan));
+                                             text.substr(0, text.find("\n")) + " " + what_lowers_memory(plan));
   }
 }
 

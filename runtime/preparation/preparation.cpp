@@ -16,4 +16,19 @@ std::int64_t smaller_limit(std::int64_t first, std::int64_t second) {
   return first == 0 || second == 0 ? std::max(first, second) : std::min(first, second);
 }
 
+std::string what_lowers_memory(const plan::Plan& plan) {
+  std::string fields;
+  const auto add = [&](bool helps, const char* field) {
+    if (helps) {
+      fields += (fields.empty() ? "" : ", ") + std::string(field);
+    }
+  };
+  add(plan.cache.is_used(), "cache.budget");
+  add(plan.topology == plan::Home::device, "topology");
+  add(plan.features == plan::Home::device, "features");
+  add(plan.device_buffer > 1, "device_buffer");
+  return fields.empty() ? "use a smaller batch size or smaller fanouts in the job"
+                        : "lower the plan's " + fields + ", or the job's batch size";
+}
+
 }  // namespace gnomon::runtime

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <optional>
 #include <span>
+#include <string>
 
 #include "base/progress.h"
 #include "graph/graph.h"
@@ -29,6 +30,9 @@ bool reads_graph(const plan::Plan& plan);
 double preparing_share(const plan::Plan& plan);
 /// The smaller of two limits in bytes, each of which is missing if it is 0.
 std::int64_t smaller_limit(std::int64_t first, std::int64_t second);
+
+/// The fields of the plan that lower its need of device memory, as advice.
+std::string what_lowers_memory(const plan::Plan& plan);
 
 /// The preparing half of a device with memory of its own: the graph where the plan wants it, its caches, and
 /// the batches made from them. `H` fulfils Hardware (runtime/preparation/hardware.h) and outlives it.

@@ -66,7 +66,7 @@ void check_resumed(const graph::Graph& graph, const TrainOptions& options) {
 
 void check_options(const graph::Graph& graph, const TrainOptions& options) {
   if (const auto why = why_no_device(options.device); !why.empty()) {
-    throw base::InputError("GPU", why);
+    throw base::InputError(options.device.kind == plan::DeviceKind::cuda ? "GPU" : "device", why);
   }
   graph::validate(graph, true);
   plan::check(options.job, "job");

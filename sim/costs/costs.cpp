@@ -101,7 +101,7 @@ class Costing {
       : profile_(profile),
         workload_(profile.workload),
         plan_(plan),
-        has_device_(profile.machine.device.kind == profiles::DeviceKind::cuda),
+        has_device_(plan::has_link(profile.machine.device.kind)),
         halves_(halves_of(profile.workload)),
         hops_(hops_of(profile.workload.job)) {}
 
@@ -290,7 +290,7 @@ class Costing {
     const double workers =
         profiles::worker_efficiency_at(workload_.worker_efficiency, plan_.workers * plan_.worker_threads);
     const double sharing = profiles::speedup_at(workload_.cpu_batch_speedup, plan_.worker_threads);
-    const double batch_speedup = profiles::speedup_at(workload_.device_batch_speedup, plan_.device_threads);
+    const double batch_speedup = preparing_speedup(workload_, plan::preparing_threads(plan_));
     const double unaligned =
         plan_.unaligned_reads
             ? unaligned_slowdown(static_cast<double>(workload_.feature_row_bytes), profile_.machine.link)
@@ -336,17 +336,18 @@ class Costing {
   }
 
   /// Kernels that are limited to a share of the multiprocessors compute in longer time; their reads take
-  /// longer only where the share cannot keep the link busy.
+  /// longer only where the share cannot keep the link busy. On the host's cores the share is one of threads.
   void prepare(double& seconds, double& link_part_s, double& peer_part_s, double whole_s, double link_s,
                double peer_s, double speedup) const {
     double computing = 1;
     double reading = 1;
-    if (plan_.prepares_beside_training() && has_device_) {
+    const bool on_cores = plan::runs_on_cores(profile_.machine.device.kind);
+    if (plan_.prepares_beside_training() && !on_cores) {
       computing = 1 / plan_.prepare_share;
       reading = std::max(1.0, profile_.machine.device.link_saturation_share / plan_.prepare_share);
     }
-    link_part_s = link_s * reading / speedup;
-    peer_part_s = peer_s * reading / speedup;
+    link_part_s = link_s * reading;
+    peer_part_s = peer_s * reading;
     seconds = link_part_s + peer_part_s + std::max(0.0, whole_s - link_s - peer_s) * computing / speedup;
   }
 
@@ -402,6 +403,17 @@ class Costing {
 
 PlanCosts costs_of_plan(const profiles::Profile& profile, const Plan& plan) {
   return Costing(profile, plan).run();
+}
+
+double preparing_speedup(const profiles::WorkloadProfile& workload, int threads) {
+  const double whole = profiles::speedup_at(workload.device_batch_speedup, threads);
+  const double computing_s = workload.device_batch.mean_s - workload.device_batch_link_s;
+  if (computing_s <= 0 || workload.device_batch_link_s <= 0) {
+    return whole;
+  }
+  const double rest_s = workload.device_batch.mean_s / whole - workload.device_batch_link_s;
+  return std::clamp(computing_s / std::max(rest_s, computing_s / threads), 1.0,
+                    std::max(1.0 * threads, whole));
 }
 
 int best_samplers(const StageCosts& costs, int devices) {

@@ -16,6 +16,10 @@ struct PlanCosts {
 };
 PlanCosts costs_of_plan(const profiles::Profile& profile, const plan::Plan& plan);
 
+/// How much faster than one thread `threads` of a device on the host's cores prepare a mini-batch, reads over
+/// the link apart: those take their time whatever the threads, and the profile's speed-up is that of both.
+double preparing_speedup(const profiles::WorkloadProfile& workload, int threads);
+
 /// Devices that sample, where a factored plan leaves it open: the fewest that keep up with the trainers,
 /// ceil(D / (K + 1)) for K = training, or gathering where it takes longer, over sampling (GNNLab, EuroSys
 /// 2022, section 5.2), at least one and not all.

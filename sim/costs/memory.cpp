@@ -206,7 +206,7 @@ std::optional<double> sampler_bytes(const WorkloadProfile& workload, int threads
 }
 
 Memory memory_of(const profiles::Profile& profile, const Plan& plan, const CacheGains& gains) {
-  const bool has_device = profile.machine.device.kind == profiles::DeviceKind::cuda;
+  const bool has_device = plan::has_link(profile.machine.device.kind);
   const auto device_bytes = device_memory_bytes(profile, plan);
   Memory memory;
   memory.host = on_host(profile, plan);

@@ -67,8 +67,8 @@ double handover_s(const profiles::Profile& profile, const plan::Plan& plan) {
 
 /// No more than what is gained by them.
 int prepare_threads(const WorkloadProfile& workload, const plan::Plan& plan) {
-  const double speedup = profiles::speedup_at(workload.device_batch_speedup, plan.device_threads);
-  return std::clamp(static_cast<int>(std::ceil(speedup)), 1, plan.device_threads);
+  const int threads = plan::preparing_threads(plan);
+  return std::clamp(static_cast<int>(std::ceil(preparing_speedup(workload, threads))), 1, threads);
 }
 
 /// The costs of each batch of an epoch.
@@ -127,6 +127,7 @@ MachineModel machine_model(const profiles::Profile& profile, const plan::Plan& p
   model.prepare_share = plan.prepare_share;
   model.gathers_beside_training = plan.schedule == plan::Schedule::factored && plan.devices > 1;
   model.host_device = profile.machine.device.kind == profiles::DeviceKind::host;
+  model.emulated_device = profile.machine.device.kind == profiles::DeviceKind::emulated;
   model.device_threads = plan.device_threads;
   model.prepare_threads = prepare_threads(profile.workload, plan);
   model.contention = profile.machine.contention;

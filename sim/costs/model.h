@@ -33,8 +33,9 @@ struct MachineModel {
   int workers = 1;
   int worker_threads = 1;    ///< cores that a CPU batch keeps busy
   bool host_device = false;  ///< the device lane and the copy lane run on the cores too; there is no link
-  int device_threads = 1;    ///< cores that training on a host device keeps busy
-  int prepare_threads = 1;   ///< cores that batching on a host device keeps busy
+  bool emulated_device = false;  ///< the device lane runs on the cores too, but reads over a link do not
+  int device_threads = 1;        ///< cores that training on such a device keeps busy
+  int prepare_threads = 1;       ///< cores that batching on such a device keeps busy
   StageCosts costs{};        ///< mean of each stage, with worker efficiency and speed-ups applied
   profiles::Contention contention{};
   /// The costs of each batch; if empty, every batch costs the mean.
@@ -48,6 +49,9 @@ struct MachineModel {
   /// The share of the host memory's bandwidth that a stage asks for when it runs alone: CPU work, copies,
   /// device preparation, training.
   std::array<double, 4> memory_shares{};
+
+  /// Whether the device computes on the host's cores.
+  bool on_cores() const { return host_device || emulated_device; }
 };
 
 /// The model of a resolved plan on a profiled machine. With `spread`, batches differ as measured, by draws

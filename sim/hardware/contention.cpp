@@ -13,9 +13,9 @@ int threads_of(const MachineModel& model, Kind kind) {
     case Kind::copy:
       return model.host_device ? 1 : 0;
     case Kind::prepare:
-      return model.host_device ? model.prepare_threads : 0;
+      return model.on_cores() ? model.prepare_threads : 0;
     case Kind::train:
-      return model.host_device ? model.device_threads : 0;
+      return model.on_cores() ? model.device_threads : 0;
     case Kind::none:
       break;
   }
@@ -96,7 +96,7 @@ double slowdown(const MachineModel& model, schedule::Stage stage, int device, co
   const auto share = model.memory_shares[static_cast<std::size_t>(kind)];
   factor *= memory_slowdown(model.memory_shares, everywhere, share);
   // What prepares beside training keeps its multiprocessors for as long as it runs.
-  const bool shares_device = kind == Kind::train && !model.host_device &&
+  const bool shares_device = kind == Kind::train && !model.on_cores() &&
                              running.on(device)[static_cast<std::size_t>(Kind::prepare)] > 0;
   return shares_device ? factor / (1 - model.prepare_share) : factor;
 }

@@ -244,7 +244,7 @@ void SimulatedMachine::change_running(const StageSpan& span, int change) {
 /// One piece of work, or more, one after the other.
 SimulatedMachine::Pieces SimulatedMachine::pieces_of(Stage stage, const StageCosts& costs,
                                                      int on_device) const {
-  const auto device = model_.host_device ? Resource::cores : Resource::device;
+  const auto device = model_.on_cores() ? Resource::cores : Resource::device;
   const int link = switch_of(on_device);
   const int clique = on_device / model_.devices_per_clique;
   Pieces pieces;

@@ -74,6 +74,48 @@ TEST_F(ComputeCommands, ProfilePrintsADocument) {
   EXPECT_EQ(json["workload"]["graph"], "tiny");
 }
 
+/// Its arguments for an emulated device.
+std::vector<std::string> emulated(std::vector<std::string> words) {
+  for (const char* word : {"--device", "emulated", "--device-memory", "64MB", "--link", "2GB/s"}) {
+    words.emplace_back(word);
+  }
+  return words;
+}
+
+TEST_F(ComputeCommands, AnEmulatedDeviceTrainsAsTheHost) {
+  const auto hash_of = [&](const std::vector<std::string>& words) {
+    return json_of(with_job(words))["weights_hash"];
+  };
+  const auto expected = hash_of({"train", "tiny", "--plan", "device", "--epochs", "1", "--json"});
+  EXPECT_EQ(hash_of(emulated({"train", "tiny", "--plan", "ducati", "--epochs", "1", "--json"})), expected);
+  EXPECT_EQ(hash_of({"train", "tiny", "--plan", "sota", "--epochs", "1", "--json", "--device",
+                     "emulated:aws-g5.2xlarge"}),
+            expected);
+}
+
+TEST_F(ComputeCommands, ProfileSaysThatItsDeviceIsEmulated) {
+  const auto outcome = run(with_job(emulated({"profile", "tiny", "-o", "p.json", "--time-limit", "1"})));
+  EXPECT_EQ(outcome.code, 0) << outcome.error;
+  EXPECT_THAT(outcome.out, HasSubstr("emulated on the host's cores: computing takes what it takes there"));
+  expect_refused({"validate", "tiny", "p.json", "--plans", "device"},
+                 "p.json: machine.device.kind: the profile is of device \"emulated\", and --device names "
+                 "\"host\"");
+}
+
+TEST_F(ComputeCommands, EmulatedDevicesWithoutNumbersAreRefused) {
+  expect_refused({"train", "tiny", "--device", "emulated", "--link", "2GB/s"},
+                 "--device emulated: the device's memory is not known; add --device-memory as in 2GB or a "
+                 "machine of the catalog as in emulated:NAME");
+  expect_refused({"train", "tiny", "--device", "emulated", "--device-memory", "2GB"},
+                 "--device emulated: the link's bandwidth is not known; add --link as in 12GB/s");
+  expect_refused({"train", "tiny", "--device", "emulated:nothing"},
+                 "--device emulated:nothing: the catalog has no machine \"nothing\"; use one of aws-");
+  expect_refused({"train", "tiny", "--device", "emulated", "--device-memory", "2GB", "--link", "12 apples"},
+                 "--link: \"12 apples\" is no bandwidth; use a number as in 12GB/s");
+  expect_refused({"train", "tiny", "--link", "12GB/s"}, "--link: is of an emulated device");
+  expect_refused({"train", "tiny", "--device", "toaster"}, "\"toaster\" is no device");
+}
+
 TEST_F(ComputeCommands, TrainLeavesItsDocuments) {
   const auto outcome = run(with_job({"train", "tiny", "--epochs", "3"}));
   EXPECT_EQ(outcome.code, 0) << outcome.error;

@@ -72,6 +72,16 @@ TEST(Abilities, EachIsDeclaredByADeviceOrListedHere) {
   EXPECT_EQ(missing, simulated_only);
 }
 
+TEST(Abilities, AnEmulatedDeviceExecutesWhatAGpuDoes) {
+  EXPECT_EQ(abilities_of(DeviceKind::emulated), gpu);
+  EXPECT_TRUE(runs_on_cores(DeviceKind::emulated));
+  EXPECT_TRUE(has_link(DeviceKind::emulated));
+  EXPECT_TRUE(runs_on_cores(DeviceKind::host));
+  EXPECT_FALSE(has_link(DeviceKind::host));
+  EXPECT_FALSE(runs_on_cores(DeviceKind::cuda));
+  EXPECT_TRUE(has_link(DeviceKind::cuda));
+}
+
 TEST(Abilities, RefusalsNameTheField) {
   EXPECT_EQ(why_not_executed(find_plan("salient"), host), "");
   EXPECT_EQ(why_not_executed(find_plan("gnomon"), host), "");
@@ -120,7 +130,8 @@ TEST(Abilities, RefusalsSayWhichDeviceExecutesThePlan) {
   EXPECT_EQ(refusal("salient", host), "");
   EXPECT_EQ(refusal("ducati", gpu), "");
   EXPECT_EQ(refusal("ducati", host),
-            "p.json: this device does not execute cache.policy \"value_weight\"; one of kind \"cuda\" does");
+            "p.json: this device does not execute cache.policy \"value_weight\"; one of kind \"emulated\" or "
+            "\"cuda\" does");
   EXPECT_EQ(refusal("gas", host),
             "p.json: simulated only: the runtime does not execute embeddings.reuse \"all\" yet");
 }

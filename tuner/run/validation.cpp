@@ -73,11 +73,15 @@ namespace {
 
 Validated predicted(sim::Simulator& simulator, const profiles::Profile& profile, const Plan& plan) {
   const auto prediction = sim::predict(simulator, profile, plan, true);
-  return {.plan = plan,
-          .predicted_s = prediction.epoch_s,
-          .predicted_interval_s = sim::epoch_interval_s(profile, plan),
-          .predicted_bytes = prediction.memory.host.total(),
-          .predicted_stages_s = schedule::mean_times(prediction.timeline)};
+  return {
+      .plan = plan,
+      .predicted_s = prediction.epoch_s,
+      .predicted_interval_s = sim::epoch_interval_s(profile, plan),
+      // An emulated device's memory is the host's.
+      .predicted_bytes =
+          prediction.memory.host.total() +
+          (profile.machine.device.kind == plan::DeviceKind::emulated ? prediction.memory.device.total() : 0),
+      .predicted_stages_s = schedule::mean_times(prediction.timeline)};
 }
 
 void run_epoch(const graph::Graph& graph, const plan::Job& job, const profiles::EpochOptions& options,

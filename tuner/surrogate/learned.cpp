@@ -182,13 +182,12 @@ std::vector<double> learned_inputs(const profiles::Profile& profile, const plan:
 
 LearnedSample sample_of(const profiles::Profile& profile, const plan::Plan& plan,
                         const sim::Prediction& prediction) {
-  const bool has_gpu = profile.machine.device.kind == profiles::DeviceKind::cuda;
   const auto& memory = prediction.memory;
   const auto& workload = profile.workload;
   const auto graph = workload.graph + ", " + std::to_string(workload.vertices) + " vertices, " +
                      std::to_string(workload.edges) + " edges";
   return {graph, learned_inputs(profile, plan), static_cast<double>(workload.batches) / prediction.epoch_s,
-          has_gpu ? memory.device.total() : memory.host.total()};
+          plan::has_link(profile.machine.device.kind) ? memory.device.total() : memory.host.total()};
 }
 
 Learned learn(const std::vector<LearnedSample>& samples, std::uint64_t seed) {

@@ -111,6 +111,41 @@ TEST_F(WholeWay, TunesAProfile) {
   EXPECT_GT(document["candidates"][0]["prediction"]["epoch_s"], 0);
 }
 
+TEST_F(WholeWay, MeasuresPredictsAndValidatesOnAnEmulatedDevice) {
+  profiles::MeasureOptions measure;
+  measure.asked_interval = 0.2;
+  measure.time_limit_s = 3;
+  measure.device = {.kind = plan::DeviceKind::emulated,
+                    .max_bytes = std::int64_t{64} << 20,
+                    .link = {.bandwidth_bytes_per_s = 2e8, .round_trip_s = 2e-6, .outstanding_reads = 64},
+                    .name = "test"};
+  const auto profile = profiles::measure(graph_, small_job(), measure);
+  const auto& machine = profile.machine;
+  EXPECT_EQ(machine.device.kind, plan::DeviceKind::emulated);
+  EXPECT_EQ(machine.device.name, "emulated test");
+  EXPECT_EQ(machine.device.memory_bytes, 64 << 20);
+  EXPECT_EQ(machine.device.context_bytes, 0);
+  EXPECT_EQ(machine.link.outstanding_reads, 64);
+  EXPECT_EQ(machine.link.round_trip_s, 2e-6);
+  ASSERT_TRUE(machine.link.bandwidth_bytes_per_s);
+  EXPECT_LE(*machine.link.bandwidth_bytes_per_s, 2e8);
+  EXPECT_GT(*machine.link.bandwidth_bytes_per_s, 1e8);
+  EXPECT_GE(profile.workload.transfer.mean_s, profile.workload.batch_bytes / 2e8 / 2);
+  EXPECT_GT(profile.workload.device_batch_link_s, 0);
+  std::vector<plan::Plan> plans;
+  for (const char* name : {"pagraph", "ducati"}) {
+    plans.push_back(plan::resolve(plan::find_plan(name), profiles::cores_of(profile), name));
+  }
+  ValidationOptions options;
+  options.rounds = 1;
+  options.device = measure.device;
+  for (const auto& result : validate(graph_, profile, plans, options)) {
+    ASSERT_EQ(result.measured_s.size(), 1U);
+    EXPECT_GT(result.predicted_s, result.measured_s.front() / 10) << result.plan.name;
+    EXPECT_LT(result.predicted_s, result.measured_s.front() * 10) << result.plan.name;
+  }
+}
+
 TEST_F(WholeWay, TunesByAnyPredictor) {
   const EvaluateOn by_workers = [](const profiles::Profile&, const std::vector<plan::Plan>& plans) {
     std::vector<sim::Prediction> predictions(plans.size());

@@ -1,0 +1,121 @@
+#include "runtime/emulated/device_arena.h"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <mutex>
+#include <new>
+#include <string>
+#include <utility>
+
+namespace gnomon::runtime::emulated {
+namespace {
+
+constexpr std::align_val_t alignment{256};
+
+/// Sizes of blocks: multiples of 4 KiB, or of a sixteenth of the next smaller power of two, so that
+/// allocations of about one size share blocks.
+std::size_t block_bytes(std::size_t bytes) {
+  std::size_t step = std::size_t{1} << 12;
+  while (step * 32 < bytes) {
+    step *= 2;
+  }
+  return std::max(step, (bytes + step - 1) / step * step);
+}
+
+}  // namespace
+
+struct DeviceArena::State {
+  explicit State(std::int64_t bytes) : limit(bytes) {}
+  ~State() { shrink(0); }
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+
+  /// Frees kept blocks, the largest first, until at most `bytes` of them are left.
+  void shrink(std::size_t bytes) {
+    while (kept > bytes && !blocks.empty()) {
+      const auto largest = std::prev(blocks.end());
+      kept -= largest->first;
+      ::operator delete(largest->second, alignment);
+      blocks.erase(largest);
+    }
+  }
+
+  std::mutex mutex;
+  std::int64_t limit;
+  std::int64_t used = 0;
+  std::int64_t peak = 0;
+  std::size_t kept = 0;
+  std::multimap<std::size_t, void*> blocks;  ///< free ones, by size
+};
+
+DeviceArena::DeviceArena(std::int64_t limit_bytes) : state_(std::make_shared<State>(limit_bytes)) {}
+
+DeviceArena::~DeviceArena() = default;
+
+void DeviceArena::limit(std::int64_t bytes) {
+  const std::lock_guard lock(state_->mutex);
+  state_->limit = bytes;
+}
+
+void DeviceArena::take(State& state, std::size_t bytes) {
+  const auto more = static_cast<std::int64_t>(bytes);
+  if (state.used + more > state.limit) {
+    throw ArenaIsFull(std::to_string(bytes) + " bytes were asked for, and " + std::to_string(state.used) +
+                      " of " + std::to_string(state.limit) + " are in use: " +
+                      std::to_string(state.used + more - state.limit) + " bytes are missing;");
+  }
+  state.used += more;
+  state.peak = std::max(state.peak, state.used);
+}
+
+void DeviceArena::take(std::size_t bytes) {
+  const std::lock_guard lock(state_->mutex);
+  take(*state_, bytes);
+}
+
+void DeviceArena::give(std::size_t bytes) noexcept {
+  const std::lock_guard lock(state_->mutex);
+  state_->used -= static_cast<std::int64_t>(bytes);
+}
+
+std::shared_ptr<void> DeviceArena::allocate(std::size_t bytes) {
+  const std::size_t size = block_bytes(bytes);
+  void* memory = nullptr;
+  {
+    const std::lock_guard lock(state_->mutex);
+    take(*state_, bytes);
+    if (const auto free = state_->blocks.find(size); free != state_->blocks.end()) {
+      memory = free->second;
+      state_->kept -= size;
+      state_->blocks.erase(free);
+    }
+  }
+  if (memory == nullptr) {
+    memory = ::operator new(size, alignment);
+  }
+  return {memory, [state = state_, bytes, size](void* freed) {
+            const std::lock_guard lock(state->mutex);
+            state->used -= static_cast<std::int64_t>(bytes);
+            state->kept += size;
+            state->blocks.emplace(size, freed);
+            state->shrink(static_cast<std::size_t>(state->peak) / 4);
+          }};
+}
+
+std::int64_t DeviceArena::used_bytes() const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->used;
+}
+
+std::int64_t DeviceArena::peak_bytes() const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->peak;
+}
+
+std::int64_t DeviceArena::limit_bytes() const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->limit;
+}
+
+}  // namespace gnomon::runtime::emulated

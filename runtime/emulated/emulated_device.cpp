@@ -1,0 +1,144 @@
+#include "runtime/emulated/emulated_device.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "nn/sparse/stored_features.h"
+#include "runtime/batch/batch_tensors.h"
+#include "runtime/emulated/tensor_count.h"
+#include "runtime/preparation/preparation-inl.h"
+#include "runtime/speed/bandwidth.h"
+
+namespace gnomon::runtime::emulated {
+
+EmulatedDevice::EmulatedDevice(const plan::Job& job, const DeviceOptions& options, base::Progress progress,
+                               std::unique_ptr<DeviceClock> clock)
+    : options_(options),
+      clock_(std::move(clock)),
+      arena_(std::make_shared<DeviceArena>(options.max_bytes)),
+      link_(options.link, *clock_),
+      hardware_(arena_, link_, *clock_),
+      preparation_(hardware_, job, std::move(progress)) {}
+
+void EmulatedDevice::with_memory(const std::string& doing, const std::function<void()>& act) const {
+  try {
+    act();
+  } catch (const ArenaIsFull& full) {
+    throw base::Failure("device memory", "does not suffice for " + doing + ": " + full.what() + " " +
+                                             what_lowers_memory(plan_));
+  }
+}
+
+void EmulatedDevice::take_plan(const plan::Plan& plan, std::shared_ptr<const PlacedGraph> graph) {
+  plan_ = plan;
+  arena_->limit(smaller_limit(plan.device_memory_bytes, options_.max_bytes));
+  hardware_.use_threads(plan.device_threads);
+  with_memory("placing the graph", [&] { preparation_.take_plan(plan, graph); });
+  graph_ = std::move(graph);
+}
+
+at::Tensor EmulatedDevice::copied(const at::Tensor& tensor) const {
+  const auto memory = arena_->allocate(tensor.nbytes());
+  if (tensor.nbytes() > 0) {
+    std::memcpy(memory.get(), tensor.const_data_ptr(), tensor.nbytes());
+  }
+  return at::from_blob(
+      memory.get(), tensor.sizes(), [memory](void*) {}, tensor.options());
+}
+
+DeviceBatch EmulatedDevice::copy(Slot slot) {
+  DeviceBatch batch;
+  const bool lacks_features = slot->features.size() == 0;
+  batch.size.vertices = std::ssize(slot->batch.vertices);
+  batch.size.edges = slot->batch.num_edges();
+  batch.size.bytes = slot->bytes() - (lacks_features ? 0 : 8 * batch.size.vertices);
+  with_memory("copying a mini-batch", [&] {
+    link_.copy(batch.size.bytes, [&] {
+      auto tensors = view_of(*slot);
+      tensors.labels = copied(tensors.labels);
+      tensors.degrees = copied(tensors.degrees);
+      for (auto& block : tensors.blocks) {
+        block = std::make_shared<nn::SparseBlock>(block->num_sources(), copied(block->indptr()),
+                                                  copied(block->indices()));
+      }
+      if (lacks_features) {
+        batch.vertices = copied(ids_of(*slot));
+      } else {
+        tensors.features = copied(tensors.features);
+      }
+      batch.tensors = std::move(tensors);
+    });
+  });
+  return batch;
+}
+
+DeviceBatch EmulatedDevice::prepare(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds) {
+  DeviceBatch batch;
+  with_memory("preparing a mini-batch", [&] { batch = preparation_.prepare(key, seeds); });
+  return batch;
+}
+
+void EmulatedDevice::sample(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds,
+                            BatchData& data) {
+  with_memory("sampling a mini-batch", [&] { preparation_.sample(key, seeds, data); });
+}
+
+void EmulatedDevice::gather(DeviceBatch& batch) {
+  with_memory("gathering features", [&] { preparation_.gather(batch); });
+}
+
+/// Waits for the link as a kernel that reads each row once. The host's kernels then read the rows where they
+/// are stored, in the order of the host device.
+void EmulatedDevice::lend_features(DeviceBatch& batch) {
+  const auto rows = preparation_.lend_rows(batch);
+  Coalescer coalescer(hardware_.mapped());
+  read_rows(rows, reads_of(plan_), batch.vertices.const_data_ptr<std::int64_t>(), batch.size.vertices,
+            coalescer);
+  if (const auto reads = coalescer.finish(); reads.requests > 0) {
+    link_.read(reads, 1);
+  }
+  auto features = graph_->graph.features;
+  features.data = rows.all;
+  batch.tensors.stored = nn::stored_features(features, batch.vertices);
+}
+
+void EmulatedDevice::train(DeviceBatch batch, const Learn& learn) {
+  with_memory("training", [&] {
+    if (plan_.fused) {
+      lend_features(batch);
+    }
+    const TensorCount count(arena_);
+    learn(batch.tensors);
+  });
+  batch = {};
+  if (preparation_.is_cache_due()) {
+    with_memory("filling the cache", [&] { preparation_.fill_due_cache(); });
+  }
+}
+
+DeviceFacts EmulatedDevice::measure() {
+  constexpr std::size_t most_bytes = std::size_t{64} << 20;
+  DeviceFacts facts;
+  facts.name = "emulated" + (options_.name.empty() ? "" : " " + options_.name);
+  facts.memory_bytes = static_cast<double>(arena_->limit_bytes());
+  facts.peak_bytes = static_cast<double>(arena_->peak_bytes());
+  const auto free_bytes =
+      static_cast<std::size_t>(std::max<std::int64_t>(64, arena_->limit_bytes() - arena_->used_bytes()));
+  const std::size_t bytes = std::min(most_bytes, free_bytes / 2);
+  auto executor = hardware_.make_executor(1);
+  with_memory("measuring the link", [&] {
+    const std::vector<std::byte> host(bytes);
+    const auto device = executor.allocate(bytes);
+    facts.link_bandwidth_bytes_per_s = best_bandwidth(bytes, [&] {
+      return seconds_of(hardware_, [&] { executor.upload(device.get(), host.data(), bytes); });
+    });
+  });
+  return facts;
+}
+
+}  // namespace gnomon::runtime::emulated

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "runtime/device.h"
+#include "runtime/emulated/device_arena.h"
+#include "runtime/emulated/emulated_hardware.h"
+#include "runtime/emulated/shared_link.h"
+#include "runtime/preparation/preparation.h"
+
+namespace gnomon::runtime::emulated {
+
+/// The host posing as a device with memory of its own behind a link: an arena of options.max_bytes, and a
+/// link whose copies and zero-copy reads take the time of options.link. It prepares mini-batches by the
+/// kernels of a GPU, on plan.device_threads threads of the host, and trains with the host's tensors, so that
+/// it computes as fast as the host does and ends with the host device's weights, bit for bit.
+class EmulatedDevice final : public Device {
+ public:
+  EmulatedDevice(const plan::Job& job, const DeviceOptions& options, base::Progress progress,
+                 std::unique_ptr<DeviceClock> clock = std::make_unique<SteadyClock>());
+
+  c10::Device tensor_device() const override { return hardware_.tensor_device(); }
+  bool has_link() const override { return true; }
+  SlotPool& slots() override { return slots_; }
+  void take_plan(const plan::Plan& plan, std::shared_ptr<const PlacedGraph> graph) override;
+  DeviceBatch copy(Slot slot) override;
+  DeviceBatch prepare(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds) override;
+  void sample(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds, BatchData& data) override;
+  void gather(DeviceBatch& batch) override;
+  void train(DeviceBatch batch, const Learn& learn) override;
+  CacheUse take_cache_use() override { return preparation_.take_cache_use(); }
+  /// No memory bandwidth and no multiprocessors: its kernels take what they take on the host.
+  DeviceFacts measure() override;
+
+  /// What crossed its link so far.
+  LinkUse link_use() const { return link_.use(); }
+
+ private:
+  void with_memory(const std::string& doing, const std::function<void()>& act) const;
+  at::Tensor copied(const at::Tensor& tensor) const;
+  void lend_features(DeviceBatch& batch);
+
+  DeviceOptions options_;
+  plan::Plan plan_;
+  std::shared_ptr<const PlacedGraph> graph_;
+  SlotPool slots_;
+  std::unique_ptr<DeviceClock> clock_;
+  std::shared_ptr<DeviceArena> arena_;
+  SharedLink link_;
+  EmulatedHardware hardware_;
+  Preparation<EmulatedHardware> preparation_;
+};
+
+}  // namespace gnomon::runtime::emulated

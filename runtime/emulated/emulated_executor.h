@@ -1,0 +1,136 @@
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <numeric>
+#include <utility>
+
+#include "kernels/device/executor_concept.h"
+#include "nn/parallel.h"
+#include "runtime/emulated/device_arena.h"
+#include "runtime/emulated/link_reads.h"
+#include "runtime/emulated/shared_link.h"
+
+namespace gnomon::runtime::emulated {
+
+struct HostAtomics {
+  template <class T>
+  static T load(const T* at) {
+    return std::atomic_ref(*const_cast<T*>(at)).load(std::memory_order_relaxed);
+  }
+  template <class T>
+  static T compare_exchange(T* at, T expected, T desired) {
+    std::atomic_ref(*at).compare_exchange_strong(expected, desired, std::memory_order_relaxed);
+    return expected;
+  }
+  template <class T>
+  static void min(T* at, T value) {
+    std::atomic_ref reference(*at);
+    T seen = reference.load(std::memory_order_relaxed);
+    while (value < seen && !reference.compare_exchange_weak(seen, value, std::memory_order_relaxed)) {
+    }
+  }
+  template <class T>
+  static void add(T* at, T value) {
+    std::atomic_ref(*at).fetch_add(value, std::memory_order_relaxed);
+  }
+};
+
+/// What the executors of an emulated device share. Not thread-safe: their work follows each other.
+struct DeviceQueue {
+  std::shared_ptr<DeviceArena> arena;
+  SharedLink& link;
+  MappedRanges mapped{};
+  int threads = 1;               ///< of all multiprocessors together
+  ZeroCopyReads reads{};         ///< of kernels that are done but for them
+  std::int64_t num_kernels = 0;  ///< with such reads
+
+  /// Waits until everything that was started is done.
+  void settle() {
+    if (reads.requests > 0) {
+      link.read(std::exchange(reads, {}), std::exchange(num_kernels, 0));
+    }
+  }
+};
+
+/// Runs a device's bodies (kernels/device/executor.h) on the host: on a share of the device's threads, at
+/// once. Their reads over the link are waited for after the computing, when the host waits for the device.
+class EmulatedExecutor {
+ public:
+  using Atomics = HostAtomics;
+
+  /// `queue` must outlive it.
+  EmulatedExecutor(DeviceQueue& queue, double share) : queue_(&queue), share_(share) {}
+
+  std::shared_ptr<void> allocate(std::size_t bytes) { return queue_->arena->allocate(bytes); }
+
+  template <class Body>
+  void for_each(std::int64_t count, const Body& body) {
+    constexpr std::int64_t min_share = 4096;  // fewer indices per thread are done sooner than it wakes
+    constexpr std::int64_t warp = 32;
+    const auto members = static_cast<int>(std::clamp<std::int64_t>(count / min_share, 1, threads()));
+    const std::int64_t each = (count / members + warp) / warp * warp;
+    const auto run = [&](int member) {
+      const std::int64_t end = std::min(count, (member + 1) * each);
+      for (std::int64_t i = member * each; i < end; ++i) {
+        body(i);
+      }
+    };
+    if (members == 1) {
+      run(0);
+    } else {
+      nn::run_on_tensor_threads(members, run);
+    }
+    note_reads(count, body);
+  }
+
+  template <class T>
+  void exclusive_sum(T* values, std::int64_t count) {
+    std::exclusive_scan(values, values + count, values, T{0});
+  }
+  void fill(void* memory, int byte, std::size_t bytes) {
+    if (bytes > 0) {
+      std::memset(memory, byte, bytes);
+    }
+  }
+  void upload(void* to_device, const void* from_host, std::size_t bytes) {
+    copy(to_device, from_host, bytes, SharedLink::Direction::to_device);
+  }
+  void download(void* to_host, const void* from_device, std::size_t bytes) {
+    queue_->settle();
+    copy(to_host, from_device, bytes, SharedLink::Direction::to_host);
+  }
+
+ private:
+  int threads() const { return std::max(1, static_cast<int>(std::lround(share_ * queue_->threads))); }
+  template <class Body>
+  void note_reads(std::int64_t count, const Body& body) {
+    Coalescer coalescer(queue_->mapped);
+    if (count > 0) {
+      read_over_link(body, count, coalescer);
+    }
+    const auto reads = coalescer.finish();
+    queue_->reads += reads;
+    queue_->num_kernels += reads.requests > 0 ? 1 : 0;
+  }
+  void copy(void* to, const void* from, std::size_t bytes, SharedLink::Direction direction) {
+    if (bytes > 0) {
+      queue_->link.copy(
+          static_cast<std::int64_t>(bytes), [&] { std::memcpy(to, from, bytes); }, direction);
+    }
+  }
+
+  DeviceQueue* queue_;
+  double share_;
+};
+
+static_assert(kernels::device::Executor<EmulatedExecutor>);
+static_assert(kernels::device::Atomics<HostAtomics, std::uint32_t> &&
+              kernels::device::Atomics<HostAtomics, std::int64_t>);
+
+}  // namespace gnomon::runtime::emulated

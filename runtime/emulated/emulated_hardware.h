@@ -1,0 +1,43 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <utility>
+
+#include "runtime/emulated/emulated_executor.h"
+#include "runtime/preparation/hardware.h"
+
+namespace gnomon::runtime::emulated {
+
+/// An emulated device as Preparation uses it.
+class EmulatedHardware {
+ public:
+  using Executor = EmulatedExecutor;
+
+  /// `link` and `clock` must outlive it.
+  EmulatedHardware(std::shared_ptr<DeviceArena> arena, SharedLink& link, DeviceClock& clock)
+      : queue_{.arena = std::move(arena), .link = link}, clock_(clock) {}
+
+  /// Sets the threads that are the device's multiprocessors.
+  void use_threads(int threads) { queue_.threads = threads; }
+
+  at::Device tensor_device() const { return at::kCPU; }
+  void run(const std::function<void()>& act);
+  Executor make_executor(double share) { return {queue_, share}; }
+  /// Valid for as long as the hardware.
+  MappedBytes map(const void* data, std::size_t bytes);
+  MemoryUse memory_use() const { return {queue_.arena->peak_bytes(), queue_.arena->limit_bytes()}; }
+  double now_s() { return clock_.now_s(); }
+  const MappedRanges& mapped() const { return queue_.mapped; }
+
+ private:
+  DeviceQueue queue_;
+  DeviceClock& clock_;
+};
+
+static_assert(Hardware<EmulatedHardware>);
+
+}  // namespace gnomon::runtime::emulated

@@ -1,0 +1,113 @@
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/device/gather-inl.h"
+#include "kernels/device/sampler-inl.h"
+#include "runtime/emulated/zero_copy_reads.h"
+
+/// What the bodies of kernels/device read of memory that may be the host's. read_over_link(body, count,
+/// coalescer) tells a coalescer what the threads of a body that has run for indices 0 … count-1 read there;
+/// for the bodies without an overload, which read the device's own memory only, it tells nothing.
+namespace gnomon::runtime::emulated {
+
+namespace passes = kernels::device::passes;
+
+template <class Body>
+void read_over_link(const Body&, std::int64_t, Coalescer&) {}
+
+/// Where a vertex's list begins and ends.
+inline void read_list_header(const kernels::device::Topology& topology, std::int64_t vertex,
+                             Coalescer& coalescer) {
+  const std::int32_t slot = topology.slots == nullptr ? -1 : topology.slots[vertex];
+  const auto& lists = slot < 0 ? topology.lists : topology.cached;
+  coalescer.read(lists.indptr + (slot < 0 ? vertex : slot), 2 * sizeof(std::int64_t));
+}
+
+inline void read_over_link(const passes::FindLists& body, std::int64_t count, Coalescer& coalescer) {
+  const std::int64_t known = count < *body.known ? count : *body.known;
+  for (std::int64_t i = 0; i < known; ++i) {
+    read_list_header(body.topology, body.vertices[i], coalescer);
+  }
+  for (std::int64_t i = 0; body.topology.positives != nullptr && i < known; ++i) {
+    coalescer.read(body.topology.positives + body.vertices[i], sizeof(std::uint32_t));
+  }
+}
+
+/// Weighted draws read a column of the alias table each, or all columns where all edges of positive weight
+/// are taken; and where the list begins.
+inline void read_over_link(const passes::DrawPositions& body, std::int64_t count, Coalescer& coalescer) {
+  if (!body.topology.draws_by_weight()) {
+    return;
+  }
+  const std::int64_t known = count < *body.known ? count : *body.known;
+  for (std::int64_t i = 0; i < known; ++i) {
+    const auto& list = body.lists[i];
+    coalescer.read(body.topology.lists.indptr + body.vertices[i], sizeof(std::int64_t));
+    const std::int64_t drawn = body.indptr[i + 1] - body.indptr[i];
+    if (kernels::takes_all(list.degree, body.fanout)) {
+      const std::int64_t scanned = drawn == list.degree ? 0 : list.degree;
+      coalescer.read(list.columns, scanned * static_cast<std::int64_t>(sizeof(kernels::AliasColumn)));
+      continue;
+    }
+    for (std::int64_t j = body.indptr[i]; j < body.indptr[i + 1]; ++j) {
+      coalescer.read(list.columns + body.positions[j], sizeof(kernels::AliasColumn));
+    }
+  }
+}
+
+template <class Atomics>
+void read_over_link(const passes::InsertNeighbours<Atomics>& body, std::int64_t count, Coalescer& coalescer) {
+  const std::int64_t edges = count < body.indptr[*body.known] ? count : body.indptr[*body.known];
+  for (std::int64_t edge = 0, owner = 0; edge < edges; ++edge) {
+    while (body.indptr[owner + 1] <= edge) {
+      ++owner;
+    }
+    const auto& list = body.lists[owner];
+    const std::int64_t position =
+        body.positions == nullptr ? edge - body.indptr[owner] : body.positions[edge];
+    if (list.narrow != nullptr) {
+      coalescer.read(list.narrow + position, sizeof(std::uint32_t));
+    } else {
+      coalescer.read(list.wide + position, sizeof(std::int64_t));
+    }
+  }
+}
+
+inline void read_over_link(const passes::GatherDegrees& body, std::int64_t count, Coalescer& coalescer) {
+  for (std::int64_t i = 0; i < count; ++i) {
+    read_list_header(body.topology, body.vertices[i], coalescer);
+  }
+}
+
+inline void read_over_link(const passes::CopyLists& body, std::int64_t, Coalescer& coalescer) {
+  for (std::int64_t i = 0; i < body.count; ++i) {
+    const auto list = body.topology.neighbours(body.vertices[i]);
+    coalescer.read(list.narrow, list.narrow == nullptr ? 0 : list.degree * std::int64_t{4});
+    coalescer.read(list.wide, list.wide == nullptr ? 0 : list.degree * std::int64_t{8});
+    coalescer.read(list.columns, list.columns == nullptr
+                                     ? 0
+                                     : list.degree * static_cast<std::int64_t>(sizeof(kernels::AliasColumn)));
+    read_list_header(body.topology, body.vertices[i], coalescer);
+  }
+}
+
+/// The rows of `count` vertices, of which those in a cache are in the device's memory.
+inline void read_rows(const kernels::device::Rows& rows, kernels::device::Reads reads,
+                      const std::int64_t* vertices, std::int64_t count, Coalescer& coalescer) {
+  for (std::int64_t i = 0; i < count; ++i) {
+    coalescer.read_row(rows.row(vertices[i]), rows.row_bytes, reads);
+  }
+}
+
+template <class Unit>
+void read_over_link(const passes::GatherRows<Unit>& body, std::int64_t count, Coalescer& coalescer) {
+  using kernels::device::Reads;
+  const kernels::device::Rows rows{reinterpret_cast<const std::byte*>(body.all),
+                                   body.units * static_cast<std::int64_t>(sizeof(Unit)), body.slots,
+                                   reinterpret_cast<const std::byte*>(body.cached)};
+  read_rows(rows, body.is_shifted ? Reads::shifted : Reads::straight, body.vertices, count / passes::warp,
+            coalescer);
+}
+
+}  // namespace gnomon::runtime::emulated

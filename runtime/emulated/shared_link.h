@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+
+#include "runtime/device_options.h"
+#include "runtime/emulated/device_clock.h"
+#include "runtime/emulated/link_flows.h"
+#include "runtime/emulated/zero_copy_reads.h"
+
+namespace gnomon::runtime::emulated {
+
+/// The seconds that reads take the link for, without others: their bytes and headers.
+double wire_s(const ZeroCopyReads& reads, const EmulatedLink& link);
+/// The minimum duration of reads of which only so many are in flight.
+double in_flight_s(const ZeroCopyReads& reads, const EmulatedLink& link);
+
+/// What crossed the link.
+struct LinkUse {
+  std::int64_t copied_bytes = 0;
+  ZeroCopyReads reads{};
+  bool operator==(const LinkUse&) const = default;
+};
+
+/// An emulated device's link to the host. Who copies or reads over it waits for as long as that takes beside
+/// all others that use it in the same direction. Thread-safe.
+class SharedLink {
+ public:
+  /// `clock` must outlive it.
+  SharedLink(const EmulatedLink& link, DeviceClock& clock) : link_(link), clock_(clock) {}
+
+  enum class Direction { to_device, to_host };
+
+  /// Calls `move`, which does the copying, and returns when both it and the link are done.
+  template <class Move>
+  void copy(std::int64_t bytes, const Move& move, Direction direction = Direction::to_device) {
+    const Begun begun = begin_copy(bytes, direction);
+    move();
+    finish(begun);
+  }
+  /// Waits for the zero-copy reads of kernels that are done otherwise: `kernels` of them, each with a round
+  /// trip of its own.
+  void read(const ZeroCopyReads& reads, std::int64_t kernels);
+
+  LinkUse use() const;
+
+ private:
+  struct Begun {
+    LinkFlows* flows;
+    LinkFlows::Flow flow;
+    double min_end_s;  ///< whatever the bandwidth
+    double then_s;     ///< after the flow
+  };
+  Begun begin_copy(std::int64_t bytes, Direction direction);
+  Begun begin(LinkFlows& flows, double work_s, double min_s, double then_s);
+  void finish(const Begun& begun);
+
+  const EmulatedLink link_;
+  DeviceClock& clock_;
+  mutable std::mutex mutex_;
+  LinkFlows to_device_;
+  LinkFlows to_host_;
+  LinkUse use_;
+};
+
+}  // namespace gnomon::runtime::emulated

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "kernels/device/gather.h"
+
+namespace gnomon::runtime::emulated {
+
+/// Reads over the link by kernels: requests of 32, 64, 96 or 128 bytes, each of the sectors of one cache line
+/// that neighbouring threads ask for.
+struct ZeroCopyReads {
+  std::int64_t requests = 0;
+  std::int64_t bytes = 0;
+
+  ZeroCopyReads& operator+=(const ZeroCopyReads& more) {
+    requests += more.requests;
+    bytes += more.bytes;
+    return *this;
+  }
+  bool operator==(const ZeroCopyReads&) const = default;
+};
+
+/// The host memory that a device reads over its link.
+class MappedRanges {
+ public:
+  void add(const void* data, std::size_t bytes);
+  void remove(const void* data);
+  bool contains(const void* address) const;
+
+ private:
+  struct Range {
+    std::uintptr_t begin;
+    std::uintptr_t end;
+  };
+  std::vector<Range> ranges_;
+};
+
+/// Turns the addresses that a kernel's neighbouring threads read, in the order of the threads, into requests:
+/// threads that read one line ask for it together. Reads of the device's own memory ask for nothing.
+class Coalescer {
+ public:
+  explicit Coalescer(const MappedRanges& mapped) : mapped_(mapped) {}
+
+  /// Threads that read `bytes` from `address` on.
+  void read(const void* address, std::int64_t bytes);
+  /// One row, read by a warp: `shifted` so that only its first and last request are of a part of a line, or
+  /// `straight`, where a row that begins within a line splits each request of 128 bytes in two
+  /// (PyTorch-Direct, arXiv 2103.03330, section 4.4).
+  void read_row(const void* address, std::int64_t bytes, kernels::device::Reads reads);
+  /// What was read so far.
+  ZeroCopyReads finish();
+
+ private:
+  void read_lines(std::uintptr_t begin, std::uintptr_t end);
+  void flush();
+
+  const MappedRanges& mapped_;
+  ZeroCopyReads reads_;
+  std::uintptr_t line_ = 0;
+  unsigned sectors_ = 0;  ///< of the line that is not counted yet, one bit each
+};
+
+}  // namespace gnomon::runtime::emulated
