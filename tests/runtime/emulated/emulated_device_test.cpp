@@ -79,11 +79,10 @@ TEST(EmulatedDeviceTest, EveryPlanThatItExecutesEndsWithTheHostsWeights) {
   const auto expected = weights_of_host(plan::ModelKind::sage);
   std::set<std::string> executed;
   for (const auto& preset : plan::runnable_presets(plan::abilities_of(plan::DeviceKind::emulated))) {
-    auto plan = plan_on(plan::DeviceKind::emulated, preset);
+    const auto plan = plan_on(plan::DeviceKind::emulated, preset);
     if (!plan.exact) {
       continue;
     }
-    plan.order = plan.schedule == plan::Schedule::mixed ? plan.order : plan::Order::index;
     executed.insert(preset.name);
     const auto report = run(plan, plan::ModelKind::sage, emulated_options());
     if (plan::trains_in_order(plan)) {
