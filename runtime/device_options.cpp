@@ -5,16 +5,21 @@
 #include "runtime/cuda/open_cuda_device.h"
 
 namespace gnomon::runtime {
-
 namespace {
 
 std::string why_not_emulated(const DeviceOptions& options) {
   if (options.max_bytes <= 0) {
     return "an emulated device needs the size of its memory";
   }
-  const double bandwidth = options.link.bandwidth_bytes_per_s;
-  return bandwidth > 0 && std::isfinite(bandwidth) ? ""
-                                                   : "an emulated device needs the bandwidth of its link";
+  const auto& link = options.link;
+  if (!(link.bandwidth_bytes_per_s > 0) || !std::isfinite(link.bandwidth_bytes_per_s)) {
+    return "an emulated device needs the bandwidth of its link";
+  }
+  if (link.request_bytes != 32 && link.request_bytes != 64 && link.request_bytes != 128) {
+    return "an emulated device reads in requests of at most 32, 64 or 128 bytes, not of " +
+           std::to_string(link.request_bytes);
+  }
+  return "";
 }
 
 }  // namespace

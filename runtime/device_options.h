@@ -13,14 +13,15 @@ struct Device;
 namespace gnomon::runtime {
 
 /// The link of an emulated device. A copy takes bytes / bandwidth and one round trip. The zero-copy reads of
-/// a kernel are requests of 32 to 128 bytes (Min et al., PVLDB 14(11), 2021): their bytes and headers take
-/// that bandwidth, and not more than `outstanding_reads` of them are answered in a round trip. What uses the
-/// link at the same time shares it equally.
+/// a kernel are requests of 32 to `request_bytes` bytes (Min et al., PVLDB 14(11), 2021): their bytes and
+/// headers take that bandwidth, and at most `outstanding_reads` of them are answered in a round trip. What
+/// uses the link at the same time shares it equally.
 struct EmulatedLink {
   double bandwidth_bytes_per_s = 0;
   double round_trip_s = 1e-6;
   double outstanding_reads = 256;
   double header_bytes = 16;  ///< of each response
+  int request_bytes = 128;   ///< at most, of sectors of 32 bytes: 32, 64 or 128
 };
 
 /// The device to train on.

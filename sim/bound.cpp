@@ -153,16 +153,15 @@ class Loading {
     if (!model_.on_cores()) {
       return;
     }
-    const double gathering = plan_.gathers_apart()
-                                 ? prepared_by_cores(costs.device_gather_s, costs.device_gather_link_s,
-                                                     costs.device_gather_peer_s)
-                                 : 0;
-    const double training =
-        gathering + model_.device_threads * costs.train_s * best_crowding(Kind::train);
+    const double gathering =
+        plan_.gathers_apart()
+            ? prepared_by_cores(costs.device_gather_s, costs.device_gather_link_s, costs.device_gather_peer_s)
+            : 0;
+    const double training = gathering + model_.device_threads * costs.train_s * best_crowding(Kind::train);
     loads.by_cpu[at_cores] += copied_by_cores(costs.transfer_s) + training;
-    loads.by_device[at_cores] = prepared_by_cores(costs.device_batch_s, costs.device_batch_link_s,
-                                                  costs.device_batch_peer_s) +
-                                training;
+    loads.by_device[at_cores] =
+        prepared_by_cores(costs.device_batch_s, costs.device_batch_link_s, costs.device_batch_peer_s) +
+        training;
   }
 
   /// By how many there are of each.

@@ -49,8 +49,10 @@ void check_fits(const Options& options, const profiles::Profile& profile, const 
   if (profile.machine.device.kind != cores.device) {
     throw base::InputError(
         options.profile + ": machine.device.kind",
-        fmt::format("the profile is of device \"{}\", and --device names \"{}\"",
-                    base::name_of(profile.machine.device.kind), base::name_of(cores.device)));
+        fmt::format("the profile is of a device of kind \"{}\", and --device {} is one of kind \"{}\"; use "
+                    "the --device that was profiled",
+                    base::name_of(profile.machine.device.kind), options.device.device,
+                    base::name_of(cores.device)));
   }
   if (profile.machine.cpu.cores != cores.count) {
     throw base::InputError(options.profile + ": machine.cpu.cores",

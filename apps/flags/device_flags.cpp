@@ -18,9 +18,10 @@ std::string why_no_device_name(const std::string& device) {
 }  // namespace
 
 void add_device_flags(CLI::App& app, DeviceFlags& flags) {
-  app.add_option("--device", flags.device,
-                 "Device to train on: cpu, gpu, auto (a GPU if there is one), or emulated: the cores with\n"
-                 "the memory and the link of a machine (emulated:NAME, see gnomon catalog) or of the flags below")
+  app.add_option(
+         "--device", flags.device,
+         "Device to train on: cpu, gpu, auto (a GPU if there is one), or emulated: the cores with\n"
+         "the memory and the link of a machine (emulated:NAME, see gnomon catalog) or of the flags below")
       ->check(CLI::Validator(why_no_device_name, "", "device"));
   add_size(app, "--device-memory", flags.max_bytes,
            "Maximum GPU memory to use (default: all of it), or an emulated device's memory");

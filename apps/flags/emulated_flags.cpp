@@ -37,15 +37,16 @@ double parse_latency(const std::string& where, std::string_view text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
   unit.remove_prefix(std::min(unit.find_first_not_of(' '), unit.size()));
-  for (const auto& [name, seconds] : {std::pair<std::string_view, double>{"s", 1}, {"ms", 1e-3}, {"us", 1e-6},
-                                      {"ns", 1e-9}}) {
+  for (const auto& [name, seconds] :
+       {std::pair<std::string_view, double>{"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}}) {
     if (error == std::errc() && unit == name && number >= 0 && number * seconds <= 1) {
       return number * seconds;
     }
   }
-  throw base::InputError(where, "\"" + std::string(text) +
-                                    "\" is not a time of at most 1s; use a number with s, ms, us or ns, as in "
-                                    "1.5us");
+  throw base::InputError(where,
+                         "\"" + std::string(text) +
+                             "\" is not a time of at most 1s; use a number with s, ms, us or ns, as in "
+                             "1.5us");
 }
 
 /// Memory and link of a machine, as far as they are known.
@@ -64,7 +65,8 @@ runtime::DeviceOptions device_of_machine(const std::string& flag, const std::str
 }
 
 void require_numbers(const runtime::DeviceOptions& options, const std::string& flag, bool has_machine) {
-  const std::string advice = has_machine ? "" : ", or name a machine as in emulated:NAME (see gnomon catalog)";
+  const std::string advice =
+      has_machine ? "" : ", or name a machine as in emulated:NAME (see gnomon catalog)";
   if (options.max_bytes <= 0) {
     throw base::InputError(flag, "the device's memory is not known; add --device-memory as in 2GB" + advice);
   }

@@ -96,7 +96,7 @@ void EmulatedDevice::gather(DeviceBatch& batch) {
 /// are stored, in the order of the host device.
 void EmulatedDevice::lend_features(DeviceBatch& batch) {
   const auto rows = preparation_.lend_rows(batch);
-  Coalescer coalescer(hardware_.mapped());
+  Coalescer coalescer = hardware_.coalescer();
   read_rows(rows, reads_of(plan_), batch.vertices.const_data_ptr<std::int64_t>(), batch.size.vertices,
             coalescer);
   if (const auto reads = coalescer.finish(); reads.requests > 0) {

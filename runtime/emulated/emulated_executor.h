@@ -50,6 +50,8 @@ struct DeviceQueue {
   ZeroCopyReads reads{};         ///< of kernels that are done but for them
   std::int64_t num_kernels = 0;  ///< with such reads
 
+  /// Of the reads of a kernel.
+  Coalescer coalescer() const { return {mapped, link.settings().request_bytes}; }
   /// Waits until everything that was started is done.
   void settle() {
     if (reads.requests > 0) {
@@ -110,7 +112,7 @@ class EmulatedExecutor {
   int threads() const { return std::max(1, static_cast<int>(std::lround(share_ * queue_->threads))); }
   template <class Body>
   void note_reads(std::int64_t count, const Body& body) {
-    Coalescer coalescer(queue_->mapped);
+    Coalescer coalescer = queue_->coalescer();
     if (count > 0) {
       read_over_link(body, count, coalescer);
     }

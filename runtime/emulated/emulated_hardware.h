@@ -31,7 +31,8 @@ class EmulatedHardware {
   MappedBytes map(const void* data, std::size_t bytes);
   MemoryUse memory_use() const { return {queue_.arena->peak_bytes(), queue_.arena->limit_bytes()}; }
   double now_s() { return clock_.now_s(); }
-  const MappedRanges& mapped() const { return queue_.mapped; }
+  /// Of the reads of a kernel.
+  Coalescer coalescer() const { return queue_.coalescer(); }
 
  private:
   DeviceQueue queue_;

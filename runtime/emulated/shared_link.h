@@ -43,6 +43,7 @@ class SharedLink {
   void read(const ZeroCopyReads& reads, std::int64_t kernels);
 
   LinkUse use() const;
+  const EmulatedLink& settings() const { return link_; }
 
  private:
   struct Begun {

@@ -6,7 +6,8 @@
 namespace gnomon::runtime::emulated {
 namespace {
 
-constexpr std::uintptr_t line_bytes = 128;
+/// What the 32 threads of a warp read at once, 4 bytes each.
+constexpr std::uintptr_t warp_bytes = 128;
 constexpr std::uintptr_t sector_bytes = 32;
 
 std::uintptr_t number_of(const void* address) { return reinterpret_cast<std::uintptr_t>(address); }
@@ -48,20 +49,20 @@ void Coalescer::read_row(const void* address, std::int64_t bytes, kernels::devic
     read_lines(begin, end);
     return;
   }
-  for (std::uintptr_t piece = begin; piece < end; piece += line_bytes) {
+  for (std::uintptr_t part = begin; part < end; part += warp_bytes) {
     flush();
-    read_lines(piece, std::min(piece + line_bytes, end));
+    read_lines(part, std::min(part + warp_bytes, end));
   }
 }
 
 void Coalescer::read_lines(std::uintptr_t begin, std::uintptr_t end) {
   for (std::uintptr_t sector = begin / sector_bytes; sector * sector_bytes < end; ++sector) {
-    const std::uintptr_t line = sector * sector_bytes / line_bytes;
+    const std::uintptr_t line = sector * sector_bytes / line_bytes_;
     if (sectors_ != 0 && line != line_) {
       flush();
     }
     line_ = line;
-    sectors_ |= 1U << (sector % (line_bytes / sector_bytes));
+    sectors_ |= 1U << (sector % (line_bytes_ / sector_bytes));
   }
 }
 

@@ -8,8 +8,8 @@
 
 namespace gnomon::runtime::emulated {
 
-/// Reads over the link by kernels: requests of 32, 64, 96 or 128 bytes, each of the sectors of one cache line
-/// that neighbouring threads ask for.
+/// Reads over the link by kernels: requests of one or more sectors of 32 bytes of one aligned line of memory,
+/// as neighbouring threads ask for them.
 struct ZeroCopyReads {
   std::int64_t requests = 0;
   std::int64_t bytes = 0;
@@ -39,14 +39,16 @@ class MappedRanges {
 
 /// Turns the addresses that a kernel's neighbouring threads read, in the order of the threads, into requests:
 /// threads that read one line ask for it together. Reads of the device's own memory ask for nothing.
+/// `line_bytes`, the maximum of a request, is 32, 64 or 128.
 class Coalescer {
  public:
-  explicit Coalescer(const MappedRanges& mapped) : mapped_(mapped) {}
+  Coalescer(const MappedRanges& mapped, int line_bytes)
+      : mapped_(mapped), line_bytes_(static_cast<std::uintptr_t>(line_bytes)) {}
 
   /// Threads that read `bytes` from `address` on.
   void read(const void* address, std::int64_t bytes);
   /// One row, read by a warp: `shifted` so that only its first and last request are of a part of a line, or
-  /// `straight`, where a row that begins within a line splits each request of 128 bytes in two
+  /// `straight`, where a row that begins within a line splits each read of a warp in two
   /// (PyTorch-Direct, arXiv 2103.03330, section 4.4).
   void read_row(const void* address, std::int64_t bytes, kernels::device::Reads reads);
   /// What was read so far.
@@ -57,6 +59,7 @@ class Coalescer {
   void flush();
 
   const MappedRanges& mapped_;
+  std::uintptr_t line_bytes_;
   ZeroCopyReads reads_;
   std::uintptr_t line_ = 0;
   unsigned sectors_ = 0;  ///< of the line that is not counted yet, one bit each

@@ -89,7 +89,7 @@ TEST_F(ComputeCommands, AnEmulatedDeviceTrainsAsTheHost) {
   const auto expected = hash_of({"train", "tiny", "--plan", "device", "--epochs", "1", "--json"});
   EXPECT_EQ(hash_of(emulated({"train", "tiny", "--plan", "ducati", "--epochs", "1", "--json"})), expected);
   EXPECT_EQ(hash_of({"train", "tiny", "--plan", "sota", "--epochs", "1", "--json", "--device",
-                     "emulated:aws-g5.2xlarge"}),
+                     "emulated:aws-g5.2xlarge", "--link-latency", "0.5 us", "--link-request", "64"}),
             expected);
 }
 
@@ -98,22 +98,30 @@ TEST_F(ComputeCommands, ProfileSaysThatItsDeviceIsEmulated) {
   EXPECT_EQ(outcome.code, 0) << outcome.error;
   EXPECT_THAT(outcome.out, HasSubstr("emulated on the host's cores: computing takes what it takes there"));
   expect_refused({"validate", "tiny", "p.json", "--plans", "device"},
-                 "p.json: machine.device.kind: the profile is of device \"emulated\", and --device names "
-                 "\"host\"");
+                 "p.json: machine.device.kind: the profile is of a device of kind \"emulated\", and --device "
+                 "cpu is one of kind \"host\"; use the --device that was profiled");
 }
 
 TEST_F(ComputeCommands, EmulatedDevicesWithoutNumbersAreRefused) {
-  expect_refused({"train", "tiny", "--device", "emulated", "--link", "2GB/s"},
-                 "--device emulated: the device's memory is not known; add --device-memory as in 2GB or a "
-                 "machine of the catalog as in emulated:NAME");
+  expect_refused(
+      {"train", "tiny", "--device", "emulated", "--link", "2GB/s"},
+      "--device emulated: the device's memory is not known; add --device-memory as in 2GB, or name a "
+      "machine as in emulated:NAME (see gnomon catalog)");
   expect_refused({"train", "tiny", "--device", "emulated", "--device-memory", "2GB"},
                  "--device emulated: the link's bandwidth is not known; add --link as in 12GB/s");
   expect_refused({"train", "tiny", "--device", "emulated:nothing"},
-                 "--device emulated:nothing: the catalog has no machine \"nothing\"; use one of aws-");
+                 "--device emulated:nothing: \"nothing\" is not known; use a .json file or one of aws-");
   expect_refused({"train", "tiny", "--device", "emulated", "--device-memory", "2GB", "--link", "12 apples"},
-                 "--link: \"12 apples\" is no bandwidth; use a number as in 12GB/s");
-  expect_refused({"train", "tiny", "--link", "12GB/s"}, "--link: is of an emulated device");
-  expect_refused({"train", "tiny", "--device", "toaster"}, "\"toaster\" is no device");
+                 "--link: \"12 apples\" is not a bandwidth above 0; use a number as in 12GB/s");
+  expect_refused(emulated({"train", "tiny", "--link-latency", "2h"}),
+                 "--link-latency: \"2h\" is not a time of at most 1s; use a number with s, ms, us or ns");
+  expect_refused(emulated({"train", "tiny", "--link-request", "48"}),
+                 "--link-request: 48 not in {32,64,128}");
+  expect_refused({"train", "tiny", "--link-latency", "2us"}, "--link-latency: needs an emulated device");
+  expect_refused({"train", "tiny", "--link", "12GB/s"},
+                 "--link: needs an emulated device; add --device emulated");
+  expect_refused({"train", "tiny", "--device", "toaster"},
+                 "\"toaster\" is not a device; use cpu, gpu, auto, emulated");
 }
 
 TEST_F(ComputeCommands, TrainLeavesItsDocuments) {

@@ -160,6 +160,10 @@ TEST(EmulatedDeviceTest, RefusesOptionsWithoutNumbers) {
   options.link.bandwidth_bytes_per_s = 0;
   EXPECT_EQ(why_no_device(options), "an emulated device needs the bandwidth of its link");
   options = emulated_options();
+  options.link.request_bytes = 48;
+  EXPECT_EQ(why_no_device(options),
+            "an emulated device reads in requests of at most 32, 64 or 128 bytes, not of 48");
+  options = emulated_options();
   options.devices = 4;
   EXPECT_EQ(why_no_device(options), "the runtime trains on one device so far, not on 4");
 }

@@ -14,8 +14,8 @@ class ZeroCopyReadsTest : public ::testing::Test {
  protected:
   ZeroCopyReadsTest() { mapped_.add(at(0), 4096); }
   const std::byte* at(std::int64_t offset) const { return memory_ + offset; }
-  ZeroCopyReads row(std::int64_t offset, std::int64_t bytes, Reads reads) const {
-    Coalescer coalescer(mapped_);
+  ZeroCopyReads row(std::int64_t offset, std::int64_t bytes, Reads reads, int line_bytes = 128) const {
+    Coalescer coalescer(mapped_, line_bytes);
     coalescer.read_row(at(offset), bytes, reads);
     return coalescer.finish();
   }
@@ -34,8 +34,16 @@ TEST_F(ZeroCopyReadsTest, RowsReadTheLinesThatTheyTouch) {
   EXPECT_EQ(row(8, 8, Reads::straight), (ZeroCopyReads{1, 32}));
 }
 
+TEST_F(ZeroCopyReadsTest, SmallerRequestsAreMore) {
+  EXPECT_EQ(row(0, 512, Reads::shifted, 64), (ZeroCopyReads{8, 512}));
+  EXPECT_EQ(row(0, 512, Reads::shifted, 32), (ZeroCopyReads{16, 512}));
+  EXPECT_EQ(row(32, 400, Reads::shifted, 64), (ZeroCopyReads{7, 416}));
+  // Each of the warp's reads of 128 bytes begins and ends in the middle of a request.
+  EXPECT_EQ(row(32, 256, Reads::straight, 64), (ZeroCopyReads{6, 256}));
+}
+
 TEST_F(ZeroCopyReadsTest, NeighbouringReadsOfOneLineAreOneRequest) {
-  Coalescer coalescer(mapped_);
+  Coalescer coalescer(mapped_, 128);
   for (const std::int64_t offset : {0, 4, 8, 40, 200, 204, 0}) {
     coalescer.read(at(offset), 4);
   }
