@@ -9,7 +9,7 @@ constexpr std::string_view data = "Data";
 constexpr std::string_view planning = "Measure and plan";
 constexpr std::string_view training = "Train";
 
-constexpr std::array<CommandInfo, 16> table{{
+constexpr std::array<CommandInfo, 17> table{{
     {"import", "Import a graph from another format into a store", data,
      "gnomon import npz cora.npz stores/cora --undirected --split per_class"},
     {"generate", "Generate a random graph store (sbm or rmat)", data,
@@ -26,6 +26,8 @@ constexpr std::array<CommandInfo, 16> table{{
      "gnomon surrogate learn profiles/*.json -o surrogate.json"},
     {"validate", "Run plans and compare predicted with measured times", planning,
      "gnomon validate stores/cora profile.json"},
+    {"compare", "Run every preset and compare times, memory and accuracy", planning,
+     "gnomon compare stores/cora --device emulated:aws-g5.2xlarge"},
     {"reproduce", "Predict the tables of published papers and compare with the printed values", planning,
      "gnomon reproduce morphgl"},
     {"train", "Train a model with a plan", training, "gnomon train stores/cora --plan plan.json"},

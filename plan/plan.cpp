@@ -92,15 +92,20 @@ std::string why_not_executed(const Plan& plan, const Abilities& device) {
   return "";
 }
 
-void check_executed(const Plan& plan, const Abilities& device, const std::string& where) {
+std::string refusal_of(const Plan& plan, const Abilities& device) {
   const auto why = why_not_executed(plan, device);
   if (why.empty()) {
-    return;
+    return "";
   }
   const auto kinds = kinds_for(plan);
-  throw base::InputError(
-      where, kinds.empty() ? "simulated only: the runtime does not execute " + why + " yet"
-                           : "this device does not execute " + why + "; one of kind " + kinds + " does");
+  return kinds.empty() ? "simulated only: the runtime does not execute " + why + " yet"
+                       : "this device does not execute " + why + "; one of kind " + kinds + " does";
+}
+
+void check_executed(const Plan& plan, const Abilities& device, const std::string& where) {
+  if (const auto why = refusal_of(plan, device); !why.empty()) {
+    throw base::InputError(where, why);
+  }
 }
 
 Plan resolve(Plan plan, const Cores& cores, const std::string& where) {

@@ -188,6 +188,9 @@ void check(const Plan& plan, const std::string& where);
 /// `topology "device"`; empty if it executes the plan. The simulator executes every plan.
 std::string why_not_executed(const Plan& plan, const Abilities& device);
 
+/// The same as a sentence that says which devices do, if any: "this device does not execute …".
+std::string refusal_of(const Plan& plan, const Abilities& device);
+
 /// Throws InputError that names `where` and the field if a device with these abilities does not execute the
 /// plan.
 void check_executed(const Plan& plan, const Abilities& device, const std::string& where);

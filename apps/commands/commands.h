@@ -19,6 +19,7 @@ Action add_runs(CLI::App& app);
 // In gnomon-compute, which links LibTorch.
 Action add_profile(CLI::App& app);
 Action add_validate(CLI::App& app);
+Action add_compare(CLI::App& app);
 Action add_train(CLI::App& app);
 Action add_autotune(CLI::App& app);
 Action add_demo(CLI::App& app);

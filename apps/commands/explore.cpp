@@ -7,6 +7,7 @@
 #include "apps/progress_bar.h"
 #include "apps/text/exploration_text.h"
 #include "apps/text/output.h"
+#include "apps/text/page.h"
 #include "apps/text/report.h"
 #include "base/output_file.h"
 #include "base/stop.h"

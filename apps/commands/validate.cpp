@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "apps/commands/commands.h"
+#include "apps/commands/peak_memory.h"
 #include "apps/flags/device_flags.h"
 #include "apps/flags/output_flag.h"
 #include "apps/interrupt.h"
@@ -15,9 +16,6 @@
 #include "apps/text/validation_text.h"
 #include "base/error.h"
 #include "base/output_file.h"
-#include "base/process_memory.h"
-#include "base/run_program.h"
-#include "profiles/measure/epoch.h"
 #include "profiles/profile.h"
 #include "tuner/run/validation.h"
 
@@ -61,29 +59,6 @@ void check_fits(const Options& options, const profiles::Profile& profile, const 
   }
 }
 
-/// Runs this program again, with --peak-memory-of: only a process of its own has a peak of its own.
-double peak_memory(const Options& options, const plan::Plan& plan) {
-  std::vector<std::string> arguments{"validate", options.data, options.profile, "--peak-memory-of",
-                                     base::to_document(plan).dump()};
-  for (auto& argument : arguments_of(options.device)) {
-    arguments.push_back(std::move(argument));
-  }
-  return std::stod(base::output_of("/proc/self/exe", arguments));
-}
-
-/// Trains some mini-batches with a plan and prints the process's maximum resident memory.
-void print_peak_memory(const Options& options, const graph::Graph& graph, const plan::Job& job,
-                       const runtime::DeviceOptions& device) {
-  const auto plan = base::from_document<plan::Plan>(base::parse_json(options.peak_memory_of, "plan"), "plan");
-  profiles::EpochOptions epoch;
-  epoch.most_batches = tuner::peak_memory_batches;
-  epoch.warm_up_batches = 0;
-  epoch.stop = &stop_on_interrupt();
-  epoch.device = device;
-  profiles::measure_epoch(graph, job, plan, epoch);
-  std::cout << base::process_memory().peak_bytes << "\n";
-}
-
 std::vector<tuner::Validated> validate_with_bar(const Options& given, const graph::Graph& graph,
                                                 const profiles::Profile& profile,
                                                 const std::vector<plan::Plan>& plans,
@@ -91,7 +66,9 @@ std::vector<tuner::Validated> validate_with_bar(const Options& given, const grap
   ProgressBar bar;
   tuner::ValidationOptions options;
   options.rounds = given.epochs;
-  options.peak_memory = [&given](const plan::Plan& plan) { return peak_memory(given, plan); };
+  options.peak_memory = [&](const plan::Plan& plan) {
+    return peak_memory({"validate", given.data, given.profile}, given.device, profile.workload.job, plan);
+  };
   options.device = device;
   options.progress = bar.progress();
   options.stop = &stop_on_interrupt();
@@ -112,7 +89,7 @@ void validate(const Options& options) {
   const auto graph = open_training_data(options.data, profile.workload.job);
   check_fits(options, profile, graph, cores);
   if (!options.peak_memory_of.empty()) {
-    print_peak_memory(options, graph, profile.workload.job, device);
+    print_peak_memory(options.peak_memory_of, graph, device);
     return;
   }
   const auto results = validate_with_bar(options, graph, profile, plans, device);
@@ -154,9 +131,7 @@ Action add_validate(CLI::App& app) {
       app, "--correct", options->correct,
       "Write the profile, corrected by the measured stage times, to this file, for use by tune, explore "
       "and validate");
-  app.add_option("--peak-memory-of", options->peak_memory_of,
-                 "Only print the memory of a plan, given as JSON")
-      ->group("");
+  add_peak_memory_option(app, options->peak_memory_of);
   app.add_flag("--json", options->json, "Print one JSON document");
   return [options] { validate(*options); };
 }

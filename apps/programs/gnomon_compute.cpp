@@ -8,6 +8,7 @@ int main(int argc, char** argv) {
   return run_program(argc, argv,
                      {{"profile", add_profile},
                       {"validate", add_validate},
+                      {"compare", add_compare},
                       {"train", add_train},
                       {"autotune", add_autotune},
                       {"demo", add_demo},

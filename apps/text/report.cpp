@@ -2,10 +2,8 @@
 
 #include <algorithm>
 
-#include "apps/text/chart_library.h"
+#include "apps/text/page.h"
 #include "apps/text/report_page.h"
-#include "base/atomic_file.h"
-#include "base/error.h"
 
 namespace gnomon::apps {
 namespace {
@@ -48,26 +46,9 @@ base::Json timeline_of(const tuner::ExplorationRow& row) {
   return json;
 }
 
-/// JSON for use within a script element, which nothing in it can end.
-std::string script_text(const base::Json& json) {
-  std::string text = json.dump();
-  for (std::size_t at = text.find("</"); at != std::string::npos; at = text.find("</", at)) {
-    text.replace(at, 2, "<\\/");
-  }
-  return text;
-}
-
 }  // namespace
 
-void require_charts() {
-  if (chart_library().empty()) {
-    throw base::InputError(
-        "--html", "this gnomon was built without Chart.js; install libjs-chart.js and build it again");
-  }
-}
-
 void write_report(const std::filesystem::path& path, const std::vector<tuner::ExplorationRow>& rows) {
-  require_charts();
   base::Json data = {
       {"columns", base::Json::array()}, {"rows", base::Json::array()}, {"timelines", base::Json::array()}};
   for (const auto* row : tuner::by_epoch(rows)) {
@@ -81,9 +62,7 @@ void write_report(const std::filesystem::path& path, const std::vector<tuner::Ex
       data["timelines"].push_back(timeline_of(row));
     }
   }
-  std::string page(report_head);
-  page.append(chart_library()).append(report_body).append(script_text(data)).append(report_tail);
-  base::write_file_atomically(path, page);
+  write_page(path, {"gnomon explore", report_body, report_script}, data);
 }
 
 }  // namespace gnomon::apps

@@ -11,9 +11,6 @@ namespace gnomon::apps {
 /// Maximum number of rows for which a report holds timelines, so that a page stays within a few megabytes.
 inline constexpr std::size_t max_timelines = 200;
 
-/// Throws InputError if gnomon was built without Chart.js, so that no charts can be drawn.
-void require_charts();
-
 /// Writes one page that needs no network: the rows as a table, epochs and lower bounds by plan or against any
 /// swept field, utilisations, and the start of each timeline. Atomic. Throws base::Failure.
 void write_report(const std::filesystem::path& path, const std::vector<tuner::ExplorationRow>& rows);

@@ -102,6 +102,58 @@ TEST_F(ComputeCommands, ProfileSaysThatItsDeviceIsEmulated) {
                  "cpu is one of kind \"host\"; use the --device that was profiled");
 }
 
+/// A comparison on an emulated device of a plan without and one with caches, one of the CPU's, and one that
+/// is simulated only.
+std::vector<std::string> comparison() {
+  return emulated({"compare", "tiny", "--plans", "dgl-uva,ducati,salient,gas", "--epochs", "2", "--rounds",
+                   "1", "--time-limit", "1"});
+}
+
+TEST_F(ComputeCommands, CompareRunsWhatTheDeviceExecutes) {
+  auto words = with_job(comparison());
+  words.insert(words.end(), {"--json", "--html", "c.html"});
+  const auto json = json_of(words);
+  EXPECT_EQ(json["schema"], "gnomon.comparison/1");
+  EXPECT_EQ(json["device"], "emulated");
+  EXPECT_EQ(json["trained_epochs"], 2);
+  ASSERT_EQ(json["presets"].size(), 4U);
+  std::map<std::string, Json> rows;
+  for (const auto& row : json["presets"]) {
+    rows[row["preset"]] = row;
+  }
+  EXPECT_EQ(json["presets"][0]["over_best"], 0);
+  for (const char* name : {"dgl-uva", "ducati", "salient"}) {
+    const auto& row = rows.at(name);
+    EXPECT_EQ(row["runs"], true) << name;
+    EXPECT_GT(row["predicted_s"], 0) << name;
+    EXPECT_GT(row["measured_s"], 0) << name;
+    EXPECT_GT(row["measured_bytes"], 1e6) << name;
+    EXPECT_GT(row["test_accuracy"], 0) << name;
+    EXPECT_EQ(row["epochs_s"].size(), 1U) << name;
+  }
+  EXPECT_EQ(rows.at("dgl-uva")["weights_hash"], rows.at("ducati")["weights_hash"]);
+  EXPECT_GT(rows.at("ducati")["row_hit_share"], 0);
+  EXPECT_TRUE(rows.at("dgl-uva")["row_hit_share"].is_null());
+  EXPECT_EQ(json["presets"][3]["preset"], "gas");
+  EXPECT_EQ(rows.at("gas")["runs"], false);
+  EXPECT_THAT(rows.at("gas")["why_not"].get<std::string>(), StartsWith("simulated only"));
+  EXPECT_TRUE(rows.at("gas")["measured_s"].is_null());
+  const auto page = base::read_file(here_ / "c.html");
+  const auto data = page.substr(page.find("const data = ") + 13);
+  EXPECT_EQ(Json::parse(data.substr(0, data.find(";\n")))["rows"].size(), 4U);
+}
+
+TEST_F(ComputeCommands, ComparePrintsOneTableWithTheReasonsBelow) {
+  const auto outcome = run(with_job(comparison()));
+  EXPECT_EQ(outcome.code, 0) << outcome.error;
+  for (const char* text :
+       {"preset", "over best", "peak memory", "accuracy on the test vertices after 2 epochs",
+        "gas: simulated only: the runtime does not execute embeddings.reuse"}) {
+    EXPECT_THAT(outcome.out, HasSubstr(text));
+  }
+  expect_refused(with_job({"compare", "tiny", "--plans", "nothing"}), "nothing");
+}
+
 TEST_F(ComputeCommands, EmulatedDevicesWithoutNumbersAreRefused) {
   expect_refused(
       {"train", "tiny", "--device", "emulated", "--link", "2GB/s"},

@@ -75,16 +75,6 @@ struct Task {
   std::size_t profile = 0;
 };
 
-std::string why_not_run(const plan::Plan& plan, plan::DeviceKind device) {
-  const std::string where = "plan";
-  try {
-    plan::check_executed(plan, plan::abilities_of(device), where);
-    return "";
-  } catch (const base::InputError& error) {
-    return std::string(error.what()).substr(where.size() + 2);
-  }
-}
-
 Task task_of(const ExploredProfile& explored, const plan::Cores& measured_on,
              const profiles::Profile& profile, const plan::Plan& plan, const std::vector<Setting>& settings) {
   Task task{{changed_plan(plan, settings), settings, std::nullopt, ""}};
@@ -94,7 +84,7 @@ Task task_of(const ExploredProfile& explored, const plan::Cores& measured_on,
     task.row.why_not = error.what();
   }
   if (task.row.why_not.empty()) {
-    task.row.why_not_run = why_not_run(task.row.plan, profile.machine.device.kind);
+    task.row.why_not_run = plan::refusal_of(task.row.plan, plan::abilities_of(profile.machine.device.kind));
     task.row.extrapolations = extrapolations(profile, measured_on, task.row.plan);
   }
   task.row.scalings = explored.scalings;

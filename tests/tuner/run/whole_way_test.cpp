@@ -13,10 +13,12 @@
 #include "base/stop.h"
 #include "graph/graph.h"
 #include "profiles/measure/workload.h"
+#include "runtime/training/trainer.h"
 #include "tests/fixtures/graphs.h"
 #include "tests/fixtures/temporary_directory.h"
 #include "tuner/explore/exploration.h"
 #include "tuner/run/autotune.h"
+#include "tuner/run/comparison.h"
 #include "tuner/run/run_directory.h"
 #include "tuner/run/training.h"
 #include "tuner/run/validation.h"
@@ -143,6 +145,65 @@ TEST_F(WholeWay, MeasuresPredictsAndValidatesOnAnEmulatedDevice) {
     ASSERT_EQ(result.measured_s.size(), 1U);
     EXPECT_GT(result.predicted_s, result.measured_s.front() / 10) << result.plan.name;
     EXPECT_LT(result.predicted_s, result.measured_s.front() * 10) << result.plan.name;
+  }
+}
+
+TEST_F(WholeWay, ComparesPresetsAndSaysWhyOthersDoNotRun) {
+  Listener listener;
+  ComparisonOptions options;
+  options.rounds = 2;
+  options.progress = listener.progress();
+  std::vector<std::string> asked;
+  options.peak_memory = [&](const plan::Plan& plan) {
+    asked.push_back(plan.name);
+    return 5e6;
+  };
+  auto too_many = plan::find_plan("salient");
+  too_many.name = "too many";
+  too_many.workers = 4000;
+  const auto comparison = compare(graph_, profile_,
+                                  {plan::find_plan("ducati"), plan::find_plan("dgl"), too_many,
+                                   plan::find_plan("device"), plan::find_plan("hanoi")},
+                                  options);
+  EXPECT_EQ(asked, (std::vector<std::string>{"dgl", "device"}));
+  ASSERT_EQ(comparison.presets.size(), 2U);
+  const auto& best = comparison.presets.front();
+  const auto& other = comparison.presets.back();
+  EXPECT_EQ(best.over_best, 0);
+  EXPECT_LE(best.epochs.median_s, other.epochs.median_s);
+  EXPECT_DOUBLE_EQ(other.over_best, other.epochs.median_s / best.epochs.median_s - 1);
+  EXPECT_EQ(best.weights_hash, other.weights_hash);
+  EXPECT_EQ(best.test_accuracy, other.test_accuracy);
+  EXPECT_EQ(best.epochs.measured_s.size(), 2U);
+  EXPECT_EQ(best.epochs.measured_bytes, 5e6);
+  runtime::TrainOptions training{
+      .job = small_job(),
+      .plan = plan::resolve(plan::find_plan("device"), profiles::cores_of(profile_), "device")};
+  EXPECT_EQ(best.weights_hash, runtime::train(graph_, training).weights_hash);
+  ASSERT_EQ(comparison.left_out.size(), 3U);
+  EXPECT_EQ(comparison.left_out[0].preset, "ducati");
+  EXPECT_EQ(comparison.left_out[0].why.find("this device does not execute cache.policy"), 0U);
+  EXPECT_NE(comparison.left_out[1].why.find("4000 is more than this machine's"), std::string::npos);
+  EXPECT_EQ(comparison.left_out[2].why.find("simulated only"), 0U);
+  EXPECT_TRUE(listener.heard("training, plan 2 of 5 (dgl)"));
+}
+
+TEST_F(WholeWay, ComparisonsLeaveOutWhatDoesNotFitInMemory) {
+  ComparisonOptions options;
+  options.device = {
+      .kind = plan::DeviceKind::emulated, .max_bytes = 1 << 20, .link = {.bandwidth_bytes_per_s = 1e9}};
+  auto roomy = profile_;  // predicts that everything fits
+  roomy.machine.device.kind = plan::DeviceKind::emulated;
+  roomy.machine.device.memory_bytes = 1e12;
+  auto on_device = plan::find_plan("dgl-uva");
+  on_device.device_memory_bytes = 20'000;
+  auto small = roomy;
+  small.machine.device.memory_bytes = 1000;
+  for (const auto& profile : {roomy, small}) {
+    const auto comparison = compare(graph_, profile, {on_device}, options);
+    EXPECT_TRUE(comparison.presets.empty());
+    ASSERT_EQ(comparison.left_out.size(), 1U);
+    EXPECT_EQ(comparison.left_out[0].why.find("device memory"), 0U) << comparison.left_out[0].why;
   }
 }
 
