@@ -228,6 +228,30 @@ def first_contact(record: Record) -> Table:
     return Table(["graph", "model", "plan", "predicted", "measured", "error", "memory", "measured", "error"], rows)
 
 
+def every_plan(record: Record) -> Table:
+    def cells(row: Record) -> Row:
+        if not row["runs"]:
+            return [row["preset"], row["device"], "", "", "", "", "", row["why_not"]]
+        error = row["predicted_s"] / row["measured_s"] - 1
+        return [row["preset"], row["device"], row["exact"], seconds(row["predicted_s"]), seconds(row["measured_s"]), signed(error),
+                percent(row["accuracy"]), ""]
+
+    return Table(["preset", "device", "exact", "predicted", "measured", "error", "accuracy", "does not run"],
+                 [cells(row) for row in record["rows"]])
+
+
+def compare_plans(record: Record) -> Table:
+    groups: dict[tuple[str, str], list[float]] = {}
+    for row in record["rows"]:
+        error = abs(row["predicted_s"] / row["measured_s"] - 1)
+        groups.setdefault((row["graph"], row["device"]), []).append(error)
+    rows = [[graph, device, str(len(errors)), percent(statistics.median(errors)), percent(max(errors))]
+            for (graph, device), errors in groups.items()]
+    rows.append(["all", "", str(len(record["rows"])), percent(record["median_error"]),
+                 f"{percent(record['p90_error'])} at the 90th percentile; Spearman {record['spearman']:.3f}"])
+    return Table(["graph", "device", "plans", "median error", "maximum"], rows)
+
+
 def builds(record: Record) -> Table:
     weights = [row for row in record["rows"] if row["what"] == "weights"]
     equal = sum(row["equal"] for row in weights)
@@ -269,6 +293,12 @@ SECTIONS = [
             "memory. Nothing is fitted.", "bench/first_contact.py", first_contact),
     Section("validate_threads", "Predicted and measured epochs with more threads than cores",
             "Presets as they are, and with two device threads beside a worker on two cores.", "gnomon validate", validations),
+    Section("every_plan", "Every preset on every kind of device",
+            "A planted graph, GraphSAGE, fanouts 10,10, batches of 512. The emulated device has the memory and the link of a machine "
+            "of the catalog and computes on the host's cores.", "bench/every_plan.py", every_plan),
+    Section("compare_plans", "Predicted and measured epochs on emulated devices",
+            "Caches of every policy and several budgets, data in either memory, routes and links; a core for each worker and each "
+            "device thread.", "bench/compare_plans.py", compare_plans),
     Section("compare_presets", "Chosen plans beside the fastest preset",
             "Measured epochs of the plans from `tune` (prediction alone) and `autotune` (verified by real runs) over those of "
             "the fastest preset; medians and ranges of the quotients within a round.", "bench/compare_presets.py", presets),

@@ -1,0 +1,79 @@
+#!/usr/bin/env python3
+"""Runs every preset on every kind of device: threads of the host's cores, an emulated device, and a GPU where there is one.
+Each is trained on a planted graph by `gnomon compare`. Writes bench/results/every_plan.json.
+
+    bench/every_plan.py [--build build/release] [--emulated "emulated:aws-g5.2xlarge"] [--epochs 3] [--rounds 3] [--output FILE]
+
+One row for each preset and kind of device. Presets that do not run there say why. Exact presets of equal update order end with
+equal `weights_hash` on all devices that compute on the host's cores. Times are seconds of an epoch; accuracy is that of the test
+vertices after so many epochs. The emulated device has the memory and the link of a machine of the catalog, and computes on this
+machine's cores.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "bench/peers"))
+from harness import origin  # noqa: E402
+
+GRAPH = ["sbm", "--vertices", "20000", "--average-degree", "20", "--classes", "8", "--seed", "1"]
+JOB = ["--fanouts", "10,10", "--batch-size", "512", "--hidden", "64", "--seed", "1"]
+COLUMNS = ["preset", "runs", "why_not", "exact", "weights_hash", "predicted_s", "measured_s"]
+
+
+def make_store(options):
+    store = ROOT / "build/every_plan/planted"
+    if not store.exists():
+        store.parent.mkdir(parents=True, exist_ok=True)
+        generate, *rest = GRAPH
+        subprocess.run([options.build / "bin/gnomon", "generate", generate, store, *rest], check=True, stdout=subprocess.DEVNULL)
+    return store
+
+
+def compare(options, store, device):
+    """The presets' rows, or none and why there is no such device."""
+    command = [options.build / "bin/gnomon", "compare", store, *JOB, "--device", device, "--epochs", str(options.epochs),
+               "--rounds", str(options.rounds), "--json"]
+    done = subprocess.run(list(map(str, command)), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    if done.returncode == 2:
+        return None, done.stderr.strip().removeprefix("error: ")
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(map(str, command))}: {done.stderr}")
+    return json.loads(done.stdout)["presets"], None
+
+
+def rows_of(kind, presets, why_not):
+    """One row for each preset, sorted by name."""
+    if presets is None:
+        names = sorted(path.stem for path in (ROOT / "plan/presets").glob("*.json"))
+        presets = [{"preset": name, "runs": False, "why_not": why_not} for name in names]
+    rows = [{"device": kind, **{column: row.get(column) for column in COLUMNS}, "accuracy": row.get("test_accuracy")}
+            for row in presets]
+    return sorted(rows, key=lambda row: row["preset"])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", type=Path, default=ROOT / "build/release")
+    parser.add_argument("--emulated", default="emulated:aws-g5.2xlarge")
+    parser.add_argument("--epochs", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--output", type=Path, default=ROOT / "bench/results/every_plan.json")
+    options = parser.parse_args()
+    store = make_store(options)
+    rows = []
+    for kind, device in (("host", "cpu"), ("emulated", options.emulated), ("cuda", "gpu")):
+        rows += rows_of(kind, *compare(options, store, device))
+    document = {"schema": "gnomon.every_plan/1", **origin(), "notes": __doc__.strip(), "emulated": options.emulated,
+                "graph": GRAPH, "job": JOB, "epochs": options.epochs, "rows": rows}
+    options.output.parent.mkdir(parents=True, exist_ok=True)
+    temporary = options.output.with_suffix(".tmp")
+    temporary.write_text(json.dumps(document, indent=1) + "\n")
+    temporary.replace(options.output)
+
+
+main()
