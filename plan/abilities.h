@@ -33,6 +33,8 @@ struct Abilities {
   bool bias_without_cache = false;  ///< prefers the neighbours that a cache would hold, without copying them
   bool mixed_routes = false;        ///< schedule "mixed"
   bool several_devices = false;     ///< data parallelism over several devices
+  bool divided_roles = false;       ///< some devices sample, the others train
+  bool peer_reads = false;          ///< reads what the caches of linked devices hold
   bool super_batches = false;       ///< prepares several mini-batches together
   bool macro_batches = false;       ///< draws mini-batches from a resident part of the graph
   bool reused_embeddings = false;   ///< uses embeddings for longer than one mini-batch
@@ -49,6 +51,8 @@ struct Abilities {
     f("bias_without_cache", self.bias_without_cache);
     f("mixed_routes", self.mixed_routes);
     f("several_devices", self.several_devices);
+    f("divided_roles", self.divided_roles);
+    f("peer_reads", self.peer_reads);
     f("super_batches", self.super_batches);
     f("macro_batches", self.macro_batches);
     f("reused_embeddings", self.reused_embeddings);

@@ -58,9 +58,9 @@ TEST(Abilities, EachIsNeededByARule) {
 
 TEST(Abilities, EachIsDeclaredByADeviceOrListedHere) {
   // What only the simulator executes so far. A device that learns one of these takes it off the list.
-  const std::set<std::string> simulated_only{"bias_to_cache",    "data_on_disk",    "dynamic_caches",
-                                             "macro_batches",    "several_devices", "super_batches",
-                                             "reused_embeddings"};
+  const std::set<std::string> simulated_only{"bias_to_cache", "data_on_disk",    "dynamic_caches",
+                                             "macro_batches", "several_devices", "super_batches",
+                                             "divided_roles", "peer_reads",      "reused_embeddings"};
   auto declared = declared_by(host);
   declared.merge(declared_by(gpu));
   std::set<std::string> missing;
