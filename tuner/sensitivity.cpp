@@ -105,6 +105,7 @@ std::vector<Change> changes_of(const profiles::Profile& profile) {
   const auto add = [&](std::string name, const auto& apply) {
     apply(changes.emplace_back(std::move(name), profile).profile);
   };
+  const bool has_link = plan::has_link(profile.machine.device.kind);
   const int more = std::max(1, std::min(8, profile.machine.cpu.cores));
   add(std::to_string(more) + (more == 1 ? " more core" : " more cores"),
       [&](profiles::Profile& p) { p.machine.cpu.cores += more; });
@@ -113,7 +114,7 @@ std::vector<Change> changes_of(const profiles::Profile& profile) {
     scale(p.workload.parts.cpu_sample_s, 0.5);
   });
   add("training twice as fast", [](profiles::Profile& p) { scale(p.workload.train, 0.5); });
-  if (plan::has_link(profile.machine.device.kind)) {
+  if (has_link) {
     add("twice the link's bandwidth", [](profiles::Profile& p) {
       auto& workload = p.workload;
       scale(workload.transfer, 0.5);
@@ -125,7 +126,7 @@ std::vector<Change> changes_of(const profiles::Profile& profile) {
       scale(p.machine.link.bandwidth_bytes_per_s, 2);
     });
   }
-  if (has_gpu && profile.machine.device.memory_bytes) {
+  if (has_link && profile.machine.device.memory_bytes) {
     add("twice the device's memory", [](profiles::Profile& p) { scale(p.machine.device.memory_bytes, 2); });
   }
   return changes;

@@ -121,6 +121,8 @@ void EmulatedDevice::train(DeviceBatch batch, const Learn& learn) {
   }
 }
 
+CacheUse EmulatedDevice::take_cache_use() { return preparation_.take_cache_use(); }
+
 DeviceFacts EmulatedDevice::measure() {
   constexpr std::size_t most_bytes = std::size_t{64} << 20;
   DeviceFacts facts;

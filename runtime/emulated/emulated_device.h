@@ -31,7 +31,7 @@ class EmulatedDevice final : public Device {
   void sample(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds, BatchData& data) override;
   void gather(DeviceBatch& batch) override;
   void train(DeviceBatch batch, const Learn& learn) override;
-  CacheUse take_cache_use() override { return preparation_.take_cache_use(); }
+  CacheUse take_cache_use() override;
   /// No memory bandwidth and no multiprocessors: its kernels take what they take on the host.
   DeviceFacts measure() override;
 

@@ -146,9 +146,8 @@ TEST_F(ComputeCommands, CompareRunsWhatTheDeviceExecutes) {
 TEST_F(ComputeCommands, ComparePrintsOneTableWithTheReasonsBelow) {
   const auto outcome = run(with_job(comparison()));
   EXPECT_EQ(outcome.code, 0) << outcome.error;
-  for (const char* text :
-       {"preset", "over best", "peak memory", "accuracy on the test vertices after 2 epochs",
-        "gas: simulated only: the runtime does not execute embeddings.reuse"}) {
+  for (const char* text : {"preset", "predicted", "accuracy on the test vertices after 2 epochs",
+                           "gas: simulated only: the runtime does not execute embeddings.reuse"}) {
     EXPECT_THAT(outcome.out, HasSubstr(text));
   }
   expect_refused(with_job({"compare", "tiny", "--plans", "nothing"}), "nothing");
