@@ -189,13 +189,14 @@ class Move {
   /// A GPU that took less was measured to need less.
   void keep_above_launches(StageTime& time, const StageTime& before, double kernels_per_layer,
                            std::string& reason) const {
-    if (is_host(machine_) || before.mean_s == 0) {
+    if (plan::runs_on_cores(machine_.device.kind) || before.mean_s == 0) {
       return;
     }
     const double kernels = kernels_per_layer * static_cast<double>(old_.workload.job.fanouts.size());
     const double launch_s = machine_.device.launch_s.value_or(usual_launch_s);
-    const double least_s =
-        is_host(old_.machine) ? kernels * launch_s : std::min(kernels * launch_s, before.mean_s);
+    const double least_s = plan::runs_on_cores(old_.machine.device.kind)
+                               ? kernels * launch_s
+                               : std::min(kernels * launch_s, before.mean_s);
     if (time.mean_s < least_s) {
       set_mean(time, least_s);
       char text[64];
