@@ -43,9 +43,7 @@ c10::Device tensor_device(const DeviceOptions& options) {
   return options.kind == plan::DeviceKind::cuda ? c10::Device(c10::kCUDA, 0) : c10::Device(c10::kCPU);
 }
 
-bool takes_sparse_features(const DeviceOptions& options) {
-  return options.kind == plan::DeviceKind::host;
-}
+bool takes_sparse_features(const DeviceOptions& options) { return options.kind == plan::DeviceKind::host; }
 
 graph::Graph features_for(const graph::Graph& graph, const DeviceOptions& options) {
   const auto& features = graph.features;

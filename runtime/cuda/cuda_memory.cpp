@@ -64,7 +64,8 @@ void with_memory(const std::string& doing, const plan::Plan& plan, const std::fu
     // The first line of LibTorch's message tells the requested and the available bytes.
     const std::string text = error.what_without_backtrace();
     throw base::Failure("device memory", "does not suffice for " + doing + ": " +
-                                             text.substr(0, text.find("\n")) + " " + what_lowers_memory(plan));
+                                             text.substr(0, text.find("\n")) + " " +
+                                             what_lowers_memory(plan));
   }
 }
 

@@ -31,12 +31,12 @@ struct StageCosts {
 struct MachineModel {
   int cores = 1;
   int workers = 1;
-  int worker_threads = 1;    ///< cores that a CPU batch keeps busy
-  bool host_device = false;  ///< the device lane and the copy lane run on the cores too; there is no link
+  int worker_threads = 1;        ///< cores that a CPU batch keeps busy
+  bool host_device = false;      ///< the device lane and the copy lane run on the cores too; there is no link
   bool emulated_device = false;  ///< the device lane runs on the cores too, but reads over a link do not
   int device_threads = 1;        ///< cores that training on such a device keeps busy
   int prepare_threads = 1;       ///< cores that batching on such a device keeps busy
-  StageCosts costs{};        ///< mean of each stage, with worker efficiency and speed-ups applied
+  StageCosts costs{};            ///< mean of each stage, with worker efficiency and speed-ups applied
   profiles::Contention contention{};
   /// The costs of each batch; if empty, every batch costs the mean.
   std::function<StageCosts(std::int64_t batch)> costs_of{};
