@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -14,12 +15,15 @@ from torch_geometric.sampler import SamplerOutput
 from torch_geometric.sampler.base import SubgraphType
 
 from gnomon._epoch import CLoader, EpochInput, RawBatch, Sampling, check_fanouts, epoch_order
-from gnomon._library import InvalidInput
+from gnomon._library import InvalidInput, library
 from gnomon.graph import Store
 from gnomon.pyg._options import Options, batches_of, read_options
 from gnomon.pyg._source import Attributes, attributes_of, check_data, graph_of
+from gnomon.report import Report, Times, make_report
 
 _STATE_VERSION = 1
+# Of batches to measure with: the last one that random streams can have.
+_TRIAL_EPOCH = 2**32 - 1
 
 
 def read_sampling(
@@ -92,8 +96,7 @@ class BaseLoader:
         self._next_epoch = 0  # and batch, of the next iteration
         self._first_batch = 0
         self._position = (0, 0)  # epoch and batch that come after the last batch that was given out
-        self.sample_s = 0.0
-        self.gather_s = 0.0
+        self._times = Times()
 
     def _adopt(self, sampler: Any) -> None:
         from gnomon.pyg.sampler import Sampler
@@ -126,6 +129,11 @@ class BaseLoader:
     def num_workers(self) -> int:
         """Threads that prepare batches; 0: they are prepared when they are asked for."""
         return self._options.num_workers
+
+    @num_workers.setter
+    def num_workers(self, count: int) -> None:
+        """Change it from the next iteration on; the batches stay the same."""
+        self._options.num_workers = read_options({"num_workers": count}).num_workers
 
     @property
     def drop_last(self) -> bool:
@@ -183,7 +191,19 @@ class BaseLoader:
         self._position = (state["epoch"], state["batch"])
 
     def __iter__(self) -> Iterator[Data]:
-        return _Batches(self)
+        number, first = self._next_epoch, self._first_batch
+        self._next_epoch, self._first_batch = number + 1, 0
+        self._position = (number, first)
+        self._times = Times()
+        return _Batches(self, number, first, self.num_workers)
+
+    def trial(self, workers: int, batches: int) -> _Batches:
+        """Return batches to measure with, of which the loader's epochs and state know nothing."""
+        return _Batches(self, _TRIAL_EPOCH, 0, workers, num_batches=batches)
+
+    def report(self) -> Report:
+        """Report on the current or last epoch: where its time went, what bounds it, what other settings would give."""
+        return make_report(self._times, self.num_workers, library.gnomon_usable_cores())
 
     def _order(self, epoch: int) -> tuple[Tensor, Tensor]:
         options, count = self._options, self._num_inputs()
@@ -284,15 +304,18 @@ def _add_sample(
 
 
 class _Batches:
-    """An iteration over the rest of an epoch."""
+    """An iteration over the rest of an epoch, or over a number of batches to measure with."""
 
-    def __init__(self, loader: BaseLoader) -> None:
-        self._loader = loader
-        self._number = loader._next_epoch
-        first = loader._first_batch
-        loader._next_epoch, loader._first_batch = self._number + 1, 0
-        loader._position = (self._number, first)
-        self._positions, self._begins = loader._order(self._number)
+    def __init__(
+        self, loader: BaseLoader, number: int, first: int, workers: int, num_batches: int | None = None
+    ) -> None:
+        self._loader, self._number = loader, number
+        self._is_trial = num_batches is not None
+        self._positions, self._begins = loader._order(number)
+        if num_batches is not None:
+            self._positions, self._begins = _repeated(self._positions, self._begins, num_batches)
+        self._clock = _Clock()
+        self.last = Times()  # of the last batch
         self._attributes = attributes_of(loader.data, loader._graph)
         options, attributes = loader._options, self._attributes
         late = loader._bidirectional or loader.transform_sampler_output is not None
@@ -302,8 +325,8 @@ class _Batches:
                 epoch=self._number,
                 begins=self._begins,
                 first_batch=min(first, len(self._begins) - 1),
-                num_workers=options.num_workers,
-                max_ahead=options.max_ahead,
+                num_workers=workers,
+                max_ahead=max(workers * options.prefetch_factor, 1),
                 node_attributes=attributes.nodes if gathers else (),
                 edge_attributes=attributes.edges if gathers else (),
                 keep=(copy.copy(loader.data), loader._graph),
@@ -318,14 +341,66 @@ class _Batches:
         return len(self._begins) - 1
 
     def __next__(self) -> Any:
-        loader = self._loader
+        loader, clock = self._loader, self._clock
+        clock.begin()
         raw = self._epoch.next(loader._options.timeout)
         if raw is None:
-            if loader._position[0] == self._number:
+            if not self._is_trial and loader._position[0] == self._number:
                 loader._position = (self._number + 1, 0)
             raise StopIteration
-        loader._position = (self._number, raw.index + 1)
-        loader.sample_s += raw.sample_s
-        loader.gather_s += raw.gather_s
+        clock.arrived()
+        if not self._is_trial:
+            loader._position = (self._number, raw.index + 1)
         begin, end = self._begins[raw.index : raw.index + 2].tolist()
-        return loader._collate(raw, self._attributes, self._positions[begin:end])
+        batch = loader._collate(raw, self._attributes, self._positions[begin:end])
+        self.last = clock.end(raw)
+        if not self._is_trial:
+            _add_times(loader._times, self.last)
+        return batch
+
+
+def _repeated(positions: Tensor, begins: Tensor, count: int) -> tuple[Tensor, Tensor]:
+    """Return `count` batches: those of an epoch, over and over."""
+    sizes = begins.diff()
+    times = -(-count // sizes.numel())
+    repeated = sizes.repeat(times)[:count]
+    return positions[: int(begins[-1])].repeat(times), torch.nn.functional.pad(repeated.cumsum(0), (1, 0))
+
+
+class _Clock:
+    """Times what the caller does."""
+
+    def __init__(self) -> None:
+        self._given_out: float | None = None
+        self._cpu = time.process_time()
+
+    def begin(self) -> None:
+        """The caller asks for a batch."""
+        self._asked = time.perf_counter()
+
+    def arrived(self) -> None:
+        """It is there."""
+        self._there = time.perf_counter()
+
+    def end(self, raw: RawBatch) -> Times:
+        """It is given out. Return the times of this batch; the step is that of the batch before."""
+        step_s = 0.0 if self._given_out is None else self._asked - self._given_out
+        self._given_out = time.perf_counter()
+        hand_over_s = self._given_out - self._there
+        cpu_before, self._cpu = self._cpu, time.process_time()
+        # In the meantime as many batches were prepared as were given out.
+        others_s = raw.sample_s + raw.gather_s + hand_over_s
+        return Times(
+            batches=1,
+            sample_s=raw.sample_s,
+            gather_s=raw.gather_s,
+            wait_s=self._there - self._asked,
+            hand_over_s=hand_over_s,
+            step_s=step_s,
+            step_cpu_s=max(self._cpu - cpu_before - others_s, 0.0) if step_s > 0 else 0.0,
+        )
+
+
+def _add_times(total: Times, more: Times) -> None:
+    for name in ("batches", "sample_s", "gather_s", "wait_s", "hand_over_s", "step_s", "step_cpu_s"):
+        setattr(total, name, getattr(total, name) + getattr(more, name))

@@ -32,11 +32,6 @@ class Options:
     expand: str = "once"
     threads_per_batch: int = 1
 
-    @property
-    def max_ahead(self) -> int:
-        """Batches that are prepared or under way at any time."""
-        return max(self.num_workers * self.prefetch_factor, 1)
-
 
 def default_workers() -> int:
     """Return the number of workers if none is given: all cores if a GPU trains, else half of them."""

@@ -1,0 +1,152 @@
+"""What bounds an epoch, and what other settings would give."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+# A smaller share of waiting is no bottleneck.
+_NEGLIGIBLE = 0.05
+
+
+@dataclass
+class Times:
+    """Times of batches, summed up.
+
+    Attributes
+    ----------
+    batches
+        Their number.
+    sample_s, gather_s
+        Of the thread that prepared a batch.
+    wait_s
+        The caller waited for a batch.
+    hand_over_s
+        The caller made the batch of what was prepared, transforms included.
+    step_s
+        The caller did something else: its training step.
+    step_cpu_s
+        Processor time of the process in that time, less that of preparing batches.
+    """
+
+    batches: int = 0
+    sample_s: float = 0.0
+    gather_s: float = 0.0
+    wait_s: float = 0.0
+    hand_over_s: float = 0.0
+    step_s: float = 0.0
+    step_cpu_s: float = 0.0
+
+
+def seconds_per_batch(costs: Costs, workers: int, cores: int) -> float:
+    """Predict the time of a batch when ``workers`` threads prepare ahead (0: the caller prepares).
+
+    The slowest of three: the caller, the workers, and all work on all cores.
+    """
+    caller_s = costs.hand_over_s + costs.step_s
+    if workers == 0:
+        return costs.prepare_s + caller_s
+    work_s = costs.prepare_s + costs.hand_over_s + costs.step_s * costs.step_cores
+    return max(caller_s, costs.prepare_s / workers, work_s / cores)
+
+
+@dataclass(frozen=True)
+class Costs:
+    """What one batch costs.
+
+    Attributes
+    ----------
+    prepare_s, hand_over_s, step_s
+        Of a thread that prepares, of the caller to take the batch over, and of the caller's step.
+    step_cores
+        Cores that the step keeps busy.
+    """
+
+    prepare_s: float
+    hand_over_s: float
+    step_s: float
+    step_cores: float = 1.0
+
+
+@dataclass
+class Report:
+    """Where the time of the batches went.
+
+    Attributes
+    ----------
+    batches, workers, cores
+        How many were given out, the threads that prepared them and the cores that the process may use.
+    costs
+        Of one batch.
+    waiting_share
+        The share of the caller's time in which it waited for batches.
+    bound_by
+        ``"preparation"`` if that share is over 5 %, else ``"step"``.
+    batch_s
+        The time of a batch, measured.
+    what_if
+        Predicted times of a batch: records of ``workers``, ``cores`` and ``batch_s``.
+    """
+
+    batches: int
+    workers: int
+    cores: int
+    costs: Costs
+    waiting_share: float
+    batch_s: float
+    what_if: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def bound_by(self) -> str:
+        """What the epoch waits for."""
+        return "preparation" if self.waiting_share > _NEGLIGIBLE else "step"
+
+    def as_dict(self) -> dict[str, Any]:
+        """All fields, for JSON."""
+        return {**asdict(self), "bound_by": self.bound_by}
+
+    def __str__(self) -> str:
+        costs = self.costs
+        parts = ("prepare", costs.prepare_s), ("hand over", costs.hand_over_s), ("step", costs.step_s)
+        lines = [
+            f"{self.batches} batches, {1e3 * self.batch_s:.2f} ms each; {self.workers} worker(s), {self.cores} core(s)",
+            "  "
+            + ", ".join(f"{name} {1e3 * value:.2f} ms" for name, value in parts)
+            + f" on {costs.step_cores:.1f} core(s)",
+            f"  waiting {100 * self.waiting_share:.0f} %: bound by {self.bound_by}",
+        ]
+        lines += [
+            f"  predicted with {each['workers']} worker(s) on {each['cores']} core(s): {1e3 * each['batch_s']:.2f} ms"
+            for each in self.what_if
+        ]
+        return "\n".join(lines)
+
+
+def costs_of(times: Times) -> Costs:
+    """Costs of one batch."""
+    count = max(times.batches, 1)
+    return Costs(
+        prepare_s=(times.sample_s + times.gather_s) / count,
+        hand_over_s=times.hand_over_s / count,
+        step_s=times.step_s / count,
+        step_cores=times.step_cpu_s / times.step_s if times.step_s > 0 else 0.0,
+    )
+
+
+def make_report(times: Times, workers: int, cores: int) -> Report:
+    """Report on batches that were given out."""
+    costs = costs_of(times)
+    total_s = times.wait_s + times.hand_over_s + times.step_s
+    settings = {(workers, cores), (0, cores), (1, cores), (cores, cores), (2 * cores, 2 * cores)}
+    what_if = [
+        {"workers": some, "cores": of, "batch_s": seconds_per_batch(costs, some, of)} for some, of in sorted(settings)
+    ]
+    return Report(
+        batches=times.batches,
+        workers=workers,
+        cores=cores,
+        costs=costs,
+        waiting_share=times.wait_s / total_s if total_s > 0 else 0.0,
+        batch_s=total_s / max(times.batches, 1),
+        what_if=what_if,
+    )

@@ -1,0 +1,248 @@
+// The C API as a program in C sees it. python/tests has the tests through Python.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <memory>
+#include <random>
+#include <set>
+#include <vector>
+
+#include "python/c_api/gnomon.h"
+
+namespace gnomon::c_api {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+template <auto release>
+struct Free {
+  template <class T>
+  void operator()(T* handle) const {
+    release(handle);
+  }
+};
+using Graph = std::unique_ptr<gnomon_graph, Free<gnomon_graph_free>>;
+using Loader = std::unique_ptr<gnomon_loader, Free<gnomon_loader_free>>;
+using Epoch = std::unique_ptr<gnomon_epoch, Free<gnomon_epoch_free>>;
+using Batch = std::unique_ptr<gnomon_batch, Free<gnomon_batch_free>>;
+
+struct Edges {
+  std::int64_t vertices = 0;
+  std::vector<std::int64_t> sources, destinations;
+};
+
+Edges random_edges(std::int64_t vertices, std::size_t count) {
+  std::mt19937_64 random(1);
+  Edges edges{vertices, {}, {}};
+  for (std::size_t e = 0; e < count; ++e) {
+    edges.sources.push_back(static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(vertices)));
+    edges.destinations.push_back(static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(vertices)));
+  }
+  return edges;
+}
+
+Graph graph_of(const Edges& edges) {
+  gnomon_graph* graph = nullptr;
+  EXPECT_EQ(gnomon_graph_from_edges(edges.vertices, std::ssize(edges.sources), edges.sources.data(),
+                                    edges.destinations.data(), nullptr, &graph),
+            GNOMON_OK)
+      << gnomon_last_error();
+  return Graph(graph);
+}
+
+Loader loader_of(const gnomon_graph* graph, const std::vector<std::int32_t>& fanouts) {
+  const gnomon_sampling sampling{.num_hops = static_cast<std::int32_t>(fanouts.size()),
+                                 .fanouts = fanouts.data(),
+                                 .seed = 3,
+                                 .expansion = GNOMON_EXPAND_ONCE,
+                                 .replace = 0,
+                                 .disjoint = 0,
+                                 .subgraph = GNOMON_DIRECTIONAL,
+                                 .threads_per_batch = 1};
+  gnomon_loader* loader = nullptr;
+  EXPECT_EQ(gnomon_loader_new(graph, &sampling, &loader), GNOMON_OK) << gnomon_last_error();
+  return Loader(loader);
+}
+
+/// An epoch of all vertices with what it reads.
+struct Input {
+  std::vector<std::int64_t> seeds, begins;
+  gnomon_epoch_input fields{};
+
+  Input(std::int64_t vertices, std::int64_t batch_size, std::int32_t workers) {
+    seeds.resize(static_cast<std::size_t>(vertices));
+    gnomon_epoch_order(vertices, 3, 0, seeds.data());
+    for (std::int64_t at = 0; at < vertices; at += batch_size) {
+      begins.push_back(at);
+    }
+    begins.push_back(vertices);
+    fields.num_batches = std::ssize(begins) - 1;
+    fields.batch_begins = begins.data();
+    fields.seeds = seeds.data();
+    fields.num_workers = workers;
+    fields.max_ahead = workers * 2 + 1;
+  }
+};
+
+Epoch begin(gnomon_loader* loader, const Input& input) {
+  gnomon_epoch* epoch = nullptr;
+  EXPECT_EQ(gnomon_epoch_begin(loader, &input.fields, &epoch), GNOMON_OK) << gnomon_last_error();
+  return Epoch(epoch);
+}
+
+Batch next(gnomon_epoch* epoch) {
+  gnomon_batch* batch = nullptr;
+  gnomon_status status = GNOMON_PENDING;
+  while (status == GNOMON_PENDING) {
+    status = gnomon_epoch_next(epoch, 0.01, &batch);
+  }
+  EXPECT_EQ(status, batch == nullptr ? GNOMON_END : GNOMON_OK) << gnomon_last_error();
+  return Batch(batch);
+}
+
+std::vector<std::int64_t> values(const gnomon_dl_managed* tensor) {
+  std::int64_t count = 1;
+  for (std::int32_t i = 0; i < tensor->tensor.ndim; ++i) {
+    count *= tensor->tensor.shape[i];
+  }
+  const auto* data = static_cast<const std::int64_t*>(tensor->tensor.data);
+  return {data, data + count};
+}
+
+TEST(CApi, BatchesOfAllNeighboursAreThoseOfASearch) {
+  const Edges edges = random_edges(300, 900);
+  const Graph graph = graph_of(edges);
+  EXPECT_EQ(gnomon_graph_num_edges(graph.get()), 900);
+  const Loader loader = loader_of(graph.get(), {-1, -1});
+  const Input input(300, 7, 2);
+  const Epoch epoch = begin(loader.get(), input);
+  std::int64_t batches = 0;
+  for (Batch batch = next(epoch.get()); batch; batch = next(epoch.get()), ++batches) {
+    std::vector<std::int64_t> vertices(input.seeds.begin() + batches * 7,
+                                       input.seeds.begin() + std::min<std::int64_t>(batches * 7 + 7, 300));
+    std::set<std::int64_t> seen(vertices.begin(), vertices.end());
+    std::vector<std::int64_t> found;
+    std::size_t first = 0;
+    for (int hop = 0; hop < 2; ++hop) {
+      const std::size_t last = vertices.size();
+      for (; first < last; ++first) {
+        for (std::size_t e = 0; e < 900; ++e) {
+          if (edges.destinations[e] == vertices[first]) {
+            found.push_back(static_cast<std::int64_t>(e));
+            if (seen.insert(edges.sources[e]).second) {
+              vertices.push_back(edges.sources[e]);
+            }
+          }
+        }
+      }
+    }
+    EXPECT_EQ(values(batch->vertices), vertices);
+    EXPECT_EQ(values(batch->edge_ids), found);
+    const auto ends = values(batch->edges);
+    for (std::size_t e = 0; e < found.size(); ++e) {
+      const auto id = static_cast<std::size_t>(found[e]);
+      EXPECT_EQ(vertices[static_cast<std::size_t>(ends[e])], edges.sources[id]);
+      EXPECT_EQ(vertices[static_cast<std::size_t>(ends[found.size() + e])], edges.destinations[id]);
+    }
+  }
+  EXPECT_EQ(batches, 43);
+}
+
+TEST(CApi, WorkersDoNotMatterAndHandlesMayBeFreedInAnyOrder) {
+  const Edges edges = random_edges(2000, 30000);
+  std::vector<std::vector<std::int64_t>> expected;
+  for (const std::int32_t workers : {0, 1, 3}) {
+    std::vector<std::vector<std::int64_t>> found;
+    std::vector<Batch> kept;
+    const Input input(2000, 100, workers);
+    Graph graph = graph_of(edges);
+    Loader loader = loader_of(graph.get(), {5, 3});
+    Epoch epoch = begin(loader.get(), input);
+    graph.reset();
+    loader.reset();
+    for (Batch batch = next(epoch.get()); batch; batch = next(epoch.get())) {
+      found.push_back(values(batch->edge_ids));
+      kept.push_back(std::move(batch));
+    }
+    epoch.reset();
+    for (std::size_t i = 0; i < kept.size(); ++i) {
+      EXPECT_EQ(values(kept[i]->edge_ids), found[i]);
+    }
+    EXPECT_TRUE(expected.empty() || found == expected) << workers;
+    expected = found;
+  }
+  EXPECT_EQ(expected.size(), 20U);
+}
+
+TEST(CApi, EpochsCanBeLeftEarly) {
+  const Edges edges = random_edges(2000, 30000);
+  const Graph graph = graph_of(edges);
+  const Loader loader = loader_of(graph.get(), {5, 3});
+  const Input input(2000, 10, 3);
+  for (int i = 0; i < 50; ++i) {
+    const Epoch epoch = begin(loader.get(), input);
+    for (int taken = 0; taken < i % 3; ++taken) {
+      EXPECT_NE(next(epoch.get()), nullptr);
+    }
+  }
+}
+
+TEST(CApi, ATakenTensorOutlivesTheBatch) {
+  const Graph graph = graph_of(random_edges(50, 200));
+  const Loader loader = loader_of(graph.get(), {2});
+  const Input input(50, 50, 0);
+  Epoch epoch = begin(loader.get(), input);
+  Batch batch = next(epoch.get());
+  gnomon_dl_managed* taken = std::exchange(batch->vertices, nullptr);
+  const auto before = values(taken);
+  batch.reset();
+  epoch.reset();
+  EXPECT_EQ(values(taken), before);
+  taken->deleter(taken);
+}
+
+TEST(CApi, ErrorsNameTheArgument) {
+  const std::array<std::int64_t, 2> ids{0, 7};
+  gnomon_graph* graph = nullptr;
+  EXPECT_EQ(gnomon_graph_from_edges(3, 2, ids.data(), ids.data(), nullptr, &graph), GNOMON_INVALID_INPUT);
+  EXPECT_THAT(gnomon_last_error(), HasSubstr("[1]: 7 is not a vertex"));
+  EXPECT_EQ(gnomon_graph_open("/nowhere", 0, &graph), GNOMON_INVALID_INPUT);
+  EXPECT_THAT(gnomon_last_error(), HasSubstr("/nowhere"));
+  EXPECT_EQ(graph, nullptr);
+  const std::array<std::int64_t, 4> indptr{0, 2, 1, 2};
+  EXPECT_EQ(gnomon_graph_from_csc(3, 2, indptr.data(), indptr.data(), nullptr, nullptr, &graph),
+            GNOMON_INVALID_INPUT);
+  EXPECT_THAT(gnomon_last_error(), HasSubstr("indptr"));
+  gnomon_graph_free(nullptr);
+  gnomon_loader_free(nullptr);
+  gnomon_epoch_free(nullptr);
+  gnomon_batch_free(nullptr);
+}
+
+TEST(CApi, SpmmIsASum) {
+  const std::array<std::int64_t, 4> sources{0, 1, 2, 2};
+  const std::array<std::int64_t, 4> destinations{0, 0, 0, 2};
+  std::array<std::int64_t, 4> indptr{};
+  std::array<std::int32_t, 4> columns{};
+  ASSERT_EQ(
+      gnomon_rows_from_edges(3, 3, 4, sources.data(), destinations.data(), indptr.data(), columns.data()),
+      GNOMON_OK);
+  EXPECT_THAT(indptr, ElementsAre(0, 3, 3, 4));
+  const gnomon_rows rows{3, 3, 4, indptr.data(), columns.data(), nullptr};
+  const std::array<float, 6> x{1, 2, 10, 20, 100, 200};
+  std::array<float, 6> y{};
+  ASSERT_EQ(gnomon_spmm(&rows, nullptr, nullptr, nullptr, x.data(), 2, y.data()), GNOMON_OK);
+  EXPECT_THAT(y, ElementsAre(111, 222, 0, 0, 100, 200));
+  std::array<std::int64_t, 4> with_loops{};
+  std::array<std::int32_t, 7> looped{};
+  ASSERT_EQ(gnomon_rows_with_loops(&rows, with_loops.data(), looped.data()), GNOMON_OK);
+  EXPECT_THAT(with_loops, ElementsAre(0, 3, 4, 5));
+  EXPECT_THAT(std::vector(looped.begin(), looped.begin() + 5), ElementsAre(1, 2, 0, 1, 2));
+}
+
+}  // namespace
+}  // namespace gnomon::c_api
