@@ -144,6 +144,16 @@ def python_loaders(record: Record) -> Table:
     return Table(["what", "graph", "fanouts", "PyG", "gnomon", "gnomon over PyG", "share of the loader's limit"], rows)
 
 
+def python_examples(record: Record) -> Table:
+    def accuracy(row: Record, kind: str) -> str:
+        return percent(statistics.mean(row["test_accuracy"][kind])) if "test_accuracy" in row else "runs"
+
+    rows = [[row["example"], row["graph"], accuracy(row, "pyg"), accuracy(row, "gnomon"),
+             f"{signed(row['difference'])} (standard error {percent(row['standard_error'])})" if "difference" in row else ""]
+            for row in record["rows"]]
+    return Table(["example", "graph", "PyG's loader", "gnomon's", "difference"], rows)
+
+
 def policy(record: Record) -> Table:
     workloads = len(record["rows"])
     rows = [[str(row["evaluations"]), f"{row['workloads_better']} of {workloads}", f"{100 * row['median_over_random']:+.2f} %",
@@ -269,6 +279,9 @@ SECTIONS = [
             "One Python process, the same data, batches of 1,024, each loader with its best number of workers. The limit of a "
             "loader is an epoch that takes as long as training alone. Medians of the rounds.", "bench/compare_python.py",
             python_loaders),
+    Section("python_examples", "Python: PyTorch Geometric's examples with its loaders and with ours",
+            "Test accuracy at the end of the example, means of three seeds; only imports are replaced.",
+            "bench/python_examples.py --examples DIR", python_examples),
     Section("compare_peers", "Mini-batch preparation beside other systems",
             "Sampling and compaction (sample), and with the feature rows gathered (sample gather). DGL, GraphBolt and gnomon "
             "expand in each hop every vertex seen so far; pyg-lib and torch-sparse expand each vertex once, hence edges per "

@@ -122,20 +122,20 @@ class Report:
         return "\n".join(lines)
 
 
-def costs_of(times: Times) -> Costs:
-    """Costs of one batch."""
+def costs_of(times: Times, cores: int) -> Costs:
+    """Costs of one batch. A step that is too short to tell keeps at most all cores busy."""
     count = max(times.batches, 1)
     return Costs(
         prepare_s=(times.sample_s + times.gather_s) / count,
         hand_over_s=times.hand_over_s / count,
         step_s=times.step_s / count,
-        step_cores=times.step_cpu_s / times.step_s if times.step_s > 0 else 0.0,
+        step_cores=min(times.step_cpu_s / times.step_s, cores) if times.step_s > 0 else 0.0,
     )
 
 
 def make_report(times: Times, workers: int, cores: int) -> Report:
     """Report on batches that were given out."""
-    costs = costs_of(times)
+    costs = costs_of(times, cores)
     total_s = times.wait_s + times.hand_over_s + times.step_s
     settings = {(workers, cores), (0, cores), (1, cores), (cores, cores), (2 * cores, 2 * cores)}
     what_if = [

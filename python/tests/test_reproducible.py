@@ -33,6 +33,19 @@ def test_workers_do_not_matter(data, options):
         assert list(map(summary, expected)) == list(map(summary, other))
 
 
+@pytest.mark.parametrize("shuffle", [False, True])
+def test_ranks_share_an_epoch(data, shuffle):
+    nodes = list(range(101))
+    options = {"input_nodes": nodes, "batch_size": 8, "shuffle": shuffle, "seed": 4, "num_workers": 1}
+    loaders = [NeighborLoader(data, [3], rank=rank, world_size=3, **options) for rank in range(3)]
+    assert {len(loader) for loader in loaders} == {5}
+    parts = [torch.cat([batch.input_id for batch in loader]).tolist() for loader in loaders]
+    assert {len(part) for part in parts} == {34}
+    assert sorted(set().union(*parts)) == nodes
+    whole = torch.cat([batch.input_id for batch in NeighborLoader(data, [3], **options)]).tolist()
+    assert [part[0] for part in parts] == whole[:3]
+
+
 def test_epochs_and_seeds_do(data):
     loader = make(data)
     first, second = list(map(summary, loader)), list(map(summary, loader))

@@ -37,6 +37,8 @@ NODES = {
     "generator": [3],
     "shuffle": ["yes"],
     "worker_init_fn": [print],
+    "rank": [1, -1],
+    "world_size": [0, "a"],
 }
 LINKS = {
     "edge_label_index": [
@@ -76,6 +78,7 @@ def test_arguments_of_links(odd, name, value):
 def test_combinations(data):
     for first, second in (
         ({"sampler": [1]}, {"shuffle": True}),
+        ({"world_size": 2}, {"sampler": [1]}),
         ({"batch_sampler": [[1]]}, {"batch_size": 3}),
         ({"disjoint": True}, {"subgraph_type": "induced"}),
         ({"disjoint": True}, {"expand": "every_hop"}),
@@ -189,6 +192,8 @@ _RIGHT = [
     [None, torch.Generator()],
     [True, False],
     [None] * 9,
+    [0],
+    [1],
 ]
 
 

@@ -17,7 +17,7 @@ from torch_geometric.sampler.base import SubgraphType
 from gnomon._epoch import CLoader, EpochInput, RawBatch, Sampling, check_fanouts, epoch_order
 from gnomon._library import InvalidInput, library
 from gnomon.graph import Store
-from gnomon.pyg._options import Options, batches_of, read_options
+from gnomon.pyg._options import Options, batches_of, part_of_rank, read_options
 from gnomon.pyg._source import Attributes, attributes_of, check_data, graph_of
 from gnomon.report import Report, Times, make_report
 
@@ -45,7 +45,7 @@ def read_sampling(
         raise InvalidInput("disjoint: cannot be combined with expand='every_hop'")
     sampling = Sampling(
         fanouts=check_fanouts(num_neighbors),
-        seed=options.seed,
+        seed=options.sampling_seed,
         expansion=options.expand,
         replace=bool(replace),
         disjoint=bool(disjoint),
@@ -149,7 +149,8 @@ class BaseLoader:
         options = self._options
         if options.batch_sampler is not None:
             return len(options.batch_sampler)  # type: ignore[arg-type]
-        count = self._num_inputs() if options.sampler is None else len(options.sampler)  # type: ignore[arg-type]
+        inputs = -(-self._num_inputs() // options.world_size)
+        count = inputs if options.sampler is None else len(options.sampler)  # type: ignore[arg-type]
         return count // options.batch_size if options.drop_last else -(-count // options.batch_size)
 
     def __repr__(self) -> str:
@@ -212,9 +213,9 @@ class BaseLoader:
         elif options.sampler is not None:
             indices = options.sampler
         elif options.shuffle:
-            indices = epoch_order(count, self._sampling.seed, epoch)
+            indices = part_of_rank(epoch_order(count, options.seed, epoch), options)
         else:
-            indices = torch.arange(count)
+            indices = part_of_rank(torch.arange(count), options)
         return batches_of(indices, count, options)
 
     # ---- What the kinds of loaders differ in ----

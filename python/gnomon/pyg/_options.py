@@ -31,6 +31,13 @@ class Options:
     seed: int = 0
     expand: str = "once"
     threads_per_batch: int = 1
+    rank: int = 0
+    world_size: int = 1
+
+    @property
+    def sampling_seed(self) -> int:
+        """The seed of the draws: of each rank another one; the order of an epoch is of all ranks."""
+        return (self.seed + self.rank * 0x9E3779B97F4A7C15) % 2**64
 
 
 def default_workers() -> int:
@@ -85,6 +92,8 @@ def read_options(given: dict[str, Any]) -> Options:
     if options.expand not in ("once", "every_hop"):
         raise InvalidInput(f"expand: must be 'once' or 'every_hop', not {options.expand!r}")
     options.threads_per_batch = _integer("threads_per_batch", rest.pop("threads_per_batch", 1), 1, 256)
+    options.world_size = _integer("world_size", rest.pop("world_size", 1), 1, 2**20)
+    options.rank = _integer("rank", rest.pop("rank", 0), 0, options.world_size - 1)
     _read_samplers(rest, options, given)
     if rest:
         raise TypeError(f"unexpected keyword argument {next(iter(rest))!r}")
@@ -94,12 +103,21 @@ def read_options(given: dict[str, Any]) -> Options:
 def _read_samplers(rest: dict[str, Any], options: Options, given: dict[str, Any]) -> None:
     options.sampler = rest.pop("sampler", None)
     options.batch_sampler = rest.pop("batch_sampler", None)
+    if options.world_size > 1 and (options.sampler is not None or options.batch_sampler is not None):
+        raise InvalidInput("world_size: cannot be combined with sampler or batch_sampler; split those yourself")
     if options.sampler is not None and options.shuffle:
         raise InvalidInput("sampler: cannot be combined with shuffle")
     if options.batch_sampler is not None:
         for name in ("batch_size", "shuffle", "sampler", "drop_last"):
             if given.get(name):
                 raise InvalidInput(f"batch_sampler: cannot be combined with {name}")
+
+
+def part_of_rank(positions: Tensor, options: Options) -> Tensor:
+    """Return the rank's part of an order. All ranks get as many: the first positions fill up."""
+    size = -(-len(positions) // options.world_size)
+    filled = torch.cat([positions, positions[: size * options.world_size - len(positions)]])
+    return filled[options.rank :: options.world_size]
 
 
 def batches_of(indices: Any, count: int, options: Options) -> tuple[Tensor, Tensor]:

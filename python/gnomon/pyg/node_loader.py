@@ -68,7 +68,8 @@ class NeighborLoader(BaseLoader):
         Of ``torch.utils.data.DataLoader``: ``batch_size``, ``shuffle``, ``drop_last``, ``sampler``, ``batch_sampler``,
         ``num_workers`` (threads; None chooses, 0 prepares in the caller), ``prefetch_factor``, ``pin_memory``,
         ``timeout``, ``generator`` (its initial seed). And ours: ``seed`` (else torch's), ``expand``
-        (``"once"`` as PyG, or ``"every_hop"`` as DGL), ``threads_per_batch``.
+        (``"once"`` as PyG, or ``"every_hop"`` as DGL), ``threads_per_batch``, and for several processes ``rank`` and
+        ``world_size``: each batches its part of every epoch's order, all parts of one size.
 
     Raises
     ------
