@@ -50,7 +50,7 @@ def store_of(options, graph):
     directory = options.peers / "python_graphs" / graph
     if not directory.exists():
         directory.parent.mkdir(parents=True, exist_ok=True)
-        command = [options.build / "bin/gnomon", "import", "auto", ROOT / f"../shared/data/{graph}.npz", directory]
+        command = [options.build / "bin/gnomon", "import", "auto", "--undirected", "--feature-form", "dense", ROOT / f"../shared/data/{graph}.npz", directory]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     return directory
 

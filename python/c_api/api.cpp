@@ -172,20 +172,10 @@ gnomon_status gnomon_graph_store_arrays(const gnomon_graph* graph, gnomon_store_
       throw gnomon::base::InputError("graph", "was not opened from a store");
     }
     const gnomon::graph::Graph& store = *graph->data->store;
-    const bool is_half = store.features.type == gnomon::graph::FeatureType::fp16;
-    constexpr std::uint8_t float_code = 2;
     *arrays = {};
-    arrays->features_shape[0] = store.features.rows;
-    arrays->features_shape[1] = store.features.columns;
-    arrays->labels_shape[0] = std::ssize(store.labels);
+    arrays->has_features = store.features.any() ? 1 : 0;
     arrays->num_classes = store.num_classes;
-    arrays->features = {const_cast<std::byte*>(store.features.data),
-                        {1, 0},
-                        2,
-                        {float_code, static_cast<std::uint8_t>(is_half ? 16 : 32), 1},
-                        arrays->features_shape,
-                        nullptr,
-                        0};
+    arrays->labels_shape[0] = std::ssize(store.labels);
     arrays->labels = {const_cast<std::int32_t*>(store.labels.data()),
                       {1, 0},
                       1,

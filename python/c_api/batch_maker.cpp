@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/philox.h"
+#include "graph/feature_form.h"
 #include "kernels/cpu/gather.h"
 #include "kernels/sampling_input.h"
 
@@ -36,6 +37,25 @@ Tensor gathered(const gnomon_dl_tensor& rows, std::span<const std::int64_t> ids,
       std::accumulate(shape.begin() + 1, shape.end(), bytes_of(rows.dtype), std::multiplies<>());
   kernels::cpu::gather_rows(static_cast<const std::byte*>(rows.data) + rows.byte_offset, row_bytes, ids,
                             static_cast<std::byte*>(result->tensor.data));
+  return result;
+}
+
+/// Returns the rows of a store's features in dense form.
+Tensor gathered(const graph::Features& features, std::span<const std::int64_t> vertices,
+                const std::shared_ptr<MemoryPool>& pool) {
+  constexpr std::uint8_t float_code = 2;
+  const auto bits = static_cast<std::uint8_t>(8 * graph::bytes_of(features.type));
+  const std::array<std::int64_t, 2> shape{std::ssize(vertices), features.columns};
+  Tensor result = make_tensor(pool, {float_code, bits, 1}, shape);
+  auto* out = static_cast<std::byte*>(result->tensor.data);
+  if (!features.is_sparse()) {
+    kernels::cpu::gather_rows(features, vertices, out);
+    return result;
+  }
+  for (const std::int64_t vertex : vertices) {
+    graph::expand_row(features, vertex, out);
+    out += features.row_bytes();
+  }
   return result;
 }
 
@@ -151,6 +171,9 @@ void BatchMaker::add_induced_edges(Batch& batch) {
 
 void BatchMaker::gather(Batch& batch, const Attributes& attributes) const {
   const auto begin = Clock::now();
+  if (attributes.features != nullptr) {
+    batch.vertex_attributes.push_back(gathered(*attributes.features, ids_of(batch.vertices), pool_));
+  }
   for (const gnomon_dl_tensor& attribute : attributes.vertices) {
     batch.vertex_attributes.push_back(gathered(attribute, ids_of(batch.vertices), pool_));
   }

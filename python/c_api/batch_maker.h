@@ -26,9 +26,10 @@ struct Batch {
   double gather_s = 0;
 };
 
-/// Arrays whose first dimension is vertices, and edges.
+/// What is gathered: arrays whose first dimension is vertices, and edges, and the features of a store.
 struct Attributes {
   std::span<const gnomon_dl_tensor> vertices, edges;
+  const graph::Features* features = nullptr;  ///< come before the other attributes of vertices
 };
 
 /// Prepares mini-batches on the caller's thread, reusing its memory. Not thread-safe.

@@ -49,6 +49,8 @@ void check_input(const gnomon_epoch_input& input, const GraphData& graph) {
               "is unknown");
   check_field(input.negatives_per_link >= 0 && input.negatives_per_link <= 1e6, "negatives_per_link",
               "must be 0 to 1e6");
+  check_field(input.store_features == 0 || (graph.store && graph.store->features.any()), "store_features",
+              "needs a graph of a store with features");
   check_attributes("vertex_attributes", input.num_vertex_attributes, input.vertex_attributes,
                    graph.topology.num_vertices());
   check_attributes("edge_attributes", input.num_edge_attributes, input.edge_attributes,
@@ -144,7 +146,8 @@ Epoch::Slot Epoch::prepare(BatchMaker& maker, std::int64_t index) const {
     const auto count = static_cast<std::size_t>(input_.batch_begins[index + 1]) - begin;
     const Attributes attributes{
         {input_.vertex_attributes, static_cast<std::size_t>(input_.num_vertex_attributes)},
-        {input_.edge_attributes, static_cast<std::size_t>(input_.num_edge_attributes)}};
+        {input_.edge_attributes, static_cast<std::size_t>(input_.num_edge_attributes)},
+        input_.store_features != 0 ? &loader_->graph().store->features : nullptr};
     const std::span seeds(input_.seeds + begin, count);
     slot.batch = input_.link_ends == nullptr
                      ? maker.of_vertices(key, seeds, attributes)

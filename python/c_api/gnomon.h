@@ -89,14 +89,12 @@ GNOMON_API void gnomon_graph_free(gnomon_graph* graph);
 GNOMON_API int64_t gnomon_graph_num_vertices(const gnomon_graph* graph);
 GNOMON_API int64_t gnomon_graph_num_edges(const gnomon_graph* graph);
 
-/* Views of a store's arrays, valid while the graph lives and not to be written to; data is NULL if there are
- * none. */
+/* What a store has beside its structure. Views are valid while the graph lives and not to be written to. */
 typedef struct gnomon_store_arrays {
-  gnomon_dl_tensor features; /* fp32 or fp16, vertices x columns */
-  gnomon_dl_tensor labels;   /* int32, vertices; -1 if unknown */
-  int64_t features_shape[2];
-  int64_t labels_shape[1];
+  int32_t has_features;
   int32_t num_classes;
+  gnomon_dl_tensor labels; /* int32, vertices; -1 if unknown; data is NULL if there are none */
+  int64_t labels_shape[1];
 } gnomon_store_arrays;
 GNOMON_API gnomon_status gnomon_graph_store_arrays(const gnomon_graph* graph, gnomon_store_arrays* arrays);
 
@@ -140,6 +138,8 @@ typedef struct gnomon_epoch_input {
   int64_t first_batch; /* where to begin */
   int32_t num_workers; /* threads that prepare batches ahead; 0: the caller of gnomon_epoch_next prepares */
   int32_t max_ahead;   /* batches that are prepared or under way at any time, at least 1 */
+  int32_t store_features; /* the first vertex attribute of a batch is its rows of the store's features, in
+                             dense form */
   int32_t num_vertex_attributes;
   const gnomon_dl_tensor* vertex_attributes; /* first dimension: vertices */
   int32_t num_edge_attributes;

@@ -31,6 +31,15 @@ void check_indptr(std::span<const std::int64_t> indptr, std::int64_t edges) {
   }
 }
 
+void check_columns(const graph::Features& features) {
+  for (const std::int32_t column : features.entry_columns) {
+    if (column < 0 || column >= features.columns) {
+      throw base::InputError("features_columns.npy", std::to_string(column) + " is not a column; there are " +
+                                                         std::to_string(features.columns));
+    }
+  }
+}
+
 /// Writes the ids of the edges in the order of their positions.
 template <class Id>
 std::span<const Id> order_into(kernels::cpu::HugeArray<Id>& ids, const EdgeArrays& edges,
@@ -134,6 +143,10 @@ GraphData graph_from_store(const std::filesystem::path& directory, bool weighted
   data.store = graph::open_store(directory);
   check_indptr(data.store->indptr, data.store->num_edges());
   check_ids(data.store->indices, data.store->num_vertices(), (directory / "indices.npy").c_str());
+  if (const graph::Features& features = data.store->features; features.is_sparse()) {
+    check_indptr(features.indptr, features.num_entries());
+    check_columns(features);
+  }
   data.topology = kernels::cpu::resident_copy_if_fits(
       *data.store, weighted ? kernels::cpu::Draws::by_weight : kernels::cpu::Draws::uniform);
   return data;

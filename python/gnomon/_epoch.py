@@ -89,8 +89,8 @@ class EpochInput:
         Where to begin.
     num_workers, max_ahead
         Threads that prepare, and batches that may be prepared or under way.
-    node_attributes, edge_attributes
-        What is gathered.
+    store_features, node_attributes, edge_attributes
+        What is gathered; the features of a store come before the other attributes of nodes.
     keep
         Objects that must live as long as the epoch.
     """
@@ -104,6 +104,7 @@ class EpochInput:
     first_batch: int = 0
     num_workers: int = 0
     max_ahead: int = 1
+    store_features: bool = False
     node_attributes: Sequence[_library.DLTensor] = ()
     edge_attributes: Sequence[_library.DLTensor] = ()
     keep: Any = None
@@ -141,7 +142,7 @@ class Epoch:
             return (_library.DLTensor * max(len(tensors), 1))(*tensors)
 
         nodes, edges = array(given.node_attributes), array(given.edge_attributes)
-        self._num_attributes = (len(given.node_attributes), len(given.edge_attributes))
+        self._num_attributes = (len(given.node_attributes) + given.store_features, len(given.edge_attributes))
         passed = _library.EpochInput(
             epoch=given.epoch,
             num_batches=len(given.begins) - 1,
@@ -153,6 +154,7 @@ class Epoch:
             first_batch=given.first_batch,
             num_workers=given.num_workers,
             max_ahead=given.max_ahead,
+            store_features=given.store_features,
             num_vertex_attributes=len(given.node_attributes),
             vertex_attributes=nodes,
             num_edge_attributes=len(given.edge_attributes),

@@ -36,11 +36,10 @@ class DLTensor(ctypes.Structure):
 
 class StoreArrays(ctypes.Structure):
     _fields_ = [
-        ("features", DLTensor),
-        ("labels", DLTensor),
-        ("features_shape", ctypes.c_int64 * 2),
-        ("labels_shape", ctypes.c_int64 * 1),
+        ("has_features", ctypes.c_int32),
         ("num_classes", ctypes.c_int32),
+        ("labels", DLTensor),
+        ("labels_shape", ctypes.c_int64 * 1),
     ]
 
 
@@ -69,6 +68,7 @@ class EpochInput(ctypes.Structure):
         ("first_batch", ctypes.c_int64),
         ("num_workers", ctypes.c_int32),
         ("max_ahead", ctypes.c_int32),
+        ("store_features", ctypes.c_int32),
         ("num_vertex_attributes", ctypes.c_int32),
         ("vertex_attributes", ctypes.POINTER(DLTensor)),
         ("num_edge_attributes", ctypes.c_int32),

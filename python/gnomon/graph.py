@@ -91,13 +91,13 @@ class Store:
             self._graphs[weighted] = _made(library.gnomon_graph_open, os.fsencode(self.directory), int(weighted))
         return self._graphs[weighted]
 
-    def attributes(self, graph: Graph) -> list[tuple[str, _library.DLTensor]]:
-        """Features ``x`` and labels ``y`` as the C API gathers them; the views live as long as ``graph``."""
+    def attributes(self, graph: Graph) -> tuple[bool, _library.DLTensor | None]:
+        """Whether there are features, and the labels as the C API gathers them, which live as long as ``graph``."""
         arrays = _library.StoreArrays()
         check(library.gnomon_graph_store_arrays(graph.handle, ctypes.byref(arrays)))
-        # ctypes keeps `arrays`, which holds the shapes, alive as long as these views of it.
-        named = (("x", arrays.features), ("y", arrays.labels))
-        return [(key, tensor) for key, tensor in named if tensor.data]
+        # ctypes keeps `arrays`, which holds the shape, alive as long as this view of it.
+        labels = arrays.labels
+        return bool(arrays.has_features), labels if labels.data else None
 
     def _array(self, name: str) -> np.ndarray:
         import numpy as np
@@ -109,7 +109,15 @@ class Store:
 
     @property
     def features(self) -> np.ndarray:
-        """The features, nodes x columns, fp32 or fp16."""
+        """The features, nodes x columns, fp32 or fp16.
+
+        Raises
+        ------
+        gnomon.InvalidInput
+            If they are sparse: batches have them in dense form.
+        """
+        if (self.directory / "features_indptr.npy").exists():
+            raise InvalidInput(f"{self.directory}: has sparse features; batches have them in dense form")
         return self._array("features")
 
     @property

@@ -15,6 +15,20 @@ from gnomon import InvalidInput
 from gnomon.pyg import LinkNeighborLoader, NeighborLoader
 
 
+def write_sparse(directory, x, values):
+    """Write the features in CSR form instead."""
+    entries = x.nonzero()
+    counts = torch.bincount(entries[:, 0], minlength=len(x))
+    np.save(directory / "features_indptr.npy", torch.nn.functional.pad(counts.cumsum(0), (1, 0)).numpy())
+    np.save(directory / "features_columns.npy", entries[:, 1].int().numpy())
+    if values:
+        np.save(directory / "features_values.npy", x[entries[:, 0], entries[:, 1]].numpy())
+    (directory / "features.npy").unlink()
+    meta = json.loads((directory / "meta.json").read_text())
+    meta["sparse_features"] = {"entries": len(entries), "values": values}
+    (directory / "meta.json").write_text(json.dumps(meta))
+
+
 def write_store(directory, data, half=False):
     """Write a graph in the format of ``docs/files.md``. Return the ids of the edges in the order of the store."""
     directory.mkdir()
@@ -79,6 +93,27 @@ def test_store_tells_what_it_holds(tmp_path):
             wrong()
     with pytest.raises(InvalidInput, match="weight_attr"):
         NeighborLoader(store, [3], weight_attr="time")
+
+
+@pytest.mark.parametrize("half", [False, True])
+@pytest.mark.parametrize("values", [False, True])
+def test_sparse_features_are_dense_in_batches(tmp_path, half, values):
+    data = random_data(300, 3000)
+    kept = torch.rand(data.x.shape) < 0.2
+    data.x = torch.where(kept, data.x if values else torch.ones(()), torch.zeros(())).half().float()
+    write_store(tmp_path / "store", data, half)
+    write_sparse(tmp_path / "store", data.x.half() if half else data.x, values)
+    store = gnomon.open(tmp_path / "store")
+    for batch in NeighborLoader(store, [4, 3], batch_size=50, num_workers=2):
+        assert torch.equal(batch.x, data.x[batch.n_id].half() if half else data.x[batch.n_id])
+        assert torch.equal(batch.y, data.y[batch.n_id])
+    with pytest.raises(InvalidInput, match="sparse"):
+        _ = store.features
+    columns = np.load(tmp_path / "store" / "features_columns.npy")
+    columns[3] = 16
+    np.save(tmp_path / "store" / "features_columns.npy", columns)
+    with pytest.raises(InvalidInput, match="features_columns"):
+        gnomon.open(tmp_path / "store")
 
 
 @pytest.mark.parametrize("name, at, value", [("indices", 7, 500), ("indices", 0, -1), ("indptr", 3, 99999)])

@@ -328,6 +328,7 @@ class _Batches:
                 first_batch=min(first, len(self._begins) - 1),
                 num_workers=workers,
                 max_ahead=max(workers * options.prefetch_factor, 1),
+                store_features=attributes.store_features,
                 node_attributes=attributes.nodes if gathers else (),
                 edge_attributes=attributes.edges if gathers else (),
                 keep=(copy.copy(loader.data), loader._graph),

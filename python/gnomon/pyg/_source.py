@@ -116,6 +116,8 @@ class Attributes:
         Whether the data say their number of nodes.
     edge_device
         The device of ``edge_index``; None for that of the batch.
+    store_features
+        Whether the features of a store are gathered before `nodes`.
     long_labels
         Whether ``y`` is to be made int64.
     """
@@ -129,6 +131,7 @@ class Attributes:
     late_edges: list[tuple[str, Any, int]] = field(default_factory=list)
     sets_num_nodes: bool = False
     edge_device: torch.device | None = None
+    store_features: bool = False
     long_labels: bool = False
 
     def add_late(self, batch: Data, nodes: Tensor, edge_ids: Tensor) -> None:
@@ -142,11 +145,12 @@ class Attributes:
 def attributes_of(data: Data | Store, graph: Graph) -> Attributes:
     """List the attributes of the data as they are now."""
     if isinstance(data, Store):
-        found = data.attributes(graph)
+        has_features, labels = data.attributes(graph)
         return Attributes(
             Data(),
-            node_keys=[key for key, _ in found],
-            nodes=[tensor for _, tensor in found],
+            node_keys=(["x"] if has_features else []) + (["y"] if labels is not None else []),
+            nodes=[] if labels is None else [labels],
+            store_features=has_features,
             long_labels=True,
         )
     attributes = Attributes(copy.copy(data))
