@@ -163,13 +163,12 @@ def weights_hash(day, run):
 
 def interrupt(day):
     """Ctrl-C in the middle of a training, and on with it: the same weights."""
-    options = ["train", "coauthor_cs", "--fanouts", "5,5", "--hidden", "32", "--epochs", "2", "--batch-size", "512"]
+    options = ["train", "coauthor_cs", "--fanouts", "5,5", "--hidden", "32", "--epochs", "30", "--batch-size", "512"]
     day.ok(*options, "--run", "whole")
     process = subprocess.Popen([day.program, *options, "--run", "cut"], cwd=day.folder, stderr=subprocess.PIPE, text=True)
     log = day.folder / "cut" / "log.jsonl"
     while process.poll() is None and not (log.exists() and log.stat().st_size > 0):
         time.sleep(0.02)
-    time.sleep(0.3)
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=120)
     expect(process.returncode == 1 and "resume" in errors, f"Ctrl-C ends with code 1 and says how to go on: {errors}")
