@@ -105,7 +105,9 @@ def test_garbage_in_any_order(data):
 
 def run_program(text: str, **options) -> subprocess.CompletedProcess:
     program = f"import sys; sys.path.insert(0, {os.path.dirname(__file__)!r})\n" + textwrap.dedent(text)
-    return subprocess.run([sys.executable, "-c", program], check=False, capture_output=True, timeout=120, **options)
+    return subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", program], check=False, capture_output=True, timeout=120, **options
+    )
 
 
 _STARTED = """
