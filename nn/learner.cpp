@@ -78,6 +78,18 @@ Learner::Learner(const plan::Job& job, std::int64_t columns, std::int64_t classe
 Learner::~Learner() = default;
 
 StepResult Learner::step(const TensorBatch& data, std::int64_t epoch, std::int64_t batch) {
+  const auto finish = propagate(data, epoch, batch);
+  update(epoch);
+  return finish();
+}
+
+StepResult Learner::backward(const TensorBatch& data, std::int64_t epoch, std::int64_t batch) {
+  return propagate(data, epoch, batch)();
+}
+
+/// Forward and backward pass. Returns what reads the result, which waits for the device.
+std::function<StepResult()> Learner::propagate(const TensorBatch& data, std::int64_t epoch,
+                                               std::int64_t batch) {
   const DropoutSpec dropout{job_.dropout,
                             {job_.seed, base::Purpose::dropout, static_cast<std::uint64_t>(epoch),
                              static_cast<std::uint64_t>(batch)}};
@@ -85,18 +97,20 @@ StepResult Learner::step(const TensorBatch& data, std::int64_t epoch, std::int64
   const auto loss = at::cross_entropy_loss(logits, data.labels);
   optimiser_->zero_grad();
   loss.backward();
-  {
-    // ATen's vector and scalar loops round Adam's fused operations differently at the ends of a thread's
-    // range.
-    const AtenThreadsGuard one_thread(1);
-    set_learning_rate(*optimiser_, plan::learning_rate(job_, epoch));
-    optimiser_->step();
-  }
-  const std::int64_t seeds = data.labels.size(0);
-  const auto correct = logits.detach().argmax(1).eq(data.labels).sum();
-  const auto both = at::stack(std::vector{loss.detach().to(at::kDouble), correct.to(at::kDouble)}).cpu();
-  const auto* results = both.const_data_ptr<double>();
-  return {results[0] * static_cast<double>(seeds), static_cast<std::int64_t>(results[1]), seeds};
+  return [logits = logits.detach(), loss = loss.detach(), labels = data.labels] {
+    const std::int64_t seeds = labels.size(0);
+    const auto correct = logits.argmax(1).eq(labels).sum();
+    const auto both = at::stack(std::vector{loss.to(at::kDouble), correct.to(at::kDouble)}).cpu();
+    const auto* results = both.const_data_ptr<double>();
+    return StepResult{results[0] * static_cast<double>(seeds), static_cast<std::int64_t>(results[1]), seeds};
+  };
+}
+
+void Learner::update(std::int64_t epoch) {
+  // ATen's vector and scalar loops round Adam's fused operations differently at the ends of a thread's range.
+  const AtenThreadsGuard one_thread(1);
+  set_learning_rate(*optimiser_, plan::learning_rate(job_, epoch));
+  optimiser_->step();
 }
 
 void Learner::save(torch::serialize::OutputArchive& archive) const {
@@ -116,6 +130,30 @@ void Learner::load(torch::serialize::InputArchive& archive) {
   optimiser_->load(optimiser);
   for (const auto& weight : weights) {
     move(state_of(*optimiser_, weight), model_.device());
+  }
+}
+
+void average_gradients(std::span<const std::unique_ptr<Learner>> learners, std::size_t trained) {
+  const AtenThreadsGuard one_thread(1);
+  std::vector<std::vector<at::Tensor>> weights;
+  for (const auto& learner : learners) {
+    weights.push_back(learner->model().parameters());
+  }
+  for (std::size_t i = 0; i < weights.front().size(); ++i) {
+    if (!weights.front()[i].grad().defined()) {
+      continue;  // a weight that the model does not use
+    }
+    auto mean = weights.front()[i].grad().clone();
+    for (std::size_t other = 1; other < trained; ++other) {
+      mean.add_(weights[other][i].grad().to(mean.device()));
+    }
+    mean.div_(static_cast<double>(trained));
+    for (const auto& of_learner : weights) {
+      of_learner[i].mutable_grad() = mean.to(of_learner[i].device(), false, true);
+    }
+  }
+  for (std::size_t other = 1; other < learners.size(); ++other) {
+    copy_values(learners.front()->model().buffers(), learners[other]->model().buffers());
   }
 }
 

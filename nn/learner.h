@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -41,6 +43,11 @@ class Learner {
   /// result.
   StepResult step(const TensorBatch& data, std::int64_t epoch, std::int64_t batch);
 
+  /// step() in two halves: backward() leaves the gradients in the model's parameters, update() makes the step
+  /// of Adam by them. Between the two average_gradients() may average those of several learners.
+  StepResult backward(const TensorBatch& data, std::int64_t epoch, std::int64_t batch);
+  void update(std::int64_t epoch);
+
   const Model& model() const { return model_; }
   /// Saves and loads the weights, running statistics and the optimiser's state, in a format independent of
   /// the device. load throws c10::Error if the archive does not match the model.
@@ -48,11 +55,18 @@ class Learner {
   void load(torch::serialize::InputArchive& archive);
 
  private:
+  std::function<StepResult()> propagate(const TensorBatch& data, std::int64_t epoch, std::int64_t batch);
+
   plan::Job job_;
   MatmulPrecisionGuard precision_;
   Model model_;
   std::unique_ptr<torch::optim::Adam> optimiser_;
 };
+
+/// Sets the gradients of all learners to the mean of those of the first `trained`, added up in their order,
+/// and the running statistics of all to those of the first, as data-parallel training does. Precondition: all
+/// learners are of the same job, and the first `trained` have gradients.
+void average_gradients(std::span<const std::unique_ptr<Learner>> learners, std::size_t trained);
 
 /// Returns a hash of the bytes of all tensors as 16 hexadecimal digits.
 std::string hash_of(const std::vector<at::Tensor>& tensors);

@@ -14,7 +14,8 @@ Abilities abilities_of(DeviceKind kind) {
           .static_caches = true,
           .unaligned_reads = true,
           .preparing_beside_training = true,
-          .mixed_routes = true};
+          .mixed_routes = true,
+          .several_devices = kind == DeviceKind::emulated};
 }
 
 }  // namespace gnomon::plan

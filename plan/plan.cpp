@@ -14,7 +14,8 @@ std::string in_quotes(std::string_view name) { return "\"" + std::string(name) +
 
 /// Threads of a host device if the plan leaves them open: all cores when nothing runs beside it.
 int default_device_threads(const Plan& plan, const Cores& cores) {
-  return plan.schedule == Schedule::sequential ? cores.count : std::max(1, cores.count / 2);
+  const int shared = plan.schedule == Schedule::sequential ? cores.count : cores.count / 2;
+  return std::max(1, shared / std::max(1, plan.devices));
 }
 
 int default_workers(const Plan& plan, const Cores& cores) {

@@ -95,6 +95,13 @@ class Device {
   /// left.
   virtual void train(DeviceBatch batch, const Learn& learn) = 0;
 
+  /// Begins to send and to receive that many bytes of gradients over its link, both at once, and returns what
+  /// waits for the end. A device whose averages do not cross an emulated link returns at once.
+  virtual std::function<void()> begin_exchange(std::int64_t bytes) {
+    (void)bytes;
+    return [] {};
+  }
+
   /// What the caches answered since the last call, or since they were filled.
   virtual CacheUse take_cache_use() = 0;
 

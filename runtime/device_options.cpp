@@ -19,14 +19,16 @@ std::string why_not_emulated(const DeviceOptions& options) {
     return "an emulated device reads in requests of at most 32, 64 or 128 bytes, not of " +
            std::to_string(link.request_bytes);
   }
-  return "";
+  return options.devices >= 1 && options.devices <= 64
+             ? ""
+             : "1 to 64 devices can be emulated, not " + std::to_string(options.devices);
 }
 
 }  // namespace
 
 std::string why_no_device(const DeviceOptions& options) {
-  if (options.devices != 1) {
-    return "the runtime trains on one device so far, not on " + std::to_string(options.devices);
+  if (options.devices != 1 && options.kind != plan::DeviceKind::emulated) {
+    return "the runtime trains on one such device so far, not on " + std::to_string(options.devices);
   }
   switch (options.kind) {
     case plan::DeviceKind::host:

@@ -31,7 +31,7 @@ struct DeviceOptions {
   std::int64_t max_bytes = 0;
   EmulatedLink link{};  ///< of an emulated device
   std::string name{};   ///< of an emulated device: the machine or device that it stands for; may be empty
-  int devices = 1;      ///< of that kind
+  int devices = 1;      ///< of that kind, each with that memory and a link of its own
 };
 
 /// Why there is no such device on this machine or in this build, as one line; empty if there is one.

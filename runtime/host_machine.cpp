@@ -1,6 +1,5 @@
 #include "runtime/host_machine.h"
 
-#include <array>
 #include <chrono>
 #include <condition_variable>
 #include <deque>
@@ -21,19 +20,30 @@ using schedule::Stage;
 using schedule::StageSpan;
 using schedule::Ticket;
 
-enum EngineKind { worker_engines, copy_engine, device_engine, prepare_engine, num_engine_kinds };
+enum EngineKind { copy_engine, device_engine, prepare_engine, num_engine_kinds };
 
-EngineKind engine_of(Stage stage, bool prepares_beside_training) {
+/// Engines are numbered: the workers', the one between the devices, and then those of each device.
+constexpr std::size_t worker_engines = 0;
+constexpr std::size_t reduce_engine = 1;
+constexpr std::size_t first_device_engine = 2;
+
+std::size_t engine_on(int device, EngineKind kind) {
+  return first_device_engine + static_cast<std::size_t>(device) * num_engine_kinds + kind;
+}
+
+std::size_t engine_of(Stage stage, int device, bool prepares_beside_training) {
   switch (stage) {
     case Stage::cpu_batch:
       return worker_engines;
+    case Stage::all_reduce:
+      return reduce_engine;
     case Stage::transfer:
-      return copy_engine;
+      return engine_on(device, copy_engine);
     case Stage::device_batch:
     case Stage::device_gather:
-      return prepares_beside_training ? prepare_engine : device_engine;
+      return engine_on(device, prepares_beside_training ? prepare_engine : device_engine);
     default:
-      return device_engine;
+      return engine_on(device, device_engine);
   }
 }
 
@@ -54,14 +64,21 @@ struct Engine {
 }  // namespace
 
 struct HostMachine::State {
-  State(StageWork stage_work, bool beside) : work(std::move(stage_work)), prepares_beside_training(beside) {}
+  State(StageWork stage_work, bool beside, int devices)
+      : work(std::move(stage_work)),
+        prepares_beside_training(beside),
+        num_devices(devices),
+        engines(engine_on(devices, copy_engine)) {}
 
   double now_s() const {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   }
   bool stopped() const { return closing || interrupted || failure; }
 
-  void serve(EngineKind kind, int index);
+  void serve(std::size_t engine_number, int index);
+  Engine& engine_for(const StageSpan& span) {
+    return engines[engine_of(span.stage, span.device, prepares_beside_training)];
+  }
   void perform(Stage stage, std::int64_t position, int worker);
   void finish(std::int64_t number);
   void fail(std::exception_ptr error);
@@ -70,10 +87,11 @@ struct HostMachine::State {
 
   const StageWork work;
   const bool prepares_beside_training;
+  const int num_devices;
   std::mutex mutex;  // guards everything below
   std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
   std::deque<Record> records;
-  std::array<Engine, num_engine_kinds> engines;
+  std::vector<Engine> engines;
   std::condition_variable progress;  // the calling thread sleeps on it
   std::exception_ptr failure;
   bool interrupted = false;
@@ -93,6 +111,8 @@ void HostMachine::State::perform(Stage stage, std::int64_t position, int worker)
       return work.train(position);
     case Stage::device_gather:
       return work.device_gather(position);
+    case Stage::all_reduce:
+      return work.all_reduce(position);
     default:
       break;  // start_on refuses them
   }
@@ -104,7 +124,7 @@ void HostMachine::State::finish(std::int64_t number) {
   for (const auto successor : record.successors) {
     auto& next = records[static_cast<std::size_t>(successor)];
     if (--next.pending == 0) {
-      engines[engine_of(next.span.stage, prepares_beside_training)].wake.notify_all();
+      engine_for(next.span).wake.notify_all();
     }
   }
   record.successors = {};
@@ -127,8 +147,8 @@ void HostMachine::State::fail(std::exception_ptr error) {
 
 /// One thread's life. Dependencies always have smaller tickets and engines keep the order of the starts, so a
 /// thread that has taken a stage may sleep until its dependencies are done: they are never behind it.
-void HostMachine::State::serve(EngineKind kind, int index) {
-  auto& engine = engines[kind];
+void HostMachine::State::serve(std::size_t engine_number, int index) {
+  auto& engine = engines[engine_number];
   std::unique_lock lock(mutex);
   while (true) {
     engine.wake.wait(lock, [&] { return stopped() || !engine.queue.empty(); });
@@ -173,8 +193,8 @@ void HostMachine::State::close_and_join() {
 }
 
 HostMachine::HostMachine(int workers, StageWork work, const std::vector<int>& worker_cores,
-                         bool prepares_beside_training)
-    : state_(std::make_unique<State>(std::move(work), prepares_beside_training)) {
+                         bool prepares_beside_training, int devices)
+    : state_(std::make_unique<State>(std::move(work), prepares_beside_training, devices)) {
   auto* state = state_.get();
   try {
     for (int i = 0; i < workers; ++i) {
@@ -184,10 +204,18 @@ HostMachine::HostMachine(int workers, StageWork work, const std::vector<int>& wo
                          worker_cores[static_cast<std::size_t>(i) % worker_cores.size()]);
       }
     }
-    state->threads.emplace_back([state] { state->serve(copy_engine, 0); });
-    state->threads.emplace_back([state] { state->serve(device_engine, 0); });
-    if (prepares_beside_training) {
-      state->threads.emplace_back([state] { state->serve(prepare_engine, 0); });
+    const auto serve = [state](std::size_t engine) {
+      state->threads.emplace_back([state, engine] { state->serve(engine, 0); });
+    };
+    for (int device = 0; device < devices; ++device) {
+      serve(engine_on(device, copy_engine));
+      serve(engine_on(device, device_engine));
+      if (prepares_beside_training) {
+        serve(engine_on(device, prepare_engine));
+      }
+    }
+    if (devices > 1) {
+      serve(reduce_engine);
     }
   } catch (const std::exception& error) {
     state->close_and_join();
@@ -204,7 +232,9 @@ void HostMachine::begin_run() {
 HostMachine::~HostMachine() { state_->close_and_join(); }
 
 Ticket HostMachine::start_on(int device, Stage stage, std::int64_t position, std::span<const Ticket> after) {
-  if (device != 0 || stage > Stage::device_gather) {
+  const bool is_known =
+      stage <= Stage::device_gather || (stage == Stage::all_reduce && state_->num_devices > 1);
+  if (device < 0 || device >= state_->num_devices || !is_known) {
     throw base::InputError(
         "stage " + std::string(schedule::name_of(stage)),
         "simulated only: the runtime does not execute it on device " + std::to_string(device));
@@ -214,6 +244,7 @@ Ticket HostMachine::start_on(int device, Stage stage, std::int64_t position, std
   Record record;
   record.span.stage = stage;
   record.span.batch = position;
+  record.span.device = device;
   for (const auto ticket : after) {
     auto& before = state_->records.at(static_cast<std::size_t>(ticket.number));
     if (!before.done) {
@@ -222,7 +253,7 @@ Ticket HostMachine::start_on(int device, Stage stage, std::int64_t position, std
     }
   }
   state_->records.push_back(std::move(record));
-  auto& engine = state_->engines[engine_of(stage, state_->prepares_beside_training)];
+  auto& engine = state_->engine_for(state_->records.back().span);
   engine.queue.push_back(number);
   // A waiting worker may be one that has a stage and waits for its dependencies: wake them all.
   engine.wake.notify_all();

@@ -10,34 +10,37 @@
 namespace gnomon::runtime {
 
 /// The work of each stage. cpu_batch is called on the worker threads (worker 0 … workers-1), several at once;
-/// the others on the threads of the device and of the copy engine, one call of each engine at a time. An
-/// exception ends the epoch: wait_any() rethrows it.
+/// the others on the threads of the position's device and of its copy engine, one call of each engine at a
+/// time. An exception ends the epoch: wait_any() rethrows it.
 struct StageWork {
   std::function<void(std::int64_t position, int worker)> cpu_batch;
   std::function<void(std::int64_t position)> transfer;
   std::function<void(std::int64_t position)> device_batch;
   std::function<void(std::int64_t position)> train;
   std::function<void(std::int64_t position)> device_gather = {};
+  /// Averages the gradients of step `step`'s mini-batches and updates the weights; only with several devices.
+  std::function<void(std::int64_t step)> all_reduce = {};
 };
 
-/// The real Machine: worker threads, a thread for copies, and a thread for the device's stages, which does
-/// their work on a host device and waits for the work of any other; with a thread of its own for device_batch
-/// and device_gather if the device prepares beside training. The threads live as long as the machine. Each
-/// run of a policy needs a new machine or begin_run(). The destructor drops stages that have not begun, waits
-/// for those that have, and never throws.
+/// The real Machine: worker threads, and for each device a thread for copies and a thread for the device's
+/// stages, which does their work on the host's cores or waits for that of a GPU; with a thread of its own for
+/// device_batch and device_gather if the devices prepare beside training, and one for all_reduce if there are
+/// several. The threads live as long as the machine. Each run of a policy needs a new machine or begin_run().
+/// The destructor drops stages that have not begun, waits for those that have, and never throws.
 class HostMachine final : public schedule::Machine {
  public:
   /// Pins worker i to core worker_cores[i mod their number]; no pinning if the list is empty. Throws
   /// base::Failure if threads cannot be started or pinned.
   HostMachine(int workers, StageWork work, const std::vector<int>& worker_cores = {},
-              bool prepares_beside_training = false);
+              bool prepares_beside_training = false, int devices = 1);
   ~HostMachine() override;
 
   /// Begins another run on the same threads, whose memory is warm: forgets all stages and sets the clock to
   /// 0. Precondition: all stages are done, none has failed, and the machine was not interrupted.
   void begin_run();
 
-  /// Throws base::InputError for stages of several devices or of groups, and for any device but the first.
+  /// Throws base::InputError for stages of groups, for devices that it lacks, and for all_reduce with one
+  /// device.
   schedule::Ticket start_on(int device, schedule::Stage stage, std::int64_t position,
                             std::span<const schedule::Ticket> after) override;
   bool done(schedule::Ticket ticket) override;

@@ -20,13 +20,15 @@ std::shared_ptr<const PlacedGraph> placed_for(const graph::Graph& graph, const p
 }  // namespace
 
 Stages::Stages(const graph::Graph& graph, plan::Job job, const plan::Plan& plan, Learn learn,
-               DeviceOptions device, base::Progress progress)
+               DeviceOptions device, base::Progress progress, Average average)
     : graph_(features_for(graph, device)),
       placed_(placed_for(graph_, job, plan.placement)),
       job_(std::move(job)),
       plan_(plan),
       learn_(std::move(learn)),
-      device_(open_device(placed_, job_, plan, device, progress)) {
+      average_(std::move(average)),
+      device_options_(std::move(device)),
+      progress_(std::move(progress)) {
   take_plan(plan);
 }
 
@@ -38,7 +40,13 @@ void Stages::take_plan(const plan::Plan& plan) {
     placed_ = placed_for(graph_, job_, plan.placement);
   }
   plan_ = plan;
-  device_->take_plan(plan_, placed_);
+  for (std::size_t number = 0; number < static_cast<std::size_t>(plan_.devices); ++number) {
+    if (number < devices_.size()) {
+      devices_[number]->take_plan(plan_, placed_);
+    } else {
+      devices_.push_back(open_device(placed_, job_, plan_, device_options_, progress_));
+    }
+  }
   thread_cores_ = thread_cores(plan);  // found here: a pinned worker sees no core but its own
   const auto workers = static_cast<std::size_t>(std::max(1, plan.workers));
   auto& samplers = samplers_[plan.worker_threads];
@@ -79,7 +87,7 @@ std::span<const graph::VertexId> Stages::seeds_of(std::int64_t position) const {
 }
 
 void Stages::cpu_batch(std::int64_t position, int worker) {
-  auto& slots = device_->slots();
+  auto& slots = device_at(position).slots();
   auto slot = slots.take();
   const auto act = plan_.prepares_samples() ? sample_batch : prepare_batch;
   act(placed_->graph, sampler_of(worker), key_of(position), seeds_of(position), *slot);
@@ -92,24 +100,51 @@ void Stages::cpu_batch(std::int64_t position, int worker) {
 }
 
 void Stages::transfer(std::int64_t position) {
-  device_slots_[at(position)] = device_->copy(std::move(host_slots_[at(position)]));
+  device_slots_[at(position)] = device_at(position).copy(std::move(host_slots_[at(position)]));
 }
 
 void Stages::device_batch(std::int64_t position) {
   if (plan_.gather == plan::Gather::trainer) {
-    auto slot = device_->slots().take();
-    device_->sample(key_of(position), seeds_of(position), *slot);
+    auto slot = device_at(position).slots().take();
+    device_at(position).sample(key_of(position), seeds_of(position), *slot);
     host_slots_[at(position)] = std::move(slot);
   } else {
-    device_slots_[at(position)] = device_->prepare(key_of(position), seeds_of(position));
+    device_slots_[at(position)] = device_at(position).prepare(key_of(position), seeds_of(position));
   }
 }
 
-void Stages::device_gather(std::int64_t position) { device_->gather(device_slots_[at(position)]); }
+void Stages::device_gather(std::int64_t position) { device_at(position).gather(device_slots_[at(position)]); }
 
 void Stages::train(std::int64_t position) {
-  device_->train(std::exchange(device_slots_[at(position)], {}),
-                 [&](const nn::TensorBatch& batch) { learn_(batch, order_[at(position)]); });
+  device_at(position).train(
+      std::exchange(device_slots_[at(position)], {}),
+      [&](const nn::TensorBatch& batch) { learn_(batch, order_[at(position)], device_of(position)); });
+}
+
+/// By a ring every device sends and receives 2 (D-1)/D of the gradients.
+void Stages::all_reduce() {
+  const auto bytes = static_cast<double>(average_());
+  const auto devices = static_cast<double>(plan_.devices);
+  std::vector<std::function<void()>> exchanges;
+  for (std::size_t device = 0; device < static_cast<std::size_t>(plan_.devices); ++device) {
+    exchanges.push_back(
+        devices_[device]->begin_exchange(static_cast<std::int64_t>(2 * (devices - 1) / devices * bytes)));
+  }
+  for (const auto& finish : exchanges) {
+    finish();
+  }
+}
+
+CacheUse Stages::take_cache_use() {
+  CacheUse sum;
+  for (const auto& device : devices_) {
+    const auto use = device->take_cache_use();
+    sum.rows += use.rows;
+    sum.row_hits += use.row_hits;
+    sum.lists += use.lists;
+    sum.list_hits += use.list_hits;
+  }
+  return sum;
 }
 
 StageWork Stages::work() {
@@ -117,7 +152,8 @@ StageWork Stages::work() {
           [this](std::int64_t position) { transfer(position); },
           [this](std::int64_t position) { device_batch(position); },
           [this](std::int64_t position) { train(position); },
-          [this](std::int64_t position) { device_gather(position); }};
+          [this](std::int64_t position) { device_gather(position); },
+          [this](std::int64_t) { all_reduce(); }};
 }
 
 BatchSize Stages::device_slot_size(std::int64_t position) const { return device_slots_[at(position)].size; }

@@ -23,19 +23,26 @@ namespace gnomon::runtime {
 /// epoch in order, the rest of it after a resume, or a replayed order. Slots are recycled from epoch to
 /// epoch.
 ///
+/// With several devices, position i is prepared and trained by device i mod plan.devices: D positions are a
+/// step.
+///
 /// Stages of different positions may run at the same time. A Machine's dependencies order the stages of one
-/// position. All calls of train() follow each other, as do those of transfer(), those of device_batch() and
-/// device_gather() together, and those of cpu_batch() with one worker.
+/// position. On one device, all calls of train() follow each other, as do those of transfer(), and those of
+/// device_batch() and device_gather() together; so do those of cpu_batch() with one worker.
 class Stages {
  public:
-  /// Trains on a prepared batch; `batch` is its index in the epoch.
-  using Learn = std::function<void(const nn::TensorBatch& data, std::int64_t batch)>;
+  /// Trains on a prepared batch; `batch` is its index in the epoch, `device` the number of its device. Called
+  /// by several devices at once. With several devices it only computes gradients.
+  using Learn = std::function<void(const nn::TensorBatch& data, std::int64_t batch, int device)>;
+  /// Averages the gradients that the devices' calls of Learn have left, and updates the weights. Returns the
+  /// bytes of the gradients on one device.
+  using Average = std::function<std::int64_t()>;
 
   /// `graph` must outlive it. `plan` is resolved; its homes and its placement decide where the data lies
   /// (runtime/placement.h). `progress` is told how far the device's caches are filled. Throws what
   /// open_device() throws.
   Stages(const graph::Graph& graph, plan::Job job, const plan::Plan& plan, Learn learn,
-         DeviceOptions device = {}, base::Progress progress = {});
+         DeviceOptions device = {}, base::Progress progress = {}, Average average = {});
 
   /// Continues with another resolved plan. No stage may be running; begin_epoch() comes next.
   void take_plan(const plan::Plan& plan);
@@ -58,27 +65,38 @@ class Stages {
   void device_gather(std::int64_t position);
   /// Calls `learn` with the batch in its device slot, and frees the slot.
   void train(std::int64_t position);
+  /// Calls `average` while the devices exchange the gradients.
+  void all_reduce();
 
   /// The stages for a machine, which this object must outlive.
   StageWork work();
   /// The size of the batch in its device slot, after transfer() or device_batch().
   BatchSize device_slot_size(std::int64_t position) const;
   /// What the device's caches answered since the last call.
-  CacheUse take_cache_use() { return device_->take_cache_use(); }
-  /// The device that trains; for measurements between the stages.
-  Device& device() const { return *device_; }
+  CacheUse take_cache_use();
+  /// The first device that trains; for measurements between the stages.
+  Device& device() const { return *devices_.front(); }
+  /// The number of the device of a position.
+  int device_of(std::int64_t position) const { return static_cast<int>(position % plan_.devices); }
 
  private:
   std::span<const graph::VertexId> seeds_of(std::int64_t position) const;
   kernels::BatchKey key_of(std::int64_t position) const;
   kernels::cpu::Sampler& sampler_of(int worker);
+  Device& device_at(std::int64_t position) const {
+    return *devices_[static_cast<std::size_t>(device_of(position))];
+  }
 
   graph::Graph graph_;                         ///< with features in a form that the device takes
   std::shared_ptr<const PlacedGraph> placed_;  ///< shared by all samplers and the device
   plan::Job job_;
   plan::Plan plan_;
   Learn learn_;
-  std::unique_ptr<Device> device_;  ///< before the slots, which lie in its memory
+  Average average_;
+  DeviceOptions device_options_;
+  base::Progress progress_;
+  /// As many as any plan so far had; before the slots, which lie in their memory.
+  std::vector<std::unique_ptr<Device>> devices_;
   std::int64_t epoch_ = 0;
   std::vector<std::int64_t> order_;
   std::vector<graph::VertexId> seeds_;          ///< of the whole epoch, shuffled

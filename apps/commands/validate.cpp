@@ -82,6 +82,7 @@ void validate(const Options& options) {
   std::vector<plan::Plan> plans;
   for (const auto& name : options.plans) {
     plans.push_back(plan::resolve(plan::find_plan(name), cores, name));
+    plan::check_executed(plans.back(), plan::abilities_of(cores.device), "plan \"" + name + "\"");
   }
   if (plans.empty()) {
     plans = tuner::plans_to_validate(cores);

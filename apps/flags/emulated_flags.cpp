@@ -88,12 +88,16 @@ void add_emulated_flags(CLI::App& app, DeviceFlags& flags) {
   app.add_option("--link-request", flags.link_request,
                  "Maximum bytes of a zero-copy read of an emulated device: 32, 64 or 128 (default: 128)")
       ->check(CLI::IsMember({32, 64, 128}));
+  app.add_option("--devices", flags.devices,
+                 "Number of emulated devices, each with that memory and a link of its own")
+      ->check(CLI::Range(1, 64));
 }
 
 void refuse_emulated_flags(const DeviceFlags& flags) {
   const char* given = !flags.link.empty()           ? "--link"
                       : !flags.link_latency.empty() ? "--link-latency"
                       : flags.link_request > 0      ? "--link-request"
+                      : flags.devices > 1           ? "--devices"
                                                     : nullptr;
   if (given != nullptr) {
     throw base::InputError(given, "needs an emulated device; add --device emulated, or leave it out");
@@ -120,6 +124,7 @@ runtime::DeviceOptions emulated_device(const DeviceFlags& flags) {
   if (flags.link_request > 0) {
     options.link.request_bytes = flags.link_request;
   }
+  options.devices = flags.devices;
   require_numbers(options, flag, has_machine);
   return options;
 }

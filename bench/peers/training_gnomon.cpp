@@ -87,7 +87,7 @@ class Training {
         job_(job_of(request)),
         threads_(request.at("threads")),
         plan_(plan::resolve(plan::find_plan(request.at("setting")), {threads_}, "plan")),
-        stages_(graph, job_, plan_, [this](const nn::TensorBatch& data, std::int64_t batch) {
+        stages_(graph, job_, plan_, [this](const nn::TensorBatch& data, std::int64_t batch, int) {
           const nn::AtenThreadsGuard of_plan(plan_.device_threads);
           const auto result = learner_->step(data, 0, batch);
           loss_ += result.loss_sum / static_cast<double>(result.seeds);

@@ -27,7 +27,7 @@ Bench::Bench(const graph::Graph& graph, const plan::Job& job, int max_workers,
       learner_(job, graph.features.columns, graph.num_classes, runtime::tensor_device(device)),
       stages_(
           graph, job, plan_,
-          [this](const nn::TensorBatch& data, std::int64_t batch) {
+          [this](const nn::TensorBatch& data, std::int64_t batch, int) {
             const nn::AtenThreadsGuard threads(plan_.device_threads);
             learner_.step(data, epoch_, batch);
           },

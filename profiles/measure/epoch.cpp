@@ -5,11 +5,11 @@
 #include <vector>
 
 #include "nn/dense/chunks.h"
-#include "nn/learner.h"
 #include "profiles/measure/machine.h"
 #include "runtime/host_machine.h"
 #include "runtime/placement.h"
 #include "runtime/stages.h"
+#include "runtime/training/replicas.h"
 #include "schedule/run_epoch.h"
 #include "schedule/timeline.h"
 
@@ -17,23 +17,37 @@ namespace gnomon::profiles {
 
 MeasuredEpoch measure_epoch(const graph::Graph& graph, const plan::Job& job, const plan::Plan& plan,
                             const EpochOptions& options) {
-  nn::Learner learner(job, graph.features.columns, graph.num_classes, runtime::tensor_device(options.device));
+  plan::check_executed(plan, plan::abilities_of(options.device.kind), "plan \"" + plan.name + "\"");
+  runtime::Replicas replicas(job, graph.features.columns, graph.num_classes,
+                             runtime::tensor_device(options.device), plan.devices);
   std::int64_t trained = 0;
   std::int64_t wanted = 0;
+  const auto tell = [&](std::int64_t more) {
+    trained += more;
+    base::report(options.progress, plan.name, trained, wanted);
+  };
   runtime::Stages stages(
       graph, job, plan,
-      [&](const nn::TensorBatch& data, std::int64_t batch) {
+      [&](const nn::TensorBatch& data, std::int64_t batch, int device) {
         throw_if_stopped(options.stop);
         const nn::AtenThreadsGuard threads(plan.device_threads);
-        learner.step(data, options.epoch, batch);
-        base::report(options.progress, plan.name, ++trained, wanted);
+        if (plan.devices > 1) {
+          replicas.backward(device, data, options.epoch, batch);
+        } else {
+          replicas.learner(0).step(data, options.epoch, batch);
+          tell(1);
+        }
       },
-      options.device);
+      options.device, {},
+      [&] {
+        tell(std::ssize(replicas.update(options.epoch)));
+        return replicas.gradient_bytes();
+      });
   const std::int64_t all =
       options.most_batches > 0 ? std::min(options.most_batches, stages.batches()) : stages.batches();
   wanted = options.warm_up_batches + all;
   runtime::HostMachine machine(plan.workers, stages.work(), runtime::worker_cores(plan),
-                               plan.prepares_beside_training());
+                               plan.prepares_beside_training(), plan.devices);
   const auto run = [&](std::int64_t batches) {
     std::vector<std::int64_t> order(static_cast<std::size_t>(batches));
     std::iota(order.begin(), order.end(), 0);

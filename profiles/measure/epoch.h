@@ -27,8 +27,8 @@ struct MeasuredEpoch {
   std::vector<schedule::StageSpan> timeline;
 };
 
-/// One epoch of a resolved plan for real, with a model that is thrown away. Throws InputError and
-/// Interrupted.
+/// One epoch of a resolved plan for real, with a model that is thrown away. Throws InputError, also for
+/// a plan that the device does not execute, and Interrupted.
 MeasuredEpoch measure_epoch(const graph::Graph& graph, const plan::Job& job, const plan::Plan& plan,
                             const EpochOptions& options);
 

@@ -159,6 +159,7 @@ void fill(Profile& profile, const runtime::DeviceFacts& facts, const runtime::De
   auto& device = profile.machine.device;
   device.kind = options.kind;
   device.name = facts.name;
+  device.count = options.devices;
   device.memory_bytes = if_positive(facts.memory_bytes);
   device.memory_bandwidth_bytes_per_s = facts.memory_bandwidth_bytes_per_s;
   device.multiprocessors = facts.multiprocessors;

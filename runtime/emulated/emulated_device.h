@@ -31,6 +31,7 @@ class EmulatedDevice final : public Device {
   void sample(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds, BatchData& data) override;
   void gather(DeviceBatch& batch) override;
   void train(DeviceBatch batch, const Learn& learn) override;
+  std::function<void()> begin_exchange(std::int64_t bytes) override { return link_.begin_exchange(bytes); }
   CacheUse take_cache_use() override;
   /// No memory bandwidth and no multiprocessors: its kernels take what they take on the host.
   DeviceFacts measure() override;

@@ -25,6 +25,14 @@ SharedLink::Begun SharedLink::begin_copy(std::int64_t bytes, Direction direction
                static_cast<double>(bytes) / link_.bandwidth_bytes_per_s, 0, link_.round_trip_s);
 }
 
+std::function<void()> SharedLink::begin_exchange(std::int64_t bytes) {
+  return [this, sent = begin_copy(bytes, Direction::to_host),
+          received = begin_copy(bytes, Direction::to_device)] {
+    finish(sent);
+    finish(received);
+  };
+}
+
 void SharedLink::read(const ZeroCopyReads& reads, std::int64_t kernels) {
   Begun begun{};
   {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <mutex>
 
 #include "runtime/device_options.h"
@@ -38,6 +39,8 @@ class SharedLink {
     move();
     finish(begun);
   }
+  /// Begins to send and to receive `bytes`, both at once, and returns what waits for the end.
+  std::function<void()> begin_exchange(std::int64_t bytes);
   /// Waits for the zero-copy reads of kernels that are done otherwise: `kernels` of them, each with a round
   /// trip of its own.
   void read(const ZeroCopyReads& reads, std::int64_t kernels);

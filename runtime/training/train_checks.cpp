@@ -37,11 +37,23 @@ void check_replay(const std::vector<std::vector<std::int64_t>>& replay, std::int
   }
 }
 
+void check_replayed(const TrainOptions& options) {
+  if (!options.replay.empty() && options.plan.devices > 1 && !plan::trains_in_order(options.plan)) {
+    throw base::InputError("replay",
+                           "an order that is as batches became ready can only be replayed on one device; use "
+                           "a plan with devices 1");
+  }
+}
+
 void check_stretch(const Stretch& stretch, std::int64_t left, const DeviceOptions& device) {
   check_plan(stretch.plan, device);
   if (!plan::trains_in_order(stretch.plan)) {
     throw base::InputError("plan " + stretch.plan.name + ": order",
                            "another plan takes over from it; use \"index\"");
+  }
+  if (stretch.plan.devices != 1) {
+    throw base::InputError("plan " + stretch.plan.name + ": devices",
+                           "several plans share one device; use 1");
   }
   if (plan::changes_training(stretch.plan)) {
     throw base::InputError("plan " + stretch.plan.name + ": exact",

@@ -18,6 +18,9 @@ void check_options(const graph::Graph& graph, const TrainOptions& options);
 /// graph, which train() makes from the plan, is not compared.
 void check_resumed(const graph::Graph& graph, const TrainOptions& options);
 
+/// The plan can follow a recorded order: steps of several devices depend on which mini-batches were together.
+void check_replayed(const TrainOptions& options);
+
 /// Every epoch has each of the batches 0 to `batches` - 1 once.
 void check_replay(const std::vector<std::vector<std::int64_t>>& replay, std::int64_t batches);
 

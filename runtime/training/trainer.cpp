@@ -13,7 +13,6 @@
 #include "base/error.h"
 #include "nn/dense/chunks.h"
 #include "nn/inference.h"
-#include "nn/learner.h"
 #include "nn/metrics.h"
 #include "nn/safetensors.h"
 #include "runtime/device.h"
@@ -22,6 +21,7 @@
 #include "runtime/stages.h"
 #include "runtime/training/biased_graph.h"
 #include "runtime/training/checkpoint.h"
+#include "runtime/training/replicas.h"
 #include "runtime/training/run_log.h"
 #include "runtime/training/train_checks.h"
 #include "schedule/run_epoch.h"
@@ -105,7 +105,10 @@ class Training {
   Stretch next_stretch(std::int64_t left) const;
   StretchReport train_stretch(const Stretch& stretch, const std::vector<std::int64_t>& order);
   void learn_times(const schedule::StageTimes& times);
-  void learn(const nn::TensorBatch& data, std::int64_t batch);
+  void learn(const nn::TensorBatch& data, std::int64_t batch, int device);
+  std::int64_t average();
+  void note_trained(const TrainedBatch& trained);
+  void save_if_due();
   MetricValues measure(const at::Tensor& logits, std::span<const graph::VertexId> vertices) const;
   bool is_evaluated(std::int64_t epoch) const;
   void evaluate(EpochReport& report);
@@ -122,7 +125,7 @@ class Training {
   const graph::Graph& graph_;
   const TrainOptions& options_;
   plan::Plan plan_;  ///< that trains now
-  nn::Learner learner_;
+  Replicas replicas_;
   RunState state_;
   Stages stages_;
   std::string activity_;          ///< what progress is told
@@ -138,11 +141,13 @@ Training::Training(const graph::Graph& graph, const TrainOptions& options)
     : graph_(graph),
       options_(options),
       plan_(options.replay.empty() ? options.plan : in_order(options.plan)),
-      learner_(options.job, graph.features.columns, graph.num_classes, tensor_device(options.device)),
+      replicas_(options.job, graph.features.columns, graph.num_classes, tensor_device(options.device),
+                plan_.devices),
       stages_(
           graph, options.job, plan_,
-          [this](const nn::TensorBatch& data, std::int64_t batch) { learn(data, batch); }, options.device,
-          options.progress) {
+          [this](const nn::TensorBatch& data, std::int64_t batch, int device) { learn(data, batch, device); },
+          options.device, options.progress, [this] { return average(); }) {
+  check_replayed(options);
   check_replay(options.replay, stages_.batches());
   state_.job = options.job;
   state_.graph = mark_of(graph);
@@ -151,7 +156,9 @@ Training::Training(const graph::Graph& graph, const TrainOptions& options)
 void Training::resume() {
   const auto path = checkpoint_path(options_.run_directory);
   if (options_.resume && std::filesystem::exists(path)) {
-    read_checkpoint(path, state_, learner_);
+    for (int device = 0; device < replicas_.devices(); ++device) {
+      read_checkpoint(path, state_, replicas_.learner(device));
+    }
   }
 }
 
@@ -221,8 +228,11 @@ StageWork Training::stage_work() {
             before(Stage::cpu_batch, position);
             inner(position, worker);
           },
-          after_seam(Stage::transfer, work.transfer), after_seam(Stage::device_batch, work.device_batch),
-          after_seam(Stage::train, work.train), after_seam(Stage::device_gather, work.device_gather)};
+          after_seam(Stage::transfer, work.transfer),
+          after_seam(Stage::device_batch, work.device_batch),
+          after_seam(Stage::train, work.train),
+          after_seam(Stage::device_gather, work.device_gather),
+          work.all_reduce};
 }
 
 EpochReport Training::train_epoch() {
@@ -271,7 +281,7 @@ std::unique_ptr<HostMachine> Training::take_machine(const plan::Plan& before) {
     return std::move(machine_);
   }
   machine_.reset();
-  return std::make_unique<HostMachine>(plan_.workers, stage_work(), cores, beside);
+  return std::make_unique<HostMachine>(plan_.workers, stage_work(), cores, beside, plan_.devices);
 }
 
 StretchReport Training::train_stretch(const Stretch& stretch, const std::vector<std::int64_t>& order) {
@@ -287,7 +297,7 @@ StretchReport Training::train_stretch(const Stretch& stretch, const std::vector<
   learn_times(schedule::mean_times(report.timeline));
   const auto batch_at = [&](std::int64_t position) { return order[static_cast<std::size_t>(position)]; };
   for (auto& span : report.timeline) {
-    span.batch = batch_at(span.batch);
+    span.batch = span.stage == Stage::all_reduce ? span.batch : batch_at(span.batch);
   }
   std::transform(report.log.trained.begin(), report.log.trained.end(), report.log.trained.begin(), batch_at);
   return report;
@@ -300,14 +310,35 @@ void Training::learn_times(const schedule::StageTimes& times) {
   }
 }
 
-/// The train stage, on the device thread.
-void Training::learn(const nn::TensorBatch& data, std::int64_t batch) {
+/// The train stage, on the device's thread.
+void Training::learn(const nn::TensorBatch& data, std::int64_t batch, int device) {
   const nn::AtenThreadsGuard threads(plan_.device_threads);
-  const auto result = learner_.step(data, state_.epoch, batch);
-  state_.trained.push_back(batch);
-  state_.loss_sum += result.loss_sum;
-  state_.correct += result.correct;
-  state_.seeds += result.seeds;
+  if (plan_.devices > 1) {
+    replicas_.backward(device, data, state_.epoch, batch);
+    return;
+  }
+  note_trained({batch, replicas_.learner(0).step(data, state_.epoch, batch)});
+  save_if_due();
+}
+
+/// The all_reduce stage, while no device trains.
+std::int64_t Training::average() {
+  for (const auto& trained : replicas_.update(state_.epoch)) {
+    note_trained(trained);
+  }
+  save_if_due();
+  return replicas_.gradient_bytes();
+}
+
+void Training::note_trained(const TrainedBatch& trained) {
+  state_.trained.push_back(trained.batch);
+  state_.loss_sum += trained.result.loss_sum;
+  state_.correct += trained.result.correct;
+  state_.seeds += trained.result.seeds;
+}
+
+/// After an update: what was trained so far can be resumed.
+void Training::save_if_due() {
   if (is_stopped() || seconds_since(last_save_) >= options_.checkpoint_every_s) {
     state_.seconds = seconds_before_ + seconds_since(epoch_begin_);
     if (is_stopped()) {
@@ -325,7 +356,7 @@ void Training::stop() {
 
 void Training::save() {
   if (!options_.run_directory.empty()) {
-    write_checkpoint(checkpoint_path(options_.run_directory), state_, learner_);
+    write_checkpoint(checkpoint_path(options_.run_directory), state_, replicas_.first());
   }
   last_save_ = Clock::now();
 }
@@ -340,7 +371,7 @@ at::Tensor Training::infer(std::span<const graph::VertexId> vertices) {
       stop();
     }
   };
-  return nn::infer(graph_, learner_.model(), inference);
+  return nn::infer(graph_, replicas_.first().model(), inference);
 }
 
 MetricValues Training::measure(const at::Tensor& logits, std::span<const graph::VertexId> vertices) const {
@@ -385,7 +416,7 @@ void Training::end_epoch(const EpochReport& report) {
   if (is_skipped) {
     // The next evaluation tells.
   } else if (!is_judged || !state_.best_judged() || is_better(report)) {
-    state_.best_weights = copies_of(learner_.model().state());
+    state_.best_weights = copies_of(replicas_.first().model().state());
     state_.best_epoch = state_.epoch;
     state_.epochs_since_best = 0;
     state_.best_valid = if_defined(report.valid_accuracy);
@@ -416,13 +447,13 @@ TrainReport Training::conclude(std::vector<EpochReport> epochs) {
   for (std::size_t i = 0; i < state_.best_metrics.size(); ++i) {
     report.valid_metrics[i].value = state_.best_metrics[i].value_or(nan);
   }
-  report.weights_hash = nn::hash_of(learner_.model().state());
+  report.weights_hash = nn::hash_of(replicas_.first().model().state());
   report.test_accuracy = nan;
   report.test_metrics = undefined_metrics(options_.job.metrics);
   report.test_majority = nn::majority_accuracy(graph_.labels, graph_.train, graph_.test);
   if (!options_.run_directory.empty()) {
     nn::write_safetensors(options_.run_directory / "weights.safetensors",
-                          nn::named(learner_.model(), state_.best_weights));
+                          nn::named(replicas_.first().model(), state_.best_weights));
   }
   if ((!graph_.test.empty() && options_.evaluate_every > 0) || options_.predict) {
     test(report);
@@ -432,7 +463,7 @@ TrainReport Training::conclude(std::vector<EpochReport> epochs) {
 
 /// Evaluates the best weights.
 void Training::test(TrainReport& report) {
-  const auto weights = learner_.model().state();
+  const auto weights = replicas_.first().model().state();
   const auto last_weights = copies_of(weights);
   nn::copy_values(state_.best_weights, weights);
   const auto restore = std::shared_ptr<void>(nullptr, [&](void*) { nn::copy_values(last_weights, weights); });

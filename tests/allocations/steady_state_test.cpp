@@ -114,7 +114,7 @@ TEST_P(SteadyState, OfWorkersThatHandOver) {
   plan::Plan plan;
   plan.workers = 2;
   plan.handover_copies = 1;
-  Stages stages(graph_, job_, plan, [](const nn::TensorBatch&, std::int64_t) {});
+  Stages stages(graph_, job_, plan, [](const nn::TensorBatch&, std::int64_t, int) {});
   std::vector<std::int64_t> order(static_cast<std::size_t>(stages.batches()));
   std::iota(order.begin(), order.end(), 0);
   for (std::int64_t epoch = 0; epoch < 3; ++epoch) {

@@ -93,6 +93,26 @@ TEST_F(ComputeCommands, AnEmulatedDeviceTrainsAsTheHost) {
             expected);
 }
 
+TEST_F(ComputeCommands, SeveralEmulatedDevicesAverageTheirGradients) {
+  const auto hash_of = [&](const std::string& plan, const char* devices) {
+    return json_of(with_job(emulated(
+        {"train", "tiny", "--plan", plan, "--epochs", "1", "--json", "--devices", devices})))["weights_hash"];
+  };
+  workplace_.write("two.json", R"({"schema": "gnomon.plan/1", "name": "two", "schedule": "pipelined",
+                                   "route": "cpu", "devices": 2})");
+  const auto of_two = hash_of("two.json", "2");
+  EXPECT_EQ(hash_of("t_sota", "2"), of_two);  // it uses all devices
+  EXPECT_NE(hash_of("t_sota", "1"), of_two);
+}
+
+TEST_F(ComputeCommands, SeveralDevicesAreRefusedWhereTheyAreNotExecuted) {
+  expect_refused({"train", "tiny", "--devices", "2"}, "--devices: needs an emulated device");
+  run(with_job(emulated({"profile", "tiny", "-o", "p.json", "--time-limit", "1", "--devices", "2"})));
+  expect_refused(
+      emulated({"validate", "tiny", "p.json", "--plans", "quiver", "--devices", "2"}),
+      "plan \"quiver\": simulated only: the runtime does not execute cache.sharded on several devices");
+}
+
 TEST_F(ComputeCommands, ProfileSaysThatItsDeviceIsEmulated) {
   const auto outcome = run(with_job(emulated({"profile", "tiny", "-o", "p.json", "--time-limit", "1"})));
   EXPECT_EQ(outcome.code, 0) << outcome.error;

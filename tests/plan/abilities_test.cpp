@@ -14,6 +14,7 @@ namespace {
 
 const Abilities host = abilities_of(DeviceKind::host);
 const Abilities gpu = abilities_of(DeviceKind::cuda);
+const Abilities emulated = abilities_of(DeviceKind::emulated);
 
 /// The names of the abilities that are wanted, each judged as the only one that is set.
 template <class IsWanted>
@@ -58,11 +59,13 @@ TEST(Abilities, EachIsNeededByARule) {
 
 TEST(Abilities, EachIsDeclaredByADeviceOrListedHere) {
   // What only the simulator executes so far. A device that learns one of these takes it off the list.
-  const std::set<std::string> simulated_only{"bias_to_cache", "data_on_disk",    "dynamic_caches",
-                                             "macro_batches", "several_devices", "super_batches",
-                                             "divided_roles", "peer_reads",      "reused_embeddings"};
+  const std::set<std::string> simulated_only{"bias_to_cache", "data_on_disk",     "dynamic_caches",
+                                             "macro_batches", "super_batches",    "divided_roles",
+                                             "peer_reads",    "reused_embeddings"};
   auto declared = declared_by(host);
   declared.merge(declared_by(gpu));
+  declared.merge(declared_by(emulated));
+  declared.merge(declared_by(emulated));
   std::set<std::string> missing;
   for (const auto& name : names([](const Abilities&) { return true; })) {
     if (!declared.contains(name)) {
@@ -72,8 +75,10 @@ TEST(Abilities, EachIsDeclaredByADeviceOrListedHere) {
   EXPECT_EQ(missing, simulated_only);
 }
 
-TEST(Abilities, AnEmulatedDeviceExecutesWhatAGpuDoes) {
-  EXPECT_EQ(abilities_of(DeviceKind::emulated), gpu);
+TEST(Abilities, AnEmulatedDeviceExecutesWhatAGpuDoesAndThereMayBeSeveral) {
+  auto several = gpu;
+  several.several_devices = true;
+  EXPECT_EQ(emulated, several);
   EXPECT_TRUE(runs_on_cores(DeviceKind::emulated));
   EXPECT_TRUE(has_link(DeviceKind::emulated));
   EXPECT_TRUE(runs_on_cores(DeviceKind::host));

@@ -84,6 +84,29 @@ TEST(HostMachine, PreparesBesideTrainingWhereItIsToldTo) {
   schedule::wait_for_all(machine, {trained, machine.start(Stage::device_batch, 1, {})});
 }
 
+TEST(HostMachine, DevicesWorkAtOnceAndTheAverageFollowsAll) {
+  std::promise<void> first, second;
+  std::atomic<int> trained = 0;
+  int averaged = -1;
+  auto work = idle_work();
+  work.train = [&, one = first.get_future().share(),
+                two = second.get_future().share()](std::int64_t position) {
+    (position == 0 ? first : second).set_value();
+    EXPECT_EQ((position == 0 ? two : one).wait_for(std::chrono::seconds(60)), std::future_status::ready);
+    ++trained;
+  };
+  work.all_reduce = [&](std::int64_t) { averaged = trained; };
+  HostMachine machine(0, work, {}, false, 2);
+  const Ticket on_first = machine.start_on(0, Stage::train, 0, {});
+  const Ticket on_second = machine.start_on(1, Stage::train, 1, {});
+  const Ticket average = machine.start(Stage::all_reduce, 0, std::vector{on_first, on_second});
+  schedule::wait_for_all(machine, {average});
+  EXPECT_EQ(averaged, 2);
+  EXPECT_EQ(machine.span(on_second).device, 1);
+  EXPECT_GE(machine.span(average).begin_s, machine.span(on_second).end_s);
+  EXPECT_THROW(machine.start_on(2, Stage::train, 2, {}), base::InputError);
+}
+
 TEST(HostMachine, BeginsAnotherRunOnTheSameThreads) {
   std::vector<std::thread::id> trained_on;
   auto work = idle_work();

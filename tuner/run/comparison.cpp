@@ -15,10 +15,10 @@ namespace {
 /// The plan as it runs here; throws InputError with the reason if it does not.
 plan::Plan ready(const plan::Plan& preset, const profiles::Profile& profile, sim::Simulator& simulator) {
   const auto cores = profiles::cores_of(profile);
-  if (const auto why = plan::refusal_of(preset, plan::abilities_of(cores.device)); !why.empty()) {
+  auto plan = plan::resolve(preset, cores, "plan");
+  if (const auto why = plan::refusal_of(plan, plan::abilities_of(cores.device)); !why.empty()) {
     throw base::InputError(why);
   }
-  auto plan = plan::resolve(preset, cores, "plan");
   const auto memory = sim::predict(simulator, profile, plan).memory;
   if (const auto shortage = sim::shortage_text(memory); !shortage.empty()) {
     throw base::InputError(shortage);

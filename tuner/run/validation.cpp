@@ -54,15 +54,17 @@ bool does_the_same(Plan a, const Plan& b) {
 }  // namespace
 
 std::vector<Plan> plans_to_validate(const plan::Cores& cores) {
-  auto wanted = plan::runnable_presets(plan::abilities_of(cores.device));
+  const auto abilities = plan::abilities_of(cores.device);
+  auto wanted = plan::runnable_presets(abilities);
   for (auto& variant : variants(cores)) {
     wanted.push_back(std::move(variant));
   }
   std::vector<Plan> plans;
   for (const auto& plan : wanted) {
     const auto resolved = plan::resolve(plan, cores, plan.name);
-    if (std::none_of(plans.begin(), plans.end(),
-                     [&](const Plan& known) { return does_the_same(known, resolved); })) {
+    const bool is_executed = plan::why_not_executed(resolved, abilities).empty();
+    if (is_executed && std::none_of(plans.begin(), plans.end(),
+                                    [&](const Plan& known) { return does_the_same(known, resolved); })) {
       plans.push_back(resolved);
     }
   }

@@ -183,8 +183,10 @@ TEST(EmulatedDeviceTest, RefusesOptionsWithoutNumbers) {
   EXPECT_EQ(why_no_device(options),
             "an emulated device reads in requests of at most 32, 64 or 128 bytes, not of 48");
   options = emulated_options();
-  options.devices = 4;
-  EXPECT_EQ(why_no_device(options), "the runtime trains on one device so far, not on 4");
+  options.devices = 65;
+  EXPECT_EQ(why_no_device(options), "1 to 64 devices can be emulated, not 65");
+  options = {.devices = 2};
+  EXPECT_EQ(why_no_device(options), "the runtime trains on one such device so far, not on 2");
 }
 
 /// A device in its own time, with what crosses its link.

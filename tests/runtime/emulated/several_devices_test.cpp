@@ -1,0 +1,163 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+#include "base/error.h"
+#include "graph/epoch_order.h"
+#include "kernels/cpu/sample/sampler.h"
+#include "nn/learner.h"
+#include "runtime/batch/batch_tensors.h"
+#include "runtime/placement.h"
+#include "tests/fixtures/temporary_directory.h"
+#include "tests/runtime/test_runs.h"
+
+/// Training on several emulated devices.
+namespace gnomon::runtime {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+const graph::Graph& graph_of_tests() {
+  static const auto graph = test::planted_graph(1500, 32);
+  return graph;
+}
+
+DeviceOptions devices_of(int count) {
+  return {.kind = plan::DeviceKind::emulated,
+          .max_bytes = std::int64_t{64} << 20,
+          .link = {.bandwidth_bytes_per_s = 1e12, .round_trip_s = 0},
+          .devices = count};
+}
+
+plan::Plan plan_on(int devices, const std::string& preset) {
+  auto plan = plan::find_plan(preset);
+  plan.devices = devices;
+  plan.order = plan::Order::index;
+  return plan::resolve(plan, {2, plan::DeviceKind::emulated, devices}, preset);
+}
+
+TrainReport run(const plan::Plan& plan, const plan::Job& job) {
+  TrainOptions options{.job = job, .plan = plan};
+  options.device = devices_of(plan.devices);
+  return train(graph_of_tests(), options);
+}
+
+/// The weights of one device that averages the gradients of so many mini-batches before each update.
+std::string weights_of_averages(const plan::Job& job, int batches_of_step) {
+  const auto& graph = graph_of_tests();
+  const auto placed = place(graph, kernels::cpu::Draws::uniform, plan::Placement::first_touch, {0});
+  kernels::cpu::Sampler sampler(placed.topology, job.fanouts);
+  nn::Learner learner(job, graph.features.columns, graph.num_classes);
+  const auto batches = graph::num_batches(std::ssize(graph.train), job.batch_size);
+  for (std::uint64_t epoch = 0; epoch < static_cast<std::uint64_t>(job.epochs); ++epoch) {
+    const auto order = graph::epoch_order(graph.train, job.seed, epoch);
+    for (std::int64_t first = 0; first < batches; first += batches_of_step) {
+      const auto end = std::min(batches, first + batches_of_step);
+      std::vector<at::Tensor> sums, buffers;
+      for (std::int64_t batch = first; batch < end; ++batch) {
+        BatchData data;
+        prepare_batch(graph, sampler, {job.seed, epoch, static_cast<std::uint64_t>(batch)},
+                      graph::batch_seeds(order, job.batch_size, batch), data);
+        learner.backward(view_of(data), static_cast<std::int64_t>(epoch), batch);
+        const auto weights = learner.model().parameters();
+        for (std::size_t i = 0; i < weights.size(); ++i) {
+          if (batch == first) {
+            sums.push_back(weights[i].grad().clone());
+          } else {
+            sums[i].add_(weights[i].grad());
+          }
+        }
+        if (batch == first) {  // the running statistics are those of the first device
+          for (const auto& buffer : learner.model().buffers()) {
+            buffers.push_back(buffer.clone());
+          }
+        }
+      }
+      nn::copy_values(buffers, learner.model().buffers());
+      const auto weights = learner.model().parameters();
+      for (std::size_t i = 0; i < weights.size(); ++i) {
+        weights[i].mutable_grad() = sums[i].div_(static_cast<double>(end - first));
+      }
+      learner.update(static_cast<std::int64_t>(epoch));
+    }
+  }
+  return nn::hash_of(learner.model().state());
+}
+
+TEST(SeveralDevices, EndWithTheWeightsOfOneDeviceThatAverages) {
+  for (const int devices : {2, 3}) {  // the last of 28 batches is a step of its own with 3 devices
+    for (const auto model : {plan::ModelKind::sage, plan::ModelKind::gcn, plan::ModelKind::gat}) {
+      const auto job = small_job(model);
+      const auto expected = weights_of_averages(job, devices);
+      EXPECT_NE(expected, weights_of_averages(job, 1));
+      for (const char* preset :
+           {"dgl-uva", "salient", "ducati", "t_sota", "pytorch-direct", "pagraph", "gnomon"}) {
+        EXPECT_EQ(run(plan_on(devices, preset), job).weights_hash, expected)
+            << preset << " on " << devices << " devices";
+      }
+    }
+  }
+}
+
+TEST(SeveralDevices, HaveTheRunningStatisticsOfTheFirst) {
+  auto job = small_job(plan::ModelKind::sage);
+  job.norm = plan::Norm::batch;
+  job.dropout = 0.3;
+  EXPECT_EQ(run(plan_on(2, "dgl-uva"), job).weights_hash, weights_of_averages(job, 2));
+}
+
+TEST(SeveralDevices, EndWithTheSameWeightsWhateverTheTimingAndTheThreads) {
+  const auto job = small_job(plan::ModelKind::sage);
+  auto plan = plan_on(2, "gnomon");
+  const auto expected = run(plan, job).weights_hash;
+  for (const std::uint64_t seed : {1, 2}) {
+    plan.device_threads = static_cast<int>(seed);
+    TrainOptions options{.job = job, .plan = plan};
+    options.device = devices_of(2);
+    options.before_stage = random_delays(seed);
+    EXPECT_EQ(train(graph_of_tests(), options).weights_hash, expected);
+  }
+}
+
+TEST(SeveralDevices, CountEveryBatchOnceAndTheHitsOfAllDevices) {
+  const auto one = run(plan_on(1, "sota"), small_job(plan::ModelKind::sage)).epochs.back();
+  const auto two = run(plan_on(2, "sota"), small_job(plan::ModelKind::sage)).epochs.back();
+  EXPECT_EQ(two.log.trained, one.log.trained);
+  EXPECT_EQ(two.cache.rows, one.cache.rows);
+  EXPECT_GT(two.cache.row_hits, one.cache.rows / 2);
+}
+
+TEST(SeveralDevices, AreResumedInTheMiddleOfAnEpoch) {
+  const auto job = small_job(plan::ModelKind::sage);
+  const auto plan = plan_on(3, "dgl-uva");
+  const auto expected = run(plan, job).weights_hash;
+  test::TemporaryDirectory directory;
+  std::atomic<bool> stop = false;
+  TrainOptions options{.job = job, .plan = plan};
+  options.device = devices_of(3);
+  options.run_directory = directory.path() / "run";
+  options.stop = &stop;
+  options.before_stage = [&](schedule::Stage stage, std::int64_t batch) {
+    stop = stop || (stage == schedule::Stage::train && batch == 11);
+  };
+  EXPECT_THROW(train(graph_of_tests(), options), base::Interrupted);
+  stop = false;
+  options.before_stage = {};
+  options.resume = true;
+  EXPECT_EQ(train(graph_of_tests(), options).weights_hash, expected);
+}
+
+TEST(SeveralDevices, DoNotYetDivideRolesOrCaches) {
+  const auto job = small_job(plan::ModelKind::sage);
+  EXPECT_THAT([&] { run(plan_on(2, "quiver"), job); },
+              ThrowsMessage<base::InputError>(HasSubstr("cache.sharded on several devices")));
+  auto gnnlab = plan_on(2, "gnnlab");
+  EXPECT_THAT([&] { run(gnnlab, job); },
+              ThrowsMessage<base::InputError>(HasSubstr("schedule \"factored\" on several devices")));
+}
+
+}  // namespace
+}  // namespace gnomon::runtime
