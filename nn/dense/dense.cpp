@@ -76,6 +76,19 @@ struct StoredLinear : torch::autograd::Function<StoredLinear> {
   }
 };
 
+/// Linear of sparse rows, which need no gradient.
+struct SparseLinear : torch::autograd::Function<SparseLinear> {
+  static at::Tensor forward(AutogradContext* context, const at::Tensor& weight, const SparseFeatures& x) {
+    save_block(context, x.entries);
+    context->save_for_backward({x.values});
+    return product(x, weight);
+  }
+  static tensor_list backward(AutogradContext* context, tensor_list gradients) {
+    const SparseFeatures x{saved_block(context), context->get_saved_variables()[0]};
+    return {transposed_product(x, gradients[0].contiguous()), {}};
+  }
+};
+
 struct AddBias : torch::autograd::Function<AddBias> {
   static at::Tensor forward(AutogradContext*, const at::Tensor& x, const at::Tensor& bias) {
     return x + bias;
@@ -162,10 +175,7 @@ at::Tensor linear(const DroppedFeatures& x, const at::Tensor& weight) {
 }
 
 at::Tensor linear(const SparseFeatures& x, const at::Tensor& weight) {
-  if (!x.values.defined()) {
-    return spmm_sum(x.entries, weight);
-  }
-  return spmm_weighted(x.entries, weight.unsqueeze(1), x.values.unsqueeze(1)).squeeze(1);
+  return SparseLinear::apply(weight, x);
 }
 
 at::Tensor add_bias(const at::Tensor& x, const at::Tensor& bias) { return AddBias::apply(x, bias); }

@@ -2,12 +2,16 @@
 
 #include <ATen/ATen.h>
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
 #include "kernels/cpu/gather.h"
+#include "kernels/cpu/sparse/sparse.h"
 #include "kernels/cpu/sparse/sparse_dropout.h"
+#include "nn/dense/chunks.h"
 #include "nn/parallel.h"
+#include "nn/values.h"
 
 namespace gnomon::nn {
 namespace {
@@ -50,6 +54,25 @@ SparseFeatures drop(const SparseFeatures& x, const kernels::DropoutRule& rule) {
                             columns.mutable_data_ptr<std::int32_t>(), values.mutable_data_ptr<float>());
   });
   return make_rows(x.size(1), std::move(indptr), std::move(columns), std::move(values));
+}
+
+/// Rows whose products are summed in fp32 before they are added to those of the rows before.
+constexpr std::int64_t rows_per_sum = 8192;
+
+/// Adds the transposed product's rows in `columns`.
+void add_transposed(const SparseFeatures& x, const at::Tensor& gradient, kernels::cpu::RowRange columns,
+                    at::Tensor& sum, at::Tensor& part) {
+  const auto rows = x.entries->by_destination();
+  const auto own = [&](at::Tensor& of) { return of.narrow(0, columns.first, columns.last - columns.first); };
+  for (std::int64_t first = 0; first < rows.num_rows(); first += rows_per_sum) {
+    at::Tensor& to = first == 0 ? sum : part;
+    own(to).zero_();
+    kernels::cpu::spmm_transposed(rows, {first, std::min(first + rows_per_sum, rows.num_rows())}, columns,
+                                  values_of(x.values), values_of(gradient), gradient.size(1), values_of(to));
+    if (first > 0) {
+      own(sum).add_(own(part));
+    }
+  }
 }
 
 }  // namespace
@@ -105,6 +128,38 @@ SparseFeatures first_rows(const SparseFeatures& x, std::int64_t count) {
 SparseFeatures on_device(const SparseFeatures& x, at::Device device) {
   return make_rows(x.size(1), x.entries->indptr().to(device), x.entries->indices().to(device),
                    x.values.defined() ? x.values.to(device) : x.values);
+}
+
+at::Tensor product(const SparseFeatures& x, const at::Tensor& weight) {
+  const auto& block = *x.entries;
+  if (!x.values.defined()) {
+    return block.kernels().spmm(block, RowsOf::destinations, {}, {}, weight.contiguous());
+  }
+  return block.kernels()
+      .spmm_weighted(block, RowsOf::destinations, x.values.unsqueeze(1), weight.contiguous().unsqueeze(1))
+      .squeeze(1);
+}
+
+at::Tensor transposed_product(const SparseFeatures& x, const at::Tensor& gradient) {
+  const auto& block = *x.entries;
+  if (!block.device().is_cpu()) {
+    return x.values.defined()
+               ? block.kernels()
+                     .spmm_weighted(block, RowsOf::sources, x.values.unsqueeze(1), gradient.unsqueeze(1))
+                     .squeeze(1)
+               : block.kernels().spmm(block, RowsOf::sources, {}, {}, gradient);
+  }
+  constexpr std::int64_t min_work = 1 << 17;  // of a thread, in additions
+  const auto parts =
+      std::clamp<std::int64_t>(block.num_edges() * gradient.size(1) / min_work, 1, at::get_num_threads());
+  const auto ranges = kernels::cpu::balanced_columns(block.by_destination(), x.size(1), parts);
+  auto sum =
+      x.size(0) == 0 ? at::zeros({x.size(1), gradient.size(1)}) : at::empty({x.size(1), gradient.size(1)});
+  auto part = x.size(0) > rows_per_sum ? at::empty_like(sum) : at::Tensor();
+  for_each_chunk(parts, 1, [&](std::int64_t range, std::int64_t) {
+    add_transposed(x, gradient, ranges[static_cast<std::size_t>(range)], sum, part);
+  });
+  return sum;
 }
 
 at::Tensor to_dense(const SparseFeatures& x) {

@@ -41,6 +41,14 @@ SparseFeatures first_rows(const SparseFeatures& x, std::int64_t count);
 /// Returns the rows on `device`; tensors that are already there are shared.
 SparseFeatures on_device(const SparseFeatures& x, at::Device device);
 
+/// Returns x · weight: (n, k) by (k, m). The values are fp32. On the CPU, the bits do not depend on the
+/// number of threads. Not differentiable, as the next.
+at::Tensor product(const SparseFeatures& x, const at::Tensor& weight);
+
+/// Returns xᵀ · gradient, the gradient of a weight: (n, k) and (n, m) give (k, m). On the CPU, sums of 8,192
+/// rows each are added in order.
+at::Tensor transposed_product(const SparseFeatures& x, const at::Tensor& gradient);
+
 /// Returns the rows as a dense fp32 matrix.
 at::Tensor to_dense(const SparseFeatures& x);
 

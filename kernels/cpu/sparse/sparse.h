@@ -52,6 +52,14 @@ void spmm_stored(const SparseRows& a, RowRange range, const Scales& scales, cons
 void spmm_weighted(const SparseRows& a, RowRange range, const Heads& heads, std::span<const float> weights,
                    std::span<const float> x, std::span<float> y);
 
+/// SpMM by the transpose, without making it: y[c,:] += Σ values[e] · x[r,:] over the entries e of the rows r
+/// in `rows` that are in a column c in `columns`, summed in fp32 in the order of the rows. Writes these rows
+/// of y only, so that disjoint ranges of columns may run concurrently; the bits do not depend on the ranges
+/// of columns. x is rows x width, y is columns x width; no values stand for ones. Precondition: columns
+/// ascend in each row, and entry i is edge i.
+void spmm_transposed(const SparseRows& a, RowRange rows, RowRange columns, std::span<const float> values,
+                     std::span<const float> x, std::int64_t width, std::span<float> y);
+
 /// Sums edge values by row: y[r,h] = Σ values[e,h] over the edges of r's entries; 0 for an empty row. values
 /// is edges x heads.
 void sum_edges(const SparseRows& a, RowRange range, std::int64_t heads, std::span<const float> values,

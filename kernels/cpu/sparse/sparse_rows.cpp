@@ -70,4 +70,21 @@ std::vector<RowRange> balanced_ranges(std::span<const std::int64_t> indptr, std:
   return ranges;
 }
 
+std::vector<RowRange> balanced_columns(const SparseRows& rows, std::int64_t num_columns, std::int64_t parts) {
+  if (parts == 1) {
+    return {{0, num_columns}};
+  }
+  constexpr std::int64_t sampled_rows = 512;
+  const std::int64_t step = std::max<std::int64_t>(1, rows.num_rows() / sampled_rows);
+  std::vector<std::int64_t> ends(static_cast<std::size_t>(num_columns) + 1, 0);
+  for (std::int64_t row = 0; row < rows.num_rows(); row += step) {
+    for (std::int64_t entry = rows.indptr[static_cast<std::size_t>(row)];
+         entry < rows.indptr[static_cast<std::size_t>(row) + 1]; ++entry) {
+      ++ends[static_cast<std::size_t>(rows.columns[static_cast<std::size_t>(entry)]) + 1];
+    }
+  }
+  std::partial_sum(ends.begin(), ends.end(), ends.begin());
+  return balanced_ranges(ends, parts);
+}
+
 }  // namespace gnomon::kernels::cpu

@@ -51,7 +51,7 @@ SparseRows rows_of(const TransposedBlock& transposed);
 /// Returns 1 / (number of entries) of each row, 0 for an empty row: the row scales of a mean.
 std::vector<float> inverse_degrees(std::span<const std::int64_t> indptr);
 
-/// The rows first … last-1.
+/// The rows, or columns, first … last-1.
 struct RowRange {
   std::int64_t first = 0;
   std::int64_t last = 0;
@@ -60,5 +60,9 @@ struct RowRange {
 /// Splits all rows into `parts` consecutive, possibly empty ranges of nearly equal work, where the work of a
 /// row is its number of entries plus one. Rows are not divided. Precondition: parts >= 1.
 std::vector<RowRange> balanced_ranges(std::span<const std::int64_t> indptr, std::int64_t parts);
+
+/// Splits the columns 0 … num_columns-1 into `parts` consecutive, possibly empty ranges of nearly equal
+/// numbers of entries, as a sample of the rows has them. Precondition: parts >= 1.
+std::vector<RowRange> balanced_columns(const SparseRows& rows, std::int64_t num_columns, std::int64_t parts);
 
 }  // namespace gnomon::kernels::cpu

@@ -107,10 +107,24 @@ TEST(SparseFeatures, ProductsAndGradientsAreThoseInDoublePrecision) {
   }
 }
 
+TEST(SparseFeatures, GradientsOfManyRowsAreAddedBySumsOfSome) {
+  const auto graph = random_features(graph::FeatureType::fp32, Values::normal, 13);
+  const auto sparse = test::in_sparse_form(graph);
+  std::vector<graph::VertexId> vertices(20'000);
+  for (std::size_t i = 0; i < vertices.size(); ++i) {
+    vertices[i] = static_cast<graph::VertexId>(i * 37 % rows);
+  }
+  const auto x = gathered_rows(sparse.features, vertices);
+  const auto gradient = random_tensor({20'000, 24}, 14);
+  const auto found = transposed_product(x, gradient);
+  const auto expected = at::matmul(to_dense(x).to(at::kDouble).t(), gradient.to(at::kDouble));
+  EXPECT_LT((found - expected).abs().max().item<double>(), 1e-6 * expected.abs().max().item<double>());
+}
+
 TEST(SparseFeatures, BitsDoNotDependOnTheNumberOfThreads) {
   const auto graph = random_features(graph::FeatureType::fp32, Values::normal, 10);
   const auto sparse = test::in_sparse_form(graph);
-  std::vector<graph::VertexId> vertices(4 * rows);
+  std::vector<graph::VertexId> vertices(20 * rows);
   for (std::size_t i = 0; i < vertices.size(); ++i) {
     vertices[i] = static_cast<graph::VertexId>(i * 37 % rows);
   }
