@@ -1,6 +1,7 @@
 #include "nn/sparse/sparse_features.h"
 
 #include <ATen/ATen.h>
+#include <ATen/Parallel.h>
 
 #include <algorithm>
 #include <memory>

@@ -115,6 +115,16 @@ TEST(SparseFeaturesOfARun, AreEvaluatedAndResumedAndTakenForNoOthers) {
   EXPECT_EQ(on_sparse.predictions.size(), on_dense.predictions.size());
 }
 
+TEST(SparseFeaturesOfADevice, AreDenseOnAnEmulatedOne) {
+  const auto job = job_of(ModelKind::sage);
+  const DeviceOptions emulated{.kind = plan::DeviceKind::emulated,
+                               .max_bytes = std::int64_t{1} << 30,
+                               .link = {.bandwidth_bytes_per_s = 1e12, .round_trip_s = 0}};
+  const auto plan = plan_of(Schedule::sequential, Route::device, 0);
+  EXPECT_EQ(train(sparse_graph(), {.job = job, .plan = plan, .device = emulated}).weights_hash,
+            train(thinned_graph(), {.job = job, .plan = plan}).weights_hash);
+}
+
 TEST(SparseFeaturesOfADevice, AreDenseUnlessItTakesSparseOnes) {
   EXPECT_TRUE(features_for(sparse_graph(), {}).features.is_sparse());
   const DeviceOptions gpu{.kind = plan::DeviceKind::cuda};
