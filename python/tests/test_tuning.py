@@ -29,7 +29,7 @@ def large():
 
 
 def make(data, **options):
-    return NeighborLoader(data, [10, 10], batch_size=500, shuffle=True, **{"seed": 1, "num_workers": 0, **options})
+    return NeighborLoader(data, [10, 10], shuffle=True, **{"batch_size": 500, "seed": 1, "num_workers": 0, **options})
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_autotune_prepares_beside_a_step_that_waits(large):
 
     tuning = gnomon.autotune(loader, step, batches=6, trials=2)
     assert tuning.workers >= 1 and loader.num_workers == tuning.workers
-    assert tuning.costs.step_s == pytest.approx(0.05, rel=0.5)
+    assert 0.05 <= tuning.costs.step_s < 0.2
     assert tuning.costs.prepare_s > 0 and tuning.costs.step_cores < 0.8
     assert tuning.measured_s >= 0.05
     assert sum(plan["measured_s"] is not None for plan in tuning.plans) == 2
@@ -83,19 +83,19 @@ def test_autotune_of_few_batches_goes_round(data):
     assert gnomon.autotune(loader, sleep(0.001), batches=5).measured_s > 0
 
 
-def test_report_says_what_bounds(large):
+def test_report_says_what_bounds(large, data):
     loader = make(large)
     for _, _ in zip(range(8), loader):
         pass
     report = loader.report()
     assert report.bound_by == "preparation" and report.waiting_share > 0.5
     assert report.costs.prepare_s > 0 and report.batches == 8
-    loader = make(large, num_workers=1)
+    loader = make(data, num_workers=1, batch_size=100)
     for _ in zip(range(10), loader):
         time.sleep(0.1)
     report = loader.report()
     assert report.bound_by == "step", report
-    assert report.costs.step_s == pytest.approx(0.09, rel=0.5)  # the first batch has no step before it
+    assert 0.09 <= report.costs.step_s < 0.3  # the first batch has no step before it
     assert {"workers": 1, "cores": report.cores} in [
         {key: each[key] for key in ("workers", "cores")} for each in report.what_if
     ]
