@@ -2,7 +2,7 @@
 """Compares predicted with measured epochs of many plans on emulated devices: caches of every policy and several budgets, data
 in either memory, routes, and links of several speeds, on three graphs. Writes bench/results/compare_plans.json.
 
-    bench/compare_plans.py [--build build/release] [--data ../shared/data] [--graphs planted,slashdot,coauthor_cs]
+    bench/compare_plans.py [--build build/release] [--data ../shared/data] [--graphs planted,slashdot,amazon_photo]
         [--epochs 5] [--time-limit 30] [--output FILE]
 
 Each graph is profiled on each device, then all plans take turns in `gnomon validate`. An emulated device computes on the host's
@@ -31,8 +31,8 @@ GRAPHS = {
         "make": ["import", "edges", FILES["slashdot"], "--undirected", "--random-features", "128", "--random-classes", "8"],
         "job": ["--fanouts", "10,5", "--batch-size", "512", "--hidden", "64"],
     },
-    "coauthor_cs": {
-        "make": ["import", "npz", "coauthor_cs.npz", "--undirected"],
+    "amazon_photo": {
+        "make": ["import", "npz", "amazon_photo.npz", "--undirected"],
         "job": ["--fanouts", "5,5", "--batch-size", "512", "--hidden", "64"],
     },
 }

@@ -40,7 +40,7 @@ def compare(options, store, device):
                "--rounds", str(options.rounds), "--json"]
     done = subprocess.run(list(map(str, command)), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     if done.returncode == 2:
-        return None, done.stderr.strip().removeprefix("error: ")
+        return None, done.stderr.strip().removeprefix("gnomon compare: ")
     if done.returncode != 0:
         sys.exit(f"{' '.join(map(str, command))}: {done.stderr}")
     return json.loads(done.stdout)["presets"], None
