@@ -104,6 +104,16 @@ AllCompared compare(const std::vector<RealRun>& runs, const profiles::Profile& p
   return compared;
 }
 
+/// Removes corrections that runs which contradict each other leave unknown.
+void forget_uncertain(profiles::Corrections& corrections) {
+  for (const auto stage : corrected_stages) {
+    auto& correction = of_stage(corrections, stage);
+    if (correction && correction->standard_error >= correction->ratio) {
+      correction.reset();
+    }
+  }
+}
+
 }  // namespace
 
 profiles::Corrections corrections_by(const std::vector<RealRun>& runs, const profiles::Profile& profile,
@@ -129,6 +139,7 @@ profiles::Corrections corrections_by(const std::vector<RealRun>& runs, const pro
       break;
     }
   }
+  forget_uncertain(*corrected.corrections);
   return *corrected.corrections;
 }
 

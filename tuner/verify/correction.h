@@ -22,7 +22,8 @@ struct RealRun {
 /// side by side, they are applied and the runs are simulated again until they change by less than a
 /// thousandth. The standard error of a ratio is that of a quotient of means, over batches or over runs,
 /// whichever is larger, as batches of one run are not independent. Corrections in the profile are ignored;
-/// stages that ran for fewer than two batches get none.
+/// stages that ran for fewer than two batches get none, nor do those whose standard error is not below the
+/// ratio.
 profiles::Corrections corrections_by(const std::vector<RealRun>& runs, const profiles::Profile& profile,
                                      sim::Simulator& simulator);
 

@@ -122,6 +122,26 @@ TEST(Correction, SaysNothingOfStagesThatDidNotRun) {
   EXPECT_TRUE(corrections.train.has_value());
 }
 
+// Ten batches took a thousand times as long as they should, ninety others a thousandth.
+TEST(Correction, RunsThatContradictEachOtherGiveNone) {
+  sim::Simulator simulator;
+  std::vector<RealRun> runs = {real_run(simulator, "device", 10, 1), real_run(simulator, "device", 90, 2)};
+  const auto scale_training = [](RealRun& run, double factor) {
+    for (auto& span : run.timeline) {
+      if (span.stage == schedule::Stage::train) {
+        span.end_s = span.begin_s + factor * (span.end_s - span.begin_s);
+      }
+    }
+  };
+  scale_training(runs[0], 1e3);
+  scale_training(runs[1], 1e-3);
+  auto profile = wrong_profile();
+  profile.corrections = corrections_by(runs, profile, simulator);
+  EXPECT_FALSE(profile.corrections->train.has_value());
+  EXPECT_TRUE(profile.corrections->device_batch.has_value());
+  EXPECT_NO_THROW(profiles::check(profile, "profile"));
+}
+
 TEST(Correction, DoesNotBuildOnAnOlderOne) {
   sim::Simulator simulator;
   auto profile = wrong_profile();
