@@ -18,7 +18,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "bench/peers"))
-from harness import Peer, origin, spread, start  # noqa: E402
+from harness import Peer, origin, spread, start, write_record  # noqa: E402
 
 PLANS = ["device", "dgl", "dgl-uva", "gnomon", "ns-mem", "pyg", "salient"]
 WRITTEN_PLANS = {
@@ -137,9 +137,7 @@ def main() -> None:
         rows += preparation_rows(builds, options.work, threads, options.rounds)
         rows.append(training_row(builds, options.work, threads, options.rounds))
     document = {"schema": "gnomon.compare_builds/1", **origin(), "rows": rows}
-    temporary = options.output.with_suffix(".tmp")
-    temporary.write_text(json.dumps(document, indent=1) + "\n")
-    temporary.replace(options.output)
+    write_record(options.output, document)
     different = [row for row in rows if row.get("equal") is False]
     print(f"{len(different)} of {len(rows)} rows end with other weights", file=sys.stderr)
     for row in rows:

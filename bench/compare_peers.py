@@ -29,7 +29,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent / "peers"))
-from harness import FILES, Peer, dgl_environment, origin, pyg_environment, pyg_lib, spread, torch_sparse  # noqa: E402
+from harness import FILES, Peer, dgl_environment, origin, pyg_environment, pyg_lib, spread, torch_sparse, write_record  # noqa: E402
 
 ROOT = Path(__file__).resolve().parent.parent
 FANOUTS = [[15, 10, 5], [10, 10]]
@@ -167,9 +167,7 @@ def write(options, rows):
         measured = {key(row) for row in rows}
         rows = [row for row in json.loads(options.output.read_text())["rows"] if key(row) not in measured] + rows
     document = {"schema": "gnomon.compare_peers/1", **origin(), "notes": __doc__.split("What is compared. ")[1].strip(), "rows": rows}
-    temporary = options.output.with_suffix(".tmp")
-    temporary.write_text(json.dumps(document, indent=1) + "\n")
-    temporary.replace(options.output)
+    write_record(options.output, document)
 
 
 def main():

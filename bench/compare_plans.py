@@ -13,14 +13,13 @@ waits for a core. Rows hold seconds; nothing is fitted.
 import argparse
 import json
 import statistics
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "bench/peers"))
-from harness import FILES, origin  # noqa: E402
+from harness import FILES, gnomon, origin, write_record  # noqa: E402
 
 GRAPHS = {
     "planted": {
@@ -75,14 +74,6 @@ PLANS = {
                     "cpu_buffer": 5, "device_buffer": 10},
     "mixed": {"schedule": "mixed", "route": "both", "order": "as_ready", "workers": 1, "device_threads": 1},
 }
-
-
-def gnomon(options, *arguments):
-    command = [str(options.build / "bin/gnomon"), *map(str, arguments)]
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    if done.returncode != 0:
-        sys.exit(f"{' '.join(command)}: {done.stderr}")
-    return done.stdout
 
 
 def make_store(options, name):
@@ -144,10 +135,7 @@ def main():
             print(json.dumps(summary(rows)), file=sys.stderr)
             document = {"schema": "gnomon.compare_plans/1", **origin(), "notes": __doc__.strip(), "devices": DEVICES,
                         "plans": PLANS, **summary(rows), "rows": rows}
-            options.output.parent.mkdir(parents=True, exist_ok=True)
-            temporary = options.output.with_suffix(".tmp")
-            temporary.write_text(json.dumps(document, indent=1) + "\n")
-            temporary.replace(options.output)
+            write_record(options.output, document)
 
 
 main()

@@ -25,7 +25,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "bench/peers"))
-from harness import FILES, origin, spread  # noqa: E402
+from harness import FILES, origin, spread, write_record  # noqa: E402
 
 SHARES = ["--valid-share", "0.001"]
 GRAPHS = {
@@ -141,10 +141,7 @@ def main():
         rows.append(measure(options, name))
         print(json.dumps(rows[-1]), file=sys.stderr)
         document = {"schema": "gnomon.compare_presets/1", **origin(), "notes": __doc__.strip(), "rows": rows}
-        options.output.parent.mkdir(parents=True, exist_ok=True)
-        temporary = options.output.with_suffix(".tmp")
-        temporary.write_text(json.dumps(document, indent=1) + "\n")
-        temporary.replace(options.output)
+        write_record(options.output, document)
 
 
 main()

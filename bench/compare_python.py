@@ -24,7 +24,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent / "peers"))
-from harness import FILES, Peer, origin, pyg_environment, pyg_lib, spread  # noqa: E402
+from harness import FILES, Peer, origin, pyg_environment, pyg_lib, spread, write_record  # noqa: E402
 
 ROOT = Path(__file__).resolve().parent.parent
 GRAPHS = ["rmat20", "slashdot", "twitter", "amazon_cs", "amazon_photo"]
@@ -115,7 +115,7 @@ def main():
         peer = Peer(script, os.cpu_count(), **variables)
         record["rows"] += rows_of(peer, options, graph)
         peer.close()
-        options.output.write_text(json.dumps(record, indent=1) + "\n")
+        write_record(options.output, record)
 
 
 if __name__ == "__main__":

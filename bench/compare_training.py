@@ -18,7 +18,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "bench/peers"))
-from harness import dgl_environment, origin, pyg_environment, pyg_lib, spread, start  # noqa: E402
+from harness import dgl_environment, origin, pyg_environment, pyg_lib, spread, start, write_record  # noqa: E402
 
 JOB = {"fanouts": [15, 10, 5], "hidden": 256}
 SETTINGS = {"gnomon": ["device", "gnomon", "salient"], "pyg": [0, 1, 2], "dgl": [0, 1, 2]}
@@ -82,9 +82,7 @@ def write(output, row):
     before = json.loads(output.read_text())["rows"] if output.exists() else []
     rows = sorted([r for r in before if r["threads"] != row["threads"]] + [row], key=lambda r: r["threads"])
     document = {"schema": "gnomon.compare_training/1", **origin(), "notes": __doc__.strip(), "rows": rows}
-    temporary = output.with_suffix(".tmp")
-    temporary.write_text(json.dumps(document, indent=1) + "\n")
-    temporary.replace(output)
+    write_record(output, document)
     print(json.dumps(row), file=sys.stderr)
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "bench/peers"))
-from harness import origin  # noqa: E402
+from harness import origin, write_record  # noqa: E402
 
 GRAPH = ["sbm", "--vertices", "20000", "--average-degree", "20", "--classes", "8", "--seed", "1"]
 JOB = ["--fanouts", "10,10", "--batch-size", "512", "--hidden", "64", "--seed", "1"]
@@ -70,10 +70,7 @@ def main():
         rows += rows_of(kind, *compare(options, store, device))
     document = {"schema": "gnomon.every_plan/1", **origin(), "notes": __doc__.strip(), "emulated": options.emulated,
                 "graph": GRAPH, "job": JOB, "epochs": options.epochs, "rows": rows}
-    options.output.parent.mkdir(parents=True, exist_ok=True)
-    temporary = options.output.with_suffix(".tmp")
-    temporary.write_text(json.dumps(document, indent=1) + "\n")
-    temporary.replace(options.output)
+    write_record(options.output, document)
 
 
 main()

@@ -13,13 +13,12 @@ features or labels get random ones. Stores are made under build/first_contact an
 import argparse
 import json
 import statistics
-import subprocess
 import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "bench/peers"))
-from harness import origin  # noqa: E402
+from harness import gnomon, origin, write_record  # noqa: E402
 
 RANDOM = ["--relabel", "--random-features", "100", "--random-classes", "10"]
 PLANETOID = ["--model", "gcn", "--fanouts", "10,10", "--hidden", "16"]
@@ -38,14 +37,6 @@ GRAPHS = {
     "slashdot": ("soc-Slashdot0902.txt.gz", RANDOM, SAGE),
     "twitter": ("ego-twitter.txt.gz", RANDOM, SAGE),
 }
-
-
-def gnomon(options, *arguments):
-    command = [options.build / "bin/gnomon", *map(str, arguments)]
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    if done.returncode != 0:
-        sys.exit(f"{' '.join(map(str, command))}: {done.stderr}")
-    return done.stdout
 
 
 def make_store(options, name):
@@ -105,10 +96,7 @@ def main():
         for row in rows[-len(options.plans.split(",")) :]:
             print(json.dumps(row), file=sys.stderr)
         document = {"schema": "gnomon.first_contact/1", **origin(), "notes": __doc__.strip(), **summary(rows), "rows": rows}
-        options.output.parent.mkdir(parents=True, exist_ok=True)
-        temporary = options.output.with_suffix(".tmp")
-        temporary.write_text(json.dumps(document, indent=1) + "\n")
-        temporary.replace(options.output)
+        write_record(options.output, document)
 
 
 main()

@@ -21,7 +21,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent / "peers"))
-from harness import origin, pyg_environment, pyg_lib  # noqa: E402
+from harness import origin, pyg_environment, pyg_lib, write_record  # noqa: E402
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = {
@@ -110,7 +110,7 @@ def main():
     for name in options.names:
         record["rows"].append(row_of(options, name))
         print(json.dumps(record["rows"][-1]), file=sys.stderr, flush=True)
-        options.output.write_text(json.dumps(record, indent=1) + "\n")
+        write_record(options.output, record)
 
 
 if __name__ == "__main__":

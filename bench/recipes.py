@@ -17,7 +17,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent / "peers"))
-from harness import origin  # noqa: E402
+from harness import origin, write_record  # noqa: E402
 
 PLATONOV = "Platonov et al. 2023, Table 4"
 NORMED = ["--skip", "--metrics", "roc_auc,accuracy", "--lr-schedule", "cosine", "--warmup-epochs", "2"]
@@ -84,9 +84,7 @@ def main():
         print(recipe["graph"], recipe["job"][1], f"{rows[-1]['mean']:.4f} ± {rows[-1]['deviation']:.4f}, published",
               recipe["published"], flush=True)
     document = {"schema": "gnomon.recipes/1", **origin(), "runs": options.runs, "rows": rows}
-    temporary = options.output.with_suffix(".tmp")
-    temporary.write_text(json.dumps(document, indent=2) + "\n")
-    temporary.replace(options.output)
+    write_record(options.output, document)
 
 
 if __name__ == "__main__":

@@ -141,6 +141,20 @@ double roc_auc_of(const Labelled& rows) {
   return mean_of_defined(areas);
 }
 
+double value_of(plan::Metric metric, const Labelled& known) {
+  switch (metric) {
+    case plan::Metric::accuracy:
+      break;
+    case plan::Metric::roc_auc:
+      return roc_auc_of(known);
+    case plan::Metric::f1_micro:
+      return micro(counts_of(known));
+    case plan::Metric::f1_macro:
+      return macro(counts_of(known));
+  }
+  return accuracy(counts_of(known), known.labels.size());
+}
+
 }  // namespace
 
 double roc_auc(std::span<const double> scores, const std::vector<bool>& is_positive) {
@@ -170,26 +184,16 @@ double roc_auc(std::span<const double> scores, const std::vector<bool>& is_posit
 
 double measure(plan::Metric metric, const at::Tensor& logits, std::span<const std::int32_t> labels,
                std::span<const graph::VertexId> vertices) {
-  const at::NoGradGuard no_grad;
-  const auto known = labelled_rows(logits, labels, vertices);
-  switch (metric) {
-    case plan::Metric::accuracy:
-      break;
-    case plan::Metric::roc_auc:
-      return roc_auc_of(known);
-    case plan::Metric::f1_micro:
-      return micro(counts_of(known));
-    case plan::Metric::f1_macro:
-      return macro(counts_of(known));
-  }
-  return accuracy(counts_of(known), known.labels.size());
+  return measure(std::vector{metric}, logits, labels, vertices).front();
 }
 
 std::vector<double> measure(const std::vector<plan::Metric>& metrics, const at::Tensor& logits,
                             std::span<const std::int32_t> labels, std::span<const graph::VertexId> vertices) {
+  const at::NoGradGuard no_grad;
+  const auto known = labelled_rows(logits, labels, vertices);
   std::vector<double> values;
   std::transform(metrics.begin(), metrics.end(), std::back_inserter(values),
-                 [&](plan::Metric metric) { return measure(metric, logits, labels, vertices); });
+                 [&](plan::Metric metric) { return value_of(metric, known); });
   return values;
 }
 

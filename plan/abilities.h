@@ -10,7 +10,7 @@
 namespace gnomon::plan {
 
 /// The kinds of devices that train: `host` is threads of the host's own cores, `cuda` a GPU, and `emulated`
-/// the host's cores posing as a device with memory of its own behind a link.
+/// a device with memory of its own behind a link, emulated on the host's cores.
 enum class DeviceKind : std::uint8_t { host, emulated, cuda };
 
 /// Whether a device's kernels run on the host's cores, which they then share with the CPU workers.

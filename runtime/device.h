@@ -41,7 +41,7 @@ struct DeviceFacts {
 };
 
 /// What executes the device's stages of a plan. Implementations: runtime/host/host_device.h (threads of the
-/// same machine), runtime/emulated/emulated_device.h (the same posing as a device behind a link) and
+/// same machine), runtime/emulated/emulated_device.h (a device behind a link, emulated there) and
 /// runtime/cuda/cuda_device.h (a GPU); open_device() chooses one.
 ///
 /// Synchronisation: every function returns only after its work is done, on the host and on the device, so

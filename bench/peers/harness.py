@@ -127,6 +127,23 @@ def store_in_order(build, stores, data, graph, order):
     return directory
 
 
+def gnomon(options, *arguments):
+    """What a command of gnomon prints. Ends the bench if it fails."""
+    command = [str(options.build / "bin/gnomon"), *map(str, arguments)]
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(command)}: {done.stderr}")
+    return done.stdout
+
+
+def write_record(path, document):
+    """Replaces the record as a whole, so that a bench that is stopped leaves a valid one."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_suffix(".tmp")
+    temporary.write_text(json.dumps(document, indent=1) + "\n")
+    temporary.replace(path)
+
+
 def spread(values):
     return [statistics.median(values), min(values), max(values)]
 

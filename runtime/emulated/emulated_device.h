@@ -13,7 +13,7 @@
 
 namespace gnomon::runtime::emulated {
 
-/// The host posing as a device with memory of its own behind a link: an arena of options.max_bytes, and a
+/// Emulates on the host a device with memory of its own behind a link: an arena of options.max_bytes, and a
 /// link whose copies and zero-copy reads take the time of options.link. It prepares mini-batches by the
 /// kernels of a GPU, on plan.device_threads threads of the host, and trains with the host's tensors, so that
 /// it computes as fast as the host does and ends with the host device's weights, bit for bit.

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -11,35 +10,13 @@
 #include <utility>
 
 #include "kernels/device/executor_concept.h"
+#include "kernels/device/host_atomics.h"
 #include "nn/parallel.h"
 #include "runtime/emulated/device_arena.h"
 #include "runtime/emulated/link_reads.h"
 #include "runtime/emulated/shared_link.h"
 
 namespace gnomon::runtime::emulated {
-
-struct HostAtomics {
-  template <class T>
-  static T load(const T* at) {
-    return std::atomic_ref(*const_cast<T*>(at)).load(std::memory_order_relaxed);
-  }
-  template <class T>
-  static T compare_exchange(T* at, T expected, T desired) {
-    std::atomic_ref(*at).compare_exchange_strong(expected, desired, std::memory_order_relaxed);
-    return expected;
-  }
-  template <class T>
-  static void min(T* at, T value) {
-    std::atomic_ref reference(*at);
-    T seen = reference.load(std::memory_order_relaxed);
-    while (value < seen && !reference.compare_exchange_weak(seen, value, std::memory_order_relaxed)) {
-    }
-  }
-  template <class T>
-  static void add(T* at, T value) {
-    std::atomic_ref(*at).fetch_add(value, std::memory_order_relaxed);
-  }
-};
 
 /// What the executors of an emulated device share. Not thread-safe: their work follows each other.
 struct DeviceQueue {
@@ -64,7 +41,7 @@ struct DeviceQueue {
 /// once. Their reads over the link are waited for after the computing, when the host waits for the device.
 class EmulatedExecutor {
  public:
-  using Atomics = HostAtomics;
+  using Atomics = kernels::device::HostAtomics;
 
   /// `queue` must outlive it.
   EmulatedExecutor(DeviceQueue& queue, double share) : queue_(&queue), share_(share) {}
@@ -132,7 +109,5 @@ class EmulatedExecutor {
 };
 
 static_assert(kernels::device::Executor<EmulatedExecutor>);
-static_assert(kernels::device::Atomics<HostAtomics, std::uint32_t> &&
-              kernels::device::Atomics<HostAtomics, std::int64_t>);
 
 }  // namespace gnomon::runtime::emulated

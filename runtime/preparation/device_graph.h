@@ -33,9 +33,8 @@ struct DeviceGraph {
 
 /// Places the graph as the plan wants it: structure (with weights and alias tables if neighbours are drawn by
 /// weight) and features in the device's memory ("device") or mapped in the host's ("host"); labels in the
-/// device's. `map(data, bytes)` returns MappedBytes. `placed` must outlive the result; its
-/// features are dense. The executor may still
-/// be copying when the function returns.
+/// device's. `map(data, bytes)` returns MappedBytes. `placed` must outlive the result; its features are
+/// dense. The executor may still be copying when the function returns.
 template <class Executor, class Map>
 DeviceGraph place_on_device(Executor& executor, const Map& map, const PlacedGraph& placed,
                             const plan::Plan& plan);

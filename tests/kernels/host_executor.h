@@ -1,7 +1,6 @@
 #pragma once
 
 #include <algorithm>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -14,37 +13,15 @@
 #include <vector>
 
 #include "kernels/device/executor_concept.h"
+#include "kernels/device/host_atomics.h"
 
 namespace gnomon::kernels {
-
-struct HostAtomics {
-  template <class T>
-  static T load(const T* at) {
-    return std::atomic_ref(*const_cast<T*>(at)).load(std::memory_order_relaxed);
-  }
-  template <class T>
-  static T compare_exchange(T* at, T expected, T desired) {
-    std::atomic_ref(*at).compare_exchange_strong(expected, desired, std::memory_order_relaxed);
-    return expected;
-  }
-  template <class T>
-  static void min(T* at, T value) {
-    std::atomic_ref reference(*at);
-    T seen = reference.load(std::memory_order_relaxed);
-    while (value < seen && !reference.compare_exchange_weak(seen, value, std::memory_order_relaxed)) {
-    }
-  }
-  template <class T>
-  static void add(T* at, T value) {
-    std::atomic_ref(*at).fetch_add(value, std::memory_order_relaxed);
-  }
-};
 
 /// Runs a device's bodies (kernels/device/executor.h) on the host as badly as a device might: in a shuffled
 /// order, on several threads, in memory full of rubbish of exactly the size that was asked for.
 class HostExecutor {
  public:
-  using Atomics = HostAtomics;
+  using Atomics = device::HostAtomics;
   explicit HostExecutor(int threads = 1, std::uint64_t seed = 1) : threads_(threads), random_(seed) {}
 
   std::shared_ptr<void> allocate(std::size_t bytes) {
@@ -107,6 +84,5 @@ class HostExecutor {
 };
 
 static_assert(device::Executor<HostExecutor>);
-static_assert(device::Atomics<HostAtomics, std::uint32_t> && device::Atomics<HostAtomics, std::int64_t>);
 
 }  // namespace gnomon::kernels

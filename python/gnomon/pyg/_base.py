@@ -62,6 +62,20 @@ def refuse_temporal(**arguments: Any) -> None:
             raise InvalidInput(f"{name}: temporal sampling is not supported yet")
 
 
+def sampler_output(raw: RawBatch, bidirectional: bool) -> SamplerOutput:
+    """Return a sample as PyG's samplers do."""
+    out = SamplerOutput(
+        node=raw.nodes,
+        row=raw.edges[0],
+        col=raw.edges[1],
+        edge=raw.edge_ids,
+        batch=raw.trees,
+        num_sampled_nodes=raw.num_sampled_nodes,
+        num_sampled_edges=raw.num_sampled_edges,
+    )
+    return out.to_bidirectional() if bidirectional else out
+
+
 class BaseLoader:
     """Prepares mini-batches on threads in C++ and hands them out in order.
 
@@ -248,18 +262,8 @@ class BaseLoader:
 
     def _filtered(self, raw: RawBatch, attributes: Attributes, metadata: dict[str, Any]) -> Data:
         """Assemble the batch as PyG does, after the sample was changed."""
-        out = SamplerOutput(
-            node=raw.nodes,
-            row=raw.edges[0],
-            col=raw.edges[1],
-            edge=raw.edge_ids,
-            batch=raw.trees,
-            num_sampled_nodes=raw.num_sampled_nodes,
-            num_sampled_edges=raw.num_sampled_edges,
-            metadata=tuple(metadata.values()),
-        )
-        if self._bidirectional:
-            out = out.to_bidirectional()
+        out = sampler_output(raw, self._bidirectional)
+        out.metadata = tuple(metadata.values())
         if self.transform_sampler_output is not None:
             out = self.transform_sampler_output(out)
         if isinstance(self.data, Store):

@@ -18,7 +18,7 @@ from torch_geometric.sampler import (
 from gnomon import _library
 from gnomon._epoch import CLoader, EpochInput, RawBatch
 from gnomon.graph import Store
-from gnomon.pyg._base import read_sampling, refuse_temporal
+from gnomon.pyg._base import read_sampling, refuse_temporal, sampler_output
 from gnomon.pyg._options import Options, read_options
 from gnomon.pyg._source import check_data, check_ids, graph_of, index_tensor
 
@@ -79,7 +79,7 @@ class Sampler(BaseSampler):
         """Sample the subgraph of some nodes."""
         nodes = index_tensor(inputs.node, "inputs.node")
         check_ids(nodes, self.graph.num_nodes, "inputs.node")
-        out = self._output(self._sample({"seeds": nodes}))
+        out = sampler_output(self._sample({"seeds": nodes}), self.bidirectional)
         out.metadata = (inputs.input_id, inputs.time)
         return out
 
@@ -91,7 +91,7 @@ class Sampler(BaseSampler):
 
         def sample(nodes: Tensor, time: Any) -> SamplerOutput:
             refuse_temporal(time=time)
-            return self._output(self._sample({"seeds": nodes}))
+            return sampler_output(self._sample({"seeds": nodes}), self.bidirectional)
 
         return edge_sample(inputs, sample, self.graph.num_nodes, self.sampling.disjoint, None, neg_sampling)
 
@@ -109,15 +109,3 @@ class Sampler(BaseSampler):
         epoch.close()
         assert raw is not None
         return raw
-
-    def _output(self, raw: RawBatch) -> SamplerOutput:
-        out = SamplerOutput(
-            node=raw.nodes,
-            row=raw.edges[0],
-            col=raw.edges[1],
-            edge=raw.edge_ids,
-            batch=raw.trees,
-            num_sampled_nodes=raw.num_sampled_nodes,
-            num_sampled_edges=raw.num_sampled_edges,
-        )
-        return out.to_bidirectional() if self.bidirectional else out

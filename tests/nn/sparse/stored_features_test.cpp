@@ -139,6 +139,18 @@ TEST_P(StoredFeatures, AreReadAsCopiedOnes) {
   });
 }
 
+TEST_P(StoredFeatures, OfAllVerticesAreThoseOfEveryId) {
+  for_cases([](const auto& table, const auto&, const auto& rule, const auto&, const Block& block) {
+    const auto ids = torch::arange(num_vertices);
+    check(*nn::stored_features(features_of(table), {}), copied(table, ids, rule), block, rule,
+          nn::cpu_sparse_kernels());
+    const auto some = torch::randint(num_vertices, {30}, torch::kLong);
+    auto rows = torch::empty({30, table.size(1)});
+    nn::stored_features(features_of(table), {})->read_rows(some, rows);
+    EXPECT_TRUE(torch::equal(rows, table.index_select(0, some).to(torch::kFloat)));
+  });
+}
+
 TEST_P(StoredFeatures, KeptElementsFollowTheRule) {
   const auto rule = rule_of(24000);
   for (const std::int64_t first : {std::int64_t{0}, std::int64_t{64}, (std::int64_t{1} << 35) - 1024}) {
