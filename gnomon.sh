@@ -234,6 +234,17 @@ run_python_tests() {
   PYTHONPATH=$root/python exec "$python_environment/bin/python" -m pytest -q "$@"
 }
 
+readonly wheel_environment=$root/build/python-wheel
+# make_wheel: in build/wheels, with the tag of the oldest glibc that it runs with.
+make_wheel() {
+  make_environment "$wheel_environment" "$root/python/tests/requirements_wheel.txt" ||
+    fail 1 "cannot install what making the wheel needs"
+  rm -rf "$root/build/wheels" "$root/build/untagged"
+  "$wheel_environment/bin/pip" wheel -q --no-deps -w "$root/build/untagged" "$root" >&2 || fail 1 "cannot make the wheel"
+  PATH=$wheel_environment/bin:$PATH "$wheel_environment/bin/auditwheel" repair -w "$root/build/wheels" \
+    "$root"/build/untagged/*.whl >&2 || fail 1 "the wheel needs libraries that it does not hold"
+}
+
 # ---- Set-up and build ---------------------------------------------------------------------------------------------
 
 # All that decides what set-up does, as one hash.
@@ -339,10 +350,9 @@ main() {
       GNOMON_LIBRARY=$build/python/libgnomon.so run_python_tests "${@:2}"
       ;;
     python-wheel)
-      set_up_python
-      rm -rf "$root/build/wheels"
-      "$python_environment/bin/pip" wheel -q --no-deps -w "$root/build/wheels" "$root" >&2 || fail 1 "cannot make the wheel"
-      GNOMON_WHEEL=$(echo "$root"/build/wheels/*.whl) run_python_tests python/tests/test_wheel.py
+      make_wheel
+      GNOMON_WHEEL=$(echo "$root"/build/wheels/*.whl) exec "$wheel_environment/bin/python" -m pytest -q --noconftest \
+        "$root/python/tests/test_wheel.py" "${@:2}"
       ;;
     *)
       set_up

@@ -37,6 +37,10 @@ const CommandInfo* find_command(std::string_view name) {
 /// Replaces this process by the program `sibling`; returns only by throwing.
 [[noreturn]] void hand_over(char** argv, const char* sibling) {
   const auto program = std::filesystem::read_symlink("/proc/self/exe").parent_path() / sibling;
+  if (!std::filesystem::exists(program)) {
+    throw base::InputError("needs " + program.string() +
+                           ", which only builds with LibTorch have (./gnomon.sh setup in a clone)");
+  }
   // OpenMP reads it when it is loaded: threads that wait must sleep, or they take the batching workers'
   // cores.
   ::setenv("OMP_WAIT_POLICY", "passive", 0);

@@ -4,10 +4,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstdlib>
 #include <iostream>
 
 #include "apps/text/format.h"
+#include "base/watched_program.h"
 
 namespace gnomon::apps {
 namespace {
@@ -27,6 +29,16 @@ std::string bar_of(double share) {
          std::string(static_cast<std::size_t>(bar_width - full), ' ') + "]";
 }
 
+/// The file to which a watched program reports; -1 if it is not watched.
+int report_file() {
+  const char* given = std::getenv(base::report_file_variable);
+  int file = -1;
+  if (given != nullptr) {
+    std::from_chars(given, given + std::string_view(given).size(), file);
+  }
+  return file;
+}
+
 }  // namespace
 
 bool stderr_is_terminal() {
@@ -35,7 +47,9 @@ bool stderr_is_terminal() {
 }
 
 ProgressBar::ProgressBar()
-    : ProgressBar(std::cerr, stderr_is_terminal(), [] { return std::chrono::steady_clock::now(); }) {}
+    : ProgressBar(std::cerr, stderr_is_terminal(), [] { return std::chrono::steady_clock::now(); }) {
+  report_file_ = report_file();
+}
 
 ProgressBar::ProgressBar(std::ostream& out, bool terminal, Clock now)
     : out_(out), terminal_(terminal), now_(std::move(now)), stage_began_(now_()), last_drawn_(stage_began_) {}
@@ -60,6 +74,13 @@ void ProgressBar::update(std::string_view what, std::int64_t done, std::int64_t 
     announced_ = false;
   }
   const double elapsed_s = seconds_between(stage_began_, now);
+  if (report_file_ >= 0) {
+    if (stage_began_ == now || done == total || seconds_between(last_drawn_, now) >= redraw_every_s) {
+      last_drawn_ = now;
+      report(done, total);
+    }
+    return;
+  }
   if (!terminal_) {
     if (!announced_ && elapsed_s >= announce_after_s) {
       announced_ = true;
@@ -72,6 +93,12 @@ void ProgressBar::update(std::string_view what, std::int64_t done, std::int64_t 
     last_drawn_ = now;
     draw(elapsed_s, done, total);
   }
+}
+
+void ProgressBar::report(std::int64_t done, std::int64_t total) {
+  const auto line = fmt::format("{} {} {}\n", done, total, stage_);
+  // A watcher that has gone away ends this program by SIGPIPE.
+  [[maybe_unused]] const auto written = ::write(report_file_, line.data(), line.size());
 }
 
 void ProgressBar::draw(double elapsed_s, std::int64_t done, std::int64_t total) {

@@ -15,7 +15,8 @@ bool stderr_is_terminal();
 
 /// Shows progress on stderr: a bar with the time left, by the speed since the stage began here, on a
 /// terminal, once a stage has lasted half a second; elsewhere one line for each stage that has lasted two
-/// seconds. Wiped when destroyed. One thread uses it.
+/// seconds. Wiped when destroyed. A program that is watched (base/watched_program.h) reports lines "DONE
+/// TOTAL STAGE" instead. One thread uses it.
 class ProgressBar {
  public:
   ProgressBar();
@@ -34,6 +35,7 @@ class ProgressBar {
 
  private:
   void update(std::string_view what, std::int64_t done, std::int64_t total);
+  void report(std::int64_t done, std::int64_t total);
   void draw(double elapsed_s, std::int64_t done, std::int64_t total);
   void wipe();
 
@@ -46,6 +48,7 @@ class ProgressBar {
   std::int64_t done_before_ = 0;  ///< items of the stage that were done when it began here
   bool announced_ = false;
   bool on_screen_ = false;
+  int report_file_ = -1;  ///< of a watched program
 };
 
 }  // namespace gnomon::apps

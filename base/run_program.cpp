@@ -1,6 +1,5 @@
 #include "base/run_program.h"
 
-#include <fcntl.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -9,40 +8,12 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "base/pipe.h"
 
 extern char** environ;
 
 namespace gnomon::base {
 namespace {
-
-/// The two ends of a pipe. Closes what is open.
-class Pipe {
- public:
-  explicit Pipe(const std::string& program) {
-    if (::pipe2(ends_, O_CLOEXEC) != 0) {
-      throw Failure(program, std::string("cannot be started: ") + std::strerror(errno));
-    }
-  }
-  ~Pipe() {
-    close_end(0);
-    close_end(1);
-  }
-  Pipe(const Pipe&) = delete;
-  Pipe& operator=(const Pipe&) = delete;
-
-  int read_end() const { return ends_[0]; }
-  int write_end() const { return ends_[1]; }
-  void close_write_end() { close_end(1); }
-
- private:
-  void close_end(int end) {
-    if (ends_[end] >= 0) {
-      ::close(ends_[end]);
-      ends_[end] = -1;
-    }
-  }
-  int ends_[2] = {-1, -1};
-};
 
 std::string read_all(int file) {
   std::string text;

@@ -144,6 +144,12 @@ def python_loaders(record: Record) -> Table:
     return Table(["what", "graph", "fanouts", "PyG", "gnomon", "gnomon over PyG", "share of the loader's limit"], rows)
 
 
+def python_torch(record: Record) -> Table:
+    rows = [[row["python"], row["torch"], row["torch_geometric"], row["numpy"],
+             *(str(row["tests"][key]) for key in ("passed", "skipped", "failed"))] for row in record["rows"]]
+    return Table(["Python", "torch", "torch-geometric", "NumPy", "passed", "skipped", "failed"], rows)
+
+
 def python_examples(record: Record) -> Table:
     def accuracy(row: Record, kind: str) -> str:
         return percent(statistics.mean(row["test_accuracy"][kind])) if "test_accuracy" in row else "runs"
@@ -282,6 +288,8 @@ SECTIONS = [
     Section("python_examples", "Python: PyTorch Geometric's examples with its loaders and with ours",
             "Test accuracy at the end of the example, means of three seeds; only imports are replaced.",
             "bench/python_examples.py --examples DIR", python_examples),
+    Section("python_torch", "Python: the oldest and the newest torch",
+            "The package's tests with the same library.", "bench/python_torch.py", python_torch),
     Section("compare_peers", "Mini-batch preparation beside other systems",
             "Sampling and compaction (sample), and with the feature rows gathered (sample gather). DGL, GraphBolt and gnomon "
             "expand in each hop every vertex seen so far; pyg-lib and torch-sparse expand each vertex once, hence edges per "

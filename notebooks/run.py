@@ -8,6 +8,7 @@ Exit codes: 0 all ran; 1 one failed; 77 what notebooks need is not installed.
 """
 
 import argparse
+import importlib.util
 import os
 import pathlib
 import subprocess
@@ -44,11 +45,20 @@ def write_files(gnomon, folder):
         (folder / f"{name}.json").write_bytes(document)
 
 
+def missing_packages(notebook):
+    """What the notebook says that it needs and this Python lacks."""
+    needed = notebook.metadata.get("gnomon", {}).get("needs", [])
+    return [name for name in needed if importlib.util.find_spec(name) is None]
+
+
 def execute(path, save):
     import nbclient
     import nbformat
 
     notebook = nbformat.read(path, as_version=4)
+    if missing := missing_packages(notebook):
+        print(f"{path.name}: skipped, needs {', '.join(missing)}")
+        return
     nbclient.NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(HERE)}}).execute()
     if save:
         nbformat.write(notebook, path)

@@ -117,16 +117,18 @@ class OurSage(torch.nn.Module):
         from gnomon.nn import SAGEConv
 
         widths = [columns, *[hidden] * (layers - 1), classes]
-        self.layers = torch.nn.ModuleList(SAGEConv(*pair) for pair in zip(widths, widths[1:]))
+        activations = ["relu"] * (layers - 1) + [None]
+        self.layers = torch.nn.ModuleList(
+            SAGEConv(*pair, activation=each) for pair, each in zip(zip(widths, widths[1:]), activations)
+        )
 
     def forward(self, batch):
         from gnomon.nn import blocks_of
 
         x = batch.x
-        for i, (layer, block) in enumerate(zip(self.layers, blocks_of(batch))):
+        for layer, block in zip(self.layers, blocks_of(batch)):
             x = layer(x, block)
-            x = F.relu(x) if i + 1 < len(self.layers) else x
-        return x[: batch.batch_size]
+        return x
 
 
 def train(loaders, request):

@@ -63,6 +63,11 @@ std::span<const std::int64_t> ids_of(const Tensor& tensor) {
   return {int64_data(tensor), static_cast<std::size_t>(tensor->tensor.shape[0])};
 }
 
+/// What the sampler samples: at least one hop, which is dropped if none is asked for.
+std::vector<int> sampled_fanouts(const Sampling& sampling) {
+  return sampling.fanouts.empty() ? std::vector<int>{1} : sampling.fanouts;
+}
+
 }  // namespace
 
 BatchMaker::BatchMaker(std::shared_ptr<const GraphData> graph, Sampling sampling,
@@ -70,7 +75,7 @@ BatchMaker::BatchMaker(std::shared_ptr<const GraphData> graph, Sampling sampling
     : graph_(std::move(graph)),
       sampling_(std::move(sampling)),
       pool_(std::move(pool)),
-      sampler_(graph_->topology, sampling_.fanouts, kernels::cpu::EdgeIds::keep,
+      sampler_(graph_->topology, sampled_fanouts(sampling_), kernels::cpu::EdgeIds::keep,
                {.count = sampling_.threads_per_batch, .cores = {}}, sampling_.rule) {}
 
 Batch BatchMaker::of_vertices(const kernels::BatchKey& key, std::span<const std::int64_t> seeds,
@@ -129,6 +134,10 @@ void BatchMaker::sample(const kernels::BatchKey& key, std::span<const std::int64
   }
   find_distinct(seeds, table_, distinct_);
   sampler_.sample(key, distinct_.vertices, sampled_);
+  if (sampling_.fanouts.empty()) {
+    sampled_.blocks.clear();
+    sampled_.vertices.resize(distinct_.vertices.size());
+  }
   if (distinct_.has_repetitions()) {
     repeat_seeds(distinct_, sampling_.rule.expansion == kernels::cpu::Expansion::every_hop, sampled_);
   }
@@ -157,6 +166,8 @@ void BatchMaker::add_sampled_edges(Batch& batch) const {
     batch.num_sampled_nodes.push_back(block.num_sources - before);
     before = block.num_sources;
   }
+  batch.num_sampled_edges.resize(batch.num_sampled_edges.size() + sampling_.empty_hops, 0);
+  batch.num_sampled_nodes.resize(batch.num_sampled_nodes.size() + sampling_.empty_hops, 0);
 }
 
 void BatchMaker::add_induced_edges(Batch& batch) {

@@ -29,7 +29,8 @@ enum {
   GNOMON_INVALID_INPUT = 2, /* the message names the argument */
   GNOMON_END = 3,           /* no batch is left */
   GNOMON_PENDING = 4,       /* no batch is ready yet */
-  GNOMON_FORKED = 5         /* the handle belongs to the parent process */
+  GNOMON_FORKED = 5,        /* the handle belongs to the parent process */
+  GNOMON_CANCELLED = 6      /* by a callback */
 };
 
 /* DLPack's structures (version 0.8), declared here so that no other header is needed. */
@@ -107,7 +108,7 @@ enum { GNOMON_NO_NEGATIVES = 0, GNOMON_BINARY = 1, GNOMON_TRIPLET = 2 };
 /* What a loader samples. All zeros but num_hops, fanouts and threads_per_batch is a good default. */
 typedef struct gnomon_sampling {
   int32_t num_hops;
-  const int32_t* fanouts; /* of each hop from the seeds outwards: 1 to 512, or -1 for all neighbours */
+  const int32_t* fanouts; /* of each hop from the seeds outwards: 0 to 512, or -1 for all neighbours */
   uint64_t seed;
   int32_t expansion;         /* once: in the hop after its first appearance; or every vertex in every hop */
   int32_t replace;           /* draw with replacement */
@@ -180,6 +181,19 @@ GNOMON_API gnomon_status gnomon_epoch_next(gnomon_epoch* epoch, double timeout_s
 /* Frees the batch and the tensors that were not taken. */
 GNOMON_API void gnomon_batch_free(gnomon_batch* batch);
 
+/* ---- Memory ---- */
+
+/* Memory of tensors that is kept when they are deleted, for the next ones: large blocks of new memory cost more
+ * than many operations that write them. Thread-safe. */
+typedef struct gnomon_pool gnomon_pool;
+/* `max_kept`: blocks that are kept at most. */
+GNOMON_API gnomon_status gnomon_pool_new(int32_t max_kept, gnomon_pool** pool);
+/* The pool's memory lives as long as its tensors. */
+GNOMON_API void gnomon_pool_free(gnomon_pool* pool);
+/* Makes a C-contiguous fp32 tensor of any content. Its deleter must be called. */
+GNOMON_API gnomon_status gnomon_tensor_new(gnomon_pool* pool, int32_t ndim, const int64_t* shape,
+                                           gnomon_dl_managed** tensor);
+
 /* ---- Sparse operations, in fp32 on row-major arrays ---- */
 
 /* A sparse matrix in CSR form: row r has the columns columns[indptr[r]] … columns[indptr[r + 1] - 1]. */
@@ -239,6 +253,26 @@ GNOMON_API gnomon_status gnomon_edge_softmax(const gnomon_rows* rows, const gnom
 GNOMON_API gnomon_status gnomon_edge_softmax_backward(const gnomon_rows* rows, const gnomon_threads* threads,
                                                       int64_t heads, const float* softmax,
                                                       const float* gradient, float* y);
+
+/* ---- Commands ---- */
+
+/* Called by the thread that waits, at least ten times a second: the step, and its finished and total items
+ * (0: unknown). Anything but 0 cancels the command. */
+typedef int32_t (*gnomon_progress)(void* data, const char* step, int64_t done, int64_t total);
+
+/* Runs a command of the program gnomon, in a process of its own: SimGrid's engine is one a process, and
+ * searches fork. The request is
+ *   {"command": "tune", "arguments": [PROFILE], "options": {"budget": 200, "front": true}}
+ * with the arguments and options of `gnomon tune --help`. An option is a string, a number, true for a flag,
+ * or a list of strings for an option that is repeated. A document (an object) stands for a file that holds
+ * it. The result is the document that the command prints with --json; free it with gnomon_text_free. profile,
+ * validate and what trains need a program that was built with LibTorch.
+ *
+ * `program` is the program's file; NULL: $GNOMON_PROGRAM, else bin/gnomon beside this library or above it.
+ * `progress` may be NULL. */
+GNOMON_API gnomon_status gnomon_run(const char* program, const char* request, gnomon_progress progress,
+                                    void* data, char** result);
+GNOMON_API void gnomon_text_free(char* text);
 
 #ifdef __cplusplus
 }

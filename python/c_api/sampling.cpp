@@ -1,5 +1,6 @@
 #include "python/c_api/sampling.h"
 
+#include <algorithm>
 #include <string>
 
 #include "base/error.h"
@@ -17,6 +18,21 @@ void check_range(const char* field, std::int64_t value, std::int64_t min, std::i
   }
 }
 
+/// Cuts off what a fanout of 0 leaves empty: then no hop has new vertices to expand.
+void cut_empty_hops(Sampling& sampling) {
+  const auto zero = std::find(sampling.fanouts.begin(), sampling.fanouts.end(), 0);
+  const bool expands_again =
+      std::any_of(zero, sampling.fanouts.end(), [](int fanout) { return fanout != 0; });
+  if (expands_again && sampling.rule.expansion == kernels::cpu::Expansion::every_hop) {
+    throw base::InputError("fanouts", "0 may only stand at the end if every hop expands all vertices");
+  }
+  for (auto fanout = zero; fanout != sampling.fanouts.end(); ++fanout) {
+    check_range("fanouts", *fanout, -1, kernels::max_fanout);
+  }
+  sampling.empty_hops = static_cast<std::size_t>(sampling.fanouts.end() - zero);
+  sampling.fanouts.erase(zero, sampling.fanouts.end());
+}
+
 }  // namespace
 
 Sampling read_sampling(const gnomon_sampling& given) {
@@ -28,10 +44,13 @@ Sampling read_sampling(const gnomon_sampling& given) {
   check_range("threads_per_batch", given.threads_per_batch, 1, kernels::cpu::max_parts);
   Sampling sampling;
   sampling.fanouts.assign(given.fanouts, given.fanouts + given.num_hops);
-  kernels::check_fanouts(sampling.fanouts);
   sampling.seed = given.seed;
   sampling.rule.expansion = given.expansion == GNOMON_EXPAND_ONCE ? kernels::cpu::Expansion::once
                                                                   : kernels::cpu::Expansion::every_hop;
+  cut_empty_hops(sampling);
+  if (!sampling.fanouts.empty()) {
+    kernels::check_fanouts(sampling.fanouts);
+  }
   sampling.rule.replace = given.replace != 0;
   sampling.disjoint = given.disjoint != 0;
   sampling.induced = given.subgraph == GNOMON_INDUCED;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -10,7 +11,8 @@ namespace gnomon::c_api {
 
 /// What a loader samples: gnomon_sampling, checked.
 struct Sampling {
-  std::vector<int> fanouts;
+  std::vector<int> fanouts;    ///< without the hops from the first of fanout 0 on
+  std::size_t empty_hops = 0;  ///< those
   std::uint64_t seed = 0;
   kernels::cpu::SamplingRule rule;
   bool disjoint = false;

@@ -40,6 +40,8 @@ gnomon_status guarded(const std::function<gnomon_status()>& work) noexcept {
     return failed(GNOMON_INVALID_INPUT, error.what());
   } catch (const Forked& error) {
     return failed(GNOMON_FORKED, error.what());
+  } catch (const base::Interrupted& error) {
+    return failed(GNOMON_CANCELLED, error.what());
   } catch (const std::bad_alloc&) {
     return failed(GNOMON_FAILURE, "out of memory");
   } catch (const std::exception& error) {

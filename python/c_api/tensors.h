@@ -49,6 +49,7 @@ struct TensorDelete {
 using Tensor = std::unique_ptr<gnomon_dl_managed, TensorDelete>;
 
 inline constexpr gnomon_dl_type int64_type{0, 64, 1};
+inline constexpr gnomon_dl_type float_type{2, 32, 1};
 
 /// Returns the bytes of an element.
 inline std::int64_t bytes_of(const gnomon_dl_type& type) { return type.bits / 8 * type.lanes; }

@@ -28,7 +28,7 @@ class Sampling:
     Attributes
     ----------
     fanouts
-        Neighbours of each hop, from the seeds outwards; -1 for all.
+        Neighbours of each hop, from the seeds outwards; -1 for all, 0 for none.
     seed
         Of all random draws.
     expansion
@@ -249,8 +249,8 @@ def check_fanouts(fanouts: Sequence[int]) -> tuple[int, ...]:
     except (TypeError, ValueError):
         raise InvalidInput(f"num_neighbors: must be a list of integers, not {fanouts!r}") from None
     for hop, value in enumerate(values):
-        if value != -1 and not 1 <= value <= 512:
-            raise InvalidInput(f"num_neighbors[{hop}]: {value} is out of range; use -1 (all) or 1 to 512")
+        if not -1 <= value <= 512:
+            raise InvalidInput(f"num_neighbors[{hop}]: {value} is out of range; use -1 (all) or 0 to 512")
     if not 1 <= len(values) <= 255:
         raise InvalidInput(f"num_neighbors: must have 1 to 255 hops, not {len(values)}")
     return values

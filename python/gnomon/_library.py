@@ -8,7 +8,7 @@ from pathlib import Path
 
 API_VERSION = 1
 
-OK, FAILURE, INVALID_INPUT, END, PENDING, FORKED = range(6)
+OK, FAILURE, INVALID_INPUT, END, PENDING, FORKED, CANCELLED = range(7)
 EXPANSIONS = {"once": 0, "every_hop": 1}
 SUBGRAPHS = {"directional": 0, "induced": 1}
 NO_NEGATIVES, BINARY, TRIPLET = range(3)
@@ -110,6 +110,10 @@ class Threads(ctypes.Structure):
     _fields_ = [("run", ctypes.c_void_p), ("count", ctypes.c_int32)]
 
 
+# The step, and its finished and total items; anything but 0 cancels.
+Progress = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int64, ctypes.c_int64)
+
+
 class GnomonError(RuntimeError):
     """A failure of the system: memory, threads, files."""
 
@@ -118,11 +122,15 @@ class ForkedError(GnomonError):
     """A handle was used in a fork of the process that made it."""
 
 
+class Cancelled(GnomonError):
+    """A command was cancelled by its progress callback."""
+
+
 class InvalidInput(ValueError):
     """An argument that cannot be used. The message names it."""
 
 
-_EXCEPTIONS = {INVALID_INPUT: InvalidInput, FORKED: ForkedError}
+_EXCEPTIONS = {INVALID_INPUT: InvalidInput, FORKED: ForkedError, CANCELLED: Cancelled}
 
 _HANDLE = ctypes.c_void_p
 _STATUS = ctypes.c_int32
@@ -171,6 +179,17 @@ _PROTOTYPES = {
     "gnomon_sddmm_dot": (_STATUS, [*_OPERATION, ctypes.c_int64, ctypes.c_int64, *[_ARRAY] * 3]),
     "gnomon_edge_softmax": (_STATUS, [*_OPERATION, ctypes.c_int64, _ARRAY, _ARRAY]),
     "gnomon_edge_softmax_backward": (_STATUS, [*_OPERATION, ctypes.c_int64, *[_ARRAY] * 3]),
+    "gnomon_pool_new": (_STATUS, [ctypes.c_int32, ctypes.POINTER(_HANDLE)]),
+    "gnomon_pool_free": (None, [_HANDLE]),
+    "gnomon_tensor_new": (
+        _STATUS,
+        [_HANDLE, ctypes.c_int32, ctypes.POINTER(ctypes.c_int64), ctypes.POINTER(ctypes.c_void_p)],
+    ),
+    "gnomon_run": (
+        _STATUS,
+        [ctypes.c_char_p, ctypes.c_char_p, Progress, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p)],
+    ),
+    "gnomon_text_free": (None, [ctypes.c_void_p]),
 }
 
 

@@ -14,6 +14,7 @@ from gnomon._library import InvalidInput, check, library
 
 if TYPE_CHECKING:
     import numpy as np
+    from torch_geometric.data import Data
 
 
 class Graph:
@@ -64,8 +65,8 @@ class Store:
     ----------
     name : str
     num_nodes, num_edges, num_features, num_classes : int
-    is_weighted : bool
-        Whether the edges have weights.
+    is_weighted, has_sparse_features : bool
+        Whether the edges have weights, and the features the sparse form.
 
     Raises
     ------
@@ -84,6 +85,7 @@ class Store:
         self.num_features: int = meta["feature_columns"]
         self.num_classes: int = meta["num_classes"]
         self.is_weighted: bool = meta.get("edge_weights", False)
+        self.has_sparse_features: bool = meta.get("sparse_features") is not None
 
     def graph(self, weighted: bool = False) -> Graph:
         """The structure, made once; ``weighted`` draws neighbours by the store's edge weights."""
@@ -108,6 +110,32 @@ class Store:
         return np.load(path, mmap_mode="r")
 
     @property
+    def indptr(self) -> np.ndarray:
+        """int64, nodes + 1: where the edges of each node begin in ``indices``."""
+        return self._array("indptr")
+
+    @property
+    def indices(self) -> np.ndarray:
+        """int64: the sources of the edges, those into node 0 first. The position of an edge is its id."""
+        return self._array("indices")
+
+    @property
+    def edge_weights(self) -> np.ndarray:
+        """The weight of each edge, fp32."""
+        return self._array("edge_weights")
+
+    @property
+    def original_ids(self) -> np.ndarray | None:
+        """int64: the id of each node in the imported data; None if they are the same."""
+        return self._array("original_ids") if (self.directory / "original_ids.npy").exists() else None
+
+    @property
+    def names(self) -> list[str] | None:
+        """The names of the nodes by their original ids; None if the imported data did not name them."""
+        path = self.directory / "names.txt"
+        return path.read_text(encoding="utf-8").splitlines() if path.exists() else None
+
+    @property
     def features(self) -> np.ndarray:
         """The features, nodes x columns, fp32 or fp16.
 
@@ -116,9 +144,24 @@ class Store:
         gnomon.InvalidInput
             If they are sparse: batches have them in dense form.
         """
-        if (self.directory / "features_indptr.npy").exists():
+        if self.has_sparse_features:
             raise InvalidInput(f"{self.directory}: has sparse features; batches have them in dense form")
         return self._array("features")
+
+    @property
+    def sparse_features(self) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+        """Row pointers, columns and values of sparse features in CSR form; no values where all are 1.
+
+        Raises
+        ------
+        gnomon.InvalidInput
+            If the features are dense.
+        """
+        if not self.has_sparse_features:
+            raise InvalidInput(f"{self.directory}: has no sparse features")
+        has_values = (self.directory / "features_values.npy").exists()
+        values = self._array("features_values") if has_values else None
+        return self._array("features_indptr"), self._array("features_columns"), values
 
     @property
     def labels(self) -> np.ndarray:
@@ -130,6 +173,39 @@ class Store:
         if name not in ("train", "valid", "test"):
             raise InvalidInput(f"split: {name!r} is unknown; use 'train', 'valid' or 'test'")
         return self._array(name)
+
+    def to_data(self) -> Data:
+        """Return the whole graph as a ``torch_geometric.data.Data``, in memory: ``edge_index``, ``x``, ``y``, masks."""
+        import numpy as np
+        import torch
+        from torch_geometric.data import Data
+
+        indptr = torch.from_numpy(np.array(self.indptr))
+        destinations = torch.repeat_interleave(torch.arange(self.num_nodes), indptr.diff())
+        data = Data(edge_index=torch.stack([torch.from_numpy(np.array(self.indices)), destinations]))
+        data.num_nodes = self.num_nodes
+        if self.num_features > 0:
+            data.x = self._dense_features() if self.has_sparse_features else torch.from_numpy(np.array(self.features))
+        if self.num_classes > 0:
+            data.y = torch.from_numpy(self.labels.astype(np.int64))
+        if self.is_weighted:
+            data.edge_weight = torch.from_numpy(np.array(self.edge_weights))
+        for split, name in (("train", "train_mask"), ("valid", "val_mask"), ("test", "test_mask")):
+            data[name] = torch.zeros(self.num_nodes, dtype=torch.bool)
+            data[name][torch.from_numpy(np.array(self.split(split)))] = True
+        return data
+
+    def _dense_features(self) -> Any:
+        import numpy as np
+        import torch
+
+        indptr, columns, values = (None if part is None else np.array(part) for part in self.sparse_features)
+        rows = np.repeat(np.arange(self.num_nodes), np.diff(indptr))
+        dense = torch.zeros(self.num_nodes, self.num_features, dtype=torch.float32)
+        dense[torch.from_numpy(rows), torch.from_numpy(columns).long()] = (
+            1.0 if values is None else torch.from_numpy(values).float()
+        )
+        return dense
 
     def __repr__(self) -> str:
         return f"Store({str(self.directory)!r}, num_nodes={self.num_nodes}, num_edges={self.num_edges})"

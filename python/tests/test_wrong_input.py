@@ -19,7 +19,7 @@ from gnomon._library import EpochInput, Sampling, check, library
 from gnomon.pyg import LinkNeighborLoader, NeighborLoader, Sampler
 
 NODES = {
-    "num_neighbors": [[], [0], [-2], [513], [1.5, "a"], "ab", None, {"a": [1]}, [float("nan")]],
+    "num_neighbors": [[], [-2], [513], [1.5, "a"], "ab", None, {"a": [1]}, [float("nan")]],
     "input_nodes": [[-1], [3000], [0.5], torch.tensor([float("nan")]), torch.zeros(2, 2).long(), "train", [[1], [2]]],
     "input_time": [torch.arange(3)],
     "time_attr": ["time"],

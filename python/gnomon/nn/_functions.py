@@ -14,7 +14,8 @@ from torch.autograd.function import once_differentiable
 
 from gnomon import _library
 from gnomon._library import check, library
-from gnomon.nn.block import Rows
+from gnomon.nn._memory import empty
+from gnomon.nn.block import Block, Rows
 
 
 @lru_cache(maxsize=1)
@@ -41,7 +42,7 @@ def _address(tensor: Tensor | None) -> int | None:
 def spmm(rows: Rows, row_scales: Tensor | None, column_scales: Tensor | None, x: Tensor) -> Tensor:
     """See gnomon_spmm."""
     x = x.contiguous()
-    y = x.new_empty(rows.num_rows, x.shape[1])
+    y = empty(rows.num_rows, x.shape[1])
     check(
         library.gnomon_spmm(
             ctypes.byref(rows.view),
@@ -59,7 +60,7 @@ def spmm(rows: Rows, row_scales: Tensor | None, column_scales: Tensor | None, x:
 def spmm_weighted(rows: Rows, weights: Tensor, x: Tensor) -> Tensor:
     """See gnomon_spmm_weighted."""
     weights, x = weights.contiguous(), x.contiguous()
-    y = x.new_empty(rows.num_rows, *x.shape[1:])
+    y = empty(rows.num_rows, *x.shape[1:])
     check(
         library.gnomon_spmm_weighted(
             ctypes.byref(rows.view), _threads(), x.shape[1], x.shape[2], weights.data_ptr(), x.data_ptr(), y.data_ptr()
@@ -92,6 +93,51 @@ class Aggregate(Function):
         row_scales, column_scales = ctx.scales
         of_x = spmm(ctx.transposed(), column_scales, row_scales, gradient) if ctx.needs_input_grad[0] else None
         return of_x, None, None, None, None
+
+
+class SageLayer(Function):
+    """y = activation(A · x · neighbours^T + x[rows] · root^T + bias), A the mean or the sum of a block's rows.
+
+    As one operation it makes one gradient of x, and all its large tensors are of memory that is used again.
+    """
+
+    @staticmethod
+    def forward(
+        ctx: Any, x: Tensor, neighbours: Tensor, bias: Any, root: Any, block: Block, is_mean: bool, has_relu: bool
+    ) -> Tensor:
+        scales = block.inverse_degrees if is_mean else None
+        aggregated = spmm(block.rows, scales, None, x)
+        y = empty(block.num_destinations, neighbours.shape[0])
+        if bias is None:
+            torch.mm(aggregated, neighbours.t(), out=y)
+        else:
+            torch.addmm(bias, aggregated, neighbours.t(), out=y)
+        if root is not None:
+            y.addmm_(x[: block.num_destinations], root.t())
+        if has_relu:
+            y.relu_()
+        ctx.save_for_backward(x, aggregated, neighbours, root, y if has_relu else None)
+        ctx.block, ctx.scales, ctx.has_bias = block, scales, bias is not None
+        return y
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
+        x, aggregated, neighbours, root, y = ctx.saved_tensors
+        block, gradient = ctx.block, gradient.contiguous()
+        if y is not None:
+            below = empty(*gradient.shape)
+            torch.ops.aten.threshold_backward.grad_input(gradient, y, 0, grad_input=below)
+            gradient = below
+        of_x = None
+        if ctx.needs_input_grad[0]:
+            of_aggregated = torch.mm(gradient, neighbours, out=empty(gradient.shape[0], neighbours.shape[1]))
+            of_x = spmm(block.transposed, None, ctx.scales, of_aggregated)
+            if root is not None:
+                of_x[: block.num_destinations].addmm_(gradient, root)
+        of_root = None if root is None else torch.mm(gradient.t(), x[: block.num_destinations])
+        of_bias = gradient.sum(0) if ctx.has_bias else None
+        return of_x, torch.mm(gradient.t(), aggregated), of_bias, of_root, None, None, None
 
 
 class AddScores(Function):

@@ -55,6 +55,29 @@ class Rows:
         return self.indptr.diff().to(torch.float32)
 
 
+def _rows_of(num_sources: int, num_destinations: int, sources: Tensor, destinations: Tensor) -> Rows:
+    """The rows of edges in any order, those of a row in the order given."""
+    indptr = torch.empty(num_destinations + 1, dtype=torch.int64)
+    columns = torch.empty(sources.numel(), dtype=torch.int32)
+
+    def fill(sources: Tensor, destinations: Tensor) -> int:
+        return library.gnomon_rows_from_edges(
+            num_sources,
+            num_destinations,
+            sources.numel(),
+            sources.data_ptr(),
+            destinations.data_ptr(),
+            indptr.data_ptr(),
+            columns.data_ptr(),
+        )
+
+    if fill(sources, destinations) != _library.OK:  # they may not be sorted
+        destinations, order = destinations.sort(stable=True)
+        sources = sources[order]
+        check(fill(sources, destinations))
+    return Rows(num_sources, indptr, columns)
+
+
 class Block:
     """The edges of a layer: destinations are the first nodes of the sources.
 
@@ -78,23 +101,16 @@ class Block:
         if count > num_sources:
             raise InvalidInput(f"num_destinations: {count} is more than the {num_sources} sources")
         sources, destinations = edge_index[0].contiguous(), edge_index[1].contiguous()
-        if bool((destinations[1:] < destinations[:-1]).any()):
-            destinations, order = destinations.sort(stable=True)
-            sources = sources[order]
-        indptr = torch.empty(count + 1, dtype=torch.int64)
-        columns = torch.empty(sources.numel(), dtype=torch.int32)
-        check(
-            library.gnomon_rows_from_edges(
-                num_sources,
-                count,
-                sources.numel(),
-                sources.data_ptr(),
-                destinations.data_ptr(),
-                indptr.data_ptr(),
-                columns.data_ptr(),
-            )
-        )
-        self.rows = Rows(num_sources, indptr, columns)
+        self.rows = _rows_of(num_sources, count, sources, destinations)
+        self._whole: Block | None = None  # of which this is the first part
+
+    def first(self, num_destinations: int, num_sources: int) -> Block:
+        """The block of the first destinations, whose sources must be the first as well. Nothing is copied."""
+        block = Block.__new__(Block)
+        indptr = self.rows.indptr[: num_destinations + 1]
+        block.rows = Rows(num_sources, indptr, self.rows.columns[: int(indptr[-1])])
+        block._whole = self
+        return block
 
     @property
     def num_sources(self) -> int:
@@ -124,14 +140,13 @@ class Block:
     @cached_property
     def inverse_degrees(self) -> Tensor:
         """1 / the edges of each destination, 0 where there are none."""
-        return _inverse(self.rows.degrees())
+        if self._whole is not None:
+            return self._whole.inverse_degrees[: self.num_destinations]
+        degrees = self.rows.degrees()
+        return torch.where(degrees > 0, 1 / degrees.clamp(min=1), 0.0)
 
     def __repr__(self) -> str:
         return f"Block(num_sources={self.num_sources}, num_destinations={self.num_destinations}, num_edges={self.rows.num_entries})"
-
-
-def _inverse(degrees: Tensor) -> Tensor:
-    return torch.where(degrees > 0, 1 / degrees.clamp(min=1), 0.0)
 
 
 def blocks_of(batch: Data) -> list[Block]:
@@ -149,7 +164,7 @@ def blocks_of(batch: Data) -> list[Block]:
     if nodes is None or edges is None:
         raise InvalidInput("batch: says no num_sampled_nodes; it must be directional")
     ends = list(itertools.accumulate(nodes))
-    last_edges = list(itertools.accumulate(edges))
+    whole = Block(batch.edge_index, ends[-1], ends[-2])
     return [
-        Block(batch.edge_index[:, : last_edges[hop]], ends[hop + 1], ends[hop]) for hop in reversed(range(len(edges)))
+        whole if hop + 2 == len(ends) else whole.first(ends[hop], ends[hop + 1]) for hop in reversed(range(len(edges)))
     ]

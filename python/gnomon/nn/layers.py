@@ -9,7 +9,7 @@ from torch_geometric.nn.dense.linear import Linear
 from torch_geometric.nn.inits import glorot, zeros
 
 from gnomon._library import InvalidInput
-from gnomon.nn._functions import AddScores, Aggregate, EdgeSoftmax, WeightedAggregate
+from gnomon.nn._functions import AddScores, Aggregate, EdgeSoftmax, SageLayer, WeightedAggregate
 from gnomon.nn.block import Block
 
 
@@ -37,6 +37,8 @@ class SAGEConv(nn.Module):
         Add the node's own features times a matrix.
     bias
         Add a bias.
+    activation
+        ``"relu"``: applied to the output, in place. PyG's layer has none.
     """
 
     def __init__(
@@ -47,11 +49,16 @@ class SAGEConv(nn.Module):
         normalize: bool = False,
         root_weight: bool = True,
         bias: bool = True,
+        activation: str | None = None,
     ) -> None:
         super().__init__()
+        if activation not in (None, "relu"):
+            raise InvalidInput(f"activation: {activation!r} is not supported; use 'relu' or None")
+        self.activation = activation
         if aggr not in ("mean", "sum", "add"):
             raise InvalidInput(f"aggr: {aggr!r} is not supported; use 'mean' or 'sum'")
         self.aggr, self.normalize, self.root_weight = aggr, normalize, root_weight
+        self._has_relu = activation == "relu" and not normalize  # else after the norm
         self.lin_l = Linear(in_channels, out_channels, bias=bias)
         if root_weight:
             self.lin_r = Linear(in_channels, out_channels, bias=False)
@@ -65,11 +72,14 @@ class SAGEConv(nn.Module):
     def forward(self, x: Tensor, edges: Block | Tensor) -> Tensor:
         """Compute the features of the destinations of a block, or of all nodes of an ``edge_index``."""
         block = _block_of(x, edges)
-        scales = block.inverse_degrees if self.aggr == "mean" else None
-        out = self.lin_l(Aggregate.apply(x, block.rows, lambda: block.transposed, scales, None))
-        if self.root_weight:
-            out = torch.addmm(out, x[: block.num_destinations], self.lin_r.weight.t())
-        return F.normalize(out, p=2.0, dim=-1) if self.normalize else out
+        root = self.lin_r.weight if self.root_weight else None
+        out = SageLayer.apply(
+            x.contiguous(), self.lin_l.weight, self.lin_l.bias, root, block, self.aggr == "mean", self._has_relu
+        )
+        if not self.normalize:
+            return out
+        out = F.normalize(out, p=2.0, dim=-1)
+        return F.relu(out) if self.activation == "relu" else out
 
 
 class GCNConv(nn.Module):

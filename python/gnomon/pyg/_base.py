@@ -10,15 +10,16 @@ from typing import Any
 import torch
 from torch import Tensor
 from torch_geometric.data import Data
-from torch_geometric.loader.utils import filter_data
+from torch_geometric.loader.utils import filter_custom_store, filter_data
 from torch_geometric.sampler import SamplerOutput
 from torch_geometric.sampler.base import SubgraphType
 
 from gnomon._epoch import CLoader, EpochInput, RawBatch, Sampling, check_fanouts, epoch_order
 from gnomon._library import InvalidInput, library
 from gnomon.graph import Store
+from gnomon.pyg._arguments import LoaderData, refuse_temporal
 from gnomon.pyg._options import Options, batches_of, part_of_rank, read_options
-from gnomon.pyg._source import Attributes, attributes_of, check_data, graph_of
+from gnomon.pyg._source import Attributes, attributes_of, check_changes, check_data, graph_of
 from gnomon.report import Report, Times, make_report
 
 _STATE_VERSION = 1
@@ -43,8 +44,11 @@ def read_sampling(
         raise InvalidInput("disjoint: cannot be combined with subgraph_type='induced'")
     if disjoint and options.expand == "every_hop":
         raise InvalidInput("disjoint: cannot be combined with expand='every_hop'")
+    fanouts = check_fanouts(num_neighbors)
+    if options.expand == "every_hop" and any(fanouts[fanouts.index(0) :] if 0 in fanouts else ()):
+        raise InvalidInput("num_neighbors: with expand='every_hop' 0 may only stand at the end")
     sampling = Sampling(
-        fanouts=check_fanouts(num_neighbors),
+        fanouts=fanouts,
         seed=options.sampling_seed,
         expansion=options.expand,
         replace=bool(replace),
@@ -53,13 +57,6 @@ def read_sampling(
         threads_per_batch=options.threads_per_batch,
     )
     return sampling, kind == SubgraphType.bidirectional
-
-
-def refuse_temporal(**arguments: Any) -> None:
-    """Raise InvalidInput, naming the first argument of temporal sampling that is given."""
-    for name, value in arguments.items():
-        if value is not None and not (name == "temporal_strategy" and value == "uniform"):
-            raise InvalidInput(f"{name}: temporal sampling is not supported yet")
 
 
 def sampler_output(raw: RawBatch, bidirectional: bool) -> SamplerOutput:
@@ -83,28 +80,25 @@ class BaseLoader:
     ``data`` may be edited between epochs; its graph is read once.
     """
 
-    def __init__(
-        self,
-        data: Data | Store,
-        num_neighbors: Any,
-        weight_attr: str | None,
-        neighbor_sampler: Any,
-        sampling: dict[str, Any],
-        transform: Callable[[Data], Any] | None,
-        transform_sampler_output: Callable[[SamplerOutput], SamplerOutput] | None,
-        kwargs: dict[str, Any],
-    ) -> None:
+    def __init__(self, data: LoaderData, num_neighbors: Any, arguments: dict[str, Any]) -> None:
+        rest = dict(arguments)
+        refuse_temporal(**{name: rest.pop(name) for name in ("time_attr", "temporal_strategy")})
         check_data(data)
         self.data = data
-        self.transform = transform
-        self.transform_sampler_output = transform_sampler_output
-        self._options = read_options(kwargs)
-        self._weight_attr = weight_attr
+        self.transform: Callable[[Data], Any] | None = rest.pop("transform")
+        self.transform_sampler_output: Callable[[SamplerOutput], SamplerOutput] | None = rest.pop(
+            "transform_sampler_output"
+        )
+        self._weight_attr: str | None = rest.pop("weight_attr")
+        neighbor_sampler = rest.pop("neighbor_sampler")
+        sampling = {name: rest.pop(name) for name in ("replace", "subgraph_type", "disjoint", "directed")}
+        self._options = read_options(rest)
         if neighbor_sampler is not None:
             self._adopt(neighbor_sampler)
         else:
-            self._graph = graph_of(data, weight_attr)
+            self._graph = graph_of(data, self._weight_attr)
             self._sampling, self._bidirectional = read_sampling(num_neighbors, options=self._options, **sampling)
+        check_changes(data, self._bidirectional, self.transform_sampler_output is not None)
         self._num_nodes = self._graph.num_nodes
         self._loader = CLoader(self._graph, self._sampling)
         self._next_epoch = 0  # and batch, of the next iteration
@@ -269,6 +263,8 @@ class BaseLoader:
         if isinstance(self.data, Store):
             batch = _assembled(raw, attributes)
             batch.edge_index = torch.stack([out.row, out.col])
+        elif isinstance(self.data, tuple):
+            batch = filter_custom_store(*self.data, out.node, out.row, out.col, out.edge)
         else:
             batch = filter_data(self.data, out.node, out.row, out.col, out.edge, None)
         _add_sample(batch, out.node, out.edge, out.batch, out.num_sampled_nodes, out.num_sampled_edges)
@@ -278,7 +274,10 @@ class BaseLoader:
 def _assembled(raw: RawBatch, attributes: Attributes) -> Data:
     batch = copy.copy(attributes.template)
     edges = raw.edges
-    batch["edge_index"] = edges if attributes.edge_device is None else edges.to(attributes.edge_device)
+    if attributes.adjacency is not None:
+        attributes.adjacency.add(batch, edges, raw.edge_ids, raw.nodes.numel())
+    else:
+        batch["edge_index"] = edges if attributes.edge_device is None else edges.to(attributes.edge_device)
     if attributes.sets_num_nodes:
         batch.num_nodes = raw.nodes.numel()
     for key, value in zip(attributes.node_keys, raw.node_attributes):

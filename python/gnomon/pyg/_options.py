@@ -12,7 +12,14 @@ from torch import Tensor
 from gnomon._library import InvalidInput, library
 
 # These say how worker processes live. There are none.
-_WITHOUT_EFFECT = ("persistent_workers", "multiprocessing_context", "pin_memory_device", "in_order")
+_WITHOUT_EFFECT = (
+    "persistent_workers",
+    "multiprocessing_context",
+    "pin_memory_device",
+    "in_order",
+    "is_sorted",
+    "filter_per_worker",
+)
 
 
 @dataclass

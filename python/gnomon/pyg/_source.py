@@ -9,70 +9,150 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch_geometric.data import Data
+from torch_geometric.data import Data, FeatureStore, GraphStore
+from torch_geometric.data.graph_store import EdgeAttr
 from torch_geometric.loader.utils import index_select
 
 from gnomon._library import DLTensor, InvalidInput
 from gnomon._tensors import can_describe, describe
-from gnomon.graph import Graph, Store, from_edges
+from gnomon.graph import Graph, Store, from_csc, from_edges
+from gnomon.pyg._adjacency import Adjacency, adjacency_of
+from gnomon.pyg._arguments import LoaderData
 
 # Graphs of Data objects, so that several loaders of one share it: by the identity of the tensors that they were made
-# of. Entries end with their edge_index.
+# of. Entries end with their edge_index or adj_t.
 _graphs: dict[tuple[int, ...], tuple[weakref.ref, Graph]] = {}
 
 
 def check_data(data: Any) -> None:
-    """Raise InvalidInput, naming ``data``, for anything but Data and Store."""
+    """Raise InvalidInput, naming ``data``, for what has no graph of one type."""
     if isinstance(data, Store):
+        return
+    if _is_pair(data):
+        _only_edges(data[1])
         return
     if not isinstance(data, Data):
         raise InvalidInput(
-            f"data: {type(data).__name__} is not supported; give a torch_geometric.data.Data or a gnomon.Store"
-            " (typed graphs and feature stores are not supported yet)"
+            f"data: {type(data).__name__} is not supported; give a torch_geometric.data.Data, a gnomon.Store or a pair"
+            " of FeatureStore and GraphStore (typed graphs are not supported yet)"
         )
-    if data.get("edge_index") is None:
-        raise InvalidInput("data: has no edge_index (adj_t is not supported)")
+    if data.get("edge_index") is None and data.get("adj_t") is None:
+        raise InvalidInput("data: has neither edge_index nor adj_t")
 
 
-def graph_of(data: Data | Store, weight_attr: str | None) -> Graph:
-    """Return the graph's structure, made once for each ``edge_index`` and weight."""
+def check_changes(data: LoaderData, bidirectional: bool, transforms: bool) -> None:
+    """Raise InvalidInput for changed samples of data of which PyG can make no batch."""
+    if isinstance(data, Data) and (bidirectional or transforms) and adjacency_of(data) is not None:
+        name = "transform_sampler_output" if transforms else "subgraph_type"
+        raise InvalidInput(f"{name}: cannot be combined with adj_t; give the data edge_index")
+
+
+def _is_pair(data: Any) -> bool:
+    return (
+        isinstance(data, tuple)
+        and len(data) == 2
+        and isinstance(data[0], FeatureStore)
+        and isinstance(data[1], GraphStore)
+    )
+
+
+def _only_edges(store: GraphStore) -> EdgeAttr:
+    """The attribute of the edges of a graph of one type. Raises InvalidInput, naming ``data``, for other graphs."""
+    attributes = store.get_all_edge_attrs()
+    if not attributes or any(each.edge_type is not None for each in attributes):
+        raise InvalidInput(
+            "data: the graph store must have one edge_index without a type; typed graphs are not supported"
+        )
+    return attributes[0]
+
+
+def graph_of(data: LoaderData, weight_attr: str | None) -> Graph:
+    """Return the graph's structure, of a Data object made once for each ``edge_index`` or ``adj_t`` and weight."""
     if isinstance(data, Store):
         if weight_attr is not None and (weight_attr != "edge_weight" or not data.is_weighted):
             raise InvalidInput(f"weight_attr: the store has no {weight_attr!r}")
         return data.graph(weighted=weight_attr is not None)
-    edge_index, weights = data.edge_index, None
-    num_nodes = data.num_nodes
+    if isinstance(data, tuple):
+        if weight_attr is not None:
+            raise InvalidInput("weight_attr: is not supported with a feature store and a graph store")
+        return _graph_of_store(data[1])
+    weights = None
     if weight_attr is not None:
         weights = data.get(weight_attr)
         if weights is None:
             raise InvalidInput(f"weight_attr: data has no {weight_attr!r}")
-    key = (id(edge_index), edge_index._version, num_nodes, id(weights), getattr(weights, "_version", 0))
+    num_nodes = data.num_nodes
+    structure = data.edge_index if data.get("edge_index") is not None else data.adj_t
+    key = (id(structure), getattr(structure, "_version", 0), num_nodes, id(weights), getattr(weights, "_version", 0))
     found = _graphs.get(key)
-    if found is not None and found[0]() is edge_index:
+    if found is not None and found[0]() is structure:
         return found[1]
-    graph = _graph_of_edges(edge_index, num_nodes, weights, weight_attr)
-    _graphs[key] = (weakref.ref(edge_index, lambda _: _graphs.pop(key, None)), graph)
+    adjacency = adjacency_of(data)
+    if adjacency is None:
+        graph = _graph_of_edges(data.edge_index, num_nodes, weights, weight_attr)
+    else:
+        given = _checked_weights(weights, adjacency.sources.numel(), weight_attr)
+        graph = _graph_of_rows(adjacency.indptr, adjacency.sources, None, given)
+    _graphs[key] = (weakref.ref(structure, lambda _: _graphs.pop(key, None)), graph)
     return graph
+
+
+def all_edges(data: Data | tuple[FeatureStore, GraphStore]) -> Tensor:
+    """Return all edges, [2, edges], in the order of their ids."""
+    if isinstance(data, tuple):
+        row, column, _ = data[1].coo()
+        return torch.stack([row, column])
+    adjacency = adjacency_of(data)
+    return data.edge_index if adjacency is None else adjacency.edge_index
+
+
+def _graph_of_store(store: GraphStore) -> Graph:
+    attribute = _only_edges(store)
+    if attribute.size is None:
+        raise InvalidInput("data: the edges of the graph store must tell their size")
+    sources, indptr, order = store.csc()
+    num_nodes = max(attribute.size)
+    indptr = index_tensor(indptr, "data")
+    filled = torch.nn.functional.pad(indptr, (0, num_nodes + 1 - indptr.numel()), value=int(indptr[-1]))
+    return _graph_of_rows(filled, index_tensor(sources, "data"), order, None)
+
+
+def _graph_of_rows(indptr: Tensor, sources: Tensor, edge_ids: Tensor | None, weights: Tensor | None) -> Graph:
+    ids = None if edge_ids is None else index_tensor(edge_ids, "data")
+    return from_csc(
+        indptr.numel() - 1,
+        sources.numel(),
+        indptr.data_ptr(),
+        sources.data_ptr(),
+        None if ids is None else ids.data_ptr(),
+        None if weights is None else weights.data_ptr(),
+    )
 
 
 def _graph_of_edges(edge_index: Tensor, num_nodes: int, weights: Any, weight_attr: str | None) -> Graph:
     edges = index_tensor(edge_index, "data.edge_index", dim=2)
     if edges.shape[0] != 2:
         raise InvalidInput(f"data.edge_index: must be of shape [2, edges], not {list(edges.shape)}")
-    if weights is not None:
-        if not isinstance(weights, Tensor) or weights.shape != edges.shape[1:] or weights.is_complex():
-            raise InvalidInput(f"weight_attr: {weight_attr!r} must be a tensor of one number for each edge")
-        weights = weights.detach().to("cpu", torch.float32).contiguous()
-        if bool((weights < 0).any()) or not bool(torch.isfinite(weights).all()):
-            raise InvalidInput(f"weight_attr: {weight_attr!r} must be finite and not negative")
+    given = _checked_weights(weights, edges.shape[1], weight_attr)
     sources, destinations = edges[0], edges[1]
     return from_edges(
         num_nodes,
         edges.shape[1],
         sources.data_ptr(),
         destinations.data_ptr(),
-        None if weights is None else weights.data_ptr(),
+        None if given is None else given.data_ptr(),
     )
+
+
+def _checked_weights(weights: Any, num_edges: int, weight_attr: str | None) -> Tensor | None:
+    if weights is None:
+        return None
+    if not isinstance(weights, Tensor) or weights.shape != (num_edges,) or weights.is_complex():
+        raise InvalidInput(f"weight_attr: {weight_attr!r} must be a tensor of one number for each edge")
+    weights = weights.detach().to("cpu", torch.float32).contiguous()
+    if bool((weights < 0).any()) or not bool(torch.isfinite(weights).all()):
+        raise InvalidInput(f"weight_attr: {weight_attr!r} must be finite and not negative")
+    return weights
 
 
 def index_tensor(value: Any, name: str, dim: int = 1) -> Tensor:
@@ -120,6 +200,10 @@ class Attributes:
         Whether the features of a store are gathered before `nodes`.
     long_labels
         Whether ``y`` is to be made int64.
+    adjacency
+        The data's ``adj_t``, which batches then have instead of ``edge_index``.
+    feature_store
+        PyG's, which is asked for the rows of each batch.
     """
 
     template: Data
@@ -133,17 +217,32 @@ class Attributes:
     edge_device: torch.device | None = None
     store_features: bool = False
     long_labels: bool = False
+    adjacency: Adjacency | None = None
+    feature_store: FeatureStore | None = None
 
     def add_late(self, batch: Data, nodes: Tensor, edge_ids: Tensor) -> None:
         """Gather what C++ does not."""
+        if self.feature_store is not None:
+            _add_from_store(batch, self.feature_store, nodes)
         for late, ids in ((self.late_nodes, nodes), (self.late_edges, edge_ids)):
             for key, value, dim in late:
                 on_device = ids.to(value.device) if isinstance(value, Tensor) else ids
                 batch[key] = index_select(value, on_device, dim=dim)
 
 
-def attributes_of(data: Data | Store, graph: Graph) -> Attributes:
+def _add_from_store(batch: Data, store: FeatureStore, nodes: Tensor) -> None:
+    wanted = [copy.copy(attribute) for attribute in store.get_all_tensor_attrs()]
+    for attribute in wanted:
+        attribute.index = nodes
+    for attribute, tensor in zip(wanted, store.multi_get_tensor(wanted)):
+        batch[attribute.attr_name] = tensor
+    batch.num_nodes = nodes.numel()
+
+
+def attributes_of(data: LoaderData, graph: Graph) -> Attributes:
     """List the attributes of the data as they are now."""
+    if isinstance(data, tuple):
+        return Attributes(Data(), feature_store=data[0])
     if isinstance(data, Store):
         has_features, labels = data.attributes(graph)
         return Attributes(
@@ -153,13 +252,15 @@ def attributes_of(data: Data | Store, graph: Graph) -> Attributes:
             store_features=has_features,
             long_labels=True,
         )
-    attributes = Attributes(copy.copy(data))
+    attributes = Attributes(copy.copy(data), adjacency=adjacency_of(data))
     store, template = data._store, attributes.template
     for key, value in list(store.items()):
         if key == "num_nodes":
             attributes.sets_num_nodes = True
         elif key == "edge_index":
             attributes.edge_device = value.device if value.device.type != "cpu" else None
+        elif key == "adj_t" and attributes.adjacency is not None:
+            pass
         elif store.is_node_attr(key):
             dim = data.__cat_dim__(key, value, store)
             _add(key, value, dim, attributes.node_keys, attributes.nodes, attributes.late_nodes)

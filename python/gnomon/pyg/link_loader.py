@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
-from torch_geometric.data import Data
-from torch_geometric.sampler import NegativeSampling, SamplerOutput
+from torch_geometric.sampler import NegativeSampling
 
 from gnomon import _library
 from gnomon._epoch import RawBatch
 from gnomon._library import InvalidInput
 from gnomon.graph import Store
-from gnomon.pyg._base import BaseLoader, refuse_temporal
-from gnomon.pyg._source import check_ids, index_tensor
+from gnomon.pyg._arguments import LINK_ORDER, LoaderArguments, LoaderData, named, refuse_temporal
+from gnomon.pyg._base import BaseLoader
+from gnomon.pyg._source import all_edges, check_ids, index_tensor
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+
+class LinkArguments(LoaderArguments, total=False):
+    """Keyword arguments of :class:`LinkNeighborLoader`."""
+
+    neg_sampling: Any
+    neg_sampling_ratio: float | None
 
 
 def _negatives_of(neg_sampling: Any, ratio: Any) -> NegativeSampling | None:
@@ -62,49 +71,30 @@ class LinkNeighborLoader(BaseLoader):
 
     def __init__(
         self,
-        data: Data | Store,
+        data: LoaderData,
         num_neighbors: Any,
         edge_label_index: Any = None,
         edge_label: Tensor | None = None,
         edge_label_time: Any = None,
-        replace: bool = False,
-        subgraph_type: Any = "directional",
-        disjoint: bool = False,
-        temporal_strategy: str = "uniform",
-        neg_sampling: Any = None,
-        neg_sampling_ratio: float | None = None,
-        time_attr: str | None = None,
-        weight_attr: str | None = None,
-        transform: Callable[[Data], Any] | None = None,
-        transform_sampler_output: Callable[[SamplerOutput], SamplerOutput] | None = None,
-        is_sorted: bool = False,
-        filter_per_worker: bool | None = None,
-        neighbor_sampler: Any = None,
-        directed: bool = True,
-        **kwargs: Any,
+        *args: Any,
+        **kwargs: Unpack[LinkArguments],
     ) -> None:
-        refuse_temporal(edge_label_time=edge_label_time, time_attr=time_attr, temporal_strategy=temporal_strategy)
-        super().__init__(
-            data,
-            num_neighbors,
-            weight_attr,
-            neighbor_sampler,
-            {"replace": replace, "subgraph_type": subgraph_type, "disjoint": disjoint, "directed": directed},
-            transform,
-            transform_sampler_output,
-            kwargs,
+        refuse_temporal(edge_label_time=edge_label_time)
+        arguments = named(LINK_ORDER, args, dict(kwargs))
+        self.neg_sampling = _negatives_of(
+            arguments.pop("neg_sampling", None), arguments.pop("neg_sampling_ratio", None)
         )
+        super().__init__(data, num_neighbors, arguments)
         self.edge_label_index = edge_label_index
-        self.neg_sampling = _negatives_of(neg_sampling, neg_sampling_ratio)
         links = self._links_of(data, edge_label_index)
         self._sources, self._ends = links[0].contiguous(), links[1].contiguous()
         self._label = self._checked_label(edge_label)
 
-    def _links_of(self, data: Data | Store, given: Any) -> Tensor:
+    def _links_of(self, data: LoaderData, given: Any) -> Tensor:
         if given is None:
             if isinstance(data, Store):
                 raise InvalidInput("edge_label_index: give the links to batch; a store does not list its edges")
-            given = data.edge_index
+            given = all_edges(data)
         elif isinstance(given, (tuple, list)) and len(given) == 2 and isinstance(given[0], (str, tuple)):
             raise InvalidInput("edge_label_index: edge types are for typed graphs, which are not supported yet")
         links = index_tensor(given, "edge_label_index", dim=2)

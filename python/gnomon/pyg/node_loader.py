@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
-from torch_geometric.data import Data
-from torch_geometric.sampler import SamplerOutput
 
 from gnomon._epoch import RawBatch
 from gnomon.graph import Store
-from gnomon.pyg._base import BaseLoader, refuse_temporal
+from gnomon.pyg._arguments import NODE_ORDER, LoaderArguments, LoaderData, named, refuse_temporal
+from gnomon.pyg._base import BaseLoader
 from gnomon.pyg._source import check_ids, index_tensor
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
-def input_nodes_of(data: Data | Store, nodes: Any, num_nodes: int) -> tuple[Tensor, Tensor | None]:
+
+def input_nodes_of(data: LoaderData, nodes: Any, num_nodes: int) -> tuple[Tensor, Tensor | None]:
     """Return the nodes to batch, and their ids where these are not their positions."""
     if nodes is None:
         return torch.arange(num_nodes), None
@@ -41,9 +42,10 @@ class NeighborLoader(BaseLoader):
     Parameters
     ----------
     data
-        A homogeneous ``Data`` with ``edge_index``, or a :class:`gnomon.Store`.
+        A homogeneous ``Data`` with ``edge_index`` or ``adj_t``, a :class:`gnomon.Store`, or PyG's feature store and
+        graph store: the graph is read once, features of each batch by ``multi_get_tensor`` in the caller's thread.
     num_neighbors
-        Neighbours of each hop: 1 to 512, or -1 for all.
+        Neighbours of each hop: 0 to 512, or -1 for all.
     input_nodes
         Ids or a mask of the nodes to batch; of a store also ``"train"``, ``"valid"`` or ``"test"``. None: all.
     replace
@@ -85,35 +87,15 @@ class NeighborLoader(BaseLoader):
 
     def __init__(
         self,
-        data: Data | Store,
+        data: LoaderData,
         num_neighbors: Any,
         input_nodes: Any = None,
         input_time: Any = None,
-        replace: bool = False,
-        subgraph_type: Any = "directional",
-        disjoint: bool = False,
-        temporal_strategy: str = "uniform",
-        time_attr: str | None = None,
-        weight_attr: str | None = None,
-        transform: Callable[[Data], Any] | None = None,
-        transform_sampler_output: Callable[[SamplerOutput], SamplerOutput] | None = None,
-        is_sorted: bool = False,
-        filter_per_worker: bool | None = None,
-        neighbor_sampler: Any = None,
-        directed: bool = True,
-        **kwargs: Any,
+        *args: Any,
+        **kwargs: Unpack[LoaderArguments],
     ) -> None:
-        refuse_temporal(input_time=input_time, time_attr=time_attr, temporal_strategy=temporal_strategy)
-        super().__init__(
-            data,
-            num_neighbors,
-            weight_attr,
-            neighbor_sampler,
-            {"replace": replace, "subgraph_type": subgraph_type, "disjoint": disjoint, "directed": directed},
-            transform,
-            transform_sampler_output,
-            kwargs,
-        )
+        refuse_temporal(input_time=input_time)
+        super().__init__(data, num_neighbors, named(NODE_ORDER, args, dict(kwargs)))
         self.input_nodes = input_nodes
         self._nodes, self._ids = input_nodes_of(data, input_nodes, self._num_nodes)
 

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <string>
+
+namespace gnomon::base {
+
+/// The two ends of a pipe, which programs that are started do not inherit. Closes what is open.
+class Pipe {
+ public:
+  /// Throws Failure, which names what the pipe is for.
+  explicit Pipe(const std::string& purpose);
+  ~Pipe();
+  Pipe(const Pipe&) = delete;
+  Pipe& operator=(const Pipe&) = delete;
+
+  int read_end() const { return ends_[0]; }
+  int write_end() const { return ends_[1]; }
+  void close_write_end() { close_end(1); }
+
+ private:
+  void close_end(int end);
+  int ends_[2] = {-1, -1};
+};
+
+}  // namespace gnomon::base

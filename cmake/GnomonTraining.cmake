@@ -1,0 +1,38 @@
+# The libraries of what trains: those that link LibTorch or CUDA.
+find_package(LibTorch 2.6 REQUIRED)
+include(GnomonCuda)
+
+if(GNOMON_WITH_CUDA)
+  gnomon_cuda_library(kernels_cuda FOLDER kernels/cuda LINKS gnomon_kernels)
+  # The same bits, fused or one by one: a product that is kept is rounded before it is added. They wait for memory.
+  set_source_files_properties(kernels/cuda/sparse.cu kernels/cuda/stored.cu PROPERTIES COMPILE_OPTIONS -fmad=false)
+endif()
+gnomon_library(nn TORCH EXCLUDE nn/cuda LINKS gnomon_kernels gnomon_plan)
+if(GNOMON_WITH_CUDA)
+  # Compiled wherever it can be, linked where LibTorch's CUDA libraries can be loaded.
+  add_library(gnomon_nn_cuda OBJECT EXCLUDE_FROM_ALL nn/cuda/kernels.cpp)
+  target_link_libraries(gnomon_nn_cuda PRIVATE gnomon_kernels_cuda gnomon_settings LibTorch::cpu CUDA::toolkit)
+  gnomon_precompile(gnomon_nn_cuda torch)
+endif()
+if(GNOMON_WITH_TORCH_CUDA)
+  target_sources(gnomon_nn PRIVATE $<TARGET_OBJECTS:gnomon_nn_cuda>)
+  target_link_libraries(gnomon_nn PUBLIC gnomon_kernels_cuda LibTorch::cuda)
+else()
+  target_sources(gnomon_nn PRIVATE nn/cuda/no_kernels.cpp)
+endif()
+# at::parallel_for is a template that needs OpenMP where it is used; the precompiled headers are made without.
+set_source_files_properties(nn/parallel.cpp nn/dense/chunks.cpp
+  PROPERTIES COMPILE_OPTIONS -fopenmp SKIP_PRECOMPILE_HEADERS ON)
+target_link_options(gnomon_nn PUBLIC -fopenmp)
+gnomon_library(runtime TORCH EXCLUDE runtime/cuda runtime/no_gpu LINKS gnomon_schedule gnomon_nn)
+if(GNOMON_WITH_CUDA)
+  file(GLOB gpu_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/runtime/cuda/*.cpp)
+  add_library(gnomon_runtime_cuda OBJECT EXCLUDE_FROM_ALL ${gpu_sources})
+  target_link_libraries(gnomon_runtime_cuda PRIVATE gnomon_kernels_cuda gnomon_schedule LibTorch::cpu CUDA::toolkit)
+  gnomon_precompile(gnomon_runtime_cuda torch)
+endif()
+if(GNOMON_WITH_TORCH_CUDA)
+  target_sources(gnomon_runtime PRIVATE $<TARGET_OBJECTS:gnomon_runtime_cuda>)
+else()
+  target_sources(gnomon_runtime PRIVATE runtime/no_gpu/open_cuda_device.cpp)
+endif()

@@ -1,0 +1,80 @@
+"""The commands of the program gnomon, which run in processes of their own."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from gnomon import _library
+from gnomon._library import check, library
+
+Progress = Callable[[str, int, int], Any]
+"""Called with the step, its finished and its total items (0: unknown)."""
+
+
+def run(
+    command: str, arguments: Sequence[Any] = (), options: dict[str, Any] | None = None, progress: Progress | None = None
+) -> dict[str, Any]:
+    """Run a command and return the document that it prints with ``--json``.
+
+    Parameters
+    ----------
+    command
+        For instance ``"tune"``.
+    arguments
+        Paths, names and documents (dicts, which stand for files).
+    options
+        By their names on the command line; None and False are left out.
+    progress
+        Called at least ten times a second; what it raises cancels the command. So does Ctrl-C.
+
+    Raises
+    ------
+    gnomon.InvalidInput
+        What the command refuses.
+    gnomon.GnomonError
+        If the command fails, or is not part of this installation.
+    """
+    raised: list[BaseException] = []
+
+    def report(_: Any, step: bytes, done: int, total: int) -> int:
+        try:
+            if progress is not None and step:
+                progress(step.decode("utf-8", "replace"), done, total)
+        except BaseException as error:  # noqa: BLE001  it cannot pass through C
+            raised.append(error)
+        return int(bool(raised))
+
+    request = {"command": command, "arguments": [_plain(each) for each in arguments]}
+    request["options"] = {name: _plain(value) for name, value in (options or {}).items()}
+    result = ctypes.c_void_p()
+    status = library.gnomon_run(
+        None, json.dumps(request).encode(), _library.Progress(report), None, ctypes.byref(result)
+    )
+    if raised:
+        raise raised[0]
+    check(status)
+    try:
+        return json.loads(ctypes.string_at(result.value or 0))
+    finally:
+        library.gnomon_text_free(result)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    return [_plain(each) for each in value] if isinstance(value, (list, tuple)) else value
+
+
+def main() -> None:
+    """Become the program gnomon: the command of the wheel."""
+    program = os.environ.get("GNOMON_PROGRAM") or str(Path(__file__).with_name("bin") / "gnomon")
+    try:
+        os.execv(program, ["gnomon", *sys.argv[1:]])
+    except OSError as error:
+        sys.exit(f"gnomon: {program}: {error.strerror}; this package was built without the commands")

@@ -1,0 +1,30 @@
+"""Tables as lists of dicts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class Records(list[dict[str, Any]]):
+    """Rows of a table: a list of flat dicts, as ``pandas.DataFrame`` takes it.
+
+    Parameters
+    ----------
+    rows
+        The rows.
+    document
+        The whole document that they are part of.
+    """
+
+    def __init__(self, rows: list[dict[str, Any]], document: dict[str, Any]) -> None:
+        super().__init__(rows)
+        self.document = document
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return the rows as a table of pandas, which must be installed."""
+        import pandas as pd
+
+        return pd.DataFrame(self)
