@@ -183,8 +183,8 @@ GNOMON_API void gnomon_batch_free(gnomon_batch* batch);
 
 /* ---- Memory ---- */
 
-/* Memory of tensors that is kept when they are deleted, for the next ones: large blocks of new memory cost more
- * than many operations that write them. Thread-safe. */
+/* Memory of tensors that is kept when they are deleted, for the next ones: large blocks of new memory cost
+ * more than many operations that write them. Thread-safe. */
 typedef struct gnomon_pool gnomon_pool;
 /* `max_kept`: blocks that are kept at most. */
 GNOMON_API gnomon_status gnomon_pool_new(int32_t max_kept, gnomon_pool** pool);
@@ -232,6 +232,11 @@ GNOMON_API gnomon_status gnomon_rows_transpose(const gnomon_rows* rows, int64_t*
 GNOMON_API gnomon_status gnomon_spmm(const gnomon_rows* rows, const gnomon_threads* threads,
                                      const float* row_scales, const float* column_scales, const float* x,
                                      int64_t width, float* y);
+/* The same on rows that were not gathered: x[c,:] is row vertices[c] of `features`, which is C-contiguous,
+ * fp32 or fp16, and of two dimensions. */
+GNOMON_API gnomon_status gnomon_spmm_stored(const gnomon_rows* rows, const gnomon_threads* threads,
+                                            const float* row_scales, const gnomon_dl_tensor* features,
+                                            const int64_t* vertices, float* y);
 /* y[r,h,:] = sum of weights[e,h] · x[c,h,:] over r's entries, which belong to edges e. */
 GNOMON_API gnomon_status gnomon_spmm_weighted(const gnomon_rows* rows, const gnomon_threads* threads,
                                               int64_t heads, int64_t width, const float* weights,

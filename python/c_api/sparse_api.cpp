@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "graph/graph.h"
 #include "kernels/cpu/sparse/sparse.h"
 #include "python/c_api/gnomon.h"
 #include "python/c_api/status.h"
@@ -103,6 +104,30 @@ void fill_rows(std::int64_t num_sources, std::int64_t num_destinations, std::spa
   std::fill(indptr + row + 1, indptr + num_destinations + 1, std::ssize(sources));
 }
 
+/// A matrix of the caller as features.
+graph::Features features_of(const gnomon_dl_tensor* tensor) {
+  require(tensor, "features");
+  constexpr std::uint8_t float_code = 2;
+  const bool is_known = tensor->dtype.code == float_code && tensor->dtype.lanes == 1 &&
+                        (tensor->dtype.bits == 32 || tensor->dtype.bits == 16);
+  if (tensor->ndim != 2 || tensor->shape == nullptr || tensor->strides != nullptr || !is_known) {
+    throw base::InputError("features", "must be a C-contiguous matrix of fp32 or fp16");
+  }
+  const auto* data = static_cast<const std::byte*>(tensor->data) + tensor->byte_offset;
+  return {.data = data,
+          .type = tensor->dtype.bits == 32 ? graph::FeatureType::fp32 : graph::FeatureType::fp16,
+          .rows = tensor->shape[0],
+          .columns = tensor->shape[1]};
+}
+
+void check_vertices(std::span<const std::int64_t> vertices, std::int64_t rows) {
+  for (const std::int64_t vertex : vertices) {
+    if (vertex < 0 || vertex >= rows) {
+      throw base::InputError("vertices", std::to_string(vertex) + " is not a row of the features");
+    }
+  }
+}
+
 }  // namespace
 }  // namespace gnomon::c_api
 
@@ -158,6 +183,21 @@ gnomon_status gnomon_spmm(const gnomon_rows* rows, const gnomon_threads* threads
   return run(rows, threads, width, [&](const SparseRows& a, RowRange range) {
     cpu::spmm(a, range, {elements(row_scales, rows->num_rows), elements(column_scales, rows->num_columns)},
               elements(x, rows->num_columns * width), width, elements(y, rows->num_rows * width));
+  });
+}
+
+gnomon_status gnomon_spmm_stored(const gnomon_rows* rows, const gnomon_threads* threads,
+                                 const float* row_scales, const gnomon_dl_tensor* features,
+                                 const int64_t* vertices, float* y) {
+  return guarded([&] {
+    require(rows, "rows");
+    const auto stored = features_of(features);
+    const auto columns = elements(vertices, rows->num_columns);
+    check_vertices(columns, stored.rows);
+    return run(rows, threads, stored.columns, [&](const SparseRows& a, RowRange range) {
+      cpu::spmm_stored(a, range, {elements(row_scales, rows->num_rows), {}}, {stored, columns, {}},
+                       elements(y, rows->num_rows * stored.columns));
+    });
   });
 }
 

@@ -148,6 +148,16 @@ class Store:
             raise InvalidInput(f"{self.directory}: has sparse features; batches have them in dense form")
         return self._array("features")
 
+    def feature_tensor(self) -> Any:
+        """Return the dense features as a tensor of torch on the mapped file. It must not be written to."""
+        import warnings
+
+        import torch
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # that NumPy's array is read-only
+            return torch.from_numpy(self.features)
+
     @property
     def sparse_features(self) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
         """Row pointers, columns and values of sparse features in CSR form; no values where all are 1.

@@ -136,3 +136,68 @@ def test_wrong_input(data):
         ours.SAGEConv(3, 4, aggr="max")
     with pytest.raises(InvalidInput, match="batch"):
         ours.blocks_of(Data(edge_index=data.edge_index))
+
+
+@pytest.mark.parametrize("options", [{}, {"root_weight": False, "bias": False}, {"normalize": True}])
+def test_activation_is_a_relu(data, options):
+    plain = ours.SAGEConv(16, 6, **options)
+    fused = ours.SAGEConv(16, 6, activation="relu", **options)
+    fused.load_state_dict(plain.state_dict())
+    x, y = data.x.clone().requires_grad_(), data.x.clone().requires_grad_()
+    out, expected = fused(x, data.edge_index), plain(y, data.edge_index).relu()
+    check_close(out, expected)
+    weights = torch.randn_like(expected)
+    for left, right in zip(gradients(out, x, fused, weights), gradients(expected, y, plain, weights)):
+        check_close(left, right)
+
+
+@pytest.mark.parametrize("half", [False, True])
+def test_stored_rows_are_gathered_ones(data, half):
+    layer = ours.SAGEConv(16, 6)
+    kept = copy.copy(data)
+    kept.x = data.x.half() if half else data.x
+    options = {"batch_size": 300, "seed": 4, "num_workers": 1, "shuffle": True}
+    batches = NeighborLoader(kept, [5, 4], stored=["x"], **options)
+    for batch, gathered in zip(batches, NeighborLoader(kept, [5, 4], **options), strict=True):
+        assert isinstance(batch.x, ours.StoredRows) and batch.x.shape == gathered.x.shape
+        assert torch.equal(batch.x.gather(), gathered.x.float())
+        block = ours.blocks_of(batch)[0]
+        out, expected = layer(batch.x, block), layer(gathered.x.float(), block)
+        check_close(out, expected)
+        for left, right in zip(
+            torch.autograd.grad(out.sum(), list(layer.parameters())),
+            torch.autograd.grad(expected.sum(), list(layer.parameters())),
+        ):
+            check_close(left, right)
+
+
+def test_stored_rows_that_cannot_be(data):
+    for name in ("edge_attr", "nothing", "edge_index"):
+        with pytest.raises(InvalidInput, match="stored"):
+            next(iter(NeighborLoader(data, [2], stored=[name])))
+    with pytest.raises(InvalidInput, match="stored"):
+        NeighborLoader(data, [2], stored="x")
+    for features, nodes in (
+        (data.x.double(), torch.arange(3)),
+        (data.x.t(), torch.arange(3)),
+        (data.x, torch.arange(3).int()),
+    ):
+        with pytest.raises(InvalidInput):
+            ours.StoredRows(features, nodes)
+    rows = ours.StoredRows(data.x, torch.tensor([0, 5000]))
+    with pytest.raises(InvalidInput, match="vertices"):
+        ours.SAGEConv(16, 3)(rows, ours.Block(torch.tensor([[1], [0]]), 2))
+
+
+def test_memory_is_used_again():
+    from gnomon.nn._memory import empty
+
+    first = empty(1000, 100)
+    place = first.data_ptr()
+    assert first.shape == (1000, 100) and first.dtype == torch.float32
+    del first
+    second = empty(990, 100)
+    assert second.data_ptr() == place
+    third = empty(1000, 100)
+    assert third.data_ptr() != place
+    assert empty(0, 5).shape == (0, 5) and empty(3).shape == (3,)

@@ -6,5 +6,6 @@ batch (:func:`blocks_of`) each layer computes only what the next one reads.
 
 from gnomon.nn.block import Block, blocks_of
 from gnomon.nn.layers import GATConv, GCNConv, SAGEConv
+from gnomon.nn.stored import StoredRows
 
-__all__ = ["Block", "GATConv", "GCNConv", "SAGEConv", "blocks_of"]
+__all__ = ["Block", "GATConv", "GCNConv", "SAGEConv", "StoredRows", "blocks_of"]

@@ -14,8 +14,10 @@ from torch.autograd.function import once_differentiable
 
 from gnomon import _library
 from gnomon._library import check, library
+from gnomon._tensors import describe
 from gnomon.nn._memory import empty
 from gnomon.nn.block import Block, Rows
+from gnomon.nn.stored import StoredRows
 
 
 @lru_cache(maxsize=1)
@@ -51,6 +53,22 @@ def spmm(rows: Rows, row_scales: Tensor | None, column_scales: Tensor | None, x:
             _address(column_scales),
             x.data_ptr(),
             x.shape[1],
+            y.data_ptr(),
+        )
+    )
+    return y
+
+
+def spmm_stored(rows: Rows, row_scales: Tensor | None, x: StoredRows) -> Tensor:
+    """See gnomon_spmm_stored."""
+    y = empty(rows.num_rows, x.shape[1])
+    check(
+        library.gnomon_spmm_stored(
+            ctypes.byref(rows.view),
+            _threads(),
+            _address(row_scales),
+            ctypes.byref(describe(x.features)),
+            x.nodes.data_ptr(),
             y.data_ptr(),
         )
     )
@@ -103,27 +121,38 @@ class SageLayer(Function):
 
     @staticmethod
     def forward(
-        ctx: Any, x: Tensor, neighbours: Tensor, bias: Any, root: Any, block: Block, is_mean: bool, has_relu: bool
+        ctx: Any,
+        x: Tensor | StoredRows,
+        neighbours: Tensor,
+        bias: Any,
+        root: Any,
+        block: Block,
+        is_mean: bool,
+        has_relu: bool,
     ) -> Tensor:
         scales = block.inverse_degrees if is_mean else None
-        aggregated = spmm(block.rows, scales, None, x)
+        is_stored = isinstance(x, StoredRows)
+        aggregated = spmm_stored(block.rows, scales, x) if is_stored else spmm(block.rows, scales, None, x)
+        own = None
+        if root is not None:
+            own = x.gather(block.num_destinations) if is_stored else x[: block.num_destinations]
         y = empty(block.num_destinations, neighbours.shape[0])
         if bias is None:
             torch.mm(aggregated, neighbours.t(), out=y)
         else:
             torch.addmm(bias, aggregated, neighbours.t(), out=y)
-        if root is not None:
-            y.addmm_(x[: block.num_destinations], root.t())
+        if own is not None:
+            y.addmm_(own, root.t())
         if has_relu:
             y.relu_()
-        ctx.save_for_backward(x, aggregated, neighbours, root, y if has_relu else None)
+        ctx.save_for_backward(own, aggregated, neighbours, root, y if has_relu else None)
         ctx.block, ctx.scales, ctx.has_bias = block, scales, bias is not None
         return y
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
-        x, aggregated, neighbours, root, y = ctx.saved_tensors
+        own, aggregated, neighbours, root, y = ctx.saved_tensors
         block, gradient = ctx.block, gradient.contiguous()
         if y is not None:
             below = empty(*gradient.shape)
@@ -135,7 +164,7 @@ class SageLayer(Function):
             of_x = spmm(block.transposed, None, ctx.scales, of_aggregated)
             if root is not None:
                 of_x[: block.num_destinations].addmm_(gradient, root)
-        of_root = None if root is None else torch.mm(gradient.t(), x[: block.num_destinations])
+        of_root = None if own is None else torch.mm(gradient.t(), own)
         of_bias = gradient.sum(0) if ctx.has_bias else None
         return of_x, torch.mm(gradient.t(), aggregated), of_bias, of_root, None, None, None
 

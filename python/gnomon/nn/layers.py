@@ -11,12 +11,15 @@ from torch_geometric.nn.inits import glorot, zeros
 from gnomon._library import InvalidInput
 from gnomon.nn._functions import AddScores, Aggregate, EdgeSoftmax, SageLayer, WeightedAggregate
 from gnomon.nn.block import Block
+from gnomon.nn.stored import StoredRows
 
 
-def _block_of(x: Tensor, edges: Block | Tensor) -> Block:
+def _block_of(x: Tensor | StoredRows, edges: Block | Tensor) -> Block:
     block = edges if isinstance(edges, Block) else Block(edges, x.shape[0])
-    if x.dim() != 2 or x.shape[0] != block.num_sources:
+    if len(x.shape) != 2 or x.shape[0] != block.num_sources:
         raise InvalidInput(f"x: must have one row for each of the {block.num_sources} nodes, not {list(x.shape)}")
+    if isinstance(x, StoredRows):
+        return block
     if x.dtype != torch.float32 or x.device.type != "cpu":
         raise InvalidInput(f"x: must be fp32 in the host's memory, not {x.dtype} on {x.device}")
     return block
@@ -69,13 +72,13 @@ class SAGEConv(nn.Module):
         if self.root_weight:
             self.lin_r.reset_parameters()
 
-    def forward(self, x: Tensor, edges: Block | Tensor) -> Tensor:
+    def forward(self, x: Tensor | StoredRows, edges: Block | Tensor) -> Tensor:
         """Compute the features of the destinations of a block, or of all nodes of an ``edge_index``."""
         block = _block_of(x, edges)
+        if isinstance(x, Tensor):
+            x = x.contiguous()
         root = self.lin_r.weight if self.root_weight else None
-        out = SageLayer.apply(
-            x.contiguous(), self.lin_l.weight, self.lin_l.bias, root, block, self.aggr == "mean", self._has_relu
-        )
+        out = SageLayer.apply(x, self.lin_l.weight, self.lin_l.bias, root, block, self.aggr == "mean", self._has_relu)
         if not self.normalize:
             return out
         out = F.normalize(out, p=2.0, dim=-1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypedDict, Union
 
 from torch_geometric.data import Data, FeatureStore, GraphStore
@@ -49,6 +49,7 @@ class LoaderArguments(TypedDict, total=False):
     threads_per_batch: int
     rank: int
     world_size: int
+    stored: Sequence[str]
 
 
 _DEFAULTS: dict[str, Any] = {

@@ -320,8 +320,8 @@ class _Batches:
             self._positions, self._begins = _repeated(self._positions, self._begins, num_batches)
         self._clock = _Clock()
         self.last = Times()  # of the last batch
-        self._attributes = attributes_of(loader.data, loader._graph)
-        options, attributes = loader._options, self._attributes
+        options = loader._options
+        attributes = self._attributes = attributes_of(loader.data, loader._graph, options.stored)
         late = loader._bidirectional or loader.transform_sampler_output is not None
         gathers = not late or isinstance(loader.data, Store)
         self._epoch = loader._loader.begin(

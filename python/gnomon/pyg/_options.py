@@ -40,6 +40,7 @@ class Options:
     threads_per_batch: int = 1
     rank: int = 0
     world_size: int = 1
+    stored: tuple[str, ...] = ()
 
     @property
     def sampling_seed(self) -> int:
@@ -101,6 +102,10 @@ def read_options(given: dict[str, Any]) -> Options:
     options.threads_per_batch = _integer("threads_per_batch", rest.pop("threads_per_batch", 1), 1, 256)
     options.world_size = _integer("world_size", rest.pop("world_size", 1), 1, 2**20)
     options.rank = _integer("rank", rest.pop("rank", 0), 0, options.world_size - 1)
+    stored = rest.pop("stored", ())
+    if not isinstance(stored, (list, tuple)) or not all(isinstance(each, str) for each in stored):
+        raise InvalidInput(f"stored: must be a list of names, not {stored!r}")
+    options.stored = tuple(stored)
     _read_samplers(rest, options, given)
     if rest:
         raise TypeError(f"unexpected keyword argument {next(iter(rest))!r}")

@@ -16,6 +16,7 @@ from torch_geometric.loader.utils import index_select
 from gnomon._library import DLTensor, InvalidInput
 from gnomon._tensors import can_describe, describe
 from gnomon.graph import Graph, Store, from_csc, from_edges
+from gnomon.nn.stored import StoredRows
 from gnomon.pyg._adjacency import Adjacency, adjacency_of
 from gnomon.pyg._arguments import LoaderData
 
@@ -204,6 +205,8 @@ class Attributes:
         The data's ``adj_t``, which batches then have instead of ``edge_index``.
     feature_store
         PyG's, which is asked for the rows of each batch.
+    stored
+        Key and matrix of what is not gathered.
     """
 
     template: Data
@@ -219,11 +222,14 @@ class Attributes:
     long_labels: bool = False
     adjacency: Adjacency | None = None
     feature_store: FeatureStore | None = None
+    stored: list[tuple[str, Tensor]] = field(default_factory=list)
 
     def add_late(self, batch: Data, nodes: Tensor, edge_ids: Tensor) -> None:
         """Gather what C++ does not."""
         if self.feature_store is not None:
             _add_from_store(batch, self.feature_store, nodes)
+        for key, matrix in self.stored:
+            batch[key] = StoredRows(matrix, nodes)
         for late, ids in ((self.late_nodes, nodes), (self.late_edges, edge_ids)):
             for key, value, dim in late:
                 on_device = ids.to(value.device) if isinstance(value, Tensor) else ids
@@ -239,8 +245,30 @@ def _add_from_store(batch: Data, store: FeatureStore, nodes: Tensor) -> None:
     batch.num_nodes = nodes.numel()
 
 
-def attributes_of(data: LoaderData, graph: Graph) -> Attributes:
-    """List the attributes of the data as they are now."""
+def attributes_of(data: LoaderData, graph: Graph, stored: tuple[str, ...] = ()) -> Attributes:
+    """List the attributes of the data as they are now. Those of `stored` are not gathered."""
+    attributes = _all_attributes(data, graph)
+    for name in stored:
+        _keep_stored(attributes, name, data)
+    return attributes
+
+
+def _keep_stored(attributes: Attributes, name: str, data: LoaderData) -> None:
+    if isinstance(data, Store):
+        if name != "x" or not attributes.store_features:
+            raise InvalidInput(f"stored: the store has no features called {name!r}; they are called 'x'")
+        attributes.store_features = False
+        attributes.node_keys.remove(name)
+        attributes.stored.append((name, data.feature_tensor()))
+    elif name in attributes.node_keys and isinstance(data, Data):
+        at = attributes.node_keys.index(name)
+        del attributes.node_keys[at], attributes.nodes[at]
+        attributes.stored.append((name, data[name]))
+    else:
+        raise InvalidInput(f"stored: {name!r} is no contiguous attribute of the nodes in the host's memory")
+
+
+def _all_attributes(data: LoaderData, graph: Graph) -> Attributes:
     if isinstance(data, tuple):
         return Attributes(Data(), feature_store=data[0])
     if isinstance(data, Store):

@@ -71,7 +71,9 @@ class NeighborLoader(BaseLoader):
         ``num_workers`` (threads; None chooses, 0 prepares in the caller), ``prefetch_factor``, ``pin_memory``,
         ``timeout``, ``generator`` (its initial seed). And ours: ``seed`` (else torch's), ``expand``
         (``"once"`` as PyG, or ``"every_hop"`` as DGL), ``threads_per_batch``, and for several processes ``rank`` and
-        ``world_size``: each batches its part of every epoch's order, all parts of one size.
+        ``world_size``: each batches its part of every epoch's order, all parts of one size. ``stored``: attributes of
+        nodes that are not gathered; batches have them as :class:`gnomon.nn.StoredRows`, which ``gnomon.nn`` reads where
+        they are.
 
     Raises
     ------
