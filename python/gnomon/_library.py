@@ -173,6 +173,7 @@ _PROTOTYPES = {
     "gnomon_rows_with_loops": (_STATUS, [_ROWS, _ARRAY, _ARRAY]),
     "gnomon_rows_transpose": (_STATUS, [_ROWS, _ARRAY, _ARRAY, _ARRAY]),
     "gnomon_spmm": (_STATUS, [*_OPERATION, _ARRAY, _ARRAY, _ARRAY, ctypes.c_int64, _ARRAY]),
+    "gnomon_spmm_stored": (_STATUS, [*_OPERATION, _ARRAY, ctypes.POINTER(DLTensor), _ARRAY, _ARRAY]),
     "gnomon_spmm_weighted": (_STATUS, [*_OPERATION, ctypes.c_int64, ctypes.c_int64, *[_ARRAY] * 3]),
     "gnomon_sum_edges": (_STATUS, [*_OPERATION, ctypes.c_int64, _ARRAY, _ARRAY]),
     "gnomon_sddmm_add": (_STATUS, [*_OPERATION, ctypes.c_int64, *[_ARRAY] * 3]),

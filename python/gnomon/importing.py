@@ -42,7 +42,7 @@ class _Arrays:
             "edge_weight": self.edge_weight,
             **{_SPLITS[split]: mask for split, mask in self.masks.items()},
         }
-        np.savez(path, **{name: array for name, array in arrays.items() if array is not None})
+        np.savez(path, **{name: np.ascontiguousarray(array) for name, array in arrays.items() if array is not None})
 
 
 def import_graph(

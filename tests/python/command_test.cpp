@@ -22,7 +22,7 @@ class GnomonRun : public testing::Test {
     std::ofstream(program) << "#!/bin/sh\n" << script << "\n";
     fs::permissions(program, fs::perms::owner_all);
     char* text = nullptr;
-    const auto status = gnomon_run(program.c_str(), request, progress, this, &text);
+    const auto status = gnomon_run(program.c_str(), request, progress, &steps, &text);
     result = text == nullptr ? "" : text;
     gnomon_text_free(text);
     return status;
@@ -73,10 +73,10 @@ TEST_F(GnomonRun, ErrorsAreThoseOfTheCommand) {
 
 TEST_F(GnomonRun, ProgressIsPassedOnAndCancels) {
   const auto note = [](void* data, const char* step, std::int64_t done, std::int64_t total) {
-    auto& steps = static_cast<GnomonRun*>(data)->steps;
+    auto& seen = *static_cast<std::string*>(data);
     const auto line = std::string(step) + " " + std::to_string(done) + "/" + std::to_string(total) + "\n";
-    if (*step != '\0' && !steps.ends_with(line)) {
-      steps += line;
+    if (*step != '\0' && !seen.ends_with(line)) {
+      seen += line;
     }
     return std::int32_t{done == 3};
   };

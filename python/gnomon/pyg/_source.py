@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 from torch_geometric.data import Data, FeatureStore, GraphStore
-from torch_geometric.data.graph_store import EdgeAttr
+from torch_geometric.data.graph_store import EdgeAttr, EdgeLayout
 from torch_geometric.loader.utils import index_select
 
 from gnomon._library import DLTensor, InvalidInput
@@ -101,18 +101,24 @@ def graph_of(data: LoaderData, weight_attr: str | None) -> Graph:
 def all_edges(data: Data | tuple[FeatureStore, GraphStore]) -> Tensor:
     """Return all edges, [2, edges], in the order of their ids."""
     if isinstance(data, tuple):
-        row, column, _ = data[1].coo()
-        return torch.stack([row, column])
+        return _edges_of_store(data[1])
     adjacency = adjacency_of(data)
     return data.edge_index if adjacency is None else adjacency.edge_index
+
+
+def _edges_of_store(store: GraphStore) -> Tensor:
+    sources, destinations, _ = store.coo()
+    return torch.stack([sources, destinations])
 
 
 def _graph_of_store(store: GraphStore) -> Graph:
     attribute = _only_edges(store)
     if attribute.size is None:
         raise InvalidInput("data: the edges of the graph store must tell their size")
-    sources, indptr, order = store.csc()
     num_nodes = max(attribute.size)
+    if attribute.layout != EdgeLayout.CSC:  # PyG's conversion to CSC does not keep the order of a node's edges
+        return _graph_of_edges(_edges_of_store(store), num_nodes, None, None)
+    sources, indptr, order = store.csc()
     indptr = index_tensor(indptr, "data")
     filled = torch.nn.functional.pad(indptr, (0, num_nodes + 1 - indptr.numel()), value=int(indptr[-1]))
     return _graph_of_rows(filled, index_tensor(sources, "data"), order, None)
