@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/interleave.h"
+#include "graph/store/checked_store.h"
 #include "kernels/cpu/features.h"
 #include "runtime/placement.h"
 
@@ -20,7 +21,7 @@ graph::Graph open_training_data(const std::string& data, const plan::Job& job) {
   }
   auto graph = graph::open_store(data);
   runtime::draws_of(graph, job);
-  graph::validate(graph, true);
+  graph::validate_once(graph, true);
   // Where memory has several nodes a plan says how the features lie there.
   const bool has_one_node = base::memory_nodes().size() < 2;
   return has_one_node && kernels::cpu::can_copy_features(graph) ? kernels::cpu::with_copied_features(graph)

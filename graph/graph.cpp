@@ -14,6 +14,7 @@
 #include "graph/feature_form.h"
 #include "graph/store/npy.h"
 #include "graph/store/store.h"
+#include "graph/trainable.h"
 
 namespace gnomon::graph {
 namespace {
@@ -47,11 +48,6 @@ std::optional<std::int64_t> first_fault(std::int64_t count, Faulty faulty) {
     work();
   }
   return found < count ? std::optional(found.load()) : std::nullopt;
-}
-
-/// Names an array in errors: "DIRECTORY/labels.npy" for a store, "NAME: labels" for a graph in memory.
-std::string where_of(const Graph& graph, const std::string& array) {
-  return graph.directory.empty() ? graph.name + ": " + array : (graph.directory / (array + ".npy")).string();
 }
 
 std::string number(std::int64_t value) { return std::to_string(value); }
@@ -228,24 +224,6 @@ void check_splits(const Graph& graph) {
                                text() + " follows " + number(splits[s][i - 1]) + "; must be ascending");
       }
       owned = static_cast<char>(s + 1);
-    }
-  }
-}
-
-void check_trainable(const Graph& graph) {
-  if (!graph.features.any() || graph.features.columns == 0) {
-    throw base::InputError(where_of(graph, "features"), "is missing; training needs features");
-  }
-  if (graph.labels.empty()) {
-    throw base::InputError(where_of(graph, "labels"), "is missing; training needs labels");
-  }
-  if (graph.train.empty()) {
-    throw base::InputError(where_of(graph, "train"), "is empty; training needs at least one vertex");
-  }
-  for (const VertexId vertex : graph.train) {
-    if (graph.labels[at(vertex)] < 0) {
-      throw base::InputError(where_of(graph, "train"),
-                             "vertex " + number(vertex) + " has no label (-1); training vertices need one");
     }
   }
 }

@@ -7,6 +7,8 @@
 
 #include "apps/commands/commands.h"
 #include "apps/flags/field_flags.h"
+#include "apps/flags/import_flags.h"
+#include "apps/flags/size_flag.h"
 #include "apps/interrupt.h"
 #include "apps/progress_bar.h"
 #include "apps/text/format.h"
@@ -62,6 +64,7 @@ class Generator {
     app_.add_option("--seed", seed_, "Random seed of edges, features and splits");
     app_.add_option("--reorder", order_,
                     "Renumber vertices for locality: none, degree or rcm, as in gnomon import");
+    add_size(app_, "--host-memory", resources_.memory_bytes, std::string(conversion_memory_help));
     app_.add_flag("--json", json_, "Print one JSON document");
     app_.group("Kinds");
     app_.footer(std::string("Example:\n  ") + example);
@@ -80,7 +83,8 @@ class Generator {
       const auto order = base::value_of<graph::VertexOrder>("--reorder", order_);
       graph::write_in_order(
           order, destination_,
-          [&](const std::filesystem::path& store) { graph::generate(options, store, progress); }, progress);
+          [&](const std::filesystem::path& store) { graph::generate(options, store, progress, resources_); },
+          progress, resources_);
     }
     const auto description = describe_store(destination_);
     const auto best = accuracy_known(options);
@@ -112,6 +116,7 @@ class Generator {
   std::uint64_t seed_ = 0;
   std::string order_ = "none";
   bool json_ = false;
+  graph::Resources resources_;
 };
 
 struct Generators {

@@ -2,6 +2,8 @@
 
 #include <iostream>
 
+#include "apps/flags/size_flag.h"
+
 namespace gnomon::apps {
 namespace {
 
@@ -62,12 +64,14 @@ CLI::App& under(CLI::App& app, const std::string& heading) {
 
 ImportFlags::ImportFlags(CLI::App& app, const std::string& heading, const std::string& seed)
     : fields_(under(app, heading), base::write_value(graph::ImportOptions{}), flags(seed)) {
+  add_size(app, "--host-memory", memory_bytes_, std::string(conversion_memory_help));
   under(app, "Options");
 }
 
 graph::ImportOptions ImportFlags::options() const {
   auto options = fields_.value<graph::ImportOptions>();
   options.named = fields_.named();
+  options.content.resources.memory_bytes = memory_bytes_;
   return options;
 }
 

@@ -1,13 +1,20 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "apps/flags/field_flags.h"
 #include "graph/import/import.h"
 
 namespace gnomon::apps {
+
+/// Help of the option --host-memory of commands that convert a graph.
+inline constexpr std::string_view conversion_memory_help =
+    "Maximum of intermediate data in memory, the rest goes to the disk (default: half of what\n"
+    "is available)";
 
 /// The options of graph::ImportOptions, for the commands that import a graph. Must live until the command
 /// line is parsed and stay where it is.
@@ -23,6 +30,7 @@ class ImportFlags {
 
  private:
   FieldFlags fields_;
+  std::int64_t memory_bytes_ = 0;
 };
 
 /// Prints the notes of an import on stderr, one line each.

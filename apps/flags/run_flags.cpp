@@ -4,6 +4,7 @@
 
 #include "base/document.h"
 #include "base/error.h"
+#include "graph/store/checked_store.h"
 
 namespace gnomon::apps {
 namespace {
@@ -41,7 +42,7 @@ graph::Graph open_run_data(const RunFlags& flags) {
     throw base::InputError(flags.run, "is not a directory; name a run of gnomon train");
   }
   auto graph = graph::open_store(flags.data.empty() ? data_of(flags.files()) : flags.data);
-  graph::validate(graph, false);
+  graph::validate_once(graph, false);
   return graph;
 }
 

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/philox.h"
 #include "graph/generate/gaussian.h"
+#include "graph/workers.h"
 
 namespace gnomon::graph {
 namespace {
@@ -23,20 +24,38 @@ base::StreamKey key_of(std::uint64_t seed, Part part, std::int64_t block = 0) {
       0};
 }
 
+/// Fills consecutive ranges of `count` elements, on all cores, each range in blocks of `block_elements`:
+/// fill(block number, first element, span). Calls visit(span) for each range.
+template <class T, class Fill, class Visit>
+void fill_blocks(std::int64_t count, std::int64_t block_elements, Fill fill, Visit visit) {
+  Workers workers(count <= block_elements ? 1 : 0);
+  std::vector<T> range;
+  for (std::int64_t begin = 0; begin < count;) {
+    const std::int64_t size = std::min(workers.count() * block_elements, count - begin);
+    range.resize(static_cast<std::size_t>(size));
+    workers.for_each((size + block_elements - 1) / block_elements, [&](std::int64_t i) {
+      const std::int64_t first = i * block_elements;
+      fill((begin + first) / block_elements, begin + first,
+           std::span<T>(range).subspan(static_cast<std::size_t>(first),
+                                       static_cast<std::size_t>(std::min(block_elements, size - first))));
+    });
+    visit(std::span<const T>(range));
+    begin += size;
+  }
+}
+
 /// Returns a stream of `count` edges from draw(random). Each block of edges has its own random stream.
 template <class Draw>
 EdgeStream drawn_edges(std::uint64_t seed, std::int64_t count, Draw draw) {
   return [=](const EdgeVisitor& visit) {
     constexpr std::int64_t block_edges = 1 << 16;
-    std::vector<Edge> block;
-    for (std::int64_t begin = 0; begin < count; begin += block_edges) {
-      base::RandomStream random(key_of(seed, Part::edges, begin / block_edges));
-      block.resize(static_cast<std::size_t>(std::min(block_edges, count - begin)));
-      for (Edge& edge : block) {
+    const auto fill = [&](std::int64_t block, std::int64_t, std::span<Edge> edges) {
+      base::RandomStream random(key_of(seed, Part::edges, block));
+      for (Edge& edge : edges) {
         edge = draw(random);
       }
-      visit(block);
-    }
+    };
+    fill_blocks<Edge>(count, block_edges, fill, visit);
   };
 }
 
@@ -45,12 +64,10 @@ template <class Fill>
 RowStream drawn_rows(std::int64_t vertices, std::int64_t columns, Fill fill) {
   return [=](const RowVisitor& visit) {
     constexpr std::int64_t block_rows = 1 << 10;
-    std::vector<float> block;
-    for (std::int64_t begin = 0; begin < vertices; begin += block_rows) {
-      block.resize(static_cast<std::size_t>(std::min(block_rows, vertices - begin) * columns));
-      fill(begin, std::span<float>(block), begin / block_rows);
-      visit(block);
-    }
+    const auto fill_rows = [&](std::int64_t block, std::int64_t first, std::span<float> rows) {
+      fill(first / columns, rows, block);
+    };
+    fill_blocks<float>(vertices * columns, block_rows * columns, fill_rows, visit);
   };
 }
 
@@ -233,9 +250,11 @@ SourceOptions store_options(const Rmat& options) {
 
 template <class Options>
 void write_generated(const Options& options, const char* kind, const std::filesystem::path& directory,
-                     const base::Progress& progress) {
+                     const Resources& resources, const base::Progress& progress) {
   Provenance provenance{std::string("generate ") + kind, "", option_texts(options)};
-  write_source(source_of(options), store_options(options), std::move(provenance), directory, progress);
+  SourceOptions store = store_options(options);
+  store.resources = resources;
+  write_source(source_of(options), store, std::move(provenance), directory, progress);
 }
 
 }  // namespace
@@ -264,12 +283,13 @@ void fill_at_random(GraphSource& source, std::int64_t feature_columns, std::int3
 }
 
 void generate(const PlantedPartition& options, const std::filesystem::path& directory,
-              const base::Progress& progress) {
-  write_generated(options, "planted_partition", directory, progress);
+              const base::Progress& progress, const Resources& resources) {
+  write_generated(options, "planted_partition", directory, resources, progress);
 }
 
-void generate(const Rmat& options, const std::filesystem::path& directory, const base::Progress& progress) {
-  write_generated(options, "rmat", directory, progress);
+void generate(const Rmat& options, const std::filesystem::path& directory, const base::Progress& progress,
+              const Resources& resources) {
+  write_generated(options, "rmat", directory, resources, progress);
 }
 
 Graph generate_in_memory(const PlantedPartition& options) {

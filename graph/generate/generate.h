@@ -84,9 +84,9 @@ void fill_at_random(GraphSource& source, std::int64_t feature_columns, std::int3
 /// Generates a graph and writes its store to `directory`. Memory in addition to the mapped output is that of
 /// write_source. Throws InputError for invalid options or an existing directory, and Failure on I/O errors.
 void generate(const PlantedPartition& options, const std::filesystem::path& directory,
-              const base::Progress& progress = {});
+              const base::Progress& progress = {}, const Resources& resources = {});
 void generate(const Rmat& options, const std::filesystem::path& directory,
-              const base::Progress& progress = {});
+              const base::Progress& progress = {}, const Resources& resources = {});
 
 /// Generates a graph in memory. Throws InputError for invalid options.
 Graph generate_in_memory(const PlantedPartition& options);

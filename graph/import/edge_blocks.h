@@ -23,7 +23,7 @@ class EdgeBlocks {
   }
 
  private:
-  static constexpr std::size_t capacity = std::size_t{1} << 16;
+  static constexpr std::size_t capacity = std::size_t{1} << 17;
   const EdgeVisitor& visit_;
   std::vector<Edge> block_;
 };

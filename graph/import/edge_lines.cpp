@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace gnomon::graph {
 namespace {
@@ -10,18 +11,18 @@ bool is_valid_weight(float weight) { return std::isfinite(weight) && weight >= 0
 
 }  // namespace
 
-EdgeLines::EdgeLines(const std::string& path, const EdgeLayout& layout, bool weighted)
-    : reader_(path),
+EdgeLines::EdgeLines(LineReader reader, const EdgeLayout& layout, bool weighted)
+    : reader_(std::move(reader)),
       layout_(layout),
       weighted_(weighted),
-      plain_(!layout.names && layout.source == 0 && layout.destination == 1 && layout.weight == 2),
-      header_is_next_(layout.header) {}
+      plain_(!layout.names && layout.source == 0 && layout.destination == 1 && layout.weight == 2) {}
 
-bool EdgeLines::next_line(std::string_view& line) {
-  if (std::exchange(header_is_next_, false) && !reader_.next_content(line)) {
-    return false;
+LineReader EdgeLines::after_header(const std::string& path, const EdgeLayout& layout) {
+  LineReader reader(path);
+  if (std::string_view line; layout.header) {
+    reader.next_content(line);
   }
-  return reader_.next_content(line);
+  return reader;
 }
 
 bool EdgeLines::take_plain(std::string_view line, Edge& edge) const {
@@ -50,7 +51,7 @@ float EdgeLines::weight_of(std::string_view line) const {
 
 bool EdgeLines::next(Edge& edge) {
   std::string_view line;
-  if (!next_line(line)) {
+  if (!reader_.next_content(line)) {
     return false;
   }
   if (plain_ && take_plain(line, edge)) {
@@ -72,7 +73,7 @@ bool EdgeLines::next(Edge& edge) {
 
 bool EdgeLines::next(NamedEdge& edge) {
   std::string_view line;
-  if (!next_line(line)) {
+  if (!reader_.next_content(line)) {
     return false;
   }
   constexpr const char* expected = "two vertex names (comments begin with #)";

@@ -20,8 +20,14 @@ struct NamedEdge {
 /// line.
 class EdgeLines {
  public:
-  /// With `weighted`, every line must have a weight.
-  EdgeLines(const std::string& path, const EdgeLayout& layout, bool weighted);
+  /// With `weighted`, every line must have a weight. `layout` must outlive it.
+  EdgeLines(const std::string& path, const EdgeLayout& layout, bool weighted)
+      : EdgeLines(after_header(path, layout), layout, weighted) {}
+  /// Reads the lines of a reader that stands behind the header.
+  EdgeLines(LineReader reader, const EdgeLayout& layout, bool weighted);
+
+  /// Opens an edge list and reads its header, if it has one.
+  static LineReader after_header(const std::string& path, const EdgeLayout& layout);
 
   /// Reads the next edge; false at the end. Precondition: ids are numbers.
   bool next(Edge& edge);
@@ -31,7 +37,6 @@ class EdgeLines {
   [[noreturn]] void fail(const std::string& what) const { reader_.fail(what); }
 
  private:
-  bool next_line(std::string_view& line);
   bool take_plain(std::string_view line, Edge& edge) const;
   void split(std::string_view line, const char* expected);
   float weight_of(std::string_view line) const;
@@ -40,7 +45,6 @@ class EdgeLines {
   const EdgeLayout& layout_;
   bool weighted_;
   bool plain_;  ///< ids are numbers in the first two columns
-  bool header_is_next_;
   Fields fields_;
 };
 

@@ -5,34 +5,13 @@
 
 #include "base/error.h"
 #include "graph/import/arrays.h"
-#include "graph/import/edge_blocks.h"
 #include "graph/import/edge_lines.h"
+#include "graph/import/parse_edges.h"
 #include "graph/import/split_files.h"
 #include "graph/import/vertex_ids.h"
 
 namespace gnomon::graph {
 namespace {
-
-/// Returns the distinct ids, ascending. Holds at most twice their number, or one million, in memory.
-std::vector<VertexId> distinct_ids(const std::string& path, const EdgeLayout& layout) {
-  std::vector<VertexId> ids;
-  std::size_t limit = std::size_t{1} << 20;
-  const auto compact = [&] {
-    std::sort(ids.begin(), ids.end());
-    ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
-    limit = std::max(limit, 2 * ids.size());
-  };
-  EdgeLines lines(path, layout, false);
-  for (Edge edge; lines.next(edge);) {
-    ids.push_back(edge.source);
-    ids.push_back(edge.destination);
-    if (ids.size() >= limit) {
-      compact();
-    }
-  }
-  compact();
-  return ids;
-}
 
 std::shared_ptr<const NameTable> distinct_names(const std::string& path, const EdgeLayout& layout) {
   const auto table = std::make_shared<NameTable>();
@@ -42,31 +21,6 @@ std::shared_ptr<const NameTable> distinct_names(const std::string& path, const E
     table->add(edge.destination);
   }
   return table;
-}
-
-/// Returns the number of vertices if ids are used unchanged: the maximum of the largest id plus one and the
-/// numbers of features and labels.
-std::int64_t count_vertices(const ImportOptions& options, const EdgeLayout& layout,
-                            const base::Progress& progress) {
-  VertexId largest = -1;
-  std::int64_t edges = 0;
-  EdgeLines lines(options.source, layout, false);
-  for (Edge edge; lines.next(edge);) {
-    largest = std::max({largest, edge.source, edge.destination});
-    if (++edges % (1 << 16) == 0) {
-      base::report(progress, "reading edges", edges, 0);
-    }
-  }
-  // Sparse ids waste memory, or they are not consecutive numbers at all.
-  if (largest >= 1'000'000 && (largest - 63) / 64 >= edges) {
-    throw base::InputError(options.source, "has vertex id " + std::to_string(largest) + " but only " +
-                                               std::to_string(edges) + " edges; use --relabel");
-  }
-  std::int64_t vertices = largest + 1;
-  for (const auto& file : {options.features, options.labels}) {
-    vertices = file.empty() ? vertices : std::max(vertices, open_npy_stream(file).rows());
-  }
-  return vertices;
 }
 
 /// Throws InputError for rows of features or labels if nothing says which name each of them belongs to.
@@ -79,19 +33,6 @@ void check_rows_of_names(const ImportOptions& options) {
                                  options.source + " are names");
     }
   }
-}
-
-VertexIds vertex_ids(const ImportOptions& options, const EdgeLayout& layout, const base::Progress& progress) {
-  if (!options.vertices.empty()) {
-    return VertexIds::listed(options.vertices, layout.names);
-  }
-  if (layout.names) {
-    return VertexIds::names(distinct_names(options.source, layout));
-  }
-  if (options.relabel) {
-    return VertexIds::numbers(distinct_ids(options.source, layout));
-  }
-  return VertexIds::unchanged(count_vertices(options, layout, progress));
 }
 
 /// Returns the vertex of an id or name in the line that was read last. Throws InputError if there is none.
@@ -108,29 +49,92 @@ VertexId vertex_of(const EdgeLines& lines, const VertexIds& ids, Id id) {
   return *vertex;
 }
 
-/// The edges between vertices that ids of type Line::source stand for. Line is Edge or NamedEdge.
-template <class Line>
-EdgeStream renamed_edges(const std::string& path, const EdgeLayout& layout, bool weighted,
-                         const VertexIds& ids) {
+/// The edges of an edge list, each as to_edge(lines, line) makes it of a line of type Line (Edge or
+/// NamedEdge).
+template <class Line, class ToEdge>
+EdgeStream listed_edges(const std::string& path, const EdgeLayout& layout, bool weighted, ToEdge to_edge) {
   return [=](const EdgeVisitor& visit) {
-    EdgeLines lines(path, layout, weighted);
-    EdgeBlocks blocks(visit);
-    for (Line line; lines.next(line);) {
-      blocks.push({vertex_of(lines, ids, line.source), vertex_of(lines, ids, line.destination), line.weight});
-    }
-    blocks.flush();
+    const auto parse = [&](LineReader& reader, std::vector<Edge>& edges) {
+      EdgeLines lines(std::move(reader), layout, weighted);
+      for (Line line; lines.next(line);) {
+        edges.push_back(to_edge(lines, line));
+      }
+    };
+    parse_edges(EdgeLines::after_header(path, layout), path, parse, visit);
   };
 }
 
+/// The edges between the vertices that ids of type Line::source stand for.
+template <class Line>
+EdgeStream renamed_edges(const std::string& path, const EdgeLayout& layout, bool weighted,
+                         const VertexIds& ids) {
+  return listed_edges<Line>(path, layout, weighted, [ids](const EdgeLines& lines, const Line& line) {
+    return Edge{vertex_of(lines, ids, line.source), vertex_of(lines, ids, line.destination), line.weight};
+  });
+}
+
 EdgeStream unchanged_edges(const std::string& path, const EdgeLayout& layout, bool weighted) {
-  return [=](const EdgeVisitor& visit) {
-    EdgeLines lines(path, layout, weighted);
-    EdgeBlocks blocks(visit);
-    for (Edge edge; lines.next(edge);) {
-      blocks.push(edge);
-    }
-    blocks.flush();
+  return listed_edges<Edge>(path, layout, weighted, [](const EdgeLines&, const Edge& edge) { return edge; });
+}
+
+/// Returns the distinct ids, ascending. Holds at most twice their number, or one million, in memory.
+std::vector<VertexId> distinct_ids(const std::string& path, const EdgeLayout& layout) {
+  std::vector<VertexId> ids;
+  std::size_t limit = std::size_t{1} << 20;
+  const auto compact = [&] {
+    std::sort(ids.begin(), ids.end());
+    ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+    limit = std::max(limit, 2 * ids.size());
   };
+  unchanged_edges(path, layout, false)([&](std::span<const Edge> block) {
+    for (const Edge& edge : block) {
+      ids.push_back(edge.source);
+      ids.push_back(edge.destination);
+    }
+    if (ids.size() >= limit) {
+      compact();
+    }
+  });
+  compact();
+  return ids;
+}
+
+/// Returns the number of vertices if ids are used unchanged: the maximum of the largest id plus one and the
+/// numbers of features and labels.
+std::int64_t count_vertices(const ImportOptions& options, const EdgeLayout& layout,
+                            const base::Progress& progress) {
+  VertexId largest = -1;
+  std::int64_t edges = 0;
+  unchanged_edges(options.source, layout, false)([&](std::span<const Edge> block) {
+    for (const Edge& edge : block) {
+      largest = std::max({largest, edge.source, edge.destination});
+    }
+    edges += std::ssize(block);
+    base::report(progress, "reading ids", edges, 0);
+  });
+  // Sparse ids waste memory, or they are not consecutive numbers at all.
+  if (largest >= 1'000'000 && (largest - 63) / 64 >= edges) {
+    throw base::InputError(options.source, "has vertex id " + std::to_string(largest) + " but only " +
+                                               std::to_string(edges) + " edges; use --relabel");
+  }
+  std::int64_t vertices = largest + 1;
+  for (const auto& file : {options.features, options.labels}) {
+    vertices = file.empty() ? vertices : std::max(vertices, open_npy_stream(file).rows());
+  }
+  return vertices;
+}
+
+VertexIds vertex_ids(const ImportOptions& options, const EdgeLayout& layout, const base::Progress& progress) {
+  if (!options.vertices.empty()) {
+    return VertexIds::listed(options.vertices, layout.names);
+  }
+  if (layout.names) {
+    return VertexIds::names(distinct_names(options.source, layout));
+  }
+  if (options.relabel) {
+    return VertexIds::numbers(distinct_ids(options.source, layout));
+  }
+  return VertexIds::unchanged(count_vertices(options, layout, progress));
 }
 
 /// Returns the same edges; a run of them marks the vertices at their ends.

@@ -128,7 +128,7 @@ std::vector<std::string> import_graph(const ImportOptions& options, const std::f
         write_source(std::move(opened.source), resolved.content,
                      {"import", resolved.source, option_texts(resolved)}, store, progress);
       },
-      progress);
+      progress, resolved.content.resources);
   if (const auto note = sparse_ids_note(resolved, opened); !note.empty()) {
     opened.notes.push_back(note);
   }

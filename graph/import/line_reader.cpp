@@ -42,6 +42,27 @@ LineReader::LineReader(const std::filesystem::path& path) : path_(path.string())
   gzbuffer(file, 1 << 18);
 }
 
+LineReader::LineReader(const std::filesystem::path& path, TextPiece piece)
+    : path_(path.string()),
+      buffer_(std::move(piece.text)),
+      end_(buffer_.size()),
+      at_end_(true),
+      line_number_(piece.lines_before) {}
+
+TextPiece LineReader::take_piece(std::size_t bytes) {
+  const auto last_newline = [&] {
+    return static_cast<const char*>(::memrchr(buffer_.data() + begin_, '\n', end_ - begin_));
+  };
+  while (!at_end_ && (end_ - begin_ < bytes || last_newline() == nullptr)) {
+    fill();
+  }
+  const char* const begin = buffer_.data() + begin_;
+  TextPiece piece{{begin, at_end_ ? buffer_.data() + end_ : last_newline() + 1}, line_number_};
+  line_number_ += std::count(piece.text.begin(), piece.text.end(), '\n');
+  begin_ += piece.text.size();
+  return piece;
+}
+
 bool LineReader::fill() {
   std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
   end_ -= begin_;

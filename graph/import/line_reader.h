@@ -11,6 +11,12 @@ struct gzFile_s;
 
 namespace gnomon::graph {
 
+/// Some whole lines of a text file.
+struct TextPiece {
+  std::vector<char> text;
+  std::int64_t lines_before = 0;  ///< in the file
+};
+
 /// Reads a text file line by line, plain or gzip (detected from the content), through a buffer of 1 MiB or
 /// the length of the longest line. A byte order mark of UTF-8 at the beginning is left out. Throws
 /// InputError, naming the file, if it cannot be read, its gzip stream is truncated or damaged, or it is in
@@ -18,6 +24,8 @@ namespace gnomon::graph {
 class LineReader {
  public:
   explicit LineReader(const std::filesystem::path& path);
+  /// Reads a piece of the file.
+  LineReader(const std::filesystem::path& path, TextPiece piece);
 
   /// Reads the next line without its line break; it is valid until the next call. Returns false at the end of
   /// the file.
@@ -25,6 +33,8 @@ class LineReader {
   /// Reads the next line that is neither blank nor a comment, which begins with # or %; blanks in front are
   /// removed.
   bool next_content(std::string_view& line);
+  /// Takes the next lines, of at least `bytes` bytes if there are as many, as they are. Empty at the end.
+  TextPiece take_piece(std::size_t bytes);
   /// The number of the line that was read last, from 1.
   std::int64_t line_number() const { return line_number_; }
   /// Throws InputError "FILE: line N: what" for the line that was read last.

@@ -1,14 +1,15 @@
 #include "graph/import/matrix_market.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cctype>
 #include <cmath>
 #include <sstream>
 
 #include "base/error.h"
 #include "graph/import/arrays.h"
-#include "graph/import/edge_blocks.h"
 #include "graph/import/line_reader.h"
+#include "graph/import/parse_edges.h"
 #include "graph/import/split_files.h"
 
 namespace gnomon::graph {
@@ -66,38 +67,47 @@ MatrixHeader read_matrix_header(LineReader& reader) {
   return header;
 }
 
+/// Appends the edges of the entries in these lines. Returns the number of entries.
+std::int64_t parse_entries(LineReader& reader, const MatrixHeader& header, bool weighted,
+                           std::vector<Edge>& edges) {
+  const auto in_range = [&](VertexId id) { return id >= 1 && id <= header.size; };
+  std::int64_t entries = 0;
+  for (std::string_view line; reader.next(line);) {
+    if (line.find_first_not_of(" \t") == std::string_view::npos || line[0] == '%') {
+      continue;
+    }
+    VertexId row = 0;
+    VertexId column = 0;
+    float weight = 1;
+    std::string_view rest = line;
+    if (!take_integer(rest, row) || !take_integer(rest, column) || !in_range(row) || !in_range(column)) {
+      reader.fail_expected("row and column from 1 to " + std::to_string(header.size), line);
+    }
+    if (weighted) {
+      take_weight(reader, line, rest, weight);
+    }
+    edges.push_back({row - 1, column - 1, weight});
+    if (header.symmetric && row != column) {
+      edges.push_back({column - 1, row - 1, weight});
+    }
+    ++entries;
+  }
+  return entries;
+}
+
 EdgeStream matrix_edges(const std::string& path, bool weighted) {
   return [path, weighted](const EdgeVisitor& visit) {
     LineReader reader(path);
     const MatrixHeader header = read_matrix_header(reader);
-    const auto in_range = [&](VertexId id) { return id >= 1 && id <= header.size; };
-    EdgeBlocks blocks(visit);
-    std::int64_t entries = 0;
-    for (std::string_view line; reader.next(line);) {
-      if (line.find_first_not_of(" \t") == std::string_view::npos || line[0] == '%') {
-        continue;
-      }
-      VertexId row = 0;
-      VertexId column = 0;
-      float weight = 1;
-      std::string_view rest = line;
-      if (!take_integer(rest, row) || !take_integer(rest, column) || !in_range(row) || !in_range(column)) {
-        reader.fail_expected("row and column from 1 to " + std::to_string(header.size), line);
-      }
-      if (weighted) {
-        take_weight(reader, line, rest, weight);
-      }
-      blocks.push({row - 1, column - 1, weight});
-      if (header.symmetric && row != column) {
-        blocks.push({column - 1, row - 1, weight});
-      }
-      ++entries;
-    }
+    std::atomic<std::int64_t> entries{0};
+    const auto parse = [&](LineReader& lines, std::vector<Edge>& edges) {
+      entries += parse_entries(lines, header, weighted, edges);
+    };
+    parse_edges(std::move(reader), path, parse, visit);
     if (entries != header.entries) {
       throw base::InputError(path, "has " + std::to_string(entries) + " entries; its header says " +
                                        std::to_string(header.entries));
     }
-    blocks.flush();
   };
 }
 

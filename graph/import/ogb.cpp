@@ -5,8 +5,8 @@
 
 #include "base/error.h"
 #include "graph/import/arrays.h"
-#include "graph/import/edge_blocks.h"
 #include "graph/import/line_reader.h"
+#include "graph/import/parse_edges.h"
 #include "graph/import/zip_archive.h"
 
 namespace gnomon::graph {
@@ -37,16 +37,20 @@ std::vector<std::int64_t> read_integers(const std::filesystem::path& path) {
 
 EdgeStream csv_edges(const std::filesystem::path& path) {
   return [path](const EdgeVisitor& visit) {
-    EdgeBlocks blocks(visit);
-    for_each_line(path, [&](const LineReader& reader, std::string_view line) {
-      Edge edge;
-      std::string_view rest = line;
-      if (!take_integer(rest, edge.source) || !take_integer(rest, edge.destination) || !rest.empty()) {
-        reader.fail_expected("two vertex ids", line);
+    const auto parse = [](LineReader& lines, std::vector<Edge>& edges) {
+      for (std::string_view line; lines.next(line);) {
+        Edge edge;
+        std::string_view rest = line;
+        if (line.empty()) {
+          continue;
+        }
+        if (!take_integer(rest, edge.source) || !take_integer(rest, edge.destination) || !rest.empty()) {
+          lines.fail_expected("two vertex ids", line);
+        }
+        edges.push_back(edge);
       }
-      blocks.push(edge);
-    });
-    blocks.flush();
+    };
+    parse_edges(LineReader(path), path, parse, visit);
   };
 }
 

@@ -264,8 +264,9 @@ void write_source(GraphSource source, const SourceOptions& options, Provenance p
   source = prepared(std::move(source), options, num_classes);
   StoreMeta meta{source.name,          source.num_vertices,  0, num_classes, source.feature_columns,
                  options.feature_type, std::move(provenance)};
-  meta.num_edges = writer.write_edges(source.num_vertices, source.edges, options.edges, source.weighted,
-                                      source.where, progress);
+  meta.num_edges = writer.write_edges(
+      {source.num_vertices, options.edges, source.weighted, source.where, options.resources}, source.edges,
+      progress);
   meta.edge_weights = source.weighted;
   if (source.feature_columns > 0) {
     meta.sparse_features = write_features(writer, source, options, progress);

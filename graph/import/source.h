@@ -13,7 +13,7 @@
 #include "base/progress.h"
 #include "graph/feature_form.h"
 #include "graph/splits.h"
-#include "graph/store/builder.h"
+#include "graph/store/csc_builder.h"
 #include "graph/store/store.h"
 
 namespace gnomon::graph {
@@ -50,6 +50,7 @@ struct SourceOptions {
   RowNorm normalise_features = RowNorm::none;  ///< divide each row by its norm
   bool largest_component = false;              ///< keep only the largest weakly connected component
   SplitOptions split{};
+  Resources resources{};  ///< for the conversion; not part of the document, as the result is the same
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& f) {
@@ -62,10 +63,11 @@ struct SourceOptions {
   }
 };
 
-/// Writes the store of a source, atomically. Memory in addition to the mapped output: about 12 bytes per
-/// vertex (row pointers, labels), 8 per labelled vertex for drawing a split, 8 to 16 per vertex with
-/// largest_component, and blocks of rows. Throws InputError for invalid ids, features that are not finite or
-/// too large for fp16, a missing split, and an existing directory; and Failure on I/O errors.
+/// Writes the store of a source, atomically. Memory in addition to the mapped output: the edges in buckets,
+/// up to options.resources.memory_bytes (build_csc), about 12 bytes per vertex (row pointers, labels), 8 per
+/// labelled vertex for drawing a split, 8 to 16 per vertex with largest_component, and blocks of rows. Throws
+/// InputError for invalid ids, features that are not finite or too large for fp16, a missing split, and an
+/// existing directory; and Failure on I/O errors.
 void write_source(GraphSource source, const SourceOptions& options, Provenance provenance,
                   const std::filesystem::path& directory, const base::Progress& progress);
 

@@ -7,13 +7,14 @@
 #include <memory>
 #include <numeric>
 #include <optional>
-#include <utility>
 
 #include "graph/feature_form.h"
-#include "graph/store/builder.h"
+#include "graph/order/ordered_rows.h"
+#include "graph/store/csc_builder.h"
 #include "graph/store/feature_writer.h"
 #include "graph/store/names.h"
 #include "graph/store/store.h"
+#include "graph/workers.h"
 
 namespace gnomon::graph {
 namespace {
@@ -40,27 +41,42 @@ std::vector<VertexId> by_out_degree(const Graph& graph) {
   return order;
 }
 
+/// The graph's edges with the ids that new_id(id) gives, read in sequence.
+template <class NewId>
+EdgeStream edges_of(const Graph& graph, NewId new_id) {
+  return [&graph, new_id](const EdgeVisitor& visit) {
+    constexpr std::int64_t piece_edges = 1 << 16;
+    Workers workers(graph.num_edges() <= piece_edges ? 1 : 0);
+    std::vector<Edge> block;
+    for (std::int64_t begin = 0; begin < graph.num_edges(); begin += std::ssize(block)) {
+      block.resize(at(std::min(workers.count() * piece_edges, graph.num_edges() - begin)));
+      workers.for_each((std::ssize(block) + piece_edges - 1) / piece_edges, [&](std::int64_t piece) {
+        const std::int64_t first = piece * piece_edges;
+        const std::int64_t last = std::min(first + piece_edges, std::int64_t{std::ssize(block)});
+        auto end = std::upper_bound(graph.indptr.begin(), graph.indptr.end(), begin + first);  // of the row
+        for (std::int64_t i = first; i < last; ++i) {
+          const std::int64_t edge = begin + i;
+          while (*end <= edge) {
+            ++end;
+          }
+          block[at(i)] = {new_id(graph.indices[at(edge)]), new_id(end - graph.indptr.begin() - 1),
+                          graph.edge_weights.empty() ? 1.0F : graph.edge_weights[at(edge)]};
+        }
+      });
+      visit(block);
+    }
+  };
+}
+
 /// Returns the undirected graph: every edge in both directions, without duplicates and self-loops.
 Csr undirected(const Graph& graph) {
   std::vector<VertexId> indices;
-  const auto indptr = build_csc(
-      graph.num_vertices(),
-      [&](const EdgeVisitor& visit) {
-        std::vector<Edge> row;
-        for (VertexId vertex = 0; vertex < graph.num_vertices(); ++vertex) {
-          row.clear();
-          for (const VertexId source : graph.neighbours(vertex)) {
-            row.push_back({source, vertex});
-          }
-          visit(row);
-        }
-      },
-      {true, SelfLoops::remove, Duplicates::remove},
-      [&](std::int64_t count) {
-        indices.resize(at(count));
-        return EdgeBuffers{indices.data(), nullptr};
-      },
-      graph.name);
+  const auto indptr =
+      build_csc({graph.num_vertices(), {true, SelfLoops::remove, Duplicates::remove}, false, graph.name, {}},
+                edges_of(graph, [](VertexId id) { return id; }), [&](std::int64_t count) {
+                  indices.resize(at(count));
+                  return EdgeBuffers{indices.data(), nullptr};
+                });
   std::vector<std::size_t> targets(indices.begin(), indices.begin() + indptr.back());
   indices = {};
   std::vector<std::size_t> sources;
@@ -122,37 +138,16 @@ class Renumbering {
     }
   }
 
-  std::vector<std::int64_t> indptr() const {
-    std::vector<std::int64_t> indptr{0};
-    indptr.reserve(order_.size() + 1);
-    for (const VertexId vertex : order_) {
-      indptr.push_back(indptr.back() + graph_.degree(vertex));
-    }
-    return indptr;
+  /// The edges with their new ids, to be sorted by these.
+  EdgeStream edges() const {
+    return edges_of(graph_, [this](VertexId id) { return new_ids_[at(id)]; });
   }
-  /// Calls visit(row, weights) for each row in the new order; `weights` is empty if the graph has none.
-  template <class Visit>
-  void rows(Visit visit) const {
-    std::vector<std::pair<VertexId, float>> edges;
-    std::vector<VertexId> row;
-    std::vector<float> weights;
-    for (const VertexId vertex : order_) {
-      edges.clear();
-      for (auto edge = at(graph_.indptr[at(vertex)]); edge < at(graph_.indptr[at(vertex) + 1]); ++edge) {
-        edges.emplace_back(new_ids_[at(graph_.indices[edge])],
-                           graph_.edge_weights.empty() ? 0.0F : graph_.edge_weights[edge]);
-      }
-      std::sort(edges.begin(), edges.end());
-      row.clear();
-      weights.clear();
-      for (const auto& [source, weight] : edges) {
-        row.push_back(source);
-        if (!graph_.edge_weights.empty()) {
-          weights.push_back(weight);
-        }
-      }
-      visit(std::span<const VertexId>(row), std::span<const float>(weights));
-    }
+  CscRequest request(const Resources& resources) const {
+    return {graph_.num_vertices(),
+            {.duplicates = Duplicates::keep},
+            !graph_.edge_weights.empty(),
+            graph_.name,
+            resources};
   }
   /// Returns the new ids of these vertices, ascending.
   std::vector<VertexId> new_ids(std::span<const VertexId> vertices) const {
@@ -184,76 +179,22 @@ class Renumbering {
   std::vector<VertexId> new_ids_;  ///< by old id
 };
 
-/// Buffers many small writes to a .npy file.
-template <class T>
-class BufferedNpyWriter {
- public:
-  BufferedNpyWriter(const std::filesystem::path& path, DType type) : array_(path, type) {}
-  void add(std::span<const T> elements) {
-    block_.insert(block_.end(), elements.begin(), elements.end());
-    if (block_.size() >= block_elements) {
-      flush();
-    }
-  }
-  void finish() {
-    flush();
-    array_.finish();
-  }
-
- private:
-  static constexpr std::size_t block_elements = std::size_t{1} << 17;
-  void flush() {
-    array_.write(std::span<const T>(block_));
-    block_.clear();
-  }
-  NpyWriter array_;
-  std::vector<T> block_;
-};
-
-void write_edges(const StoreWriter& writer, const Renumbering& renumbering, bool weighted) {
-  BufferedNpyWriter<VertexId> indices(writer.path_of("indices.npy"), DType::int64);
-  std::optional<BufferedNpyWriter<float>> weights;
-  if (weighted) {
-    weights.emplace(writer.path_of("edge_weights.npy"), DType::float32);
-  }
-  renumbering.rows([&](std::span<const VertexId> row, std::span<const float> row_weights) {
-    indices.add(row);
-    if (weights) {
-      weights->add(row_weights);
-    }
-  });
-  indices.finish();
-  if (weights) {
-    weights->finish();
-  }
-}
-
 /// Writes the feature rows in that order.
-void write_dense_features(const StoreWriter& writer, const Features& features,
-                          std::span<const VertexId> order, const base::Progress& progress) {
-  constexpr std::size_t block_rows = std::size_t{1} << 12;
-  NpyWriter array(writer.path_of("features.npy"), dtype_of(features.type), features.columns);
-  std::vector<std::byte> block;
-  for (std::size_t begin = 0; begin < order.size(); begin += block_rows) {
-    const auto vertices = order.subspan(begin, std::min(block_rows, order.size() - begin));
-    block.clear();
-    for (const VertexId vertex : vertices) {
-      block.insert(block.end(), features.row(vertex), features.row(vertex) + features.row_bytes());
-    }
-    array.write(block.data(), static_cast<std::int64_t>(vertices.size()) * features.columns);
-    base::report(progress, "reordering features", static_cast<std::int64_t>(begin), features.rows);
-  }
-  array.finish();
-}
-
 void write_features(const StoreWriter& writer, const Features& features, std::span<const VertexId> order,
-                    const base::Progress& progress) {
-  if (!features.is_sparse()) {
-    write_dense_features(writer, features, order, progress);
+                    const Resources& resources, const base::Progress& progress) {
+  if (features.is_sparse()) {
+    base::report(progress, "reordering features", 0, 0);
+    write_sparse_features(writer.path_of(""), features, order);
     return;
   }
-  base::report(progress, "reordering features", 0, 0);
-  write_sparse_features(writer.path_of(""), features, order);
+  NpyWriter array(writer.path_of("features.npy"), dtype_of(features.type), features.columns);
+  visit_rows(
+      features, order, resources,
+      [&](std::span<const std::byte> rows) {
+        array.write(rows.data(), std::ssize(rows) / bytes_of(features.type));
+      },
+      progress);
+  array.finish();
 }
 
 /// The features' arrays in memory, with the rows in another order.
@@ -264,9 +205,9 @@ struct OrderedFeatures {
 
   OrderedFeatures(const Features& features, std::span<const VertexId> order) {
     if (!features.is_sparse()) {
-      for (const VertexId vertex : order) {
-        data.insert(data.end(), features.row(vertex), features.row(vertex) + features.row_bytes());
-      }
+      data.reserve(features.data_bytes().size());
+      visit_rows(features, order, {},
+                 [&](std::span<const std::byte> rows) { data.insert(data.end(), rows.begin(), rows.end()); });
       return;
     }
     indptr.push_back(0);
@@ -287,15 +228,15 @@ struct OrderedFeatures {
 };
 
 void write_reordered(const Graph& graph, std::span<const VertexId> order, const StoreWriter& writer,
-                     const base::Progress& progress) {
+                     Resources resources, const base::Progress& progress) {
+  resources.scratch = writer.path_of("");
   const Renumbering renumbering(graph, order);
   const auto write = [&]<class T>(const char* file, DType type, const std::vector<T>& values) {
     writer.write_array<T>(file, type, values);
   };
-  write("indptr.npy", DType::int64, renumbering.indptr());
-  write_edges(writer, renumbering, !graph.edge_weights.empty());
+  writer.write_edges(renumbering.request(resources), renumbering.edges(), progress);
   if (graph.features.any()) {
-    write_features(writer, graph.features, order, progress);
+    write_features(writer, graph.features, order, resources, progress);
   }
   if (graph.num_classes > 0) {
     write("labels.npy", DType::int32, renumbering.permuted(graph.labels));
@@ -330,11 +271,10 @@ Graph reordered(const Graph& graph, std::span<const VertexId> order) {
   };
   const Renumbering renumbering(graph, order);
   const auto storage = std::make_shared<Storage>();
-  storage->indptr = renumbering.indptr();
-  storage->indices.reserve(graph.indices.size());
-  renumbering.rows([&](std::span<const VertexId> row, std::span<const float> weights) {
-    storage->indices.insert(storage->indices.end(), row.begin(), row.end());
-    storage->edge_weights.insert(storage->edge_weights.end(), weights.begin(), weights.end());
+  storage->indptr = build_csc(renumbering.request({}), renumbering.edges(), [&](std::int64_t count) {
+    storage->indices.resize(at(count));
+    storage->edge_weights.resize(graph.edge_weights.empty() ? 0 : at(count));
+    return EdgeBuffers{storage->indices.data(), storage->edge_weights.data()};
   });
   if (graph.features.any()) {
     storage->features.emplace(graph.features, order);
@@ -364,7 +304,7 @@ Graph reordered(const Graph& graph, std::span<const VertexId> order) {
 
 void write_in_order(VertexOrder order, const std::filesystem::path& directory,
                     const std::function<void(const std::filesystem::path&)>& write,
-                    const base::Progress& progress) {
+                    const base::Progress& progress, const Resources& resources) {
   if (order == VertexOrder::none) {
     write(directory);
     return;
@@ -377,7 +317,7 @@ void write_in_order(VertexOrder order, const std::filesystem::path& directory,
   {
     const Graph graph = open_store(unordered);
     base::report(progress, "ordering vertices", 0, 0);
-    write_reordered(graph, vertices_in_order(graph, order), writer, progress);
+    write_reordered(graph, vertices_in_order(graph, order), writer, resources, progress);
   }
   copy_names(unordered, writer.path_of(""));
   std::filesystem::remove_all(unordered);

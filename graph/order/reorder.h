@@ -11,6 +11,7 @@
 #include "base/document.h"
 #include "base/progress.h"
 #include "graph/graph.h"
+#include "graph/resources.h"
 
 namespace gnomon::graph {
 
@@ -31,10 +32,11 @@ std::vector<VertexId> vertices_in_order(const Graph& graph, VertexOrder order);
 Graph reordered(const Graph& graph, std::span<const VertexId> order);
 
 /// Writes a store in an order: `write` writes the store in the input's order to a temporary path, from which
-/// it is copied to `directory` in the new order. Throws as StoreWriter does.
+/// it is copied to `directory` in the new order, reading and writing everything in sequence. Throws as
+/// StoreWriter does.
 void write_in_order(VertexOrder order, const std::filesystem::path& directory,
                     const std::function<void(const std::filesystem::path&)>& write,
-                    const base::Progress& progress = {});
+                    const base::Progress& progress = {}, const Resources& resources = {});
 
 }  // namespace gnomon::graph
 

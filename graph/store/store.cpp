@@ -51,23 +51,23 @@ void write_features(const StoreWriter& writer, const Features& features, StoreMe
 
 DType dtype_of(FeatureType type) { return type == FeatureType::fp32 ? DType::float32 : DType::float16; }
 
-std::int64_t StoreWriter::write_edges(std::int64_t num_vertices, const EdgeStream& edges,
-                                      const EdgeOptions& options, bool weighted, const std::string& where,
+std::int64_t StoreWriter::write_edges(CscRequest request, const EdgeStream& edges,
                                       const base::Progress& progress) const {
   MappedArray indices;
   MappedArray weights;
   const auto allocate = [&](std::int64_t count) {
     indices = MappedArray(path_of("indices.npy"), DType::int64, count);
-    if (!weighted) {
+    if (!request.weighted) {
       return EdgeBuffers{indices.elements<VertexId>(), nullptr};
     }
     weights = MappedArray(path_of("edge_weights.npy"), DType::float32, count);
     return EdgeBuffers{indices.elements<VertexId>(), weights.elements<float>()};
   };
-  const auto indptr = build_csc(num_vertices, edges, options, allocate, where, progress);
+  request.resources.scratch = directory_.path();
+  const auto indptr = build_csc(request, edges, allocate, progress);
   const std::int64_t num_edges = indptr.back();
   indices.finish(num_edges);
-  if (weighted) {
+  if (request.weighted) {
     weights.finish(num_edges);
   }
   write_array<std::int64_t>("indptr.npy", DType::int64, indptr);

@@ -11,6 +11,7 @@
 #include "graph/graph.h"
 #include "graph/order/reorder.h"
 #include "graph/store/builder.h"
+#include "graph/store/csc_builder.h"
 #include "graph/store/npy.h"
 
 /// A graph on disk: a directory of
@@ -110,10 +111,10 @@ class StoreWriter {
     writer.write(elements);
     writer.finish();
   }
-  /// Builds indptr.npy, indices.npy and, with `weighted`, edge_weights.npy from a stream (see build_csc),
-  /// directly in the memory-mapped files. Returns the number of edges.
-  std::int64_t write_edges(std::int64_t num_vertices, const EdgeStream& edges, const EdgeOptions& options,
-                           bool weighted, const std::string& where, const base::Progress& progress) const;
+  /// Builds indptr.npy, indices.npy and, if weighted, edge_weights.npy from a stream (see build_csc),
+  /// directly in the memory-mapped files; intermediate data beyond the memory go to this directory. Returns
+  /// the number of edges.
+  std::int64_t write_edges(CscRequest request, const EdgeStream& edges, const base::Progress& progress) const;
   void commit(const StoreMeta& meta);
 
  private:

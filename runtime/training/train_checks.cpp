@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "graph/store/checked_store.h"
 #include "runtime/placement.h"
 #include "runtime/training/checkpoint.h"
 
@@ -80,7 +81,7 @@ void check_options(const graph::Graph& graph, const TrainOptions& options) {
   if (const auto why = why_no_device(options.device); !why.empty()) {
     throw base::InputError(options.device.kind == plan::DeviceKind::cuda ? "GPU" : "device", why);
   }
-  graph::validate(graph, true);
+  graph::validate_once(graph, true);
   plan::check(options.job, "job");
   draws_of(graph, options.job);
   check_plan(options.plan, options.device);

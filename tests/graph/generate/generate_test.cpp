@@ -10,6 +10,7 @@
 #include <new>
 #include <numeric>
 
+#include "base/usable.h"
 #include "graph/generate/gaussian.h"
 #include "tests/fixtures/message_of.h"
 #include "tests/fixtures/temporary_directory.h"
@@ -202,18 +203,19 @@ TEST(Generate, TheStoreIsTheGraphInMemory) {
   EXPECT_EQ(std::memcmp(stored.features.data, memory.features.data, 12000), 0);
 }
 
-/// Ends the process with code 0 when a graph of 130 MB was made within 24 MB of memory beside its files, 1
-/// when it needed more, 2 when the system does not hold to the limit.
+/// Ends the process with code 0 when a graph of 130 MB was made within 24 MB of memory beside its files and
+/// the stacks of its threads, 1 when it needed more, 2 when the system does not hold to the limit.
 [[noreturn]] void generate_within_limit(const std::filesystem::path& directory) {
-  const rlimit limit{24 << 20, 24 << 20};
+  const rlim_t stacks = static_cast<rlim_t>(base::usable_cores()) * (9 << 20);
+  const rlimit limit{(24 << 20) + stacks, (24 << 20) + stacks};
   ::setrlimit(RLIMIT_DATA, &limit);
   try {
-    const std::vector<char> too_much(32 << 20, 'x');
+    const std::vector<char> too_much((32 << 20) + stacks, 'x');
     std::_Exit(too_much.back() == 'x' ? 2 : 3);
   } catch (const std::bad_alloc&) {
   }
   try {
-    generate(PlantedPartition{}, directory);
+    generate(PlantedPartition{}, directory, {}, {.memory_bytes = 8 << 20});
     std::_Exit(0);
   } catch (const std::bad_alloc&) {
     std::_Exit(1);

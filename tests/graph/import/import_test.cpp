@@ -525,8 +525,8 @@ TEST_F(Import, ProgressIsReported) {
                [&](std::string_view what, std::int64_t done, std::int64_t) {
                  told += std::string(what) + " " + std::to_string(done) + "; ";
                });
-  EXPECT_NE(told.find("counting edges 2; "), std::string::npos);
-  EXPECT_NE(told.find("placing edges 2; "), std::string::npos);
+  EXPECT_NE(told.find("reading ids 2; "), std::string::npos);
+  EXPECT_NE(told.find("reading edges 2; "), std::string::npos);
 }
 
 }  // namespace

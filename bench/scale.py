@@ -1,0 +1,207 @@
+#!/usr/bin/env python3
+"""Measures how time and memory grow with the graph: R-MAT graphs of several sizes are generated, imported, reordered, opened,
+profiled, trained on and evaluated, and one is imported in less memory than it needs. Writes bench/results/scale.json.
+
+    bench/scale.py [--build build/release] [--scales 16,18,20,22] [--limited 22] [--limit-mb 512] [--output FILE]
+
+Each row holds the seconds and the peak of the resident memory of one process, and what it read from and wrote to the disk.
+`growth` fits seconds and bytes of each step to a power of the number of edges. The limited import runs in a memory control
+group (version 1), which needs the rights to make one; its row has the group's limit and the sizes of source and store.
+"""
+
+import argparse
+import array
+import contextlib
+import json
+import math
+import os
+import subprocess
+import sys
+import time
+import zipfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "bench/peers"))
+from harness import origin, write_record  # noqa: E402
+
+COLUMNS = 16
+JOB = ["--fanouts", "10,10", "--hidden", "64"]
+GROUPS = Path("/sys/fs/cgroup/memory")
+
+
+def run(command, group=None):
+    """Seconds, peak and disk traffic of a process, and what it printed. Ends the bench if it fails."""
+    def enter():
+        if group:
+            (group / "cgroup.procs").write_text(str(os.getpid()))
+    begin = time.monotonic()
+    process = subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE, preexec_fn=enter)
+    printed = process.stdout.read()
+    _, status, usage = os.wait4(process.pid, 0)
+    if status != 0:
+        sys.exit(f"{' '.join(map(str, command))}: status {status}")
+    return {
+        "seconds": time.monotonic() - begin,
+        "cpu_s": usage.ru_utime + usage.ru_stime,
+        "peak_bytes": usage.ru_maxrss * 1024,
+        "read_bytes": usage.ru_inblock * 512,
+        "written_bytes": usage.ru_oublock * 512,
+    }, printed
+
+
+def numbers(path):
+    """The elements of a one-dimensional .npy of int64."""
+    data = array.array("q")
+    with open(path, "rb") as file:
+        header = file.read(10)
+        file.seek(10 + int.from_bytes(header[8:10], "little"))
+        data.frombytes(file.read())
+    return data
+
+
+def destinations(indptr):
+    """The row of each edge, in blocks."""
+    block = array.array("q")
+    for vertex in range(len(indptr) - 1):
+        block.extend(array.array("q", [vertex]) * (indptr[vertex + 1] - indptr[vertex]))
+        if len(block) > 1 << 20:
+            yield block
+            block = array.array("q")
+    yield block
+
+
+def write_npz(store, path):
+    """The store's edges as PyG's edge_index (2, edges), not compressed."""
+    indptr = numbers(store / "indptr.npy")
+    edges = indptr[-1]
+    text = f"{{'descr': '<i8', 'fortran_order': False, 'shape': (2, {edges}), }}"
+    header = b"\x93NUMPY\x01\x00" + (118).to_bytes(2, "little") + (text.ljust(117) + "\n").encode()
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
+        with archive.open("edge_index.npy", "w", force_zip64=True) as file:
+            file.write(header)
+            file.write(numbers(store / "indices.npy"))
+            for block in destinations(indptr):
+                file.write(block)
+
+
+def write_text(store, path):
+    sources = numbers(store / "indices.npy")
+    begin = 0
+    with open(path, "w") as file:
+        for block in destinations(numbers(store / "indptr.npy")):
+            part = sources[begin:begin + len(block)]
+            file.write("".join(f"{source} {destination}\n" for source, destination in zip(part, block)))
+            begin += len(block)
+
+
+@contextlib.contextmanager
+def limited_group(limit):
+    group = GROUPS / f"gnomon-scale-{os.getpid()}"
+    group.mkdir()
+    try:
+        (group / "memory.limit_in_bytes").write_text(str(limit))
+        yield group
+    finally:
+        group.rmdir()
+
+
+class Scale:
+    """The steps on one graph."""
+
+    def __init__(self, options, scale):
+        self.gnomon = options.build / "bin/gnomon"
+        self.work = ROOT / "build/scale" / str(scale)
+        self.scale = scale
+        subprocess.run(["rm", "-rf", self.work], check=True)
+        self.work.mkdir(parents=True)
+        self.rows = []
+
+    def step(self, what, *arguments, group=None, **more):
+        facts, printed = run([self.gnomon, *arguments], group)
+        print(f"2^{self.scale} {what}: {facts['seconds']:.2f} s, {facts['peak_bytes'] / 1e6:.0f} MB", file=sys.stderr)
+        self.rows.append({"what": what, "scale": self.scale} | facts | more)
+        return printed
+
+    def generate(self):
+        self.store = self.work / "rmat"
+        self.step("generate", "generate", "rmat", self.store, "--scale", self.scale, "--feature-columns", COLUMNS,
+                  "--train-share", 0.02, "--valid-share", 0.02)
+        self.edges = numbers(self.store / "indptr.npy")[-1]
+
+    def convert(self, text):
+        write_npz(self.store, self.work / "edges.npz")
+        self.imported("import npz", self.work / "edges.npz")
+        self.imported("import npz by degree", self.work / "edges.npz", "--reorder", "degree")
+        (self.work / "edges.npz").unlink()
+        if text:
+            write_text(self.store, self.work / "edges.txt")
+            self.imported("import text", self.work / "edges.txt")
+            (self.work / "edges.txt").unlink()
+
+    def imported(self, what, source, *options, **more):
+        destination = self.work / "imported"
+        kind = "npz" if source.suffix == ".npz" else "edges"
+        self.step(what, "import", kind, source, destination, *options, source_bytes=source.stat().st_size, **more)
+        self.rows[-1]["store_bytes"] = sum(file.stat().st_size for file in destination.iterdir())
+        subprocess.run(["rm", "-r", destination], check=True)
+
+    def use(self):
+        profile = self.work / "profile.json"
+        self.step("open", "info", self.store, "--json")
+        self.step("profile", "profile", self.store, *JOB, "-o", profile)
+        train = [self.store, *JOB, "--plan", "device", "--epochs", 1, "--json"]
+        report = json.loads(self.step("train", "train", *train, "--evaluate-every", "never"))
+        self.rows[-1]["epoch_s"] = report["epochs"][-1]["seconds"]
+        report = json.loads(self.step("train and evaluate", "train", *train))
+        self.rows[-1]["evaluation_s"] = report["epochs"][-1]["evaluation_s"]
+
+    def limited(self, limit):
+        write_npz(self.store, self.work / "edges.npz")
+        with limited_group(limit) as group:
+            self.imported("import npz in a control group", self.work / "edges.npz", "--host-memory", limit // 2, group=group,
+                          limit_bytes=limit)
+
+
+def growth(rows):
+    """The exponents of seconds and bytes as powers of the number of edges, by least squares over the logarithms."""
+    def slope(points):
+        xs, ys = [math.log(x) for x, _ in points], [math.log(y) for _, y in points]
+        mean_x, mean_y = sum(xs) / len(xs), sum(ys) / len(ys)
+        return sum((x - mean_x) * (y - mean_y) for x, y in zip(xs, ys)) / sum((x - mean_x) ** 2 for x in xs)
+    steps = {}
+    for row in rows:
+        if "limit_bytes" not in row:
+            steps.setdefault(row["what"], []).append(row)
+    return [
+        {"what": what, "seconds": slope([(r["edges"], r["seconds"]) for r in each]),
+         "peak_bytes": slope([(r["edges"], r["peak_bytes"]) for r in each])}
+        for what, each in steps.items() if len(each) > 2
+    ]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", type=Path, default=ROOT / "build/release")
+    parser.add_argument("--scales", default="16,18,20,22")
+    parser.add_argument("--text-up-to", type=int, default=20, help="the largest scale that is written as text, which takes a while")
+    parser.add_argument("--limited", type=int, default=22)
+    parser.add_argument("--limit-mb", type=int, default=512)
+    parser.add_argument("--output", type=Path, default=ROOT / "bench/results/scale.json")
+    options = parser.parse_args()
+    options.build = options.build.resolve()
+    rows = []
+    for scale in map(int, options.scales.split(",")):
+        graph = Scale(options, scale)
+        graph.generate()
+        graph.convert(text=scale <= options.text_up_to)
+        graph.use()
+        if scale == options.limited:
+            graph.limited(options.limit_mb << 20)
+        rows += [row | {"vertices": 1 << scale, "edges": graph.edges} for row in graph.rows]
+        subprocess.run(["rm", "-r", graph.work], check=True)
+        write_record(options.output, {"schema": "gnomon.scale/1", **origin(), "rows": rows, "growth": growth(rows)})
+
+
+if __name__ == "__main__":
+    main()

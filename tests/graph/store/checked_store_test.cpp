@@ -1,0 +1,90 @@
+#include "graph/store/checked_store.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <fstream>
+
+#include "base/error.h"
+#include "graph/generate/generate.h"
+#include "tests/fixtures/graphs.h"
+#include "tests/fixtures/temporary_directory.h"
+
+namespace gnomon::graph {
+namespace {
+
+using std::chrono::hours;
+namespace fs = std::filesystem;
+
+class CheckedStore : public testing::Test {
+ protected:
+  void SetUp() override {
+    generate(test::tiny_partition(), store_);
+    make_old();
+  }
+  /// As if nothing had changed for an hour.
+  void make_old() const {
+    for (const auto& entry : fs::directory_iterator(store_)) {
+      fs::last_write_time(entry.path(), fs::file_time_type::clock::now() - hours(1));
+    }
+  }
+  /// Makes the last index of indices.npy invalid.
+  void damage() const {
+    std::fstream file(store_ / "indices.npy", std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(-8, std::ios::end);
+    const std::int64_t id = -1;
+    file.write(reinterpret_cast<const char*>(&id), sizeof(id));
+  }
+  bool passes() const {
+    try {
+      validate_once(open_store(store_), true);
+      return true;
+    } catch (const base::InputError&) {
+      return false;
+    }
+  }
+  const test::TemporaryDirectory directory_;
+  const fs::path store_ = directory_.path() / "store";
+};
+
+TEST_F(CheckedStore, IsNotReadAgainUntilAFileChanges) {
+  EXPECT_TRUE(passes());
+  EXPECT_TRUE(fs::exists(store_ / "checked.json"));
+  const auto before = fs::last_write_time(store_ / "indices.npy");
+  damage();
+  fs::last_write_time(store_ / "indices.npy", before);  // only content that is read would tell
+  EXPECT_TRUE(passes());
+  fs::last_write_time(store_ / "indices.npy", before + hours(1));
+  EXPECT_FALSE(passes());
+}
+
+TEST_F(CheckedStore, IsNotMarkedIfItIsAtFault) {
+  damage();
+  make_old();
+  EXPECT_FALSE(passes());
+  EXPECT_FALSE(fs::exists(store_ / "checked.json"));
+}
+
+TEST_F(CheckedStore, IsNotMarkedWhileItsFilesAreNew) {
+  fs::last_write_time(store_ / "labels.npy", fs::file_time_type::clock::now());
+  EXPECT_TRUE(passes());
+  EXPECT_FALSE(fs::exists(store_ / "checked.json"));
+}
+
+TEST_F(CheckedStore, ADamagedMarkIsWrittenAnew) {
+  EXPECT_TRUE(passes());
+  std::ofstream(store_ / "checked.json") << "{";
+  EXPECT_TRUE(passes());
+  EXPECT_GT(fs::file_size(store_ / "checked.json"), 10);
+}
+
+TEST_F(CheckedStore, StillNeedsWhatTrainingNeeds) {
+  EXPECT_TRUE(passes());
+  Graph graph = open_store(store_);
+  graph.train = {};
+  EXPECT_THROW(validate_once(graph, true), base::InputError);
+  validate_once(graph, false);
+}
+
+}  // namespace
+}  // namespace gnomon::graph
