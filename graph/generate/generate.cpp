@@ -207,21 +207,87 @@ class Permutation {
   std::array<std::uint64_t, 6> keys_{};
 };
 
-/// Descends the quadrants of the adjacency matrix, using 16 random bits per level.
-Edge draw_edge(const Rmat& options, const Permutation& permutation, base::RandomStream& random) {
-  const auto after_a = static_cast<std::uint32_t>(std::lround(options.a * 65536));
-  const auto after_b = after_a + static_cast<std::uint32_t>(std::lround(options.b * 65536));
-  const auto after_c = after_b + static_cast<std::uint32_t>(std::lround(options.c * 65536));
-  std::uint64_t source = 0;
-  std::uint64_t destination = 0;
-  std::uint64_t word = 0;
-  for (std::int32_t level = 0; level < options.scale; ++level) {
-    word = level % 4 == 0 ? random() : word >> 16;
-    const auto chance = static_cast<std::uint32_t>(word & 0xFFFFU);
-    source = 2 * source + (chance >= after_b ? 1 : 0);
-    destination = 2 * destination + ((chance >= after_a && chance < after_b) || chance >= after_c ? 1 : 0);
+/// Words 2·first … of the sequence that a RandomStream of the key yields. Unlike a stream, which waits for
+/// each block of its cipher, a processor computes several at once.
+void draw_words(base::StreamKey key, std::uint64_t first, std::span<std::uint64_t> words) {
+  for (std::size_t i = 0; i < words.size() / 2; ++i) {
+    key.item = first + i;
+    const base::Words4 block = base::random_words(key, 0);
+    words[2 * i] = (std::uint64_t{block.word[0]} << 32) | block.word[1];
+    words[2 * i + 1] = (std::uint64_t{block.word[2]} << 32) | block.word[3];
   }
-  return {permutation(source), permutation(destination)};
+}
+
+/// Descends the quadrants of the adjacency matrix, using 16 random bits a level: four levels a word.
+class Quadrants {
+ public:
+  explicit Quadrants(const Rmat& options) : scale_(options.scale) {
+    const auto share = [](double of) { return static_cast<std::uint64_t>(std::lround(of * 65536)); };
+    const std::uint64_t a = share(options.a);
+    const std::uint64_t b = a + share(options.b);
+    const std::uint64_t c = b + share(options.c);
+    // Added to a level's 16 bits, they carry into the next bit if the level lies behind the quadrant.
+    behind_a_ = (65536 - std::min<std::uint64_t>(a, 65536)) * both_lanes;
+    behind_b_ = (65536 - std::min<std::uint64_t>(b, 65536)) * both_lanes;
+    behind_c_ = (65536 - std::min<std::uint64_t>(c, 65536)) * both_lanes;
+  }
+
+  int words() const { return words_of(scale_); }
+  /// Returns row and column, from words() words.
+  std::pair<std::uint64_t, std::uint64_t> descend(const std::uint64_t* words) const {
+    std::uint64_t source = 0;
+    std::uint64_t destination = 0;
+    for (int level = 0; level < scale_; level += 4) {
+      const std::uint64_t even = *words & low_halves;
+      const std::uint64_t odd = (*words++ >> 16) & low_halves;
+      source = 16 * source + bits_of(is_below(even), is_below(odd));
+      destination = 16 * destination + bits_of(is_right(even), is_right(odd));
+    }
+    const int unused = 4 * words_of(scale_) - scale_;  // levels of the last word
+    return {source >> unused, destination >> unused};
+  }
+
+ private:
+  static constexpr std::uint64_t both_lanes = 0x0000'0001'0000'0001;
+  static constexpr std::uint64_t low_halves = 0x0000'FFFF'0000'FFFF;
+  static int words_of(int scale) { return (scale + 3) / 4; }
+
+  // For the levels in two lanes of 32 bits, of which bit 16 is set if it holds.
+  std::uint64_t is_below(std::uint64_t lanes) const { return lanes + behind_b_; }
+  std::uint64_t is_right(std::uint64_t lanes) const {
+    return ((lanes + behind_a_) & ~(lanes + behind_b_)) | (lanes + behind_c_);
+  }
+  /// Joins the levels 0 and 2 in `even` and 1 and 3 in `odd`, the first as the highest bit.
+  static std::uint64_t bits_of(std::uint64_t even, std::uint64_t odd) {
+    const std::uint64_t first = (even >> 16) & both_lanes;
+    const std::uint64_t second = (odd >> 16) & both_lanes;
+    return (((first << 3) | (first >> 31)) & 0xA) | (((second << 2) | (second >> 32)) & 0x5);
+  }
+
+  int scale_;
+  std::uint64_t behind_a_, behind_b_, behind_c_;
+};
+
+/// A stream of the graph's edges. Each block of edges has its own random stream.
+EdgeStream rmat_edges(const Rmat& options, std::int64_t count) {
+  return [count, seed = options.seed, quadrants = Quadrants(options),
+          permutation = Permutation(options.scale, options.seed)](const EdgeVisitor& visit) {
+    constexpr std::int64_t block_edges = 1 << 16;
+    constexpr std::size_t drawn_at_once = 256;  // an even number, as blocks of the cipher are two words
+    const auto words_each = static_cast<std::size_t>(quadrants.words());
+    const auto fill = [&](std::int64_t block, std::int64_t, std::span<Edge> edges) {
+      std::vector<std::uint64_t> words(drawn_at_once * words_each);
+      for (std::size_t begin = 0; begin < edges.size(); begin += drawn_at_once) {
+        draw_words(key_of(seed, Part::edges, block), begin * words_each / 2, words);
+        const auto some = edges.subspan(begin, std::min(drawn_at_once, edges.size() - begin));
+        for (std::size_t i = 0; i < some.size(); ++i) {
+          const auto [source, destination] = quadrants.descend(words.data() + i * words_each);
+          some[i] = {permutation(source), permutation(destination)};
+        }
+      }
+    };
+    fill_blocks<Edge>(count, block_edges, fill, visit);
+  };
 }
 
 GraphSource source_of(const Rmat& options) {
@@ -231,10 +297,7 @@ GraphSource source_of(const Rmat& options) {
   source.where = options.name;
   source.num_vertices = std::int64_t{1} << options.scale;
   const auto count = std::llround(static_cast<double>(source.num_vertices) * options.edge_factor);
-  source.edges =
-      drawn_edges(options.seed, count,
-                  [options, permutation = Permutation(options.scale, options.seed)](
-                      base::RandomStream& random) { return draw_edge(options, permutation, random); });
+  source.edges = rmat_edges(options, count);
   fill_at_random(source, options.feature_columns, options.classes, options.seed);
   return source;
 }

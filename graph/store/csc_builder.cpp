@@ -1,9 +1,12 @@
 #include "graph/store/csc_builder.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <memory>
+#include <numeric>
+#include <type_traits>
 #include <utility>
 
 #include "base/error.h"
@@ -58,6 +61,27 @@ int bucket_bits(std::int64_t num_vertices) {
   constexpr std::int64_t min_rows = 1 << 12;
   const auto rows = std::max(min_rows, (num_vertices + max_buckets - 1) / max_buckets);
   return std::bit_width(static_cast<std::uint64_t>(rows - 1));
+}
+
+/// Sorts records by their sources, which are below 2^bits; those of one source keep their order. Digit by
+/// digit, as a bucket is small enough for the cache.
+void sort_by_source(std::vector<NarrowRecord>& records, int bits) {
+  constexpr int digit_bits = 11;
+  std::vector<NarrowRecord> sorted(records.size());
+  for (int shift = 0; shift < bits; shift += digit_bits) {
+    std::array<std::size_t, std::size_t{1} << digit_bits> places{};
+    const auto digit_of = [&](const NarrowRecord& record) {
+      return (record.source >> shift) & ((1U << digit_bits) - 1);
+    };
+    for (const NarrowRecord& record : records) {
+      ++places[digit_of(record)];
+    }
+    std::exclusive_scan(places.begin(), places.end(), places.begin(), std::size_t{0});
+    for (const NarrowRecord& record : records) {
+      sorted[places[digit_of(record)]++] = record;
+    }
+    records.swap(sorted);
+  }
 }
 
 /// Calls put(source, destination, weight) for the edge after direction and self-loops have been settled.
@@ -206,52 +230,58 @@ class CscBuilder {
     return count;
   }
 
-  /// Takes a bucket's edges as rows in the order of the input, by counting.
-  Rows unsorted_rows(std::int64_t bucket) {
-    const VertexId first = bucket << bits_;
-    const std::int64_t count = std::min(request_.num_vertices - first, std::int64_t{1} << bits_);
+  /// Whether sources are sorted in a whole bucket, instead of row by row.
+  static constexpr bool sorts_buckets = std::is_same_v<Record, NarrowRecord>;
+
+  /// Takes a bucket's edges, with the self-loops to add at the end.
+  std::vector<Record> records_of(std::int64_t bucket, std::int64_t rows) {
     const bool adds_loops = request_.options.self_loops == SelfLoops::add;
     std::vector<Record> records;
-    records.reserve(at(buckets_.size(bucket)));
-    Rows rows;
-    rows.ends.assign(at(count) + 1, 0);  // the count of row r at r + 1, its begin at r, and finally its end
+    records.reserve(at(buckets_.size(bucket) + (adds_loops ? rows : 0)));
     buckets_.take(bucket, [&](std::span<const Record> chunk) {
-      for (const Record& record : chunk) {
-        ++rows.ends[record.row + std::size_t{1}];
-      }
       records.insert(records.end(), chunk.begin(), chunk.end());
     });
-    for (std::size_t row = 1; row < rows.ends.size(); ++row) {
-      rows.ends[row] += rows.ends[row - 1] + (adds_loops ? 1 : 0);
+    for (std::int64_t row = 0; adds_loops && row < rows; ++row) {
+      records.emplace_back(static_cast<std::uint32_t>(row), (bucket << bits_) + row, 1.0F);
     }
-    rows.indices = std::make_unique_for_overwrite<VertexId[]>(at(rows.edges()));
-    if (request_.weighted) {
-      rows.weights = std::make_unique_for_overwrite<float[]>(at(rows.edges()));
+    return records;
+  }
+
+  /// Takes a bucket's edges as rows, by counting. These are in the order of the input, or sorted.
+  Rows rows_of(std::int64_t bucket) {
+    const std::int64_t count = std::min(request_.num_vertices - (bucket << bits_), std::int64_t{1} << bits_);
+    auto records = records_of(bucket, count);
+    if constexpr (sorts_buckets) {
+      sort_by_source(records, std::bit_width(static_cast<std::uint64_t>(request_.num_vertices - 1)));
     }
-    const auto put = [&](std::size_t row, VertexId source, float weight) {
-      const auto place = at(rows.ends[row]++);
-      rows.indices[place] = source;
-      if (rows.weights) {
-        rows.weights[place] = weight;
-      }
-    };
+    Rows rows;
+    rows.ends.assign(at(count) + 1, 0);  // the count of row r at r + 1, its begin at r, and finally its end
     for (const Record& record : records) {
-      put(record.row, static_cast<VertexId>(record.source), weight_of(record));
+      ++rows.ends[record.row + std::size_t{1}];
     }
-    for (std::int64_t row = 0; adds_loops && row < count; ++row) {
-      put(at(row), first + row, 1);
+    std::inclusive_scan(rows.ends.begin(), rows.ends.end(), rows.ends.begin());
+    rows.indices = std::make_unique_for_overwrite<VertexId[]>(records.size());
+    if (request_.weighted) {
+      rows.weights = std::make_unique_for_overwrite<float[]>(records.size());
+    }
+    for (const Record& record : records) {
+      const auto place = at(rows.ends[record.row]++);
+      rows.indices[place] = static_cast<VertexId>(record.source);
+      if (rows.weights) {
+        rows.weights[place] = weight_of(record);
+      }
     }
     rows.ends.pop_back();
     return rows;
   }
 
   Rows sorted_rows(std::int64_t bucket) {
-    Rows rows = unsorted_rows(bucket);
+    Rows rows = rows_of(bucket);
     RowSorter sorter(rows.buffers(), request_.options.duplicates, request_.where);
     std::int64_t begin = 0;
     std::int64_t used = 0;
     for (std::int64_t& end : rows.ends) {
-      used = sorter.sort(begin, end, used);
+      used = sorts_buckets ? sorter.merge(begin, end, used) : sorter.sort(begin, end, used);
       begin = std::exchange(end, used);
     }
     return rows;

@@ -8,13 +8,16 @@
 namespace gnomon::graph {
 
 std::int64_t RowSorter::sort(std::int64_t begin, std::int64_t end, std::int64_t to) {
-  return edges_.weights == nullptr ? sort_ids(begin, end, to) : sort_weighted(begin, end, to);
+  if (edges_.weights != nullptr) {
+    return sort_weighted(begin, end, to);
+  }
+  std::sort(edges_.indices + begin, edges_.indices + end);
+  return merge(begin, end, to);
 }
 
-std::int64_t RowSorter::sort_ids(std::int64_t begin, std::int64_t end, std::int64_t to) const {
+std::int64_t RowSorter::merge(std::int64_t begin, std::int64_t end, std::int64_t to) const {
   VertexId* const first = edges_.indices + begin;
   VertexId* last = edges_.indices + end;
-  std::sort(first, last);
   if (duplicates_ != Duplicates::keep) {
     last = std::unique(first, last);
   }

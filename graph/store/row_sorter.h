@@ -19,9 +19,10 @@ class RowSorter {
   /// Sorts the row of edges [begin, end), which are in the input's order, by source and moves it to `to`, at
   /// most `begin`. Returns its new end. Throws InputError for a sum of weights beyond the range of fp32.
   std::int64_t sort(std::int64_t begin, std::int64_t end, std::int64_t to);
+  /// The same for a row that is sorted by source, of a graph without weights.
+  std::int64_t merge(std::int64_t begin, std::int64_t end, std::int64_t to) const;
 
  private:
-  std::int64_t sort_ids(std::int64_t begin, std::int64_t end, std::int64_t to) const;
   std::int64_t sort_weighted(std::int64_t begin, std::int64_t end, std::int64_t to);
   void add_up();
 
