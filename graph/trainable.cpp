@@ -20,8 +20,8 @@ void check_trainable(const Graph& graph) {
   }
   for (const VertexId vertex : graph.train) {
     if (graph.labels[static_cast<std::size_t>(vertex)] < 0) {
-      throw base::InputError(where_of(graph, "train"),
-                             "vertex " + std::to_string(vertex) + " has no label (-1); training vertices need one");
+      throw base::InputError(where_of(graph, "train"), "vertex " + std::to_string(vertex) +
+                                                           " has no label (-1); training vertices need one");
     }
   }
 }

@@ -120,13 +120,13 @@ struct ImportOptions {
 Format detect_format(const std::filesystem::path& source);
 
 /// Reads a graph and writes its store to `directory`, atomically. Returns what the user should know of how
-/// the input was read, one sentence each: a header, names, ids without edges. The input is streamed once, once
-/// more if its number of vertices is not given, and once more each with relabel, names and largest_component;
-/// text is parsed on all cores. Memory is
-/// that of write_source, plus 8 bytes per vertex for the row pointers of sparse arrays, 24 bytes per vertex
-/// with relabel, and the names with about 80 bytes each. An order adds the memory of vertices_in_order and
-/// doubles the space on disk. Throws InputError, which names the file and the field or line, also for an
-/// option that has no effect (graph/import/option_rules.h), and Failure on I/O errors.
+/// the input was read, one sentence each: a header, names, ids without edges. The input is streamed once,
+/// once more if its number of vertices is not given, and once more each with relabel, names and
+/// largest_component; text is parsed on all cores. Memory is that of write_source, plus 8 bytes per vertex
+/// for the row pointers of sparse arrays, 24 bytes per vertex with relabel, and the names with about 80 bytes
+/// each. An order adds the memory of vertices_in_order and doubles the space on disk. Throws InputError,
+/// which names the file and the field or line, also for an option that has no effect
+/// (graph/import/option_rules.h), and Failure on I/O errors.
 std::vector<std::string> import_graph(const ImportOptions& options, const std::filesystem::path& directory,
                                       const base::Progress& progress = {});
 
