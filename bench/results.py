@@ -75,6 +75,21 @@ def recipes(record: Record) -> Table:
     return Table(["graph", "model", "metric", "test, %", "published", "difference", "source"], rows)
 
 
+def approximate(record: Record) -> Table:
+    def figure(value: float | None, digits: int = 0) -> str:
+        return "" if value is None else f"{value:,.{digits}f}"
+
+    rows = []
+    for row in record["rows"]:
+        if "accuracy" in row:
+            mean, exact = statistics.mean(row["accuracy"]), statistics.mean(row["exact_accuracy"])
+            saved = [figure(row.get(name)) for name in ["vertices_not_sampled", "edges_not_aggregated", "bytes_not_gathered"]]
+            rows.append([row["graph"], row["preset"], percent(mean), percent(exact), f"{100 * (mean - exact):+.1f}",
+                         figure(row.get("staleness")), figure(row.get("epsilon"), 3), *saved])
+    return Table(["graph", "preset", "test accuracy", "exact plan", "difference, points", "staleness, updates", "ε",
+                  "vertices not sampled", "edges not aggregated", "bytes not gathered"], rows)
+
+
 def biased(record: Record) -> Table:
     rows = [[row["graph"], str(row["bias"]), percent(row["share"], 0), percent(statistics.mean(row["test_accuracy"]))]
             for row in record["rows"]]
@@ -338,6 +353,9 @@ SECTIONS = [
     Section("recipes", "Published recipes",
             "Tolokers and minesweeper: normalisation, skip connections and a cosine schedule, means over the given masks; Cora "
             "and Citeseer: weight decay, means over seeds.", "bench/recipes.py", recipes),
+    Section("approximate", "Approximate plans beside the exact one",
+            "Mean test accuracy over the seeds. Vertices, edges and bytes are means of an epoch on the device that trains.",
+            "bench/approximate.py", approximate),
     Section("biased_accuracy", "Test accuracy with biased sampling", "GraphSAGE, fanouts 5,5, six epochs.",
             "bench/biased_accuracy.py", biased),
     Section("schedule_bounds", "Schedules over their lower bound",

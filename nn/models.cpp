@@ -113,17 +113,31 @@ class GcnLayer final : public LayerOf<GcnLayer> {
     }
     return propagate(products(x), hop, dropout);
   }
+  std::vector<Operand> operands(const at::Tensor& x, const Hop& hop) const override {
+    return {{aggregate(x, hop)}};
+  }
+  std::vector<Operand> operands(const SparseFeatures& x, const Hop& hop) const override {
+    const auto [of_destinations, of_sources, of_own] = scales_of(hop);
+    return {{{}, nn::aggregate(*hop.block, x, of_destinations, of_sources, of_own)}};
+  }
 
  private:
-  template <class Inputs>
-  static at::Tensor aggregate(const Inputs& x, const Hop& hop) {
-    const auto& block = hop.block;
+  /// The factors of Â: y[v] = destinations[v] · Σ sources[u] · x[u] + own[v] · x[v].
+  struct Scales {
+    at::Tensor destinations, sources, own;
+  };
+  static Scales scales_of(const Hop& hop) {
     const auto source_scale = hop.inverse_roots.defined() ? hop.inverse_roots : inverse_roots_of(hop.degrees);
-    const auto drawn = block->indptr().diff().to(at::kFloat);
+    const auto drawn = hop.block->indptr().diff().to(at::kFloat);
     auto destination_scale = destinations_of(hop.degrees, hop) / drawn;
     destination_scale.mul_(destinations_of(source_scale, hop)).masked_fill_(drawn.eq(0), 0);
-    const auto own_scale = destinations_of(source_scale, hop).square().unsqueeze(1);
-    return spmm_scaled(block, x, destination_scale, source_scale) + destinations_of(x, hop) * own_scale;
+    return {destination_scale, source_scale, destinations_of(source_scale, hop).square()};
+  }
+  template <class Inputs>
+  static at::Tensor aggregate(const Inputs& x, const Hop& hop) {
+    const auto [of_destinations, of_sources, of_own] = scales_of(hop);
+    return spmm_scaled(hop.block, x, of_destinations, of_sources) +
+           destinations_of(x, hop) * of_own.unsqueeze(1);
   }
 };
 
@@ -154,6 +168,14 @@ class SageLayer final : public LayerOf<SageLayer> {
     const auto neighbours = spmm_mean(hop.block, dense::linear(x, parameters_[1]));
     return dense::add_bias(dense::linear(destinations_of(x, hop), parameters_[0]) + neighbours,
                            parameters_[2]);
+  }
+  std::vector<Operand> operands(const at::Tensor& x, const Hop& hop) const override {
+    return {{destinations_of(x, hop).contiguous()}, {spmm_mean(hop.block, x)}};
+  }
+  std::vector<Operand> operands(const SparseFeatures& x, const Hop& hop) const override {
+    const auto drawn = hop.block->indptr().diff().to(at::kFloat);
+    return {{{}, destinations_of(x, hop)},
+            {{}, nn::aggregate(*hop.block, x, drawn.reciprocal().masked_fill_(drawn.eq(0), 0), {}, {})}};
   }
 };
 
@@ -310,9 +332,14 @@ at::Tensor Model::skip(std::size_t index, const SparseFeatures& inputs) const {
 template <class Inputs>
 at::Tensor Model::run_layer(std::size_t index, const Inputs& inputs, const Hop& hop,
                             const std::optional<DropoutSpec>& dropout) const {
-  const bool is_last = index + 1 == layers_.size();
   const auto own = dropout ? std::optional(dropout->of_layer(index)) : std::nullopt;
-  auto out = layers_[index]->forward(inputs, hop, own ? &*own : nullptr);
+  return complete(index, layers_[index]->forward(inputs, hop, own ? &*own : nullptr), inputs, hop, dropout);
+}
+
+template <class Inputs>
+at::Tensor Model::complete(std::size_t index, at::Tensor out, const Inputs& inputs, const Hop& hop,
+                           const std::optional<DropoutSpec>& dropout) const {
+  const bool is_last = index + 1 == layers_.size();
   if (!is_last) {
     out = norms_[index].forward(out, dropout.has_value());
   }
@@ -343,28 +370,65 @@ at::Tensor Model::finish(std::size_t index, const at::Tensor& propagated,
   return finish_layer(index, propagated, inputs);
 }
 
-at::Tensor Model::first_layer(const TensorBatch& data, const Hop& hop,
-                              const std::optional<DropoutSpec>& dropout) const {
+template <class Act>
+auto Model::with_inputs(const TensorBatch& data, const std::optional<DropoutSpec>& dropout,
+                        const Act& act) const {
   const auto own = dropout ? std::optional(dropout->of_layer(0)) : std::nullopt;
   const auto rule = own ? dense::dropout_rule(own->probability, own->inputs()) : kernels::DropoutRule{};
   if (data.sparse.defined()) {
-    return run_layer(0, dropped(data.sparse, rule), hop, dropout);
+    return act(dropped(data.sparse, rule));
   }
   if (!data.features.defined()) {
-    return run_layer(0, DroppedFeatures{data.stored, rule}, hop, dropout);
+    return act(DroppedFeatures{data.stored, rule});
   }
   auto x = data.features.to(at::kFloat);
   if (own) {
     x = dense::dropout(x, own->probability, own->inputs());
   }
-  return run_layer(0, x, hop, dropout);
+  return act(x);
+}
+
+at::Tensor Model::first_layer(const TensorBatch& data, const Hop& hop,
+                              const std::optional<DropoutSpec>& dropout) const {
+  if (data.reused != nullptr && data.reused->order.defined()) {
+    return first_layer_reusing(data, hop, dropout);
+  }
+  return with_inputs(data, dropout, [&](const auto& x) { return run_layer(0, x, hop, dropout); });
+}
+
+at::Tensor Model::first_layer_reusing(const TensorBatch& data, const Hop& hop,
+                                      const std::optional<DropoutSpec>& dropout) const {
+  TORCH_CHECK(!has_skip_, "a skip connection reads the inputs of all destinations");
+  const auto& [order, degrees, rows] = *data.reused;
+  auto out = reuse(rows, layers_[0]->parameters());
+  if (hop.block->num_destinations() > 0) {
+    const auto own = dropout ? std::optional(dropout->of_layer(0)) : std::nullopt;
+    const auto computed = with_inputs(data, dropout, [&](const auto& x) {
+      return layers_[0]->forward(x, hop, own ? &*own : nullptr);
+    });
+    out = at::cat({computed, out});
+  }
+  return complete(0, out.index_select(0, order), at::Tensor(), hop, dropout);
+}
+
+std::vector<Operand> Model::bottom_operands(const TensorBatch& batch,
+                                            const std::optional<DropoutSpec>& dropout) const {
+  const Hop hop{batch.blocks.front(), batch.degrees};
+  return with_inputs(batch, dropout, [&](const auto& x) -> std::vector<Operand> {
+    if constexpr (std::is_same_v<std::decay_t<decltype(x)>, DroppedFeatures>) {
+      return {};  // rows that are to be reused are gathered
+    } else {
+      return layers_[0]->operands(x, hop);
+    }
+  });
 }
 
 at::Tensor Model::forward(const TensorBatch& data, const std::optional<DropoutSpec>& dropout) const {
   at::Tensor x;
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     const auto& block = data.blocks[layers_.size() - 1 - i];
-    const Hop hop{block, data.degrees.narrow(0, 0, block->num_sources())};
+    const auto& degrees = i > 0 && data.reused != nullptr ? data.reused->degrees : data.degrees;
+    const Hop hop{block, degrees.narrow(0, 0, block->num_sources())};
     x = i == 0 ? first_layer(data, hop, dropout) : run_layer(i, x, hop, dropout);
   }
   return x;

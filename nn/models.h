@@ -10,6 +10,7 @@
 
 #include "base/philox.h"
 #include "nn/dense/norms.h"
+#include "nn/reused_rows.h"
 #include "nn/tensor_batch.h"
 #include "plan/job.h"
 
@@ -66,6 +67,11 @@ class Layer {
   /// Computes propagate(project(x)) of sparse inputs with fp32 values, equal up to rounding.
   virtual at::Tensor forward(const SparseFeatures& x, const Hop& hop, const DropoutSpec* dropout) const = 0;
 
+  /// The operands of the layer's products after aggregation, if it is Σ operand · weight + bias (reused_rows.h)
+  /// and so can reuse rows; none if not. Not differentiable.
+  virtual std::vector<Operand> operands(const at::Tensor&, const Hop&) const { return {}; }
+  virtual std::vector<Operand> operands(const SparseFeatures&, const Hop&) const { return {}; }
+
   const std::vector<at::Tensor>& parameters() const { return parameters_; }
   /// The names of the parameters within the layer, such as "self.weight".
   const std::vector<std::string>& names() const { return names_; }
@@ -103,9 +109,15 @@ class Model {
   /// Returns the logits (seeds, classes) of a mini-batch on the model's device. `dropout` (its key's level is
   /// ignored) means training: it applies dropout, and batch normalisation uses the mini-batch's statistics
   /// and moves the running ones. If `data` has no gathered features, the first layer reads them in
-  /// the feature store, with the same bits. Sparse features give the same results up to rounding. `data`'s
-  /// memory must outlive the backward pass.
+  /// the feature store, with the same bits. Sparse features give the same results up to rounding. Where the
+  /// batch reuses rows of the first layer, their norm, activation and dropout are as those of all others.
+  /// `data`'s memory must outlive the backward pass.
   at::Tensor forward(const TensorBatch& data, const std::optional<DropoutSpec>& dropout) const;
+
+  /// The operands of the first layer for the destinations of the batch's only block, with dropout of its
+  /// inputs if given. Reads no weights.
+  std::vector<Operand> bottom_operands(const TensorBatch& batch,
+                                       const std::optional<DropoutSpec>& dropout) const;
 
   at::Device device() const { return device_; }
   std::size_t num_layers() const { return layers_.size(); }
@@ -144,8 +156,17 @@ class Model {
   template <class Inputs>
   at::Tensor run_layer(std::size_t index, const Inputs& inputs, const Hop& hop,
                        const std::optional<DropoutSpec>& dropout) const;
+  /// Norm, activation, skip connection and the dropout of the next layer's inputs.
+  template <class Inputs>
+  at::Tensor complete(std::size_t index, at::Tensor out, const Inputs& inputs, const Hop& hop,
+                      const std::optional<DropoutSpec>& dropout) const;
+  /// Calls act with the first layer's inputs.
+  template <class Act>
+  auto with_inputs(const TensorBatch& data, const std::optional<DropoutSpec>& dropout, const Act& act) const;
   at::Tensor first_layer(const TensorBatch& data, const Hop& hop,
                          const std::optional<DropoutSpec>& dropout) const;
+  at::Tensor first_layer_reusing(const TensorBatch& data, const Hop& hop,
+                                 const std::optional<DropoutSpec>& dropout) const;
 
   plan::ModelKind kind_;
   bool has_skip_;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "graph/graph.h"
+#include "nn/reused_rows.h"
 #include "nn/sparse/sparse_block.h"
 #include "nn/sparse/sparse_features.h"
 #include "nn/sparse/stored_features.h"
@@ -21,6 +22,9 @@ struct TensorBatch {
   std::vector<SparseBlockPtr> blocks;  ///< from the seeds outwards
   StoredFeaturesPtr stored = nullptr;  ///< the features in the feature store, if they were not gathered
   SparseFeatures sparse{};             ///< the features of the vertices, if they are sparse
+  /// Rows of the first layer that are not computed; null if all are. The batch's vertices are then the sources
+  /// of the last block.
+  std::shared_ptr<const ReusedBottom> reused = nullptr;
 };
 
 /// Returns the batch on `device`; tensors that are already there are shared. Copies from pageable memory are

@@ -5,7 +5,7 @@ namespace gnomon::plan {
 Abilities abilities_of(DeviceKind kind) {
   switch (kind) {
     case DeviceKind::host:
-      return {.bias_without_cache = true};
+      return {.bias_without_cache = true, .super_batches = true};
     case DeviceKind::emulated:
     case DeviceKind::cuda:
       break;
@@ -15,7 +15,8 @@ Abilities abilities_of(DeviceKind kind) {
           .unaligned_reads = true,
           .preparing_beside_training = true,
           .mixed_routes = true,
-          .several_devices = kind == DeviceKind::emulated};
+          .several_devices = kind == DeviceKind::emulated,
+          .super_batches = true};
 }
 
 }  // namespace gnomon::plan

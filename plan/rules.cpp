@@ -102,7 +102,13 @@ Table schedule_rules() {
                   {&A::divided_roles},
                   "schedule \"factored\" on several devices"},
                  {is_by_parts, {&A::macro_batches}}},
-       .search = {.decides = true, .leaves_out = is_factored_on_one}},
+       // Without embeddings to refresh, super-batches only change when a mini-batch is prepared.
+       .search = {.decides = true,
+                  .leaves_out = is_factored_on_one,
+                  .repeats =
+                      [](const Plan& p) {
+                        return p.schedule == Schedule::super_batch && p.embeddings.reuse == Reuse::none;
+                      }}},
       {.field = field("route"),
        .matters = always,
        .excludes = {{has_wrong_route, right_routes}},
@@ -376,16 +382,27 @@ Table reuse_rules() {
       {.field = field("embeddings.reuse"),
        .matters = always,
        .excludes = {{[](const Plan& p) {
-                       return p.schedule == Schedule::super_batch && p.embeddings.reuse != Reuse::hot;
+                       return p.schedule == Schedule::super_batch && p.embeddings.reuse != Reuse::hot &&
+                              p.embeddings.reuse != Reuse::none;
                      },
-                     says("must be \"hot\" when the schedule is \"super_batch\"")},
+                     says("must be \"hot\" or \"none\" when the schedule is \"super_batch\"")},
                     {[](const Plan& p) {
                        return p.embeddings.reuse == Reuse::hot && p.schedule != Schedule::super_batch;
                      },
                      says("\"hot\" needs schedule \"super_batch\"")},
                     {[](const Plan& p) { return p.embeddings.reuse == Reuse::halo && !is_by_parts(p); },
                      says("\"halo\" needs schedule \"macro_batch\"")}},
-       .needs = {{[](const Plan& p) { return p.embeddings.reuse != Reuse::none; }, {&A::reused_embeddings}}},
+       .needs = {{[](const Plan& p) {
+                    return p.embeddings.reuse != Reuse::none && p.embeddings.reuse != Reuse::hot;
+                  },
+                  {&A::reused_embeddings}},
+                 {[](const Plan& p) { return p.embeddings.reuse == Reuse::hot; }, {&A::super_batches}},
+                 {[](const Plan& p) { return p.embeddings.reuse == Reuse::hot && p.devices > 1; },
+                  {},
+                  "embeddings.reuse \"hot\" on several devices"},
+                 {[](const Plan& p) { return p.embeddings.reuse == Reuse::hot && p.fused; },
+                  {},
+                  "embeddings.reuse \"hot\" with fused"}},
        .search = {.decides = true}},
       {.field = field("embeddings.hot_ratio"),
        .matters = [](const Plan& p, const Cores&) { return p.embeddings.reuse == Reuse::hot; }},

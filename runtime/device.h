@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "base/pcie.h"
 #include "base/progress.h"
@@ -21,6 +22,7 @@
 #include "runtime/cache/cache_use.h"
 #include "runtime/device_options.h"
 #include "runtime/placement.h"
+#include "runtime/reuse/hot_set.h"
 
 namespace gnomon::runtime {
 
@@ -82,6 +84,14 @@ class Device {
   /// The device_batch stage: the batch of prepare_batch (runtime/batch/batch_data.h), bit for bit; that of
   /// sample_batch where plan.fused. `seeds` are in host memory.
   virtual DeviceBatch prepare(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds) = 0;
+  /// The device_batch stage of plans that reuse rows of the first layer: the batch of PrunedSampler
+  /// (runtime/reuse/pruned_sampler.h), bit for bit, with DeviceBatch::bottom.
+  virtual DeviceBatch prepare_pruned(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds,
+                                     const HotVertices& hot) = 0;
+  /// The group_transfer stage: tensors in host memory as tensors on the device. A device in the host's memory
+  /// returns them; any other copies them over its link. May run at the same time as the other stages, but
+  /// copy().
+  virtual std::vector<at::Tensor> take_tensors(const std::vector<at::Tensor>& tensors) = 0;
   /// The device_batch stage of plans whose trainer gathers: the batch of sample_batch in host memory, bit for
   /// bit. `data`'s memory is reused.
   virtual void sample(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds,

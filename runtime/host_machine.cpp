@@ -34,10 +34,12 @@ std::size_t engine_on(int device, EngineKind kind) {
 std::size_t engine_of(Stage stage, int device, bool prepares_beside_training) {
   switch (stage) {
     case Stage::cpu_batch:
+    case Stage::group_prepare:
       return worker_engines;
     case Stage::all_reduce:
       return reduce_engine;
     case Stage::transfer:
+    case Stage::group_transfer:
       return engine_on(device, copy_engine);
     case Stage::device_batch:
     case Stage::device_gather:
@@ -80,6 +82,7 @@ struct HostMachine::State {
     return engines[engine_of(span.stage, span.device, prepares_beside_training)];
   }
   void perform(Stage stage, std::int64_t position, int worker);
+  bool executes(Stage stage) const;
   void finish(std::int64_t number);
   void fail(std::exception_ptr error);
   void wake_everyone();
@@ -113,8 +116,25 @@ void HostMachine::State::perform(Stage stage, std::int64_t position, int worker)
       return work.device_gather(position);
     case Stage::all_reduce:
       return work.all_reduce(position);
+    case Stage::group_prepare:
+      return work.group_prepare(position, worker);
+    case Stage::group_transfer:
+      return work.group_transfer(position);
     default:
       break;  // start_on refuses them
+  }
+}
+
+bool HostMachine::State::executes(Stage stage) const {
+  switch (stage) {
+    case Stage::all_reduce:
+      return num_devices > 1;
+    case Stage::group_prepare:
+      return work.group_prepare != nullptr;
+    case Stage::group_transfer:
+      return work.group_transfer != nullptr;
+    default:
+      return stage <= Stage::device_gather;
   }
 }
 
@@ -232,9 +252,7 @@ void HostMachine::begin_run() {
 HostMachine::~HostMachine() { state_->close_and_join(); }
 
 Ticket HostMachine::start_on(int device, Stage stage, std::int64_t position, std::span<const Ticket> after) {
-  const bool is_known =
-      stage <= Stage::device_gather || (stage == Stage::all_reduce && state_->num_devices > 1);
-  if (device < 0 || device >= state_->num_devices || !is_known) {
+  if (device < 0 || device >= state_->num_devices || !state_->executes(stage)) {
     throw base::InputError(
         "stage " + std::string(schedule::name_of(stage)),
         "simulated only: the runtime does not execute it on device " + std::to_string(device));

@@ -20,6 +20,10 @@ struct StageWork {
   std::function<void(std::int64_t position)> device_gather = {};
   /// Averages the gradients of step `step`'s mini-batches and updates the weights; only with several devices.
   std::function<void(std::int64_t step)> all_reduce = {};
+  /// A worker's share of the host's work for a group of mini-batches, and the transfer of the result to the
+  /// device on its copy engine; a machine without them refuses these stages.
+  std::function<void(std::int64_t group, int worker)> group_prepare = {};
+  std::function<void(std::int64_t group)> group_transfer = {};
 };
 
 /// The real Machine: worker threads, and for each device a thread for copies and a thread for the device's
@@ -39,7 +43,7 @@ class HostMachine final : public schedule::Machine {
   /// 0. Precondition: all stages are done, none has failed, and the machine was not interrupted.
   void begin_run();
 
-  /// Throws base::InputError for stages of groups, for devices that it lacks, and for all_reduce with one
+  /// Throws base::InputError for stages without work, for devices that it lacks, and for all_reduce with one
   /// device.
   schedule::Ticket start_on(int device, schedule::Stage stage, std::int64_t position,
                             std::span<const schedule::Ticket> after) override;

@@ -57,7 +57,10 @@ std::int64_t Stages::batches() const {
   return graph::num_batches(static_cast<std::int64_t>(placed_->graph.train.size()), job_.batch_size);
 }
 
-void Stages::begin_epoch(std::int64_t epoch, std::vector<std::int64_t> order) {
+void Stages::begin_epoch(std::int64_t epoch, std::vector<std::int64_t> order, HotEmbeddings* hot,
+                         std::int64_t first) {
+  hot_ = hot;
+  first_ = first;
   host_slots_.clear();
   device_slots_.clear();
   host_slots_.resize(order.size());
@@ -104,7 +107,10 @@ void Stages::transfer(std::int64_t position) {
 }
 
 void Stages::device_batch(std::int64_t position) {
-  if (plan_.gather == plan::Gather::trainer) {
+  if (hot_ != nullptr) {
+    device_slots_[at(position)] = device_at(position).prepare_pruned(key_of(position), seeds_of(position),
+                                                                     hot_->hot_of(first_ + position));
+  } else if (plan_.gather == plan::Gather::trainer) {
     auto slot = device_at(position).slots().take();
     device_at(position).sample(key_of(position), seeds_of(position), *slot);
     host_slots_[at(position)] = std::move(slot);
@@ -116,9 +122,26 @@ void Stages::device_batch(std::int64_t position) {
 void Stages::device_gather(std::int64_t position) { device_at(position).gather(device_slots_[at(position)]); }
 
 void Stages::train(std::int64_t position) {
-  device_at(position).train(
-      std::exchange(device_slots_[at(position)], {}),
-      [&](const nn::TensorBatch& batch) { learn_(batch, order_[at(position)], device_of(position)); });
+  auto slot = std::exchange(device_slots_[at(position)], {});
+  const auto bottom = slot.bottom;
+  const auto vertices = slot.size.vertices;
+  device_at(position).train(std::move(slot), [&](const nn::TensorBatch& batch) {
+    if (bottom == nullptr) {
+      learn_(batch, order_[at(position)], device_of(position));
+    } else {
+      auto with_reused = batch;
+      with_reused.reused = hot_->reused_by(first_ + position, *bottom, vertices);
+      learn_(with_reused, order_[at(position)], device_of(position));
+    }
+  });
+}
+
+void Stages::group_prepare(std::int64_t group, int worker) {
+  hot_->prepare(first_ / plan_.super_batch + group, worker);
+}
+
+void Stages::group_transfer(std::int64_t group) {
+  hot_->transfer(first_ / plan_.super_batch + group, device());
 }
 
 /// By a ring every device sends and receives 2 (D-1)/D of the gradients.
@@ -153,7 +176,9 @@ StageWork Stages::work() {
           [this](std::int64_t position) { device_batch(position); },
           [this](std::int64_t position) { train(position); },
           [this](std::int64_t position) { device_gather(position); },
-          [this](std::int64_t) { all_reduce(); }};
+          [this](std::int64_t) { all_reduce(); },
+          [this](std::int64_t group, int worker) { group_prepare(group, worker); },
+          [this](std::int64_t group) { group_transfer(group); }};
 }
 
 BatchSize Stages::device_slot_size(std::int64_t position) const { return device_slots_[at(position)].size; }

@@ -15,6 +15,7 @@
 #include "runtime/device.h"
 #include "runtime/host_machine.h"
 #include "runtime/placement.h"
+#include "runtime/reuse/hot_embeddings.h"
 
 namespace gnomon::runtime {
 
@@ -50,8 +51,10 @@ class Stages {
   /// Mini-batches in a whole epoch.
   std::int64_t batches() const;
   /// Position i of the next stages is batch `order[i]` of `epoch`. Drops all batches in slots; no stage may
-  /// be running.
-  void begin_epoch(std::int64_t epoch, std::vector<std::int64_t> order);
+  /// be running. With `hot`, which must outlive the stages, mini-batches reuse its embeddings; position 0 is
+  /// then its mini-batch `first`, the first of a super-batch or among those that are left of one.
+  void begin_epoch(std::int64_t epoch, std::vector<std::int64_t> order, HotEmbeddings* hot = nullptr,
+                   std::int64_t first = 0);
 
   /// Samples a batch and gathers its features into a host slot, then copies the batch plan.handover_copies
   /// times. Without gathering where the plan prepares samples.
@@ -65,6 +68,10 @@ class Stages {
   void device_gather(std::int64_t position);
   /// Calls `learn` with the batch in its device slot, and frees the slot.
   void train(std::int64_t position);
+  /// A worker's share of the refresh of embeddings for the super-batch `group` of these positions, and the
+  /// transfer of the result to the device.
+  void group_prepare(std::int64_t group, int worker);
+  void group_transfer(std::int64_t group);
   /// Calls `average` while the devices exchange the gradients.
   void all_reduce();
 
@@ -76,6 +83,8 @@ class Stages {
   CacheUse take_cache_use();
   /// The first device that trains; for measurements between the stages.
   Device& device() const { return *devices_.front(); }
+  /// The graph as the plan places it, with features in a form that the device takes.
+  std::shared_ptr<const PlacedGraph> placed() const { return placed_; }
   /// The number of the device of a position.
   int device_of(std::int64_t position) const { return static_cast<int>(position % plan_.devices); }
 
@@ -99,6 +108,8 @@ class Stages {
   std::vector<std::unique_ptr<Device>> devices_;
   std::int64_t epoch_ = 0;
   std::vector<std::int64_t> order_;
+  HotEmbeddings* hot_ = nullptr;  ///< as given to begin_epoch(), as the next
+  std::int64_t first_ = 0;
   std::vector<graph::VertexId> seeds_;          ///< of the whole epoch, shuffled
   std::vector<std::vector<int>> thread_cores_;  ///< of each worker's threads
   /// By threads per batch: the sampler of each worker, made at first use.

@@ -31,6 +31,11 @@ constexpr std::string_view name_of(Stage stage) {
   return names[static_cast<int>(stage)];
 }
 
+/// Whether a stage works on a single batch, rather than on a group of batches or a step of several devices.
+constexpr bool is_of_batch(Stage stage) {
+  return static_cast<int>(stage) < num_basic_stages || stage == Stage::device_gather;
+}
+
 /// The duration of each stage in seconds; 0 if unknown.
 using StageTimes = std::array<double, num_stages>;
 

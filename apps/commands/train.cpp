@@ -32,6 +32,7 @@ struct Options {
   std::int64_t evaluate_every = 1;
   bool resume = false;
   bool overwrite = false;
+  bool adapt_hot_ratio = false;
   bool json = false;
   DeviceFlags device;
   JobFlags job;
@@ -73,6 +74,7 @@ tuner::TrainingRun run_of(const Options& options, std::string& why) {
   run.data = options.data;
   run.resume = options.resume;
   run.replay = options.replay;
+  run.adapt_hot_ratio = options.adapt_hot_ratio;
   run.predictions = options.predictions;
   run.tensorboard = options.tensorboard;
   run.evaluate_every = options.evaluate_every;
@@ -169,6 +171,10 @@ Action add_train(CLI::App& app) {
       ->excludes(resume);
   add_evaluate_every(app, options->evaluate_every);
   app.add_option("--replay", options->replay, "Replay the update order recorded in this order.jsonl");
+  app.add_flag(
+      "--adapt-hot-ratio", options->adapt_hot_ratio,
+      "Plans that reuse hot embeddings: reuse fewer while the CPU is late with them, more while it is "
+      "not; the run then depends on timing and can be replayed by its order.jsonl");
   add_output(app, "--predictions", options->predictions,
              "Write the predicted class of each vertex to this CSV file, by original vertex id");
   app.add_option("--tensorboard", options->tensorboard,

@@ -249,8 +249,9 @@ inline constexpr std::int64_t max_uncounted_edges = std::int64_t{1} << 24;
 }  // namespace passes
 
 template <class Executor>
-Sampler<Executor>::Sampler(Executor& executor, const Topology& topology, std::vector<int> fanouts)
-    : executor_(executor), topology_(topology), fanouts_(std::move(fanouts)) {
+Sampler<Executor>::Sampler(Executor& executor, const Topology& topology, std::vector<int> fanouts,
+                           std::uint32_t first_hop)
+    : executor_(executor), topology_(topology), fanouts_(std::move(fanouts)), first_hop_(first_hop) {
   check_fanouts(fanouts_);
   sizes_ = make_array<std::int64_t>(executor_, static_cast<std::int64_t>(2 * fanouts_.size() + 2));
 }
@@ -376,7 +377,7 @@ std::int64_t Sampler<Executor>::sample_hop(const BatchKey& key, std::int32_t hop
     ensure_capacity(executor_, keys_of_draws_, topology_.draws_by_weight() ? edges : 0);
     executor_.for_each(
         max_destinations,
-        passes::DrawPositions{key, static_cast<std::uint32_t>(hop), topology_, batch.vertices.data,
+        passes::DrawPositions{key, first_hop_ + static_cast<std::uint32_t>(hop), topology_, batch.vertices.data,
                               lists_.data, known, fanout, block.indptr.data, positions_.data,
                               keys_of_draws_.data, owners_.data});
   }

@@ -45,9 +45,11 @@ struct IdTable {
 template <class Executor>
 class Sampler {
  public:
-  /// `fanouts` are as in kernels::cpu::Sampler; throws base::InputError if they are invalid. The memory
-  /// behind `topology` must be readable by the device and outlive the sampler.
-  Sampler(Executor& executor, const Topology& topology, std::vector<int> fanouts);
+  /// `fanouts` are as in kernels::cpu::Sampler; throws base::InputError if they are invalid. Hops are numbered
+  /// from `first_hop` on, by which draws are keyed. The memory behind `topology` must be readable by the
+  /// device and outlive the sampler.
+  Sampler(Executor& executor, const Topology& topology, std::vector<int> fanouts,
+          std::uint32_t first_hop = 0);
 
   /// Samples the mini-batch of `seeds`, which are in host memory. Throws base::InputError for a seed that is
   /// not a vertex or is repeated, and base::Failure for a hop of 2^31 edges or more.
@@ -76,6 +78,7 @@ class Sampler {
   Executor& executor_;
   Topology topology_;
   std::vector<int> fanouts_;
+  std::uint32_t first_hop_;
   /// Sizes of the current batch: element h is the number of vertices before hop h, element hops + 1 + h the
   /// number of edges of hop h, and the last element the position of the first repeated seed.
   Array<std::int64_t> sizes_;

@@ -14,6 +14,7 @@
 #include "profiles/measure/contention.h"
 #include "profiles/measure/disk.h"
 #include "profiles/measure/machine.h"
+#include "profiles/measure/refresh.h"
 #include "profiles/measure/rounds.h"
 #include "profiles/measure/statistics.h"
 #include "runtime/placement.h"
@@ -29,8 +30,10 @@ constexpr double bandwidth_share = 0.04;
 constexpr double access_share = 0.05;
 /// For the disk, of graphs that lie on one.
 constexpr double disk_share = 0.05;
+/// For computing embeddings that are reused.
+constexpr double refresh_share = 0.03;
 /// For the rounds.
-constexpr double rounds_share = 1 - 2 * bandwidth_share - access_share - disk_share;
+constexpr double rounds_share = 1 - 2 * bandwidth_share - access_share - disk_share - refresh_share;
 
 void add_points(std::vector<ScalingPoint>& points, const std::map<int, Ratio>& ratios) {
   points.push_back({1, 1});
@@ -264,6 +267,8 @@ Profile measure(const graph::Graph& graph, const plan::Job& job, const MeasureOp
   base::report(options.progress, "counting accesses", 0, 0);
   measure_accesses(graph, job, {access_share * profile.time_limit_s, options.stop}, profile.workload);
   fill_sampling(profile.workload, measured);
+  profile.workload.parts.refresh_s =
+      measure_refresh(graph, job, {refresh_share * profile.time_limit_s, options.stop});
 
   bool converged = measured.converged(rule);
   rule.time_limit_s = profile.time_limit_s * bandwidth_share;

@@ -1,11 +1,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
 #include "nn/tensor_batch.h"
 #include "runtime/batch/slot_pool.h"
 
 namespace gnomon::runtime {
+
+struct SplitBottom;
 
 /// The size of a mini-batch.
 struct BatchSize {
@@ -21,6 +24,7 @@ struct DeviceBatch {
   at::Tensor vertices;      ///< int64, global ids; defined only for tensors without features
   Slot slot;                ///< null if the batch lies in `tensors`
   BatchSize size;
+  std::shared_ptr<const SplitBottom> bottom{};  ///< of plans that reuse rows of the first layer; else null
 };
 
 /// A device batch on the slot's own memory.

@@ -101,6 +101,25 @@ DeviceBatch CudaDevice::prepare(const kernels::BatchKey& key, std::span<const gr
   return batch;
 }
 
+DeviceBatch CudaDevice::prepare_pruned(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds,
+                                       const HotVertices& hot) {
+  DeviceBatch batch;
+  with_plan_memory("preparing a mini-batch", [&] { batch = preparation_.prepare_pruned(key, seeds, hot); });
+  return batch;
+}
+
+std::vector<at::Tensor> CudaDevice::take_tensors(const std::vector<at::Tensor>& tensors) {
+  std::vector<at::Tensor> taken;
+  with_plan_memory("copying embeddings", [&] {
+    const CUDAStreamGuard guard(copy_stream_);
+    for (const auto& tensor : tensors) {
+      taken.push_back(tensor.to(tensor_device()));
+    }
+    copy_stream_.synchronize();
+  });
+  return taken;
+}
+
 void CudaDevice::sample(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds,
                         BatchData& data) {
   with_plan_memory("sampling a mini-batch", [&] { preparation_.sample(key, seeds, data); });

@@ -27,6 +27,9 @@ class CudaDevice final : public Device {
   void take_plan(const plan::Plan& plan, std::shared_ptr<const PlacedGraph> graph) override;
   DeviceBatch copy(Slot slot) override;
   DeviceBatch prepare(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds) override;
+  DeviceBatch prepare_pruned(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds,
+                             const HotVertices& hot) override;
+  std::vector<at::Tensor> take_tensors(const std::vector<at::Tensor>& tensors) override;
   void sample(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds, BatchData& data) override;
   void gather(DeviceBatch& batch) override;
   void train(DeviceBatch batch, const Learn& learn) override;

@@ -83,6 +83,29 @@ DeviceBatch EmulatedDevice::prepare(const kernels::BatchKey& key, std::span<cons
   return batch;
 }
 
+DeviceBatch EmulatedDevice::prepare_pruned(const kernels::BatchKey& key,
+                                           std::span<const graph::VertexId> seeds, const HotVertices& hot) {
+  DeviceBatch batch;
+  with_memory("preparing a mini-batch", [&] { batch = preparation_.prepare_pruned(key, seeds, hot); });
+  return batch;
+}
+
+std::vector<at::Tensor> EmulatedDevice::take_tensors(const std::vector<at::Tensor>& tensors) {
+  std::vector<at::Tensor> taken;
+  std::int64_t bytes = 0;
+  for (const auto& tensor : tensors) {
+    bytes += static_cast<std::int64_t>(tensor.nbytes());
+  }
+  with_memory("copying embeddings", [&] {
+    link_.copy(bytes, [&] {
+      for (const auto& tensor : tensors) {
+        taken.push_back(copied(tensor));
+      }
+    });
+  });
+  return taken;
+}
+
 void EmulatedDevice::sample(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds,
                             BatchData& data) {
   with_memory("sampling a mini-batch", [&] { preparation_.sample(key, seeds, data); });

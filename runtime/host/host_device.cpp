@@ -15,17 +15,29 @@ HostDevice::HostDevice(plan::Job job) : job_(std::move(job)) {}
 void HostDevice::take_plan(const plan::Plan& plan, std::shared_ptr<const PlacedGraph> graph) {
   if (graph != graph_) {
     samplers_.clear();
+    pruned_samplers_.clear();
     graph_ = std::move(graph);
   }
   plan_ = plan;
 }
 
+kernels::cpu::BatchThreads HostDevice::threads() const {
+  return {plan_.device_threads, {}, &nn::run_on_tensor_threads};
+}
+
 kernels::cpu::Sampler& HostDevice::sampler() {
   auto& sampler = samplers_[plan_.device_threads];
   if (!sampler) {
-    sampler = std::make_unique<kernels::cpu::Sampler>(
-        graph_->topology, job_.fanouts, kernels::cpu::EdgeIds::omit,
-        kernels::cpu::BatchThreads{plan_.device_threads, {}, &nn::run_on_tensor_threads});
+    sampler = std::make_unique<kernels::cpu::Sampler>(graph_->topology, job_.fanouts,
+                                                      kernels::cpu::EdgeIds::omit, threads());
+  }
+  return *sampler;
+}
+
+PrunedSampler& HostDevice::pruned_sampler() {
+  auto& sampler = pruned_samplers_[plan_.device_threads];
+  if (!sampler) {
+    sampler = std::make_unique<PrunedSampler>(graph_->topology, job_, threads());
   }
   return *sampler;
 }
@@ -38,6 +50,17 @@ DeviceBatch HostDevice::prepare(const kernels::BatchKey& key, std::span<const gr
   act(graph_->graph, sampler(), key, seeds, *slot);
   return in_slot(std::move(slot));
 }
+
+DeviceBatch HostDevice::prepare_pruned(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds,
+                                       const HotVertices& hot) {
+  auto slot = slots_.take();
+  auto bottom = pruned_sampler().prepare(graph_->graph, key, seeds, hot, *slot);
+  auto batch = in_slot(std::move(slot));
+  batch.bottom = std::move(bottom);
+  return batch;
+}
+
+std::vector<at::Tensor> HostDevice::take_tensors(const std::vector<at::Tensor>& tensors) { return tensors; }
 
 void HostDevice::sample(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds,
                         BatchData& data) {

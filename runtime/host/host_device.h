@@ -6,6 +6,7 @@
 
 #include "kernels/cpu/sample/sampler.h"
 #include "runtime/device.h"
+#include "runtime/reuse/pruned_sampler.h"
 
 namespace gnomon::runtime {
 
@@ -21,6 +22,9 @@ class HostDevice final : public Device {
   void take_plan(const plan::Plan& plan, std::shared_ptr<const PlacedGraph> graph) override;
   DeviceBatch copy(Slot slot) override;
   DeviceBatch prepare(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds) override;
+  DeviceBatch prepare_pruned(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds,
+                             const HotVertices& hot) override;
+  std::vector<at::Tensor> take_tensors(const std::vector<at::Tensor>& tensors) override;
   void sample(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds, BatchData& data) override;
   void gather(DeviceBatch& batch) override;
   void train(DeviceBatch batch, const Learn& learn) override;
@@ -31,6 +35,8 @@ class HostDevice final : public Device {
 
  private:
   kernels::cpu::Sampler& sampler();
+  PrunedSampler& pruned_sampler();
+  kernels::cpu::BatchThreads threads() const;
 
   plan::Job job_;
   plan::Plan plan_;
@@ -38,6 +44,7 @@ class HostDevice final : public Device {
   SlotPool slots_;
   /// By number of threads, made at first use and kept: a new sampler's memory would be cold.
   std::map<int, std::unique_ptr<kernels::cpu::Sampler>> samplers_;
+  std::map<int, std::unique_ptr<PrunedSampler>> pruned_samplers_;
 };
 
 }  // namespace gnomon::runtime

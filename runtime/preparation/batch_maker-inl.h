@@ -7,6 +7,7 @@
 #include "kernels/headroom.h"
 #include "nn/sparse/sparse_block.h"
 #include "runtime/preparation/batch_maker.h"
+#include "runtime/reuse/pruned_sampler.h"
 
 // Included where an executor's kernels are declared.
 
@@ -28,18 +29,26 @@ BatchMaker<Executor>::BatchMaker(Executor& executor, const DeviceGraph& graph,
       graph_(graph),
       reads_(reads),
       device_(device),
-      sampler_(executor, graph.topology, fanouts) {
+      sampler_(executor, graph.topology, fanouts),
+      fanouts_(fanouts) {
   if (graph.rows.slots != nullptr || graph.topology.slots != nullptr) {
     use_ = kernels::device::make_array<std::int64_t>(executor_, 4);
     executor_.fill(use_.data, 0, 4 * sizeof(std::int64_t));
   }
 }
 
-/// The mini-batch, after counting the reads of its lists.
 template <class Executor>
 kernels::device::MiniBatch BatchMaker<Executor>::draw(const kernels::BatchKey& key,
                                                       std::span<const graph::VertexId> seeds) {
-  auto sampled = sampler_.sample(key, seeds.data(), std::ssize(seeds));
+  return draw_by(sampler_, key, seeds);
+}
+
+/// The mini-batch, after counting the reads of its lists.
+template <class Executor>
+kernels::device::MiniBatch BatchMaker<Executor>::draw_by(kernels::device::Sampler<Executor>& sampler,
+                                                         const kernels::BatchKey& key,
+                                                         std::span<const graph::VertexId> seeds) {
+  auto sampled = sampler.sample(key, seeds.data(), std::ssize(seeds));
   if (graph_.topology.slots != nullptr) {
     for (const auto& block : sampled.blocks) {
       kernels::device::count_hits(executor_, graph_.topology.slots, sampled.vertices.data,
@@ -124,6 +133,41 @@ DeviceBatch BatchMaker<Executor>::prepare_sample(const kernels::BatchKey& key,
   const auto sampled = draw(key, seeds);
   auto batch = without_features(sampled);
   batch.vertices = tensor_on(sampled.vertices, {sampled.num_vertices}, device_, at::kLong);
+  return batch;
+}
+
+template <class Executor>
+DeviceBatch BatchMaker<Executor>::prepare_pruned(const kernels::BatchKey& key,
+                                                 std::span<const graph::VertexId> seeds,
+                                                 const HotVertices& hot) {
+  if (!upper_) {
+    const auto hops = fanouts_.size() - 1;
+    upper_.emplace(executor_, graph_.topology, std::vector<int>(fanouts_.begin(), fanouts_.end() - 1));
+    bottom_.emplace(executor_, graph_.topology, std::vector<int>{fanouts_.back()},
+                    static_cast<std::uint32_t>(hops));
+  }
+  const auto above = draw_by(*upper_, key, seeds);
+  std::vector<std::int64_t> destinations;
+  download(above.vertices, above.num_vertices, destinations);
+  auto parts = split(destinations, hot);
+  auto sampled = draw_by(*bottom_, key, parts.computed);
+  auto bottom = std::make_shared<SplitBottom>();
+  bottom->degrees = tensor_on(degrees_of(above), {above.num_vertices}, device_, at::kFloat);
+  if (!parts.order.empty()) {
+    const auto order = kernels::device::make_array<std::int64_t>(executor_, std::ssize(parts.order));
+    executor_.upload(order.data, parts.order.data(), parts.order.size() * sizeof(std::int64_t));
+    bottom->order = tensor_on(order, {order.count}, device_, at::kLong);
+  }
+  bottom->reused = std::move(parts.reused);
+  bottom->feature_bytes = sampled.num_vertices * graph_.rows.row_bytes;
+  auto blocks = above.blocks;
+  blocks.push_back(sampled.blocks.front());
+  sampled.blocks = std::move(blocks);
+  auto batch = without_features(sampled);
+  batch.tensors.labels = tensor_on(labels_of(above), {above.num_seeds}, device_, at::kLong);
+  batch.tensors.features = gather(sampled.vertices.data, sampled.num_vertices);
+  batch.size.bytes += bottom->feature_bytes;
+  batch.bottom = std::move(bottom);
   return batch;
 }
 

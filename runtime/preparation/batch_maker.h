@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include "runtime/batch/device_batch.h"
 #include "runtime/cache/cache_use.h"
 #include "runtime/preparation/device_graph.h"
+#include "runtime/reuse/hot_set.h"
 
 namespace gnomon::runtime {
 
@@ -36,6 +38,10 @@ class BatchMaker {
   DeviceBatch prepare(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds);
   /// prepare() without features; the batch keeps its vertices' ids.
   DeviceBatch prepare_sample(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds);
+  /// The batch of PrunedSampler (runtime/reuse/pruned_sampler.h), bit for bit. The host reads the
+  /// destinations of the first layer and says which are computed.
+  DeviceBatch prepare_pruned(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds,
+                             const HotVertices& hot);
   /// prepare_sample() into host memory: the batch of sample_batch (runtime/batch/batch_data.h), bit for bit.
   /// The host waits for the copies.
   void sample(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds, BatchData& data);
@@ -56,6 +62,8 @@ class BatchMaker {
   using Array = kernels::device::Array<T>;
 
   kernels::device::MiniBatch draw(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds);
+  kernels::device::MiniBatch draw_by(kernels::device::Sampler<Executor>& sampler,
+                                     const kernels::BatchKey& key, std::span<const graph::VertexId> seeds);
   Array<std::int64_t> labels_of(const kernels::device::MiniBatch& batch);
   Array<float> degrees_of(const kernels::device::MiniBatch& batch);
   DeviceBatch without_features(const kernels::device::MiniBatch& sampled);
@@ -68,6 +76,9 @@ class BatchMaker {
   kernels::device::Reads reads_;
   at::Device device_;
   kernels::device::Sampler<Executor> sampler_;
+  /// Of batches that reuse rows, all hops but the last and the last one: made at first use.
+  std::optional<kernels::device::Sampler<Executor>> upper_, bottom_;
+  std::vector<int> fanouts_;
   Array<std::int64_t> use_;  ///< the four numbers of a CacheUse; empty without caches
 };
 

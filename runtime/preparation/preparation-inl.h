@@ -81,6 +81,18 @@ DeviceBatch Preparation<H>::prepare(const kernels::BatchKey& key, std::span<cons
 }
 
 template <class H>
+DeviceBatch Preparation<H>::prepare_pruned(const kernels::BatchKey& key,
+                                           std::span<const graph::VertexId> seeds, const HotVertices& hot) {
+  const std::lock_guard lock(mutex_);
+  DeviceBatch batch;
+  hardware_.run([&] {
+    open();
+    batch = maker_->prepare_pruned(key, seeds, hot);
+  });
+  return batch;
+}
+
+template <class H>
 void Preparation<H>::sample(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds,
                             BatchData& data) {
   const std::lock_guard lock(mutex_);

@@ -53,6 +53,9 @@ class Preparation {
   /// Device::prepare, sample and gather.
   DeviceBatch prepare(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds);
   void sample(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds, BatchData& data);
+  /// Device::prepare_pruned.
+  DeviceBatch prepare_pruned(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds,
+                             const HotVertices& hot);
   void gather(DeviceBatch& batch);
   /// Where the features of a batch without them are stored; counts a read of each. Valid until take_plan() or
   /// fill_due_cache().

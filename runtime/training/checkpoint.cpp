@@ -67,6 +67,24 @@ std::vector<at::Tensor> read_weights(torch::serialize::InputArchive& archive) {
   return weights;
 }
 
+void write_carried(torch::serialize::OutputArchive& archive, const CarriedTensors& tensors) {
+  for (const auto& [name, tensor] : tensors) {
+    archive.write(name, tensor.detach().cpu());
+  }
+}
+
+/// None from a checkpoint of a version that had none.
+CarriedTensors read_carried(torch::serialize::InputArchive& archive) {
+  torch::serialize::InputArchive section;
+  CarriedTensors tensors;
+  if (archive.try_read("carried", section)) {
+    for (const auto& name : section.keys()) {
+      section.read(name, tensors[name]);
+    }
+  }
+  return tensors;
+}
+
 RunState parse_state(const std::string& text, const std::string& where) {
   return base::from_document<RunState>(base::parse_json(text, where), where);
 }
@@ -93,6 +111,7 @@ RunState read_state(torch::serialize::InputArchive& archive, const std::filesyst
   torch::serialize::InputArchive best;
   archive.read("best", best);
   found.best_weights = read_weights(best);
+  found.carried = read_carried(archive);
   return found;
 }
 
@@ -133,11 +152,13 @@ GraphMark mark_of(const graph::Graph& graph) {
 }
 
 void write_checkpoint(const std::filesystem::path& path, const RunState& state, const nn::Learner& learner) {
-  torch::serialize::OutputArchive archive, best, weights;
+  torch::serialize::OutputArchive archive, best, carried, weights;
   archive.write("state", c10::IValue(base::to_document(state).dump()));
   archive.write("loss_sum", c10::IValue(state.loss_sum));
   write_weights(best, state.best_weights);
   archive.write("best", best);
+  write_carried(carried, state.carried);
+  archive.write("carried", carried);
   learner.save(weights);
   archive.write("learner", weights);
   std::ostringstream bytes;

@@ -4,7 +4,9 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -37,6 +39,14 @@ struct GraphMark {
 
 GraphMark mark_of(const graph::Graph& graph);
 
+/// What a plan's training carries from one mini-batch to the next beside weights and optimiser, such as
+/// embeddings that are reused: tensors by name, "hot_numbers" for instance, which begins with the component's
+/// name. Before each save the trainer asks the component for its tensors (shared, not copied: the
+/// file is written before training continues) and puts them into RunState::carried; after read_checkpoint()
+/// it gives them back. A component finds none in a checkpoint of a run without it, and then begins anew.
+/// Saved tensors are on the CPU after a load.
+using CarriedTensors = std::map<std::string, at::Tensor>;
+
 /// The state of a run. With the learner's state it is all that a resumed run needs to end with the bits of an
 /// uninterrupted one.
 struct RunState {
@@ -59,6 +69,7 @@ struct RunState {
   std::int64_t best_epoch = 0;            ///< counted from 0
   std::int64_t epochs_since_best = 0;
   std::vector<at::Tensor> best_weights;  ///< nn::Model::state(); empty before the first evaluation
+  CarriedTensors carried;                ///< of all components; stored beside the document
 
   /// The validation metric by which the best epoch was judged.
   std::optional<double> best_judged() const {

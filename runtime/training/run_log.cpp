@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <cstring>
@@ -81,6 +82,27 @@ Json log_line(const EpochReport& report) {
   if (const auto share = report.cache.list_hit_share()) {
     line["list_hit_share"] = *share;
   }
+  if (report.reuse) {
+    line["vertices_not_sampled"] = report.reuse->vertices_not_sampled;
+    line["edges_not_aggregated"] = report.reuse->edges_not_aggregated;
+    line["bytes_not_gathered"] = report.reuse->bytes_not_gathered;
+    for (const auto& of : report.reuse->super_batches) {
+      line["super_batches"].push_back({{"hot", of.hot},
+                                       {"refreshed", of.refreshed},
+                                       {"staleness", of.staleness},
+                                       {"epsilon", of.epsilon}});
+    }
+  }
+  return line;
+}
+
+Json order_line(const EpochReport& report) {
+  Json line{{"epoch", report.epoch + 1}, {"order", report.log.trained}};
+  if (report.reuse) {
+    for (const auto& of : report.reuse->super_batches) {
+      line["hot"].push_back(of.hot);
+    }
+  }
   return line;
 }
 
@@ -88,11 +110,13 @@ Json log_line(const EpochReport& report) {
 struct OrderLine {
   std::int64_t epoch = 0;
   std::vector<std::int64_t> order;
+  std::vector<std::int64_t> hot{};
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& f) {
     f.required("epoch", self.epoch, base::non_negative);
     f.required("order", self.order, base::non_negative);
+    f("hot", self.hot, base::non_negative);
   }
 };
 
@@ -106,12 +130,14 @@ RunLog::RunLog(const std::filesystem::path& directory, std::int64_t finished)
 
 void RunLog::append(const EpochReport& report) {
   append_line(log_, log_line(report));
-  append_line(order_, {{"epoch", report.epoch + 1}, {"order", report.log.trained}});
+  append_line(order_, order_line(report));
 }
 
-std::vector<std::vector<std::int64_t>> read_orders(const std::filesystem::path& path) {
+namespace {
+
+std::vector<OrderLine> read_order_lines(const std::filesystem::path& path) {
   std::istringstream lines(base::read_file(path));
-  std::vector<std::vector<std::int64_t>> orders;
+  std::vector<OrderLine> orders;
   std::string line;
   std::int64_t first = 1;
   while (std::getline(lines, line)) {
@@ -122,9 +148,30 @@ std::vector<std::vector<std::int64_t>> read_orders(const std::filesystem::path& 
     if (const auto expected = first + std::ssize(orders); read.epoch != expected) {
       throw base::InputError(where + ": epoch", "must be " + std::to_string(expected));
     }
-    orders.push_back(std::move(read.order));
+    orders.push_back(std::move(read));
   }
   return orders;
+}
+
+}  // namespace
+
+std::vector<std::vector<std::int64_t>> read_orders(const std::filesystem::path& path) {
+  std::vector<std::vector<std::int64_t>> orders;
+  for (auto& line : read_order_lines(path)) {
+    orders.push_back(std::move(line.order));
+  }
+  return orders;
+}
+
+std::vector<std::vector<std::int64_t>> read_hot_counts(const std::filesystem::path& path) {
+  std::vector<std::vector<std::int64_t>> counts;
+  for (auto& line : read_order_lines(path)) {
+    counts.push_back(std::move(line.hot));
+  }
+  if (std::all_of(counts.begin(), counts.end(), [](const auto& of) { return of.empty(); })) {
+    counts.clear();
+  }
+  return counts;
 }
 
 }  // namespace gnomon::runtime

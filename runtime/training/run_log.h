@@ -9,8 +9,9 @@
 namespace gnomon::runtime {
 
 /// The two logs of a run directory with one JSON line per epoch: log.jsonl (loss, accuracies, times) and
-/// order.jsonl ({"epoch": 1, "order": [batches in the order of their updates]}). Both count epochs from 1, as
-/// all that people read; logs of earlier versions count from 0, and are read, too.
+/// order.jsonl ({"epoch": 1, "order": [batches in the order of their updates]}, and "hot", the number of hot
+/// vertices of each super-batch, where embeddings of hot vertices are reused). Both count epochs from 1, as all
+/// that people read; logs of earlier versions count from 0, and are read, too.
 class RunLog {
  public:
   /// Keeps the lines of the first `finished` epochs, counted from 1. Drops all others, and a line that a
@@ -23,6 +24,10 @@ class RunLog {
   std::filesystem::path log_;
   std::filesystem::path order_;
 };
+
+/// Reads the numbers of hot vertices by epoch and super-batch from an order.jsonl; empty if it has none.
+/// Throws base::InputError that names the line.
+std::vector<std::vector<std::int64_t>> read_hot_counts(const std::filesystem::path& path);
 
 /// Reads the update order of each epoch from an order.jsonl. Throws base::InputError that names the line.
 std::vector<std::vector<std::int64_t>> read_orders(const std::filesystem::path& path);

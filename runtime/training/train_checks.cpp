@@ -16,12 +16,43 @@ namespace {
 void check_plan(const plan::Plan& plan, const DeviceOptions& device) {
   plan::check(plan, "plan");
   plan::check_executed(plan, plan::abilities_of(device.kind), "plan " + plan.name);
-  if (plan.device_threads < 1 || (plan.uses_cpu_route() && plan.workers < 1)) {
+  if (plan.device_threads < 1 || (plan.uses_workers() && plan.workers < 1)) {
     throw base::InputError("plan " + plan.name, "workers or device_threads are 0; resolve it first");
   }
 }
 
+/// The first layer's rows can only be reused where their gradient follows from what was aggregated.
+void check_reuse(const plan::Plan& plan, const plan::Job& job) {
+  if (plan.embeddings.reuse != plan::Reuse::hot) {
+    return;
+  }
+  const auto refuse = [&](const std::string& why) {
+    throw base::InputError("plan " + plan.name + ": embeddings.reuse \"hot\"", why);
+  };
+  if (job.model == plan::ModelKind::gat) {
+    refuse("does not go with model \"gat\": the gradient of its attention needs each neighbour's features, and "
+           "not only their sum");
+  }
+  if (job.skip) {
+    refuse("does not go with skip connections, which read the features of every vertex");
+  }
+  if (job.layers() < 2) {
+    refuse("needs a model of at least two layers; the last one's outputs are logits");
+  }
+}
+
 }  // namespace
+
+void check_hot_counts(const TrainOptions& options, std::int64_t batches) {
+  const auto length = options.plan.super_batch;
+  const auto super_batches = (batches + length - 1) / length;
+  for (std::size_t epoch = 0; epoch < options.hot_ratio.counts.size(); ++epoch) {
+    if (std::ssize(options.hot_ratio.counts[epoch]) != super_batches) {
+      throw base::InputError("replay: epoch " + std::to_string(epoch + 1) + ": hot",
+                             "must have " + std::to_string(super_batches) + " numbers, one a super-batch");
+    }
+  }
+}
 
 void check_replay(const std::vector<std::vector<std::int64_t>>& replay, std::int64_t batches) {
   for (std::size_t epoch = 0; epoch < replay.size(); ++epoch) {
@@ -85,6 +116,12 @@ void check_options(const graph::Graph& graph, const TrainOptions& options) {
   plan::check(options.job, "job");
   draws_of(graph, options.job);
   check_plan(options.plan, options.device);
+  check_reuse(options.plan, options.job);
+  if (const auto& counts = options.hot_ratio.counts;
+      !counts.empty() && std::ssize(counts) < options.job.epochs) {
+    throw base::InputError("replay", "has hot vertices of " + std::to_string(counts.size()) +
+                                         " epochs; the job has " + std::to_string(options.job.epochs));
+  }
   if (!options.replay.empty() && std::ssize(options.replay) < options.job.epochs) {
     throw base::InputError("replay", "has " + std::to_string(options.replay.size()) +
                                          " epochs; the job has " + std::to_string(options.job.epochs));

@@ -21,6 +21,9 @@ void check_resumed(const graph::Graph& graph, const TrainOptions& options);
 /// The plan can follow a recorded order: steps of several devices depend on which mini-batches were together.
 void check_replayed(const TrainOptions& options);
 
+/// Each epoch of a replay has a number of hot vertices for each super-batch of `batches` mini-batches.
+void check_hot_counts(const TrainOptions& options, std::int64_t batches);
+
 /// Every epoch has each of the batches 0 to `batches` - 1 once.
 void check_replay(const std::vector<std::vector<std::int64_t>>& replay, std::int64_t batches);
 

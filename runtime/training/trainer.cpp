@@ -128,7 +128,8 @@ class Training {
   Replicas replicas_;
   RunState state_;
   Stages stages_;
-  std::string activity_;          ///< what progress is told
+  std::unique_ptr<HotEmbeddings> hot_;  ///< of plans that reuse them; else null
+  std::string activity_;                ///< what progress is told
   double seconds_before_ = 0;     ///< of this epoch, in the run that is resumed
   schedule::StageTimes usual_{};  ///< of stages, as far as they have run
   Clock::time_point epoch_begin_;
@@ -149,6 +150,11 @@ Training::Training(const graph::Graph& graph, const TrainOptions& options)
           options.device, options.progress, [this] { return average(); }) {
   check_replayed(options);
   check_replay(options.replay, stages_.batches());
+  check_hot_counts(options, stages_.batches());
+  if (plan_.embeddings.reuse == plan::Reuse::hot) {
+    hot_ = std::make_unique<HotEmbeddings>(stages_.placed(), options.job, plan_, replicas_.first().model(),
+                                           options.hot_ratio, options.progress);
+  }
   state_.job = options.job;
   state_.graph = mark_of(graph);
 }
@@ -158,6 +164,9 @@ void Training::resume() {
   if (options_.resume && std::filesystem::exists(path)) {
     for (int device = 0; device < replicas_.devices(); ++device) {
       read_checkpoint(path, state_, replicas_.learner(device));
+    }
+    if (hot_) {
+      hot_->restore(state_.carried);
     }
   }
 }
@@ -232,7 +241,15 @@ StageWork Training::stage_work() {
           after_seam(Stage::device_batch, work.device_batch),
           after_seam(Stage::train, work.train),
           after_seam(Stage::device_gather, work.device_gather),
-          work.all_reduce};
+          work.all_reduce,
+          [this, inner = work.group_prepare](std::int64_t group, int worker) {
+            options_.before_stage(Stage::group_prepare, group);
+            inner(group, worker);
+          },
+          [this, inner = work.group_transfer](std::int64_t group) {
+            options_.before_stage(Stage::group_transfer, group);
+            inner(group);
+          }};
 }
 
 EpochReport Training::train_epoch() {
@@ -240,6 +257,12 @@ EpochReport Training::train_epoch() {
   report.epoch = state_.epoch;
   activity_ = "epoch " + std::to_string(state_.epoch + 1) + " of " + std::to_string(options_.job.epochs);
   const auto rest = rest_of_epoch();
+  if (hot_) {
+    auto order = state_.trained;
+    order.insert(order.end(), rest.begin(), rest.end());
+    hot_->begin_epoch(state_.epoch, std::move(order), std::ssize(state_.trained),
+                      state_.epoch * stages_.batches());
+  }
   seconds_before_ = state_.seconds;
   epoch_begin_ = Clock::now();
   for (auto next = rest.begin(); next != rest.end();) {
@@ -253,6 +276,9 @@ EpochReport Training::train_epoch() {
     }
   }
   report.cache = stages_.take_cache_use();
+  if (hot_) {
+    report.reuse = hot_->report();
+  }
   report.log.trained = state_.trained;
   report.seconds = seconds_before_ + report.log.seconds();
   state_.seconds = report.seconds;
@@ -263,7 +289,10 @@ EpochReport Training::train_epoch() {
 
 Stretch Training::next_stretch(std::int64_t left) const {
   if (!options_.next_stretch) {
-    return {plan_, left};
+    // A super-batch of which a killed run has trained a part is a stretch of its own, so that the others begin
+    // where they would have.
+    const std::int64_t rest = hot_ ? hot_->left_in_super_batch() : 0;
+    return {plan_, rest > 0 ? rest : left};
   }
   auto stretch = options_.next_stretch(left);
   check_stretch(stretch, left, options_.device);
@@ -287,7 +316,7 @@ std::unique_ptr<HostMachine> Training::take_machine(const plan::Plan& before) {
 StretchReport Training::train_stretch(const Stretch& stretch, const std::vector<std::int64_t>& order) {
   const auto before = std::exchange(plan_, stretch.plan);
   stages_.take_plan(plan_);
-  stages_.begin_epoch(state_.epoch, order);
+  stages_.begin_epoch(state_.epoch, order, hot_.get(), std::ssize(state_.trained));
   order_ = order;
   auto machine = take_machine(before);  // put back after a run without an exception
   schedule::TracedMachine traced(*machine, usual_);
@@ -297,7 +326,7 @@ StretchReport Training::train_stretch(const Stretch& stretch, const std::vector<
   learn_times(schedule::mean_times(report.timeline));
   const auto batch_at = [&](std::int64_t position) { return order[static_cast<std::size_t>(position)]; };
   for (auto& span : report.timeline) {
-    span.batch = span.stage == Stage::all_reduce ? span.batch : batch_at(span.batch);
+    span.batch = schedule::is_of_batch(span.stage) ? batch_at(span.batch) : span.batch;
   }
   std::transform(report.log.trained.begin(), report.log.trained.end(), report.log.trained.begin(), batch_at);
   return report;
@@ -318,6 +347,9 @@ void Training::learn(const nn::TensorBatch& data, std::int64_t batch, int device
     return;
   }
   note_trained({batch, replicas_.learner(0).step(data, state_.epoch, batch)});
+  if (hot_) {
+    hot_->end_update();
+  }
   save_if_due();
 }
 
@@ -356,6 +388,7 @@ void Training::stop() {
 
 void Training::save() {
   if (!options_.run_directory.empty()) {
+    state_.carried = hot_ ? hot_->carried() : CarriedTensors();
     write_checkpoint(checkpoint_path(options_.run_directory), state_, replicas_.first());
   }
   last_save_ = Clock::now();

@@ -14,6 +14,8 @@
 #include "plan/plan.h"
 #include "runtime/cache/cache_use.h"
 #include "runtime/device_options.h"
+#include "runtime/reuse/hot_ratio_options.h"
+#include "runtime/reuse/reuse_report.h"
 #include "runtime/training/metric_values.h"
 #include "runtime/training/stretch.h"
 #include "schedule/epoch_log.h"
@@ -32,6 +34,7 @@ struct EpochReport {
   double evaluation_s = 0;
   schedule::EpochLog log;
   CacheUse cache;                             ///< of this epoch, since the cache was filled
+  std::optional<ReuseReport> reuse;           ///< of plans that reuse hot embeddings
   std::vector<schedule::StageSpan> timeline;  ///< of this epoch
 };
 
@@ -68,6 +71,7 @@ struct TrainOptions {
   /// The order of updates of each epoch, from order.jsonl (run_log.h); empty: the plan's own. A plan that
   /// trains batches as they become ready then runs as a pipeline in that order.
   std::vector<std::vector<std::int64_t>> replay{};
+  HotRatioOptions hot_ratio{};  ///< of plans that reuse hot embeddings
   std::function<void(const EpochReport&)> on_epoch{};
   /// Called at the start of an epoch and after each stretch; returns the next stretch, of 1 to `left`
   /// batches, whose plan trains in the order of the indices. Empty: `plan` trains the whole epoch. Excludes

@@ -6,13 +6,15 @@
 namespace gnomon::schedule {
 
 /// NeutronOrch's super-batches (PVLDB 17(8), section 4): the device prepares n = plan.super_batch batches and
-/// then trains them. Meanwhile the CPU recomputes the hot vertices' embeddings for the next super-batch, with
-/// the weights at its begin. An embedding is therefore at most 2n - 1 updates stale when it is used.
+/// then trains them. Meanwhile the CPU recomputes the hot vertices' embeddings for the next super-batch, if the
+/// plan reuses them, with the weights at its begin. An embedding is therefore at most 2n - 1 updates stale when
+/// it is used.
 EpochLog run_super_batch(const plan::Plan& plan, std::int64_t batches, Machine& machine) {
   Epoch epoch(plan, batches, machine);
   const std::int64_t length = plan.super_batch;
+  const bool refreshes = plan.embeddings.reuse == plan::Reuse::hot;
   Ticket refreshed;
-  if (batches > 0) {
+  if (refreshes && batches > 0) {
     refreshed = epoch.start_group(0);
   }
   Ticket last_prepared;
@@ -24,8 +26,10 @@ EpochLog run_super_batch(const plan::Plan& plan, std::int64_t batches, Machine& 
     }
     // The compute engine runs in order: the previous super-batch has been trained by then, too.
     epoch.wait_for(last_prepared, {});
-    epoch.wait_for(refreshed, {.on_cpu = true});
-    if (end < batches) {
+    if (refreshes) {
+      epoch.wait_for(refreshed, {.on_cpu = true});
+    }
+    if (refreshes && end < batches) {
       refreshed = epoch.start_group(first / length + 1);
     }
     for (std::int64_t batch = first; batch < end; ++batch) {

@@ -180,8 +180,7 @@ class Costing {
     const double refresh_s =
         workload_.parts.refresh_s.value_or(workload_.cpu_batch.mean_s * hops_.bottom_edges);
     costs().group_prepare_s = batches * hot * refresh_s * (uses > 0 ? computed / uses : 1);
-    const double row_bytes = static_cast<double>(workload_.feature_row_bytes);
-    costs().group_transfer_s = copy_s(computed * (workload_.job.hidden * value_bytes + row_bytes));
+    costs().group_transfer_s = copy_s(computed * hot_row_bytes(workload_));
     scale_sampling(1 - hops_.bottom_edges * hot);
     scale_gathering(1 - hops_.bottom_vertices * hot);
     train_s_ *= 1 - hops_.bottom_edges * hot / 2;

@@ -36,13 +36,19 @@ double embeddings(const WorkloadProfile& workload, double vertices) {
   return vertices * workload.job.hidden * value_bytes * layers;
 }
 
+/// The hot vertices that a super-batch may use.
+double hot_rows(const WorkloadProfile& workload, const Plan& plan) {
+  return std::min(plan.embeddings.hot_ratio * static_cast<double>(workload.vertices),
+                  plan.super_batch * workload.batch_vertices);
+}
+
 double embeddings_on_host(const WorkloadProfile& workload, const Plan& plan) {
   const auto vertices = static_cast<double>(workload.vertices);
   switch (plan.embeddings.reuse) {
     case Reuse::none:
       return 0;
     case Reuse::hot:
-      return vertices * plan.embeddings.hot_ratio * workload.job.hidden * value_bytes;
+      return hot_rows(workload, plan) * hot_row_bytes(workload);
     case Reuse::halo:
     case Reuse::all:
       break;
@@ -112,8 +118,7 @@ MemoryBreakdown on_device(const profiles::Profile& profile, const Plan& plan) {
                                                                    workload.job.hidden * value_bytes);
   use.model_bytes = copies_of_weights * parameters_bytes(workload);
   if (plan.embeddings.reuse == Reuse::hot) {  // those in use and those that replace them
-    use.embeddings_bytes = 2 * static_cast<double>(workload.vertices) * plan.embeddings.hot_ratio *
-                           workload.job.hidden * value_bytes;
+    use.embeddings_bytes = 2 * hot_rows(workload, plan) * hot_row_bytes(workload);
   }
   use.contexts_bytes = profile.machine.device.context_bytes;
   return use;
@@ -192,6 +197,17 @@ double parameters_bytes(const WorkloadProfile& workload) {
   const double outer = static_cast<double>(workload.feature_columns) * hidden + hidden * hidden;
   const double skips = workload.job.skip ? outer : 0;  // a layer that keeps its width has no matrix
   return (per_layer * (outer + inner) + skips) * value_bytes;
+}
+
+double hot_row_bytes(const WorkloadProfile& workload) {
+  const auto& fanouts = workload.job.fanouts;
+  const auto stored = static_cast<double>(workload.feature_row_bytes);
+  const double dense =
+      workload.feature_columns > 0 ? static_cast<double>(workload.feature_columns) * value_bytes : stored;
+  const bool takes_all = fanouts.empty() || fanouts.back() < 0;
+  const double sum = takes_all ? dense : std::min(dense, stored * (1 + fanouts.back()));
+  const double own = workload.job.model == plan::ModelKind::sage ? std::min(dense, stored) : 0;
+  return workload.job.hidden * value_bytes + sum + own;
 }
 
 std::optional<double> sampler_bytes(const WorkloadProfile& workload, int threads) {

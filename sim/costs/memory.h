@@ -94,6 +94,11 @@ double features_bytes(const profiles::WorkloadProfile& workload);
 /// Bytes of the model's weights in fp32.
 double parameters_bytes(const profiles::WorkloadProfile& workload);
 
+/// Bytes that reusing a hot vertex keeps (runtime/reuse/hot_embeddings.h): the first layer's output, and the
+/// rows that the layer's products multiply: with GraphSAGE the vertex's own and the mean of its neighbours,
+/// with other models one sum. Sums of sparse rows are at most as long as all that they add up.
+double hot_row_bytes(const profiles::WorkloadProfile& workload);
+
 /// Returns the maximum memory that one CPU sampler keeps from batch to batch if `threads` threads share its
 /// batches (kernels/cpu/sample/worker_memory.h). None if the graph's maximum degree is unknown.
 std::optional<double> sampler_bytes(const profiles::WorkloadProfile& workload, int threads = 1);

@@ -59,9 +59,9 @@ TEST(Abilities, EachIsNeededByARule) {
 
 TEST(Abilities, EachIsDeclaredByADeviceOrListedHere) {
   // What only the simulator executes so far. A device that learns one of these takes it off the list.
-  const std::set<std::string> simulated_only{"bias_to_cache", "data_on_disk",     "dynamic_caches",
-                                             "macro_batches", "super_batches",    "divided_roles",
-                                             "peer_reads",    "reused_embeddings"};
+  const std::set<std::string> simulated_only{"bias_to_cache",    "data_on_disk",  "dynamic_caches",
+                                             "macro_batches",    "divided_roles", "peer_reads",
+                                             "reused_embeddings"};
   auto declared = declared_by(host);
   declared.merge(declared_by(gpu));
   declared.merge(declared_by(emulated));
@@ -116,7 +116,14 @@ TEST(Abilities, AGpuExecutesWhatNeedsOne) {
                            "morphgl", "salient", "gnomon", "gnnlab", "pagraph"}) {
     EXPECT_EQ(why_not_executed(resolve(find_plan(name), {2, DeviceKind::cuda}, name), gpu), "") << name;
   }
-  EXPECT_EQ(why_not_executed(find_plan("neutronorch"), gpu), "schedule \"super_batch\"");
+  auto orch = resolve(find_plan("neutronorch"), {2, DeviceKind::cuda}, "neutronorch");
+  EXPECT_EQ(why_not_executed(orch, gpu), "");
+  EXPECT_EQ(why_not_executed(orch, host), "");
+  orch.fused = true;
+  EXPECT_EQ(why_not_executed(orch, gpu), "embeddings.reuse \"hot\" with fused");
+  orch.fused = false;
+  orch.devices = 2;
+  EXPECT_EQ(why_not_executed(orch, emulated), "embeddings.reuse \"hot\" on several devices");
   EXPECT_EQ(why_not_executed(resolve(find_plan("quiver"), {2, DeviceKind::cuda, 2}, "two"), gpu),
             "devices other than 1");
   EXPECT_GT(runnable_presets(gpu).size(), runnable_presets().size());

@@ -39,7 +39,11 @@ runtime::TrainOptions options_of(const TrainingRun& run) {
   options.resume = run.resume;
   if (!run.replay.empty()) {
     options.replay = runtime::read_orders(run.replay);
+    if (run.plan.embeddings.reuse == plan::Reuse::hot) {
+      options.hot_ratio.counts = runtime::read_hot_counts(run.replay);
+    }
   }
+  options.hot_ratio.adapt = run.adapt_hot_ratio;
   options.evaluate_every = run.evaluate_every;
   options.next_stretch = run.next_stretch;
   options.predict = !run.predictions.empty();

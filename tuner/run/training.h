@@ -36,6 +36,7 @@ struct TrainingRun {
   bool resume = false;
   std::int64_t evaluate_every = 1;      ///< epochs, as in runtime::TrainOptions; 0: never
   std::filesystem::path replay;         ///< an order.jsonl whose update order is followed; empty: none
+  bool adapt_hot_ratio = false;         ///< as runtime::HotRatioOptions::adapt
   std::filesystem::path predictions{};  ///< where the class of each vertex is written; empty: nowhere
   std::filesystem::path tensorboard{};  ///< directory for TensorBoard's event files; empty: none is written
   std::filesystem::path trace{};        ///< where the last epoch's timeline is written; empty: nowhere

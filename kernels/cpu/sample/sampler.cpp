@@ -34,7 +34,7 @@ Sampler::Sampler(Topology topology, std::vector<int> fanouts, EdgeIds edge_ids, 
   if (topology_.num_vertices() > max_narrow_vertices || rule_.replace) {
     wide_.emplace(topology_, fanouts_, edge_ids == EdgeIds::keep, rule_);
   } else if (team_->size() > 1) {
-    split_.emplace(topology_, fanouts_, edge_ids == EdgeIds::keep, *team_, rule_.expansion);
+    split_.emplace(topology_, fanouts_, edge_ids == EdgeIds::keep, *team_, rule_);
   }
 }
 
@@ -68,8 +68,10 @@ std::size_t Sampler::sample_narrow(const BatchKey& key, std::span<const graph::V
   batch.blocks.resize(fanouts_.size());
   std::int64_t first = 0;
   for (std::size_t hop = 0; hop < fanouts_.size(); ++hop) {
-    const HopRequest request{
-        &topology_, key, static_cast<std::uint32_t>(hop), fanouts_[hop], edge_ids_ == EdgeIds::keep, first};
+    const HopRequest request{&topology_,    key,
+                             rule_.first_hop + static_cast<std::uint32_t>(hop),
+                             fanouts_[hop], edge_ids_ == EdgeIds::keep,
+                             first};
     first = rule_.expansion == Expansion::once ? work_.size : 0;
     sample_hop(request, work_, batch.blocks[hop]);
   }

@@ -106,11 +106,11 @@ void send_ids(std::span<const std::int64_t> ids, Part& part) {
 }
 
 SplitSampler::SplitSampler(Topology topology, std::vector<int> fanouts, bool edge_ids, base::Team& team,
-                           Expansion expansion)
+                           const SamplingRule& rule)
     : topology_(std::move(topology)),
       fanouts_(std::move(fanouts)),
       edge_ids_(edge_ids),
-      expansion_(expansion),
+      rule_(rule),
       team_(team),
       parts_(static_cast<std::size_t>(team.size())) {}
 
@@ -143,7 +143,8 @@ std::size_t SplitSampler::sample(const BatchKey& key, std::span<const graph::Ver
   std::int64_t first = 0;
   for (std::size_t h = 0; h < fanouts_.size(); ++h) {
     Block& block = batch.blocks[h];
-    const HopRequest hop{&topology_, key, static_cast<std::uint32_t>(h), fanouts_[h], edge_ids_, first};
+    const HopRequest hop{
+        &topology_, key, rule_.first_hop + static_cast<std::uint32_t>(h), fanouts_[h], edge_ids_, first};
     const std::int64_t destinations = size_ - first;
     begin_block(destinations, block);
     const std::int64_t estimate = fanouts_[h] < 0 ? min_parallel_edges : destinations * fanouts_[h];
@@ -156,7 +157,7 @@ std::size_t SplitSampler::sample(const BatchKey& key, std::span<const graph::Ver
     place_parts(block);
     edges = block.num_edges();
     step(edges, [&](std::size_t p) { number_part(parts_, p); });
-    first = expansion_ == Expansion::once ? size_ : 0;
+    first = rule_.expansion == Expansion::once ? size_ : 0;
     assign_local_ids(batch, &block);
     before = &block;
   }

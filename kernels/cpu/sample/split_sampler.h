@@ -20,7 +20,7 @@ namespace gnomon::kernels::cpu {
 class SplitSampler {
  public:
   SplitSampler(Topology topology, std::vector<int> fanouts, bool edge_ids, base::Team& team,
-               Expansion expansion = Expansion::every_hop);
+               const SamplingRule& rule = {});
 
   /// Sampler::sample without the checks. Returns the number of seeds before the first repeated one.
   std::size_t sample(const BatchKey& key, std::span<const graph::VertexId> seeds, MiniBatch& batch);
@@ -38,7 +38,7 @@ class SplitSampler {
   Topology topology_;
   std::vector<int> fanouts_;
   bool edge_ids_;
-  Expansion expansion_;
+  SamplingRule rule_;
   base::Team& team_;
   std::vector<Part> parts_;
   GrowingArray<std::uint32_t> vertices_;  ///< of the batch, in the order of the local ids

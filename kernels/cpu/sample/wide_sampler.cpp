@@ -42,14 +42,15 @@ void WideSampler::draw_edges(const BatchKey& key, std::uint32_t hop, std::size_t
   block.indptr.resize(destinations + 1);
   block.indptr[0] = 0;
   edges_.clear();
+  const std::uint32_t number = rule_.first_hop + hop;
   for (std::size_t v = 0; v < destinations; ++v) {
     const graph::VertexId vertex = batch.vertices[first + v];
     if (rule_.replace && fanouts_[hop] >= 0) {
-      draw_with_replacement(key, hop, vertex, fanouts_[hop]);
+      draw_with_replacement(key, number, vertex, fanouts_[hop]);
     } else if (!topology_.draws_by_weight()) {
-      draw_uniform(key, hop, vertex, fanouts_[hop]);
+      draw_uniform(key, number, vertex, fanouts_[hop]);
     } else {
-      draw_by_weight(key, hop, vertex, fanouts_[hop]);
+      draw_by_weight(key, number, vertex, fanouts_[hop]);
     }
     block.indptr[v + 1] = static_cast<std::int64_t>(edges_.size());
   }

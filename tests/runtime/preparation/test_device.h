@@ -87,6 +87,17 @@ class TestDevice final : public Device {
   DeviceBatch prepare(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds) override {
     return preparation_.prepare(key, seeds);
   }
+  DeviceBatch prepare_pruned(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds,
+                             const HotVertices& hot) override {
+    return preparation_.prepare_pruned(key, seeds, hot);
+  }
+  std::vector<at::Tensor> take_tensors(const std::vector<at::Tensor>& tensors) override {
+    std::vector<at::Tensor> taken;
+    for (const auto& tensor : tensors) {
+      taken.push_back(tensor.clone());
+    }
+    return taken;
+  }
   void sample(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds,
               BatchData& data) override {
     preparation_.sample(key, seeds, data);

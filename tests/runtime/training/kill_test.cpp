@@ -38,9 +38,22 @@ plan::Plan numbered_plan(int number) {
   return plans[static_cast<std::size_t>(number) % plans.size()];
 }
 
+/// The number of a plan that reuses hot embeddings, in super-batches of five.
+constexpr int hot_plan_number = 1000;
+
+plan::Plan hot_plan() {
+  auto plan = plan_of(plan::Schedule::super_batch, plan::Route::device, 0);
+  plan.exact = false;
+  plan.embeddings = {plan::Reuse::hot, 0.3};
+  plan.super_batch = 5;
+  plan.workers = 2;
+  return plan;
+}
+
 /// Three epochs of 28 batches.
 TrainOptions run_of(int plan_number) {
-  TrainOptions options{.job = small_job(plan::ModelKind::gcn), .plan = numbered_plan(plan_number)};
+  TrainOptions options{.job = small_job(plan::ModelKind::gcn),
+                       .plan = plan_number == hot_plan_number ? hot_plan() : numbered_plan(plan_number)};
   options.job.epochs = 3;
   return options;
 }
@@ -108,6 +121,7 @@ struct Chain {
   const char* name;
   double checkpoint_every_s;  ///< 0: after every batch
   std::vector<const char*> moments;
+  bool reuses = false;  ///< hot embeddings; otherwise every process takes another exact plan
 };
 
 void PrintTo(const Chain& chain, std::ostream* stream) { *stream << chain.name; }
@@ -115,14 +129,15 @@ void PrintTo(const Chain& chain, std::ostream* stream) { *stream << chain.name; 
 class Kill : public testing::TestWithParam<Chain> {};
 
 TEST_P(Kill, ResumesToTheWeightsOfAnUninterruptedRun) {
-  const auto expected = train(kill_graph(), run_of(0));
+  const auto expected = train(kill_graph(), run_of(GetParam().reuses ? hot_plan_number : 0));
   const test::TemporaryDirectory directory;
   int number = 0;
   const auto run = [&](const std::string& moment) {
-    return status_at_end(start_process({{directory_variable, directory.path()},
-                                        {plan_variable, std::to_string(number++)},
-                                        {interval_variable, std::to_string(GetParam().checkpoint_every_s)},
-                                        {kill_variable, moment}}));
+    return status_at_end(
+        start_process({{directory_variable, directory.path()},
+                       {plan_variable, std::to_string(GetParam().reuses ? hot_plan_number : number++)},
+                       {interval_variable, std::to_string(GetParam().checkpoint_every_s)},
+                       {kill_variable, moment}}));
   };
   for (const std::string moment : GetParam().moments) {
     SCOPED_TRACE(moment);
@@ -166,7 +181,14 @@ INSTANTIATE_TEST_SUITE_P(
                     Chain{"BatchesThatNoCheckpointHolds",
                           every_epoch,
                           {"train stage 0", "train stage 13", "train stage 27", "train stage 28",
-                           "train stage 27", "train stage 28", "train stage 27"}}),
+                           "train stage 27", "train stage 28", "train stage 27"}},
+                    // Before, at and after the ends of super-batches.
+                    Chain{"HotEmbeddings",
+                          every_batch,
+                          {"train stage 3", "renamed checkpoint.pt 1", "train stage 1",
+                           "rename checkpoint.pt 9", "write log.jsonl 0", "train stage 7"},
+                          true},
+                    Chain{"HotEmbeddingsOfAnEpoch", every_epoch, {"train stage 13", "train stage 40"}, true}),
     [](const auto& named) { return std::string(named.param.name); });
 
 }  // namespace

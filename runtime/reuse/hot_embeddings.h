@@ -1,0 +1,113 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "base/progress.h"
+#include "nn/models.h"
+#include "nn/tensor_batch.h"
+#include "plan/job.h"
+#include "plan/plan.h"
+#include "runtime/device.h"
+#include "runtime/placement.h"
+#include "runtime/reuse/hot_ratio_options.h"
+#include "runtime/reuse/hot_set.h"
+#include "runtime/reuse/pruned_sampler.h"
+#include "runtime/reuse/refresh.h"
+#include "runtime/reuse/reuse_report.h"
+
+namespace gnomon::runtime {
+
+/// NeutronOrch's reuse of hot embeddings (PVLDB 17(8), section 4): the first layer's rows of hot vertices are
+/// computed by CPU workers once in a super-batch of n mini-batches, by the weights at the begin of the
+/// super-batch before (for the first two of an epoch, at the begin of the epoch), and used by all its
+/// mini-batches. Their weights are at most 2n - 1 updates old.
+///
+/// What is trained is a pure function of job, plan and the numbers of hot vertices. Mini-batches are counted
+/// in the order of the epoch's updates; mini-batch k is of super-batch k / n.
+///
+/// Threads: prepare() on the workers, transfer() on the copy engine, everything else on the thread of the
+/// device or, while no stage runs, of the trainer.
+class HotEmbeddings {
+ public:
+  /// `model` is the one that is trained; it must outlive the object. `options.counts`, if there are any, has
+  /// all epochs.
+  HotEmbeddings(std::shared_ptr<const PlacedGraph> graph, const plan::Job& job, const plan::Plan& plan,
+                const nn::Model& model, HotRatioOptions options, const base::Progress& progress);
+
+  /// Begins an epoch, or goes on with one of which `trained` mini-batches are trained. `order` are all its
+  /// mini-batches in the order of their updates; `updates` were made before the epoch.
+  void begin_epoch(std::int64_t epoch, std::vector<std::int64_t> order, std::int64_t trained,
+                   std::int64_t updates);
+  /// After the update of the next mini-batch: at the end of a super-batch keeps the weights.
+  void end_update();
+  /// Mini-batches until the end of the super-batch in progress; 0 between two.
+  std::int64_t left_in_super_batch() const;
+
+  /// The hot vertices of mini-batch k's super-batch.
+  HotVertices hot_of(std::int64_t k) const;
+  /// A worker's share of the refresh for a super-batch.
+  void prepare(std::int64_t super_batch, int worker);
+  /// Takes the refreshed rows to the device, when all shares are done. Drops those of super-batches that are
+  /// over.
+  void transfer(std::int64_t super_batch, Device& device);
+  /// What mini-batch k reuses. Asserts that no row is more than 2n - 1 updates old.
+  std::shared_ptr<const nn::ReusedBottom> reused_by(std::int64_t k, const SplitBottom& bottom,
+                                                    std::int64_t gathered_vertices);
+
+  /// The epoch so far.
+  ReuseReport report() const;
+  /// For the checkpoint: all that a resumed run needs to compute the rows in use and in the making again.
+  std::map<std::string, at::Tensor> carried() const;
+  void restore(const std::map<std::string, at::Tensor>& tensors);
+
+  const HotSet& set() const { return set_; }
+
+ private:
+  /// A super-batch that is trained or prepared.
+  struct SuperBatch {
+    std::int64_t version = 0;  ///< updates made when its parameters were kept
+    std::int64_t hot = 0;
+    std::vector<at::Tensor> parameters;  ///< of the first layer, on the CPU
+    std::unique_ptr<Refresh> refresh;    ///< made by the first share
+    nn::ReusedRows rows;                 ///< on the device
+  };
+
+  SuperBatch& super_batch(std::int64_t number) const;
+  void keep_weights(std::int64_t number);
+  std::int64_t next_hot_count(std::int64_t number) const;
+  Refresh& refresh_of(std::int64_t number);
+  RefreshTools& tools_of(int worker);
+  void note_change();
+  std::int64_t edges_below(const std::vector<graph::VertexId>& vertices) const;
+  std::vector<at::Tensor> bottom_parameters() const { return model_.layer(0).parameters(); }
+
+  std::shared_ptr<const PlacedGraph> graph_;
+  plan::Job job_;
+  plan::Plan plan_;
+  const nn::Model& model_;
+  HotRatioOptions options_;
+  BottomVisits visits_;
+  HotSet set_;
+  std::vector<std::unique_ptr<RefreshTools>> tools_;  ///< by worker
+  std::vector<std::vector<int>> cores_;               ///< of each worker's threads
+
+  std::int64_t epoch_ = 0;
+  std::vector<std::int64_t> order_;
+  std::vector<graph::VertexId> seeds_;  ///< of the epoch
+  std::int64_t trained_ = 0;            ///< of the epoch
+  std::int64_t updates_ = 0;            ///< of all epochs
+  std::int64_t hot_ = 0;                ///< of the last super-batch that was planned
+  std::vector<at::Tensor> before_;      ///< parameters before the update
+  mutable std::mutex mutex_;            ///< guards the map, not what it holds
+  std::map<std::int64_t, std::unique_ptr<SuperBatch>> super_batches_;
+  ReuseReport report_;  ///< sums of what was trained, until report() compares them with the exact plan
+};
+
+}  // namespace gnomon::runtime
