@@ -30,22 +30,24 @@ at::Tensor gradient_of_weight(const Operand& operand, const at::Tensor& gradient
 /// where there is no operand.
 struct ReusedTerm : torch::autograd::Function<ReusedTerm> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& parameter, const at::Tensor& outputs,
-                            const at::Tensor& dense, const SparseFeatures& sparse) {
-    if (sparse.defined()) {
-      save_block(context, sparse.entries);
+                            const Operand& operand) {
+    if (operand.sparse.defined()) {
+      save_block(context, operand.sparse.entries);
     }
-    context->save_for_backward({parameter, dense, sparse.values});
+    context->save_for_backward({parameter, operand.dense, operand.sparse.values});
     return outputs.clone();
   }
   static tensor_list backward(AutogradContext* context, tensor_list gradients) {
     const auto saved = context->get_saved_variables();
     const auto gradient = gradients[0].contiguous();
     if (saved[0].dim() == 1) {
-      return {column_sums(gradient), {}, {}, {}};
+      return {column_sums(gradient), {}, {}};
     }
-    const Operand operand{
-        saved[1], saved[1].defined() ? SparseFeatures{} : SparseFeatures{saved_block(context), saved[2]}};
-    return {gradient_of_weight(operand, gradient, saved[0]), {}, {}, {}};
+    Operand operand{saved[1]};
+    if (!operand.dense.defined()) {
+      operand.sparse = {saved_block(context), saved[2]};
+    }
+    return {gradient_of_weight(operand, gradient, saved[0]), {}, {}};
   }
 };
 
@@ -190,11 +192,10 @@ at::Tensor outputs_of(const std::vector<Operand>& operands, const std::vector<at
 
 at::Tensor reuse(const ReusedRows& rows, const std::vector<at::Tensor>& parameters) {
   // The terms but the bias's add nothing to the value; only their derivatives count.
-  auto out = ReusedTerm::apply(parameters.back(), rows.outputs, at::Tensor(), SparseFeatures{});
+  auto out = ReusedTerm::apply(parameters.back(), rows.outputs, Operand{});
   const auto nothing = at::zeros_like(rows.outputs);
   for (std::size_t i = 0; i < rows.operands.size(); ++i) {
-    const auto& [dense, sparse] = rows.operands[i];
-    out = out + ReusedTerm::apply(parameters[i], nothing, dense, sparse);
+    out = out + ReusedTerm::apply(parameters[i], nothing, rows.operands[i]);
   }
   return out;
 }

@@ -73,11 +73,11 @@ std::int64_t HotEmbeddings::next_hot_count(std::int64_t number) const {
   if (!options_.counts.empty()) {
     return options_.counts.at(static_cast<std::size_t>(epoch_)).at(static_cast<std::size_t>(number));
   }
-  const auto before = super_batches_.find(number - 1);
-  if (!options_.adapt || before == super_batches_.end() || before->second->refresh == nullptr) {
-    return hot_;  // nothing was timed
+  if (!options_.adapt || trained_ % plan_.super_batch != 0 || trained_ == 0) {
+    return hot_;  // nothing was timed since the last one
   }
-  const double factor = before->second->refresh->is_done() ? raise : lower;
+  const auto& refresh = super_batches_.at(number - 1)->refresh;
+  const double factor = refresh && refresh->is_done() ? raise : lower;
   const auto count = static_cast<std::int64_t>(factor * static_cast<double>(hot_));
   return std::clamp<std::int64_t>(count + (factor > 1 ? 1 : 0), 0, std::ssize(set_.vertices));
 }

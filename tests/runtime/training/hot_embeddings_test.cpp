@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "graph/epoch_order.h"
 #include "runtime/training/run_log.h"
 #include "runtime/training/trainer.h"
 #include "tests/fixtures/sparse_features.h"
@@ -96,6 +97,7 @@ TEST_P(HotTraining, FreshEmbeddingsOfAllNeighboursAreExact) {
   // With all neighbours nothing is drawn, and weights that do not move are never stale.
   auto job = small_job(GetParam().model);
   job.fanouts = {4, -1};
+  job.dropout = 0;
   job.learning_rate = 1e-12;
   job.epochs = 1;
   const auto exact = train(GetParam().graph(), {.job = job, .plan = sequential_plan()});
@@ -106,22 +108,25 @@ TEST_P(HotTraining, FreshEmbeddingsOfAllNeighboursAreExact) {
   }
 }
 
-TEST_P(HotTraining, GradientsReachTheFirstLayerThroughHotVertices) {
-  // One step with fresh embeddings of all neighbours is the exact step, up to rounding: the loss of the next
-  // mini-batches depends on all gradients.
+// An epoch of one mini-batch computes its embeddings by the weights that it trains, so with all neighbours
+// and all vertices hot it is the exact epoch up to rounding, gradients of the first layer and all.
+TEST_P(HotTraining, EpochsOfOneMiniBatchAreExact) {
   auto job = small_job(GetParam().model);
   job.fanouts = {4, -1};
-  job.epochs = 1;
-  job.learning_rate = 1e-3;
+  job.dropout = 0;
+  job.batch_size = 1000;
+  job.epochs = 6;
   const auto exact = train(GetParam().graph(), {.job = job, .plan = sequential_plan()});
   const auto reused = train(GetParam().graph(), {.job = job, .plan = orch_plan(1, 1)});
-  EXPECT_NEAR(reused.epochs[0].loss, exact.epochs[0].loss, 0.02);
-  ASSERT_TRUE(reused.epochs[0].reuse);
-  for (const auto& of : reused.epochs[0].reuse->super_batches) {
-    EXPECT_LE(of.staleness, 1);
+  for (std::size_t epoch = 0; epoch < 6; ++epoch) {
+    EXPECT_NEAR(reused.epochs[epoch].loss, exact.epochs[epoch].loss, 2e-4) << epoch;
+    ASSERT_TRUE(reused.epochs[epoch].reuse);
+    const auto& of = reused.epochs[epoch].reuse->super_batches.at(0);
+    EXPECT_EQ(of.staleness, 0);
     EXPECT_GT(of.epsilon, 0);
-    EXPECT_LE(of.epsilon, 2 * 1.1e-3) << "a step of Adam moves a weight by little more than the rate";
+    EXPECT_LE(of.epsilon, 2 * 1.5 * job.learning_rate) << "a step of Adam moves a weight by about the rate";
   }
+  EXPECT_LT(exact.epochs[5].loss, exact.epochs[0].loss - 0.05);
 }
 
 TEST(HotTrainings, AreAtMostTwoSuperBatchesStale) {
@@ -129,11 +134,11 @@ TEST(HotTrainings, AreAtMostTwoSuperBatchesStale) {
   const auto report = train(dense_graph(), {.job = job, .plan = orch_plan(0.3, 5)});
   for (const auto& epoch : report.epochs) {
     ASSERT_TRUE(epoch.reuse);
-    ASSERT_EQ(epoch.reuse->super_batches.size(), 6U);  // of 28 mini-batches
+    ASSERT_EQ(epoch.reuse->super_batches.size(), 6U);  // of 29 mini-batches
     EXPECT_EQ(epoch.reuse->super_batches[0].staleness, 4);
     EXPECT_EQ(epoch.reuse->super_batches[1].staleness, 9);
     EXPECT_EQ(epoch.reuse->super_batches[4].staleness, 9);
-    EXPECT_EQ(epoch.reuse->super_batches[5].staleness, 7) << "it has three mini-batches";
+    EXPECT_EQ(epoch.reuse->super_batches[5].staleness, 8) << "it has four mini-batches";
     for (const auto& of : epoch.reuse->super_batches) {
       EXPECT_EQ(of.hot, 450);
       EXPECT_GT(of.refreshed, 0);
@@ -155,7 +160,7 @@ TEST(HotTrainings, CountWhatTheySave) {
   const auto order = graph::epoch_order(graph.train, job.seed, 0);
   std::int64_t edges = 0;
   std::int64_t vertices = 0;
-  for (std::int64_t batch = 0; batch < 28; ++batch) {
+  for (std::int64_t batch = 0; batch < 29; ++batch) {
     kernels::MiniBatch sampled;
     sampler.sample({job.seed, 0, static_cast<std::uint64_t>(batch)},
                    graph::batch_seeds(order, job.batch_size, batch), sampled);
@@ -194,7 +199,7 @@ TEST(HotTrainings, ResumeToTheSameBitsWhereverTheyStop) {
   const auto job = job_of(ModelKind::gcn);
   TrainOptions options{.job = job, .plan = orch_plan(0.3, 5)};
   const auto expected = train(dense_graph(), options);
-  for (const std::int64_t stop_after : {1, 5, 7, 10, 27, 28}) {
+  for (const std::int64_t stop_after : {1, 5, 7, 10, 28, 29}) {
     const test::TemporaryDirectory directory;
     auto parts = options;
     parts.run_directory = directory.path();
@@ -221,12 +226,14 @@ TEST(HotTrainings, AdaptTheRatioAndReplayIt) {
   TrainOptions options{.job = job_of(ModelKind::sage), .plan = orch_plan(0.1, 3)};
   options.run_directory = directory.path();
   options.hot_ratio.adapt = true;
-  // Slow in the first epoch and quick in the second.
+  // The workers are slow in the first epoch and the device in the second.
   std::atomic<bool> is_slow = true;
   options.on_epoch = [&](const EpochReport&) { is_slow = false; };
   options.before_stage = [&](schedule::Stage stage, std::int64_t) {
-    if ((stage == schedule::Stage::group_prepare) == is_slow.load()) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(8));
+    if (is_slow && stage == schedule::Stage::group_prepare) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(60));
+    } else if (!is_slow && stage == schedule::Stage::train) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
   };
   const auto expected = train(dense_graph(), options);
