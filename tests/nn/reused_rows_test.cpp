@@ -74,7 +74,7 @@ class Rows : public testing::TestWithParam<ModelKind> {
     }
     dense_.blocks = {view_of(sampled_.blocks[0])};
     sparse_ = dense_;
-    sparse_.features = {};
+    sparse_.features = at::Tensor();
     sparse_.sparse = sparse_form(dense_.features);
   }
 

@@ -251,12 +251,12 @@ TEST(Costs, HotEmbeddingsAreComputedByTheCpu) {
   EXPECT_NEAR(costs.device_batch_link_s, 2 * 0.36 + 3 * gathered, near_s);
   EXPECT_NEAR(costs.train_s, 6 * (0.36 + 0.32), near_s);
   // Two batches use u = 2 * 0.8 * 40 * 3 / 11 hot vertices above the bottom hop, c = 500 * (1 - exp(-u /
-  // 500)) different ones: 2 * 0.8 * 3 * c / u seconds on a core. An embedding of 10 * 4 bytes and
-  // an aggregated row of 100 travel for each at 500 a second.
+  // 500)) different ones: 2 * 0.8 * 3 * c / u seconds on a core. An embedding of 10 * 4 bytes, the
+  // vertex's own row of 100 and the mean of its neighbours travel for each at 500 a second.
   const double uses = 2 * 0.8 * 40 * 3 / 11;
   const double computed = 500 * (1 - std::exp(-uses / 500));
   EXPECT_NEAR(costs.group_prepare_s, 4.8 * computed / uses, near_s);
-  EXPECT_NEAR(costs.group_transfer_s, computed * 140 / 500, near_s);
+  EXPECT_NEAR(costs.group_transfer_s, computed * 240 / 500, near_s);
 }
 
 TEST(Costs, HistoricalEmbeddingsStopAfterOneHop) {

@@ -171,13 +171,18 @@ TEST(Memory, MacroBatchesKeepTwoPartsAndTheHubs) {
 }
 
 TEST(Memory, KeptEmbeddingsTakeTheirRows) {
-  // Hot: 20 of 100 vertices, 8 columns of 4 bytes, on the host; twice on the device. All: every vertex, one
-  // hidden layer.
+  // Hot: 20 of 100 vertices, 8 columns of 4 bytes and a sum of rows of 40 (GCN), on the host; twice on the
+  // device; a super-batch of a mini-batch uses no more than its 20 vertices. All: every vertex, one hidden
+  // layer.
   Plan plan = pipelined(1);
   plan.exact = false;
   plan.embeddings = {.reuse = Reuse::hot, .hot_ratio = 0.2};
-  EXPECT_DOUBLE_EQ(memory_of(gpu, plan, {}).host.embeddings_bytes, 640);
-  EXPECT_DOUBLE_EQ(memory_of(gpu, plan, {}).device.embeddings_bytes, 1280);
+  EXPECT_DOUBLE_EQ(memory_of(gpu, plan, {}).host.embeddings_bytes, 20 * (32 + 40));
+  EXPECT_DOUBLE_EQ(memory_of(gpu, plan, {}).device.embeddings_bytes, 2 * 20 * (32 + 40));
+  plan.embeddings.hot_ratio = 0.7;
+  EXPECT_DOUBLE_EQ(memory_of(gpu, plan, {}).host.embeddings_bytes, 20 * (32 + 40));
+  plan.super_batch = 2;
+  EXPECT_DOUBLE_EQ(memory_of(gpu, plan, {}).host.embeddings_bytes, 40 * (32 + 40));
   plan.embeddings.reuse = Reuse::all;
   EXPECT_DOUBLE_EQ(memory_of(gpu, plan, {}).host.embeddings_bytes, 3200);
 }
