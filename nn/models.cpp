@@ -403,9 +403,8 @@ at::Tensor Model::first_layer_reusing(const TensorBatch& data, const Hop& hop,
   auto out = reuse(rows, layers_[0]->parameters());
   if (hop.block->num_destinations() > 0) {
     const auto own = dropout ? std::optional(dropout->of_layer(0)) : std::nullopt;
-    const auto computed = with_inputs(data, dropout, [&](const auto& x) {
-      return layers_[0]->forward(x, hop, own ? &*own : nullptr);
-    });
+    const auto computed = with_inputs(
+        data, dropout, [&](const auto& x) { return layers_[0]->forward(x, hop, own ? &*own : nullptr); });
     out = at::cat({computed, out});
   }
   return complete(0, out.index_select(0, order), at::Tensor(), hop, dropout);

@@ -67,8 +67,8 @@ class Layer {
   /// Computes propagate(project(x)) of sparse inputs with fp32 values, equal up to rounding.
   virtual at::Tensor forward(const SparseFeatures& x, const Hop& hop, const DropoutSpec* dropout) const = 0;
 
-  /// The operands of the layer's products after aggregation, if it is Σ operand · weight + bias (reused_rows.h)
-  /// and so can reuse rows; none if not. Not differentiable.
+  /// The operands of the layer's products after aggregation, if it is Σ operand · weight + bias
+  /// (reused_rows.h) and so can reuse rows; none if not. Not differentiable.
   virtual std::vector<Operand> operands(const at::Tensor&, const Hop&) const { return {}; }
   virtual std::vector<Operand> operands(const SparseFeatures&, const Hop&) const { return {}; }
 

@@ -61,9 +61,9 @@ SparseFeatures aggregate(const SparseBlock& block, const SparseFeatures& x,
 /// bias). Not differentiable.
 at::Tensor outputs_of(const std::vector<Operand>& operands, const std::vector<at::Tensor>& parameters);
 
-/// rows.outputs with the derivative of outputs_of(rows.operands, parameters) for the parameters: the gradients
-/// of a layer whose outputs were computed with earlier weights. The bits of the gradients do not depend on
-/// the number of threads.
+/// rows.outputs with the derivative of outputs_of(rows.operands, parameters) for the parameters: the
+/// gradients of a layer whose outputs were computed with earlier weights. The bits of the gradients do not
+/// depend on the number of threads.
 at::Tensor reuse(const ReusedRows& rows, const std::vector<at::Tensor>& parameters);
 
 /// The first layer's rows for the destinations of the batch's only block, with dropout of its inputs if

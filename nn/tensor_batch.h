@@ -22,8 +22,8 @@ struct TensorBatch {
   std::vector<SparseBlockPtr> blocks;  ///< from the seeds outwards
   StoredFeaturesPtr stored = nullptr;  ///< the features in the feature store, if they were not gathered
   SparseFeatures sparse{};             ///< the features of the vertices, if they are sparse
-  /// Rows of the first layer that are not computed; null if all are. The batch's vertices are then the sources
-  /// of the last block.
+  /// Rows of the first layer that are not computed; null if all are. The batch's vertices are then the
+  /// sources of the last block.
   std::shared_ptr<const ReusedBottom> reused = nullptr;
 };
 

@@ -377,9 +377,9 @@ std::int64_t Sampler<Executor>::sample_hop(const BatchKey& key, std::int32_t hop
     ensure_capacity(executor_, keys_of_draws_, topology_.draws_by_weight() ? edges : 0);
     executor_.for_each(
         max_destinations,
-        passes::DrawPositions{key, first_hop_ + static_cast<std::uint32_t>(hop), topology_, batch.vertices.data,
-                              lists_.data, known, fanout, block.indptr.data, positions_.data,
-                              keys_of_draws_.data, owners_.data});
+        passes::DrawPositions{key, first_hop_ + static_cast<std::uint32_t>(hop), topology_,
+                              batch.vertices.data, lists_.data, known, fanout, block.indptr.data,
+                              positions_.data, keys_of_draws_.data, owners_.data});
   }
   ensure_capacity(executor_, edge_slots_, edges);
   ensure_capacity(executor_, ranks_, edges + 1);

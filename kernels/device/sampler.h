@@ -45,9 +45,9 @@ struct IdTable {
 template <class Executor>
 class Sampler {
  public:
-  /// `fanouts` are as in kernels::cpu::Sampler; throws base::InputError if they are invalid. Hops are numbered
-  /// from `first_hop` on, by which draws are keyed. The memory behind `topology` must be readable by the
-  /// device and outlive the sampler.
+  /// `fanouts` are as in kernels::cpu::Sampler; throws base::InputError if they are invalid. Hops are
+  /// numbered from `first_hop` on, by which draws are keyed. The memory behind `topology` must be readable by
+  /// the device and outlive the sampler.
   Sampler(Executor& executor, const Topology& topology, std::vector<int> fanouts,
           std::uint32_t first_hop = 0);
 

@@ -10,8 +10,8 @@ struct HotRatioOptions {
   /// Lower it after a super-batch during which the CPU did not finish the next one's refresh, else raise it:
   /// then timing decides what is trained, and `counts` of a recorded run repeat it.
   bool adapt = false;
-  /// The number of hot vertices of each super-batch by epoch, from a run's order.jsonl (run_log.h); empty: not
-  /// replayed.
+  /// The number of hot vertices of each super-batch by epoch, from a run's order.jsonl (run_log.h); empty:
+  /// not replayed.
   std::vector<std::vector<std::int64_t>> counts{};
 };
 

@@ -64,8 +64,8 @@ struct SplitDestinations {
   std::vector<std::int64_t> order;
 };
 
-/// Hot destinations are reused. Where all are hot, the first one is computed nevertheless: no kernel then sees
-/// an empty block.
+/// Hot destinations are reused. Where all are hot, the first one is computed nevertheless: no kernel then
+/// sees an empty block.
 SplitDestinations split(std::span<const graph::VertexId> destinations, const HotVertices& hot);
 
 }  // namespace gnomon::runtime

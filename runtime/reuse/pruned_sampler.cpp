@@ -18,20 +18,18 @@ at::Tensor degrees_of(const graph::Graph& graph, std::span<const graph::VertexId
 
 }  // namespace
 
-std::vector<int> upper_fanouts(const plan::Job& job) {
-  return {job.fanouts.begin(), job.fanouts.end() - 1};
-}
+std::vector<int> upper_fanouts(const plan::Job& job) { return {job.fanouts.begin(), job.fanouts.end() - 1}; }
 
 PrunedSampler::PrunedSampler(const kernels::cpu::Topology& topology, const plan::Job& job,
-                           const kernels::cpu::BatchThreads& threads)
+                             const kernels::cpu::BatchThreads& threads)
     : upper_(topology, upper_fanouts(job), kernels::cpu::EdgeIds::omit, threads),
       bottom_(topology, {job.fanouts.back()}, kernels::cpu::EdgeIds::omit, threads,
               kernels::cpu::SamplingRule{.first_hop = static_cast<std::uint32_t>(job.layers() - 1)}) {}
 
 std::shared_ptr<const SplitBottom> PrunedSampler::prepare(const graph::Graph& graph,
-                                                         const kernels::BatchKey& key,
-                                                         std::span<const graph::VertexId> seeds,
-                                                         const HotVertices& hot, BatchData& data) {
+                                                          const kernels::BatchKey& key,
+                                                          std::span<const graph::VertexId> seeds,
+                                                          const HotVertices& hot, BatchData& data) {
   upper_.sample(key, seeds, data.batch);
   auto destinations = split(data.batch.vertices, hot);
   auto bottom = std::make_shared<SplitBottom>();
@@ -52,8 +50,8 @@ std::shared_ptr<const SplitBottom> PrunedSampler::prepare(const graph::Graph& gr
   data.feature_indptr.clear();
   data.feature_columns.resize(0);
   gather_features(graph, bottom_.team(), data);
-  bottom->feature_bytes = static_cast<std::int64_t>(
-      data.features.size() + data.feature_columns.size() + data.feature_indptr.size() * sizeof(std::int64_t));
+  bottom->feature_bytes = static_cast<std::int64_t>(data.features.size() + data.feature_columns.size() +
+                                                    data.feature_indptr.size() * sizeof(std::int64_t));
   return bottom;
 }
 

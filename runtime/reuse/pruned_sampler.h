@@ -17,8 +17,8 @@ namespace gnomon::runtime {
 
 /// What a mini-batch that reuses rows of the first layer has beside its tensors, on the device of those.
 struct SplitBottom {
-  at::Tensor order;    ///< nn::ReusedBottom::order; undefined if none is reused
-  at::Tensor degrees;  ///< nn::ReusedBottom::degrees
+  at::Tensor order;                     ///< nn::ReusedBottom::order; undefined if none is reused
+  at::Tensor degrees;                   ///< nn::ReusedBottom::degrees
   std::vector<graph::VertexId> reused;  ///< in host memory
   std::int64_t feature_bytes = 0;       ///< gathered
 };
@@ -30,9 +30,10 @@ class PrunedSampler {
  public:
   /// Precondition: the job has at least two layers.
   PrunedSampler(const kernels::cpu::Topology& topology, const plan::Job& job,
-               const kernels::cpu::BatchThreads& threads);
+                const kernels::cpu::BatchThreads& threads);
 
-  /// prepare_batch (runtime/batch/batch_data.h) with the vertices and the degrees of the last block's sources.
+  /// prepare_batch (runtime/batch/batch_data.h) with the vertices and the degrees of the last block's
+  /// sources.
   std::shared_ptr<const SplitBottom> prepare(const graph::Graph& graph, const kernels::BatchKey& key,
                                              std::span<const graph::VertexId> seeds, const HotVertices& hot,
                                              BatchData& data);

@@ -27,7 +27,8 @@ kernels::BatchKey draws_of_refresh(const RefreshRequest& request) {
 
 /// Every chunk drops other elements.
 nn::DropoutSpec dropout_of_refresh(const RefreshRequest& request, std::int64_t chunk) {
-  const auto number = (static_cast<std::uint64_t>(request.super_batch) << 16) + static_cast<std::uint64_t>(chunk);
+  const auto number =
+      (static_cast<std::uint64_t>(request.super_batch) << 16) + static_cast<std::uint64_t>(chunk);
   return {request.job->dropout,
           {request.job->seed, base::Purpose::dropout, static_cast<std::uint64_t>(request.epoch),
            first_key | (number & (first_key - 1))}};
@@ -69,9 +70,9 @@ void Refresh::work(RefreshTools& tools) {
 /// Marks the hot vertices that a mini-batch will use, by sampling all its hops but the last.
 void Refresh::find(RefreshTools& tools, std::size_t batch) {
   const auto number = request_.batches[batch];
-  tools.upper.sample({request_.job->seed, static_cast<std::uint64_t>(request_.epoch),
-                      static_cast<std::uint64_t>(number)},
-                     graph::batch_seeds(seeds_, request_.job->batch_size, number), tools.sampled);
+  tools.upper.sample(
+      {request_.job->seed, static_cast<std::uint64_t>(request_.epoch), static_cast<std::uint64_t>(number)},
+      graph::batch_seeds(seeds_, request_.job->batch_size, number), tools.sampled);
   for (const auto vertex : tools.sampled.vertices) {
     const auto rank = request_.set->ranks[static_cast<std::size_t>(vertex)];
     if (rank < request_.hot) {

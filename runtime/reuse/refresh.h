@@ -37,7 +37,7 @@ struct RefreshRequest {
   const plan::Job* job = nullptr;
   const nn::Model* model = nullptr;
   const HotSet* set = nullptr;
-  std::uint32_t hot = 0;                 ///< how many of the set are hot
+  std::uint32_t hot = 0;  ///< how many of the set are hot
   std::int64_t epoch = 0;
   std::int64_t super_batch = 0;          ///< of the epoch
   std::vector<std::int64_t> batches;     ///< that it trains

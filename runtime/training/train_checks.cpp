@@ -30,8 +30,9 @@ void check_reuse(const plan::Plan& plan, const plan::Job& job) {
     throw base::InputError("plan " + plan.name + ": embeddings.reuse \"hot\"", why);
   };
   if (job.model == plan::ModelKind::gat) {
-    refuse("does not go with model \"gat\": the gradient of its attention needs each neighbour's features, and "
-           "not only their sum");
+    refuse(
+        "does not go with model \"gat\": the gradient of its attention needs each neighbour's features, and "
+        "not only their sum");
   }
   if (job.skip) {
     refuse("does not go with skip connections, which read the features of every vertex");

@@ -130,8 +130,8 @@ class Training {
   Stages stages_;
   std::unique_ptr<HotEmbeddings> hot_;  ///< of plans that reuse them; else null
   std::string activity_;                ///< what progress is told
-  double seconds_before_ = 0;     ///< of this epoch, in the run that is resumed
-  schedule::StageTimes usual_{};  ///< of stages, as far as they have run
+  double seconds_before_ = 0;           ///< of this epoch, in the run that is resumed
+  schedule::StageTimes usual_{};        ///< of stages, as far as they have run
   Clock::time_point epoch_begin_;
   Clock::time_point last_save_ = Clock::now();
   std::vector<std::int64_t> order_;       ///< batches of the stretch, by position
@@ -289,8 +289,8 @@ EpochReport Training::train_epoch() {
 
 Stretch Training::next_stretch(std::int64_t left) const {
   if (!options_.next_stretch) {
-    // A super-batch of which a killed run has trained a part is a stretch of its own, so that the others begin
-    // where they would have.
+    // A super-batch of which a killed run has trained a part is a stretch of its own, so that the others
+    // begin where they would have.
     const std::int64_t rest = hot_ ? hot_->left_in_super_batch() : 0;
     return {plan_, rest > 0 ? rest : left};
   }

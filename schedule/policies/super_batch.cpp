@@ -6,9 +6,9 @@
 namespace gnomon::schedule {
 
 /// NeutronOrch's super-batches (PVLDB 17(8), section 4): the device prepares n = plan.super_batch batches and
-/// then trains them. Meanwhile the CPU recomputes the hot vertices' embeddings for the next super-batch, if the
-/// plan reuses them, with the weights at its begin. An embedding is therefore at most 2n - 1 updates stale when
-/// it is used.
+/// then trains them. Meanwhile the CPU recomputes the hot vertices' embeddings for the next super-batch, if
+/// the plan reuses them, with the weights at its begin. An embedding is therefore at most 2n - 1 updates
+/// stale when it is used.
 EpochLog run_super_batch(const plan::Plan& plan, std::int64_t batches, Machine& machine) {
   Epoch epoch(plan, batches, machine);
   const std::int64_t length = plan.super_batch;

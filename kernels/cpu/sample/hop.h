@@ -39,7 +39,7 @@ enum class Expansion : std::uint8_t { every_hop, once };
 /// What a sampler draws beside its fanouts.
 struct SamplingRule {
   Expansion expansion = Expansion::every_hop;
-  bool replace = false;  ///< draw with replacement (kernels/replacement_rule.h)
+  bool replace = false;         ///< draw with replacement (kernels/replacement_rule.h)
   std::uint32_t first_hop = 0;  ///< the number of the first hop, by which its draws are keyed
 };
 

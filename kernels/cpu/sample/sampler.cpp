@@ -68,9 +68,11 @@ std::size_t Sampler::sample_narrow(const BatchKey& key, std::span<const graph::V
   batch.blocks.resize(fanouts_.size());
   std::int64_t first = 0;
   for (std::size_t hop = 0; hop < fanouts_.size(); ++hop) {
-    const HopRequest request{&topology_,    key,
+    const HopRequest request{&topology_,
+                             key,
                              rule_.first_hop + static_cast<std::uint32_t>(hop),
-                             fanouts_[hop], edge_ids_ == EdgeIds::keep,
+                             fanouts_[hop],
+                             edge_ids_ == EdgeIds::keep,
                              first};
     first = rule_.expansion == Expansion::once ? work_.size : 0;
     sample_hop(request, work_, batch.blocks[hop]);

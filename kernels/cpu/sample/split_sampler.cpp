@@ -143,8 +143,8 @@ std::size_t SplitSampler::sample(const BatchKey& key, std::span<const graph::Ver
   std::int64_t first = 0;
   for (std::size_t h = 0; h < fanouts_.size(); ++h) {
     Block& block = batch.blocks[h];
-    const HopRequest hop{
-        &topology_, key, rule_.first_hop + static_cast<std::uint32_t>(h), fanouts_[h], edge_ids_, first};
+    const HopRequest hop{&topology_,  key,       rule_.first_hop + static_cast<std::uint32_t>(h),
+                         fanouts_[h], edge_ids_, first};
     const std::int64_t destinations = size_ - first;
     begin_block(destinations, block);
     const std::int64_t estimate = fanouts_[h] < 0 ? min_parallel_edges : destinations * fanouts_[h];
