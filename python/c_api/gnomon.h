@@ -223,6 +223,10 @@ GNOMON_API gnomon_status gnomon_rows_from_edges(int64_t num_sources, int64_t num
 /* Writes the matrix with exactly one entry on the diagonal of each row, at its end: indptr (num_rows + 1) and
  * columns (up to num_entries + num_rows). */
 GNOMON_API gnomon_status gnomon_rows_with_loops(const gnomon_rows* rows, int64_t* indptr, int32_t* columns);
+/* Writes the matrix whose row 2r is row r and whose row 2r + 1 has one entry, in column r: indptr (2 ·
+ * num_rows + 1) and columns (num_entries + num_rows). Its product with x has what a vertex aggregates beside
+ * its own row. */
+GNOMON_API gnomon_status gnomon_rows_interleaved(const gnomon_rows* rows, int64_t* indptr, int32_t* columns);
 /* Writes the transpose: indptr (num_columns + 1), columns and edges (num_entries). */
 GNOMON_API gnomon_status gnomon_rows_transpose(const gnomon_rows* rows, int64_t* indptr, int32_t* columns,
                                                int32_t* edges);
@@ -232,8 +236,8 @@ GNOMON_API gnomon_status gnomon_rows_transpose(const gnomon_rows* rows, int64_t*
 GNOMON_API gnomon_status gnomon_spmm(const gnomon_rows* rows, const gnomon_threads* threads,
                                      const float* row_scales, const float* column_scales, const float* x,
                                      int64_t width, float* y);
-/* The same on rows that were not gathered: x[c,:] is row vertices[c] of `features`, which is C-contiguous,
- * fp32 or fp16, and of two dimensions. */
+/* The same on rows that were not gathered: x[c,:] is row vertices[c] of `features`, or row c if `vertices` is
+ * NULL. `features` is C-contiguous, fp32 or fp16, and of two dimensions. */
 GNOMON_API gnomon_status gnomon_spmm_stored(const gnomon_rows* rows, const gnomon_threads* threads,
                                             const float* row_scales, const gnomon_dl_tensor* features,
                                             const int64_t* vertices, float* y);

@@ -167,6 +167,25 @@ gnomon_status gnomon_rows_with_loops(const gnomon_rows* rows, int64_t* indptr, i
   });
 }
 
+gnomon_status gnomon_rows_interleaved(const gnomon_rows* rows, int64_t* indptr, int32_t* columns) {
+  return guarded([&] {
+    const SparseRows from = view_of(rows);
+    require(indptr, "indptr");
+    if (from.num_rows() > 0) {
+      require(columns, "columns");
+    }
+    std::int32_t* next = columns;
+    for (std::int64_t row = 0; row < from.num_rows(); ++row) {
+      indptr[2 * row] = next - columns;
+      next = std::copy(rows->columns + rows->indptr[row], rows->columns + rows->indptr[row + 1], next);
+      indptr[2 * row + 1] = next - columns;
+      *next++ = static_cast<std::int32_t>(row);
+    }
+    indptr[2 * from.num_rows()] = next - columns;
+    return GNOMON_OK;
+  });
+}
+
 gnomon_status gnomon_rows_transpose(const gnomon_rows* rows, int64_t* indptr, int32_t* columns,
                                     int32_t* edges) {
   return guarded([&] {
@@ -194,6 +213,9 @@ gnomon_status gnomon_spmm_stored(const gnomon_rows* rows, const gnomon_threads* 
     const auto stored = features_of(features);
     const auto columns = elements(vertices, rows->num_columns);
     check_vertices(columns, stored.rows);
+    if (columns.empty() && rows->num_columns > stored.rows) {
+      throw gnomon::base::InputError("features", "has fewer rows than the matrix has columns");
+    }
     return run(rows, threads, stored.columns, [&](const SparseRows& a, RowRange range) {
       cpu::spmm_stored(a, range, {elements(row_scales, rows->num_rows), {}}, {stored, columns, {}},
                        elements(y, rows->num_rows * stored.columns));

@@ -171,6 +171,7 @@ _PROTOTYPES = {
     "gnomon_batch_free": (None, [ctypes.POINTER(Batch)]),
     "gnomon_rows_from_edges": (_STATUS, [*[ctypes.c_int64] * 3, *[_ARRAY] * 4]),
     "gnomon_rows_with_loops": (_STATUS, [_ROWS, _ARRAY, _ARRAY]),
+    "gnomon_rows_interleaved": (_STATUS, [_ROWS, _ARRAY, _ARRAY]),
     "gnomon_rows_transpose": (_STATUS, [_ROWS, _ARRAY, _ARRAY, _ARRAY]),
     "gnomon_spmm": (_STATUS, [*_OPERATION, _ARRAY, _ARRAY, _ARRAY, ctypes.c_int64, _ARRAY]),
     "gnomon_spmm_stored": (_STATUS, [*_OPERATION, _ARRAY, ctypes.POINTER(DLTensor), _ARRAY, _ARRAY]),

@@ -50,8 +50,11 @@ def run(
             raised.append(error)
         return int(bool(raised))
 
-    request = {"command": command, "arguments": [_plain(each) for each in arguments]}
-    request["options"] = {name: _plain(value) for name, value in (options or {}).items()}
+    request = {
+        "command": command,
+        "arguments": [_plain(each) for each in arguments],
+        "options": {name: _plain(value) for name, value in (options or {}).items()},
+    }
     result = ctypes.c_void_p()
     status = library.gnomon_run(
         None, json.dumps(request).encode(), _library.Progress(report), None, ctypes.byref(result)

@@ -82,8 +82,15 @@ class MFG:
         def moved(values: dict[str, Any]) -> dict[str, Any]:
             return {key: value.to(device) for key, value in values.items()}
 
-        tensors = (each.to(device) for each in (self.edge_index, self.src_nodes, self.dst_nodes, self.edge_ids))
-        return MFG(*tensors, moved(self.srcdata), moved(self.dstdata), moved(self.edata))
+        return MFG(
+            self.edge_index.to(device),
+            self.src_nodes.to(device),
+            self.dst_nodes.to(device),
+            self.edge_ids.to(device),
+            moved(self.srcdata),
+            moved(self.dstdata),
+            moved(self.edata),
+        )
 
     def to_dgl(self) -> dgl.DGLGraph:
         """Return the block of DGL, which must be installed, with ``dgl.NID`` and ``dgl.EID``."""

@@ -209,12 +209,11 @@ class Store:
         import numpy as np
         import torch
 
-        indptr, columns, values = (None if part is None else np.array(part) for part in self.sparse_features)
+        indptr, columns, values = self.sparse_features
         rows = np.repeat(np.arange(self.num_nodes), np.diff(indptr))
         dense = torch.zeros(self.num_nodes, self.num_features, dtype=torch.float32)
-        dense[torch.from_numpy(rows), torch.from_numpy(columns).long()] = (
-            1.0 if values is None else torch.from_numpy(values).float()
-        )
+        entries = torch.ones(len(columns)) if values is None else torch.from_numpy(values.astype(np.float32))
+        dense[torch.from_numpy(rows), torch.from_numpy(columns.astype(np.int64))] = entries
         return dense
 
     def __repr__(self) -> str:

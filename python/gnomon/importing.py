@@ -34,7 +34,7 @@ class _Arrays:
     def save(self, path: Path) -> None:
         import numpy as np
 
-        arrays = {
+        arrays: dict[str, Any] = {
             "edge_index": self.edge_index,
             "num_nodes": np.array(self.num_nodes),
             "x": self.features,
@@ -42,7 +42,8 @@ class _Arrays:
             "edge_weight": self.edge_weight,
             **{_SPLITS[split]: mask for split, mask in self.masks.items()},
         }
-        np.savez(path, **{name: np.ascontiguousarray(array) for name, array in arrays.items() if array is not None})
+        kept: dict[str, Any] = {name: np.ascontiguousarray(each) for name, each in arrays.items() if each is not None}
+        np.savez(path, **kept)
 
 
 def import_graph(
@@ -131,12 +132,13 @@ def _read_data(source: Any) -> _Arrays:
     import torch
     from torch_geometric.data import Data
 
-    data, split = source, {}
+    data: Any = source
+    splits: dict[str, Any] = {}
     if not isinstance(source, Data) and hasattr(source, "__getitem__") and hasattr(source, "__len__"):
         if len(source) != 1:
             raise InvalidInput(f"source: holds {len(source)} graphs; give one of them")
         data = source[0]
-        split = source.get_idx_split() if hasattr(source, "get_idx_split") else {}
+        splits = source.get_idx_split() if hasattr(source, "get_idx_split") else {}
     if not isinstance(data, Data) or data.get("edge_index") is None:
         raise InvalidInput(
             f"source: must be a path, a Data with edge_index or a data set of one, not {type(source).__name__}"
@@ -151,7 +153,7 @@ def _read_data(source: Any) -> _Arrays:
         return (value.to_dense() if value.layout != torch.strided else value).numpy()
 
     masks = {split: mask for split, name in _SPLITS.items() if (mask := array(name)) is not None}
-    for name, ids in split.items():
+    for name, ids in splits.items():
         masks[name] = _mask(count, ids.numpy() if isinstance(ids, torch.Tensor) else ids)
     edge_index = array("edge_index")
     assert edge_index is not None

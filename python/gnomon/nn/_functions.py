@@ -15,6 +15,7 @@ from torch.autograd.function import once_differentiable
 from gnomon import _library
 from gnomon._library import check, library
 from gnomon._tensors import describe
+from gnomon.nn._gemm import linear
 from gnomon.nn._memory import empty
 from gnomon.nn.block import Block, Rows
 from gnomon.nn.stored import StoredRows
@@ -114,59 +115,51 @@ class Aggregate(Function):
 
 
 class SageLayer(Function):
-    """y = activation(A · x · neighbours^T + x[rows] · root^T + bias), A the mean or the sum of a block's rows.
+    """y = activation(Z · weight^T + bias), where Z is the mean or the sum of each row's entries.
 
-    As one operation it makes one gradient of x, and all its large tensors are of memory that is used again.
+    With root weights a row of Z also has the destination's own row, beside the former, and ``weight`` both matrices: one
+    product of matrices and one gradient of x.
     """
 
     @staticmethod
     def forward(
         ctx: Any,
         x: Tensor | StoredRows,
-        neighbours: Tensor,
-        bias: Any,
-        root: Any,
+        weight: Tensor,
+        bias: Tensor | None,
         block: Block,
         is_mean: bool,
+        has_root: bool,
         has_relu: bool,
     ) -> Tensor:
-        scales = block.inverse_degrees if is_mean else None
-        is_stored = isinstance(x, StoredRows)
-        aggregated = spmm_stored(block.rows, scales, x) if is_stored else spmm(block.rows, scales, None, x)
-        own = None
-        if root is not None:
-            own = x.gather(block.num_destinations) if is_stored else x[: block.num_destinations]
-        y = empty(block.num_destinations, neighbours.shape[0])
-        if bias is None:
-            torch.mm(aggregated, neighbours.t(), out=y)
-        else:
-            torch.addmm(bias, aggregated, neighbours.t(), out=y)
-        if own is not None:
-            y.addmm_(own, root.t())
-        if has_relu:
-            y.relu_()
-        ctx.save_for_backward(own, aggregated, neighbours, root, y if has_relu else None)
-        ctx.block, ctx.scales, ctx.has_bias = block, scales, bias is not None
+        rows = block.with_own if has_root else block.rows
+        scales = None
+        if is_mean:
+            scales = block.inverse_degrees_with_own if has_root else block.inverse_degrees
+        z = spmm_stored(rows, scales, x) if isinstance(x, StoredRows) else spmm(rows, scales, None, x)
+        z = z.view(block.num_destinations, weight.shape[1])
+        y = linear(z, weight, bias, has_relu)
+        ctx.save_for_backward(z, weight, y if has_relu else None)
+        ctx.block, ctx.scales, ctx.width = block, scales, x.shape[1]
+        ctx.has_root, ctx.has_bias = has_root, bias is not None
         return y
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
-        own, aggregated, neighbours, root, y = ctx.saved_tensors
-        block, gradient = ctx.block, gradient.contiguous()
+        z, weight, y = ctx.saved_tensors
+        gradient = gradient.contiguous()
         if y is not None:
             below = empty(*gradient.shape)
             torch.ops.aten.threshold_backward.grad_input(gradient, y, 0, grad_input=below)
             gradient = below
         of_x = None
         if ctx.needs_input_grad[0]:
-            of_aggregated = torch.mm(gradient, neighbours, out=empty(gradient.shape[0], neighbours.shape[1]))
-            of_x = spmm(block.transposed, None, ctx.scales, of_aggregated)
-            if root is not None:
-                of_x[: block.num_destinations].addmm_(gradient, root)
-        of_root = None if own is None else torch.mm(gradient.t(), own)
-        of_bias = gradient.sum(0) if ctx.has_bias else None
-        return of_x, torch.mm(gradient.t(), aggregated), of_bias, of_root, None, None, None
+            transposed = ctx.block.transposed_with_own if ctx.has_root else ctx.block.transposed
+            of_z = linear(gradient, weight.t()).view(transposed.num_columns, ctx.width)
+            of_x = spmm(transposed, None, ctx.scales, of_z)
+        of_weight = linear(gradient.t(), z.t())
+        return of_x, of_weight, gradient.sum(0) if ctx.has_bias else None, None, None, None, None
 
 
 class AddScores(Function):

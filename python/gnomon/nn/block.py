@@ -50,6 +50,13 @@ class Rows:
         check(library.gnomon_rows_with_loops(ctypes.byref(self.view), indptr.data_ptr(), columns.data_ptr()))
         return Rows(self.num_columns, indptr, columns[: int(indptr[-1])])
 
+    def interleaved(self) -> Rows:
+        """The matrix whose row 2r is row r and whose row 2r + 1 has one entry, in column r."""
+        indptr = torch.empty(2 * self.num_rows + 1, dtype=torch.int64)
+        columns = torch.empty(self.num_entries + self.num_rows, dtype=torch.int32)
+        check(library.gnomon_rows_interleaved(ctypes.byref(self.view), indptr.data_ptr(), columns.data_ptr()))
+        return Rows(self.num_columns, indptr, columns)
+
     def degrees(self) -> Tensor:
         """The entries of each row, fp32."""
         return self.indptr.diff().to(torch.float32)
@@ -136,6 +143,23 @@ class Block:
     def transposed_loops(self) -> Rows:
         """Those by source."""
         return self.loops.transposed()
+
+    @cached_property
+    def with_own(self) -> Rows:
+        """The edges of each destination, then its own row."""
+        return self.rows.interleaved()
+
+    @cached_property
+    def transposed_with_own(self) -> Rows:
+        """Those by source."""
+        return self.with_own.transposed()
+
+    @cached_property
+    def inverse_degrees_with_own(self) -> Tensor:
+        """1 / the edges of each destination, then 1 for its own row."""
+        scales = torch.ones(2 * self.num_destinations)
+        scales[::2] = self.inverse_degrees
+        return scales
 
     @cached_property
     def inverse_degrees(self) -> Tensor:

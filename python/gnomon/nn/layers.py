@@ -77,8 +77,11 @@ class SAGEConv(nn.Module):
         block = _block_of(x, edges)
         if isinstance(x, Tensor):
             x = x.contiguous()
-        root = self.lin_r.weight if self.root_weight else None
-        out = SageLayer.apply(x, self.lin_l.weight, self.lin_l.bias, root, block, self.aggr == "mean", self._has_relu)
+        weight = self.lin_l.weight
+        if self.root_weight:
+            weight = torch.cat([weight, self.lin_r.weight], dim=1)
+        is_mean = self.aggr == "mean"
+        out = SageLayer.apply(x, weight, self.lin_l.bias, block, is_mean, self.root_weight, self._has_relu)
         if not self.normalize:
             return out
         out = F.normalize(out, p=2.0, dim=-1)
