@@ -6,11 +6,12 @@ Writes bench/results/compare_python.json.
         [--graphs rmat20,slashdot,…] [--what node,link,epoch_loader,epoch_nn] [--rounds 5]
         [--seconds 2]
 
-Rows: node and link are batches a second of NeighborLoader and of LinkNeighborLoader with binary negatives, each with
+Prints each round's figures as it goes. Rows: node and link are batches a second of NeighborLoader and of LinkNeighborLoader with binary negatives, each with
 its best number of workers of those tried, round by round; `ratio` is gnomon's over PyG's. epoch_loader trains PyG's
 GraphSAGE in its fastest form (trimmed hops, CSR): `share_of_limit` is the time of training alone over that with our
 loader, which no loader can bring above 1. epoch_nn trains the same model with gnomon.nn's layers and our loader; `ratio`
-is the time of PyG's epoch over ours. Figures are [median, min, max] of the rounds, in which the peers take turns.
+is the time of PyG's epoch over ours. Both train in a process whose idle OpenMP threads spin (GNU OpenMP's default) and in one where
+they sleep, and the faster counts. Figures are [median, min, max] of the rounds, in which the peers take turns.
 
 Graphs: rmat20 (2^20 vertices, as gnomon generate makes it), and those of ../shared/data; fp32 features of 128 columns, or
 the data's. The first run installs the peers as compare_peers.py does.
@@ -49,48 +50,54 @@ def per_second(answer):
     return answer["batches"] / answer["seconds"]
 
 
-def best_rate(peer, request, workers):
-    """The highest rate over the numbers of workers, and that number."""
-    return max((per_second(peer.ask({**request, "workers": each})), each) for each in workers)
+def best_rate(peers, request, workers):
+    """The highest rate over the processes and the numbers of workers, and that number."""
+    return max((per_second(peer.ask({**request, "workers": each})), each) for peer in peers for each in workers)
 
 
-def compare_loading(peer, options, what, fanouts):
+def tell(text):
+    print(text, file=sys.stderr, flush=True)
+
+
+def compare_loading(peers, options, what, fanouts):
     rates = {"pyg": [], "gnomon": []}
     chosen = {}
-    for _ in range(options.rounds):
+    for number in range(options.rounds):
         for name, workers in (("pyg", PYG_WORKERS), ("gnomon", OUR_WORKERS)):
             request = {"what": what, "peer": name, "fanouts": fanouts, "seconds": options.seconds}
-            rate, chosen[name] = best_rate(peer, request, workers)
+            rate, chosen[name] = best_rate(peers[:1], request, workers)
             rates[name].append(rate)
+            tell(f"{what} {fanouts} round {number + 1}: {name} {rate:.1f} batches/s")
     pyg, gnomon = spread(rates["pyg"]), spread(rates["gnomon"])
     return {"pyg": pyg, "gnomon": gnomon, "workers": chosen, "ratio": gnomon[0] / pyg[0]}
 
 
-def compare_training(peer, options, ours, fanouts):
+def compare_training(peers, options, ours, fanouts):
     """Seconds a batch: PyG as it is, with our loader or our layers too, and training without a loader."""
     layers = len(fanouts)
     times = {"pyg": [], ours: [], "none": []}
-    for _ in range(options.rounds):
+    for number in range(options.rounds):
         for name in times:
             request = {"what": "train", "peer": name, "fanouts": fanouts, "hidden": HIDDEN[layers], "batches": TRAINED[layers]}
             tried = [0] if name == "none" else [0, 1]
-            times[name].append(1 / best_rate(peer, request, tried)[0])
+            times[name].append(1 / best_rate(peers, request, tried)[0])
+            tell(f"training {fanouts} round {number + 1}: {name} {1e3 * times[name][-1]:.1f} ms a batch")
     pyg, gnomon, alone = (spread(each) for each in times.values())
     return {"pyg": pyg, "gnomon": gnomon, "training_alone": alone, "unit": "s_per_batch", "ratio": pyg[0] / gnomon[0],
             "share_of_limit": alone[0] / gnomon[0]}
 
 
-def rows_of(peer, options, graph):
+def rows_of(peers, options, graph):
     for what in options.what:
         for fanouts in FANOUTS:
             if what in ("node", "link"):
-                row = compare_loading(peer, options, what, fanouts)
+                row = compare_loading(peers, options, what, fanouts)
             elif graph == "rmat20":
-                row = compare_training(peer, options, "gnomon.nn" if what == "epoch_nn" else "gnomon", fanouts)
+                row = compare_training(peers, options, "gnomon.nn" if what == "epoch_nn" else "gnomon", fanouts)
             else:
                 continue
             row = {"what": what, "graph": graph, "fanouts": fanouts, **row}
-            print(json.dumps(row), file=sys.stderr, flush=True)
+            tell(json.dumps(row))
             yield row
 
 
@@ -112,9 +119,12 @@ def main():
     record = {**origin(), "pyg": "torch 2.11.0, torch-geometric 2.8.1, pyg-lib 764e3a4", "rows": []}
     for graph in options.graphs:
         script = [python, ROOT / "bench/peers/python_loaders.py", make_graph(options, graph), library]
-        peer = Peer(script, os.cpu_count(), **variables)
-        record["rows"] += rows_of(peer, options, graph)
-        peer.close()
+        tell(f"loading {graph}")
+        policies = [{}, {"OMP_WAIT_POLICY": "passive"}] if graph == "rmat20" else [{}]  # the second is for training
+        peers = [Peer(script, os.cpu_count(), **variables, **policy) for policy in policies]
+        record["rows"] += rows_of(peers, options, graph)
+        for peer in peers:
+            peer.close()
         write_record(options.output, record)
 
 
