@@ -1,7 +1,6 @@
 #pragma once
 
-#include <ATen/ATen.h>
-
+#include <boost/math/special_functions/gamma.hpp>
 #include <cmath>
 #include <cstdint>
 #include <vector>
@@ -10,8 +9,7 @@ namespace gnomon::kernels {
 
 /// The chance that a chi-square variable is at least `statistic`.
 inline double chi_square_p(double statistic, double degrees_of_freedom) {
-  const auto half = [](double value) { return at::full({}, value / 2, at::kDouble); };
-  return at::special_gammaincc(half(degrees_of_freedom), half(statistic)).item<double>();
+  return boost::math::gamma_q(degrees_of_freedom / 2, statistic / 2);
 }
 
 /// Pearson's test that the counts come from cells of these probabilities, all positive.
