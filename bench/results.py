@@ -188,6 +188,24 @@ def scaling(record: Record) -> Table:
     return Table(["stage", "fanouts", "two threads over one: median (range)"], rows)
 
 
+def scale(record: Record) -> Table:
+    powers = {row["what"]: row for row in record["growth"]}
+    largest: dict[str, Record] = {}
+    for row in record["rows"]:
+        if row["edges"] >= largest.get(row["what"], row)["edges"]:
+            largest[row["what"]] = row
+
+    def row_of(what: str, row: Record) -> Row:
+        power = powers.get(what)
+        what += f" of {row['limit_bytes'] / 2**20:.0f} MiB" if "limit_bytes" in row else ""
+        return [what, f"{row['edges'] / 1e6:.0f} M", seconds(row["seconds"]), f"{row['peak_bytes'] / 1e9:.2f} GB",
+                f"{(row['read_bytes'] + row['written_bytes']) / 1e9:.2f} GB",
+                *(f"{power[key]:.2f}" if power else "" for key in ("seconds", "peak_bytes"))]
+
+    heads = ["step", "edges", "time", "peak memory", "read and written", "exponent of time", "of memory"]
+    return Table(heads, [row_of(what, row) for what, row in largest.items()])
+
+
 def bounds(record: Record) -> Table:
     rows = [[row["schedule"], *(f"{row[key]:.3f}" for key in ("median", "p90", "most")),
              str(row["cases_under_their_lower_bound"]), str(row["cases_over_three_times_the_lower_bound"])]
@@ -317,6 +335,10 @@ SECTIONS = [
             "all graphs, fanouts, widths and thread counts of the record.", "bench/compare_kernels.py", kernels),
     Section("scaling", "Two threads over one", "Each thread prepares mini-batches of its own; the first row is random reads of "
             "memory.", "bench/scaling.py --graphs rmat20 --threads 2 --rounds 9", scaling),
+    Section("scale", "How time and memory grow with the graph",
+            "Whole processes on R-MAT graphs with 16 fp32 features a vertex, the largest of each step; exponents are those of "
+            "powers of the number of edges, over all sizes of the record. Read and written is what reached the disk.",
+            "bench/scale.py", scale),
     Section("compare_builds", "The last two builds beside each other",
             "A build before a change and one after it take turns; medians of the rounds' ratios.",
             "bench/compare_builds.py BEFORE AFTER", builds),
