@@ -192,8 +192,9 @@ def scale(record: Record) -> Table:
     powers = {row["what"]: row for row in record["growth"]}
     largest: dict[str, Record] = {}
     for row in record["rows"]:
-        if row["edges"] >= largest.get(row["what"], row)["edges"]:
-            largest[row["what"]] = row
+        what = row["what"] + (", narrow model" if "largest" in row else "")
+        if row["edges"] >= largest.get(what, row)["edges"]:
+            largest[what] = row
 
     def row_of(what: str, row: Record) -> Row:
         power = powers.get(what)

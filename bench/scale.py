@@ -2,11 +2,12 @@
 """Measures how time and memory grow with the graph: R-MAT graphs of several sizes are generated, imported, reordered, opened,
 profiled, trained on and evaluated, and one is imported in less memory than it needs. Writes bench/results/scale.json.
 
-    bench/scale.py [--build build/release] [--scales 16,18,20,22] [--limited 22] [--limit-mb 512] [--output FILE]
+    bench/scale.py [--build build/release] [--scales 16,18,20,22] [--limited 22] [--limit-mb 512] [--largest 25] [--output FILE]
 
 Each row holds the seconds and the peak of the resident memory of one process, and what it read from and wrote to the disk.
 `growth` fits seconds and bytes of each step to a power of the number of edges. The limited import runs in a memory control
 group (version 1), which needs the rights to make one; its row has the group's limit and the sizes of source and store.
+The largest graph (none by default) is profiled, planned, trained on and evaluated with a narrower model.
 """
 
 import argparse
@@ -123,10 +124,10 @@ class Scale:
         self.rows.append({"what": what, "scale": self.scale} | facts | more)
         return printed
 
-    def generate(self):
+    def generate(self, share=0.02):
         self.store = self.work / "rmat"
         self.step("generate", "generate", "rmat", self.store, "--scale", self.scale, "--feature-columns", COLUMNS,
-                  "--train-share", 0.02, "--valid-share", 0.02)
+                  "--train-share", share, "--valid-share", share)
         self.edges = numbers(self.store / "indptr.npy")[-1]
 
     def convert(self, text):
@@ -146,13 +147,14 @@ class Scale:
         self.rows[-1]["store_bytes"] = sum(file.stat().st_size for file in destination.iterdir())
         subprocess.run(["rm", "-r", destination], check=True)
 
-    def use(self):
-        profile = self.work / "profile.json"
+    def use(self, job=JOB):
+        profile, plan = self.work / "profile.json", self.work / "plan.json"
         self.step("open", "info", self.store, "--json")
-        self.step("profile", "profile", self.store, *JOB, "-o", profile)
-        train = [self.store, *JOB, "--plan", "device", "--epochs", 1, "--json"]
+        self.step("profile", "profile", self.store, *job, "-o", profile)
+        self.step("tune", "tune", profile, "-o", plan)
+        train = [self.store, *job, "--plan", plan, "--epochs", 1, "--json"]
         report = json.loads(self.step("train", "train", *train, "--evaluate-every", "never"))
-        self.rows[-1]["epoch_s"] = report["epochs"][-1]["seconds"]
+        self.rows[-1]["epoch_s"] = report["epochs"][-1]["epoch_s"]
         report = json.loads(self.step("train and evaluate", "train", *train))
         self.rows[-1]["evaluation_s"] = report["epochs"][-1]["evaluation_s"]
 
@@ -171,13 +173,20 @@ def growth(rows):
         return sum((x - mean_x) * (y - mean_y) for x, y in zip(xs, ys)) / sum((x - mean_x) ** 2 for x in xs)
     steps = {}
     for row in rows:
-        if "limit_bytes" not in row:
+        if "limit_bytes" not in row and "largest" not in row:
             steps.setdefault(row["what"], []).append(row)
     return [
         {"what": what, "seconds": slope([(r["edges"], r["seconds"]) for r in each]),
          "peak_bytes": slope([(r["edges"], r["peak_bytes"]) for r in each])}
         for what, each in steps.items() if len(each) > 2
     ]
+
+
+def keep(options, rows, graph, **more):
+    """Adds the rows of a graph to the record, and removes its files."""
+    rows += [row | {"vertices": 1 << graph.scale, "edges": graph.edges} | more for row in graph.rows]
+    subprocess.run(["rm", "-r", graph.work], check=True)
+    write_record(options.output, {"schema": "gnomon.scale/1", **origin(), "rows": rows, "growth": growth(rows)})
 
 
 def main():
@@ -187,6 +196,7 @@ def main():
     parser.add_argument("--text-up-to", type=int, default=20, help="the largest scale that is written as text, which takes a while")
     parser.add_argument("--limited", type=int, default=22)
     parser.add_argument("--limit-mb", type=int, default=512)
+    parser.add_argument("--largest", type=int)
     parser.add_argument("--output", type=Path, default=ROOT / "bench/results/scale.json")
     options = parser.parse_args()
     options.build = options.build.resolve()
@@ -198,9 +208,12 @@ def main():
         graph.use()
         if scale == options.limited:
             graph.limited(options.limit_mb << 20)
-        rows += [row | {"vertices": 1 << scale, "edges": graph.edges} for row in graph.rows]
-        subprocess.run(["rm", "-r", graph.work], check=True)
-        write_record(options.output, {"schema": "gnomon.scale/1", **origin(), "rows": rows, "growth": growth(rows)})
+        keep(options, rows, graph)
+    if options.largest:
+        graph = Scale(options, options.largest)
+        graph.generate(share=0.002)
+        graph.use(["--fanouts", "10,10", "--hidden", "32"])
+        keep(options, rows, graph, largest=True)
 
 
 if __name__ == "__main__":
