@@ -1,6 +1,7 @@
 #include "profiles/measure/epoch.h"
 
 #include <algorithm>
+#include <memory>
 #include <numeric>
 #include <vector>
 
@@ -26,6 +27,7 @@ MeasuredEpoch measure_epoch(const graph::Graph& graph, const plan::Job& job, con
     trained += more;
     base::report(options.progress, plan.name, trained, wanted);
   };
+  std::unique_ptr<runtime::HotEmbeddings> hot;  // of plans that reuse them
   runtime::Stages stages(
       graph, job, plan,
       [&](const nn::TensorBatch& data, std::int64_t batch, int device) {
@@ -35,6 +37,9 @@ MeasuredEpoch measure_epoch(const graph::Graph& graph, const plan::Job& job, con
           replicas.backward(device, data, options.epoch, batch);
         } else {
           replicas.learner(0).step(data, options.epoch, batch);
+          if (hot) {
+            hot->end_update();
+          }
           tell(1);
         }
       },
@@ -43,6 +48,10 @@ MeasuredEpoch measure_epoch(const graph::Graph& graph, const plan::Job& job, con
         tell(std::ssize(replicas.update(options.epoch)));
         return replicas.gradient_bytes();
       });
+  if (plan.embeddings.reuse == plan::Reuse::hot) {
+    hot = std::make_unique<runtime::HotEmbeddings>(stages.placed(), job, plan, replicas.first().model(),
+                                                   runtime::HotRatioOptions{}, options.progress);
+  }
   const std::int64_t all =
       options.most_batches > 0 ? std::min(options.most_batches, stages.batches()) : stages.batches();
   wanted = options.warm_up_batches + all;
@@ -51,7 +60,10 @@ MeasuredEpoch measure_epoch(const graph::Graph& graph, const plan::Job& job, con
   const auto run = [&](std::int64_t batches) {
     std::vector<std::int64_t> order(static_cast<std::size_t>(batches));
     std::iota(order.begin(), order.end(), 0);
-    stages.begin_epoch(options.epoch, order);
+    if (hot) {
+      hot->begin_epoch(options.epoch, order, 0, 0);
+    }
+    stages.begin_epoch(options.epoch, order, hot.get());
     machine.begin_run();
     schedule::TracedMachine traced(machine);
     const double seconds = schedule::run_epoch(plan, batches, traced).seconds();

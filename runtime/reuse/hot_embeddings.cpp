@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "base/error.h"
 #include "graph/epoch_order.h"
 #include "kernels/weighted_rule.h"
 
@@ -35,6 +36,26 @@ double largest_change(const std::vector<at::Tensor>& before, const std::vector<a
 
 }  // namespace
 
+void check_reuse(const plan::Plan& plan, const plan::Job& job) {
+  if (plan.embeddings.reuse != plan::Reuse::hot) {
+    return;
+  }
+  const auto refuse = [&](const std::string& why) {
+    throw base::InputError("plan " + plan.name + ": embeddings.reuse \"hot\"", why);
+  };
+  if (job.model == plan::ModelKind::gat) {
+    refuse(
+        "does not go with model \"gat\": the gradient of its attention needs each neighbour's features, and "
+        "not only their sum");
+  }
+  if (job.skip) {
+    refuse("does not go with skip connections, which read the features of every vertex");
+  }
+  if (job.layers() < 2) {
+    refuse("needs a model of at least two layers; the last one's outputs are logits");
+  }
+}
+
 HotEmbeddings::HotEmbeddings(std::shared_ptr<const PlacedGraph> graph, const plan::Job& job,
                              const plan::Plan& plan, const nn::Model& model, HotRatioOptions options,
                              const base::Progress& progress)
@@ -47,7 +68,9 @@ HotEmbeddings::HotEmbeddings(std::shared_ptr<const PlacedGraph> graph, const pla
       set_(rank_by_visits(visits_.destinations)),
       tools_(static_cast<std::size_t>(std::max(1, plan.workers))),
       cores_(thread_cores(plan)),
-      hot_(hot_count(set_, plan.embeddings.hot_ratio)) {}
+      hot_(hot_count(set_, plan.embeddings.hot_ratio)) {
+  check_reuse(plan, job);
+}
 
 void HotEmbeddings::begin_epoch(std::int64_t epoch, std::vector<std::int64_t> order, std::int64_t trained,
                                 std::int64_t updates) {

@@ -24,6 +24,10 @@
 
 namespace gnomon::runtime {
 
+/// Throws base::InputError for a job whose first layer's rows a plan cannot reuse: their gradient must follow
+/// from what was aggregated, and nothing else may read the features of hot vertices.
+void check_reuse(const plan::Plan& plan, const plan::Job& job);
+
 /// NeutronOrch's reuse of hot embeddings (PVLDB 17(8), section 4): the first layer's rows of hot vertices are
 /// computed by CPU workers once in a super-batch of n mini-batches, by the weights at the begin of the
 /// super-batch before (for the first two of an epoch, at the begin of the epoch), and used by all its
@@ -37,7 +41,7 @@ namespace gnomon::runtime {
 class HotEmbeddings {
  public:
   /// `model` is the one that is trained; it must outlive the object. `options.counts`, if there are any, has
-  /// all epochs.
+  /// all epochs. Throws what check_reuse() throws.
   HotEmbeddings(std::shared_ptr<const PlacedGraph> graph, const plan::Job& job, const plan::Plan& plan,
                 const nn::Model& model, HotRatioOptions options, const base::Progress& progress);
 

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "graph/store/checked_store.h"
 #include "runtime/placement.h"
+#include "runtime/reuse/hot_embeddings.h"
 #include "runtime/training/checkpoint.h"
 
 namespace gnomon::runtime {
@@ -18,27 +19,6 @@ void check_plan(const plan::Plan& plan, const DeviceOptions& device) {
   plan::check_executed(plan, plan::abilities_of(device.kind), "plan " + plan.name);
   if (plan.device_threads < 1 || (plan.uses_workers() && plan.workers < 1)) {
     throw base::InputError("plan " + plan.name, "workers or device_threads are 0; resolve it first");
-  }
-}
-
-/// The first layer's rows can only be reused where their gradient follows from what was aggregated.
-void check_reuse(const plan::Plan& plan, const plan::Job& job) {
-  if (plan.embeddings.reuse != plan::Reuse::hot) {
-    return;
-  }
-  const auto refuse = [&](const std::string& why) {
-    throw base::InputError("plan " + plan.name + ": embeddings.reuse \"hot\"", why);
-  };
-  if (job.model == plan::ModelKind::gat) {
-    refuse(
-        "does not go with model \"gat\": the gradient of its attention needs each neighbour's features, and "
-        "not only their sum");
-  }
-  if (job.skip) {
-    refuse("does not go with skip connections, which read the features of every vertex");
-  }
-  if (job.layers() < 2) {
-    refuse("needs a model of at least two layers; the last one's outputs are logits");
   }
 }
 

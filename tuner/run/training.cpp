@@ -22,7 +22,7 @@ EpochUtilisation utilisation_of(const EpochReport& epoch, int workers) {
   const auto share = [&](std::initializer_list<Stage> stages, int engines) {
     return schedule::utilisation(epoch.timeline, stages, epoch.log.begin_s, epoch.log.end_s, engines);
   };
-  return {workers, workers == 0 ? 0 : share({Stage::cpu_batch}, workers),
+  return {workers, workers == 0 ? 0 : share({Stage::cpu_batch, Stage::group_prepare}, workers),
           share({Stage::device_batch, Stage::device_gather, Stage::train}, 1)};
 }
 
