@@ -85,3 +85,14 @@ def test_progress_cancels():
     with pytest.raises(KeyboardInterrupt):
         gnomon.tune(WORKLOAD, budget="60s", progress=stop)
     assert issubclass(Cancelled, gnomon.GnomonError)
+
+
+def test_profiles_and_validations_are_those_of_this_machine(tmp_path):
+    store = gnomon.generate("sbm", tmp_path / "store", vertices=400, classes=3, feature_columns=8)
+    try:
+        document = gnomon.profile(store, fanouts="3", batch_size=64, hidden=8, time_limit=0.2)
+    except InvalidInput as error:
+        pytest.skip(str(error))  # a build without LibTorch
+    assert document["schema"] == "gnomon.profile/1"
+    (row,) = gnomon.validate(store, document, "device", epochs=1)
+    assert row["plan"] == "device" and row["measured_s"] > 0 and row["predicted_s"] > 0

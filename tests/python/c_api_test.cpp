@@ -223,6 +223,44 @@ TEST(CApi, ErrorsNameTheArgument) {
   gnomon_batch_free(nullptr);
 }
 
+TEST(CApi, InterleavedRowsHaveTheirOwnBesideThem) {
+  const std::array<std::int64_t, 3> indptr{0, 2, 2};
+  const std::array<std::int32_t, 2> columns{2, 1};
+  const gnomon_rows rows{2, 3, 2, indptr.data(), columns.data(), nullptr};
+  std::array<std::int64_t, 5> both{};
+  std::array<std::int32_t, 4> all{};
+  ASSERT_EQ(gnomon_rows_interleaved(&rows, both.data(), all.data()), GNOMON_OK);
+  EXPECT_THAT(both, ElementsAre(0, 2, 3, 3, 4));
+  EXPECT_THAT(all, ElementsAre(2, 1, 0, 1));
+  const gnomon_rows interleaved{4, 3, 4, both.data(), all.data(), nullptr};
+  std::array<float, 3> x{1, 10, 100};
+  std::array<std::int64_t, 2> shape{3, 1};
+  const gnomon_dl_tensor features{x.data(), {1, 0}, 2, {2, 32, 1}, shape.data(), nullptr, 0};
+  std::array<float, 4> y{};
+  ASSERT_EQ(gnomon_spmm_stored(&interleaved, nullptr, nullptr, &features, nullptr, y.data()), GNOMON_OK);
+  EXPECT_THAT(y, ElementsAre(110, 1, 0, 10));
+  const std::array<std::int64_t, 3> vertices{2, 1, 3};
+  EXPECT_EQ(gnomon_spmm_stored(&interleaved, nullptr, nullptr, &features, vertices.data(), y.data()),
+            GNOMON_INVALID_INPUT);
+  EXPECT_THAT(gnomon_last_error(), HasSubstr("vertices"));
+}
+
+TEST(CApi, MemoryOfDeletedTensorsIsUsedAgain) {
+  gnomon_pool* pool = nullptr;
+  ASSERT_EQ(gnomon_pool_new(4, &pool), GNOMON_OK);
+  const std::array<std::int64_t, 2> shape{1000, 100};
+  gnomon_dl_managed* first = nullptr;
+  ASSERT_EQ(gnomon_tensor_new(pool, 2, shape.data(), &first), GNOMON_OK);
+  void* const place = first->tensor.data;
+  first->deleter(first);
+  gnomon_dl_managed* second = nullptr;
+  ASSERT_EQ(gnomon_tensor_new(pool, 2, shape.data(), &second), GNOMON_OK);
+  EXPECT_EQ(second->tensor.data, place);
+  gnomon_pool_free(pool);
+  second->deleter(second);  // outlives the pool
+  EXPECT_EQ(gnomon_tensor_new(nullptr, 2, shape.data(), &second), GNOMON_INVALID_INPUT);
+}
+
 TEST(CApi, SpmmIsASum) {
   const std::array<std::int64_t, 4> sources{0, 1, 2, 2};
   const std::array<std::int64_t, 4> destinations{0, 0, 0, 2};
