@@ -185,6 +185,9 @@ def test_stored_rows_that_cannot_be(data):
         with pytest.raises(InvalidInput):
             ours.StoredRows(features, nodes)
     rows = ours.StoredRows(data.x, torch.tensor([0, 5000]))
+    for layer in (ours.GCNConv(16, 3), ours.GATConv(16, 3)):
+        with pytest.raises(InvalidInput, match="gather"):
+            layer(ours.StoredRows(data.x, torch.arange(2)), ours.Block(torch.tensor([[1], [0]]), 2))
     with pytest.raises(InvalidInput, match="vertices"):
         ours.SAGEConv(16, 3)(rows, ours.Block(torch.tensor([[1], [0]]), 2))
 

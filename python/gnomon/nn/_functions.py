@@ -162,6 +162,24 @@ class SageLayer(Function):
         return of_x, of_weight, gradient.sum(0) if ctx.has_bias else None, None, None, None, None
 
 
+class Dense(Function):
+    """y = x · weight^T."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, weight: Tensor) -> Tensor:
+        x = x.contiguous()
+        ctx.save_for_backward(x, weight)
+        return linear(x, weight)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
+        x, weight = ctx.saved_tensors
+        gradient = gradient.contiguous()
+        of_x = linear(gradient, weight.t()) if ctx.needs_input_grad[0] else None
+        return of_x, linear(gradient.t(), x.t())
+
+
 class AddScores(Function):
     """y[e,h] = row_scores[r,h] + column_scores[c,h]."""
 

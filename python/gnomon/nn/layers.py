@@ -9,16 +9,18 @@ from torch_geometric.nn.dense.linear import Linear
 from torch_geometric.nn.inits import glorot, zeros
 
 from gnomon._library import InvalidInput
-from gnomon.nn._functions import AddScores, Aggregate, EdgeSoftmax, SageLayer, WeightedAggregate
+from gnomon.nn._functions import AddScores, Aggregate, Dense, EdgeSoftmax, SageLayer, WeightedAggregate
 from gnomon.nn.block import Block
 from gnomon.nn.stored import StoredRows
 
 
-def _block_of(x: Tensor | StoredRows, edges: Block | Tensor) -> Block:
+def _block_of(x: Tensor | StoredRows, edges: Block | Tensor, takes_stored: bool = False) -> Block:
     block = edges if isinstance(edges, Block) else Block(edges, x.shape[0])
     if len(x.shape) != 2 or x.shape[0] != block.num_sources:
         raise InvalidInput(f"x: must have one row for each of the {block.num_sources} nodes, not {list(x.shape)}")
     if isinstance(x, StoredRows):
+        if not takes_stored:
+            raise InvalidInput("x: stored rows are for SAGEConv; give x.gather()")
         return block
     if x.dtype != torch.float32 or x.device.type != "cpu":
         raise InvalidInput(f"x: must be fp32 in the host's memory, not {x.dtype} on {x.device}")
@@ -74,7 +76,7 @@ class SAGEConv(nn.Module):
 
     def forward(self, x: Tensor | StoredRows, edges: Block | Tensor) -> Tensor:
         """Compute the features of the destinations of a block, or of all nodes of an ``edge_index``."""
-        block = _block_of(x, edges)
+        block = _block_of(x, edges, takes_stored=True)
         if isinstance(x, Tensor):
             x = x.contiguous()
         weight = self.lin_l.weight
@@ -117,7 +119,11 @@ class GCNConv(nn.Module):
         scales = torch.ones(block.num_sources)
         scales[: block.num_destinations] = block.loops.degrees().rsqrt()
         out = Aggregate.apply(
-            self.lin(x), block.loops, lambda: block.transposed_loops, scales[: block.num_destinations], scales
+            Dense.apply(x, self.lin.weight),
+            block.loops,
+            lambda: block.transposed_loops,
+            scales[: block.num_destinations],
+            scales,
         )
         return out if self.bias is None else out + self.bias
 
@@ -170,7 +176,7 @@ class GATConv(nn.Module):
     def forward(self, x: Tensor, edges: Block | Tensor) -> Tensor:
         """Compute the features of the destinations of a block, or of all nodes of an ``edge_index``."""
         block = _block_of(x, edges)
-        h = self.lin(x).view(-1, self.heads, self.out_channels)
+        h = Dense.apply(x, self.lin.weight).view(-1, self.heads, self.out_channels)
         of_sources = (h * self.att_src).sum(-1)
         of_destinations = (h[: block.num_destinations] * self.att_dst).sum(-1)
         rows = block.loops
