@@ -14,6 +14,7 @@ Abilities abilities_of(DeviceKind kind) {
           .static_caches = true,
           .unaligned_reads = true,
           .preparing_beside_training = true,
+          .bias_to_cache = true,
           .mixed_routes = true,
           .several_devices = kind == DeviceKind::emulated,
           .super_batches = true};

@@ -301,8 +301,8 @@ Table home_rules() {
 
 // caches, and draws that prefer what they hold
 
-/// Whether the cache only says which neighbours are preferred: the vertices of the highest out-degree, as
-/// large a share of all as the budget.
+/// Whether the cache holds what draws prefer, or only says what a cache would hold: the vertices of the
+/// highest out-degree, as large a share of all as the budget.
 bool only_biases(const Plan& plan) {
   const Cache& cache = plan.cache;
   return plan.bias > 1 && cache.policy == CachePolicy::out_degree && cache.features && !cache.topology &&
@@ -365,9 +365,11 @@ Table cache_rules() {
        .needs = {{[](const Plan& p) { return p.bias > 1; },
                   {&A::bias_to_cache, &A::bias_without_cache},
                   "bias above 1"},
+                 // What the cache holds must be known before the first draw, and be the same on every device.
                  {[](const Plan& p) { return p.bias > 1 && p.cache.is_used() && !only_biases(p); },
-                  {&A::bias_to_cache},
-                  "bias above 1"},
+                  {},
+                  "bias above 1 unless the cache has policy \"out_degree\", place \"device\", features only "
+                  "and a budget below 1"},
                  // Nothing says which neighbours to prefer.
                  {[](const Plan& p) { return p.bias > 1 && !p.cache.is_used(); },
                   {},

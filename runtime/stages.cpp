@@ -5,6 +5,7 @@
 
 #include "base/interleave.h"
 #include "graph/epoch_order.h"
+#include "runtime/cache/preferred_rows.h"
 
 namespace gnomon::runtime {
 namespace {
@@ -46,6 +47,10 @@ void Stages::take_plan(const plan::Plan& plan) {
     } else {
       devices_.push_back(open_device(placed_, job_, plan_, device_options_, progress_));
     }
+  }
+  cache_slots_.clear();
+  if (leaves_out_cached_rows(plan) && devices_.front()->has_link()) {
+    cache_slots_ = slots_of(placed_->graph.num_vertices(), preferred_rows(placed_->graph, plan));
   }
   thread_cores_ = thread_cores(plan);  // found here: a pinned worker sees no core but its own
   const auto workers = static_cast<std::size_t>(std::max(1, plan.workers));
@@ -92,8 +97,12 @@ std::span<const graph::VertexId> Stages::seeds_of(std::int64_t position) const {
 void Stages::cpu_batch(std::int64_t position, int worker) {
   auto& slots = device_at(position).slots();
   auto slot = slots.take();
-  const auto act = plan_.prepares_samples() ? sample_batch : prepare_batch;
-  act(placed_->graph, sampler_of(worker), key_of(position), seeds_of(position), *slot);
+  auto& sampler = sampler_of(worker);
+  if (plan_.prepares_samples()) {
+    sample_batch(placed_->graph, sampler, key_of(position), seeds_of(position), *slot);
+  } else {
+    prepare_batch(placed_->graph, sampler, key_of(position), seeds_of(position), *slot, cache_slots_);
+  }
   for (int i = 0; i < plan_.handover_copies; ++i) {
     auto handed_over = slots.take();
     copy_batch(*slot, *handed_over);
@@ -161,11 +170,7 @@ void Stages::all_reduce() {
 CacheUse Stages::take_cache_use() {
   CacheUse sum;
   for (const auto& device : devices_) {
-    const auto use = device->take_cache_use();
-    sum.rows += use.rows;
-    sum.row_hits += use.row_hits;
-    sum.lists += use.lists;
-    sum.list_hits += use.list_hits;
+    sum += device->take_cache_use();
   }
   return sum;
 }

@@ -57,7 +57,8 @@ class Stages {
                    std::int64_t first = 0);
 
   /// Samples a batch and gathers its features into a host slot, then copies the batch plan.handover_copies
-  /// times. Without gathering where the plan prepares samples.
+  /// times. Without gathering where the plan prepares samples, and without the rows that the device's cache
+  /// holds where the plan's draws prefer these.
   void cpu_batch(std::int64_t position, int worker);
   /// Takes the batch from its host slot to a device slot.
   void transfer(std::int64_t position);
@@ -112,6 +113,8 @@ class Stages {
   std::int64_t first_ = 0;
   std::vector<graph::VertexId> seeds_;          ///< of the whole epoch, shuffled
   std::vector<std::vector<int>> thread_cores_;  ///< of each worker's threads
+  /// Of each vertex its row in the device's cache, or -1; empty if workers gather all rows.
+  std::vector<std::int32_t> cache_slots_;
   /// By threads per batch: the sampler of each worker, made at first use.
   std::map<int, std::vector<std::unique_ptr<kernels::cpu::Sampler>>> samplers_;
   std::vector<Slot> host_slots_;           ///< by position

@@ -32,7 +32,7 @@ void AlignedBytes::resize(std::size_t size) {
 
 std::int64_t BatchData::bytes() const {
   auto total = features.size() + feature_indptr.size() * sizeof(std::int64_t) + feature_columns.size() +
-               labels.size() * sizeof(std::int64_t) + degrees.size() * sizeof(float) +
+               static_cast<std::size_t>(split.bytes()) + labels.size() * sizeof(std::int64_t) + degrees.size() * sizeof(float) +
                batch.vertices.size() * sizeof(std::int64_t);
   for (const auto& block : batch.blocks) {
     total += block.indptr.size() * sizeof(std::int64_t) + block.indices.size() * sizeof(std::int32_t);
@@ -57,6 +57,9 @@ void copy_batch(const BatchData& from, BatchData& to) {
   to.features = from.features;
   copy_with_headroom(from.feature_indptr, to.feature_indptr);
   to.feature_columns = from.feature_columns;
+  copy_with_headroom(from.split.gathered, to.split.gathered);
+  copy_with_headroom(from.split.places, to.split.places);
+  copy_with_headroom(from.split.slots, to.split.slots);
   to.feature_type = from.feature_type;
   to.columns = from.columns;
   copy_with_headroom(from.labels, to.labels);
@@ -65,10 +68,9 @@ void copy_batch(const BatchData& from, BatchData& to) {
 
 namespace {
 
-/// Calls act(vertices, index of the first) on each member of the team for its chunk of the batch's vertices.
+/// Calls act(vertices, index of the first) on each member of the team for its chunk of the vertices.
 template <class Act>
-void share_vertices(base::Team& team, const BatchData& data, const Act& act) {
-  const std::span<const graph::VertexId> vertices = data.batch.vertices;
+void share_vertices(base::Team& team, std::span<const graph::VertexId> vertices, const Act& act) {
   team.step([&](int member) {
     const auto [begin, end] = base::chunk_of(std::ssize(vertices), member, team.size());
     act(vertices.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin)), begin);
@@ -84,6 +86,9 @@ void sample_into(const graph::Graph& graph, kernels::cpu::Sampler& sampler, cons
   data.features.resize(0);
   data.feature_indptr.clear();
   data.feature_columns.resize(0);
+  data.split.places.clear();
+  data.split.slots.clear();
+  data.split.gathered.clear();
   kernels::resize_with_headroom(data.degrees, data.batch.vertices.size());
   kernels::resize_with_headroom(data.labels, seeds.size());
   kernels::cpu::gather_labels(graph.labels, seeds, data.labels.data());
@@ -116,13 +121,48 @@ void gather_rows(const graph::Features& features, std::span<const graph::VertexI
                                data.features.data() + entry * bytes_of(features.type));
 }
 
+/// Divides the batch's rows by whether the cache holds them.
+void split_rows(std::span<const std::int32_t> cache_slots, BatchData& data) {
+  const auto& vertices = data.batch.vertices;
+  auto& split = data.split;
+  const auto slot_of = [&](graph::VertexId vertex) { return cache_slots[static_cast<std::size_t>(vertex)]; };
+  const auto gathered = std::count_if(vertices.begin(), vertices.end(),
+                                      [&](graph::VertexId vertex) { return slot_of(vertex) < 0; });
+  kernels::resize_with_headroom(split.gathered, static_cast<std::size_t>(gathered));
+  kernels::resize_with_headroom(split.places, vertices.size());
+  kernels::resize_with_headroom(split.slots, vertices.size());
+  std::int64_t next_gathered = 0;
+  std::int64_t next_cached = gathered;
+  for (std::size_t i = 0; i < vertices.size(); ++i) {
+    const auto slot = slot_of(vertices[i]);
+    const auto place = slot < 0 ? next_gathered++ : next_cached++;
+    split.places[i] = place;
+    split.slots[static_cast<std::size_t>(place)] = slot;
+    if (slot < 0) {
+      split.gathered[static_cast<std::size_t>(place)] = vertices[i];
+    }
+  }
+}
+
 }  // namespace
 
 void prepare_batch(const graph::Graph& graph, kernels::cpu::Sampler& sampler, const kernels::BatchKey& key,
-                   std::span<const graph::VertexId> seeds, BatchData& data) {
+                   std::span<const graph::VertexId> seeds, BatchData& data,
+                   std::span<const std::int32_t> cache_slots) {
+  if (!cache_slots.empty()) {
+    sample_batch(graph, sampler, key, seeds, data);
+    split_rows(cache_slots, data);
+    const std::int64_t row_bytes = graph.features.row_bytes();
+    data.features.resize(data.split.gathered.size() * static_cast<std::size_t>(row_bytes));
+    share_vertices(sampler.team(), data.split.gathered,
+                   [&](std::span<const graph::VertexId> own, std::int64_t first) {
+                     gather_rows(graph.features, own, first, data);
+                   });
+    return;
+  }
   sample_into(graph, sampler, key, seeds, data);
   make_room_for_features(graph.features, data);
-  share_vertices(sampler.team(), data, [&](std::span<const graph::VertexId> own, std::int64_t first) {
+  share_vertices(sampler.team(), data.batch.vertices, [&](std::span<const graph::VertexId> own, std::int64_t first) {
     gather_rows(graph.features, own, first, data);
     kernels::cpu::gather_degrees(graph, own, data.degrees.data() + first);
   });
@@ -131,14 +171,14 @@ void prepare_batch(const graph::Graph& graph, kernels::cpu::Sampler& sampler, co
 void sample_batch(const graph::Graph& graph, kernels::cpu::Sampler& sampler, const kernels::BatchKey& key,
                   std::span<const graph::VertexId> seeds, BatchData& data) {
   sample_into(graph, sampler, key, seeds, data);
-  share_vertices(sampler.team(), data, [&](std::span<const graph::VertexId> own, std::int64_t first) {
+  share_vertices(sampler.team(), data.batch.vertices, [&](std::span<const graph::VertexId> own, std::int64_t first) {
     kernels::cpu::gather_degrees(graph, own, data.degrees.data() + first);
   });
 }
 
 void gather_features(const graph::Graph& graph, base::Team& team, BatchData& data) {
   make_room_for_features(graph.features, data);
-  share_vertices(team, data, [&](std::span<const graph::VertexId> own, std::int64_t first) {
+  share_vertices(team, data.batch.vertices, [&](std::span<const graph::VertexId> own, std::int64_t first) {
     gather_rows(graph.features, own, first, data);
   });
 }

@@ -44,6 +44,21 @@ class AlignedBytes {
   std::size_t size_ = 0;
 };
 
+/// How a batch's feature rows divide into those that a device's cache holds and the others.
+struct SplitRows {
+  std::vector<graph::VertexId> gathered;  ///< the vertices of the others, which are gathered
+  /// Of each of the batch's vertices the place of its row: first those that are gathered, then cached ones.
+  std::vector<std::int64_t> places;
+  std::vector<std::int32_t> slots;  ///< of each place its row in the cache; -1 if it is gathered
+
+  bool is_used() const { return !places.empty(); }
+  /// The bytes that a transfer copies.
+  std::int64_t bytes() const {
+    return static_cast<std::int64_t>(places.size() * sizeof(std::int64_t) +
+                                     slots.size() * sizeof(std::int32_t));
+  }
+};
+
 /// A mini-batch in host memory: everything that the model reads.
 struct BatchData {
   /// The features, by far the largest part, lie in `memory`, which must outlive it.
@@ -57,6 +72,8 @@ struct BatchData {
   /// Sparse: the row pointers of batch.vertices, from 0; empty if dense or not gathered.
   std::vector<std::int64_t> feature_indptr;
   AlignedBytes feature_columns;  ///< sparse: the column of each entry (int32)
+  /// If used, `features` has a row for each of split.gathered only.
+  SplitRows split;
   graph::FeatureType feature_type = graph::FeatureType::fp32;
   std::int64_t columns = 0;          ///< of the features
   std::vector<std::int64_t> labels;  ///< of the seeds
@@ -70,9 +87,12 @@ struct BatchData {
 void copy_batch(const BatchData& from, BatchData& to);
 
 /// Samples the mini-batch of `seeds`, and gathers its features, labels and degrees, into `data`, whose memory
-/// is reused. The sampler's threads share the work.
+/// is reused. The sampler's threads share the work. `cache_slots` has for each of the graph's vertices its
+/// row in a device's cache, or -1; cached rows are not gathered. Empty: nothing is cached. Precondition: the
+/// features are dense if it is not empty.
 void prepare_batch(const graph::Graph& graph, kernels::cpu::Sampler& sampler, const kernels::BatchKey& key,
-                   std::span<const graph::VertexId> seeds, BatchData& data);
+                   std::span<const graph::VertexId> seeds, BatchData& data,
+                   std::span<const std::int32_t> cache_slots = {});
 
 /// prepare_batch in two halves: sample_batch leaves the features out, gather_features adds them. The second
 /// may run on another thread and with another team.

@@ -33,7 +33,7 @@ nn::TensorBatch view_of(const BatchData& data) {
   nn::TensorBatch view{{}, tensor_on(data.labels), tensor_on(data.degrees), {}};
   if (!data.feature_indptr.empty()) {
     view.sparse = sparse_features(data);
-  } else if (data.features.size() > 0) {
+  } else if (data.features.size() > 0 && !data.split.is_used()) {
     view.features = nn::feature_tensor(data.features.data(), data.feature_type,
                                        std::ssize(data.batch.vertices), data.columns);
   }

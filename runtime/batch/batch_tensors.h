@@ -7,7 +7,8 @@
 
 namespace gnomon::runtime {
 
-/// The batch as tensors that share its memory, which must outlive them.
+/// The batch as tensors that share its memory, which must outlive them. Without features if only some of the
+/// rows are gathered (BatchData::split).
 nn::TensorBatch view_of(const BatchData& data);
 
 /// The global ids of the batch's vertices (int64), sharing its memory, which must outlive the tensor.

@@ -16,6 +16,13 @@ struct CacheUse {
   std::optional<double> row_hit_share() const { return share_of(row_hits, rows); }
   std::optional<double> list_hit_share() const { return share_of(list_hits, lists); }
 
+  CacheUse& operator+=(const CacheUse& other) {
+    rows += other.rows;
+    row_hits += other.row_hits;
+    lists += other.lists;
+    list_hits += other.list_hits;
+    return *this;
+  }
   bool operator==(const CacheUse&) const = default;
 
  private:

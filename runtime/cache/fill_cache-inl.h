@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "runtime/cache/fill_cache.h"
+#include "runtime/cache/preferred_rows.h"
 
 // Included where an executor's kernels are declared.
 
@@ -20,17 +21,13 @@ kernels::device::Array<T> uploaded(Executor& executor, std::span<const T> values
 /// For each of the graph's vertices its index in `vertices`, or -1.
 template <class Executor>
 kernels::device::Array<std::int32_t> cache_slots(Executor& executor, std::int64_t num_vertices,
-                                                 std::span<const graph::VertexId> vertices) {
-  std::vector<std::int32_t> slots(static_cast<std::size_t>(num_vertices), -1);
-  for (std::size_t i = 0; i < vertices.size(); ++i) {
-    slots[static_cast<std::size_t>(vertices[i])] = static_cast<std::int32_t>(i);
-  }
-  return uploaded<std::int32_t>(executor, slots);
+                                                 const std::vector<graph::VertexId>& vertices) {
+  return uploaded<std::int32_t>(executor, slots_of(num_vertices, vertices));
 }
 
 /// In chunks, so that progress can be told.
 template <class Executor>
-void cache_rows(Executor& executor, DeviceGraph& graph, std::span<const graph::VertexId> vertices,
+void cache_rows(Executor& executor, DeviceGraph& graph, const std::vector<graph::VertexId>& vertices,
                 kernels::device::Reads reads, const base::Progress& progress) {
   constexpr std::int64_t chunk = std::int64_t{1} << 18;
   const auto wanted = uploaded<graph::VertexId>(executor, vertices);
@@ -49,7 +46,7 @@ void cache_rows(Executor& executor, DeviceGraph& graph, std::span<const graph::V
 
 template <class Executor>
 void cache_lists(Executor& executor, DeviceGraph& graph, const graph::Graph& host,
-                 std::span<const graph::VertexId> vertices) {
+                 const std::vector<graph::VertexId>& vertices) {
   namespace device = kernels::device;
   std::vector<std::int64_t> begins{0};
   for (const graph::VertexId vertex : vertices) {

@@ -15,6 +15,8 @@
 #include "runtime/batch/batch_tensors.h"
 #include "runtime/cuda/cuda_memory.h"
 #include "runtime/cuda/open_cuda_device.h"
+#include "runtime/cache/preferred_rows.h"
+#include "runtime/preparation/complete_rows-inl.h"
 #include "runtime/preparation/preparation-inl.h"
 #include "runtime/speed/bandwidth.h"
 
@@ -49,6 +51,7 @@ CudaDevice::CudaDevice(const plan::Job& job, const DeviceOptions& options, base:
       copy_stream_(new_stream(false)),
       hardware_(new_stream(false)),
       train_stream_(hardware_.stream()),
+      copies_(copy_stream_),
       preparation_(hardware_, job, std::move(progress)) {
   at::globalContext().lazyInitDevice(c10::kCUDA);  // its allocator serves us before any tensor's operation
 }
@@ -76,11 +79,13 @@ void CudaDevice::take_plan(const plan::Plan& plan, std::shared_ptr<const PlacedG
   hardware_.limit(max_bytes());
   with_plan_memory("placing the graph", [&] { preparation_.take_plan(plan, graph); });
   graph_ = std::move(graph);
+  rows_ = leaves_out_cached_rows(plan) ? preparation_.rows() : kernels::device::Rows{};
 }
 
 DeviceBatch CudaDevice::copy(Slot slot) {
   DeviceBatch batch;
-  const bool lacks_features = slot->features.size() == 0;
+  const bool is_split = slot->split.is_used();
+  const bool lacks_features = slot->features.size() == 0 && !is_split;
   with_plan_memory("copying a mini-batch", [&] {
     const CUDAStreamGuard guard(copy_stream_);
     batch.tensors = nn::on_device(view_of(*slot), tensor_device());
@@ -88,6 +93,11 @@ DeviceBatch CudaDevice::copy(Slot slot) {
       batch.vertices = ids_of(*slot).to(tensor_device());
     }
     copy_stream_.synchronize();
+    if (is_split) {
+      use_of_copies_.rows += std::ssize(slot->split.places);
+      use_of_copies_.row_hits += std::ssize(slot->split.places) - std::ssize(slot->split.gathered);
+      batch.tensors.features = complete_rows(copies_, *slot, rows_);
+    }
   });
   batch.size.vertices = std::ssize(slot->batch.vertices);
   batch.size.edges = slot->batch.num_edges();
@@ -143,6 +153,12 @@ void CudaDevice::train(DeviceBatch batch, const Learn& learn) {
   if (preparation_.is_cache_due()) {
     with_plan_memory("filling the cache", [&] { preparation_.fill_due_cache(); });
   }
+}
+
+CacheUse CudaDevice::take_cache_use() {
+  auto use = preparation_.take_cache_use();
+  use += std::exchange(use_of_copies_, {});
+  return use;
 }
 
 DeviceFacts CudaDevice::measure() {

@@ -33,7 +33,7 @@ class CudaDevice final : public Device {
   void sample(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds, BatchData& data) override;
   void gather(DeviceBatch& batch) override;
   void train(DeviceBatch batch, const Learn& learn) override;
-  CacheUse take_cache_use() override { return preparation_.take_cache_use(); }
+  CacheUse take_cache_use() override;
   DeviceFacts measure() override;
 
  private:
@@ -47,7 +47,10 @@ class CudaDevice final : public Device {
   c10::cuda::CUDAStream copy_stream_;
   CudaHardware hardware_;
   c10::cuda::CUDAStream train_stream_;
+  CudaHardware copies_;  ///< on copy_stream_
   Preparation<CudaHardware> preparation_;
+  kernels::device::Rows rows_;  ///< where copies find cached rows; empty if they need none
+  CacheUse use_of_copies_;
 };
 
 }  // namespace gnomon::runtime::cuda

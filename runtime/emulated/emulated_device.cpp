@@ -11,6 +11,8 @@
 #include "nn/sparse/stored_features.h"
 #include "runtime/batch/batch_tensors.h"
 #include "runtime/emulated/tensor_count.h"
+#include "runtime/cache/preferred_rows.h"
+#include "runtime/preparation/complete_rows-inl.h"
 #include "runtime/preparation/preparation-inl.h"
 #include "runtime/speed/bandwidth.h"
 
@@ -23,6 +25,7 @@ EmulatedDevice::EmulatedDevice(const plan::Job& job, const DeviceOptions& option
       arena_(std::make_shared<DeviceArena>(options.max_bytes)),
       link_(options.link, *clock_),
       hardware_(arena_, link_, *clock_),
+      copies_(arena_, link_, *clock_),
       preparation_(hardware_, job, std::move(progress)) {}
 
 void EmulatedDevice::with_memory(const std::string& doing, const std::function<void()>& act) const {
@@ -40,6 +43,7 @@ void EmulatedDevice::take_plan(const plan::Plan& plan, std::shared_ptr<const Pla
   hardware_.use_threads(plan.device_threads);
   with_memory("placing the graph", [&] { preparation_.take_plan(plan, graph); });
   graph_ = std::move(graph);
+  rows_ = leaves_out_cached_rows(plan) ? preparation_.rows() : kernels::device::Rows{};
 }
 
 at::Tensor EmulatedDevice::copied(const at::Tensor& tensor) const {
@@ -51,14 +55,22 @@ at::Tensor EmulatedDevice::copied(const at::Tensor& tensor) const {
       memory.get(), tensor.sizes(), [memory](void*) {}, tensor.options());
 }
 
+at::Tensor EmulatedDevice::completed(const BatchData& data) {
+  use_of_copies_.rows += std::ssize(data.split.places);
+  use_of_copies_.row_hits += std::ssize(data.split.places) - std::ssize(data.split.gathered);
+  return complete_rows(copies_, data, rows_);
+}
+
 DeviceBatch EmulatedDevice::copy(Slot slot) {
   DeviceBatch batch;
-  const bool lacks_features = slot->features.size() == 0;
+  const bool is_split = slot->split.is_used();
+  const bool lacks_features = slot->features.size() == 0 && !is_split;
   batch.size.vertices = std::ssize(slot->batch.vertices);
   batch.size.edges = slot->batch.num_edges();
   batch.size.bytes = slot->bytes() - (lacks_features ? 0 : 8 * batch.size.vertices);
+  const std::int64_t apart = is_split ? slot->split.bytes() + static_cast<std::int64_t>(slot->features.size()) : 0;
   with_memory("copying a mini-batch", [&] {
-    link_.copy(batch.size.bytes, [&] {
+    link_.copy(batch.size.bytes - apart, [&] {
       auto tensors = view_of(*slot);
       tensors.labels = copied(tensors.labels);
       tensors.degrees = copied(tensors.degrees);
@@ -68,11 +80,14 @@ DeviceBatch EmulatedDevice::copy(Slot slot) {
       }
       if (lacks_features) {
         batch.vertices = copied(ids_of(*slot));
-      } else {
+      } else if (!is_split) {
         tensors.features = copied(tensors.features);
       }
       batch.tensors = std::move(tensors);
     });
+    if (is_split) {
+      batch.tensors.features = completed(*slot);
+    }
   });
   return batch;
 }
@@ -144,7 +159,11 @@ void EmulatedDevice::train(DeviceBatch batch, const Learn& learn) {
   }
 }
 
-CacheUse EmulatedDevice::take_cache_use() { return preparation_.take_cache_use(); }
+CacheUse EmulatedDevice::take_cache_use() {
+  auto use = preparation_.take_cache_use();
+  use += std::exchange(use_of_copies_, {});
+  return use;
+}
 
 DeviceFacts EmulatedDevice::measure() {
   constexpr std::size_t most_bytes = std::size_t{64} << 20;

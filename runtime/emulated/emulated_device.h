@@ -46,6 +46,7 @@ class EmulatedDevice final : public Device {
   void with_memory(const std::string& doing, const std::function<void()>& act) const;
   at::Tensor copied(const at::Tensor& tensor) const;
   void lend_features(DeviceBatch& batch);
+  at::Tensor completed(const BatchData& data);
 
   DeviceOptions options_;
   plan::Plan plan_;
@@ -55,7 +56,10 @@ class EmulatedDevice final : public Device {
   std::shared_ptr<DeviceArena> arena_;
   SharedLink link_;
   EmulatedHardware hardware_;
+  EmulatedHardware copies_;  ///< what completes mini-batches beside hardware_
   Preparation<EmulatedHardware> preparation_;
+  kernels::device::Rows rows_;  ///< where copies find cached rows; empty if they need none
+  CacheUse use_of_copies_;
 };
 
 }  // namespace gnomon::runtime::emulated

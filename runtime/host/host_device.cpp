@@ -46,8 +46,11 @@ DeviceBatch HostDevice::copy(Slot slot) { return in_slot(std::move(slot)); }
 
 DeviceBatch HostDevice::prepare(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds) {
   auto slot = slots_.take();
-  const auto act = plan_.fused ? sample_batch : prepare_batch;
-  act(graph_->graph, sampler(), key, seeds, *slot);
+  if (plan_.fused) {
+    sample_batch(graph_->graph, sampler(), key, seeds, *slot);
+  } else {
+    prepare_batch(graph_->graph, sampler(), key, seeds, *slot);
+  }
   return in_slot(std::move(slot));
 }
 

@@ -187,6 +187,7 @@ void BatchMaker<Executor>::sample(const kernels::BatchKey& key, std::span<const 
   data.features.resize(0);
   data.feature_indptr.clear();
   data.feature_columns.resize(0);
+  data.split = {};
   data.batch.num_seeds = sampled.num_seeds;
   download(sampled.vertices, sampled.num_vertices, data.batch.vertices);
   download(labels_of(sampled), sampled.num_seeds, data.labels);

@@ -6,6 +6,7 @@
 #include "graph/epoch_order.h"
 #include "runtime/cache/cache_choice.h"
 #include "runtime/cache/fill_cache-inl.h"
+#include "runtime/cache/preferred_rows.h"
 #include "runtime/cache/presampling-inl.h"
 #include "runtime/preparation/batch_maker-inl.h"
 #include "runtime/preparation/device_graph-inl.h"
@@ -29,6 +30,7 @@ void Preparation<H>::take_plan(const plan::Plan& plan, std::shared_ptr<const Pla
   const std::lock_guard lock(mutex_);
   const bool moves = graph != placed_ || plan.topology != plan_.topology || plan.features != plan_.features;
   const bool new_cache = moves || !(plan.cache == plan_.cache) || reads_cache(plan) != reads_cache(plan_) ||
+                         prefers_cached(plan) != prefers_cached(plan_) ||
                          plan.device_memory_bytes != plan_.device_memory_bytes;
   const bool new_kernels =
       preparing_share(plan) != preparing_share(plan_) || plan.unaligned_reads != plan_.unaligned_reads;
@@ -44,7 +46,8 @@ void Preparation<H>::take_plan(const plan::Plan& plan, std::shared_ptr<const Pla
     placed_ = std::move(graph);
   }
   if (new_cache) {
-    is_cache_due_ = reads_cache(plan_);
+    is_preferred_due_ = reads_cache(plan_) && prefers_cached(plan_);
+    is_cache_due_ = reads_cache(plan_) && !prefers_cached(plan_);
     if (graph_) {
       drop_cache(*graph_);
     }
@@ -63,10 +66,20 @@ void Preparation<H>::open() {
     const auto map = [&](const void* data, std::size_t bytes) { return hardware_.map(data, bytes); };
     graph_ = std::make_unique<DeviceGraph>(place_on_device(*executor_, map, *placed_, plan_));
   }
+  if (is_preferred_due_) {
+    hold_preferred_rows();
+  }
   if (!maker_) {
     maker_ = std::make_unique<BatchMaker<Executor>>(*executor_, *graph_, job_.fanouts, reads_of(plan_),
                                                     hardware_.tensor_device());
   }
+}
+
+template <class H>
+void Preparation<H>::hold_preferred_rows() {
+  const CacheContent content{preferred_rows(placed_->graph, plan_), {}};
+  fill_cache(*executor_, *graph_, placed_->graph, content, reads_of(plan_), progress_);
+  is_preferred_due_ = false;
 }
 
 template <class H>
@@ -111,6 +124,13 @@ void Preparation<H>::gather(DeviceBatch& batch) {
         maker_->gather(batch.vertices.template const_data_ptr<std::int64_t>(), batch.size.vertices);
   });
   batch.vertices.reset();
+}
+
+template <class H>
+kernels::device::Rows Preparation<H>::rows() {
+  const std::lock_guard lock(mutex_);
+  hardware_.run([&] { open(); });
+  return graph_->rows;
 }
 
 template <class H>

@@ -2,9 +2,13 @@
 
 #include <algorithm>
 
+#include "runtime/cache/preferred_rows.h"
+
 namespace gnomon::runtime {
 
-bool reads_graph(const plan::Plan& plan) { return plan.uses_device_route() || plan.prepares_samples(); }
+bool reads_graph(const plan::Plan& plan) {
+  return plan.uses_device_route() || plan.prepares_samples() || leaves_out_cached_rows(plan);
+}
 
 bool reads_cache(const plan::Plan& plan) { return plan.cache.is_used() && reads_graph(plan); }
 

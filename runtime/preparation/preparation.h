@@ -57,11 +57,14 @@ class Preparation {
   DeviceBatch prepare_pruned(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds,
                              const HotVertices& hot);
   void gather(DeviceBatch& batch);
+  /// Where the features are stored, and the cached rows. Valid until take_plan() or fill_due_cache().
+  kernels::device::Rows rows();
   /// Where the features of a batch without them are stored; counts a read of each. Valid until take_plan() or
   /// fill_due_cache().
   kernels::device::Rows lend_rows(const DeviceBatch& batch);
 
-  /// Whether the plan's caches wait to be filled. To be called by the thread that trains.
+  /// Whether the plan's caches wait to be filled. To be called by the thread that trains. Caches whose rows
+  /// the plan's draws prefer do not wait: take_plan() fills them (runtime/cache/preferred_rows.h).
   bool is_cache_due() const { return is_cache_due_; }
   /// Fills the plan's caches, after a first training step: its peak tells how much memory is left. They take
   /// plan.cache.budget of that.
@@ -76,6 +79,7 @@ class Preparation {
   using Executor = typename H::Executor;
 
   void open();
+  void hold_preferred_rows();
   void fill(const CacheContent& content, const base::Progress& progress);
   std::int64_t cache_bytes();
   PreparedWith prepared_with(const CacheContent& content);
@@ -91,6 +95,7 @@ class Preparation {
   std::unique_ptr<DeviceGraph> graph_;  ///< before the maker, which reads it
   std::unique_ptr<BatchMaker<Executor>> maker_;
   bool is_cache_due_ = false;
+  bool is_preferred_due_ = false;  ///< the same of preferred rows
 };
 
 }  // namespace gnomon::runtime

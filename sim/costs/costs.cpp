@@ -204,6 +204,10 @@ class Costing {
     move_from_link(halves_.device_sample_s, halves_.device_sample_link_s, lists);
     halves_.cpu_gather_s *= 1 - rows;
     halves_.feature_bytes -= answered;
+    if (plan_.bias > 1 && plan_.uses_cpu_route()) {  // where each row is, in the cache or among those copied
+      constexpr double place_bytes = sizeof(std::int64_t) + sizeof(std::int32_t);
+      halves_.feature_bytes += place_bytes * workload_.batch_vertices;
+    }
     const auto bandwidth = profile_.machine.device.memory_bandwidth_bytes_per_s;
     halves_.device_gather_s += bandwidth ? answered / *bandwidth : 0;
     if (plan_.cache.sharded && profile_.machine.peers.bandwidth_bytes_per_s > 0) {

@@ -56,6 +56,18 @@ double embeddings_on_host(const WorkloadProfile& workload, const Plan& plan) {
   return embeddings(workload, vertices);
 }
 
+/// Whether some devices only sample and the others only train: these hold the cache, those the topology.
+bool divides_roles(const Plan& plan) { return plan.schedule == Schedule::factored && plan.devices > 1; }
+
+/// Whether the cache holds its budget's share of all rows whatever the memory, because draws prefer them.
+bool has_preferred_rows(const Plan& plan) {
+  return plan.bias > 1 && plan.cache.is_used() && plan.cache.features;
+}
+
+double preferred_hit_share(const WorkloadProfile& workload, const Plan& plan) {
+  return biased_hit_share(hit_share(workload.features, plan.cache.policy, plan.cache.budget), plan.bias);
+}
+
 /// The memory of a slot, whose mini-batches come without their feature rows, or with them: that of the
 /// largest where it is known, because slots keep their memory.
 double slot_bytes(const WorkloadProfile& workload, bool with_features) {
@@ -78,6 +90,27 @@ double device_slots(const WorkloadProfile& workload, const Plan& plan) {
   return static_cast<double>(std::min(1 + ahead, workload.batches));
 }
 
+/// Where the trainer gathers, only the batch in training has features, and the next one where another engine
+/// gathers beside training.
+double device_slots_bytes(const WorkloadProfile& workload, const Plan& plan) {
+  const double slots = device_slots(workload, plan);
+  const double gathered = plan.fused             ? 0
+                          : plan.gathers_apart() ? std::min(slots, divides_roles(plan) ? 2.0 : 1.0)
+                                                 : slots;
+  return gathered * slot_bytes(workload, true) + (slots - gathered) * slot_bytes(workload, false);
+}
+
+/// A slot of the CPU route; rows that a device's cache holds are left out if draws prefer them.
+double host_slot_bytes(const WorkloadProfile& workload, const Plan& plan, bool has_device) {
+  const double bare = slot_bytes(workload, false);
+  if (plan.prepares_samples()) {
+    return bare;
+  }
+  const double rows = slot_bytes(workload, true) - bare;
+  const double hits = has_device && has_preferred_rows(plan) ? preferred_hit_share(workload, plan) : 0;
+  return bare + (1 - hits) * rows;
+}
+
 MemoryBreakdown on_host(const profiles::Profile& profile, const Plan& plan) {
   const WorkloadProfile& workload = profile.workload;
   const double on_disk = is_by_parts(plan) ? resident_share(plan) : 0;
@@ -85,7 +118,7 @@ MemoryBreakdown on_host(const profiles::Profile& profile, const Plan& plan) {
   MemoryBreakdown use;
   use.topology_bytes = share(plan.topology) * topology_bytes(workload);
   use.features_bytes = share(plan.features) * features_bytes(workload);
-  const double each = slot_bytes(workload, !plan.prepares_samples());
+  const double each = host_slot_bytes(workload, plan, plan::has_link(profile.machine.device.kind));
   if (plan.uses_cpu_route()) {
     use.batches_bytes = host_slots(workload, plan) * each;
     use.samplers_bytes = plan.workers * sampler_bytes(workload, plan.worker_threads).value_or(0);
@@ -99,9 +132,6 @@ MemoryBreakdown on_host(const profiles::Profile& profile, const Plan& plan) {
   return use;
 }
 
-/// Whether some devices only sample and the others only train: these hold the cache, those the topology.
-bool divides_roles(const Plan& plan) { return plan.schedule == Schedule::factored && plan.devices > 1; }
-
 /// Without the cache; where roles are divided, of a trainer.
 MemoryBreakdown on_device(const profiles::Profile& profile, const Plan& plan) {
   const WorkloadProfile& workload = profile.workload;
@@ -112,7 +142,7 @@ MemoryBreakdown on_device(const profiles::Profile& profile, const Plan& plan) {
   MemoryBreakdown use;
   use.topology_bytes = divides_roles(plan) ? 0 : share(plan.topology) * topology_bytes(workload);
   use.features_bytes = share(plan.features) * features_bytes(workload);
-  use.batches_bytes = device_slots(workload, plan) * slot_bytes(workload, !plan.fused);
+  use.batches_bytes = device_slots_bytes(workload, plan);
   // Unless measured: each layer's output and its gradient; the layers shrink by the fanouts.
   use.activations_bytes = workload.parts.activation_bytes.value_or(2 * workload.batch_vertices *
                                                                    workload.job.hidden * value_bytes);
@@ -142,6 +172,11 @@ int shards(const profiles::Profile& profile, const Plan& plan) {
 /// What the cache may hold, and what of it lies in each memory.
 void add_cache(const profiles::Profile& profile, const Plan& plan, const CacheGains& gains,
                std::optional<double> memory_bytes, MemoryBreakdown& use, CacheShares& shares) {
+  if (has_preferred_rows(plan)) {
+    shares.features = plan.cache.budget;
+    use.cache_bytes = plan.cache.budget * features_bytes(profile.workload);
+    return;
+  }
   if (!memory_bytes) {
     return;
   }
@@ -161,10 +196,10 @@ std::optional<double> device_memory_bytes(const profiles::Profile& profile, cons
   return there ? std::min(*there, allowed) : allowed;
 }
 
-/// A cache takes what is left, and so is never what does not fit.
-void note_shortage(Memory& memory, Shortage shortage, const MemoryBreakdown& use,
+/// A cache that takes what is left is never what does not fit.
+void note_shortage(Memory& memory, Shortage shortage, const Plan& plan, const MemoryBreakdown& use,
                    std::optional<double> there) {
-  const double needed = use.total() - use.cache_bytes;
+  const double needed = use.total() - (has_preferred_rows(plan) ? 0 : use.cache_bytes);
   if (memory.shortage == Shortage::none && there && needed > *there) {
     memory.shortage = shortage;
     memory.missing_bytes = needed - *there;
@@ -222,6 +257,11 @@ std::optional<double> sampler_bytes(const WorkloadProfile& workload, int threads
 }
 
 Memory memory_of(const profiles::Profile& profile, const Plan& plan, const CacheGains& gains) {
+  if (plan.bias > 1 && !profile.workload.job.weighted) {  // the bias is in weights
+    auto weighted = profile;
+    weighted.workload.job.weighted = true;
+    return memory_of(weighted, plan, gains);
+  }
   const bool has_device = plan::has_link(profile.machine.device.kind);
   const auto device_bytes = device_memory_bytes(profile, plan);
   Memory memory;
@@ -245,11 +285,11 @@ Memory memory_of(const profiles::Profile& profile, const Plan& plan, const Cache
   } else if (plan.cache.is_used() && has_device) {
     add_cache(profile, plan, gains, device_bytes, memory.device, memory.cached);
   }
-  note_shortage(memory, Shortage::device_memory, memory.device, device_bytes);
+  note_shortage(memory, Shortage::device_memory, plan, memory.device, device_bytes);
   if (has_device && divides_roles(plan)) {
-    note_shortage(memory, Shortage::device_memory, on_sampler(profile, plan), device_bytes);
+    note_shortage(memory, Shortage::device_memory, plan, on_sampler(profile, plan), device_bytes);
   }
-  note_shortage(memory, Shortage::host_memory, memory.host, profile.machine.cpu.memory_bytes);
+  note_shortage(memory, Shortage::host_memory, plan, memory.host, profile.machine.cpu.memory_bytes);
   return memory;
 }
 

@@ -104,7 +104,9 @@ double hot_row_bytes(const profiles::WorkloadProfile& workload);
 std::optional<double> sampler_bytes(const profiles::WorkloadProfile& workload, int threads = 1);
 
 /// Returns the memory of a resolved plan. A memory of unknown size is never short and holds no cache. `gains`
-/// is what a device's cache saves; only plan::CachePolicy::value_weight reads it.
+/// is what a device's cache saves; only plan::CachePolicy::value_weight reads it. A cache whose rows draws
+/// prefer (bias above 1) holds cache.budget of all rows, and may not fit; any other takes cache.budget of the
+/// memory that is left.
 Memory memory_of(const profiles::Profile& profile, const plan::Plan& plan, const CacheGains& gains);
 
 /// "device memory: 1.5 GB are missing"; empty when everything fits.

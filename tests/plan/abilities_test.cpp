@@ -59,9 +59,8 @@ TEST(Abilities, EachIsNeededByARule) {
 
 TEST(Abilities, EachIsDeclaredByADeviceOrListedHere) {
   // What only the simulator executes so far. A device that learns one of these takes it off the list.
-  const std::set<std::string> simulated_only{"bias_to_cache",    "data_on_disk",  "dynamic_caches",
-                                             "macro_batches",    "divided_roles", "peer_reads",
-                                             "reused_embeddings"};
+  const std::set<std::string> simulated_only{"data_on_disk",  "dynamic_caches", "macro_batches",
+                                             "divided_roles", "peer_reads",     "reused_embeddings"};
   auto declared = declared_by(host);
   declared.merge(declared_by(gpu));
   declared.merge(declared_by(emulated));
@@ -107,6 +106,17 @@ TEST(Abilities, RefusalsNameTheField) {
   biased.cache.topology = true;
   EXPECT_EQ(why_not_executed(biased, host), "cache.policy \"out_degree\"");
   biased.cache.topology = false;
+  EXPECT_EQ(why_not_executed(biased, emulated), "");
+  biased.cache.budget = 1;
+  EXPECT_EQ(why_not_executed(biased, emulated),
+            "bias above 1 unless the cache has policy \"out_degree\", place \"device\", features only and a "
+            "budget below 1");
+  biased.cache.budget = 0.1;
+  for (const char* mode : {"a3gnn-sequential", "a3gnn-mode1", "a3gnn-mode2"}) {
+    for (const auto& device : {host, emulated, gpu}) {
+      EXPECT_EQ(why_not_executed(find_plan(mode), device), "") << mode;
+    }
+  }
   biased.bias = 1;
   EXPECT_EQ(why_not_executed(biased, host), "cache.policy \"out_degree\"");
 }

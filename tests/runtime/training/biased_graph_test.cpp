@@ -3,8 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <set>
+#include <string>
+#include <vector>
 
 #include "base/error.h"
 #include "kernels/cpu/sample/sampler.h"
@@ -79,6 +82,61 @@ TEST(BiasedGraph, DrawsHeldNeighboursAsOftenAsTheBiasSays) {
   EXPECT_GT(variance, 100);
   EXPECT_NEAR(found, expected, 4 * std::sqrt(variance));
 }
+
+/// The probability of each neighbour to be among the `count` largest keys u^(1/w) (Efraimidis and Spirakis
+/// 2006): that of being drawn by weight, one after the other without replacement, summed over all sequences.
+void add_inclusions(const std::vector<double>& weights, int count, double chance, std::vector<bool>& is_drawn,
+                    std::vector<double>& inclusions) {
+  double left = 0;
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    left += is_drawn[i] ? 0 : weights[i];
+  }
+  for (std::size_t i = 0; i < weights.size() && count > 0; ++i) {
+    if (!is_drawn[i]) {
+      const double next = chance * weights[i] / left;
+      inclusions[i] += next;
+      is_drawn[i] = true;
+      add_inclusions(weights, count - 1, next, is_drawn, inclusions);
+      is_drawn[i] = false;
+    }
+  }
+}
+
+class BiasedDraws : public testing::TestWithParam<double> {};
+
+TEST_P(BiasedDraws, IncludeNeighboursAsTheLargestKeysWould) {
+  constexpr int fanout = 3;
+  constexpr int draws = 20000;
+  // Vertex 0 gathers from 1 to 8, of which the others gather from 1, 2 and 3: those are preferred.
+  std::vector<std::vector<graph::VertexId>> lists(20);
+  lists[0] = {1, 2, 3, 4, 5, 6, 7, 8};
+  for (std::size_t vertex = 9; vertex < lists.size(); ++vertex) {
+    lists[vertex] = {1, 2, 3};
+  }
+  const auto biased = biased_graph(test::graph_of(lists), biased_plan(GetParam(), 0.15), false);
+  std::vector<double> weights(8, 1), inclusions(8);
+  std::fill_n(weights.begin(), 3, GetParam());
+  std::vector<bool> is_drawn(8);
+  add_inclusions(weights, fanout, 1, is_drawn, inclusions);
+
+  kernels::cpu::Sampler sampler(kernels::cpu::view_of(biased, kernels::cpu::Draws::by_weight), {fanout});
+  kernels::MiniBatch batch;
+  std::vector<int> found(9);
+  for (std::uint64_t number = 0; number < draws; ++number) {
+    sampler.sample({11, 0, number}, std::array<graph::VertexId, 1>{0}, batch);
+    ASSERT_EQ(batch.blocks[0].indices.size(), std::size_t{fanout});
+    for (const auto index : batch.blocks[0].indices) {
+      ++found[static_cast<std::size_t>(batch.vertices[static_cast<std::size_t>(index)])];
+    }
+  }
+  for (std::size_t i = 0; i < inclusions.size(); ++i) {
+    const double expected = draws * inclusions[i];
+    EXPECT_NEAR(found[i + 1], expected, 4 * std::sqrt(expected * (1 - inclusions[i]))) << "vertex " << i + 1;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Bias, BiasedDraws, testing::Values(1.5, 2, 4, 16, 200),
+                         [](const auto& bias) { return "Case" + std::to_string(bias.index); });
 
 TEST(BiasedGraph, TrainingIsBiasedAndIsTheSameOnEveryRoute) {
   const auto graph = test::planted_graph(1500, 32);

@@ -148,6 +148,7 @@ TEST(Costs, BiasDrawsCachedNeighboursMoreOften) {
   Plan plan = by_device();
   plan.exact = false;
   plan.cache.policy = CachePolicy::random;
+  plan.cache.budget = 0.5;
   plan.bias = 3;
   EXPECT_NEAR(costs_of_plan(with_room(gpu_profile(), plan, 0.5), plan).costs.device_batch_link_s, 2.75,
               near_s);

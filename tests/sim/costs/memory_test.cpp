@@ -200,6 +200,45 @@ TEST(Memory, ACacheTakesItsShareOfTheRest) {
   EXPECT_EQ(memory.shortage, Shortage::none);
 }
 
+Plan biased() {
+  Plan plan = pipelined(2);
+  plan.exact = false;
+  plan.bias = 3;
+  plan.cache.policy = CachePolicy::random;  // hits as large a share as it holds
+  plan.cache.budget = 0.25;
+  return plan;
+}
+
+TEST(Memory, PreferredRowsAreHeldWhateverTheMemory) {
+  // A quarter of the rows of 4,000 bytes, whose neighbours are three times as likely: half of all reads hit,
+  // 3 * 0.25 / (3 * 0.25 + 0.75). Batches of 1,000 bytes have rows of 800, of which 400 are not gathered.
+  auto memory = memory_of(gpu, biased(), {.feature_bytes = 4000});
+  EXPECT_DOUBLE_EQ(memory.cached.features, 0.25);
+  EXPECT_DOUBLE_EQ(memory.device.cache_bytes, 1000);
+  EXPECT_DOUBLE_EQ(memory.host.batches_bytes, 5 * 600);
+  EXPECT_DOUBLE_EQ(memory.host.topology_bytes, 8000 + 1798 * (4 + 8) + 100 * 4) << "with weights";
+  EXPECT_EQ(memory.shortage, Shortage::none);
+  auto profile = gpu;
+  profile.machine.device.memory_bytes = memory.device.total() - 1;
+  memory = memory_of(profile, biased(), {.feature_bytes = 4000});
+  EXPECT_EQ(memory.shortage, Shortage::device_memory);
+  EXPECT_DOUBLE_EQ(memory.missing_bytes, 1);
+}
+
+/// A3GNN's formulas, with a worker's context in the process of all: the sequential mode and mode 2 hold one
+/// batch with features, mode 1 as many as wait for training.
+TEST(Memory, WhoGathersDecidesHowManyBatchesHaveFeatures) {
+  Plan plan = biased();
+  const double rest = 4 * 576 + 600 + 5 + 1000;
+  EXPECT_DOUBLE_EQ(memory_of(gpu, plan, {}).device.total(), rest + 3 * 1000);
+  plan.gather = plan::Gather::trainer;
+  EXPECT_DOUBLE_EQ(memory_of(gpu, plan, {}).device.total(), rest + 1000 + 2 * 200);
+  EXPECT_DOUBLE_EQ(memory_of(gpu, plan, {}).host.batches_bytes, 5 * 200);
+  plan.gather = plan::Gather::sampler;
+  plan.schedule = Schedule::sequential;
+  EXPECT_DOUBLE_EQ(memory_of(gpu, plan, {}).device.total(), rest + 1000);
+}
+
 TEST(Memory, ACacheThatFillsTheRestIsNoShortage) {
   auto profile = gpu;
   Plan plan = pipelined(1);
