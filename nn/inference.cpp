@@ -134,7 +134,8 @@ class Inference {
   }
 
   bool keeps_inputs(std::size_t index) const {
-    return !reads_products(index) || model_.has_skip() || (options_.embeddings != nullptr && is_last(index));
+    return !reads_products(index) || model_.has_skip() || (options_.hidden != nullptr && index > 0) ||
+           (options_.embeddings != nullptr && is_last(index));
   }
 
   /// Writes the chunk's rows of layer `index`'s inputs or products; at the end (index == num_layers()) there
@@ -199,6 +200,9 @@ class Inference {
     }
     if (options_.embeddings != nullptr && is_last(index)) {
       *options_.embeddings = values.inputs;
+    }
+    if (options_.hidden != nullptr && index > 0) {
+      options_.hidden->push_back(values.inputs);
     }
     Values next;
     const auto [vertex_bytes, edge_bytes] = bytes_of_chunks(values);

@@ -23,6 +23,8 @@ struct InferenceOptions {
   /// undefined for a model of one layer, whose inputs are the features. Rows that `vertices` do not need have
   /// no defined values.
   at::Tensor* embeddings = nullptr;
+  /// If set, receives the outputs of all hidden layers, in their order, each like `embeddings`.
+  std::vector<at::Tensor>* hidden = nullptr;
 };
 
 /// Layer-wise inference over the whole graph with all neighbours and without dropout, equal to full-batch

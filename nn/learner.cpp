@@ -87,13 +87,34 @@ StepResult Learner::backward(const TensorBatch& data, std::int64_t epoch, std::i
   return propagate(data, epoch, batch)();
 }
 
+DropoutSpec Learner::dropout_of(std::int64_t epoch, std::int64_t batch) const {
+  return {job_.dropout,
+          {job_.seed, base::Purpose::dropout, static_cast<std::uint64_t>(epoch),
+           static_cast<std::uint64_t>(batch)}};
+}
+
+StepResult Learner::step(const TensorBatch& data, HistoricalRows& rows, std::int64_t epoch,
+                         std::int64_t batch) {
+  const auto logits = model_.forward(data, rows, dropout_of(epoch, batch));
+  const auto labelled = data.labels.ge(0).nonzero().squeeze(1);
+  if (labelled.numel() == 0) {
+    return {};
+  }
+  const auto labels = data.labels.index_select(0, labelled);
+  const auto own = logits.index_select(0, labelled);
+  const auto loss = at::cross_entropy_loss(own, labels);
+  optimiser_->zero_grad();
+  loss.backward();
+  update(epoch);
+  const auto correct = own.argmax(1).eq(labels).sum();
+  return {loss.item<double>() * static_cast<double>(labels.size(0)), correct.item<std::int64_t>(),
+          labels.size(0)};
+}
+
 /// Forward and backward pass. Returns what reads the result, which waits for the device.
 std::function<StepResult()> Learner::propagate(const TensorBatch& data, std::int64_t epoch,
                                                std::int64_t batch) {
-  const DropoutSpec dropout{job_.dropout,
-                            {job_.seed, base::Purpose::dropout, static_cast<std::uint64_t>(epoch),
-                             static_cast<std::uint64_t>(batch)}};
-  const auto logits = model_.forward(data, dropout);
+  const auto logits = model_.forward(data, dropout_of(epoch, batch));
   const auto loss = at::cross_entropy_loss(logits, data.labels);
   optimiser_->zero_grad();
   loss.backward();

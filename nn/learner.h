@@ -43,6 +43,11 @@ class Learner {
   /// result.
   StepResult step(const TensorBatch& data, std::int64_t epoch, std::int64_t batch);
 
+  /// step() of a mini-batch with historical embeddings (nn/history.h), whose seeds have the label -1 unless
+  /// they are training vertices: the loss is the mean over those. Without any there is no update, and the
+  /// result has no seeds.
+  StepResult step(const TensorBatch& data, HistoricalRows& rows, std::int64_t epoch, std::int64_t batch);
+
   /// step() in two halves: backward() leaves the gradients in the model's parameters, update() makes the step
   /// of Adam by them. Between the two average_gradients() may average those of several learners.
   StepResult backward(const TensorBatch& data, std::int64_t epoch, std::int64_t batch);
@@ -55,6 +60,7 @@ class Learner {
   void load(torch::serialize::InputArchive& archive);
 
  private:
+  DropoutSpec dropout_of(std::int64_t epoch, std::int64_t batch) const;
   std::function<StepResult()> propagate(const TensorBatch& data, std::int64_t epoch, std::int64_t batch);
 
   plan::Job job_;

@@ -331,23 +331,25 @@ at::Tensor Model::skip(std::size_t index, const SparseFeatures& inputs) const {
 
 template <class Inputs>
 at::Tensor Model::run_layer(std::size_t index, const Inputs& inputs, const Hop& hop,
-                            const std::optional<DropoutSpec>& dropout) const {
+                            const std::optional<DropoutSpec>& dropout, Outputs outputs) const {
   const auto own = dropout ? std::optional(dropout->of_layer(index)) : std::nullopt;
-  return complete(index, layers_[index]->forward(inputs, hop, own ? &*own : nullptr), inputs, hop, dropout);
+  return complete(index, layers_[index]->forward(inputs, hop, own ? &*own : nullptr), inputs, hop, dropout,
+                  outputs);
 }
 
 template <class Inputs>
 at::Tensor Model::complete(std::size_t index, at::Tensor out, const Inputs& inputs, const Hop& hop,
-                           const std::optional<DropoutSpec>& dropout) const {
+                           const std::optional<DropoutSpec>& dropout, Outputs outputs) const {
   const bool is_last = index + 1 == layers_.size();
   if (!is_last) {
     out = norms_[index].forward(out, dropout.has_value());
   }
+  const bool drops = dropout && outputs == Outputs::dropped;
   if (!has_skip_) {
-    return dropout ? activate_and_drop(index, out, dropout->of_layer(index + 1)) : activate(index, out);
+    return drops ? activate_and_drop(index, out, dropout->of_layer(index + 1)) : activate(index, out);
   }
   out = activate(index, out) + skip(index, destinations_of(inputs, hop));
-  if (is_last || !dropout) {
+  if (is_last || !drops) {
     return out;
   }
   const auto of_next = dropout->of_layer(index + 1);
@@ -389,11 +391,11 @@ auto Model::with_inputs(const TensorBatch& data, const std::optional<DropoutSpec
 }
 
 at::Tensor Model::first_layer(const TensorBatch& data, const Hop& hop,
-                              const std::optional<DropoutSpec>& dropout) const {
+                              const std::optional<DropoutSpec>& dropout, Outputs outputs) const {
   if (data.reused != nullptr && data.reused->order.defined()) {
     return first_layer_reusing(data, hop, dropout);
   }
-  return with_inputs(data, dropout, [&](const auto& x) { return run_layer(0, x, hop, dropout); });
+  return with_inputs(data, dropout, [&](const auto& x) { return run_layer(0, x, hop, dropout, outputs); });
 }
 
 at::Tensor Model::first_layer_reusing(const TensorBatch& data, const Hop& hop,
@@ -407,7 +409,7 @@ at::Tensor Model::first_layer_reusing(const TensorBatch& data, const Hop& hop,
         data, dropout, [&](const auto& x) { return layers_[0]->forward(x, hop, own ? &*own : nullptr); });
     out = at::cat({computed, out});
   }
-  return complete(0, out.index_select(0, order), at::Tensor(), hop, dropout);
+  return complete(0, out.index_select(0, order), at::Tensor(), hop, dropout, Outputs::dropped);
 }
 
 std::vector<Operand> Model::bottom_operands(const TensorBatch& batch,
@@ -429,6 +431,19 @@ at::Tensor Model::forward(const TensorBatch& data, const std::optional<DropoutSp
     const auto& degrees = i > 0 && data.reused != nullptr ? data.reused->degrees : data.degrees;
     const Hop hop{block, degrees.narrow(0, 0, block->num_sources())};
     x = i == 0 ? first_layer(data, hop, dropout) : run_layer(i, x, hop, dropout);
+  }
+  return x;
+}
+
+at::Tensor Model::forward(const TensorBatch& data, HistoricalRows& rows, const DropoutSpec& dropout) const {
+  const Hop hop{data.blocks.front(), data.degrees};
+  auto x = first_layer(data, hop, dropout, Outputs::kept);
+  rows.seeds.clear();
+  for (std::size_t i = 1; i < layers_.size(); ++i) {
+    rows.seeds.push_back(x.detach());
+    const auto own = dropout.of_layer(i);
+    x = dense::dropout(at::cat({x, rows.halo[i - 1]}), own.probability, own.inputs());
+    x = run_layer(i, x, hop, dropout, Outputs::kept);
   }
   return x;
 }

@@ -10,6 +10,7 @@
 
 #include "base/philox.h"
 #include "nn/dense/norms.h"
+#include "nn/history.h"
 #include "nn/reused_rows.h"
 #include "nn/tensor_batch.h"
 #include "plan/job.h"
@@ -119,6 +120,12 @@ class Model {
   std::vector<Operand> bottom_operands(const TensorBatch& batch,
                                        const std::optional<DropoutSpec>& dropout) const;
 
+  /// Returns the logits (seeds, classes) of a mini-batch in training that all layers aggregate along its first
+  /// block: their inputs are the seeds' outputs of the layer before and, for the other sources, `rows.halo`.
+  /// `rows.halo` gets no gradients. Dropout applies to both, batch normalisation to the seeds. Otherwise as
+  /// forward(data, dropout).
+  at::Tensor forward(const TensorBatch& data, HistoricalRows& rows, const DropoutSpec& dropout) const;
+
   at::Device device() const { return device_; }
   std::size_t num_layers() const { return layers_.size(); }
   const Layer& layer(std::size_t index) const { return *layers_[index]; }
@@ -151,20 +158,22 @@ class Model {
   at::Tensor skip(std::size_t index, const SparseFeatures& inputs) const;
   template <class Inputs>
   at::Tensor finish_layer(std::size_t index, const at::Tensor& propagated, const Inputs& inputs) const;
+  /// What a layer's outputs are for: the next layer's inputs, with its dropout, or to be kept without.
+  enum class Outputs { dropped, kept };
   /// Runs a layer on the inputs of its sources, which are gathered (at::Tensor), stored (DroppedFeatures) or
   /// sparse (SparseFeatures).
   template <class Inputs>
   at::Tensor run_layer(std::size_t index, const Inputs& inputs, const Hop& hop,
-                       const std::optional<DropoutSpec>& dropout) const;
+                       const std::optional<DropoutSpec>& dropout, Outputs outputs = Outputs::dropped) const;
   /// Norm, activation, skip connection and the dropout of the next layer's inputs.
   template <class Inputs>
   at::Tensor complete(std::size_t index, at::Tensor out, const Inputs& inputs, const Hop& hop,
-                      const std::optional<DropoutSpec>& dropout) const;
+                      const std::optional<DropoutSpec>& dropout, Outputs outputs) const;
   /// Calls act with the first layer's inputs.
   template <class Act>
   auto with_inputs(const TensorBatch& data, const std::optional<DropoutSpec>& dropout, const Act& act) const;
-  at::Tensor first_layer(const TensorBatch& data, const Hop& hop,
-                         const std::optional<DropoutSpec>& dropout) const;
+  at::Tensor first_layer(const TensorBatch& data, const Hop& hop, const std::optional<DropoutSpec>& dropout,
+                         Outputs outputs = Outputs::dropped) const;
   at::Tensor first_layer_reusing(const TensorBatch& data, const Hop& hop,
                                  const std::optional<DropoutSpec>& dropout) const;
 

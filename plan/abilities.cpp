@@ -5,7 +5,7 @@ namespace gnomon::plan {
 Abilities abilities_of(DeviceKind kind) {
   switch (kind) {
     case DeviceKind::host:
-      return {.bias_without_cache = true, .super_batches = true};
+      return {.bias_without_cache = true, .super_batches = true, .reused_embeddings = true};
     case DeviceKind::emulated:
     case DeviceKind::cuda:
       break;
@@ -17,7 +17,8 @@ Abilities abilities_of(DeviceKind kind) {
           .bias_to_cache = true,
           .mixed_routes = true,
           .several_devices = kind == DeviceKind::emulated,
-          .super_batches = true};
+          .super_batches = true,
+          .reused_embeddings = true};
 }
 
 }  // namespace gnomon::plan

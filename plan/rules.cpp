@@ -398,6 +398,13 @@ Table reuse_rules() {
                     return p.embeddings.reuse != Reuse::none && p.embeddings.reuse != Reuse::hot;
                   },
                   {&A::reused_embeddings}},
+                 // The host knows whose embeddings to pull and to push.
+                 {[](const Plan& p) { return p.embeddings.reuse == Reuse::all && p.route != Route::cpu; },
+                  {},
+                  "embeddings.reuse \"all\" unless the route is \"cpu\""},
+                 {[](const Plan& p) { return p.embeddings.reuse == Reuse::all && p.devices > 1; },
+                  {},
+                  "embeddings.reuse \"all\" on several devices"},
                  {[](const Plan& p) { return p.embeddings.reuse == Reuse::hot; }, {&A::super_batches}},
                  {[](const Plan& p) { return p.embeddings.reuse == Reuse::hot && p.devices > 1; },
                   {},

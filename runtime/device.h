@@ -1,5 +1,6 @@
 #pragma once
 
+#include <ATen/core/Tensor.h>
 #include <c10/core/Device.h>
 
 #include <cstdint>
@@ -104,6 +105,11 @@ class Device {
   /// take_plan() also fills the caches that the plan asks for, since only training tells how much memory is
   /// left.
   virtual void train(DeviceBatch batch, const Learn& learn) = 0;
+
+  /// Within train(): what `gather` makes in host memory, copied to the device, over the link if there is one.
+  virtual at::Tensor pull(const std::function<at::Tensor()>& gather) { return gather(); }
+  /// Within train(): a copy of `rows` in host memory, or `rows` if they lie there.
+  virtual at::Tensor push(const at::Tensor& rows) { return rows; }
 
   /// Begins to send and to receive that many bytes of gradients over its link, both at once, and returns what
   /// waits for the end. A device whose averages do not cross an emulated link returns at once.

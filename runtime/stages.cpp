@@ -70,6 +70,7 @@ void Stages::begin_epoch(std::int64_t epoch, std::vector<std::int64_t> order, Ho
   device_slots_.clear();
   host_slots_.resize(order.size());
   device_slots_.resize(order.size());
+  vertices_.assign(plan_.embeddings.reuse == plan::Reuse::all ? order.size() : 0, {});
   epoch_ = epoch;
   order_ = std::move(order);
   seeds_ = graph::epoch_order(placed_->graph.train, job_.seed, static_cast<std::uint64_t>(epoch));
@@ -112,6 +113,9 @@ void Stages::cpu_batch(std::int64_t position, int worker) {
 }
 
 void Stages::transfer(std::int64_t position) {
+  if (!vertices_.empty()) {
+    vertices_[at(position)] = host_slots_[at(position)]->batch.vertices;
+  }
   device_slots_[at(position)] = device_at(position).copy(std::move(host_slots_[at(position)]));
 }
 
@@ -131,6 +135,9 @@ void Stages::device_batch(std::int64_t position) {
 void Stages::device_gather(std::int64_t position) { device_at(position).gather(device_slots_[at(position)]); }
 
 void Stages::train(std::int64_t position) {
+  if (!vertices_.empty()) {
+    vertices_in_training_ = std::move(vertices_[at(position)]);
+  }
   auto slot = std::exchange(device_slots_[at(position)], {});
   const auto bottom = slot.bottom;
   const auto vertices = slot.size.vertices;

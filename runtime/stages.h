@@ -80,6 +80,9 @@ class Stages {
   StageWork work();
   /// The size of the batch in its device slot, after transfer() or device_batch().
   BatchSize device_slot_size(std::int64_t position) const;
+  /// The vertices of the batch in training, seeds first; only within Learn, and only of plans that reuse the
+  /// embeddings of all vertices.
+  std::span<const graph::VertexId> vertices_in_training() const { return vertices_in_training_; }
   /// What the device's caches answered since the last call.
   CacheUse take_cache_use();
   /// The first device that trains; for measurements between the stages.
@@ -119,6 +122,9 @@ class Stages {
   std::map<int, std::vector<std::unique_ptr<kernels::cpu::Sampler>>> samplers_;
   std::vector<Slot> host_slots_;           ///< by position
   std::vector<DeviceBatch> device_slots_;  ///< by position
+  /// By position, from the transfer until the training; empty unless the plan reuses the embeddings of all.
+  std::vector<std::vector<graph::VertexId>> vertices_;
+  std::vector<graph::VertexId> vertices_in_training_;
 };
 
 }  // namespace gnomon::runtime

@@ -45,13 +45,13 @@ Prediction predict(Simulator& simulator, const profiles::Profile& profile, const
                    bool with_timeline, std::uint64_t seed) {
   return predict_where_it_fits(profile, plan, [&](const plan::Plan& resolved, const StageCosts& costs) {
     return simulator.run(resolved, machine_model(profile, resolved, costs, true, seed),
-                         profile.workload.batches, with_timeline);
+                         batches_of(profile.workload, resolved), with_timeline);
   });
 }
 
 Prediction predict_quickly(const profiles::Profile& profile, const plan::Plan& plan) {
   return predict_where_it_fits(profile, plan, [&](const plan::Plan& resolved, const StageCosts& costs) {
-    return run_quickly(resolved, machine_model(profile, resolved, costs, false, 0), profile.workload.batches);
+    return run_quickly(resolved, machine_model(profile, resolved, costs, false, 0), batches_of(profile.workload, resolved));
   });
 }
 

@@ -1,8 +1,12 @@
 #include "profiles/measure/epoch.h"
 
+#include <ATen/ATen.h>
+
 #include <algorithm>
 #include <memory>
 #include <numeric>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "nn/dense/chunks.h"
@@ -10,17 +14,40 @@
 #include "runtime/host_machine.h"
 #include "runtime/placement.h"
 #include "runtime/stages.h"
+#include "runtime/training/biased_graph.h"
+#include "runtime/training/history_step.h"
 #include "runtime/training/replicas.h"
 #include "schedule/run_epoch.h"
 #include "schedule/timeline.h"
 
 namespace gnomon::profiles {
 
-MeasuredEpoch measure_epoch(const graph::Graph& graph, const plan::Job& job, const plan::Plan& plan,
+namespace {
+
+/// Embeddings of zeros: only their times matter.
+std::optional<runtime::History> history_for(const graph::Graph& graph, const plan::Job& job,
+                                            const plan::Plan& plan) {
+  if (plan.embeddings.reuse != plan::Reuse::all) {
+    return std::nullopt;
+  }
+  std::vector<at::Tensor> hidden(static_cast<std::size_t>(job.layers() - 1));
+  for (auto& layer : hidden) {
+    layer = at::zeros({graph.num_vertices(), job.hidden});
+  }
+  return runtime::History(std::move(hidden), graph.num_vertices());
+}
+
+}  // namespace
+
+MeasuredEpoch measure_epoch(const graph::Graph& whole, const plan::Job& asked, const plan::Plan& plan,
                             const EpochOptions& options) {
+  auto job = asked;
+  job.weighted = job.weighted || plan.bias > 1;
+  const auto graph = plan.bias > 1 ? runtime::biased_graph(whole, plan, asked.weighted) : whole;
   plan::check_executed(plan, plan::abilities_of(options.device.kind), "plan \"" + plan.name + "\"");
   runtime::Replicas replicas(job, graph.features.columns, graph.num_classes,
                              runtime::tensor_device(options.device), plan.devices);
+  auto history = history_for(graph, job, plan);
   std::int64_t trained = 0;
   std::int64_t wanted = 0;
   const auto tell = [&](std::int64_t more) {
@@ -29,12 +56,15 @@ MeasuredEpoch measure_epoch(const graph::Graph& graph, const plan::Job& job, con
   };
   std::unique_ptr<runtime::HotEmbeddings> hot;  // of plans that reuse them
   runtime::Stages stages(
-      graph, job, plan,
+      runtime::graph_of_stages(graph, plan), runtime::job_of_stages(job, plan), plan,
       [&](const nn::TensorBatch& data, std::int64_t batch, int device) {
         throw_if_stopped(options.stop);
         const nn::AtenThreadsGuard threads(plan.device_threads);
         if (plan.devices > 1) {
           replicas.backward(device, data, options.epoch, batch);
+        } else if (history) {
+          runtime::step(replicas.learner(0), data, *history, stages, options.epoch, batch);
+          tell(1);
         } else {
           replicas.learner(0).step(data, options.epoch, batch);
           if (hot) {

@@ -155,6 +155,12 @@ void CudaDevice::train(DeviceBatch batch, const Learn& learn) {
   }
 }
 
+at::Tensor CudaDevice::pull(const std::function<at::Tensor()>& gather) {
+  return gather().to(tensor_device());
+}
+
+at::Tensor CudaDevice::push(const at::Tensor& rows) { return rows.cpu(); }
+
 CacheUse CudaDevice::take_cache_use() {
   auto use = preparation_.take_cache_use();
   use += std::exchange(use_of_copies_, {});

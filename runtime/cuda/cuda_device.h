@@ -33,6 +33,8 @@ class CudaDevice final : public Device {
   void sample(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds, BatchData& data) override;
   void gather(DeviceBatch& batch) override;
   void train(DeviceBatch batch, const Learn& learn) override;
+  at::Tensor pull(const std::function<at::Tensor()>& gather) override;
+  at::Tensor push(const at::Tensor& rows) override;
   CacheUse take_cache_use() override;
   DeviceFacts measure() override;
 

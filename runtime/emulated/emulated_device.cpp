@@ -159,6 +159,19 @@ void EmulatedDevice::train(DeviceBatch batch, const Learn& learn) {
   }
 }
 
+/// The gathered rows are those on the device: they are counted as its memory, and take the link's time.
+at::Tensor EmulatedDevice::pull(const std::function<at::Tensor()>& gather) {
+  auto rows = gather();
+  link_.copy(static_cast<std::int64_t>(rows.nbytes()), [] {});
+  return rows;
+}
+
+at::Tensor EmulatedDevice::push(const at::Tensor& rows) {
+  link_.copy(
+      static_cast<std::int64_t>(rows.nbytes()), [] {}, SharedLink::Direction::to_host);
+  return rows;
+}
+
 CacheUse EmulatedDevice::take_cache_use() {
   auto use = preparation_.take_cache_use();
   use += std::exchange(use_of_copies_, {});

@@ -35,6 +35,8 @@ class EmulatedDevice final : public Device {
   void gather(DeviceBatch& batch) override;
   void train(DeviceBatch batch, const Learn& learn) override;
   std::function<void()> begin_exchange(std::int64_t bytes) override { return link_.begin_exchange(bytes); }
+  at::Tensor pull(const std::function<at::Tensor()>& gather) override;
+  at::Tensor push(const at::Tensor& rows) override;
   CacheUse take_cache_use() override;
   /// No memory bandwidth and no multiprocessors: its kernels take what they take on the host.
   DeviceFacts measure() override;

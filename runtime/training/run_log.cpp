@@ -82,6 +82,10 @@ Json log_line(const EpochReport& report) {
   if (const auto share = report.cache.list_hit_share()) {
     line["list_hit_share"] = *share;
   }
+  if (const auto mean = report.history.mean()) {
+    line["history_age_mean"] = *mean;
+    line["history_age_max"] = report.history.max;
+  }
   if (report.reuse) {
     line["vertices_not_sampled"] = report.reuse->vertices_not_sampled;
     line["edges_not_aggregated"] = report.reuse->edges_not_aggregated;

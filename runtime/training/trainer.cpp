@@ -21,6 +21,8 @@
 #include "runtime/stages.h"
 #include "runtime/training/biased_graph.h"
 #include "runtime/training/checkpoint.h"
+#include "runtime/training/history.h"
+#include "runtime/training/history_step.h"
 #include "runtime/training/replicas.h"
 #include "runtime/training/run_log.h"
 #include "runtime/training/train_checks.h"
@@ -106,6 +108,7 @@ class Training {
   StretchReport train_stretch(const Stretch& stretch, const std::vector<std::int64_t>& order);
   void learn_times(const schedule::StageTimes& times);
   void learn(const nn::TensorBatch& data, std::int64_t batch, int device);
+  void begin_history();
   std::int64_t average();
   void note_trained(const TrainedBatch& trained);
   void save_if_due();
@@ -114,7 +117,7 @@ class Training {
   void evaluate(EpochReport& report);
   bool is_better(const EpochReport& report) const;
   void end_epoch(const EpochReport& report);
-  at::Tensor infer(std::span<const graph::VertexId> vertices);
+  at::Tensor infer(std::span<const graph::VertexId> vertices, std::vector<at::Tensor>* hidden = nullptr);
   TrainReport conclude(std::vector<EpochReport> epochs);
   void test(TrainReport& report);
 
@@ -127,6 +130,7 @@ class Training {
   plan::Plan plan_;  ///< that trains now
   Replicas replicas_;
   RunState state_;
+  std::optional<History> history_;  ///< of plans that reuse the embeddings of all vertices
   Stages stages_;
   std::unique_ptr<HotEmbeddings> hot_;  ///< of plans that reuse them; else null
   std::string activity_;                ///< what progress is told
@@ -145,7 +149,7 @@ Training::Training(const graph::Graph& graph, const TrainOptions& options)
       replicas_(options.job, graph.features.columns, graph.num_classes, tensor_device(options.device),
                 plan_.devices),
       stages_(
-          graph, options.job, plan_,
+          graph_of_stages(graph, plan_), job_of_stages(options.job, plan_), plan_,
           [this](const nn::TensorBatch& data, std::int64_t batch, int device) { learn(data, batch, device); },
           options.device, options.progress, [this] { return average(); }) {
   check_replayed(options);
@@ -171,6 +175,32 @@ void Training::resume() {
   }
 }
 
+/// Embeddings begin as the initial weights make them.
+void Training::begin_history() {
+  const auto path = checkpoint_path(options_.run_directory).string() + ": plan.embeddings.reuse";
+  const bool was_saved = History::is_in(state_.carried);
+  if (plan_.embeddings.reuse != plan::Reuse::all) {
+    if (was_saved) {
+      throw base::InputError(path, "the run was started with \"all\"; resume with that, or use a new run "
+                                   "directory");
+    }
+    return;
+  }
+  if (was_saved) {
+    history_.emplace(state_.carried);
+    return;
+  }
+  if (state_.epoch > 0 || !state_.trained.empty()) {
+    throw base::InputError(path, "the run was started without historical embeddings, not with \"all\"; use a "
+                                 "new run directory");
+  }
+  std::vector<at::Tensor> hidden;
+  if (replicas_.first().model().num_layers() > 1) {
+    infer({}, &hidden);
+  }
+  history_.emplace(std::move(hidden), graph_.num_vertices());
+}
+
 bool Training::is_finished() const {
   return state_.epoch >= options_.job.epochs ||
          (options_.job.patience > 0 && state_.epochs_since_best >= options_.job.patience);
@@ -178,6 +208,7 @@ bool Training::is_finished() const {
 
 TrainReport Training::run() {
   resume();
+  begin_history();
   std::optional<RunLog> log;
   if (!options_.run_directory.empty()) {
     log.emplace(options_.run_directory, state_.epoch);
@@ -279,6 +310,7 @@ EpochReport Training::train_epoch() {
   if (hot_) {
     report.reuse = hot_->report();
   }
+  report.history = history_ ? history_->staleness() : Staleness{};
   report.log.trained = state_.trained;
   report.seconds = seconds_before_ + report.log.seconds();
   state_.seconds = report.seconds;
@@ -346,7 +378,9 @@ void Training::learn(const nn::TensorBatch& data, std::int64_t batch, int device
     replicas_.backward(device, data, state_.epoch, batch);
     return;
   }
-  note_trained({batch, replicas_.learner(0).step(data, state_.epoch, batch)});
+  auto& learner = replicas_.learner(0);
+  note_trained({batch, history_ ? step(learner, data, *history_, stages_, state_.epoch, batch)
+                                : learner.step(data, state_.epoch, batch)});
   if (hot_) {
     hot_->end_update();
   }
@@ -388,17 +422,18 @@ void Training::stop() {
 
 void Training::save() {
   if (!options_.run_directory.empty()) {
-    state_.carried = hot_ ? hot_->carried() : CarriedTensors();
+    state_.carried = hot_ ? hot_->carried() : history_ ? history_->carried() : CarriedTensors();
     write_checkpoint(checkpoint_path(options_.run_directory), state_, replicas_.first());
   }
   last_save_ = Clock::now();
 }
 
-/// The logits of these vertices, or of all if there are none.
-at::Tensor Training::infer(std::span<const graph::VertexId> vertices) {
+/// The logits of these vertices, or of all if there are none, and the outputs of hidden layers if asked for.
+at::Tensor Training::infer(std::span<const graph::VertexId> vertices, std::vector<at::Tensor>* hidden) {
   // The workers have nothing to do meanwhile.
   const nn::AtenThreadsGuard threads(plan_.device_threads + plan_.workers);
   nn::InferenceOptions inference{.vertices = vertices};
+  inference.hidden = hidden;
   inference.between_chunks = [this] {
     if (is_stopped()) {
       stop();
@@ -466,6 +501,9 @@ void Training::end_epoch(const EpochReport& report) {
   state_.trained.clear();
   state_.loss_sum = state_.seconds = 0;
   state_.correct = state_.seeds = 0;
+  if (history_) {
+    history_->begin_epoch();
+  }
   save();
 }
 

@@ -17,6 +17,7 @@
 #include "runtime/reuse/hot_ratio_options.h"
 #include "runtime/reuse/reuse_report.h"
 #include "runtime/training/metric_values.h"
+#include "runtime/training/staleness.h"
 #include "runtime/training/stretch.h"
 #include "schedule/epoch_log.h"
 #include "schedule/timeline.h"
@@ -35,6 +36,7 @@ struct EpochReport {
   schedule::EpochLog log;
   CacheUse cache;                             ///< of this epoch, since the cache was filled
   std::optional<ReuseReport> reuse;           ///< of plans that reuse hot embeddings
+  Staleness history;                          ///< of plans that reuse the embeddings of all vertices
   std::vector<schedule::StageSpan> timeline;  ///< of this epoch
 };
 

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "profiles/scaling.h"
+#include "sim/costs/one_hop.h"
 #include "sim/costs/zero_copy.h"
 
 namespace gnomon::sim {
@@ -62,8 +63,6 @@ Halves halves_of(const WorkloadProfile& workload) {
 /// Shares of a batch's edges and vertices by hop, from fanouts alone: what all neighbours (-1) are is not
 /// known, and counts as the widest other fanout.
 struct Hops {
-  double first_edges = 1;     ///< of all edges
-  double first_vertices = 1;  ///< seeds and their neighbours, of all vertices
   double bottom_edges = 1;    ///< the hop furthest from the seeds
   double bottom_vertices = 1;
 };
@@ -81,18 +80,10 @@ Hops hops_of(const plan::Job& job) {
     frontier *= job.fanouts[hop] > 0 ? job.fanouts[hop] : std::max(1, widest);
     edges += frontier;
     vertices += frontier;
-    hops.first_edges = hop == 0 ? frontier : hops.first_edges;
   }
-  hops.first_vertices = (1 + hops.first_edges) / vertices;
-  hops.first_edges /= edges;
   hops.bottom_edges = frontier / edges;
   hops.bottom_vertices = frontier / vertices;
   return hops;
-}
-
-/// Different vertices among `visits` to `vertices` of them.
-double touched(double vertices, double visits) {
-  return vertices > 0 ? vertices * -std::expm1(-visits / vertices) : 0;
 }
 
 class Costing {
@@ -156,14 +147,27 @@ class Costing {
     if (plan_.embeddings.reuse == Reuse::hot) {
       reuse_hot();
     } else if (plan_.embeddings.reuse == Reuse::all) {
-      // One hop of rows, and of embeddings on each hidden layer.
-      const double rows = hops_.first_vertices;
-      const double row_bytes = std::max(1.0, static_cast<double>(workload_.feature_row_bytes));
-      const double embedding_bytes = workload_.job.hidden * value_bytes * (workload_.job.layers() - 1);
-      scale_sampling(hops_.first_edges);
-      scale_gathering(rows * (1 + embedding_bytes / row_bytes));
-      train_s_ *= std::min(1.0, hops_.first_edges * workload_.job.layers());
+      reuse_all();
     }
+  }
+
+  /// A mini-batch is one hop, along which every layer aggregates for the seeds. Embeddings of the other
+  /// sources are gathered and copied before a training, those of the seeds back after it.
+  void reuse_all() {
+    const auto hop = one_hop(workload_);
+    scale_sampling(hop.edges);
+    scale_gathering(hop.vertices);
+    const double layers = workload_.job.layers() - 1;
+    const double row_bytes = layers * workload_.job.hidden * value_bytes;
+    const double pulled = row_bytes * hop.halo;
+    const double pushed = row_bytes * static_cast<double>(workload_.job.batch_size);
+    const double feature_bytes =
+        workload_.batch_vertices * static_cast<double>(workload_.feature_row_bytes);
+    const double byte_s =
+        feature_bytes > 0 ? (workload_.cpu_batch.mean_s - halves_of(workload_).cpu_sample_s) / feature_bytes
+                          : 0;
+    train_s_ *= hop.train;
+    train_s_ += (pulled + pushed) * byte_s + (has_device_ ? copy_s(pulled) + copy_s(pushed) : 0);
   }
 
   /// Under a hot vertex nothing is sampled or gathered, and nothing computed forward. The CPU computes each
@@ -406,6 +410,16 @@ class Costing {
 
 PlanCosts costs_of_plan(const profiles::Profile& profile, const Plan& plan) {
   return Costing(profile, plan).run();
+}
+
+std::int64_t batches_of(const WorkloadProfile& workload, const Plan& plan) {
+  const std::int64_t size = workload.job.batch_size;
+  if (plan.embeddings.reuse != Reuse::all || workload.train_vertices <= 0 || size <= 0) {
+    return workload.batches;
+  }
+  const auto whole = [size](std::int64_t seeds) { return static_cast<double>((seeds + size - 1) / size); };
+  const double ratio = whole(workload.vertices) / whole(workload.train_vertices);
+  return std::max<std::int64_t>(1, std::llround(static_cast<double>(workload.batches) * ratio));
 }
 
 double preparing_speedup(const profiles::WorkloadProfile& workload, int threads) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+
 #include "plan/plan.h"
 #include "profiles/profile.h"
 #include "sim/costs/memory.h"
@@ -15,6 +17,10 @@ struct PlanCosts {
   Memory memory;
 };
 PlanCosts costs_of_plan(const profiles::Profile& profile, const plan::Plan& plan);
+
+/// Mini-batches in an epoch of the plan: where the embeddings of all vertices are reused, all vertices are
+/// seeds, not only training vertices. A profile of a shorter epoch has as much fewer of them.
+std::int64_t batches_of(const profiles::WorkloadProfile& workload, const plan::Plan& plan);
 
 /// How much faster than one thread `threads` of a device on the host's cores prepare a mini-batch, reads over
 /// the link apart: those take their time whatever the threads, and the profile's speed-up is that of both.

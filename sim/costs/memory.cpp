@@ -7,6 +7,7 @@
 #include "kernels/block.h"
 #include "kernels/cpu/sample/topology.h"
 #include "kernels/cpu/sample/worker_memory.h"
+#include "sim/costs/one_hop.h"
 
 namespace gnomon::sim {
 namespace {
@@ -50,10 +51,12 @@ double embeddings_on_host(const WorkloadProfile& workload, const Plan& plan) {
     case Reuse::hot:
       return hot_rows(workload, plan) * hot_row_bytes(workload);
     case Reuse::halo:
+      return embeddings(workload, vertices);
     case Reuse::all:
       break;
   }
-  return embeddings(workload, vertices);
+  constexpr double age_bytes = sizeof(std::int64_t);  // the update that a vertex's rows are of
+  return embeddings(workload, vertices) + vertices * age_bytes;
 }
 
 /// Whether some devices only sample and the others only train: these hold the cache, those the topology.
@@ -70,9 +73,11 @@ double preferred_hit_share(const WorkloadProfile& workload, const Plan& plan) {
 
 /// The memory of a slot, whose mini-batches come without their feature rows, or with them: that of the
 /// largest where it is known, because slots keep their memory.
-double slot_bytes(const WorkloadProfile& workload, bool with_features) {
+double slot_bytes(const WorkloadProfile& workload, const Plan& plan, bool with_features) {
+  const auto hop = plan.embeddings.reuse == Reuse::all ? one_hop(workload) : OneHop{};
   const double features = workload.batch_vertices * static_cast<double>(workload.feature_row_bytes);
-  const double mean = with_features ? workload.batch_bytes : std::max(0.0, workload.batch_bytes - features);
+  const double bare = hop.edges * std::max(0.0, workload.batch_bytes - features);
+  const double mean = bare + (with_features ? hop.vertices * std::min(features, workload.batch_bytes) : 0);
   const auto largest = workload.parts.max_batch_bytes;
   return largest && workload.batch_bytes > 0 ? mean * std::max(1.0, *largest / workload.batch_bytes) : mean;
 }
@@ -97,16 +102,16 @@ double device_slots_bytes(const WorkloadProfile& workload, const Plan& plan) {
   const double gathered = plan.fused             ? 0
                           : plan.gathers_apart() ? std::min(slots, divides_roles(plan) ? 2.0 : 1.0)
                                                  : slots;
-  return gathered * slot_bytes(workload, true) + (slots - gathered) * slot_bytes(workload, false);
+  return gathered * slot_bytes(workload, plan, true) + (slots - gathered) * slot_bytes(workload, plan, false);
 }
 
 /// A slot of the CPU route; rows that a device's cache holds are left out if draws prefer them.
 double host_slot_bytes(const WorkloadProfile& workload, const Plan& plan, bool has_device) {
-  const double bare = slot_bytes(workload, false);
+  const double bare = slot_bytes(workload, plan, false);
   if (plan.prepares_samples()) {
     return bare;
   }
-  const double rows = slot_bytes(workload, true) - bare;
+  const double rows = slot_bytes(workload, plan, true) - bare;
   const double hits = has_device && has_preferred_rows(plan) ? preferred_hit_share(workload, plan) : 0;
   return bare + (1 - hits) * rows;
 }
@@ -149,6 +154,9 @@ MemoryBreakdown on_device(const profiles::Profile& profile, const Plan& plan) {
   use.model_bytes = copies_of_weights * parameters_bytes(workload);
   if (plan.embeddings.reuse == Reuse::hot) {  // those in use and those that replace them
     use.embeddings_bytes = 2 * hot_rows(workload, plan) * hot_row_bytes(workload);
+  } else if (plan.embeddings.reuse == Reuse::all) {  // those of a mini-batch
+    const double seeds = static_cast<double>(workload.job.batch_size);
+    use.embeddings_bytes = embeddings(workload, one_hop(workload).halo + seeds);
   }
   use.contexts_bytes = profile.machine.device.context_bytes;
   return use;
@@ -158,7 +166,7 @@ MemoryBreakdown on_device(const profiles::Profile& profile, const Plan& plan) {
 MemoryBreakdown on_sampler(const profiles::Profile& profile, const Plan& plan) {
   MemoryBreakdown use;
   use.topology_bytes = plan.topology == Home::device ? topology_bytes(profile.workload) : 0;
-  use.batches_bytes = slot_bytes(profile.workload, true);
+  use.batches_bytes = slot_bytes(profile.workload, plan, true);
   use.contexts_bytes = profile.machine.device.context_bytes;
   return use;
 }

@@ -125,7 +125,7 @@ TEST_F(ComputeCommands, ProfileSaysThatItsDeviceIsEmulated) {
 /// A comparison on an emulated device of a plan without and one with caches, one of the CPU's, and one that
 /// is simulated only.
 std::vector<std::string> comparison() {
-  return emulated({"compare", "tiny", "--plans", "dgl-uva,ducati,salient,gas", "--epochs", "2", "--rounds",
+  return emulated({"compare", "tiny", "--plans", "dgl-uva,ducati,salient,hanoi", "--epochs", "2", "--rounds",
                    "1", "--time-limit", "1"});
 }
 
@@ -154,10 +154,10 @@ TEST_F(ComputeCommands, CompareRunsWhatTheDeviceExecutes) {
   EXPECT_EQ(rows.at("dgl-uva")["weights_hash"], rows.at("ducati")["weights_hash"]);
   EXPECT_GT(rows.at("ducati")["row_hit_share"], 0);
   EXPECT_TRUE(rows.at("dgl-uva")["row_hit_share"].is_null());
-  EXPECT_EQ(json["presets"][3]["preset"], "gas");
-  EXPECT_EQ(rows.at("gas")["runs"], false);
-  EXPECT_THAT(rows.at("gas")["why_not"].get<std::string>(), StartsWith("simulated only"));
-  EXPECT_TRUE(rows.at("gas")["measured_s"].is_null());
+  EXPECT_EQ(json["presets"][3]["preset"], "hanoi");
+  EXPECT_EQ(rows.at("hanoi")["runs"], false);
+  EXPECT_THAT(rows.at("hanoi")["why_not"].get<std::string>(), StartsWith("simulated only"));
+  EXPECT_TRUE(rows.at("hanoi")["measured_s"].is_null());
   const auto page = base::read_file(here_ / "c.html");
   const auto data = page.substr(page.find("const data = ") + 13);
   EXPECT_EQ(Json::parse(data.substr(0, data.find(";\n")))["rows"].size(), 4U);
@@ -167,7 +167,7 @@ TEST_F(ComputeCommands, ComparePrintsOneTableWithTheReasonsBelow) {
   const auto outcome = run(with_job(comparison()));
   EXPECT_EQ(outcome.code, 0) << outcome.error;
   for (const char* text : {"preset", "predicted", "accuracy on the test vertices after 2 epochs",
-                           "gas: simulated only: the runtime does not execute embeddings.reuse"}) {
+                           "hanoi: simulated only: the runtime does not execute schedule"}) {
     EXPECT_THAT(outcome.out, HasSubstr(text));
   }
   expect_refused(with_job({"compare", "tiny", "--plans", "nothing"}), "nothing");

@@ -60,7 +60,7 @@ TEST(Abilities, EachIsNeededByARule) {
 TEST(Abilities, EachIsDeclaredByADeviceOrListedHere) {
   // What only the simulator executes so far. A device that learns one of these takes it off the list.
   const std::set<std::string> simulated_only{"data_on_disk",  "dynamic_caches", "macro_batches",
-                                             "divided_roles", "peer_reads",     "reused_embeddings"};
+                                             "divided_roles", "peer_reads"};
   auto declared = declared_by(host);
   declared.merge(declared_by(gpu));
   declared.merge(declared_by(emulated));
@@ -89,7 +89,7 @@ TEST(Abilities, AnEmulatedDeviceExecutesWhatAGpuDoesAndThereMayBeSeveral) {
 TEST(Abilities, RefusalsNameTheField) {
   EXPECT_EQ(why_not_executed(find_plan("salient"), host), "");
   EXPECT_EQ(why_not_executed(find_plan("gnomon"), host), "");
-  EXPECT_EQ(why_not_executed(find_plan("gas"), host), "embeddings.reuse \"all\"");
+  EXPECT_EQ(why_not_executed(find_plan("joestar-2"), host), "schedule \"macro_batch\"");
   EXPECT_EQ(why_not_executed(find_plan("gnnlab"), host), "topology \"device\"");
   EXPECT_EQ(why_not_executed(find_plan("ducati"), host), "cache.policy \"value_weight\"");
   EXPECT_EQ(why_not_executed(find_plan("pagraph"), host), "cache.policy \"out_degree\"");
@@ -148,14 +148,27 @@ std::string refusal(const char* preset, const Abilities& device) {
   return "";
 }
 
+TEST(Abilities, HistoricalEmbeddingsTakeTheCpuRouteOfOneDevice) {
+  auto plan = find_plan("gas");
+  for (const auto& device : {host, emulated, gpu}) {
+    EXPECT_EQ(why_not_executed(plan, device), "");
+  }
+  plan.devices = 2;
+  EXPECT_EQ(why_not_executed(plan, emulated), "embeddings.reuse \"all\" on several devices");
+  plan.devices = 1;
+  plan.schedule = Schedule::sequential;
+  plan.route = Route::device;
+  EXPECT_EQ(why_not_executed(plan, host), "embeddings.reuse \"all\" unless the route is \"cpu\"");
+}
+
 TEST(Abilities, RefusalsSayWhichDeviceExecutesThePlan) {
   EXPECT_EQ(refusal("salient", host), "");
   EXPECT_EQ(refusal("ducati", gpu), "");
   EXPECT_EQ(refusal("ducati", host),
             "p.json: this device does not execute cache.policy \"value_weight\"; one of kind \"emulated\" or "
             "\"cuda\" does");
-  EXPECT_EQ(refusal("gas", host),
-            "p.json: simulated only: the runtime does not execute embeddings.reuse \"all\" yet");
+  EXPECT_EQ(refusal("hanoi", host),
+            "p.json: simulated only: the runtime does not execute schedule \"macro_batch\" yet");
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include "plan/fields.h"
 #include "sim/bound.h"
+#include "sim/costs/costs.h"
 #include "sim/predict.h"
 
 namespace gnomon::tuner {
@@ -50,7 +51,8 @@ double PointFacts::lower_bound_s(const Point& point) {
   if (is_new) {
     plan = sim::resolve_on(profile_, plan);
     found->second =
-        sim::lower_bound_s(sim::machine_model(profile_, plan, false, 0), plan, profile_.workload.batches);
+        sim::lower_bound_s(sim::machine_model(profile_, plan, false, 0), plan,
+                           sim::batches_of(profile_.workload, plan));
   }
   return found->second;
 }

@@ -30,8 +30,23 @@ constexpr const char* directory_variable = "GNOMON_TEST_RUN_DIRECTORY";
 constexpr const char* plan_variable = "GNOMON_TEST_PLAN";
 constexpr const char* interval_variable = "GNOMON_TEST_CHECKPOINT_EVERY";
 
-/// Exact plans by number: every part of a killed run takes another one.
+/// Plans from this number on keep historical embeddings.
+constexpr int first_with_history = 100;
+
+plan::Plan plan_with_history(int number) {
+  auto plan = plan::find_plan("gas");
+  plan.workers = 1 + number % 2;
+  plan.device_threads = 1;
+  plan.schedule = number % 3 == 0 ? plan::Schedule::sequential : plan.schedule;
+  plan.workers = number % 3 == 0 ? 1 : plan.workers;
+  return plan;
+}
+
+/// Plans by number: every part of a killed run takes another one. Of the exact ones all train the same.
 plan::Plan numbered_plan(int number) {
+  if (number >= first_with_history) {
+    return plan_with_history(number - first_with_history);
+  }
   const std::vector<plan::Plan> plans = {
       sequential_plan(), plan_of(plan::Schedule::pipelined, plan::Route::cpu, 2), claim_ahead_plan(3, 2),
       plan_of(plan::Schedule::sequential, plan::Route::device, 0)};
@@ -50,7 +65,7 @@ plan::Plan hot_plan() {
   return plan;
 }
 
-/// Three epochs of 28 batches.
+/// Three epochs of 28 batches, or of 47 with all vertices as seeds.
 TrainOptions run_of(int plan_number) {
   TrainOptions options{.job = small_job(plan::ModelKind::gcn),
                        .plan = plan_number == hot_plan_number ? hot_plan() : numbered_plan(plan_number)};
@@ -121,7 +136,8 @@ struct Chain {
   const char* name;
   double checkpoint_every_s;  ///< 0: after every batch
   std::vector<const char*> moments;
-  bool reuses = false;  ///< hot embeddings; otherwise every process takes another exact plan
+  bool reuses = false;  ///< hot embeddings; otherwise every process takes another plan
+  int first_plan = 0;
 };
 
 void PrintTo(const Chain& chain, std::ostream* stream) { *stream << chain.name; }
@@ -129,9 +145,10 @@ void PrintTo(const Chain& chain, std::ostream* stream) { *stream << chain.name; 
 class Kill : public testing::TestWithParam<Chain> {};
 
 TEST_P(Kill, ResumesToTheWeightsOfAnUninterruptedRun) {
-  const auto expected = train(kill_graph(), run_of(GetParam().reuses ? hot_plan_number : 0));
+  const auto expected =
+      train(kill_graph(), run_of(GetParam().reuses ? hot_plan_number : GetParam().first_plan));
   const test::TemporaryDirectory directory;
-  int number = 0;
+  int number = GetParam().first_plan;
   const auto run = [&](const std::string& moment) {
     return status_at_end(
         start_process({{directory_variable, directory.path()},
@@ -188,7 +205,18 @@ INSTANTIATE_TEST_SUITE_P(
                           {"train stage 3", "renamed checkpoint.pt 1", "train stage 1",
                            "rename checkpoint.pt 9", "write log.jsonl 0", "train stage 7"},
                           true},
-                    Chain{"HotEmbeddingsOfAnEpoch", every_epoch, {"train stage 13", "train stage 40"}, true}),
+                    Chain{"HotEmbeddingsOfAnEpoch", every_epoch, {"train stage 13", "train stage 40"}, true},
+                    Chain{"HistoricalEmbeddings",
+                          every_batch,
+                          {"train stage 0", "rename checkpoint.pt 9", "renamed checkpoint.pt 5",
+                           "train stage 40", "write log.jsonl 0", "write checkpoint.pt.tmp 0"},
+                          false,
+                          first_with_history},
+                    Chain{"HistoricalEmbeddingsThatNoCheckpointHolds",
+                          every_epoch,
+                          {"train stage 13", "train stage 47", "train stage 46", "train stage 47"},
+                          false,
+                          first_with_history}),
     [](const auto& named) { return std::string(named.param.name); });
 
 }  // namespace

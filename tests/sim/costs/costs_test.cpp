@@ -261,13 +261,36 @@ TEST(Costs, HotEmbeddingsAreComputedByTheCpu) {
 }
 
 TEST(Costs, HistoricalEmbeddingsStopAfterOneHop) {
-  // The first hop has 2 of 10 edges; 3 of 11 vertices, each with its row of 100 bytes and an embedding of 40.
+  // 10 seeds have 2 neighbours each: 20 of 100 edges, and h = 1000 * (1 - exp(-20 / 1000)) different vertices,
+  // of which 1 in 100 is a seed. Both layers aggregate along these edges: 6 * 0.4. Embeddings of 40 bytes come
+  // for h vertices, and go for 10, gathered at 6 s for 4,000 bytes and copied at 500 a second.
+  auto profile = gpu_profile();
+  profile.workload.job.batch_size = 10;
   Plan plan = by_cpu();
   plan.exact = false;
   plan.embeddings.reuse = Reuse::all;
-  const auto costs = costs_of_plan(gpu_profile(), plan).costs;
-  EXPECT_NEAR(costs.cpu_batch_s, 4 * 0.2 + 6 * 1.4 * 3 / 11, near_s);
-  EXPECT_NEAR(costs.train_s, 6 * 0.2 * 2, near_s);  // two layers of one hop each
+  const double halo = 1000 * (1 - std::exp(-0.02)) * 0.99;
+  auto costs = costs_of_plan(profile, plan).costs;
+  EXPECT_NEAR(costs.cpu_batch_s, 4 * 0.2 + 6 * (10 + halo) / 40, near_s);
+  EXPECT_NEAR(costs.transfer_s, 4.4 * (400 * 0.2 + 4000 * (10 + halo) / 40) / 4400, near_s);
+  EXPECT_NEAR(costs.train_s, 6 * 0.4 + 40 * (10 + halo) * (6.0 / 4000 + 1.0 / 500), near_s);
+  // On the host nothing is copied.
+  profile.machine.device.kind = profiles::DeviceKind::host;
+  costs = costs_of_plan(profile, plan).costs;
+  EXPECT_NEAR(costs.train_s, 6 * 0.4 + 40 * (10 + halo) * 6.0 / 4000, near_s);
+}
+
+TEST(Costs, HistoricalEmbeddingsTakeAllVerticesAsSeeds) {
+  auto workload = gpu_profile().workload;  // 1,000 vertices
+  workload.job.batch_size = 30;
+  workload.train_vertices = 95;
+  workload.batches = 4;
+  Plan plan = by_cpu();
+  EXPECT_EQ(batches_of(workload, plan), 4);
+  plan.embeddings.reuse = Reuse::all;
+  EXPECT_EQ(batches_of(workload, plan), 34);
+  workload.batches = 2;  // of a shortened epoch
+  EXPECT_EQ(batches_of(workload, plan), 17);
 }
 
 TEST(Costs, FusedKernelsPrepareBySamplingOnlyAndTrainAsMeasured) {

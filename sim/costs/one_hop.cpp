@@ -1,0 +1,30 @@
+#include "sim/costs/one_hop.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace gnomon::sim {
+
+double touched(double vertices, double visits) {
+  return vertices > 0 ? vertices * -std::expm1(-visits / vertices) : 0;
+}
+
+OneHop one_hop(const profiles::WorkloadProfile& workload) {
+  OneHop hop;
+  if (workload.vertices <= 0 || workload.batch_vertices <= 0 || workload.batch_edges <= 0 ||
+      workload.job.fanouts.empty()) {
+    return hop;
+  }
+  const auto vertices = static_cast<double>(workload.vertices);
+  const double seeds = std::min(vertices, static_cast<double>(workload.job.batch_size));
+  const double degree = static_cast<double>(workload.edges) / vertices;
+  const int fanout = workload.job.fanouts.front();
+  const double edges = seeds * (fanout > 0 ? std::min<double>(fanout, degree) : degree);
+  hop.halo = touched(vertices, edges) * (1 - seeds / vertices);
+  hop.vertices = (seeds + hop.halo) / workload.batch_vertices;
+  hop.edges = edges / workload.batch_edges;
+  hop.train = hop.edges * workload.job.layers();
+  return hop;
+}
+
+}  // namespace gnomon::sim

@@ -1,0 +1,22 @@
+#pragma once
+
+#include "profiles/profile.h"
+
+namespace gnomon::sim {
+
+/// A mini-batch of one hop, for plans that reuse the embeddings of all vertices, beside the mean measured one.
+struct OneHop {
+  double vertices = 1;  ///< relative to those of a measured mini-batch
+  double edges = 1;     ///< likewise
+  double halo = 0;      ///< vertices that are no seeds
+  double train = 1;     ///< relative to a measured training: edges along which layers aggregate
+};
+
+/// From the graph's sizes, as seeds are all vertices: a seed has as many neighbours as the mean, at most the
+/// first fanout, each any vertex.
+OneHop one_hop(const profiles::WorkloadProfile& workload);
+
+/// Different vertices among `visits` to `vertices` of them.
+double touched(double vertices, double visits);
+
+}  // namespace gnomon::sim
