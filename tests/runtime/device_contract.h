@@ -66,8 +66,11 @@ class DeviceContract : public ::testing::Test {
     return data;
   }
   void fill(BatchData& data, std::int64_t batch, bool features) {
-    const auto act = features ? prepare_batch : sample_batch;
-    act(graph_->graph, *sampler_, key(batch), seeds(batch), data);
+    if (features) {
+      prepare_batch(graph_->graph, *sampler_, key(batch), seeds(batch), data);
+    } else {
+      sample_batch(graph_->graph, *sampler_, key(batch), seeds(batch), data);
+    }
   }
   Slot slot_with(Device& device, std::int64_t batch, bool features) {
     auto slot = device.slots().take();

@@ -1,9 +1,9 @@
 #include "runtime/training/history.h"
 
 #include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <torch/csrc/autograd/variable.h>
 
 #include <algorithm>
 #include <atomic>
