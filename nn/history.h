@@ -12,8 +12,8 @@ struct HistoricalRows {
   /// For each hidden layer, the stored embeddings (sources - destinations, hidden) of the sources of the
   /// batch's block that are no seeds, in their order. Read.
   std::vector<at::Tensor> halo;
-  /// For each hidden layer, the embeddings (seeds, hidden) that were computed, after norm, activation and skip
-  /// connection and before dropout. Written.
+  /// For each hidden layer, the embeddings (seeds, hidden) that were computed, after norm, activation and
+  /// skip connection and before dropout. Written.
   std::vector<at::Tensor> seeds{};
 };
 

@@ -120,10 +120,10 @@ class Model {
   std::vector<Operand> bottom_operands(const TensorBatch& batch,
                                        const std::optional<DropoutSpec>& dropout) const;
 
-  /// Returns the logits (seeds, classes) of a mini-batch in training that all layers aggregate along its first
-  /// block: their inputs are the seeds' outputs of the layer before and, for the other sources, `rows.halo`.
-  /// `rows.halo` gets no gradients. Dropout applies to both, batch normalisation to the seeds. Otherwise as
-  /// forward(data, dropout).
+  /// Returns the logits (seeds, classes) of a mini-batch in training that all layers aggregate along its
+  /// first block: their inputs are the seeds' outputs of the layer before and, for the other sources,
+  /// `rows.halo`. `rows.halo` gets no gradients. Dropout applies to both, batch normalisation to the seeds.
+  /// Otherwise as forward(data, dropout).
   at::Tensor forward(const TensorBatch& data, HistoricalRows& rows, const DropoutSpec& dropout) const;
 
   at::Device device() const { return device_; }

@@ -51,7 +51,8 @@ Prediction predict(Simulator& simulator, const profiles::Profile& profile, const
 
 Prediction predict_quickly(const profiles::Profile& profile, const plan::Plan& plan) {
   return predict_where_it_fits(profile, plan, [&](const plan::Plan& resolved, const StageCosts& costs) {
-    return run_quickly(resolved, machine_model(profile, resolved, costs, false, 0), batches_of(profile.workload, resolved));
+    return run_quickly(resolved, machine_model(profile, resolved, costs, false, 0),
+                       batches_of(profile.workload, resolved));
   });
 }
 

@@ -32,8 +32,8 @@ void AlignedBytes::resize(std::size_t size) {
 
 std::int64_t BatchData::bytes() const {
   auto total = features.size() + feature_indptr.size() * sizeof(std::int64_t) + feature_columns.size() +
-               static_cast<std::size_t>(split.bytes()) + labels.size() * sizeof(std::int64_t) + degrees.size() * sizeof(float) +
-               batch.vertices.size() * sizeof(std::int64_t);
+               static_cast<std::size_t>(split.bytes()) + labels.size() * sizeof(std::int64_t) +
+               degrees.size() * sizeof(float) + batch.vertices.size() * sizeof(std::int64_t);
   for (const auto& block : batch.blocks) {
     total += block.indptr.size() * sizeof(std::int64_t) + block.indices.size() * sizeof(std::int32_t);
   }
@@ -162,18 +162,20 @@ void prepare_batch(const graph::Graph& graph, kernels::cpu::Sampler& sampler, co
   }
   sample_into(graph, sampler, key, seeds, data);
   make_room_for_features(graph.features, data);
-  share_vertices(sampler.team(), data.batch.vertices, [&](std::span<const graph::VertexId> own, std::int64_t first) {
-    gather_rows(graph.features, own, first, data);
-    kernels::cpu::gather_degrees(graph, own, data.degrees.data() + first);
-  });
+  share_vertices(sampler.team(), data.batch.vertices,
+                 [&](std::span<const graph::VertexId> own, std::int64_t first) {
+                   gather_rows(graph.features, own, first, data);
+                   kernels::cpu::gather_degrees(graph, own, data.degrees.data() + first);
+                 });
 }
 
 void sample_batch(const graph::Graph& graph, kernels::cpu::Sampler& sampler, const kernels::BatchKey& key,
                   std::span<const graph::VertexId> seeds, BatchData& data) {
   sample_into(graph, sampler, key, seeds, data);
-  share_vertices(sampler.team(), data.batch.vertices, [&](std::span<const graph::VertexId> own, std::int64_t first) {
-    kernels::cpu::gather_degrees(graph, own, data.degrees.data() + first);
-  });
+  share_vertices(sampler.team(), data.batch.vertices,
+                 [&](std::span<const graph::VertexId> own, std::int64_t first) {
+                   kernels::cpu::gather_degrees(graph, own, data.degrees.data() + first);
+                 });
 }
 
 void gather_features(const graph::Graph& graph, base::Team& team, BatchData& data) {

@@ -22,8 +22,7 @@ std::vector<graph::VertexId> preferred_rows(const graph::Graph& graph, const pla
   std::stable_sort(order.begin(), order.end(), [&](graph::VertexId a, graph::VertexId b) {
     return uses[static_cast<std::size_t>(a)] > uses[static_cast<std::size_t>(b)];
   });
-  order.resize(
-      static_cast<std::size_t>(std::llround(plan.cache.budget * static_cast<double>(order.size()))));
+  order.resize(static_cast<std::size_t>(std::llround(plan.cache.budget * static_cast<double>(order.size()))));
   return order;
 }
 

@@ -10,8 +10,8 @@
 #include "base/error.h"
 #include "nn/sparse/stored_features.h"
 #include "runtime/batch/batch_tensors.h"
-#include "runtime/emulated/tensor_count.h"
 #include "runtime/cache/preferred_rows.h"
+#include "runtime/emulated/tensor_count.h"
 #include "runtime/preparation/complete_rows-inl.h"
 #include "runtime/preparation/preparation-inl.h"
 #include "runtime/speed/bandwidth.h"
@@ -68,7 +68,8 @@ DeviceBatch EmulatedDevice::copy(Slot slot) {
   batch.size.vertices = std::ssize(slot->batch.vertices);
   batch.size.edges = slot->batch.num_edges();
   batch.size.bytes = slot->bytes() - (lacks_features ? 0 : 8 * batch.size.vertices);
-  const std::int64_t apart = is_split ? slot->split.bytes() + static_cast<std::int64_t>(slot->features.size()) : 0;
+  const std::int64_t apart =
+      is_split ? slot->split.bytes() + static_cast<std::int64_t>(slot->features.size()) : 0;
   with_memory("copying a mini-batch", [&] {
     link_.copy(batch.size.bytes - apart, [&] {
       auto tensors = view_of(*slot);

@@ -13,10 +13,10 @@
 
 namespace gnomon::runtime {
 
-/// Historical embeddings of all vertices on every hidden layer, in host memory (GNNAutoScale, Fey et al., ICML
-/// 2021). A mini-batch pulls the rows of its halo, the neighbours of its seeds that are no seeds themselves, as
-/// the mini-batch before it left them, and pushes those of its seeds. Updates of the weights are counted, so
-/// that the age of what is pulled is known. Not thread-safe.
+/// Historical embeddings of all vertices on every hidden layer, in host memory (GNNAutoScale, Fey et al.,
+/// ICML 2021). A mini-batch pulls the rows of its halo, the neighbours of its seeds that are no seeds
+/// themselves, as the mini-batch before it left them, and pushes those of its seeds. Updates of the weights
+/// are counted, so that the age of what is pulled is known. Not thread-safe.
 class History {
  public:
   /// Begins with the outputs (vertices, hidden) of the hidden layers, fp32 on the CPU, by the weights before

@@ -13,8 +13,8 @@ graph::Graph graph_of_stages(const graph::Graph& graph, const plan::Plan& plan);
 plan::Job job_of_stages(const plan::Job& job, const plan::Plan& plan);
 
 /// Trains the mini-batch that `stages` are training, on their first device. Its embeddings are pulled here,
-/// after the push of the mini-batch before, however far ahead the batch was prepared: what is trained does not
-/// depend on timing. `batch` is its index in `epoch`.
+/// after the push of the mini-batch before, however far ahead the batch was prepared: what is trained does
+/// not depend on timing. `batch` is its index in `epoch`.
 nn::StepResult step(nn::Learner& learner, const nn::TensorBatch& data, History& history, const Stages& stages,
                     std::int64_t epoch, std::int64_t batch);
 

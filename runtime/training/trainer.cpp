@@ -181,8 +181,9 @@ void Training::begin_history() {
   const bool was_saved = History::is_in(state_.carried);
   if (plan_.embeddings.reuse != plan::Reuse::all) {
     if (was_saved) {
-      throw base::InputError(path, "the run was started with \"all\"; resume with that, or use a new run "
-                                   "directory");
+      throw base::InputError(path,
+                             "the run was started with \"all\"; resume with that, or use a new run "
+                             "directory");
     }
     return;
   }
@@ -191,8 +192,9 @@ void Training::begin_history() {
     return;
   }
   if (state_.epoch > 0 || !state_.trained.empty()) {
-    throw base::InputError(path, "the run was started without historical embeddings, not with \"all\"; use a "
-                                 "new run directory");
+    throw base::InputError(path,
+                           "the run was started without historical embeddings, not with \"all\"; use a "
+                           "new run directory");
   }
   std::vector<at::Tensor> hidden;
   if (replicas_.first().model().num_layers() > 1) {

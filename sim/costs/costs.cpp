@@ -63,7 +63,7 @@ Halves halves_of(const WorkloadProfile& workload) {
 /// Shares of a batch's edges and vertices by hop, from fanouts alone: what all neighbours (-1) are is not
 /// known, and counts as the widest other fanout.
 struct Hops {
-  double bottom_edges = 1;    ///< the hop furthest from the seeds
+  double bottom_edges = 1;  ///< the hop furthest from the seeds
   double bottom_vertices = 1;
 };
 
@@ -161,8 +161,7 @@ class Costing {
     const double row_bytes = layers * workload_.job.hidden * value_bytes;
     const double pulled = row_bytes * hop.halo;
     const double pushed = row_bytes * static_cast<double>(workload_.job.batch_size);
-    const double feature_bytes =
-        workload_.batch_vertices * static_cast<double>(workload_.feature_row_bytes);
+    const double feature_bytes = workload_.batch_vertices * static_cast<double>(workload_.feature_row_bytes);
     const double byte_s =
         feature_bytes > 0 ? (workload_.cpu_batch.mean_s - halves_of(workload_).cpu_sample_s) / feature_bytes
                           : 0;

@@ -4,7 +4,8 @@
 
 namespace gnomon::sim {
 
-/// A mini-batch of one hop, for plans that reuse the embeddings of all vertices, beside the mean measured one.
+/// A mini-batch of one hop, for plans that reuse the embeddings of all vertices, beside the mean measured
+/// one.
 struct OneHop {
   double vertices = 1;  ///< relative to those of a measured mini-batch
   double edges = 1;     ///< likewise

@@ -59,7 +59,7 @@ TEST(Abilities, EachIsNeededByARule) {
 
 TEST(Abilities, EachIsDeclaredByADeviceOrListedHere) {
   // What only the simulator executes so far. A device that learns one of these takes it off the list.
-  const std::set<std::string> simulated_only{"data_on_disk",  "dynamic_caches", "macro_batches",
+  const std::set<std::string> simulated_only{"data_on_disk", "dynamic_caches", "macro_batches",
                                              "divided_roles", "peer_reads"};
   auto declared = declared_by(host);
   declared.merge(declared_by(gpu));

@@ -50,9 +50,8 @@ double PointFacts::lower_bound_s(const Point& point) {
   const auto [found, is_new] = bounds_.try_emplace(field_values(key));
   if (is_new) {
     plan = sim::resolve_on(profile_, plan);
-    found->second =
-        sim::lower_bound_s(sim::machine_model(profile_, plan, false, 0), plan,
-                           sim::batches_of(profile_.workload, plan));
+    found->second = sim::lower_bound_s(sim::machine_model(profile_, plan, false, 0), plan,
+                                       sim::batches_of(profile_.workload, plan));
   }
   return found->second;
 }

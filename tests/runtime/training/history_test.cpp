@@ -187,7 +187,8 @@ std::vector<at::Tensor> weights_after(const graph::Graph& graph, const plan::Job
   return weights;
 }
 
-void expect_near(const std::vector<at::Tensor>& found, const std::vector<at::Tensor>& expected, double error) {
+void expect_near(const std::vector<at::Tensor>& found, const std::vector<at::Tensor>& expected,
+                 double error) {
   ASSERT_EQ(found.size(), expected.size());
   for (std::size_t i = 0; i < found.size(); ++i) {
     const auto difference = (found[i].to(at::kDouble) - expected[i].detach()).abs().max().item<double>();
@@ -345,8 +346,9 @@ TEST(HistoryTraining, ResumesToTheSameBitsAndOnlyAsItBegan) {
   options.progress = {};
   auto exact = options;
   exact.plan = sequential_plan();
-  EXPECT_THAT([&] { train(graph, exact); },
-              ThrowsMessage<base::InputError>(HasSubstr("embeddings.reuse: the run was started with \"all\"")));
+  EXPECT_THAT(
+      [&] { train(graph, exact); },
+      ThrowsMessage<base::InputError>(HasSubstr("embeddings.reuse: the run was started with \"all\"")));
   const auto found = train(graph, options);
   EXPECT_EQ(found.weights_hash, expected.weights_hash);
   EXPECT_EQ(found.epochs.front().history, expected.epochs.front().history);

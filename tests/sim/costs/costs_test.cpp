@@ -261,9 +261,9 @@ TEST(Costs, HotEmbeddingsAreComputedByTheCpu) {
 }
 
 TEST(Costs, HistoricalEmbeddingsStopAfterOneHop) {
-  // 10 seeds have 2 neighbours each: 20 of 100 edges, and h = 1000 * (1 - exp(-20 / 1000)) different vertices,
-  // of which 1 in 100 is a seed. Both layers aggregate along these edges: 6 * 0.4. Embeddings of 40 bytes come
-  // for h vertices, and go for 10, gathered at 6 s for 4,000 bytes and copied at 500 a second.
+  // 10 seeds have 2 neighbours each: 20 of 100 edges, and h = 1000 * (1 - exp(-20 / 1000)) different
+  // vertices, of which 1 in 100 is a seed. Both layers aggregate along these edges: 6 * 0.4. Embeddings of 40
+  // bytes come for h vertices, and go for 10, gathered at 6 s for 4,000 bytes and copied at 500 a second.
   auto profile = gpu_profile();
   profile.workload.job.batch_size = 10;
   Plan plan = by_cpu();
