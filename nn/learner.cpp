@@ -134,6 +134,14 @@ void Learner::update(std::int64_t epoch) {
   optimiser_->step();
 }
 
+std::int64_t Learner::weight_bytes() const {
+  std::int64_t bytes = 0;
+  for (const auto& weight : model_.parameters()) {
+    bytes += static_cast<std::int64_t>(weight.nbytes());
+  }
+  return bytes;
+}
+
 void Learner::save(torch::serialize::OutputArchive& archive) const {
   write(archive, "weight", model_.parameters());
   write(archive, "buffer", model_.buffers());
@@ -154,28 +162,40 @@ void Learner::load(torch::serialize::InputArchive& archive) {
   }
 }
 
-void average_gradients(std::span<const std::unique_ptr<Learner>> learners, std::size_t trained) {
+void average_gradients(std::span<Learner* const> learners) {
   const AtenThreadsGuard one_thread(1);
-  std::vector<std::vector<at::Tensor>> weights;
-  for (const auto& learner : learners) {
-    weights.push_back(learner->model().parameters());
+  const auto weights = learners.front()->model().parameters();
+  std::vector<std::vector<at::Tensor>> others;
+  for (const auto* learner : learners.subspan(1)) {
+    others.push_back(learner->model().parameters());
   }
-  for (std::size_t i = 0; i < weights.front().size(); ++i) {
-    if (!weights.front()[i].grad().defined()) {
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    auto mean = weights[i].grad();
+    if (!mean.defined()) {
       continue;  // a weight that the model does not use
     }
-    auto mean = weights.front()[i].grad().clone();
-    for (std::size_t other = 1; other < trained; ++other) {
-      mean.add_(weights[other][i].grad().to(mean.device()));
+    for (const auto& other : others) {
+      mean.add_(other[i].grad().to(mean.device()));
     }
-    mean.div_(static_cast<double>(trained));
-    for (const auto& of_learner : weights) {
-      of_learner[i].mutable_grad() = mean.to(of_learner[i].device(), false, true);
+    if (!others.empty()) {
+      mean.div_(static_cast<double>(learners.size()));
     }
   }
-  for (std::size_t other = 1; other < learners.size(); ++other) {
-    copy_values(learners.front()->model().buffers(), learners[other]->model().buffers());
+}
+
+void copy_gradients(const Learner& from, Learner& to) {
+  const auto weights = to.model().parameters();
+  const auto others = from.model().parameters();
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    weights[i].mutable_grad() = others[i].grad();
   }
+  copy_values(from.model().buffers(), to.model().buffers());
+}
+
+void copy_model(const Learner& from, Learner& to) {
+  const AtenThreadsGuard one_thread(1);
+  copy_values(from.model().parameters(), to.model().parameters());
+  copy_values(from.model().buffers(), to.model().buffers());
 }
 
 std::string hash_of(const std::vector<at::Tensor>& tensors) {

@@ -54,6 +54,8 @@ class Learner {
   void update(std::int64_t epoch);
 
   const Model& model() const { return model_; }
+  /// Bytes of the weights, and of the gradients.
+  std::int64_t weight_bytes() const;
   /// Saves and loads the weights, running statistics and the optimiser's state, in a format independent of
   /// the device. load throws c10::Error if the archive does not match the model.
   void save(torch::serialize::OutputArchive& archive) const;
@@ -69,10 +71,15 @@ class Learner {
   std::unique_ptr<torch::optim::Adam> optimiser_;
 };
 
-/// Sets the gradients of all learners to the mean of those of the first `trained`, added up in their order,
-/// and the running statistics of all to those of the first, as data-parallel training does. Precondition: all
-/// learners are of the same job, and the first `trained` have gradients.
-void average_gradients(std::span<const std::unique_ptr<Learner>> learners, std::size_t trained);
+/// Sets the gradients of the first learner to the mean of those of all, added up in their order, as
+/// data-parallel training does. Precondition: all learners are of the same job and have gradients.
+void average_gradients(std::span<Learner* const> learners);
+
+/// Lends the gradients of a learner to another one of the same job, and copies its running statistics.
+void copy_gradients(const Learner& from, Learner& to);
+
+/// Copies the weights and the running statistics of a learner to another one of the same job.
+void copy_model(const Learner& from, Learner& to);
 
 /// Returns a hash of the bytes of all tensors as 16 hexadecimal digits.
 std::string hash_of(const std::vector<at::Tensor>& tensors);

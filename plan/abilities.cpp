@@ -17,6 +17,8 @@ Abilities abilities_of(DeviceKind kind) {
           .bias_to_cache = true,
           .mixed_routes = true,
           .several_devices = kind == DeviceKind::emulated,
+          .divided_roles = kind == DeviceKind::emulated,
+          .peer_reads = kind == DeviceKind::emulated,
           .super_batches = true,
           .reused_embeddings = true};
 }

@@ -61,9 +61,9 @@ std::string kinds_for(const Plan& plan) {
 }  // namespace
 
 bool trains_in_order(const Plan& plan) {
-  // Several samplers fill one queue, which is trained as it fills.
-  const bool shares_queue = plan.schedule == Schedule::factored && plan.devices != 1;
-  return plan.schedule == Schedule::sequential || (plan.order == Order::index && !shares_queue);
+  // How many samplers stand in for trainers, and when, depends on timing.
+  const bool switches = plan.schedule == Schedule::factored && plan.devices != 1 && plan.switch_roles;
+  return plan.schedule == Schedule::sequential || (plan.order == Order::index && !switches);
 }
 
 int preparing_threads(const Plan& plan) {

@@ -161,6 +161,9 @@ struct Contention {
   std::optional<double> device_batch_beside_transfer{};
   std::optional<double> device_batch_beside_train{};  ///< of devices that prepare beside training
   std::optional<double> train_beside_device_batch{};  ///< beyond the multiprocessors that preparing keeps
+  /// Of several devices on the host's cores, each of which keeps a core of its own busy.
+  std::optional<double> train_beside_train{};
+  std::optional<double> device_batch_beside_device_batch{};
   /// Slowdowns of an oversubscribed CPU (more runnable threads than cores) beyond its fair share: of a team
   /// of threads, whose barriers wait for the slowest of them …
   std::optional<double> crowded_team{};
@@ -181,6 +184,8 @@ struct Contention {
     f("device_batch_beside_transfer", self.device_batch_beside_transfer, range);
     f("device_batch_beside_train", self.device_batch_beside_train, range);
     f("train_beside_device_batch", self.train_beside_device_batch, range);
+    f("train_beside_train", self.train_beside_train, range);
+    f("device_batch_beside_device_batch", self.device_batch_beside_device_batch, range);
     f("crowded_team", self.crowded_team, range);
     f("beside_crowded_team", self.beside_crowded_team, range);
   }
@@ -295,6 +300,11 @@ struct StageParts {
   std::optional<double> activation_bytes{};   ///< peak device memory of training beyond batch and model
   std::optional<double> refresh_s{};          ///< one core, bottom layer of one batch, all its vertices hot
   std::optional<double> fused_train_ratio{};  ///< training on stored rows over training on gathered rows
+  std::optional<double> parameter_bytes{};    ///< of the model's weights
+  /// Of several devices on the host's cores, on one of them: the part of `train` that updates the weights,
+  /// and what each device adds to an average of gradients.
+  std::optional<double> update_s{};
+  std::optional<double> average_s{};
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& f) {
@@ -308,6 +318,9 @@ struct StageParts {
     f("activation_bytes", self.activation_bytes, positive_or_unknown);
     f("refresh_s", self.refresh_s, positive_or_unknown);
     f("fused_train_ratio", self.fused_train_ratio, base::Range{0, 10, true});
+    f("parameter_bytes", self.parameter_bytes, positive_or_unknown);
+    f("update_s", self.update_s, base::non_negative);
+    f("average_s", self.average_s, base::non_negative);
   }
 };
 

@@ -111,6 +111,17 @@ class Device {
   /// Within train(): a copy of `rows` in host memory, or `rows` if they lie there.
   virtual at::Tensor push(const at::Tensor& rows) { return rows; }
 
+  /// Links the device to others of its kind, of which `first` is the first. To be called once, in the order
+  /// of the devices, before the first stage. Without it, and on kinds without such links, it is alone.
+  virtual void join(Device& first) { (void)first; }
+
+  /// Counts `bytes` of a model's weights, and of what else is kept of it from step to step, as the device's
+  /// memory; a later call replaces an earlier one. A device whose tensors lie in its own memory counts them
+  /// anyway.
+  virtual void hold_model(std::int64_t bytes) { (void)bytes; }
+  /// The memory that was in use at the same time so far; 0 for a device in the host's memory.
+  virtual std::int64_t peak_bytes() const { return 0; }
+
   /// Begins to send and to receive that many bytes of gradients over its link, both at once, and returns what
   /// waits for the end. A device whose averages do not cross an emulated link returns at once.
   virtual std::function<void()> begin_exchange(std::int64_t bytes) {

@@ -19,6 +19,11 @@ std::string why_not_emulated(const DeviceOptions& options) {
     return "an emulated device reads in requests of at most 32, 64 or 128 bytes, not of " +
            std::to_string(link.request_bytes);
   }
+  const auto& peers = options.peers;
+  if (!(peers.bandwidth_bytes_per_s >= 0) || !std::isfinite(peers.bandwidth_bytes_per_s) ||
+      peers.clique < 1) {
+    return "emulated devices need the bandwidth of the links between them, or 0 where they have none";
+  }
   return options.devices >= 1 && options.devices <= 64
              ? ""
              : "1 to 64 devices can be emulated, not " + std::to_string(options.devices);

@@ -24,14 +24,22 @@ struct EmulatedLink {
   int request_bytes = 128;   ///< at most, of sectors of 32 bytes: 32, 64 or 128
 };
 
+/// The links between emulated devices, over which they read each other's memory: devices 0 … clique-1 are
+/// linked to each other, as are the next ones, and what they read of each other shares the bandwidth.
+struct EmulatedPeers {
+  double bandwidth_bytes_per_s = 5e10;  ///< 0: they are not linked
+  int clique = 64;
+};
+
 /// The device to train on.
 struct DeviceOptions {
   plan::DeviceKind kind = plan::DeviceKind::host;
   /// Of the device's memory that may be used; 0: all of it. Of an emulated device, the memory that it has.
   std::int64_t max_bytes = 0;
-  EmulatedLink link{};  ///< of an emulated device
-  std::string name{};   ///< of an emulated device: the machine or device that it stands for; may be empty
-  int devices = 1;      ///< of that kind, each with that memory and a link of its own
+  EmulatedLink link{};    ///< of an emulated device
+  EmulatedPeers peers{};  ///< of emulated devices
+  std::string name{};     ///< of an emulated device: the machine or device that it stands for; may be empty
+  int devices = 1;        ///< of that kind, each with that memory and a link of its own
 };
 
 /// Why there is no such device on this machine or in this build, as one line; empty if there is one.

@@ -81,7 +81,7 @@ struct HostMachine::State {
   Engine& engine_for(const StageSpan& span) {
     return engines[engine_of(span.stage, span.device, prepares_beside_training)];
   }
-  void perform(Stage stage, std::int64_t position, int worker);
+  void perform(const StageSpan& span, int worker);
   bool executes(Stage stage) const;
   void finish(std::int64_t number);
   void fail(std::exception_ptr error);
@@ -102,24 +102,24 @@ struct HostMachine::State {
   std::vector<std::thread> threads;
 };
 
-void HostMachine::State::perform(Stage stage, std::int64_t position, int worker) {
-  switch (stage) {
+void HostMachine::State::perform(const StageSpan& span, int worker) {
+  switch (span.stage) {
     case Stage::cpu_batch:
-      return work.cpu_batch(position, worker);
+      return work.cpu_batch(span.batch, worker);
     case Stage::transfer:
-      return work.transfer(position);
+      return work.transfer(span.batch, span.device);
     case Stage::device_batch:
-      return work.device_batch(position);
+      return work.device_batch(span.batch, span.device);
     case Stage::train:
-      return work.train(position);
+      return work.train(span.batch, span.device);
     case Stage::device_gather:
-      return work.device_gather(position);
+      return work.device_gather(span.batch, span.device);
     case Stage::all_reduce:
-      return work.all_reduce(position);
+      return work.all_reduce(span.batch);
     case Stage::group_prepare:
-      return work.group_prepare(position, worker);
+      return work.group_prepare(span.batch, worker);
     case Stage::group_transfer:
-      return work.group_transfer(position);
+      return work.group_transfer(span.batch);
     default:
       break;  // start_on refuses them
   }
@@ -184,11 +184,11 @@ void HostMachine::State::serve(std::size_t engine_number, int index) {
     }
     record.span.worker = index;
     record.span.begin_s = now_s();
-    const auto [stage, position] = std::pair(record.span.stage, record.span.batch);
+    const StageSpan span = record.span;
     lock.unlock();
     std::exception_ptr error;
     try {
-      perform(stage, position, index);
+      perform(span, index);
     } catch (...) {
       error = std::current_exception();
     }

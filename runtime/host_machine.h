@@ -10,14 +10,14 @@
 namespace gnomon::runtime {
 
 /// The work of each stage. cpu_batch is called on the worker threads (worker 0 … workers-1), several at once;
-/// the others on the threads of the position's device and of its copy engine, one call of each engine at a
+/// the others on the threads of the device and of its copy engine, one call of each engine at a
 /// time. An exception ends the epoch: wait_any() rethrows it.
 struct StageWork {
   std::function<void(std::int64_t position, int worker)> cpu_batch;
-  std::function<void(std::int64_t position)> transfer;
-  std::function<void(std::int64_t position)> device_batch;
-  std::function<void(std::int64_t position)> train;
-  std::function<void(std::int64_t position)> device_gather = {};
+  std::function<void(std::int64_t position, int device)> transfer;
+  std::function<void(std::int64_t position, int device)> device_batch;
+  std::function<void(std::int64_t position, int device)> train;
+  std::function<void(std::int64_t position, int device)> device_gather = {};
   /// Averages the gradients of step `step`'s mini-batches and updates the weights; only with several devices.
   std::function<void(std::int64_t step)> all_reduce = {};
   /// A worker's share of the host's work for a group of mini-batches, and the transfer of the result to the

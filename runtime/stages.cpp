@@ -6,11 +6,27 @@
 #include "base/interleave.h"
 #include "graph/epoch_order.h"
 #include "runtime/cache/preferred_rows.h"
+#include "schedule/run_epoch.h"
 
 namespace gnomon::runtime {
 namespace {
 
-std::size_t at(std::int64_t position) { return static_cast<std::size_t>(position); }
+std::size_t slot_of(std::int64_t position) { return static_cast<std::size_t>(position); }
+
+/// The plan as a device executes it: where roles are divided, one that samples reads no features, and one
+/// that trains no adjacency lists.
+plan::Plan plan_of(const plan::Plan& plan, int device) {
+  auto own = plan;
+  const int trainer = schedule::first_trainer(plan);
+  if (device < trainer) {
+    own.features = plan::Home::host;
+    own.cache.features = false;
+  } else if (trainer > 0 && device >= trainer) {
+    own.topology = plan::Home::host;
+    own.cache.topology = false;
+  }
+  return own;
+}
 
 std::shared_ptr<const PlacedGraph> placed_for(const graph::Graph& graph, const plan::Job& job,
                                               plan::Placement placement) {
@@ -19,6 +35,10 @@ std::shared_ptr<const PlacedGraph> placed_for(const graph::Graph& graph, const p
 }
 
 }  // namespace
+
+bool works_beside_training(const plan::Plan& plan) {
+  return plan.prepares_beside_training() || schedule::first_trainer(plan) > 0;
+}
 
 Stages::Stages(const graph::Graph& graph, plan::Job job, const plan::Plan& plan, Learn learn,
                DeviceOptions device, base::Progress progress, Average average)
@@ -43,9 +63,11 @@ void Stages::take_plan(const plan::Plan& plan) {
   plan_ = plan;
   for (std::size_t number = 0; number < static_cast<std::size_t>(plan_.devices); ++number) {
     if (number < devices_.size()) {
-      devices_[number]->take_plan(plan_, placed_);
+      devices_[number]->take_plan(plan_of(plan_, static_cast<int>(number)), placed_);
     } else {
-      devices_.push_back(open_device(placed_, job_, plan_, device_options_, progress_));
+      devices_.push_back(
+          open_device(placed_, job_, plan_of(plan_, static_cast<int>(number)), device_options_, progress_));
+      devices_.back()->join(*devices_.front());
     }
   }
   cache_slots_.clear();
@@ -88,15 +110,16 @@ kernels::cpu::Sampler& Stages::sampler_of(int worker) {
 }
 
 kernels::BatchKey Stages::key_of(std::int64_t position) const {
-  return {job_.seed, static_cast<std::uint64_t>(epoch_), static_cast<std::uint64_t>(order_[at(position)])};
+  return {job_.seed, static_cast<std::uint64_t>(epoch_),
+          static_cast<std::uint64_t>(order_[slot_of(position)])};
 }
 
 std::span<const graph::VertexId> Stages::seeds_of(std::int64_t position) const {
-  return graph::batch_seeds(seeds_, job_.batch_size, order_[at(position)]);
+  return graph::batch_seeds(seeds_, job_.batch_size, order_[slot_of(position)]);
 }
 
 void Stages::cpu_batch(std::int64_t position, int worker) {
-  auto& slots = device_at(position).slots();
+  auto& slots = at(device_of(position)).slots();
   auto slot = slots.take();
   auto& sampler = sampler_of(worker);
   if (plan_.prepares_samples()) {
@@ -109,45 +132,47 @@ void Stages::cpu_batch(std::int64_t position, int worker) {
     copy_batch(*slot, *handed_over);
     slot = std::move(handed_over);
   }
-  host_slots_[at(position)] = std::move(slot);
+  host_slots_[slot_of(position)] = std::move(slot);
 }
 
-void Stages::transfer(std::int64_t position) {
+void Stages::transfer(std::int64_t position, int device) {
   if (!vertices_.empty()) {
-    vertices_[at(position)] = host_slots_[at(position)]->batch.vertices;
+    vertices_[slot_of(position)] = host_slots_[slot_of(position)]->batch.vertices;
   }
-  device_slots_[at(position)] = device_at(position).copy(std::move(host_slots_[at(position)]));
+  device_slots_[slot_of(position)] = at(device).copy(std::move(host_slots_[slot_of(position)]));
 }
 
-void Stages::device_batch(std::int64_t position) {
+void Stages::device_batch(std::int64_t position, int device) {
   if (hot_ != nullptr) {
-    device_slots_[at(position)] = device_at(position).prepare_pruned(key_of(position), seeds_of(position),
-                                                                     hot_->hot_of(first_ + position));
+    device_slots_[slot_of(position)] =
+        at(device).prepare_pruned(key_of(position), seeds_of(position), hot_->hot_of(first_ + position));
   } else if (plan_.gather == plan::Gather::trainer) {
-    auto slot = device_at(position).slots().take();
-    device_at(position).sample(key_of(position), seeds_of(position), *slot);
-    host_slots_[at(position)] = std::move(slot);
+    auto slot = at(device).slots().take();
+    at(device).sample(key_of(position), seeds_of(position), *slot);
+    host_slots_[slot_of(position)] = std::move(slot);
   } else {
-    device_slots_[at(position)] = device_at(position).prepare(key_of(position), seeds_of(position));
+    device_slots_[slot_of(position)] = at(device).prepare(key_of(position), seeds_of(position));
   }
 }
 
-void Stages::device_gather(std::int64_t position) { device_at(position).gather(device_slots_[at(position)]); }
+void Stages::device_gather(std::int64_t position, int device) {
+  at(device).gather(device_slots_[slot_of(position)]);
+}
 
-void Stages::train(std::int64_t position) {
+void Stages::train(std::int64_t position, int device) {
   if (!vertices_.empty()) {
-    vertices_in_training_ = std::move(vertices_[at(position)]);
+    vertices_in_training_ = std::move(vertices_[slot_of(position)]);
   }
-  auto slot = std::exchange(device_slots_[at(position)], {});
+  auto slot = std::exchange(device_slots_[slot_of(position)], {});
   const auto bottom = slot.bottom;
   const auto vertices = slot.size.vertices;
-  device_at(position).train(std::move(slot), [&](const nn::TensorBatch& batch) {
+  at(device).train(std::move(slot), [&](const nn::TensorBatch& batch) {
     if (bottom == nullptr) {
-      learn_(batch, order_[at(position)], device_of(position));
+      learn_(batch, order_[slot_of(position)], device);
     } else {
       auto with_reused = batch;
       with_reused.reused = hot_->reused_by(first_ + position, *bottom, vertices);
-      learn_(with_reused, order_[at(position)], device_of(position));
+      learn_(with_reused, order_[slot_of(position)], device);
     }
   });
 }
@@ -160,17 +185,25 @@ void Stages::group_transfer(std::int64_t group) {
   hot_->transfer(first_ / plan_.super_batch + group, device());
 }
 
+int Stages::first_with_gradients() const { return plan_.switch_roles ? 0 : schedule::first_trainer(plan_); }
+
 /// By a ring every device sends and receives 2 (D-1)/D of the gradients.
 void Stages::all_reduce() {
   const auto bytes = static_cast<double>(average_());
-  const auto devices = static_cast<double>(plan_.devices);
+  const int trainers = plan_.devices - schedule::first_trainer(plan_);
+  const auto sent = static_cast<std::int64_t>(2.0 * (trainers - 1) / trainers * bytes);
   std::vector<std::function<void()>> exchanges;
-  for (std::size_t device = 0; device < static_cast<std::size_t>(plan_.devices); ++device) {
-    exchanges.push_back(
-        devices_[device]->begin_exchange(static_cast<std::int64_t>(2 * (devices - 1) / devices * bytes)));
+  for (int device = schedule::first_trainer(plan_); sent > 0 && device < plan_.devices; ++device) {
+    exchanges.push_back(at(device).begin_exchange(sent));
   }
   for (const auto& finish : exchanges) {
     finish();
+  }
+}
+
+void Stages::hold_model(std::int64_t bytes) {
+  for (int device = first_with_gradients(); device < plan_.devices; ++device) {
+    at(device).hold_model(bytes);
   }
 }
 
@@ -184,15 +217,17 @@ CacheUse Stages::take_cache_use() {
 
 StageWork Stages::work() {
   return {[this](std::int64_t position, int worker) { cpu_batch(position, worker); },
-          [this](std::int64_t position) { transfer(position); },
-          [this](std::int64_t position) { device_batch(position); },
-          [this](std::int64_t position) { train(position); },
-          [this](std::int64_t position) { device_gather(position); },
+          [this](std::int64_t position, int device) { transfer(position, device); },
+          [this](std::int64_t position, int device) { device_batch(position, device); },
+          [this](std::int64_t position, int device) { train(position, device); },
+          [this](std::int64_t position, int device) { device_gather(position, device); },
           [this](std::int64_t) { all_reduce(); },
           [this](std::int64_t group, int worker) { group_prepare(group, worker); },
           [this](std::int64_t group) { group_transfer(group); }};
 }
 
-BatchSize Stages::device_slot_size(std::int64_t position) const { return device_slots_[at(position)].size; }
+BatchSize Stages::device_slot_size(std::int64_t position) const {
+  return device_slots_[slot_of(position)].size;
+}
 
 }  // namespace gnomon::runtime

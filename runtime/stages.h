@@ -19,13 +19,17 @@
 
 namespace gnomon::runtime {
 
+/// Whether a machine for the plan has an engine for each device that prepares or gathers beside training.
+bool works_beside_training(const plan::Plan& plan);
+
 /// The work of each stage of an epoch (the bodies of StageWork), and the slots that hold the batches between
 /// the stages. Stages work on *positions* 0 … n-1 in the list of batches given to begin_epoch(): the whole
 /// epoch in order, the rest of it after a resume, or a replayed order. Slots are recycled from epoch to
 /// epoch.
 ///
 /// With several devices, position i is prepared and trained by device i mod plan.devices: D positions are a
-/// step.
+/// step. Where roles are divided (schedule "factored"), the policy says which device does what, and each
+/// device holds only what its role reads.
 ///
 /// Stages of different positions may run at the same time. A Machine's dependencies order the stages of one
 /// position. On one device, all calls of train() follow each other, as do those of transfer(), and those of
@@ -61,20 +65,23 @@ class Stages {
   /// holds where the plan's draws prefer these.
   void cpu_batch(std::int64_t position, int worker);
   /// Takes the batch from its host slot to a device slot.
-  void transfer(std::int64_t position);
+  void transfer(std::int64_t position, int device = 0);
   /// Samples a batch and gathers its features on the device, into a device slot. Where the trainer gathers,
   /// into a host slot without features: it waits there for the trainer (schedule/policies/factored.cpp).
-  void device_batch(std::int64_t position);
+  void device_batch(std::int64_t position, int device = 0);
   /// Adds the features to a batch in its device slot that has none.
-  void device_gather(std::int64_t position);
+  void device_gather(std::int64_t position, int device = 0);
   /// Calls `learn` with the batch in its device slot, and frees the slot.
-  void train(std::int64_t position);
+  void train(std::int64_t position, int device = 0);
   /// A worker's share of the refresh of embeddings for the super-batch `group` of these positions, and the
   /// transfer of the result to the device.
   void group_prepare(std::int64_t group, int worker);
   void group_transfer(std::int64_t group);
   /// Calls `average` while the devices exchange the gradients.
   void all_reduce();
+
+  /// Counts a model's memory on each device that trains (Device::hold_model).
+  void hold_model(std::int64_t bytes);
 
   /// The stages for a machine, which this object must outlive.
   StageWork work();
@@ -85,20 +92,19 @@ class Stages {
   std::span<const graph::VertexId> vertices_in_training() const { return vertices_in_training_; }
   /// What the device's caches answered since the last call.
   CacheUse take_cache_use();
-  /// The first device that trains; for measurements between the stages.
+  /// The first device; for measurements between the stages.
   Device& device() const { return *devices_.front(); }
   /// The graph as the plan places it, with features in a form that the device takes.
   std::shared_ptr<const PlacedGraph> placed() const { return placed_; }
-  /// The number of the device of a position.
+  /// The number of the device of a position where roles are not divided.
   int device_of(std::int64_t position) const { return static_cast<int>(position % plan_.devices); }
 
  private:
   std::span<const graph::VertexId> seeds_of(std::int64_t position) const;
   kernels::BatchKey key_of(std::int64_t position) const;
   kernels::cpu::Sampler& sampler_of(int worker);
-  Device& device_at(std::int64_t position) const {
-    return *devices_[static_cast<std::size_t>(device_of(position))];
-  }
+  int first_with_gradients() const;
+  Device& at(int device) const { return *devices_[static_cast<std::size_t>(device)]; }
 
   graph::Graph graph_;                         ///< with features in a form that the device takes
   std::shared_ptr<const PlacedGraph> placed_;  ///< shared by all samplers and the device

@@ -1,5 +1,7 @@
 #include "schedule/run_epoch.h"
 
+#include <algorithm>
+
 #include "schedule/policies/data_parallel.h"
 #include "schedule/policies/policies.h"
 
@@ -29,6 +31,16 @@ EpochLog run_schedule(const plan::Plan& plan, std::int64_t batches, Machine& mac
 }
 
 }  // namespace
+
+int first_trainer(const plan::Plan& plan) {
+  const bool divides = plan.schedule == plan::Schedule::factored && plan.devices > 1;
+  return divides ? std::max(1, plan.samplers) : 0;
+}
+
+bool averages_gradients(const plan::Plan& plan) {
+  const bool switches = first_trainer(plan) > 0 && plan.switch_roles;
+  return plan.devices - first_trainer(plan) > 1 || switches;
+}
 
 EpochLog run_epoch(const plan::Plan& plan, std::int64_t batches, Machine& machine) {
   const bool in_steps = plan.devices > 1 && plan.schedule != plan::Schedule::factored;

@@ -38,6 +38,7 @@ std::vector<std::string> arguments_of(const DeviceFlags& flags) {
   add(flags.max_bytes > 0, "--device-memory", std::to_string(flags.max_bytes));
   add(!flags.link.empty(), "--link", flags.link);
   add(!flags.link_latency.empty(), "--link-latency", flags.link_latency);
+  add(!flags.peer_link.empty(), "--peer-link", flags.peer_link);
   add(flags.devices > 1, "--devices", std::to_string(flags.devices));
   add(flags.link_request > 0, "--link-request", std::to_string(flags.link_request));
   return arguments;

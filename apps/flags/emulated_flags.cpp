@@ -13,17 +13,17 @@ namespace {
 constexpr std::string_view plain_name = "emulated";
 constexpr std::string_view machine_prefix = "emulated:";
 
-/// Bytes per second of "12GB/s", with the units of base::parse_size.
-double parse_bandwidth(const std::string& where, const std::string& text) {
+/// Bytes per second of "12GB/s", with the units of base::parse_size. May be 0 if `min` is.
+double parse_bandwidth(const std::string& where, const std::string& text, std::uint64_t min = 1) {
   constexpr std::string_view per_second = "/s";
-  const base::InputError wrong(where,
-                               "\"" + text + "\" is not a bandwidth above 0; use a number as in 12GB/s");
+  const base::InputError wrong(where, "\"" + text + "\" is not a bandwidth" + (min > 0 ? " above 0" : "") +
+                                          "; use a number as in 12GB/s");
   if (!text.ends_with(per_second)) {
     throw wrong;
   }
   try {
     const auto bytes = base::parse_size(where, text.substr(0, text.size() - per_second.size()));
-    if (bytes > 0) {
+    if (bytes >= min) {
       return static_cast<double>(bytes);
     }
   } catch (const base::InputError&) {
@@ -60,6 +60,7 @@ runtime::DeviceOptions device_of_machine(const std::string& flag, const std::str
   options.link.round_trip_s = machine.link.round_trip_s;
   options.link.outstanding_reads = machine.link.outstanding_reads;
   options.link.header_bytes = machine.link.header_bytes;
+  options.peers = {machine.peers.bandwidth_bytes_per_s, machine.peers.clique};
   options.name = machine.device.name.empty() ? known.name : machine.device.name;
   return options;
 }
@@ -88,6 +89,9 @@ void add_emulated_flags(CLI::App& app, DeviceFlags& flags) {
   app.add_option("--link-request", flags.link_request,
                  "Maximum bytes of a zero-copy read of an emulated device: 32, 64 or 128 (default: 128)")
       ->check(CLI::IsMember({32, 64, 128}));
+  app.add_option("--peer-link", flags.peer_link,
+                 "Bandwidth of the links between emulated devices, as in 50GB/s, which is the default; of a\n"
+                 "named machine its own. 0GB/s: they are not linked");
   app.add_option("--devices", flags.devices,
                  "Number of emulated devices, each with that memory and a link of its own")
       ->check(CLI::Range(1, 64));
@@ -97,6 +101,7 @@ void refuse_emulated_flags(const DeviceFlags& flags) {
   const char* given = !flags.link.empty()           ? "--link"
                       : !flags.link_latency.empty() ? "--link-latency"
                       : flags.link_request > 0      ? "--link-request"
+                      : !flags.peer_link.empty()    ? "--peer-link"
                       : flags.devices > 1           ? "--devices"
                                                     : nullptr;
   if (given != nullptr) {
@@ -123,6 +128,9 @@ runtime::DeviceOptions emulated_device(const DeviceFlags& flags) {
   }
   if (flags.link_request > 0) {
     options.link.request_bytes = flags.link_request;
+  }
+  if (!flags.peer_link.empty()) {
+    options.peers = {.bandwidth_bytes_per_s = parse_bandwidth("--peer-link", flags.peer_link, 0)};
   }
   options.devices = flags.devices;
   require_numbers(options, flag, has_machine);

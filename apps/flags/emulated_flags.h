@@ -7,7 +7,7 @@ namespace gnomon::apps {
 /// Whether --device names an emulated device: "emulated" or "emulated:NAME".
 bool names_emulated(const std::string& device);
 
-/// Declares --link, --link-latency, --link-request and --devices.
+/// Declares --link, --link-latency, --link-request, --peer-link and --devices.
 void add_emulated_flags(CLI::App& app, DeviceFlags& flags);
 
 /// Throws base::InputError if one of them is given.

@@ -28,6 +28,8 @@ std::vector<std::string> cells_of(const tuner::ComparedPreset& compared) {
           epochs.measured_bytes ? format_bytes(*epochs.measured_bytes) : "-",
           percent_or_none(compared.cache.row_hit_share()),
           percent_or_none(compared.cache.list_hit_share()),
+          percent_or_none(compared.cache.row_peer_share()),
+          percent_or_none(compared.cache.list_peer_share()),
           format_percent(compared.test_accuracy)};
 }
 
@@ -49,8 +51,8 @@ std::string reasons_text(const tuner::Comparison& comparison) {
 
 std::string comparison_text(const tuner::Comparison& comparison) {
   Table table({"preset", "exact", "predicted", "measured", "error", "over best", "peak memory", "row hits",
-               "list hits", "accuracy"});
-  table.may_omit({"exact", "list hits"});
+               "list hits", "rows by peers", "lists by peers", "accuracy"});
+  table.may_omit({"exact", "list hits", "lists by peers", "rows by peers"});
   for (const auto& compared : comparison.presets) {
     table.add_row(cells_of(compared));
   }
@@ -58,7 +60,7 @@ std::string comparison_text(const tuner::Comparison& comparison) {
     table.add_rule();
   }
   for (const auto& left_out : comparison.left_out) {
-    std::vector<std::string> cells(10, "-");
+    std::vector<std::string> cells(12, "-");
     cells.front() = left_out.preset;
     table.add_row(std::move(cells));
   }

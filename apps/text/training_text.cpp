@@ -102,14 +102,16 @@ std::string cache_text(const runtime::TrainReport& report) {
   }
   const runtime::CacheUse& use = report.epochs.back().cache;
   std::string text;
-  const auto add = [&](const char* what, const std::optional<double>& share) {
+  const auto add = [&](const char* what, const std::optional<double>& share,
+                       const std::optional<double>& by_peers) {
     if (share) {
-      text += fmt::format("{}{} of {}", text.empty() ? "the device's cache answered " : ", ",
-                          format_percent(*share), what);
+      text += fmt::format("{}{} of {}{}", text.empty() ? "the device's cache answered " : ", ",
+                          format_percent(*share), what,
+                          by_peers ? " (" + format_percent(*by_peers) + " by linked devices)" : "");
     }
   };
-  add("the rows", use.row_hit_share());
-  add("the lists", use.list_hit_share());
+  add("the rows", use.row_hit_share(), use.row_peer_share());
+  add("the lists", use.list_hit_share(), use.list_peer_share());
   return text.empty() ? "" : text + " of the last epoch\n";
 }
 

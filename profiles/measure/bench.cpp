@@ -1,5 +1,6 @@
 #include "profiles/measure/bench.h"
 
+#include <algorithm>
 #include <array>
 
 #include "nn/dense/chunks.h"
@@ -25,19 +26,26 @@ Bench::Bench(const graph::Graph& graph, const plan::Job& job, int max_workers,
              const runtime::DeviceOptions& device)
     : plan_(bench_plan(max_workers)),
       learner_(job, graph.features.columns, graph.num_classes, runtime::tensor_device(device)),
+      devices_(std::min(2, device.devices)),
+      second_learner_(devices_ == 1
+                          ? nullptr
+                          : std::make_unique<nn::Learner>(job, graph.features.columns, graph.num_classes,
+                                                          runtime::tensor_device(device))),
       stages_(
           graph, job, plan_,
-          [this](const nn::TensorBatch& data, std::int64_t batch, int) {
+          [this](const nn::TensorBatch& data, std::int64_t batch, int number) {
             const nn::AtenThreadsGuard threads(plan_.device_threads);
-            learner_.step(data, epoch_, batch);
+            (number == 0 ? learner_ : *second_learner_).step(data, epoch_, batch);
           },
-          device) {}
+          device) {
+  stages_.hold_model(learner_.weight_bytes());
+}
 
 runtime::HostMachine& Bench::machine_of(int workers) {
   auto& machine = machines_[workers];
   if (!machine) {
     machine = std::make_unique<runtime::HostMachine>(workers, stages_.work(), std::vector<int>{},
-                                                     stages_.device().has_link());
+                                                     stages_.device().has_link(), devices_);
   }
   return *machine;
 }
@@ -54,6 +62,11 @@ void Bench::use_device_threads(int threads) {
     plan_.device_threads = threads;
     stages_.take_plan(plan_);
   }
+}
+
+void Bench::use_devices(int devices) {
+  plan_.devices = devices;
+  stages_.take_plan(plan_);
 }
 
 void Bench::fuse(bool fused) {
@@ -86,7 +99,8 @@ std::vector<std::vector<StageSpan>> Bench::together(std::span<const Work> works,
   std::vector<std::vector<Ticket>> tickets(works.size());
   for (std::size_t w = 0; w < works.size(); ++w) {
     for (std::int64_t i = 0; i < works[w].count; ++i) {
-      tickets[w].push_back(machine.start(works[w].stage, works[w].first + i, {}));
+      const std::int64_t position = works[w].first + i;
+      tickets[w].push_back(machine.start_on(stages_.device_of(position), works[w].stage, position, {}));
     }
   }
   std::vector<std::vector<StageSpan>> spans(works.size());

@@ -28,6 +28,10 @@ class Bench {
   /// Sets the threads with which a host device prepares and trains the next mini-batches; 1 at first.
   void use_device_threads(int threads);
 
+  /// Sets how many devices, 1 or 2 of those that there are, prepare and train the next mini-batches: position
+  /// i is that of device i mod `devices`.
+  void use_devices(int devices);
+
   /// Whether training reads the features of the next mini-batches where they are stored (plan.fused).
   void fuse(bool fused);
 
@@ -54,6 +58,9 @@ class Bench {
   /// returns the spans of each when all are done.
   std::vector<std::vector<schedule::StageSpan>> together(std::span<const Work> works, int workers = 1);
 
+  /// Bytes of the model's weights.
+  std::int64_t weight_bytes() const { return learner_.weight_bytes(); }
+
   runtime::Device& device() const { return stages_.device(); }
 
   runtime::BatchSize device_slot_size(std::int64_t position) const {
@@ -66,6 +73,8 @@ class Bench {
   plan::Plan plan_;
   std::int64_t epoch_ = 0;
   nn::Learner learner_;
+  const int devices_;                            ///< that the machines have
+  std::unique_ptr<nn::Learner> second_learner_;  ///< of the second device
   runtime::Stages stages_;
   /// By number of workers, made at first use. After what their threads use.
   std::map<int, std::unique_ptr<runtime::HostMachine>> machines_;

@@ -37,6 +37,8 @@ Contention contention_of(const Measured& measured, int cores) {
   contention.device_batch_beside_transfer = measured.device_batch_beside_transfer.value();
   contention.device_batch_beside_train = clamped(measured.device_batch_beside_train.value());
   contention.train_beside_device_batch = clamped(measured.train_beside_device_batch.value());
+  contention.train_beside_train = measured.train_beside_train.value();
+  contention.device_batch_beside_device_batch = measured.device_batch_beside_device_batch.value();
   contention.crowded_team =
       beyond_fair_share(measured.team_beside_cpu_batch.value(), contention.train_beside_cpu_batch, cores);
   contention.beside_crowded_team =

@@ -46,7 +46,8 @@ MeasuredEpoch measure_epoch(const graph::Graph& whole, const plan::Job& asked, c
   const auto graph = plan.bias > 1 ? runtime::biased_graph(whole, plan, asked.weighted) : whole;
   plan::check_executed(plan, plan::abilities_of(options.device.kind), "plan \"" + plan.name + "\"");
   runtime::Replicas replicas(job, graph.features.columns, graph.num_classes,
-                             runtime::tensor_device(options.device), plan.devices);
+                             runtime::tensor_device(options.device),
+                             schedule::averages_gradients(plan) ? plan.devices : 1);
   auto history = history_for(graph, job, plan);
   std::int64_t trained = 0;
   std::int64_t wanted = 0;
@@ -60,13 +61,13 @@ MeasuredEpoch measure_epoch(const graph::Graph& whole, const plan::Job& asked, c
       [&](const nn::TensorBatch& data, std::int64_t batch, int device) {
         throw_if_stopped(options.stop);
         const nn::AtenThreadsGuard threads(plan.device_threads);
-        if (plan.devices > 1) {
+        if (schedule::averages_gradients(plan)) {
           replicas.backward(device, data, options.epoch, batch);
         } else if (history) {
-          runtime::step(replicas.learner(0), data, *history, stages, options.epoch, batch);
+          runtime::step(replicas.first(), data, *history, stages, options.epoch, batch);
           tell(1);
         } else {
-          replicas.learner(0).step(data, options.epoch, batch);
+          replicas.first().step(data, options.epoch, batch);
           if (hot) {
             hot->end_update();
           }
@@ -75,9 +76,10 @@ MeasuredEpoch measure_epoch(const graph::Graph& whole, const plan::Job& asked, c
       },
       options.device, {},
       [&] {
-        tell(std::ssize(replicas.update(options.epoch)));
-        return replicas.gradient_bytes();
+        tell(std::ssize(replicas.update(options.epoch, schedule::first_trainer(plan))));
+        return replicas.first().weight_bytes();
       });
+  stages.hold_model(replicas.kept_bytes(false));
   if (plan.embeddings.reuse == plan::Reuse::hot) {
     hot = std::make_unique<runtime::HotEmbeddings>(stages.placed(), job, plan, replicas.first().model(),
                                                    runtime::HotRatioOptions{}, options.progress);
@@ -86,7 +88,7 @@ MeasuredEpoch measure_epoch(const graph::Graph& whole, const plan::Job& asked, c
       options.most_batches > 0 ? std::min(options.most_batches, stages.batches()) : stages.batches();
   wanted = options.warm_up_batches + all;
   runtime::HostMachine machine(plan.workers, stages.work(), runtime::worker_cores(plan),
-                               plan.prepares_beside_training(), plan.devices);
+                               runtime::works_beside_training(plan), plan.devices);
   const auto run = [&](std::int64_t batches) {
     std::vector<std::int64_t> order(static_cast<std::size_t>(batches));
     std::iota(order.begin(), order.end(), 0);

@@ -43,6 +43,7 @@ Rounds::Rounds(const graph::Graph& graph, const plan::Job& job, int cores,
                const runtime::DeviceOptions& device, const std::atomic<bool>* stop)
     : cores_(cores),
       on_cores_(plan::runs_on_cores(device.kind)),
+      devices_(device.devices),
       stop_(stop),
       num_seeds_(std::ssize(graph.train)),
       batch_size_(job.batch_size),
@@ -77,6 +78,7 @@ double Rounds::warm_up(const std::function<bool()>& out_of_time) {
   chunk_ = before_s > quick_pass_s ? 1 : 2;
   max_slots_ = static_cast<std::int64_t>(share_of_memory * base::usable_memory_bytes()) /
                std::max<std::int64_t>(1, max_batch_bytes_);
+  peak_bytes_ = device().peak_bytes();
   return before_s / 2;  // a pass prepares and trains two
 }
 
@@ -89,6 +91,9 @@ std::vector<Rounds::Part> Rounds::ratio_parts() {
   if (cores_ > 1) {
     parts.emplace_back(
         [this](Measured& measured, std::int64_t epoch) { measure_side_by_side(measured, epoch); });
+  }
+  if (on_cores() && devices_ > 1 && cores_ > 1) {
+    parts.emplace_back([this](Measured& measured, std::int64_t epoch) { measure_devices(measured, epoch); });
   }
   for (const int count : doubling(cores_)) {
     if (count == 1) {
@@ -298,6 +303,40 @@ void Rounds::side_by_side(const Neighbour& first, const Neighbour& second) {
   };
   add(first, spans[0], spans[1]);
   add(second, spans[1], spans[0]);
+}
+
+/// Two devices prepare at the same time, and then train.
+void Rounds::measure_devices(Measured& measured, std::int64_t epoch) {
+  const std::int64_t count = 4 * chunk_;
+  bench_.use_devices(2);
+  if (!std::exchange(second_device_is_warm_, true)) {
+    bench_.begin(epoch, next_batches(count));
+    for (std::int64_t on_second = 1; on_second < count; on_second += 2) {
+      alone(Stage::device_batch, on_second);
+      alone(Stage::train, on_second);
+    }
+  }
+  bench_.begin(epoch, next_batches(count));
+  beside_itself(Stage::device_batch, count, measured.device_batch_beside_device_batch);
+  beside_itself(Stage::train, count, measured.train_beside_train);
+  bench_.use_devices(1);
+}
+
+/// Runs a stage of positions 0 … count-1, which take turns on two devices, on both at once.
+void Rounds::beside_itself(Stage stage, std::int64_t count, Ratio& slowdown) {
+  throw_if_stopped(stop_);
+  const auto spans = bench_.together(std::array{Bench::Work{stage, 0, count}}).front();
+  std::array<std::vector<StageSpan>, 2> of_device;
+  for (const StageSpan& span : spans) {
+    of_device.at(static_cast<std::size_t>(span.device)).push_back(span);
+  }
+  Slowdown both;
+  for (const StageSpan& span : spans) {
+    both.add(alone_s(stage), span, of_device.at(static_cast<std::size_t>(1 - span.device)));
+  }
+  if (const auto value = both.value()) {
+    slowdown.add(*value);
+  }
 }
 
 /// All workers start a mini-batch at once and, if there is memory for them, another one after it. Only the

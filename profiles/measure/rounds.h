@@ -29,6 +29,7 @@ struct Measured {
   Ratio transfer_beside_device_batch, device_batch_beside_transfer;
   Ratio team_beside_cpu_batch, cpu_batch_beside_team;  ///< training on all cores, and a worker beside it
   Ratio train_beside_device_batch, device_batch_beside_train;  ///< of a device that prepares beside training
+  Ratio train_beside_train, device_batch_beside_device_batch;  ///< of two devices
   Series device_sample;                                        ///< device_batch without gathering
   Ratio fused_train;                       ///< training on stored feature rows over training on gathered ones
   std::map<int, Ratio> worker_efficiency;  ///< by number of workers: time alone over time together
@@ -77,6 +78,11 @@ class Rounds {
   /// Seeds of the last mini-batch over those of a full one; none if all mini-batches are full.
   std::optional<double> partial_share() const;
   runtime::Device& device() const { return bench_.device(); }
+  /// The device's memory that was in use at the same time during the warm-up, when one mini-batch was
+  /// prepared and trained after the other; 0 if unknown.
+  std::int64_t peak_bytes() const { return peak_bytes_; }
+  /// Bytes of the model's weights.
+  std::int64_t weight_bytes() const { return bench_.weight_bytes(); }
   bool has_link() const { return device().has_link(); }
   /// Whether the device's kernels run on the host's cores.
   bool on_cores() const { return on_cores_; }
@@ -105,12 +111,15 @@ class Rounds {
   void measure_side_by_side(Measured& measured, std::int64_t epoch);
   void measure_aside(Measured& measured, std::int64_t epoch);
   void side_by_side(const Neighbour& first, const Neighbour& second);
+  void measure_devices(Measured& measured, std::int64_t epoch);
+  void beside_itself(schedule::Stage stage, std::int64_t count, Ratio& slowdown);
   void measure_workers(Measured& measured, std::int64_t epoch, int workers);
   void measure_threads(Measured& measured, std::int64_t epoch, int threads);
   void measure_sharing(Measured& measured, std::int64_t epoch, int threads);
 
   int cores_;
   bool on_cores_;
+  int devices_;
   const std::atomic<bool>* stop_;
   std::int64_t num_seeds_;
   int batch_size_;
@@ -121,6 +130,8 @@ class Rounds {
   std::int64_t max_slots_ = 0;  ///< mini-batches for which there is memory
   int warm_workers_ = 1;        ///< workers whose memory is warm
   bool fused_is_warm_ = false;
+  bool second_device_is_warm_ = false;
+  std::int64_t peak_bytes_ = 0;
   double time_alone_s_ = 0;  ///< spent on the stages alone
   double time_on_ratios_s_ = 0;
   std::array<double, schedule::num_basic_stages> alone_s_{};  ///< means of this round

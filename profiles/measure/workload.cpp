@@ -11,6 +11,7 @@
 #include "base/usable.h"
 #include "kernels/cpu/sample/topology.h"
 #include "profiles/measure/accesses.h"
+#include "profiles/measure/averaging.h"
 #include "profiles/measure/contention.h"
 #include "profiles/measure/disk.h"
 #include "profiles/measure/machine.h"
@@ -150,12 +151,16 @@ std::optional<T> if_positive(T value) {
   return value > 0 ? std::optional(value) : std::nullopt;
 }
 
-/// An emulated device has no libraries and kernels of its own to hold, and the link that was asked for.
-void fill_emulated(MachineProfile& machine, const runtime::EmulatedLink& link) {
+/// An emulated device has no libraries and kernels of its own to hold, and the links that were asked for.
+void fill_emulated(MachineProfile& machine, const runtime::DeviceOptions& options) {
+  const auto& link = options.link;
   machine.device.context_bytes = 0;
   machine.link.outstanding_reads = link.outstanding_reads;
   machine.link.round_trip_s = link.round_trip_s;
   machine.link.header_bytes = link.header_bytes;
+  if (options.devices > 1 && options.peers.bandwidth_bytes_per_s > 0) {
+    machine.peers = {options.peers.bandwidth_bytes_per_s, std::min(options.peers.clique, options.devices)};
+  }
 }
 
 void fill(Profile& profile, const runtime::DeviceFacts& facts, const runtime::DeviceOptions& options) {
@@ -173,10 +178,22 @@ void fill(Profile& profile, const runtime::DeviceFacts& facts, const runtime::De
   profile.machine.link.transfers_per_s = if_positive(facts.link.transfers_per_s);
   profile.machine.link.lanes = if_positive(facts.link.lanes);
   if (options.kind == DeviceKind::emulated) {
-    fill_emulated(profile.machine, options.link);
+    fill_emulated(profile.machine, options);
   }
-  auto& workload = profile.workload;
-  workload.parts.activation_bytes = if_positive(facts.peak_bytes - workload.batch_bytes);
+}
+
+/// What training takes of the device's memory, of which `peak_bytes` were in use at the same time.
+void fill_memory(WorkloadProfile& workload, double peak_bytes, double weight_bytes) {
+  constexpr double copies_of_weights = 4;  // weights, gradients and Adam's two moments
+  workload.parts.parameter_bytes = weight_bytes;
+  workload.parts.activation_bytes =
+      if_positive(peak_bytes - workload.batch_bytes - copies_of_weights * weight_bytes);
+}
+
+/// What devices on the host's cores spend on averages of their gradients.
+void fill_averaging(WorkloadProfile& workload, const AveragingTimes& times) {
+  workload.parts.update_s = std::min(times.update_s, workload.train.mean_s);
+  workload.parts.average_s = times.average_s;
 }
 
 /// The preparation with all data in the device's memory, if that holds it. An emulated device only has to be
@@ -250,6 +267,8 @@ Profile measure(const graph::Graph& graph, const plan::Job& job, const MeasureOp
   std::optional<Resident> resident;
   std::optional<double> partial_share;
   double runtime = 0;
+  double weight_bytes = 0;
+  double peak_bytes = 0;
   rule.time_limit_s *= rounds_share;
   {
     Rounds rounds(graph, job, base::usable_cores(), options.device, options.stop);
@@ -259,6 +278,8 @@ Profile measure(const graph::Graph& graph, const plan::Job& job, const MeasureOp
     partial_share = rounds.partial_share();
     runtime = runtime_bytes(graph, memory_before);
     if (rounds.has_link()) {
+      weight_bytes = static_cast<double>(rounds.weight_bytes());
+      peak_bytes = static_cast<double>(rounds.peak_bytes());
       facts = rounds.device().measure();
       resident = measure_resident(rounds, graph, job, options, *facts);
     }
@@ -280,7 +301,12 @@ Profile measure(const graph::Graph& graph, const plan::Job& job, const MeasureOp
   profile.machine.cpu.runtime_bytes = if_positive(runtime);
   if (facts) {
     fill(profile, *facts, options.device);
+    fill_memory(profile.workload, peak_bytes > 0 ? peak_bytes : facts->peak_bytes, weight_bytes);
     fill_link_parts(profile.workload, resident);
+  }
+  if (options.device.kind == DeviceKind::emulated && options.device.devices > 1) {
+    fill_averaging(profile.workload,
+                   measure_averaging(job, graph.features.columns, graph.num_classes, rule.time_limit_s));
   }
   if (!graph.directory.empty()) {
     const auto* const file = graph.features.is_sparse() ? "features_columns.npy" : "features.npy";

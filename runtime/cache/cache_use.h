@@ -11,16 +11,29 @@ struct CacheUse {
   std::int64_t row_hits = 0;
   std::int64_t lists = 0;  ///< read while lists were cached, in all hops
   std::int64_t list_hits = 0;
+  /// Of the hits, those that linked devices answered.
+  std::int64_t row_peer_hits = 0, list_peer_hits = 0;
 
   /// Hits over reads; none without a read.
   std::optional<double> row_hit_share() const { return share_of(row_hits, rows); }
   std::optional<double> list_hit_share() const { return share_of(list_hits, lists); }
+
+  /// Reads that linked devices answered, over all reads; none without such.
+  std::optional<double> row_peer_share() const {
+    return share_of(row_peer_hits, row_peer_hits == 0 ? 0 : rows);
+  }
+  std::optional<double> list_peer_share() const {
+    return share_of(list_peer_hits, list_peer_hits == 0 ? 0 : lists);
+  }
+
 
   CacheUse& operator+=(const CacheUse& other) {
     rows += other.rows;
     row_hits += other.row_hits;
     lists += other.lists;
     list_hits += other.list_hits;
+    row_peer_hits += other.row_peer_hits;
+    list_peer_hits += other.list_peer_hits;
     return *this;
   }
   bool operator==(const CacheUse&) const = default;

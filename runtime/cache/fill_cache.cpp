@@ -7,6 +7,8 @@ void drop_cache(DeviceGraph& graph) {
   graph.rows.cached = nullptr;
   graph.topology.slots = nullptr;
   graph.topology.cached = {};
+  graph.own_row_slots = nullptr;
+  graph.own_list_slots = nullptr;
   graph.cache_owners.clear();
 }
 

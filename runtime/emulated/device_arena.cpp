@@ -103,6 +103,11 @@ std::shared_ptr<void> DeviceArena::allocate(std::size_t bytes) {
           }};
 }
 
+std::shared_ptr<const void> room_in(const std::shared_ptr<DeviceArena>& arena, std::size_t bytes) {
+  arena->take(bytes);
+  return {arena.get(), [arena, bytes](const void*) { arena->give(bytes); }};
+}
+
 std::int64_t DeviceArena::used_bytes() const {
   const std::lock_guard lock(state_->mutex);
   return state_->used;

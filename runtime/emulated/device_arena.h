@@ -44,4 +44,8 @@ class DeviceArena {
   std::shared_ptr<State> state_;
 };
 
+/// Counts `bytes` of memory that lies elsewhere until the last copy of the pointer is gone. Throws
+/// ArenaIsFull.
+std::shared_ptr<const void> room_in(const std::shared_ptr<DeviceArena>& arena, std::size_t bytes);
+
 }  // namespace gnomon::runtime::emulated

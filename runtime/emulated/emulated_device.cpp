@@ -4,17 +4,22 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
 #include "nn/sparse/stored_features.h"
 #include "runtime/batch/batch_tensors.h"
+#include "runtime/cache/cache_parts.h"
+#include "runtime/cache/entry_costs.h"
 #include "runtime/cache/preferred_rows.h"
+#include "runtime/emulated/sharded_cache.h"
 #include "runtime/emulated/tensor_count.h"
 #include "runtime/preparation/complete_rows-inl.h"
 #include "runtime/preparation/preparation-inl.h"
 #include "runtime/speed/bandwidth.h"
+#include "schedule/run_epoch.h"
 
 namespace gnomon::runtime::emulated {
 
@@ -24,6 +29,9 @@ EmulatedDevice::EmulatedDevice(const plan::Job& job, const DeviceOptions& option
       clock_(std::move(clock)),
       arena_(std::make_shared<DeviceArena>(options.max_bytes)),
       link_(options.link, *clock_),
+      exchange_link_({.bandwidth_bytes_per_s = options.peers.bandwidth_bytes_per_s,
+                      .round_trip_s = options.link.round_trip_s},
+                     *clock_),
       hardware_(arena_, link_, *clock_),
       copies_(arena_, link_, *clock_),
       preparation_(hardware_, job, std::move(progress)) {}
@@ -39,6 +47,9 @@ void EmulatedDevice::with_memory(const std::string& doing, const std::function<v
 
 void EmulatedDevice::take_plan(const plan::Plan& plan, std::shared_ptr<const PlacedGraph> graph) {
   plan_ = plan;
+  if (group_) {
+    group_->forget(number_);
+  }
   arena_->limit(smaller_limit(plan.device_memory_bytes, options_.max_bytes));
   hardware_.use_threads(plan.device_threads);
   with_memory("placing the graph", [&] { preparation_.take_plan(plan, graph); });
@@ -125,6 +136,9 @@ std::vector<at::Tensor> EmulatedDevice::take_tensors(const std::vector<at::Tenso
 void EmulatedDevice::sample(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds,
                             BatchData& data) {
   with_memory("sampling a mini-batch", [&] { preparation_.sample(key, seeds, data); });
+  if (number_ < schedule::first_trainer(plan_) && preparation_.is_cache_due()) {
+    with_memory("filling the cache", [&] { fill_due_cache(); });  // a device that only samples
+  }
 }
 
 void EmulatedDevice::gather(DeviceBatch& batch) {
@@ -138,9 +152,7 @@ void EmulatedDevice::lend_features(DeviceBatch& batch) {
   Coalescer coalescer = hardware_.coalescer();
   read_rows(rows, reads_of(plan_), batch.vertices.const_data_ptr<std::int64_t>(), batch.size.vertices,
             coalescer);
-  if (const auto reads = coalescer.finish(); reads.requests > 0) {
-    link_.read(reads, 1);
-  }
+  hardware_.wait_for(coalescer.finish());
   auto features = graph_->graph.features;
   features.data = rows.all;
   batch.tensors.stored = nn::stored_features(features, batch.vertices);
@@ -156,8 +168,66 @@ void EmulatedDevice::train(DeviceBatch batch, const Learn& learn) {
   });
   batch = {};
   if (preparation_.is_cache_due()) {
-    with_memory("filling the cache", [&] { preparation_.fill_due_cache(); });
+    with_memory("filling the cache", [&] { fill_due_cache(); });
   }
+}
+
+/// Linked devices that share a cache fill it together, once the first step of each has shown what memory it
+/// leaves: the last one does it for all of them.
+void EmulatedDevice::fill_due_cache() {
+  if (!group_ || !shares_cache(plan_)) {
+    preparation_.fill_due_cache();
+    return;
+  }
+  const auto devices = group_->arrive(number_, plan_);
+  if (devices.size() == 1) {
+    preparation_.fill_due_cache();
+  } else if (!devices.empty()) {
+    fill_shared_cache(devices);
+  }
+}
+
+/// The first device counts visits and measures, where the cache's policy goes by that.
+void EmulatedDevice::fill_shared_cache(const std::vector<EmulatedDevice*>& devices) {
+  std::vector<std::int64_t> rooms;
+  std::vector<ShardedCache::Member> members;
+  for (auto* device : devices) {
+    rooms.push_back(device->preparation_.cache_room());
+    members.push_back({device->arena_, &device->link_});
+  }
+  const auto& placed = *devices.front()->graph_;
+  const auto content = devices.front()->preparation_.wanted(
+      std::accumulate(rooms.begin(), rooms.end(), std::int64_t{0}), rooms.front());
+  const auto parts = deal(content, placed.graph, entry_sizes(placed.graph.features, placed.topology), rooms);
+  const auto cache = std::make_shared<const ShardedCache>(placed, parts, members);
+  for (std::size_t number = 0; number < devices.size(); ++number) {
+    auto& device = *devices[number];
+    device.preparation_.place_cache([&](DeviceGraph& graph) {
+      ShardedCache::place(cache, number, members[number], device.hardware_, graph);
+    });
+  }
+}
+
+void EmulatedDevice::join(Device& first) {
+  if (&first == this) {
+    group_ = std::make_shared<PeerGroup>(options_.peers, options_.link);
+  } else {
+    group_ = dynamic_cast<EmulatedDevice&>(first).group_;
+  }
+  number_ = group_->join(*this);
+  if (auto* link = group_->link_of(number_)) {
+    hardware_.use_peer_link(*link);
+  }
+}
+
+std::function<void()> EmulatedDevice::begin_exchange(std::int64_t bytes) {
+  const bool is_linked = group_ && group_->links_all(plan_);
+  return (is_linked ? exchange_link_ : link_).begin_exchange(bytes);
+}
+
+void EmulatedDevice::hold_model(std::int64_t bytes) {
+  model_.reset();
+  with_memory("the model", [&] { model_ = room_in(arena_, static_cast<std::size_t>(bytes)); });
 }
 
 /// The gathered rows are those on the device: they are counted as its memory, and take the link's time.

@@ -4,10 +4,12 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "runtime/device.h"
 #include "runtime/emulated/device_arena.h"
 #include "runtime/emulated/emulated_hardware.h"
+#include "runtime/emulated/peer_group.h"
 #include "runtime/emulated/shared_link.h"
 #include "runtime/preparation/preparation.h"
 
@@ -34,7 +36,11 @@ class EmulatedDevice final : public Device {
   void sample(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds, BatchData& data) override;
   void gather(DeviceBatch& batch) override;
   void train(DeviceBatch batch, const Learn& learn) override;
-  std::function<void()> begin_exchange(std::int64_t bytes) override { return link_.begin_exchange(bytes); }
+  void join(Device& first) override;
+  void hold_model(std::int64_t bytes) override;
+  std::int64_t peak_bytes() const override { return arena_->peak_bytes(); }
+  /// Over the links between the devices where they join all of them, else over the one to the host.
+  std::function<void()> begin_exchange(std::int64_t bytes) override;
   at::Tensor pull(const std::function<at::Tensor()>& gather) override;
   at::Tensor push(const at::Tensor& rows) override;
   CacheUse take_cache_use() override;
@@ -49,6 +55,8 @@ class EmulatedDevice final : public Device {
   at::Tensor copied(const at::Tensor& tensor) const;
   void lend_features(DeviceBatch& batch);
   at::Tensor completed(const BatchData& data);
+  void fill_due_cache();
+  static void fill_shared_cache(const std::vector<EmulatedDevice*>& devices);
 
   DeviceOptions options_;
   plan::Plan plan_;
@@ -57,11 +65,15 @@ class EmulatedDevice final : public Device {
   std::unique_ptr<DeviceClock> clock_;
   std::shared_ptr<DeviceArena> arena_;
   SharedLink link_;
+  SharedLink exchange_link_;  ///< of its own gradients, between the devices
   EmulatedHardware hardware_;
   EmulatedHardware copies_;  ///< what completes mini-batches beside hardware_
   Preparation<EmulatedHardware> preparation_;
   kernels::device::Rows rows_;  ///< where copies find cached rows; empty if they need none
   CacheUse use_of_copies_;
+  std::shared_ptr<const void> model_;  ///< the room of what hold_model() was told of
+  std::shared_ptr<PeerGroup> group_;   ///< null if it has not joined one
+  int number_ = 0;                     ///< in the group
 };
 
 }  // namespace gnomon::runtime::emulated

@@ -23,16 +23,30 @@ struct DeviceQueue {
   std::shared_ptr<DeviceArena> arena;
   SharedLink& link;
   MappedRanges mapped{};
-  int threads = 1;               ///< of all multiprocessors together
-  ZeroCopyReads reads{};         ///< of kernels that are done but for them
-  std::int64_t num_kernels = 0;  ///< with such reads
+  MappedRanges peers{};             ///< memory of linked devices
+  SharedLink* peer_link = nullptr;  ///< over which it is read; null without
+  int threads = 1;                  ///< of all multiprocessors together
+  ZeroCopyReads reads{};            ///< of kernels that are done but for them
+  std::int64_t num_kernels = 0;     ///< with such reads
+  ZeroCopyReads peer_reads{};
+  std::int64_t num_peer_kernels = 0;
 
   /// Of the reads of a kernel.
-  Coalescer coalescer() const { return {mapped, link.settings().request_bytes}; }
+  Coalescer coalescer() const { return {mapped, peers, link.settings().request_bytes}; }
+  /// Adds what a kernel read.
+  void add(const LinkReads& kernel) {
+    reads += kernel.host;
+    num_kernels += kernel.host.requests > 0 ? 1 : 0;
+    peer_reads += kernel.peers;
+    num_peer_kernels += kernel.peers.requests > 0 ? 1 : 0;
+  }
   /// Waits until everything that was started is done.
   void settle() {
     if (reads.requests > 0) {
       link.read(std::exchange(reads, {}), std::exchange(num_kernels, 0));
+    }
+    if (peer_reads.requests > 0) {
+      peer_link->read(std::exchange(peer_reads, {}), std::exchange(num_peer_kernels, 0));
     }
   }
 };
@@ -93,9 +107,7 @@ class EmulatedExecutor {
     if (count > 0) {
       read_over_link(body, count, coalescer);
     }
-    const auto reads = coalescer.finish();
-    queue_->reads += reads;
-    queue_->num_kernels += reads.requests > 0 ? 1 : 0;
+    queue_->add(coalescer.finish());
   }
   void copy(void* to, const void* from, std::size_t bytes, SharedLink::Direction direction) {
     if (bytes > 0) {

@@ -29,6 +29,12 @@ class EmulatedHardware {
   Executor make_executor(double share) { return {queue_, share}; }
   /// Valid for as long as the hardware.
   MappedBytes map(const void* data, std::size_t bytes);
+  /// Sets the link over which it reads the memory of linked devices.
+  void use_peer_link(SharedLink& link) { queue_.peer_link = &link; }
+  /// Memory of linked devices, until the result is gone. Precondition: use_peer_link() was called.
+  std::shared_ptr<const void> map_peers(const void* data, std::size_t bytes);
+  /// Waits for what a kernel read that is done otherwise.
+  void wait_for(const LinkReads& reads);
   MemoryUse memory_use() const { return {queue_.arena->peak_bytes(), queue_.arena->limit_bytes()}; }
   double now_s() { return clock_.now_s(); }
   /// Of the reads of a kernel.

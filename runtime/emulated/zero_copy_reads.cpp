@@ -32,49 +32,58 @@ bool MappedRanges::contains(const void* address) const {
   });
 }
 
+ZeroCopyReads* Coalescer::reads_of(const void* address) {
+  return mapped_.contains(address) ? &reads_.host : peers_.contains(address) ? &reads_.peers : nullptr;
+}
+
 void Coalescer::read(const void* address, std::int64_t bytes) {
-  if (bytes > 0 && mapped_.contains(address)) {
-    read_lines(number_of(address), number_of(address) + static_cast<std::uintptr_t>(bytes));
+  if (bytes <= 0) {
+    return;
+  }
+  if (auto* reads = reads_of(address)) {
+    read_lines(number_of(address), number_of(address) + static_cast<std::uintptr_t>(bytes), *reads);
   }
 }
 
 void Coalescer::read_row(const void* address, std::int64_t bytes, kernels::device::Reads reads) {
-  if (bytes <= 0 || !mapped_.contains(address)) {
+  auto* of_memory = bytes <= 0 ? nullptr : reads_of(address);
+  if (of_memory == nullptr) {
     return;
   }
   const std::uintptr_t begin = number_of(address);
   const std::uintptr_t end = begin + static_cast<std::uintptr_t>(bytes);
   if (reads == kernels::device::Reads::shifted) {
     flush();  // rows are of different warps
-    read_lines(begin, end);
+    read_lines(begin, end, *of_memory);
     return;
   }
   for (std::uintptr_t part = begin; part < end; part += warp_bytes) {
     flush();
-    read_lines(part, std::min(part + warp_bytes, end));
+    read_lines(part, std::min(part + warp_bytes, end), *of_memory);
   }
 }
 
-void Coalescer::read_lines(std::uintptr_t begin, std::uintptr_t end) {
+void Coalescer::read_lines(std::uintptr_t begin, std::uintptr_t end, ZeroCopyReads& reads) {
   for (std::uintptr_t sector = begin / sector_bytes; sector * sector_bytes < end; ++sector) {
     const std::uintptr_t line = sector * sector_bytes / line_bytes_;
-    if (sectors_ != 0 && line != line_) {
+    if (sectors_ != 0 && (line != line_ || &reads != line_reads_)) {
       flush();
     }
     line_ = line;
+    line_reads_ = &reads;
     sectors_ |= 1U << (sector % (line_bytes_ / sector_bytes));
   }
 }
 
 void Coalescer::flush() {
   if (sectors_ != 0) {
-    ++reads_.requests;
-    reads_.bytes += static_cast<std::int64_t>(sector_bytes) * std::popcount(sectors_);
+    ++line_reads_->requests;
+    line_reads_->bytes += static_cast<std::int64_t>(sector_bytes) * std::popcount(sectors_);
     sectors_ = 0;
   }
 }
 
-ZeroCopyReads Coalescer::finish() {
+LinkReads Coalescer::finish() {
   flush();
   return reads_;
 }

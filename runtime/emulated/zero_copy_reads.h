@@ -37,13 +37,20 @@ class MappedRanges {
   std::vector<Range> ranges_;
 };
 
+/// What a kernel reads beside its device's own memory.
+struct LinkReads {
+  ZeroCopyReads host;   ///< over the link
+  ZeroCopyReads peers;  ///< of the parts of a cache that linked devices hold
+};
+
 /// Turns the addresses that a kernel's neighbouring threads read, in the order of the threads, into requests:
 /// threads that read one line ask for it together. Reads of the device's own memory ask for nothing.
 /// `line_bytes`, the maximum of a request, is 32, 64 or 128.
 class Coalescer {
  public:
-  Coalescer(const MappedRanges& mapped, int line_bytes)
-      : mapped_(mapped), line_bytes_(static_cast<std::uintptr_t>(line_bytes)) {}
+  /// `mapped` is the host's memory, `peers` that of linked devices. Both must outlive it.
+  Coalescer(const MappedRanges& mapped, const MappedRanges& peers, int line_bytes)
+      : mapped_(mapped), peers_(peers), line_bytes_(static_cast<std::uintptr_t>(line_bytes)) {}
 
   /// Threads that read `bytes` from `address` on.
   void read(const void* address, std::int64_t bytes);
@@ -52,15 +59,19 @@ class Coalescer {
   /// (PyTorch-Direct, arXiv 2103.03330, section 4.4).
   void read_row(const void* address, std::int64_t bytes, kernels::device::Reads reads);
   /// What was read so far.
-  ZeroCopyReads finish();
+  LinkReads finish();
 
  private:
-  void read_lines(std::uintptr_t begin, std::uintptr_t end);
+  /// What memory lies beside the device's own; null for its own.
+  ZeroCopyReads* reads_of(const void* address);
+  void read_lines(std::uintptr_t begin, std::uintptr_t end, ZeroCopyReads& reads);
   void flush();
 
   const MappedRanges& mapped_;
+  const MappedRanges& peers_;
   std::uintptr_t line_bytes_;
-  ZeroCopyReads reads_;
+  LinkReads reads_;
+  ZeroCopyReads* line_reads_ = nullptr;  ///< to which the line belongs
   std::uintptr_t line_ = 0;
   unsigned sectors_ = 0;  ///< of the line that is not counted yet, one bit each
 };

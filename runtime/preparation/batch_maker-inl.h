@@ -32,8 +32,8 @@ BatchMaker<Executor>::BatchMaker(Executor& executor, const DeviceGraph& graph,
       sampler_(executor, graph.topology, fanouts),
       fanouts_(fanouts) {
   if (graph.rows.slots != nullptr || graph.topology.slots != nullptr) {
-    use_ = kernels::device::make_array<std::int64_t>(executor_, 4);
-    executor_.fill(use_.data, 0, 4 * sizeof(std::int64_t));
+    use_ = kernels::device::make_array<std::int64_t>(executor_, 8);
+    executor_.fill(use_.data, 0, 8 * sizeof(std::int64_t));
   }
 }
 
@@ -49,13 +49,26 @@ kernels::device::MiniBatch BatchMaker<Executor>::draw_by(kernels::device::Sample
                                                          const kernels::BatchKey& key,
                                                          std::span<const graph::VertexId> seeds) {
   auto sampled = sampler.sample(key, seeds.data(), std::ssize(seeds));
-  if (graph_.topology.slots != nullptr) {
-    for (const auto& block : sampled.blocks) {
-      kernels::device::count_hits(executor_, graph_.topology.slots, sampled.vertices.data,
-                                  block.num_destinations, use_.data + 2, use_.data + 3);
-    }
-  }
+  count_lists(sampled);
   return sampled;
+}
+
+/// Adds to a pair of use_ if there are such slots.
+template <class Executor>
+void BatchMaker<Executor>::count(const std::int32_t* slots, const std::int64_t* vertices, std::int64_t count,
+                                 std::int64_t which) {
+  if (slots != nullptr) {
+    auto* pair = use_.data + 2 * which;
+    kernels::device::count_hits(executor_, slots, vertices, count, pair, pair + 1);
+  }
+}
+
+template <class Executor>
+void BatchMaker<Executor>::count_lists(const kernels::device::MiniBatch& batch) {
+  for (const auto& block : batch.blocks) {
+    count(graph_.topology.slots, batch.vertices.data, block.num_destinations, 1);
+    count(graph_.own_list_slots, batch.vertices.data, block.num_destinations, 3);
+  }
 }
 
 template <class Executor>
@@ -86,9 +99,8 @@ at::Tensor BatchMaker<Executor>::gather(const std::int64_t* vertices, std::int64
 
 template <class Executor>
 void BatchMaker<Executor>::count_rows(const std::int64_t* vertices, std::int64_t count) {
-  if (graph_.rows.slots != nullptr) {
-    kernels::device::count_hits(executor_, graph_.rows.slots, vertices, count, use_.data, use_.data + 1);
-  }
+  this->count(graph_.rows.slots, vertices, count, 0);
+  this->count(graph_.own_row_slots, vertices, count, 2);
 }
 
 template <class Executor>
@@ -206,12 +218,20 @@ void BatchMaker<Executor>::sample(const kernels::BatchKey& key, std::span<const 
 
 template <class Executor>
 CacheUse BatchMaker<Executor>::take_cache_use() {
-  std::int64_t use[4] = {0, 0, 0, 0};
+  std::int64_t use[8] = {};
   if (use_.count > 0) {
     executor_.download(use, use_.data, sizeof(use));
     executor_.fill(use_.data, 0, sizeof(use));
   }
-  return {use[0], use[1], use[2], use[3]};
+  const auto of_peers = [&](const std::int32_t* own, std::int64_t hits, std::int64_t own_hits) {
+    return own == nullptr ? 0 : hits - own_hits;
+  };
+  return {use[0],
+          use[1],
+          use[2],
+          use[3],
+          of_peers(graph_.own_row_slots, use[1], use[5]),
+          of_peers(graph_.own_list_slots, use[3], use[7])};
 }
 
 }  // namespace gnomon::runtime

@@ -68,6 +68,8 @@ class BatchMaker {
   Array<float> degrees_of(const kernels::device::MiniBatch& batch);
   DeviceBatch without_features(const kernels::device::MiniBatch& sampled);
   void count_rows(const std::int64_t* vertices, std::int64_t count);
+  void count_lists(const kernels::device::MiniBatch& batch);
+  void count(const std::int32_t* slots, const std::int64_t* vertices, std::int64_t count, std::int64_t which);
   template <class T>
   void download(const Array<T>& from, std::int64_t count, std::vector<T>& to);
 
@@ -79,7 +81,9 @@ class BatchMaker {
   /// Of batches that reuse rows, all hops but the last and the last one: made at first use.
   std::optional<kernels::device::Sampler<Executor>> upper_, bottom_;
   std::vector<int> fanouts_;
-  Array<std::int64_t> use_;  ///< the four numbers of a CacheUse; empty without caches
+  /// Reads and hits of rows and of lists, and the same of the device's own parts of shared caches; empty
+  /// without caches.
+  Array<std::int64_t> use_;
 };
 
 }  // namespace gnomon::runtime

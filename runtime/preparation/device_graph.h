@@ -27,6 +27,10 @@ struct DeviceGraph {
   const std::int32_t* labels = nullptr;
   graph::FeatureType feature_type = graph::FeatureType::fp32;
   std::int64_t columns = 0;
+  /// Where linked devices share the caches: as rows.slots and topology.slots, but -1 for what others hold.
+  /// Null otherwise.
+  const std::int32_t* own_row_slots = nullptr;
+  const std::int32_t* own_list_slots = nullptr;
   std::vector<std::shared_ptr<const void>> owners;        ///< of the graph's arrays
   std::vector<std::shared_ptr<const void>> cache_owners;  ///< of the caches' arrays
 };

@@ -163,18 +163,64 @@ void Preparation<H>::fill_due_cache() {
   is_cache_due_ = false;
   hardware_.run([&] {
     open();
-    const auto visits = needs_visits(plan_.cache.policy)
-                            ? presample(*executor_, maker_->sampler(), graph_->topology.num_vertices,
-                                        placed_->graph.train, job_, progress_)
-                            : Visits{};
-    const std::int64_t bytes = cache_bytes();
-    if (bytes <= 0) {
-      return;
+    const auto visits = visits_of_plan();
+    if (const std::int64_t bytes = cache_bytes(); bytes > 0) {
+      fill(content_of(visits, bytes, bytes), progress_);
     }
-    const auto costs =
-        with_savings(entry_sizes(placed_->graph.features, placed_->topology), placed_->graph, plan_.cache,
-                     bytes, job_.seed, [&](const CacheContent& content) { return prepared_with(content); });
-    fill(choose_content(placed_->graph, plan_.cache, visits, costs, bytes, job_.seed), progress_);
+  });
+}
+
+/// Empty where the cache's policy does not go by them.
+template <class H>
+Visits Preparation<H>::visits_of_plan() {
+  return needs_visits(plan_.cache.policy)
+             ? presample(*executor_, maker_->sampler(), graph_->topology.num_vertices, placed_->graph.train,
+                         job_, progress_)
+             : Visits{};
+}
+
+template <class H>
+CacheContent Preparation<H>::content_of(const Visits& visits, std::int64_t bytes, std::int64_t own_bytes) {
+  const auto costs =
+      with_savings(entry_sizes(placed_->graph.features, placed_->topology), placed_->graph, plan_.cache,
+                   own_bytes, job_.seed, [&](const CacheContent& content) { return prepared_with(content); });
+  return choose_content(placed_->graph, plan_.cache, visits, costs, bytes, job_.seed);
+}
+
+template <class H>
+std::int64_t Preparation<H>::cache_room() {
+  const std::lock_guard lock(mutex_);
+  std::int64_t bytes = 0;
+  hardware_.run([&] {
+    open();
+    bytes = std::max<std::int64_t>(0, cache_bytes());
+  });
+  return bytes;
+}
+
+template <class H>
+CacheContent Preparation<H>::wanted(std::int64_t bytes, std::int64_t own_bytes) {
+  const std::lock_guard lock(mutex_);
+  CacheContent content;
+  hardware_.run([&] {
+    open();
+    content = content_of(visits_of_plan(), bytes, own_bytes);
+    maker_.reset();
+    drop_cache(*graph_);
+  });
+  return content;
+}
+
+template <class H>
+void Preparation<H>::place_cache(const std::function<void(DeviceGraph&)>& place) {
+  const std::lock_guard lock(mutex_);
+  is_cache_due_ = false;
+  hardware_.run([&] {
+    open();
+    maker_.reset();  // its sampler reads the old caches
+    drop_cache(*graph_);
+    place(*graph_);
+    open();
   });
 }
 
@@ -183,7 +229,8 @@ void Preparation<H>::fill_due_cache() {
 template <class H>
 std::int64_t Preparation<H>::cache_bytes() {
   const MemoryUse memory = hardware_.memory_use();
-  const std::int64_t slot_tables = 2 * 4 * graph_->topology.num_vertices;
+  const std::int64_t tables = shares_cache(plan_) ? 4 : 2;  // slots of rows and lists, and of the own ones
+  const std::int64_t slot_tables = tables * 4 * graph_->topology.num_vertices;
   const std::int64_t left = memory.usable_bytes - memory.peak_bytes - memory.peak_bytes / 8 - slot_tables;
   return static_cast<std::int64_t>(plan_.cache.budget * static_cast<double>(left));
 }

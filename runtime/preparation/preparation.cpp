@@ -12,6 +12,10 @@ bool reads_graph(const plan::Plan& plan) {
 
 bool reads_cache(const plan::Plan& plan) { return plan.cache.is_used() && reads_graph(plan); }
 
+bool shares_cache(const plan::Plan& plan) {
+  return reads_cache(plan) && plan.cache.sharded && plan.devices > 1;
+}
+
 double preparing_share(const plan::Plan& plan) {
   return plan.prepares_beside_training() ? plan.prepare_share : 1;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -13,6 +14,7 @@
 #include "plan/plan.h"
 #include "runtime/batch/batch_data.h"
 #include "runtime/batch/device_batch.h"
+#include "runtime/cache/cache_choice.h"
 #include "runtime/cache/cache_use.h"
 #include "runtime/cache/entry_costs.h"
 #include "runtime/placement.h"
@@ -24,6 +26,8 @@ namespace gnomon::runtime {
 
 /// Whether the plan's stages read caches in a device's memory.
 bool reads_cache(const plan::Plan& plan);
+/// Whether linked devices are to hold different parts of the plan's caches.
+bool shares_cache(const plan::Plan& plan);
 /// Whether the plan's stages read the graph on the device.
 bool reads_graph(const plan::Plan& plan);
 /// The share of the multiprocessors that prepares the plan's batches.
@@ -70,6 +74,13 @@ class Preparation {
   /// plan.cache.budget of that.
   void fill_due_cache();
 
+  /// fill_due_cache() in parts, for a cache that several devices share: how many bytes of it this device can
+  /// hold; what `bytes` of cache should hold, measured where that needs a measurement with `own_bytes` on
+  /// this device; and the caches that `place` sets in the graph, after those from before are dropped.
+  std::int64_t cache_room();
+  CacheContent wanted(std::int64_t bytes, std::int64_t own_bytes);
+  void place_cache(const std::function<void(DeviceGraph&)>& place);
+
   CacheUse take_cache_use();
 
   /// runtime/speed/link.h's; none if the features are not in host memory.
@@ -81,6 +92,8 @@ class Preparation {
   void open();
   void hold_preferred_rows();
   void fill(const CacheContent& content, const base::Progress& progress);
+  Visits visits_of_plan();
+  CacheContent content_of(const Visits& visits, std::int64_t bytes, std::int64_t own_bytes);
   std::int64_t cache_bytes();
   PreparedWith prepared_with(const CacheContent& content);
   void prepare_some(std::span<const graph::VertexId> order);

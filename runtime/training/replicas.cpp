@@ -19,33 +19,45 @@ Replicas::~Replicas() {
   }
 }
 
-std::int64_t Replicas::gradient_bytes() const {
-  std::int64_t bytes = 0;
-  for (const auto& weight : first().model().parameters()) {
-    bytes += static_cast<std::int64_t>(weight.nbytes());
+std::int64_t Replicas::kept_bytes(bool has_stepped) const {
+  constexpr std::int64_t with_moments = 3;  // Adam's two, of each weight
+  return (devices() > 1 || has_stepped ? with_moments : 1) * first().weight_bytes();
+}
+
+void Replicas::spread() {
+  for (std::size_t other = 1; other < learners_.size(); ++other) {
+    nn::copy_model(first(), *learners_[other]);
   }
-  return bytes;
 }
 
 void Replicas::backward(int device, const nn::TensorBatch& data, std::int64_t epoch, std::int64_t batch) {
-  pending_[static_cast<std::size_t>(device)] = {batch, learner(device).backward(data, epoch, batch)};
+  const auto at = static_cast<std::size_t>(device);
+  if (pending_[at]) {
+    throw std::logic_error("a device has two mini-batches in one step");
+  }
+  pending_[at] = {batch, learners_[at]->backward(data, epoch, batch)};
 }
 
-std::vector<TrainedBatch> Replicas::update(std::int64_t epoch) {
+std::vector<TrainedBatch> Replicas::update(std::int64_t epoch, int first_device) {
   std::vector<TrainedBatch> trained;
-  for (auto& pending : pending_) {
-    if (pending) {
-      trained.push_back(*pending);
-      pending.reset();
+  std::vector<nn::Learner*> learners;
+  for (std::size_t i = 0; i < pending_.size(); ++i) {
+    const std::size_t device = (i + static_cast<std::size_t>(first_device)) % pending_.size();
+    if (pending_[device]) {
+      trained.push_back(*pending_[device]);
+      learners.push_back(learners_[device].get());
+      pending_[device].reset();
     }
   }
   if (trained.empty()) {
     throw std::logic_error("an update without gradients");
   }
-  nn::average_gradients(learners_, trained.size());
-  for (const auto& learner : learners_) {
-    learner->update(epoch);
+  nn::average_gradients(learners);
+  if (learners.front() != &first()) {
+    nn::copy_gradients(*learners.front(), first());
   }
+  first().update(epoch);
+  spread();
   return trained;
 }
 

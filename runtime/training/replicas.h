@@ -16,9 +16,10 @@ struct TrainedBatch {
 };
 
 /// The learners of several devices, one each, which always have the same weights: devices compute the
-/// gradients of different mini-batches at once, and all learners make one step by their mean. The mean is
+/// gradients of different mini-batches at once, and all weights make one step by their mean. The mean is
 /// added up in the order of the devices, so D devices end with the bits of one device that averages D
-/// mini-batches.
+/// mini-batches. On hardware each device would make the same step on its own: here the first learner makes
+/// it, and alone has the optimiser's state, and the others copy its weights.
 class Replicas {
  public:
   Replicas(const plan::Job& job, std::int64_t columns, std::int64_t classes, at::Device device, int devices);
@@ -27,16 +28,20 @@ class Replicas {
   ~Replicas();
 
   int devices() const { return static_cast<int>(learners_.size()); }
-  nn::Learner& learner(int device) { return *learners_[static_cast<std::size_t>(device)]; }
+  nn::Learner& first() { return *learners_.front(); }
   const nn::Learner& first() const { return *learners_.front(); }
-  /// Bytes of one learner's gradients.
-  std::int64_t gradient_bytes() const;
+  /// The bytes that each device keeps of its learner beside what its training steps allocate: the weights
+  /// and, unless the first step of a single device is still to allocate it, the optimiser's state.
+  std::int64_t kept_bytes(bool has_stepped) const;
+  /// Gives all learners the weights and running statistics of the first.
+  void spread();
 
   /// Computes a mini-batch's gradients. Calls for different devices may run at the same time.
   void backward(int device, const nn::TensorBatch& data, std::int64_t epoch, std::int64_t batch);
-  /// Makes one step by the mean of the gradients since the last update. Returns their mini-batches, by
-  /// device. Precondition: devices 0 … n-1 have computed gradients, for some n of at least 1.
-  std::vector<TrainedBatch> update(std::int64_t epoch);
+  /// Makes one step by the mean of the gradients since the last update, added up in the order of the devices
+  /// from `first_device` on, those before it last. The running statistics are those of the first of them.
+  /// Returns their mini-batches in that order. Precondition: at least one device has computed gradients.
+  std::vector<TrainedBatch> update(std::int64_t epoch, int first_device = 0);
 
  private:
   std::vector<std::unique_ptr<nn::Learner>> learners_;

@@ -82,6 +82,12 @@ Json log_line(const EpochReport& report) {
   if (const auto share = report.cache.list_hit_share()) {
     line["list_hit_share"] = *share;
   }
+  if (const auto share = report.cache.row_peer_share()) {
+    line["row_peer_share"] = *share;
+  }
+  if (const auto share = report.cache.list_peer_share()) {
+    line["list_peer_share"] = *share;
+  }
   if (const auto mean = report.history.mean()) {
     line["history_age_mean"] = *mean;
     line["history_age_max"] = report.history.max;

@@ -51,10 +51,19 @@ void check_replay(const std::vector<std::vector<std::int64_t>>& replay, std::int
 }
 
 void check_replayed(const TrainOptions& options) {
-  if (!options.replay.empty() && options.plan.devices > 1 && !plan::trains_in_order(options.plan)) {
+  if (options.replay.empty() || options.plan.devices == 1 || plan::trains_in_order(options.plan)) {
+    return;
+  }
+  if (options.plan.schedule != plan::Schedule::factored) {
     throw base::InputError("replay",
                            "an order that is as batches became ready can only be replayed on one device; use "
                            "a plan with devices 1");
+  }
+  if (options.plan.switch_roles) {
+    throw base::InputError(
+        "replay",
+        "how many mini-batches a step averaged is not recorded where samplers stand in for "
+        "trainers; use a plan with switch_roles false");
   }
 }
 

@@ -147,7 +147,7 @@ Training::Training(const graph::Graph& graph, const TrainOptions& options)
       options_(options),
       plan_(options.replay.empty() ? options.plan : in_order(options.plan)),
       replicas_(options.job, graph.features.columns, graph.num_classes, tensor_device(options.device),
-                plan_.devices),
+                schedule::averages_gradients(plan_) ? plan_.devices : 1),
       stages_(
           graph_of_stages(graph, plan_), job_of_stages(options.job, plan_), plan_,
           [this](const nn::TensorBatch& data, std::int64_t batch, int device) { learn(data, batch, device); },
@@ -166,9 +166,8 @@ Training::Training(const graph::Graph& graph, const TrainOptions& options)
 void Training::resume() {
   const auto path = checkpoint_path(options_.run_directory);
   if (options_.resume && std::filesystem::exists(path)) {
-    for (int device = 0; device < replicas_.devices(); ++device) {
-      read_checkpoint(path, state_, replicas_.learner(device));
-    }
+    read_checkpoint(path, state_, replicas_.first());
+    replicas_.spread();
     if (hot_) {
       hot_->restore(state_.carried);
     }
@@ -210,6 +209,7 @@ bool Training::is_finished() const {
 
 TrainReport Training::run() {
   resume();
+  stages_.hold_model(replicas_.kept_bytes(state_.epoch > 0 || !state_.trained.empty()));
   begin_history();
   std::optional<RunLog> log;
   if (!options_.run_directory.empty()) {
@@ -260,10 +260,10 @@ StageWork Training::stage_work() {
   const auto before = [this](Stage stage, std::int64_t position) {
     options_.before_stage(stage, order_[static_cast<std::size_t>(position)]);
   };
-  const auto after_seam = [before](Stage stage, std::function<void(std::int64_t)> inner) {
-    return [before, stage, inner = std::move(inner)](std::int64_t position) {
+  const auto after_seam = [before](Stage stage, std::function<void(std::int64_t, int)> inner) {
+    return [before, stage, inner = std::move(inner)](std::int64_t position, int device) {
       before(stage, position);
-      inner(position);
+      inner(position, device);
     };
   };
   return {[before, inner = work.cpu_batch](std::int64_t position, int worker) {
@@ -337,9 +337,9 @@ Stretch Training::next_stretch(std::int64_t left) const {
 /// one.
 std::unique_ptr<HostMachine> Training::take_machine(const plan::Plan& before) {
   const auto cores = worker_cores(plan_);
-  const bool beside = plan_.prepares_beside_training();
+  const bool beside = works_beside_training(plan_);
   if (machine_ && before.workers == plan_.workers && worker_cores(before) == cores &&
-      before.prepares_beside_training() == beside) {
+      works_beside_training(before) == beside) {
     machine_->begin_run();
     return std::move(machine_);
   }
@@ -376,11 +376,11 @@ void Training::learn_times(const schedule::StageTimes& times) {
 /// The train stage, on the device's thread.
 void Training::learn(const nn::TensorBatch& data, std::int64_t batch, int device) {
   const nn::AtenThreadsGuard threads(plan_.device_threads);
-  if (plan_.devices > 1) {
+  if (schedule::averages_gradients(plan_)) {
     replicas_.backward(device, data, state_.epoch, batch);
     return;
   }
-  auto& learner = replicas_.learner(0);
+  auto& learner = replicas_.first();
   note_trained({batch, history_ ? step(learner, data, *history_, stages_, state_.epoch, batch)
                                 : learner.step(data, state_.epoch, batch)});
   if (hot_) {
@@ -391,11 +391,11 @@ void Training::learn(const nn::TensorBatch& data, std::int64_t batch, int device
 
 /// The all_reduce stage, while no device trains.
 std::int64_t Training::average() {
-  for (const auto& trained : replicas_.update(state_.epoch)) {
+  for (const auto& trained : replicas_.update(state_.epoch, schedule::first_trainer(plan_))) {
     note_trained(trained);
   }
   save_if_due();
-  return replicas_.gradient_bytes();
+  return replicas_.first().weight_bytes();
 }
 
 void Training::note_trained(const TrainedBatch& trained) {

@@ -1,25 +1,30 @@
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "schedule/epoch.h"
 #include "schedule/policies/policies.h"
+#include "schedule/run_epoch.h"
 
 namespace gnomon::schedule {
 namespace {
 
 /// GNNLab's factored design (EuroSys 2022): some devices sample, the others gather and train, connected by a
-/// bounded queue in host memory. In each step every trainer takes one sample, in the order in which they are
-/// ready; the gradients are averaged after the step. While the queue is full or nothing is left to sample, a
-/// sampler may train from the queue without synchronising (a *standby trainer*). A single device alternates
-/// between both roles.
+/// bounded queue in host memory. In each step every trainer takes one sample, by index or as they are ready;
+/// the gradients are averaged after the step. With switched roles a sampler joins the step under way (a
+/// *standby trainer*) while the queue is full or nothing is left to sample, so that the step averages more
+/// mini-batches; a step then ends when its trainers are done. A single device alternates between both roles.
 class Factored {
  public:
   Factored(const plan::Plan& plan, std::int64_t batches, Machine& machine)
       : epoch_(plan, batches, machine),
         samplers_(plan.devices == 1 ? 1 : std::max(1, plan.samplers)),
-        first_trainer_(plan.devices == 1 ? 0 : samplers_),
+        first_trainer_(schedule::first_trainer(plan)),
         trainers_(std::max(1, plan.devices - first_trainer_)),
+        switches_(first_trainer_ > 0 && plan.switch_roles),
+        averages_(averages_gradients(plan)),
         sampling_(static_cast<std::size_t>(samplers_), idle),
+        fetched_(static_cast<std::size_t>(std::max(1, plan.devices))),
         training_(static_cast<std::size_t>(std::max(1, plan.devices))) {}
 
   EpochLog run() {
@@ -38,10 +43,25 @@ class Factored {
   }
 
  private:
+  /// A training of the step under way.
+  struct Member {
+    std::int64_t batch;
+    int device;
+    Ticket ticket;
+  };
+
+  bool is_trainer(int device) const { return device >= first_trainer_; }
+  bool goes_by_index() const { return epoch_.plan().order == plan::Order::index; }
+  std::deque<Ticket>& training(int device) { return training_[static_cast<std::size_t>(device)]; }
+  std::deque<Pending>& fetched(int device) { return fetched_[static_cast<std::size_t>(device)]; }
+  int end_of_trainers() const { return first_trainer_ + trainers_; }
+
   void collect() {
     for (auto& sampled : sampling_) {
       if (sampled.batch >= 0 && epoch_.done(sampled.ticket)) {
-        queue_.push_back(sampled.batch);
+        const auto place =
+            goes_by_index() ? std::lower_bound(queue_.begin(), queue_.end(), sampled.batch) : queue_.end();
+        queue_.insert(place, sampled.batch);
         sampled = idle;
       }
     }
@@ -51,6 +71,17 @@ class Factored {
         ++trained_;
       }
     }
+  }
+
+  /// Whether a sample waits that is the next to be trained.
+  bool has_next() const {
+    return !queue_.empty() && (!goes_by_index() || first_trainer_ == 0 || queue_.front() == taken_);
+  }
+  std::int64_t take_next() {
+    const std::int64_t batch = queue_.front();
+    queue_.pop_front();
+    ++taken_;
+    return batch;
   }
 
   std::int64_t being_sampled() const {
@@ -69,49 +100,117 @@ class Factored {
       if (next_sample_ < epoch_.batches() && queue_has_room()) {
         sampled = {next_sample_, epoch_.start(Stage::device_batch, next_sample_, {}, device)};
         ++next_sample_;
-      } else if (may_stand_by()) {
-        train_on(device, {});
+      } else if (switches_ && !is_in_step(device) && has_next() && std::ssize(queue_) >= trainers_) {
+        train(device, fetch(device));
       }
     }
   }
 
   /// Whether a sampler has switched roles and trains. A single device always does both.
-  bool is_training(int device) const {
-    return first_trainer_ > 0 && !training_[static_cast<std::size_t>(device)].empty();
-  }
-  bool may_stand_by() const {
-    return first_trainer_ > 0 && epoch_.plan().switch_roles && std::ssize(queue_) >= trainers_;
+  bool is_training(int device) { return first_trainer_ > 0 && !training(device).empty(); }
+
+  /// Starts the transfer and the gathering of the next sample.
+  Pending fetch(int device) {
+    const std::int64_t batch = take_next();
+    const Ticket copied = epoch_.start(Stage::transfer, batch, {}, device);
+    return {batch, epoch_.gather_after(batch, copied, device)};
   }
 
-  /// Starts the sample's transfer, the gathering and the training of the head of the queue.
-  Ticket train_on(int device, const std::optional<Ticket>& after) {
-    const std::int64_t batch = queue_.front();
-    queue_.pop_front();
-    const Ticket copied = epoch_.start(Stage::transfer, batch, {}, device);
-    const Ticket gathered = epoch_.gather_after(batch, copied, device);
-    const Ticket trained =
-        after ? epoch_.train(batch, {gathered, *after}, device) : epoch_.train(batch, {gathered}, device);
-    training_[static_cast<std::size_t>(device)].push_back(trained);
-    return trained;
+  /// Starts the training of a fetched batch as one of the step under way.
+  void train(int device, const Pending& fetched) {
+    const auto [batch, gathered] = fetched;
+    const Ticket ticket = last_reduction_
+                              ? epoch_.start(Stage::train, batch, {gathered, *last_reduction_}, device)
+                              : epoch_.start(Stage::train, batch, {gathered}, device);
+    training(device).push_back(ticket);
+    step_.push_back({batch, device, ticket});
   }
 
   void start_trainers() {
-    while (!queue_.empty()) {
+    if (switches_) {
+      end_step_if_trained();
+      fetch_ahead();
+      start_fetched();
+      return;
+    }
+    while (has_next()) {
       const int device = first_trainer_ + static_cast<int>(step_.size());
-      if (std::ssize(training_[static_cast<std::size_t>(device)]) > epoch_.plan().device_buffer) {
-        return;
+      if (std::ssize(training(device)) > epoch_.plan().device_buffer) {
+        break;
       }
-      step_.push_back(train_on(device, last_reduction_));
+      train(device, fetch(device));
       if (static_cast<int>(step_.size()) == trainers_) {
         end_step();
       }
     }
+    if (!step_.empty() && taken_ == epoch_.batches()) {
+      end_step();  // the last one may be smaller
+    }
   }
 
-  /// The trainers' next updates wait for the all-reduce of this step's gradients.
+  /// By the trainer with the fewest batches, so that every one has a batch for the next step.
+  void fetch_ahead() {
+    const auto held = [this](int device) {
+      return std::ssize(fetched(device)) + std::ssize(training(device));
+    };
+    while (has_next()) {
+      int fewest = first_trainer_;
+      for (int device = first_trainer_ + 1; device < end_of_trainers(); ++device) {
+        fewest = held(device) < held(fewest) ? device : fewest;
+      }
+      if (held(fewest) > epoch_.plan().device_buffer) {
+        return;
+      }
+      fetched(fewest).push_back(fetch(fewest));
+    }
+  }
+
+  bool is_in_step(int device) const {
+    return std::any_of(step_.begin(), step_.end(), [&](const Member& one) { return one.device == device; });
+  }
+
+  void start_fetched() {
+    for (int device = first_trainer_; device < end_of_trainers(); ++device) {
+      if (!fetched(device).empty() && !is_in_step(device)) {
+        train(device, fetched(device).front());
+        fetched(device).pop_front();
+      }
+    }
+  }
+
+  /// With switched roles: once every trainer that has a batch for the step has trained it, the others join
+  /// no more.
+  void end_step_if_trained() {
+    std::int64_t trainers = 0;
+    for (const Member& member : step_) {
+      if (is_trainer(member.device)) {
+        ++trainers;
+        if (!epoch_.done(member.ticket)) {
+          return;
+        }
+      }
+    }
+    const bool is_last =
+        taken_ == epoch_.batches() &&
+        std::all_of(fetched_.begin(), fetched_.end(), [](const auto& waiting) { return waiting.empty(); });
+    if (!step_.empty() && (trainers == trainers_ || is_last)) {
+      end_step();
+    }
+  }
+
+  /// The next updates wait for the all-reduce of this step's gradients, which are added up in the order of
+  /// the trainers and then of the samplers that stood in.
   void end_step() {
-    if (trainers_ > 1) {
-      last_reduction_ = epoch_.start_after(Stage::all_reduce, steps_, step_);
+    std::stable_sort(step_.begin(), step_.end(), [&](const Member& a, const Member& b) {
+      return std::pair(!is_trainer(a.device), a.device) < std::pair(!is_trainer(b.device), b.device);
+    });
+    std::vector<Ticket> tickets;
+    for (const Member& member : step_) {
+      epoch_.note_update(member.batch);
+      tickets.push_back(member.ticket);
+    }
+    if (averages_) {
+      last_reduction_ = epoch_.start_after(Stage::all_reduce, steps_, tickets);
     }
     ++steps_;
     step_.clear();
@@ -138,13 +237,17 @@ class Factored {
   int samplers_;
   int first_trainer_;
   int trainers_;
+  bool switches_;
+  bool averages_;
   std::vector<Pending> sampling_;             ///< by sampler; batch -1 if it is idle
+  std::vector<std::deque<Pending>> fetched_;  ///< by device: batches whose training has not started
   std::vector<std::deque<Ticket>> training_;  ///< by device
   std::deque<std::int64_t> queue_;            ///< sampled batches
-  std::vector<Ticket> step_;                  ///< trainings of the current, incomplete step
+  std::vector<Member> step_;                  ///< the step under way
   std::optional<Ticket> last_reduction_;
   std::int64_t steps_ = 0;
   std::int64_t next_sample_ = 0;
+  std::int64_t taken_ = 0;  ///< from the queue
   std::int64_t trained_ = 0;
 };
 

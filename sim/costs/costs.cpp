@@ -203,6 +203,7 @@ class Costing {
     const double rows = plan_.cache.features ? hits(workload_.features, cached.features) : 0;
     const double lists = plan_.cache.topology ? hits(workload_.topology, cached.topology) : 0;
     const double answered = rows * halves_.feature_bytes;
+    const double lists_link_s = halves_.device_sample_link_s;
     move_from_link(halves_.device_gather_s, halves_.device_gather_link_s, rows);
     move_from_link(halves_.device_sample_s, halves_.device_sample_link_s, lists);
     halves_.cpu_gather_s *= 1 - rows;
@@ -214,10 +215,24 @@ class Costing {
     const auto bandwidth = profile_.machine.device.memory_bandwidth_bytes_per_s;
     halves_.device_gather_s += bandwidth ? answered / *bandwidth : 0;
     if (plan_.cache.sharded && profile_.machine.peers.bandwidth_bytes_per_s > 0) {
-      const int linked = std::max(1, std::min(plan_.devices, profile_.machine.peers.clique));
-      peer_s_ = answered * (linked - 1) / linked / profile_.machine.peers.bandwidth_bytes_per_s;
-      halves_.device_gather_s += peer_s_;
+      read_peers(answered, lists * lists_link_s);
     }
+  }
+
+  /// Of what linked devices hold together each holds an equal part. Reads of lists, `lists_link_s` over the
+  /// host's link, are of sectors of 32 bytes, which there have headers.
+  void read_peers(double row_bytes, double lists_link_s) {
+    constexpr double sector_bytes = 32;
+    const auto& link = profile_.machine.link;
+    const double bandwidth = profile_.machine.peers.bandwidth_bytes_per_s;
+    const int linked = std::max(1, std::min(plan_.devices, profile_.machine.peers.clique));
+    const double share = static_cast<double>(linked - 1) / linked;
+    const double list_bytes = lists_link_s * link.bandwidth_bytes_per_s.value_or(0) * sector_bytes /
+                              (sector_bytes + link.header_bytes);
+    peer_s_ = share * row_bytes / bandwidth;
+    sample_peer_s_ = share * list_bytes / bandwidth;
+    halves_.device_gather_s += peer_s_;
+    halves_.device_sample_s += sample_peer_s_;
   }
 
   static void move_from_link(double& whole_s, double& link_s, double share) {
@@ -313,8 +328,8 @@ class Costing {
                       profiles::speedup_at(workload_.train_speedup, plan_.device_threads);
     prepare(costs().device_batch_s, costs().device_batch_link_s, costs().device_batch_peer_s,
             halves_.device_sample_s + (by_trainer ? 0 : gather_s),
-            halves_.device_sample_link_s + (by_trainer ? 0 : gather_link_s), by_trainer ? 0 : peer_s_,
-            batch_speedup);
+            halves_.device_sample_link_s + (by_trainer ? 0 : gather_link_s),
+            sample_peer_s_ + (by_trainer ? 0 : peer_s_), batch_speedup);
     if (plan_.gathers_apart()) {
       prepare(costs().device_gather_s, costs().device_gather_link_s, costs().device_gather_peer_s, gather_s,
               gather_link_s, peer_s_, batch_speedup);
@@ -373,6 +388,18 @@ class Costing {
                : needed(link.bandwidth_bytes_per_s, "machine.link.bandwidth_bytes_per_s", plan_) /
                      std::min(plan_.devices, link.devices_per_switch);
     costs().all_reduce_s = 2.0 * (trainers - 1) / trainers * parameters_bytes(workload_) / bandwidth;
+    update_once(trainers);
+  }
+
+  /// Devices on the host's cores leave the update to one of them, after it has added up the gradients.
+  void update_once(int trainers) {
+    const auto& parts = workload_.parts;
+    if (!plan::runs_on_cores(profile_.machine.device.kind) || !parts.update_s) {
+      return;
+    }
+    costs().train_s = std::max(0.0, costs().train_s - *parts.update_s);
+    costs().all_reduce_cores_s = *parts.update_s + (trainers - 1) * parts.average_s.value_or(0);
+    costs().all_reduce_s += costs().all_reduce_cores_s;
   }
 
   /// By what real runs said. What they did not run stays as it is, as do disk and averages.
@@ -401,7 +428,8 @@ class Costing {
   Halves halves_;
   const Hops hops_;
   double train_s_ = 0;
-  double peer_s_ = 0;
+  double peer_s_ = 0;         ///< reads of rows that linked devices hold
+  double sample_peer_s_ = 0;  ///< and of lists
   PlanCosts result_;
 };
 

@@ -162,9 +162,9 @@ MemoryBreakdown on_device(const profiles::Profile& profile, const Plan& plan) {
   return use;
 }
 
-/// What a device that only samples holds.
+/// What a device that samples holds; it may stand in for a trainer.
 MemoryBreakdown on_sampler(const profiles::Profile& profile, const Plan& plan) {
-  MemoryBreakdown use;
+  MemoryBreakdown use = plan.switch_roles ? on_device(profile, plan) : MemoryBreakdown{};
   use.topology_bytes = plan.topology == Home::device ? topology_bytes(profile.workload) : 0;
   use.batches_bytes = slot_bytes(profile.workload, plan, true);
   use.contexts_bytes = profile.machine.device.context_bytes;
@@ -233,6 +233,9 @@ double features_bytes(const WorkloadProfile& workload) {
 }
 
 double parameters_bytes(const WorkloadProfile& workload) {
+  if (const auto measured = workload.parts.parameter_bytes) {
+    return *measured;
+  }
   const double hidden = workload.job.hidden;
   const double per_layer = workload.job.model == plan::ModelKind::sage ? 2 : 1;
   const double inner = std::max(0, workload.job.layers() - 2) * hidden * hidden;

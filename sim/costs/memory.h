@@ -91,7 +91,7 @@ double topology_bytes(const profiles::WorkloadProfile& workload);
 double stored_topology_bytes(const profiles::WorkloadProfile& workload);
 /// Bytes of all feature rows.
 double features_bytes(const profiles::WorkloadProfile& workload);
-/// Bytes of the model's weights in fp32.
+/// Bytes of the model's weights in fp32; by the job's sizes where they were not measured.
 double parameters_bytes(const profiles::WorkloadProfile& workload);
 
 /// Bytes that reusing a hot vertex keeps (runtime/reuse/hot_embeddings.h): the first layer's output, and the

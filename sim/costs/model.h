@@ -22,8 +22,9 @@ struct StageCosts {
   double device_gather_link_s = 0;
   double device_gather_peer_s = 0;
   double all_reduce_s = 0;
-  double group_read_s = 0;     ///< reading a macro-batch from the disk
-  double group_prepare_s = 0;  ///< CPU work for a group of batches, on one core
+  double all_reduce_cores_s = 0;  ///< the first part of all_reduce_s, on a core: the average and the update
+  double group_read_s = 0;        ///< reading a macro-batch from the disk
+  double group_prepare_s = 0;     ///< CPU work for a group of batches, on one core
   double group_transfer_s = 0;
 };
 

@@ -90,10 +90,12 @@ double slowdown(const MachineModel& model, schedule::Stage stage, int device, co
     return 1;
   }
   const KindCounts& everywhere = running.everywhere();
-  KindCounts beside = kind == Kind::cpu ? everywhere : running.on(device);
+  const auto own = static_cast<std::size_t>(kind);
+  KindCounts beside = kind == Kind::cpu || model.on_cores() ? everywhere : running.on(device);
   beside[static_cast<std::size_t>(Kind::cpu)] = everywhere[static_cast<std::size_t>(Kind::cpu)];
+  beside[own] = std::max(0, beside[own] - 1);  // the stage itself
   double factor = contention_slowdown(model.contention, kind, beside);
-  const auto share = model.memory_shares[static_cast<std::size_t>(kind)];
+  const auto share = model.memory_shares[own];
   factor *= memory_slowdown(model.memory_shares, everywhere, share);
   // What prepares beside training keeps its multiprocessors for as long as it runs.
   const bool shares_device = kind == Kind::train && !model.on_cores() &&

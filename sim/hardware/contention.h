@@ -72,10 +72,10 @@ inline double coefficient(const profiles::Contention& given, Kind kind, Kind bes
        &Given::cpu_batch_beside_train},
       {&Given::transfer_beside_cpu_batch, none, &Given::transfer_beside_device_batch,
        &Given::transfer_beside_train},
-      {&Given::device_batch_beside_cpu_batch, &Given::device_batch_beside_transfer, none,
-       &Given::device_batch_beside_train},
+      {&Given::device_batch_beside_cpu_batch, &Given::device_batch_beside_transfer,
+       &Given::device_batch_beside_device_batch, &Given::device_batch_beside_train},
       {&Given::train_beside_cpu_batch, &Given::train_beside_transfer, &Given::train_beside_device_batch,
-       none}};
+       &Given::train_beside_train}};
   const Field field = table[static_cast<std::size_t>(kind)][static_cast<std::size_t>(beside)];
   return field == none ? 1 : (given.*field).value_or(1);
 }
@@ -110,7 +110,8 @@ double memory_slowdown(const std::array<double, num_kinds>& shares, const KindCo
 bool is_contended(const MachineModel& model);
 
 /// How much longer a stage takes on this machine beside everything that runs, apart from crowding(). Stages
-/// of another device count only for CPU work and for host memory. At least 1.
+/// of another device count only for CPU work, for host memory and where devices compute on the host's cores.
+/// At least 1.
 double slowdown(const MachineModel& model, schedule::Stage stage, int device, const RunningStages& running);
 
 }  // namespace gnomon::sim

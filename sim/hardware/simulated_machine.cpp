@@ -276,7 +276,8 @@ SimulatedMachine::Pieces SimulatedMachine::pieces_of(Stage stage, const StageCos
       prepare(costs.device_gather_s, costs.device_gather_link_s, costs.device_gather_peer_s);
       break;
     case Stage::all_reduce:
-      pieces.add({costs.all_reduce_s, Resource::device, 1});
+      pieces.add({costs.all_reduce_cores_s, Resource::cores, 1});
+      pieces.add({costs.all_reduce_s - costs.all_reduce_cores_s, Resource::device, 1});
       break;
     case Stage::group_read:
       pieces.add({costs.group_read_s, Resource::disk, model_.disk_depth});

@@ -107,10 +107,29 @@ TEST_F(ComputeCommands, SeveralEmulatedDevicesAverageTheirGradients) {
 
 TEST_F(ComputeCommands, SeveralDevicesAreRefusedWhereTheyAreNotExecuted) {
   expect_refused({"train", "tiny", "--devices", "2"}, "--devices: needs an emulated device");
-  run(with_job(emulated({"profile", "tiny", "-o", "p.json", "--time-limit", "1", "--devices", "2"})));
-  expect_refused(
-      emulated({"validate", "tiny", "p.json", "--plans", "quiver", "--devices", "2"}),
-      "plan \"quiver\": simulated only: the runtime does not execute cache.sharded on several devices");
+  expect_refused({"train", "tiny", "--peer-link", "50GB/s"}, "--peer-link: needs an emulated device");
+  expect_refused(emulated({"train", "tiny", "--devices", "2", "--peer-link", "fast"}),
+                 "--peer-link: \"fast\" is not a bandwidth; use a number as in 12GB/s");
+}
+
+TEST_F(ComputeCommands, CompareRunsPresetsOfSeveralDevices) {
+  auto words =
+      with_job(emulated({"compare", "tiny", "--plans", "quiver,dsp,dgl-uva", "--epochs", "2", "--rounds", "1",
+                         "--time-limit", "1", "--devices", "2", "--peer-link", "20GB/s", "--json"}));
+  std::map<std::string, Json> rows;
+  for (const auto& row : json_of(words)["presets"]) {
+    rows[row["preset"]] = row;
+  }
+  ASSERT_EQ(rows.size(), 3U);
+  for (const auto& [preset, row] : rows) {
+    EXPECT_EQ(row["runs"], true) << preset << row["why_not"];
+    EXPECT_EQ(row["plan"]["devices"], preset == "dgl-uva" ? 1 : 2) << preset;
+    EXPECT_GT(row["predicted_s"], 0) << preset;
+  }
+  EXPECT_EQ(rows.at("quiver")["weights_hash"], rows.at("dsp")["weights_hash"]);
+  EXPECT_GT(rows.at("quiver")["row_peer_share"], 0);
+  EXPECT_GT(rows.at("dsp")["list_peer_share"], 0);
+  EXPECT_TRUE(rows.at("dgl-uva")["row_peer_share"].is_null());
 }
 
 TEST_F(ComputeCommands, ProfileSaysThatItsDeviceIsEmulated) {

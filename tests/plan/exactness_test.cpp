@@ -31,7 +31,9 @@ TEST(Exactness, SeveralDevicesAverageGradients) {
   Plan factored = find_plan("gnnlab");
   factored.order = Order::index;
   factored.devices = 4;
-  EXPECT_EQ(exactness_of(factored), Exactness::batches) << "samplers share a queue";
+  EXPECT_EQ(exactness_of(factored), Exactness::batches) << "samplers stand in when the queue is full";
+  factored.switch_roles = false;
+  EXPECT_EQ(exactness_of(factored), Exactness::order);
 }
 
 // A plan file states whether it is exact; the fields decide what it promises.

@@ -17,14 +17,13 @@ struct HostWorld {
   static constexpr int num_stages = static_cast<int>(Stage::device_gather) + 1;
   static void run(int workers, const StageSeconds& stage_s, const MachineBody& body) {
     const auto sleep = [&](Stage stage) {
-      return [&stage_s, stage](std::int64_t batch) {
+      return [&stage_s, stage](std::int64_t batch, int) {
         std::this_thread::sleep_for(std::chrono::duration<double>(stage_s(stage, batch)));
       };
     };
     const auto cpu_batch = sleep(Stage::cpu_batch);
-    runtime::HostMachine machine(
-        workers, {[cpu_batch](std::int64_t batch, int) { cpu_batch(batch); }, sleep(Stage::transfer),
-                  sleep(Stage::device_batch), sleep(Stage::train), sleep(Stage::device_gather)});
+    runtime::HostMachine machine(workers, {cpu_batch, sleep(Stage::transfer), sleep(Stage::device_batch),
+                                           sleep(Stage::train), sleep(Stage::device_gather)});
     body(machine);
   }
 };
@@ -39,11 +38,9 @@ namespace {
 using schedule::Stage;
 using schedule::Ticket;
 
-void no_work(std::int64_t) {}
+void no_work(std::int64_t, int) {}
 
-StageWork idle_work() {
-  return {[](std::int64_t, int) {}, no_work, no_work, no_work, no_work};
-}
+StageWork idle_work() { return {no_work, no_work, no_work, no_work, no_work}; }
 
 TEST(HostMachine, RefusesStagesAndDevicesThatItDoesNotHave) {
   HostMachine machine(1, idle_work());
@@ -75,8 +72,8 @@ TEST(HostMachine, AtMostAsManyWorkersAtOnceAndAllOfThem) {
 TEST(HostMachine, PreparesBesideTrainingWhereItIsToldTo) {
   std::promise<void> prepared;
   auto work = idle_work();
-  work.device_batch = [&](std::int64_t) { prepared.set_value(); };
-  work.train = [&, done = prepared.get_future().share()](std::int64_t) {
+  work.device_batch = [&](std::int64_t, int) { prepared.set_value(); };
+  work.train = [&, done = prepared.get_future().share()](std::int64_t, int) {
     EXPECT_EQ(done.wait_for(std::chrono::seconds(60)), std::future_status::ready);
   };
   HostMachine machine(1, work, {}, true);
@@ -89,8 +86,8 @@ TEST(HostMachine, DevicesWorkAtOnceAndTheAverageFollowsAll) {
   std::atomic<int> trained = 0;
   int averaged = -1;
   auto work = idle_work();
-  work.train = [&, one = first.get_future().share(),
-                two = second.get_future().share()](std::int64_t position) {
+  work.train = [&, one = first.get_future().share(), two = second.get_future().share()](std::int64_t position,
+                                                                                        int) {
     (position == 0 ? first : second).set_value();
     EXPECT_EQ((position == 0 ? two : one).wait_for(std::chrono::seconds(60)), std::future_status::ready);
     ++trained;
@@ -110,7 +107,7 @@ TEST(HostMachine, DevicesWorkAtOnceAndTheAverageFollowsAll) {
 TEST(HostMachine, BeginsAnotherRunOnTheSameThreads) {
   std::vector<std::thread::id> trained_on;
   auto work = idle_work();
-  work.train = [&](std::int64_t) { trained_on.push_back(std::this_thread::get_id()); };
+  work.train = [&](std::int64_t, int) { trained_on.push_back(std::this_thread::get_id()); };
   HostMachine machine(1, work);
   const auto first = machine.start(Stage::train, 0, {});
   machine.wait_any(std::vector{first});
@@ -129,12 +126,14 @@ TEST(HostMachine, BeginsAnotherRunOnTheSameThreads) {
 TEST(HostMachine, RethrowsTheFirstExceptionOfAnyStageAndDropsTheRest) {
   for (const auto stage : {Stage::cpu_batch, Stage::transfer, Stage::device_batch, Stage::train}) {
     std::atomic<int> trained = 0;
-    const auto fail = [](std::int64_t batch) { throw std::runtime_error("batch " + std::to_string(batch)); };
+    const auto fail = [](std::int64_t batch, int = 0) {
+      throw std::runtime_error("batch " + std::to_string(batch));
+    };
     auto work = idle_work();
-    work.train = [&](std::int64_t) { ++trained; };
+    work.train = [&](std::int64_t, int) { ++trained; };
     switch (stage) {
       case Stage::cpu_batch:
-        work.cpu_batch = [&](std::int64_t batch, int) { fail(batch); };
+        work.cpu_batch = fail;
         break;
       case Stage::transfer:
         work.transfer = fail;
@@ -166,7 +165,7 @@ TEST(HostMachine, RethrowsTheFirstExceptionOfAnyStageAndDropsTheRest) {
 TEST(HostMachine, InterruptEndsAWaitThatWouldNeverEnd) {
   std::promise<void> release;
   auto work = idle_work();
-  work.train = [wait = release.get_future().share()](std::int64_t) { wait.wait(); };
+  work.train = [wait = release.get_future().share()](std::int64_t, int) { wait.wait(); };
   HostMachine machine(1, work);
   const auto stuck = machine.start(Stage::train, 0, {});
   std::thread user([&] { machine.interrupt(); });

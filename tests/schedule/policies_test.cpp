@@ -379,7 +379,32 @@ TEST(Factored, ASamplerStandsIn) {
   const Times times{.device = 1, .train = 10};
   EXPECT_DOUBLE_EQ(run(plan, 6, times).seconds(), 61);
   plan.switch_roles = true;
-  EXPECT_LT(run(plan, 6, times).seconds(), 45);
+  // Batch 0 is trained 1..11 and 1 fetched. The sampler joins the step with 2, 3..13. 1 is trained 13..23
+  // beside 4, 15..25, and 3 25..35; 5, sampled 25..26, 35..45.
+  const auto log = run(plan, 6, times);
+  EXPECT_DOUBLE_EQ(log.seconds(), 45);
+  EXPECT_EQ(log.trained, (std::vector<std::int64_t>{0, 2, 1, 4, 3, 5}));
+}
+
+TEST(Factored, TrainsByIndexWhereItIsTold) {
+  // Two samplers; batch 0 takes 5 to be sampled, the others 1. By index the trainer (2 each) waits for it:
+  // 5 + 4 x 2. As they are ready it takes 1 at 1, and 0 third.
+  auto plan = factored(3, 2, 4);
+  auto slow_first = [](Stage stage, std::int64_t batch) {
+    return stage == Stage::device_batch ? (batch == 0 ? 5.0 : 1.0) : stage == Stage::train ? 2.0 : 0.0;
+  };
+  VirtualMachine machine(1, slow_first);
+  EXPECT_NE(run_epoch(plan, 4, machine).trained.front(), 0);
+  plan.order = Order::index;
+  VirtualMachine in_order(1, slow_first);
+  const auto log = run_epoch(plan, 4, in_order);
+  EXPECT_EQ(log.trained, (std::vector<std::int64_t>{0, 1, 2, 3}));
+  EXPECT_DOUBLE_EQ(log.seconds(), 13);
+}
+
+TEST(Factored, TheLastStepMayBeSmaller) {
+  // One sampler (1 each), two trainers, three batches: 1..5 and 2..6, averaged 6..7, and 7..11, 11..12.
+  EXPECT_DOUBLE_EQ(run(factored(3, 1, 8), 3, {.device = 1, .train = 4, .reduce = 1}).seconds(), 12);
 }
 
 TEST(Factored, OneDeviceTakesTurns) {

@@ -83,9 +83,9 @@ std::vector<Start> real(const plan::Plan& plan, const MachineModel& model) {
         std::chrono::duration<double>(test::duration_of(model.costs_of(batch), stage)));
   };
   runtime::HostMachine machine(workers, {[&](std::int64_t batch, int) { sleep(Stage::cpu_batch, batch); },
-                                         [&](std::int64_t batch) { sleep(Stage::transfer, batch); },
-                                         [&](std::int64_t batch) { sleep(Stage::device_batch, batch); },
-                                         [&](std::int64_t batch) { sleep(Stage::train, batch); }});
+                                         [&](std::int64_t batch, int) { sleep(Stage::transfer, batch); },
+                                         [&](std::int64_t batch, int) { sleep(Stage::device_batch, batch); },
+                                         [&](std::int64_t batch, int) { sleep(Stage::train, batch); }});
   Recorder recorder(machine);
   schedule::run_epoch(plan, batches, recorder);
   return recorder.starts;

@@ -15,7 +15,7 @@ namespace {
 /// The plan as it runs here; throws InputError with the reason if it does not.
 plan::Plan ready(const plan::Plan& preset, const profiles::Profile& profile, sim::Simulator& simulator) {
   const auto cores = profiles::cores_of(profile);
-  auto plan = plan::resolve(preset, cores, "plan");
+  auto plan = sim::resolve_on(profile, preset);
   if (const auto why = plan::refusal_of(plan, plan::abilities_of(cores.device)); !why.empty()) {
     throw base::InputError(why);
   }
@@ -105,6 +105,8 @@ base::Json row_of(const ComparedPreset& compared) {
           {"measured_bytes", or_null(epochs.measured_bytes)},
           {"row_hit_share", or_null(compared.cache.row_hit_share())},
           {"list_hit_share", or_null(compared.cache.list_hit_share())},
+          {"row_peer_share", or_null(compared.cache.row_peer_share())},
+          {"list_peer_share", or_null(compared.cache.list_peer_share())},
           {"test_accuracy", compared.test_accuracy},
           {"valid_accuracy", compared.valid_accuracy},
           {"weights_hash", compared.weights_hash}};

@@ -66,7 +66,9 @@ base::Json epoch_document(const EpochReport& epoch, const EpochUtilisation& util
           {"blocked_on_cpu_s", epoch.log.blocked_on_cpu_s},
           {"blocked_on_device_s", epoch.log.blocked_on_device_s},
           {"row_hit_share", number_or_null(epoch.cache.row_hit_share())},
-          {"list_hit_share", number_or_null(epoch.cache.list_hit_share())}};
+          {"list_hit_share", number_or_null(epoch.cache.list_hit_share())},
+          {"row_peer_share", number_or_null(epoch.cache.row_peer_share())},
+          {"list_peer_share", number_or_null(epoch.cache.list_peer_share())}};
 }
 
 /// What TensorBoard shows of an epoch.

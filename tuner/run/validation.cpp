@@ -124,7 +124,7 @@ std::vector<Validated> validate(const graph::Graph& graph, const profiles::Profi
   std::vector<Validated> results;
   for (const auto& plan : plans) {
     base::check_stop(options.stop);
-    results.push_back(predicted(simulator, profile, plan));
+    results.push_back(predicted(simulator, profile, sim::resolve_on(profile, plan)));
   }
   measure_memory(options, results);
   for (int round = 0; round < options.rounds; ++round) {

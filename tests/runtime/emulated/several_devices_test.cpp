@@ -1,7 +1,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
+#include <numeric>
 #include <thread>
 
 #include "base/error.h"
@@ -150,13 +152,104 @@ TEST(SeveralDevices, AreResumedInTheMiddleOfAnEpoch) {
   EXPECT_EQ(train(graph_of_tests(), options).weights_hash, expected);
 }
 
-TEST(SeveralDevices, DoNotYetDivideRolesOrCaches) {
+/// Quiver's cache of rows, and DSP's of rows and lists, which its sampling reads.
+TEST(SeveralDevices, ShareCachesAndEndWithTheSameWeights) {
+  for (const int devices : {2, 3}) {
+    const auto job = small_job(plan::ModelKind::sage);
+    const auto expected = weights_of_averages(job, devices);
+    for (const char* preset : {"quiver", "dsp"}) {
+      const auto report = run(plan_on(devices, preset), job);
+      EXPECT_EQ(report.weights_hash, expected) << preset << " on " << devices << " devices";
+      const auto& use = report.epochs.back().cache;
+      EXPECT_GT(use.row_peer_hits, use.row_hits / 4) << preset;
+      EXPECT_LT(use.row_peer_hits, use.row_hits) << preset;
+      EXPECT_EQ(use.list_peer_hits > 0, preset == std::string("dsp"));
+    }
+  }
+}
+
+TEST(SeveralDevices, HoldWholeCachesWhereTheyAreNotLinked) {
   const auto job = small_job(plan::ModelKind::sage);
-  EXPECT_THAT([&] { run(plan_on(2, "quiver"), job); },
-              ThrowsMessage<base::InputError>(HasSubstr("cache.sharded on several devices")));
-  auto gnnlab = plan_on(2, "gnnlab");
-  EXPECT_THAT([&] { run(gnnlab, job); },
-              ThrowsMessage<base::InputError>(HasSubstr("schedule \"factored\" on several devices")));
+  TrainOptions options{.job = job, .plan = plan_on(2, "quiver")};
+  options.device = devices_of(2);
+  options.device.peers.bandwidth_bytes_per_s = 0;
+  const auto report = train(graph_of_tests(), options);
+  EXPECT_EQ(report.weights_hash, weights_of_averages(job, 2));
+  EXPECT_GT(report.epochs.back().cache.row_hits, 0);
+  EXPECT_EQ(report.epochs.back().cache.row_peer_hits, 0);
+}
+
+TEST(SeveralDevices, HoldTheModelAndTheOptimisersStateEach) {
+  const auto job = small_job(plan::ModelKind::sage);
+  const nn::Learner learner(job, 32, 4);
+  for (const int devices : {1, 2}) {
+    TrainOptions options{.job = job, .plan = plan_on(devices, "dgl-uva")};
+    options.device = devices_of(devices);
+    options.device.max_bytes = (devices == 1 ? 1 : 3) * learner.weight_bytes() / 2;
+    EXPECT_THAT([&] { train(graph_of_tests(), options); },
+                ThrowsMessage<base::Failure>(HasSubstr("device memory: does not suffice for")));
+  }
+}
+
+plan::Plan factored_on(int devices, int samplers, plan::Order order) {
+  auto plan = plan::find_plan("gnnlab");
+  plan.devices = devices;
+  plan.samplers = samplers;
+  plan.order = order;
+  plan.switch_roles = false;
+  return plan::resolve(plan, {2, plan::DeviceKind::emulated, devices}, "factored");
+}
+
+/// S samplers and T trainers end with the weights of T devices that train data-parallel.
+TEST(DividedRoles, EndWithTheWeightsOfTheTrainers) {
+  const auto job = small_job(plan::ModelKind::sage);
+  for (const auto& [devices, samplers] : {std::pair(2, 1), {3, 1}, {3, 2}, {5, 2}}) {
+    const auto report = run(factored_on(devices, samplers, plan::Order::index), job);
+    EXPECT_EQ(report.weights_hash, weights_of_averages(job, devices - samplers))
+        << samplers << " of " << devices << " sample";
+    EXPECT_GT(report.epochs.back().cache.row_hits, 0);
+  }
+}
+
+TEST(DividedRoles, ShareTheTrainersCache) {
+  const auto job = small_job(plan::ModelKind::sage);
+  auto plan = factored_on(3, 1, plan::Order::index);
+  plan.cache.sharded = true;
+  const auto report = run(plan, job);
+  EXPECT_EQ(report.weights_hash, weights_of_averages(job, 2));
+  EXPECT_GT(report.epochs.back().cache.row_peer_hits, 0);
+}
+
+TEST(DividedRoles, ReplayTheOrderInWhichBatchesBecameReady) {
+  const auto job = small_job(plan::ModelKind::sage);
+  TrainOptions options{.job = job, .plan = factored_on(4, 2, plan::Order::as_ready)};
+  options.device = devices_of(4);
+  options.before_stage = random_delays(7);
+  const auto report = train(graph_of_tests(), options);
+  options.before_stage = {};
+  for (const auto& epoch : report.epochs) {
+    EXPECT_FALSE(std::is_sorted(epoch.log.trained.begin(), epoch.log.trained.end()));
+    options.replay.push_back(epoch.log.trained);
+  }
+  EXPECT_EQ(train(graph_of_tests(), options).weights_hash, report.weights_hash);
+}
+
+TEST(DividedRoles, SamplersStandInForTrainers) {
+  const auto job = small_job(plan::ModelKind::sage);
+  auto plan = plan_on(3, "gnnlab");
+  plan.order = plan::Order::as_ready;
+  const auto report = run(plan, job);
+  auto trained = report.epochs.back().log.trained;
+  std::sort(trained.begin(), trained.end());
+  std::vector<std::int64_t> all(
+      static_cast<std::size_t>(graph::num_batches(std::ssize(graph_of_tests().train), job.batch_size)));
+  std::iota(all.begin(), all.end(), 0);
+  EXPECT_EQ(trained, all);
+  TrainOptions options{.job = job, .plan = plan};
+  options.device = devices_of(3);
+  options.replay.assign(2, trained);
+  EXPECT_THAT([&] { train(graph_of_tests(), options); },
+              ThrowsMessage<base::InputError>(HasSubstr("use a plan with switch_roles false")));
 }
 
 }  // namespace

@@ -15,12 +15,12 @@ class ZeroCopyReadsTest : public ::testing::Test {
   ZeroCopyReadsTest() { mapped_.add(at(0), 4096); }
   const std::byte* at(std::int64_t offset) const { return memory_ + offset; }
   ZeroCopyReads row(std::int64_t offset, std::int64_t bytes, Reads reads, int line_bytes = 128) const {
-    Coalescer coalescer(mapped_, line_bytes);
+    Coalescer coalescer(mapped_, peers_, line_bytes);
     coalescer.read_row(at(offset), bytes, reads);
-    return coalescer.finish();
+    return coalescer.finish().host;
   }
   alignas(128) std::byte memory_[8192] = {};
-  MappedRanges mapped_;
+  MappedRanges mapped_, peers_;
 };
 
 TEST_F(ZeroCopyReadsTest, RowsReadTheLinesThatTheyTouch) {
@@ -43,12 +43,12 @@ TEST_F(ZeroCopyReadsTest, SmallerRequestsAreMore) {
 }
 
 TEST_F(ZeroCopyReadsTest, NeighbouringReadsOfOneLineAreOneRequest) {
-  Coalescer coalescer(mapped_, 128);
+  Coalescer coalescer(mapped_, peers_, 128);
   for (const std::int64_t offset : {0, 4, 8, 40, 200, 204, 0}) {
     coalescer.read(at(offset), 4);
   }
   // Sectors 0 and 1 of the first line, one of the second, and the first line again.
-  EXPECT_EQ(coalescer.finish(), (ZeroCopyReads{3, 64 + 32 + 32}));
+  EXPECT_EQ(coalescer.finish().host, (ZeroCopyReads{3, 64 + 32 + 32}));
 }
 
 TEST_F(ZeroCopyReadsTest, TheDevicesOwnMemoryIsNotReadOverTheLink) {

@@ -169,6 +169,23 @@ TEST(Costs, LinkedDevicesHoldAPartOfTheCacheEach) {
   EXPECT_NEAR(costs.device_batch_peer_s, 4, near_s);
 }
 
+TEST(Costs, ListsOfLinkedDevicesAreReadWithoutHeaders) {
+  // All lists are cached. What took the host's link 2 s at 500 bytes a second were sectors of 32 bytes with
+  // headers of 16; half of the sectors come from the other device at 500 a second: 2 / 2 * 32 / 48.
+  Plan plan = by_device();
+  plan.devices = 2;
+  plan.cache.policy = CachePolicy::random;
+  plan.cache.features = false;
+  plan.cache.topology = true;
+  plan.cache.sharded = true;
+  auto profile = gpu_profile();
+  profile.machine.peers = {.bandwidth_bytes_per_s = 500, .clique = 2};
+  const auto costs = costs_of_plan(with_room(profile, plan, 0.5), plan).costs;
+  EXPECT_NEAR(costs.device_batch_link_s, 3, near_s);
+  EXPECT_NEAR(costs.device_batch_peer_s, 2.0 / 3, near_s);
+  EXPECT_NEAR(costs.device_batch_s, 6 + 2.0 / 3, near_s);
+}
+
 TEST(Costs, DataThatLivesOnTheDeviceIsNotReadOverTheLink) {
   Plan plan = by_device();
   plan.topology = Home::device;  // 8 - 2, of which 5 - 2
@@ -336,6 +353,25 @@ TEST(Costs, GradientsGoRoundTheRing) {
   profile.machine.peers.clique = 2;
   profile.machine.link.devices_per_switch = 2;
   EXPECT_NEAR(costs_of_plan(profile, plan).costs.all_reduce_s, 16.8, near_s);
+}
+
+TEST(Costs, DevicesOnTheCoresUpdateOnce) {
+  // Training takes 6, of which 0.5 update the weights: that is done once for all four, after three sums of
+  // 0.1, on a core; the ring, 6, follows.
+  auto profile = gpu_profile();
+  profile.machine.device.kind = profiles::DeviceKind::emulated;
+  profile.machine.peers = {.bandwidth_bytes_per_s = 700, .clique = 4};
+  profile.workload.parts.update_s = 0.5;
+  profile.workload.parts.average_s = 0.1;
+  Plan plan = by_device();
+  EXPECT_NEAR(costs_of_plan(profile, plan).costs.train_s, 6, near_s);
+  plan.devices = 4;
+  const auto costs = costs_of_plan(profile, plan).costs;
+  EXPECT_NEAR(costs.train_s, 5.5, near_s);
+  EXPECT_NEAR(costs.all_reduce_cores_s, 0.8, near_s);
+  EXPECT_NEAR(costs.all_reduce_s, 6.8, near_s);
+  profile.machine.device.kind = profiles::DeviceKind::cuda;
+  EXPECT_NEAR(costs_of_plan(profile, plan).costs.train_s, 6, near_s);
 }
 
 TEST(Samplers, KeepUpWithTheTrainers) {

@@ -56,6 +56,25 @@ TEST(Devices, TrainBesideEachOther) {
   expect_ends(model, {{Stage::train, 0}, {Stage::train, 1}, {Stage::train, 0}}, {3, 3, 6});
 }
 
+TEST(Devices, OnTheCoresSlowEachOtherDown) {
+  // Alone 3; beside another one 1.5 times as long. Of a GPU nothing is slowed.
+  MachineModel model{.cores = 4, .costs = {.train_s = 3}, .devices = 2};
+  model.contention.train_beside_train = 1.5;
+  expect_ends(model, {{Stage::train, 0}, {Stage::train, 1}}, {3, 3});
+  model.emulated_device = true;
+  expect_ends(model, {{Stage::train, 0}, {Stage::train, 1}}, {4.5, 4.5});
+  expect_ends(model, {{Stage::train, 0}}, {3});
+}
+
+TEST(Devices, OnTheCoresAverageThere) {
+  // 1 s on a core and 2 s on the links. One core for it and a training of 3 s: 2 s together, then 2 alone.
+  const MachineModel model{.cores = 1,
+                           .emulated_device = true,
+                           .costs = {.train_s = 3, .all_reduce_s = 3, .all_reduce_cores_s = 1},
+                           .devices = 2};
+  expect_ends(model, {{Stage::all_reduce, 0}, {Stage::train, 1}}, {4, 4});
+}
+
 TEST(Disk, HasItsFullSpeedWithAFullQueue) {
   // A depth of 2: two reads of 2 s do not feel each other. Three do by 2/3: 3, then 1 s on a core each.
   const MachineModel model{

@@ -1,0 +1,48 @@
+#include "profiles/measure/averaging.h"
+
+#include <array>
+#include <functional>
+#include <vector>
+
+#include "base/median.h"
+#include "nn/learner.h"
+#include "profiles/measure/statistics.h"
+
+namespace gnomon::profiles {
+namespace {
+
+/// Gradients as a training step leaves them; the optimiser takes the same time whatever they are.
+void fill_gradients(nn::Learner& learner) {
+  for (const auto& weight : learner.model().parameters()) {
+    weight.mutable_grad() = weight.detach().mul(1e-3);
+  }
+}
+
+double seconds_of(const std::function<void()>& act) {
+  const Stopwatch watch;
+  act();
+  return watch.seconds();
+}
+
+}  // namespace
+
+AveragingTimes measure_averaging(const plan::Job& job, std::int64_t columns, std::int64_t classes,
+                                 double time_limit_s) {
+  constexpr std::size_t min_steps = 3;
+  constexpr std::size_t max_steps = 200;
+  const Stopwatch watch;
+  nn::Learner first(job, columns, classes);
+  nn::Learner second(job, columns, classes);
+  const std::array both{&first, &second};
+  std::vector<double> updates, averages;
+  while (updates.size() < min_steps || (updates.size() < max_steps && watch.seconds() < time_limit_s)) {
+    fill_gradients(first);
+    fill_gradients(second);
+    const double average_s = seconds_of([&] { nn::average_gradients(both); });
+    updates.push_back(seconds_of([&] { first.update(0); }));
+    averages.push_back(average_s + seconds_of([&] { nn::copy_model(first, second); }));
+  }
+  return {base::median(updates), base::median(averages)};
+}
+
+}  // namespace gnomon::profiles
