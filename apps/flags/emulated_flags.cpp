@@ -14,7 +14,7 @@ constexpr std::string_view plain_name = "emulated";
 constexpr std::string_view machine_prefix = "emulated:";
 
 /// Bytes per second of "12GB/s", with the units of base::parse_size. May be 0 if `min` is.
-double parse_bandwidth(const std::string& where, const std::string& text, std::uint64_t min = 1) {
+double parse_bandwidth(const std::string& where, const std::string& text, std::int64_t min = 1) {
   constexpr std::string_view per_second = "/s";
   const base::InputError wrong(where, "\"" + text + "\" is not a bandwidth" + (min > 0 ? " above 0" : "") +
                                           "; use a number as in 12GB/s");
