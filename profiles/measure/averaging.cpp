@@ -1,5 +1,6 @@
 #include "profiles/measure/averaging.h"
 
+#include <algorithm>
 #include <array>
 #include <functional>
 #include <vector>
@@ -30,14 +31,18 @@ AveragingTimes measure_averaging(const plan::Job& job, std::int64_t columns, std
                                  double time_limit_s) {
   constexpr std::size_t min_steps = 3;
   constexpr std::size_t max_steps = 200;
+  constexpr std::size_t other_values = std::size_t{1} << 21;
   const Stopwatch watch;
   nn::Learner first(job, columns, classes);
   nn::Learner second(job, columns, classes);
   const std::array both{&first, &second};
   std::vector<double> updates, averages;
+  // A training step between two updates leaves the processor's caches to its own tensors.
+  std::vector<float> other(other_values);
   while (updates.size() < min_steps || (updates.size() < max_steps && watch.seconds() < time_limit_s)) {
     fill_gradients(first);
     fill_gradients(second);
+    std::fill(other.begin(), other.end(), static_cast<float>(updates.size()));
     const double average_s = seconds_of([&] { nn::average_gradients(both); });
     updates.push_back(seconds_of([&] { first.update(0); }));
     averages.push_back(average_s + seconds_of([&] { nn::copy_model(first, second); }));
