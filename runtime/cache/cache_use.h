@@ -26,7 +26,6 @@ struct CacheUse {
     return share_of(list_peer_hits, list_peer_hits == 0 ? 0 : lists);
   }
 
-
   CacheUse& operator+=(const CacheUse& other) {
     rows += other.rows;
     row_hits += other.row_hits;
