@@ -1,9 +1,9 @@
 #include "sim/costs/hops.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "sim/costs/cache.h"
+#include "sim/costs/one_hop.h"
 
 namespace gnomon::sim {
 
@@ -24,10 +24,6 @@ Hops hops_of(const plan::Job& job) {
   hops.bottom_edges = frontier / edges;
   hops.bottom_vertices = frontier / vertices;
   return hops;
-}
-
-double touched(double vertices, double visits) {
-  return vertices > 0 ? vertices * -std::expm1(-visits / vertices) : 0;
 }
 
 HotUse hot_use_of(const profiles::WorkloadProfile& workload, const plan::Plan& plan) {

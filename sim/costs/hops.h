@@ -9,14 +9,11 @@ namespace gnomon::sim {
 /// Shares of a batch's edges and vertices by hop, from fanouts alone: what all neighbours (-1) are is not
 /// known, and counts as the widest other fanout.
 struct Hops {
-  double bottom_edges = 1;    ///< the hop furthest from the seeds
+  double bottom_edges = 1;  ///< the hop furthest from the seeds
   double bottom_vertices = 1;
 };
 
 Hops hops_of(const plan::Job& job);
-
-/// Different vertices among `visits` to `vertices` of them.
-double touched(double vertices, double visits);
 
 /// What a super-batch of a plan uses of hot vertices.
 struct HotUse {
