@@ -12,23 +12,14 @@ import json
 import os
 import sys
 import time
-import types
 
 import numpy as np
 import torch
 import torch.nn.functional as F
+from pyg_sampler import use_pyg_lib
 
 BATCH_SIZE = 1024
 WARM_UP = 3  # batches before the clock starts
-
-
-def use_pyg_lib(library):
-    """What the package pyg_lib tells PyG when it is imported; its sampler is all that was compiled."""
-    torch.ops.load_library(library)
-    package = types.ModuleType("pyg_lib")
-    package.ops = types.SimpleNamespace()
-    package.sampler = types.SimpleNamespace(neighbor_sample=lambda edge_time=None, edge_weight=None: None)
-    sys.modules["pyg_lib"] = package
 
 
 class Loaders:

@@ -11,7 +11,6 @@ import json
 import os
 import sys
 import time
-import types
 
 import numpy as np
 import torch
@@ -41,12 +40,9 @@ class Pyg:
     """NeighborLoader and SAGEConv with trim_to_layer."""
 
     def __init__(self, directory, library):
-        torch.ops.load_library(library)
-        # What the package pyg_lib tells PyG when it is imported; its sampler is all that was compiled.
-        package = types.ModuleType("pyg_lib")
-        package.ops = types.SimpleNamespace()
-        package.sampler = types.SimpleNamespace(neighbor_sample=lambda edge_time=None, edge_weight=None: None)
-        sys.modules["pyg_lib"] = package
+        from pyg_sampler import use_pyg_lib
+
+        use_pyg_lib(library)
         from torch_geometric.data import Data
         from torch_geometric.loader import NeighborLoader
         from torch_geometric.nn import SAGEConv

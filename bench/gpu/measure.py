@@ -1,0 +1,144 @@
+#!/usr/bin/env python3
+"""Turns what a GPU does into rows of bench/results/gpu.json, adding to those that are there, one after the other.
+
+    bench/gpu/measure.py kernels --bench bench_gpu.json --output gpu.json
+    bench/gpu/measure.py epochs --gnomon build/gpu/bin/gnomon --store STORE [--device gpu] [--memory 1,0.5] [--seconds 470]
+        --output gpu.json
+
+kernels: gathering rows beside copies, and sampling, from the output of bench_gpu. epochs: every preset that runs, with shares of
+the memory that the graph, its features and half a GiB take; then the plan of `gnomon autotune` beside the best of them, and
+predictions beside measurements. An epoch is the second one of a process that evaluates nothing. "of" is what "value" is measured
+against, "ratio" their quotient.
+"""
+
+import argparse
+import json
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+# In the kit beside this program, else in the sources.
+PRESETS = next(path for path in [Path(__file__).parent / "presets", Path(__file__).resolve().parents[2] / "plan/presets"] if path.exists())
+JOB = ["--fanouts", "15,10,5", "--hidden", "256"]
+
+
+class Rows:
+    """The rows of the record, which is written anew with each of them."""
+
+    def __init__(self, path):
+        self.path = path
+        self.document = json.loads(path.read_text()) if path.exists() else {
+            "schema": "gnomon.gpu/1", "device": self.device(), "rows": []}
+
+    @staticmethod
+    def device():
+        try:
+            return subprocess.run(["nvidia-smi", "-L"], stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
+        except OSError:
+            return "emulated"
+
+    def add(self, what, value, of=None, row_bytes=0, **more):
+        ratio = value / of if of else None
+        self.document["rows"].append({"what": what, "row_bytes": row_bytes, "value": value, "of": of, "ratio": ratio, **more})
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = self.path.with_suffix(".tmp")
+        temporary.write_text(json.dumps(self.document, indent=1) + "\n")
+        temporary.replace(self.path)
+
+
+def kernels(options, rows):
+    if not options.bench.exists():
+        print(f"{options.bench} is not there: no rows of kernels", file=sys.stderr)
+        return
+    measured = {}
+    for row in json.loads(options.bench.read_text())["benchmarks"]:
+        if row.get("error_occurred"):
+            sys.exit(row["error_message"])
+        if row.get("aggregate_name") == "median":
+            measured[row["run_name"].removesuffix("/real_time")] = row.get("bytes_per_second") or row["edges_per_s"]
+    for name, value in measured.items():
+        kind, *arguments = name.split("/")
+        arguments = dict(argument.split(":") for argument in arguments)
+        if kind == "gather":
+            over_link = arguments["over_link"] == "1"
+            what = "zero_copy_gather" if over_link else "cached_gather"
+            what += "" if arguments["shifted"] == "1" else "_straight"
+            what += "" if arguments["share"] == "100" else f"_share_{arguments['share']}"
+            rows.add(what, value, measured["copy_to_device" if over_link else "copy_within_device"], int(arguments["row_bytes"]))
+        elif kind == "sample":
+            what = "device_sampling_edges_per_s" if arguments["over_link"] == "0" else "zero_copy_sampling_edges_per_s"
+            rows.add(what, value, 1e9, scale=arguments["scale"], batch=arguments["batch"])
+        else:
+            rows.add(kind, value)
+
+
+def gnomon(options, *arguments):
+    """The JSON that a command prints; nothing when it refuses its input or the memory does not suffice."""
+    command = [str(options.gnomon), *map(str, arguments), "--json"]
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    if done.returncode != 0:
+        print(f"{' '.join(command)}: {done.stderr.strip()}", file=sys.stderr)
+        return None
+    return json.loads(done.stdout)
+
+
+def fresh(directory):
+    shutil.rmtree(directory, ignore_errors=True)
+    return directory
+
+
+def epoch_s(options, device, plan):
+    done = gnomon(options, "train", options.store, *JOB, "--epochs", 2, "--evaluate-every", "never", *device, "--plan", plan,
+                  "--run", fresh(options.work / "run"))
+    return done["epochs"][1]["epoch_s"] if done else None
+
+
+def epochs_with(options, rows, share, memory):
+    """Every preset that runs with so much memory, then the plan of autotune, and how well plans are predicted."""
+    device = ["--device", options.device, "--device-memory", memory]
+    measured = {}
+    for plan in sorted(path.stem for path in PRESETS.glob("*.json")):
+        if options.is_over():
+            break
+        if (value := epoch_s(options, device, plan)) is not None:
+            measured[plan] = value
+            rows.add("preset_epoch", value, min(measured.values()), plan=plan, memory=share)
+    tuned = fresh(options.work / "tuned")
+    if measured and not options.is_over() and gnomon(options, "autotune", options.store, *JOB, "--epochs", 2, *device, "--run", tuned):
+        best = min(measured, key=measured.get)
+        if value := epoch_s(options, device, tuned / "plan.json"):
+            rows.add("autotune_vs_best", value, measured[best], best=best, memory=share)
+    profile = options.work / "profile.json"
+    if not options.is_over() and gnomon(options, "profile", options.store, *JOB, *device, "-o", profile):
+        for row in (gnomon(options, "validate", options.store, profile, *device) or {}).get("plans", []):
+            rows.add("predicted_vs_measured", row["predicted_s"], row["measured_s"], plan=row["plan"]["name"], memory=share)
+
+
+def epochs(options, rows):
+    end = time.monotonic() + options.seconds
+    options.is_over = lambda: time.monotonic() > end
+    options.work = options.output.parent / "work"
+    options.work.mkdir(parents=True, exist_ok=True)
+    needed = sum(file.stat().st_size for file in options.store.glob("*.npy")) + (512 << 20)
+    for share in map(float, options.memory.split(",")):
+        epochs_with(options, rows, share, int(share * needed))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=["kernels", "epochs"])
+    parser.add_argument("--bench", type=Path)
+    parser.add_argument("--gnomon", type=Path)
+    parser.add_argument("--store", type=Path)
+    parser.add_argument("--device", default="gpu")
+    parser.add_argument("--memory", default="1,0.5")
+    parser.add_argument("--seconds", type=float, default=470, help="after which no further row is begun")
+    parser.add_argument("--output", type=Path, required=True)
+    options = parser.parse_args()
+    {"kernels": kernels, "epochs": epochs}[options.what](options, Rows(options.output))
+
+
+if __name__ == "__main__":
+    main()

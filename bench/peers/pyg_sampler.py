@@ -1,0 +1,15 @@
+"""PyG with the neighbour sampler of pyg-lib alone."""
+
+import sys
+import types
+
+import torch
+
+
+def use_pyg_lib(library):
+    """What the package pyg_lib tells PyG when it is imported; its sampler is all that was compiled."""
+    torch.ops.load_library(library)
+    package = types.ModuleType("pyg_lib")
+    package.ops = types.SimpleNamespace()
+    package.sampler = types.SimpleNamespace(neighbor_sample=lambda edge_time=None, edge_weight=None: None)
+    sys.modules["pyg_lib"] = package
