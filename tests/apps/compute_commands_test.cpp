@@ -113,14 +113,14 @@ TEST_F(ComputeCommands, SeveralDevicesAreRefusedWhereTheyAreNotExecuted) {
 }
 
 TEST_F(ComputeCommands, CompareRunsPresetsOfSeveralDevices) {
-  auto words =
-      with_job(emulated({"compare", "tiny", "--plans", "quiver,dsp,dgl-uva", "--epochs", "2", "--rounds", "1",
-                         "--time-limit", "1", "--devices", "2", "--peer-link", "20GB/s", "--json"}));
+  auto words = with_job(
+      emulated({"compare", "tiny", "--plans", "quiver,dsp,gnnlab,dgl-uva", "--epochs", "2", "--rounds", "1",
+                "--time-limit", "1", "--devices", "2", "--peer-link", "20GB/s", "--json"}));
   std::map<std::string, Json> rows;
   for (const auto& row : json_of(words)["presets"]) {
     rows[row["preset"]] = row;
   }
-  ASSERT_EQ(rows.size(), 3U);
+  ASSERT_EQ(rows.size(), 4U);
   for (const auto& [preset, row] : rows) {
     EXPECT_EQ(row["runs"], true) << preset << row["why_not"];
     EXPECT_EQ(row["plan"]["devices"], preset == "dgl-uva" ? 1 : 2) << preset;
