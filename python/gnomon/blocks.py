@@ -153,14 +153,14 @@ class Loader:
 
     def __iter__(self) -> Iterator[tuple[Tensor, Tensor, list[MFG]]]:
         for batch in self.batches:
-            blocks = blocks_of(batch, self._accumulates)
+            blocks = mfgs_of(batch, self._accumulates)
             yield blocks[0].src_nodes, blocks[-1].dst_nodes, blocks
 
     def __repr__(self) -> str:
         return f"Loader({len(self)} batches)"
 
 
-def blocks_of(batch: Data, accumulates: bool = False) -> list[MFG]:
+def mfgs_of(batch: Data, accumulates: bool = False) -> list[MFG]:
     """Return the message-flow graphs of a batch's layers, the first layer's first.
 
     Parameters

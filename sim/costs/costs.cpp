@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "profiles/scaling.h"
+#include "sim/costs/hops.h"
 #include "sim/costs/one_hop.h"
 #include "sim/costs/zero_copy.h"
 
@@ -58,32 +59,6 @@ Halves halves_of(const WorkloadProfile& workload) {
   halves.device_gather_link_s =
       std::min(halves.device_gather_s, workload.device_batch_link_s - halves.device_sample_link_s);
   return halves;
-}
-
-/// Shares of a batch's edges and vertices by hop, from fanouts alone: what all neighbours (-1) are is not
-/// known, and counts as the widest other fanout.
-struct Hops {
-  double bottom_edges = 1;  ///< the hop furthest from the seeds
-  double bottom_vertices = 1;
-};
-
-Hops hops_of(const plan::Job& job) {
-  if (job.fanouts.empty()) {
-    return {};
-  }
-  const int widest = *std::max_element(job.fanouts.begin(), job.fanouts.end());
-  double frontier = 1;
-  double edges = 0;
-  double vertices = 1;
-  Hops hops;
-  for (std::size_t hop = 0; hop < job.fanouts.size(); ++hop) {
-    frontier *= job.fanouts[hop] > 0 ? job.fanouts[hop] : std::max(1, widest);
-    edges += frontier;
-    vertices += frontier;
-  }
-  hops.bottom_edges = frontier / edges;
-  hops.bottom_vertices = frontier / vertices;
-  return hops;
 }
 
 class Costing {
@@ -174,14 +149,10 @@ class Costing {
   /// aggregated rows travel beside the embeddings; without a gradient of its input it takes as long as the
   /// forward.
   void reuse_hot() {
-    const double hot =
-        hit_share(workload_.features, plan::CachePolicy::presample, plan_.embeddings.hot_ratio);
-    const double batches = static_cast<double>(plan_.super_batch) * plan_.devices;
-    const double uses = batches * hot * (1 - hops_.bottom_vertices) * workload_.batch_vertices;
-    const double computed =
-        touched(plan_.embeddings.hot_ratio * static_cast<double>(workload_.vertices), uses);
+    const auto [hot, uses, computed] = hot_use_of(workload_, plan_);
     const double refresh_s =
         workload_.parts.refresh_s.value_or(workload_.cpu_batch.mean_s * hops_.bottom_edges);
+    const double batches = static_cast<double>(plan_.super_batch) * plan_.devices;
     costs().group_prepare_s = batches * hot * refresh_s * (uses > 0 ? computed / uses : 1);
     costs().group_transfer_s = copy_s(computed * hot_row_bytes(workload_));
     scale_sampling(1 - hops_.bottom_edges * hot);

@@ -7,6 +7,7 @@
 #include "kernels/block.h"
 #include "kernels/cpu/sample/topology.h"
 #include "kernels/cpu/sample/worker_memory.h"
+#include "sim/costs/hops.h"
 #include "sim/costs/one_hop.h"
 
 namespace gnomon::sim {
@@ -37,19 +38,13 @@ double embeddings(const WorkloadProfile& workload, double vertices) {
   return vertices * workload.job.hidden * value_bytes * layers;
 }
 
-/// The hot vertices that a super-batch may use.
-double hot_rows(const WorkloadProfile& workload, const Plan& plan) {
-  return std::min(plan.embeddings.hot_ratio * static_cast<double>(workload.vertices),
-                  plan.super_batch * workload.batch_vertices);
-}
-
 double embeddings_on_host(const WorkloadProfile& workload, const Plan& plan) {
   const auto vertices = static_cast<double>(workload.vertices);
   switch (plan.embeddings.reuse) {
     case Reuse::none:
       return 0;
     case Reuse::hot:
-      return hot_rows(workload, plan) * hot_row_bytes(workload);
+      return hot_use_of(workload, plan).computed * hot_row_bytes(workload);
     case Reuse::halo:
       return embeddings(workload, vertices);
     case Reuse::all:
@@ -153,7 +148,7 @@ MemoryBreakdown on_device(const profiles::Profile& profile, const Plan& plan) {
                                                                    workload.job.hidden * value_bytes);
   use.model_bytes = copies_of_weights * parameters_bytes(workload);
   if (plan.embeddings.reuse == Reuse::hot) {  // those in use and those that replace them
-    use.embeddings_bytes = 2 * hot_rows(workload, plan) * hot_row_bytes(workload);
+    use.embeddings_bytes = 2 * hot_use_of(workload, plan).computed * hot_row_bytes(workload);
   } else if (plan.embeddings.reuse == Reuse::all) {  // those of a mini-batch
     const double seeds = static_cast<double>(workload.job.batch_size);
     use.embeddings_bytes = embeddings(workload, one_hop(workload).halo + seeds);

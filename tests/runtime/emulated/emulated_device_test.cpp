@@ -244,6 +244,22 @@ TEST_F(EmulatedLinkTest, CopiesTakeTheirBytes) {
   EXPECT_NEAR(clock_->now_s() - begin_s, static_cast<double>(copied.size.bytes) / 1e9, 1e-9);
 }
 
+TEST_F(EmulatedLinkTest, TensorsThatItTakesCrossTheLinkIntoItsMemory) {
+  options_.max_bytes = 1 << 20;
+  device_ = std::make_unique<EmulatedDevice>(job_, options_, base::Progress{});
+  device_->take_plan(plan_, placed_);
+  const std::vector<at::Tensor> host{at::rand({100, 64}), at::arange(1000)};
+  std::vector<at::Tensor> taken;
+  const auto use = use_of([&] { taken = device_->take_tensors(host); });
+  EXPECT_EQ(use, (LinkUse{100 * 64 * 4 + 8000, {}}));
+  ASSERT_EQ(taken.size(), 2U);
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_TRUE(at::equal(taken[i], host[i]));
+    EXPECT_NE(taken[i].const_data_ptr(), host[i].const_data_ptr());
+  }
+  EXPECT_THROW(device_->take_tensors({at::zeros({1 << 18})}), base::Failure) << "beside those that it has";
+}
+
 TEST_F(EmulatedLinkTest, RowsAndListsAreReadOverTheLinkUnlessTheyAreOnTheDevice) {
   plan_.topology = Home::device;
   device_->take_plan(plan_, placed_);
