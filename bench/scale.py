@@ -152,7 +152,7 @@ class Scale:
         self.step("open", "info", self.store, "--json")
         self.step("profile", "profile", self.store, *job, "-o", profile)
         self.step("tune", "tune", profile, "-o", plan)
-        train = [self.store, *job, "--plan", plan, "--epochs", 1, "--json"]
+        train = [self.store, *job, "--plan", plan, "--epochs", 1, "--run", self.work / "run", "--overwrite", "--json"]
         report = json.loads(self.step("train", "train", *train, "--evaluate-every", "never"))
         self.rows[-1]["epoch_s"] = report["epochs"][-1]["epoch_s"]
         report = json.loads(self.step("train and evaluate", "train", *train))
