@@ -12,6 +12,7 @@
 #include "plan/plan.h"
 #include "profiles/profile.h"
 #include "program.h"
+#include "tests/apps/exact_presets.h"
 #include "tests/fixtures/graphs.h"
 
 namespace gnomon::apps {
@@ -117,7 +118,8 @@ TEST_F(ComputeCommands, CompareRunsPresetsOfSeveralDevices) {
       emulated({"compare", "tiny", "--plans", "quiver,dsp,gnnlab,dgl-uva", "--epochs", "2", "--rounds", "1",
                 "--time-limit", "1", "--devices", "2", "--peer-link", "20GB/s", "--json"}));
   std::map<std::string, Json> rows;
-  for (const auto& row : json_of(words)["presets"]) {
+  const auto compared = json_of(words);
+  for (const auto& row : compared["presets"]) {
     rows[row["preset"]] = row;
   }
   ASSERT_EQ(rows.size(), 4U);
@@ -512,12 +514,12 @@ TEST_F(ComputeCommands, WeightedDrawsNeedWeights) {
 }
 
 TEST_F(ComputeCommands, TrainRefusesWhatOnlyTheSimulatorRuns) {
-  const auto outcome = run(with_job({"train", "tiny", "--plan", "neutronorch", "--epochs", "1"}));
+  const auto outcome = run(with_job({"train", "tiny", "--plan", "hanoi", "--epochs", "1"}));
   EXPECT_EQ(outcome.code, 2);
   EXPECT_EQ(outcome.out, "");
   EXPECT_EQ(outcome.error,
-            "gnomon train: plan \"neutronorch\": simulated only: the runtime does not execute schedule "
-            "\"super_batch\" yet\n");
+            "gnomon train: plan \"hanoi\": simulated only: the runtime does not execute schedule "
+            "\"macro_batch\" yet\n");
 }
 
 TEST_F(ComputeCommands, AGpuThatIsNotThereIsRefused) {
@@ -537,7 +539,7 @@ TEST_F(ComputeCommands, AGpuThatIsNotThereIsRefused) {
 TEST_F(ComputeCommands, AutotunePrintsOneDocument) {
   const auto json = json_of(with_job({"autotune", "tiny", "--epochs", "2", "--time-limit", "1", "--json"}));
   EXPECT_EQ(json["schema"], "gnomon.autotuning/1");
-  EXPECT_GE(json["tuning"]["candidates"].size(), plan::runnable_presets().size());
+  EXPECT_GE(json["tuning"]["candidates"].size(), exact_presets());
   EXPECT_EQ(json["training"]["epochs"].size(), 2U);
   EXPECT_GT(json["predicted_epoch_s"].get<double>(), 0);
   EXPECT_GT(json["measured_epoch_s"].get<double>(), 0);

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+
+#include "plan/plan.h"
+
+namespace gnomon::apps {
+
+/// The number of exact presets that the host executes.
+inline std::size_t exact_presets() {
+  const auto presets = plan::runnable_presets();
+  return static_cast<std::size_t>(
+      std::count_if(presets.begin(), presets.end(), [](const plan::Plan& plan) { return plan.exact; }));
+}
+
+}  // namespace gnomon::apps
