@@ -18,7 +18,7 @@ struct Cache {
   bool features = true;       ///< holds feature rows
   bool topology = false;      ///< holds adjacency lists
   Home place = Home::device;  ///< `host`: a cache of the disk
-  double budget = 1;          ///< share of the free memory there
+  double budget = 1;          ///< share of the free memory there; with bias above 1, of the vertices
   bool sharded = false;       ///< linked devices hold different parts and read from each other
 
   bool is_used() const { return policy != CachePolicy::none && (features || topology); }
