@@ -9,8 +9,8 @@
 
 #include "base/error.h"
 #include "base/philox.h"
+#include "graph/fill_blocks.h"
 #include "graph/generate/gaussian.h"
-#include "graph/workers.h"
 
 namespace gnomon::graph {
 namespace {
@@ -22,26 +22,6 @@ base::StreamKey key_of(std::uint64_t seed, Part part, std::int64_t block = 0) {
   return {
       seed, base::Purpose::generate, static_cast<std::uint64_t>(part), static_cast<std::uint64_t>(block), 0,
       0};
-}
-
-/// Fills consecutive ranges of `count` elements, on all cores, each range in blocks of `block_elements`:
-/// fill(block number, first element, span). Calls visit(span) for each range.
-template <class T, class Fill, class Visit>
-void fill_blocks(std::int64_t count, std::int64_t block_elements, Fill fill, Visit visit) {
-  Workers workers(count <= block_elements ? 1 : 0);
-  std::vector<T> range;
-  for (std::int64_t begin = 0; begin < count;) {
-    const std::int64_t size = std::min(workers.count() * block_elements, count - begin);
-    range.resize(static_cast<std::size_t>(size));
-    workers.for_each((size + block_elements - 1) / block_elements, [&](std::int64_t i) {
-      const std::int64_t first = i * block_elements;
-      fill((begin + first) / block_elements, begin + first,
-           std::span<T>(range).subspan(static_cast<std::size_t>(first),
-                                       static_cast<std::size_t>(std::min(block_elements, size - first))));
-    });
-    visit(std::span<const T>(range));
-    begin += size;
-  }
 }
 
 /// Returns a stream of `count` edges from draw(random). Each block of edges has its own random stream.

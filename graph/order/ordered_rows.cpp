@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "graph/fill_blocks.h"
 #include "graph/store/scratch_file.h"
-#include "graph/workers.h"
 
 namespace gnomon::graph {
 namespace {
@@ -18,22 +18,22 @@ std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 void gather_rows(const Features& features, std::span<const VertexId> order, const Resources& resources,
                  const WriteRows& write, const base::Progress& progress) {
-  constexpr std::int64_t piece_rows = 1 << 10;
+  constexpr std::int64_t block_rows = 1 << 10;
   const std::int64_t row_bytes = features.row_bytes();
-  Workers workers(std::ssize(order) <= piece_rows ? 1 : resources.threads);
-  std::vector<std::byte> block;
-  for (std::int64_t begin = 0; begin < std::ssize(order);) {
-    const auto rows = std::min<std::int64_t>(workers.count() * piece_rows, std::ssize(order) - begin);
-    block.resize(at(rows * row_bytes));
-    workers.for_each((rows + piece_rows - 1) / piece_rows, [&](std::int64_t piece) {
-      for (std::int64_t i = piece * piece_rows; i < std::min((piece + 1) * piece_rows, rows); ++i) {
-        std::copy_n(features.row(order[at(begin + i)]), row_bytes, block.data() + i * row_bytes);
-      }
-    });
-    write(block);
-    begin += rows;
-    base::report(progress, "reordering features", begin, std::ssize(order));
-  }
+  const auto fill = [&](std::int64_t, std::int64_t first, std::span<std::byte> rows) {
+    for (std::size_t done = 0; done < rows.size(); done += at(row_bytes)) {
+      const VertexId vertex = order[at(first / row_bytes) + done / at(row_bytes)];
+      std::copy_n(features.row(vertex), row_bytes, rows.data() + done);
+    }
+  };
+  std::int64_t rows_done = 0;
+  const auto visit = [&](std::span<const std::byte> rows) {
+    write(rows);
+    rows_done += std::ssize(rows) / row_bytes;
+    base::report(progress, "reordering features", rows_done, std::ssize(order));
+  };
+  fill_blocks<std::byte>(std::ssize(order) * row_bytes, block_rows * row_bytes, fill, visit,
+                         resources.threads);
 }
 
 /// Rows by ranges of the new order, each range in the sequence in which its rows were added, in a file.

@@ -9,12 +9,12 @@
 #include <optional>
 
 #include "graph/feature_form.h"
+#include "graph/fill_blocks.h"
 #include "graph/order/ordered_rows.h"
 #include "graph/store/csc_builder.h"
 #include "graph/store/feature_writer.h"
 #include "graph/store/names.h"
 #include "graph/store/store.h"
-#include "graph/workers.h"
 
 namespace gnomon::graph {
 namespace {
@@ -45,26 +45,19 @@ std::vector<VertexId> by_out_degree(const Graph& graph) {
 template <class NewId>
 EdgeStream edges_of(const Graph& graph, NewId new_id) {
   return [&graph, new_id](const EdgeVisitor& visit) {
-    constexpr std::int64_t piece_edges = 1 << 16;
-    Workers workers(graph.num_edges() <= piece_edges ? 1 : 0);
-    std::vector<Edge> block;
-    for (std::int64_t begin = 0; begin < graph.num_edges(); begin += std::ssize(block)) {
-      block.resize(at(std::min(workers.count() * piece_edges, graph.num_edges() - begin)));
-      workers.for_each((std::ssize(block) + piece_edges - 1) / piece_edges, [&](std::int64_t piece) {
-        const std::int64_t first = piece * piece_edges;
-        const std::int64_t last = std::min(first + piece_edges, std::int64_t{std::ssize(block)});
-        auto end = std::upper_bound(graph.indptr.begin(), graph.indptr.end(), begin + first);  // of the row
-        for (std::int64_t i = first; i < last; ++i) {
-          const std::int64_t edge = begin + i;
-          while (*end <= edge) {
-            ++end;
-          }
-          block[at(i)] = {new_id(graph.indices[at(edge)]), new_id(end - graph.indptr.begin() - 1),
-                          graph.edge_weights.empty() ? 1.0F : graph.edge_weights[at(edge)]};
+    constexpr std::int64_t block_edges = 1 << 16;
+    const auto fill = [&](std::int64_t, std::int64_t edge, std::span<Edge> edges) {
+      auto end = std::upper_bound(graph.indptr.begin(), graph.indptr.end(), edge);  // of the row
+      for (Edge& renumbered : edges) {
+        while (*end <= edge) {
+          ++end;
         }
-      });
-      visit(block);
-    }
+        renumbered = {new_id(graph.indices[at(edge)]), new_id(end - graph.indptr.begin() - 1),
+                      graph.edge_weights.empty() ? 1.0F : graph.edge_weights[at(edge)]};
+        ++edge;
+      }
+    };
+    fill_blocks<Edge>(graph.num_edges(), block_edges, fill, visit);
   };
 }
 

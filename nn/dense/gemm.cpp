@@ -15,8 +15,8 @@ extern "C" void cblas_gemm_bf16bf16f32(int layout, int transpose_a, int transpos
                                        float beta, float* c, int ldc) __attribute__((weak));
 
 /// MKL asks this function of its own whether the processor is Intel's, and on any other does without AVX-512
-/// and FMA: an EPYC then multiplies at less than half of its speed. What takes its place lets MKL choose by
-/// the instructions that there are. A LibTorch without MKL does not know it.
+/// and FMA. What takes its place lets MKL choose by the instructions that there are. A LibTorch without MKL
+/// does not know it.
 extern "C" __attribute__((visibility("default"))) int mkl_serv_intel_cpu_true() { return 1; }
 
 namespace gnomon::nn {

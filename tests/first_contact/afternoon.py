@@ -109,11 +109,13 @@ def plan(day):
     tuned = day.ok("tune", "photo.json", "-o", "plan.json")
     expect("plan.json" in tuned and (day.folder / "plan.json").exists(), "tune writes the plan and says where")
     day.ok("tune", "photo.json", "--simulated", "--allow-approximate", "-o", "any.json")
-    compared = day.json("validate", "amazon_photo", "photo.json", "--plans", "device,gnomon,salient", "--epochs", 2)
+    compared = day.json("validate", "amazon_photo", "photo.json", "--plans", "device,gnomon,salient", "--epochs", 3)
     for row in compared["plans"]:
         ratio = row["predicted_bytes"] / row["measured_bytes"]
         expect(0.8 < ratio < 1.6, f"predicted memory of {row['plan']['name']} is {ratio:.2f} of the measured")
-        expect(0.2 < row["predicted_s"] / row["measured_s"] < 5, f"predicted epoch of {row['plan']['name']}: {row}")
+        # What other programs take of the machine meanwhile is no fault of the prediction.
+        ratio = row["predicted_s"] / min(row["epochs_s"])
+        expect(0.2 < ratio < 5, f"predicted epoch of {row['plan']['name']} is {ratio:.2f} of the fastest measured: {row}")
 
 
 def accuracy_of(day, store, predictions):
