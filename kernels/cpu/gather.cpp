@@ -1,6 +1,7 @@
 #include "kernels/cpu/gather.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 
 #include "kernels/cpu/prefetch.h"
@@ -17,6 +18,27 @@ void prefetch_row(const std::byte* row, std::int64_t bytes) {
   }
 }
 
+/// Calls copy(row, out of the row) for each vertex, whose rows are prefetched.
+template <class Copy>
+void for_each_row(const std::byte* rows, std::int64_t row_bytes, std::span<const graph::VertexId> vertices,
+                  std::byte* out, const Copy& copy) {
+  constexpr std::size_t prefetch_distance = 16;
+  for (std::size_t i = 0; i < vertices.size(); ++i) {
+    if (i + prefetch_distance < vertices.size()) {
+      prefetch_row(rows + vertices[i + prefetch_distance] * row_bytes, row_bytes);
+    }
+    copy(rows + vertices[i] * row_bytes, out);
+    out += row_bytes;
+  }
+}
+
+/// Rows of one element each, as labels and masks have them.
+template <class Element>
+void gather_elements(const std::byte* rows, std::span<const graph::VertexId> vertices, std::byte* out) {
+  for_each_row(rows, sizeof(Element), vertices, out,
+               [](const std::byte* row, std::byte* to) { std::memcpy(to, row, sizeof(Element)); });
+}
+
 }  // namespace
 
 void gather_rows(const graph::Features& features, std::span<const graph::VertexId> vertices, std::byte* out) {
@@ -25,16 +47,19 @@ void gather_rows(const graph::Features& features, std::span<const graph::VertexI
 
 void gather_rows(const std::byte* rows, std::int64_t row_bytes, std::span<const graph::VertexId> vertices,
                  std::byte* out) {
-  constexpr std::size_t prefetch_distance = 16;
-  if (row_bytes == 0) {
-    return;
-  }
-  for (std::size_t i = 0; i < vertices.size(); ++i) {
-    if (i + prefetch_distance < vertices.size()) {
-      prefetch_row(rows + vertices[i + prefetch_distance] * row_bytes, row_bytes);
-    }
-    std::memcpy(out, rows + vertices[i] * row_bytes, static_cast<std::size_t>(row_bytes));
-    out += row_bytes;
+  switch (row_bytes) {
+    case 0:
+      return;
+    case 1:
+      return gather_elements<std::uint8_t>(rows, vertices, out);
+    case 4:
+      return gather_elements<std::uint32_t>(rows, vertices, out);
+    case 8:
+      return gather_elements<std::uint64_t>(rows, vertices, out);
+    default:
+      for_each_row(rows, row_bytes, vertices, out, [row_bytes](const std::byte* row, std::byte* to) {
+        std::memcpy(to, row, static_cast<std::size_t>(row_bytes));
+      });
   }
 }
 

@@ -23,6 +23,26 @@ struct CpuGather {
 
 INSTANTIATE_TYPED_TEST_SUITE_P(Cpu, GatherContract, CpuGather);
 
+TEST(GatherRows, TakesElementsOfAnySize) {
+  const test::RandomSeed seed(7);
+  std::mt19937_64 random(seed);
+  std::vector<std::byte> rows(64 * 50);
+  std::generate(rows.begin(), rows.end(), [&] { return static_cast<std::byte>(random()); });
+  const std::vector<graph::VertexId> vertices{3, 0, 49, 3, 17};
+  for (std::int64_t bytes = 0; bytes <= 64; ++bytes) {
+    std::vector<std::byte> expected;
+    for (const auto vertex : vertices) {
+      const auto first = rows.begin() + vertex * bytes;
+      expected.insert(expected.end(), first, first + bytes);
+    }
+    std::vector<std::byte> out(expected.size() + 1, std::byte{0x5A});
+    cpu::gather_rows(rows.data(), bytes, vertices, out.data());
+    EXPECT_EQ(out.back(), std::byte{0x5A}) << bytes << " bytes";
+    out.pop_back();
+    EXPECT_EQ(out, expected) << bytes << " bytes";
+  }
+}
+
 TEST(GatherEntries, AreTheRowsOfTheVertices) {
   const test::RandomSeed seed(3);
   std::mt19937_64 random(seed);
