@@ -7,7 +7,7 @@ Writes bench/results/compare_python.json.
         [--seconds 2]
 
 Prints each round's figures as it goes. Rows: node and link are batches a second of NeighborLoader and of LinkNeighborLoader with binary negatives, each with
-its best number of workers of those tried, round by round; `ratio` is gnomon's over PyG's. epoch_loader trains PyG's
+its best number of workers of those tried, round by round; `ratio` is gnomon's over PyG's; `overhead_ms` is what Python adds to a batch of ours that no worker prepares. epoch_loader trains PyG's
 GraphSAGE in its fastest form (trimmed hops, CSR): `share_of_limit` is the time of training alone over that with our
 loader, which no loader can bring above 1. epoch_nn trains the same model with gnomon.nn's layers and our loader; `ratio`
 is the time of PyG's epoch over ours. Both train in a process whose idle OpenMP threads spin (GNU OpenMP's default) and in one where
@@ -69,7 +69,11 @@ def compare_loading(peers, options, what, fanouts):
             rates[name].append(rate)
             tell(f"{what} {fanouts} round {number + 1}: {name} {rate:.1f} batches/s")
     pyg, gnomon = spread(rates["pyg"]), spread(rates["gnomon"])
-    return {"pyg": pyg, "gnomon": gnomon, "workers": chosen, "ratio": gnomon[0] / pyg[0]}
+    row = {"pyg": pyg, "gnomon": gnomon, "workers": chosen, "ratio": gnomon[0] / pyg[0]}
+    if what == "node":
+        request = {"what": "overhead", "fanouts": fanouts}
+        row["overhead_ms"] = spread([peers[0].ask(request)["milliseconds"] for _ in range(options.rounds)])
+    return row
 
 
 def compare_training(peers, options, ours, fanouts):

@@ -5,7 +5,8 @@ bench/results/python_examples.json.
     bench/python_examples.py --examples DIR [--build build/release] [--peers build/peers] [--sources DIR] [--seeds 3]
         [--names reddit,ogbn_train,…] [--output FILE]
 
-DIR is the folder `examples` of PyG's sources. An example runs as it is but for its imports and number of workers: the data set becomes a
+DIR is the folder `examples` of PyG's sources. An example runs as it is but for its imports and number of workers, and the one
+for several GPUs but for its devices: the data set becomes a
 graph of ../shared/data (bench/peers/example_data.py), for ours the loader that of gnomon.pyg. The record holds these
 replacements.
 `difference` is the mean of the last test accuracies with our loader less that with PyG's, `standard_error` that of the
@@ -30,12 +31,26 @@ DATA = {
     "'num_workers': 6, 'persistent_workers': True": "'num_workers': 0",  # these graphs are small
 }
 LOADER = {"from torch_geometric.loader import": "from gnomon.pyg import"}
+# Two processes without a GPU, which average by summing, on a graph whose batches are small.
+TWO_PROCESSES = {
+    "'nccl'": "'gloo'",
+    "torch.cuda.device_count()": "2",
+    "data = data.to(rank, 'x', 'y')": "data = data",
+    ".to(rank)": "",
+    "device=rank": "device='cpu'",
+    ", device_ids=[rank]": "",
+    "ReduceOp.AVG": "ReduceOp.SUM",
+    "batch_size=1024": "batch_size=64",
+    "num_workers=4": "num_workers=0",
+    "persistent_workers=True": "persistent_workers=False",
+}
 # Data set, arguments, how the accuracy is printed and the number that stands for 1.
 EXAMPLES = {
     "reddit": ("amazon_photo", [], r"Test: ([0-9.]+)", 1),
     "ogbn_train": ("amazon_photo", ["--model", "sage", "-e", "10", "--num_workers", "0"], r"Test Accuracy: ([0-9.]+)%", 100),
     "graph_sage_unsup": ("cora", [], r"Test: ([0-9.]+)", 1),
     "hierarchical_sampling": ("amazon_photo", [], None, 1),
+    "multi_gpu/distributed_sampling": ("amazon_photo", [], r"Test acc: ([0-9.]+)", 2),
 }
 START = """
 import sys, types, torch
@@ -66,9 +81,10 @@ def replaced(text, replacements):
 def run(options, name, ours, seed):
     """The last test accuracy that the example prints; None if it prints none."""
     graph, arguments, pattern, one = EXAMPLES[name]
-    text = replaced((options.examples / f"{name}.py").read_text(), {**DATA, **(LOADER if ours else {})})
-    text = re.sub(r"seed_everything\(\d+\)", f"seed_everything({seed})", text)
-    script = options.peers / f"{name}_{'gnomon' if ours else 'pyg'}.py"
+    host = TWO_PROCESSES if name.startswith("multi_gpu/") else {}
+    text = replaced((options.examples / f"{name}.py").read_text(), {**DATA, **host, **(LOADER if ours else {})})
+    text = re.sub(r"(seed_everything|manual_seed)\(\d+\)", rf"\1({seed})", text)
+    script = options.peers / f"{Path(name).name}_{'gnomon' if ours else 'pyg'}.py"
     script.write_text(START.format(library=str(options.library), seed=seed) + text)
     folders = [ROOT / "python", ROOT / "bench/peers"]
     env = {**os.environ, "PYTHONPATH": ":".join(map(str, folders)), "EXAMPLE_STORE": str(store_of(options, graph)),
@@ -106,7 +122,7 @@ def main():
     options.python = pyg_environment(options.peers)
     subprocess.run([options.python, "-m", "pip", "install", "-q", "scikit-learn", "tqdm", "psutil"], check=True)
     options.library = pyg_lib(options.peers, options.sources, options.python)
-    record = {**origin(), "replacements": {"data": DATA, "loader": LOADER}, "rows": []}
+    record = {**origin(), "replacements": {"data": DATA, "loader": LOADER, "two_processes": TWO_PROCESSES}, "rows": []}
     for name in options.names:
         record["rows"].append(row_of(options, name))
         print(json.dumps(record["rows"][-1]), file=sys.stderr, flush=True)

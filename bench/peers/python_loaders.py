@@ -4,12 +4,14 @@
 
 Reads one request a line and answers each with one line of JSON:
 {"what": "node" | "link", "peer": "pyg" | "gnomon", "fanouts": […], "workers": n, "seconds": s}  → {"batches", "seconds"}
+{"what": "overhead", "fanouts": […]}  → {"milliseconds"}: of a batch of ours that are not sampling and gathering in C++
 {"what": "train", "peer": "pyg" | "gnomon" | "gnomon.nn" | "none", "fanouts", "workers", "batches", "hidden"} → {"batches", "seconds", "loss"};
 "none": on batches that are there already."""
 
 import gc
 import json
 import os
+import statistics
 import sys
 import time
 
@@ -73,6 +75,19 @@ def load_batches(loaders, request):
         next(batches)
         count += 1
     return {"batches": count, "seconds": time.perf_counter() - begin}
+
+
+def overhead(loaders, request):
+    """What Python adds to a batch that the caller's thread prepares: the median of some."""
+    from gnomon.loader_plan import LoaderPlan
+
+    given_out = loaders.loader("node", "gnomon", request["fanouts"], 0).trial(LoaderPlan(0), 30)
+    found, begin = [], time.perf_counter()
+    for _ in given_out:
+        taken_s = time.perf_counter() - begin
+        found.append(1e3 * (taken_s - given_out.last.sample_s - given_out.last.gather_s))
+        begin = time.perf_counter()
+    return {"milliseconds": statistics.median(found[WARM_UP:])}
 
 
 class Sage(torch.nn.Module):
@@ -154,7 +169,7 @@ def main():
     for line in sys.stdin:
         request = json.loads(line)
         gc.collect()  # processes of the loader before
-        answer = train(loaders, request) if request["what"] == "train" else load_batches(loaders, request)
+        answer = {"train": train, "overhead": overhead}.get(request["what"], load_batches)(loaders, request)
         print(json.dumps(answer), file=answers, flush=True)
 
 
