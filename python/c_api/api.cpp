@@ -205,6 +205,18 @@ void gnomon_loader_free(gnomon_loader* loader) {
   }
 }
 
+gnomon_status gnomon_loader_lock_pages(gnomon_loader* loader, const gnomon_page_lock* lock) {
+  return guarded([&] {
+    require(loader, "loader");
+    require(lock, "lock");
+    if ((lock->lock == nullptr) != (lock->unlock == nullptr)) {
+      throw gnomon::base::InputError("lock", "needs both functions or none");
+    }
+    loader->loader->pool().lock_pages(*lock);
+    return GNOMON_OK;
+  });
+}
+
 void gnomon_epoch_order(int64_t count, uint64_t seed, uint64_t epoch, int64_t* order) {
   guarded([&] {
     std::vector<std::int64_t> positions(size_of(count, "count"));

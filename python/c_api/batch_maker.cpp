@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <functional>
 #include <numeric>
 #include <utility>
 
@@ -33,9 +32,8 @@ Tensor gathered(const gnomon_dl_tensor& rows, std::span<const std::int64_t> ids,
   std::vector<std::int64_t> shape(rows.shape, rows.shape + rows.ndim);
   shape.front() = std::ssize(ids);
   Tensor result = make_tensor(pool, rows.dtype, shape);
-  const auto row_bytes =
-      std::accumulate(shape.begin() + 1, shape.end(), bytes_of(rows.dtype), std::multiplies<>());
-  kernels::cpu::gather_rows(static_cast<const std::byte*>(rows.data) + rows.byte_offset, row_bytes, ids,
+  kernels::cpu::gather_rows(static_cast<const std::byte*>(rows.data) + rows.byte_offset,
+                            num_elements(std::span(shape).subspan(1)) * bytes_of(rows.dtype), ids,
                             static_cast<std::byte*>(result->tensor.data));
   return result;
 }

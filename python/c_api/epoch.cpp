@@ -1,13 +1,11 @@
 #include "python/c_api/epoch.h"
 
-#include <pthread.h>
-#include <signal.h>
-
 #include <algorithm>
 #include <string>
 #include <utility>
 
 #include "base/error.h"
+#include "python/c_api/blocked_signals.h"
 
 namespace gnomon::c_api {
 namespace {
@@ -56,22 +54,6 @@ void check_input(const gnomon_epoch_input& input, const GraphData& graph) {
   check_attributes("edge_attributes", input.num_edge_attributes, input.edge_attributes,
                    graph.topology.num_edges());
 }
-
-/// Signals are for the threads of the caller.
-class BlockedSignals {
- public:
-  BlockedSignals() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &before_);
-  }
-  ~BlockedSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  BlockedSignals(const BlockedSignals&) = delete;
-  BlockedSignals& operator=(const BlockedSignals&) = delete;
-
- private:
-  sigset_t before_{};
-};
 
 }  // namespace
 

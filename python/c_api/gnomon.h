@@ -122,6 +122,18 @@ GNOMON_API gnomon_status gnomon_loader_new(const gnomon_graph* graph, const gnom
                                            gnomon_loader** loader);
 GNOMON_API void gnomon_loader_free(gnomon_loader* loader);
 
+/* How memory is locked, so that a device can copy from it beside other work. The functions return 0 if they
+ * succeed and may be called from any thread; cudaHostRegister and cudaHostUnregister are such functions. */
+typedef struct gnomon_page_lock {
+  int32_t (*lock)(void* memory, uint64_t bytes, uint32_t flags);
+  int32_t (*unlock)(void* memory);
+  uint32_t flags; /* passed to `lock` */
+} gnomon_page_lock;
+/* Locks the memory of the loader's large tensors, from those of the next batch on. Memory that cannot be
+ * locked is used as it is. The functions must stay callable as long as the loader or one of its tensors
+ * lives. */
+GNOMON_API gnomon_status gnomon_loader_lock_pages(gnomon_loader* loader, const gnomon_page_lock* lock);
+
 /* Writes a random permutation of 0 … count - 1 to `order`, which depends on seed and epoch only. */
 GNOMON_API void gnomon_epoch_order(int64_t count, uint64_t seed, uint64_t epoch, int64_t* order);
 

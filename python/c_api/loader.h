@@ -22,6 +22,7 @@ class Loader {
   const GraphData& graph() const { return *graph_; }
   const Sampling& sampling() const { return sampling_; }
   const OwnProcess& process() const { return process_; }
+  MemoryPool& pool() const { return *pool_; }
 
   /// Returns a maker that no one else uses until it is given back.
   std::unique_ptr<BatchMaker> take_maker();

@@ -38,11 +38,15 @@ extern "C" void delete_tensor(gnomon_dl_managed* tensor) {
 
 }  // namespace
 
-Memory::Memory(std::size_t bytes) : bytes_(rounded(bytes)) {
+Memory::Memory(std::size_t bytes, const gnomon_page_lock& lock) : bytes_(rounded(bytes)) {
   if (bytes_ >= min_mapped_bytes) {
     kernels::cpu::HugeMemory mapped = kernels::cpu::allocate_huge(bytes_);
     const auto release = mapped.get_deleter();
     data_ = std::shared_ptr<std::byte>(mapped.release(), release);
+    if (lock.lock != nullptr && lock.lock(data_.get(), bytes_, lock.flags) == 0) {
+      data_ = std::shared_ptr<std::byte>(
+          data_.get(), [mapping = data_, unlock = lock.unlock](std::byte* memory) { unlock(memory); });
+    }
   } else {
     data_ = std::shared_ptr<std::byte>(
         new (std::align_val_t{line_bytes}) std::byte[bytes_],
@@ -52,8 +56,10 @@ Memory::Memory(std::size_t bytes) : bytes_(rounded(bytes)) {
 
 Memory MemoryPool::take(std::size_t bytes) {
   const std::size_t needed = rounded(bytes);
+  gnomon_page_lock page_lock;
   {
     const std::lock_guard lock(mutex_);
+    page_lock = lock_;
     // A much larger block is left to a larger tensor.
     if (const auto found = kept_.lower_bound(needed); found != kept_.end() && found->first <= 2 * needed) {
       Memory memory = std::move(found->second);
@@ -61,7 +67,13 @@ Memory MemoryPool::take(std::size_t bytes) {
       return memory;
     }
   }
-  return Memory(bytes);
+  return Memory(bytes, page_lock);
+}
+
+void MemoryPool::lock_pages(const gnomon_page_lock& page_lock) {
+  const std::lock_guard lock(mutex_);
+  lock_ = page_lock;
+  kept_.clear();
 }
 
 void MemoryPool::give_back(Memory memory) {
@@ -76,13 +88,16 @@ void MemoryPool::give_back(Memory memory) {
   kept_.emplace(bytes, std::move(memory));
 }
 
+std::int64_t num_elements(std::span<const std::int64_t> shape) {
+  return std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
+}
+
 Tensor make_tensor(const std::shared_ptr<MemoryPool>& pool, gnomon_dl_type type,
                    std::span<const std::int64_t> shape) {
-  const auto elements = std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
   auto owner = std::make_unique<Owner>();
   owner->shape.assign(shape.begin(), shape.end());
   owner->pool = pool;
-  owner->memory = pool->take(static_cast<std::size_t>(elements * bytes_of(type)));
+  owner->memory = pool->take(static_cast<std::size_t>(num_elements(shape) * bytes_of(type)));
   constexpr std::int32_t cpu = 1;
   owner->managed.tensor = {owner->memory.data(),
                            {cpu, 0},

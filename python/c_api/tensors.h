@@ -16,8 +16,8 @@ namespace gnomon::c_api {
 class Memory {
  public:
   Memory() = default;
-  /// Throws std::bad_alloc.
-  explicit Memory(std::size_t bytes);
+  /// Large memory is locked while it lives, if `lock` can. Throws std::bad_alloc.
+  explicit Memory(std::size_t bytes, const gnomon_page_lock& lock = {});
   std::byte* data() const { return data_.get(); }
   std::size_t bytes() const { return bytes_; }
 
@@ -34,11 +34,14 @@ class MemoryPool {
   explicit MemoryPool(std::size_t max_kept) : max_kept_(max_kept) {}
   Memory take(std::size_t bytes);
   void give_back(Memory memory);
+  /// Locks the memory of all tensors that are made from now on.
+  void lock_pages(const gnomon_page_lock& lock);
 
  private:
   const OwnProcess process_;
   const std::size_t max_kept_;
   std::mutex mutex_;
+  gnomon_page_lock lock_{};
   std::multimap<std::size_t, Memory> kept_;  ///< by size
 };
 
@@ -50,6 +53,9 @@ using Tensor = std::unique_ptr<gnomon_dl_managed, TensorDelete>;
 
 inline constexpr gnomon_dl_type int64_type{0, 64, 1};
 inline constexpr gnomon_dl_type float_type{2, 32, 1};
+
+/// Returns the number of elements.
+std::int64_t num_elements(std::span<const std::int64_t> shape);
 
 /// Returns the bytes of an element.
 inline std::int64_t bytes_of(const gnomon_dl_type& type) { return type.bits / 8 * type.lanes; }

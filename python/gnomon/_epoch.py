@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import threading
 import time
 import weakref
 from collections.abc import Sequence
@@ -129,13 +130,17 @@ class CLoader:
         check(library.gnomon_loader_new(graph.handle, given, ctypes.byref(self.handle)))
         weakref.finalize(self, library.gnomon_loader_free, self.handle)
 
+    def lock_pages(self, lock: _library.PageLock) -> None:
+        """Lock the memory of large tensors, from those of the next batch on."""
+        check(library.gnomon_loader_lock_pages(self.handle, lock))
+
     def begin(self, given: EpochInput) -> Epoch:
         """Begin an epoch."""
         return Epoch(self, given)
 
 
 class Epoch:
-    """The batches of an epoch in order."""
+    """The batches of an epoch in order. Threads may share it."""
 
     def __init__(self, loader: CLoader, given: EpochInput) -> None:
         def array(tensors: Sequence[_library.DLTensor]) -> Any:
@@ -162,9 +167,11 @@ class Epoch:
         )
         self._handle = ctypes.c_void_p()
         check(library.gnomon_epoch_begin(loader.handle, passed, ctypes.byref(self._handle)))
-        # Until its threads have ended the finalizer keeps alive what they read. It also runs when the interpreter exits.
+        self._lock = threading.RLock()
+        # Until its threads have ended the finalizer keeps alive what they read. It also runs when the interpreter exits,
+        # while another thread may still wait for a batch.
         kept = (given, nodes, edges, loader)
-        self._close = weakref.finalize(self, _free_epoch, self._handle, kept)
+        self._close = weakref.finalize(self, _free_epoch, self._handle, self._lock, kept)
 
     def close(self) -> None:
         """Stop the threads. Idempotent."""
@@ -178,13 +185,28 @@ class Epoch:
         gnomon.GnomonError
             If ``timeout_s`` is positive and no batch is ready after it.
         """
-        if not self._close.alive:
-            return None
-        batch = ctypes.POINTER(_library.Batch)()
         deadline = time.monotonic() + timeout_s if timeout_s > 0 else None
-        while (status := library.gnomon_epoch_next(self._handle, _WAIT_S, ctypes.byref(batch))) == _library.PENDING:
+        while self._close.alive:
+            batch = self._taken_within(_WAIT_S)
+            if batch is not None or not self._close.alive:
+                return batch
             if deadline is not None and time.monotonic() > deadline:
                 raise GnomonError(f"timeout: no batch was ready after {timeout_s} s")
+        return None
+
+    def poll(self) -> RawBatch | None:
+        """Return the next batch if it is ready; None also after the last."""
+        return self._taken_within(0.0)
+
+    def _taken_within(self, seconds: float) -> RawBatch | None:
+        with self._lock:
+            return self._taken_locked(seconds) if self._close.alive else None
+
+    def _taken_locked(self, seconds: float) -> RawBatch | None:
+        batch = ctypes.POINTER(_library.Batch)()
+        status = library.gnomon_epoch_next(self._handle, seconds, ctypes.byref(batch))
+        if status == _library.PENDING:
+            return None
         if status == _library.END:
             self.close()
             return None
@@ -213,8 +235,9 @@ class Epoch:
         )
 
 
-def _free_epoch(handle: ctypes.c_void_p, kept: Any) -> None:
-    library.gnomon_epoch_free(handle)
+def _free_epoch(handle: ctypes.c_void_p, lock: threading.RLock, kept: Any) -> None:  # type: ignore[valid-type]
+    with lock:
+        library.gnomon_epoch_free(handle)
     del kept
 
 
@@ -222,16 +245,15 @@ def _take_field(batch: _library.Batch, name: str) -> Any:
     pointer = getattr(batch, name)
     if pointer is None:
         return None
-    tensor = take(pointer)
-    setattr(batch, name, None)
-    return tensor
+    setattr(batch, name, None)  # first: an interrupt between these lines must not free the tensor twice
+    return take(pointer)
 
 
 def _take_all(pointers: Any, count: int) -> list[Tensor]:
     tensors = []
     for i in range(count):
-        tensors.append(take(pointers[i]))
-        pointers[i] = None
+        pointer, pointers[i] = pointers[i], None
+        tensors.append(take(pointer))
     return tensors
 
 

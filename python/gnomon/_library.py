@@ -56,6 +56,10 @@ class Sampling(ctypes.Structure):
     ]
 
 
+class PageLock(ctypes.Structure):
+    _fields_ = [("lock", ctypes.c_void_p), ("unlock", ctypes.c_void_p), ("flags", ctypes.c_uint32)]
+
+
 class EpochInput(ctypes.Structure):
     _fields_ = [
         ("epoch", ctypes.c_uint64),
@@ -158,6 +162,7 @@ _PROTOTYPES = {
     "gnomon_graph_store_arrays": (_STATUS, [_HANDLE, ctypes.POINTER(StoreArrays)]),
     "gnomon_loader_new": (_STATUS, [_HANDLE, ctypes.POINTER(Sampling), ctypes.POINTER(_HANDLE)]),
     "gnomon_loader_free": (None, [_HANDLE]),
+    "gnomon_loader_lock_pages": (_STATUS, [_HANDLE, ctypes.POINTER(PageLock)]),
     "gnomon_epoch_order": (None, [ctypes.c_int64, ctypes.c_uint64, ctypes.c_uint64, ctypes.c_void_p]),
     "gnomon_epoch_begin": (
         _STATUS,

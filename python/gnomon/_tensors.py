@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.utils.dlpack import from_dlpack
 
-from gnomon._library import DataType, Device, DLTensor
+from gnomon._library import DataType, Device, DLTensor, InvalidInput
 
 _CPU = Device(1, 0)
 # Codes and bits of DLPack.
@@ -49,6 +49,16 @@ def can_describe(tensor: Tensor) -> bool:
         and not tensor.is_conj()
         and not tensor.is_neg()
     )
+
+
+def check_memory(tensor: Tensor, name: str) -> None:
+    """Raise InvalidInput, naming ``name``, for a tensor in the host's memory whose memory was freed or made smaller."""
+    if tensor.layout != torch.strided or tensor.numel() == 0:
+        return
+    last = sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride()))
+    needed = (tensor.storage_offset() + last + 1) * tensor.element_size()
+    if tensor.untyped_storage().nbytes() < needed:
+        raise InvalidInput(f"{name}: the memory of the tensor was freed")
 
 
 def describe(tensor: Tensor) -> DLTensor:

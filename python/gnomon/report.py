@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 # A smaller share of waiting is no bottleneck.
 _NEGLIGIBLE = 0.05
+# Plans within so much of the fastest are as good; that of fewer workers is taken.
+TIE = 0.03
 
 
 @dataclass
@@ -38,6 +40,12 @@ class Times:
     step_cpu_s: float = 0.0
 
 
+def add_times(total: Times, more: Times) -> None:
+    """Add times to a total."""
+    for each in fields(Times):
+        setattr(total, each.name, getattr(total, each.name) + getattr(more, each.name))
+
+
 def seconds_per_batch(costs: Costs, workers: int, cores: int) -> float:
     """Predict the time of a batch when ``workers`` threads prepare ahead (0: the caller prepares).
 
@@ -46,8 +54,14 @@ def seconds_per_batch(costs: Costs, workers: int, cores: int) -> float:
     caller_s = costs.hand_over_s + costs.step_s
     if workers == 0:
         return costs.prepare_s + caller_s
-    work_s = costs.prepare_s + costs.hand_over_s + costs.step_s * costs.step_cores
+    work_s = costs.prepare_s * costs.prepare_cores + costs.hand_over_s + costs.step_s * costs.step_cores
     return max(caller_s, costs.prepare_s / workers, work_s / cores)
+
+
+def fewest_workers(costs: Costs, max_workers: int, cores: int) -> int:
+    """Return the fewest workers whose predicted time of a batch is as good as the best."""
+    predicted = [seconds_per_batch(costs, workers, cores) for workers in range(max_workers + 1)]
+    return next(workers for workers, each in enumerate(predicted) if each <= (1 + TIE) * min(predicted))
 
 
 @dataclass(frozen=True)
@@ -57,15 +71,16 @@ class Costs:
     Attributes
     ----------
     prepare_s, hand_over_s, step_s
-        Of a thread that prepares, of the caller to take the batch over, and of the caller's step.
-    step_cores
-        Cores that the step keeps busy.
+        Of a worker to prepare it, of the caller to take the batch over, and of the caller's step.
+    step_cores, prepare_cores
+        Cores that the step and the preparation of one batch keep busy.
     """
 
     prepare_s: float
     hand_over_s: float
     step_s: float
     step_cores: float = 1.0
+    prepare_cores: float = 1.0
 
 
 @dataclass
@@ -86,6 +101,10 @@ class Report:
         The time of a batch, measured.
     what_if
         Predicted times of a batch: records of ``workers``, ``cores`` and ``batch_s``.
+    replanned
+        When the number of workers was changed between epochs, and why: records of ``epoch``, ``workers_before``,
+        ``workers``, ``prepare_drift`` and ``step_drift`` (of the times that the plan was made for),
+        ``predicted_before_s`` and ``predicted_s`` of a batch.
     """
 
     batches: int
@@ -95,6 +114,7 @@ class Report:
     waiting_share: float
     batch_s: float
     what_if: list[dict[str, Any]] = field(default_factory=list)
+    replanned: list[dict[str, Any]] = field(default_factory=list)
 
     @property
     def bound_by(self) -> str:
@@ -119,6 +139,10 @@ class Report:
             f"  predicted with {each['workers']} worker(s) on {each['cores']} core(s): {1e3 * each['batch_s']:.2f} ms"
             for each in self.what_if
         ]
+        lines += [
+            f"  from epoch {each['epoch']} on {each['workers']} instead of {each['workers_before']} worker(s)"
+            for each in self.replanned
+        ]
         return "\n".join(lines)
 
 
@@ -133,7 +157,7 @@ def costs_of(times: Times, cores: int) -> Costs:
     )
 
 
-def make_report(times: Times, workers: int, cores: int) -> Report:
+def make_report(times: Times, workers: int, cores: int, replanned: list[dict[str, Any]]) -> Report:
     """Report on batches that were given out."""
     costs = costs_of(times, cores)
     total_s = times.wait_s + times.hand_over_s + times.step_s
@@ -149,4 +173,5 @@ def make_report(times: Times, workers: int, cores: int) -> Report:
         waiting_share=times.wait_s / total_s if total_s > 0 else 0.0,
         batch_s=total_s / max(times.batches, 1),
         what_if=what_if,
+        replanned=list(replanned),
     )

@@ -1,8 +1,9 @@
-"""Neighbour sampling by brute force, as pyg-lib defines it, and checks of batches."""
+"""Neighbour sampling by brute force, as pyg-lib defines it, comparisons of distributions, and checks of batches."""
 
 from __future__ import annotations
 
 import random
+from collections import Counter
 
 import torch
 from torch_geometric.data import Data
@@ -70,3 +71,18 @@ def check_batch(batch: Data, data: Data, fanouts: list[int], disjoint: bool = Fa
             assert int(batch.edge_index[0, :last_edge].max()) < end
     if not disjoint:  # without replacement
         assert batch.e_id.unique().numel() == batch.e_id.numel()
+
+
+def chi_square_p(observed: Counter, expected: Counter) -> float:
+    """The chance that two samples of one distribution differ by at least so much (test of homogeneity)."""
+    cells = [key for key in observed | expected if observed[key] + expected[key] >= 10]
+    rest = [sum(counts[key] for key in counts if key not in cells) for counts in (observed, expected)]
+    rows = [[counts[key] for key in cells] + [r] for counts, r in zip((observed, expected), rest)]
+    columns = [pair for pair in zip(*rows) if sum(pair) > 0]
+    totals = [sum(row) for row in rows]
+    statistic = 0.0
+    for pair in columns:
+        for count, total in zip(pair, totals):
+            mean = total * sum(pair) / sum(totals)
+            statistic += (count - mean) ** 2 / mean
+    return float(torch.special.gammaincc(torch.tensor((len(columns) - 1) / 2), torch.tensor(statistic / 2)))

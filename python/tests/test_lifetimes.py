@@ -29,6 +29,7 @@ def num_threads() -> int:
     return len(os.listdir("/proc/self/task"))
 
 
+@pytest.mark.slow
 def test_no_leak_over_many_batches():
     data = random_data(2000, 30000)
     loader = NeighborLoader(data, [5, 5], batch_size=50, shuffle=True, num_workers=2)
@@ -103,10 +104,10 @@ def test_garbage_in_any_order(data):
     gc.unfreeze()
 
 
-def run_program(text: str, **options) -> subprocess.CompletedProcess:
+def run_program(text: str, timeout: int = 120, **options) -> subprocess.CompletedProcess:
     program = f"import sys; sys.path.insert(0, {os.path.dirname(__file__)!r})\n" + textwrap.dedent(text)
     return subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", program], check=False, capture_output=True, timeout=120, **options
+        [sys.executable, "-W", "ignore", "-c", program], check=False, capture_output=True, timeout=timeout, **options
     )
 
 
@@ -117,11 +118,83 @@ _STARTED = """
 """
 
 
+@pytest.mark.slow  # each imports torch anew
 @pytest.mark.parametrize("end", ["pass", "sys.exit(0)", "import os; os._exit(0)", "del loader", "raise SystemExit"])
 def test_interpreter_exits_with_batches_in_flight(end):
     text = _STARTED + f"    batches = iter(loader); next(batches)\n    {end}\n"
     done = run_program(text)
     assert (done.returncode, done.stderr) == (0, b"")
+
+
+_EXITS = """
+    import os, sys, torch
+    from conftest import random_data
+    from gnomon.pyg import NeighborLoader
+    torch.set_num_threads(1)  # others would not live in the children
+
+    ends = ["last line", "sys.exit", "os._exit", "del loader", "del batches", "two epochs"]
+    failed = 0
+    for number in range(100):
+        if os.fork() == 0:
+            break
+        failed += os.wait()[1] != 0
+    else:
+        print("failed", failed)
+        sys.exit(0)
+    end = ends[number % len(ends)]
+    loader = NeighborLoader(random_data(3000, 60000), [10, 10], batch_size=200, num_workers=2, seed=number)
+    batches = iter(loader)
+    next(batches)
+    if end == "sys.exit":
+        sys.exit(0)
+    if end == "os._exit":
+        os._exit(0)
+    if end == "del loader":
+        del loader
+    if end == "del batches":
+        del batches
+    if end == "two epochs":
+        others = iter(loader)
+        kept = [next(others), next(batches)]
+"""
+
+
+@pytest.mark.slow
+def test_interpreter_exits_a_hundred_times():
+    """In forks of one process, which need not import torch again."""
+    done = run_program(_EXITS, timeout=600)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"failed 0\n", b"")
+
+
+_INTERRUPTS = """
+    import os, random, signal, threading, time
+    from conftest import random_data
+    from gnomon.pyg import NeighborLoader
+    data, draws = random_data(3000, 60000), random.Random(3)
+    threads = len(os.listdir("/proc/self/task"))
+    interrupted = 0
+    for number in range(100):
+        loader = NeighborLoader(data, [10, 10], batch_size=200, num_workers=number % 3, seed=number)
+        timer = threading.Timer(draws.uniform(0, 0.03), os.kill, (os.getpid(), signal.SIGINT))
+        deadline = time.monotonic() + 10
+        try:
+            timer.start()
+            while time.monotonic() < deadline:
+                for batch in loader:
+                    assert batch.x.shape[0] == batch.n_id.numel()
+        except KeyboardInterrupt:
+            interrupted += 1
+        timer.join()
+        assert next(iter(loader)).batch_size == 200
+    batch = loader = None
+    print("interrupted", interrupted, "more threads", len(os.listdir("/proc/self/task")) - threads)
+"""
+
+
+@pytest.mark.slow
+def test_interrupts_at_any_time():
+    done = run_program(_INTERRUPTS)
+    assert done.stdout == b"interrupted 100 more threads 0\n", done.stderr
 
 
 def test_interrupt_ends_the_wait():
@@ -190,6 +263,17 @@ def test_loaders_on_several_threads(data):
     for thread in threads:
         thread.join()
     assert not failures
+
+
+def test_threads_may_share_an_iteration(data):
+    expected = [batch.input_id.tolist() for batch in NeighborLoader(data, [5, 5], batch_size=50, num_workers=0)]
+    batches, found = iter(NeighborLoader(data, [5, 5], batch_size=50, num_workers=2)), []
+    threads = [threading.Thread(target=lambda: found.extend(each.input_id.tolist() for each in batches)) for _ in "abc"]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(found) == expected
 
 
 def test_timeout_is_kept():

@@ -16,22 +16,7 @@ from torch_geometric.utils import trim_to_layer
 import gnomon
 from conftest import random_data
 from gnomon.pyg import NeighborLoader, Sampler
-from reference import check_batch, in_edges, sample_once
-
-
-def chi_square_p(observed: Counter, expected: Counter) -> float:
-    """The chance that two samples of one distribution differ by at least so much (test of homogeneity)."""
-    cells = [key for key in observed | expected if observed[key] + expected[key] >= 10]
-    rest = [sum(counts[key] for key in counts if key not in cells) for counts in (observed, expected)]
-    rows = [[counts[key] for key in cells] + [r] for counts, r in zip((observed, expected), rest)]
-    columns = [pair for pair in zip(*rows) if sum(pair) > 0]
-    totals = [sum(row) for row in rows]
-    statistic = 0.0
-    for pair in columns:
-        for count, total in zip(pair, totals):
-            mean = total * sum(pair) / sum(totals)
-            statistic += (count - mean) ** 2 / mean
-    return float(torch.special.gammaincc(torch.tensor((len(columns) - 1) / 2), torch.tensor(statistic / 2)))
+from reference import check_batch, chi_square_p, in_edges, sample_once
 
 
 @pytest.mark.parametrize("fanouts", [[10], [5, 3], [3, 2, 4], [-1, 2], [-1, -1]])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import pickle
 import subprocess
 import sys
@@ -98,6 +99,7 @@ print(hashlib.sha256(json.dumps([summary(b) for b in make(random_data(3000, 4000
 """
 
 
+@pytest.mark.slow  # each imports torch anew
 def test_processes_do_not_matter():
     program = _PROGRAM.format(tests=__file__.rpartition("/")[0])
     hashes = {subprocess.run([sys.executable, "-c", program], check=True, capture_output=True).stdout for _ in "ab"}
@@ -114,7 +116,19 @@ def test_links_too(data):
     assert batches(0) == batches(1) == batches(3)
 
 
-def test_spawned_processes_get_the_loader(data):
+def test_pickled_loaders_are_the_same(data):
     small = make(random_data(200, 2000))
     other = pickle.loads(pickle.dumps(small))
     assert list(map(summary, other)) == list(map(summary, small))
+
+
+def summaries(loader) -> list:
+    return list(map(summary, loader))
+
+
+@pytest.mark.slow  # each imports torch anew
+def test_spawned_processes_get_the_loader():
+    loader = make(random_data(200, 2000))
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        found = pool.apply(summaries, (loader,))
+    assert found == summaries(loader)

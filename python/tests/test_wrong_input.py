@@ -113,6 +113,65 @@ def test_edges(edge_index):
         NeighborLoader(Data(edge_index=edge_index, num_nodes=3), [2])
 
 
+def freed(tensor):
+    tensor = tensor.clone()
+    tensor.untyped_storage().resize_(8)
+    return tensor
+
+
+@pytest.mark.parametrize("change", [freed, lambda tensor: tensor.to("meta")])
+def test_tensors_without_memory(data, change):
+    for name in ("edge_index", "edge_weight", "x", "y", "edge_attr"):
+        odd = copy.copy(data)
+        odd[name] = change(data[name])
+        options = {"weight_attr": "edge_weight"} if name == "edge_weight" else {}
+        if odd[name].is_meta and not options and name != "edge_index":
+            continue  # an attribute on another device, which torch gathers there
+        with pytest.raises(InvalidInput, match=next(iter(options), name)):
+            next(iter(NeighborLoader(odd, [2], num_workers=1, **options)))
+    with pytest.raises(InvalidInput, match="input_nodes"):
+        NeighborLoader(data, [2], input_nodes=change(torch.arange(50)))
+    with pytest.raises(InvalidInput, match="edge_label_index"):
+        LinkNeighborLoader(data, [2], edge_label_index=change(data.edge_index))
+
+
+def odd_tensors(draws, num_nodes, num_edges):
+    """Attributes that fit the graph in some way or other, or not."""
+    rows = draws.choice([num_nodes, num_edges, 3, 0])
+    tensor = draws.choice([torch.randn(rows, 4), torch.zeros(rows), torch.ones(rows, 2, 3).bool(), torch.tensor(1.0)])
+    changes = [
+        lambda each: each,
+        freed,
+        lambda each: each.to("meta"),
+        lambda each: each.double(),
+        lambda each: each.expand(2, *each.shape).transpose(0, -1),
+        lambda each: each * float("nan"),
+        lambda each: each.to_sparse() if each.dim() else each,
+        lambda each: each.requires_grad_() if each.is_floating_point() else each,
+    ]
+    return draws.choice(changes)(tensor)
+
+
+def test_fuzz_of_data():
+    """1,000 graphs with attributes, edges and links of all kinds."""
+    draws, made = random.Random(4), 0
+    for number in range(1000):
+        data = random_data(40, 200, seed=number)
+        for name in draws.sample(["x", "y", "edge_attr", "edge_weight", "train_mask", "more"], draws.randrange(3)):
+            data[name] = odd_tensors(draws, 40, 200)
+        if draws.random() < 0.2:
+            data.edge_index = draws.choice([freed(data.edge_index), data.edge_index.t(), data.edge_index * 2, None])
+        options = {"weight_attr": "edge_weight"} if draws.random() < 0.3 else {}
+        kind = draws.choice([NeighborLoader, LinkNeighborLoader])
+        try:
+            for batch in kind(data, [2, 2], batch_size=20, num_workers=number % 2, **options):
+                assert batch.n_id.numel() > 0
+            made += 1
+        except InvalidInput as error:
+            assert ":" in str(error)
+    assert made > 300
+
+
 def test_what_is_not_supported():
     for data in (HeteroData(), Data(x=torch.zeros(3, 1)), (1, 2), None, "store"):
         with pytest.raises(InvalidInput, match="data"):
@@ -147,6 +206,7 @@ def test_stores_that_are_none(tmp_path):
         gnomon.open(tmp_path)
 
 
+@pytest.mark.slow
 def test_fuzz():
     """10,000 loaders of random arguments, many of them wrong, and the batches of those that are not."""
     draws = random.Random(1)

@@ -6,6 +6,7 @@
 #include <array>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <random>
 #include <set>
 #include <vector>
@@ -259,6 +260,79 @@ TEST(CApi, MemoryOfDeletedTensorsIsUsedAgain) {
   gnomon_pool_free(pool);
   second->deleter(second);  // outlives the pool
   EXPECT_EQ(gnomon_tensor_new(nullptr, 2, shape.data(), &second), GNOMON_INVALID_INPUT);
+}
+
+/// What is locked, as a double of a device's runtime that locks every other block.
+class PageLocks {
+ public:
+  static gnomon_page_lock functions() { return {lock, unlock, 7}; }
+  static bool covers(const gnomon_dl_tensor& tensor) {
+    const std::lock_guard guard(mutex());
+    const auto* data = static_cast<const std::byte*>(tensor.data);
+    return std::any_of(locked().begin(), locked().end(), [&](const auto& block) {
+      return data >= block.first &&
+             data + 4 * tensor.shape[0] * tensor.shape[1] <= block.first + block.second;
+    });
+  }
+  static std::size_t count() { return locked().size(); }
+
+ private:
+  static std::mutex& mutex() {
+    static std::mutex mutex;
+    return mutex;
+  }
+  static std::map<const std::byte*, std::size_t>& locked() {
+    static std::map<const std::byte*, std::size_t> locked;
+    return locked;
+  }
+  static std::int32_t lock(void* memory, std::uint64_t bytes, std::uint32_t flags) {
+    const std::lock_guard guard(mutex());
+    static int calls = 0;
+    EXPECT_EQ(flags, 7U);
+    if (++calls % 2 == 0) {
+      return 1;
+    }
+    EXPECT_TRUE(locked().emplace(static_cast<const std::byte*>(memory), bytes).second);
+    return 0;
+  }
+  static std::int32_t unlock(void* memory) {
+    const std::lock_guard guard(mutex());
+    EXPECT_EQ(locked().erase(static_cast<const std::byte*>(memory)), 1U) << "was not locked";
+    return 0;
+  }
+};
+
+TEST(CApi, LargeTensorsAreLockedWhileTheirMemoryLives) {
+  const Edges edges = random_edges(3000, 9000);
+  const Graph graph = graph_of(edges);
+  Loader loader = loader_of(graph.get(), {-1});
+  const gnomon_page_lock half{nullptr, PageLocks::functions().unlock, 0};
+  EXPECT_EQ(gnomon_loader_lock_pages(loader.get(), &half), GNOMON_INVALID_INPUT);
+  const gnomon_page_lock lock = PageLocks::functions();
+  ASSERT_EQ(gnomon_loader_lock_pages(loader.get(), &lock), GNOMON_OK);
+  const std::vector<float> rows(3000 * 100, 1.5F);
+  std::array<std::int64_t, 2> shape{3000, 100};
+  const gnomon_dl_tensor x{const_cast<float*>(rows.data()), {1, 0}, 2, {2, 32, 1}, shape.data(), nullptr, 0};
+  Input input(3000, 500, 2);
+  input.fields.num_vertex_attributes = 1;
+  input.fields.vertex_attributes = &x;
+  std::vector<Batch> batches;
+  std::size_t covered = 0;
+  {
+    const Epoch epoch = begin(loader.get(), input);
+    while (Batch batch = next(epoch.get())) {
+      covered += PageLocks::covers(batch->vertex_attributes[0]->tensor) ? 1 : 0;
+      EXPECT_EQ(static_cast<const float*>(batch->vertex_attributes[0]->tensor.data)[0], 1.5F);
+      batches.push_back(std::move(batch));
+    }
+  }
+  EXPECT_EQ(batches.size(), 6U);
+  EXPECT_GT(covered, 0U);
+  EXPECT_LT(covered, 6U) << "blocks that cannot be locked are used all the same";
+  loader.reset();
+  EXPECT_GE(PageLocks::count(), covered);
+  batches.clear();
+  EXPECT_EQ(PageLocks::count(), 0U);
 }
 
 TEST(CApi, SpmmIsASum) {

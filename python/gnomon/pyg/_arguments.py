@@ -50,6 +50,7 @@ class LoaderArguments(TypedDict, total=False):
     rank: int
     world_size: int
     stored: Sequence[str]
+    device: Any
 
 
 _DEFAULTS: dict[str, Any] = {

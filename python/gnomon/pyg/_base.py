@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -17,10 +18,13 @@ from torch_geometric.sampler.base import SubgraphType
 from gnomon._epoch import CLoader, EpochInput, RawBatch, Sampling, check_fanouts, epoch_order
 from gnomon._library import InvalidInput, library
 from gnomon.graph import Store
+from gnomon.loader_plan import LoaderPlan
 from gnomon.pyg._arguments import LoaderData, refuse_temporal
+from gnomon.pyg._device import Copies, copier_of, page_lock
 from gnomon.pyg._options import Options, batches_of, part_of_rank, read_options
 from gnomon.pyg._source import Attributes, attributes_of, check_changes, check_data, graph_of
-from gnomon.report import Report, Times, make_report
+from gnomon.replanning import Replanner
+from gnomon.report import Report, Times, add_times, make_report
 
 _STATE_VERSION = 1
 # Of batches to measure with: the last one that random streams can have.
@@ -100,7 +104,8 @@ class BaseLoader:
             self._sampling, self._bidirectional = read_sampling(num_neighbors, options=self._options, **sampling)
         check_changes(data, self._bidirectional, self.transform_sampler_output is not None)
         self._num_nodes = self._graph.num_nodes
-        self._loader = CLoader(self._graph, self._sampling)
+        self._loader = self._made_loader(self._sampling)
+        self._replanner: Replanner | None = None
         self._next_epoch = 0  # and batch, of the next iteration
         self._first_batch = 0
         self._position = (0, 0)  # epoch and batch that come after the last batch that was given out
@@ -124,7 +129,30 @@ class BaseLoader:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._graph = graph_of(self.data, self._weight_attr)
-        self._loader = CLoader(self._graph, self._sampling)
+        self._loader = self._made_loader(self._sampling)
+
+    def _made_loader(self, sampling: Sampling) -> CLoader:
+        loader = CLoader(self._graph, sampling)
+        device = self._options.device
+        if device is not None and device.type == "cuda" and (lock := page_lock()) is not None:
+            loader.lock_pages(lock)
+        return loader
+
+    # ---- How it prepares ----
+
+    @property
+    def plan(self) -> LoaderPlan:
+        """How batches are prepared."""
+        options = self._options
+        return LoaderPlan(options.num_workers, self._sampling.threads_per_batch, options.prefetch_factor)
+
+    def _follow(self, plan: LoaderPlan, replanner: Replanner | None) -> None:
+        """Prepare by this plan from the next iteration on; ``replanner`` changes it between epochs."""
+        if plan.threads_per_batch != self._sampling.threads_per_batch:
+            self._sampling = replace(self._sampling, threads_per_batch=plan.threads_per_batch)
+            self._loader = self._made_loader(self._sampling)
+        self._options.num_workers, self._options.prefetch_factor = plan.workers, plan.prefetch_factor
+        self._replanner = replanner
 
     # ---- What DataLoader has ----
 
@@ -140,8 +168,9 @@ class BaseLoader:
 
     @num_workers.setter
     def num_workers(self, count: int) -> None:
-        """Change it from the next iteration on; the batches stay the same."""
+        """Change it from the next iteration on, for good; the batches stay the same."""
         self._options.num_workers = read_options({"num_workers": count}).num_workers
+        self._replanner = None
 
     @property
     def drop_last(self) -> bool:
@@ -203,16 +232,22 @@ class BaseLoader:
         number, first = self._next_epoch, self._first_batch
         self._next_epoch, self._first_batch = number + 1, 0
         self._position = (number, first)
+        if self._replanner is not None:
+            self._options.num_workers = self._replanner.workers_of_next(number, self._times, self.num_workers)
         self._times = Times()
-        return _Batches(self, number, first, self.num_workers)
+        return _Batches(self, number, first, self.plan, self._loader)
 
-    def trial(self, workers: int, batches: int) -> _Batches:
-        """Return batches to measure with, of which the loader's epochs and state know nothing."""
-        return _Batches(self, _TRIAL_EPOCH, 0, workers, num_batches=batches)
+    def trial(self, plan: LoaderPlan, batches: int) -> _Batches:
+        """Return batches to measure a plan with, of which the loader's epochs and state know nothing."""
+        loader = self._loader
+        if plan.threads_per_batch != self._sampling.threads_per_batch:
+            loader = self._made_loader(replace(self._sampling, threads_per_batch=plan.threads_per_batch))
+        return _Batches(self, _TRIAL_EPOCH, 0, plan, loader, num_batches=batches)
 
     def report(self) -> Report:
         """Report on the current or last epoch: where its time went, what bounds it, what other settings would give."""
-        return make_report(self._times, self.num_workers, library.gnomon_usable_cores())
+        replanned = [] if self._replanner is None else self._replanner.changes
+        return make_report(self._times, self.num_workers, library.gnomon_usable_cores(), replanned)
 
     def _order(self, epoch: int) -> tuple[Tensor, Tensor]:
         options, count = self._options, self._num_inputs()
@@ -311,7 +346,13 @@ class _Batches:
     """An iteration over the rest of an epoch, or over a number of batches to measure with."""
 
     def __init__(
-        self, loader: BaseLoader, number: int, first: int, workers: int, num_batches: int | None = None
+        self,
+        loader: BaseLoader,
+        number: int,
+        first: int,
+        plan: LoaderPlan,
+        prepares: CLoader,
+        num_batches: int | None = None,
     ) -> None:
         self._loader, self._number = loader, number
         self._is_trial = num_batches is not None
@@ -321,16 +362,19 @@ class _Batches:
         self._clock = _Clock()
         self.last = Times()  # of the last batch
         options = loader._options
+        self._looks_ahead = plan.workers > 0
+        self._ahead: _Arrived | Exception | None = None  # the next batch, whose copy has started
+        self._copies = None if options.device is None else Copies(copier_of(options.device))
         attributes = self._attributes = attributes_of(loader.data, loader._graph, options.stored)
         late = loader._bidirectional or loader.transform_sampler_output is not None
         gathers = not late or isinstance(loader.data, Store)
-        self._epoch = loader._loader.begin(
+        self._epoch = prepares.begin(
             EpochInput(
                 epoch=self._number,
                 begins=self._begins,
                 first_batch=min(first, len(self._begins) - 1),
-                num_workers=workers,
-                max_ahead=max(workers * options.prefetch_factor, 1),
+                num_workers=plan.workers,
+                max_ahead=max(plan.workers * plan.prefetch_factor, 1),
                 store_features=attributes.store_features,
                 node_attributes=attributes.nodes if gathers else (),
                 edge_attributes=attributes.edges if gathers else (),
@@ -348,20 +392,56 @@ class _Batches:
     def __next__(self) -> Any:
         loader, clock = self._loader, self._clock
         clock.begin()
-        raw = self._epoch.next(loader._options.timeout)
-        if raw is None:
+        arrived = self._next_arrived()
+        if arrived is None:
             if not self._is_trial and loader._position[0] == self._number:
                 loader._position = (self._number + 1, 0)
             raise StopIteration
-        clock.arrived()
+        if self._copies is not None:
+            self._copies.hand_over(arrived.batch, arrived.copied)
+            self._look_ahead()
         if not self._is_trial:
-            loader._position = (self._number, raw.index + 1)
+            loader._position = (self._number, arrived.raw.index + 1)
+        self.last = clock.end(arrived.raw)
+        if not self._is_trial:
+            add_times(loader._times, self.last)
+        return arrived.batch
+
+    def _next_arrived(self) -> _Arrived | None:
+        """Wait for the next batch; None after the last."""
+        if self._ahead is not None:
+            self._clock.arrived()
+            arrived, self._ahead = self._ahead, None
+            if isinstance(arrived, Exception):
+                raise arrived
+            return arrived
+        raw = self._epoch.next(self._loader._options.timeout)
+        self._clock.arrived()
+        return None if raw is None else self._received(raw)
+
+    def _look_ahead(self) -> None:
+        """Start to copy the next batch if it is prepared. What fails is raised when that batch is asked for."""
+        try:
+            if self._looks_ahead and (raw := self._epoch.poll()) is not None:
+                self._ahead = self._received(raw)
+        except Exception as error:  # noqa: BLE001 - whatever a transform raises
+            self._ahead = error
+
+    def _received(self, raw: RawBatch) -> _Arrived:
         begin, end = self._begins[raw.index : raw.index + 2].tolist()
-        batch = loader._collate(raw, self._attributes, self._positions[begin:end])
-        self.last = clock.end(raw)
-        if not self._is_trial:
-            _add_times(loader._times, self.last)
-        return batch
+        batch = self._loader._collate(raw, self._attributes, self._positions[begin:end])
+        if self._copies is None:
+            return _Arrived(raw, batch)
+        return _Arrived(raw, *self._copies.start(batch))
+
+
+@dataclass
+class _Arrived:
+    """A batch as it is given out, and the end of its copy to a device."""
+
+    raw: RawBatch
+    batch: Any
+    copied: Any = None
 
 
 def _repeated(positions: Tensor, begins: Tensor, count: int) -> tuple[Tensor, Tensor]:
@@ -404,8 +484,3 @@ class _Clock:
             step_s=step_s,
             step_cpu_s=max(self._cpu - cpu_before - others_s, 0.0) if step_s > 0 else 0.0,
         )
-
-
-def _add_times(total: Times, more: Times) -> None:
-    for name in ("batches", "sample_s", "gather_s", "wait_s", "hand_over_s", "step_s", "step_cpu_s"):
-        setattr(total, name, getattr(total, name) + getattr(more, name))

@@ -41,6 +41,7 @@ class Options:
     rank: int = 0
     world_size: int = 1
     stored: tuple[str, ...] = ()
+    device: torch.device | None = None
 
     @property
     def sampling_seed(self) -> int:
@@ -64,6 +65,20 @@ def _flag(name: str, value: Any) -> bool:
     if not isinstance(value, (bool, int)):
         raise InvalidInput(f"{name}: must be True or False, not {value!r}")
     return bool(value)
+
+
+def _device(value: Any) -> torch.device | None:
+    if value is None:
+        return None
+    if not isinstance(value, (str, int, torch.device)) or isinstance(value, bool):
+        raise InvalidInput(f"device: must be a device of torch, not {value!r}")
+    try:
+        device = torch.device("cuda", value) if isinstance(value, int) else torch.device(value)
+    except RuntimeError as error:
+        raise InvalidInput(f"device: {str(error).splitlines()[0]}") from None
+    if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
+        raise InvalidInput(f"device: there is no {device}; torch finds {torch.cuda.device_count()} CUDA device(s)")
+    return device
 
 
 def _seed(seed: Any, generator: torch.Generator | None) -> int:
@@ -106,6 +121,9 @@ def read_options(given: dict[str, Any]) -> Options:
     if not isinstance(stored, (list, tuple)) or not all(isinstance(each, str) for each in stored):
         raise InvalidInput(f"stored: must be a list of names, not {stored!r}")
     options.stored = tuple(stored)
+    options.device = _device(rest.pop("device", None))
+    if options.stored and options.device is not None:
+        raise InvalidInput("stored: cannot be combined with device; rows that are not gathered cannot be copied")
     _read_samplers(rest, options, given)
     if rest:
         raise TypeError(f"unexpected keyword argument {next(iter(rest))!r}")

@@ -14,7 +14,7 @@ from torch_geometric.data.graph_store import EdgeAttr, EdgeLayout
 from torch_geometric.loader.utils import index_select
 
 from gnomon._library import DLTensor, InvalidInput
-from gnomon._tensors import can_describe, describe
+from gnomon._tensors import can_describe, check_memory, describe
 from gnomon.graph import Graph, Store, from_csc, from_edges
 from gnomon.nn.stored import StoredRows
 from gnomon.pyg._adjacency import Adjacency, adjacency_of
@@ -82,7 +82,7 @@ def graph_of(data: LoaderData, weight_attr: str | None) -> Graph:
         weights = data.get(weight_attr)
         if weights is None:
             raise InvalidInput(f"weight_attr: data has no {weight_attr!r}")
-    num_nodes = data.num_nodes
+    num_nodes = _num_nodes_of(data)
     structure = data.edge_index if data.get("edge_index") is not None else data.adj_t
     key = (id(structure), getattr(structure, "_version", 0), num_nodes, id(weights), getattr(weights, "_version", 0))
     found = _graphs.get(key)
@@ -96,6 +96,13 @@ def graph_of(data: LoaderData, weight_attr: str | None) -> Graph:
         graph = _graph_of_rows(adjacency.indptr, adjacency.sources, None, given)
     _graphs[key] = (weakref.ref(structure, lambda _: _graphs.pop(key, None)), graph)
     return graph
+
+
+def _num_nodes_of(data: Data) -> int:
+    try:
+        return data.num_nodes
+    except (IndexError, TypeError, ValueError, RuntimeError) as error:
+        raise InvalidInput(f"data: does not tell its number of nodes: {error}") from None
 
 
 def all_edges(data: Data | tuple[FeatureStore, GraphStore]) -> Tensor:
@@ -154,8 +161,12 @@ def _graph_of_edges(edge_index: Tensor, num_nodes: int, weights: Any, weight_att
 def _checked_weights(weights: Any, num_edges: int, weight_attr: str | None) -> Tensor | None:
     if weights is None:
         return None
-    if not isinstance(weights, Tensor) or weights.shape != (num_edges,) or weights.is_complex():
+    fits = isinstance(weights, Tensor) and weights.shape == (num_edges,) and weights.layout == torch.strided
+    if not fits or weights.is_complex():
         raise InvalidInput(f"weight_attr: {weight_attr!r} must be a tensor of one number for each edge")
+    if weights.is_meta:
+        raise InvalidInput(f"weight_attr: {weight_attr!r} is on the device 'meta', which has no data")
+    check_memory(weights, f"weight_attr: {weight_attr!r}")
     weights = weights.detach().to("cpu", torch.float32).contiguous()
     if bool((weights < 0).any()) or not bool(torch.isfinite(weights).all()):
         raise InvalidInput(f"weight_attr: {weight_attr!r} must be finite and not negative")
@@ -175,6 +186,9 @@ def index_tensor(value: Any, name: str, dim: int = 1) -> Tensor:
         raise InvalidInput(f"{name}: must be of integers, not {value.dtype}")
     if value.layout != torch.strided or value.dim() != dim:
         raise InvalidInput(f"{name}: must be a dense tensor of {dim} dimension(s), not {list(value.shape)}")
+    if value.is_meta:
+        raise InvalidInput(f"{name}: is on the device 'meta', which has no data")
+    check_memory(value, name)
     return value.detach().as_subclass(Tensor).to("cpu", torch.int64).contiguous()
 
 
@@ -310,6 +324,8 @@ def _all_attributes(data: LoaderData, graph: Graph) -> Attributes:
 def _add(key: str, value: Any, dim: int, keys: list[str], tensors: list[DLTensor], late: list) -> None:
     if isinstance(value, Tensor) and type(value) in (Tensor, torch.nn.Parameter):
         value = value.detach()
+        if value.device.type == "cpu":
+            check_memory(value, f"data.{key}")
         if dim == 0 and can_describe(value):
             keys.append(key)
             tensors.append(describe(value))

@@ -73,7 +73,8 @@ class NeighborLoader(BaseLoader):
         (``"once"`` as PyG, or ``"every_hop"`` as DGL), ``threads_per_batch``, and for several processes ``rank`` and
         ``world_size``: each batches its part of every epoch's order, all parts of one size. ``stored``: attributes of
         nodes that are not gathered; batches have them as :class:`gnomon.nn.StoredRows`, which ``gnomon.nn`` reads where
-        they are.
+        they are. ``device``: where batches are copied to after the transforms, on a stream of their own beside what the
+        device computes; rows are gathered into page-locked memory.
 
     Raises
     ------

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <pthread.h>
+#include <signal.h>
+
+namespace gnomon::c_api {
+
+/// Threads that are started while it lives handle no signals: these are for the threads of the caller.
+class BlockedSignals {
+ public:
+  BlockedSignals() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before_);
+  }
+  ~BlockedSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  BlockedSignals(const BlockedSignals&) = delete;
+  BlockedSignals& operator=(const BlockedSignals&) = delete;
+
+ private:
+  sigset_t before_{};
+};
+
+}  // namespace gnomon::c_api

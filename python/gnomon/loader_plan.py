@@ -1,0 +1,24 @@
+"""How a loader prepares its batches."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, order=True)
+class LoaderPlan:
+    """How batches are prepared, which does not change them.
+
+    Attributes
+    ----------
+    workers
+        Threads that prepare batches ahead; 0: the caller prepares them.
+    threads_per_batch
+        Threads that share the work of each batch.
+    prefetch_factor
+        Batches for each worker that may be prepared or under way.
+    """
+
+    workers: int
+    threads_per_batch: int = 1
+    prefetch_factor: int = 2
