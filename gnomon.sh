@@ -9,7 +9,7 @@ Usage:
   ./gnomon.sh test          build everything and run all tests
   ./gnomon.sh COMMAND …     any other command of gnomon; see ./gnomon.sh --help
   ./gnomon.sh setup         only install what is missing, and build
-  ./gnomon.sh python-test   build the Python package's library and test the package
+  ./gnomon.sh python-test   build the Python package's library and run all tests of the package, the slow ones too
   ./gnomon.sh python-wheel  make the package's wheel in build/wheels and test it
 
 Environment:
@@ -213,7 +213,7 @@ make_environment() {
   local directory=$1 wanted=$2
   ! cmp -s "$wanted" "$directory/installed.txt" || return 0
   say "installing ${wanted#"$root"/} into ${directory#"$root"/}"
-  python3 -m venv "$directory" >&2 && "$directory/bin/pip" install --disable-pip-version-check -q -r "$wanted" >&2 &&
+  python3 -m venv "$directory" >&2 && "$directory/bin/pip" install --disable-pip-version-check --no-compile -q -r "$wanted" >&2 &&
     cp "$wanted" "$directory/installed.txt"
 }
 
@@ -222,16 +222,38 @@ set_up_notebooks() {
   make_environment "$root/build/notebooks" "$root/notebooks/requirements.txt" || say "the notebooks cannot be run here"
 }
 
-readonly python_environment=$root/build/python
+readonly python_environment=$root/build/python stand_ins=$root/build/python/stand-ins
+# set_up_python: what the Python package's tests run with. It uses the torch of the build, if that is one for this Python.
 set_up_python() {
-  make_environment "$python_environment" "$root/python/tests/requirements.txt" ||
+  rm -f "$python_environment/usable"
+  make_environment "$python_environment" "$root/python/tests/requirements.txt" &&
+    use_torch "$(sed -n 's/^LIBTORCH_ROOT:[A-Z]*=//p' "$build/CMakeCache.txt")" && touch "$python_environment/usable"
+}
+
+# use_torch TORCH: lets the environment import it. Libraries of the GPU that are missing are not called where there is no
+# GPU: empty ones stand in for them, and functions are looked up when they are called.
+use_torch() {
+  local site library
+  site=$(echo "$python_environment"/lib/python3*/site-packages)
+  printf '%s\n' 'import os, sys; sys.setdlopenflags(os.RTLD_LAZY)' "$(dirname "$1")" >"$site/torch_of_the_build.pth"
+  mkdir -p "$stand_ins"
+  while read -r library; do
+    g++ -shared -o "$stand_ins/$library" "-Wl,-soname,$library" -x c++ /dev/null
+  done < <(LD_LIBRARY_PATH=$stand_ins ldd "$1/lib/libtorch_python.so" 2>/dev/null | awk '/not found/ {print $1}')
+  LD_LIBRARY_PATH=$stand_ins "$python_environment/bin/python" -c 'import torch' 2>/dev/null
+}
+
+# set_up_python_with_torch: the same, with a torch of its own from PyPI where that of the build cannot be imported.
+set_up_python_with_torch() {
+  set_up_python || { [[ -x $python_environment/bin/pip ]] && "$python_environment/bin/pip" install \
+    --disable-pip-version-check -q "torch==$torch_version" >&2 && set_up_python; } ||
     fail 1 "cannot install what the Python package's tests need"
 }
 
 # run_python_tests ARGUMENTS…: of pytest
 run_python_tests() {
   cd "$root"
-  PYTHONPATH=$root/python exec "$python_environment/bin/python" -m pytest -q "$@"
+  LD_LIBRARY_PATH=$stand_ins PYTHONPATH=$root/python exec "$python_environment/bin/python" -m pytest -q "$@"
 }
 
 readonly wheel_environment=$root/build/python-wheel
@@ -340,13 +362,14 @@ main() {
     test)
       set_up
       set_up_notebooks
+      set_up_python || say "the Python package cannot be tested here"
       build_targets all
       run_tests "${@:2}"
       ;;
     python-test)
       set_up
       build_targets gnomon_c_api
-      set_up_python
+      set_up_python_with_torch
       GNOMON_LIBRARY=$build/python/libgnomon.so run_python_tests "${@:2}"
       ;;
     python-wheel)

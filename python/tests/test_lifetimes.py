@@ -197,6 +197,7 @@ def test_interrupts_at_any_time():
     assert done.stdout == b"interrupted 100 more threads 0\n", done.stderr
 
 
+@pytest.mark.slow  # imports torch anew
 def test_interrupt_ends_the_wait():
     text = (
         _STARTED
