@@ -127,8 +127,8 @@ class CLoader:
             threads_per_batch=sampling.threads_per_batch,
         )
         self.handle = ctypes.c_void_p()
-        check(library.gnomon_loader_new(graph.handle, given, ctypes.byref(self.handle)))
         weakref.finalize(self, library.gnomon_loader_free, self.handle)
+        check(library.gnomon_loader_new(graph.handle, given, ctypes.byref(self.handle)))
 
     def lock_pages(self, lock: _library.PageLock) -> None:
         """Lock the memory of large tensors, from those of the next batch on."""
@@ -166,12 +166,13 @@ class Epoch:
             edge_attributes=edges,
         )
         self._handle = ctypes.c_void_p()
-        check(library.gnomon_epoch_begin(loader.handle, passed, ctypes.byref(self._handle)))
         self._lock = threading.RLock()
         # Until its threads have ended the finalizer keeps alive what they read. It also runs when the interpreter exits,
         # while another thread may still wait for a batch.
         kept = (given, nodes, edges, loader)
+        # It is there before the epoch, so that an interrupt leaves no threads behind.
         self._close = weakref.finalize(self, _free_epoch, self._handle, self._lock, kept)
+        check(library.gnomon_epoch_begin(loader.handle, passed, ctypes.byref(self._handle)))
 
     def close(self) -> None:
         """Stop the threads. Idempotent."""

@@ -171,6 +171,8 @@ _INTERRUPTS = """
     from conftest import random_data
     from gnomon.pyg import NeighborLoader
     data, draws = random_data(3000, 60000), random.Random(3)
+    for _ in NeighborLoader(data, [10, 10], batch_size=200, num_workers=0):  # torch starts its own threads
+        pass
     threads = len(os.listdir("/proc/self/task"))
     interrupted = 0
     for number in range(100):
