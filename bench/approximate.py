@@ -7,8 +7,8 @@ reused embeddings save. Writes bench/results/approximate.json.
 
 GraphSAGE, fanouts 10,10, mini-batches of 128, dropout 0.5; the accuracies are those of the epoch with the best validation. A row's
 `staleness` (in updates) and `epsilon` are the largest of all epochs and seeds; `vertices_not_sampled`, `edges_not_aggregated` and
-`bytes_not_gathered` are means of an epoch, and null where the plan reuses no hot embeddings. Presets that the host does not
-execute have `why_not` instead. Runs and stores under WORK are kept and used again.
+`bytes_not_gathered` are means of an epoch, and null where the plan reuses no hot embeddings; `predicted` has the same from a
+profile of the graph and the simulator. Presets that the host does not execute have `why_not` instead. Runs and stores under WORK are kept and used again.
 """
 
 import argparse
@@ -65,6 +65,15 @@ def saved_work(runs):
     } | {name: statistics.mean(epoch[name] for epoch in reusing) if reusing else None for name in SAVED}
 
 
+def predicted_work(options, store, preset):
+    """What the simulator says of the work that an epoch saves."""
+    profile = store.with_suffix(".profile.json")
+    if not profile.exists():
+        gnomon(options, "profile", store, *JOB, "--time-limit", 10, "-o", profile)
+    row = json.loads(gnomon(options, "explore", profile, "--plan", preset, "--json"))["rows"][0]
+    return {name: row[name] for name in SAVED}
+
+
 def measure(options, graph):
     store = make_store(options, graph)
     seeds = range(1, options.seeds + 1)
@@ -78,6 +87,7 @@ def measure(options, graph):
         else:
             directories = [run for run, _ in runs]
             row |= {"accuracy": accuracies(directories), "exact_accuracy": exact, **saved_work(directories)}
+            row["predicted"] = predicted_work(options, store, preset) if row["refreshed"] is not None else None
         rows.append(row)
         print(json.dumps(row), file=sys.stderr)
     return rows

@@ -4,10 +4,12 @@ profiled by default settings, and then plans are run by `gnomon validate`: epoch
 a process that trains by that plan. The machine need not be idle. Writes bench/results/first_contact.json.
 
     bench/first_contact.py [--build build/release] [--data ../shared/data] [--graphs cora,tolokers]
-        [--plans device,gnomon,salient] [--epochs 5] [--output FILE]
+        [--plans device,gnomon,salient] [--repeats 3] [--output FILE]
 
-Rows hold seconds and bytes. Profiles are measured on the same machine just before; nothing is fitted. Graphs without
-features or labels get random ones. Stores are made under build/first_contact and kept.
+Rows hold seconds and bytes. Nothing is fitted: a profile is measured on the same machine just before. Since a shared machine
+is not equally fast from minute to minute, each graph is profiled and validated several times, and rows are the medians; the
+summary also has the median error of the single repeats. Graphs without features or labels get random ones. Stores are made under
+build/first_contact and kept.
 """
 
 import argparse
@@ -49,32 +51,37 @@ def make_store(options, name):
     return store
 
 
-def measure(options, name):
+def measure_once(options, name):
     store, job = make_store(options, name), GRAPHS[name][2]
     profile = store.with_suffix(".profile.json")
     gnomon(options, "profile", store, *job, "-o", profile)
-    text = gnomon(options, "validate", store, profile, "--plans", options.plans, "--epochs", options.epochs, "--json")
-    return [
-        {
-            "graph": name,
-            "model": job[1],
-            "plan": row["plan"]["name"],
-            "predicted_s": row["predicted_s"],
-            "measured_s": row["measured_s"],
-            "epochs_s": row["epochs_s"],
-            "predicted_bytes": row["predicted_bytes"],
-            "measured_bytes": row["measured_bytes"],
-        }
-        for row in json.loads(text)["plans"]
-    ]
+    return json.loads(gnomon(options, "validate", store, profile, "--plans", options.plans, "--json"))["plans"]
+
+
+def measure(options, name):
+    """The rows of a graph: medians of its repeats."""
+    repeats = [measure_once(options, name) for _ in range(options.repeats)]
+    rows = []
+    for plan in zip(*repeats):
+        row = {"graph": name, "model": GRAPHS[name][2][1], "plan": plan[0]["plan"]["name"]}
+        for key in ("predicted_s", "measured_s", "predicted_bytes", "measured_bytes"):
+            row[key] = statistics.median(one[key] for one in plan)
+        row["repeats"] = [{key: one[key] for key in ("predicted_s", "measured_s")} | {"epochs": len(one["epochs_s"])} for one in plan]
+        rows.append(row)
+    return rows
+
+
+def time_error(row):
+    return abs(row["predicted_s"] / row["measured_s"] - 1)
 
 
 def summary(rows):
-    time = [abs(row["predicted_s"] / row["measured_s"] - 1) for row in rows]
+    time = [time_error(row) for row in rows]
     memory = [row["predicted_bytes"] / row["measured_bytes"] for row in rows]
     return {
         "time_median_error": statistics.median(time),
         "time_max_error": max(time),
+        "time_median_error_of_single_repeats": statistics.median(time_error(one) for row in rows for one in row["repeats"]),
         "memory_median_error": statistics.median(abs(ratio - 1) for ratio in memory),
         "memory_min_ratio": min(memory),
         "memory_max_ratio": max(memory),
@@ -87,7 +94,7 @@ def main():
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared/data")
     parser.add_argument("--graphs", type=lambda text: text.split(","), default=list(GRAPHS))
     parser.add_argument("--plans", default="device,gnomon,salient")
-    parser.add_argument("--epochs", type=int, default=5)
+    parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--output", type=Path, default=ROOT / "bench/results/first_contact.json")
     options = parser.parse_args()
     rows = []

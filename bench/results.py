@@ -83,11 +83,13 @@ def approximate(record: Record) -> Table:
     for row in record["rows"]:
         if "accuracy" in row:
             mean, exact = statistics.mean(row["accuracy"]), statistics.mean(row["exact_accuracy"])
-            saved = [figure(row.get(name)) for name in ["vertices_not_sampled", "edges_not_aggregated", "bytes_not_gathered"]]
+            predicted = row.get("predicted") or {}
+            saved = [figure(row.get(name)) + (f" ({figure(predicted[name])})" if name in predicted else "")
+                     for name in ["vertices_not_sampled", "edges_not_aggregated", "bytes_not_gathered"]]
             rows.append([row["graph"], row["preset"], percent(mean), percent(exact), f"{100 * (mean - exact):+.1f}",
                          figure(row.get("staleness")), figure(row.get("epsilon"), 3), *saved])
     return Table(["graph", "preset", "test accuracy", "exact plan", "difference, points", "staleness, updates", "ε",
-                  "vertices not sampled", "edges not aggregated", "bytes not gathered"], rows)
+                  "vertices not sampled (predicted)", "edges not aggregated (predicted)", "bytes not gathered (predicted)"], rows)
 
 
 def biased(record: Record) -> Table:

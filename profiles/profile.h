@@ -286,6 +286,31 @@ struct Accesses {
   }
 };
 
+/// Means of a mini-batch's hop.
+struct HopCounts {
+  double destinations = 0;  ///< vertices whose neighbours are drawn
+  double edges = 0;
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& f) {
+    f.required("destinations", self.destinations, base::non_negative);
+    f.required("edges", self.edges, base::non_negative);
+  }
+};
+
+/// What the hottest vertices, a share of all, are of the first layer's destinations and of the edges to them:
+/// hottest by how often they were destinations in two epochs (PreSC#2; GNNLab, EuroSys 2022, section 6.2).
+struct HotCurves {
+  std::vector<HitPoint> destinations;  ///< as HitCurve's points
+  std::vector<HitPoint> edges;
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& f) {
+    f.required("destinations", self.destinations);
+    f.required("edges", self.edges);
+  }
+};
+
 /// Parts of stages, for plans that leave a part out or run it elsewhere. Where a part of a stage's time is
 /// unknown, it is estimated in proportion to the bytes that it reads.
 struct StageParts {
@@ -349,8 +374,10 @@ struct WorkloadProfile {
   std::vector<ScalingPoint> train_speedup;      ///< train takes train.mean_s / value with that many threads
   std::vector<ScalingPoint> device_batch_speedup;
   StageParts parts;
-  Accesses features;  ///< of feature rows
-  Accesses topology;  ///< of adjacency lists
+  Accesses features;            ///< of feature rows
+  Accesses topology;            ///< of adjacency lists
+  std::vector<HopCounts> hops;  ///< from the seeds outwards; empty if unknown
+  std::optional<HotCurves> hot{};
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& f) {
@@ -378,6 +405,8 @@ struct WorkloadProfile {
     f("parts", self.parts);
     f("features", self.features);
     f("topology", self.topology);
+    f("hops", self.hops);
+    f("hot", self.hot);
   }
 };
 

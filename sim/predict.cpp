@@ -4,6 +4,7 @@
 
 #include "sim/consumption.h"
 #include "sim/costs/costs.h"
+#include "sim/costs/hops.h"
 #include "sim/quick.h"
 
 namespace gnomon::sim {
@@ -18,6 +19,19 @@ Prediction impossible() {
   return prediction;
 }
 
+void fill_saved_work(const profiles::WorkloadProfile& workload, const plan::Plan& plan,
+                     Prediction& prediction) {
+  if (plan.embeddings.reuse != plan::Reuse::hot) {
+    return;
+  }
+  const HotUse hot = hot_use_of(workload, plan);
+  const auto batches = static_cast<double>(batches_of(workload, plan));
+  prediction.vertices_not_sampled = batches * hot.vertices * workload.batch_vertices;
+  prediction.edges_not_aggregated = batches * hot.edges * bottom_of(workload).edges;
+  prediction.bytes_not_gathered =
+      *prediction.vertices_not_sampled * static_cast<double>(workload.feature_row_bytes);
+}
+
 /// `run` predicts a plan that fits from the resolved plan and its costs.
 template <typename Run>
 Prediction predict_where_it_fits(const profiles::Profile& profile, const plan::Plan& plan, const Run& run) {
@@ -27,6 +41,7 @@ Prediction predict_where_it_fits(const profiles::Profile& profile, const plan::P
   prediction.memory = memory;
   if (memory.shortage == Shortage::none) {
     prediction.consumption = consumption_of(profile, resolved, prediction);
+    fill_saved_work(profile.workload, resolved, prediction);
   }
   return prediction;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,9 +25,13 @@ struct Prediction {
   std::int64_t cpu_batches = 0;
   std::string bound_by;  ///< the busiest: "cpu", "link", "device", "disk" or "peers"; "memory": does not fit
   double disk_utilisation = 0;
-  double reduce_utilisation = 0;              ///< of averaging gradients between devices
-  Consumption consumption;                    ///< set by predict() and predict_quickly()
-  Memory memory;                              ///< set by predict() and predict_quickly()
+  double reduce_utilisation = 0;  ///< of averaging gradients between devices
+  Consumption consumption;        ///< set by predict() and predict_quickly()
+  Memory memory;                  ///< set by predict() and predict_quickly()
+  /// What reused hot embeddings save in the epoch, as a training's log has it (runtime::ReuseReport).
+  std::optional<double> vertices_not_sampled{};
+  std::optional<double> edges_not_aggregated{};
+  std::optional<double> bytes_not_gathered{};
   std::vector<schedule::StageSpan> timeline;  ///< only on request
 
   template <class Self, class Fields>
@@ -44,6 +49,9 @@ struct Prediction {
     f("reduce_utilisation", self.reduce_utilisation);
     Consumption::fields(self.consumption, f);
     f("memory", self.memory);
+    f("vertices_not_sampled", self.vertices_not_sampled);
+    f("edges_not_aggregated", self.edges_not_aggregated);
+    f("bytes_not_gathered", self.bytes_not_gathered);
   }
 };
 

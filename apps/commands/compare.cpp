@@ -29,7 +29,7 @@ struct Options {
   explicit Options(CLI::App& app) : job(app, default_job()) {}
   std::string data;
   std::vector<std::string> plans;
-  int rounds = 3;
+  int rounds = 0;
   MeasureFlags measure;
   std::string html;
   std::string peak_memory_of;
@@ -60,7 +60,9 @@ tuner::Comparison compare_with_bar(const Options& given, const graph::Graph& gra
   measure.device = device;
   const auto profile = profiles::measure(graph, job, measure);
   tuner::ComparisonOptions options;
-  options.rounds = given.rounds;
+  if (given.rounds > 0) {
+    options.rounds = tuner::Rounds::exactly(given.rounds);
+  }
   options.device = device;
   options.peak_memory = [&](const plan::Plan& plan) {
     return peak_memory({"compare", given.data}, given.measure.device, job, plan);
@@ -102,7 +104,9 @@ Action add_compare(CLI::App& app) {
                  "Presets or plan files, separated by commas (default: all presets)")
       ->delimiter(',')
       ->allow_extra_args(false);
-  app.add_option("--rounds", options->rounds, "Measured epochs of each plan, of which the median is reported")
+  app.add_option("--rounds", options->rounds,
+                 "Measured epochs of each plan, of which the median is reported\n(default: at least 3, and "
+                 "as many as take 2 seconds)")
       ->check(CLI::Range(1, 1000));
   add_measure_flags(app, options->measure);
   add_output(app, "--html", options->html,

@@ -28,7 +28,7 @@ struct Options {
   std::vector<std::string> plans;
   std::string correct;
   std::string peak_memory_of;
-  int epochs = 3;
+  int epochs = 0;
   DeviceFlags device;
   bool json = false;
 };
@@ -65,7 +65,9 @@ std::vector<tuner::Validated> validate_with_bar(const Options& given, const grap
                                                 const runtime::DeviceOptions& device) {
   ProgressBar bar;
   tuner::ValidationOptions options;
-  options.rounds = given.epochs;
+  if (given.epochs > 0) {
+    options.rounds = tuner::Rounds::exactly(given.epochs);
+  }
   options.peak_memory = [&](const plan::Plan& plan) {
     return peak_memory({"validate", given.data, given.profile}, given.device, profile.workload.job, plan);
   };
@@ -126,7 +128,9 @@ Action add_validate(CLI::App& app) {
       ->delimiter(',')
       ->allow_extra_args(false);
   add_device_flags(app, options->device);
-  app.add_option("--epochs", options->epochs, "Epochs of each plan, of which the median is reported")
+  app.add_option("--epochs", options->epochs,
+                 "Epochs of each plan, of which the median is reported\n(default: at least 3, and as many as "
+                 "take 2 seconds)")
       ->check(CLI::Range(1, 1000));
   add_output(
       app, "--correct", options->correct,

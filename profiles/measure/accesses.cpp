@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numeric>
+#include <utility>
 
 #include "base/median.h"
 #include "graph/epoch_order.h"
@@ -24,7 +26,8 @@ std::size_t at(VertexId vertex) { return static_cast<std::size_t>(vertex); }
 
 /// What the mini-batches of one epoch used.
 struct Uses {
-  explicit Uses(std::int64_t vertices) : rows(at(vertices)), lists(at(vertices)) {}
+  explicit Uses(std::int64_t vertices)
+      : rows(at(vertices)), lists(at(vertices)), destinations(at(vertices)), edges(at(vertices)) {}
 
   void add(const kernels::MiniBatch& batch) {
     for (const VertexId vertex : batch.vertices) {
@@ -35,11 +38,46 @@ struct Uses {
         ++lists[at(batch.vertices[at(i)])];
       }
     }
+    const auto& bottom = batch.blocks.back();
+    for (std::int64_t i = 0; i < bottom.num_destinations; ++i) {
+      const auto vertex = at(batch.vertices[at(i)]);
+      ++destinations[vertex];
+      edges[vertex] += static_cast<std::int32_t>(bottom.indptr[at(i) + 1] - bottom.indptr[at(i)]);
+    }
+    count_hops(batch);
+  }
+
+  void count_hops(const kernels::MiniBatch& batch) {
+    hops.resize(batch.blocks.size());
+    for (std::size_t hop = 0; hop < hops.size(); ++hop) {
+      hops[hop].destinations += static_cast<double>(batch.blocks[hop].num_destinations);
+      hops[hop].edges += static_cast<double>(batch.blocks[hop].num_edges());
+    }
+    ++batches;
   }
 
   Counts rows;
   Counts lists;
+  Counts destinations;          ///< of the first layer
+  Counts edges;                 ///< to these
+  std::vector<HopCounts> hops;  ///< sums
+  std::int64_t batches = 0;
 };
+
+void add(Counts& counts, const Counts& others) {
+  std::transform(counts.begin(), counts.end(), others.begin(), counts.begin(), std::plus<>());
+}
+
+/// Means of the mini-batches of both epochs.
+std::vector<HopCounts> mean_hops(const Uses& first, const Uses& second) {
+  std::vector<HopCounts> hops = first.hops;
+  const auto batches = static_cast<double>(first.batches + second.batches);
+  for (std::size_t hop = 0; hop < hops.size(); ++hop) {
+    hops[hop].destinations = (hops[hop].destinations + second.hops[hop].destinations) / batches;
+    hops[hop].edges = (hops[hop].edges + second.hops[hop].edges) / batches;
+  }
+  return hops;
+}
 
 /// Samples and times mini-batches on one thread.
 class Sampling {
@@ -127,6 +165,13 @@ Accesses accesses_of(const Counts& before, const Counts& uses, const Counts& deg
   return accesses;
 }
 
+HotCurves hot_curves(Uses first, const Uses& second) {
+  add(first.destinations, second.destinations);
+  add(first.edges, second.edges);
+  const auto order = sorted_by(first.destinations, [&](VertexId v) { return first.destinations[at(v)]; });
+  return {hit_points(order, first.destinations, {}), hit_points(order, first.edges, {})};
+}
+
 }  // namespace
 
 std::vector<HitPoint> hit_points(std::span<const VertexId> order, const Counts& uses,
@@ -184,6 +229,8 @@ void measure_accesses(const graph::Graph& graph, const plan::Job& job, const Acc
   const Counts degrees = out_degrees(graph);
   workload.features = accesses_of(before.rows, uses.rows, degrees, {});
   workload.topology = accesses_of(before.lists, uses.lists, degrees, list_bytes(graph, job));
+  workload.hops = mean_hops(before, uses);
+  workload.hot = hot_curves(std::move(before), uses);
 }
 
 }  // namespace gnomon::profiles

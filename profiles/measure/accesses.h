@@ -34,6 +34,8 @@ struct AccessOptions {
 /// lists' sizes, and by the second epoch's own counts (of lists, by those and their sizes). Also sets the
 /// sampling parts of the stages, which must have been measured. With few batches, hits by the first epoch's
 /// counts are biased low and those by the second epoch's counts are biased high.
+///
+/// Counts hops in both epochs; hot vertices are those of both epochs, too.
 void measure_accesses(const graph::Graph& graph, const plan::Job& job, const AccessOptions& options,
                       WorkloadProfile& workload);
 

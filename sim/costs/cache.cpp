@@ -82,6 +82,8 @@ class Recent {
   std::array<double, steps> cubes_{};
 };
 
+}  // namespace
+
 double on_curve(const std::vector<profiles::HitPoint>& points, double share) {
   profiles::HitPoint below;
   for (const auto& point : points) {
@@ -94,8 +96,6 @@ double on_curve(const std::vector<profiles::HitPoint>& points, double share) {
   const double gap = 1 - below.share;
   return gap > 0 ? below.hits + (1 - below.hits) * (share - below.share) / gap : below.hits;
 }
-
-}  // namespace
 
 double hit_share(const Accesses& accesses, CachePolicy policy, double share) {
   share = std::clamp(share, 0.0, 1.0);

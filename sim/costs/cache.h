@@ -1,5 +1,7 @@
 #pragma once
 
+#include <vector>
+
 #include "plan/vocabulary.h"
 #include "profiles/profile.h"
 
@@ -10,6 +12,9 @@ namespace gnomon::sim {
 /// proportion to r^-s, so the best choice answers share^(1-s); how well a policy knows the ranks decides how
 /// near it comes. `recent` is Che's approximation of least recently used.
 double hit_share(const profiles::Accesses& accesses, plan::CachePolicy policy, double share);
+
+/// The value of a curve at `share`, linear between its points, (0, 0) and (1, 1).
+double on_curve(const std::vector<profiles::HitPoint>& points, double share);
 
 /// Returns the hit rate if cached neighbours are drawn `bias` times as likely as others (A3GNN): the odds are
 /// multiplied.

@@ -68,8 +68,7 @@ class Costing {
         workload_(profile.workload),
         plan_(plan),
         has_device_(plan::has_link(profile.machine.device.kind)),
-        halves_(halves_of(profile.workload)),
-        hops_(hops_of(profile.workload.job)) {}
+        halves_(halves_of(profile.workload)) {}
 
   PlanCosts run() {
     result_.memory = memory_of(profile_, plan_, gains());
@@ -149,15 +148,15 @@ class Costing {
   /// aggregated rows travel beside the embeddings; without a gradient of its input it takes as long as the
   /// forward.
   void reuse_hot() {
-    const auto [hot, uses, computed] = hot_use_of(workload_, plan_);
-    const double refresh_s =
-        workload_.parts.refresh_s.value_or(workload_.cpu_batch.mean_s * hops_.bottom_edges);
+    const HotUse hot = hot_use_of(workload_, plan_);
+    const double bottom = bottom_of(workload_).edge_share;
+    const double refresh_s = workload_.parts.refresh_s.value_or(workload_.cpu_batch.mean_s * bottom);
     const double batches = static_cast<double>(plan_.super_batch) * plan_.devices;
-    costs().group_prepare_s = batches * hot * refresh_s * (uses > 0 ? computed / uses : 1);
-    costs().group_transfer_s = copy_s(computed * hot_row_bytes(workload_));
-    scale_sampling(1 - hops_.bottom_edges * hot);
-    scale_gathering(1 - hops_.bottom_vertices * hot);
-    train_s_ *= 1 - hops_.bottom_edges * hot / 2;
+    costs().group_prepare_s = batches * hot.edges * refresh_s * (hot.uses > 0 ? hot.computed / hot.uses : 1);
+    costs().group_transfer_s = copy_s(hot.computed * hot_row_bytes(workload_));
+    scale_sampling(1 - bottom * hot.edges);
+    scale_gathering(1 - hot.vertices);
+    train_s_ *= 1 - bottom * hot.edges / 2;
   }
 
   double hits(const profiles::Accesses& accesses, double share) const {
@@ -397,7 +396,6 @@ class Costing {
   const Plan& plan_;
   const bool has_device_;
   Halves halves_;
-  const Hops hops_;
   double train_s_ = 0;
   double peer_s_ = 0;         ///< reads of rows that linked devices hold
   double sample_peer_s_ = 0;  ///< and of lists

@@ -6,32 +6,76 @@
 #include "sim/costs/one_hop.h"
 
 namespace gnomon::sim {
+namespace {
 
-Hops hops_of(const plan::Job& job) {
-  if (job.fanouts.empty()) {
-    return {};
+Bottom by_fanouts(const profiles::WorkloadProfile& workload) {
+  const auto& fanouts = workload.job.fanouts;
+  if (fanouts.empty()) {
+    return {0, workload.batch_edges, 1};
   }
-  const int widest = *std::max_element(job.fanouts.begin(), job.fanouts.end());
+  const int widest = *std::max_element(fanouts.begin(), fanouts.end());
   double frontier = 1;
   double edges = 0;
-  double vertices = 1;
-  Hops hops;
-  for (std::size_t hop = 0; hop < job.fanouts.size(); ++hop) {
-    frontier *= job.fanouts[hop] > 0 ? job.fanouts[hop] : std::max(1, widest);
+  for (const int fanout : fanouts) {
+    frontier *= fanout > 0 ? fanout : std::max(1, widest);
     edges += frontier;
-    vertices += frontier;
   }
-  hops.bottom_edges = frontier / edges;
-  hops.bottom_vertices = frontier / vertices;
-  return hops;
+  const double edge_share = frontier / edges;
+  return {(1 - frontier / (1 + edges)) * workload.batch_vertices, edge_share * workload.batch_edges,
+          edge_share};
+}
+
+/// The number of vertices of which `visits` touch `vertices`.
+double pool_of(double vertices, double visits) {
+  double least = vertices;
+  double most = 1e6 * visits;
+  for (int i = 0; i < 100; ++i) {
+    const double middle = (least + most) / 2;
+    (touched(middle, visits) < vertices ? least : most) = middle;
+  }
+  return most;
+}
+
+/// The share of a batch's vertices that is reached only by way of hot destinations, or is one of them.
+double vertices_saved(double batch_vertices, const Bottom& bottom, const HotUse& hot) {
+  const double visits = bottom.destinations + bottom.edges;
+  if (batch_vertices <= 0 || visits <= batch_vertices) {
+    return hot.edges;
+  }
+  const double left = (1 - hot.destinations) * bottom.destinations + (1 - hot.edges) * bottom.edges;
+  return 1 - touched(pool_of(batch_vertices, visits), left) / batch_vertices;
+}
+
+}  // namespace
+
+Bottom bottom_of(const profiles::WorkloadProfile& workload) {
+  if (workload.hops.empty()) {
+    return by_fanouts(workload);
+  }
+  double edges = 0;
+  for (const auto& hop : workload.hops) {
+    edges += hop.edges;
+  }
+  const auto& last = workload.hops.back();
+  return {last.destinations, last.edges, edges > 0 ? last.edges / edges : 1};
 }
 
 HotUse hot_use_of(const profiles::WorkloadProfile& workload, const plan::Plan& plan) {
   const double ratio = plan.embeddings.hot_ratio;
   const double batches = static_cast<double>(plan.super_batch) * plan.devices;
+  const Bottom bottom = bottom_of(workload);
   HotUse use;
-  use.share = hit_share(workload.features, plan::CachePolicy::presample, ratio);
-  use.uses = batches * use.share * (1 - hops_of(workload.job).bottom_vertices) * workload.batch_vertices;
+  if (workload.hot) {
+    use.destinations = on_curve(workload.hot->destinations, ratio);
+    use.edges = on_curve(workload.hot->edges, ratio);
+    use.vertices = vertices_saved(workload.batch_vertices, bottom, use);
+  } else {
+    use.destinations = use.edges = hit_share(workload.features, plan::CachePolicy::presample, ratio);
+    const double destinations =
+        workload.batch_vertices > 0 ? bottom.destinations / workload.batch_vertices : 1;
+    use.vertices = (1 - destinations) * use.destinations;
+  }
+  use.uses = batches * use.destinations * bottom.destinations;
   use.computed = touched(ratio * static_cast<double>(workload.vertices), use.uses);
   return use;
 }

@@ -19,8 +19,14 @@ OneHop one_hop(const profiles::WorkloadProfile& workload) {
   const double seeds = std::min(vertices, static_cast<double>(workload.job.batch_size));
   const double degree = static_cast<double>(workload.edges) / vertices;
   const int fanout = workload.job.fanouts.front();
-  const double edges = seeds * (fanout > 0 ? std::min<double>(fanout, degree) : degree);
+  double edges = seeds * (fanout > 0 ? std::min<double>(fanout, degree) : degree);
   hop.halo = touched(vertices, edges) * (1 - seeds / vertices);
+  if (workload.hops.size() > 1 && workload.hops.front().destinations > 0) {
+    const auto& first = workload.hops.front();
+    const double ratio = seeds / first.destinations;
+    edges = ratio * first.edges;
+    hop.halo = std::min(vertices - seeds, ratio * (workload.hops[1].destinations - first.destinations));
+  }
   hop.vertices = (seeds + hop.halo) / workload.batch_vertices;
   hop.edges = edges / workload.batch_edges;
   hop.train = hop.edges * workload.job.layers();

@@ -13,8 +13,8 @@ struct OneHop {
   double train = 1;     ///< relative to a measured training: edges along which layers aggregate
 };
 
-/// From the graph's sizes, as seeds are all vertices: a seed has as many neighbours as the mean, at most the
-/// first fanout, each any vertex.
+/// As the first hop was measured, or else from the graph's sizes: a seed then has as many neighbours as the
+/// mean, at most the first fanout, each any vertex.
 OneHop one_hop(const profiles::WorkloadProfile& workload);
 
 /// Different vertices among `visits` to `vertices` of them.

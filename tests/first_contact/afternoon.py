@@ -165,7 +165,7 @@ def weights_hash(day, run):
 
 def interrupt(day):
     """Ctrl-C in the middle of a training, and on with it: the same weights."""
-    options = ["train", "coauthor_cs", "--fanouts", "5,5", "--hidden", "32", "--epochs", "30", "--batch-size", "512"]
+    options = ["train", "coauthor_cs", "--fanouts", "5,5", "--hidden", "32", "--epochs", "10", "--batch-size", "512"]
     day.ok(*options, "--run", "whole")
     process = subprocess.Popen([day.program, *options, "--run", "cut"], cwd=day.folder, stderr=subprocess.PIPE, text=True)
     log = day.folder / "cut" / "log.jsonl"

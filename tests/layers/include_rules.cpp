@@ -75,6 +75,9 @@ std::string broken_by_own(std::string_view path, const std::string& header) {
 }
 
 std::string broken_by_guest(std::string_view path, const std::string& header) {
+  if (header == "torch/torch.h") {
+    return "torch/torch.h takes seconds to compile: include the headers that are used";
+  }
   if (!layer_of(path)) {
     return "";
   }

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "graph/generate/generate.h"
@@ -53,6 +54,17 @@ TEST(Accesses, BetterKnowledgeAnswersMore) {
   measure_accesses(graph, job, {.time_limit_s = 1000}, workload);
   EXPECT_GT(workload.parts.cpu_sample_s.value(), 0);
   EXPECT_DOUBLE_EQ(workload.parts.device_sample_s.value(), workload.parts.cpu_sample_s.value());
+  ASSERT_EQ(workload.hops.size(), 2U);
+  EXPECT_GT(workload.hops[1].destinations, workload.hops[0].destinations);
+  EXPECT_LE(workload.hops[1].edges, 5 * workload.hops[1].destinations);
+  ASSERT_TRUE(workload.hot);
+  for (const auto* curve : {&workload.hot->destinations, &workload.hot->edges}) {
+    const auto tenth =
+        std::find_if(curve->begin(), curve->end(), [](const auto& p) { return p.share >= 0.1; });
+    ASSERT_NE(tenth, curve->end());
+    EXPECT_GT(tenth->hits, 0.2) << "twice as much as any choice";
+    EXPECT_NEAR(curve->back().hits, 1, 1e-9);
+  }
   for (const Accesses* accesses : {&workload.features, &workload.topology}) {
     EXPECT_GT(accesses->skew, 0);
     const auto hits = [&](plan::CachePolicy policy) {

@@ -1,7 +1,7 @@
 #pragma once
 
+#include <ATen/ATen.h>
 #include <gtest/gtest.h>
-#include <torch/torch.h>
 
 #include <cstring>
 #include <memory>
@@ -97,7 +97,7 @@ class DeviceContract : public ::testing::Test {
       ASSERT_NE(tensors.stored, nullptr);
       const auto features = view_of(data).features.to(at::kFloat);
       ASSERT_EQ(tensors.stored->size(0), features.size(0));
-      auto rows = torch::empty(features.sizes(), at::TensorOptions(device.tensor_device()));
+      auto rows = at::empty(features.sizes(), at::TensorOptions(device.tensor_device()));
       tensors.stored->read(0, {}, rows);
       expect_same(rows, features);
     });

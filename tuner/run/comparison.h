@@ -43,7 +43,7 @@ struct Comparison {
 };
 
 struct ComparisonOptions {
-  int rounds = 3;  ///< measured epochs of each preset; the median counts
+  Rounds rounds{};  ///< measured epochs of each preset
   runtime::DeviceOptions device{};
   /// As in ValidationOptions.
   std::function<double(const plan::Plan& plan)> peak_memory{};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "base/median.h"
@@ -87,21 +88,40 @@ Validated predicted(sim::Simulator& simulator, const profiles::Profile& profile,
 }
 
 void run_epoch(const graph::Graph& graph, const plan::Job& job, const profiles::EpochOptions& options,
-               int rounds, Validated& result) {
+               Validated& result) {
   auto epoch = profiles::measure_epoch(graph, job, result.plan, options);
   result.measured_s.push_back(epoch.seconds);
   const auto stages_s = schedule::mean_times(epoch.timeline);
   for (std::size_t stage = 0; stage < stages_s.size(); ++stage) {
-    result.measured_stages_s[stage] += stages_s[stage] / rounds;
+    result.measured_stages_s[stage] += stages_s[stage];
   }
   if (options.epoch == 0) {
     result.timeline = std::move(epoch.timeline);
   }
 }
 
-std::string where_of(int round, int rounds, std::size_t plan, std::size_t plans) {
-  return "round " + std::to_string(round + 1) + " of " + std::to_string(rounds) + ", plan " +
-         std::to_string(plan + 1) + " of " + std::to_string(plans);
+std::string where_of(int round, const Rounds& rounds, std::size_t plan, std::size_t plans) {
+  const std::string of = rounds.min == rounds.max ? " of " + std::to_string(rounds.max) : "";
+  return "round " + std::to_string(round + 1) + of + ", plan " + std::to_string(plan + 1) + " of " +
+         std::to_string(plans);
+}
+
+bool enough(const Rounds& rounds, const std::vector<Validated>& results) {
+  const auto has_enough = [&](const Validated& result) {
+    const auto& measured_s = result.measured_s;
+    return std::ssize(measured_s) >= rounds.max ||
+           (std::ssize(measured_s) >= rounds.min &&
+            std::accumulate(measured_s.begin(), measured_s.end(), 0.0) >= rounds.seconds);
+  };
+  return std::all_of(results.begin(), results.end(), has_enough);
+}
+
+/// Medians of the epochs and means of the stages, which were only summed up.
+void summarise(Validated& result) {
+  result.median_s = base::median(result.measured_s);
+  for (double& stage_s : result.measured_stages_s) {
+    stage_s /= static_cast<double>(result.measured_s.size());
+  }
 }
 
 void measure_memory(const ValidationOptions& options, std::vector<Validated>& results) {
@@ -127,7 +147,7 @@ std::vector<Validated> validate(const graph::Graph& graph, const profiles::Profi
     results.push_back(predicted(simulator, profile, sim::resolve_on(profile, plan)));
   }
   measure_memory(options, results);
-  for (int round = 0; round < options.rounds; ++round) {
+  for (int round = 0; !enough(options.rounds, results); ++round) {
     for (std::size_t number = 0; number < results.size(); ++number) {
       profiles::EpochOptions epoch;
       epoch.epoch = round;
@@ -137,12 +157,10 @@ std::vector<Validated> validate(const graph::Graph& graph, const profiles::Profi
                            std::string_view, std::int64_t done, std::int64_t total) {
         base::report(options.progress, where, done, total);
       };
-      run_epoch(graph, profile.workload.job, epoch, options.rounds, results[number]);
+      run_epoch(graph, profile.workload.job, epoch, results[number]);
     }
   }
-  for (auto& result : results) {
-    result.median_s = base::median(result.measured_s);
-  }
+  std::for_each(results.begin(), results.end(), summarise);
   return results;
 }
 

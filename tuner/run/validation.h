@@ -28,15 +28,25 @@ struct Validated {
   std::optional<double> measured_bytes{};       ///< by ValidationOptions::peak_memory
   std::vector<schedule::StageSpan> timeline{};  ///< of the first round
   schedule::StageTimes predicted_stages_s{};    ///< means, with what runs beside them
-  schedule::StageTimes measured_stages_s{};     ///< of all rounds
+  schedule::StageTimes measured_stages_s{};     ///< means of all rounds
 
   /// predicted / measured - 1
   double error() const { return predicted_s / median_s - 1; }
 };
 
+/// How many epochs of each plan are measured, of which the median counts: at least `min`, then more until
+/// each plan has run for `seconds`, at most `max`.
+struct Rounds {
+  int min = 3;
+  int max = 100;
+  double seconds = 2;
+
+  static Rounds exactly(int count) { return {count, count, 0}; }
+};
+
 /// How plans are validated.
 struct ValidationOptions {
-  int rounds = 3;  ///< epochs of each plan; the median counts
+  Rounds rounds{};
   runtime::DeviceOptions device{};
   /// Runs some mini-batches of a plan in a process of their own, and returns the maximum of its resident
   /// memory in bytes. Empty: memory is not measured.

@@ -1,7 +1,7 @@
 #include "runtime/preparation/preparation.h"
 
+#include <ATen/ATen.h>
 #include <gtest/gtest.h>
-#include <torch/torch.h>
 
 #include <algorithm>
 #include <numeric>

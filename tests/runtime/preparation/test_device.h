@@ -1,7 +1,7 @@
 #pragma once
 
+#include <ATen/ATen.h>
 #include <gtest/gtest.h>
-#include <torch/torch.h>
 
 #include <cstring>
 #include <memory>

@@ -6,8 +6,10 @@
 #include <utility>
 
 #include "base/error.h"
+#include "sim/costs/hops.h"
 #include "sim/costs/model.h"
 #include "sim/costs/zero_copy.h"
+#include "sim/predict.h"
 #include "tests/fixtures/profiles.h"
 
 // What plans make of measured stage times. The sums are above each case.
@@ -275,6 +277,34 @@ TEST(Costs, HotEmbeddingsAreComputedByTheCpu) {
   const double computed = 500 * (1 - std::exp(-uses / 500));
   EXPECT_NEAR(costs.group_prepare_s, 4.8 * computed / uses, near_s);
   EXPECT_NEAR(costs.group_transfer_s, computed * 240 / 500, near_s);
+}
+
+TEST(Costs, HotEmbeddingsSaveWhatWasCounted) {
+  // Ten destinations with 90 edges touch 40 vertices, as they would of a pool of V = 40 / (1 - exp(-100 /
+  // V)). Without half of the destinations and two thirds of the edges 35 are left to touch it.
+  auto profile = gpu_profile();
+  auto& workload = profile.workload;
+  workload.hops = {{2, 10}, {10, 90}};
+  workload.hot = profiles::HotCurves{{{0.5, 0.5}}, {{0.5, 2.0 / 3}}};
+  Plan plan = plan_of(Schedule::super_batch, Route::device);
+  plan.exact = false;
+  plan.embeddings = {.reuse = Reuse::hot, .hot_ratio = 0.5};
+  plan.super_batch = 2;
+  plan.workers = 1;
+  const auto use = hot_use_of(workload, plan);
+  double pool = 40;
+  for (int i = 0; i < 1000; ++i) {
+    pool = 40 / (1 - std::exp(-100 / pool));
+  }
+  EXPECT_NEAR(use.vertices, 1 - pool * (1 - std::exp(-35 / pool)) / 40, near_s);
+  EXPECT_NEAR(use.destinations, 0.5, near_s);
+  EXPECT_NEAR(use.edges, 2.0 / 3, near_s);
+  EXPECT_NEAR(use.uses, plan.super_batch * 0.5 * 10, near_s);
+  EXPECT_NEAR(bottom_of(workload).edge_share, 0.9, near_s);
+  const auto prediction = predict_quickly(profile, plan);
+  EXPECT_NEAR(prediction.edges_not_aggregated.value(), 20 * 60, near_s);
+  EXPECT_NEAR(prediction.bytes_not_gathered.value(), 20 * use.vertices * 40 * 100, near_s);
+  EXPECT_FALSE(predict_quickly(profile, by_device()).vertices_not_sampled);
 }
 
 TEST(Costs, HistoricalEmbeddingsStopAfterOneHop) {

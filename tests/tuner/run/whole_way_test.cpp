@@ -139,7 +139,7 @@ TEST_F(WholeWay, MeasuresPredictsAndValidatesOnAnEmulatedDevice) {
     plans.push_back(plan::resolve(plan::find_plan(name), profiles::cores_of(profile), name));
   }
   ValidationOptions options;
-  options.rounds = 1;
+  options.rounds = Rounds::exactly(1);
   options.device = measure.device;
   for (const auto& result : validate(graph_, profile, plans, options)) {
     ASSERT_EQ(result.measured_s.size(), 1U);
@@ -151,7 +151,7 @@ TEST_F(WholeWay, MeasuresPredictsAndValidatesOnAnEmulatedDevice) {
 TEST_F(WholeWay, ComparesPresetsAndSaysWhyOthersDoNotRun) {
   Listener listener;
   ComparisonOptions options;
-  options.rounds = 2;
+  options.rounds = Rounds::exactly(2);
   options.progress = listener.progress();
   std::vector<std::string> asked;
   options.peak_memory = [&](const plan::Plan& plan) {
@@ -335,10 +335,21 @@ TEST_F(WholeWay, MeasuringThatIsStoppedThrows) {
   EXPECT_FALSE(fs::exists(place_ / "early" / "profile.json"));
 }
 
+TEST_F(WholeWay, ValidatesUntilEpochsTookLongEnough) {
+  const auto plans = std::vector{plan::resolve(plan::find_plan("dgl"), profiles::cores_of(profile_), "dgl")};
+  const auto epochs = [&](const Rounds& rounds) {
+    ValidationOptions options;
+    options.rounds = rounds;
+    return validate(graph_, profile_, plans, options).front().measured_s.size();
+  };
+  EXPECT_EQ(epochs({.min = 2, .max = 4, .seconds = 1e-9}), 2U);
+  EXPECT_EQ(epochs({.min = 2, .max = 4, .seconds = 1e9}), 4U);
+}
+
 TEST_F(WholeWay, ValidatesPlans) {
   Listener listener;
   ValidationOptions options;
-  options.rounds = 2;
+  options.rounds = Rounds::exactly(2);
   options.progress = listener.progress();
   options.stop = &listener.stop;
   const auto cores = profiles::cores_of(profile_);
