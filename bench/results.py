@@ -157,8 +157,10 @@ def python_loaders(record: Record) -> Table:
         return f"{1e3 * value:.1f} ms a batch" if row.get("unit") == "s_per_batch" else f"{value:.1f} batches/s"
 
     rows = [[kinds[row["what"]], row["graph"], fanouts(row), figure(row, "pyg"), figure(row, "gnomon"), times(row["ratio"]),
-             percent(row["share_of_limit"], 0) if row["what"] == "epoch_loader" else ""] for row in record["rows"]]
-    return Table(["what", "graph", "fanouts", "PyG", "gnomon", "gnomon over PyG", "share of the loader's limit"], rows)
+             percent(row["share_of_limit"], 0) if row["what"] == "epoch_loader" else "",
+             f"{median(row['overhead_ms']):.2f} ms" if "overhead_ms" in row else ""] for row in record["rows"]]
+    return Table(["what", "graph", "fanouts", "PyG", "gnomon", "gnomon over PyG", "share of the loader's limit",
+                  "what Python adds to a batch"], rows)
 
 
 def python_torch(record: Record) -> Table:
