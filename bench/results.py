@@ -352,8 +352,8 @@ SECTIONS = [
     Section("validate", "Predicted and measured epochs", "The demo's graph, GraphSAGE, fanouts 10,10, 118 mini-batches an "
             "epoch; medians of three epochs at real-time priority.", "gnomon validate", validation),
     Section("first_contact", "Predicted and measured epochs and memory on real graphs",
-            "Each graph imported and profiled by default settings; medians of five epochs, and the peak of a process's resident "
-            "memory. Nothing is fitted.", "bench/first_contact.py", first_contact),
+            "Each graph imported and profiled by default settings; medians of several profiles and validations, and the peak of a "
+            "process's resident memory. Nothing is fitted.", "bench/first_contact.py", first_contact),
     Section("validate_threads", "Predicted and measured epochs with more threads than cores",
             "Presets as they are, and with two device threads beside a worker on two cores.", "gnomon validate", validations),
     Section("every_plan", "Every preset on every kind of device",

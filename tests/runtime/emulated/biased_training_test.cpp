@@ -11,6 +11,7 @@
 #include "runtime/cache/preferred_rows.h"
 #include "runtime/emulated/emulated_device.h"
 #include "runtime/training/biased_graph.h"
+#include "tests/runtime/emulated/emulated_options.h"
 #include "tests/runtime/test_runs.h"
 
 // Draws that prefer what the device's cache really holds (A3GNN).
@@ -21,12 +22,6 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
-
-DeviceOptions emulated_options(std::int64_t bytes = std::int64_t{64} << 20) {
-  return {.kind = plan::DeviceKind::emulated,
-          .max_bytes = bytes,
-          .link = {.bandwidth_bytes_per_s = 1e12, .round_trip_s = 0}};
-}
 
 const graph::Graph& graph_of_tests() {
   static const auto graph = test::planted_graph(1500, 32);

@@ -12,6 +12,7 @@
 #include "runtime/preparation/preparation.h"
 #include "runtime/training/trainer.h"
 #include "tests/runtime/device_contract.h"
+#include "tests/runtime/emulated/emulated_options.h"
 #include "tests/runtime/emulated/test_clock.h"
 #include "tests/runtime/test_runs.h"
 
@@ -24,13 +25,6 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
-
-/// A link so fast that tests do not wait for it.
-DeviceOptions emulated_options(std::int64_t bytes = std::int64_t{64} << 20) {
-  return {.kind = plan::DeviceKind::emulated,
-          .max_bytes = bytes,
-          .link = {.bandwidth_bytes_per_s = 1e12, .round_trip_s = 0}};
-}
 
 struct EmulatedWorld {
   static std::string why_not() { return ""; }

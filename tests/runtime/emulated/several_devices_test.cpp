@@ -13,6 +13,7 @@
 #include "runtime/batch/batch_tensors.h"
 #include "runtime/placement.h"
 #include "tests/fixtures/temporary_directory.h"
+#include "tests/runtime/emulated/emulated_options.h"
 #include "tests/runtime/test_runs.h"
 
 /// Training on several emulated devices.
@@ -27,12 +28,7 @@ const graph::Graph& graph_of_tests() {
   return graph;
 }
 
-DeviceOptions devices_of(int count) {
-  return {.kind = plan::DeviceKind::emulated,
-          .max_bytes = std::int64_t{64} << 20,
-          .link = {.bandwidth_bytes_per_s = 1e12, .round_trip_s = 0},
-          .devices = count};
-}
+DeviceOptions devices_of(int count) { return emulated_options(std::int64_t{64} << 20, count); }
 
 plan::Plan plan_on(int devices, const std::string& preset) {
   auto plan = plan::find_plan(preset);

@@ -19,6 +19,7 @@
 #include "runtime/emulated/emulated_device.h"
 #include "runtime/stages.h"
 #include "runtime/training/history_step.h"
+#include "tests/runtime/emulated/emulated_options.h"
 #include "tests/runtime/test_runs.h"
 
 // Training with historical embeddings of all vertices (GNNAutoScale).
@@ -56,12 +57,6 @@ TrainReport run(const graph::Graph& graph, const plan::Job& job, const plan::Pla
   TrainOptions options{.job = job, .plan = plan};
   options.device = device;
   return train(graph, options);
-}
-
-DeviceOptions emulated_options() {
-  return {.kind = plan::DeviceKind::emulated,
-          .max_bytes = std::int64_t{64} << 20,
-          .link = {.bandwidth_bytes_per_s = 1e12, .round_trip_s = 0}};
 }
 
 // The same training in double precision, on dense matrices.

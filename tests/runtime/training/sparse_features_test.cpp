@@ -11,6 +11,7 @@
 #include "runtime/training/checkpoint.h"
 #include "runtime/training/evaluation.h"
 #include "runtime/training/trainer.h"
+#include "tests/runtime/emulated/emulated_options.h"
 #include "tests/runtime/test_runs.h"
 
 // Training on sparse features: that of dense ones up to rounding, and the same bits under every exact plan.
@@ -117,9 +118,7 @@ TEST(SparseFeaturesOfARun, AreEvaluatedAndResumedAndTakenForNoOthers) {
 
 TEST(SparseFeaturesOfADevice, AreDenseOnAnEmulatedOne) {
   const auto job = job_of(ModelKind::sage);
-  const DeviceOptions emulated{.kind = plan::DeviceKind::emulated,
-                               .max_bytes = std::int64_t{1} << 30,
-                               .link = {.bandwidth_bytes_per_s = 1e12, .round_trip_s = 0}};
+  const auto emulated = emulated_options(std::int64_t{1} << 30);
   const auto plan = plan_of(Schedule::sequential, Route::device, 0);
   EXPECT_EQ(train(sparse_graph(), {.job = job, .plan = plan, .device = emulated}).weights_hash,
             train(thinned_graph(), {.job = job, .plan = plan}).weights_hash);
