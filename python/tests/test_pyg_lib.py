@@ -22,7 +22,7 @@ from reference import chi_square_p
 
 ROOT = Path(__file__).resolve().parents[2]
 LIBRARY = Path(os.environ.get("GNOMON_PYG_LIB", ROOT / "build/peers/pyg_lib.so"))
-pytestmark = pytest.mark.skipif(not LIBRARY.exists(), reason="no library of pyg-lib")
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(not LIBRARY.exists(), reason="no library of pyg-lib")]
 
 SAMPLES = 6000
 CASES = {
@@ -32,7 +32,6 @@ CASES = {
     "disjoint": {"num_neighbors": [2, 1], "disjoint": True},
     "by weight": {"num_neighbors": [2, 1], "weight_attr": "edge_weight"},
     "by weight, with replacement": {"num_neighbors": [2, 1], "weight_attr": "edge_weight", "replace": True},
-    "induced": {"num_neighbors": [2, 2], "subgraph_type": "induced"},
 }
 _THEIRS = """
 import json, sys
