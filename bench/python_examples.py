@@ -88,7 +88,7 @@ def run(options, name, ours, seed):
     script.write_text(START.format(library=str(options.library), seed=seed) + text)
     folders = [ROOT / "python", ROOT / "bench/peers"]
     env = {**os.environ, "PYTHONPATH": ":".join(map(str, folders)), "EXAMPLE_STORE": str(store_of(options, graph)),
-           "GNOMON_LIBRARY": str(options.build / "python/libgnomon.so")}
+           "GNOMON_LIBRARY": str(options.build / "python/libgnomon.so"), **({"OMP_NUM_THREADS": "1"} if host else {})}
     done = subprocess.run([options.python, "-W", "ignore", script, *arguments], check=False, capture_output=True, text=True, env=env)
     if done.returncode != 0:
         raise SystemExit(f"{script} failed:\n{done.stderr[-3000:]}")
