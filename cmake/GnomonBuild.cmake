@@ -102,10 +102,10 @@ function(gnomon_sources variable folder)
   set(${variable} ${sources} PARENT_SCOPE)
 endfunction()
 
-# gnomon_library(NAME [TORCH] [FOLDER folder] [EXCLUDE folders…] [PRECOMPILED kind] LINKS targets…): the library gnomon_NAME of all sources
+# gnomon_library(NAME [TORCH] [FOLDER folder] [EXCLUDE folders…] LINKS targets…): the library gnomon_NAME of all sources
 # below a folder.
 function(gnomon_library name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "TORCH" "FOLDER;PRECOMPILED" "EXCLUDE;LINKS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "TORCH" "FOLDER" "EXCLUDE;LINKS")
   if(NOT arg_FOLDER)
     set(arg_FOLDER ${name})
   endif()
@@ -120,8 +120,6 @@ function(gnomon_library name)
   if(arg_TORCH)
     target_link_libraries(gnomon_${name} PUBLIC LibTorch::cpu)
     gnomon_precompile(gnomon_${name} torch)
-  elseif(arg_PRECOMPILED)
-    gnomon_precompile(gnomon_${name} ${arg_PRECOMPILED})
   else()
     gnomon_precompile(gnomon_${name} plain)
   endif()
