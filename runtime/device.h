@@ -45,7 +45,7 @@ struct DeviceFacts {
 
 /// What executes the device's stages of a plan. Implementations: runtime/host/host_device.h (threads of the
 /// same machine), runtime/emulated/emulated_device.h (a device behind a link, emulated there) and
-/// runtime/cuda/cuda_device.h (a GPU); open_device() chooses one.
+/// runtime/streams/stream_device.h (a GPU); open_device() chooses one.
 ///
 /// Synchronisation: every function returns only after its work is done, on the host and on the device, so
 /// that the duration of the call is the duration of the stage. No function keeps a reference to its
@@ -101,10 +101,13 @@ class Device {
   virtual void gather(DeviceBatch& batch) = 0;
   /// The train stage: calls `learn` once with the batch's tensors. Where plan.fused, the tensors lend the
   /// features where they are stored, until `learn` returns. What `learn` starts on the current stream is done
-  /// when train() returns, and the batch's memory is free then, also after an exception. The first call after
-  /// take_plan() also fills the caches that the plan asks for, since only training tells how much memory is
-  /// left.
+  /// when train() returns, and the batch's memory is free then, also after an exception.
   virtual void train(DeviceBatch batch, const Learn& learn) = 0;
+  /// Fills the caches that wait for it: those of the last plan, once a first train() has told how much memory
+  /// is left. To be called by the thread of the stage before (train(), or sample() on a device that only
+  /// samples), after that stage's end: filling takes seconds and is no stage's work. Does nothing where no
+  /// cache waits.
+  virtual void fill_due_caches() {}
 
   /// Within train(): what `gather` makes in host memory, copied to the device, over the link if there is one.
   virtual at::Tensor pull(const std::function<at::Tensor()>& gather) { return gather(); }

@@ -82,6 +82,7 @@ struct HostMachine::State {
     return engines[engine_of(span.stage, span.device, prepares_beside_training)];
   }
   void perform(const StageSpan& span, int worker);
+  static std::exception_ptr attempt(const std::function<void()>& act);
   bool executes(Stage stage) const;
   void finish(std::int64_t number);
   void fail(std::exception_ptr error);
@@ -165,6 +166,16 @@ void HostMachine::State::fail(std::exception_ptr error) {
   wake_everyone();
 }
 
+/// The exception that `act` throws, if any.
+std::exception_ptr HostMachine::State::attempt(const std::function<void()>& act) {
+  try {
+    act();
+  } catch (...) {
+    return std::current_exception();
+  }
+  return nullptr;
+}
+
 /// One thread's life. Dependencies always have smaller tickets and engines keep the order of the starts, so a
 /// thread that has taken a stage may sleep until its dependencies are done: they are never behind it.
 void HostMachine::State::serve(std::size_t engine_number, int index) {
@@ -186,14 +197,14 @@ void HostMachine::State::serve(std::size_t engine_number, int index) {
     record.span.begin_s = now_s();
     const StageSpan span = record.span;
     lock.unlock();
-    std::exception_ptr error;
-    try {
-      perform(span, index);
-    } catch (...) {
-      error = std::current_exception();
-    }
+    auto error = attempt([&] { perform(span, index); });
     lock.lock();
     record.span.end_s = now_s();
+    if (!error && work.after) {
+      lock.unlock();
+      error = attempt([&] { work.after(span.stage, span.device); });
+      lock.lock();
+    }
     if (error) {
       return fail(std::move(error));
     }

@@ -24,6 +24,9 @@ struct StageWork {
   /// device on its copy engine; a machine without them refuses these stages.
   std::function<void(std::int64_t group, int worker)> group_prepare = {};
   std::function<void(std::int64_t group)> group_transfer = {};
+  /// What a device does on a stage's thread after the stage's end and before what follows it; no part of its
+  /// span.
+  std::function<void(schedule::Stage stage, int device)> after = {};
 };
 
 /// The real Machine: worker threads, and for each device a thread for copies and a thread for the device's

@@ -177,6 +177,14 @@ void Stages::train(std::int64_t position, int device) {
   });
 }
 
+/// A device that only samples fills its caches without a training step before.
+void Stages::after(schedule::Stage stage, int device) {
+  const bool only_samples = device < schedule::first_trainer(plan_);
+  if (stage == (only_samples ? schedule::Stage::device_batch : schedule::Stage::train)) {
+    at(device).fill_due_caches();
+  }
+}
+
 void Stages::group_prepare(std::int64_t group, int worker) {
   hot_->prepare(first_ / plan_.super_batch + group, worker);
 }
@@ -223,7 +231,8 @@ StageWork Stages::work() {
           [this](std::int64_t position, int device) { device_gather(position, device); },
           [this](std::int64_t) { all_reduce(); },
           [this](std::int64_t group, int worker) { group_prepare(group, worker); },
-          [this](std::int64_t group) { group_transfer(group); }};
+          [this](std::int64_t group) { group_transfer(group); },
+          [this](schedule::Stage stage, int device) { after(stage, device); }};
 }
 
 BatchSize Stages::device_slot_size(std::int64_t position) const {

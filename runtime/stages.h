@@ -80,6 +80,9 @@ class Stages {
   /// Calls `average` while the devices exchange the gradients.
   void all_reduce();
 
+  /// What a device does once a stage has ended: fills its caches.
+  void after(schedule::Stage stage, int device);
+
   /// Counts a model's memory on each device that trains (Device::hold_model).
   void hold_model(std::int64_t bytes);
 

@@ -136,9 +136,6 @@ std::vector<at::Tensor> EmulatedDevice::take_tensors(const std::vector<at::Tenso
 void EmulatedDevice::sample(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds,
                             BatchData& data) {
   with_memory("sampling a mini-batch", [&] { preparation_.sample(key, seeds, data); });
-  if (number_ < schedule::first_trainer(plan_) && preparation_.is_cache_due()) {
-    with_memory("filling the cache", [&] { fill_due_cache(); });  // a device that only samples
-  }
 }
 
 void EmulatedDevice::gather(DeviceBatch& batch) {
@@ -166,15 +163,17 @@ void EmulatedDevice::train(DeviceBatch batch, const Learn& learn) {
     const TensorCount count(arena_);
     learn(batch.tensors);
   });
-  batch = {};
+}
+
+void EmulatedDevice::fill_due_caches() {
   if (preparation_.is_cache_due()) {
-    with_memory("filling the cache", [&] { fill_due_cache(); });
+    with_memory("filling the cache", [&] { fill_cache(); });
   }
 }
 
 /// Linked devices that share a cache fill it together, once the first step of each has shown what memory it
 /// leaves: the last one does it for all of them.
-void EmulatedDevice::fill_due_cache() {
+void EmulatedDevice::fill_cache() {
   if (!group_ || !shares_cache(plan_)) {
     preparation_.fill_due_cache();
     return;

@@ -36,6 +36,7 @@ class EmulatedDevice final : public Device {
   void sample(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds, BatchData& data) override;
   void gather(DeviceBatch& batch) override;
   void train(DeviceBatch batch, const Learn& learn) override;
+  void fill_due_caches() override;
   void join(Device& first) override;
   void hold_model(std::int64_t bytes) override;
   std::int64_t peak_bytes() const override { return arena_->peak_bytes(); }
@@ -55,7 +56,7 @@ class EmulatedDevice final : public Device {
   at::Tensor copied(const at::Tensor& tensor) const;
   void lend_features(DeviceBatch& batch);
   at::Tensor completed(const BatchData& data);
-  void fill_due_cache();
+  void fill_cache();
   static void fill_shared_cache(const std::vector<EmulatedDevice*>& devices);
 
   DeviceOptions options_;

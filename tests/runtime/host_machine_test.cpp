@@ -81,6 +81,34 @@ TEST(HostMachine, PreparesBesideTrainingWhereItIsToldTo) {
   schedule::wait_for_all(machine, {trained, machine.start(Stage::device_batch, 1, {})});
 }
 
+TEST(HostMachine, WhatFollowsAStageIsNoPartOfItsSpanAndComesBeforeTheNext) {
+  std::atomic<bool> is_filled = false;
+  bool found_filled = false;
+  auto work = idle_work();
+  work.train = [&](std::int64_t position, int) { found_filled = position == 1 && is_filled; };
+  work.after = [&](Stage stage, int) {
+    if (stage == Stage::train && !is_filled) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      is_filled = true;
+    }
+  };
+  HostMachine machine(0, work);
+  const auto first = machine.start(Stage::train, 0, {});
+  const auto second = machine.start(Stage::train, 1, std::array{first});
+  machine.wait_any(std::array{second});
+  EXPECT_TRUE(found_filled);
+  EXPECT_LT(machine.span(first).end_s - machine.span(first).begin_s, 0.04);
+  EXPECT_GE(machine.span(second).begin_s - machine.span(first).end_s, 0.05);
+}
+
+TEST(HostMachine, RethrowsWhatFollowsAStageThrows) {
+  auto work = idle_work();
+  work.after = [](Stage, int) { throw std::runtime_error("the cache does not fit"); };
+  HostMachine machine(0, work);
+  const auto trained = machine.start(Stage::train, 0, {});
+  EXPECT_THROW(machine.wait_any(std::array{trained}), std::runtime_error);
+}
+
 TEST(HostMachine, DevicesWorkAtOnceAndTheAverageFollowsAll) {
   std::promise<void> first, second;
   std::atomic<int> trained = 0;

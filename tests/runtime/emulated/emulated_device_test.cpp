@@ -284,6 +284,7 @@ TEST_F(EmulatedLinkTest, CachedRowsAreNotReadOverTheLink) {
   plan_.cache.budget = 1e-3;
   device_->take_plan(plan_, placed_);
   device_->train(device_->prepare(key_, seeds_), [](const nn::TensorBatch&) {});
+  device_->fill_due_caches();
   (void)device_->take_cache_use();
   const auto use = use_of([&] { (void)device_->prepare(key_, seeds_); });
   const auto hits = device_->take_cache_use();

@@ -110,8 +110,8 @@ class TestDevice final : public Device {
           preparation_.lend_rows(batch), features.type, features.columns, batch.vertices);
     }
     learn(batch.tensors);
-    preparation_.fill_due_cache();
   }
+  void fill_due_caches() override { preparation_.fill_due_cache(); }
   CacheUse take_cache_use() override { return preparation_.take_cache_use(); }
   DeviceFacts measure() override {
     return {.name = "test", .memory_bytes = 64 << 20, .link_bandwidth_bytes_per_s = 1e9};
