@@ -1,12 +1,12 @@
 #include "nn/learner.h"
 
-#include <torch/optim/adam.h>
 #include <torch/serialize/input-archive.h>
 #include <torch/serialize/output-archive.h>
 
 #include <array>
 #include <cstdio>
 
+#include "nn/adam.h"
 #include "nn/dense/chunks.h"
 
 namespace gnomon::nn {
@@ -14,12 +14,6 @@ namespace {
 
 using torch::optim::Adam;
 using torch::optim::AdamParamState;
-
-/// Returns Adam's state of a weight, or null before the first step.
-AdamParamState* state_of(Adam& optimiser, const at::Tensor& weight) {
-  const auto found = optimiser.state().find(weight.unsafeGetTensorImpl());
-  return found == optimiser.state().end() ? nullptr : static_cast<AdamParamState*>(found->second.get());
-}
 
 void move(AdamParamState* state, at::Device device) {
   if (state != nullptr) {
@@ -78,13 +72,20 @@ Learner::Learner(const plan::Job& job, std::int64_t columns, std::int64_t classe
 Learner::~Learner() = default;
 
 StepResult Learner::step(const TensorBatch& data, std::int64_t epoch, std::int64_t batch) {
-  const auto finish = propagate(data, epoch, batch);
+  const auto outputs = propagate(data, epoch, batch);
   update(epoch);
-  return finish();
+  return result_of(outputs.loss, outputs.logits, data.labels);
+}
+
+void Learner::step(const TensorBatch& data, std::int64_t epoch, std::int64_t batch, StepSums& sums) {
+  const auto outputs = propagate(data, epoch, batch);
+  update(epoch);
+  sums.add(outputs.loss, outputs.logits, data.labels);
 }
 
 StepResult Learner::backward(const TensorBatch& data, std::int64_t epoch, std::int64_t batch) {
-  return propagate(data, epoch, batch)();
+  const auto outputs = propagate(data, epoch, batch);
+  return result_of(outputs.loss, outputs.logits, data.labels);
 }
 
 DropoutSpec Learner::dropout_of(std::int64_t epoch, std::int64_t batch) const {
@@ -111,27 +112,24 @@ StepResult Learner::step(const TensorBatch& data, HistoricalRows& rows, std::int
           labels.size(0)};
 }
 
-/// Forward and backward pass. Returns what reads the result, which waits for the device.
-std::function<StepResult()> Learner::propagate(const TensorBatch& data, std::int64_t epoch,
-                                               std::int64_t batch) {
+/// Forward and backward pass.
+Learner::Outputs Learner::propagate(const TensorBatch& data, std::int64_t epoch, std::int64_t batch) {
   const auto logits = model_.forward(data, dropout_of(epoch, batch));
   const auto loss = at::cross_entropy_loss(logits, data.labels);
   optimiser_->zero_grad();
   loss.backward();
-  return [logits = logits.detach(), loss = loss.detach(), labels = data.labels] {
-    const std::int64_t seeds = labels.size(0);
-    const auto correct = logits.argmax(1).eq(labels).sum();
-    const auto both = at::stack(std::vector{loss.to(at::kDouble), correct.to(at::kDouble)}).cpu();
-    const auto* results = both.const_data_ptr<double>();
-    return StepResult{results[0] * static_cast<double>(seeds), static_cast<std::int64_t>(results[1]), seeds};
-  };
+  return {loss.detach(), logits.detach()};
 }
 
 void Learner::update(std::int64_t epoch) {
   // ATen's vector and scalar loops round Adam's fused operations differently at the ends of a thread's range.
   const AtenThreadsGuard one_thread(1);
   set_learning_rate(*optimiser_, plan::learning_rate(job_, epoch));
-  optimiser_->step();
+  if (model_.device().is_cpu()) {
+    optimiser_->step();
+  } else {
+    fused_step(*optimiser_, adam_step_);
+  }
 }
 
 std::int64_t Learner::weight_bytes() const {

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -9,6 +8,7 @@
 
 #include "nn/matmul_precision.h"
 #include "nn/models.h"
+#include "nn/step_sums.h"
 #include "nn/tensor_batch.h"
 #include "plan/job.h"
 
@@ -21,13 +21,6 @@ class OutputArchive;
 }  // namespace torch::serialize
 
 namespace gnomon::nn {
-
-/// The training metrics of one step.
-struct StepResult {
-  double loss_sum = 0;       ///< cross-entropy, summed over the seeds
-  std::int64_t correct = 0;  ///< number of seeds whose largest logit is that of their label
-  std::int64_t seeds = 0;
-};
 
 /// A model and its optimiser. While it exists, matrix products have the job's precision. The weights after a
 /// sequence of steps are a pure function of the job, the batches in their order, and the kind of device (CPU
@@ -42,6 +35,8 @@ class Learner {
   /// threads. On a GPU everything runs on the current stream, and the host synchronises once, to read the
   /// result.
   StepResult step(const TensorBatch& data, std::int64_t epoch, std::int64_t batch);
+  /// step() that adds the result to `sums`. On a GPU the host does not synchronise.
+  void step(const TensorBatch& data, std::int64_t epoch, std::int64_t batch, StepSums& sums);
 
   /// step() of a mini-batch with historical embeddings (nn/history.h), whose seeds have the label -1 unless
   /// they are training vertices: the loss is the mean over those. Without any there is no update, and the
@@ -63,12 +58,16 @@ class Learner {
 
  private:
   DropoutSpec dropout_of(std::int64_t epoch, std::int64_t batch) const;
-  std::function<StepResult()> propagate(const TensorBatch& data, std::int64_t epoch, std::int64_t batch);
+  struct Outputs {
+    at::Tensor loss, logits;
+  };
+  Outputs propagate(const TensorBatch& data, std::int64_t epoch, std::int64_t batch);
 
   plan::Job job_;
   MatmulPrecisionGuard precision_;
   Model model_;
   std::unique_ptr<torch::optim::Adam> optimiser_;
+  at::Tensor adam_step_;  ///< scratch space of fused_step()
 };
 
 /// Sets the gradients of the first learner to the mean of those of all, added up in their order, as

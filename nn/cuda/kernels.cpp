@@ -8,6 +8,7 @@
 
 #include "kernels/cuda/draws.h"
 #include "kernels/cuda/dropout.h"
+#include "kernels/cuda/metrics.h"
 #include "kernels/cuda/sparse.h"
 #include "kernels/cuda/stored.h"
 #include "nn/sparse/device_sparse_kernels.h"
@@ -59,6 +60,16 @@ at::Tensor cuda_relu_dropout(const kernels::DropoutRule& rule, const at::Tensor&
   kernels::device::relu_dropout(launch.executor, rule, x.numel(), x.const_data_ptr<float>(),
                                 out.mutable_data_ptr<float>());
   return out;
+}
+
+void cuda_add_metrics(const at::Tensor& logits, const at::Tensor& labels, const at::Tensor& mean_loss,
+                      const at::Tensor& sums) {
+  auto launch = Launches::begin(logits);
+  kernels::device::add_metrics(
+      launch.executor,
+      kernels::device::StepOutputs{logits.const_data_ptr<float>(), labels.const_data_ptr<std::int64_t>(),
+                                   mean_loss.const_data_ptr<float>(), logits.size(0), logits.size(1)},
+      reinterpret_cast<kernels::device::MetricSums*>(sums.mutable_data_ptr<std::uint8_t>()));
 }
 
 StoredFeaturesPtr cuda_stored_features(const kernels::device::Rows& rows, graph::FeatureType type,

@@ -24,6 +24,12 @@ const SparseKernels& cuda_sparse_kernels();
 at::Tensor cuda_dropout(const kernels::DropoutRule& rule, const at::Tensor& x);
 at::Tensor cuda_relu_dropout(const kernels::DropoutRule& rule, const at::Tensor& x);
 
+/// Adds the metrics of a step (kernels/device/metrics.h) to `sums`, the bytes of a
+/// kernels::device::MetricSums. logits (seeds, classes) and mean_loss (one element) are contiguous fp32,
+/// labels contiguous int64.
+void cuda_add_metrics(const at::Tensor& logits, const at::Tensor& labels, const at::Tensor& mean_loss,
+                      const at::Tensor& sums);
+
 /// Returns the stored rows of a mini-batch on a CUDA device: row i is that of vertices[i] (contiguous int64,
 /// on the device).
 StoredFeaturesPtr cuda_stored_features(const kernels::device::Rows& rows, graph::FeatureType type,

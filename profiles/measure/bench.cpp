@@ -35,7 +35,7 @@ Bench::Bench(const graph::Graph& graph, const plan::Job& job, int max_workers,
           graph, job, plan_,
           [this](const nn::TensorBatch& data, std::int64_t batch, int number) {
             const nn::AtenThreadsGuard threads(plan_.device_threads);
-            (number == 0 ? learner_ : *second_learner_).step(data, epoch_, batch);
+            (number == 0 ? learner_ : *second_learner_).step(data, epoch_, batch, sums_[number == 0 ? 0 : 1]);
           },
           device) {
   stages_.hold_model(learner_.weight_bytes());

@@ -73,7 +73,8 @@ class Bench {
   plan::Plan plan_;
   std::int64_t epoch_ = 0;
   nn::Learner learner_;
-  const int devices_;                            ///< that the machines have
+  std::array<nn::StepSums, 2> sums_;  ///< of the two devices; not read, as training reads them once an epoch
+  const int devices_;                 ///< that the machines have
   std::unique_ptr<nn::Learner> second_learner_;  ///< of the second device
   runtime::Stages stages_;
   /// By number of workers, made at first use. After what their threads use.

@@ -55,6 +55,7 @@ MeasuredEpoch measure_epoch(const graph::Graph& whole, const plan::Job& asked, c
     trained += more;
     base::report(options.progress, plan.name, trained, wanted);
   };
+  nn::StepSums sums;
   std::unique_ptr<runtime::HotEmbeddings> hot;  // of plans that reuse them
   runtime::Stages stages(
       runtime::graph_of_stages(graph, plan), runtime::job_of_stages(job, plan), plan,
@@ -67,7 +68,7 @@ MeasuredEpoch measure_epoch(const graph::Graph& whole, const plan::Job& asked, c
           runtime::step(replicas.first(), data, *history, stages, options.epoch, batch);
           tell(1);
         } else {
-          replicas.first().step(data, options.epoch, batch);
+          replicas.first().step(data, options.epoch, batch, sums);
           if (hot) {
             hot->end_update();
           }

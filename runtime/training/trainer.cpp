@@ -110,7 +110,7 @@ class Training {
   void learn(const nn::TensorBatch& data, std::int64_t batch, int device);
   void begin_history();
   std::int64_t average();
-  void note_trained(const TrainedBatch& trained);
+  void read_sums();
   void save_if_due();
   MetricValues measure(const at::Tensor& logits, std::span<const graph::VertexId> vertices) const;
   bool is_evaluated(std::int64_t epoch) const;
@@ -130,6 +130,7 @@ class Training {
   plan::Plan plan_;  ///< that trains now
   Replicas replicas_;
   RunState state_;
+  nn::StepSums sums_;               ///< of the epoch so far
   std::optional<History> history_;  ///< of plans that reuse the embeddings of all vertices
   Stages stages_;
   std::unique_ptr<HotEmbeddings> hot_;  ///< of plans that reuse them; else null
@@ -168,6 +169,7 @@ void Training::resume() {
   if (options_.resume && std::filesystem::exists(path)) {
     read_checkpoint(path, state_, replicas_.first());
     replicas_.spread();
+    sums_ = nn::StepSums({state_.loss_sum, state_.correct, state_.seeds});
     if (hot_) {
       hot_->restore(state_.carried);
     }
@@ -282,7 +284,8 @@ StageWork Training::stage_work() {
           [this, inner = work.group_transfer](std::int64_t group) {
             options_.before_stage(Stage::group_transfer, group);
             inner(group);
-          }};
+          },
+          work.after};
 }
 
 EpochReport Training::train_epoch() {
@@ -316,6 +319,7 @@ EpochReport Training::train_epoch() {
   report.log.trained = state_.trained;
   report.seconds = seconds_before_ + report.log.seconds();
   state_.seconds = report.seconds;
+  read_sums();
   report.loss = state_.loss_sum / static_cast<double>(state_.seeds);
   report.train_accuracy = static_cast<double>(state_.correct) / static_cast<double>(state_.seeds);
   return report;
@@ -381,8 +385,12 @@ void Training::learn(const nn::TensorBatch& data, std::int64_t batch, int device
     return;
   }
   auto& learner = replicas_.first();
-  note_trained({batch, history_ ? step(learner, data, *history_, stages_, state_.epoch, batch)
-                                : learner.step(data, state_.epoch, batch)});
+  if (history_) {
+    sums_.add(step(learner, data, *history_, stages_, state_.epoch, batch));
+  } else {
+    learner.step(data, state_.epoch, batch, sums_);
+  }
+  state_.trained.push_back(batch);
   if (hot_) {
     hot_->end_update();
   }
@@ -392,17 +400,19 @@ void Training::learn(const nn::TensorBatch& data, std::int64_t batch, int device
 /// The all_reduce stage, while no device trains.
 std::int64_t Training::average() {
   for (const auto& trained : replicas_.update(state_.epoch, schedule::first_trainer(plan_))) {
-    note_trained(trained);
+    state_.trained.push_back(trained.batch);
+    sums_.add(trained.result);
   }
   save_if_due();
   return replicas_.first().weight_bytes();
 }
 
-void Training::note_trained(const TrainedBatch& trained) {
-  state_.trained.push_back(trained.batch);
-  state_.loss_sum += trained.result.loss_sum;
-  state_.correct += trained.result.correct;
-  state_.seeds += trained.result.seeds;
+/// Waits for the device.
+void Training::read_sums() {
+  const auto sums = sums_.read();
+  state_.loss_sum = sums.loss_sum;
+  state_.correct = sums.correct;
+  state_.seeds = sums.seeds;
 }
 
 /// After an update: what was trained so far can be resumed.
@@ -423,6 +433,7 @@ void Training::stop() {
 }
 
 void Training::save() {
+  read_sums();
   if (!options_.run_directory.empty()) {
     state_.carried = hot_ ? hot_->carried() : history_ ? history_->carried() : CarriedTensors();
     write_checkpoint(checkpoint_path(options_.run_directory), state_, replicas_.first());
@@ -503,6 +514,7 @@ void Training::end_epoch(const EpochReport& report) {
   state_.trained.clear();
   state_.loss_sum = state_.seconds = 0;
   state_.correct = state_.seeds = 0;
+  sums_ = nn::StepSums();
   if (history_) {
     history_->begin_epoch();
   }

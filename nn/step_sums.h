@@ -1,0 +1,39 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+
+namespace gnomon::nn {
+
+/// The training metrics of one step, or summed over several.
+struct StepResult {
+  double loss_sum = 0;       ///< cross-entropy, summed over the seeds
+  std::int64_t correct = 0;  ///< number of seeds whose largest logit is that of their label
+  std::int64_t seeds = 0;
+};
+
+/// Sums of the training metrics of steps, in the memory of the device that trains, so that the host need not
+/// wait for each step.
+class StepSums {
+ public:
+  /// Starts from these sums.
+  explicit StepSums(const StepResult& start = {}) : host_(start) {}
+
+  void add(const StepResult& step);
+  /// Adds a step's metrics: loss is the mean over the seeds (a scalar, fp32), logits (seeds, classes),
+  /// labels int64. On a GPU everything runs on the current stream, without waiting for it.
+  void add(const at::Tensor& loss, const at::Tensor& logits, const at::Tensor& labels);
+  /// Returns the sums. On a GPU the host waits for the current stream; earlier additions must have been on
+  /// it, or be done.
+  StepResult read() const;
+
+ private:
+  StepResult host_;    ///< the seeds of all steps; loss and correct ones unless they are in device_
+  at::Tensor device_;  ///< the bytes of a kernels::device::MetricSums; undefined on the CPU
+};
+
+/// The metrics of one step, as StepSums::add takes it.
+StepResult result_of(const at::Tensor& loss, const at::Tensor& logits, const at::Tensor& labels);
+
+}  // namespace gnomon::nn
