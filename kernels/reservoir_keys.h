@@ -24,8 +24,9 @@ constexpr base::Words4 edge_words(const BatchKey& key, std::uint32_t hop, std::i
 
 /// Returns the 64 random bits of an edge from its words.
 constexpr std::uint64_t edge_bits(const base::Words4& words, std::int64_t edge) {
-  const int first = edge % 2 == 0 ? 0 : 2;
-  return (std::uint64_t{words.word[first]} << 32) | words.word[first + 1];
+  const bool is_even = edge % 2 == 0;
+  const std::uint64_t high = is_even ? words.word[0] : words.word[2];
+  return (high << 32) | (is_even ? words.word[1] : words.word[3]);
 }
 constexpr std::uint64_t edge_bits(const BatchKey& key, std::uint32_t hop, std::int64_t edge) {
   return edge_bits(edge_words(key, hop, edge), edge);

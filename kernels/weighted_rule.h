@@ -113,14 +113,20 @@ class WeightedReservoir {
   /// `positions` holds the `drawn` positions to exclude, followed by space for the sample of `capacity` > 0
   /// positions. `keys` has space for `capacity` keys.
   constexpr WeightedReservoir(std::int64_t* positions, double* keys, int drawn, int capacity)
-      : drawn_(positions), num_drawn_(drawn), sample_(positions + drawn), keys_(keys), capacity_(capacity) {}
+      : WeightedReservoir(positions, drawn, positions + drawn, keys, capacity) {}
+  /// The sample apart from the positions to exclude.
+  constexpr WeightedReservoir(const std::int64_t* excluded, int num_excluded, std::int64_t* sample,
+                              double* keys, int capacity)
+      : drawn_(excluded), num_drawn_(num_excluded), sample_(sample), keys_(keys), capacity_(capacity) {}
 
-  /// Samples from the list. Precondition: enough of its edges have a positive weight.
-  constexpr void run(const BatchKey& key, std::uint32_t hop, const WeightedList& list) {
+  /// Samples from every `step`-th position of the list from `first` on; from all by default. Precondition:
+  /// enough of the list's edges have a positive weight.
+  constexpr void run(const BatchKey& key, std::uint32_t hop, const WeightedList& list, std::int64_t first = 0,
+                     std::int64_t step = 1) {
     base::Words4 words{};
-    for (std::int64_t position = 0; position < list.degree; ++position) {
+    for (std::int64_t position = first; position < list.degree; position += step) {
       const std::int64_t edge = list.first_edge + position;
-      if (edge % 2 == 0 || position == 0) {
+      if (edge % 2 == 0 || position == first || step > 1) {
         words = edge_words(key, hop, edge);
       }
       if (list.columns[position].threshold > 0) {
@@ -128,6 +134,9 @@ class WeightedReservoir {
       }
     }
   }
+
+  /// The number of positions that were sampled: `capacity`, or all of the part if it has fewer.
+  constexpr int size() const { return size_; }
 
  private:
   constexpr void offer(std::int64_t position, std::uint64_t bits, float weight) {

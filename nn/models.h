@@ -17,6 +17,9 @@
 
 namespace gnomon::nn {
 
+/// Whether models of this kind read the degrees of a mini-batch's vertices.
+constexpr bool reads_degrees(plan::ModelKind kind) { return kind == plan::ModelKind::gcn; }
+
 /// What a layer aggregates along: a hop of a mini-batch or, in evaluation, all in-edges of some vertices.
 struct Hop {
   SparseBlockPtr block;
@@ -132,7 +135,7 @@ class Model {
   /// Whether finish() reads a layer's inputs.
   bool has_skip() const { return has_skip_; }
   /// Whether layers read Hop::degrees.
-  bool reads_degrees() const { return kind_ == plan::ModelKind::gcn; }
+  bool reads_degrees() const { return nn::reads_degrees(kind_); }
   /// Completes layer `index` in evaluation: norm, activation and skip connection. `propagated` are the
   /// layer's outputs for some vertices, `inputs` its inputs for the same vertices (not read without skip
   /// connections).

@@ -5,7 +5,10 @@
 namespace gnomon::nn {
 
 TensorBatch on_device(const TensorBatch& batch, at::Device device) {
-  TensorBatch moved{{}, batch.labels.to(device), batch.degrees.to(device), {}};
+  TensorBatch moved{{}, batch.labels.to(device), {}, {}};
+  if (batch.degrees.defined()) {
+    moved.degrees = batch.degrees.to(device);
+  }
   if (batch.features.defined()) {
     moved.features = batch.features.to(device);
   }
@@ -21,7 +24,7 @@ TensorBatch on_device(const TensorBatch& batch, at::Device device) {
 SparseBlockPtr on_device(const SparseBlock& block, at::Device device) {
   return std::make_shared<const SparseBlock>(
       block.num_sources(), block.indptr().to(device), block.indices().to(device), sparse_kernels(device),
-      block.destinations().defined() ? block.destinations().to(device) : at::Tensor());
+      block.destinations().defined() ? block.destinations().to(device) : at::Tensor(), block.max_in_degree());
 }
 
 at::Tensor feature_tensor(const std::byte* bytes, graph::FeatureType type, std::int64_t rows,

@@ -18,7 +18,8 @@ namespace gnomon::nn {
 struct TensorBatch {
   at::Tensor features;  ///< (vertices, columns), in the graph's type; undefined if sparse or not gathered
   at::Tensor labels;    ///< int64, of the seeds
-  at::Tensor degrees;   ///< fp32, the in-degree of each vertex in the whole graph
+  at::Tensor degrees;  ///< fp32, the in-degree of each vertex in the whole graph; may be undefined for models
+                       ///< that do not read it (reads_degrees())
   std::vector<SparseBlockPtr> blocks;  ///< from the seeds outwards
   StoredFeaturesPtr stored = nullptr;  ///< the features in the feature store, if they were not gathered
   SparseFeatures sparse{};             ///< the features of the vertices, if they are sparse

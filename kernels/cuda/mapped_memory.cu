@@ -2,6 +2,8 @@
 #include <cstring>
 #include <string>
 
+#include "base/error.h"
+#include "base/usable.h"
 #include "kernels/cuda/check.h"
 #include "kernels/cuda/mapped_memory.h"
 
@@ -34,6 +36,13 @@ MappedMemory map_memory(const void* data, std::size_t bytes) {
   if (bytes > 0 && register_in_place(host, bytes)) {
     const std::shared_ptr<const void> owner(host, [](void* registered) { cudaHostUnregister(registered); });
     return {owner, device_view(host), false};
+  }
+  const std::int64_t available = base::available_memory_bytes();
+  if (available > 0 && static_cast<std::int64_t>(bytes) > available) {
+    throw base::Failure("host memory", "cannot be mapped for the device in place, and a pinned copy takes " +
+                                           std::to_string(bytes >> 20) + " MiB; " +
+                                           std::to_string(available >> 20) +
+                                           " MiB are available; keep the data in the device's memory");
   }
   void* copy = nullptr;
   check(cudaHostAlloc(&copy, std::max<std::size_t>(bytes, 1), cudaHostAllocPortable | cudaHostAllocMapped),

@@ -16,7 +16,10 @@ struct alignas(16) Unit16 {
   std::uint64_t half[2];
 };
 
-/// One warp per row; index i is thread i % 32 of the warp.
+/// Threads that copy one row: a warp, or half a warp where that covers a row with one load each.
+constexpr std::int64_t lanes_for(std::int64_t units) { return units <= warp / 2 ? warp / 2 : warp; }
+
+/// Index i is thread i % lanes of row i / lanes.
 template <class Unit>
 struct GatherRows {
   const Unit* all;
@@ -27,17 +30,18 @@ struct GatherRows {
   bool is_shifted;          ///< Reads::shifted
   const std::int64_t* vertices;
   Unit* out;
+  std::int64_t lanes = lanes_for(units);
 
   static constexpr std::int64_t units_of_line = line_bytes / static_cast<std::int64_t>(sizeof(Unit));
 
   constexpr void operator()(std::int64_t i) const {
-    const std::int64_t row = i / warp;
+    const std::int64_t row = lanes == warp ? i / warp : i / (warp / 2);  // divisions by constants are shifts
     const std::int64_t vertex = vertices[row];
     const std::int64_t slot = slots == nullptr ? -1 : slots[vertex];
     const Unit* from = slot < 0 ? all + vertex * units : cached + slot * units;
     const std::int64_t begin = slot < 0 ? first_unit + vertex * units : slot * units;
     const std::int64_t shift = is_shifted ? begin % units_of_line : 0;
-    for (std::int64_t unit = i % warp - shift; unit < units; unit += warp) {
+    for (std::int64_t unit = i - row * lanes - shift; unit < units; unit += lanes) {
       if (unit >= 0) {
         out[row * units + unit] = from[unit];
       }
@@ -116,7 +120,7 @@ void gather_units(Executor& executor, const Rows& rows, Reads reads, const std::
   const auto first = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(rows.all) % line_bytes);
   constexpr auto unit_bytes = static_cast<std::int64_t>(sizeof(Unit));
   executor.for_each(
-      warp * count,
+      lanes_for(rows.row_bytes / unit_bytes) * count,
       GatherRows<Unit>{reinterpret_cast<const Unit*>(rows.all), reinterpret_cast<const Unit*>(rows.cached),
                        rows.slots, rows.row_bytes / unit_bytes, first / unit_bytes, reads == Reads::shifted,
                        vertices, reinterpret_cast<Unit*>(out)});

@@ -149,7 +149,7 @@ void reduce_rows(Executor& executor, const SparseRows& rows, const Addends& adde
                  const float* row_scale, float* out) {
   const std::int64_t packs = width / size;
   Array<Pack<size>> parts;
-  if (rows.num_entries > chunk_entries) {
+  if (rows.num_entries > chunk_entries && rows.max_row_entries > chunk_entries) {
     const std::int64_t chunks = (rows.num_entries + chunk_entries - 1) / chunk_entries;
     parts = make_array<Pack<size>>(executor, 2 * chunks * packs);
     executor.for_each(chunks * packs,

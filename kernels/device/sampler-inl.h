@@ -31,9 +31,10 @@ template <class Atomics>
 constexpr std::uint32_t slot_of(const IdTable& table, std::int64_t vertex) {
   std::uint64_t slot = home_of(table, vertex);
   while (true) {
-    std::int64_t seen = Atomics::load(table.keys + slot);
+    std::int64_t* key = &table.slots[slot].key;
+    std::int64_t seen = Atomics::load(key);
     if (seen == no_key) {
-      seen = Atomics::compare_exchange(table.keys + slot, no_key, vertex);
+      seen = Atomics::compare_exchange(key, no_key, vertex);
     }
     if (seen == no_key || seen == vertex) {
       return static_cast<std::uint32_t>(slot);
@@ -42,13 +43,19 @@ constexpr std::uint32_t slot_of(const IdTable& table, std::int64_t vertex) {
   }
 }
 
+/// Lowers a slot's value. Most values are low enough, and a load is cheaper than an atomic operation.
+template <class Atomics>
+constexpr void lower_value(const IdTable& table, std::uint32_t slot, std::uint32_t value) {
+  std::uint32_t* at = &table.slots[slot].value;
+  if (Atomics::load(at) > value) {
+    Atomics::min(at, value);
+  }
+}
+
 struct ClearSlots {
   IdTable table;
   const std::uint32_t* slots;
-  constexpr void operator()(std::int64_t i) const {
-    table.keys[slots[i]] = no_key;
-    table.values[slots[i]] = no_value;
-  }
+  constexpr void operator()(std::int64_t i) const { table.slots[slots[i]] = {no_key, no_value, no_value}; }
 };
 
 /// Inserts the vertices of a batch into a table that contains none of them.
@@ -61,7 +68,7 @@ struct InsertVertices {
   constexpr void operator()(std::int64_t i) const {
     if (i < *known) {
       const std::uint32_t slot = slot_of<Atomics>(table, vertices[i]);
-      Atomics::min(table.values + slot, static_cast<std::uint32_t>(i));
+      lower_value<Atomics>(table, slot, static_cast<std::uint32_t>(i));
       slots[i] = slot;
     }
   }
@@ -73,7 +80,7 @@ struct FindRepeatedSeed {
   const std::uint32_t* slots;
   std::int64_t* first_repeated;
   constexpr void operator()(std::int64_t i) const {
-    if (table.values[slots[i]] != static_cast<std::uint32_t>(i)) {
+    if (table.slots[slots[i]].value != static_cast<std::uint32_t>(i)) {
       Atomics::min(first_repeated, i);
     }
   }
@@ -111,7 +118,9 @@ struct FindLists {
 };
 
 /// Draws each destination's positions in its list. One index does all draws of a list, and also the scan for
-/// edges of positive weight if all are taken.
+/// edges of positive weight if all are taken. Weighted draws from long lists that attempts do not complete
+/// are left to the next passes.
+template <class Atomics>
 struct DrawPositions {
   BatchKey key;
   std::uint32_t hop;
@@ -124,6 +133,7 @@ struct DrawPositions {
   std::int64_t* positions;
   double* keys;  ///< scratch space of weighted draws, one per edge
   std::int32_t* owners;
+  LongDraws long_draws;
   constexpr void operator()(std::int64_t i) const {
     if (i >= *known) {
       return;
@@ -136,14 +146,33 @@ struct DrawPositions {
     if (takes_all(lists[i].degree, fanout)) {
       take(lists[i], count, positions + begin);
     } else if (topology.draws_by_weight()) {
-      draw_by_weight(key, hop, vertices[i], topology.weighted_list(vertices[i], lists[i]),
-                     static_cast<int>(count), positions + begin, keys + begin);
+      draw_weighted(i, begin, static_cast<int>(count));
     } else {
       draw_positions(key, hop, vertices[i], lists[i].degree, fanout, positions + begin);
     }
   }
 
  private:
+  constexpr void draw_weighted(std::int64_t i, std::int64_t begin, int count) const {
+    const WeightedList list = topology.weighted_list(vertices[i], lists[i]);
+    const int attempts = max_attempts(count, list.degree);
+    const int drawn =
+        attempt_draws(attempt_stream(key, hop, vertices[i]), list, 0, attempts, 0, count, positions + begin);
+    if (drawn < count && !leaves(i, list.degree, drawn)) {
+      WeightedReservoir(positions + begin, keys + begin, drawn, count - drawn).run(key, hop, list);
+    }
+  }
+  /// Whether the rest of a list's draw is left to the next passes.
+  constexpr bool leaves(std::int64_t i, std::int64_t degree, std::int64_t drawn) const {
+    const bool is_shared = long_draws.lanes > 0 && degree >= LongDraws::min_degree;
+    for (std::int64_t place = 0; is_shared && place < LongDraws::max_lists; ++place) {
+      if (Atomics::compare_exchange(long_draws.destinations + place, std::int64_t{-1}, i) == -1) {
+        long_draws.drawn[place] = drawn;
+        return true;
+      }
+    }
+    return false;
+  }
   /// Takes all neighbours, or all of positive weight.
   static constexpr void take(const List& list, std::int64_t count, std::int64_t* out) {
     std::int64_t taken = 0;
@@ -153,6 +182,84 @@ struct DrawPositions {
       }
     }
   }
+};
+
+/// Index i is lane i % lanes of the list at place i / lanes: samples every lanes-th position.
+struct SampleLanes {
+  BatchKey key;
+  std::uint32_t hop;
+  Topology topology;
+  const std::int64_t* vertices;
+  const List* lists;
+  const std::int64_t* indptr;
+  const std::int64_t* positions;
+  LongDraws draws;
+  constexpr void operator()(std::int64_t i) const {
+    const std::int64_t place = i / draws.lanes;
+    const std::int64_t destination = draws.destinations[place];
+    if (destination < 0) {
+      return;
+    }
+    const std::int64_t begin = indptr[destination];
+    const auto drawn = static_cast<int>(draws.drawn[place]);
+    const int missing = static_cast<int>(indptr[destination + 1] - begin) - drawn;
+    WeightedReservoir reservoir(positions + begin, drawn, draws.positions + i * draws.capacity,
+                                draws.keys + i * draws.capacity, missing);
+    reservoir.run(key, hop, topology.weighted_list(vertices[destination], lists[destination]),
+                  i % draws.lanes, draws.lanes);
+    draws.sizes[i] = reservoir.size();
+  }
+};
+
+/// Index i merges the samples of the list at place i: the smallest keys, and of equal ones the lower
+/// positions.
+struct MergeLanes {
+  const std::int64_t* indptr;
+  LongDraws draws;
+  std::int64_t* positions;
+  double* keys;
+  constexpr void operator()(std::int64_t place) const {
+    const std::int64_t destination = draws.destinations[place];
+    if (destination < 0) {
+      return;
+    }
+    const std::int64_t begin = indptr[destination] + draws.drawn[place];
+    Merged merged{positions + begin, keys + begin, indptr[destination + 1] - begin, 0};
+    for (std::int64_t lane = place * draws.lanes; lane < (place + 1) * draws.lanes; ++lane) {
+      for (std::int64_t i = 0; i < draws.sizes[lane]; ++i) {
+        const std::int64_t at = lane * draws.capacity + i;
+        if (!merged.insert(draws.keys[at], draws.positions[at])) {
+          break;  // nor would the lane's larger keys
+        }
+      }
+    }
+  }
+
+ private:
+  struct Merged {
+    std::int64_t* positions;
+    double* keys;
+    std::int64_t capacity;
+    std::int64_t size;
+
+    constexpr bool is_before(double key, std::int64_t position, std::int64_t i) const {
+      return key < keys[i] || (key == keys[i] && position < positions[i]);
+    }
+    constexpr bool insert(double key, std::int64_t position) {
+      if (size == capacity && !is_before(key, position, size - 1)) {
+        return false;
+      }
+      size += size < capacity ? 1 : 0;
+      std::int64_t i = size - 1;
+      for (; i > 0 && is_before(key, position, i - 1); --i) {
+        keys[i] = keys[i - 1];
+        positions[i] = positions[i - 1];
+      }
+      keys[i] = key;
+      positions[i] = position;
+      return true;
+    }
+  };
 };
 
 /// Reads each edge's neighbour, inserts it into the table, and records the first edge at which a new vertex
@@ -173,7 +280,7 @@ struct InsertNeighbours {
     const std::int64_t owner = positions == nullptr ? row_of(indptr, *known, edge) : owners[edge];
     const std::int64_t position = positions == nullptr ? edge - indptr[owner] : positions[edge];
     const std::uint32_t slot = slot_of<Atomics>(table, lists[owner][position]);
-    Atomics::min(table.values + slot, pending + static_cast<std::uint32_t>(edge));
+    lower_value<Atomics>(table, slot, pending + static_cast<std::uint32_t>(edge));
     edge_slots[edge] = slot;
   }
 };
@@ -186,10 +293,9 @@ struct MarkNew {
   const std::uint32_t* edge_slots;
   std::uint32_t* is_new;
   constexpr void operator()(std::int64_t edge) const {
-    is_new[edge] =
-        edge < indptr[*known] && table.values[edge_slots[edge]] == pending + static_cast<std::uint32_t>(edge)
-            ? 1
-            : 0;
+    const bool is_first = edge < indptr[*known] &&
+                          table.slots[edge_slots[edge]].value == pending + static_cast<std::uint32_t>(edge);
+    is_new[edge] = is_first ? 1 : 0;
   }
 };
 
@@ -209,7 +315,7 @@ struct AssignLocalIds {
       return;
     }
     const std::uint32_t slot = edge_slots[edge];
-    const std::uint32_t value = table.values[slot];
+    const std::uint32_t value = table.slots[slot].value;
     if (value < pending) {
       indices[edge] = static_cast<std::int32_t>(value);
       return;
@@ -217,7 +323,7 @@ struct AssignLocalIds {
     const std::int64_t local = *known + ranks[value - pending];
     indices[edge] = static_cast<std::int32_t>(local);
     if (value == pending + static_cast<std::uint32_t>(edge)) {
-      vertices[local] = table.keys[slot];
+      vertices[local] = table.slots[slot].key;
       slots[local] = slot;
     }
   }
@@ -234,7 +340,7 @@ struct StoreLocalIds {
   std::int64_t* edges;
   constexpr void operator()(std::int64_t i) const {
     if (i < *num_new) {
-      table.values[slots[*known + i]] = static_cast<std::uint32_t>(*known + i);
+      table.slots[slots[*known + i]].value = static_cast<std::uint32_t>(*known + i);
     }
     if (i == 0) {
       *known_after = *known + *num_new;
@@ -283,34 +389,31 @@ void Sampler<Executor>::grow_preserving(Array<T>& array, std::int64_t count, std
 /// Ensures capacity for `vertices` vertices; preserves those before `hop`, of which there are at most
 /// `max_known`.
 template <class Executor>
-void Sampler<Executor>::reserve_vertices(std::int64_t vertices, std::int32_t hop, std::int64_t max_known,
-                                         MiniBatch& batch) {
-  grow_preserving(batch.vertices, vertices, hop);
+void Sampler<Executor>::reserve_vertices(std::int64_t vertices, std::int32_t hop, std::int64_t max_known) {
+  grow_preserving(vertices_, vertices, hop);
   grow_preserving(slots_, vertices, hop);
   std::int64_t slots = 1024;
   while (slots < 2 * vertices) {
     slots *= 2;
   }
-  if (slots > keys_.count) {
-    ensure_capacity(executor_, keys_, slots);
-    ensure_capacity(executor_, values_, slots);
-    table_ = {keys_.data, values_.data, static_cast<std::uint64_t>(slots) - 1};
+  if (slots > table_slots_.count) {
+    ensure_capacity(executor_, table_slots_, slots);
+    table_ = {table_slots_.data, static_cast<std::uint64_t>(slots) - 1};
     empty_table();
-    insert_vertices(max_known, hop, batch);
+    insert_vertices(max_known, hop);
   }
 }
 
 template <class Executor>
 void Sampler<Executor>::empty_table() {
-  executor_.fill(keys_.data, 0xFF, static_cast<std::size_t>(keys_.count) * sizeof(std::int64_t));
-  executor_.fill(values_.data, 0xFF, static_cast<std::size_t>(values_.count) * sizeof(std::uint32_t));
+  executor_.fill(table_slots_.data, 0xFF, static_cast<std::size_t>(table_slots_.count) * sizeof(IdSlot));
 }
 
 /// Inserts the vertices before `hop` into the table.
 template <class Executor>
-void Sampler<Executor>::insert_vertices(std::int64_t max_known, std::int32_t hop, const MiniBatch& batch) {
-  executor_.for_each(max_known, passes::InsertVertices<Atomics>{table_, batch.vertices.data,
-                                                                sizes_.data + hop, slots_.data});
+void Sampler<Executor>::insert_vertices(std::int64_t max_known, std::int32_t hop) {
+  executor_.for_each(max_known,
+                     passes::InsertVertices<Atomics>{table_, vertices_.data, sizes_.data + hop, slots_.data});
 }
 
 template <class Executor>
@@ -325,13 +428,12 @@ void Sampler<Executor>::clear_last_batch() {
 
 template <class Executor>
 void Sampler<Executor>::add_seeds(const std::int64_t* seeds, std::int64_t num_seeds, MiniBatch& batch) {
-  executor_.fill(sizes_.data, 0, static_cast<std::size_t>(sizes_.count) * sizeof(std::int64_t));
-  reserve_vertices(num_seeds, 0, 0, batch);
-  executor_.upload(batch.vertices.data, seeds, static_cast<std::size_t>(num_seeds) * sizeof(std::int64_t));
-  const std::int64_t first_sizes[2] = {num_seeds, num_seeds};
-  executor_.upload(sizes_.data, first_sizes, sizeof(std::int64_t));
-  executor_.upload(first_repeated(), first_sizes + 1, sizeof(std::int64_t));
-  insert_vertices(num_seeds, 0, batch);
+  reserve_vertices(num_seeds, 0, 0);
+  executor_.upload(vertices_.data, seeds, static_cast<std::size_t>(num_seeds) * sizeof(std::int64_t));
+  std::vector<std::int64_t> sizes(static_cast<std::size_t>(sizes_.count));
+  sizes.front() = sizes.back() = num_seeds;
+  executor_.upload(sizes_.data, sizes.data(), sizes.size() * sizeof(std::int64_t));
+  insert_vertices(num_seeds, 0);
   executor_.for_each(num_seeds, passes::FindRepeatedSeed<Atomics>{table_, slots_.data, first_repeated()});
   batch.num_seeds = num_seeds;
 }
@@ -362,24 +464,30 @@ std::int64_t Sampler<Executor>::sample_hop(const BatchKey& key, std::int32_t hop
   Block block;
   block.indptr = make_array<std::int64_t>(executor_, max_destinations + 1);
   ensure_capacity(executor_, lists_, max_destinations);
-  executor_.for_each(max_destinations + 1, passes::FindLists{topology_, batch.vertices.data, known, fanout,
+  executor_.for_each(max_destinations + 1, passes::FindLists{topology_, vertices_.data, known, fanout,
                                                              lists_.data, block.indptr.data});
   executor_.exclusive_sum(block.indptr.data, max_destinations + 1);
   const std::int64_t edges = max_edges(max_destinations, fanout, block.indptr.data);
   // A repeated seed, which is rejected only in read_sizes(), counts twice until then.
   const std::int64_t max_vertices =
       std::min(max_destinations + edges, topology_.num_vertices + batch.num_seeds);
-  reserve_vertices(max_vertices, hop, max_destinations, batch);
+  reserve_vertices(max_vertices, hop, max_destinations);
   const bool draws = fanout >= 0 || topology_.positives != nullptr;
   if (draws) {
     ensure_capacity(executor_, positions_, edges);
     ensure_capacity(executor_, owners_, edges);
     ensure_capacity(executor_, keys_of_draws_, topology_.draws_by_weight() ? edges : 0);
-    executor_.for_each(
-        max_destinations,
-        passes::DrawPositions{key, first_hop_ + static_cast<std::uint32_t>(hop), topology_,
-                              batch.vertices.data, lists_.data, known, fanout, block.indptr.data,
-                              positions_.data, keys_of_draws_.data, owners_.data});
+    const std::uint32_t number = first_hop_ + static_cast<std::uint32_t>(hop);
+    const bool is_shared =
+        topology_.draws_by_weight() && fanout > 0 && topology_.max_degree >= LongDraws::min_degree;
+    const LongDraws draws_of_lanes = is_shared ? long_draws(fanout) : LongDraws();
+    executor_.for_each(max_destinations,
+                       passes::DrawPositions<Atomics>{key, number, topology_, vertices_.data, lists_.data,
+                                                      known, fanout, block.indptr.data, positions_.data,
+                                                      keys_of_draws_.data, owners_.data, draws_of_lanes});
+    if (is_shared) {
+      finish_long_draws(key, number, block.indptr.data, draws_of_lanes);
+    }
   }
   ensure_capacity(executor_, edge_slots_, edges);
   ensure_capacity(executor_, ranks_, edges + 1);
@@ -387,14 +495,41 @@ std::int64_t Sampler<Executor>::sample_hop(const BatchKey& key, std::int32_t hop
                      passes::InsertNeighbours<Atomics>{table_, lists_.data, known, block.indptr.data,
                                                        draws ? positions_.data : nullptr,
                                                        draws ? owners_.data : nullptr, edge_slots_.data});
-  assign_local_ids(hop, edges, block, batch);
+  assign_local_ids(hop, edges, block);
   batch.blocks.push_back(std::move(block));
   return max_vertices;
 }
 
+/// Room for draws of a fanout, with all places free.
 template <class Executor>
-void Sampler<Executor>::assign_local_ids(std::int32_t hop, std::int64_t edges, Block& block,
-                                         MiniBatch& batch) {
+LongDraws Sampler<Executor>::long_draws(int fanout) {
+  LongDraws draws;
+  draws.lanes = std::clamp<std::int64_t>(16384 / fanout, 32, 256);
+  draws.capacity = fanout;
+  const std::int64_t lanes = LongDraws::max_lists * draws.lanes;
+  ensure_capacity(executor_, long_draws_, 2 * LongDraws::max_lists + lanes + lanes * draws.capacity);
+  ensure_capacity(executor_, keys_of_lanes_, lanes * draws.capacity);
+  draws.destinations = long_draws_.data;
+  draws.drawn = draws.destinations + LongDraws::max_lists;
+  draws.sizes = draws.drawn + LongDraws::max_lists;
+  draws.positions = draws.sizes + lanes;
+  draws.keys = keys_of_lanes_.data;
+  executor_.fill(draws.destinations, 0xFF, LongDraws::max_lists * sizeof(std::int64_t));
+  return draws;
+}
+
+template <class Executor>
+void Sampler<Executor>::finish_long_draws(const BatchKey& key, std::uint32_t hop, const std::int64_t* indptr,
+                                          const LongDraws& draws) {
+  executor_.for_each(
+      LongDraws::max_lists * draws.lanes,
+      passes::SampleLanes{key, hop, topology_, vertices_.data, lists_.data, indptr, positions_.data, draws});
+  executor_.for_each(LongDraws::max_lists,
+                     passes::MergeLanes{indptr, draws, positions_.data, keys_of_draws_.data});
+}
+
+template <class Executor>
+void Sampler<Executor>::assign_local_ids(std::int32_t hop, std::int64_t edges, Block& block) {
   const std::int64_t* known = sizes_.data + hop;
   executor_.for_each(edges + 1,
                      passes::MarkNew{table_, known, block.indptr.data, edge_slots_.data, ranks_.data});
@@ -402,7 +537,7 @@ void Sampler<Executor>::assign_local_ids(std::int32_t hop, std::int64_t edges, B
   block.indices = make_array<std::int32_t>(executor_, edges);
   executor_.for_each(edges,
                      passes::AssignLocalIds{table_, known, block.indptr.data, edge_slots_.data, ranks_.data,
-                                            block.indices.data, batch.vertices.data, slots_.data});
+                                            block.indices.data, vertices_.data, slots_.data});
   const std::int64_t max_new = std::min(edges, topology_.num_vertices);
   executor_.for_each(std::max<std::int64_t>(max_new, 1),
                      passes::StoreLocalIds{table_, known, block.indptr.data, ranks_.data + edges, slots_.data,
@@ -415,6 +550,9 @@ void Sampler<Executor>::read_sizes(const std::int64_t* seeds, MiniBatch& batch) 
   executor_.download(sizes.data(), sizes_.data, sizes.size() * sizeof(std::int64_t));
   const std::size_t hops = fanouts_.size();
   batch.num_vertices = sizes[hops];
+  batch.vertices = make_array<std::int64_t>(executor_, batch.num_vertices);
+  executor_.for_each(batch.num_vertices,
+                     passes::Copy<std::int64_t>{vertices_.data, batch.vertices.data, sizes_.data + hops});
   vertices_in_table_ = batch.num_vertices;
   is_table_known_ = true;
   for (std::size_t hop = 0; hop < hops; ++hop) {

@@ -28,12 +28,34 @@ struct MiniBatch {
   std::vector<Block> blocks;  ///< from the seeds outwards
 };
 
-/// An open-addressing hash table from vertices to local ids, in device memory. In an empty slot, all bits of
-/// key and value are set.
+/// A slot of IdTable. Key and value share a sector of memory, so that finding both is one access.
+struct alignas(16) IdSlot {
+  std::int64_t key;
+  std::uint32_t value;
+  std::uint32_t unused;
+};
+
+/// An open-addressing hash table from vertices to local ids, in device memory. In an empty slot, all bits are
+/// set.
 struct IdTable {
-  std::int64_t* keys = nullptr;
-  std::uint32_t* values = nullptr;
+  IdSlot* slots = nullptr;
   std::uint64_t mask = 0;  ///< number of slots - 1; the number is a power of two
+};
+
+/// Long lists whose rejected attempts leave the rest of a weighted draw to reservoir sampling
+/// (weighted_rule.h), in device memory: `lanes` threads share the reading of each. Which list has which place
+/// does not matter.
+struct LongDraws {
+  static constexpr std::int64_t min_degree = 4096;  ///< a shorter list is read by one thread
+  static constexpr std::int64_t max_lists = 16;     ///< that are shared; one thread reads each one beyond
+
+  std::int64_t* destinations = nullptr;  ///< max_lists; -1 for a place that is free
+  std::int64_t* drawn = nullptr;         ///< max_lists: the positions that the attempts have drawn
+  std::int64_t lanes = 0;
+  std::int64_t capacity = 0;          ///< of a lane's sample
+  std::int64_t* sizes = nullptr;      ///< max_lists x lanes
+  std::int64_t* positions = nullptr;  ///< max_lists x lanes x capacity, by ascending key
+  double* keys = nullptr;             ///< of the positions
 };
 
 /// kernels::cpu::Sampler on a device: the same mini-batches, bit for bit, computed by passes over all
@@ -63,13 +85,16 @@ class Sampler {
 
   void empty_table();
   void clear_last_batch();
-  void reserve_vertices(std::int64_t vertices, std::int32_t hop, std::int64_t max_known, MiniBatch& batch);
-  void insert_vertices(std::int64_t max_known, std::int32_t hop, const MiniBatch& batch);
+  void reserve_vertices(std::int64_t vertices, std::int32_t hop, std::int64_t max_known);
+  void insert_vertices(std::int64_t max_known, std::int32_t hop);
   void add_seeds(const std::int64_t* seeds, std::int64_t num_seeds, MiniBatch& batch);
   std::int64_t max_edges(std::int64_t max_destinations, int fanout, const std::int64_t* indptr);
   std::int64_t sample_hop(const BatchKey& key, std::int32_t hop, std::int64_t max_destinations,
                           MiniBatch& batch);
-  void assign_local_ids(std::int32_t hop, std::int64_t edges, Block& block, MiniBatch& batch);
+  LongDraws long_draws(int fanout);
+  void finish_long_draws(const BatchKey& key, std::uint32_t hop, const std::int64_t* indptr,
+                         const LongDraws& draws);
+  void assign_local_ids(std::int32_t hop, std::int64_t edges, Block& block);
   void read_sizes(const std::int64_t* seeds, MiniBatch& batch);
   template <class T>
   void grow_preserving(Array<T>& array, std::int64_t count, std::int32_t hop);
@@ -82,16 +107,18 @@ class Sampler {
   /// Sizes of the current batch: element h is the number of vertices before hop h, element hops + 1 + h the
   /// number of edges of hop h, and the last element the position of the first repeated seed.
   Array<std::int64_t> sizes_;
-  Array<std::int64_t> keys_;
-  Array<std::uint32_t> values_;
+  Array<IdSlot> table_slots_;
   IdTable table_;
+  Array<std::int64_t> vertices_;     ///< of the current batch; the batch gets a copy of its exact size
   Array<List> lists_;                ///< the neighbour list of each destination of a hop
   Array<std::uint32_t> slots_;       ///< the slot of each vertex in the table
   Array<std::uint32_t> edge_slots_;  ///< the slot of each edge's neighbour in the table
   Array<std::int64_t> positions_;    ///< the drawn position of each edge
   Array<double> keys_of_draws_;      ///< scratch space of weighted draws, one per edge
-  Array<std::int32_t> owners_;       ///< the destination of each edge
-  Array<std::uint32_t> ranks_;       ///< the number of new vertices before each edge
+  Array<std::int64_t> long_draws_;   ///< the integers of LongDraws
+  Array<double> keys_of_lanes_;
+  Array<std::int32_t> owners_;  ///< the destination of each edge
+  Array<std::uint32_t> ranks_;  ///< the number of new vertices before each edge
   std::int64_t vertices_in_table_ = 0;
   bool is_table_known_ = false;  ///< whether the table holds exactly the last batch's vertices
 };

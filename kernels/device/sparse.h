@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 
 #include "kernels/device/executor.h"
 
@@ -18,6 +19,8 @@ struct SparseRows {
   const std::int64_t* indptr = nullptr;
   const std::int32_t* columns = nullptr;
   const std::int32_t* edges = nullptr;  ///< null: entry i is edge i
+  /// Upper bound of a row's entries, if known.
+  std::int64_t max_row_entries = std::numeric_limits<std::int64_t>::max();
 };
 
 /// Scale factors of an SpMM's rows and columns; null stands for ones.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 
 #include "kernels/weighted_rule.h"
 
@@ -48,6 +49,8 @@ struct Topology {
   const float* weights = nullptr;  ///< one per index of `lists`, or null; rarely read
   const std::uint32_t* positives =
       nullptr;  ///< each vertex's number of positive weights; null if all are positive
+  /// An upper bound of the lists' lengths, by which weighted draws skip what long lists need.
+  std::int64_t max_degree = std::numeric_limits<std::int64_t>::max();
 
   constexpr bool draws_by_weight() const { return lists.columns != nullptr; }
   constexpr List neighbours(std::int64_t vertex) const {

@@ -16,8 +16,12 @@ inline const float* values(const at::Tensor& tensor) {
 
 /// Returns a block's rows, which are its destinations.
 inline kernels::device::SparseRows device_rows(const SparseBlock& block) {
-  return {block.num_destinations(), block.num_edges(), block.indptr().const_data_ptr<std::int64_t>(),
-          block.indices().const_data_ptr<std::int32_t>(), nullptr};
+  return {block.num_destinations(),
+          block.num_edges(),
+          block.indptr().const_data_ptr<std::int64_t>(),
+          block.indices().const_data_ptr<std::int32_t>(),
+          nullptr,
+          block.max_in_degree()};
 }
 
 /// Implements SparseKernels by the kernels of kernels/device. `Launches` provides

@@ -23,12 +23,13 @@ void check(const at::Tensor& tensor, const char* name, at::ScalarType type) {
 }  // namespace
 
 SparseBlock::SparseBlock(std::int64_t num_sources, at::Tensor indptr, at::Tensor indices,
-                         const SparseKernels& kernels, at::Tensor destinations)
+                         const SparseKernels& kernels, at::Tensor destinations, std::int64_t max_in_degree)
     : num_sources_(num_sources),
       indptr_(std::move(indptr)),
       indices_(std::move(indices)),
       kernels_(&kernels),
-      destinations_(std::move(destinations)) {
+      destinations_(std::move(destinations)),
+      max_in_degree_(max_in_degree) {
   check(indptr_, "indptr", at::kLong);
   check(indices_, "indices", at::kInt);
   TORCH_CHECK(indptr_.size(0) > 0, "indptr is empty");
@@ -36,8 +37,9 @@ SparseBlock::SparseBlock(std::int64_t num_sources, at::Tensor indptr, at::Tensor
               indices_.device());
 }
 
-SparseBlock::SparseBlock(std::int64_t num_sources, at::Tensor indptr, at::Tensor indices)
-    : SparseBlock(num_sources, indptr, indices, sparse_kernels(indptr.device())) {}
+SparseBlock::SparseBlock(std::int64_t num_sources, at::Tensor indptr, at::Tensor indices,
+                         std::int64_t max_in_degree)
+    : SparseBlock(num_sources, indptr, indices, sparse_kernels(indptr.device()), {}, max_in_degree) {}
 
 const TransposedTensors& SparseBlock::transposed() const {
   std::call_once(transposed_once_, [this] { transposed_ = kernels_->transpose(*this); });
@@ -71,8 +73,10 @@ SparseBlockPtr view_of(const kernels::Block& block) {
 SparseBlockPtr with_self_loops(const SparseBlock& block) {
   auto looped = block.kernels().with_self_loops(block);
   return std::make_shared<const SparseBlock>(block.num_sources(), std::move(looped.indptr),
-                                             std::move(looped.indices), block.kernels(),
-                                             block.destinations());
+                                             std::move(looped.indices), block.kernels(), block.destinations(),
+                                             block.max_in_degree() == SparseBlock::unknown_degree
+                                                 ? SparseBlock::unknown_degree
+                                                 : block.max_in_degree() + 1);
 }
 
 }  // namespace gnomon::nn

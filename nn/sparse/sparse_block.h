@@ -3,6 +3,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <mutex>
 
@@ -15,16 +16,21 @@ namespace gnomon::nn {
 /// A block as tensors on one device, together with derived structures that are computed on first use.
 class SparseBlock {
  public:
+  static constexpr std::int64_t unknown_degree = std::numeric_limits<std::int64_t>::max();
+
   /// `indptr` is int64 (D + 1) and `indices` int32 (E), both contiguous and on the same device; otherwise
   /// c10::Error is thrown. `kernels` must support the device and outlive the block.
   SparseBlock(std::int64_t num_sources, at::Tensor indptr, at::Tensor indices, const SparseKernels& kernels,
-              at::Tensor destinations = {});
+              at::Tensor destinations = {}, std::int64_t max_in_degree = unknown_degree);
   /// Uses the device's default kernels.
-  SparseBlock(std::int64_t num_sources, at::Tensor indptr, at::Tensor indices);
+  SparseBlock(std::int64_t num_sources, at::Tensor indptr, at::Tensor indices,
+              std::int64_t max_in_degree = unknown_degree);
 
   std::int64_t num_destinations() const { return indptr_.size(0) - 1; }
   std::int64_t num_sources() const { return num_sources_; }
   std::int64_t num_edges() const { return indices_.size(0); }
+  /// An upper bound of a destination's edges, by which kernels skip what long rows need; or unknown_degree.
+  std::int64_t max_in_degree() const { return max_in_degree_; }
   /// Which source each destination is (int64, on the block's device); undefined: the first sources.
   const at::Tensor& destinations() const { return destinations_; }
   const at::Tensor& indptr() const { return indptr_; }
@@ -46,6 +52,7 @@ class SparseBlock {
   at::Tensor indices_;
   const SparseKernels* kernels_;
   at::Tensor destinations_;
+  std::int64_t max_in_degree_;
   mutable std::once_flag transposed_once_, rows_once_;
   mutable TransposedTensors transposed_;
   mutable at::Tensor rows_of_entries_;

@@ -36,7 +36,8 @@ inline void read_over_link(const passes::FindLists& body, std::int64_t count, Co
 
 /// Weighted draws read a column of the alias table each, or all columns where all edges of positive weight
 /// are taken; and where the list begins.
-inline void read_over_link(const passes::DrawPositions& body, std::int64_t count, Coalescer& coalescer) {
+template <class Atomics>
+void read_over_link(const passes::DrawPositions<Atomics>& body, std::int64_t count, Coalescer& coalescer) {
   if (!body.topology.draws_by_weight()) {
     return;
   }
@@ -106,7 +107,7 @@ void read_over_link(const passes::GatherRows<Unit>& body, std::int64_t count, Co
   const kernels::device::Rows rows{reinterpret_cast<const std::byte*>(body.all),
                                    body.units * static_cast<std::int64_t>(sizeof(Unit)), body.slots,
                                    reinterpret_cast<const std::byte*>(body.cached)};
-  read_rows(rows, body.is_shifted ? Reads::shifted : Reads::straight, body.vertices, count / passes::warp,
+  read_rows(rows, body.is_shifted ? Reads::shifted : Reads::straight, body.vertices, count / body.lanes,
             coalescer);
 }
 

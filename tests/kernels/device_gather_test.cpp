@@ -98,6 +98,22 @@ TEST(DeviceGather, ShiftedReadsMakeOneRequestALine) {
   EXPECT_EQ(requests_for_row(7, 64, false), 2U);
 }
 
+TEST(DeviceGather, TwoNarrowRowsShareAWarp) {
+  alignas(128) static Watched all[4096];
+  const std::vector<std::int64_t> rows{3, 9};
+  std::vector<Watched> out(32);
+  const device::passes::GatherRows<Watched> body{all, nullptr, nullptr, 16, 0, true, rows.data(), out.data()};
+  EXPECT_EQ(body.lanes, 16);
+  Watched::reads.clear();
+  for (Watched::thread = 0; Watched::thread < 32; ++Watched::thread) {
+    body(Watched::thread);
+  }
+  ASSERT_EQ(Watched::reads.size(), 32U);
+  for (const auto& read : Watched::reads) {
+    EXPECT_EQ((read.at - all) / 16, rows[static_cast<std::size_t>(read.thread / 16)]);
+  }
+}
+
 TEST(DeviceGather, CountsVisitsAndDegrees) {
   const auto graph = test::skewed_graph(100, 3);
   HostExecutor executor(3);

@@ -33,7 +33,7 @@ class HostExecutor {
 
   template <class Body>
   void for_each(std::int64_t count, const Body& body) {
-    const int threads = count < 4096 ? 1 : threads_;  // starting them takes longer
+    const int threads = count < 1024 ? 1 : threads_;  // starting them takes longer
     // A stride prime to the count visits every index once.
     std::int64_t stride =
         count > 2 ? 1 + static_cast<std::int64_t>(random_() % (static_cast<std::uint64_t>(count) - 1)) : 1;
