@@ -7,6 +7,11 @@
 
 namespace gnomon::runtime {
 
+/// The bound of a block's in-degrees that a fanout gives: none if it is -1.
+inline std::int64_t max_in_degree(int fanout) {
+  return fanout < 0 ? nn::SparseBlock::unknown_degree : fanout;
+}
+
 /// The batch as tensors that share its memory, which must outlive them. Without features if only some of the
 /// rows are gathered (BatchData::split).
 nn::TensorBatch view_of(const BatchData& data);

@@ -2,6 +2,7 @@
 
 #include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAGuard.h>
+#include <cuda_runtime_api.h>
 
 #include <chrono>
 
@@ -12,7 +13,12 @@ namespace gnomon::runtime::cuda {
 
 void CudaHardware::run(const std::function<void()>& act) {
   const c10::cuda::CUDAStreamGuard guard(stream_);
-  act();
+  try {
+    act();
+  } catch (...) {
+    (void)cudaStreamSynchronize(stream_.stream());
+    throw;
+  }
   stream_.synchronize();
 }
 
@@ -22,12 +28,12 @@ CudaHardware::Executor CudaHardware::make_executor(double share) {
 
 MappedBytes CudaHardware::map(const void* data, std::size_t bytes) {
   const auto mapped = kernels::cuda::map_memory(data, bytes);
-  return {mapped.owner, mapped.device_data};
+  return {mapped.owner, mapped.device_data, mapped.is_copy ? static_cast<std::int64_t>(bytes) : 0};
 }
 
 MemoryUse CudaHardware::memory_use() {
   c10::cuda::CUDACachingAllocator::emptyCache();
-  return cuda::memory_use(stream_.device_index(), max_bytes_);
+  return cuda::memory_use(stream_.device_index(), *max_bytes_);
 }
 
 double CudaHardware::now_s() {

@@ -5,6 +5,8 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
+#include <utility>
 
 #include "kernels/cuda/executor.h"
 #include "runtime/preparation/hardware.h"
@@ -16,14 +18,12 @@ class CudaHardware {
  public:
   using Executor = kernels::cuda::Executor;
 
-  explicit CudaHardware(c10::cuda::CUDAStream stream) : stream_(stream) {}
-
-  /// Limits memory_use() to `max_bytes`; 0: no limit.
-  void limit(std::int64_t max_bytes) { max_bytes_ = max_bytes; }
-  c10::cuda::CUDAStream stream() const { return stream_; }
+  /// memory_use() is limited to `max_bytes` of the device; 0: no limit.
+  CudaHardware(c10::cuda::CUDAStream stream, std::shared_ptr<const std::int64_t> max_bytes)
+      : stream_(stream), max_bytes_(std::move(max_bytes)) {}
 
   at::Device tensor_device() const { return stream_.device(); }
-  /// The stream is the current one while `act` is called.
+  /// The stream is the current one while `act` is called. Waits for it after an exception, too.
   void run(const std::function<void()>& act);
   Executor make_executor(double share);
   MappedBytes map(const void* data, std::size_t bytes);
@@ -32,7 +32,7 @@ class CudaHardware {
 
  private:
   c10::cuda::CUDAStream stream_;
-  std::int64_t max_bytes_ = 0;
+  std::shared_ptr<const std::int64_t> max_bytes_;
 };
 
 static_assert(kernels::device::Executor<kernels::cuda::Executor>);

@@ -6,6 +6,7 @@
 
 #include "kernels/headroom.h"
 #include "nn/sparse/sparse_block.h"
+#include "runtime/batch/batch_tensors.h"
 #include "runtime/preparation/batch_maker.h"
 #include "runtime/reuse/pruned_sampler.h"
 
@@ -24,11 +25,12 @@ at::Tensor tensor_on(const kernels::device::Array<T>& array, at::IntArrayRef siz
 template <class Executor>
 BatchMaker<Executor>::BatchMaker(Executor& executor, const DeviceGraph& graph,
                                  const std::vector<int>& fanouts, kernels::device::Reads reads,
-                                 at::Device device)
+                                 at::Device device, bool with_degrees)
     : executor_(executor),
       graph_(graph),
       reads_(reads),
       device_(device),
+      with_degrees_(with_degrees),
       sampler_(executor, graph.topology, fanouts),
       fanouts_(fanouts) {
   if (graph.rows.slots != nullptr || graph.topology.slots != nullptr) {
@@ -79,12 +81,16 @@ kernels::device::Array<std::int64_t> BatchMaker<Executor>::labels_of(
   return labels;
 }
 
+/// Undefined without degrees.
 template <class Executor>
-kernels::device::Array<float> BatchMaker<Executor>::degrees_of(const kernels::device::MiniBatch& batch) {
+at::Tensor BatchMaker<Executor>::degrees_of(const kernels::device::MiniBatch& batch) {
+  if (!with_degrees_) {
+    return {};
+  }
   auto degrees = kernels::device::make_array<float>(executor_, batch.num_vertices);
   kernels::device::gather_degrees(executor_, graph_.topology, batch.vertices.data, batch.num_vertices,
                                   degrees.data);
-  return degrees;
+  return tensor_on(degrees, {batch.num_vertices}, device_, at::kFloat);
 }
 
 template <class Executor>
@@ -113,16 +119,15 @@ template <class Executor>
 DeviceBatch BatchMaker<Executor>::without_features(const kernels::device::MiniBatch& sampled) {
   const std::int64_t rows = sampled.num_vertices;
   DeviceBatch batch;
-  batch.tensors = {{},
-                   tensor_on(labels_of(sampled), {sampled.num_seeds}, device_, at::kLong),
-                   tensor_on(degrees_of(sampled), {rows}, device_, at::kFloat),
-                   {}};
+  batch.tensors = {
+      {}, tensor_on(labels_of(sampled), {sampled.num_seeds}, device_, at::kLong), degrees_of(sampled), {}};
   batch.size.vertices = rows;
-  batch.size.bytes = rows * 4 + 8 * sampled.num_seeds;
-  for (const auto& block : sampled.blocks) {
+  batch.size.bytes = (with_degrees_ ? 4 * rows : 0) + 8 * sampled.num_seeds;
+  for (std::size_t hop = 0; hop < sampled.blocks.size(); ++hop) {
+    const auto& block = sampled.blocks[hop];
     batch.tensors.blocks.push_back(std::make_shared<nn::SparseBlock>(
         block.num_sources, tensor_on(block.indptr, {block.num_destinations + 1}, device_, at::kLong),
-        tensor_on(block.indices, {block.num_edges}, device_, at::kInt)));
+        tensor_on(block.indices, {block.num_edges}, device_, at::kInt), max_in_degree(fanouts_[hop])));
     batch.size.edges += block.num_edges;
     batch.size.bytes += 8 * (block.num_destinations + 1) + 4 * block.num_edges;
   }
@@ -164,7 +169,7 @@ DeviceBatch BatchMaker<Executor>::prepare_pruned(const kernels::BatchKey& key,
   auto parts = split(destinations, hot);
   auto sampled = draw_by(*bottom_, key, parts.computed);
   auto bottom = std::make_shared<SplitBottom>();
-  bottom->degrees = tensor_on(degrees_of(above), {above.num_vertices}, device_, at::kFloat);
+  bottom->degrees = degrees_of(above);
   if (!parts.order.empty()) {
     const auto order = kernels::device::make_array<std::int64_t>(executor_, std::ssize(parts.order));
     executor_.upload(order.data, parts.order.data(), parts.order.size() * sizeof(std::int64_t));
@@ -203,7 +208,12 @@ void BatchMaker<Executor>::sample(const kernels::BatchKey& key, std::span<const 
   data.batch.num_seeds = sampled.num_seeds;
   download(sampled.vertices, sampled.num_vertices, data.batch.vertices);
   download(labels_of(sampled), sampled.num_seeds, data.labels);
-  download(degrees_of(sampled), sampled.num_vertices, data.degrees);
+  const auto degrees = degrees_of(sampled);
+  kernels::resize_with_headroom(data.degrees,
+                                with_degrees_ ? static_cast<std::size_t>(sampled.num_vertices) : 0);
+  if (with_degrees_) {
+    executor_.download(data.degrees.data(), degrees.template const_data_ptr<float>(), degrees.nbytes());
+  }
   data.batch.blocks.resize(sampled.blocks.size());
   for (std::size_t hop = 0; hop < sampled.blocks.size(); ++hop) {
     const auto& from = sampled.blocks[hop];

@@ -31,9 +31,10 @@ class BatchMaker {
   static_assert(kernels::device::Executor<Executor>);
 
  public:
-  /// `device` is where the executor's memory lies. `executor` and `graph` must outlive it.
+  /// `device` is where the executor's memory lies. `executor` and `graph` must outlive it. Batches are made
+  /// without degrees if `with_degrees` is false.
   BatchMaker(Executor& executor, const DeviceGraph& graph, const std::vector<int>& fanouts,
-             kernels::device::Reads reads, at::Device device);
+             kernels::device::Reads reads, at::Device device, bool with_degrees = true);
 
   DeviceBatch prepare(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds);
   /// prepare() without features; the batch keeps its vertices' ids.
@@ -65,7 +66,7 @@ class BatchMaker {
   kernels::device::MiniBatch draw_by(kernels::device::Sampler<Executor>& sampler,
                                      const kernels::BatchKey& key, std::span<const graph::VertexId> seeds);
   Array<std::int64_t> labels_of(const kernels::device::MiniBatch& batch);
-  Array<float> degrees_of(const kernels::device::MiniBatch& batch);
+  at::Tensor degrees_of(const kernels::device::MiniBatch& batch);
   DeviceBatch without_features(const kernels::device::MiniBatch& sampled);
   void count_rows(const std::int64_t* vertices, std::int64_t count);
   void count_lists(const kernels::device::MiniBatch& batch);
@@ -77,6 +78,7 @@ class BatchMaker {
   const DeviceGraph& graph_;
   kernels::device::Reads reads_;
   at::Device device_;
+  bool with_degrees_;
   kernels::device::Sampler<Executor> sampler_;
   /// Of batches that reuse rows, all hops but the last and the last one: made at first use.
   std::optional<kernels::device::Sampler<Executor>> upper_, bottom_;

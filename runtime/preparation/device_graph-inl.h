@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <span>
 
 #include "runtime/preparation/device_graph.h"
@@ -7,6 +8,14 @@
 // Included where an executor's kernels are declared.
 
 namespace gnomon::runtime {
+
+inline std::int64_t max_degree(const kernels::cpu::Topology& topology) {
+  std::int64_t degree = 0;
+  for (std::int64_t vertex = 0; vertex < topology.num_vertices(); ++vertex) {
+    degree = std::max(degree, topology.degree(vertex));
+  }
+  return degree;
+}
 
 template <class Executor, class Map>
 DeviceGraph place_on_device(Executor& executor, const Map& map, const PlacedGraph& placed,
@@ -24,6 +33,7 @@ DeviceGraph place_on_device(Executor& executor, const Map& map, const PlacedGrap
     }
     const MappedBytes mapped = map(values.data(), values.size_bytes());
     device.owners.push_back(mapped.owner);
+    device.copied_bytes += mapped.copied_bytes;
     return static_cast<const T*>(mapped.device_data);
   };
   const auto& topology = placed.topology;
@@ -32,6 +42,9 @@ DeviceGraph place_on_device(Executor& executor, const Map& map, const PlacedGrap
   device.topology.num_vertices = topology.num_vertices();
   device.topology.weights = put(topology.weights, plan.topology);
   device.topology.positives = put(topology.positives, plan.topology);
+  if (topology.draws_by_weight()) {
+    device.topology.max_degree = max_degree(topology);
+  }
   const auto& features = placed.graph.features;
   device.rows = {put(features.data_bytes(), plan.features), features.row_bytes(), nullptr, nullptr};
   device.labels = put(placed.graph.labels, plan::Home::device);

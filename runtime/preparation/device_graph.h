@@ -17,6 +17,7 @@ namespace gnomon::runtime {
 struct MappedBytes {
   std::shared_ptr<const void> owner;  ///< keeps the mapping
   const void* device_data = nullptr;  ///< the address on the device
+  std::int64_t copied_bytes = 0;      ///< of a pinned copy, because the memory itself could not be mapped
 };
 
 /// A graph in memory that a device reads: its own, or the host's over the link; and copies of rows and lists
@@ -31,6 +32,7 @@ struct DeviceGraph {
   /// Null otherwise.
   const std::int32_t* own_row_slots = nullptr;
   const std::int32_t* own_list_slots = nullptr;
+  std::int64_t copied_bytes = 0;                          ///< of MappedBytes::copied_bytes
   std::vector<std::shared_ptr<const void>> owners;        ///< of the graph's arrays
   std::vector<std::shared_ptr<const void>> cache_owners;  ///< of the caches' arrays
 };

@@ -23,7 +23,7 @@ struct MemoryUse {
 /// tensor_device: where its memory's tensors lie.
 /// run: calls a function whose executors' work is then on the device, and waits until all of it is done. May
 ///   be nested.
-/// make_executor: runs bodies on at most this share of the multiprocessors, in (0, 1].
+/// make_executor: runs bodies on at most this share of the device's thread slots, in (0, 1].
 /// map: host memory as the device reads it over the link; the memory must outlive the mapping.
 /// memory_use: first returns cached free memory to the device.
 /// now_s: seconds of a clock that never goes back.

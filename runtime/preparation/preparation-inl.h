@@ -22,8 +22,11 @@ inline kernels::device::Reads reads_of(const plan::Plan& plan) {
 }
 
 template <class H>
-Preparation<H>::Preparation(H& hardware, plan::Job job, base::Progress progress)
-    : hardware_(hardware), job_(std::move(job)), progress_(std::move(progress)) {}
+Preparation<H>::Preparation(H& hardware, plan::Job job, base::Progress progress, bool with_degrees)
+    : hardware_(hardware),
+      job_(std::move(job)),
+      progress_(std::move(progress)),
+      with_degrees_(with_degrees) {}
 
 template <class H>
 void Preparation<H>::take_plan(const plan::Plan& plan, std::shared_ptr<const PlacedGraph> graph) {
@@ -65,13 +68,17 @@ void Preparation<H>::open() {
   if (!graph_) {
     const auto map = [&](const void* data, std::size_t bytes) { return hardware_.map(data, bytes); };
     graph_ = std::make_unique<DeviceGraph>(place_on_device(*executor_, map, *placed_, plan_));
+    if (graph_->copied_bytes > 0) {
+      base::report(progress_, "the graph cannot be mapped in place: pinned copies of its bytes",
+                   graph_->copied_bytes, graph_->copied_bytes);
+    }
   }
   if (is_preferred_due_) {
     hold_preferred_rows();
   }
   if (!maker_) {
     maker_ = std::make_unique<BatchMaker<Executor>>(*executor_, *graph_, job_.fanouts, reads_of(plan_),
-                                                    hardware_.tensor_device());
+                                                    hardware_.tensor_device(), with_degrees_);
   }
 }
 
@@ -265,7 +272,7 @@ void Preparation<H>::prepare_some(std::span<const graph::VertexId> order) {
 }
 
 template <class H>
-std::optional<double> Preparation<H>::measure_link_saturation() {
+std::optional<double> Preparation<H>::measure_link_saturation(std::int64_t bytes) {
   const std::lock_guard lock(mutex_);
   if (plan_.features != plan::Home::host) {
     return std::nullopt;
@@ -274,7 +281,7 @@ std::optional<double> Preparation<H>::measure_link_saturation() {
   hardware_.run([&] {
     open();
     const kernels::device::Rows uncached{graph_->rows.all, graph_->rows.row_bytes, nullptr, nullptr};
-    share = link_saturation_share(hardware_, uncached, placed_->graph.features, job_.seed);
+    share = link_saturation_share(hardware_, uncached, placed_->graph.features, job_.seed, bytes);
   });
   return share;
 }

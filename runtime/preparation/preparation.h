@@ -48,7 +48,8 @@ class Preparation {
   static_assert(Hardware<H>);
 
  public:
-  Preparation(H& hardware, plan::Job job, base::Progress progress);
+  /// Batches have no degrees if `with_degrees` is false.
+  Preparation(H& hardware, plan::Job job, base::Progress progress, bool with_degrees = true);
 
   /// Device::take_plan. The graph is placed again only if it, or a home of its data, has changed; caches are
   /// dropped only if other ones are due.
@@ -84,7 +85,8 @@ class Preparation {
   CacheUse take_cache_use();
 
   /// runtime/speed/link.h's; none if the features are not in host memory.
-  std::optional<double> measure_link_saturation();
+  /// Each gather reads `bytes`.
+  std::optional<double> measure_link_saturation(std::int64_t bytes);
 
  private:
   using Executor = typename H::Executor;
@@ -101,6 +103,7 @@ class Preparation {
   H& hardware_;
   plan::Job job_;
   base::Progress progress_;
+  bool with_degrees_;
   plan::Plan plan_;
   std::mutex mutex_;
   std::shared_ptr<const PlacedGraph> placed_;

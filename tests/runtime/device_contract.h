@@ -104,7 +104,7 @@ class DeviceContract : public ::testing::Test {
     EXPECT_EQ(calls, 1);
   }
 
-  plan::Job job_ = small_job(plan::ModelKind::sage);
+  plan::Job job_ = small_job(plan::ModelKind::gcn);  // reads the degrees
   std::shared_ptr<const PlacedGraph> graph_;
   std::unique_ptr<kernels::cpu::Sampler> sampler_;
   std::vector<graph::VertexId> order_;
@@ -199,6 +199,7 @@ TYPED_TEST_P(DeviceContract, CachesAnswerAfterTheFirstTraining) {
   }
   device->take_plan(this->cached_plan(), this->graph_);
   device->train(device->prepare(this->key(0), this->seeds(0)), [](const nn::TensorBatch&) {});
+  device->fill_due_caches();
   this->expect_prepares(*device);
   const auto use = device->take_cache_use();
   EXPECT_GT(use.rows, 0);

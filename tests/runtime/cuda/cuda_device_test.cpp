@@ -90,7 +90,8 @@ TEST_F(GpuTest, PreparesAndCopiesTheCpusBatchesWhereverDataLies) {
       const auto own_of = [&](std::int64_t batch) {
         return graph::batch_seeds(seeds, job.batch_size, batch);
       };
-      device->train(device->prepare({job.seed, 0, 0}, own_of(0)), [](const auto&) {});  // fills the cache
+      device->train(device->prepare({job.seed, 0, 0}, own_of(0)), [](const auto&) {});
+      device->fill_due_caches();
       for (std::int64_t batch = 0; batch < 5; ++batch) {
         const kernels::BatchKey key{job.seed, 0, static_cast<std::uint64_t>(batch)};
         BatchData expected;

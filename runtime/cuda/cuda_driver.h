@@ -1,0 +1,40 @@
+#pragma once
+
+#include <c10/cuda/CUDAStream.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <memory_resource>
+#include <string>
+
+#include "runtime/cuda/cuda_hardware.h"
+#include "runtime/streams/driver.h"
+
+namespace gnomon::runtime::cuda {
+
+/// The first GPU for StreamDevice: streams of LibTorch's pool, memory of its caching allocator.
+class CudaDriver {
+ public:
+  using Stream = c10::cuda::CUDAStream;
+  using Hardware = CudaHardware;
+
+  CudaDriver();
+
+  Stream make_stream(bool high_priority);
+  CudaHardware hardware(const Stream& stream) { return CudaHardware(stream, max_bytes_); }
+  void wait_for_all();
+  std::pmr::memory_resource* slot_memory();
+  void limit_memory(std::int64_t max_bytes);
+  void with_memory(const std::string& doing, const plan::Plan& plan, const std::function<void()>& act);
+  nn::StoredFeaturesPtr stored_features(const kernels::device::Rows& rows, const graph::Features& features,
+                                        at::Tensor vertices);
+  void copy_within(const Stream& stream, void* to, const void* from, std::size_t bytes);
+  static constexpr std::size_t measured_bytes() { return std::size_t{64} << 20; }
+  DeviceFacts facts();
+
+ private:
+  std::shared_ptr<std::int64_t> max_bytes_ = std::make_shared<std::int64_t>(0);  ///< shared with its hardware
+};
+
+}  // namespace gnomon::runtime::cuda

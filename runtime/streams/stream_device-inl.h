@@ -1,0 +1,212 @@
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <utility>
+
+#include "nn/models.h"
+#include "runtime/batch/batch_tensors.h"
+#include "runtime/cache/preferred_rows.h"
+#include "runtime/preparation/complete_rows-inl.h"
+#include "runtime/preparation/preparation-inl.h"
+#include "runtime/speed/bandwidth.h"
+#include "runtime/streams/stream_device.h"
+
+// Included where an executor's kernels are declared.
+
+namespace gnomon::runtime {
+
+template <Driver D>
+StreamDevice<D>::StreamDevice(D driver, const plan::Job& job, const DeviceOptions& options,
+                              base::Progress progress)
+    : driver_(std::move(driver)),
+      job_(job),
+      options_(options),
+      slots_(driver_.slot_memory()),
+      staging_(driver_.slot_memory()),
+      copy_stream_(driver_.make_stream(false)),
+      prepare_stream_(driver_.make_stream(false)),
+      train_stream_(prepare_stream_),
+      copies_(driver_.hardware(copy_stream_)),
+      hardware_(driver_.hardware(prepare_stream_)),
+      preparation_(hardware_, job, std::move(progress), nn::reads_degrees(job.model)) {}
+
+/// Nothing reads memory that is freed after this.
+template <Driver D>
+StreamDevice<D>::~StreamDevice() {
+  try {
+    driver_.wait_for_all();
+  } catch (const std::exception&) {
+    // The device has failed: it reads nothing any more.
+  }
+}
+
+/// Waits for all streams first: models are made, saved and evaluated on streams of others.
+template <Driver D>
+void StreamDevice<D>::take_plan(const plan::Plan& plan, std::shared_ptr<const PlacedGraph> graph) {
+  driver_.wait_for_all();
+  const bool is_beside = !(train_stream_ == prepare_stream_);
+  if (plan.prepares_beside_training() != is_beside) {
+    train_stream_ = is_beside ? prepare_stream_ : driver_.make_stream(true);
+  }
+  plan_ = plan;
+  driver_.limit_memory(max_bytes());
+  with_memory("placing the graph", [&] { preparation_.take_plan(plan, graph); });
+  graph_ = std::move(graph);
+  rows_ = leaves_out_cached_rows(plan) ? preparation_.rows() : kernels::device::Rows{};
+}
+
+template <Driver D>
+DeviceBatch StreamDevice<D>::copy(Slot slot) {
+  DeviceBatch batch;
+  const bool is_split = slot->split.is_used();
+  const bool has_features = slot->features.size() > 0 && !is_split;
+  const BatchSlab slab(*slot, {.degrees = nn::reads_degrees(job_.model),
+                               .vertices = !has_features && !is_split,
+                               .features = has_features});
+  with_memory("copying a mini-batch", [&] {
+    auto executor = copies_.make_executor(1);
+    const auto memory = executor.allocate(slab.bytes());
+    copy_slab(slab, memory, *slot);
+    batch.tensors = slab.tensors(memory, tensor_device(), job_.fanouts);
+    if (!has_features && !is_split) {
+      batch.vertices = slab.vertices(memory, tensor_device());
+    }
+    if (is_split) {
+      use_of_copies_.rows += std::ssize(slot->split.places);
+      use_of_copies_.row_hits += std::ssize(slot->split.places) - std::ssize(slot->split.gathered);
+      batch.tensors.features = complete_rows(copies_, *slot, rows_);
+    }
+  });
+  batch.size.vertices = std::ssize(slot->batch.vertices);
+  batch.size.edges = slot->batch.num_edges();
+  batch.size.bytes = slab.copied_bytes() +
+                     (is_split ? slot->split.bytes() + static_cast<std::int64_t>(slot->features.size()) : 0);
+  return batch;
+}
+
+/// Both copies are from memory that the device reads itself.
+template <Driver D>
+void StreamDevice<D>::copy_slab(const BatchSlab& slab, const std::shared_ptr<void>& memory,
+                                const BatchData& data) {
+  staging_.resize(slab.structure_bytes());
+  slab.write_structure(staging_.data());
+  copies_.run([&] {
+    auto executor = copies_.make_executor(1);
+    auto* to = static_cast<std::byte*>(memory.get());
+    executor.upload(to, staging_.data(), slab.structure_bytes());
+    if (slab.bytes() > slab.feature_offset()) {
+      executor.upload(to + slab.feature_offset(), data.features.data(), data.features.size());
+    }
+  });
+}
+
+template <Driver D>
+DeviceBatch StreamDevice<D>::prepare(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds) {
+  DeviceBatch batch;
+  with_memory("preparing a mini-batch", [&] { batch = preparation_.prepare(key, seeds); });
+  return batch;
+}
+
+template <Driver D>
+DeviceBatch StreamDevice<D>::prepare_pruned(const kernels::BatchKey& key,
+                                            std::span<const graph::VertexId> seeds, const HotVertices& hot) {
+  DeviceBatch batch;
+  with_memory("preparing a mini-batch", [&] { batch = preparation_.prepare_pruned(key, seeds, hot); });
+  return batch;
+}
+
+template <Driver D>
+std::vector<at::Tensor> StreamDevice<D>::take_tensors(const std::vector<at::Tensor>& tensors) {
+  std::vector<at::Tensor> taken;
+  with_memory("copying embeddings", [&] {
+    copies_.run([&] {
+      for (const auto& tensor : tensors) {
+        taken.push_back(tensor.to(tensor_device()));
+      }
+    });
+  });
+  return taken;
+}
+
+template <Driver D>
+void StreamDevice<D>::sample(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds,
+                             BatchData& data) {
+  with_memory("sampling a mini-batch", [&] { preparation_.sample(key, seeds, data); });
+}
+
+template <Driver D>
+void StreamDevice<D>::gather(DeviceBatch& batch) {
+  with_memory("gathering features", [&] { preparation_.gather(batch); });
+}
+
+template <Driver D>
+void StreamDevice<D>::train(DeviceBatch batch, const Learn& learn) {
+  with_memory("training", [&] {
+    if (plan_.fused) {
+      batch.tensors.stored =
+          driver_.stored_features(preparation_.lend_rows(batch), graph_->graph.features, batch.vertices);
+    }
+    driver_.hardware(train_stream_).run([&] { learn(batch.tensors); });
+  });
+}
+
+template <Driver D>
+void StreamDevice<D>::fill_due_caches() {
+  if (preparation_.is_cache_due()) {
+    with_memory("filling the cache", [&] { preparation_.fill_due_cache(); });
+  }
+}
+
+template <Driver D>
+at::Tensor StreamDevice<D>::pull(const std::function<at::Tensor()>& gather) {
+  return gather().to(tensor_device());
+}
+
+template <Driver D>
+at::Tensor StreamDevice<D>::push(const at::Tensor& rows) {
+  return rows.cpu();
+}
+
+template <Driver D>
+CacheUse StreamDevice<D>::take_cache_use() {
+  auto use = preparation_.take_cache_use();
+  use += std::exchange(use_of_copies_, {});
+  return use;
+}
+
+/// Of several copies at a time, so that their start and the wait for their end hardly count.
+template <Driver D>
+double StreamDevice<D>::bandwidth(std::size_t bytes, int copies, const std::function<void()>& copy) {
+  return best_bandwidth(static_cast<std::size_t>(copies) * bytes, [&] {
+    return seconds_of(copies_, [&] {
+      for (int i = 0; i < copies; ++i) {
+        copy();
+      }
+    });
+  });
+}
+
+template <Driver D>
+DeviceFacts StreamDevice<D>::measure() {
+  const std::size_t bytes = driver_.measured_bytes();
+  auto facts = driver_.facts();
+  const MemoryUse memory = hardware_.memory_use();  // before the measurements allocate any
+  facts.memory_bytes = static_cast<double>(memory.usable_bytes);
+  facts.peak_bytes = static_cast<double>(memory.peak_bytes);
+  facts.link_saturation_share = preparation_.measure_link_saturation(static_cast<std::int64_t>(bytes));
+
+  auto executor = copies_.make_executor(1);
+  AlignedBytes host(driver_.slot_memory());
+  host.resize(bytes);
+  const auto first = executor.allocate(bytes);
+  const auto second = executor.allocate(bytes);
+  facts.link_bandwidth_bytes_per_s =
+      bandwidth(bytes, 2, [&] { executor.upload(first.get(), host.data(), bytes); });
+  // A copy reads and writes each byte.
+  facts.memory_bandwidth_bytes_per_s =
+      2 * bandwidth(bytes, 32, [&] { driver_.copy_within(copy_stream_, second.get(), first.get(), bytes); });
+  return facts;
+}
+
+}  // namespace gnomon::runtime

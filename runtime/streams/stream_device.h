@@ -1,0 +1,69 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/batch/batch_slab.h"
+#include "runtime/device.h"
+#include "runtime/preparation/preparation.h"
+#include "runtime/streams/driver.h"
+
+namespace gnomon::runtime {
+
+/// A device behind a link whose work is ordered by streams, as a GPU's is. Copies, preparation and training
+/// have a stream each; the last two share one where they take turns. The host waits for a stage's stream at
+/// the end of the stage, so memory that one stream has freed is free for all of them. Mini-batches have
+/// degrees only for models that read them.
+template <Driver D>
+class StreamDevice final : public Device {
+ public:
+  StreamDevice(D driver, const plan::Job& job, const DeviceOptions& options, base::Progress progress);
+  ~StreamDevice() override;
+
+  c10::Device tensor_device() const override { return hardware_.tensor_device(); }
+  bool has_link() const override { return true; }
+  SlotPool& slots() override { return slots_; }
+  void take_plan(const plan::Plan& plan, std::shared_ptr<const PlacedGraph> graph) override;
+  DeviceBatch copy(Slot slot) override;
+  DeviceBatch prepare(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds) override;
+  DeviceBatch prepare_pruned(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds,
+                             const HotVertices& hot) override;
+  std::vector<at::Tensor> take_tensors(const std::vector<at::Tensor>& tensors) override;
+  void sample(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds, BatchData& data) override;
+  void gather(DeviceBatch& batch) override;
+  void train(DeviceBatch batch, const Learn& learn) override;
+  void fill_due_caches() override;
+  at::Tensor pull(const std::function<at::Tensor()>& gather) override;
+  at::Tensor push(const at::Tensor& rows) override;
+  CacheUse take_cache_use() override;
+  DeviceFacts measure() override;
+
+ private:
+  using Stream = typename D::Stream;
+  using Hardware = typename D::Hardware;
+
+  void with_memory(const std::string& doing, const std::function<void()>& act) {
+    driver_.with_memory(doing, plan_, act);
+  }
+  std::int64_t max_bytes() const { return smaller_limit(plan_.device_memory_bytes, options_.max_bytes); }
+  void copy_slab(const BatchSlab& slab, const std::shared_ptr<void>& memory, const BatchData& data);
+  double bandwidth(std::size_t bytes, int copies, const std::function<void()>& copy);
+
+  D driver_;
+  plan::Job job_;
+  plan::Plan plan_;
+  DeviceOptions options_;
+  std::shared_ptr<const PlacedGraph> graph_;
+  SlotPool slots_;
+  AlignedBytes staging_;  ///< of the structure of the batch that is copied, in the slots' memory
+  Stream copy_stream_, prepare_stream_, train_stream_;
+  Hardware copies_;    ///< on copy_stream_
+  Hardware hardware_;  ///< on prepare_stream_
+  Preparation<Hardware> preparation_;
+  kernels::device::Rows rows_;  ///< where copies find cached rows; empty if they need none
+  CacheUse use_of_copies_;
+};
+
+}  // namespace gnomon::runtime

@@ -1,0 +1,231 @@
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <cstring>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <memory_resource>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "kernels/device/gather-inl.h"
+#include "kernels/device/sampler-inl.h"
+#include "kernels/device/stored-inl.h"
+#include "nn/sparse/device_stored_features.h"
+#include "runtime/streams/stream_device-inl.h"
+#include "tests/kernels/host_executor.h"
+#include "tests/kernels/sparse/host_sparse_kernels.h"
+
+// The host in the place of a GPU's driver: streams put work off until somebody waits for them, as late as a
+// GPU might do it. What is not waited for is seen as rubbish.
+namespace gnomon::runtime {
+
+/// What a driver was asked to do.
+struct StreamCounts {
+  std::int64_t kernels = 0;
+  std::int64_t uploads = 0;
+  std::int64_t downloads = 0;
+  std::int64_t waits = 0;  ///< of the host for a stream
+  std::int64_t allocations = 0;
+  std::int64_t copies_within = 0;
+
+  StreamCounts operator-(const StreamCounts& before) const {
+    return {kernels - before.kernels, uploads - before.uploads,         downloads - before.downloads,
+            waits - before.waits,     allocations - before.allocations, copies_within - before.copies_within};
+  }
+};
+
+/// Work in the order in which it was started, done when wait() is called.
+class HostStream {
+ public:
+  HostStream() = default;
+  HostStream(const HostStream&) = delete;
+  HostStream& operator=(const HostStream&) = delete;
+  ~HostStream() { wait(); }
+
+  void start(std::function<void()> work) {
+    const std::lock_guard lock(mutex_);
+    work_.push_back(std::move(work));
+  }
+  void wait() {
+    while (auto next = take()) {
+      next();
+    }
+  }
+  bool is_idle() {
+    const std::lock_guard lock(mutex_);
+    return work_.empty();
+  }
+
+ private:
+  std::function<void()> take() {
+    const std::lock_guard lock(mutex_);
+    if (work_.empty()) {
+      return {};
+    }
+    auto next = std::move(work_.front());
+    work_.pop_front();
+    return next;
+  }
+
+  std::mutex mutex_;
+  std::deque<std::function<void()>> work_;
+};
+
+/// Host memory that counts as pinned: uploads read it when the stream comes to them.
+class PinnedHostMemory final : public std::pmr::memory_resource {
+ public:
+  bool contains(const void* data) const {
+    const auto* at = static_cast<const std::byte*>(data);
+    return std::any_of(blocks_.begin(), blocks_.end(), [&](const auto& block) {
+      return at >= block.first && at < block.first + block.second;
+    });
+  }
+
+ private:
+  void* do_allocate(std::size_t bytes, std::size_t alignment) override {
+    auto* memory = static_cast<std::byte*>(std::pmr::new_delete_resource()->allocate(bytes, alignment));
+    blocks_.emplace_back(memory, bytes);
+    return memory;
+  }
+  void do_deallocate(void* memory, std::size_t bytes, std::size_t alignment) override {
+    std::erase_if(blocks_, [&](const auto& block) { return block.first == memory; });
+    std::pmr::new_delete_resource()->deallocate(memory, bytes, alignment);
+  }
+  bool do_is_equal(const memory_resource& other) const noexcept override { return this == &other; }
+
+  std::vector<std::pair<std::byte*, std::size_t>> blocks_;
+};
+
+/// What the driver's parts share, and what tests look at.
+struct HostWorld {
+  HostStream others;  ///< of users beside the device
+  std::vector<std::shared_ptr<HostStream>> streams;
+  std::vector<bool> is_of_high_priority;
+  PinnedHostMemory pinned;
+  StreamCounts counts;
+  std::int64_t mappings = 0;
+  std::int64_t unmapped_bytes = 0;  ///< that each mapping says it had to copy
+  std::int64_t max_bytes = 0;
+  MemoryUse memory{.peak_bytes = 0, .usable_bytes = 64 << 20};
+};
+
+/// A device's executor whose bodies run, shuffled, when somebody waits for the stream. Memory is freed in the
+/// stream's order, and then overwritten.
+class StreamExecutor {
+ public:
+  using Atomics = kernels::device::HostAtomics;
+
+  StreamExecutor(std::shared_ptr<HostWorld> world, std::shared_ptr<HostStream> stream)
+      : world_(std::move(world)), stream_(std::move(stream)) {}
+
+  std::shared_ptr<void> allocate(std::size_t bytes) {
+    ++world_->counts.allocations;
+    const auto memory = kernels::HostExecutor().allocate(bytes);
+    return {memory.get(), [memory, bytes, stream = stream_](void* data) {
+              stream->start([memory, data, bytes] { std::memset(data, 0x5A, bytes); });
+            }};
+  }
+  template <class Body>
+  void for_each(std::int64_t count, const Body& body) {
+    if (count > 0) {
+      ++world_->counts.kernels;
+      stream_->start([count, body, seed = ++seed_] { kernels::HostExecutor(1, seed).for_each(count, body); });
+    }
+  }
+  /// CUB takes two kernels.
+  template <class T>
+  void exclusive_sum(T* values, std::int64_t count) {
+    world_->counts.kernels += 2;
+    stream_->start([values, count] { kernels::HostExecutor().exclusive_sum(values, count); });
+  }
+  void fill(void* memory, int byte, std::size_t bytes) {
+    stream_->start([=] { kernels::HostExecutor().fill(memory, byte, bytes); });
+  }
+  void upload(void* to_device, const void* from_host, std::size_t bytes) {
+    ++world_->counts.uploads;
+    if (world_->pinned.contains(from_host)) {
+      stream_->start([=] { kernels::HostExecutor().upload(to_device, from_host, bytes); });
+      return;
+    }
+    const auto* first = static_cast<const std::byte*>(from_host);
+    stream_->start([to_device, bytes, staged = std::vector<std::byte>(first, first + bytes)] {
+      kernels::HostExecutor().upload(to_device, staged.data(), bytes);
+    });
+  }
+  void download(void* to_host, const void* from_device, std::size_t bytes) {
+    ++world_->counts.downloads;
+    ++world_->counts.waits;
+    stream_->start([=] { kernels::HostExecutor().download(to_host, from_device, bytes); });
+    stream_->wait();
+  }
+
+ private:
+  std::shared_ptr<HostWorld> world_;
+  std::shared_ptr<HostStream> stream_;
+  std::uint64_t seed_ = 0;
+};
+
+struct StreamHardware {
+  using Executor = StreamExecutor;
+
+  at::Device tensor_device() const { return at::kCPU; }
+  void run(const std::function<void()>& act) {
+    act();
+    ++world->counts.waits;
+    stream->wait();
+  }
+  Executor make_executor(double) { return {world, stream}; }
+  MappedBytes map(const void* data, std::size_t bytes) {
+    ++world->mappings;
+    const auto* first = static_cast<const std::byte*>(data);
+    const auto copy = std::make_shared<std::vector<std::byte>>(first, first + bytes);
+    return {copy, copy->data(), world->unmapped_bytes};
+  }
+  MemoryUse memory_use() const { return world->memory; }
+  double now_s() { return 1e-3 * static_cast<double>(world->counts.waits); }
+
+  std::shared_ptr<HostWorld> world;
+  std::shared_ptr<HostStream> stream;
+};
+
+struct HostDriver {
+  using Stream = std::shared_ptr<HostStream>;
+  using Hardware = StreamHardware;
+
+  Stream make_stream(bool high_priority) {
+    world->streams.push_back(std::make_shared<HostStream>());
+    world->is_of_high_priority.push_back(high_priority);
+    return world->streams.back();
+  }
+  Hardware hardware(const Stream& stream) { return {world, stream}; }
+  void wait_for_all() {
+    world->others.wait();
+    for (const auto& stream : world->streams) {
+      stream->wait();
+    }
+  }
+  std::pmr::memory_resource* slot_memory() { return &world->pinned; }
+  void limit_memory(std::int64_t max_bytes) { world->max_bytes = max_bytes; }
+  void with_memory(const std::string&, const plan::Plan&, const std::function<void()>& act) { act(); }
+  nn::StoredFeaturesPtr stored_features(const kernels::device::Rows& rows, const graph::Features& features,
+                                        at::Tensor vertices) {
+    return std::make_shared<const nn::DeviceStoredFeatures<kernels::HostLaunches>>(
+        rows, features.type, features.columns, std::move(vertices));
+  }
+  /// Only counts: nobody reads what a measurement copies.
+  void copy_within(const Stream&, void*, const void*, std::size_t) { ++world->counts.copies_within; }
+  std::size_t measured_bytes() const { return 1 << 18; }
+  DeviceFacts facts() { return {.name = "host"}; }
+
+  std::shared_ptr<HostWorld> world = std::make_shared<HostWorld>();
+};
+
+static_assert(kernels::device::Executor<StreamExecutor>);
+static_assert(Driver<HostDriver>);
+
+}  // namespace gnomon::runtime

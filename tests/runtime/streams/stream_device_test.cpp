@@ -1,0 +1,193 @@
+#include "runtime/streams/stream_device.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "graph/epoch_order.h"
+#include "kernels/cpu/sample/sampler.h"
+#include "tests/runtime/device_contract.h"
+#include "tests/runtime/streams/host_driver.h"
+
+namespace gnomon::runtime {
+namespace {
+
+struct StreamWorld {
+  static std::string why_not() { return ""; }
+  static std::unique_ptr<Device> open(std::shared_ptr<const PlacedGraph> graph, const plan::Job& job,
+                                      const plan::Plan& plan) {
+    auto device =
+        std::make_unique<StreamDevice<HostDriver>>(HostDriver(), job, DeviceOptions{}, base::Progress());
+    device->take_plan(plan, std::move(graph));
+    return device;
+  }
+};
+
+}  // namespace
+
+INSTANTIATE_TYPED_TEST_SUITE_P(OnStreams, DeviceContract, StreamWorld);
+
+namespace {
+
+class StreamDeviceTest : public ::testing::Test {
+ protected:
+  StreamDeviceTest() { order_ = graph::epoch_order(graph_->graph.train, job_.seed, 0); }
+
+  void open() {
+    device_ = std::make_unique<StreamDevice<HostDriver>>(
+        driver_, job_, DeviceOptions{.max_bytes = 1 << 30},
+        [this](auto what, auto, auto) { told_.emplace_back(what); });
+    device_->take_plan(plan_, graph_);
+  }
+  kernels::BatchKey key(std::int64_t batch = 0) const {
+    return {job_.seed, 0, static_cast<std::uint64_t>(batch)};
+  }
+  std::span<const graph::VertexId> seeds(std::int64_t batch = 0) const {
+    return graph::batch_seeds(order_, job_.batch_size, batch);
+  }
+  DeviceBatch prepare() { return device_->prepare(key(), seeds()); }
+  Slot slot() {
+    auto slot = device_->slots().take();
+    kernels::cpu::Sampler sampler(graph_->topology, job_.fanouts);
+    prepare_batch(graph_->graph, sampler, key(), seeds(), *slot);
+    return slot;
+  }
+  template <class Act>
+  StreamCounts counts_of(const Act& act) {
+    const auto before = world().counts;
+    act();
+    return world().counts - before;
+  }
+  HostWorld& world() { return *driver_.world; }
+
+  plan::Job job_ = small_job(plan::ModelKind::sage);
+  plan::Plan plan_ = plan_of(plan::Schedule::sequential, plan::Route::both, 1);
+  std::shared_ptr<const PlacedGraph> graph_ = std::make_shared<const PlacedGraph>(
+      place(test::planted_graph(1500, 32), kernels::cpu::Draws::uniform, plan::Placement::first_touch, {0}));
+  std::vector<graph::VertexId> order_;
+  HostDriver driver_;
+  std::vector<std::string> told_;
+  std::unique_ptr<StreamDevice<HostDriver>> device_;
+};
+
+TEST_F(StreamDeviceTest, MapsTheGraphWhenItTakesAPlanAndInNoStage) {
+  open();
+  const auto mappings = world().mappings;
+  EXPECT_GT(mappings, 0);
+  (void)prepare();
+  for (const double share : {0.5, 0.25}) {
+    plan_.schedule = plan::Schedule::pipelined;
+    plan_.route = plan::Route::device;
+    plan_.prepare_share = share;
+    device_->take_plan(plan_, graph_);
+    (void)prepare();
+  }
+  EXPECT_EQ(world().mappings, mappings);
+}
+
+TEST_F(StreamDeviceTest, FillsCachesBetweenStagesAndInNone) {
+  plan_.cache.policy = plan::CachePolicy::presample;
+  plan_.cache.budget = 1e-3;
+  open();
+  auto batch = prepare();
+  const auto training = counts_of([&] { device_->train(std::move(batch), [](const auto&) {}); });
+  EXPECT_EQ(training.kernels, 0);
+  EXPECT_EQ(device_->take_cache_use(), CacheUse{});
+  EXPECT_GT(counts_of([&] { device_->fill_due_caches(); }).kernels, 0);
+  EXPECT_EQ(counts_of([&] { device_->fill_due_caches(); }).kernels, 0);
+  (void)prepare();
+  EXPECT_GT(device_->take_cache_use().row_hits, 0);
+}
+
+TEST_F(StreamDeviceTest, WaitsForTheStreamsOfOthersBeforeAPlan) {
+  open();
+  bool is_saved = false;
+  world().others.start([&] { is_saved = true; });
+  device_->take_plan(plan_, graph_);
+  EXPECT_TRUE(is_saved);
+}
+
+TEST_F(StreamDeviceTest, TrainsOnAStreamOfItsOwnOnlyBesidePreparation) {
+  open();
+  EXPECT_EQ(world().streams.size(), 2U);
+  plan_.schedule = plan::Schedule::pipelined;
+  plan_.route = plan::Route::device;
+  plan_.prepare_share = 0.5;
+  device_->take_plan(plan_, graph_);
+  ASSERT_EQ(world().streams.size(), 3U);
+  EXPECT_TRUE(world().is_of_high_priority.back());
+  device_->train(prepare(), [&](const auto&) { EXPECT_TRUE(world().streams[1]->is_idle()); });
+  EXPECT_EQ(world().max_bytes, 1 << 30);
+}
+
+TEST_F(StreamDeviceTest, CopiesABatchByTwoUploadsAndOneWait) {
+  open();
+  (void)device_->copy(slot());
+  const auto copy = counts_of([&] { (void)device_->copy(slot()); });
+  EXPECT_EQ(copy.uploads, 2);
+  EXPECT_EQ(copy.allocations, 1);
+  EXPECT_EQ(copy.waits, 1);
+  EXPECT_EQ(copy.kernels, 0);
+}
+
+TEST_F(StreamDeviceTest, GivesDegreesOnlyToModelsThatReadThem) {
+  open();
+  EXPECT_FALSE(prepare().tensors.degrees.defined());
+  const auto copied = device_->copy(slot());
+  EXPECT_FALSE(copied.tensors.degrees.defined());
+  const auto without = prepare().size.bytes;
+  EXPECT_EQ(copied.size.bytes, without);
+  auto sampled = device_->slots().take();
+  device_->sample(key(), seeds(), *sampled);
+  EXPECT_TRUE(sampled->degrees.empty());
+  sampled.reset();  // before its pool
+  job_.model = plan::ModelKind::gcn;
+  open();
+  const auto with = prepare();
+  EXPECT_EQ(with.tensors.degrees.size(0), with.size.vertices);
+  EXPECT_EQ(with.size.bytes, without + 4 * with.size.vertices);
+}
+
+TEST_F(StreamDeviceTest, BoundsTheInDegreesOfBlocksByTheFanouts) {
+  job_.fanouts = {6, -1};
+  open();
+  for (const auto& batch : {prepare(), device_->copy(slot())}) {
+    EXPECT_EQ(batch.tensors.blocks[0]->max_in_degree(), 6);
+    EXPECT_EQ(batch.tensors.blocks[1]->max_in_degree(), nn::SparseBlock::unknown_degree);
+  }
+}
+
+TEST_F(StreamDeviceTest, MeasuresBandwidthsBySeveralCopiesAWait) {
+  open();
+  const auto measured = counts_of([&] { (void)device_->measure(); });
+  constexpr std::int64_t timed = 11;  // with the one that warms up
+  EXPECT_GE(measured.copies_within, 32 * timed);
+  EXPECT_GE(measured.uploads, 2 * timed);
+}
+
+TEST_F(StreamDeviceTest, TellsOfPinnedCopies) {
+  open();
+  EXPECT_TRUE(told_.empty());
+  world().unmapped_bytes = 4096;
+  open();
+  ASSERT_FALSE(told_.empty());
+  EXPECT_NE(told_.front().find("cannot be mapped in place"), std::string::npos);
+}
+
+/// Two hops. A batch costs a CUDA launch for each of these kernels.
+TEST_F(StreamDeviceTest, PreparesABatchByFewLaunchesAndTwoWaits) {
+  open();
+  (void)device_->prepare(key(0), seeds(0));  // allocates the sampler's memory
+  const auto batch = counts_of([&] { (void)device_->prepare(key(1), seeds(1)); });
+  constexpr std::int64_t of_a_hop = 6 + 2 * 2;  // passes, and two prefix sums
+  constexpr std::int64_t of_a_batch =
+      6;  // clears, inserts and checks the seeds; copies ids; labels, features
+  EXPECT_LE(batch.kernels, std::ssize(job_.fanouts) * of_a_hop + of_a_batch);
+  EXPECT_EQ(batch.uploads, 2);
+  EXPECT_EQ(batch.downloads, 1);
+  EXPECT_EQ(batch.waits, 2);
+}
+
+}  // namespace
+}  // namespace gnomon::runtime
