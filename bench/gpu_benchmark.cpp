@@ -25,6 +25,18 @@ namespace {
 
 enum class Where : std::int64_t { device, host };
 
+/// Memory of a pool that keeps what is freed, as LibTorch's allocator does: cudaMalloc would be a part of
+/// each batch.
+std::shared_ptr<void> allocate_from_pool(std::size_t bytes) {
+  cudaMemPool_t pool = nullptr;
+  check(cudaDeviceGetDefaultMemPool(&pool, 0), "asking for the memory pool");
+  std::uint64_t kept = ~std::uint64_t{0};
+  check(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &kept), "keeping the pool's memory");
+  void* memory = nullptr;
+  check(cudaMallocAsync(&memory, std::max<std::size_t>(bytes, 1), nullptr), "allocating device memory");
+  return {memory, [](void* allocated) { cudaFreeAsync(allocated, nullptr); }};
+}
+
 /// Elements that the device reads in one of the two places: uploaded to its memory, or mapped.
 template <class T>
 class Placed {
@@ -94,9 +106,9 @@ void copy_within_device(benchmark::State& state) {
 }
 BENCHMARK(copy_within_device)->UseRealTime();
 
-/// Gathers random rows of range(1) bytes from 2 GiB at range(0) with range(2) percent of the multiprocessors;
-/// range(3): whether reads are shifted to cache lines. Counts the bytes of the rows once; in device memory,
-/// read and written.
+/// Gathers random rows of range(1) bytes from 2 GiB at range(0) with range(2) percent of the thread slots;
+/// range(3): whether reads are shifted to cache lines. Other rows each time, so that no cache holds them, and
+/// several gathers for each wait. Counts the bytes of the rows once; in device memory, read and written.
 void gather(benchmark::State& state) {
   if (is_skipped(state)) {
     return;
@@ -105,22 +117,26 @@ void gather(benchmark::State& state) {
   const std::int64_t row_bytes = state.range(1);
   const std::int64_t rows = (std::int64_t{2} << 30) / row_bytes;
   constexpr std::int64_t wanted = 200000;
+  constexpr std::int64_t gathers = 10;
   Executor executor(nullptr, allocate_uncached, static_cast<double>(state.range(2)) / 100);
   const std::vector<std::byte> bytes(static_cast<std::size_t>(rows * row_bytes), std::byte{1});
   const Placed<std::byte> all(executor, where, bytes.data(), bytes.size());
   std::mt19937_64 random(1);
-  std::vector<std::int64_t> vertices(wanted);
+  std::vector<std::int64_t> vertices(wanted * gathers);
   std::generate(vertices.begin(), vertices.end(),
                 [&] { return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(rows)); });
   const Placed<std::int64_t> ids(executor, Where::device, vertices.data(), vertices.size());
   const auto out = executor.allocate(static_cast<std::size_t>(wanted * row_bytes));
   const auto reads = state.range(3) != 0 ? device::Reads::shifted : device::Reads::straight;
   for (auto _ : state) {
-    device::gather_rows(executor, {all.data(), row_bytes, nullptr, nullptr}, reads, ids.data(), wanted,
-                        static_cast<std::byte*>(out.get()));
+    for (std::int64_t i = 0; i < gathers; ++i) {
+      device::gather_rows(executor, {all.data(), row_bytes, nullptr, nullptr}, reads, ids.data() + i * wanted,
+                          wanted, static_cast<std::byte*>(out.get()));
+    }
     wait();
   }
-  state.SetBytesProcessed(state.iterations() * wanted * row_bytes * (where == Where::device ? 2 : 1));
+  state.SetBytesProcessed(state.iterations() * gathers * wanted * row_bytes *
+                          (where == Where::device ? 2 : 1));
 }
 BENCHMARK(gather)
     ->ArgNames({"over_link", "row_bytes", "share", "shifted"})
@@ -139,7 +155,7 @@ void sample(benchmark::State& state) {
       graph::Rmat{.scale = static_cast<int>(state.range(1)), .feature_columns = 0, .seed = 1});
   const auto topology = cpu::resident_copy(graph);
   const auto where = static_cast<Where>(state.range(0));
-  Executor executor(nullptr);
+  Executor executor(nullptr, allocate_from_pool);
   const Placed<std::int64_t> indptr(executor, where, topology.indptr.data(), topology.indptr.size());
   const Placed<std::uint32_t> indices(executor, where, topology.narrow_indices.data(),
                                       topology.narrow_indices.size());

@@ -42,6 +42,9 @@ else()
   endif()
 endif()
 
+# One CUDA runtime a process: LibTorch brings the shared one.
+set(CMAKE_CUDA_RUNTIME_LIBRARY Shared)
+
 # CMake 3.25 knows no C++20 for nvcc; the headers that .cu files share with the rest keep to C++17.
 set(CMAKE_CUDA_STANDARD 17)
 set(CMAKE_CUDA_STANDARD_REQUIRED ON)
@@ -54,7 +57,8 @@ function(gnomon_cuda_library name)
   target_link_libraries(gnomon_${name} PUBLIC ${arg_LINKS})
   # The rules that the device shares with the CPU are constexpr functions.
   target_compile_options(gnomon_${name} PRIVATE
-    $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr -Werror=all-warnings -Xcompiler=-Wall,-Wextra>)
+    $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr -lineinfo -Werror=all-warnings -Xcompiler=-Wall,-Wextra>)
+  set_target_properties(gnomon_${name} PROPERTIES CUDA_COMPILER_LAUNCHER ${PROJECT_SOURCE_DIR}/cmake/keep_ptxas_info.sh)
 endfunction()
 
 if(GNOMON_WITH_CUDA)
@@ -75,7 +79,6 @@ function(gnomon_missing_libraries library missing)
   set(${missing} "${lines}" PARENT_SCOPE)
 endfunction()
 
-option(GNOMON_LINK_CUDA "Link what trains on CUDA devices even if LibTorch's CUDA libraries cannot be loaded here, for another machine" OFF)
 set(GNOMON_WITH_TORCH_CUDA FALSE)
 if(NOT GNOMON_WITH_CUDA)
   set(GNOMON_TORCH_CUDA_REASON ${GNOMON_CUDA_REASON})
@@ -83,7 +86,7 @@ elseif(NOT TARGET LibTorch::cuda)
   set(GNOMON_TORCH_CUDA_REASON "LibTorch was built without CUDA")
 else()
   gnomon_missing_libraries(${LIBTORCH_CUDA_LIBRARY} missing)
-  if(missing AND NOT GNOMON_LINK_CUDA)
+  if(missing)
     set(GNOMON_TORCH_CUDA_REASON "${LIBTORCH_CUDA_LIBRARY} cannot be loaded; missing: ${missing}")
   else()
     set(GNOMON_WITH_TORCH_CUDA TRUE)

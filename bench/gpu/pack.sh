@@ -1,16 +1,17 @@
 #!/usr/bin/env bash
 # Packs what a machine with a GPU needs to test and measure gnomon, without a network and without Debian's packages there: the
-# programs linked with LibTorch's CUDA libraries, and the libraries that they need beside those of LibTorch and CUDA. Builds in
-# build/gpu, checks that the programs start (here without a GPU, so its tests skip), and leaves build/gpu/kit and
-# build/gpu/kit.tar.xz, to be unpacked and run there by bench/gpu/run.sh.
+# programs linked with LibTorch's CUDA libraries, and the libraries that they need beside those of LibTorch and CUDA. Links them
+# from the objects of the release build, checks that they start (here without a GPU, so their tests skip), and leaves in
+# build/gpu/kit, and in build/gpu/kit.tar.xz, what is unpacked and run there by bench/gpu/run.sh; and build/gpu/kernels.csv, what
+# ptxas tells of each kernel.
 #
-#     bench/gpu/pack.sh
+#     bench/gpu/pack.sh [--no-archive]
 #
-# PyTorch Geometric's loader needs the sampler of pyg-lib there; bench/compare_python.py makes it (build/peers/pyg_lib.so).
-# LIBTORCH_ROOT names a LibTorch with CUDA libraries (else that of build/release). Environment: GNOMON_CUDA_ARCHITECTURES (90).
+# PyTorch Geometric's loader needs the sampler of pyg-lib there; bench/compare_python.py makes it (build/peers/pyg_lib.so). The kit
+# has kernels for the architectures of the release build (./gnomon.sh setup; GNOMON_CUDA_ARCHITECTURES).
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
-readonly build=build/gpu kit=build/gpu/kit programs=(bin/gnomon bin/gnomon-compute tests/test_kernels_cuda tests/test_runtime bench/bench_gpu)
+readonly build=build/release gpu=build/gpu kit=build/gpu/kit
 
 fail() {
   printf 'bench/gpu/pack.sh: %s\n' "$*" >&2
@@ -20,35 +21,41 @@ fail() {
 # What the other machine has: glibc, the compiler's runtime, LibTorch, CUDA. All other libraries travel.
 readonly is_there='^(ld-linux.*|lib(c|m|dl|rt|pthread|stdc\+\+|gcc_s|gomp)|libtorch.*|libc10.*|libcaffe2.*|libshm|libcu.*|libnv.*|libnccl)\.so'
 
-torch=${LIBTORCH_ROOT:-$(sed -n 's/^LIBTORCH_ROOT:[A-Z]*=//p' build/release/CMakeCache.txt 2>/dev/null || true)}
-[[ -n $torch ]] || torch=$(echo build/venv/lib/python3*/site-packages/torch)
-torch=$(cd "$torch" 2>/dev/null && pwd) || fail "no LibTorch; set LIBTORCH_ROOT, or run ./gnomon.sh setup first"
-[[ -e $torch/lib/libtorch_cuda.so ]] || fail "$torch has no CUDA libraries (lib/libtorch_cuda.so)"
+[[ -e $build/CMakeCache.txt ]] || fail 'no release build; run ./gnomon.sh setup first'
+library=$(sed -n 's/^LIBTORCH_CUDA_LIBRARY:[A-Z]*=//p' "$build/CMakeCache.txt")
+[[ -e $library ]] || fail 'the release build uses a LibTorch without CUDA'
+readonly torch=${library%/lib/*}
+cmake --build "$build" --target gnomon_kit gnomon_c_api >"$build/kit.log" || { tail -n 40 "$build/kit.log" >&2; fail 'cannot build the kit'; }
+readonly programs=("$build/bin/gnomon" "$build"/kit/bin/*)
 
-cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DGNOMON_LINK_CUDA=ON -DLIBTORCH_ROOT="$torch" \
-  -DGNOMON_CUDA_ARCHITECTURES="${GNOMON_CUDA_ARCHITECTURES:-90-real}" -DCMAKE_CUDA_FLAGS=-lineinfo >"$build.configure.log" ||
-  { cat "$build.configure.log" >&2; fail 'cannot configure'; }
-grep -q 'training on CUDA devices' "$build.configure.log" || { grep CUDA "$build.configure.log" >&2; fail 'no CUDA route'; }
-cmake --build "$build" --target "${programs[@]##*/}"
+# One CUDA runtime a process: that of LibTorch.
+for program in "$build"/kit/bin/*; do
+  ! nm -C "$program" | grep -q ' [tT] cudaLaunchKernel$' || fail "$program has a CUDA runtime of its own"
+done
+mkdir -p "$gpu"
+python3 bench/gpu/kernels.py "$build"/CMakeFiles/gnomon_kernels_cuda.dir/kernels/cuda/*.ptxas >"$gpu/kernels.csv"
 
 rm -rf "$kit"
 mkdir -p "$kit/bin" "$kit/lib"
 for program in "${programs[@]}"; do
-  strip -o "$kit/bin/${program##*/}" "$build/$program"
+  strip -o "$kit/bin/${program##*/}" "$program"
 done
-# The closure of what the programs load, with LibTorch's where the linker finds them.
-ldd "$kit"/bin/* | awk '$2 == "=>" && $3 ~ /^\// { print $3 }' | sort -u | while read -r library; do
+strip -o "$kit/lib/libgnomon.so" "$build/python/libgnomon.so"
+# The closure of what they load, with LibTorch's where the linker finds them.
+ldd "$kit"/bin/* "$kit/lib/libgnomon.so" | awk '$2 == "=>" && $3 ~ /^\// { print $3 }' | sort -u | while read -r library; do
   [[ ${library##*/} =~ $is_there ]] || cp -L "$library" "$kit/lib/"
 done
 sed -n "s/^git_version = '\(.*\)'/\1/p" "$torch/version.py" >"$kit/torch_git_version"
 git rev-parse HEAD >"$kit/commit"
-cp -r bench/gpu/run.sh bench/gpu/*.py bench/peers/pyg_sampler.py plan/presets "$kit/"
+cp -r "$gpu/kernels.csv" bench/gpu/run.sh bench/gpu/*.py bench/peers/pyg_sampler.py plan/presets "$kit/"
+git ls-files python/gnomon | tar -cf - -T - | tar -C "$kit" -xf -
 [[ ! -e build/peers/pyg_lib.so ]] || strip -o "$kit/pyg_lib.so" build/peers/pyg_lib.so
 
 # Every program must start: with empty stand-ins for those of CUDA's libraries that this machine lacks.
 stubs=$(mktemp -d)
 trap 'rm -r "$stubs"' EXIT
-export LD_LIBRARY_PATH=$kit/lib:$torch/lib:$stubs
+nvidia=$(find "$(dirname "$torch")/nvidia" -maxdepth 3 -type d -name lib 2>/dev/null | paste -sd: || true)
+export LD_LIBRARY_PATH=$kit/lib:$torch/lib${nvidia:+:$nvidia}:$stubs
 # Loading one library may show that the next is missing.
 for _ in 1 2 3 4 5; do
   missing=$(ldd "$kit"/bin/* "$torch/lib/libtorch_cuda.so" | awk '/=> not found/ { print $1 }' | sort -u)
@@ -57,8 +64,8 @@ for _ in 1 2 3 4 5; do
   done
 done
 "$kit/bin/gnomon" info >/dev/null
-"$kit/bin/test_kernels_cuda" >"$build.smoke.log" 2>&1 || { tail "$build.smoke.log" >&2; fail 'test_kernels_cuda fails'; }
-[[ -e /dev/nvidia0 ]] || grep -q 'SKIPPED' "$build.smoke.log" || fail 'test_kernels_cuda skips nothing, without a GPU'
+"$kit/bin/test_kernels_cuda" >"$gpu/smoke.log" 2>&1 || { tail "$gpu/smoke.log" >&2; fail 'test_kernels_cuda fails'; }
+[[ -e /dev/nvidia0 ]] || grep -q 'SKIPPED' "$gpu/smoke.log" || fail 'test_kernels_cuda skips nothing, without a GPU'
 data=$(mktemp -d)
 trap 'rm -r "$stubs" "$data"' EXIT
 "$kit/bin/gnomon" generate sbm "$data/graph" --vertices 2000 --classes 3 >/dev/null
@@ -69,5 +76,9 @@ if [[ ! -e /dev/nvidia0 ]]; then
   [[ $status == 2 ]] || { cat "$data/refused" >&2; fail "--device gpu ends with $status instead of 2"; }
 fi
 
-tar -C "$build" -cJf "$build/kit.tar.xz" kit
-printf 'packed %s: %s, unpacked %s\n' "$build/kit.tar.xz" "$(du -h "$build/kit.tar.xz" | cut -f1)" "$(du -sh "$kit" | cut -f1)"
+if [[ ${1:-} == --no-archive ]]; then
+  printf 'the kit %s starts: unpacked %s\n' "$kit" "$(du -sh "$kit" | cut -f1)"
+else
+  tar -C "$gpu" -cf - kit | xz -T0 >"$gpu/kit.tar.xz"
+  printf 'packed %s: %s, unpacked %s\n' "$gpu/kit.tar.xz" "$(du -h "$gpu/kit.tar.xz" | cut -f1)" "$(du -sh "$kit" | cut -f1)"
+fi

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Trains GraphSAGE on a store by PyTorch Geometric, whose NeighborLoader feeds the GPU, and by gnomon's best preset; adds their
-epochs to bench/results/gpu.json.
+"""Trains GraphSAGE on a store by PyTorch Geometric, whose NeighborLoader feeds the GPU, by the same with gnomon's loader in its
+place, and by gnomon's best preset; adds their epochs to bench/results/gpu.json.
 
     bench/gpu/pyg_peer.py --gnomon build/gpu/bin/gnomon --store STORE --output gpu.json [--device gpu] [--workers 4,8,12]
         [--batches 60]
 
-PyTorch Geometric trains --batches mini-batches after ten that do not count, with each number of workers; its epoch is as many
+The Python package is found as GNOMON_LIBRARY and PYTHONPATH say. Each loader feeds --batches mini-batches after ten that do not count, with each number of workers; its epoch is as many
 times the mean as an epoch has mini-batches. Same fanouts, batch size, widths and features; each with its own sampler.
 """
 
@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 import torch
 import torch.nn.functional as F
+from gnomon.pyg import NeighborLoader as OurLoader
 from measure import Rows, epoch_s
 from pyg_sampler import use_pyg_lib
 from torch_geometric.data import Data
@@ -50,9 +51,15 @@ def data_of(store):
                 train_ids=array("train"))
 
 
-def seconds_per_batch(data, workers, batches, device):
-    loader = NeighborLoader(data, FANOUTS, input_nodes=data.train_ids, batch_size=BATCH, shuffle=True, num_workers=workers,
-                            pin_memory=device.type == "cuda", persistent_workers=workers > 0)
+LOADERS = {"PyTorch Geometric": NeighborLoader, "gnomon.pyg": OurLoader}
+
+
+def loader_of(peer, data, workers, device):
+    return LOADERS[peer](data, FANOUTS, input_nodes=data.train_ids, batch_size=BATCH, shuffle=True, num_workers=workers,
+                         pin_memory=device.type == "cuda", persistent_workers=workers > 0)
+
+
+def seconds_per_batch(loader, data, batches, device):
     model = Sage(data.x.shape[1], int(data.y.max()) + 1).to(device)
     optimizer = torch.optim.Adam(model.parameters(), lr=0.003)
     begin = None
@@ -90,11 +97,12 @@ def main():
     ours = epoch_s(options, ["--device", options.device], plan)
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     data = data_of(options.store)
+    batches = -(-len(data.train_ids) // BATCH)
     for workers in map(int, options.workers.split(",")):
-        each = seconds_per_batch(data, workers, options.batches, device)
-        batches = -(-len(data.train_ids) // BATCH)
-        rows.add("peer_epoch", each * batches, ours, peer="PyTorch Geometric", workers=workers, plan=plan)
-        print(json.dumps(rows.document["rows"][-1]))
+        for peer in LOADERS:
+            each = seconds_per_batch(loader_of(peer, data, workers, device), data, options.batches, device)
+            rows.add("peer_epoch", each * batches, ours, peer=peer, workers=workers, plan=plan)
+            print(json.dumps(rows.document["rows"][-1]), flush=True)
 
 
 if __name__ == "__main__":

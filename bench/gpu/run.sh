@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Measures gnomon on a machine with a GPU, from the kit of bench/gpu/pack.sh (it lies in the kit). Each phase takes at most eight
-# minutes on 16 cores, and everything that it finds is in OUT as soon as it is found, so a phase may be cut off.
+# minutes on 16 cores, all together about 26 by estimate; everything that it finds is in OUT as soon as it is found, so a phase may
+# be cut off.
 #
 #     kit/run.sh PHASE OUT
 #
@@ -8,7 +9,7 @@
 #   memory   compute-sanitizer's memcheck and initcheck on the contracts of the kernels                          (~6 minutes)
 #   kernels  bench_gpu, and Nsight Compute over an epoch                                                         (~4 minutes)
 #   epochs   every preset with all and with half of the memory, autotune, validate                               (~8 minutes)
-#   peers    the same model fed by PyTorch Geometric's NeighborLoader                                            (~4 minutes)
+#   peers    the same model fed by PyTorch Geometric's NeighborLoader, and by gnomon's                           (~4 minutes)
 #
 # GNOMON_REHEARSE=1 takes an emulated device in the GPU's place and leaves out what needs NVIDIA's tools; SCALE (22) is that of
 # the R-MAT graph, of 16 million edges at 20.
@@ -79,7 +80,7 @@ case $phase in
     ;;
   peers)
     make_store >>"$out/generate.log" 2>&1
-    timed peers python3 "$kit/pyg_peer.py" --gnomon "$kit/bin/gnomon" --device "$device" --store "$store" --output "$out/gpu.json"
+    timed peers env PYTHONPATH="$kit/python" GNOMON_LIBRARY="$kit/lib/libgnomon.so" python3 "$kit/pyg_peer.py" --gnomon "$kit/bin/gnomon" --device "$device" --store "$store" --output "$out/gpu.json"
     ;;
   *)
     log "no phase $phase"
