@@ -26,8 +26,8 @@ class Executor {
  public:
   using Atomics = cuda::Atomics;
 
-  /// `share` in (0, 1] limits the share of the device's thread slots that its kernels occupy; the hardware spreads
-  /// their blocks over all multiprocessors.
+  /// `share` in (0, 1] limits the share of the device's thread slots that its kernels occupy; the hardware
+  /// spreads their blocks over all multiprocessors.
   explicit Executor(cudaStream_t stream, Allocate allocate = allocate_uncached, double share = 1);
 
   cudaStream_t stream() const { return stream_; }
