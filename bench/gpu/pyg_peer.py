@@ -17,12 +17,16 @@ from pathlib import Path
 import numpy as np
 import torch
 import torch.nn.functional as F
-from gnomon.pyg import NeighborLoader as OurLoader
 from measure import Rows, epoch_s
 from pyg_sampler import use_pyg_lib
-from torch_geometric.data import Data
-from torch_geometric.loader import NeighborLoader
-from torch_geometric.nn import SAGEConv
+
+if (sampler := Path(__file__).parent / "pyg_lib.so").exists():
+    use_pyg_lib(sampler)  # PyTorch Geometric looks for it when it is imported
+
+from gnomon.pyg import NeighborLoader as OurLoader  # noqa: E402
+from torch_geometric.data import Data  # noqa: E402
+from torch_geometric.loader import NeighborLoader  # noqa: E402
+from torch_geometric.nn import SAGEConv  # noqa: E402
 
 FANOUTS, HIDDEN, BATCH = [15, 10, 5], 256, 1024
 
@@ -88,8 +92,6 @@ def main():
     parser.add_argument("--output", type=Path, required=True)
     options = parser.parse_args()
     rows = Rows(options.output)
-    if (library := Path(__file__).parent / "pyg_lib.so").exists():
-        use_pyg_lib(library)
     known = [row for row in rows.document["rows"] if row["what"] == "preset_epoch" and row["memory"] == 1.0]
     plan = min(known, key=lambda row: row["value"])["plan"] if known else "dgl-uva"
     options.work = options.output.parent / "work"
