@@ -67,9 +67,11 @@ void check_topology(const Graph& graph) {
                                                           number(indptr[at(*bad)]));
   }
   const auto beyond = static_cast<std::uint64_t>(graph.num_vertices());
-  if (const auto bad = first_fault(graph.num_edges(), [&](auto e) {
-        return static_cast<std::uint64_t>(graph.indices[at(e)]) >= beyond;
-      })) {
+  const auto bad = graph.indices.visit([&](auto ids) {
+    return first_fault(graph.num_edges(),
+                       [&](auto e) { return static_cast<std::uint64_t>(ids[at(e)]) >= beyond; });
+  });
+  if (bad) {
     throw base::InputError(where_of(graph, "indices"),
                            "vertex " + number(graph.indices[at(*bad)]) + " at position " + number(*bad) +
                                " is out of range; use 0 to " + number(graph.num_vertices() - 1));
@@ -239,6 +241,16 @@ class StoreReader {
     expect_npy(npy, type, shape);
     return keep<T>(std::move(npy));
   }
+  /// Opens ids of 32 or 64 bits.
+  Indices indices(const char* file, std::int64_t count) {
+    MappedNpy npy = map_npy(directory_ / file);
+    if (npy.header.type == DType::uint32) {
+      expect_npy(npy, DType::uint32, {count});
+      return Indices(keep<std::uint32_t>(std::move(npy)));
+    }
+    expect_npy(npy, DType::int64, {count});
+    return keep<VertexId>(std::move(npy));
+  }
   /// Opens a one-dimensional array of any length.
   std::span<const VertexId> split(const char* file) {
     MappedNpy npy = map_npy(directory_ / file);
@@ -292,13 +304,13 @@ Features open_features(StoreReader& reader, const StoreMeta& meta, const std::fi
 }  // namespace
 
 Graph open_store(const std::filesystem::path& directory) {
-  const auto meta = base::read_document<StoreMeta>(directory / "meta.json");
+  const StoreMeta meta = read_store_meta(directory);
   StoreReader reader(directory);
   Graph graph;
   graph.name = meta.name;
   graph.directory = directory;
   graph.indptr = reader.array<std::int64_t>("indptr.npy", DType::int64, {meta.num_vertices + 1});
-  graph.indices = reader.array<VertexId>("indices.npy", DType::int64, {meta.num_edges});
+  graph.indices = reader.indices("indices.npy", meta.num_edges);
   if (meta.edge_weights) {
     graph.edge_weights = reader.array<float>("edge_weights.npy", DType::float32, {meta.num_edges});
   }

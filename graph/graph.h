@@ -7,10 +7,9 @@
 #include <span>
 #include <string>
 
-namespace gnomon::graph {
+#include "graph/indices.h"
 
-/// A vertex id; also the type of row pointers.
-using VertexId = std::int64_t;
+namespace gnomon::graph {
 
 /// The element type of features; fp16 is IEEE 754 binary16.
 enum class FeatureType : std::uint8_t { fp32, fp16 };
@@ -60,7 +59,7 @@ struct Graph {
   std::string name;
   std::filesystem::path directory;       ///< of the store it was opened from; empty for a graph in memory
   std::span<const std::int64_t> indptr;  ///< num_vertices + 1, non-decreasing from 0 to num_edges
-  std::span<const VertexId> indices;     ///< num_edges
+  Indices indices;                       ///< num_edges
   std::span<const float> edge_weights;   ///< num_edges, finite and non-negative; empty if unweighted
   Features features;
   std::span<const std::int32_t> labels;  ///< num_vertices, -1 for unknown; empty without labels
@@ -90,15 +89,15 @@ struct Graph {
   VertexId original_id(VertexId vertex) const {
     return original_ids.empty() ? vertex : original_ids[static_cast<std::size_t>(vertex)];
   }
-  std::span<const VertexId> neighbours(VertexId vertex) const {
+  Indices neighbours(VertexId vertex) const {
     return indices.subspan(static_cast<std::size_t>(indptr[static_cast<std::size_t>(vertex)]),
                            static_cast<std::size_t>(degree(vertex)));
   }
 };
 
-/// Opens a store (meta.json and memory-mapped .npy files) in time independent of the graph's size: it checks
-/// headers and sizes but not contents, which validate() does. Throws InputError naming the file and the
-/// field.
+/// Opens a store of either version (meta.json and memory-mapped .npy files) in time independent of the
+/// graph's size: it checks headers and sizes but not contents, which validate() does. Throws InputError
+/// naming the file and the field.
 Graph open_store(const std::filesystem::path& directory);
 
 /// Reads all data once and throws InputError, naming the file and the field, at the first error: indptr that

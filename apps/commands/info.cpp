@@ -10,6 +10,8 @@
 #include "apps/text/output.h"
 #include "apps/text/store_text.h"
 #include "base/error.h"
+#include "graph/store/checked_store.h"
+#include "graph/trainable.h"
 
 namespace gnomon::apps {
 namespace {
@@ -76,7 +78,7 @@ std::string machine_text() {
 /// Empty when a model can be trained on the graph; otherwise why not.
 std::string why_not_trainable(const graph::Graph& graph) {
   try {
-    graph::validate(graph, true);
+    graph::check_trainable(graph);
     return "";
   } catch (const base::InputError& error) {
     return error.what();
@@ -91,7 +93,7 @@ void describe(const Options& options) {
   const auto description = describe_store(options.data);
   std::string why_not;
   if (options.check) {
-    graph::validate(description.graph, false);
+    graph::verify(description.graph, false);
     why_not = why_not_trainable(description.graph);
   }
   if (options.json) {

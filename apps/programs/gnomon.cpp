@@ -6,6 +6,7 @@ int main(int argc, char** argv) {
   return run_program(argc, argv,
                      {{"import", add_import},
                       {"generate", add_generate},
+                      {"convert", add_convert},
                       {"info", add_info},
                       {"catalog", add_catalog},
                       {"explore", add_explore},

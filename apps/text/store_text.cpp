@@ -57,8 +57,9 @@ StoreDescription describe_store(const std::filesystem::path& directory) {
   StoreDescription description;
   description.path = directory.string();
   description.graph = graph::open_store(directory);
-  const auto meta = base::read_document<graph::StoreMeta>(directory / "meta.json");
+  const auto meta = graph::read_store_meta(directory);
   description.order = meta.order;
+  description.version = meta.version;
   description.provenance = base::write_value(meta.provenance);
   description.named = graph::VertexNames(directory).any();
   const auto degrees = sorted_degrees(description.graph);
@@ -99,6 +100,9 @@ std::string store_text(const StoreDescription& description) {
   if (description.named) {
     line("names", "names.txt has those of the data");
   }
+  if (description.version == 1) {
+    line("version", "1; gnomon convert writes the current one, which takes less space");
+  }
   line("made by", description.provenance.value("made_by", ""));
   return text;
 }
@@ -108,6 +112,7 @@ base::Json store_document(const StoreDescription& description) {
   return {{"schema", "gnomon.store_info/1"},
           {"path", description.path},
           {"name", graph.name},
+          {"version", description.version},
           {"vertices", graph.num_vertices()},
           {"edges", graph.num_edges()},
           {"edge_weights", !graph.edge_weights.empty()},

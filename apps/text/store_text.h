@@ -14,6 +14,7 @@ struct StoreDescription {
   std::string path;
   graph::Graph graph;
   graph::VertexOrder order = graph::VertexOrder::none;
+  int version = 0;     ///< of the format
   bool named = false;  ///< whether the data name the vertices (graph/store/names.h)
   base::Json provenance;
   std::int64_t least_degree = 0, median_degree = 0, most_degree = 0;

@@ -51,7 +51,7 @@ def data_of(store):
         return torch.from_numpy(np.load(store / f"{name}.npy"))
     indptr = array("indptr")
     destinations = torch.repeat_interleave(torch.arange(len(indptr) - 1), indptr.diff())
-    return Data(x=array("features").float(), y=array("labels").long(), edge_index=torch.stack([array("indices"), destinations]),
+    return Data(x=array("features").float(), y=array("labels").long(), edge_index=torch.stack([array("indices").long(), destinations]),
                 train_ids=array("train"))
 
 

@@ -13,7 +13,8 @@ class _Dataset:
         directory = os.environ["EXAMPLE_STORE"]
 
         def load(name):
-            return torch.from_numpy(np.array(np.load(f"{directory}/{name}.npy")))
+            stored = np.load(f"{directory}/{name}.npy")
+            return torch.from_numpy(np.array(stored, dtype=np.int64 if stored.dtype == np.uint32 else stored.dtype))
 
         indptr, indices = load("indptr"), load("indices")
         nodes = len(indptr) - 1

@@ -29,7 +29,8 @@ class Loaders:
         from torch_geometric.data import Data
 
         def load(name):
-            return torch.from_numpy(np.array(np.load(f"{directory}/{name}.npy")))
+            stored = np.load(f"{directory}/{name}.npy")
+            return torch.from_numpy(np.array(stored, dtype=np.int64 if stored.dtype == np.uint32 else stored.dtype))
 
         meta = json.load(open(f"{directory}/meta.json"))
         self.classes = meta["num_classes"] or 16

@@ -20,8 +20,9 @@ BATCH_SIZE = 1024
 
 
 def load(directory, name):
-    """An array of the store in memory of its own: nothing is read through the file."""
-    return torch.from_numpy(np.array(np.load(f"{directory}/{name}.npy")))
+    """An array of the store in memory of its own: nothing is read through the file. Ids have 64 bits."""
+    stored = np.load(f"{directory}/{name}.npy")
+    return torch.from_numpy(np.array(stored, dtype=np.int64 if stored.dtype == np.uint32 else stored.dtype))
 
 
 class Network(torch.nn.Module):

@@ -305,7 +305,7 @@ void write_in_order(VertexOrder order, const std::filesystem::path& directory,
   StoreWriter writer(directory);
   const auto unordered = writer.path_of("unordered");
   write(unordered);
-  auto meta = base::read_document<StoreMeta>(unordered / "meta.json");
+  auto meta = read_store_meta(unordered);
   meta.order = order;
   {
     const Graph graph = open_store(unordered);

@@ -289,7 +289,12 @@ class CscBuilder {
 
   /// Copies rows to their place, and their ends to `ends`.
   static void write(const Rows& rows, std::int64_t begin, const EdgeBuffers& buffers, std::int64_t* ends) {
-    std::copy_n(rows.indices.get(), rows.edges(), buffers.indices + begin);
+    if (buffers.narrow_indices != nullptr) {
+      std::transform(rows.indices.get(), rows.indices.get() + rows.edges(), buffers.narrow_indices + begin,
+                     [](VertexId id) { return static_cast<std::uint32_t>(id); });
+    } else {
+      std::copy_n(rows.indices.get(), rows.edges(), buffers.indices + begin);
+    }
     if (rows.weights) {
       std::copy_n(rows.weights.get(), rows.edges(), buffers.weights + begin);
     }
@@ -321,8 +326,7 @@ std::vector<std::int64_t> build(const CscRequest& request, const EdgeStream& edg
 
 std::vector<std::int64_t> build_csc(const CscRequest& request, const EdgeStream& edges,
                                     const AllocateEdges& allocate, const base::Progress& progress) {
-  constexpr std::int64_t max_narrow = std::int64_t{1} << 32;
-  if (request.num_vertices > max_narrow) {
+  if (request.num_vertices > max_narrow_vertices) {
     return build<WideRecord>(request, edges, allocate, progress);
   }
   return request.weighted ? build<NarrowWeightedRecord>(request, edges, allocate, progress)

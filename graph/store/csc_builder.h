@@ -11,10 +11,12 @@
 
 namespace gnomon::graph {
 
-/// The output buffers of build_csc; `weights` is null for unweighted graphs.
+/// The output buffers of build_csc: either `indices` or `narrow_indices` is set, the latter only for graphs
+/// of at most max_narrow_vertices vertices; `weights` is null for unweighted graphs.
 struct EdgeBuffers {
   VertexId* indices = nullptr;
   float* weights = nullptr;
+  std::uint32_t* narrow_indices = nullptr;
 };
 /// Returns buffers for `count` edges that stay valid until build_csc returns.
 using AllocateEdges = std::function<EdgeBuffers(std::int64_t count)>;

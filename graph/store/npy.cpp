@@ -157,7 +157,8 @@ NpyHeader parse_npy_header(std::span<const std::byte> bytes, const std::string& 
 std::string format_npy_header(DType type, const std::vector<std::int64_t>& shape) {
   NpyHeader header{type, shape, 0};
   std::string text(magic);
-  text += {'\x01', '\x00', static_cast<char>(npy_header_bytes - 10), '\x00'};
+  constexpr std::size_t length = npy_header_bytes - 10;
+  text += {'\x01', '\x00', static_cast<char>(length % 256), static_cast<char>(length / 256)};
   text += "{'descr': '" + std::string(descr_of(type)) +
           "', 'fortran_order': False, 'shape': " + header.shape_text() + ", }";
   text.resize(npy_header_bytes - 1, ' ');

@@ -55,8 +55,9 @@ std::size_t npy_data_offset(std::span<const std::byte> preamble, const std::stri
 /// is not a .npy header, for Fortran order, and for a big-endian or unknown type.
 NpyHeader parse_npy_header(std::span<const std::byte> bytes, const std::string& where);
 
-/// The fixed size of headers that we write, so that a header can be rewritten once the shape is known.
-inline constexpr std::size_t npy_header_bytes = 128;
+/// The fixed size of headers that we write: it does not depend on the shape, which may be known only at the
+/// end, and the data begin at a block of every disk, as direct I/O (O_DIRECT) needs it.
+inline constexpr std::size_t npy_header_bytes = 4096;
 std::string format_npy_header(DType type, const std::vector<std::int64_t>& shape);
 
 /// A memory-mapped .npy file.

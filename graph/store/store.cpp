@@ -1,13 +1,19 @@
 #include "graph/store/store.h"
 
+#include <algorithm>
 #include <cstring>
 #include <numeric>
 
+#include "base/error.h"
+#include "base/process_memory.h"
 #include "graph/store/feature_writer.h"
 #include "graph/store/names.h"
+#include "graph/trainable.h"
 
 namespace gnomon::graph {
 namespace {
+
+std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 /// A memory-mapped .npy file whose elements are written in place; finish() truncates it to their number.
 class MappedArray {
@@ -33,21 +39,97 @@ class MappedArray {
   DType type_ = DType::int64;
 };
 
-void write_features(const StoreWriter& writer, const Features& features, StoreMeta& meta) {
+/// Elements that are written together.
+constexpr std::int64_t block_elements = std::int64_t{1} << 22;
+
+/// Writes an array's bytes block by block, and releases the pages of those that lie in a mapped file.
+void copy_elements(NpyWriter& to, std::span<const std::byte> bytes, DType type, std::string_view what,
+                   const base::Progress& progress) {
+  const std::int64_t total = std::ssize(bytes) / bytes_of(type);
+  for (std::int64_t first = 0; first < total; first += block_elements) {
+    const std::int64_t count = std::min(block_elements, total - first);
+    const auto block = bytes.subspan(at(first * bytes_of(type)), at(count * bytes_of(type)));
+    to.write(block.data(), count);
+    base::release_file_pages(block);
+    base::report(progress, what, first + count, total);
+  }
+}
+
+/// Writes 64-bit ids with 32 bits. Throws InputError for an id that is no vertex.
+void write_narrowed(NpyWriter& to, const Graph& graph, const base::Progress& progress) {
+  const auto ids = graph.indices.wide();
+  std::vector<std::uint32_t> narrow;
+  for (std::size_t first = 0; first < ids.size(); first += at(block_elements)) {
+    const auto block = ids.subspan(first, std::min(at(block_elements), ids.size() - first));
+    narrow.clear();
+    for (const VertexId id : block) {
+      if (id < 0 || id >= graph.num_vertices()) {
+        throw base::InputError(where_of(graph, "indices"), "vertex " + std::to_string(id) +
+                                                               " is out of range; use 0 to " +
+                                                               std::to_string(graph.num_vertices() - 1));
+      }
+      narrow.push_back(static_cast<std::uint32_t>(id));
+    }
+    to.write(std::span<const std::uint32_t>(narrow));
+    base::release_file_pages(std::as_bytes(block));
+    base::report(progress, "writing edges", static_cast<std::int64_t>(first + block.size()),
+                 graph.num_edges());
+  }
+}
+
+void write_indices(const StoreWriter& writer, const Graph& graph, const base::Progress& progress) {
+  const DType type = index_type(graph.num_vertices());
+  NpyWriter array(writer.path_of("indices.npy"), type);
+  if (type == DType::uint32 && !graph.indices.is_narrow()) {
+    write_narrowed(array, graph, progress);
+  } else {
+    copy_elements(array, graph.indices.bytes(), type, "writing edges", progress);
+  }
+  array.finish();
+}
+
+void write_features(const StoreWriter& writer, const Features& features, StoreMeta& meta,
+                    const base::Progress& progress) {
   meta.feature_columns = features.columns;
   meta.feature_type = features.type;
   if (features.is_sparse()) {
-    std::vector<VertexId> all(static_cast<std::size_t>(features.rows));
+    std::vector<VertexId> all(at(features.rows));
     std::iota(all.begin(), all.end(), 0);
     meta.sparse_features = write_sparse_features(writer.path_of(""), features, all);
     return;
   }
-  NpyWriter array(writer.path_of("features.npy"), dtype_of(features.type), features.columns);
-  array.write(features.data, features.rows * features.columns);
+  const DType type = dtype_of(features.type);
+  NpyWriter array(writer.path_of("features.npy"), type, features.columns);
+  copy_elements(array, features.data_bytes(), type, "writing features", progress);
   array.finish();
 }
 
+/// What meta.json says of a graph but for its features and edge weights.
+StoreMeta meta_of(const Graph& graph) {
+  StoreMeta meta{graph.name, graph.num_vertices(), graph.num_edges(), graph.num_classes, 0, {}, {}};
+  meta.provenance.made_by = "write_store";
+  if (!graph.directory.empty()) {
+    const StoreMeta opened = read_store_meta(graph.directory);
+    meta.provenance = opened.provenance;
+    meta.order = opened.order;
+  }
+  return meta;
+}
+
 }  // namespace
+
+StoreMeta read_store_meta(const std::filesystem::path& directory) {
+  const auto path = directory / "meta.json";
+  auto document = base::parse_json(base::read_file(path), path.string());
+  int version = 2;
+  if (document.is_object() && document.value("schema", base::Json()) == StoreMeta::first_schema) {
+    document["schema"] = StoreMeta::schema;
+    version = 1;
+  }
+  auto meta = base::from_document<StoreMeta>(std::move(document), path.string());
+  meta.version = version;
+  return meta;
+}
 
 DType dtype_of(FeatureType type) { return type == FeatureType::fp32 ? DType::float32 : DType::float16; }
 
@@ -55,13 +137,20 @@ std::int64_t StoreWriter::write_edges(CscRequest request, const EdgeStream& edge
                                       const base::Progress& progress) const {
   MappedArray indices;
   MappedArray weights;
+  const DType type = index_type(request.num_vertices);
   const auto allocate = [&](std::int64_t count) {
-    indices = MappedArray(path_of("indices.npy"), DType::int64, count);
-    if (!request.weighted) {
-      return EdgeBuffers{indices.elements<VertexId>(), nullptr};
+    indices = MappedArray(path_of("indices.npy"), type, count);
+    EdgeBuffers buffers;
+    if (type == DType::uint32) {
+      buffers.narrow_indices = indices.elements<std::uint32_t>();
+    } else {
+      buffers.indices = indices.elements<VertexId>();
     }
-    weights = MappedArray(path_of("edge_weights.npy"), DType::float32, count);
-    return EdgeBuffers{indices.elements<VertexId>(), weights.elements<float>()};
+    if (request.weighted) {
+      weights = MappedArray(path_of("edge_weights.npy"), DType::float32, count);
+      buffers.weights = weights.elements<float>();
+    }
+    return buffers;
   };
   request.resources.scratch = directory_.path();
   const auto indptr = build_csc(request, edges, allocate, progress);
@@ -79,18 +168,17 @@ void StoreWriter::commit(const StoreMeta& meta) {
   directory_.commit();
 }
 
-void write_store(const Graph& graph, const std::filesystem::path& directory) {
+void write_store(const Graph& graph, const std::filesystem::path& directory, const base::Progress& progress) {
   StoreWriter writer(directory);
+  StoreMeta meta = meta_of(graph);
   writer.write_array("indptr.npy", DType::int64, graph.indptr);
-  writer.write_array("indices.npy", DType::int64, graph.indices);
-  StoreMeta meta{graph.name, graph.num_vertices(), graph.num_edges(), graph.num_classes, 0, {}, {}};
-  meta.provenance.made_by = "write_store";
+  write_indices(writer, graph, progress);
   if (!graph.edge_weights.empty()) {
     meta.edge_weights = true;
     writer.write_array("edge_weights.npy", DType::float32, graph.edge_weights);
   }
   if (graph.features.any()) {
-    write_features(writer, graph.features, meta);
+    write_features(writer, graph.features, meta, progress);
   }
   if (graph.num_classes > 0) {
     writer.write_array("labels.npy", DType::int32, graph.labels);

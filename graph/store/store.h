@@ -18,7 +18,7 @@
 ///
 ///     meta.json      the document StoreMeta
 ///     indptr.npy     <i8 (vertices + 1)
-///     indices.npy    <i8 (edges)
+///     indices.npy    <u4 (edges), or <i8 for more than 2^32 vertices
 ///     edge_weights.npy   <f4 (edges), if the edges have weights
 ///     features.npy   <f4 or <f2 (vertices, feature_columns), if there are features in dense form
 ///     features_indptr.npy    <i8 (vertices + 1), if there are features in sparse form (CSR)
@@ -28,6 +28,14 @@
 ///     train.npy, valid.npy, test.npy   <i8, ascending vertex ids; may be empty
 ///     original_ids.npy   <i8 (vertices), if an import renumbered the vertices: the ids in the input data
 ///     names.txt      if the input data name their vertices (graph/store/names.h)
+///     checked.json   once the content was checked (graph/store/checked_store.h)
+///
+/// The elements of every array begin at byte 4096 of its file, so that direct I/O reads a row of `b` bytes at
+/// 4096 + v * b as the blocks that hold it: rows whose size divides 512 or is a multiple of it take no more
+/// blocks of 512 bytes than their size needs, all others at most one more; accordingly for blocks of 4096.
+///
+/// Version 1 ("gnomon.graph/1") is read, too: its indices have 64 bits and its elements begin anywhere.
+/// write_store() of the opened store converts it.
 namespace gnomon::graph {
 
 /// The origin of a store, for human readers.
@@ -59,7 +67,8 @@ struct SparseMeta {
 
 /// The content of meta.json.
 struct StoreMeta {
-  static constexpr std::string_view schema = "gnomon.graph/1";
+  static constexpr std::string_view schema = "gnomon.graph/2";
+  static constexpr std::string_view first_schema = "gnomon.graph/1";  ///< of version 1, with the same fields
   std::string name;
   std::int64_t num_vertices = 0;
   std::int64_t num_edges = 0;
@@ -70,6 +79,7 @@ struct StoreMeta {
   bool edge_weights = false;                    ///< whether edge_weights.npy exists
   VertexOrder order = VertexOrder::none;        ///< the order that an import applied
   std::optional<SparseMeta> sparse_features{};  ///< absent if the features are dense
+  int version = 2;                              ///< not a field: what "schema" said
   template <class Self, class Fields>
   static void fields(Self& self, Fields& f) {
     f.required("name", self.name);
@@ -84,6 +94,14 @@ struct StoreMeta {
     f("edge_weights", self.edge_weights);
   }
 };
+
+/// Reads meta.json of a store of either version. Throws InputError.
+StoreMeta read_store_meta(const std::filesystem::path& directory);
+
+/// The element type of indices.npy.
+constexpr DType index_type(std::int64_t num_vertices) {
+  return num_vertices <= max_narrow_vertices ? DType::uint32 : DType::int64;
+}
 
 /// Returns the fields of an options struct as "name=value" strings, for Provenance.
 template <class Options>
@@ -121,8 +139,10 @@ class StoreWriter {
   base::AtomicDirectory directory_;
 };
 
-/// Writes a graph as a store, atomically. Throws InputError if the directory exists, and Failure on I/O
-/// errors.
-void write_store(const Graph& graph, const std::filesystem::path& directory);
+/// Writes a graph as a store, atomically: of one that was opened from a store with its provenance and names.
+/// Arrays are read and written in sequence, in blocks; the pages of mapped files are released behind them.
+/// Throws InputError if the directory exists or an index is out of range, and Failure on I/O errors.
+void write_store(const Graph& graph, const std::filesystem::path& directory,
+                 const base::Progress& progress = {});
 
 }  // namespace gnomon::graph

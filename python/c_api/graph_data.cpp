@@ -14,9 +14,10 @@ namespace {
 
 constexpr std::int64_t max_narrow_edges = std::int64_t{1} << 32;
 
-void check_ids(std::span<const std::int64_t> ids, std::int64_t vertices, const char* where) {
+template <class Id>
+void check_ids(std::span<const Id> ids, std::int64_t vertices, const char* where) {
   for (std::size_t i = 0; i < ids.size(); ++i) {
-    if (ids[i] < 0 || ids[i] >= vertices) {
+    if (static_cast<std::uint64_t>(ids[i]) >= static_cast<std::uint64_t>(vertices)) {
       throw base::InputError(
           std::string(where) + "[" + std::to_string(i) + "]",
           std::to_string(ids[i]) + " is not a vertex; the graph has " + std::to_string(vertices));
@@ -142,7 +143,8 @@ GraphData graph_from_store(const std::filesystem::path& directory, bool weighted
   GraphData data;
   data.store = graph::open_store(directory);
   check_indptr(data.store->indptr, data.store->num_edges());
-  check_ids(data.store->indices, data.store->num_vertices(), (directory / "indices.npy").c_str());
+  const std::string file = directory / "indices.npy";
+  data.store->indices.visit([&](auto ids) { check_ids(ids, data.store->num_vertices(), file.c_str()); });
   if (const graph::Features& features = data.store->features; features.is_sparse()) {
     check_indptr(features.indptr, features.num_entries());
     check_columns(features);

@@ -116,7 +116,10 @@ class Store:
 
     @property
     def indices(self) -> np.ndarray:
-        """int64: the sources of the edges, those into node 0 first. The position of an edge is its id."""
+        """The sources of the edges, those into node 0 first: uint32, or int64 in old or very large stores.
+
+        The position of an edge is its id.
+        """
         return self._array("indices")
 
     @property
@@ -192,7 +195,7 @@ class Store:
 
         indptr = torch.from_numpy(np.array(self.indptr))
         destinations = torch.repeat_interleave(torch.arange(self.num_nodes), indptr.diff())
-        data = Data(edge_index=torch.stack([torch.from_numpy(np.array(self.indices)), destinations]))
+        data = Data(edge_index=torch.stack([torch.from_numpy(np.array(self.indices, dtype=np.int64)), destinations]))
         data.num_nodes = self.num_nodes
         if self.num_features > 0:
             data.x = self._dense_features() if self.has_sparse_features else torch.from_numpy(np.array(self.features))

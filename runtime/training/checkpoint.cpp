@@ -142,7 +142,7 @@ GraphMark mark_of(const graph::Graph& graph) {
   GraphMark mark{graph.num_vertices(),    graph.num_edges(),       graph.features.columns, graph.num_classes,
                  std::ssize(graph.train), std::ssize(graph.valid), std::ssize(graph.test), 0};
   mix_sample(graph.indptr, mark.sample);
-  mix_sample(graph.indices, mark.sample);
+  graph.indices.visit([&](auto ids) { mix_sample(ids, mark.sample); });
   mix_sample(std::as_bytes(graph.edge_weights), mark.sample);
   mix_sample(graph.labels, mark.sample);
   mix_sample(graph.train, mark.sample);

@@ -133,6 +133,32 @@ TEST(Generate, BadOptionsAndTakenNamesAreRefused) {
   EXPECT_THAT(place.names(), ElementsAre("taken"));
 }
 
+TEST(Convert, KeepsTheGraphAndWhatItsStoreTells) {
+  const Workplace place;
+  ASSERT_EQ(
+      run_gnomon({"generate", "rmat", "old", "--scale", "7", "--feature-columns", "3"}, place.path()).code,
+      0);
+  const auto converted = run_gnomon({"convert", "old", "new", "--json"}, place.path());
+  ASSERT_EQ(converted.code, 0) << converted.error;
+  auto document = base::Json::parse(converted.out);
+  auto before = base::Json::parse(run_gnomon({"info", "old", "--json"}, place.path()).out);
+  EXPECT_EQ(document["version"], 2);
+  EXPECT_EQ(document["provenance"]["made_by"], "generate rmat");
+  before.erase("path");
+  document.erase("path");
+  EXPECT_EQ(document, before);
+  EXPECT_EQ(base::read_file(place.path() / "new" / "indices.npy"),
+            base::read_file(place.path() / "old" / "indices.npy"));
+  const auto ordered =
+      run_gnomon({"convert", "old", "ordered", "--reorder", "degree", "--json"}, place.path());
+  EXPECT_EQ(base::Json::parse(ordered.out)["order"], "degree");
+  EXPECT_EQ(run_gnomon({"info", "ordered", "--check"}, place.path()).code, 0);
+  expect_one_line(run_gnomon({"convert", "old", "new"}, place.path()), 2, "new: already exists");
+  expect_one_line(run_gnomon({"convert", "nowhere", "other"}, place.path()), 2, "nowhere");
+  expect_one_line(run_gnomon({"convert", "old", "other", "--reorder", "size"}, place.path()), 2,
+                  "--reorder: \"size\" is not known");
+}
+
 TEST(Info, BrokenStoresAreNamed) {
   const Workplace place;
   ASSERT_EQ(

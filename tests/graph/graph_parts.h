@@ -22,6 +22,8 @@ std::vector<T> to_vector(std::span<const T> span) {
   return {span.begin(), span.end()};
 }
 
+inline Ids to_vector(const Indices& ids) { return {ids.begin(), ids.end()}; }
+
 inline Rows rows_of(const Graph& graph) {
   Rows rows;
   for (VertexId v = 0; v < graph.num_vertices(); ++v) {

@@ -40,8 +40,8 @@ void add_tables(Topology& topology, AliasTables& tables) {
 }  // namespace
 
 Topology view_of(const graph::Graph& graph, Draws draws) {
-  Topology topology{graph.indptr, graph.indices,      {},           weights_for(graph, draws), {},
-                    {},           graph.max_degree(), graph.storage};
+  Topology topology{graph.indptr, graph.indices.wide(), graph.indices.narrow(), weights_for(graph, draws), {},
+                    {},           graph.max_degree(),   graph.storage};
   if (!topology.weights.empty()) {
     struct Storage {
       std::shared_ptr<const void> graph;
@@ -66,12 +66,14 @@ Topology resident_copy(const graph::Graph& graph, Draws draws) {
   Topology topology;
   topology.indptr = copy_into(storage->indptr, graph.indptr);
   topology.max_degree = graph.max_degree();
-  if (graph.num_vertices() <= max_narrow_vertices) {
-    topology.narrow_indices = copy_into(storage->narrow, graph.indices);
-  } else {
-    topology.indices = copy_into(storage->wide, graph.indices);
-  }
-  base::release_file_pages(std::as_bytes(graph.indices));
+  graph.indices.visit([&](auto ids) {
+    if (graph.num_vertices() <= graph::max_narrow_vertices) {
+      topology.narrow_indices = copy_into(storage->narrow, ids);
+    } else {
+      topology.indices = copy_into(storage->wide, ids);
+    }
+  });
+  base::release_file_pages(graph.indices.bytes());
   if (const auto weights = weights_for(graph, draws); !weights.empty()) {
     topology.weights = copy_into(storage->weights, weights);
     add_tables(topology, storage->tables);

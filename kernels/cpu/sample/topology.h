@@ -45,13 +45,10 @@ struct Topology {
   }
 };
 
-/// The maximum number of vertices for narrow_indices.
-inline constexpr std::int64_t max_narrow_vertices = std::int64_t{1} << 32;
-
 /// Bytes of a vertex's id in the lists of a resident_copy and of caches: row pointers always have 8 bytes.
 constexpr std::int64_t index_bytes(std::int64_t vertices) {
-  return vertices <= max_narrow_vertices ? std::int64_t{sizeof(std::uint32_t)}
-                                         : std::int64_t{sizeof(graph::VertexId)};
+  return vertices <= graph::max_narrow_vertices ? std::int64_t{sizeof(std::uint32_t)}
+                                                : std::int64_t{sizeof(graph::VertexId)};
 }
 
 /// Returns a view of the graph, without a copy of its indices; reads all degrees. For draws by weight, this

@@ -508,7 +508,7 @@ TEST_F(Import, ProvenanceIsKept) {
   auto undirected = options("e.txt");
   undirected.content.edges.undirected = true;
   const Graph graph = import(undirected);
-  const auto meta = base::read_document<StoreMeta>(graph.directory / "meta.json");
+  const auto meta = read_store_meta(graph.directory);
   EXPECT_EQ(meta.provenance.made_by, "import");
   EXPECT_EQ(meta.provenance.source, (directory_ / "e.txt").string());
   EXPECT_NE(std::ranges::find(meta.provenance.options, "content.edges.undirected=true"),

@@ -122,7 +122,7 @@ TEST_P(Reorder, AStoreHasTheOrderAndTheDatasIds) {
   validate(ordered, true);
   EXPECT_EQ(facts_of(ordered), facts_of(plain));
   EXPECT_EQ(ordered.original_ids.empty(), GetParam() == VertexOrder::none);
-  EXPECT_EQ(base::read_document<StoreMeta>(directory / "ordered" / "meta.json").order, GetParam());
+  EXPECT_EQ(read_store_meta(directory / "ordered").order, GetParam());
   EXPECT_FALSE(std::filesystem::exists(directory / "ordered" / "unordered"));
   // Equal to what is made in memory.
   const Graph in_memory = reordered(plain, vertices_in_order(plain, GetParam()));

@@ -5,9 +5,13 @@
 #include <chrono>
 #include <fstream>
 
+#include "base/atomic_file.h"
+#include "base/crc32.h"
+#include "base/document.h"
 #include "base/error.h"
 #include "graph/generate/generate.h"
 #include "tests/fixtures/graphs.h"
+#include "tests/fixtures/message_of.h"
 #include "tests/fixtures/temporary_directory.h"
 
 namespace gnomon::graph {
@@ -76,6 +80,46 @@ TEST_F(CheckedStore, ADamagedMarkIsWrittenAnew) {
   std::ofstream(store_ / "checked.json") << "{";
   EXPECT_TRUE(passes());
   EXPECT_GT(fs::file_size(store_ / "checked.json"), 10);
+}
+
+TEST_F(CheckedStore, ChecksumsDecideWhereOnlyTimesDiffer) {
+  EXPECT_TRUE(passes());
+  damage();
+  auto mark = base::parse_json(base::read_file(store_ / "checked.json"), "");
+  for (auto& file : mark["files"]) {
+    if (file["name"] == "indices.npy") {
+      const auto content = base::read_file(store_ / "indices.npy");
+      EXPECT_NE(file["crc32"][0], base::crc32(std::as_bytes(std::span(content))));
+      file["crc32"][0] = base::crc32(std::as_bytes(std::span(content)));
+    }
+  }
+  std::ofstream(store_ / "checked.json") << mark;
+  make_old();
+  EXPECT_TRUE(passes()) << "as the checksums are those of a store that was checked";
+  damage();
+  make_old();
+  EXPECT_TRUE(passes()) << "and the mark has the new times";
+  fs::remove(store_ / "checked.json");
+  EXPECT_FALSE(passes());
+}
+
+TEST_F(CheckedStore, ContentThatChangesSilentlyIsFound) {
+  const Graph graph = open_store(store_);
+  verify(graph, true);
+  EXPECT_TRUE(fs::exists(store_ / "checked.json"));
+  verify(graph, true);
+  const auto before = fs::last_write_time(store_ / "features.npy");
+  {
+    std::fstream file(store_ / "features.npy", std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(5000);
+    file.put('\x01');  // a valid number
+  }
+  fs::last_write_time(store_ / "features.npy", before);
+  const auto bytes = std::to_string(fs::file_size(store_ / "features.npy") - 1);
+  EXPECT_EQ(test::message_of(directory_.path(), [&] { verify(graph, true); }),
+            "store/features.npy: bytes 0 to " + bytes +
+                " changed since the store was checked, though the file's time did not; restore the file, or "
+                "remove checked.json if that was meant");
 }
 
 TEST_F(CheckedStore, StillNeedsWhatTrainingNeeds) {

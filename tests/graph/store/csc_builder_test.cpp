@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <random>
 
@@ -103,6 +104,29 @@ TEST(CscBuilder, AgreesWithMapsWhateverTheResources) {
     }
   }
   EXPECT_TRUE(std::filesystem::is_empty(directory.path()));
+}
+
+TEST(CscBuilder, WritesIdsOf32BitsWhereTheseAreAskedFor) {
+  const test::RandomSeed seed(11);
+  std::mt19937 random(seed);
+  const auto edges = random_edges(random, 20'000, 50'000);
+  for (const bool weighted : {false, true}) {
+    const CscRequest request{20'000, {.undirected = true}, weighted, "edges", {.threads = 3}};
+    const Csc expected = build(request, edges, {edges.size()});
+    std::vector<std::uint32_t> narrow;
+    std::vector<float> weights;
+    const auto stream = [&](const EdgeVisitor& visit) { visit(edges); };
+    const auto indptr = build_csc(request, stream, [&](std::int64_t count) {
+      narrow.resize(static_cast<std::size_t>(count));
+      weights.resize(weighted ? narrow.size() : 0);
+      return EdgeBuffers{nullptr, weighted ? weights.data() : nullptr, narrow.data()};
+    });
+    narrow.resize(static_cast<std::size_t>(indptr.back()));
+    weights.resize(weighted ? narrow.size() : 0);
+    EXPECT_EQ(indptr, expected.indptr);
+    EXPECT_TRUE(std::ranges::equal(narrow, expected.indices));
+    EXPECT_EQ(weights, expected.weights);
+  }
 }
 
 TEST(CscBuilder, NamesTheFirstEdgeAtFault) {

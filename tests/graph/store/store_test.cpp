@@ -1,16 +1,22 @@
 #include "graph/store/store.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mount.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <limits>
+#include <memory>
 
+#include "base/atomic_file.h"
 #include "graph/generate/generate.h"
 #include "tests/fixtures/message_of.h"
 #include "tests/fixtures/temporary_directory.h"
+#include "tests/graph/graph_parts.h"
 
 namespace gnomon::graph {
 namespace {
@@ -30,11 +36,6 @@ GraphParts sample_parts() {
   parts.valid = {1};
   parts.test = {4};
   return parts;
-}
-
-template <class T>
-std::vector<T> to_vector(std::span<const T> span) {
-  return {span.begin(), span.end()};
 }
 
 void expect_same(const Graph& one, const Graph& other) {
@@ -64,6 +65,103 @@ TEST(Store, KeepsTheGraphInARoundTrip) {
     validate(opened, true);
     expect_same(opened, graph);
     EXPECT_EQ(opened.directory, directory / "g");
+  }
+}
+
+/// Turns a store into one of version 1: ids of 64 bits, data behind headers of 128 bytes.
+void make_version_1(const std::filesystem::path& store) {
+  const Graph graph = open_store(store);
+  const auto ids = to_vector(graph.indices);
+  for (const auto& entry : std::filesystem::directory_iterator(store)) {
+    if (entry.path().extension() != ".npy") {
+      continue;
+    }
+    const MappedNpy npy = map_npy(entry.path());
+    const bool is_ids = entry.path().filename() == "indices.npy";
+    const auto header = format_npy_header(is_ids ? DType::int64 : npy.header.type, npy.header.shape);
+    const auto data = is_ids ? std::as_bytes(std::span(ids))
+                             : std::span(npy.file.data() + npy.header.data_offset, npy.header.data_bytes());
+    std::string text =
+        header.substr(0, 127) + "\n" + std::string(reinterpret_cast<const char*>(data.data()), data.size());
+    text[8] = 118;
+    text[9] = 0;
+    base::write_file_atomically(entry.path(), text);
+  }
+  std::string meta = base::read_file(store / "meta.json");
+  meta.replace(meta.find("gnomon.graph/2"), 14, "gnomon.graph/1");
+  base::write_file_atomically(store / "meta.json", meta);
+}
+
+TEST(Store, Version1IsReadAndConverted) {
+  const test::TemporaryDirectory directory;
+  PlantedPartition options{.vertices = 300, .average_degree = 12, .classes = 3, .feature_columns = 5};
+  generate(options, directory / "g");
+  const Graph graph = open_store(directory / "g");
+  std::filesystem::copy(directory / "g", directory / "old");
+  make_version_1(directory / "old");
+  const Graph old = open_store(directory / "old");
+  validate(old, true);
+  EXPECT_FALSE(old.indices.is_narrow());
+  EXPECT_EQ(read_store_meta(directory / "old").version, 1);
+  expect_same(old, graph);
+  write_store(old, directory / "new");
+  const Graph converted = open_store(directory / "new");
+  EXPECT_TRUE(converted.indices.is_narrow());
+  EXPECT_EQ(read_store_meta(directory / "new").version, 2);
+  EXPECT_EQ(read_store_meta(directory / "new").provenance.made_by,
+            read_store_meta(directory / "g").provenance.made_by);
+  expect_same(converted, graph);
+  for (const auto& entry : std::filesystem::directory_iterator(directory / "g")) {
+    EXPECT_EQ(base::read_file(directory / "new" / entry.path().filename()), base::read_file(entry.path()))
+        << entry.path();
+  }
+}
+
+TEST(Store, IdsThatAreNoVerticesAreNotConverted) {
+  const test::TemporaryDirectory directory;
+  const std::vector<std::int64_t> indptr{0, 1, 2};
+  const std::vector<VertexId> indices{1, -1};
+  Graph graph;
+  graph.name = "g";
+  graph.indptr = indptr;
+  graph.indices = indices;
+  EXPECT_EQ(test::message_of("", [&] { write_store(graph, directory / "g"); }),
+            "g: indices: vertex -1 is out of range; use 0 to 1");
+  EXPECT_TRUE(std::filesystem::is_empty(directory.path()));
+}
+
+/// Frees what std::aligned_alloc returned.
+struct Free {
+  void operator()(std::byte* memory) const { std::free(memory); }
+};
+
+TEST(Store, RowsAreReadPastThePageCache) {
+  const test::TemporaryDirectory directory;
+  for (const std::int64_t columns : {64, 100, 128, 300, 2048}) {  // 256 to 8192 bytes a row
+    const auto store = directory / std::to_string(columns);
+    generate(PlantedPartition{.vertices = 200, .average_degree = 2, .classes = 2, .feature_columns = columns},
+             store);
+    const Graph graph = open_store(store);
+    const int file = ::open((store / "features.npy").c_str(), O_RDONLY | O_DIRECT);
+    if (file < 0) {
+      GTEST_SKIP() << "the file system has no direct I/O";
+    }
+    const std::int64_t block = 512;
+    const std::int64_t row_bytes = graph.features.row_bytes();
+    for (const VertexId row : {0, 1, 7, 133, 199}) {
+      const std::int64_t begin = 4096 + row * row_bytes;
+      const std::int64_t first = begin / block * block;
+      const std::int64_t blocks = (begin + row_bytes - first + block - 1) / block;
+      const std::int64_t needed = (row_bytes + block - 1) / block;
+      EXPECT_LE(blocks, block % row_bytes == 0 || row_bytes % block == 0 ? needed : needed + 1);
+      const auto bytes = static_cast<std::size_t>(blocks * block);
+      const std::unique_ptr<std::byte, Free> memory(static_cast<std::byte*>(std::aligned_alloc(4096, bytes)));
+      ASSERT_GE(::pread(file, memory.get(), bytes, first), begin + row_bytes - first) << std::strerror(errno);
+      EXPECT_EQ(std::memcmp(memory.get() + (begin - first), graph.features.row(row),
+                            static_cast<std::size_t>(row_bytes)),
+                0);
+    }
+    ::close(file);
   }
 }
 
@@ -97,8 +195,8 @@ TEST(Store, OpeningDoesNotReadTheContents) {
   const std::int64_t columns = 128;
   const auto hole = [&](const char* name, DType type, const std::vector<std::int64_t>& shape) {
     std::ofstream(directory / "g" / name, std::ios::binary) << format_npy_header(type, shape);
-    const NpyHeader header{type, shape, 128};
-    std::filesystem::resize_file(directory / "g" / name, 128 + header.data_bytes());
+    const NpyHeader header{type, shape, npy_header_bytes};
+    std::filesystem::resize_file(directory / "g" / name, npy_header_bytes + header.data_bytes());
   };
   hole("indptr.npy", DType::int64, {vertices + 1});
   hole("indices.npy", DType::int64, {0});
@@ -143,8 +241,8 @@ class StoreFaults : public testing::Test {
 };
 
 TEST_F(StoreFaults, TruncatedAndMissingFilesAreNamed) {
-  std::filesystem::resize_file(file("indices.npy"), 128 + 72);
-  EXPECT_EQ(open_error(), "g/indices.npy: is truncated: 200 bytes, where shape (10,) needs 208");
+  std::filesystem::resize_file(file("indices.npy"), 4096 + 36);
+  EXPECT_EQ(open_error(), "g/indices.npy: is truncated: 4132 bytes, where shape (10,) needs 4136");
   std::filesystem::resize_file(file("indices.npy"), 60);
   EXPECT_EQ(open_error(), "g/indices.npy: is truncated inside its .npy header");
   std::filesystem::resize_file(file("indices.npy"), 0);
@@ -189,10 +287,10 @@ TEST_F(StoreFaults, WrongMetadataIsNamed) {
     text.replace(text.find(from), from.size(), to);
     base::write_file_atomically(file("meta.json"), text);
   };
-  spoil("gnomon.graph/1", "gnomon.graph/9");
+  spoil("gnomon.graph/2", "gnomon.graph/9");
   EXPECT_EQ(open_error(),
-            "g/meta.json: schema: \"gnomon.graph/9\" cannot be read here; must be \"gnomon.graph/1\"");
-  spoil("gnomon.graph/9", "gnomon.graph/1");
+            "g/meta.json: schema: \"gnomon.graph/9\" cannot be read here; must be \"gnomon.graph/2\"");
+  spoil("gnomon.graph/9", "gnomon.graph/2");
   spoil("\"num_edges\": 10", "\"num_edges\": 12");
   EXPECT_EQ(open_error(), "g/indices.npy: has shape (10,); must be (12,)");
   spoil("\"num_edges\": 12", "\"colour\": 10");
@@ -208,6 +306,8 @@ TEST_F(StoreFaults, FallingOffsetsAndIdsOutOfRangeAreNamed) {
   EXPECT_EQ(validate_error(), "g/indices.npy: vertex 5 at position 3 is out of range; use 0 to 4");
   replace<std::int64_t>("indices.npy", DType::int64, {1, 4, 0, 2, 1, 3, 2, 4, 0, -3});
   EXPECT_EQ(validate_error(), "g/indices.npy: vertex -3 at position 9 is out of range; use 0 to 4");
+  replace<std::uint32_t>("indices.npy", DType::uint32, {1, 4, 0, 2, 1, 3, 7, 4, 0, 3});
+  EXPECT_EQ(validate_error(), "g/indices.npy: vertex 7 at position 6 is out of range; use 0 to 4");
 }
 
 TEST_F(StoreFaults, WrongFeaturesAndLabelsAreNamed) {
@@ -298,7 +398,7 @@ TEST(FullDisk, IsAFailureAndLeavesNothing) {
   PlantedPartition many_edges{.vertices = 4000, .average_degree = 100};
   EXPECT_NE(failure_of([&] {
               generate(many_edges, path / "g");
-            }).find("indices.npy: cannot reserve 3200128 bytes: No space"),
+            }).find("indices.npy: cannot reserve 1604096 bytes: No space"),
             std::string::npos);
   EXPECT_TRUE(std::filesystem::is_empty(path));
   const Graph graph = generate_in_memory(many_edges);

@@ -25,7 +25,7 @@ TEST(Presampling, CountsWhatTheFirstTwoEpochsUse) {
   job.seed = 9;
   kernels::HostExecutor executor;
   kernels::device::Topology topology;
-  topology.lists = {graph.indptr.data(), graph.indices.data(), nullptr, nullptr};
+  topology.lists = {graph.indptr.data(), graph.indices.wide().data(), nullptr, nullptr};
   topology.num_vertices = graph.num_vertices();
   kernels::device::Sampler<kernels::HostExecutor> device_sampler(executor, topology, job.fanouts);
   std::int64_t told = 0;

@@ -50,7 +50,7 @@ graph::Graph test_graph(graph::FeatureType type, std::int64_t columns) {
 /// The graph where it lies, for a "device" that is the host.
 DeviceGraph readable(const graph::Graph& graph) {
   DeviceGraph device;
-  device.topology.lists = {graph.indptr.data(), graph.indices.data(), nullptr, nullptr};
+  device.topology.lists = {graph.indptr.data(), graph.indices.wide().data(), nullptr, nullptr};
   device.topology.num_vertices = graph.num_vertices();
   device.rows = {graph.features.data, graph.features.row_bytes(), nullptr, nullptr};
   device.labels = graph.labels.data();
