@@ -74,12 +74,20 @@ class BlockCache {
     add_free(found->first, found->second);
     used_bytes_ -= found->second;
     used_.erase(found);
-    // The extra quarter allows for fragmentation, as sizes recur in another order.
-    const std::size_t limit = peak_bytes_ + peak_bytes_ / 4;
-    while (free_bytes_ + used_bytes_ > limit && !free_.empty()) {
-      unmap_last(free_bytes_ + used_bytes_ - limit);
-    }
+    trim();
     return true;
+  }
+
+  std::size_t peak_bytes() {
+    const std::lock_guard lock(mutex_);
+    return peak_bytes_;
+  }
+
+  /// Forgets that more than `peak` bytes were ever used, unless they are now.
+  void forget_peak(std::size_t peak) {
+    const std::lock_guard lock(mutex_);
+    peak_bytes_ = std::max(peak, used_bytes_);
+    trim();
   }
 
   TensorBytes memory() {
@@ -124,6 +132,15 @@ class BlockCache {
       }
     }
     free_.emplace(memory, bytes);
+  }
+
+  /// Unmaps free memory beyond what recurring sizes need. The extra quarter allows for fragmentation, as they
+  /// recur in another order.
+  void trim() {
+    const std::size_t limit = peak_bytes_ + peak_bytes_ / 4;
+    while (free_bytes_ + used_bytes_ > limit && !free_.empty()) {
+      unmap_last(free_bytes_ + used_bytes_ - limit);
+    }
   }
 
   /// Unmaps `excess` bytes, in whole pages, from the end of the last free block, or all of that block if it
@@ -181,5 +198,8 @@ void install_caching_allocator() {
 }
 
 TensorBytes tensor_bytes() { return block_cache().memory(); }
+
+TransientTensors::TransientTensors() : peak_before_(block_cache().peak_bytes()) {}
+TransientTensors::~TransientTensors() { block_cache().forget_peak(peak_before_); }
 
 }  // namespace gnomon::nn

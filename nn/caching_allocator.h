@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace gnomon::nn {
@@ -18,5 +19,17 @@ struct TensorBytes {
 };
 
 TensorBytes tensor_bytes();
+
+/// A phase whose tensors do not recur: what it held beyond the peak of before is given back at its end.
+class TransientTensors {
+ public:
+  TransientTensors();
+  ~TransientTensors();
+  TransientTensors(const TransientTensors&) = delete;
+  TransientTensors& operator=(const TransientTensors&) = delete;
+
+ private:
+  std::size_t peak_before_;
+};
 
 }  // namespace gnomon::nn

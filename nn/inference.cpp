@@ -9,12 +9,16 @@
 #include <utility>
 #include <vector>
 
+#include "nn/caching_allocator.h"
 #include "nn/dense/chunks.h"
 #include "nn/neighbourhoods.h"
 #include "nn/sparse/stored_features.h"
 
 namespace gnomon::nn {
 namespace {
+
+/// What an in-edge of a chunk takes where inputs are read where they lie: ids and attention.
+constexpr std::int64_t chunk_edge_bytes = 64;
 
 void notify(const InferenceOptions& options) {
   if (options.between_chunks) {
@@ -92,6 +96,52 @@ std::int64_t feature_bytes(const graph::Features& features) {
   return 4 * std::max<std::int64_t>(1, features.columns);
 }
 
+/// What layers read, on the CPU: their inputs, or these inputs' products with the weights.
+class LayerReads {
+ public:
+  LayerReads(const graph::Graph& graph, const Model& model, const InferenceOptions& options)
+      : graph_(graph), model_(model), options_(options) {}
+
+  bool is_last(std::size_t index) const { return index + 1 == model_.num_layers(); }
+
+  /// Whether layer `index` reads products, which are computed once for all vertices; otherwise it reads its
+  /// inputs.
+  bool products(std::size_t index) const {
+    const bool is_sparse = index == 0 && graph_.features.is_sparse();
+    return !model_.device().is_cpu() || is_sparse || !model_.layer(index).aggregates_first();
+  }
+  /// Whether its inputs are kept.
+  bool inputs(std::size_t index) const {
+    return !products(index) || model_.has_skip() || (options_.hidden != nullptr && index > 0) ||
+           (options_.embeddings != nullptr && is_last(index));
+  }
+  /// Bytes of a vertex's row of all that layer `index` reads. Features, which the first one reads where they
+  /// lie, take none.
+  std::int64_t row_bytes(std::size_t index) const {
+    const std::int64_t width = index == 0 ? graph_.features.columns : outputs_of(index - 1);
+    std::int64_t columns = index > 0 && inputs(index) ? width : 0;
+    if (products(index)) {
+      const at::NoGradGuard no_grad;
+      for (const auto& part : model_.layer(index).project(one_row(width))) {
+        columns += part.size(1);
+      }
+    }
+    return columns * std::int64_t{sizeof(float)};
+  }
+  std::int64_t outputs_of(std::size_t index) const {
+    return model_.layer(index).parameters().back().size(0);  // the bias
+  }
+
+ private:
+  at::Tensor one_row(std::int64_t columns) const {
+    return at::zeros({1, columns}, at::TensorOptions(at::kFloat).device(model_.device()));
+  }
+
+  const graph::Graph& graph_;
+  const Model& model_;
+  const InferenceOptions& options_;
+};
+
 /// What a layer reads, on the CPU: a row for each vertex of the graph, set for those that are needed.
 struct Values {
   at::Tensor inputs;    ///< undefined: the features, or not needed
@@ -104,6 +154,7 @@ class Inference {
       : graph_(graph),
         model_(model),
         options_(options),
+        reads_(graph, model, options),
         needed_(model.num_layers() + 1),
         neighbourhoods_(graph, model.device(), model.reads_degrees()) {
     if (options.vertices.empty()) {
@@ -124,20 +175,6 @@ class Inference {
   }
 
  private:
-  bool is_last(std::size_t index) const { return index + 1 == model_.num_layers(); }
-
-  /// Whether layer `index` reads its inputs' products with the weights, which are computed once for all
-  /// vertices; otherwise it reads its inputs.
-  bool reads_products(std::size_t index) const {
-    const bool is_sparse = index == 0 && graph_.features.is_sparse();
-    return !neighbourhoods_.have_all_sources() || is_sparse || !model_.layer(index).aggregates_first();
-  }
-
-  bool keeps_inputs(std::size_t index) const {
-    return !reads_products(index) || model_.has_skip() || (options_.hidden != nullptr && index > 0) ||
-           (options_.embeddings != nullptr && is_last(index));
-  }
-
   /// Writes the chunk's rows of layer `index`'s inputs or products; at the end (index == num_layers()) there
   /// are rows for the vertices that are asked for only.
   void set_rows(std::size_t index, const Chunk& chunk, const at::Tensor& rows, at::Tensor& all) const {
@@ -177,7 +214,7 @@ class Inference {
   /// The outputs of layer `index` before its norm and activation.
   at::Tensor aggregate(std::size_t index, const Values& values, const Neighbourhood& neighbourhood) const {
     const auto& layer = model_.layer(index);
-    if (reads_products(index)) {
+    if (reads_.products(index)) {
       return layer.propagate(rows_of(neighbourhood, values.products), neighbourhood.hop, nullptr);
     }
     if (values.inputs.defined()) {
@@ -195,10 +232,10 @@ class Inference {
   }
 
   Values run_layer(std::size_t index, Values values) {
-    if (reads_products(index) && values.products.empty()) {
+    if (reads_.products(index) && values.products.empty()) {
       values.products = products_of_features();
     }
-    if (options_.embeddings != nullptr && is_last(index)) {
+    if (options_.embeddings != nullptr && reads_.is_last(index)) {
       *options_.embeddings = values.inputs;
     }
     if (options_.hidden != nullptr && index > 0) {
@@ -210,10 +247,10 @@ class Inference {
                [&](const Chunk& chunk) {
                  const auto neighbourhood = neighbourhoods_.of(chunk.vertices);
                  const auto outputs = finish(index, values, chunk, aggregate(index, values, neighbourhood));
-                 if (is_last(index) || keeps_inputs(index + 1)) {
+                 if (reads_.is_last(index) || reads_.inputs(index + 1)) {
                    set_rows(index + 1, chunk, outputs, next.inputs);
                  }
-                 if (!is_last(index) && reads_products(index + 1)) {
+                 if (!reads_.is_last(index) && reads_.products(index + 1)) {
                    add_products(index + 1, chunk, outputs, next.products);
                  }
                  notify(options_);
@@ -231,14 +268,14 @@ class Inference {
     for (const auto& product : values.products) {
       row_bytes += 4 * product.size(1);
     }
-    constexpr std::int64_t edge_bytes = 64;
-    return neighbourhoods_.have_all_sources() ? std::pair(3 * row_bytes, edge_bytes)
+    return neighbourhoods_.have_all_sources() ? std::pair(3 * row_bytes, chunk_edge_bytes)
                                               : std::pair(row_bytes, row_bytes);
   }
 
   const graph::Graph& graph_;
   const Model& model_;
   const InferenceOptions& options_;
+  LayerReads reads_;
   /// The vertices for which the inputs of each layer are needed, and at the end the logits; undefined: all.
   std::vector<at::Tensor> needed_;
   Neighbourhoods neighbourhoods_;
@@ -248,7 +285,26 @@ class Inference {
 
 at::Tensor infer(const graph::Graph& graph, const Model& model, const InferenceOptions& options) {
   const at::NoGradGuard no_grad;
+  const TransientTensors transient;
   return Inference(graph, model, options).run();
+}
+
+std::int64_t inference_bytes(const graph::Graph& graph, const Model& model, const InferenceOptions& options) {
+  const LayerReads reads(graph, model, options);
+  std::int64_t max_row = 0;
+  std::int64_t row = reads.row_bytes(0);
+  for (std::size_t i = 0; i < model.num_layers(); ++i) {
+    const std::int64_t next = reads.is_last(i) ? 0 : reads.row_bytes(i + 1);
+    max_row = std::max(max_row, row + next);
+    row = next;
+  }
+  const bool is_all = options.vertices.empty();
+  const std::int64_t ids =
+      is_all ? 0 : static_cast<std::int64_t>(model.num_layers() * sizeof(graph::VertexId));
+  const std::int64_t rows = is_all ? graph.num_vertices() : std::ssize(options.vertices);
+  const std::int64_t logits = rows * reads.outputs_of(model.num_layers() - 1) * std::int64_t{sizeof(float)};
+  const std::int64_t everything = graph.num_vertices() * 3 * max_row + graph.num_edges() * chunk_edge_bytes;
+  return graph.num_vertices() * (max_row + ids) + logits + std::min(options.chunk_bytes, everything);
 }
 
 at::Tensor rows_of_vertices(const at::Tensor& values, std::span<const graph::VertexId> vertices) {

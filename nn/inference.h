@@ -36,6 +36,11 @@ struct InferenceOptions {
 /// the host computes chunks from gathered copies.
 at::Tensor infer(const graph::Graph& graph, const Model& model, const InferenceOptions& options = {});
 
+/// Returns about what infer() with these options holds in the host's memory at its peak: what two consecutive
+/// layers read, a chunk, and the ids of the vertices that layers are computed for.
+std::int64_t inference_bytes(const graph::Graph& graph, const Model& model,
+                             const InferenceOptions& options = {});
+
 /// The rows of these vertices, of values of all vertices.
 at::Tensor rows_of_vertices(const at::Tensor& values, std::span<const graph::VertexId> vertices);
 

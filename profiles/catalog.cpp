@@ -255,6 +255,9 @@ class Move {
     profile.machine = machine_;
     profile.corrections.reset();
     profile.prediction_error.reset();
+    if (profile.workload.evaluation) {
+      profile.workload.evaluation->time_s.reset();  // it was not measured there
+    }
     if (!machine_.cpu.copy_bandwidth_bytes_per_s) {
       profile.machine.cpu.copy_bandwidth_bytes_per_s = old_.machine.cpu.copy_bandwidth_bytes_per_s;
     }

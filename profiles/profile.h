@@ -349,6 +349,18 @@ struct StageParts {
   }
 };
 
+/// Evaluating the model on the validation vertices, as training does after an epoch.
+struct EvaluationProfile {
+  std::optional<double> time_s{};  ///< on all cores; absent if it was not measured on this machine
+  double host_bytes = 0;           ///< of tensors in the host's memory, at most
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& f) {
+    f("time_s", self.time_s, positive_or_unknown);
+    f.required("host_bytes", self.host_bytes, base::non_negative);
+  }
+};
+
 /// One workload (graph and job) on one machine.
 struct WorkloadProfile {
   std::string graph;
@@ -374,9 +386,10 @@ struct WorkloadProfile {
   std::vector<ScalingPoint> train_speedup;      ///< train takes train.mean_s / value with that many threads
   std::vector<ScalingPoint> device_batch_speedup;
   StageParts parts;
-  Accesses features;            ///< of feature rows
-  Accesses topology;            ///< of adjacency lists
-  std::vector<HopCounts> hops;  ///< from the seeds outwards; empty if unknown
+  std::optional<EvaluationProfile> evaluation{};  ///< absent without validation vertices
+  Accesses features;                              ///< of feature rows
+  Accesses topology;                              ///< of adjacency lists
+  std::vector<HopCounts> hops;                    ///< from the seeds outwards; empty if unknown
   std::optional<HotCurves> hot{};
 
   template <class Self, class Fields>
@@ -403,6 +416,7 @@ struct WorkloadProfile {
     f("train_speedup", self.train_speedup);
     f("device_batch_speedup", self.device_batch_speedup);
     f("parts", self.parts);
+    f("evaluation", self.evaluation);
     f("features", self.features);
     f("topology", self.topology);
     f("hops", self.hops);

@@ -82,6 +82,7 @@ class TuningRun {
   Tuning run() {
     tuning_.options = options_;
     tuning_.corrections = profile_.corrections;
+    tuning_.evaluation = profile_.workload.evaluation;
     tuning_.questionable = profiles::questionable_factors(profile_.machine.contention);
     search_plans();
     tuning_.searched_share =

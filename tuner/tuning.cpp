@@ -80,6 +80,9 @@ base::Json to_document(const Tuning& tuning) {
   if (tuning.interval_s) {
     document["interval_s"] = *tuning.interval_s;
   }
+  if (tuning.evaluation) {
+    document["evaluation"] = base::write_value(*tuning.evaluation);
+  }
   if (const auto& price = tuning.exactness_price) {
     document["exactness_price"] = {
         {"required", std::string(base::name_of(required_exactness(tuning.options)))},

@@ -65,6 +65,7 @@ struct Tuning {
   std::size_t resumed = 0;                           ///< evaluations that came from the journal
   std::optional<profiles::Corrections> corrections;  ///< of the profile's stages, by earlier real runs
   std::vector<profiles::QuestionableFactor> questionable;  ///< slowdowns of the profile that are gains
+  std::optional<profiles::EvaluationProfile> evaluation;   ///< after an epoch, as the profile tells
   SearchResult found;
   /// What a short search found that also considered plans which promise less than was asked.
   std::vector<Candidate> less_exact;

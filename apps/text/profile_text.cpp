@@ -149,6 +149,14 @@ std::string fused_text(const profiles::WorkloadProfile& workload) {
                : "";
 }
 
+std::string evaluation_text(const std::optional<profiles::EvaluationProfile>& evaluation) {
+  return evaluation ? fmt::format("evaluation on all cores takes {} and {} of the host's memory\n",
+                                  or_unknown(evaluation->time_s, format_seconds) +
+                                      (evaluation->time_s ? "" : " time"),
+                                  format_bytes(evaluation->host_bytes))
+                    : "";
+}
+
 /// Only what slows down by a percent or more.
 std::string contention_text(const profiles::Contention& contention) {
   std::string text;
@@ -183,7 +191,7 @@ std::string text_of(const Profile& profile) {
   add_stage(table, "training, one thread", workload.train);
   return machine_text(profile.machine) + emulated_text(profile.machine) + gpu_text(profile.machine) +
          running_text(profile.machine.running) + disk_text(profile.machine.disk) + workload_text(workload) +
-         table.text() + scaling_text(workload) + fused_text(workload) +
+         table.text() + scaling_text(workload) + fused_text(workload) + evaluation_text(workload.evaluation) +
          contention_text(profile.machine.contention) +
          profiles::text_of(profiles::questionable_factors(profile.machine.contention)) + busy_text(profile);
 }

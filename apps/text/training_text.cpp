@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "apps/text/format.h"
+#include "base/median.h"
 
 namespace gnomon::apps {
 namespace {
@@ -115,11 +116,32 @@ std::string cache_text(const runtime::TrainReport& report) {
   return text.empty() ? "" : text + " of the last epoch\n";
 }
 
+namespace {
+
+/// The medians of what training and evaluating take an epoch; empty without evaluation.
+std::string times_text(const std::vector<runtime::EpochReport>& epochs) {
+  std::vector<double> trained_s;
+  std::vector<double> evaluated_s;
+  for (const auto& epoch : epochs) {
+    trained_s.push_back(epoch.seconds);
+    if (!std::isnan(epoch.valid_loss)) {
+      evaluated_s.push_back(epoch.evaluation_s);
+    }
+  }
+  return evaluated_s.empty() ? ""
+                             : fmt::format("evaluation took {} an epoch beside {} of training (medians)\n",
+                                           format_seconds(base::median(evaluated_s)),
+                                           format_seconds(base::median(trained_s)));
+}
+
+}  // namespace
+
 std::string training_text(const tuner::TrainingRun& run, const tuner::TrainingResult& result) {
   const auto busy = base::busy_text(result.load);
   const bool has_trace = !result.report.epochs.empty();
-  return accuracy_text(result.report) + cache_text(result.report) + (busy.empty() ? "" : busy + "\n") +
-         "run: " + run.files.directory.string() + (has_trace ? ", trace: " + run.trace.string() : "") + "\n";
+  return accuracy_text(result.report) + times_text(result.report.epochs) + cache_text(result.report) +
+         (busy.empty() ? "" : busy + "\n") + "run: " + run.files.directory.string() +
+         (has_trace ? ", trace: " + run.trace.string() : "") + "\n";
 }
 
 std::string resume_text(const std::string& data, const std::filesystem::path& directory) {

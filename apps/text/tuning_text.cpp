@@ -138,6 +138,18 @@ std::string consumption_text(const sim::Consumption& consumption) {
   return text;
 }
 
+/// What the evaluation between two epochs takes beside the best plan's epoch.
+std::string evaluation_text(const tuner::Tuning& tuning) {
+  if (!tuning.evaluation) {
+    return "";
+  }
+  const auto& time_s = tuning.evaluation->time_s;
+  const auto& beyond = tuning.best().prediction.memory.evaluation_bytes;
+  return fmt::format("evaluation after an epoch: {}; {} of the host's memory beyond training\n",
+                     time_s ? format_seconds(*time_s) + " on all cores" : "time not measured",
+                     format_bytes(beyond.value_or(0)));
+}
+
 std::string front_text(const tuner::Tuning& tuning) {
   if (!tuning.options.front) {
     return "";
@@ -210,7 +222,7 @@ std::string tuning_text(const tuner::Tuning& tuning) {
   if (tuning.resumed > 0) {
     text += fmt::format("{} of them from {}\n", tuning.resumed, tuning.options.journal);
   }
-  return text + profiles::text_of(tuning.questionable) +
+  return text + profiles::text_of(tuning.questionable) + evaluation_text(tuning) +
          consumption_text(tuning.best().prediction.consumption) + corrections_text(tuning.corrections) +
          accuracy_text(tuning) + sensitivities_text(tuning) + failures_text(tuning) + front_text(tuning);
 }

@@ -14,6 +14,7 @@
 #include "profiles/measure/averaging.h"
 #include "profiles/measure/contention.h"
 #include "profiles/measure/disk.h"
+#include "profiles/measure/evaluation.h"
 #include "profiles/measure/machine.h"
 #include "profiles/measure/refresh.h"
 #include "profiles/measure/rounds.h"
@@ -33,8 +34,11 @@ constexpr double access_share = 0.05;
 constexpr double disk_share = 0.05;
 /// For computing embeddings that are reused.
 constexpr double refresh_share = 0.03;
+/// For evaluating the model.
+constexpr double evaluation_share = 0.05;
 /// For the rounds.
-constexpr double rounds_share = 1 - 2 * bandwidth_share - access_share - disk_share - refresh_share;
+constexpr double rounds_share =
+    1 - 2 * bandwidth_share - access_share - disk_share - refresh_share - evaluation_share;
 
 void add_points(std::vector<ScalingPoint>& points, const std::map<int, Ratio>& ratios) {
   points.push_back({1, 1});
@@ -243,7 +247,7 @@ double runtime_bytes(const graph::Graph& graph, const base::ProcessMemory& befor
   const auto now = base::process_memory();
   std::int64_t graph_bytes = graph.features.bytes();
   if (graph.directory.empty()) {
-    graph_bytes += static_cast<std::int64_t>(graph.indptr.size_bytes() + graph.indices.size_bytes());
+    graph_bytes += static_cast<std::int64_t>(graph.indptr.size_bytes() + graph.indices.bytes().size());
   }
   const std::int64_t mapped = graph.directory.empty() ? 0 : base::mapped_bytes(graph.directory);
   return static_cast<double>(std::max<std::int64_t>(0, before.anonymous_bytes - graph_bytes) +
@@ -290,6 +294,9 @@ Profile measure(const graph::Graph& graph, const plan::Job& job, const MeasureOp
   fill_sampling(profile.workload, measured);
   profile.workload.parts.refresh_s =
       measure_refresh(graph, job, {refresh_share * profile.time_limit_s, options.stop});
+  base::report(options.progress, "measuring evaluation", 0, 0);
+  profile.workload.evaluation =
+      measure_evaluation(graph, job, options.device, {evaluation_share * profile.time_limit_s, options.stop});
 
   bool converged = measured.converged(rule);
   rule.time_limit_s = profile.time_limit_s * bandwidth_share;

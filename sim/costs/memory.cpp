@@ -199,10 +199,17 @@ std::optional<double> device_memory_bytes(const profiles::Profile& profile, cons
   return there ? std::min(*there, allowed) : allowed;
 }
 
-/// A cache that takes what is left is never what does not fit.
+/// What evaluation takes beyond the tensors of a training step.
+std::optional<double> evaluation_bytes(const WorkloadProfile& workload, const MemoryBreakdown& host) {
+  const auto& evaluation = workload.evaluation;
+  return evaluation ? std::optional(std::max(0.0, evaluation->host_bytes - host.activations_bytes))
+                    : std::nullopt;
+}
+
+/// A cache that takes what is left is never what does not fit. `beside` is needed beside `use`.
 void note_shortage(Memory& memory, Shortage shortage, const Plan& plan, const MemoryBreakdown& use,
-                   std::optional<double> there) {
-  const double needed = use.total() - (has_preferred_rows(plan) ? 0 : use.cache_bytes);
+                   std::optional<double> there, double beside = 0) {
+  const double needed = use.total() + beside - (has_preferred_rows(plan) ? 0 : use.cache_bytes);
   if (memory.shortage == Shortage::none && there && needed > *there) {
     memory.shortage = shortage;
     memory.missing_bytes = needed - *there;
@@ -218,7 +225,8 @@ double topology_bytes(const WorkloadProfile& workload) {
 
 double stored_topology_bytes(const WorkloadProfile& workload) {
   constexpr double weight_bytes = sizeof(float);
-  const double edge_bytes = sizeof(graph::VertexId) + (workload.job.weighted ? weight_bytes : 0);
+  const double edge_bytes = static_cast<double>(kernels::cpu::index_bytes(workload.vertices)) +
+                            (workload.job.weighted ? weight_bytes : 0);
   return sizeof(std::int64_t) * (static_cast<double>(workload.vertices) + 1) +
          edge_bytes * static_cast<double>(workload.edges);
 }
@@ -295,7 +303,9 @@ Memory memory_of(const profiles::Profile& profile, const Plan& plan, const Cache
   if (has_device && divides_roles(plan)) {
     note_shortage(memory, Shortage::device_memory, plan, on_sampler(profile, plan), device_bytes);
   }
-  note_shortage(memory, Shortage::host_memory, plan, memory.host, profile.machine.cpu.memory_bytes);
+  memory.evaluation_bytes = evaluation_bytes(profile.workload, memory.host);
+  note_shortage(memory, Shortage::host_memory, plan, memory.host, profile.machine.cpu.memory_bytes,
+                memory.evaluation_bytes.value_or(0));
   return memory;
 }
 

@@ -72,14 +72,21 @@ struct Memory {
   MemoryBreakdown host;
   MemoryBreakdown device;  ///< each of them; all zero when the device is the host
   CacheShares cached;
+  /// What evaluating the model between two epochs takes of the host beyond `host`, as the tensors of training
+  /// are freed by then; absent if the profile does not tell.
+  std::optional<double> evaluation_bytes{};
   Shortage shortage = Shortage::none;
   double missing_bytes = 0;
+
+  /// The peak of the host, in training or in evaluation.
+  double host_peak_bytes() const { return host.total() + evaluation_bytes.value_or(0); }
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& f) {
     f("host", self.host);
     f("device", self.device);
     f("cached", self.cached);
+    f("evaluation_bytes", self.evaluation_bytes);
     f("shortage", self.shortage);
     f("missing_bytes", self.missing_bytes);
   }
@@ -87,7 +94,7 @@ struct Memory {
 
 /// Bytes of the whole graph's structure in memory (kernels::cpu::resident_bytes).
 double topology_bytes(const profiles::WorkloadProfile& workload);
-/// Bytes of the whole graph's structure in a store on disk, whose ids have 8 bytes (graph/store/store.h).
+/// Bytes of the whole graph's structure in a store on disk, without alias tables (graph/store/store.h).
 double stored_topology_bytes(const profiles::WorkloadProfile& workload);
 /// Bytes of all feature rows.
 double features_bytes(const profiles::WorkloadProfile& workload);

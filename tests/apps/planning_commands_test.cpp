@@ -115,6 +115,19 @@ TEST_F(Planning, TuneWritesThePlanThatItCallsBest) {
   EXPECT_THAT(text.out, HasSubstr("over the lower bound"));
 }
 
+TEST_F(Planning, TuneTellsWhatEvaluationTakes) {
+  auto profile = small_profile();
+  EXPECT_FALSE(document({"tune", "p.json"}).contains("evaluation"));
+  profile["workload"]["evaluation"] = {{"time_s", 1.5}, {"host_bytes", 3 << 30}};
+  place.write("evaluated.json", profile.dump());
+  EXPECT_THAT(run({"tune", "evaluated.json"}).out,
+              HasSubstr("evaluation after an epoch: 1.5 s on all cores; "));
+  const auto tuning = document({"tune", "evaluated.json"});
+  EXPECT_EQ(tuning["evaluation"]["time_s"], 1.5);
+  EXPECT_GT(tuning["candidates"][0]["prediction"]["memory"]["evaluation_bytes"], 2e9);
+  expect_one_line(run({"tune", "evaluated.json", "--host-memory", "2GiB"}), "memory");
+}
+
 TEST_F(Planning, ApproximateAndSimulatedPlansAreTunedToTheEnd) {
   const auto outcome = run({"tune", "p.json", "--simulated", "--allow-approximate", "-o", "x.json"});
   EXPECT_EQ(outcome.code, 0) << outcome.error;

@@ -61,6 +61,22 @@ TEST_F(TensorMemory, IsCounted) {
   EXPECT_EQ(tensor_bytes().used, before.used);
 }
 
+TEST_F(TensorMemory, OfATransientPhaseIsGivenBack) {
+  constexpr std::int64_t large = std::int64_t{100} << 20;  // 400 MiB, larger than what other tests leave
+  touch(1 << 24, 1);
+  const auto before = tensor_bytes();
+  torch::Tensor kept;
+  {
+    const TransientTensors transient;
+    touch(large, 2);
+    EXPECT_GE(tensor_bytes().held, large * 4);
+    kept = torch::full({1 << 20}, 3.0F);
+  }
+  EXPECT_LE(tensor_bytes().held, before.held + before.held / 4 + (8 << 20));
+  EXPECT_EQ(tensor_bytes().used, before.used + (4 << 20));
+  EXPECT_TRUE(kept.eq(3).all().item<bool>());
+}
+
 TEST_F(TensorMemory, IsNotSharedByLivingTensors) {
   std::vector<torch::Tensor> tensors;
   for (int i = 0; i < 20; ++i) {

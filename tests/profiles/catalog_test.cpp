@@ -83,6 +83,10 @@ TEST(OnMachine, LeavesCorrectionsOfAnotherMachineBehind) {
   auto profile = measured();
   profile.corrections.emplace();
   EXPECT_FALSE(on_machine(profile, profile.machine).corrections.has_value());
+  profile.workload.evaluation = {.time_s = 3, .host_bytes = 100};
+  const auto moved = on_machine(profile, profile.machine).workload.evaluation;
+  EXPECT_FALSE(moved->time_s.has_value());
+  EXPECT_EQ(moved->host_bytes, 100);
 }
 
 // Twice the device's bandwidth, five times the link's: training 4 / 2, copies 6 / 5, and preparing, of whose

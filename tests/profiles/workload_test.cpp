@@ -64,6 +64,8 @@ TEST(Measure, FillsEveryField) {
   ASSERT_TRUE(workload.parts.device_sample_s.has_value());
   EXPECT_GT(*workload.parts.device_sample_s, 0);
   EXPECT_LE(*workload.parts.device_sample_s, workload.device_batch.mean_s);
+  ASSERT_TRUE(workload.evaluation.has_value());
+  EXPECT_GT(workload.evaluation->time_s.value_or(0), 0);
   EXPECT_EQ(profile.machine.cpu.cores, base::usable_cores());
   EXPECT_EQ(workload.worker_efficiency.front().threads, 1);
   EXPECT_EQ(workload.worker_efficiency.back().threads, base::usable_cores());

@@ -23,7 +23,7 @@ std::string why_not_in_memory(const profiles::Profile& profile, const MemoryLimi
     if (auto text = sim::shortage_text(memory); !text.empty()) {
       return text;
     }
-    const auto text = over_limit("host memory", memory.host.total(), limits.host_bytes);
+    const auto text = over_limit("host memory", memory.host_peak_bytes(), limits.host_bytes);
     return text.empty() ? over_limit("device memory", memory.device.total(), limits.device_bytes) : text;
   } catch (const base::InputError& error) {
     return error.what();

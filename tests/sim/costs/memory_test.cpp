@@ -134,15 +134,16 @@ TEST(Memory, DrawsByWeightTakeAWeightAndAColumnAnEdge) {
   EXPECT_DOUBLE_EQ(topology_bytes(profile.workload), 8000 + 1798 * (4 + 8) + 100 * 4);
 }
 
-// The ids of at most 2^32 vertices have 4 bytes in memory, those of more 8; a store's always 8.
+// The ids of at most 2^32 vertices have 4 bytes in memory, those of more 8; also in a store.
 TEST(Memory, IdsAreAsWideAsTheRuntimes) {
   profiles::WorkloadProfile workload;
   workload.vertices = std::int64_t{1} << 32;
   workload.edges = 1000;
   EXPECT_EQ(topology_bytes(workload) - 8 * (std::pow(2.0, 32) + 1), 4 * 1000);
-  EXPECT_EQ(stored_topology_bytes(workload) - 8 * (std::pow(2.0, 32) + 1), 8 * 1000);
+  EXPECT_EQ(stored_topology_bytes(workload) - 8 * (std::pow(2.0, 32) + 1), 4 * 1000);
   ++workload.vertices;
   EXPECT_EQ(topology_bytes(workload) - 8 * (std::pow(2.0, 32) + 2), 8 * 1000);
+  EXPECT_EQ(stored_topology_bytes(workload) - 8 * (std::pow(2.0, 32) + 2), 8 * 1000);
 }
 
 TEST(Memory, OfTheTopologyIsWhatSamplersAllocate) {
@@ -158,6 +159,32 @@ TEST(Memory, OfTheTopologyIsWhatSamplersAllocate) {
             static_cast<double>(topology.indptr.size_bytes() + topology.narrow_indices.size_bytes() +
                                 topology.indices.size_bytes()));
   EXPECT_EQ(topology_bytes(workload), static_cast<double>(kernels::cpu::resident_bytes(graph)));
+}
+
+TEST(Memory, EvaluationComesAfterTrainingsTensorsAreFreed) {
+  auto profile = profile_of(profiles::DeviceKind::host);
+  const auto plan = pipelined(2);
+  const auto without = memory_of(profile, plan, {});
+  EXPECT_FALSE(without.evaluation_bytes.has_value());
+  EXPECT_DOUBLE_EQ(without.host_peak_bytes(), without.host.total());
+  profile.workload.evaluation = {.time_s = {}, .host_bytes = 1000};
+  const auto with = memory_of(profile, plan, {});
+  EXPECT_DOUBLE_EQ(with.host.total(), without.host.total());
+  EXPECT_DOUBLE_EQ(*with.evaluation_bytes, 1000 - 600);  // the activations
+  profile.machine.cpu.memory_bytes = with.host_peak_bytes();
+  EXPECT_EQ(memory_of(profile, plan, {}).shortage, Shortage::none);
+  profile.machine.cpu.memory_bytes = with.host_peak_bytes() - 10;
+  const auto short_of = memory_of(profile, plan, {});
+  EXPECT_EQ(short_of.shortage, Shortage::host_memory);
+  EXPECT_DOUBLE_EQ(short_of.missing_bytes, 10);
+  profile.workload.evaluation->host_bytes = 500;  // fits into what training used
+  EXPECT_DOUBLE_EQ(*memory_of(profile, plan, {}).evaluation_bytes, 0);
+}
+
+TEST(Memory, EvaluationOnADeviceTakesTheHostsMemory) {
+  auto profile = gpu;
+  profile.workload.evaluation = {.time_s = {}, .host_bytes = 1000};
+  EXPECT_DOUBLE_EQ(*memory_of(profile, pipelined(2), {}).evaluation_bytes, 1000);
 }
 
 TEST(Memory, MacroBatchesKeepTwoPartsAndTheHubs) {
