@@ -37,6 +37,9 @@ void wait_while(const std::atomic<T>& value, T old, const std::atomic<bool>& spi
 
 }  // namespace
 
+/// Bytes that processors move between caches together.
+constexpr std::size_t line_bytes = 64;
+
 struct Team::State {
   explicit State(int members) : errors(static_cast<std::size_t>(members)) {}
 
@@ -44,14 +47,18 @@ struct Team::State {
   void perform(int member) noexcept;
   void close_and_join();
 
-  ForkJoin fork_join;   ///< runs the members; empty if the team has threads of its own
-  Call call = nullptr;  ///< the current step's function; null ends the threads
+  ForkJoin fork_join;  ///< runs the members; empty if the team has threads of its own
+  // Members that wait for a step read the next four, which the caller writes before it begins one.
+  alignas(line_bytes) Call call = nullptr;  ///< the current step's function; null ends the threads
   void* callable = nullptr;
-  std::atomic<std::uint32_t> steps_started{0};   ///< its increment publishes `call` and `callable`
-  std::atomic<bool> spins{false};                ///< steps follow each other; false while parked
-  std::atomic<std::uint32_t> steps_finished{0};  ///< steps that all members but the caller have finished
-  std::atomic<int> num_running{0};               ///< members but the caller that have not finished the step
-  std::vector<std::exception_ptr> errors;
+  std::atomic<std::uint32_t> steps_started{0};  ///< its increment publishes `call` and `callable`
+  std::atomic<bool> spins{false};               ///< steps follow each other; false while parked
+  /// Members but the caller that have not finished the step: all of them write it, so it shares no line with
+  /// what those read that still wait.
+  alignas(line_bytes) std::atomic<int> num_running{0};
+  /// Steps that all members but the caller have finished; the caller waits for it.
+  alignas(line_bytes) std::atomic<std::uint32_t> steps_finished{0};
+  alignas(line_bytes) std::vector<std::exception_ptr> errors;
   std::vector<std::thread> threads;
 };
 

@@ -35,6 +35,14 @@ void for_aligned_ranges(std::int64_t count, std::int64_t alignment,
   });
 }
 
+void for_parts(int parts, const std::function<void(int part)>& body) {
+  at::parallel_for(0, parts, 1, [&](std::int64_t first, std::int64_t last) {
+    for (std::int64_t part = first; part < last; ++part) {
+      body(static_cast<int>(part));
+    }
+  });
+}
+
 void run_on_tensor_threads(int members, const std::function<void(int member)>& body) {
 #pragma omp parallel for schedule(static, 1) num_threads(members)
   for (int member = 0; member < members; ++member) {

@@ -19,6 +19,9 @@ void for_row_ranges(const kernels::cpu::SparseRows& rows, std::int64_t work_per_
 void for_aligned_ranges(std::int64_t count, std::int64_t alignment,
                         const std::function<void(std::int64_t begin, std::int64_t length)>& body);
 
+/// Calls body(0) … body(parts - 1) on up to at::get_num_threads() threads.
+void for_parts(int parts, const std::function<void(int part)>& body);
+
 /// Calls body(0) … body(members - 1), each on a thread of its own: the calling thread and those that compute
 /// its tensor operations. Two sets of threads that take turns would compete for the cores. Inside a parallel
 /// region the calls follow each other. `body`

@@ -49,18 +49,27 @@ std::size_t engine_of(Stage stage, int device, bool prepares_beside_training) {
   }
 }
 
+/// A thread of the machine, which sleeps until it is called: nobody else wakes up then.
+struct alignas(64) Sleeper {
+  std::condition_variable wake;
+  bool is_called = false;  ///< out of its engine's list of idle threads
+};
+
 /// A started stage and who waits for it.
 struct Record {
   StageSpan span;
   int pending = 0;  ///< stages of its `after` that are not done
   bool done = false;
+  bool is_awaited = false;   ///< by wait_any()
+  Sleeper* taker = nullptr;  ///< the thread that has taken it, if that sleeps until nothing is pending
   std::vector<std::int64_t> successors;
 };
 
-/// A queue of tickets and the threads that sleep on it.
+/// A queue of tickets, and its threads that have nothing to do. The last one to become idle is called first:
+/// what it used is still in its core's cache.
 struct Engine {
   std::deque<std::int64_t> queue;
-  std::condition_variable wake;
+  std::vector<Sleeper*> idle;
 };
 
 }  // namespace
@@ -77,7 +86,9 @@ struct HostMachine::State {
   }
   bool stopped() const { return closing || interrupted || failure; }
 
-  void serve(std::size_t engine_number, int index);
+  void serve(std::size_t engine_number, int index, Sleeper& self);
+  Sleeper& add_sleeper() { return sleepers.emplace_back(); }
+  void sleep_until_called(std::unique_lock<std::mutex>& lock, Engine& engine, Sleeper& self) const;
   Engine& engine_for(const StageSpan& span) {
     return engines[engine_of(span.stage, span.device, prepares_beside_training)];
   }
@@ -96,6 +107,7 @@ struct HostMachine::State {
   std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
   std::deque<Record> records;
   std::vector<Engine> engines;
+  std::deque<Sleeper> sleepers;      // of all threads
   std::condition_variable progress;  // the calling thread sleeps on it
   std::exception_ptr failure;
   bool interrupted = false;
@@ -144,17 +156,19 @@ void HostMachine::State::finish(std::int64_t number) {
   record.done = true;
   for (const auto successor : record.successors) {
     auto& next = records[static_cast<std::size_t>(successor)];
-    if (--next.pending == 0) {
-      engine_for(next.span).wake.notify_all();
+    if (--next.pending == 0 && next.taker != nullptr) {
+      next.taker->wake.notify_one();
     }
   }
   record.successors = {};
-  progress.notify_all();
+  if (record.is_awaited) {
+    progress.notify_all();
+  }
 }
 
 void HostMachine::State::wake_everyone() {
-  for (auto& engine : engines) {
-    engine.wake.notify_all();
+  for (auto& sleeper : sleepers) {
+    sleeper.wake.notify_one();
   }
   progress.notify_all();
 }
@@ -176,20 +190,30 @@ std::exception_ptr HostMachine::State::attempt(const std::function<void()>& act)
   return nullptr;
 }
 
+void HostMachine::State::sleep_until_called(std::unique_lock<std::mutex>& lock, Engine& engine,
+                                            Sleeper& self) const {
+  self.is_called = false;
+  engine.idle.push_back(&self);
+  self.wake.wait(lock, [&] { return stopped() || self.is_called; });
+}
+
 /// One thread's life. Dependencies always have smaller tickets and engines keep the order of the starts, so a
 /// thread that has taken a stage may sleep until its dependencies are done: they are never behind it.
-void HostMachine::State::serve(std::size_t engine_number, int index) {
+void HostMachine::State::serve(std::size_t engine_number, int index, Sleeper& self) {
   auto& engine = engines[engine_number];
   std::unique_lock lock(mutex);
   while (true) {
-    engine.wake.wait(lock, [&] { return stopped() || !engine.queue.empty(); });
+    while (!stopped() && engine.queue.empty()) {
+      sleep_until_called(lock, engine, self);
+    }
     if (stopped()) {
       return;
     }
     const auto number = engine.queue.front();
     engine.queue.pop_front();
     auto& record = records[static_cast<std::size_t>(number)];  // a deque's elements stay where they are
-    engine.wake.wait(lock, [&] { return stopped() || record.pending == 0; });
+    record.taker = &self;
+    self.wake.wait(lock, [&] { return stopped() || record.pending == 0; });
     if (stopped()) {
       return;
     }
@@ -229,14 +253,16 @@ HostMachine::HostMachine(int workers, StageWork work, const std::vector<int>& wo
   auto* state = state_.get();
   try {
     for (int i = 0; i < workers; ++i) {
-      state->threads.emplace_back([state, i] { state->serve(worker_engines, i); });
+      auto& sleeper = state->add_sleeper();
+      state->threads.emplace_back([state, i, &sleeper] { state->serve(worker_engines, i, sleeper); });
       if (!worker_cores.empty()) {
         base::pin_thread(state->threads.back().native_handle(),
                          worker_cores[static_cast<std::size_t>(i) % worker_cores.size()]);
       }
     }
     const auto serve = [state](std::size_t engine) {
-      state->threads.emplace_back([state, engine] { state->serve(engine, 0); });
+      auto& sleeper = state->add_sleeper();
+      state->threads.emplace_back([state, engine, &sleeper] { state->serve(engine, 0, sleeper); });
     };
     for (int device = 0; device < devices; ++device) {
       serve(engine_on(device, copy_engine));
@@ -284,8 +310,12 @@ Ticket HostMachine::start_on(int device, Stage stage, std::int64_t position, std
   state_->records.push_back(std::move(record));
   auto& engine = state_->engine_for(state_->records.back().span);
   engine.queue.push_back(number);
-  // A waiting worker may be one that has a stage and waits for its dependencies: wake them all.
-  engine.wake.notify_all();
+  if (!engine.idle.empty()) {
+    Sleeper& called = *engine.idle.back();
+    engine.idle.pop_back();
+    called.is_called = true;
+    called.wake.notify_one();
+  }
   return Ticket{number};
 }
 
@@ -298,7 +328,9 @@ void HostMachine::wait_any(std::span<const Ticket> tickets) {
   std::unique_lock lock(state_->mutex);
   const auto any_done = [&] {
     for (const auto ticket : tickets) {
-      if (state_->records.at(static_cast<std::size_t>(ticket.number)).done) {
+      auto& record = state_->records.at(static_cast<std::size_t>(ticket.number));
+      record.is_awaited = true;
+      if (record.done) {
         return true;
       }
     }

@@ -11,6 +11,10 @@ namespace {
 
 constexpr std::int64_t rows_per_cpu_chunk = 512;
 
+/// Elements whose sums over all chunks one thread adds up, element by element in the order of the chunks:
+/// they stay in its cache.
+constexpr std::int64_t elements_per_sum = 1 << 14;
+
 /// Returns the sum, in order, of the partial results that `act` writes for chunks of rows. The chunks are
 /// larger than those of products, because each has a partial result of full size.
 template <class Act>
@@ -25,11 +29,16 @@ at::Tensor sum_over_chunks(std::int64_t rows, std::vector<std::int64_t> sizes,
     auto own = partial[begin / chunk_rows];
     act(own, begin, length);
   });
-  auto sum = partial[0];
-  for (std::int64_t i = 1; i < count; ++i) {
-    sum.add_(partial[i]);
-  }
-  return sum;
+  const std::int64_t elements = partial.numel() / count;
+  const auto flat = partial.view({count, elements});
+  const std::int64_t chunk_elements = options.device().is_cpu() ? elements_per_sum : elements;
+  for_each_chunk(count > 1 ? elements : 0, chunk_elements, [&](std::int64_t begin, std::int64_t length) {
+    auto sum = flat[0].narrow(0, begin, length);
+    for (std::int64_t i = 1; i < count; ++i) {
+      sum.add_(flat[i].narrow(0, begin, length));
+    }
+  });
+  return partial[0];
 }
 
 }  // namespace

@@ -1,6 +1,9 @@
 #include <ATen/ATen.h>
+#include <ATen/Parallel.h>
 
+#include <algorithm>
 #include <memory>
+#include <numeric>
 #include <span>
 #include <vector>
 
@@ -22,6 +25,16 @@ std::span<T> elements_of(Tensor& tensor) {
 
 kernels::cpu::SparseRows rows_of(const SparseBlock& block, RowsOf side) {
   return side == RowsOf::destinations ? block.by_destination() : block.by_source();
+}
+
+/// Parts in which a block is transposed: so many that they are worth a thread each, and that their counts
+/// take no more memory than the entries.
+int parts_of_transpose(const SparseBlock& block) {
+  constexpr std::int64_t min_entries = 1 << 15;
+  const std::int64_t entries = block.num_edges();
+  const std::int64_t by_memory = 2 * entries / std::max<std::int64_t>(1, block.num_sources());
+  return static_cast<int>(std::clamp<std::int64_t>(std::min(entries / min_entries, by_memory), 1,
+                                                   at::in_parallel_region() ? 1 : at::get_num_threads()));
 }
 
 class CpuSparseKernels final : public SparseKernels {
@@ -117,34 +130,54 @@ class CpuSparseKernels final : public SparseKernels {
     TransposedTensors made{at::empty({block.num_sources() + 1}, at::kLong),
                            at::empty({block.num_edges()}, at::kInt),
                            at::empty({block.num_edges()}, at::kInt)};
-    kernels::cpu::transpose(block.by_destination(), {elements_of<std::int64_t>(made.indptr),
-                                                     elements_of<std::int32_t>(made.destinations),
-                                                     elements_of<std::int32_t>(made.edges)});
+    const kernels::cpu::TransposedSpans spans{elements_of<std::int64_t>(made.indptr),
+                                              elements_of<std::int32_t>(made.destinations),
+                                              elements_of<std::int32_t>(made.edges)};
+    const int parts = parts_of_transpose(block);
+    if (parts == 1) {
+      kernels::cpu::transpose(block.by_destination(), spans);
+      return made;
+    }
+    Tensor places = at::empty({parts, block.num_sources()}, at::kInt);
+    kernels::cpu::transpose(block.by_destination(), spans, elements_of<std::int32_t>(places), parts,
+                            for_parts);
     return made;
   }
 
   BlockTensors with_self_loops(const SparseBlock& block) const override {
     const auto rows = block.by_destination();
-    const auto looped = std::make_shared<kernels::Block>();
-    looped->indptr.reserve(rows.indptr.size());
-    looped->indices.reserve(rows.columns.size() + rows.indptr.size());
-    looped->indptr.push_back(0);
     const std::int64_t* destinations =
         block.destinations().defined() ? block.destinations().const_data_ptr<std::int64_t>() : nullptr;
-    for (std::int64_t v = 0; v < rows.num_rows(); ++v) {
-      const std::int64_t own = destinations == nullptr ? v : destinations[v];
-      bool has_loop = false;
-      for (auto e = rows.indptr[static_cast<std::size_t>(v)];
-           e < rows.indptr[static_cast<std::size_t>(v) + 1]; ++e) {
-        looped->indices.push_back(rows.columns[static_cast<std::size_t>(e)]);
-        has_loop = has_loop || looped->indices.back() == own;
+    const auto own_id = [destinations](std::int64_t row) {
+      return static_cast<std::int32_t>(destinations == nullptr ? row : destinations[row]);
+    };
+    const auto columns_of = [&rows](std::int64_t row) {
+      const auto begin = static_cast<std::size_t>(rows.indptr[static_cast<std::size_t>(row)]);
+      return rows.columns.subspan(
+          begin, static_cast<std::size_t>(rows.indptr[static_cast<std::size_t>(row) + 1]) - begin);
+    };
+    BlockTensors looped{at::zeros({rows.num_rows() + 1}, at::kLong), {}};
+    auto* const ends = looped.indptr.mutable_data_ptr<std::int64_t>() + 1;
+    for_row_ranges(rows, 1, [&](kernels::cpu::RowRange range) {
+      for (std::int64_t row = range.first; row < range.last; ++row) {
+        const auto columns = columns_of(row);
+        const bool has_loop = std::find(columns.begin(), columns.end(), own_id(row)) != columns.end();
+        ends[row] = std::ssize(columns) + (has_loop ? 0 : 1);
       }
-      if (!has_loop) {
-        looped->indices.push_back(static_cast<std::int32_t>(own));
+    });
+    std::inclusive_scan(ends, ends + rows.num_rows(), ends);
+    looped.indices = at::empty({rows.num_rows() == 0 ? 0 : ends[rows.num_rows() - 1]}, at::kInt);
+    auto* const indices = looped.indices.mutable_data_ptr<std::int32_t>();
+    for_row_ranges(rows, 1, [&](kernels::cpu::RowRange range) {
+      for (std::int64_t row = range.first; row < range.last; ++row) {
+        const auto columns = columns_of(row);
+        auto* const end = std::copy(columns.begin(), columns.end(), indices + ends[row - 1]);
+        if (end != indices + ends[row]) {
+          *end = own_id(row);
+        }
       }
-      looped->indptr.push_back(std::ssize(looped->indices));
-    }
-    return {tensor_view(looped->indptr, looped), tensor_view(looped->indices, looped)};
+    });
+    return looped;
   }
 };
 

@@ -2,8 +2,96 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 namespace gnomon::kernels::cpu {
+namespace {
+
+std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+
+/// Transposes in parts of consecutive rows. Each counts its entries of every source; from all counts follow
+/// the places of each part's entries, which are those that one pass over all rows would give them.
+class PartedTranspose {
+ public:
+  PartedTranspose(const SparseRows& rows, const TransposedSpans& transposed, std::span<std::int32_t> places,
+                  int parts)
+      : rows_(rows),
+        transposed_(transposed),
+        places_(places),
+        row_ranges_(balanced_ranges(rows.indptr, parts)),
+        begins_(at(parts) + 1, 0) {}
+
+  /// Counts the entries of each source in the part's rows.
+  void count(int part) {
+    const auto counts = places_of(part);
+    std::fill(counts.begin(), counts.end(), 0);
+    const auto [first, last] = row_ranges_[at(part)];
+    for (std::int64_t e = rows_.indptr[at(first)]; e < rows_.indptr[at(last)]; ++e) {
+      ++counts[at(rows_.columns[at(e)])];
+    }
+  }
+  /// Adds up the counts of a share of the sources.
+  void add_up(int share) {
+    std::int64_t sum = 0;
+    for (std::int64_t u = begin_of(share); u < begin_of(share + 1); ++u) {
+      for (int part = 0; part < parts(); ++part) {
+        sum += places_of(part)[at(u)];
+      }
+    }
+    begins_[at(share) + 1] = sum;
+  }
+  void scan_shares() { std::inclusive_scan(begins_.begin(), begins_.end(), begins_.begin()); }
+  /// Turns the counts of a share of the sources into the places of each part's first entries.
+  void find_places(int share) {
+    std::int64_t next = begins_[at(share)];
+    for (std::int64_t u = begin_of(share); u < begin_of(share + 1); ++u) {
+      transposed_.indptr[at(u)] = next;
+      for (int part = 0; part < parts(); ++part) {
+        next += std::exchange(places_of(part)[at(u)], static_cast<std::int32_t>(next));
+      }
+    }
+    if (share + 1 == parts()) {
+      transposed_.indptr[at(num_sources())] = next;
+    }
+  }
+  void place(int part) {
+    const auto next = places_of(part);
+    const auto [first, last] = row_ranges_[at(part)];
+    for (std::int64_t row = first; row < last; ++row) {
+      for (std::int64_t e = rows_.indptr[at(row)]; e < rows_.indptr[at(row + 1)]; ++e) {
+        const auto to = at(next[at(rows_.columns[at(e)])]++);
+        transposed_.destinations[to] = static_cast<std::int32_t>(row);
+        transposed_.edges[to] = static_cast<std::int32_t>(e);
+      }
+    }
+  }
+
+ private:
+  int parts() const { return static_cast<int>(row_ranges_.size()); }
+  std::int64_t num_sources() const { return std::ssize(transposed_.indptr) - 1; }
+  std::int64_t begin_of(int share) const { return num_sources() * share / parts(); }
+  std::span<std::int32_t> places_of(int part) const {
+    return places_.subspan(at(num_sources() * part), at(num_sources()));
+  }
+
+  const SparseRows& rows_;
+  const TransposedSpans& transposed_;
+  std::span<std::int32_t> places_;  ///< by part and source: counts, then the places of the next entries
+  std::vector<RowRange> row_ranges_;
+  std::vector<std::int64_t> begins_;  ///< of each share of the sources among all entries
+};
+
+}  // namespace
+
+void transpose(const SparseRows& rows, const TransposedSpans& transposed, std::span<std::int32_t> places,
+               int parts, const base::ForkJoin& fork_join) {
+  PartedTranspose work(rows, transposed, places, parts);
+  fork_join(parts, [&](int part) { work.count(part); });
+  fork_join(parts, [&](int share) { work.add_up(share); });
+  work.scan_shares();
+  fork_join(parts, [&](int share) { work.find_places(share); });
+  fork_join(parts, [&](int part) { work.place(part); });
+}
 
 void transpose(const SparseRows& rows, const TransposedSpans& transposed) {
   const auto& [indptr, destinations, edges] = transposed;

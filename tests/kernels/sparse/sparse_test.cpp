@@ -124,6 +124,31 @@ TEST(SparseRows, TransposeHoldsEveryEdgeOnceInOrder) {
   }
 }
 
+TEST(SparseRows, TransposesInPartsToTheSameResult) {
+  for (const int destinations : {0, 1, 60, 700}) {
+    const Block block = random_block(destinations, 90, 10);
+    const auto rows = cpu::rows_of(block);
+    const auto expected = cpu::transpose(rows, block.num_sources);
+    for (const int parts : {1, 2, 3, 16}) {
+      cpu::TransposedBlock found = expected;
+      for (auto* values : {&found.destinations, &found.edges}) {
+        std::fill(values->begin(), values->end(), -1);
+      }
+      std::fill(found.indptr.begin(), found.indptr.end(), -1);
+      std::vector<std::int32_t> places(static_cast<std::size_t>(parts * block.num_sources), 7);
+      const auto backwards = [](int members, const std::function<void(int)>& body) {
+        for (int member = members - 1; member >= 0; --member) {
+          body(member);
+        }
+      };
+      cpu::transpose(rows, {found.indptr, found.destinations, found.edges}, places, parts, backwards);
+      EXPECT_EQ(found.indptr, expected.indptr);
+      EXPECT_EQ(found.destinations, expected.destinations);
+      EXPECT_EQ(found.edges, expected.edges);
+    }
+  }
+}
+
 TEST(Sparse, WritesOnlyTheRowsOfItsRange) {
   const Block block = block_of(3, {{0, 1}, {2}, {}, {1, 2}});
   const std::vector<float> x{1, 2, 4};
