@@ -121,7 +121,7 @@ TEST_F(Planning, TuneTellsWhatEvaluationTakes) {
   profile["workload"]["evaluation"] = {{"time_s", 1.5}, {"host_bytes", 3 << 30}};
   place.write("evaluated.json", profile.dump());
   EXPECT_THAT(run({"tune", "evaluated.json"}).out,
-              HasSubstr("evaluation after an epoch: 1.5 s on all cores; "));
+              HasSubstr("evaluation after an epoch: 1.50 s on all cores; "));
   const auto tuning = document({"tune", "evaluated.json"});
   EXPECT_EQ(tuning["evaluation"]["time_s"], 1.5);
   EXPECT_GT(tuning["candidates"][0]["prediction"]["memory"]["evaluation_bytes"], 2e9);
