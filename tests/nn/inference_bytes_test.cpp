@@ -59,12 +59,12 @@ TEST(InferenceBytes, AreWhatLayersReadAndAChunk) {
   }
 }
 
-// Two hidden layers of 128 columns: the second one's inputs, and the products that the last one reads.
+// The second hidden layer reads its 128 inputs, the last one its products of 4 columns.
 TEST(InferenceBytes, AreThoseOfTheFormula) {
   const auto& graph = large_graph();
   const Model model(job_of(plan::ModelKind::gcn, 3, 128), 16, 4);
   const InferenceOptions options{.chunk_bytes = 1000};
-  EXPECT_EQ(inference_bytes(graph, model, options), 60'000 * 4 * (128 + 128) + 60'000 * 4 * 4 + 1000);
+  EXPECT_EQ(inference_bytes(graph, model, options), 60'000 * 4 * (128 + 4) + 60'000 * 4 * 4 + 1000);
 }
 
 }  // namespace
