@@ -129,8 +129,12 @@ TEST(DeviceGather, CountsVisitsAndDegrees) {
   device::count_visits(executor, vertices.data(), std::ssize(vertices), visits.data());
   EXPECT_EQ(visits, expected);
 
-  const device::Topology topology{
-      {graph.indptr.data(), graph.indices.wide().data(), nullptr, nullptr}, 100, nullptr, {}, nullptr, nullptr};
+  const device::Topology topology{{graph.indptr.data(), graph.indices.wide().data(), nullptr, nullptr},
+                                  100,
+                                  nullptr,
+                                  {},
+                                  nullptr,
+                                  nullptr};
   std::vector<float> degrees(vertices.size());
   device::gather_degrees(executor, topology, vertices.data(), std::ssize(vertices), degrees.data());
   for (std::size_t i = 0; i < vertices.size(); ++i) {
