@@ -68,7 +68,7 @@ def seconds_per_batch(loader, data, batches, device):
     optimizer = torch.optim.Adam(model.parameters(), lr=0.003)
     begin = None
     for number, batch in enumerate(loader):
-        if number == min(10, len(loader) - 2):
+        if number == max(0, min(10, len(loader) - 2)):
             torch.cuda.synchronize() if device.type == "cuda" else None
             begin, first = time.monotonic(), number
         batch = batch.to(device, non_blocking=True)
