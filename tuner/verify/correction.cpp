@@ -104,11 +104,14 @@ AllCompared compare(const std::vector<RealRun>& runs, const profiles::Profile& p
   return compared;
 }
 
-/// Removes corrections that runs which contradict each other leave unknown.
+/// Removes corrections that runs which contradict each other leave unknown, and factors that no document may
+/// hold: stages that were so far off were disturbed when they were measured.
 void forget_uncertain(profiles::Corrections& corrections) {
+  constexpr double most = 100;
   for (const auto stage : corrected_stages) {
     auto& correction = of_stage(corrections, stage);
-    if (correction && correction->standard_error >= correction->ratio) {
+    if (correction && (correction->standard_error >= correction->ratio || correction->ratio > most ||
+                       correction->ratio < 1 / most)) {
       correction.reset();
     }
   }

@@ -142,6 +142,18 @@ TEST(Correction, RunsThatContradictEachOtherGiveNone) {
   EXPECT_NO_THROW(profiles::check(profile, "profile"));
 }
 
+TEST(Correction, FactorsBeyondWhatDocumentsHoldAreNone) {
+  sim::Simulator simulator;
+  const std::vector<RealRun> runs = {real_run(simulator, "salient", 120, 1)};
+  for (const double factor : {150.0, 1 / 150.0}) {
+    auto profile = true_profile();
+    scale(profile.workload.cpu_batch, factor);
+    const auto corrections = corrections_by(runs, profile, simulator);
+    EXPECT_FALSE(corrections.cpu_batch) << factor;
+    EXPECT_TRUE(corrections.train);
+  }
+}
+
 TEST(Correction, DoesNotBuildOnAnOlderOne) {
   sim::Simulator simulator;
   auto profile = wrong_profile();
