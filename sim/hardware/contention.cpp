@@ -100,12 +100,7 @@ double slowdown(const MachineModel& model, schedule::Stage stage, int device, co
   // What prepares beside training keeps its multiprocessors for as long as it runs.
   const bool shares_device = kind == Kind::train && !model.on_cores() &&
                              running.on(device)[static_cast<std::size_t>(Kind::prepare)] > 0;
-  if (!shares_device) {
-    return factor;
-  }
-  // The factor was measured at another share: at a small one it could promise a gain, which sharing never
-  // brings.
-  return std::max(1.0, factor / (1 - model.prepare_share));
+  return shares_device ? factor / (1 - model.prepare_share) : factor;
 }
 
 }  // namespace gnomon::sim
