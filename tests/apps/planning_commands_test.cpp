@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <cstdint>
 #include <sstream>
 
 #include "plan/job.h"
@@ -118,7 +119,7 @@ TEST_F(Planning, TuneWritesThePlanThatItCallsBest) {
 TEST_F(Planning, TuneTellsWhatEvaluationTakes) {
   auto profile = small_profile();
   EXPECT_FALSE(document({"tune", "p.json"}).contains("evaluation"));
-  profile["workload"]["evaluation"] = {{"time_s", 1.5}, {"host_bytes", 3 << 30}};
+  profile["workload"]["evaluation"] = {{"time_s", 1.5}, {"host_bytes", std::int64_t{3} << 30}};
   place.write("evaluated.json", profile.dump());
   EXPECT_THAT(run({"tune", "evaluated.json"}).out,
               HasSubstr("evaluation after an epoch: 1.50 s on all cores; "));

@@ -109,7 +109,8 @@ TEST_F(SparseStore, IsMeasuredAndPredicted) {
   EXPECT_EQ(profile["workload"]["feature_row_bytes"], (features.bytes() + features.rows - 1) / features.rows);
   EXPECT_EQ(profile["workload"]["feature_columns"], features.columns);
   EXPECT_THAT(run({"explore", "p.json", "--plan", "device,salient"}).out, HasSubstr("salient"));
-  EXPECT_THAT(run({"validate", "sparse", "p.json", "--plans", "device", "--epochs", "1"}).out, HasSubstr("device"));
+  EXPECT_THAT(run({"validate", "sparse", "p.json", "--plans", "device", "--epochs", "1"}).out,
+              HasSubstr("device"));
 }
 
 }  // namespace
