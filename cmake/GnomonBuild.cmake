@@ -83,13 +83,8 @@ function(gnomon_precompile target kind)
 endfunction()
 
 # gnomon_compile_quickly(TARGET): optimises little, for code that takes longer to optimise than it ever runs.
-# With sanitizers, whose checks take longest to optimise, not at all.
 function(gnomon_compile_quickly target)
-  set(level 1)
-  if(GNOMON_SANITIZE)
-    set(level 0)
-  endif()
-  target_compile_options(${target} PRIVATE $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<NOT:$<CONFIG:Debug>>>:-O${level}>)
+  target_compile_options(${target} PRIVATE $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<NOT:$<CONFIG:Debug>>>:-O1>)
 endfunction()
 
 # gnomon_sources(VARIABLE FOLDER [EXCLUDE folders…]): all C++ sources below a folder, but for those below the excluded ones.

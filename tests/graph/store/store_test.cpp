@@ -155,7 +155,9 @@ TEST(Store, RowsAreReadPastThePageCache) {
       const std::int64_t needed = (row_bytes + block - 1) / block;
       EXPECT_LE(blocks, block % row_bytes == 0 || row_bytes % block == 0 ? needed : needed + 1);
       const auto bytes = static_cast<std::size_t>(blocks * block);
-      const std::unique_ptr<std::byte, Free> memory(static_cast<std::byte*>(std::aligned_alloc(4096, bytes)));
+      const std::size_t pages = (bytes + 4095) / 4096;
+      const std::unique_ptr<std::byte, Free> memory(
+          static_cast<std::byte*>(std::aligned_alloc(4096, 4096 * pages)));
       ASSERT_GE(::pread(file, memory.get(), bytes, first), begin + row_bytes - first) << std::strerror(errno);
       EXPECT_EQ(std::memcmp(memory.get() + (begin - first), graph.features.row(row),
                             static_cast<std::size_t>(row_bytes)),
