@@ -27,7 +27,7 @@ readonly build=$root/build/release venv=$root/build/venv stamp=$root/build/setup
 # The LibTorch that is installed when there is none, and the CUDA toolkit that it was built with.
 readonly torch_version=2.11.0 torch_oldest=2.6 toolkit_version=13.0.2
 readonly packages=(g++ cmake ninja-build pkg-config python3-venv libsimgrid-dev libboost-dev nlohmann-json3-dev libcli11-dev
-  libfmt-dev libhwy-dev libzip-dev libnuma-dev zlib1g-dev libeigen3-dev libxgboost-dev libgtest-dev libgmock-dev
+  libfmt-dev libhwy-dev libmetis-dev libzip-dev liburing-dev libnuma-dev zlib1g-dev libeigen3-dev libxgboost-dev libgtest-dev libgmock-dev
   libbenchmark-dev libjs-chart.js)
 
 say() { printf 'gnomon set-up: %s\n' "$*" >&2; }
@@ -307,7 +307,7 @@ set_up() {
 # configure TORCH NVCC
 configure() {
   local options=(-U 'LIBTORCH_*' "-DLIBTORCH_ROOT=$1" "-DGNOMON_CUDA=$(cuda_wanted && echo ON || echo OFF)"
-    "-DGNOMON_CUDA_ARCHITECTURES=$(cuda_architectures)")
+    -DGNOMON_UNITY=ON "-DGNOMON_CUDA_ARCHITECTURES=$(cuda_architectures)")
   [[ -z $2 ]] || export CUDACXX=$2
   mkdir -p "$build"
   if ! (cd "$root" && cmake --preset release "${options[@]}") >"$build/configure.log" 2>&1; then

@@ -9,13 +9,15 @@ constexpr std::string_view data = "Data";
 constexpr std::string_view planning = "Measure and plan";
 constexpr std::string_view training = "Train";
 
-constexpr std::array<CommandInfo, 18> table{{
+constexpr std::array<CommandInfo, 19> table{{
     {"import", "Import a graph from another format into a store", data,
      "gnomon import npz cora.npz stores/cora --undirected --split per_class"},
     {"generate", "Generate a random graph store (sbm or rmat)", data,
      "gnomon generate sbm stores/toy --vertices 10000 --average-degree 20 --classes 8"},
     {"convert", "Convert a graph store to the current version, or to another vertex order", data,
      "gnomon convert stores/old stores/new"},
+    {"partition", "Divide a graph into parts and tell the quality of the division", data,
+     "gnomon partition stores/cora --parts 8 -o parts/cora"},
     {"info", "Describe a graph store, or this machine and this build", data,
      "gnomon info stores/cora --check"},
     {"profile", "Measure a workload on this machine", planning, "gnomon profile stores/cora -o profile.json"},

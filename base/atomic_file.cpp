@@ -112,7 +112,8 @@ std::string read_file(const std::filesystem::path& path) {
 }
 
 AtomicDirectory::AtomicDirectory(std::filesystem::path destination)
-    : destination_(std::move(destination)), temporary_(temporary_name(destination_)) {
+    : destination_(destination.has_filename() ? std::move(destination) : destination.parent_path()),
+      temporary_(temporary_name(destination_)) {
   if (std::filesystem::exists(destination_)) {
     throw InputError(destination_.string(), "already exists; give a new name or remove it first");
   }

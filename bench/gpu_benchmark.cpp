@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <map>
 #include <memory>
 #include <random>
 #include <string>
@@ -69,6 +70,31 @@ bool is_skipped(benchmark::State& state) {
 
 void wait() { check(cudaStreamSynchronize(nullptr), "waiting for the device"); }
 
+/// What is gathered from and sampled, made once: a benchmark's function is called several times for each row.
+constexpr std::size_t gathered_bytes = std::size_t{2} << 30;
+
+const Placed<std::byte>& gathered(Executor& executor, Where where) {
+  static const std::vector<std::byte> bytes(gathered_bytes, std::byte{1});
+  static std::map<Where, Placed<std::byte>> places;
+  if (!places.contains(where)) {
+    places.try_emplace(where, executor, where, bytes.data(), bytes.size());
+  }
+  return places.at(where);
+}
+
+struct SampledGraph {
+  explicit SampledGraph(int scale)
+      : graph(graph::generate_in_memory(graph::Rmat{.scale = scale, .feature_columns = 0, .seed = 1})),
+        topology(cpu::resident_copy(graph)) {}
+  graph::Graph graph;
+  cpu::Topology topology;
+};
+
+const SampledGraph& rmat(int scale) {
+  static std::map<int, SampledGraph> graphs;
+  return graphs.try_emplace(scale, scale).first->second;
+}
+
 constexpr std::size_t copied_bytes = std::size_t{256} << 20;
 
 /// The lower bound of everything that goes over the link.
@@ -115,12 +141,11 @@ void gather(benchmark::State& state) {
   }
   const auto where = static_cast<Where>(state.range(0));
   const std::int64_t row_bytes = state.range(1);
-  const std::int64_t rows = (std::int64_t{2} << 30) / row_bytes;
+  const auto rows = static_cast<std::int64_t>(gathered_bytes) / row_bytes;
   constexpr std::int64_t wanted = 200000;
   constexpr std::int64_t gathers = 10;
   Executor executor(nullptr, allocate_uncached, static_cast<double>(state.range(2)) / 100);
-  const std::vector<std::byte> bytes(static_cast<std::size_t>(rows * row_bytes), std::byte{1});
-  const Placed<std::byte> all(executor, where, bytes.data(), bytes.size());
+  const auto& all = gathered(executor, where);
   std::mt19937_64 random(1);
   std::vector<std::int64_t> vertices(wanted * gathers);
   std::generate(vertices.begin(), vertices.end(),
@@ -151,9 +176,7 @@ void sample(benchmark::State& state) {
   if (is_skipped(state)) {
     return;
   }
-  const auto graph = graph::generate_in_memory(
-      graph::Rmat{.scale = static_cast<int>(state.range(1)), .feature_columns = 0, .seed = 1});
-  const auto topology = cpu::resident_copy(graph);
+  const auto& [graph, topology] = rmat(static_cast<int>(state.range(1)));
   const auto where = static_cast<Where>(state.range(0));
   Executor executor(nullptr, allocate_from_pool);
   const Placed<std::int64_t> indptr(executor, where, topology.indptr.data(), topology.indptr.size());

@@ -211,6 +211,23 @@ def scale(record: Record) -> Table:
     return Table(heads, [row_of(what, row) for what, row in largest.items()])
 
 
+def out_of_core(record: Record) -> Table:
+    def cells(row: Record) -> Row:
+        return [row["what"].replace("_", " "), row["plan"], f"{row['value']:.3g}", f"{row['of']:.3g}", f"{row['ratio']:.2f}"]
+
+    return Table(["what", "plan or reader", "value", "of", "ratio"], [cells(row) for row in record["rows"]])
+
+
+def partitions(record: Record) -> Table:
+    def cells(row: Record) -> Row:
+        return [row["graph"], row["method"], f"{row['edges'] / 1e6:.0f} M", seconds(row["seconds"]), f"{row['peak_bytes'] / 1e6:.0f} MB",
+                percent(row["cut_share"]), f"{row['label_imbalance']:.2f}", percent(row["edges_within"]),
+                "{:.2f} to {:.2f}".format(*row["read_over_simulated"])]
+
+    return Table(["graph", "method", "edges", "cores' time", "peak memory", "edges cut", "label imbalance", "neighbours in memory",
+                  "bytes read over simulated"], [cells(row) for row in record["rows"]])
+
+
 def bounds(record: Record) -> Table:
     rows = [[row["schedule"], *(f"{row[key]:.3f}" for key in ("median", "p90", "most")),
              str(row["cases_under_their_lower_bound"]), str(row["cases_over_three_times_the_lower_bound"])]
@@ -344,6 +361,18 @@ SECTIONS = [
             "Whole processes on R-MAT graphs with 16 fp32 features a vertex, the largest of each step; exponents are those of "
             "powers of the number of edges, over all sizes of the record. Read and written is what reached the disk.",
             "bench/scale.py", scale),
+    Section("out_of_core", "Plans that read the disk, in less memory than the graph takes",
+            "R-MAT 2^22 with 128 fp16 features in a memory control group: ns-ext in a quarter of the graph's size, ginex with half of "
+            "the features' size beside the topology. Epochs are held against those of ns-mem without a limit, reads against the "
+            "profiled disk, peak memory against the limit, predicted against measured epochs, our reader against as many threads that "
+            "call pread. Bytes, seconds, and reads per second. Others kept the cores busy meanwhile (`load_average` in the record).",
+            "bench/out_of_core.py --scale 22", out_of_core),
+    Section("partition", "Partitions",
+            "32 parts, of which 8 are a macro-batch. Label imbalance: training vertices in the parts that have most of each class, over "
+            "those of a perfect division. Neighbours in memory: of the vertices of a macro-batch, those in its parts, without hubs. "
+            "Bytes read for a macro-batch beside the simulated ones: the fewest and the most. The peak has the pages of the program and "
+            "of the store's row pointers and splits.",
+            "bench/partition.py", partitions),
     Section("compare_builds", "The last two builds beside each other",
             "A build before a change and one after it take turns; medians of the rounds' ratios.",
             "bench/compare_builds.py BEFORE AFTER", builds),

@@ -20,43 +20,21 @@ and what the simulator predicts for a machine of as many cores from this one's p
 
 import argparse
 import array
-import contextlib
 import json
 import math
 import os
 import subprocess
 import sys
-import time
 import zipfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "bench/peers"))
+sys.path[:0] = [str(ROOT / "bench"), str(ROOT / "bench/peers")]
 from harness import dgl_environment, origin, pyg_environment, pyg_lib, write_record  # noqa: E402
+from limited import limited_group, run  # noqa: E402
 
 COLUMNS = 16
 JOB = ["--fanouts", "10,10", "--hidden", "64"]
-GROUPS = Path("/sys/fs/cgroup/memory")
-
-
-def run(command, group=None):
-    """Seconds, peak and disk traffic of a process, and what it printed. Ends the bench if it fails."""
-    def enter():
-        if group:
-            (group / "cgroup.procs").write_text(str(os.getpid()))
-    begin = time.monotonic()
-    process = subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE, preexec_fn=enter)
-    printed = process.stdout.read()
-    _, status, usage = os.wait4(process.pid, 0)
-    if status != 0:
-        sys.exit(f"{' '.join(map(str, command))}: status {status}")
-    return {
-        "seconds": time.monotonic() - begin,
-        "cpu_s": usage.ru_utime + usage.ru_stime,
-        "peak_bytes": usage.ru_maxrss * 1024,
-        "read_bytes": usage.ru_inblock * 512,
-        "written_bytes": usage.ru_oublock * 512,
-    }, printed
 
 
 def numbers(path):
@@ -102,17 +80,6 @@ def write_text(store, path):
             part = sources[begin:begin + len(block)]
             file.write("".join(f"{source} {destination}\n" for source, destination in zip(part, block)))
             begin += len(block)
-
-
-@contextlib.contextmanager
-def limited_group(limit):
-    group = GROUPS / f"gnomon-scale-{os.getpid()}"
-    group.mkdir()
-    try:
-        (group / "memory.limit_in_bytes").write_text(str(limit))
-        yield group
-    finally:
-        group.rmdir()
 
 
 class Scale:

@@ -5,7 +5,7 @@ include(GnomonCuda)
 if(GNOMON_WITH_CUDA)
   gnomon_cuda_library(kernels_cuda FOLDER kernels/cuda LINKS gnomon_kernels)
   # The same bits, fused or one by one: a product that is kept is rounded before it is added. They wait for memory.
-  set_source_files_properties(kernels/cuda/metrics.cu kernels/cuda/sparse.cu kernels/cuda/stored.cu PROPERTIES COMPILE_OPTIONS -fmad=false)
+  set_source_files_properties(kernels/cuda/cross_entropy.cu kernels/cuda/sparse.cu kernels/cuda/stored.cu PROPERTIES COMPILE_OPTIONS -fmad=false)
 endif()
 # What of nn and runtime needs LibTorch's CUDA libraries, and what stands there without. A program takes the former where they
 # can be loaded, and everywhere if its property GNOMON_LINKS_CUDA is set (cmake/GnomonKit.cmake).
@@ -36,6 +36,14 @@ gnomon_cuda_part(nn WITH nn/cuda/kernels.cpp WITHOUT nn/cuda/no_kernels.cpp LINK
 set_source_files_properties(nn/parallel.cpp nn/dense/chunks.cpp
   PROPERTIES COMPILE_OPTIONS -fopenmp SKIP_PRECOMPILE_HEADERS ON)
 target_link_options(gnomon_nn PUBLIC -fopenmp)
-gnomon_library(runtime TORCH EXCLUDE runtime/cuda runtime/no_gpu LINKS gnomon_schedule gnomon_nn)
+gnomon_library(runtime TORCH EXCLUDE runtime/cuda runtime/no_gpu runtime/uring runtime/no_uring
+  LINKS gnomon_schedule gnomon_nn)
+if(liburing_FOUND)
+  target_sources(gnomon_runtime PRIVATE ${PROJECT_SOURCE_DIR}/runtime/uring/open_uring_queue.cpp)
+  target_link_libraries(gnomon_runtime PRIVATE PkgConfig::liburing)
+else()
+  message(STATUS "liburing not found: threads read the disk")
+  target_sources(gnomon_runtime PRIVATE ${PROJECT_SOURCE_DIR}/runtime/no_uring/open_uring_queue.cpp)
+endif()
 file(GLOB gpu_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/runtime/cuda/*.cpp)
 gnomon_cuda_part(runtime WITH ${gpu_sources} WITHOUT runtime/no_gpu/open_cuda_device.cpp LINKS ${gnomon_torch_cuda})

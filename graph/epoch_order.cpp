@@ -1,18 +1,16 @@
 #include "graph/epoch_order.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "base/philox.h"
+#include "base/shuffle.h"
 
 namespace gnomon::graph {
 
 std::vector<VertexId> epoch_order(std::span<const VertexId> train, std::uint64_t seed, std::uint64_t epoch) {
   std::vector<VertexId> order(train.begin(), train.end());
   base::RandomStream random({.seed = seed, .purpose = base::Purpose::shuffle, .epoch = epoch});
-  for (std::size_t left = order.size(); left > 1; --left) {
-    std::swap(order[left - 1], order[random.below(left)]);
-  }
+  base::shuffle(order, random);
   return order;
 }
 

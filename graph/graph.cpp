@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/index.h"
 #include "base/usable.h"
 #include "graph/feature_form.h"
 #include "graph/store/npy.h"
@@ -52,7 +53,7 @@ std::optional<std::int64_t> first_fault(std::int64_t count, Faulty faulty) {
 
 std::string number(std::int64_t value) { return std::to_string(value); }
 
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+using base::at;
 
 void check_topology(const Graph& graph) {
   if (graph.indptr.empty() || graph.indptr.front() != 0 || graph.indptr.back() != graph.num_edges()) {

@@ -78,9 +78,15 @@ StepResult Learner::step(const TensorBatch& data, std::int64_t epoch, std::int64
 }
 
 void Learner::step(const TensorBatch& data, std::int64_t epoch, std::int64_t batch, StepSums& sums) {
-  const auto outputs = propagate(data, epoch, batch);
+  if (model_.device().is_cpu()) {
+    sums.add(step(data, epoch, batch));
+    return;
+  }
+  const auto logits = model_.forward(data, dropout_of(epoch, batch));
+  const auto gradient = sums.add_cross_entropy(logits.detach(), data.labels);
+  optimiser_->zero_grad();
+  logits.backward(gradient);
   update(epoch);
-  sums.add(outputs.loss, outputs.logits, data.labels);
 }
 
 StepResult Learner::backward(const TensorBatch& data, std::int64_t epoch, std::int64_t batch) {

@@ -30,6 +30,17 @@ class Initialiser {
     return weight.to(device_).requires_grad_();
   }
   at::Tensor matrix(std::int64_t in, std::int64_t out) { return glorot({in, out}, in, out); }
+  /// Two matrices, on a device with memory of its own one behind the other, so that they are also a matrix of
+  /// 2 · in rows (nn/dense/sage_product.h).
+  std::vector<at::Tensor> matrix_pair(std::int64_t in, std::int64_t out) {
+    std::vector<at::Tensor> pair{matrix(in, out), matrix(in, out)};
+    if (device_.is_cpu()) {
+      return pair;
+    }
+    const auto both = at::cat({pair[0].detach(), pair[1].detach()});
+    return {both.narrow(0, 0, in).detach().requires_grad_(),
+            both.narrow(0, in, in).detach().requires_grad_()};
+  }
   at::Tensor zeros(std::int64_t count) { return filled(count, 0).requires_grad_(); }
   /// Returns a vector without gradient.
   at::Tensor filled(std::int64_t count, double value) {
@@ -145,7 +156,8 @@ class GcnLayer final : public LayerOf<GcnLayer> {
 class SageLayer final : public LayerOf<SageLayer> {
  public:
   SageLayer(Initialiser& initialise, std::int64_t in, std::int64_t out) {
-    parameters_ = {initialise.matrix(in, out), initialise.matrix(in, out), initialise.zeros(out)};
+    parameters_ = initialise.matrix_pair(in, out);
+    parameters_.push_back(initialise.zeros(out));
     names_ = {"self.weight", "neighbours.weight", "bias"};
   }
 
@@ -383,11 +395,8 @@ auto Model::with_inputs(const TensorBatch& data, const std::optional<DropoutSpec
   if (!data.features.defined()) {
     return act(DroppedFeatures{data.stored, rule});
   }
-  auto x = data.features.to(at::kFloat);
-  if (own) {
-    x = dense::dropout(x, own->probability, own->inputs());
-  }
-  return act(x);
+  return act(own ? dense::dropout_of_features(data.features, own->probability, own->inputs())
+                 : data.features.to(at::kFloat));
 }
 
 at::Tensor Model::first_layer(const TensorBatch& data, const Hop& hop,
@@ -429,7 +438,7 @@ at::Tensor Model::forward(const TensorBatch& data, const std::optional<DropoutSp
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     const auto& block = data.blocks[layers_.size() - 1 - i];
     const auto& degrees = i > 0 && data.reused != nullptr ? data.reused->degrees : data.degrees;
-    const Hop hop{block, degrees.narrow(0, 0, block->num_sources())};
+    const Hop hop{block, degrees.defined() ? degrees.narrow(0, 0, block->num_sources()) : degrees};
     x = i == 0 ? first_layer(data, hop, dropout) : run_layer(i, x, hop, dropout);
   }
   return x;

@@ -2,55 +2,40 @@
 
 #include <ATen/ATen.h>
 
-#include <cstring>
+#include <numeric>
 #include <vector>
 
-#include "kernels/device/metrics.h"
 #include "nn/cuda/kernels.h"
 
 namespace gnomon::nn {
-namespace {
-
-using kernels::device::MetricSums;
-
-at::Tensor on_device(const MetricSums& sums, at::Device device) {
-  auto bytes = at::empty({static_cast<std::int64_t>(sizeof(sums))}, at::kByte);
-  std::memcpy(bytes.mutable_data_ptr(), &sums, sizeof(sums));
-  return bytes.to(device);
-}
-
-}  // namespace
 
 void StepSums::add(const StepResult& step) {
-  if (device_.defined()) {
-    host_ = read();
-    device_.reset();
-  }
   host_.loss_sum += step.loss_sum;
   host_.correct += step.correct;
   host_.seeds += step.seeds;
 }
 
-void StepSums::add(const at::Tensor& loss, const at::Tensor& logits, const at::Tensor& labels) {
-  if (logits.is_cpu()) {
-    add(result_of(loss, logits, labels));
-    return;
+at::Tensor StepSums::add_cross_entropy(const at::Tensor& logits, const at::Tensor& labels) {
+  const auto seeds = labels.size(0);
+  if (!correct_.defined()) {
+    correct_ = at::zeros({1}, labels.options());
+    losses_ = at::zeros({seeds}, logits.options().dtype(at::kDouble));
   }
-  if (!device_.defined()) {
-    device_ = on_device({host_.loss_sum, host_.correct}, logits.device());
+  if (losses_.size(0) < seeds) {
+    losses_ = at::cat({losses_, at::zeros({seeds - losses_.size(0)}, losses_.options())});
   }
-  cuda_add_metrics(logits.contiguous(), labels, loss, device_);
-  host_.seeds += labels.size(0);
+  host_.seeds += seeds;
+  return cuda_cross_entropy(logits.contiguous(), labels, losses_, correct_);
 }
 
 StepResult StepSums::read() const {
-  if (!device_.defined()) {
+  if (!correct_.defined()) {
     return host_;
   }
-  const auto bytes = device_.cpu();
-  MetricSums sums;
-  std::memcpy(&sums, bytes.const_data_ptr(), sizeof(sums));
-  return {sums.loss, sums.correct, host_.seeds};
+  const auto losses = losses_.cpu();
+  const auto* first = losses.const_data_ptr<double>();
+  return {std::accumulate(first, first + losses.numel(), host_.loss_sum),
+          host_.correct + correct_.cpu().item<std::int64_t>(), host_.seeds};
 }
 
 StepResult result_of(const at::Tensor& loss, const at::Tensor& logits, const at::Tensor& labels) {

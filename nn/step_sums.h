@@ -21,16 +21,18 @@ class StepSums {
   explicit StepSums(const StepResult& start = {}) : host_(start) {}
 
   void add(const StepResult& step);
-  /// Adds a step's metrics: loss is the mean over the seeds (a scalar, fp32), logits (seeds, classes),
-  /// labels int64. On a GPU everything runs on the current stream, without waiting for it.
-  void add(const at::Tensor& loss, const at::Tensor& logits, const at::Tensor& labels);
+  /// Adds the metrics of logits (seeds, classes; fp32) on a GPU for labels (int64) there. Returns the
+  /// gradient of the mean cross-entropy over the seeds with respect to the logits. Everything runs on the
+  /// current stream, without waiting for it.
+  at::Tensor add_cross_entropy(const at::Tensor& logits, const at::Tensor& labels);
   /// Returns the sums. On a GPU the host waits for the current stream; earlier additions must have been on
   /// it, or be done.
   StepResult read() const;
 
  private:
-  StepResult host_;    ///< the seeds of all steps; loss and correct ones unless they are in device_
-  at::Tensor device_;  ///< the bytes of a kernels::device::MetricSums; undefined on the CPU
+  StepResult host_;  ///< the seeds of all steps; loss and correct ones but for those of add_cross_entropy()
+  /// kernels::device::MetricSums on the GPU; undefined before the first step there.
+  at::Tensor losses_, correct_;
 };
 
 /// The metrics of one step, as StepSums::add takes it.

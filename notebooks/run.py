@@ -22,8 +22,8 @@ LINK = "machine.link.bandwidth_bytes_per_s"
 FILES = {
     **{paper: ["reproduce", paper] for paper in
        ("morphgl", "neutronorch", "gnnlab", "ducati", "a3gnn", "hanoi", "joestar")},
-    "morphgl_cores": ["explore", "morphgl/A/GraphSAGE/PA", "--plan", "salient,device,morphgl,gnomon",
-                      SET, "machine.cpu.cores=2:32:*2"],
+    **{f"{paper}_figures": ["reproduce", paper, "all"] for paper in
+       ("morphgl", "neutronorch", "gnnlab", "ducati", "a3gnn", "hanoi", "joestar", "pytorch-direct")},
     "neutronorch_super_batch": ["explore", "neutronorch/Wikipedia", "--plan", "neutronorch",
                                 SET, "plan.super_batch=1:64:*2", SET, "plan.embeddings.hot_ratio=0.1,0.2,0.3"],
     "gnnlab_devices": ["explore", "neutronorch/Papers100M", "--machine", "gnnlab", "--plan", "t_sota,gnnlab",

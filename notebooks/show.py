@@ -5,6 +5,7 @@ import os
 import pathlib
 
 import matplotlib.pyplot as plt
+from matplotlib.ticker import ScalarFormatter
 
 FILES = pathlib.Path(os.environ.get("GNOMON_FILES", "files"))
 
@@ -41,6 +42,68 @@ def printed_and_predicted(report, table, only=""):
     return axes
 
 
+def plain_numbers(*sides):
+    """Numbers of an axis without exponents."""
+    for side in sides:
+        side.set_major_formatter(ScalarFormatter())
+        side.get_major_formatter().set_scientific(False)
+
+
+def beside(axes):
+    """The legend outside the drawing."""
+    axes.legend(loc="upper left", bbox_to_anchor=(1, 1))
+
+
+def label(series):
+    return series["name"] + (", printed" if series["printed"] else "")
+
+
+def colours(chart):
+    """One colour for each name, whether printed or predicted."""
+    names = list(dict.fromkeys(series["name"] for series in chart["series"]))
+    return {name: f"C{i % 10}" for i, name in enumerate(names)}
+
+
+def bars(axes, chart):
+    places = sorted({point["x"] for series in chart["series"] for point in series["points"]})
+    width = 0.8 / len(chart["series"])
+    for i, series in enumerate(chart["series"]):
+        at = [places.index(point["x"]) + (i + 0.5) * width - 0.4 for point in series["points"]]
+        axes.bar(at, [point["y"] for point in series["points"]], width, label=label(series),
+                 color=colours(chart)[series["name"]], alpha=0.4 if series["printed"] else 1)
+    names = [chart["categories"][int(x)] if chart["categories"] else f"{x:g}" for x in places]
+    axes.set_xticks(range(len(places)), names, rotation=30, ha="right")
+
+
+def lines(axes, chart):
+    for series in chart["series"]:
+        points = [(point["x"], point["y"]) for point in series["points"]]
+        line = "" if series["printed"] or chart["kind"] == "points" else "-"
+        axes.plot(*zip(*points) if points else ([], []), line, marker="D" if series["printed"] else "o",
+                  markersize=8 if series["printed"] else 3, label=label(series), color=colours(chart)[series["name"]])
+
+
+def figure(paper, wanted):
+    """Draws a figure of `gnomon reproduce PAPER all --json` and says whether its claims hold."""
+    drawn = next(one for one in load(f"{paper}_figures")["figures"] if one["id"] == wanted)
+    for chart in drawn["charts"]:
+        picture, axes = plt.subplots(figsize=(8, 4))
+        has_bars = chart["categories"] or chart["kind"] in ("bars", "stacked")
+        (bars if has_bars else lines)(axes, chart)
+        axes.set(title=f"{wanted} {chart['title']}", xlabel=chart["x_label"], ylabel=chart["y_label"])
+        values = [point["y"] for series in chart["series"] for point in series["points"]]
+        if min(values) > 0 and max(values) > 20 * min(values):
+            axes.set_yscale("log")
+            plain_numbers(axes.yaxis)
+        beside(axes)
+        picture.tight_layout()
+        plt.show()
+        for why in chart["missing"]:
+            print("not possible:", why)
+    print(f"Given: {drawn['given']}.")
+    print(drawn["on_claims"])
+
+
 def epochs(exploration, field, by=("plan",)):
     """Epochs against a swept field, a line for each of the plans (and of other fields in `by`)."""
     figure, axes = plt.subplots(figsize=(8, 4))
@@ -51,7 +114,8 @@ def epochs(exploration, field, by=("plan",)):
     for label, points in lines.items():
         axes.plot(*zip(*points), marker="o", label=label)
     axes.set(xlabel=field, ylabel="epoch, s", xscale="log", yscale="log")
-    axes.legend()
+    plain_numbers(axes.xaxis, axes.yaxis)
+    beside(axes)
     for reason in sorted({row["why_not"] for row in exploration["rows"] if row["why_not"]}):
         print("not possible:", reason)
     figure.tight_layout()

@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "plan/disk_plans.h"
 #include "plan/values.h"
 
 namespace gnomon::plan {
@@ -292,6 +293,9 @@ Table home_rules() {
                      says("must be \"disk\" with route \"cpu\" and \"host\" with route \"device\" when the "
                           "schedule is \"macro_batch\"")}},
        .needs = {{[](const Plan& p) { return p.features == Home::disk; }, {&A::data_on_disk}},
+                 {[](const Plan& p) { return p.features == Home::disk && p.gather == Gather::trainer; },
+                  {},
+                  "features \"disk\" with gather \"trainer\""},
                  {[](const Plan& p) { return p.features == Home::device; }, {&A::own_memory}}},
        .search = {.where = [](const Plan& p,
                               const Cores& cores) { return has_own_memory(cores) || is_by_parts(p); },
@@ -309,8 +313,10 @@ bool only_biases(const Plan& plan) {
          cache.place == Home::device && !cache.sharded && cache.budget < 1;
 }
 
+bool has_device_cache(const Plan& plan) { return plan.cache.is_used() && plan.cache.place == Home::device; }
+
 bool has_static_cache(const Plan& plan) {
-  return plan.cache.is_used() && plan.cache.policy != CachePolicy::recent;
+  return has_device_cache(plan) && plan.cache.policy != CachePolicy::recent;
 }
 
 /// A plan of route cpu may have a cache on the device, too: its draws may prefer what the cache holds.
@@ -329,8 +335,21 @@ Table cache_rules() {
        .matters = always,
        .needs = {{[](const Plan& p) { return has_static_cache(p) && !only_biases(p); }, {&A::static_caches}},
                  {only_biases, {&A::static_caches, &A::bias_without_cache}},
-                 {[](const Plan& p) { return p.cache.is_used() && !has_static_cache(p); },
-                  {&A::dynamic_caches}}},
+                 {[](const Plan& p) { return has_device_cache(p) && p.cache.policy == CachePolicy::recent; },
+                  {&A::dynamic_caches}},
+                 {has_host_cache, {&A::data_on_disk}},
+                 {[](const Plan& p) {
+                    return has_host_cache(p) && p.cache.policy == CachePolicy::value_weight;
+                  },
+                  {},
+                  "cache.policy \"value_weight\" with cache.place \"host\""},
+                 // Adjacency lists are held by blocks of their file, of which nothing is known beforehand.
+                 {[](const Plan& p) {
+                    return has_host_cache(p) && p.cache.topology && p.topology == Home::disk &&
+                           p.cache.policy != CachePolicy::recent;
+                  },
+                  {},
+                  "cache.topology with topology \"disk\" unless cache.policy is \"recent\""}},
        .search = {.where = can_cache, .leaves_out = is_baseline}},
       {.field = field("cache.features"),
        .matters = with_policy,
@@ -370,6 +389,10 @@ Table cache_rules() {
                   {},
                   "bias above 1 unless the cache has policy \"out_degree\", place \"device\", features only "
                   "and a budget below 1"},
+                 // The bias is in weights, whose tables lie in memory.
+                 {[](const Plan& p) { return p.bias > 1 && reads_disk(p); },
+                  {},
+                  "bias above 1 with topology or features \"disk\""},
                  // Nothing says which neighbours to prefer.
                  {[](const Plan& p) { return p.bias > 1 && !p.cache.is_used(); },
                   {},
@@ -416,7 +439,9 @@ Table reuse_rules() {
       {.field = field("embeddings.hot_ratio"),
        .matters = [](const Plan& p, const Cores&) { return p.embeddings.reuse == Reuse::hot; }},
       {.field = field("super_batch"),
-       .matters = [](const Plan& p, const Cores&) { return p.schedule == Schedule::super_batch; },
+       // Policy "optimal" samples that many mini-batches ahead.
+       .matters = [](const Plan& p,
+                     const Cores&) { return p.schedule == Schedule::super_batch || looks_ahead(p); },
        .needs = {{[](const Plan& p) { return p.super_batch > 1; },
                   {&A::super_batches},
                   "super_batch above 1"}}},

@@ -35,11 +35,7 @@ void scale(StageTime& time, double factor) {
   }
 }
 
-/// CUDA kernels of a mini-batch for each layer, counted in the sources of the CUDA route (GraphSAGE with
-/// Adam), and what launching one takes where the machine does not tell: kernels that are launched one by one
-/// take no less.
-constexpr double preparing_kernels_per_layer = 15;
-constexpr double training_kernels_per_layer = 65;
+/// What launching a kernel takes where the machine does not tell.
 constexpr double usual_launch_s = 5e-6;
 
 void set_mean(StageTime& time, double mean_s) {
@@ -66,6 +62,10 @@ bool is_told(const Contention& contention) {
 }
 
 }  // namespace
+
+LaunchesOfBatch launches_of_batch(int layers) {
+  return {.preparing = 6 + 6 * layers, .training = 6 + 9 * layers};
+}
 
 std::vector<CatalogMachine> catalog() {
   std::vector<CatalogMachine> machines;
@@ -187,12 +187,12 @@ class Move {
 
   /// Raises a time of the new device that is below what launching its kernels takes; tells so in `reason`.
   /// A GPU that took less was measured to need less.
-  void keep_above_launches(StageTime& time, const StageTime& before, double kernels_per_layer,
+  void keep_above_launches(StageTime& time, const StageTime& before, std::int64_t launches,
                            std::string& reason) const {
     if (plan::runs_on_cores(machine_.device.kind) || before.mean_s == 0) {
       return;
     }
-    const double kernels = kernels_per_layer * static_cast<double>(old_.workload.job.fanouts.size());
+    const auto kernels = static_cast<double>(launches);
     const double launch_s = machine_.device.launch_s.value_or(usual_launch_s);
     const double least_s = plan::runs_on_cores(old_.machine.device.kind)
                                ? kernels * launch_s
@@ -211,7 +211,7 @@ class Move {
     auto& train = workload().train;
     scale(train, computing_);
     std::string reason = computing_reason();
-    keep_above_launches(train, before, training_kernels_per_layer, reason);
+    keep_above_launches(train, before, launches_of_batch(old_.workload.job.layers()).training, reason);
     tell("train", before.mean_s, train.mean_s, std::move(reason),
          computing_is_known() || train.mean_s != before.mean_s);
   }
@@ -240,7 +240,8 @@ class Move {
     } else if (uses_link) {
       reason += "; " + link_reason();
     }
-    keep_above_launches(workload().device_batch, before.device_batch, preparing_kernels_per_layer, reason);
+    keep_above_launches(workload().device_batch, before.device_batch,
+                        launches_of_batch(old_.workload.job.layers()).preparing, reason);
     const double device_batch_s = workload().device_batch.mean_s;
     if (before.device_batch.mean_s > 0) {
       scale(parts.device_sample_s, device_batch_s / before.device_batch.mean_s);

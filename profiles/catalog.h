@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -50,6 +51,16 @@ std::vector<CatalogMachine> catalog();
 /// Returns one of them by its name or, if `name` ends in .json, reads a file of the same form. Throws
 /// InputError that names `where` if there is none.
 CatalogMachine find_machine(const std::string& name, const std::string& where = "--machine");
+
+/// What the host launches on a GPU for a mini-batch, kernels, copies and fills, to prepare and to train it.
+struct LaunchesOfBatch {
+  std::int64_t preparing = 0;
+  std::int64_t training = 0;
+};
+
+/// The launches of a GraphSAGE model with dropout and that many layers, at least two, on mini-batches of a
+/// few thousand edges or more. tests/launches counts them.
+LaunchesOfBatch launches_of_batch(int layers);
 
 /// What happened to the time of a stage when its profile moved to another machine.
 struct StageScaling {

@@ -216,7 +216,7 @@ struct MachineProfile {
 
 /// A measured duration: what one stage takes for one batch, alone on the machine.
 struct StageTime {
-  double mean_s = 0;
+  double mean_s = 0;  ///< in an epoch: the median of epochs' means, which bursts of other work leave alone
   double deviation_s = 0;  ///< standard deviation over batches
   double p5_s = 0, p50_s = 0, p95_s = 0;
   double interval_s = 0;  ///< half width of the mean's 95 % confidence interval
@@ -317,6 +317,7 @@ struct StageParts {
   std::optional<double> cpu_sample_s{};     ///< part of cpu_batch that draws neighbours; the rest gathers
   std::optional<double> device_sample_s{};  ///< the same part of device_batch
   std::optional<double> device_sample_link_s{};  ///< part of device_batch_link_s that reads adjacency lists
+  std::optional<double> biased_sample_ratio{};   ///< draws by weight (plan::Plan::bias) over uniform ones
   /// Host memory traffic of one batch; if unknown, only `Contention` slows stages that share memory.
   std::optional<double> cpu_batch_memory_bytes{};
   std::optional<double> transfer_memory_bytes{};
@@ -336,6 +337,7 @@ struct StageParts {
     f("cpu_sample_s", self.cpu_sample_s, positive_or_unknown);
     f("device_sample_s", self.device_sample_s, positive_or_unknown);
     f("device_sample_link_s", self.device_sample_link_s, base::non_negative);
+    f("biased_sample_ratio", self.biased_sample_ratio, positive_or_unknown);
     f("cpu_batch_memory_bytes", self.cpu_batch_memory_bytes, base::non_negative);
     f("transfer_memory_bytes", self.transfer_memory_bytes, base::non_negative);
     f("device_batch_memory_bytes", self.device_batch_memory_bytes, base::non_negative);

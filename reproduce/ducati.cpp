@@ -157,6 +157,12 @@ bool order_is_right(const Paper& paper, const Setting& setting, double predicted
 
 }  // namespace
 
+profiles::Profile ducati_profile(const Paper& paper, const std::string& dataset, const std::string& fanouts,
+                                 const std::string& columns) {
+  constexpr double any_share = 0.5;
+  return profile_of(paper, {dataset, fanouts, columns}, any_share);
+}
+
 Report reproduce_ducati(sim::Simulator& simulator, const std::optional<Paper>& baselines,
                         const base::Progress& progress) {
   const Paper own = find_paper("ducati");

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "base/progress.h"
+#include "profiles/profile.h"
 #include "reproduce/paper.h"
 #include "reproduce/report.h"
 #include "sim/simulator.h"
@@ -20,5 +22,11 @@ namespace gnomon::reproduce {
 /// `baselines` are predicted instead of the paper's own rows. Throws InputError if these lack a number.
 Report reproduce_ducati(sim::Simulator& simulator, const std::optional<Paper>& baselines,
                         const base::Progress& progress);
+
+/// Returns the profile of a row of Table VIII for plans that cache features only: how much of the rest reads
+/// adjacency lists makes no difference to them. Its epoch is 100 iterations. Throws InputError if the row
+/// lacks a number.
+profiles::Profile ducati_profile(const Paper& paper, const std::string& dataset, const std::string& fanouts,
+                                 const std::string& columns);
 
 }  // namespace gnomon::reproduce

@@ -12,6 +12,7 @@
 #include "reproduce/joestar.h"
 #include "reproduce/morphgl.h"
 #include "reproduce/neutronorch.h"
+#include "reproduce/pytorch_direct.h"
 #include "sim/simulator.h"
 
 namespace gnomon::reproduce {
@@ -34,13 +35,14 @@ Report without_baselines(sim::Simulator& simulator, const std::optional<Paper>& 
   return run(simulator, progress);
 }
 
-constexpr std::array<Known, 7> known{{{"morphgl", reproduce_morphgl},
+constexpr std::array<Known, 8> known{{{"morphgl", reproduce_morphgl},
                                       {"neutronorch", reproduce_neutronorch},
                                       {"gnnlab", reproduce_gnnlab},
                                       {"ducati", reproduce_ducati},
                                       {"a3gnn", without_baselines<reproduce_a3gnn>},
                                       {"hanoi", without_baselines<reproduce_hanoi>},
-                                      {"joestar", without_baselines<reproduce_joestar>}}};
+                                      {"joestar", without_baselines<reproduce_joestar>},
+                                      {"pytorch-direct", without_baselines<reproduce_pytorch_direct>}}};
 
 }  // namespace
 

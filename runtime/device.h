@@ -47,13 +47,15 @@ struct DeviceFacts {
 /// same machine), runtime/emulated/emulated_device.h (a device behind a link, emulated there) and
 /// runtime/streams/stream_device.h (a GPU); open_device() chooses one.
 ///
-/// Synchronisation: every function returns only after its work is done, on the host and on the device, so
-/// that the duration of the call is the duration of the stage. No function keeps a reference to its
-/// arguments. Threads: copy(), train(), and the group of prepare(), sample() and gather() may run at the same
-/// time on different batches, each called by one thread at a time. No other function may run at the same time
-/// as any of them, except slots(), which may always be called. Errors: all functions throw base::Failure if
-/// the device fails or its memory does not suffice; the message then gives the missing bytes and the plan's
-/// fields that lower the need.
+/// Synchronisation: functions return only after their work is done, on the host and on the device, so that
+/// the duration of the call is the duration of the stage; but prepare(), prepare_pruned() and gather() leave
+/// in DeviceBatch::work, and sample() and train() return, what the device may still be doing and when it did
+/// it. Batches need not be waited for to be trained; whoever reads them otherwise waits first. No function
+/// keeps a reference to its arguments. Threads: copy(), train(), and the group of prepare(), sample() and
+/// gather() may run at the same time on different batches, each called by one thread at a time. No other
+/// function may run at the same time as any of them, except slots(), which may always be called. Errors: all
+/// functions throw base::Failure if the device fails or its memory does not suffice; the message then gives
+/// the missing bytes and the plan's fields that lower the need.
 class Device {
  public:
   /// Trains on a batch; see train().
@@ -94,19 +96,20 @@ class Device {
   /// copy().
   virtual std::vector<at::Tensor> take_tensors(const std::vector<at::Tensor>& tensors) = 0;
   /// The device_batch stage of plans whose trainer gathers: the batch of sample_batch in host memory, bit for
-  /// bit. `data`'s memory is reused.
-  virtual void sample(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds,
-                      BatchData& data) = 0;
+  /// bit, which is there when the call returns. `data`'s memory is reused.
+  virtual DeviceWorkPtr sample(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds,
+                               BatchData& data) = 0;
   /// The device_gather stage: adds the features to a batch without them.
   virtual void gather(DeviceBatch& batch) = 0;
   /// The train stage: calls `learn` once with the batch's tensors. Where plan.fused, the tensors lend the
-  /// features where they are stored, until `learn` returns. What `learn` starts on the current stream is done
-  /// when train() returns, and the batch's memory is free then, also after an exception.
-  virtual void train(DeviceBatch batch, const Learn& learn) = 0;
+  /// features where they are stored. Returns what `learn` has started on the current stream, which follows
+  /// that of earlier calls, and which keeps the batch's memory; after an exception it is done, and the memory
+  /// free.
+  virtual DeviceWorkPtr train(DeviceBatch batch, const Learn& learn) = 0;
   /// Fills the caches that wait for it: those of the last plan, once a first train() has told how much memory
   /// is left. To be called by the thread of the stage before (train(), or sample() on a device that only
-  /// samples), after that stage's end: filling takes seconds and is no stage's work. Does nothing where no
-  /// cache waits.
+  /// samples), after that stage's end, for which a train() waits that caches wait for: filling takes seconds
+  /// and is no stage's work. Does nothing where no cache waits.
   virtual void fill_due_caches() {}
 
   /// Within train(): what `gather` makes in host memory, copied to the device, over the link if there is one.

@@ -40,6 +40,8 @@ struct DeviceOptions {
   EmulatedPeers peers{};  ///< of emulated devices
   std::string name{};     ///< of an emulated device: the machine or device that it stands for; may be empty
   int devices = 1;        ///< of that kind, each with that memory and a link of its own
+  /// The host's memory in which a plan that reads the disk is to stay; 0: what is available.
+  std::int64_t host_bytes = 0;
 };
 
 /// Why there is no such device on this machine or in this build, as one line; empty if there is one.

@@ -1,10 +1,12 @@
 #include "runtime/host_machine.h"
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <exception>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -49,6 +51,10 @@ std::size_t engine_of(Stage stage, int device, bool prepares_beside_training) {
   }
 }
 
+double seconds(std::chrono::steady_clock::duration duration) {
+  return std::chrono::duration<double>(duration).count();
+}
+
 /// A thread of the machine, which sleeps until it is called: nobody else wakes up then.
 struct alignas(64) Sleeper {
   std::condition_variable wake;
@@ -60,8 +66,9 @@ struct Record {
   StageSpan span;
   int pending = 0;  ///< stages of its `after` that are not done
   bool done = false;
-  bool is_awaited = false;   ///< by wait_any()
-  Sleeper* taker = nullptr;  ///< the thread that has taken it, if that sleeps until nothing is pending
+  bool is_in_flight = false;  ///< its call has returned, and its device works on
+  bool is_awaited = false;    ///< by wait_any()
+  Sleeper* taker = nullptr;   ///< the thread that has taken it, if that sleeps until nothing is pending
   std::vector<std::int64_t> successors;
 };
 
@@ -72,6 +79,23 @@ struct Engine {
   std::vector<Sleeper*> idle;
 };
 
+/// What a device has still to do for a stage.
+struct InFlight {
+  std::int64_t number = 0;
+  DeviceWorkPtr work;
+};
+
+/// A thread that serves an engine.
+struct Server {
+  std::size_t engine = 0;
+  int index = 0;  ///< among those of the engine
+  Sleeper* self = nullptr;
+  std::deque<InFlight> in_flight{};
+};
+
+/// Stages in flight on an engine, of which one is launched while the device does the other.
+constexpr std::size_t max_in_flight = 2;
+
 }  // namespace
 
 struct HostMachine::State {
@@ -81,20 +105,25 @@ struct HostMachine::State {
         num_devices(devices),
         engines(engine_on(devices, copy_engine)) {}
 
-  double now_s() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  }
+  double now_s() const { return seconds(std::chrono::steady_clock::now() - begin); }
   bool stopped() const { return closing || interrupted || failure; }
 
-  void serve(std::size_t engine_number, int index, Sleeper& self);
+  void serve(Server server);
+  std::optional<std::int64_t> next_stage(std::unique_lock<std::mutex>& lock, Server& server);
+  void run(std::unique_lock<std::mutex>& lock, Server& server, std::int64_t number);
+  bool is_awaited(const InFlight& in_flight) const;
+  bool end_first_in_flight(std::unique_lock<std::mutex>& lock, Server& server);
+  void end(std::unique_lock<std::mutex>& lock, std::int64_t number);
+  void take_span(StageSpan& span, const WorkSpan& of_device) const;
   Sleeper& add_sleeper() { return sleepers.emplace_back(); }
   void sleep_until_called(std::unique_lock<std::mutex>& lock, Engine& engine, Sleeper& self) const;
-  Engine& engine_for(const StageSpan& span) {
-    return engines[engine_of(span.stage, span.device, prepares_beside_training)];
+  std::size_t engine_of(const StageSpan& span) const {
+    return runtime::engine_of(span.stage, span.device, prepares_beside_training);
   }
   void perform(const StageSpan& span, int worker);
   static std::exception_ptr attempt(const std::function<void()>& act);
   bool executes(Stage stage) const;
+  void release(Record& record, std::optional<std::size_t> on_engine);
   void finish(std::int64_t number);
   void fail(std::exception_ptr error);
   void wake_everyone();
@@ -151,15 +180,23 @@ bool HostMachine::State::executes(Stage stage) const {
   }
 }
 
+/// Tells the stages that wait for one, or those of an engine, that they need not wait any more.
+void HostMachine::State::release(Record& record, std::optional<std::size_t> on_engine) {
+  std::erase_if(record.successors, [&](std::int64_t successor) {
+    auto& next = records[static_cast<std::size_t>(successor)];
+    const bool is_meant = !on_engine || engine_of(next.span) == *on_engine;
+    if (is_meant && --next.pending == 0 && next.taker != nullptr) {
+      next.taker->wake.notify_one();
+    }
+    return is_meant;
+  });
+}
+
 void HostMachine::State::finish(std::int64_t number) {
   auto& record = records[static_cast<std::size_t>(number)];
   record.done = true;
-  for (const auto successor : record.successors) {
-    auto& next = records[static_cast<std::size_t>(successor)];
-    if (--next.pending == 0 && next.taker != nullptr) {
-      next.taker->wake.notify_one();
-    }
-  }
+  record.is_in_flight = false;
+  release(record, std::nullopt);
   record.successors = {};
   if (record.is_awaited) {
     progress.notify_all();
@@ -197,42 +234,129 @@ void HostMachine::State::sleep_until_called(std::unique_lock<std::mutex>& lock, 
   self.wake.wait(lock, [&] { return stopped() || self.is_called; });
 }
 
-/// One thread's life. Dependencies always have smaller tickets and engines keep the order of the starts, so a
-/// thread that has taken a stage may sleep until its dependencies are done: they are never behind it.
-void HostMachine::State::serve(std::size_t engine_number, int index, Sleeper& self) {
-  auto& engine = engines[engine_number];
-  std::unique_lock lock(mutex);
-  while (true) {
-    while (!stopped() && engine.queue.empty()) {
-      sleep_until_called(lock, engine, self);
+/// The next stage of the server's engine, once all that it waits for is done; none if the machine stops.
+/// Dependencies always have smaller tickets and engines keep the order of the starts, so a thread that has
+/// taken a stage may sleep until its dependencies are done: they are never behind it. Before it sleeps it
+/// ends what its device has in flight, which others may wait for.
+std::optional<std::int64_t> HostMachine::State::next_stage(std::unique_lock<std::mutex>& lock,
+                                                           Server& server) {
+  auto& engine = engines[server.engine];
+  while (!stopped() && engine.queue.empty()) {
+    if (!end_first_in_flight(lock, server)) {
+      sleep_until_called(lock, engine, *server.self);
     }
-    if (stopped()) {
-      return;
+  }
+  if (stopped()) {
+    return std::nullopt;
+  }
+  const auto number = engine.queue.front();
+  engine.queue.pop_front();
+  auto& record = records[static_cast<std::size_t>(number)];  // a deque's elements stay where they are
+  record.taker = server.self;
+  while (!stopped() && record.pending > 0) {
+    if (!end_first_in_flight(lock, server)) {
+      server.self->wake.wait(lock, [&] { return stopped() || record.pending == 0; });
     }
-    const auto number = engine.queue.front();
-    engine.queue.pop_front();
-    auto& record = records[static_cast<std::size_t>(number)];  // a deque's elements stay where they are
-    record.taker = &self;
-    self.wake.wait(lock, [&] { return stopped() || record.pending == 0; });
-    if (stopped()) {
-      return;
-    }
-    record.span.worker = index;
-    record.span.begin_s = now_s();
-    const StageSpan span = record.span;
+  }
+  return stopped() ? std::nullopt : std::optional(number);
+}
+
+/// Calls a stage's work, and ends the stage unless its device works on.
+void HostMachine::State::run(std::unique_lock<std::mutex>& lock, Server& server, std::int64_t number) {
+  auto& record = records[static_cast<std::size_t>(number)];
+  record.span.worker = server.index;
+  record.span.begin_s = now_s();
+  const StageSpan span = record.span;
+  DeviceWorkPtr left;
+  lock.unlock();
+  auto error = attempt([&] {
+    perform(span, server.index);
+    left = work.left_to_device ? work.left_to_device(span.stage, span.batch) : nullptr;
+  });
+  lock.lock();
+  record.span.end_s = now_s();
+  if (error) {
+    fail(std::move(error));
+  } else if (left) {
+    record.is_in_flight = true;
+    release(record, server.engine);
+    server.in_flight.push_back({number, std::move(left)});
+  } else {
+    end(lock, number);
+  }
+}
+
+/// An event's time is as exact as the clock's last comparison with the device's; a stage runs between its
+/// call and its end.
+void HostMachine::State::take_span(StageSpan& span, const WorkSpan& of_device) const {
+  const double offset_s = seconds(begin.time_since_epoch());
+  const double now = now_s();
+  span.begin_s = std::clamp(of_device.begin_s - offset_s, span.begin_s, now);
+  span.end_s = std::clamp(of_device.end_s - offset_s, span.begin_s, now);
+}
+
+/// Whether a stage of another engine waits for it: those of its own have been released.
+bool HostMachine::State::is_awaited(const InFlight& in_flight) const {
+  return !records[static_cast<std::size_t>(in_flight.number)].successors.empty();
+}
+
+/// Waits for the first of the stages that the server's device has in flight; false if there is none.
+bool HostMachine::State::end_first_in_flight(std::unique_lock<std::mutex>& lock, Server& server) {
+  if (server.in_flight.empty()) {
+    return false;
+  }
+  InFlight first = std::move(server.in_flight.front());
+  server.in_flight.pop_front();
+  WorkSpan span;
+  lock.unlock();
+  auto error = attempt([&] {
+    first.work->wait();
+    span = first.work->span();
+  });
+  first.work.reset();  // frees the memory before the stage counts as done
+  lock.lock();
+  if (error) {
+    fail(std::move(error));
+  } else {
+    take_span(records[static_cast<std::size_t>(first.number)].span, span);
+    end(lock, first.number);
+  }
+  return true;
+}
+
+/// What follows a stage, and then those who wait for it.
+void HostMachine::State::end(std::unique_lock<std::mutex>& lock, std::int64_t number) {
+  if (work.after) {
+    const StageSpan span = records[static_cast<std::size_t>(number)].span;
     lock.unlock();
-    auto error = attempt([&] { perform(span, index); });
+    auto error = attempt([&] { work.after(span.stage, span.device); });
     lock.lock();
-    record.span.end_s = now_s();
-    if (!error && work.after) {
-      lock.unlock();
-      error = attempt([&] { work.after(span.stage, span.device); });
-      lock.lock();
-    }
     if (error) {
       return fail(std::move(error));
     }
-    finish(number);
+  }
+  finish(number);
+}
+
+/// One thread's life. A stage in flight ends as soon as its device's work is found done, or before the next
+/// stage if another engine waits for it, and else as late as possible: what the host waits for to prepare the
+/// next mini-batch mostly follows it.
+void HostMachine::State::serve(Server server) {
+  std::unique_lock lock(mutex);
+  while (const auto number = next_stage(lock, server)) {
+    const auto& in_flight = server.in_flight;
+    while (!stopped() && (in_flight.size() >= max_in_flight ||
+                          std::any_of(in_flight.begin(), in_flight.end(),
+                                      [&](const InFlight& each) { return is_awaited(each); }))) {
+      end_first_in_flight(lock, server);
+    }
+    if (stopped()) {
+      return;
+    }
+    run(lock, server, *number);
+    while (!stopped() && !server.in_flight.empty() && server.in_flight.front().work->is_done()) {
+      end_first_in_flight(lock, server);
+    }
   }
 }
 
@@ -254,7 +378,7 @@ HostMachine::HostMachine(int workers, StageWork work, const std::vector<int>& wo
   try {
     for (int i = 0; i < workers; ++i) {
       auto& sleeper = state->add_sleeper();
-      state->threads.emplace_back([state, i, &sleeper] { state->serve(worker_engines, i, sleeper); });
+      state->threads.emplace_back([state, i, &sleeper] { state->serve({worker_engines, i, &sleeper}); });
       if (!worker_cores.empty()) {
         base::pin_thread(state->threads.back().native_handle(),
                          worker_cores[static_cast<std::size_t>(i) % worker_cores.size()]);
@@ -262,7 +386,7 @@ HostMachine::HostMachine(int workers, StageWork work, const std::vector<int>& wo
     }
     const auto serve = [state](std::size_t engine) {
       auto& sleeper = state->add_sleeper();
-      state->threads.emplace_back([state, engine, &sleeper] { state->serve(engine, 0, sleeper); });
+      state->threads.emplace_back([state, engine, &sleeper] { state->serve({engine, 0, &sleeper}); });
     };
     for (int device = 0; device < devices; ++device) {
       serve(engine_on(device, copy_engine));
@@ -300,15 +424,17 @@ Ticket HostMachine::start_on(int device, Stage stage, std::int64_t position, std
   record.span.stage = stage;
   record.span.batch = position;
   record.span.device = device;
+  const auto engine_number = state_->engine_of(record.span);
   for (const auto ticket : after) {
     auto& before = state_->records.at(static_cast<std::size_t>(ticket.number));
-    if (!before.done) {
+    const bool is_ordered = before.is_in_flight && state_->engine_of(before.span) == engine_number;
+    if (!before.done && !is_ordered) {
       before.successors.push_back(number);
       ++record.pending;
     }
   }
   state_->records.push_back(std::move(record));
-  auto& engine = state_->engine_for(state_->records.back().span);
+  auto& engine = state_->engines[engine_number];
   engine.queue.push_back(number);
   if (!engine.idle.empty()) {
     Sleeper& called = *engine.idle.back();

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "runtime/batch/device_work.h"
 #include "schedule/machine.h"
 
 namespace gnomon::runtime {
@@ -27,13 +28,18 @@ struct StageWork {
   /// What a device does on a stage's thread after the stage's end and before what follows it; no part of its
   /// span.
   std::function<void(schedule::Stage stage, int device)> after = {};
+  /// What a device has still to do when the call of its stage has returned, asked for on the same thread;
+  /// null if nothing is left. The stage ends with that work, and its span is the work's. Stages of the same
+  /// engine may begin before, since a device does its work in order.
+  std::function<DeviceWorkPtr(schedule::Stage stage, std::int64_t position)> left_to_device = {};
 };
 
 /// The real Machine: worker threads, and for each device a thread for copies and a thread for the device's
-/// stages, which does their work on the host's cores or waits for that of a GPU; with a thread of its own for
-/// device_batch and device_gather if the devices prepare beside training, and one for all_reduce if there are
-/// several. The threads live as long as the machine. Each run of a policy needs a new machine or begin_run().
-/// The destructor drops stages that have not begun, waits for those that have, and never throws.
+/// stages, which does their work on the host's cores or starts that of a GPU, at most two stages ahead; with
+/// a thread of its own for device_batch and device_gather if the devices prepare beside training, and one for
+/// all_reduce if there are several. The threads live as long as the machine. Each run of a policy needs a new
+/// machine or begin_run(). The destructor drops stages that have not begun, waits for those that have, and
+/// never throws.
 class HostMachine final : public schedule::Machine {
  public:
   /// Pins worker i to core worker_cores[i mod their number]; no pinning if the list is empty. Throws

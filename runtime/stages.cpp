@@ -5,6 +5,7 @@
 
 #include "base/interleave.h"
 #include "graph/epoch_order.h"
+#include "plan/disk_plans.h"
 #include "runtime/cache/preferred_rows.h"
 #include "schedule/run_epoch.h"
 
@@ -28,6 +29,11 @@ plan::Plan plan_of(const plan::Plan& plan, int device) {
   return own;
 }
 
+/// Whether samplers read the structure where the store is mapped, because a copy seemed too large.
+bool is_mapped(const PlacedGraph& placed) {
+  return placed.topology.indptr.data() == placed.graph.indptr.data();
+}
+
 std::shared_ptr<const PlacedGraph> placed_for(const graph::Graph& graph, const plan::Job& job,
                                               plan::Placement placement) {
   return std::make_shared<const PlacedGraph>(
@@ -43,7 +49,6 @@ bool works_beside_training(const plan::Plan& plan) {
 Stages::Stages(const graph::Graph& graph, plan::Job job, const plan::Plan& plan, Learn learn,
                DeviceOptions device, base::Progress progress, Average average)
     : graph_(features_for(graph, device)),
-      placed_(placed_for(graph_, job, plan.placement)),
       job_(std::move(job)),
       plan_(plan),
       learn_(std::move(learn)),
@@ -53,13 +58,27 @@ Stages::Stages(const graph::Graph& graph, plan::Job job, const plan::Plan& plan,
   take_plan(plan);
 }
 
-void Stages::take_plan(const plan::Plan& plan) {
-  if (plan.pinning != plan_.pinning || plan.placement != plan_.placement) {
+/// Opens what the plan reads from the disk, and places the graph, unless it lies as the plan wants it.
+void Stages::place_graph(const plan::Plan& plan) {
+  const bool is_first = placed_ == nullptr;
+  const bool reads_alike = !is_first && reads_disk_alike(plan, plan_);
+  const bool leaves_lists = plan.topology == plan::Home::disk;
+  const bool left_lists = plan_.topology == plan::Home::disk;
+  const bool moves = is_first || plan.placement != plan_.placement || leaves_lists != left_lists ||
+                     (leaves_lists && !reads_alike);
+  if (plan.pinning != plan_.pinning || moves) {
     samplers_.clear();  // they hold threads, and read the graph where it was placed
   }
-  if (plan.placement != plan_.placement) {
-    placed_ = placed_for(graph_, job_, plan.placement);
+  if (!reads_alike) {
+    disk_ = plan::reads_disk(plan) ? std::make_unique<DiskData>(graph_, job_, plan) : nullptr;
   }
+  if (moves) {
+    placed_ = leaves_lists ? disk_->place_lists(graph_) : placed_for(graph_, job_, plan.placement);
+  }
+}
+
+void Stages::take_plan(const plan::Plan& plan) {
+  place_graph(plan);
   plan_ = plan;
   for (std::size_t number = 0; number < static_cast<std::size_t>(plan_.devices); ++number) {
     if (number < devices_.size()) {
@@ -96,6 +115,40 @@ void Stages::begin_epoch(std::int64_t epoch, std::vector<std::int64_t> order, Ho
   epoch_ = epoch;
   order_ = std::move(order);
   seeds_ = graph::epoch_order(placed_->graph.train, job_.seed, static_cast<std::uint64_t>(epoch));
+  if (disk_) {
+    fill_host_caches();
+    disk_->begin_epoch(epoch, order_);
+  }
+}
+
+/// The sizes of the first mini-batches, which are sampled without their features.
+BatchNeeds Stages::measure_batches() {
+  constexpr std::int64_t max_batches = 3;
+  const auto slot = at(0).slots().take();
+  auto& sampler = sampler_of(0);
+  BatchNeeds needs;
+  for (std::int64_t position = 0; position < std::min(max_batches, std::ssize(order_)); ++position) {
+    sample_batch(placed_->graph, sampler, key_of(position), seeds_of(position), *slot);
+    const std::int64_t rows = plan_.prepares_samples() ? 0 : std::ssize(slot->batch.vertices);
+    needs.slot = std::max(needs.slot, slot->bytes() + rows * placed_->graph.features.row_bytes());
+    needs.training = std::max(needs.training, training_bytes(job_, slot->batch, placed_->graph.features));
+  }
+  needs.sampler = sampler.bytes();
+  needs.training = std::max(needs.training, evaluation_bytes_);
+  return needs;
+}
+
+/// The caches before the disk take what nothing else of the host's memory needs.
+void Stages::fill_host_caches() {
+  if (!disk_->waits_for_memory() || order_.empty()) {
+    return;
+  }
+  std::int64_t process = process_bytes(placed_->graph);
+  if (plan_.topology == plan::Home::host && is_mapped(*placed_)) {
+    process += kernels::cpu::resident_bytes(placed_->graph);
+  }
+  const auto needs = needs_of(plan_, measure_batches(), batches(), model_bytes_, process);
+  disk_->fill_caches(cache_room(plan_, needs, device_options_.host_bytes), placed_);
 }
 
 kernels::cpu::Sampler& Stages::sampler_of(int worker) {
@@ -124,6 +177,9 @@ void Stages::cpu_batch(std::int64_t position, int worker) {
   auto& sampler = sampler_of(worker);
   if (plan_.prepares_samples()) {
     sample_batch(placed_->graph, sampler, key_of(position), seeds_of(position), *slot);
+  } else if (disk_ && disk_->has_features()) {
+    sample_batch(placed_->graph, sampler, key_of(position), seeds_of(position), *slot);
+    disk_->gather(position, worker, *slot);
   } else {
     prepare_batch(placed_->graph, sampler, key_of(position), seeds_of(position), *slot, cache_slots_);
   }
@@ -148,7 +204,7 @@ void Stages::device_batch(std::int64_t position, int device) {
         at(device).prepare_pruned(key_of(position), seeds_of(position), hot_->hot_of(first_ + position));
   } else if (plan_.gather == plan::Gather::trainer) {
     auto slot = at(device).slots().take();
-    at(device).sample(key_of(position), seeds_of(position), *slot);
+    device_slots_[slot_of(position)].work = at(device).sample(key_of(position), seeds_of(position), *slot);
     host_slots_[slot_of(position)] = std::move(slot);
   } else {
     device_slots_[slot_of(position)] = at(device).prepare(key_of(position), seeds_of(position));
@@ -166,15 +222,21 @@ void Stages::train(std::int64_t position, int device) {
   auto slot = std::exchange(device_slots_[slot_of(position)], {});
   const auto bottom = slot.bottom;
   const auto vertices = slot.size.vertices;
-  at(device).train(std::move(slot), [&](const nn::TensorBatch& batch) {
-    if (bottom == nullptr) {
-      learn_(batch, order_[slot_of(position)], device);
-    } else {
-      auto with_reused = batch;
-      with_reused.reused = hot_->reused_by(first_ + position, *bottom, vertices);
-      learn_(with_reused, order_[slot_of(position)], device);
-    }
-  });
+  device_slots_[slot_of(position)].work =
+      at(device).train(std::move(slot), [&](const nn::TensorBatch& batch) {
+        if (bottom == nullptr) {
+          learn_(batch, order_[slot_of(position)], device);
+        } else {
+          auto with_reused = batch;
+          with_reused.reused = hot_->reused_by(first_ + position, *bottom, vertices);
+          learn_(with_reused, order_[slot_of(position)], device);
+        }
+      });
+}
+
+DeviceWorkPtr Stages::take_work(schedule::Stage stage, std::int64_t position) {
+  const bool is_on_device = schedule::is_of_batch(stage) && stage != schedule::Stage::cpu_batch;
+  return is_on_device ? std::move(device_slots_[slot_of(position)].work) : nullptr;
 }
 
 /// A device that only samples fills its caches without a training step before.
@@ -210,6 +272,7 @@ void Stages::all_reduce() {
 }
 
 void Stages::hold_model(std::int64_t bytes) {
+  model_bytes_ = bytes;
   for (int device = first_with_gradients(); device < plan_.devices; ++device) {
     at(device).hold_model(bytes);
   }
@@ -219,6 +282,9 @@ CacheUse Stages::take_cache_use() {
   CacheUse sum;
   for (const auto& device : devices_) {
     sum += device->take_cache_use();
+  }
+  if (disk_) {
+    sum += disk_->take_cache_use();
   }
   return sum;
 }
@@ -232,7 +298,8 @@ StageWork Stages::work() {
           [this](std::int64_t) { all_reduce(); },
           [this](std::int64_t group, int worker) { group_prepare(group, worker); },
           [this](std::int64_t group) { group_transfer(group); },
-          [this](schedule::Stage stage, int device) { after(stage, device); }};
+          [this](schedule::Stage stage, int device) { after(stage, device); },
+          [this](schedule::Stage stage, std::int64_t position) { return take_work(stage, position); }};
 }
 
 BatchSize Stages::device_slot_size(std::int64_t position) const {

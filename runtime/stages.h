@@ -13,6 +13,8 @@
 #include "runtime/batch/device_batch.h"
 #include "runtime/batch/slot_pool.h"
 #include "runtime/device.h"
+#include "runtime/disk/disk_data.h"
+#include "runtime/disk/host_memory.h"
 #include "runtime/host_machine.h"
 #include "runtime/placement.h"
 #include "runtime/reuse/hot_embeddings.h"
@@ -71,7 +73,7 @@ class Stages {
   void device_batch(std::int64_t position, int device = 0);
   /// Adds the features to a batch in its device slot that has none.
   void device_gather(std::int64_t position, int device = 0);
-  /// Calls `learn` with the batch in its device slot, and frees the slot.
+  /// Calls `learn` with the batch in its device slot, which then holds but the device's work.
   void train(std::int64_t position, int device = 0);
   /// A worker's share of the refresh of embeddings for the super-batch `group` of these positions, and the
   /// transfer of the result to the device.
@@ -80,11 +82,16 @@ class Stages {
   /// Calls `average` while the devices exchange the gradients.
   void all_reduce();
 
+  /// StageWork::left_to_device: of a stage on a device, after its call.
+  DeviceWorkPtr take_work(schedule::Stage stage, std::int64_t position);
   /// What a device does once a stage has ended: fills its caches.
   void after(schedule::Stage stage, int device);
 
   /// Counts a model's memory on each device that trains (Device::hold_model).
   void hold_model(std::int64_t bytes);
+  /// Counts `bytes` of the host's memory that evaluation takes between epochs, which caches before the disk
+  /// leave free.
+  void hold_evaluation(std::int64_t bytes) { evaluation_bytes_ = bytes; }
 
   /// The stages for a machine, which this object must outlive.
   StageWork work();
@@ -93,8 +100,10 @@ class Stages {
   /// The vertices of the batch in training, seeds first; only within Learn, and only of plans that reuse the
   /// embeddings of all vertices.
   std::span<const graph::VertexId> vertices_in_training() const { return vertices_in_training_; }
-  /// What the device's caches answered since the last call.
+  /// What the device's caches, and those before the disk, answered since the last call.
   CacheUse take_cache_use();
+  /// What was read from the disk since the last call.
+  ReadCounts take_disk_reads() { return disk_ ? disk_->take_reads() : ReadCounts{}; }
   /// The first device; for measurements between the stages.
   Device& device() const { return *devices_.front(); }
   /// The graph as the plan places it, with features in a form that the device takes.
@@ -107,9 +116,13 @@ class Stages {
   kernels::BatchKey key_of(std::int64_t position) const;
   kernels::cpu::Sampler& sampler_of(int worker);
   int first_with_gradients() const;
+  void place_graph(const plan::Plan& plan);
+  void fill_host_caches();
+  BatchNeeds measure_batches();
   Device& at(int device) const { return *devices_[static_cast<std::size_t>(device)]; }
 
   graph::Graph graph_;                         ///< with features in a form that the device takes
+  std::unique_ptr<DiskData> disk_;             ///< of plans that read the disk
   std::shared_ptr<const PlacedGraph> placed_;  ///< shared by all samplers and the device
   plan::Job job_;
   plan::Plan plan_;
@@ -119,6 +132,8 @@ class Stages {
   base::Progress progress_;
   /// As many as any plan so far had; before the slots, which lie in their memory.
   std::vector<std::unique_ptr<Device>> devices_;
+  std::int64_t model_bytes_ = 0;       ///< as given to hold_model(), as the next
+  std::int64_t evaluation_bytes_ = 0;  ///< to hold_evaluation()
   std::int64_t epoch_ = 0;
   std::vector<std::int64_t> order_;
   HotEmbeddings* hot_ = nullptr;  ///< as given to begin_epoch(), as the next

@@ -51,7 +51,7 @@ class Loading {
     BatchLoads loads;
     loads.by_cpu[at_link] = costs.transfer_s;
     loads.by_cpu[at_workers] = costs.cpu_batch_s + costs.cpu_batch_disk_s;
-    loads.by_cpu[at_disk] = costs.cpu_batch_disk_s;
+    loads.by_cpu[at_disk] = costs.cpu_batch_disk_s * model_.disk_depth;
     loads.by_device[at_link] = link_s(costs.device_batch_link_s, costs.device_batch_s);
     loads.by_device[at_peers] = costs.device_batch_peer_s;
     loads.by_device[prepares_aside() ? at_side : at_device] = costs.device_batch_s;

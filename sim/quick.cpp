@@ -45,7 +45,7 @@ Totals longer(Totals totals, const Period& period, double periods, const plan::P
   }
   const StageCosts& costs = model.costs;
   totals.link_s += count(Stage::transfer) * costs.transfer_s;
-  totals.disk_s += count(Stage::cpu_batch) * costs.cpu_batch_disk_s / model.disk_depth;
+  totals.disk_s += count(Stage::cpu_batch) * costs.cpu_batch_disk_s;
   if (!model.host_device) {
     const double groups = periods * static_cast<double>(period.updates) / plan.super_batch;
     totals.link_s +=

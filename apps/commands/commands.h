@@ -9,6 +9,7 @@ namespace gnomon::apps {
 Action add_import(CLI::App& app);
 Action add_generate(CLI::App& app);
 Action add_convert(CLI::App& app);
+Action add_partition(CLI::App& app);
 Action add_info(CLI::App& app);
 Action add_catalog(CLI::App& app);
 Action add_explore(CLI::App& app);

@@ -12,7 +12,7 @@
 #include "base/output_file.h"
 #include "base/stop.h"
 #include "profiles/catalog.h"
-#include "reproduce/paper_profiles.h"
+#include "reproduce/explored_profile.h"
 #include "tuner/explore/exploration.h"
 
 namespace gnomon::apps {
@@ -22,6 +22,7 @@ struct Options {
   std::vector<std::string> profiles;
   std::vector<std::string> machines;
   std::string plans = "all";
+  std::string order = "epoch";
   std::vector<std::string> sweeps;
   std::uint64_t seed = 0;
   bool json = false;
@@ -43,30 +44,19 @@ std::vector<std::string> machine_names(const std::vector<std::string>& asked) {
   return names;
 }
 
-/// With all fields, so that --set can also change those that the file leaves out.
-tuner::ExploredProfile explored(const profiles::Profile& profile, const std::string& where,
-                                std::vector<tuner::Setting> names,
-                                std::vector<profiles::StageScaling> scalings = {}) {
-  return {
-      base::to_document(profile, base::Absent::as_null), where, std::move(names), std::move(scalings), {}};
-}
-
 /// The profile as it is, or on each of the machines.
 void add_profile(tuner::ExplorationRequest& request, const std::string& name, const Options& options) {
-  const auto profile = reproduce::find_profile(name);
   std::vector<tuner::Setting> names;
   if (options.profiles.size() > 1) {
     names.push_back({"profile", name});
   }
   if (options.machines.empty()) {
-    request.profiles.push_back(explored(profile, name, names));
+    request.profiles.push_back(reproduce::explored_profile(name, "", names));
   }
   for (const auto& machine : machine_names(options.machines)) {
     auto both = names;
     both.push_back({"machine", machine});
-    auto moved = profiles::move_to_machine(profile, profiles::find_machine(machine).machine);
-    request.profiles.push_back(explored(moved.profile, name, both, std::move(moved.scalings)));
-    request.profiles.back().measured_on = profiles::cores_of(profile);
+    request.profiles.push_back(reproduce::explored_profile(name, machine, std::move(both)));
   }
 }
 
@@ -88,10 +78,12 @@ tuner::ExplorationRequest request_of(const Options& options) {
 }
 
 /// Writes page and trace. Returns why one could not be written, and where it is kept.
-std::string write_files(const Options& options, const std::vector<tuner::ExplorationRow>& rows) {
+std::string write_files(const Options& options, const std::vector<tuner::ExplorationRow>& rows,
+                        tuner::RowOrder order) {
   std::string unwritten;
   if (!options.html.empty()) {
-    unwritten = base::try_write_output(options.html, [&](const auto& file) { write_report(file, rows); });
+    unwritten =
+        base::try_write_output(options.html, [&](const auto& file) { write_report(file, rows, order); });
   }
   if (!options.trace.empty()) {
     const auto timelines = tuner::timelines_of(rows);
@@ -106,12 +98,13 @@ void explore_and_print(const Options& options) {
   if (!options.html.empty()) {
     require_charts();
   }
+  const auto order = base::value_of<tuner::RowOrder>("--sort", options.order);
   std::vector<tuner::ExplorationRow> rows;
   {
     ProgressBar bar;
     rows = tuner::explore(request_of(options), base::stoppable(bar.progress(), &stop_on_interrupt()));
   }
-  const auto unwritten = write_files(options, rows);
+  const auto unwritten = write_files(options, rows, order);
   if (options.json) {
     print_json({{"schema", "gnomon.exploration/1"},
                 {"profiles", options.profiles},
@@ -119,7 +112,7 @@ void explore_and_print(const Options& options) {
   } else if (options.csv) {
     std::cout << csv_of(tuner::flat_rows(rows));
   } else {
-    std::cout << exploration_text(rows);
+    std::cout << exploration_text(rows, order);
   }
   if (!unwritten.empty()) {
     throw base::Failure(unwritten);
@@ -145,6 +138,7 @@ Action add_explore(CLI::App& app) {
                  "PATH=lo:hi:step or PATH=lo:hi:*factor; repeat --set to try all combinations")
       ->allow_extra_args(false)
       ->take_all();
+  app.add_option("--sort", options->order, "Order of the table: epoch or price (of an epoch)");
   app.add_option("--seed", options->seed,
                  "Seed of the variation between mini-batches, the same for all plans");
   add_output(app, "--trace", options->trace, "Write all timelines to this file, for ui.perfetto.dev");

@@ -6,13 +6,18 @@
 #include <memory>
 
 #include "apps/commands/commands.h"
+#include "apps/flags/output_flag.h"
 #include "apps/interrupt.h"
 #include "apps/progress_bar.h"
+#include "apps/text/figures_text.h"
 #include "apps/text/format.h"
 #include "apps/text/output.h"
+#include "apps/text/page.h"
 #include "apps/text/table.h"
 #include "base/error.h"
+#include "base/output_file.h"
 #include "base/stop.h"
+#include "reproduce/figures/drawn.h"
 #include "reproduce/morphgl_validation.h"
 #include "sim/simulator.h"
 
@@ -21,7 +26,10 @@ namespace {
 
 struct Options {
   std::string paper;
+  std::vector<std::string> figures;
   std::string baselines;
+  std::string html;
+  std::string profile;
   bool cross_validate = false;
   bool json = false;
 };
@@ -99,9 +107,59 @@ void cross_validate(const Options& options) {
   }
 }
 
+void check(const Options& options) {
+  const bool draws = !options.figures.empty() || !options.html.empty();
+  if (draws && options.paper == "all") {
+    throw base::InputError("PAPER", "must be one paper where its figures are drawn");
+  }
+  if (draws && (options.cross_validate || !options.baselines.empty())) {
+    throw base::InputError(options.cross_validate ? "--cross-validate" : "--baselines",
+                           "belongs to the tables; leave the figures out");
+  }
+  if (!draws && !options.profile.empty()) {
+    throw base::InputError("--profile", "is drawn in figures; name them, or all");
+  }
+  if (!options.html.empty()) {
+    require_charts();
+  }
+}
+
+void draw_and_print(const Options& options) {
+  const auto figures = options.figures.empty() ? std::vector<std::string>{"all"} : options.figures;
+  std::optional<profiles::Profile> measured;
+  if (!options.profile.empty()) {
+    measured = profiles::read_profile(options.profile);
+  }
+  reproduce::DrawnPaper drawn;
+  {
+    ProgressBar bar;
+    sim::Simulator simulator;
+    drawn = reproduce::draw_figures(simulator, options.paper, figures,
+                                    base::stoppable(bar.progress(), &stop_on_interrupt()),
+                                    measured ? &*measured : nullptr);
+  }
+  std::string unwritten;
+  if (!options.html.empty()) {
+    unwritten =
+        base::try_write_output(options.html, [&](const auto& file) { write_figures_page(file, drawn); });
+  }
+  if (options.json) {
+    print_json(figures_json(drawn));
+  } else {
+    std::cout << figures_text(drawn);
+  }
+  if (!unwritten.empty()) {
+    throw base::Failure(unwritten);
+  }
+}
+
 void reproduce_and_print(const Options& options) {
+  check(options);
   if (options.cross_validate) {
     return cross_validate(options);
+  }
+  if (!options.figures.empty() || !options.html.empty()) {
+    return draw_and_print(options);
   }
   std::optional<reproduce::Paper> baselines;
   if (!options.baselines.empty()) {
@@ -120,6 +178,9 @@ void reproduce_and_print(const Options& options) {
   }
   for (std::size_t i = 0; i < reports.size(); ++i) {
     std::cout << (i == 0 ? "" : "\n") << report_text(reports[i]);
+    if (!baselines) {
+      std::cout << "\n" << list_of_figures(reports[i].paper);
+    }
   }
 }
 
@@ -128,6 +189,12 @@ void reproduce_and_print(const Options& options) {
 Action add_reproduce(CLI::App& app) {
   auto options = std::make_shared<Options>();
   app.add_option("PAPER", options->paper, "One of " + reproduce::known_papers() + ", or all")->required();
+  app.add_option("FIGURE", options->figures,
+                 "Draw these figures and tables of the paper, such as F8 and T3, or all of them: all");
+  add_output(app, "--html", options->html,
+             "Write a page with the paper's figures to this file; it opens without network access");
+  app.add_option("--profile", options->profile,
+                 "Draw the measured figures from this profile of your graph, written by gnomon profile");
   app.add_option(
       "--baselines", options->baselines,
       "Take the baselines from this file and predict the paper's column. morphgl: rows of machine,\n"

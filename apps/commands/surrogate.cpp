@@ -17,6 +17,7 @@
 #include "base/error.h"
 #include "base/output_file.h"
 #include "base/stop.h"
+#include "plan/disk_plans.h"
 #include "tuner/explore/exploration.h"
 #include "tuner/run/run_directory.h"
 #include "tuner/surrogate/forecasts.h"
@@ -214,7 +215,7 @@ class PredictAction {
   void run() const {
     const auto learned = tuner::read_learned(file_);
     const auto profile = profiles::read_profile(profile_);
-    const auto plans = plans_ == "all" ? plan::runnable_presets() : tuner::plans_of(plans_);
+    const auto plans = plans_ == "all" ? plan::runnable_presets_in_memory() : tuner::plans_of(plans_);
     const auto forecasts = tuner::forecasts_of(learned, profile, plans);
     if (json_) {
       print_json(to_document(forecasts, tuner::doubts_of(learned)));

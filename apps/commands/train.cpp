@@ -7,6 +7,7 @@
 #include "apps/flags/device_flags.h"
 #include "apps/flags/job_flags.h"
 #include "apps/flags/output_flag.h"
+#include "apps/flags/size_flag.h"
 #include "apps/interrupt.h"
 #include "apps/open_data.h"
 #include "apps/text/output.h"
@@ -30,6 +31,7 @@ struct Options {
   std::string predictions;
   std::string tensorboard;
   std::int64_t evaluate_every = 1;
+  std::int64_t host_memory = 0;
   bool resume = false;
   bool overwrite = false;
   bool adapt_hot_ratio = false;
@@ -79,6 +81,7 @@ tuner::TrainingRun run_of(const Options& options, std::string& why) {
   run.tensorboard = options.tensorboard;
   run.evaluate_every = options.evaluate_every;
   run.device = device_of(options.device);
+  run.device.host_bytes = options.host_memory;
   const auto cores = cores_with(run.device);
   if (options.resume) {
     run.files = {options.run};
@@ -169,6 +172,9 @@ Action add_train(CLI::App& app) {
   auto* resume = app.add_flag("--resume", options->resume, "Resume from the last checkpoint of --run");
   app.add_flag("--overwrite", options->overwrite, "Replace the run in --run; files that are not its own stay")
       ->excludes(resume);
+  add_size(app, "--host-memory", options->host_memory,
+           "Maximum memory of the host, for plans that leave features or topology on the disk (default: what "
+           "is available)");
   add_evaluate_every(app, options->evaluate_every);
   app.add_option("--replay", options->replay, "Replay the update order recorded in this order.jsonl");
   app.add_flag(

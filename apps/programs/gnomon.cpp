@@ -7,6 +7,7 @@ int main(int argc, char** argv) {
                      {{"import", add_import},
                       {"generate", add_generate},
                       {"convert", add_convert},
+                      {"partition", add_partition},
                       {"info", add_info},
                       {"catalog", add_catalog},
                       {"explore", add_explore},

@@ -130,7 +130,7 @@ struct Columns {
   }
 };
 
-std::string table_text(const std::vector<ExplorationRow>& rows) {
+std::string table_text(const std::vector<ExplorationRow>& rows, tuner::RowOrder order) {
   const Columns columns(rows);
   std::vector<std::string> headings{"plan"};
   for (const auto& setting : rows.front().settings) {
@@ -141,7 +141,7 @@ std::string table_text(const std::vector<ExplorationRow>& rows) {
   Table table(headings);
   table.may_omit({"link", "cpu", "device", "workers", "over bound", "bound by"});
   bool is_below = false;
-  for (const auto* row : tuner::by_epoch(rows)) {
+  for (const auto* row : tuner::sorted(rows, order)) {
     if (!row->runs_here() && !is_below) {
       table.add_rule();
       is_below = true;
@@ -186,7 +186,7 @@ std::string lines_of(const char* begin, const std::set<std::string>& texts) {
 
 }  // namespace
 
-std::string exploration_text(const std::vector<ExplorationRow>& rows) {
+std::string exploration_text(const std::vector<ExplorationRow>& rows, tuner::RowOrder order) {
   std::set<std::string> reasons;
   std::set<std::string> extrapolations;
   for (const auto& row : rows) {
@@ -196,7 +196,7 @@ std::string exploration_text(const std::vector<ExplorationRow>& rows) {
       reasons.insert(row.why_not);
     }
   }
-  return table_text(rows) + promises_text(rows) + lines_of("* extrapolated: ", extrapolations) +
+  return table_text(rows, order) + promises_text(rows) + lines_of("* extrapolated: ", extrapolations) +
          scaled_text(rows) + simulated_text(rows) + lines_of("not possible: ", reasons);
 }
 

@@ -4,8 +4,8 @@
 
 namespace gnomon::apps {
 
-/// The style of all pages, and the functions that their scripts share: show() draws a chart, formatted()
-/// prints a value, fillTable() makes a table that can be sorted.
+/// The style of all pages, and the functions that their scripts share: show() draws a chart, timelineConfig()
+/// makes one of stages in lanes, formatted() prints a value, fillTable() makes a table that can be sorted.
 inline constexpr std::string_view page_style =
     R"page(  body { font: 14px/1.4 system-ui, sans-serif; margin: 2em auto; max-width: 1100px; padding: 0 1em; color: #222; }
   h1 { font-size: 1.4em; } h2 { font-size: 1.1em; margin-top: 2em; }
@@ -33,6 +33,32 @@ function show(id, config) {
 
 // Bars begin at zero as long as the shortest can still be seen beside the longest.
 const scaleOf = (values) => Math.max(...values) > 20 * Math.min(...values) ? "logarithmic" : "linear";
+
+// Each lane is a row of floating bars; every stage has a colour.
+function timelineConfig(spans) {
+  const lanes = [...new Set(spans.map((span) => span.lane))];
+  const stages = [...new Set(spans.map((span) => span.stage))];
+  return {
+    type: "bar",
+    data: {
+      labels: lanes,
+      datasets: stages.map((stage, i) => ({
+        label: stage,
+        backgroundColor: palette[i],
+        borderColor: "#fff",
+        borderWidth: 1,
+        grouped: false,
+        data: spans.filter((span) => span.stage === stage)
+          .map((span) => ({ x: [span.begin_s, span.end_s], y: span.lane, batch: span.batch })),
+      })),
+    },
+    options: {
+      indexAxis: "y",
+      scales: { x: { title: { display: true, text: "seconds" } } },
+      plugins: { tooltip: { callbacks: { label: (item) => item.dataset.label + " " + item.raw.batch } } },
+    },
+  };
+}
 
 const short = (value) => String(+value.toPrecision(3));
 function scaled(value, step, units) {

@@ -13,6 +13,7 @@ inline constexpr std::size_t max_timelines = 200;
 
 /// Writes one page that needs no network: the rows as a table, epochs and lower bounds by plan or against any
 /// swept field, utilisations, and the start of each timeline. Atomic. Throws base::Failure.
-void write_report(const std::filesystem::path& path, const std::vector<tuner::ExplorationRow>& rows);
+void write_report(const std::filesystem::path& path, const std::vector<tuner::ExplorationRow>& rows,
+                  tuner::RowOrder order);
 
 }  // namespace gnomon::apps

@@ -118,31 +118,8 @@ function draw() {
   drawUtilisation();
 }
 
-// Each lane is a row of floating bars; every stage has a colour.
 function drawTimeline() {
-  const { spans } = data.timelines[element("timeline-row").selectedIndex];
-  const lanes = [...new Set(spans.map((span) => span.lane))];
-  const stages = [...new Set(spans.map((span) => span.stage))];
-  show("timeline", {
-    type: "bar",
-    data: {
-      labels: lanes,
-      datasets: stages.map((stage, i) => ({
-        label: stage,
-        backgroundColor: palette[i],
-        borderColor: "#fff",
-        borderWidth: 1,
-        grouped: false,
-        data: spans.filter((span) => span.stage === stage)
-          .map((span) => ({ x: [span.begin_s, span.end_s], y: span.lane, batch: span.batch })),
-      })),
-    },
-    options: {
-      indexAxis: "y",
-      scales: { x: { title: { display: true, text: "seconds" } } },
-      plugins: { tooltip: { callbacks: { label: (item) => item.dataset.label + " " + item.raw.batch } } },
-    },
-  });
+  show("timeline", timelineConfig(data.timelines[element("timeline-row").selectedIndex].spans));
 }
 
 function drawTable() {

@@ -2,17 +2,21 @@
 """Turns what a GPU does into rows of bench/results/gpu.json, adding to those that are there, one after the other.
 
     bench/gpu/measure.py kernels --bench bench_gpu.json --output gpu.json
-    bench/gpu/measure.py epochs --gnomon build/gpu/bin/gnomon --store STORE [--device gpu] [--memory 1,0.5] [--seconds 470]
-        --output gpu.json
+    bench/gpu/measure.py launches --gnomon build/gpu/bin/gnomon --store STORE --counted launches.json --output gpu.json
+    bench/gpu/measure.py epochs --gnomon build/gpu/bin/gnomon --store STORE [--device gpu] [--memory 1,0.5] [--seconds 460]
+        [--epoch-seconds 100] --output gpu.json
 
-kernels: gathering rows beside copies, and sampling, from the output of bench_gpu. epochs: every preset that runs, with shares of
-the memory that the graph, its features and half a GiB take; then the plan of `gnomon autotune` beside the best of them, and
-predictions beside measurements. An epoch is the second one of a process that evaluates nothing. "of" is what "value" is measured
-against, "ratio" their quotient.
+kernels: gathering rows beside copies, and sampling, from the output of bench_gpu. launches: kernels, copies and fills that the
+host starts for a mini-batch, and its waits, by Nsight Systems beside what tests/launches counts; without Nsight Systems the
+latter alone. epochs: every preset that runs, with shares of the memory that the graph, its features and half a GiB take; then the
+plan of `gnomon autotune` beside the best of them, and predictions beside measurements. An epoch is the second one of a process
+that evaluates nothing. "of" is what "value" is measured against, "ratio" their quotient.
 """
 
 import argparse
+import csv
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -21,7 +25,8 @@ from pathlib import Path
 
 # In the kit beside this program, else in the sources.
 PRESETS = next(path for path in [Path(__file__).parent / "presets", Path(__file__).resolve().parents[2] / "plan/presets"] if path.exists())
-JOB = ["--fanouts", "15,10,5", "--hidden", "256"]
+BATCH_SIZE = 1024
+JOB = ["--fanouts", "15,10,5", "--hidden", "256", "--batch-size", str(BATCH_SIZE)]
 
 
 class Rows:
@@ -74,10 +79,49 @@ def kernels(options, rows):
             rows.add(kind, value)
 
 
-def gnomon(options, *arguments):
-    """The JSON that a command prints; nothing when it refuses its input or the memory does not suffice."""
+def counted_launches(options):
+    """Launches and waits that tests/launches has counted for GraphSAGE with three layers."""
+    suites = json.loads(options.counted.read_text())["testsuites"]
+    case = next(case for suite in suites for case in suite["testsuite"] if case.get("value_param") == "3")
+    return int(case["preparing"]) + int(case["training"]), int(case["waits"])
+
+
+CALLS = {"launches": re.compile(r"(cudaLaunch|cuLaunch|cudaMemcpy\w*Async|cudaMemset\w*Async)"),
+         "waits": re.compile(r"(cudaStreamSynchronize|cudaDeviceSynchronize|cudaEventSynchronize|cudaMemcpy(_v\d+)?$)")}
+
+
+def calls_of_run(options, epochs):
+    """Calls of CUDA's of a training, by kind."""
+    report = options.output.parent / f"launches_{epochs}"
+    train = [options.gnomon, "train", options.store, *JOB, "--epochs", epochs, "--evaluate-every", "never", "--device", options.device,
+             "--plan", "device"]
+    subprocess.run(["nsys", "profile", "-t", "cuda", "--force-overwrite", "true", "-o", report, *map(str, train)],
+                   stdout=subprocess.DEVNULL, check=True)
+    table = subprocess.run(["nsys", "stats", "-r", "cuda_api_sum", "--format", "csv", f"{report}.nsys-rep"], stdout=subprocess.PIPE,
+                           text=True, check=True).stdout
+    rows = list(csv.DictReader(table[table.index("Time (%)"):].splitlines()))
+    return {kind: sum(int(row["Num Calls"]) for row in rows if pattern.match(row["Name"])) for kind, pattern in CALLS.items()}
+
+
+def launches(options, rows):
+    counted, waits = counted_launches(options)
+    if shutil.which("nsys") is None:
+        rows.add("launches_per_batch", counted, source="counted", waits=waits)
+        return
+    batches = -(-gnomon(options, "info", options.store)["train"] // BATCH_SIZE)
+    one, three = calls_of_run(options, 1), calls_of_run(options, 3)
+    per_batch = {kind: (three[kind] - one[kind]) / (2 * batches) for kind in CALLS}
+    rows.add("launches_per_batch", per_batch["launches"], counted, source="nsys", waits=per_batch["waits"], counted_waits=waits)
+
+
+def gnomon(options, *arguments, seconds=None):
+    """The JSON that a command prints; nothing when it refuses its input, the memory does not suffice, or it takes longer."""
     command = [str(options.gnomon), *map(str, arguments), "--json"]
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=seconds)
+    except subprocess.TimeoutExpired:
+        print(f"{' '.join(command)}: not done after {seconds:.0f} s", file=sys.stderr)
+        return None
     if done.returncode != 0:
         print(f"{' '.join(command)}: {done.stderr.strip()}", file=sys.stderr)
         return None
@@ -91,7 +135,7 @@ def fresh(directory):
 
 def epoch_s(options, device, plan):
     done = gnomon(options, "train", options.store, *JOB, "--epochs", 2, "--evaluate-every", "never", *device, "--plan", plan,
-                  "--run", fresh(options.work / "run"))
+                  "--run", fresh(options.work / "run"), seconds=options.epoch_seconds)
     return done["epochs"][1]["epoch_s"] if done else None
 
 
@@ -106,19 +150,21 @@ def epochs_with(options, rows, share, memory):
             measured[plan] = value
             rows.add("preset_epoch", value, min(measured.values()), plan=plan, memory=share)
     tuned = fresh(options.work / "tuned")
-    if measured and not options.is_over() and gnomon(options, "autotune", options.store, *JOB, "--epochs", 2, *device, "--run", tuned):
+    autotune = ["autotune", options.store, *JOB, "--epochs", 2, *device, "--run", tuned]
+    if measured and not options.is_over() and gnomon(options, *autotune, seconds=options.left()):
         best = min(measured, key=measured.get)
         if value := epoch_s(options, device, tuned / "plan.json"):
             rows.add("autotune_vs_best", value, measured[best], best=best, memory=share)
     profile = options.work / "profile.json"
-    if not options.is_over() and gnomon(options, "profile", options.store, *JOB, *device, "-o", profile):
-        for row in (gnomon(options, "validate", options.store, profile, *device) or {}).get("plans", []):
+    if not options.is_over() and gnomon(options, "profile", options.store, *JOB, *device, "-o", profile, seconds=options.left()):
+        for row in (gnomon(options, "validate", options.store, profile, *device, seconds=options.left()) or {}).get("plans", []):
             rows.add("predicted_vs_measured", row["predicted_s"], row["measured_s"], plan=row["plan"]["name"], memory=share)
 
 
 def epochs(options, rows):
     end = time.monotonic() + options.seconds
     options.is_over = lambda: time.monotonic() > end
+    options.left = lambda: max(1, end - time.monotonic())
     options.work = options.output.parent / "work"
     options.work.mkdir(parents=True, exist_ok=True)
     needed = sum(file.stat().st_size for file in options.store.glob("*.npy")) + (512 << 20)
@@ -128,16 +174,18 @@ def epochs(options, rows):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["kernels", "epochs"])
+    parser.add_argument("what", choices=["kernels", "launches", "epochs"])
     parser.add_argument("--bench", type=Path)
+    parser.add_argument("--counted", type=Path, help="the JSON of tests/launches")
     parser.add_argument("--gnomon", type=Path)
     parser.add_argument("--store", type=Path)
     parser.add_argument("--device", default="gpu")
     parser.add_argument("--memory", default="1,0.5")
-    parser.add_argument("--seconds", type=float, default=470, help="after which no further row is begun")
+    parser.add_argument("--epoch-seconds", type=float, default=100, help="after which a training is given up")
+    parser.add_argument("--seconds", type=float, default=460, help="after which no further row is begun")
     parser.add_argument("--output", type=Path, required=True)
     options = parser.parse_args()
-    {"kernels": kernels, "epochs": epochs}[options.what](options, Rows(options.output))
+    {"kernels": kernels, "launches": launches, "epochs": epochs}[options.what](options, Rows(options.output))
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ readonly is_there='^(ld-linux.*|lib(c|m|dl|rt|pthread|stdc\+\+|gcc_s|gomp)|libto
 library=$(sed -n 's/^LIBTORCH_CUDA_LIBRARY:[A-Z]*=//p' "$build/CMakeCache.txt")
 [[ -e $library ]] || fail 'the release build uses a LibTorch without CUDA'
 readonly torch=${library%/lib/*}
-cmake --build "$build" --target gnomon_kit gnomon_c_api >"$build/kit.log" || { tail -n 40 "$build/kit.log" >&2; fail 'cannot build the kit'; }
+cmake --build "$build" --target gnomon_kit gnomon_c_api test_launches >"$build/kit.log" || { tail -n 40 "$build/kit.log" >&2; fail 'cannot build the kit'; }
 readonly programs=("$build/bin/gnomon" "$build"/kit/bin/*)
 
 # One CUDA runtime a process: that of LibTorch.
@@ -47,6 +47,8 @@ ldd "$kit"/bin/* "$kit/lib/libgnomon.so" | awk '$2 == "=>" && $3 ~ /^\// { print
 done
 sed -n "s/^git_version = '\(.*\)'/\1/p" "$torch/version.py" >"$kit/torch_git_version"
 git rev-parse HEAD >"$kit/commit"
+"$(find "$build" -name test_launches -type f)" --gtest_filter='*LaunchesTest.*' --gtest_output="json:$kit/launches.json" >"$gpu/launches.log" ||
+  { tail "$gpu/launches.log" >&2; fail 'test_launches fails'; }
 cp -r "$gpu/kernels.csv" bench/gpu/run.sh bench/gpu/*.py bench/peers/pyg_sampler.py plan/presets "$kit/"
 git ls-files python/gnomon | tar -cf - -T - | tar -C "$kit" -xf -
 [[ ! -e build/peers/pyg_lib.so ]] || strip -o "$kit/pyg_lib.so" build/peers/pyg_lib.so

@@ -26,12 +26,14 @@ readonly store=${GNOMON_GPU_STORE:-/tmp/gnomon-rmat$scale}
 
 log() { printf '%s %s\n' "$(date +%T)" "$*" | tee -a "$out/log"; }
 
-# timed NAME COMMAND…: its output in OUT/NAME.log, its status and time in OUT/phases.jsonl.
+# timed NAME COMMAND…: its output in OUT/NAME.log, its status and time in OUT/phases.jsonl. A command that hangs is ended, so that
+# the next ones get their turn.
+step_limit=470
 timed() {
   local name=$1 begin=$SECONDS status=0
   shift
   log "$name: $*"
-  "$@" >"$out/$name.log" 2>&1 || status=$?
+  timeout -k 10 "$step_limit" "$@" >"$out/$name.log" 2>&1 || status=$?
   printf '{"step": "%s", "status": %d, "seconds": %d}\n' "$name" "$status" $((SECONDS - begin)) >>"$out/phases.jsonl"
   log "$name: status $status after $((SECONDS - begin)) s: $(tail -n 1 "$out/$name.log" | cut -c1-160)"
   return 0
@@ -43,6 +45,7 @@ make_store() {
 
 case $phase in
   tests)
+    step_limit=230
     make_store >"$out/generate.log" 2>&1 &
     { nvidia-smi; nvidia-smi -q -d MEMORY,CLOCK; nproc; free -g; } >"$out/facts.txt" 2>&1
     python3 -c 'import torch; print(torch.version.git_version)' | diff - "$kit/torch_git_version" >"$out/torch_differs.txt" ||
@@ -54,29 +57,33 @@ case $phase in
     wait
     ;;
   memory)
+    step_limit=155
     # Plain allocations instead of LibTorch's pool, or accesses beyond a tensor stay unseen.
     export PYTORCH_NO_CUDA_MEMORY_CACHING=1
     check=$([[ $rehearse ]] && echo env || echo 'compute-sanitizer --error-exitcode 9 --leak-check no')
     timed memcheck $check "$kit/bin/test_kernels_cuda" --gtest_filter='*Contract*' --gtest_brief=1
     timed initcheck ${check/--leak-check no/--tool initcheck} "$kit/bin/test_kernels_cuda" --gtest_filter='*Sampl*' --gtest_brief=1
-    timed memcheck_device $check "$kit/bin/test_runtime" --gtest_filter='*CudaDevice*' --gtest_brief=1
+    timed memcheck_device $check "$kit/bin/test_runtime" --gtest_filter='Cuda/DeviceContract*:GpuTest.Prepares*' --gtest_brief=1
     ;;
   kernels)
+    step_limit=230
     if [[ $rehearse ]]; then
       log 'kernels: bench_gpu and ncu need a GPU'
     else
       timed bench_gpu "$kit/bin/bench_gpu" --benchmark_format=console --benchmark_out="$out/bench_gpu.json" --benchmark_repetitions=3
       make_store >>"$out/generate.log" 2>&1
-      timed ncu ncu --set basic --launch-skip 400 --launch-count 200 -f -o "$out/epoch" "$kit/bin/gnomon" train "$store" \
+      timed ncu ncu --target-processes all --set basic --launch-skip 400 --launch-count 200 -f -o "$out/epoch" "$kit/bin/gnomon" train "$store" \
         --fanouts 15,10,5 --hidden 256 --epochs 1 --evaluate-every never --device gpu --plan dgl-uva
       timed ncu_text ncu --import "$out/epoch.ncu-rep" --page raw --csv
     fi
     timed rows python3 "$kit/measure.py" kernels --bench "$out/bench_gpu.json" --output "$out/gpu.json"
+    timed launches python3 "$kit/measure.py" launches --gnomon "$kit/bin/gnomon" --device "$device" --store "$store" \
+      --counted "$kit/launches.json" --output "$out/gpu.json"
     ;;
   epochs)
     make_store >>"$out/generate.log" 2>&1
     timed epochs python3 "$kit/measure.py" epochs --gnomon "$kit/bin/gnomon" --device "$device" --store "$store" --memory 1,0.5 \
-      --seconds "${SECONDS_LIMIT:-470}" --output "$out/gpu.json"
+      --seconds "${SECONDS_LIMIT:-460}" --output "$out/gpu.json"
     ;;
   peers)
     make_store >>"$out/generate.log" 2>&1

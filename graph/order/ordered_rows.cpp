@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/index.h"
 #include "graph/fill_blocks.h"
 #include "graph/store/scratch_file.h"
 
@@ -14,7 +15,7 @@ namespace {
 
 using WriteRows = std::function<void(std::span<const std::byte>)>;
 
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+using base::at;
 
 void gather_rows(const Features& features, std::span<const VertexId> order, const Resources& resources,
                  const WriteRows& write, const base::Progress& progress) {

@@ -8,13 +8,15 @@
 #include <numeric>
 #include <optional>
 
+#include "base/index.h"
+#include "graph/edge_stream.h"
 #include "graph/feature_form.h"
-#include "graph/fill_blocks.h"
 #include "graph/order/ordered_rows.h"
 #include "graph/store/csc_builder.h"
 #include "graph/store/feature_writer.h"
 #include "graph/store/names.h"
 #include "graph/store/store.h"
+#include "graph/undirected.h"
 
 namespace gnomon::graph {
 namespace {
@@ -22,7 +24,7 @@ namespace {
 using Csr = boost::compressed_sparse_row_graph<boost::directedS, boost::no_property, boost::no_property,
                                                boost::no_property, std::size_t, std::size_t>;
 
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+using base::at;
 
 std::vector<VertexId> identity(std::int64_t vertices) {
   std::vector<VertexId> ids(at(vertices));
@@ -41,35 +43,13 @@ std::vector<VertexId> by_out_degree(const Graph& graph) {
   return order;
 }
 
-/// The graph's edges with the ids that new_id(id) gives, read in sequence.
-template <class NewId>
-EdgeStream edges_of(const Graph& graph, NewId new_id) {
-  return [&graph, new_id](const EdgeVisitor& visit) {
-    constexpr std::int64_t block_edges = 1 << 16;
-    const auto fill = [&](std::int64_t, std::int64_t edge, std::span<Edge> edges) {
-      auto end = std::upper_bound(graph.indptr.begin(), graph.indptr.end(), edge);  // of the row
-      for (Edge& renumbered : edges) {
-        while (*end <= edge) {
-          ++end;
-        }
-        renumbered = {new_id(graph.indices[at(edge)]), new_id(end - graph.indptr.begin() - 1),
-                      graph.edge_weights.empty() ? 1.0F : graph.edge_weights[at(edge)]};
-        ++edge;
-      }
-    };
-    fill_blocks<Edge>(graph.num_edges(), block_edges, fill, visit);
-  };
-}
-
-/// Returns the undirected graph: every edge in both directions, without duplicates and self-loops.
+/// Returns the undirected graph.
 Csr undirected(const Graph& graph) {
   std::vector<VertexId> indices;
-  const auto indptr =
-      build_csc({graph.num_vertices(), {true, SelfLoops::remove, Duplicates::remove}, false, graph.name, {}},
-                edges_of(graph, [](VertexId id) { return id; }), [&](std::int64_t count) {
-                  indices.resize(at(count));
-                  return EdgeBuffers{indices.data(), nullptr};
-                });
+  const auto indptr = build_undirected(graph, [&](std::int64_t count) {
+    indices.resize(at(count));
+    return EdgeBuffers{indices.data(), nullptr};
+  });
   std::vector<std::size_t> targets(indices.begin(), indices.begin() + indptr.back());
   indices = {};
   std::vector<std::size_t> sources;
@@ -133,7 +113,7 @@ class Renumbering {
 
   /// The edges with their new ids, to be sorted by these.
   EdgeStream edges() const {
-    return edges_of(graph_, [this](VertexId id) { return new_ids_[at(id)]; });
+    return edges_as(graph_, [this](VertexId id) { return new_ids_[at(id)]; });
   }
   CscRequest request(const Resources& resources) const {
     return {graph_.num_vertices(),

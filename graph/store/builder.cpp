@@ -4,13 +4,14 @@
 #include <memory>
 
 #include "base/error.h"
+#include "base/index.h"
 #include "graph/half.h"
 #include "graph/store/csc_builder.h"
 
 namespace gnomon::graph {
 namespace {
 
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+using base::at;
 
 /// Below this number of edges, starting threads takes longer than the work.
 constexpr std::size_t small_edges = std::size_t{1} << 16;

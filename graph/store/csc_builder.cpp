@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/index.h"
 #include "graph/store/buckets.h"
 #include "graph/store/row_sorter.h"
 #include "graph/workers.h"
@@ -52,7 +53,7 @@ float weight_of(const Record& record) {
   }
 }
 
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+using base::at;
 
 /// Vertices of a bucket as a power of two. A bucket's rows should stay in a core's cache while they are
 /// sorted, and the ends of all buckets while edges are distributed to them.

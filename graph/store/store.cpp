@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "base/error.h"
+#include "base/index.h"
 #include "base/process_memory.h"
 #include "graph/store/feature_writer.h"
 #include "graph/store/names.h"
@@ -13,7 +14,7 @@
 namespace gnomon::graph {
 namespace {
 
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+using base::at;
 
 /// A memory-mapped .npy file whose elements are written in place; finish() truncates it to their number.
 class MappedArray {

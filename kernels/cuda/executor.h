@@ -37,11 +37,16 @@ class Executor {
   void for_each(std::int64_t count, const Body& body);
   template <class T>
   void exclusive_sum(T* values, std::int64_t count);
+  template <class Value, class Write>
+  void scan(std::int64_t count, const Value& value, const Write& write);
   void fill(void* memory, int byte, std::size_t bytes);
   void upload(void* to_device, const void* from_host, std::size_t bytes);
   void download(void* to_host, const void* from_device, std::size_t bytes);
 
  private:
+  template <class Input, class Output>
+  void scan_iterators(Input input, Output output, std::int64_t count);
+
   cudaStream_t stream_;
   Allocate allocate_;
   int max_blocks_ = 1;  ///< per kernel launch

@@ -4,7 +4,8 @@
 
 namespace gnomon::kernels::device {
 
-template void gather_rows(cuda::Executor&, const Rows&, Reads, const std::int64_t*, std::int64_t, std::byte*);
+template void gather_rows(cuda::Executor&, const Rows&, Reads, const std::int64_t*, std::int64_t, std::byte*,
+                          const std::int64_t*);
 template void gather_labels(cuda::Executor&, const std::int32_t*, const std::int64_t*, std::int64_t,
                             std::int64_t*);
 template void gather_degrees(cuda::Executor&, const Topology&, const std::int64_t*, std::int64_t, float*);

@@ -6,7 +6,7 @@
 namespace gnomon::kernels::device {
 
 extern template void gather_rows(cuda::Executor&, const Rows&, Reads, const std::int64_t*, std::int64_t,
-                                 std::byte*);
+                                 std::byte*, const std::int64_t*);
 extern template void gather_labels(cuda::Executor&, const std::int32_t*, const std::int64_t*, std::int64_t,
                                    std::int64_t*);
 extern template void gather_degrees(cuda::Executor&, const Topology&, const std::int64_t*, std::int64_t,

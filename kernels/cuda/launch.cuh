@@ -1,8 +1,13 @@
 #pragma once
 
+#include <thrust/iterator/counting_iterator.h>
+#include <thrust/iterator/transform_iterator.h>
+
 #include <algorithm>
+#include <cstddef>
 #include <cub/device/device_scan.cuh>
 #include <cuda/atomic>
+#include <iterator>
 
 #include "kernels/cuda/check.h"
 #include "kernels/cuda/executor.h"
@@ -27,8 +32,8 @@ struct Atomics {
     reference(at).fetch_min(value, ::cuda::std::memory_order_relaxed);
   }
   template <class T>
-  static __host__ __device__ void add(T* at, T value) {
-    reference(at).fetch_add(value, ::cuda::std::memory_order_relaxed);
+  static __host__ __device__ T add(T* at, T value) {
+    return reference(at).fetch_add(value, ::cuda::std::memory_order_relaxed);
   }
 
  private:
@@ -42,7 +47,7 @@ inline constexpr int threads_per_block = 256;
 
 /// A grid-stride loop, because the grid may be smaller than the range.
 template <class Body>
-__global__ void __launch_bounds__(threads_per_block) run_body(const Body body, std::int64_t count) {
+__device__ void run_range(const Body& body, std::int64_t count) {
   const std::int64_t stride = std::int64_t{gridDim.x} * threads_per_block;
   for (std::int64_t i = std::int64_t{blockIdx.x} * threads_per_block + threadIdx.x; i < count; i += stride) {
     body(i);
@@ -50,26 +55,93 @@ __global__ void __launch_bounds__(threads_per_block) run_body(const Body body, s
 }
 
 template <class Body>
+__global__ void __launch_bounds__(threads_per_block) run_body(const Body body, std::int64_t count) {
+  run_range(body, count);
+}
+
+/// A body with arrays stays where the launch has put it: indexing would copy it to each thread's memory.
+template <class Body>
+__global__ void __launch_bounds__(threads_per_block)
+    run_large_body(const __grid_constant__ Body body, std::int64_t count) {
+  run_range(body, count);
+}
+
+template <class Body>
 void Executor::for_each(std::int64_t count, const Body& body) {
   if (count <= 0) {
     return;
   }
-  const std::int64_t blocks = (count + threads_per_block - 1) / threads_per_block;
-  run_body<<<static_cast<unsigned>(std::min<std::int64_t>(blocks, max_blocks_)), threads_per_block, 0,
-             stream_>>>(body, count);
+  constexpr std::size_t large = 512;
+  const std::int64_t blocks =
+      std::min<std::int64_t>((count + threads_per_block - 1) / threads_per_block, max_blocks_);
+  if constexpr (sizeof(Body) > large) {
+    run_large_body<<<static_cast<unsigned>(blocks), threads_per_block, 0, stream_>>>(body, count);
+  } else {
+    run_body<<<static_cast<unsigned>(blocks), threads_per_block, 0, stream_>>>(body, count);
+  }
   check(cudaGetLastError(), "launching a kernel");
 }
 
-template <class T>
-void Executor::exclusive_sum(T* values, std::int64_t count) {
+/// An output iterator for CUB: assigning x to element i calls write(i, x).
+template <class T, class Write>
+class WriteIterator {
+ public:
+  struct Reference {
+    Write write;
+    std::int64_t index;
+    __device__ T operator=(T value) const {
+      write(index, value);
+      return value;
+    }
+  };
+  using iterator_category = std::random_access_iterator_tag;
+  using difference_type = std::ptrdiff_t;
+  using value_type = T;  // by which CUB tunes the scan
+  using pointer = void;
+  using reference = Reference;
+
+  __host__ __device__ explicit WriteIterator(const Write& write, std::int64_t index = 0)
+      : write_(write), index_(index) {}
+  __host__ __device__ Reference operator*() const { return {write_, index_}; }
+  __host__ __device__ Reference operator[](difference_type n) const { return {write_, index_ + n}; }
+  __host__ __device__ WriteIterator operator+(difference_type n) const {
+    return WriteIterator(write_, index_ + n);
+  }
+  __host__ __device__ WriteIterator& operator+=(difference_type n) {
+    index_ += n;
+    return *this;
+  }
+
+ private:
+  Write write_;
+  std::int64_t index_;
+};
+
+template <class Input, class Output>
+void Executor::scan_iterators(Input input, Output output, std::int64_t count) {
   std::size_t bytes = 0;
-  check(cub::DeviceScan::ExclusiveSum(nullptr, bytes, values, values, count, stream_), "sizing a prefix sum");
+  check(cub::DeviceScan::ExclusiveSum(nullptr, bytes, input, output, count, stream_), "sizing a prefix sum");
   if (bytes > scan_bytes_) {
     scan_memory_ = allocate_(2 * bytes);
     scan_bytes_ = 2 * bytes;
   }
-  check(cub::DeviceScan::ExclusiveSum(scan_memory_.get(), scan_bytes_, values, values, count, stream_),
+  check(cub::DeviceScan::ExclusiveSum(scan_memory_.get(), scan_bytes_, input, output, count, stream_),
         "launching a prefix sum");
+}
+
+template <class T>
+void Executor::exclusive_sum(T* values, std::int64_t count) {
+  scan_iterators(values, values, count);
+}
+
+template <class Value, class Write>
+void Executor::scan(std::int64_t count, const Value& value, const Write& write) {
+  if (count <= 0) {
+    return;
+  }
+  using T = std::decay_t<decltype(value(std::int64_t{}))>;
+  const thrust::counting_iterator<std::int64_t> indices(0);
+  scan_iterators(thrust::make_transform_iterator(indices, value), WriteIterator<T, Write>(write), count);
 }
 
 }  // namespace gnomon::kernels::cuda

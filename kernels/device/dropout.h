@@ -14,9 +14,19 @@ namespace gnomon::kernels::device {
 template <class Executor>
 void dropout(Executor& executor, const DropoutRule& rule, std::int64_t count, const float* from, float* to);
 
+/// Dropout of half-precision numbers, given as their bits.
+template <class Executor>
+void dropout(Executor& executor, const DropoutRule& rule, std::int64_t count, const std::uint16_t* from,
+             float* to);
+
 /// Dropout of max(from[i], 0).
 template <class Executor>
 void relu_dropout(Executor& executor, const DropoutRule& rule, std::int64_t count, const float* from,
                   float* to);
+
+/// The gradient of relu_dropout: to[i] is from[i] · scale, or 0 where its result `out` is 0.
+template <class Executor>
+void relu_dropout_gradient(Executor& executor, float scale, std::int64_t count, const float* out,
+                           const float* from, float* to);
 
 }  // namespace gnomon::kernels::device

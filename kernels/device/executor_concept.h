@@ -10,9 +10,16 @@
 
 namespace gnomon::kernels::device {
 
-/// Any function object of an index stands for all bodies.
+/// Any function object of an index stands for all bodies; likewise for the values of a scan and what takes
+/// their sums.
 struct AnyBody {
   constexpr void operator()(std::int64_t) const {}
+};
+struct AnyValue {
+  constexpr std::int64_t operator()(std::int64_t) const { return 0; }
+};
+struct AnyWrite {
+  constexpr void operator()(std::int64_t, std::int64_t) const {}
 };
 
 /// Runs bodies on a device, one after the other in the order of the calls. Every function may return before
@@ -22,6 +29,9 @@ struct AnyBody {
 ///   memory must not be freed before the device is done with it, unless the next user is the same executor.
 /// for_each: calls body(0) … body(count - 1), in any order and at the same time. Nothing for count <= 0.
 /// exclusive_sum: replaces values[i] by the sum of the values before it, in place.
+/// scan: calls write(i, value(0) + … + value(i - 1)) once for each i in 0 … count - 1, in any order and at
+/// the
+///   same time. value(i), an integer, is called before write(i), at least once.
 /// fill: sets every byte.
 /// upload: copies from pageable host memory, which may be overwritten when the function returns.
 /// download: copies to host memory and waits.
@@ -30,11 +40,12 @@ struct AnyBody {
 template <class E>
 concept Executor = requires(E& executor, std::int64_t count, std::size_t bytes, void* on_device,
                             void* on_host, const void* from, std::int64_t* values, const AnyBody& body,
-                            int byte) {
+                            int byte, const AnyValue& value, const AnyWrite& write) {
   typename E::Atomics;  // see Atomics
   { executor.allocate(bytes) } -> std::same_as<std::shared_ptr<void>>;
   executor.for_each(count, body);
   executor.exclusive_sum(values, count);
+  executor.scan(count, value, write);
   executor.fill(on_device, byte, bytes);
   executor.upload(on_device, from, bytes);
   executor.download(on_host, from, bytes);
@@ -46,13 +57,13 @@ concept Executor = requires(E& executor, std::int64_t count, std::size_t bytes, 
 /// load: the value.
 /// compare_exchange: stores `desired` if the value is `expected`; returns the value before.
 /// min: stores the smaller of the value and `value`.
-/// add: adds to an integer.
+/// add: adds to an integer; returns the value before.
 template <class A, class T>
 concept Atomics = requires(const T* from, T* at, T value) {
   { A::load(from) } -> std::same_as<T>;
   { A::compare_exchange(at, value, value) } -> std::same_as<T>;
   A::min(at, value);
-  A::add(at, value);
+  { A::add(at, value) } -> std::same_as<T>;
 };
 
 }  // namespace gnomon::kernels::device

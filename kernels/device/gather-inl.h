@@ -30,12 +30,17 @@ struct GatherRows {
   bool is_shifted;          ///< Reads::shifted
   const std::int64_t* vertices;
   Unit* out;
+  const std::int64_t* known =
+      nullptr;  ///< the number of vertices, if it is less than that of the rows; or null
   std::int64_t lanes = lanes_for(units);
 
   static constexpr std::int64_t units_of_line = line_bytes / static_cast<std::int64_t>(sizeof(Unit));
 
   constexpr void operator()(std::int64_t i) const {
     const std::int64_t row = lanes == warp ? i / warp : i / (warp / 2);  // divisions by constants are shifts
+    if (known != nullptr && row >= *known) {
+      return;
+    }
     const std::int64_t vertex = vertices[row];
     const std::int64_t slot = slots == nullptr ? -1 : slots[vertex];
     const Unit* from = slot < 0 ? all + vertex * units : cached + slot * units;
@@ -116,33 +121,33 @@ struct CountHits {
 
 template <class Unit, class Executor>
 void gather_units(Executor& executor, const Rows& rows, Reads reads, const std::int64_t* vertices,
-                  std::int64_t count, std::byte* out) {
+                  std::int64_t count, std::byte* out, const std::int64_t* known) {
   const auto first = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(rows.all) % line_bytes);
   constexpr auto unit_bytes = static_cast<std::int64_t>(sizeof(Unit));
   executor.for_each(
       lanes_for(rows.row_bytes / unit_bytes) * count,
       GatherRows<Unit>{reinterpret_cast<const Unit*>(rows.all), reinterpret_cast<const Unit*>(rows.cached),
                        rows.slots, rows.row_bytes / unit_bytes, first / unit_bytes, reads == Reads::shifted,
-                       vertices, reinterpret_cast<Unit*>(out)});
+                       vertices, reinterpret_cast<Unit*>(out), known});
 }
 
 }  // namespace passes
 
 template <class Executor>
 void gather_rows(Executor& executor, const Rows& rows, Reads reads, const std::int64_t* vertices,
-                 std::int64_t count, std::byte* out) {
+                 std::int64_t count, std::byte* out, const std::int64_t* known) {
   // Use the widest unit to which all rows, cached rows and outputs are aligned.
   const auto misfit = reinterpret_cast<std::uintptr_t>(rows.all) |
                       reinterpret_cast<std::uintptr_t>(rows.cached) | reinterpret_cast<std::uintptr_t>(out) |
                       static_cast<std::uintptr_t>(rows.row_bytes);
   if (misfit % 16 == 0) {
-    passes::gather_units<passes::Unit16>(executor, rows, reads, vertices, count, out);
+    passes::gather_units<passes::Unit16>(executor, rows, reads, vertices, count, out, known);
   } else if (misfit % 8 == 0) {
-    passes::gather_units<std::uint64_t>(executor, rows, reads, vertices, count, out);
+    passes::gather_units<std::uint64_t>(executor, rows, reads, vertices, count, out, known);
   } else if (misfit % 4 == 0) {
-    passes::gather_units<std::uint32_t>(executor, rows, reads, vertices, count, out);
+    passes::gather_units<std::uint32_t>(executor, rows, reads, vertices, count, out, known);
   } else {
-    passes::gather_units<std::uint16_t>(executor, rows, reads, vertices, count, out);
+    passes::gather_units<std::uint16_t>(executor, rows, reads, vertices, count, out, known);
   }
 }
 

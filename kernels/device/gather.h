@@ -30,10 +30,11 @@ struct Rows {
 /// of which is split in two.
 enum class Reads : std::uint8_t { shifted, straight };
 
-/// Copies the rows of `vertices` (device memory) to `out`, count x row_bytes.
+/// Copies the rows of `vertices` (device memory) to `out`, count x row_bytes. If `known` is not null, only
+/// the rows of the first *known (device memory) of these vertices are copied.
 template <class Executor>
 void gather_rows(Executor& executor, const Rows& rows, Reads reads, const std::int64_t* vertices,
-                 std::int64_t count, std::byte* out);
+                 std::int64_t count, std::byte* out, const std::int64_t* known = nullptr);
 
 /// Writes labels[v] of each vertex v, as int64 for torch's cross-entropy.
 template <class Executor>

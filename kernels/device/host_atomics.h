@@ -26,8 +26,8 @@ struct HostAtomics {
     }
   }
   template <class T>
-  static void add(T* at, T value) {
-    std::atomic_ref(*at).fetch_add(value, std::memory_order_relaxed);
+  static T add(T* at, T value) {
+    return std::atomic_ref(*at).fetch_add(value, std::memory_order_relaxed);
   }
 };
 

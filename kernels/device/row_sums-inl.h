@@ -82,13 +82,13 @@ struct ReduceChunk {
     if (begin >= end) {
       return;
     }
-    const std::int64_t first_row = row_of(rows, begin);
+    const std::int64_t first_row = row_with(rows, begin);
     if (is_long(rows, first_row)) {
       const std::int64_t row_end = rows.indptr[first_row + 1];
       parts[2 * at.row * packs + at.column] =
           reduce<Reduction, size>(addends, first_row, at.column * size, begin, row_end < end ? row_end : end);
     }
-    const std::int64_t last_row = row_of(rows, end - 1);
+    const std::int64_t last_row = row_with(rows, end - 1);
     if (last_row != first_row && is_long(rows, last_row)) {
       parts[(2 * at.row + 1) * packs + at.column] =
           reduce<Reduction, size>(addends, last_row, at.column * size, rows.indptr[last_row], end);
@@ -96,28 +96,32 @@ struct ReduceChunk {
   }
 };
 
-/// Writes out[row, :] = row_scale[row] · the reduction of the row's addends.
-template <class Reduction, int size, class Addends>
+template <int size>
+constexpr Pack<size> scaled(Pack<size> pack, float scale) {
+  for (int i = 0; i < size; ++i) {
+    pack.value[i] *= scale;
+  }
+  return pack;
+}
+
+/// Gives result(index, at, entries, total) the reduction of each row's addends, pack by pack: `at` is the row
+/// and the pack, `index` the number of the pack over all rows, `entries` those of the row.
+template <class Reduction, int size, class Addends, class Result>
 struct ReduceRow {
   SparseRows rows;
   Addends addends;
   std::int64_t packs;
   const Pack<size>* parts;
-  const float* row_scale;  ///< null: ones
-  Pack<size>* out;
+  Result result;
 
   constexpr void operator()(std::int64_t index) const {
     const MatrixIndex at = matrix_index(index, packs);
     const std::int64_t first = rows.indptr[at.row];
     const std::int64_t last = rows.indptr[at.row + 1];
-    const float scale = row_scale == nullptr ? 1 : row_scale[at.row];
-    Pack<size> total = last - first > chunk_entries
-                           ? of_chunks(first, last, at.column)
-                           : reduce<Reduction, size>(addends, at.row, at.column * size, first, last);
-    for (int i = 0; i < size; ++i) {
-      total.value[i] *= scale;
-    }
-    out[index] = total;
+    const Pack<size> total = last - first > chunk_entries
+                                 ? of_chunks(first, last, at.column)
+                                 : reduce<Reduction, size>(addends, at.row, at.column * size, first, last);
+    result(index, at, last - first, total);
   }
 
  private:
@@ -141,12 +145,11 @@ struct ReduceRow {
   }
 };
 
-/// out[row, :] = row_scale[row] · the reduction of addends(row, column, entry) over the row's entries, for
-/// every column; `width` columns are a multiple of `size`, which addends gives at once. Without a row_scale
-/// (null) it counts as ones.
-template <class Reduction, int size, class Executor, class Addends>
-void reduce_rows(Executor& executor, const SparseRows& rows, const Addends& addends, std::int64_t width,
-                 const float* row_scale, float* out) {
+/// Gives result (see ReduceRow) the reduction of addends(row, column, entry) over the row's entries, for
+/// every column; `width` columns are a multiple of `size`, which addends gives at once.
+template <class Reduction, int size, class Executor, class Addends, class Result>
+void reduce_rows_to(Executor& executor, const SparseRows& rows, const Addends& addends, std::int64_t width,
+                    const Result& result) {
   const std::int64_t packs = width / size;
   Array<Pack<size>> parts;
   if (rows.num_entries > chunk_entries && rows.max_row_entries > chunk_entries) {
@@ -156,8 +159,50 @@ void reduce_rows(Executor& executor, const SparseRows& rows, const Addends& adde
                       ReduceChunk<Reduction, size, Addends>{rows, addends, packs, parts.data});
   }
   executor.for_each(rows.num_rows * packs,
-                    ReduceRow<Reduction, size, Addends>{rows, addends, packs, parts.data, row_scale,
-                                                        reinterpret_cast<Pack<size>*>(out)});
+                    ReduceRow<Reduction, size, Addends, Result>{rows, addends, packs, parts.data, result});
+}
+
+/// out[row, :] = factors[row] · total.
+template <int size>
+struct ScaledRows {
+  const float* factors;  ///< null: ones
+  Pack<size>* out;
+
+  constexpr void operator()(std::int64_t index, const MatrixIndex& at, std::int64_t,
+                            const Pack<size>& total) const {
+    out[index] = scaled(total, factors == nullptr ? 1 : factors[at.row]);
+  }
+};
+
+template <class Reduction, int size, class Executor, class Addends>
+void reduce_rows(Executor& executor, const SparseRows& rows, const Addends& addends, std::int64_t width,
+                 const float* row_scale, float* out) {
+  reduce_rows_to<Reduction, size>(executor, rows, addends, width,
+                                  ScaledRows<size>{row_scale, reinterpret_cast<Pack<size>*>(out)});
+}
+
+/// out[row, :] = own(row, :) followed by total / (number of the row's entries).
+template <int size, class Own>
+struct OwnBesideMean {
+  Own own;
+  std::int64_t packs;
+  Pack<size>* out;
+
+  constexpr void operator()(std::int64_t index, const MatrixIndex& at, std::int64_t entries,
+                            const Pack<size>& total) const {
+    Pack<size>* to = out + index + at.row * packs;
+    to[packs] = scaled(total, inverse_degree(entries));
+    *to = own(at.row, at.column * size);
+  }
+};
+
+/// own(row, column) is `size` values of row `row`, the addends are of `width` columns, and `out` has rows of
+/// twice as many.
+template <int size, class Executor, class Addends, class Own>
+void own_beside_mean(Executor& executor, const SparseRows& rows, const Addends& addends, const Own& own,
+                     std::int64_t width, float* out) {
+  reduce_rows_to<Sum, size>(executor, rows, addends, width,
+                            OwnBesideMean<size, Own>{own, width / size, reinterpret_cast<Pack<size>*>(out)});
 }
 
 }  // namespace gnomon::kernels::device::passes

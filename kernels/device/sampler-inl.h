@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -58,6 +59,27 @@ struct ClearSlots {
   constexpr void operator()(std::int64_t i) const { table.slots[slots[i]] = {no_key, no_value, no_value}; }
 };
 
+/// Inserts the seeds of a batch into an empty table, and writes the sizes that the passes begin with.
+template <class Atomics>
+struct InsertSeeds {
+  IdTable table;
+  const std::int64_t* seeds;
+  std::int64_t count;
+  std::uint32_t* slots;
+  std::int64_t* known;
+  std::int64_t* first_repeated;
+  constexpr void operator()(std::int64_t i) const {
+    if (i == 0) {
+      *known = *first_repeated = count;
+    }
+    if (i < count) {
+      const std::uint32_t slot = slot_of<Atomics>(table, seeds[i]);
+      lower_value<Atomics>(table, slot, static_cast<std::uint32_t>(i));
+      slots[i] = slot;
+    }
+  }
+};
+
 /// Inserts the vertices of a batch into a table that contains none of them.
 template <class Atomics>
 struct InsertVertices {
@@ -74,14 +96,24 @@ struct InsertVertices {
   }
 };
 
-template <class Atomics>
-struct FindRepeatedSeed {
+/// Replaces the slots of a hop's edges by the local ids of their sources, before the table moves, and back.
+struct SlotsToLocalIds {
   IdTable table;
+  const std::int64_t* edges;
+  std::uint32_t* edge_slots;
+  constexpr void operator()(std::int64_t edge) const {
+    if (edge < *edges) {
+      edge_slots[edge] = table.slots[edge_slots[edge]].value;
+    }
+  }
+};
+struct LocalIdsToSlots {
   const std::uint32_t* slots;
-  std::int64_t* first_repeated;
-  constexpr void operator()(std::int64_t i) const {
-    if (table.slots[slots[i]].value != static_cast<std::uint32_t>(i)) {
-      Atomics::min(first_repeated, i);
+  const std::int64_t* edges;
+  std::uint32_t* edge_slots;
+  constexpr void operator()(std::int64_t edge) const {
+    if (edge < *edges) {
+      edge_slots[edge] = slots[edge_slots[edge]];
     }
   }
 };
@@ -98,23 +130,35 @@ struct Copy {
   }
 };
 
-/// Copies each destination's list header, which may be in host memory, to device memory for the following
-/// passes. Counts the neighbours to draw; 0 beyond the last destination.
+/// The number of neighbours to draw for each destination, whose prefix sums are the row pointers; 0 beyond
+/// the last destination. Copies each destination's list header, which may be in host memory, to device memory
+/// for the following passes, and finds the first repeated seed in the first hop.
+template <class Atomics>
 struct FindLists {
   Topology topology;
   const std::int64_t* vertices;
   const std::int64_t* known;
   int fanout;
   List* lists;
-  std::int64_t* counts;
-  constexpr void operator()(std::int64_t i) const {
-    if (i < *known) {
-      lists[i] = topology.neighbours(vertices[i]);
-      counts[i] = topology.num_drawn(vertices[i], lists[i].degree, fanout);
-    } else {
-      counts[i] = 0;
+  IdTable table;
+  const std::uint32_t* slots;    ///< of the seeds in the table
+  std::int64_t* first_repeated;  ///< null beyond the first hop
+  constexpr std::int64_t operator()(std::int64_t i) const {
+    if (i >= *known) {
+      return 0;
     }
+    if (first_repeated != nullptr && table.slots[slots[i]].value != static_cast<std::uint32_t>(i)) {
+      Atomics::min(first_repeated, i);
+    }
+    const List list = topology.neighbours(vertices[i]);
+    lists[i] = list;
+    return topology.num_drawn(vertices[i], list.degree, fanout);
   }
+};
+
+struct WriteSum {
+  std::int64_t* sums;
+  constexpr void operator()(std::int64_t i, std::int64_t sum) const { sums[i] = sum; }
 };
 
 /// Draws each destination's positions in its list. One index does all draws of a list, and also the scan for
@@ -285,66 +329,96 @@ struct InsertNeighbours {
   }
 };
 
-/// Marks with 1 the edges at which a new vertex appears first.
-struct MarkNew {
+/// Whether an edge is the first at which its new vertex appears. Edges whose vertices have got their ids
+/// meanwhile are not.
+template <class Atomics>
+constexpr bool is_first(const IdTable& table, const std::uint32_t* edge_slots, std::int64_t edge) {
+  return Atomics::load(&table.slots[edge_slots[edge]].value) == pending + static_cast<std::uint32_t>(edge);
+}
+
+/// 1 for the edges at which a new vertex appears first; their prefix sums number the new vertices.
+template <class Atomics>
+struct CountNew {
   IdTable table;
   const std::int64_t* known;
   const std::int64_t* indptr;
   const std::uint32_t* edge_slots;
-  std::uint32_t* is_new;
-  constexpr void operator()(std::int64_t edge) const {
-    const bool is_first = edge < indptr[*known] &&
-                          table.slots[edge_slots[edge]].value == pending + static_cast<std::uint32_t>(edge);
-    is_new[edge] = is_first ? 1 : 0;
+  constexpr std::uint32_t operator()(std::int64_t edge) const {
+    return edge < indptr[*known] && is_first<Atomics>(table, edge_slots, edge) ? 1 : 0;
   }
 };
 
-/// Writes the local id of each edge's source, and appends the new vertices to the batch. The table is not
-/// modified, because other indices read it.
-struct AssignLocalIds {
+/// Appends the new vertices to the batch, each at the edge at which it appears first, and gives them their
+/// local ids in the table. Index `edges` gets the number of new vertices and writes the hop's sizes.
+template <class Atomics>
+struct AppendNew {
   IdTable table;
   const std::int64_t* known;
   const std::int64_t* indptr;
   const std::uint32_t* edge_slots;
-  const std::uint32_t* ranks;
-  std::int32_t* indices;
+  std::int64_t edges;
   std::int64_t* vertices;
   std::uint32_t* slots;
-  constexpr void operator()(std::int64_t edge) const {
-    if (edge >= indptr[*known]) {
-      return;
-    }
-    const std::uint32_t slot = edge_slots[edge];
-    const std::uint32_t value = table.slots[slot].value;
-    if (value < pending) {
-      indices[edge] = static_cast<std::int32_t>(value);
-      return;
-    }
-    const std::int64_t local = *known + ranks[value - pending];
-    indices[edge] = static_cast<std::int32_t>(local);
-    if (value == pending + static_cast<std::uint32_t>(edge)) {
+  std::int64_t* known_after;
+  std::int64_t* edges_of_hop;
+  constexpr void operator()(std::int64_t edge, std::uint32_t rank) const {
+    const std::int64_t local = *known + rank;
+    if (edge == edges) {
+      *known_after = local;
+      *edges_of_hop = indptr[*known];
+    } else if (edge < indptr[*known] && is_first<Atomics>(table, edge_slots, edge)) {
+      const std::uint32_t slot = edge_slots[edge];
       vertices[local] = table.slots[slot].key;
       slots[local] = slot;
+      Atomics::min(&table.slots[slot].value, static_cast<std::uint32_t>(local));
     }
   }
 };
 
-/// Writes the new vertices' local ids to the table, and the hop's sizes.
-struct StoreLocalIds {
+/// Writes a batch to its arrays: the local ids of all edges' sources, which the table holds, the vertices,
+/// and the labels of the seeds. Index i is vertex i, and edge i of the room for some hops, one behind the
+/// other; what is beyond the actual sizes is left out.
+struct WriteBatch {
+  static constexpr int max_hops = 16;
+  struct Hop {
+    const std::uint32_t* edge_slots;
+    std::int32_t* indices;
+    const std::int64_t* num_edges;
+    std::int64_t end;  ///< of the hop's room
+  };
+
   IdTable table;
-  const std::int64_t* known;
-  const std::int64_t* indptr;
-  const std::uint32_t* num_new;
-  const std::uint32_t* slots;
-  std::int64_t* known_after;
-  std::int64_t* edges;
+  const std::int64_t* vertices;
+  const std::int64_t* num_vertices;
+  std::int64_t room;  ///< for vertices
+  std::int64_t* vertices_out;
+  const std::int32_t* labels;  ///< null: not asked for
+  std::int64_t num_seeds;
+  std::int64_t* labels_out;
+  int num_hops;
+  Hop hops[max_hops];
+
   constexpr void operator()(std::int64_t i) const {
-    if (i < *num_new) {
-      table.slots[slots[*known + i]].value = static_cast<std::uint32_t>(*known + i);
+    if (i < room && i < *num_vertices) {
+      vertices_out[i] = vertices[i];
     }
-    if (i == 0) {
-      *known_after = *known + *num_new;
-      *edges = indptr[*known];
+    if (i < num_seeds && labels != nullptr) {
+      labels_out[i] = labels[vertices[i]];
+    }
+    std::int64_t begin = 0;
+    for (int hop = 0; hop < num_hops; ++hop) {
+      if (i < hops[hop].end) {
+        write_edge(hops[hop], i - begin);
+        return;
+      }
+      begin = hops[hop].end;
+    }
+  }
+
+ private:
+  constexpr void write_edge(const Hop& hop, std::int64_t edge) const {
+    if (edge < *hop.num_edges) {
+      hop.indices[edge] = static_cast<std::int32_t>(table.slots[hop.edge_slots[edge]].value);
     }
   }
 };
@@ -360,19 +434,41 @@ Sampler<Executor>::Sampler(Executor& executor, const Topology& topology, std::ve
     : executor_(executor), topology_(topology), fanouts_(std::move(fanouts)), first_hop_(first_hop) {
   check_fanouts(fanouts_);
   sizes_ = make_array<std::int64_t>(executor_, static_cast<std::int64_t>(2 * fanouts_.size() + 2));
+  edge_slots_.resize(fanouts_.size());
 }
 
 template <class Executor>
-MiniBatch Sampler<Executor>::sample(const BatchKey& key, const std::int64_t* seeds, std::int64_t num_seeds) {
+MiniBatch Sampler<Executor>::sample(const BatchKey& key, const std::int64_t* seeds, std::int64_t num_seeds,
+                                    const std::int32_t* labels) {
+  start(key, seeds, num_seeds, labels);
+  return finish();
+}
+
+template <class Executor>
+void Sampler<Executor>::start(const BatchKey& key, const std::int64_t* seeds, std::int64_t num_seeds,
+                              const std::int32_t* labels) {
   check_seeds(seeds, static_cast<std::size_t>(num_seeds), topology_.num_vertices);
   clear_last_batch();
-  MiniBatch batch;
+  started_ = {seeds, labels, {}};
+  auto& batch = started_.batch;
   add_seeds(seeds, num_seeds, batch);
   std::int64_t max_vertices = num_seeds;  // an upper bound, as the host does not know the actual number
   for (std::int32_t hop = 0; hop < static_cast<std::int32_t>(fanouts_.size()); ++hop) {
     max_vertices = sample_hop(key, hop, max_vertices, batch);
   }
-  read_sizes(seeds, batch);
+  if (!room_.edges.empty()) {
+    write_batch(batch);
+  }
+}
+
+template <class Executor>
+MiniBatch Sampler<Executor>::finish() {
+  auto batch = std::exchange(started_.batch, {});
+  read_sizes(batch);
+  if (!fits(batch)) {
+    make_room(batch);
+    write_batch(batch);
+  }
   return batch;
 }
 
@@ -397,10 +493,18 @@ void Sampler<Executor>::reserve_vertices(std::int64_t vertices, std::int32_t hop
     slots *= 2;
   }
   if (slots > table_slots_.count) {
+    for (std::int32_t earlier = 0; earlier < hop; ++earlier) {
+      const auto& edges = edge_slots_[static_cast<std::size_t>(earlier)];
+      executor_.for_each(edges.count, passes::SlotsToLocalIds{table_, num_edges(earlier), edges.data});
+    }
     ensure_capacity(executor_, table_slots_, slots);
     table_ = {table_slots_.data, static_cast<std::uint64_t>(slots) - 1};
     empty_table();
     insert_vertices(max_known, hop);
+    for (std::int32_t earlier = 0; earlier < hop; ++earlier) {
+      const auto& edges = edge_slots_[static_cast<std::size_t>(earlier)];
+      executor_.for_each(edges.count, passes::LocalIdsToSlots{slots_.data, num_edges(earlier), edges.data});
+    }
   }
 }
 
@@ -430,11 +534,9 @@ template <class Executor>
 void Sampler<Executor>::add_seeds(const std::int64_t* seeds, std::int64_t num_seeds, MiniBatch& batch) {
   reserve_vertices(num_seeds, 0, 0);
   executor_.upload(vertices_.data, seeds, static_cast<std::size_t>(num_seeds) * sizeof(std::int64_t));
-  std::vector<std::int64_t> sizes(static_cast<std::size_t>(sizes_.count));
-  sizes.front() = sizes.back() = num_seeds;
-  executor_.upload(sizes_.data, sizes.data(), sizes.size() * sizeof(std::int64_t));
-  insert_vertices(num_seeds, 0);
-  executor_.for_each(num_seeds, passes::FindRepeatedSeed<Atomics>{table_, slots_.data, first_repeated()});
+  executor_.for_each(std::max<std::int64_t>(num_seeds, 1),
+                     passes::InsertSeeds<Atomics>{table_, vertices_.data, num_seeds, slots_.data, sizes_.data,
+                                                  first_repeated()});
   batch.num_seeds = num_seeds;
 }
 
@@ -464,9 +566,10 @@ std::int64_t Sampler<Executor>::sample_hop(const BatchKey& key, std::int32_t hop
   Block block;
   block.indptr = make_array<std::int64_t>(executor_, max_destinations + 1);
   ensure_capacity(executor_, lists_, max_destinations);
-  executor_.for_each(max_destinations + 1, passes::FindLists{topology_, vertices_.data, known, fanout,
-                                                             lists_.data, block.indptr.data});
-  executor_.exclusive_sum(block.indptr.data, max_destinations + 1);
+  executor_.scan(max_destinations + 1,
+                 passes::FindLists<Atomics>{topology_, vertices_.data, known, fanout, lists_.data, table_,
+                                            slots_.data, hop == 0 ? first_repeated() : nullptr},
+                 passes::WriteSum{block.indptr.data});
   const std::int64_t edges = max_edges(max_destinations, fanout, block.indptr.data);
   // A repeated seed, which is rejected only in read_sizes(), counts twice until then.
   const std::int64_t max_vertices =
@@ -489,12 +592,12 @@ std::int64_t Sampler<Executor>::sample_hop(const BatchKey& key, std::int32_t hop
       finish_long_draws(key, number, block.indptr.data, draws_of_lanes);
     }
   }
-  ensure_capacity(executor_, edge_slots_, edges);
-  ensure_capacity(executor_, ranks_, edges + 1);
+  auto& edge_slots = edge_slots_[static_cast<std::size_t>(hop)];
+  ensure_capacity(executor_, edge_slots, edges);
   executor_.for_each(edges,
                      passes::InsertNeighbours<Atomics>{table_, lists_.data, known, block.indptr.data,
                                                        draws ? positions_.data : nullptr,
-                                                       draws ? owners_.data : nullptr, edge_slots_.data});
+                                                       draws ? owners_.data : nullptr, edge_slots.data});
   assign_local_ids(hop, edges, block);
   batch.blocks.push_back(std::move(block));
   return max_vertices;
@@ -529,30 +632,21 @@ void Sampler<Executor>::finish_long_draws(const BatchKey& key, std::uint32_t hop
 }
 
 template <class Executor>
-void Sampler<Executor>::assign_local_ids(std::int32_t hop, std::int64_t edges, Block& block) {
+void Sampler<Executor>::assign_local_ids(std::int32_t hop, std::int64_t edges, const Block& block) {
   const std::int64_t* known = sizes_.data + hop;
-  executor_.for_each(edges + 1,
-                     passes::MarkNew{table_, known, block.indptr.data, edge_slots_.data, ranks_.data});
-  executor_.exclusive_sum(ranks_.data, edges + 1);
-  block.indices = make_array<std::int32_t>(executor_, edges);
-  executor_.for_each(edges,
-                     passes::AssignLocalIds{table_, known, block.indptr.data, edge_slots_.data, ranks_.data,
-                                            block.indices.data, vertices_.data, slots_.data});
-  const std::int64_t max_new = std::min(edges, topology_.num_vertices);
-  executor_.for_each(std::max<std::int64_t>(max_new, 1),
-                     passes::StoreLocalIds{table_, known, block.indptr.data, ranks_.data + edges, slots_.data,
-                                           sizes_.data + hop + 1, sizes_.data + fanouts_.size() + 1 + hop});
+  const std::uint32_t* edge_slots = edge_slots_[static_cast<std::size_t>(hop)].data;
+  executor_.scan(
+      edges + 1, passes::CountNew<Atomics>{table_, known, block.indptr.data, edge_slots},
+      passes::AppendNew<Atomics>{table_, known, block.indptr.data, edge_slots, edges, vertices_.data,
+                                 slots_.data, sizes_.data + hop + 1, num_edges(hop)});
 }
 
 template <class Executor>
-void Sampler<Executor>::read_sizes(const std::int64_t* seeds, MiniBatch& batch) {
+void Sampler<Executor>::read_sizes(MiniBatch& batch) {
   std::vector<std::int64_t> sizes(static_cast<std::size_t>(sizes_.count));
   executor_.download(sizes.data(), sizes_.data, sizes.size() * sizeof(std::int64_t));
   const std::size_t hops = fanouts_.size();
   batch.num_vertices = sizes[hops];
-  batch.vertices = make_array<std::int64_t>(executor_, batch.num_vertices);
-  executor_.for_each(batch.num_vertices,
-                     passes::Copy<std::int64_t>{vertices_.data, batch.vertices.data, sizes_.data + hops});
   vertices_in_table_ = batch.num_vertices;
   is_table_known_ = true;
   for (std::size_t hop = 0; hop < hops; ++hop) {
@@ -562,8 +656,67 @@ void Sampler<Executor>::read_sizes(const std::int64_t* seeds, MiniBatch& batch) 
   }
   if (sizes.back() < batch.num_seeds) {
     const auto position = static_cast<std::size_t>(sizes.back());
-    refuse_repeated_seed(position, seeds[position]);
+    refuse_repeated_seed(position, started_.seeds[position]);
   }
+}
+
+/// Whether there was room for a batch whose sizes are known.
+template <class Executor>
+bool Sampler<Executor>::fits(const MiniBatch& batch) const {
+  bool fits = !room_.edges.empty() && batch.num_vertices <= room_.vertices;
+  for (std::size_t hop = 0; fits && hop < batch.blocks.size(); ++hop) {
+    fits = batch.blocks[hop].num_edges <= room_.edges[hop];
+  }
+  return fits;
+}
+
+/// Makes room for a batch, and for those that are a little larger.
+template <class Executor>
+void Sampler<Executor>::make_room(const MiniBatch& batch) {
+  const auto with_slack = [](std::int64_t size) { return size + size / 32; };
+  room_.vertices = std::max(room_.vertices, with_slack(batch.num_vertices));
+  room_.edges.resize(batch.blocks.size());
+  for (std::size_t hop = 0; hop < batch.blocks.size(); ++hop) {
+    room_.edges[hop] = std::max(room_.edges[hop], with_slack(batch.blocks[hop].num_edges));
+  }
+}
+
+/// Launches the writing of the batch's arrays, which are as large as the room.
+template <class Executor>
+void Sampler<Executor>::write_batch(MiniBatch& batch) {
+  const std::int64_t all_edges = std::accumulate(room_.edges.begin(), room_.edges.end(), std::int64_t{0});
+  const auto indices = make_array<std::int32_t>(executor_, all_edges);
+  batch.vertices = make_array<std::int64_t>(executor_, room_.vertices);
+  if (started_.labels != nullptr) {
+    batch.labels = make_array<std::int64_t>(executor_, batch.num_seeds);
+  }
+  passes::WriteBatch body{table_,
+                          vertices_.data,
+                          num_vertices(),
+                          room_.vertices,
+                          batch.vertices.data,
+                          started_.labels,
+                          batch.num_seeds,
+                          batch.labels.data,
+                          0,
+                          {}};
+  std::int64_t end = 0;
+  const auto launch = [&] {
+    executor_.for_each(std::max({body.room, body.num_seeds, end}), body);
+    body.room = body.num_seeds = end = body.num_hops = 0;  // more hops, if there are any
+  };
+  std::int32_t* next = indices.data;
+  for (std::size_t hop = 0; hop < batch.blocks.size(); ++hop) {
+    batch.blocks[hop].indices = {indices.memory, next, room_.edges[hop]};
+    next += room_.edges[hop];
+    end += room_.edges[hop];
+    body.hops[body.num_hops++] = {edge_slots_[hop].data, batch.blocks[hop].indices.data,
+                                  num_edges(static_cast<std::int32_t>(hop)), end};
+    if (body.num_hops == passes::WriteBatch::max_hops) {
+      launch();
+    }
+  }
+  launch();
 }
 
 }  // namespace gnomon::kernels::device

@@ -25,7 +25,8 @@ struct MiniBatch {
   std::int64_t num_seeds = 0;
   std::int64_t num_vertices = 0;
   Array<std::int64_t> vertices;
-  std::vector<Block> blocks;  ///< from the seeds outwards
+  Array<std::int64_t> labels;  ///< of the seeds, if they were asked for
+  std::vector<Block> blocks;   ///< from the seeds outwards; their indices lie in one array
 };
 
 /// A slot of IdTable. Key and value share a sector of memory, so that finding both is one access.
@@ -73,12 +74,27 @@ class Sampler {
   Sampler(Executor& executor, const Topology& topology, std::vector<int> fanouts,
           std::uint32_t first_hop = 0);
 
-  /// Samples the mini-batch of `seeds`, which are in host memory. Throws base::InputError for a seed that is
+  /// Samples the mini-batch of `seeds`, which are in host memory, and reads their labels in `labels` (of all
+  /// vertices, in device memory) unless it is null. Throws base::InputError for a seed that is
   /// not a vertex or is repeated, and base::Failure for a hop of 2^31 edges or more.
   ///
-  /// The host synchronises with the device once at the end, to read the sizes, and once more in every hop
-  /// whose number of edges has no tight bound: with all neighbours, or with very many draws.
-  MiniBatch sample(const BatchKey& key, const std::int64_t* seeds, std::int64_t num_seeds);
+  /// The host synchronises with the device once, to read the sizes when everything is launched, and once more
+  /// in every hop whose number of edges has no tight bound: with all neighbours, or with very many draws.
+  /// What is launched last, the batch's arrays, goes to memory for as many vertices and edges as the largest
+  /// batch so far had and a few more. Where that does not suffice, it is launched again.
+  MiniBatch sample(const BatchKey& key, const std::int64_t* seeds, std::int64_t num_seeds,
+                   const std::int32_t* labels = nullptr);
+
+  /// sample() in two halves, between which more can be launched that reads the batch's vertices: finish()
+  /// reads the sizes. `seeds` must live until then.
+  void start(const BatchKey& key, const std::int64_t* seeds, std::int64_t num_seeds,
+             const std::int32_t* labels = nullptr);
+  MiniBatch finish();
+  /// Between the two: the vertices and their number, in device memory, and how many of them there will be at
+  /// most, unless the batch is larger than expected; 0: not known.
+  const std::int64_t* vertices() const { return vertices_.data; }
+  const std::int64_t* num_vertices() const { return sizes_.data + fanouts_.size(); }
+  std::int64_t expected_vertices() const { return room_.vertices; }
 
  private:
   using Atomics = typename Executor::Atomics;
@@ -94,11 +110,29 @@ class Sampler {
   LongDraws long_draws(int fanout);
   void finish_long_draws(const BatchKey& key, std::uint32_t hop, const std::int64_t* indptr,
                          const LongDraws& draws);
-  void assign_local_ids(std::int32_t hop, std::int64_t edges, Block& block);
-  void read_sizes(const std::int64_t* seeds, MiniBatch& batch);
+  void assign_local_ids(std::int32_t hop, std::int64_t edges, const Block& block);
+  void read_sizes(MiniBatch& batch);
+  bool fits(const MiniBatch& batch) const;
+  void make_room(const MiniBatch& batch);
+  void write_batch(MiniBatch& batch);
   template <class T>
   void grow_preserving(Array<T>& array, std::int64_t count, std::int32_t hop);
+  std::int64_t* num_edges(std::int32_t hop) const {
+    return sizes_.data + fanouts_.size() + 1 + static_cast<std::size_t>(hop);
+  }
   std::int64_t* first_repeated() const { return sizes_.data + sizes_.count - 1; }
+
+  /// Sizes of a batch.
+  struct Room {
+    std::int64_t vertices = 0;
+    std::vector<std::int64_t> edges;  ///< by hop; empty if nothing is known
+  };
+  /// The batch between start() and finish().
+  struct Started {
+    const std::int64_t* seeds = nullptr;
+    const std::int32_t* labels = nullptr;
+    MiniBatch batch;
+  };
 
   Executor& executor_;
   Topology topology_;
@@ -109,16 +143,17 @@ class Sampler {
   Array<std::int64_t> sizes_;
   Array<IdSlot> table_slots_;
   IdTable table_;
-  Array<std::int64_t> vertices_;     ///< of the current batch; the batch gets a copy of its exact size
-  Array<List> lists_;                ///< the neighbour list of each destination of a hop
-  Array<std::uint32_t> slots_;       ///< the slot of each vertex in the table
-  Array<std::uint32_t> edge_slots_;  ///< the slot of each edge's neighbour in the table
-  Array<std::int64_t> positions_;    ///< the drawn position of each edge
-  Array<double> keys_of_draws_;      ///< scratch space of weighted draws, one per edge
-  Array<std::int64_t> long_draws_;   ///< the integers of LongDraws
+  Array<std::int64_t> vertices_;    ///< of the current batch; the batch gets a copy of its exact size
+  Array<List> lists_;               ///< the neighbour list of each destination of a hop
+  Array<std::uint32_t> slots_;      ///< the slot of each vertex in the table
+  Array<std::int64_t> positions_;   ///< the drawn position of each edge
+  Array<double> keys_of_draws_;     ///< scratch space of weighted draws, one per edge
+  Array<std::int64_t> long_draws_;  ///< the integers of LongDraws
   Array<double> keys_of_lanes_;
-  Array<std::int32_t> owners_;  ///< the destination of each edge
-  Array<std::uint32_t> ranks_;  ///< the number of new vertices before each edge
+  Array<std::int32_t> owners_;                    ///< the destination of each edge
+  std::vector<Array<std::uint32_t>> edge_slots_;  ///< by hop: the slot of each edge's neighbour in the table
+  Room room_;                                     ///< that batches are expected to need
+  Started started_;
   std::int64_t vertices_in_table_ = 0;
   bool is_table_known_ = false;  ///< whether the table holds exactly the last batch's vertices
 };

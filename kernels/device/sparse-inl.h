@@ -36,6 +36,52 @@ struct RowsOfColumns {
   }
 };
 
+/// Values of row `row` of x.
+template <int size>
+struct DenseRow {
+  const float* x;
+  std::int64_t width;
+
+  constexpr Pack<size> operator()(std::int64_t row, std::int64_t column) const {
+    return load_pack<size>(x + row * width + column);
+  }
+};
+
+/// The second half of row destinations[entry] of a gradient with rows of 2 · width values, over the number of
+/// the destination's entries.
+template <int size>
+struct GradientsOfMeans {
+  const float* gradient;
+  std::int64_t width;
+  const std::int32_t* destinations;
+  const std::int64_t* indptr;  ///< of the destinations
+
+  constexpr Pack<size> operator()(std::int64_t, std::int64_t column, std::int64_t entry) const {
+    const std::int64_t from = destinations[entry];
+    return scaled(load_pack<size>(gradient + (2 * from + 1) * width + column),
+                  inverse_degree(indptr[from + 1] - indptr[from]));
+  }
+};
+
+/// out[row, :] = total, for a destination plus the first half of its gradient.
+template <int size>
+struct PlusOwnGradient {
+  const float* gradient;
+  std::int64_t width;
+  std::int64_t destinations;
+  float* out;
+
+  constexpr void operator()(std::int64_t index, const MatrixIndex& at, std::int64_t, Pack<size> total) const {
+    if (at.row < destinations) {
+      const Pack<size> own = load_pack<size>(gradient + 2 * at.row * width + at.column * size);
+      for (int i = 0; i < size; ++i) {
+        total.value[i] += own.value[i];
+      }
+    }
+    reinterpret_cast<Pack<size>*>(out)[index] = total;
+  }
+};
+
 /// Row columns[entry] of x, times the weight of the entry's edge for the column's head.
 template <int size>
 struct WeightedRows {
@@ -206,6 +252,25 @@ void spmm(Executor& executor, const SparseRows& a, const Scales& scales, const f
   passes::with_packs(width, {x, y}, [&](auto size) {
     const passes::RowsOfColumns<size> addends{x, width, a.columns, scales.columns};
     passes::reduce_rows<passes::Sum, size>(executor, a, addends, width, scales.rows, y);
+  });
+}
+
+template <class Executor>
+void own_and_mean(Executor& executor, const SparseRows& a, const float* x, std::int64_t width, float* y) {
+  passes::with_packs(width, {x, y}, [&](auto size) {
+    const passes::RowsOfColumns<size> addends{x, width, a.columns, nullptr};
+    passes::own_beside_mean<size>(executor, a, addends, passes::DenseRow<size>{x, width}, width, y);
+  });
+}
+
+template <class Executor>
+void own_and_mean_gradient(Executor& executor, const SparseRows& transposed, const SparseRows& a,
+                           const float* gradient, std::int64_t width, float* x_gradient) {
+  passes::with_packs(width, {gradient, x_gradient}, [&](auto size) {
+    const passes::GradientsOfMeans<size> addends{gradient, width, transposed.columns, a.indptr};
+    passes::reduce_rows_to<passes::Sum, size>(
+        executor, transposed, addends, width,
+        passes::PlusOwnGradient<size>{gradient, width, a.num_rows, x_gradient});
   });
 }
 

@@ -41,6 +41,18 @@ template <class Executor>
 void spmm(Executor& executor, const SparseRows& a, const Scales& scales, const float* x, std::int64_t width,
           float* y);
 
+/// y[r,:] = x[r,:] followed by the mean of x[c,:] over r's entries, 0 for an empty row: the operand of a
+/// GraphSAGE layer's product. Rows are a block's destinations, which are the first columns. x is columns x
+/// width, y is rows x 2 · width.
+template <class Executor>
+void own_and_mean(Executor& executor, const SparseRows& a, const float* x, std::int64_t width, float* y);
+
+/// The gradient of own_and_mean with respect to x (columns x width), given that with respect to y.
+/// `transposed` has the block's sources as rows, `a` its destinations.
+template <class Executor>
+void own_and_mean_gradient(Executor& executor, const SparseRows& transposed, const SparseRows& a,
+                           const float* gradient, std::int64_t width, float* x_gradient);
+
 /// y[r,h,:] = Σ weights[e,h] · x[c,h,:] over r's entries, where e is the entry's edge; 0 for an empty row.
 /// weights is edges x heads, x is columns x heads x width, y is rows x heads x width.
 template <class Executor>
@@ -98,6 +110,22 @@ struct Transposed {
 template <class Executor>
 void transpose(Executor& executor, const SparseRows& a, const std::int32_t* row_of_entry,
                std::int64_t num_sources, const Transposed& transposed);
+
+/// A block without padding, and where its transpose goes.
+struct BlockToTranspose {
+  SparseRows rows;
+  std::int64_t num_sources = 0;
+  Transposed transposed{};
+};
+
+/// The largest number of blocks that transpose_together takes, and of their edges for which it pays off.
+inline constexpr int max_blocks_together = 8;
+inline constexpr std::int64_t max_edges_together = std::int64_t{1} << 18;
+
+/// transpose() of several blocks by fewer launches, with the same results. An edge is compared with all of
+/// its source, so edges are to be few.
+template <class Executor>
+void transpose_together(Executor& executor, const BlockToTranspose* blocks, int count);
 
 /// Writes the block with a self-loop at the end of the row of each destination that has none. `indptr` has as
 /// many rows; `columns` has num_entries + num_rows elements, the last of which are padding. The number of

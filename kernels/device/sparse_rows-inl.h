@@ -13,7 +13,7 @@ namespace gnomon::kernels::device {
 namespace passes {
 
 /// Returns the row of an entry. Precondition: entry < indptr[num_rows].
-constexpr std::int64_t row_of(const SparseRows& rows, std::int64_t entry) {
+constexpr std::int64_t row_with(const SparseRows& rows, std::int64_t entry) {
   return device::row_of(rows.indptr, rows.num_rows, entry);
 }
 
@@ -37,17 +37,21 @@ struct RowOfEntry {
   std::int32_t* row_of_entry;
   constexpr void operator()(std::int64_t entry) const {
     row_of_entry[entry] =
-        entry < rows.indptr[rows.num_rows] ? static_cast<std::int32_t>(row_of(rows, entry)) : -1;
+        entry < rows.indptr[rows.num_rows] ? static_cast<std::int32_t>(row_with(rows, entry)) : -1;
   }
 };
 
-/// Writes 1 / (number of entries) of each row, 0 for an empty row.
+/// 1 / (number of entries) of a row, 0 for an empty row.
+constexpr float inverse_degree(std::int64_t entries) {
+  const auto degree = static_cast<float>(entries);
+  return degree > 0 ? 1 / degree : 0;
+}
+
 struct InverseDegree {
   const std::int64_t* indptr;
   float* inverse;
   constexpr void operator()(std::int64_t row) const {
-    const auto degree = static_cast<float>(indptr[row + 1] - indptr[row]);
-    inverse[row] = degree > 0 ? 1 / degree : 0;
+    inverse[row] = inverse_degree(indptr[row + 1] - indptr[row]);
   }
 };
 
@@ -89,6 +93,104 @@ struct RowOfEdge {
   const std::int32_t* row_of_entry;
   std::int32_t* destinations;
   constexpr void operator()(std::int64_t entry) const { destinations[entry] = row_of_entry[edges[entry]]; }
+};
+
+/// Blocks without padding side by side: entries and sources are numbered through them. A block has one source
+/// more, without entries, so that it has as many as row pointers.
+struct SideBySide {
+  static constexpr int max_blocks = 8;
+  struct At {
+    int block;
+    std::int64_t begin;  ///< of the block's entries or sources
+  };
+  int count;
+  SparseRows rows[max_blocks];
+  Transposed transposed[max_blocks];
+  std::int64_t entries_before[max_blocks + 1];
+  std::int64_t sources_before[max_blocks + 1];
+
+  constexpr At of_entry(std::int64_t entry) const { return find(entries_before, entry); }
+  constexpr At of_source(std::int64_t source) const { return find(sources_before, source); }
+
+ private:
+  constexpr At find(const std::int64_t* before, std::int64_t i) const {
+    int block = 0;
+    while (block + 1 < count && before[block + 1] <= i) {
+      ++block;
+    }
+    return {block, before[block]};
+  }
+};
+
+/// Counts each source's entries.
+template <class Atomics>
+struct CountEntries {
+  SideBySide blocks;
+  std::int64_t* counts;
+  constexpr void operator()(std::int64_t entry) const {
+    const auto [block, begin] = blocks.of_entry(entry);
+    const std::int64_t source = blocks.rows[block].columns[entry - begin];
+    Atomics::add(counts + blocks.sources_before[block] + source, std::int64_t{1});
+  }
+};
+
+struct ReadCount {
+  const std::int64_t* counts;
+  constexpr std::int64_t operator()(std::int64_t source) const { return counts[source]; }
+};
+
+/// Writes where each source's entries begin, twice: one of the arrays, which may have held the counts, is
+/// counted up from there.
+struct WriteBegins {
+  std::int64_t* begins;
+  std::int64_t* ends;
+  constexpr void operator()(std::int64_t source, std::int64_t entries_before) const {
+    begins[source] = ends[source] = entries_before;
+  }
+};
+
+/// Puts each entry among those of its source, in an order that may differ from run to run.
+template <class Atomics>
+struct PlaceEntry {
+  SideBySide blocks;
+  std::int64_t* ends;  ///< of the entries that each source has got so far
+  std::int32_t* placed;
+  constexpr void operator()(std::int64_t entry) const {
+    const auto [block, begin] = blocks.of_entry(entry);
+    const std::int64_t source = blocks.sources_before[block] + blocks.rows[block].columns[entry - begin];
+    placed[Atomics::add(ends + source, std::int64_t{1})] = static_cast<std::int32_t>(entry - begin);
+  }
+};
+
+/// Gives each entry the place among those of its source that the block's order asks for: behind as many as
+/// have smaller numbers. Index i is entry i and source i.
+struct OrderEntries {
+  SideBySide blocks;
+  const std::int64_t* begins;  ///< of the sources' entries
+  const std::int32_t* placed;
+  constexpr void operator()(std::int64_t i) const {
+    if (i < blocks.entries_before[blocks.count]) {
+      order(i);
+    }
+    if (i < blocks.sources_before[blocks.count]) {
+      const auto [block, begin] = blocks.of_source(i);
+      blocks.transposed[block].indptr[i - begin] = begins[i] - blocks.entries_before[block];
+    }
+  }
+
+ private:
+  constexpr void order(std::int64_t place) const {
+    const auto [block, begin] = blocks.of_entry(place);
+    const std::int32_t entry = placed[place];
+    const std::int64_t* of_source = begins + blocks.sources_before[block] + blocks.rows[block].columns[entry];
+    std::int64_t to = of_source[0];
+    for (std::int64_t other = of_source[0]; other < of_source[1]; ++other) {
+      to += placed[other] < entry ? 1 : 0;
+    }
+    blocks.transposed[block].edges[to - begin] = entry;
+    blocks.transposed[block].destinations[to - begin] =
+        static_cast<std::int32_t>(row_with(blocks.rows[block], entry));
+  }
 };
 
 /// Sets lacks[v], which is 1 initially, to 0 if row v has an entry in column v.
@@ -159,6 +261,30 @@ void transpose(Executor& executor, const SparseRows& a, const std::int32_t* row_
   sort_by_key(executor, max_key, count, keys.data, sorted_keys, numbers, transposed.edges);
   executor.for_each(count, passes::RowOfEdge{transposed.edges, row_of_entry, transposed.destinations});
   executor.for_each(num_sources + 1, passes::BeginOfSource{sorted_keys, count, transposed.indptr});
+}
+
+template <class Executor>
+void transpose_together(Executor& executor, const BlockToTranspose* blocks, int count) {
+  using Atomics = typename Executor::Atomics;
+  passes::SideBySide all{};
+  all.count = count;
+  for (int i = 0; i < count; ++i) {
+    all.rows[i] = blocks[i].rows;
+    all.transposed[i] = blocks[i].transposed;
+    all.entries_before[i + 1] = all.entries_before[i] + blocks[i].rows.num_entries;
+    all.sources_before[i + 1] = all.sources_before[i] + blocks[i].num_sources + 1;
+  }
+  const std::int64_t entries = all.entries_before[count];
+  const std::int64_t sources = all.sources_before[count];
+  const auto begins = make_array<std::int64_t>(executor, 2 * sources);
+  std::int64_t* counts = begins.data + sources;
+  const auto placed = make_array<std::int32_t>(executor, entries);
+  executor.fill(counts, 0, static_cast<std::size_t>(sources) * sizeof(std::int64_t));
+  executor.for_each(entries, passes::CountEntries<Atomics>{all, counts});
+  executor.scan(sources, passes::ReadCount{counts}, passes::WriteBegins{begins.data, counts});
+  executor.for_each(entries, passes::PlaceEntry<Atomics>{all, counts, placed.data});
+  executor.for_each(entries > sources ? entries : sources,
+                    passes::OrderEntries{all, begins.data, placed.data});
 }
 
 template <class Executor>

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "kernels/device/half.h"
 #include "kernels/device/row_sums-inl.h"
 #include "kernels/device/stored.h"
 
@@ -10,18 +11,6 @@
 
 namespace gnomon::kernels::device {
 namespace passes {
-
-/// Returns the value of an IEEE 754 half-precision number.
-constexpr float float_of(std::uint16_t half) {
-  const std::uint32_t magnitude = static_cast<std::uint32_t>(half & 0x7FFFU) << 13U;
-  const std::uint32_t sign = static_cast<std::uint32_t>(half & 0x8000U) << 16U;
-  constexpr float rebias = 5.192296858534828e33F;  // 2^112, the difference of the exponent biases
-  const bool is_finite = magnitude < (0x7C00U << 13U);
-  const float finite = __builtin_bit_cast(float, magnitude) * rebias;
-  const std::uint32_t bits = is_finite ? __builtin_bit_cast(std::uint32_t, finite) : magnitude | 0x7F800000U;
-  return __builtin_bit_cast(float, bits | sign);
-}
-constexpr float float_of(float value) { return value; }
 
 /// Consecutive stored elements that are loaded together.
 template <class T, int size>
@@ -41,24 +30,35 @@ constexpr Pack<size> load_stored(const StoredRows& x, std::int64_t row, std::int
   return pack;
 }
 
+/// `size` elements of one of x's rows after dropout.
+template <class T, int size>
+struct DroppedRow {
+  StoredRows x;
+  KeptElements kept;
+
+  constexpr Pack<size> operator()(std::int64_t row, std::int64_t column) const {
+    Pack<size> pack = load_stored<T, size>(x, row, column);
+    if (kept.bits != nullptr) {
+      for (int i = 0; i < size; ++i) {
+        const std::int64_t element = row * x.columns + column + i;
+        const bool is_kept = (kept.bits[element / 8] >> (element % 8) & 1) != 0;
+        pack.value[i] = is_kept ? pack.value[i] * kept.scale : 0;
+      }
+    }
+    return pack;
+  }
+};
+
 /// Stored row columns[entry] after dropout, times the column's factor.
 template <class T, int size>
 struct StoredRowsOfColumns {
-  StoredRows x;
+  DroppedRow<T, size> rows;
   const std::int32_t* columns;
   const float* factors;  ///< null: ones
-  KeptElements kept;
 
   constexpr Pack<size> operator()(std::int64_t, std::int64_t column, std::int64_t entry) const {
     const std::int64_t from = columns[entry];
-    Pack<size> addend = load_stored<T, size>(x, from, column);
-    if (kept.bits != nullptr) {
-      for (int i = 0; i < size; ++i) {
-        const std::int64_t element = from * x.columns + column + i;
-        const bool is_kept = (kept.bits[element / 8] >> (element % 8) & 1) != 0;
-        addend.value[i] = is_kept ? addend.value[i] * kept.scale : 0;
-      }
-    }
+    Pack<size> addend = rows(from, column);
     if (factors != nullptr) {
       for (int i = 0; i < size; ++i) {
         addend.value[i] *= factors[from];
@@ -129,8 +129,18 @@ template <class Executor>
 void spmm_stored(Executor& executor, const SparseRows& a, const Scales& scales, const StoredRows& x,
                  const KeptElements& kept, float* y) {
   passes::with_stored(x, y, [&](auto element, auto size) {
-    const passes::StoredRowsOfColumns<decltype(element), size> addends{x, a.columns, scales.columns, kept};
+    const passes::StoredRowsOfColumns<decltype(element), size> addends{{x, kept}, a.columns, scales.columns};
     passes::reduce_rows<passes::Sum, size>(executor, a, addends, x.columns, scales.rows, y);
+  });
+}
+
+template <class Executor>
+void own_and_mean_stored(Executor& executor, const SparseRows& a, const StoredRows& x,
+                         const KeptElements& kept, float* y) {
+  passes::with_stored(x, y, [&](auto element, auto size) {
+    const passes::DroppedRow<decltype(element), size> rows{x, kept};
+    const passes::StoredRowsOfColumns<decltype(element), size> addends{rows, a.columns, nullptr};
+    passes::own_beside_mean<size>(executor, a, addends, rows, x.columns, y);
   });
 }
 

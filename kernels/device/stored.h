@@ -28,6 +28,11 @@ template <class Executor>
 void spmm_stored(Executor& executor, const SparseRows& a, const Scales& scales, const StoredRows& x,
                  const KeptElements& kept, float* y);
 
+/// own_and_mean (kernels/device/sparse.h) of the stored rows, likewise.
+template <class Executor>
+void own_and_mean_stored(Executor& executor, const SparseRows& a, const StoredRows& x,
+                         const KeptElements& kept, float* y);
+
 /// Writes rows first … first + count - 1 as fp32 after dropout: count x columns.
 template <class Executor>
 void read_stored(Executor& executor, const StoredRows& x, const DropoutRule& rule, std::int64_t first,

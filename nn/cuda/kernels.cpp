@@ -6,11 +6,12 @@
 #include <memory>
 #include <utility>
 
+#include "kernels/cuda/cross_entropy.h"
 #include "kernels/cuda/draws.h"
 #include "kernels/cuda/dropout.h"
-#include "kernels/cuda/metrics.h"
 #include "kernels/cuda/sparse.h"
 #include "kernels/cuda/stored.h"
+#include "nn/device_dense.h"
 #include "nn/sparse/device_sparse_kernels.h"
 #include "nn/sparse/device_stored_features.h"
 
@@ -41,40 +42,6 @@ struct Launches {
 
 std::string why_no_cuda() { return kernels::cuda::why_no_device(); }
 
-const SparseKernels& cuda_sparse_kernels() {
-  static const DeviceSparseKernels<Launches> kernels;
-  return kernels;
-}
-
-at::Tensor cuda_dropout(const kernels::DropoutRule& rule, const at::Tensor& x) {
-  auto out = at::empty_like(x);
-  auto launch = Launches::begin(x);
-  kernels::device::dropout(launch.executor, rule, x.numel(), x.const_data_ptr<float>(),
-                           out.mutable_data_ptr<float>());
-  return out;
-}
-
-at::Tensor cuda_relu_dropout(const kernels::DropoutRule& rule, const at::Tensor& x) {
-  auto out = at::empty_like(x);
-  auto launch = Launches::begin(x);
-  kernels::device::relu_dropout(launch.executor, rule, x.numel(), x.const_data_ptr<float>(),
-                                out.mutable_data_ptr<float>());
-  return out;
-}
-
-void cuda_add_metrics(const at::Tensor& logits, const at::Tensor& labels, const at::Tensor& mean_loss,
-                      const at::Tensor& sums) {
-  auto launch = Launches::begin(logits);
-  kernels::device::add_metrics(
-      launch.executor,
-      kernels::device::StepOutputs{logits.const_data_ptr<float>(), labels.const_data_ptr<std::int64_t>(),
-                                   mean_loss.const_data_ptr<float>(), logits.size(0), logits.size(1)},
-      reinterpret_cast<kernels::device::MetricSums*>(sums.mutable_data_ptr<std::uint8_t>()));
-}
-
-StoredFeaturesPtr cuda_stored_features(const kernels::device::Rows& rows, graph::FeatureType type,
-                                       std::int64_t columns, at::Tensor vertices) {
-  return std::make_shared<const DeviceStoredFeatures<Launches>>(rows, type, columns, std::move(vertices));
-}
-
 }  // namespace gnomon::nn
+
+#include "nn/cuda/kernels-inl.h"

@@ -19,16 +19,17 @@ std::string why_no_cuda();
 
 const SparseKernels& cuda_sparse_kernels();
 
-/// Apply kernels::device::dropout and kernels::device::relu_dropout (kernels/device/dropout.h) to a
-/// contiguous fp32 tensor.
+/// The functions of kernels/device/dropout.h on contiguous tensors: x is fp32 or, for cuda_dropout, fp16; the
+/// results are fp32.
 at::Tensor cuda_dropout(const kernels::DropoutRule& rule, const at::Tensor& x);
 at::Tensor cuda_relu_dropout(const kernels::DropoutRule& rule, const at::Tensor& x);
+at::Tensor cuda_relu_dropout_gradient(float scale, const at::Tensor& out, const at::Tensor& gradient);
 
-/// Adds the metrics of a step (kernels/device/metrics.h) to `sums`, the bytes of a
-/// kernels::device::MetricSums. logits (seeds, classes) and mean_loss (one element) are contiguous fp32,
-/// labels contiguous int64.
-void cuda_add_metrics(const at::Tensor& logits, const at::Tensor& labels, const at::Tensor& mean_loss,
-                      const at::Tensor& sums);
+/// Returns the gradient of the mean cross-entropy with respect to the logits, and adds the step's metrics to
+/// the sums (kernels/device/cross_entropy.h). logits (seeds, classes) are contiguous fp32, labels contiguous
+/// int64, losses fp64 of at least as many elements as there are seeds, correct one int64.
+at::Tensor cuda_cross_entropy(const at::Tensor& logits, const at::Tensor& labels, const at::Tensor& losses,
+                              const at::Tensor& correct);
 
 /// Returns the stored rows of a mini-batch on a CUDA device: row i is that of vertices[i] (contiguous int64,
 /// on the device).

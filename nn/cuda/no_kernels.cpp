@@ -13,7 +13,8 @@ std::string why_no_cuda() { return "this program was built without LibTorch's CU
 const SparseKernels& cuda_sparse_kernels() { throw_no_cuda(); }
 at::Tensor cuda_dropout(const kernels::DropoutRule&, const at::Tensor&) { throw_no_cuda(); }
 at::Tensor cuda_relu_dropout(const kernels::DropoutRule&, const at::Tensor&) { throw_no_cuda(); }
-void cuda_add_metrics(const at::Tensor&, const at::Tensor&, const at::Tensor&, const at::Tensor&) {
+at::Tensor cuda_relu_dropout_gradient(float, const at::Tensor&, const at::Tensor&) { throw_no_cuda(); }
+at::Tensor cuda_cross_entropy(const at::Tensor&, const at::Tensor&, const at::Tensor&, const at::Tensor&) {
   throw_no_cuda();
 }
 StoredFeaturesPtr cuda_stored_features(const kernels::device::Rows&, graph::FeatureType, std::int64_t,

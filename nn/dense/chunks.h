@@ -7,6 +7,9 @@
 /// depend on the number of threads. ATen's own splitting does depend on it.
 namespace gnomon::nn {
 
+/// The chunk size of loops over single elements: a multiple of kernels::dropout_block.
+inline constexpr std::int64_t elements_per_chunk = 1 << 15;
+
 /// Calls body(begin, length) for the chunks of [0, count), on up to at::get_num_threads() threads. Inside
 /// `body`, ATen and the libraries below it use one thread, and gradients are not recorded.
 void for_each_chunk(std::int64_t count, std::int64_t chunk_size,

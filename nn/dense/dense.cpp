@@ -18,8 +18,6 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::tensor_list;
 
-constexpr std::int64_t elements_per_chunk = 1 << 15;  // a multiple of kernels::dropout_block
-
 /// Returns what `act` writes for x, chunk by chunk. Precondition: x is a contiguous CPU tensor.
 template <class Act>
 at::Tensor map_chunks(const at::Tensor& x, const Act& act) {
@@ -155,7 +153,7 @@ struct ReluDropout : torch::autograd::Function<ReluDropout> {
     const auto scale = static_cast<float>(context->saved_data["scale"].toDouble());
     const auto gradient = gradients[0].contiguous();
     if (!out.is_cpu()) {
-      return {(gradient * scale).masked_fill_(out.eq(0), 0), {}};
+      return {cuda_relu_dropout_gradient(scale, out, gradient), {}};
     }
     const auto* kept = out.const_data_ptr<float>();
     const auto grad_x =
@@ -189,6 +187,12 @@ kernels::DropoutRule dropout_rule(double probability, const base::StreamKey& key
 at::Tensor dropout(const at::Tensor& x, double probability, const base::StreamKey& key) {
   const auto rule = dropout_rule(probability, key);
   return rule.threshold == 0 ? x : Dropout::apply(x, rule);
+}
+
+at::Tensor dropout_of_features(const at::Tensor& features, double probability, const base::StreamKey& key) {
+  const auto rule = dropout_rule(probability, key);
+  return features.is_cpu() || rule.threshold == 0 ? dropout(features.to(at::kFloat), probability, key)
+                                                  : cuda_dropout(rule, features);
 }
 
 at::Tensor relu_dropout(const at::Tensor& x, double probability, const base::StreamKey& key) {

@@ -25,7 +25,6 @@ namespace {
 /// Minimum input and output width of a layer for bf16 operands: in narrower ones, rounding takes as long as
 /// it saves.
 constexpr std::int64_t min_layer_width = 64;
-constexpr std::int64_t elements_per_chunk = 1 << 15;
 
 bool has_bf16_gemm() {
 #if defined(__x86_64__)

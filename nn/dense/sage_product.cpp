@@ -1,6 +1,7 @@
 #include "nn/dense/sage_product.h"
 
 #include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
 #include <torch/csrc/autograd/custom_function.h>
 
 #include "nn/dense/chunks.h"
@@ -51,6 +52,72 @@ tensor_list gradients_of_weights(const at::Tensor& self, const at::Tensor& mean,
   return {transposed_product(self, operand), transposed_product(mean, operand), column_sums(gradient)};
 }
 
+/// Whether two weights lie one behind the other, and so are one matrix. In evaluation, whose blocks may have
+/// any destinations and all vertices, the operand of both would be twice as large as that of one.
+bool is_one_product(const SparseBlock& block, const at::Tensor& of_self, const at::Tensor& of_neighbours) {
+  return at::GradMode::is_enabled() && !block.destinations().defined() &&
+         of_self.is_alias_of(of_neighbours) && of_self.is_contiguous() && of_neighbours.is_contiguous() &&
+         of_neighbours.storage_offset() == of_self.storage_offset() + of_self.numel();
+}
+
+/// That matrix.
+at::Tensor joint(const at::Tensor& of_self) {
+  return of_self.as_strided({2 * of_self.size(0), of_self.size(1)}, {of_self.size(1), 1});
+}
+
+/// Computes the layer as one product with the matrix of both weights, whose operand has the destinations'
+/// rows beside the means.
+at::Tensor joint_forward(AutogradContext* context, const at::Tensor& own_and_mean, const at::Tensor& of_self,
+                         const at::Tensor& bias) {
+  context->save_for_backward({own_and_mean, of_self});
+  auto out = at::empty({own_and_mean.size(0), bias.size(0)}, bias.options());
+  gemm_plus_row(out, own_and_mean, joint(of_self), bias);
+  return out;
+}
+
+/// Returns the gradients of the weights and the bias.
+tensor_list joint_gradients(const at::Tensor& own_and_mean, const at::Tensor& gradient) {
+  const auto of_both = transposed_product(own_and_mean, gradient);
+  const auto rows = of_both.size(0) / 2;
+  return {of_both.narrow(0, 0, rows), of_both.narrow(0, rows, rows), column_sums(gradient)};
+}
+
+struct JointSageProduct : torch::autograd::Function<JointSageProduct> {
+  static at::Tensor forward(AutogradContext* context, const at::Tensor& x, const at::Tensor& of_self,
+                            const at::Tensor&, const at::Tensor& bias, const SparseBlockPtr& block) {
+    save_block(context, block);
+    return joint_forward(context, block->kernels().own_and_mean(*block, x), of_self, bias);
+  }
+
+  static tensor_list backward(AutogradContext* context, tensor_list gradients) {
+    const auto block = saved_block(context);
+    const auto saved = context->get_saved_variables();
+    const auto gradient = gradients[0].contiguous();
+    at::Tensor grad_x;
+    if (context->needs_input_grad(0)) {
+      grad_x = block->kernels().own_and_mean_gradient(*block, product(gradient, joint(saved[1]).t()));
+    }
+    auto all = joint_gradients(saved[0], gradient);
+    all.insert(all.begin(), grad_x);
+    all.emplace_back();
+    return all;
+  }
+};
+
+/// The layer on stored rows, which get no gradient.
+struct JointStoredSageProduct : torch::autograd::Function<JointStoredSageProduct> {
+  static at::Tensor forward(AutogradContext* context, const at::Tensor& of_self, const at::Tensor&,
+                            const at::Tensor& bias, const at::Tensor& own_and_mean) {
+    return joint_forward(context, own_and_mean, of_self, bias);
+  }
+
+  static tensor_list backward(AutogradContext* context, tensor_list gradients) {
+    auto all = joint_gradients(context->get_saved_variables()[0], gradients[0].contiguous());
+    all.emplace_back();
+    return all;
+  }
+};
+
 struct SageProduct : torch::autograd::Function<SageProduct> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& x, const at::Tensor& of_self,
                             const at::Tensor& of_neighbours, const at::Tensor& bias,
@@ -100,11 +167,17 @@ struct StoredSageProduct : torch::autograd::Function<StoredSageProduct> {
 
 at::Tensor sage_product(const SparseBlockPtr& block, const at::Tensor& x, const at::Tensor& of_self,
                         const at::Tensor& of_neighbours, const at::Tensor& bias) {
+  if (is_one_product(*block, of_self, of_neighbours)) {
+    return JointSageProduct::apply(x.contiguous(), of_self, of_neighbours, bias, block);
+  }
   return SageProduct::apply(x.contiguous(), of_self, of_neighbours, bias, block);
 }
 
 at::Tensor sage_product(const SparseBlockPtr& block, const DroppedFeatures& x, const at::Tensor& of_self,
                         const at::Tensor& of_neighbours, const at::Tensor& bias) {
+  if (is_one_product(*block, of_self, of_neighbours)) {
+    return JointStoredSageProduct::apply(of_self, of_neighbours, bias, x.rows->own_and_mean(*block, x.rule));
+  }
   return StoredSageProduct::apply(of_self, of_neighbours, bias, destinations_of(x, *block),
                                   spmm_mean(block, x));
 }

@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 
 #include <utility>
+#include <vector>
 
 #include "kernels/device/sparse.h"
 #include "nn/sparse/sparse_block.h"
@@ -41,6 +42,24 @@ class DeviceSparseKernels final : public SparseKernels {
                           kernels::device::Scales{values(row_scale), values(column_scale)}, values(x),
                           x.size(1), y.template mutable_data_ptr<float>());
     return y;
+  }
+
+  at::Tensor own_and_mean(const SparseBlock& block, const at::Tensor& x) const override {
+    auto y = at::empty({block.num_destinations(), 2 * x.size(1)}, x.options());
+    auto launch = launches_.begin(x);
+    kernels::device::own_and_mean(launch.executor, device_rows(block), values(x), x.size(1),
+                                  y.template mutable_data_ptr<float>());
+    return y;
+  }
+
+  at::Tensor own_and_mean_gradient(const SparseBlock& block, const at::Tensor& gradient) const override {
+    const std::int64_t width = gradient.size(1) / 2;
+    auto of_x = at::empty({block.num_sources(), width}, gradient.options());
+    const auto sources = rows_of(block, RowsOf::sources);
+    auto launch = launches_.begin(gradient);
+    kernels::device::own_and_mean_gradient(launch.executor, sources, device_rows(block), values(gradient),
+                                           width, of_x.template mutable_data_ptr<float>());
+    return of_x;
   }
 
   at::Tensor spmm_weighted(const SparseBlock& block, RowsOf side, const at::Tensor& weights,
@@ -121,15 +140,31 @@ class DeviceSparseKernels final : public SparseKernels {
   }
 
   TransposedTensors transpose(const SparseBlock& block) const override {
-    TransposedTensors made{at::empty({block.num_sources() + 1}, block.indptr().options()),
-                           at::empty_like(block.indices()), at::empty_like(block.indices())};
+    const auto made = room_for_transpose(block);
     const auto* entries = rows_of_entries_of(block);
     auto launch = launches_.begin(block.indices());
-    kernels::device::transpose(
-        launch.executor, rows_of(block), entries, block.num_sources(),
-        kernels::device::Transposed{made.indptr.template mutable_data_ptr<std::int64_t>(),
-                                    made.destinations.template mutable_data_ptr<std::int32_t>(),
-                                    made.edges.template mutable_data_ptr<std::int32_t>()});
+    kernels::device::transpose(launch.executor, rows_of(block), entries, block.num_sources(),
+                               pointers_of(made));
+    return made;
+  }
+
+  std::vector<TransposedTensors> transpose_together(
+      const std::vector<SparseBlockPtr>& blocks) const override {
+    std::int64_t edges = 0;
+    for (const auto& block : blocks) {
+      edges += block->num_edges();
+    }
+    if (blocks.size() > kernels::device::max_blocks_together || edges > kernels::device::max_edges_together) {
+      return SparseKernels::transpose_together(blocks);
+    }
+    std::vector<TransposedTensors> made;
+    std::vector<kernels::device::BlockToTranspose> tasks;
+    for (const auto& block : blocks) {
+      made.push_back(room_for_transpose(*block));
+      tasks.push_back({device_rows(*block), block->num_sources(), pointers_of(made.back())});
+    }
+    auto launch = launches_.begin(blocks.front()->indices());
+    kernels::device::transpose_together(launch.executor, tasks.data(), static_cast<int>(tasks.size()));
     return made;
   }
 
@@ -146,6 +181,15 @@ class DeviceSparseKernels final : public SparseKernels {
   }
 
  private:
+  static TransposedTensors room_for_transpose(const SparseBlock& block) {
+    return {at::empty({block.num_sources() + 1}, block.indptr().options()), at::empty_like(block.indices()),
+            at::empty_like(block.indices())};
+  }
+  static kernels::device::Transposed pointers_of(const TransposedTensors& tensors) {
+    return {tensors.indptr.template mutable_data_ptr<std::int64_t>(),
+            tensors.destinations.template mutable_data_ptr<std::int32_t>(),
+            tensors.edges.template mutable_data_ptr<std::int32_t>()};
+  }
   static const std::int32_t* rows_of_entries_of(const SparseBlock& block) {
     return block.rows_of_entries().const_data_ptr<std::int32_t>();
   }

@@ -34,18 +34,20 @@ class DeviceStoredFeatures final : public StoredFeatures {
                   const kernels::DropoutRule& rule) const override {
     auto y = at::empty({block.num_destinations(), stored_.columns}, vertices_.options().dtype(at::kFloat));
     auto launch = launches_.begin(y);
-    at::Tensor bits;
-    kernels::KeptElements kept;
-    if (rule.threshold > 0) {
-      const std::int64_t elements = block.num_sources() * stored_.columns;
-      bits = at::empty({kernels::kept_bytes(elements)}, vertices_.options().dtype(at::kByte));
-      kernels::device::kept_elements(launch.executor, rule, elements,
-                                     bits.template mutable_data_ptr<std::uint8_t>());
-      kept = {bits.template const_data_ptr<std::uint8_t>(), rule.scale()};
-    }
+    const Mask mask(launch.executor, vertices_.options(), rule, block.num_sources() * stored_.columns);
     kernels::device::spmm_stored(launch.executor, device_rows(block),
                                  kernels::device::Scales{values(row_scale), values(column_scale)}, stored_,
-                                 kept, y.template mutable_data_ptr<float>());
+                                 mask.kept, y.template mutable_data_ptr<float>());
+    return y;
+  }
+
+  at::Tensor own_and_mean(const SparseBlock& block, const kernels::DropoutRule& rule) const override {
+    auto y =
+        at::empty({block.num_destinations(), 2 * stored_.columns}, vertices_.options().dtype(at::kFloat));
+    auto launch = launches_.begin(y);
+    const Mask mask(launch.executor, vertices_.options(), rule, block.num_sources() * stored_.columns);
+    kernels::device::own_and_mean_stored(launch.executor, device_rows(block), stored_, mask.kept,
+                                         y.template mutable_data_ptr<float>());
     return y;
   }
 
@@ -65,6 +67,22 @@ class DeviceStoredFeatures final : public StoredFeatures {
   }
 
  private:
+  /// The keep mask of a rule; none if it drops nothing.
+  struct Mask {
+    template <class Executor>
+    Mask(Executor& executor, const at::TensorOptions& options, const kernels::DropoutRule& rule,
+         std::int64_t elements) {
+      if (rule.threshold > 0) {
+        bits = at::empty({kernels::kept_bytes(elements)}, options.dtype(at::kByte));
+        kernels::device::kept_elements(executor, rule, elements,
+                                       bits.template mutable_data_ptr<std::uint8_t>());
+        kept = {bits.template const_data_ptr<std::uint8_t>(), rule.scale()};
+      }
+    }
+    at::Tensor bits;
+    kernels::KeptElements kept;
+  };
+
   at::Tensor vertices_;
   kernels::device::StoredRows stored_;
   Launches launches_;

@@ -41,7 +41,37 @@ SparseBlock::SparseBlock(std::int64_t num_sources, at::Tensor indptr, at::Tensor
                          std::int64_t max_in_degree)
     : SparseBlock(num_sources, indptr, indices, sparse_kernels(indptr.device()), {}, max_in_degree) {}
 
+SparseBlock::SparseBlock(const SparseBlock& block, std::shared_ptr<const BlockGroup> group,
+                         std::size_t number)
+    : SparseBlock(block.num_sources_, block.indptr_, block.indices_, *block.kernels_, block.destinations_,
+                  block.max_in_degree_) {
+  group_ = std::move(group);
+  number_in_group_ = number;
+}
+
+const TransposedTensors& BlockGroup::transposed(std::size_t number) const {
+  std::call_once(once_, [this] { transposed_ = blocks_.front()->kernels().transpose_together(blocks_); });
+  return transposed_[number];
+}
+
+std::vector<SparseBlockPtr> grouped(std::vector<SparseBlockPtr> blocks) {
+  if (blocks.size() < 2 || blocks.front()->device().is_cpu()) {
+    return blocks;
+  }
+  const auto last = blocks.back();
+  blocks.pop_back();
+  const auto group = std::make_shared<const BlockGroup>(blocks);
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    blocks[i] = std::make_shared<const SparseBlock>(*blocks[i], group, i);
+  }
+  blocks.push_back(last);
+  return blocks;
+}
+
 const TransposedTensors& SparseBlock::transposed() const {
+  if (group_ != nullptr) {
+    return group_->transposed(number_in_group_);
+  }
   std::call_once(transposed_once_, [this] { transposed_ = kernels_->transpose(*this); });
   return transposed_;
 }

@@ -6,12 +6,16 @@
 #include <limits>
 #include <memory>
 #include <mutex>
+#include <utility>
+#include <vector>
 
 #include "kernels/block.h"
 #include "kernels/cpu/sparse/sparse_rows.h"
 #include "nn/sparse/sparse_kernels.h"
 
 namespace gnomon::nn {
+
+class BlockGroup;
 
 /// A block as tensors on one device, together with derived structures that are computed on first use.
 class SparseBlock {
@@ -25,6 +29,8 @@ class SparseBlock {
   /// Uses the device's default kernels.
   SparseBlock(std::int64_t num_sources, at::Tensor indptr, at::Tensor indices,
               std::int64_t max_in_degree = unknown_degree);
+  /// The same block as number `number` of a group.
+  SparseBlock(const SparseBlock& block, std::shared_ptr<const BlockGroup> group, std::size_t number);
 
   std::int64_t num_destinations() const { return indptr_.size(0) - 1; }
   std::int64_t num_sources() const { return num_sources_; }
@@ -53,6 +59,8 @@ class SparseBlock {
   const SparseKernels* kernels_;
   at::Tensor destinations_;
   std::int64_t max_in_degree_;
+  std::shared_ptr<const BlockGroup> group_;  ///< null if the block is in none
+  std::size_t number_in_group_ = 0;
   mutable std::once_flag transposed_once_, rows_once_;
   mutable TransposedTensors transposed_;
   mutable at::Tensor rows_of_entries_;
@@ -60,6 +68,26 @@ class SparseBlock {
 
 /// Autograd's graph shares ownership of the block until the backward pass has finished.
 using SparseBlockPtr = std::shared_ptr<const SparseBlock>;
+
+/// Sampled blocks of one mini-batch on one device, whose transposes are made together when the first is asked
+/// for: one by one, each takes as many launches.
+class BlockGroup {
+ public:
+  /// Precondition: there are blocks, and none is in a group.
+  explicit BlockGroup(std::vector<SparseBlockPtr> blocks) : blocks_(std::move(blocks)) {}
+
+  /// The transpose of a block; thread-safe.
+  const TransposedTensors& transposed(std::size_t number) const;
+
+ private:
+  std::vector<SparseBlockPtr> blocks_;
+  mutable std::once_flag once_;
+  mutable std::vector<TransposedTensors> transposed_;
+};
+
+/// Returns the sampled blocks of a mini-batch, from the seeds outwards, in a group but for the last one,
+/// whose transpose most models do not read. Those of the CPU are returned as they are.
+std::vector<SparseBlockPtr> grouped(std::vector<SparseBlockPtr> blocks);
 
 /// Wraps a block without copying it; the tensors share its ownership. For a block inside a shared MiniBatch,
 /// pass std::shared_ptr<const kernels::Block>(batch, &batch->blocks[hop]).

@@ -3,6 +3,8 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <memory>
+#include <vector>
 
 namespace gnomon::nn {
 
@@ -37,6 +39,11 @@ class SparseKernels {
   /// Undefined scales stand for ones.
   virtual at::Tensor spmm(const SparseBlock& block, RowsOf side, const at::Tensor& row_scale,
                           const at::Tensor& column_scale, const at::Tensor& x) const = 0;
+  /// x[v,:] beside the mean of x[u,:] over v's in-edges, for each destination v: with x S x F, the result is
+  /// D x 2F. Destinations are the first sources.
+  virtual at::Tensor own_and_mean(const SparseBlock& block, const at::Tensor& x) const;
+  /// The gradient of own_and_mean with respect to x, given that of its result.
+  virtual at::Tensor own_and_mean_gradient(const SparseBlock& block, const at::Tensor& gradient) const;
   virtual at::Tensor spmm_weighted(const SparseBlock& block, RowsOf side, const at::Tensor& weights,
                                    const at::Tensor& x) const = 0;
   virtual at::Tensor sum_edges(const SparseBlock& block, RowsOf side, const at::Tensor& values) const = 0;
@@ -52,6 +59,9 @@ class SparseKernels {
   /// Returns the row of each entry (int32); only for devices whose kernels parallelise over entries.
   virtual at::Tensor rows_of_entries(const SparseBlock& block) const = 0;
   virtual TransposedTensors transpose(const SparseBlock& block) const = 0;
+  /// transpose() of several sampled blocks.
+  virtual std::vector<TransposedTensors> transpose_together(
+      const std::vector<std::shared_ptr<const SparseBlock>>& blocks) const;
   /// Returns the block with a self-loop at the end of the row of each destination that has none. The result
   /// may be followed by padding entries, which belong to no row.
   virtual BlockTensors with_self_loops(const SparseBlock& block) const = 0;

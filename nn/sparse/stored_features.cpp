@@ -108,6 +108,12 @@ class HostStoredFeatures final : public StoredFeatures {
 
 }  // namespace
 
+at::Tensor StoredFeatures::own_and_mean(const SparseBlock& block, const kernels::DropoutRule& rule) const {
+  auto own = at::empty({block.num_destinations(), size(1)}, at::TensorOptions(at::kFloat).device(device()));
+  read(0, rule, own);
+  return at::cat({own, spmm(block, block.kernels().inverse_degrees(block), {}, rule)}, 1);
+}
+
 StoredFeaturesPtr stored_features(const graph::Features& features, at::Tensor vertices) {
   return std::make_shared<const HostStoredFeatures>(features, std::move(vertices));
 }

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <utility>
 
+#include "base/index.h"
 #include "base/median.h"
 #include "graph/epoch_order.h"
 #include "kernels/cpu/sample/sampler.h"
@@ -22,7 +23,7 @@ using plan::CachePolicy;
 
 constexpr double shares[] = {0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9};
 
-std::size_t at(VertexId vertex) { return static_cast<std::size_t>(vertex); }
+using base::at;
 
 /// What the mini-batches of one epoch used.
 struct Uses {

@@ -1,122 +1,94 @@
 #include "profiles/measure/disk.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
 #include <random>
-#include <thread>
+#include <span>
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
+#include "plan/host_cache.h"
 #include "profiles/measure/machine.h"
 #include "profiles/measure/statistics.h"
+#include "runtime/disk/block_reader.h"
+#include "runtime/disk/direct_file.h"
 
 namespace gnomon::profiles {
 namespace {
 
-constexpr std::size_t block_bytes = 4096;  ///< also what O_DIRECT asks buffers and offsets to be aligned to
+using runtime::BlockReader;
+using runtime::DirectFile;
+using runtime::Extent;
+
+constexpr std::size_t block_bytes = 4096;
 constexpr std::size_t large_bytes = std::size_t{1} << 20;
 constexpr int large_reads_in_flight = 4;
-constexpr int most_depth = 32;
 constexpr double as_good = 0.95;
 
-class File {
- public:
-  explicit File(const std::filesystem::path& path) : number_(::open(path.c_str(), O_RDONLY | O_DIRECT)) {}
-  ~File() {
-    if (number_ >= 0) {
-      ::close(number_);
-    }
-  }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-
-  int number() const { return number_; }
-  bool is_open() const { return number_ >= 0; }
-  /// Whole pieces of `bytes`.
-  std::uint64_t pieces(std::size_t bytes) const {
-    return static_cast<std::uint64_t>(std::max<off_t>(0, ::lseek(number_, 0, SEEK_END))) / bytes;
-  }
-
- private:
-  int number_;
-};
-
-struct Free {
-  void operator()(void* memory) const { std::free(memory); }
-};
-
-/// Threads read one behind the other.
+/// Pieces of a file that follow each other, and begin again at its end.
 class InOrder {
  public:
-  InOrder(int thread, int threads)
-      : next_(static_cast<std::uint64_t>(thread)), step_(static_cast<std::uint64_t>(threads)) {}
-  std::uint64_t next(std::uint64_t pieces) { return std::exchange(next_, next_ + step_) % pieces; }
+  std::vector<Extent> next(std::uint64_t pieces, std::size_t bytes, std::size_t count) {
+    std::vector<Extent> extents;
+    for (; extents.size() < count && next_ < pieces; ++next_) {
+      extents.push_back({next_ * bytes, bytes});
+    }
+    next_ = next_ == pieces ? 0 : next_;
+    return extents;
+  }
 
  private:
-  std::uint64_t next_;
-  std::uint64_t step_;
+  std::uint64_t next_ = 0;
 };
 
+/// Different pieces, ascending, as a reader of rows asks for them.
 class AtRandom {
  public:
-  AtRandom(int thread, int) : engine_(static_cast<std::uint64_t>(thread)) {}
-  std::uint64_t next(std::uint64_t pieces) { return engine_() % pieces; }
+  std::vector<Extent> next(std::uint64_t pieces, std::size_t bytes, std::size_t count) {
+    std::vector<std::uint64_t> chosen(count);
+    std::generate(chosen.begin(), chosen.end(), [&] { return engine_() % pieces; });
+    std::sort(chosen.begin(), chosen.end());
+    chosen.erase(std::unique(chosen.begin(), chosen.end()), chosen.end());
+    std::vector<Extent> extents;
+    for (const std::uint64_t piece : chosen) {
+      extents.push_back({piece * bytes, bytes});
+    }
+    return extents;
+  }
 
  private:
   std::mt19937_64 engine_;
 };
 
-/// Pieces a second that so many threads read together; 0 when a read fails, or nothing is left of the file.
+/// Pieces a second that are read with so many reads in flight; 0 if the file is shorter than a piece.
 template <class Order>
-double rate(const File& file, std::size_t bytes, int threads, double seconds) {
-  const std::uint64_t pieces = file.pieces(bytes);
+double rate(const std::shared_ptr<const DirectFile>& file, std::size_t bytes, int depth, double seconds) {
+  constexpr std::size_t rounds = 16;  // reads of a call, for each in flight: so that its ends matter little
+  const std::uint64_t pieces = file->size() / bytes;
   if (pieces == 0) {
     return 0;
   }
-  std::atomic<std::int64_t> reads = 0;
-  std::atomic<bool> failed = false;
+  BlockReader reader({file}, {.depth = depth, .buffer_bytes = bytes, .max_gap_bytes = 0});
+  Order order;
+  std::int64_t reads = 0;
   const Stopwatch watch;
-  const auto read = [&](int thread) {
-    const std::unique_ptr<void, Free> buffer(std::aligned_alloc(block_bytes, bytes));
-    Order order(thread, threads);
-    while (watch.seconds() < seconds && !failed) {
-      const auto offset = static_cast<off_t>(order.next(pieces) * bytes);
-      if (::pread(file.number(), buffer.get(), bytes, offset) == static_cast<ssize_t>(bytes)) {
-        ++reads;
-      } else {
-        failed = true;
-      }
-    }
-  };
-  std::vector<std::thread> others;
-  for (int thread = 1; thread < threads; ++thread) {
-    others.emplace_back(read, thread);
+  while (watch.seconds() < seconds) {
+    const auto extents = order.next(pieces, bytes, rounds * static_cast<std::size_t>(depth));
+    reader.read(0, extents, [&](std::size_t, std::uint64_t, std::span<const std::byte>) { ++reads; });
   }
-  read(0);
-  for (auto& thread : others) {
-    thread.join();
-  }
-  return failed ? 0 : static_cast<double>(reads) / watch.seconds();
+  return static_cast<double>(reads) / watch.seconds();
 }
 
-}  // namespace
-
-Disk measure_disk(const std::filesystem::path& path, double time_limit_s, const std::atomic<bool>* stop) {
-  const File file(path);
-  if (!file.is_open() || file.pieces(large_bytes) == 0) {
-    return {};
-  }
-  std::vector<std::pair<int, double>> rates;  // by the number of threads
-  constexpr double slices = 7;                // reads in order, and six depths
+Disk measure(const std::shared_ptr<const DirectFile>& file, double time_limit_s,
+             const std::atomic<bool>* stop) {
+  std::vector<std::pair<int, double>> rates;  // by the number of reads in flight
+  constexpr double slices = 8;                // reads in order, and seven depths
   const double slice_s = time_limit_s / slices;
   throw_if_stopped(stop);
   const double large = rate<InOrder>(file, large_bytes, large_reads_in_flight, slice_s);
-  for (int depth = 1; depth <= most_depth; depth *= 2) {
+  for (int depth = 1; depth <= plan::disk_reads_in_flight; depth *= 2) {
     throw_if_stopped(stop);
     rates.emplace_back(depth, rate<AtRandom>(file, block_bytes, depth, slice_s));
   }
@@ -131,6 +103,19 @@ Disk measure_disk(const std::filesystem::path& path, double time_limit_s, const 
           .random_reads_per_s = best,
           .block_bytes = static_cast<double>(block_bytes),
           .queue_depth = enough->first};
+}
+
+}  // namespace
+
+Disk measure_disk(const std::filesystem::path& path, double time_limit_s, const std::atomic<bool>* stop) {
+  try {
+    const auto file = std::make_shared<const DirectFile>(path);
+    const bool is_readable = file->is_direct() && file->size() >= large_bytes;
+    return is_readable ? measure(file, time_limit_s, stop) : Disk{};
+  } catch (const base::InputError&) {
+  } catch (const base::Failure&) {
+  }
+  return {};
 }
 
 }  // namespace gnomon::profiles

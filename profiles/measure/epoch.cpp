@@ -37,6 +37,12 @@ std::optional<runtime::History> history_for(const graph::Graph& graph, const pla
   return runtime::History(std::move(hidden), graph.num_vertices());
 }
 
+MeasuredEpoch median_of(std::vector<MeasuredEpoch> epochs) {
+  const auto middle = epochs.begin() + (std::ssize(epochs) - 1) / 2;
+  std::ranges::nth_element(epochs, middle, {}, &MeasuredEpoch::seconds);
+  return std::move(*middle);
+}
+
 }  // namespace
 
 MeasuredEpoch measure_epoch(const graph::Graph& whole, const plan::Job& asked, const plan::Plan& plan,
@@ -51,9 +57,10 @@ MeasuredEpoch measure_epoch(const graph::Graph& whole, const plan::Job& asked, c
   auto history = history_for(graph, job, plan);
   std::int64_t trained = 0;
   std::int64_t wanted = 0;
+  std::int64_t number = options.epoch;
   const auto tell = [&](std::int64_t more) {
     trained += more;
-    base::report(options.progress, plan.name, trained, wanted);
+    base::report(options.progress, plan.name, std::min(trained, wanted), wanted);
   };
   nn::StepSums sums;
   std::unique_ptr<runtime::HotEmbeddings> hot;  // of plans that reuse them
@@ -63,12 +70,12 @@ MeasuredEpoch measure_epoch(const graph::Graph& whole, const plan::Job& asked, c
         throw_if_stopped(options.stop);
         const nn::AtenThreadsGuard threads(plan.device_threads);
         if (schedule::averages_gradients(plan)) {
-          replicas.backward(device, data, options.epoch, batch);
+          replicas.backward(device, data, number, batch);
         } else if (history) {
-          runtime::step(replicas.first(), data, *history, stages, options.epoch, batch);
+          runtime::step(replicas.first(), data, *history, stages, number, batch);
           tell(1);
         } else {
-          replicas.first().step(data, options.epoch, batch, sums);
+          replicas.first().step(data, number, batch, sums);
           if (hot) {
             hot->end_update();
           }
@@ -77,7 +84,7 @@ MeasuredEpoch measure_epoch(const graph::Graph& whole, const plan::Job& asked, c
       },
       options.device, {},
       [&] {
-        tell(std::ssize(replicas.update(options.epoch, schedule::first_trainer(plan))));
+        tell(std::ssize(replicas.update(number, schedule::first_trainer(plan))));
         return replicas.first().weight_bytes();
       });
   stages.hold_model(replicas.kept_bytes(false));
@@ -94,9 +101,9 @@ MeasuredEpoch measure_epoch(const graph::Graph& whole, const plan::Job& asked, c
     std::vector<std::int64_t> order(static_cast<std::size_t>(batches));
     std::iota(order.begin(), order.end(), 0);
     if (hot) {
-      hot->begin_epoch(options.epoch, order, 0, 0);
+      hot->begin_epoch(number, order, 0, 0);
     }
-    stages.begin_epoch(options.epoch, order, hot.get());
+    stages.begin_epoch(number, order, hot.get());
     machine.begin_run();
     schedule::TracedMachine traced(machine);
     const double seconds = schedule::run_epoch(plan, batches, traced).seconds();
@@ -105,7 +112,14 @@ MeasuredEpoch measure_epoch(const graph::Graph& whole, const plan::Job& asked, c
   for (std::int64_t left = options.warm_up_batches; left > 0; left -= all) {  // an epoch may have few batches
     run(std::min(left, all));
   }
-  return run(all);
+  std::vector<MeasuredEpoch> epochs;
+  double seconds = 0;
+  do {
+    epochs.push_back(run(all));
+    seconds += epochs.back().seconds;
+    ++number;
+  } while (seconds < options.least_s);
+  return median_of(std::move(epochs));
 }
 
 }  // namespace gnomon::profiles

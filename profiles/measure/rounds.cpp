@@ -1,8 +1,10 @@
 #include "profiles/measure/rounds.h"
 
 #include <algorithm>
+#include <initializer_list>
 #include <utility>
 
+#include "base/median.h"
 #include "base/usable.h"
 #include "nn/caching_allocator.h"
 #include "profiles/measure/machine.h"
@@ -131,19 +133,25 @@ void Rounds::run(Measured& measured, const std::function<bool()>& out_of_time) {
   ++measured.rounds;
 }
 
-Resident Rounds::measure_resident() {
-  constexpr std::int64_t batches = 8;
+Resident Rounds::measure_resident(double time_limit_s) {
+  constexpr std::int64_t batches = 4;
+  constexpr std::size_t most_rounds = 40;
   bench_.hold_data(plan::Home::device);
   const auto prepare_s = [&](bool fused) {
     bench_.fuse(fused);
-    bench_.begin(round_, next_batches(2 * batches));
-    (void)mean_s(Stage::device_batch, 0, batches);  // warms up
-    return mean_s(Stage::device_batch, batches, batches);
+    bench_.begin(round_, next_batches(batches));
+    return mean_s(Stage::device_batch, 0, batches);
   };
-  Resident resident;
-  resident.device_batch_s = prepare_s(false);
-  resident.device_sample_s = prepare_s(true);
-  return resident;
+  prepare_s(false);  // warms up
+  prepare_s(true);
+  std::vector<double> whole_s;
+  std::vector<double> sample_s;
+  const Stopwatch watch;
+  do {
+    whole_s.push_back(prepare_s(false));
+    sample_s.push_back(prepare_s(true));
+  } while (whole_s.size() < 2 || (whole_s.size() < most_rounds && watch.seconds() < time_limit_s));
+  return {base::median(whole_s), base::median(sample_s)};
 }
 
 std::vector<std::int64_t> Rounds::next_batches(std::int64_t count) {
@@ -177,29 +185,31 @@ void Rounds::count_batch(Measured& measured, std::int64_t position) const {
   measured.bytes.add(static_cast<double>(size.bytes));
 }
 
-/// The first half of the mini-batches takes the CPU route, the second the device route. Their mean times stay
-/// in alone_s_ for the ratios of this round, which are taken on other mini-batches, because a repeated
-/// mini-batch finds part of its data in the caches.
+/// Mini-batches take the CPU route one after another, then others the device route, as in epochs of plans
+/// with one route. The first of each route does not count: it finds the caches as the ratios or the other
+/// route have left them. Mean times stay in alone_s_ for the ratios of this round, which are taken on other
+/// mini-batches, because a repeated mini-batch finds part of its data in the caches.
 void Rounds::measure_alone(Measured& measured, std::int64_t epoch) {
-  bench_.begin(epoch, next_batches(2 * chunk_));
+  bench_.begin(epoch, next_batches(2 * (chunk_ + 1)));
   alone_s_.fill(0);
-  const auto add = [&](Stage stage, std::int64_t position) {
-    const double time_s = alone(stage, position);
-    measured.of(stage).add(time_s);
-    alone_s_[static_cast<std::size_t>(stage)] += time_s / (stage == Stage::train ? 2 * chunk_ : chunk_);
-  };
-  for (std::int64_t i = 0; i < chunk_; ++i) {
-    add(Stage::cpu_batch, i);
-    if (has_link()) {
-      add(Stage::transfer, i);
-    } else {
-      alone(Stage::transfer, i);  // takes no time: a host device reads the batch where it is
+  const auto run = [&](std::int64_t position, std::initializer_list<Stage> stages, bool counts) {
+    for (const Stage stage : stages) {
+      if (stage == Stage::train) {
+        count_batch(measured, position);  // which training gives back
+      }
+      const double time_s = alone(stage, position);
+      // A host device does not copy: it reads the batch where it is.
+      if (counts && (stage != Stage::transfer || has_link())) {
+        measured.of(stage).add(time_s);
+        alone_s_[static_cast<std::size_t>(stage)] += time_s / (stage == Stage::train ? 2 * chunk_ : chunk_);
+      }
     }
-    count_batch(measured, i);
-    add(Stage::train, i);
-    add(Stage::device_batch, chunk_ + i);
-    count_batch(measured, chunk_ + i);
-    add(Stage::train, chunk_ + i);
+  };
+  for (std::int64_t i = 0; i <= chunk_; ++i) {
+    run(i, {Stage::cpu_batch, Stage::transfer, Stage::train}, i > 0);
+  }
+  for (std::int64_t i = 0; i <= chunk_; ++i) {
+    run(chunk_ + 1 + i, {Stage::device_batch, Stage::train}, i > 0);
   }
   const auto memory = nn::tensor_bytes();
   measured.training_bytes = std::max(measured.training_bytes, memory.peak_held - memory.used);
@@ -230,10 +240,8 @@ void Rounds::measure_partial(Measured& measured, std::int64_t epoch) {
 void Rounds::measure_fused(Measured& measured, std::int64_t epoch) {
   bench_.fuse(true);
   bench_.begin(epoch, next_batches(chunk_ + 1));
-  if (!std::exchange(fused_is_warm_, true)) {
-    alone(Stage::device_batch, chunk_);
-    alone(Stage::train, chunk_);
-  }
+  alone(Stage::device_batch, chunk_);  // warms up
+  alone(Stage::train, chunk_);
   for (std::int64_t i = 0; i < chunk_; ++i) {
     measured.device_sample.add(alone(Stage::device_batch, i));
   }
@@ -244,12 +252,13 @@ void Rounds::measure_fused(Measured& measured, std::int64_t epoch) {
 /// Runs every two stages that a machine can run at once. Beside each training run two of the shorter stages,
 /// because a slowdown shows only where the stages overlap.
 void Rounds::measure_side_by_side(Measured& measured, std::int64_t epoch) {
+  const std::int64_t several = chunk_ + 1;  // with the one that warms up
   const std::int64_t on_device = 0;
-  const std::int64_t on_cpu = chunk_;
-  const std::int64_t on_cpu_twice = 2 * chunk_;
-  const std::int64_t on_device_again = 4 * chunk_;
-  const std::int64_t on_cpu_again = 5 * chunk_;
-  bench_.begin(epoch, next_batches((has_link() ? 6 : 4) * chunk_));
+  const std::int64_t on_cpu = on_device + several;
+  const std::int64_t on_cpu_twice = on_cpu + several;
+  const std::int64_t on_device_again = on_cpu_twice + chunk_ + several;
+  const std::int64_t on_cpu_again = on_device_again + several;
+  bench_.begin(epoch, next_batches(has_link() ? on_cpu_again + several : on_device_again));
   side_by_side({{Stage::cpu_batch, on_cpu, chunk_}, measured.cpu_batch_beside_device_batch},
                {{Stage::device_batch, on_device, chunk_}, measured.device_batch_beside_cpu_batch});
   side_by_side({{Stage::cpu_batch, on_cpu_twice, 2 * chunk_}, measured.cpu_batch_beside_train},
@@ -263,9 +272,7 @@ void Rounds::measure_side_by_side(Measured& measured, std::int64_t epoch) {
     side_by_side({{Stage::transfer, on_cpu_again, chunk_}, measured.transfer_beside_device_batch},
                  {{Stage::device_batch, on_device_again, chunk_}, measured.device_batch_beside_transfer});
   } else {
-    for (std::int64_t i = 0; i < chunk_; ++i) {
-      alone(Stage::device_batch, on_device_again + i);
-    }
+    mean_s(Stage::device_batch, on_device_again, several);
   }
   side_by_side({{Stage::transfer, on_cpu_twice, 2 * chunk_}, measured.transfer_beside_train},
                {{Stage::train, on_device_again, chunk_}, measured.train_beside_transfer});
@@ -276,12 +283,14 @@ void Rounds::measure_side_by_side(Measured& measured, std::int64_t epoch) {
 /// is no contention and is divided out. On the host's cores there are no such halves.
 void Rounds::measure_aside(Measured& measured, std::int64_t epoch) {
   constexpr double share = 0.5;
+  const std::int64_t count = 2 * chunk_;
   bench_.prepare_aside(share);
-  bench_.begin(epoch, next_batches(4 * chunk_));
-  const double prepare_s = mean_s(Stage::device_batch, 0, 2 * chunk_);
+  bench_.begin(epoch, next_batches(2 * (count + 1)));
+  alone(Stage::device_batch, 0);  // warms up
+  const double prepare_s = mean_s(Stage::device_batch, 1, count);
   Ratio training;
-  side_by_side({{Stage::device_batch, 2 * chunk_, 2 * chunk_}, measured.device_batch_beside_train, prepare_s},
-               {{Stage::train, 0, 2 * chunk_}, training});
+  side_by_side({{Stage::device_batch, count + 1, count}, measured.device_batch_beside_train, prepare_s},
+               {{Stage::train, 0, count}, training});
   if (const auto slowdown = training.value()) {
     measured.train_beside_device_batch.add(*slowdown * (on_cores() ? 1 : 1 - share));
   }
@@ -289,8 +298,11 @@ void Rounds::measure_aside(Measured& measured, std::int64_t epoch) {
 }
 
 void Rounds::side_by_side(const Neighbour& first, const Neighbour& second) {
-  throw_if_stopped(stop_);
-  const auto spans = bench_.together(std::array{first.work, second.work});
+  const auto warmed_up = [this](Bench::Work work) {
+    alone(work.stage, work.first++);
+    return work;
+  };
+  const auto spans = bench_.together(std::array{warmed_up(first.work), warmed_up(second.work)});
   const auto add = [&](const Neighbour& neighbour, const auto& own, const auto& beside) {
     const double usual_s = neighbour.usual_s > 0 ? neighbour.usual_s : alone_s(neighbour.work.stage);
     Slowdown slowdown;
@@ -339,17 +351,18 @@ void Rounds::beside_itself(Stage stage, std::int64_t count, Ratio& slowdown) {
   }
 }
 
-/// All workers start a mini-batch at once and, if there is memory for them, another one after it. Only the
-/// first ones count, because other workers idle during the last. In a number's first round they are the
-/// warm-up of the workers' memory.
+/// All workers start a mini-batch at once and, if there is memory for them, two more after it. Only the
+/// second ones count, because the first find cold caches, and other workers idle during the last. In a
+/// number's first round they are the warm-up of the workers' memory.
 void Rounds::measure_workers(Measured& measured, std::int64_t epoch, int workers) {
   throw_if_stopped(stop_);
-  const std::int64_t count = std::min<std::int64_t>(2 * workers, max_slots_);
+  const std::int64_t count = std::min<std::int64_t>(3 * workers, max_slots_);
+  const std::int64_t first = count == 3 * workers ? workers : 0;
   const auto together_s = [&] {
     bench_.begin(epoch, next_batches(count));
     const auto spans = bench_.together(std::array{Bench::Work{Stage::cpu_batch, 0, count}}, workers).front();
     double sum_s = 0;
-    for (int i = 0; i < workers; ++i) {
+    for (std::int64_t i = first; i < first + workers; ++i) {
       sum_s += seconds(spans[static_cast<std::size_t>(i)]) / workers;
     }
     return sum_s;
@@ -365,9 +378,9 @@ void Rounds::measure_workers(Measured& measured, std::int64_t epoch, int workers
 /// team with a thread on each core then also trains beside a worker.
 void Rounds::measure_threads(Measured& measured, std::int64_t epoch, int threads) {
   const std::int64_t beside = chunk_ + 1;
-  const std::int64_t on_cpu = beside + chunk_;
+  const std::int64_t on_cpu = beside + chunk_ + 1;
   bench_.use_device_threads(threads);
-  bench_.begin(epoch, next_batches(on_cpu + 2 * chunk_));
+  bench_.begin(epoch, next_batches(on_cpu + 2 * chunk_ + 1));
   alone(Stage::device_batch, 0);
   alone(Stage::train, 0);
   double prepare_s = 0;

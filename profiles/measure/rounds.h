@@ -71,8 +71,9 @@ class Rounds {
   void run(Measured& measured, const std::function<bool()>& out_of_time);
 
   /// Measures how long the device prepares mini-batches, and how long it only samples them, with all data in
-  /// its own memory. Precondition: the memory is large enough. To be called last.
-  Resident measure_resident();
+  /// its own memory: medians of rounds, of which the first two are not bound by the time limit. Precondition:
+  /// the memory is large enough. To be called last.
+  Resident measure_resident(double time_limit_s);
 
   std::int64_t batches() const { return bench_.batches(); }
   /// Seeds of the last mini-batch over those of a full one; none if all mini-batches are full.
@@ -90,7 +91,8 @@ class Rounds {
  private:
   /// One of two stages that run at once, and the slowdown that it measures.
   struct Neighbour {
-    Bench::Work work;
+    Bench::Work
+        work;  ///< without the mini-batch `first`, which runs before and warms up: the `count` after it
     Ratio& slowdown;
     double usual_s = 0;  ///< time alone; 0: that of one thread in this round
   };
@@ -129,7 +131,6 @@ class Rounds {
   std::int64_t max_batch_bytes_ = 0;
   std::int64_t max_slots_ = 0;  ///< mini-batches for which there is memory
   int warm_workers_ = 1;        ///< workers whose memory is warm
-  bool fused_is_warm_ = false;
   bool second_device_is_warm_ = false;
   std::int64_t peak_bytes_ = 0;
   double time_alone_s_ = 0;  ///< spent on the stages alone

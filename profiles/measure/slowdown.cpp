@@ -6,7 +6,7 @@ namespace gnomon::profiles {
 namespace {
 
 /// More than one neighbour on a core of its own can cause.
-constexpr double max_slowdown = 10;
+constexpr double largest_slowdown = 10;
 
 }  // namespace
 
@@ -26,7 +26,7 @@ std::optional<double> Slowdown::value() const {
   if (overlapped_s_ <= 0 || work_s <= 0) {
     return std::nullopt;
   }
-  return std::clamp(overlapped_s_ / work_s, 1.0, max_slowdown);
+  return std::clamp(overlapped_s_ / work_s, 1.0, largest_slowdown);
 }
 
 }  // namespace gnomon::profiles

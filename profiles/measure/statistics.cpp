@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
+
+#include "base/median.h"
 
 namespace gnomon::profiles {
 
@@ -59,6 +62,19 @@ void Series::add(double sample) {
     batch_means_.resize(full_batches / 2);
     batch_length_ *= 2;
   }
+}
+
+double Series::median_of_means(std::int64_t length) const {
+  constexpr std::int64_t least_runs = 10;
+  if (count() < least_runs) {
+    return mean();
+  }
+  const auto run = std::clamp<std::int64_t>(length, 1, count() / least_runs);
+  std::vector<double> means;
+  for (auto first = samples_.begin(); samples_.end() - first >= run; first += run) {
+    means.push_back(std::accumulate(first, first + run, 0.0) / static_cast<double>(run));
+  }
+  return base::median(means);
 }
 
 double Series::deviation() const {

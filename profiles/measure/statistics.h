@@ -37,6 +37,10 @@ class Series {
 
   std::int64_t count() const { return static_cast<std::int64_t>(samples_.size()); }
   double mean() const { return mean_; }
+  /// The median of the means of successive runs of `length` >= 1 samples, in which bursts of other work count
+  /// for no more than the runs that they fall into. Runs are shortened so that there are at least ten; the
+  /// mean of fewer samples.
+  double median_of_means(std::int64_t length) const;
   /// Standard deviation (n - 1); 0 below two samples.
   double deviation() const;
   /// The sample below which the share `probability` of all lies, linear between order statistics.

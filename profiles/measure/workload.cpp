@@ -12,6 +12,7 @@
 #include "kernels/cpu/sample/topology.h"
 #include "profiles/measure/accesses.h"
 #include "profiles/measure/averaging.h"
+#include "profiles/measure/biased_sampling.h"
 #include "profiles/measure/contention.h"
 #include "profiles/measure/disk.h"
 #include "profiles/measure/evaluation.h"
@@ -32,13 +33,17 @@ constexpr double bandwidth_share = 0.04;
 constexpr double access_share = 0.05;
 /// For the disk, of graphs that lie on one.
 constexpr double disk_share = 0.05;
+/// For sampling that prefers cached neighbours.
+constexpr double bias_share = 0.02;
+/// With all data in the device's memory.
+constexpr double resident_share = 0.05;
 /// For computing embeddings that are reused.
 constexpr double refresh_share = 0.03;
 /// For evaluating the model.
 constexpr double evaluation_share = 0.05;
 /// For the rounds.
-constexpr double rounds_share =
-    1 - 2 * bandwidth_share - access_share - disk_share - refresh_share - evaluation_share;
+constexpr double rounds_share = 1 - 2 * bandwidth_share - access_share - disk_share - bias_share -
+                                resident_share - refresh_share - evaluation_share;
 
 void add_points(std::vector<ScalingPoint>& points, const std::map<int, Ratio>& ratios) {
   points.push_back({1, 1});
@@ -76,9 +81,12 @@ StageTime scaled(StageTime time, double factor) {
 void fill(WorkloadProfile& workload, const Measured& measured, const StopRule& rule, const EpochMean& mean) {
   const auto stage_time = [&](Stage stage) {
     const Series& series = measured.of(stage);
-    return series.count() == 0 ? StageTime{.converged = true}
-                               : scaled(series.stage_time(rule.converged(series)),
-                                        mean.factor(measured.partial[static_cast<std::size_t>(stage)]));
+    if (series.count() == 0) {
+      return StageTime{.converged = true};
+    }
+    StageTime time = series.stage_time(rule.converged(series));
+    time.mean_s = series.median_of_means(workload.batches);
+    return scaled(time, mean.factor(measured.partial[static_cast<std::size_t>(stage)]));
   };
   workload.cpu_batch = stage_time(Stage::cpu_batch);
   workload.transfer = stage_time(Stage::transfer);
@@ -204,8 +212,9 @@ void fill_averaging(WorkloadProfile& workload, const AveragingTimes& times) {
 /// given more memory, of which the host must have enough.
 std::optional<Resident> measure_resident(Rounds& rounds, const graph::Graph& graph, const plan::Job& job,
                                          const MeasureOptions& options, const runtime::DeviceFacts& facts) {
+  const double time_limit_s = resident_share * options.time_limit_s;
   if (fits(graph, job, facts)) {
-    return rounds.measure_resident();
+    return rounds.measure_resident(time_limit_s);
   }
   auto roomy_facts = facts;
   roomy_facts.memory_bytes = base::usable_memory_bytes() / 2;
@@ -214,7 +223,7 @@ std::optional<Resident> measure_resident(Rounds& rounds, const graph::Graph& gra
   }
   auto roomy = options.device;
   roomy.max_bytes = static_cast<std::int64_t>(roomy_facts.memory_bytes);
-  return Rounds(graph, job, base::usable_cores(), roomy, options.stop).measure_resident();
+  return Rounds(graph, job, base::usable_cores(), roomy, options.stop).measure_resident(time_limit_s);
 }
 
 /// Warms up, then measures rounds until all stages are known as precisely as was asked.
@@ -233,12 +242,15 @@ void run_rounds(Rounds& rounds, Measured& measured, StopRule& rule, const Stopwa
     const double worth_s = options.worth_s(batch_s * static_cast<double>(rounds.batches()));
     rule.time_limit_s = std::min(rule.time_limit_s, rounds_share * worth_s);
   }
+  // A short time may lie within one burst of other work, whatever its samples say.
+  constexpr double least_share = 0.1;
   // After the time limit only the stages alone are measured, if there have been too few to tell an outlier.
   constexpr std::int64_t few_rounds = 3;
   do {
     tell("measuring");
     rounds.run(measured, [&] { return spent(1); });
-  } while ((!spent(1) && !measured.converged(rule)) || (!spent(2) && measured.rounds < few_rounds));
+  } while (!spent(least_share) || (!spent(1) && !measured.converged(rule)) ||
+           (!spent(2) && measured.rounds < few_rounds));
 }
 
 /// The process's memory beside the graph: what it held before, and what it has mapped of programs and
@@ -292,6 +304,8 @@ Profile measure(const graph::Graph& graph, const plan::Job& job, const MeasureOp
   base::report(options.progress, "counting accesses", 0, 0);
   measure_accesses(graph, job, {access_share * profile.time_limit_s, options.stop}, profile.workload);
   fill_sampling(profile.workload, measured);
+  profile.workload.parts.biased_sample_ratio =
+      measure_biased_sampling(graph, job, {bias_share * profile.time_limit_s, options.stop});
   profile.workload.parts.refresh_s =
       measure_refresh(graph, job, {refresh_share * profile.time_limit_s, options.stop});
   base::report(options.progress, "measuring evaluation", 0, 0);

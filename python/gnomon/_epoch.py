@@ -188,10 +188,11 @@ class Epoch:
         """
         deadline = time.monotonic() + timeout_s if timeout_s > 0 else None
         while self._close.alive:
-            batch = self._taken_within(_WAIT_S)
+            left_s = _WAIT_S if deadline is None else deadline - time.monotonic()
+            batch = self._taken_within(min(_WAIT_S, max(0.0, left_s)))
             if batch is not None or not self._close.alive:
                 return batch
-            if deadline is not None and time.monotonic() > deadline:
+            if deadline is not None and time.monotonic() >= deadline:
                 raise GnomonError(f"timeout: no batch was ready after {timeout_s} s")
         return None
 

@@ -279,11 +279,21 @@ def test_threads_may_share_an_iteration(data):
     assert sorted(found) == expected
 
 
+def timeouts(loader, tries: int) -> int:
+    """Count the iterations whose first batch was not waited for."""
+    found = 0
+    for _ in range(tries):
+        try:
+            next(iter(loader))
+        except GnomonError as error:
+            assert "timeout" in str(error)
+            found += 1
+    return found
+
+
 def test_timeout_is_kept():
     data = random_data(200000, 4000000)
-    loader = NeighborLoader(data, [-1, -1], batch_size=50000, num_workers=1, timeout=1e-3)
-    begin = time.monotonic()
-    with pytest.raises(GnomonError, match="timeout"):
-        next(iter(loader))
-    assert time.monotonic() - begin < 30
+    loader = NeighborLoader(data, [-1], batch_size=200000, num_workers=1, timeout=1e-3)
+    # A batch takes more than a hundred timeouts. This thread may get no core for as long as that, but not every time.
+    assert timeouts(loader, tries=10) > 0
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler

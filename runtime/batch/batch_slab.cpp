@@ -9,9 +9,11 @@
 namespace gnomon::runtime {
 namespace {
 
-constexpr std::size_t alignment = 256;
+constexpr std::size_t tensor_alignment = 256;
 
-std::size_t aligned(std::size_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
+std::size_t aligned(std::size_t bytes) {
+  return (bytes + tensor_alignment - 1) / tensor_alignment * tensor_alignment;
+}
 
 at::Tensor tensor_at(const std::shared_ptr<void>& memory, std::size_t offset, at::IntArrayRef sizes,
                      at::ScalarType type, at::Device device) {
@@ -78,6 +80,7 @@ nn::TensorBatch BatchSlab::tensors(const std::shared_ptr<void>& memory, at::Devi
     batch.blocks.push_back(std::make_shared<const nn::SparseBlock>(
         data_.batch.blocks[hop].num_sources, indptr, indices, max_in_degree(fanouts[hop])));
   }
+  batch.blocks = nn::grouped(std::move(batch.blocks));
   if (parts_.degrees) {
     batch.degrees = tensor<float>(part++, memory, device);
   }

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "nn/tensor_batch.h"
+#include "runtime/batch/device_work.h"
 #include "runtime/batch/slot_pool.h"
 
 namespace gnomon::runtime {
@@ -25,6 +26,7 @@ struct DeviceBatch {
   Slot slot;                ///< null if the batch lies in `tensors`
   BatchSize size;
   std::shared_ptr<const SplitBottom> bottom{};  ///< of plans that reuse rows of the first layer; else null
+  DeviceWorkPtr work{};                         ///< that makes the tensors; the train stage follows it anyway
 };
 
 /// A device batch on the slot's own memory.

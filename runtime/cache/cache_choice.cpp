@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/index.h"
 #include "base/philox.h"
 
 namespace gnomon::runtime {
@@ -13,7 +14,7 @@ namespace {
 using graph::VertexId;
 using plan::CachePolicy;
 
-std::size_t at(VertexId vertex) { return static_cast<std::size_t>(vertex); }
+using base::at;
 
 /// Something that a cache may hold.
 struct Entry {

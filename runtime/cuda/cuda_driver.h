@@ -1,6 +1,7 @@
 #pragma once
 
 #include <c10/cuda/CUDAStream.h>
+#include <driver_types.h>
 
 #include <cstdint>
 #include <functional>
@@ -18,12 +19,17 @@ class CudaDriver {
  public:
   using Stream = c10::cuda::CUDAStream;
   using Hardware = CudaHardware;
+  using Event = std::shared_ptr<CUevent_st>;
 
   CudaDriver();
 
   Stream make_stream(bool high_priority);
   CudaHardware hardware(const Stream& stream) { return CudaHardware(stream, max_bytes_); }
   void wait_for_all();
+  Event mark(const Stream& stream);
+  bool has_passed(const Event& event) noexcept;
+  void wait_for(const Event& event);
+  double passed_at_s(const Event& event);
   std::pmr::memory_resource* slot_memory();
   void limit_memory(std::int64_t max_bytes);
   void with_memory(const std::string& doing, const plan::Plan& plan, const std::function<void()>& act);
@@ -34,6 +40,10 @@ class CudaDriver {
   DeviceFacts facts();
 
  private:
+  void set_clock();
+
+  Event clock_;         ///< an event, and when it was passed
+  double clock_s_ = 0;  ///< in seconds of std::chrono::steady_clock
   std::shared_ptr<std::int64_t> max_bytes_ = std::make_shared<std::int64_t>(0);  ///< shared with its hardware
 };
 

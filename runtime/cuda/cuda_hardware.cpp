@@ -12,6 +12,13 @@
 namespace gnomon::runtime::cuda {
 
 void CudaHardware::run(const std::function<void()>& act) {
+  start(act);
+  if (!stream_.query()) {  // a download may have waited already
+    stream_.synchronize();
+  }
+}
+
+void CudaHardware::start(const std::function<void()>& act) {
   const c10::cuda::CUDAStreamGuard guard(stream_);
   try {
     act();
@@ -19,7 +26,6 @@ void CudaHardware::run(const std::function<void()>& act) {
     (void)cudaStreamSynchronize(stream_.stream());
     throw;
   }
-  stream_.synchronize();
 }
 
 CudaHardware::Executor CudaHardware::make_executor(double share) {

@@ -23,8 +23,10 @@ class CudaHardware {
       : stream_(stream), max_bytes_(std::move(max_bytes)) {}
 
   at::Device tensor_device() const { return stream_.device(); }
-  /// The stream is the current one while `act` is called. Waits for it after an exception, too.
+  /// start(), and waits for the stream.
   void run(const std::function<void()>& act);
+  /// The stream is the current one while `act` is called. Waits for it after an exception.
+  void start(const std::function<void()>& act);
   Executor make_executor(double share);
   MappedBytes map(const void* data, std::size_t bytes);
   MemoryUse memory_use();

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 
 #include "base/error.h"
 #include "kernels/cuda/check.h"
@@ -30,7 +31,12 @@ class PinnedMemory final : public std::pmr::memory_resource {
 
 }  // namespace
 
+/// Raw allocations come from LibTorch's pool even where it is told to keep none, as compute-sanitizer needs
+/// it to see what is read beyond an array.
 kernels::cuda::Allocate allocate_on(c10::cuda::CUDAStream stream) {
+  if (std::getenv("PYTORCH_NO_CUDA_MEMORY_CACHING") != nullptr) {
+    return kernels::cuda::allocate_uncached;
+  }
   return [stream](std::size_t bytes) {
     void* memory = allocator::raw_alloc_with_stream(std::max<std::size_t>(bytes, 1), stream.stream());
     return std::shared_ptr<void>(memory, [](void* allocated) { allocator::raw_delete(allocated); });

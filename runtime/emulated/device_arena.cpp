@@ -11,8 +11,6 @@
 namespace gnomon::runtime::emulated {
 namespace {
 
-constexpr std::align_val_t alignment{256};
-
 /// Sizes of blocks: multiples of 4 KiB, or of a sixteenth of the next smaller power of two, so that
 /// allocations of about one size share blocks.
 std::size_t block_bytes(std::size_t bytes) {
@@ -36,7 +34,7 @@ struct DeviceArena::State {
     while (kept > bytes && !blocks.empty()) {
       const auto largest = std::prev(blocks.end());
       kept -= largest->first;
-      ::operator delete(largest->second, alignment);
+      ::operator delete(largest->second, memory_alignment);
       blocks.erase(largest);
     }
   }
@@ -92,7 +90,7 @@ std::shared_ptr<void> DeviceArena::allocate(std::size_t bytes) {
     }
   }
   if (memory == nullptr) {
-    memory = ::operator new(size, alignment);
+    memory = ::operator new(size, memory_alignment);
   }
   return {memory, [state = state_, bytes, size](void* freed) {
             const std::lock_guard lock(state->mutex);

@@ -3,9 +3,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <stdexcept>
 
 namespace gnomon::runtime::emulated {
+
+/// Of all memory of emulated devices, as of that of a GPU.
+inline constexpr std::align_val_t memory_alignment{256};
 
 /// The arena has no room for what was asked of it; the message tells the bytes that were asked for, that are
 /// in use, that there are, and that are missing.

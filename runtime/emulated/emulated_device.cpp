@@ -133,9 +133,10 @@ std::vector<at::Tensor> EmulatedDevice::take_tensors(const std::vector<at::Tenso
   return taken;
 }
 
-void EmulatedDevice::sample(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds,
-                            BatchData& data) {
+DeviceWorkPtr EmulatedDevice::sample(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds,
+                                     BatchData& data) {
   with_memory("sampling a mini-batch", [&] { preparation_.sample(key, seeds, data); });
+  return {};
 }
 
 void EmulatedDevice::gather(DeviceBatch& batch) {
@@ -155,7 +156,7 @@ void EmulatedDevice::lend_features(DeviceBatch& batch) {
   batch.tensors.stored = nn::stored_features(features, batch.vertices);
 }
 
-void EmulatedDevice::train(DeviceBatch batch, const Learn& learn) {
+DeviceWorkPtr EmulatedDevice::train(DeviceBatch batch, const Learn& learn) {
   with_memory("training", [&] {
     if (plan_.fused) {
       lend_features(batch);
@@ -163,6 +164,7 @@ void EmulatedDevice::train(DeviceBatch batch, const Learn& learn) {
     const TensorCount count(arena_);
     learn(batch.tensors);
   });
+  return {};
 }
 
 void EmulatedDevice::fill_due_caches() {

@@ -33,9 +33,10 @@ class EmulatedDevice final : public Device {
   DeviceBatch prepare_pruned(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds,
                              const HotVertices& hot) override;
   std::vector<at::Tensor> take_tensors(const std::vector<at::Tensor>& tensors) override;
-  void sample(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds, BatchData& data) override;
+  DeviceWorkPtr sample(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds,
+                       BatchData& data) override;
   void gather(DeviceBatch& batch) override;
-  void train(DeviceBatch batch, const Learn& learn) override;
+  DeviceWorkPtr train(DeviceBatch batch, const Learn& learn) override;
   void fill_due_caches() override;
   void join(Device& first) override;
   void hold_model(std::int64_t bytes) override;

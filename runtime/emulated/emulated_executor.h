@@ -64,27 +64,23 @@ class EmulatedExecutor {
 
   template <class Body>
   void for_each(std::int64_t count, const Body& body) {
-    constexpr std::int64_t min_share = 4096;  // fewer indices per thread are done sooner than it wakes
-    constexpr std::int64_t warp = 32;
-    const auto members = static_cast<int>(std::clamp<std::int64_t>(count / min_share, 1, threads()));
-    const std::int64_t each = (count / members + warp) / warp * warp;
-    const auto run = [&](int member) {
-      const std::int64_t end = std::min(count, (member + 1) * each);
-      for (std::int64_t i = member * each; i < end; ++i) {
-        body(i);
-      }
-    };
-    if (members == 1) {
-      run(0);
-    } else {
-      nn::run_on_tensor_threads(members, run);
-    }
+    run_on_threads(count, body);
     note_reads(count, body);
   }
 
   template <class T>
   void exclusive_sum(T* values, std::int64_t count) {
     std::exclusive_scan(values, values + count, values, T{0});
+  }
+  template <class Value, class Write>
+  void scan(std::int64_t count, const Value& value, const Write& write) {
+    using T = std::decay_t<decltype(value(std::int64_t{}))>;
+    const auto size = static_cast<std::size_t>(std::max<std::int64_t>(count, 0));
+    const auto sums = std::make_unique_for_overwrite<T[]>(size);
+    run_on_threads(count, [&](std::int64_t i) { sums[static_cast<std::size_t>(i)] = value(i); });
+    note_reads(count, value);
+    exclusive_sum(sums.get(), count);
+    run_on_threads(count, [&](std::int64_t i) { write(i, sums[static_cast<std::size_t>(i)]); });
   }
   void fill(void* memory, int byte, std::size_t bytes) {
     if (bytes > 0) {
@@ -101,6 +97,24 @@ class EmulatedExecutor {
 
  private:
   int threads() const { return std::max(1, static_cast<int>(std::lround(share_ * queue_->threads))); }
+  template <class Body>
+  void run_on_threads(std::int64_t count, const Body& body) {
+    constexpr std::int64_t min_share = 4096;  // fewer indices per thread are done sooner than it wakes
+    constexpr std::int64_t warp = 32;
+    const auto members = static_cast<int>(std::clamp<std::int64_t>(count / min_share, 1, threads()));
+    const std::int64_t each = (count / members + warp) / warp * warp;
+    const auto run = [&](int member) {
+      const std::int64_t end = std::min(count, (member + 1) * each);
+      for (std::int64_t i = member * each; i < end; ++i) {
+        body(i);
+      }
+    };
+    if (members == 1) {
+      run(0);
+    } else {
+      nn::run_on_tensor_threads(members, run);
+    }
+  }
   template <class Body>
   void note_reads(std::int64_t count, const Body& body) {
     Coalescer coalescer = queue_->coalescer();

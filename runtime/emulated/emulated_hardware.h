@@ -26,6 +26,7 @@ class EmulatedHardware {
 
   at::Device tensor_device() const { return at::kCPU; }
   void run(const std::function<void()>& act);
+  void start(const std::function<void()>& act) { run(act); }
   Executor make_executor(double share) { return {queue_, share}; }
   /// Valid for as long as the hardware.
   MappedBytes map(const void* data, std::size_t bytes);

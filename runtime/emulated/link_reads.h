@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "kernels/device/gather-inl.h"
@@ -24,7 +25,8 @@ inline void read_list_header(const kernels::device::Topology& topology, std::int
   coalescer.read(lists.indptr + (slot < 0 ? vertex : slot), 2 * sizeof(std::int64_t));
 }
 
-inline void read_over_link(const passes::FindLists& body, std::int64_t count, Coalescer& coalescer) {
+template <class Atomics>
+void read_over_link(const passes::FindLists<Atomics>& body, std::int64_t count, Coalescer& coalescer) {
   const std::int64_t known = count < *body.known ? count : *body.known;
   for (std::int64_t i = 0; i < known; ++i) {
     read_list_header(body.topology, body.vertices[i], coalescer);
@@ -107,8 +109,9 @@ void read_over_link(const passes::GatherRows<Unit>& body, std::int64_t count, Co
   const kernels::device::Rows rows{reinterpret_cast<const std::byte*>(body.all),
                                    body.units * static_cast<std::int64_t>(sizeof(Unit)), body.slots,
                                    reinterpret_cast<const std::byte*>(body.cached)};
-  read_rows(rows, body.is_shifted ? Reads::shifted : Reads::straight, body.vertices, count / body.lanes,
-            coalescer);
+  const std::int64_t room = count / body.lanes;
+  const std::int64_t gathered = body.known == nullptr ? room : std::min(room, *body.known);
+  read_rows(rows, body.is_shifted ? Reads::shifted : Reads::straight, body.vertices, gathered, coalescer);
 }
 
 }  // namespace gnomon::runtime::emulated

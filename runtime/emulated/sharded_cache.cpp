@@ -5,18 +5,18 @@
 #include <new>
 #include <utility>
 
+#include "base/index.h"
+
 namespace gnomon::runtime::emulated {
 namespace {
 
 using graph::VertexId;
 
-constexpr std::align_val_t alignment{256};
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+using base::at;
 
 std::shared_ptr<std::byte> memory_of(std::size_t bytes) {
-  auto* memory = static_cast<std::byte*>(::operator new(std::max<std::size_t>(bytes, 1), alignment));
-  return {memory, [](std::byte* freed) { ::operator delete(freed, alignment); }};
+  auto* memory = static_cast<std::byte*>(::operator new(std::max<std::size_t>(bytes, 1), memory_alignment));
+  return {memory, [](std::byte* freed) { ::operator delete(freed, memory_alignment); }};
 }
 
 /// Copies elements first … first + count - 1 of `from` to the array's elements from `to` on.

@@ -65,9 +65,10 @@ DeviceBatch HostDevice::prepare_pruned(const kernels::BatchKey& key, std::span<c
 
 std::vector<at::Tensor> HostDevice::take_tensors(const std::vector<at::Tensor>& tensors) { return tensors; }
 
-void HostDevice::sample(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds,
-                        BatchData& data) {
+DeviceWorkPtr HostDevice::sample(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds,
+                                 BatchData& data) {
   sample_batch(graph_->graph, sampler(), key, seeds, data);
+  return {};
 }
 
 void HostDevice::gather(DeviceBatch& batch) {
@@ -75,7 +76,7 @@ void HostDevice::gather(DeviceBatch& batch) {
   batch.size.bytes = batch.slot->bytes();
 }
 
-void HostDevice::train(DeviceBatch batch, const Learn& learn) {
+DeviceWorkPtr HostDevice::train(DeviceBatch batch, const Learn& learn) {
   auto tensors = tensors_of(batch);
   if (plan_.fused && graph_->graph.features.is_sparse()) {
     const nn::AtenThreadsGuard threads(plan_.device_threads);
@@ -84,6 +85,7 @@ void HostDevice::train(DeviceBatch batch, const Learn& learn) {
     tensors.stored = nn::stored_features(graph_->graph.features, ids_of(*batch.slot));
   }
   learn(tensors);
+  return {};
 }
 
 DeviceFacts HostDevice::measure() { return {.name = "host", .memory_bytes = base::usable_memory_bytes()}; }

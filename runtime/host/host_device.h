@@ -25,9 +25,10 @@ class HostDevice final : public Device {
   DeviceBatch prepare_pruned(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds,
                              const HotVertices& hot) override;
   std::vector<at::Tensor> take_tensors(const std::vector<at::Tensor>& tensors) override;
-  void sample(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds, BatchData& data) override;
+  DeviceWorkPtr sample(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds,
+                       BatchData& data) override;
   void gather(DeviceBatch& batch) override;
-  void train(DeviceBatch batch, const Learn& learn) override;
+  DeviceWorkPtr train(DeviceBatch batch, const Learn& learn) override;
   /// Zeros: in the host's memory there is nothing to cache.
   CacheUse take_cache_use() override { return {}; }
   /// Its name and the memory that this process may use.

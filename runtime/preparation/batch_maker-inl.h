@@ -50,7 +50,7 @@ template <class Executor>
 kernels::device::MiniBatch BatchMaker<Executor>::draw_by(kernels::device::Sampler<Executor>& sampler,
                                                          const kernels::BatchKey& key,
                                                          std::span<const graph::VertexId> seeds) {
-  auto sampled = sampler.sample(key, seeds.data(), std::ssize(seeds));
+  auto sampled = sampler.sample(key, seeds.data(), std::ssize(seeds), graph_.labels);
   count_lists(sampled);
   return sampled;
 }
@@ -73,14 +73,6 @@ void BatchMaker<Executor>::count_lists(const kernels::device::MiniBatch& batch) 
   }
 }
 
-template <class Executor>
-kernels::device::Array<std::int64_t> BatchMaker<Executor>::labels_of(
-    const kernels::device::MiniBatch& batch) {
-  auto labels = kernels::device::make_array<std::int64_t>(executor_, batch.num_seeds);
-  kernels::device::gather_labels(executor_, graph_.labels, batch.vertices.data, batch.num_seeds, labels.data);
-  return labels;
-}
-
 /// Undefined without degrees.
 template <class Executor>
 at::Tensor BatchMaker<Executor>::degrees_of(const kernels::device::MiniBatch& batch) {
@@ -93,14 +85,27 @@ at::Tensor BatchMaker<Executor>::degrees_of(const kernels::device::MiniBatch& ba
   return tensor_on(degrees, {batch.num_vertices}, device_, at::kFloat);
 }
 
+/// The rows of so many vertices, or of the first *known of them (device memory) if `known` is not null.
+template <class Executor>
+kernels::device::Array<std::byte> BatchMaker<Executor>::rows_of(const std::int64_t* vertices,
+                                                                std::int64_t count,
+                                                                const std::int64_t* known) {
+  const auto rows = kernels::device::make_array<std::byte>(executor_, count * graph_.rows.row_bytes);
+  kernels::device::gather_rows(executor_, graph_.rows, reads_, vertices, count, rows.data, known);
+  return rows;
+}
+
+template <class Executor>
+at::Tensor BatchMaker<Executor>::features_on(const Array<std::byte>& rows, std::int64_t count) {
+  const auto type = graph_.feature_type == graph::FeatureType::fp32 ? at::kFloat : at::kHalf;
+  return tensor_on(rows, {count, graph_.columns}, device_, type);
+}
+
 template <class Executor>
 at::Tensor BatchMaker<Executor>::gather(const std::int64_t* vertices, std::int64_t count) {
-  namespace device = kernels::device;
-  const auto features = device::make_array<std::byte>(executor_, count * graph_.rows.row_bytes);
-  device::gather_rows(executor_, graph_.rows, reads_, vertices, count, features.data);
+  const auto rows = rows_of(vertices, count, nullptr);
   count_rows(vertices, count);
-  const auto type = graph_.feature_type == graph::FeatureType::fp32 ? at::kFloat : at::kHalf;
-  return tensor_on(features, {count, graph_.columns}, device_, type);
+  return features_on(rows, count);
 }
 
 template <class Executor>
@@ -120,7 +125,7 @@ DeviceBatch BatchMaker<Executor>::without_features(const kernels::device::MiniBa
   const std::int64_t rows = sampled.num_vertices;
   DeviceBatch batch;
   batch.tensors = {
-      {}, tensor_on(labels_of(sampled), {sampled.num_seeds}, device_, at::kLong), degrees_of(sampled), {}};
+      {}, tensor_on(sampled.labels, {sampled.num_seeds}, device_, at::kLong), degrees_of(sampled), {}};
   batch.size.vertices = rows;
   batch.size.bytes = (with_degrees_ ? 4 * rows : 0) + 8 * sampled.num_seeds;
   for (std::size_t hop = 0; hop < sampled.blocks.size(); ++hop) {
@@ -131,16 +136,26 @@ DeviceBatch BatchMaker<Executor>::without_features(const kernels::device::MiniBa
     batch.size.edges += block.num_edges;
     batch.size.bytes += 8 * (block.num_destinations + 1) + 4 * block.num_edges;
   }
+  batch.tensors.blocks = nn::grouped(std::move(batch.tensors.blocks));
   return batch;
 }
 
 template <class Executor>
 DeviceBatch BatchMaker<Executor>::prepare(const kernels::BatchKey& key,
                                           std::span<const graph::VertexId> seeds) {
-  const auto sampled = draw(key, seeds);
+  sampler_.start(key, seeds.data(), std::ssize(seeds), graph_.labels);
+  const std::int64_t expected = sampler_.expected_vertices();
+  auto rows = rows_of(sampler_.vertices(), expected, sampler_.num_vertices());
+  const auto sampled = sampler_.finish();
+  const std::int64_t vertices = sampled.num_vertices;
+  if (vertices > expected) {
+    rows = rows_of(sampled.vertices.data, vertices, nullptr);
+  }
+  count_lists(sampled);
+  count_rows(sampled.vertices.data, vertices);
   auto batch = without_features(sampled);
-  batch.tensors.features = gather(sampled.vertices.data, sampled.num_vertices);
-  batch.size.bytes += sampled.num_vertices * graph_.rows.row_bytes;
+  batch.tensors.features = features_on(rows, vertices);
+  batch.size.bytes += vertices * graph_.rows.row_bytes;
   return batch;
 }
 
@@ -181,7 +196,7 @@ DeviceBatch BatchMaker<Executor>::prepare_pruned(const kernels::BatchKey& key,
   blocks.push_back(sampled.blocks.front());
   sampled.blocks = std::move(blocks);
   auto batch = without_features(sampled);
-  batch.tensors.labels = tensor_on(labels_of(above), {above.num_seeds}, device_, at::kLong);
+  batch.tensors.labels = tensor_on(above.labels, {above.num_seeds}, device_, at::kLong);
   batch.tensors.features = gather(sampled.vertices.data, sampled.num_vertices);
   batch.size.bytes += bottom->feature_bytes;
   batch.bottom = std::move(bottom);
@@ -207,7 +222,7 @@ void BatchMaker<Executor>::sample(const kernels::BatchKey& key, std::span<const 
   data.split = {};
   data.batch.num_seeds = sampled.num_seeds;
   download(sampled.vertices, sampled.num_vertices, data.batch.vertices);
-  download(labels_of(sampled), sampled.num_seeds, data.labels);
+  download(sampled.labels, sampled.num_seeds, data.labels);
   const auto degrees = degrees_of(sampled);
   kernels::resize_with_headroom(data.degrees,
                                 with_degrees_ ? static_cast<std::size_t>(sampled.num_vertices) : 0);

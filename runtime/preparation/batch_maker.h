@@ -24,8 +24,9 @@ namespace gnomon::runtime {
 /// those of prepare_batch (runtime/batch/batch_data.h) bit for bit, whatever the graph's caches hold. One for
 /// each stream, and for one state of the caches: after fill_cache() or drop_cache() a new one must be made.
 ///
-/// The host waits for the sampler (kernels/device/sampler.h), but not for the gathers, whose results are
-/// ready for the executor's next work. Arrays of a batch are freed with its tensors.
+/// The host waits once, for the sampler (kernels/device/sampler.h): features are gathered before that, unless
+/// the batch is larger than those before. Results are ready for the executor's next work. Arrays of a batch
+/// are freed with its tensors.
 template <class Executor>
 class BatchMaker {
   static_assert(kernels::device::Executor<Executor>);
@@ -65,8 +66,9 @@ class BatchMaker {
   kernels::device::MiniBatch draw(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds);
   kernels::device::MiniBatch draw_by(kernels::device::Sampler<Executor>& sampler,
                                      const kernels::BatchKey& key, std::span<const graph::VertexId> seeds);
-  Array<std::int64_t> labels_of(const kernels::device::MiniBatch& batch);
   at::Tensor degrees_of(const kernels::device::MiniBatch& batch);
+  Array<std::byte> rows_of(const std::int64_t* vertices, std::int64_t count, const std::int64_t* known);
+  at::Tensor features_on(const Array<std::byte>& rows, std::int64_t count);
   DeviceBatch without_features(const kernels::device::MiniBatch& sampled);
   void count_rows(const std::int64_t* vertices, std::int64_t count);
   void count_lists(const kernels::device::MiniBatch& batch);

@@ -23,6 +23,7 @@ struct MemoryUse {
 /// tensor_device: where its memory's tensors lie.
 /// run: calls a function whose executors' work is then on the device, and waits until all of it is done. May
 ///   be nested.
+/// start: as run(), but need not wait unless `act` throws. What is started later follows it.
 /// make_executor: runs bodies on at most this share of the device's thread slots, in (0, 1].
 /// map: host memory as the device reads it over the link; the memory must outlive the mapping.
 /// memory_use: first returns cached free memory to the device.
@@ -33,6 +34,7 @@ concept Hardware = kernels::device::Executor<typename H::Executor> &&
              const std::function<void()>& act) {
   { hardware.tensor_device() } -> std::convertible_to<at::Device>;
   hardware.run(act);
+  hardware.start(act);
   { hardware.make_executor(share) } -> std::same_as<typename H::Executor>;
   { hardware.map(data, bytes) } -> std::same_as<MappedBytes>;
   { hardware.memory_use() } -> std::same_as<MemoryUse>;

@@ -93,7 +93,7 @@ template <class H>
 DeviceBatch Preparation<H>::prepare(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds) {
   const std::lock_guard lock(mutex_);
   DeviceBatch batch;
-  hardware_.run([&] {
+  hardware_.start([&] {
     open();
     batch = plan_.fused ? maker_->prepare_sample(key, seeds) : maker_->prepare(key, seeds);
   });
@@ -105,7 +105,7 @@ DeviceBatch Preparation<H>::prepare_pruned(const kernels::BatchKey& key,
                                            std::span<const graph::VertexId> seeds, const HotVertices& hot) {
   const std::lock_guard lock(mutex_);
   DeviceBatch batch;
-  hardware_.run([&] {
+  hardware_.start([&] {
     open();
     batch = maker_->prepare_pruned(key, seeds, hot);
   });
@@ -125,7 +125,7 @@ void Preparation<H>::sample(const kernels::BatchKey& key, std::span<const graph:
 template <class H>
 void Preparation<H>::gather(DeviceBatch& batch) {
   const std::lock_guard lock(mutex_);
-  hardware_.run([&] {
+  hardware_.start([&] {
     open();
     batch.tensors.features =
         maker_->gather(batch.vertices.template const_data_ptr<std::int64_t>(), batch.size.vertices);
@@ -144,7 +144,7 @@ template <class H>
 kernels::device::Rows Preparation<H>::lend_rows(const DeviceBatch& batch) {
   const std::lock_guard lock(mutex_);
   kernels::device::Rows rows;
-  hardware_.run([&] {
+  hardware_.start([&] {
     open();
     rows = maker_->lend_rows(batch.vertices.template const_data_ptr<std::int64_t>(), batch.size.vertices);
   });

@@ -41,8 +41,9 @@ std::string what_lowers_memory(const plan::Plan& plan);
 /// The preparing half of a device with memory of its own: the graph where the plan wants it, its caches, and
 /// the batches made from them. `H` fulfils Hardware (runtime/preparation/hardware.h) and outlives it.
 ///
-/// Every function waits until its work on the device is done. Thread-safe, as preparing may run beside
-/// training, which fills the caches.
+/// Functions wait until their work on the device is done, but for prepare(), prepare_pruned(), gather() and
+/// lend_rows(): their results are ready for what is started on the hardware afterwards. Thread-safe, as
+/// preparing may run beside training, which fills the caches.
 template <class H>
 class Preparation {
   static_assert(Hardware<H>);

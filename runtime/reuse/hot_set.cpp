@@ -2,12 +2,13 @@
 
 #include <algorithm>
 
+#include "base/index.h"
 #include "graph/epoch_order.h"
 
 namespace gnomon::runtime {
 namespace {
 
-std::size_t at(graph::VertexId vertex) { return static_cast<std::size_t>(vertex); }
+using base::at;
 
 /// The bytes of a vertex's feature row as a mini-batch holds it.
 std::int64_t row_bytes(const graph::Features& features, graph::VertexId vertex) {

@@ -11,6 +11,7 @@
 #include "runtime/preparation/preparation-inl.h"
 #include "runtime/speed/bandwidth.h"
 #include "runtime/streams/stream_device.h"
+#include "runtime/streams/stream_work.h"
 
 // Included where an executor's kernels are declared.
 
@@ -31,11 +32,12 @@ StreamDevice<D>::StreamDevice(D driver, const plan::Job& job, const DeviceOption
       hardware_(driver_.hardware(prepare_stream_)),
       preparation_(hardware_, job, std::move(progress), nn::reads_degrees(job.model)) {}
 
-/// Nothing reads memory that is freed after this.
+/// Nothing reads memory that is freed after this, and the limit of a plan does not bind what comes after.
 template <Driver D>
 StreamDevice<D>::~StreamDevice() {
   try {
     driver_.wait_for_all();
+    driver_.limit_memory(0);
   } catch (const std::exception&) {
     // The device has failed: it reads nothing any more.
   }
@@ -45,9 +47,8 @@ StreamDevice<D>::~StreamDevice() {
 template <Driver D>
 void StreamDevice<D>::take_plan(const plan::Plan& plan, std::shared_ptr<const PlacedGraph> graph) {
   driver_.wait_for_all();
-  const bool is_beside = !(train_stream_ == prepare_stream_);
-  if (plan.prepares_beside_training() != is_beside) {
-    train_stream_ = is_beside ? prepare_stream_ : driver_.make_stream(true);
+  if (plan.prepares_beside_training() != trains_beside()) {
+    train_stream_ = trains_beside() ? prepare_stream_ : driver_.make_stream(true);
   }
   plan_ = plan;
   driver_.limit_memory(max_bytes());
@@ -102,9 +103,19 @@ void StreamDevice<D>::copy_slab(const BatchSlab& slab, const std::shared_ptr<voi
 }
 
 template <Driver D>
+DeviceWorkPtr StreamDevice<D>::work_on(const Stream& stream, const std::function<void()>& act) {
+  const auto begin = driver_.mark(stream);
+  act();
+  return std::make_unique<StreamWork<D>>(driver_, begin, driver_.mark(stream));
+}
+
+template <Driver D>
 DeviceBatch StreamDevice<D>::prepare(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds) {
   DeviceBatch batch;
-  with_memory("preparing a mini-batch", [&] { batch = preparation_.prepare(key, seeds); });
+  with_memory("preparing a mini-batch", [&] {
+    auto work = work_on(prepare_stream_, [&] { batch = preparation_.prepare(key, seeds); });
+    batch.work = std::move(work);
+  });
   return batch;
 }
 
@@ -112,7 +123,10 @@ template <Driver D>
 DeviceBatch StreamDevice<D>::prepare_pruned(const kernels::BatchKey& key,
                                             std::span<const graph::VertexId> seeds, const HotVertices& hot) {
   DeviceBatch batch;
-  with_memory("preparing a mini-batch", [&] { batch = preparation_.prepare_pruned(key, seeds, hot); });
+  with_memory("preparing a mini-batch", [&] {
+    auto work = work_on(prepare_stream_, [&] { batch = preparation_.prepare_pruned(key, seeds, hot); });
+    batch.work = std::move(work);
+  });
   return batch;
 }
 
@@ -130,25 +144,48 @@ std::vector<at::Tensor> StreamDevice<D>::take_tensors(const std::vector<at::Tens
 }
 
 template <Driver D>
-void StreamDevice<D>::sample(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds,
-                             BatchData& data) {
-  with_memory("sampling a mini-batch", [&] { preparation_.sample(key, seeds, data); });
+DeviceWorkPtr StreamDevice<D>::sample(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds,
+                                      BatchData& data) {
+  DeviceWorkPtr work;
+  with_memory("sampling a mini-batch",
+              [&] { work = work_on(prepare_stream_, [&] { preparation_.sample(key, seeds, data); }); });
+  return work;
 }
 
 template <Driver D>
 void StreamDevice<D>::gather(DeviceBatch& batch) {
-  with_memory("gathering features", [&] { preparation_.gather(batch); });
+  with_memory("gathering features",
+              [&] { batch.work = work_on(prepare_stream_, [&] { preparation_.gather(batch); }); });
 }
 
+/// Their streams order the two where they are one.
 template <Driver D>
-void StreamDevice<D>::train(DeviceBatch batch, const Learn& learn) {
+void StreamDevice<D>::wait_for_preparation(const DeviceBatch& batch) {
+  if (trains_beside() && plan_.fused) {
+    hardware_.run([] {});  // which has also counted the lent rows
+  } else if (trains_beside() && batch.work) {
+    batch.work->wait();
+  }
+}
+
+/// A first training waits, as caches are filled by what it has left of the memory.
+template <Driver D>
+DeviceWorkPtr StreamDevice<D>::train(DeviceBatch batch, const Learn& learn) {
+  DeviceWorkPtr work;
   with_memory("training", [&] {
     if (plan_.fused) {
       batch.tensors.stored =
           driver_.stored_features(preparation_.lend_rows(batch), graph_->graph.features, batch.vertices);
     }
-    driver_.hardware(train_stream_).run([&] { learn(batch.tensors); });
+    wait_for_preparation(batch);
+    const auto begin = driver_.mark(train_stream_);
+    driver_.hardware(train_stream_).start([&] { learn(batch.tensors); });
+    work = std::make_unique<StreamWork<D>>(driver_, begin, driver_.mark(train_stream_), std::move(batch));
   });
+  if (preparation_.is_cache_due()) {
+    work->wait();
+  }
+  return work;
 }
 
 template <Driver D>

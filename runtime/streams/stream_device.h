@@ -13,9 +13,10 @@
 namespace gnomon::runtime {
 
 /// A device behind a link whose work is ordered by streams, as a GPU's is. Copies, preparation and training
-/// have a stream each; the last two share one where they take turns. The host waits for a stage's stream at
-/// the end of the stage, so memory that one stream has freed is free for all of them. Mini-batches have
-/// degrees only for models that read them.
+/// have a stream each; the last two share one where they take turns. The host waits for copies, for what
+/// sampling reads back, and for a batch that another stream has prepared before it is trained; marks in the
+/// streams tell when stages ran. What a stream still reads is not freed, so memory that one stream has freed
+/// is free for all of them. Mini-batches have degrees only for models that read them.
 template <Driver D>
 class StreamDevice final : public Device {
  public:
@@ -31,9 +32,10 @@ class StreamDevice final : public Device {
   DeviceBatch prepare_pruned(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds,
                              const HotVertices& hot) override;
   std::vector<at::Tensor> take_tensors(const std::vector<at::Tensor>& tensors) override;
-  void sample(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds, BatchData& data) override;
+  DeviceWorkPtr sample(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds,
+                       BatchData& data) override;
   void gather(DeviceBatch& batch) override;
-  void train(DeviceBatch batch, const Learn& learn) override;
+  DeviceWorkPtr train(DeviceBatch batch, const Learn& learn) override;
   void fill_due_caches() override;
   at::Tensor pull(const std::function<at::Tensor()>& gather) override;
   at::Tensor push(const at::Tensor& rows) override;
@@ -47,6 +49,10 @@ class StreamDevice final : public Device {
   void with_memory(const std::string& doing, const std::function<void()>& act) {
     driver_.with_memory(doing, plan_, act);
   }
+  /// Calls `act`, which starts work on a stream, and returns that work.
+  DeviceWorkPtr work_on(const Stream& stream, const std::function<void()>& act);
+  bool trains_beside() const { return !(train_stream_ == prepare_stream_); }
+  void wait_for_preparation(const DeviceBatch& batch);
   std::int64_t max_bytes() const { return smaller_limit(plan_.device_memory_bytes, options_.max_bytes); }
   void copy_slab(const BatchSlab& slab, const std::shared_ptr<void>& memory, const BatchData& data);
   double bandwidth(std::size_t bytes, int copies, const std::function<void()>& copy);

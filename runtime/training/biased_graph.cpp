@@ -10,7 +10,7 @@ namespace gnomon::runtime {
 namespace {
 
 /// Memory that a biased graph owns.
-struct Held {
+struct WeightsOfBiased {
   std::shared_ptr<const void> graph;
   std::vector<float> weights;
 };
@@ -22,7 +22,8 @@ graph::Graph biased_graph(const graph::Graph& graph, const plan::Plan& plan, boo
   for (const graph::VertexId vertex : preferred_rows(graph, plan)) {
     is_preferred[static_cast<std::size_t>(vertex)] = true;
   }
-  auto held = std::make_shared<Held>(Held{graph.storage, std::vector<float>(graph.indices.size(), 1)});
+  auto held = std::make_shared<WeightsOfBiased>(
+      WeightsOfBiased{graph.storage, std::vector<float>(graph.indices.size(), 1)});
   for (std::size_t edge = 0; edge < held->weights.size(); ++edge) {
     const float own = by_weight ? graph.edge_weights[edge] : 1;
     const bool is_cached = is_preferred[static_cast<std::size_t>(graph.indices[edge])];

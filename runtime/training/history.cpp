@@ -15,7 +15,7 @@ constexpr const char* pushed_name = "history_pushed_at";
 constexpr const char* counts_name = "history_counts";
 
 /// Arrays that a graph of all seeds owns.
-struct Held {
+struct SeedsOfHistory {
   std::shared_ptr<const void> graph;
   std::vector<std::int32_t> labels;
   std::vector<graph::VertexId> seeds;
@@ -70,8 +70,8 @@ void History::push(const at::Tensor& vertices, const std::vector<at::Tensor>& ro
 
 graph::Graph with_all_as_seeds(const graph::Graph& graph) {
   const auto count = static_cast<std::size_t>(graph.num_vertices());
-  auto held = std::make_shared<Held>(
-      Held{graph.storage, std::vector<std::int32_t>(count, -1), std::vector<graph::VertexId>(count)});
+  auto held = std::make_shared<SeedsOfHistory>(SeedsOfHistory{
+      graph.storage, std::vector<std::int32_t>(count, -1), std::vector<graph::VertexId>(count)});
   for (const graph::VertexId vertex : graph.train) {
     const auto index = static_cast<std::size_t>(vertex);
     held->labels[index] = graph.labels[index];

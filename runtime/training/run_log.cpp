@@ -50,14 +50,30 @@ void keep_first(const std::filesystem::path& path, std::int64_t finished) {
   throw base::Failure(path.string(), std::string("cannot write: ") + std::strerror(errno));
 }
 
-void append_line(const std::filesystem::path& path, const Json& json) {
-  const auto line = json.dump() + "\n";
+int open_to_append(const std::filesystem::path& path) {
   const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
   if (descriptor < 0) {
     fail(path);
   }
+  return descriptor;
+}
+
+void append_line(const std::filesystem::path& path, const Json& json) {
+  const auto line = json.dump() + "\n";
+  const int descriptor = open_to_append(path);
   const auto written = ::write(descriptor, line.data(), line.size());
-  const bool is_safe = written == std::ssize(line) && ::fsync(descriptor) == 0;
+  ::close(descriptor);
+  if (written != std::ssize(line)) {
+    fail(path);
+  }
+}
+
+void flush_file(const std::filesystem::path& path) {
+  if (!std::filesystem::exists(path)) {
+    return;  // before the first epoch's end
+  }
+  const int descriptor = open_to_append(path);
+  const bool is_safe = ::fsync(descriptor) == 0;
   ::close(descriptor);
   if (!is_safe) {
     fail(path);
@@ -76,6 +92,10 @@ Json log_line(const EpochReport& report) {
             {"cpu_batches", report.log.cpu_batches},
             {"blocked_on_cpu_s", report.log.blocked_on_cpu_s},
             {"blocked_on_device_s", report.log.blocked_on_device_s}};
+  if (report.disk_reads.reads > 0) {
+    line["disk_reads"] = report.disk_reads.reads;
+    line["disk_read_bytes"] = report.disk_reads.bytes;
+  }
   if (const auto share = report.cache.row_hit_share()) {
     line["row_hit_share"] = *share;
   }
@@ -141,6 +161,11 @@ RunLog::RunLog(const std::filesystem::path& directory, std::int64_t finished)
 void RunLog::append(const EpochReport& report) {
   append_line(log_, log_line(report));
   append_line(order_, order_line(report));
+}
+
+void RunLog::flush() const {
+  flush_file(log_);
+  flush_file(order_);
 }
 
 namespace {

@@ -17,8 +17,10 @@ class RunLog {
   /// Keeps the lines of the first `finished` epochs, counted from 1. Drops all others, and a line that a
   /// killed run left incomplete. Throws base::Failure.
   RunLog(const std::filesystem::path& directory, std::int64_t finished);
-  /// Appends the epoch's line to both logs and flushes them to disk. Throws base::Failure.
+  /// Appends the epoch's line to both logs. Throws base::Failure.
   void append(const EpochReport& report);
+  /// Lines outlast a crash of the machine from then on. Throws base::Failure.
+  void flush() const;
 
  private:
   std::filesystem::path log_;

@@ -7,6 +7,8 @@
 
 #include "base/error.h"
 #include "graph/store/checked_store.h"
+#include "plan/disk_plans.h"
+#include "runtime/disk/disk_data.h"
 #include "runtime/placement.h"
 #include "runtime/reuse/hot_embeddings.h"
 #include "runtime/training/checkpoint.h"
@@ -107,6 +109,13 @@ void check_options(const graph::Graph& graph, const TrainOptions& options) {
   draws_of(graph, options.job);
   check_plan(options.plan, options.device);
   check_reuse(options.plan, options.job);
+  check_disk(graph, options.job, options.plan);
+  if (options.device.host_bytes > 0 && !plan::reads_disk(options.plan)) {
+    throw base::InputError(
+        "host memory", "plan \"" + options.plan.name +
+                           "\" keeps the whole graph there; a limit is for plans with features or topology "
+                           "\"disk\"");
+  }
   if (const auto& counts = options.hot_ratio.counts;
       !counts.empty() && std::ssize(counts) < options.job.epochs) {
     throw base::InputError("replay", "has hot vertices of " + std::to_string(counts.size()) +

@@ -15,6 +15,7 @@
 #include "nn/inference.h"
 #include "nn/metrics.h"
 #include "nn/safetensors.h"
+#include "plan/disk_plans.h"
 #include "runtime/device.h"
 #include "runtime/host_machine.h"
 #include "runtime/placement.h"
@@ -34,8 +35,10 @@ namespace {
 using schedule::Stage;
 using Clock = std::chrono::steady_clock;
 
-/// Checkpoints beside those that are asked for come no sooner one after the other, so that they cost little.
+/// Before an evaluation there is a checkpoint if the last one is so old.
 constexpr double min_save_s = 1;
+/// At the ends of epochs checkpoints may take this share of the time.
+constexpr double save_share = 0.05;
 
 double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
@@ -124,6 +127,8 @@ class Training {
   bool is_stopped() const { return options_.stop != nullptr && options_.stop->load(); }
   [[noreturn]] void stop();
   void save();
+  bool is_save_asked() const { return seconds_since(last_save_) >= options_.checkpoint_every_s; }
+  bool is_save_cheap() const { return save_s_ <= save_share * seconds_since(last_save_); }
 
   const graph::Graph& graph_;
   const TrainOptions& options_;
@@ -139,6 +144,8 @@ class Training {
   schedule::StageTimes usual_{};        ///< of stages, as far as they have run
   Clock::time_point epoch_begin_;
   Clock::time_point last_save_ = Clock::now();
+  double save_s_ = 0;                     ///< what that took
+  std::optional<RunLog> log_;             ///< of runs with a directory
   std::vector<std::int64_t> order_;       ///< batches of the stretch, by position
   std::unique_ptr<HostMachine> machine_;  ///< of the last stretch; after what its threads use
 };
@@ -212,10 +219,13 @@ bool Training::is_finished() const {
 TrainReport Training::run() {
   resume();
   stages_.hold_model(replicas_.kept_bytes(state_.epoch > 0 || !state_.trained.empty()));
+  if (plan::reads_disk(plan_) && is_evaluated(options_.job.epochs - 1)) {
+    stages_.hold_evaluation(
+        nn::inference_bytes(graph_, replicas_.first().model(), {.vertices = graph_.valid}));
+  }
   begin_history();
-  std::optional<RunLog> log;
   if (!options_.run_directory.empty()) {
-    log.emplace(options_.run_directory, state_.epoch);
+    log_.emplace(options_.run_directory, state_.epoch);
   }
   std::vector<EpochReport> epochs;
   while (!is_finished()) {
@@ -224,8 +234,8 @@ TrainReport Training::run() {
       save();  // an evaluation that does not end (for want of memory, say) shall not cost the epoch
     }
     evaluate(report);
-    if (log) {
-      log->append(report);
+    if (log_) {
+      log_->append(report);
     }
     end_epoch(report);
     if (options_.on_epoch) {
@@ -262,30 +272,26 @@ StageWork Training::stage_work() {
   const auto before = [this](Stage stage, std::int64_t position) {
     options_.before_stage(stage, order_[static_cast<std::size_t>(position)]);
   };
-  const auto after_seam = [before](Stage stage, std::function<void(std::int64_t, int)> inner) {
-    return [before, stage, inner = std::move(inner)](std::int64_t position, int device) {
+  const auto put_behind_seam = [before](Stage stage, std::function<void(std::int64_t, int)>& of_batch) {
+    of_batch = [before, stage, inner = std::move(of_batch)](std::int64_t position, int where) {
       before(stage, position);
-      inner(position, device);
+      inner(position, where);
     };
   };
-  return {[before, inner = work.cpu_batch](std::int64_t position, int worker) {
-            before(Stage::cpu_batch, position);
-            inner(position, worker);
-          },
-          after_seam(Stage::transfer, work.transfer),
-          after_seam(Stage::device_batch, work.device_batch),
-          after_seam(Stage::train, work.train),
-          after_seam(Stage::device_gather, work.device_gather),
-          work.all_reduce,
-          [this, inner = work.group_prepare](std::int64_t group, int worker) {
-            options_.before_stage(Stage::group_prepare, group);
-            inner(group, worker);
-          },
-          [this, inner = work.group_transfer](std::int64_t group) {
-            options_.before_stage(Stage::group_transfer, group);
-            inner(group);
-          },
-          work.after};
+  put_behind_seam(Stage::cpu_batch, work.cpu_batch);
+  put_behind_seam(Stage::transfer, work.transfer);
+  put_behind_seam(Stage::device_batch, work.device_batch);
+  put_behind_seam(Stage::train, work.train);
+  put_behind_seam(Stage::device_gather, work.device_gather);
+  work.group_prepare = [this, inner = std::move(work.group_prepare)](std::int64_t group, int worker) {
+    options_.before_stage(Stage::group_prepare, group);
+    inner(group, worker);
+  };
+  work.group_transfer = [this, inner = std::move(work.group_transfer)](std::int64_t group) {
+    options_.before_stage(Stage::group_transfer, group);
+    inner(group);
+  };
+  return work;
 }
 
 EpochReport Training::train_epoch() {
@@ -312,6 +318,7 @@ EpochReport Training::train_epoch() {
     }
   }
   report.cache = stages_.take_cache_use();
+  report.disk_reads = stages_.take_disk_reads();
   if (hot_) {
     report.reuse = hot_->report();
   }
@@ -417,7 +424,7 @@ void Training::read_sums() {
 
 /// After an update: what was trained so far can be resumed.
 void Training::save_if_due() {
-  if (is_stopped() || seconds_since(last_save_) >= options_.checkpoint_every_s) {
+  if (is_stopped() || is_save_asked()) {
     state_.seconds = seconds_before_ + seconds_since(epoch_begin_);
     if (is_stopped()) {
       stop();
@@ -433,12 +440,15 @@ void Training::stop() {
 }
 
 void Training::save() {
+  const auto begin = Clock::now();
   read_sums();
   if (!options_.run_directory.empty()) {
     state_.carried = hot_ ? hot_->carried() : history_ ? history_->carried() : CarriedTensors();
+    log_->flush();
     write_checkpoint(checkpoint_path(options_.run_directory), state_, replicas_.first());
   }
   last_save_ = Clock::now();
+  save_s_ = seconds_since(begin);
 }
 
 /// The logits of these vertices, or of all if there are none, and the outputs of hidden layers if asked for.
@@ -490,7 +500,8 @@ bool Training::is_better(const EpochReport& report) const {
          (!state_.best_valid_loss || report.valid_loss < *state_.best_valid_loss);
 }
 
-/// Judges the epoch, unless it is between two evaluations, and goes to the next one, and saves that.
+/// Judges the epoch, unless it is between two evaluations, and goes to the next one, and saves that unless
+/// it costs too much after a short epoch.
 void Training::end_epoch(const EpochReport& report) {
   const bool is_skipped = options_.evaluate_every > 0 && !graph_.valid.empty() && !is_evaluated(report.epoch);
   const bool is_judged = !std::isnan(report.valid_metrics.front().value);
@@ -518,7 +529,9 @@ void Training::end_epoch(const EpochReport& report) {
   if (history_) {
     history_->begin_epoch();
   }
-  save();
+  if (is_finished() || is_save_asked() || is_save_cheap()) {
+    save();
+  }
 }
 
 TrainReport Training::conclude(std::vector<EpochReport> epochs) {

@@ -14,6 +14,7 @@
 #include "plan/plan.h"
 #include "runtime/cache/cache_use.h"
 #include "runtime/device_options.h"
+#include "runtime/disk/block_reader.h"
 #include "runtime/reuse/hot_ratio_options.h"
 #include "runtime/reuse/reuse_report.h"
 #include "runtime/training/metric_values.h"
@@ -35,6 +36,7 @@ struct EpochReport {
   double evaluation_s = 0;
   schedule::EpochLog log;
   CacheUse cache;                             ///< of this epoch, since the cache was filled
+  ReadCounts disk_reads;                      ///< of plans that read the disk
   std::optional<ReuseReport> reuse;           ///< of plans that reuse hot embeddings
   Staleness history;                          ///< of plans that reuse the embeddings of all vertices
   std::vector<schedule::StageSpan> timeline;  ///< of this epoch
@@ -68,8 +70,10 @@ struct TrainOptions {
   /// too. The best weights are those of an evaluated epoch. 0: nothing is evaluated, neither then nor on the
   /// test vertices, and the last weights count as the best.
   std::int64_t evaluate_every = 1;
-  bool predict = false;            ///< also fill TrainReport::predictions
-  double checkpoint_every_s = 30;  ///< within an epoch; there is always one at its end
+  bool predict = false;  ///< also fill TrainReport::predictions
+  /// At most so long after the last checkpoint there is another one. There is one at the end of each epoch,
+  /// too, unless epochs are so short that this would slow them down, and always at the end of the training.
+  double checkpoint_every_s = 30;
   /// The order of updates of each epoch, from order.jsonl (run_log.h); empty: the plan's own. A plan that
   /// trains batches as they become ready then runs as a pipeline in that order.
   std::vector<std::vector<std::int64_t>> replay{};

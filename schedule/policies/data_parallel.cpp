@@ -76,11 +76,15 @@ bool DataParallelMachine::done(Ticket ticket) {
 }
 
 void DataParallelMachine::wait_any(std::span<const Ticket> tickets) {
-  while (std::none_of(tickets.begin(), tickets.end(), [this](Ticket ticket) { return done(ticket); })) {
+  while (true) {
     std::vector<Ticket> unfinished;
     for (const Ticket ticket : tickets) {
+      const std::size_t before = unfinished.size();
       for_each_unfinished(started_.at(static_cast<std::size_t>(ticket.number)),
                           [&](Ticket part) { unfinished.push_back(part); });
+      if (unfinished.size() == before) {  // done; it may not have been when it was last asked
+        return;
+      }
     }
     machine_.wait_any(unfinished);
   }

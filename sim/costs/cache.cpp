@@ -82,6 +82,19 @@ class Recent {
   std::array<double, steps> cubes_{};
 };
 
+/// The curve measured for this policy, if there is one.
+const std::vector<profiles::HitPoint>* curve_of(const Accesses& accesses, CachePolicy policy) {
+  const auto found = std::ranges::find(accesses.curves, policy, &profiles::HitCurve::policy);
+  return found == accesses.curves.end() ? nullptr : &found->points;
+}
+
+/// The share of an epoch's uses that are the first of their item: the epoch before saw the share `seen` of
+/// all items, and `missed` of a use at its end were of others. Items seen grow as a power of the uses.
+double first_reads(double missed, double seen, double uses) {
+  const double power = seen > 0 ? std::min(1.0, missed * uses / seen) : 1;
+  return power > 0 ? missed * (std::exp2(power) - 1) / power : 0;
+}
+
 }  // namespace
 
 double on_curve(const std::vector<profiles::HitPoint>& points, double share) {
@@ -102,10 +115,8 @@ double hit_share(const Accesses& accesses, CachePolicy policy, double share) {
   if (policy == CachePolicy::none || share == 0 || share == 1) {
     return policy == CachePolicy::none ? 0 : share;
   }
-  for (const auto& curve : accesses.curves) {
-    if (curve.policy == policy) {
-      return on_curve(curve.points, share);
-    }
+  if (const auto* points = curve_of(accesses, policy)) {
+    return on_curve(*points, share);
   }
   if (policy == CachePolicy::recent) {
     return Recent(accesses.skew).hits_of(share);
@@ -113,6 +124,17 @@ double hit_share(const Accesses& accesses, CachePolicy policy, double share) {
   const double best = std::pow(share, 1 - accesses.skew);
   const double knowledge = knowledge_of(policy);
   return knowledge * best + (1 - knowledge) * share;
+}
+
+double filled_hit_share(const Accesses& accesses, CachePolicy policy, double share, double uses) {
+  const double hits = hit_share(accesses, policy, share);
+  const bool keeps_reads = policy == CachePolicy::recent || policy == CachePolicy::optimal;
+  const auto* visited = keeps_reads ? curve_of(accesses, CachePolicy::presample) : nullptr;
+  if (visited == nullptr || visited->empty()) {
+    return hits;
+  }
+  const auto& [seen, hits_of_seen] = visited->back();
+  return std::min(hits, 1 - first_reads(1 - hits_of_seen, seen, uses));
 }
 
 double biased_hit_share(double hits, double bias) { return bias * hits / (bias * hits + 1 - hits); }

@@ -13,6 +13,12 @@ namespace gnomon::sim {
 /// near it comes. `recent` is Che's approximation of least recently used.
 double hit_share(const profiles::Accesses& accesses, plan::CachePolicy policy, double share);
 
+/// The same for a cache before the disk that one epoch has filled, in the next epoch; each of the items has
+/// on average `uses` in an epoch. Policies that keep what was read (`recent`, `optimal`) have not read
+/// everything, however large the cache is: first reads are extrapolated by Heaps' law.
+double filled_hit_share(const profiles::Accesses& accesses, plan::CachePolicy policy, double share,
+                        double uses);
+
 /// The value of a curve at `share`, linear between its points, (0, 0) and (1, 1).
 double on_curve(const std::vector<profiles::HitPoint>& points, double share);
 

@@ -6,8 +6,11 @@
 #include <optional>
 
 #include "base/error.h"
+#include "plan/disk_plans.h"
 #include "profiles/scaling.h"
+#include "sim/costs/disk_reads.h"
 #include "sim/costs/hops.h"
+#include "sim/costs/macro_read.h"
 #include "sim/costs/one_hop.h"
 #include "sim/costs/zero_copy.h"
 
@@ -73,6 +76,7 @@ class Costing {
   PlanCosts run() {
     result_.memory = memory_of(profile_, plan_, gains());
     train_s_ = workload_.train.mean_s;
+    prefer_cached();
     reuse_embeddings();
     answer_from_cache();
     read_disk();
@@ -115,6 +119,16 @@ class Costing {
     halves_.device_gather_s *= share;
     halves_.device_gather_link_s *= share;
     halves_.feature_bytes *= share;
+  }
+
+  /// Draws that prefer cached neighbours are by weight.
+  void prefer_cached() {
+    if (plan_.bias > 1 && !workload_.job.weighted) {
+      const double ratio = workload_.parts.biased_sample_ratio.value_or(1);
+      halves_.cpu_sample_s *= ratio;
+      halves_.device_sample_s *= ratio;
+      halves_.device_sample_link_s *= ratio;
+    }
   }
 
   void reuse_embeddings() {
@@ -213,27 +227,39 @@ class Costing {
   /// Reads by batches themselves; macro-batches read whole parts.
   void read_disk() {
     const bool by_parts = plan_.schedule == Schedule::macro_batch;
-    if (by_parts || (plan_.features != Home::disk && plan_.topology != Home::disk)) {
+    if (by_parts || !plan::reads_disk(plan_)) {
       return;
     }
     const auto& disk = profile_.machine.disk;
-    const bool has_cache = plan_.cache.is_used() && plan_.cache.place == Home::host;
-    const auto missed = [&](bool of_kind, const profiles::Accesses& accesses, double share) {
-      return has_cache && of_kind ? 1 - hits(accesses, share) : 1.0;
-    };
+    const bool has_cache = plan::has_host_cache(plan_);
     const auto& cached = result_.memory.cached;
-    double reads = 0;
+    const auto vertices = static_cast<double>(workload_.vertices);
+    const double uses =
+        workload_.batch_vertices * static_cast<double>(workload_.batches) / std::max(1.0, vertices);
+    const auto missed = [&](bool of_kind, const profiles::Accesses& accesses, double share) {
+      const bool answers = has_cache && of_kind;
+      return answers ? 1 - filled_hit_share(accesses, plan_.cache.policy, share, uses) : 1.0;
+    };
+    DiskReads reads;
+    const auto add = [&](double share, double item_bytes) {
+      const auto of = reads_of({workload_.batch_vertices * share, vertices, item_bytes}, disk.block_bytes);
+      reads.reads += of.reads;
+      reads.bytes += of.bytes;
+    };
     if (plan_.features == Home::disk) {
-      const double blocks = std::ceil(static_cast<double>(workload_.feature_row_bytes) / disk.block_bytes);
-      reads += workload_.batch_vertices * blocks *
-               missed(plan_.cache.features, workload_.features, cached.features);
+      add(missed(plan_.cache.features, workload_.features, cached.features),
+          static_cast<double>(workload_.feature_row_bytes));
     }
     if (plan_.topology == Home::disk) {
-      reads += workload_.batch_vertices * missed(plan_.cache.topology, workload_.topology, cached.topology);
+      add(missed(plan_.cache.topology, workload_.topology, cached.topology),
+          stored_topology_bytes(workload_) / std::max(1.0, vertices) - sizeof(std::int64_t));
     }
-    // One read at a time; so many workers as the queue is deep get all there is.
-    costs().cpu_batch_disk_s =
-        reads * disk.queue_depth / needed(disk.random_reads_per_s, "machine.disk.random_reads_per_s", plan_);
+    const double rate = needed(disk.random_reads_per_s, "machine.disk.random_reads_per_s", plan_);
+    const double by_bytes = disk.bandwidth_bytes_per_s ? reads.bytes / *disk.bandwidth_bytes_per_s : 0;
+    costs().cpu_batch_disk_s = std::max(reads.reads / rate, by_bytes);
+    if (plan::looks_ahead(plan_)) {
+      halves_.cpu_sample_s *= 2;  // once more, to know the super-batch ahead
+    }
   }
 
   /// Data that lives on the device is not read over the link, and neither is that of macro-batches, which
@@ -248,10 +274,9 @@ class Costing {
       move_from_link(halves_.device_gather_s, halves_.device_gather_link_s, 1);
     }
     if (by_parts && plan_.features == Home::disk) {
-      const double part = static_cast<double>(plan_.macro.resident) / plan_.macro.partitions;
-      const double bytes = stored_topology_bytes(workload_) + features_bytes(workload_);
       const auto bandwidth = profile_.machine.disk.bandwidth_bytes_per_s;
-      costs().group_read_s = part * bytes / needed(bandwidth, "machine.disk.bandwidth_bytes_per_s", plan_);
+      costs().group_read_s = macro_read(workload_, plan_.macro).bytes /
+                             needed(bandwidth, "machine.disk.bandwidth_bytes_per_s", plan_);
     } else if (by_parts) {
       prepare_on_host();
     }

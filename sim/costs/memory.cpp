@@ -7,6 +7,8 @@
 #include "kernels/block.h"
 #include "kernels/cpu/sample/topology.h"
 #include "kernels/cpu/sample/worker_memory.h"
+#include "plan/disk_plans.h"
+#include "plan/host_cache.h"
 #include "sim/costs/hops.h"
 #include "sim/costs/one_hop.h"
 
@@ -111,6 +113,13 @@ double host_slot_bytes(const WorkloadProfile& workload, const Plan& plan, bool h
   return bare + (1 - hits) * rows;
 }
 
+double row_pointer_bytes(const WorkloadProfile& workload) {
+  return sizeof(std::int64_t) * (static_cast<double>(workload.vertices) + 1);
+}
+
+/// The arrays that each worker reads from the disk for its mini-batches.
+int readers_of(const Plan& plan) { return is_by_parts(plan) ? 0 : plan::arrays_on_disk(plan); }
+
 MemoryBreakdown on_host(const profiles::Profile& profile, const Plan& plan) {
   const WorkloadProfile& workload = profile.workload;
   const double on_disk = is_by_parts(plan) ? resident_share(plan) : 0;
@@ -118,10 +127,15 @@ MemoryBreakdown on_host(const profiles::Profile& profile, const Plan& plan) {
   MemoryBreakdown use;
   use.topology_bytes = share(plan.topology) * topology_bytes(workload);
   use.features_bytes = share(plan.features) * features_bytes(workload);
+  if (plan.topology == Home::disk && !is_by_parts(plan)) {
+    use.topology_bytes = row_pointer_bytes(workload);
+  }
   const double each = host_slot_bytes(workload, plan, plan::has_link(profile.machine.device.kind));
   if (plan.uses_cpu_route()) {
     use.batches_bytes = host_slots(workload, plan) * each;
-    use.samplers_bytes = plan.workers * sampler_bytes(workload, plan.worker_threads).value_or(0);
+    use.samplers_bytes = (plan::looks_ahead(plan) ? 2 : 1) * plan.workers *
+                         sampler_bytes(workload, plan.worker_threads).value_or(0);
+    use.samplers_bytes += plan.workers * readers_of(plan) * static_cast<double>(plan::disk_reader_bytes);
   }
   use.contexts_bytes = profile.machine.cpu.runtime_bytes.value_or(0);
   if (plan.handover_copies > 0) {  // worker processes, each with what it hands over
@@ -187,6 +201,38 @@ void add_cache(const profiles::Profile& profile, const Plan& plan, const CacheGa
   const int parts = shards(profile, plan);
   shares = fill_cache(profile.workload, plan.cache.policy, gains, room * parts);
   use.cache_bytes = (shares.features * gains.feature_bytes + shares.topology * gains.topology_bytes) / parts;
+}
+
+/// What a cache of the disk may hold: the same share of rows and of lists, but for what finds them.
+void add_host_cache(const profiles::Profile& profile, const Plan& plan, Memory& memory) {
+  const WorkloadProfile& workload = profile.workload;
+  if (!profile.machine.cpu.memory_bytes) {
+    return;
+  }
+  const double list_bytes = plan.cache.topology && plan.topology == Home::disk
+                                ? stored_topology_bytes(workload) - row_pointer_bytes(workload)
+                                : 0;
+  const double row_bytes = plan.cache.features && plan.features == Home::disk ? features_bytes(workload) : 0;
+  const double taken = memory.host.total() + memory.evaluation_bytes.value_or(0);
+  const double room = std::max(0.0, *profile.machine.cpu.memory_bytes - taken) * plan.cache.budget;
+  const double share = list_bytes + row_bytes > 0 ? room / (list_bytes + row_bytes) : 0;
+  if (row_bytes > 0) {
+    const auto rows = plan::host_cache_rows(plan.cache.policy, share * row_bytes, workload.vertices,
+                                            workload.feature_row_bytes);
+    memory.cached.features = static_cast<double>(rows) / static_cast<double>(workload.vertices);
+  }
+  if (list_bytes > 0) {
+    const auto block_bytes = static_cast<std::int64_t>(profile.machine.disk.block_bytes);
+    const auto blocks = static_cast<std::int64_t>(list_bytes) / block_bytes + 1;
+    memory.cached.topology =
+        static_cast<double>(plan::host_cache_blocks(share * list_bytes, blocks, block_bytes)) /
+        static_cast<double>(blocks);
+  }
+  // All of it, unless everything fits into less.
+  const double most = memory.cached.features * row_bytes + memory.cached.topology * list_bytes;
+  const bool holds_all =
+      (row_bytes == 0 || memory.cached.features >= 1) && (list_bytes == 0 || memory.cached.topology >= 1);
+  memory.host.cache_bytes = holds_all ? std::min(most, room) : room;
 }
 
 /// The device memory that the plan may use.
@@ -294,8 +340,9 @@ Memory memory_of(const profiles::Profile& profile, const Plan& plan, const Cache
   } else {
     memory.device = device;
   }
-  if (plan.cache.is_used() && plan.cache.place == Home::host) {
-    add_cache(profile, plan, gains, profile.machine.cpu.memory_bytes, memory.host, memory.cached);
+  memory.evaluation_bytes = evaluation_bytes(profile.workload, memory.host);
+  if (plan::has_host_cache(plan)) {
+    add_host_cache(profile, plan, memory);
   } else if (plan.cache.is_used() && has_device) {
     add_cache(profile, plan, gains, device_bytes, memory.device, memory.cached);
   }
@@ -303,7 +350,6 @@ Memory memory_of(const profiles::Profile& profile, const Plan& plan, const Cache
   if (has_device && divides_roles(plan)) {
     note_shortage(memory, Shortage::device_memory, plan, on_sampler(profile, plan), device_bytes);
   }
-  memory.evaluation_bytes = evaluation_bytes(profile.workload, memory.host);
   note_shortage(memory, Shortage::host_memory, plan, memory.host, profile.machine.cpu.memory_bytes,
                 memory.evaluation_bytes.value_or(0));
   return memory;

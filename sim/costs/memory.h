@@ -25,7 +25,7 @@ struct MemoryBreakdown {
   double features_bytes = 0;
   double cache_bytes = 0;
   double batches_bytes = 0;      ///< in workers' hands, in buffers and in training
-  double samplers_bytes = 0;     ///< what CPU samplers keep from batch to batch, at most
+  double samplers_bytes = 0;     ///< what CPU samplers keep from batch to batch, at most, and reads in flight
   double activations_bytes = 0;  ///< of one training
   double model_bytes = 0;        ///< weights, gradients and the optimiser's two moments
   double embeddings_bytes = 0;   ///< kept from batch to batch

@@ -16,7 +16,7 @@ struct StageCosts {
   double device_batch_s = 0;
   double device_batch_link_s = 0;  ///< the first part of device_batch_s, which also uses the link
   double train_s = 0;
-  double cpu_batch_disk_s = 0;     ///< a worker's reads from the disk, before its cpu_batch_s
+  double cpu_batch_disk_s = 0;     ///< a worker's reads, with a full queue, before its cpu_batch_s
   double device_batch_peer_s = 0;  ///< the second part of device_batch_s: reads from linked devices
   double device_gather_s = 0;      ///< gathering by the training device
   double device_gather_link_s = 0;

@@ -260,7 +260,7 @@ SimulatedMachine::Pieces SimulatedMachine::pieces_of(Stage stage, const StageCos
   };
   switch (stage) {
     case Stage::cpu_batch:
-      pieces.add({costs.cpu_batch_disk_s, Resource::disk, 1});
+      pieces.add({costs.cpu_batch_disk_s, Resource::disk, model_.disk_depth});
       pieces.add({costs.cpu_batch_s, Resource::cores, model_.worker_threads});
       break;
     case Stage::transfer:

@@ -2,6 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <memory>
+#include <thread>
 #include <vector>
 
 #include "graph/graph.h"
@@ -157,6 +161,106 @@ TEST(Convert, KeepsTheGraphAndWhatItsStoreTells) {
   expect_one_line(run_gnomon({"convert", "nowhere", "other"}, place.path()), 2, "nowhere");
   expect_one_line(run_gnomon({"convert", "old", "other", "--reorder", "size"}, place.path()), 2,
                   "--reorder: \"size\" is not known");
+}
+
+class Partition : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_EQ(run({"generate", "rmat", "store", "--scale", "12", "--feature-columns", "4"}).code, 0);
+  }
+  Outcome run(const std::vector<std::string>& arguments) const { return run_gnomon(arguments, place.path()); }
+  base::Json document(const std::vector<std::string>& arguments) const {
+    const auto outcome = run(arguments);
+    EXPECT_EQ(outcome.code, 0) << outcome.error;
+    return base::Json::parse(outcome.out);
+  }
+  /// A partition that takes a while, from the moment on at which it has begun.
+  std::unique_ptr<RunningProgram> begin() const {
+    const auto begun_before = num_begun();
+    auto program = std::make_unique<RunningProgram>(
+        GNOMON_PROGRAM,
+        std::vector<std::string>{"partition", "store", "--parts", "8", "--passes", "1000", "-o", "parts"},
+        place.path());
+    while (num_begun() == begun_before) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return program;
+  }
+  std::ptrdiff_t num_begun() const {
+    const auto names = place.names();
+    return std::count_if(names.begin(), names.end(),
+                         [](const std::string& name) { return name.starts_with("parts.tmp"); });
+  }
+
+  Workplace place;
+};
+
+TEST_F(Partition, WritesPartsAndDescribesThemAgain) {
+  for (const std::string method : {"random", "gnn_aware"}) {
+    const auto made =
+        document({"partition", "store", "--parts", "8", "--method", method, "-o", method, "--json"});
+    EXPECT_EQ(made["schema"], "gnomon.partition_report/1");
+    EXPECT_EQ(made["partition"]["method"], method);
+    EXPECT_EQ(made["macro_batches"].size(), 2U);
+    EXPECT_EQ(made, document({"partition", "store", "--from", method, "--json"}));
+    for (const auto& each : made["macro_batches"]) {
+      EXPECT_EQ(each["parts"], 4);
+      const double simulated = made["simulated"]["bytes"].get<double>();
+      EXPECT_NEAR(each["bytes"].get<double>(), simulated, method == "random" ? 0.1 * simulated : simulated);
+    }
+  }
+  const auto cut = [&](const std::string& method) {
+    return document({"partition", "store", "--from", method, "--json"})["quality"]["cut_share"].get<double>();
+  };
+  EXPECT_LT(cut("gnn_aware"), cut("random"));
+  const auto text = run({"partition", "store", "--from", "random", "--resident", "2", "--hub-ratio", "0.1"});
+  EXPECT_EQ(text.code, 0) << text.error;
+  EXPECT_THAT(text.out, HasSubstr("parts     8, random\n"));
+  EXPECT_THAT(text.out, HasSubstr("macro-batches of an epoch: 4, of 2 parts each, beside hubs, 10.0 % of"));
+  EXPECT_THAT(text.out, HasSubstr("simulated"));
+}
+
+TEST_F(Partition, BadInputLeavesNothingBehind) {
+  const auto refuses = [&](const std::vector<std::string>& flags, const std::string& why) {
+    std::vector<std::string> words{"partition", "store", "-o", "parts"};
+    words.insert(words.end(), flags.begin(), flags.end());
+    expect_one_line(run(words), 2, why);
+  };
+  refuses({"--method", "best"}, "--method: \"best\" is not known; use one of random, metis, gnn_aware");
+  refuses({"--parts", "5000"}, "parts: 5000 is out of range; use 1 to 4096");
+  refuses({"--parts", "3", "--resident", "4"},
+          "resident: 4 is out of range; use 1 to 3, the number of parts");
+  refuses({"--method", "random", "--passes", "3"},
+          "--passes: has no effect on method \"random\"; use \"gnn_aware\"");
+  refuses({"--hub-ratio", "2"}, "--hub-ratio");
+  refuses({"--from", "parts"}, "--from");
+  expect_one_line(run({"partition", "nowhere"}), 2, "nowhere");
+  expect_one_line(run({"partition", "store", "--from", "nowhere"}), 2, "nowhere/partition.json");
+  expect_one_line(run({"partition", "store", "-o", "store"}), 2, "store: already exists");
+  EXPECT_THAT(place.names(), ElementsAre("store"));
+}
+
+TEST_F(Partition, CtrlCLeavesNothingBehind) {
+  const auto program = begin();
+  program->signal(SIGINT);
+  EXPECT_EQ(program->wait().code, 1);
+  EXPECT_THAT(place.names(), ElementsAre("store"));
+}
+
+TEST_F(Partition, KilledProgramsLeaveNoPartition) {
+  for (const int wait_ms : {0, 20}) {
+    const auto program = begin();
+    std::this_thread::sleep_for(std::chrono::milliseconds(wait_ms));
+    program->signal(SIGKILL);
+    EXPECT_EQ(program->wait().code, 128 + SIGKILL);
+    EXPECT_FALSE(std::filesystem::exists(place.path() / "parts"));
+  }
+  // A limit on the size of files: the program is killed while it writes the parts.
+  const auto killed =
+      RunningProgram(GNOMON_PROGRAM, {"partition", "store", "-o", "parts"}, place.path(), 8192).wait();
+  EXPECT_EQ(killed.code, 128 + SIGXFSZ) << killed.error;
+  EXPECT_FALSE(std::filesystem::exists(place.path() / "parts"));
+  EXPECT_EQ(run({"partition", "store", "-o", "parts"}).code, 0);
 }
 
 TEST(Info, BrokenStoresAreNamed) {

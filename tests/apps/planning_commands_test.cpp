@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <sstream>
 
+#include "plan/disk_plans.h"
 #include "plan/job.h"
 #include "plan/plan.h"
 #include "program.h"
@@ -417,14 +418,14 @@ TEST_F(Planning, SurrogatesAreLearnedShownAndUsed) {
   }
   const auto learned = run(learn);
   EXPECT_EQ(learned.code, 0) << learned.error;
-  EXPECT_THAT(learned.out,
-              HasSubstr(std::to_string(6 * (40 + plan::runnable_presets().size())) + " plans on 6 graphs"));
+  EXPECT_THAT(learned.out, HasSubstr(std::to_string(6 * (40 + plan::runnable_presets_in_memory().size())) +
+                                     " plans on 6 graphs"));
   const auto shown = run({"surrogate", "show", "s.json"});
   EXPECT_EQ(shown.code, 0) << shown.error;
   EXPECT_THAT(shown.out, HasSubstr("plan.workers"));
   EXPECT_FALSE(document({"surrogate", "show", "s.json"})["memory"].contains("members"));
   const auto rows = document({"surrogate", "predict", "s.json", "p3.json"})["rows"];
-  ASSERT_EQ(rows.size(), plan::runnable_presets().size());
+  ASSERT_EQ(rows.size(), plan::runnable_presets_in_memory().size());
   for (const auto& row : rows) {
     EXPECT_NEAR(row["epoch_s"].get<double>(), row["simulated_s"].get<double>(),
                 0.2 * row["simulated_s"].get<double>())
@@ -473,6 +474,8 @@ TEST_F(Planning, BadPlansAndSettingsAreOneLine) {
   expect_one_line(run({"explore", "p.json", "--set", "machine.cpu.cores=8:2:1"}), "must rise");
   expect_one_line(run({"explore", "p.json", "--set", "machine.cpu.cores"}), "PATH=VALUES");
   expect_one_line(run({"explore", "p.json", "--json", "--csv"}), "excludes");
+  expect_one_line(run({"explore", "p.json", "--sort", "cost"}),
+                  "--sort: \"cost\" is not known; use one of epoch, price");
   EXPECT_THAT(place.names(), ElementsAre("p.json", "plan.json"));
 }
 

@@ -14,7 +14,7 @@
 namespace gnomon::apps {
 namespace {
 
-std::string text_of(const std::filesystem::path& file) {
+std::string content_of(const std::filesystem::path& file) {
   std::ifstream in(file, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
 }
@@ -81,8 +81,8 @@ Outcome RunningProgram::wait() {
     throw std::runtime_error("cannot wait for a program");
   }
   child_ = -1;
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), text_of(streams_.path() / "out"),
-          text_of(streams_.path() / "error")};
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
+          content_of(streams_.path() / "out"), content_of(streams_.path() / "error")};
 }
 
 Outcome run_program_at(const std::filesystem::path& program, const std::vector<std::string>& arguments,

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/atomic_file.h"
 #include "program.h"
 
 namespace gnomon::apps {
@@ -29,6 +30,25 @@ TEST(ReproduceCommand, PrintsTablesForPeople) {
   EXPECT_EQ(outcome.code, 0) << outcome.error;
   EXPECT_THAT(outcome.out, HasSubstr("PA/2,2,2+128 DUCATI"));
   EXPECT_THAT(outcome.out, HasSubstr("not predicted: tableVIII, DGL, SOTA: inputs"));
+}
+
+TEST(ReproduceCommand, DrawsFiguresAsTextAndDocumentAndPage) {
+  const Workplace place;
+  const auto text = run_gnomon({"reproduce", "neutronorch", "T3", "F1", "--html", "page.html"}, place.path());
+  EXPECT_EQ(text.code, 0) << text.error;
+  EXPECT_THAT(text.out, HasSubstr("F1: A tree of systems\nnot drawn: a drawing\n"));
+  EXPECT_THAT(text.out, HasSubstr("GPU samples, pipelined"));
+  EXPECT_THAT(text.out, HasSubstr("[yes] Pipelining saves 43.1 % with GPU sampling"));
+  const auto page = base::read_file(place / "page.html");
+  EXPECT_THAT(page, HasSubstr("gnomon.drawn_figures/1"));
+  EXPECT_THAT(page, HasSubstr("GPU samples, pipelined"));
+  EXPECT_EQ(page.find("src="), std::string::npos);  // nothing to load
+  const auto document = printed_document(run_gnomon({"reproduce", "neutronorch", "T3", "--json"}));
+  ASSERT_EQ(document["figures"].size(), 1U);
+  EXPECT_EQ(document["figures"][0]["verdict"], "predicted");
+  EXPECT_EQ(document["figures"][0]["charts"][0]["series"][0]["points"].size(), 4U);
+  EXPECT_TRUE(document["figures"][0]["claims"][0]["holds"].get<bool>());
+  EXPECT_THAT(document["figures"][0]["on_claims"].get<std::string>(), HasSubstr("claims hold"));
 }
 
 TEST(ReproduceCommand, TakesAnotherMachinesColumns) {
@@ -140,6 +160,9 @@ TEST(ReproduceCommand, WrongInputIsOneLine) {
   expect_wrong({"ducati", "--baselines", "half.json"}, "has no rows of the baselines of ducati");
   expect_wrong({"hanoi", "--baselines", "half.json"}, "nothing of this paper");
   expect_wrong({"ducati", "--cross-validate"}, "only morphgl");
+  expect_wrong({"ducati", "F1"}, "\"F1\" is not in ducati; use all or some of F17");
+  expect_wrong({"all", "F1"}, "must be one paper");
+  expect_wrong({"morphgl", "F1", "--baselines", "half.json"}, "belongs to the tables");
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "base/atomic_file.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -70,6 +71,14 @@ TEST_F(AtomicFileTest, ADirectoryAppearsWholeOrNotAtAll) {
   finished.commit();
   EXPECT_EQ(read_file(path / "a"), "1");
   EXPECT_THROW(AtomicDirectory again(path), InputError);
+}
+
+TEST(AtomicDirectory, MayEndWithASlash) {
+  const test::TemporaryDirectory directory;
+  AtomicDirectory finished(directory.path() / "d" / "");
+  finished.commit();
+  EXPECT_THAT(directory.names(), ::testing::ElementsAre("d"));
+  EXPECT_THROW(AtomicDirectory again(directory.path() / "d" / ""), InputError);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "tests/fixtures/message_of.h"
 #include "tests/fixtures/temporary_directory.h"
 #include "tests/graph/files.h"
+#include "tests/graph/graph_parts.h"
 #include "tests/graph/import/import_fixture.h"
 #include "tests/random_seed.h"
 
@@ -17,20 +18,6 @@ namespace gnomon::graph {
 namespace {
 
 /// One row: source and weight of each edge.
-using Row = std::vector<std::pair<VertexId, float>>;
-using Rows = std::vector<Row>;
-
-Rows rows_of(const Graph& graph) {
-  Rows rows(static_cast<std::size_t>(graph.num_vertices()));
-  for (std::size_t v = 0; v < rows.size(); ++v) {
-    for (auto e = static_cast<std::size_t>(graph.indptr[v]);
-         e < static_cast<std::size_t>(graph.indptr[v + 1]); ++e) {
-      rows[v].emplace_back(graph.indices[e], graph.edge_weights[e]);
-    }
-  }
-  return rows;
-}
-
 Graph weighted_graph(std::int64_t vertices, std::vector<Edge> edges, EdgeOptions options = {}) {
   GraphParts parts;
   parts.num_vertices = vertices;
@@ -43,7 +30,8 @@ Graph weighted_graph(std::int64_t vertices, std::vector<Edge> edges, EdgeOptions
 }
 
 /// What the options make of the edges, entry by entry.
-Rows reference(std::int64_t vertices, const std::vector<Edge>& edges, const EdgeOptions& options) {
+WeightedRows expected_weighted_rows(std::int64_t vertices, const std::vector<Edge>& edges,
+                                    const EdgeOptions& options) {
   std::vector<std::multimap<VertexId, float, std::less<>>> lists(static_cast<std::size_t>(vertices));
   std::vector<std::map<VertexId, float>> firsts(lists.size());
   std::vector<std::map<VertexId, float>> sums(lists.size());  // exact: weights are quarters
@@ -65,7 +53,7 @@ Rows reference(std::int64_t vertices, const std::vector<Edge>& edges, const Edge
       put(edge.destination, edge.source, edge.weight);
     }
   }
-  Rows rows;
+  WeightedRows rows;
   for (std::size_t v = 0; v < lists.size(); ++v) {
     if (options.self_loops == SelfLoops::add) {
       put(static_cast<VertexId>(v), static_cast<VertexId>(v), 1.0F);
@@ -75,12 +63,12 @@ Rows reference(std::int64_t vertices, const std::vector<Edge>& edges, const Edge
       rows.emplace_back(row.begin(), row.end());
       continue;
     }
-    Row row(lists[v].begin(), lists[v].end());
+    WeightedRows::value_type row(lists[v].begin(), lists[v].end());
     std::sort(row.begin(), row.end(), [](const auto& a, const auto& b) {
       return a.first < b.first || (a.first == b.first && a.second > b.second);
     });
     if (options.duplicates != Duplicates::keep) {
-      Row kept;
+      WeightedRows::value_type kept;
       for (const auto& entry : row) {
         if (kept.empty() || kept.back().first != entry.first) {
           kept.push_back(entry);
@@ -110,7 +98,8 @@ TEST(Weights, FollowTheirEdgesThroughEveryOption) {
                                    Duplicates::first};
     options.duplicates = each[round / 4 % 5];
     options.self_loops = static_cast<SelfLoops>(round % 3);
-    EXPECT_EQ(rows_of(weighted_graph(vertices, edges, options)), reference(vertices, edges, options))
+    EXPECT_EQ(weighted_rows_of(weighted_graph(vertices, edges, options)),
+              expected_weighted_rows(vertices, edges, options))
         << "round " << round;
   }
 }
@@ -118,13 +107,13 @@ TEST(Weights, FollowTheirEdgesThroughEveryOption) {
 TEST(Weights, OfDuplicatesAreSummedOrChosen) {
   const std::vector<Edge> edges{{0, 1, 1}, {0, 1, 3}, {1, 0, 5}, {0, 1, 2}, {2, 2, 1}, {2, 2, 1}};
   const auto with = [&](Duplicates duplicates, bool undirected) {
-    return rows_of(weighted_graph(3, edges, {undirected, SelfLoops::keep, duplicates}));
+    return weighted_rows_of(weighted_graph(3, edges, {undirected, SelfLoops::keep, duplicates}));
   };
-  EXPECT_EQ(with(Duplicates::sum, false), (Rows{{{1, 5.0F}}, {{0, 6.0F}}, {{2, 2.0F}}}));
-  EXPECT_EQ(with(Duplicates::max, false), (Rows{{{1, 5.0F}}, {{0, 3.0F}}, {{2, 1.0F}}}));
-  EXPECT_EQ(with(Duplicates::first, false), (Rows{{{1, 5.0F}}, {{0, 1.0F}}, {{2, 1.0F}}}));
-  EXPECT_EQ(with(Duplicates::sum, true), (Rows{{{1, 11.0F}}, {{0, 11.0F}}, {{2, 2.0F}}}));
-  EXPECT_EQ(with(Duplicates::first, true), (Rows{{{1, 1.0F}}, {{0, 1.0F}}, {{2, 1.0F}}}));
+  EXPECT_EQ(with(Duplicates::sum, false), (WeightedRows{{{1, 5.0F}}, {{0, 6.0F}}, {{2, 2.0F}}}));
+  EXPECT_EQ(with(Duplicates::max, false), (WeightedRows{{{1, 5.0F}}, {{0, 3.0F}}, {{2, 1.0F}}}));
+  EXPECT_EQ(with(Duplicates::first, false), (WeightedRows{{{1, 5.0F}}, {{0, 1.0F}}, {{2, 1.0F}}}));
+  EXPECT_EQ(with(Duplicates::sum, true), (WeightedRows{{{1, 11.0F}}, {{0, 11.0F}}, {{2, 2.0F}}}));
+  EXPECT_EQ(with(Duplicates::first, true), (WeightedRows{{{1, 1.0F}}, {{0, 1.0F}}, {{2, 1.0F}}}));
   EXPECT_EQ(
       test::message_of("",
                        [] {
@@ -141,8 +130,8 @@ TEST(Weights, OfAStoreAreKept) {
   write_store(graph, directory / "g");
   const Graph opened = open_store(directory / "g");
   validate(opened, false);
-  EXPECT_EQ(rows_of(opened), rows_of(graph));
-  EXPECT_EQ(rows_of(opened), (Rows{{{1, 1e30F}}, {{0, 0.5F}, {2, 0.0F}}, {}}));
+  EXPECT_EQ(weighted_rows_of(opened), weighted_rows_of(graph));
+  EXPECT_EQ(weighted_rows_of(opened), (WeightedRows{{{1, 1e30F}}, {{0, 0.5F}, {2, 0.0F}}, {}}));
 }
 
 TEST(Weights, ThatCannotBeDrawnByAreRefused) {
@@ -164,7 +153,7 @@ TEST(Weights, ThatCannotBeDrawnByAreRefused) {
 
 class ImportWeights : public ImportFixture {
  protected:
-  Rows rows(const ImportOptions& options) { return rows_of(import(options)); }
+  WeightedRows rows(const ImportOptions& options) { return weighted_rows_of(import(options)); }
   ImportOptions given(const std::string& file) const {
     ImportOptions options;
     options.source = directory_ / file;
@@ -179,7 +168,7 @@ class ImportWeights : public ImportFixture {
   }
 };
 
-const Rows sample_rows{{}, {{0, 0.5F}}, {{0, 2.0F}, {1, 0.0F}}};
+const WeightedRows sample_rows{{}, {{0, 0.5F}}, {{0, 2.0F}, {1, 0.0F}}};
 
 TEST_F(ImportWeights, ReadsThoseOfEdgeLists) {
   for (const char* text : {"0 1 0.5\n0 2 2\n1 2 0\n", "# c\n1,2,0,more\n0,2,2.0\n0,1,5e-1\n"}) {
@@ -194,7 +183,7 @@ TEST_F(ImportWeights, ReadsThoseOfEdgeLists) {
   relabelled.relabel = true;
   EXPECT_EQ(rows(relabelled), sample_rows);
   relabelled.content.edges.reverse = true;
-  EXPECT_EQ(rows(relabelled), (Rows{{{1, 0.5F}, {2, 2.0F}}, {{2, 0.0F}}, {}}));
+  EXPECT_EQ(rows(relabelled), (WeightedRows{{{1, 0.5F}, {2, 2.0F}}, {{2, 0.0F}}, {}}));
 }
 
 TEST_F(ImportWeights, KeepsThoseOfTheLargestComponent) {
@@ -212,7 +201,7 @@ TEST_F(ImportWeights, ReadsThoseOfMatrices) {
             "edge_weights: cannot be a file for Matrix Market, whose values are the weights; use \"given\"");
   write_text(directory_ / "m.mtx",
              "%%MatrixMarket matrix coordinate integer symmetric\n2 2 2\n2 1 3\n2 2 4\n");
-  EXPECT_EQ(rows(given("m.mtx")), (Rows{{{1, 3.0F}}, {{0, 3.0F}, {1, 4.0F}}}));
+  EXPECT_EQ(rows(given("m.mtx")), (WeightedRows{{{1, 3.0F}}, {{0, 3.0F}, {1, 4.0F}}}));
   write_text(directory_ / "m.mtx", "%%MatrixMarket matrix coordinate pattern general\n2 2 1\n1 2\n");
   EXPECT_EQ(error(given("m.mtx")), "m.mtx: is a pattern without values; it has no weights");
 }

@@ -13,7 +13,7 @@ using graph::VertexId;
 
 /// The device's gather, run by the host. With a cache every third row is read from it alone.
 template <device::Reads How, bool Cached>
-struct OnHost {
+struct GatherOnHost {
   static std::vector<std::byte> rows(const graph::Features& features, const std::vector<VertexId>& vertices) {
     const auto row_bytes = static_cast<std::size_t>(features.row_bytes());
     std::vector<std::byte> all(features.data, features.data + features.rows * features.row_bytes());
@@ -41,9 +41,9 @@ struct OnHost {
   }
 };
 
-using Shifted = OnHost<device::Reads::shifted, false>;
-using Straight = OnHost<device::Reads::straight, false>;
-using ShiftedCached = OnHost<device::Reads::shifted, true>;
+using Shifted = GatherOnHost<device::Reads::shifted, false>;
+using Straight = GatherOnHost<device::Reads::straight, false>;
+using ShiftedCached = GatherOnHost<device::Reads::shifted, true>;
 
 INSTANTIATE_TYPED_TEST_SUITE_P(DeviceShifted, GatherContract, Shifted);
 INSTANTIATE_TYPED_TEST_SUITE_P(DeviceStraight, GatherContract, Straight);

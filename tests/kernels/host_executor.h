@@ -60,6 +60,25 @@ class HostExecutor {
     std::exclusive_scan(values, values + count, values, T{0});
   }
 
+  /// Tile by tile, as CUB does: values are read when some sums before them have been written already.
+  template <class Value, class Write>
+  void scan(std::int64_t count, const Value& value, const Write& write) {
+    using T = std::decay_t<decltype(value(std::int64_t{}))>;
+    const auto most =
+        static_cast<std::int64_t>(random_() % (2 * static_cast<std::uint64_t>(count > 0 ? count : 1)));
+    T sum{0};
+    for (std::int64_t first = 0; first < count;) {
+      const std::int64_t tile = std::min(most + 1, count - first);
+      std::vector<T> sums(static_cast<std::size_t>(tile));
+      for_each(tile, [&](std::int64_t i) { sums[static_cast<std::size_t>(i)] = value(first + i); });
+      const T last = sums.back();
+      std::exclusive_scan(sums.begin(), sums.end(), sums.begin(), sum);
+      sum = static_cast<T>(sums.back() + last);
+      for_each(tile, [&](std::int64_t i) { write(first + i, sums[static_cast<std::size_t>(i)]); });
+      first += tile;
+    }
+  }
+
   void fill(void* memory, int byte, std::size_t bytes) {
     if (bytes > 0) {
       std::memset(memory, byte, bytes);

@@ -12,7 +12,7 @@ using graph::VertexId;
 
 /// The device's gather from rows at a place. With a cache every third row is read from it alone.
 template <Place Where, bool Cached>
-struct OnDevice {
+struct GatherOnDevice {
   static std::string why_skipped() { return cuda::why_skipped(); }
 
   static std::vector<std::byte> rows(const graph::Features& features, const std::vector<VertexId>& vertices) {
@@ -48,12 +48,12 @@ struct OnDevice {
   }
 };
 
-using InDeviceMemory = OnDevice<Place::device, false>;
-using OverTheLink = OnDevice<Place::host, false>;
-using Cached = OnDevice<Place::host, true>;
+using GatherInDeviceMemory = GatherOnDevice<Place::device, false>;
+using GatherOverTheLink = GatherOnDevice<Place::host, false>;
+using Cached = GatherOnDevice<Place::host, true>;
 
-INSTANTIATE_TYPED_TEST_SUITE_P(InDeviceMemory, GatherContract, InDeviceMemory);
-INSTANTIATE_TYPED_TEST_SUITE_P(OverTheLink, GatherContract, OverTheLink);
+INSTANTIATE_TYPED_TEST_SUITE_P(InDeviceMemory, GatherContract, GatherInDeviceMemory);
+INSTANTIATE_TYPED_TEST_SUITE_P(OverTheLink, GatherContract, GatherOverTheLink);
 INSTANTIATE_TYPED_TEST_SUITE_P(Cached, GatherContract, Cached);
 
 }  // namespace

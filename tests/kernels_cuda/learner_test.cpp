@@ -69,7 +69,9 @@ class CudaLearner : public testing::TestWithParam<plan::ModelKind> {
       prepare_batch(toy(), sampler,
                     {job.seed, static_cast<std::uint64_t>(epoch), static_cast<std::uint64_t>(batch)},
                     graph::batch_seeds(seeds, job.batch_size, batch), data);
-      const auto result = learner.step(nn::on_device(view_of(data), device), epoch, batch);
+      nn::StepSums sums;
+      learner.step(nn::on_device(view_of(data), device), epoch, batch, sums);
+      const auto result = sums.read();
       all.push_back(result.loss_sum / static_cast<double>(result.seeds));
     }
     return all;

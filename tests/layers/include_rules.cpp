@@ -24,6 +24,8 @@ struct Guest {
 const std::vector<Guest>& guests() {
   static const std::vector<Guest> all{
       {"LibTorch", "(torch|ATen|c10|caffe2)/.*", {"nn/", "runtime/", "profiles/measure/"}},
+      {"METIS", "metis[.]h", {"graph/metis/"}, true},
+      {"liburing", "liburing.*", {"runtime/uring/"}, true},
       {"Highway", "hwy/.*", {"kernels/cpu/"}},
       {"SimGrid", "(simgrid|xbt)/.*", {"sim/"}, true},
       {"Eigen", "Eigen/.*", {"tuner/"}, true},

@@ -17,34 +17,35 @@
 #include "runtime/batch/batch_tensors.h"
 #include "tests/fixtures/sparse_features.h"
 #include "tests/kernels/sparse/host_sparse_kernels.h"
+#include "tests/nn/tensors.h"
 
 namespace gnomon::nn {
 namespace {
 
 using plan::ModelKind;
 
-constexpr std::int64_t vertices = 60;
-constexpr std::int64_t columns = 11;
+constexpr std::int64_t all_vertices = 60;
+constexpr std::int64_t num_columns = 11;
 constexpr std::int64_t classes = 5;
 
 /// A random directed graph with isolated vertices, a hub and a self-loop.
 graph::Graph random_graph(std::uint64_t seed, graph::FeatureType type = graph::FeatureType::fp32) {
   std::mt19937_64 random(seed);
   graph::GraphParts parts;
-  parts.num_vertices = vertices;
+  parts.num_vertices = all_vertices;
   for (int i = 0; i < 240; ++i) {
-    parts.edges.push_back({static_cast<std::int64_t>(random() % vertices),
-                           static_cast<std::int64_t>(random() % (vertices - 5))});
+    parts.edges.push_back({static_cast<std::int64_t>(random() % all_vertices),
+                           static_cast<std::int64_t>(random() % (all_vertices - 5))});
   }
-  for (std::int64_t v = 0; v < vertices; ++v) {
+  for (std::int64_t v = 0; v < all_vertices; ++v) {
     parts.edges.push_back({v, 7});
     parts.labels.push_back(static_cast<std::int32_t>(v % classes));
     parts.train.push_back(v);
   }
   std::normal_distribution<float> normal;
-  parts.feature_columns = columns;
+  parts.feature_columns = num_columns;
   parts.feature_type = type;
-  for (std::int64_t i = 0; i < vertices * columns; ++i) {
+  for (std::int64_t i = 0; i < all_vertices * num_columns; ++i) {
     parts.features.push_back(normal(random));
   }
   return graph::make_graph(parts);
@@ -53,7 +54,8 @@ graph::Graph random_graph(std::uint64_t seed, graph::FeatureType type = graph::F
 /// The graph with features of which most are 0, in dense form.
 graph::Graph random_sparse_graph(std::uint64_t seed, graph::FeatureType type, test::Values values) {
   const auto graph = random_graph(seed);
-  return test::with_features(graph, test::mostly_zero(vertices, columns, 3, values, seed), columns, type);
+  return test::with_features(graph, test::mostly_zero(all_vertices, num_columns, 3, values, seed),
+                             num_columns, type);
 }
 
 plan::Job job_of(ModelKind model, int hidden) {
@@ -67,13 +69,13 @@ plan::Job job_of(ModelKind model, int hidden) {
 }
 
 at::Tensor dense_features(const graph::Graph& graph) {
-  return feature_tensor(graph.features.data, graph.features.type, vertices, columns).to(at::kDouble);
+  return feature_tensor(graph.features.data, graph.features.type, all_vertices, num_columns).to(at::kDouble);
 }
 
 /// a[v][u] = 1 for each edge u → v.
 at::Tensor adjacency(const graph::Graph& graph) {
-  auto a = at::zeros({vertices, vertices}, at::kDouble);
-  for (std::int64_t v = 0; v < vertices; ++v) {
+  auto a = at::zeros({all_vertices, all_vertices}, at::kDouble);
+  for (std::int64_t v = 0; v < all_vertices; ++v) {
     for (const auto u : graph.neighbours(v)) {
       a[v][u] += 1;
     }
@@ -84,7 +86,7 @@ at::Tensor adjacency(const graph::Graph& graph) {
 /// One layer on the whole graph, from the papers' formulas with dense matrices.
 at::Tensor dense_layer(ModelKind model, const at::Tensor& a, const at::Tensor& x, const at::Tensor* weights,
                        std::int64_t heads) {
-  const auto identity = at::eye(vertices, at::kDouble);
+  const auto identity = at::eye(all_vertices, at::kDouble);
   if (model == ModelKind::gcn) {
     const auto scale = (a.sum(1) + 1).rsqrt();
     return scale.unsqueeze(1) * at::matmul(a + identity, scale.unsqueeze(1) * at::matmul(x, weights[0])) +
@@ -156,11 +158,6 @@ runtime::BatchData batch_of(const graph::Graph& graph, const plan::Job& job,
   return data;
 }
 
-double relative_error(const at::Tensor& found, const at::Tensor& expected) {
-  const auto difference = found.detach().to(at::kDouble) - expected.detach().to(at::kDouble);
-  return (difference.norm() / expected.detach().norm()).item<double>();
-}
-
 /// Biases are 0 and gains and running variances 1 at first; that would hide faults.
 void shift_vectors(const Model& model) {
   auto generator = at::make_generator<at::CPUGeneratorImpl>(77);
@@ -179,45 +176,45 @@ std::vector<at::Tensor> in_double(const std::vector<at::Tensor>& tensors, bool w
   return wide;
 }
 
-struct Case {
+struct ModelShape {
   ModelKind model;
   int hidden;  ///< narrower and wider than the features: both orders of product and aggregation
   plan::Norm norm = plan::Norm::none;
   bool skip = false;
 };
 
-plan::Job job_of(const Case& tested) {
+plan::Job job_of(const ModelShape& tested) {
   auto job = job_of(tested.model, tested.hidden);
   job.norm = tested.norm;
   job.skip = tested.skip;
   return job;
 }
 
-std::string name_of_case(const Case& tested) {
+std::string name_of_case(const ModelShape& tested) {
   return std::string(base::name_of(tested.model)) + std::to_string(tested.hidden) +
          (tested.norm == plan::Norm::none ? "" : std::string(base::name_of(tested.norm))) +
          (tested.skip ? "skip" : "");
 }
 
-class ModelCase : public testing::TestWithParam<Case> {};
+class ModelCase : public testing::TestWithParam<ModelShape> {};
 INSTANTIATE_TEST_SUITE_P(Models, ModelCase,
-                         testing::Values(Case{ModelKind::gcn, 4}, Case{ModelKind::gcn, 48},
-                                         Case{ModelKind::sage, 4}, Case{ModelKind::sage, 48},
-                                         Case{ModelKind::gat, 4}, Case{ModelKind::gat, 48},
-                                         Case{ModelKind::gcn, columns, plan::Norm::layer, true},
-                                         Case{ModelKind::gcn, 48, plan::Norm::batch, false},
-                                         Case{ModelKind::sage, 4, plan::Norm::batch, true},
-                                         Case{ModelKind::sage, 48, plan::Norm::layer, true},
-                                         Case{ModelKind::gat, 4, plan::Norm::layer, false},
-                                         Case{ModelKind::gat, 48, plan::Norm::batch, true},
-                                         Case{ModelKind::sage, 24, plan::Norm::none, true}),
+                         testing::Values(ModelShape{ModelKind::gcn, 4}, ModelShape{ModelKind::gcn, 48},
+                                         ModelShape{ModelKind::sage, 4}, ModelShape{ModelKind::sage, 48},
+                                         ModelShape{ModelKind::gat, 4}, ModelShape{ModelKind::gat, 48},
+                                         ModelShape{ModelKind::gcn, num_columns, plan::Norm::layer, true},
+                                         ModelShape{ModelKind::gcn, 48, plan::Norm::batch, false},
+                                         ModelShape{ModelKind::sage, 4, plan::Norm::batch, true},
+                                         ModelShape{ModelKind::sage, 48, plan::Norm::layer, true},
+                                         ModelShape{ModelKind::gat, 4, plan::Norm::layer, false},
+                                         ModelShape{ModelKind::gat, 48, plan::Norm::batch, true},
+                                         ModelShape{ModelKind::sage, 24, plan::Norm::none, true}),
                          [](const auto& tested) { return name_of_case(tested.param); });
 
 TEST_P(ModelCase, WithAllNeighboursOutputsAndGradientsAreThoseOfTheDenseModel) {
   for (const auto type : {graph::FeatureType::fp32, graph::FeatureType::fp16}) {
     const auto graph = random_graph(31, type);
     const auto job = job_of(GetParam());
-    const Model model(job, columns, classes);
+    const Model model(job, num_columns, classes);
     shift_vectors(model);
     const auto weights = in_double(model.state(), true);
     const std::vector<std::int64_t> seeds = {7, 59, 3, 0, 58, 22};
@@ -238,11 +235,11 @@ TEST_P(ModelCase, WithAllNeighboursOutputsAndGradientsAreThoseOfTheDenseModel) {
 TEST_P(ModelCase, InTrainingOnAllVerticesIsTheDenseModelToo) {
   const auto graph = random_graph(36);
   const auto job = job_of(GetParam());
-  const Model model(job, columns, classes);
+  const Model model(job, num_columns, classes);
   shift_vectors(model);
   const auto weights = in_double(model.state(), true);
   const auto before = in_double(model.buffers());
-  std::vector<std::int64_t> seeds(vertices);
+  std::vector<std::int64_t> seeds(all_vertices);
   std::iota(seeds.begin(), seeds.end(), 0);
   const auto batch = batch_of(graph, job, seeds);
   const auto found = model.forward(runtime::view_of(batch), DropoutSpec{0, {}});
@@ -270,7 +267,7 @@ TEST_P(ModelCase, InTrainingOnAllVerticesIsTheDenseModelToo) {
 }
 
 TEST_P(ModelCase, NamesEveryTensorOfItsStateOnce) {
-  const Model model(job_of(GetParam()), columns, classes);
+  const Model model(job_of(GetParam()), num_columns, classes);
   auto names = model.state_names();
   ASSERT_EQ(names.size(), model.state().size());
   std::sort(names.begin(), names.end());
@@ -282,7 +279,7 @@ TEST(Models, NamesAreThoseOfTheLayersParts) {
   job.fanouts = {-1, -1};
   job.norm = plan::Norm::batch;
   job.skip = true;
-  const Model model(job, columns, classes);
+  const Model model(job, num_columns, classes);
   EXPECT_EQ(model.state_names(),
             (std::vector<std::string>{"layers.0.self.weight", "layers.0.neighbours.weight", "layers.0.bias",
                                       "layers.0.norm.weight", "layers.0.norm.bias", "layers.0.skip.weight",
@@ -290,22 +287,22 @@ TEST(Models, NamesAreThoseOfTheLayersParts) {
                                       "layers.1.skip.weight", "layers.0.norm.running_mean",
                                       "layers.0.norm.running_var"}));
   EXPECT_EQ(model.state()[4].sizes(), at::IntArrayRef({8}));
-  EXPECT_EQ(model.state()[5].sizes(), at::IntArrayRef({columns, 8}));
+  EXPECT_EQ(model.state()[5].sizes(), at::IntArrayRef({num_columns, 8}));
 }
 
 TEST_P(ModelCase, EmbeddingsAreTheInputsOfTheLastLayer) {
   const auto graph = random_graph(37);
   auto job = job_of(GetParam());
-  const Model model(job, columns, classes);
+  const Model model(job, num_columns, classes);
   shift_vectors(model);
   at::Tensor embeddings;
   const auto logits = infer(graph, model, {.chunk_bytes = 3000, .embeddings = &embeddings});
-  ASSERT_EQ(embeddings.sizes(), at::IntArrayRef({vertices, job.hidden}));
+  ASSERT_EQ(embeddings.sizes(), at::IntArrayRef({all_vertices, job.hidden}));
   // A model of the last layer alone computes the logits from them.
   auto last = graph;
   const auto rows = embeddings.contiguous();
   last.features = {reinterpret_cast<const std::byte*>(rows.const_data_ptr<float>()), graph::FeatureType::fp32,
-                   vertices, job.hidden};
+                   all_vertices, job.hidden};
   job.fanouts = {-1};
   const Model one(job, job.hidden, classes);
   const auto state = model.parameters();
@@ -330,8 +327,8 @@ TEST_P(ModelCase, OnADevicesKernelsTrainsAsOnTheCpus) {
   auto job = job_of(GetParam());
   job.fanouts = {3, 5, -1};
   const kernels::HostSparseKernels device;
-  Learner on_cpu(job, columns, classes);
-  Learner on_device(job, columns, classes);
+  Learner on_cpu(job, num_columns, classes);
+  Learner on_device(job, num_columns, classes);
   std::vector<std::int64_t> seeds(40);
   std::iota(seeds.begin(), seeds.end(), 0);
   for (int step = 0; step < 10; ++step) {
@@ -385,8 +382,8 @@ TEST_P(ModelCase, TrainsOnStoredFeaturesWithTheBitsOfGatheredOnes) {
         auto job = job_of(GetParam());
         job.fanouts = {3, 5, -1};
         job.dropout = dropout;
-        Learner gathered(job, columns, classes);
-        Learner stored(job, columns, classes);
+        Learner gathered(job, num_columns, classes);
+        Learner stored(job, num_columns, classes);
         std::vector<std::int64_t> seeds(40);
         std::iota(seeds.begin(), seeds.end(), 0);
         for (int step = 0; step < 4; ++step) {
@@ -409,7 +406,7 @@ TEST_P(ModelCase, OnSparseFeaturesOutputsAndGradientsAreThoseOfTheDenseModel) {
       const auto graph = random_sparse_graph(38, type, kind);
       const auto sparse = test::in_sparse_form(graph);
       const auto job = job_of(GetParam());
-      const Model model(job, columns, classes);
+      const Model model(job, num_columns, classes);
       shift_vectors(model);
       const auto weights = in_double(model.state(), true);
       const std::vector<std::int64_t> seeds = {7, 59, 3, 0, 58, 22};
@@ -440,8 +437,8 @@ TEST_P(ModelCase, TrainsOnSparseFeaturesAsOnDenseOnes) {
   auto job = job_of(GetParam());
   job.fanouts = {3, 5, -1};
   job.dropout = 0.3;
-  Learner on_dense(job, columns, classes);
-  Learner on_sparse(job, columns, classes);
+  Learner on_dense(job, num_columns, classes);
+  Learner on_sparse(job, num_columns, classes);
   std::vector<std::int64_t> seeds(40);
   std::iota(seeds.begin(), seeds.end(), 0);
   const auto expected = on_dense.step(runtime::view_of(batch_of(graph, job, seeds)), 0, 0);
@@ -461,7 +458,7 @@ TEST_P(ModelCase, TrainsOnSparseFeaturesAsOnDenseOnes) {
 TEST_P(ModelCase, LayerWiseInferenceIsTheFullBatchForward) {
   const auto graph = random_graph(32);
   const auto job = job_of(GetParam());
-  const Model model(job, columns, classes);
+  const Model model(job, num_columns, classes);
   shift_vectors(model);
   const auto weights = in_double(model.state());
   const auto expected = dense_model(job, graph, weights);
@@ -477,7 +474,7 @@ TEST_P(ModelCase, InferenceOfSomeVerticesGivesTheirRows) {
   for (const auto& graph : {random_graph(39), test::in_sparse_form(random_sparse_graph(
                                                   39, graph::FeatureType::fp32, test::Values::normal))}) {
     const auto job = job_of(GetParam());
-    const Model model(job, columns, classes);
+    const Model model(job, num_columns, classes);
     shift_vectors(model);
     const auto all = infer(graph, model, {.chunk_bytes = 3000});
     const std::vector<std::int64_t> some = {31, 2, 17};
@@ -490,8 +487,8 @@ TEST(Models, GcnOnSampledNeighboursHasTheFullLayersExpectation) {
   const auto graph = random_graph(33);
   auto job = job_of(ModelKind::gcn, 8);
   job.fanouts = {3};
-  const Model model(job, columns, classes);
-  std::vector<std::int64_t> seeds(vertices);
+  const Model model(job, num_columns, classes);
+  std::vector<std::int64_t> seeds(all_vertices);
   std::iota(seeds.begin(), seeds.end(), 0);
   std::vector<at::Tensor> weights;
   for (const auto& weight : model.parameters()) {
@@ -499,8 +496,8 @@ TEST(Models, GcnOnSampledNeighboursHasTheFullLayersExpectation) {
   }
   const auto expected = dense_model(job, graph, weights);
   const int draws = 4000;
-  auto sum = at::zeros({vertices, classes}, at::kDouble);
-  auto squares = at::zeros({vertices, classes}, at::kDouble);
+  auto sum = at::zeros({all_vertices, classes}, at::kDouble);
+  auto squares = at::zeros({all_vertices, classes}, at::kDouble);
   for (int i = 0; i < draws; ++i) {
     const auto batch = batch_of(graph, job, seeds, static_cast<std::uint64_t>(i));
     const auto drawn = model.forward(runtime::view_of(batch), std::nullopt).detach().to(at::kDouble);
@@ -516,11 +513,11 @@ TEST(Models, GcnOnSampledNeighboursHasTheFullLayersExpectation) {
 TEST_P(ModelCase, InitialWeightsComeFromTheJobsSeedAlone) {
   auto job = job_of(GetParam());
   at::manual_seed(1);
-  const auto first = hash_of(Model(job, columns, classes).parameters());
+  const auto first = hash_of(Model(job, num_columns, classes).parameters());
   at::manual_seed(2);
-  EXPECT_EQ(hash_of(Model(job, columns, classes).parameters()), first);
+  EXPECT_EQ(hash_of(Model(job, num_columns, classes).parameters()), first);
   job.seed = 22;
-  EXPECT_NE(hash_of(Model(job, columns, classes).parameters()), first);
+  EXPECT_NE(hash_of(Model(job, num_columns, classes).parameters()), first);
 }
 
 TEST(Models, InitialWeightsFillGlorotsInterval) {

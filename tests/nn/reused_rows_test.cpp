@@ -15,7 +15,7 @@ namespace {
 
 using plan::ModelKind;
 
-constexpr std::int64_t columns = 13;
+constexpr std::int64_t width = 13;
 constexpr std::int64_t hidden = 6;
 
 plan::Job job_of(ModelKind model) {
@@ -31,7 +31,7 @@ plan::Job job_of(ModelKind model) {
 at::Tensor random_features(std::int64_t rows, std::uint64_t seed) {
   std::mt19937 random(static_cast<std::mt19937::result_type>(seed));
   std::uniform_real_distribution<float> value(-1, 1);
-  auto features = at::zeros({rows, columns});
+  auto features = at::zeros({rows, width});
   auto* values = features.mutable_data_ptr<float>();
   for (std::int64_t i = 0; i < features.numel(); ++i) {
     values[i] = random() % 3 == 0 ? value(random) : 0;
@@ -87,7 +87,7 @@ class Rows : public testing::TestWithParam<ModelKind> {
     for (std::int64_t v = 0; v < block.num_destinations; ++v) {
       const auto begin = block.indptr[static_cast<std::size_t>(v)];
       const auto drawn = static_cast<double>(block.indptr[static_cast<std::size_t>(v) + 1] - begin);
-      auto sum = at::zeros({columns}, at::kDouble);
+      auto sum = at::zeros({width}, at::kDouble);
       for (std::int64_t edge = 0; edge < static_cast<std::int64_t>(drawn); ++edge) {
         const std::int64_t u = block.indices[static_cast<std::size_t>(begin + edge)];
         sum += GetParam() == ModelKind::sage ? x[u] / drawn : x[u] / std::sqrt(degree(u) + 1);
@@ -112,7 +112,7 @@ INSTANTIATE_TEST_SUITE_P(Models, Rows, testing::Values(ModelKind::gcn, ModelKind
                          [](const auto& tested) { return std::string(base::name_of(tested.param)); });
 
 TEST_P(Rows, AreThoseOfTheLayerInDoublePrecision) {
-  const Model model(job_of(GetParam()), columns, 3);
+  const Model model(job_of(GetParam()), width, 3);
   const auto& parameters = model.layer(0).parameters();
   const auto expected = reference(parameters);
   for (const auto* batch : {&dense_, &sparse_}) {
@@ -124,7 +124,7 @@ TEST_P(Rows, AreThoseOfTheLayerInDoublePrecision) {
 
 // By the parameters that are given, whatever the model's have become.
 TEST_P(Rows, AreComputedWithTheGivenParameters) {
-  const Model model(job_of(GetParam()), columns, 3);
+  const Model model(job_of(GetParam()), width, 3);
   std::vector<at::Tensor> kept;
   for (const auto& parameter : model.layer(0).parameters()) {
     kept.push_back(parameter.detach().clone());
@@ -135,7 +135,7 @@ TEST_P(Rows, AreComputedWithTheGivenParameters) {
 }
 
 TEST_P(Rows, HaveTheGradientsOfTheirProducts) {
-  const Model model(job_of(GetParam()), columns, 3);
+  const Model model(job_of(GetParam()), width, 3);
   const auto& parameters = model.layer(0).parameters();
   const auto upstream = random_features(sampled_.blocks[0].num_destinations, 8).narrow(1, 0, hidden);
   const auto operands = bottom_rows(model, parameters, dense_, {}).operands;
@@ -164,7 +164,7 @@ TEST_P(Rows, HaveTheGradientsOfTheirProducts) {
 }
 
 TEST_P(Rows, AreSelectedInAnyOrder) {
-  const Model model(job_of(GetParam()), columns, 3);
+  const Model model(job_of(GetParam()), width, 3);
   const auto which = at::tensor({7, 0, 3, 7}, at::kLong);
   for (const auto* batch : {&dense_, &sparse_}) {
     const auto rows = bottom_rows(model, model.layer(0).parameters(), *batch, {});
@@ -186,8 +186,8 @@ TEST(ReusedRows, SparseOnesAreJoinedInOrder) {
 TEST(ReusedRows, AttentionHasNone) {
   auto job = job_of(ModelKind::gat);
   job.heads = 2;
-  const Model model(job, columns, 3);
-  EXPECT_TRUE(model.layer(0).operands(at::zeros({1, columns}), {}).empty());
+  const Model model(job, width, 3);
+  EXPECT_TRUE(model.layer(0).operands(at::zeros({1, width}), {}).empty());
 }
 
 }  // namespace

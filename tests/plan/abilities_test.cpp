@@ -59,7 +59,7 @@ TEST(Abilities, EachIsNeededByARule) {
 
 TEST(Abilities, EachIsDeclaredByADeviceOrListedHere) {
   // What only the simulator executes so far. A device that learns one of these takes it off the list.
-  const std::set<std::string> simulated_only{"data_on_disk", "dynamic_caches", "macro_batches"};
+  const std::set<std::string> simulated_only{"dynamic_caches", "macro_batches"};
   auto declared = declared_by(host);
   declared.merge(declared_by(gpu));
   declared.merge(declared_by(emulated));
@@ -120,6 +120,25 @@ TEST(Abilities, RefusalsNameTheField) {
   }
   biased.bias = 1;
   EXPECT_EQ(why_not_executed(biased, host), "cache.policy \"out_degree\"");
+}
+
+TEST(Abilities, TheHostReadsTheDisk) {
+  EXPECT_EQ(why_not_executed(find_plan("ns-ext"), host), "");
+  EXPECT_EQ(why_not_executed(find_plan("ginex"), host), "");
+  EXPECT_EQ(why_not_executed(find_plan("ns-ext"), gpu), "topology \"disk\"");
+  auto plan = find_plan("ns-ext");
+  plan.cache.policy = CachePolicy::presample;
+  EXPECT_EQ(why_not_executed(plan, host),
+            "cache.topology with topology \"disk\" unless cache.policy is \"recent\"");
+  plan.cache.topology = false;
+  EXPECT_EQ(why_not_executed(plan, host), "");
+  plan.cache.policy = CachePolicy::value_weight;
+  EXPECT_EQ(why_not_executed(plan, host), "cache.policy \"value_weight\" with cache.place \"host\"");
+  plan.cache = {.policy = CachePolicy::presample};
+  EXPECT_EQ(why_not_executed(plan, host), "cache.policy \"presample\"") << "place \"device\"";
+  plan.cache = {};
+  plan.gather = Gather::trainer;
+  EXPECT_EQ(why_not_executed(plan, host), "features \"disk\" with gather \"trainer\"");
 }
 
 TEST(Abilities, AGpuExecutesWhatNeedsOne) {

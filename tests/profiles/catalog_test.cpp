@@ -107,7 +107,7 @@ TEST(OnMachine, ScalesByBandwidths) {
   EXPECT_EQ(on_machine(measured(), other).machine.cpu.cores, 16);
 }
 
-// Two layers have 130 kernels of training and 30 of preparing a mini-batch.
+// Two layers take 24 launches to train and 18 to prepare a mini-batch.
 TEST(OnMachine, AGpuIsNotFasterThanItsLaunches) {
   Profile host = measured();
   host.machine.device.kind = DeviceKind::host;
@@ -122,9 +122,9 @@ TEST(OnMachine, AGpuIsNotFasterThanItsLaunches) {
   gpu.link.bandwidth_bytes_per_s.reset();
   gpu.device.launch_s = 2e-6;
   const auto moved = move_to_machine(host, gpu);
-  EXPECT_DOUBLE_EQ(moved.profile.workload.train.mean_s, 130 * 2e-6);
-  EXPECT_DOUBLE_EQ(moved.profile.workload.device_batch.mean_s, 30 * 2e-6);
-  EXPECT_THAT(text_of(moved.scalings.back()), HasSubstr("; not below 130 kernel launches of 2 us"));
+  EXPECT_DOUBLE_EQ(moved.profile.workload.train.mean_s, 24 * 2e-6);
+  EXPECT_DOUBLE_EQ(moved.profile.workload.device_batch.mean_s, 18 * 2e-6);
+  EXPECT_THAT(text_of(moved.scalings.back()), HasSubstr("; not below 24 kernel launches of 2 us"));
   gpu.device.memory_bandwidth_bytes_per_s = 1000;  // 4e-4 s and 5e-4 s are above it
   EXPECT_DOUBLE_EQ(on_machine(host, gpu).workload.train.mean_s, 4e-4);
   EXPECT_DOUBLE_EQ(on_machine(host, gpu).workload.device_batch.mean_s, 5e-4);

@@ -83,6 +83,29 @@ TEST(Series, SmallCasesByHand) {
   EXPECT_DOUBLE_EQ(series.percentile(0.25), 1.5);
 }
 
+TEST(Series, BurstsLeaveTheMedianOfMeansAlone) {
+  Series series;
+  for (int epoch = 0; epoch < 30; ++epoch) {
+    const bool is_burst = epoch % 10 < 2;
+    for (const double sample : {1.0, 1.0, 1.0, 5.0}) {
+      series.add(is_burst ? 9 * sample : sample);
+    }
+  }
+  EXPECT_DOUBLE_EQ(series.median_of_means(4), 2);  // neither the bursts nor the median sample
+  EXPECT_DOUBLE_EQ(series.median_of_means(1), 1);
+  EXPECT_GT(series.mean(), 5);
+}
+
+TEST(Series, FewSamplesHaveShorterRuns) {
+  Series series;
+  for (int i = 1; i <= 9; ++i) {
+    series.add(i * i);
+  }
+  EXPECT_DOUBLE_EQ(series.median_of_means(3), 285.0 / 9);  // fewer than ten: the mean
+  series.add(1000);
+  EXPECT_DOUBLE_EQ(series.median_of_means(1000), (25.0 + 36.0) / 2);
+}
+
 TEST(Series, BlocksOfEqualSamplesCountAsOneObservation) {
   // Forty blocks of 32 equal samples: 1280 = 10 batches of 128 that hold four blocks each. Batch means know
   // it; the textbook formula believes in 1280 independent samples.

@@ -9,25 +9,19 @@
 #include "base/usable.h"
 #include "graph/epoch_order.h"
 #include "kernels/cpu/sample/sampler.h"
+#include "plan/disk_plans.h"
 #include "plan/plan.h"
 #include "profiles/measure/epoch.h"
 #include "profiles/measure/machine.h"
 #include "runtime/batch/batch_data.h"
 #include "tests/fixtures/graphs.h"
 #include "tests/fixtures/temporary_directory.h"
+#include "tests/profiles/tiny_job.h"
 
 namespace gnomon::profiles {
 namespace {
 
 graph::Graph tiny_graph() { return graph::generate_in_memory(test::tiny_partition()); }
-
-plan::Job tiny_job() {
-  plan::Job job;
-  job.fanouts = {4, 3};
-  job.batch_size = 50;
-  job.hidden = 8;
-  return job;
-}
 
 void expect_sane(const StageTime& time, const char* stage) {
   EXPECT_GT(time.mean_s, 0) << stage;
@@ -43,7 +37,7 @@ TEST(Measure, FillsEveryField) {
   options.vertices = 20'000;
   options.feature_columns = 64;
   const auto graph = graph::generate_in_memory(options);
-  auto job = tiny_job();
+  auto job = tiny_job(50);
   job.batch_size = 1500;
   job.hidden = 64;
   const auto profile = measure(graph, job, {.asked_interval = 1e-9, .time_limit_s = 4});
@@ -61,6 +55,7 @@ TEST(Measure, FillsEveryField) {
   expect_sane(workload.device_batch, "device_batch");
   expect_sane(workload.train, "train");
   EXPECT_GT(workload.parts.fused_train_ratio.value_or(0), 0);
+  EXPECT_GT(workload.parts.biased_sample_ratio.value_or(0), 0);
   ASSERT_TRUE(workload.parts.device_sample_s.has_value());
   EXPECT_GT(*workload.parts.device_sample_s, 0);
   EXPECT_LE(*workload.parts.device_sample_s, workload.device_batch.mean_s);
@@ -84,7 +79,7 @@ TEST(Measure, FillsEveryField) {
 
 // With no time for more than the stages alone, nothing is known of what runs side by side.
 TEST(Measure, LeavesOutWhatThereWasNoTimeFor) {
-  const auto profile = measure(tiny_graph(), tiny_job(), {.asked_interval = 1e-9, .time_limit_s = 1e-6});
+  const auto profile = measure(tiny_graph(), tiny_job(50), {.asked_interval = 1e-9, .time_limit_s = 1e-6});
   EXPECT_EQ(base::write_value(profile.machine.contention), base::Json::object());
   EXPECT_FALSE(profile.workload.parts.fused_train_ratio.has_value());
   EXPECT_EQ(profile.workload.train_speedup.size(), 1U);
@@ -93,7 +88,7 @@ TEST(Measure, LeavesOutWhatThereWasNoTimeFor) {
 
 TEST(Measure, CountsBatchesAsTheSamplerMakesThem) {
   const auto graph = tiny_graph();
-  const auto job = tiny_job();
+  const auto job = tiny_job(50);
   const auto workload = measure(graph, job, {.asked_interval = 0.5, .time_limit_s = 3}).workload;
   double vertices = 0;
   double edges = 0;
@@ -115,7 +110,7 @@ TEST(Measure, CountsBatchesAsTheSamplerMakesThem) {
 }
 
 TEST(Measure, RoundTripsAsADocument) {
-  const auto profile = measure(tiny_graph(), tiny_job(), {.asked_interval = 0.5, .time_limit_s = 1});
+  const auto profile = measure(tiny_graph(), tiny_job(50), {.asked_interval = 0.5, .time_limit_s = 1});
   const test::TemporaryDirectory directory;
   const auto path = directory / "profile.json";
   base::write_document(path, profile);
@@ -126,7 +121,7 @@ TEST(Measure, EndsWhenItIsSure) {
   // The mean's relative interval of non-negative times is at most Student's t, whatever the machine does, and
   // that of ten batch means is 2.3: asked for 2.5, a disturbance cannot make it last until the limit.
   constexpr double asked = 2.5;
-  const auto profile = measure(tiny_graph(), tiny_job(), {.asked_interval = asked, .time_limit_s = 300});
+  const auto profile = measure(tiny_graph(), tiny_job(50), {.asked_interval = asked, .time_limit_s = 300});
   EXPECT_EQ(profile.stopped_by, "interval");
   const auto& workload = profile.workload;
   for (const StageTime* time : {&workload.cpu_batch, &workload.device_batch, &workload.train}) {
@@ -137,7 +132,7 @@ TEST(Measure, EndsWhenItIsSure) {
 }
 
 TEST(Measure, SaysThatTheTimeLimitStoppedIt) {
-  const auto profile = measure(tiny_graph(), tiny_job(), {.asked_interval = 1e-9, .time_limit_s = 0.3});
+  const auto profile = measure(tiny_graph(), tiny_job(50), {.asked_interval = 1e-9, .time_limit_s = 0.3});
   EXPECT_EQ(profile.stopped_by, "time_limit");
   EXPECT_FALSE(profile.workload.train.converged);
   EXPECT_EQ(profile.time_limit_s, 0.3);
@@ -145,7 +140,7 @@ TEST(Measure, SaysThatTheTimeLimitStoppedIt) {
 }
 
 TEST(Measure, OneBatchIsEnough) {
-  auto job = tiny_job();
+  auto job = tiny_job(50);
   job.batch_size = 1000;
   const auto profile = measure(tiny_graph(), job, {.asked_interval = 0.5, .time_limit_s = 1});
   EXPECT_EQ(profile.workload.batches, 1);
@@ -154,14 +149,14 @@ TEST(Measure, OneBatchIsEnough) {
 
 TEST(Measure, StopsWhenAsked) {
   std::atomic<bool> stop = true;
-  EXPECT_THROW(measure(tiny_graph(), tiny_job(), {.stop = &stop}), base::Interrupted);
+  EXPECT_THROW(measure(tiny_graph(), tiny_job(50), {.stop = &stop}), base::Interrupted);
   stop = false;
   std::thread user([&] {
     std::this_thread::sleep_for(std::chrono::milliseconds(200));
     stop = true;
   });
   EXPECT_THROW(
-      measure(tiny_graph(), tiny_job(), {.asked_interval = 1e-9, .time_limit_s = 1e6, .stop = &stop}),
+      measure(tiny_graph(), tiny_job(50), {.asked_interval = 1e-9, .time_limit_s = 1e6, .stop = &stop}),
       base::Interrupted);
   user.join();
 }
@@ -177,35 +172,47 @@ TEST(Measure, ReportsProgressThatGrows) {
       last = done;
     }
   };
-  measure(tiny_graph(), tiny_job(), {.asked_interval = 1e-9, .time_limit_s = 0.5, .progress = progress});
+  measure(tiny_graph(), tiny_job(50), {.asked_interval = 1e-9, .time_limit_s = 0.5, .progress = progress});
   EXPECT_GT(reports, 1);
   EXPECT_TRUE(grew);
 }
 
 TEST(Measure, NamesAJobThatCannotRun) {
-  auto job = tiny_job();
+  auto job = tiny_job(50);
   job.fanouts = {0};
   EXPECT_THROW(measure(tiny_graph(), job, {}), base::InputError);
 }
 
+TEST(MeasureEpoch, ShortEpochsFollowOneAnother) {
+  const auto graph = tiny_graph();
+  const auto plan = plan::resolve(plan::find_plan("device"), {base::usable_cores()}, "device");
+  std::int64_t trained = 0;
+  const auto count = [&](std::string_view, std::int64_t, std::int64_t) { ++trained; };
+  const EpochOptions options{.warm_up_batches = 1, .least_s = 0.05, .progress = count};
+  const auto epoch = measure_epoch(graph, tiny_job(50), plan, options);
+  EXPECT_EQ(std::ssize(epoch.timeline), 2 * 8) << "of one epoch";
+  EXPECT_GE(epoch.seconds * static_cast<double>((trained - 1) / 8), 0.05 / 2);
+  EXPECT_EQ(trained % 8, 1);
+}
+
 TEST(MeasureEpoch, RunsEveryPresetAndWatchesTheStopFlag) {
   const auto graph = tiny_graph();
-  for (const auto& preset : plan::runnable_presets()) {
+  for (const auto& preset : plan::runnable_presets_in_memory()) {
     const auto plan = plan::resolve(preset, {base::usable_cores()}, preset.name);
     std::int64_t trained = 0;
     const auto progress = [&](std::string_view, std::int64_t done, std::int64_t) { trained = done; };
-    const auto epoch = measure_epoch(graph, tiny_job(), plan, {.warm_up_batches = 3, .progress = progress});
+    const auto epoch = measure_epoch(graph, tiny_job(50), plan, {.warm_up_batches = 3, .progress = progress});
     EXPECT_GT(epoch.seconds, 0);
     // Historical embeddings are kept up to date by training on all vertices.
     const bool trains_all = plan.embeddings.reuse == plan::Reuse::all;
     const std::int64_t batches =
-        trains_all ? graph::num_batches(graph.num_vertices(), tiny_job().batch_size) : 8;
+        trains_all ? graph::num_batches(graph.num_vertices(), tiny_job(50).batch_size) : 8;
     EXPECT_EQ(trained, 3 + batches) << plan.name;
     const auto spans = std::count_if(epoch.timeline.begin(), epoch.timeline.end(),
                                      [](const auto& span) { return span.stage == schedule::Stage::train; });
     EXPECT_EQ(spans, batches) << "not what warmed up";
     const std::atomic<bool> stop = true;
-    EXPECT_THROW(measure_epoch(graph, tiny_job(), plan, {.stop = &stop}), base::Interrupted) << plan.name;
+    EXPECT_THROW(measure_epoch(graph, tiny_job(50), plan, {.stop = &stop}), base::Interrupted) << plan.name;
   }
 }
 

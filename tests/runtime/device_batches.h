@@ -20,8 +20,11 @@ inline void expect_same(const at::Tensor& left, const at::Tensor& right) {
   EXPECT_EQ(std::memcmp(a.const_data_ptr(), b.const_data_ptr(), a.nbytes()), 0);
 }
 
-/// What a model reads of them.
+/// What a model reads of them, once the batch is prepared.
 inline void expect_same(const DeviceBatch& batch, const BatchData& data) {
+  if (batch.work) {
+    batch.work->wait();
+  }
   const auto tensors = tensors_of(batch);
   const auto expected = view_of(data);
   expect_same(tensors.features, expected.features);

@@ -2,9 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <future>
+#include <mutex>
 #include <stdexcept>
 #include <thread>
 
@@ -225,6 +229,208 @@ TEST(HostMachine, DestructorDropsWhatHasNotBegunAndWaitsForWhatHas) {
   EXPECT_EQ(begun, ended);
   EXPECT_GE(begun, 1);
   EXPECT_LT(begun, 1000);
+}
+
+/// A device that works on after the calls of its stages: a stage's work ends when the test says so, or, if it
+/// said so before, at once.
+class SlowDevice {
+ public:
+  struct Work final : DeviceWork {
+    Work(SlowDevice& slow, std::int64_t position) : device(slow), at(position) {}
+    ~Work() override { device.wait_for(at); }
+    bool is_done() noexcept override { return device.is_ended(at); }
+    void wait() override {
+      device.wait_for(at);
+      if (at == device.failing) {
+        throw std::runtime_error("the device fails");
+      }
+    }
+    WorkSpan span() override { return device.span; }
+    SlowDevice& device;
+    std::int64_t at;
+  };
+
+  StageWork work() {
+    auto work = idle_work();
+    const auto note = [this](std::int64_t position, int) {
+      std::unique_lock lock(mutex_);
+      changed_.wait(lock, [&] { return is_open_; });
+      called_.push_back(position);
+      changed_.notify_all();
+    };
+    work.transfer = work.device_batch = work.train = note;
+    work.left_to_device = [this](Stage stage, std::int64_t position) -> DeviceWorkPtr {
+      return stage == Stage::train ? std::make_unique<Work>(*this, position) : nullptr;
+    };
+    return work;
+  }
+  /// Calls wait until open(), so that stages are queued ahead.
+  void close() { is_open_ = false; }
+  void open() {
+    const std::lock_guard lock(mutex_);
+    is_open_ = true;
+    changed_.notify_all();
+  }
+  void end(std::int64_t position) {
+    const std::lock_guard lock(mutex_);
+    ended_.push_back(position);
+    changed_.notify_all();
+  }
+  void wait_for_call(std::int64_t position) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return contains(called_, position); });
+  }
+  bool is_called(std::int64_t position) {
+    const std::lock_guard lock(mutex_);
+    return contains(called_, position);
+  }
+  bool is_ended(std::int64_t position) {
+    const std::lock_guard lock(mutex_);
+    return contains(ended_, position);
+  }
+  void wait_for(std::int64_t position) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return contains(ended_, position); });
+  }
+
+  WorkSpan span{};
+  std::int64_t failing = -1;
+
+ private:
+  static bool contains(const std::vector<std::int64_t>& positions, std::int64_t position) {
+    return std::find(positions.begin(), positions.end(), position) != positions.end();
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool is_open_ = true;
+  std::vector<std::int64_t> called_, ended_;
+};
+
+void wait_a_little() { std::this_thread::sleep_for(std::chrono::milliseconds(20)); }
+
+TEST(HostMachine, CallsTheNextStagesWhileTheDeviceWorks) {
+  SlowDevice device;
+  device.close();
+  HostMachine machine(0, device.work());
+  const auto first = machine.start(Stage::train, 0, {});
+  const auto second = machine.start(Stage::train, 1, std::array{first});
+  machine.start(Stage::train, 2, std::array{second});
+  device.open();
+  device.wait_for_call(1);
+  const auto late = machine.start(Stage::device_batch, 3, std::array{second});
+  wait_a_little();
+  EXPECT_FALSE(device.is_called(2)) << "two stages are in flight";
+  EXPECT_FALSE(machine.done(first));
+  device.end(0);
+  machine.wait_any(std::array{first});
+  device.wait_for_call(2);
+  EXPECT_FALSE(machine.done(second));
+  for (const std::int64_t position : {1, 2}) {
+    device.end(position);
+  }
+  machine.wait_any(std::array{late});
+  EXPECT_TRUE(machine.done(second));
+}
+
+TEST(HostMachine, OtherEnginesWaitUntilTheDeviceIsDone) {
+  SlowDevice device;
+  HostMachine machine(0, device.work());
+  const auto trained = machine.start(Stage::train, 0, {});
+  const auto freed = machine.start(Stage::transfer, 1, std::array{trained});
+  const auto next = machine.start(Stage::train, 2, std::array{freed});  // which the device's thread takes now
+  device.wait_for_call(0);
+  wait_a_little();
+  EXPECT_FALSE(device.is_called(1));
+  device.end(0);
+  device.end(2);
+  schedule::wait_for_all(machine, {trained, freed, next});
+}
+
+TEST(HostMachine, EndsWhatAnotherEngineWaitsForBeforeTheNextStage) {
+  SlowDevice device;
+  device.close();
+  HostMachine machine(0, device.work(), {}, true);
+  const auto trained = machine.start(Stage::train, 0, {});
+  const auto freed = machine.start(Stage::device_batch, 1, std::array{trained});
+  const auto next = machine.start(Stage::train, 2, {});
+  device.open();
+  device.wait_for_call(0);
+  wait_a_little();
+  EXPECT_FALSE(device.is_called(2));
+  device.end(0);
+  machine.wait_any(std::array{freed});
+  device.end(2);
+  machine.wait_any(std::array{next});
+}
+
+TEST(HostMachine, SpansAreThoseOfTheDevicesWork) {
+  SlowDevice device;
+  HostMachine machine(0, device.work());
+  const auto trained = machine.start(Stage::train, 0, {});
+  device.wait_for_call(0);
+  const double before_s = machine.now_s();
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  const double begin_s = std::chrono::duration<double>(now).count() + 0.010;
+  device.span = {begin_s, begin_s + 0.005};
+  wait_a_little();
+  device.end(0);
+  machine.wait_any(std::array{trained});
+  const auto span = machine.span(trained);
+  EXPECT_NEAR(span.end_s - span.begin_s, 0.005, 1e-6);
+  EXPECT_GE(span.begin_s, before_s + 0.010 - 1e-6);
+  EXPECT_LE(span.end_s, machine.now_s());
+}
+
+TEST(HostMachine, ASpanIsNeverOutsideItsStage) {
+  SlowDevice device;
+  device.span = {0, 1e12};
+  HostMachine machine(0, device.work());
+  const double before_s = machine.now_s();
+  const auto trained = machine.start(Stage::train, 0, {});
+  device.end(0);
+  machine.wait_any(std::array{trained});
+  EXPECT_GE(machine.span(trained).begin_s, before_s);
+  EXPECT_LE(machine.span(trained).end_s, machine.now_s());
+}
+
+TEST(HostMachine, WhatFollowsAStageFollowsTheDevicesWork) {
+  SlowDevice device;
+  auto work = device.work();
+  std::atomic<bool> was_done = false;
+  work.after = [&](Stage, int) { was_done = device.is_ended(0); };
+  HostMachine machine(0, work);
+  const auto trained = machine.start(Stage::train, 0, {});
+  device.wait_for_call(0);
+  device.end(0);
+  machine.wait_any(std::array{trained});
+  EXPECT_TRUE(was_done);
+}
+
+TEST(HostMachine, RethrowsWhatTheDevicesWorkThrows) {
+  SlowDevice device;
+  device.failing = 0;
+  HostMachine machine(0, device.work());
+  const auto trained = machine.start(Stage::train, 0, {});
+  device.end(0);
+  EXPECT_THROW(machine.wait_any(std::array{trained}), std::runtime_error);
+  EXPECT_FALSE(machine.done(trained));
+}
+
+TEST(HostMachine, DestructorWaitsForWhatIsInFlight) {
+  SlowDevice device;
+  std::thread ending;
+  {
+    HostMachine machine(0, device.work());
+    machine.start(Stage::train, 0, {});
+    device.wait_for_call(0);
+    ending = std::thread([&] {
+      wait_a_little();
+      device.end(0);
+    });
+  }
+  EXPECT_TRUE(device.is_ended(0));
+  ending.join();
 }
 
 TEST(HostMachine, TicketsOfOtherMachinesAreRefused) {

@@ -14,7 +14,13 @@
 
 namespace gnomon::runtime {
 
-/// 28 batches an epoch on planted_graph(1500, 32), wide enough that ATen would use several threads.
+/// A graph that trains well in a few epochs.
+inline const graph::Graph& graph_of_tests() {
+  static const auto graph = test::planted_graph(1500, 32);
+  return graph;
+}
+
+/// 28 batches an epoch on graph_of_tests(), wide enough that ATen would use several threads.
 inline plan::Job small_job(plan::ModelKind model) {
   plan::Job job;
   job.model = model;

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <limits>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include "base/error.h"
@@ -197,19 +199,20 @@ double ExplorationRow::over_bound() const {
   return std::abs(share) < rounding_error ? 0 : share;
 }
 
-std::vector<const ExplorationRow*> by_epoch(const std::vector<ExplorationRow>& rows) {
-  std::vector<const ExplorationRow*> sorted;
+std::vector<const ExplorationRow*> sorted(const std::vector<ExplorationRow>& rows, RowOrder order) {
+  const double last = std::numeric_limits<double>::infinity();
+  const auto key = [order, last](const ExplorationRow& row) {
+    const int group = row.runs_here() ? 0 : row.prediction ? 1 : 2;
+    const double epoch_s = row.prediction ? row.prediction->epoch_s : last;
+    const double price = row.prediction ? row.prediction->consumption.price.value_or(last) : last;
+    return std::tuple(group, order == RowOrder::price ? price : 0, epoch_s);
+  };
+  std::vector<const ExplorationRow*> pointers;
   for (const auto& row : rows) {
-    sorted.push_back(&row);
+    pointers.push_back(&row);
   }
-  const auto group = [](const ExplorationRow& row) { return row.runs_here() ? 0 : row.prediction ? 1 : 2; };
-  std::stable_sort(sorted.begin(), sorted.end(), [&](const ExplorationRow* a, const ExplorationRow* b) {
-    if (group(*a) != group(*b)) {
-      return group(*a) < group(*b);
-    }
-    return a->prediction && a->prediction->epoch_s < b->prediction->epoch_s;
-  });
-  return sorted;
+  std::ranges::stable_sort(pointers, {}, [&](const ExplorationRow* row) { return key(*row); });
+  return pointers;
 }
 
 base::Json flat_row(const ExplorationRow& row) {

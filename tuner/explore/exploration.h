@@ -1,8 +1,11 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/document.h"
@@ -62,9 +65,13 @@ std::vector<ExplorationRow> explore(const ExplorationRequest& request, const bas
 /// The plans of a list: preset names and plan files separated by commas, or "all". Throws InputError.
 std::vector<plan::Plan> plans_of(const std::string& list);
 
-/// The rows in the order in which people read them: those that run here by their epochs, then those that can
-/// only be simulated by theirs, then those that are not possible.
-std::vector<const ExplorationRow*> by_epoch(const std::vector<ExplorationRow>& rows);
+/// What comes first.
+enum class RowOrder { epoch, price };
+
+/// The rows in the order in which people read them: those that run here by their epochs, or by the price of
+/// an epoch, then those that can only be simulated by theirs, then those that are not possible. Rows without
+/// a price come after those with one.
+std::vector<const ExplorationRow*> sorted(const std::vector<ExplorationRow>& rows, RowOrder order);
 
 /// One row as a flat object.
 base::Json flat_row(const ExplorationRow& row);
@@ -86,3 +93,11 @@ std::string name_of(const ExplorationRow& row);
 std::vector<schedule::NamedTimeline> timelines_of(std::vector<ExplorationRow> rows);
 
 }  // namespace gnomon::tuner
+
+namespace gnomon::base {
+template <>
+struct EnumNames<tuner::RowOrder> {
+  static constexpr std::array<std::pair<tuner::RowOrder, std::string_view>, 2> values{
+      {{tuner::RowOrder::epoch, "epoch"}, {tuner::RowOrder::price, "price"}}};
+};
+}  // namespace gnomon::base

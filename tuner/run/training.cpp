@@ -65,6 +65,8 @@ base::Json epoch_document(const EpochReport& epoch, const EpochUtilisation& util
           {"cpu_batches", epoch.log.cpu_batches},
           {"blocked_on_cpu_s", epoch.log.blocked_on_cpu_s},
           {"blocked_on_device_s", epoch.log.blocked_on_device_s},
+          {"disk_reads", epoch.disk_reads.reads},
+          {"disk_read_bytes", epoch.disk_reads.bytes},
           {"row_hit_share", number_or_null(epoch.cache.row_hit_share())},
           {"list_hit_share", number_or_null(epoch.cache.list_hit_share())},
           {"row_peer_share", number_or_null(epoch.cache.row_peer_share())},

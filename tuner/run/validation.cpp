@@ -7,6 +7,7 @@
 
 #include "base/median.h"
 #include "base/stop.h"
+#include "plan/disk_plans.h"
 #include "profiles/measure/epoch.h"
 #include "sim/predict.h"
 #include "sim/uncertainty.h"
@@ -22,6 +23,9 @@ Plan preset(const std::string& name, const std::string& variant) {
   plan.name += variant;
   return plan;
 }
+
+/// For so long, short epochs follow one another with one set of threads and slots, as those of a training do.
+constexpr double least_s = 0.05;
 
 /// Plans that no preset is: simpler, and further from the defaults.
 std::vector<Plan> variants(const plan::Cores& cores) {
@@ -56,7 +60,7 @@ bool does_the_same(Plan a, const Plan& b) {
 
 std::vector<Plan> plans_to_validate(const plan::Cores& cores) {
   const auto abilities = plan::abilities_of(cores.device);
-  auto wanted = plan::runnable_presets(abilities);
+  auto wanted = plan::runnable_presets_in_memory(abilities);
   for (auto& variant : variants(cores)) {
     wanted.push_back(std::move(variant));
   }
@@ -151,6 +155,7 @@ std::vector<Validated> validate(const graph::Graph& graph, const profiles::Profi
     for (std::size_t number = 0; number < results.size(); ++number) {
       profiles::EpochOptions epoch;
       epoch.epoch = round;
+      epoch.least_s = least_s;
       epoch.stop = options.stop;
       epoch.device = options.device;
       epoch.progress = [&, where = where_of(round, options.rounds, number, results.size())](

@@ -54,6 +54,12 @@ Constraint runnable_only(const plan::Abilities& device) {
           [device](const Plan& plan) { return plan::why_not_executed(plan, device); }, true};
 }
 
+Constraint runnable_only() {
+  auto in_memory = plan::abilities_of(plan::DeviceKind::host);
+  in_memory.data_on_disk = false;
+  return runnable_only(in_memory);
+}
+
 Constraint fits_memory(const profiles::Profile& profile, const MemoryLimits& limits) {
   return {"plans that fit into memory",
           [profile, limits](const Plan& plan) { return why_not_in_memory(profile, limits, plan); }};

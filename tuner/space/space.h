@@ -39,7 +39,9 @@ Constraint exact_only();
 /// Plans that promise `least` or more.
 Constraint at_least(plan::Exactness least);
 /// Plans that a device with these abilities executes.
-Constraint runnable_only(const plan::Abilities& device = plan::abilities_of(plan::DeviceKind::host));
+Constraint runnable_only(const plan::Abilities& device);
+/// Plans that the host executes with the graph in its memory.
+Constraint runnable_only();
 
 /// Limits of an epoch's peak memory.
 struct MemoryLimits {

@@ -3,6 +3,7 @@
 #include <iterator>
 
 #include "base/philox.h"
+#include "plan/disk_plans.h"
 #include "sim/predict.h"
 #include "tuner/search/observed.h"
 #include "tuner/sensitivity.h"
@@ -27,7 +28,7 @@ void add_samples(const profiles::Profile& whole, const SampleOptions& options,
   const auto add = [&](const plan::Plan& plan) {
     samples.push_back(sample_of(profile, plan, sim::predict_quickly(profile, plan)));
   };
-  for (const auto& preset : plan::runnable_presets()) {
+  for (const auto& preset : plan::runnable_presets_in_memory()) {
     add(sim::resolve_on(profile, preset));
   }
   base::RandomStream random({.seed = options.seed, .purpose = base::Purpose::simulate, .epoch = 7});

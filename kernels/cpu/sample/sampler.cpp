@@ -31,7 +31,7 @@ Sampler::Sampler(Topology topology, std::vector<int> fanouts, EdgeIds edge_ids, 
       rule_(rule),
       team_(team_of(threads)) {
   check_fanouts(fanouts_);
-  if (topology_.num_vertices() > graph::max_narrow_vertices || rule_.replace) {
+  if (topology_.num_vertices() > graph::max_narrow_vertices || rule_.replace || topology_.open_lists) {
     wide_.emplace(topology_, fanouts_, edge_ids == EdgeIds::keep, rule_);
   } else if (team_->size() > 1) {
     split_.emplace(topology_, fanouts_, edge_ids == EdgeIds::keep, *team_, rule_);

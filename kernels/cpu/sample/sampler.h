@@ -76,7 +76,8 @@ class Sampler {
   std::unique_ptr<base::Team> team_;
   Workspace work_;
   std::optional<SplitSampler> split_;  ///< used with several threads
-  std::optional<WideSampler> wide_;    ///< used if ids have more than 32 bits and with replacement
+  /// Used if ids have more than 32 bits, with replacement, and if the lists are not in memory.
+  std::optional<WideSampler> wide_;
 };
 
 }  // namespace gnomon::kernels::cpu

@@ -40,8 +40,15 @@ void add_tables(Topology& topology, AliasTables& tables) {
 }  // namespace
 
 Topology view_of(const graph::Graph& graph, Draws draws) {
-  Topology topology{graph.indptr, graph.indices.wide(), graph.indices.narrow(), weights_for(graph, draws), {},
-                    {},           graph.max_degree(),   graph.storage};
+  Topology topology{graph.indptr,
+                    graph.indices.wide(),
+                    graph.indices.narrow(),
+                    weights_for(graph, draws),
+                    {},
+                    {},
+                    graph.max_degree(),
+                    graph.storage,
+                    {}};
   if (!topology.weights.empty()) {
     struct Storage {
       std::shared_ptr<const void> graph;
@@ -79,6 +86,20 @@ Topology resident_copy(const graph::Graph& graph, Draws draws) {
     add_tables(topology, storage->tables);
   }
   topology.storage = std::move(storage);
+  return topology;
+}
+
+Topology with_lists_elsewhere(const graph::Graph& graph,
+                              std::function<std::unique_ptr<NeighbourReader>()> open_lists) {
+  auto storage = std::make_shared<HugeArray<std::int64_t>>();
+  Topology topology;
+  topology.indptr = copy_into(*storage, graph.indptr);
+  base::release_file_pages(std::as_bytes(graph.indptr));
+  for (graph::VertexId vertex = 0; vertex < topology.num_vertices(); ++vertex) {
+    topology.max_degree = std::max(topology.max_degree, topology.degree(vertex));
+  }
+  topology.storage = std::move(storage);
+  topology.open_lists = std::move(open_lists);
   return topology;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 
@@ -12,9 +13,21 @@ namespace gnomon::kernels::cpu {
 /// How neighbours are drawn without replacement: uniformly, or by the edges' weights.
 enum class Draws : std::uint8_t { uniform, by_weight };
 
+/// Reads neighbours of a graph whose lists are not in memory. To be used by one thread at a time.
+class NeighbourReader {
+ public:
+  NeighbourReader() = default;
+  NeighbourReader(const NeighbourReader&) = delete;
+  NeighbourReader& operator=(const NeighbourReader&) = delete;
+  virtual ~NeighbourReader() = default;
+
+  /// Writes the graph's indices[edges[i]] to neighbours[i]. Throws base::Failure if they cannot be read.
+  virtual void read(std::span<const std::int64_t> edges, std::span<graph::VertexId> neighbours) = 0;
+};
+
 /// A graph's structure as samplers read it. A value type: copies, for instance those of several workers,
-/// share the memory. Either indices or narrow_indices is set. If there are alias tables, neighbours are drawn
-/// by weight. The content is not checked (see graph::validate).
+/// share the memory. Either indices or narrow_indices is set, or open_lists. If there are alias tables,
+/// neighbours are drawn by weight. The content is not checked (see graph::validate).
 struct Topology {
   std::span<const std::int64_t> indptr;           ///< num_vertices + 1
   std::span<const graph::VertexId> indices;       ///< num_edges
@@ -25,6 +38,8 @@ struct Topology {
       positives;  ///< each vertex's number of positive weights; empty if all are positive
   std::int64_t max_degree = 0;
   std::shared_ptr<const void> storage;
+  std::function<std::unique_ptr<NeighbourReader>()>
+      open_lists{};  ///< a reader of lists that are not in memory
 
   std::int64_t num_vertices() const {
     return indptr.empty() ? 0 : static_cast<std::int64_t>(indptr.size()) - 1;
@@ -60,6 +75,11 @@ Topology view_of(const graph::Graph& graph, Draws draws = Draws::uniform);
 /// 2^32 vertices. Random draws from it touch half as many cache lines as, and far fewer pages than, those
 /// from a mapped store. Uses at most resident_bytes(graph, draws).
 Topology resident_copy(const graph::Graph& graph, Draws draws = Draws::uniform);
+
+/// Returns a copy of the graph's row pointers in memory, of 8 bytes a vertex, whose lists are read by readers
+/// that `open_lists` opens: one for each sampler.
+Topology with_lists_elsewhere(const graph::Graph& graph,
+                              std::function<std::unique_ptr<NeighbourReader>()> open_lists);
 
 /// Returns an upper bound of the bytes that resident_copy uses for a graph of that size: row pointers and
 /// ids, and for draws by weight the weights and their alias tables.

@@ -4,13 +4,18 @@
 #include <array>
 #include <utility>
 
+#include "kernels/headroom.h"
 #include "kernels/replacement_rule.h"
 #include "kernels/weighted_rule.h"
 
 namespace gnomon::kernels::cpu {
 
 WideSampler::WideSampler(Topology topology, std::vector<int> fanouts, bool edge_ids, const SamplingRule& rule)
-    : topology_(std::move(topology)), fanouts_(std::move(fanouts)), edge_ids_(edge_ids), rule_(rule) {}
+    : topology_(std::move(topology)), fanouts_(std::move(fanouts)), edge_ids_(edge_ids), rule_(rule) {
+  if (topology_.open_lists) {
+    lists_ = topology_.open_lists();
+  }
+}
 
 std::size_t WideSampler::sample(const BatchKey& key, std::span<const graph::VertexId> seeds,
                                 MiniBatch& batch) {
@@ -28,6 +33,7 @@ std::size_t WideSampler::sample(const BatchKey& key, std::span<const graph::Vert
     Block& block = batch.blocks[hop];
     draw_edges(key, static_cast<std::uint32_t>(hop), first, batch, block);
     first = rule_.expansion == Expansion::once ? batch.vertices.size() : 0;
+    read_neighbours();
     relabel(batch, block);
   }
   return seeds.size();
@@ -109,10 +115,17 @@ void WideSampler::draw_with_replacement(const BatchKey& key, std::uint32_t hop, 
   }
 }
 
+void WideSampler::read_neighbours() {
+  if (lists_) {
+    resize_with_headroom(neighbours_, edges_.size());
+    lists_->read(edges_, neighbours_);
+  }
+}
+
 void WideSampler::relabel(MiniBatch& batch, Block& block) {
   block.indices.resize(edges_.size());
   for (std::size_t e = 0; e < edges_.size(); ++e) {
-    const graph::VertexId vertex = neighbour(edges_[e]);
+    const graph::VertexId vertex = neighbour(e);
     const std::int32_t local = table_.find_or_add(vertex);
     if (local == static_cast<std::int64_t>(batch.vertices.size())) {
       batch.vertices.push_back(vertex);
@@ -128,11 +141,15 @@ void WideSampler::relabel(MiniBatch& batch, Block& block) {
 }
 
 std::int64_t WideSampler::bytes() const {
-  return table_.bytes() + static_cast<std::int64_t>(edges_.capacity() * sizeof(std::int64_t));
+  return table_.bytes() + static_cast<std::int64_t>(edges_.capacity() * sizeof(std::int64_t) +
+                                                    neighbours_.capacity() * sizeof(graph::VertexId));
 }
 
-graph::VertexId WideSampler::neighbour(std::int64_t edge) const {
-  const auto at = static_cast<std::size_t>(edge);
+graph::VertexId WideSampler::neighbour(std::size_t drawn) const {
+  if (lists_) {
+    return neighbours_[drawn];
+  }
+  const auto at = static_cast<std::size_t>(edges_[drawn]);
   return topology_.narrow_indices.empty() ? topology_.indices[at]
                                           : static_cast<graph::VertexId>(topology_.narrow_indices[at]);
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -13,8 +14,8 @@
 namespace gnomon::kernels::cpu {
 
 /// The scalar sampler. It samples the batches of the vectorised one, and also from graphs of more than 2^32
-/// vertices, whose ids do not fit into that one's slots, and with replacement. Precondition: Sampler has
-/// checked the input.
+/// vertices, whose ids do not fit into that one's slots, with replacement, and from lists that are not in
+/// memory, which it reads a hop at a time. Precondition: Sampler has checked the input.
 class WideSampler {
  public:
   WideSampler(Topology topology, std::vector<int> fanouts, bool edge_ids = false,
@@ -31,15 +32,18 @@ class WideSampler {
   void draw_uniform(const BatchKey& key, std::uint32_t hop, graph::VertexId vertex, int fanout);
   void draw_by_weight(const BatchKey& key, std::uint32_t hop, graph::VertexId vertex, int fanout);
   void draw_with_replacement(const BatchKey& key, std::uint32_t hop, graph::VertexId vertex, int fanout);
+  void read_neighbours();
   void relabel(MiniBatch& batch, Block& block);
-  graph::VertexId neighbour(std::int64_t edge) const;
+  graph::VertexId neighbour(std::size_t drawn) const;
 
   Topology topology_;
   std::vector<int> fanouts_;
   bool edge_ids_;
   SamplingRule rule_;
   IdTable table_;
-  std::vector<std::int64_t> edges_;  ///< the drawn edges of one hop: positions in the graph's indices
+  std::vector<std::int64_t> edges_;          ///< the drawn edges of one hop: positions in the graph's indices
+  std::unique_ptr<NeighbourReader> lists_;   ///< null if the lists are in memory
+  std::vector<graph::VertexId> neighbours_;  ///< of edges_, if the lists are not in memory
 };
 
 }  // namespace gnomon::kernels::cpu

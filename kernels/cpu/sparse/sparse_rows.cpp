@@ -4,10 +4,12 @@
 #include <numeric>
 #include <utility>
 
+#include "base/index.h"
+
 namespace gnomon::kernels::cpu {
 namespace {
 
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+using base::at;
 
 /// Transposes in parts of consecutive rows. Each counts its entries of every source; from all counts follow
 /// the places of each part's entries, which are those that one pass over all rows would give them.

@@ -8,12 +8,11 @@
 #include "graph/half.h"
 #include "tests/fixtures/sparse_features.h"
 #include "tests/graph/files.h"
+#include "tests/graph/graph_parts.h"
 #include "tests/graph/import/import_fixture.h"
 
 namespace gnomon::graph {
 namespace {
-
-using Rows = std::vector<std::vector<VertexId>>;
 
 class Import : public ImportFixture {
  protected:
@@ -34,14 +33,6 @@ class Import : public ImportFixture {
     return error("x.npz");
   }
 };
-
-Rows rows_of(const Graph& graph) {
-  Rows rows;
-  for (VertexId v = 0; v < graph.num_vertices(); ++v) {
-    rows.emplace_back(graph.neighbours(v).begin(), graph.neighbours(v).end());
-  }
-  return rows;
-}
 
 std::vector<float> features_of(const Graph& graph) { return test::dense_values(graph.features); }
 

@@ -9,6 +9,7 @@
 #include <random>
 #include <tuple>
 
+#include "base/index.h"
 #include "graph/generate/generate.h"
 #include "graph/import/import.h"
 #include "graph/store/builder.h"
@@ -23,7 +24,7 @@
 namespace gnomon::graph {
 namespace {
 
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+using base::at;
 
 /// A graph of skewed degrees in several components, with features, labels and splits.
 Graph random_graph(std::mt19937_64& random) {

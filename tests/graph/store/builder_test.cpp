@@ -8,21 +8,11 @@
 #include "graph/generate/generate.h"
 #include "graph/half.h"
 #include "tests/fixtures/message_of.h"
+#include "tests/graph/graph_parts.h"
 #include "tests/random_seed.h"
 
 namespace gnomon::graph {
 namespace {
-
-using Rows = std::vector<std::vector<VertexId>>;
-
-Rows rows_of(const Graph& graph) {
-  Rows rows;
-  for (VertexId v = 0; v < graph.num_vertices(); ++v) {
-    const auto row = graph.neighbours(v);
-    rows.emplace_back(row.begin(), row.end());
-  }
-  return rows;
-}
 
 Rows build(std::int64_t vertices, std::vector<Edge> edges, EdgeOptions options) {
   GraphParts parts;
@@ -55,7 +45,7 @@ TEST(Builder, BuildsGraphsWithoutVerticesOrEdges) {
 }
 
 /// Entries with their multiplicity, by maps.
-Rows reference(std::int64_t vertices, const std::vector<Edge>& edges, EdgeOptions options) {
+Rows expected_rows(std::int64_t vertices, const std::vector<Edge>& edges, EdgeOptions options) {
   std::map<std::pair<VertexId, VertexId>, int> entries;  // destination, source
   for (const Edge& edge : edges) {
     const bool loop = edge.source == edge.destination;
@@ -92,7 +82,7 @@ TEST(Builder, AgreesWithMapsOnRandomEdges) {
       for (const auto loops : {SelfLoops::keep, SelfLoops::remove, SelfLoops::add}) {
         for (const auto duplicates : {Duplicates::remove, Duplicates::keep}) {
           const EdgeOptions options{undirected, loops, duplicates};
-          ASSERT_EQ(build(vertices, edges, options), reference(vertices, edges, options));
+          ASSERT_EQ(build(vertices, edges, options), expected_rows(vertices, edges, options));
         }
       }
     }

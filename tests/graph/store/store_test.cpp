@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
-#include <sys/mount.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -15,6 +14,7 @@
 #include "base/atomic_file.h"
 #include "graph/generate/generate.h"
 #include "tests/fixtures/message_of.h"
+#include "tests/fixtures/small_disk.h"
 #include "tests/fixtures/temporary_directory.h"
 #include "tests/graph/graph_parts.h"
 
@@ -368,25 +368,8 @@ TEST(Validate, TheFirstFaultOfManyBlocksIsNamed) {
             "graph: labels: label -4 of vertex 123456 is out of range; use 0 to 0, or -1 for unknown");
 }
 
-/// A file system of one megabyte, for as long as it lives; not mounted where the user may not.
-class SmallDisk {
- public:
-  SmallDisk() { mounted_ = ::mount("tmpfs", directory_.path().c_str(), "tmpfs", 0, "size=1m") == 0; }
-  ~SmallDisk() {
-    if (mounted_) {
-      ::umount(directory_.path().c_str());
-    }
-  }
-  bool mounted() const { return mounted_; }
-  const test::TemporaryDirectory& directory() const { return directory_; }
-
- private:
-  test::TemporaryDirectory directory_;
-  bool mounted_ = false;
-};
-
 TEST(FullDisk, IsAFailureAndLeavesNothing) {
-  const SmallDisk disk;
+  const test::SmallDisk disk;
   if (!disk.mounted()) {
     GTEST_SKIP() << "mounting a small tmpfs needs root";
   }

@@ -57,9 +57,10 @@ device::Lists lists_of(const std::int64_t* indptr, const Id* indices, const Alia
 /// The device's sampler, run by the host. With a cache every third list is read from it, and the lists
 /// themselves hold no neighbours and no alias tables of those vertices.
 template <class Id, int Threads, bool Cached>
-class OnHost {
+class SamplerOnHost {
  public:
-  OnHost(const graph::Graph& graph, const std::vector<int>& fanouts, cpu::Draws draws = cpu::Draws::uniform)
+  SamplerOnHost(const graph::Graph& graph, const std::vector<int>& fanouts,
+                cpu::Draws draws = cpu::Draws::uniform)
       : host_(cpu::view_of(graph, draws)),
         indptr_(host_.indptr.begin(), host_.indptr.end()),
         indices_(host_.indices.begin(), host_.indices.end()),
@@ -111,10 +112,10 @@ class OnHost {
   device::Sampler<HostExecutor> sampler_;
 };
 
-using Wide = OnHost<std::int64_t, 1, false>;
-using NarrowThreads = OnHost<std::uint32_t, 3, false>;
-using CachedWide = OnHost<std::int64_t, 1, true>;
-using CachedNarrow = OnHost<std::uint32_t, 1, true>;
+using Wide = SamplerOnHost<std::int64_t, 1, false>;
+using NarrowThreads = SamplerOnHost<std::uint32_t, 3, false>;
+using CachedWide = SamplerOnHost<std::int64_t, 1, true>;
+using CachedNarrow = SamplerOnHost<std::uint32_t, 1, true>;
 
 INSTANTIATE_TYPED_TEST_SUITE_P(DeviceWide, SamplerContract, Wide);
 INSTANTIATE_TYPED_TEST_SUITE_P(DeviceNarrowThreads, SamplerContract, NarrowThreads);

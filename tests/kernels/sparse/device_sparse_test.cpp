@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <random>
 #include <string>
 #include <vector>
@@ -75,6 +77,45 @@ TEST(DeviceSparseBlock, TransposesAsTheCpu) {
   }
 }
 
+TEST(DeviceSparseBlock, TransposesSeveralAtOnceAsTheCpu) {
+  const auto all = blocks();
+  for (std::size_t first = 0; first < all.size(); first += 3) {
+    std::vector<nn::SparseBlockPtr> shared;
+    for (std::size_t i = first; i < std::min(first + 4, all.size()); ++i) {
+      shared.push_back(DeviceSparse<2>::share(all[i]));
+    }
+    const auto group = std::make_shared<const nn::BlockGroup>(shared);
+    for (std::size_t i = 0; i < shared.size(); ++i) {
+      const auto& block = all[first + i];
+      const auto expected = cpu::transpose(cpu::rows_of(block), block.num_sources);
+      const nn::SparseBlock member(*shared[i], group, i);
+      const auto& found = member.transposed();
+      EXPECT_EQ(vector_of<std::int64_t>(found.indptr, block.num_sources + 1), expected.indptr);
+      EXPECT_EQ(vector_of<std::int32_t>(found.destinations, block.num_edges()), expected.destinations);
+      EXPECT_EQ(vector_of<std::int32_t>(found.edges, block.num_edges()), expected.edges);
+    }
+  }
+}
+
+TEST(DeviceSparseBlock, OwnRowsBesideMeansAreThoseOfSeparateOperations) {
+  torch::manual_seed(4);
+  for (const auto& block : blocks()) {
+    if (block.num_destinations > block.num_sources) {
+      continue;
+    }
+    const auto& kernels = host_kernels<2>();
+    const auto shared = DeviceSparse<2>::share(block);
+    for (const std::int64_t width : {1, 3, 4, 20}) {
+      const auto x = torch::randn({block.num_sources, width});
+      EXPECT_TRUE(
+          torch::equal(kernels.own_and_mean(*shared, x), kernels.SparseKernels::own_and_mean(*shared, x)));
+      const auto gradient = torch::randn({block.num_destinations, 2 * width});
+      EXPECT_TRUE(torch::equal(kernels.own_and_mean_gradient(*shared, gradient),
+                               kernels.SparseKernels::own_and_mean_gradient(*shared, gradient)));
+    }
+  }
+}
+
 TEST(DeviceSparseBlock, AddsSelfLoopsAsTheCpu) {
   for (const auto& block : blocks()) {
     if (block.num_destinations > block.num_sources) {
@@ -133,6 +174,16 @@ TEST(DeviceDropout, HasTheCpusBits) {
     EXPECT_EQ(found, expected);
     cpu::relu_dropout(rule, 0, count, from.data(), expected.data());
     device::relu_dropout(executor, rule, count, from.data(), found.data());
+    EXPECT_EQ(found, expected);
+    const auto kept = found;
+    cpu::relu_dropout_gradient(rule.scale(), count, kept.data(), from.data(), expected.data());
+    device::relu_dropout_gradient(executor, rule.scale(), count, kept.data(), from.data(), found.data());
+    EXPECT_EQ(found, expected);
+    const auto halves = torch::tensor(from).to(torch::kHalf);
+    const auto converted = halves.to(torch::kFloat);
+    cpu::dropout(rule, 0, count, converted.const_data_ptr<float>(), expected.data());
+    device::dropout(executor, rule, count, static_cast<const std::uint16_t*>(halves.const_data_ptr()),
+                    found.data());
     EXPECT_EQ(found, expected);
   }
 }

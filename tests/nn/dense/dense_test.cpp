@@ -8,21 +8,12 @@
 #include <cmath>
 
 #include "nn/dense/chunks.h"
+#include "tests/nn/tensors.h"
 
 namespace gnomon::nn {
 namespace {
 
 /// Values of a fixed seed, whatever ATen's generator has drawn before.
-at::Tensor random_tensor(at::IntArrayRef sizes, std::uint64_t seed) {
-  auto generator = at::make_generator<at::CPUGeneratorImpl>(seed);
-  return at::randn(sizes, generator);
-}
-
-double relative_error(const at::Tensor& found, const at::Tensor& expected) {
-  const auto difference = found.to(at::kDouble) - expected.to(at::kDouble);
-  return (difference.norm() / expected.to(at::kDouble).norm()).item<double>();
-}
-
 /// The results and gradients of `act` on so many threads.
 template <class Act>
 std::vector<at::Tensor> on_threads(int threads, const std::vector<at::Tensor>& inputs, const Act& act) {

@@ -10,17 +10,13 @@
 #include <vector>
 
 #include "nn/dense/chunks.h"
+#include "tests/nn/tensors.h"
 
 namespace gnomon::nn {
 namespace {
 
 using dense::RunningStatistics;
 using Tensors = std::vector<at::Tensor>;
-
-at::Tensor random_tensor(at::IntArrayRef sizes, std::uint64_t seed) {
-  auto generator = at::make_generator<at::CPUGeneratorImpl>(seed);
-  return at::randn(sizes, generator);
-}
 
 /// x, gain, bias, and the factors of the outputs in the loss: without them the loss of normalised rows would
 /// hardly depend on x.
@@ -47,11 +43,6 @@ Tensors results(const Act& act, const Tensors& inputs, at::ScalarType type, int 
   return {out.detach(), leaves[0].grad(), leaves[1].grad(), leaves[2].grad()};
 }
 
-double relative_error(const at::Tensor& found, const at::Tensor& expected) {
-  const auto difference = found.to(at::kDouble) - expected.to(at::kDouble);
-  return (difference.norm() / expected.to(at::kDouble).norm()).item<double>();
-}
-
 at::Tensor own_layer_norm(const Tensors& x) { return dense::layer_norm(x[0], x[1], x[2]); }
 at::Tensor own_batch_norm(const Tensors& x) { return dense::batch_norm(x[0], x[1], x[2], fresh(x[0])); }
 
@@ -69,16 +60,16 @@ at::Tensor torch_batch_norm(const Tensors& x) {
   return module->forward(x[0]);
 }
 
-struct Case {
+struct NormCase {
   const char* name;
   Act own;
   Act torch;
 };
 
-class Norms : public testing::TestWithParam<Case> {};
+class Norms : public testing::TestWithParam<NormCase> {};
 INSTANTIATE_TEST_SUITE_P(Both, Norms,
-                         testing::Values(Case{"layer", own_layer_norm, torch_layer_norm},
-                                         Case{"batch", own_batch_norm, torch_batch_norm}),
+                         testing::Values(NormCase{"layer", own_layer_norm, torch_layer_norm},
+                                         NormCase{"batch", own_batch_norm, torch_batch_norm}),
                          [](const auto& tested) { return std::string(tested.param.name); });
 
 TEST_P(Norms, AreLibTorchsLayersOnAnyNumberOfThreads) {

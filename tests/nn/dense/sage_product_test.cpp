@@ -83,6 +83,20 @@ TEST(SageProduct, MatchesDoublePrecisionOnAnyNumberOfThreads) {
     const auto expected = results(as_doubles(inputs), [&](const auto& t) {
       return at::mm(t[0].narrow(0, 0, destinations), t[1]) + at::mm(at::mm(mean, t[0]), t[2]) + t[3];
     });
+    // The weights as one matrix, and so one product.
+    const auto joined = results(inputs, [&](const auto& t) {
+      const auto both = at::cat({t[1].detach(), t[2].detach()});
+      const auto of_self = both.narrow(0, 0, in).detach().requires_grad_();
+      const auto of_neighbours = both.narrow(0, in, in).detach().requires_grad_();
+      of_self.register_hook([weight = t[1]](const at::Tensor& g) { weight.mutable_grad() = g; });
+      of_neighbours.register_hook([weight = t[2]](const at::Tensor& g) { weight.mutable_grad() = g; });
+      return sage_product(block, t[0], of_self, of_neighbours, t[3]);
+    });
+    for (std::size_t i = 0; i < joined.size(); ++i) {
+      const auto error = (joined[i].to(at::kDouble) - expected[i]).norm().template item<double>();
+      const auto size = std::max(1.0, expected[i].norm().template item<double>());
+      EXPECT_LE(error, 1e-5 * size) << "result " << i << " of joint weights";
+    }
     std::vector<at::Tensor> first;
     for (const int threads : {1, 2, 3}) {
       const AtenThreadsGuard guard(threads);

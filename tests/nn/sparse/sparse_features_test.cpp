@@ -10,6 +10,7 @@
 #include "nn/dense/dense.h"
 #include "tests/fixtures/graphs.h"
 #include "tests/fixtures/sparse_features.h"
+#include "tests/nn/tensors.h"
 
 namespace gnomon::nn {
 namespace {
@@ -17,46 +18,41 @@ namespace {
 using test::Values;
 
 constexpr std::int64_t rows = 500;
-constexpr std::int64_t columns = 130;
+constexpr std::int64_t feature_columns = 130;
 
 /// Features with empty rows, a full row and a full column, of which sums have more than 256 addends.
 graph::Graph random_features(graph::FeatureType type, Values kind, std::uint64_t seed) {
-  auto values = test::mostly_zero(rows, columns, 9, kind, seed);
+  auto values = test::mostly_zero(rows, feature_columns, 9, kind, seed);
   const auto full = [&](std::int64_t row, std::int64_t column) {
-    values[static_cast<std::size_t>(row * columns + column)] = kind == Values::ones ? 1.0F : 0.25F;
+    values[static_cast<std::size_t>(row * feature_columns + column)] = kind == Values::ones ? 1.0F : 0.25F;
   };
-  for (std::int64_t column = 0; column < columns; ++column) {
+  for (std::int64_t column = 0; column < feature_columns; ++column) {
     full(7, column);
   }
   for (std::int64_t row = 0; row < rows; ++row) {
     full(row, 11);
   }
   for (const std::int64_t row : {0, 40, 499}) {
-    std::fill_n(values.begin() + row * columns, columns, 0.0F);
+    std::fill_n(values.begin() + row * feature_columns, feature_columns, 0.0F);
   }
-  return test::with_features(test::hub_graph(rows - 1), values, columns, type);
+  return test::with_features(test::hub_graph(rows - 1), values, feature_columns, type);
 }
 
 at::Tensor dense_of(const graph::Graph& graph) {
   const auto values = test::dense_values(graph.features);
-  return at::from_blob(const_cast<float*>(values.data()), {rows, columns}, at::kFloat).clone();
+  return at::from_blob(const_cast<float*>(values.data()), {rows, feature_columns}, at::kFloat).clone();
 }
 
-at::Tensor random_tensor(at::IntArrayRef sizes, std::uint64_t seed) {
-  auto generator = at::make_generator<at::CPUGeneratorImpl>(seed);
-  return at::randn(sizes, generator);
-}
-
-struct Case {
+struct FeatureCase {
   graph::FeatureType type;
   Values kind;
 };
-const std::vector<Case> cases{{graph::FeatureType::fp32, Values::normal},
-                              {graph::FeatureType::fp16, Values::normal},
-                              {graph::FeatureType::fp32, Values::ones}};
+const std::vector<FeatureCase> feature_cases{{graph::FeatureType::fp32, Values::normal},
+                                             {graph::FeatureType::fp16, Values::normal},
+                                             {graph::FeatureType::fp32, Values::ones}};
 
 TEST(SparseFeatures, RowsAreThoseOfTheMatrix) {
-  for (const auto& [type, kind] : cases) {
+  for (const auto& [type, kind] : feature_cases) {
     const auto graph = random_features(type, kind, 5);
     const auto sparse = test::in_sparse_form(graph);
     const auto dense = dense_of(graph);
@@ -71,7 +67,7 @@ TEST(SparseFeatures, RowsAreThoseOfTheMatrix) {
 }
 
 TEST(SparseFeatures, DropoutIsThatOfTheDenseMatrix) {
-  for (const auto& [type, kind] : cases) {
+  for (const auto& [type, kind] : feature_cases) {
     const auto graph = random_features(type, kind, 6);
     const auto sparse = test::in_sparse_form(graph);
     const auto x = sparse_rows(sparse.features, 0, rows);
@@ -88,12 +84,12 @@ TEST(SparseFeatures, DropoutIsThatOfTheDenseMatrix) {
 }
 
 TEST(SparseFeatures, ProductsAndGradientsAreThoseInDoublePrecision) {
-  for (const auto& [type, kind] : cases) {
+  for (const auto& [type, kind] : feature_cases) {
     const auto graph = random_features(type, kind, 7);
     const auto sparse = test::in_sparse_form(graph);
     const auto x = dropped(sparse_rows(sparse.features, 0, rows), {});
     for (const std::int64_t width : {1, 3, 16, 41, 64, 200}) {
-      const auto weight = random_tensor({columns, width}, 8).requires_grad_();
+      const auto weight = random_tensor({feature_columns, width}, 8).requires_grad_();
       const auto gradient = random_tensor({rows, width}, 9);
       const auto out = dense::linear(x, weight);
       out.backward(gradient);
@@ -134,7 +130,7 @@ TEST(SparseFeatures, BitsDoNotDependOnTheNumberOfThreads) {
     at::set_num_threads(threads);
     const auto x = dropped(gathered_rows(sparse.features, vertices),
                            dense::dropout_rule(0.5, {3, base::Purpose::dropout, 1, 4, 2, 0}));
-    const auto weight = random_tensor({columns, 48}, 11).requires_grad_();
+    const auto weight = random_tensor({feature_columns, 48}, 11).requires_grad_();
     const auto out = dense::linear(x, weight);
     out.backward(out.detach());
     if (threads == 1) {

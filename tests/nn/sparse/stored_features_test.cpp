@@ -67,14 +67,14 @@ struct CachedRows {
   std::vector<std::int32_t> slots;
 };
 
-struct Case {
+struct DropoutCase {
   at::ScalarType type;
   std::int64_t columns;
   std::uint32_t threshold;
 };
 
-std::vector<Case> cases() {
-  std::vector<Case> all;
+std::vector<DropoutCase> dropout_cases() {
+  std::vector<DropoutCase> all;
   for (const auto type : {at::kFloat, at::kHalf}) {
     for (const std::int64_t columns : {1, 3, 4, 8, 20, 100, 129, 300}) {
       for (const std::uint32_t threshold : {0U, 20000U, 32768U}) {
@@ -107,6 +107,8 @@ void check(const nn::StoredFeatures& stored, const at::Tensor& x, const Block& b
           << (rows.defined() ? "rows' scale " : "") << (columns.defined() ? "columns' scale" : "");
     }
   }
+  EXPECT_TRUE(torch::equal(stored.own_and_mean(*own, rule),
+                           kernels.own_and_mean(*own, x.narrow(0, 0, block.num_sources).contiguous())));
 }
 
 /// Calls act(case, table, vertices, the copy, a block of fewer sources than vertices).
@@ -114,7 +116,7 @@ template <class Act>
 void for_cases(const Act& act) {
   const test::RandomSeed seed;
   at::manual_seed(seed);
-  for (const Case& each : cases()) {
+  for (const DropoutCase& each : dropout_cases()) {
     SCOPED_TRACE(std::string(each.type == at::kFloat ? "fp32 x " : "fp16 x ") + std::to_string(each.columns) +
                  ", threshold " + std::to_string(each.threshold));
     const auto table = torch::randn({num_vertices, each.columns}).to(each.type);

@@ -37,11 +37,6 @@ INSTANTIATE_TYPED_TEST_SUITE_P(Cuda, DeviceContract, CudaWorld);
 
 namespace {
 
-const graph::Graph& graph_of_tests() {
-  static const auto graph = test::planted_graph(1500, 32);
-  return graph;
-}
-
 plan::Plan gpu_plan(const std::string& preset) {
   return plan::resolve(plan::find_plan(preset), {2, plan::DeviceKind::cuda}, preset);
 }

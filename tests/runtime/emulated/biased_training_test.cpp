@@ -23,11 +23,6 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
-const graph::Graph& graph_of_tests() {
-  static const auto graph = test::planted_graph(1500, 32);
-  return graph;
-}
-
 plan::Plan in_index_order(const char* preset, int workers = 2) {
   auto plan = plan::resolve(plan::find_plan(preset), {3, plan::DeviceKind::emulated}, preset);
   plan.order = plan::Order::index;
@@ -165,8 +160,8 @@ TEST(BiasToTheCache, CopiesTheOtherRowsOnly) {
   const auto use = device.take_cache_use();
   EXPECT_EQ(use.rows, whole.size.vertices);
   EXPECT_GE(use.row_hits, 2);
-  const std::int64_t row_bytes = graph_of_tests().features.row_bytes();
-  EXPECT_EQ(whole.size.bytes - divided.size.bytes, use.row_hits * row_bytes - use.rows * (8 + 4));
+  const std::int64_t bytes_of_row = graph_of_tests().features.row_bytes();
+  EXPECT_EQ(whole.size.bytes - divided.size.bytes, use.row_hits * bytes_of_row - use.rows * (8 + 4));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <set>
 #include <vector>
 
+#include "base/index.h"
 #include "graph/epoch_order.h"
 #include "kernels/cpu/sample/sampler.h"
 #include "runtime/cache/cache_choice.h"
@@ -29,7 +30,7 @@ using plan::CachePolicy;
 constexpr EmulatedLink link_of_tests{
     .bandwidth_bytes_per_s = 1e9, .round_trip_s = 0, .outstanding_reads = 1e9, .request_bytes = 32};
 
-std::size_t at(VertexId vertex) { return static_cast<std::size_t>(vertex); }
+using base::at;
 
 /// A graph on an emulated device in its own time.
 class World {

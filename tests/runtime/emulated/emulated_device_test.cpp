@@ -41,11 +41,6 @@ INSTANTIATE_TYPED_TEST_SUITE_P(Emulated, DeviceContract, EmulatedWorld);
 namespace emulated {
 namespace {
 
-const graph::Graph& graph_of_tests() {
-  static const auto graph = test::planted_graph(1500, 32);
-  return graph;
-}
-
 std::shared_ptr<const PlacedGraph> placed_graph() {
   return std::make_shared<const PlacedGraph>(
       place(graph_of_tests(), kernels::cpu::Draws::uniform, plan::Placement::first_touch, {0}));

@@ -23,11 +23,6 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
-const graph::Graph& graph_of_tests() {
-  static const auto graph = test::planted_graph(1500, 32);
-  return graph;
-}
-
 DeviceOptions devices_of(int count) { return emulated_options(std::int64_t{64} << 20, count); }
 
 plan::Plan plan_on(int devices, const std::string& preset) {

@@ -7,7 +7,7 @@
 namespace gnomon::runtime::emulated {
 namespace {
 
-constexpr EmulatedLink link_of_tests{
+constexpr EmulatedLink buffered_link{
     .bandwidth_bytes_per_s = 1e9, .round_trip_s = 1e-3, .outstanding_reads = 100, .header_bytes = 16};
 
 class SharedLinkTest : public ::testing::Test {
@@ -18,7 +18,7 @@ class SharedLinkTest : public ::testing::Test {
     return clock_.now_s() - begin_s;
   }
   TestClock clock_;
-  SharedLink link_{link_of_tests, clock_};
+  SharedLink link_{buffered_link, clock_};
 };
 
 TEST_F(SharedLinkTest, ACopyTakesItsBytesAndARoundTrip) {
@@ -34,11 +34,11 @@ TEST_F(SharedLinkTest, ACopyThatTakesLongerOnTheHostIsNotMadeLonger) {
 
 TEST_F(SharedLinkTest, ReadsTakeTheirBytesAndHeaders) {
   const ZeroCopyReads reads{.requests = 1000, .bytes = 128'000};
-  EXPECT_DOUBLE_EQ(wire_s(reads, link_of_tests), (128'000 + 16'000) / 1e9);
-  EXPECT_DOUBLE_EQ(in_flight_s(reads, link_of_tests), 10e-3);
+  EXPECT_DOUBLE_EQ(wire_s(reads, buffered_link), (128'000 + 16'000) / 1e9);
+  EXPECT_DOUBLE_EQ(in_flight_s(reads, buffered_link), 10e-3);
   // 1000 reads of which 100 are in flight take ten round trips, longer than their bytes.
   EXPECT_NEAR(seconds_of([&] { link_.read(reads, 2); }), 10e-3 + 2 * 1e-3, 1e-9);
-  auto wide = link_of_tests;
+  auto wide = buffered_link;
   wide.outstanding_reads = 1e6;
   SharedLink many(wide, clock_);
   EXPECT_NEAR(seconds_of([&] { many.read(reads, 1); }), 144e-6 + 1e-3, 1e-9);
@@ -47,7 +47,7 @@ TEST_F(SharedLinkTest, ReadsTakeTheirBytesAndHeaders) {
 
 TEST_F(SharedLinkTest, CopiesAndReadsContend) {
   // The reads begin while the copy is under way: each gets half of the bandwidth until the reads are done.
-  auto wide = link_of_tests;
+  auto wide = buffered_link;
   wide.outstanding_reads = 1e9;
   wide.round_trip_s = 0;
   SharedLink link(wide, clock_);

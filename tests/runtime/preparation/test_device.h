@@ -30,6 +30,7 @@ struct TestHardware {
     ++runs;
     act();
   }
+  void start(const std::function<void()>& act) { run(act); }
   Executor make_executor(double share) {
     shares.push_back(share);
     return Executor(1, ++seed);
@@ -98,18 +99,20 @@ class TestDevice final : public Device {
     }
     return taken;
   }
-  void sample(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds,
-              BatchData& data) override {
+  DeviceWorkPtr sample(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds,
+                       BatchData& data) override {
     preparation_.sample(key, seeds, data);
+    return {};
   }
   void gather(DeviceBatch& batch) override { preparation_.gather(batch); }
-  void train(DeviceBatch batch, const Learn& learn) override {
+  DeviceWorkPtr train(DeviceBatch batch, const Learn& learn) override {
     if (plan_.fused) {
       const auto& features = graph_->graph.features;
       batch.tensors.stored = std::make_shared<const nn::DeviceStoredFeatures<kernels::HostLaunches>>(
           preparation_.lend_rows(batch), features.type, features.columns, batch.vertices);
     }
     learn(batch.tensors);
+    return {};
   }
   void fill_due_caches() override { preparation_.fill_due_cache(); }
   CacheUse take_cache_use() override { return preparation_.take_cache_use(); }

@@ -15,12 +15,12 @@ namespace {
 using graph::VertexId;
 using testing::ElementsAre;
 
-PlacedGraph placed_graph() {
+PlacedGraph placed_small_graph() {
   return place(test::planted_graph(300, 8), kernels::cpu::Draws::uniform, plan::Placement::first_touch, {0});
 }
 
 TEST(HotSet, CountsTheDestinationsOfTheFirstLayerInTwoEpochs) {
-  const auto graph = placed_graph();
+  const auto graph = placed_small_graph();
   const auto job = small_job(plan::ModelKind::sage);
   // By draws of single vertices: the first layer's destinations are the seeds and their drawn neighbours.
   std::map<VertexId, std::uint32_t> expected;

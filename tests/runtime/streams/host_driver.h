@@ -3,6 +3,8 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cstring>
 #include <deque>
 #include <functional>
@@ -24,19 +26,43 @@
 // GPU might do it. What is not waited for is seen as rubbish.
 namespace gnomon::runtime {
 
+/// A number that several threads count up.
+class Count {
+ public:
+  Count(std::int64_t value = 0) : value_(value) {}
+  Count(const Count& other) : value_(other.value_.load()) {}
+  Count& operator=(const Count& other) {
+    value_ = other.value_.load();
+    return *this;
+  }
+  operator std::int64_t() const { return value_; }
+  Count& operator++() { return *this += 1; }
+  Count& operator+=(std::int64_t more) {
+    value_ += more;
+    return *this;
+  }
+
+ private:
+  std::atomic<std::int64_t> value_;
+};
+
 /// What a driver was asked to do.
 struct StreamCounts {
-  std::int64_t kernels = 0;
-  std::int64_t uploads = 0;
-  std::int64_t downloads = 0;
-  std::int64_t waits = 0;  ///< of the host for a stream
-  std::int64_t allocations = 0;
-  std::int64_t copies_within = 0;
+  Count kernels{}, fills{}, uploads{}, downloads{};
+  Count waits{};  ///< of the host for a stream
+  Count allocations{}, copies_within{};
 
   StreamCounts operator-(const StreamCounts& before) const {
-    return {kernels - before.kernels, uploads - before.uploads,         downloads - before.downloads,
-            waits - before.waits,     allocations - before.allocations, copies_within - before.copies_within};
+    return {kernels - before.kernels,
+            fills - before.fills,
+            uploads - before.uploads,
+            downloads - before.downloads,
+            waits - before.waits,
+            allocations - before.allocations,
+            copies_within - before.copies_within};
   }
+  /// What the host has to start, one call of CUDA's each.
+  std::int64_t launches() const { return kernels + fills + uploads + downloads + copies_within; }
 };
 
 /// Work in the order in which it was started, done when wait() is called.
@@ -50,21 +76,39 @@ class HostStream {
   void start(std::function<void()> work) {
     const std::lock_guard lock(mutex_);
     work_.push_back(std::move(work));
+    is_idle_ = false;
+  }
+  /// Does something in the order of the work, for which nobody has to wait.
+  void then(std::function<void()> work) {
+    const std::lock_guard lock(mutex_);
+    work_.push_back(std::move(work));
   }
   void wait() {
     while (auto next = take()) {
       next();
     }
   }
+  /// Does what comes before `is_over` becomes true.
+  template <class Condition>
+  void wait_until(const Condition& is_over) {
+    while (!is_over()) {
+      if (auto next = take()) {
+        next();
+      }
+    }
+    const std::lock_guard lock(mutex_);
+    is_idle_ = is_idle_ || work_.empty();
+  }
   bool is_idle() {
     const std::lock_guard lock(mutex_);
-    return work_.empty();
+    return is_idle_;
   }
 
  private:
   std::function<void()> take() {
     const std::lock_guard lock(mutex_);
     if (work_.empty()) {
+      is_idle_ = true;
       return {};
     }
     auto next = std::move(work_.front());
@@ -74,12 +118,14 @@ class HostStream {
 
   std::mutex mutex_;
   std::deque<std::function<void()>> work_;
+  bool is_idle_ = true;
 };
 
 /// Host memory that counts as pinned: uploads read it when the stream comes to them.
 class PinnedHostMemory final : public std::pmr::memory_resource {
  public:
   bool contains(const void* data) const {
+    const std::lock_guard lock(mutex_);
     const auto* at = static_cast<const std::byte*>(data);
     return std::any_of(blocks_.begin(), blocks_.end(), [&](const auto& block) {
       return at >= block.first && at < block.first + block.second;
@@ -89,15 +135,20 @@ class PinnedHostMemory final : public std::pmr::memory_resource {
  private:
   void* do_allocate(std::size_t bytes, std::size_t alignment) override {
     auto* memory = static_cast<std::byte*>(std::pmr::new_delete_resource()->allocate(bytes, alignment));
+    const std::lock_guard lock(mutex_);
     blocks_.emplace_back(memory, bytes);
     return memory;
   }
   void do_deallocate(void* memory, std::size_t bytes, std::size_t alignment) override {
-    std::erase_if(blocks_, [&](const auto& block) { return block.first == memory; });
+    {
+      const std::lock_guard lock(mutex_);
+      std::erase_if(blocks_, [&](const auto& block) { return block.first == memory; });
+    }
     std::pmr::new_delete_resource()->deallocate(memory, bytes, alignment);
   }
   bool do_is_equal(const memory_resource& other) const noexcept override { return this == &other; }
 
+  mutable std::mutex mutex_;
   std::vector<std::pair<std::byte*, std::size_t>> blocks_;
 };
 
@@ -127,7 +178,7 @@ class StreamExecutor {
     ++world_->counts.allocations;
     const auto memory = kernels::HostExecutor().allocate(bytes);
     return {memory.get(), [memory, bytes, stream = stream_](void* data) {
-              stream->start([memory, data, bytes] { std::memset(data, 0x5A, bytes); });
+              stream->then([memory, data, bytes] { std::memset(data, 0x5A, bytes); });
             }};
   }
   template <class Body>
@@ -143,7 +194,17 @@ class StreamExecutor {
     world_->counts.kernels += 2;
     stream_->start([values, count] { kernels::HostExecutor().exclusive_sum(values, count); });
   }
+  template <class Value, class Write>
+  void scan(std::int64_t count, const Value& value, const Write& write) {
+    if (count > 0) {
+      world_->counts.kernels += 2;
+      stream_->start([count, value, write, seed = ++seed_] {
+        kernels::HostExecutor(1, seed).scan(count, value, write);
+      });
+    }
+  }
   void fill(void* memory, int byte, std::size_t bytes) {
+    ++world_->counts.fills;
     stream_->start([=] { kernels::HostExecutor().fill(memory, byte, bytes); });
   }
   void upload(void* to_device, const void* from_host, std::size_t bytes) {
@@ -174,10 +235,20 @@ struct StreamHardware {
   using Executor = StreamExecutor;
 
   at::Device tensor_device() const { return at::kCPU; }
+  void start(const std::function<void()>& act) {
+    try {
+      act();
+    } catch (...) {
+      stream->wait();
+      throw;
+    }
+  }
   void run(const std::function<void()>& act) {
     act();
-    ++world->counts.waits;
-    stream->wait();
+    if (!stream->is_idle()) {
+      ++world->counts.waits;
+      stream->wait();
+    }
   }
   Executor make_executor(double) { return {world, stream}; }
   MappedBytes map(const void* data, std::size_t bytes) {
@@ -193,9 +264,28 @@ struct StreamHardware {
   std::shared_ptr<HostStream> stream;
 };
 
+/// A mark in a stream's work, and when the stream passed it, in seconds of std::chrono::steady_clock; 0
+/// before.
+struct HostEvent {
+  std::shared_ptr<HostStream> stream;
+  std::shared_ptr<std::atomic<double>> passed_at_s = std::make_shared<std::atomic<double>>(0);
+};
+
+/// Operations on the tensors of a stream, which are done at once, after what the stream has still to do.
+struct StreamLaunches {
+  std::shared_ptr<HostStream> stream;
+  kernels::HostLaunches host{};
+
+  kernels::HostLaunches::Launch begin(const at::Tensor& on) const {
+    stream->wait();
+    return host.begin(on);
+  }
+};
+
 struct HostDriver {
   using Stream = std::shared_ptr<HostStream>;
   using Hardware = StreamHardware;
+  using Event = HostEvent;
 
   Stream make_stream(bool high_priority) {
     world->streams.push_back(std::make_shared<HostStream>());
@@ -209,16 +299,38 @@ struct HostDriver {
       stream->wait();
     }
   }
+  Event mark(const Stream& stream) {
+    const Event event{stream};
+    stream->then([at_s = event.passed_at_s] {
+      *at_s = std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+    });
+    return event;
+  }
+  /// A stream that nobody has to wait for has passed its marks.
+  bool has_passed(const Event& event) noexcept {
+    if (*event.passed_at_s == 0 && event.stream->is_idle()) {
+      event.stream->wait();
+    }
+    return *event.passed_at_s > 0;
+  }
+  void wait_for(const Event& event) {
+    ++world->counts.waits;
+    event.stream->wait_until([&] { return *event.passed_at_s > 0; });
+  }
+  double passed_at_s(const Event& event) { return *event.passed_at_s; }
   std::pmr::memory_resource* slot_memory() { return &world->pinned; }
   void limit_memory(std::int64_t max_bytes) { world->max_bytes = max_bytes; }
   void with_memory(const std::string&, const plan::Plan&, const std::function<void()>& act) { act(); }
   nn::StoredFeaturesPtr stored_features(const kernels::device::Rows& rows, const graph::Features& features,
                                         at::Tensor vertices) {
-    return std::make_shared<const nn::DeviceStoredFeatures<kernels::HostLaunches>>(
-        rows, features.type, features.columns, std::move(vertices));
+    return std::make_shared<const nn::DeviceStoredFeatures<StreamLaunches>>(
+        rows, features.type, features.columns, std::move(vertices), StreamLaunches{world->streams.back()});
   }
-  /// Only counts: nobody reads what a measurement copies.
-  void copy_within(const Stream&, void*, const void*, std::size_t) { ++world->counts.copies_within; }
+  /// Copies nothing: nobody reads what a measurement copies.
+  void copy_within(const Stream& stream, void*, const void*, std::size_t) {
+    ++world->counts.copies_within;
+    stream->start([] {});
+  }
   std::size_t measured_bytes() const { return 1 << 18; }
   DeviceFacts facts() { return {.name = "host"}; }
 

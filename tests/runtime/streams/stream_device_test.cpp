@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "graph/epoch_order.h"
@@ -100,6 +103,138 @@ TEST_F(StreamDeviceTest, FillsCachesBetweenStagesAndInNone) {
   EXPECT_GT(device_->take_cache_use().row_hits, 0);
 }
 
+/// What a kernel reads that the host has started and the device comes to later.
+struct LateRead {
+  explicit LateRead(const at::Tensor& tensor)
+      : data(static_cast<const std::byte*>(tensor.const_data_ptr())), bytes(tensor.nbytes()) {}
+  std::vector<std::byte> now() const { return {data, data + bytes}; }
+  const std::byte* data;
+  std::size_t bytes;
+};
+
+TEST_F(StreamDeviceTest, TrainingReturnsBeforeItsWorkIsDone) {
+  open();
+  bool is_done = false;
+  auto batch = prepare();
+  DeviceWorkPtr work;
+  const auto started = counts_of([&] {
+    work = device_->train(std::move(batch),
+                          [&](const auto&) { world().streams.back()->start([&] { is_done = true; }); });
+  });
+  EXPECT_EQ(started.waits, 0);
+  EXPECT_FALSE(work->is_done());
+  EXPECT_FALSE(is_done);
+  (void)prepare();  // on the same stream
+  EXPECT_TRUE(is_done);
+  EXPECT_TRUE(work->is_done());
+  EXPECT_EQ(counts_of([&] { work->wait(); }).waits, 0);
+}
+
+TEST_F(StreamDeviceTest, TellsWhenTheDeviceTrainedAndNotWhenItWasAsked) {
+  using Clock = std::chrono::steady_clock;
+  const auto now_s = [] { return std::chrono::duration<double>(Clock::now().time_since_epoch()).count(); };
+  open();
+  const auto train = [&] {
+    return device_->train(prepare(), [&](const auto&) {
+      world().streams.back()->start([] { std::this_thread::sleep_for(std::chrono::milliseconds(20)); });
+    });
+  };
+  const auto first = train();
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  const double asked_s = now_s();
+  const auto batch = prepare();  // behind the training
+  first->wait();
+  batch.work->wait();
+  EXPECT_GE(first->span().begin_s, asked_s);
+  EXPECT_GE(first->span().end_s - first->span().begin_s, 0.02);
+  EXPECT_GE(batch.work->span().begin_s, first->span().end_s);
+  EXPECT_GE(batch.work->span().end_s, batch.work->span().begin_s);
+  EXPECT_LE(batch.work->span().end_s, now_s());
+}
+
+/// Though others ask for memory on the streams of preparation and copies meanwhile.
+TEST_F(StreamDeviceTest, KeepsABatchUntilItIsTrained) {
+  for (const double share : {0.0, 0.5}) {
+    plan_.schedule = share > 0 ? plan::Schedule::pipelined : plan::Schedule::sequential;
+    plan_.route = plan::Route::device;
+    plan_.prepare_share = share;
+    open();
+    for (const bool is_copied : {false, true}) {
+      auto batch = is_copied ? device_->copy(slot()) : prepare();
+      std::vector<std::byte> read, expected;
+      auto training = device_->train(std::move(batch), [&](const nn::TensorBatch& tensors) {
+        const LateRead features(tensors.features);
+        world().streams.back()->start([&read, features] { read = features.now(); });
+      });
+      BatchData data;
+      kernels::cpu::Sampler sampler(graph_->topology, job_.fanouts);
+      prepare_batch(graph_->graph, sampler, key(), seeds(), data);
+      expected.assign(data.features.data(), data.features.data() + data.features.size());
+      for (std::int64_t other = 1; other < 4; ++other) {
+        (void)device_->prepare(key(other), seeds(other));
+        (void)device_->copy(slot());
+      }
+      training->wait();
+      EXPECT_EQ(read, expected) << (is_copied ? "copied" : "prepared") << ", share " << share;
+    }
+  }
+}
+
+TEST_F(StreamDeviceTest, WaitsForABatchOfAnotherStream) {
+  job_.model = plan::ModelKind::gcn;  // whose degrees come last
+  plan_.schedule = plan::Schedule::pipelined;
+  plan_.route = plan::Route::device;
+  for (const double share : {0.0, 0.5}) {
+    plan_.prepare_share = share;
+    open();
+    auto batch = prepare();
+    EXPECT_FALSE(batch.work->is_done());
+    at::Tensor degrees;
+    const auto training = device_->train(std::move(batch), [&](const nn::TensorBatch& tensors) {
+      world().streams.back()->start([&degrees, own = tensors.degrees] { degrees = own.clone(); });
+    });
+    training->wait();
+    BatchData data;
+    kernels::cpu::Sampler sampler(graph_->topology, job_.fanouts);
+    prepare_batch(graph_->graph, sampler, key(), seeds(), data);
+    EXPECT_TRUE(at::equal(degrees, view_of(data).degrees)) << "share " << share;
+  }
+}
+
+TEST_F(StreamDeviceTest, WaitsForTheTrainingByWhichCachesAreFilled) {
+  plan_.cache.policy = plan::CachePolicy::presample;
+  plan_.cache.budget = 1e-3;
+  open();
+  const auto train = [&] {
+    return device_->train(prepare(), [&](const auto&) { world().streams.back()->start([] {}); });
+  };
+  EXPECT_TRUE(train()->is_done());
+  device_->fill_due_caches();
+  EXPECT_FALSE(train()->is_done());
+}
+
+TEST_F(StreamDeviceTest, AFailedStepIsDoneAndItsBatchFree) {
+  open();
+  bool is_done = false;
+  EXPECT_THROW((void)device_->train(prepare(),
+                                    [&](const auto&) {
+                                      world().streams.back()->start([&] { is_done = true; });
+                                      throw std::runtime_error("a step that fails");
+                                    }),
+               std::runtime_error);
+  EXPECT_TRUE(is_done);
+}
+
+TEST_F(StreamDeviceTest, LimitsMemoryForAsLongAsItLives) {
+  open();
+  EXPECT_EQ(world().max_bytes, 1 << 30);
+  plan_.device_memory_bytes = 1 << 20;
+  device_->take_plan(plan_, graph_);
+  EXPECT_EQ(world().max_bytes, 1 << 20);
+  device_.reset();
+  EXPECT_EQ(world().max_bytes, 0);
+}
+
 TEST_F(StreamDeviceTest, WaitsForTheStreamsOfOthersBeforeAPlan) {
   open();
   bool is_saved = false;
@@ -176,17 +311,34 @@ TEST_F(StreamDeviceTest, TellsOfPinnedCopies) {
 }
 
 /// Two hops. A batch costs a CUDA launch for each of these kernels.
-TEST_F(StreamDeviceTest, PreparesABatchByFewLaunchesAndTwoWaits) {
+TEST_F(StreamDeviceTest, PreparesABatchByFewLaunchesAndOneWait) {
   open();
-  (void)device_->prepare(key(0), seeds(0));  // allocates the sampler's memory
-  const auto batch = counts_of([&] { (void)device_->prepare(key(1), seeds(1)); });
-  constexpr std::int64_t of_a_hop = 6 + 2 * 2;  // passes, and two prefix sums
-  constexpr std::int64_t of_a_batch =
-      6;  // clears, inserts and checks the seeds; copies ids; labels, features
+  (void)device_->prepare(key(0), seeds(0));  // allocates the sampler's memory, and tells what batches need
+  const auto batch = counts_of([&] { (void)device_->prepare(key(0), seeds(0)); });
+  constexpr std::int64_t of_a_hop = 2 + 2 * 2;  // passes, and two prefix sums
+  constexpr std::int64_t of_a_batch = 4;        // clears the table, inserts the seeds; writes ids, features
   EXPECT_LE(batch.kernels, std::ssize(job_.fanouts) * of_a_hop + of_a_batch);
-  EXPECT_EQ(batch.uploads, 2);
+  EXPECT_EQ(batch.fills, 0);
+  EXPECT_EQ(batch.uploads, 1);
   EXPECT_EQ(batch.downloads, 1);
-  EXPECT_EQ(batch.waits, 2);
+  EXPECT_EQ(batch.waits, 1);
+}
+
+/// The room for a small batch does not suffice for a large one, which is written again.
+TEST_F(StreamDeviceTest, PreparesBatchesThatAreLargerThanExpected) {
+  open();
+  kernels::cpu::Sampler sampler(graph_->topology, job_.fanouts);
+  for (const std::size_t size : {3, 32, 5, 31, 32}) {
+    const auto some = seeds(1).first(size);
+    BatchData expected;
+    prepare_batch(graph_->graph, sampler, key(1), some, expected);
+    const auto found = device_->prepare(key(1), some);
+    found.work->wait();
+    auto tensors = found.tensors;
+    tensors.degrees = view_of(expected).degrees;  // which this model does not read
+    expect_same(DeviceBatch{tensors, {}, {}, {}}, expected);
+    EXPECT_EQ(found.size.vertices, std::ssize(expected.batch.vertices));
+  }
 }
 
 }  // namespace

@@ -191,12 +191,12 @@ void expect_near(const std::vector<at::Tensor>& found, const std::vector<at::Ten
   }
 }
 
-struct Case {
+struct LayersCase {
   plan::ModelKind model;
   int layers;
 };
 
-class HistoryReference : public testing::TestWithParam<Case> {};
+class HistoryReference : public testing::TestWithParam<LayersCase> {};
 
 TEST_P(HistoryReference, TrainsAsInDoublePrecision) {
   const auto graph = test::planted_graph(60, 12);
@@ -213,14 +213,14 @@ TEST_P(HistoryReference, TrainsAsInDoublePrecision) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, HistoryReference,
-                         testing::Values(Case{plan::ModelKind::sage, 2}, Case{plan::ModelKind::sage, 3},
-                                         Case{plan::ModelKind::gcn, 2}, Case{plan::ModelKind::gcn, 3},
-                                         Case{plan::ModelKind::gcn, 1}),
-                         [](const auto& named) {
-                           return std::string(base::name_of(named.param.model)) +
-                                  std::to_string(named.param.layers);
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Models, HistoryReference,
+    testing::Values(LayersCase{plan::ModelKind::sage, 2}, LayersCase{plan::ModelKind::sage, 3},
+                    LayersCase{plan::ModelKind::gcn, 2}, LayersCase{plan::ModelKind::gcn, 3},
+                    LayersCase{plan::ModelKind::gcn, 1}),
+    [](const auto& named) {
+      return std::string(base::name_of(named.param.model)) + std::to_string(named.param.layers);
+    });
 
 /// Without a halo there is no history: one mini-batch of all vertices is full-batch training.
 TEST(HistoryTraining, OfTheWholeGraphInOneMiniBatchIsExact) {
@@ -238,13 +238,13 @@ TEST(HistoryTraining, OfTheWholeGraphInOneMiniBatchIsExact) {
   }
 }
 
-struct Setting {
+struct HistorySetting {
   plan::ModelKind model;
   plan::Norm norm;
   bool skip;
 };
 
-class HistoryBits : public testing::TestWithParam<Setting> {};
+class HistoryBits : public testing::TestWithParam<HistorySetting> {};
 
 TEST_P(HistoryBits, DependNeitherOnThreadsNorOnTimingNorOnTheDevice) {
   const auto graph = test::planted_graph(700, 24);
@@ -270,9 +270,9 @@ TEST_P(HistoryBits, DependNeitherOnThreadsNorOnTimingNorOnTheDevice) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, HistoryBits,
-                         testing::Values(Setting{plan::ModelKind::sage, plan::Norm::none, false},
-                                         Setting{plan::ModelKind::gcn, plan::Norm::batch, true},
-                                         Setting{plan::ModelKind::gat, plan::Norm::layer, false}),
+                         testing::Values(HistorySetting{plan::ModelKind::sage, plan::Norm::none, false},
+                                         HistorySetting{plan::ModelKind::gcn, plan::Norm::batch, true},
+                                         HistorySetting{plan::ModelKind::gat, plan::Norm::layer, false}),
                          [](const auto& named) { return std::string(base::name_of(named.param.model)); });
 
 TEST(HistoryTraining, ReplaysTheOrderInWhichBatchesWereReady) {

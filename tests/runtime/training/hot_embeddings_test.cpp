@@ -35,7 +35,7 @@ const graph::Graph& dense_graph() {
 }
 
 /// The graph with its small features set to 0, in sparse form.
-const graph::Graph& sparse_graph() {
+const graph::Graph& thinned_graph_in_sparse_form() {
   static const auto graph = [] {
     auto values = test::dense_values(dense_graph().features);
     for (float& value : values) {
@@ -46,29 +46,30 @@ const graph::Graph& sparse_graph() {
   return graph;
 }
 
-plan::Job job_of(ModelKind model) {
+plan::Job dropout_job(ModelKind model) {
   auto job = small_job(model);
   job.dropout = 0.3;
   return job;
 }
 
-struct Setting {
+struct HotSetting {
   ModelKind model = ModelKind::sage;
   bool is_sparse = false;
-  const graph::Graph& graph() const { return is_sparse ? sparse_graph() : dense_graph(); }
+  const graph::Graph& graph() const { return is_sparse ? thinned_graph_in_sparse_form() : dense_graph(); }
 };
 
-class HotTraining : public testing::TestWithParam<Setting> {};
+class HotTraining : public testing::TestWithParam<HotSetting> {};
 INSTANTIATE_TEST_SUITE_P(Settings, HotTraining,
-                         testing::Values(Setting{ModelKind::sage, false}, Setting{ModelKind::gcn, false},
-                                         Setting{ModelKind::sage, true}, Setting{ModelKind::gcn, true}),
+                         testing::Values(HotSetting{ModelKind::sage, false},
+                                         HotSetting{ModelKind::gcn, false}, HotSetting{ModelKind::sage, true},
+                                         HotSetting{ModelKind::gcn, true}),
                          [](const auto& tested) {
                            return std::string(base::name_of(tested.param.model)) +
                                   (tested.param.is_sparse ? "_sparse" : "");
                          });
 
 TEST_P(HotTraining, WithoutHotVerticesItIsTheExactOne) {
-  const auto job = job_of(GetParam().model);
+  const auto job = dropout_job(GetParam().model);
   const auto expected = train(GetParam().graph(), {.job = job, .plan = sequential_plan()});
   EXPECT_EQ(train(GetParam().graph(), {.job = job, .plan = orch_plan(0, 5)}).weights_hash,
             expected.weights_hash);
@@ -80,7 +81,7 @@ TEST_P(HotTraining, WithoutHotVerticesItIsTheExactOne) {
 }
 
 TEST_P(HotTraining, TheBitsDependOnSeedAndPlanAlone) {
-  const auto job = job_of(GetParam().model);
+  const auto job = dropout_job(GetParam().model);
   const auto expected = train(GetParam().graph(), {.job = job, .plan = orch_plan(0.3, 5, 1)});
   EXPECT_NE(expected.weights_hash,
             train(GetParam().graph(), {.job = job, .plan = sequential_plan()}).weights_hash);
@@ -130,7 +131,7 @@ TEST_P(HotTraining, EpochsOfOneMiniBatchAreExact) {
 }
 
 TEST(HotTrainings, AreAtMostTwoSuperBatchesStale) {
-  const auto job = job_of(ModelKind::sage);
+  const auto job = dropout_job(ModelKind::sage);
   const auto report = train(dense_graph(), {.job = job, .plan = orch_plan(0.3, 5)});
   for (const auto& epoch : report.epochs) {
     ASSERT_TRUE(epoch.reuse);
@@ -148,7 +149,7 @@ TEST(HotTrainings, AreAtMostTwoSuperBatchesStale) {
 }
 
 TEST(HotTrainings, CountWhatTheySave) {
-  auto job = job_of(ModelKind::sage);
+  auto job = dropout_job(ModelKind::sage);
   job.epochs = 1;
   const auto& graph = dense_graph();
   const auto report = train(graph, {.job = job, .plan = orch_plan(0.3, 5)});
@@ -187,7 +188,7 @@ TEST(HotTrainings, CountWhatTheySave) {
 }
 
 TEST(HotTrainings, EndWithTheSameBitsOnAnEmulatedDevice) {
-  const auto job = job_of(ModelKind::sage);
+  const auto job = dropout_job(ModelKind::sage);
   const auto expected = train(dense_graph(), {.job = job, .plan = orch_plan(0.3, 5)});
   TrainOptions options{.job = job, .plan = orch_plan(0.3, 5)};
   options.device = {
@@ -196,7 +197,7 @@ TEST(HotTrainings, EndWithTheSameBitsOnAnEmulatedDevice) {
 }
 
 TEST(HotTrainings, ResumeToTheSameBitsWhereverTheyStop) {
-  const auto job = job_of(ModelKind::gcn);
+  const auto job = dropout_job(ModelKind::gcn);
   TrainOptions options{.job = job, .plan = orch_plan(0.3, 5)};
   const auto expected = train(dense_graph(), options);
   for (const std::int64_t stop_after : {1, 5, 7, 10, 28, 29}) {
@@ -223,7 +224,7 @@ TEST(HotTrainings, ResumeToTheSameBitsWhereverTheyStop) {
 
 TEST(HotTrainings, AdaptTheRatioAndReplayIt) {
   const test::TemporaryDirectory directory;
-  TrainOptions options{.job = job_of(ModelKind::sage), .plan = orch_plan(0.1, 3)};
+  TrainOptions options{.job = dropout_job(ModelKind::sage), .plan = orch_plan(0.1, 3)};
   options.run_directory = directory.path();
   options.hot_ratio.adapt = true;
   // The workers are slow in the first epoch and the device in the second.

@@ -13,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "graph/store/store.h"
 #include "runtime/training/run_log.h"
 #include "runtime/training/trainer.h"
 #include "tests/fixtures/temporary_directory.h"
@@ -42,10 +43,27 @@ plan::Plan plan_with_history(int number) {
   return plan;
 }
 
+/// And those from this one to the former on read a store on the disk.
+constexpr int first_from_disk = 80;
+
+plan::Plan plan_from_disk(int number) {
+  auto plan = plan::find_plan(number % 2 == 0 ? "ginex" : "ns-ext");
+  plan.order = plan::Order::index;
+  plan.super_batch = number % 2 == 0 ? 7 : 1;
+  plan.workers = 1 + number % 3;
+  plan.device_threads = 1;
+  return plan;
+}
+
+bool reads_store(int number) { return number >= first_from_disk && number < first_with_history; }
+
 /// Plans by number: every part of a killed run takes another one. Of the exact ones all train the same.
 plan::Plan numbered_plan(int number) {
   if (number >= first_with_history) {
     return plan_with_history(number - first_with_history);
+  }
+  if (reads_store(number)) {
+    return plan_from_disk(number - first_from_disk);
   }
   const std::vector<plan::Plan> plans = {
       sequential_plan(), plan_of(plan::Schedule::pipelined, plan::Route::cpu, 2), claim_ahead_plan(3, 2),
@@ -75,6 +93,14 @@ TrainOptions run_of(int plan_number) {
 
 graph::Graph kill_graph() { return test::planted_graph(1500, 32); }
 
+/// That graph from a store in the directory, which the first process writes.
+graph::Graph stored_graph(const std::filesystem::path& directory) {
+  if (!std::filesystem::exists(directory / "store")) {
+    graph::write_store(kill_graph(), directory / "store");
+  }
+  return graph::open_store(directory / "store");
+}
+
 /// Not a test: what the killed processes run (a process with threads cannot just be forked).
 TEST(DISABLED_KilledProcess, Trains) {
   const char* directory = std::getenv(directory_variable);
@@ -92,7 +118,8 @@ TEST(DISABLED_KilledProcess, Trains) {
       reach("train", "stage");
     }
   };
-  const auto report = train(kill_graph(), options);
+  const bool is_stored = reads_store(std::atoi(plan));
+  const auto report = train(is_stored ? stored_graph(directory) : kill_graph(), options);
   std::ofstream(std::filesystem::path(directory) / "hash") << report.weights_hash;
 }
 
@@ -145,8 +172,11 @@ void PrintTo(const Chain& chain, std::ostream* stream) { *stream << chain.name; 
 class Kill : public testing::TestWithParam<Chain> {};
 
 TEST_P(Kill, ResumesToTheWeightsOfAnUninterruptedRun) {
-  const auto expected =
-      train(kill_graph(), run_of(GetParam().reuses ? hot_plan_number : GetParam().first_plan));
+  // What reads the disk trains as plans in memory do.
+  const int alone = GetParam().reuses                    ? hot_plan_number
+                    : reads_store(GetParam().first_plan) ? 0
+                                                         : GetParam().first_plan;
+  const auto expected = train(kill_graph(), run_of(alone));
   const test::TemporaryDirectory directory;
   int number = GetParam().first_plan;
   const auto run = [&](const std::string& moment) {
@@ -206,6 +236,12 @@ INSTANTIATE_TEST_SUITE_P(
                            "rename checkpoint.pt 9", "write log.jsonl 0", "train stage 7"},
                           true},
                     Chain{"HotEmbeddingsOfAnEpoch", every_epoch, {"train stage 13", "train stage 40"}, true},
+                    Chain{"FromDisk",
+                          every_batch,
+                          {"train stage 3", "rename checkpoint.pt 9", "train stage 20", "write log.jsonl 0",
+                           "renamed checkpoint.pt 5"},
+                          false,
+                          first_from_disk},
                     Chain{"HistoricalEmbeddings",
                           every_batch,
                           {"train stage 0", "rename checkpoint.pt 9", "renamed checkpoint.pt 5",

@@ -19,7 +19,7 @@ using plan::Norm;
 using plan::Route;
 using plan::Schedule;
 
-const graph::Graph& small_graph() {
+const graph::Graph& graph_of_recipes() {
   static const auto graph = test::planted_graph(1500, 24);
   return graph;
 }
@@ -36,33 +36,34 @@ plan::Job recipe(ModelKind model, Norm norm) {
   return job;
 }
 
-TrainReport run(const plan::Job& job, const plan::Plan& plan) {
-  return train(small_graph(), {.job = job, .plan = plan});
+TrainReport train_recipe(const plan::Job& job, const plan::Plan& plan) {
+  return train(graph_of_recipes(), {.job = job, .plan = plan});
 }
 
-struct Case {
+struct RecipeCase {
   ModelKind model;
   Norm norm;
 };
 
-class Recipes : public testing::TestWithParam<Case> {};
+class Recipes : public testing::TestWithParam<RecipeCase> {};
 INSTANTIATE_TEST_SUITE_P(
     Trainer, Recipes,
-    testing::Values(Case{ModelKind::gcn, Norm::batch}, Case{ModelKind::sage, Norm::layer},
-                    Case{ModelKind::sage, Norm::batch}, Case{ModelKind::gat, Norm::batch}),
+    testing::Values(RecipeCase{ModelKind::gcn, Norm::batch}, RecipeCase{ModelKind::sage, Norm::layer},
+                    RecipeCase{ModelKind::sage, Norm::batch}, RecipeCase{ModelKind::gat, Norm::batch}),
     [](const auto& tested) {
       return std::string(base::name_of(tested.param.model)) + std::string(base::name_of(tested.param.norm));
     });
 
 TEST_P(Recipes, ExactPlansEndWithTheSameBits) {
   const auto job = recipe(GetParam().model, GetParam().norm);
-  const auto expected = run(job, sequential_plan());
+  const auto expected = train_recipe(job, sequential_plan());
   std::vector<plan::Plan> plans = {plan_of(Schedule::sequential, Route::device, 0),
                                    plan_of(Schedule::pipelined, Route::cpu, 2), claim_ahead_plan(3, 2)};
   plans.front().fused = true;
   plans.back().device_threads = 3;
   for (const auto& plan : plans) {
-    const auto report = train(small_graph(), {.job = job, .plan = plan, .before_stage = random_delays(700)});
+    const auto report =
+        train(graph_of_recipes(), {.job = job, .plan = plan, .before_stage = random_delays(700)});
     EXPECT_EQ(report.weights_hash, expected.weights_hash) << plan.name;
     for (std::size_t i = 0; i < 3; ++i) {
       EXPECT_EQ(report.test_metrics[i].value, expected.test_metrics[i].value) << plan.name;
@@ -72,7 +73,7 @@ TEST_P(Recipes, ExactPlansEndWithTheSameBits) {
 
 TEST_P(Recipes, AStoppedRunResumesToTheSameBits) {
   const auto job = recipe(GetParam().model, GetParam().norm);
-  const auto expected = run(job, sequential_plan());
+  const auto expected = train_recipe(job, sequential_plan());
   const test::TemporaryDirectory directory;
   std::atomic<bool> stop = false;
   TrainOptions options{.job = job, .plan = claim_ahead_plan(3, 2)};
@@ -86,12 +87,12 @@ TEST_P(Recipes, AStoppedRunResumesToTheSameBits) {
     ASSERT_LT(stops, 20);
     stop = false;
     try {
-      report = train(small_graph(), options);
+      report = train(graph_of_recipes(), options);
       is_done = true;
     } catch (const base::Interrupted&) {
     }
   }
-  EXPECT_EQ(stops, 4);  // once an epoch, and the run that ends
+  EXPECT_EQ(stops, 4);  // once an epoch, and the train_recipe that ends
   EXPECT_EQ(report.weights_hash, expected.weights_hash);
   EXPECT_EQ(report.best_epoch, expected.best_epoch);
   for (std::size_t i = 0; i < 3; ++i) {
@@ -103,7 +104,7 @@ TEST_P(Recipes, AStoppedRunResumesToTheSameBits) {
 TEST_P(Recipes, Learn) {
   auto job = recipe(GetParam().model, GetParam().norm);
   job.epochs = 8;
-  const auto report = run(job, claim_ahead_plan(4, 1));
+  const auto report = train_recipe(job, claim_ahead_plan(4, 1));
   EXPECT_LT(report.epochs.back().loss, 0.8 * report.epochs.front().loss);
   EXPECT_GT(report.test_accuracy, report.test_majority + 0.3);
   EXPECT_GT(report.test_metrics[0].value, 0.8);
@@ -112,7 +113,7 @@ TEST_P(Recipes, Learn) {
 TEST(Recipe, EachOptionChangesTheWeights) {
   auto job = small_job(ModelKind::gcn);
   job.epochs = 2;
-  const auto plain = run(job, sequential_plan()).weights_hash;
+  const auto plain = train_recipe(job, sequential_plan()).weights_hash;
   std::vector<plan::Job> others(5, job);
   others[0].norm = Norm::batch;
   others[1].norm = Norm::layer;
@@ -121,7 +122,7 @@ TEST(Recipe, EachOptionChangesTheWeights) {
   others[4].warmup_epochs = 2;
   std::vector<std::string> hashes = {plain};
   for (const auto& other : others) {
-    hashes.push_back(run(other, sequential_plan()).weights_hash);
+    hashes.push_back(train_recipe(other, sequential_plan()).weights_hash);
   }
   std::sort(hashes.begin(), hashes.end());
   EXPECT_EQ(std::unique(hashes.begin(), hashes.end()), hashes.end());
@@ -133,9 +134,9 @@ TEST(Recipe, AStepScheduleIsTrainingWithTheLowerRate) {
   job.lr_step_epochs = 1;
   job.lr_decay = 0;
   job.epochs = 1;
-  const auto one = run(job, sequential_plan());
+  const auto one = train_recipe(job, sequential_plan());
   job.epochs = 3;
-  EXPECT_EQ(run(job, sequential_plan()).weights_hash, one.weights_hash) << "a rate of 0 trained";
+  EXPECT_EQ(train_recipe(job, sequential_plan()).weights_hash, one.weights_hash) << "a rate of 0 trained";
 }
 
 TEST(Recipe, ACosineScheduleIsNotContinuedWithOtherEpochs) {
@@ -144,9 +145,9 @@ TEST(Recipe, ACosineScheduleIsNotContinuedWithOtherEpochs) {
   options.run_directory = directory.path();
   options.resume = true;
   options.job.lr_schedule = plan::LrSchedule::cosine;
-  train(small_graph(), options);
+  train(graph_of_recipes(), options);
   options.job.epochs = 4;
-  EXPECT_THROW(train(small_graph(), options), base::InputError);
+  EXPECT_THROW(train(graph_of_recipes(), options), base::InputError);
 }
 
 TEST(Recipe, TheFirstMetricChoosesTheEpoch) {
@@ -156,7 +157,7 @@ TEST(Recipe, TheFirstMetricChoosesTheEpoch) {
   bool differs = false;
   for (const auto metric : {Metric::accuracy, Metric::roc_auc, Metric::f1_macro}) {
     job.metrics = {metric};
-    const auto report = run(job, sequential_plan());
+    const auto report = train_recipe(job, sequential_plan());
     const auto& best = report.epochs[static_cast<std::size_t>(report.best_epoch)];
     EXPECT_EQ(best.valid_metrics[0].value, report.valid_metrics[0].value);
     EXPECT_EQ(best.valid_accuracy, report.valid_accuracy);
@@ -172,7 +173,7 @@ TEST(Recipe, LogsEveryMetricOfEveryEpoch) {
   const test::TemporaryDirectory directory;
   TrainOptions options{.job = recipe(ModelKind::sage, Norm::batch), .plan = sequential_plan()};
   options.run_directory = directory.path();
-  const auto report = train(small_graph(), options);
+  const auto report = train(graph_of_recipes(), options);
   std::istringstream lines(base::read_file(directory.path() / "log.jsonl"));
   std::string line;
   for (const auto& epoch : report.epochs) {

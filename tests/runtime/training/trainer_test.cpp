@@ -21,17 +21,12 @@ using plan::ModelKind;
 using plan::Route;
 using plan::Schedule;
 
-const graph::Graph& small_graph() {
-  static const auto graph = test::planted_graph(1500, 32);
-  return graph;
-}
-
 TrainReport run(const plan::Job& job, const plan::Plan& plan, std::uint64_t delay_seed = 0) {
   TrainOptions options{.job = job, .plan = plan};
   if (delay_seed != 0) {
     options.before_stage = random_delays(delay_seed);
   }
-  return train(small_graph(), options);
+  return train(graph_of_tests(), options);
 }
 
 std::vector<std::int64_t> first_batches(std::int64_t count) {
@@ -161,7 +156,7 @@ TEST_P(EveryModel, PlansThatTakeTurnsEndWithTheBitsOfOne) {
     lengths.push_back(report.stretch.batches);
     trained.insert(trained.end(), report.log.trained.begin(), report.log.trained.end());
   };
-  const auto report = train(small_graph(), options);
+  const auto report = train(graph_of_tests(), options);
   EXPECT_EQ(report.weights_hash, expected.weights_hash);
   EXPECT_EQ(lengths, (std::vector<std::int64_t>{5, 3, 1, 7, 13, 5, 3, 1, 7, 13}));
   auto twice = first_batches(batches_an_epoch);
@@ -192,23 +187,23 @@ TEST(Trainer, ARunStoppedWhilePlansTakeTurnsGoesOnUnderOne) {
   options.stop = &stop;
   options.progress = [&](std::string_view, std::int64_t done, std::int64_t) { stop = done == 12; };
   options.next_stretch = taking_turns({claim_ahead_plan(3, 2), sequential_plan()}, {10});
-  EXPECT_THROW(train(small_graph(), options), base::Interrupted);
+  EXPECT_THROW(train(graph_of_tests(), options), base::Interrupted);
   options.stop = nullptr;
   options.progress = {};
   options.next_stretch = {};
-  EXPECT_EQ(train(small_graph(), options).weights_hash, run(job, sequential_plan()).weights_hash);
+  EXPECT_EQ(train(graph_of_tests(), options).weights_hash, run(job, sequential_plan()).weights_hash);
   EXPECT_EQ(read_orders(directory.path() / "order.jsonl"), std::vector(2, first_batches(batches_an_epoch)));
 }
 
 TEST(Trainer, StretchesThatCannotBeAreRefused) {
   TrainOptions options{.job = small_job(ModelKind::gcn), .plan = sequential_plan()};
   options.next_stretch = [](std::int64_t) { return Stretch{dual_buffer_plan(2, 2, 1), 1}; };
-  EXPECT_THROW(train(small_graph(), options), base::InputError) << "its order depends on timing";
+  EXPECT_THROW(train(graph_of_tests(), options), base::InputError) << "its order depends on timing";
   options.next_stretch = [](std::int64_t) { return Stretch{claim_ahead_plan(2, 0), 1}; };
-  EXPECT_THROW(train(small_graph(), options), base::InputError) << "not resolved";
+  EXPECT_THROW(train(graph_of_tests(), options), base::InputError) << "not resolved";
   for (const std::int64_t batches : {0, 30}) {
     options.next_stretch = [batches](std::int64_t) { return Stretch{sequential_plan(), batches}; };
-    EXPECT_THROW(train(small_graph(), options), std::invalid_argument) << batches;
+    EXPECT_THROW(train(graph_of_tests(), options), std::invalid_argument) << batches;
   }
 }
 
@@ -224,7 +219,7 @@ TEST(Trainer, DualBufferTrainsEveryBatchOnceAndItsLogReplaysTheWeights) {
     TrainOptions options{.job = job, .plan = dual_buffer_plan(cpu_buffer, device_buffer, 2)};
     options.run_directory = directory.path();
     options.before_stage = random_delays(delay_seed++);
-    const auto report = train(small_graph(), options);
+    const auto report = train(graph_of_tests(), options);
     const auto orders = read_orders(directory.path() / "order.jsonl");
     ASSERT_EQ(orders.size(), 2U);
     for (std::size_t epoch = 0; epoch < 2; ++epoch) {
@@ -235,7 +230,7 @@ TEST(Trainer, DualBufferTrainsEveryBatchOnceAndItsLogReplaysTheWeights) {
       reordered = reordered || sorted != orders[epoch];
     }
     for (const auto& plan : {options.plan, sequential_plan(), claim_ahead_plan(3, 2)}) {
-      const auto replayed = train(small_graph(), {.job = job, .plan = plan, .replay = orders});
+      const auto replayed = train(graph_of_tests(), {.job = job, .plan = plan, .replay = orders});
       EXPECT_EQ(replayed.weights_hash, report.weights_hash) << plan.name;
       EXPECT_EQ(replayed.epochs[1].log.trained, orders[1]);
     }
@@ -262,7 +257,7 @@ TEST(Trainer, StopSavesAndResumeEndsWithTheSameBitsUnderAnotherPlan) {
     options.plan = plans[static_cast<std::size_t>(stops) % plans.size()];
     stop = false;
     try {
-      report = train(small_graph(), options);
+      report = train(graph_of_tests(), options);
       is_done = true;
     } catch (const base::Interrupted&) {
     }
@@ -276,7 +271,7 @@ TEST(Trainer, StopSavesAndResumeEndsWithTheSameBitsUnderAnotherPlan) {
   EXPECT_EQ(orders, std::vector(2, first_batches(batches_an_epoch)));
   // A finished run resumes to its result.
   options.stop = nullptr;
-  EXPECT_EQ(train(small_graph(), options).weights_hash, expected.weights_hash);
+  EXPECT_EQ(train(graph_of_tests(), options).weights_hash, expected.weights_hash);
 }
 
 TEST(Trainer, AStopDuringEvaluationLosesNothing) {
@@ -290,12 +285,33 @@ TEST(Trainer, AStopDuringEvaluationLosesNothing) {
   options.stop = &stop;
   // Told after the last update's own look at the flag: the evaluation is what sees it.
   options.progress = [&](std::string_view, std::int64_t done, std::int64_t total) { stop = done == total; };
-  EXPECT_THROW(train(small_graph(), options), base::Interrupted);
+  EXPECT_THROW(train(graph_of_tests(), options), base::Interrupted);
   EXPECT_FALSE(std::filesystem::exists(directory.path() / "log.jsonl")) << "the epoch was evaluated";
   EXPECT_TRUE(std::filesystem::exists(directory.path() / "checkpoint.pt"));
   stop = false;
   options.progress = {};
-  EXPECT_EQ(train(small_graph(), options).weights_hash, expected.weights_hash);
+  EXPECT_EQ(train(graph_of_tests(), options).weights_hash, expected.weights_hash);
+}
+
+TEST(Trainer, ARunThatEndsBetweenCheckpointsGoesOnFromTheLast) {
+  auto job = small_job(ModelKind::gcn);
+  job.epochs = 12;
+  const auto expected = run(job, sequential_plan());
+  const test::TemporaryDirectory directory;
+  TrainOptions options{.job = job, .plan = sequential_plan()};
+  options.run_directory = directory.path();
+  options.resume = true;
+  for (const std::int64_t last : {2, 7, 8}) {
+    options.on_epoch = [last](const EpochReport& report) {
+      if (report.epoch == last) {
+        throw std::runtime_error("no more");
+      }
+    };
+    EXPECT_THROW(train(graph_of_tests(), options), std::runtime_error);
+  }
+  options.on_epoch = {};
+  EXPECT_EQ(train(graph_of_tests(), options).weights_hash, expected.weights_hash);
+  EXPECT_EQ(read_orders(directory.path() / "order.jsonl"), std::vector(12, first_batches(batches_an_epoch)));
 }
 
 TEST(Trainer, MoreEpochsContinueAFinishedRun) {
@@ -305,17 +321,17 @@ TEST(Trainer, MoreEpochsContinueAFinishedRun) {
   options.run_directory = directory.path();
   options.resume = true;
   options.job.epochs = 1;
-  train(small_graph(), options);
+  train(graph_of_tests(), options);
   options.job.epochs = 2;
-  EXPECT_EQ(train(small_graph(), options).weights_hash, run(job, sequential_plan()).weights_hash);
+  EXPECT_EQ(train(graph_of_tests(), options).weights_hash, run(job, sequential_plan()).weights_hash);
 }
 
 TEST(Trainer, WithoutResumeARunDirectoryStartsAnew) {
   const test::TemporaryDirectory directory;
   TrainOptions options{.job = small_job(ModelKind::sage), .plan = sequential_plan()};
   options.run_directory = directory.path();
-  const auto first = train(small_graph(), options);
-  EXPECT_EQ(train(small_graph(), options).weights_hash, first.weights_hash);
+  const auto first = train(graph_of_tests(), options);
+  EXPECT_EQ(train(graph_of_tests(), options).weights_hash, first.weights_hash);
   std::ifstream log(directory.path() / "log.jsonl");
   std::vector<base::Json> lines;
   for (std::string line; std::getline(log, line);) {
@@ -347,14 +363,14 @@ TEST(Trainer, LogsThatCountFromZeroAreReadAndContinuedFromOne) {
   options.run_directory = directory.path();
   options.resume = true;
   options.job.epochs = 2;
-  train(small_graph(), options);
+  train(graph_of_tests(), options);
   const auto log = base::read_file(directory / "log.jsonl");
   for (const char* name : {"log.jsonl", "order.jsonl"}) {
     renumber(directory / name, 0);
   }
   EXPECT_EQ(read_orders(directory / "order.jsonl"), std::vector(2, first_batches(batches_an_epoch)));
   options.job.epochs = 3;
-  train(small_graph(), options);
+  train(graph_of_tests(), options);
   EXPECT_EQ(read_orders(directory / "order.jsonl"), std::vector(3, first_batches(batches_an_epoch)));
   EXPECT_EQ(base::read_file(directory / "log.jsonl").substr(0, log.size()), log);
 }
@@ -384,7 +400,7 @@ TEST(Trainer, EvaluatesAsOftenAsAskedAndTrainsTheSame) {
   const auto trained = [&](std::int64_t evaluate_every) {
     TrainOptions options{.job = job, .plan = sequential_plan()};
     options.evaluate_every = evaluate_every;
-    return train(small_graph(), options);
+    return train(graph_of_tests(), options);
   };
   const auto always = trained(1);
   const auto seldom = trained(2);
@@ -412,7 +428,7 @@ TEST(Trainer, PatienceCountsEpochsAlsoBetweenEvaluations) {
   job.patience = 4;
   TrainOptions options{.job = job, .plan = sequential_plan()};
   options.evaluate_every = 3;
-  const auto report = train(small_graph(), options);
+  const auto report = train(graph_of_tests(), options);
   EXPECT_EQ(report.best_epoch, 2);
   EXPECT_EQ(report.epochs.size(), 9U);  // evaluated after 3, 6 and 9 epochs: 6 - 3 < 4 <= 9 - 3
 }
@@ -434,7 +450,7 @@ TEST(Trainer, ReportsTimesProgressAndTimelines) {
                       [](const auto& span) { return span.stage == schedule::Stage::train; });
     EXPECT_EQ(trainings, batches_an_epoch);
   };
-  train(small_graph(), options);
+  train(graph_of_tests(), options);
   EXPECT_EQ(epochs, 2U);
   ASSERT_EQ(std::ssize(done), 2 * batches_an_epoch);
   EXPECT_EQ(done.front(), 1);
@@ -448,7 +464,7 @@ TEST(Trainer, AFaultInAStageEndsTheRunWithItsError) {
       throw base::Failure("worker", "broke");
     }
   };
-  EXPECT_THROW(train(small_graph(), options), base::Failure);
+  EXPECT_THROW(train(graph_of_tests(), options), base::Failure);
 }
 
 std::string error_of(const graph::Graph& graph, const TrainOptions& options) {
@@ -462,22 +478,22 @@ std::string error_of(const graph::Graph& graph, const TrainOptions& options) {
 
 TEST(Trainer, RefusesWhatCannotBeTrained) {
   const TrainOptions good{.job = small_job(ModelKind::sage), .plan = sequential_plan()};
-  auto no_training = small_graph();
+  auto no_training = graph_of_tests();
   no_training.train = {};
   EXPECT_NE(error_of(no_training, good).find("train"), std::string::npos);
   auto bad = good;
   bad.job.fanouts = {5, 0};
-  EXPECT_NE(error_of(small_graph(), bad).find("fanouts"), std::string::npos);
+  EXPECT_NE(error_of(graph_of_tests(), bad).find("fanouts"), std::string::npos);
   bad = good;
   bad.plan.workers = 0;
-  EXPECT_NE(error_of(small_graph(), bad).find("resolve"), std::string::npos);
+  EXPECT_NE(error_of(graph_of_tests(), bad).find("resolve"), std::string::npos);
   bad = good;
   bad.replay = {first_batches(batches_an_epoch)};
-  EXPECT_NE(error_of(small_graph(), bad).find("epochs"), std::string::npos);
+  EXPECT_NE(error_of(graph_of_tests(), bad).find("epochs"), std::string::npos);
   bad.replay.push_back(first_batches(batches_an_epoch - 1));
-  EXPECT_NE(error_of(small_graph(), bad).find("epoch 2"), std::string::npos);
+  EXPECT_NE(error_of(graph_of_tests(), bad).find("epoch 2"), std::string::npos);
   bad.replay[1].push_back(3);
-  EXPECT_NE(error_of(small_graph(), bad).find("once"), std::string::npos);
+  EXPECT_NE(error_of(graph_of_tests(), bad).find("once"), std::string::npos);
 }
 
 TEST(Trainer, ResumeRefusesAnotherJobAnotherGraphAndADamagedFile) {
@@ -486,33 +502,36 @@ TEST(Trainer, ResumeRefusesAnotherJobAnotherGraphAndADamagedFile) {
   options.run_directory = directory.path();
   options.resume = true;
   options.job.epochs = 1;
-  train(small_graph(), options);
+  train(graph_of_tests(), options);
 
   auto other = options;
   other.job.hidden = 16;
-  EXPECT_NE(
-      error_of(small_graph(), other).find("checkpoint.pt: job.hidden: the run was started with 32, not 16"),
-      std::string::npos);
+  EXPECT_NE(error_of(graph_of_tests(), other)
+                .find("checkpoint.pt: job.hidden: the run was started with 32, not 16"),
+            std::string::npos);
   other = options;
   other.job.seed = 6;
-  EXPECT_NE(error_of(small_graph(), other).find("checkpoint.pt: job.seed: the run was started with 5, not 6"),
-            std::string::npos);
-  auto changed = small_graph();
+  EXPECT_NE(
+      error_of(graph_of_tests(), other).find("checkpoint.pt: job.seed: the run was started with 5, not 6"),
+      std::string::npos);
+  auto changed = graph_of_tests();
   std::vector<std::int32_t> labels(changed.labels.begin(), changed.labels.end());
   std::swap(labels[0], labels[1]);
   changed.labels = labels;
   EXPECT_NE(error_of(changed, options).find("checkpoint.pt: graph: the run was started with a graph of the"),
             std::string::npos);
-  changed = small_graph();
+  changed = graph_of_tests();
   changed.valid = changed.valid.subspan(1);
   EXPECT_NE(error_of(changed, options).find("checkpoint.pt: graph.valid: the run was started with"),
             std::string::npos);
 
   const auto path = directory.path() / "checkpoint.pt";
   std::filesystem::resize_file(path, std::filesystem::file_size(path) / 2);
-  EXPECT_NE(error_of(small_graph(), options).find("checkpoint.pt: is not a checkpoint"), std::string::npos);
+  EXPECT_NE(error_of(graph_of_tests(), options).find("checkpoint.pt: is not a checkpoint"),
+            std::string::npos);
   std::ofstream(path) << "not a checkpoint";
-  EXPECT_NE(error_of(small_graph(), options).find("checkpoint.pt: is not a checkpoint"), std::string::npos);
+  EXPECT_NE(error_of(graph_of_tests(), options).find("checkpoint.pt: is not a checkpoint"),
+            std::string::npos);
 }
 
 TEST(Trainer, AFullDiskIsAFailureAndThePreviousCheckpointIsIntact) {
@@ -525,7 +544,7 @@ TEST(Trainer, AFullDiskIsAFailureAndThePreviousCheckpointIsIntact) {
   options.run_directory = directory.path();
   options.resume = true;
   options.job.epochs = 1;
-  train(small_graph(), options);
+  train(graph_of_tests(), options);
   // What is left of the disk goes to another file, and the next checkpoint does not fit.
   {
     std::ofstream filler(directory.path() / "filler");
@@ -535,13 +554,13 @@ TEST(Trainer, AFullDiskIsAFailureAndThePreviousCheckpointIsIntact) {
   }
   options.job.epochs = 2;
   try {
-    train(small_graph(), options);
+    train(graph_of_tests(), options);
     FAIL() << "no error";
   } catch (const base::Failure& error) {
     EXPECT_NE(std::string(error.what()).find("No space left"), std::string::npos) << error.what();
   }
   std::filesystem::remove(directory.path() / "filler");
-  EXPECT_EQ(train(small_graph(), options).weights_hash,
+  EXPECT_EQ(train(graph_of_tests(), options).weights_hash,
             run(small_job(ModelKind::sage), sequential_plan()).weights_hash);
 }
 

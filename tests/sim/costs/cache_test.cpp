@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numeric>
 #include <random>
+#include <set>
 #include <vector>
 
 #include "tests/random_seed.h"
@@ -114,6 +115,48 @@ TEST(HitShare, MeasuredCurvesAreLinearBetweenTheirPoints) {
   EXPECT_DOUBLE_EQ(hit_share(accesses, CachePolicy::out_degree, 0.3), 0.7);
   EXPECT_DOUBLE_EQ(hit_share(accesses, CachePolicy::out_degree, 0.7), 0.9);
   EXPECT_DOUBLE_EQ(hit_share(accesses, CachePolicy::optimal, 0.25), 0.5);  // not measured: 0.25^(1 - 0.5)
+}
+
+/// Vertices that an epoch's mini-batches use, each distinct within its mini-batch, those of low ids more
+/// often.
+std::vector<std::set<int>> drawn_epoch(std::mt19937_64& random, int vertices) {
+  std::vector<std::set<int>> batches(20);
+  for (auto& batch : batches) {
+    while (batch.size() < 500) {
+      batch.insert(static_cast<int>(std::pow(std::uniform_real_distribution()(random), 1.6) * vertices));
+    }
+  }
+  return batches;
+}
+
+TEST(FilledHitShare, OfACacheThatHoldsEverythingLeavesFirstReads) {
+  const test::RandomSeed seed(17);
+  std::mt19937_64 random(seed);
+  for (const int vertices : {5000, 20000, 100000}) {
+    std::set<int> read;
+    for (const auto& batch : drawn_epoch(random, vertices)) {
+      read.insert(batch.begin(), batch.end());
+    }
+    const std::set<int> seen = read;
+    double uses = 0, uses_of_seen = 0, hits = 0;
+    for (const auto& batch : drawn_epoch(random, vertices)) {
+      uses += static_cast<double>(batch.size());
+      uses_of_seen +=
+          static_cast<double>(std::ranges::count_if(batch, [&](int v) { return seen.contains(v); }));
+      hits += static_cast<double>(std::ranges::count_if(batch, [&](int v) { return read.contains(v); }));
+      read.insert(batch.begin(), batch.end());
+    }
+    const double share = static_cast<double>(seen.size()) / vertices;
+    profiles::Accesses accesses;
+    accesses.curves = {{CachePolicy::presample, {{share, uses_of_seen / uses}}},
+                       {CachePolicy::optimal, {{share, 1}}}};
+    for (const auto policy : {CachePolicy::optimal, CachePolicy::recent}) {
+      EXPECT_NEAR(filled_hit_share(accesses, policy, 1, uses / vertices), hits / uses, 0.08) << vertices;
+    }
+    EXPECT_DOUBLE_EQ(filled_hit_share(accesses, CachePolicy::presample, share, uses / vertices),
+                     uses_of_seen / uses);
+    EXPECT_EQ(hit_share(accesses, CachePolicy::optimal, share), 1);
+  }
 }
 
 TEST(BiasedHitShare, MultipliesOdds) {

@@ -7,6 +7,7 @@
 #include "graph/generate/generate.h"
 #include "kernels/cpu/sample/topology.h"
 #include "kernels/cpu/sample/worker_memory.h"
+#include "plan/host_cache.h"
 #include "plan/plan.h"
 #include "sim/costs/hops.h"
 #include "sim/predict.h"
@@ -25,7 +26,7 @@ using plan::Route;
 using plan::Schedule;
 
 /// Adjacency lists have 101 row pointers of 8 bytes and 1,798 ids of 4, 8,000 bytes; rows 100 * 40 = 4,000.
-profiles::Profile profile_of(profiles::DeviceKind device) {
+profiles::Profile memory_profile(profiles::DeviceKind device) {
   auto profile = test::profile_of(device, 1, 10, {1, 1, 1, 1});
   profile.machine.device.context_bytes = 5;
   profile.machine.cpu.process_bytes = 7;
@@ -42,9 +43,9 @@ profiles::Profile profile_of(profiles::DeviceKind device) {
   workload.parts.activation_bytes = 600;
   return profile;
 }
-const profiles::Profile gpu = profile_of(profiles::DeviceKind::cuda);
+const profiles::Profile small_gpu = memory_profile(profiles::DeviceKind::cuda);
 
-Plan pipelined(int workers) {
+Plan pipelined_plan(int workers) {
   Plan plan;
   plan.name = "pipelined";
   plan.schedule = Schedule::pipelined;
@@ -57,7 +58,7 @@ Plan pipelined(int workers) {
 TEST(Memory, APipelineHoldsItsBuffers) {
   // Host: graph, rows, batches of 2 workers and of a buffer of 3. Device: 1 + 2 batches; a model of (10 * 8 +
   // 8 * 8) * 4 bytes, four times; activations; libraries.
-  const auto memory = memory_of(gpu, pipelined(2), {});
+  const auto memory = memory_of(small_gpu, pipelined_plan(2), {});
   EXPECT_DOUBLE_EQ(memory.host.total(), 8000 + 4000 + 5 * 1000);
   EXPECT_DOUBLE_EQ(memory.device.batches_bytes, 3000);
   EXPECT_DOUBLE_EQ(memory.device.model_bytes, 4 * 576);
@@ -66,44 +67,44 @@ TEST(Memory, APipelineHoldsItsBuffers) {
 }
 
 TEST(Memory, WorkerProcessesHaveContextsAndHandOverCopies) {
-  Plan plan = pipelined(2);
+  Plan plan = pipelined_plan(2);
   plan.handover_copies = 1;  // 2 more batches, 2 processes
-  const auto memory = memory_of(gpu, plan, {});
+  const auto memory = memory_of(small_gpu, plan, {});
   EXPECT_DOUBLE_EQ(memory.host.total(), 12000 + 5 * 1000 + 2 * 1000 + 2 * 7);
 }
 
 TEST(Memory, CountsTheMatricesOfSkipConnections) {
-  auto profile = gpu;
-  const double without = memory_of(profile, pipelined(2), {}).device.model_bytes;
+  auto profile = small_gpu;
+  const double without = memory_of(profile, pipelined_plan(2), {}).device.model_bytes;
   profile.workload.job.skip = true;  // (10 * 8 + 8 * 8) more weights of 4 bytes, four times
-  EXPECT_DOUBLE_EQ(memory_of(profile, pipelined(2), {}).device.model_bytes, without + 4 * 576);
+  EXPECT_DOUBLE_EQ(memory_of(profile, pipelined_plan(2), {}).device.model_bytes, without + 4 * 576);
 }
 
 TEST(Memory, CountsTheProcessAndSlotsOfTheLargestMiniBatch) {
-  auto profile = gpu;
+  auto profile = small_gpu;
   profile.machine.cpu.runtime_bytes = 90;
   profile.workload.parts.max_batch_bytes = 1500;  // half as much again as the mean
-  const auto memory = memory_of(profile, pipelined(2), {});
+  const auto memory = memory_of(profile, pipelined_plan(2), {});
   EXPECT_DOUBLE_EQ(memory.host.total(), 12000 + 5 * 1500 + 90);
   EXPECT_DOUBLE_EQ(memory.device.batches_bytes, 3 * 1500);
 }
 
 TEST(Memory, AHostDeviceSharesTheHosts) {
   // The graph lies there once; no libraries of a device.
-  const auto memory = memory_of(profile_of(profiles::DeviceKind::host), pipelined(2), {});
+  const auto memory = memory_of(memory_profile(profiles::DeviceKind::host), pipelined_plan(2), {});
   EXPECT_DOUBLE_EQ(memory.device.total(), 0);
   EXPECT_DOUBLE_EQ(memory.host.total(), 12000 + 5000 + 3000 + 600 + 4 * 576);
 }
 
 TEST(Memory, SamplersTakeWhatTheLargestBatchNeeds) {
   // Batches of 5 seeds with fanouts 3, 2 and degrees up to 30: at most 5 * 4 * 3 = 60 vertices.
-  profiles::Profile profile = gpu;
+  profiles::Profile profile = small_gpu;
   profile.workload.job.batch_size = 5;
   profile.workload.max_degree = 30;
   const auto each = static_cast<double>(kernels::cpu::max_sampler_bytes(60, profile.workload.job.fanouts));
-  EXPECT_DOUBLE_EQ(memory_of(profile, pipelined(2), {}).host.total(), 17000 + 2 * each);
-  EXPECT_DOUBLE_EQ(memory_of(profile, pipelined(2), {}).device.samplers_bytes, 0);
-  Plan shared = pipelined(2);
+  EXPECT_DOUBLE_EQ(memory_of(profile, pipelined_plan(2), {}).host.total(), 17000 + 2 * each);
+  EXPECT_DOUBLE_EQ(memory_of(profile, pipelined_plan(2), {}).device.samplers_bytes, 0);
+  Plan shared = pipelined_plan(2);
   shared.worker_threads = 3;
   const auto& fanouts = profile.workload.job.fanouts;
   const auto sizes = kernels::cpu::largest_batch(
@@ -111,7 +112,7 @@ TEST(Memory, SamplersTakeWhatTheLargestBatchNeeds) {
   EXPECT_DOUBLE_EQ(memory_of(profile, shared, {}).host.samplers_bytes,
                    2 * static_cast<double>(kernels::cpu::max_split_sampler_bytes(sizes, fanouts, 3)));
   // A device that is the host samples there too.
-  Plan plan = pipelined(2);
+  Plan plan = pipelined_plan(2);
   plan.route = Route::both;
   plan.schedule = Schedule::claim_ahead;
   profile.machine.device.kind = profiles::DeviceKind::host;
@@ -119,17 +120,17 @@ TEST(Memory, SamplersTakeWhatTheLargestBatchNeeds) {
 }
 
 TEST(Memory, DataMovesWithItsHome) {
-  Plan plan = pipelined(1);
+  Plan plan = pipelined_plan(1);
   plan.route = Route::device;
   plan.workers = 0;
   plan.topology = Home::device;
-  const auto memory = memory_of(gpu, plan, {});
+  const auto memory = memory_of(small_gpu, plan, {});
   EXPECT_DOUBLE_EQ(memory.host.total(), 4000);
   EXPECT_DOUBLE_EQ(memory.device.topology_bytes, 8000);
 }
 
 TEST(Memory, DrawsByWeightTakeAWeightAndAColumnAnEdge) {
-  auto profile = gpu;
+  auto profile = small_gpu;
   profile.workload.job.weighted = true;  // and a count of positive weights of each vertex
   EXPECT_DOUBLE_EQ(topology_bytes(profile.workload), 8000 + 1798 * (4 + 8) + 100 * 4);
 }
@@ -162,8 +163,8 @@ TEST(Memory, OfTheTopologyIsWhatSamplersAllocate) {
 }
 
 TEST(Memory, EvaluationComesAfterTrainingsTensorsAreFreed) {
-  auto profile = profile_of(profiles::DeviceKind::host);
-  const auto plan = pipelined(2);
+  auto profile = memory_profile(profiles::DeviceKind::host);
+  const auto plan = pipelined_plan(2);
   const auto without = memory_of(profile, plan, {});
   EXPECT_FALSE(without.evaluation_bytes.has_value());
   EXPECT_DOUBLE_EQ(without.host_peak_bytes(), without.host.total());
@@ -182,18 +183,18 @@ TEST(Memory, EvaluationComesAfterTrainingsTensorsAreFreed) {
 }
 
 TEST(Memory, EvaluationOnADeviceTakesTheHostsMemory) {
-  auto profile = gpu;
+  auto profile = small_gpu;
   profile.workload.evaluation = {.time_s = {}, .host_bytes = 1000};
-  EXPECT_DOUBLE_EQ(*memory_of(profile, pipelined(2), {}).evaluation_bytes, 1000);
+  EXPECT_DOUBLE_EQ(*memory_of(profile, pipelined_plan(2), {}).evaluation_bytes, 1000);
 }
 
 TEST(Memory, MacroBatchesKeepTwoPartsAndTheHubs) {
   // 2 * 2 / 16 + 0.05 of the graph.
-  Plan plan = pipelined(1);
+  Plan plan = pipelined_plan(1);
   plan.schedule = Schedule::macro_batch;
   plan.topology = plan.features = Home::disk;
   plan.macro = {.partitions = 16, .resident = 2, .hub_ratio = 0.05};
-  const auto memory = memory_of(gpu, plan, {});
+  const auto memory = memory_of(small_gpu, plan, {});
   EXPECT_DOUBLE_EQ(memory.host.topology_bytes, 0.3 * 8000);
   EXPECT_DOUBLE_EQ(memory.host.features_bytes, 0.3 * 4000);
 }
@@ -201,25 +202,25 @@ TEST(Memory, MacroBatchesKeepTwoPartsAndTheHubs) {
 TEST(Memory, KeptEmbeddingsTakeTheirRows) {
   // Hot: of each 8 columns of 4 bytes and a sum of rows of 40 (GCN), for all that a super-batch uses, at most
   // 20 of 100 vertices; on the host once, on the device twice. All: every vertex, one hidden layer.
-  Plan plan = pipelined(1);
+  Plan plan = pipelined_plan(1);
   plan.exact = false;
   plan.embeddings = {.reuse = Reuse::hot, .hot_ratio = 0.2};
-  const double rows = hot_use_of(gpu.workload, plan).computed;
+  const double rows = hot_use_of(small_gpu.workload, plan).computed;
   EXPECT_GT(rows, 0);
   EXPECT_LT(rows, 20);
-  EXPECT_DOUBLE_EQ(memory_of(gpu, plan, {}).host.embeddings_bytes, rows * (32 + 40));
-  EXPECT_DOUBLE_EQ(memory_of(gpu, plan, {}).device.embeddings_bytes, 2 * rows * (32 + 40));
+  EXPECT_DOUBLE_EQ(memory_of(small_gpu, plan, {}).host.embeddings_bytes, rows * (32 + 40));
+  EXPECT_DOUBLE_EQ(memory_of(small_gpu, plan, {}).device.embeddings_bytes, 2 * rows * (32 + 40));
   plan.super_batch = 4096;
-  EXPECT_NEAR(memory_of(gpu, plan, {}).host.embeddings_bytes, 20 * (32 + 40), 1e-6);
+  EXPECT_NEAR(memory_of(small_gpu, plan, {}).host.embeddings_bytes, 20 * (32 + 40), 1e-6);
   plan.embeddings.reuse = Reuse::all;
-  EXPECT_DOUBLE_EQ(memory_of(gpu, plan, {}).host.embeddings_bytes, 3200 + 100 * 8) << "with their ages";
+  EXPECT_DOUBLE_EQ(memory_of(small_gpu, plan, {}).host.embeddings_bytes, 3200 + 100 * 8) << "with their ages";
 }
 
 TEST(Memory, ACacheTakesItsShareOfTheRest) {
   // 5,909 bytes without the cache; of 1,000 left it may have half: 500 of 4,000 bytes of rows.
-  auto profile = gpu;
+  auto profile = small_gpu;
   profile.machine.device.memory_bytes = 3000 + 4 * 576 + 600 + 5 + 1000;
-  Plan plan = pipelined(1);
+  Plan plan = pipelined_plan(1);
   plan.cache.policy = CachePolicy::presample;
   plan.cache.budget = 0.5;
   const auto memory = memory_of(profile, plan, {.feature_bytes = 4000});
@@ -228,8 +229,36 @@ TEST(Memory, ACacheTakesItsShareOfTheRest) {
   EXPECT_EQ(memory.shortage, Shortage::none);
 }
 
+TEST(Memory, ACacheOfTheDiskTakesItsShareOfTheHost) {
+  // 100 rows of 40 bytes, 17 more each to find one; half of what is left holds 20 of them.
+  auto profile = small_gpu;
+  Plan plan = pipelined_plan(1);
+  plan.features = Home::disk;
+  const double without = memory_of(profile, plan, {}).host.total();
+  EXPECT_DOUBLE_EQ(memory_of(profile, plan, {}).host.features_bytes, 0);
+  plan.cache = {.policy = CachePolicy::recent, .place = Home::host, .budget = 0.5};
+  profile.machine.cpu.memory_bytes = without + 2 * 20 * (40 + 17);
+  const auto memory = memory_of(profile, plan, {});
+  EXPECT_DOUBLE_EQ(memory.cached.features, 0.2);
+  EXPECT_DOUBLE_EQ(memory.host.cache_bytes, 20 * (40 + 17));
+  EXPECT_EQ(memory.shortage, Shortage::none);
+  profile.machine.cpu.memory_bytes = 1e9;
+  EXPECT_DOUBLE_EQ(memory_of(profile, plan, {}).cached.features, 1);
+  EXPECT_DOUBLE_EQ(memory_of(profile, plan, {}).host.cache_bytes, 4000);
+}
+
+TEST(Memory, ATopologyOnTheDiskLeavesItsRowPointers) {
+  Plan plan = pipelined_plan(1);
+  plan.topology = Home::disk;
+  EXPECT_DOUBLE_EQ(memory_of(small_gpu, plan, {}).host.topology_bytes, 8 * 101);
+  EXPECT_DOUBLE_EQ(memory_of(small_gpu, plan, {}).host.samplers_bytes -
+                       memory_of(small_gpu, pipelined_plan(1), {}).host.samplers_bytes,
+                   plan::disk_reader_bytes)
+      << "of one worker";
+}
+
 Plan biased() {
-  Plan plan = pipelined(2);
+  Plan plan = pipelined_plan(2);
   plan.exact = false;
   plan.bias = 3;
   plan.cache.policy = CachePolicy::random;  // hits as large a share as it holds
@@ -240,13 +269,13 @@ Plan biased() {
 TEST(Memory, PreferredRowsAreHeldWhateverTheMemory) {
   // A quarter of the rows of 4,000 bytes, whose neighbours are three times as likely: half of all reads hit,
   // 3 * 0.25 / (3 * 0.25 + 0.75). Batches of 1,000 bytes have rows of 800, of which 400 are not gathered.
-  auto memory = memory_of(gpu, biased(), {.feature_bytes = 4000});
+  auto memory = memory_of(small_gpu, biased(), {.feature_bytes = 4000});
   EXPECT_DOUBLE_EQ(memory.cached.features, 0.25);
   EXPECT_DOUBLE_EQ(memory.device.cache_bytes, 1000);
   EXPECT_DOUBLE_EQ(memory.host.batches_bytes, 5 * 600);
   EXPECT_DOUBLE_EQ(memory.host.topology_bytes, 8000 + 1798 * (4 + 8) + 100 * 4) << "with weights";
   EXPECT_EQ(memory.shortage, Shortage::none);
-  auto profile = gpu;
+  auto profile = small_gpu;
   profile.machine.device.memory_bytes = memory.device.total() - 1;
   memory = memory_of(profile, biased(), {.feature_bytes = 4000});
   EXPECT_EQ(memory.shortage, Shortage::device_memory);
@@ -258,18 +287,18 @@ TEST(Memory, PreferredRowsAreHeldWhateverTheMemory) {
 TEST(Memory, WhoGathersDecidesHowManyBatchesHaveFeatures) {
   Plan plan = biased();
   const double rest = 4 * 576 + 600 + 5 + 1000;
-  EXPECT_DOUBLE_EQ(memory_of(gpu, plan, {}).device.total(), rest + 3 * 1000);
+  EXPECT_DOUBLE_EQ(memory_of(small_gpu, plan, {}).device.total(), rest + 3 * 1000);
   plan.gather = plan::Gather::trainer;
-  EXPECT_DOUBLE_EQ(memory_of(gpu, plan, {}).device.total(), rest + 1000 + 2 * 200);
-  EXPECT_DOUBLE_EQ(memory_of(gpu, plan, {}).host.batches_bytes, 5 * 200);
+  EXPECT_DOUBLE_EQ(memory_of(small_gpu, plan, {}).device.total(), rest + 1000 + 2 * 200);
+  EXPECT_DOUBLE_EQ(memory_of(small_gpu, plan, {}).host.batches_bytes, 5 * 200);
   plan.gather = plan::Gather::sampler;
   plan.schedule = Schedule::sequential;
-  EXPECT_DOUBLE_EQ(memory_of(gpu, plan, {}).device.total(), rest + 1000);
+  EXPECT_DOUBLE_EQ(memory_of(small_gpu, plan, {}).device.total(), rest + 1000);
 }
 
 TEST(Memory, ACacheThatFillsTheRestIsNoShortage) {
-  auto profile = gpu;
-  Plan plan = pipelined(1);
+  auto profile = small_gpu;
+  Plan plan = pipelined_plan(1);
   plan.cache.policy = CachePolicy::value_weight;
   plan.cache.topology = true;
   for (int room = 1; room < 12000; room += 7) {
@@ -282,7 +311,7 @@ TEST(Memory, ACacheThatFillsTheRestIsNoShortage) {
 TEST(Memory, SamplersHoldTheTopologyAndTrainersTheCache) {
   // A trainer: 1 + 1 batches, activations, the model, libraries, and the rest, 4,000 bytes, for all rows. A
   // sampler needs 8,000 + 1,000 + 5.
-  profiles::Profile profile = gpu;
+  profiles::Profile profile = small_gpu;
   Plan plan;
   plan.name = "factored";
   plan.schedule = Schedule::factored;
@@ -310,8 +339,8 @@ TEST(Memory, SamplersHoldTheTopologyAndTrainersTheCache) {
 }
 
 TEST(Memory, APlanMayTakeLessOfADeviceThanThereIs) {
-  auto profile = gpu;
-  auto plan = pipelined(1);
+  auto profile = small_gpu;
+  auto plan = pipelined_plan(1);
   const double needed = memory_of(profile, plan, {}).device.total();
   plan.cache = {CachePolicy::optimal, true, false, Home::device, 1, false};
   const CacheGains gains{.feature_bytes = 4000, .topology_bytes = 0};
@@ -329,22 +358,22 @@ TEST(Memory, APlanMayTakeLessOfADeviceThanThereIs) {
 }
 
 TEST(Memory, ShortageIsAnOutcome) {
-  auto profile = gpu;
+  auto profile = small_gpu;
   profile.machine.device.memory_bytes = 5909 - 9;
-  const auto memory = memory_of(profile, pipelined(1), {});
+  const auto memory = memory_of(profile, pipelined_plan(1), {});
   EXPECT_EQ(memory.shortage, Shortage::device_memory);
   EXPECT_DOUBLE_EQ(memory.missing_bytes, 9);
   EXPECT_EQ(shortage_text(memory), "device memory: 9e-09 GB are missing");
 
   Simulator simulator;
-  const auto prediction = predict(simulator, profile, pipelined(1));
+  const auto prediction = predict(simulator, profile, pipelined_plan(1));
   EXPECT_EQ(prediction.memory.shortage, Shortage::device_memory);
   EXPECT_TRUE(std::isinf(prediction.epoch_s));
   EXPECT_EQ(prediction.bound_by, "memory");
 
   profile.machine.device.memory_bytes.reset();  // unknown: never short
   profile.machine.cpu.memory_bytes = 10000;
-  EXPECT_EQ(memory_of(profile, pipelined(1), {}).shortage, Shortage::host_memory);
+  EXPECT_EQ(memory_of(profile, pipelined_plan(1), {}).shortage, Shortage::host_memory);
 }
 
 }  // namespace

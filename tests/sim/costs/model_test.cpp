@@ -12,7 +12,7 @@
 namespace gnomon::sim {
 namespace {
 
-profiles::Profile profile_of(profiles::DeviceKind device) {
+profiles::Profile model_profile(profiles::DeviceKind device) {
   auto profile = test::profile_of(device, 8, 400, {0.04, 0.002, 0.012, 0.02});
   profile.machine.cpu.copy_bandwidth_bytes_per_s = 1e9;
   auto& workload = profile.workload;
@@ -29,7 +29,7 @@ profiles::Profile profile_of(profiles::DeviceKind device) {
   return profile;
 }
 
-plan::Plan claim_ahead(int workers, int device_threads) {
+plan::Plan claim_ahead_plan(int workers, int device_threads) {
   plan::Plan plan;
   plan.name = "claim";
   plan.schedule = plan::Schedule::claim_ahead;
@@ -40,7 +40,8 @@ plan::Plan claim_ahead(int workers, int device_threads) {
 }
 
 TEST(MachineModel, AppliesEfficiencyAndSpeedUps) {
-  const auto model = machine_model(profile_of(profiles::DeviceKind::host), claim_ahead(4, 4), false, 0);
+  const auto model =
+      machine_model(model_profile(profiles::DeviceKind::host), claim_ahead_plan(4, 4), false, 0);
   EXPECT_EQ(model.cores, 8);
   EXPECT_EQ(model.workers, 4);
   EXPECT_TRUE(model.host_device);
@@ -54,9 +55,9 @@ TEST(MachineModel, AppliesEfficiencyAndSpeedUps) {
 }
 
 TEST(MachineModel, ThreadsOfAWorkerShareItsBatches) {
-  auto profile = profile_of(profiles::DeviceKind::host);
+  auto profile = model_profile(profiles::DeviceKind::host);
   profile.workload.cpu_batch_speedup = {{1, 1}, {2, 1.6}};
-  auto plan = claim_ahead(2, 4);
+  auto plan = claim_ahead_plan(2, 4);
   plan.worker_threads = 2;
   const auto model = machine_model(profile, plan, false, 0);
   EXPECT_EQ(model.worker_threads, 2);
@@ -66,7 +67,7 @@ TEST(MachineModel, ThreadsOfAWorkerShareItsBatches) {
 TEST(Simulator, SharedBatchesKeepTheirCoresBusy) {
   // One core trains, the worker's threads have the other two: a batch of 0.02 s every 0.02 s. With two cores
   // in all, 0.04 + 0.02 core-seconds a batch take 0.03 s.
-  auto profile = profile_of(profiles::DeviceKind::host);
+  auto profile = model_profile(profiles::DeviceKind::host);
   profile.workload.cpu_batch = {.mean_s = 0.04};
   profile.workload.train = {.mean_s = 0.02};
   profile.workload.transfer = {.mean_s = 1e-9};
@@ -90,32 +91,33 @@ TEST(Simulator, SharedBatchesKeepTheirCoresBusy) {
 }
 
 TEST(MachineModel, KeepsTheLinkPartOfAGpu) {
-  const auto model = machine_model(profile_of(profiles::DeviceKind::cuda), claim_ahead(1, 1), false, 0);
+  const auto model =
+      machine_model(model_profile(profiles::DeviceKind::cuda), claim_ahead_plan(1, 1), false, 0);
   EXPECT_FALSE(model.host_device);
   EXPECT_DOUBLE_EQ(model.costs.device_batch_link_s, 0.009);
 }
 
 TEST(MachineModel, AddsHandoverCopies) {
-  auto plan = claim_ahead(1, 1);
+  auto plan = claim_ahead_plan(1, 1);
   plan.handover_copies = 2;
   // 2 copies x 2e6 bytes / 1e9 bytes per second
-  const auto profile = profile_of(profiles::DeviceKind::host);
+  const auto profile = model_profile(profiles::DeviceKind::host);
   EXPECT_DOUBLE_EQ(machine_model(profile, plan, false, 0).costs.cpu_batch_s, 0.04 + 0.004);
   EXPECT_DOUBLE_EQ(machine_model(profile, plan, true, 0).costs.cpu_batch_s, 0.04 + 0.004);
 }
 
 TEST(MachineModel, NeedsABandwidthForHandoverCopies) {
-  auto plan = claim_ahead(1, 1);
+  auto plan = claim_ahead_plan(1, 1);
   plan.handover_copies = 1;
-  auto profile = profile_of(profiles::DeviceKind::host);
+  auto profile = model_profile(profiles::DeviceKind::host);
   profile.machine.cpu.copy_bandwidth_bytes_per_s.reset();
   EXPECT_THROW(machine_model(profile, plan, false, 0), base::InputError);
 }
 
 TEST(Spread, KeepsTheMeanAndHasTheMeasuredDeviation) {
-  auto profile = profile_of(profiles::DeviceKind::cuda);
+  auto profile = model_profile(profiles::DeviceKind::cuda);
   profile.workload.batches = 20000;
-  const auto model = machine_model(profile, claim_ahead(1, 1), true, 7);
+  const auto model = machine_model(profile, claim_ahead_plan(1, 1), true, 7);
   double sum = 0;
   double squares = 0;
   for (std::int64_t batch = 0; batch < profile.workload.batches; ++batch) {
@@ -133,10 +135,10 @@ TEST(Spread, KeepsTheMeanAndHasTheMeasuredDeviation) {
 }
 
 TEST(Spread, IsTheSameForEveryPlanAndAnotherForAnotherSeed) {
-  const auto profile = profile_of(profiles::DeviceKind::host);
-  const auto one = machine_model(profile, claim_ahead(1, 1), true, 3);
-  const auto four = machine_model(profile, claim_ahead(4, 4), true, 3);
-  const auto other = machine_model(profile, claim_ahead(1, 1), true, 4);
+  const auto profile = model_profile(profiles::DeviceKind::host);
+  const auto one = machine_model(profile, claim_ahead_plan(1, 1), true, 3);
+  const auto four = machine_model(profile, claim_ahead_plan(4, 4), true, 3);
+  const auto other = machine_model(profile, claim_ahead_plan(1, 1), true, 4);
   for (std::int64_t batch : {0, 1, 17, 399}) {
     EXPECT_NEAR(one.costs_of(batch).cpu_batch_s, four.costs_of(batch).cpu_batch_s * 0.8, 1e-12);
     EXPECT_NEAR(one.costs_of(batch).train_s, four.costs_of(batch).train_s * 2.5, 1e-12);
@@ -147,14 +149,14 @@ TEST(Spread, IsTheSameForEveryPlanAndAnotherForAnotherSeed) {
 TEST(Predict, DoesNotDependOnWhatRanBefore) {
   Simulator simulator;
   for (const auto device : {profiles::DeviceKind::host, profiles::DeviceKind::cuda}) {
-    auto profile = profile_of(device);
+    auto profile = model_profile(device);
     profile.machine.cpu.cores = 4;
     profile.machine.contention.train_beside_cpu_batch = 1.1;
-    const auto plan = claim_ahead(3, device == profiles::DeviceKind::host ? 3 : 1);
+    const auto plan = claim_ahead_plan(3, device == profiles::DeviceKind::host ? 3 : 1);
     const auto first = predict(simulator, profile, plan, true);
     auto other = profile;
     other.workload.batches = 37;
-    predict(simulator, other, claim_ahead(1, 1));
+    predict(simulator, other, claim_ahead_plan(1, 1));
     const auto again = predict(simulator, profile, plan, true);
     EXPECT_EQ(first.epoch_s, again.epoch_s);
     EXPECT_EQ(first.blocked_on_cpu_s, again.blocked_on_cpu_s);
@@ -179,12 +181,12 @@ TEST(Predict, KeepsItsMemoryFlatOverThousandsOfRuns) {
   GTEST_SKIP() << "the sanitizer holds freed memory back";
 #endif
   Simulator simulator;
-  auto profile = profile_of(profiles::DeviceKind::host);
+  auto profile = model_profile(profiles::DeviceKind::host);
   profile.workload.batches = 20;
   profile.machine.cpu.cores = 2;
   const auto run = [&](int times) {
     for (int i = 0; i < times; ++i) {
-      predict(simulator, profile, claim_ahead(2, 2));
+      predict(simulator, profile, claim_ahead_plan(2, 2));
     }
   };
   run(300);
@@ -212,7 +214,7 @@ TEST(Predict, TellsUtilisationAndWhatBinds) {
 
 TEST(Predict, RefusesMoreWorkersThanCores) {
   Simulator simulator;
-  EXPECT_THROW(predict(simulator, profile_of(profiles::DeviceKind::host), claim_ahead(9, 1)),
+  EXPECT_THROW(predict(simulator, model_profile(profiles::DeviceKind::host), claim_ahead_plan(9, 1)),
                base::InputError);
 }
 

@@ -75,22 +75,22 @@ TEST(Devices, OnTheCoresAverageThere) {
   expect_ends(model, {{Stage::all_reduce, 0}, {Stage::train, 1}}, {4, 4});
 }
 
-TEST(Disk, HasItsFullSpeedWithAFullQueue) {
-  // A depth of 2: two reads of 2 s do not feel each other. Three do by 2/3: 3, then 1 s on a core each.
+TEST(Disk, IsSharedByMiniBatchesWhoseReadsFillItsQueue) {
+  // Reads of 2 s each take twice or three times as long together, then 1 s on a core each.
   const MachineModel model{
       .cores = 3, .workers = 3, .costs = {.cpu_batch_s = 1, .cpu_batch_disk_s = 2}, .disk_depth = 2};
-  expect_ends(model, {{Stage::cpu_batch}, {Stage::cpu_batch}}, {3, 3});
-  expect_ends(model, {{Stage::cpu_batch}, {Stage::cpu_batch}, {Stage::cpu_batch}}, {4, 4, 4});
+  expect_ends(model, {{Stage::cpu_batch}}, {3});
+  expect_ends(model, {{Stage::cpu_batch}, {Stage::cpu_batch}}, {5, 5});
+  expect_ends(model, {{Stage::cpu_batch}, {Stage::cpu_batch}, {Stage::cpu_batch}}, {7, 7, 7});
 }
 
-TEST(Disk, ReadInOrderTakesAllOfIt) {
-  // The part (2 s) reads with the whole depth of 2, a batch with 1: three requests for two places. After
-  // 2 * 3/2 = 3 s both have had 2 s; the batch goes on for 1 s on a core.
+TEST(Disk, IsSharedByPartsAndMiniBatches) {
+  // Both read for 2 s with a full queue, and end together after 4 s; the batch goes on for 1 s on a core.
   const MachineModel model{.cores = 1,
                            .workers = 1,
                            .costs = {.cpu_batch_s = 1, .cpu_batch_disk_s = 2, .group_read_s = 2},
                            .disk_depth = 2};
-  expect_ends(model, {{Stage::group_read}, {Stage::cpu_batch}}, {3, 4});
+  expect_ends(model, {{Stage::group_read}, {Stage::cpu_batch}}, {4, 5});
 }
 
 TEST(Groups, EveryWorkerDoesItsShare) {

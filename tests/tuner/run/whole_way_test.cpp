@@ -139,12 +139,14 @@ TEST_F(WholeWay, MeasuresPredictsAndValidatesOnAnEmulatedDevice) {
     plans.push_back(plan::resolve(plan::find_plan(name), profiles::cores_of(profile), name));
   }
   ValidationOptions options;
-  options.rounds = Rounds::exactly(1);
+  options.rounds = Rounds::exactly(3);
   options.device = measure.device;
   for (const auto& result : validate(graph_, profile, plans, options)) {
-    ASSERT_EQ(result.measured_s.size(), 1U);
-    EXPECT_GT(result.predicted_s, result.measured_s.front() / 10) << result.plan.name;
-    EXPECT_LT(result.predicted_s, result.measured_s.front() * 10) << result.plan.name;
+    ASSERT_EQ(result.measured_s.size(), 3U);
+    // Of epochs of milliseconds, the fastest is the one that no other program interrupted.
+    const double measured_s = std::ranges::min(result.measured_s);
+    EXPECT_GT(result.predicted_s, measured_s / 10) << result.plan.name;
+    EXPECT_LT(result.predicted_s, measured_s * 10) << result.plan.name;
   }
 }
 

@@ -59,12 +59,14 @@ std::vector<RecordedRun> recorded_runs(int graphs) {
   return runs;
 }
 
-const LearnedAccuracy& learned() {
+const LearnedAccuracy& learned_accuracy() {
   static const LearnedAccuracy model = learn_accuracy(recorded_runs(3), 1);
   return model;
 }
 
-AccuracyPredictor predictor_of(int graph, int fanout) { return {learned(), graph_of(graph), job_of(fanout)}; }
+AccuracyPredictor predictor_of(int graph, int fanout) {
+  return {learned_accuracy(), graph_of(graph), job_of(fanout)};
+}
 
 TEST(LearnedAccuracy, FindsAKnownLandscapeAndItsOwnError) {
   double squares = 0;
@@ -74,27 +76,27 @@ TEST(LearnedAccuracy, FindsAKnownLandscapeAndItsOwnError) {
       for (const double bias : {1, 3, 6, 12}) {
         const auto found = predictor_of(graph, fanout).of(biased_plan(bias, 0.4));
         EXPECT_THAT(found.outside, testing::IsEmpty());
-        EXPECT_EQ(found.error, learned().known_error);
+        EXPECT_EQ(found.error, learned_accuracy().known_error);
         squares += std::pow(found.accuracy - truth(graph, fanout, bias, 0.4), 2);
         ++count;
       }
     }
   }
   EXPECT_LT(std::sqrt(squares / count), 0.015);
-  EXPECT_GT(learned().model.held_out_r2, 0.9);
-  EXPECT_LT(learned().known_error, 0.02);
-  EXPECT_GT(learned().known_error, 0.002) << "no less than the runs' own noise";
-  EXPECT_GT(learned().unseen_error.value(), learned().known_error);
+  EXPECT_GT(learned_accuracy().model.held_out_r2, 0.9);
+  EXPECT_LT(learned_accuracy().known_error, 0.02);
+  EXPECT_GT(learned_accuracy().known_error, 0.002) << "no less than the runs' own noise";
+  EXPECT_GT(learned_accuracy().unseen_error.value(), learned_accuracy().known_error);
 }
 
 TEST(LearnedAccuracy, SaysWhichInputsMatter) {
   const auto names = accuracy_input_names();
-  ASSERT_EQ(names.size(), learned().inputs.size());
+  ASSERT_EQ(names.size(), learned_accuracy().inputs.size());
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (names[i] == "plan.bias" || names[i] == "job.sampled_share") {
-      EXPECT_GT(learned().model.importance[i], 0.05) << names[i];
+      EXPECT_GT(learned_accuracy().model.importance[i], 0.05) << names[i];
     } else if (names[i] == "job.hidden" || names[i] == "plan.super_batch") {
-      EXPECT_EQ(learned().model.importance[i], 0) << names[i];
+      EXPECT_EQ(learned_accuracy().model.importance[i], 0) << names[i];
     }
   }
 }
@@ -113,8 +115,8 @@ TEST(LearnedAccuracy, FlagsWhatIsBeyondWhatWasLearned) {
               testing::ElementsAre("plan.bias: 64.0 is over 16.0"));
   EXPECT_THAT(predictor.of(plan::find_plan("gas")).outside,
               testing::Contains(testing::StartsWith("plan.embeddings.reuse")));
-  const auto unseen = AccuracyPredictor(learned(), {"other", 15000, 120000, 64, 6000}, job_of(5));
-  EXPECT_EQ(unseen.of({}).error, learned().unseen_error.value());
+  const auto unseen = AccuracyPredictor(learned_accuracy(), {"other", 15000, 120000, 64, 6000}, job_of(5));
+  EXPECT_EQ(unseen.of({}).error, learned_accuracy().unseen_error.value());
   const auto single = learn_accuracy(recorded_runs(1), 1);
   EXPECT_FALSE(single.unseen_error.has_value());
   EXPECT_THAT(AccuracyPredictor(single, {"other", 10000, 120000, 64, 6000}, job_of(5)).of({}).outside,
@@ -153,7 +155,7 @@ TEST(LearnedAccuracy, SurvivesAFileWithoutSpeed) {
   const test::TemporaryDirectory directory;
   const auto path = directory / "learned.json";
   Learned file;
-  file.accuracy = learned();
+  file.accuracy = learned_accuracy();
   base::write_document(path, file);
   const auto read = read_learned(path);
   EXPECT_FALSE(read.has_speed());
@@ -183,7 +185,7 @@ TEST(LearnedAccuracy, DoubtsAModelThatExplainsNothing) {
   ASSERT_LE(noise.model.held_out_r2, 0);
   EXPECT_EQ(trust_of(noise.model), Trust::none);
   EXPECT_THAT(accuracy_doubt(noise), testing::HasSubstr("no better than the mean of what was learned"));
-  EXPECT_EQ(accuracy_doubt(learned()), "");
+  EXPECT_EQ(accuracy_doubt(learned_accuracy()), "");
 
   const AccuracyPredictor doubtful(noise, graph_of(0), job_of(5));
   EXPECT_EQ(doubtful.doubt(), accuracy_doubt(noise));

@@ -1,0 +1,115 @@
+#include <algorithm>
+#include <iostream>
+#include <memory>
+#include <optional>
+
+#include "apps/commands/commands.h"
+#include "apps/interrupt.h"
+#include "apps/progress_bar.h"
+#include "apps/text/output.h"
+#include "apps/text/partition_text.h"
+#include "base/error.h"
+#include "base/stop.h"
+#include "graph/partition/report.h"
+#include "graph/partition/stored_partition.h"
+#include "graph/store/checked_store.h"
+
+namespace gnomon::apps {
+namespace {
+
+struct Options {
+  std::string data;
+  std::string method = "gnn_aware";
+  std::string from;
+  std::string output;
+  graph::PartitionRequest request;
+  std::optional<int> passes;
+  std::optional<double> max_load;
+  graph::MacroRequest macro;
+  std::optional<int> resident;
+  bool json = false;
+};
+
+graph::MacroRequest macro_of(const Options& options, int parts) {
+  auto macro = options.macro;
+  macro.resident = options.resident.value_or(std::min(macro.resident, parts));
+  return macro;
+}
+
+graph::PartitionRequest request_of(const Options& options) {
+  auto request = options.request;
+  request.method = base::value_of<graph::PartitionMethod>("--method", options.method);
+  if ((options.passes || options.max_load) && request.method != graph::PartitionMethod::gnn_aware) {
+    throw base::InputError(options.passes ? "--passes" : "--max-load",
+                           "has no effect on method \"" + options.method + "\"; use \"gnn_aware\"");
+  }
+  request.passes = options.passes.value_or(request.passes);
+  request.max_load = options.max_load;
+  return request;
+}
+
+/// Divides the graph, and writes the parts if asked to.
+graph::StoredPartition make(const graph::Graph& graph, const Options& options,
+                            const graph::PartitionRequest& request, const base::Progress& progress) {
+  graph::check_resident(macro_of(options, request.parts), request.parts);
+  std::optional<graph::PartitionWriter> writer;
+  if (!options.output.empty()) {
+    writer.emplace(options.output);
+  }
+  auto part_of = graph::partition(graph, request, progress);
+  if (writer) {
+    writer->commit(graph, request, part_of);
+  }
+  return {request, std::move(part_of)};
+}
+
+void partition(const Options& options) {
+  const auto request = request_of(options);
+  const auto graph = graph::open_store(options.data);
+  graph::validate_once(graph, false);
+  graph::PartitionReport report;
+  {
+    ProgressBar bar;
+    const auto progress = base::stoppable(bar.progress(), &stop_on_interrupt());
+    const auto parts = options.from.empty() ? make(graph, options, request, progress)
+                                            : graph::read_partition(options.from, graph);
+    report = graph::report_on(graph, parts.part_of, parts.request, macro_of(options, parts.request.parts),
+                              progress);
+  }
+  const auto simulated = simulated_read(graph, report);
+  options.json ? print_json(partition_document(report, simulated))
+               : void(std::cout << partition_text(report, simulated));
+}
+
+}  // namespace
+
+Action add_partition(CLI::App& app) {
+  const auto options = std::make_shared<Options>();
+  auto& request = options->request;
+  app.add_option("DATA", options->data, "Graph store")->required();
+  auto* from = app.add_option("--from", options->from,
+                              "Describe the partition in this directory instead of making one");
+  const auto add = [&](const char* name, auto& value, const char* help) {
+    return app.add_option(name, value, help)->excludes(from);
+  };
+  add("--parts", request.parts, "Number of parts");
+  add("--method", options->method,
+      "random, metis, or gnn_aware: a streaming partitioner that balances the labels of training vertices");
+  add("--passes", options->passes, "Passes of gnn_aware over the vertices")->check(CLI::Range(1, 1000));
+  add("--max-load", options->max_load,
+      "Maximum of a part's vertices of a label over an equal share, of gnn_aware (default: none)")
+      ->check(CLI::Range(1.0, 1e9));
+  add("--seed", request.seed, "Seed of random and metis, and of the order of macro-batches");
+  add("-o,--output", options->output, "Write the partition to this directory, a new one");
+  app.add_option("--resident", options->resident, "Parts of a macro-batch (default: 4, or all)");
+  app.add_option("--hub-ratio", options->macro.hub_ratio,
+                 "Share of the vertices that stay in memory beside every macro-batch")
+      ->check(CLI::Range(0.0, 1.0));
+  app.add_option("--hub-steps", options->macro.hub_steps,
+                 "Steps of the random walk that chooses them, one for each layer of the model")
+      ->check(CLI::Range(1, 64));
+  app.add_flag("--json", options->json, "Print one JSON document");
+  return [options] { partition(*options); };
+}
+
+}  // namespace gnomon::apps

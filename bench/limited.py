@@ -1,0 +1,42 @@
+"""Processes whose time, memory and disk traffic are measured, in a control group that limits their memory."""
+
+import contextlib
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+GROUPS = Path("/sys/fs/cgroup/memory")
+
+
+def run(command, group=None):
+    """Seconds, peak and disk traffic of a process, and what it printed. Ends the bench if it fails."""
+    def enter():
+        if group:
+            (group / "cgroup.procs").write_text(str(os.getpid()))
+    begin = time.monotonic()
+    process = subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE, preexec_fn=enter)
+    printed = process.stdout.read()
+    _, status, usage = os.wait4(process.pid, 0)
+    if status != 0:
+        sys.exit(f"{' '.join(map(str, command))}: status {status}")
+    return {
+        "seconds": time.monotonic() - begin,
+        "cpu_s": usage.ru_utime + usage.ru_stime,
+        "peak_bytes": usage.ru_maxrss * 1024,
+        "read_bytes": usage.ru_inblock * 512,
+        "written_bytes": usage.ru_oublock * 512,
+    }, printed
+
+
+@contextlib.contextmanager
+def limited_group(limit):
+    """A memory control group (version 1) of that many bytes, page cache included."""
+    group = GROUPS / f"gnomon-bench-{os.getpid()}"
+    group.mkdir()
+    try:
+        (group / "memory.limit_in_bytes").write_text(str(limit))
+        yield group
+    finally:
+        group.rmdir()

@@ -1,0 +1,147 @@
+#!/usr/bin/env python3
+"""Trains on a graph whose features and topology are several times the memory allowed, and compares what the disk gives with what
+it can. Writes bench/results/out_of_core.json.
+
+    bench/out_of_core.py [--build build/release] [--scale 23] [--times 4] [--epochs 2] [--output FILE]
+
+The graph is R-MAT of 2^scale vertices with 128 columns of fp16. Plans that read the disk run in a memory control group (version 1,
+which needs the rights to make one), page cache included, and are given nine tenths of it as --host-memory: ns-ext of the graph's size
+over `--times`, ginex, which keeps the topology in memory, of the topology and half the features. `ns-mem` runs without a limit. All
+train in the order of the indices, so that exact plans end with the same bits.
+
+Rows: `value` of `what`, the `of` that it is to be held against, and their `ratio`.
+
+- sequential_read, random_read: bytes and reads per second of our reader beside as many threads that call pread, at the same block size
+  and queue depth (build/release/bench/bench_disk).
+- epoch: seconds beside those of ns-mem; the last epoch, in which caches are warm.
+- reads: reads per second of that epoch beside the disk's random reads per second, as profiled.
+- read_bytes: of that epoch beside the bytes of the graph.
+- peak_memory: the control group's, page cache included, beside its limit.
+- predicted: the predicted epoch beside the measured one.
+- same_bits: whether the weights are those of ns-mem.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT / "bench"), str(ROOT / "bench/peers")]
+from harness import gnomon, origin, write_record  # noqa: E402
+from limited import limited_group, run  # noqa: E402
+
+JOB = ["--fanouts", "10,5", "--batch-size", "1024", "--hidden", "64", "--seed", "1"]
+PLANS = ["ns-ext", "ginex"]
+
+
+def row(what, plan, value, of):
+    ratio = value / of if of else None
+    print(f"{what} {plan}: {value:.4g} of {of:.4g}", file=sys.stderr)
+    return {"what": what, "plan": plan, "value": value, "of": of, "ratio": ratio}
+
+
+def reader_rows(options):
+    """The rates of our two backends beside the rate of plain threads."""
+    command = [options.build / "bench/bench_disk", "--benchmark_format=json", "--benchmark_min_time=2",
+               "--benchmark_filter=(4096/depth:(8|32|64)/random:1|65536/depth:16/random:0)"]
+    runs = json.loads(subprocess.run(list(map(str, command)), check=True, capture_output=True, text=True,
+                                     cwd=options.work).stdout)["benchmarks"]
+    rates = {}
+    for each in runs:
+        if "items_per_second" in each:
+            who, _, case = each["name"].replace("by_reader/", "").partition("/")
+            rates.setdefault(case, {})[who] = each
+    rows = []
+    for case, found in rates.items():
+        field, what = (("items_per_second", "random_read") if "random:1" in case else ("bytes_per_second", "sequential_read"))
+        for who in ("io_uring", "threads"):
+            if who in found:
+                rows.append(row(what, f"{who} {case.removesuffix('/real_time')}", found[who][field],
+                                found["by_plain_threads"][field]))
+    return rows
+
+
+def make_store(options):
+    store = options.work / f"rmat-{options.scale}"
+    if not store.exists():
+        gnomon(options, "generate", "rmat", store, "--scale", options.scale, "--feature-columns", 128, "--feature-type", "fp16",
+               "--classes", 16, "--train-share", options.train_share, "--valid-share", 0)
+    return store
+
+
+def plan_file(options, name):
+    """The preset with updates in the order of the indices."""
+    plan = json.loads((ROOT / "plan/presets" / f"{name}.json").read_text()) | {"order": "index"}
+    path = options.work / f"{name}.json"
+    path.write_text(json.dumps(plan))
+    return path
+
+
+def train(options, store, name, limit=None):
+    """The run's report and the peak of its control group."""
+    command = [options.build / "bin/gnomon", "train", store, "--plan", plan_file(options, name), *JOB, "--epochs", options.epochs,
+               "--evaluate-every", "never", "--run", options.work / f"run-{name}", "--overwrite", "--json"]
+    if not limit:
+        return json.loads(run(command)[1]), None
+    with limited_group(limit) as group:
+        report = json.loads(run([*command, "--host-memory", int(limit * 0.9)], group)[1])
+        return report, int((group / "memory.max_usage_in_bytes").read_text())
+
+
+def predicted(options, profile, name, limit):
+    """The predicted epoch on a machine of that memory."""
+    rows = json.loads(gnomon(options, "explore", profile, "--plan", plan_file(options, name), "--set",
+                             f"machine.cpu.memory_bytes={int(limit * 0.9)}", "--json"))["rows"]
+    return rows[0]["epoch_s"]
+
+
+def limit_of(options, store, name):
+    features, topology = ((store / file).stat().st_size for file in ("features.npy", "indices.npy"))
+    return int(topology + features / 2 if name == "ginex" else (topology + features) / options.times)
+
+
+def plan_rows(options, store, whole):
+    profile = options.work / "profile.json"
+    gnomon(options, "profile", store, "-o", profile, *JOB, "--time-limit", 20)
+    random_reads = json.loads(profile.read_text())["machine"]["disk"]["random_reads_per_s"]
+    in_memory, _ = train(options, store, "ns-mem")
+    mem_s = in_memory["epochs"][-1]["epoch_s"]
+    rows = [row("epoch", "ns-mem", mem_s, mem_s), row("predicted", "ns-mem", predicted(options, profile, "ns-mem", 1e12), mem_s)]
+    for name in PLANS:
+        limit = limit_of(options, store, name)
+        report, peak = train(options, store, name, limit)
+        epoch = report["epochs"][-1]
+        rows += [row("epoch", name, epoch["epoch_s"], mem_s),
+                 row("reads", name, epoch["disk_reads"] / epoch["epoch_s"], random_reads),
+                 row("read_bytes", name, epoch["disk_read_bytes"], whole),
+                 row("peak_memory", name, peak, limit),
+                 row("predicted", name, predicted(options, profile, name, limit), epoch["epoch_s"]),
+                 row("same_bits", name, int(report["weights_hash"] == in_memory["weights_hash"]), 1)]
+    return rows
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", type=Path, default=ROOT / "build/release")
+    parser.add_argument("--scale", type=int, default=23)
+    parser.add_argument("--times", type=float, default=4)
+    parser.add_argument("--train-share", type=float, default=0.01)
+    parser.add_argument("--epochs", type=int, default=2)
+    parser.add_argument("--work", type=Path, default=ROOT / "build/out_of_core")
+    parser.add_argument("--output", type=Path, default=ROOT / "bench/results/out_of_core.json")
+    options = parser.parse_args()
+    options.build = options.build.resolve()
+    options.work.mkdir(parents=True, exist_ok=True)
+    rows = reader_rows(options)
+    store = make_store(options)
+    whole = sum((store / name).stat().st_size for name in ("features.npy", "indices.npy"))
+    graph = f"R-MAT 2^{options.scale}"
+    rows += [{"graph": graph} | each for each in plan_rows(options, store, whole)]
+    write_record(options.output, {"schema": "gnomon.out_of_core/1", **origin(), "notes": __doc__.strip(), "graph_bytes": whole,
+                                  "limit_bytes": {name: limit_of(options, store, name) for name in PLANS}, "job": JOB, "load_average": os.getloadavg()[0], "rows": rows})
+
+
+main()

@@ -1,0 +1,176 @@
+#include "graph/partition/gnn_aware.h"
+
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "base/index.h"
+#include "graph/visit_lists.h"
+
+namespace gnomon::graph {
+namespace {
+
+using base::at;
+
+constexpr std::int32_t no_part = -1;
+
+/// The label of each vertex: its class if it trains, else the number of classes.
+std::vector<std::int32_t> labels_of(const Graph& graph) {
+  std::vector<std::int32_t> labels(at(graph.num_vertices()), graph.num_classes);
+  for (const VertexId vertex : graph.train) {
+    const std::int32_t label = graph.labels.empty() ? -1 : graph.labels[at(vertex)];
+    labels[at(vertex)] = label < 0 ? graph.num_classes : label;
+  }
+  return labels;
+}
+
+/// How many vertices of each label each part has, with a tournament tree per label that knows the part with
+/// the fewest.
+class LabelCounts {
+ public:
+  LabelCounts(int parts, std::int32_t num_labels)
+      : leaves_(std::bit_ceil(at(parts))),
+        counts_(leaves_ * at(num_labels), 0),
+        winners_(leaves_ * at(num_labels), 0) {
+    for (std::int32_t label = 0; label < num_labels; ++label) {
+      for (std::size_t leaf = at(parts); leaf < leaves_; ++leaf) {
+        counts_[first_of(label) + leaf] = std::numeric_limits<std::int64_t>::max();
+      }
+      for (std::size_t node = leaves_ - 1; node > 0; --node) {
+        play(label, node);
+      }
+    }
+  }
+
+  void add(std::int32_t label, std::int32_t part, std::int64_t change) {
+    counts_[first_of(label) + at(part)] += change;
+    for (std::size_t node = (leaves_ + at(part)) / 2; node > 0; node /= 2) {
+      play(label, node);
+    }
+  }
+  std::int64_t of(std::int32_t label, std::int32_t part) const { return counts_[first_of(label) + at(part)]; }
+  /// The part with the fewest vertices of the label, of several the lowest.
+  std::int32_t fewest(std::int32_t label) const { return static_cast<std::int32_t>(winner(label, 1)); }
+
+ private:
+  std::size_t first_of(std::int32_t label) const { return leaves_ * at(label); }
+  /// Nodes from `leaves_` on are the parts; node n has the children 2n and 2n + 1.
+  std::size_t winner(std::int32_t label, std::size_t node) const {
+    return node >= leaves_ ? node - leaves_ : winners_[first_of(label) + node];
+  }
+  void play(std::int32_t label, std::size_t node) {
+    const std::size_t left = winner(label, 2 * node);
+    const std::size_t right = winner(label, 2 * node + 1);
+    const bool right_wins = counts_[first_of(label) + right] < counts_[first_of(label) + left];
+    winners_[first_of(label) + node] = static_cast<std::uint32_t>(right_wins ? right : left);
+  }
+
+  std::size_t leaves_;                  ///< a power of two
+  std::vector<std::int64_t> counts_;    ///< by label and part
+  std::vector<std::uint32_t> winners_;  ///< by label and inner node
+};
+
+/// The number of vertices of each label.
+std::vector<double> count_labels(const std::vector<std::int32_t>& labels, std::int32_t num_labels) {
+  std::vector<double> counts(at(num_labels), 0);
+  for (const std::int32_t label : labels) {
+    ++counts[at(label)];
+  }
+  return counts;
+}
+
+class Partitioning {
+ public:
+  Partitioning(const Graph& graph, const PartitionRequest& request)
+      : labels_(labels_of(graph)),
+        counts_(request.parts, graph.num_classes + 1),
+        part_of_(labels_.size(), no_part),
+        near_(at(request.parts), 0) {
+    for (const double count : count_labels(labels_, graph.num_classes + 1)) {
+      inverse_shares_.push_back(count > 0 ? static_cast<double>(labels_.size()) / count : 0);
+      max_counts_.push_back(request.max_load ? std::ceil(*request.max_load * count / request.parts)
+                                             : std::numeric_limits<double>::infinity());
+    }
+    const double alpha = std::sqrt(request.parts) * static_cast<double>(graph.num_edges()) /
+                         std::pow(static_cast<double>(graph.num_vertices()), gamma);
+    weight_ = alpha * gamma;
+  }
+
+  /// Places a vertex, or places it again.
+  template <class Ids>
+  void place(VertexId vertex, Ids neighbours) {
+    const std::int32_t label = labels_[at(vertex)];
+    std::int32_t& part = part_of_[at(vertex)];
+    if (part != no_part) {
+      counts_.add(label, part, -1);
+      part = no_part;
+    }
+    count_near(neighbours);
+    part = best_part(label);
+    for (const std::int32_t seen : near_parts_) {
+      near_[at(seen)] = 0;
+    }
+    counts_.add(label, part, 1);
+  }
+
+  PartOf take() { return std::move(part_of_); }
+
+ private:
+  static constexpr double gamma = 1.5;
+
+  template <class Ids>
+  void count_near(Ids neighbours) {
+    near_parts_.clear();
+    for (const auto neighbour : neighbours) {
+      const std::int32_t part = part_of_[static_cast<std::size_t>(neighbour)];
+      if (part != no_part && near_[at(part)]++ == 0) {
+        near_parts_.push_back(part);
+      }
+    }
+  }
+
+  std::int32_t best_part(std::int32_t label) const {
+    std::int32_t best = counts_.fewest(label);
+    double best_score = score(best, label);
+    for (const std::int32_t part : near_parts_) {
+      if (static_cast<double>(counts_.of(label, part)) >= max_counts_[at(label)]) {
+        continue;
+      }
+      const double its = score(part, label);
+      if (its > best_score || (its == best_score && part < best)) {
+        best = part;
+        best_score = its;
+      }
+    }
+    return best;
+  }
+
+  double score(std::int32_t part, std::int32_t label) const {
+    const double balanced = static_cast<double>(counts_.of(label, part)) * inverse_shares_[at(label)];
+    return static_cast<double>(near_[at(part)]) - weight_ * std::sqrt(balanced);  // x^(gamma - 1)
+  }
+
+  std::vector<std::int32_t> labels_;
+  std::vector<double> inverse_shares_;  ///< by label: 1 over its share of all vertices
+  std::vector<double> max_counts_;      ///< by label: of a part
+  LabelCounts counts_;
+  PartOf part_of_;
+  std::vector<std::int64_t> near_;        ///< by part: placed neighbours of the vertex in hand
+  std::vector<std::int32_t> near_parts_;  ///< those that have some
+  double weight_ = 0;                     ///< alpha · gamma
+};
+
+}  // namespace
+
+PartOf partition_gnn_aware(const Graph& graph, const PartitionRequest& request,
+                           const base::Progress& progress) {
+  Partitioning partitioning(graph, request);
+  for (int pass = 0; pass < request.passes; ++pass) {
+    visit_lists(graph, {"partitioning", pass, request.passes}, progress,
+                [&](VertexId vertex, auto neighbours) { partitioning.place(vertex, neighbours); });
+  }
+  return partitioning.take();
+}
+
+}  // namespace gnomon::graph

@@ -1,0 +1,97 @@
+#pragma once
+
+#include <cmath>
+#include <limits>
+
+#include "kernels/device/cross_entropy.h"
+
+// Also compiled by nvcc as C++17.
+
+namespace gnomon::kernels::device {
+namespace passes {
+
+/// Threads that share a row of logits: thread i takes the classes i, i + lanes, …
+inline constexpr std::int64_t lanes_of_row = 8;
+
+/// Whether a logit counts as larger than another one.
+constexpr bool is_larger(float value, std::int64_t index, float than, std::int64_t than_index) {
+  const bool is_nan = value != value;
+  const bool than_is_nan = than != than;
+  if (is_nan != than_is_nan) {
+    return is_nan;
+  }
+  return value > than || ((is_nan || value == than) && index < than_index);
+}
+
+/// What a thread finds in its share of a row: the largest logit and its class, and Σ exp(logit − largest).
+struct PartOfRow {
+  float largest;
+  float sum;
+  std::int64_t best;
+
+  /// The same of both shares. Where a share has no classes, its largest logit is −∞.
+  constexpr PartOfRow with(const PartOfRow& other) const {
+    const bool other_is_best = is_larger(other.largest, other.best, largest, best);
+    const float above = other_is_best ? other.largest : largest;
+    const float below = other_is_best ? largest : other.largest;
+    const float sum_above = other_is_best ? other.sum : sum;
+    const float sum_below = other_is_best ? sum : other.sum;
+    const float scale = sum_below == 0 ? 0 : std::exp(below - above);
+    return {above, sum_above + sum_below * scale, other_is_best ? other.best : best};
+  }
+};
+
+/// Index i is thread i % lanes of row i / lanes.
+struct ReduceLogits {
+  StepOutputs outputs;
+  PartOfRow* parts;
+
+  constexpr void operator()(std::int64_t i) const {
+    const float* row = outputs.logits + i / lanes_of_row * outputs.classes;
+    PartOfRow part{-std::numeric_limits<float>::infinity(), 0, outputs.classes};
+    for (std::int64_t c = i % lanes_of_row; c < outputs.classes; c += lanes_of_row) {
+      part = part.with({row[c], 1, c});
+    }
+    parts[i] = part;
+  }
+};
+
+/// Index i is class i % classes of seed i / classes; the first class adds the seed's metrics.
+template <class Atomics>
+struct LogitGradient {
+  StepOutputs outputs;
+  const PartOfRow* parts;
+  float* gradient;
+  MetricSums sums;
+
+  constexpr void operator()(std::int64_t i) const {
+    const std::int64_t seed = i / outputs.classes;
+    const std::int64_t c = i - seed * outputs.classes;
+    PartOfRow row = parts[seed * lanes_of_row];
+    for (std::int64_t lane = 1; lane < lanes_of_row; ++lane) {
+      row = row.with(parts[seed * lanes_of_row + lane]);
+    }
+    const std::int64_t label = outputs.labels[seed];
+    const float share = std::exp(outputs.logits[i] - row.largest) / row.sum;
+    gradient[i] = (share - (c == label ? 1.0F : 0.0F)) / static_cast<float>(outputs.seeds);
+    if (c == 0) {
+      const float of_label = outputs.logits[seed * outputs.classes + label];
+      sums.losses[seed] += static_cast<double>(std::log(row.sum) - (of_label - row.largest));
+      if (row.best == label) {
+        Atomics::add(sums.correct, std::int64_t{1});
+      }
+    }
+  }
+};
+
+}  // namespace passes
+
+template <class Executor>
+void cross_entropy(Executor& executor, const StepOutputs& outputs, float* gradient, const MetricSums& sums) {
+  const auto parts = make_array<passes::PartOfRow>(executor, outputs.seeds * passes::lanes_of_row);
+  executor.for_each(parts.count, passes::ReduceLogits{outputs, parts.data});
+  executor.for_each(outputs.seeds * outputs.classes,
+                    passes::LogitGradient<typename Executor::Atomics>{outputs, parts.data, gradient, sums});
+}
+
+}  // namespace gnomon::kernels::device

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <cstdint>
+
+#include "kernels/device/cross_entropy.h"
+#include "kernels/device/dropout.h"
+
+/// The dense kernels of kernels/device on tensors (nn/cuda/kernels.h says what each computes). `Launches` is
+/// as in DeviceSparseKernels; the kernels must be declared where these templates are instantiated.
+namespace gnomon::nn {
+
+template <class Launches>
+at::Tensor device_dropout(const Launches& launches, const kernels::DropoutRule& rule, const at::Tensor& x) {
+  auto out = at::empty(x.sizes(), x.options().dtype(at::kFloat));
+  auto* to = out.template mutable_data_ptr<float>();
+  auto launch = launches.begin(x);
+  if (x.scalar_type() == at::kHalf) {
+    const auto* halves = static_cast<const std::uint16_t*>(x.const_data_ptr());
+    kernels::device::dropout(launch.executor, rule, x.numel(), halves, to);
+  } else {
+    kernels::device::dropout(launch.executor, rule, x.numel(), x.template const_data_ptr<float>(), to);
+  }
+  return out;
+}
+
+template <class Launches>
+at::Tensor device_relu_dropout(const Launches& launches, const kernels::DropoutRule& rule,
+                               const at::Tensor& x) {
+  auto out = at::empty_like(x);
+  auto launch = launches.begin(x);
+  kernels::device::relu_dropout(launch.executor, rule, x.numel(), x.template const_data_ptr<float>(),
+                                out.template mutable_data_ptr<float>());
+  return out;
+}
+
+template <class Launches>
+at::Tensor device_relu_dropout_gradient(const Launches& launches, float scale, const at::Tensor& out,
+                                        const at::Tensor& gradient) {
+  auto of_input = at::empty_like(gradient);
+  auto launch = launches.begin(gradient);
+  kernels::device::relu_dropout_gradient(
+      launch.executor, scale, gradient.numel(), out.template const_data_ptr<float>(),
+      gradient.template const_data_ptr<float>(), of_input.template mutable_data_ptr<float>());
+  return of_input;
+}
+
+template <class Launches>
+at::Tensor device_cross_entropy(const Launches& launches, const at::Tensor& logits, const at::Tensor& labels,
+                                const at::Tensor& losses, const at::Tensor& correct) {
+  TORCH_CHECK(losses.numel() >= labels.numel(), "the sums have room for ", losses.numel(), " seeds, not ",
+              labels.numel());
+  auto gradient = at::empty_like(logits);
+  auto launch = launches.begin(logits);
+  kernels::device::cross_entropy(
+      launch.executor,
+      kernels::device::StepOutputs{logits.template const_data_ptr<float>(),
+                                   labels.template const_data_ptr<std::int64_t>(), logits.size(0),
+                                   logits.size(1)},
+      gradient.template mutable_data_ptr<float>(),
+      kernels::device::MetricSums{losses.template mutable_data_ptr<double>(),
+                                  correct.template mutable_data_ptr<std::int64_t>()});
+  return gradient;
+}
+
+}  // namespace gnomon::nn

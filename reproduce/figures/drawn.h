@@ -1,0 +1,72 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/document.h"
+#include "base/progress.h"
+#include "profiles/profile.h"
+#include "reproduce/figures/chart.h"
+#include "reproduce/figures/claims.h"
+#include "reproduce/figures/figure_document.h"
+#include "reproduce/report.h"
+#include "sim/simulator.h"
+
+namespace gnomon::reproduce {
+
+/// A figure or table of a paper with its charts and claims.
+struct DrawnFigure {
+  std::string id;
+  std::string shows;
+  Verdict verdict = Verdict::not_drawn;
+  std::string why;
+  std::string given;
+  std::vector<Chart> charts;
+  std::vector<Claim> claims;
+  std::int64_t printed_numbers = 0;  ///< that a prediction stands beside
+  std::optional<double> mean_error;  ///< over them, of |predicted / printed - 1|
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& f) {
+    f("id", self.id);
+    f("shows", self.shows);
+    f("verdict", self.verdict);
+    f("why", self.why);
+    f("given", self.given);
+    f("charts", self.charts);
+    f("claims", self.claims);
+    f("printed_numbers", self.printed_numbers);
+    f("mean_error", self.mean_error);
+  }
+
+  /// "2 of 3 claims hold here." and what does not; one sentence.
+  std::string verdict_on_claims() const;
+};
+
+struct DrawnPaper {
+  static constexpr std::string_view schema = "gnomon.drawn_figures/1";
+
+  std::string paper;
+  std::string source;
+  std::vector<DrawnFigure> figures;
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& f) {
+    f("paper", self.paper);
+    f("source", self.source);
+    f("figures", self.figures);
+  }
+};
+
+/// Draws the figures of a paper with these ids, in the paper's order; "all" stands for every one. Measured
+/// figures are drawn from `measured`, a profile of the user's graph; without it they have no charts and say
+/// so. Throws InputError for an unknown paper or figure, before anything is simulated, and for a profile
+/// without what a figure needs.
+DrawnPaper draw_figures(sim::Simulator& simulator, std::string_view paper,
+                        const std::vector<std::string>& ids, const base::Progress& progress,
+                        const profiles::Profile* measured = nullptr);
+
+}  // namespace gnomon::reproduce

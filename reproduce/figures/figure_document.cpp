@@ -1,0 +1,89 @@
+#include "reproduce/figures/figure_document.h"
+
+#include <set>
+
+#include "base/error.h"
+#include "reproduce/figure_files.h"
+
+namespace gnomon::reproduce {
+namespace {
+
+using base::InputError;
+
+void check_panel(const PanelSource& panel, const std::string& where) {
+  const int sources =
+      (panel.profiles.empty() ? 0 : 1) + (panel.table.empty() ? 0 : 1) + (panel.draw.empty() ? 0 : 1);
+  if (sources != 1) {
+    throw InputError(where, "needs one of profiles, table and draw");
+  }
+  if (panel.profiles.size() > 1 && (!panel.x.empty() || panel.view != View::values)) {
+    throw InputError(where + ".profiles", "must be one where the panel has an x of its own");
+  }
+  if (panel.profiles.empty() != panel.series.empty()) {
+    throw InputError(where + ".series", "belong to profiles, and profiles to series");
+  }
+}
+
+void check_claim(const ClaimSource& claim, const std::string& where) {
+  if (!claim.why_not.empty()) {
+    return;
+  }
+  if (!claim.of) {
+    throw InputError(where + ".of", "is missing; a claim that is not computed needs why_not");
+  }
+  if (!claim.above && !claim.below && !claim.within) {
+    throw InputError(where, "needs above, below or within, or it could not fail");
+  }
+  if (claim.within && !claim.printed) {
+    throw InputError(where + ".within", "needs a printed number");
+  }
+}
+
+}  // namespace
+
+const FigureSource& FiguresDocument::figure(std::string_view id) const {
+  std::string known;
+  for (const auto& one : figures) {
+    if (one.id == id) {
+      return one;
+    }
+    known += (known.empty() ? "" : ", ") + one.id;
+  }
+  throw InputError("FIGURE",
+                   "\"" + std::string(id) + "\" is not in " + paper + "; use all or some of " + known);
+}
+
+void check(const FiguresDocument& document, const std::string& where) {
+  std::set<std::string> ids;
+  for (const auto& figure : document.figures) {
+    const std::string here = where + ": " + figure.id;
+    if (!ids.insert(figure.id).second) {
+      throw InputError(here, "is there twice");
+    }
+    const bool drawn = figure.verdict != Verdict::not_drawn;
+    if (figure.why.empty() != drawn || figure.given.empty() == drawn || figure.panels.empty() == drawn) {
+      throw InputError(here, "needs given and panels or, if it is not drawn, why");
+    }
+    for (std::size_t i = 0; i < figure.panels.size(); ++i) {
+      check_panel(figure.panels[i], here + ".panels[" + std::to_string(i) + "]");
+    }
+    for (std::size_t i = 0; i < figure.claims.size(); ++i) {
+      check_claim(figure.claims[i], here + ".claims[" + std::to_string(i) + "]");
+    }
+  }
+}
+
+FiguresDocument find_figures(std::string_view paper) {
+  const std::string wanted = std::string(paper) + ".json";
+  for (const auto& [file, text] : figure_files()) {
+    if (file == wanted) {
+      const std::string where = "figures of " + std::string(paper);
+      auto document = base::from_document<FiguresDocument>(base::parse_json(text, where), where);
+      check(document, where);
+      return document;
+    }
+  }
+  throw InputError("PAPER", "\"" + std::string(paper) + "\" has no list of figures");
+}
+
+}  // namespace gnomon::reproduce

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+#include "runtime/batch/device_batch.h"
+#include "runtime/batch/device_work.h"
+#include "runtime/streams/driver.h"
+
+namespace gnomon::runtime {
+
+/// The work between two marks in a stream.
+template <Driver D>
+class StreamWork final : public DeviceWork {
+ public:
+  using Event = typename D::Event;
+
+  /// `batch` is what the work reads. `driver` must outlive it.
+  StreamWork(D& driver, Event begin, Event end, DeviceBatch batch = {})
+      : driver_(driver), begin_(std::move(begin)), end_(std::move(end)), batch_(std::move(batch)) {}
+  ~StreamWork() override {
+    try {
+      StreamWork::wait();
+    } catch (const std::exception&) {
+      // The device has failed: it reads nothing any more.
+    }
+  }
+
+  bool is_done() noexcept override { return driver_.has_passed(end_); }
+  void wait() override {
+    if (!driver_.has_passed(end_)) {
+      driver_.wait_for(end_);
+    }
+  }
+  WorkSpan span() override {
+    const double begin_s = driver_.passed_at_s(begin_);
+    return {begin_s, std::max(begin_s, driver_.passed_at_s(end_))};
+  }
+
+ private:
+  D& driver_;
+  Event begin_, end_;
+  DeviceBatch batch_;
+};
+
+}  // namespace gnomon::runtime

@@ -1,0 +1,176 @@
+#include "runtime/disk/block_reader.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <random>
+#include <set>
+
+#include "base/error.h"
+#include "tests/fixtures/message_of.h"
+#include "tests/random_seed.h"
+#include "tests/runtime/disk/disk_directory.h"
+
+namespace gnomon::runtime {
+namespace {
+
+std::vector<std::byte> random_bytes(std::size_t count, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::vector<std::byte> bytes(count);
+  std::generate(bytes.begin(), bytes.end(), [&] { return static_cast<std::byte>(random()); });
+  return bytes;
+}
+
+/// Ascending extents that do not overlap: some touch, most are apart, a few are longer than any buffer.
+std::vector<Extent> random_extents(std::uint64_t file_bytes, std::mt19937_64& random) {
+  std::vector<Extent> extents;
+  std::uint64_t at = random() % 5000;
+  while (at + 1 < file_bytes) {
+    const std::uint64_t longest = random() % 50 == 0 ? 100'000 : 700;
+    const std::uint64_t bytes = std::min(1 + random() % longest, file_bytes - at);
+    extents.push_back({at, bytes});
+    at += bytes + (random() % 4 == 0 ? 0 : random() % 20'000);
+  }
+  return extents;
+}
+
+class EveryBackend : public testing::TestWithParam<ReadBackend> {
+ protected:
+  void SetUp() override {
+    if (GetParam() == ReadBackend::io_uring && !has_io_uring()) {
+      GTEST_SKIP() << "this system or this build has no io_uring";
+    }
+  }
+  std::unique_ptr<BlockReader> reader_of(const std::filesystem::path& path, int depth = 8,
+                                         std::uint64_t max_gap_bytes = 4096) {
+    return std::make_unique<BlockReader>(
+        std::vector<std::shared_ptr<const DirectFile>>{std::make_shared<const DirectFile>(path)},
+        ReaderOptions{
+            .backend = GetParam(), .depth = depth, .buffer_bytes = 16384, .max_gap_bytes = max_gap_bytes});
+  }
+  DiskDirectory directory_;
+};
+INSTANTIATE_TEST_SUITE_P(BlockReader, EveryBackend,
+                         testing::Values(ReadBackend::io_uring, ReadBackend::threads),
+                         [](const auto& tested) {
+                           return std::string(tested.param == ReadBackend::threads ? "Threads" : "IoUring");
+                         });
+
+/// The bytes of the extents, one behind the other.
+std::vector<std::byte> read_all(BlockReader& reader, const std::vector<Extent>& extents) {
+  std::vector<std::size_t> begins;
+  std::size_t total = 0;
+  for (const auto& extent : extents) {
+    begins.push_back(total);
+    total += extent.bytes;
+  }
+  std::vector<std::byte> bytes(total);
+  std::size_t arrived = 0;
+  reader.read(0, extents, [&](std::size_t i, std::uint64_t from, std::span<const std::byte> piece) {
+    std::copy(piece.begin(), piece.end(), bytes.begin() + static_cast<std::ptrdiff_t>(begins[i] + from));
+    arrived += piece.size();
+  });
+  EXPECT_EQ(arrived, total) << "each byte once";
+  return bytes;
+}
+
+/// The same by pread() through the page cache.
+std::vector<std::byte> plain_read(const std::vector<std::byte>& content, const std::vector<Extent>& extents) {
+  std::vector<std::byte> bytes;
+  for (const auto& extent : extents) {
+    const auto begin = content.begin() + static_cast<std::ptrdiff_t>(extent.offset);
+    bytes.insert(bytes.end(), begin, begin + static_cast<std::ptrdiff_t>(extent.bytes));
+  }
+  return bytes;
+}
+
+TEST_P(EveryBackend, ReadsWhatTheFileHolds) {
+  const test::RandomSeed seed;
+  std::mt19937_64 random(seed);
+  for (const std::size_t file_bytes : {1UL, 511UL, 4096UL, 300'001UL, 1'000'003UL}) {
+    const auto content = random_bytes(file_bytes, random());
+    write_bytes(directory_ / "data", content);
+    for (const int depth : {1, 3, 64}) {
+      for (const std::uint64_t gap : {0UL, 4096UL}) {
+        const auto reader = reader_of(directory_ / "data", depth, gap);
+        const auto extents = random_extents(file_bytes, random);
+        EXPECT_EQ(read_all(*reader, extents), plain_read(content, extents)) << file_bytes << ", " << depth;
+        EXPECT_EQ(read_all(*reader, extents), plain_read(content, extents)) << "a second time";
+      }
+    }
+  }
+}
+
+TEST_P(EveryBackend, MergesNeighbours) {
+  write_bytes(directory_ / "data", random_bytes(1 << 16, 1));
+  const auto reader = reader_of(directory_ / "data", 8, 0);
+  const std::uint64_t block = reader->file(0).block_bytes();
+  // Three rows in two blocks that touch, one block apart from them, and a whole buffer of four.
+  const std::vector<Extent> extents = {
+      {10, 20}, {100, 20}, {block + 5, 20}, {10 * block, 8}, {1 << 15, 16384}};
+  read_all(*reader, extents);
+  EXPECT_EQ(reader->counts().reads, 3);
+  EXPECT_EQ(reader->counts().bytes, static_cast<std::int64_t>(3 * block + 16384));
+  const auto bridging = reader_of(directory_ / "data", 8, 10 * block);
+  read_all(*bridging, {{10, 20}, {10 * block, 8}});
+  EXPECT_EQ(bridging->counts().reads, 1);
+  EXPECT_EQ(bridging->counts().bytes, static_cast<std::int64_t>(11 * block));
+}
+
+TEST_P(EveryBackend, ReadsNothing) {
+  write_bytes(directory_ / "data", random_bytes(100, 1));
+  const auto reader = reader_of(directory_ / "data");
+  read_all(*reader, {});
+  EXPECT_EQ(reader->counts(), ReadCounts{});
+}
+
+// A file that is cut while it is open; the reader remains usable for what is left.
+TEST_P(EveryBackend, NamesFileAndOffsetWhereAFileEnds) {
+  const auto content = random_bytes(200'000, 3);
+  write_bytes(directory_ / "data", content);
+  const auto reader = reader_of(directory_ / "data", 4, 0);
+  ASSERT_EQ(::truncate((directory_ / "data").c_str(), 100'100), 0);
+  std::vector<Extent> extents;
+  for (std::uint64_t at = 0; at < 200'000; at += 10'000) {
+    extents.push_back({at, 300});
+  }
+  const auto message = test::message_of<base::Failure>(directory_ / "", [&] { read_all(*reader, extents); });
+  EXPECT_TRUE(message.ends_with("the file was changed")) << message;
+  EXPECT_NE(message.find("data: ends at byte 100100; "), std::string::npos) << message;
+  EXPECT_NE(message.find("300 bytes at offset "), std::string::npos) << message;
+  extents.resize(10);
+  EXPECT_EQ(read_all(*reader, extents), plain_read(content, extents));
+}
+
+TEST_P(EveryBackend, NamesTheErrorOfARead) {
+  write_bytes(directory_ / "data", random_bytes(5000, 3));
+  const auto file = std::make_shared<const DirectFile>(directory_ / "data");
+  const int other = ::open((directory_ / "data").c_str(), O_WRONLY);
+  ASSERT_GE(other, 0);
+  ASSERT_GE(::dup2(other, file->descriptor()), 0);  // which cannot be read from any more
+  ::close(other);
+  BlockReader reader({file}, {.backend = GetParam(), .depth = 2, .buffer_bytes = 4096});
+  const auto message = test::message_of<base::Failure>({}, [&] { read_all(reader, {{4500, 100}}); });
+  EXPECT_NE(message.find("data: cannot read "), std::string::npos) << message;
+  EXPECT_NE(message.find(" bytes at offset "), std::string::npos) << message;
+  EXPECT_TRUE(message.ends_with("Bad file descriptor")) << message;
+}
+
+TEST(DirectFile, MustExist) {
+  const DiskDirectory directory;
+  EXPECT_THROW(DirectFile(directory / "none"), base::InputError);
+}
+
+TEST(BlockReader, ReadsWithoutIoUring) {
+  const DiskDirectory directory;
+  const auto content = random_bytes(50'000, 9);
+  write_bytes(directory / "data", content);
+  BlockReader reader({std::make_shared<const DirectFile>(directory / "data")});
+  EXPECT_EQ(read_all(reader, {{7, 40'000}}), plain_read(content, {{7, 40'000}})) << "whatever there is";
+}
+
+}  // namespace
+}  // namespace gnomon::runtime
