@@ -91,8 +91,8 @@ class Rounds {
  private:
   /// One of two stages that run at once, and the slowdown that it measures.
   struct Neighbour {
-    Bench::Work
-        work;  ///< without the mini-batch `first`, which runs before and warms up: the `count` after it
+    /// The mini-batch `first` runs before and warms up; the `count` after it are measured.
+    Bench::Work work;
     Ratio& slowdown;
     double usual_s = 0;  ///< time alone; 0: that of one thread in this round
   };
