@@ -4,6 +4,7 @@
 #include <ATen/Context.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "kernels/cpu/bf16.h"
 #include "nn/dense/chunks.h"
@@ -21,6 +22,18 @@ extern "C" __attribute__((visibility("default"))) int mkl_serv_intel_cpu_true() 
 
 namespace gnomon::nn {
 namespace {
+
+/// Asks MKL for results that depend on the values of the operands alone. Without AVX-512 they otherwise
+/// differ in the last bits between repetitions, even on one thread. MKL reads the variable when it is first
+/// used. A setting of the user's stays.
+[[maybe_unused]] const bool products_are_reproducible = [] {
+#if defined(__x86_64__)
+  __builtin_cpu_init();
+  return __builtin_cpu_supports("avx512f") != 0 || setenv("MKL_CBWR", "AUTO,STRICT", 0) == 0;
+#else
+  return true;
+#endif
+}();
 
 /// Minimum input and output width of a layer for bf16 operands: in narrower ones, rounding takes as long as
 /// it saves.

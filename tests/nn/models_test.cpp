@@ -422,7 +422,8 @@ TEST_P(ModelCase, OnSparseFeaturesOutputsAndGradientsAreThoseOfTheDenseModel) {
       (found * found).sum().backward();
       const auto parameters = model.parameters();
       for (std::size_t i = 0; i < parameters.size(); ++i) {
-        EXPECT_LT(relative_error(parameters[i].grad(), weights[i].grad()), 2e-5) << "weight " << i;
+        // Features of ones make large sums, of which layer norm's gradients are small differences.
+        EXPECT_LT(relative_error(parameters[i].grad(), weights[i].grad()), 1e-4) << "weight " << i;
       }
       for (const std::int64_t chunk_bytes : {std::int64_t{1}, std::int64_t{3000}, std::int64_t{1} << 20}) {
         EXPECT_LT(relative_error(infer(sparse, model, {.chunk_bytes = chunk_bytes}), all), 1e-5);
