@@ -107,10 +107,11 @@ function(gnomon_sources variable folder)
   set(${variable} ${sources} PARENT_SCOPE)
 endfunction()
 
-# gnomon_library(NAME [TORCH] [FOLDER folder] [EXCLUDE folders…] LINKS targets…): the library gnomon_NAME of all sources
-# below a folder.
+# gnomon_library(NAME [TORCH] [UNIFY] [FOLDER folder] [EXCLUDE folders…] LINKS targets…): the library gnomon_NAME of all
+# sources below a folder. Those on LibTorch are unified in any case. Of a library that the Python package takes parts of, each
+# source stays an object of its own.
 function(gnomon_library name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "TORCH" "FOLDER" "EXCLUDE;LINKS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "TORCH;UNIFY" "FOLDER" "EXCLUDE;LINKS")
   if(NOT arg_FOLDER)
     set(arg_FOLDER ${name})
   endif()
@@ -125,8 +126,10 @@ function(gnomon_library name)
   if(arg_TORCH)
     target_link_libraries(gnomon_${name} PUBLIC LibTorch::cpu)
     gnomon_precompile(gnomon_${name} torch)
-    gnomon_unify(gnomon_${name})
   else()
     gnomon_precompile(gnomon_${name} plain)
+  endif()
+  if(arg_TORCH OR arg_UNIFY)
+    gnomon_unify(gnomon_${name})
   endif()
 endfunction()

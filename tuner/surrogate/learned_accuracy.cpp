@@ -12,7 +12,7 @@
 namespace gnomon::tuner {
 namespace {
 
-constexpr TreesOptions trees_options{.members = 4, .rounds = 100, .depth = 4, .rate = 0.1};
+constexpr TreesOptions accuracy_trees_options{.members = 4, .rounds = 100, .depth = 4, .rate = 0.1};
 constexpr std::size_t fewest_runs = 10;
 constexpr std::size_t fewest_kinds = 5;
 
@@ -188,7 +188,7 @@ LearnedAccuracy learn_accuracy(const std::vector<RecordedRun>& runs, std::uint64
                                             " kinds are too few to learn accuracy from; use 10 or more that "
                                             "differ in 5 ways or more, seeds not counted");
   }
-  auto options = trees_options;
+  auto options = accuracy_trees_options;
   options.seed = seed;
   const std::set<std::string> names(graphs.begin(), graphs.end());
   LearnedAccuracy learned;
