@@ -12,8 +12,8 @@
 namespace gnomon::apps {
 namespace {
 
-struct Options {
-  explicit Options(CLI::App& app) : job(app, plan::Job{}) {}
+struct AutotuneFlags {
+  explicit AutotuneFlags(CLI::App& app) : job(app, plan::Job{}) {}
   std::string data;
   std::string run;
   bool overwrite = false;
@@ -28,7 +28,7 @@ struct Options {
 }  // namespace
 
 Action add_autotune(CLI::App& app) {
-  auto options = std::make_shared<Options>(app);
+  auto options = std::make_shared<AutotuneFlags>(app);
   app.add_option("DATA", options->data, "Graph store")->required();
   app.add_option("--run", options->run,
                  "Directory for all documents (default: runs/DATA-1, runs/DATA-2, ...)");

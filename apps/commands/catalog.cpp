@@ -12,7 +12,7 @@
 namespace gnomon::apps {
 namespace {
 
-struct Options {
+struct CatalogFlags {
   std::string name;
   bool json = false;
 };
@@ -55,7 +55,7 @@ base::Json entry_document(const std::string& name) {
                                              : base::to_document(reproduce::find_profile(name));
 }
 
-void print_catalog(const Options& options) {
+void print_catalog(const CatalogFlags& options) {
   if (!options.name.empty()) {
     print_json(entry_document(options.name));
   } else if (options.json) {
@@ -68,7 +68,7 @@ void print_catalog(const Options& options) {
 }  // namespace
 
 Action add_catalog(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<CatalogFlags>();
   app.add_option("NAME", options->name, "Print the document of this machine or profile, with its sources");
   app.add_flag("--json", options->json, "Print one JSON document");
   return [options] { print_catalog(*options); };

@@ -25,8 +25,8 @@ plan::Job default_job() {
   return job;
 }
 
-struct Options {
-  explicit Options(CLI::App& app) : job(app, default_job()) {}
+struct CompareFlags {
+  explicit CompareFlags(CLI::App& app) : job(app, default_job()) {}
   std::string data;
   std::vector<std::string> plans;
   int rounds = 0;
@@ -37,7 +37,7 @@ struct Options {
   JobFlags job;
 };
 
-std::vector<plan::Plan> plans_of(const Options& options) {
+std::vector<plan::Plan> plans_of(const CompareFlags& options) {
   if (options.plans.empty()) {
     return plan::presets();
   }
@@ -48,7 +48,7 @@ std::vector<plan::Plan> plans_of(const Options& options) {
   return plans;
 }
 
-tuner::Comparison compare_with_bar(const Options& given, const graph::Graph& graph, const plan::Job& job,
+tuner::Comparison compare_with_bar(const CompareFlags& given, const graph::Graph& graph, const plan::Job& job,
                                    const std::vector<plan::Plan>& plans,
                                    const runtime::DeviceOptions& device) {
   ProgressBar bar;
@@ -72,7 +72,7 @@ tuner::Comparison compare_with_bar(const Options& given, const graph::Graph& gra
   return tuner::compare(graph, profile, plans, options);
 }
 
-void compare(const Options& options) {
+void compare(const CompareFlags& options) {
   if (!options.html.empty()) {
     require_charts();
   }
@@ -98,7 +98,7 @@ void compare(const Options& options) {
 }  // namespace
 
 Action add_compare(CLI::App& app) {
-  auto options = std::make_shared<Options>(app);
+  auto options = std::make_shared<CompareFlags>(app);
   app.add_option("DATA", options->data, "Graph store")->required();
   app.add_option("--plans", options->plans,
                  "Presets or plan files, separated by commas (default: all presets)")

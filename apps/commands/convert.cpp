@@ -16,7 +16,7 @@
 namespace gnomon::apps {
 namespace {
 
-struct Options {
+struct ConvertFlags {
   std::string source;
   std::string destination;
   std::string order = "none";
@@ -24,7 +24,7 @@ struct Options {
   bool json = false;
 };
 
-void convert(const Options& options) {
+void convert(const ConvertFlags& options) {
   const auto order = base::value_of<graph::VertexOrder>("--reorder", options.order);
   const auto graph = graph::open_store(options.source);
   {
@@ -42,7 +42,7 @@ void convert(const Options& options) {
 }  // namespace
 
 Action add_convert(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<ConvertFlags>();
   app.add_option("SRC", options->source, "Graph store of any version")->required();
   app.add_option("DST", options->destination, "Graph store to create, a new directory")->required();
   app.add_option("--reorder", options->order,

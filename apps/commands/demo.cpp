@@ -28,8 +28,8 @@ plan::Job demo_job() {
   return job;
 }
 
-struct Options {
-  explicit Options(CLI::App& app) : import(app, "Import of FILE", "--split-seed"), job(app, demo_job()) {}
+struct DemoFlags {
+  explicit DemoFlags(CLI::App& app) : import(app, "Import of FILE", "--split-seed"), job(app, demo_job()) {}
   std::string file;
   std::string run;
   MeasureFlags measure;
@@ -43,7 +43,7 @@ bool is_store(const std::string& data) { return fs::exists(fs::path(data) / "met
 
 /// Throws InputError for options of an import if nothing is imported, and for those without effect on the
 /// file's format.
-void check_import(const Options& options) {
+void check_import(const DemoFlags& options) {
   const auto option = options.import.first_named();
   if (!option.empty() && (options.file.empty() || is_store(options.file))) {
     throw base::InputError(
@@ -59,7 +59,7 @@ void check_import(const Options& options) {
 }
 
 /// The store itself, or the graph file imported into the run's directory.
-fs::path imported_graph(const Options& options, const tuner::RunFiles& files) {
+fs::path imported_graph(const DemoFlags& options, const tuner::RunFiles& files) {
   if (is_store(options.file)) {
     return options.file;
   }
@@ -93,7 +93,7 @@ fs::path generated_graph() {
 }  // namespace
 
 Action add_demo(CLI::App& app) {
-  auto options = std::make_shared<Options>(app);
+  auto options = std::make_shared<DemoFlags>(app);
   app.add_option("FILE", options->file,
                  "Graph file in any format that import reads, or graph store (default: a generated graph)");
   app.add_option("--run", options->run,

@@ -13,13 +13,13 @@
 namespace gnomon::apps {
 namespace {
 
-struct Options {
+struct EvaluateFlags {
   RunFlags run;
   std::vector<std::string> metrics;
   bool json = false;
 };
 
-void evaluate_run(const Options& options) {
+void evaluate_run(const EvaluateFlags& options) {
   runtime::EvaluationOptions evaluation;
   evaluation.checkpoint = options.run.files().checkpoint();
   evaluation.weights = options.run.weights;
@@ -48,7 +48,7 @@ void evaluate_run(const Options& options) {
 }  // namespace
 
 Action add_evaluate(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<EvaluateFlags>();
   add_run_flags(app, options->run);
   app.add_option("--metrics", options->metrics,
                  "Metrics to report: accuracy, roc_auc, f1_micro, f1_macro (default: the run's)")

@@ -18,7 +18,7 @@
 namespace gnomon::apps {
 namespace {
 
-struct Options {
+struct ExploreFlags {
   std::vector<std::string> profiles;
   std::vector<std::string> machines;
   std::string plans = "all";
@@ -45,7 +45,7 @@ std::vector<std::string> machine_names(const std::vector<std::string>& asked) {
 }
 
 /// The profile as it is, or on each of the machines.
-void add_profile(tuner::ExplorationRequest& request, const std::string& name, const Options& options) {
+void add_profile(tuner::ExplorationRequest& request, const std::string& name, const ExploreFlags& options) {
   std::vector<tuner::Setting> names;
   if (options.profiles.size() > 1) {
     names.push_back({"profile", name});
@@ -60,7 +60,7 @@ void add_profile(tuner::ExplorationRequest& request, const std::string& name, co
   }
 }
 
-tuner::ExplorationRequest request_of(const Options& options) {
+tuner::ExplorationRequest request_of(const ExploreFlags& options) {
   tuner::ExplorationRequest request;
   for (const auto& name : options.profiles) {
     add_profile(request, name, options);
@@ -78,7 +78,7 @@ tuner::ExplorationRequest request_of(const Options& options) {
 }
 
 /// Writes page and trace. Returns why one could not be written, and where it is kept.
-std::string write_files(const Options& options, const std::vector<tuner::ExplorationRow>& rows,
+std::string write_files(const ExploreFlags& options, const std::vector<tuner::ExplorationRow>& rows,
                         tuner::RowOrder order) {
   std::string unwritten;
   if (!options.html.empty()) {
@@ -94,7 +94,7 @@ std::string write_files(const Options& options, const std::vector<tuner::Explora
   return unwritten;
 }
 
-void explore_and_print(const Options& options) {
+void explore_and_print(const ExploreFlags& options) {
   if (!options.html.empty()) {
     require_charts();
   }
@@ -122,7 +122,7 @@ void explore_and_print(const Options& options) {
 }  // namespace
 
 Action add_explore(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ExploreFlags>();
   app.add_option("PROFILE", options->profiles,
                  "Profile written by gnomon profile, or a paper's workload (see gnomon catalog)")
       ->required();

@@ -15,8 +15,8 @@
 namespace gnomon::apps {
 namespace {
 
-struct Options {
-  explicit Options(CLI::App& app) : flags(app, "Options", "--seed") {}
+struct ImportRequest {
+  explicit ImportRequest(CLI::App& app) : flags(app, "Options", "--seed") {}
   std::string format;
   std::string source;
   std::string destination;
@@ -37,7 +37,7 @@ graph::Format format_of(const std::string& name) {
   return found->second;
 }
 
-void import_and_describe(const Options& options) {
+void import_and_describe(const ImportRequest& options) {
   auto request = options.flags.options();
   request.source = options.source;
   request.format = format_of(options.format);
@@ -61,7 +61,7 @@ void import_and_describe(const Options& options) {
 }  // namespace
 
 Action add_import(CLI::App& app) {
-  const auto options = std::make_shared<Options>(app);
+  const auto options = std::make_shared<ImportRequest>(app);
   app.add_option("FORMAT", options->format,
                  "auto (detect), npz (shchur/gnn-benchmark, arrays named as in PyG, or SciPy's save_npz),\n"
                  "ogb (a data set's folder), mtx (Matrix Market) or edges (edge list or CSV, plain or gzip)")

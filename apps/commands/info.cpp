@@ -16,7 +16,7 @@
 namespace gnomon::apps {
 namespace {
 
-struct Options {
+struct InfoFlags {
   std::string data;
   bool check = false;
   bool json = false;
@@ -85,7 +85,7 @@ std::string why_not_trainable(const graph::Graph& graph) {
   }
 }
 
-void describe(const Options& options) {
+void describe(const InfoFlags& options) {
   if (options.data.empty()) {
     options.json ? print_json(machine_document()) : void(std::cout << machine_text());
     return;
@@ -115,7 +115,7 @@ void describe(const Options& options) {
 }  // namespace
 
 Action add_info(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<InfoFlags>();
   app.add_option("DATA", options->data, "Graph store (default: describe this machine and this build)");
   app.add_flag("--check", options->check, "Read the whole store and check its contents");
   app.add_flag("--json", options->json, "Print one JSON document");

@@ -17,7 +17,7 @@
 namespace gnomon::apps {
 namespace {
 
-struct Options {
+struct PartitionFlags {
   std::string data;
   std::string method = "gnn_aware";
   std::string from;
@@ -30,13 +30,13 @@ struct Options {
   bool json = false;
 };
 
-graph::MacroRequest macro_of(const Options& options, int parts) {
+graph::MacroRequest macro_of(const PartitionFlags& options, int parts) {
   auto macro = options.macro;
   macro.resident = options.resident.value_or(std::min(macro.resident, parts));
   return macro;
 }
 
-graph::PartitionRequest request_of(const Options& options) {
+graph::PartitionRequest request_of(const PartitionFlags& options) {
   auto request = options.request;
   request.method = base::value_of<graph::PartitionMethod>("--method", options.method);
   if ((options.passes || options.max_load) && request.method != graph::PartitionMethod::gnn_aware) {
@@ -49,7 +49,7 @@ graph::PartitionRequest request_of(const Options& options) {
 }
 
 /// Divides the graph, and writes the parts if asked to.
-graph::StoredPartition make(const graph::Graph& graph, const Options& options,
+graph::StoredPartition make(const graph::Graph& graph, const PartitionFlags& options,
                             const graph::PartitionRequest& request, const base::Progress& progress) {
   graph::check_resident(macro_of(options, request.parts), request.parts);
   std::optional<graph::PartitionWriter> writer;
@@ -63,7 +63,7 @@ graph::StoredPartition make(const graph::Graph& graph, const Options& options,
   return {request, std::move(part_of)};
 }
 
-void partition(const Options& options) {
+void partition(const PartitionFlags& options) {
   const auto request = request_of(options);
   const auto graph = graph::open_store(options.data);
   graph::validate_once(graph, false);
@@ -84,7 +84,7 @@ void partition(const Options& options) {
 }  // namespace
 
 Action add_partition(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<PartitionFlags>();
   auto& request = options->request;
   app.add_option("DATA", options->data, "Graph store")->required();
   auto* from = app.add_option("--from", options->from,

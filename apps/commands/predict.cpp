@@ -14,14 +14,14 @@
 namespace gnomon::apps {
 namespace {
 
-struct Options {
+struct PredictFlags {
   RunFlags run;
   std::string output;
   std::string logits;
   std::string embeddings;
 };
 
-void predict(const Options& options) {
+void predict(const PredictFlags& options) {
   if (options.output.empty() && options.logits.empty() && options.embeddings.empty()) {
     throw base::InputError("nothing to write; give -o FILE, --logits FILE or --embeddings FILE");
   }
@@ -49,7 +49,7 @@ void predict(const Options& options) {
 }  // namespace
 
 Action add_predict(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<PredictFlags>();
   add_run_flags(app, options->run);
   add_output(app, "-o,--output", options->output,
              "Write the predicted class of each vertex to this CSV file, by original vertex id");

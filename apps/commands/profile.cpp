@@ -19,8 +19,8 @@
 namespace gnomon::apps {
 namespace {
 
-struct Options {
-  explicit Options(CLI::App& app) : job(app, plan::Job{}) {}
+struct ProfileFlags {
+  explicit ProfileFlags(CLI::App& app) : job(app, plan::Job{}) {}
   std::string data;
   std::string out;
   MeasureFlags measure;
@@ -30,7 +30,7 @@ struct Options {
 };
 
 /// The user's numbers replace measured ones.
-void tell_running(const Options& options, profiles::Running& running) {
+void tell_running(const ProfileFlags& options, profiles::Running& running) {
   const auto tell = [](const std::optional<double>& given, std::optional<double>& known) {
     known = given ? given : known;
   };
@@ -52,7 +52,7 @@ profiles::Profile measure_with_bar(const graph::Graph& graph, const plan::Job& j
   return profiles::measure(graph, job, options);
 }
 
-void profile(const Options& options) {
+void profile(const ProfileFlags& options) {
   const auto job = options.job.job();
   const auto graph = open_training_data(options.data, job);
   auto profile = measure_with_bar(graph, job, options.measure);
@@ -73,7 +73,7 @@ void profile(const Options& options) {
 }  // namespace
 
 Action add_profile(CLI::App& app) {
-  auto options = std::make_shared<Options>(app);
+  auto options = std::make_shared<ProfileFlags>(app);
   app.add_option("DATA", options->data, "Graph store")->required();
   add_output(app, "-o,--out", options->out, "Write the profile to this file");
   add_measure_flags(app, options->measure);

@@ -24,7 +24,7 @@
 namespace gnomon::apps {
 namespace {
 
-struct Options {
+struct ReproduceFlags {
   std::string paper;
   std::vector<std::string> figures;
   std::string baselines;
@@ -89,7 +89,7 @@ std::string validation_text(const std::vector<reproduce::Validation>& validation
   return table.text();
 }
 
-void cross_validate(const Options& options) {
+void cross_validate(const ReproduceFlags& options) {
   if (options.paper != "morphgl") {
     throw base::InputError("--cross-validate", "only morphgl has fitted numbers");
   }
@@ -107,7 +107,7 @@ void cross_validate(const Options& options) {
   }
 }
 
-void check(const Options& options) {
+void check(const ReproduceFlags& options) {
   const bool draws = !options.figures.empty() || !options.html.empty();
   if (draws && options.paper == "all") {
     throw base::InputError("PAPER", "must be one paper where its figures are drawn");
@@ -124,7 +124,7 @@ void check(const Options& options) {
   }
 }
 
-void draw_and_print(const Options& options) {
+void draw_and_print(const ReproduceFlags& options) {
   const auto figures = options.figures.empty() ? std::vector<std::string>{"all"} : options.figures;
   std::optional<profiles::Profile> measured;
   if (!options.profile.empty()) {
@@ -153,7 +153,7 @@ void draw_and_print(const Options& options) {
   }
 }
 
-void reproduce_and_print(const Options& options) {
+void reproduce_and_print(const ReproduceFlags& options) {
   check(options);
   if (options.cross_validate) {
     return cross_validate(options);
@@ -187,7 +187,7 @@ void reproduce_and_print(const Options& options) {
 }  // namespace
 
 Action add_reproduce(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ReproduceFlags>();
   app.add_option("PAPER", options->paper, "One of " + reproduce::known_papers() + ", or all")->required();
   app.add_option("FIGURE", options->figures,
                  "Draw these figures and tables of the paper, such as F8 and T3, or all of them: all");

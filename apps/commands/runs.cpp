@@ -13,7 +13,7 @@
 namespace gnomon::apps {
 namespace {
 
-struct Options {
+struct RunsFlags {
   std::vector<std::string> directories = {"runs"};
   bool json = false;
 };
@@ -71,7 +71,7 @@ std::string table_of(const std::vector<tuner::RunSummary>& runs) {
   return table.text() + problems;
 }
 
-void compare(const Options& options) {
+void compare(const RunsFlags& options) {
   const auto runs = tuner::summarise_runs({options.directories.begin(), options.directories.end()});
   if (options.json) {
     print_json(tuner::to_document(runs));
@@ -83,7 +83,7 @@ void compare(const Options& options) {
 }  // namespace
 
 Action add_runs(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<RunsFlags>();
   app.add_option("DIR", options->directories, "Runs, or directories of runs");
   app.add_flag("--json", options->json, "Print one JSON document");
   return [options] { compare(*options); };

@@ -21,8 +21,8 @@
 namespace gnomon::apps {
 namespace {
 
-struct Options {
-  explicit Options(CLI::App& app) : job(app, plan::Job{}) {}
+struct TrainFlags {
+  explicit TrainFlags(CLI::App& app) : job(app, plan::Job{}) {}
   std::string data;
   std::string plan;
   std::string run;
@@ -41,7 +41,7 @@ struct Options {
 };
 
 /// A resumed run takes job and plan from its directory, unless the command line gives them again.
-void take_from_run(const Options& options, tuner::TrainingRun& run) {
+void take_from_run(const TrainFlags& options, tuner::TrainingRun& run) {
   if (options.run.empty()) {
     throw base::InputError("--resume", "needs --run DIR, the directory of the run to resume");
   }
@@ -71,7 +71,7 @@ plan::Plan chosen_plan(const std::string& asked, const plan::Cores& cores, std::
 }
 
 /// `why` says why the plan was taken if it was not asked for.
-tuner::TrainingRun run_of(const Options& options, std::string& why) {
+tuner::TrainingRun run_of(const TrainFlags& options, std::string& why) {
   tuner::TrainingRun run;
   run.data = options.data;
   run.resume = options.resume;
@@ -114,7 +114,7 @@ tuner::TrainingResult train_with_table(const graph::Graph& graph, tuner::Trainin
   }
 }
 
-void print_result(const Options& options, const tuner::TrainingRun& run,
+void print_result(const TrainFlags& options, const tuner::TrainingRun& run,
                   const tuner::TrainingResult& result) {
   if (options.json) {
     print_json(to_document(result));
@@ -126,7 +126,7 @@ void print_result(const Options& options, const tuner::TrainingRun& run,
   }
 }
 
-void train(const Options& options) {
+void train(const TrainFlags& options) {
   const auto existing = options.overwrite ? tuner::ExistingRun::overwrite : tuner::ExistingRun::refuse;
   if (!options.resume) {
     tuner::check_run_directory(options.run, existing);
@@ -163,7 +163,7 @@ void add_evaluate_every(CLI::App& app, std::int64_t& epochs) {
 }  // namespace
 
 Action add_train(CLI::App& app) {
-  auto options = std::make_shared<Options>(app);
+  auto options = std::make_shared<TrainFlags>(app);
   app.add_option("DATA", options->data, "Graph store")->required();
   app.add_option("--plan", options->plan, "Preset or plan file (default: by the machine, see docs/plans.md)");
   app.add_option("--run", options->run,

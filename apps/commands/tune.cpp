@@ -22,7 +22,7 @@
 namespace gnomon::apps {
 namespace {
 
-struct Options {
+struct TuneFlags {
   std::string profile;
   std::string machine;
   std::string out;
@@ -62,7 +62,7 @@ void check_flags(const tuner::TuningOptions& options) {
   }
 }
 
-tuner::TuningOptions tuning_of(const Options& options) {
+tuner::TuningOptions tuning_of(const TuneFlags& options) {
   check_flags(options.tuning);
   auto tuning = options.tuning;
   tuning.strategy = base::value_of<tuner::StrategyKind>("--strategy", options.strategy);
@@ -82,7 +82,7 @@ tuner::TuningOptions tuning_of(const Options& options) {
 }
 
 /// The profile, and how it was scaled to another machine.
-profiles::MovedProfile profile_of(const Options& options) {
+profiles::MovedProfile profile_of(const TuneFlags& options) {
   auto profile = reproduce::find_profile(options.profile);
   return options.machine.empty()
              ? profiles::MovedProfile{std::move(profile), {}}
@@ -94,7 +94,7 @@ tuner::Tuning tune_with_bar(const profiles::Profile& profile, const tuner::Tunin
   return tuner::tune(profile, options, {}, bar.progress(), &stop_on_interrupt());
 }
 
-void tune(const Options& options) {
+void tune(const TuneFlags& options) {
   auto how = tuning_of(options);
   const auto moved = profile_of(options);
   sim::check_precision(moved.profile, options.profile);
@@ -126,7 +126,7 @@ void tune(const Options& options) {
 }  // namespace
 
 Action add_tune(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<TuneFlags>();
   app.add_option("PROFILE", options->profile,
                  "Profile written by gnomon profile, or a paper's workload (see gnomon catalog)")
       ->required();

@@ -22,7 +22,7 @@
 namespace gnomon::apps {
 namespace {
 
-struct Options {
+struct ValidateFlags {
   std::string data;
   std::string profile;
   std::vector<std::string> plans;
@@ -34,7 +34,7 @@ struct Options {
 };
 
 /// A profile of another graph or machine would make the comparison meaningless.
-void check_fits(const Options& options, const profiles::Profile& profile, const graph::Graph& graph,
+void check_fits(const ValidateFlags& options, const profiles::Profile& profile, const graph::Graph& graph,
                 const plan::Cores& cores) {
   const auto& workload = profile.workload;
   if (workload.vertices != graph.num_vertices() || workload.edges != graph.num_edges()) {
@@ -59,7 +59,7 @@ void check_fits(const Options& options, const profiles::Profile& profile, const 
   }
 }
 
-std::vector<tuner::Validated> validate_with_bar(const Options& given, const graph::Graph& graph,
+std::vector<tuner::Validated> validate_with_bar(const ValidateFlags& given, const graph::Graph& graph,
                                                 const profiles::Profile& profile,
                                                 const std::vector<plan::Plan>& plans,
                                                 const runtime::DeviceOptions& device) {
@@ -77,7 +77,7 @@ std::vector<tuner::Validated> validate_with_bar(const Options& given, const grap
   return tuner::validate(graph, profile, plans, options);
 }
 
-void validate(const Options& options) {
+void validate(const ValidateFlags& options) {
   auto profile = profiles::read_profile(options.profile);
   const auto device = device_of(options.device);
   const auto cores = cores_with(device);
@@ -118,7 +118,7 @@ void validate(const Options& options) {
 }  // namespace
 
 Action add_validate(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ValidateFlags>();
   app.add_option("DATA", options->data, "Graph store")->required();
   app.add_option("PROFILE", options->profile,
                  "Profile of the graph, written by gnomon profile on this machine")
