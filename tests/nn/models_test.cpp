@@ -421,9 +421,11 @@ TEST_P(ModelCase, OnSparseFeaturesOutputsAndGradientsAreThoseOfTheDenseModel) {
       (expected * expected).sum().backward();
       (found * found).sum().backward();
       const auto parameters = model.parameters();
+      const auto names = model.state_names();  // the parameters' first
       for (std::size_t i = 0; i < parameters.size(); ++i) {
-        // Features of ones make large sums, of which layer norm's gradients are small differences.
-        EXPECT_LT(relative_error(parameters[i].grad(), weights[i].grad()), 1e-4) << "weight " << i;
+        // Where all features are ones, attention's gradients nearly cancel: the rest is mostly rounding.
+        const bool cancels = names[i].find("attention") != std::string::npos;
+        EXPECT_LT(relative_error(parameters[i].grad(), weights[i].grad()), cancels ? 1e-4 : 2e-5) << names[i];
       }
       for (const std::int64_t chunk_bytes : {std::int64_t{1}, std::int64_t{3000}, std::int64_t{1} << 20}) {
         EXPECT_LT(relative_error(infer(sparse, model, {.chunk_bytes = chunk_bytes}), all), 1e-5);
