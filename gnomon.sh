@@ -26,7 +26,7 @@ readonly build=$root/build/release venv=$root/build/venv stamp=$root/build/setup
 
 # The LibTorch that is installed when there is none, and the CUDA toolkit that it was built with.
 readonly torch_version=2.11.0 torch_oldest=2.6 toolkit_version=13.0.2
-readonly packages=(g++ cmake ninja-build pkg-config python3-venv libsimgrid-dev libboost-dev nlohmann-json3-dev libcli11-dev
+readonly packages=(g++ cmake ninja-build pkg-config python3-venv libsimgrid-dev libboost-dev nlohmann-json3-dev libcli11-dev libcpp-httplib-dev
   libfmt-dev libhwy-dev libmetis-dev libzip-dev liburing-dev libnuma-dev zlib1g-dev libeigen3-dev libxgboost-dev libgtest-dev
   libgmock-dev libbenchmark-dev libjs-chart.js)
 

@@ -9,7 +9,7 @@ constexpr std::string_view data = "Data";
 constexpr std::string_view planning = "Measure and plan";
 constexpr std::string_view training = "Train";
 
-constexpr std::array<CommandInfo, 19> table{{
+constexpr std::array<CommandInfo, 20> table{{
     {"import", "Import a graph from another format into a store", data,
      "gnomon import npz cora.npz stores/cora --undirected --split per_class"},
     {"generate", "Generate a random graph store (sbm or rmat)", data,
@@ -25,6 +25,7 @@ constexpr std::array<CommandInfo, 19> table{{
      "gnomon catalog aws-g5.2xlarge"},
     {"explore", "Predict plans on changed machines, workloads or plans", planning,
      "gnomon explore profile.json --plan all --set machine.cpu.cores=2,4,8"},
+    {"serve", "Explore, tune and watch runs on a page in the browser", planning, "gnomon serve profile.json"},
     {"tune", "Find the best plan for a profile", planning, "gnomon tune profile.json -o plan.json"},
     {"surrogate", "Learn to predict plans on graphs without a profile", planning,
      "gnomon surrogate learn profiles/*.json -o surrogate.json"},

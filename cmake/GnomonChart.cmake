@@ -1,4 +1,4 @@
-# Embeds Chart.js (MIT, https://www.chartjs.org) into the program (apps/text/chart_library.h), so that its reports open without a
+# Embeds Chart.js (MIT, https://www.chartjs.org) into the program (serve/page_files.h), so that its reports open without a
 # network. Debian's libjs-chart.js has it; without it there are no HTML reports.
 find_file(CHART_JS NAMES chart.min.js chart.umd.min.js chart.umd.js
   PATHS /usr/share/javascript/chart.js /usr/share/nodejs/chart.js/dist NO_DEFAULT_PATH)
@@ -10,12 +10,12 @@ else()
   message(STATUS "Chart.js not found: no HTML reports (Debian: libjs-chart.js)")
 endif()
 file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/generated/chart_library.cpp @ONLY CONTENT [[
-#include "apps/text/chart_library.h"
+#include "serve/page_files.h"
 
-namespace gnomon::apps {
+namespace gnomon::serve {
 
 std::string_view chart_library() { return R"chart(@chart_text@)chart"; }
 
-}  // namespace gnomon::apps
+}  // namespace gnomon::serve
 ]])
-target_sources(gnomon_apps PRIVATE ${PROJECT_BINARY_DIR}/generated/chart_library.cpp)
+target_sources(gnomon_serve PRIVATE ${PROJECT_BINARY_DIR}/generated/chart_library.cpp)

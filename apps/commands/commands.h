@@ -13,6 +13,7 @@ Action add_partition(CLI::App& app);
 Action add_info(CLI::App& app);
 Action add_catalog(CLI::App& app);
 Action add_explore(CLI::App& app);
+Action add_serve(CLI::App& app);
 Action add_tune(CLI::App& app);
 Action add_surrogate(CLI::App& app);
 Action add_reproduce(CLI::App& app);

@@ -9,6 +9,7 @@
 #include "apps/text/output.h"
 #include "apps/text/page.h"
 #include "apps/text/report.h"
+#include "base/csv.h"
 #include "base/output_file.h"
 #include "base/stop.h"
 #include "profiles/catalog.h"
@@ -110,7 +111,7 @@ void explore_and_print(const ExploreFlags& options) {
                 {"profiles", options.profiles},
                 {"rows", tuner::flat_rows(rows)}});
   } else if (options.csv) {
-    std::cout << csv_of(tuner::flat_rows(rows));
+    std::cout << base::csv_of(tuner::flat_rows(rows));
   } else {
     std::cout << exploration_text(rows, order);
   }

@@ -11,6 +11,7 @@ int main(int argc, char** argv) {
                       {"info", add_info},
                       {"catalog", add_catalog},
                       {"explore", add_explore},
+                      {"serve", add_serve},
                       {"tune", add_tune},
                       {"surrogate", add_surrogate},
                       {"reproduce", add_reproduce},

@@ -5,7 +5,7 @@
 namespace gnomon::apps {
 
 /// The page of a comparison: what is shown, and the script that fills it from `data` with the functions of
-/// page_script.h.
+/// serve/page/common.js.
 inline constexpr std::string_view comparison_body = R"page(<h1>gnomon compare</h1>
 <p>Every preset on the device "<span id="device"></span>": epochs as predicted from the profile and as measured (median), the
 fastest first. Accuracy is on the test vertices after <span id="trained"></span> epochs of training. Presets in grey did not run.</p>

@@ -5,7 +5,7 @@
 namespace gnomon::apps {
 
 /// The page of a paper's figures: what is shown, and the script that fills it from `data` with the functions
-/// of page_script.h.
+/// of serve/page/common.js.
 inline constexpr std::string_view figures_body = R"page(<h1 id="title"></h1>
 <p id="source"></p>
 <p>What is predicted stands beside what the paper prints: diamonds on lines, pale bars beside full ones. Numbers are computed

@@ -2,10 +2,9 @@
 
 #include <string>
 
-#include "apps/text/chart_library.h"
-#include "apps/text/page_script.h"
 #include "base/atomic_file.h"
 #include "base/error.h"
+#include "serve/page_files.h"
 
 namespace gnomon::apps {
 namespace {
@@ -22,7 +21,7 @@ std::string script_text(const base::Json& json) {
 }  // namespace
 
 void require_charts() {
-  if (chart_library().empty()) {
+  if (serve::chart_library().empty()) {
     throw base::InputError(
         "--html", "this gnomon was built without Chart.js; install libjs-chart.js and build it again");
   }
@@ -31,9 +30,12 @@ void require_charts() {
 void write_page(const std::filesystem::path& path, const Page& page, const base::Json& data) {
   require_charts();
   std::string text = "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>";
-  text.append(page.title).append("</title>\n<style>\n").append(page_style);
-  text.append("</style>\n<script>").append(chart_library());
-  text.append("</script>\n</head>\n<body>\n").append(page.body).append("<script>\n").append(page_script);
+  text.append(page.title).append("</title>\n<style>\n").append(serve::page_file("style.css"));
+  text.append("</style>\n<script>").append(serve::chart_library());
+  text.append("</script>\n</head>\n<body>\n")
+      .append(page.body)
+      .append("<script>\n")
+      .append(serve::page_file("common.js"));
   text.append("const data = ").append(script_text(data)).append(";\n").append(page.script);
   text.append("</script>\n</body>\n</html>\n");
   base::write_file_atomically(path, text);

@@ -11,7 +11,7 @@ namespace gnomon::apps {
 struct Page {
   std::string_view title;
   std::string_view body;    ///< HTML
-  std::string_view script;  ///< draws `data` with the functions of apps/text/page_script.h
+  std::string_view script;  ///< draws `data` with the functions of serve/page/common.js
 };
 
 /// Throws InputError if gnomon was built without Chart.js, so that no charts can be drawn.

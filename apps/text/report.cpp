@@ -1,35 +1,9 @@
 #include "apps/text/report.h"
 
-#include <algorithm>
-
 #include "apps/text/page.h"
-#include "apps/text/report_page.h"
-#include "schedule/lane.h"
+#include "serve/page_files.h"
 
 namespace gnomon::apps {
-namespace {
-
-/// Maximum number of stages in a timeline.
-constexpr std::size_t max_spans = 150;
-
-base::Json timeline_of(const tuner::ExplorationRow& row) {
-  auto spans = row.prediction->timeline;
-  std::stable_sort(spans.begin(), spans.end(),
-                   [](const auto& a, const auto& b) { return a.begin_s < b.begin_s; });
-  spans.resize(std::min(spans.size(), max_spans));
-  base::Json json = {{"name", name_of(row)}, {"spans", base::Json::array()}};
-  for (const auto& span : spans) {
-    json["spans"].push_back({{"stage", std::string(schedule::name_of(span.stage))},
-                             {"batch", span.batch},
-                             {"lane", schedule::lane_of(span)},
-                             {"begin_s", span.begin_s},
-                             {"end_s", span.end_s}});
-  }
-  return json;
-}
-
-}  // namespace
-
 void write_report(const std::filesystem::path& path, const std::vector<tuner::ExplorationRow>& rows,
                   tuner::RowOrder order) {
   base::Json data = {
@@ -42,10 +16,10 @@ void write_report(const std::filesystem::path& path, const std::vector<tuner::Ex
   }
   for (const auto& row : rows) {
     if (row.prediction && !row.prediction->timeline.empty()) {
-      data["timelines"].push_back(timeline_of(row));
+      data["timelines"].push_back(tuner::timeline_document(row));
     }
   }
-  write_page(path, {"gnomon explore", report_body, report_script}, data);
+  write_page(path, {"gnomon explore", serve::page_file("report.html"), serve::page_file("report.js")}, data);
 }
 
 }  // namespace gnomon::apps

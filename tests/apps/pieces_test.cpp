@@ -13,6 +13,7 @@
 #include "apps/text/format.h"
 #include "apps/text/output.h"
 #include "apps/text/table.h"
+#include "base/csv.h"
 #include "base/error.h"
 #include "base/stop.h"
 
@@ -141,10 +142,10 @@ TEST(Format, BytesCountsAndSharesHaveFittingUnits) {
 }
 
 TEST(Csv, QuotesWhatMustBe) {
-  EXPECT_EQ(csv_of({{{"name", "a,b"}, {"x", 0.1}, {"why", nullptr}},
-                    {{"name", "say \"c\""}, {"x", 2}, {"why", ""}}}),
+  EXPECT_EQ(base::csv_of({{{"name", "a,b"}, {"x", 0.1}, {"why", nullptr}},
+                          {{"name", "say \"c\""}, {"x", 2}, {"why", ""}}}),
             "name,x,why\n\"a,b\",0.1,\n\"say \"\"c\"\"\",2,\n");
-  EXPECT_EQ(csv_of({}), "");
+  EXPECT_EQ(base::csv_of({}), "");
 }
 
 /// A clock that the test turns.

@@ -3,9 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "apps/text/chart_library.h"
 #include "base/document.h"
 #include "program.h"
+#include "serve/page_files.h"
 
 namespace gnomon::apps {
 namespace {
@@ -20,7 +20,7 @@ class Report : public ::testing::Test {
 };
 
 TEST_F(Report, IsOnePageWithItsDataAndItsLibrary) {
-  if (chart_library().empty()) {
+  if (serve::chart_library().empty()) {
     GTEST_SKIP() << "built without Chart.js";
   }
   const auto outcome = run_gnomon(
@@ -28,7 +28,7 @@ TEST_F(Report, IsOnePageWithItsDataAndItsLibrary) {
       place.path());
   ASSERT_EQ(outcome.code, 0) << outcome.error;
   const auto page = base::read_file(place.path() / "r.html");
-  EXPECT_THAT(page, HasSubstr(std::string(chart_library())));
+  EXPECT_THAT(page, HasSubstr(std::string(serve::chart_library())));
   EXPECT_THAT(page, Not(HasSubstr("src=")));
   EXPECT_THAT(page, Not(HasSubstr("<link")));
   const std::string mark = "const data = ";

@@ -9,9 +9,9 @@
 namespace gnomon::layers {
 namespace {
 
-constexpr std::array<std::string_view, 13> order{"base",      "graph",   "plan",     "schedule", "kernels",
+constexpr std::array<std::string_view, 14> order{"base",      "graph",   "plan",     "schedule", "kernels",
                                                  "nn",        "runtime", "profiles", "sim",      "tuner",
-                                                 "reproduce", "apps",    "python"};
+                                                 "reproduce", "serve",   "apps",     "python"};
 
 /// A library from outside, and the only places where its headers may be included.
 struct Guest {
@@ -30,6 +30,7 @@ const std::vector<Guest>& guests() {
       {"SimGrid", "(simgrid|xbt)/.*", {"sim/"}, true},
       {"Eigen", "Eigen/.*", {"tuner/"}, true},
       {"XGBoost", "xgboost/.*", {"tuner/"}, true},
+      {"cpp-httplib", "httplib[.]h", {"serve/http/"}, true},
       {"CUDA",
        "(cuda|cub/|thrust/|cooperative_groups|nccl|nvml|cupti|cublas|cusparse|curand).*",
        {"kernels/cuda/", "runtime/cuda/"}}};
@@ -53,7 +54,7 @@ std::optional<std::size_t> layer_of(std::string_view path) {
 
 /// What predicts and searches needs no LibTorch: only tuner/run/ ties it to what measures and trains.
 bool is_prediction(std::string_view path) {
-  return starts_with_any(path, {"sim/", "tuner/", "reproduce/"}) && !path.starts_with("tuner/run/");
+  return starts_with_any(path, {"sim/", "tuner/", "reproduce/", "serve/"}) && !path.starts_with("tuner/run/");
 }
 
 std::string broken_by_own(std::string_view path, const std::string& header) {

@@ -12,6 +12,7 @@
 #include "base/processes.h"
 #include "base/usable.h"
 #include "plan/exactness.h"
+#include "schedule/lane.h"
 #include "sim/predict.h"
 #include "sim/prediction.h"
 #include "sim/uncertainty.h"
@@ -38,19 +39,6 @@ std::string with_settings(const std::string& where, const std::vector<Setting>& 
     }
   }
   return where + changes;
-}
-
-profiles::Profile changed_profile(const ExploredProfile& explored, const std::vector<Setting>& settings) {
-  auto document = explored.document;
-  for (const auto& setting : settings) {
-    if (!changes_plan(setting)) {
-      set_field(document, setting.path, setting);
-    }
-  }
-  const auto where = with_settings(explored.where, settings, false);
-  auto profile = base::from_document<profiles::Profile>(std::move(document), where);
-  profiles::check(profile, where);
-  return profile;
 }
 
 plan::Plan changed_plan(const plan::Plan& plan, const std::vector<Setting>& settings) {
@@ -136,6 +124,17 @@ void take_answer(ExplorationRow& row, const std::string& answer) {
   }
 }
 
+sim::Prediction predict(std::optional<sim::Simulator>& simulator, const ExplorationRequest& request,
+                        const profiles::Profile& profile, const plan::Plan& plan) {
+  if (request.quickly) {
+    return sim::predict_quickly(profile, plan);
+  }
+  if (!simulator) {
+    simulator.emplace();
+  }
+  return sim::predict(*simulator, profile, plan, request.with_timeline, request.seed);
+}
+
 }  // namespace
 
 std::vector<ExplorationRow> explore(const ExplorationRequest& request, const base::Progress& progress) {
@@ -147,20 +146,16 @@ std::vector<ExplorationRow> explore(const ExplorationRequest& request, const bas
     }
   }
   std::optional<sim::Simulator> simulator;  // each process makes its own
-  const auto predict = [&](std::int64_t number) {
+  const auto answer = [&](std::int64_t number) {
     const Task& task = tasks.all[numbers[static_cast<std::size_t>(number)]];
-    if (!simulator) {
-      simulator.emplace();
-    }
     try {
-      return possible + sim::pack(sim::predict(*simulator, tasks.profiles[task.profile], task.row.plan,
-                                               request.with_timeline, request.seed));
+      return possible + sim::pack(predict(simulator, request, tasks.profiles[task.profile], task.row.plan));
     } catch (const base::InputError& error) {
       return impossible + std::string(error.what());
     }
   };
-  const int jobs = request.jobs > 0 ? request.jobs : base::usable_cores();
-  const auto answers = base::in_processes(std::ssize(numbers), jobs, predict, progress, "simulating");
+  const int jobs = request.quickly ? 1 : request.jobs > 0 ? request.jobs : base::usable_cores();
+  const auto answers = base::in_processes(std::ssize(numbers), jobs, answer, progress, "simulating");
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     Task& task = tasks.all[numbers[i]];
     take_answer(task.row, answers[i]);
@@ -177,6 +172,19 @@ std::vector<ExplorationRow> explore(const ExplorationRequest& request, const bas
     throw base::InputError(rows.front().why_not);
   }
   return rows;
+}
+
+profiles::Profile changed_profile(const ExploredProfile& explored, const std::vector<Setting>& settings) {
+  auto document = explored.document;
+  for (const auto& setting : settings) {
+    if (!changes_plan(setting)) {
+      set_field(document, setting.path, setting);
+    }
+  }
+  const auto where = with_settings(explored.where, settings, false);
+  auto profile = base::from_document<profiles::Profile>(std::move(document), where);
+  profiles::check(profile, where);
+  return profile;
 }
 
 std::vector<plan::Plan> plans_of(const std::string& list) {
@@ -269,6 +277,21 @@ std::string name_of(const ExplorationRow& row) {
     name += " " + setting.path + "=" + setting.value;
   }
   return name;
+}
+
+base::Json timeline_document(const ExplorationRow& row) {
+  auto spans = row.prediction->timeline;
+  std::ranges::stable_sort(spans, {}, &schedule::StageSpan::begin_s);
+  spans.resize(std::min(spans.size(), max_spans));
+  base::Json json = {{"name", name_of(row)}, {"spans", base::Json::array()}};
+  for (const auto& span : spans) {
+    json["spans"].push_back({{"stage", std::string(schedule::name_of(span.stage))},
+                             {"batch", span.batch},
+                             {"lane", schedule::lane_of(span)},
+                             {"begin_s", span.begin_s},
+                             {"end_s", span.end_s}});
+  }
+  return json;
 }
 
 std::vector<schedule::NamedTimeline> timelines_of(std::vector<ExplorationRow> rows) {

@@ -36,6 +36,9 @@ struct ExplorationRequest {
   std::uint64_t seed = 0;
   bool with_timeline = false;
   int jobs = 0;  ///< processes; 0: one for each core
+  /// Compute epochs by arithmetic (sim::predict_quickly), in this process: within 0.1 % of the simulated ones
+  /// for batches without spread, and no timelines. Any thread may do it.
+  bool quickly = false;
 };
 
 /// One plan with one combination: its prediction, or why it cannot run on that machine.
@@ -61,6 +64,9 @@ struct ExplorationRow {
 /// number of processes. What `progress` throws ends the exploration (base::stoppable). Throws InputError if a
 /// path or value is wrong, or if no row is possible.
 std::vector<ExplorationRow> explore(const ExplorationRequest& request, const base::Progress& progress);
+
+/// The profile with the settings of its fields; those of plans are passed over. Throws InputError.
+profiles::Profile changed_profile(const ExploredProfile& explored, const std::vector<Setting>& settings);
 
 /// The plans of a list: preset names and plan files separated by commas, or "all". Throws InputError.
 std::vector<plan::Plan> plans_of(const std::string& list);
@@ -88,6 +94,12 @@ std::string extrapolations_text(const ExplorationRow& row);
 
 /// The plan's name and settings, as in "gnomon machine.cpu.cores=8".
 std::string name_of(const ExplorationRow& row);
+
+/// Maximum number of stages in a timeline's document.
+inline constexpr std::size_t max_spans = 150;
+
+/// The row's name and the start of its timeline, as pages draw it. Precondition: there is a prediction.
+base::Json timeline_document(const ExplorationRow& row);
 
 /// The rows' timelines, named by plan and settings.
 std::vector<schedule::NamedTimeline> timelines_of(std::vector<ExplorationRow> rows);

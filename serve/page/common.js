@@ -1,27 +1,6 @@
-#pragma once
-
-#include <string_view>
-
-namespace gnomon::apps {
-
-/// The style of all pages, and the functions that their scripts share: show() draws a chart, timelineConfig()
-/// makes one of stages in lanes, formatted() prints a value, fillTable() makes a table that can be sorted.
-inline constexpr std::string_view page_style =
-    R"page(  body { font: 14px/1.4 system-ui, sans-serif; margin: 2em auto; max-width: 1100px; padding: 0 1em; color: #222; }
-  h1 { font-size: 1.4em; } h2 { font-size: 1.1em; margin-top: 2em; }
-  label { margin-right: 1.5em; } select { font: inherit; max-width: 30em; }
-  .chart { position: relative; height: 420px; }
-  .scroll { max-height: 32em; overflow: auto; border: 1px solid #ddd; }
-  table { border-collapse: collapse; width: 100%; }
-  th, td { padding: 2px 8px; text-align: right; white-space: nowrap; }
-  th:first-child, td:first-child { text-align: left; }
-  th { position: sticky; top: 0; background: #eee; cursor: pointer; }
-  tr:nth-child(even) td { background: #f7f7f7; }
-  tr.aside td { color: #888; }
-)page";
-
-inline constexpr std::string_view page_script = R"page("use strict";
-const palette = ["#4e79a7", "#f28e2b", "#59a14f", "#e15759", "#76b7b2", "#edc948", "#b07aa1", "#9c755f", "#ff9da7", "#86bcb6"];
+"use strict";
+// Okabe and Ito's colours, which people with any colour vision can tell apart.
+const palette = ["#0072b2", "#e69f00", "#009e73", "#d55e00", "#56b4e9", "#cc79a7", "#999999", "#f0e442", "#44546a", "#8c564b"];
 const element = (id) => document.getElementById(id);
 
 const charts = {};
@@ -33,6 +12,36 @@ function show(id, config) {
 
 // Bars begin at zero as long as the shortest can still be seen beside the longest.
 const scaleOf = (values) => Math.max(...values) > 20 * Math.min(...values) ? "logarithmic" : "linear";
+
+// Epochs beside their lower bounds, one pair of bars for each row.
+function epochsConfig(rows) {
+  return {
+    type: "bar",
+    data: {
+      labels: rows.map((row) => row.plan),
+      datasets: [
+        { label: "epoch, s", data: rows.map((row) => row.epoch_s), backgroundColor: palette[0] },
+        { label: "lower bound, s", data: rows.map((row) => row.lower_bound_s), backgroundColor: palette[1] },
+      ],
+    },
+    options: { scales: { y: { type: scaleOf(rows.map((row) => row.epoch_s)), title: { display: true, text: "seconds" } } } },
+  };
+}
+
+function utilisationConfig(rows) {
+  return {
+    type: "bar",
+    data: {
+      labels: rows.map((row) => row.plan),
+      datasets: ["cpu", "link", "device"].map((kind, i) => ({
+        label: kind,
+        data: rows.map((row) => 100 * row[kind + "_utilisation"]),
+        backgroundColor: palette[i],
+      })),
+    },
+    options: { scales: { y: { max: 100, title: { display: true, text: "% busy" } } } },
+  };
+}
 
 // Each lane is a row of floating bars; every stage has a colour.
 function timelineConfig(spans) {
@@ -87,8 +96,11 @@ function fillTable(table, columns, rows, text, isAside) {
     const head = table.insertRow();
     for (const column of columns) {
       const cell = document.createElement("th");
-      cell.textContent = column;
-      cell.addEventListener("click", () => fill([...rows].sort((a, b) =>
+      const sort = document.createElement("button");
+      sort.type = "button";
+      sort.textContent = column;
+      cell.append(sort);
+      sort.addEventListener("click", () => fill([...rows].sort((a, b) =>
         a[column] === null ? 1 : b[column] === null ? -1 : a[column] < b[column] ? -1 : a[column] > b[column] ? 1 : 0)));
       head.append(cell);
     }
@@ -100,6 +112,3 @@ function fillTable(table, columns, rows, text, isAside) {
   };
   fill(rows);
 }
-)page";
-
-}  // namespace gnomon::apps

@@ -1,30 +1,4 @@
-#pragma once
-
-#include <string_view>
-
-namespace gnomon::apps {
-
-/// The page of a report: what is shown, and the script that fills it from `data` with the functions of
-/// page_script.h.
-inline constexpr std::string_view report_body = R"page(<h1>gnomon explore</h1>
-<p>Simulated epochs. No schedule can be faster than its lower bound; "bound by" names the busiest resource.
-Plans in grey do not run here: they can only be simulated, or are not possible. An asterisk marks epochs that are extrapolated
-beyond what was measured.</p>
-<div id="choices"></div>
-<h2>Epochs</h2>
-<div class="chart"><canvas id="epochs"></canvas></div>
-<h2>Utilisation</h2>
-<div class="chart"><canvas id="utilisation"></canvas></div>
-<div id="timeline-part">
-<h2>How an epoch begins</h2>
-<label>Row <select id="timeline-row"></select></label>
-<div class="chart"><canvas id="timeline"></canvas></div>
-</div>
-<h2>All rows</h2>
-<div class="scroll"><table id="rows"></table></div>
-)page";
-
-inline constexpr std::string_view report_script = R"page(const rows = data.rows, columns = data.columns;
+const rows = data.rows, columns = data.columns;
 const valuesOf = (column) => [...new Set(rows.map((row) => row[column]))];
 
 function option(select, text) {
@@ -56,17 +30,7 @@ const matches = (row, except) =>
 
 function drawByPlan() {
   const some = rows.filter((row) => row.epoch_s !== null && matches(row, ""));
-  show("epochs", {
-    type: "bar",
-    data: {
-      labels: some.map((row) => row.plan),
-      datasets: [
-        { label: "epoch, s", data: some.map((row) => row.epoch_s), backgroundColor: palette[0] },
-        { label: "lower bound, s", data: some.map((row) => row.lower_bound_s), backgroundColor: palette[1] },
-      ],
-    },
-    options: { scales: { y: { type: scaleOf(some.map((row) => row.epoch_s)), title: { display: true, text: "seconds" } } } },
-  });
+  show("epochs", epochsConfig(some));
 }
 
 function drawAgainst(column) {
@@ -97,19 +61,7 @@ function drawAgainst(column) {
 
 function drawUtilisation() {
   const some = rows.filter((row) => row.epoch_s !== null && matches(row, ""));
-  const kinds = ["cpu", "link", "device"];
-  show("utilisation", {
-    type: "bar",
-    data: {
-      labels: some.map((row) => row.plan),
-      datasets: kinds.map((kind, i) => ({
-        label: kind,
-        data: some.map((row) => 100 * row[kind + "_utilisation"]),
-        backgroundColor: palette[i],
-      })),
-    },
-    options: { scales: { y: { max: 100, title: { display: true, text: "% busy" } } } },
-  });
+  show("utilisation", utilisationConfig(some));
 }
 
 function draw() {
@@ -141,6 +93,3 @@ if (data.timelines.length > 0) {
 } else {
   element("timeline-part").remove();
 }
-)page";
-
-}  // namespace gnomon::apps

@@ -1,0 +1,101 @@
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <fstream>
+#include <iostream>
+#include <memory>
+#include <thread>
+
+#include "apps/commands/commands.h"
+#include "apps/interrupt.h"
+#include "apps/text/page.h"
+#include "base/error.h"
+#include "base/fork_server.h"
+#include "profiles/catalog.h"
+#include "reproduce/paper_profiles.h"
+#include "serve/http/server.h"
+#include "serve/site.h"
+
+namespace gnomon::apps {
+namespace {
+
+struct ServeFlags {
+  std::vector<std::string> profiles;
+  std::string host = "127.0.0.1";
+  int port = 8383;
+  std::string token;
+  std::string runs = "runs";
+  double seconds = 0;
+};
+
+serve::Offer offer_of(const ServeFlags& options) {
+  serve::Offer offer{options.profiles, {}, options.runs};
+  for (const auto& name : options.profiles) {
+    reproduce::find_profile(name);  // says now what is wrong with it
+  }
+  const auto papers = reproduce::profile_names();
+  offer.profiles.insert(offer.profiles.end(), papers.begin(), papers.end());
+  for (const auto& machine : profiles::catalog()) {
+    offer.machines.push_back(machine.name);
+  }
+  return offer;
+}
+
+std::string random_token() {
+  std::array<unsigned char, 16> bytes{};
+  std::ifstream("/dev/urandom", std::ios::binary).read(reinterpret_cast<char*>(bytes.data()), bytes.size());
+  std::string token;
+  for (const unsigned char byte : bytes) {
+    token += "0123456789abcdef"[byte / 16];
+    token += "0123456789abcdef"[byte % 16];
+  }
+  return token;
+}
+
+/// Stops the server on Ctrl-C, or when its time is over.
+void stop_in_time(serve::HttpServer& server, double seconds, const std::atomic<bool>& interrupted) {
+  const auto begin = std::chrono::steady_clock::now();
+  while (!interrupted && (seconds <= 0 || std::chrono::steady_clock::now() - begin <
+                                              std::chrono::duration<double>(seconds))) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  server.stop();
+}
+
+void serve_page(ServeFlags options) {
+  require_charts();
+  if (options.token.empty() && !serve::is_loopback(options.host)) {
+    options.token = random_token();
+  }
+  const auto offer = offer_of(options);
+  const base::ForkServer processes(serve::serve_work(offer));  // before there are threads
+  serve::Site site(offer, {options.host, options.token}, serve::perform_apart(processes));
+  serve::HttpServer server(options.host, options.port,
+                           [&](const serve::Request& request) { return site.answer(request); });
+  const auto& interrupted = stop_on_interrupt();
+  std::cout << "http://" << options.host << ":" << server.port() << "/"
+            << (options.token.empty() ? "" : "?token=" + options.token) << std::endl;
+  std::thread watch([&] { stop_in_time(server, options.seconds, interrupted); });
+  server.run();
+  watch.join();
+}
+
+}  // namespace
+
+Action add_serve(CLI::App& app) {
+  auto options = std::make_shared<ServeFlags>();
+  app.add_option("PROFILE", options->profiles,
+                 "Profiles written by gnomon profile, offered before the papers' workloads");
+  app.add_option("--host", options->host,
+                 "Address to listen at; beyond this machine, requests must carry a token");
+  app.add_option("--port", options->port, "Port to listen at, 0 for a free one")->check(CLI::Range(0, 65535));
+  app.add_option("--token", options->token,
+                 "Word that requests must carry (default: none on this machine, else a random one)");
+  app.add_option("--runs", options->runs, "Directory of training runs to watch");
+  app.add_option("--seconds", options->seconds, "Stop after this time, 0 for never")
+      ->check(CLI::NonNegativeNumber);
+  return [options] { serve_page(*options); };
+}
+
+}  // namespace gnomon::apps

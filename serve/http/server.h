@@ -1,0 +1,32 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "serve/message.h"
+
+namespace gnomon::serve {
+
+/// Answers requests over HTTP/1.1 on several threads. Connections beyond a maximum wait in the kernel's
+/// queue; requests that are too large or too slow are refused.
+class HttpServer {
+ public:
+  using Answer = std::function<Response(const Request&)>;
+
+  /// Listens, but does not accept yet. `port` 0 takes a free one. Throws Failure.
+  HttpServer(const std::string& host, int port, Answer answer);
+  ~HttpServer();
+
+  int port() const;
+  /// Answers until stop() is called.
+  void run();
+  /// Any thread may call it, once run() has been called.
+  void stop();
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace gnomon::serve

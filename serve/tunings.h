@@ -1,0 +1,48 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "serve/work.h"
+
+namespace gnomon::serve {
+
+/// The searches that pages have started. Any thread may call it.
+class Tunings {
+ public:
+  explicit Tunings(Perform perform) : perform_(std::move(perform)) {}
+  /// Cancels all.
+  ~Tunings();
+  Tunings(const Tunings&) = delete;
+  Tunings& operator=(const Tunings&) = delete;
+
+  /// Starts one and returns its number; nothing if as many run as may.
+  std::optional<std::int64_t> start(base::Json work);
+  /// {"status": "running" | "done" | "cancelled" | "failed", "what", "done", "total", "result" | "error"}, or
+  /// null if there is none of that number.
+  base::Json look(std::int64_t number);
+  /// Returns whether there is one of that number.
+  bool cancel(std::int64_t number);
+
+ private:
+  struct Tuning {
+    base::Json status;
+    std::atomic<bool> stop{false};
+    std::thread thread;
+  };
+  void run(Tuning& tuning, const base::Json& work);
+  void forget_oldest();
+
+  Perform perform_;
+  std::mutex mutex_;  ///< guards what follows and each status
+  std::int64_t last_ = 0;
+  std::map<std::int64_t, std::unique_ptr<Tuning>> all_;
+};
+
+}  // namespace gnomon::serve

@@ -1,0 +1,187 @@
+#include "serve/site.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <thread>
+
+#include "base/csv.h"
+#include "base/error.h"
+#include "serve/page_files.h"
+#include "tests/fixtures/temporary_directory.h"
+
+namespace gnomon::serve {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+/// A site of one small profile and its runs, which works in processes apart, as the program does.
+class SiteTest : public ::testing::Test {
+ protected:
+  SiteTest() {
+    profile = (place.path() / "p.json").string();
+    std::ofstream(profile) << R"({"schema": "gnomon.profile/1",
+      "machine": {"name": "small", "cpu": {"cores": 4, "copy_bandwidth_bytes_per_s": 1e10}, "device": {"kind": "host"}},
+      "workload": {"graph": "g", "batches": 60, "cpu_batch": {"mean_s": 0.02}, "transfer": {"mean_s": 0.001},
+                   "device_batch": {"mean_s": 0.015}, "train": {"mean_s": 0.03}}})";
+    offer = {{profile}, {"aws-g5.2xlarge"}, place.path().string()};
+    processes = std::make_unique<base::ForkServer>(serve_work(offer));
+    site = std::make_unique<Site>(offer, Guard{}, perform_apart(*processes));
+  }
+
+  Request post(const std::string& path, const base::Json& body) const {
+    return {"POST", path, {{"host", "127.0.0.1:8383"}, {"content-type", "application/json"}}, body.dump()};
+  }
+  base::Json state() const {
+    return {{"profile", profile}, {"plans", {"device", "salient"}}, {"drawn", {"device"}}};
+  }
+  base::Json answer(const std::string& path, const base::Json& body, int status = 200) {
+    const auto response = site->answer(post(path, body));
+    EXPECT_EQ(response.status, status) << response.body;
+    return base::Json::parse(response.body);
+  }
+
+  test::TemporaryDirectory place;
+  std::string profile;
+  Offer offer;
+  std::unique_ptr<base::ForkServer> processes;
+  std::unique_ptr<Site> site;
+};
+
+TEST_F(SiteTest, RowsAreThoseOfExplore) {
+  auto asked = state();
+  asked["settings"] = {{"machine.cpu.cores", 2}, {"plan.cpu_buffer", 4}};
+  tuner::ExplorationRequest request;
+  request = request_of(read_state(asked, offer));
+  const auto rows = tuner::explore(request, {});
+  const auto got = answer("/api/explore", asked);
+  EXPECT_EQ(got["rows"], base::Json(tuner::flat_rows(rows)));
+  EXPECT_EQ(got["rows"][0]["machine.cpu.cores"], 2);
+  ASSERT_EQ(got["timelines"].size(), 1U);
+  EXPECT_GT(got["timelines"][0]["spans"].size(), 10U);
+  EXPECT_EQ(site->answer(post("/api/csv", asked)).body, base::csv_of(tuner::flat_rows(rows)));
+}
+
+TEST_F(SiteTest, ComputedEpochsAreNearTheSimulated) {
+  const auto computed = answer("/api/compute", state());
+  const auto simulated = answer("/api/explore", state());
+  for (std::size_t i = 0; i < 2; ++i) {
+    const double epoch_s = simulated["rows"][i]["epoch_s"];
+    EXPECT_NEAR(computed["rows"][i]["epoch_s"].get<double>(), epoch_s, 0.002 * epoch_s);
+  }
+}
+
+TEST_F(SiteTest, TraceHoldsTheDrawnPlans) {
+  const auto trace = answer("/api/trace", state());
+  EXPECT_THAT(trace.dump(), HasSubstr("device"));
+  EXPECT_THAT(trace.dump(), Not(HasSubstr("salient")));
+}
+
+TEST_F(SiteTest, WhatIsNotOnOfferIsRefused) {
+  for (const auto& change :
+       {base::Json{{"profile", "/etc/passwd"}}, base::Json{{"machine", "/etc/m.json"}},
+        base::Json{{"plans", {"../p.json"}}}, base::Json{{"plans", 3}},
+        base::Json{{"settings", {{"machine.no", 1}}}}, base::Json{{"settings", {{"", 1}}}},
+        base::Json{{"seed", "x"}}, base::Json{{"settings", {{"machine.cpu.cores", -1}}}}}) {
+    auto asked = state();
+    asked.update(change);
+    EXPECT_THAT(answer("/api/explore", asked, 422)["error"].get<std::string>(), Not("")) << change;
+  }
+}
+
+TEST_F(SiteTest, BodiesThatAreNoDocumentsAreRefused) {
+  for (const std::string body : {"", "[]", "{", "\"x\"", "{\"a\": \xff}"}) {
+    auto request = post("/api/explore", {});
+    request.body = body;
+    EXPECT_EQ(site->answer(request).status, 422) << body;
+  }
+  auto request = post("/api/explore", {});
+  request.body = "{\"a\":" + std::string(100000, '[') + std::string(100000, ']') + "}";
+  EXPECT_EQ(site->answer(request).status, 422);
+  request.body = std::string(max_body_bytes + 1, ' ');
+  EXPECT_EQ(site->answer(request).status, 413);
+}
+
+TEST_F(SiteTest, OtherSitesAreRefused) {
+  auto request = post("/api/compute", state());
+  request.headers["host"] = "evil.example:8383";
+  EXPECT_EQ(site->answer(request).status, 403);
+  request = post("/api/compute", state());
+  request.headers["origin"] = "http://evil.example";
+  EXPECT_EQ(site->answer(request).status, 403);
+  request.headers["origin"] = "http://127.0.0.1:8383";
+  EXPECT_EQ(site->answer(request).status, 200);
+  request.headers["content-type"] = "text/plain";
+  EXPECT_EQ(site->answer(request).status, 415);
+  request.headers.erase("host");
+  EXPECT_EQ(site->answer(request).status, 403);
+}
+
+TEST_F(SiteTest, BehindATokenDataNeedsIt) {
+  Site closed(offer, Guard{"0.0.0.0", "secret"}, perform_apart(*processes));
+  auto request = post("/api/compute", state());
+  request.headers["host"] = "server.example:8383";
+  EXPECT_EQ(closed.answer(request).status, 401);
+  request.headers["authorization"] = "Bearer secreT";
+  EXPECT_EQ(closed.answer(request).status, 401);
+  request.headers["authorization"] = "Bearer secret";
+  EXPECT_EQ(closed.answer(request).status, 200);
+}
+
+TEST_F(SiteTest, PageNamesNoForeignAsset) {
+  const auto page = site->answer({"GET", "/", {{"host", "localhost"}}, ""});
+  EXPECT_EQ(page.status, 200);
+  EXPECT_THAT(page.body, Not(HasSubstr("//")));
+  EXPECT_EQ(site->answer({"GET", "/app.js", {{"host", "localhost"}}, ""}).status, 200);
+  EXPECT_EQ(site->answer({"GET", "/../p.json", {{"host", "localhost"}}, ""}).status, 404);
+  EXPECT_EQ(site->answer({"PUT", "/", {{"host", "localhost"}}, ""}).status, 405);
+}
+
+TEST_F(SiteTest, SearchesEndWithAPlan) {
+  const auto number = answer("/api/tune", {{"state", state()}, {"budget", 5}})["number"];
+  base::Json status;
+  do {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    status = answer("/api/tuning", {{"number", number}});
+  } while (status["status"] == "running");
+  ASSERT_EQ(status["status"], "done") << status;
+  EXPECT_GT(status["result"]["tuning"]["plans"].size(), 0U);
+  answer("/api/tuning", {{"number", 99}}, 404);
+}
+
+TEST_F(SiteTest, SearchesCanBeCancelledAndOnlySomeRun) {
+  const Perform endless = [](const base::Json&, const base::Progress&,
+                             const std::atomic<bool>* stop) -> base::Json {
+    while (!*stop) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    throw base::Interrupted();
+  };
+  site = std::make_unique<Site>(offer, Guard{}, endless);
+  const auto number = answer("/api/tune", {{"state", state()}})["number"];
+  answer("/api/tune", {{"state", state()}});
+  answer("/api/tune", {{"state", state()}}, 429);
+  answer("/api/tuning", {{"number", number}, {"cancel", true}});
+  while (answer("/api/tuning", {{"number", number}})["status"] == "running") {
+  }
+  EXPECT_EQ(answer("/api/tuning", {{"number", number}})["status"], "cancelled");
+  answer("/api/tune", {{"state", state()}});
+}
+
+TEST_F(SiteTest, RunsAreReadWhileTheyGoOn) {
+  const auto run = place.path() / "g-1";
+  std::filesystem::create_directory(run);
+  std::ofstream(run / "job.json") << "{}";
+  base::write_document(run / "plan.json", plan::find_plan("device"));
+  std::ofstream(run / "log.jsonl") << "{\"epoch\": 1, \"loss\": 0.5, \"seconds\": 2.8}\n{\"epoch\": 2, \"lo";
+  const auto got = answer("/api/run", {{"run", "g-1"}, {"profile", profile}});
+  ASSERT_EQ(got["epochs"].size(), 1U);
+  EXPECT_EQ(got["has_ended"], false);
+  EXPECT_NEAR(got["predicted"]["epoch_s"].get<double>(), 60 * 0.045, 1e-6);
+  answer("/api/run", {{"run", ".."}, {"profile", profile}}, 422);
+}
+
+}  // namespace
+}  // namespace gnomon::serve
