@@ -20,6 +20,8 @@ constexpr std::array<CommandInfo, 20> table{{
      "gnomon partition stores/cora --parts 8 -o parts/cora"},
     {"info", "Describe a graph store, or this machine and this build", data,
      "gnomon info stores/cora --check"},
+    {"machine", "Measure this machine's own speeds, apart from any workload", planning,
+     "gnomon machine -o machine.json"},
     {"profile", "Measure a workload on this machine", planning, "gnomon profile stores/cora -o profile.json"},
     {"catalog", "List known machines and papers' workloads, or print one with its sources", planning,
      "gnomon catalog aws-g5.2xlarge"},

@@ -299,6 +299,27 @@ def first_contact(record: Record) -> Table:
     return Table(["graph", "model", "plan", "predicted", "measured", "error", "memory", "measured", "error"], rows)
 
 
+def machines(record: Record) -> Table:
+    groups: dict[tuple[str, str, str], list[Record]] = {}
+    for row in record["rows"]:
+        kind = "epochs" if row["stage"].startswith("epoch") else row["stage"]
+        for key in [(row["from"], row["to"], kind), ("median", "", "epochs" if kind == "epochs" else "stages")]:
+            groups.setdefault(key, []).append(row)
+
+    def error(row: Record, key: str) -> float:
+        return abs(row[key] / row["measured_s"] - 1)
+
+    def cells(key: tuple[str, str, str], rows: list[Record]) -> Row:
+        inside = sum(abs(row["predicted_s"] - row["measured_s"]) <= row["interval"] * row["predicted_s"] for row in rows)
+        errors = [error(row, "predicted_s") for row in rows]
+        return [key[0].replace("_", " "), key[1].replace("_", " "), key[2].replace("_", " "), percent(statistics.median(errors)),
+                percent(max(errors)), percent(statistics.median(error(row, "kept_s") for row in rows)), f"{inside} of {len(rows)}"]
+
+    ordered = sorted(groups.items(), key=lambda item: item[0][0] == "median")
+    return Table(["measured on", "predicted for", "what", "median error", "largest", "if times were kept", "within the interval"],
+                 [cells(key, rows) for key, rows in ordered])
+
+
 def every_plan(record: Record) -> Table:
     def cells(row: Record) -> Row:
         if not row["runs"]:
@@ -383,6 +404,10 @@ SECTIONS = [
     Section("first_contact", "Predicted and measured epochs and memory on real graphs",
             "Each graph imported and profiled by default settings; medians of several profiles and validations, and the peak of a "
             "process's resident memory. Nothing is fitted.", "bench/first_contact.py", first_contact),
+    Section("machines", "Jobs on other machines, from their profiles on one",
+            "Three jobs; stages of a mini-batch, and epochs of five plans. There was one kind of machine: the others are the same with "
+            "one core, beside a process that copies memory on one of its cores, and without huge pages. Nothing is fitted to the jobs.",
+            "bench/machines.py", machines),
     Section("validate_threads", "Predicted and measured epochs with more threads than cores",
             "Presets as they are, and with two device threads beside a worker on two cores.", "gnomon validate", validations),
     Section("every_plan", "Every preset on every kind of device",

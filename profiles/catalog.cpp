@@ -78,9 +78,17 @@ std::vector<CatalogMachine> catalog() {
   return machines;
 }
 
+CatalogMachine read_machine(const std::filesystem::path& path) {
+  auto machine = base::read_document<CatalogMachine>(path);
+  if (machine.speeds) {
+    check(*machine.speeds, path.string());
+  }
+  return machine;
+}
+
 CatalogMachine find_machine(const std::string& name, const std::string& where) {
   if (name.ends_with(".json")) {
-    return base::read_document<CatalogMachine>(name);
+    return read_machine(name);
   }
   std::string names;
   for (auto& machine : catalog()) {
@@ -287,8 +295,12 @@ std::string text_of(const StageScaling& scaling) {
   if (!scaling.factor) {
     return scaling.stage + (scaling.is_new ? " added (" : " kept (") + scaling.reason + ")";
   }
-  char factor[32];
-  std::snprintf(factor, sizeof factor, " x%.3g (", *scaling.factor);
+  char factor[64];
+  if (scaling.interval) {
+    std::snprintf(factor, sizeof factor, " x%.3g +-%.2g %% (", *scaling.factor, 100 * *scaling.interval);
+  } else {
+    std::snprintf(factor, sizeof factor, " x%.3g (", *scaling.factor);
+  }
   return scaling.stage + factor + scaling.reason + ")";
 }
 
@@ -297,7 +309,9 @@ std::string text_of(std::span<const StageScaling> scalings) {
   for (const auto& scaling : scalings) {
     text += (text.empty() ? "" : "; ") + text_of(scaling);
   }
-  return text;
+  const bool is_measured =
+      std::ranges::any_of(scalings, [](const auto& s) { return s.interval.has_value(); });
+  return text + (scalings.empty() || is_measured ? "" : " [by bandwidths, not by measured speeds]");
 }
 
 }  // namespace gnomon::profiles

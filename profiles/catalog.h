@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <span>
 #include <string>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "profiles/profile.h"
+#include "profiles/speeds.h"
 
 namespace gnomon::profiles {
 
@@ -25,8 +27,8 @@ struct Source {
   }
 };
 
-/// A machine from its specification: of a paper, or for rent. Fields that are not public are absent, that is,
-/// unknown.
+/// A machine from its specification (of a paper, or for rent), or as `gnomon machine` measured it. Fields
+/// that are not public are absent, that is, unknown.
 struct CatalogMachine {
   static constexpr std::string_view schema = "gnomon.machine/1";
   std::string name;
@@ -34,6 +36,7 @@ struct CatalogMachine {
   std::string read;  ///< the day on which the sources were read
   std::vector<Source> sources;
   MachineProfile machine;
+  std::optional<MachineSpeeds> speeds{};  ///< absent if it was not measured
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& f) {
@@ -42,8 +45,12 @@ struct CatalogMachine {
     f("read", self.read);
     f("sources", self.sources);
     f.required("machine", self.machine);
+    f("speeds", self.speeds);
   }
 };
+
+/// Reads a machine's document and checks its speeds. Throws InputError.
+CatalogMachine read_machine(const std::filesystem::path& path);
 
 /// Returns the machines built into the program (profiles/catalog), sorted by name.
 std::vector<CatalogMachine> catalog();
@@ -68,6 +75,9 @@ struct StageScaling {
   std::optional<double> factor{};  ///< new time over measured time; none if the time was kept or is new
   bool is_new = false;             ///< the measured machine had no such stage
   std::string reason;              ///< the numbers that scaled it, or the one that is unknown
+  /// Half width of the 95 % confidence interval of `factor`, over it (SpeedRatio::interval); none for what
+  /// data sheets say.
+  std::optional<double> interval{};
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& f) {
@@ -75,6 +85,7 @@ struct StageScaling {
     f("factor", self.factor);
     f("is_new", self.is_new);
     f.required("reason", self.reason);
+    f("interval", self.interval);
   }
 };
 
@@ -95,12 +106,25 @@ struct MovedProfile {
 /// corrections, which come from real runs on the measured machine, are dropped.
 MovedProfile move_to_machine(Profile profile, const MachineProfile& machine);
 
+/// Moves a profile to a machine whose own speeds were measured, as were those `from` of the machine of the
+/// profile: times of batching and training are scaled by counts over speeds (speed_ratio.h), and their
+/// confidence intervals get wider by that ratio's. What speeds do not tell is scaled as above. If both speeds
+/// are the same, bit for bit, it is the same machine: times and corrections stay. Without speeds on either
+/// side it is move_to_machine() above.
+MovedProfile move_to_machine(const Profile& profile, const CatalogMachine& machine,
+                             const std::optional<MachineSpeeds>& from);
+
+/// The speeds in the document that the user names as that of the machine of the profile. Throws InputError
+/// that names `where` if it has no speeds, or if it is of another processor, number of cores or GPU.
+MachineSpeeds speeds_of(const CatalogMachine& machine, const Profile& profile, const std::string& where);
+
 /// The profile alone of move_to_machine.
 Profile on_machine(Profile profile, const MachineProfile& machine);
 
-/// "train x1.56 (device memory bandwidth 933 to 600 GB/s)", or "cpu_batch kept (…)".
+/// "train x1.56 (device memory bandwidth 933 to 600 GB/s)", "train x1.56 +-9 % (measured dense_fp32)", or
+/// "cpu_batch kept (…)".
 std::string text_of(const StageScaling& scaling);
-/// Those texts, separated by "; ".
+/// Those texts, separated by "; ", and a mark where none of them rests on measured speeds.
 std::string text_of(std::span<const StageScaling> scalings);
 
 }  // namespace gnomon::profiles

@@ -1,19 +1,32 @@
 #include "reproduce/explored_profile.h"
 
+#include <optional>
 #include <utility>
 
-#include "profiles/catalog.h"
+#include "base/error.h"
 #include "reproduce/paper_profiles.h"
 
 namespace gnomon::reproduce {
 
+profiles::MovedProfile moved_profile(const profiles::Profile& profile, const std::string& machine,
+                                     const std::string& from) {
+  std::optional<profiles::MachineSpeeds> speeds;
+  if (!from.empty()) {
+    speeds = profiles::speeds_of(profiles::find_machine(from, "--from"), profile, "--from: " + from);
+  }
+  return profiles::move_to_machine(profile, profiles::find_machine(machine), speeds);
+}
+
 tuner::ExploredProfile explored_profile(const std::string& name, const std::string& machine,
-                                        std::vector<tuner::Setting> names) {
+                                        std::vector<tuner::Setting> names, const std::string& from) {
   const auto profile = find_profile(name);
   if (machine.empty()) {
+    if (!from.empty()) {
+      throw base::InputError("--from", "tells how fast the measured machine is; name another with --machine");
+    }
     return {base::to_document(profile, base::Absent::as_null), name, std::move(names), {}, {}};
   }
-  auto moved = profiles::move_to_machine(profile, profiles::find_machine(machine).machine);
+  auto moved = moved_profile(profile, machine, from);
   return {base::to_document(moved.profile, base::Absent::as_null), name, std::move(names),
           std::move(moved.scalings), profiles::cores_of(profile)};
 }

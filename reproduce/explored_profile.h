@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "profiles/catalog.h"
 #include "profiles/profile.h"
 #include "tuner/explore/exploration.h"
 
@@ -10,8 +11,13 @@ namespace gnomon::reproduce {
 
 /// Returns the profile of a name or file (find_profile) as tuner::explore() takes it, with all fields, so
 /// that those that the file leaves out can be changed too. With `machine`, a name of the catalog or a file,
-/// it is moved there. `names` distinguish its rows. Throws InputError.
+/// it is moved there; by measured speeds, if it has them and `from` names the document of the machine on
+/// which the profile was measured. `names` distinguish its rows. Throws InputError.
 tuner::ExploredProfile explored_profile(const std::string& name, const std::string& machine,
-                                        std::vector<tuner::Setting> names);
+                                        std::vector<tuner::Setting> names, const std::string& from = "");
+
+/// The profile of that name or file, moved as above. Throws InputError.
+profiles::MovedProfile moved_profile(const profiles::Profile& profile, const std::string& machine,
+                                     const std::string& from);
 
 }  // namespace gnomon::reproduce

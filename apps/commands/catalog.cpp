@@ -24,7 +24,8 @@ std::string rate_text(const std::optional<double>& bytes_per_s) {
 }
 
 std::string catalog_text() {
-  Table table({"machine", "cores", "memory", "devices", "device", "its memory", "its bandwidth", "link"});
+  Table table(
+      {"machine", "cores", "memory", "devices", "device", "its memory", "its bandwidth", "link", "$/hour"});
   table.may_omit({"its bandwidth", "link"});
   for (const auto& entry : profiles::catalog()) {
     const auto& machine = entry.machine;
@@ -32,7 +33,8 @@ std::string catalog_text() {
                    std::to_string(machine.device.count), machine.device.name,
                    bytes_text(machine.device.memory_bytes),
                    rate_text(machine.device.memory_bandwidth_bytes_per_s),
-                   rate_text(machine.link.bandwidth_bytes_per_s)});
+                   rate_text(machine.link.bandwidth_bytes_per_s),
+                   machine.running.price_per_hour ? format_number(*machine.running.price_per_hour) : "-"});
   }
   std::string text = table.text() + "\nprofiles from papers' numbers:\n";
   for (const auto& name : reproduce::profile_names()) {

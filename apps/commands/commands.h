@@ -20,6 +20,7 @@ Action add_reproduce(CLI::App& app);
 Action add_runs(CLI::App& app);
 
 // In gnomon-compute, which links LibTorch.
+Action add_machine(CLI::App& app);
 Action add_profile(CLI::App& app);
 Action add_validate(CLI::App& app);
 Action add_compare(CLI::App& app);

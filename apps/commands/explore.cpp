@@ -1,5 +1,7 @@
+#include <algorithm>
 #include <iostream>
 #include <memory>
+#include <optional>
 
 #include "apps/commands/commands.h"
 #include "apps/flags/output_flag.h"
@@ -10,11 +12,14 @@
 #include "apps/text/page.h"
 #include "apps/text/report.h"
 #include "base/csv.h"
+#include "base/error.h"
 #include "base/output_file.h"
 #include "base/stop.h"
+#include "base/usable.h"
 #include "profiles/catalog.h"
 #include "reproduce/explored_profile.h"
 #include "tuner/explore/exploration.h"
+#include "tuner/explore/tuned_plans.h"
 
 namespace gnomon::apps {
 namespace {
@@ -22,10 +27,13 @@ namespace {
 struct ExploreFlags {
   std::vector<std::string> profiles;
   std::vector<std::string> machines;
-  std::string plans = "all";
+  std::string from;
+  std::string plans;
   std::string order = "epoch";
   std::vector<std::string> sweeps;
   std::uint64_t seed = 0;
+  std::optional<int> epochs;
+  std::optional<double> price_per_hour;
   bool json = false;
   bool csv = false;
   std::string trace;
@@ -57,16 +65,49 @@ void add_profile(tuner::ExplorationRequest& request, const std::string& name, co
   for (const auto& machine : machine_names(options.machines)) {
     auto both = names;
     both.push_back({"machine", machine});
-    request.profiles.push_back(reproduce::explored_profile(name, machine, std::move(both)));
+    request.profiles.push_back(reproduce::explored_profile(name, machine, std::move(both), options.from));
   }
 }
+
+/// The name that stands for the plan which tuning finds for each profile.
+constexpr std::string_view tuned = "tuned";
+
+/// The plans of --plan, without `tuned`, and whether it was named. A question about all machines is which one
+/// to take, so each gets the plan that is best there.
+struct PlanNames {
+  explicit PlanNames(const ExploreFlags& options) {
+    const bool is_every_machine = options.machines == std::vector<std::string>{"all"};
+    const std::string list = !options.plans.empty() ? options.plans : is_every_machine ? tuned.data() : "all";
+    for (std::size_t begin = 0; begin <= list.size();) {
+      const auto end = std::min(list.find(',', begin), list.size());
+      const auto name = list.substr(begin, end - begin);
+      is_tuned = is_tuned || name == tuned;
+      others += name == tuned ? "" : (others.empty() ? "" : ",") + name;
+      is_other = is_other || name != tuned;
+      begin = end + 1;
+    }
+  }
+  bool is_tuned = false;
+  bool is_other = false;
+  std::string others;
+};
 
 tuner::ExplorationRequest request_of(const ExploreFlags& options) {
   tuner::ExplorationRequest request;
   for (const auto& name : options.profiles) {
     add_profile(request, name, options);
   }
-  request.plans = tuner::plans_of(options.plans);
+  for (auto& explored : request.profiles) {
+    if (options.price_per_hour) {
+      explored.document["machine"]["running"]["price_per_hour"] = *options.price_per_hour;
+    }
+  }
+  const PlanNames plans(options);
+  if (plans.is_tuned && !options.sweeps.empty()) {
+    throw base::InputError("--plan", "tuned cannot be combined with --set; name the plans to try");
+  }
+  request.plans = plans.is_other ? tuner::plans_of(plans.others) : std::vector<plan::Plan>{};
+  request.epochs = options.epochs;
   for (const auto& sweep : options.sweeps) {
     request.sweeps.push_back(tuner::parse_sweep(sweep));
   }
@@ -76,6 +117,16 @@ tuner::ExplorationRequest request_of(const ExploreFlags& options) {
       request.profiles.size() * request.plans.size() * tuner::combinations(request.sweeps).size();
   request.with_timeline = !options.trace.empty() || (!options.html.empty() && rows <= max_timelines);
   return request;
+}
+
+tuner::TuningOptions tuning_of(const ExploreFlags& options) {
+  constexpr int evaluations = 30;
+  tuner::TuningOptions tuning;
+  tuning.budget.emplace();
+  tuning.budget->evaluations = evaluations;
+  tuning.seed = options.seed;
+  tuning.processes = options.jobs > 0 ? options.jobs : base::usable_cores();
+  return tuning;
 }
 
 /// Writes page and trace. Returns why one could not be written, and where it is kept.
@@ -95,21 +146,43 @@ std::string write_files(const ExploreFlags& options, const std::vector<tuner::Ex
   return unwritten;
 }
 
+/// What happened to the stages of each moved profile.
+base::Json moved_document(const tuner::ExplorationRequest& request) {
+  base::Json moved = base::Json::array();
+  for (const auto& explored : request.profiles) {
+    if (!explored.scalings.empty()) {
+      base::Json entry = {{"profile", explored.where}};
+      for (const auto& name : explored.names) {
+        entry[name.path] = name.value;
+      }
+      entry["stages"] = base::write_value(explored.scalings, base::Absent::as_null);
+      moved.push_back(std::move(entry));
+    }
+  }
+  return moved;
+}
+
 void explore_and_print(const ExploreFlags& options) {
   if (!options.html.empty()) {
     require_charts();
   }
   const auto order = base::value_of<tuner::RowOrder>("--sort", options.order);
+  auto request = request_of(options);
   std::vector<tuner::ExplorationRow> rows;
   {
     ProgressBar bar;
-    rows = tuner::explore(request_of(options), base::stoppable(bar.progress(), &stop_on_interrupt()));
+    const auto progress = base::stoppable(bar.progress(), &stop_on_interrupt());
+    if (PlanNames(options).is_tuned) {
+      tuner::add_tuned_plans(request, tuning_of(options), progress, &stop_on_interrupt());
+    }
+    rows = tuner::explore(request, progress);
   }
   const auto unwritten = write_files(options, rows, order);
   if (options.json) {
     print_json({{"schema", "gnomon.exploration/1"},
                 {"profiles", options.profiles},
-                {"rows", tuner::flat_rows(rows)}});
+                {"rows", tuner::flat_rows(rows)},
+                {"moved", moved_document(request)}});
   } else if (options.csv) {
     std::cout << base::csv_of(tuner::flat_rows(rows));
   } else {
@@ -133,7 +206,18 @@ Action add_explore(CLI::App& app) {
          "by commas, or all")
       ->delimiter(',')
       ->allow_extra_args(false);
-  app.add_option("--plan", options->plans, "Presets and plan files (.json), separated by commas, or all");
+  app.add_option("--from", options->from,
+                 "Document of the machine on which the profile was measured (gnomon machine): stage times\n"
+                 "follow from what a mini-batch counts and the measured speeds of both machines");
+  app.add_option(
+      "--plan", options->plans,
+      "Presets and plan files (.json), separated by commas, all, or tuned: what gnomon tune finds\n"
+      "for each machine (default: all; with --machine all: tuned)");
+  app.add_option("--epochs", options->epochs, "Epochs of the whole training (default: the job's)")
+      ->check(CLI::Range(1, 1000000));
+  app.add_option("--price-per-hour", options->price_per_hour,
+                 "Price of the machine, in any currency, instead of the profile's or the catalog's")
+      ->check(CLI::NonNegativeNumber);
   app.add_option("--set", options->sweeps,
                  "Try these values of a profile field, or of a plan field as plan.FIELD: PATH=v1,v2,\n"
                  "PATH=lo:hi:step or PATH=lo:hi:*factor; repeat --set to try all combinations")

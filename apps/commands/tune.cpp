@@ -15,7 +15,7 @@
 #include "base/error.h"
 #include "base/output_file.h"
 #include "base/usable.h"
-#include "profiles/catalog.h"
+#include "reproduce/explored_profile.h"
 #include "reproduce/paper_profiles.h"
 #include "sim/uncertainty.h"
 
@@ -25,6 +25,7 @@ namespace {
 struct TuneFlags {
   std::string profile;
   std::string machine;
+  std::string from;
   std::string out;
   std::string strategy = "auto";
   std::string budget;
@@ -84,9 +85,11 @@ tuner::TuningOptions tuning_of(const TuneFlags& options) {
 /// The profile, and how it was scaled to another machine.
 profiles::MovedProfile profile_of(const TuneFlags& options) {
   auto profile = reproduce::find_profile(options.profile);
-  return options.machine.empty()
-             ? profiles::MovedProfile{std::move(profile), {}}
-             : profiles::move_to_machine(std::move(profile), profiles::find_machine(options.machine).machine);
+  if (options.machine.empty() && !options.from.empty()) {
+    throw base::InputError("--from", "tells how fast the measured machine is; name another with --machine");
+  }
+  return options.machine.empty() ? profiles::MovedProfile{std::move(profile), {}}
+                                 : reproduce::moved_profile(profile, options.machine, options.from);
 }
 
 tuner::Tuning tune_with_bar(const profiles::Profile& profile, const tuner::TuningOptions& options) {
@@ -132,6 +135,10 @@ Action add_tune(CLI::App& app) {
       ->required();
   app.add_option("--machine", options->machine,
                  "Scale the profile to this machine: a name from gnomon catalog or a machine file");
+  app.add_option(
+      "--from", options->from,
+      "Document of the machine on which the profile was measured (gnomon machine), to scale by the\n"
+      "measured speeds of both machines");
   add_output(app, "-o,--out", options->out, "Write the best plan to this file");
   app.add_option("--strategy", options->strategy,
                  "Search strategy: auto, gp, trees, ppo, dispatcher, sobol, random or exhaustive");

@@ -6,7 +6,8 @@ int main(int argc, char** argv) {
   using namespace gnomon::apps;
   gnomon::nn::install_caching_allocator();
   return run_program(argc, argv,
-                     {{"profile", add_profile},
+                     {{"machine", add_machine},
+                      {"profile", add_profile},
                       {"validate", add_validate},
                       {"compare", add_compare},
                       {"train", add_train},

@@ -89,7 +89,7 @@ struct Columns {
       names.emplace_back("device memory");
     }
     if (price) {
-      names.emplace_back("price");
+      names.insert(names.end(), {"price", "training", "its price"});
     }
     for (const char* name : {"runs here", "exact", "workers", "cpu", "link", "device", "bound by"}) {
       names.emplace_back(name);
@@ -120,6 +120,8 @@ struct Columns {
     }
     if (price) {
       cells.push_back(prediction.consumption.price ? format_number(*prediction.consumption.price) : "-");
+      cells.push_back(format_seconds(row.training_s()));
+      cells.push_back(row.training_price() ? format_number(*row.training_price()) : "-");
     }
     cells.insert(cells.end(), {row.runs_here() ? "yes" : "no", exact_text(row),
                                uses_workers ? std::to_string(row.plan.workers) : "-",
@@ -139,7 +141,7 @@ std::string table_text(const std::vector<ExplorationRow>& rows, tuner::RowOrder 
   const auto own = columns.headings();
   headings.insert(headings.end(), own.begin(), own.end());
   Table table(headings);
-  table.may_omit({"link", "cpu", "device", "workers", "over bound", "bound by"});
+  table.may_omit({"link", "cpu", "device", "workers", "over bound", "bound by", "training", "its price"});
   bool is_below = false;
   for (const auto* row : tuner::sorted(rows, order)) {
     if (!row->runs_here() && !is_below) {

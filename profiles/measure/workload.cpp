@@ -14,6 +14,7 @@
 #include "profiles/measure/averaging.h"
 #include "profiles/measure/biased_sampling.h"
 #include "profiles/measure/contention.h"
+#include "profiles/measure/device_facts.h"
 #include "profiles/measure/disk.h"
 #include "profiles/measure/evaluation.h"
 #include "profiles/measure/machine.h"
@@ -157,43 +158,6 @@ void fill_link_parts(WorkloadProfile& workload, const std::optional<Resident>& r
   }
 }
 
-/// None for 0, which facts of the hardware hold if they could not be read.
-template <class T>
-std::optional<T> if_positive(T value) {
-  return value > 0 ? std::optional(value) : std::nullopt;
-}
-
-/// An emulated device has no libraries and kernels of its own to hold, and the links that were asked for.
-void fill_emulated(MachineProfile& machine, const runtime::DeviceOptions& options) {
-  const auto& link = options.link;
-  machine.device.context_bytes = 0;
-  machine.link.outstanding_reads = link.outstanding_reads;
-  machine.link.round_trip_s = link.round_trip_s;
-  machine.link.header_bytes = link.header_bytes;
-  if (options.devices > 1 && options.peers.bandwidth_bytes_per_s > 0) {
-    machine.peers = {options.peers.bandwidth_bytes_per_s, std::min(options.peers.clique, options.devices)};
-  }
-}
-
-void fill(Profile& profile, const runtime::DeviceFacts& facts, const runtime::DeviceOptions& options) {
-  auto& device = profile.machine.device;
-  device.kind = options.kind;
-  device.name = facts.name;
-  device.count = options.devices;
-  device.memory_bytes = if_positive(facts.memory_bytes);
-  device.memory_bandwidth_bytes_per_s = facts.memory_bandwidth_bytes_per_s;
-  device.multiprocessors = facts.multiprocessors;
-  if (facts.link_saturation_share) {
-    device.link_saturation_share = *facts.link_saturation_share;
-  }
-  profile.machine.link.bandwidth_bytes_per_s = facts.link_bandwidth_bytes_per_s;
-  profile.machine.link.transfers_per_s = if_positive(facts.link.transfers_per_s);
-  profile.machine.link.lanes = if_positive(facts.link.lanes);
-  if (options.kind == DeviceKind::emulated) {
-    fill_emulated(profile.machine, options);
-  }
-}
-
 /// What training takes of the device's memory, of which `peak_bytes` were in use at the same time.
 void fill_memory(WorkloadProfile& workload, double peak_bytes, double weight_bytes) {
   constexpr double copies_of_weights = 4;  // weights, gradients and Adam's two moments
@@ -321,7 +285,7 @@ Profile measure(const graph::Graph& graph, const plan::Job& job, const MeasureOp
                                     converged);
   profile.machine.cpu.runtime_bytes = if_positive(runtime);
   if (facts) {
-    fill(profile, *facts, options.device);
+    fill_device(profile.machine, *facts, options.device);
     fill_memory(profile.workload, peak_bytes > 0 ? peak_bytes : facts->peak_bytes, weight_bytes);
     fill_link_parts(profile.workload, resident);
   }

@@ -97,9 +97,12 @@ Tasks tasks_of(const ExplorationRequest& request) {
     const auto measured_on = explored.measured_on.value_or(profiles::cores_of(unchanged));
     for (const auto& settings : combinations(request.sweeps)) {
       const auto& profile = tasks.profiles.emplace_back(changed_profile(explored, settings));
-      for (const auto& plan : request.plans) {
-        tasks.all.push_back(task_of(explored, measured_on, profile, plan, settings));
-        tasks.all.back().profile = tasks.profiles.size() - 1;
+      auto plans = explored.own_plans;
+      plans.insert(plans.end(), request.plans.begin(), request.plans.end());
+      for (const auto& plan : plans) {
+        Task& task = tasks.all.emplace_back(task_of(explored, measured_on, profile, plan, settings));
+        task.profile = tasks.profiles.size() - 1;
+        task.row.epochs = request.epochs.value_or(profile.workload.job.epochs);
       }
     }
   }
@@ -237,11 +240,16 @@ base::Json flat_row(const ExplorationRow& row) {
   }
   json.update(prediction);
   json["interval_s"] = row.interval_s ? base::Json(*row.interval_s) : base::Json(nullptr);
+  json["epochs"] = row.epochs;
+  json["training_s"] = nullptr;
+  json["training_price"] = nullptr;
   json["over_bound"] = nullptr;
   json["host_memory_bytes"] = nullptr;
   json["device_memory_bytes"] = nullptr;
   if (row.prediction) {
     json["over_bound"] = row.over_bound();
+    json["training_s"] = row.training_s();
+    json["training_price"] = row.training_price() ? base::Json(*row.training_price()) : base::Json(nullptr);
     json["host_memory_bytes"] = row.prediction->memory.host.total();
     json["device_memory_bytes"] = row.prediction->memory.device.total();
   }

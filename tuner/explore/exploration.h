@@ -26,6 +26,7 @@ struct ExploredProfile {
   std::vector<Setting> names;  ///< columns that distinguish its rows from those of other profiles
   std::vector<profiles::StageScaling> scalings{};  ///< of a profile that was moved to another machine
   std::optional<plan::Cores> measured_on{};        ///< of such a profile: where its times were measured
+  std::vector<plan::Plan> own_plans{};             ///< predicted on this profile only, before all others
 };
 
 /// What is predicted: every plan on every profile with every combination of the sweeps' values.
@@ -34,6 +35,7 @@ struct ExplorationRequest {
   std::vector<plan::Plan> plans;
   std::vector<Sweep> sweeps;  ///< "plan.…" changes the plan, any other path the profile
   std::uint64_t seed = 0;
+  std::optional<int> epochs{};  ///< of the whole training; absent: as many as the profile's job has
   bool with_timeline = false;
   int jobs = 0;  ///< processes; 0: one for each core
   /// Compute epochs by arithmetic (sim::predict_quickly), in this process: within 0.1 % of the simulated ones
@@ -54,10 +56,18 @@ struct ExplorationRow {
   std::string why_not_run{};
   std::vector<std::string> extrapolations{};  ///< what the prediction assumes beyond what was measured
   std::optional<double> interval_s{};         ///< of the epoch (sim::epoch_interval_s)
+  int epochs = 0;                             ///< of the whole training
 
   bool runs_here() const { return why_not.empty() && why_not_run.empty(); }
   /// How far the epoch is over its lower bound, 0.1 for 10 %. Precondition: there is a prediction.
   double over_bound() const;
+  /// Of all epochs, without evaluations between them. Precondition: there is a prediction.
+  double training_s() const { return epochs * prediction->epoch_s; }
+  /// Absent if the machine has no price.
+  std::optional<double> training_price() const {
+    const auto& price = prediction->consumption.price;
+    return price ? std::optional(epochs * *price) : std::nullopt;
+  }
 };
 
 /// Predicts all rows, profile by profile and combination by combination. The result does not depend on the

@@ -1,0 +1,173 @@
+#include "profiles/measure/speeds.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <ctime>
+#include <fstream>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "base/cores.h"
+#include "base/median.h"
+#include "base/other_load.h"
+#include "base/team.h"
+#include "base/usable.h"
+#include "graph/generate/generate.h"
+#include "profiles/measure/bench.h"
+#include "profiles/measure/device_facts.h"
+#include "profiles/measure/disk.h"
+#include "profiles/measure/host_probes.h"
+#include "profiles/measure/machine.h"
+#include "profiles/measure/probe.h"
+#include "profiles/measure/statistics.h"
+#include "profiles/measure/tensor_probes.h"
+
+namespace gnomon::profiles {
+namespace {
+
+constexpr double bandwidth_share = 0.03;  // of the time limit, for each of the two
+constexpr double disk_share = 0.1;
+
+/// "2026-11-24", of UTC.
+std::string today() {
+  const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  char text[16];
+  return {text, std::strftime(text, sizeof text, "%F", &parts)};
+}
+
+/// A file of noise for reads, removed with the object.
+class NoiseFile {
+ public:
+  explicit NoiseFile(const std::filesystem::path& directory)
+      : path_(directory / (".gnomon-machine-" + std::to_string(::getpid()))) {
+    std::ofstream file(path_, std::ios::binary);
+    std::vector<std::uint64_t> block(chunk_bytes / sizeof(std::uint64_t));
+    std::uint64_t number = 1;
+    for (std::size_t written = 0; written < bytes && file; written += chunk_bytes) {
+      for (auto& word : block) {
+        word = number *= 0x9E3779B97F4A7C15U;
+      }
+      file.write(reinterpret_cast<const char*>(block.data()), static_cast<std::streamsize>(chunk_bytes));
+    }
+  }
+  ~NoiseFile() {
+    std::error_code ignored;
+    std::filesystem::remove(path_, ignored);
+  }
+  NoiseFile(const NoiseFile&) = delete;
+  NoiseFile& operator=(const NoiseFile&) = delete;
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  static constexpr std::size_t chunk_bytes = std::size_t{1} << 20;
+  static constexpr std::size_t bytes = std::size_t{64} << 20;
+  std::filesystem::path path_;
+};
+
+Speed disk_speed(Work work, std::optional<double> size, const Series& series, double asked_interval) {
+  return {.work = work,
+          .threads = 1,
+          .size = size,
+          .per_s = base::median(series.samples()),
+          .deviation = series.deviation() / series.mean(),
+          .interval = series.relative_interval(),
+          .samples = series.count(),
+          .converged = series.relative_interval() <= asked_interval};
+}
+
+/// Adds the disk's speeds, if it can be read past the page cache.
+void measure_disk_speeds(const SpeedOptions& options, CatalogMachine& machine) {
+  constexpr int rounds = 3;
+  const NoiseFile file(options.disk);
+  Series random;
+  Series sequential;
+  for (int round = 0; round < rounds; ++round) {
+    base::report(options.progress, "measuring the disk", round, rounds);
+    const Disk disk = measure_disk(file.path(), disk_share * options.time_limit_s / rounds, options.stop);
+    if (!disk.random_reads_per_s || !disk.bandwidth_bytes_per_s) {
+      return;
+    }
+    machine.machine.disk = disk;
+    random.add(*disk.random_reads_per_s);
+    sequential.add(*disk.bandwidth_bytes_per_s);
+  }
+  auto& disk = machine.machine.disk;
+  disk.random_reads_per_s = base::median(random.samples());
+  disk.bandwidth_bytes_per_s = base::median(sequential.samples());
+  machine.speeds->speeds.push_back(
+      disk_speed(Work::disk_random, disk.block_bytes, random, options.asked_interval));
+  machine.speeds->speeds.push_back(
+      disk_speed(Work::disk_sequential, std::nullopt, sequential, options.asked_interval));
+}
+
+/// The device's facts come from a bench of a small job, as the profiler's do.
+void measure_device(const SpeedOptions& options, MachineProfile& machine) {
+  const auto graph =
+      graph::generate_in_memory(graph::PlantedPartition{.vertices = 4096, .average_degree = 8, .classes = 4});
+  plan::Job job;
+  job.fanouts = {4, 3};
+  job.batch_size = 256;
+  job.hidden = 16;
+  Bench bench(graph, job, 1, options.device);
+  fill_device(machine, bench.device().measure(), options.device);
+}
+
+std::vector<Probe> probes_of(const SpeedOptions& options, int cores) {
+  const std::size_t room = static_cast<std::size_t>(base::usable_memory_bytes() / 16);
+  const std::size_t max_bytes = std::max(std::min(options.max_bytes, room), std::size_t{1} << 20);
+  auto probes = host_probes(std::make_shared<base::Team>(cores), max_bytes);
+  const auto add = [&](std::vector<Probe> more) {
+    std::move(more.begin(), more.end(), std::back_inserter(probes));
+  };
+  add(host_tensor_probes(cores));
+  if (options.device.kind == DeviceKind::cuda) {
+    add(device_probes(c10::Device(c10::kCUDA, 0), max_bytes));
+  }
+  return probes;
+}
+
+}  // namespace
+
+CatalogMachine measure_whole_machine(const SpeedOptions& options) {
+  const Stopwatch watch;
+  const base::LoadMeter load;
+  bool converged = true;
+  CatalogMachine machine;
+  machine.machine = measure_machine({.rule = {.asked_interval = options.asked_interval,
+                                              .time_limit_s = bandwidth_share * options.time_limit_s},
+                                     .stop = options.stop,
+                                     .progress = options.progress},
+                                    converged);
+  const auto hardware = base::allowed_cores();
+  if (const int physical = base::physical_cores(hardware); physical > 0) {
+    machine.machine.cpu.physical_cores = physical;
+  }
+  machine.machine.cpu.node_cores = base::cores_of_nodes(hardware);
+  machine.name = machine.machine.name;
+  machine.about = "measured by gnomon machine";
+  machine.read = today();
+  machine.speeds = {.asked_interval = options.asked_interval};
+  if (options.device.kind == DeviceKind::cuda) {
+    measure_device(options, machine.machine);
+  }
+  const auto probes = probes_of(options, machine.machine.cpu.cores);
+  const double reserved_s = options.disk.empty() ? 0 : disk_share * options.time_limit_s;
+  machine.speeds->speeds =
+      measure_speeds(probes, {.asked_interval = options.asked_interval,
+                              .time_limit_s = options.time_limit_s - watch.seconds() - reserved_s,
+                              .stop = options.stop,
+                              .progress = options.progress});
+  if (!options.disk.empty()) {
+    measure_disk_speeds(options, machine);
+  }
+  machine.speeds->seconds = watch.seconds();
+  machine.speeds->other_load = load.load();
+  return machine;
+}
+
+}  // namespace gnomon::profiles

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <filesystem>
+#include <optional>
+
+#include "base/progress.h"
+#include "profiles/catalog.h"
+#include "runtime/device_options.h"
+
+namespace gnomon::profiles {
+
+/// What a measurement of a machine's own speeds asks for.
+struct SpeedOptions {
+  double asked_interval = 0.02;  ///< half width of the 95 % confidence intervals, relative to the rate
+  double time_limit_s = 40;      ///< of everything; everything is measured once in any case
+  std::size_t max_bytes = std::size_t{256} << 20;  ///< of the largest working set, at least 1 MiB
+  std::filesystem::path disk{};                    ///< directory on the disk to measure; empty: none
+  runtime::DeviceOptions device = {};              ///< the GPU to measure, too, if it is one
+  const std::atomic<bool>* stop = nullptr;         ///< set from outside: throws base::Interrupted
+  base::Progress progress = {};
+};
+
+/// Measures this machine, apart from any job: bandwidths and power (machine.h), the speeds of its cores by
+/// kinds of work (speeds.h), the disk under a directory by a file of 64 MiB that is removed again, and the
+/// GPU. What the machine does not have is absent. Takes memory of four times `max_bytes`. Throws InputError
+/// if there is no such device, and Interrupted.
+CatalogMachine measure_whole_machine(const SpeedOptions& options);
+
+}  // namespace gnomon::profiles

@@ -1,0 +1,206 @@
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "base/error.h"
+#include "profiles/catalog.h"
+#include "profiles/speed_ratio.h"
+#include "profiles/stage_work.h"
+
+namespace gnomon::profiles {
+namespace {
+
+bool has_gpu(const MachineProfile& machine) { return !plan::runs_on_cores(machine.device.kind); }
+
+std::vector<Amount> both(std::vector<Amount> first, const std::vector<Amount>& second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
+}
+
+/// Batching without what reads over a link: its two halves if the first is known.
+std::vector<MeasuredPart> batching_parts(const WorkloadProfile& workload, double total_s,
+                                         const std::optional<double>& sample_s) {
+  if (!sample_s) {
+    return {{total_s, both(sampling_work(workload), gathering_work(workload))}};
+  }
+  const double first_s = std::clamp(*sample_s, 0.0, total_s);
+  return {{first_s, sampling_work(workload)}, {total_s - first_s, gathering_work(workload)}};
+}
+
+std::string reason_of(const SpeedRatio& ratio) {
+  return "measured " + text_of(ratio.by) +
+         (ratio.left_out.empty() ? "" : "; without " + text_of(ratio.left_out));
+}
+
+/// `before` scaled to a mean of `mean_s`, of which the ratio's interval concerns the first `computed_s`.
+StageTime rescaled(StageTime before, double mean_s, double computed_s, const SpeedRatio& ratio) {
+  const double factor = mean_s / before.mean_s;
+  const double measured_s = factor * before.interval_s;
+  for (double StageTime::*part : {&StageTime::mean_s, &StageTime::deviation_s, &StageTime::p5_s,
+                                  &StageTime::p50_s, &StageTime::p95_s}) {
+    before.*part *= factor;
+  }
+  const double ratio_s = computed_s * ratio.interval;
+  before.interval_s = ratio_s > 0 ? std::hypot(measured_s, ratio_s) : measured_s;
+  return before;
+}
+
+/// Replaces what bandwidths say of the stages that speeds tell more about.
+class BySpeeds {
+ public:
+  BySpeeds(const Profile& old, const MachineSpeeds& from, const MachineSpeeds& to, MovedProfile& moved)
+      : old_(old), from_(from), to_(to), moved_(moved) {}
+
+  void run() {
+    move_cpu_batch();
+    move_device_batch();
+    move_train();
+    move_transfer();
+    auto& cpu = moved_.profile.machine.cpu;  // of the program, not of the machine
+    cpu.runtime_bytes = cpu.runtime_bytes ? cpu.runtime_bytes : old_.machine.cpu.runtime_bytes;
+  }
+
+ private:
+  const WorkloadProfile& before() const { return old_.workload; }
+  WorkloadProfile& after() { return moved_.profile.workload; }
+  Executor from(bool on_device) const { return {from_, on_device && has_gpu(old_.machine)}; }
+  Executor to(bool on_device) const { return {to_, on_device && has_gpu(moved_.profile.machine)}; }
+
+  /// `link_s` is what the link adds on the new machine.
+  std::optional<double> set(const char* stage, StageTime WorkloadProfile::*time, bool on_device,
+                            const std::vector<MeasuredPart>& parts, double link_s = 0) {
+    const auto ratio = speed_ratio(parts, from(on_device), to(on_device));
+    if (!ratio) {
+      return std::nullopt;
+    }
+    double computed_s = 0;
+    for (const auto& part : parts) {
+      computed_s += part.seconds;
+    }
+    const double computed_there_s = computed_s * ratio->factor;
+    after().*time = rescaled(before().*time, computed_there_s + link_s, computed_there_s, *ratio);
+    tell(stage, (after().*time).mean_s / (before().*time).mean_s, *ratio);
+    return ratio->factor;
+  }
+
+  void tell(const char* stage, double factor, const SpeedRatio& ratio) {
+    for (auto& scaling : moved_.scalings) {
+      if (scaling.stage == stage) {
+        scaling = {stage, factor, false, reason_of(ratio), ratio.interval};
+      }
+    }
+  }
+
+  static void scale(std::optional<double>& part, double factor) {
+    if (part) {
+      *part *= factor;
+    }
+  }
+
+  void move_cpu_batch() {
+    const auto& parts = before().parts;
+    const double total_s = before().cpu_batch.mean_s;
+    if (set("cpu_batch", &WorkloadProfile::cpu_batch, false,
+            batching_parts(before(), total_s, parts.cpu_sample_s)) &&
+        parts.cpu_sample_s) {
+      const MeasuredPart sampling{*parts.cpu_sample_s, sampling_work(before())};
+      if (const auto ratio = speed_ratio(std::span(&sampling, 1), from(false), to(false))) {
+        after().parts.cpu_sample_s = std::min(*parts.cpu_sample_s * ratio->factor, after().cpu_batch.mean_s);
+      }
+    }
+  }
+
+  void move_device_batch() {
+    const auto& parts = before().parts;
+    const double computed_s = before().device_batch.mean_s - before().device_batch_link_s;
+    std::optional<double> sample_s = parts.device_sample_s;
+    if (sample_s) {
+      *sample_s -= std::min(*sample_s, parts.device_sample_link_s.value_or(0));
+    }
+    if (set("device_batch", &WorkloadProfile::device_batch, true,
+            batching_parts(before(), computed_s, sample_s), after().device_batch_link_s) &&
+        sample_s) {
+      const MeasuredPart sampling{*sample_s, sampling_work(before())};
+      if (const auto ratio = speed_ratio(std::span(&sampling, 1), from(true), to(true))) {
+        after().parts.device_sample_s =
+            std::min(*sample_s * ratio->factor + after().parts.device_sample_link_s.value_or(0),
+                     after().device_batch.mean_s);
+      }
+    }
+  }
+
+  void move_train() {
+    const auto factor =
+        set("train", &WorkloadProfile::train, true, {{before().train.mean_s, training_work(before())}});
+    if (factor && !has_gpu(old_.machine) && !has_gpu(moved_.profile.machine)) {
+      scale(after().parts.refresh_s, *factor);
+      scale(after().parts.update_s, *factor);
+      scale(after().parts.average_s, *factor);
+    }
+  }
+
+  /// Only between two links: what a first link takes follows from its bandwidth.
+  void move_transfer() {
+    if (has_gpu(old_.machine) && has_gpu(moved_.profile.machine)) {
+      const Amount copy{Work::link_copies, before().batch_bytes, before().batch_bytes};
+      set("transfer", &WorkloadProfile::transfer, false, {{before().transfer.mean_s, {copy}}});
+    }
+  }
+
+  const Profile& old_;
+  const MachineSpeeds& from_;
+  const MachineSpeeds& to_;
+  MovedProfile& moved_;
+};
+
+/// The profile as it was measured, with what a user may have changed in the machine's document.
+MovedProfile on_same_machine(Profile profile, const MachineProfile& machine) {
+  profile.machine.cpu.cores = machine.cpu.cores;
+  if (machine.running.price_per_hour) {
+    profile.machine.running.price_per_hour = machine.running.price_per_hour;
+  }
+  MovedProfile moved{std::move(profile), {}};
+  for (const char* stage : {"cpu_batch", "transfer", "device_batch", "train"}) {
+    moved.scalings.push_back({stage, 1.0, false, "the same machine", 0.0});
+  }
+  return moved;
+}
+
+void refuse_other(const std::string& where, const char* what, const std::string& told,
+                  const std::string& measured) {
+  if (told != measured) {
+    throw base::InputError(where, "is the document of another machine than the profile's: " +
+                                      std::string(what) + " \"" + told + "\", not \"" + measured + "\"");
+  }
+}
+
+}  // namespace
+
+MovedProfile move_to_machine(const Profile& profile, const CatalogMachine& machine,
+                             const std::optional<MachineSpeeds>& from) {
+  if (!from || !machine.speeds) {
+    return move_to_machine(profile, machine.machine);
+  }
+  if (*from == *machine.speeds) {
+    return on_same_machine(profile, machine.machine);
+  }
+  auto moved = move_to_machine(profile, machine.machine);
+  BySpeeds(profile, *from, *machine.speeds, moved).run();
+  return moved;
+}
+
+MachineSpeeds speeds_of(const CatalogMachine& machine, const Profile& profile, const std::string& where) {
+  if (!machine.speeds) {
+    throw base::InputError(where, "has no measured speeds; write it with gnomon machine -o FILE");
+  }
+  const auto& told = machine.machine;
+  const auto& measured = profile.machine;
+  refuse_other(where, "processor", told.cpu.name, measured.cpu.name);
+  refuse_other(where, "cores", std::to_string(told.cpu.cores), std::to_string(measured.cpu.cores));
+  if (has_gpu(measured)) {
+    refuse_other(where, "device", told.device.name, measured.device.name);
+  }
+  return *machine.speeds;
+}
+
+}  // namespace gnomon::profiles

@@ -1,0 +1,82 @@
+#include "profiles/measure/probe.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <set>
+
+#include "base/error.h"
+#include "base/usable.h"
+#include "profiles/measure/speeds.h"
+#include "profiles/measure/tensor_probes.h"
+
+namespace gnomon::profiles {
+namespace {
+
+TEST(Probes, AreVisitedInTurnsAndAtLeastOnce) {
+  std::vector<int> order;
+  std::vector<Probe> probes;
+  for (int i = 0; i < 3; ++i) {
+    probes.push_back({{.work = Work::branches}, 10, [&order, i] { order.push_back(i); }});
+  }
+  const auto speeds = measure_speeds(probes, {.time_limit_s = 0, .visit_s = 0});
+  EXPECT_EQ(order, (std::vector{0, 0, 1, 1, 2, 2}));  // each warms up first
+  ASSERT_EQ(speeds.size(), 3U);
+  for (const auto& speed : speeds) {
+    EXPECT_EQ(speed.samples, 1);
+    EXPECT_FALSE(speed.converged);
+    EXPECT_EQ(speed.interval, 0) << "one sample knows no spread";
+    EXPECT_GT(speed.per_s, 0);
+  }
+}
+
+// With an interval that everything keeps, each probe stops by itself after the ten samples that are needed.
+TEST(Probes, EndWhenTheyAreSure) {
+  const std::vector<Probe> probes{{{.work = Work::branches}, 1, [] {}}};
+  const auto speeds = measure_speeds(probes, {.asked_interval = 1e6, .time_limit_s = 1e6, .visit_s = 0});
+  EXPECT_EQ(speeds.front().samples, 10);
+  EXPECT_TRUE(speeds.front().converged);
+}
+
+TEST(Probes, StopWhenAsked) {
+  const std::atomic<bool> stop = true;
+  const std::vector<Probe> probes{{{.work = Work::branches}, 1, [] {}}};
+  EXPECT_THROW(measure_speeds(probes, {.stop = &stop}), base::Interrupted);
+}
+
+std::set<Work> kinds_of(const std::vector<Speed>& speeds) {
+  std::set<Work> kinds;
+  for (const auto& speed : speeds) {
+    kinds.insert(speed.work);
+  }
+  return kinds;
+}
+
+TEST(DeviceProbes, RunOnWhateverTensorsLieOn) {
+  const auto speeds = measure_speeds(device_probes(c10::Device(c10::kCPU), std::size_t{1} << 20),
+                                     {.time_limit_s = 0, .visit_s = 0});
+  EXPECT_EQ(kinds_of(speeds), (std::set{Work::device_dense_fp32, Work::device_dense_bf16, Work::device_copies,
+                                        Work::device_rows, Work::link_copies, Work::launches}));
+  EXPECT_NO_THROW(check({.speeds = speeds}, "speeds"));
+}
+
+TEST(WholeMachine, OfAHostHasItsKindsAndNoGpus) {
+  const auto machine = measure_whole_machine({.time_limit_s = 0.1, .max_bytes = std::size_t{1} << 20});
+  ASSERT_TRUE(machine.speeds.has_value());
+  EXPECT_NO_THROW(check(*machine.speeds, "speeds"));
+  auto kinds = kinds_of(machine.speeds->speeds);
+  kinds.erase(Work::dense_bf16);  // on processors with instructions for it
+  EXPECT_EQ(kinds,
+            (std::set{Work::dense_fp32, Work::sparse, Work::random_lines, Work::copies, Work::page_rows,
+                      Work::huge_page_rows, Work::inserts, Work::branches, Work::operations}));
+  for (const auto& speed : machine.speeds->speeds) {
+    EXPECT_TRUE(speed.threads == 1 || speed.threads == base::usable_cores());
+    EXPECT_LE(speed.size.value_or(1), 1 << 20);
+  }
+  EXPECT_EQ(machine.machine.cpu.cores, base::usable_cores());
+  EXPECT_FALSE(machine.name.empty());
+  EXPECT_FALSE(machine.machine.disk.bandwidth_bytes_per_s.has_value());
+}
+
+}  // namespace
+}  // namespace gnomon::profiles
