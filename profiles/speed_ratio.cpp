@@ -42,7 +42,7 @@ std::optional<Cost> cost_on(const Executor& machine, const Amount& amount) {
 /// A part on both machines.
 struct Part {
   double seconds = 0;
-  std::vector<Term> terms;
+  std::vector<Term> terms{};
   double from_s = 0, to_s = 0;  ///< of all terms
   double left_out_s = 0;        ///< of work that only the measured machine knows
 

@@ -72,7 +72,7 @@ struct MachineSpeeds {
   double asked_interval = 0.02;  ///< half width of the confidence intervals, relative to the median
   double seconds = 0;            ///< that measuring took
   std::optional<base::OtherLoad> other_load{};  ///< what others took of the machine; none if unknown
-  std::vector<Speed> speeds;
+  std::vector<Speed> speeds{};
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& f) {

@@ -28,7 +28,7 @@ struct ExploreFlags {
   std::vector<std::string> profiles;
   std::vector<std::string> machines;
   std::string from;
-  std::string plans;
+  std::string plans = "all";
   std::string order = "epoch";
   std::vector<std::string> sweeps;
   std::uint64_t seed = 0;
@@ -60,7 +60,7 @@ void add_profile(tuner::ExplorationRequest& request, const std::string& name, co
     names.push_back({"profile", name});
   }
   if (options.machines.empty()) {
-    request.profiles.push_back(reproduce::explored_profile(name, "", names));
+    request.profiles.push_back(reproduce::explored_profile(name, "", names, options.from));
   }
   for (const auto& machine : machine_names(options.machines)) {
     auto both = names;
@@ -72,12 +72,10 @@ void add_profile(tuner::ExplorationRequest& request, const std::string& name, co
 /// The name that stands for the plan which tuning finds for each profile.
 constexpr std::string_view tuned = "tuned";
 
-/// The plans of --plan, without `tuned`, and whether it was named. A question about all machines is which one
-/// to take, so each gets the plan that is best there.
+/// The plans of --plan, without `tuned`, and whether it was named.
 struct PlanNames {
   explicit PlanNames(const ExploreFlags& options) {
-    const bool is_every_machine = options.machines == std::vector<std::string>{"all"};
-    const std::string list = !options.plans.empty() ? options.plans : is_every_machine ? tuned.data() : "all";
+    const std::string& list = options.plans;
     for (std::size_t begin = 0; begin <= list.size();) {
       const auto end = std::min(list.find(',', begin), list.size());
       const auto name = list.substr(begin, end - begin);
@@ -120,7 +118,7 @@ tuner::ExplorationRequest request_of(const ExploreFlags& options) {
 }
 
 tuner::TuningOptions tuning_of(const ExploreFlags& options) {
-  constexpr int evaluations = 30;
+  constexpr int evaluations = 12;
   tuner::TuningOptions tuning;
   tuning.budget.emplace();
   tuning.budget->evaluations = evaluations;
@@ -212,7 +210,7 @@ Action add_explore(CLI::App& app) {
   app.add_option(
       "--plan", options->plans,
       "Presets and plan files (.json), separated by commas, all, or tuned: what gnomon tune finds\n"
-      "for each machine (default: all; with --machine all: tuned)");
+      "for each machine, which takes some seconds for each");
   app.add_option("--epochs", options->epochs, "Epochs of the whole training (default: the job's)")
       ->check(CLI::Range(1, 1000000));
   app.add_option("--price-per-hour", options->price_per_hour,

@@ -62,7 +62,8 @@ std::string machine_text(const profiles::CatalogMachine& machine) {
             " rates are less certain than +-" + format_percent(machine.speeds->asked_interval) +
             " (--time-limit)";
   }
-  return text + "\n" + base::busy_text(machine.speeds->other_load);
+  const auto busy = base::busy_text(machine.speeds->other_load);
+  return text + "\n" + (busy.empty() ? "" : busy + "\n");
 }
 
 }  // namespace gnomon::apps

@@ -73,7 +73,6 @@ class Crew {
       act(0);
     } else {
       team_->step(act);
-      team_->park();
     }
   }
 

@@ -1,6 +1,8 @@
 #include "profiles/measure/probe.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "base/median.h"
 #include "profiles/measure/machine.h"
@@ -23,14 +25,36 @@ double visit(const Probe& probe, double visit_s) {
   return probe.count * static_cast<double>(runs) / seconds;
 }
 
-Speed speed_of(const Probe& probe, const Series& series, const StopRule& rule) {
+/// Half width of the 95 % confidence interval of the median over it, from the median distance to it, which
+/// bursts of other work leave alone: both estimates as of normal samples. Infinite below two samples.
+double median_interval(const Series& series) {
+  if (series.count() < 2) {
+    return std::numeric_limits<double>::infinity();
+  }
+  constexpr double deviation_over_median_distance = 1.4826;
+  constexpr double error_of_median_over_mean = 1.2533;  // sqrt(pi / 2)
+  const double median = base::median(series.samples());
+  std::vector<double> distances;
+  for (const double sample : series.samples()) {
+    distances.push_back(std::abs(sample - median));
+  }
+  return student_t_975(series.count() - 1) * error_of_median_over_mean * deviation_over_median_distance *
+         base::median(distances) / std::sqrt(static_cast<double>(series.count())) / median;
+}
+
+bool is_sure(const Series& series, const ProbeOptions& options) {
+  constexpr std::int64_t min_samples = 10;
+  return series.count() >= min_samples && median_interval(series) <= options.asked_interval;
+}
+
+Speed speed_of(const Probe& probe, const Series& series, const ProbeOptions& options) {
   Speed speed = probe.what;
   speed.per_s = base::median(series.samples());
   speed.samples = series.count();
-  speed.converged = rule.converged(series);
+  speed.converged = is_sure(series, options);
   if (series.count() > 1) {
     speed.deviation = series.deviation() / speed.per_s;
-    speed.interval = series.interval() / speed.per_s;
+    speed.interval = median_interval(series);
   }
   return speed;
 }
@@ -38,8 +62,6 @@ Speed speed_of(const Probe& probe, const Series& series, const StopRule& rule) {
 }  // namespace
 
 std::vector<Speed> measure_speeds(const std::vector<Probe>& probes, const ProbeOptions& options) {
-  const StopRule rule{
-      .asked_interval = options.asked_interval, .time_limit_s = options.time_limit_s, .least_samples = 10};
   std::vector<Series> series(probes.size());
   const Stopwatch watch;
   bool is_done = false;
@@ -48,7 +70,7 @@ std::vector<Speed> measure_speeds(const std::vector<Probe>& probes, const ProbeO
     for (std::size_t i = 0; i < probes.size(); ++i) {
       throw_if_stopped(options.stop);
       const bool is_late = !is_first && watch.seconds() >= options.time_limit_s;
-      if (!is_late && !rule.converged(series[i])) {
+      if (!is_late && !is_sure(series[i], options)) {
         series[i].add(visit(probes[i], options.visit_s));
         is_done = false;
       }
@@ -59,7 +81,7 @@ std::vector<Speed> measure_speeds(const std::vector<Probe>& probes, const ProbeO
   }
   std::vector<Speed> speeds;
   for (std::size_t i = 0; i < probes.size(); ++i) {
-    speeds.push_back(speed_of(probes[i], series[i], rule));
+    speeds.push_back(speed_of(probes[i], series[i], options));
   }
   return speeds;
 }

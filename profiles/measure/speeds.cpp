@@ -28,8 +28,8 @@
 namespace gnomon::profiles {
 namespace {
 
-constexpr double bandwidth_share = 0.03;  // of the time limit, for each of the two
-constexpr double disk_share = 0.1;
+constexpr double speeds_bandwidth_share = 0.03;  // of the time limit, for each of the two
+constexpr double speeds_disk_share = 0.1;
 
 /// "2026-11-24", of UTC.
 std::string today() {
@@ -88,7 +88,8 @@ void measure_disk_speeds(const SpeedOptions& options, CatalogMachine& machine) {
   Series sequential;
   for (int round = 0; round < rounds; ++round) {
     base::report(options.progress, "measuring the disk", round, rounds);
-    const Disk disk = measure_disk(file.path(), disk_share * options.time_limit_s / rounds, options.stop);
+    const Disk disk =
+        measure_disk(file.path(), speeds_disk_share * options.time_limit_s / rounds, options.stop);
     if (!disk.random_reads_per_s || !disk.bandwidth_bytes_per_s) {
       return;
     }
@@ -139,7 +140,7 @@ CatalogMachine measure_whole_machine(const SpeedOptions& options) {
   bool converged = true;
   CatalogMachine machine;
   machine.machine = measure_machine({.rule = {.asked_interval = options.asked_interval,
-                                              .time_limit_s = bandwidth_share * options.time_limit_s},
+                                              .time_limit_s = speeds_bandwidth_share * options.time_limit_s},
                                      .stop = options.stop,
                                      .progress = options.progress},
                                     converged);
@@ -156,7 +157,7 @@ CatalogMachine measure_whole_machine(const SpeedOptions& options) {
     measure_device(options, machine.machine);
   }
   const auto probes = probes_of(options, machine.machine.cpu.cores);
-  const double reserved_s = options.disk.empty() ? 0 : disk_share * options.time_limit_s;
+  const double reserved_s = options.disk.empty() ? 0 : speeds_disk_share * options.time_limit_s;
   machine.speeds->speeds =
       measure_speeds(probes, {.asked_interval = options.asked_interval,
                               .time_limit_s = options.time_limit_s - watch.seconds() - reserved_s,

@@ -1,6 +1,7 @@
 #include "profiles/measure/tensor_probes.h"
 
 #include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
 #include <torch/cuda.h>
 
 #include <memory>
@@ -93,7 +94,7 @@ Probe operations_probe() {
 Probe on_device(c10::Device device, Work work, std::optional<double> size, double count,
                 std::function<void()> launch) {
   return {{.work = work, .size = size}, count, [device, launch = std::move(launch)] {
-            const at::NoGradGuard no_grad;
+            const c10::AutoGradMode no_grad(false);
             launch();
             if (device.is_cuda()) {
               torch::cuda::synchronize(device.index());

@@ -121,17 +121,13 @@ TEST_F(MachineCommands, BadDocumentsAreRefusedInOneLine) {
                   "-o FILE");
 }
 
-TEST_F(MachineCommands, AllMachinesAreTunedAndSortedByPrice) {
-  const auto all = rows({"p.json", "--machine", "all", "--sort", "price", "--epochs", "30"});
-  const auto machines = profiles::catalog();
-  ASSERT_EQ(all.size(), machines.size());
+TEST_F(MachineCommands, TellsWhatTheTrainingTakesAndCosts) {
+  const auto all =
+      rows({"p.json", "--machine", "all", "--plan", "device", "--sort", "price", "--epochs", "30"});
+  ASSERT_EQ(all.size(), profiles::catalog().size());
   std::size_t priced = 0;
   for (const auto& row : all) {
     EXPECT_EQ(row["epochs"], 30);
-    if (row["epoch_s"].is_null()) {
-      EXPECT_FALSE(row["why_not"].get<std::string>().empty());
-      continue;
-    }
     EXPECT_DOUBLE_EQ(row["training_s"].get<double>(), 30 * row["epoch_s"].get<double>());
     if (!row["price"].is_null()) {
       ++priced;
@@ -139,11 +135,13 @@ TEST_F(MachineCommands, AllMachinesAreTunedAndSortedByPrice) {
     }
   }
   EXPECT_GE(priced, 12U);
-  // What is tuned for a machine is no slower than the presets there, within the error of predictions.
-  const auto presets = rows({"p.json", "--machine", "aws-g5.2xlarge", "--plan", "tuned,device,gnomon"});
-  ASSERT_EQ(presets.size(), 3U);
-  for (const auto& row : presets) {
-    EXPECT_LE(presets[0]["epoch_s"].get<double>(), 1.02 * row["epoch_s"].get<double>());
+}
+
+TEST_F(MachineCommands, TunedPlansAreNoSlowerThanPresets) {
+  const auto tuned = rows({"p.json", "--machine", "here.json", "--plan", "tuned,device,gnomon"});
+  ASSERT_EQ(tuned.size(), 3U);
+  for (const auto& row : tuned) {
+    EXPECT_LE(tuned[0]["epoch_s"].get<double>(), 1.02 * row["epoch_s"].get<double>());
   }
 }
 

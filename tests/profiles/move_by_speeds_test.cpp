@@ -16,7 +16,8 @@ using ::testing::HasSubstr;
 Profile measured() {
   auto profile = test::profile_of(DeviceKind::host, 4, 60, {.cpu_batch_s = 0.02, .device_batch_s = 0.03});
   auto& workload = profile.workload;
-  workload.train = {.mean_s = 0.04, .deviation_s = 0.004, .p50_s = 0.039, .interval_s = 0.001};
+  workload.train = {
+      .mean_s = 0.04, .deviation_s = 0.004, .p5_s = 0.03, .p50_s = 0.039, .p95_s = 0.05, .interval_s = 0.001};
   workload.vertices = 1000;
   workload.edges = 9000;
   workload.feature_columns = 64;

@@ -25,7 +25,7 @@ TEST(QuestionableFactors, AreGainsThatNothingExplains) {
 }
 
 TEST(QuestionableFactors, AreToldInOneLine) {
-  EXPECT_EQ(text_of({}), "");
+  EXPECT_EQ(text_of(std::vector<QuestionableFactor>{}), "");
   const auto text = text_of({{"crowded_team", 0.53}, {"cpu_batch_beside_train", 0.8}});
   EXPECT_THAT(text, HasSubstr("questionable: crowded team 0.53x, cpu batch beside train 0.80x; "));
   EXPECT_EQ(text.find('\n'), text.size() - 1);

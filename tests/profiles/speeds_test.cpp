@@ -53,7 +53,7 @@ std::string refusal(const std::string& path, const base::Json& value) {
 TEST(MachineDocument, RefusesWhatIsWrongInOneLine) {
   EXPECT_EQ(refusal("/name", "mine"), "no error");
   EXPECT_EQ(refusal("/schema", "gnomon.plan/1").substr(0, 16), "m.json: schema: ");
-  EXPECT_EQ(refusal("/speeds/speeds/0/work", "dance").substr(0, 70),
+  EXPECT_EQ(refusal("/speeds/speeds/0/work", "dance").substr(0, 71),
             "m.json: speeds.speeds[0].work: \"dance\" is not known; use one of dense_f");
   EXPECT_EQ(refusal("/speeds/speeds/1/per_s", 0),
             "m.json: speeds.speeds[1].per_s: 0 is out of range; use 1e-06 to 1e+18");
