@@ -33,8 +33,8 @@ struct SpeedRatio {
   std::vector<Work> left_out;  ///< kinds that only one of the machines has measured
 };
 
-/// A count is within this factor of what a stage really does, 95 of 100 times: an assumption, held against
-/// measurements in bench/results/machines.json.
+/// A count is within this factor of what a stage really does, 95 of 100 times: an assumption, to be held
+/// against measurements in bench/results/machines.json.
 inline constexpr double count_uncertainty = 2;
 
 /// Each part's time on the new machine is its measured time, times its counts over the new machine's speeds,
