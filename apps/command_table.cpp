@@ -9,7 +9,7 @@ constexpr std::string_view data = "Data";
 constexpr std::string_view planning = "Measure and plan";
 constexpr std::string_view training = "Train";
 
-constexpr std::array<CommandInfo, 20> table{{
+constexpr auto table = std::to_array<CommandInfo>({
     {"import", "Import a graph from another format into a store", data,
      "gnomon import npz cora.npz stores/cora --undirected --split per_class"},
     {"generate", "Generate a random graph store (sbm or rmat)", data,
@@ -44,7 +44,7 @@ constexpr std::array<CommandInfo, 20> table{{
     {"runs", "Compare runs", training, "gnomon runs runs"},
     {"autotune", "Profile, tune and train in one go", training, "gnomon autotune stores/cora"},
     {"demo", "Run everything on a generated graph, or on your own file", training, "gnomon demo"},
-}};
+});
 
 }  // namespace
 
