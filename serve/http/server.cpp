@@ -1,9 +1,12 @@
 #include "serve/http/server.h"
 
 #include <httplib.h>
+#include <sys/socket.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cctype>
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
@@ -15,7 +18,7 @@
 namespace gnomon::serve {
 namespace {
 
-constexpr std::size_t num_threads = 16;
+constexpr std::size_t num_threads = 128;  ///< a connection holds one while it is open; most of them sleep
 constexpr std::size_t max_waiting = 64;
 constexpr time_t max_wait_s = 5;  ///< for the next bytes of a request
 
@@ -99,6 +102,8 @@ void fill(const Response& answer, httplib::Response& response) {
 struct HttpServer::Parts {
   httplib::Server server;
   int port = 0;
+  int socket = -1;                  ///< that listens
+  std::atomic<bool> ended = false;  ///< whether run() has returned
 };
 
 HttpServer::HttpServer(const std::string& host, int port, Answer answer) : parts_(std::make_unique<Parts>()) {
@@ -109,6 +114,11 @@ HttpServer::HttpServer(const std::string& host, int port, Answer answer) : parts
   server.set_write_timeout(max_wait_s);
   server.set_keep_alive_timeout(1);
   server.set_keep_alive_max_count(1000);
+  server.set_socket_options([this](int socket) {
+    const int yes = 1;  // unlike SO_REUSEPORT, httplib's default, it does not let two servers share a port
+    ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+    parts_->socket = socket;
+  });
   const auto handle = [answer = std::move(answer)](const httplib::Request& asked,
                                                    httplib::Response& response) {
     fill(answer(request_of(asked)), response);
@@ -119,14 +129,23 @@ HttpServer::HttpServer(const std::string& host, int port, Answer answer) : parts
   if (parts_->port < 0) {
     throw base::Failure(host + ":" + std::to_string(port), "cannot listen there: is the port in use?");
   }
+  ::listen(parts_->socket, SOMAXCONN);  // httplib lets 5 wait; further clients try again only after a second
 }
 
 HttpServer::~HttpServer() = default;
 
 int HttpServer::port() const { return parts_->port; }
 
-void HttpServer::run() { parts_->server.listen_after_bind(); }
+void HttpServer::run() {
+  parts_->server.listen_after_bind();
+  parts_->ended = true;
+}
 
-void HttpServer::stop() { parts_->server.stop(); }
+void HttpServer::stop() {
+  while (!parts_->server.is_running() && !parts_->ended) {  // httplib would forget it
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  parts_->server.stop();
+}
 
 }  // namespace gnomon::serve

@@ -21,7 +21,7 @@ class HttpServer {
   int port() const;
   /// Answers until stop() is called.
   void run();
-  /// Any thread may call it, once run() has been called.
+  /// Ends run(), which another thread has called or is about to call.
   void stop();
 
  private:
