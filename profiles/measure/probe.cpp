@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "base/median.h"
 #include "profiles/measure/machine.h"
@@ -25,12 +24,12 @@ double visit(const Probe& probe, double visit_s) {
   return probe.count * static_cast<double>(runs) / seconds;
 }
 
+/// Visits of each probe, however late it is: an interval from two samples says next to nothing.
+constexpr int least_visits = 5;
+
 /// Half width of the 95 % confidence interval of the median over it, from the median distance to it, which
-/// bursts of other work leave alone: both estimates as of normal samples. Infinite below two samples.
+/// bursts of other work leave alone: both estimates as of normal samples. At least two samples.
 double median_interval(const Series& series) {
-  if (series.count() < 2) {
-    return std::numeric_limits<double>::infinity();
-  }
   constexpr double deviation_over_median_distance = 1.4826;
   constexpr double error_of_median_over_mean = 1.2533;  // sqrt(pi / 2)
   const double median = base::median(series.samples());
@@ -51,11 +50,9 @@ Speed speed_of(const Probe& probe, const Series& series, const ProbeOptions& opt
   Speed speed = probe.what;
   speed.per_s = base::median(series.samples());
   speed.samples = series.count();
+  speed.deviation = series.deviation() / speed.per_s;
+  speed.interval = median_interval(series);
   speed.converged = is_sure(series, options);
-  if (series.count() > 1) {
-    speed.deviation = series.deviation() / speed.per_s;
-    speed.interval = median_interval(series);
-  }
   return speed;
 }
 
@@ -65,11 +62,11 @@ std::vector<Speed> measure_speeds(const std::vector<Probe>& probes, const ProbeO
   std::vector<Series> series(probes.size());
   const Stopwatch watch;
   bool is_done = false;
-  for (bool is_first = true; !is_done; is_first = false) {
+  for (int round = 0; !is_done; ++round) {
     is_done = true;
     for (std::size_t i = 0; i < probes.size(); ++i) {
       throw_if_stopped(options.stop);
-      const bool is_late = !is_first && watch.seconds() >= options.time_limit_s;
+      const bool is_late = round >= least_visits && watch.seconds() >= options.time_limit_s;
       if (!is_late && !is_sure(series[i], options)) {
         series[i].add(visit(probes[i], options.visit_s));
         is_done = false;

@@ -18,7 +18,7 @@ struct Probe {
 
 struct ProbeOptions {
   double asked_interval = 0.02;  ///< half width of the 95 % confidence intervals, relative to the rate
-  double time_limit_s = 30;      ///< of all probes; each is visited once in any case
+  double time_limit_s = 30;      ///< of all probes; each is visited five times in any case
   double visit_s = 0.01;         ///< of one sample, after a run that warms up
   const std::atomic<bool>* stop = nullptr;  ///< set from outside: throws base::Interrupted
   base::Progress progress = {};

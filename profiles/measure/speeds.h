@@ -14,7 +14,7 @@ namespace gnomon::profiles {
 /// What a measurement of a machine's own speeds asks for.
 struct SpeedOptions {
   double asked_interval = 0.02;  ///< half width of the 95 % confidence intervals, relative to the rate
-  double time_limit_s = 40;      ///< of everything; everything is measured once in any case
+  double time_limit_s = 40;      ///< of everything; everything is measured some times in any case
   std::size_t max_bytes = std::size_t{256} << 20;  ///< of the largest working set, at least 1 MiB
   std::filesystem::path disk{};                    ///< directory on the disk to measure; empty: none
   runtime::DeviceOptions device = {};              ///< the GPU to measure, too, if it is one
