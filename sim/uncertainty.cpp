@@ -57,8 +57,8 @@ void check_precision(const profiles::Profile& profile, const std::string& where)
                     "%s took %.3g s ± %.0f %% in %lld samples: too uncertain to predict with", name,
                     time.mean_s, 100 * time.interval_s / time.mean_s, static_cast<long long>(time.samples));
       throw base::InputError(where, std::string(text) +
-                                        "; measure again with a longer gnomon profile "
-                                        "--time-limit");
+                                        "; measure again with a longer --time-limit of gnomon "
+                                        "profile, or of gnomon machine if the profile was moved");
     }
   }
 }
