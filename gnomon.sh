@@ -222,6 +222,12 @@ set_up_notebooks() {
   make_environment "$root/build/notebooks" "$root/notebooks/requirements.txt" || say "the notebooks cannot be run here"
 }
 
+# set_up_browser: what drives Chromium through the page of gnomon serve. Without Chromium that test skips.
+set_up_browser() {
+  command -v chromedriver >/dev/null || return 0
+  make_environment "$root/build/browser" "$root/tests/browser/requirements.txt" || say "the live page cannot be tested here"
+}
+
 readonly python_environment=$root/build/python stand_ins=$root/build/python/stand-ins
 # set_up_python: what the Python package's tests run with. It uses the torch of the build, if that is one for this Python.
 set_up_python() {
@@ -362,6 +368,7 @@ main() {
     test)
       set_up
       set_up_notebooks
+      set_up_browser
       set_up_python || say "the Python package cannot be tested here"
       build_targets all
       run_tests "${@:2}"

@@ -4,7 +4,6 @@
 #include <set>
 
 #include "base/atomic_file.h"
-#include "base/document.h"
 
 namespace gnomon::schedule {
 namespace {
@@ -126,6 +125,21 @@ StageTimes mean_times(const std::vector<StageSpan>& timeline) {
     times[stage] /= std::max(1.0, counts[stage]);
   }
   return times;
+}
+
+base::Json stages_document(const std::vector<StageSpan>& timeline) {
+  const auto means = mean_times(timeline);
+  base::Json document = base::Json::object();
+  for (std::size_t stage = 0; stage < means.size(); ++stage) {
+    const auto count = std::count_if(timeline.begin(), timeline.end(), [stage](const StageSpan& span) {
+      return static_cast<std::size_t>(span.stage) == stage;
+    });
+    if (count > 0) {
+      document[std::string(name_of(static_cast<Stage>(stage)))] = {{"count", count},
+                                                                   {"mean_s", means[stage]}};
+    }
+  }
+  return document;
 }
 
 double utilisation(const std::vector<StageSpan>& spans, std::initializer_list<Stage> stages, double begin_s,

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "base/document.h"
 #include "schedule/machine.h"
 
 namespace gnomon::schedule {
@@ -34,6 +35,9 @@ class TracedMachine final : public Machine {
 
 /// Returns the mean duration of each stage in a timeline; 0 for stages that it does not contain.
 StageTimes mean_times(const std::vector<StageSpan>& timeline);
+
+/// How often each stage of a timeline ran, and its mean duration: {"train": {"count": 8, "mean_s": 0.01}, …}.
+base::Json stages_document(const std::vector<StageSpan>& timeline);
 
 /// A timeline with its name, for instance "predicted" or "measured".
 struct NamedTimeline {

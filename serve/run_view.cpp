@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "reproduce/paper_profiles.h"
+#include "schedule/timeline.h"
 #include "sim/predict.h"
 
 namespace gnomon::serve {
@@ -40,12 +41,13 @@ Json epochs_in(const fs::path& log) {
   return epochs;
 }
 
-Json predicted(const fs::path& run, const std::string& profile, const plan::Plan& plan) {
-  const auto own = run / "profile.json";
-  const auto used = reproduce::find_profile(fs::exists(own) ? own.string() : profile);
-  auto document = base::write_value(sim::predict_quickly(used, plan), base::Absent::as_null);
-  document["profile"] = fs::exists(own) ? "profile.json of the run" : profile;
-  return document;
+/// The directory of one of the runs.
+fs::path directory_of(const fs::path& runs, const std::string& name) {
+  const auto names = run_names(runs);
+  if (std::ranges::find(names, name) == names.end()) {
+    throw base::InputError("run", "\"" + name + "\" is not one of the runs");
+  }
+  return runs / name;
 }
 
 }  // namespace
@@ -66,24 +68,27 @@ std::vector<std::string> run_names(const fs::path& runs) {
   return names;
 }
 
-Json run_document(const fs::path& runs, const std::string& name, const std::string& profile) {
-  const auto names = run_names(runs);
-  if (std::ranges::find(names, name) == names.end()) {
-    throw base::InputError("run", "\"" + name + "\" is not one of the runs");
-  }
-  const auto directory = runs / name;
+Json run_document(const fs::path& runs, const std::string& name) {
+  const auto directory = directory_of(runs, name);
   const auto plan = plan::read_plan(directory / "plan.json");
-  Json document = {{"run", name},
-                   {"plan", plan.name},
-                   {"has_ended", fs::exists(directory / "report.json")},
-                   {"epochs", epochs_in(directory / "log.jsonl")},
-                   {"predicted", nullptr},
-                   {"why_not", ""}};
-  try {
-    document["predicted"] = predicted(directory, profile, plan);
-  } catch (const base::InputError& error) {
-    document["why_not"] = error.what();
-  }
+  return {{"run", name},
+          {"plan", plan.name},
+          {"workers", plan.workers},
+          {"devices", plan.devices},
+          {"has_ended", fs::exists(directory / "report.json")},
+          {"epochs", epochs_in(directory / "log.jsonl")}};
+}
+
+Json predicted_run(const fs::path& runs, const std::string& name, const std::string& profile) {
+  const auto directory = directory_of(runs, name);
+  const auto own = directory / "profile.json";
+  const bool has_own = fs::exists(own);
+  sim::Simulator simulator;
+  const auto prediction = sim::predict(simulator, reproduce::find_profile(has_own ? own.string() : profile),
+                                       plan::read_plan(directory / "plan.json"), true);
+  auto document = base::write_value(prediction, base::Absent::as_null);
+  document["stages"] = schedule::stages_document(prediction.timeline);
+  document["profile"] = has_own ? "profile.json of the run" : profile;
   return document;
 }
 

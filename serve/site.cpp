@@ -130,9 +130,13 @@ Response Site::answer_post(const std::string& path, const Json& body) {
     return look_at_tuning(body);
   }
   if (path == "/api/run" && !offer_.runs.empty()) {
+    return json_response(run_document(offer_.runs, text_in(body, "run")));
+  }
+  if (path == "/api/predicted" && !offer_.runs.empty()) {
     const auto profile = text_in(body, "profile");
     read_state({{"profile", profile}}, offer_);
-    return json_response(run_document(offer_.runs, text_in(body, "run"), profile));
+    return json_response(
+        perform_({{"work", "run"}, {"run", text_in(body, "run")}, {"profile", profile}}, {}, nullptr));
   }
   return refusal(404, "there is nothing here");
 }

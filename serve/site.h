@@ -19,7 +19,8 @@ namespace gnomon::serve {
 /// | POST /api/csv STATE, /api/trace STATE | what `gnomon explore --csv` and `--trace` write |
 /// | POST /api/tune {"state", "budget"} | {"number"} of a search |
 /// | POST /api/tuning {"number", "cancel"} | how it goes, or its result |
-/// | POST /api/run {"run", "profile"} | a training, as it goes on |
+/// | POST /api/run {"run"} | a training, as it goes on |
+/// | POST /api/predicted {"run", "profile"} | an epoch of that training, simulated |
 class Site {
  public:
   Site(Offer offer, Guard guard, Perform perform)

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/stop.h"
 #include "base/usable.h"
+#include "serve/run_view.h"
 #include "tuner/tune.h"
 
 namespace gnomon::serve {
@@ -184,8 +185,11 @@ Json computed_rows(const State& state) {
 }
 
 Json perform(const Json& work, const Offer& offer, const base::Progress& progress) {
-  const auto state = read_state(work.at("state"), offer);
   const auto kind = work.at("work").get<std::string>();
+  if (kind == "run") {
+    return predicted_run(offer.runs, work.at("run"), work.at("profile"));
+  }
+  const auto state = read_state(work.at("state"), offer);
   if (kind == "explore") {
     return explored(state, progress);
   }

@@ -11,8 +11,8 @@
 
 namespace gnomon::serve {
 
-/// Simulates or tunes: {"work": "explore" | "trace" | "tune", "state": …, "budget": …} in, a document out.
-/// Throws what explore() and tune() throw.
+/// Simulates or tunes: {"work": "explore" | "trace" | "tune", "state": …, "budget": …} or {"work": "run",
+/// "run", "profile"} in, a document out. Throws what explore(), tune() and predicted_run() throw.
 base::Json perform(const base::Json& work, const Offer& offer, const base::Progress& progress);
 
 /// The rows of a state by arithmetic: {"rows": as `gnomon explore --json`, "order", "timelines": []}. Any

@@ -14,6 +14,7 @@
 #include "base/atomic_file.h"
 #include "base/document.h"
 #include "base/error.h"
+#include "schedule/timeline.h"
 
 namespace gnomon::runtime {
 namespace {
@@ -91,7 +92,8 @@ Json log_line(const EpochReport& report) {
             {"evaluation_s", report.evaluation_s},
             {"cpu_batches", report.log.cpu_batches},
             {"blocked_on_cpu_s", report.log.blocked_on_cpu_s},
-            {"blocked_on_device_s", report.log.blocked_on_device_s}};
+            {"blocked_on_device_s", report.log.blocked_on_device_s},
+            {"stages", schedule::stages_document(report.timeline)}};
   if (report.disk_reads.reads > 0) {
     line["disk_reads"] = report.disk_reads.reads;
     line["disk_read_bytes"] = report.disk_reads.bytes;

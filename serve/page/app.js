@@ -1,5 +1,11 @@
 "use strict";
-const token = new URLSearchParams(location.search).get("token");
+// The token comes with the printed address, and leaves it for the session: addresses are shared and logged.
+const given = new URLSearchParams(location.search).get("token");
+if (given) {
+  sessionStorage.setItem("token", given);
+  history.replaceState(null, "", location.pathname + location.hash);
+}
+const token = sessionStorage.getItem("token");
 
 async function ask(path, body) {
   const headers = { "Content-Type": "application/json" };
@@ -61,6 +67,7 @@ function makeSliders() {
     const label = document.createElement("label"), line = document.createElement("span");
     slider.output = document.createElement("output");
     slider.input = Object.assign(document.createElement("input"), { type: "range", min: 0, max: steps, step: 1, id: "slider-" + i });
+    label.htmlFor = slider.input.id; // else it names the output, which stands before
     slider.input.value = slider.log ? 0 : steps;
     line.append(slider.label, slider.output);
     label.append(line, slider.input);
@@ -145,6 +152,7 @@ async function follow() {
   timer = setTimeout(() => simulate(mine), 150);
   if (busy) { again = true; return; }
   busy = true;
+  element("status").textContent = "Computing.";
   const begin = performance.now();
   try {
     const answer = await askJson("compute", state);
@@ -220,30 +228,72 @@ async function tune() {
   showTuning(false);
 }
 
-// A training: measured epochs beside the predicted one, again every two seconds until it has ended.
+// A training: what is measured beside what is predicted, again every two seconds until it has ended.
+let shownRun = null, predictedRun = null, whyNotPredicted = "";
+
+// What is shown of an epoch, or of its prediction, of its stages: mean durations, and how busy the engines were.
+function stageValues(epoch, seconds, run) {
+  const stages = epoch.stages || {}, values = {};
+  const busy = (...names) => names.reduce((sum, name) => sum + (stages[name] ? stages[name].count * stages[name].mean_s : 0), 0);
+  for (const name of Object.keys(stages)) values[name + "_s"] = stages[name].mean_s;
+  if (run.workers > 0) values["workers busy_share"] = busy("cpu_batch", "group_prepare") / (run.workers * seconds);
+  values["device busy_share"] = busy("device_batch", "device_gather", "train") / (Math.max(1, run.devices) * seconds);
+  return values;
+}
+
+const dashed = [6, 3];
+function lineChart(id, labels, lines, text) {
+  const datasets = lines.map(([label, data, dash], i) =>
+    ({ label, data, borderColor: palette[i % palette.length], backgroundColor: palette[i % palette.length], borderDash: dash || [] }));
+  show(id, { type: "line", data: { labels, datasets }, options: { scales: { y: { beginAtZero: true, title: { display: true, text } } } } });
+}
+
+function drawStages(run) {
+  const last = run.epochs[run.epochs.length - 1];
+  const measured = last ? stageValues(last, last.seconds, run) : {};
+  const predicted = predictedRun ? stageValues(predictedRun, predictedRun.epoch_s, run) : {};
+  const rows = Object.keys({ ...predicted, ...measured }).map((key) => ({
+    key, stage: key.replace(/_s$|_share$/, ""), measured: measured[key] ?? null, predicted: predicted[key] ?? null,
+    difference: key in measured && predicted[key] > 0 ? measured[key] / predicted[key] - 1 : null,
+  }));
+  fillTable(element("run-stages"), ["stage", "measured", "predicted", "difference"], rows,
+    (column, row) => formatted(column === "difference" ? "over_best" : column === "stage" ? "" : row.key, row[column]), () => false);
+  const names = Object.keys(predicted).filter((key) => key.endsWith("_s") && predicted[key] > 0);
+  lineChart("run-drift", run.epochs.map((epoch) => epoch.epoch),
+    names.map((key) => [key.replace(/_s$/, ""), run.epochs.map((epoch) => stageValues(epoch, epoch.seconds, run)[key] / predicted[key])]),
+    "measured over predicted");
+}
+
 function drawRun(run) {
-  const epochs = run.epochs, predicted = run.predicted;
-  const line = (label, data, i, dash) => ({ label, data, borderColor: palette[i], backgroundColor: palette[i], borderDash: dash || [] });
-  const labels = epochs.map((epoch) => epoch.epoch);
-  const seconds = epochs.map((epoch) => epoch.seconds ?? epoch.epoch_s ?? null);
-  const lines = [line("measured", seconds, 0)];
-  if (predicted) lines.push(line("predicted", labels.map(() => predicted.epoch_s), 3, [6, 3]));
-  const config = (datasets, text) => ({ type: "line", data: { labels, datasets }, options: { scales: { y: { beginAtZero: true, title: { display: true, text } } } } });
-  show("run-seconds", config(lines, "seconds"));
-  show("run-loss", config([line("loss", epochs.map((epoch) => epoch.loss), 0)], "loss"));
-  const last = seconds.length ? seconds[seconds.length - 1] : null;
-  const drift = predicted && last !== null ? "; the last epoch took " + formatted("over_best", last / predicted.epoch_s - 1) + " more than predicted (" +
-    formatted("epoch_s", predicted.epoch_s) + ", from " + predicted.profile + ")" : run.why_not ? "; not predicted: " + run.why_not : "";
+  const epochs = run.epochs, labels = epochs.map((epoch) => epoch.epoch), seconds = epochs.map((epoch) => epoch.seconds);
+  lineChart("run-seconds", labels, [["measured", seconds],
+    ...(predictedRun ? [["predicted", labels.map(() => predictedRun.epoch_s), dashed]] : [])], "seconds");
+  lineChart("run-loss", labels, [["training", epochs.map((epoch) => epoch.loss)], ["validation", epochs.map((epoch) => epoch.valid_loss)]], "loss");
+  drawStages(run);
+  const last = seconds[seconds.length - 1];
+  const drift = predictedRun && last !== undefined ? "; the last epoch took " + formatted("over_best", last / predictedRun.epoch_s - 1) +
+    " more than predicted (" + formatted("epoch_s", predictedRun.epoch_s) + ", from " + predictedRun.profile + ")"
+    : whyNotPredicted ? "; not predicted: " + whyNotPredicted : "";
   element("run-status").textContent = run.plan + ", " + epochs.length + " epochs" + (run.has_ended ? ", ended" : ", running") + drift + ".";
   const columns = epochs.length ? Object.keys(epochs[0]).filter((key) => typeof epochs[0][key] !== "object") : [];
   fillTable(element("run-rows"), columns, epochs, (column, row) => formatted(column === "seconds" ? "epoch_s" : column, row[column]), () => false);
 }
+
 let runTimer = 0;
 async function followRun() {
   clearTimeout(runTimer);
-  const run = await askJson("run", { run: element("run").value, profile: state.profile }).catch((error) => { say(error.message); return null; });
-  if (run) drawRun(run);
-  if (!run || !run.has_ended) runTimer = setTimeout(followRun, 2000);
+  const asked = { run: element("run").value, profile: state.profile };
+  try {
+    const run = await askJson("run", { run: asked.run });
+    if (JSON.stringify(asked) !== shownRun) {
+      shownRun = JSON.stringify(asked);
+      whyNotPredicted = "";
+      predictedRun = await askJson("predicted", asked).catch((error) => { whyNotPredicted = error.message; return null; });
+    }
+    drawRun(run);
+    if (run.has_ended) return;
+  } catch (error) { say(error.message); }
+  runTimer = setTimeout(followRun, 2000);
 }
 
 function readHash() {

@@ -43,7 +43,11 @@ function utilisationConfig(rows) {
   };
 }
 
-// Each lane is a row of floating bars; every stage has a colour.
+// A stage has the same colour in every timeline.
+const stageNames = ["cpu_batch", "transfer", "device_batch", "train", "device_gather", "all_reduce", "group_read", "group_prepare", "group_transfer"];
+const stageColour = (stage) => palette[stageNames.indexOf(stage)] || palette[palette.length - 1];
+
+// Each lane is a row of floating bars.
 function timelineConfig(spans) {
   const lanes = [...new Set(spans.map((span) => span.lane))];
   const stages = [...new Set(spans.map((span) => span.stage))];
@@ -51,9 +55,9 @@ function timelineConfig(spans) {
     type: "bar",
     data: {
       labels: lanes,
-      datasets: stages.map((stage, i) => ({
+      datasets: stages.map((stage) => ({
         label: stage,
-        backgroundColor: palette[i],
+        backgroundColor: stageColour(stage),
         borderColor: "#fff",
         borderWidth: 1,
         grouped: false,

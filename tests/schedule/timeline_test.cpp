@@ -31,6 +31,13 @@ TEST(Timeline, MeanTimesAreOverTheSpansOfEachStage) {
   EXPECT_DOUBLE_EQ(times[static_cast<std::size_t>(Stage::cpu_batch)], 0);
 }
 
+TEST(Timeline, StagesAreCountedByName) {
+  const auto document = stages_document(
+      {{Stage::train, 0, 0, 1, 3}, {Stage::train, 1, 0, 4, 8}, {Stage::transfer, 1, 0, 2, 3}});
+  EXPECT_EQ(document, (base::Json{{"transfer", {{"count", 1}, {"mean_s", 1.0}}},
+                                  {"train", {{"count", 2}, {"mean_s", 3.0}}}}));
+}
+
 TEST(TracedMachine, RecordsEveryStageAndChangesNothing) {
   auto plain = unit_machine();
   const auto expected = run_epoch(two_worker_pipeline(), 5, plain);

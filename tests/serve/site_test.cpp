@@ -176,11 +176,16 @@ TEST_F(SiteTest, RunsAreReadWhileTheyGoOn) {
   std::ofstream(run / "job.json") << "{}";
   base::write_document(run / "plan.json", plan::find_plan("device"));
   std::ofstream(run / "log.jsonl") << "{\"epoch\": 1, \"loss\": 0.5, \"seconds\": 2.8}\n{\"epoch\": 2, \"lo";
-  const auto got = answer("/api/run", {{"run", "g-1"}, {"profile", profile}});
+  const auto got = answer("/api/run", {{"run", "g-1"}});
   ASSERT_EQ(got["epochs"].size(), 1U);
   EXPECT_EQ(got["has_ended"], false);
-  EXPECT_NEAR(got["predicted"]["epoch_s"].get<double>(), 60 * 0.045, 1e-6);
-  answer("/api/run", {{"run", ".."}, {"profile", profile}}, 422);
+  const auto predicted = answer("/api/predicted", {{"run", "g-1"}, {"profile", profile}});
+  EXPECT_NEAR(predicted["epoch_s"].get<double>(), 60 * 0.045, 1e-6);
+  EXPECT_EQ(predicted["stages"]["train"]["count"], 60);
+  EXPECT_NEAR(predicted["stages"]["train"]["mean_s"].get<double>(), 0.03, 1e-9);
+  answer("/api/run", {{"run", ".."}}, 422);
+  answer("/api/predicted", {{"run", ".."}, {"profile", profile}}, 422);
+  answer("/api/predicted", {{"run", "g-1"}, {"profile", "/etc/passwd"}}, 422);
 }
 
 }  // namespace
