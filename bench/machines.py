@@ -37,6 +37,11 @@ JOBS = {
         ["generate", "rmat", "{store}", "--scale", "17", "--edge-factor", "8", "--feature-columns", "128"],
         ["--model", "gcn", "--fanouts", "15,10,5", "--hidden", "128"],
     ),
+    "amazon_cs": (["import", "npz", "{data}/amazon_cs.npz", "{store}", "--undirected"], ["--model", "gcn", "--fanouts", "10,10", "--hidden", "128"]),
+    "planted": (
+        ["generate", "sbm", "{store}", "--vertices", "100000", "--classes", "8"],
+        ["--model", "gat", "--fanouts", "5,5", "--hidden", "64"],
+    ),
 }
 STAGES = ["cpu_batch", "device_batch", "train"]
 COPIES = "b=bytearray(1<<26)\nwhile True: bytes(b)"

@@ -320,6 +320,19 @@ def machines(record: Record) -> Table:
                  [cells(key, rows) for key, rows in ordered])
 
 
+def replanning(record: Record) -> Table:
+    names = {None: "none", "compute": "a process that computes on one core", "memory": "a process that copies memory on one core",
+             "core": "one core is lost"}
+
+    def changes(row: Record) -> str:
+        last = [run[-1]["to"] for run in row["comparisons"] if run]
+        return ", ".join(f"{plan} ({last.count(plan)} of {len(row['comparisons'])})" for plan in dict.fromkeys(last)) or "as before"
+
+    return Table(["from the middle of an epoch on", "training alone", "beside it", "beside it with --replan", "ratio", "plan at the end"],
+                 [[names[row["load"]], seconds(row["alone_s"]), seconds(row["training_s"]), seconds(row["replanned_s"]),
+                   times(statistics.median(row["ratios"])), changes(row)] for row in record["rows"]])
+
+
 def every_plan(record: Record) -> Table:
     def cells(row: Record) -> Row:
         if not row["runs"]:
@@ -423,6 +436,8 @@ SECTIONS = [
             "Random workloads whose optimum is known by exhaustion. `gnomon` (`--strategy auto`) also ranks plans by lower "
             "bounds and arithmetic estimates, which are not counted.", "build/release/bench/bench_tuner; bench/compare_tuners.py",
             searches),
+    Section("replanning", "Training beside other processes, with and without re-planning",
+            "One training with the tuned plan; all end with the same bits.", "bench/replanning.py", replanning),
     Section("tuner_speed", "Time of the tuner's parts", "", "build/release/bench/bench_tuner_speed", benchmarks),
     Section("policy", "PPO beside random search", "One-sided Wilcoxon test over workloads, ten seeds each.",
             "build/release/bench/bench_policy --optima bench/results/tuner.json", policy),

@@ -1,6 +1,7 @@
 #include <filesystem>
 #include <iostream>
 #include <memory>
+#include <optional>
 
 #include "apps/commands/commands.h"
 #include "apps/console.h"
@@ -11,10 +12,12 @@
 #include "apps/interrupt.h"
 #include "apps/open_data.h"
 #include "apps/text/output.h"
+#include "apps/text/replanning_text.h"
 #include "apps/text/training_text.h"
 #include "base/error.h"
 #include "plan/default_plan.h"
 #include "plan/plan.h"
+#include "tuner/run/replanning.h"
 #include "tuner/run/resumed_plan.h"
 #include "tuner/run/training.h"
 
@@ -27,6 +30,7 @@ struct TrainFlags {
   std::string plan;
   std::string run;
   std::string replay;
+  std::string replan;
   std::string trace;
   std::string predictions;
   std::string tensorboard;
@@ -95,9 +99,11 @@ tuner::TrainingRun run_of(const TrainFlags& options, std::string& why) {
   return run;
 }
 
-/// Trains with a progress bar and a table row for each epoch. After Ctrl-C it says how to resume.
-tuner::TrainingResult train_with_table(const graph::Graph& graph, tuner::TrainingRun& run,
-                                       const std::string& why, bool quiet) {
+/// Trains with a progress bar and a table row for each epoch, and one for each comparison of plans, with
+/// `profile`. After Ctrl-C it says how to resume.
+tuner::ReplannedTraining train_with_table(const graph::Graph& graph, tuner::TrainingRun& run,
+                                          const std::optional<profiles::Profile>& profile,
+                                          const std::string& why, bool quiet) {
   Console console(quiet);
   console.say(why + epoch_heading(run.job.metrics));
   run.progress = console.progress();
@@ -106,7 +112,12 @@ tuner::TrainingResult train_with_table(const graph::Graph& graph, tuner::Trainin
     console.say(epoch_row(epoch, utilisation));
   };
   try {
-    return tuner::run_training(graph, run);
+    if (!profile) {
+      return {tuner::run_training(graph, run), {}};
+    }
+    return tuner::train_replanning(graph, run, *profile, {}, [&](const tuner::Replanned& replanned) {
+      console.say(replanned_text(replanned));
+    });
   } catch (const base::Interrupted&) {
     console.wipe();
     std::cerr << resume_text(run.data, run.files.directory);
@@ -115,14 +126,18 @@ tuner::TrainingResult train_with_table(const graph::Graph& graph, tuner::Trainin
 }
 
 void print_result(const TrainFlags& options, const tuner::TrainingRun& run,
-                  const tuner::TrainingResult& result) {
+                  const tuner::ReplannedTraining& result) {
   if (options.json) {
-    print_json(to_document(result));
+    auto document = to_document(result.training);
+    if (!options.replan.empty()) {
+      document["replanning"] = to_document(result.log);
+    }
+    print_json(document);
   } else {
-    std::cout << training_text(run, result);
+    std::cout << training_text(run, result.training);
   }
-  if (!result.unwritten.empty()) {
-    throw base::Failure(result.unwritten);
+  if (!result.training.unwritten.empty()) {
+    throw base::Failure(result.training.unwritten);
   }
 }
 
@@ -135,11 +150,16 @@ void train(const TrainFlags& options) {
   auto run = run_of(options, why);
   const auto graph = open_training_data(options.data, run.job);
   tuner::check_training(graph, run);
+  std::optional<profiles::Profile> profile;
+  if (!options.replan.empty()) {
+    profile = profiles::read_profile(options.replan);
+    tuner::check_replanning(*profile, graph, run);
+  }
   if (!options.resume) {
     run.files = tuner::make_run_directory(options.run, options.data, existing);
   }
   run.trace = options.trace.empty() ? run.files.trace() : std::filesystem::path(options.trace);
-  print_result(options, run, train_with_table(graph, run, why, options.json));
+  print_result(options, run, train_with_table(graph, run, profile, why, options.json));
 }
 
 /// Declares --evaluate-every.
@@ -177,6 +197,11 @@ Action add_train(CLI::App& app) {
            "is available)");
   add_evaluate_every(app, options->evaluate_every);
   app.add_option("--replay", options->replay, "Replay the update order recorded in this order.jsonl");
+  app.add_option(
+         "--replan", options->replan,
+         "Follow the machine by this profile of the same graph and job: where mini-batches take other "
+         "times than predicted, another plan with the same bits may go on")
+      ->type_name("PROFILE");
   app.add_flag(
       "--adapt-hot-ratio", options->adapt_hot_ratio,
       "Plans that reuse hot embeddings: reuse fewer while the CPU is late with them, more while it is "

@@ -576,6 +576,21 @@ TEST_F(ComputeCommands, ValidateRunsAtLeastEightPlans) {
   EXPECT_TRUE(profiles::read_profile(here_ / "c.json").corrections->cpu_batch.has_value());
 }
 
+TEST_F(ComputeCommands, TrainFollowsTheMachineByAProfile) {
+  const auto profiled = run(with_job({"profile", "tiny", "-o", "p.json", "--time-limit", "1"}));
+  ASSERT_EQ(profiled.code, 0) << profiled.error;
+  const auto plain = json_of(with_job({"train", "tiny", "--plan", "gnomon", "--run", "plain", "--json"}));
+  EXPECT_FALSE(plain.contains("replanning"));
+  const auto replanned = json_of(
+      with_job({"train", "tiny", "--plan", "gnomon", "--run", "replanned", "--json", "--replan", "p.json"}));
+  EXPECT_EQ(replanned["replanning"]["schema"], "gnomon.replanning/1");
+  EXPECT_EQ(replanned["weights_hash"], plain["weights_hash"]);
+  expect_refused(with_job({"train", "tiny", "--replan", "nowhere.json"}), "nowhere.json");
+  expect_refused(with_job({"train", "tiny", "--plan", "salient", "--replan", "p.json"}), "same bits");
+  expect_refused({"train", "tiny", "--plan", "gnomon", "--fanouts", "4,3", "--replan", "p.json"},
+                 "workload.job.batch_size");
+}
+
 TEST_F(ComputeCommands, ValidateRefusesAProfileOfAnotherGraph) {
   const auto profiled = run(with_job({"profile", "tiny", "-o", "p.json", "--time-limit", "0.5"}));
   ASSERT_EQ(profiled.code, 0) << profiled.error;

@@ -37,7 +37,8 @@ void remove_run(const RunFiles& files) {
 }  // namespace
 
 std::vector<fs::path> RunFiles::all() const {
-  return {job(), plan(), profile(), tuning(), report(), trace(), order(), log(), checkpoint(), weights()};
+  return {job(),   plan(),  profile(), tuning(),     replanning(), report(),
+          trace(), order(), log(),     checkpoint(), weights()};
 }
 
 bool RunFiles::hold_run() const { return fs::exists(job()) || fs::exists(checkpoint()); }

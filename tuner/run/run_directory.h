@@ -14,6 +14,7 @@ struct RunFiles {
   std::filesystem::path plan() const { return directory / "plan.json"; }
   std::filesystem::path profile() const { return directory / "profile.json"; }
   std::filesystem::path tuning() const { return directory / "tuning.json"; }
+  std::filesystem::path replanning() const { return directory / "replanning.json"; }
   std::filesystem::path report() const { return directory / "report.json"; }
   std::filesystem::path trace() const { return directory / "trace.json"; }
   std::filesystem::path order() const { return directory / "order.jsonl"; }

@@ -7,11 +7,9 @@
 #include <utility>
 
 #include "plan/exactness.h"
-#include "profiles/measure/statistics.h"
-#include "sim/predict.h"
+#include "tuner/run/turns.h"
 #include "tuner/search/candidate.h"
 #include "tuner/search/preference.h"
-#include "tuner/sensitivity.h"
 
 namespace gnomon::tuner {
 namespace {
@@ -23,38 +21,6 @@ auto essence_of(const plan::Plan& plan) {
   return std::tuple(plan.schedule, plan.route, plan.workers, plan.device_threads);
 }
 
-double predicted_s(sim::Simulator& simulator, const profiles::Profile& profile, const plan::Plan& plan,
-                   std::int64_t batches) {
-  return sim::predict(simulator, shortened(profile, batches), plan).epoch_s;
-}
-
-/// The plans with their predicted epochs; set_turns() sets the predicted turns.
-std::vector<Entrant> entrants_of(const Tuning& tuning, const profiles::Profile& profile,
-                                 sim::Simulator& simulator) {
-  std::vector<Entrant> entrants;
-  for (const auto& plan : plans_to_verify(tuning, profiles::cores_of(profile))) {
-    entrants.push_back({plan, predicted_s(simulator, profile, plan, profile.workload.batches), 0});
-  }
-  return entrants;
-}
-
-/// Sets the predicted time of every entrant's turn. Returns the turn's batches: the most that any entrant
-/// needs.
-std::int64_t set_turns(std::vector<Entrant>& entrants, const profiles::Profile& profile,
-                       sim::Simulator& simulator) {
-  std::int64_t turn_batches = 1;
-  for (const auto& entrant : entrants) {
-    const auto needed = turn_batches_of(profile.workload.batches, entrant.epoch_s, [&](std::int64_t batches) {
-      return predicted_s(simulator, profile, entrant.plan, batches);
-    });
-    turn_batches = std::max(turn_batches, needed);
-  }
-  for (auto& entrant : entrants) {
-    entrant.turn_s = predicted_s(simulator, profile, entrant.plan, turn_batches);
-  }
-  return turn_batches;
-}
-
 RaceTerms terms_of(const profiles::Profile& profile, const plan::Job& job, std::int64_t turn_batches) {
   RaceTerms terms;
   terms.epoch_batches = profile.workload.batches;
@@ -62,21 +28,6 @@ RaceTerms terms_of(const profiles::Profile& profile, const plan::Job& job, std::
   terms.turn_batches = turn_batches;
   terms.model_error = profile.prediction_error.value_or(terms.model_error);
   return terms;
-}
-
-/// Standard error of the time from update to update.
-double relative_error(const std::vector<schedule::StageSpan>& timeline) {
-  std::vector<double> ends;
-  for (const auto& span : timeline) {
-    if (span.stage == schedule::Stage::train) {
-      ends.push_back(span.end_s);
-    }
-  }
-  profiles::Series steps;
-  for (std::size_t i = 1; i < ends.size(); ++i) {
-    steps.add(ends[i] - ends[i - 1]);
-  }
-  return steps.count() < 2 ? 0 : steps.deviation() / steps.mean() / std::sqrt(steps.count());
 }
 
 }  // namespace
@@ -118,8 +69,8 @@ Verification::Verification(const profiles::Profile& profile, const Tuning& tunin
                            sim::Simulator& simulator)
     : profile_(profile),
       simulator_(simulator),
-      entrants_(entrants_of(tuning, profile, simulator)),
-      turn_batches_(set_turns(entrants_, profile, simulator)),
+      entrants_(entrants_of(plans_to_verify(tuning, profiles::cores_of(profile)), profile, simulator,
+                            turn_batches_)),
       race_(entrants_, terms_of(profile, job, turn_batches_)) {}
 
 runtime::Stretch Verification::next_stretch(std::int64_t left) {

@@ -67,8 +67,8 @@ class Verification {
  private:
   const profiles::Profile& profile_;
   sim::Simulator& simulator_;
+  std::int64_t turn_batches_ = 1;  ///< set with the entrants
   std::vector<Entrant> entrants_;
-  std::int64_t turn_batches_;
   PlanRace race_;
   bool in_turn_ = false;
   std::vector<RealRun> runs_;

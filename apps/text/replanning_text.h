@@ -1,0 +1,12 @@
+#pragma once
+
+#include <string>
+
+#include "tuner/run/replanning.h"
+
+namespace gnomon::apps {
+
+/// One line: why plans were compared, which goes on, and what that brings.
+std::string replanned_text(const tuner::Replanned& replanned);
+
+}  // namespace gnomon::apps

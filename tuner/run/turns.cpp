@@ -1,0 +1,46 @@
+#include "tuner/run/turns.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "profiles/measure/statistics.h"
+#include "sim/predict.h"
+#include "tuner/sensitivity.h"
+
+namespace gnomon::tuner {
+
+std::vector<Entrant> entrants_of(const std::vector<plan::Plan>& plans, const profiles::Profile& profile,
+                                 sim::Simulator& simulator, std::int64_t& turn_batches) {
+  const std::int64_t epoch_batches = profile.workload.batches;
+  const auto predicted_s = [&](const plan::Plan& plan, std::int64_t batches) {
+    return sim::predict(simulator, shortened(profile, batches), plan).epoch_s;
+  };
+  turn_batches = 1;
+  std::vector<Entrant> entrants;
+  for (const auto& plan : plans) {
+    entrants.push_back({plan, predicted_s(plan, epoch_batches), 0});
+    const auto needed = turn_batches_of(epoch_batches, entrants.back().epoch_s,
+                                        [&](std::int64_t batches) { return predicted_s(plan, batches); });
+    turn_batches = std::max(turn_batches, needed);
+  }
+  for (auto& entrant : entrants) {
+    entrant.turn_s = predicted_s(entrant.plan, turn_batches);
+  }
+  return entrants;
+}
+
+double relative_error(const std::vector<schedule::StageSpan>& timeline) {
+  std::vector<double> ends;
+  for (const auto& span : timeline) {
+    if (span.stage == schedule::Stage::train) {
+      ends.push_back(span.end_s);
+    }
+  }
+  profiles::Series steps;
+  for (std::size_t i = 1; i < ends.size(); ++i) {
+    steps.add(ends[i] - ends[i - 1]);
+  }
+  return steps.count() < 2 ? 0 : steps.deviation() / steps.mean() / std::sqrt(steps.count());
+}
+
+}  // namespace gnomon::tuner

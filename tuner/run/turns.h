@@ -1,0 +1,21 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "profiles/profile.h"
+#include "schedule/machine.h"
+#include "sim/simulator.h"
+#include "tuner/verify/race.h"
+
+namespace gnomon::tuner {
+
+/// An entrant for each plan, with its predicted epoch and turn. `turn_batches` becomes the mini-batches of a
+/// turn: the most that any of them needs.
+std::vector<Entrant> entrants_of(const std::vector<plan::Plan>& plans, const profiles::Profile& profile,
+                                 sim::Simulator& simulator, std::int64_t& turn_batches);
+
+/// Standard error of the time from update to update, relative; 0 with fewer than three updates.
+double relative_error(const std::vector<schedule::StageSpan>& timeline);
+
+}  // namespace gnomon::tuner
