@@ -17,7 +17,7 @@ const base::Json& field_of(const base::Json& json, const char* name) {
   return found == json.end() ? absent : *found;
 }
 
-std::string text_in(const base::Json& json, const char* name) {
+std::string optional_text(const base::Json& json, const char* name) {
   const auto& field = field_of(json, name);
   if (!field.is_null() && !field.is_string()) {
     throw base::InputError(name, "must be text");
@@ -87,8 +87,8 @@ State read_state(const base::Json& json, const Offer& offer) {
     throw base::InputError("state", "must be an object");
   }
   State state;
-  state.profile = offered(offer.profiles, text_in(json, "profile"), "profile");
-  if (const auto machine = text_in(json, "machine"); !machine.empty()) {
+  state.profile = offered(offer.profiles, optional_text(json, "profile"), "profile");
+  if (const auto machine = optional_text(json, "machine"); !machine.empty()) {
     state.machine = offered(offer.machines, machine, "machine");
   }
   for (const auto& plan : array_in(json, "plans", max_plans)) {

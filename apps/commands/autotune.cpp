@@ -8,6 +8,7 @@
 #include "apps/open_data.h"
 #include "profiles/catalog.h"
 #include "reproduce/paper_profiles.h"
+#include "tuner/run/profile_checks.h"
 
 namespace gnomon::apps {
 namespace {
@@ -20,6 +21,7 @@ struct AutotuneFlags {
   std::string profile;
   std::string machine;
   double profile_share = 0.1;
+  bool replan = false;
   MeasureFlags measure;
   bool json = false;
   JobFlags job;
@@ -43,6 +45,10 @@ Action add_autotune(CLI::App& app) {
   app.add_option("--profile-share", options->profile_share,
                  "Measure for at most this share of the estimated training time")
       ->check(CLI::Range(0.0, 1.0));
+  app.add_flag(
+      "--replan", options->replan,
+      "Follow the machine once the plan is chosen: where mini-batches take other times than expected, "
+      "another plan with the same bits may go on");
   add_measure_flags(app, options->measure);
   app.add_flag("--json", options->json, "Print one JSON document");
   return [options] {
@@ -55,6 +61,7 @@ Action add_autotune(CLI::App& app) {
                             .job = job,
                             .measure = options->measure,
                             .profile_share = options->profile_share,
+                            .replan = options->replan,
                             .json = options->json};
     if (!options->profile.empty()) {
       request.profile = reproduce::find_profile(options->profile);

@@ -7,6 +7,7 @@
 #include "apps/text/autotuning_text.h"
 #include "apps/text/output.h"
 #include "apps/text/profile_text.h"
+#include "apps/text/replanning_text.h"
 #include "apps/text/training_text.h"
 #include "apps/text/tuning_text.h"
 #include "base/error.h"
@@ -41,6 +42,7 @@ tuner::AutotuneOptions options_of(const AutotuneRequest& request, Console& conso
   options.profile_share = request.profile_share;
   options.profile = request.profile;
   options.machine = request.machine;
+  options.replan = request.replan;
   options.device = device_of(request.measure.device);
   options.progress = console.progress();
   options.stop = &stop_on_interrupt();
@@ -50,6 +52,7 @@ tuner::AutotuneOptions options_of(const AutotuneRequest& request, Console& conso
   options.on_epoch = [&](const runtime::EpochReport& epoch, const tuner::EpochUtilisation& utilisation) {
     console.say(epoch_row(epoch, utilisation));
   };
+  options.on_replanned = [&](const tuner::Replanned& of) { console.say(replanned_text(of)); };
   return options;
 }
 

@@ -20,6 +20,7 @@ struct AutotuneRequest {
   double profile_share = 0.1;                         ///< of the training's time
   std::optional<profiles::Profile> profile{};         ///< takes the place of measurements
   std::optional<profiles::MachineProfile> machine{};  ///< as on which the plan is chosen
+  bool replan = false;                                ///< the plan follows the machine
   bool json = false;                                  ///< print one document on stdout and nothing else
 };
 

@@ -537,8 +537,10 @@ TEST_F(ComputeCommands, AGpuThatIsNotThereIsRefused) {
 }
 
 TEST_F(ComputeCommands, AutotunePrintsOneDocument) {
-  const auto json = json_of(with_job({"autotune", "tiny", "--epochs", "2", "--time-limit", "1", "--json"}));
+  const auto json =
+      json_of(with_job({"autotune", "tiny", "--epochs", "2", "--time-limit", "1", "--replan", "--json"}));
   EXPECT_EQ(json["schema"], "gnomon.autotuning/1");
+  EXPECT_EQ(json["replanning"]["schema"], "gnomon.replanning/1");
   EXPECT_GE(json["tuning"]["candidates"].size(), exact_presets());
   EXPECT_EQ(json["training"]["epochs"].size(), 2U);
   EXPECT_GT(json["predicted_epoch_s"].get<double>(), 0);

@@ -12,6 +12,7 @@
 #include "profiles/measure/workload.h"
 #include "schedule/timeline.h"
 #include "sim/predict.h"
+#include "tuner/run/profile_checks.h"
 #include "tuner/tune.h"
 
 namespace gnomon::tuner {
@@ -110,15 +111,36 @@ class Autotuner {
     run.on_epoch = options_.on_epoch;
     run.progress = options_.progress;
     run.stop = options_.stop;
-    run.next_stretch = [this](std::int64_t left) { return verification_->next_stretch(left); };
+    run.next_stretch = [this](std::int64_t left) {
+      return replanner_ ? stretches_.next(left) : verification_->next_stretch(left);
+    };
     run.on_stretch = [this](const runtime::StretchReport& report) {
+      if (replanner_) {
+        stretches_.on_stretch(report);
+        return;
+      }
       const bool was_over = verification_->is_over();
       verification_->on_stretch(report);
       if (!was_over && verification_->is_over()) {
         take_plan();
+        follow();
       }
     };
+    if (verification_->is_over()) {
+      follow();
+    }
     result_.training = run_training(graph_, run);
+    if (replanner_) {
+      result_.replanning = replanner_->log();
+    }
+  }
+
+  /// From here on the plan follows the machine, if that was asked for.
+  void follow() {
+    if (options_.replan) {
+      replanner_.emplace(result_.profile, verification_->best(), options_.job.epochs);
+      stretches_ = stretches_of(*replanner_, options_.files, options_.on_replanned);
+    }
   }
 
   /// A run that is resumed from here on goes on with the chosen plan.
@@ -147,6 +169,8 @@ class Autotuner {
   sim::Simulator simulator_;
   Autotuning result_;
   std::optional<Verification> verification_;  ///< of result_.profile
+  std::optional<Replanner> replanner_;        ///< once the plan is chosen, if it follows the machine
+  Stretches stretches_;                       ///< of replanner_
 };
 
 base::Json costs_document(const ChoiceCosts& costs, double epoch_s, double training_s) {
@@ -168,25 +192,6 @@ double Autotuning::training_s() const {
   return seconds;
 }
 
-void check_profile_of(const profiles::Profile& profile, const graph::Graph& graph, const plan::Job& job) {
-  const auto& workload = profile.workload;
-  if (workload.vertices != graph.num_vertices() || workload.edges != graph.num_edges()) {
-    throw base::InputError("profile: workload.vertices",
-                           std::to_string(workload.vertices) + " vertices and " +
-                               std::to_string(workload.edges) + " edges are not those of graph \"" +
-                               graph.name + "\"; profile it, or let autotune measure");
-  }
-  auto measured = base::write_value(workload.job);
-  auto asked = base::write_value(job);
-  for (const char* field : {"model", "fanouts", "weighted", "batch_size", "hidden", "heads", "norm", "skip",
-                            "matmul_precision"}) {
-    if (measured[field] != asked[field]) {
-      throw base::InputError(std::string("profile: workload.job.") + field,
-                             measured[field].dump() + " is not the training's " + asked[field].dump());
-    }
-  }
-}
-
 Autotuning autotune(const graph::Graph& graph, const AutotuneOptions& options) {
   return Autotuner(graph, options).run();
 }
@@ -199,6 +204,7 @@ base::Json to_document(const Autotuning& result) {
           {"verification", to_document(result.verification)},
           {"fidelities", fidelities_document(result.tuning, result.verification.turns)},
           {"training", to_document(result.training)},
+          {"replanning", to_document(result.replanning)},
           {"costs", costs_document(result.costs, measured_s, result.training_s())},
           {"predicted_epoch_s", result.predicted_epoch_s},
           {"corrected_epoch_s", result.corrected_epoch_s},

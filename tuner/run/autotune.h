@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/document.h"
 #include "base/progress.h"
@@ -11,6 +12,7 @@
 #include "plan/job.h"
 #include "profiles/profile.h"
 #include "runtime/device_options.h"
+#include "tuner/run/replanning.h"
 #include "tuner/run/run_directory.h"
 #include "tuner/run/training.h"
 #include "tuner/run/verification.h"
@@ -33,6 +35,7 @@ struct AutotuneOptions {
   std::optional<profiles::MachineProfile> machine{};
   runtime::DeviceOptions device{};
   TuningOptions tuning{};
+  bool replan = false;  ///< the plan follows the machine once it is chosen (Replanner)
   base::Progress progress{};
   const std::atomic<bool>* stop = nullptr;  ///< set from outside: throws Interrupted
 
@@ -41,6 +44,7 @@ struct AutotuneOptions {
   std::function<void(const profiles::Profile&)> on_profile{};
   std::function<void(const Tuning&, const Verification&)> on_tuning{};
   std::function<void(const runtime::EpochReport&, const EpochUtilisation&)> on_epoch{};
+  std::function<void(const Replanned&)> on_replanned{};
 };
 
 /// What the choice of the plan cost, beside the training itself.
@@ -52,9 +56,6 @@ struct ChoiceCosts {
   double total_s() const { return profile_s + tune_s + verification_s; }
 };
 
-/// Throws InputError unless a profile is of this graph, and of a job with the same model and mini-batches.
-void check_profile_of(const profiles::Profile& profile, const graph::Graph& graph, const plan::Job& job);
-
 /// What autotune() found.
 struct Autotuning {
   RunFiles files;
@@ -62,8 +63,9 @@ struct Autotuning {
   Tuning tuning;
   VerificationResult verification;
   TrainingResult training;
+  std::vector<Replanned> replanning;  ///< comparisons after the verification
   ChoiceCosts costs;
-  double predicted_epoch_s = 0;  ///< of the chosen plan, by the profile as measured
+  double predicted_epoch_s = 0;  ///< of the last plan, by the profile as measured
   double corrected_epoch_s = 0;  ///< by the corrected profile
 
   double measured_epoch_s() const { return training.median_epoch_s(); }

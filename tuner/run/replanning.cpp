@@ -12,7 +12,7 @@
 #include "plan/abilities.h"
 #include "plan/exactness.h"
 #include "sim/predict.h"
-#include "tuner/run/autotune.h"
+#include "tuner/run/profile_checks.h"
 #include "tuner/run/turns.h"
 #include "tuner/sensitivity.h"
 
@@ -283,26 +283,33 @@ void check_replanning(const profiles::Profile& profile, const graph::Graph& grap
   }
 }
 
-ReplannedTraining train_replanning(const graph::Graph& graph, TrainingRun run,
-                                   const profiles::Profile& profile, const ReplanningTerms& terms,
-                                   const std::function<void(const Replanned&)>& on_replanned) {
-  check_replanning(profile, graph, run);
-  Replanner replanner(profile, run.plan, run.job.epochs, terms);
-  std::size_t told = 0;
-  run.next_stretch = [&](std::int64_t left) { return replanner.next_stretch(left); };
-  run.on_stretch = [&](const runtime::StretchReport& report) {
+Stretches stretches_of(Replanner& replanner, const RunFiles& files,
+                       const std::function<void(const Replanned&)>& on_replanned) {
+  const auto on_stretch = [&replanner, files, on_replanned,
+                           told = std::size_t{0}](const runtime::StretchReport& report) mutable {
     replanner.on_stretch(report);
     for (; told < replanner.finished(); ++told) {
       const auto& replanned = replanner.log()[told];
       if (replanned.is_change()) {
-        base::write_document(run.files.plan(), replanner.plan());
+        base::write_document(files.plan(), replanner.plan());
       }
-      base::write_file_atomically(run.files.replanning(), to_document(replanner.log()).dump(2) + "\n");
+      base::write_file_atomically(files.replanning(), to_document(replanner.log()).dump(2) + "\n");
       if (on_replanned) {
         on_replanned(replanned);
       }
     }
   };
+  return {[&replanner](std::int64_t left) { return replanner.next_stretch(left); }, on_stretch};
+}
+
+ReplannedTraining train_replanning(const graph::Graph& graph, TrainingRun run,
+                                   const profiles::Profile& profile, const ReplanningTerms& terms,
+                                   const std::function<void(const Replanned&)>& on_replanned) {
+  check_replanning(profile, graph, run);
+  Replanner replanner(profile, run.plan, run.job.epochs, terms);
+  auto stretches = stretches_of(replanner, run.files, on_replanned);
+  run.next_stretch = std::move(stretches.next);
+  run.on_stretch = std::move(stretches.on_stretch);
   auto training = run_training(graph, run);
   return {std::move(training), replanner.log()};
 }

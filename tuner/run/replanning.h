@@ -101,14 +101,24 @@ class Replanner {
 /// machine's cores, and the run's plan may be changed.
 void check_replanning(const profiles::Profile& profile, const graph::Graph& graph, const TrainingRun& run);
 
+/// The stretches of a TrainingRun.
+struct Stretches {
+  std::function<runtime::Stretch(std::int64_t left)> next;
+  std::function<void(const runtime::StretchReport&)> on_stretch;
+};
+
+/// Those of a replanner, which must outlive them. Each change is written to the run's plan.json, so that a
+/// resumed run goes on with it; each comparison to its replanning.json, and told to `on_replanned`.
+Stretches stretches_of(Replanner& replanner, const RunFiles& files,
+                       const std::function<void(const Replanned&)>& on_replanned = {});
+
 /// A training whose plan follows the machine.
 struct ReplannedTraining {
   TrainingResult training;
   std::vector<Replanned> log;
 };
 
-/// run_training() with a Replanner. Each change is written to the run's plan.json, so that a resumed run goes
-/// on with it; each comparison to its replanning.json, and told to `on_replanned`.
+/// run_training() with a Replanner's stretches. Throws what check_replanning() throws.
 ReplannedTraining train_replanning(const graph::Graph& graph, TrainingRun run,
                                    const profiles::Profile& profile, const ReplanningTerms& terms = {},
                                    const std::function<void(const Replanned&)>& on_replanned = {});

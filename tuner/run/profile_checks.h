@@ -1,0 +1,12 @@
+#pragma once
+
+#include "graph/graph.h"
+#include "plan/job.h"
+#include "profiles/profile.h"
+
+namespace gnomon::tuner {
+
+/// Throws InputError unless a profile is of this graph, and of a job with the same model and mini-batches.
+void check_profile_of(const profiles::Profile& profile, const graph::Graph& graph, const plan::Job& job);
+
+}  // namespace gnomon::tuner
