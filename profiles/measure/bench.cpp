@@ -89,9 +89,22 @@ void Bench::begin(std::int64_t epoch, const std::vector<std::int64_t>& order) {
   stages_.begin_epoch(epoch, order);
 }
 
-StageSpan Bench::alone(schedule::Stage stage, std::int64_t position) {
-  const Work work{stage, position, 1};
-  return together(std::span(&work, 1)).front().front();
+std::vector<StageSpan> Bench::in_turn(std::initializer_list<schedule::Stage> stages, std::int64_t first,
+                                      std::int64_t count) {
+  auto& machine = machine_of(1);
+  std::vector<Ticket> tickets;
+  for (std::int64_t position = first; position < first + count; ++position) {
+    for (const auto stage : stages) {
+      const auto before = tickets.empty() ? std::span<const Ticket>() : std::span(&tickets.back(), 1);
+      tickets.push_back(machine.start_on(stages_.device_of(position), stage, position, before));
+    }
+  }
+  std::vector<StageSpan> spans;
+  for (const Ticket ticket : tickets) {
+    machine.wait_any(std::array{ticket});
+    spans.push_back(machine.span(ticket));
+  }
+  return spans;
 }
 
 std::vector<std::vector<StageSpan>> Bench::together(std::span<const Work> works, int workers) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <map>
 #include <memory>
 #include <span>
@@ -46,8 +47,11 @@ class Bench {
   /// Position i of the next stages is mini-batch order[i] of `epoch`. Drops all prepared batches.
   void begin(std::int64_t epoch, const std::vector<std::int64_t>& order);
 
-  /// Runs one stage with nothing beside it.
-  schedule::StageSpan alone(schedule::Stage stage, std::int64_t position);
+  /// Runs the stages of positions first … first + count - 1 with nothing beside them, all of one position
+  /// before those of the next, and returns the spans in that order. Nobody waits in between: a thread that
+  /// slept, or woke on another core, would find its caches cold, as it does not within an epoch.
+  std::vector<schedule::StageSpan> in_turn(std::initializer_list<schedule::Stage> stages, std::int64_t first,
+                                           std::int64_t count = 1);
   /// What to start: `stage` of positions first … first + count - 1.
   struct Work {
     schedule::Stage stage;

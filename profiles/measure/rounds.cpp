@@ -68,6 +68,7 @@ double Rounds::pass() {
 double Rounds::warm_up(const std::function<bool()>& out_of_time) {
   constexpr double level = 0.9;         // of the pass before
   constexpr double quick_pass_s = 0.1;  // a round of two mini-batches each then is no long time
+  constexpr double short_pass_s = 0.02;
   constexpr double share_of_memory = 0.25;
   double before_s = pass();
   for (bool falls = true; falls && !out_of_time();) {
@@ -77,7 +78,7 @@ double Rounds::warm_up(const std::function<bool()>& out_of_time) {
   }
   // Few mini-batches, so that there are many rounds and all times of one round belong to one moment of the
   // machine.
-  chunk_ = before_s > quick_pass_s ? 1 : 2;
+  chunk_ = before_s > quick_pass_s ? 1 : before_s > short_pass_s ? 2 : 4;
   max_slots_ = static_cast<std::int64_t>(share_of_memory * base::usable_memory_bytes()) /
                std::max<std::int64_t>(1, max_batch_bytes_);
   peak_bytes_ = device().peak_bytes();
@@ -163,16 +164,21 @@ std::vector<std::int64_t> Rounds::next_batches(std::int64_t count) {
   return next;
 }
 
-double Rounds::alone(Stage stage, std::int64_t position) {
+std::vector<StageSpan> Rounds::in_turn(std::initializer_list<Stage> stages, std::int64_t first,
+                                       std::int64_t count) {
   throw_if_stopped(stop_);
-  return seconds(bench_.alone(stage, position));
+  return bench_.in_turn(stages, first, count);
+}
+
+double Rounds::alone(Stage stage, std::int64_t position) {
+  return seconds(in_turn({stage}, position, 1).front());
 }
 
 /// Runs `count` positions from `first` on, one after another.
 double Rounds::mean_s(Stage stage, std::int64_t first, std::int64_t count) {
   double sum_s = 0;
-  for (std::int64_t i = first; i < first + count; ++i) {
-    sum_s += alone(stage, i);
+  for (const auto& span : in_turn({stage}, first, count)) {
+    sum_s += seconds(span);
   }
   return sum_s / static_cast<double>(count);
 }
@@ -185,67 +191,71 @@ void Rounds::count_batch(Measured& measured, std::int64_t position) const {
   measured.bytes.add(static_cast<double>(size.bytes));
 }
 
-/// Mini-batches take the CPU route one after another, then others the device route, as in epochs of plans
-/// with one route. The first of each route does not count: it finds the caches as the ratios or the other
-/// route have left them. Mean times stay in alone_s_ for the ratios of this round, which are taken on other
-/// mini-batches, because a repeated mini-batch finds part of its data in the caches.
+/// Mini-batches take the CPU route, stage by stage, then others the device route one after another, as in
+/// epochs of plans with one route. The first of each route does not count: it finds the caches as the ratios
+/// or the other route have left them. Mean times stay in alone_s_ for the ratios of this round, which are
+/// taken on other mini-batches, because a repeated mini-batch finds part of its data in the caches.
 void Rounds::measure_alone(Measured& measured, std::int64_t epoch) {
-  bench_.begin(epoch, next_batches(2 * (chunk_ + 1)));
+  const std::int64_t count = chunk_ + 1;
+  bench_.begin(epoch, next_batches(2 * count));
   alone_s_.fill(0);
-  const auto run = [&](std::int64_t position, std::initializer_list<Stage> stages, bool counts) {
-    for (const Stage stage : stages) {
-      if (stage == Stage::train) {
-        count_batch(measured, position);  // which training gives back
-      }
-      const double time_s = alone(stage, position);
+  const auto run = [&](std::initializer_list<Stage> stages, std::int64_t first) {
+    for (const StageSpan& span : in_turn(stages, first, count)) {
       // A host device does not copy: it reads the batch where it is.
-      if (counts && (stage != Stage::transfer || has_link())) {
-        measured.of(stage).add(time_s);
-        alone_s_[static_cast<std::size_t>(stage)] += time_s / (stage == Stage::train ? 2 * chunk_ : chunk_);
+      if (span.batch != first && (span.stage != Stage::transfer || has_link())) {
+        measured.of(span.stage).add(seconds(span));
+        alone_s_[static_cast<std::size_t>(span.stage)] +=
+            seconds(span) / static_cast<double>(span.stage == Stage::train ? 2 * chunk_ : chunk_);
       }
     }
   };
-  for (std::int64_t i = 0; i <= chunk_; ++i) {
-    run(i, {Stage::cpu_batch, Stage::transfer, Stage::train}, i > 0);
+  run({Stage::cpu_batch}, 0);
+  run({Stage::transfer}, 0);
+  for (std::int64_t position = 0; position < count; ++position) {
+    count_batch(measured, position);  // which training gives back
   }
-  for (std::int64_t i = 0; i <= chunk_; ++i) {
-    run(chunk_ + 1 + i, {Stage::device_batch, Stage::train}, i > 0);
-  }
+  run({Stage::train}, 0);
+  run({Stage::device_batch, Stage::train}, count);
   const auto memory = nn::tensor_bytes();
   measured.training_bytes = std::max(measured.training_bytes, memory.peak_held - memory.used);
 }
 
-/// The last mini-batch of the epoch, by both routes.
+/// The last mini-batch of the epoch behind a full one, by both routes.
 void Rounds::measure_partial(Measured& measured, std::int64_t epoch) {
-  bench_.begin(epoch, std::vector(2, batches() - 1));
-  const auto add = [&](Stage stage, std::int64_t position) {
-    const double full_s = alone_s(stage);
-    const double time_s = alone(stage, position);
-    if (full_s > 0) {
-      measured.partial[static_cast<std::size_t>(stage)].add(time_s / full_s);
+  auto order = next_batches(4);
+  order[1] = order[3] = batches() - 1;
+  bench_.begin(epoch, order);
+  const auto add = [&](const StageSpan& span) {
+    if (const double full_s = alone_s(span.stage); full_s > 0) {
+      measured.partial[static_cast<std::size_t>(span.stage)].add(seconds(span) / full_s);
     }
   };
-  add(Stage::cpu_batch, 0);
-  add(Stage::transfer, 0);
-  const auto size = bench_.device_slot_size(0);
+  add(in_turn({Stage::cpu_batch}, 0, 2).back());
+  add(in_turn({Stage::transfer}, 0, 2).back());
+  const auto size = bench_.device_slot_size(1);
   measured.partial_vertices.add(static_cast<double>(size.vertices) / measured.vertices.mean());
   measured.partial_edges.add(static_cast<double>(size.edges) / measured.edges.mean());
   measured.partial_bytes.add(static_cast<double>(size.bytes) / measured.bytes.mean());
-  add(Stage::train, 0);
-  add(Stage::device_batch, 1);
-  alone(Stage::train, 1);
+  add(in_turn({Stage::train}, 0, 2).back());
+  add(in_turn({Stage::device_batch, Stage::train}, 2, 2)[2]);
 }
 
 /// Trains on stored feature rows; the device route samples.
 void Rounds::measure_fused(Measured& measured, std::int64_t epoch) {
   bench_.fuse(true);
   bench_.begin(epoch, next_batches(chunk_ + 1));
-  alone(Stage::device_batch, chunk_);  // warms up
-  alone(Stage::train, chunk_);
-  for (std::int64_t i = 0; i < chunk_; ++i) {
-    measured.device_sample.add(alone(Stage::device_batch, i));
+  double train_s = 0;
+  for (const StageSpan& span : in_turn({Stage::device_batch, Stage::train}, 0, chunk_ + 1)) {
+    if (span.batch == 0) {
+      continue;  // warms up
+    }
+    if (span.stage == Stage::train) {
+      train_s += seconds(span) / static_cast<double>(chunk_);
+    } else {
+      measured.device_sample.add(seconds(span));
+    }
   }
-  measured.fused_train.add(mean_s(Stage::train, 0, chunk_) / alone_s(Stage::train));
+  measured.fused_train.add(train_s / alone_s(Stage::train));
   bench_.fuse(false);
 }
 
@@ -381,20 +391,17 @@ void Rounds::measure_threads(Measured& measured, std::int64_t epoch, int threads
   const std::int64_t on_cpu = beside + chunk_ + 1;
   bench_.use_device_threads(threads);
   bench_.begin(epoch, next_batches(on_cpu + 2 * chunk_ + 1));
-  alone(Stage::device_batch, 0);
-  alone(Stage::train, 0);
   double prepare_s = 0;
   double train_s = 0;
-  for (std::int64_t i = 1; i <= chunk_; ++i) {  // in turn, as in an epoch
-    prepare_s += alone(Stage::device_batch, i) / static_cast<double>(chunk_);
-    train_s += alone(Stage::train, i) / static_cast<double>(chunk_);
+  for (const StageSpan& span : in_turn({Stage::device_batch, Stage::train}, 0, chunk_ + 1)) {
+    if (span.batch > 0) {
+      (span.stage == Stage::train ? train_s : prepare_s) += seconds(span) / static_cast<double>(chunk_);
+    }
   }
   measured.device_batch_speedup[threads].add(alone_s(Stage::device_batch) / prepare_s);
   measured.train_speedup[threads].add(alone_s(Stage::train) / train_s);
   if (threads == cores_) {
-    for (std::int64_t i = beside; i < on_cpu; ++i) {
-      alone(Stage::device_batch, i);
-    }
+    in_turn({Stage::device_batch}, beside, on_cpu - beside);
     side_by_side({{Stage::cpu_batch, on_cpu, 2 * chunk_}, measured.cpu_batch_beside_team},
                  {{Stage::train, beside, chunk_}, measured.team_beside_cpu_batch, train_s});
   }
@@ -405,8 +412,11 @@ void Rounds::measure_threads(Measured& measured, std::int64_t epoch, int threads
 void Rounds::measure_sharing(Measured& measured, std::int64_t epoch, int threads) {
   bench_.share_batches(threads);
   bench_.begin(epoch, next_batches(chunk_ + 1));
-  alone(Stage::cpu_batch, 0);
-  const double cpu_batch_s = mean_s(Stage::cpu_batch, 1, chunk_);
+  const auto spans = in_turn({Stage::cpu_batch}, 0, chunk_ + 1);
+  double cpu_batch_s = 0;
+  for (std::size_t i = 1; i < spans.size(); ++i) {
+    cpu_batch_s += seconds(spans[i]) / static_cast<double>(chunk_);
+  }
   bench_.share_batches(1);
   measured.cpu_batch_speedup[threads].add(alone_s(Stage::cpu_batch) / cpu_batch_s);
 }
