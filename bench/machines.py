@@ -212,7 +212,7 @@ def main():
         for target in options.machines:
             for job in options.jobs if source != target else []:
                 rows += rows_of(options, rounds, source, target, job)
-    document = {"schema": "gnomon.machines/1", **origin(), "notes": __doc__.strip(), **summary(rows), "rows": rows}
+    document = {"schema": "gnomon.machines/1", **origin(), "notes": __doc__.strip(), "rounds": len(rounds), **summary(rows), "rows": rows}
     write_record(options.output, document)
     kept = options.output.parent / "machines"
     for machine in options.machines:
