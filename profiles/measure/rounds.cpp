@@ -192,20 +192,26 @@ void Rounds::count_batch(Measured& measured, std::int64_t position) const {
 }
 
 /// Mini-batches take the CPU route, stage by stage, then others the device route one after another, as in
-/// epochs of plans with one route. The first of each route does not count: it finds the caches as the ratios
-/// or the other route have left them. Mean times stay in alone_s_ for the ratios of this round, which are
-/// taken on other mini-batches, because a repeated mini-batch finds part of its data in the caches.
+/// epochs of plans with one route. The first of each route is apart: it finds the caches as the ratios or the
+/// other route have left them. Mean times of the others stay in alone_s_ for the ratios of this round, which
+/// are taken on other mini-batches, because a repeated mini-batch finds part of its data in the caches.
 void Rounds::measure_alone(Measured& measured, std::int64_t epoch) {
   const std::int64_t count = chunk_ + 1;
   bench_.begin(epoch, next_batches(2 * count));
   alone_s_.fill(0);
+  std::array<double, schedule::num_basic_stages> first_s{};
   const auto run = [&](std::initializer_list<Stage> stages, std::int64_t first) {
     for (const StageSpan& span : in_turn(stages, first, count)) {
-      // A host device does not copy: it reads the batch where it is.
-      if (span.batch != first && (span.stage != Stage::transfer || has_link())) {
+      const auto stage = static_cast<std::size_t>(span.stage);
+      const double routes = span.stage == Stage::train ? 2 : 1;
+      if (span.stage == Stage::transfer && !has_link()) {
+        continue;  // a host device does not copy: it reads the batch where it is
+      }
+      if (span.batch == first) {
+        first_s[stage] += seconds(span) / routes;
+      } else {
         measured.of(span.stage).add(seconds(span));
-        alone_s_[static_cast<std::size_t>(span.stage)] +=
-            seconds(span) / static_cast<double>(span.stage == Stage::train ? 2 * chunk_ : chunk_);
+        alone_s_[stage] += seconds(span) / (routes * static_cast<double>(chunk_));
       }
     }
   };
@@ -216,6 +222,11 @@ void Rounds::measure_alone(Measured& measured, std::int64_t epoch) {
   }
   run({Stage::train}, 0);
   run({Stage::device_batch, Stage::train}, count);
+  for (std::size_t stage = 0; stage < first_s.size(); ++stage) {
+    if (alone_s_[stage] > 0) {
+      measured.first[stage].add(first_s[stage] / alone_s_[stage]);
+    }
+  }
   const auto memory = nn::tensor_bytes();
   measured.training_bytes = std::max(measured.training_bytes, memory.peak_held - memory.used);
 }

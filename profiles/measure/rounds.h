@@ -38,6 +38,8 @@ struct Measured {
   std::map<int, Ratio> device_batch_speedup;
   /// The epoch's last mini-batch, where it is smaller, over a full one: its stages' times and its sizes.
   std::array<Ratio, schedule::num_basic_stages> partial;
+  /// The first mini-batch after something else over those that follow it, as the first of an epoch.
+  std::array<Ratio, schedule::num_basic_stages> first;
   Ratio partial_vertices, partial_edges, partial_bytes;
   std::int64_t max_batch_bytes = 0;
   std::int64_t training_bytes = 0;  ///< tensors' memory that training held beyond what it kept; 0 if unknown

@@ -65,6 +65,10 @@ class EpochMean {
   double factor(const Ratio& partial) const {
     return partial_share_ ? (batches_ - 1 + partial.value().value_or(*partial_share_)) / batches_ : 1;
   }
+  /// Of a time, to which the first mini-batch adds what it takes longer.
+  double factor(const Ratio& partial, const Ratio& first) const {
+    return factor(partial) + (first.value().value_or(1) - 1) / batches_;
+  }
 
  private:
   double batches_;
@@ -87,7 +91,8 @@ void fill(WorkloadProfile& workload, const Measured& measured, const StopRule& r
     }
     StageTime time = series.stage_time(rule.converged(series));
     time.mean_s = series.median_of_means(workload.batches);
-    return scaled(time, mean.factor(measured.partial[static_cast<std::size_t>(stage)]));
+    const auto number = static_cast<std::size_t>(stage);
+    return scaled(time, mean.factor(measured.partial[number], measured.first[number]));
   };
   workload.cpu_batch = stage_time(Stage::cpu_batch);
   workload.transfer = stage_time(Stage::transfer);
