@@ -4,11 +4,13 @@
 #include <initializer_list>
 #include <utility>
 
+#include "base/doubling.h"
 #include "base/median.h"
 #include "base/usable.h"
 #include "nn/caching_allocator.h"
 #include "profiles/measure/machine.h"
 #include "profiles/measure/slowdown.h"
+#include "schedule/timeline.h"
 
 namespace gnomon::profiles {
 namespace {
@@ -23,14 +25,8 @@ constexpr std::int64_t min_ratio_rounds = 3;
 
 double seconds(const StageSpan& span) { return span.end_s - span.begin_s; }
 
-/// 1, 2, 4, … and `max` itself.
-std::vector<int> doubling(int max) {
-  std::vector<int> counts;
-  for (int count = 1; count < max; count *= 2) {
-    counts.push_back(count);
-  }
-  counts.push_back(max);
-  return counts;
+double mean_of(const std::vector<StageSpan>& spans, Stage stage) {
+  return schedule::mean_times(spans)[static_cast<std::size_t>(stage)];
 }
 
 }  // namespace
@@ -98,7 +94,7 @@ std::vector<Rounds::Part> Rounds::ratio_parts() {
   if (on_cores() && devices_ > 1 && cores_ > 1) {
     parts.emplace_back([this](Measured& measured, std::int64_t epoch) { measure_devices(measured, epoch); });
   }
-  for (const int count : doubling(cores_)) {
+  for (const int count : base::doubling(cores_)) {
     if (count == 1) {
       continue;
     }
@@ -170,17 +166,21 @@ std::vector<StageSpan> Rounds::in_turn(std::initializer_list<Stage> stages, std:
   return bench_.in_turn(stages, first, count);
 }
 
+/// in_turn() without the first position, which warms up.
+std::vector<StageSpan> Rounds::warm_in_turn(std::initializer_list<Stage> stages, std::int64_t first,
+                                            std::int64_t count) {
+  auto spans = in_turn(stages, first, count);
+  spans.erase(spans.begin(), spans.begin() + static_cast<std::ptrdiff_t>(stages.size()));
+  return spans;
+}
+
 double Rounds::alone(Stage stage, std::int64_t position) {
   return seconds(in_turn({stage}, position, 1).front());
 }
 
 /// Runs `count` positions from `first` on, one after another.
 double Rounds::mean_s(Stage stage, std::int64_t first, std::int64_t count) {
-  double sum_s = 0;
-  for (const auto& span : in_turn({stage}, first, count)) {
-    sum_s += seconds(span);
-  }
-  return sum_s / static_cast<double>(count);
+  return mean_of(in_turn({stage}, first, count), stage);
 }
 
 void Rounds::count_batch(Measured& measured, std::int64_t position) const {
@@ -255,18 +255,13 @@ void Rounds::measure_partial(Measured& measured, std::int64_t epoch) {
 void Rounds::measure_fused(Measured& measured, std::int64_t epoch) {
   bench_.fuse(true);
   bench_.begin(epoch, next_batches(chunk_ + 1));
-  double train_s = 0;
-  for (const StageSpan& span : in_turn({Stage::device_batch, Stage::train}, 0, chunk_ + 1)) {
-    if (span.batch == 0) {
-      continue;  // warms up
-    }
-    if (span.stage == Stage::train) {
-      train_s += seconds(span) / static_cast<double>(chunk_);
-    } else {
+  const auto spans = warm_in_turn({Stage::device_batch, Stage::train}, 0, chunk_ + 1);
+  for (const StageSpan& span : spans) {
+    if (span.stage == Stage::device_batch) {
       measured.device_sample.add(seconds(span));
     }
   }
-  measured.fused_train.add(train_s / alone_s(Stage::train));
+  measured.fused_train.add(mean_of(spans, Stage::train) / alone_s(Stage::train));
   bench_.fuse(false);
 }
 
@@ -402,14 +397,10 @@ void Rounds::measure_threads(Measured& measured, std::int64_t epoch, int threads
   const std::int64_t on_cpu = beside + chunk_ + 1;
   bench_.use_device_threads(threads);
   bench_.begin(epoch, next_batches(on_cpu + 2 * chunk_ + 1));
-  double prepare_s = 0;
-  double train_s = 0;
-  for (const StageSpan& span : in_turn({Stage::device_batch, Stage::train}, 0, chunk_ + 1)) {
-    if (span.batch > 0) {
-      (span.stage == Stage::train ? train_s : prepare_s) += seconds(span) / static_cast<double>(chunk_);
-    }
-  }
-  measured.device_batch_speedup[threads].add(alone_s(Stage::device_batch) / prepare_s);
+  const auto spans = warm_in_turn({Stage::device_batch, Stage::train}, 0, chunk_ + 1);
+  const double train_s = mean_of(spans, Stage::train);
+  measured.device_batch_speedup[threads].add(alone_s(Stage::device_batch) /
+                                             mean_of(spans, Stage::device_batch));
   measured.train_speedup[threads].add(alone_s(Stage::train) / train_s);
   if (threads == cores_) {
     in_turn({Stage::device_batch}, beside, on_cpu - beside);
@@ -423,11 +414,7 @@ void Rounds::measure_threads(Measured& measured, std::int64_t epoch, int threads
 void Rounds::measure_sharing(Measured& measured, std::int64_t epoch, int threads) {
   bench_.share_batches(threads);
   bench_.begin(epoch, next_batches(chunk_ + 1));
-  const auto spans = in_turn({Stage::cpu_batch}, 0, chunk_ + 1);
-  double cpu_batch_s = 0;
-  for (std::size_t i = 1; i < spans.size(); ++i) {
-    cpu_batch_s += seconds(spans[i]) / static_cast<double>(chunk_);
-  }
+  const double cpu_batch_s = mean_of(warm_in_turn({Stage::cpu_batch}, 0, chunk_ + 1), Stage::cpu_batch);
   bench_.share_batches(1);
   measured.cpu_batch_speedup[threads].add(alone_s(Stage::cpu_batch) / cpu_batch_s);
 }

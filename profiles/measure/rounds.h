@@ -105,6 +105,8 @@ class Rounds {
   std::vector<std::int64_t> next_batches(std::int64_t count);
   std::vector<schedule::StageSpan> in_turn(std::initializer_list<schedule::Stage> stages, std::int64_t first,
                                            std::int64_t count);
+  std::vector<schedule::StageSpan> warm_in_turn(std::initializer_list<schedule::Stage> stages,
+                                                std::int64_t first, std::int64_t count);
   double alone(schedule::Stage stage, std::int64_t position);
   double pass();
   std::vector<Part> ratio_parts();

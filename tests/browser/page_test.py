@@ -124,11 +124,15 @@ class PageTest(unittest.TestCase):
         self.wait_until(lambda: self.driver.current_url != before)
         self.wait_until(self.is_simulated)
 
-    def rows(self):
-        """The texts of the table by plan and column."""
-        lines = self.driver.execute_script(
-            "return [...document.querySelectorAll('#rows tr')].map((row) => [...row.cells].map((cell) => cell.textContent))"
+    def table(self, name):
+        """The texts of a table's cells, line by line."""
+        return self.driver.execute_script(
+            f"return [...document.querySelectorAll('#{name} tr')].map((row) => [...row.cells].map((cell) => cell.textContent))"
         )
+
+    def rows(self):
+        """The texts of the table of plans by plan and column."""
+        lines = self.table("rows")
         return {line[0]: dict(zip(lines[0], line)) for line in lines[1:]}
 
     def expect_rows_of(self, *arguments):
@@ -221,9 +225,7 @@ class PageTest(unittest.TestCase):
     def test_runs_are_shown_beside_their_prediction(self):
         self.wait_until(lambda: "3 epochs, ended" in self.text("run-status"))
         self.assertIn("more than predicted", self.text("run-status"))
-        stages = self.driver.execute_script(
-            "return [...document.querySelectorAll('#run-stages tr')].map((row) => [...row.cells].map((cell) => cell.textContent))"
-        )
+        stages = self.table("run-stages")
         names = [line[0] for line in stages]
         self.assertEqual(names[0], "stage")
         self.assertIn("train", names)

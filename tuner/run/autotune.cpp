@@ -83,10 +83,8 @@ class Autotuner {
                                  std::string(base::name_of(options_.device.kind)) +
                                  "\"; choose a plan without training by: gnomon tune");
     }
-    if (options_.profile && !options_.machine && options_.profile->machine.cpu.cores > base::usable_cores()) {
-      throw base::InputError("profile: machine.cpu.cores",
-                             std::to_string(options_.profile->machine.cpu.cores) +
-                                 " are more than this machine's " + std::to_string(base::usable_cores()));
+    if (options_.profile && !options_.machine) {
+      check_cores_of(*options_.profile);
     }
   }
 

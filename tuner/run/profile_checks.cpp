@@ -3,6 +3,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "base/usable.h"
 
 namespace gnomon::tuner {
 
@@ -22,6 +23,14 @@ void check_profile_of(const profiles::Profile& profile, const graph::Graph& grap
       throw base::InputError(std::string("profile: workload.job.") + field,
                              measured[field].dump() + " is not the training's " + asked[field].dump());
     }
+  }
+}
+
+void check_cores_of(const profiles::Profile& profile) {
+  if (profile.machine.cpu.cores > base::usable_cores()) {
+    throw base::InputError("profile: machine.cpu.cores", std::to_string(profile.machine.cpu.cores) +
+                                                             " are more than this machine's " +
+                                                             std::to_string(base::usable_cores()));
   }
 }
 

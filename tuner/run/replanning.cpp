@@ -7,8 +7,8 @@
 #include <tuple>
 #include <utility>
 
+#include "base/doubling.h"
 #include "base/error.h"
-#include "base/usable.h"
 #include "plan/abilities.h"
 #include "plan/exactness.h"
 #include "sim/predict.h"
@@ -25,16 +25,6 @@ using profiles::Corrections;
 
 constexpr std::array corrected{&Corrections::cpu_batch, &Corrections::transfer, &Corrections::device_batch,
                                &Corrections::train};
-
-/// 0, powers of two, and all cores.
-std::vector<int> counts_up_to(int cores) {
-  std::vector<int> counts{0};
-  for (int count = 1; count < cores; count *= 2) {
-    counts.push_back(count);
-  }
-  counts.push_back(cores);
-  return counts;
-}
 
 bool lies_alike(const Plan& a, const Plan& b) {
   return std::tie(a.topology, a.features, a.devices, a.placement, a.pinning) ==
@@ -95,9 +85,11 @@ std::vector<Plan> plans_to_change_to(const Plan& plan, const plan::Cores& cores)
   known.insert(fields_of(plan));
   auto presets = plan::presets();
   presets.insert(presets.begin(), plan);
+  auto counts = base::doubling(cores.count);
+  counts.insert(counts.begin(), 0);
   for (const Plan& preset : presets) {
-    for (const int workers : counts_up_to(cores.count)) {
-      for (const int threads : counts_up_to(cores.count)) {
+    for (const int workers : counts) {
+      for (const int threads : counts) {
         const auto other = resolved(variant_of(preset, workers, threads), cores);
         if (other && plan::exactness_of(*other) == plan::Exactness::bits && lies_alike(*other, plan) &&
             plan::why_not_executed(*other, abilities).empty() && known.insert(fields_of(*other)).second) {
@@ -125,16 +117,26 @@ double Replanner::predicted_s(const Plan& plan, std::int64_t batches) {
   return sim::predict(simulator_, shortened(profile_, batches), plan).epoch_s;
 }
 
+/// Predicted once for each number of mini-batches: the training waits meanwhile.
+double Replanner::stretch_s(std::int64_t batches) {
+  const auto [place, is_new] = stretch_s_.try_emplace(batches, 0);
+  if (is_new) {
+    place->second = predicted_s(plan_, batches);
+  }
+  return place->second;
+}
+
 /// Sets the mini-batches of a stretch: so many that waiting for the first, and for nothing after the last, is
 /// at most a fiftieth of it.
 void Replanner::measure_stretch() {
   constexpr double most_lost = 0.02;
   const std::int64_t epoch = profile_.workload.batches;
   const double batch_s = predicted_s(plan_, epoch) / static_cast<double>(epoch);
+  stretch_s_.clear();
   stretch_batches_ = 8;
   const auto is_short = [&] {
     const double steady_s = static_cast<double>(stretch_batches_) * batch_s;
-    return steady_s < terms_.stretch_s || predicted_s(plan_, stretch_batches_) * (1 - most_lost) > steady_s;
+    return steady_s < terms_.stretch_s || stretch_s(stretch_batches_) * (1 - most_lost) > steady_s;
   };
   while (stretch_batches_ < epoch && is_short()) {
     stretch_batches_ += stretch_batches_ / 2;
@@ -173,7 +175,7 @@ void Replanner::follow(const runtime::StretchReport& report) {
   if (std::ssize(recent_) > terms_.drifted_stretches) {
     recent_.erase(recent_.begin());
   }
-  const double drift = report.log.seconds() / (expected_ * predicted_s(plan_, report.stretch.batches));
+  const double drift = report.log.seconds() / (expected_ * stretch_s(report.stretch.batches));
   drifted_stretches_ = std::abs(std::log(drift)) > std::log1p(terms_.drift) ? drifted_stretches_ + 1 : 0;
   const bool has_changed = std::any_of(log_.begin(), log_.end(), [](const auto& r) { return r.is_change(); });
   if (drifted_stretches_ >= terms_.drifted_stretches) {
@@ -194,9 +196,6 @@ std::vector<Plan> Replanner::candidates() const {
   }
   std::stable_sort(ranked.begin(), ranked.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });
-  const auto essence = [](const Plan& plan) {
-    return std::tuple(plan.schedule, plan.route, plan.workers, plan.device_threads);
-  };
   const auto kind = [](const Plan& plan) { return std::pair(plan.schedule, plan.route); };
   std::vector<Plan> chosen{plan_};
   const auto choose = [&](const auto& key) {
@@ -209,7 +208,7 @@ std::vector<Plan> Replanner::candidates() const {
     }
   };
   choose(kind);
-  choose(essence);
+  choose(essence_of);
   return chosen;
 }
 
@@ -269,11 +268,7 @@ void check_replanning(const profiles::Profile& profile, const graph::Graph& grap
                                "\" is not the training's \"" + std::string(base::name_of(run.device.kind)) +
                                "\"");
   }
-  if (profile.machine.cpu.cores > base::usable_cores()) {
-    throw base::InputError("profile: machine.cpu.cores", std::to_string(profile.machine.cpu.cores) +
-                                                             " are more than this machine's " +
-                                                             std::to_string(base::usable_cores()));
-  }
+  check_cores_of(profile);
   if (plan::exactness_of(run.plan) != plan::Exactness::bits || !run.replay.empty()) {
     throw base::InputError("plan \"" + run.plan.name + "\"",
                            run.replay.empty()

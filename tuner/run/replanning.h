@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -70,6 +71,7 @@ class Replanner {
 
  private:
   double predicted_s(const plan::Plan& plan, std::int64_t batches);
+  double stretch_s(std::int64_t batches);
   void measure_stretch();
   void follow(const runtime::StretchReport& report);
   void compare_plans(double drift);
@@ -84,11 +86,12 @@ class Replanner {
   plan::Plan plan_;    ///< that goes on
   std::int64_t left_;  ///< mini-batches of the training
   std::int64_t epoch_ = -1;
-  std::int64_t trained_ = 0;          ///< mini-batches of this epoch
-  std::int64_t stretch_batches_ = 0;  ///< of plan_
-  double expected_ = 1;               ///< time of plan_'s stretches over that by profile_
-  int stretches_ = 0;                 ///< of plan_ since the last comparison
-  int drifted_stretches_ = 0;         ///< of these the last, in a row
+  std::int64_t trained_ = 0;                  ///< mini-batches of this epoch
+  std::int64_t stretch_batches_ = 0;          ///< of plan_
+  std::map<std::int64_t, double> stretch_s_;  ///< of plan_ by profile_, by mini-batches
+  double expected_ = 1;                       ///< time of plan_'s stretches over that by profile_
+  int stretches_ = 0;                         ///< of plan_ since the last comparison
+  int drifted_stretches_ = 0;                 ///< of these the last, in a row
   int compared_after_;
   std::vector<RealRun> recent_;  ///< the last stretches of plan_
   std::int64_t turn_batches_ = 1;

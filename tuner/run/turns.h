@@ -1,14 +1,22 @@
 #pragma once
 
 #include <cstdint>
+#include <tuple>
 #include <vector>
 
+#include "plan/plan.h"
 #include "profiles/profile.h"
 #include "schedule/machine.h"
 #include "sim/simulator.h"
 #include "tuner/verify/race.h"
 
 namespace gnomon::tuner {
+
+/// The choices that change an epoch by more than a few percent.
+using PlanEssence = std::tuple<plan::Schedule, plan::Route, int, int>;
+inline PlanEssence essence_of(const plan::Plan& plan) {
+  return {plan.schedule, plan.route, plan.workers, plan.device_threads};
+}
 
 /// An entrant for each plan, with its predicted epoch and turn. `turn_batches` becomes the mini-batches of a
 /// turn: the most that any of them needs.

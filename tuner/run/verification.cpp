@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
-#include <tuple>
 #include <utility>
 
 #include "plan/exactness.h"
@@ -15,11 +14,6 @@ namespace gnomon::tuner {
 namespace {
 
 constexpr std::size_t max_plans = 6;
-
-/// The choices that change an epoch by more than a few percent.
-auto essence_of(const plan::Plan& plan) {
-  return std::tuple(plan.schedule, plan.route, plan.workers, plan.device_threads);
-}
 
 RaceTerms terms_of(const profiles::Profile& profile, const plan::Job& job, std::int64_t turn_batches) {
   RaceTerms terms;
@@ -34,7 +28,7 @@ RaceTerms terms_of(const profiles::Profile& profile, const plan::Job& job, std::
 
 std::vector<plan::Plan> plans_to_verify(const Tuning& tuning, const plan::Cores& cores) {
   std::vector<Candidate> chosen;
-  std::set<decltype(essence_of(plan::Plan{}))> seen;
+  std::set<PlanEssence> seen;
   const auto choose = [&](std::vector<Candidate> candidates) {
     std::stable_sort(candidates.begin(), candidates.end(), is_better);
     for (const auto& candidate : candidates) {
