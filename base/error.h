@@ -26,7 +26,7 @@ class Failure : public std::runtime_error {
 class Interrupted : public std::runtime_error {
  public:
   Interrupted() : std::runtime_error("interrupted") {}
-  /// `next` says how to resume, for instance "go on with: gnomon train … --resume".
+  /// `next` says how to resume, for instance "resume with: gnomon train … --resume".
   explicit Interrupted(const std::string& next) : std::runtime_error("interrupted; " + next) {}
 };
 

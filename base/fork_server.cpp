@@ -59,7 +59,7 @@ int receive_descriptor(int socket) {
 [[noreturn]] void serve_one(int control, int socket, const ForkServer::Serve& serve) {
   ::close(control);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  std::signal(SIGCHLD, SIG_DFL);  // the work may wait for children of its own
+  std::signal(SIGCHLD, SIG_DFL);  // the work may wait for its own children
   int code = 0;
   try {
     serve(socket);
@@ -73,7 +73,7 @@ int receive_descriptor(int socket) {
 [[noreturn]] void serve_all(int control, const ForkServer::Serve& serve) {
   std::signal(SIGINT, SIG_IGN);  // the program handles Ctrl-C and closes its end
   std::signal(SIGTERM, SIG_IGN);
-  std::signal(SIGCHLD, SIG_IGN);  // so that ended processes leave nothing behind
+  std::signal(SIGCHLD, SIG_IGN);  // no zombies
   for (int socket = receive_descriptor(control); socket >= 0; socket = receive_descriptor(control)) {
     if (::fork() == 0) {
       serve_one(control, socket, serve);

@@ -6,24 +6,24 @@
 
 namespace gnomon::base {
 
-/// A process without threads that forks another one for each request, for programs that have threads: work
-/// that itself forks, or that cannot share a process, such as SimGrid's engine, is done there. A crash of
-/// such work ends its own process only.
+/// A single-threaded process that forks a child for each request. It lets a multithreaded program run work
+/// that itself forks, or that needs a process of its own, as SimGrid's engine does. A crash ends only the
+/// child.
 class ForkServer {
  public:
-  /// Runs in the process of a request, which ends when it returns. The socket is closed behind it. A peer
-  /// that has closed its end shows as EPIPE when writing.
+  /// Runs in the child that serves a request. When it returns, the socket is closed and the child exits.
+  /// Writing to a socket whose peer has closed its end fails with EPIPE.
   using Serve = std::function<void(int socket)>;
 
   /// Forks the process. Precondition: this process has no other threads. Throws Failure.
   explicit ForkServer(const Serve& serve);
-  /// Ends the process and all that it has forked.
+  /// Ends the process and all children.
   ~ForkServer();
   ForkServer(const ForkServer&) = delete;
   ForkServer& operator=(const ForkServer&) = delete;
 
-  /// Starts the process of a request and returns the socket to it, which the caller closes. Any thread may
-  /// call it. Throws Failure.
+  /// Starts the child for a request and returns a socket connected to it, which the caller closes.
+  /// Thread-safe. Throws Failure.
   int open() const;
 
  private:

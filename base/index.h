@@ -5,7 +5,7 @@
 
 namespace gnomon::base {
 
-/// A position that is not negative, as the standard library's containers take it.
+/// Casts a non-negative position to the index type of standard containers.
 constexpr std::size_t at(std::int64_t position) { return static_cast<std::size_t>(position); }
 
 }  // namespace gnomon::base

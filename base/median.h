@@ -4,7 +4,8 @@
 
 namespace gnomon::base {
 
-/// The middle value, or the mean of the two in the middle. `values` must not be empty.
+/// Returns the median: the middle value, or the mean of the two middle ones. Precondition: `values` is not
+/// empty.
 double median(std::vector<double> values);
 
 }  // namespace gnomon::base

@@ -16,7 +16,7 @@
 namespace gnomon::base {
 namespace {
 
-/// Seconds that this process and its ended children have run.
+/// CPU time of this process and of its children that have been waited for, in seconds.
 double own_seconds() {
   timespec own{};
   ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &own);
@@ -36,7 +36,7 @@ std::optional<CpuTimes> cpu_times_now() {
 }
 
 /// Adds the counters of one line, in the order of proc(5): user, nice, system, idle, iowait, irq, softirq,
-/// steal. The time of guests, which follows, is part of the user time.
+/// steal. The guest time that follows is already part of the user time.
 void add_line(std::istringstream& counters, double ticks_per_s, CpuTimes& sum) {
   std::array<double, 8> ticks{};
   for (auto& count : ticks) {

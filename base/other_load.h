@@ -9,7 +9,7 @@
 
 namespace gnomon::base {
 
-/// Processor time of some cores since the machine started, in seconds over all of them.
+/// CPU time of a set of cores since boot, in seconds, summed over the cores.
 struct CpuTimes {
   double busy_s = 0;
   double idle_s = 0;
@@ -17,16 +17,16 @@ struct CpuTimes {
 };
 
 /// Reads the lines "cpu0 …", "cpu1 …" of /proc/stat for these cores; `ticks_per_s` is sysconf(_SC_CLK_TCK).
-/// Nothing if the text has none of them.
+/// Empty if the text has no such line.
 std::optional<CpuTimes> parse_cpu_times(std::string_view proc_stat, std::span<const int> cores,
                                         double ticks_per_s);
 
-/// What others took of the time of the cores that this process may use, as shares of it from 0 to 1.
+/// The CPU time taken by others on the cores that this process may use, as shares from 0 to 1.
 struct OtherLoad {
   double processes_share = 0;  ///< other processes of this machine
   double steal_share = 0;      ///< other guests of the host that this virtual machine runs on
 
-  /// Whether they took so much that measured times are likely to be too long.
+  /// Whether the load is high enough to bias measured times upwards.
   bool is_busy() const { return processes_share + steal_share >= 0.05; }
 
   template <class Self, class Fields>
@@ -37,15 +37,16 @@ struct OtherLoad {
   bool operator==(const OtherLoad&) const = default;
 };
 
-/// The load between two readings, of which this process and its children took `own_s`. Nothing if they are
-/// less than half a second of processor time apart, in which ticks are too coarse.
+/// Returns the load between two readings, given that this process and its children took `own_s` of CPU time.
+/// Empty if less than half a second of CPU time lies between them, as the counters are too coarse for that.
 std::optional<OtherLoad> load_between(const CpuTimes& begin, const CpuTimes& end, double own_s);
 
-/// Notices a busy machine: reads /proc/stat and this process's own time when it is made and in load().
+/// Detects a busy machine from /proc/stat and this process's own CPU time, read at construction and in
+/// load().
 class LoadMeter {
  public:
   LoadMeter();
-  /// Since the meter was made. Nothing if /proc/stat cannot be read, or too soon.
+  /// Returns the load since construction. Empty if /proc/stat cannot be read, or if it is called too early.
   std::optional<OtherLoad> load() const;
 
  private:

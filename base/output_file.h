@@ -18,7 +18,7 @@ void check_output(const std::filesystem::path& path);
 std::string try_write_output(const std::filesystem::path& path,
                              const std::function<void(const std::filesystem::path&)>& write);
 
-/// The same, but throws Failure instead of returning a text.
+/// Like try_write_output, but throws the text as a Failure.
 void write_output(const std::filesystem::path& path,
                   const std::function<void(const std::filesystem::path&)>& write);
 

@@ -14,7 +14,7 @@
 namespace gnomon::base {
 
 namespace detail {
-/// A visitor that only asks whether a type has a field table.
+/// A visitor that detects whether a type has a field table.
 struct AnyFields {
   template <class T>
   void operator()(const char*, T&, Range = {}) {}

@@ -4,7 +4,7 @@
 
 namespace gnomon::base {
 
-/// The two ends of a pipe, which programs that are started do not inherit. Closes what is open.
+/// Owns the two ends of a pipe. Both are closed on exec, so that started programs do not inherit them.
 class Pipe {
  public:
   /// Throws Failure, which names what the pipe is for.

@@ -25,7 +25,7 @@ std::int64_t mapped_bytes(const std::filesystem::path& directory);
 /// used. Does nothing to memory that is not a read-only mapping of a file.
 void release_file_pages(std::span<const std::byte> range);
 
-/// The same from the text of a status file, and of an smaps file. Lines that are missing count as 0.
+/// Parse the texts of a status file and of an smaps file. Missing lines count as 0.
 ProcessMemory parse_status(std::string_view status);
 std::int64_t parse_mapped_bytes(std::string_view smaps, const std::filesystem::path& directory);
 

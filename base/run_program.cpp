@@ -57,7 +57,7 @@ std::string output_of(const std::string& program, const std::vector<std::string>
   auto text = read_all(pipe.read_end());
   if (const int status = wait_for(process); !WIFEXITED(status) || WEXITSTATUS(status) != 0) {
     throw Failure(program, WIFSIGNALED(status)
-                               ? "was ended by signal " + std::to_string(WTERMSIG(status))
+                               ? "was killed by signal " + std::to_string(WTERMSIG(status))
                                : "ended with exit code " + std::to_string(WEXITSTATUS(status)));
   }
   return text;

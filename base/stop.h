@@ -6,8 +6,8 @@
 
 namespace gnomon::base {
 
-/// Passes reports on to `progress`, and throws Interrupted from the first report after `stop` is set: makes
-/// everything that reports progress stoppable. `stop`, if any, must outlive the result.
+/// Makes a task that reports progress cancellable: the returned callback forwards to `progress`, and throws
+/// Interrupted once `stop` is set. `stop`, unless null, must outlive the result.
 Progress stoppable(Progress progress, const std::atomic<bool>* stop);
 
 /// Throws Interrupted if `stop` is set.

@@ -15,8 +15,9 @@ namespace {
 /// Spin iterations before blocking (about 1 ms). Steps follow each other within microseconds, which is much
 /// less than a thread takes to block and wake up.
 constexpr int spin_iterations = 30000;
-/// Of these, after how many the core is offered to other threads: the one that is waited for may have been
-/// placed on it, and would else run only after the spinning or the end of a time slice.
+/// A spinning thread yields its core once in so many iterations: the thread that it waits for may be
+/// scheduled on the same core, and would otherwise run only after the spinning or at the end of the time
+/// slice.
 constexpr int yield_interval = 512;
 
 /// Waits until `value` differs from `old`. Blocks without spinning as soon as `spin` is false.
@@ -37,7 +38,7 @@ void wait_while(const std::atomic<T>& value, T old, const std::atomic<bool>& spi
 
 }  // namespace
 
-/// Bytes that processors move between caches together.
+/// The size of a cache line.
 constexpr std::size_t line_bytes = 64;
 
 struct Team::State {
@@ -53,8 +54,8 @@ struct Team::State {
   void* callable = nullptr;
   std::atomic<std::uint32_t> steps_started{0};  ///< its increment publishes `call` and `callable`
   std::atomic<bool> spins{false};               ///< steps follow each other; false while parked
-  /// Members but the caller that have not finished the step: all of them write it, so it shares no line with
-  /// what those read that still wait.
+  /// Number of members other than the caller that have not finished the step. All members write it, so it
+  /// does not share a cache line with the fields that waiting members read.
   alignas(line_bytes) std::atomic<int> num_running{0};
   /// Steps that all members but the caller have finished; the caller waits for it.
   alignas(line_bytes) std::atomic<std::uint32_t> steps_finished{0};

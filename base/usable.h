@@ -13,7 +13,7 @@ int usable_cores();
 /// Returns the bytes of memory that this process may use: the machine's RAM, limited by the control group.
 double usable_memory_bytes();
 
-/// Returns the bytes of memory that are available without swapping (MemAvailable), at most
+/// Returns the memory in bytes that is available without swapping (MemAvailable), at most
 /// usable_memory_bytes(); 0 if unknown.
 std::int64_t available_memory_bytes();
 

@@ -26,7 +26,7 @@ constexpr int report_file = 3;
 constexpr int wait_ms = 100;
 constexpr auto patience = std::chrono::seconds(10);
 
-/// How a program is started: signals as for a program from a shell, in a process group of its own.
+/// Spawn attributes: default signal dispositions, as from a shell, and a process group of its own.
 class SpawnSettings {
  public:
   SpawnSettings(int out, int error, int report) {
@@ -57,7 +57,7 @@ class SpawnSettings {
   posix_spawnattr_t attributes{};
 };
 
-/// This process's environment and the report file's number.
+/// This process's environment plus the descriptor of the report file.
 std::vector<std::string> environment() {
   const std::string prefix = std::string(report_file_variable) + "=";
   std::vector<std::string> variables{prefix + std::to_string(report_file)};
@@ -78,7 +78,7 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
   return pointers;
 }
 
-/// A program that runs. The destructor kills it.
+/// A running program. The destructor kills it.
 class Running {
  public:
   Running(const std::string& program, const std::vector<std::string>& arguments)
@@ -122,7 +122,7 @@ class Running {
     return is_open_[0] || is_open_[1];
   }
 
-  /// The next whole line that was reported; empty if there is none.
+  /// Returns the next complete reported line; empty if there is none.
   std::string next_report() {
     auto& text = received_[2];
     const auto end = text.find('\n');

@@ -9,9 +9,9 @@
 
 namespace gnomon::graph {
 
-/// Makes a sequence of `count` elements, as many blocks of `block_elements` at a time as there are threads
-/// (0: all cores): fill(block number, first element, span) writes a block, several at a time, and visit(span)
-/// takes the blocks that were filled together, in the order of the sequence.
+/// Generates a sequence of `count` elements in blocks of `block_elements` on several threads (0: all cores).
+/// fill(block number, first element, span) writes one block and is called concurrently; visit(span) is then
+/// called with the finished blocks in the order of the sequence.
 template <class T, class Fill, class Visit>
 void fill_blocks(std::int64_t count, std::int64_t block_elements, Fill fill, Visit visit, int threads = 0) {
   Workers workers(count <= block_elements ? 1 : threads);

@@ -15,7 +15,7 @@ using VertexId = std::int64_t;
 inline constexpr std::int64_t max_narrow_vertices = std::int64_t{1} << 32;
 
 /// A view of vertex ids as they are stored: of 32 bits ("narrow") or of 64 ("wide"). Reads as a range of
-/// VertexId; loops over many ids call visit(), which tells the type once.
+/// VertexId; loops over many ids call visit(), which dispatches on the type once.
 class Indices {
  public:
   using value_type = VertexId;

@@ -5,12 +5,12 @@
 
 namespace gnomon::graph {
 
-/// What a conversion of a graph may use.
+/// The resources that a graph conversion may use.
 struct Resources {
   int threads = 0;  ///< 0: all cores that the process may use
-  /// Maximum of intermediate data in memory; 0: half of the memory that is available (see memory_of).
+  /// Maximum size of intermediate data in memory; 0: half of the available memory (see memory_of).
   std::int64_t memory_bytes = 0;
-  /// The directory for intermediate data beyond it; empty: all of them stay in memory.
+  /// The directory to which intermediate data beyond that are spilled; empty: they all stay in memory.
   std::filesystem::path scratch{};
 };
 

@@ -12,7 +12,7 @@
 
 namespace gnomon::graph {
 
-/// One of several readings of all adjacency lists, for progress.
+/// One of several passes over all adjacency lists, for progress messages.
 struct Reading {
   std::string_view what;
   std::int64_t number = 0;
@@ -20,8 +20,8 @@ struct Reading {
 };
 
 /// Calls visit(vertex, neighbours) for all vertices in ascending order, so that lists on the disk are read in
-/// sequence; `neighbours` is a span of ids as they are stored. Pages of mapped lists do not stay resident
-/// behind it. What `progress` throws ends it.
+/// sequence; `neighbours` is a span of ids as they are stored. Pages of mapped lists are released afterwards.
+/// An exception of `progress` cancels it.
 template <class Visit>
 void visit_lists(const Graph& graph, const Reading& reading, const base::Progress& progress, Visit visit) {
   using base::at;

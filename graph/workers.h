@@ -11,8 +11,8 @@
 
 namespace gnomon::graph {
 
-/// The threads of a long task on a graph's data. They block between two calls of for_each(), so that several
-/// of these may be alive while one of them works.
+/// A thread pool for long tasks on graph data. Its threads block between two calls of for_each(), so several
+/// pools may exist while one of them works.
 class Workers {
  public:
   /// `threads` is 0 for all cores that this process may use.

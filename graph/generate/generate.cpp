@@ -39,7 +39,7 @@ EdgeStream drawn_edges(std::uint64_t seed, std::int64_t count, Draw draw) {
   };
 }
 
-/// Returns a stream of rows that fill(first vertex, rows, block number) writes block by block.
+/// Returns a stream of rows that are written block by block by fill(first vertex, rows, block number).
 template <class Fill>
 RowStream drawn_rows(std::int64_t vertices, std::int64_t columns, Fill fill) {
   return [=](const RowVisitor& visit) {
@@ -187,8 +187,8 @@ class Permutation {
   std::array<std::uint64_t, 6> keys_{};
 };
 
-/// Words 2·first … of the sequence that a RandomStream of the key yields. Unlike a stream, which waits for
-/// each block of its cipher, a processor computes several at once.
+/// Computes words 2·first … of the sequence that a RandomStream of the key yields. Unlike the stream, it
+/// computes several cipher blocks independently, which the processor overlaps.
 void draw_words(base::StreamKey key, std::uint64_t first, std::span<std::uint64_t> words) {
   for (std::size_t i = 0; i < words.size() / 2; ++i) {
     key.item = first + i;

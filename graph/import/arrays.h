@@ -8,23 +8,23 @@
 #include "graph/import/source.h"
 #include "graph/store/npy_stream.h"
 
-/// What the importers share: parts of a source from NumPy arrays.
+/// Helpers shared by the importers: build parts of a source from NumPy arrays.
 namespace gnomon::graph {
 
-/// Opens an array anew, from its beginning.
+/// Reopens an array at its beginning.
 using OpenArray = std::function<NpyStream()>;
 
-/// Edges from an array n×2 or 2×n; what 2×2 means must be said.
+/// Returns the edges of an array of shape n×2 or 2×n; `square` resolves the ambiguity of a 2×2 array.
 enum class Square : std::uint8_t { pairs, two_rows };
 EdgeStream edges_of(const OpenArray& open, Square square);
 
 /// Gives the source the rows of a dense array (n × columns) as features.
 void add_features(GraphSource& source, const OpenArray& open);
 
-/// Labels from an array (n) or (n × 1) of integers, or of floats that are whole or NaN (not known).
+/// Reads labels from an array (n) or (n × 1) of integers, or of floats that are integral or NaN (unknown).
 std::vector<std::int32_t> labels_of(NpyStream stream, std::int64_t num_vertices);
 
-/// Gives the source's edges the weights of an array, one an edge in their order.
+/// Assigns the weights of an array to the source's edges, one per edge in the same order.
 void add_weights(GraphSource& source, const OpenArray& open);
 
 /// Reads the .npy files of the options into the source, whose num_vertices must be settled. Throws InputError

@@ -7,7 +7,7 @@
 
 namespace gnomon::graph {
 
-/// Collects edges into blocks for a visitor; flush() hands on what is left.
+/// Collects edges into blocks for a visitor; flush() passes on the last, partial block.
 class EdgeBlocks {
  public:
   explicit EdgeBlocks(const EdgeVisitor& visit) : visit_(visit) { block_.reserve(capacity); }

@@ -14,7 +14,7 @@ namespace {
 
 using Words = std::span<const std::string_view>;
 
-// In small letters, without other characters.
+// Lower case, letters only.
 constexpr std::array<std::string_view, 18> source_words{
     "source", "src",   "from",    "u",   "sourceid", "srcid", "fromid",     "fromnode", "fromnodeid",
     "start",  "node1", "nodeid1", "id1", "startid",  "v1",    "sourcenode", "srcnode",  "numericid1"};
@@ -111,7 +111,7 @@ void set_columns(EdgeLayout& layout, const FirstLines& lines, const std::string&
   layout.weight = column_of(lines.first, weight_words).value_or(layout.weight);
 }
 
-/// Whether ids are names, if that is to be found out from the first edge.
+/// Whether ids are names, if that has to be inferred from the first edge.
 bool has_names(const EdgeLayout& layout, const FirstLines& lines, Header header) {
   if (layout.header) {
     return lines.second.size() > std::max(layout.source, layout.destination) &&

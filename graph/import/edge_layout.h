@@ -16,14 +16,14 @@ struct EdgeLayout {
   bool names = false;                                   ///< ids are names instead of numbers
   char separator = 0;                                   ///< as in Fields::split
   std::size_t source = 0, destination = 1, weight = 2;  ///< columns
-  std::vector<std::string> notes;                       ///< for the user, about what was found out
+  std::vector<std::string> notes;                       ///< for the user: what was inferred
 };
 
 /// Finds the layout from the first two lines of an edge list that are not comments. Throws InputError if
 /// there is no edge and for a header whose first column has no name.
 EdgeLayout find_layout(const std::string& path, Header header, IdKind ids);
 
-/// Whether a word is a usual name of a column of vertex ids, in a file with one id a line.
+/// Whether a word is a common header of a column of vertex ids, in a file with one id per line.
 bool names_an_id_column(std::string_view word);
 
 }  // namespace gnomon::graph

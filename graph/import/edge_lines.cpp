@@ -33,8 +33,7 @@ bool EdgeLines::take_plain(std::string_view line, Edge& edge) const {
 
 void EdgeLines::split(std::string_view line, const char* expected) {
   if (!fields_.split(line, layout_.separator)) {
-    reader_.fail(
-        "has a quote that is not closed, or text behind one that is; a quote inside of quotes is \"\"");
+    reader_.fail("has an unclosed quote, or text after a closing quote; a quote inside of quotes is \"\"");
   }
   if (fields_.size() <= std::max(layout_.source, layout_.destination)) {
     reader_.fail_expected(expected, line);

@@ -23,7 +23,7 @@ class EdgeLines {
   /// With `weighted`, every line must have a weight. `layout` must outlive it.
   EdgeLines(const std::string& path, const EdgeLayout& layout, bool weighted)
       : EdgeLines(after_header(path, layout), layout, weighted) {}
-  /// Reads the lines of a reader that stands behind the header.
+  /// Reads the lines of a reader positioned after the header.
   EdgeLines(LineReader reader, const EdgeLayout& layout, bool weighted);
 
   /// Opens an edge list and reads its header, if it has one.

@@ -23,7 +23,7 @@ std::shared_ptr<const NameTable> distinct_names(const std::string& path, const E
   return table;
 }
 
-/// Throws InputError for rows of features or labels if nothing says which name each of them belongs to.
+/// Throws InputError for rows of features or labels that cannot be matched to named vertices.
 void check_rows_of_names(const ImportOptions& options) {
   for (const auto& [option, file] :
        {std::pair{"--features", &options.features}, std::pair{"--labels", &options.labels}}) {

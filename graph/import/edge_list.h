@@ -10,12 +10,12 @@
 
 namespace gnomon::graph {
 
-/// An edge list as a source, and what to tell the user.
+/// An edge list as a source, and notes for the user.
 struct EdgeList {
   GraphSource source;
   std::vector<std::string> notes;  ///< how the file is read, one sentence each
   /// By vertex, whether it has an edge: complete once source.edges has run. Null unless ids are used
-  /// unchanged and nothing but the edges says how many there are.
+  /// unchanged and the number of vertices is inferred from the edges.
   std::shared_ptr<const std::vector<bool>> has_edge;
 };
 

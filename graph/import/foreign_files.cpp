@@ -35,13 +35,13 @@ Ends ends_of(const std::filesystem::path& path) {
   return ends;
 }
 
-/// Throws "PATH: is WHAT, which only Python reads; convert it: LINES"; in the lines IN stands for the file,
-/// OUT for the file that is written.
+/// Throws "PATH: is WHAT, which only Python reads; convert it: LINES"; in the lines, IN stands for the file
+/// and OUT for the converted file.
 [[noreturn]] void refuse(const std::filesystem::path& path, const std::string& what, const char* extension,
                          std::string lines) {
   auto written = path.filename();
   written.replace_extension(extension);
-  // OUT first: it stands behind IN, and the names of files may hold either.
+  // OUT first, because it comes after IN, and file names may contain either.
   lines.replace(lines.rfind("OUT"), 3, "\"" + written.string() + "\"");
   lines.replace(lines.find("IN"), 2, "\"" + path.string() + "\"");
   throw base::InputError(path.string(), "is " + what + "; convert it with three lines of Python: " + lines);
@@ -98,7 +98,7 @@ void refuse_foreign_file(const std::filesystem::path& path) {
   if (start.starts_with("PK\3\4") && is_zip_of_torch(path)) {
     refuse_torch(path);
   }
-  // Pickles of protocol 2 to 5; torch.save's before 1.6 begin with a number of its own.
+  // Pickles of protocol 2 to 5; torch.save's before 1.6 begin with a magic number.
   if (start.size() >= 2 && start[0] == '\x80' && start[1] >= 2 && start[1] <= 5) {
     start.find("\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19") != std::string::npos ? refuse_torch(path)
                                                                                 : refuse_pickle(path);

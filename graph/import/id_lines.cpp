@@ -7,8 +7,8 @@ bool IdLines::next(std::string_view& id) {
   if (!reader_.next_content(line)) {
     return false;
   }
-  if (!fields_.split(line, '\n')) {  // which no line holds: the line is one field
-    fail("has a quote that is not closed, or text behind one that is; a quote inside of quotes is \"\"");
+  if (!fields_.split(line, '\n')) {  // a separator that no line contains: the whole line is one field
+    fail("has an unclosed quote, or text after a closing quote; a quote inside of quotes is \"\"");
   }
   id = fields_[0];
   return true;

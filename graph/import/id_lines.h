@@ -8,7 +8,7 @@
 
 namespace gnomon::graph {
 
-/// Reads a text file with one vertex id or name a line, which may be in double quotes; plain or gzip,
+/// Reads a text file with one vertex id or name per line, optionally in double quotes; plain or gzip, with
 /// comments as in an edge list.
 class IdLines {
  public:

@@ -30,7 +30,7 @@ std::string name_of_file(std::filesystem::path path) {
   return path.stem().string();
 }
 
-/// An opened source, with what to tell the user; see EdgeList.
+/// An opened source with notes for the user; see EdgeList.
 EdgeList open_format(const ImportOptions& options, const base::Progress& progress) {
   EdgeList opened;
   switch (options.format) {

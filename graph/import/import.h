@@ -63,16 +63,16 @@ struct ImportOptions {
   bool relabel = false;
   Header header = Header::automatic;  ///< edge_list
   IdKind ids = IdKind::automatic;     ///< edge_list
-  /// edge_list: a file with the ids or names of all vertices, one a line: vertex i is that of line i. Empty:
-  /// the vertices are those of the edges. Features and labels of named vertices need it.
+  /// edge_list: a file with the ids or names of all vertices, one per line: vertex i is on line i. Empty: the
+  /// vertices are those of the edges. Features and labels of named vertices need it.
   std::string vertices;
   /// edge_list, matrix_market, npz without such arrays: .npy files of features (vertices, columns) of any
   /// real type and of labels (vertices), -1 for unknown; empty for none.
   std::string features;
   std::string labels;
   /// edge_list, matrix_market, npz without masks: files with the vertices of each set of the split: text with
-  /// one id or name a line, plain or gzip, or .npy of ids or of a Boolean mask; empty for none. Ids of a
-  /// matrix and of npz count from 0.
+  /// one id or name per line, plain or gzip, or .npy with ids or a Boolean mask; empty for none. Ids of a
+  /// matrix and of npz start at 0.
   std::string train_ids;
   std::string valid_ids;
   std::string test_ids;
@@ -116,17 +116,18 @@ struct ImportOptions {
 };
 
 /// Detects the format of a file or directory from its content. Throws InputError if it cannot be read, and
-/// for a file that only Python reads (Parquet, Feather, torch.save, pickle), with the lines that convert it.
+/// for a file that only Python can read (Parquet, Feather, torch.save, pickle), with the lines that convert
+/// it.
 Format detect_format(const std::filesystem::path& source);
 
-/// Reads a graph and writes its store to `directory`, atomically. Returns what the user should know of how
-/// the input was read, one sentence each: a header, names, ids without edges. The input is streamed once,
-/// once more if its number of vertices is not given, and once more each with relabel, names and
-/// largest_component; text is parsed on all cores. Memory is that of write_source, plus 8 bytes per vertex
-/// for the row pointers of sparse arrays, 24 bytes per vertex with relabel, and the names with about 80 bytes
-/// each. An order adds the memory of vertices_in_order and doubles the space on disk. Throws InputError,
-/// which names the file and the field or line, also for an option that has no effect
-/// (graph/import/option_rules.h), and Failure on I/O errors.
+/// Reads a graph and writes its store to `directory`, atomically. Returns notes for the user on how the input
+/// was interpreted (a header, names, ids without edges), one sentence each. The input is streamed once, once
+/// more if its number of vertices is not given, and once more each with relabel, names and largest_component;
+/// text is parsed on all cores. Memory is that of write_source, plus 8 bytes per vertex for the row pointers
+/// of sparse arrays, 24 bytes per vertex with relabel, and the names with about 80 bytes each. An order adds
+/// the memory of vertices_in_order and doubles the space on disk. Throws InputError, which names the file and
+/// the field or line, also for an option that has no effect (graph/import/option_rules.h), and Failure on I/O
+/// errors.
 std::vector<std::string> import_graph(const ImportOptions& options, const std::filesystem::path& directory,
                                       const base::Progress& progress = {});
 

@@ -11,7 +11,7 @@ struct gzFile_s;
 
 namespace gnomon::graph {
 
-/// Some whole lines of a text file.
+/// A run of complete lines of a text file.
 struct TextPiece {
   std::vector<char> text;
   std::int64_t lines_before = 0;  ///< in the file
@@ -33,7 +33,7 @@ class LineReader {
   /// Reads the next line that is neither blank nor a comment, which begins with # or %; blanks in front are
   /// removed.
   bool next_content(std::string_view& line);
-  /// Takes the next lines, of at least `bytes` bytes if there are as many, as they are. Empty at the end.
+  /// Takes the next complete lines, at least `bytes` bytes if that many remain. Empty at the end of the file.
   TextPiece take_piece(std::size_t bytes);
   /// The number of the line that was read last, from 1.
   std::int64_t line_number() const { return line_number_; }

@@ -19,7 +19,8 @@ struct PlainNames {
   std::string edges, features, labels;  ///< empty if the archive has none
 };
 
-/// Returns that of the names which the archive has; empty if it has none. Throws InputError if it has two.
+/// Returns the one of the names that the archive contains; empty if none. Throws InputError if it contains
+/// two.
 std::string one_of(const ZipArchive& archive, std::initializer_list<const char*> names) {
   std::string found;
   for (const std::string name : names) {
@@ -138,8 +139,8 @@ GraphSource open_sparse_layout(const ZipArchive& archive) {
   return source;
 }
 
-/// Returns the number of vertices that the arrays of the plain layout say: of features, labels, num_nodes,
-/// masks or files beside them; otherwise the largest id plus one.
+/// Returns the number of vertices given by the plain layout's features, labels, num_nodes or masks, or by
+/// separate files; otherwise the largest id plus one.
 std::int64_t count_vertices(const ZipArchive& archive, const PlainNames& names, const ImportOptions& options,
                             const EdgeStream& edges) {
   for (const auto& name : {names.features, names.labels}) {

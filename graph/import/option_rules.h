@@ -8,11 +8,11 @@
 #include "graph/import/import.h"
 #include "graph/import/source.h"
 
-/// Which option of an import has an effect where. An option without effect is an error, because the user
-/// expects one.
+/// Which import options apply to which formats. An option without effect is an error, because the user
+/// expects it to have one.
 namespace gnomon::graph {
 
-/// A field of ImportOptions that not every format takes.
+/// A field of ImportOptions that does not apply to every format.
 struct OptionRule {
   std::string_view field;   ///< "content.split.seed"
   std::string_view option;  ///< of the command line, "--seed"

@@ -33,7 +33,7 @@ void parse_edges(LineReader file, const std::filesystem::path& path, const Parse
   std::optional<Workers> workers;
   for (auto pieces = take_pieces(file, at_once); !pieces.empty();) {
     std::vector<TextPiece> next;
-    std::exception_ptr unreadable;  // what follows these pieces
+    std::exception_ptr unreadable;  // the input after these pieces
     const auto parse_piece = [&](std::size_t i) {
       LineReader lines(path, std::move(pieces[i]));
       edges[i].clear();

@@ -38,7 +38,7 @@ void read_mask(NpyStream stream, const VertexIds& ids, const Put& put) {
 void read_ids(NpyStream stream, const VertexIds& ids, const Put& put) {
   const std::string where = stream.where();
   if (ids.are_names()) {
-    throw base::InputError(where, "must be a text file with one name a line, as the vertices have names");
+    throw base::InputError(where, "must be a text file with one name per line, as the vertices have names");
   }
   const std::int64_t count = stream.elements();
   Elements<std::int64_t> elements(std::move(stream));

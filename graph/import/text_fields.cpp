@@ -102,7 +102,7 @@ char separator_of(std::string_view line) {
 }
 
 bool is_number(std::string_view text) {
-  // Text such as nan and inf is left to be a name.
+  // Text such as nan and inf counts as a name.
   return text.find_first_of("0123456789") != std::string_view::npos && parse<double>(text).has_value();
 }
 

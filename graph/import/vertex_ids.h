@@ -26,7 +26,7 @@ class NameTable {
   const std::deque<std::string>& names() const { return names_; }
 
  private:
-  std::deque<std::string> names_;  // whose elements stay where they are: the keys refer to them
+  std::deque<std::string> names_;  // a deque, as the keys refer to its elements, which must not move
   std::unordered_map<std::string_view, VertexId> numbers_;
 };
 
@@ -39,7 +39,7 @@ class VertexIds {
   static VertexIds numbers(std::vector<VertexId> ids);
   /// Vertex i has the i-th name.
   static VertexIds names(std::shared_ptr<const NameTable> table);
-  /// Reads the ids or names of all vertices from a file, one a line, under a heading or none. Throws
+  /// Reads the ids or names of all vertices from a file with one per line and an optional header. Throws
   /// InputError, naming file and line, for a line that is not an id, and for one that is repeated.
   static VertexIds listed(const std::string& path, bool names);
 
@@ -49,7 +49,7 @@ class VertexIds {
   std::optional<VertexId> find(VertexId id) const;
   /// Returns the vertex of an id or name as a text file spells it; nothing if there is none.
   std::optional<VertexId> find(std::string_view text) const;
-  /// Says that an id or name stands for no vertex, for errors.
+  /// Returns an error text for an id or name that denotes no vertex.
   std::string why_not_found(std::string_view text) const;
   /// Returns the ids of the vertices if they are numbers and differ from 0 to count - 1; otherwise nothing.
   std::vector<VertexId> original_ids() const;

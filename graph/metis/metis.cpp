@@ -51,7 +51,7 @@ PartOf partition_by_metis(const Graph& graph, const PartitionRequest& request,
   check_countable(std::max(graph.num_edges(), graph.num_vertices()));
   PartOf parts(at(graph.num_vertices()), 0);
   if (request.parts == 1) {
-    return parts;  // METIS divides by the number of parts less one.
+    return parts;  // METIS divides by parts - 1.
   }
   Lists lists = undirected_lists(graph, progress);
   base::report(progress, "partitioning", 0, 0);

@@ -6,9 +6,10 @@
 
 namespace gnomon::graph {
 
-/// Divides by METIS's multilevel k-way partitioner into parts of about equal numbers of vertices with a small
-/// cut. An edge counts once, whatever its direction and weight; self-loops do not count. Takes the undirected
-/// graph in memory. Throws base::InputError where this build has no METIS, or for more edges than its ids of
+/// Partitions the graph with METIS's multilevel k-way algorithm into parts of nearly equal numbers of
+/// vertices with a small cut. An edge counts once, whatever its direction and weight; self-loops do not
+/// count. Takes the undirected graph in memory. Throws base::InputError where this build has no METIS, or for
+/// more edges than its ids of
 /// 32 bits can count.
 PartOf partition_by_metis(const Graph& graph, const PartitionRequest& request,
                           const base::Progress& progress = {});

@@ -37,7 +37,8 @@ void gather_rows(const Features& features, std::span<const VertexId> order, cons
                          resources.threads);
 }
 
-/// Rows by ranges of the new order, each range in the sequence in which its rows were added, in a file.
+/// Rows in a scratch file, bucketed by ranges of the new order; within a range, rows are in the order in
+/// which they were added.
 class Ranges {
  public:
   Ranges(std::int64_t ranges, std::int64_t buffer_bytes, const std::filesystem::path& directory)

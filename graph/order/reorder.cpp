@@ -111,7 +111,7 @@ class Renumbering {
     }
   }
 
-  /// The edges with their new ids, to be sorted by these.
+  /// The edges with their new ids, unsorted.
   EdgeStream edges() const {
     return edges_as(graph_, [this](VertexId id) { return new_ids_[at(id)]; });
   }

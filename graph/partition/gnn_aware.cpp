@@ -25,8 +25,8 @@ std::vector<std::int32_t> labels_of(const Graph& graph) {
   return labels;
 }
 
-/// How many vertices of each label each part has, with a tournament tree per label that knows the part with
-/// the fewest.
+/// The number of vertices by label and part, with a tournament tree per label that yields the part with the
+/// fewest.
 class LabelCounts {
  public:
   LabelCounts(int parts, std::int32_t num_labels)
@@ -50,7 +50,7 @@ class LabelCounts {
     }
   }
   std::int64_t of(std::int32_t label, std::int32_t part) const { return counts_[first_of(label) + at(part)]; }
-  /// The part with the fewest vertices of the label, of several the lowest.
+  /// The part with the fewest vertices of the label; ties go to the lowest part.
   std::int32_t fewest(std::int32_t label) const { return static_cast<std::int32_t>(winner(label, 1)); }
 
  private:
@@ -97,7 +97,7 @@ class Partitioning {
     weight_ = alpha * gamma;
   }
 
-  /// Places a vertex, or places it again.
+  /// Assigns a vertex to a part, or reassigns it.
   template <class Ids>
   void place(VertexId vertex, Ids neighbours) {
     const std::int32_t label = labels_[at(vertex)];
@@ -156,8 +156,8 @@ class Partitioning {
   std::vector<double> max_counts_;      ///< by label: of a part
   LabelCounts counts_;
   PartOf part_of_;
-  std::vector<std::int64_t> near_;        ///< by part: placed neighbours of the vertex in hand
-  std::vector<std::int32_t> near_parts_;  ///< those that have some
+  std::vector<std::int64_t> near_;        ///< by part: assigned neighbours of the current vertex
+  std::vector<std::int32_t> near_parts_;  ///< the parts with at least one
   double weight_ = 0;                     ///< alpha · gamma
 };
 

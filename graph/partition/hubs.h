@@ -9,13 +9,13 @@
 namespace gnomon::graph {
 
 /// Returns the influence of every vertex on the training vertices T: A^steps e_T, where A is one step of a
-/// reverse lazy random walk (Huang, PhD thesis, MIT, 2025, chapter 4). In a step half of a vertex's share
-/// stays, and the other half goes to its in-neighbours in equal parts; without in-neighbours all of it stays.
-/// The walk is linear: from all training vertices together it gives the sum over the parts of a partition.
-/// Reads all edges once a step, in sequence; takes 16 bytes a vertex.
+/// reverse lazy random walk (Huang, PhD thesis, MIT, 2025, chapter 4). In a step, half of a vertex's mass
+/// stays and the other half is spread evenly over its in-neighbours; without in-neighbours, all of it stays.
+/// The walk is linear, so starting from all training vertices at once gives the sum over the parts of a
+/// partition. Reads all edges once per step, in sequence; uses 16 bytes per vertex.
 std::vector<double> influence_on_training(const Graph& graph, int steps, const base::Progress& progress = {});
 
-/// Returns the vertices with the largest influence, ascending; of equal ones those with the lowest ids.
+/// Returns the vertices with the largest influence, in ascending order; ties go to the lower ids.
 /// Precondition: 0 <= count <= influence.size().
 std::vector<VertexId> hubs_of(const std::vector<double>& influence, std::int64_t count);
 

@@ -13,11 +13,11 @@ namespace gnomon::graph {
 /// The parts of each macro-batch.
 using MacroBatches = std::vector<std::vector<std::int32_t>>;
 
-/// Returns the macro-batches of an epoch: all parts, in an order drawn by seed and epoch, `resident` at a
-/// time; the last macro-batch has those that are left. Precondition: 1 <= resident <= parts.
+/// Returns the macro-batches of an epoch: all parts, in a random order keyed by seed and epoch, `resident` at
+/// a time; the last macro-batch has the remaining parts. Precondition: 1 <= resident <= parts.
 MacroBatches macro_batches(int parts, int resident, std::uint64_t seed, std::uint64_t epoch);
 
-/// What is read for a macro-batch, and what its mini-batches find in memory.
+/// The data that is read for a macro-batch, and the part of its edges that is in memory.
 struct WorkingSet {
   std::int64_t parts = 0;
   std::int64_t vertices = 0;      ///< of its parts, which are read whole
@@ -37,8 +37,8 @@ struct WorkingSet {
   }
 };
 
-/// Returns the working set of each macro-batch. `hubs` are resident beside every one. Reads all edges once,
-/// in sequence. Precondition: the macro-batches have each part of `part_of` once.
+/// Returns the working set of each macro-batch. `hubs` are always resident. Reads all edges once, in
+/// sequence. Precondition: each part of `part_of` is in exactly one macro-batch.
 std::vector<WorkingSet> working_sets(const Graph& graph, const PartOf& part_of,
                                      const MacroBatches& macro_batches, std::span<const VertexId> hubs,
                                      const base::Progress& progress = {});

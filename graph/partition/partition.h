@@ -23,7 +23,8 @@ struct PartitionRequest {
   int parts = 32;
   std::uint64_t seed = 0;  ///< of random and metis; gnn_aware draws nothing
   int passes = 2;          ///< of gnn_aware over the vertices, the first one included
-  /// Of gnn_aware: the maximum of a part's vertices of a label over an equal share; absent: none.
+  /// gnn_aware: maximum number of vertices of one label in a part, relative to an equal share; absent for no
+  /// limit.
   std::optional<double> max_load{};
 
   template <class Self, class Fields>
@@ -40,9 +41,9 @@ struct PartitionRequest {
 /// The part of each vertex, from 0 on. A part may stay empty.
 using PartOf = std::vector<std::int32_t>;
 
-/// Divides the vertices into parts. The same request gives the same parts. Throws base::InputError if there
-/// are more parts than vertices, and for metis if this build does not have it or cannot count the graph's
-/// edges; what `progress` throws ends it, except within METIS itself.
+/// Partitions the vertices. Deterministic for equal requests. Throws base::InputError if there are more parts
+/// than vertices, and for metis if this build does not have it or cannot count the graph's edges; an
+/// exception of `progress` cancels it, except within METIS itself.
 PartOf partition(const Graph& graph, const PartitionRequest& request, const base::Progress& progress = {});
 
 }  // namespace gnomon::graph

@@ -8,7 +8,7 @@
 
 namespace gnomon::graph {
 
-/// The fewest and the most of a part.
+/// The minimum and maximum over the parts.
 struct Extremes {
   std::int64_t min = 0;
   std::int64_t max = 0;
@@ -20,9 +20,9 @@ struct Extremes {
   }
 };
 
-/// How good a division is.
+/// The quality of a partition.
 struct PartitionQuality {
-  double cut_share = 0;  ///< of the edges: those between different parts
+  double cut_share = 0;  ///< share of the edges that connect different parts
   Extremes vertices;
   Extremes train;  ///< training vertices
   Extremes edges;  ///< to the part's vertices

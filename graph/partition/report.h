@@ -15,8 +15,8 @@ namespace gnomon::graph {
 /// The macro-batches that a report is about.
 struct MacroRequest {
   int resident = 4;      ///< parts of a macro-batch
-  double hub_ratio = 0;  ///< share of the vertices that are resident beside every macro-batch
-  int hub_steps = 3;     ///< of the random walk that chooses them, one for each layer of the model
+  double hub_ratio = 0;  ///< share of the vertices that are always resident
+  int hub_steps = 3;     ///< length of the random walks that select hubs: the model's number of layers
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& f) {
@@ -26,7 +26,7 @@ struct MacroRequest {
   }
 };
 
-/// What a partition is worth.
+/// The quality of a partition and the working sets of its macro-batches.
 struct PartitionReport {
   static constexpr std::string_view schema = "gnomon.partition_report/1";
   PartitionRequest partition;
@@ -43,12 +43,12 @@ struct PartitionReport {
   }
 };
 
-/// Reads all edges twice, and once more for each step of the walk if there are hubs. Throws base::InputError
-/// if more parts are to be resident than there are; what `progress` throws ends it.
+/// Reads all edges twice, plus once per step of the walk if there are hubs. Throws base::InputError if
+/// `resident` exceeds the number of parts; an exception of `progress` cancels it.
 PartitionReport report_on(const Graph& graph, const PartOf& part_of, const PartitionRequest& partition,
                           const MacroRequest& macro, const base::Progress& progress = {});
 
-/// Throws base::InputError if more parts are to be resident than there are.
+/// Throws base::InputError if `resident` exceeds the number of parts.
 void check_resident(const MacroRequest& macro, int parts);
 
 }  // namespace gnomon::graph

@@ -16,7 +16,7 @@ namespace {
 constexpr const char* document_name = "partition.json";
 constexpr const char* array_name = "part_of.npy";
 
-/// What identifies a graph to its partitions.
+/// The fields by which a partition identifies its graph.
 struct DividedGraph {
   std::int64_t num_vertices = 0;
   std::int64_t num_edges = 0;

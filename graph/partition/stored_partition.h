@@ -8,7 +8,7 @@
 
 /// A partition on disk: a directory of
 ///
-///     partition.json   how the parts were made, and of which graph; with checksums
+/// partition.json the request, and the graph that was partitioned, with checksums
 ///     part_of.npy      <i4 (vertices): the part of each vertex of the store
 ///
 namespace gnomon::graph {
@@ -21,7 +21,7 @@ struct StoredPartition {
 /// Writes a partition: the directory appears whole with commit(), or not at all.
 class PartitionWriter {
  public:
-  /// Throws InputError if the directory exists, and Failure if none can be made there.
+  /// Throws InputError if the directory exists, and Failure if it cannot be created.
   explicit PartitionWriter(const std::filesystem::path& directory) : directory_(directory) {}
 
   /// Throws Failure on I/O errors.

@@ -13,9 +13,8 @@
 
 namespace gnomon::graph {
 
-/// Sequences of records, one a bucket, that grow at their ends. They lie in chunks of memory; those beyond a
-/// limit are moved to a scratch file, written in sequence, until their bucket is loaded. Record is trivially
-/// copyable.
+/// Append-only sequences of records, one per bucket, stored in chunks. Chunks beyond a memory limit are
+/// spilled sequentially to a scratch file until their bucket is loaded. Record is trivially copyable.
 template <class Record>
 class Buckets {
  public:
@@ -51,7 +50,7 @@ class Buckets {
   }
 
   /// Moves all full chunks to the scratch file if those in memory exceed the limit, bucket after bucket, so
-  /// that what belongs together lies together. Throws Failure.
+  /// that a bucket's chunks are contiguous. Throws Failure.
   void limit_memory() {
     if (directory_.empty() || chunks_in_memory_ <= max_chunks_) {
       return;

@@ -64,7 +64,7 @@ Mark current(const std::filesystem::path& directory) {
   return mark;
 }
 
-/// Reads the store's mark, if it has one that can be read; another is written anew.
+/// Reads the store's mark if it exists and is valid; otherwise a new one is written later.
 std::optional<Mark> read_mark(const std::filesystem::path& directory) {
   try {
     const auto path = directory / mark_name;
@@ -84,7 +84,7 @@ bool all_files(const Mark& a, const Mark& b, Same same) {
   return std::equal(a.files.begin(), a.files.end(), b.files.begin(), b.files.end(), same);
 }
 
-/// Whether every change of a file since then would change its time, however coarse the clock is.
+/// Whether any later change of a file is certain to change its time, given the clock's resolution.
 bool is_settled(const Mark& mark) {
   const std::int64_t now = nanoseconds(std::filesystem::file_time_type::clock::now());
   return std::all_of(mark.files.begin(), mark.files.end(),
@@ -113,7 +113,7 @@ void add_checksums(const std::filesystem::path& directory, Mark& mark) {
   }
 }
 
-/// Whether the content is that of the mark, whatever the times say; fills in the checksums of `now` then.
+/// Whether the contents match the mark, regardless of the times; if so, fills in the checksums of `now`.
 bool has_same_content(const std::filesystem::path& directory, const Mark& mark, Mark& now) {
   if (!all_files(mark, now, is_same_file)) {
     return false;

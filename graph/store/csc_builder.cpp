@@ -64,8 +64,8 @@ int bucket_bits(std::int64_t num_vertices) {
   return std::bit_width(static_cast<std::uint64_t>(rows - 1));
 }
 
-/// Sorts records by their sources, which are below 2^bits; those of one source keep their order. Digit by
-/// digit, as a bucket is small enough for the cache.
+/// Sorts records by their sources, which are below 2^bits; those of one source keep their order. A radix
+/// sort, as a bucket fits into the cache.
 void sort_by_source(std::vector<NarrowRecord>& records, int bits) {
   constexpr int digit_bits = 11;
   std::vector<NarrowRecord> sorted(records.size());
@@ -85,7 +85,8 @@ void sort_by_source(std::vector<NarrowRecord>& records, int bits) {
   }
 }
 
-/// Calls put(source, destination, weight) for the edge after direction and self-loops have been settled.
+/// Calls put(source, destination, weight) for the edge after applying the options for direction and
+/// self-loops.
 template <class Put>
 void put_entries(const Edge& edge, const EdgeOptions& options, Put put) {
   const VertexId source = options.reverse ? edge.destination : edge.source;
@@ -218,7 +219,7 @@ class CscBuilder {
     }
   }
 
-  /// How many of the buckets from `first` may be sorted at the same time.
+  /// The number of buckets, from `first` on, that may be sorted concurrently.
   std::int64_t together(std::int64_t first) const {
     constexpr std::int64_t entry_bytes = sizeof(Record) + sizeof(VertexId) + sizeof(float);
     std::int64_t count = 0;

@@ -12,7 +12,7 @@ constexpr auto values_file = "features_values.npy";
 /// Entries that are written together.
 constexpr std::size_t buffered_entries = std::size_t{1} << 17;
 
-/// After so many rows the writer judges again which form is smaller.
+/// The number of rows after which the writer re-evaluates which form is smaller.
 constexpr std::int64_t rows_between_checks = 4096;
 
 }  // namespace

@@ -44,7 +44,7 @@ struct NpyHeader {
   std::string shape_text() const;
 };
 
-/// The bytes at the begin of a file that hold the header's length (magic, version, length), in both versions.
+/// The size of the preamble (magic, version, header length), in both versions.
 inline constexpr std::size_t npy_preamble_bytes = 12;
 
 /// Returns the offset of the data, from the first npy_preamble_bytes of a file. Throws InputError naming
@@ -55,8 +55,8 @@ std::size_t npy_data_offset(std::span<const std::byte> preamble, const std::stri
 /// is not a .npy header, for Fortran order, and for a big-endian or unknown type.
 NpyHeader parse_npy_header(std::span<const std::byte> bytes, const std::string& where);
 
-/// The fixed size of headers that we write: it does not depend on the shape, which may be known only at the
-/// end, and the data begin at a block of every disk, as direct I/O (O_DIRECT) needs it.
+/// The fixed size of the headers that we write. It does not depend on the shape, which may be known only at
+/// the end, and aligns the data to a block of any disk, as direct I/O (O_DIRECT) requires.
 inline constexpr std::size_t npy_header_bytes = 4096;
 std::string format_npy_header(DType type, const std::vector<std::int64_t>& shape);
 

@@ -19,7 +19,7 @@ class RowSorter {
   /// Sorts the row of edges [begin, end), which are in the input's order, by source and moves it to `to`, at
   /// most `begin`. Returns its new end. Throws InputError for a sum of weights beyond the range of fp32.
   std::int64_t sort(std::int64_t begin, std::int64_t end, std::int64_t to);
-  /// The same for a row that is sorted by source, of a graph without weights.
+  /// Like sort(), for a row of an unweighted graph that is already sorted by source.
   std::int64_t merge(std::int64_t begin, std::int64_t end, std::int64_t to) const;
 
  private:

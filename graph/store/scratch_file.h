@@ -7,7 +7,7 @@
 
 namespace gnomon::graph {
 
-/// A file for intermediate data. It has no name once it is open, so it goes away with the process, however
+/// A file for intermediate data. It is unlinked once it is open, so it disappears with the process, however
 /// that ends. Movable.
 class ScratchFile {
  public:

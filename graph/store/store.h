@@ -79,7 +79,7 @@ struct StoreMeta {
   bool edge_weights = false;                    ///< whether edge_weights.npy exists
   VertexOrder order = VertexOrder::none;        ///< the order that an import applied
   std::optional<SparseMeta> sparse_features{};  ///< absent if the features are dense
-  int version = 2;                              ///< not a field: what "schema" said
+  int version = 2;                              ///< from "schema"; not in the field table
   template <class Self, class Fields>
   static void fields(Self& self, Fields& f) {
     f.required("name", self.name);
@@ -139,9 +139,9 @@ class StoreWriter {
   base::AtomicDirectory directory_;
 };
 
-/// Writes a graph as a store, atomically: of one that was opened from a store with its provenance and names.
-/// Arrays are read and written in sequence, in blocks; the pages of mapped files are released behind them.
-/// Throws InputError if the directory exists or an index is out of range, and Failure on I/O errors.
+/// Writes a graph as a store, atomically. A graph opened from a store keeps its provenance and names. Arrays
+/// are read and written in sequence, in blocks; the pages of mapped files are released behind them. Throws
+/// InputError if the directory exists or an index is out of range, and Failure on I/O errors.
 void write_store(const Graph& graph, const std::filesystem::path& directory,
                  const base::Progress& progress = {});
 

@@ -152,9 +152,8 @@ TEST_F(EdgeLists, AFileCanListTheVertices) {
   EXPECT_EQ(ImportFixture::error(options), "nodes.csv: line 4: \"a\" is repeated; list each vertex once");
   write_text(directory_ / "nodes.csv", "a\n\"b\nc\n");
   EXPECT_EQ(ImportFixture::error(options),
-            "nodes.csv: line 2: has a quote that is not closed, or text behind one that is; a quote inside "
-            "of quotes "
-            "is \"\"");
+            "nodes.csv: line 2: has an unclosed quote, or text after a closing quote; a quote inside of "
+            "quotes is \"\"");
 
   options.source = directory_ / "n.txt";
   write_text(directory_ / "n.txt", "30 10\n10 20\n");
@@ -228,9 +227,8 @@ TEST_F(EdgeLists, WrongLinesAreNamed) {
   EXPECT_EQ(error("a,b\nc,\n"),
             "e.csv: line 2: must be two vertex names (comments begin with #), not \"c,\"");
   EXPECT_EQ(error("a,b\n\"c,d\n"),
-            "e.csv: line 2: has a quote that is not closed, or text behind one that is; a quote inside of "
-            "quotes is "
-            "\"\"");
+            "e.csv: line 2: has an unclosed quote, or text after a closing quote; a quote inside of "
+            "quotes is \"\"");
   EXPECT_EQ(error("source,target\n0,1\n1,x\n"),
             "e.csv: line 3: must be two vertex ids (comments begin with #), not \"1,x\"");
   EXPECT_EQ(error("0 x\n1 2\n"),

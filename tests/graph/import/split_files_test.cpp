@@ -74,7 +74,7 @@ TEST_F(SplitFiles, MayBeNumPyArrays) {
   EXPECT_EQ(error(options), "train.txt: has 3 values; a mask must have 4, one per vertex");
   options = with_lists("b,a\n", integers({1}, {0}), "", "");
   EXPECT_EQ(error(options),
-            "train.txt: must be a text file with one name a line, as the vertices have names");
+            "train.txt: must be a text file with one name per line, as the vertices have names");
 }
 
 TEST_F(SplitFiles, OfMatricesAndNpzCountFromZero) {
