@@ -20,8 +20,8 @@ constexpr bool runs_on_cores(DeviceKind kind) { return kind != DeviceKind::cuda;
 constexpr bool has_link(DeviceKind kind) { return kind != DeviceKind::host; }
 
 /// What a device executes beyond the plans that every device does: CPU route, device route or both, all
-/// data in host memory, exact mini-batches, one device. The rules of plan/rules.h say which value of which
-/// field needs which of these.
+/// data in host memory, exact mini-batches, one device. The rules in plan/rules.h state which field values
+/// require which ability.
 struct Abilities {
   bool own_memory = false;                 ///< stores topology or features in memory of its own
   bool static_caches = false;              ///< holds copies that are chosen before training

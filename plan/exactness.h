@@ -10,8 +10,8 @@
 
 namespace gnomon::plan {
 
-/// What a plan promises of a training, beside other plans for the same graph and job on the same kind of
-/// device. Each level includes those above it in this list.
+/// The reproducibility that a plan guarantees, relative to other plans for the same graph, job and kind of
+/// device. Each level implies those above it in this list.
 enum class Exactness : std::uint8_t {
   approximate,  ///< other mini-batches or older embeddings are trained: accuracy may differ
   batches,      ///< the same mini-batches, each once in an epoch, in an order that depends on timing
@@ -19,11 +19,10 @@ enum class Exactness : std::uint8_t {
   bits,         ///< one mini-batch for each update: all plans of this level end with the same bits
 };
 
-/// The promise of a plan, from its fields alone. `devices` 0 (all) counts as several: resolve() the plan
-/// first.
+/// The level of a plan, from its fields alone. `devices` 0 (all) counts as several: resolve() the plan first.
 Exactness exactness_of(const Plan& plan);
 
-/// The promise in words, as in "all such plans end with the same bits".
+/// The level as text, as in "all such plans end with the same bits".
 std::string_view promise_of(Exactness exactness);
 
 }  // namespace gnomon::plan

@@ -7,7 +7,7 @@
 namespace gnomon::plan {
 namespace {
 
-/// From here on a whole number is written with an exponent.
+/// Integers from this value on are written with an exponent.
 constexpr double most_digits = 1e12;
 
 /// Walks a field table and calls visit(path, value, range) for every field that is not a text, members of

@@ -5,12 +5,12 @@
 namespace gnomon::plan {
 namespace {
 
-/// Of policy `recent`, for each entry: its key, its mark and two slots of a hash table.
+/// Overhead of policy `recent` per entry: key, reference bit and two hash table slots.
 constexpr double recent_entry_bytes = 8 + 1 + 2 * 4;
-/// Of policy `optimal`, for each entry: its vertex as planned and as held, its last writer, its next use and
-/// its neighbours in a list.
+/// Overhead of policy `optimal` per entry: the planned and the actual vertex, the last writer, the next use
+/// and the links of a list.
 constexpr double optimal_entry_bytes = 6 * 4;
-/// Of a table from vertices to entries, and of one from vertices to their next use.
+/// Size of an element of the table from vertices to entries, and of that from vertices to their next use.
 constexpr double table_bytes = 4;
 
 std::int64_t entries_in(double bytes, double bytes_each, std::int64_t all) {

@@ -60,7 +60,7 @@ bool depends_on_epochs(LrSchedule schedule) { return schedule == LrSchedule::cos
 
 void check(const Job& job, const std::string& where) {
   if (job.fanouts.empty() || job.fanouts.size() > 16) {
-    throw base::InputError(where + ": fanouts", "must be one number a layer, 1 to 16 of them");
+    throw base::InputError(where + ": fanouts", "must have 1 to 16 numbers, one per layer");
   }
   for (const int fanout : job.fanouts) {
     if (fanout == 0 || fanout < -1) {

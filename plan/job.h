@@ -105,8 +105,8 @@ struct Job {
   double lr_decay = 0.1;    ///< of the step schedule
   int warmup_epochs = 0;    ///< in which the learning rate rises linearly; the schedule follows
   int epochs = 10;
-  /// Training stops after this many epochs without a higher validation metric (the first of `metrics`), or
-  /// the same one with a lower loss; 0: never.
+  /// Training stops after this many epochs without a higher validation metric (the first of `metrics`), or an
+  /// equal one with a lower loss; 0: never.
   int patience = 0;
   /// Reported for each evaluation. The first one judges epochs: the weights of the best epoch are tested.
   std::vector<Metric> metrics = {Metric::accuracy};

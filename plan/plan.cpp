@@ -12,7 +12,7 @@ namespace {
 
 std::string in_quotes(std::string_view name) { return "\"" + std::string(name) + "\""; }
 
-/// Threads of a host device if the plan leaves them open: all cores when nothing runs beside it.
+/// Default number of threads of a host device: all cores if nothing else runs on them.
 int default_device_threads(const Plan& plan, const Cores& cores) {
   const int shared = plan.schedule == Schedule::sequential ? cores.count : cores.count / 2;
   return std::max(1, shared / std::max(1, plan.devices));
@@ -61,7 +61,7 @@ std::string kinds_for(const Plan& plan) {
 }  // namespace
 
 bool trains_in_order(const Plan& plan) {
-  // How many samplers stand in for trainers, and when, depends on timing.
+  // The number of samplers that act as trainers depends on timing.
   const bool switches = plan.schedule == Schedule::factored && plan.devices != 1 && plan.switch_roles;
   return plan.schedule == Schedule::sequential || (plan.order == Order::index && !switches);
 }
@@ -113,7 +113,7 @@ Plan resolve(Plan plan, const Cores& cores, const std::string& where) {
   check(plan, where);
   plan.devices = plan.devices == 0 ? cores.devices : plan.devices;
   check_limits(plan, cores, where);
-  check(plan, where);  // how many of the devices are left to train
+  check(plan, where);  // again, as rules depend on the number of training devices
   if (plan.device_threads == 0) {
     plan.device_threads = runs_on_cores(cores.device) ? default_device_threads(plan, cores) : 1;
   }

@@ -12,7 +12,7 @@
 
 namespace gnomon::plan {
 
-/// Copies of frequently used data, nearer to where they are used.
+/// Copies of frequently used data, closer to their users.
 struct Cache {
   CachePolicy policy = CachePolicy::none;
   bool features = true;       ///< holds feature rows
@@ -35,7 +35,7 @@ struct Cache {
   bool operator==(const Cache&) const = default;
 };
 
-/// Embeddings that later mini-batches use again.
+/// Embeddings that later mini-batches reuse.
 struct Embeddings {
   Reuse reuse = Reuse::none;
   double hot_ratio = 0.2;  ///< reuse "hot": share of the vertices, most visited first
@@ -72,8 +72,8 @@ struct Macro {
 };
 
 /// How mini-batches are prepared, moved and trained. What is trained is in the Job (plan/job.h): a plan
-/// changes the speed, never the result, unless it says `"exact": false`. What each field means beside the
-/// others is in plan/rules.h.
+/// changes the speed, never the result, unless it says `"exact": false`. How fields interact is defined in
+/// plan/rules.h.
 struct Plan {
   static constexpr std::string_view schema = "gnomon.plan/1";
 
@@ -105,8 +105,8 @@ struct Plan {
   int samplers = 0;           ///< schedule factored: devices that sample; 0: derived from the stage times
   bool switch_roles = false;  ///< schedule factored: a sampler trains while the queue of samples is too long
   double cpu_share = 0.5;     ///< schedule mixed: probability that a mini-batch takes the CPU route
-  /// Share of the device's multiprocessors that prepares mini-batches beside training; 0: it does the two in
-  /// turns.
+  /// Share of the device's multiprocessors that prepares mini-batches beside training; 0: it alternates
+  /// between the two.
   double prepare_share = 0;
   Home topology = Home::host;  ///< where adjacency lists are stored
   Home features = Home::host;  ///< where feature rows are stored
@@ -188,22 +188,23 @@ void check(const Plan& plan, const std::string& where);
 /// `topology "device"`; empty if it executes the plan. The simulator executes every plan.
 std::string why_not_executed(const Plan& plan, const Abilities& device);
 
-/// The same as a sentence that says which devices do, if any: "this device does not execute …".
+/// The same as a sentence that also names the kinds of devices that execute it, if any: "this device does not
+/// execute …".
 std::string refusal_of(const Plan& plan, const Abilities& device);
 
 /// Throws InputError that names `where` and the field if a device with these abilities does not execute the
 /// plan.
 void check_executed(const Plan& plan, const Abilities& device, const std::string& where);
 
-/// What a plan runs on.
+/// The hardware that a plan runs on.
 struct Cores {
   int count = 1;
   DeviceKind device = DeviceKind::host;
   int devices = 1;
 };
 
-/// Fills in workers, device_threads and devices where they are 0. Throws InputError if the plan asks for more
-/// workers, device threads or devices than there are.
+/// Fills in workers, device_threads and devices where they are 0. Throws InputError if the plan requires more
+/// workers, device threads or devices than `cores` has.
 Plan resolve(Plan plan, const Cores& cores, const std::string& where);
 
 /// Reads and checks a plan file. Throws InputError.

@@ -84,7 +84,7 @@ std::string right_routes(const Plan& plan) {
   for (const Route route : routes_of(plan.schedule)) {
     names += (names.empty() ? "" : " or ") + in_quotes(base::name_of(route));
   }
-  return in_quotes(base::name_of(plan.route)) + " does not go with schedule " +
+  return in_quotes(base::name_of(plan.route)) + " cannot be combined with schedule " +
          in_quotes(base::name_of(plan.schedule)) + "; use " + names;
 }
 
@@ -117,9 +117,9 @@ Table schedule_rules() {
       {.field = field("gather"),
        .matters = [](const Plan& p, const Cores&) { return p.route != Route::both; },
        .excludes = {{[](const Plan& p) { return p.gather == Gather::trainer && p.route == Route::both; },
-                     says("\"trainer\" does not go with route \"both\"; use \"sampler\"")},
+                     says("\"trainer\" cannot be combined with route \"both\"; use \"sampler\"")},
                     {[](const Plan& p) { return p.gather == Gather::sampler && is_factored(p); },
-                     says("\"sampler\" does not go with schedule \"factored\"; use \"trainer\"")},
+                     says("\"sampler\" cannot be combined with schedule \"factored\"; use \"trainer\"")},
                     {[](const Plan& p) {
                        return p.gather == Gather::trainer && !is_factored(p) &&
                               (p.route == Route::device || is_by_parts(p));
@@ -131,9 +131,9 @@ Table schedule_rules() {
        .matters = with_overlap,
        .excludes =
            {{[](const Plan& p) { return p.schedule == Schedule::dual_buffer && p.order == Order::index; },
-             says("\"index\" does not go with schedule \"dual_buffer\"; use \"as_ready\"")},
+             says("\"index\" cannot be combined with schedule \"dual_buffer\"; use \"as_ready\"")},
             {[](const Plan& p) { return p.schedule == Schedule::claim_ahead && p.order == Order::as_ready; },
-             says("\"as_ready\" does not go with schedule \"claim_ahead\"; use \"index\"")}},
+             says("\"as_ready\" cannot be combined with schedule \"claim_ahead\"; use \"index\"")}},
        .search = {.decides = true}},
       {.field = field("exact"),
        .matters = never,
@@ -177,7 +177,7 @@ Table worker_rules() {
        .excludes = {{[](const Plan& p) { return p.worker_threads != 1 && !p.uses_workers(); },
                      says("must be 1 when the plan has no CPU workers")}},
        .exceeds = too_many_threads_each,
-       // More are asked for where a profile says that they are of use.
+       // More are only useful where a profile shows it.
        .search = {.values = [](const Cores&) { return std::vector<double>{1}; }}},
       {.field = field("cpu_buffer"),
        .matters = [](const Plan& p,
@@ -186,7 +186,7 @@ Table worker_rules() {
       {.field = field("device_buffer"), .matters = with_overlap},
       {.field = field("look_ahead"),
        .matters = [](const Plan& p, const Cores&) { return p.schedule == Schedule::claim_ahead; }},
-      // A device without memory of its own takes mini-batches as they lie: nothing is copied.
+      // A device without memory of its own uses mini-batches in place: nothing is copied.
       {.field = field("copy_during_device_batch"),
        .matters =
            [](const Plan& p, const Cores&) {
@@ -267,7 +267,7 @@ Table device_rules() {
   };
 }
 
-// where data lives
+// data placement
 
 Table home_rules() {
   return {
@@ -303,10 +303,10 @@ Table home_rules() {
   };
 }
 
-// caches, and draws that prefer what they hold
+// caches and biased draws
 
-/// Whether the cache holds what draws prefer, or only says what a cache would hold: the vertices of the
-/// highest out-degree, as large a share of all as the budget.
+/// Whether the cache holds, or (without copying) only defines, the vertices that draws prefer: those of the
+/// highest out-degree, with the budget as their share of all vertices.
 bool only_biases(const Plan& plan) {
   const Cache& cache = plan.cache;
   return plan.bias > 1 && cache.policy == CachePolicy::out_degree && cache.features && !cache.topology &&
@@ -324,7 +324,7 @@ bool can_cache(const Plan& plan, const Cores& cores) {
   return plan.features == Home::disk || (has_own_memory(cores) && plan.features != Home::device);
 }
 
-/// `optimal` cannot be known before the epoch, and `random` is there to compare others with.
+/// `optimal` is unknown before the epoch, and `random` exists as a baseline only.
 bool is_baseline(std::string_view policy, const Cores&) {
   return policy == base::name_of(CachePolicy::optimal) || policy == base::name_of(CachePolicy::random);
 }
@@ -343,7 +343,7 @@ Table cache_rules() {
                   },
                   {},
                   "cache.policy \"value_weight\" with cache.place \"host\""},
-                 // Adjacency lists are held by blocks of their file, of which nothing is known beforehand.
+                 // Adjacency lists are cached by file blocks, whose use is unknown before the epoch.
                  {[](const Plan& p) {
                     return has_host_cache(p) && p.cache.topology && p.topology == Home::disk &&
                            p.cache.policy != CachePolicy::recent;
@@ -384,16 +384,16 @@ Table cache_rules() {
        .needs = {{[](const Plan& p) { return p.bias > 1; },
                   {&A::bias_to_cache, &A::bias_without_cache},
                   "bias above 1"},
-                 // What the cache holds must be known before the first draw, and be the same on every device.
+                 // The cache's content must be known before the first draw and be the same on every device.
                  {[](const Plan& p) { return p.bias > 1 && p.cache.is_used() && !only_biases(p); },
                   {},
                   "bias above 1 unless the cache has policy \"out_degree\", place \"device\", features only "
                   "and a budget below 1"},
-                 // The bias is in weights, whose tables lie in memory.
+                 // The bias is applied by edge weights, whose alias tables are in memory.
                  {[](const Plan& p) { return p.bias > 1 && reads_disk(p); },
                   {},
                   "bias above 1 with topology or features \"disk\""},
-                 // Nothing says which neighbours to prefer.
+                 // Without a cache there are no neighbours to prefer.
                  {[](const Plan& p) { return p.bias > 1 && !p.cache.is_used(); },
                   {},
                   "bias above 1 without a cache"}}},
@@ -421,7 +421,7 @@ Table reuse_rules() {
                     return p.embeddings.reuse != Reuse::none && p.embeddings.reuse != Reuse::hot;
                   },
                   {&A::reused_embeddings}},
-                 // The host knows whose embeddings to pull and to push.
+                 // The host must know which embeddings to pull and push.
                  {[](const Plan& p) { return p.embeddings.reuse == Reuse::all && p.route != Route::cpu; },
                   {},
                   "embeddings.reuse \"all\" unless the route is \"cpu\""},
@@ -464,7 +464,7 @@ Table macro_rules() {
       {.field = field("macro.hub_ratio"), .matters = with_parts},
       {.field = field("macro.partitioner"), .matters = with_parts},
       {.field = field("macro.sampled_ahead"), .matters = with_parts},
-      // It leaves the trainer nothing to gather; whoever else would have gathered only samples.
+      // Nothing is gathered; the route that would have gathered only samples.
       {.field = field("fused"),
        .matters = always,
        .excludes = {{[](const Plan& p) { return p.fused && p.features == Home::disk; },

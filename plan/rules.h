@@ -9,15 +9,15 @@
 #include "plan/fields.h"
 #include "plan/plan.h"
 
-// What each field of a plan means beside the others: one row for each. check(), resolve(), the refusal of
-// plans that a device does not execute and the tuner's search space read this table.
+// How the fields of a plan interact: one row per field. check(), resolve(), the refusal of plans that a
+// device does not execute and the tuner's search space read this table.
 
 namespace gnomon::plan {
 
-/// A combination of a field with others that contradicts itself.
+/// An invalid combination of a field's value with other fields.
 struct Exclusion {
   bool (*applies)(const Plan&);
-  std::function<std::string(const Plan&)> message;  ///< what would be right
+  std::function<std::string(const Plan&)> message;  ///< what would be valid
 };
 
 /// Values of a field that only some devices execute.
@@ -27,35 +27,35 @@ struct Need {
   std::string text = {};                  ///< how refusals name it; empty: the field and its value
 };
 
-/// How a search moves a field.
+/// How the tuner searches over a field.
 struct Search {
-  /// Whether it always keeps its default: it follows from other fields, only slows a plan down, or makes no
-  /// difference to the simulator.
+  /// Whether it always keeps its default, because it follows from other fields, only makes plans slower, or
+  /// has no effect in the simulator.
   bool is_fixed = false;
-  /// Where the search moves it, if not wherever it matters. May be null.
+  /// When the search varies it, if not whenever it matters. May be null.
   bool (*where)(const Plan&, const Cores&) = nullptr;
-  /// Whether other fields matter or not by this category; such categories are chosen first.
+  /// Whether this category decides which other fields matter; such categories are chosen first.
   bool decides = false;
-  /// Whether 0 contradicts the plan wherever the field matters.
+  /// Whether 0 is invalid whenever the field matters.
   bool above_zero = false;
-  /// Whether values above the number of an epoch's mini-batches are the same as that number.
+  /// Whether values above the number of mini-batches in an epoch are equivalent to that number.
   bool counts_batches = true;
   /// Numbers to try, instead of steps through the range.
   std::vector<double> (*values)(const Cores&) = nullptr;
   /// Values of a category that are not tried.
   bool (*leaves_out)(std::string_view value, const Cores&) = nullptr;
-  /// Whether a plan equals another one whose field has its default.
+  /// Whether the plan is equivalent to one with the field's default.
   bool (*repeats)(const Plan&) = nullptr;
 };
 
 /// The rules of one field.
 struct Rule {
   Field field;  ///< path and range or names, from the field tables of plan/plan.h
-  /// Whether the field makes a difference beside the plan's other fields, on such a machine.
+  /// Whether the field has an effect, given the plan's other fields and the machine.
   bool (*matters)(const Plan&, const Cores&);
   std::vector<Exclusion> excludes = {};
   std::vector<Need> needs = {};
-  /// Why the machine has too little for the field's value; empty when it has enough. May be null.
+  /// Why the field's value exceeds the machine's resources; empty if it does not. May be null.
   std::string (*exceeds)(const Plan&, const Cores&) = nullptr;
   Search search = {};
 };
@@ -66,7 +66,7 @@ const std::vector<Rule>& rules();
 /// The row of a field. Throws std::out_of_range when there is none.
 const Rule& rule_of(std::string_view path);
 
-/// Whether a search tries several values of the field beside the plan's other fields.
+/// Whether a search tries several values of the field, given the plan's other fields.
 bool is_searched(const Rule& rule, const Plan& plan, const Cores& cores);
 
 /// A rule that a plan breaks.
@@ -75,7 +75,7 @@ struct Violation {
   std::string message;
 };
 
-/// All of them, in the order of the rows; none when the fields agree with each other.
+/// Returns all violations, in the order of the rows; empty if the plan is consistent.
 std::vector<Violation> violations(const Plan& plan);
 
 }  // namespace gnomon::plan

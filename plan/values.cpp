@@ -6,7 +6,7 @@
 namespace gnomon::plan {
 namespace {
 
-/// Where a number's range ends for a search when the field table leaves it (almost) open.
+/// Upper end of a searched range that the field table leaves (almost) open.
 constexpr double max_step = 64;
 
 std::vector<double> values_of_integer(const Rule& rule, std::int64_t batches) {
@@ -45,15 +45,15 @@ std::vector<double> values_of_category(const Rule& rule, const Cores& cores) {
 
 }  // namespace
 
-std::vector<double> log_steps(double least, double most) {
+std::vector<double> log_steps(double min, double max) {
   std::vector<double> values;
-  for (double value = std::max(1.0, least); value <= most; value *= 2) {
+  for (double value = std::max(1.0, min); value <= max; value *= 2) {
     values.push_back(value);
-    if (const double between = value * 3 / 2; between == std::floor(between) && between <= most) {
+    if (const double between = value * 3 / 2; between == std::floor(between) && between <= max) {
       values.push_back(between);
     }
   }
-  if (least <= 0) {
+  if (min <= 0) {
     values.insert(values.begin(), 0);
   }
   return values;

@@ -8,9 +8,9 @@
 
 namespace gnomon::plan {
 
-/// Numbers from `least` to `most`: 0 where it is in the range, then powers of two and, from 2 on, the numbers
-/// halfway between them: 0, 1, 2, 3, 4, 6, 8, 12, 16 …
-std::vector<double> log_steps(double least, double most);
+/// Returns values in [min, max]: 0 if it is in the range, then powers of two and, from 2 on, the midpoints
+/// between them: 0, 1, 2, 3, 4, 6, 8, 12, 16 …
+std::vector<double> log_steps(double min, double max);
 
 /// Worker counts to try: every one up to 16, then in steps of about an eighth; the last is `cores`.
 std::vector<int> worker_choices(int cores);

@@ -7,7 +7,7 @@
 
 #include "base/document.h"
 
-// The enumerations of a plan's fields, and their names in documents.
+// The enumerations used by a plan's fields, and their names in documents.
 
 namespace gnomon::plan {
 
@@ -46,14 +46,14 @@ enum class CachePolicy : std::uint8_t {
   out_degree,    ///< vertices with the most neighbours (PaGraph)
   presample,     ///< vertices visited most in epochs sampled before training (PreSC, GNNLab)
   value_weight,  ///< adjacency lists and feature rows that save the most seconds per byte (DUCATI)
-  recent,        ///< data used last, as in an operating system's page cache
-  optimal,       ///< data that the coming epoch uses most, which must be known beforehand
+  recent,        ///< most recently used data, as in an operating system's page cache
+  optimal,       ///< the best choice for the coming mini-batches, which must be known beforehand
 };
 
 /// The vertices whose embeddings are computed once and used by several mini-batches.
 enum class Reuse : std::uint8_t {
   none,
-  hot,   ///< often visited vertices: bottom-layer embeddings, refreshed by the CPU
+  hot,   ///< frequently visited vertices: bottom-layer embeddings, refreshed by the CPU
   halo,  ///< vertices outside the resident macro-batch
   all,   ///< all vertices, in every layer: sampling stops after one hop
 };

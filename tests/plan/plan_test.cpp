@@ -102,12 +102,13 @@ TEST(Plan, RoundTripKeepsEveryField) {
 
 TEST(Plan, ContradictionsNameTheField) {
   const auto error = [](const std::string& fields) { return error_of([&] { parse(fields); }); };
-  EXPECT_EQ(error(R"("name": "x", "schedule": "pipelined", "route": "both")"),
-            "p.json: route: \"both\" does not go with schedule \"pipelined\"; use \"cpu\" or \"device\"");
+  EXPECT_EQ(
+      error(R"("name": "x", "schedule": "pipelined", "route": "both")"),
+      "p.json: route: \"both\" cannot be combined with schedule \"pipelined\"; use \"cpu\" or \"device\"");
   EXPECT_EQ(error(R"("name": "x", "schedule": "pipelined", "route": "device")"),
             "p.json: prepare_share: must be above 0 when schedule \"pipelined\" has route \"device\"");
   EXPECT_EQ(error(R"("name": "x", "schedule": "factored", "route": "device")"),
-            "p.json: gather: \"sampler\" does not go with schedule \"factored\"; use \"trainer\"");
+            "p.json: gather: \"sampler\" cannot be combined with schedule \"factored\"; use \"trainer\"");
   EXPECT_EQ(
       error(R"("name": "x", "schedule": "factored", "route": "device", "gather": "trainer", "devices": 2,
                      "samplers": 2)"),
@@ -132,12 +133,13 @@ TEST(Plan, ContradictionsNameTheField) {
   EXPECT_EQ(error(R"("name": "x", "schedule": "sequential", "route": "device", "cache": {"policy": "lru"})"),
             "p.json: cache.policy: \"lru\" is not known; use one of none, random, out_degree, presample, "
             "value_weight, recent, optimal");
-  EXPECT_EQ(error(R"("name": "x", "schedule": "sequential", "route": "both")"),
-            "p.json: route: \"both\" does not go with schedule \"sequential\"; use \"cpu\" or \"device\"");
+  EXPECT_EQ(
+      error(R"("name": "x", "schedule": "sequential", "route": "both")"),
+      "p.json: route: \"both\" cannot be combined with schedule \"sequential\"; use \"cpu\" or \"device\"");
   EXPECT_EQ(error(R"("name": "x", "schedule": "dual_buffer", "route": "both")"),
-            "p.json: order: \"index\" does not go with schedule \"dual_buffer\"; use \"as_ready\"");
+            "p.json: order: \"index\" cannot be combined with schedule \"dual_buffer\"; use \"as_ready\"");
   EXPECT_EQ(error(R"("name": "x", "schedule": "claim_ahead", "route": "both", "order": "as_ready")"),
-            "p.json: order: \"as_ready\" does not go with schedule \"claim_ahead\"; use \"index\"");
+            "p.json: order: \"as_ready\" cannot be combined with schedule \"claim_ahead\"; use \"index\"");
   EXPECT_EQ(error(R"("name": "x", "schedule": "sequential", "route": "device", "workers": 1)"),
             "p.json: workers: must be 0 when the route is \"device\"");
   EXPECT_EQ(error(R"("name": "x", "schedule": "sequential", "route": "cpu", "workers": 2)"),
@@ -213,8 +215,7 @@ TEST(Job, ImpossibleOnesNameTheField) {
   EXPECT_EQ(error_of([&] { check(job, "job"); }),
             "job: fanouts: 0 draws nothing; use 1 to 512, or -1 for all neighbours");
   job.fanouts = {};
-  EXPECT_EQ(error_of([&] { check(job, "job"); }),
-            "job: fanouts: must be one number a layer, 1 to 16 of them");
+  EXPECT_EQ(error_of([&] { check(job, "job"); }), "job: fanouts: must have 1 to 16 numbers, one per layer");
   job.fanouts = {10};
   job.model = ModelKind::gat;
   job.hidden = 30;
