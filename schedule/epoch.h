@@ -46,7 +46,7 @@ class Epoch {
   /// Starts the training of a batch and records it in the log as the next update.
   Ticket train(std::int64_t batch, std::initializer_list<Ticket> after = {}, int device = 0);
 
-  /// Records a batch, whose training was started otherwise, in the log as part of the next update.
+  /// Records a batch whose training was started elsewhere in the log as part of the next update.
   void note_update(std::int64_t batch) { log_.trained.push_back(batch); }
 
   /// Starts what the host does for a group of batches: a group_prepare on each worker, then the transfer of

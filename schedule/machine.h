@@ -77,8 +77,8 @@ class Machine {
   virtual ~Machine() = default;
 
   /// Queues `stage` on the first device, for the batch or group at `position` 0 … n-1 of the list that is
-  /// trained. Which batch of the epoch that is, only the owner of the list knows: the rest of an epoch, or a
-  /// replay, is a list too. Precondition: the tickets in `after` are this machine's.
+  /// trained. Only the owner of the list knows which batch of the epoch that is: the list may be the rest of
+  /// an epoch or a replay. Precondition: the tickets in `after` are this machine's.
   Ticket start(Stage stage, std::int64_t position, std::span<const Ticket> after) {
     return start_on(0, stage, position, after);
   }
@@ -91,7 +91,7 @@ class Machine {
   virtual double now_s() = 0;
   /// Returns where and when a stage ran. Precondition: done(ticket).
   virtual StageSpan span(Ticket ticket) = 0;
-  /// The expected duration of a stage in seconds, from before the epoch; 0 if unknown.
+  /// The expected duration of a stage in seconds, known before the epoch; 0 if unknown.
   virtual double expected_s(Stage) const { return 0; }
 };
 

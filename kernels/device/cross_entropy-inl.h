@@ -23,13 +23,14 @@ constexpr bool is_larger(float value, std::int64_t index, float than, std::int64
   return value > than || ((is_nan || value == than) && index < than_index);
 }
 
-/// What a thread finds in its share of a row: the largest logit and its class, and Σ exp(logit − largest).
+/// The partial result of one thread for its share of a row: the largest logit and its class, and Σ exp(logit
+/// − largest).
 struct PartOfRow {
   float largest;
   float sum;
   std::int64_t best;
 
-  /// The same of both shares. Where a share has no classes, its largest logit is −∞.
+  /// Returns the combined result of two shares. The largest logit of an empty share is −∞.
   constexpr PartOfRow with(const PartOfRow& other) const {
     const bool other_is_best = is_larger(other.largest, other.best, largest, best);
     const float above = other_is_best ? other.largest : largest;

@@ -10,8 +10,8 @@
 
 namespace gnomon::kernels::device {
 
-/// Any function object of an index stands for all bodies; likewise for the values of a scan and what takes
-/// their sums.
+/// Archetype of a body, which is any function object of an index; the same for the input and output functions
+/// of a scan.
 struct AnyBody {
   constexpr void operator()(std::int64_t) const {}
 };

@@ -25,7 +25,7 @@ struct Rows {
 };
 
 /// How a device reads rows over the link that are not aligned to its cache lines of 128 bytes. `shifted`: the
-/// threads of a warp are shifted back to the begin of the cache line, so that only a row's first and last
+/// threads of a warp are shifted back to the start of the cache line, so that only a row's first and last
 /// request are partial (PyTorch-Direct, arXiv 2103.03330, section 4.4). `straight`: unaligned requests, each
 /// of which is split in two.
 enum class Reads : std::uint8_t { shifted, straight };

@@ -44,7 +44,7 @@ constexpr std::uint32_t slot_of(const IdTable& table, std::int64_t vertex) {
   }
 }
 
-/// Lowers a slot's value. Most values are low enough, and a load is cheaper than an atomic operation.
+/// Lowers a slot's value. Mostly it is already low enough, and a load is cheaper than an atomic operation.
 template <class Atomics>
 constexpr void lower_value(const IdTable& table, std::uint32_t slot, std::uint32_t value) {
   std::uint32_t* at = &table.slots[slot].value;
@@ -206,7 +206,7 @@ struct DrawPositions {
       WeightedReservoir(positions + begin, keys + begin, drawn, count - drawn).run(key, hop, list);
     }
   }
-  /// Whether the rest of a list's draw is left to the next passes.
+  /// Whether the rest of a list's draws is left to the next passes.
   constexpr bool leaves(std::int64_t i, std::int64_t degree, std::int64_t drawn) const {
     const bool is_shared = long_draws.lanes > 0 && degree >= LongDraws::min_degree;
     for (std::int64_t place = 0; is_shared && place < LongDraws::max_lists; ++place) {
@@ -375,16 +375,16 @@ struct AppendNew {
   }
 };
 
-/// Writes a batch to its arrays: the local ids of all edges' sources, which the table holds, the vertices,
-/// and the labels of the seeds. Index i is vertex i, and edge i of the room for some hops, one behind the
-/// other; what is beyond the actual sizes is left out.
+/// Writes a batch to its arrays: the local ids of all edges' sources (from the table), the vertices, and the
+/// labels of the seeds. Index i is vertex i, and edge i of the concatenated capacities of some hops; indices
+/// beyond the actual sizes are skipped.
 struct WriteBatch {
   static constexpr int max_hops = 16;
   struct Hop {
     const std::uint32_t* edge_slots;
     std::int32_t* indices;
     const std::int64_t* num_edges;
-    std::int64_t end;  ///< of the hop's room
+    std::int64_t end;  ///< of the hop's capacity
   };
 
   IdTable table;
@@ -603,7 +603,7 @@ std::int64_t Sampler<Executor>::sample_hop(const BatchKey& key, std::int32_t hop
   return max_vertices;
 }
 
-/// Room for draws of a fanout, with all places free.
+/// Allocates the scratch space for long draws with this fanout; all places are free.
 template <class Executor>
 LongDraws Sampler<Executor>::long_draws(int fanout) {
   LongDraws draws;
@@ -660,7 +660,7 @@ void Sampler<Executor>::read_sizes(MiniBatch& batch) {
   }
 }
 
-/// Whether there was room for a batch whose sizes are known.
+/// Whether the capacity sufficed for a batch, whose sizes are known by now.
 template <class Executor>
 bool Sampler<Executor>::fits(const MiniBatch& batch) const {
   bool fits = !room_.edges.empty() && batch.num_vertices <= room_.vertices;
@@ -670,7 +670,7 @@ bool Sampler<Executor>::fits(const MiniBatch& batch) const {
   return fits;
 }
 
-/// Makes room for a batch, and for those that are a little larger.
+/// Grows the capacity for a batch and for slightly larger ones.
 template <class Executor>
 void Sampler<Executor>::make_room(const MiniBatch& batch) {
   const auto with_slack = [](std::int64_t size) { return size + size / 32; };
@@ -681,7 +681,7 @@ void Sampler<Executor>::make_room(const MiniBatch& batch) {
   }
 }
 
-/// Launches the writing of the batch's arrays, which are as large as the room.
+/// Launches the kernels that write the batch's arrays, whose sizes are the capacities.
 template <class Executor>
 void Sampler<Executor>::write_batch(MiniBatch& batch) {
   const std::int64_t all_edges = std::accumulate(room_.edges.begin(), room_.edges.end(), std::int64_t{0});
@@ -703,7 +703,7 @@ void Sampler<Executor>::write_batch(MiniBatch& batch) {
   std::int64_t end = 0;
   const auto launch = [&] {
     executor_.for_each(std::max({body.room, body.num_seeds, end}), body);
-    body.room = body.num_seeds = end = body.num_hops = 0;  // more hops, if there are any
+    body.room = body.num_seeds = end = body.num_hops = 0;  // for the remaining hops, if any
   };
   std::int32_t* next = indices.data;
   for (std::size_t hop = 0; hop < batch.blocks.size(); ++hop) {

@@ -43,14 +43,15 @@ struct IdTable {
   std::uint64_t mask = 0;  ///< number of slots - 1; the number is a power of two
 };
 
-/// Long lists whose rejected attempts leave the rest of a weighted draw to reservoir sampling
-/// (weighted_rule.h), in device memory: `lanes` threads share the reading of each. Which list has which place
-/// does not matter.
+/// Long lists whose weighted draws are completed by reservoir sampling (weighted_rule.h) after rejected
+/// attempts, in device memory: `lanes` threads share the scan of each. The assignment of lists to places is
+/// arbitrary.
 struct LongDraws {
   static constexpr std::int64_t min_degree = 4096;  ///< a shorter list is read by one thread
-  static constexpr std::int64_t max_lists = 16;     ///< that are shared; one thread reads each one beyond
+  static constexpr std::int64_t max_lists =
+      16;  ///< scanned by several threads; further lists are scanned by one thread each
 
-  std::int64_t* destinations = nullptr;  ///< max_lists; -1 for a place that is free
+  std::int64_t* destinations = nullptr;  ///< max_lists; -1 for a free place
   std::int64_t* drawn = nullptr;         ///< max_lists: the positions that the attempts have drawn
   std::int64_t lanes = 0;
   std::int64_t capacity = 0;          ///< of a lane's sample
@@ -80,18 +81,18 @@ class Sampler {
   ///
   /// The host synchronises with the device once, to read the sizes when everything is launched, and once more
   /// in every hop whose number of edges has no tight bound: with all neighbours, or with very many draws.
-  /// What is launched last, the batch's arrays, goes to memory for as many vertices and edges as the largest
-  /// batch so far had and a few more. Where that does not suffice, it is launched again.
+  /// The batch's arrays, which are written last, are allocated for slightly more vertices and edges than the
+  /// largest batch so far. If that does not suffice, the writing is launched again.
   MiniBatch sample(const BatchKey& key, const std::int64_t* seeds, std::int64_t num_seeds,
                    const std::int32_t* labels = nullptr);
 
-  /// sample() in two halves, between which more can be launched that reads the batch's vertices: finish()
-  /// reads the sizes. `seeds` must live until then.
+  /// sample() in two halves, between which further kernels that read the batch's vertices can be launched;
+  /// finish() reads the sizes. `seeds` must live until then.
   void start(const BatchKey& key, const std::int64_t* seeds, std::int64_t num_seeds,
              const std::int32_t* labels = nullptr);
   MiniBatch finish();
-  /// Between the two: the vertices and their number, in device memory, and how many of them there will be at
-  /// most, unless the batch is larger than expected; 0: not known.
+  /// Between the two: the vertices and their number, in device memory, and the maximum number of vertices
+  /// unless the batch is larger than expected; 0 if unknown.
   const std::int64_t* vertices() const { return vertices_.data; }
   const std::int64_t* num_vertices() const { return sizes_.data + fanouts_.size(); }
   std::int64_t expected_vertices() const { return room_.vertices; }
@@ -152,7 +153,7 @@ class Sampler {
   Array<double> keys_of_lanes_;
   Array<std::int32_t> owners_;                    ///< the destination of each edge
   std::vector<Array<std::uint32_t>> edge_slots_;  ///< by hop: the slot of each edge's neighbour in the table
-  Room room_;                                     ///< that batches are expected to need
+  Room room_;                                     ///< expected capacity
   Started started_;
   std::int64_t vertices_in_table_ = 0;
   bool is_table_known_ = false;  ///< whether the table holds exactly the last batch's vertices

@@ -118,12 +118,12 @@ struct BlockToTranspose {
   Transposed transposed{};
 };
 
-/// The largest number of blocks that transpose_together takes, and of their edges for which it pays off.
+/// Limits of transpose_together: the number of blocks, and the number of edges up to which it is faster.
 inline constexpr int max_blocks_together = 8;
 inline constexpr std::int64_t max_edges_together = std::int64_t{1} << 18;
 
-/// transpose() of several blocks by fewer launches, with the same results. An edge is compared with all of
-/// its source, so edges are to be few.
+/// transpose() of several blocks by fewer launches, with the same results. Takes quadratic time in a source's
+/// edges, so it is for small blocks.
 template <class Executor>
 void transpose_together(Executor& executor, const BlockToTranspose* blocks, int count);
 

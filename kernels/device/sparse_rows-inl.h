@@ -68,7 +68,7 @@ struct KeyOfEntry {
   }
 };
 
-/// Finds the begin of a source's entries: the lower bound of the source among the sorted keys.
+/// Finds the first of a source's entries: the lower bound of the source among the sorted keys.
 struct BeginOfSource {
   const std::int32_t* sorted_keys;
   std::int64_t count;
@@ -95,8 +95,8 @@ struct RowOfEdge {
   constexpr void operator()(std::int64_t entry) const { destinations[entry] = row_of_entry[edges[entry]]; }
 };
 
-/// Blocks without padding side by side: entries and sources are numbered through them. A block has one source
-/// more, without entries, so that it has as many as row pointers.
+/// Blocks without padding, concatenated: entries and sources are numbered consecutively over all blocks. Each
+/// block has one additional, empty source, so that it has as many sources as row pointers.
 struct SideBySide {
   static constexpr int max_blocks = 8;
   struct At {
@@ -139,8 +139,8 @@ struct ReadCount {
   constexpr std::int64_t operator()(std::int64_t source) const { return counts[source]; }
 };
 
-/// Writes where each source's entries begin, twice: one of the arrays, which may have held the counts, is
-/// counted up from there.
+/// Writes the start of each source's entries to two arrays. One of them, which may alias the counts, is then
+/// used as running positions.
 struct WriteBegins {
   std::int64_t* begins;
   std::int64_t* ends;
@@ -149,11 +149,11 @@ struct WriteBegins {
   }
 };
 
-/// Puts each entry among those of its source, in an order that may differ from run to run.
+/// Writes each entry to a position among those of its source, in a nondeterministic order.
 template <class Atomics>
 struct PlaceEntry {
   SideBySide blocks;
-  std::int64_t* ends;  ///< of the entries that each source has got so far
+  std::int64_t* ends;  ///< of the entries written so far, by source
   std::int32_t* placed;
   constexpr void operator()(std::int64_t entry) const {
     const auto [block, begin] = blocks.of_entry(entry);
@@ -162,8 +162,8 @@ struct PlaceEntry {
   }
 };
 
-/// Gives each entry the place among those of its source that the block's order asks for: behind as many as
-/// have smaller numbers. Index i is entry i and source i.
+/// Moves each entry to its position in the block's order: its rank among the entries of its source. Index i
+/// is entry i and source i.
 struct OrderEntries {
   SideBySide blocks;
   const std::int64_t* begins;  ///< of the sources' entries

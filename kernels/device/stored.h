@@ -28,7 +28,7 @@ template <class Executor>
 void spmm_stored(Executor& executor, const SparseRows& a, const Scales& scales, const StoredRows& x,
                  const KeptElements& kept, float* y);
 
-/// own_and_mean (kernels/device/sparse.h) of the stored rows, likewise.
+/// own_and_mean (kernels/device/sparse.h) of the stored rows, with the same guarantees.
 template <class Executor>
 void own_and_mean_stored(Executor& executor, const SparseRows& a, const StoredRows& x,
                          const KeptElements& kept, float* y);

@@ -82,7 +82,7 @@ void DataParallelMachine::wait_any(std::span<const Ticket> tickets) {
       const std::size_t before = unfinished.size();
       for_each_unfinished(started_.at(static_cast<std::size_t>(ticket.number)),
                           [&](Ticket part) { unfinished.push_back(part); });
-      if (unfinished.size() == before) {  // done; it may not have been when it was last asked
+      if (unfinished.size() == before) {  // done meanwhile
         return;
       }
     }

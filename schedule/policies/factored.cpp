@@ -11,7 +11,7 @@ namespace {
 
 /// GNNLab's factored design (EuroSys 2022): some devices sample, the others gather and train, connected by a
 /// bounded queue in host memory. In each step every trainer takes one sample, by index or as they are ready;
-/// the gradients are averaged after the step. With switched roles a sampler joins the step under way (a
+/// the gradients are averaged after the step. With switched roles a sampler joins the current step (as a
 /// *standby trainer*) while the queue is full or nothing is left to sample, so that the step averages more
 /// mini-batches; a step then ends when its trainers are done. A single device alternates between both roles.
 class Factored {
@@ -43,7 +43,7 @@ class Factored {
   }
 
  private:
-  /// A training of the step under way.
+  /// A training of the current step.
   struct Member {
     std::int64_t batch;
     int device;
@@ -73,7 +73,7 @@ class Factored {
     }
   }
 
-  /// Whether a sample waits that is the next to be trained.
+  /// Whether the next sample to be trained is in the queue.
   bool has_next() const {
     return !queue_.empty() && (!goes_by_index() || first_trainer_ == 0 || queue_.front() == taken_);
   }
@@ -116,7 +116,7 @@ class Factored {
     return {batch, epoch_.gather_after(batch, copied, device)};
   }
 
-  /// Starts the training of a fetched batch as one of the step under way.
+  /// Starts the training of a fetched batch as part of the current step.
   void train(int device, const Pending& fetched) {
     const auto [batch, gathered] = fetched;
     const Ticket ticket = last_reduction_
@@ -148,7 +148,7 @@ class Factored {
     }
   }
 
-  /// By the trainer with the fewest batches, so that every one has a batch for the next step.
+  /// The trainer with the fewest batches fetches, so that every trainer has a batch for the next step.
   void fetch_ahead() {
     const auto held = [this](int device) {
       return std::ssize(fetched(device)) + std::ssize(training(device));
@@ -178,8 +178,8 @@ class Factored {
     }
   }
 
-  /// With switched roles: once every trainer that has a batch for the step has trained it, the others join
-  /// no more.
+  /// With switched roles: once every trainer that has a batch for the step has trained it, no other device
+  /// joins the step.
   void end_step_if_trained() {
     std::int64_t trainers = 0;
     for (const Member& member : step_) {
@@ -198,8 +198,8 @@ class Factored {
     }
   }
 
-  /// The next updates wait for the all-reduce of this step's gradients, which are added up in the order of
-  /// the trainers and then of the samplers that stood in.
+  /// The next updates wait for the all-reduce of this step's gradients, which are summed in the order of the
+  /// trainers, followed by the samplers that acted as trainers.
   void end_step() {
     std::stable_sort(step_.begin(), step_.end(), [&](const Member& a, const Member& b) {
       return std::pair(!is_trainer(a.device), a.device) < std::pair(!is_trainer(b.device), b.device);
@@ -243,7 +243,7 @@ class Factored {
   std::vector<std::deque<Pending>> fetched_;  ///< by device: batches whose training has not started
   std::vector<std::deque<Ticket>> training_;  ///< by device
   std::deque<std::int64_t> queue_;            ///< sampled batches
-  std::vector<Member> step_;                  ///< the step under way
+  std::vector<Member> step_;                  ///< the current step
   std::optional<Ticket> last_reduction_;
   std::int64_t steps_ = 0;
   std::int64_t next_sample_ = 0;

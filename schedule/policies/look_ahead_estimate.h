@@ -7,8 +7,9 @@
 namespace gnomon::schedule {
 
 /// Estimates the look-ahead of claim-ahead: the number of trainings that pass while a worker prepares a
-/// batch, from the stage times so far. A device step counts only busy time. With idle time included, an epoch
-/// in which the device waits for workers that claimed too late would look slow enough for the workers.
+/// batch, given the stage times so far. A device step counts only busy time. With idle time included, an
+/// epoch in which the device waits for workers that claimed too late would appear to give the workers enough
+/// time.
 class LookAheadEstimate {
  public:
   /// Takes the expected stage times in seconds, 0 if unknown. Initially the device is assumed to prepare
@@ -19,7 +20,7 @@ class LookAheadEstimate {
         train_s_{train_s},
         step_s_{device_batch_s + train_s} {}
 
-  /// These record the duration of a finished stage.
+  /// Record the duration of a finished stage.
   void add_cpu_batch(double seconds) { cpu_batch_s_.add(seconds); }
   void add_transfer(double seconds) { transfer_s_.add(seconds); }
   void add_device_batch(double seconds) { device_batch_s_ += seconds; }

@@ -112,7 +112,7 @@ class MixedRoutes {
   std::vector<Ticket> waited_for_;         ///< local to wait(); a member so that its memory is reused
   std::deque<Ticket> device_;              ///< trainings in flight
   std::map<std::int64_t, Ticket> copied_;  ///< copies, done or in flight, whose training has not been started
-  bool device_prepares_ = false;           ///< whether the device prepares the batch that it was given last
+  bool device_prepares_ = false;           ///< whether the device prepares the batch it was assigned last
   std::int64_t head_ = 0;                  ///< the next index to train
   std::int64_t next_claim_ = 0;
 };

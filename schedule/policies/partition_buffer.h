@@ -18,7 +18,7 @@ class PartitionBuffer {
 
   /// Whether `batch`, the next one in order, may begin now. Counts the batch if so.
   bool admit(std::int64_t batch);
-  /// The loading that a batch which was not admitted waits for.
+  /// The load that a batch which was not admitted waits for.
   Ticket next_load() const { return *next_load_; }
   /// Whether the next batch has to wait for next_load().
   bool is_blocked() const;

@@ -6,8 +6,8 @@
 #include "schedule/epoch_log.h"
 #include "schedule/machine.h"
 
-/// The policies: each runs batches 0 … batches-1 on `machine` in the way of one plan::Schedule and is
-/// described in its source file. schedule::run_epoch chooses among them.
+/// The policies: each runs batches 0 … batches-1 on `machine` by one plan::Schedule and is documented in its
+/// source file. schedule::run_epoch chooses among them.
 namespace gnomon::schedule {
 
 EpochLog run_sequential(const plan::Plan& plan, std::int64_t batches, Machine& machine);

@@ -13,7 +13,7 @@ namespace gnomon::kernels::cpu {
 /// How neighbours are drawn without replacement: uniformly, or by the edges' weights.
 enum class Draws : std::uint8_t { uniform, by_weight };
 
-/// Reads neighbours of a graph whose lists are not in memory. To be used by one thread at a time.
+/// Reads neighbours of a graph whose lists are not in memory. Not thread-safe.
 class NeighbourReader {
  public:
   NeighbourReader() = default;
@@ -76,8 +76,8 @@ Topology view_of(const graph::Graph& graph, Draws draws = Draws::uniform);
 /// from a mapped store. Uses at most resident_bytes(graph, draws).
 Topology resident_copy(const graph::Graph& graph, Draws draws = Draws::uniform);
 
-/// Returns a copy of the graph's row pointers in memory, of 8 bytes a vertex, whose lists are read by readers
-/// that `open_lists` opens: one for each sampler.
+/// Returns a topology with a copy of the row pointers in memory (8 bytes per vertex) whose lists are read by
+/// readers that `open_lists` opens, one for each sampler.
 Topology with_lists_elsewhere(const graph::Graph& graph,
                               std::function<std::unique_ptr<NeighbourReader>()> open_lists);
 

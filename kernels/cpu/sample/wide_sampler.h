@@ -13,9 +13,9 @@
 
 namespace gnomon::kernels::cpu {
 
-/// The scalar sampler. It samples the batches of the vectorised one, and also from graphs of more than 2^32
-/// vertices, whose ids do not fit into that one's slots, with replacement, and from lists that are not in
-/// memory, which it reads a hop at a time. Precondition: Sampler has checked the input.
+/// The scalar sampler. It yields the same batches as the vectorised one, and also supports graphs of more
+/// than 2^32 vertices (whose ids do not fit into the vectorised sampler's slots), draws with replacement, and
+/// lists that are not in memory, which it reads hop by hop. Precondition: Sampler has checked the input.
 class WideSampler {
  public:
   WideSampler(Topology topology, std::vector<int> fanouts, bool edge_ids = false,

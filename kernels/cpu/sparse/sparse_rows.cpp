@@ -11,8 +11,8 @@ namespace {
 
 using base::at;
 
-/// Transposes in parts of consecutive rows. Each counts its entries of every source; from all counts follow
-/// the places of each part's entries, which are those that one pass over all rows would give them.
+/// Parallel counting sort over parts of consecutive rows. Each part counts its entries by source; prefix sums
+/// over all counts give the positions of each part's entries, which equal those of a sequential pass.
 class PartedTranspose {
  public:
   PartedTranspose(const SparseRows& rows, const TransposedSpans& transposed, std::span<std::int32_t> places,

@@ -40,8 +40,8 @@ struct TransposedSpans {
 /// Transposes a block, given its rows (rows_of), by counting sort in linear time. Precondition: there are
 /// fewer than 2^31 entries.
 void transpose(const SparseRows& rows, const TransposedSpans& transposed);
-/// The same by fork_join(parts, body), to the same result. `places` is scratch memory for `parts` elements
-/// per source.
+/// Parallel version on fork_join(parts, body), with the same result. `places` is scratch memory of `parts`
+/// elements per source.
 void transpose(const SparseRows& rows, const TransposedSpans& transposed, std::span<std::int32_t> places,
                int parts, const base::ForkJoin& fork_join);
 /// Transposes a block into new memory.
