@@ -15,21 +15,21 @@ using plan::Route;
 using plan::Schedule;
 using schedule::Stage;
 
-/// What can be busy. Loads are seconds of all there is of it, per batch.
+/// Resources. Loads are seconds of a resource's full capacity per batch.
 enum At : std::size_t {
-  at_device,   ///< the engines on which training runs
-  at_side,     ///< those that prepare beside it
-  at_updates,  ///< one update after the other, each with its average of gradients
+  at_device,   ///< the engines that train
+  at_side,     ///< the engines that prepare beside training
+  at_updates,  ///< updates, which are sequential, including the averaging of gradients
   at_link,     ///< a host device's copy engine
   at_peers,
-  at_workers,  ///< all of them, also while they wait for the disk
+  at_workers,  ///< all workers, also while they wait for the disk
   at_disk,
   at_cores,
   num_places
 };
 using Loads = std::array<double, num_places>;
 
-/// What a batch loads by either route.
+/// The loads of a batch on either route.
 struct BatchLoads {
   Loads by_cpu{};
   Loads by_device{};
@@ -37,8 +37,8 @@ struct BatchLoads {
 
 int units(int devices, int per_unit) { return (devices + per_unit - 1) / per_unit; }
 
-/// The loads of a plan's batches. Every stage takes its engine for as long as it takes alone, since no
-/// neighbour makes one faster. It may take less of the cores than alone where stages oversubscribe them.
+/// The loads of a plan's batches. Every stage occupies its engine for its time alone, since no neighbour
+/// makes it faster. It may use less CPU time than alone if stages oversubscribe the cores.
 class Loading {
  public:
   Loading(const MachineModel& model, const Plan& plan) : model_(model), plan_(plan) {
@@ -73,7 +73,7 @@ class Loading {
     return loads;
   }
 
-  /// What groups of batches load in all.
+  /// The loads of all groups of batches.
   Loads of_groups(std::int64_t batches) const {
     Loads loads{};
     const auto groups = static_cast<double>(groups_of(batches));
@@ -90,7 +90,7 @@ class Loading {
  private:
   double best_crowding(Kind kind) const { return best_crowdings_[static_cast<std::size_t>(kind)]; }
 
-  /// Upper limits of the stages of each kind that this plan ever runs at once.
+  /// Upper bounds of the number of concurrent stages of each kind in this plan.
   KindCounts max_counts() const {
     const StageCosts& costs = model_.costs;
     KindCounts counts;
@@ -133,7 +133,7 @@ class Loading {
   bool prepares_aside() const { return model_.prepare_share > 0; }
   bool gathers_aside() const { return prepares_aside() || model_.gathers_beside_training; }
 
-  /// What the workers do of a group: each device's are equally many.
+  /// The workers' load of a group; each device has the same number of workers.
   double share_of_group() const {
     const int workers = std::max(1, model_.workers);
     return static_cast<double>(std::max(1, model_.workers / model_.devices) * model_.devices) / workers;
@@ -142,7 +142,7 @@ class Loading {
   double copied_by_cores(double transfer_s) const {
     return model_.host_device ? transfer_s * best_crowding(Kind::copy) : 0;
   }
-  /// What of a device's preparation keeps cores busy: the rest waits for the link or for linked devices.
+  /// The part of a device's preparation that uses cores; the rest waits for the link or for linked devices.
   double prepared_by_cores(double whole_s, double link_part_s, double peer_part_s) const {
     const double waiting_s = model_.host_device ? 0 : link_part_s + peer_part_s;
     return model_.prepare_threads * best_crowding(Kind::prepare) * std::max(0.0, whole_s - waiting_s);
@@ -164,7 +164,7 @@ class Loading {
         training;
   }
 
-  /// By how many there are of each.
+  /// Divides loads by the number of each resource.
   void divide(Loads& loads) const {
     const double devices = model_.devices;
     loads[at_device] /= devices;
@@ -208,7 +208,8 @@ double busiest_s(const BatchLoads& loads, const Loads& fixed, std::int64_t cpu_b
   return busiest;
 }
 
-/// The minimum over n_c. The maximum of straight lines is convex, so it is where the next one is not less.
+/// The minimum over n_c. The maximum of linear functions is convex, so the search stops when the value no
+/// longer decreases.
 double best_split_s(const BatchLoads& loads, const Loads& fixed, std::int64_t batches) {
   const auto at = [&](std::int64_t cpu_batches) {
     return busiest_s(loads, fixed, cpu_batches, batches - cpu_batches);
@@ -234,8 +235,9 @@ double weighted(const Loads& weights, const Loads& loads) {
   return sum;
 }
 
-/// Weights of the resources, adding up to 1. For any of them the weighted sum of the loads is at most the
-/// busiest one; the best ones are one resource alone, or two for which the routes weigh the same.
+/// Weights of the resources that sum to 1. For any weights, the weighted sum of the loads is at most the load
+/// of the busiest resource. Optimal weights are on a single resource, or on two such that both routes have
+/// the same weighted load.
 std::vector<Loads> weightings(const BatchLoads& mean, Route route) {
   std::vector<Loads> all;
   for (std::size_t r = 0; r < num_places; ++r) {
@@ -253,8 +255,8 @@ std::vector<Loads> weightings(const BatchLoads& mean, Route route) {
   return all;
 }
 
-/// When batches cost what they cost, even a schedule that knew it all beforehand would have to choose one of
-/// two routes for each: by every weighting at least the cheaper one (linear programming's weak duality).
+/// With individual batch costs, even a clairvoyant schedule must choose one of two routes for each batch:
+/// under any weights, its load is at least that of the cheaper one (weak duality of linear programming).
 double clairvoyant_s(const MachineModel& model, const Loading& loading, const Loads& fixed, Route route,
                      std::int64_t batches) {
   const auto weights = weightings(loading.of(model.costs), route);

@@ -32,7 +32,7 @@ Consumption consumption_of(const profiles::Profile& profile, const plan::Plan& p
   double cores = prediction.cpu_utilisation * plan.workers * plan.worker_threads;
   double devices = prediction.device_utilisation * plan.devices;
   if (plan::runs_on_cores(machine.device.kind)) {
-    const bool copies = !plan::has_link(machine.device.kind);  // a link does so by itself
+    const bool copies = !plan::has_link(machine.device.kind);  // a link does it without a core
     cores += devices * plan.device_threads + (copies ? prediction.link_utilisation : 0);
     devices = 0;
   }

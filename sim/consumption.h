@@ -21,9 +21,9 @@ struct Consumption {
   }
 };
 
-/// What a resolved plan's predicted epoch consumes. The idle machine draws power throughout, each core and
-/// each device more while it is busy; a core that waits for memory counts as busy. Nothing for a plan that
-/// does not fit in memory.
+/// The energy and price of a resolved plan's predicted epoch. The idle power is drawn throughout, and each
+/// busy core and device adds to it; a core that waits for memory counts as busy. Absent for a plan that does
+/// not fit in memory.
 Consumption consumption_of(const profiles::Profile& profile, const plan::Plan& plan,
                            const Prediction& prediction);
 

@@ -11,14 +11,14 @@ namespace {
 using schedule::Stage;
 using schedule::StageSpan;
 
-/// Where a batch was trained, and when its stages began and ended, relative to the begin of its training.
+/// The device that trained a batch, and the times of its stages relative to the start of its training.
 struct Update {
   int device = 0;
   double begin_s = 0;
   std::array<double, 10> offsets_s{};
 };
 
-/// The place in offsets_s of a stage that is a batch's own; none for what is done for several.
+/// The index in offsets_s of a stage of a single batch; none for stages of several batches.
 int place_of(Stage stage) {
   switch (stage) {
     case Stage::cpu_batch:
@@ -43,9 +43,9 @@ constexpr Stage own_stages[] = {Stage::cpu_batch, Stage::transfer, Stage::device
                                 Stage::train};
 
 struct Updates {
-  std::vector<Update> all;         ///< in the order in which their trainings were started
-  double last_claim_s = 0;         ///< when the last batch began to be prepared
-  double first_open_s = HUGE_VAL;  ///< when the first batch began to be prepared that is not trained yet
+  std::vector<Update> all;         ///< in the order of the starts of their trainings
+  double last_claim_s = 0;         ///< start of the last batch's preparation
+  double first_open_s = HUGE_VAL;  ///< start of the first untrained batch's preparation
 };
 
 Updates updates_of(const std::vector<StageSpan>& timeline) {
@@ -80,7 +80,7 @@ Updates updates_of(const std::vector<StageSpan>& timeline) {
   return updates;
 }
 
-/// By how much the stages of one update lie elsewhere than those of another; infinite on another device.
+/// The maximum difference between the stage times of two updates; infinite on different devices.
 double difference_s(const Update& a, const Update& b) {
   if (a.device != b.device) {
     return HUGE_VAL;
@@ -93,12 +93,12 @@ double difference_s(const Update& a, const Update& b) {
 }
 
 double claim_s(const Update& update) {
-  // That of one route or of the other, 0 for the one that was not taken.
+  // 0 for the route that was not taken.
   return update.begin_s + std::min(update.offsets_s[0], update.offsets_s[4]);
 }
 
-/// Whether [first, last] shows all that goes on: what was begun before its middle was trained in it, and what
-/// was trained after its middle was begun in it. Else something longer is on its way.
+/// Whether [first, last] covers the pipeline's depth: batches started before its middle were trained within
+/// it, and batches trained after its middle were started within it.
 bool shows_everything(const Updates& updates, std::int64_t first, std::int64_t last) {
   const auto& all = updates.all;
   const auto begin_s = [&](std::int64_t i) { return all[static_cast<std::size_t>(i)].begin_s; };
@@ -115,7 +115,7 @@ bool shows_everything(const Updates& updates, std::int64_t first, std::int64_t l
   return true;
 }
 
-/// How well `length` updates are a period of [first, last). Stops when it is worse than `enough_s`.
+/// The error of `length` updates as a period of [first, last). Stops early if it exceeds `enough_s`.
 Period try_period(const std::vector<Update>& all, std::int64_t first, std::int64_t last, std::int64_t length,
                   double enough_s) {
   const auto at = [&](std::int64_t i) -> const Update& { return all[static_cast<std::size_t>(i)]; };
@@ -130,7 +130,7 @@ Period try_period(const std::vector<Update>& all, std::int64_t first, std::int64
   return period;
 }
 
-/// The stages of the period's batches, the mean of all periods before `last`.
+/// The stage times of the period's batches, averaged over all periods before `last`.
 void count_stages(Period& period, const std::vector<Update>& all, std::int64_t first, std::int64_t last) {
   const std::int64_t periods = (last - first) / period.updates;
   for (std::int64_t i = last - periods * period.updates; i < last; ++i) {
@@ -145,7 +145,7 @@ void count_stages(Period& period, const std::vector<Update>& all, std::int64_t f
   }
 }
 
-/// What is not a batch's own: the time that it ran between the dates, of each period's share.
+/// Stages of several batches: their running time in the interval, divided among the periods.
 void count_common_stages(Period& period, const std::vector<StageSpan>& timeline, double begin_s,
                          double end_s) {
   for (const StageSpan& span : timeline) {

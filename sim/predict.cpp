@@ -32,7 +32,7 @@ void fill_saved_work(const profiles::WorkloadProfile& workload, const plan::Plan
       *prediction.vertices_not_sampled * static_cast<double>(workload.feature_row_bytes);
 }
 
-/// `run` predicts a plan that fits from the resolved plan and its costs.
+/// `run` predicts a plan that fits in memory, given the resolved plan and its costs.
 template <typename Run>
 Prediction predict_where_it_fits(const profiles::Profile& profile, const plan::Plan& plan, const Run& run) {
   const auto resolved = resolve_on(profile, plan);

@@ -9,8 +9,8 @@
 
 namespace gnomon::sim {
 
-/// The plan as it runs on the profile's machine: plan::resolve, and the number of sampling devices if a
-/// factored plan leaves it open. Throws InputError.
+/// Resolves the plan on the profile's machine (plan::resolve), including the default number of sampling
+/// devices of a factored plan. Throws InputError.
 plan::Plan resolve_on(const profiles::Profile& profile, const plan::Plan& plan);
 
 /// Resolves the plan on the profile's machine, models it (with spread) and simulates one epoch. For a plan

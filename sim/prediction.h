@@ -12,23 +12,23 @@
 
 namespace gnomon::sim {
 
-/// One predicted epoch. Its field table makes the documents, a search's journal and the packets between
-/// processes; only the timeline is not in the table, as it is written as a trace.
+/// One predicted epoch. Its field table defines its form in documents, journals and packets between
+/// processes; the timeline is not in the table, as it is written as a trace.
 struct Prediction {
   double epoch_s = 0;  ///< infinite if the plan does not fit in memory
   double lower_bound_s = 0;
   double cpu_utilisation = 0;     ///< of the workers
-  double link_utilisation = 0;    ///< copies, and device batching's reads
+  double link_utilisation = 0;    ///< copies, and reads of device_batch
   double device_utilisation = 0;  ///< device batching and training
   double blocked_on_cpu_s = 0;
   double blocked_on_device_s = 0;
   std::int64_t cpu_batches = 0;
   std::string bound_by;  ///< the busiest: "cpu", "link", "device", "disk" or "peers"; "memory": does not fit
   double disk_utilisation = 0;
-  double reduce_utilisation = 0;  ///< of averaging gradients between devices
+  double reduce_utilisation = 0;  ///< all-reduce of gradients between devices
   Consumption consumption;        ///< set by predict() and predict_quickly()
   Memory memory;                  ///< set by predict() and predict_quickly()
-  /// What reused hot embeddings save in the epoch, as a training's log has it (runtime::ReuseReport).
+  /// The work saved by reused hot embeddings in the epoch, as in a training's log (runtime::ReuseReport).
   std::optional<double> vertices_not_sampled{};
   std::optional<double> edges_not_aggregated{};
   std::optional<double> bytes_not_gathered{};

@@ -24,7 +24,7 @@ struct ComputedEpoch {
   Totals totals;
 };
 
-/// `prepare`, if any, is called with the machine before the epoch begins.
+/// `prepare`, if set, is called with the machine before the epoch starts.
 ComputedEpoch compute_epoch(const plan::Plan& plan, const MachineModel& model, std::int64_t batches,
                             const std::function<void(SimulatedMachine&)>& prepare) {
   SimulatedMachine machine(
@@ -36,7 +36,7 @@ ComputedEpoch compute_epoch(const plan::Plan& plan, const MachineModel& model, s
   return {log, machine.totals()};
 }
 
-/// The totals of an epoch that is longer by `periods`.
+/// The totals of an epoch longer by `periods` periods.
 Totals longer(Totals totals, const Period& period, double periods, const plan::Plan& plan,
               const MachineModel& model) {
   const auto count = [&](Stage stage) { return periods * period.counts[static_cast<std::size_t>(stage)]; };
@@ -56,11 +56,11 @@ Totals longer(Totals totals, const Period& period, double periods, const plan::P
   return totals;
 }
 
-/// Error allowed for a period, relative to the whole epoch: a small part of the 0.1 % of run_quickly, as
-/// errors may add up.
+/// Allowed error of a period, relative to the whole epoch: a small part of run_quickly's 0.1 %, as errors may
+/// accumulate.
 constexpr double period_tolerance = 3e-5;
 
-/// The epoch that is longer than `part` by `periods`.
+/// The prediction of an epoch longer than `part` by `periods` periods.
 Prediction with_periods(const ComputedEpoch& part, const Period& period, std::int64_t periods,
                         const plan::Plan& plan, const MachineModel& model) {
   const auto times = static_cast<double>(periods);
@@ -96,7 +96,7 @@ void watch_for_period(SimulatedMachine& machine, std::int64_t first, std::int64_
   });
 }
 
-/// The epoch from a computed one that is shorter by whole periods.
+/// Extrapolates from an epoch that is shorter by an integral number of periods.
 Prediction predict_by_period(const plan::Plan& plan, const MachineModel& model, std::int64_t batches,
                              const Repeats& found) {
   const std::int64_t updates = found.period.updates;
@@ -105,7 +105,7 @@ Prediction predict_by_period(const plan::Plan& plan, const MachineModel& model, 
   return with_periods(part, found.period, periods, plan, model);
 }
 
-/// The whole epoch, or its period as soon as there is one.
+/// Runs the whole epoch, or stops as soon as its period is known.
 std::variant<ComputedEpoch, Repeats> compute_until_period(const plan::Plan& plan, const MachineModel& model,
                                                           std::int64_t batches) {
   const auto watch = [&](SimulatedMachine& machine) {

@@ -10,22 +10,21 @@
 
 namespace gnomon::sim {
 
-/// Runs epochs in SimGrid, whose solver divides cores, links and the disk between all that use them. It is
-/// the reference that the epochs computed by arithmetic (run_quickly) are held against, and what every
-/// published number is predicted with.
+/// Simulates epochs with SimGrid, whose solver divides cores, links and the disk between their users. It is
+/// the reference for the epochs computed by arithmetic (run_quickly), and predicts all published numbers.
 ///
-/// A process has one SimGrid engine, which is used again for every run. Runs are deterministic and do not
-/// depend on what ran before, to the last bit for the first 4,096 runs of a process. Not thread-safe.
+/// A process has one SimGrid engine, which all runs reuse. Runs are deterministic and independent of earlier
+/// runs, bit for bit for the first 4,096 runs of a process. Not thread-safe.
 class Simulator {
  public:
-  /// Makes the process's engine if there is none yet.
+  /// Creates the process's engine if there is none yet.
   Simulator();
 
   /// Runs the plan's schedule (schedule::run_epoch, the code that trains) on the simulated machine. Throws
   /// what the schedule throws.
   Prediction run(const plan::Plan& plan, const MachineModel& model, std::int64_t batches, bool with_timeline);
 
-  /// Calls `drive` with a fresh simulated machine for about `batches` batches. Passes its exceptions on.
+  /// Calls `drive` with a new simulated machine for about `batches` batches. Rethrows its exceptions.
   void with_machine(const MachineModel& model, std::int64_t batches,
                     const std::function<void(schedule::Machine&)>& drive);
 };

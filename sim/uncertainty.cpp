@@ -19,7 +19,7 @@ struct NamedStage {
   StageTime WorkloadProfile::*time;
 };
 
-/// Half width over mean of a confidence interval from which nothing follows any more.
+/// Relative half width of a confidence interval above which a stage time is unusable.
 constexpr double worthless_interval = 2;
 
 constexpr std::array<NamedStage, 4> stages{{{"CPU batching", &WorkloadProfile::cpu_batch},

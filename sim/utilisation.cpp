@@ -17,7 +17,7 @@ std::string busiest(const Prediction& prediction) {
                                                 {prediction.disk_utilisation, "disk"},
                                                 {prediction.reduce_utilisation, "peers"}};
   const auto less = [](const auto& a, const auto& b) { return a.first < b.first; };
-  return std::max_element(std::begin(all), std::end(all), less)->second;  // the first of equals
+  return std::max_element(std::begin(all), std::end(all), less)->second;  // ties: the first
 }
 
 }  // namespace
@@ -47,7 +47,7 @@ void fill_utilisation(Prediction& prediction, const Totals& totals, const Machin
     const double cpu_s = busy_s(Stage::cpu_batch) + busy_s(Stage::group_prepare);
     const double prepare_s = busy_s(Stage::device_batch) + busy_s(Stage::device_gather);
     const int links = (model.devices + model.devices_per_link - 1) / model.devices_per_link;
-    // What prepares beside training has a share of the device, and training the rest.
+    // Preparation beside training has a share of the device, and training the rest.
     const double prepare_share = model.prepare_share > 0 && !model.on_cores() ? model.prepare_share : 1;
     prediction.cpu_utilisation = share(cpu_s, model.workers);
     prediction.link_utilisation = share(totals.link_s, links);

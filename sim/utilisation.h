@@ -9,7 +9,7 @@
 
 namespace gnomon::sim {
 
-/// About what the epoch takes when nothing overlaps.
+/// An estimate of the epoch's time without overlap.
 double scale_s(const MachineModel& model, std::int64_t batches);
 
 /// The times and counts of an epoch; its utilisations are not set yet.

@@ -10,11 +10,11 @@ namespace {
 using plan::CachePolicy;
 using profiles::Accesses;
 
-/// How well a policy knows the order of the ranks if no curve was measured: its hits lie at this share of the
-/// way from a random choice to the best one. 0.6 for degrees is inside the range that T_SOTA's hits on
-/// Twitter give in GNNLab's Table VI (tests/reproduce/gnnlab_test.cpp); degrees depend on the graph.
-/// Presampled counts and DUCATI's are near the optimum (GNNLab, EuroSys 2022, section 7.4), which profiles of
-/// generated graphs confirm (tests/profiles/accesses_test.cpp).
+/// The quality of a policy's ranking if no curve was measured: its hit rate lies at this fraction between
+/// that of a random choice and the optimum. 0.6 for degrees is inside the range that T_SOTA's hits on Twitter
+/// give in GNNLab's Table VI (tests/reproduce/gnnlab_test.cpp); degrees depend on the graph. Presampled
+/// counts and DUCATI's are near the optimum (GNNLab, EuroSys 2022, section 7.4), which profiles of generated
+/// graphs confirm (tests/profiles/accesses_test.cpp).
 double knowledge_of(CachePolicy policy) {
   switch (policy) {
     case CachePolicy::none:
@@ -32,9 +32,9 @@ double knowledge_of(CachePolicy policy) {
   return 1;
 }
 
-/// Least recently used, for vertices of rank x in (0, 1] used at rates (1-s) x^-s: one is still there with
-/// probability 1 - exp(-rate T), where the time T fills the cache (Che et al. 2002). Integrals by the
-/// midpoint rule on x = y^4, which spreads the steep beginning.
+/// Least recently used, for vertices of rank x in (0, 1] used at rates (1-s) x^-s: an entry is still cached
+/// with probability 1 - exp(-rate T), where T is the time that fills the cache (Che et al. 2002). Integrals
+/// by the midpoint rule on x = y^4, which spreads the steep beginning.
 class Recent {
  public:
   explicit Recent(double skew) {
@@ -88,8 +88,9 @@ const std::vector<profiles::HitPoint>* curve_of(const Accesses& accesses, CacheP
   return found == accesses.curves.end() ? nullptr : &found->points;
 }
 
-/// The share of an epoch's uses that are the first of their item: the epoch before saw the share `seen` of
-/// all items, and `missed` of a use at its end were of others. Items seen grow as a power of the uses.
+/// The share of an epoch's accesses that are the first to their item, given that the previous epoch accessed
+/// a share `seen` of all items, and that at its end a share `missed` of accesses went to new ones. The number
+/// of distinct items grows as a power of the accesses (Heaps' law).
 double first_reads(double missed, double seen, double uses) {
   const double power = seen > 0 ? std::min(1.0, missed * uses / seen) : 1;
   return power > 0 ? missed * (std::exp2(power) - 1) / power : 0;

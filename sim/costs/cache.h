@@ -8,25 +8,25 @@
 namespace gnomon::sim {
 
 /// Returns the hit rate of a cache that holds `share` of all vertices, chosen by `policy`: by the curve
-/// measured on the graph or else by the fitted skew s. By the skew, the vertex of rank r of V is used in
-/// proportion to r^-s, so the best choice answers share^(1-s); how well a policy knows the ranks decides how
-/// near it comes. `recent` is Che's approximation of least recently used.
+/// measured on the graph or else by the fitted skew s. With the skew, the vertex of rank r is accessed in
+/// proportion to r^-s, so the optimal content has the hit rate share^(1-s); the hit rate of a policy depends
+/// on the quality of its ranking. `recent` is Che's approximation of least recently used.
 double hit_share(const profiles::Accesses& accesses, plan::CachePolicy policy, double share);
 
-/// The same for a cache before the disk that one epoch has filled, in the next epoch; each of the items has
-/// on average `uses` in an epoch. Policies that keep what was read (`recent`, `optimal`) have not read
-/// everything, however large the cache is: first reads are extrapolated by Heaps' law.
+/// The hit rate of a host cache in the epoch after the one that filled it; each item is accessed `uses` times
+/// per epoch on average. Policies that keep what was read (`recent`, `optimal`) have not read everything,
+/// however large the cache is: first reads are extrapolated by Heaps' law.
 double filled_hit_share(const profiles::Accesses& accesses, plan::CachePolicy policy, double share,
                         double uses);
 
-/// The value of a curve at `share`, linear between its points, (0, 0) and (1, 1).
+/// The value of a curve at `share`, interpolated linearly between its points, (0, 0) and (1, 1).
 double on_curve(const std::vector<profiles::HitPoint>& points, double share);
 
 /// Returns the hit rate if cached neighbours are drawn `bias` times as likely as others (A3GNN): the odds are
 /// multiplied.
 double biased_hit_share(double hits, double bias);
 
-/// Sizes of the two kinds of data that a cache may hold, and what it saves.
+/// Sizes of the two kinds of cacheable data, and the time that caching them saves.
 struct CacheGains {
   double feature_bytes = 0;   ///< of all rows
   double topology_bytes = 0;  ///< of all adjacency lists

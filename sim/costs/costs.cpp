@@ -27,7 +27,8 @@ using profiles::WorkloadProfile;
 
 double share_of(double part, double rest) { return part + rest > 0 ? part / (part + rest) : 0.5; }
 
-/// Returns a measured bandwidth or rate without which the plan cannot be predicted.
+/// Returns a measured bandwidth or rate that the plan's prediction requires. Throws InputError if it is
+/// unknown.
 double needed(std::optional<double> value, const char* field, const Plan& plan) {
   if (!value) {
     throw base::InputError(std::string("profile: ") + field,
@@ -36,7 +37,7 @@ double needed(std::optional<double> value, const char* field, const Plan& plan) 
   return *value;
 }
 
-/// Seconds and bytes of a batch's two halves, as measured: everything sampled, nothing cached.
+/// Measured times and bytes of a batch's two halves, without caches.
 struct Halves {
   double cpu_sample_s = 0, cpu_gather_s = 0;
   double device_sample_s = 0, device_sample_link_s = 0;
@@ -100,7 +101,7 @@ class Costing {
   }
 
   /// The time of a copy over the link, at the bandwidth in the profile or else that of measured transfers.
-  /// Without either (a host device) there is nothing to copy.
+  /// 0 without either (a host device copies nothing).
   double copy_s(double bytes) const {
     if (const auto bandwidth = profile_.machine.link.bandwidth_bytes_per_s) {
       return bytes / *bandwidth;
@@ -121,7 +122,7 @@ class Costing {
     halves_.feature_bytes *= share;
   }
 
-  /// Draws that prefer cached neighbours are by weight.
+  /// Biased draws are weighted.
   void prefer_cached() {
     if (plan_.bias > 1 && !workload_.job.weighted) {
       const double ratio = workload_.parts.biased_sample_ratio.value_or(1);
@@ -139,8 +140,9 @@ class Costing {
     }
   }
 
-  /// A mini-batch is one hop, along which every layer aggregates for the seeds. Embeddings of the other
-  /// sources are gathered and copied before a training, those of the seeds back after it.
+  /// Reuse of all embeddings: a mini-batch is one hop, along which every layer aggregates for the seeds.
+  /// Embeddings of the other sources are gathered and copied before training, and those of the seeds copied
+  /// back after it.
   void reuse_all() {
     const auto hop = one_hop(workload_);
     scale_sampling(hop.edges);
@@ -157,10 +159,10 @@ class Costing {
     train_s_ += (pulled + pushed) * byte_s + (has_device_ ? copy_s(pulled) + copy_s(pushed) : 0);
   }
 
-  /// Under a hot vertex nothing is sampled or gathered, and nothing computed forward. The CPU computes each
-  /// hot vertex that the super-batch uses once. The layer's backward stays with the device, to which the
-  /// aggregated rows travel beside the embeddings; without a gradient of its input it takes as long as the
-  /// forward.
+  /// Reuse of hot embeddings: nothing is sampled or gathered below a hot vertex, and its forward pass is
+  /// skipped. The CPU computes each hot vertex that the super-batch uses once. The layer's backward pass
+  /// remains on the device, to which the aggregated rows are copied together with the embeddings; without an
+  /// input gradient it takes as long as the forward pass.
   void reuse_hot() {
     const HotUse hot = hot_use_of(workload_, plan_);
     const double bottom = bottom_of(workload_).edge_share;
@@ -177,8 +179,8 @@ class Costing {
     return biased_hit_share(hit_share(accesses, plan_.cache.policy, share), plan_.bias);
   }
 
-  /// Rows and lists that a device's cache answers are not read over the link, nor gathered or copied by the
-  /// CPU; linked devices' ones come over their links, one's own from its memory.
+  /// Cached rows and lists are not read over the link to the host, nor gathered or copied by the CPU; they
+  /// are read from the device's memory or, in linked devices' parts, over the links between devices.
   void answer_from_cache() {
     if (!plan_.cache.is_used() || plan_.cache.place != Home::device || !has_device_) {
       return;
@@ -192,7 +194,7 @@ class Costing {
     move_from_link(halves_.device_sample_s, halves_.device_sample_link_s, lists);
     halves_.cpu_gather_s *= 1 - rows;
     halves_.feature_bytes -= answered;
-    if (plan_.bias > 1 && plan_.uses_cpu_route()) {  // where each row is, in the cache or among those copied
+    if (plan_.bias > 1 && plan_.uses_cpu_route()) {  // the position of each row, cached or copied
       constexpr double place_bytes = sizeof(std::int64_t) + sizeof(std::int32_t);
       halves_.feature_bytes += place_bytes * workload_.batch_vertices;
     }
@@ -203,8 +205,8 @@ class Costing {
     }
   }
 
-  /// Of what linked devices hold together each holds an equal part. Reads of lists, `lists_link_s` over the
-  /// host's link, are of sectors of 32 bytes, which there have headers.
+  /// Linked devices hold equal parts of a sharded cache. Reads of lists, `lists_link_s` over the host's link,
+  /// are 32-byte sectors, which have headers there.
   void read_peers(double row_bytes, double lists_link_s) {
     constexpr double sector_bytes = 32;
     const auto& link = profile_.machine.link;
@@ -224,7 +226,7 @@ class Costing {
     link_s *= 1 - share;
   }
 
-  /// Reads by batches themselves; macro-batches read whole parts.
+  /// Disk reads of single batches; macro-batches read whole parts.
   void read_disk() {
     const bool by_parts = plan_.schedule == Schedule::macro_batch;
     if (by_parts || !plan::reads_disk(plan_)) {
@@ -258,12 +260,12 @@ class Costing {
     const double by_bytes = disk.bandwidth_bytes_per_s ? reads.bytes / *disk.bandwidth_bytes_per_s : 0;
     costs().cpu_batch_disk_s = std::max(reads.reads / rate, by_bytes);
     if (plan::looks_ahead(plan_)) {
-      halves_.cpu_sample_s *= 2;  // once more, to know the super-batch ahead
+      halves_.cpu_sample_s *= 2;  // sampled a second time, ahead
     }
   }
 
-  /// Data that lives on the device is not read over the link, and neither is that of macro-batches, which
-  /// come whole.
+  /// Data in device memory is not read over the link, nor is that of macro-batches, which are copied as a
+  /// whole.
   void keep_resident() {
     const bool by_parts = plan_.schedule == Schedule::macro_batch;
     const bool resident = by_parts && plan_.route == Route::device;
@@ -282,8 +284,8 @@ class Costing {
     }
   }
 
-  /// JOESTAR: parts of the graph, of which all is shipped or only what batches drawn ahead touch; or, without
-  /// parts cut beforehand, what the CPU sampled for many batches together.
+  /// JOESTAR: parts of the graph, copied completely or only as far as batches sampled ahead need them; or,
+  /// without a partition, the union of many batches that the CPU samples together.
   void prepare_on_host() {
     const double part = static_cast<double>(plan_.macro.resident) / plan_.macro.partitions;
     const double batches = part * static_cast<double>(workload_.batches);
@@ -331,8 +333,8 @@ class Costing {
     }
   }
 
-  /// What training takes longer that reads features where they are stored: where it was not measured, as
-  /// long as gathering them takes.
+  /// The additional time of training that reads features in place; if it was not measured, the time to gather
+  /// them.
   double fused_ratio(double gather_s) const {
     if (!plan_.fused) {
       return 1;
@@ -343,7 +345,7 @@ class Costing {
     return workload_.train.mean_s > 0 ? 1 + gather_s / workload_.train.mean_s : 1;
   }
 
-  /// What is copied of the bytes that the profile's transfers copied.
+  /// The share of the profile's transferred bytes that this plan copies.
   double share_of_copy(bool by_trainer) const {
     const Halves whole = halves_of(workload_);
     const double all = whole.structure_bytes + whole.feature_bytes;
@@ -351,8 +353,8 @@ class Costing {
     return all > 0 ? left / all : by_trainer ? 0.5 : 1;
   }
 
-  /// Kernels that are limited to a share of the multiprocessors compute in longer time; their reads take
-  /// longer only where the share cannot keep the link busy. On the host's cores the share is one of threads.
+  /// Kernels limited to a share of the multiprocessors compute for longer; their reads take longer only if
+  /// the share cannot saturate the link. On the host's cores it is a share of threads.
   void prepare(double& seconds, double& link_part_s, double& peer_part_s, double whole_s, double link_s,
                double peer_s, double speedup) const {
     double computing = 1;
@@ -367,8 +369,9 @@ class Costing {
     seconds = link_part_s + peer_part_s + std::max(0.0, whole_s - link_s - peer_s) * computing / speedup;
   }
 
-  /// Ring all-reduce: every device sends and receives 2 (D-1)/D of the gradients. Over the devices' own links
-  /// when they join all of them, else over those to the host, which some may share.
+  /// Ring all-reduce: every device sends and receives 2 (D-1)/D of the gradients. Over the links between
+  /// devices if these connect all of them, otherwise over the links to the host, which several devices may
+  /// share.
   void reduce() {
     const bool is_factored = plan_.schedule == Schedule::factored;
     const int trainers = plan_.devices - (is_factored ? std::max(1, plan_.samplers) : 0);
@@ -386,7 +389,7 @@ class Costing {
     update_once(trainers);
   }
 
-  /// Devices on the host's cores leave the update to one of them, after it has added up the gradients.
+  /// Devices on the host's cores leave summing the gradients and the update to one of them.
   void update_once(int trainers) {
     const auto& parts = workload_.parts;
     if (!plan::runs_on_cores(profile_.machine.device.kind) || !parts.update_s) {
@@ -397,7 +400,8 @@ class Costing {
     costs().all_reduce_s += costs().all_reduce_cores_s;
   }
 
-  /// By what real runs said. What they did not run stays as it is, as do disk and averages.
+  /// Applies the corrections from real runs. Stages without a correction, disk reads and averaging are
+  /// unchanged.
   void correct(const profiles::Corrections& corrections) {
     const auto multiply = [this](const std::optional<profiles::Correction>& correction,
                                  std::initializer_list<double StageCosts::*> parts) {

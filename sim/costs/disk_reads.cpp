@@ -14,7 +14,7 @@ DiskReads reads_of(const WantedItems& items, double block_bytes) {
   const double density = std::min(1.0, items.wanted / items.items);
   const auto gap_bytes = static_cast<double>(plan::disk_gap_bytes);
   const double reach = gap_bytes / items.item_bytes;
-  // The distances to the next wanted item are geometric: none lies within reach with this probability.
+  // Distances between wanted items are geometrically distributed: the probability that the gap is too large.
   const double apart = std::pow(1 - density, reach);
   const double merged = items.wanted * (1 - apart);
   const double mean_gap = std::min(gap_bytes, items.item_bytes / density);

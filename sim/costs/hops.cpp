@@ -25,7 +25,7 @@ Bottom by_fanouts(const profiles::WorkloadProfile& workload) {
           edge_share};
 }
 
-/// The number of vertices of which `visits` touch `vertices`.
+/// The number of vertices from which `visits` random draws hit `vertices` distinct ones.
 double pool_of(double vertices, double visits) {
   double least = vertices;
   double most = 1e6 * visits;
@@ -36,7 +36,7 @@ double pool_of(double vertices, double visits) {
   return most;
 }
 
-/// The share of a batch's vertices that is reached only by way of hot destinations, or is one of them.
+/// The share of a batch's vertices that are hot destinations or only reachable through them.
 double vertices_saved(double batch_vertices, const Bottom& bottom, const HotUse& hot) {
   const double visits = bottom.destinations + bottom.edges;
   if (batch_vertices <= 0 || visits <= batch_vertices) {

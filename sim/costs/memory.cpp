@@ -26,7 +26,7 @@ static_assert(sizeof(decltype(kernels::Block::indices)::value_type) == local_id_
 /// Weights, gradients and Adam's two moments.
 constexpr double copies_of_weights = 4;
 
-/// The parts of the graph that macro-batches keep: one in use, one on its way, and the hubs.
+/// The share of the graph that macro-batches hold: the resident set, the one being loaded, and the hubs.
 double resident_share(const Plan& plan) {
   const double part = static_cast<double>(plan.macro.resident) / plan.macro.partitions;
   return std::min(1.0, 2 * part + plan.macro.hub_ratio);
@@ -52,14 +52,15 @@ double embeddings_on_host(const WorkloadProfile& workload, const Plan& plan) {
     case Reuse::all:
       break;
   }
-  constexpr double age_bytes = sizeof(std::int64_t);  // the update that a vertex's rows are of
+  constexpr double age_bytes = sizeof(std::int64_t);  // the update count of a vertex's rows
   return embeddings(workload, vertices) + vertices * age_bytes;
 }
 
-/// Whether some devices only sample and the others only train: these hold the cache, those the topology.
+/// Whether some devices only sample, and hold the topology, and the others only train, and hold the cache.
 bool divides_roles(const Plan& plan) { return plan.schedule == Schedule::factored && plan.devices > 1; }
 
-/// Whether the cache holds its budget's share of all rows whatever the memory, because draws prefer them.
+/// Whether the cache's size is a fixed share of all rows, independent of free memory, because draws are
+/// biased.
 bool has_preferred_rows(const Plan& plan) {
   return plan.bias > 1 && plan.cache.is_used() && plan.cache.features;
 }
@@ -68,8 +69,8 @@ double preferred_hit_share(const WorkloadProfile& workload, const Plan& plan) {
   return biased_hit_share(hit_share(workload.features, plan.cache.policy, plan.cache.budget), plan.bias);
 }
 
-/// The memory of a slot, whose mini-batches come without their feature rows, or with them: that of the
-/// largest where it is known, because slots keep their memory.
+/// The memory of a slot, with or without feature rows: that of the largest mini-batch if known, because slots
+/// keep their memory.
 double slot_bytes(const WorkloadProfile& workload, const Plan& plan, bool with_features) {
   const auto hop = plan.embeddings.reuse == Reuse::all ? one_hop(workload) : OneHop{};
   const double features = workload.batch_vertices * static_cast<double>(workload.feature_row_bytes);
@@ -79,7 +80,7 @@ double slot_bytes(const WorkloadProfile& workload, const Plan& plan, bool with_f
   return largest && workload.batch_bytes > 0 ? mean * std::max(1.0, *largest / workload.batch_bytes) : mean;
 }
 
-/// Slots of the CPU route, and of the device; no more than there are mini-batches.
+/// Slots of the CPU route, and of the device; at most the number of mini-batches.
 double host_slots(const WorkloadProfile& workload, const Plan& plan) {
   const std::int64_t slots = plan.uses_cpu_route() ? plan.workers + plan.cpu_buffer : 0;
   return static_cast<double>(std::min(slots, workload.batches));
@@ -92,8 +93,8 @@ double device_slots(const WorkloadProfile& workload, const Plan& plan) {
   return static_cast<double>(std::min(1 + ahead, workload.batches));
 }
 
-/// Where the trainer gathers, only the batch in training has features, and the next one where another engine
-/// gathers beside training.
+/// If the trainer gathers, only the batch in training has features, and also the next one if features are
+/// gathered beside training.
 double device_slots_bytes(const WorkloadProfile& workload, const Plan& plan) {
   const double slots = device_slots(workload, plan);
   const double gathered = plan.fused             ? 0
@@ -102,7 +103,7 @@ double device_slots_bytes(const WorkloadProfile& workload, const Plan& plan) {
   return gathered * slot_bytes(workload, plan, true) + (slots - gathered) * slot_bytes(workload, plan, false);
 }
 
-/// A slot of the CPU route; rows that a device's cache holds are left out if draws prefer them.
+/// A slot of the CPU route, without cached rows if draws are biased.
 double host_slot_bytes(const WorkloadProfile& workload, const Plan& plan, bool has_device) {
   const double bare = slot_bytes(workload, plan, false);
   if (plan.prepares_samples()) {
@@ -138,7 +139,7 @@ MemoryBreakdown on_host(const profiles::Profile& profile, const Plan& plan) {
     use.samplers_bytes += plan.workers * readers_of(plan) * static_cast<double>(plan::disk_reader_bytes);
   }
   use.contexts_bytes = profile.machine.cpu.runtime_bytes.value_or(0);
-  if (plan.handover_copies > 0) {  // worker processes, each with what it hands over
+  if (plan.handover_copies > 0) {  // worker processes, each with a copy of its mini-batch
     use.batches_bytes += plan.workers * plan.handover_copies * each;
     use.contexts_bytes += plan.workers * profile.machine.cpu.process_bytes;
   }
@@ -146,7 +147,7 @@ MemoryBreakdown on_host(const profiles::Profile& profile, const Plan& plan) {
   return use;
 }
 
-/// Without the cache; where roles are divided, of a trainer.
+/// Device memory without the cache; with divided roles, of a trainer.
 MemoryBreakdown on_device(const profiles::Profile& profile, const Plan& plan) {
   const WorkloadProfile& workload = profile.workload;
   const bool holds_part = is_by_parts(plan) && plan.route == plan::Route::device;
@@ -161,9 +162,9 @@ MemoryBreakdown on_device(const profiles::Profile& profile, const Plan& plan) {
   use.activations_bytes = workload.parts.activation_bytes.value_or(2 * workload.batch_vertices *
                                                                    workload.job.hidden * value_bytes);
   use.model_bytes = copies_of_weights * parameters_bytes(workload);
-  if (plan.embeddings.reuse == Reuse::hot) {  // those in use and those that replace them
+  if (plan.embeddings.reuse == Reuse::hot) {  // current and next rows
     use.embeddings_bytes = 2 * hot_use_of(workload, plan).computed * hot_row_bytes(workload);
-  } else if (plan.embeddings.reuse == Reuse::all) {  // those of a mini-batch
+  } else if (plan.embeddings.reuse == Reuse::all) {  // the rows of a mini-batch
     const double seeds = static_cast<double>(workload.job.batch_size);
     use.embeddings_bytes = embeddings(workload, one_hop(workload).halo + seeds);
   }
@@ -171,7 +172,7 @@ MemoryBreakdown on_device(const profiles::Profile& profile, const Plan& plan) {
   return use;
 }
 
-/// What a device that samples holds; it may stand in for a trainer.
+/// The memory of a sampling device, which may switch to training.
 MemoryBreakdown on_sampler(const profiles::Profile& profile, const Plan& plan) {
   MemoryBreakdown use = plan.switch_roles ? on_device(profile, plan) : MemoryBreakdown{};
   use.topology_bytes = plan.topology == Home::device ? topology_bytes(profile.workload) : 0;
@@ -186,7 +187,7 @@ int shards(const profiles::Profile& profile, const Plan& plan) {
   return linked ? std::max(1, std::min(plan.devices, profile.machine.peers.clique)) : 1;
 }
 
-/// What the cache may hold, and what of it lies in each memory.
+/// The maximum size of the cache, and its share in each memory.
 void add_cache(const profiles::Profile& profile, const Plan& plan, const CacheGains& gains,
                std::optional<double> memory_bytes, MemoryBreakdown& use, CacheShares& shares) {
   if (has_preferred_rows(plan)) {
@@ -203,7 +204,7 @@ void add_cache(const profiles::Profile& profile, const Plan& plan, const CacheGa
   use.cache_bytes = (shares.features * gains.feature_bytes + shares.topology * gains.topology_bytes) / parts;
 }
 
-/// What a cache of the disk may hold: the same share of rows and of lists, but for what finds them.
+/// The size of a disk cache: equal shares of rows and lists, minus the lookup structures.
 void add_host_cache(const profiles::Profile& profile, const Plan& plan, Memory& memory) {
   const WorkloadProfile& workload = profile.workload;
   if (!profile.machine.cpu.memory_bytes) {
@@ -228,7 +229,7 @@ void add_host_cache(const profiles::Profile& profile, const Plan& plan, Memory& 
         static_cast<double>(plan::host_cache_blocks(share * list_bytes, blocks, block_bytes)) /
         static_cast<double>(blocks);
   }
-  // All of it, unless everything fits into less.
+  // All of the budget, unless everything fits.
   const double most = memory.cached.features * row_bytes + memory.cached.topology * list_bytes;
   const bool holds_all =
       (row_bytes == 0 || memory.cached.features >= 1) && (list_bytes == 0 || memory.cached.topology >= 1);
@@ -245,14 +246,14 @@ std::optional<double> device_memory_bytes(const profiles::Profile& profile, cons
   return there ? std::min(*there, allowed) : allowed;
 }
 
-/// What evaluation takes beyond the tensors of a training step.
+/// The memory of evaluation in excess of the tensors of a training step.
 std::optional<double> evaluation_bytes(const WorkloadProfile& workload, const MemoryBreakdown& host) {
   const auto& evaluation = workload.evaluation;
   return evaluation ? std::optional(std::max(0.0, evaluation->host_bytes - host.activations_bytes))
                     : std::nullopt;
 }
 
-/// A cache that takes what is left is never what does not fit. `beside` is needed beside `use`.
+/// A cache that fills the free memory never causes a shortage. `beside` is needed in addition to `use`.
 void note_shortage(Memory& memory, Shortage shortage, const Plan& plan, const MemoryBreakdown& use,
                    std::optional<double> there, double beside = 0) {
   const double needed = use.total() + beside - (has_preferred_rows(plan) ? 0 : use.cache_bytes);
@@ -288,9 +289,9 @@ double parameters_bytes(const WorkloadProfile& workload) {
   const double hidden = workload.job.hidden;
   const double per_layer = workload.job.model == plan::ModelKind::sage ? 2 : 1;
   const double inner = std::max(0, workload.job.layers() - 2) * hidden * hidden;
-  // The last layer's width, the number of classes, is not in a profile; it is counted as a hidden one.
+  // The number of classes, the last layer's width, is not in a profile; the hidden width is used instead.
   const double outer = static_cast<double>(workload.feature_columns) * hidden + hidden * hidden;
-  const double skips = workload.job.skip ? outer : 0;  // a layer that keeps its width has no matrix
+  const double skips = workload.job.skip ? outer : 0;  // no matrix if a layer keeps its width
   return (per_layer * (outer + inner) + skips) * value_bytes;
 }
 
@@ -317,7 +318,7 @@ std::optional<double> sampler_bytes(const WorkloadProfile& workload, int threads
 }
 
 Memory memory_of(const profiles::Profile& profile, const Plan& plan, const CacheGains& gains) {
-  if (plan.bias > 1 && !profile.workload.job.weighted) {  // the bias is in weights
+  if (plan.bias > 1 && !profile.workload.job.weighted) {  // the bias is applied by weights
     auto weighted = profile;
     weighted.workload.job.weighted = true;
     return memory_of(weighted, plan, gains);
@@ -327,9 +328,9 @@ Memory memory_of(const profiles::Profile& profile, const Plan& plan, const Cache
   Memory memory;
   memory.host = on_host(profile, plan);
   MemoryBreakdown device = on_device(profile, plan);
-  if (!has_device) {  // its buffers are the host's; the graph lies there once
+  if (!has_device) {  // its buffers are in host memory, which holds the graph once
     device.contexts_bytes = device.topology_bytes = device.features_bytes = 0;
-    // Slots go from one to the other: together, too, they are no more than there are mini-batches.
+    // Slots move from host to device, so their total is limited by the number of mini-batches, too.
     const double spare = static_cast<double>(profile.workload.batches) - host_slots(profile.workload, plan);
     memory.host.batches_bytes +=
         device.batches_bytes * std::min(1.0, spare / device_slots(profile.workload, plan));

@@ -19,17 +19,17 @@ namespace gnomon::sim {
 inline constexpr double local_id_bytes = 4;
 inline constexpr double value_bytes = 4;
 
-/// What lies in the memory of the host, or of each device, at the peak of an epoch.
+/// Peak memory of the host, or of each device, in an epoch.
 struct MemoryBreakdown {
   double topology_bytes = 0;
   double features_bytes = 0;
   double cache_bytes = 0;
-  double batches_bytes = 0;      ///< in workers' hands, in buffers and in training
-  double samplers_bytes = 0;     ///< what CPU samplers keep from batch to batch, at most, and reads in flight
+  double batches_bytes = 0;      ///< in preparation, in buffers and in training
+  double samplers_bytes = 0;     ///< upper bound of the CPU samplers' memory, and buffers of reads in flight
   double activations_bytes = 0;  ///< of one training
   double model_bytes = 0;        ///< weights, gradients and the optimiser's two moments
   double embeddings_bytes = 0;   ///< kept from batch to batch
-  double contexts_bytes = 0;     ///< of processes, or of the device's libraries
+  double contexts_bytes = 0;     ///< of worker processes, or of the device's libraries
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& f) {
@@ -50,7 +50,7 @@ struct MemoryBreakdown {
   }
 };
 
-/// What does not fit.
+/// The memory that does not suffice.
 enum class Shortage : std::uint8_t { none, host_memory, device_memory };
 
 }  // namespace gnomon::sim
@@ -67,13 +67,13 @@ struct EnumNames<sim::Shortage> {
 
 namespace gnomon::sim {
 
-/// A plan's memory. That it does not fit is an outcome.
+/// A plan's memory, which may exceed the machine's.
 struct Memory {
   MemoryBreakdown host;
-  MemoryBreakdown device;  ///< each of them; all zero when the device is the host
+  MemoryBreakdown device;  ///< of each device; all zero if the device is the host
   CacheShares cached;
-  /// What evaluating the model between two epochs takes of the host beyond `host`, as the tensors of training
-  /// are freed by then; absent if the profile does not tell.
+  /// Host memory that evaluation between epochs uses in excess of `host`, given that training's tensors are
+  /// freed by then; absent if unknown.
   std::optional<double> evaluation_bytes{};
   Shortage shortage = Shortage::none;
   double missing_bytes = 0;
@@ -101,22 +101,22 @@ double features_bytes(const profiles::WorkloadProfile& workload);
 /// Bytes of the model's weights in fp32; by the job's sizes where they were not measured.
 double parameters_bytes(const profiles::WorkloadProfile& workload);
 
-/// Bytes that reusing a hot vertex keeps (runtime/reuse/hot_embeddings.h): the first layer's output, and the
-/// rows that the layer's products multiply: with GraphSAGE the vertex's own and the mean of its neighbours,
-/// with other models one sum. Sums of sparse rows are at most as long as all that they add up.
+/// Bytes stored for a reused hot vertex (runtime/reuse/hot_embeddings.h): the first layer's output and the
+/// operands of its products, which are the vertex's own row and the mean of its neighbours for GraphSAGE, and
+/// one sum for other models. Sums of sparse rows are bounded by the total length of the summands.
 double hot_row_bytes(const profiles::WorkloadProfile& workload);
 
-/// Returns the maximum memory that one CPU sampler keeps from batch to batch if `threads` threads share its
-/// batches (kernels/cpu/sample/worker_memory.h). None if the graph's maximum degree is unknown.
+/// Returns an upper bound of one CPU sampler's memory between batches if `threads` threads share its batches
+/// (kernels/cpu/sample/worker_memory.h). None if the graph's maximum degree is unknown.
 std::optional<double> sampler_bytes(const profiles::WorkloadProfile& workload, int threads = 1);
 
-/// Returns the memory of a resolved plan. A memory of unknown size is never short and holds no cache. `gains`
-/// is what a device's cache saves; only plan::CachePolicy::value_weight reads it. A cache whose rows draws
-/// prefer (bias above 1) holds cache.budget of all rows, and may not fit; any other takes cache.budget of the
-/// memory that is left.
+/// Returns the memory of a resolved plan. A memory of unknown size always suffices and holds no cache.
+/// `gains` is the time saved by a device's cache; only plan::CachePolicy::value_weight uses it. With biased
+/// draws (bias above 1) the cache holds cache.budget of all rows, which may not fit; otherwise it takes
+/// cache.budget of the free memory.
 Memory memory_of(const profiles::Profile& profile, const plan::Plan& plan, const CacheGains& gains);
 
-/// "device memory: 1.5 GB are missing"; empty when everything fits.
+/// "device memory: 1.5 GB are missing"; empty if everything fits.
 std::string shortage_text(const Memory& memory);
 
 }  // namespace gnomon::sim

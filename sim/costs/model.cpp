@@ -20,7 +20,7 @@ using profiles::StageTime;
 using profiles::WorkloadProfile;
 using schedule::Stage;
 
-/// Batches whose costs are drawn; beyond them the draws repeat.
+/// Number of batches with individually drawn costs; after them the draws repeat.
 constexpr std::int64_t most_draws = 1 << 16;
 
 /// A standard normal number (Box and Muller 1958).
@@ -33,8 +33,8 @@ double normal(std::uint64_t seed, Stage stage, std::int64_t batch) {
   return radius * std::cos(2 * std::numbers::pi * stream.uniform());
 }
 
-/// What each batch takes relative to the mean: log-normal with the measured deviation, for times are positive
-/// and lean to the right. Their mean over the epoch is 1, so that an epoch holds the work that was measured.
+/// Each batch's time relative to the mean: log-normal with the measured deviation, as times are positive and
+/// right-skewed. Normalised to mean 1 over the epoch, so that an epoch contains the measured amount of work.
 std::vector<double> draw_spread(const StageTime& time, Stage stage, std::int64_t batches,
                                 std::uint64_t seed) {
   const double relative = time.mean_s > 0 ? time.deviation_s / time.mean_s : 0;
@@ -65,7 +65,7 @@ double handover_s(const profiles::Profile& profile, const plan::Plan& plan) {
   return plan.handover_copies * profile.workload.batch_bytes / *bandwidth;
 }
 
-/// No more than what is gained by them.
+/// At most the time gained.
 int prepare_threads(const WorkloadProfile& workload, const plan::Plan& plan) {
   const int threads = plan::preparing_threads(plan);
   return std::clamp(static_cast<int>(std::ceil(preparing_speedup(workload, threads))), 1, threads);
@@ -95,7 +95,7 @@ std::vector<StageCosts> draw_costs(const WorkloadProfile& workload, const StageC
   return costs;
 }
 
-/// What a stage asks of host memory, of all that there is.
+/// A stage's demand as a share of the host's memory bandwidth.
 std::array<double, 4> memory_shares(const profiles::Profile& profile, const StageCosts& costs) {
   const auto bandwidth = profile.machine.cpu.memory_bandwidth_bytes_per_s;
   const auto& parts = profile.workload.parts;

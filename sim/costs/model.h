@@ -9,7 +9,8 @@
 
 namespace gnomon::sim {
 
-/// How long each stage of a batch takes when nothing else runs, and which resources it holds, in seconds.
+/// The time of each stage of a batch if nothing else runs, in seconds, and the parts that use certain
+/// resources.
 struct StageCosts {
   double cpu_batch_s = 0;
   double transfer_s = 0;
@@ -28,13 +29,13 @@ struct StageCosts {
   double group_transfer_s = 0;
 };
 
-/// What the simulated machine is built from: mean costs, and with `costs_of` the costs of each batch.
+/// The parameters of a simulated machine: mean costs, and with `costs_of` the costs of each batch.
 struct MachineModel {
   int cores = 1;
   int workers = 1;
   int worker_threads = 1;        ///< cores that a CPU batch keeps busy
-  bool host_device = false;      ///< the device lane and the copy lane run on the cores too; there is no link
-  bool emulated_device = false;  ///< the device lane runs on the cores too, but reads over a link do not
+  bool host_device = false;      ///< the device's and the copy engine run on the cores; there is no link
+  bool emulated_device = false;  ///< the device's engine runs on the cores, except its reads over the link
   int device_threads = 1;        ///< cores that training on such a device keeps busy
   int prepare_threads = 1;       ///< cores that batching on such a device keeps busy
   StageCosts costs{};            ///< mean of each stage, with worker efficiency and speed-ups applied
@@ -43,24 +44,24 @@ struct MachineModel {
   std::function<StageCosts(std::int64_t batch)> costs_of{};
   int devices = 1;
   int devices_per_link = 1;    ///< devices that share one link to the host
-  int devices_per_clique = 1;  ///< devices that are linked to each other
+  int devices_per_clique = 1;  ///< number of devices that are linked to each other
   int disk_depth = 1;          ///< reads in flight that saturate the disk
   double prepare_share = 0;    ///< share of a device's multiprocessors that prepares beside training
   bool gathers_beside_training = false;  ///< devices gather the next batch while they train one
-  /// The share of the host memory's bandwidth that a stage asks for when it runs alone: CPU work, copies,
-  /// device preparation, training.
+  /// The share of the host's memory bandwidth that a stage uses when it runs alone: CPU work, copies, device
+  /// preparation, training.
   std::array<double, 4> memory_shares{};
 
   /// Whether the device computes on the host's cores.
   bool on_cores() const { return host_device || emulated_device; }
 };
 
-/// The model of a resolved plan on a profiled machine. With `spread`, batches differ as measured, by draws
-/// that are keyed with `seed` and the same for every plan; otherwise every batch costs the mean.
+/// The model of a resolved plan on a profiled machine. With `spread`, batches vary as measured, by draws
+/// keyed with `seed` that are the same for every plan; otherwise every batch has the mean costs.
 MachineModel machine_model(const profiles::Profile& profile, const plan::Plan& plan, bool spread,
                            std::uint64_t seed);
 
-/// machine_model() of a plan whose mean costs are already known.
+/// machine_model() of a plan with known mean costs.
 MachineModel machine_model(const profiles::Profile& profile, const plan::Plan& plan, const StageCosts& costs,
                            bool spread, std::uint64_t seed);
 

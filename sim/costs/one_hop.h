@@ -4,20 +4,19 @@
 
 namespace gnomon::sim {
 
-/// A mini-batch of one hop, for plans that reuse the embeddings of all vertices, beside the mean measured
-/// one.
+/// The one-hop mini-batch of plans that reuse the embeddings of all vertices, relative to the measured mean.
 struct OneHop {
   double vertices = 1;  ///< relative to those of a measured mini-batch
-  double edges = 1;     ///< likewise
-  double halo = 0;      ///< vertices that are no seeds
+  double edges = 1;     ///< relative to those of a measured mini-batch
+  double halo = 0;      ///< vertices that are not seeds
   double train = 1;     ///< relative to a measured training: edges along which layers aggregate
 };
 
-/// As the first hop was measured, or else from the graph's sizes: a seed then has as many neighbours as the
-/// mean, at most the first fanout, each any vertex.
+/// From the measured first hop, or else from the graph's sizes: a seed then has the average degree, at most
+/// the first fanout, and random neighbours.
 OneHop one_hop(const profiles::WorkloadProfile& workload);
 
-/// Different vertices among `visits` to `vertices` of them.
+/// Expected number of distinct vertices among `visits` random draws from `vertices`.
 double touched(double vertices, double visits);
 
 }  // namespace gnomon::sim

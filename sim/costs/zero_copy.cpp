@@ -9,7 +9,7 @@ namespace {
 constexpr double line_bytes = 128;
 constexpr double element_bytes = 4;
 
-/// Requests for one row, the mean over all offsets of whole elements.
+/// Requests per row, averaged over all element-aligned offsets.
 double requests_per_row(double row_bytes, bool aligned) {
   if (std::fmod(row_bytes, line_bytes) == 0) {
     return row_bytes / line_bytes;

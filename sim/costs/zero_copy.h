@@ -8,8 +8,8 @@ namespace gnomon::sim {
 /// 14(11), 2021); 1 if the link's bandwidth is unknown. A warp reads a row in lines of 128 bytes. Aligned, a
 /// row at a random offset touches its whole lines and a part of the first and the last; unaligned, every
 /// request of a warp that starts off a line is split in two. The link carries payload and a header for each
-/// request, and no more requests are in flight than the device allows. Rows under 128 bytes or of whole lines
-/// are read alike: 1.
+/// request, and no more requests are in flight than the device allows. 1 for rows under 128 bytes and rows of
+/// whole lines, which are read alike.
 double unaligned_slowdown(double row_bytes, const profiles::Link& link);
 
 /// Returns the payload bandwidth of zero-copy reads of such rows: what headers leave of the link's bandwidth,

@@ -7,7 +7,7 @@
 namespace gnomon::sim {
 namespace {
 
-/// Dates closer than this, relative to the epoch, are one date, as they are to SimGrid.
+/// Times closer than this, relative to the epoch, are considered equal, as in SimGrid.
 constexpr double date_precision = 1e-12;
 
 class ComputedHardware final : public Hardware {
@@ -62,7 +62,7 @@ class ComputedHardware final : public Hardware {
   struct Pool {
     int capacity = 1;
     int threads = 0;
-    double stretch = 1;  ///< how much longer its works take
+    double stretch = 1;  ///< current slowdown of its works
   };
   struct Slot {
     int pool = -1;
@@ -70,7 +70,7 @@ class ComputedHardware final : public Hardware {
     double slowdown = 1;
     double end_s = 0;
   };
-  static constexpr int no_pool = -1;  ///< a device's own
+  static constexpr int no_pool = -1;  ///< a device's own engine
   static constexpr int first_link = 2;
 
   Slot& at(int slot) { return slots_[static_cast<std::size_t>(slot)]; }
@@ -117,7 +117,7 @@ class ComputedHardware final : public Hardware {
   std::vector<Pool> pools_;  ///< cores, disk, links, cliques
   int first_clique_;
   std::vector<Slot> slots_;
-  std::vector<int> busy_;  ///< slots, in no order
+  std::vector<int> busy_;  ///< busy slots, unordered
   std::vector<int> ended_;
 };
 

@@ -65,7 +65,7 @@ double memory_slowdown(const std::array<double, num_kinds>& shares, const KindCo
   double left = 1;
   for (const auto& [each, count] : askers) {
     if (count == 0 || each * users > left) {
-      continue;  // gets less than it asks for
+      continue;  // its demand is not met
     }
     left -= each * count;
     users -= count;
@@ -97,7 +97,7 @@ double slowdown(const MachineModel& model, schedule::Stage stage, int device, co
   double factor = contention_slowdown(model.contention, kind, beside);
   const auto share = model.memory_shares[own];
   factor *= memory_slowdown(model.memory_shares, everywhere, share);
-  // What prepares beside training keeps its multiprocessors for as long as it runs.
+  // Preparation beside training occupies its multiprocessors while it runs.
   const bool shares_device = kind == Kind::train && !model.on_cores() &&
                              running.on(device)[static_cast<std::size_t>(Kind::prepare)] > 0;
   return shares_device ? factor / (1 - model.prepare_share) : factor;

@@ -12,7 +12,7 @@
 
 namespace gnomon::sim {
 
-/// Stages that slow others down, and are slowed down, alike. `none`: not at all.
+/// Kinds of stages with the same contention. `none`: no contention.
 enum class Kind : std::uint8_t { cpu, copy, prepare, train, none };
 inline constexpr std::size_t num_kinds = 4;
 
@@ -35,10 +35,10 @@ inline Kind kind_of(schedule::Stage stage) {
   }
 }
 
-/// How many stages of each kind run.
+/// The number of running stages of each kind.
 using KindCounts = std::array<int, num_kinds>;
 
-/// The stages that run now.
+/// The currently running stages.
 class RunningStages {
  public:
   explicit RunningStages(int devices) : on_(static_cast<std::size_t>(devices)) {}
@@ -50,7 +50,7 @@ class RunningStages {
       on_[static_cast<std::size_t>(device)][static_cast<std::size_t>(kind)] += change;
     }
   }
-  /// The pieces of work of that kind that run on the cores keep `change` more threads busy.
+  /// Adds `change` to the number of busy threads of work of this kind on the cores.
   void add_threads(Kind kind, int change) { threads_[static_cast<std::size_t>(kind)] += change; }
   const KindCounts& everywhere() const { return all_; }
   const KindCounts& threads() const { return threads_; }
@@ -80,8 +80,8 @@ inline double coefficient(const profiles::Contention& given, Kind kind, Kind bes
   return field == none ? 1 : (given.*field).value_or(1);
 }
 
-/// How much longer a stage of this kind takes beside `counts` neighbours: slowdowns add up. A neighbour that
-/// was measured to speed the stage up counts as none: nothing is predicted to be faster than alone.
+/// The slowdown of a stage of this kind beside `counts` neighbours: slowdowns add up. A neighbour measured to
+/// speed the stage up has no effect, as nothing is predicted to be faster than alone.
 inline double contention_slowdown(const profiles::Contention& given, Kind kind, const KindCounts& counts) {
   double sum = 1;
   for (std::size_t beside = 0; beside < num_kinds; ++beside) {
@@ -90,28 +90,26 @@ inline double contention_slowdown(const profiles::Contention& given, Kind kind, 
   return sum;
 }
 
-/// Cores that one stage of this kind keeps busy; with a GPU only CPU work keeps any.
+/// The number of cores that a stage of this kind uses; with a GPU, only CPU work uses cores.
 int threads_of(const MachineModel& model, Kind kind);
 
-/// How much longer work of this kind takes on the cores than by its fair share of them, while that many
-/// threads of each kind run there, more than there are cores, and some wait for each other
-/// (profiles::Contention::crowded_team). May be below 1, but not so far that work becomes faster than alone.
+/// The slowdown of work of this kind on oversubscribed cores in addition to its fair share of them, given the
+/// number of threads of each kind, some of which wait for each other (profiles::Contention::crowded_team).
+/// May be below 1, but never makes work faster than alone.
 double crowding(const MachineModel& model, Kind kind, const KindCounts& threads);
 
-/// Returns the minimum of crowding() while at most `counts` stages of each kind run at once: 1 unless they
-/// oversubscribe the cores and were measured to gain on their fair share.
+/// Returns the minimum of crowding() for at most `counts` concurrent stages of each kind: 1 unless they
+/// oversubscribe the cores and were measured to get more than their fair share.
 double best_crowding(const MachineModel& model, Kind kind, const KindCounts& counts);
 
-/// How much longer a stage takes that asks for `share` of the host memory's bandwidth, when all that run ask
-/// for more than there is: each gets what it asks for or an equal part of the rest, whichever is less
-/// (max-min fairness).
+/// The slowdown of a stage that demands `share` of the host's memory bandwidth if the running stages demand
+/// more than there is: bandwidth is divided with max-min fairness.
 double memory_slowdown(const std::array<double, num_kinds>& shares, const KindCounts& counts, double share);
 
 bool is_contended(const MachineModel& model);
 
-/// How much longer a stage takes on this machine beside everything that runs, apart from crowding(). Stages
-/// of another device count only for CPU work, for host memory and where devices compute on the host's cores.
-/// At least 1.
+/// The slowdown of a stage by all running stages, without crowding(); at least 1. Stages of other devices
+/// matter only for CPU work, for host memory and if devices compute on the host's cores.
 double slowdown(const MachineModel& model, schedule::Stage stage, int device, const RunningStages& running);
 
 }  // namespace gnomon::sim

@@ -16,21 +16,22 @@ namespace {
 
 namespace s4u = simgrid::s4u;
 
-/// As many as plans and profiles may name. SimGrid takes no new hosts after the first run, so all exist.
+/// The maxima in plans and profiles. All hosts are created up front, as SimGrid accepts no new ones after the
+/// first run.
 constexpr int most_cores = 4096;
 constexpr int most_disk_depth = 256;
 constexpr int most_links = 64;
 
-/// Engine time passes in units of about one epoch, and every epoch begins at a whole number of units. Until
-/// the clock reaches twice this number its rounding is the same for all epochs: a run's result does not
-/// depend on the runs before it.
+/// The engine's clock counts units of about one epoch, and every epoch starts at an integral number of units.
+/// Until the clock reaches twice this number, its rounding is the same for all epochs, so a run's result does
+/// not depend on earlier runs.
 constexpr double first_date = 4096;
 
-/// Dates closer than this, in units of engine time, are one date to SimGrid.
+/// SimGrid considers times closer than this, in units of the engine's clock, as equal.
 constexpr double date_precision = 1e-12;
 
-/// AddressSanitizer and ThreadSanitizer take a throw on one of SimGrid's own stacks for a fault. Threads they
-/// know, though these are slow.
+/// AddressSanitizer and ThreadSanitizer report exceptions thrown on SimGrid's own stacks as errors. They
+/// support its thread contexts, which are slower.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr const char* context_option = "--cfg=contexts/factory:thread";
 #else
@@ -41,7 +42,7 @@ constexpr double never_s = std::numeric_limits<double>::infinity();
 
 std::string numbered(const char* kind, int number) { return kind + ("-" + std::to_string(number)); }
 
-/// SimGrid takes Ctrl-C and segmentation faults for itself; this gives them back.
+/// Restores the handlers of SIGINT and SIGSEGV, which SimGrid replaces.
 class SignalHandlers {
  public:
   SignalHandlers() {
@@ -83,7 +84,7 @@ s4u::Engine& engine() {
     std::string contexts = context_option;
     char* arguments[] = {name.data(), quiet.data(), contexts.data(), nullptr};
     int count = 3;
-    // SimGrid owns the engine and ends it with the process.
+    // SimGrid owns the engine and destroys it at exit.
     s4u::Engine* made = s4u::Engine::get_instance(&count, arguments);
     s4u::Engine::set_config("surf/precision", date_precision);
     s4u::Engine::set_config("maxmin/precision", 1e-9);
@@ -118,7 +119,7 @@ void run_in_actor(const std::function<void()>& body) {
 namespace {
 
 struct State {
-  /// A resource that several works may use at a time.
+  /// A resource that several works can share.
   struct Pool {
     s4u::Host* host = nullptr;
     int capacity = 1;
@@ -128,25 +129,25 @@ struct State {
   struct Slot {
     Work work;
     double slowdown = 1;
-    double end_s = never_s;  ///< unless it shares; then SimGrid knows
-    Pool* pool = nullptr;    ///< none for a device
+    double end_s = never_s;  ///< infinite while it shares its resource, as SimGrid then computes the end
+    Pool* pool = nullptr;    ///< null for a device
     bool shares = false;
-    double stretch = 1;  ///< of what is left, where that is not yet told to SimGrid
+    double stretch = 1;  ///< of the remaining work, if not yet passed to SimGrid
 
     bool is_short() const { return pool != nullptr && pool->is_short(); }
     bool is_outdated() const { return is_short() != shares || stretch != 1; }
   };
 
-  double unit_s = 1;  ///< a power of two: dividing by it rounds nothing
+  double unit_s = 1;  ///< a power of two, so that division by it is exact
   double origin = 0;  ///< the epoch's begin on the engine's clock
   double now_s = 0;
   Pool cores, disk;
   std::vector<Pool> links, cliques;
   std::vector<Slot> slots;
-  std::vector<int> busy;                  ///< slots, in no order
+  std::vector<int> busy;                  ///< busy slots, unordered
   std::vector<s4u::ActivityPtr> shared;   ///< running executions …
-  std::vector<int> shared_slots;          ///< … and whose they are
-  std::vector<s4u::ActivityPtr> stopped;  ///< which SimGrid looks at once more
+  std::vector<int> shared_slots;          ///< … and their slots
+  std::vector<s4u::ActivityPtr> stopped;  ///< kept until SimGrid has processed them
   std::vector<int> ended;
   std::vector<int> outdated;
   int short_pools = 0;
@@ -192,10 +193,10 @@ struct State {
     shared_slots.erase(shared_slots.begin() + static_cast<std::ptrdiff_t>(position));
   }
 
-  /// Stops an execution; the seconds that it had left at full speed.
+  /// Stops an execution and returns its remaining seconds at full speed.
   double stop(std::size_t position) {
     const auto execution = shared[position];
-    // SimGrid counts the work of all threads together.
+    // SimGrid's amount is the total over all threads.
     const double left = execution->get_remaining() / at(shared_slots[position]).work.threads * unit_s;
     execution->cancel();
     stopped.push_back(execution);
@@ -207,15 +208,15 @@ struct State {
     return stop(static_cast<std::size_t>(position));
   }
 
-  /// SimGrid's clock stands still while nothing is shared.
+  /// Catches up SimGrid's clock, which does not advance while nothing is shared.
   void catch_up() {
     if (shared.empty() && s4u::Engine::get_clock() < to_date(now_s)) {
       s4u::this_actor::sleep_until(to_date(now_s));
     }
   }
 
-  /// SimGrid's solver takes work where it has come to share, gives it back where it no longer does, and runs
-  /// it anew where its speed has changed.
+  /// Passes work that now shares its resource to SimGrid's solver, takes back work that no longer does, and
+  /// restarts work whose speed has changed.
   void divide(int slot) {
     Slot& here = at(slot);
     const double left_s = here.shares ? stop_slot(slot) * std::exchange(here.stretch, 1) : here.end_s - now_s;
@@ -226,7 +227,7 @@ struct State {
     }
   }
 
-  /// All at once: an actor that asks for each change would be suspended for each.
+  /// In one simcall: an actor would be suspended once per change otherwise.
   void divide() {
     if (shared.empty() && short_pools == 0) {
       return;
@@ -247,7 +248,7 @@ struct State {
     });
   }
 
-  /// Its place in `busy` is for the caller.
+  /// The caller updates `busy`.
   void end(int slot) {
     count(at(slot).pool, -at(slot).work.threads);
     at(slot) = {};
@@ -267,7 +268,7 @@ struct State {
     return next_s;
   }
 
-  /// Lets the clock run until work that does not share ends at `next_s`, or work that shares before it.
+  /// Advances the clock until `next_s`, when unshared work ends, or until shared work ends before that.
   void sleep_until(double next_s) {
     if (shared.empty()) {
       now_s = next_s;
@@ -284,7 +285,7 @@ struct State {
     end_shared(static_cast<std::size_t>(first));
   }
 
-  /// Everything else that ends at this same date.
+  /// Collects everything else that ends at the same time.
   void end_the_rest() {
     while (!shared.empty()) {
       const auto next = s4u::Activity::test_any(shared);

@@ -14,7 +14,7 @@ using schedule::Stage;
 using schedule::StageSpan;
 using schedule::Ticket;
 
-/// Engines of each device.
+/// The engines of a device.
 constexpr int device_engine = 0;
 constexpr int copy_engine = 1;
 constexpr int side_engine = 2;
@@ -22,7 +22,7 @@ constexpr int engines_per_device = 3;
 
 int units(int devices, int per_unit) { return (devices + per_unit - 1) / per_unit; }
 
-/// Behind those of the devices: the disk's, the one between the devices, the workers'.
+/// Engines after those of the devices: the disk, the interconnect, the workers.
 int first_worker_of(const MachineModel& model) { return engines_per_device * model.devices + 2; }
 
 }  // namespace
@@ -49,7 +49,7 @@ SimulatedMachine::SimulatedMachine(const MachineModel& model, std::unique_ptr<Ha
   }
 }
 
-/// The engine, or the first worker's for all of them.
+/// The stage's engine; the first worker's stands for all workers.
 int SimulatedMachine::engine_for(int device, Stage stage) const {
   const int first = engines_per_device * device;
   switch (stage) {
@@ -146,7 +146,7 @@ std::vector<StageSpan> SimulatedMachine::timeline_so_far() {
   return spans;
 }
 
-/// An idle engine reaches its next stage; a free worker the next one of all workers.
+/// An idle engine takes its next stage; an idle worker takes the next one of the workers' common queue.
 void SimulatedMachine::take_next(int engine) {
   auto& queue = queue_of(engine);
   while (!queue.empty()) {
@@ -171,7 +171,7 @@ void SimulatedMachine::take_next(int engine) {
   }
 }
 
-/// Lets every engine take what it can at this date. A stage that takes no time may free others.
+/// Lets every engine take the stages that are ready now. A stage of zero duration may release others.
 void SimulatedMachine::settle_engines() {
   while (!to_look_at_.empty() || !ready_.empty()) {
     if (!ready_.empty()) {
@@ -201,7 +201,7 @@ void SimulatedMachine::begin(int engine) {
   }
 }
 
-/// Of a piece that has ended.
+/// Accounts for a piece that has ended.
 void SimulatedMachine::count(const Work& work, Stage stage) {
   const bool is_copy = work.resource == Resource::link || (model_.host_device && stage == Stage::transfer);
   totals_.link_s += is_copy ? work.seconds : 0;
@@ -241,7 +241,7 @@ void SimulatedMachine::change_running(const StageSpan& span, int change) {
   }
 }
 
-/// One piece of work, or more, one after the other.
+/// Splits a stage into one or more consecutive pieces of work.
 SimulatedMachine::Pieces SimulatedMachine::pieces_of(Stage stage, const StageCosts& costs,
                                                      int on_device) const {
   const auto device = model_.on_cores() ? Resource::cores : Resource::device;
@@ -334,7 +334,8 @@ double SimulatedMachine::slowdown_of(const Engine& engine) {
   return known * crowdings_[k];
 }
 
-/// Before time goes on: gives the hardware what begins now, and everything running its present speed.
+/// Before time advances: passes the work that starts now, and the current speed of all running work, to the
+/// hardware.
 void SimulatedMachine::settle_speeds() {
   for (const int engine : beginning_) {
     change_threads(engine_at(engine), 1);

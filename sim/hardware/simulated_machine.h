@@ -16,24 +16,25 @@
 
 namespace gnomon::sim {
 
-/// What a simulated epoch has done so far.
+/// Totals of a simulated epoch so far.
 struct Totals {
-  std::array<double, schedule::num_stages> busy_s{};  ///< that stages of each kind ran, all engines together
-  double link_s = 0;  ///< of the links' full bandwidth (with a host device: that the copy engine ran)
-  double disk_s = 0;  ///< that the whole disk was read, as if nothing else had read it
+  std::array<double, schedule::num_stages> busy_s{};  ///< by stage, summed over all engines
+  double link_s =
+      0;  ///< equivalent time at the links' full bandwidth (host device: busy time of the copy engine)
+  double disk_s = 0;  ///< equivalent time at the disk's full bandwidth
 };
 
-/// What of a model's machine is shared, and how many works it can have at a time.
+/// The shared resources of a model's machine, and its maximum number of concurrent works.
 Shared shared_of(const MachineModel& model);
 int slots_of(const MachineModel& model);
 
-/// The Machine that a MachineModel describes, in simulated time. A policy's own decisions take none.
+/// The Machine described by a MachineModel, in simulated time. Decisions of policies take no time.
 ///
-/// Contention is exact: whenever the number of running stages of some kind changes, what is left of every
-/// running stage goes on at its new speed. All that ends at one date has ended before wait_any returns.
-/// A stage may be several pieces of work, one after the other: reading the disk, then a core; reading over
-/// the link, then from linked devices, then the device alone. A host device has no link: its copies are a
-/// thread's work.
+/// Contention is tracked exactly: whenever the set of running stages changes, the remaining work of every
+/// running stage continues at its new speed. All stages that end at the same time have ended before wait_any
+/// returns. A stage may consist of several consecutive pieces of work: reading the disk, then using a core;
+/// reading over the link, then from linked devices, then using the device alone. A host device has no link:
+/// its copies are work of a thread.
 class SimulatedMachine final : public schedule::Machine {
  public:
   /// `model` must outlive the machine. The hardware is for shared_of(model) and slots_of(model).
@@ -45,22 +46,23 @@ class SimulatedMachine final : public schedule::Machine {
   void wait_any(std::span<const schedule::Ticket> tickets) override;
   double now_s() override { return hardware_->now_s(); }
   schedule::StageSpan span(schedule::Ticket ticket) override;
-  /// The model's mean, what contention and shared resources add left out.
+  /// The model's mean, without contention and shared resources.
   double expected_s(schedule::Stage stage) const override;
 
   const Totals& totals() const { return totals_; }
   /// The spans of all stages that are done, in the order of their starts.
   std::vector<schedule::StageSpan> timeline() const;
-  /// Those too that prepare or copy and run now, and end now.
+  /// As timeline(), plus the running preparation and copy stages as if they ended now.
   std::vector<schedule::StageSpan> timeline_so_far();
-  /// Calls `look` when `trainings` have ended, and again after as many as it answers. It may throw.
+  /// Calls `look` after `trainings` trainings, and again after the number of trainings that it returns. It
+  /// may throw.
   void watch(std::int64_t trainings, std::function<std::int64_t()> look) {
     next_look_ = trainings;
     look_ = std::move(look);
   }
 
  private:
-  /// The pieces of a stage; those of no time are left out.
+  /// The pieces of a stage, without those of zero duration.
   struct Pieces {
     std::array<Work, 3> works;
     int count = 0;
@@ -72,13 +74,13 @@ class SimulatedMachine final : public schedule::Machine {
   };
   struct Started {
     schedule::StageSpan span;
-    int pending = 0;          ///< stages before it that are not done
-    int waiting_engine = -1;  ///< the engine that has reached it before they were
+    int pending = 0;          ///< unfinished dependencies
+    int waiting_engine = -1;  ///< the engine that waits for them
     bool done = false;
     int first_successor = none;  ///< in successors_
     int last_successor = none;
   };
-  /// A stage that waits for another one, and the next one that does.
+  /// An element of a linked list of dependent stages.
   struct Successor {
     std::int64_t ticket = 0;
     int next = none;
@@ -87,10 +89,10 @@ class SimulatedMachine final : public schedule::Machine {
   /// Engines are the hardware's slots: those of each device, of the disk, between the devices, of the
   /// workers.
   struct Engine {
-    std::int64_t current = -1;  ///< the ticket it has reached
-    bool running = false;       ///< or still waiting for what stands before it
+    std::int64_t current = -1;  ///< the current ticket
+    bool running = false;       ///< false while it waits for dependencies
     Pieces pieces;
-    int piece = 0;  ///< in hand
+    int piece = 0;  ///< the current one
     double slowdown = 1;
   };
 
@@ -120,17 +122,18 @@ class SimulatedMachine final : public schedule::Machine {
   const int first_worker_;
   std::unique_ptr<Hardware> hardware_;
   std::vector<Engine> engines_;
-  std::vector<std::deque<std::int64_t>> queues_;  ///< of each engine; one for all workers
+  std::vector<std::deque<std::int64_t>> queues_;  ///< by engine; the workers share one
   std::priority_queue<int, std::vector<int>, std::greater<>> free_workers_;
-  std::vector<int> to_look_at_;  ///< engines that may reach their next stage at this date
-  std::vector<int> ready_;       ///< engines whose stage need not wait any longer
+  std::vector<int> to_look_at_;  ///< engines that may take their next stage now
+  std::vector<int> ready_;       ///< engines whose stage has become ready
   std::vector<Started> started_;
   std::vector<Successor> successors_;
-  std::vector<int> beginning_;  ///< engines with a piece that is not yet given to the hardware
+  std::vector<int> beginning_;  ///< engines with a piece not yet passed to the hardware
   RunningStages running_;
-  std::vector<std::array<double, num_kinds>> slowdowns_;  ///< on each device beside what runs; 0: not known
-  std::array<double, num_kinds> crowdings_{};             ///< of work on the cores; 0: not known
-  bool running_changed_ = false;                          ///< since slowdowns_ were known
+  std::vector<std::array<double, num_kinds>>
+      slowdowns_;                              ///< by device, given the running stages; 0: not computed
+  std::array<double, num_kinds> crowdings_{};  ///< of work on the cores; 0: not computed
+  bool running_changed_ = false;               ///< since slowdowns_ were computed
   std::int64_t trained_ = 0;
   std::int64_t next_look_ = -1;
   std::function<std::int64_t()> look_;
