@@ -8,7 +8,7 @@
 namespace gnomon::tuner {
 
 EvaluateOn simulate_in(int processes) {
-  // The engine is made here once, and forked processes inherit it.
+  // Created once here; forked processes inherit it.
   return [processes, simulator = sim::Simulator()](const profiles::Profile& profile,
                                                    const std::vector<plan::Plan>& plans) mutable {
     const auto predict_one = [&](std::int64_t number) {

@@ -28,8 +28,8 @@ void scale(std::optional<double>& quantity, double factor) {
   }
 }
 
-/// The best plan that a short search finds on a profile, or why there is none; as a document, which passes
-/// between processes.
+/// The best plan of a short search on a profile, or why there is none, as a document to pass between
+/// processes.
 base::Json search_document(const profiles::Profile& profile, const SearchSetup& setup) {
   try {
     const Space space = make_space(setup.request(profile));
@@ -49,7 +49,7 @@ base::Json search_document(const profiles::Profile& profile, const SearchSetup& 
   }
 }
 
-/// The shortest epoch of any of the plans; infinite if none is possible there.
+/// The shortest epoch of any of the plans; infinite if none is possible.
 double best_epoch_s(const profiles::Profile& profile, const std::vector<plan::Plan>& plans,
                     const SearchSetup& setup) {
   double best_s = std::numeric_limits<double>::infinity();
@@ -57,7 +57,7 @@ double best_epoch_s(const profiles::Profile& profile, const std::vector<plan::Pl
     try {
       best_s = std::min(best_s, setup.predict(profile, plan).epoch_s);
     } catch (const base::InputError&) {
-      // The plan does not go with the change, as another one may.
+      // The plan is invalid with the change; another one may not be.
     }
   }
   return best_s;

@@ -31,17 +31,17 @@ struct Sensitivity {
   std::string why_not{};          ///< why it could not be computed, without a share
 };
 
-/// How to search and predict on a changed profile.
+/// Options for searching and predicting on a changed profile.
 struct SearchSetup {
   std::function<SpaceRequest(const profiles::Profile&)> request;
   std::function<sim::Prediction(const profiles::Profile&, const plan::Plan&)> predict;
   int processes = 1;  ///< processes that search in parallel, one change each
 };
 
-/// The effect of each change on the best epoch; the best first, then those that could not be computed. Plans
-/// are searched anew for each change, which may need other workers or buffers, and equally long for the
-/// profile as it is. Every plan found anywhere is tried everywhere, so that no change gains by another's
-/// search. Epochs are cut to 400 batches.
+/// Computes the effect of each change on the best epoch, sorted by effect, followed by those that could not
+/// be computed. A new search is run for each change, which may require other workers or buffers, and an
+/// equally long one for the unchanged profile. Every plan found is evaluated on all profiles, so that
+/// differences are not due to search luck. Epochs are cut to 400 batches.
 std::vector<Sensitivity> sensitivities(const profiles::Profile& profile, const plan::Plan& plan,
                                        const SearchSetup& setup);
 

@@ -21,13 +21,13 @@
 namespace gnomon::tuner {
 namespace {
 
-/// Those that fit in memory and keep to the limits.
+/// The plans that fit in memory and respect the limits.
 std::vector<Candidate> possible(std::vector<Candidate> candidates) {
   std::erase_if(candidates, [](const Candidate& c) { return !std::isfinite(c.prediction.epoch_s); });
   return candidates;
 }
 
-/// The preferred candidate, then the fastest of each other name and promise, the fastest first.
+/// The preferred candidate, then the fastest of each other name and exactness, in ascending order of epochs.
 std::vector<Candidate> finalists(std::vector<Candidate> candidates, const plan::Cores& cores,
                                  std::optional<double> measured_error, plan::Exactness required) {
   if (candidates.empty()) {
@@ -108,8 +108,8 @@ class TuningRun {
   }
 
  private:
-  /// Plans that promise less than is required are searched for a shorter time, only to tell what the promise
-  /// costs. A search of all plans has no need of a second one.
+  /// Plans with weaker guarantees than required are searched for a shorter time, only to report the cost of
+  /// exactness. Not needed if all plans are searched anyway.
   void search_plans() {
     const auto wide = with_less_exact(options_);
     const bool is_narrow = required_exactness(options_) > required_exactness(wide);
@@ -125,7 +125,7 @@ class TuningRun {
     }
   }
 
-  /// A later step that fails is reported and leaves the result as it is.
+  /// Runs a later step; if it fails, the failure is reported and the result unchanged.
   template <class Step>
   void without_losing_the_plan(const char* what, const Step& step) {
     try {
@@ -204,7 +204,7 @@ class TuningRun {
     }
   }
 
-  /// Compares presets and what was found by whole epochs.
+  /// Compares presets and found plans by whole epochs.
   void choose() {
     const auto request = request_of(profile_, with_less_exact(options_), accuracy_);
     const auto required = required_exactness(options_);
@@ -225,7 +225,7 @@ class TuningRun {
     price_exactness(required);
   }
 
-  /// The fastest of all candidates against the fastest of those that keep the promise.
+  /// The fastest of all candidates against the fastest of those with the required exactness.
   void price_exactness(plan::Exactness required) {
     const Candidate* fastest = nullptr;
     const Candidate* fastest_exact = nullptr;
@@ -276,7 +276,7 @@ class TuningRun {
                                                         : prediction.memory.host.total();
   }
 
-  /// Searches again with less and less memory, and for more and more accuracy; keeps what no plan beats.
+  /// Searches again with decreasing memory and increasing accuracy; keeps the Pareto-optimal plans.
   void find_front() {
     auto all = possible(tuning_.found.evaluated);
     std::erase_if(all, [&](const Candidate& candidate) {
@@ -309,7 +309,7 @@ class TuningRun {
       const auto found = search(options, {.evaluations = front_evaluations}, nullptr).evaluated;
       all.insert(all.end(), found.begin(), found.end());
     } catch (const base::InputError&) {
-      // No plan keeps to these limits.
+      // No plan respects these limits.
     }
   }
 
@@ -346,7 +346,7 @@ class TuningRun {
   static constexpr std::int64_t max_searched_batches = 1500;
   static constexpr int front_steps = 6;
   static constexpr int accuracy_steps = 2;
-  static constexpr double accuracy_span = 0.02;  ///< searched below exact plans' accuracy
+  static constexpr double accuracy_span = 0.02;  ///< range below the exact plans' accuracy that is searched
   static constexpr int front_evaluations = 25;
 
   const profiles::Profile& profile_;

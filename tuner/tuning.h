@@ -22,14 +22,14 @@
 
 namespace gnomon::tuner {
 
-/// How a profile is tuned.
+/// Options of tune().
 struct TuningOptions {
   StrategyKind strategy = StrategyKind::automatic;
   std::optional<Budget> budget{};  ///< of the search; absent: budget_of() decides
   std::uint64_t seed = 0;
-  /// The least that the plan to take promises; by default that repeated trainings end with the same bits.
+  /// Minimum exactness of the chosen plan; by default, repeated trainings end with the same bits.
   plan::Exactness exactness = plan::Exactness::order;
-  bool approximate = false;       ///< take any plan, also one that changes what is trained
+  bool approximate = false;       ///< also choose from approximate plans, which change the training
   bool simulated = false;         ///< also consider plans that the runtime cannot execute
   MemoryLimits limits;            ///< maximum memory at the peak of an epoch
   ConsumptionLimits consumption;  ///< maximum of the profile's whole epoch; its `batches` are set by tune()
@@ -38,11 +38,11 @@ struct TuningOptions {
   double accuracy_floor = 0;      ///< minimum predicted accuracy of approximate plans; needs `surrogate`
   int processes = 1;              ///< processes that predict side by side; the result does not depend on them
   std::string journal;            ///< file from which the search is resumed; empty: none
-  /// Called with the plan to take as soon as it is known, before what is computed about it. May be empty.
+  /// Called with the chosen plan as soon as it is known, before further results are computed. May be empty.
   std::function<void(const Candidate&)> on_best{};
 };
 
-/// A plan that no other one beats in all goals.
+/// A Pareto-optimal plan.
 struct FrontPoint {
   plan::Plan plan;
   double epoch_s = 0;
@@ -50,13 +50,13 @@ struct FrontPoint {
   std::optional<double> accuracy;  ///< predicted, if there is a predictor
 };
 
-/// What it costs to take only plans that promise what was asked (plan::Exactness).
+/// The cost of requiring exactness (plan::Exactness).
 struct ExactnessPrice {
-  Candidate fastest;  ///< of all plans, whatever they promise
-  double share = 0;   ///< by which the fastest plan that keeps the promise takes longer
+  Candidate fastest;  ///< the fastest of all plans, with any guarantee
+  double share = 0;   ///< relative excess of the fastest plan with the required exactness
 };
 
-/// What a search found for a profile.
+/// The result of tuning a profile.
 struct Tuning {
   TuningOptions options;
   std::int64_t plans = 0;                            ///< size of the searched space, excluded plans included
@@ -64,19 +64,20 @@ struct Tuning {
   std::int64_t estimates = 0;                        ///< epochs computed by arithmetic, to rank plans
   std::size_t resumed = 0;                           ///< evaluations that came from the journal
   std::optional<profiles::Corrections> corrections;  ///< of the profile's stages, by earlier real runs
-  std::vector<profiles::QuestionableFactor> questionable;  ///< slowdowns of the profile that are gains
-  std::optional<profiles::EvaluationProfile> evaluation;   ///< after an epoch, as the profile tells
+  std::vector<profiles::QuestionableFactor> questionable;  ///< slowdowns of the profile measured as speed-ups
+  std::optional<profiles::EvaluationProfile> evaluation;   ///< evaluation after an epoch, from the profile
   SearchResult found;
-  /// What a short search found that also considered plans which promise less than was asked.
+  /// Result of a short search that also included plans with weaker guarantees.
   std::vector<Candidate> less_exact;
   double searched_share = 1;  ///< of an epoch that the predictions in `found` and `less_exact` are for
-  /// The plan to take (tuner::preferred) of the presets and what was found, then the fastest of each other
-  /// name and promise. Predictions are of whole epochs.
+  /// The chosen plan (tuner::preferred) among presets and found plans, then the fastest of each other name
+  /// and exactness. Predictions are of whole epochs.
   std::vector<Candidate> candidates;
-  std::optional<double> interval_s{};   ///< of the best plan's epoch (sim::epoch_interval_s)
-  std::vector<PassedOver> passed_over;  ///< faster candidates than the plan to take, the fastest first
-  std::optional<ExactnessPrice> exactness_price;  ///< absent if no plan promises less
-  std::vector<Sensitivity> sensitivities;         ///< what would help most, the best first
+  std::optional<double> interval_s{};  ///< of the best plan's epoch (sim::epoch_interval_s)
+  std::vector<PassedOver>
+      passed_over;  ///< candidates faster than the chosen plan, in ascending order of epochs
+  std::optional<ExactnessPrice> exactness_price;  ///< absent if no plan has a weaker guarantee
+  std::vector<Sensitivity> sensitivities;         ///< effects of changes to the machine, the best first
   std::vector<std::string> failures;              ///< what could not be computed about the plan, and why
   std::vector<FrontPoint> front;                  ///< the fastest first; empty unless asked for
   /// Volume under the front, as a share of twice the fastest epoch times twice the maximum memory (times 1,
@@ -95,7 +96,7 @@ base::Json to_document(const Tuning& tuning);
 /// Epochs that were simulated to find the plan.
 std::int64_t num_simulations(const Tuning& tuning);
 
-/// How many evaluations of each fidelity it took: bounds, estimates, simulations and real runs.
+/// The number of evaluations of each fidelity: bounds, estimates, simulations and real runs.
 base::Json fidelities_document(const Tuning& tuning, int real_runs);
 
 }  // namespace gnomon::tuner

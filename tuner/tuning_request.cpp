@@ -127,7 +127,7 @@ std::vector<plan::Plan> preset_plans(const profiles::Profile& profile, const Spa
       sim::machine_model(profile, sim::resolve_on(profile, plan), false, 0);
       plans.push_back(std::move(plan));
     } catch (const base::InputError&) {
-      // The machine lacks what the plan asks for, or the profile lacks a number that it needs.
+      // The machine lacks a resource, or the profile a number, that the plan requires.
     }
   }
   return plans;

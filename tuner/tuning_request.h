@@ -18,14 +18,14 @@ using Accuracy = std::optional<AccuracyPredictor>;
 /// the file does not fit, or if options contradict each other.
 Accuracy accuracy_of(const profiles::Profile& profile, const TuningOptions& options);
 
-/// The least that the plan to take must promise.
+/// The minimum exactness of the chosen plan.
 plan::Exactness required_exactness(const TuningOptions& options);
 
-/// The options of a search that also considers the plans which promise less than is required.
+/// The options of a search that also includes plans with weaker guarantees than required.
 TuningOptions with_less_exact(TuningOptions options);
 
-/// How long a search with these options goes on: the asked budget, all plans with strategy `exhaustive`, else
-/// 100 evaluations.
+/// The budget of a search with these options: the requested one, all plans with strategy `exhaustive`, or
+/// else 100 evaluations.
 Budget budget_of(const TuningOptions& options);
 
 /// The space of plans that is searched for the profile.
@@ -38,7 +38,7 @@ bool is_allowed(const SpaceRequest& request, const plan::Plan& plan);
 /// The published presets that the machine can run and the request allows, in the order of their names.
 std::vector<plan::Plan> preset_plans(const profiles::Profile& profile, const SpaceRequest& request);
 
-/// Everything that the course of a search depends on, for its journal.
+/// All inputs of a search, for its journal.
 base::Json search_document(const profiles::Profile& profile, const TuningOptions& options);
 
 }  // namespace gnomon::tuner

@@ -30,7 +30,7 @@ void set_field(base::Json& document, const std::string& path, const Setting& set
   field = value_like(field, setting.value);
 }
 
-/// `where` with the settings, so that an error in a changed field names them.
+/// `where` with the settings, for errors in changed fields.
 std::string with_settings(const std::string& where, const std::vector<Setting>& settings, bool of_plan) {
   std::string changes;
   for (const auto& setting : settings) {
@@ -109,7 +109,8 @@ Tasks tasks_of(const ExplorationRequest& request) {
   return tasks;
 }
 
-/// The first character of a packet between processes: a prediction follows, or the reason why there is none.
+/// The first character of a packet between processes: whether a prediction follows, or the reason why there
+/// is none.
 constexpr char possible = '+';
 constexpr char impossible = '-';
 
@@ -234,7 +235,7 @@ base::Json flat_row(const ExplorationRow& row) {
   json["workers"] = row.plan.workers;
   json["device_threads"] = row.plan.device_threads;
   auto prediction = base::write_value(row.prediction.value_or(sim::Prediction{}), base::Absent::as_null);
-  prediction.erase("memory");  // its totals are columns
+  prediction.erase("memory");  // replaced by columns of totals
   if (!row.prediction) {
     std::fill(prediction.begin(), prediction.end(), nullptr);
   }

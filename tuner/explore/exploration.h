@@ -29,7 +29,7 @@ struct ExploredProfile {
   std::vector<plan::Plan> own_plans{};             ///< predicted on this profile only, before all others
 };
 
-/// What is predicted: every plan on every profile with every combination of the sweeps' values.
+/// A request to predict every plan on every profile with every combination of the sweeps' values.
 struct ExplorationRequest {
   std::vector<ExploredProfile> profiles;
   std::vector<plan::Plan> plans;
@@ -43,25 +43,25 @@ struct ExplorationRequest {
   bool quickly = false;
 };
 
-/// One plan with one combination: its prediction, or why it cannot run on that machine.
+/// One plan with one combination of values: its prediction, or why it cannot run on that machine.
 struct ExplorationRow {
   plan::Plan plan;
   std::vector<Setting> settings;  ///< the profile's names, then the sweeps' values
   std::optional<sim::Prediction> prediction;
   std::string why_not;
-  std::vector<profiles::StageScaling> scalings{};  ///< its profile's
+  std::vector<profiles::StageScaling> scalings{};  ///< of its profile
   sim::Shortage shortage = sim::Shortage::none;    ///< the memory in which the plan does not fit
   double missing_bytes = 0;
   /// Why the runtime does not execute the plan on the profile's kind of device; empty if it does.
   std::string why_not_run{};
-  std::vector<std::string> extrapolations{};  ///< what the prediction assumes beyond what was measured
+  std::vector<std::string> extrapolations{};  ///< assumptions beyond the measurements
   std::optional<double> interval_s{};         ///< of the epoch (sim::epoch_interval_s)
   int epochs = 0;                             ///< of the whole training
 
   bool runs_here() const { return why_not.empty() && why_not_run.empty(); }
-  /// How far the epoch is over its lower bound, 0.1 for 10 %. Precondition: there is a prediction.
+  /// Relative excess of the epoch over its lower bound, 0.1 for 10 %. Precondition: there is a prediction.
   double over_bound() const;
-  /// Of all epochs, without evaluations between them. Precondition: there is a prediction.
+  /// Time of all epochs, without evaluations. Precondition: there is a prediction.
   double training_s() const { return epochs * prediction->epoch_s; }
   /// Absent if the machine has no price.
   std::optional<double> training_price() const {
@@ -75,18 +75,18 @@ struct ExplorationRow {
 /// path or value is wrong, or if no row is possible.
 std::vector<ExplorationRow> explore(const ExplorationRequest& request, const base::Progress& progress);
 
-/// The profile with the settings of its fields; those of plans are passed over. Throws InputError.
+/// Applies the settings of profile fields, ignoring those of plan fields. Throws InputError.
 profiles::Profile changed_profile(const ExploredProfile& explored, const std::vector<Setting>& settings);
 
 /// The plans of a list: preset names and plan files separated by commas, or "all". Throws InputError.
 std::vector<plan::Plan> plans_of(const std::string& list);
 
-/// What comes first.
+/// The sort key of rows.
 enum class RowOrder { epoch, price };
 
-/// The rows in the order in which people read them: those that run here by their epochs, or by the price of
-/// an epoch, then those that can only be simulated by theirs, then those that are not possible. Rows without
-/// a price come after those with one.
+/// The rows in display order: first those that run here, then those that can only be simulated, each sorted
+/// by epoch time or by price per epoch, and last those that are not possible. Rows without a price come after
+/// those with one.
 std::vector<const ExplorationRow*> sorted(const std::vector<ExplorationRow>& rows, RowOrder order);
 
 /// One row as a flat object.
@@ -94,12 +94,12 @@ base::Json flat_row(const ExplorationRow& row);
 
 /// The rows as flat objects with one column for each swept field, for CSV and JSON, in the order of
 /// the request. "interval_s" is the half width of the epoch's 95 % confidence interval, "runs_here" is false
-/// for what can only be simulated ("why_not_run"), "exact" is the plan's plan::Exactness, "extrapolated"
-/// tells what the prediction assumes beyond what was measured, "scaled" what happened to the stages of a
-/// moved profile, "short_of" and "missing_bytes" why a plan that does not fit has no epoch.
+/// for plans that can only be simulated ("why_not_run"), "exact" is the plan's plan::Exactness,
+/// "extrapolated" lists assumptions beyond the measurements, "scaled" how the stages of a moved profile were
+/// scaled, and "short_of" and "missing_bytes" why a plan that does not fit has no epoch.
 std::vector<base::Json> flat_rows(const std::vector<ExplorationRow>& rows);
 
-/// What the row's prediction assumes beyond what was measured, separated by "; ".
+/// The prediction's assumptions beyond the measurements, separated by "; ".
 std::string extrapolations_text(const ExplorationRow& row);
 
 /// The plan's name and settings, as in "gnomon machine.cpu.cores=8".
@@ -108,7 +108,7 @@ std::string name_of(const ExplorationRow& row);
 /// Maximum number of stages in a timeline's document.
 inline constexpr std::size_t max_spans = 150;
 
-/// The row's name and the start of its timeline, as pages draw it. Precondition: there is a prediction.
+/// The row's name and the start of its timeline, for charts. Precondition: there is a prediction.
 base::Json timeline_document(const ExplorationRow& row);
 
 /// The rows' timelines, named by plan and settings.

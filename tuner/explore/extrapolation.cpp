@@ -10,8 +10,8 @@ namespace {
 
 using profiles::ScalingPoint;
 
-/// The most threads with which a stage was measured: without points, with as many as the machine had cores
-/// (a paper's numbers).
+/// The maximum number of threads with which a stage was measured; without points (a paper's numbers), the
+/// machine's number of cores.
 int measured_threads(const std::vector<ScalingPoint>& points, const plan::Cores& measured) {
   int most = points.empty() ? measured.count : 1;
   for (const auto& point : points) {
@@ -24,7 +24,7 @@ std::string more_than(const char* what, int measured) {
   return "more " + std::string(what) + " than measured (" + std::to_string(measured) + "): ";
 }
 
-/// Whether more than one thread was measured, so that there is a law.
+/// Whether more than one thread was measured, so that a scaling law is fitted.
 bool has_law(const std::vector<ScalingPoint>& points) { return !points.empty() && points.back().threads > 1; }
 
 std::string percent(double share) {
@@ -33,19 +33,19 @@ std::string percent(double share) {
   return text;
 }
 
-/// How the speed of each of many workers was taken.
+/// How the speed per worker was extrapolated.
 std::string workers_law(const std::vector<ScalingPoint>& points, int measured) {
   if (!has_law(points)) {
-    return "each is taken to be as fast as one of " + std::to_string(measured);
+    return "each is assumed to be as fast as one of " + std::to_string(measured);
   }
-  return "each other worker is taken to cost one " + percent(profiles::contention_share(points)) +
+  return "each other worker is assumed to cost one " + percent(profiles::contention_share(points)) +
          " of its time alone, as those measured do";
 }
 
-/// How the speed-up of a stage by many threads was taken.
+/// How the speed-up of a stage was extrapolated.
 std::string threads_law(const std::vector<ScalingPoint>& points, int measured) {
   if (!has_law(points)) {
-    return "they are taken to be as fast as " + std::to_string(measured);
+    return "they are assumed to be as fast as " + std::to_string(measured);
   }
   return "Amdahl's law with the measured serial share of " + percent(profiles::serial_share(points));
 }
@@ -60,7 +60,7 @@ std::vector<std::string> extrapolations(const profiles::Profile& profile, const 
   if (cores.device != measured.device) {
     texts.emplace_back(
         "another kind of device than measured: preparing and training on the device are scaled by memory "
-        "bandwidths, not below what launching their kernels takes, and copies by the link's");
+        "bandwidths, at least the time to launch their kernels, and copies by the link's");
   }
   const int workers = measured_threads(workload.worker_efficiency, measured);
   if (plan.uses_workers() && plan.workers * plan.worker_threads > workers) {
@@ -85,7 +85,7 @@ std::vector<std::string> extrapolations(const profiles::Profile& profile, const 
   }
   if (plan.devices > measured.devices) {
     texts.push_back(more_than("devices", measured.devices) +
-                    "each is taken to be as fast as one, and gradients are averaged over the known links");
+                    "each is assumed to be as fast as one, and gradients are averaged over the known links");
   }
   return texts;
 }

@@ -8,9 +8,9 @@
 
 namespace gnomon::tuner {
 
-/// What a prediction assumes beyond what was measured, one text for each assumption: "more workers than
-/// measured (2): …". `profile` is what the resolved plan was predicted on, `measured` the machine on which
-/// its times were measured. Empty if everything was measured.
+/// Returns a prediction's assumptions beyond the measurements, one text each: "more workers than measured
+/// (2): …". `profile` is the profile on which the resolved plan was predicted, `measured` the machine on
+/// which its times were measured. Empty if everything was measured.
 std::vector<std::string> extrapolations(const profiles::Profile& profile, const plan::Cores& measured,
                                         const plan::Plan& plan);
 

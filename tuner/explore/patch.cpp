@@ -52,7 +52,7 @@ double number_of(const std::string& text, const std::string& where) {
   return number;
 }
 
-/// Splits at `separator` outside of brackets.
+/// Splits at `separator`, except inside brackets.
 std::vector<std::string> split(const std::string& text, char separator) {
   std::vector<std::string> parts(1);
   int depth = 0;
@@ -67,7 +67,7 @@ std::vector<std::string> split(const std::string& text, char separator) {
   return parts;
 }
 
-/// Up to twelve digits, so that a step of 0.1 gives 0.3 and not 0.30000000000000004.
+/// Formats with up to twelve digits, so that a step of 0.1 gives 0.3 instead of 0.30000000000000004.
 std::string text_of(double value) {
   std::array<char, 32> text{};
   const int length = std::snprintf(text.data(), text.size(), "%.12g", value);
@@ -81,14 +81,14 @@ std::vector<std::string> range_values(const std::vector<std::string>& parts, con
   const double step = number_of(factor ? parts[2].substr(1) : parts[2], where);
   if (least > most || (factor ? step <= 1 || least <= 0 : step <= 0)) {
     throw base::InputError(
-        where, "must rise: lo:hi:step with lo <= hi and step > 0, or lo:hi:*k with lo > 0 and k > 1");
+        where, "must be ascending: lo:hi:step with lo <= hi and step > 0, or lo:hi:*k with lo > 0 and k > 1");
   }
   const double count = factor ? std::log(most / least) / std::log(step) : (most - least) / step;
   if (count >= static_cast<double>(max_values)) {
-    throw base::InputError(where, "stands for more than " + std::to_string(max_values) + " values");
+    throw base::InputError(where, "expands to more than " + std::to_string(max_values) + " values");
   }
   std::vector<std::string> values;
-  // A last value that misses the end by rounding only is the end.
+  // Tolerates rounding errors at the upper end.
   for (int i = 0; i <= static_cast<int>(std::floor(count * (1 + 1e-12) + 1e-9)); ++i) {
     values.push_back(text_of(factor ? least * std::pow(step, i) : least + step * i));
   }
@@ -107,7 +107,7 @@ base::Json& field_at(base::Json& document, const std::string& path, const std::s
     } else if (at->is_object()) {
       throw base::InputError(where, "\"" + step + "\" is not a field; the fields there are " + names_in(*at));
     } else {
-      throw base::InputError(where, "\"" + step + "\" lies below a field that has no parts");
+      throw base::InputError(where, "\"" + step + "\" is below a field that has no members");
     }
   }
   return *at;

@@ -8,15 +8,15 @@
 
 namespace gnomon::tuner {
 
-/// The value at a path such as "machine.cpu.cores" or "workload.worker_efficiency[1].value". If the path
-/// leaves the document, throws InputError that names `where` and the fields there are.
+/// The value at a path such as "machine.cpu.cores" or "workload.worker_efficiency[1].value". Throws
+/// InputError that names `where` and the existing fields if there is no such path.
 base::Json& field_at(base::Json& document, const std::string& path, const std::string& where);
 
-/// `text` as a value of the same kind as `present`: a string stays a string, anything else is parsed as JSON.
-/// Whether the field accepts it shows when the document is parsed again.
+/// Converts `text` to the kind of value of `present`: a string stays a string, anything else is parsed as
+/// JSON. It is validated when the document is parsed again.
 base::Json value_like(const base::Json& present, const std::string& text);
 
-/// A field and the values to try, "PATH=VALUES".
+/// A field and the values to sweep, "PATH=VALUES".
 struct Sweep {
   std::string path;
   std::vector<std::string> values;

@@ -13,7 +13,7 @@
 namespace gnomon::tuner {
 namespace {
 
-/// The preset that comes closest to fitting in memory.
+/// The preset that uses the least memory.
 plan::Plan smallest_plan(const profiles::Profile& profile, const TuningOptions& options) {
   plan::Plan smallest;
   double least_bytes = std::numeric_limits<double>::infinity();

@@ -15,7 +15,7 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 using Weights = Eigen::Map<const MatrixXd>;
 
-/// Cosines that make up an ordered field's curve.
+/// Number of cosines whose sum is an ordered field's logit curve.
 constexpr std::size_t max_cosines = 5;
 
 Index index_of(std::size_t number) { return static_cast<Index>(number); }
@@ -32,7 +32,7 @@ Layers layers_of(const std::vector<double>& parameters, std::size_t inputs, std:
           {parameters.data() + hidden * (inputs + 1), index_of(outputs), index_of(hidden + 1)}};
 }
 
-/// The hidden layer's answer, a column a state, with a 1 below for the bias.
+/// The hidden layer's outputs, one column per state, with a final row of ones for the bias.
 MatrixXd activations(const Weights& weights, const MatrixXd& states) {
   MatrixXd answer(weights.rows() + 1, states.cols());
   const auto inputs = weights.cols() - 1;
@@ -61,7 +61,7 @@ std::vector<double> curves_of(const PolicyField& field, std::size_t outputs) {
   return curves;
 }
 
-/// The logits' weights of the allowed choices, a row each.
+/// The logits' weights of the allowed choices, one row each.
 MatrixXd allowed_curves(const std::vector<double>& curves, std::size_t choices, const Allowed& allowed) {
   const Weights all(curves.data(), index_of(choices), std::ssize(curves) / index_of(choices));
   MatrixXd rows(std::ssize(allowed.choices), all.cols());
@@ -76,7 +76,7 @@ VectorXd softmax(const VectorXd& logits) {
   return powers / powers.sum();
 }
 
-/// The loss of one decision, and its derivatives by the allowed choices' logits and by the value.
+/// The loss of one decision, and its derivatives with respect to the allowed choices' logits and the value.
 struct DecisionLoss {
   double loss = 0;
   VectorXd by_logits;
@@ -126,7 +126,7 @@ ActorCritic::ActorCritic(std::size_t inputs, std::vector<PolicyField> fields, st
   }
 }
 
-/// Of the actor, and one of the critic.
+/// The actor's outputs, plus one for the critic.
 std::size_t ActorCritic::outputs_of(std::size_t field) const {
   const auto& [choices, ordered] = fields_[field];
   return 1 + (ordered ? std::min(choices - 1, max_cosines) : choices);

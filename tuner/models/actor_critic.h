@@ -10,7 +10,7 @@ namespace gnomon::tuner {
 /// A field whose value a policy chooses.
 struct PolicyField {
   std::size_t choices = 1;
-  bool ordered = false;  ///< neighbouring choices are alike: their logits are a smooth curve
+  bool ordered = false;  ///< neighbouring choices are similar: their logits form a smooth curve
 };
 
 /// The allowed choices of a field, ascending, and the logarithm of each one's prior weight (not normalised).
@@ -19,7 +19,7 @@ struct Allowed {
   std::vector<double> logs;
 };
 
-/// One choice, and what is learned from it.
+/// One choice, with its training targets.
 struct Decision {
   std::vector<double> state;  ///< the choices before it
   std::size_t field = 0;

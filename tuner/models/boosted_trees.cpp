@@ -44,7 +44,7 @@ void set(const Booster& booster, const char* name, const std::string& value) {
   check(XGBoosterSetParam(booster.get(), name, value.c_str()));
 }
 
-/// How often each row is drawn when as many rows as there are are drawn with replacement.
+/// Bootstrap counts: how often each row occurs in a sample with replacement of the same size.
 std::vector<float> bootstrap_weights(std::size_t rows, std::uint64_t seed, int member) {
   base::RandomStream random({.seed = seed,
                              .purpose = base::Purpose::simulate,
@@ -57,7 +57,7 @@ std::vector<float> bootstrap_weights(std::size_t rows, std::uint64_t seed, int m
   return weights;
 }
 
-/// The matrix keeps the columns sorted, so all members share it; each sets its own weights.
+/// All members share the matrix, as it keeps the columns sorted; each member sets its own weights.
 Booster train(const Matrix& matrix, std::size_t rows, const TreesOptions& options, int member) {
   if (options.members > 1) {
     const auto weights = bootstrap_weights(rows, options.seed, member);
@@ -182,7 +182,7 @@ BoostedTrees BoostedTrees::load(const std::vector<std::string>& members, std::si
     if (XGBoosterLoadModelFromBuffer(made, text.data(), text.size()) != 0) {
       throw base::InputError("surrogate", "holds a model that XGBoost cannot read");
     }
-    set(booster, "nthread", "1");  // threads of OpenMP do not live on in processes that are made later
+    set(booster, "nthread", "1");  // OpenMP's threads do not survive a fork
     trees.state_->members.push_back(std::move(booster));
   }
   return trees;

@@ -20,7 +20,8 @@ constexpr double jitter = 1e-10;
 /// The parts of the covariance of two rows.
 struct Covariance {
   double value = 0;
-  double slope = 0;  ///< derivative by the logarithm of a number's length, over its squared scaled difference
+  double slope =
+      0;  ///< derivative with respect to the log of a length scale, divided by the squared scaled difference
 };
 
 Covariance covariance(const std::vector<Column>& columns, const Kernel& kernel, const std::vector<double>& a,
@@ -66,7 +67,7 @@ Eigen::Map<const VectorXd> vector_of(const std::vector<double>& values) {
   return {values.data(), std::ssize(values)};
 }
 
-/// Adds to `gradient` what one pair of rows contributes with weight `weight`.
+/// Adds the contribution of one pair of rows, times `weight`, to `gradient`.
 void add_pair(const Samples& samples, const Kernel& kernel, std::size_t i, std::size_t j, double weight,
               std::vector<double>& gradient) {
   const auto& a = samples.rows[i];
@@ -103,7 +104,7 @@ Kernel kernel_of(const VectorXd& logs) {
   return kernel;
 }
 
-/// What fit_kernel minimises: the negative logarithm of likelihood times prior.
+/// The objective of fit_kernel: the negative log posterior.
 class Objective {
  public:
   explicit Objective(const Samples& samples) : samples_(samples) {

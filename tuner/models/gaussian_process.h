@@ -16,10 +16,10 @@ enum class Column : std::uint8_t { number, category };
 ///     differ)
 ///
 /// with r' = sqrt(5) times the distance over the numbers, each divided by its scale: a Matern 5/2 kernel with
-/// a length for every number. `noise` is a variance that is added to each observation.
+/// a length scale for every number. `noise` is a variance that is added to each observation.
 struct Kernel {
   double variance = 1;
-  std::vector<double> scales;  ///< one a column: a number's length, a category's weight
+  std::vector<double> scales;  ///< one per column: a number's length scale, a category's weight
   double noise = 1e-4;
 };
 
@@ -30,8 +30,8 @@ struct Samples {
   std::vector<double> values;
 };
 
-/// The logarithm of the marginal likelihood and its derivatives by the logarithms of the kernel's variance,
-/// scales and noise, in this order.
+/// The logarithm of the marginal likelihood and its derivatives with respect to the logarithms of the
+/// kernel's variance, scales and noise, in this order.
 struct Likelihood {
   double value = 0;
   std::vector<double> gradient;

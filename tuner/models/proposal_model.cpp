@@ -77,7 +77,7 @@ class GaussianModel final : public ProposalModel {
   }
 
  private:
-  /// A number that does not apply is put in the middle: the categories say that it does not apply.
+  /// A number that does not apply is set to the midpoint, as the categories encode that it does not apply.
   std::vector<std::vector<double>> rows_of(const std::vector<std::vector<double>>& codes) const {
     std::vector<std::vector<double>> rows;
     for (const auto& code : codes) {

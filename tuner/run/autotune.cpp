@@ -18,7 +18,7 @@
 namespace gnomon::tuner {
 namespace {
 
-/// The phases of one autotune(), with what they leave to each other.
+/// The phases of one autotune() and the state they share.
 class Autotuner {
  public:
   Autotuner(const graph::Graph& graph, const AutotuneOptions& options) : graph_(graph), options_(options) {}
@@ -61,7 +61,7 @@ class Autotuner {
     return profiles::measure(graph_, options_.job, options);
   }
 
-  /// With no more cores and devices than the training has here.
+  /// Limited to the cores and devices of the training.
   profiles::Profile executed_here(profiles::Profile profile) const {
     auto& machine = profile.machine;
     machine.cpu.cores = std::min(machine.cpu.cores, base::usable_cores());
@@ -81,7 +81,7 @@ class Autotuner {
                              "is of a machine whose device is of kind \"" + std::string(base::name_of(kind)) +
                                  "\"; the training here has one of kind \"" +
                                  std::string(base::name_of(options_.device.kind)) +
-                                 "\"; choose a plan without training by: gnomon tune");
+                                 "\"; to choose a plan without training, use gnomon tune");
     }
     if (options_.profile && !options_.machine) {
       check_cores_of(*options_.profile);
@@ -133,7 +133,7 @@ class Autotuner {
     }
   }
 
-  /// From here on the plan follows the machine, if that was asked for.
+  /// Starts re-planning, if requested.
   void follow() {
     if (options_.replan) {
       replanner_.emplace(result_.profile, verification_->best(), options_.job.epochs);
@@ -141,7 +141,7 @@ class Autotuner {
     }
   }
 
-  /// A run that is resumed from here on goes on with the chosen plan.
+  /// Saves the chosen plan, which a resumed run continues with.
   void take_plan() {
     result_.profile.corrections = verification_->corrections();
     base::write_document(options_.files.plan(), verification_->best());
@@ -167,7 +167,7 @@ class Autotuner {
   sim::Simulator simulator_;
   Autotuning result_;
   std::optional<Verification> verification_;  ///< of result_.profile
-  std::optional<Replanner> replanner_;        ///< once the plan is chosen, if it follows the machine
+  std::optional<Replanner> replanner_;        ///< set once the plan is chosen, if re-planning was requested
   Stretches stretches_;                       ///< of replanner_
 };
 

@@ -20,43 +20,43 @@
 
 namespace gnomon::tuner {
 
-/// What autotune() does, and how it reports.
+/// Options and callbacks of autotune().
 struct AutotuneOptions {
   std::string data;  ///< the graph, as the user named it
   RunFiles files;
   plan::Job job;
   double interval = 0.02;    ///< of the measurements, as in profiles::MeasureOptions
   double time_limit_s = 20;  ///< of the measurements
-  /// Measuring takes at most this share of the training's time, as the first measurements estimate it.
+  /// Maximum share of the training time, as estimated by the first measurements, to spend on measuring.
   double profile_share = 0.1;
-  /// A profile of this graph and job that takes the place of measurements.
+  /// A profile of this graph and job to use instead of measuring.
   std::optional<profiles::Profile> profile{};
-  /// The plan is chosen as on this machine, with as many of its cores and devices as there are here.
+  /// Choose the plan for this machine, limited to the local cores and devices.
   std::optional<profiles::MachineProfile> machine{};
   runtime::DeviceOptions device{};
   TuningOptions tuning{};
-  bool replan = false;  ///< the plan follows the machine once it is chosen (Replanner)
+  bool replan = false;  ///< re-plan during the training (Replanner)
   base::Progress progress{};
   const std::atomic<bool>* stop = nullptr;  ///< set from outside: throws Interrupted
 
-  /// Called when the phases end: the profile is measured, plans are predicted, training begins with a plan
-  /// (which may change while plans are verified), an epoch is trained. All may be empty.
+  /// Called at the end of each phase: the profile is measured, plans are predicted, training begins with a
+  /// plan (which may change while plans are verified), an epoch is trained. All may be empty.
   std::function<void(const profiles::Profile&)> on_profile{};
   std::function<void(const Tuning&, const Verification&)> on_tuning{};
   std::function<void(const runtime::EpochReport&, const EpochUtilisation&)> on_epoch{};
   std::function<void(const Replanned&)> on_replanned{};
 };
 
-/// What the choice of the plan cost, beside the training itself.
+/// The cost of choosing the plan, in addition to the training.
 struct ChoiceCosts {
   double profile_s = 0;
   double tune_s = 0;
-  double verification_s = 0;  ///< time that the best plan would have saved
+  double verification_s = 0;  ///< excess over the time of the best plan
 
   double total_s() const { return profile_s + tune_s + verification_s; }
 };
 
-/// What autotune() found.
+/// The result of autotune().
 struct Autotuning {
   RunFiles files;
   profiles::Profile profile;  ///< corrected by the real runs
@@ -65,17 +65,17 @@ struct Autotuning {
   TrainingResult training;
   std::vector<Replanned> replanning;  ///< comparisons after the verification
   ChoiceCosts costs;
-  double predicted_epoch_s = 0;  ///< of the last plan, by the profile as measured
-  double corrected_epoch_s = 0;  ///< by the corrected profile
+  double predicted_epoch_s = 0;  ///< of the last plan, on the profile as measured
+  double corrected_epoch_s = 0;  ///< on the corrected profile
 
   double measured_epoch_s() const { return training.median_epoch_s(); }
   /// Seconds of all epochs, without evaluation.
   double training_s() const;
 };
 
-/// Measures a profile (or takes the given one), tunes, verifies the best plans by real runs that are the
-/// beginning of the training, and trains to the end with the fastest. Every document and a trace (predicted
-/// beside measured) are left in the run's directory. Throws InputError, Failure, Interrupted; an interrupted
+/// Measures a profile (or takes the given one), tunes, verifies the best plans by real runs, which are the
+/// first part of the training, and continues with the fastest. Every document and a trace (predicted beside
+/// measured) are left in the run's directory. Throws InputError, Failure, Interrupted; an interrupted
 /// training can be resumed.
 Autotuning autotune(const graph::Graph& graph, const AutotuneOptions& options);
 

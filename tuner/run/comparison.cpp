@@ -42,7 +42,7 @@ ComparedPreset trained(const graph::Graph& graph, const plan::Job& job, const pl
   return result;
 }
 
-/// Trains every preset that can be trained; the plans are those of the result's presets.
+/// Trains every trainable preset; the plans are in the order of the result's presets.
 std::vector<plan::Plan> train_all(const graph::Graph& graph, const profiles::Profile& profile,
                                   const std::vector<plan::Plan>& presets, const ComparisonOptions& options,
                                   Comparison& comparison) {

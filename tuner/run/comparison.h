@@ -21,7 +21,7 @@ namespace gnomon::tuner {
 struct ComparedPreset {
   std::string preset;
   Validated epochs;  ///< predicted and measured
-  /// Measured epoch over that of the fastest preset, less 1.
+  /// Measured epoch relative to that of the fastest preset, minus 1.
   double over_best = 0;
   runtime::CacheUse cache;  ///< of the last epoch of the training
   double test_accuracy = 0, valid_accuracy = 0;
@@ -51,10 +51,10 @@ struct ComparisonOptions {
   const std::atomic<bool>* stop = nullptr;  ///< set from outside: throws Interrupted
 };
 
-/// Predicts each preset, trains it from the same start for the epochs of the profile's job, then measures
-/// epochs of all presets turn by turn (validate()). Leaves out, with the reason, those that the device does
-/// not execute, those that are predicted not to fit in memory, and those whose training fails for want of
-/// memory. `profile` is of the same graph and device. Throws InputError, Interrupted.
+/// Predicts each preset, trains it from the same initial weights for the epochs of the profile's job, then
+/// measures epochs of all presets in turns (validate()). Presets that the device does not execute, that are
+/// predicted not to fit in memory, or that run out of memory are left out with the reason. `profile` is of
+/// the same graph and device. Throws InputError, Interrupted.
 Comparison compare(const graph::Graph& graph, const profiles::Profile& profile,
                    const std::vector<plan::Plan>& presets, const ComparisonOptions& options);
 

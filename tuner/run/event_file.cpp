@@ -59,7 +59,7 @@ std::string wall_time() {
   return tag_of(event_wall_time, Wire::fixed64) + raw(std::chrono::duration<double>(now).count());
 }
 
-/// RecordWriter::MaskedCrc: a CRC of data that contains CRCs would be weak.
+/// RecordWriter::MaskedCrc, because a CRC of data that contains CRCs is weak.
 std::uint32_t masked_crc(std::string_view bytes) {
   const auto crc = crc32c(bytes);
   return ((crc >> 15) | (crc << 17)) + 0xA282EAD8U;

@@ -13,7 +13,7 @@ void check_profile_of(const profiles::Profile& profile, const graph::Graph& grap
     throw base::InputError("profile: workload.vertices",
                            std::to_string(workload.vertices) + " vertices and " +
                                std::to_string(workload.edges) + " edges are not those of graph \"" +
-                               graph.name + "\"; profile it, or let autotune measure");
+                               graph.name + "\"; profile this graph, or let autotune measure it");
   }
   auto measured = base::write_value(workload.job);
   auto asked = base::write_value(job);

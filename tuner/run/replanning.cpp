@@ -32,7 +32,7 @@ bool lies_alike(const Plan& a, const Plan& b) {
          a.cache == b.cache;
 }
 
-/// 0 leaves a number as it is.
+/// 0 keeps the current number.
 Plan variant_of(Plan plan, int workers, int device_threads) {
   const auto take = [&plan](int& field, int count, const char* what) {
     if (count > 0 && field != count) {
@@ -53,7 +53,8 @@ std::optional<Plan> resolved(const Plan& plan, const plan::Cores& cores) {
   }
 }
 
-/// The factors of stages without a correction in `now`: those of `before`, changed as the others in the mean.
+/// The factors of stages without a correction in `now`: those of `before`, scaled by the mean change of the
+/// other stages.
 Corrections completed(Corrections now, const Corrections& before) {
   double logs = 0;
   int known = 0;
@@ -78,7 +79,7 @@ std::vector<Plan> plans_to_change_to(const Plan& plan, const plan::Cores& cores)
   const auto abilities = plan::abilities_of(cores.device);
   std::vector<Plan> plans{plan};
   std::set<std::string> known;
-  const auto fields_of = [](Plan of) {  // without what only people read
+  const auto fields_of = [](Plan of) {  // without name and source
     of.name = of.source = "";
     return base::write_value(of).dump();
   };
@@ -117,7 +118,7 @@ double Replanner::predicted_s(const Plan& plan, std::int64_t batches) {
   return sim::predict(simulator_, shortened(profile_, batches), plan).epoch_s;
 }
 
-/// Predicted once for each number of mini-batches: the training waits meanwhile.
+/// Cached by number of mini-batches, because the training waits meanwhile.
 double Replanner::stretch_s(std::int64_t batches) {
   const auto [place, is_new] = stretch_s_.try_emplace(batches, 0);
   if (is_new) {
@@ -126,8 +127,8 @@ double Replanner::stretch_s(std::int64_t batches) {
   return place->second;
 }
 
-/// Sets the mini-batches of a stretch: so many that waiting for the first, and for nothing after the last, is
-/// at most a fiftieth of it.
+/// Sets the number of mini-batches of a stretch such that filling and draining the pipeline take at most 2 %
+/// of it.
 void Replanner::measure_stretch() {
   constexpr double most_lost = 0.02;
   const std::int64_t epoch = profile_.workload.batches;
@@ -187,7 +188,8 @@ void Replanner::follow(const runtime::StretchReport& report) {
   }
 }
 
-/// The best by the profile as it is now: plan_, then the best of each schedule and route, and of all.
+/// The candidates by the current profile: plan_, then the best plan of each schedule and route, and the best
+/// overall.
 std::vector<Plan> Replanner::candidates() const {
   constexpr std::size_t most = 5;
   std::vector<std::pair<double, const Plan*>> ranked;
@@ -213,7 +215,7 @@ std::vector<Plan> Replanner::candidates() const {
 }
 
 void Replanner::compare_plans(double drift) {
-  // What is predicted from a changed machine may be far off, so that turns decide.
+  // Predictions for a changed machine may be far off, so the plans are compared by measured turns.
   constexpr double model_error = 0.3;
   profile_.corrections = completed(corrections_by(recent_, profile_, simulator_), at_first_);
   log_.push_back({.epoch = epoch_,
@@ -234,10 +236,10 @@ void Replanner::compare_plans(double drift) {
   }
 }
 
-/// The best goes on, or the plan before if that is hardly worse.
+/// Continues with the best plan, or with the previous one if that is hardly worse.
 void Replanner::end_race() {
   auto& told = log_.back();
-  const auto standings = race_->standings();  // the best first; entrant 0 is the plan before
+  const auto standings = race_->standings();  // in descending order; entrant 0 is the previous plan
   const auto before =
       std::find_if(standings.begin(), standings.end(), [](const auto& s) { return s.entrant == 0; });
   const double gain = 1 - standings.front().epoch_s / before->epoch_s;
@@ -271,10 +273,9 @@ void check_replanning(const profiles::Profile& profile, const graph::Graph& grap
   check_cores_of(profile);
   if (plan::exactness_of(run.plan) != plan::Exactness::bits || !run.replay.empty()) {
     throw base::InputError("plan \"" + run.plan.name + "\"",
-                           run.replay.empty()
-                               ? "does not end with the same bits as other plans, so that none "
-                                 "can take over from it; use one that is \"exact: bits\""
-                               : "follows a recorded order; leave out the replay");
+                           run.replay.empty() ? "does not end with the same bits as other plans, so no other "
+                                                "plan can take over; use one that is \"exact: bits\""
+                                              : "follows a recorded order; leave out the replay");
   }
 }
 

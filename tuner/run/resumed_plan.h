@@ -6,8 +6,8 @@
 
 namespace gnomon::tuner {
 
-/// A resumed run may go on with another plan as long as that trains the same mini-batches. Throws InputError
-/// that names `where` and the first field by which `now` trains others than the run's own plan, with both
+/// Checks that a resumed run may continue with another plan, which must train the same mini-batches. Throws
+/// InputError that names `where` and the first differing field that changes the mini-batches, with both
 /// values.
 void check_resumed_plan(const plan::Plan& own, const plan::Plan& now, const std::string& where);
 

@@ -6,7 +6,7 @@
 
 namespace gnomon::tuner {
 
-/// The files in a run's directory, beside what a user puts there.
+/// The files that gnomon writes to a run's directory.
 struct RunFiles {
   std::filesystem::path directory;
 
@@ -28,7 +28,7 @@ struct RunFiles {
   bool hold_run() const;
 };
 
-/// What becomes of a run in the directory that is asked for.
+/// How to treat an existing run in the requested directory.
 enum class ExistingRun : unsigned char { refuse, overwrite };
 
 /// Throws InputError if `asked` is a file, a directory that holds a run (unless it may be overwritten), or

@@ -73,7 +73,7 @@ base::Json epoch_document(const EpochReport& epoch, const EpochUtilisation& util
           {"list_peer_share", number_or_null(epoch.cache.list_peer_share())}};
 }
 
-/// What TensorBoard shows of an epoch.
+/// The scalars of an epoch for TensorBoard.
 std::vector<Scalar> scalars_of(const EpochReport& epoch, const EpochUtilisation& utilisation,
                                const plan::Job& job) {
   std::vector<Scalar> scalars = {
@@ -97,7 +97,7 @@ std::vector<Scalar> test_scalars(const runtime::TrainReport& report) {
   return scalars;
 }
 
-/// The report, and what was asked for beside it.
+/// Writes the report and the other requested outputs.
 void write_outputs(const graph::Graph& graph, const TrainingRun& run, TrainingResult& result) {
   const auto write = [&](const std::filesystem::path& path, const auto& content) {
     const auto fault = base::try_write_output(path, content);

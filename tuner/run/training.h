@@ -20,10 +20,10 @@
 
 namespace gnomon::tuner {
 
-/// How busy an epoch kept the machine, 0 to 1.
+/// Utilisation of the machine in an epoch, from 0 to 1.
 struct EpochUtilisation {
-  int max_workers = 0;  ///< of the plans that trained it
-  double workers = 0;   ///< of that many
+  int max_workers = 0;  ///< maximum over the plans that trained it
+  double workers = 0;   ///< mean utilisation of that many workers
   double device = 0;
 };
 
@@ -70,12 +70,11 @@ struct TrainingResult {
 void check_training(const graph::Graph& graph, const TrainingRun& run);
 
 /// Writes job and plan to the run's directory, trains, and writes the report and, if asked for, predictions
-/// and trace. A result that cannot be written is kept elsewhere (base::try_write_output). Throws what
+/// and trace. An output that cannot be written is kept elsewhere (base::try_write_output). Throws what
 /// runtime::train throws; after Interrupted the run can be resumed.
 TrainingResult run_training(const graph::Graph& graph, const TrainingRun& run);
 
-/// Lines "vertex,class" under that heading: each vertex by the data's own id, ascending, and its predicted
-/// class. Written atomically.
+/// Writes a CSV file "vertex,class" with the predicted class of each vertex, sorted by original id. Atomic.
 void write_predictions(const std::filesystem::path& file, const graph::Graph& graph,
                        const std::vector<std::int32_t>& classes);
 

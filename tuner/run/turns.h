@@ -12,18 +12,18 @@
 
 namespace gnomon::tuner {
 
-/// The choices that change an epoch by more than a few percent.
+/// The fields that determine an epoch's time up to a few percent.
 using PlanEssence = std::tuple<plan::Schedule, plan::Route, int, int>;
 inline PlanEssence essence_of(const plan::Plan& plan) {
   return {plan.schedule, plan.route, plan.workers, plan.device_threads};
 }
 
-/// An entrant for each plan, with its predicted epoch and turn. `turn_batches` becomes the mini-batches of a
-/// turn: the most that any of them needs.
+/// Returns an entrant for each plan, with its predicted epoch and turn. Sets `turn_batches`, the mini-batches
+/// of a turn, to the maximum that any plan needs.
 std::vector<Entrant> entrants_of(const std::vector<plan::Plan>& plans, const profiles::Profile& profile,
                                  sim::Simulator& simulator, std::int64_t& turn_batches);
 
-/// Standard error of the time from update to update, relative; 0 with fewer than three updates.
+/// Relative standard error of the time between updates; 0 with fewer than three updates.
 double relative_error(const std::vector<schedule::StageSpan>& timeline);
 
 }  // namespace gnomon::tuner

@@ -24,10 +24,10 @@ Plan preset(const std::string& name, const std::string& variant) {
   return plan;
 }
 
-/// For so long, short epochs follow one another with one set of threads and slots, as those of a training do.
+/// Minimum time for which short epochs are repeated with the same threads and slots, as in a training.
 constexpr double least_s = 0.05;
 
-/// Plans that no preset is: simpler, and further from the defaults.
+/// Plans that are not presets: simpler ones, and ones further from the defaults.
 std::vector<Plan> variants(const plan::Cores& cores) {
   Plan sequential;
   sequential.name = "sequential";
@@ -84,7 +84,7 @@ Validated predicted(sim::Simulator& simulator, const profiles::Profile& profile,
       .plan = plan,
       .predicted_s = prediction.epoch_s,
       .predicted_interval_s = sim::epoch_interval_s(profile, plan),
-      // An emulated device's memory is the host's.
+      // An emulated device's memory is host memory.
       .predicted_bytes =
           prediction.memory.host.total() +
           (profile.machine.device.kind == plan::DeviceKind::emulated ? prediction.memory.device.total() : 0),
@@ -120,7 +120,7 @@ bool enough(const Rounds& rounds, const std::vector<Validated>& results) {
   return std::all_of(results.begin(), results.end(), has_enough);
 }
 
-/// Medians of the epochs and means of the stages, which were only summed up.
+/// Computes the medians of the epochs and the means of the summed stage times.
 void summarise(Validated& result) {
   result.median_s = base::median(result.measured_s);
   for (double& stage_s : result.measured_stages_s) {
@@ -186,7 +186,7 @@ double prediction_error_by(const std::vector<Validated>& results, const profiles
     const double error = sim::predict(simulator, corrected, result.plan).epoch_s / result.median_s - 1;
     squares += error * error;
   }
-  constexpr double min_error = 0.01;  // few plans can agree by chance
+  constexpr double min_error = 0.01;  // a few plans may agree by chance
   const double error = results.empty() ? 0 : std::sqrt(squares / static_cast<double>(results.size()));
   return std::max(min_error, error);
 }
@@ -201,7 +201,7 @@ double mean_absolute_error(const std::vector<Validated>& results) {
 
 namespace {
 
-/// What each stage takes in the mean where it runs.
+/// The mean time of each stage, over the plans that have it.
 base::Json stages_of(const Validated& result) {
   base::Json stages = base::Json::object();
   for (int stage = 0; stage < schedule::num_stages; ++stage) {

@@ -22,20 +22,20 @@ struct Validated {
   plan::Plan plan;  ///< resolved
   double predicted_s = 0;
   std::optional<double> predicted_interval_s{};  ///< sim::epoch_interval_s
-  std::vector<double> measured_s{};              ///< epochs, one a round
+  std::vector<double> measured_s{};              ///< epochs, one per round
   double median_s = 0;
   double predicted_bytes = 0;                   ///< of host memory at the peak
   std::optional<double> measured_bytes{};       ///< by ValidationOptions::peak_memory
   std::vector<schedule::StageSpan> timeline{};  ///< of the first round
-  schedule::StageTimes predicted_stages_s{};    ///< means, with what runs beside them
+  schedule::StageTimes predicted_stages_s{};    ///< means, including contention
   schedule::StageTimes measured_stages_s{};     ///< means of all rounds
 
   /// predicted / measured - 1
   double error() const { return predicted_s / median_s - 1; }
 };
 
-/// How many epochs of each plan are measured, of which the median counts: at least `min`, then more until
-/// each plan has run for `seconds`, at most `max`.
+/// The number of measured epochs per plan, whose median is reported: at least `min`, then more until each
+/// plan has run for `seconds`, at most `max`.
 struct Rounds {
   int min = 3;
   int max = 100;
@@ -44,7 +44,7 @@ struct Rounds {
   static Rounds exactly(int count) { return {count, count, 0}; }
 };
 
-/// How plans are validated.
+/// Options of validate().
 struct ValidationOptions {
   Rounds rounds{};
   runtime::DeviceOptions device{};
@@ -60,19 +60,19 @@ struct ValidationOptions {
 /// Resolved.
 std::vector<plan::Plan> plans_to_validate(const plan::Cores& cores);
 
-/// Predicts each plan, then runs real epochs of each, plan after plan in every round so that a machine that
-/// drifts drifts for all. Throws InputError, Interrupted.
+/// Predicts each plan, then runs real epochs of each, round-robin, so that machine drift affects all plans
+/// alike. Throws InputError, Interrupted.
 std::vector<Validated> validate(const graph::Graph& graph, const profiles::Profile& profile,
                                 const std::vector<plan::Plan>& plans, const ValidationOptions& options);
 
-/// How far the runs' stages were from their predictions.
+/// The corrections that follow from the runs' measured stage times.
 profiles::Corrections corrections_by(const std::vector<Validated>& results, const profiles::Profile& profile);
 
-/// Root mean square of the plans' errors if they are predicted again on `corrected`, at least 0.01: the
-/// relative standard error of predicted epochs on that profile.
+/// The relative standard error of predicted epochs on the profile `corrected`: the root mean square error of
+/// the plans when predicted on it, at least 0.01.
 double prediction_error_by(const std::vector<Validated>& results, const profiles::Profile& corrected);
 
-/// Mini-batches after which a plan's memory has reached its maximum, but for the largest one.
+/// Number of mini-batches after which a plan's memory has essentially reached its peak.
 inline constexpr std::int64_t peak_memory_batches = 60;
 
 /// Mean of |error| over the plans.

@@ -40,7 +40,7 @@ std::vector<plan::Plan> plans_to_verify(const Tuning& tuning, const plan::Cores&
       }
     }
   };
-  choose(tuning.candidates);  // the best of their kind, with the usual buffers
+  choose(tuning.candidates);  // the best of each kind, with the usual buffers
   auto others = tuning.found.evaluated;
   for (auto& other : others) {
     other.prediction.epoch_s /= tuning.searched_share;

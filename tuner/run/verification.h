@@ -16,37 +16,37 @@
 
 namespace gnomon::tuner {
 
-/// The plans that are worth a real run: the one to take by prediction alone (preferred()), then the fastest
-/// by prediction, at most six. They differ in schedule, route, workers or threads, and train in the order of
-/// the indices, so that one may take over from another and the weights do not depend on timing.
+/// Returns the plans to verify by real runs: the preferred one by prediction (preferred()), then the fastest
+/// by prediction, at most six. They differ in schedule, route, workers or threads, and train in index order,
+/// so that one can take over from another and the weights do not depend on timing.
 std::vector<plan::Plan> plans_to_verify(const Tuning& tuning, const plan::Cores& cores);
 
 /// A plan, predicted and run for real.
 struct VerifiedPlan {
   plan::Plan plan;
   double predicted_s = 0;                ///< an epoch
-  std::optional<double> measured_s;      ///< an epoch; absent if no turn of the plan counted
+  std::optional<double> measured_s;      ///< per epoch; absent if no turn of the plan counted
   std::optional<double> relative_error;  ///< standard error of measured_s; absent with fewer than two turns
   int turns = 0;                         ///< turns that counted
 };
 
-/// What a verification found and what it cost.
+/// The result of a verification and its cost.
 struct VerificationResult {
   plan::Plan best;
   std::vector<VerifiedPlan> plans;  ///< the best first
   int turns = 0;                    ///< real runs of all plans, warm-up included
   std::int64_t turn_batches = 0;    ///< mini-batches of one real run
   double seconds = 0;               ///< time of all real runs
-  double extra_s = 0;               ///< time that the best plan would have saved
+  double extra_s = 0;               ///< excess over the time of the best plan
 
   std::int64_t batches() const { return turn_batches * turns; }
 };
 
-/// The "verification" of a document "gnomon.autotuning/1".
+/// The field "verification" of a document "gnomon.autotuning/1".
 base::Json to_document(const VerificationResult& result);
 
-/// Verifies the best plans of a tuning by short real runs that are the beginning of the training itself, and
-/// goes on with the plan that measured fastest. The stage times of these runs correct the profile.
+/// Verifies the best plans of a tuning by short real runs, which are the first part of the training, and
+/// continues with the plan that measured fastest. The stage times of these runs correct the profile.
 class Verification {
  public:
   /// `profile` and `simulator` must outlive it.
@@ -61,7 +61,7 @@ class Verification {
   bool is_over() const { return race_.is_over(); }
   const plan::Plan& best() const { return race_.best().plan; }
   VerificationResult result() const;
-  /// By the turns that counted; absent without any.
+  /// Corrections from the turns that counted; absent if there are none.
   std::optional<profiles::Corrections> corrections() const;
 
  private:

@@ -57,7 +57,7 @@ NamedMetrics metrics_in(const Json& json, const char* field, const char* accurac
     for (const auto& [name, value] : found->items()) {
       metrics.emplace_back(name, value.is_number() ? std::optional(value.get<double>()) : std::nullopt);
     }
-  } else {  // of a version that knew accuracy only
+  } else {  // written by a version that only supported accuracy
     metrics.emplace_back("accuracy", number_in(json, accuracy_field));
   }
   return metrics;

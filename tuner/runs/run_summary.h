@@ -15,7 +15,7 @@ namespace gnomon::tuner {
 /// Metrics by name, in the order of the job; absent where undefined.
 using NamedMetrics = std::vector<std::pair<std::string, std::optional<double>>>;
 
-/// What a run's directory says about it.
+/// A summary of a run, from its directory.
 struct RunSummary {
   std::filesystem::path directory;
   std::string problem;  ///< why the run cannot be read; the other fields are then meaningless

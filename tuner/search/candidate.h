@@ -23,8 +23,7 @@ using EvaluateAll = std::function<std::vector<sim::Prediction>(const std::vector
 /// Evaluates the plans one by one.
 EvaluateAll one_by_one(Evaluate evaluate);
 
-/// Whether `a` is to be preferred to `b`: the faster plan, and of equally fast ones that with fewer
-/// resources.
+/// Whether `a` is better than `b`: faster, or equally fast with fewer resources.
 bool is_better(const Candidate& a, const Candidate& b);
 
 }  // namespace gnomon::tuner

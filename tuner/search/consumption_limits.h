@@ -15,10 +15,10 @@ struct ConsumptionLimits {
   double batches = 1;
 };
 
-/// Throws InputError if a limit is set whose numbers the profile lacks.
+/// Throws InputError if the profile lacks the numbers required by a limit.
 void check(const ConsumptionLimits& limits, const profiles::Profile& profile);
 
-/// The share of the limits that an epoch of `batches` mini-batches takes; over 1 if it exceeds one of them.
+/// The fraction of the limits used by an epoch of `batches` mini-batches; above 1 if it exceeds one of them.
 double share_of_limits(const ConsumptionLimits& limits, const sim::Consumption& consumption, double batches);
 
 }  // namespace gnomon::tuner

@@ -16,7 +16,7 @@ using sim::StageCosts;
 /// The buffers that plans may have (plan/plan.h).
 constexpr std::int64_t max_buffer = 4096;
 
-/// What follows from a prediction for the CPU's buffer.
+/// The next step of the CPU buffer, given a prediction.
 enum class Verdict { balanced, shrink, grow };
 
 Plan device_only(const Plan& morphgl) {
@@ -35,7 +35,7 @@ Plan pipeline(const Plan& morphgl) {
   return plan;
 }
 
-/// CPU batching as fast as all workers together.
+/// The time of CPU batching divided by the effective number of workers.
 double cpu_batch_s(const StageCosts& costs, int workers) { return costs.cpu_batch_s / std::max(1, workers); }
 
 Verdict judge(const sim::Prediction& prediction, int cpu_buffer, double device_batch_s) {
@@ -128,8 +128,7 @@ double first_ratio(double cpu_batch_s, double device_batch_s, double transfer_s,
     const double pipelined_s = std::max({transfer_s, (1 + x) * train_s, cpu_batch_s - x * device_batch_s});
     return (x * device_batch_s + pipelined_s) / (1 + x);
   };
-  // Between the points at which the maximum changes hands, the cost is (a + b x) / (1 + x), which has its
-  // least value at an end.
+  // Between the breakpoints of the maximum, the cost is (a + b x) / (1 + x), whose minimum is at an end.
   const double changes[] = {transfer_s / train_s - 1, (cpu_batch_s - transfer_s) / device_batch_s,
                             (cpu_batch_s - train_s) / (train_s + device_batch_s)};
   double best = 0;

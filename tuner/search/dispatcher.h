@@ -32,15 +32,15 @@ double first_ratio(double cpu_batch_s, double device_batch_s, double transfer_s,
 /// for longer than one device batching, +1 if the CPU waited for the device, 0 otherwise.
 int dispatcher_step(const sim::Prediction& prediction, int cpu_buffer, double device_batch_s);
 
-/// MorphGL's dispatcher. It starts at the first ratio; then the CPU's buffer shrinks while the simulated
-/// device waits for the CPU, and grows while the CPU waits for the device. The device's buffer stays that of
-/// `morphgl`. It ends
+/// MorphGL's dispatcher. It starts at the first ratio; then the CPU buffer shrinks while the simulated device
+/// waits for the CPU, and grows while the CPU waits for the device. The device's buffer is that of `morphgl`.
+/// It ends as
 /// - "balanced": the wait of one overlap is under one device batching;
-/// - "repeated": a plan comes again, or the CPU buffer would outgrow the epoch; the result is the fastest
-///   plan seen;
+/// - "repeated": a plan recurs, or the CPU buffer would exceed the epoch; the result is the fastest plan
+/// seen;
 /// - "device only": the device still waits for a buffer of one batch;
-/// - "pipeline": training alone takes longer than CPU batching and copying do, or no device batching pays.
-/// The results of the last two have another schedule.
+/// - "pipeline": training alone takes longer than CPU batching and copying, or device batching never pays
+/// off. The last two results have another schedule.
 DispatcherResult dispatch(const profiles::Profile& profile, const plan::Plan& morphgl,
                           const Evaluate& evaluate);
 

@@ -20,7 +20,7 @@ constexpr const char* schema = "gnomon.journal/2";
 constexpr const char* infinite = "infinite";
 constexpr const char* minus_infinite = "-infinite";
 
-/// Calls `change` with every value below `json` that is no object or array.
+/// Calls `change` with every leaf value of `json`.
 template <class Change>
 void change_values(base::Json& json, const Change& change) {
   if (!json.is_structured()) {
@@ -56,7 +56,7 @@ sim::Prediction prediction_of(base::Json json, const std::string& where) {
   return prediction;
 }
 
-/// Where two objects first differ, as a path; empty when they are equal.
+/// The path of the first difference between two objects; empty if they are equal.
 std::string first_difference(const base::Json& a, const base::Json& b) {
   if (!a.is_object() || !b.is_object()) {
     return "";

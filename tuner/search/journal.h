@@ -12,7 +12,7 @@
 namespace gnomon::tuner {
 
 /// A file to which a search appends every evaluation, so that a search that was killed at any moment can be
-/// resumed: it is run again, gets the recorded predictions, asks for the same plans and comes to the same
+/// resumed: it is repeated with the recorded predictions, requests the same plans and arrives at the same
 /// result. The first line identifies the search ("gnomon.journal/2"); each other line holds a plan and its
 /// prediction.
 class Journal {
@@ -25,8 +25,8 @@ class Journal {
   Journal(const Journal&) = delete;
   Journal& operator=(const Journal&) = delete;
 
-  /// Answers from the journal while it lasts, then by `evaluate`, whose predictions it records. The journal
-  /// must outlive the result.
+  /// Returns recorded predictions while there are any, then calls `evaluate` and records its predictions. The
+  /// journal must outlive the result.
   EvaluateAll recording(EvaluateAll evaluate);
 
   /// The number of evaluations that the file held when it was opened.

@@ -66,7 +66,8 @@ class ModelSearch final : public Strategy {
     double improvement = 0;
   };
 
-  /// All at once where nothing is learnt between them; one by one, as bounds may rule out the next ones.
+  /// All at once if nothing is learned in between; otherwise one by one, as bounds may rule out the next
+  /// ones.
   std::vector<Point> first() {
     std::vector<Point> points;
     while (next_first_ < first_.size() && (points.empty() || !automatic_)) {
@@ -105,7 +106,7 @@ class ModelSearch final : public Strategy {
     return last ? std::vector<Point>{last->point} : next_ranked();
   }
 
-  /// The next point by its estimate that could still be the best, whatever the model proposes.
+  /// The next point by estimate that could still be the best, regardless of the model's proposals.
   std::vector<Point> next_ranked() const {
     for (const Point& point : ranked_) {
       if (problem_.facts.estimate_s(point) > observed_.best_s() * (1 + estimate_error) ||
@@ -129,7 +130,7 @@ class ModelSearch final : public Strategy {
         kind_ == StrategyKind::trees ? make_trees_model(problem_.seed) : make_gaussian_model(problem_.space);
   }
 
-  /// What need not be learnt: `automatic` learns how far epochs are from their estimates.
+  /// The known part of the objective: `automatic` learns the ratio of epochs to estimates.
   double known(const Point& point) const {
     return automatic_ ? std::log(problem_.facts.estimate_s(point)) : 0;
   }
@@ -144,7 +145,8 @@ class ModelSearch final : public Strategy {
       worst = std::isfinite(values.back()) ? std::max(worst, values.back()) : worst;
     }
     for (double& value : values) {
-      value = std::isfinite(value) ? value : worst + 1;  // what does not fit is worse than the worst
+      value = std::isfinite(value) ? value
+                                   : worst + 1;  // infeasible points are worse than the worst feasible one
     }
     model_->learn(codes, values);
   }
@@ -171,7 +173,7 @@ class ModelSearch final : public Strategy {
     return points;
   }
 
-  /// The best of the candidates, and of what lies uphill of it.
+  /// Hill climbing from the best candidate.
   std::optional<Scored> most_promising(const std::vector<Point>& points) const {
     auto best = best_of(points);
     for (int climb = 0; best && climb < 3 && problem_.space.size() > small_space && !polishing_; ++climb) {

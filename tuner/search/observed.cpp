@@ -12,11 +12,11 @@
 namespace gnomon::tuner {
 namespace {
 
-/// Slots that first guesses give each buffer.
+/// Buffer size of first guesses.
 constexpr int guessed_cpu_buffer = 4;
 constexpr int guessed_device_buffer = 10;
 
-/// Where the number with this path stands among the dimensions; their count when it is not searched.
+/// The index of the dimension with this path; the number of dimensions if it is not searched.
 std::size_t dimension_of(const Space& space, std::string_view path) {
   const auto& dimensions = space.dimensions();
   return static_cast<std::size_t>(std::find_if(dimensions.begin(), dimensions.end(),
@@ -44,8 +44,8 @@ Point lowest_bound(const Problem& problem, Point point) {
   return point;
 }
 
-/// With buffers that keep short waits away, and a look-ahead that is left open or, where the space does not
-/// hold that, of as many trainings as one CPU batch lasts.
+/// Sets buffers large enough to absorb short waits, and an automatic look-ahead or, if the space does not
+/// contain that, one of as many trainings as a CPU batch takes.
 Point with_buffers(const Problem& problem, const Point& point) {
   plan::Plan plan = problem.space.plan_at(point);
   const auto costs = sim::machine_model(problem.profile, plan, false, 0).costs;

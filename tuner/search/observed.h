@@ -9,7 +9,7 @@
 
 namespace gnomon::tuner {
 
-/// The evaluations that a strategy was told.
+/// The evaluations reported to a strategy.
 class Observed {
  public:
   struct Entry {
@@ -19,7 +19,7 @@ class Observed {
 
   void add(const Point& point, const sim::Prediction& prediction);
   bool is_new(const Point& point) const { return !asked_.contains(point); }
-  /// Marks a point as asked; false if it was before.
+  /// Marks a point as requested; returns false if it was already marked.
   bool mark(const Point& point) { return asked_.insert(point).second; }
 
   const std::vector<Entry>& entries() const { return entries_; }
@@ -37,8 +37,8 @@ class Observed {
   std::ptrdiff_t best_ = -1;
 };
 
-/// `count` feasible points that were not asked, drawn uniformly from the space; fewer if they are hard to
-/// find.
+/// Returns `count` feasible points not yet requested, drawn uniformly from the space; fewer if they are hard
+/// to find.
 std::vector<Point> random_points(const Space& space, const Observed& observed, base::RandomStream& random,
                                  std::size_t count);
 

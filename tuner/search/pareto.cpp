@@ -35,7 +35,8 @@ double hypervolume(std::vector<Goals> points, const Goals& reference) {
   if (reference.size() == 1) {
     return reference.front() - points.front().front();
   }
-  // Between the last goals of two points in a row, those up to the first of them count, without that goal.
+  // The slice between the last goals of two successive points is dominated by the points up to the first of
+  // them.
   const Goals rest(reference.begin(), reference.end() - 1);
   std::vector<Goals> slice;
   double volume = 0;

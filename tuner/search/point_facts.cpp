@@ -43,7 +43,7 @@ double PointFacts::lower_bound_s(const Point& point) {
   key.order = usual.order;
   key.look_ahead = usual.look_ahead;
   key.copy_during_device_batch = usual.copy_during_device_batch;
-  if (!plan.cache.is_used()) {  // a cache gets the memory that buffers leave
+  if (!plan.cache.is_used()) {  // a cache's size depends on the memory left by buffers
     key.cpu_buffer = usual.cpu_buffer;
     key.device_buffer = usual.device_buffer;
   }

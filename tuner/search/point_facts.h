@@ -10,8 +10,8 @@
 
 namespace gnomon::tuner {
 
-/// What is known of a space's points without simulating them: lower bounds, estimated epochs and feasibility,
-/// each computed once. The profile and the space must outlive it.
+/// Properties of a space's points that need no simulation, each computed once: lower bounds, estimated epochs
+/// and feasibility. The profile and the space must outlive it.
 class PointFacts {
  public:
   PointFacts(const profiles::Profile& profile, const Space& space, const ConsumptionLimits& limits = {});
@@ -27,7 +27,7 @@ class PointFacts {
   /// Space::is_feasible.
   bool is_feasible(const Point& point);
 
-  /// How many lower bounds and estimates were computed.
+  /// The numbers of lower bounds and estimates computed.
   std::int64_t num_bounds() const { return std::ssize(bounds_); }
   std::int64_t num_estimates() const { return std::ssize(estimates_); }
 

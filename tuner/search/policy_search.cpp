@@ -14,11 +14,12 @@
 namespace gnomon::tuner {
 namespace {
 
-constexpr std::size_t batch = 8;                 ///< new plans between two trainings
-constexpr std::size_t max_episodes = 2 * batch;  ///< of each of them that are learned from, new ones aside
-constexpr std::size_t max_batches = 4;           ///< of the last ones that are learned from
+constexpr std::size_t batch = 8;  ///< new plans per policy update
+constexpr std::size_t max_episodes =
+    2 * batch;                          ///< per batch used for learning, in addition to the new plans
+constexpr std::size_t max_batches = 4;  ///< number of recent batches used for learning
 constexpr std::size_t hidden_units = 16;
-constexpr int passes = 20;  ///< over them at each training
+constexpr int passes = 20;  ///< over the batches per policy update
 constexpr double learning_rate = 0.005;
 constexpr double decay = 0.95;            ///< of advantages from choice to choice (lambda)
 constexpr double infeasible_penalty = 1;  ///< below the worst, in standard deviations
@@ -53,8 +54,8 @@ struct Episode {
   std::vector<Decision> decisions;
 };
 
-/// Where each dimension stands in what the policy sees: the chosen category as one of some columns, a number
-/// as one that tells that it is chosen and one that tells what it is.
+/// The layout of the policy's input: a one-hot encoding for each category, and two columns for each number,
+/// whether it is chosen and its value.
 struct View {
   explicit View(const Space& space) {
     for (const Dimension& dimension : space.dimensions()) {
@@ -64,7 +65,7 @@ struct View {
     }
   }
 
-  /// Of a dimension that was chosen as in `point`.
+  /// Encodes the dimension's choice in `point`.
   void show(const Space& space, const Point& point, std::size_t dimension, std::vector<double>& state) const {
     const auto choice = static_cast<std::size_t>(point[dimension]);
     if (space.dimensions()[dimension].is_category()) {
@@ -89,7 +90,7 @@ std::size_t drawn(const std::vector<double>& probabilities, double uniform) {
   return taken;
 }
 
-/// Probabilities of which a share is given to the chances that choices have beforehand.
+/// Mixes the policy's probabilities with the prior.
 std::vector<double> mixed(std::vector<double> probabilities, const Allowed& allowed, double share) {
   double sum = 0;
   for (const double log : allowed.logs) {
@@ -101,7 +102,7 @@ std::vector<double> mixed(std::vector<double> probabilities, const Allowed& allo
   return probabilities;
 }
 
-/// With chances that make every plan as likely as any other.
+/// With a prior that makes all plans equally likely.
 Allowed allowed_of(const std::vector<Space::Choice>& choices) {
   Allowed allowed;
   for (const auto& [position, plans] : choices) {
@@ -147,7 +148,7 @@ class PolicySearch final : public Strategy {
   }
 
  private:
-  /// `evenness`: share of the chances beforehand in the probabilities by which is drawn.
+  /// `evenness`: weight of the prior in the sampling probabilities.
   Episode draw(double evenness) {
     Episode episode{Point(view_.fields.size(), -1), {}};
     std::vector<double> state(view_.columns);
@@ -172,7 +173,7 @@ class PolicySearch final : public Strategy {
     return episode;
   }
 
-  /// What an episode was worth: standardised over all that is known.
+  /// The reward of an episode, standardised over all known epochs.
   struct Scale {
     double mean = 0;
     double deviation = 1;

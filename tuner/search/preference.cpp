@@ -10,8 +10,8 @@
 namespace gnomon::tuner {
 namespace {
 
-/// Twice the buffers of a default plan (plan::Plan), so that a batch that takes twice its usual time stops no
-/// lane.
+/// Twice the buffers of a default plan (plan::Plan), so that a batch that takes twice as long as usual stalls
+/// no engine.
 constexpr int usual_cpu_buffer = 4;
 constexpr int usual_device_buffer = 4;
 
@@ -32,7 +32,7 @@ int beyond_usual_buffers(const plan::Plan& plan) {
 
 plan::Plan with_usual_buffers(plan::Plan plan) {
   using plan::Schedule;
-  // Plans that take turns have no buffers, and the two of dual_buffer set the ratio of its routes.
+  // Sequential plans have no buffers, and those of dual_buffer determine the ratio of its routes.
   if (plan.schedule != Schedule::sequential && plan.schedule != Schedule::dual_buffer) {
     plan.cpu_buffer = usual_cpu_buffer;
     plan.device_buffer = usual_device_buffer;

@@ -29,14 +29,14 @@ constexpr double same_epoch(const plan::Cores& cores, std::optional<double> meas
   return plan::runs_on_cores(cores.device) ? prediction_error / 2 : 0.01;
 }
 
-/// The plan with buffers of a few mini-batches, as published systems have them, and a look-ahead that adapts
-/// to the epoch's stage times. On a real machine times vary more than measured, and caches do not hold many
-/// mini-batches. Neither field changes what is trained.
+/// Returns the plan with buffers of a few mini-batches, as in published systems, and an adaptive look-ahead.
+/// Real times vary more than measured ones, and the processor's caches do not hold many mini-batches. Neither
+/// field changes the training.
 plan::Plan with_usual_buffers(plan::Plan plan);
 
 /// Why a faster candidate is not the preferred one.
 enum class PassedOverFor : std::uint8_t {
-  exactness,  ///< it promises less than is required
+  exactness,  ///< its guarantee is weaker than required
   threads,    ///< as fast within the error of predictions, but with more threads without a core of their own
   buffers,    ///< as fast within the error of predictions, but with larger buffers beyond the usual
 };
@@ -46,10 +46,10 @@ struct PassedOver {
   PassedOverFor reason = PassedOverFor::exactness;
 };
 
-/// The position of the preferred candidate of those that promise `required`: among those as fast as the
-/// fastest (same_epoch), the one with the fewest threads without a core of their own, as oversubscribed plans
-/// are the hardest to predict; then the one with the smallest buffers beyond the usual; then the fastest.
-/// Throws Failure if none promises that. Precondition: `candidates` is not empty.
+/// Returns the index of the preferred candidate among those that guarantee `required`: of those as fast as
+/// the fastest (same_epoch), the one with the fewest threads without a core of their own, as oversubscribed
+/// plans are the hardest to predict; then the one with the smallest buffers beyond the usual; then the
+/// fastest. Throws Failure if no candidate qualifies. Precondition: `candidates` is not empty.
 std::size_t preferred(const std::vector<Candidate>& candidates, const plan::Cores& cores,
                       std::optional<double> measured_error = {},
                       plan::Exactness required = plan::Exactness::approximate);

@@ -11,9 +11,9 @@ namespace {
 
 constexpr std::size_t guesses = 8;
 constexpr std::size_t random_starts = 64;
-constexpr double same = 1e-3;  ///< estimates that differ by less are the same
+constexpr double same = 1e-3;  ///< relative difference below which estimates count as equal
 
-/// Climbs on the estimates of a space's points.
+/// Hill climbing on the estimates of a space's points.
 class Ranking {
  public:
   Ranking(const Problem& problem, std::int64_t max_estimates)

@@ -10,7 +10,7 @@
 
 namespace gnomon::tuner {
 
-/// When a search ends if its strategy does not end it.
+/// Limits of a search whose strategy does not end by itself.
 struct Budget {
   int evaluations = 100;
   double seconds = std::numeric_limits<double>::infinity();
@@ -22,8 +22,9 @@ struct SearchResult {
   std::string stopped_by;            ///< "strategy", "evaluations" or "seconds"
 };
 
-/// Asks, evaluates and tells until the strategy ends or the budget is spent. Unless the budget is in seconds,
-/// the result depends only on the problem. Throws base::Failure if no plan that was tried fits the machine.
+/// Runs the ask, evaluate, tell loop until the strategy ends or the budget is exhausted. Unless the budget is
+/// in seconds, the result depends only on the problem. Throws base::Failure if no plan that was tried fits
+/// the machine.
 SearchResult search(const Problem& problem, StrategyKind kind, const Budget& budget,
                     const EvaluateAll& evaluate, const base::Progress& progress);
 

@@ -10,7 +10,7 @@
 namespace gnomon::tuner {
 namespace {
 
-/// Points that strategies without feedback ask for at once.
+/// Batch size of strategies without feedback.
 constexpr std::size_t batch = 16;
 
 class Exhaustive final : public Strategy {
@@ -85,7 +85,7 @@ class SobolSearch final : public Strategy {
   Observed observed_;
 };
 
-/// Downhill from the fastest first guess; of its neighbours the move of MorphGL's feedback comes first.
+/// Descent from the fastest first guess; MorphGL's feedback move is tried before other neighbours.
 class DispatcherSearch final : public Strategy {
  public:
   explicit DispatcherSearch(const Problem& problem)

@@ -45,7 +45,7 @@ struct EnumNames<tuner::StrategyKind> {
 
 namespace gnomon::tuner {
 
-/// What a strategy searches. All references must outlive it.
+/// The problem that a strategy searches. All references must outlive it.
 struct Problem {
   const profiles::Profile& profile;
   const Space& space;
@@ -53,16 +53,17 @@ struct Problem {
   std::uint64_t seed = 0;
 };
 
-/// A search that is driven from outside: the caller asks for points, evaluates them and tells the strategy
-/// the predictions. A strategy is a pure function of its problem and what it was told, so that a search can
-/// be replayed.
+/// A search strategy with an ask/tell interface: the caller asks for points, evaluates them and reports the
+/// predictions. A strategy is a pure function of its problem and the reported predictions, so that a search
+/// can be replayed.
 class Strategy {
  public:
   virtual ~Strategy() = default;
-  /// Feasible points to evaluate next, in any order or at once, none of them asked before; empty if the
-  /// search is over.
+  /// Returns feasible, new points to evaluate next, in any order or concurrently; empty if the search is
+  /// over.
   virtual std::vector<Point> ask() = 0;
-  /// Tells the prediction of a point, in the order of ask(). A plan that does not fit has an infinite epoch.
+  /// Reports the prediction of a point, in the order of ask(). A plan that does not fit has an infinite
+  /// epoch.
   virtual void tell(const Point& point, const sim::Prediction& prediction) = 0;
 };
 

@@ -10,7 +10,7 @@ namespace {
 
 std::string in_quotes(const std::string& text) { return "\"" + text + "\""; }
 
-/// The parts of a request, each of which can be left out.
+/// The parts of a request that can be omitted.
 struct Parts {
   std::vector<std::string> names;
   std::vector<bool> kept;
@@ -57,7 +57,7 @@ bool holds_plans(const SpaceRequest& request) {
   }
 }
 
-/// Names a minimal set of parts that exclude each other: without any one of them there are plans.
+/// Finds a minimal conflicting set of parts: omitting any one of them leaves some plans.
 std::string conflict_of(const SpaceRequest& request) {
   Parts parts = parts_of(request);
   for (std::size_t part = 0; part < parts.kept.size(); ++part) {

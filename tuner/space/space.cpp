@@ -77,7 +77,7 @@ Dimension Space::dimension_of(std::size_t position) const {
   return dimension;
 }
 
-/// Categories come first, and among them those on which it depends whether other fields matter.
+/// Categories come first, starting with those that decide which other fields matter.
 void Space::make_dimensions() {
   const auto& rules = plan::rules();
   for (std::size_t position = 0; position < rules.size(); ++position) {
@@ -99,7 +99,7 @@ bool Space::is_searched(std::size_t dimension, const Plan& plan) const {
   return plan::is_searched(plan::rules()[dimensions_[dimension].position], plan, request_.cores);
 }
 
-/// Whether the deciding categories of a point go together.
+/// Whether the deciding categories of a point are compatible.
 bool Space::is_consistent(const Point& point) const {
   const auto& rules = plan::rules();
   Plan plan = raw_plan(point);
@@ -114,7 +114,7 @@ bool Space::is_consistent(const Point& point) const {
 }
 
 void Space::make_families(std::size_t next, Point& point) {
-  // The categories that follow seldom contradict the deciding ones.
+  // The remaining categories rarely conflict with the deciding ones.
   if (next == num_deciding() && !is_consistent(point)) {
     return;
   }
@@ -258,7 +258,7 @@ std::string Space::why_not(const Point& point) const {
   std::optional<Plan> resolved;
   for (const auto& constraint : request_.constraints) {
     if (constraint.by_field) {
-      continue;  // the grid holds none that it excludes
+      continue;  // already excluded from the grid
     }
     if (!resolved) {
       resolved = plan::resolve(plan, request_.cores, "plan");

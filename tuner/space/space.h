@@ -36,7 +36,7 @@ struct Constraint {
 
 /// Plans that train the same mini-batches as every other exact plan.
 Constraint exact_only();
-/// Plans that promise `least` or more.
+/// Plans that guarantee at least `least`.
 Constraint at_least(plan::Exactness least);
 /// Plans that a device with these abilities executes.
 Constraint runnable_only(const plan::Abilities& device);
@@ -58,11 +58,11 @@ struct SpaceRequest {
   plan::Cores cores;
   std::int64_t batches = 1;  ///< mini-batches of an epoch: the maximum of any buffer
   std::vector<Constraint> constraints = {exact_only(), runnable_only()};
-  /// Values to try instead of those of plan/values.h, by the field's path, as the user writes them.
+  /// Values to try instead of those of plan/values.h, by field path, as text.
   std::map<std::string, std::vector<std::string>> values;
 };
 
-/// Thrown when no plan satisfies a request. make_space() finds out why.
+/// Thrown if no plan satisfies a request. make_space() determines why.
 class NoPlans : public std::runtime_error {
  public:
   NoPlans() : std::runtime_error("no plan is left") {}
@@ -72,7 +72,7 @@ class NoPlans : public std::runtime_error {
 /// field does not matter and keeps its default.
 using Point = std::vector<int>;
 
-/// A field of the search.
+/// A searched field.
 struct Dimension {
   plan::Field field;
   std::size_t position = 0;    ///< in plan::plan_fields() and plan::rules()
@@ -113,7 +113,7 @@ class Space {
   bool is_feasible(const Point& point) const { return why_not(point).empty(); }
 
   /// The points one step away: one number moved up or down by one value, or one category changed to another
-  /// value that goes with the rest, with the nearest numbers. The point itself is not among them.
+  /// compatible value, with the nearest numbers. The point itself is not among them.
   std::vector<Point> neighbours(const Point& point) const;
 
   /// The points that differ from `point` only in this dimension's number, in ascending order, `point`

@@ -11,16 +11,16 @@
 
 namespace gnomon::tuner {
 
-/// A plan on a profile as a surrogate predicts it, beside the simulator's arithmetic.
+/// A surrogate's prediction of a plan on a profile, and the simulator's computed one.
 struct PlanForecast {
   plan::Plan plan;                           ///< resolved
   double simulated_s = 0;                    ///< sim::predict_quickly
-  std::optional<double> epoch_s;             ///< by `speed`; absent if its throughput is not to be trusted
-  std::optional<double> memory_bytes;        ///< by `speed`; absent if its memory is not to be trusted
+  std::optional<double> epoch_s;             ///< by `speed`; absent if its throughput model is not trusted
+  std::optional<double> memory_bytes;        ///< by `speed`; absent if its memory model is not trusted
   std::optional<LearnedForecast> speed;      ///< absent if the surrogate learned no throughput
   std::optional<AccuracyForecast> accuracy;  ///< absent if it learned no accuracy
 
-  /// Inputs beyond what was learned.
+  /// Inputs outside the range of the training data.
   std::vector<std::string> outside() const;
 };
 
@@ -28,7 +28,7 @@ struct PlanForecast {
 std::vector<PlanForecast> forecasts_of(const Learned& learned, const profiles::Profile& profile,
                                        const std::vector<plan::Plan>& plans);
 
-/// What of a surrogate is not used or uncertain, and why: "throughput is not predicted: …".
+/// The parts of a surrogate that are unused or uncertain, and why: "throughput is not predicted: …".
 std::vector<std::string> doubts_of(const Learned& learned);
 
 /// The document "gnomon.forecasts/1". `doubts` are those of the surrogate.

@@ -8,7 +8,7 @@
 
 namespace gnomon::tuner {
 
-/// Training data: rows of inputs, and for each row a value and the group that is held out with it.
+/// Training data: rows of inputs with a value each, and the group with which each row is held out.
 struct LearningRows {
   std::vector<std::vector<double>> rows;
   std::vector<double> values;

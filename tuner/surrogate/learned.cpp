@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t fewest_graphs = 5;
 constexpr TreesOptions trees_options{.members = 4, .rounds = 100, .depth = 3, .rate = 0.1};
 
-/// Vertices of a batch within 0, 1, … hops of its seeds if no two neighbourhoods had one in common.
+/// Vertices of a batch within 0, 1, … hops of its seeds if neighbourhoods were disjoint.
 std::vector<double> tree_vertices(const plan::Job& job) {
   double frontier = job.batch_size;
   std::vector<double> vertices = {frontier};
@@ -28,8 +28,9 @@ std::vector<double> tree_vertices(const plan::Job& job) {
   return vertices;
 }
 
-/// Multiplications in the dense products of a training, roughly: for seeds all vertices differ, for a whole
-/// batch as many do as were counted, and geometrically between. The number of classes is not in a profile.
+/// Approximate multiplications in the dense products of a training step: the numbers of distinct vertices are
+/// interpolated geometrically from the seeds to the counted vertices of a batch. The number of classes is not
+/// in a profile.
 double products_of(const profiles::WorkloadProfile& workload) {
   const auto& job = workload.job;
   auto vertices = tree_vertices(job);
@@ -79,22 +80,22 @@ void visit_workload(const profiles::Profile& profile, Visit visit) {
   const auto& machine = profile.machine;
   visit("machine.cores", machine.cpu.cores);
   visit("machine.gpu", machine.device.kind == profiles::DeviceKind::cuda ? 1 : 0);
-  // Trees split an unknown quantity off as 0, which no known one is.
+  // Unknown quantities are 0, which no known one is, so trees can split them off.
   visit("machine.memory_bandwidth", machine.cpu.memory_bandwidth_bytes_per_s.value_or(0));
   visit("machine.device_bandwidth", machine.device.memory_bandwidth_bytes_per_s.value_or(0));
   visit("machine.device_memory", machine.device.memory_bytes.value_or(0));
   visit("machine.link_bandwidth", machine.link.bandwidth_bytes_per_s.value_or(0));
 }
 
-/// What a plan holds in memory, roughly: the graph, mini-batches in buffers and workers' hands, and the
-/// features that a training computes with.
+/// Approximate memory of a plan: the graph, mini-batches in buffers and in preparation, and the features of a
+/// training step.
 double held_bytes(const profiles::WorkloadProfile& workload, const plan::Plan& plan) {
   const double batches = plan.cpu_buffer + plan.device_buffer + plan.workers;
   return sim::features_bytes(workload) + sim::topology_bytes(workload) + batches * workload.batch_bytes +
          workload.batch_vertices * static_cast<double>(workload.feature_columns) * sim::value_bytes;
 }
 
-/// Calls `visit` with the name and number of every size: what trends go by.
+/// Calls `visit` with the name and value of every size, the inputs of trends.
 template <class Visit>
 void visit_sizes(const profiles::Profile& profile, const plan::Plan& plan, Visit visit) {
   visit_workload(profile, visit);
@@ -113,7 +114,7 @@ TreesOptions options_with(std::uint64_t seed) {
   return options;
 }
 
-/// Trees of what the trend with the sizes leaves unexplained.
+/// Trees on the residuals of the trend.
 struct TrendAndTrees {
   LearnedTrend trend;
   BoostedTrees trees;
@@ -140,7 +141,7 @@ TrendAndTrees load(const LearnedModel& model) {
   return {model.trend.value_or(LearnedTrend{}), BoostedTrees::load(model.members, model.importance.size())};
 }
 
-/// The trees share what the trend leaves.
+/// The trees' importance is scaled by the variance that the trend leaves unexplained.
 std::vector<double> importance_of(const TrendAndTrees& model, const LearningRows& all) {
   const auto of_trees = model.trees.importance();
   auto importance = trend_importance(model.trend, all.rows, all.values, of_trees.size());

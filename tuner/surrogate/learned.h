@@ -17,10 +17,10 @@
 namespace gnomon::tuner {
 
 /// The names of the inputs, and their values for a resolved plan on a profile: sizes of the graph, the
-/// batches and the model; what follows from them (values, products and messages of a training step) and how
-/// much the batches' neighbourhoods overlap; cores, bandwidths and memory of the machine; the plan's memory
-/// and all its fields. Stage times are not among them, so that a graph whose batch sizes alone are known can
-/// be predicted (A3GNN learns from such statistics too).
+/// batches and the model; quantities derived from them (values, products and messages of a training step) and
+/// the overlap of the batches' neighbourhoods; cores, bandwidths and memory of the machine; the plan's memory
+/// and all its fields. Stage times are not included, so that graphs for which only batch sizes are known can
+/// be predicted (A3GNN learns from such statistics, too).
 std::vector<std::string> learned_input_names();
 std::vector<double> learned_inputs(const profiles::Profile& profile, const plan::Plan& plan);
 

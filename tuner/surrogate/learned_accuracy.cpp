@@ -16,7 +16,7 @@ constexpr TreesOptions accuracy_trees_options{.members = 4, .rounds = 100, .dept
 constexpr std::size_t fewest_runs = 10;
 constexpr std::size_t fewest_kinds = 5;
 
-/// What of a plan changes its training; all else as in any plan.
+/// The plan reduced to the fields that change its training.
 plan::Plan training_part(const plan::Plan& plan) {
   plan::Plan part;
   if (plan.bias > 1) {
@@ -85,8 +85,7 @@ void visit_plan(const plan::Plan& whole, Visit visit) {
   visit("plan.macro.partitioner", static_cast<double>(plan.macro.partitioner));
 }
 
-/// Runs with the same inputs differ by their seeds only, and tell the model nothing about each other that a
-/// user would not know: a group.
+/// Runs with the same inputs differ only in their seeds and are therefore held out together, as a group.
 std::vector<std::string> kinds_of(const std::vector<std::vector<double>>& rows) {
   std::vector<std::string> kinds;
   for (const auto& row : rows) {
@@ -215,7 +214,7 @@ struct AccuracyPredictor::State {
   double error = 0;
   std::string doubt;
   std::optional<double> majority_share;
-  std::vector<std::string> outside;  ///< whatever the plan
+  std::vector<std::string> outside;  ///< independent of the plan
   std::map<std::vector<double>, AccuracyForecast> known;
 };
 

@@ -16,7 +16,7 @@
 
 namespace gnomon::tuner {
 
-/// The sizes of a graph on which accuracy may depend.
+/// The sizes of a graph that are inputs of the accuracy model.
 struct GraphSizes {
   std::string name;
   std::int64_t vertices = 0;
@@ -46,7 +46,7 @@ struct RecordedRun {
   std::optional<double> majority_share{};
 };
 
-/// Whether an accuracy is at the majority's share, within a point: nothing was learned.
+/// Whether an accuracy is within one point of the majority-class baseline, so that nothing was learned.
 bool is_at_majority(double accuracy, const std::optional<double>& majority_share);
 
 /// Reads a training's document (gnomon.training/1). Throws InputError, also if it reached no accuracy.
@@ -107,7 +107,7 @@ struct AccuracyForecast {
   bool in_doubt = false;                   ///< whether the model explains little of held-out runs
   std::optional<double> majority_share{};  ///< of the graph, if known
 
-  /// What can be relied on: less the error if the model is in doubt.
+  /// A conservative value: minus the error if the model is in doubt.
   double reliable() const { return in_doubt ? accuracy - error : accuracy; }
 };
 

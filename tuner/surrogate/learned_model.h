@@ -24,7 +24,8 @@ struct LearnedInput {
   }
 };
 
-/// How a value lies outside the learned range, as in "graph.vertices: 5e6 is over 1e6"; empty if it does not.
+/// Describes a value outside the learned range, as in "graph.vertices: 5e6 is over 1e6"; empty if it is
+/// inside.
 std::string outside_text(const LearnedInput& input, double value);
 
 /// The inputs with these names and the ranges of their columns.
@@ -50,7 +51,7 @@ struct LearnedModel {
   }
 };
 
-/// How far a model is trusted with data that it has not seen.
+/// How far a model is trusted on unseen data.
 enum class Trust : std::uint8_t {
   none,  ///< held-out R2 of 0 or less: it predicts no better than the mean of what was learned
   weak,  ///< R2 under 0.5: it explains less than half of the variance

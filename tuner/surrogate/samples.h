@@ -9,7 +9,7 @@
 
 namespace gnomon::tuner {
 
-/// Which plans a surrogate learns from, beside the presets.
+/// The plans that a surrogate learns from, in addition to the presets.
 struct SampleOptions {
   int plans = 100;  ///< random plans of each profile
   std::uint64_t seed = 0;

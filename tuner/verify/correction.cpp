@@ -43,7 +43,7 @@ std::vector<double> seconds_of(const std::vector<StageSpan>& timeline, Stage sta
 
 double sum(const std::vector<double>& values) { return std::accumulate(values.begin(), values.end(), 0.0); }
 
-/// One stage in one run: what each batch took, and what it was predicted to take in the mean.
+/// One stage in one run: the time of each batch, and the predicted mean.
 struct Compared {
   std::vector<double> measured_s;
   double predicted_s = 0;
@@ -51,7 +51,7 @@ struct Compared {
   double all_predicted_s() const { return predicted_s * static_cast<double>(measured_s.size()); }
 };
 
-/// The quotient of what was measured and predicted in all runs, and its standard error.
+/// The ratio of measured to predicted time over all runs, and its standard error.
 std::optional<Correction> quotient_of(const std::vector<Compared>& runs) {
   double measured_s = 0;
   double predicted_s = 0;
@@ -104,8 +104,8 @@ AllCompared compare(const std::vector<RealRun>& runs, const profiles::Profile& p
   return compared;
 }
 
-/// Removes corrections that runs which contradict each other leave unknown, and factors that no document may
-/// hold: stages that were so far off were disturbed when they were measured.
+/// Removes corrections that are unknown because runs contradict each other, and factors outside the
+/// documents' range: such stages were disturbed when they were measured.
 void forget_uncertain(profiles::Corrections& corrections) {
   constexpr double most = 100;
   for (const auto stage : corrected_stages) {

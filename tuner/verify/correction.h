@@ -10,7 +10,7 @@
 
 namespace gnomon::tuner {
 
-/// Successive mini-batches that one plan trained for real on an idle machine.
+/// A real run: successive mini-batches trained by one plan on an idle machine.
 struct RealRun {
   plan::Plan plan;  ///< resolved
   std::int64_t batches = 0;

@@ -12,13 +12,13 @@
 namespace gnomon::tuner {
 namespace {
 
-/// Of what is left to train: a smaller gain is not worth another round, however cheap it is.
+/// Minimum gain, relative to the remaining training, that is worth another round.
 constexpr double min_gain = 1e-3;
 
-/// Rounds that count before a plan may leave, beside the one that warms up.
+/// Minimum number of rounds, without the warm-up, before a plan may be eliminated.
 constexpr std::size_t min_rounds = 2;
 
-/// Not of an empty one.
+/// Precondition: not empty.
 double mean(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
@@ -42,12 +42,13 @@ PlanRace::PlanRace(std::vector<Entrant> entrants, const RaceTerms& terms)
   std::iota(remaining_.begin(), remaining_.end(), std::size_t{0});
   std::erase_if(remaining_, [this](std::size_t e) { return e != leader_ && !is_worth_a_round(e); });
   const auto rounds = static_cast<std::int64_t>(min_rounds) + 1;
-  const auto most = terms.training_batches / 2 / (rounds * terms.turn_batches);  // all of them in half of it
+  const auto most = terms.training_batches / 2 /
+                    (rounds * terms.turn_batches);  // all plans, in at most half of the training
   remaining_.resize(static_cast<std::size_t>(std::clamp<std::int64_t>(most, 1, std::ssize(remaining_))));
   begin_round();
 }
 
-/// As measured, or as predicted when it was not.
+/// As measured, or as predicted without measurement.
 double PlanRace::epoch_s(std::size_t entrant) const {
   return logs_[entrant].empty() ? entrants_[entrant].epoch_s : std::exp(mean(logs_[entrant]));
 }
@@ -58,8 +59,8 @@ double PlanRace::turn_overhead_s(std::size_t entrant) const {
   return std::max(0.0, turn_s - share * epoch_s);
 }
 
-/// Of the difference of two plans' logarithms in one round: what is left of them when plans' and rounds'
-/// means are taken away, with the variation between batches counting as one more observation.
+/// Variance of the difference of two plans' logarithms in one round: the residual variance after removing the
+/// plans' and rounds' means, with the variation between batches as one more observation.
 double PlanRace::variance() const {
   const auto rounds = static_cast<double>(logs_[leader_].size());
   const auto plans = static_cast<double>(remaining_.size());
@@ -83,20 +84,20 @@ double PlanRace::variance() const {
   return 2 * squares / degrees;
 }
 
-/// Of what was measured against what was predicted, as both are estimates of the same logarithm.
+/// The weight of the measurement relative to the prediction, two estimates of the same logarithm.
 double PlanRace::weight_of_measured() const {
   const double predicted = 2 * terms_.model_error * terms_.model_error;
   const double measured = variance() / static_cast<double>(logs_[leader_].size());
   return predicted / (predicted + measured);
 }
 
-/// The logarithm of an epoch, but for a term that is the same for all that are still in the race.
+/// The logarithm of an epoch, up to a constant common to all plans still in the race.
 double PlanRace::believed_log(std::size_t entrant) const {
   const double predicted = std::log(entrants_[entrant].epoch_s);
   return predicted + weight_of_measured() * (mean(logs_[entrant]) - predicted);
 }
 
-/// By how much the leader's epoch is shorter, as a logarithm; by predictions before anything is measured.
+/// The leader's advantage as a difference of logarithms; from predictions before anything is measured.
 double PlanRace::lead_over(std::size_t entrant) const {
   return logs_[leader_].empty() ? std::log(entrants_[entrant].epoch_s / entrants_[leader_].epoch_s)
                                 : believed_log(entrant) - believed_log(leader_);
@@ -105,7 +106,7 @@ double PlanRace::lead_over(std::size_t entrant) const {
 bool PlanRace::is_worth_a_round(std::size_t entrant) const {
   const auto rounds = static_cast<double>(logs_[leader_].size());
   const double lead = lead_over(entrant);
-  // How far one more round may move the difference; the first ones all the way.
+  // The expected change of the difference by one more round.
   const double predicted = 2 * terms_.model_error * terms_.model_error;
   const auto left_over = [&](double n) { return 1 / (1 / predicted + n / variance()); };
   const double moved = rounds > 0 ? left_over(rounds) - left_over(rounds + 1) : predicted;
@@ -122,7 +123,7 @@ void PlanRace::begin_round() {
   if (remaining_.size() < 2) {
     return;
   }
-  // Back and forth, so that no plan is always the first.
+  // Alternating order, so that no plan is always first.
   order_ = remaining_;
   if (round_ % 2 == 0) {
     std::reverse(order_.begin(), order_.end());
@@ -183,7 +184,8 @@ std::vector<PlanRace::Standing> PlanRace::standings() const {
   return all;
 }
 
-/// Every turn counts with the usual time of its plan: the first ones also warm up, as any training does.
+/// Turns are compared with the plan's usual time, which includes the warm-up of any training in the first
+/// ones.
 double PlanRace::extra_s() const {
   const double batch_s = epoch_s(leader_) / static_cast<double>(terms_.epoch_batches);
   double extra_s = 0;

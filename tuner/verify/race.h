@@ -9,7 +9,7 @@
 
 namespace gnomon::tuner {
 
-/// A plan in a race, with its predictions.
+/// A plan in a race, with its predictions of an epoch and a turn.
 struct Entrant {
   plan::Plan plan;
   double epoch_s = 0;
@@ -22,7 +22,7 @@ struct RaceTerms {
   std::int64_t training_batches = 1;  ///< batches to train in all, those of the race included
   std::int64_t turn_batches = 1;      ///< mini-batches of one turn; at most an epoch
   double model_error = prediction_error;
-  double max_share = 0.25;  ///< of an epoch's time that the race may cost
+  double max_share = 0.25;  ///< maximum cost of the race, as a share of an epoch's time
 };
 
 /// Finds the fastest of several plans while a training goes on: in each round every plan trains the next
@@ -31,21 +31,21 @@ struct RaceTerms {
 ///
 /// Plans are compared with the leader round by round, as the machine's speed drifts for all of them.
 /// Measurement and prediction are weighed by their errors: where turns vary by a few percent the measured
-/// times decide, on a disturbed machine the predictions keep some weight. A plan leaves when another round
-/// with it promises less than it costs. The gain is the knowledge gradient (Frazier, Powell and Dayanik, SIAM
-/// Journal on Control and Optimization 47(5), 2008) by the measured variation, times the batches left to
-/// train; the cost is the idle stages at both ends of a turn and the time by which the plan is slower. So a
-/// race between plans that differ clearly is short, and a race that the training could not repay does not
-/// begin; no race takes more than half of a training. The first round is a warm-up (memory, caches) and does
-/// not count; at least two more are needed to measure how much turns vary.
+/// times decide, on a disturbed machine the predictions keep some weight. A plan is eliminated when the
+/// expected gain of another round with it is less than the cost. The gain is the knowledge gradient (Frazier,
+/// Powell and Dayanik, SIAM Journal on Control and Optimization 47(5), 2008) by the measured variation, times
+/// the batches left to train; the cost is the idle stages at both ends of a turn and the time by which the
+/// plan is slower. Thus a race between clearly different plans is short, and a race that cannot pay off does
+/// not start; no race takes more than half of a training. The first round is a warm-up (memory, caches) and
+/// does not count; at least two more are needed to measure how much turns vary.
 class PlanRace {
  public:
   /// The result of a turn.
   struct Measured {
     double seconds = 0;
-    double relative_error = 0;  ///< standard error of `seconds` by how batches differed, relative
+    double relative_error = 0;  ///< relative standard error of `seconds` from the variation between batches
   };
-  /// How an entrant did.
+  /// An entrant's result.
   struct Standing {
     std::size_t entrant = 0;
     double epoch_s = 0;         ///< as measured; as predicted if none of its turns counted
@@ -53,7 +53,7 @@ class PlanRace {
     int turns = 0;              ///< that counted
   };
 
-  /// The first entrant is the one to take by prediction alone. Throws invalid_argument.
+  /// The first entrant is the preferred one by prediction. Throws invalid_argument.
   PlanRace(std::vector<Entrant> entrants, const RaceTerms& terms);
 
   bool is_over() const { return order_.empty(); }
@@ -61,19 +61,19 @@ class PlanRace {
   const Entrant& next() const { return entrants_.at(order_.back()); }
   /// Whether the current turn counts.
   bool counts() const { return round_ > 0; }
-  /// Ends the current turn with its result.
+  /// Reports the result of the current turn.
   void tell(const Measured& measured);
-  /// Counts batches that were trained outside the race.
+  /// Counts batches trained outside the race.
   void skip(std::int64_t batches) { trained_ += batches; }
 
-  /// The fastest plan of those that stayed longest; the first entrant if none was measured.
+  /// The fastest of the plans that stayed longest; the first entrant if none was measured.
   const Entrant& best() const { return entrants_.at(leader_); }
   /// All entrants, the leader first.
   std::vector<Standing> standings() const;
   /// All turns, warm-up included, and their time.
   int num_turns() const { return num_turns_; }
   double seconds() const { return seconds_; }
-  /// The time that the best plan would have saved on the same batches, in the middle of an epoch.
+  /// The excess over the best plan's steady-state time for the same batches.
   double extra_s() const;
 
  private:
@@ -102,8 +102,8 @@ class PlanRace {
   double within_variance_ = 0;  ///< sum over counted turns of the squared relative errors
 };
 
-/// The mini-batches of a turn: enough that idle stages at its ends are at most a tenth of it; at most an
-/// epoch. `turn_s` predicts the time of a turn of a given number of batches.
+/// Returns the number of mini-batches of a turn, at most an epoch: large enough that idle stages at its ends
+/// take at most a tenth. `turn_s` predicts the time of a turn of a given number of batches.
 template <class Predict>
 std::int64_t turn_batches_of(std::int64_t epoch_batches, double epoch_s, const Predict& turn_s) {
   std::int64_t turn = 8;

@@ -38,7 +38,7 @@ TEST(Extrapolation, NamesTheThreadsThatWereNotMeasured) {
   profile.workload.worker_efficiency = {{1, 1}, {2, 0.8}, {3, 1 / 1.5}};  // each costs another a quarter
   EXPECT_THAT(
       extrapolations(profile, {4}, plan_of(plan::Route::cpu, 8, 2)),
-      ElementsAre("more workers than measured (3): each other worker is taken to cost one 25.0 % of its "
+      ElementsAre("more workers than measured (3): each other worker is assumed to cost one 25.0 % of its "
                   "time alone, as those measured do"));
   EXPECT_THAT(
       extrapolations(profile, {4}, plan_of(plan::Route::device, 0, 8)),
@@ -57,7 +57,7 @@ TEST(Extrapolation, WithoutPointsTheMachineIsTheMeasurement) {
   const auto profile = measured_with({});
   EXPECT_THAT(extrapolations(profile, {8}, plan_of(plan::Route::cpu, 8, 8)), IsEmpty());
   EXPECT_THAT(extrapolations(profile, {8}, plan_of(plan::Route::cpu, 9, 1)),
-              ElementsAre("more workers than measured (8): each is taken to be as fast as one of 8"));
+              ElementsAre("more workers than measured (8): each is assumed to be as fast as one of 8"));
 }
 
 TEST(Extrapolation, AnotherKindOfDeviceAndMoreDevicesAreOthers) {
