@@ -8,17 +8,17 @@
 
 namespace gnomon::apps {
 
-/// Text on stdout and a progress bar on stderr that makes way for it. One thread uses it.
+/// Text on stdout, and a progress bar on stderr that is cleared for it. Not thread-safe.
 class Console {
  public:
   /// A quiet console prints no text, as stdout will carry one document.
   explicit Console(bool quiet) : quiet_(quiet) {}
 
-  /// How the libraries report to the bar. The console must outlive the result.
+  /// A callback for progress reports. The console must outlive it.
   base::Progress progress();
-  /// Wipes the bar and prints the text.
+  /// Clears the bar and prints the text.
   void say(const std::string& text);
-  /// Wipes the bar.
+  /// Clears the bar.
   void wipe() { bar_.reset(); }
 
  private:

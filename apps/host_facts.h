@@ -10,7 +10,7 @@ struct HostFacts {
   std::string cpu;
   int cores = 1;  ///< that this process may run on
   int physical_cores = 1;
-  std::vector<int> node_cores;  ///< of those, on each node of memory (NUMA)
+  std::vector<int> node_cores;  ///< of those, on each NUMA node
   double memory_bytes = 0;
   std::vector<std::string> gpus;  ///< as the NVIDIA driver names them
 };

@@ -5,7 +5,7 @@
 namespace gnomon::apps {
 namespace {
 
-/// A signal handler takes no arguments of ours, so the flag must be reachable without any.
+/// A static, because a signal handler has no user arguments.
 std::atomic<bool>& flag() {
   static std::atomic<bool> stop{false};
   return stop;

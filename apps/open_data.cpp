@@ -22,7 +22,7 @@ graph::Graph open_training_data(const std::string& data, const plan::Job& job) {
   auto graph = graph::open_store(data);
   runtime::draws_of(graph, job);
   graph::validate_once(graph, true);
-  // Where memory has several nodes a plan says how the features lie there.
+  // With several NUMA nodes, the plan determines the placement of features.
   const bool has_one_node = base::memory_nodes().size() < 2;
   return has_one_node && kernels::cpu::can_copy_features(graph) ? kernels::cpu::with_copied_features(graph)
                                                                 : graph;

@@ -41,8 +41,7 @@ const CommandInfo* find_command(std::string_view name) {
     throw base::InputError("needs " + program.string() +
                            ", which only builds with LibTorch have (./gnomon.sh setup in a clone)");
   }
-  // OpenMP reads it when it is loaded: threads that wait must sleep, or they take the batching workers'
-  // cores.
+  // OpenMP reads it when it is loaded: waiting threads must sleep, or they occupy the workers' cores.
   ::setenv("OMP_WAIT_POLICY", "passive", 0);
   ::execv(program.c_str(), argv);
   throw base::Failure(program.string(), std::string("cannot be started: ") + std::strerror(errno));
@@ -78,7 +77,7 @@ void run_parsed(const Parsed& parsed) {
   const auto name = parsed.app.get_subcommands().front()->get_name();
   const auto action = parsed.actions.find(name);
   if (action == parsed.actions.end()) {
-    throw base::Failure(name, "is not part of this program");
+    throw base::Failure(name, "is not included in this build");
   }
   action->second();
   if (!std::cout.flush()) {

@@ -97,7 +97,7 @@ void ProgressBar::update(std::string_view what, std::int64_t done, std::int64_t 
 
 void ProgressBar::report(std::int64_t done, std::int64_t total) {
   const auto line = fmt::format("{} {} {}\n", done, total, stage_);
-  // A watcher that has gone away ends this program by SIGPIPE.
+  // If the watcher has exited, SIGPIPE ends this program.
   [[maybe_unused]] const auto written = ::write(report_file_, line.data(), line.size());
 }
 
@@ -106,7 +106,7 @@ void ProgressBar::draw(double elapsed_s, std::int64_t done, std::int64_t total) 
   if (total > 0) {
     const double share = std::clamp(static_cast<double>(done) / static_cast<double>(total), 0.0, 1.0);
     out_ << fmt::format("{} {} {:3.0f} %", stage_, bar_of(share), 100 * share);
-    // What was done before, by an interrupted run or by a journal, says nothing about this process's speed.
+    // Work done earlier, by an interrupted run or from a journal, does not count for this process's speed.
     if (const auto here = done - done_before_; here > 0) {
       const double item_s = elapsed_s / static_cast<double>(here);
       out_ << ", " << format_seconds(item_s * static_cast<double>(std::max<std::int64_t>(0, total - done)))

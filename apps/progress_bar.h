@@ -16,7 +16,7 @@ bool stderr_is_terminal();
 /// Shows progress on stderr: a bar with the time left, by the speed since the stage began here, on a
 /// terminal, once a stage has lasted half a second; elsewhere one line for each stage that has lasted two
 /// seconds. Wiped when destroyed. A program that is watched (base/watched_program.h) reports lines "DONE
-/// TOTAL STAGE" instead. One thread uses it.
+/// TOTAL STAGE" instead. Not thread-safe.
 class ProgressBar {
  public:
   ProgressBar();
@@ -27,10 +27,10 @@ class ProgressBar {
   ProgressBar(const ProgressBar&) = delete;
   ProgressBar& operator=(const ProgressBar&) = delete;
 
-  /// How the libraries report to this bar, which must outlive the result.
+  /// A callback for progress reports. The bar must outlive it.
   base::Progress progress();
 
-  /// Prints a line of its own (an epoch's result, say); the bar goes on below it.
+  /// Prints a line (an epoch's result, say) above the bar.
   void note(std::string_view line);
 
  private:

@@ -35,20 +35,19 @@ Action add_autotune(CLI::App& app) {
   app.add_option("--run", options->run,
                  "Directory for all documents (default: runs/DATA-1, runs/DATA-2, ...)");
   app.add_flag("--overwrite", options->overwrite,
-               "Replace the run in --run; files that are not its own stay");
+               "Replace the run in --run; other files in the directory are kept");
   app.add_option("--profile", options->profile,
                  "Use this profile of the same graph and job instead of measuring: a file, or a paper's\n"
                  "workload (see gnomon catalog)");
   app.add_option("--machine", options->machine,
-                 "Choose the plan as on this machine, with the cores of this one: a name from gnomon\n"
-                 "catalog or a machine file");
+                 "Choose the plan for this machine (a name from gnomon catalog, or a machine file), "
+                 "limited\nto the local cores");
   app.add_option("--profile-share", options->profile_share,
                  "Measure for at most this share of the estimated training time")
       ->check(CLI::Range(0.0, 1.0));
-  app.add_flag(
-      "--replan", options->replan,
-      "Follow the machine once the plan is chosen: where mini-batches take other times than expected, "
-      "another plan with the same bits may go on");
+  app.add_flag("--replan", options->replan,
+               "Re-plan during the training: if measured times deviate from the prediction, change to a "
+               "faster plan with the same weights");
   add_measure_flags(app, options->measure);
   app.add_flag("--json", options->json, "Print one JSON document");
   return [options] {

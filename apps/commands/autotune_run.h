@@ -11,20 +11,20 @@
 
 namespace gnomon::apps {
 
-/// What the commands autotune and demo were asked for.
+/// The options of the commands autotune and demo.
 struct AutotuneRequest {
   std::string data;  ///< the graph, as the user named it
   tuner::RunFiles files;
   plan::Job job;
   MeasureFlags measure;
   double profile_share = 0.1;                         ///< of the training's time
-  std::optional<profiles::Profile> profile{};         ///< takes the place of measurements
-  std::optional<profiles::MachineProfile> machine{};  ///< as on which the plan is chosen
-  bool replan = false;                                ///< the plan follows the machine
+  std::optional<profiles::Profile> profile{};         ///< to use instead of measuring
+  std::optional<profiles::MachineProfile> machine{};  ///< for which the plan is chosen
+  bool replan = false;                                ///< re-plan during the training
   bool json = false;                                  ///< print one document on stdout and nothing else
 };
 
-/// Runs tuner::autotune and prints what each phase found.
+/// Runs tuner::autotune and prints the results of each phase.
 void autotune_and_print(const graph::Graph& graph, const AutotuneRequest& request);
 
 }  // namespace gnomon::apps

@@ -71,7 +71,7 @@ void print_catalog(const CatalogFlags& options) {
 
 Action add_catalog(CLI::App& app) {
   auto options = std::make_shared<CatalogFlags>();
-  app.add_option("NAME", options->name, "Print the document of this machine or profile, with its sources");
+  app.add_option("NAME", options->name, "Machine or profile to print, with its sources");
   app.add_flag("--json", options->json, "Print one JSON document");
   return [options] { print_catalog(*options); };
 }

@@ -2,7 +2,7 @@
 
 #include "apps/command.h"
 
-/// One function a command, in the file of its name. See AddCommand.
+/// One function per command, in the file of the same name. See AddCommand.
 namespace gnomon::apps {
 
 // In gnomon.

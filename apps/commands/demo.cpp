@@ -29,7 +29,8 @@ plan::Job demo_job() {
 }
 
 struct DemoFlags {
-  explicit DemoFlags(CLI::App& app) : import(app, "Import of FILE", "--split-seed"), job(app, demo_job()) {}
+  explicit DemoFlags(CLI::App& app)
+      : import(app, "Import options for FILE", "--split-seed"), job(app, demo_job()) {}
   std::string file;
   std::string run;
   MeasureFlags measure;
@@ -99,7 +100,7 @@ Action add_demo(CLI::App& app) {
   app.add_option("--run", options->run,
                  "Directory for all documents (default: runs/demo-1, runs/demo-2, ...)");
   app.add_flag("--overwrite", options->overwrite,
-               "Replace the run in --run; files that are not its own stay");
+               "Replace the run in --run; other files in the directory are kept");
   add_measure_flags(app, options->measure);
   app.add_flag("--json", options->json, "Print one JSON document");
   return [options] {

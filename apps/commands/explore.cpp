@@ -69,7 +69,7 @@ void add_profile(tuner::ExplorationRequest& request, const std::string& name, co
   }
 }
 
-/// The name that stands for the plan which tuning finds for each profile.
+/// The name that stands for the tuned plan of each profile.
 constexpr std::string_view tuned = "tuned";
 
 /// The plans of --plan, without `tuned`, and whether it was named.
@@ -144,7 +144,7 @@ std::string write_files(const ExploreFlags& options, const std::vector<tuner::Ex
   return unwritten;
 }
 
-/// What happened to the stages of each moved profile.
+/// How the stages of each moved profile were scaled.
 base::Json moved_document(const tuner::ExplorationRequest& request) {
   base::Json moved = base::Json::array();
   for (const auto& explored : request.profiles) {
@@ -205,25 +205,23 @@ Action add_explore(CLI::App& app) {
       ->delimiter(',')
       ->allow_extra_args(false);
   app.add_option("--from", options->from,
-                 "Document of the machine on which the profile was measured (gnomon machine): stage times\n"
-                 "follow from what a mini-batch counts and the measured speeds of both machines");
-  app.add_option(
-      "--plan", options->plans,
-      "Presets and plan files (.json), separated by commas, all, or tuned: what gnomon tune finds\n"
-      "for each machine, which takes some seconds for each");
+                 "Machine file of the machine on which the profile was measured (gnomon machine): scale by "
+                 "the\nmeasured speeds of both machines instead of data sheets");
+  app.add_option("--plan", options->plans,
+                 "Presets and plan files (.json), separated by commas; all; or tuned, the plan that gnomon "
+                 "tune\nfinds for each machine (a few seconds each)");
   app.add_option("--epochs", options->epochs, "Epochs of the whole training (default: the job's)")
       ->check(CLI::Range(1, 1000000));
   app.add_option("--price-per-hour", options->price_per_hour,
-                 "Price of the machine, in any currency, instead of the profile's or the catalog's")
+                 "Price of the machine per hour, in any currency, instead of the profile's or the catalog's")
       ->check(CLI::NonNegativeNumber);
   app.add_option("--set", options->sweeps,
                  "Try these values of a profile field, or of a plan field as plan.FIELD: PATH=v1,v2,\n"
                  "PATH=lo:hi:step or PATH=lo:hi:*factor; repeat --set to try all combinations")
       ->allow_extra_args(false)
       ->take_all();
-  app.add_option("--sort", options->order, "Order of the table: epoch or price (of an epoch)");
-  app.add_option("--seed", options->seed,
-                 "Seed of the variation between mini-batches, the same for all plans");
+  app.add_option("--sort", options->order, "Sort rows by epoch (time) or price (per epoch)");
+  app.add_option("--seed", options->seed, "Random seed of the simulated variation between mini-batches");
   add_output(app, "--trace", options->trace, "Write all timelines to this file, for ui.perfetto.dev");
   add_output(app, "--html", options->html,
              "Write a page with charts to this file; it opens without network access");

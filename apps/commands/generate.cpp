@@ -30,7 +30,7 @@ std::vector<FieldFlag> flags_of_both() {
           {"--name", "name", "Name of the graph"}};
 }
 
-/// What the best model reaches in expectation; nothing where labels tell nothing.
+/// The expected accuracy of the best model; none if labels carry no information.
 std::optional<double> accuracy_known(const graph::PlantedPartition& options) {
   return graph::best_accuracy(options);
 }
@@ -132,7 +132,8 @@ struct Generators {
              "gnomon generate rmat stores/hubs --scale 16 --edge-factor 16",
              {{"--scale", "scale", "Base-2 logarithm of the number of vertices"},
               {"--edge-factor", "edge_factor", "Edges per vertex before duplicates are removed"},
-              {"--undirected,!--directed", "edges.undirected", "Add the reverse of every edge, or do not"},
+              {"--undirected,!--directed", "edges.undirected",
+               "Add the reverse of every edge (--directed: do not)"},
               {"--a", "a", "Probability of the first quadrant"},
               {"--b", "b", "Probability of the second quadrant"},
               {"--c", "c", "Probability of the third quadrant"}}) {

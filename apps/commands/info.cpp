@@ -43,14 +43,14 @@ base::Json machine_document() {
             {"simgrid", build.simgrid}}}};
 }
 
-/// "2, 2 physical; one node of memory".
+/// "2, 2 physical; one NUMA node".
 std::string cores_text(const HostFacts& host) {
   std::string nodes;
   for (const int cores : host.node_cores) {
-    nodes += (nodes.empty() ? "nodes of memory with " : ", ") + std::to_string(cores);
+    nodes += (nodes.empty() ? "NUMA nodes with " : ", ") + std::to_string(cores);
   }
   return fmt::format("{}, {} physical; {}", host.cores, host.physical_cores,
-                     host.node_cores.size() > 1 ? nodes : "one node of memory");
+                     host.node_cores.size() > 1 ? nodes : "one NUMA node");
 }
 
 std::string machine_text() {

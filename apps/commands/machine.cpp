@@ -81,20 +81,21 @@ void measure_and_print(const MachineFlags& flags) {
 
 Action add_machine(CLI::App& app) {
   auto flags = std::make_shared<MachineFlags>();
-  add_output(app, "-o,--out", flags->out, "Write the machine's document to this file");
-  app.add_option("--name", flags->name, "Name of the machine in the document (default: the host's)");
+  add_output(app, "-o,--out", flags->out, "Write the machine file to this path");
+  app.add_option("--name", flags->name, "Name of the machine in the file (default: the host's)");
   app.add_option("--interval", flags->interval,
                  "Measure until 95 % confidence intervals are within this share of the rate")
       ->check(CLI::Range(1e-6, 1.0));
   app.add_option("--time-limit", flags->time_limit_s, "Stop measuring after about this many seconds")
       ->check(CLI::Range(0.1, 1e6));
-  app.add_option("--disk", flags->disk,
-                 "Measure the disk of this directory by a file of 64 MiB (default: that of the output)");
+  app.add_option(
+      "--disk", flags->disk,
+      "Measure the disk of this directory, with a temporary file of 64 MiB (default: the output's)");
   app.add_option("--device", flags->device, "Also measure this device: cpu (none), gpu, or auto")
       ->check(CLI::IsMember({"cpu", "gpu", "auto"}));
-  app.add_option("--price-per-hour", flags->price_per_hour, "Price of the machine, in any currency")
+  app.add_option("--price-per-hour", flags->price_per_hour, "Price of the machine per hour, in any currency")
       ->check(CLI::NonNegativeNumber);
-  app.add_flag("--json", flags->json, "Print the machine's document");
+  app.add_flag("--json", flags->json, "Print the machine file");
   return [flags] { measure_and_print(*flags); };
 }
 

@@ -95,18 +95,21 @@ Action add_partition(CLI::App& app) {
   add("--parts", request.parts, "Number of parts");
   add("--method", options->method,
       "random, metis, or gnn_aware: a streaming partitioner that balances the labels of training vertices");
-  add("--passes", options->passes, "Passes of gnn_aware over the vertices")->check(CLI::Range(1, 1000));
+  add("--passes", options->passes, "gnn_aware: streaming passes over the vertices")
+      ->check(CLI::Range(1, 1000));
   add("--max-load", options->max_load,
-      "Maximum of a part's vertices of a label over an equal share, of gnn_aware (default: none)")
+      "gnn_aware: maximum number of vertices of one label in a part, relative to an equal share\n(default: "
+      "no limit)")
       ->check(CLI::Range(1.0, 1e9));
-  add("--seed", request.seed, "Seed of random and metis, and of the order of macro-batches");
-  add("-o,--output", options->output, "Write the partition to this directory, a new one");
-  app.add_option("--resident", options->resident, "Parts of a macro-batch (default: 4, or all)");
+  add("--seed", request.seed,
+      "Random seed of the methods random and metis, and of the order of macro-batches");
+  add("-o,--output", options->output, "Write the partition to this new directory");
+  app.add_option("--resident", options->resident, "Parts per macro-batch (default: 4, or all)");
   app.add_option("--hub-ratio", options->macro.hub_ratio,
-                 "Share of the vertices that stay in memory beside every macro-batch")
+                 "Share of the vertices (hubs) that are always in memory")
       ->check(CLI::Range(0.0, 1.0));
   app.add_option("--hub-steps", options->macro.hub_steps,
-                 "Steps of the random walk that chooses them, one for each layer of the model")
+                 "Length of the random walks that select hubs: the number of layers of the model")
       ->check(CLI::Range(1, 64));
   app.add_flag("--json", options->json, "Print one JSON document");
   return [options] { partition(*options); };

@@ -9,8 +9,7 @@
 #include "plan/job.h"
 #include "plan/plan.h"
 
-/// The peak of a plan's memory, measured by running this program again: only a process of its own has a peak
-/// of its own.
+/// Measures a plan's peak memory by running this program again, because the peak is a property of a process.
 namespace gnomon::apps {
 
 /// Declares the hidden option --peak-memory-of, with which a command does nothing but print_peak_memory().

@@ -80,10 +80,10 @@ Action add_profile(CLI::App& app) {
   const auto add = [&](const char* name, std::optional<double>& value, const char* what) {
     app.add_option(name, value, what)->check(CLI::NonNegativeNumber);
   };
-  add("--idle-watts", options->idle_w, "Power that the idle machine draws (default: measured if possible)");
+  add("--idle-watts", options->idle_w, "Power of the idle machine (default: measured if possible)");
   add("--core-watts", options->core_w, "Additional power of a busy core (default: measured if possible)");
   add("--device-watts", options->device_w, "Additional power of a busy GPU");
-  add("--price-per-hour", options->price_per_hour, "Price of the machine, in any currency");
+  add("--price-per-hour", options->price_per_hour, "Price of the machine per hour, in any currency");
   app.add_flag("--json", options->json, "Print the profile document");
   return [options] { profile(*options); };
 }

@@ -190,14 +190,15 @@ Action add_reproduce(CLI::App& app) {
   auto options = std::make_shared<ReproduceFlags>();
   app.add_option("PAPER", options->paper, "One of " + reproduce::known_papers() + ", or all")->required();
   app.add_option("FIGURE", options->figures,
-                 "Draw these figures and tables of the paper, such as F8 and T3, or all of them: all");
+                 "Figures and tables of the paper to draw, such as F8 and T3, or all");
   add_output(app, "--html", options->html,
              "Write a page with the paper's figures to this file; it opens without network access");
   app.add_option("--profile", options->profile,
                  "Draw the measured figures from this profile of your graph, written by gnomon profile");
   app.add_option(
       "--baselines", options->baselines,
-      "Take the baselines from this file and predict the paper's column. morphgl: rows of machine,\n"
+      "Read the measurements of the baselines from this file and predict the paper's column. morphgl: rows "
+      "of machine,\n"
       "model, dataset, system (SALIENT, DUCATI) and epoch_s, and first ratios (metric initial_x);\n"
       "neutronorch, gnnlab, ducati: rows and data sets as in profiles/papers");
   app.add_flag("--cross-validate", options->cross_validate,

@@ -88,10 +88,12 @@ Action add_serve(CLI::App& app) {
   app.add_option("PROFILE", options->profiles,
                  "Profiles written by gnomon profile, offered before the papers' workloads");
   app.add_option("--host", options->host,
-                 "Address to listen at; beyond this machine, requests must carry a token");
-  app.add_option("--port", options->port, "Port to listen at, 0 for a free one")->check(CLI::Range(0, 65535));
-  app.add_option("--token", options->token,
-                 "Word that requests must carry (default: none on this machine, else a random one)");
+                 "Address to listen on; unless it is a loopback address, requests must carry a token");
+  app.add_option("--port", options->port, "Port to listen on, 0 for any free port")
+      ->check(CLI::Range(0, 65535));
+  app.add_option(
+      "--token", options->token,
+      "Access token that requests must carry (default: none for loopback addresses, otherwise random)");
   app.add_option("--runs", options->runs, "Directory of training runs to watch");
   app.add_option("--seconds", options->seconds, "Stop after this time, 0 for never")
       ->check(CLI::NonNegativeNumber);

@@ -54,8 +54,9 @@ std::string summary(const Learned& learned) {
     text += accuracy->unseen_error ? fmt::format(", whole graphs by {:.2f}\n", 100 * *accuracy->unseen_error)
                                    : std::string("\n");
     if (accuracy->runs_at_majority > 0) {
-      text += fmt::format("{} of them are at the majority's share: they predict the most frequent class\n",
-                          accuracy->runs_at_majority);
+      text += fmt::format(
+          "{} of them only reach the majority-class accuracy: they predict the most frequent class\n",
+          accuracy->runs_at_majority);
     }
   }
   for (const auto& doubt : tuner::doubts_of(learned)) {
@@ -102,7 +103,7 @@ class LearnAction {
   explicit LearnAction(CLI::App& parent)
       : app_(subcommand(
             parent, "learn",
-            "Learn throughput and memory from profiles of several graphs, and accuracy from training runs",
+            "Train a surrogate: throughput and memory from profiles of several graphs, accuracy from runs",
             "gnomon surrogate learn a.json b.json c.json d.json e.json -o surrogate.json")) {
     app_.add_option("PROFILES", profiles_, "Profiles of at least five graphs, written by gnomon profile");
     app_.add_option("--runs", runs_,
@@ -201,8 +202,7 @@ class ShowAction {
 class PredictAction {
  public:
   explicit PredictAction(CLI::App& parent)
-      : app_(subcommand(parent, "predict",
-                        "Predict plans on another graph, beside the simulator's prediction",
+      : app_(subcommand(parent, "predict", "Predict plans on another graph, and compare with the simulator",
                         "gnomon surrogate predict surrogate.json profile.json --plan all")) {
     app_.add_option("FILE", file_, "Surrogate written by gnomon surrogate learn")->required();
     app_.add_option("PROFILE", profile_, "Profile of the graph; its stage times are not used")->required();
@@ -245,9 +245,9 @@ class PredictAction {
         cells[5] = format_percent(accuracy->accuracy);
         cells[6] = format_percent(accuracy->error);
         if (tuner::is_at_majority(accuracy->accuracy, accuracy->majority_share)) {
-          outside +=
-              fmt::format("at the majority's share: {}, {} is always predicting the most frequent class\n",
-                          forecast.plan.name, format_percent(*accuracy->majority_share));
+          outside += fmt::format(
+              "only the majority-class accuracy: {}, {} is always predicting the most frequent class\n",
+              forecast.plan.name, format_percent(*accuracy->majority_share));
         }
       }
       cells.push_back(format_seconds(forecast.simulated_s));

@@ -173,9 +173,8 @@ void add_evaluate_every(CLI::App& app, std::int64_t& epochs) {
     }
   };
   app.add_option_function<std::string>("--evaluate-every", read,
-                                       "Epochs from one evaluation on the validation vertices to the next; "
-                                       "\"never\" evaluates nothing, nor "
-                                       "on the test vertices")
+                                       "Evaluate on the validation vertices after every so many epochs; "
+                                       "\"never\" also skips the test vertices")
       ->type_name("N|never")
       ->default_str("1");
 }
@@ -185,27 +184,27 @@ void add_evaluate_every(CLI::App& app, std::int64_t& epochs) {
 Action add_train(CLI::App& app) {
   auto options = std::make_shared<TrainFlags>(app);
   app.add_option("DATA", options->data, "Graph store")->required();
-  app.add_option("--plan", options->plan, "Preset or plan file (default: by the machine, see docs/plans.md)");
+  app.add_option("--plan", options->plan,
+                 "Preset or plan file (default: chosen for this machine, see docs/plans.md)");
   app.add_option("--run", options->run,
                  "Directory for checkpoints and documents (default: runs/DATA-1, runs/DATA-2, ...)");
   add_device_flags(app, options->device);
   auto* resume = app.add_flag("--resume", options->resume, "Resume from the last checkpoint of --run");
-  app.add_flag("--overwrite", options->overwrite, "Replace the run in --run; files that are not its own stay")
+  app.add_flag("--overwrite", options->overwrite,
+               "Replace the run in --run; other files in the directory are kept")
       ->excludes(resume);
   add_size(app, "--host-memory", options->host_memory,
            "Maximum memory of the host, for plans that leave features or topology on the disk (default: what "
            "is available)");
   add_evaluate_every(app, options->evaluate_every);
   app.add_option("--replay", options->replay, "Replay the update order recorded in this order.jsonl");
-  app.add_option(
-         "--replan", options->replan,
-         "Follow the machine by this profile of the same graph and job: where mini-batches take other "
-         "times than predicted, another plan with the same bits may go on")
+  app.add_option("--replan", options->replan,
+                 "Re-plan with this profile of the same graph and job: if measured times deviate from the "
+                 "prediction, change to a faster plan with the same weights")
       ->type_name("PROFILE");
-  app.add_flag(
-      "--adapt-hot-ratio", options->adapt_hot_ratio,
-      "Plans that reuse hot embeddings: reuse fewer while the CPU is late with them, more while it is "
-      "not; the run then depends on timing and can be replayed by its order.jsonl");
+  app.add_flag("--adapt-hot-ratio", options->adapt_hot_ratio,
+               "Plans that reuse hot embeddings: adapt their number to the speed of the CPU; the result then "
+               "depends on timing and can be replayed from its order.jsonl");
   add_output(app, "--predictions", options->predictions,
              "Write the predicted class of each vertex to this CSV file, by original vertex id");
   app.add_option("--tensorboard", options->tensorboard,

@@ -86,7 +86,8 @@ tuner::TuningOptions tuning_of(const TuneFlags& options) {
 profiles::MovedProfile profile_of(const TuneFlags& options) {
   auto profile = reproduce::find_profile(options.profile);
   if (options.machine.empty() && !options.from.empty()) {
-    throw base::InputError("--from", "tells how fast the measured machine is; name another with --machine");
+    throw base::InputError("--from",
+                           "holds the speeds of the measured machine; name another machine with --machine");
   }
   return options.machine.empty() ? profiles::MovedProfile{std::move(profile), {}}
                                  : reproduce::moved_profile(profile, options.machine, options.from);
@@ -135,10 +136,9 @@ Action add_tune(CLI::App& app) {
       ->required();
   app.add_option("--machine", options->machine,
                  "Scale the profile to this machine: a name from gnomon catalog or a machine file");
-  app.add_option(
-      "--from", options->from,
-      "Document of the machine on which the profile was measured (gnomon machine), to scale by the\n"
-      "measured speeds of both machines");
+  app.add_option("--from", options->from,
+                 "Machine file of the machine on which the profile was measured (gnomon machine): scale by "
+                 "the\nmeasured speeds of both machines instead of data sheets");
   add_output(app, "-o,--out", options->out, "Write the best plan to this file");
   app.add_option("--strategy", options->strategy,
                  "Search strategy: auto, gp, trees, ppo, dispatcher, sobol, random or exhaustive");
@@ -160,16 +160,14 @@ Action add_tune(CLI::App& app) {
                  "Maximum price of an epoch; the profile must hold the machine's price per hour")
       ->check(CLI::PositiveNumber);
   app.add_flag("--front", options->tuning.front,
-               "Also print the Pareto front: plans that no other beats in time, memory and (with "
-               "--surrogate) accuracy");
-  auto* exact =
-      app.add_option("--exact", options->exact,
-                     "What the plan must promise: bits (all such plans end with the same weights), order "
-                     "(repeated trainings\n"
-                     "end with the same weights; default) or batches (the same mini-batches in any order)");
+               "Also print the Pareto front of time, memory and (with --surrogate) accuracy");
+  auto* exact = app.add_option(
+      "--exact", options->exact,
+      "Required exactness: bits (all such plans end with the same weights), order (repeated trainings\nend "
+      "with the same weights; default) or batches (the same mini-batches in any order)");
   exact->check(CLI::IsMember({"bits", "order", "batches"}));
   app.add_flag("--allow-approximate", options->tuning.approximate,
-               "Take any plan, also an approximate one, which changes what is trained")
+               "Also choose from approximate plans, which change the training")
       ->excludes(exact);
   app.add_option(
       "--surrogate", options->tuning.surrogate,

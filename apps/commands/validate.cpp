@@ -132,10 +132,9 @@ Action add_validate(CLI::App& app) {
                  "Epochs of each plan, of which the median is reported\n(default: at least 3, and as many as "
                  "take 2 seconds)")
       ->check(CLI::Range(1, 1000));
-  add_output(
-      app, "--correct", options->correct,
-      "Write the profile, corrected by the measured stage times, to this file, for use by tune, explore "
-      "and validate");
+  add_output(app, "--correct", options->correct,
+             "Write the profile, corrected by the measured stage times, to this file, for tune, explore and "
+             "validate");
   add_peak_memory_option(app, options->peak_memory_of);
   app.add_flag("--json", options->json, "Print one JSON document");
   return [options] { validate(*options); };

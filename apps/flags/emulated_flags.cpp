@@ -90,10 +90,9 @@ void add_emulated_flags(CLI::App& app, DeviceFlags& flags) {
                  "Maximum bytes of a zero-copy read of an emulated device: 32, 64 or 128 (default: 128)")
       ->check(CLI::IsMember({32, 64, 128}));
   app.add_option("--peer-link", flags.peer_link,
-                 "Bandwidth of the links between emulated devices, as in 50GB/s, which is the default; of a\n"
-                 "named machine its own. 0GB/s: they are not linked");
-  app.add_option("--devices", flags.devices,
-                 "Number of emulated devices, each with that memory and a link of its own")
+                 "Bandwidth of the links between emulated devices (default: 50GB/s, or the named "
+                 "machine's);\n0GB/s for none");
+  app.add_option("--devices", flags.devices, "Number of emulated devices, each with its own memory and link")
       ->check(CLI::Range(1, 64));
 }
 

@@ -20,7 +20,7 @@ struct FieldFlag {
 /// parsed command line.
 class FieldFlags {
  public:
-  /// Declares the options; `defaults` is the struct as write_value gives it.
+  /// Declares the options; `defaults` is the struct as JSON (write_value).
   FieldFlags(CLI::App& app, base::Json defaults, const std::vector<FieldFlag>& flags);
   FieldFlags(const FieldFlags&) = delete;
   FieldFlags& operator=(const FieldFlags&) = delete;

@@ -17,7 +17,7 @@ std::vector<FieldFlag> flags(const std::string& seed) {
        "Edge weights: \"given\" for those of the source (edges: third column), or a .npy file"},
       {"--self-loops", "content.edges.self_loops", "Self-loops: keep, remove or add (one at every vertex)"},
       {"--duplicates", "content.edges.duplicates",
-       "Duplicate edges: remove, keep, or, of their weights, sum, max or first"},
+       "Duplicate edges: remove, keep, or combine their weights by sum, max or first"},
       {"--features", "features", "edges, mtx, npz: features from this .npy file"},
       {"--labels", "labels", "edges, mtx, npz: labels from this .npy file, -1 for unknown"},
       {"--random-features", "random_features",
@@ -27,8 +27,7 @@ std::vector<FieldFlag> flags(const std::string& seed) {
       {"--feature-type", "content.feature_type", "Store features as fp32 or fp16"},
       {"--feature-form", "content.feature_form",
        "Store features as a dense or sparse matrix, or automatic: the smaller one"},
-      {"--normalise-features", "content.normalise_features",
-       "Divide each feature row by its l1 or l2 norm: l1 or l2"},
+      {"--normalise-features", "content.normalise_features", "Normalise each feature row: l1 or l2"},
       {"--largest-component", "content.largest_component", "Keep only the largest connected component"},
       {"--relabel", "relabel", "edges: relabel the ids that occur to 0, 1, 2, ..."},
       {"--header", "header", "edges: whether the first line names the columns: automatic, yes or no"},
@@ -54,7 +53,7 @@ std::vector<FieldFlag> flags(const std::string& seed) {
       {"--ogb-split", "ogb_split", "ogb with several folders in split/: the folder to use"}};
 }
 
-/// `app`, with a heading for the options that are declared next.
+/// Returns `app` with a heading for the options declared next.
 CLI::App& under(CLI::App& app, const std::string& heading) {
   app.option_defaults()->group(heading);
   return app;

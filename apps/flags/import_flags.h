@@ -13,8 +13,8 @@ namespace gnomon::apps {
 
 /// Help of the option --host-memory of commands that convert a graph.
 inline constexpr std::string_view conversion_memory_help =
-    "Maximum of intermediate data in memory, the rest goes to the disk (default: half of what\n"
-    "is available)";
+    "Maximum memory for intermediate data, the rest is spilled to disk (default: half of the\navailable "
+    "memory)";
 
 /// The options of graph::ImportOptions, for the commands that import a graph. Must live until the command
 /// line is parsed and stay where it is.

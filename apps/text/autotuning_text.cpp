@@ -35,7 +35,8 @@ std::string prediction_text(const tuner::Autotuning& result) {
 
 std::string verification_text(const tuner::VerificationResult& result) {
   if (result.turns == 0) {
-    return "no plan was verified: the training is too short, or the predictions too far apart, to repay it\n";
+    return "no plan was verified: the training is too short, or the predictions are too far apart, for it to "
+           "pay off\n";
   }
   Table table({"plan", "schedule", "workers", "threads", "predicted", "measured", "+-", "real runs"});
   for (const auto& verified : result.plans) {

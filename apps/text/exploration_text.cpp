@@ -35,7 +35,7 @@ std::string scaled_text(const std::vector<ExplorationRow>& rows) {
   return text;
 }
 
-/// A swept value with the unit that its field's name says.
+/// A swept value with the unit from its field's name.
 std::string setting_text(const tuner::Setting& setting) {
   char* end = nullptr;
   const double number = std::strtod(setting.value.c_str(), &end);
@@ -55,7 +55,7 @@ std::string exact_text(const ExplorationRow& row) {
   return std::string(base::name_of(plan::exactness_of(row.plan)));
 }
 
-/// What the words in the column "exact" mean, as far as they occur.
+/// Explains the values that occur in the column "exact".
 std::string promises_text(const std::vector<ExplorationRow>& rows) {
   std::set<plan::Exactness, std::greater<>> levels;
   for (const auto& row : rows) {
@@ -69,7 +69,7 @@ std::string promises_text(const std::vector<ExplorationRow>& rows) {
   return text;
 }
 
-/// Which columns some of the rows need.
+/// The optional columns that some rows need.
 struct Columns {
   bool price = false;
   bool device_memory = false;

@@ -7,8 +7,8 @@
 
 namespace gnomon::apps {
 
-/// The rows as an aligned table in that order (tuner::sorted), then a line for each assumption beyond what
-/// was measured, and one for each reason why a row can only be simulated or is not possible.
+/// The rows as an aligned table in that order (tuner::sorted), followed by a line for each assumption beyond
+/// the measurements, and one for each reason why a row can only be simulated or is not possible.
 std::string exploration_text(const std::vector<tuner::ExplorationRow>& rows, tuner::RowOrder order);
 
 }  // namespace gnomon::apps

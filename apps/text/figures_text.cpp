@@ -20,7 +20,7 @@ using reproduce::ChartSeries;
 using reproduce::Claim;
 using reproduce::DrawnFigure;
 
-/// Maximum number of x of which a table shows the numbers; of more, every so many is shown.
+/// Maximum number of x values in a table; larger ones are subsampled.
 constexpr std::size_t max_rows = 24;
 
 std::vector<double> places_of(const Chart& chart) {

@@ -81,12 +81,11 @@ std::string partition_text(const graph::PartitionReport& report, const sim::Macr
   line("vertices", extremes_text(quality.vertices));
   line("training", extremes_text(quality.train));
   line("edges", extremes_text(quality.edges));
-  line("labels",
-       "in their fullest parts " + format_number(quality.label_imbalance) + " x those of a perfect division");
+  line("labels", format_number(quality.label_imbalance) + " x a perfect balance in their fullest parts");
   text += fmt::format("\nmacro-batches of an epoch: {}, of {} each{}\n", report.macro_batches.size(),
                       format_counted(report.macro.resident, "part", "parts"),
                       report.macro.hub_ratio > 0
-                          ? ", beside hubs, " + format_percent(report.macro.hub_ratio) + " of the vertices"
+                          ? ", plus hubs, " + format_percent(report.macro.hub_ratio) + " of the vertices"
                           : "");
   Table table({"per macro-batch", "simulated", "mean", "min", "max"});
   for (const auto& quantity : quantities(simulated)) {

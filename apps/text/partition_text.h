@@ -9,7 +9,7 @@
 
 namespace gnomon::apps {
 
-/// What the simulator takes a macro-batch of the report to read.
+/// The simulator's estimate of what a macro-batch of the report reads.
 sim::MacroRead simulated_read(const graph::Graph& graph, const graph::PartitionReport& report);
 
 /// A report beside the simulator's numbers: as text, and as the report's document with "simulated" added.

@@ -111,7 +111,7 @@ std::string workload_text(const profiles::WorkloadProfile& workload) {
                      format_count(static_cast<std::int64_t>(workload.batch_vertices)),
                      format_count(static_cast<std::int64_t>(workload.batch_edges)),
                      format_bytes(workload.batch_bytes)) +
-         fmt::format("worker   keeps {} at most to sample, whichever the batch\n",
+         fmt::format("worker   samples with at most {} of memory\n",
                      or_unknown(sim::sampler_bytes(workload), format_bytes));
 }
 
@@ -145,19 +145,18 @@ std::string scaling_text(const profiles::WorkloadProfile& workload) {
 
 std::string fused_text(const profiles::WorkloadProfile& workload) {
   const auto& ratio = workload.parts.fused_train_ratio;
-  return ratio ? fmt::format("training that reads features where they are stored takes {:.2f}x\n", *ratio)
-               : "";
+  return ratio ? fmt::format("training that reads features in place takes {:.2f}x as long\n", *ratio) : "";
 }
 
 std::string evaluation_text(const std::optional<profiles::EvaluationProfile>& evaluation) {
-  return evaluation ? fmt::format("evaluation on all cores takes {} and {} of the host's memory\n",
+  return evaluation ? fmt::format("evaluation on all cores takes {} and {} of host memory\n",
                                   or_unknown(evaluation->time_s, format_seconds) +
                                       (evaluation->time_s ? "" : " time"),
                                   format_bytes(evaluation->host_bytes))
                     : "";
 }
 
-/// Only what slows down by a percent or more.
+/// Only slowdowns of at least 1 %.
 std::string contention_text(const profiles::Contention& contention) {
   std::string text;
   const auto fields = base::write_value(contention);

@@ -6,7 +6,7 @@
 
 namespace gnomon::apps {
 
-/// One line: why plans were compared, which goes on, and what that brings.
+/// One line: why plans were compared, which one continues, and its gain.
 std::string replanned_text(const tuner::Replanned& replanned);
 
 }  // namespace gnomon::apps

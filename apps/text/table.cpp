@@ -38,7 +38,7 @@ std::string characters(const std::string& text, std::size_t begin, std::size_t e
   return part;
 }
 
-/// A text in at most `width` characters: its middle is left out, as names differ at either end.
+/// A text in at most `width` characters: its middle is elided, as names differ at both ends.
 std::string shortened(const std::string& text, std::size_t width) {
   const auto length = width_of(text);
   if (length <= width) {
@@ -107,8 +107,8 @@ void break_headings(std::vector<Column>& columns) {
 
 constexpr std::size_t min_text_width = 10;
 
-/// The widest column of texts that can be shortened: the first one, which names the rows, only if it is the
-/// last that can give way. Null if none can.
+/// The widest column of texts that can be shortened; the first column, which names the rows, only if no other
+/// can. Null if there is none.
 Column* column_to_shorten(std::vector<Column>& columns) {
   Column* longest = nullptr;
   for (auto& column : columns) {
@@ -121,7 +121,7 @@ Column* column_to_shorten(std::vector<Column>& columns) {
   return longest;
 }
 
-/// Shortens texts until the table fits or nothing can give way.
+/// Shortens texts until the table fits or nothing can be shortened.
 void shorten_texts(std::vector<Column>& columns, std::size_t width) {
   while (total_width(columns) > width) {
     Column* longest = column_to_shorten(columns);

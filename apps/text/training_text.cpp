@@ -40,7 +40,7 @@ std::string title_of(plan::Metric metric) {
   return "accuracy";
 }
 
-/// A word as the shell reads it back.
+/// Quotes a word for the shell.
 std::string quoted(const std::string& word) {
   if (word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-+=:,@%") ==
           std::string::npos &&
@@ -106,7 +106,7 @@ std::string cache_text(const runtime::TrainReport& report) {
   const auto add = [&](const char* what, const std::optional<double>& share,
                        const std::optional<double>& by_peers) {
     if (share) {
-      text += fmt::format("{}{} of {}{}", text.empty() ? "the device's cache answered " : ", ",
+      text += fmt::format("{}{} of {}{}", text.empty() ? "the device's cache served " : ", ",
                           format_percent(*share), what,
                           by_peers ? " (" + format_percent(*by_peers) + " by linked devices)" : "");
     }
@@ -118,7 +118,7 @@ std::string cache_text(const runtime::TrainReport& report) {
 
 namespace {
 
-/// The medians of what training and evaluating take an epoch; empty without evaluation.
+/// The median times of training and evaluation per epoch; empty without evaluation.
 std::string times_text(const std::vector<runtime::EpochReport>& epochs) {
   std::vector<double> trained_s;
   std::vector<double> evaluated_s;

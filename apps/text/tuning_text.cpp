@@ -26,7 +26,7 @@ std::string buffers_of(const plan::Plan& plan) {
   }
 }
 
-/// The changes that would help, the best first, without those under a percent; then what could not be
+/// The changes that would help, the best first, without those under a percent; then those that could not be
 /// computed.
 std::string sensitivities_text(const tuner::Tuning& tuning) {
   std::string text;
@@ -70,7 +70,7 @@ std::string best_text(const tuner::Tuning& tuning) {
       over_bound(best.prediction), format_seconds(best.prediction.lower_bound_s));
 }
 
-/// What the plan promises, and what that costs.
+/// The plan's exactness, and its cost.
 std::string exactness_text(const tuner::Tuning& tuning) {
   const auto promised = plan::exactness_of(tuning.best().plan);
   auto text = fmt::format("exact: {}: {}\n", base::name_of(promised), plan::promise_of(promised));
@@ -78,15 +78,15 @@ std::string exactness_text(const tuner::Tuning& tuning) {
     const auto& fastest = price->fastest;
     const auto less = plan::exactness_of(fastest.plan);
     text += price->share < 0.0005
-                ? "price of that: nothing; no plan that promises less is faster\n"
-                : fmt::format("price of that: {} ({}, exact: {}, takes {}; --exact {} allows it)\n",
+                ? "cost of exactness: none; no less exact plan is faster\n"
+                : fmt::format("cost of exactness: {} ({}, exact: {}, takes {}; --exact {} allows it)\n",
                               format_percent(price->share), fastest.plan.name, base::name_of(less),
                               format_seconds(fastest.prediction.epoch_s), base::name_of(less));
   }
   return text;
 }
 
-/// Why faster rows that promise as much are not taken, one line for each reason.
+/// Why faster rows with the same exactness are not chosen, one line for each reason.
 std::string passed_over_text(const tuner::Tuning& tuning) {
   std::string text;
   std::set<tuner::PassedOverFor> told{tuner::PassedOverFor::exactness};  // has a line of its own
@@ -94,7 +94,7 @@ std::string passed_over_text(const tuner::Tuning& tuning) {
     if (told.insert(reason).second) {
       const double gain = tuning.best().prediction.epoch_s / candidate.prediction.epoch_s - 1;
       text +=
-          fmt::format("not taken: {} is {} faster, less than predictions can tell, but {}\n",
+          fmt::format("not chosen: {} is predicted {} faster, within the prediction error, but {}\n",
                       candidate.plan.name, format_percent(gain),
                       reason == tuner::PassedOverFor::threads ? "has more threads without a core of their own"
                                                               : "needs larger buffers");
@@ -117,8 +117,9 @@ std::string accuracy_text(const tuner::Tuning& tuning) {
     text += tuning.accuracy_doubt + "\n";
   }
   if (tuner::is_at_majority(accuracy.accuracy, accuracy.majority_share)) {
-    text += fmt::format("that is the majority's share, {}: always predicting the most frequent class\n",
-                        format_percent(*accuracy.majority_share));
+    text +=
+        fmt::format("this is the majority-class accuracy, {}: always predicting the most frequent class\n",
+                    format_percent(*accuracy.majority_share));
   }
   for (const auto& outside : tuning.exact_accuracy->outside) {
     text += "not learned: " + outside + "\n";
@@ -126,7 +127,7 @@ std::string accuracy_text(const tuner::Tuning& tuning) {
   return text;
 }
 
-/// Energy and price of the best plan's epoch, as far as they are known.
+/// Energy and price of the best plan's epoch, if known.
 std::string consumption_text(const sim::Consumption& consumption) {
   std::string text;
   if (consumption.energy_j) {
@@ -138,14 +139,14 @@ std::string consumption_text(const sim::Consumption& consumption) {
   return text;
 }
 
-/// What the evaluation between two epochs takes beside the best plan's epoch.
+/// Time and memory of an evaluation between epochs.
 std::string evaluation_text(const tuner::Tuning& tuning) {
   if (!tuning.evaluation) {
     return "";
   }
   const auto& time_s = tuning.evaluation->time_s;
   const auto& beyond = tuning.best().prediction.memory.evaluation_bytes;
-  return fmt::format("evaluation after an epoch: {}; {} of the host's memory beyond training\n",
+  return fmt::format("evaluation after an epoch: {}; {} more host memory than training\n",
                      time_s ? format_seconds(*time_s) + " on all cores" : "time not measured",
                      format_bytes(beyond.value_or(0)));
 }
@@ -161,8 +162,8 @@ std::string front_text(const tuner::Tuning& tuning) {
                    buffers_of(plan)});
   }
   const bool with_accuracy = tuning.exact_accuracy.has_value();
-  return fmt::format("\nplans that no other beats in {}:\n",
-                     with_accuracy ? "time, memory and predicted accuracy" : "both time and memory") +
+  return fmt::format("\nPareto front of {}:\n",
+                     with_accuracy ? "time, memory and predicted accuracy" : "time and memory") +
          table.text() +
          fmt::format("hypervolume: {} of twice the fastest epoch times twice the most memory{}\n",
                      format_percent(tuning.hypervolume), with_accuracy ? " times all accuracy" : "");

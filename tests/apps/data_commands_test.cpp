@@ -216,7 +216,7 @@ TEST_F(Partition, WritesPartsAndDescribesThemAgain) {
   const auto text = run({"partition", "store", "--from", "random", "--resident", "2", "--hub-ratio", "0.1"});
   EXPECT_EQ(text.code, 0) << text.error;
   EXPECT_THAT(text.out, HasSubstr("parts     8, random\n"));
-  EXPECT_THAT(text.out, HasSubstr("macro-batches of an epoch: 4, of 2 parts each, beside hubs, 10.0 % of"));
+  EXPECT_THAT(text.out, HasSubstr("macro-batches of an epoch: 4, of 2 parts each, plus hubs, 10.0 % of"));
   EXPECT_THAT(text.out, HasSubstr("simulated"));
 }
 

@@ -111,11 +111,11 @@ TEST_F(MachineCommands, BadDocumentsAreRefusedInOneLine) {
   document["machine"]["cpu"]["cores"] = 2;
   place.write("two.json", document.dump());
   expect_one_line({"explore", "p.json", "--machine", "here.json", "--from", "two.json"},
-                  "gnomon explore: --from: two.json: is the document of another machine than the profile's: "
+                  "gnomon explore: --from: two.json: describes another machine than the profile's: "
                   "cores \"2\", not \"4\"");
   expect_one_line(
       {"explore", "p.json", "--from", "here.json"},
-      "gnomon explore: --from: tells how fast the measured machine is; name another with --machine");
+      "gnomon explore: --from: holds the speeds of the measured machine; name another machine with --machine");
   expect_one_line({"tune", "p.json", "--machine", "here.json", "--from", "aws-g5.2xlarge"},
                   "gnomon tune: --from: aws-g5.2xlarge: has no measured speeds; write it with gnomon machine "
                   "-o FILE");

@@ -145,7 +145,7 @@ TEST_F(Planning, TuneTakesWhatIsExactAsAskedAndTellsThePrice) {
   const auto text = run({"tune", "p.json"}).out;
   EXPECT_THAT(text,
               HasSubstr("\nexact: bits: trains each mini-batch as the update of its index; all such plans"));
-  EXPECT_THAT(text, HasSubstr("\nprice of that: "));
+  EXPECT_THAT(text, HasSubstr("\ncost of exactness: "));
   const auto any = document({"tune", "p.json", "--exact", "batches"});
   EXPECT_FALSE(any.contains("exactness_price"));
   EXPECT_LE(any["candidates"][0]["prediction"]["epoch_s"].get<double>(),
@@ -471,7 +471,7 @@ TEST_F(Planning, BadPlansAndSettingsAreOneLine) {
                   "plan.worker: \"worker\" is not a field");
   expect_one_line(run({"explore", "p.json", "--set", "machine.cpu.cores=2.5"}),
                   "must be an integer, not 2.5");
-  expect_one_line(run({"explore", "p.json", "--set", "machine.cpu.cores=8:2:1"}), "must rise");
+  expect_one_line(run({"explore", "p.json", "--set", "machine.cpu.cores=8:2:1"}), "must be ascending");
   expect_one_line(run({"explore", "p.json", "--set", "machine.cpu.cores"}), "PATH=VALUES");
   expect_one_line(run({"explore", "p.json", "--json", "--csv"}), "excludes");
   expect_one_line(run({"explore", "p.json", "--sort", "cost"}),
@@ -563,7 +563,7 @@ TEST_F(Planning, ExploreMarksWhatLiesBeyondTheMeasurement) {
   EXPECT_THAT(rows[1]["extrapolated"].get<std::string>(), HasSubstr("more workers than measured (2)"));
   EXPECT_THAT(run(explore).out,
               HasSubstr("* extrapolated: more workers than measured (2): each other worker is "
-                        "taken to cost one 11.1 % of its time alone, as those measured do\n"));
+                        "assumed to cost one 11.1 % of its time alone, as those measured do\n"));
 }
 
 TEST_F(Planning, TablesFitTheWidthTheyAreGiven) {
