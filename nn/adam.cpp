@@ -14,7 +14,7 @@ using torch::optim::Adam;
 using torch::optim::AdamOptions;
 using torch::optim::AdamParamState;
 
-/// The tensors of weights that make the same step.
+/// The tensors of all weights with the same step count.
 struct Group {
   std::vector<at::Tensor> weights, gradients, means, squares;
 };
@@ -32,7 +32,7 @@ AdamParamState& state_for(Adam& optimiser, const at::Tensor& weight) {
   return state;
 }
 
-/// By the number of the step: a weight without a gradient makes none.
+/// By step count: a weight without a gradient takes no step.
 std::map<std::int64_t, Group> groups_of(Adam& optimiser) {
   std::map<std::int64_t, Group> groups;
   for (const auto& weight : optimiser.param_groups().front().params()) {

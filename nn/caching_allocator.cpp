@@ -84,7 +84,7 @@ class BlockCache {
     return peak_bytes_;
   }
 
-  /// Forgets that more than `peak` bytes were ever used, unless they are now.
+  /// Lowers the recorded peak to `peak` bytes, or to the present use if that is larger.
   void forget_peak(std::size_t peak) {
     const std::lock_guard lock(mutex_);
     peak_bytes_ = std::max(peak, used_bytes_);
@@ -191,12 +191,12 @@ class CachingAllocator final : public c10::Allocator {
   }
 };
 
-/// Smaller tensors come from malloc. By default it hands what they free at the end of each step back to the
-/// system, and the next step faults it in page by page; as it learns its limits from what is freed, that also
-/// befell the smaller last mini-batch of an epoch alone, which took up to twice as long as a full one.
+/// Smaller tensors come from malloc. By default it returns the memory that they free at the end of each step
+/// to the system, and the next step takes a page fault for every page. As malloc adapts its thresholds to the
+/// freed sizes, this could affect the smaller last mini-batch of an epoch only.
 void keep_freed_memory() {
   constexpr int kept_bytes = 64 << 20;   // of each thread
-  constexpr int mapped_bytes = 2 << 20;  // above the tensors that come from here
+  constexpr int mapped_bytes = 2 << 20;  // larger than any tensor served by malloc
   mallopt(M_TRIM_THRESHOLD, kept_bytes);
   mallopt(M_MMAP_THRESHOLD, mapped_bytes);
 }

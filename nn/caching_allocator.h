@@ -15,13 +15,13 @@ void install_caching_allocator();
 /// Memory of large CPU tensors in bytes; all 0 without the caching allocator.
 struct TensorBytes {
   std::int64_t used = 0;       ///< by tensors that exist
-  std::int64_t held = 0;       ///< with what is kept for the next ones
+  std::int64_t held = 0;       ///< including the memory kept for later tensors
   std::int64_t peak_held = 0;  ///< the maximum of `held` so far
 };
 
 TensorBytes tensor_bytes();
 
-/// A phase whose tensors do not recur: what it held beyond the peak of before is given back at its end.
+/// Guard of a phase whose tensors do not recur: at its end, memory held beyond the earlier peak is released.
 class TransientTensors {
  public:
   TransientTensors();

@@ -17,7 +17,7 @@
 namespace gnomon::nn {
 namespace {
 
-/// What an in-edge of a chunk takes where inputs are read where they lie: ids and attention.
+/// Bytes of an in-edge of a chunk when inputs are read in place: ids and attention.
 constexpr std::int64_t chunk_edge_bytes = 64;
 
 void notify(const InferenceOptions& options) {
@@ -27,7 +27,7 @@ void notify(const InferenceOptions& options) {
 }
 
 at::Tensor ids_of(std::span<const graph::VertexId> vertices) {
-  auto* ids = const_cast<graph::VertexId*>(vertices.data());  // from_blob takes no const
+  auto* ids = const_cast<graph::VertexId*>(vertices.data());  // from_blob takes a non-const pointer
   return at::from_blob(ids, {std::ssize(vertices)}, at::kLong);
 }
 
@@ -110,13 +110,13 @@ class LayerReads {
     const bool is_sparse = index == 0 && graph_.features.is_sparse();
     return !model_.device().is_cpu() || is_sparse || !model_.layer(index).aggregates_first();
   }
-  /// Whether its inputs are kept.
+  /// Whether the layer's inputs are kept.
   bool inputs(std::size_t index) const {
     return !products(index) || model_.has_skip() || (options_.hidden != nullptr && index > 0) ||
            (options_.embeddings != nullptr && is_last(index));
   }
-  /// Bytes of a vertex's row of all that layer `index` reads. Features, which the first one reads where they
-  /// lie, take none.
+  /// Bytes that layer `index` reads per vertex. The first layer's features, which are read in place, count as
+  /// 0.
   std::int64_t row_bytes(std::size_t index) const {
     const std::int64_t width = index == 0 ? graph_.features.columns : outputs_of(index - 1);
     std::int64_t columns = index > 0 && inputs(index) ? width : 0;
@@ -258,8 +258,8 @@ class Inference {
     return next;
   }
 
-  /// What a vertex and an in-edge of a chunk take beside the values of all vertices: gathered rows of its
-  /// sources, or its own rows and some numbers an edge (ids, attention).
+  /// Bytes of a vertex and an in-edge of a chunk in addition to the values of all vertices: gathered rows of
+  /// the sources, or the vertex's own rows and a few numbers per edge (ids, attention).
   std::pair<std::int64_t, std::int64_t> bytes_of_chunks(const Values& values) const {
     std::int64_t row_bytes = values.inputs.defined() ? 4 * values.inputs.size(1) : 0;
     if (!values.inputs.defined() && (values.products.empty() || model_.has_skip())) {

@@ -14,8 +14,8 @@ namespace gnomon::nn {
 
 /// Options of infer().
 struct InferenceOptions {
-  /// The vertices whose logits are asked for, in the range of the graph's; empty: all. Layers are computed
-  /// for the vertices that these need only.
+  /// The vertices whose logits are asked for, in the range of the graph's; empty: all. Each layer is computed
+  /// only for the vertices that these depend on.
   std::span<const graph::VertexId> vertices{};
   std::int64_t chunk_bytes = std::int64_t{128} << 20;  ///< approximate size of a chunk's gathered values
   std::function<void()> between_chunks{};              ///< called after each chunk; may throw to cancel
@@ -30,14 +30,14 @@ struct InferenceOptions {
 /// Layer-wise inference over the whole graph with all neighbours and without dropout, equal to full-batch
 /// evaluation. Returns the logits (vertices that are asked for, classes) on the CPU.
 ///
-/// Layers that do not widen their inputs are applied as products first, which the layer before computes
-/// together with its outputs; the others aggregate first, from inputs that are read where they lie. The
-/// host's memory holds what two consecutive layers read (vertices, columns) and a chunk. A device that is not
-/// the host computes chunks from gathered copies.
+/// Layers that do not widen their inputs multiply first; these products are computed together with the
+/// outputs of the previous layer. All others aggregate first, reading their inputs in place. Host memory
+/// holds the inputs of two consecutive layers (vertices, columns) and one chunk. Devices other than the host
+/// compute chunks from gathered copies.
 at::Tensor infer(const graph::Graph& graph, const Model& model, const InferenceOptions& options = {});
 
-/// Returns about what infer() with these options holds in the host's memory at its peak: what two consecutive
-/// layers read, a chunk, and the ids of the vertices that layers are computed for.
+/// Returns an estimate of infer()'s peak host memory with these options: the inputs of two consecutive
+/// layers, a chunk, and the ids of the vertices that layers are computed for.
 std::int64_t inference_bytes(const graph::Graph& graph, const Model& model,
                              const InferenceOptions& options = {});
 

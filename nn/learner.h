@@ -74,7 +74,7 @@ class Learner {
 /// data-parallel training does. Precondition: all learners are of the same job and have gradients.
 void average_gradients(std::span<Learner* const> learners);
 
-/// Lends the gradients of a learner to another one of the same job, and copies its running statistics.
+/// Makes `to` share the gradients of `from`, a learner of the same job, and copies the running statistics.
 void copy_gradients(const Learner& from, Learner& to);
 
 /// Copies the weights and the running statistics of a learner to another one of the same job.

@@ -30,8 +30,8 @@ class Initialiser {
     return weight.to(device_).requires_grad_();
   }
   at::Tensor matrix(std::int64_t in, std::int64_t out) { return glorot({in, out}, in, out); }
-  /// Two matrices, on a device with memory of its own one behind the other, so that they are also a matrix of
-  /// 2 · in rows (nn/dense/sage_product.h).
+  /// Returns two matrices. On a device with memory of its own they are adjacent, so that they also form one
+  /// matrix of 2 · in rows (nn/dense/sage_product.h).
   std::vector<at::Tensor> matrix_pair(std::int64_t in, std::int64_t out) {
     std::vector<at::Tensor> pair{matrix(in, out), matrix(in, out)};
     if (device_.is_cpu()) {
@@ -203,7 +203,7 @@ class GatLayer final : public LayerOf<GatLayer> {
     names_ = {"weight", "attention.sources", "attention.destinations", "bias"};
   }
 
-  /// The values, and each source's part of the attention's logits.
+  /// The values, and each source's contribution to the attention logits.
   template <class Inputs>
   Projection products(const Inputs& x) const {
     const auto values = dense::linear(x, parameters_[0]);
@@ -426,7 +426,7 @@ std::vector<Operand> Model::bottom_operands(const TensorBatch& batch,
   const Hop hop{batch.blocks.front(), batch.degrees};
   return with_inputs(batch, dropout, [&](const auto& x) -> std::vector<Operand> {
     if constexpr (std::is_same_v<std::decay_t<decltype(x)>, DroppedFeatures>) {
-      return {};  // rows that are to be reused are gathered
+      return {};  // reused rows are always gathered
     } else {
       return layers_[0]->operands(x, hop);
     }

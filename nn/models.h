@@ -28,10 +28,10 @@ struct Hop {
   bool has_all_sources = false;  ///< the sources are all vertices of the graph, in every hop
 };
 
-/// 1 / √(degree + 1) of each.
+/// Returns 1 / √(degree + 1) for each degree.
 at::Tensor inverse_roots_of(const at::Tensor& degrees);
 
-/// The products of a layer's inputs with its weights, (vertices, any) each.
+/// The products of a layer's inputs with its weights, each of shape (vertices, any).
 using Projection = std::vector<at::Tensor>;
 
 /// The dropout of a layer in one training step. The dropped elements are a pure function of these fields.
@@ -161,7 +161,7 @@ class Model {
   at::Tensor skip(std::size_t index, const SparseFeatures& inputs) const;
   template <class Inputs>
   at::Tensor finish_layer(std::size_t index, const at::Tensor& propagated, const Inputs& inputs) const;
-  /// What a layer's outputs are for: the next layer's inputs, with its dropout, or to be kept without.
+  /// How a layer's outputs are used: as the next layer's inputs, after its dropout, or kept without dropout.
   enum class Outputs { dropped, kept };
   /// Runs a layer on the inputs of its sources, which are gathered (at::Tensor), stored (DroppedFeatures) or
   /// sparse (SparseFeatures).

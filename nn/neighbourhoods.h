@@ -21,8 +21,8 @@ struct Neighbourhood {
   at::Tensor sources;  ///< int64 on the CPU, the vertices of the hop's sources; undefined: all vertices
 };
 
-/// Makes neighbourhoods of a graph one after the other. On the CPU they read values of all vertices where
-/// they lie; for another device the sources' rows are gathered and copied (rows_of).
+/// Computes neighbourhoods of a graph one at a time. On the CPU they refer to the values of all vertices in
+/// place; for another device the sources' rows are gathered and copied (rows_of).
 class Neighbourhoods {
  public:
   /// Computes degrees only if asked to. Throws base::InputError if the graph has 2^31 vertices or more, whose

@@ -22,10 +22,9 @@ void for_aligned_ranges(std::int64_t count, std::int64_t alignment,
 /// Calls body(0) … body(parts - 1) on up to at::get_num_threads() threads.
 void for_parts(int parts, const std::function<void(int part)>& body);
 
-/// Calls body(0) … body(members - 1), each on a thread of its own: the calling thread and those that compute
-/// its tensor operations. Two sets of threads that take turns would compete for the cores. Inside a parallel
-/// region the calls follow each other. `body`
-/// must not throw.
+/// Calls body(0) … body(members - 1), each on its own thread: the calling thread and OpenMP's threads for
+/// tensor operations. A second set of threads would compete with these for the cores. Inside a parallel
+/// region the calls are sequential. `body` must not throw.
 void run_on_tensor_threads(int members, const std::function<void(int member)>& body);
 
 }  // namespace gnomon::nn

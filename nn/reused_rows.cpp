@@ -74,7 +74,7 @@ class RowSum {
       sums_[static_cast<std::size_t>(column)] *= factor;
     }
   }
-  /// Appends the sum's entries in the order of the columns, and begins another sum.
+  /// Appends the sum's entries in the order of the columns, and resets the sum.
   void take(std::vector<std::int32_t>& columns, std::vector<float>& values) {
     std::sort(columns_.begin(), columns_.end());
     for (const auto column : columns_) {
@@ -191,7 +191,7 @@ at::Tensor outputs_of(const std::vector<Operand>& operands, const std::vector<at
 }
 
 at::Tensor reuse(const ReusedRows& rows, const std::vector<at::Tensor>& parameters) {
-  // The terms but the bias's add nothing to the value; only their derivatives count.
+  // Only the bias's term contributes to the value; the others contribute derivatives only.
   auto out = ReusedTerm::apply(parameters.back(), rows.outputs, Operand{});
   const auto nothing = at::zeros_like(rows.outputs);
   for (std::size_t i = 0; i < rows.operands.size(); ++i) {

@@ -22,7 +22,7 @@ struct Operand {
 };
 
 /// Rows of a layer that is Σ operand · weight + bias: its outputs before norm and activation, and the
-/// operands, from which a later backward pass computes the weights' gradients without the neighbours. GCN has
+/// operands, from which a later backward pass computes the weight gradients without the neighbours. GCN has
 /// one operand, the scaled sum of the neighbourhood, and GraphSAGE two, the vertex's own row and the mean of
 /// its neighbours.
 struct ReusedRows {
@@ -31,8 +31,8 @@ struct ReusedRows {
 };
 
 /// The part of a mini-batch that takes the first layer's outputs for some of its destinations from rows
-/// computed earlier (NeutronOrch, PVLDB 17(8), section 4). The last block then has as destinations only those
-/// that are computed, and sources of its own numbering, of which TensorBatch has features and degrees.
+/// computed earlier (NeutronOrch, PVLDB 17(8), section 4). The destinations of the last block are then only
+/// the computed ones. Its sources are numbered separately; TensorBatch holds their features and degrees.
 struct ReusedBottom {
   /// int64: for each destination of the first layer, its row among the computed rows followed by the reused
   /// ones; undefined if none is reused.

@@ -30,7 +30,8 @@ class StepSums {
   StepResult read() const;
 
  private:
-  StepResult host_;  ///< the seeds of all steps; loss and correct ones but for those of add_cross_entropy()
+  StepResult host_;  ///< the seeds of all steps; loss and correct predictions except those added by
+                     ///< add_cross_entropy()
   /// kernels::device::MetricSums on the GPU; undefined before the first step there.
   at::Tensor losses_, correct_;
 };

@@ -15,17 +15,17 @@ extern "C" void cblas_gemm_bf16bf16f32(int layout, int transpose_a, int transpos
                                        float alpha, const void* a, int lda, const void* b, int ldb,
                                        float beta, float* c, int ldc) __attribute__((weak));
 
-/// MKL asks this function of its own whether the processor is Intel's, and on any other does without AVX-512
-/// and FMA. What takes its place lets MKL choose by the instructions that there are. A LibTorch without MKL
-/// does not know it.
+/// MKL calls this internal function to check for an Intel processor, and does not use AVX-512 and FMA on any
+/// other. The replacement makes MKL choose by the available instruction sets. A LibTorch without MKL ignores
+/// it.
 extern "C" __attribute__((visibility("default"))) int mkl_serv_intel_cpu_true() { return 1; }
 
 namespace gnomon::nn {
 namespace {
 
 /// Asks MKL for results that depend on the values of the operands alone. Without AVX-512 they otherwise
-/// differ in the last bits between repetitions, even on one thread. MKL reads the variable when it is first
-/// used. A setting of the user's stays.
+/// differ in the last bits between repetitions, even on one thread. MKL reads the variable on first use. A
+/// value set by the user is kept.
 [[maybe_unused]] const bool products_are_reproducible = [] {
 #if defined(__x86_64__)
   __builtin_cpu_init();

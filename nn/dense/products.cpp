@@ -11,8 +11,8 @@ namespace {
 
 constexpr std::int64_t rows_per_cpu_chunk = 512;
 
-/// Elements whose sums over all chunks one thread adds up, element by element in the order of the chunks:
-/// they stay in its cache.
+/// The number of elements that one thread sums over all chunks, in the order of the chunks: few enough to
+/// stay in its cache.
 constexpr std::int64_t elements_per_sum = 1 << 14;
 
 /// Returns the sum, in order, of the partial results that `act` writes for chunks of rows. The chunks are

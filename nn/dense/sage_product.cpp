@@ -52,8 +52,8 @@ tensor_list gradients_of_weights(const at::Tensor& self, const at::Tensor& mean,
   return {transposed_product(self, operand), transposed_product(mean, operand), column_sums(gradient)};
 }
 
-/// Whether two weights lie one behind the other, and so are one matrix. In evaluation, whose blocks may have
-/// any destinations and all vertices, the operand of both would be twice as large as that of one.
+/// Whether two weights are adjacent in memory and therefore form one matrix. Not used in evaluation, where
+/// blocks may have arbitrary destinations and all vertices, and the combined operand would be twice as large.
 bool is_one_product(const SparseBlock& block, const at::Tensor& of_self, const at::Tensor& of_neighbours) {
   return at::GradMode::is_enabled() && !block.destinations().defined() &&
          of_self.is_alias_of(of_neighbours) && of_self.is_contiguous() && of_neighbours.is_contiguous() &&

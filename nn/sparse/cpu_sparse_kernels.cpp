@@ -27,8 +27,8 @@ kernels::cpu::SparseRows rows_of(const SparseBlock& block, RowsOf side) {
   return side == RowsOf::destinations ? block.by_destination() : block.by_source();
 }
 
-/// Parts in which a block is transposed: so many that they are worth a thread each, and that their counts
-/// take no more memory than the entries.
+/// The number of parts in which a block is transposed: each is worth a thread, and their counts take no more
+/// memory than the entries.
 int parts_of_transpose(const SparseBlock& block) {
   constexpr std::int64_t min_entries = 1 << 15;
   const std::int64_t entries = block.num_edges();

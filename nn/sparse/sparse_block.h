@@ -35,7 +35,7 @@ class SparseBlock {
   std::int64_t num_destinations() const { return indptr_.size(0) - 1; }
   std::int64_t num_sources() const { return num_sources_; }
   std::int64_t num_edges() const { return indices_.size(0); }
-  /// An upper bound of a destination's edges, by which kernels skip what long rows need; or unknown_degree.
+  /// An upper bound of the in-degree, by which kernels skip the handling of long rows; or unknown_degree.
   std::int64_t max_in_degree() const { return max_in_degree_; }
   /// Which source each destination is (int64, on the block's device); undefined: the first sources.
   const at::Tensor& destinations() const { return destinations_; }
@@ -69,8 +69,8 @@ class SparseBlock {
 /// Autograd's graph shares ownership of the block until the backward pass has finished.
 using SparseBlockPtr = std::shared_ptr<const SparseBlock>;
 
-/// Sampled blocks of one mini-batch on one device, whose transposes are made together when the first is asked
-/// for: one by one, each takes as many launches.
+/// Sampled blocks of one mini-batch on one device. The first request for a transpose computes all of them,
+/// which takes fewer launches than one by one.
 class BlockGroup {
  public:
   /// Precondition: there are blocks, and none is in a group.

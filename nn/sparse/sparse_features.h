@@ -11,8 +11,8 @@
 
 namespace gnomon::nn {
 
-/// Feature rows in CSR form as tensors on one device, which get no gradient. Layers multiply them as they
-/// are: the products take operations for entries only.
+/// Feature rows in CSR form as tensors on one device, without gradients. Layers multiply them in sparse form,
+/// so the work is proportional to the number of entries.
 struct SparseFeatures {
   SparseBlockPtr
       entries;        ///< the destinations are the rows and the sources the columns; null: there are none
@@ -42,7 +42,7 @@ SparseFeatures first_rows(const SparseFeatures& x, std::int64_t count);
 SparseFeatures on_device(const SparseFeatures& x, at::Device device);
 
 /// Returns x · weight: (n, k) by (k, m). The values are fp32. On the CPU, the bits do not depend on the
-/// number of threads. Not differentiable, as the next.
+/// number of threads. Not differentiable.
 at::Tensor product(const SparseFeatures& x, const at::Tensor& weight);
 
 /// Returns xᵀ · gradient, the gradient of a weight: (n, k) and (n, m) give (k, m). On the CPU, sums of 8,192
