@@ -53,7 +53,7 @@ graph::Graph features_for(const graph::Graph& graph, const DeviceOptions& option
   const std::int64_t needed = features.rows * features.row_bytes();
   const std::int64_t available = base::available_memory_bytes();
   if (available > 0 && needed > available) {
-    throw base::Failure("the sparse features take " + std::to_string(needed >> 20) +
+    throw base::Failure("the sparse features need " + std::to_string(needed >> 20) +
                         " MiB when dense, as this device needs them; " + std::to_string(available >> 20) +
                         " MiB are available");
   }

@@ -55,31 +55,31 @@ double seconds(std::chrono::steady_clock::duration duration) {
   return std::chrono::duration<double>(duration).count();
 }
 
-/// A thread of the machine, which sleeps until it is called: nobody else wakes up then.
+/// A sleeping thread of the machine, which can be woken individually.
 struct alignas(64) Sleeper {
   std::condition_variable wake;
-  bool is_called = false;  ///< out of its engine's list of idle threads
+  bool is_called = false;  ///< removed from its engine's list of idle threads
 };
 
-/// A started stage and who waits for it.
+/// A started stage and the stages that depend on it.
 struct Record {
   StageSpan span;
-  int pending = 0;  ///< stages of its `after` that are not done
+  int pending = 0;  ///< unfinished dependencies
   bool done = false;
-  bool is_in_flight = false;  ///< its call has returned, and its device works on
+  bool is_in_flight = false;  ///< its call has returned, but its device work has not completed
   bool is_awaited = false;    ///< by wait_any()
-  Sleeper* taker = nullptr;   ///< the thread that has taken it, if that sleeps until nothing is pending
+  Sleeper* taker = nullptr;   ///< the thread that has taken it and sleeps until nothing is pending
   std::vector<std::int64_t> successors;
 };
 
-/// A queue of tickets, and its threads that have nothing to do. The last one to become idle is called first:
-/// what it used is still in its core's cache.
+/// A queue of tickets and its idle threads. The last one to become idle is woken first: its data is still in
+/// its core's cache.
 struct Engine {
   std::deque<std::int64_t> queue;
   std::vector<Sleeper*> idle;
 };
 
-/// What a device has still to do for a stage.
+/// The unfinished device work of a stage.
 struct InFlight {
   std::int64_t number = 0;
   DeviceWorkPtr work;
@@ -88,12 +88,12 @@ struct InFlight {
 /// A thread that serves an engine.
 struct Server {
   std::size_t engine = 0;
-  int index = 0;  ///< among those of the engine
+  int index = 0;  ///< among the engine's threads
   Sleeper* self = nullptr;
   std::deque<InFlight> in_flight{};
 };
 
-/// Stages in flight on an engine, of which one is launched while the device does the other.
+/// Maximum stages in flight on an engine: one is launched while the device executes the other.
 constexpr std::size_t max_in_flight = 2;
 
 }  // namespace
@@ -180,7 +180,7 @@ bool HostMachine::State::executes(Stage stage) const {
   }
 }
 
-/// Tells the stages that wait for one, or those of an engine, that they need not wait any more.
+/// Releases the stages that depend on this one, or on this engine.
 void HostMachine::State::release(Record& record, std::optional<std::size_t> on_engine) {
   std::erase_if(record.successors, [&](std::int64_t successor) {
     auto& next = records[static_cast<std::size_t>(successor)];
@@ -217,7 +217,7 @@ void HostMachine::State::fail(std::exception_ptr error) {
   wake_everyone();
 }
 
-/// The exception that `act` throws, if any.
+/// Calls `act` and returns its exception, if any.
 std::exception_ptr HostMachine::State::attempt(const std::function<void()>& act) {
   try {
     act();
@@ -234,10 +234,10 @@ void HostMachine::State::sleep_until_called(std::unique_lock<std::mutex>& lock, 
   self.wake.wait(lock, [&] { return stopped() || self.is_called; });
 }
 
-/// The next stage of the server's engine, once all that it waits for is done; none if the machine stops.
-/// Dependencies always have smaller tickets and engines keep the order of the starts, so a thread that has
-/// taken a stage may sleep until its dependencies are done: they are never behind it. Before it sleeps it
-/// ends what its device has in flight, which others may wait for.
+/// Takes the next stage of the server's engine and waits for its dependencies; none if the machine stops. A
+/// thread that has taken a stage may sleep until its dependencies are done, because these have smaller
+/// tickets and engines keep the order of the starts, so they are never queued behind it. Before it sleeps, it
+/// completes its device's work in flight, which others may wait for.
 std::optional<std::int64_t> HostMachine::State::next_stage(std::unique_lock<std::mutex>& lock,
                                                            Server& server) {
   auto& engine = engines[server.engine];
@@ -251,7 +251,7 @@ std::optional<std::int64_t> HostMachine::State::next_stage(std::unique_lock<std:
   }
   const auto number = engine.queue.front();
   engine.queue.pop_front();
-  auto& record = records[static_cast<std::size_t>(number)];  // a deque's elements stay where they are
+  auto& record = records[static_cast<std::size_t>(number)];  // elements of a deque do not move
   record.taker = server.self;
   while (!stopped() && record.pending > 0) {
     if (!end_first_in_flight(lock, server)) {
@@ -261,7 +261,7 @@ std::optional<std::int64_t> HostMachine::State::next_stage(std::unique_lock<std:
   return stopped() ? std::nullopt : std::optional(number);
 }
 
-/// Calls a stage's work, and ends the stage unless its device works on.
+/// Calls a stage's work, and ends the stage unless device work is left.
 void HostMachine::State::run(std::unique_lock<std::mutex>& lock, Server& server, std::int64_t number) {
   auto& record = records[static_cast<std::size_t>(number)];
   record.span.worker = server.index;
@@ -286,8 +286,8 @@ void HostMachine::State::run(std::unique_lock<std::mutex>& lock, Server& server,
   }
 }
 
-/// An event's time is as exact as the clock's last comparison with the device's; a stage runs between its
-/// call and its end.
+/// Event times are only as precise as the last synchronisation of the clocks, so the span is clamped to lie
+/// between the stage's call and its end.
 void HostMachine::State::take_span(StageSpan& span, const WorkSpan& of_device) const {
   const double offset_s = seconds(begin.time_since_epoch());
   const double now = now_s();
@@ -295,12 +295,12 @@ void HostMachine::State::take_span(StageSpan& span, const WorkSpan& of_device) c
   span.end_s = std::clamp(of_device.end_s - offset_s, span.begin_s, now);
 }
 
-/// Whether a stage of another engine waits for it: those of its own have been released.
+/// Whether a stage of another engine waits for it; those of its own have been released.
 bool HostMachine::State::is_awaited(const InFlight& in_flight) const {
   return !records[static_cast<std::size_t>(in_flight.number)].successors.empty();
 }
 
-/// Waits for the first of the stages that the server's device has in flight; false if there is none.
+/// Waits for the first stage that the server's device has in flight; false if there is none.
 bool HostMachine::State::end_first_in_flight(std::unique_lock<std::mutex>& lock, Server& server) {
   if (server.in_flight.empty()) {
     return false;
@@ -324,7 +324,7 @@ bool HostMachine::State::end_first_in_flight(std::unique_lock<std::mutex>& lock,
   return true;
 }
 
-/// What follows a stage, and then those who wait for it.
+/// Runs the stage's `after` hook, and then releases its dependents.
 void HostMachine::State::end(std::unique_lock<std::mutex>& lock, std::int64_t number) {
   if (work.after) {
     const StageSpan span = records[static_cast<std::size_t>(number)].span;
@@ -338,9 +338,9 @@ void HostMachine::State::end(std::unique_lock<std::mutex>& lock, std::int64_t nu
   finish(number);
 }
 
-/// One thread's life. A stage in flight ends as soon as its device's work is found done, or before the next
-/// stage if another engine waits for it, and else as late as possible: what the host waits for to prepare the
-/// next mini-batch mostly follows it.
+/// The main function of a thread. A stage in flight is completed as soon as its device work is found done, or
+/// before the next stage if another engine waits for it, and otherwise as late as possible: a wait of the
+/// host for the next mini-batch usually covers it.
 void HostMachine::State::serve(Server server) {
   std::unique_lock lock(mutex);
   while (const auto number = next_stage(lock, server)) {

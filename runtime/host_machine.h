@@ -21,24 +21,23 @@ struct StageWork {
   std::function<void(std::int64_t position, int device)> device_gather = {};
   /// Averages the gradients of step `step`'s mini-batches and updates the weights; only with several devices.
   std::function<void(std::int64_t step)> all_reduce = {};
-  /// A worker's share of the host's work for a group of mini-batches, and the transfer of the result to the
-  /// device on its copy engine; a machine without them refuses these stages.
+  /// A worker's share of the host's work for a group of mini-batches, and the transfer of the result on the
+  /// device's copy engine; without them the machine refuses these stages.
   std::function<void(std::int64_t group, int worker)> group_prepare = {};
   std::function<void(std::int64_t group)> group_transfer = {};
-  /// What a device does on a stage's thread after the stage's end and before what follows it; no part of its
-  /// span.
+  /// Hook that runs on a stage's thread after the stage and before its dependents; not part of its span.
   std::function<void(schedule::Stage stage, int device)> after = {};
-  /// What a device has still to do when the call of its stage has returned, asked for on the same thread;
-  /// null if nothing is left. The stage ends with that work, and its span is the work's. Stages of the same
-  /// engine may begin before, since a device does its work in order.
+  /// Returns the device work that is unfinished when the call of its stage has returned, or null; called on
+  /// the same thread. The stage ends with that work and has its span. Stages of the same engine may begin
+  /// earlier, since a device executes its work in order.
   std::function<DeviceWorkPtr(schedule::Stage stage, std::int64_t position)> left_to_device = {};
 };
 
-/// The real Machine: worker threads, and for each device a thread for copies and a thread for the device's
-/// stages, which does their work on the host's cores or starts that of a GPU, at most two stages ahead; with
-/// a thread of its own for device_batch and device_gather if the devices prepare beside training, and one for
-/// all_reduce if there are several. The threads live as long as the machine. Each run of a policy needs a new
-/// machine or begin_run(). The destructor drops stages that have not begun, waits for those that have, and
+/// The real Machine. It has worker threads and, for each device, a thread for copies and a thread for the
+/// device's stages, which executes them on the host's cores or launches them on a GPU, at most two stages
+/// ahead. If devices prepare beside training, device_batch and device_gather have a separate thread; with
+/// several devices, so has all_reduce. The threads live as long as the machine. Each run of a policy needs a
+/// new machine or begin_run(). The destructor drops stages that have not begun, waits for running ones, and
 /// never throws.
 class HostMachine final : public schedule::Machine {
  public:
@@ -52,7 +51,7 @@ class HostMachine final : public schedule::Machine {
   /// 0. Precondition: all stages are done, none has failed, and the machine was not interrupted.
   void begin_run();
 
-  /// Throws base::InputError for stages without work, for devices that it lacks, and for all_reduce with one
+  /// Throws base::InputError for stages without work, for unknown devices, and for all_reduce with one
   /// device.
   schedule::Ticket start_on(int device, schedule::Stage stage, std::int64_t position,
                             std::span<const schedule::Ticket> after) override;
@@ -61,7 +60,7 @@ class HostMachine final : public schedule::Machine {
   double now_s() override;
   schedule::StageSpan span(schedule::Ticket ticket) override;
 
-  /// Makes wait_any throw base::Interrupted soon. Thread-safe, but not to be called by a signal handler.
+  /// Makes wait_any throw base::Interrupted soon. Thread-safe, but not async-signal-safe.
   void interrupt();
 
  private:

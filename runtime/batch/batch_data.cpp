@@ -94,7 +94,7 @@ void sample_into(const graph::Graph& graph, kernels::cpu::Sampler& sampler, cons
   kernels::cpu::gather_labels(graph.labels, seeds, data.labels.data());
 }
 
-/// Makes room for the features of the batch's vertices, and sets the row pointers of sparse ones.
+/// Resizes the buffers for the features of the batch's vertices, and sets the row pointers of sparse ones.
 void make_room_for_features(const graph::Features& features, BatchData& data) {
   if (!features.is_sparse()) {
     data.features.resize(data.batch.vertices.size() * static_cast<std::size_t>(features.row_bytes()));
@@ -108,7 +108,7 @@ void make_room_for_features(const graph::Features& features, BatchData& data) {
       features.data == nullptr ? 0 : entries * static_cast<std::size_t>(bytes_of(features.type)));
 }
 
-/// Gathers the features of vertices, of which the first is `first` in the batch.
+/// Gathers the features of vertices; the first one is at position `first` in the batch.
 void gather_rows(const graph::Features& features, std::span<const graph::VertexId> vertices,
                  std::int64_t first, BatchData& data) {
   if (!features.is_sparse()) {
@@ -121,7 +121,7 @@ void gather_rows(const graph::Features& features, std::span<const graph::VertexI
                                data.features.data() + entry * bytes_of(features.type));
 }
 
-/// Divides the batch's rows by whether the cache holds them.
+/// Splits the batch's rows into cached and gathered ones.
 void split_rows(std::span<const std::int32_t> cache_slots, BatchData& data) {
   const auto& vertices = data.batch.vertices;
   auto& split = data.split;

@@ -44,12 +44,12 @@ class AlignedBytes {
   std::size_t size_ = 0;
 };
 
-/// How a batch's feature rows divide into those that a device's cache holds and the others.
+/// The split of a batch's feature rows into those held by a device's cache and the rest.
 struct SplitRows {
-  std::vector<graph::VertexId> gathered;  ///< the vertices of the others, which are gathered
-  /// Of each of the batch's vertices the place of its row: first those that are gathered, then cached ones.
+  std::vector<graph::VertexId> gathered;  ///< the vertices of the rest, which are gathered
+  /// The position of each vertex's row: gathered rows first, then cached ones.
   std::vector<std::int64_t> places;
-  std::vector<std::int32_t> slots;  ///< of each place its row in the cache; -1 if it is gathered
+  std::vector<std::int32_t> slots;  ///< by position: the row in the cache, or -1 if it is gathered
 
   bool is_used() const { return !places.empty(); }
   /// The bytes that a transfer copies.
@@ -59,7 +59,7 @@ struct SplitRows {
   }
 };
 
-/// A mini-batch in host memory: everything that the model reads.
+/// A mini-batch in host memory, with everything that the model reads.
 struct BatchData {
   /// The features, by far the largest part, lie in `memory`, which must outlive it.
   explicit BatchData(std::pmr::memory_resource* memory = std::pmr::new_delete_resource())
@@ -83,18 +83,18 @@ struct BatchData {
   std::int64_t bytes() const;
 };
 
-/// Copies everything. `to`'s memory is reused; where it must grow, it gets slack.
+/// Deep copy. Reuses `to`'s memory, and grows it with slack.
 void copy_batch(const BatchData& from, BatchData& to);
 
-/// Samples the mini-batch of `seeds`, and gathers its features, labels and degrees, into `data`, whose memory
-/// is reused. The sampler's threads share the work. `cache_slots` has for each of the graph's vertices its
-/// row in a device's cache, or -1; cached rows are not gathered. Empty: nothing is cached. Precondition: the
-/// features are dense if it is not empty.
+/// Samples the mini-batch of `seeds` and gathers its features, labels and degrees into `data`, whose memory
+/// is reused. The sampler's threads share the work. `cache_slots` holds each vertex's row in a device's
+/// cache, or -1; cached rows are not gathered. Empty: nothing is cached. Precondition: the features are dense
+/// if it is not empty.
 void prepare_batch(const graph::Graph& graph, kernels::cpu::Sampler& sampler, const kernels::BatchKey& key,
                    std::span<const graph::VertexId> seeds, BatchData& data,
                    std::span<const std::int32_t> cache_slots = {});
 
-/// prepare_batch in two halves: sample_batch leaves the features out, gather_features adds them. The second
+/// prepare_batch in two halves: sample_batch omits the features, gather_features adds them. The second half
 /// may run on another thread and with another team.
 void sample_batch(const graph::Graph& graph, kernels::cpu::Sampler& sampler, const kernels::BatchKey& key,
                   std::span<const graph::VertexId> seeds, BatchData& data);

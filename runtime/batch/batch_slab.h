@@ -11,11 +11,11 @@
 
 namespace gnomon::runtime {
 
-/// A mini-batch as one block of a device's memory: its structure, which is first put together in a block of
-/// host memory, and behind it the features. So two copies bring it to the device. Features are dense.
+/// The layout of a mini-batch in one block of device memory: its structure, which is first assembled in host
+/// memory, followed by the features. It is thus transferred by two copies. Features are dense.
 class BatchSlab {
  public:
-  /// What of a batch goes to the device beside labels and blocks.
+  /// The parts of a batch that are transferred in addition to labels and blocks.
   struct Parts {
     bool degrees = true;
     bool vertices = false;  ///< the vertices' ids
@@ -25,11 +25,11 @@ class BatchSlab {
   /// `data` must outlive it. Precondition: data has the parts.
   BatchSlab(const BatchData& data, Parts parts);
 
-  /// The size of the block on the device, and of the structure in front of it.
+  /// The size of the block on the device, and of the structure at its beginning.
   std::size_t bytes() const { return feature_offset_ + (parts_.features ? data_.features.size() : 0); }
   std::size_t structure_bytes() const { return structure_bytes_; }
   std::size_t feature_offset() const { return feature_offset_; }
-  /// The bytes that copies move, without the gaps that align them.
+  /// The bytes that are copied, without alignment padding.
   std::int64_t copied_bytes() const;
   /// Writes the structure, in the layout of the block.
   void write_structure(std::byte* to) const;
@@ -38,7 +38,7 @@ class BatchSlab {
   /// in-degrees of the blocks.
   nn::TensorBatch tensors(const std::shared_ptr<void>& memory, at::Device device,
                           std::span<const int> fanouts) const;
-  /// The vertices' ids there.
+  /// The vertex ids in the block.
   at::Tensor vertices(const std::shared_ptr<void>& memory, at::Device device) const;
 
  private:

@@ -7,7 +7,7 @@
 namespace gnomon::runtime {
 namespace {
 
-/// A tensor on the memory of `values`. from_blob takes no const; nothing writes to it.
+/// A tensor on the memory of `values`. from_blob takes a non-const pointer; nothing writes to it.
 template <class T>
 at::Tensor tensor_on(const std::vector<T>& values) {
   return at::from_blob(const_cast<T*>(values.data()), {std::ssize(values)},

@@ -7,7 +7,7 @@
 
 namespace gnomon::runtime {
 
-/// The bound of a block's in-degrees that a fanout gives: none if it is -1.
+/// The upper bound of a block's in-degrees given by the fanout; none for -1.
 inline std::int64_t max_in_degree(int fanout) {
   return fanout < 0 ? nn::SparseBlock::unknown_degree : fanout;
 }

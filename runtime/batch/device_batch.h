@@ -25,8 +25,8 @@ struct DeviceBatch {
   at::Tensor vertices;      ///< int64, global ids; defined only for tensors without features
   Slot slot;                ///< null if the batch lies in `tensors`
   BatchSize size;
-  std::shared_ptr<const SplitBottom> bottom{};  ///< of plans that reuse rows of the first layer; else null
-  DeviceWorkPtr work{};                         ///< that makes the tensors; the train stage follows it anyway
+  std::shared_ptr<const SplitBottom> bottom{};  ///< null unless the plan reuses rows of the first layer
+  DeviceWorkPtr work{};  ///< that produces the tensors; the train stage is ordered after it
 };
 
 /// A device batch on the slot's own memory.

@@ -4,15 +4,14 @@
 
 namespace gnomon::runtime {
 
-/// When a device did something, in seconds of std::chrono::steady_clock.
+/// The time span of work on a device, in seconds of std::chrono::steady_clock.
 struct WorkSpan {
   double begin_s = 0;
   double end_s = 0;
 };
 
-/// What a call has started on a device, which may still be doing it after the call. The destructor waits for
-/// the end and then frees the memory that the work uses. Must not outlive its device; for one thread at a
-/// time.
+/// Asynchronous work that a call has started on a device. The destructor waits for its completion and then
+/// frees the memory that it uses. Must not outlive its device. Not thread-safe.
 class DeviceWork {
  public:
   DeviceWork() = default;
@@ -20,15 +19,15 @@ class DeviceWork {
   DeviceWork& operator=(const DeviceWork&) = delete;
   virtual ~DeviceWork() = default;
 
-  /// Whether the device has done it; false after a failure. Never waits.
+  /// Whether it has completed; false after a failure. Never blocks.
   virtual bool is_done() noexcept = 0;
-  /// Returns when the device has done it. Throws base::Failure if the device fails.
+  /// Blocks until it has completed. Throws base::Failure if the device fails.
   virtual void wait() = 0;
   /// Precondition: wait() has returned.
   virtual WorkSpan span() = 0;
 };
 
-/// Null if the work was done when the call returned: its span is then the call's.
+/// Null if the work had completed when the call returned; its span is then that of the call.
 using DeviceWorkPtr = std::unique_ptr<DeviceWork>;
 
 }  // namespace gnomon::runtime

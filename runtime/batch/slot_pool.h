@@ -20,8 +20,8 @@ struct GiveBack {
 /// A mini-batch in host memory. Its destructor returns it to its pool, which must outlive it.
 using Slot = std::unique_ptr<BatchData, GiveBack>;
 
-/// Host slots that are used again and again: after the first mini-batches a slot has the room that a batch
-/// needs, and nothing is allocated any more. Thread-safe.
+/// A pool of host slots: after the first mini-batches the slots are large enough, and nothing is allocated
+/// any more. Thread-safe.
 class SlotPool {
  public:
   /// The features of its slots lie in `memory`, which must outlive the pool.
@@ -30,7 +30,7 @@ class SlotPool {
   SlotPool& operator=(const SlotPool&) = delete;
   ~SlotPool() = default;
 
-  /// The slot that was returned last, with what it held, or a new one.
+  /// Returns the slot that was returned last, with its old content, or a new one.
   Slot take();
 
  private:

@@ -16,15 +16,15 @@ using plan::CachePolicy;
 
 using base::at;
 
-/// Something that a cache may hold.
+/// A candidate entry of a cache.
 struct Entry {
   VertexId vertex;
   bool is_row;
   std::int64_t bytes;
-  double value;  ///< those of greater value are held first
+  double value;  ///< entries of higher value are cached first
 };
 
-/// The value of each vertex to the policy.
+/// The value that the policy assigns to each vertex.
 std::vector<double> wishes(const graph::Graph& graph, CachePolicy policy,
                            const std::vector<std::uint32_t>& visits, std::uint64_t seed) {
   std::vector<double> wish(at(graph.num_vertices()));
@@ -49,7 +49,7 @@ std::vector<double> wishes(const graph::Graph& graph, CachePolicy policy,
       break;
   }
   throw base::InputError("cache.policy", "\"" + std::string(base::name_of(policy)) +
-                                             "\" says nothing about what to hold before it runs");
+                                             "\" chooses what to hold while training, not beforehand");
 }
 
 bool is_by_visits(CachePolicy policy) {
@@ -80,7 +80,7 @@ std::vector<Entry> entries_of(const graph::Graph& graph, const plan::Cache& cach
   return entries;
 }
 
-/// Takes entries in order, and skips those that do not fit any more.
+/// Takes entries in order, skipping those that no longer fit.
 void take(const std::vector<Entry>& entries, std::int64_t bytes, CacheContent& content) {
   for (const Entry& entry : entries) {
     if (entry.bytes <= bytes) {

@@ -8,8 +8,7 @@
 
 namespace gnomon::runtime {
 
-/// How often sampled mini-batches used each vertex. Both lists are empty if nothing was counted. Both lists
-/// are empty if nothing was counted.
+/// How often sampled mini-batches used each vertex. Both lists are empty if nothing was counted.
 struct Visits {
   std::vector<std::uint32_t> rows;   ///< its feature row
   std::vector<std::uint32_t> lists;  ///< its adjacency list
@@ -30,11 +29,11 @@ struct CacheContent {
 };
 
 /// Chooses what a cache of `bytes` holds by its policy. "random": a shuffle by `seed`; "out_degree": the
-/// vertices that are a neighbour most often (PaGraph); "presample" and "optimal": the most visits (GNNLab,
-/// EuroSys 2022, section 6); "value_weight": rows and lists together by seconds saved per byte, the greedy
-/// knapsack of DUCATI (SIGMOD 2023, section 5). Other policies that hold both kinds hold the same share of
-/// both. Of equal entries those of lower vertices come first. Policies that go by visits hold nothing that
-/// was never visited. Throws base::InputError for a policy that chooses while it runs ("recent").
+/// vertices of highest out-degree (PaGraph); "presample" and "optimal": the most visits (GNNLab, EuroSys
+/// 2022, section 6); "value_weight": rows and lists together by seconds saved per byte, the greedy knapsack
+/// of DUCATI (SIGMOD 2023, section 5). Other policies that hold both kinds hold the same share of both. Ties
+/// go to the lower vertex. Policies based on visits never hold unvisited entries. Throws base::InputError for
+/// a policy that chooses while it runs ("recent").
 CacheContent choose_content(const graph::Graph& graph, const plan::Cache& cache, const Visits& visits,
                             const EntryCosts& costs, std::int64_t bytes, std::uint64_t seed);
 

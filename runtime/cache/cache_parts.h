@@ -8,9 +8,9 @@
 
 namespace gnomon::runtime {
 
-/// Deals a cache's entries to linked devices that can hold `rooms` bytes each: in the order of `content`,
-/// rows first, each to the device with the most room left, of equal ones the first. So the hottest entries
-/// are spread evenly. Entries for which no device has room are left out. Returns one part for each device.
+/// Distributes a cache's entries over linked devices with `capacities` bytes each: in the order of `content`,
+/// rows first, each to the device with the most free capacity, ties to the first. Thus the hottest entries
+/// are spread evenly. Entries that fit on no device are omitted. Returns one part per device.
 std::vector<CacheContent> deal(const CacheContent& content, const graph::Graph& graph,
                                const EntryCosts& sizes, std::vector<std::int64_t> rooms);
 

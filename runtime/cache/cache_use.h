@@ -5,20 +5,20 @@
 
 namespace gnomon::runtime {
 
-/// Reads of rows and lists while a device held caches of them, and how many of them the caches answered.
+/// Reads of rows and lists while a device held caches of them, and the cache hits.
 struct CacheUse {
   std::int64_t rows = 0;  ///< gathered while rows were cached
   std::int64_t row_hits = 0;
   std::int64_t lists = 0;  ///< read while lists were cached, in all hops
   std::int64_t list_hits = 0;
-  /// Of the hits, those that linked devices answered.
+  /// Hits in the caches of linked devices, a subset of the hits.
   std::int64_t row_peer_hits = 0, list_peer_hits = 0;
 
-  /// Hits over reads; none without a read.
+  /// Hit rate; none without a read.
   std::optional<double> row_hit_share() const { return share_of(row_hits, rows); }
   std::optional<double> list_hit_share() const { return share_of(list_hits, lists); }
 
-  /// Reads that linked devices answered, over all reads; none without such.
+  /// Share of reads answered by linked devices; none if there were none.
   std::optional<double> row_peer_share() const {
     return share_of(row_peer_hits, row_peer_hits == 0 ? 0 : rows);
   }

@@ -25,7 +25,7 @@ kernels::device::Array<std::int32_t> cache_slots(Executor& executor, std::int64_
   return uploaded<std::int32_t>(executor, slots_of(num_vertices, vertices));
 }
 
-/// In chunks, so that progress can be told.
+/// In chunks, for progress reports.
 template <class Executor>
 void cache_rows(Executor& executor, DeviceGraph& graph, const std::vector<graph::VertexId>& vertices,
                 kernels::device::Reads reads, const base::Progress& progress) {

@@ -8,13 +8,12 @@
 
 namespace gnomon::runtime {
 
-/// Frees the caches' memory; everything is read from its home again.
+/// Frees the caches' memory; all data is then read from its home.
 void drop_cache(DeviceGraph& graph);
 
 /// Copies the rows and lists of `content` into the device's memory, where `graph` reads them from then on.
-/// Caches from before are dropped first. `host` is the graph's structure in host memory. A sampler that was
-/// made for `graph` before must not be used any more. The executor may still be copying when the function
-/// returns.
+/// Existing caches are dropped first. `host` is the graph's structure in host memory. Samplers constructed
+/// earlier for `graph` must no longer be used. The executor may still be copying when the function returns.
 template <class Executor>
 void fill_cache(Executor& executor, DeviceGraph& graph, const graph::Graph& host, const CacheContent& content,
                 kernels::device::Reads reads, const base::Progress& progress);

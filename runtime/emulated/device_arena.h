@@ -8,19 +8,19 @@
 
 namespace gnomon::runtime::emulated {
 
-/// Of all memory of emulated devices, as of that of a GPU.
+/// Alignment of all memory of emulated devices, as on a GPU.
 inline constexpr std::align_val_t memory_alignment{256};
 
-/// The arena has no room for what was asked of it; the message tells the bytes that were asked for, that are
-/// in use, that there are, and that are missing.
+/// Thrown if an allocation exceeds the arena's limit; the message gives the requested, used, total and
+/// missing bytes.
 class ArenaIsFull : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// The memory of an emulated device: memory of the host, of which only so many bytes may be in use. Freed
-/// memory is kept for allocations of about its size, up to a quarter of the peak use, since fresh memory
-/// costs page faults. Thread-safe. What it allocated may outlive it.
+/// The memory of an emulated device: host memory with a limit on the bytes in use. Freed memory is kept for
+/// allocations of similar sizes, up to a quarter of the peak use, since fresh memory costs page faults.
+/// Thread-safe. Its allocations may outlive it.
 class DeviceArena {
  public:
   explicit DeviceArena(std::int64_t limit_bytes);
@@ -28,14 +28,14 @@ class DeviceArena {
   DeviceArena& operator=(const DeviceArena&) = delete;
   ~DeviceArena();
 
-  /// Sets how many bytes may be in use; what is in use beyond it stays.
+  /// Sets the limit. Memory already in use beyond it stays allocated.
   void limit(std::int64_t bytes);
 
   /// Uninitialised memory, 256-byte aligned. Throws ArenaIsFull.
   std::shared_ptr<void> allocate(std::size_t bytes);
-  /// Counts `bytes` of memory that lies elsewhere. Throws ArenaIsFull.
+  /// Accounts for `bytes` of memory allocated elsewhere. Throws ArenaIsFull.
   void take(std::size_t bytes);
-  /// Ends what take() began.
+  /// Reverts take().
   void give(std::size_t bytes) noexcept;
 
   std::int64_t used_bytes() const;
@@ -48,8 +48,8 @@ class DeviceArena {
   std::shared_ptr<State> state_;
 };
 
-/// Counts `bytes` of memory that lies elsewhere until the last copy of the pointer is gone. Throws
-/// ArenaIsFull.
+/// Accounts for `bytes` of memory allocated elsewhere until the last copy of the returned pointer is
+/// destroyed. Throws ArenaIsFull.
 std::shared_ptr<const void> room_in(const std::shared_ptr<DeviceArena>& arena, std::size_t bytes);
 
 }  // namespace gnomon::runtime::emulated

@@ -2,7 +2,7 @@
 
 namespace gnomon::runtime::emulated {
 
-/// The time that an emulated device and its link live in; tests bring their own. Thread-safe.
+/// The clock of an emulated device and its link; tests substitute their own. Thread-safe.
 class DeviceClock {
  public:
   DeviceClock() = default;
@@ -10,14 +10,13 @@ class DeviceClock {
   DeviceClock& operator=(const DeviceClock&) = delete;
   virtual ~DeviceClock() = default;
 
-  /// Seconds; never goes back.
+  /// Seconds on a monotonic clock.
   virtual double now_s() = 0;
-  /// Returns at that time or as soon as possible after it.
+  /// Blocks until that time.
   virtual void wait_until(double end_s) = 0;
 };
 
-/// Real time. Sleeps until shortly before the end, since a sleep ends late by some scheduling, and spins for
-/// the rest.
+/// Real time. Waits by sleeping until shortly before the end, as sleeps overshoot, and spinning for the rest.
 class SteadyClock final : public DeviceClock {
  public:
   double now_s() override;

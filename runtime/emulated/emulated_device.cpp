@@ -143,8 +143,8 @@ void EmulatedDevice::gather(DeviceBatch& batch) {
   with_memory("gathering features", [&] { preparation_.gather(batch); });
 }
 
-/// Waits for the link as a kernel that reads each row once. The host's kernels then read the rows where they
-/// are stored, in the order of the host device.
+/// Waits for the link as long as a kernel that reads each row once. The host's kernels then read the rows in
+/// place, in the order of the host device.
 void EmulatedDevice::lend_features(DeviceBatch& batch) {
   const auto rows = preparation_.lend_rows(batch);
   Coalescer coalescer = hardware_.coalescer();
@@ -173,8 +173,8 @@ void EmulatedDevice::fill_due_caches() {
   }
 }
 
-/// Linked devices that share a cache fill it together, once the first step of each has shown what memory it
-/// leaves: the last one does it for all of them.
+/// Linked devices that share a cache fill it together, once the first step of each has shown how much memory
+/// is left: the last one fills the cache for all of them.
 void EmulatedDevice::fill_cache() {
   if (!group_ || !shares_cache(plan_)) {
     preparation_.fill_due_cache();
@@ -188,7 +188,7 @@ void EmulatedDevice::fill_cache() {
   }
 }
 
-/// The first device counts visits and measures, where the cache's policy goes by that.
+/// The first device counts visits and measures, if the cache's policy requires it.
 void EmulatedDevice::fill_shared_cache(const std::vector<EmulatedDevice*>& devices) {
   std::vector<std::int64_t> rooms;
   std::vector<ShardedCache::Member> members;
@@ -231,7 +231,7 @@ void EmulatedDevice::hold_model(std::int64_t bytes) {
   with_memory("the model", [&] { model_ = room_in(arena_, static_cast<std::size_t>(bytes)); });
 }
 
-/// The gathered rows are those on the device: they are counted as its memory, and take the link's time.
+/// The gathered rows stand for the copy on the device: they count as its memory, and take the link's time.
 at::Tensor EmulatedDevice::pull(const std::function<at::Tensor()>& gather) {
   auto rows = gather();
   link_.copy(static_cast<std::int64_t>(rows.nbytes()), [] {});

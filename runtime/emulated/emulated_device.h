@@ -16,9 +16,9 @@
 namespace gnomon::runtime::emulated {
 
 /// Emulates on the host a device with memory of its own behind a link: an arena of options.max_bytes, and a
-/// link whose copies and zero-copy reads take the time of options.link. It prepares mini-batches by the
-/// kernels of a GPU, on plan.device_threads threads of the host, and trains with the host's tensors, so that
-/// it computes as fast as the host does and ends with the host device's weights, bit for bit.
+/// link whose copies and zero-copy reads take as long as options.link says. It prepares mini-batches with the
+/// kernels of a GPU, on plan.device_threads host threads, and trains with the host's tensors. It therefore
+/// computes as fast as the host and ends with the host device's weights, bit for bit.
 class EmulatedDevice final : public Device {
  public:
   EmulatedDevice(const plan::Job& job, const DeviceOptions& options, base::Progress progress,
@@ -41,15 +41,15 @@ class EmulatedDevice final : public Device {
   void join(Device& first) override;
   void hold_model(std::int64_t bytes) override;
   std::int64_t peak_bytes() const override { return arena_->peak_bytes(); }
-  /// Over the links between the devices where they join all of them, else over the one to the host.
+  /// Over the links between the devices if these connect all of them, otherwise over the link to the host.
   std::function<void()> begin_exchange(std::int64_t bytes) override;
   at::Tensor pull(const std::function<at::Tensor()>& gather) override;
   at::Tensor push(const at::Tensor& rows) override;
   CacheUse take_cache_use() override;
-  /// No memory bandwidth and no multiprocessors: its kernels take what they take on the host.
+  /// Without memory bandwidth and multiprocessors: its kernels run at the host's speed.
   DeviceFacts measure() override;
 
-  /// What crossed its link so far.
+  /// The traffic of its link so far.
   LinkUse link_use() const { return link_.use(); }
 
  private:
@@ -67,13 +67,13 @@ class EmulatedDevice final : public Device {
   std::unique_ptr<DeviceClock> clock_;
   std::shared_ptr<DeviceArena> arena_;
   SharedLink link_;
-  SharedLink exchange_link_;  ///< of its own gradients, between the devices
+  SharedLink exchange_link_;  ///< for its gradients, between the devices
   EmulatedHardware hardware_;
   EmulatedHardware copies_;  ///< what completes mini-batches beside hardware_
   Preparation<EmulatedHardware> preparation_;
-  kernels::device::Rows rows_;  ///< where copies find cached rows; empty if they need none
+  kernels::device::Rows rows_;  ///< the cached rows that copies read; empty if there are none
   CacheUse use_of_copies_;
-  std::shared_ptr<const void> model_;  ///< the room of what hold_model() was told of
+  std::shared_ptr<const void> model_;  ///< reservation by hold_model()
   std::shared_ptr<PeerGroup> group_;   ///< null if it has not joined one
   int number_ = 0;                     ///< in the group
 };

@@ -18,29 +18,29 @@
 
 namespace gnomon::runtime::emulated {
 
-/// What the executors of an emulated device share. Not thread-safe: their work follows each other.
+/// The state shared by the executors of an emulated device. Not thread-safe: their work is sequential.
 struct DeviceQueue {
   std::shared_ptr<DeviceArena> arena;
   SharedLink& link;
   MappedRanges mapped{};
   MappedRanges peers{};             ///< memory of linked devices
   SharedLink* peer_link = nullptr;  ///< over which it is read; null without
-  int threads = 1;                  ///< of all multiprocessors together
-  ZeroCopyReads reads{};            ///< of kernels that are done but for them
-  std::int64_t num_kernels = 0;     ///< with such reads
+  int threads = 1;                  ///< that stand for all multiprocessors
+  ZeroCopyReads reads{};            ///< pending reads of kernels that have finished computing
+  std::int64_t num_kernels = 0;     ///< with pending reads
   ZeroCopyReads peer_reads{};
   std::int64_t num_peer_kernels = 0;
 
-  /// Of the reads of a kernel.
+  /// A coalescer for the reads of a kernel.
   Coalescer coalescer() const { return {mapped, peers, link.settings().request_bytes}; }
-  /// Adds what a kernel read.
+  /// Adds the reads of a kernel.
   void add(const LinkReads& kernel) {
     reads += kernel.host;
     num_kernels += kernel.host.requests > 0 ? 1 : 0;
     peer_reads += kernel.peers;
     num_peer_kernels += kernel.peers.requests > 0 ? 1 : 0;
   }
-  /// Waits until everything that was started is done.
+  /// Waits for all pending reads.
   void settle() {
     if (reads.requests > 0) {
       link.read(std::exchange(reads, {}), std::exchange(num_kernels, 0));
@@ -51,8 +51,8 @@ struct DeviceQueue {
   }
 };
 
-/// Runs a device's bodies (kernels/device/executor.h) on the host: on a share of the device's threads, at
-/// once. Their reads over the link are waited for after the computing, when the host waits for the device.
+/// Runs a device's bodies (kernels/device/executor.h) synchronously on the host, on a share of the device's
+/// threads. The time of their reads over the link is spent later, when the host waits for the device.
 class EmulatedExecutor {
  public:
   using Atomics = kernels::device::HostAtomics;
@@ -99,7 +99,7 @@ class EmulatedExecutor {
   int threads() const { return std::max(1, static_cast<int>(std::lround(share_ * queue_->threads))); }
   template <class Body>
   void run_on_threads(std::int64_t count, const Body& body) {
-    constexpr std::int64_t min_share = 4096;  // fewer indices per thread are done sooner than it wakes
+    constexpr std::int64_t min_share = 4096;  // fewer indices per thread take less time than waking it
     constexpr std::int64_t warp = 32;
     const auto members = static_cast<int>(std::clamp<std::int64_t>(count / min_share, 1, threads()));
     const std::int64_t each = (count / members + warp) / warp * warp;

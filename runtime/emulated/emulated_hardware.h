@@ -12,7 +12,7 @@
 
 namespace gnomon::runtime::emulated {
 
-/// An emulated device as Preparation uses it.
+/// An emulated device's implementation of the concept Hardware.
 class EmulatedHardware {
  public:
   using Executor = EmulatedExecutor;
@@ -21,7 +21,7 @@ class EmulatedHardware {
   EmulatedHardware(std::shared_ptr<DeviceArena> arena, SharedLink& link, DeviceClock& clock)
       : queue_{.arena = std::move(arena), .link = link}, clock_(clock) {}
 
-  /// Sets the threads that are the device's multiprocessors.
+  /// Sets the number of threads that stand for the device's multiprocessors.
   void use_threads(int threads) { queue_.threads = threads; }
 
   at::Device tensor_device() const { return at::kCPU; }
@@ -32,9 +32,9 @@ class EmulatedHardware {
   MappedBytes map(const void* data, std::size_t bytes);
   /// Sets the link over which it reads the memory of linked devices.
   void use_peer_link(SharedLink& link) { queue_.peer_link = &link; }
-  /// Memory of linked devices, until the result is gone. Precondition: use_peer_link() was called.
+  /// Maps memory of linked devices until the result is destroyed. Precondition: use_peer_link() was called.
   std::shared_ptr<const void> map_peers(const void* data, std::size_t bytes);
-  /// Waits for what a kernel read that is done otherwise.
+  /// Waits for the reads of a kernel that has finished computing.
   void wait_for(const LinkReads& reads);
   MemoryUse memory_use() const { return {queue_.arena->peak_bytes(), queue_.arena->limit_bytes()}; }
   double now_s() { return clock_.now_s(); }

@@ -7,9 +7,9 @@
 #include "kernels/device/sampler-inl.h"
 #include "runtime/emulated/zero_copy_reads.h"
 
-/// What the bodies of kernels/device read of memory that may be the host's. read_over_link(body, count,
-/// coalescer) tells a coalescer what the threads of a body that has run for indices 0 … count-1 read there;
-/// for the bodies without an overload, which read the device's own memory only, it tells nothing.
+/// The reads by bodies of kernels/device of memory that may be the host's. read_over_link(body, count,
+/// coalescer) passes the addresses read by the threads of a body, run for indices 0 … count-1, to a
+/// coalescer. The default, for bodies that only read the device's own memory, does nothing.
 namespace gnomon::runtime::emulated {
 
 namespace passes = kernels::device::passes;
@@ -17,7 +17,7 @@ namespace passes = kernels::device::passes;
 template <class Body>
 void read_over_link(const Body&, std::int64_t, Coalescer&) {}
 
-/// Where a vertex's list begins and ends.
+/// The row pointers of a vertex's list.
 inline void read_list_header(const kernels::device::Topology& topology, std::int64_t vertex,
                              Coalescer& coalescer) {
   const std::int32_t slot = topology.slots == nullptr ? -1 : topology.slots[vertex];
@@ -36,8 +36,8 @@ void read_over_link(const passes::FindLists<Atomics>& body, std::int64_t count, 
   }
 }
 
-/// Weighted draws read a column of the alias table each, or all columns where all edges of positive weight
-/// are taken; and where the list begins.
+/// Each weighted draw reads a column of the alias table, or all columns if all edges of positive weight are
+/// taken, and the row pointers.
 template <class Atomics>
 void read_over_link(const passes::DrawPositions<Atomics>& body, std::int64_t count, Coalescer& coalescer) {
   if (!body.topology.draws_by_weight()) {
@@ -95,7 +95,7 @@ inline void read_over_link(const passes::CopyLists& body, std::int64_t, Coalesce
   }
 }
 
-/// The rows of `count` vertices, of which those in a cache are in the device's memory.
+/// The rows of `count` vertices; cached rows are in device memory.
 inline void read_rows(const kernels::device::Rows& rows, kernels::device::Reads reads,
                       const std::int64_t* vertices, std::int64_t count, Coalescer& coalescer) {
   for (std::int64_t i = 0; i < count; ++i) {

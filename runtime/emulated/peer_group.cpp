@@ -7,7 +7,7 @@
 namespace gnomon::runtime::emulated {
 namespace {
 
-/// A peer's memory answers as many reads as its bandwidth allows; the bandwidth is that of what is read.
+/// The link to peers: limited by the bandwidth of payload only, without a limit on reads in flight.
 EmulatedLink link_between(const EmulatedPeers& peers, const EmulatedLink& link) {
   return {.bandwidth_bytes_per_s = peers.bandwidth_bytes_per_s,
           .round_trip_s = link.round_trip_s,

@@ -14,23 +14,24 @@ namespace gnomon::runtime::emulated {
 class EmulatedDevice;
 
 /// The devices of one machine, and the links between them: devices 0 … clique-1 are linked to each other, as
-/// are the next ones. The reads of a clique's devices share one link. Thread-safe.
+/// are the next `clique` ones. The reads of a clique's devices share one link. Thread-safe.
 class PeerGroup {
  public:
-  /// `link` is the devices' own, of which links between them have the round trip and the requests.
+  /// `link` is the devices' link to the host; links between devices have the same round trip and request
+  /// size.
   PeerGroup(const EmulatedPeers& peers, const EmulatedLink& link);
 
-  /// Adds a device, which must outlive all its later calls, and returns its number.
+  /// Adds a device, which must outlive all later calls, and returns its number.
   int join(EmulatedDevice& device);
   /// The link over which a device reads its peers; null if devices are not linked.
   SharedLink* link_of(int number);
   /// Whether all devices of the plan are linked to each other.
   bool links_all(const plan::Plan& plan) const;
 
-  /// Says that a device knows how much memory its work leaves. Once all devices of its clique that have its
-  /// role in the plan have said so, returns them in order, and forgets it; nothing before.
+  /// Registers that a device knows how much memory is left. Once all devices of its clique with the same role
+  /// in the plan have arrived, returns them in order and resets; empty before.
   std::vector<EmulatedDevice*> arrive(int number, const plan::Plan& plan);
-  /// Takes back what a device said, as another plan begins.
+  /// Reverts arrive(), as another plan starts.
   void forget(int number);
 
  private:

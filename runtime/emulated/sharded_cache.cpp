@@ -35,7 +35,7 @@ void ShardedCache::Vertices::add(const std::vector<VertexId>& part) {
   begins.push_back(all.size());
 }
 
-/// An array of elements that begin in each part where `begins` says; the last part has `more` of them.
+/// An array whose parts start at the elements `begins`; the last part has `more` additional elements.
 ShardedCache::Array ShardedCache::array_of(std::size_t element_bytes, const std::vector<std::size_t>& begins,
                                            std::size_t more) {
   Array array;

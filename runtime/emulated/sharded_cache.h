@@ -15,10 +15,10 @@
 
 namespace gnomon::runtime::emulated {
 
-/// A cache of which each of several linked devices holds a part (Quiver, arXiv 2305.10863; DSP, PPoPP 2023,
-/// section 3). All parts lie in one range of addresses, as memory of several GPUs can be mapped, so that the
-/// kernels of every device read it as a cache of its own. A part counts as memory of its device; what another
-/// device reads of it crosses their link.
+/// A cache that is partitioned over linked devices (Quiver, arXiv 2305.10863; DSP, PPoPP 2023, section 3).
+/// All parts are in one contiguous address range, as the memory of several GPUs can be mapped, so that the
+/// kernels of every device read it like a cache of their own. A part counts as memory of its device; reads by
+/// other devices cross their link.
 class ShardedCache {
  public:
   /// A device that holds a part: its memory, and the link over which the part comes from the host.
@@ -31,8 +31,8 @@ class ShardedCache {
   ShardedCache(const PlacedGraph& graph, const std::vector<CacheContent>& parts,
                std::span<const Member> members);
 
-  /// Sets the caches of `graph`, which is the device graph of member `number`, and of which `hardware` then
-  /// reads the other parts over its peer link. They keep `cache`. Throws ArenaIsFull.
+  /// Sets the caches of `graph`, the device graph of member `number`; `hardware` reads the other members'
+  /// parts over its peer link. `graph` shares the ownership of `cache`. Throws ArenaIsFull.
   static void place(const std::shared_ptr<const ShardedCache>& cache, std::size_t number,
                     const Member& member, EmulatedHardware& hardware, DeviceGraph& graph);
 

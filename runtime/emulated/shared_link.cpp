@@ -44,7 +44,7 @@ void SharedLink::read(const ZeroCopyReads& reads, std::int64_t kernels) {
   finish(begun);
 }
 
-/// Flows that begin meanwhile make the end later: it is asked for again after each wait.
+/// Flows that start meanwhile delay the end, so it is computed again after each wait.
 void SharedLink::finish(const Begun& begun) {
   while (true) {
     double end_s = 0;

@@ -11,20 +11,20 @@
 
 namespace gnomon::runtime::emulated {
 
-/// The seconds that reads take the link for, without others: their bytes and headers.
+/// The time that reads occupy an idle link: their bytes and headers.
 double wire_s(const ZeroCopyReads& reads, const EmulatedLink& link);
-/// The minimum duration of reads of which only so many are in flight.
+/// The minimum duration of reads given the limit on reads in flight.
 double in_flight_s(const ZeroCopyReads& reads, const EmulatedLink& link);
 
-/// What crossed the link.
+/// The traffic of a link.
 struct LinkUse {
   std::int64_t copied_bytes = 0;
   ZeroCopyReads reads{};
   bool operator==(const LinkUse&) const = default;
 };
 
-/// An emulated device's link to the host. Who copies or reads over it waits for as long as that takes beside
-/// all others that use it in the same direction. Thread-safe.
+/// An emulated device's link to the host. Copies and reads block for as long as they take, given all
+/// concurrent uses of the same direction. Thread-safe.
 class SharedLink {
  public:
   /// `clock` must outlive it.
@@ -32,17 +32,16 @@ class SharedLink {
 
   enum class Direction { to_device, to_host };
 
-  /// Calls `move`, which does the copying, and returns when both it and the link are done.
+  /// Calls `move`, which performs the copy, and returns when both it and the link have finished.
   template <class Move>
   void copy(std::int64_t bytes, const Move& move, Direction direction = Direction::to_device) {
     const Begun begun = begin_copy(bytes, direction);
     move();
     finish(begun);
   }
-  /// Begins to send and to receive `bytes`, both at once, and returns what waits for the end.
+  /// Starts to send and receive `bytes` at the same time, and returns a function that waits for the end.
   std::function<void()> begin_exchange(std::int64_t bytes);
-  /// Waits for the zero-copy reads of kernels that are done otherwise: `kernels` of them, each with a round
-  /// trip of its own.
+  /// Waits for the zero-copy reads of `kernels` kernels that have finished computing; each adds a round trip.
   void read(const ZeroCopyReads& reads, std::int64_t kernels);
 
   LinkUse use() const;

@@ -11,7 +11,7 @@
 namespace gnomon::runtime::emulated {
 namespace {
 
-/// The arena of this thread's tensors; null if they are not counted.
+/// The arena that this thread's tensors count for; null if they are not counted.
 std::shared_ptr<DeviceArena>& arena_of_thread() {
   static thread_local std::shared_ptr<DeviceArena> arena;
   return arena;
@@ -47,7 +47,7 @@ CountedTensors& counted_tensors() {
   return *tensors;
 }
 
-/// Counts what it lets another allocator allocate.
+/// Forwards to another allocator and counts the allocations.
 class CountingAllocator final : public c10::Allocator {
  public:
   explicit CountingAllocator(c10::Allocator* inner) : inner_(inner) { inner_of_all() = inner; }
@@ -89,7 +89,7 @@ class CountingAllocator final : public c10::Allocator {
   c10::Allocator* inner_;
 };
 
-/// For the rest of the process, over the allocator of then.
+/// Installed for the rest of the process, on top of the current allocator.
 void install_counting() {
   static CountingAllocator allocator(c10::GetCPUAllocator());
   static const bool is_installed = [] {

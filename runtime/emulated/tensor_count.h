@@ -6,9 +6,9 @@
 
 namespace gnomon::runtime::emulated {
 
-/// While it lives, the tensors that this thread allocates on the CPU count as memory of the arena, until they
-/// are freed by any thread: a training step on an emulated device. An allocation for which the arena has no
-/// room throws ArenaIsFull. The tensors' own memory is that of the allocator that was there before.
+/// Guard: CPU tensors that this thread allocates during its lifetime count as memory of the arena until they
+/// are freed, by any thread. It emulates a training step on a device with memory of its own. An allocation
+/// that exceeds the arena's limit throws ArenaIsFull. The memory itself comes from the previous allocator.
 class TensorCount {
  public:
   explicit TensorCount(std::shared_ptr<DeviceArena> arena);

@@ -6,7 +6,7 @@
 namespace gnomon::runtime::emulated {
 namespace {
 
-/// What the 32 threads of a warp read at once, 4 bytes each.
+/// Bytes that a warp reads at once: 32 threads, 4 bytes each.
 constexpr std::uintptr_t warp_bytes = 128;
 constexpr std::uintptr_t sector_bytes = 32;
 

@@ -8,8 +8,8 @@
 
 namespace gnomon::runtime::emulated {
 
-/// Reads over the link by kernels: requests of one or more sectors of 32 bytes of one aligned line of memory,
-/// as neighbouring threads ask for them.
+/// Reads by kernels over the link: coalesced requests of neighbouring threads, each for one or more 32-byte
+/// sectors of one aligned line.
 struct ZeroCopyReads {
   std::int64_t requests = 0;
   std::int64_t bytes = 0;
@@ -37,32 +37,32 @@ class MappedRanges {
   std::vector<Range> ranges_;
 };
 
-/// What a kernel reads beside its device's own memory.
+/// The reads of a kernel outside its device's own memory.
 struct LinkReads {
   ZeroCopyReads host;   ///< over the link
-  ZeroCopyReads peers;  ///< of the parts of a cache that linked devices hold
+  ZeroCopyReads peers;  ///< of cache parts on linked devices
 };
 
-/// Turns the addresses that a kernel's neighbouring threads read, in the order of the threads, into requests:
-/// threads that read one line ask for it together. Reads of the device's own memory ask for nothing.
-/// `line_bytes`, the maximum of a request, is 32, 64 or 128.
+/// Coalesces the addresses that a kernel's threads read, in the order of the threads, into requests:
+/// neighbouring threads that read the same line share a request. Reads of the device's own memory are
+/// ignored. `line_bytes`, the maximum size of a request, is 32, 64 or 128.
 class Coalescer {
  public:
   /// `mapped` is the host's memory, `peers` that of linked devices. Both must outlive it.
   Coalescer(const MappedRanges& mapped, const MappedRanges& peers, int line_bytes)
       : mapped_(mapped), peers_(peers), line_bytes_(static_cast<std::uintptr_t>(line_bytes)) {}
 
-  /// Threads that read `bytes` from `address` on.
+  /// Neighbouring threads read `bytes` from `address` on.
   void read(const void* address, std::int64_t bytes);
-  /// One row, read by a warp: `shifted` so that only its first and last request are of a part of a line, or
-  /// `straight`, where a row that begins within a line splits each read of a warp in two
-  /// (PyTorch-Direct, arXiv 2103.03330, section 4.4).
+  /// One row, read by a warp: `shifted`, so that only its first and last requests are partial lines, or
+  /// `straight`, where a row that starts within a line splits each read of a warp in two (PyTorch-Direct,
+  /// arXiv 2103.03330, section 4.4).
   void read_row(const void* address, std::int64_t bytes, kernels::device::Reads reads);
-  /// What was read so far.
+  /// The reads so far.
   LinkReads finish();
 
  private:
-  /// What memory lies beside the device's own; null for its own.
+  /// The counter for the memory at this address; null for the device's own memory.
   ZeroCopyReads* reads_of(const void* address);
   void read_lines(std::uintptr_t begin, std::uintptr_t end, ZeroCopyReads& reads);
   void flush();

@@ -10,8 +10,8 @@
 
 namespace gnomon::runtime {
 
-/// Threads of the machine that also batches: plan.device_threads of them share the work of each stage. Its
-/// batches lie in host slots: it takes the workers' slots as they are, and there is nothing to copy.
+/// The host's cores as the device: plan.device_threads threads share the work of each stage. Its batches are
+/// in host slots: it uses the workers' slots in place, and nothing is copied.
 class HostDevice final : public Device {
  public:
   explicit HostDevice(plan::Job job);
@@ -43,7 +43,7 @@ class HostDevice final : public Device {
   plan::Plan plan_;
   std::shared_ptr<const PlacedGraph> graph_;
   SlotPool slots_;
-  /// By number of threads, made at first use and kept: a new sampler's memory would be cold.
+  /// By number of threads, created on first use and kept, as a new sampler's memory would be cold.
   std::map<int, std::unique_ptr<kernels::cpu::Sampler>> samplers_;
   std::map<int, std::unique_ptr<PrunedSampler>> pruned_samplers_;
 };

@@ -55,7 +55,7 @@ kernels::device::MiniBatch BatchMaker<Executor>::draw_by(kernels::device::Sample
   return sampled;
 }
 
-/// Adds to a pair of use_ if there are such slots.
+/// Adds to a pair of use_, if there is a cache with these slots.
 template <class Executor>
 void BatchMaker<Executor>::count(const std::int32_t* slots, const std::int64_t* vertices, std::int64_t count,
                                  std::int64_t which) {
@@ -85,7 +85,8 @@ at::Tensor BatchMaker<Executor>::degrees_of(const kernels::device::MiniBatch& ba
   return tensor_on(degrees, {batch.num_vertices}, device_, at::kFloat);
 }
 
-/// The rows of so many vertices, or of the first *known of them (device memory) if `known` is not null.
+/// Gathers the rows of `count` vertices, or of the first *known of them (device memory) if `known` is not
+/// null.
 template <class Executor>
 kernels::device::Array<std::byte> BatchMaker<Executor>::rows_of(const std::int64_t* vertices,
                                                                 std::int64_t count,

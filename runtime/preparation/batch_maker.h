@@ -20,13 +20,14 @@
 
 namespace gnomon::runtime {
 
-/// Prepares mini-batches on a device: samples, and gathers features, labels and degrees. The batches are
-/// those of prepare_batch (runtime/batch/batch_data.h) bit for bit, whatever the graph's caches hold. One for
-/// each stream, and for one state of the caches: after fill_cache() or drop_cache() a new one must be made.
+/// Prepares mini-batches on a device: samples, and gathers features, labels and degrees. The batches equal
+/// those of prepare_batch (runtime/batch/batch_data.h) bit for bit, independent of the caches' content. Bound
+/// to one stream and one state of the caches: after fill_cache() or drop_cache() a new one must be
+/// constructed.
 ///
-/// The host waits once, for the sampler (kernels/device/sampler.h): features are gathered before that, unless
-/// the batch is larger than those before. Results are ready for the executor's next work. Arrays of a batch
-/// are freed with its tensors.
+/// The host synchronises once, for the sampler (kernels/device/sampler.h). Features are gathered before that,
+/// unless the batch is larger than all earlier ones. Results are ready for the executor's next work. A
+/// batch's arrays are freed with its tensors.
 template <class Executor>
 class BatchMaker {
   static_assert(kernels::device::Executor<Executor>);
@@ -40,8 +41,8 @@ class BatchMaker {
   DeviceBatch prepare(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds);
   /// prepare() without features; the batch keeps its vertices' ids.
   DeviceBatch prepare_sample(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds);
-  /// The batch of PrunedSampler (runtime/reuse/pruned_sampler.h), bit for bit. The host reads the
-  /// destinations of the first layer and says which are computed.
+  /// The batch of PrunedSampler (runtime/reuse/pruned_sampler.h), bit for bit. The host reads back the
+  /// destinations of the first layer and decides which are computed.
   DeviceBatch prepare_pruned(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds,
                              const HotVertices& hot);
   /// prepare_sample() into host memory: the batch of sample_batch (runtime/batch/batch_data.h), bit for bit.
@@ -50,11 +51,11 @@ class BatchMaker {
 
   /// The features of `count` vertices, whose ids are on the device.
   at::Tensor gather(const std::int64_t* vertices, std::int64_t count);
-  /// Where the features of these vertices are stored; counts a read of each. Valid until the caches change.
+  /// Returns where the features of these vertices are stored, and counts a read of each. Valid until the
+  /// caches change.
   kernels::device::Rows lend_rows(const std::int64_t* vertices, std::int64_t count);
 
-  /// What the caches answered since the last call; zeros without caches. The host waits for everything that
-  /// was started before.
+  /// The use of the caches since the last call; zeros without caches. Synchronises with all earlier work.
   CacheUse take_cache_use();
 
   kernels::device::Sampler<Executor>& sampler() { return sampler_; }
@@ -82,11 +83,12 @@ class BatchMaker {
   at::Device device_;
   bool with_degrees_;
   kernels::device::Sampler<Executor> sampler_;
-  /// Of batches that reuse rows, all hops but the last and the last one: made at first use.
+  /// Samplers of all hops but the last, and of the last one, for batches that reuse rows; created on first
+  /// use.
   std::optional<kernels::device::Sampler<Executor>> upper_, bottom_;
   std::vector<int> fanouts_;
-  /// Reads and hits of rows and of lists, and the same of the device's own parts of shared caches; empty
-  /// without caches.
+  /// Reads and hits of rows and of lists, followed by the hits in the device's own part of a sharded cache;
+  /// empty without caches.
   Array<std::int64_t> use_;
 };
 

@@ -7,9 +7,9 @@
 
 namespace gnomon::runtime {
 
-/// The features of a batch of which a device's cache holds some rows (BatchData::split): copies the others to
-/// the device and puts both together, (vertices, columns) in the graph's type. Waits for the device. `cached`
-/// is what the device reads cached rows from. `H` fulfils Hardware (runtime/preparation/hardware.h).
+/// Returns the features (vertices, columns), in the graph's type, of a batch that omits cached rows
+/// (BatchData::split): copies the others to the device and merges both. Waits for the device. `cached` are
+/// the cached rows. `H` fulfils Hardware (runtime/preparation/hardware.h).
 template <class H>
 at::Tensor complete_rows(H& hardware, const BatchData& data, const kernels::device::Rows& cached);
 

@@ -13,23 +13,23 @@
 
 namespace gnomon::runtime {
 
-/// Host memory as a device reads it.
+/// Host memory mapped for a device.
 struct MappedBytes {
-  std::shared_ptr<const void> owner;  ///< keeps the mapping
+  std::shared_ptr<const void> owner;  ///< keeps the mapping alive
   const void* device_data = nullptr;  ///< the address on the device
   std::int64_t copied_bytes = 0;      ///< of a pinned copy, because the memory itself could not be mapped
 };
 
-/// A graph in memory that a device reads: its own, or the host's over the link; and copies of rows and lists
-/// in the device's own memory (runtime/cache/fill_cache.h).
+/// A graph in device memory or, read over the link, in host memory, with caches of rows and lists in device
+/// memory (runtime/cache/fill_cache.h).
 struct DeviceGraph {
   kernels::device::Topology topology;
   kernels::device::Rows rows;
   const std::int32_t* labels = nullptr;
   graph::FeatureType feature_type = graph::FeatureType::fp32;
   std::int64_t columns = 0;
-  /// Where linked devices share the caches: as rows.slots and topology.slots, but -1 for what others hold.
-  /// Null otherwise.
+  /// With a sharded cache: as rows.slots and topology.slots, but -1 for entries on other devices. Null
+  /// otherwise.
   const std::int32_t* own_row_slots = nullptr;
   const std::int32_t* own_list_slots = nullptr;
   std::int64_t copied_bytes = 0;                          ///< of MappedBytes::copied_bytes
@@ -37,7 +37,7 @@ struct DeviceGraph {
   std::vector<std::shared_ptr<const void>> cache_owners;  ///< of the caches' arrays
 };
 
-/// Places the graph as the plan wants it: structure (with weights and alias tables if neighbours are drawn by
+/// Places the graph as the plan requires: structure (with weights and alias tables if neighbours are drawn by
 /// weight) and features in the device's memory ("device") or mapped in the host's ("host"); labels in the
 /// device's. `map(data, bytes)` returns MappedBytes. `placed` must outlive the result; its features are
 /// dense. The executor may still be copying when the function returns.

@@ -18,16 +18,16 @@ struct MemoryUse {
   std::int64_t usable_bytes = 0;  ///< that training may use, with what it has allocated
 };
 
-/// What Preparation asks of a device with memory of its own.
+/// The operations that Preparation requires of a device with memory of its own.
 ///
-/// tensor_device: where its memory's tensors lie.
-/// run: calls a function whose executors' work is then on the device, and waits until all of it is done. May
+/// tensor_device: the LibTorch device of tensors in its memory. run: calls a function whose executors' work
+/// is then on the device, and waits until all of it is done. May
 ///   be nested.
 /// start: as run(), but need not wait unless `act` throws. What is started later follows it.
 /// make_executor: runs bodies on at most this share of the device's thread slots, in (0, 1].
 /// map: host memory as the device reads it over the link; the memory must outlive the mapping.
 /// memory_use: first returns cached free memory to the device.
-/// now_s: seconds of a clock that never goes back.
+/// now_s: seconds of a monotonic clock.
 template <class H>
 concept Hardware = kernels::device::Executor<typename H::Executor> &&
     requires(H& hardware, double share, const void* data, std::size_t bytes,

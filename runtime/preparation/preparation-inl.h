@@ -177,7 +177,7 @@ void Preparation<H>::fill_due_cache() {
   });
 }
 
-/// Empty where the cache's policy does not go by them.
+/// Empty if the cache's policy does not use visits.
 template <class H>
 Visits Preparation<H>::visits_of_plan() {
   return needs_visits(plan_.cache.policy)
@@ -231,8 +231,8 @@ void Preparation<H>::place_cache(const std::function<void(DeviceGraph&)>& place)
   });
 }
 
-/// The plan's share of the memory that training leaves. The allocator's blocks fit requests only roughly and
-/// mini-batches differ, so an eighth of the peak stays free.
+/// The plan's share of the memory left by training. An eighth of the peak stays free, as the allocator's
+/// blocks do not fit requests exactly and mini-batches differ in size.
 template <class H>
 std::int64_t Preparation<H>::cache_bytes() {
   const MemoryUse memory = hardware_.memory_use();
@@ -242,7 +242,7 @@ std::int64_t Preparation<H>::cache_bytes() {
   return static_cast<std::int64_t>(plan_.cache.budget * static_cast<double>(left));
 }
 
-/// With a new maker, as the old one's sampler reads the old caches.
+/// Creates a new maker, as the old one's sampler reads the old caches.
 template <class H>
 void Preparation<H>::fill(const CacheContent& content, const base::Progress& progress) {
   maker_.reset();
@@ -260,7 +260,7 @@ PreparedWith Preparation<H>::prepared_with(const CacheContent& content) {
   return {seconds, maker_->take_cache_use()};
 }
 
-/// The first mini-batches of the epoch of that order.
+/// Prepares the first mini-batches of an epoch in that order.
 template <class H>
 void Preparation<H>::prepare_some(std::span<const graph::VertexId> order) {
   constexpr std::int64_t max_batches = 8;

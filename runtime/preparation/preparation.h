@@ -26,7 +26,7 @@ namespace gnomon::runtime {
 
 /// Whether the plan's stages read caches in a device's memory.
 bool reads_cache(const plan::Plan& plan);
-/// Whether linked devices are to hold different parts of the plan's caches.
+/// Whether linked devices hold different parts of the plan's caches.
 bool shares_cache(const plan::Plan& plan);
 /// Whether the plan's stages read the graph on the device.
 bool reads_graph(const plan::Plan& plan);
@@ -38,12 +38,13 @@ std::int64_t smaller_limit(std::int64_t first, std::int64_t second);
 /// The fields of the plan that lower its need of device memory, as advice.
 std::string what_lowers_memory(const plan::Plan& plan);
 
-/// The preparing half of a device with memory of its own: the graph where the plan wants it, its caches, and
-/// the batches made from them. `H` fulfils Hardware (runtime/preparation/hardware.h) and outlives it.
+/// Mini-batch preparation on a device with memory of its own: places the graph as the plan requires, manages
+/// its caches, and prepares batches from both. `H` fulfils Hardware (runtime/preparation/hardware.h) and
+/// outlives it.
 ///
-/// Functions wait until their work on the device is done, but for prepare(), prepare_pruned(), gather() and
-/// lend_rows(): their results are ready for what is started on the hardware afterwards. Thread-safe, as
-/// preparing may run beside training, which fills the caches.
+/// Functions are synchronous except prepare(), prepare_pruned(), gather() and lend_rows(), whose results are
+/// ready for work started on the hardware afterwards. Thread-safe, as preparation may run beside training,
+/// which fills the caches.
 template <class H>
 class Preparation {
   static_assert(Hardware<H>);
@@ -63,22 +64,22 @@ class Preparation {
   DeviceBatch prepare_pruned(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds,
                              const HotVertices& hot);
   void gather(DeviceBatch& batch);
-  /// Where the features are stored, and the cached rows. Valid until take_plan() or fill_due_cache().
+  /// Returns where the features and the cached rows are stored. Valid until take_plan() or fill_due_cache().
   kernels::device::Rows rows();
-  /// Where the features of a batch without them are stored; counts a read of each. Valid until take_plan() or
-  /// fill_due_cache().
+  /// Returns where the features of a batch without gathered features are stored, and counts a read of each.
+  /// Valid until take_plan() or fill_due_cache().
   kernels::device::Rows lend_rows(const DeviceBatch& batch);
 
-  /// Whether the plan's caches wait to be filled. To be called by the thread that trains. Caches whose rows
-  /// the plan's draws prefer do not wait: take_plan() fills them (runtime/cache/preferred_rows.h).
+  /// Whether the plan's caches have yet to be filled. To be called by the training thread. Caches of plans
+  /// with biased draws are filled by take_plan() (runtime/cache/preferred_rows.h).
   bool is_cache_due() const { return is_cache_due_; }
   /// Fills the plan's caches, after a first training step: its peak tells how much memory is left. They take
   /// plan.cache.budget of that.
   void fill_due_cache();
 
-  /// fill_due_cache() in parts, for a cache that several devices share: how many bytes of it this device can
-  /// hold; what `bytes` of cache should hold, measured where that needs a measurement with `own_bytes` on
-  /// this device; and the caches that `place` sets in the graph, after those from before are dropped.
+  /// fill_due_cache() in parts, for a cache that several devices share: the bytes that this device can hold;
+  /// the content of a cache of `bytes`, measured with `own_bytes` on this device if the policy requires it;
+  /// and the caches that `place` sets in the graph, after existing ones are dropped.
   std::int64_t cache_room();
   CacheContent wanted(std::int64_t bytes, std::int64_t own_bytes);
   void place_cache(const std::function<void(DeviceGraph&)>& place);

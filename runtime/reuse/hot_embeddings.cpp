@@ -45,11 +45,12 @@ void check_reuse(const plan::Plan& plan, const plan::Job& job) {
   };
   if (job.model == plan::ModelKind::gat) {
     refuse(
-        "does not go with model \"gat\": the gradient of its attention needs each neighbour's features, and "
+        "cannot be combined with model \"gat\": the gradient of its attention needs each neighbour's "
+        "features, and "
         "not only their sum");
   }
   if (job.skip) {
-    refuse("does not go with skip connections, which read the features of every vertex");
+    refuse("cannot be combined with skip connections, which read the features of every vertex");
   }
   if (job.layers() < 2) {
     refuse("needs a model of at least two layers; the last one's outputs are logits");
@@ -97,7 +98,7 @@ std::int64_t HotEmbeddings::next_hot_count(std::int64_t number) const {
     return options_.counts.at(static_cast<std::size_t>(epoch_)).at(static_cast<std::size_t>(number));
   }
   if (!options_.adapt || trained_ % plan_.super_batch != 0 || trained_ == 0) {
-    return hot_;  // nothing was timed since the last one
+    return hot_;  // no new timing since the last super-batch
   }
   const auto& refresh = super_batches_.at(number - 1)->refresh;
   const double factor = refresh && refresh->is_done() ? raise : lower;
@@ -105,7 +106,7 @@ std::int64_t HotEmbeddings::next_hot_count(std::int64_t number) const {
   return std::clamp<std::int64_t>(count + (factor > 1 ? 1 : 0), 0, std::ssize(set_.vertices));
 }
 
-/// With these weights the rows of the super-batch will be computed.
+/// Keeps the weights with which the super-batch's rows will be computed.
 void HotEmbeddings::keep_weights(std::int64_t number) {
   const std::lock_guard lock(mutex_);
   auto next = std::make_unique<SuperBatch>();
@@ -218,7 +219,7 @@ std::shared_ptr<const nn::ReusedBottom> HotEmbeddings::reused_by(std::int64_t k,
   return reused;
 }
 
-/// The edges that a mini-batch would have drawn below these destinations.
+/// The number of edges that a mini-batch would have sampled for these destinations.
 std::int64_t HotEmbeddings::edges_below(const std::vector<graph::VertexId>& vertices) const {
   const auto& topology = graph_->topology;
   const std::int64_t fanout = job_.fanouts.back();
@@ -290,7 +291,7 @@ void HotEmbeddings::restore(const std::map<std::string, at::Tensor>& tensors) {
   const auto numbers_at = tensors.find("hot_numbers");
   if (numbers_at == tensors.end() ||
       numbers_at->second.const_data_ptr<std::int64_t>()[0] != plan_.super_batch) {
-    return;  // of a run without it
+    return;  // from a run without reuse
   }
   const auto* numbers = numbers_at->second.const_data_ptr<std::int64_t>();
   hot_ = std::min(numbers[1], std::ssize(set_.vertices));

@@ -24,42 +24,42 @@
 
 namespace gnomon::runtime {
 
-/// Throws base::InputError for a job whose first layer's rows a plan cannot reuse: their gradient must follow
-/// from what was aggregated, and nothing else may read the features of hot vertices.
+/// Throws base::InputError for a job whose first layer's rows cannot be reused: their gradient must be
+/// computable from the aggregated values, and nothing else may read the features of hot vertices.
 void check_reuse(const plan::Plan& plan, const plan::Job& job);
 
 /// NeutronOrch's reuse of hot embeddings (PVLDB 17(8), section 4): the first layer's rows of hot vertices are
 /// computed by CPU workers once in a super-batch of n mini-batches, by the weights at the begin of the
 /// super-batch before (for the first two of an epoch, at the begin of the epoch), and used by all its
-/// mini-batches. Their weights are at most 2n - 1 updates old.
+/// mini-batches. The weights are at most 2n - 1 updates old.
 ///
-/// What is trained is a pure function of job, plan and the numbers of hot vertices. Mini-batches are counted
-/// in the order of the epoch's updates; mini-batch k is of super-batch k / n.
+/// Training is a pure function of job, plan and the numbers of hot vertices. Mini-batches are numbered in the
+/// order of the epoch's updates; mini-batch k belongs to super-batch k / n.
 ///
 /// Threads: prepare() on the workers, transfer() on the copy engine, everything else on the thread of the
 /// device or, while no stage runs, of the trainer.
 class HotEmbeddings {
  public:
-  /// `model` is the one that is trained; it must outlive the object. `options.counts`, if there are any, has
-  /// all epochs. Throws what check_reuse() throws.
+  /// `model` is the one that is trained; it must outlive the object. `options.counts` is empty or covers all
+  /// epochs. Throws what check_reuse() throws.
   HotEmbeddings(std::shared_ptr<const PlacedGraph> graph, const plan::Job& job, const plan::Plan& plan,
                 const nn::Model& model, HotRatioOptions options, const base::Progress& progress);
 
-  /// Begins an epoch, or goes on with one of which `trained` mini-batches are trained. `order` are all its
-  /// mini-batches in the order of their updates; `updates` were made before the epoch.
+  /// Starts an epoch, or resumes one after `trained` mini-batches. `order` are all its mini-batches in the
+  /// order of their updates; `updates` is the number of updates before the epoch.
   void begin_epoch(std::int64_t epoch, std::vector<std::int64_t> order, std::int64_t trained,
                    std::int64_t updates);
-  /// After the update of the next mini-batch: at the end of a super-batch keeps the weights.
+  /// To be called after the update of each mini-batch: keeps the weights at the end of a super-batch.
   void end_update();
-  /// Mini-batches until the end of the super-batch in progress; 0 between two.
+  /// Mini-batches until the end of the current super-batch; 0 between super-batches.
   std::int64_t left_in_super_batch() const;
 
   /// The hot vertices of mini-batch k's super-batch.
   HotVertices hot_of(std::int64_t k) const;
   /// A worker's share of the refresh for a super-batch.
   void prepare(std::int64_t super_batch, int worker);
-  /// Takes the refreshed rows to the device, when all shares are done. Drops those of super-batches that are
-  /// over.
+  /// Copies the refreshed rows to the device, once all shares are done. Drops those of finished
+  /// super-batches.
   void transfer(std::int64_t super_batch, Device& device);
   /// What mini-batch k reuses. Asserts that no row is more than 2n - 1 updates old.
   std::shared_ptr<const nn::ReusedBottom> reused_by(std::int64_t k, const SplitBottom& bottom,
@@ -67,16 +67,16 @@ class HotEmbeddings {
 
   /// The epoch so far.
   ReuseReport report() const;
-  /// For the checkpoint: all that a resumed run needs to compute the rows in use and in the making again.
+  /// For the checkpoint: everything that a resumed run needs to recompute the rows in use and in preparation.
   std::map<std::string, at::Tensor> carried() const;
   void restore(const std::map<std::string, at::Tensor>& tensors);
 
   const HotSet& set() const { return set_; }
 
  private:
-  /// A super-batch that is trained or prepared.
+  /// A super-batch in training or in preparation.
   struct SuperBatch {
-    std::int64_t version = 0;  ///< updates made when its parameters were kept
+    std::int64_t version = 0;  ///< number of updates when its parameters were kept
     std::int64_t hot = 0;
     std::vector<at::Tensor> parameters;  ///< of the first layer, on the CPU
     std::unique_ptr<Refresh> refresh;    ///< made by the first share
@@ -109,9 +109,9 @@ class HotEmbeddings {
   std::int64_t updates_ = 0;            ///< of all epochs
   std::int64_t hot_ = 0;                ///< of the last super-batch that was planned
   std::vector<at::Tensor> before_;      ///< parameters before the update
-  mutable std::mutex mutex_;            ///< guards the map, not what it holds
+  mutable std::mutex mutex_;            ///< guards the map, not its values
   std::map<std::int64_t, std::unique_ptr<SuperBatch>> super_batches_;
-  ReuseReport report_;  ///< sums of what was trained, until report() compares them with the exact plan
+  ReuseReport report_;  ///< sums over the epoch; report() subtracts them from the exact plan's
 };
 
 }  // namespace gnomon::runtime

@@ -10,7 +10,7 @@ namespace {
 
 using base::at;
 
-/// The bytes of a vertex's feature row as a mini-batch holds it.
+/// Bytes of a vertex's feature row in a mini-batch.
 std::int64_t row_bytes(const graph::Features& features, graph::VertexId vertex) {
   if (!features.is_sparse()) {
     return features.row_bytes();

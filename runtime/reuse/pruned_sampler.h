@@ -15,7 +15,7 @@
 
 namespace gnomon::runtime {
 
-/// What a mini-batch that reuses rows of the first layer has beside its tensors, on the device of those.
+/// Additional data of a mini-batch that reuses rows of the first layer, on the device of its tensors.
 struct SplitBottom {
   at::Tensor order;                     ///< nn::ReusedBottom::order; undefined if none is reused
   at::Tensor degrees;                   ///< nn::ReusedBottom::degrees
@@ -23,8 +23,8 @@ struct SplitBottom {
   std::int64_t feature_bytes = 0;       ///< gathered
 };
 
-/// Samples mini-batches that reuse rows on the host: all hops but the last from the seeds, and the last one
-/// below the destinations that are computed. Without reused ones it is the mini-batch of
+/// Samples mini-batches that reuse rows, on the host: all hops but the last from the seeds, and the last hop
+/// only for destinations that are computed. Without reused destinations, the result equals that of
 /// kernels::cpu::Sampler, bit for bit.
 class PrunedSampler {
  public:

@@ -17,7 +17,8 @@ namespace {
 /// Rows that are computed together. Fixed, so that the bits do not depend on the number of workers.
 constexpr std::int64_t rows_per_chunk = 512;
 
-/// Keys of refreshes differ from those of mini-batches, whose numbers are below 2^31.
+/// Offset that separates the random keys of refreshes from those of mini-batches, whose numbers are below
+/// 2^31.
 constexpr std::uint64_t first_key = std::uint64_t{1} << 31;
 
 kernels::BatchKey draws_of_refresh(const RefreshRequest& request) {
@@ -25,7 +26,7 @@ kernels::BatchKey draws_of_refresh(const RefreshRequest& request) {
           first_key | static_cast<std::uint64_t>(request.super_batch)};
 }
 
-/// Every chunk drops other elements.
+/// Each chunk has its own dropout mask.
 nn::DropoutSpec dropout_of_refresh(const RefreshRequest& request, std::int64_t chunk) {
   const auto number =
       (static_cast<std::uint64_t>(request.super_batch) << 16) + static_cast<std::uint64_t>(chunk);
@@ -142,7 +143,7 @@ void Refresh::store(const nn::ReusedRows& rows, std::int64_t chunk) {
     if (dense_[i].defined()) {
       dense_[i].narrow(0, first, rows.outputs.size(0)).copy_(rows.operands[i].dense);
     } else {
-      // The chunk's values may lie in memory that the next one reuses.
+      // The chunk's values may be in memory that the next chunk reuses.
       sparse_[i][static_cast<std::size_t>(chunk)] = nn::concatenate({rows.operands[i].sparse});
     }
   }

@@ -19,7 +19,7 @@
 
 namespace gnomon::runtime {
 
-/// What one CPU worker needs to refresh rows, made once.
+/// The reusable state of a CPU worker that refreshes rows.
 struct RefreshTools {
   RefreshTools(const kernels::cpu::Topology& topology, const plan::Job& job,
                const kernels::cpu::BatchThreads& threads);
@@ -31,7 +31,7 @@ struct RefreshTools {
   int threads;
 };
 
-/// What a refresh computes: the first layer's rows of the hot vertices that a super-batch uses.
+/// The input of a refresh, which computes the first layer's rows of the hot vertices that a super-batch uses.
 struct RefreshRequest {
   const graph::Graph* graph = nullptr;
   const plan::Job* job = nullptr;
@@ -44,17 +44,17 @@ struct RefreshRequest {
   std::vector<at::Tensor> parameters{};  ///< of the first layer, on the CPU
 };
 
-/// Rows on the CPU for the hot vertices that the mini-batches of a super-batch use, computed by any number of
-/// workers, each of which calls work() once. The rows are a pure function of the request: each vertex's
-/// neighbours are drawn once, by a key of seed, epoch, super-batch and vertex, with the last hop's fanout,
-/// and dropout is applied to the features that were drawn.
+/// Computes on the CPU the rows of the hot vertices that a super-batch uses, with any number of workers, each
+/// of which calls work() once. The rows are a pure function of the request: each vertex's neighbours are
+/// sampled once, keyed by seed, epoch, super-batch and vertex, with the last hop's fanout, and dropout is
+/// applied to the sampled features.
 class Refresh {
  public:
-  /// What the request points to must outlive it. `seeds` are those of the whole epoch, in its order.
+  /// The objects that the request refers to must outlive it. `seeds` are those of the whole epoch, in order.
   Refresh(RefreshRequest request, std::vector<graph::VertexId> seeds);
 
-  /// Does a share of the work that nobody else does. Waits for other shares only between finding the vertices
-  /// and computing their rows. An exception ends the waiting of all.
+  /// Performs a share of the work that no other worker has claimed. Waits for other workers only between
+  /// finding the vertices and computing their rows. An exception releases all waiting workers.
   void work(RefreshTools& tools);
   /// Whether all rows are computed.
   bool is_done() const { return chunks_done_ == num_chunks_; }

@@ -20,7 +20,7 @@ inline std::vector<std::int64_t> random_rows(std::int64_t count, std::int64_t ro
   return drawn;
 }
 
-/// How long `act` takes from when the device is idle until it is idle again.
+/// The duration of `act` from an idle device until the device is idle again.
 template <class Hardware, class Act>
 double seconds_of(Hardware& hardware, const Act& act) {
   hardware.run([] {});

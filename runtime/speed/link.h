@@ -8,10 +8,9 @@
 
 namespace gnomon::runtime {
 
-/// The smallest share of a device's multiprocessors with which gathers of random rows reach the link's full
-/// bandwidth. Each gather reads `bytes` of the features' rows, drawn by `seed`; none if there are no rows.
-/// `rows` are the features in host memory. `Hardware` as Preparation takes it
-/// (runtime/preparation/preparation.h).
+/// Measures the smallest share of a device's multiprocessors with which gathers of random rows reach the
+/// link's full bandwidth. Each gather reads `bytes` of feature rows drawn by `seed`; none if there are no
+/// rows. `rows` are the features in host memory. `Hardware` is as in runtime/preparation/hardware.h.
 template <class Hardware>
 std::optional<double> link_saturation_share(Hardware& hardware, const kernels::device::Rows& rows,
                                             const graph::Features& features, std::uint64_t seed,

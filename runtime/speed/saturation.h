@@ -12,11 +12,12 @@ struct ShareBandwidth {
   double bytes_per_s = 0;
 };
 
-/// The smallest share that reaches at least `enough` times the best bandwidth; none without a measurement, or
-/// if nothing was read.
+/// Returns the smallest share that reaches at least `enough` times the best bandwidth; none without
+/// measurements or without data read.
 std::optional<double> saturation_share(std::span<const ShareBandwidth> measured, double enough = 0.95);
 
-/// The same of 1, 2, 4 … 64 sixty-fourths of the multiprocessors, measured by bytes_per_s(share).
+/// Calls saturation_share for shares of 1, 2, 4 … 64 sixty-fourths of the multiprocessors, measured by
+/// bytes_per_s(share).
 std::optional<double> find_saturation_share(const std::function<double(double share)>& bytes_per_s);
 
 }  // namespace gnomon::runtime

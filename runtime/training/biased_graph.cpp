@@ -9,7 +9,7 @@
 namespace gnomon::runtime {
 namespace {
 
-/// Memory that a biased graph owns.
+/// Memory owned by a biased graph.
 struct WeightsOfBiased {
   std::shared_ptr<const void> graph;
   std::vector<float> weights;

@@ -73,7 +73,7 @@ void write_carried(torch::serialize::OutputArchive& archive, const CarriedTensor
   }
 }
 
-/// None from a checkpoint of a version that had none.
+/// Empty for checkpoints of versions without them.
 CarriedTensors read_carried(torch::serialize::InputArchive& archive) {
   torch::serialize::InputArchive section;
   CarriedTensors tensors;

@@ -39,22 +39,22 @@ struct GraphMark {
 
 GraphMark mark_of(const graph::Graph& graph);
 
-/// What a plan's training carries from one mini-batch to the next beside weights and optimiser, such as
-/// embeddings that are reused: tensors by name, "hot_numbers" for instance, which begins with the component's
-/// name. Before each save the trainer asks the component for its tensors (shared, not copied: the
-/// file is written before training continues) and puts them into RunState::carried; after read_checkpoint()
-/// it gives them back. A component finds none in a checkpoint of a run without it, and then begins anew.
-/// Saved tensors are on the CPU after a load.
+/// State that a plan's training carries from one mini-batch to the next in addition to weights and optimiser,
+/// such as reused embeddings: tensors by name, for instance "hot_numbers". A name begins with that of its
+/// component. Before each save the trainer asks the component for its tensors (shared, not copied: the file
+/// is written before training continues) and stores them in RunState::carried; after read_checkpoint() it
+/// passes them back. If a checkpoint has no tensors for a component, the component starts afresh. Loaded
+/// tensors are on the CPU.
 using CarriedTensors = std::map<std::string, at::Tensor>;
 
-/// The state of a run. With the learner's state it is all that a resumed run needs to end with the bits of an
-/// uninterrupted one.
+/// The state of a run. Together with the learner's state it suffices for a resumed run to end with the bits
+/// of an uninterrupted one.
 struct RunState {
   static constexpr std::string_view schema = "gnomon.checkpoint/1";
   plan::Job job;
   GraphMark graph;
-  /// Number of finished epochs: the index, counted from 0, of the epoch in progress. It is not the number
-  /// that people read, so checkpoints of earlier versions stay valid.
+  /// Number of finished epochs: the index, counted from 0, of the epoch in progress. Unlike in logs, it is
+  /// not counted from 1, so that checkpoints of earlier versions stay valid.
   std::int64_t epoch = 0;
   std::vector<std::int64_t> trained;  ///< batches of `epoch` in the order of their updates
   double loss_sum = 0;  ///< of `epoch`, as the next two; stored beside the document, as it may be NaN

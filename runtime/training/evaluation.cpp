@@ -80,7 +80,8 @@ at::Tensor infer_all(const graph::Graph& graph, const nn::Model& model, const Ev
   base::report(options.progress, "inference", 0, 0);
   nn::InferenceOptions inference;
   inference.between_chunks = [&] { base::check_stop(options.stop); };
-  inference.embeddings = options.embeddings.empty() ? nullptr : &embeddings;  // they take memory
+  inference.embeddings =
+      options.embeddings.empty() ? nullptr : &embeddings;  // only if requested, as they take memory
   return nn::infer(graph, model, inference);
 }
 

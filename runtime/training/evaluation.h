@@ -25,7 +25,7 @@ struct EvaluationOptions {
   const std::atomic<bool>* stop = nullptr;  ///< set from outside: throws Interrupted
 };
 
-/// A model on the vertices of one split.
+/// Evaluation of a model on the vertices of one split.
 struct SplitEvaluation {
   std::int64_t vertices = 0;
   double loss = 0;      ///< mean cross-entropy; NaN without labelled vertices, as the others

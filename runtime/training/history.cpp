@@ -14,7 +14,7 @@ constexpr const char* layer_name = "history_layer";
 constexpr const char* pushed_name = "history_pushed_at";
 constexpr const char* counts_name = "history_counts";
 
-/// Arrays that a graph of all seeds owns.
+/// Arrays owned by a graph whose seeds are all vertices.
 struct SeedsOfHistory {
   std::shared_ptr<const void> graph;
   std::vector<std::int32_t> labels;

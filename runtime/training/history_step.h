@@ -8,13 +8,14 @@
 
 namespace gnomon::runtime {
 
-/// The stages' graph and job for a plan that reuses the embeddings of all vertices, others as they are.
+/// The graph and job that the stages use: converted for plans that reuse the embeddings of all vertices,
+/// otherwise unchanged.
 graph::Graph graph_of_stages(const graph::Graph& graph, const plan::Plan& plan);
 plan::Job job_of_stages(const plan::Job& job, const plan::Plan& plan);
 
-/// Trains the mini-batch that `stages` are training, on their first device. Its embeddings are pulled here,
-/// after the push of the mini-batch before, however far ahead the batch was prepared: what is trained does
-/// not depend on timing. `batch` is its index in `epoch`.
+/// Trains the mini-batch that `stages` are training, on their first device. Embeddings are pulled here, after
+/// the push of the previous mini-batch, however far ahead the batch was prepared, so that the result does not
+/// depend on timing. `batch` is its index in `epoch`.
 nn::StepResult step(nn::Learner& learner, const nn::TensorBatch& data, History& history, const Stages& stages,
                     std::int64_t epoch, std::int64_t batch);
 

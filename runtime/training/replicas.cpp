@@ -12,7 +12,7 @@ Replicas::Replicas(const plan::Job& job, std::int64_t columns, std::int64_t clas
   }
 }
 
-/// The last one first: learners hold guards of the matmul precision, which nest.
+/// In reverse order: learners hold guards of the matmul precision, which nest.
 Replicas::~Replicas() {
   while (!learners_.empty()) {
     learners_.pop_back();

@@ -15,11 +15,11 @@ struct TrainedBatch {
   nn::StepResult result;
 };
 
-/// The learners of several devices, one each, which always have the same weights: devices compute the
-/// gradients of different mini-batches at once, and all weights make one step by their mean. The mean is
-/// added up in the order of the devices, so D devices end with the bits of one device that averages D
-/// mini-batches. On hardware each device would make the same step on its own: here the first learner makes
-/// it, and alone has the optimiser's state, and the others copy its weights.
+/// The learners of several devices, one per device, with identical weights: devices compute the gradients of
+/// different mini-batches concurrently, and all weights take one step by the mean gradient. The mean is added
+/// up in the order of the devices, so D devices end with the bits of one device that averages D mini-batches.
+/// On separate hardware each device would compute the same step itself. Here only the first learner does,
+/// which alone holds the optimiser's state, and the others copy its weights.
 class Replicas {
  public:
   Replicas(const plan::Job& job, std::int64_t columns, std::int64_t classes, at::Device device, int devices);
@@ -30,17 +30,18 @@ class Replicas {
   int devices() const { return static_cast<int>(learners_.size()); }
   nn::Learner& first() { return *learners_.front(); }
   const nn::Learner& first() const { return *learners_.front(); }
-  /// The bytes that each device keeps of its learner beside what its training steps allocate: the weights
-  /// and, unless the first step of a single device is still to allocate it, the optimiser's state.
+  /// The persistent bytes of a learner on each device, beyond the allocations of training steps: the weights
+  /// and, unless the first step of a single device has yet to allocate it, the optimiser's state.
   std::int64_t kept_bytes(bool has_stepped) const;
-  /// Gives all learners the weights and running statistics of the first.
+  /// Copies the weights and running statistics of the first learner to all others.
   void spread();
 
   /// Computes a mini-batch's gradients. Calls for different devices may run at the same time.
   void backward(int device, const nn::TensorBatch& data, std::int64_t epoch, std::int64_t batch);
-  /// Makes one step by the mean of the gradients since the last update, added up in the order of the devices
-  /// from `first_device` on, those before it last. The running statistics are those of the first of them.
-  /// Returns their mini-batches in that order. Precondition: at least one device has computed gradients.
+  /// Takes one step by the mean of the gradients since the last update, summed in the order of the devices
+  /// from `first_device` on, with the devices before it last. The running statistics are those of the first
+  /// device in that order. Returns the mini-batches in that order. Precondition: at least one device has
+  /// computed gradients.
   std::vector<TrainedBatch> update(std::int64_t epoch, int first_device = 0);
 
  private:

@@ -21,7 +21,7 @@ namespace {
 
 using base::Json;
 
-/// The lines of the first `finished` epochs, up to the first that is torn or out of turn. Logs of earlier
+/// The lines of the first `finished` epochs, up to the first incomplete or out-of-order one. Logs of earlier
 /// versions, which count from 0, are rewritten to count from 1.
 std::string kept_lines(const std::filesystem::path& path, std::int64_t finished) {
   std::istringstream lines(base::read_file(path));

@@ -10,8 +10,8 @@ namespace gnomon::runtime {
 
 /// The two logs of a run directory with one JSON line per epoch: log.jsonl (loss, accuracies, times) and
 /// order.jsonl ({"epoch": 1, "order": [batches in the order of their updates]}, and "hot", the number of hot
-/// vertices of each super-batch, where embeddings of hot vertices are reused). Both count epochs from 1, as
-/// all that people read; logs of earlier versions count from 0, and are read, too.
+/// vertices of each super-batch, where embeddings of hot vertices are reused). Both count epochs from 1. Logs
+/// of earlier versions, which count from 0, can be read, too.
 class RunLog {
  public:
   /// Keeps the lines of the first `finished` epochs, counted from 1. Drops all others, and a line that a
@@ -19,7 +19,7 @@ class RunLog {
   RunLog(const std::filesystem::path& directory, std::int64_t finished);
   /// Appends the epoch's line to both logs. Throws base::Failure.
   void append(const EpochReport& report);
-  /// Lines outlast a crash of the machine from then on. Throws base::Failure.
+  /// Flushes both logs to disk (fsync). Throws base::Failure.
   void flush() const;
 
  private:

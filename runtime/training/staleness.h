@@ -6,9 +6,9 @@
 
 namespace gnomon::runtime {
 
-/// The age of embeddings that mini-batches used again: updates of the weights since those that they are of.
+/// The staleness of reused embeddings: the number of weight updates since they were computed.
 struct Staleness {
-  std::int64_t rows = 0;  ///< that were used; a row of several layers counts once
+  std::int64_t rows = 0;  ///< rows used; a row of several layers counts once
   std::int64_t sum = 0;   ///< of their ages
   std::int64_t max = 0;
 

@@ -17,7 +17,7 @@ struct Stretch {
   std::int64_t batches = 0;
 };
 
-/// A stretch as it was trained.
+/// The result of a trained stretch.
 struct StretchReport {
   Stretch stretch;
   std::int64_t epoch = 0;

@@ -58,14 +58,13 @@ void check_replayed(const TrainOptions& options) {
   }
   if (options.plan.schedule != plan::Schedule::factored) {
     throw base::InputError("replay",
-                           "an order that is as batches became ready can only be replayed on one device; use "
-                           "a plan with devices 1");
+                           "an order recorded with order \"as_ready\" can only be replayed on one device; "
+                           "use a plan with devices 1");
   }
   if (options.plan.switch_roles) {
-    throw base::InputError(
-        "replay",
-        "how many mini-batches a step averaged is not recorded where samplers stand in for "
-        "trainers; use a plan with switch_roles false");
+    throw base::InputError("replay",
+                           "the number of mini-batches averaged per step is not recorded when samplers "
+                           "switch roles; use a plan with switch_roles false");
   }
 }
 

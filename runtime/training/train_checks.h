@@ -7,28 +7,30 @@
 #include "runtime/training/stretch.h"
 #include "runtime/training/trainer.h"
 
-/// The checks of train()'s arguments. They throw base::InputError for what a user may have passed, and
-/// std::invalid_argument for what only a caller can have got wrong.
+/// Argument checks of train(). They throw base::InputError for user errors and std::invalid_argument for
+/// programming errors.
 namespace gnomon::runtime {
 
-/// The graph can be trained on, job and plan are complete, and the device executes the plan.
+/// Checks that the graph can be trained on, job and plan are complete, and the device executes the plan.
 void check_options(const graph::Graph& graph, const TrainOptions& options);
 
-/// The checkpoint that these options resume from, if there is one, is of the same job and graph. A biased
-/// graph, which train() makes from the plan, is not compared.
+/// Checks that the checkpoint to resume from, if any, belongs to the same job and graph. Biased graphs, which
+/// train() derives from the plan, are not compared.
 void check_resumed(const graph::Graph& graph, const TrainOptions& options);
 
-/// The plan can follow a recorded order: steps of several devices depend on which mini-batches were together.
+/// Checks that the plan can replay a recorded order: steps of several devices depend on which mini-batches
+/// were averaged together.
 void check_replayed(const TrainOptions& options);
 
-/// Each epoch of a replay has a number of hot vertices for each super-batch of `batches` mini-batches.
+/// Checks that each epoch of a replay has a number of hot vertices for each super-batch of `batches`
+/// mini-batches.
 void check_hot_counts(const TrainOptions& options, std::int64_t batches);
 
-/// Every epoch has each of the batches 0 to `batches` - 1 once.
+/// Checks that every epoch has each of the batches 0 to `batches` - 1 exactly once.
 void check_replay(const std::vector<std::vector<std::int64_t>>& replay, std::int64_t batches);
 
-/// The plan is exact, trains in the order of the indices, and has 1 to `left` batches. The device executes
-/// it.
+/// Checks that the plan is exact and trains in index order, the device executes it, and the stretch has 1 to
+/// `left` batches.
 void check_stretch(const Stretch& stretch, std::int64_t left, const DeviceOptions& device);
 
 }  // namespace gnomon::runtime

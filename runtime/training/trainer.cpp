@@ -35,16 +35,16 @@ namespace {
 using schedule::Stage;
 using Clock = std::chrono::steady_clock;
 
-/// Before an evaluation there is a checkpoint if the last one is so old.
+/// Minimum age of the last checkpoint for another one before an evaluation.
 constexpr double min_save_s = 1;
-/// At the ends of epochs checkpoints may take this share of the time.
+/// Maximum share of the time that checkpoints at the ends of epochs may take.
 constexpr double save_share = 0.05;
 
 double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-/// A plan for replays trains in the order that it is given.
+/// A plan that replays trains in the given order.
 plan::Plan in_order(plan::Plan plan) {
   if (plan.schedule != plan::Schedule::sequential && plan.order == plan::Order::as_ready) {
     plan.order = plan::Order::index;
@@ -68,7 +68,7 @@ std::optional<double> if_defined(double value) {
   return std::isnan(value) ? std::nullopt : std::optional(value);
 }
 
-/// A killed run may have left a temporary of a checkpoint or log.
+/// Removes temporary files of a checkpoint or log that a killed run has left.
 void remove_temporaries(const std::filesystem::path& directory) {
   for (const auto& entry : std::filesystem::directory_iterator(directory)) {
     if (entry.path().filename().string().find(".tmp-") != std::string::npos) {
@@ -78,7 +78,7 @@ void remove_temporaries(const std::filesystem::path& directory) {
   }
 }
 
-/// Adds a stretch to its epoch, whose clock stands still between stretches.
+/// Appends a stretch to its epoch, whose clock is stopped between stretches.
 void append(EpochReport& epoch, const StretchReport& stretch) {
   const bool is_first = epoch.timeline.empty();
   const double shift_s = is_first ? 0 : epoch.log.end_s - stretch.log.begin_s;
@@ -231,7 +231,7 @@ TrainReport Training::run() {
   while (!is_finished()) {
     auto report = train_epoch();
     if (seconds_since(last_save_) >= min_save_s) {
-      save();  // an evaluation that does not end (for want of memory, say) shall not cost the epoch
+      save();  // an evaluation that fails (out of memory, say) must not lose the epoch
     }
     evaluate(report);
     if (log_) {
@@ -242,7 +242,7 @@ TrainReport Training::run() {
       options_.on_epoch(report);
     }
     if (!epochs.empty()) {
-      epochs.back().timeline = {};  // long runs would pile them up
+      epochs.back().timeline = {};  // they would accumulate in long runs
     }
     epochs.push_back(std::move(report));
   }
@@ -263,7 +263,7 @@ std::vector<std::int64_t> Training::rest_of_epoch() const {
   return order;
 }
 
-/// The stages' work, after the test seam's.
+/// The stages' work, preceded by the test hook.
 StageWork Training::stage_work() {
   auto work = stages_.work();
   if (!options_.before_stage) {
@@ -334,8 +334,8 @@ EpochReport Training::train_epoch() {
 
 Stretch Training::next_stretch(std::int64_t left) const {
   if (!options_.next_stretch) {
-    // A super-batch of which a killed run has trained a part is a stretch of its own, so that the others
-    // begin where they would have.
+    // The rest of a super-batch that a killed run has partly trained is a stretch of its own, so that the
+    // following super-batches start at their usual positions.
     const std::int64_t rest = hot_ ? hot_->left_in_super_batch() : 0;
     return {plan_, rest > 0 ? rest : left};
   }
@@ -344,8 +344,8 @@ Stretch Training::next_stretch(std::int64_t left) const {
   return stretch;
 }
 
-/// The machine of the stretch before, whose threads are warm, if the plan has the same threads; else a new
-/// one.
+/// Reuses the machine of the previous stretch, whose threads are warm, if the plan has the same threads;
+/// otherwise creates a new one.
 std::unique_ptr<HostMachine> Training::take_machine(const plan::Plan& before) {
   const auto cores = worker_cores(plan_);
   const bool beside = works_beside_training(plan_);
@@ -377,7 +377,7 @@ StretchReport Training::train_stretch(const Stretch& stretch, const std::vector<
   return report;
 }
 
-/// Stages that a stretch did not have keep what they took before.
+/// Stages that did not run in a stretch keep their previous times.
 void Training::learn_times(const schedule::StageTimes& times) {
   for (std::size_t stage = 0; stage < times.size(); ++stage) {
     usual_[stage] = times[stage] > 0 ? times[stage] : usual_[stage];
@@ -422,7 +422,7 @@ void Training::read_sums() {
   state_.seeds = sums.seeds;
 }
 
-/// After an update: what was trained so far can be resumed.
+/// Called after an update: the training can be resumed from here.
 void Training::save_if_due() {
   if (is_stopped() || is_save_asked()) {
     state_.seconds = seconds_before_ + seconds_since(epoch_begin_);
@@ -489,7 +489,8 @@ void Training::evaluate(EpochReport& report) {
   report.evaluation_s = seconds_since(begin);
 }
 
-/// Than the best epoch so far: few validation vertices often give equal accuracies, and then the loss tells.
+/// Compares with the best epoch so far. With few validation vertices accuracies are often equal, and then the
+/// loss decides.
 bool Training::is_better(const EpochReport& report) const {
   const double judged = report.valid_metrics.front().value;
   const double best = *state_.best_judged();
@@ -500,13 +501,13 @@ bool Training::is_better(const EpochReport& report) const {
          (!state_.best_valid_loss || report.valid_loss < *state_.best_valid_loss);
 }
 
-/// Judges the epoch, unless it is between two evaluations, and goes to the next one, and saves that unless
-/// it costs too much after a short epoch.
+/// Evaluates the epoch, unless it is between two evaluations, advances to the next one, and saves a
+/// checkpoint unless that costs too much after a short epoch.
 void Training::end_epoch(const EpochReport& report) {
   const bool is_skipped = options_.evaluate_every > 0 && !graph_.valid.empty() && !is_evaluated(report.epoch);
   const bool is_judged = !std::isnan(report.valid_metrics.front().value);
   if (is_skipped) {
-    // The next evaluation tells.
+    // Decided by the next evaluation.
   } else if (!is_judged || !state_.best_judged() || is_better(report)) {
     state_.best_weights = copies_of(replicas_.first().model().state());
     state_.best_epoch = state_.epoch;

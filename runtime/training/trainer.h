@@ -66,16 +66,16 @@ struct TrainOptions {
   std::filesystem::path run_directory{};
   /// Continue from run_directory's checkpoint if there is one. Otherwise an earlier run's files are removed.
   bool resume = false;
-  /// Epochs from one evaluation on the validation vertices to the next; there is one after the last epoch,
-  /// too. The best weights are those of an evaluated epoch. 0: nothing is evaluated, neither then nor on the
-  /// test vertices, and the last weights count as the best.
+  /// Number of epochs between evaluations on the validation vertices; the last epoch is always evaluated. The
+  /// best weights are those of an evaluated epoch. 0: no evaluation at all, not even on the test vertices;
+  /// the last weights count as the best.
   std::int64_t evaluate_every = 1;
   bool predict = false;  ///< also fill TrainReport::predictions
-  /// At most so long after the last checkpoint there is another one. There is one at the end of each epoch,
-  /// too, unless epochs are so short that this would slow them down, and always at the end of the training.
+  /// Maximum time between checkpoints. There is also one at the end of each epoch, unless epochs are so short
+  /// that this would slow them down, and always one at the end of the training.
   double checkpoint_every_s = 30;
-  /// The order of updates of each epoch, from order.jsonl (run_log.h); empty: the plan's own. A plan that
-  /// trains batches as they become ready then runs as a pipeline in that order.
+  /// The order of updates of each epoch, from order.jsonl (run_log.h); empty: the plan's own. A plan with
+  /// order `as_ready` then runs as a pipeline in that order.
   std::vector<std::vector<std::int64_t>> replay{};
   HotRatioOptions hot_ratio{};  ///< of plans that reuse hot embeddings
   std::function<void(const EpochReport&)> on_epoch{};
