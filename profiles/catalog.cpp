@@ -35,7 +35,7 @@ void scale(StageTime& time, double factor) {
   }
 }
 
-/// What launching a kernel takes where the machine does not tell.
+/// Kernel launch time of machines that do not specify it.
 constexpr double usual_launch_s = 5e-6;
 
 void set_mean(StageTime& time, double mean_s) {
@@ -46,7 +46,7 @@ void set_mean(StageTime& time, double mean_s) {
   }
 }
 
-/// Seconds over the link of the new machine for what took `before_s` over that of the old one, or for the
+/// Time over the new machine's link for a copy that took `before_s` over the old machine's link, or for the
 /// bytes of a batch.
 double link_s(const Profile& old, const MachineProfile& machine, double before_s) {
   const Known bandwidth = machine.link.bandwidth_bytes_per_s;
@@ -109,7 +109,8 @@ std::string change_text(double before_per_s, double after_per_s) {
   return text;
 }
 
-/// The bandwidths that scale a time, or which of them is unknown. `what`: "link bandwidth".
+/// A text with the two bandwidths that scale a time, or with the one that is unknown. `what`: "link
+/// bandwidth".
 std::string reason_of(const char* what, const Known& before, const Known& after) {
   if (before && after) {
     return std::string(what) + " " + change_text(*before, *after);
@@ -163,7 +164,7 @@ class Move {
 
   const Known& old_link() const { return old_.machine.link.bandwidth_bytes_per_s; }
   const Known& new_link() const { return machine_.link.bandwidth_bytes_per_s; }
-  /// Bandwidth of the first link that a profile of the host meets.
+  /// Bandwidth of the link of the new machine if the profile was measured on a host device.
   Known first_link() const { return new_link() ? new_link() : old_.machine.cpu.copy_bandwidth_bytes_per_s; }
   bool link_is_known() const {
     return is_host(old_.machine) ? first_link().has_value() : old_link() && new_link();
@@ -193,8 +194,8 @@ class Move {
     tell("transfer", before_s, workload().transfer.mean_s, link_reason(), link_is_known());
   }
 
-  /// Raises a time of the new device that is below what launching its kernels takes; tells so in `reason`.
-  /// A GPU that took less was measured to need less.
+  /// Raises a time on the new device to at least the launch time of its kernels and notes this in `reason`,
+  /// unless the measured GPU took less than that itself.
   void keep_above_launches(StageTime& time, const StageTime& before, std::int64_t launches,
                            std::string& reason) const {
     if (plan::runs_on_cores(machine_.device.kind) || before.mean_s == 0) {
@@ -244,7 +245,7 @@ class Move {
     const bool drops_link = before.device_batch_link_s > 0 && is_host(machine_);
     std::string reason = computing_reason();
     if (drops_link) {
-      reason += "; a host device reads over no link";
+      reason += "; a host device has no link";
     } else if (uses_link) {
       reason += "; " + link_reason();
     }

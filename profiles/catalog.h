@@ -13,7 +13,7 @@
 
 namespace gnomon::profiles {
 
-/// A source of some of a machine's numbers.
+/// A source for some of a machine's numbers.
 struct Source {
   std::vector<std::string> of;  ///< fields of the machine: "cpu.cores"
   std::string where;            ///< document and place
@@ -27,8 +27,8 @@ struct Source {
   }
 };
 
-/// A machine from its specification (of a paper, or for rent), or as `gnomon machine` measured it. Fields
-/// that are not public are absent, that is, unknown.
+/// A machine from its specification (of a paper, or for rent), or as `gnomon machine` measured it.
+/// Unpublished fields are absent, that is, unknown.
 struct CatalogMachine {
   static constexpr std::string_view schema = "gnomon.machine/1";
   std::string name;
@@ -59,24 +59,25 @@ std::vector<CatalogMachine> catalog();
 /// InputError that names `where` if there is none.
 CatalogMachine find_machine(const std::string& name, const std::string& where = "--machine");
 
-/// What the host launches on a GPU for a mini-batch, kernels, copies and fills, to prepare and to train it.
+/// The number of operations (kernels, copies, fills) that the host launches on a GPU to prepare and to train
+/// a mini-batch.
 struct LaunchesOfBatch {
   std::int64_t preparing = 0;
   std::int64_t training = 0;
 };
 
-/// The launches of a GraphSAGE model with dropout and that many layers, at least two, on mini-batches of a
-/// few thousand edges or more. tests/launches counts them.
+/// The launches of a GraphSAGE model with dropout and `layers` >= 2 layers on mini-batches of at least a few
+/// thousand edges. Verified by tests/launches.
 LaunchesOfBatch launches_of_batch(int layers);
 
-/// What happened to the time of a stage when its profile moved to another machine.
+/// How a stage's time was scaled when its profile was moved to another machine.
 struct StageScaling {
   std::string stage;               ///< "cpu_batch", "transfer", "device_batch", "train"
-  std::optional<double> factor{};  ///< new time over measured time; none if the time was kept or is new
+  std::optional<double> factor{};  ///< new over measured time; none if the time was kept or is new
   bool is_new = false;             ///< the measured machine had no such stage
   std::string reason;              ///< the numbers that scaled it, or the one that is unknown
-  /// Half width of the 95 % confidence interval of `factor`, over it (SpeedRatio::interval); none for what
-  /// data sheets say.
+  /// Half width of the 95 % confidence interval of `factor`, relative to it (SpeedRatio::interval); none if
+  /// `factor` comes from data sheets.
   std::optional<double> interval{};
 
   template <class Self, class Fields>
@@ -89,42 +90,43 @@ struct StageScaling {
   }
 };
 
-/// A profile on another machine, and how it got there.
+/// A profile moved to another machine, with the scaling of each stage.
 struct MovedProfile {
   Profile profile;
   std::vector<StageScaling> scalings;  ///< of each stage
 };
 
-/// Moves a profile to another machine. Measured times are scaled by what is known of both machines:
+/// Moves a profile to another machine. Measured times are scaled by the known specifications of both
+/// machines:
 /// - training and preparing on the device by their memory bandwidths (a host device's is the host's);
-///   On a GPU neither takes less than launching its kernels one by one, unless it was measured to take less;
+/// On a GPU neither takes less than the launches of its kernels, unless the measured time did;
 /// - copies and reads over the link by the links' bandwidths. If the measured machine had no link, a batch's
 ///   bytes go over the new one, at the speed of one core's copies if the new bandwidth is unknown. A host
 ///   device neither reads over a link nor copies.
-/// Times are kept if one of the two numbers is unknown. What cores do, batching and copying, is kept too,
-/// because no specification gives a core's speed. Contention is kept unless the other machine gives its own;
-/// corrections, which come from real runs on the measured machine, are dropped.
+/// A time is kept if one of the two numbers is unknown. CPU batching and copying are also kept, because
+/// specifications do not include the speed of a core. Contention is kept unless the other machine specifies
+/// its own. Corrections, which come from real runs on the measured machine, are dropped.
 MovedProfile move_to_machine(Profile profile, const MachineProfile& machine);
 
-/// Moves a profile to a machine whose own speeds were measured, as were those `from` of the machine of the
-/// profile: times of batching and training are scaled by counts over speeds (speed_ratio.h), and their
-/// confidence intervals get wider by that ratio's. What speeds do not tell is scaled as above. If both speeds
-/// are the same, bit for bit, it is the same machine: times and corrections stay. Without speeds on either
-/// side it is move_to_machine() above.
+/// Moves a profile to a machine whose speeds were measured, given the measured speeds `from` of the profile's
+/// own machine: times of batching and training are scaled by work counts over speeds (speed_ratio.h), and
+/// their confidence intervals widen by that of the ratio. Times not covered by speeds are scaled as above.
+/// Bit-identical speeds mean the same machine: times and corrections are kept. Without speeds on both sides,
+/// it is equivalent to move_to_machine() above.
 MovedProfile move_to_machine(const Profile& profile, const CatalogMachine& machine,
                              const std::optional<MachineSpeeds>& from);
 
-/// The speeds in the document that the user names as that of the machine of the profile. Throws InputError
-/// that names `where` if it has no speeds, or if it is of another processor, number of cores or GPU.
+/// Returns the speeds in a document that the user names as the profile's machine. Throws InputError that
+/// names `where` if it has no speeds or describes another processor, number of cores or GPU.
 MachineSpeeds speeds_of(const CatalogMachine& machine, const Profile& profile, const std::string& where);
 
-/// The profile alone of move_to_machine.
+/// Returns only the profile of move_to_machine.
 Profile on_machine(Profile profile, const MachineProfile& machine);
 
 /// "train x1.56 (device memory bandwidth 933 to 600 GB/s)", "train x1.56 +-9 % (measured dense_fp32)", or
 /// "cpu_batch kept (…)".
 std::string text_of(const StageScaling& scaling);
-/// Those texts, separated by "; ", and a mark where none of them rests on measured speeds.
+/// These texts, separated by "; ", with a note if none of them is based on measured speeds.
 std::string text_of(std::span<const StageScaling> scalings);
 
 }  // namespace gnomon::profiles

@@ -17,7 +17,7 @@ std::vector<Amount> both(std::vector<Amount> first, const std::vector<Amount>& s
   return first;
 }
 
-/// Batching without what reads over a link: its two halves if the first is known.
+/// Batching without its reads over the link: sampling and gathering if their split is known.
 std::vector<MeasuredPart> batching_parts(const WorkloadProfile& workload, double total_s,
                                          const std::optional<double>& sample_s) {
   if (!sample_s) {
@@ -32,7 +32,7 @@ std::string reason_of(const SpeedRatio& ratio) {
          (ratio.left_out.empty() ? "" : "; without " + text_of(ratio.left_out));
 }
 
-/// `before` scaled to a mean of `mean_s`, of which the ratio's interval concerns the first `computed_s`.
+/// `before` scaled to a mean of `mean_s`, of which `computed_s` has the ratio's interval.
 StageTime rescaled(StageTime before, double mean_s, double computed_s, const SpeedRatio& ratio) {
   const double factor = mean_s / before.mean_s;
   const double measured_s = factor * before.interval_s;
@@ -45,7 +45,7 @@ StageTime rescaled(StageTime before, double mean_s, double computed_s, const Spe
   return before;
 }
 
-/// Replaces what bandwidths say of the stages that speeds tell more about.
+/// Replaces the bandwidth-scaled times of stages for which speeds are known.
 class BySpeeds {
  public:
   BySpeeds(const Profile& old, const MachineSpeeds& from, const MachineSpeeds& to, MovedProfile& moved)
@@ -56,7 +56,7 @@ class BySpeeds {
     move_device_batch();
     move_train();
     move_transfer();
-    auto& cpu = moved_.profile.machine.cpu;  // of the program, not of the machine
+    auto& cpu = moved_.profile.machine.cpu;  // properties of the program, not of the machine
     cpu.runtime_bytes = cpu.runtime_bytes ? cpu.runtime_bytes : old_.machine.cpu.runtime_bytes;
   }
 
@@ -66,7 +66,7 @@ class BySpeeds {
   Executor from(bool on_device) const { return {from_, on_device && has_gpu(old_.machine)}; }
   Executor to(bool on_device) const { return {to_, on_device && has_gpu(moved_.profile.machine)}; }
 
-  /// `link_s` is what the link adds on the new machine.
+  /// `link_s` is the additional time over the link on the new machine.
   std::optional<double> set(const char* stage, StageTime WorkloadProfile::*time, bool on_device,
                             const std::vector<MeasuredPart>& parts, double link_s = 0) {
     const auto ratio = speed_ratio(parts, from(on_device), to(on_device));
@@ -139,7 +139,7 @@ class BySpeeds {
     }
   }
 
-  /// Only between two links: what a first link takes follows from its bandwidth.
+  /// Only between two links: the time over a new link follows from its bandwidth.
   void move_transfer() {
     if (has_gpu(old_.machine) && has_gpu(moved_.profile.machine)) {
       const Amount copy{Work::link_copies, before().batch_bytes, before().batch_bytes};
@@ -153,7 +153,7 @@ class BySpeeds {
   MovedProfile& moved_;
 };
 
-/// The profile as it was measured, with what a user may have changed in the machine's document.
+/// The profile as it was measured, with the fields that a user may have changed in the machine's document.
 MovedProfile on_same_machine(Profile profile, const MachineProfile& machine) {
   profile.machine.cpu.cores = machine.cpu.cores;
   if (machine.running.price_per_hour) {
@@ -169,8 +169,8 @@ MovedProfile on_same_machine(Profile profile, const MachineProfile& machine) {
 void refuse_other(const std::string& where, const char* what, const std::string& told,
                   const std::string& measured) {
   if (told != measured) {
-    throw base::InputError(where, "is the document of another machine than the profile's: " +
-                                      std::string(what) + " \"" + told + "\", not \"" + measured + "\"");
+    throw base::InputError(where, "describes another machine than the profile's: " + std::string(what) +
+                                      " \"" + told + "\", not \"" + measured + "\"");
   }
 }
 

@@ -48,7 +48,7 @@ void check_part(std::optional<double> part_s, double whole_s, const std::string&
   }
 }
 
-/// An error as large as the ratio says nothing.
+/// Throws if the error is as large as the ratio.
 void check_correction(const std::optional<Correction>& correction, const std::string& path) {
   if (correction && correction->standard_error >= correction->ratio) {
     throw InputError(path + ".standard_error",
@@ -71,7 +71,7 @@ void check(const Profile& profile, const std::string& where) {
                          base::Json(workload.device_batch.mean_s).dump());
   }
   if (profile.machine.device.kind == DeviceKind::host && workload.device_batch_link_s > 0) {
-    throw InputError(path + ".device_batch_link_s", "a host device reads over no link; use 0");
+    throw InputError(path + ".device_batch_link_s", "a host device has no link; use 0");
   }
   check_scaling(workload.worker_efficiency, path + ".worker_efficiency");
   check_scaling(workload.cpu_batch_speedup, path + ".cpu_batch_speedup");

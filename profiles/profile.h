@@ -21,8 +21,7 @@ namespace gnomon::profiles {
 using plan::DeviceKind;
 
 /// A quantity that is unknown has no value and is absent from documents. These are the ranges of quantities
-/// that are above 0 wherever they are known: documents of earlier versions wrote 0 for unknown, so 0 is read
-/// as absent.
+/// that are above 0 wherever they are known: earlier versions wrote 0 for unknown, so 0 is read as absent.
 inline constexpr base::Range positive_or_unknown{0, std::numeric_limits<double>::infinity(), true};
 inline constexpr base::Range count_or_unknown{0, 1e6, true};
 
@@ -35,8 +34,8 @@ struct Cpu {
   std::optional<double> memory_bandwidth_bytes_per_s{};  ///< all cores reading
   std::optional<double> copy_bandwidth_bytes_per_s{};  ///< one core copying; bytes copied, not read + written
   double process_bytes = 3e8;                          ///< memory of an idle worker process
-  /// Memory of the process that trains beside graph, mini-batches and tensors: the program, its libraries and
-  /// their buffers.
+  /// Memory of the training process apart from graph, mini-batches and tensors: the program, its libraries
+  /// and their buffers.
   std::optional<double> runtime_bytes{};
 
   template <class Self, class Fields>
@@ -62,7 +61,7 @@ struct Device {
   std::optional<double> memory_bandwidth_bytes_per_s{};  ///< if unknown, hits in its cache take no time
   double link_saturation_share = 0.1;  ///< share of its multiprocessors that saturates the link by zero-copy
   double context_bytes = 5e8;          ///< device memory of libraries and kernels
-  std::optional<double> launch_s{};    ///< of one kernel, if it waits for no other
+  std::optional<double> launch_s{};    ///< launch time of one kernel, if it waits for no other
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& f) {
@@ -132,8 +131,8 @@ struct Disk {
 /// Power (in watts) and price of running the machine.
 struct Running {
   std::optional<double> idle_w{};          ///< of the idle machine
-  std::optional<double> core_w{};          ///< a busy core draws this more
-  std::optional<double> device_w{};        ///< a busy GPU draws this more
+  std::optional<double> core_w{};          ///< additional power of a busy core
+  std::optional<double> device_w{};        ///< additional power of a busy GPU
   std::optional<double> price_per_hour{};  ///< in any currency
 
   template <class Self, class Fields>
@@ -160,14 +159,15 @@ struct Contention {
   std::optional<double> transfer_beside_device_batch{};  ///< beyond sharing the link
   std::optional<double> device_batch_beside_transfer{};
   std::optional<double> device_batch_beside_train{};  ///< of devices that prepare beside training
-  std::optional<double> train_beside_device_batch{};  ///< beyond the multiprocessors that preparing keeps
-  /// Of several devices on the host's cores, each of which keeps a core of its own busy.
+  std::optional<double> train_beside_device_batch{};  ///< apart from the loss of multiprocessors
+  /// Of several devices on the host's cores, each on a core of its own.
   std::optional<double> train_beside_train{};
   std::optional<double> device_batch_beside_device_batch{};
   /// Slowdowns of an oversubscribed CPU (more runnable threads than cores) beyond its fair share: of a team
   /// of threads, whose barriers wait for the slowest of them …
   std::optional<double> crowded_team{};
-  std::optional<double> beside_crowded_team{};  ///< … and of single threads beside a team, which may gain
+  std::optional<double>
+      beside_crowded_team{};  ///< … and of single threads beside a team, which may run faster
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& f) {
@@ -214,14 +214,14 @@ struct MachineProfile {
   }
 };
 
-/// A measured duration: what one stage takes for one batch, alone on the machine.
+/// The measured time of one stage for one batch, alone on the machine.
 struct StageTime {
-  double mean_s = 0;  ///< in an epoch: the median of epochs' means, which bursts of other work leave alone
+  double mean_s = 0;       ///< within an epoch: median of epochs' means, robust against bursts of other work
   double deviation_s = 0;  ///< standard deviation over batches
   double p5_s = 0, p50_s = 0, p95_s = 0;
   double interval_s = 0;  ///< half width of the mean's 95 % confidence interval
   std::int64_t samples = 0;
-  bool converged = false;  ///< whether the interval came under the asked width before the time limit
+  bool converged = false;  ///< whether the interval reached the requested width before the time limit
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& f) {
@@ -236,7 +236,7 @@ struct StageTime {
   }
 };
 
-/// The same stage with more threads or more workers.
+/// The speed of a stage with more threads or workers.
 struct ScalingPoint {
   int threads = 1;
   double value = 1;
@@ -261,7 +261,7 @@ struct HitPoint {
   }
 };
 
-/// Cache hits against cache size, measured on the graph for one cache policy.
+/// Hit rate against cache size, measured on the graph for one cache policy.
 struct HitCurve {
   plan::CachePolicy policy = plan::CachePolicy::none;
   std::vector<HitPoint> points;  ///< rising; linear between them, from (0, 0) to (1, 1)
@@ -273,9 +273,9 @@ struct HitCurve {
   }
 };
 
-/// How unevenly one kind of data is used.
+/// The access distribution of one kind of data.
 struct Accesses {
-  /// Used if no curve was measured: the vertex of rank r is used in proportion to r^-skew; 0 is uniform.
+  /// Used if no curve was measured: the vertex of rank r is accessed in proportion to r^-skew; 0 is uniform.
   double skew = 0;
   std::vector<HitCurve> curves;
 
@@ -286,7 +286,7 @@ struct Accesses {
   }
 };
 
-/// Means of a mini-batch's hop.
+/// Mean sizes of one hop of a mini-batch.
 struct HopCounts {
   double destinations = 0;  ///< vertices whose neighbours are drawn
   double edges = 0;
@@ -298,8 +298,9 @@ struct HopCounts {
   }
 };
 
-/// What the hottest vertices, a share of all, are of the first layer's destinations and of the edges to them:
-/// hottest by how often they were destinations in two epochs (PreSC#2; GNNLab, EuroSys 2022, section 6.2).
+/// The share of the first layer's destinations, and of the edges to them, that falls on the hottest vertices,
+/// against their share of all vertices. Vertices are ranked by how often they were destinations in two epochs
+/// (PreSC#2; GNNLab, EuroSys 2022, section 6.2).
 struct HotCurves {
   std::vector<HitPoint> destinations;  ///< as HitCurve's points
   std::vector<HitPoint> edges;
@@ -311,24 +312,25 @@ struct HotCurves {
   }
 };
 
-/// Parts of stages, for plans that leave a part out or run it elsewhere. Where a part of a stage's time is
-/// unknown, it is estimated in proportion to the bytes that it reads.
+/// Parts of stages, for plans that omit a part or run it elsewhere. An unknown part of a stage's time is
+/// estimated in proportion to the bytes that it reads.
 struct StageParts {
   std::optional<double> cpu_sample_s{};     ///< part of cpu_batch that draws neighbours; the rest gathers
   std::optional<double> device_sample_s{};  ///< the same part of device_batch
   std::optional<double> device_sample_link_s{};  ///< part of device_batch_link_s that reads adjacency lists
   std::optional<double> biased_sample_ratio{};   ///< draws by weight (plan::Plan::bias) over uniform ones
-  /// Host memory traffic of one batch; if unknown, only `Contention` slows stages that share memory.
+  /// Host memory traffic of one batch; if unknown, stages that share memory are only slowed down by
+  /// `Contention`.
   std::optional<double> cpu_batch_memory_bytes{};
   std::optional<double> transfer_memory_bytes{};
   std::optional<double> device_batch_memory_bytes{};
-  std::optional<double> max_batch_bytes{};    ///< of the largest mini-batch: the memory of a slot
+  std::optional<double> max_batch_bytes{};    ///< of the largest mini-batch, the size of a slot
   std::optional<double> activation_bytes{};   ///< peak device memory of training beyond batch and model
   std::optional<double> refresh_s{};          ///< one core, bottom layer of one batch, all its vertices hot
   std::optional<double> fused_train_ratio{};  ///< training on stored rows over training on gathered rows
   std::optional<double> parameter_bytes{};    ///< of the model's weights
   /// Of several devices on the host's cores, on one of them: the part of `train` that updates the weights,
-  /// and what each device adds to an average of gradients.
+  /// and the time per device to average gradients.
   std::optional<double> update_s{};
   std::optional<double> average_s{};
 
@@ -354,7 +356,7 @@ struct StageParts {
 /// Evaluating the model on the validation vertices, as training does after an epoch.
 struct EvaluationProfile {
   std::optional<double> time_s{};  ///< on all cores; absent if it was not measured on this machine
-  double host_bytes = 0;           ///< of tensors in the host's memory, at most
+  double host_bytes = 0;           ///< peak host memory of tensors
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& f) {
@@ -426,7 +428,7 @@ struct WorkloadProfile {
   }
 };
 
-/// Measured over predicted time of a stage in real runs.
+/// Ratio of measured to predicted time of a stage in real runs.
 struct Correction {
   double ratio = 1;
   double standard_error = 0;  ///< of the ratio
@@ -440,8 +442,8 @@ struct Correction {
   }
 };
 
-/// Corrections from real runs, for the stages that those runs had. The predicted times, of the same plans,
-/// are the stages' times alone with contention.
+/// Corrections from real runs, for the stages in those runs. The predicted times, of the same plans, are the
+/// times alone including contention.
 struct Corrections {
   std::optional<Correction> cpu_batch{};
   std::optional<Correction> transfer{};
@@ -462,7 +464,7 @@ inline double ratio_of(const std::optional<Correction>& correction) {
   return correction ? correction->ratio : 1.0;
 }
 
-/// Written by `gnomon profile`, read by everything that predicts.
+/// The profile document, written by `gnomon profile` and read by all predictions.
 struct Profile {
   static constexpr std::string_view schema = "gnomon.profile/1";
   MachineProfile machine;
@@ -470,9 +472,9 @@ struct Profile {
   double asked_interval = 0.02;  ///< asked half width of the confidence intervals, relative to the mean
   double time_limit_s = 0;
   std::string stopped_by;                       ///< "interval" or "time_limit"
-  std::optional<base::OtherLoad> other_load{};  ///< what others took of the machine; none if unknown
+  std::optional<base::OtherLoad> other_load{};  ///< load by others during the measurement; none if unknown
   std::optional<Corrections> corrections{};     ///< factors of the simulated stage times
-  std::optional<double> prediction_error{};     ///< relative standard error of predicted epochs, by real runs
+  std::optional<double> prediction_error{};  ///< relative standard error of predicted epochs, from real runs
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& f) {
@@ -491,15 +493,15 @@ struct Profile {
 /// do not rise …).
 void check(const Profile& profile, const std::string& where);
 
-/// Removes what profilers of earlier versions wrote for slowdowns that they had not measured: they divided 1
-/// by the fair share of an oversubscribed CPU. Their documents are known by having all slowdowns; today's
-/// profiler leaves out those that its kind of device does not have.
+/// Removes values that earlier versions wrote for unmeasured slowdowns: 1 divided by the fair share of an
+/// oversubscribed CPU. Their documents are recognised by having all slowdowns; the current profiler omits
+/// those that do not apply to the kind of device.
 void forget_unmeasured(Profile& profile);
 
-/// Reads a profile, forgets what was not measured and checks the rest. Throws InputError.
+/// Reads a profile, calls forget_unmeasured() and checks the result. Throws InputError.
 Profile read_profile(const std::filesystem::path& path);
 
-/// Returns the cores and devices on which plans are resolved.
+/// Returns the cores and devices for resolving plans.
 inline plan::Cores cores_of(const Profile& profile) {
   return {profile.machine.cpu.cores, profile.machine.device.kind, profile.machine.device.count};
 }

@@ -7,19 +7,19 @@
 
 namespace gnomon::profiles {
 
-/// A slowdown that was measured as a gain: a neighbour would make a stage faster than it is alone, or a team
-/// of threads faster than its fair share of an oversubscribed CPU allows. It is more likely that the machine
-/// was busy while the stage ran alone.
+/// A slowdown measured as a speed-up: a stage would be faster beside a neighbour than alone, or a team of
+/// threads faster than its fair share of an oversubscribed CPU allows. Most likely the machine was busy while
+/// the stage ran alone.
 struct QuestionableFactor {
   std::string field;  ///< of Contention
   double value = 1;
 };
 
-/// The slowdowns below 0.99, apart from beside_crowded_team: single threads do gain from a team that waits.
-/// The simulator counts a gain beside a neighbour as no slowdown, and no stage as faster than alone.
+/// Returns the slowdowns below 0.99, except beside_crowded_team: single threads do gain from a waiting team.
+/// The simulator never predicts a stage to be faster than alone.
 std::vector<QuestionableFactor> questionable_factors(const Contention& contention);
 
-/// "questionable: train beside cpu batch takes 0.53x …", a line with what to do; empty without factors.
+/// "questionable: train beside cpu batch takes 0.53x …", one line with advice; empty without factors.
 std::string text_of(const std::vector<QuestionableFactor>& factors);
 
 }  // namespace gnomon::profiles

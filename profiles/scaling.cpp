@@ -5,9 +5,9 @@
 namespace gnomon::profiles {
 namespace {
 
-/// Linear between the points; the last one's value beyond them.
+/// Linear interpolation; constant beyond the last point.
 double interpolated(const std::vector<ScalingPoint>& points, int threads) {
-  ScalingPoint below;  // one thread scales by one
+  ScalingPoint below;  // one thread has the value 1
   threads = std::max(threads, below.threads);
   for (const ScalingPoint& point : points) {
     if (point.threads >= threads) {
@@ -20,7 +20,8 @@ double interpolated(const std::vector<ScalingPoint>& points, int threads) {
   return below.value;
 }
 
-/// The interpolated value, beyond the last point changed as `law` changes from there.
+/// The interpolated value; beyond the last point, its value times the ratio by which `law` changes from
+/// there.
 template <class Law>
 double continued(const std::vector<ScalingPoint>& points, int threads, const Law& law) {
   const double value = interpolated(points, threads);
@@ -28,8 +29,8 @@ double continued(const std::vector<ScalingPoint>& points, int threads, const Law
   return threads > measured ? value * law(threads) / law(measured) : value;
 }
 
-/// The factor of the line through 0 that is closest to the points (x, y), by least squares; `otherwise`
-/// without points beside 0.
+/// Least-squares slope of a line through the origin for the points (x, y); `otherwise` without points off the
+/// origin.
 class LineThroughZero {
  public:
   void add(double x, double y) {

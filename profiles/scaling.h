@@ -6,24 +6,23 @@
 
 namespace gnomon::profiles {
 
-/// Speed with `threads` threads over that with one: linear between the measured points and, beyond the last
-/// one, by Amdahl's law with serial_share(points), continued from that point. 1 without points; one thread
-/// has the value 1 if it was not measured.
+/// Speed-up by `threads` threads: linear between the measured points and extrapolated from the last one by
+/// Amdahl's law with serial_share(points). 1 without points; one thread has the value 1 if it was not
+/// measured.
 double speedup_at(const std::vector<ScalingPoint>& points, int threads);
 
-/// Speed of each of `workers` workers over that of one alone: linear between the measured points and, beyond
-/// the last one, 1 / (1 + c (workers - 1)) with c = contention_share(points), continued from that point. 1
-/// without points.
+/// Speed of each of `workers` workers relative to one alone: linear between the measured points and
+/// extrapolated from the last one by 1 / (1 + c (workers - 1)) with c = contention_share(points). 1 without
+/// points.
 double worker_efficiency_at(const std::vector<ScalingPoint>& points, int workers);
 
-/// The share f of the work that one thread does alone, from 0 to 1: of the speed-ups 1 / (f + (1 - f) / t)
-/// (Amdahl's law) those closest to the measured ones, by least squares of the times. 1 if no point has more
-/// than one thread.
+/// The serial share f of the work, from 0 to 1: Amdahl's law, speed-up 1 / (f + (1 - f) / t), fitted to the
+/// measured times by least squares. 1 if no point has more than one thread.
 double serial_share(const std::vector<ScalingPoint>& points);
 
-/// What another worker adds to the time of each, as a share c >= 0 of a worker's time alone: of the
-/// efficiencies 1 / (1 + c (w - 1)) those closest to the measured ones, by least squares of the times
-/// (Gunther's universal scalability law without its coherency). 0 if no point has more than one worker.
+/// The contention parameter c >= 0, by which each further worker slows all others down: the efficiency 1 / (1
+/// + c (w - 1)) fitted to the measured times by least squares (Gunther's universal scalability law without
+/// coherency). 0 if no point has more than one worker.
 double contention_share(const std::vector<ScalingPoint>& points);
 
 }  // namespace gnomon::profiles

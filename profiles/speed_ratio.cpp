@@ -9,7 +9,7 @@
 namespace gnomon::profiles {
 namespace {
 
-/// Derivatives of the logarithm of a time by the logarithms of a machine's speeds, by their places.
+/// Derivatives of the logarithm of a time with respect to the logarithms of a machine's speeds, by index.
 using Gradient = std::map<std::size_t, double>;
 
 void add(Gradient& sum, const std::map<std::size_t, double>& terms, double factor) {
@@ -44,7 +44,7 @@ struct Part {
   double seconds = 0;
   std::vector<Term> terms{};
   double from_s = 0, to_s = 0;  ///< of all terms
-  double left_out_s = 0;        ///< of work that only the measured machine knows
+  double left_out_s = 0;        ///< of work for which only the measured machine has a speed
 
   double factor() const { return to_s / from_s; }
 };
@@ -70,7 +70,7 @@ Part part_of(const MeasuredPart& measured, const Executor& from, const Executor&
   return part;
 }
 
-/// The sum of the squared half widths of both machines' speeds, each times its derivative.
+/// The sum of squares of the half widths of both machines' speeds times their derivatives.
 double squares_of_speeds(const Gradient& from_gradient, Gradient to_gradient, const Executor& from,
                          const Executor& to) {
   double squares = 0;
@@ -109,7 +109,7 @@ double interval_of(const std::vector<Part>& parts, double total_s, const Executo
   return std::sqrt(squares + squares_of_speeds(from_gradient, std::move(to_gradient), from, to));
 }
 
-/// The kinds by what they take of the new time.
+/// The kinds of work by their share of the new time.
 std::vector<Work> largest(const std::vector<Part>& parts, double total_s) {
   constexpr double least_share = 0.1;
   std::map<Work, double> seconds;

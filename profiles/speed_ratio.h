@@ -10,31 +10,31 @@
 
 namespace gnomon::profiles {
 
-/// A machine as it does a stage.
+/// The executor of a stage on a machine.
 struct Executor {
   const MachineSpeeds& speeds;
   bool is_gpu = false;  ///< the stage runs on its GPU, not on its cores
 };
 
-/// A part of a stage that was measured.
+/// A measured part of a stage.
 struct MeasuredPart {
   double seconds = 0;
   std::vector<Amount> work;
 };
 
-/// The time of a stage on another machine over its measured time.
+/// The ratio of a stage's time on another machine to its measured time.
 struct SpeedRatio {
   double factor = 1;
-  /// Half width of the 95 % confidence interval of `factor`, over it: by the spread of both machines' speeds,
-  /// and by the counts, each of which may be off by count_uncertainty. It leaves out how precisely the stage
-  /// was measured. 0 on the same machine.
+  /// Half width of the 95 % confidence interval of `factor`, relative to it. It includes the spread of both
+  /// machines' speeds and the uncertainty of the counts (count_uncertainty), but not that of the stage's
+  /// measurement. 0 on the same machine.
   double interval = 0;
-  std::vector<Work> by;        ///< kinds that make up at least a tenth of the stage, the largest first
-  std::vector<Work> left_out;  ///< kinds that only one of the machines has measured
+  std::vector<Work> by;        ///< kinds that make up at least 10 % of the stage, in descending order
+  std::vector<Work> left_out;  ///< kinds measured on only one of the machines
 };
 
-/// A count is within this factor of what a stage really does, 95 of 100 times: an assumption, to be held
-/// against measurements in bench/results/machines.json.
+/// Counts are assumed to be within this factor of a stage's actual work with probability 95 %. To be compared
+/// with the measurements in bench/results/machines.json.
 inline constexpr double count_uncertainty = 2;
 
 /// Each part's time on the new machine is its measured time, times its counts over the new machine's speeds,
@@ -42,12 +42,12 @@ inline constexpr double count_uncertainty = 2;
 ///
 ///     t' = t (Σ c / s') / (Σ c / s).
 ///
-/// So the counts need no more than the right proportions, and where all speeds differ by one factor the
-/// counts do not matter. The interval is that of the linearised ratio, all errors independent. A speed that
-/// is the same in both documents, bit for bit, is one measurement, whose error cancels.
+/// Only the proportions of the counts matter, and not even these if all speeds differ by the same factor. The
+/// interval is that of the linearised ratio with independent errors. A bit-identical speed in both documents
+/// is one measurement, whose error cancels.
 ///
-/// None if the kinds that both machines have measured make up less than half of a part on the measured
-/// machine, or if a part has a time but no work.
+/// None if the kinds measured on both machines make up less than half of a part on the measured machine, or
+/// if a part has a time but no work.
 std::optional<SpeedRatio> speed_ratio(std::span<const MeasuredPart> parts, const Executor& from,
                                       const Executor& to);
 

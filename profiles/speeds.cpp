@@ -48,7 +48,7 @@ void check(const MachineSpeeds& speeds, const std::string& where) {
                              has_size(speed.work) ? "is missing" : "has no meaning for \"" + work + "\"");
     }
     if (!seen.emplace(speed.work, speed.threads, speed.size.value_or(0)).second) {
-      throw base::InputError(path, "\"" + work + "\" stands there twice with the same size and threads");
+      throw base::InputError(path, "\"" + work + "\" is given twice with the same size and threads");
     }
   }
 }

@@ -14,19 +14,19 @@
 
 namespace gnomon::profiles {
 
-/// Kinds of work by which machines are compared, and in brackets the unit of their rates and what
-/// Speed::size is.
+/// Kinds of work by which machines are compared; in brackets the unit of their rates and the meaning of
+/// Speed::size.
 enum class Work : std::uint8_t {
-  dense_fp32,       ///< a linear layer forwards and backwards [flop/s; width of its square weights]
-  dense_bf16,       ///< the same with operands rounded to bf16 [flop/s; width]
-  sparse,           ///< means over sampled neighbours, forwards and backwards [bytes/s; columns of fp32]
+  dense_fp32,       ///< forward and backward pass of a linear layer [flop/s; width of its square weights]
+  dense_bf16,       ///< dense_fp32 with operands rounded to bf16 [flop/s; width]
+  sparse,           ///< means over sampled neighbours, forward and backward [bytes/s; columns of fp32]
   random_lines,     ///< reads of cache lines at random, on huge pages [lines/s; bytes of the working set]
   copies,           ///< sequential copies [bytes copied/s; bytes of one copy]
   page_rows,        ///< gathers of rows of 512 bytes from small pages [bytes/s; bytes of the working set]
   huge_page_rows,   ///< … from huge pages, where the system grants them [bytes/s; bytes of the working set]
   inserts,          ///< vertices numbered in a hash table [inserts/s; vertices in the table]
-  branches,         ///< integer operations with branches that no predictor knows [operations/s]
-  operations,       ///< tiny tensor operations, of which only the call takes time [operations/s]
+  branches,         ///< integer operations with unpredictable branches [operations/s]
+  operations,       ///< tiny tensor operations, dominated by call overhead [operations/s]
   disk_random,      ///< reads of one block past the page cache [reads/s; bytes of a block]
   disk_sequential,  ///< large reads in order past the page cache [bytes/s]
   link_copies,      ///< copies from the host's pinned memory to a GPU's [bytes/s; bytes of one copy]
@@ -34,7 +34,7 @@ enum class Work : std::uint8_t {
   device_dense_bf16,  ///< as dense_bf16, on a GPU
   device_copies,      ///< copies within a GPU's memory [bytes copied/s; bytes of one copy]
   device_rows,        ///< gathers of rows in a GPU's memory [bytes/s; bytes of the working set]
-  launches,           ///< of kernels that do next to nothing [launches/s]
+  launches,           ///< of almost empty kernels [launches/s]
 };
 
 /// The unit of a kind's rates: "flop/s".
@@ -42,16 +42,16 @@ std::string_view unit_of(Work work);
 /// Whether its rates depend on Speed::size.
 bool has_size(Work work);
 
-/// How fast a machine does one kind of work.
+/// A machine's speed at one kind of work.
 struct Speed {
   Work work = Work::copies;
-  int threads = 1;               ///< that do it at once; the rate is that of all together
+  int threads = 1;               ///< concurrent threads; the rate is their total
   std::optional<double> size{};  ///< see Work
   double per_s = 0;              ///< the median of the samples
   double deviation = 0;          ///< standard deviation of the samples over `per_s`
-  double interval = 0;  ///< half width of the 95 % confidence interval, over `per_s`; 0: none was measured
+  double interval = 0;           ///< relative half width of the 95 % confidence interval; 0: not measured
   std::int64_t samples = 0;
-  bool converged = false;  ///< whether the interval is as narrow as was asked
+  bool converged = false;  ///< whether the interval reached the requested width
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& f) {
@@ -67,10 +67,10 @@ struct Speed {
   bool operator==(const Speed&) const = default;
 };
 
-/// A machine's own speeds, apart from any job.
+/// A machine's speeds, independent of any job.
 struct MachineSpeeds {
   double asked_interval = 0.02;  ///< half width of the confidence intervals, relative to the median
-  double seconds = 0;            ///< that measuring took
+  double seconds = 0;            ///< duration of the measurement
   std::optional<base::OtherLoad> other_load{};  ///< what others took of the machine; none if unknown
   std::vector<Speed> speeds{};
 
@@ -94,8 +94,8 @@ struct Amount {
   double count = 0;  ///< in the unit of the kind's rates without "/s"
 };
 
-/// A rate at a size, between the measured ones: log-log linear, and that of the nearest beyond them. The
-/// weights say how much each measured speed, by its place in MachineSpeeds::speeds, counts.
+/// A rate interpolated at a size: log-log linear, constant beyond the measured sizes. The weights are those
+/// of each measured speed, by its index in MachineSpeeds::speeds.
 struct RateAt {
   double per_s = 0;
   std::map<std::size_t, double> weights;  ///< of the logarithm of each speed; they add up to 1

@@ -14,7 +14,8 @@ constexpr double row_pointer_bytes = 8;
 constexpr double fp32_bytes = 4;
 constexpr double assumed_classes = 16;
 
-/// Hops from the seeds outwards. Profiles without them, as the papers', get hops of equal edges.
+/// Hops from the seeds outwards. Profiles without hops, such as the papers', get hops with equal numbers of
+/// edges.
 std::vector<HopCounts> hops_of(const WorkloadProfile& workload) {
   if (!workload.hops.empty()) {
     return workload.hops;
@@ -37,7 +38,7 @@ struct LayerShape {
   bool is_first;
 };
 
-/// From the features to the classes.
+/// Layers from the features to the classes.
 std::vector<LayerShape> layers_of(const WorkloadProfile& workload) {
   const auto hops = hops_of(workload);
   const std::size_t layers = hops.size();
@@ -54,8 +55,8 @@ std::vector<LayerShape> layers_of(const WorkloadProfile& workload) {
   return shapes;
 }
 
-/// Products of each row of a layer with a weight matrix. GraphSAGE multiplies a vertex and its neighbours'
-/// mean, attention multiplies every source.
+/// The number of rows that a layer multiplies with a weight matrix. GraphSAGE multiplies each destination and
+/// its neighbours' mean, GAT multiplies every source.
 double product_rows(plan::ModelKind model, const LayerShape& layer) {
   switch (model) {
     case plan::ModelKind::sage:
@@ -82,7 +83,7 @@ void add_layer(std::vector<Amount>& work, const plan::Job& job, const LayerShape
   add(work, is_rounded ? Work::dense_bf16 : Work::dense_fp32, std::min(layer.in, layer.out), flops);
   const double columns = layer.is_first && job.model == plan::ModelKind::sage ? layer.in : layer.out;
   add(work, Work::sparse, columns, layer.edges * columns * fp32_bytes * aggregations);
-  constexpr double passes = 4;  // bias, activation and dropout, forwards and backwards
+  constexpr double passes = 4;  // bias, activation and dropout, forward and backward
   const double activations = layer.destinations * layer.out * fp32_bytes * passes;
   const double dropout = layer.is_first ? layer.sources * layer.in * fp32_bytes : 0;
   add(work, Work::copies, std::max(activations / passes, dropout), activations + dropout);

@@ -7,19 +7,19 @@
 
 namespace gnomon::profiles {
 
-/// What one mini-batch of a workload costs in kinds of work, from the means that its profile holds: hops,
-/// edges, vertices, row bytes and the model's shape. The counts need no more than the right proportions, as
-/// times are calibrated by the machine that was measured.
+/// Estimates the work of one mini-batch by kind, from the mean sizes in its profile (hops, edges, vertices,
+/// row bytes) and the model's shape. Only proportions matter, as times are calibrated by the measured
+/// machine.
 ///
-/// Drawing neighbours: lines of the adjacency lists, vertices numbered, and integer work for each edge.
+/// Sampling: cache lines of adjacency lists, hash table inserts, and integer work per edge.
 std::vector<Amount> sampling_work(const WorkloadProfile& workload);
 /// Copying the feature rows of the mini-batch's vertices.
 std::vector<Amount> gathering_work(const WorkloadProfile& workload);
-/// A training step: products, aggregation, passes over activations, and calls of operations. Depths and
-/// widths of layers follow from the job; the number of classes is not in a profile and is taken as 16.
+/// A training step: products, aggregation, passes over activations, and calls of operations. The shapes of
+/// layers follow from the job; the number of classes is not in a profile and is assumed to be 16.
 std::vector<Amount> training_work(const WorkloadProfile& workload);
 
-/// The same amount as a GPU does it; none where its speeds have no such kind.
+/// The equivalent amount on a GPU; none if GPUs have no such kind.
 std::optional<Amount> on_gpu(const Amount& amount);
 
 }  // namespace gnomon::profiles

@@ -25,7 +25,7 @@ constexpr double shares[] = {0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.
 
 using base::at;
 
-/// What the mini-batches of one epoch used.
+/// The accesses of one epoch's mini-batches.
 struct Uses {
   explicit Uses(std::int64_t vertices)
       : rows(at(vertices)), lists(at(vertices)), destinations(at(vertices)), edges(at(vertices)) {}
@@ -112,7 +112,7 @@ class Sampling {
   std::vector<double> times_s_;
 };
 
-/// The vertices that were used, those of the greatest keys first; of equals the lower id.
+/// The used vertices by descending keys; ties by ascending id.
 template <class Key>
 std::vector<VertexId> sorted_by(const Counts& uses, Key key) {
   std::vector<VertexId> order;
@@ -125,7 +125,7 @@ std::vector<VertexId> sorted_by(const Counts& uses, Key key) {
   return order;
 }
 
-/// In how many lists each vertex stands.
+/// The out-degree of each vertex.
 Counts out_degrees(const graph::Graph& graph) {
   Counts degrees(at(graph.num_vertices()));
   for (const VertexId neighbour : graph.indices) {

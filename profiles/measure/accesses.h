@@ -20,8 +20,8 @@ using Counts = std::vector<std::int32_t>;
 std::vector<HitPoint> hit_points(std::span<const graph::VertexId> order, const Counts& uses,
                                  const std::vector<double>& weights);
 
-/// Returns the skew (Accesses::skew) with which the best choice has the hits of a curve's point nearest to a
-/// tenth of all vertices; 0 without points.
+/// Fits the skew (Accesses::skew) to the point of the curve that is nearest to a tenth of all vertices,
+/// assuming the optimal cache content; 0 without points.
 double fitted_skew(const std::vector<HitPoint>& best);
 
 struct AccessOptions {
@@ -30,12 +30,12 @@ struct AccessOptions {
 };
 
 /// Samples mini-batches of two epochs alternately and counts their accesses. Sets the workload's accesses:
-/// the hits in the second epoch of caches by out-degree, by the counts of the first epoch, by those and the
-/// lists' sizes, and by the second epoch's own counts (of lists, by those and their sizes). Also sets the
+/// the hit rates in the second epoch of caches chosen by out-degree, by the first epoch's counts, by these
+/// counts and list sizes, and by the second epoch's own counts (for lists: counts and sizes). Also sets the
 /// sampling parts of the stages, which must have been measured. With few batches, hits by the first epoch's
 /// counts are biased low and those by the second epoch's counts are biased high.
 ///
-/// Counts hops in both epochs; hot vertices are those of both epochs, too.
+/// Hop counts and hot vertices are based on both epochs.
 void measure_accesses(const graph::Graph& graph, const plan::Job& job, const AccessOptions& options,
                       WorkloadProfile& workload);
 

@@ -12,7 +12,7 @@
 namespace gnomon::profiles {
 namespace {
 
-/// Gradients as a training step leaves them; the optimiser takes the same time whatever they are.
+/// Gradients of arbitrary values, as the optimiser's time does not depend on them.
 void fill_gradients(nn::Learner& learner) {
   for (const auto& weight : learner.model().parameters()) {
     weight.mutable_grad() = weight.detach().mul(1e-3);
@@ -37,7 +37,7 @@ AveragingTimes measure_averaging(const plan::Job& job, std::int64_t columns, std
   nn::Learner second(job, columns, classes);
   const std::array both{&first, &second};
   std::vector<double> updates, averages;
-  // A training step between two updates leaves the processor's caches to its own tensors.
+  // As a training step between two updates would, evicts the tensors from the processor's caches.
   std::vector<float> other(other_values);
   while (updates.size() < min_steps || (updates.size() < max_steps && watch.seconds() < time_limit_s)) {
     fill_gradients(first);

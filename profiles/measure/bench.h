@@ -16,21 +16,21 @@
 
 namespace gnomon::profiles {
 
-/// A job's stages on a real machine with a model of their own, started one by one for measurements. One bench
-/// serves all numbers of workers and threads: another bench's memory would be cold, and all of it be needed
-/// several times.
+/// Runs a job's stages individually on a real machine, with a model of its own, for measurements. One bench
+/// serves all numbers of workers and threads, as a second bench would have cold memory and need all of it
+/// again.
 class Bench {
  public:
   Bench(const graph::Graph& graph, const plan::Job& job, int max_workers,
         const runtime::DeviceOptions& device = {});
 
-  /// Sets how many threads share each of the workers' next mini-batches.
+  /// Sets the number of threads that share each of the workers' next mini-batches.
   void share_batches(int worker_threads);
   /// Sets the threads with which a host device prepares and trains the next mini-batches; 1 at first.
   void use_device_threads(int threads);
 
-  /// Sets how many devices, 1 or 2 of those that there are, prepare and train the next mini-batches: position
-  /// i is that of device i mod `devices`.
+  /// Sets how many of the devices (1 or 2) prepare and train the next mini-batches: position i runs on device
+  /// i mod `devices`.
   void use_devices(int devices);
 
   /// Whether training reads the features of the next mini-batches where they are stored (plan.fused).
@@ -47,19 +47,19 @@ class Bench {
   /// Position i of the next stages is mini-batch order[i] of `epoch`. Drops all prepared batches.
   void begin(std::int64_t epoch, const std::vector<std::int64_t>& order);
 
-  /// Runs the stages of positions first … first + count - 1 with nothing beside them, all of one position
-  /// before those of the next, and returns the spans in that order. Nobody waits in between: a thread that
-  /// slept, or woke on another core, would find its caches cold, as it does not within an epoch.
+  /// Runs the stages of positions first … first + count - 1 one at a time, all stages of a position before
+  /// those of the next, and returns the spans in that order. There is no pause in between: a thread that
+  /// slept, or woke on another core, would find cold caches, unlike within an epoch.
   std::vector<schedule::StageSpan> in_turn(std::initializer_list<schedule::Stage> stages, std::int64_t first,
                                            std::int64_t count = 1);
-  /// What to start: `stage` of positions first … first + count - 1.
+  /// A request: `stage` of positions first … first + count - 1.
   struct Work {
     schedule::Stage stage;
     std::int64_t first;
     std::int64_t count;
   };
-  /// Starts all at once on a machine with that many workers, stages of one engine one after the other, and
-  /// returns the spans of each when all are done.
+  /// Starts all requests at once on a machine with `workers` workers; stages of the same engine are
+  /// sequential. Returns the spans of each request when all are done.
   std::vector<std::vector<schedule::StageSpan>> together(std::span<const Work> works, int workers = 1);
 
   /// Bytes of the model's weights.
@@ -78,10 +78,10 @@ class Bench {
   std::int64_t epoch_ = 0;
   nn::Learner learner_;
   std::array<nn::StepSums, 2> sums_;  ///< of the two devices; not read, as training reads them once an epoch
-  const int devices_;                 ///< that the machines have
+  const int devices_;                 ///< the machines' number of devices
   std::unique_ptr<nn::Learner> second_learner_;  ///< of the second device
   runtime::Stages stages_;
-  /// By number of workers, made at first use. After what their threads use.
+  /// By number of workers, created on first use. Declared after the members that their threads use.
   std::map<int, std::unique_ptr<runtime::HostMachine>> machines_;
 };
 

@@ -15,7 +15,7 @@ namespace {
 
 using kernels::cpu::Draws;
 
-/// The tables of more edges would take more than a sampling's share of a profile's time to make.
+/// Maximum number of edges: building the alias tables of more would exceed their share of the profiling time.
 constexpr std::int64_t most_edges = std::int64_t{1} << 26;
 
 bool is_affordable(const graph::Graph& graph) {

@@ -7,9 +7,9 @@
 
 namespace gnomon::profiles {
 
-/// Returns what remains of a slowdown that was measured with one runnable thread more than there are `cores`,
-/// without the fair share of the cores and without `beside`, the slowdown by the neighbour on a core of its
-/// own (1 if absent); from 0.5 to 100. None if the slowdown was not measured.
+/// Returns the residual of a slowdown measured with one more runnable thread than `cores`, after dividing out
+/// the fair share of the cores and `beside`, the slowdown by the neighbour on a core of its own (1 if
+/// absent); clamped to 0.5 … 100. None if the slowdown was not measured.
 std::optional<double> beyond_fair_share(std::optional<double> slowdown, std::optional<double> beside,
                                         int cores);
 

@@ -5,7 +5,7 @@
 namespace gnomon::profiles {
 namespace {
 
-/// An emulated device has no libraries and kernels of its own to hold, and the links that were asked for.
+/// An emulated device has no context in its memory, and its links are as configured.
 void fill_emulated(MachineProfile& machine, const runtime::DeviceOptions& options) {
   const auto& link = options.link;
   machine.device.context_bytes = 0;

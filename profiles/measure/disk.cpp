@@ -27,7 +27,7 @@ constexpr std::size_t large_bytes = std::size_t{1} << 20;
 constexpr int large_reads_in_flight = 4;
 constexpr double as_good = 0.95;
 
-/// Pieces of a file that follow each other, and begin again at its end.
+/// Consecutive chunks of a file, wrapping around at its end.
 class InOrder {
  public:
   std::vector<Extent> next(std::uint64_t pieces, std::size_t bytes, std::size_t count) {
@@ -43,7 +43,7 @@ class InOrder {
   std::uint64_t next_ = 0;
 };
 
-/// Different pieces, ascending, as a reader of rows asks for them.
+/// Distinct random chunks in ascending order, as a row reader requests them.
 class AtRandom {
  public:
   std::vector<Extent> next(std::uint64_t pieces, std::size_t bytes, std::size_t count) {
@@ -62,10 +62,11 @@ class AtRandom {
   std::mt19937_64 engine_;
 };
 
-/// Pieces a second that are read with so many reads in flight; 0 if the file is shorter than a piece.
+/// Chunks read per second at a given queue depth; 0 if the file is smaller than a chunk.
 template <class Order>
 double rate(const std::shared_ptr<const DirectFile>& file, std::size_t bytes, int depth, double seconds) {
-  constexpr std::size_t rounds = 16;  // reads of a call, for each in flight: so that its ends matter little
+  constexpr std::size_t rounds =
+      16;  // reads per call and queue slot, so that ramp-up and drain are negligible
   const std::uint64_t pieces = file->size() / bytes;
   if (pieces == 0) {
     return 0;
@@ -83,8 +84,8 @@ double rate(const std::shared_ptr<const DirectFile>& file, std::size_t bytes, in
 
 Disk measure(const std::shared_ptr<const DirectFile>& file, double time_limit_s,
              const std::atomic<bool>* stop) {
-  std::vector<std::pair<int, double>> rates;  // by the number of reads in flight
-  constexpr double slices = 8;                // reads in order, and seven depths
+  std::vector<std::pair<int, double>> rates;  // by queue depth
+  constexpr double slices = 8;                // sequential reads, and seven depths
   const double slice_s = time_limit_s / slices;
   throw_if_stopped(stop);
   const double large = rate<InOrder>(file, large_bytes, large_reads_in_flight, slice_s);

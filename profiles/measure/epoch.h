@@ -14,11 +14,12 @@
 namespace gnomon::profiles {
 
 struct EpochOptions {
-  std::int64_t epoch = 0;                   ///< whose mini-batches
-  std::int64_t most_batches = 0;            ///< only the first so many; 0: all
-  std::int64_t warm_up_batches = 12;        ///< trained before the clock starts: slots, caches, allocators
-  double least_s = 0;                       ///< epochs follow one another until they took as long
-  base::Progress progress = {};             ///< mini-batches trained, of the first epoch
+  std::int64_t epoch = 0;         ///< whose mini-batches are trained
+  std::int64_t most_batches = 0;  ///< maximum number of mini-batches; 0: all
+  std::int64_t warm_up_batches =
+      12;                        ///< trained before the clock starts, to warm up slots, caches and allocators
+  double least_s = 0;            ///< minimum total time: epochs are repeated until it is reached
+  base::Progress progress = {};  ///< mini-batches trained, of the first epoch
   const std::atomic<bool>* stop = nullptr;  ///< set from outside: throws base::Interrupted
   runtime::DeviceOptions device = {};       ///< what trains
 };
@@ -28,8 +29,8 @@ struct MeasuredEpoch {
   std::vector<schedule::StageSpan> timeline;
 };
 
-/// Runs a resolved plan for real, with a model that is thrown away, and returns its epoch: of several, the
-/// one of the median time. Throws InputError, also for a plan that the device does not execute, and
+/// Runs a resolved plan for real, with a temporary model, and returns its epoch; of several epochs, the one
+/// with the median time. Throws InputError, also for a plan that the device does not execute, and
 /// Interrupted.
 MeasuredEpoch measure_epoch(const graph::Graph& graph, const plan::Job& job, const plan::Plan& plan,
                             const EpochOptions& options);

@@ -15,10 +15,10 @@
 namespace gnomon::profiles {
 namespace {
 
-/// Ends an evaluation that takes longer than the time limit.
+/// Thrown to cancel an evaluation that exceeds the time limit.
 struct OutOfTime {};
 
-/// The median of up to three evaluations; none if not even one ends in time.
+/// The median of up to three evaluations; none if the first exceeds the time limit.
 std::optional<double> median_time_s(const graph::Graph& graph, const nn::Model& model,
                                     nn::InferenceOptions inference, const AccessOptions& options) {
   constexpr std::size_t max_times = 3;
@@ -38,7 +38,7 @@ std::optional<double> median_time_s(const graph::Graph& graph, const nn::Model& 
       times_s.push_back(one.seconds());
     }
   } catch (const OutOfTime&) {
-    // What has ended counts.
+    // Completed evaluations count.
   }
   return times_s.empty() ? std::nullopt : std::optional(base::median(times_s));
 }

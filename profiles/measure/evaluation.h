@@ -10,8 +10,8 @@
 namespace gnomon::profiles {
 
 /// Evaluates a model of the job on the validation vertices on all cores, as training does after an epoch, and
-/// times it. The time is absent if an evaluation does not end within the time limit or does not fit in the
-/// memory that is available. None without validation vertices.
+/// times it. The time is absent if an evaluation exceeds the time limit or the available memory. None without
+/// validation vertices.
 std::optional<EvaluationProfile> measure_evaluation(const graph::Graph& graph, const plan::Job& job,
                                                     const runtime::DeviceOptions& device,
                                                     const AccessOptions& options);

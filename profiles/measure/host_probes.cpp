@@ -25,23 +25,23 @@ constexpr std::size_t mebi = kibi * kibi;
 constexpr std::size_t probe_line_bytes = 64;
 constexpr std::int64_t probe_row_bytes = 512;
 
-/// Keeps the compiler from leaving out what made `value`.
+/// Keeps the compiler from eliminating the computation of `value`.
 template <class T>
 void keep(const T& value) {
   asm volatile("" : : "g"(value) : "memory");
 }
 
-/// The next number of a sequence without visible order (Weyl sequence, finalised as in SplitMix64).
+/// The i-th number of a pseudo-random sequence (Weyl sequence with the finaliser of SplitMix64).
 std::uint64_t mixed(std::uint64_t i) {
   i *= 0x9E3779B97F4A7C15U;
   i = (i ^ (i >> 30)) * 0xBF58476D1CE4E5B9U;
   return i ^ (i >> 31);
 }
 
-/// `i` of [0, count), without a division.
+/// Maps a random number to [0, count) without a division.
 std::uint64_t within(std::uint64_t random, std::uint64_t count) { return ((random >> 32) * count) >> 32; }
 
-/// Memory on pages of the smallest size, even where the system joins pages by itself.
+/// Memory on small pages, even if the system enables transparent huge pages.
 class SmallPages {
  public:
   explicit SmallPages(std::size_t bytes)
@@ -87,7 +87,7 @@ Probe probe_of(Work work, const Crew& crew, std::optional<double> size, double c
       {.work = work, .threads = crew.threads(), .size = size}, count_each * crew.threads(), std::move(run)};
 }
 
-/// Sizes up to the largest allowed one, which stands for all beyond it.
+/// Sizes up to the maximum, which replaces all larger ones.
 std::vector<std::size_t> sizes_up_to(std::size_t max, std::initializer_list<std::size_t> sizes) {
   std::vector<std::size_t> kept;
   for (const std::size_t size : sizes) {
@@ -124,7 +124,7 @@ Probe lines_probe(const Crew& crew, const std::shared_ptr<HugeMemory>& memory, s
 Probe copies_probe(const Crew& crew, std::size_t bytes) {
   using Buffers = std::vector<std::pair<HugeMemory, HugeMemory>>;
   auto buffers = std::make_shared<Buffers>(static_cast<std::size_t>(crew.threads()));
-  crew.run([&](int member) {  // whoever copies them writes them first, so that they lie near
+  crew.run([&](int member) {  // first touch by the copying thread, for NUMA placement
     auto& [from, to] = (*buffers)[static_cast<std::size_t>(member)];
     from = kernels::cpu::allocate_huge(bytes);
     to = kernels::cpu::allocate_huge(bytes);
@@ -166,7 +166,7 @@ Probe rows_probe(Work work, const Crew& crew, const std::shared_ptr<Memory>& mem
                   });
 }
 
-/// As many ids as there are vertices, of which a part repeats, as in a mini-batch.
+/// Ids with repetitions, as in a mini-batch.
 Probe inserts_probe(const Crew& crew, std::size_t vertices) {
   constexpr std::size_t ahead = 8;
   std::vector<graph::VertexId> ids(2 * vertices);
@@ -189,7 +189,7 @@ Probe inserts_probe(const Crew& crew, std::size_t vertices) {
                   });
 }
 
-/// The barriers keep the compiler from selecting without a branch.
+/// The barriers keep the compiler from replacing the branch by a conditional move.
 std::uint64_t wander(std::uint64_t seed, std::size_t steps) {
   std::uint64_t at = seed;
   for (std::size_t i = 0; i < steps; ++i) {

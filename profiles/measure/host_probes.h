@@ -9,9 +9,9 @@
 
 namespace gnomon::profiles {
 
-/// What the host's cores do without tensors: random lines, copies, gathers of rows from small and from huge
-/// pages, inserts, branches; on one thread and on all of the team's. Working sets are at most `max_bytes`.
-/// The probes own their memory, and use `team` one after the other.
+/// Probes of the host's cores without tensors: random cache lines, copies, gathers of rows from small and
+/// huge pages, hash table inserts, branches; on one thread and on the whole team. Working sets are at most
+/// `max_bytes`. The probes own their memory and share `team`, so they must run one at a time.
 std::vector<Probe> host_probes(const std::shared_ptr<base::Team>& team, std::size_t max_bytes);
 
 }  // namespace gnomon::profiles

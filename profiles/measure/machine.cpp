@@ -19,12 +19,12 @@ namespace {
 
 constexpr double power_limit_s = 0.4;  ///< counters move every millisecond
 
-/// Sums the words, so that the compiler cannot leave the reads out.
+/// Sums the words, so that the compiler cannot eliminate the reads.
 std::uint64_t sum_of(const std::uint64_t* words, std::size_t count) {
   return std::accumulate(words, words + count, std::uint64_t{0});
 }
 
-/// Threads that read a buffer each, all at once, whenever asked.
+/// Threads that each read a buffer, concurrently, on request.
 class Readers {
  public:
   Readers(int threads, std::size_t bytes_each)
@@ -34,7 +34,7 @@ class Readers {
     for (int i = 0; i < threads; ++i) {
       threads_.emplace_back([this, i] { loop(static_cast<std::size_t>(i)); });
     }
-    gate_.arrive_and_wait();  // every thread has written its own buffer, so that it lies near its core
+    gate_.arrive_and_wait();  // first touch by each thread, for NUMA placement
   }
   ~Readers() {
     ending_ = true;
@@ -46,7 +46,7 @@ class Readers {
   Readers(const Readers&) = delete;
   Readers& operator=(const Readers&) = delete;
 
-  /// Seconds until all threads have read their buffers once.
+  /// The time until all threads have read their buffers once.
   double read_once() {
     gate_.arrive_and_wait();
     const Stopwatch watch;
@@ -82,7 +82,7 @@ std::size_t cache_bytes(int level, std::size_t otherwise) {
   return bytes > 0 ? static_cast<std::size_t>(bytes) : otherwise;
 }
 
-/// Bytes a second of all cores reading memory that no cache holds.
+/// The bandwidth of all cores reading uncached memory, in bytes per second.
 double read_bandwidth(int cores, const MachineOptions& options, bool& converged) {
   const std::size_t last_cache = cache_bytes(_SC_LEVEL3_CACHE_SIZE, std::size_t{32} << 20);
   const auto room = static_cast<std::size_t>(base::usable_memory_bytes() / 8);
@@ -97,7 +97,7 @@ double read_bandwidth(int cores, const MachineOptions& options, bool& converged)
   return readers.bytes() / time.mean_s;
 }
 
-/// Bytes a second that one core copies, in pieces larger than its own cache.
+/// The bandwidth of one core copying chunks larger than its cache, in bytes per second.
 double copy_bandwidth(const MachineOptions& options, bool& converged) {
   const std::size_t own_cache = cache_bytes(_SC_LEVEL2_CACHE_SIZE, std::size_t{1} << 20);
   const std::size_t bytes = std::max({options.copy_bytes, 4 * own_cache, std::size_t{4} << 20});

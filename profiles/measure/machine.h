@@ -10,10 +10,10 @@
 
 namespace gnomon::profiles {
 
-/// The CPU's model as /proc/cpuinfo calls it, or the architecture.
+/// The CPU's model name in /proc/cpuinfo, or else the architecture.
 std::string cpu_name();
 
-/// What a measurement of the machine asks for.
+/// Options of measure_machine().
 struct MachineOptions {
   StopRule rule = {};                       ///< for each bandwidth
   std::size_t copy_bytes = 0;               ///< size of one copy, a mini-batch's; at least 4 MiB is used

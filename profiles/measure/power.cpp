@@ -27,7 +27,7 @@ std::string word_in(const fs::path& file) {
   return word;
 }
 
-/// Joules a second while the caller waits.
+/// Power in watts while the caller waits.
 double watts(EnergyCounter& counter, double seconds) {
   const double before_j = counter.joules();
   const Stopwatch watch;
@@ -94,7 +94,7 @@ Running measure_power(EnergyCounter& counter, int cores, double time_limit_s, co
   throw_if_stopped(stop);
   const BusyCores busy(cores);
   const double busy_w = watts(counter, time_limit_s / 2);
-  // A counter that does not move, or falls under load, tells nothing.
+  // A counter that does not advance, or decreases under load, is unusable.
   if (idle_w > 0 && busy_w > idle_w) {
     running.idle_w = idle_w;
     running.core_w = (busy_w - idle_w) / cores;

@@ -8,30 +8,30 @@
 
 namespace gnomon::profiles {
 
-/// The energy that the processors have taken, by the kernel's counters (powercap: RAPL of Intel's and AMD's).
+/// Energy consumed by the processors, from the kernel's counters (powercap: Intel and AMD RAPL).
 class EnergyCounter {
  public:
-  /// `zones` is the kernel's directory. Where it holds no processor's counter, or none that may be read (they
-  /// are root's on many systems), works() is false.
+  /// `zones` is the kernel's directory. Without a readable processor counter (on many systems only root may
+  /// read them), works() is false.
   explicit EnergyCounter(const std::filesystem::path& zones = "/sys/class/powercap");
 
   bool works() const { return !packages_.empty(); }
-  /// Since it was made. Counters start over after some minutes, so it must be asked more often.
+  /// Joules since construction. Counters wrap around after some minutes, so it must be called more often.
   double joules();
 
  private:
   struct Package {
     std::filesystem::path energy;
-    double range_uj = 0;  ///< where it starts over
+    double range_uj = 0;  ///< at which it wraps around
     double last_uj = 0;
   };
   std::vector<Package> packages_;
   double joules_ = 0;
 };
 
-/// Measures the power of the idle processors and what each of `cores` busy cores adds. Unknown if the counter
-/// does not work or does not rise under load. Memory, disks, GPUs and losses are not included. Takes
-/// `time_limit_s`. Throws Interrupted when `stop` is set.
+/// Measures the idle power of the processors and the additional power of each of `cores` busy cores. Unknown
+/// if the counter does not work or does not increase under load. Memory, disks, GPUs and losses are not
+/// included. Takes `time_limit_s`. Throws Interrupted when `stop` is set.
 Running measure_power(EnergyCounter& counter, int cores, double time_limit_s,
                       const std::atomic<bool>* stop = nullptr);
 

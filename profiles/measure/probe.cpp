@@ -10,7 +10,7 @@
 namespace gnomon::profiles {
 namespace {
 
-/// Work a second of one visit.
+/// The rate of one visit, in work per second.
 double visit(const Probe& probe, double visit_s) {
   probe.run();
   std::int64_t runs = 0;
@@ -24,11 +24,12 @@ double visit(const Probe& probe, double visit_s) {
   return probe.count * static_cast<double>(runs) / seconds;
 }
 
-/// Visits of each probe, however late it is: an interval from two samples says next to nothing.
+/// Minimum number of visits per probe, regardless of the time limit: an interval from two samples is
+/// meaningless.
 constexpr int least_visits = 5;
 
-/// Half width of the 95 % confidence interval of the median over it, from the median distance to it, which
-/// bursts of other work leave alone: both estimates as of normal samples. At least two samples.
+/// Half width of the 95 % confidence interval of the median over it, from the median absolute deviation,
+/// which is robust against bursts of other work; both assume normal samples. Requires two samples.
 double median_interval(const Series& series) {
   constexpr double deviation_over_median_distance = 1.4826;
   constexpr double error_of_median_over_mean = 1.2533;  // sqrt(pi / 2)

@@ -9,25 +9,25 @@
 
 namespace gnomon::profiles {
 
-/// One kind of work that can be done again and again.
+/// A repeatable unit of one kind of work.
 struct Probe {
-  Speed what;                   ///< without what is measured
-  double count = 0;             ///< of work in a run, in the unit of the kind's rates without "/s"
-  std::function<void()> run{};  ///< does the work, on all threads, and returns when it is done
+  Speed what;                   ///< the description; measured fields are not set
+  double count = 0;             ///< work per run, in the unit of the kind's rates without "/s"
+  std::function<void()> run{};  ///< performs the work on all threads; synchronous
 };
 
 struct ProbeOptions {
   double asked_interval = 0.02;  ///< half width of the 95 % confidence intervals, relative to the rate
-  double time_limit_s = 30;      ///< of all probes; each is visited five times in any case
-  double visit_s = 0.01;         ///< of one sample, after a run that warms up
+  double time_limit_s = 30;      ///< for all probes; each is visited at least five times
+  double visit_s = 0.01;         ///< duration of a sample, after a warm-up run
   const std::atomic<bool>* stop = nullptr;  ///< set from outside: throws base::Interrupted
   base::Progress progress = {};
 };
 
-/// Visits the probes in turns, so that a drift of the machine counts for all of them and shows in their
-/// spread. A visit runs a probe once to warm up caches, then until visit_s is over, which is one sample. A
-/// probe is done when its interval is as narrow as asked, after ten samples or more; all end at the time
-/// limit. Throws Interrupted.
+/// Measures the probes round-robin, so that machine drift affects all of them and shows in their spread. A
+/// visit runs a probe once to warm up caches, then for visit_s, which gives one sample. A probe is done when
+/// its interval is as narrow as requested, after at least ten samples; all end at the time limit. Throws
+/// Interrupted.
 std::vector<Speed> measure_speeds(const std::vector<Probe>& probes, const ProbeOptions& options);
 
 }  // namespace gnomon::profiles

@@ -7,12 +7,12 @@
 
 namespace gnomon::profiles {
 
-/// A quotient of times, with one value of each round. The median counts, because bursts of other programs
-/// spoil single rounds.
+/// A ratio of times with one value per round. The median is used, because bursts of other programs distort
+/// single rounds.
 class Ratio {
  public:
   void add(double value) { values_.push_back(value); }
-  /// Returns none if no round measured it.
+  /// The median; none if no round measured it.
   std::optional<double> value() const {
     return values_.empty() ? std::nullopt : std::optional(base::median(values_));
   }

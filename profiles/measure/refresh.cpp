@@ -15,7 +15,7 @@
 namespace gnomon::profiles {
 namespace {
 
-/// A set of which every vertex is hot.
+/// A set in which every vertex is hot.
 runtime::HotSet all_vertices(const graph::Graph& graph) {
   return runtime::rank_by_visits(
       std::vector<std::uint32_t>(static_cast<std::size_t>(graph.num_vertices()), 1));

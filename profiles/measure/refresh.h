@@ -8,9 +8,9 @@
 
 namespace gnomon::profiles {
 
-/// Returns what a worker takes on one core to find the destinations of a mini-batch's first layer and to
-/// compute their rows (runtime/reuse/refresh.h), the median of at least two mini-batches. None if the job's
-/// model cannot reuse rows.
+/// Returns the time that a worker needs on one core to find the destinations of a mini-batch's first layer
+/// and to compute their rows (runtime/reuse/refresh.h): the median of at least two mini-batches. None if the
+/// job's model cannot reuse rows.
 std::optional<double> measure_refresh(const graph::Graph& graph, const plan::Job& job,
                                       const AccessOptions& options);
 

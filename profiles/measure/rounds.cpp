@@ -18,7 +18,7 @@ namespace {
 using schedule::Stage;
 using schedule::StageSpan;
 
-/// Ratios are medians: rounds before their confidence suffices, and before the stages alone get half of the
+/// Minimum number of rounds before medians of ratios are trusted, and before the stages alone get half of the
 /// time.
 constexpr std::int64_t min_rounds = 15;
 constexpr std::int64_t min_ratio_rounds = 3;
@@ -52,7 +52,7 @@ std::optional<double> Rounds::partial_share() const {
   return batches() > 1 && rest > 0 ? std::optional(static_cast<double>(rest) / batch_size_) : std::nullopt;
 }
 
-/// Runs a mini-batch of each route through all its stages, and returns the time of both.
+/// Runs one mini-batch of each route through all its stages, and returns the total time.
 double Rounds::pass() {
   bench_.begin(round_, next_batches(2));
   double sum_s = alone(Stage::cpu_batch, 0) + alone(Stage::transfer, 0);
@@ -62,8 +62,8 @@ double Rounds::pass() {
 }
 
 double Rounds::warm_up(const std::function<bool()>& out_of_time) {
-  constexpr double level = 0.9;         // of the pass before
-  constexpr double quick_pass_s = 0.1;  // a round of two mini-batches each then is no long time
+  constexpr double level = 0.9;         // relative to the previous pass
+  constexpr double quick_pass_s = 0.1;  // rounds of two mini-batches of each route are then short
   constexpr double short_pass_s = 0.02;
   constexpr double share_of_memory = 0.25;
   double before_s = pass();
@@ -72,13 +72,13 @@ double Rounds::warm_up(const std::function<bool()>& out_of_time) {
     falls = now_s < level * before_s;
     before_s = now_s;
   }
-  // Few mini-batches, so that there are many rounds and all times of one round belong to one moment of the
+  // Few mini-batches, so that there are many rounds, and all times of a round see the same state of the
   // machine.
   chunk_ = before_s > quick_pass_s ? 1 : before_s > short_pass_s ? 2 : 4;
   max_slots_ = static_cast<std::int64_t>(share_of_memory * base::usable_memory_bytes()) /
                std::max<std::int64_t>(1, max_batch_bytes_);
   peak_bytes_ = device().peak_bytes();
-  return before_s / 2;  // a pass prepares and trains two
+  return before_s / 2;  // a pass prepares and trains two mini-batches
 }
 
 std::vector<Rounds::Part> Rounds::ratio_parts() {
@@ -166,7 +166,7 @@ std::vector<StageSpan> Rounds::in_turn(std::initializer_list<Stage> stages, std:
   return bench_.in_turn(stages, first, count);
 }
 
-/// in_turn() without the first position, which warms up.
+/// Bench::in_turn() with the first position, a warm-up, removed.
 std::vector<StageSpan> Rounds::warm_in_turn(std::initializer_list<Stage> stages, std::int64_t first,
                                             std::int64_t count) {
   auto spans = in_turn(stages, first, count);
@@ -178,7 +178,7 @@ double Rounds::alone(Stage stage, std::int64_t position) {
   return seconds(in_turn({stage}, position, 1).front());
 }
 
-/// Runs `count` positions from `first` on, one after another.
+/// Runs `count` positions from `first` on, one at a time.
 double Rounds::mean_s(Stage stage, std::int64_t first, std::int64_t count) {
   return mean_of(in_turn({stage}, first, count), stage);
 }
@@ -191,10 +191,10 @@ void Rounds::count_batch(Measured& measured, std::int64_t position) const {
   measured.bytes.add(static_cast<double>(size.bytes));
 }
 
-/// Mini-batches take the CPU route, stage by stage, then others the device route one after another, as in
-/// epochs of plans with one route. The first of each route is apart: it finds the caches as the ratios or the
-/// other route have left them. Mean times of the others stay in alone_s_ for the ratios of this round, which
-/// are taken on other mini-batches, because a repeated mini-batch finds part of its data in the caches.
+/// Some mini-batches take the CPU route, then others the device route, one at a time, as in epochs of plans
+/// with one route. The first one of each route is recorded separately, because its caches were last used by
+/// the ratios or the other route. The mean times of the others are kept in alone_s_ for this round's ratios,
+/// which use different mini-batches, because a repeated one would find part of its data in the caches.
 void Rounds::measure_alone(Measured& measured, std::int64_t epoch) {
   const std::int64_t count = chunk_ + 1;
   bench_.begin(epoch, next_batches(2 * count));
@@ -218,7 +218,7 @@ void Rounds::measure_alone(Measured& measured, std::int64_t epoch) {
   run({Stage::cpu_batch}, 0);
   run({Stage::transfer}, 0);
   for (std::int64_t position = 0; position < count; ++position) {
-    count_batch(measured, position);  // which training gives back
+    count_batch(measured, position);  // before training returns the slot
   }
   run({Stage::train}, 0);
   run({Stage::device_batch, Stage::train}, count);
@@ -231,7 +231,7 @@ void Rounds::measure_alone(Measured& measured, std::int64_t epoch) {
   measured.training_bytes = std::max(measured.training_bytes, memory.peak_held - memory.used);
 }
 
-/// The last mini-batch of the epoch behind a full one, by both routes.
+/// The epoch's last mini-batch after a full one, on both routes.
 void Rounds::measure_partial(Measured& measured, std::int64_t epoch) {
   auto order = next_batches(4);
   order[1] = order[3] = batches() - 1;
@@ -251,7 +251,7 @@ void Rounds::measure_partial(Measured& measured, std::int64_t epoch) {
   add(in_turn({Stage::device_batch, Stage::train}, 2, 2)[2]);
 }
 
-/// Trains on stored feature rows; the device route samples.
+/// Trains on stored feature rows, with the device route's samples.
 void Rounds::measure_fused(Measured& measured, std::int64_t epoch) {
   bench_.fuse(true);
   bench_.begin(epoch, next_batches(chunk_ + 1));
@@ -265,10 +265,10 @@ void Rounds::measure_fused(Measured& measured, std::int64_t epoch) {
   bench_.fuse(false);
 }
 
-/// Runs every two stages that a machine can run at once. Beside each training run two of the shorter stages,
-/// because a slowdown shows only where the stages overlap.
+/// Runs all pairs of stages that can run concurrently. Two of the shorter stages run beside each training,
+/// because a slowdown is only visible while the stages overlap.
 void Rounds::measure_side_by_side(Measured& measured, std::int64_t epoch) {
-  const std::int64_t several = chunk_ + 1;  // with the one that warms up
+  const std::int64_t several = chunk_ + 1;  // including the warm-up
   const std::int64_t on_device = 0;
   const std::int64_t on_cpu = on_device + several;
   const std::int64_t on_cpu_twice = on_cpu + several;
@@ -284,7 +284,7 @@ void Rounds::measure_side_by_side(Measured& measured, std::int64_t epoch) {
   }
   side_by_side({{Stage::cpu_batch, on_cpu_again, chunk_}, measured.cpu_batch_beside_transfer},
                {{Stage::transfer, on_cpu, chunk_}, measured.transfer_beside_cpu_batch});
-  if (!on_cores()) {  // an emulated link is shared and nothing else: that is no contention
+  if (!on_cores()) {  // stages only share an emulated link, which is modelled separately
     side_by_side({{Stage::transfer, on_cpu_again, chunk_}, measured.transfer_beside_device_batch},
                  {{Stage::device_batch, on_device_again, chunk_}, measured.device_batch_beside_transfer});
   } else {
@@ -295,8 +295,8 @@ void Rounds::measure_side_by_side(Measured& measured, std::int64_t epoch) {
   measure_aside(measured, epoch);
 }
 
-/// The device prepares beside training, each on half of its multiprocessors. Training has only its half: that
-/// is no contention and is divided out. On the host's cores there are no such halves.
+/// The device prepares beside training, each on half of its multiprocessors. The effect of halving them is
+/// not contention and is divided out. On the host's cores there are no such halves.
 void Rounds::measure_aside(Measured& measured, std::int64_t epoch) {
   constexpr double share = 0.5;
   const std::int64_t count = 2 * chunk_;
@@ -333,7 +333,7 @@ void Rounds::side_by_side(const Neighbour& first, const Neighbour& second) {
   add(second, spans[1], spans[0]);
 }
 
-/// Two devices prepare at the same time, and then train.
+/// Two devices prepare concurrently, and then train concurrently.
 void Rounds::measure_devices(Measured& measured, std::int64_t epoch) {
   const std::int64_t count = 4 * chunk_;
   bench_.use_devices(2);
@@ -350,7 +350,7 @@ void Rounds::measure_devices(Measured& measured, std::int64_t epoch) {
   bench_.use_devices(1);
 }
 
-/// Runs a stage of positions 0 … count-1, which take turns on two devices, on both at once.
+/// Runs a stage of positions 0 … count-1, which alternate between two devices, on both concurrently.
 void Rounds::beside_itself(Stage stage, std::int64_t count, Ratio& slowdown) {
   throw_if_stopped(stop_);
   const auto spans = bench_.together(std::array{Bench::Work{stage, 0, count}}).front();
@@ -367,9 +367,9 @@ void Rounds::beside_itself(Stage stage, std::int64_t count, Ratio& slowdown) {
   }
 }
 
-/// All workers start a mini-batch at once and, if there is memory for them, two more after it. Only the
-/// second ones count, because the first find cold caches, and other workers idle during the last. In a
-/// number's first round they are the warm-up of the workers' memory.
+/// All workers start a mini-batch at once, followed by two more if memory allows. Only the second ones count,
+/// because the first have cold caches, and some workers are idle during the last. The first round for a
+/// number of workers warms up their memory.
 void Rounds::measure_workers(Measured& measured, std::int64_t epoch, int workers) {
   throw_if_stopped(stop_);
   const std::int64_t count = std::min<std::int64_t>(3 * workers, max_slots_);
@@ -390,8 +390,8 @@ void Rounds::measure_workers(Measured& measured, std::int64_t epoch, int workers
   measured.worker_efficiency[workers].add(alone_s(Stage::cpu_batch) / together_s());
 }
 
-/// A host device prepares and trains on several threads; the first batch is the warm-up of their memory. A
-/// team with a thread on each core then also trains beside a worker.
+/// A host device prepares and trains on several threads; the first batch warms up their memory. A team with a
+/// thread on each core then also trains beside a worker.
 void Rounds::measure_threads(Measured& measured, std::int64_t epoch, int threads) {
   const std::int64_t beside = chunk_ + 1;
   const std::int64_t on_cpu = beside + chunk_ + 1;
@@ -410,7 +410,7 @@ void Rounds::measure_threads(Measured& measured, std::int64_t epoch, int threads
   bench_.use_device_threads(1);
 }
 
-/// Several threads share mini-batches, one after another; the first is the warm-up of their memory.
+/// Several threads share mini-batches, one at a time; the first one warms up their memory.
 void Rounds::measure_sharing(Measured& measured, std::int64_t epoch, int threads) {
   bench_.share_batches(threads);
   bench_.begin(epoch, next_batches(chunk_ + 1));

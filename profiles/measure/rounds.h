@@ -18,7 +18,7 @@
 
 namespace gnomon::profiles {
 
-/// Everything that the rounds have measured.
+/// The measurements of all rounds.
 struct Measured {
   std::array<Series, schedule::num_basic_stages> alone;
   Series vertices, edges, bytes;
@@ -27,7 +27,8 @@ struct Measured {
   Ratio transfer_beside_train, train_beside_transfer;
   Ratio cpu_batch_beside_transfer, transfer_beside_cpu_batch;
   Ratio transfer_beside_device_batch, device_batch_beside_transfer;
-  Ratio team_beside_cpu_batch, cpu_batch_beside_team;  ///< training on all cores, and a worker beside it
+  Ratio team_beside_cpu_batch,
+      cpu_batch_beside_team;  ///< training on all cores beside a worker, and vice versa
   Ratio train_beside_device_batch, device_batch_beside_train;  ///< of a device that prepares beside training
   Ratio train_beside_train, device_batch_beside_device_batch;  ///< of two devices
   Series device_sample;                                        ///< device_batch without gathering
@@ -36,13 +37,13 @@ struct Measured {
   std::map<int, Ratio> cpu_batch_speedup;  ///< by number of threads that share a batch
   std::map<int, Ratio> train_speedup;      ///< by number of threads: time with one over time with all
   std::map<int, Ratio> device_batch_speedup;
-  /// The epoch's last mini-batch, where it is smaller, over a full one: its stages' times and its sizes.
+  /// The epoch's last mini-batch, if it is smaller, relative to a full one: its stage times and sizes.
   std::array<Ratio, schedule::num_basic_stages> partial;
-  /// The first mini-batch after something else over those that follow it, as the first of an epoch.
+  /// The first mini-batch after other work relative to the following ones, as at the start of an epoch.
   std::array<Ratio, schedule::num_basic_stages> first;
   Ratio partial_vertices, partial_edges, partial_bytes;
   std::int64_t max_batch_bytes = 0;
-  std::int64_t training_bytes = 0;  ///< tensors' memory that training held beyond what it kept; 0 if unknown
+  std::int64_t training_bytes = 0;  ///< peak memory of training's temporary tensors; 0 if unknown
   std::int64_t rounds = 0;
 
   Series& of(schedule::Stage stage) { return alone[static_cast<std::size_t>(stage)]; }
@@ -50,7 +51,7 @@ struct Measured {
   bool converged(const StopRule& rule) const;
 };
 
-/// The duration of preparing and of only sampling a mini-batch with all data in the device's memory.
+/// The time to prepare, and to only sample, a mini-batch with all data in device memory.
 struct Resident {
   double device_batch_s = 0;
   double device_sample_s = 0;
@@ -62,27 +63,27 @@ class Rounds {
   Rounds(const graph::Graph& graph, const plan::Job& job, int cores, const runtime::DeviceOptions& device,
          const std::atomic<bool>* stop);
 
-  /// Runs the stages without measuring until they take no less time than before: slots, caches and allocators
-  /// then have their memory. At least once; `out_of_time` is asked before each further pass.
-  /// Returns about how many seconds a mini-batch takes to be prepared and trained, one after the other.
+  /// Runs the stages without measuring until they stop getting faster, when slots, caches and allocators are
+  /// warm. At least once; `out_of_time` is checked before each further pass. Returns an estimate of the time
+  /// to prepare and then train a mini-batch, in seconds.
   double warm_up(const std::function<bool()>& out_of_time);
 
-  /// Adds one round to `measured`; `out_of_time` is asked before each part after the first. The parts that
-  /// measure ratios are left out where they have had their share of the time: the stages alone get at least
+  /// Adds one round to `measured`; `out_of_time` is checked before each part after the first. The parts that
+  /// measure ratios are skipped once they have used their share of the time: the stages alone get at least
   /// half of it.
   void run(Measured& measured, const std::function<bool()>& out_of_time);
 
-  /// Measures how long the device prepares mini-batches, and how long it only samples them, with all data in
-  /// its own memory: medians of rounds, of which the first two are not bound by the time limit. Precondition:
-  /// the memory is large enough. To be called last.
+  /// Measures the times to prepare and to only sample mini-batches with all data in device memory: medians of
+  /// rounds, at least two of which are run regardless of the time limit. Precondition: the memory is large
+  /// enough. To be called last.
   Resident measure_resident(double time_limit_s);
 
   std::int64_t batches() const { return bench_.batches(); }
-  /// Seeds of the last mini-batch over those of a full one; none if all mini-batches are full.
+  /// Number of seeds of the last mini-batch relative to a full one; none if all mini-batches are full.
   std::optional<double> partial_share() const;
   runtime::Device& device() const { return bench_.device(); }
-  /// The device's memory that was in use at the same time during the warm-up, when one mini-batch was
-  /// prepared and trained after the other; 0 if unknown.
+  /// Peak device memory during the warm-up, in which mini-batches were prepared and trained one at a time; 0
+  /// if unknown.
   std::int64_t peak_bytes() const { return peak_bytes_; }
   /// Bytes of the model's weights.
   std::int64_t weight_bytes() const { return bench_.weight_bytes(); }
@@ -91,12 +92,12 @@ class Rounds {
   bool on_cores() const { return on_cores_; }
 
  private:
-  /// One of two stages that run at once, and the slowdown that it measures.
+  /// One of two concurrent stages, and the slowdown that it measures.
   struct Neighbour {
-    /// The mini-batch `first` runs before and warms up; the `count` after it are measured.
+    /// The mini-batch `first` is a warm-up; the `count` after it are measured.
     Bench::Work work;
     Ratio& slowdown;
-    double usual_s = 0;  ///< time alone; 0: that of one thread in this round
+    double usual_s = 0;  ///< time alone; 0: the time on one thread in this round
   };
 
   /// A part of a round that measures ratios.
@@ -135,8 +136,8 @@ class Rounds {
   std::int64_t round_ = 0;
   std::int64_t chunk_ = 2;  ///< mini-batches of one kind in a round
   std::int64_t max_batch_bytes_ = 0;
-  std::int64_t max_slots_ = 0;  ///< mini-batches for which there is memory
-  int warm_workers_ = 1;        ///< workers whose memory is warm
+  std::int64_t max_slots_ = 0;  ///< mini-batches that fit in memory
+  int warm_workers_ = 1;        ///< number of workers whose memory is warm
   bool second_device_is_warm_ = false;
   std::int64_t peak_bytes_ = 0;
   double time_alone_s_ = 0;  ///< spent on the stages alone

@@ -5,7 +5,7 @@
 namespace gnomon::profiles {
 namespace {
 
-/// More than one neighbour on a core of its own can cause.
+/// Upper bound of the slowdown by one neighbour on a core of its own.
 constexpr double largest_slowdown = 10;
 
 }  // namespace

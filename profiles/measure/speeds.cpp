@@ -40,7 +40,7 @@ std::string today() {
   return {text, std::strftime(text, sizeof text, "%F", &parts)};
 }
 
-/// A file of noise for reads, removed with the object.
+/// A file of random bytes to read; removed by the destructor.
 class NoiseFile {
  public:
   explicit NoiseFile(const std::filesystem::path& directory)
@@ -80,7 +80,7 @@ Speed disk_speed(Work work, std::optional<double> size, const Series& series, do
           .converged = series.relative_interval() <= asked_interval};
 }
 
-/// Adds the disk's speeds, if it can be read past the page cache.
+/// Adds the disk's speeds if direct I/O is supported.
 void measure_disk_speeds(const SpeedOptions& options, CatalogMachine& machine) {
   constexpr int rounds = 3;
   const NoiseFile file(options.disk);
@@ -106,7 +106,7 @@ void measure_disk_speeds(const SpeedOptions& options, CatalogMachine& machine) {
       disk_speed(Work::disk_sequential, std::nullopt, sequential, options.asked_interval));
 }
 
-/// The device's facts come from a bench of a small job, as the profiler's do.
+/// Device properties are measured by a bench with a small job, as in the profiler.
 void measure_device(const SpeedOptions& options, MachineProfile& machine) {
   const auto graph =
       graph::generate_in_memory(graph::PlantedPartition{.vertices = 4096, .average_degree = 8, .classes = 4});

@@ -11,21 +11,21 @@
 
 namespace gnomon::profiles {
 
-/// What a measurement of a machine's own speeds asks for.
+/// Options of measure_whole_machine().
 struct SpeedOptions {
   double asked_interval = 0.02;  ///< half width of the 95 % confidence intervals, relative to the rate
-  double time_limit_s = 40;      ///< of everything; everything is measured some times in any case
+  double time_limit_s = 40;      ///< for everything; there is a minimum number of samples
   std::size_t max_bytes = std::size_t{256} << 20;  ///< of the largest working set, at least 1 MiB
   std::filesystem::path disk{};                    ///< directory on the disk to measure; empty: none
-  runtime::DeviceOptions device = {};              ///< the GPU to measure, too, if it is one
+  runtime::DeviceOptions device = {};              ///< also measured if it is a GPU
   const std::atomic<bool>* stop = nullptr;         ///< set from outside: throws base::Interrupted
   base::Progress progress = {};
 };
 
-/// Measures this machine, apart from any job: bandwidths and power (machine.h), the speeds of its cores by
-/// kinds of work (speeds.h), the disk under a directory by a file of 64 MiB that is removed again, and the
-/// GPU. What the machine does not have is absent. Takes memory of four times `max_bytes`. Throws InputError
-/// if there is no such device, and Interrupted.
+/// Measures this machine independently of any job: bandwidths and power (machine.h), the speeds of its cores
+/// by kinds of work (speeds.h), the disk under a directory with a temporary file of 64 MiB, and the GPU.
+/// Hardware that the machine lacks is absent. Uses memory of four times `max_bytes`. Throws InputError if
+/// there is no such device, and Interrupted.
 CatalogMachine measure_whole_machine(const SpeedOptions& options);
 
 }  // namespace gnomon::profiles

@@ -24,22 +24,22 @@ class Stopwatch {
 /// closed forms for 1 and 2, beyond them the expansion of Abramowitz and Stegun 26.7.5 (error below 0.2 %).
 double student_t_975(std::int64_t degrees);
 
-/// Samples of one quantity, taken one after another, and what they say about its mean.
+/// A series of successive samples of one quantity, with estimates of its mean.
 ///
 /// Successive times are correlated (the machine's speed drifts, bursts of other work last for several
-/// samples), and then the textbook interval is too narrow. So beside it the interval of *batch means* is
-/// kept: neighbouring samples are averaged in 10 to 19 batches (Schmeiser, Operations Research 30(3), 1982,
-/// advises 10 to 30), whose means are nearly independent once a batch is longer than the correlation; when 20
-/// are full, pairs are merged. interval() is the wider of the two, so it is never too sure by either.
+/// samples), and then the textbook interval is too narrow. Therefore the interval of *batch means* is
+/// computed as well: successive samples are averaged in 10 to 19 batches (Schmeiser, Operations Research
+/// 30(3), 1982, advises 10 to 30), whose means are nearly independent once a batch is longer than the
+/// correlation; when 20 are full, pairs are merged. interval() is the wider of the two.
 class Series {
  public:
   void add(double sample);
 
   std::int64_t count() const { return static_cast<std::int64_t>(samples_.size()); }
   double mean() const { return mean_; }
-  /// The median of the means of successive runs of `length` >= 1 samples, in which bursts of other work count
-  /// for no more than the runs that they fall into. Runs are shortened so that there are at least ten; the
-  /// mean of fewer samples.
+  /// The median of the means of successive runs of `length` >= 1 samples, so that bursts of other work only
+  /// affect the runs in which they occur. Runs are shortened so that there are at least ten; with fewer
+  /// samples, it is their mean.
   double median_of_means(std::int64_t length) const;
   /// Standard deviation (n - 1); 0 below two samples.
   double deviation() const;
@@ -68,16 +68,16 @@ class Series {
 struct StopRule {
   double asked_interval = 0.02;  ///< half width over mean
   double time_limit_s = 1;
-  std::int64_t least_samples = 20;  ///< before these no interval is believed
+  std::int64_t least_samples = 20;  ///< minimum number of samples before an interval is trusted
   std::int64_t most_samples = 100'000;
 
-  /// Whether the series is as sure as was asked.
+  /// Whether the series has the requested precision.
   bool converged(const Series& series) const;
   bool finished(const Series& series, double elapsed_s) const;
 };
 
-/// Calls `sample`, which gives one measured time, until the rule says stop. At least one sample is taken, at
-/// least two when the time allows.
+/// Calls `sample`, which returns one measured time, until the rule is satisfied. Takes at least one sample,
+/// and at least two if time allows.
 StageTime measure_until(const StopRule& rule, const std::function<double()>& sample);
 
 }  // namespace gnomon::profiles

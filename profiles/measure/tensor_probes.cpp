@@ -19,7 +19,7 @@ namespace gnomon::profiles {
 namespace {
 
 constexpr std::int64_t layer_rows = 2048;
-/// Flops of a linear layer forwards, and of both its gradients.
+/// Flops of a linear layer's forward pass and of both gradients.
 constexpr double flops_per_weight_and_row = 6;
 
 at::Tensor random_matrix(std::int64_t height, std::int64_t width) {
@@ -32,7 +32,7 @@ plan::Job rounding_job() {
   return job;
 }
 
-/// Whether layers of that width round their operands, on this processor and by this LibTorch.
+/// Whether layers of that width round their operands to bf16 on this processor and LibTorch.
 bool rounds_operands(std::int64_t width) {
   const nn::MatmulPrecisionGuard precision(rounding_job());
   const auto matrix = random_matrix(2, width);
@@ -90,7 +90,7 @@ Probe operations_probe() {
           }};
 }
 
-/// Work on a GPU is launched, and its end waited for.
+/// Launches work on a GPU and waits for it.
 Probe on_device(c10::Device device, Work work, std::optional<double> size, double count,
                 std::function<void()> launch) {
   return {{.work = work, .size = size}, count, [device, launch = std::move(launch)] {

@@ -9,13 +9,13 @@
 
 namespace gnomon::profiles {
 
-/// What training does with tensors on the host's cores, on one thread and on `threads`: layers forwards and
-/// backwards, means over neighbours, and calls of tiny operations.
+/// Probes of training's tensor operations on the host, on one thread and on `threads`: forward and backward
+/// passes of layers, means over neighbours, and calls of tiny operations.
 std::vector<Probe> host_tensor_probes(int threads);
 
-/// What a GPU does: products, copies within its memory and over its link, gathers of rows, launches. Working
-/// sets are at most `max_bytes`. Throws c10::Error if memory does not suffice. The host stands for a GPU in
-/// tests.
+/// Probes of a GPU: matrix products, copies within its memory and over its link, gathers of rows, kernel
+/// launches. Working sets are at most `max_bytes`. Throws c10::Error if memory does not suffice. Tests pass
+/// the host as the device.
 std::vector<Probe> device_probes(c10::Device device, std::size_t max_bytes);
 
 }  // namespace gnomon::profiles

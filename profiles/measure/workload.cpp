@@ -28,21 +28,21 @@ namespace {
 
 using schedule::Stage;
 
-/// The share of the time limit for the machine's bandwidths (each of the two).
+/// Shares of the time limit. For the machine's bandwidths (each of the two):
 constexpr double bandwidth_share = 0.04;
-/// For what caches would answer.
+/// For cache hit curves:
 constexpr double access_share = 0.05;
-/// For the disk, of graphs that lie on one.
+/// For the disk, if the graph is a store:
 constexpr double disk_share = 0.05;
-/// For sampling that prefers cached neighbours.
+/// For biased sampling:
 constexpr double bias_share = 0.02;
-/// With all data in the device's memory.
+/// For stages with all data in device memory:
 constexpr double resident_share = 0.05;
-/// For computing embeddings that are reused.
+/// For computing reused embeddings:
 constexpr double refresh_share = 0.03;
-/// For evaluating the model.
+/// For evaluating the model:
 constexpr double evaluation_share = 0.05;
-/// For the rounds.
+/// For the rounds:
 constexpr double rounds_share = 1 - 2 * bandwidth_share - access_share - disk_share - bias_share -
                                 resident_share - refresh_share - evaluation_share;
 
@@ -55,8 +55,8 @@ void add_points(std::vector<ScalingPoint>& points, const std::map<int, Ratio>& r
   }
 }
 
-/// What the mean of a quantity over an epoch's mini-batches is relative to that of a full one: only the last
-/// may be smaller. Where its ratio was not measured, it is that of the seeds.
+/// The mean of a quantity over an epoch's mini-batches relative to a full mini-batch: only the last one may
+/// be smaller. If its ratio was not measured, the ratio of the seeds is used.
 class EpochMean {
  public:
   EpochMean(std::int64_t batches, std::optional<double> partial_share)
@@ -65,7 +65,7 @@ class EpochMean {
   double factor(const Ratio& partial) const {
     return partial_share_ ? (batches_ - 1 + partial.value().value_or(*partial_share_)) / batches_ : 1;
   }
-  /// Of a time, to which the first mini-batch adds what it takes longer.
+  /// The same for a time, including the additional time of the first mini-batch.
   double factor(const Ratio& partial, const Ratio& first) const {
     return factor(partial) + (first.value().value_or(1) - 1) / batches_;
   }
@@ -112,7 +112,7 @@ void fill(WorkloadProfile& workload, const Measured& measured, const StopRule& r
   add_points(workload.train_speedup, measured.train_speedup);
 }
 
-/// The bytes of a feature row as the device takes it: of sparse rows the mean.
+/// Bytes of a feature row in the device's form; the mean for sparse rows.
 std::int64_t feature_row_bytes(const graph::Features& features, const runtime::DeviceOptions& device) {
   const bool is_sparse = features.is_sparse() && runtime::takes_sparse_features(device);
   return is_sparse && features.rows > 0 ? (features.bytes() + features.rows - 1) / features.rows
@@ -134,7 +134,7 @@ WorkloadProfile describe(const graph::Graph& graph, const plan::Job& job, std::i
   return workload;
 }
 
-/// The sampling half of the device's preparation.
+/// The sampling part of device_batch.
 void fill_sampling(WorkloadProfile& workload, const Measured& measured) {
   if (measured.device_sample.count() > 0) {
     workload.parts.device_sample_s = std::min(measured.device_sample.mean(), workload.device_batch.mean_s);
@@ -143,15 +143,15 @@ void fill_sampling(WorkloadProfile& workload, const Measured& measured) {
 
 /// Whether a GPU's memory holds the graph and its features beside training.
 bool fits(const graph::Graph& graph, const plan::Job& job, const runtime::DeviceFacts& facts) {
-  constexpr double share = 0.9;  // of what is left, because of fragmentation
+  constexpr double share = 0.9;  // of the remaining memory, because of fragmentation
   const double data =
       static_cast<double>(graph.features.rows) * static_cast<double>(graph.features.row_bytes()) +
       static_cast<double>(kernels::cpu::resident_bytes(graph, runtime::draws_of(graph, job)));
   return data < share * (facts.memory_bytes - facts.peak_bytes);
 }
 
-/// Sets the parts of a GPU's preparation that read over the link: the rest beyond the preparation without the
-/// link or, if its memory was too small to measure that, all of it.
+/// Sets the parts of a GPU's preparation that read over the link: the difference to the preparation with all
+/// data in device memory or, if the memory is too small for that, all of it.
 void fill_link_parts(WorkloadProfile& workload, const std::optional<Resident>& resident) {
   const double sample_s = workload.parts.device_sample_s.value_or(workload.device_batch.mean_s);
   workload.device_batch_link_s = workload.device_batch.mean_s;
@@ -163,7 +163,7 @@ void fill_link_parts(WorkloadProfile& workload, const std::optional<Resident>& r
   }
 }
 
-/// What training takes of the device's memory, of which `peak_bytes` were in use at the same time.
+/// Training's share of the device memory, given the peak use `peak_bytes`.
 void fill_memory(WorkloadProfile& workload, double peak_bytes, double weight_bytes) {
   constexpr double copies_of_weights = 4;  // weights, gradients and Adam's two moments
   workload.parts.parameter_bytes = weight_bytes;
@@ -171,14 +171,14 @@ void fill_memory(WorkloadProfile& workload, double peak_bytes, double weight_byt
       if_positive(peak_bytes - workload.batch_bytes - copies_of_weights * weight_bytes);
 }
 
-/// What devices on the host's cores spend on averages of their gradients.
+/// The time that devices on the host's cores spend on averaging gradients.
 void fill_averaging(WorkloadProfile& workload, const AveragingTimes& times) {
   workload.parts.update_s = std::min(times.update_s, workload.train.mean_s);
   workload.parts.average_s = times.average_s;
 }
 
-/// The preparation with all data in the device's memory, if that holds it. An emulated device only has to be
-/// given more memory, of which the host must have enough.
+/// Measures preparation with all data in device memory, if it fits. An emulated device is given more memory
+/// for that, if the host has enough.
 std::optional<Resident> measure_resident(Rounds& rounds, const graph::Graph& graph, const plan::Job& job,
                                          const MeasureOptions& options, const runtime::DeviceFacts& facts) {
   const double time_limit_s = resident_share * options.time_limit_s;
@@ -195,7 +195,7 @@ std::optional<Resident> measure_resident(Rounds& rounds, const graph::Graph& gra
   return Rounds(graph, job, base::usable_cores(), roomy, options.stop).measure_resident(time_limit_s);
 }
 
-/// Warms up, then measures rounds until all stages are known as precisely as was asked.
+/// Warms up, then measures rounds until all stages have the requested precision.
 void run_rounds(Rounds& rounds, Measured& measured, StopRule& rule, const Stopwatch& watch,
                 const MeasureOptions& options) {
   constexpr double warm_up_share = 0.25;
@@ -211,9 +211,9 @@ void run_rounds(Rounds& rounds, Measured& measured, StopRule& rule, const Stopwa
     const double worth_s = options.worth_s(batch_s * static_cast<double>(rounds.batches()));
     rule.time_limit_s = std::min(rule.time_limit_s, rounds_share * worth_s);
   }
-  // A short time may lie within one burst of other work, whatever its samples say.
+  // A short measurement may lie entirely within a burst of other work.
   constexpr double least_share = 0.1;
-  // After the time limit only the stages alone are measured, if there have been too few to tell an outlier.
+  // After the time limit only the stages alone are measured, if there are too few samples to detect outliers.
   constexpr std::int64_t few_rounds = 3;
   do {
     tell("measuring");
@@ -222,8 +222,8 @@ void run_rounds(Rounds& rounds, Measured& measured, StopRule& rule, const Stopwa
            (!spent(2) && measured.rounds < few_rounds));
 }
 
-/// The process's memory beside the graph: what it held before, and what it has mapped of programs and
-/// libraries by now. Features, and a graph that no store holds, lie in memory that is not mapped.
+/// The process's memory without the graph: its anonymous memory at the start, and the pages of programs and
+/// libraries mapped by now. Features and in-memory graphs are in unmapped memory.
 double runtime_bytes(const graph::Graph& graph, const base::ProcessMemory& before) {
   const auto now = base::process_memory();
   std::int64_t graph_bytes = graph.features.bytes();

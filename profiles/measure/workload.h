@@ -14,9 +14,9 @@ namespace gnomon::profiles {
 struct MeasureOptions {
   double asked_interval = 0.02;  ///< half width over mean of every stage's 95 % confidence interval
   double time_limit_s =
-      20;  ///< of everything; the stages that run at its end, and too few rounds, are finished
-  /// Called after the warm-up with about how long an epoch of the job takes, in seconds. Returns how long
-  /// measuring may take, if that is less than the time limit. May be empty.
+      20;  ///< for everything; running stages and the minimum number of rounds are completed
+  /// Called after the warm-up with an estimate of the job's epoch time. Returns the maximum time to measure,
+  /// if that is less than the time limit. May be empty.
   std::function<double(double epoch_s)> worth_s = {};
   base::Progress progress = {};
   const std::atomic<bool>* stop = nullptr;  ///< set from outside: throws base::Interrupted
@@ -26,14 +26,14 @@ struct MeasureOptions {
 /// Measures this machine and a job's stages on it, with a model of its own that is discarded: no training is
 /// affected.
 ///
-/// Rounds are repeated until the confidence intervals of all stages are as narrow as asked or the time is
-/// over. Each round (rounds.h) runs, on the threads and slots that training uses,
+/// Rounds are repeated until the confidence intervals of all stages are as narrow as requested or the time
+/// limit is reached. Each round (rounds.h) runs, on the threads and slots that training uses,
 ///   - mini-batches one after another, stage by stage: the stages alone;
 ///   - with more than one core, two kinds of stages side by side: contention (contention.h);
 ///   - several workers together: worker efficiency;
 ///   - the device's stages with more threads: their speed-up.
-/// Then follow memory and cache accesses, and for a graph from a store its disk (disk.h). Quantities for
-/// which there was no time stay unknown.
+/// These are followed by memory and cache accesses and, for a graph from a store, the disk (disk.h).
+/// Quantities for which there is no time left remain unknown.
 ///
 /// Ratios are of times in the same round, so that a drift of the machine's speed cancels. Throws InputError
 /// (a job or graph that cannot be trained), Interrupted.

@@ -237,7 +237,7 @@ TEST(MoveToMachine, TellsWhatAHostDidNotDo) {
 TEST(MoveToMachine, TellsWhatAHostDoesNotDo) {
   const auto moved = move_to_machine(measured(), MachineProfile{});
   EXPECT_EQ(scaling_of(moved, "transfer").reason, "a host device copies nothing");
-  EXPECT_THAT(scaling_of(moved, "device_batch").reason, HasSubstr("a host device reads over no link"));
+  EXPECT_THAT(scaling_of(moved, "device_batch").reason, HasSubstr("a host device has no link"));
 }
 
 TEST(OnMachine, EveryMachineGivesAProfileThatHoldsTogether) {

@@ -137,10 +137,10 @@ TEST(SpeedsOf, AreThoseOfTheMeasuredMachine) {
   EXPECT_EQ(refusal(machine, profile), "no error");
   machine.machine.cpu.cores = 2;
   EXPECT_EQ(refusal(machine, profile),
-            "--from: m.json: is the document of another machine than the profile's: cores \"2\", not \"4\"");
+            "--from: m.json: describes another machine than the profile's: cores \"2\", not \"4\"");
   machine.machine.cpu.name = "another CPU";
   EXPECT_EQ(refusal(machine, profile),
-            "--from: m.json: is the document of another machine than the profile's: processor \"another "
+            "--from: m.json: describes another machine than the profile's: processor \"another "
             "CPU\", not \"a CPU\"");
   machine.speeds.reset();
   EXPECT_EQ(refusal(machine, profile),

@@ -61,7 +61,7 @@ TEST(MachineDocument, RefusesWhatIsWrongInOneLine) {
             "m.json: speeds.speeds[1].per_s: must be a number, not \"fast\"");
   EXPECT_EQ(refusal("/speeds/speeds/0/size", nullptr), "m.json: speeds.speeds[0].size: is missing");
   EXPECT_EQ(refusal("/speeds/speeds/0/size", 2e3),
-            "m.json: speeds.speeds[1]: \"dense_fp32\" stands there twice with the same size and threads");
+            "m.json: speeds.speeds[1]: \"dense_fp32\" is given twice with the same size and threads");
   EXPECT_EQ(refusal("/speeds/speeds/14/size", 5),
             "m.json: speeds.speeds[14].size: has no meaning for \"branches\"");
   EXPECT_EQ(refusal("/speeds/speed", 5),
