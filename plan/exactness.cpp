@@ -13,7 +13,7 @@ Exactness exactness_of(const Plan& plan) {
   return plan.devices == 1 ? Exactness::bits : Exactness::order;
 }
 
-std::string_view promise_of(Exactness exactness) {
+std::string_view description_of(Exactness exactness) {
   switch (exactness) {
     case Exactness::approximate:
       return "trains other mini-batches or with older embeddings; accuracy may differ";

@@ -23,7 +23,7 @@ enum class Exactness : std::uint8_t {
 Exactness exactness_of(const Plan& plan);
 
 /// The level as text, as in "all such plans end with the same bits".
-std::string_view promise_of(Exactness exactness);
+std::string_view description_of(Exactness exactness);
 
 }  // namespace gnomon::plan
 

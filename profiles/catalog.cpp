@@ -203,11 +203,11 @@ class Move {
     }
     const auto kernels = static_cast<double>(launches);
     const double launch_s = machine_.device.launch_s.value_or(usual_launch_s);
-    const double least_s = plan::runs_on_cores(old_.machine.device.kind)
-                               ? kernels * launch_s
-                               : std::min(kernels * launch_s, before.mean_s);
-    if (time.mean_s < least_s) {
-      set_mean(time, least_s);
+    const double min_s = plan::runs_on_cores(old_.machine.device.kind)
+                             ? kernels * launch_s
+                             : std::min(kernels * launch_s, before.mean_s);
+    if (time.mean_s < min_s) {
+      set_mean(time, min_s);
       char text[64];
       std::snprintf(text, sizeof text, "; not below %.0f kernel launches of %.3g us", kernels,
                     launch_s * 1e6);

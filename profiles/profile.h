@@ -383,8 +383,8 @@ struct WorkloadProfile {
   StageTime transfer;      ///< 0 for a host device, which reads batches where they are
   StageTime device_batch;  ///< with one device thread on a host device
   StageTime train;         ///< with one device thread on a host device
-  double device_batch_link_s =
-      0;  ///< part of device_batch that reads over the link (T_UVA); 0 without a link
+  /// Part of device_batch that reads over the link (T_UVA); 0 without a link.
+  double device_batch_link_s = 0;
   std::vector<ScalingPoint> worker_efficiency;  ///< w workers prepare w * value / cpu_batch.mean_s batches/s
   std::vector<ScalingPoint> cpu_batch_speedup;  ///< of a batch that a worker's threads share
   std::vector<ScalingPoint> train_speedup;      ///< train takes train.mean_s / value with that many threads

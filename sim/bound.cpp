@@ -214,17 +214,17 @@ double best_split_s(const BatchLoads& loads, const Loads& fixed, std::int64_t ba
   const auto at = [&](std::int64_t cpu_batches) {
     return busiest_s(loads, fixed, cpu_batches, batches - cpu_batches);
   };
-  std::int64_t least = 0;
-  std::int64_t most = batches;
-  while (least < most) {
-    const auto middle = least + (most - least) / 2;
+  std::int64_t low = 0;
+  std::int64_t high = batches;
+  while (low < high) {
+    const auto middle = low + (high - low) / 2;
     if (at(middle + 1) < at(middle)) {
-      least = middle + 1;
+      low = middle + 1;
     } else {
-      most = middle;
+      high = middle;
     }
   }
-  return at(least);
+  return at(low);
 }
 
 double weighted(const Loads& weights, const Loads& loads) {

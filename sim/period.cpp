@@ -85,11 +85,11 @@ double difference_s(const Update& a, const Update& b) {
   if (a.device != b.device) {
     return HUGE_VAL;
   }
-  double most = 0;
+  double max_s = 0;
   for (std::size_t i = 0; i < a.offsets_s.size(); ++i) {
-    most = std::max(most, std::abs(a.offsets_s[i] - b.offsets_s[i]));
+    max_s = std::max(max_s, std::abs(a.offsets_s[i] - b.offsets_s[i]));
   }
-  return most;
+  return max_s;
 }
 
 double claim_s(const Update& update) {
@@ -107,8 +107,8 @@ bool shows_everything(const Updates& updates, std::int64_t first, std::int64_t l
     return false;
   }
   for (std::int64_t i = middle; i < std::ssize(all); ++i) {
-    const double least_s = begin_s(i <= last ? first : middle);
-    if (claim_s(all[static_cast<std::size_t>(i)]) < least_s) {
+    const double min_s = begin_s(i <= last ? first : middle);
+    if (claim_s(all[static_cast<std::size_t>(i)]) < min_s) {
       return false;
     }
   }

@@ -74,8 +74,8 @@ struct Tuning {
   /// and exactness. Predictions are of whole epochs.
   std::vector<Candidate> candidates;
   std::optional<double> interval_s{};  ///< of the best plan's epoch (sim::epoch_interval_s)
-  std::vector<PassedOver>
-      passed_over;  ///< candidates faster than the chosen plan, in ascending order of epochs
+  /// Candidates faster than the chosen plan, in ascending order of epochs.
+  std::vector<PassedOver> passed_over;
   std::optional<ExactnessPrice> exactness_price;  ///< absent if no plan has a weaker guarantee
   std::vector<Sensitivity> sensitivities;         ///< effects of changes to the machine, the best first
   std::vector<std::string> failures;              ///< what could not be computed about the plan, and why

@@ -44,7 +44,7 @@ void print_peak_memory(const std::string& request, const graph::Graph& graph,
   const std::string where = "--peak-memory-of";
   const auto [job, plan] = base::from_document<Request>(base::parse_json(request, where), where);
   profiles::EpochOptions epoch;
-  epoch.most_batches = tuner::peak_memory_batches;
+  epoch.max_batches = tuner::peak_memory_batches;
   epoch.warm_up_batches = 0;
   epoch.stop = &stop_on_interrupt();
   epoch.device = device;

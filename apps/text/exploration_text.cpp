@@ -63,8 +63,8 @@ std::string promises_text(const std::vector<ExplorationRow>& rows) {
   }
   std::string text;
   for (const auto level : levels) {
-    text +=
-        "exact, " + std::string(base::name_of(level)) + ": " + std::string(plan::promise_of(level)) + "\n";
+    text += "exact, " + std::string(base::name_of(level)) + ": " + std::string(plan::description_of(level)) +
+            "\n";
   }
   return text;
 }

@@ -73,7 +73,7 @@ std::string best_text(const tuner::Tuning& tuning) {
 /// The plan's exactness, and its cost.
 std::string exactness_text(const tuner::Tuning& tuning) {
   const auto promised = plan::exactness_of(tuning.best().plan);
-  auto text = fmt::format("exact: {}: {}\n", base::name_of(promised), plan::promise_of(promised));
+  auto text = fmt::format("exact: {}: {}\n", base::name_of(promised), plan::description_of(promised));
   if (const auto& price = tuning.exactness_price) {
     const auto& fastest = price->fastest;
     const auto less = plan::exactness_of(fastest.plan);

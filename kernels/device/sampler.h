@@ -48,8 +48,8 @@ struct IdTable {
 /// arbitrary.
 struct LongDraws {
   static constexpr std::int64_t min_degree = 4096;  ///< a shorter list is read by one thread
-  static constexpr std::int64_t max_lists =
-      16;  ///< scanned by several threads; further lists are scanned by one thread each
+  /// Scanned by several threads; further lists are scanned by one thread each.
+  static constexpr std::int64_t max_lists = 16;
 
   std::int64_t* destinations = nullptr;  ///< max_lists; -1 for a free place
   std::int64_t* drawn = nullptr;         ///< max_lists: the positions that the attempts have drawn

@@ -10,8 +10,8 @@ namespace gnomon::profiles {
 /// gradients.
 struct AveragingTimes {
   double update_s = 0;  ///< of the weights, by one optimiser
-  double average_s =
-      0;  ///< for each device after the first: summing its gradients, and copying the weights to it
+  /// For each device after the first: summing its gradients, and copying the weights to it.
+  double average_s = 0;
 };
 
 /// Measures a model of the job with `columns` features and `classes` classes. Takes about `time_limit_s`, and

@@ -65,8 +65,8 @@ class AtRandom {
 /// Chunks read per second at a given queue depth; 0 if the file is smaller than a chunk.
 template <class Order>
 double rate(const std::shared_ptr<const DirectFile>& file, std::size_t bytes, int depth, double seconds) {
-  constexpr std::size_t rounds =
-      16;  // reads per call and queue slot, so that ramp-up and drain are negligible
+  // reads per call and queue slot, so that ramp-up and drain are negligible
+  constexpr std::size_t rounds = 16;
   const std::uint64_t pieces = file->size() / bytes;
   if (pieces == 0) {
     return 0;

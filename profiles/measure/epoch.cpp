@@ -93,7 +93,7 @@ MeasuredEpoch measure_epoch(const graph::Graph& whole, const plan::Job& asked, c
                                                    runtime::HotRatioOptions{}, options.progress);
   }
   const std::int64_t all =
-      options.most_batches > 0 ? std::min(options.most_batches, stages.batches()) : stages.batches();
+      options.max_batches > 0 ? std::min(options.max_batches, stages.batches()) : stages.batches();
   wanted = options.warm_up_batches + all;
   runtime::HostMachine machine(plan.workers, stages.work(), runtime::worker_cores(plan),
                                runtime::works_beside_training(plan), plan.devices);
@@ -118,7 +118,7 @@ MeasuredEpoch measure_epoch(const graph::Graph& whole, const plan::Job& asked, c
     epochs.push_back(run(all));
     seconds += epochs.back().seconds;
     ++number;
-  } while (seconds < options.least_s);
+  } while (seconds < options.min_s);
   return median_of(std::move(epochs));
 }
 

@@ -14,12 +14,12 @@
 namespace gnomon::profiles {
 
 struct EpochOptions {
-  std::int64_t epoch = 0;         ///< whose mini-batches are trained
-  std::int64_t most_batches = 0;  ///< maximum number of mini-batches; 0: all
-  std::int64_t warm_up_batches =
-      12;                        ///< trained before the clock starts, to warm up slots, caches and allocators
-  double least_s = 0;            ///< minimum total time: epochs are repeated until it is reached
-  base::Progress progress = {};  ///< mini-batches trained, of the first epoch
+  std::int64_t epoch = 0;        ///< whose mini-batches are trained
+  std::int64_t max_batches = 0;  ///< maximum number of mini-batches; 0: all
+  /// Trained before the clock starts, to warm up slots, caches and allocators.
+  std::int64_t warm_up_batches = 12;
+  double min_s = 0;                         ///< minimum total time: epochs are repeated until it is reached
+  base::Progress progress = {};             ///< mini-batches trained, of the first epoch
   const std::atomic<bool>* stop = nullptr;  ///< set from outside: throws base::Interrupted
   runtime::DeviceOptions device = {};       ///< what trains
 };

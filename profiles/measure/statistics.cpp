@@ -124,11 +124,11 @@ StageTime Series::stage_time(bool converged) const {
 }
 
 bool StopRule::converged(const Series& series) const {
-  return series.count() >= least_samples && series.relative_interval() <= asked_interval;
+  return series.count() >= min_samples && series.relative_interval() <= asked_interval;
 }
 
 bool StopRule::finished(const Series& series, double elapsed_s) const {
-  return converged(series) || series.count() >= most_samples ||
+  return converged(series) || series.count() >= max_samples ||
          (series.count() > 0 && elapsed_s >= time_limit_s);
 }
 

@@ -68,8 +68,8 @@ class Series {
 struct StopRule {
   double asked_interval = 0.02;  ///< half width over mean
   double time_limit_s = 1;
-  std::int64_t least_samples = 20;  ///< minimum number of samples before an interval is trusted
-  std::int64_t most_samples = 100'000;
+  std::int64_t min_samples = 20;  ///< minimum number of samples before an interval is trusted
+  std::int64_t max_samples = 100'000;
 
   /// Whether the series has the requested precision.
   bool converged(const Series& series) const;

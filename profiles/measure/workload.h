@@ -13,8 +13,8 @@ namespace gnomon::profiles {
 
 struct MeasureOptions {
   double asked_interval = 0.02;  ///< half width over mean of every stage's 95 % confidence interval
-  double time_limit_s =
-      20;  ///< for everything; running stages and the minimum number of rounds are completed
+  /// For everything; running stages and the minimum number of rounds are completed.
+  double time_limit_s = 20;
   /// Called after the warm-up with an estimate of the job's epoch time. Returns the maximum time to measure,
   /// if that is less than the time limit. May be empty.
   std::function<double(double epoch_s)> worth_s = {};

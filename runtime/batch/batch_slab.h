@@ -54,8 +54,8 @@ class BatchSlab {
 
   const BatchData& data_;
   Parts parts_;
-  std::vector<Part>
-      structure_;  ///< labels, indptr and indices of each block, then degrees and vertices if asked for
+  /// Labels, indptr and indices of each block, then degrees and vertices if asked for.
+  std::vector<Part> structure_;
   std::size_t structure_bytes_ = 0;
   std::size_t feature_offset_ = 0;
 };

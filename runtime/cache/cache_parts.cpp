@@ -4,15 +4,15 @@
 
 namespace gnomon::runtime {
 
-std::vector<CacheContent> deal(const CacheContent& content, const graph::Graph& graph,
-                               const EntryCosts& sizes, std::vector<std::int64_t> rooms) {
-  std::vector<CacheContent> parts(rooms.size());
+std::vector<CacheContent> distribute(const CacheContent& content, const graph::Graph& graph,
+                                     const EntryCosts& sizes, std::vector<std::int64_t> capacities) {
+  std::vector<CacheContent> parts(capacities.size());
   const auto give = [&](std::int64_t bytes, graph::VertexId vertex,
                         std::vector<graph::VertexId> CacheContent::*kind) {
-    const auto most = std::max_element(rooms.begin(), rooms.end());
-    if (bytes <= *most) {
-      *most -= bytes;
-      (parts[static_cast<std::size_t>(most - rooms.begin())].*kind).push_back(vertex);
+    const auto largest = std::max_element(capacities.begin(), capacities.end());
+    if (bytes <= *largest) {
+      *largest -= bytes;
+      (parts[static_cast<std::size_t>(largest - capacities.begin())].*kind).push_back(vertex);
     }
   };
   for (const auto vertex : content.rows) {

@@ -101,7 +101,7 @@ std::shared_ptr<void> DeviceArena::allocate(std::size_t bytes) {
           }};
 }
 
-std::shared_ptr<const void> room_in(const std::shared_ptr<DeviceArena>& arena, std::size_t bytes) {
+std::shared_ptr<const void> reserve_in(const std::shared_ptr<DeviceArena>& arena, std::size_t bytes) {
   arena->take(bytes);
   return {arena.get(), [arena, bytes](const void*) { arena->give(bytes); }};
 }

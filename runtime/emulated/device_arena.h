@@ -50,6 +50,6 @@ class DeviceArena {
 
 /// Accounts for `bytes` of memory allocated elsewhere until the last copy of the returned pointer is
 /// destroyed. Throws ArenaIsFull.
-std::shared_ptr<const void> room_in(const std::shared_ptr<DeviceArena>& arena, std::size_t bytes);
+std::shared_ptr<const void> reserve_in(const std::shared_ptr<DeviceArena>& arena, std::size_t bytes);
 
 }  // namespace gnomon::runtime::emulated

@@ -190,16 +190,17 @@ void EmulatedDevice::fill_cache() {
 
 /// The first device counts visits and measures, if the cache's policy requires it.
 void EmulatedDevice::fill_shared_cache(const std::vector<EmulatedDevice*>& devices) {
-  std::vector<std::int64_t> rooms;
+  std::vector<std::int64_t> capacities;
   std::vector<ShardedCache::Member> members;
   for (auto* device : devices) {
-    rooms.push_back(device->preparation_.cache_room());
+    capacities.push_back(device->preparation_.cache_room());
     members.push_back({device->arena_, &device->link_});
   }
   const auto& placed = *devices.front()->graph_;
   const auto content = devices.front()->preparation_.wanted(
-      std::accumulate(rooms.begin(), rooms.end(), std::int64_t{0}), rooms.front());
-  const auto parts = deal(content, placed.graph, entry_sizes(placed.graph.features, placed.topology), rooms);
+      std::accumulate(capacities.begin(), capacities.end(), std::int64_t{0}), capacities.front());
+  const auto parts =
+      distribute(content, placed.graph, entry_sizes(placed.graph.features, placed.topology), capacities);
   const auto cache = std::make_shared<const ShardedCache>(placed, parts, members);
   for (std::size_t number = 0; number < devices.size(); ++number) {
     auto& device = *devices[number];
@@ -228,7 +229,7 @@ std::function<void()> EmulatedDevice::begin_exchange(std::int64_t bytes) {
 
 void EmulatedDevice::hold_model(std::int64_t bytes) {
   model_.reset();
-  with_memory("the model", [&] { model_ = room_in(arena_, static_cast<std::size_t>(bytes)); });
+  with_memory("the model", [&] { model_ = reserve_in(arena_, static_cast<std::size_t>(bytes)); });
 }
 
 /// The gathered rows stand for the copy on the device: they count as its memory, and take the link's time.

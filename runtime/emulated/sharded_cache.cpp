@@ -68,7 +68,7 @@ ShardedCache::ShardedCache(const PlacedGraph& graph, const std::vector<CacheCont
   columns_ = array_of(sizeof(kernels::AliasColumn), topology.draws_by_weight() ? edges : none);
   for (std::size_t part = 0; part < parts.size(); ++part) {
     const auto bytes = bytes_of(part);
-    rooms_.push_back(room_in(members[part].arena, bytes));
+    reservations_.push_back(reserve_in(members[part].arena, bytes));
     members[part].link->copy(static_cast<std::int64_t>(bytes), [&] {
       copy_rows(part);
       copy_lists(topology, part);

@@ -59,7 +59,7 @@ class ShardedCache {
   Vertices rows_, lists_;
   std::vector<std::int64_t> edge_begins_{0};  ///< of each list
   Array row_bytes_, indptr_, wide_, narrow_, columns_;
-  std::vector<std::shared_ptr<const void>> rooms_;  ///< in each member's memory
+  std::vector<std::shared_ptr<const void>> reservations_;  ///< in each member's memory
 };
 
 }  // namespace gnomon::runtime::emulated

@@ -42,8 +42,8 @@ class CountedTensors {
 };
 
 CountedTensors& counted_tensors() {
-  static auto* tensors =
-      new CountedTensors;  // never destroyed: tensors may be freed after static destruction
+  // never destroyed: tensors may be freed after static destruction
+  static auto* tensors = new CountedTensors;
   return *tensors;
 }
 

@@ -47,8 +47,8 @@ class History {
 
  private:
   std::vector<at::Tensor> hidden_;
-  at::Tensor
-      pushed_at_;  ///< int64: by vertex, the update count of the weights that its rows were computed with
+  /// By vertex: the update count (int64) of the weights that its rows were computed with.
+  at::Tensor pushed_at_;
   std::int64_t updates_ = 0;  ///< of the weights so far
   Staleness staleness_;
 };

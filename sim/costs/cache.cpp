@@ -47,16 +47,16 @@ class Recent {
   }
 
   double hits_of(double share) const {
-    double least = 0;
-    double most = 1;
-    while (held(most) < share && most < 1e12) {
-      most *= 2;
+    double low = 0;
+    double high = 1;
+    while (held(high) < share && high < 1e12) {
+      high *= 2;
     }
     for (int i = 0; i < 60; ++i) {
-      const double middle = (least + most) / 2;
-      (held(middle) < share ? least : most) = middle;
+      const double middle = (low + high) / 2;
+      (held(middle) < share ? low : high) = middle;
     }
-    return hits(most);
+    return hits(high);
   }
 
  private:

@@ -27,13 +27,13 @@ Bottom by_fanouts(const profiles::WorkloadProfile& workload) {
 
 /// The number of vertices from which `visits` random draws hit `vertices` distinct ones.
 double pool_of(double vertices, double visits) {
-  double least = vertices;
-  double most = 1e6 * visits;
+  double low = vertices;
+  double high = 1e6 * visits;
   for (int i = 0; i < 100; ++i) {
-    const double middle = (least + most) / 2;
-    (touched(middle, visits) < vertices ? least : most) = middle;
+    const double middle = (low + high) / 2;
+    (touched(middle, visits) < vertices ? low : high) = middle;
   }
-  return most;
+  return high;
 }
 
 /// The share of a batch's vertices that are hot destinations or only reachable through them.

@@ -230,10 +230,10 @@ void add_host_cache(const profiles::Profile& profile, const Plan& plan, Memory& 
         static_cast<double>(blocks);
   }
   // All of the budget, unless everything fits.
-  const double most = memory.cached.features * row_bytes + memory.cached.topology * list_bytes;
+  const double all_bytes = memory.cached.features * row_bytes + memory.cached.topology * list_bytes;
   const bool holds_all =
       (row_bytes == 0 || memory.cached.features >= 1) && (list_bytes == 0 || memory.cached.topology >= 1);
-  memory.host.cache_bytes = holds_all ? std::min(most, room) : room;
+  memory.host.cache_bytes = holds_all ? std::min(all_bytes, room) : room;
 }
 
 /// The device memory that the plan may use.

@@ -304,9 +304,9 @@ struct State {
   }
 };
 
-void require_at_most(int count, int most, const char* what) {
-  if (count < 1 || count > most) {
-    throw std::invalid_argument("a simulated machine has 1 to " + std::to_string(most) + " " + what +
+void require_at_most(int count, int max, const char* what) {
+  if (count < 1 || count > max) {
+    throw std::invalid_argument("a simulated machine has 1 to " + std::to_string(max) + " " + what +
                                 ", not " + std::to_string(count));
   }
 }

@@ -19,8 +19,8 @@ namespace gnomon::sim {
 /// Totals of a simulated epoch so far.
 struct Totals {
   std::array<double, schedule::num_stages> busy_s{};  ///< by stage, summed over all engines
-  double link_s =
-      0;  ///< equivalent time at the links' full bandwidth (host device: busy time of the copy engine)
+  /// Equivalent time at the links' full bandwidth (host device: busy time of the copy engine).
+  double link_s = 0;
   double disk_s = 0;  ///< equivalent time at the disk's full bandwidth
 };
 
@@ -130,8 +130,8 @@ class SimulatedMachine final : public schedule::Machine {
   std::vector<Successor> successors_;
   std::vector<int> beginning_;  ///< engines with a piece not yet passed to the hardware
   RunningStages running_;
-  std::vector<std::array<double, num_kinds>>
-      slowdowns_;                              ///< by device, given the running stages; 0: not computed
+  /// By device, given the running stages; 0: not computed.
+  std::vector<std::array<double, num_kinds>> slowdowns_;
   std::array<double, num_kinds> crowdings_{};  ///< of work on the cores; 0: not computed
   bool running_changed_ = false;               ///< since slowdowns_ were computed
   std::int64_t trained_ = 0;

@@ -113,9 +113,9 @@ TEST_F(MachineCommands, BadDocumentsAreRefusedInOneLine) {
   expect_one_line({"explore", "p.json", "--machine", "here.json", "--from", "two.json"},
                   "gnomon explore: --from: two.json: describes another machine than the profile's: "
                   "cores \"2\", not \"4\"");
-  expect_one_line(
-      {"explore", "p.json", "--from", "here.json"},
-      "gnomon explore: --from: holds the speeds of the measured machine; name another machine with --machine");
+  expect_one_line({"explore", "p.json", "--from", "here.json"},
+                  "gnomon explore: --from: holds the speeds of the measured machine; name another machine "
+                  "with --machine");
   expect_one_line({"tune", "p.json", "--machine", "here.json", "--from", "aws-g5.2xlarge"},
                   "gnomon tune: --from: aws-g5.2xlarge: has no measured speeds; write it with gnomon machine "
                   "-o FILE");

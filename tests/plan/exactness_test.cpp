@@ -46,7 +46,7 @@ TEST(Exactness, AgreesWithThePresetsOwnWord) {
 TEST(Exactness, LevelsAreNamedAndDescribed) {
   for (const auto& [level, name] : base::EnumNames<Exactness>::values) {
     EXPECT_EQ(base::value_of<Exactness>("--exact", std::string(name)), level);
-    EXPECT_FALSE(promise_of(level).empty());
+    EXPECT_FALSE(description_of(level).empty());
   }
   EXPECT_LT(Exactness::approximate, Exactness::batches);
   EXPECT_LT(Exactness::batches, Exactness::order);

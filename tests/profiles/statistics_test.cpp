@@ -154,7 +154,7 @@ double coverage(std::uint64_t seed, double phi, double deviation, const StopRule
 TEST(Coverage, FixedSampleSizeIndependent) {
   const test::RandomSeed seed(20240607);
   // 2000 runs: three standard errors of 0.95 are 0.015. The wider of two intervals covers more, never less.
-  const StopRule rule{.asked_interval = 0, .least_samples = 0, .most_samples = 300};
+  const StopRule rule{.asked_interval = 0, .min_samples = 0, .max_samples = 300};
   EXPECT_GE(coverage(seed, 0, 0.2, rule, 2000), 0.935);
   EXPECT_LE(coverage(seed, 0, 0.2, rule, 2000), 0.99);
 }
@@ -162,7 +162,7 @@ TEST(Coverage, FixedSampleSizeIndependent) {
 TEST(Coverage, FixedSampleSizeCorrelated) {
   const test::RandomSeed seed(20240607);
   // phi = 0.8 triples the true deviation of the mean; the textbook interval would cover about half.
-  const StopRule rule{.asked_interval = 0, .least_samples = 0, .most_samples = 1000};
+  const StopRule rule{.asked_interval = 0, .min_samples = 0, .max_samples = 1000};
   EXPECT_GE(coverage(seed, 0.8, 0.2, rule, 2000), 0.92);
 }
 
@@ -191,7 +191,7 @@ TEST(StopRule, StopsAtTheIntervalOrTheLimitWhicheverIsFirst) {
   EXPECT_TRUE(std::isfinite(hurried.interval_s));
 
   const StageTime bounded =
-      measure_until({.asked_interval = 1e-9, .time_limit_s = 1e9, .most_samples = 50}, sample);
+      measure_until({.asked_interval = 1e-9, .time_limit_s = 1e9, .max_samples = 50}, sample);
   EXPECT_FALSE(bounded.converged);
   EXPECT_EQ(bounded.samples, 50);
 }

@@ -126,7 +126,7 @@ TEST(Measure, EndsWhenItIsSure) {
   const auto& workload = profile.workload;
   for (const StageTime* time : {&workload.cpu_batch, &workload.device_batch, &workload.train}) {
     EXPECT_TRUE(time->converged);
-    EXPECT_GE(time->samples, StopRule{}.least_samples);
+    EXPECT_GE(time->samples, StopRule{}.min_samples);
     EXPECT_LE(time->interval_s, asked * time->mean_s);
   }
 }
@@ -188,7 +188,7 @@ TEST(MeasureEpoch, ShortEpochsFollowOneAnother) {
   const auto plan = plan::resolve(plan::find_plan("device"), {base::usable_cores()}, "device");
   std::int64_t trained = 0;
   const auto count = [&](std::string_view, std::int64_t, std::int64_t) { ++trained; };
-  const EpochOptions options{.warm_up_batches = 1, .least_s = 0.05, .progress = count};
+  const EpochOptions options{.warm_up_batches = 1, .min_s = 0.05, .progress = count};
   const auto epoch = measure_epoch(graph, tiny_job(50), plan, options);
   EXPECT_EQ(std::ssize(epoch.timeline), 2 * 8) << "of one epoch";
   EXPECT_GE(epoch.seconds * static_cast<double>((trained - 1) / 8), 0.05 / 2);

@@ -73,8 +73,8 @@ class ActorCritic {
   std::size_t inputs_;
   std::size_t hidden_;
   std::vector<PolicyField> fields_;
-  std::vector<std::vector<double>>
-      curves_;                      ///< of each field: weights of the logits, choices x (outputs - 1)
+  /// Of each field: weights of the logits, choices x (outputs - 1).
+  std::vector<std::vector<double>> curves_;
   std::vector<std::size_t> heads_;  ///< where each field's outputs begin
   std::size_t outputs_ = 0;
   std::vector<double> parameters_;  ///< hidden x (inputs + 1), then outputs x (hidden + 1), column by column

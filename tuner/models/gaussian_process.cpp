@@ -20,8 +20,8 @@ constexpr double jitter = 1e-10;
 /// The parts of the covariance of two rows.
 struct Covariance {
   double value = 0;
-  double slope =
-      0;  ///< derivative with respect to the log of a length scale, divided by the squared scaled difference
+  /// Derivative with respect to the log of a length scale, divided by the squared scaled difference.
+  double slope = 0;
 };
 
 Covariance covariance(const std::vector<Column>& columns, const Kernel& kernel, const std::vector<double>& a,

@@ -210,7 +210,7 @@ std::vector<Plan> Replanner::candidates() const {
     }
   };
   choose(kind);
-  choose(essence_of);
+  choose(key_of);
   return chosen;
 }
 
@@ -243,7 +243,7 @@ void Replanner::end_race() {
   const auto before =
       std::find_if(standings.begin(), standings.end(), [](const auto& s) { return s.entrant == 0; });
   const double gain = 1 - standings.front().epoch_s / before->epoch_s;
-  const bool is_worth = gain >= terms_.least_gain;
+  const bool is_worth = gain >= terms_.min_gain;
   const auto& taken = is_worth ? standings.front() : *before;
   const double predicted_before_s = predicted_s(plan_, profile_.workload.batches);
   plan_ = is_worth ? race_->best().plan : plan_;

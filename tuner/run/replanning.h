@@ -20,10 +20,10 @@ namespace gnomon::tuner {
 /// Conditions under which a training changes its plan.
 struct ReplanningTerms {
   double drift = 0.2;  ///< relative deviation of a stretch's time from the expected time
-  int drifted_stretches =
-      2;  ///< consecutive deviating stretches before plans are compared, so that bursts are ignored
-  double least_gain = 0.02;  ///< minimum relative gain of another plan
-  double stretch_s = 1;      ///< minimum duration of a stretch
+  /// Consecutive deviating stretches before plans are compared, so that bursts are ignored.
+  int drifted_stretches = 2;
+  double min_gain = 0.02;  ///< minimum relative gain of another plan
+  double stretch_s = 1;    ///< minimum duration of a stretch
   /// Number of stretches after a change until plans are compared again, since stages that the plan does not
   /// use may have recovered; doubled each time that the plan remains the best.
   int compared_after = 60;

@@ -13,8 +13,8 @@
 namespace gnomon::tuner {
 
 /// The fields that determine an epoch's time up to a few percent.
-using PlanEssence = std::tuple<plan::Schedule, plan::Route, int, int>;
-inline PlanEssence essence_of(const plan::Plan& plan) {
+using PlanKey = std::tuple<plan::Schedule, plan::Route, int, int>;
+inline PlanKey key_of(const plan::Plan& plan) {
   return {plan.schedule, plan.route, plan.workers, plan.device_threads};
 }
 

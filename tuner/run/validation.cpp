@@ -25,7 +25,7 @@ Plan preset(const std::string& name, const std::string& variant) {
 }
 
 /// Minimum time for which short epochs are repeated with the same threads and slots, as in a training.
-constexpr double least_s = 0.05;
+constexpr double min_s = 0.05;
 
 /// Plans that are not presets: simpler ones, and ones further from the defaults.
 std::vector<Plan> variants(const plan::Cores& cores) {
@@ -155,7 +155,7 @@ std::vector<Validated> validate(const graph::Graph& graph, const profiles::Profi
     for (std::size_t number = 0; number < results.size(); ++number) {
       profiles::EpochOptions epoch;
       epoch.epoch = round;
-      epoch.least_s = least_s;
+      epoch.min_s = min_s;
       epoch.stop = options.stop;
       epoch.device = options.device;
       epoch.progress = [&, where = where_of(round, options.rounds, number, results.size())](

@@ -28,14 +28,14 @@ RaceTerms terms_of(const profiles::Profile& profile, const plan::Job& job, std::
 
 std::vector<plan::Plan> plans_to_verify(const Tuning& tuning, const plan::Cores& cores) {
   std::vector<Candidate> chosen;
-  std::set<PlanEssence> seen;
+  std::set<PlanKey> seen;
   const auto choose = [&](std::vector<Candidate> candidates) {
     std::stable_sort(candidates.begin(), candidates.end(), is_better);
     for (const auto& candidate : candidates) {
       if (std::isfinite(candidate.prediction.epoch_s) &&
           plan::exactness_of(candidate.plan) == plan::Exactness::bits &&
           plan::why_not_executed(candidate.plan, plan::abilities_of(cores.device)).empty() &&
-          seen.insert(essence_of(candidate.plan)).second) {
+          seen.insert(key_of(candidate.plan)).second) {
         chosen.push_back(candidate);
       }
     }

@@ -15,8 +15,8 @@ namespace gnomon::tuner {
 namespace {
 
 constexpr std::size_t batch = 8;  ///< new plans per policy update
-constexpr std::size_t max_episodes =
-    2 * batch;                          ///< per batch used for learning, in addition to the new plans
+/// Per batch used for learning, in addition to the new plans.
+constexpr std::size_t max_episodes = 2 * batch;
 constexpr std::size_t max_batches = 4;  ///< number of recent batches used for learning
 constexpr std::size_t hidden_units = 16;
 constexpr int passes = 20;  ///< over the batches per policy update

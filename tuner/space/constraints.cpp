@@ -44,7 +44,7 @@ Constraint at_least(plan::Exactness least) {
   return {"exact: " + std::string(base::name_of(least)),
           [least](const Plan& plan) {
             const auto promised = plan::exactness_of(plan);
-            return promised >= least ? std::string() : std::string(plan::promise_of(promised));
+            return promised >= least ? std::string() : std::string(plan::description_of(promised));
           },
           true};
 }

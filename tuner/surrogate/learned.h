@@ -71,8 +71,8 @@ struct LearnedForecast {
   double batches_per_s_error = 0;  ///< relative (error_of)
   double memory_bytes = 0;
   double memory_error = 0;
-  std::vector<std::string>
-      outside;  ///< inputs beyond what was learned, as in "graph.vertices: 5e6 is over 1e6"
+  /// Inputs beyond what was learned, as in "graph.vertices: 5e6 is over 1e6".
+  std::vector<std::string> outside;
 };
 
 std::vector<LearnedForecast> forecast(const Learned& learned, const std::vector<std::vector<double>>& inputs);

@@ -34,8 +34,8 @@ struct Topology {
   std::span<const std::uint32_t> narrow_indices;  ///< num_edges, as 32-bit ids
   std::span<const float> weights;                 ///< num_edges, non-negative; or empty
   std::span<const AliasColumn> columns;           ///< num_edges, the alias tables of the weights; or empty
-  std::span<const std::uint32_t>
-      positives;  ///< each vertex's number of positive weights; empty if all are positive
+  /// Each vertex's number of positive weights; empty if all are positive.
+  std::span<const std::uint32_t> positives;
   std::int64_t max_degree = 0;
   std::shared_ptr<const void> storage;
   std::function<std::unique_ptr<NeighbourReader>()>

@@ -79,8 +79,8 @@ class ShardedCacheTest : public ::testing::Test {
   }
   std::vector<CacheContent> share(const CacheContent& content) {
     const auto sizes = entry_sizes(placed_.graph.features, placed_.topology);
-    const std::vector<std::int64_t> rooms(members_.size(), std::int64_t{1} << 40);
-    auto parts = deal(content, placed_.graph, sizes, rooms);
+    const std::vector<std::int64_t> capacities(members_.size(), std::int64_t{1} << 40);
+    auto parts = distribute(content, placed_.graph, sizes, capacities);
     std::vector<ShardedCache::Member> handles;
     for (const auto& member : members_) {
       handles.push_back(member->handle());
