@@ -17,7 +17,7 @@
 #include "base/error.h"
 #include "plan/default_plan.h"
 #include "plan/plan.h"
-#include "tuner/run/replanning.h"
+#include "tuner/run/replanned_training.h"
 #include "tuner/run/resumed_plan.h"
 #include "tuner/run/training.h"
 
@@ -130,7 +130,7 @@ void print_result(const TrainFlags& options, const tuner::TrainingRun& run,
   if (options.json) {
     auto document = to_document(result.training);
     if (!options.replan.empty()) {
-      document["replanning"] = to_document(result.log);
+      document["replanning"] = base::to_document(tuner::ReplanningLog{result.log});
     }
     print_json(document);
   } else {

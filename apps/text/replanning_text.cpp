@@ -8,7 +8,7 @@ namespace gnomon::apps {
 
 std::string replanned_text(const tuner::Replanned& replanned) {
   const auto why = fmt::format("epoch {}, after {} mini-batches: {:.2f} x the expected time; ",
-                               replanned.epoch + 1, replanned.batches, replanned.drift);
+                               replanned.epoch, replanned.batches, replanned.drift);
   const auto measured = replanned.turns == 0
                             ? "predicted"
                             : fmt::format("measured in {} turns, which cost {}", replanned.turns,

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "tuner/run/replanning.h"
+#include "tuner/run/replanned.h"
 
 namespace gnomon::apps {
 

@@ -202,7 +202,7 @@ base::Json to_document(const Autotuning& result) {
           {"verification", to_document(result.verification)},
           {"fidelities", fidelities_document(result.tuning, result.verification.turns)},
           {"training", to_document(result.training)},
-          {"replanning", to_document(result.replanning)},
+          {"replanning", base::to_document(ReplanningLog{result.replanning})},
           {"costs", costs_document(result.costs, measured_s, result.training_s())},
           {"predicted_epoch_s", result.predicted_epoch_s},
           {"corrected_epoch_s", result.corrected_epoch_s},

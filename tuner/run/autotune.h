@@ -12,7 +12,7 @@
 #include "plan/job.h"
 #include "profiles/profile.h"
 #include "runtime/device_options.h"
-#include "tuner/run/replanning.h"
+#include "tuner/run/replanned_training.h"
 #include "tuner/run/run_directory.h"
 #include "tuner/run/training.h"
 #include "tuner/run/verification.h"

@@ -1,17 +1,14 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <optional>
-#include <string>
 #include <vector>
 
-#include "base/document.h"
 #include "profiles/profile.h"
 #include "runtime/training/stretch.h"
 #include "sim/simulator.h"
-#include "tuner/run/training.h"
+#include "tuner/run/replanned.h"
 #include "tuner/verify/correction.h"
 #include "tuner/verify/race.h"
 
@@ -28,26 +25,6 @@ struct ReplanningTerms {
   /// use may have recovered; doubled each time that the plan remains the best.
   int compared_after = 60;
 };
-
-/// A comparison of plans while a training goes on.
-struct Replanned {
-  std::int64_t epoch = 0;        ///< counted from 0; documents count from 1
-  std::int64_t batches = 0;      ///< trained before it in the epoch
-  std::string from, to;          ///< plans; equal if the plan remains
-  double drift = 1;              ///< measured over expected time of the previous stretches
-  profiles::Corrections stages;  ///< measured over profiled stage times
-  double predicted_gain = 0;     ///< predicted relative gain of `to`, by the corrected profile
-  std::optional<double> gain{};  ///< measured in turns; absent without turns, or if the plan remains
-  int turns = 0;                 ///< number of turns measured
-  double extra_s = 0;            ///< their cost: excess over the best plan's time
-
-  bool is_change() const { return from != to; }
-};
-
-/// Returns the plans that may replace `plan` during a training: runnable presets and variants that end with
-/// the same bits, keep the placement of data and caches, and differ in schedule, route, workers or threads.
-/// Resolved; `plan` is the first.
-std::vector<plan::Plan> plans_to_change_to(const plan::Plan& plan, const plan::Cores& cores);
 
 /// Monitors a training stretch by stretch. If stretches deviate from the expected time, the measured stage
 /// times correct the profile, the plans are predicted again, and the most promising ones take turns
@@ -76,7 +53,6 @@ class Replanner {
   void measure_stretch();
   void follow(const runtime::StretchReport& report);
   void compare_plans(double drift);
-  std::vector<plan::Plan> candidates() const;
   void end_race();
 
   profiles::Profile profile_;
@@ -100,35 +76,5 @@ class Replanner {
   bool in_turn_ = false;
   std::vector<Replanned> log_;
 };
-
-/// Throws InputError unless the profile is of the graph, the job, the run's kind of device and at most this
-/// machine's cores, and the run's plan may be changed.
-void check_replanning(const profiles::Profile& profile, const graph::Graph& graph, const TrainingRun& run);
-
-/// The callbacks that connect a Replanner to a TrainingRun.
-struct Stretches {
-  std::function<runtime::Stretch(std::int64_t left)> next;
-  std::function<void(const runtime::StretchReport&)> on_stretch;
-};
-
-/// Returns the callbacks of a replanner, which must outlive them. Each change is written to the run's
-/// plan.json, so that a resumed run continues with it; each comparison is written to its replanning.json and
-/// passed to `on_replanned`.
-Stretches stretches_of(Replanner& replanner, const RunFiles& files,
-                       const std::function<void(const Replanned&)>& on_replanned = {});
-
-/// The result of a training with re-planning.
-struct ReplannedTraining {
-  TrainingResult training;
-  std::vector<Replanned> log;
-};
-
-/// run_training() with a Replanner's stretches. Throws what check_replanning() throws.
-ReplannedTraining train_replanning(const graph::Graph& graph, TrainingRun run,
-                                   const profiles::Profile& profile, const ReplanningTerms& terms = {},
-                                   const std::function<void(const Replanned&)>& on_replanned = {});
-
-/// The document "gnomon.replanning/1".
-base::Json to_document(const std::vector<Replanned>& log);
 
 }  // namespace gnomon::tuner

@@ -1,7 +1,6 @@
 #include "tuner/verify/correction.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <numeric>
 #include <optional>
@@ -14,22 +13,6 @@ namespace {
 using profiles::Correction;
 using schedule::Stage;
 using schedule::StageSpan;
-
-constexpr std::array corrected_stages{Stage::cpu_batch, Stage::transfer, Stage::device_batch, Stage::train};
-static_assert(corrected_stages.size() == schedule::num_basic_stages);
-
-std::optional<Correction>& of_stage(profiles::Corrections& corrections, Stage stage) {
-  switch (stage) {
-    case Stage::cpu_batch:
-      return corrections.cpu_batch;
-    case Stage::transfer:
-      return corrections.transfer;
-    case Stage::device_batch:
-      return corrections.device_batch;
-    default:
-      return corrections.train;
-  }
-}
 
 std::vector<double> seconds_of(const std::vector<StageSpan>& timeline, Stage stage) {
   std::vector<double> seconds;
@@ -93,8 +76,8 @@ AllCompared compare(const std::vector<RealRun>& runs, const profiles::Profile& p
     here.workload.batches = run.batches;
     const auto predicted = sim::predict(simulator, here, run.plan, true).timeline;
     for (std::size_t s = 0; s < corrected_stages.size(); ++s) {
-      auto measured_s = seconds_of(run.timeline, corrected_stages[s]);
-      const auto predicted_s = seconds_of(predicted, corrected_stages[s]);
+      auto measured_s = seconds_of(run.timeline, corrected_stages[s].stage);
+      const auto predicted_s = seconds_of(predicted, corrected_stages[s].stage);
       if (!measured_s.empty() && !predicted_s.empty()) {
         compared[s].push_back(
             {std::move(measured_s), sum(predicted_s) / static_cast<double>(predicted_s.size())});
@@ -107,11 +90,11 @@ AllCompared compare(const std::vector<RealRun>& runs, const profiles::Profile& p
 /// Removes corrections that are unknown because runs contradict each other, and factors outside the
 /// documents' range: such stages were disturbed when they were measured.
 void forget_uncertain(profiles::Corrections& corrections) {
-  constexpr double most = 100;
-  for (const auto stage : corrected_stages) {
-    auto& correction = of_stage(corrections, stage);
-    if (correction && (correction->standard_error >= correction->ratio || correction->ratio > most ||
-                       correction->ratio < 1 / most)) {
+  constexpr double max_ratio = 100;
+  for (const auto& corrected : corrected_stages) {
+    auto& correction = corrections.*corrected.correction;
+    if (correction && (correction->standard_error >= correction->ratio || correction->ratio > max_ratio ||
+                       correction->ratio < 1 / max_ratio)) {
       correction.reset();
     }
   }
@@ -129,7 +112,7 @@ profiles::Corrections corrections_by(const std::vector<RealRun>& runs, const pro
     const auto compared = compare(runs, corrected, simulator);
     double rest = 0;
     for (std::size_t s = 0; s < corrected_stages.size(); ++s) {
-      auto& correction = of_stage(*corrected.corrections, corrected_stages[s]);
+      auto& correction = (*corrected.corrections).*corrected_stages[s].correction;
       const double before = profiles::ratio_of(correction);
       if (auto more = quotient_of(compared[s])) {
         rest = std::max(rest, std::abs(more->ratio - 1));

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "plan/plan.h"
@@ -9,6 +11,17 @@
 #include "sim/simulator.h"
 
 namespace gnomon::tuner {
+
+/// A stage with a correction, and the field that holds it.
+struct CorrectedStage {
+  schedule::Stage stage;
+  std::optional<profiles::Correction> profiles::Corrections::*correction;
+};
+inline constexpr std::array<CorrectedStage, schedule::num_basic_stages> corrected_stages{
+    {{schedule::Stage::cpu_batch, &profiles::Corrections::cpu_batch},
+     {schedule::Stage::transfer, &profiles::Corrections::transfer},
+     {schedule::Stage::device_batch, &profiles::Corrections::device_batch},
+     {schedule::Stage::train, &profiles::Corrections::train}}};
 
 /// A real run: successive mini-batches trained by one plan on an idle machine.
 struct RealRun {

@@ -13,6 +13,8 @@
 #include "tests/fixtures/graphs.h"
 #include "tests/fixtures/profiles.h"
 #include "tests/fixtures/temporary_directory.h"
+#include "tuner/run/plan_changes.h"
+#include "tuner/run/replanned_training.h"
 #include "tuner/sensitivity.h"
 
 namespace gnomon::tuner {
