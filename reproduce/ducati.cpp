@@ -77,7 +77,7 @@ void set_graph(profiles::WorkloadProfile& workload, const Entry& dataset, const 
   workload.batches = batches;
 }
 
-/// The row's profile if reading adjacency lists is that share of what no feature cache shortens.
+/// The row's profile, given the share of adjacency list reads in the time that no feature cache reduces.
 profiles::Profile profile_of(const Paper& paper, const Setting& setting, double adjacency_share) {
   profiles::Profile profile;
   profile.machine = profiles::find_machine("ducati").machine;

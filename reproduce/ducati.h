@@ -13,7 +13,7 @@ namespace gnomon::reproduce {
 
 /// Reproduces DUCATI's Table VIII, iterations as the survey prints them, from DGL's and SOTA's columns. DGL
 /// reads adjacency lists and rows of F columns over the link: t = c + f F. Its rows for 128 and 256 columns
-/// give c, the part that no feature cache shortens; SOTA's hit rate is 1 - (SOTA - c) / (f F), between 0 and
+/// give c, the part that no feature cache reduces; SOTA's hit rate is 1 - (SOTA - c) / (f F), between 0 and
 /// 1, and gives the skew of rows together with the size of its cache. The skew of adjacency lists is that of
 /// section VII-A. Neither column tells how much of c reads adjacency lists, which only DUCATI caches: that
 /// share is the mean of the shares with which the simulator gives the printed DUCATI iterations of the

@@ -14,8 +14,8 @@ namespace {
 
 std::size_t slot_of(std::int64_t position) { return static_cast<std::size_t>(position); }
 
-/// The plan as a device executes it: where roles are divided, one that samples reads no features, and one
-/// that trains no adjacency lists.
+/// The plan from the perspective of one device: with divided roles, samplers read no features, and trainers
+/// no adjacency lists.
 plan::Plan plan_of(const plan::Plan& plan, int device) {
   auto own = plan;
   const int trainer = schedule::first_trainer(plan);
@@ -29,7 +29,7 @@ plan::Plan plan_of(const plan::Plan& plan, int device) {
   return own;
 }
 
-/// Whether samplers read the structure where the store is mapped, because a copy seemed too large.
+/// Whether samplers read the structure in the memory-mapped store, because a copy would be too large.
 bool is_mapped(const PlacedGraph& placed) {
   return placed.topology.indptr.data() == placed.graph.indptr.data();
 }
@@ -58,7 +58,8 @@ Stages::Stages(const graph::Graph& graph, plan::Job job, const plan::Plan& plan,
   take_plan(plan);
 }
 
-/// Opens what the plan reads from the disk, and places the graph, unless it lies as the plan wants it.
+/// Opens the data that the plan reads from the disk, and places the graph unless it is already placed as the
+/// plan requires.
 void Stages::place_graph(const plan::Plan& plan) {
   const bool is_first = placed_ == nullptr;
   const bool reads_alike = !is_first && reads_disk_alike(plan, plan_);
@@ -67,7 +68,7 @@ void Stages::place_graph(const plan::Plan& plan) {
   const bool moves = is_first || plan.placement != plan_.placement || leaves_lists != left_lists ||
                      (leaves_lists && !reads_alike);
   if (plan.pinning != plan_.pinning || moves) {
-    samplers_.clear();  // they hold threads, and read the graph where it was placed
+    samplers_.clear();  // they hold threads and refer to the previously placed graph
   }
   if (!reads_alike) {
     disk_ = plan::reads_disk(plan) ? std::make_unique<DiskData>(graph_, job_, plan) : nullptr;
@@ -93,7 +94,7 @@ void Stages::take_plan(const plan::Plan& plan) {
   if (leaves_out_cached_rows(plan) && devices_.front()->has_link()) {
     cache_slots_ = slots_of(placed_->graph.num_vertices(), preferred_rows(placed_->graph, plan));
   }
-  thread_cores_ = thread_cores(plan);  // found here: a pinned worker sees no core but its own
+  thread_cores_ = thread_cores(plan);  // determined here, as a pinned worker only sees its own core
   const auto workers = static_cast<std::size_t>(std::max(1, plan.workers));
   auto& samplers = samplers_[plan.worker_threads];
   samplers.resize(std::max(samplers.size(), workers));  // a later plan may use more workers again
@@ -121,7 +122,7 @@ void Stages::begin_epoch(std::int64_t epoch, std::vector<std::int64_t> order, Ho
   }
 }
 
-/// The sizes of the first mini-batches, which are sampled without their features.
+/// Samples the first mini-batches, without features, to determine their sizes.
 BatchNeeds Stages::measure_batches() {
   constexpr std::int64_t max_batches = 3;
   const auto slot = at(0).slots().take();
@@ -138,7 +139,7 @@ BatchNeeds Stages::measure_batches() {
   return needs;
 }
 
-/// The caches before the disk take what nothing else of the host's memory needs.
+/// Disk caches get the rest of the host memory.
 void Stages::fill_host_caches() {
   if (!disk_->waits_for_memory() || order_.empty()) {
     return;
@@ -257,7 +258,7 @@ void Stages::group_transfer(std::int64_t group) {
 
 int Stages::first_with_gradients() const { return plan_.switch_roles ? 0 : schedule::first_trainer(plan_); }
 
-/// By a ring every device sends and receives 2 (D-1)/D of the gradients.
+/// In a ring all-reduce every device sends and receives 2 (D-1)/D of the gradients.
 void Stages::all_reduce() {
   const auto bytes = static_cast<double>(average_());
   const int trainers = plan_.devices - schedule::first_trainer(plan_);

@@ -29,51 +29,52 @@ bool works_beside_training(const plan::Plan& plan);
 /// epoch in order, the rest of it after a resume, or a replayed order. Slots are recycled from epoch to
 /// epoch.
 ///
-/// With several devices, position i is prepared and trained by device i mod plan.devices: D positions are a
-/// step. Where roles are divided (schedule "factored"), the policy says which device does what, and each
-/// device holds only what its role reads.
+/// With several devices, position i is prepared and trained by device i mod plan.devices, and D positions
+/// form a step. With divided roles (schedule "factored"), the policy assigns stages to devices, and each
+/// device holds only the data that its role reads.
 ///
 /// Stages of different positions may run at the same time. A Machine's dependencies order the stages of one
-/// position. On one device, all calls of train() follow each other, as do those of transfer(), and those of
-/// device_batch() and device_gather() together; so do those of cpu_batch() with one worker.
+/// position. On one device, calls of train() are sequential, as are those of transfer(), and those of
+/// device_batch() and device_gather() together; so are those of cpu_batch() with one worker.
 class Stages {
  public:
   /// Trains on a prepared batch; `batch` is its index in the epoch, `device` the number of its device. Called
   /// by several devices at once. With several devices it only computes gradients.
   using Learn = std::function<void(const nn::TensorBatch& data, std::int64_t batch, int device)>;
-  /// Averages the gradients that the devices' calls of Learn have left, and updates the weights. Returns the
+  /// Averages the gradients computed by the devices' calls of Learn, and updates the weights. Returns the
   /// bytes of the gradients on one device.
   using Average = std::function<std::int64_t()>;
 
-  /// `graph` must outlive it. `plan` is resolved; its homes and its placement decide where the data lies
-  /// (runtime/placement.h). `progress` is told how far the device's caches are filled. Throws what
+  /// `graph` must outlive it. `plan` is resolved; its homes and its placement determine where the data is
+  /// stored (runtime/placement.h). `progress` reports the filling of the device's caches. Throws what
   /// open_device() throws.
   Stages(const graph::Graph& graph, plan::Job job, const plan::Plan& plan, Learn learn,
          DeviceOptions device = {}, base::Progress progress = {}, Average average = {});
 
-  /// Continues with another resolved plan. No stage may be running; begin_epoch() comes next.
+  /// Switches to another resolved plan. No stage may be running, and begin_epoch() must be called next.
   void take_plan(const plan::Plan& plan);
 
   /// Mini-batches in a whole epoch.
   std::int64_t batches() const;
   /// Position i of the next stages is batch `order[i]` of `epoch`. Drops all batches in slots; no stage may
   /// be running. With `hot`, which must outlive the stages, mini-batches reuse its embeddings; position 0 is
-  /// then its mini-batch `first`, the first of a super-batch or among those that are left of one.
+  /// then its mini-batch `first`, which starts a super-batch or the rest of one.
   void begin_epoch(std::int64_t epoch, std::vector<std::int64_t> order, HotEmbeddings* hot = nullptr,
                    std::int64_t first = 0);
 
   /// Samples a batch and gathers its features into a host slot, then copies the batch plan.handover_copies
-  /// times. Without gathering where the plan prepares samples, and without the rows that the device's cache
-  /// holds where the plan's draws prefer these.
+  /// times. Does not gather if the plan prepares samples only, and omits rows in the device's cache if the
+  /// plan's draws are biased.
   void cpu_batch(std::int64_t position, int worker);
   /// Takes the batch from its host slot to a device slot.
   void transfer(std::int64_t position, int device = 0);
-  /// Samples a batch and gathers its features on the device, into a device slot. Where the trainer gathers,
-  /// into a host slot without features: it waits there for the trainer (schedule/policies/factored.cpp).
+  /// Samples a batch and gathers its features on the device, into a device slot. If the trainer gathers, the
+  /// batch goes to a host slot without features, where it waits for the trainer
+  /// (schedule/policies/factored.cpp).
   void device_batch(std::int64_t position, int device = 0);
   /// Adds the features to a batch in its device slot that has none.
   void device_gather(std::int64_t position, int device = 0);
-  /// Calls `learn` with the batch in its device slot, which then holds but the device's work.
+  /// Calls `learn` with the batch in its device slot, which afterwards only holds the device's work.
   void train(std::int64_t position, int device = 0);
   /// A worker's share of the refresh of embeddings for the super-batch `group` of these positions, and the
   /// transfer of the result to the device.
@@ -82,15 +83,14 @@ class Stages {
   /// Calls `average` while the devices exchange the gradients.
   void all_reduce();
 
-  /// StageWork::left_to_device: of a stage on a device, after its call.
+  /// Implements StageWork::left_to_device.
   DeviceWorkPtr take_work(schedule::Stage stage, std::int64_t position);
-  /// What a device does once a stage has ended: fills its caches.
+  /// Implements StageWork::after: fills the device's caches.
   void after(schedule::Stage stage, int device);
 
-  /// Counts a model's memory on each device that trains (Device::hold_model).
+  /// Accounts for a model's memory on each training device (Device::hold_model).
   void hold_model(std::int64_t bytes);
-  /// Counts `bytes` of the host's memory that evaluation takes between epochs, which caches before the disk
-  /// leave free.
+  /// Reserves `bytes` of host memory for evaluation between epochs, which disk caches leave free.
   void hold_evaluation(std::int64_t bytes) { evaluation_bytes_ = bytes; }
 
   /// The stages for a machine, which this object must outlive.
@@ -100,15 +100,15 @@ class Stages {
   /// The vertices of the batch in training, seeds first; only within Learn, and only of plans that reuse the
   /// embeddings of all vertices.
   std::span<const graph::VertexId> vertices_in_training() const { return vertices_in_training_; }
-  /// What the device's caches, and those before the disk, answered since the last call.
+  /// The use of the device's and the disk caches since the last call.
   CacheUse take_cache_use();
-  /// What was read from the disk since the last call.
+  /// Disk reads since the last call.
   ReadCounts take_disk_reads() { return disk_ ? disk_->take_reads() : ReadCounts{}; }
   /// The first device; for measurements between the stages.
   Device& device() const { return *devices_.front(); }
   /// The graph as the plan places it, with features in a form that the device takes.
   std::shared_ptr<const PlacedGraph> placed() const { return placed_; }
-  /// The number of the device of a position where roles are not divided.
+  /// The device of a position if roles are not divided.
   int device_of(std::int64_t position) const { return static_cast<int>(position % plan_.devices); }
 
  private:
@@ -130,19 +130,19 @@ class Stages {
   Average average_;
   DeviceOptions device_options_;
   base::Progress progress_;
-  /// As many as any plan so far had; before the slots, which lie in their memory.
+  /// The maximum number of any plan so far. Declared before the slots, which use their memory.
   std::vector<std::unique_ptr<Device>> devices_;
-  std::int64_t model_bytes_ = 0;       ///< as given to hold_model(), as the next
+  std::int64_t model_bytes_ = 0;       ///< as passed to hold_model()
   std::int64_t evaluation_bytes_ = 0;  ///< to hold_evaluation()
   std::int64_t epoch_ = 0;
   std::vector<std::int64_t> order_;
-  HotEmbeddings* hot_ = nullptr;  ///< as given to begin_epoch(), as the next
+  HotEmbeddings* hot_ = nullptr;  ///< as passed to begin_epoch(), with the next member
   std::int64_t first_ = 0;
   std::vector<graph::VertexId> seeds_;          ///< of the whole epoch, shuffled
   std::vector<std::vector<int>> thread_cores_;  ///< of each worker's threads
-  /// Of each vertex its row in the device's cache, or -1; empty if workers gather all rows.
+  /// Each vertex's row in the device's cache, or -1; empty if workers gather all rows.
   std::vector<std::int32_t> cache_slots_;
-  /// By threads per batch: the sampler of each worker, made at first use.
+  /// By threads per batch: the sampler of each worker, created on first use.
   std::map<int, std::vector<std::unique_ptr<kernels::cpu::Sampler>>> samplers_;
   std::vector<Slot> host_slots_;           ///< by position
   std::vector<DeviceBatch> device_slots_;  ///< by position

@@ -19,7 +19,7 @@ std::string without_port(const std::string& host) {
 
 constexpr std::array<std::string_view, 4> loopback{"127.0.0.1", "localhost", "::1", "[::1]"};
 
-/// Compares all characters, so that the time tells nothing about the place of the first difference.
+/// Constant-time comparison, so that the time does not reveal the position of the first difference.
 bool same_secret(const std::string& given, const std::string& wanted) {
   unsigned difference = given.size() == wanted.size() ? 0 : 1;
   for (std::size_t i = 0; i < given.size() && !wanted.empty(); ++i) {

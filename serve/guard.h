@@ -7,13 +7,13 @@
 
 namespace gnomon::serve {
 
-/// Who may ask. A page of another site must neither read answers nor start work: its requests carry its
-/// Origin, or, if its name was made to resolve to this machine (DNS rebinding), its Host.
+/// Access control. A page of another site must neither read answers nor start work: its requests carry its
+/// Origin or, if its name was made to resolve to this machine (DNS rebinding), its Host.
 struct Guard {
-  std::string host = "127.0.0.1";  ///< the address that the server listens at
-  std::string token;               ///< that requests for data must carry; empty: none
+  std::string host = "127.0.0.1";  ///< the address that the server listens on
+  std::string token;               ///< required in requests for data; empty: none
 
-  /// Why the request is refused, or nothing.
+  /// The reason to refuse the request; none if it is accepted.
   std::optional<Response> refuse(const Request& request) const;
 };
 

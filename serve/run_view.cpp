@@ -25,7 +25,7 @@ fs::file_time_type last_write(const fs::path& run) {
   return fs::last_write_time(fs::exists(log) ? log : run, none);
 }
 
-/// The complete lines: the last one may be in the writing.
+/// The complete lines: the last one may still be written.
 Json epochs_in(const fs::path& log) {
   Json epochs = Json::array();
   if (fs::exists(log)) {

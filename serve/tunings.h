@@ -22,7 +22,7 @@ class Tunings {
   Tunings(const Tunings&) = delete;
   Tunings& operator=(const Tunings&) = delete;
 
-  /// Starts one and returns its number; nothing if as many run as may.
+  /// Starts a search and returns its number; none if the maximum number is running.
   std::optional<std::int64_t> start(base::Json work);
   /// {"status": "running" | "done" | "cancelled" | "failed", "what", "done", "total", "result" | "error"}, or
   /// null if there is none of that number.

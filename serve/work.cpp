@@ -139,7 +139,7 @@ class Lines {
   std::string text_;
 };
 
-/// Reports a few times a second; throws Interrupted once nobody listens.
+/// Reports a few times a second; throws Interrupted once the peer has disconnected.
 base::Progress progress_to(int socket) {
   return [socket, last = std::chrono::steady_clock::time_point{}](std::string_view what, std::int64_t done,
                                                                   std::int64_t total) mutable {

@@ -23,7 +23,8 @@ base::Json computed_rows(const State& state);
 using Perform = std::function<base::Json(const base::Json& work, const base::Progress& progress,
                                          const std::atomic<bool>* stop)>;
 
-/// perform() in processes of their own, from any thread. `server` runs serve_work() and outlives the result.
+/// perform() in a separate process for each call, from any thread. `server` runs serve_work() and outlives
+/// the result.
 Perform perform_apart(const base::ForkServer& server);
 /// What such a process does.
 base::ForkServer::Serve serve_work(Offer offer);

@@ -26,7 +26,7 @@ struct Batch {
   double gather_s = 0;
 };
 
-/// What is gathered: arrays whose first dimension is vertices, and edges, and the features of a store.
+/// The data to gather: arrays over vertices and over edges, and the features of a store.
 struct Attributes {
   std::span<const gnomon_dl_tensor> vertices, edges;
   const graph::Features* features = nullptr;  ///< come before the other attributes of vertices

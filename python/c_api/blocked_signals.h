@@ -5,7 +5,7 @@
 
 namespace gnomon::c_api {
 
-/// Threads that are started while it lives handle no signals: these are for the threads of the caller.
+/// Guard: threads started during its lifetime block all signals, which are left to the caller's threads.
 class BlockedSignals {
  public:
   BlockedSignals() {

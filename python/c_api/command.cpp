@@ -197,7 +197,7 @@ std::string run_command(const fs::path& program, std::string_view request, const
   }
   if (outcome.exit_code < 0) {
     throw base::Failure("gnomon " + asked.command,
-                        "was ended by signal " + std::to_string(-outcome.exit_code));
+                        "was killed by signal " + std::to_string(-outcome.exit_code));
   }
   if (outcome.exit_code != 0) {
     throw base::Failure(message_of(std::move(outcome.error), asked.command));

@@ -13,7 +13,7 @@
 
 namespace gnomon::c_api {
 
-/// What the epochs of a loader share: graph, sampling rule, and memory that is kept between epochs.
+/// The state shared by the epochs of a loader: graph, sampling rule, and memory kept between epochs.
 /// Thread-safe.
 class Loader {
  public:

@@ -18,7 +18,7 @@ void check_range(const char* field, std::int64_t value, std::int64_t min, std::i
   }
 }
 
-/// Cuts off what a fanout of 0 leaves empty: then no hop has new vertices to expand.
+/// Drops the hops from the first fanout of 0 on, which have no vertices to expand.
 void cut_empty_hops(Sampling& sampling) {
   const auto zero = std::find(sampling.fanouts.begin(), sampling.fanouts.end(), 0);
   const bool expands_again =

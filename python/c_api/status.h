@@ -16,7 +16,7 @@ const char* last_error() noexcept;
 /// Throws InputError, naming `argument`, if the pointer is null.
 void require(const void* pointer, const char* argument);
 
-/// Remembers the process that made an object whose threads a fork does not copy.
+/// Records the process that created an object with threads, which a fork does not copy.
 class OwnProcess {
  public:
   OwnProcess();

@@ -13,7 +13,7 @@
 namespace gnomon::c_api {
 namespace {
 
-/// Blocks from this size on are mapped by themselves.
+/// Blocks of at least this size are mapped individually.
 constexpr std::size_t min_mapped_bytes = std::size_t{1} << 16;
 constexpr std::size_t line_bytes = 64;
 

@@ -89,7 +89,7 @@ struct Chart {
   std::vector<std::string> categories;  ///< x is an index into them; empty: x is a number
   std::vector<ChartSeries> series;
   std::vector<ChartSpan> spans;      ///< of a timeline
-  std::vector<std::string> missing;  ///< points that there are not, with the reason
+  std::vector<std::string> missing;  ///< missing points, with the reason
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& f) {

@@ -45,7 +45,7 @@ std::vector<double> values_of(const Curve& curve) {
   return values;
 }
 
-/// The least y of all other series over this one's.
+/// The minimum y of all other series relative to this one's.
 Curve lead_of(const Chart& chart, const ChartSeries& series) {
   Curve lead;
   for (const auto& [x, y] : curve_of(series)) {
@@ -202,7 +202,7 @@ Claim decide(const ClaimSource& source, const std::vector<Chart>& charts) {
     numbers.insert(numbers.end(), more.begin(), more.end());
   }
   if (numbers.empty()) {
-    // Lines that do not cross are an answer, and so is a system that never runs.
+    // "The lines do not cross" and "never runs" are valid answers.
     claim.why_not =
         source.quantity == Quantity::crossing ? "the lines do not cross" : "no point is predicted";
     claim.holds = source.quantity == Quantity::crossing ? std::optional(false) : std::nullopt;

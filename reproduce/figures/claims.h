@@ -10,7 +10,7 @@
 
 namespace gnomon::reproduce {
 
-/// What a paper says, and what is predicted or measured here.
+/// A paper's claim, and the predicted or measured value.
 struct Claim {
   std::string text;
   std::string where;  ///< in the paper
@@ -18,7 +18,7 @@ struct Claim {
   std::optional<double> printed;
   std::optional<double> value;  ///< none where it was not computed
   std::optional<double> error;  ///< value / printed - 1
-  std::optional<double> above;  ///< what is asked of the value for the claim to hold (ClaimSource)
+  std::optional<double> above;  ///< bounds within which the claim holds (ClaimSource)
   std::optional<double> below;
   std::optional<double> within;
   std::optional<bool> holds;
@@ -40,9 +40,8 @@ struct Claim {
   }
 };
 
-/// Computes a claim from its figure's charts. Points that only one side has are left out. A claim without any
-/// point says so in why_not. Throws InputError if the source names a panel, series or category that there is
-/// not.
+/// Computes a claim from its figure's charts, over the points that both sides have. A claim without points
+/// has a why_not. Throws InputError for an unknown panel, series or category.
 Claim decide(const ClaimSource& source, const std::vector<Chart>& charts);
 
 }  // namespace gnomon::reproduce

@@ -57,7 +57,7 @@ std::optional<double> number_in(const std::string& text) {
   return error == std::errc() && stopped == end ? std::optional(value) : std::nullopt;
 }
 
-/// What x can be: the numbers of a sweep, or names.
+/// The x axis: the numbers of a sweep, or names.
 struct Axis {
   std::vector<std::string> texts;
   bool numbers = true;
@@ -125,7 +125,7 @@ std::string setting_of(const ExplorationRow& row, const std::string& path) {
   return found == row.settings.end() ? "" : found->value;
 }
 
-/// The least y at each x, for the best of what else is swept.
+/// The minimum y at each x, over all other swept fields.
 void add_values(Chart& chart, const PanelSource& panel, const SeriesSource& source, const Axis& axis,
                 const std::vector<ExplorationRow>& rows) {
   std::map<double, double> least;
@@ -175,7 +175,7 @@ void add_pairs(Chart& chart, const PanelSource& panel, const SeriesSource& sourc
   chart.series.push_back(std::move(series));
 }
 
-/// How busy a resource's engines are in each part of the epoch.
+/// The utilisation of a resource's engines in each part of the epoch.
 double use_of(const std::string& resource, const ExplorationRow& row, double begin_s, double end_s) {
   using schedule::Stage;
   const auto& spans = row.prediction->timeline;

@@ -19,23 +19,23 @@ enum class Verdict : std::uint8_t {
   reproduced,  ///< the report has its printed numbers beside ours
   predicted,   ///< by the simulator or a formula, from given inputs
   measured,    ///< by a run on the user's machine
-  not_drawn,   ///< the reason stands beside it
+  not_drawn,   ///< with a reason
 };
 
-/// What a panel shows of each predicted epoch.
+/// How a panel shows a predicted epoch.
 enum class View : std::uint8_t {
   values,         ///< a column of `gnomon explore` against the swept field
   use_over_time,  ///< how busy a resource is, against the epoch's time
   timeline,       ///< the stages at the start of the epoch
 };
 
-/// How several numbers become one.
+/// How several numbers are reduced to one.
 enum class Pick : std::uint8_t { mean, min, max, first, last };
 
 enum class Quantity : std::uint8_t {
   ratio,     ///< `of` over `over` or, without it, `of`
   crossing,  ///< the x at which `of` first is below `over`
-  least_at,  ///< the x at which `of` is least
+  least_at,  ///< the x that minimises `of`
   points,    ///< how many points of `of` are predicted
 };
 

@@ -27,7 +27,7 @@ double now_s() {
 
 }  // namespace
 
-/// LibTorch's allocator serves us before any tensor's operation.
+/// Initialises LibTorch's allocator, which is used before any tensor operation.
 CudaDriver::CudaDriver() {
   at::globalContext().lazyInitDevice(c10::kCUDA);
   set_clock();
@@ -43,8 +43,8 @@ void CudaDriver::wait_for_all() {
   set_clock();
 }
 
-/// Events tell times since others only. Of several attempts the one counts whose event was passed in the
-/// shortest time.
+/// Events only give times relative to other events. Synchronises with the host's clock: of several attempts,
+/// the one with the shortest round trip counts.
 void CudaDriver::set_clock() {
   constexpr int attempts = 5;
   const auto stream = c10::cuda::getDefaultCUDAStream(0);
@@ -73,7 +73,7 @@ CudaDriver::Event CudaDriver::mark(const Stream& stream) {
 bool CudaDriver::has_passed(const Event& event) noexcept {
   const cudaError_t error = cudaEventQuery(event.get());
   if (error == cudaErrorNotReady) {
-    (void)cudaGetLastError();  // or the next launch would be taken for a failure
+    (void)cudaGetLastError();  // otherwise the next launch would report it
   }
   return error == cudaSuccess;
 }

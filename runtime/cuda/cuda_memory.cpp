@@ -31,8 +31,8 @@ class PinnedMemory final : public std::pmr::memory_resource {
 
 }  // namespace
 
-/// Raw allocations come from LibTorch's pool even where it is told to keep none, as compute-sanitizer needs
-/// it to see what is read beyond an array.
+/// Bypasses LibTorch's pool if caching is disabled, as compute-sanitizer requires to detect out-of-bounds
+/// reads.
 kernels::cuda::Allocate allocate_on(c10::cuda::CUDAStream stream) {
   if (std::getenv("PYTORCH_NO_CUDA_MEMORY_CACHING") != nullptr) {
     return kernels::cuda::allocate_uncached;
@@ -67,7 +67,7 @@ void with_memory(const std::string& doing, const plan::Plan& plan, const std::fu
   try {
     act();
   } catch (const c10::OutOfMemoryError& error) {
-    // The first line of LibTorch's message tells the requested and the available bytes.
+    // The first line of LibTorch's message contains the requested and the available bytes.
     const std::string text = error.what_without_backtrace();
     throw base::Failure("device memory", "does not suffice for " + doing + ": " +
                                              text.substr(0, text.find("\n")) + " " +

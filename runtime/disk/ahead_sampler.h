@@ -13,12 +13,12 @@
 
 namespace gnomon::runtime {
 
-/// Samples mini-batches before they are prepared, for caches that go by what will be used.
+/// Samples mini-batches ahead of their preparation, for caches that depend on future accesses.
 class AheadSampler {
  public:
   AheadSampler(std::shared_ptr<const PlacedGraph> placed, plan::Job job, int threads);
 
-  /// Writes the vertices of a mini-batch. Several threads may call, each with a number of its own below
+  /// Writes the vertices of a mini-batch. Thread-safe for calls with different values of `thread`, below
   /// threads(). Precondition: ids have 32 bits.
   void sample(std::int64_t epoch, std::int64_t batch, int thread, std::vector<std::uint32_t>& vertices);
   int threads() const { return static_cast<int>(samplers_.size()); }
@@ -37,7 +37,7 @@ class AheadSampler {
 
   std::shared_ptr<const PlacedGraph> placed_;
   plan::Job job_;
-  std::vector<std::unique_ptr<OwnSampler>> samplers_;  ///< by thread, made at first use
+  std::vector<std::unique_ptr<OwnSampler>> samplers_;  ///< by thread, created on first use
   std::mutex mutex_;                                   ///< guards the next two
   std::int64_t epoch_ = -1;
   std::shared_ptr<const std::vector<graph::VertexId>> seeds_;  ///< of that epoch, shuffled

@@ -9,7 +9,7 @@
 
 namespace gnomon::runtime {
 
-/// An array of a graph's store, to be read past the page cache.
+/// An array of a graph store, for direct I/O.
 struct ArrayFile {
   std::shared_ptr<const DirectFile> file;
   std::uint64_t first_byte = 0;  ///< of the elements

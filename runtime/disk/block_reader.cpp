@@ -53,7 +53,7 @@ BlockReader::BlockReader(std::vector<std::shared_ptr<const DirectFile>> files, c
       requests_(static_cast<std::size_t>(options.depth)),
       queue_(open_queue(descriptors_of(files_), buffers_, options)) {}
 
-/// The longest read from the cursor on that fits a buffer and has no gap that is too large.
+/// The longest read from the cursor on that fits into a buffer and has no gap above the maximum.
 BlockReader::Request BlockReader::next_request(std::span<const Extent> extents, std::uint64_t block_bytes,
                                                Cursor& cursor) const {
   Request request;
@@ -89,7 +89,7 @@ void BlockReader::submit(std::size_t file, int buffer) {
                   static_cast<std::uint32_t>(request.done)});
 }
 
-/// Whether all that the buffer's request wants has come; otherwise it is to be submitted again.
+/// Whether the buffer's request is complete; otherwise it must be resubmitted.
 bool BlockReader::take(std::size_t file, const BlockReadEnd& end) {
   Request& request = requests_[static_cast<std::size_t>(end.buffer)];
   const std::uint64_t offset = request.begin + request.done;
@@ -108,7 +108,7 @@ bool BlockReader::take(std::size_t file, const BlockReadEnd& end) {
   if (reached >= request.wanted_end) {
     return true;
   }
-  // The next read begins at a block again. A file that ends within this one brings nothing new.
+  // The next read starts at a block boundary. If the file ends within this block, it makes no progress.
   const std::uint64_t next = round_down(reached, files_[file]->block_bytes());
   if (next <= offset) {
     throw base::Failure(where, "ends at byte " + std::to_string(files_[file]->size_now()) + "; " +
@@ -130,7 +130,7 @@ void BlockReader::deliver(std::span<const Extent> extents, int buffer, const Arr
   }
 }
 
-/// Waits for reads whose bytes nobody wants any more.
+/// Waits for reads whose results are discarded.
 void BlockReader::drain(int in_flight) {
   for (; in_flight > 0; --in_flight) {
     queue_->wait();

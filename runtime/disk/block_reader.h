@@ -14,14 +14,15 @@
 
 namespace gnomon::runtime {
 
-/// How blocks are read: by io_uring if the system has it, else by threads.
+/// How blocks are read. automatic: io_uring if available, otherwise threads.
 enum class ReadBackend : std::uint8_t { automatic, io_uring, threads };
 
 struct ReaderOptions {
   ReadBackend backend = ReadBackend::automatic;
-  int depth = plan::disk_reads_in_flight;              ///< each with a buffer
+  int depth = plan::disk_reads_in_flight;              ///< reads in flight, each with a buffer
   std::size_t buffer_bytes = plan::disk_buffer_bytes;  ///< a multiple of DirectFile::memory_alignment
-  std::uint64_t max_gap_bytes = plan::disk_gap_bytes;  ///< parts that are no further apart are read together
+  std::uint64_t max_gap_bytes =
+      plan::disk_gap_bytes;  ///< maximum gap between parts that are merged into one read
 };
 
 /// A part of a file.
@@ -30,10 +31,10 @@ struct Extent {
   std::uint64_t bytes = 0;
 };
 
-/// What a reader has read so far.
+/// Counters of a reader.
 struct ReadCounts {
   std::int64_t reads = 0;
-  std::int64_t bytes = 0;  ///< from the disk, what lay between the extents included
+  std::int64_t bytes = 0;  ///< read from the disk, including gaps between extents
 
   ReadCounts& operator+=(const ReadCounts& other) {
     reads += other.reads;
@@ -49,26 +50,26 @@ struct ReadCounts {
 /// Whether ReadBackend::io_uring works here.
 bool has_io_uring();
 
-/// Reads many parts of files at once, past the page cache: neighbouring parts are merged into reads of whole
-/// blocks, of which as many as the queue is deep are in flight. To be used by one thread at a time.
+/// Reads many parts of files at once by direct I/O: neighbouring parts are merged into reads of whole blocks,
+/// which are kept in flight up to the queue depth. Not thread-safe.
 class BlockReader {
  public:
   /// Receives the bytes from byte `from` of extent number `extent` on. They are valid during the call.
   using Arrived =
       std::function<void(std::size_t extent, std::uint64_t from, std::span<const std::byte> bytes)>;
 
-  /// Throws base::Failure if io_uring is asked for and not to be had.
+  /// Throws base::Failure if io_uring is requested but not available.
   BlockReader(std::vector<std::shared_ptr<const DirectFile>> files, const ReaderOptions& options = {});
 
-  /// Reads the extents of the file of that number. Calls `arrived` in any order: once for an extent, or for
-  /// each piece of one that does not fit a buffer. Precondition: the extents ascend and do not overlap.
-  /// Throws base::Failure, which names file and offset, if a read fails or the file ends before an extent
-  /// does; the reader remains usable.
+  /// Reads extents of file number `file`. Calls `arrived` in any order: once per extent, or once per piece of
+  /// an extent that exceeds a buffer. Precondition: the extents ascend and do not overlap. Throws
+  /// base::Failure, which names file and offset, if a read fails or the file ends before an extent does; the
+  /// reader remains usable.
   void read(std::size_t file, std::span<const Extent> extents, const Arrived& arrived);
 
   const ReadCounts& counts() const { return counts_; }
   const DirectFile& file(std::size_t number) const { return *files_[number]; }
-  /// The memory of a reader's buffers.
+  /// Bytes of a reader's buffers.
   static std::int64_t bytes_of(const ReaderOptions& options) {
     return options.depth * static_cast<std::int64_t>(options.buffer_bytes);
   }
@@ -80,7 +81,7 @@ class BlockReader {
     std::uint64_t begin = 0, end = 0;  ///< in the file
     std::uint64_t wanted_begin = 0;    ///< of the first extent's part
     std::uint64_t wanted_end = 0;
-    std::uint64_t done = 0;  ///< bytes that earlier, short reads have brought
+    std::uint64_t done = 0;  ///< bytes returned by earlier, short reads
   };
   /// Where the next request begins.
   struct Cursor {

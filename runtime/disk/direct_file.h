@@ -6,8 +6,8 @@
 
 namespace gnomon::runtime {
 
-/// A file opened for reads past the page cache (O_DIRECT), or through it where the file system knows no such
-/// reads, as one in memory.
+/// A file opened for direct I/O (O_DIRECT), or for buffered I/O if the file system does not support it, as an
+/// in-memory one.
 class DirectFile {
  public:
   /// Memory for reads is aligned to this; no disk has larger blocks.
@@ -24,7 +24,7 @@ class DirectFile {
   bool is_direct() const { return is_direct_; }
   /// The file's size when it was opened.
   std::uint64_t size() const { return size_; }
-  /// Its size now; 0 if that cannot be told.
+  /// The current size; 0 if unknown.
   std::uint64_t size_now() const;
   /// Offsets and sizes of reads are multiples of this: 512 or 4096.
   std::uint64_t block_bytes() const { return block_bytes_; }

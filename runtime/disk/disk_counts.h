@@ -8,7 +8,7 @@
 
 namespace gnomon::runtime {
 
-/// What was read from the disk and answered by caches before it; for several threads.
+/// Counters of disk reads and host cache hits. Thread-safe.
 class DiskCounts {
  public:
   void add_reads(const ReadCounts& counts) {

@@ -65,11 +65,11 @@ std::shared_ptr<const PlacedGraph> DiskData::place_lists(const graph::Graph& gra
   placed->topology = kernels::cpu::with_lists_elsewhere(
       graph, [lists = lists_] { return std::make_unique<DiskLists>(lists); });
   placed->graph = graph;
-  placed->graph.indptr = placed->topology.indptr;  // which the topology keeps alive
+  placed->graph.indptr = placed->topology.indptr;  // kept alive by the topology
   return placed;
 }
 
-/// Rows and lists get the same share of what there is of each.
+/// Rows and lists get equal shares of their total sizes.
 void DiskData::fill_caches(std::int64_t bytes, std::shared_ptr<const PlacedGraph> placed) {
   waits_for_memory_ = false;
   if (!plan_.cache.is_used()) {

@@ -18,15 +18,15 @@
 
 namespace gnomon::runtime {
 
-/// Whether two plans read the same from the disk, by the same caches.
+/// Whether two plans read the same data from the disk through the same caches.
 bool reads_disk_alike(const plan::Plan& a, const plan::Plan& b);
 
 /// Throws base::InputError, which names what to change, if the plan cannot read this graph from the disk: the
-/// graph is not a store's, its features are sparse, or the job draws by weights, whose tables lie in memory.
+/// graph is not a store's, its features are sparse, or the job samples by weight, whose tables are in memory.
 void check_disk(const graph::Graph& graph, const plan::Job& job, const plan::Plan& plan);
 
-/// What a plan reads from a graph's store while it trains, and its caches in the host's memory. Mini-batches
-/// are those of plans with all data in memory, bit for bit.
+/// The data that a plan reads from a graph store during training, and its caches in host memory. Mini-batches
+/// equal those of in-memory plans, bit for bit.
 class DiskData {
  public:
   /// `placed` is the graph as the plan's other fields place it; where the plan leaves the topology on the
@@ -36,12 +36,12 @@ class DiskData {
   /// The graph for samplers, whose lists are read from the disk. Precondition: the plan's topology is there.
   std::shared_ptr<const PlacedGraph> place_lists(const graph::Graph& graph) const;
 
-  /// Whether nobody has said yet how much memory the plan's caches get.
+  /// Whether the memory of the plan's caches has yet to be determined.
   bool waits_for_memory() const { return waits_for_memory_; }
-  /// Makes the plan's caches, if it has any, of `bytes`, and fills those whose content is chosen before
-  /// training. `placed` is what samplers read.
+  /// Creates the plan's caches, if any, with `bytes` in all, and fills those whose content is chosen before
+  /// training. `placed` is the graph that samplers read.
   void fill_caches(std::int64_t bytes, std::shared_ptr<const PlacedGraph> placed);
-  /// The mini-batches that follow: position i of the epoch is batch order[i].
+  /// Announces the following mini-batches: position i of the epoch is batch order[i].
   void begin_epoch(std::int64_t epoch, const std::vector<std::int64_t>& order);
 
   /// Whether features are on the disk.
@@ -67,7 +67,7 @@ class DiskData {
   std::int64_t row_bytes_;
   std::int64_t list_bytes_;  ///< of all lists
   std::shared_ptr<DiskCounts> counts_ = std::make_shared<DiskCounts>();
-  std::unique_ptr<DiskFeatures> features_;  ///< null if they are in memory, as the next
+  std::unique_ptr<DiskFeatures> features_;  ///< null if they are in memory; so is the next member
   std::shared_ptr<ListsFile> lists_;
   bool waits_for_memory_ = true;
 };

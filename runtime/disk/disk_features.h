@@ -16,12 +16,12 @@
 
 namespace gnomon::runtime {
 
-/// Reads feature rows from a store's file. To be used by one thread at a time.
+/// Reads feature rows from a store's file. Not thread-safe.
 class RowReader {
  public:
   RowReader(const ArrayFile& array, std::int64_t row_bytes, std::shared_ptr<DiskCounts> counts);
 
-  /// Writes the rows of vertices[places[i]], which are distinct, to out + places[i] rows.
+  /// Writes the rows of vertices[places[i]], which are distinct, to row places[i] of `out`.
   void read(std::span<const graph::VertexId> vertices, std::span<const std::uint32_t> places, std::byte* out);
 
  private:
@@ -33,8 +33,8 @@ class RowReader {
   std::vector<Extent> extents_;
 };
 
-/// The feature rows of mini-batches, from a store's file and a cache in host memory before it. gather() may
-/// be called by several workers at the same time.
+/// The feature rows of mini-batches, from a store's file through a cache in host memory. gather() may be
+/// called by several workers concurrently.
 class DiskFeatures {
  public:
   /// Precondition: the features are dense. Throws what open_array() throws.
@@ -44,10 +44,10 @@ class DiskFeatures {
   /// (runtime/batch/batch_data.h) adds, bit for bit.
   void gather(std::int64_t position, int worker, BatchData& data);
 
-  /// All later rows go by this cache; null: none. Nothing is being gathered.
+  /// Sets the cache for all later rows; null for none. No gather() may be running.
   void use_cache(std::unique_ptr<RowCache> cache) { cache_ = std::move(cache); }
   RowCache* cache() const { return cache_.get(); }
-  /// Reads the rows of these vertices, which are distinct, one behind the other.
+  /// Reads the rows of these distinct vertices consecutively into `out`.
   void read_rows(std::span<const graph::VertexId> vertices, std::byte* out);
 
  private:
@@ -57,7 +57,7 @@ class DiskFeatures {
   std::int64_t row_bytes_;
   std::shared_ptr<DiskCounts> counts_;
   std::unique_ptr<RowCache> cache_;
-  std::vector<std::unique_ptr<RowReader>> readers_;  ///< by worker, made at first use
+  std::vector<std::unique_ptr<RowReader>> readers_;  ///< by worker, created on first use
 };
 
 }  // namespace gnomon::runtime

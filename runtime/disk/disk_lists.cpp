@@ -27,7 +27,7 @@ void DiskLists::sort(std::span<const std::int64_t> edges) {
   std::sort(order_.begin(), order_.end());
 }
 
-/// The edges from order_[begin] on whose neighbours lie in one block.
+/// The edges from order_[begin] on whose neighbours are in the same block.
 DiskLists::Group DiskLists::group_from(std::size_t begin) const {
   Group group{offset_of(order_[begin].first) / block_bytes_, begin, begin + 1};
   while (group.end < order_.size() && offset_of(order_[group.end].first) / block_bytes_ == group.block) {
@@ -36,7 +36,7 @@ DiskLists::Group DiskLists::group_from(std::size_t begin) const {
   return group;
 }
 
-/// Elements begin at multiples of their size, so that none lies in two blocks.
+/// Elements are aligned to their size, so that none spans two blocks.
 void DiskLists::take(const Group& group, const std::byte* block,
                      std::span<graph::VertexId> neighbours) const {
   for (std::size_t i = group.begin; i < group.end; ++i) {

@@ -19,7 +19,7 @@ namespace gnomon::runtime {
 struct ListsFile {
   ArrayFile array;
   std::uint64_t index_bytes = 4;  ///< of each neighbour: 4 or 8
-  /// Blocks of the file, by their number; null: every block is read. To be set while nobody reads.
+  /// Cache of the file's blocks, by block number; null for none. Must not be set while lists are read.
   std::unique_ptr<RecentCache> cache{};
   std::shared_ptr<DiskCounts> counts{};
 };
@@ -27,7 +27,7 @@ struct ListsFile {
 /// Opens the lists of a graph's store. Throws what open_array() throws.
 std::shared_ptr<ListsFile> open_lists(const graph::Graph& graph, std::shared_ptr<DiskCounts> counts);
 
-/// Reads neighbours from the blocks that hold them, each once a call.
+/// Reads neighbours from the blocks that contain them; each block once per call.
 class DiskLists final : public kernels::cpu::NeighbourReader {
  public:
   explicit DiskLists(std::shared_ptr<ListsFile> lists);

@@ -10,11 +10,11 @@
 
 namespace gnomon::runtime {
 
-/// Bytes of the host's memory that training takes, before caches take the rest.
+/// Host memory that training needs, apart from caches.
 struct HostNeeds {
-  std::int64_t process = 0;   ///< the process as it is: program, libraries, structure of the graph, weights
-  std::int64_t batches = 0;   ///< in workers' hands, in buffers and in training
-  std::int64_t samplers = 0;  ///< what samplers keep from mini-batch to mini-batch
+  std::int64_t process = 0;   ///< the process: program, libraries, structure of the graph, weights
+  std::int64_t batches = 0;   ///< in preparation, in buffers and in training
+  std::int64_t samplers = 0;  ///< memory of samplers between mini-batches
   std::int64_t readers = 0;   ///< buffers of reads in flight
   std::int64_t training = 0;  ///< activations of a training step or, if larger, evaluation
   std::int64_t model = 0;     ///< gradients and the optimiser's moments
@@ -22,23 +22,23 @@ struct HostNeeds {
   std::int64_t total() const { return process + batches + samplers + readers + training + model; }
 };
 
-/// What mini-batches that were sampled to learn their sizes take, at most.
+/// The maximum memory needs over mini-batches sampled to determine their sizes.
 struct BatchNeeds {
   std::int64_t slot = 0;      ///< with its features
   std::int64_t sampler = 0;   ///< of one worker
   std::int64_t training = 0;  ///< training_bytes()
 };
 
-/// About the bytes of tensors that a training step makes: the features in fp32 if they are stored in fp16,
-/// and of each layer what it aggregates, its output, its activation and their gradient.
+/// Estimates the bytes of tensors in a training step: the features in fp32 if they are stored in fp16, and
+/// for each layer the aggregate, the output, the activation and their gradients.
 std::int64_t training_bytes(const plan::Job& job, const kernels::MiniBatch& batch,
                             const graph::Features& features);
 
-/// The process's memory without the pages of the graph's files, which the system can drop.
+/// The process's memory without the pages of the graph's files, which the system can evict.
 std::int64_t process_bytes(const graph::Graph& graph);
 
-/// Slots and samplers of the plan, with a quarter to spare as mini-batches differ; `batches` is the number of
-/// mini-batches of an epoch, and `weights` are the bytes of the model's weights.
+/// The needs of the plan's slots and samplers, with a margin of 25 % as mini-batches vary; `batches` is the
+/// number of mini-batches in an epoch, and `weights` the bytes of the model's weights.
 HostNeeds needs_of(const plan::Plan& plan, const BatchNeeds& each, std::int64_t batches, std::int64_t weights,
                    std::int64_t process);
 

@@ -30,8 +30,8 @@ std::vector<std::vector<RowChoice>> OptimalChoices::decide(
   return choices;
 }
 
-/// For each access the mini-batch that uses the vertex next, in the memory of its choice; first_use_ then
-/// has that of the first access of each vertex.
+/// Stores the next use of each access's vertex in the memory of its choice, and the first use of each vertex
+/// in first_use_.
 std::vector<std::vector<RowChoice>> OptimalChoices::next_uses(
     const std::vector<std::vector<std::uint32_t>>& batches) {
   std::fill(first_use_.begin(), first_use_.end(), never_);
@@ -46,7 +46,7 @@ std::vector<std::vector<RowChoice>> OptimalChoices::next_uses(
   return uses;
 }
 
-/// Links the slots by the uses that have become known.
+/// Links the slots by their newly known uses.
 void OptimalChoices::relink_all() {
   heads_.assign(std::size_t{never_} + 1, none);
   latest_ = 0;
@@ -73,7 +73,7 @@ void OptimalChoices::decide_batch(const std::vector<std::uint32_t>& vertices,
   }
 }
 
-/// Puts a row that was read into a free slot, or into that of a row that is used later.
+/// Assigns a row that was read to a free slot, or to that of a row with a later next use.
 RowChoice OptimalChoices::place(std::uint32_t vertex, std::uint32_t next_use) {
   Slot slot = static_cast<Slot>(vertex_.size());
   if (slot < capacity_) {

@@ -5,7 +5,7 @@
 
 namespace gnomon::runtime {
 
-/// What to do for an access of a vertex's row.
+/// The action for an access to a vertex's row.
 class RowChoice {
  public:
   static RowChoice held_in(std::int32_t slot) { return RowChoice(slot); }
@@ -13,12 +13,12 @@ class RowChoice {
   static RowChoice read_into(std::int32_t slot) { return RowChoice(-2 - slot); }
 
   bool is_hit() const { return code_ >= 0; }
-  /// Whether the row lies in a slot from then on.
+  /// Whether the row is in a slot from then on.
   bool has_slot() const { return code_ != -1; }
   std::int32_t slot() const { return code_ >= 0 ? code_ : -2 - code_; }
   bool operator==(const RowChoice&) const = default;
 
-  /// A mini-batch's number instead of a choice, while that is not made yet.
+  /// Holds the number of the next use until the choice is made.
   static RowChoice pending(std::uint32_t next_use) { return RowChoice(static_cast<std::int32_t>(next_use)); }
   std::uint32_t next_use() const { return static_cast<std::uint32_t>(code_); }
 
@@ -28,16 +28,16 @@ class RowChoice {
 };
 
 /// Decides which rows a cache holds if the coming mini-batches are known (Ginex, PVLDB 15(11), 2022, section
-/// 4.2): after each, of the rows it held and those of the mini-batch, those that are used again soonest
-/// (Belady, IBM Systems Journal 5(2), 1966). No other choice has fewer reads, as far as the mini-batches are
-/// known; what it holds is kept for those that become known later.
+/// 4.2): after each mini-batch it keeps, of the cached rows and those of the mini-batch, the ones whose next
+/// use is nearest (Belady, IBM Systems Journal 5(2), 1966). This minimises the reads for the known
+/// mini-batches. The content is kept when further mini-batches become known.
 class OptimalChoices {
  public:
   /// Precondition: num_vertices and capacity are below 2^31.
   OptimalChoices(std::int64_t num_vertices, std::int64_t capacity);
 
-  /// Decides for the next mini-batches, whose vertices are distinct within each. Returns for each mini-batch
-  /// a choice for each of its vertices, in their order; they are to be carried out one after the other.
+  /// Decides for the next mini-batches, each with distinct vertices. Returns a choice for each vertex of each
+  /// mini-batch, in order; the choices must be executed sequentially.
   std::vector<std::vector<RowChoice>> decide(const std::vector<std::vector<std::uint32_t>>& batches);
 
  private:
@@ -55,10 +55,10 @@ class OptimalChoices {
   std::int64_t capacity_;
   std::vector<Slot> slot_of_;             ///< by vertex
   std::vector<std::uint32_t> first_use_;  ///< by vertex: the mini-batch that uses it next
-  /// By slot: its vertex, the mini-batch that uses it next, and the slots that are used then, too.
+  /// By slot: its vertex, the mini-batch that uses it next, and links to the slots with the same next use.
   std::vector<std::uint32_t> vertex_, next_use_;
   std::vector<Slot> before_, behind_;
-  std::vector<Slot> heads_;   ///< by mini-batch: a slot that is used next then
+  std::vector<Slot> heads_;   ///< by mini-batch: head of the list of slots with this next use
   std::uint32_t never_ = 0;   ///< as a next use; the number of mini-batches
   std::uint32_t latest_ = 0;  ///< no slot has a later next use that is not never_
   std::vector<std::size_t> misses_;

@@ -33,7 +33,7 @@ std::vector<RowChoice> OptimalRowCache::choices_of(std::int64_t position) {
   return std::move(choices_[static_cast<std::size_t>(position)]);
 }
 
-/// Samples the next super-batch and makes its choices.
+/// Samples the next super-batch and computes its choices.
 void OptimalRowCache::look_ahead() {
   const std::int64_t end = std::min(known_ + options_.super_batch, std::ssize(order_));
   std::vector<std::vector<std::uint32_t>> batches;
@@ -67,7 +67,7 @@ bool OptimalRowCache::copy_held(std::size_t slot, std::uint32_t vertex, std::byt
   return true;
 }
 
-/// Unless a later mini-batch has brought another row.
+/// Unless a later mini-batch has replaced the row.
 void OptimalRowCache::keep(std::size_t slot, std::uint32_t vertex, std::uint32_t writer,
                            const std::byte* from) {
   const std::lock_guard lock(locks_[slot % num_locks]);

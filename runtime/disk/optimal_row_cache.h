@@ -13,11 +13,11 @@
 
 namespace gnomon::runtime {
 
-/// Holds the rows that the mini-batches of a super-batch use again soonest (OptimalChoices). The first of
-/// them that needs it samples the super-batch ahead, on several threads.
+/// Caches the rows of a super-batch whose next use is nearest (OptimalChoices). The first mini-batch of a
+/// super-batch samples it ahead, on several threads.
 ///
-/// Mini-batches are served as they come. One that comes before an earlier one has brought a row reads that
-/// row itself; with one worker every choice is carried out as it was made.
+/// Mini-batches are served in the order of the calls. If a mini-batch needs a row that an earlier one has not
+/// stored yet, it reads the row itself; with one worker all choices are executed as decided.
 class OptimalRowCache final : public RowCache {
  public:
   /// Samples a mini-batch and writes its vertices; `thread` is below Options::threads.
@@ -27,8 +27,9 @@ class OptimalRowCache final : public RowCache {
     std::int64_t num_vertices = 0;
     std::int64_t row_bytes = 0;
     std::int64_t max_rows = 0;
-    std::int64_t super_batch = 1;         ///< mini-batches that are known ahead
-    std::int64_t max_known_accesses = 0;  ///< a super-batch of more ends earlier, after at least `threads`
+    std::int64_t super_batch = 1;  ///< mini-batches that are known ahead
+    std::int64_t max_known_accesses =
+        0;  ///< longer super-batches are cut, after at least `threads` mini-batches
     int threads = 1;
   };
 
@@ -57,13 +58,13 @@ class OptimalRowCache final : public RowCache {
   OptimalChoices chooser_;
   std::int64_t epoch_ = 0;
   std::vector<std::int64_t> order_;
-  std::int64_t known_ = 0;                       ///< positions whose choices are made
+  std::int64_t known_ = 0;                       ///< number of positions with choices
   std::vector<std::vector<RowChoice>> choices_;  ///< by position, until it is served
   std::uint32_t first_writer_ = 0;               ///< of this epoch
 
   std::array<std::mutex, num_locks> locks_;  ///< of the slots, by their number
   std::vector<std::uint32_t> held_;          ///< by slot: the vertex whose row lies there
-  std::vector<std::uint32_t> writers_;       ///< by slot: the mini-batch that brought it, counted from 1
+  std::vector<std::uint32_t> writers_;       ///< by slot: the mini-batch that stored it, counted from 1
   kernels::cpu::HugeArray<std::byte> rows_;
 };
 

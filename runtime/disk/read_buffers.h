@@ -10,7 +10,7 @@
 
 namespace gnomon::runtime {
 
-/// Buffers of equal size for reads past the page cache, one behind the other in memory.
+/// Buffers of equal size for direct I/O, contiguous in memory.
 class ReadBuffers {
  public:
   /// Throws std::bad_alloc.

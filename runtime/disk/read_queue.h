@@ -4,7 +4,7 @@
 
 namespace gnomon::runtime {
 
-/// A read of whole blocks into a buffer, `within` bytes behind its begin.
+/// A read of whole blocks into a buffer, at offset `within`.
 struct BlockRead {
   int file = 0;  ///< position in the queue's list of descriptors
   std::uint64_t offset = 0;
@@ -13,14 +13,14 @@ struct BlockRead {
   std::uint32_t within = 0;
 };
 
-/// The end of a read: the bytes that it brought, or a negative errno.
+/// The completion of a read: the number of bytes, or a negative errno.
 struct BlockReadEnd {
   int buffer = 0;
   std::int64_t result = 0;
 };
 
-/// Reads in flight, at most one a buffer. Reads end in any order; short reads and errors are the caller's to
-/// handle. To be used by one thread at a time.
+/// A queue of asynchronous reads, at most one per buffer. Reads complete in any order; the caller handles
+/// short reads and errors. Not thread-safe.
 class ReadQueue {
  public:
   ReadQueue() = default;
@@ -31,8 +31,7 @@ class ReadQueue {
 
   /// Queues a read, which starts at the latest in the next wait().
   virtual void submit(const BlockRead& read) = 0;
-  /// Waits until a read has ended. Precondition: one is in flight. Throws base::Failure if the system refuses
-  /// to wait.
+  /// Waits until a read has completed. Precondition: one is in flight. Throws base::Failure if waiting fails.
   virtual BlockReadEnd wait() = 0;
 };
 

@@ -35,7 +35,7 @@ RecentCache::RecentCache(std::int64_t max_entries, std::size_t entry_bytes) : en
   }
 }
 
-/// Keys that follow each other are spread evenly: a cache of as many entries as there are keys holds all.
+/// Consecutive keys are spread evenly: a cache with as many entries as keys holds all of them.
 RecentCache::Part& RecentCache::part_of(std::uint64_t key) { return *parts_[key % parts_.size()]; }
 
 std::size_t RecentCache::Part::home_of(std::uint64_t key) const {
@@ -59,8 +59,8 @@ void RecentCache::Part::insert(std::uint64_t key, std::size_t slot) {
   table[at] = static_cast<std::uint32_t>(slot + 1);
 }
 
-/// Closes the gap by those behind it that may lie there (Knuth, The Art of Computer Programming, volume 3,
-/// section 6.4, algorithm R).
+/// Closes the gap by moving up later entries (Knuth, The Art of Computer Programming, volume 3, section 6.4,
+/// algorithm R).
 void RecentCache::Part::erase(std::uint64_t key) {
   const std::size_t size = table.size();
   std::size_t gap = home_of(key);

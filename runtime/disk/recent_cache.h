@@ -10,9 +10,9 @@
 
 namespace gnomon::runtime {
 
-/// Entries of equal size by 64-bit keys, of which those used last stay: each new one replaces the next that
-/// was not used since the hand of the clock passed it (CLOCK; Corbató, 1968). Divided into parts with a lock
-/// each; thread-safe.
+/// A cache of equal-sized entries by 64-bit keys with approximate LRU replacement (CLOCK; Corbató, 1968): a
+/// new entry replaces the next one that was not used since the clock hand passed it. Sharded, with a lock per
+/// shard; thread-safe.
 class RecentCache {
  public:
   RecentCache(std::int64_t max_entries, std::size_t entry_bytes);
@@ -34,7 +34,7 @@ class RecentCache {
     return true;
   }
 
-  /// Holds a copy of the entry from now on, unless it does already.
+  /// Stores a copy of the entry, unless it is already cached.
   void keep(std::uint64_t key, const std::byte* bytes);
 
   std::size_t entry_bytes() const { return entry_bytes_; }

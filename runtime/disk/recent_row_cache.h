@@ -5,7 +5,7 @@
 
 namespace gnomon::runtime {
 
-/// Holds the rows that mini-batches used last.
+/// Caches the most recently used rows.
 class RecentRowCache final : public RowCache {
  public:
   RecentRowCache(std::int64_t max_rows, std::int64_t row_bytes)

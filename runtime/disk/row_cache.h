@@ -11,19 +11,19 @@
 
 namespace gnomon::runtime {
 
-/// Requests of rows or blocks, and how many of them a cache answered.
+/// Requests for rows or blocks, and cache hits.
 struct HitCount {
   std::int64_t requests = 0;
   std::int64_t hits = 0;
 };
 
-/// Places in a list of vertices.
+/// Indices into a list of vertices.
 using Places = std::vector<std::uint32_t>;
-/// Reads the rows of the vertices at these places from the disk to their places in the output.
+/// Reads the rows of the vertices at these indices from the disk to the same indices of the output.
 using ReadRows = std::function<void(const Places& places)>;
 
-/// Copies of feature rows in host memory, in front of the disk. Several threads serve different mini-batches
-/// at the same time.
+/// A cache of feature rows in host memory for a store on disk. Different mini-batches may be served
+/// concurrently.
 class RowCache {
  public:
   RowCache() = default;
@@ -31,14 +31,15 @@ class RowCache {
   RowCache& operator=(const RowCache&) = delete;
   virtual ~RowCache() = default;
 
-  /// The mini-batches that follow: position i of the epoch is batch order[i]. Nothing is being served.
+  /// Announces the following mini-batches: position i of the epoch is batch order[i]. No serve() may be
+  /// running.
   virtual void begin_epoch(std::int64_t epoch, const std::vector<std::int64_t>& order) {
     (void)epoch;
     (void)order;
   }
 
-  /// Writes the row of vertices[i] to `out` + i rows: those it holds itself, the others by one call of
-  /// `read`. `position` is the mini-batch's in the epoch. Returns how many it held. Throws what `read`
+  /// Writes the row of vertices[i] to row i of `out`: cached rows directly, the others by one call of `read`.
+  /// `position` is the mini-batch's position in the epoch. Returns the number of hits. Throws what `read`
   /// throws.
   virtual std::int64_t serve(std::int64_t position, std::span<const graph::VertexId> vertices, std::byte* out,
                              const ReadRows& read) = 0;

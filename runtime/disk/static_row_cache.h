@@ -7,10 +7,10 @@
 
 namespace gnomon::runtime {
 
-/// Holds the rows of vertices that were chosen beforehand.
+/// Caches the rows of a fixed set of vertices.
 class StaticRowCache final : public RowCache {
  public:
-  /// Reads all rows of `chosen`, ascending, to its argument, one behind the other.
+  /// Reads all rows of `chosen` (ascending) consecutively into `rows`.
   using ReadAll = std::function<void(std::span<const graph::VertexId> chosen, std::byte* rows)>;
 
   StaticRowCache(std::int64_t num_vertices, std::int64_t row_bytes, std::vector<graph::VertexId> chosen,

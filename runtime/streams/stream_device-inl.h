@@ -32,18 +32,18 @@ StreamDevice<D>::StreamDevice(D driver, const plan::Job& job, const DeviceOption
       hardware_(driver_.hardware(prepare_stream_)),
       preparation_(hardware_, job, std::move(progress), nn::reads_degrees(job.model)) {}
 
-/// Nothing reads memory that is freed after this, and the limit of a plan does not bind what comes after.
+/// Waits for all work that reads memory freed afterwards, and removes the plan's memory limit.
 template <Driver D>
 StreamDevice<D>::~StreamDevice() {
   try {
     driver_.wait_for_all();
     driver_.limit_memory(0);
   } catch (const std::exception&) {
-    // The device has failed: it reads nothing any more.
+    // The device has failed, so nothing is read any more.
   }
 }
 
-/// Waits for all streams first: models are made, saved and evaluated on streams of others.
+/// Waits for all streams first, as models are created, saved and evaluated on other streams.
 template <Driver D>
 void StreamDevice<D>::take_plan(const plan::Plan& plan, std::shared_ptr<const PlacedGraph> graph) {
   driver_.wait_for_all();
@@ -86,7 +86,7 @@ DeviceBatch StreamDevice<D>::copy(Slot slot) {
   return batch;
 }
 
-/// Both copies are from memory that the device reads itself.
+/// Both copies are from pinned memory.
 template <Driver D>
 void StreamDevice<D>::copy_slab(const BatchSlab& slab, const std::shared_ptr<void>& memory,
                                 const BatchData& data) {
@@ -212,7 +212,7 @@ CacheUse StreamDevice<D>::take_cache_use() {
   return use;
 }
 
-/// Of several copies at a time, so that their start and the wait for their end hardly count.
+/// Measures several copies at a time to amortise launch and synchronisation.
 template <Driver D>
 double StreamDevice<D>::bandwidth(std::size_t bytes, int copies, const std::function<void()>& copy) {
   return best_bandwidth(static_cast<std::size_t>(copies) * bytes, [&] {

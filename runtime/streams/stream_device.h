@@ -12,11 +12,11 @@
 
 namespace gnomon::runtime {
 
-/// A device behind a link whose work is ordered by streams, as a GPU's is. Copies, preparation and training
-/// have a stream each; the last two share one where they take turns. The host waits for copies, for what
-/// sampling reads back, and for a batch that another stream has prepared before it is trained; marks in the
-/// streams tell when stages ran. What a stream still reads is not freed, so memory that one stream has freed
-/// is free for all of them. Mini-batches have degrees only for models that read them.
+/// A device behind a link whose work is ordered by streams, as on a GPU. Copies, preparation and training
+/// have one stream each; the last two share one if they alternate. The host waits for copies, for what
+/// sampling reads back, and for a batch that another stream has prepared before it is trained; events in the
+/// streams give the time spans of stages. Memory is freed only after all streams have finished reading it, so
+/// that it can be reused by any stream. Mini-batches have degrees only for models that read them.
 template <Driver D>
 class StreamDevice final : public Device {
  public:
@@ -49,7 +49,7 @@ class StreamDevice final : public Device {
   void with_memory(const std::string& doing, const std::function<void()>& act) {
     driver_.with_memory(doing, plan_, act);
   }
-  /// Calls `act`, which starts work on a stream, and returns that work.
+  /// Calls `act`, which launches work on a stream, and returns that work.
   DeviceWorkPtr work_on(const Stream& stream, const std::function<void()>& act);
   bool trains_beside() const { return !(train_stream_ == prepare_stream_); }
   void wait_for_preparation(const DeviceBatch& batch);
@@ -68,7 +68,7 @@ class StreamDevice final : public Device {
   Hardware copies_;    ///< on copy_stream_
   Hardware hardware_;  ///< on prepare_stream_
   Preparation<Hardware> preparation_;
-  kernels::device::Rows rows_;  ///< where copies find cached rows; empty if they need none
+  kernels::device::Rows rows_;  ///< the cached rows that copies read; empty if there are none
   CacheUse use_of_copies_;
 };
 

@@ -10,13 +10,13 @@
 
 namespace gnomon::runtime {
 
-/// The work between two marks in a stream.
+/// The work between two events in a stream.
 template <Driver D>
 class StreamWork final : public DeviceWork {
  public:
   using Event = typename D::Event;
 
-  /// `batch` is what the work reads. `driver` must outlive it.
+  /// `batch` owns the memory that the work reads. `driver` must outlive it.
   StreamWork(D& driver, Event begin, Event end, DeviceBatch batch = {})
       : driver_(driver), begin_(std::move(begin)), end_(std::move(end)), batch_(std::move(batch)) {}
   ~StreamWork() override {

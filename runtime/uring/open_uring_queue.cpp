@@ -31,7 +31,7 @@ class UringQueue final : public ReadQueue {
       try {
         wait();
       } catch (const base::Failure&) {
-        break;  // closing the ring cancels what is left
+        break;  // closing the ring cancels the remaining reads
       }
     }
     if (is_open_) {
@@ -42,7 +42,7 @@ class UringQueue final : public ReadQueue {
   bool is_open() const { return is_open_; }
 
   void submit(const BlockRead& read) override {
-    io_uring_sqe* entry = ::io_uring_get_sqe(&ring_);  // never null: there are as many as buffers
+    io_uring_sqe* entry = ::io_uring_get_sqe(&ring_);  // never null: there is one entry per buffer
     const auto file = static_cast<std::size_t>(read.file);
     const int descriptor = has_files_ ? read.file : descriptors_[file];
     std::byte* to = buffers_[read.buffer] + read.within;
@@ -59,8 +59,8 @@ class UringQueue final : public ReadQueue {
     ++not_submitted_;
   }
 
-  /// Reads that have ended already are taken before others are submitted, which saves system calls, unless
-  /// too few would be in flight.
+  /// Completed reads are consumed before new ones are submitted, which saves system calls, unless too few
+  /// would be in flight.
   BlockReadEnd wait() override {
     io_uring_cqe* ended = nullptr;
     const bool is_deep = 4 * not_submitted_ < depth_;

@@ -9,8 +9,8 @@
 namespace gnomon::runtime {
 
 /// Opens a queue that reads by io_uring, whose files and buffers are registered with the kernel as far as it
-/// allows. Null where this build or the kernel does not have io_uring, or a filter of system calls forbids
-/// it. `buffers` and the open descriptors must outlive the queue.
+/// allows. Null if this build or the kernel does not support io_uring, or a seccomp filter forbids it.
+/// `buffers` and the open descriptors must outlive the queue.
 std::unique_ptr<ReadQueue> open_uring_queue(std::span<const int> descriptors, const ReadBuffers& buffers,
                                             int depth);
 

@@ -18,11 +18,11 @@
 namespace gnomon::serve {
 namespace {
 
-constexpr std::size_t num_threads = 128;  ///< a connection holds one while it is open; most of them sleep
+constexpr std::size_t num_threads = 128;  ///< one per open connection; most of them sleep
 constexpr std::size_t max_waiting = 64;
 constexpr time_t max_wait_s = 5;  ///< for the next bytes of a request
 
-/// Threads with a queue of limited length: who adds to a full one waits.
+/// A thread pool with a bounded queue: adding to a full queue blocks.
 class BoundedPool final : public httplib::TaskQueue {
  public:
   BoundedPool() {
