@@ -69,6 +69,10 @@ struct LaunchesOfBatch {
 /// few thousand edges or more. tests/launches counts them.
 LaunchesOfBatch launches_of_batch(int layers);
 
+/// The launches to train a mini-batch by a recorded step (plan field "graphs"): the copy to where the
+/// recording reads it, and the recording.
+inline constexpr std::int64_t launches_of_graph_step = 2;
+
 /// What happened to the time of a stage when its profile moved to another machine.
 struct StageScaling {
   std::string stage;               ///< "cpu_batch", "transfer", "device_batch", "train"

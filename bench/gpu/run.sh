@@ -8,7 +8,8 @@
 #   tests    facts, libraries that are missing, the tests of kernels and devices; generates the graph meanwhile  (~4 minutes)
 #   memory   compute-sanitizer's memcheck and initcheck on the contracts of the kernels                          (~6 minutes)
 #   kernels  bench_gpu, and Nsight Compute over an epoch                                                         (~4 minutes)
-#   epochs   every preset with all and with half of the memory, autotune, validate                               (~8 minutes)
+#   epochs   every preset with all and with half of the memory, the fastest with recorded steps, autotune, validate
+#                                                                                                                 (~8 minutes)
 #   peers    the same model fed by PyTorch Geometric's NeighborLoader, and by gnomon's                           (~4 minutes)
 #
 # GNOMON_REHEARSE=1 takes an emulated device in the GPU's place and leaves out what needs NVIDIA's tools; SCALE (22) is that of

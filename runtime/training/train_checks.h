@@ -14,6 +14,9 @@ namespace gnomon::runtime {
 /// The graph can be trained on, job and plan are complete, and the device executes the plan.
 void check_options(const graph::Graph& graph, const TrainOptions& options);
 
+/// The job goes with a plan that records training steps: padding changes nothing but rounding.
+void check_graphs(const plan::Plan& plan, const plan::Job& job);
+
 /// The checkpoint that these options resume from, if there is one, is of the same job and graph. A biased
 /// graph, which train() makes from the plan, is not compared.
 void check_resumed(const graph::Graph& graph, const TrainOptions& options);
