@@ -103,7 +103,8 @@ TEST_P(CudaLearner, StepsTwiceHaveTheSameBits) {
   EXPECT_EQ(nn::hash_of(first.model().parameters()), nn::hash_of(second.model().parameters()));
 }
 
-/// From the second epoch on by recorded launches. The weights tell whether the bits are the same nevertheless.
+/// From the second epoch on by recorded launches. The weights tell whether the bits are the same
+/// nevertheless.
 TEST_P(CudaLearner, RecordedStepsTrainAsOthersDo) {
   auto without = fresh(gpu);
   auto recorded = fresh(gpu);
