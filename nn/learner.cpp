@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdio>
+#include <stdexcept>
 
 #include "nn/adam.h"
 #include "nn/cuda/kernels.h"
@@ -59,6 +60,15 @@ void read(torch::serialize::InputArchive& archive, const char* name, const std::
     archive.read(name + std::to_string(i), values);
     TORCH_CHECK(values.sizes() == tensors[i].sizes(), name, i, " has another shape");
     copy_values({values}, {tensors[i]});
+  }
+}
+
+void read_room(const at::Tensor& numbers, LearnedRoom& room) {
+  const auto* first = numbers.const_data_ptr<std::int64_t>();
+  try {
+    room.restore({first, first + numbers.numel()});
+  } catch (const std::invalid_argument& error) {
+    TORCH_CHECK(false, "graphs: ", error.what());
   }
 }
 
@@ -196,8 +206,7 @@ void Learner::load(torch::serialize::InputArchive& archive) {
   read(archive, "weight", weights);
   read(archive, "buffer", model_.buffers());
   if (at::Tensor numbers; archive.try_read("graphs", numbers)) {
-    const auto* first = numbers.const_data_ptr<std::int64_t>();
-    graphs_.room().restore({first, first + numbers.numel()});
+    read_room(numbers, graphs_.room());
   }
   graphs_.forget();
   torch::serialize::InputArchive optimiser;
