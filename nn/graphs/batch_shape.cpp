@@ -6,8 +6,9 @@ namespace gnomon::nn {
 namespace {
 
 std::int64_t with_slack(std::int64_t size) {
+  constexpr std::int64_t slack = 32;  // a 32nd of the size
   constexpr std::int64_t multiple = 32;
-  const std::int64_t more = size + static_cast<std::int64_t>(static_cast<double>(size) * shape_slack);
+  const std::int64_t more = size + size / slack;
   return (more + multiple - 1) / multiple * multiple;
 }
 

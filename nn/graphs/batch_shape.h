@@ -32,7 +32,4 @@ BatchShape larger(const BatchShape& left, const BatchShape& right);
 /// products are fast. The seeds are as many: no mini-batch has more than a whole one.
 BatchShape with_slack(const BatchShape& shape);
 
-/// The share of a size that with_slack() adds.
-inline constexpr double shape_slack = 1.0 / 32;
-
 }  // namespace gnomon::nn
