@@ -3,7 +3,6 @@
 #include <ATen/cuda/CUDAGraph.h>
 #include <c10/cuda/CUDAGuard.h>
 #include <c10/cuda/CUDAStream.h>
-#include <cuda_runtime_api.h>
 
 #include <exception>
 #include <memory>
@@ -18,8 +17,12 @@ namespace {
 class CudaLaunchGraph final : public LaunchGraph {
  public:
   ~CudaLaunchGraph() override {
-    if (stream_) {
-      (void)cudaStreamSynchronize(stream_->stream());
+    try {
+      if (stream_) {
+        stream_->synchronize();
+      }
+    } catch (const std::exception&) {
+      // The GPU has failed: it reads nothing any more.
     }
   }
 
