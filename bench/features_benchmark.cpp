@@ -93,7 +93,7 @@ void BM_DropoutDense(benchmark::State& state) {
   const auto x = gathered_dense();
   const nn::AtenThreadsGuard threads(static_cast<int>(state.range(0)));
   for (auto _ : state) {
-    benchmark::DoNotOptimize(nn::dense::dropout(x, 0.5, dropout_key));
+    benchmark::DoNotOptimize(nn::dense::dropout(x, nn::dense::dropout_rule(0.5, dropout_key)));
   }
 }
 

@@ -11,17 +11,30 @@ namespace gnomon::kernels {
 /// The number of elements that one block of four random words decides on.
 inline constexpr std::int64_t dropout_block = 8;
 
+/// The part of a random stream's key that a training step has for itself.
+struct StepNumber {
+  std::uint64_t epoch = 0;
+  std::uint64_t batch = 0;
+};
+
 /// Element i is dropped if its 16 bits of the random stream are below the threshold. The set of dropped
 /// elements is thus a pure function of the stream key (whose item is ignored) and the element's index.
 struct DropoutRule {
   base::StreamKey key;
   std::uint32_t threshold = 0;  ///< the dropout probability times 65,536, below 65,536
+  /// If not null, where a device finds the key's epoch and batch, in its memory.
+  const StepNumber* number = nullptr;
+
   constexpr float scale() const { return 65536.0F / static_cast<float>(65536U - threshold); }
 
   /// Returns the random words of elements block · dropout_block … (block + 1) · dropout_block - 1.
   constexpr base::Words4 words(std::int64_t block) const {
     base::StreamKey stream = key;
     stream.item = static_cast<std::uint64_t>(block);
+    if (number != nullptr) {
+      stream.epoch = number->epoch;
+      stream.batch = number->batch;
+    }
     return base::random_words(stream, 0);
   }
   /// Whether the i-th element of a block is dropped, given the block's words.

@@ -3,6 +3,8 @@
 #include <ATen/core/Tensor.h>
 #include <torch/optim/adam.h>
 
+#include <cstdint>
+
 namespace gnomon::nn {
 
 /// Returns Adam's state of a weight, or null before its first step.
@@ -12,5 +14,15 @@ torch::optim::AdamParamState* state_of(torch::optim::Adam& optimiser, const at::
 /// The state is that of Adam::step(), and the results are equal up to rounding. `step` is scratch space,
 /// allocated on first use. Precondition: all weights are contiguous fp32 on one device; no amsgrad.
 void fused_step(torch::optim::Adam& optimiser, at::Tensor& step);
+
+/// Whether weights have made steps, all of those that get gradients as many.
+bool steps_together(torch::optim::Adam& optimiser);
+
+/// fused_step() for a recording of launches: number of the step and learning rate are those in the GPU's
+/// memory, and count_step() counts the step. Precondition: steps_together().
+void launch_step(torch::optim::Adam& optimiser, const at::Tensor& step, const at::Tensor& learning_rate);
+
+/// Counts a step of launch_step(), and returns its number.
+std::int64_t count_step(torch::optim::Adam& optimiser);
 
 }  // namespace gnomon::nn

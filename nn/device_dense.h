@@ -3,9 +3,11 @@
 #include <ATen/ATen.h>
 
 #include <cstdint>
+#include <vector>
 
 #include "kernels/device/cross_entropy.h"
 #include "kernels/device/dropout.h"
+#include "kernels/device/padding.h"
 
 /// The dense kernels of kernels/device on tensors (nn/cuda/kernels.h says what each computes). `Launches` is
 /// as in DeviceSparseKernels; the kernels must be declared where these templates are instantiated.
@@ -46,22 +48,36 @@ at::Tensor device_relu_dropout_gradient(const Launches& launches, float scale, c
   return of_input;
 }
 
+/// `sums` is MetricSums or, of a padded mini-batch, a StepState in device memory.
+template <class Launches, class Sums>
+at::Tensor device_cross_entropy(const Launches& launches, const at::Tensor& logits, const at::Tensor& labels,
+                                const Sums& sums) {
+  auto gradient = at::empty_like(logits);
+  auto launch = launches.begin(logits);
+  kernels::device::cross_entropy(launch.executor,
+                                 kernels::device::StepOutputs{logits.template const_data_ptr<float>(),
+                                                              labels.template const_data_ptr<std::int64_t>(),
+                                                              logits.size(0), logits.size(1)},
+                                 gradient.template mutable_data_ptr<float>(), sums);
+  return gradient;
+}
+
 template <class Launches>
 at::Tensor device_cross_entropy(const Launches& launches, const at::Tensor& logits, const at::Tensor& labels,
                                 const at::Tensor& losses, const at::Tensor& correct) {
   TORCH_CHECK(losses.numel() >= labels.numel(), "the sums have room for ", losses.numel(), " seeds, not ",
               labels.numel());
-  auto gradient = at::empty_like(logits);
-  auto launch = launches.begin(logits);
-  kernels::device::cross_entropy(
-      launch.executor,
-      kernels::device::StepOutputs{logits.template const_data_ptr<float>(),
-                                   labels.template const_data_ptr<std::int64_t>(), logits.size(0),
-                                   logits.size(1)},
-      gradient.template mutable_data_ptr<float>(),
-      kernels::device::MetricSums{losses.template mutable_data_ptr<double>(),
-                                  correct.template mutable_data_ptr<std::int64_t>()});
-  return gradient;
+  return device_cross_entropy(launches, logits, labels,
+                              kernels::device::MetricSums{losses.template mutable_data_ptr<double>(),
+                                                          correct.template mutable_data_ptr<std::int64_t>()});
+}
+
+template <class Launches>
+void device_copy_padded(const Launches& launches, const std::vector<kernels::device::PaddedCopy>& copies,
+                        const kernels::device::StepState& value, const at::Tensor& state) {
+  auto launch = launches.begin(state);
+  kernels::device::copy_padded(launch.executor, copies, value,
+                               static_cast<kernels::device::StepState*>(state.mutable_data_ptr()));
 }
 
 }  // namespace gnomon::nn

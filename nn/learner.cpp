@@ -5,8 +5,10 @@
 
 #include <array>
 #include <cstdio>
+#include <stdexcept>
 
 #include "nn/adam.h"
+#include "nn/cuda/kernels.h"
 #include "nn/dense/chunks.h"
 
 namespace gnomon::nn {
@@ -61,6 +63,15 @@ void read(torch::serialize::InputArchive& archive, const char* name, const std::
   }
 }
 
+void read_room(const at::Tensor& numbers, LearnedRoom& room) {
+  const auto* first = numbers.const_data_ptr<std::int64_t>();
+  try {
+    room.restore({first, first + numbers.numel()});
+  } catch (const std::invalid_argument& error) {
+    TORCH_CHECK(false, "graphs: ", error.what());
+  }
+}
+
 }  // namespace
 
 Learner::Learner(const plan::Job& job, std::int64_t columns, std::int64_t classes, at::Device device)
@@ -82,11 +93,44 @@ void Learner::step(const TensorBatch& data, std::int64_t epoch, std::int64_t bat
     sums.add(step(data, epoch, batch));
     return;
   }
+  if (uses_graphs_ && step_by_graph(data, epoch, batch, sums)) {
+    return;
+  }
   const auto logits = model_.forward(data, dropout_of(epoch, batch));
   const auto gradient = sums.add_cross_entropy(logits.detach(), data.labels);
   optimiser_->zero_grad();
   logits.backward(gradient);
   update(epoch);
+}
+
+void Learner::use_graphs(bool uses) {
+  TORCH_CHECK(!uses || job_.norm != plan::Norm::batch, "batch normalisation would see padding");
+  uses_graphs_ = uses;
+}
+
+/// Returns whether the mini-batch was trained.
+bool Learner::step_by_graph(const TensorBatch& data, std::int64_t epoch, std::int64_t batch, StepSums& sums) {
+  if (!graphs_.take(data, epoch) || !steps_together(*optimiser_)) {
+    return false;
+  }
+  auto dropout = dropout_of(epoch, batch);
+  const kernels::device::StepState state{{dropout.key.epoch, dropout.key.batch},
+                                         data.labels.size(0),
+                                         sums.add_seeds(data.labels.size(0), data.labels.options()),
+                                         static_cast<float>(plan::learning_rate(job_, epoch)),
+                                         static_cast<float>(count_step(*optimiser_))};
+  const auto backward = [&](const PaddedBatch& padded) {
+    dropout.number = &padded.state()->number;
+    const auto tensors = padded.tensors();
+    const auto logits = model_.forward(tensors, dropout);
+    optimiser_->zero_grad();
+    logits.backward(cuda_cross_entropy(logits.detach().contiguous(), tensors.labels, padded.state()));
+  };
+  graphs_.run(data, state, backward, [&](const PaddedBatch& padded) {
+    const AtenThreadsGuard one_thread(1);
+    launch_step(*optimiser_, padded.adam_step(), padded.learning_rate());
+  });
+  return true;
 }
 
 StepResult Learner::backward(const TensorBatch& data, std::int64_t epoch, std::int64_t batch) {
@@ -149,6 +193,9 @@ std::int64_t Learner::weight_bytes() const {
 void Learner::save(torch::serialize::OutputArchive& archive) const {
   write(archive, "weight", model_.parameters());
   write(archive, "buffer", model_.buffers());
+  if (uses_graphs_) {
+    archive.write("graphs", at::tensor(graphs_.room().numbers(), at::kLong));
+  }
   torch::serialize::OutputArchive optimiser;
   on_cpu(*optimiser_)->save(optimiser);
   archive.write("adam", optimiser);
@@ -158,6 +205,10 @@ void Learner::load(torch::serialize::InputArchive& archive) {
   const auto weights = model_.parameters();
   read(archive, "weight", weights);
   read(archive, "buffer", model_.buffers());
+  if (at::Tensor numbers; archive.try_read("graphs", numbers)) {
+    read_room(numbers, graphs_.room());
+  }
+  graphs_.forget();
   torch::serialize::InputArchive optimiser;
   archive.read("adam", optimiser);
   optimiser_->load(optimiser);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "nn/graphs/step_graphs.h"
 #include "nn/matmul_precision.h"
 #include "nn/models.h"
 #include "nn/step_sums.h"
@@ -35,8 +36,12 @@ class Learner {
   /// threads. On a GPU everything runs on the current stream, and the host synchronises once, to read the
   /// result.
   StepResult step(const TensorBatch& data, std::int64_t epoch, std::int64_t batch);
-  /// step() that adds the result to `sums`. On a GPU the host does not synchronise.
+  /// step() that adds the result to `sums`. On a GPU the host does not synchronise. With graphs, padding
+  /// changes how products round; without a room for the mini-batch (LearnedRoom) it is a step as without.
   void step(const TensorBatch& data, std::int64_t epoch, std::int64_t batch, StepSums& sums);
+  /// Whether the next steps on a GPU replay recorded launches where they can (nn/graphs/step_graphs.h); at
+  /// first they do not. Precondition: the model has no batch normalisation, which padding would change.
+  void use_graphs(bool uses);
 
   /// step() of a mini-batch with historical embeddings (nn/history.h), whose seeds have the label -1 unless
   /// they are training vertices: the loss is the mean over those. Without any there is no update, and the
@@ -51,8 +56,9 @@ class Learner {
   const Model& model() const { return model_; }
   /// Bytes of the weights, and of the gradients.
   std::int64_t weight_bytes() const;
-  /// Saves and loads the weights, running statistics and the optimiser's state, in a format independent of
-  /// the device. load throws c10::Error if the archive does not match the model.
+  /// Saves and loads the weights, running statistics, the optimiser's state and, if it was used, the room of
+  /// graphs, in a format independent of the device. load throws c10::Error if the archive does not match the
+  /// model.
   void save(torch::serialize::OutputArchive& archive) const;
   void load(torch::serialize::InputArchive& archive);
 
@@ -62,12 +68,15 @@ class Learner {
     at::Tensor loss, logits;
   };
   Outputs propagate(const TensorBatch& data, std::int64_t epoch, std::int64_t batch);
+  bool step_by_graph(const TensorBatch& data, std::int64_t epoch, std::int64_t batch, StepSums& sums);
 
   plan::Job job_;
   MatmulPrecisionGuard precision_;
   Model model_;
   std::unique_ptr<torch::optim::Adam> optimiser_;
   at::Tensor adam_step_;  ///< scratch space of fused_step()
+  bool uses_graphs_ = false;
+  StepGraphs graphs_;  ///< after what its recording reads
 };
 
 /// Sets the gradients of the first learner to the mean of those of all, added up in their order, as

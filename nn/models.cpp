@@ -217,7 +217,7 @@ class GatLayer final : public LayerOf<GatLayer> {
     auto attention =
         edge_softmax(block, at::leaky_relu(sddmm_add(block, to_destinations, projected[1]), 0.2));
     if (dropout != nullptr) {
-      attention = dense::dropout(attention, dropout->probability, dropout->attention());
+      attention = dense::dropout(attention, dropout->attention());
     }
     const auto out = spmm_weighted(block, values.view({-1, heads_, width_}), attention);
     return dense::add_bias(out.flatten(1), parameters_[3]);
@@ -290,16 +290,18 @@ DropoutSpec DropoutSpec::of_layer(std::size_t index) const {
   return of_layer;
 }
 
-base::StreamKey DropoutSpec::inputs() const {
+kernels::DropoutRule DropoutSpec::inputs() const {
   auto stream = key;
   stream.level = 2 * key.level;
-  return stream;
+  auto rule = dense::dropout_rule(probability, stream);
+  rule.number = number;
+  return rule;
 }
 
-base::StreamKey DropoutSpec::attention() const {
-  auto stream = key;
-  stream.level = 2 * key.level + 1;
-  return stream;
+kernels::DropoutRule DropoutSpec::attention() const {
+  auto rule = inputs();
+  ++rule.key.level;
+  return rule;
 }
 
 Model::Model(const plan::Job& job, std::int64_t columns, std::int64_t classes, at::Device device)
@@ -329,8 +331,8 @@ at::Tensor Model::activate_and_drop(std::size_t index, const at::Tensor& x,
   if (index + 1 == layers_.size()) {
     return x;
   }
-  return kind_ == plan::ModelKind::gat ? dense::dropout(dense::elu(x), of_next.probability, of_next.inputs())
-                                       : dense::relu_dropout(x, of_next.probability, of_next.inputs());
+  return kind_ == plan::ModelKind::gat ? dense::dropout(dense::elu(x), of_next.inputs())
+                                       : dense::relu_dropout(x, of_next.inputs());
 }
 
 at::Tensor Model::skip(std::size_t index, const at::Tensor& inputs) const {
@@ -365,7 +367,7 @@ at::Tensor Model::complete(std::size_t index, at::Tensor out, const Inputs& inpu
     return out;
   }
   const auto of_next = dropout->of_layer(index + 1);
-  return dense::dropout(out, of_next.probability, of_next.inputs());
+  return dense::dropout(out, of_next.inputs());
 }
 
 template <class Inputs>
@@ -388,15 +390,14 @@ template <class Act>
 auto Model::with_inputs(const TensorBatch& data, const std::optional<DropoutSpec>& dropout,
                         const Act& act) const {
   const auto own = dropout ? std::optional(dropout->of_layer(0)) : std::nullopt;
-  const auto rule = own ? dense::dropout_rule(own->probability, own->inputs()) : kernels::DropoutRule{};
+  const auto rule = own ? own->inputs() : kernels::DropoutRule{};
   if (data.sparse.defined()) {
     return act(dropped(data.sparse, rule));
   }
   if (!data.features.defined()) {
     return act(DroppedFeatures{data.stored, rule});
   }
-  return act(own ? dense::dropout_of_features(data.features, own->probability, own->inputs())
-                 : data.features.to(at::kFloat));
+  return act(own ? dense::dropout_of_features(data.features, rule) : data.features.to(at::kFloat));
 }
 
 at::Tensor Model::first_layer(const TensorBatch& data, const Hop& hop,
@@ -451,7 +452,7 @@ at::Tensor Model::forward(const TensorBatch& data, HistoricalRows& rows, const D
   for (std::size_t i = 1; i < layers_.size(); ++i) {
     rows.seeds.push_back(x.detach());
     const auto own = dropout.of_layer(i);
-    x = dense::dropout(at::cat({x, rows.halo[i - 1]}), own.probability, own.inputs());
+    x = dense::dropout(at::cat({x, rows.halo[i - 1]}), own.inputs());
     x = run_layer(i, x, hop, dropout, Outputs::kept);
   }
   return x;

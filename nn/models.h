@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/philox.h"
+#include "kernels/dropout_rule.h"
 #include "nn/dense/norms.h"
 #include "nn/history.h"
 #include "nn/reused_rows.h"
@@ -38,11 +39,14 @@ using Projection = std::vector<at::Tensor>;
 struct DropoutSpec {
   double probability = 0;
   base::StreamKey key;  ///< seed, epoch and batch; the level is the layer's index
+  /// If not null, where the device finds epoch and batch (kernels/dropout_rule.h).
+  const kernels::StepNumber* number = nullptr;
 
   DropoutSpec of_layer(std::size_t index) const;
-  /// The random streams of the layer's inputs and of its attention coefficients.
-  base::StreamKey inputs() const;
-  base::StreamKey attention() const;
+  /// The rules of the layer's inputs and of its attention coefficients, which have random streams of their
+  /// own.
+  kernels::DropoutRule inputs() const;
+  kernels::DropoutRule attention() const;
 };
 
 /// A layer without its activation: a dense part, which handles every vertex on its own, and a sparse part,

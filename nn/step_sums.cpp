@@ -15,16 +15,20 @@ void StepSums::add(const StepResult& step) {
   host_.seeds += step.seeds;
 }
 
-at::Tensor StepSums::add_cross_entropy(const at::Tensor& logits, const at::Tensor& labels) {
-  const auto seeds = labels.size(0);
+kernels::device::MetricSums StepSums::add_seeds(std::int64_t seeds, const at::TensorOptions& labels) {
   if (!correct_.defined()) {
-    correct_ = at::zeros({1}, labels.options());
-    losses_ = at::zeros({seeds}, logits.options().dtype(at::kDouble));
+    correct_ = at::zeros({1}, labels);
+    losses_ = at::zeros({seeds}, labels.dtype(at::kDouble));
   }
   if (losses_.size(0) < seeds) {
     losses_ = at::cat({losses_, at::zeros({seeds - losses_.size(0)}, losses_.options())});
   }
   host_.seeds += seeds;
+  return {losses_.mutable_data_ptr<double>(), correct_.mutable_data_ptr<std::int64_t>()};
+}
+
+at::Tensor StepSums::add_cross_entropy(const at::Tensor& logits, const at::Tensor& labels) {
+  (void)add_seeds(labels.size(0), labels.options());
   return cuda_cross_entropy(logits.contiguous(), labels, losses_, correct_);
 }
 

@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "kernels/device/step_state.h"
+
 namespace gnomon::nn {
 
 /// The training metrics of one step, or summed over several.
@@ -25,6 +27,8 @@ class StepSums {
   /// gradient of the mean cross-entropy over the seeds with respect to the logits. Everything runs on the
   /// current stream, without waiting for it.
   at::Tensor add_cross_entropy(const at::Tensor& logits, const at::Tensor& labels);
+  /// Counts that many seeds whose metrics a launch adds on the GPU of `labels` (int64). Returns where to.
+  kernels::device::MetricSums add_seeds(std::int64_t seeds, const at::TensorOptions& labels);
   /// Returns the sums. On a GPU the host waits for the current stream; earlier additions must have been on
   /// it, or be done.
   StepResult read() const;

@@ -21,7 +21,8 @@ Abilities abilities_of(DeviceKind kind) {
           .divided_roles = kind == DeviceKind::emulated,
           .peer_reads = kind == DeviceKind::emulated,
           .super_batches = true,
-          .reused_embeddings = true};
+          .reused_embeddings = true,
+          .recorded_steps = kind == DeviceKind::cuda};
 }
 
 }  // namespace gnomon::plan

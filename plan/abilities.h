@@ -38,6 +38,7 @@ struct Abilities {
   bool super_batches = false;       ///< prepares several mini-batches together
   bool macro_batches = false;       ///< draws mini-batches from a resident part of the graph
   bool reused_embeddings = false;   ///< uses embeddings for longer than one mini-batch
+  bool recorded_steps = false;      ///< replays the launches of a training step
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& f) {
@@ -56,6 +57,7 @@ struct Abilities {
     f("super_batches", self.super_batches);
     f("macro_batches", self.macro_batches);
     f("reused_embeddings", self.reused_embeddings);
+    f("recorded_steps", self.recorded_steps);
   }
   bool operator==(const Abilities&) const = default;
 };

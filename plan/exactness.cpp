@@ -9,8 +9,9 @@ Exactness exactness_of(const Plan& plan) {
   if (!trains_in_order(plan)) {
     return Exactness::batches;
   }
-  // The gradients of several devices are averaged, so that an update trains several mini-batches.
-  return plan.devices == 1 ? Exactness::bits : Exactness::order;
+  // The gradients of several devices are averaged, so that an update trains several mini-batches. The
+  // products of padded mini-batches may be rounded otherwise.
+  return plan.devices == 1 && !plan.graphs ? Exactness::bits : Exactness::order;
 }
 
 std::string_view description_of(Exactness exactness) {

@@ -16,7 +16,7 @@ enum class Exactness : std::uint8_t {
   approximate,  ///< other mini-batches or older embeddings are trained: accuracy may differ
   batches,      ///< the same mini-batches, each once in an epoch, in an order that depends on timing
   order,        ///< in an order that does not depend on timing: repeated trainings end with the same bits
-  bits,         ///< one mini-batch for each update: all plans of this level end with the same bits
+  bits,  ///< one mini-batch for each update, not padded: all plans of this level end with the same bits
 };
 
 /// The level of a plan, from its fields alone. `devices` 0 (all) counts as several: resolve() the plan first.

@@ -117,6 +117,9 @@ struct Plan {
   int super_batch = 1;  ///< mini-batches that are prepared together
   Macro macro;
   bool fused = false;  ///< the first layer reads features where they are stored, without a gathered copy
+  /// Whether a GPU replays the launches of a training step, recorded on mini-batches that are padded to one
+  /// size, which the first epoch has taught.
+  bool graphs = false;
 
   bool uses_cpu_route() const { return route != Route::device; }
   bool uses_device_route() const { return route != Route::cpu; }
@@ -166,6 +169,7 @@ struct Plan {
     f("super_batch", self.super_batch, base::Range{1, 4096});
     f("macro", self.macro);
     f("fused", self.fused);
+    f("graphs", self.graphs);
   }
   bool operator==(const Plan&) const = default;
 };
@@ -177,8 +181,8 @@ int preparing_threads(const Plan& plan);
 /// Whether a plan changes which mini-batches are trained, or with which embeddings, so that it is not exact.
 bool changes_training(const Plan& plan);
 
-/// Whether mini-batch i is update i whatever the timing. All exact plans for which this holds train the same
-/// weights, bit for bit.
+/// Whether mini-batch i is update i whatever the timing. exactness_of() says whether the weights are then the
+/// same bits as those of other plans.
 bool trains_in_order(const Plan& plan);
 
 /// Throws InputError that names `where` and the field if fields contradict each other.

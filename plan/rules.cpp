@@ -400,7 +400,7 @@ Table cache_rules() {
   };
 }
 
-// reused embeddings, super-batches, macro-batches and the fused layer
+// reused embeddings, super-batches, macro-batches, the fused layer and recorded steps
 
 Table reuse_rules() {
   return {
@@ -475,6 +475,17 @@ Table macro_rules() {
                       [](const Plan& p, const Cores&) {
                         return p.features != Home::disk && (p.gather == Gather::sampler || is_factored(p));
                       }}},
+      // A search would need to know what a GPU computes apart from what its host launches.
+      {.field = field("graphs"),
+       .matters = [](const Plan&, const Cores& cores) { return abilities_of(cores.device).recorded_steps; },
+       .needs = {{[](const Plan& p) { return p.graphs; }, {&A::recorded_steps}, "graphs"},
+                 // Recorded launches read a mini-batch at fixed places, and make whole steps.
+                 {[](const Plan& p) { return p.graphs && p.fused; }, {}, "graphs with fused"},
+                 {[](const Plan& p) { return p.graphs && p.embeddings.reuse != Reuse::none; },
+                  {},
+                  "graphs with embeddings.reuse"},
+                 {[](const Plan& p) { return p.graphs && p.devices > 1; }, {}, "graphs on several devices"}},
+       .search = {.is_fixed = true}},
   };
 }
 

@@ -70,7 +70,11 @@ struct LaunchesOfBatch {
 /// thousand edges. Verified by tests/launches.
 LaunchesOfBatch launches_of_batch(int layers);
 
-/// How a stage's time was scaled when its profile was moved to another machine.
+/// The launches to train a mini-batch by a recorded step (plan field "graphs"): the copy to where the
+/// recording reads it, and the recording.
+inline constexpr std::int64_t launches_of_graph_step = 2;
+
+/// What happened to the time of a stage when its profile moved to another machine.
 struct StageScaling {
   std::string stage;               ///< "cpu_batch", "transfer", "device_batch", "train"
   std::optional<double> factor{};  ///< new over measured time; none if the time was kept or is new

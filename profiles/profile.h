@@ -324,11 +324,12 @@ struct StageParts {
   std::optional<double> cpu_batch_memory_bytes{};
   std::optional<double> transfer_memory_bytes{};
   std::optional<double> device_batch_memory_bytes{};
-  std::optional<double> max_batch_bytes{};    ///< of the largest mini-batch, the size of a slot
-  std::optional<double> activation_bytes{};   ///< peak device memory of training beyond batch and model
-  std::optional<double> refresh_s{};          ///< one core, bottom layer of one batch, all its vertices hot
-  std::optional<double> fused_train_ratio{};  ///< training on stored rows over training on gathered rows
-  std::optional<double> parameter_bytes{};    ///< of the model's weights
+  std::optional<double> max_batch_bytes{};     ///< of the largest mini-batch: the memory of a slot
+  std::optional<double> activation_bytes{};    ///< peak device memory of training beyond batch and model
+  std::optional<double> refresh_s{};           ///< one core, bottom layer of one batch, all its vertices hot
+  std::optional<double> fused_train_ratio{};   ///< training on stored rows over training on gathered rows
+  std::optional<double> graphs_train_ratio{};  ///< training by recorded launches over launching one by one
+  std::optional<double> parameter_bytes{};     ///< of the model's weights
   /// Of several devices on the host's cores, on one of them: the part of `train` that updates the weights,
   /// and the time per device to average gradients.
   std::optional<double> update_s{};
@@ -347,6 +348,7 @@ struct StageParts {
     f("activation_bytes", self.activation_bytes, positive_or_unknown);
     f("refresh_s", self.refresh_s, positive_or_unknown);
     f("fused_train_ratio", self.fused_train_ratio, base::Range{0, 10, true});
+    f("graphs_train_ratio", self.graphs_train_ratio, base::Range{0, 10, true});
     f("parameter_bytes", self.parameter_bytes, positive_or_unknown);
     f("update_s", self.update_s, base::non_negative);
     f("average_s", self.average_s, base::non_negative);

@@ -8,9 +8,11 @@
 
 kernels: gathering rows beside copies, and sampling, from the output of bench_gpu. launches: kernels, copies and fills that the
 host starts for a mini-batch, and its waits, by Nsight Systems beside what tests/launches counts; without Nsight Systems the
-latter alone. epochs: every preset that runs, with shares of the memory that the graph, its features and half a GiB take; then the
-plan of `gnomon autotune` beside the best of them, and predictions beside measurements. An epoch is the second one of a process
-that evaluates nothing. "of" is what "value" is measured against, "ratio" their quotient.
+latter alone; each without and with recorded steps (plan field "graphs"). epochs: every preset that runs, with shares of the memory
+that the graph, its features and half a GiB take, and the fastest one that goes with recorded steps; then the plan of `gnomon
+autotune` beside the best of them, and predictions beside measurements. An epoch is the second one of a process that evaluates
+nothing; with recorded steps the third, as they are recorded in the second. "of" is what "value" is measured against, "ratio" their
+quotient.
 """
 
 import argparse
@@ -79,22 +81,32 @@ def kernels(options, rows):
             rows.add(kind, value)
 
 
-def counted_launches(options):
+def counted_launches(options, graphs):
     """Launches and waits that tests/launches has counted for GraphSAGE with three layers."""
     suites = json.loads(options.counted.read_text())["testsuites"]
     case = next(case for suite in suites for case in suite["testsuite"] if case.get("value_param") == "3")
-    return int(case["preparing"]) + int(case["training"]), int(case["waits"])
+    return int(case["preparing"]) + int(case["recorded" if graphs else "training"]), int(case["waits"])
 
 
-CALLS = {"launches": re.compile(r"(cudaLaunch|cuLaunch|cudaMemcpy\w*Async|cudaMemset\w*Async)"),
+CALLS = {"launches": re.compile(r"(cudaLaunch|cuLaunch|cudaGraphLaunch|cudaMemcpy\w*Async|cudaMemset\w*Async)"),
          "waits": re.compile(r"(cudaStreamSynchronize|cudaDeviceSynchronize|cudaEventSynchronize|cudaMemcpy(_v\d+)?$)")}
 
 
-def calls_of_run(options, epochs):
+def plan_file(options, preset, graphs):
+    """A preset, or a file of it with recorded steps."""
+    if not graphs:
+        return preset
+    path = options.output.parent / f"{preset}-graphs.json"
+    plan = json.loads((PRESETS / f"{preset}.json").read_text()) | {"name": path.stem, "graphs": True}
+    path.write_text(json.dumps(plan, indent=1) + "\n")
+    return path
+
+
+def calls_of_run(options, epochs, plan):
     """Calls of CUDA's of a training, by kind."""
     report = options.output.parent / f"launches_{epochs}"
     train = [options.gnomon, "train", options.store, *JOB, "--epochs", epochs, "--evaluate-every", "never", "--device", options.device,
-             "--plan", "device"]
+             "--plan", plan]
     subprocess.run(["nsys", "profile", "-t", "cuda", "--force-overwrite", "true", "-o", report, *map(str, train)],
                    stdout=subprocess.DEVNULL, check=True)
     table = subprocess.run(["nsys", "stats", "-r", "cuda_api_sum", "--format", "csv", f"{report}.nsys-rep"], stdout=subprocess.PIPE,
@@ -104,14 +116,17 @@ def calls_of_run(options, epochs):
 
 
 def launches(options, rows):
-    counted, waits = counted_launches(options)
-    if shutil.which("nsys") is None:
-        rows.add("launches_per_batch", counted, source="counted", waits=waits)
-        return
-    batches = -(-gnomon(options, "info", options.store)["train"] // BATCH_SIZE)
-    one, three = calls_of_run(options, 1), calls_of_run(options, 3)
-    per_batch = {kind: (three[kind] - one[kind]) / (2 * batches) for kind in CALLS}
-    rows.add("launches_per_batch", per_batch["launches"], counted, source="nsys", waits=per_batch["waits"], counted_waits=waits)
+    for graphs in (False, True):
+        counted, waits = counted_launches(options, graphs)
+        if shutil.which("nsys") is None:
+            rows.add("launches_per_batch", counted, source="counted", graphs=graphs, waits=waits)
+            continue
+        plan = plan_file(options, "device", graphs)
+        batches = -(-gnomon(options, "info", options.store)["train"] // BATCH_SIZE)
+        less, more = calls_of_run(options, 2, plan), calls_of_run(options, 4, plan)
+        per_batch = {kind: (more[kind] - less[kind]) / (2 * batches) for kind in CALLS}
+        rows.add("launches_per_batch", per_batch["launches"], counted, source="nsys", graphs=graphs, waits=per_batch["waits"],
+                 counted_waits=waits)
 
 
 def gnomon(options, *arguments, seconds=None):
@@ -133,10 +148,11 @@ def fresh(directory):
     return directory
 
 
-def epoch_s(options, device, plan):
-    done = gnomon(options, "train", options.store, *JOB, "--epochs", 2, "--evaluate-every", "never", *device, "--plan", plan,
+def epoch_s(options, device, plan, epochs=2):
+    """The last of so many epochs; nothing if the device does not execute the plan."""
+    done = gnomon(options, "train", options.store, *JOB, "--epochs", epochs, "--evaluate-every", "never", *device, "--plan", plan,
                   "--run", fresh(options.work / "run"), seconds=options.epoch_seconds)
-    return done["epochs"][1]["epoch_s"] if done else None
+    return done["epochs"][-1]["epoch_s"] if done else None
 
 
 def epochs_with(options, rows, share, memory):
@@ -149,6 +165,12 @@ def epochs_with(options, rows, share, memory):
         if (value := epoch_s(options, device, plan)) is not None:
             measured[plan] = value
             rows.add("preset_epoch", value, min(measured.values()), plan=plan, memory=share)
+    for plan in sorted(measured, key=measured.get):  # the fastest that goes with recorded steps
+        if options.is_over():
+            break
+        if (value := epoch_s(options, device, plan_file(options, plan, graphs=True), epochs=3)) is not None:
+            rows.add("graphs_epoch", value, measured[plan], plan=plan, memory=share)
+            break
     tuned = fresh(options.work / "tuned")
     autotune = ["autotune", options.store, *JOB, "--epochs", 2, *device, "--run", tuned]
     if measured and not options.is_over() and gnomon(options, *autotune, seconds=options.left()):

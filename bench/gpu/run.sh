@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
 # Measures gnomon on a machine with a GPU, from the kit of bench/gpu/pack.sh (it lies in the kit). Each phase takes at most eight
-# minutes on 16 cores, all together about 26 by estimate; everything that it finds is in OUT as soon as it is found, so a phase may
+# minutes on 16 cores, all together about 27 by estimate; everything that it finds is in OUT as soon as it is found, so a phase may
 # be cut off.
 #
 #     kit/run.sh PHASE OUT
 #
 #   tests    facts, libraries that are missing, the tests of kernels and devices; generates the graph meanwhile  (~4 minutes)
 #   memory   compute-sanitizer's memcheck and initcheck on the contracts of the kernels                          (~6 minutes)
-#   kernels  bench_gpu, and Nsight Compute over an epoch                                                         (~4 minutes)
-#   epochs   every preset with all and with half of the memory, autotune, validate                               (~8 minutes)
+#   kernels  bench_gpu, Nsight Compute over an epoch, and launches counted by Nsight Systems                     (~5 minutes)
+#   epochs   every preset with all and with half of the memory, the fastest with recorded steps, autotune, validate
+#                                                                                                                 (~8 minutes)
 #   peers    the same model fed by PyTorch Geometric's NeighborLoader, and by gnomon's                           (~4 minutes)
 #
 # GNOMON_REHEARSE=1 takes an emulated device in the GPU's place and leaves out what needs NVIDIA's tools; SCALE (22) is that of

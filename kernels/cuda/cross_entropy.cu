@@ -5,5 +5,6 @@
 namespace gnomon::kernels::device {
 
 template void cross_entropy(cuda::Executor&, const StepOutputs&, float*, const MetricSums&);
+template void cross_entropy(cuda::Executor&, const StepOutputs&, float*, const StepState*);
 
 }  // namespace gnomon::kernels::device

@@ -6,5 +6,6 @@
 namespace gnomon::kernels::device {
 
 extern template void cross_entropy(cuda::Executor&, const StepOutputs&, float*, const MetricSums&);
+extern template void cross_entropy(cuda::Executor&, const StepOutputs&, float*, const StepState*);
 
 }  // namespace gnomon::kernels::device

@@ -63,10 +63,16 @@ struct LogitGradient {
   StepOutputs outputs;
   const PartOfRow* parts;
   float* gradient;
-  MetricSums sums;
+  MetricSums known_sums;
+  const StepState* state;  ///< null: known_sums, and as many seeds as rows
 
   constexpr void operator()(std::int64_t i) const {
     const std::int64_t seed = i / outputs.classes;
+    const std::int64_t seeds = state == nullptr ? outputs.seeds : state->seeds;
+    if (seed >= seeds) {
+      gradient[i] = 0;
+      return;
+    }
     const std::int64_t c = i - seed * outputs.classes;
     PartOfRow row = parts[seed * lanes_of_row];
     for (std::int64_t lane = 1; lane < lanes_of_row; ++lane) {
@@ -74,8 +80,9 @@ struct LogitGradient {
     }
     const std::int64_t label = outputs.labels[seed];
     const float share = std::exp(outputs.logits[i] - row.largest) / row.sum;
-    gradient[i] = (share - (c == label ? 1.0F : 0.0F)) / static_cast<float>(outputs.seeds);
+    gradient[i] = (share - (c == label ? 1.0F : 0.0F)) / static_cast<float>(seeds);
     if (c == 0) {
+      const MetricSums sums = state == nullptr ? known_sums : state->sums;
       const float of_label = outputs.logits[seed * outputs.classes + label];
       sums.losses[seed] += static_cast<double>(std::log(row.sum) - (of_label - row.largest));
       if (row.best == label) {
@@ -85,14 +92,25 @@ struct LogitGradient {
   }
 };
 
+template <class Executor>
+void cross_entropy_of(Executor& executor, const StepOutputs& outputs, float* gradient, const MetricSums& sums,
+                      const StepState* state) {
+  const auto parts = make_array<PartOfRow>(executor, outputs.seeds * lanes_of_row);
+  executor.for_each(parts.count, ReduceLogits{outputs, parts.data});
+  executor.for_each(outputs.seeds * outputs.classes,
+                    LogitGradient<typename Executor::Atomics>{outputs, parts.data, gradient, sums, state});
+}
+
 }  // namespace passes
 
 template <class Executor>
 void cross_entropy(Executor& executor, const StepOutputs& outputs, float* gradient, const MetricSums& sums) {
-  const auto parts = make_array<passes::PartOfRow>(executor, outputs.seeds * passes::lanes_of_row);
-  executor.for_each(parts.count, passes::ReduceLogits{outputs, parts.data});
-  executor.for_each(outputs.seeds * outputs.classes,
-                    passes::LogitGradient<typename Executor::Atomics>{outputs, parts.data, gradient, sums});
+  passes::cross_entropy_of(executor, outputs, gradient, sums, nullptr);
+}
+
+template <class Executor>
+void cross_entropy(Executor& executor, const StepOutputs& outputs, float* gradient, const StepState* state) {
+  passes::cross_entropy_of(executor, outputs, gradient, {}, state);
 }
 
 }  // namespace gnomon::kernels::device

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "kernels/device/executor.h"
+#include "kernels/device/step_state.h"
 
 // Also compiled by nvcc as C++17.
 
@@ -16,16 +17,15 @@ struct StepOutputs {
   std::int64_t classes = 0;
 };
 
-/// Sums of training metrics in device memory.
-struct MetricSums {
-  double* losses = nullptr;         ///< cross-entropy, summed by the seed's position in its mini-batch
-  std::int64_t* correct = nullptr;  ///< number of seeds whose largest logit is that of their label
-};
-
 /// Writes the gradient of the mean cross-entropy over the seeds with respect to the logits (seeds x classes),
 /// and adds the step's metrics to `sums`. Of equal logits the first counts as the largest, and NaN is larger
 /// than any number. Asynchronous; the same bits in every run.
 template <class Executor>
 void cross_entropy(Executor& executor, const StepOutputs& outputs, float* gradient, const MetricSums& sums);
+
+/// The same of a mini-batch that is padded to outputs.seeds rows: the seeds are the first state->seeds of
+/// them, the gradient of the others is 0, and metrics are added to state->sums. `state` is in device memory.
+template <class Executor>
+void cross_entropy(Executor& executor, const StepOutputs& outputs, float* gradient, const StepState* state);
 
 }  // namespace gnomon::kernels::device

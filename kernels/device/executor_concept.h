@@ -33,7 +33,8 @@ struct AnyWrite {
 /// the
 ///   same time. value(i), an integer, is called before write(i), at least once.
 /// fill: sets every byte.
-/// upload: copies from pageable host memory, which may be overwritten when the function returns.
+/// upload: copies from host memory, which may be overwritten when the function returns if it is pageable, and
+///   when the device has done the copy if it is pinned.
 /// download: copies to host memory and waits.
 ///
 /// All functions throw base::Failure if the device fails or has no memory.

@@ -111,7 +111,7 @@ template <class Executor>
 void transpose(Executor& executor, const SparseRows& a, const std::int32_t* row_of_entry,
                std::int64_t num_sources, const Transposed& transposed);
 
-/// A block without padding, and where its transpose goes.
+/// A block, and where its transpose goes.
 struct BlockToTranspose {
   SparseRows rows;
   std::int64_t num_sources = 0;

@@ -95,8 +95,8 @@ struct RowOfEdge {
   constexpr void operator()(std::int64_t entry) const { destinations[entry] = row_of_entry[edges[entry]]; }
 };
 
-/// Blocks without padding, concatenated: entries and sources are numbered consecutively over all blocks. Each
-/// block has one additional, empty source, so that it has as many sources as row pointers.
+/// Blocks side by side: entries, with padding, and sources are numbered through them. A block has one source
+/// more, without entries, so that it has as many as row pointers.
 struct SideBySide {
   static constexpr int max_blocks = 8;
   struct At {
@@ -111,6 +111,12 @@ struct SideBySide {
 
   constexpr At of_entry(std::int64_t entry) const { return find(entries_before, entry); }
   constexpr At of_source(std::int64_t source) const { return find(sources_before, source); }
+  /// The number of an entry's source; -1 for padding. `at` is that of the entry.
+  constexpr std::int64_t source_of(const At& at, std::int64_t entry) const {
+    const SparseRows& own = rows[at.block];
+    const bool is_padding = entry - at.begin >= own.indptr[own.num_rows];
+    return is_padding ? -1 : sources_before[at.block] + own.columns[entry - at.begin];
+  }
 
  private:
   constexpr At find(const std::int64_t* before, std::int64_t i) const {
@@ -128,9 +134,10 @@ struct CountEntries {
   SideBySide blocks;
   std::int64_t* counts;
   constexpr void operator()(std::int64_t entry) const {
-    const auto [block, begin] = blocks.of_entry(entry);
-    const std::int64_t source = blocks.rows[block].columns[entry - begin];
-    Atomics::add(counts + blocks.sources_before[block] + source, std::int64_t{1});
+    const std::int64_t source = blocks.source_of(blocks.of_entry(entry), entry);
+    if (source >= 0) {
+      Atomics::add(counts + source, std::int64_t{1});
+    }
   }
 };
 
@@ -156,9 +163,11 @@ struct PlaceEntry {
   std::int64_t* ends;  ///< of the entries written so far, by source
   std::int32_t* placed;
   constexpr void operator()(std::int64_t entry) const {
-    const auto [block, begin] = blocks.of_entry(entry);
-    const std::int64_t source = blocks.sources_before[block] + blocks.rows[block].columns[entry - begin];
-    placed[Atomics::add(ends + source, std::int64_t{1})] = static_cast<std::int32_t>(entry - begin);
+    const auto at = blocks.of_entry(entry);
+    const std::int64_t source = blocks.source_of(at, entry);
+    if (source >= 0) {
+      placed[Atomics::add(ends + source, std::int64_t{1})] = static_cast<std::int32_t>(entry - at.begin);
+    }
   }
 };
 
@@ -174,22 +183,27 @@ struct OrderEntries {
     }
     if (i < blocks.sources_before[blocks.count]) {
       const auto [block, begin] = blocks.of_source(i);
-      blocks.transposed[block].indptr[i - begin] = begins[i] - blocks.entries_before[block];
+      blocks.transposed[block].indptr[i - begin] = begins[i] - begin_of(block);
     }
   }
 
  private:
-  constexpr void order(std::int64_t place) const {
-    const auto [block, begin] = blocks.of_entry(place);
-    const std::int32_t entry = placed[place];
-    const std::int64_t* of_source = begins + blocks.sources_before[block] + blocks.rows[block].columns[entry];
-    std::int64_t to = of_source[0];
-    for (std::int64_t other = of_source[0]; other < of_source[1]; ++other) {
+  /// Of the entries of a block.
+  constexpr std::int64_t begin_of(int block) const { return begins[blocks.sources_before[block]]; }
+  constexpr void order(std::int64_t numbered) const {
+    const auto at = blocks.of_entry(numbered);
+    const std::int64_t source = blocks.source_of(at, numbered);
+    if (source < 0) {
+      return;
+    }
+    const auto entry = static_cast<std::int32_t>(numbered - at.begin);
+    std::int64_t to = begins[source] - begin_of(at.block);
+    for (std::int64_t other = begins[source]; other < begins[source + 1]; ++other) {
       to += placed[other] < entry ? 1 : 0;
     }
-    blocks.transposed[block].edges[to - begin] = entry;
-    blocks.transposed[block].destinations[to - begin] =
-        static_cast<std::int32_t>(row_with(blocks.rows[block], entry));
+    const Transposed& transposed = blocks.transposed[at.block];
+    transposed.edges[to] = entry;
+    transposed.destinations[to] = static_cast<std::int32_t>(row_with(blocks.rows[at.block], entry));
   }
 };
 

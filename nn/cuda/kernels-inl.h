@@ -8,8 +8,9 @@
 #include "nn/sparse/device_sparse_kernels.h"
 #include "nn/sparse/device_stored_features.h"
 
-/// What nn/cuda/kernels.h declares but for why_no_cuda, by Launches (nn/sparse/device_sparse_kernels.h),
-/// which the source that includes this has defined: on a GPU, and on its double in tests.
+/// What nn/cuda/kernels.h declares but for why_no_cuda and cuda_launch_graph, by Launches
+/// (nn/sparse/device_sparse_kernels.h), which the source that includes this has defined: on a GPU, and on its
+/// double in tests.
 namespace gnomon::nn {
 
 const SparseKernels& cuda_sparse_kernels() {
@@ -32,6 +33,16 @@ at::Tensor cuda_relu_dropout_gradient(float scale, const at::Tensor& out, const 
 at::Tensor cuda_cross_entropy(const at::Tensor& logits, const at::Tensor& labels, const at::Tensor& losses,
                               const at::Tensor& correct) {
   return device_cross_entropy(Launches(), logits, labels, losses, correct);
+}
+
+at::Tensor cuda_cross_entropy(const at::Tensor& logits, const at::Tensor& labels,
+                              const kernels::device::StepState* state) {
+  return device_cross_entropy(Launches(), logits, labels, state);
+}
+
+void cuda_copy_padded(const std::vector<kernels::device::PaddedCopy>& copies,
+                      const kernels::device::StepState& value, const at::Tensor& state) {
+  device_copy_padded(Launches(), copies, value, state);
 }
 
 StoredFeaturesPtr cuda_stored_features(const kernels::device::Rows& rows, graph::FeatureType type,

@@ -9,6 +9,7 @@
 #include "kernels/cuda/cross_entropy.h"
 #include "kernels/cuda/draws.h"
 #include "kernels/cuda/dropout.h"
+#include "kernels/cuda/padding.h"
 #include "kernels/cuda/sparse.h"
 #include "kernels/cuda/stored.h"
 #include "nn/device_dense.h"

@@ -2,10 +2,14 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "kernels/device/gather.h"
+#include "kernels/device/padding.h"
 #include "kernels/dropout_rule.h"
+#include "nn/graphs/launch_graph.h"
 #include "nn/sparse/sparse_kernels.h"
 #include "nn/sparse/stored_features.h"
 
@@ -30,6 +34,16 @@ at::Tensor cuda_relu_dropout_gradient(float scale, const at::Tensor& out, const 
 /// int64, losses fp64 of at least as many elements as there are seeds, correct one int64.
 at::Tensor cuda_cross_entropy(const at::Tensor& logits, const at::Tensor& labels, const at::Tensor& losses,
                               const at::Tensor& correct);
+/// The same of a padded mini-batch; `state` is in the GPU's memory.
+at::Tensor cuda_cross_entropy(const at::Tensor& logits, const at::Tensor& labels,
+                              const kernels::device::StepState* state);
+
+/// copy_padded (kernels/device/padding.h) to the GPU of the tensor `state`, whose memory is the state's.
+void cuda_copy_padded(const std::vector<kernels::device::PaddedCopy>& copies,
+                      const kernels::device::StepState& value, const at::Tensor& state);
+
+/// A graph of launches on the current GPU, still empty.
+std::unique_ptr<LaunchGraph> cuda_launch_graph();
 
 /// Returns the stored rows of a mini-batch on a CUDA device: row i is that of vertices[i] (contiguous int64,
 /// on the device).

@@ -17,6 +17,14 @@ at::Tensor cuda_relu_dropout_gradient(float, const at::Tensor&, const at::Tensor
 at::Tensor cuda_cross_entropy(const at::Tensor&, const at::Tensor&, const at::Tensor&, const at::Tensor&) {
   throw_no_cuda();
 }
+at::Tensor cuda_cross_entropy(const at::Tensor&, const at::Tensor&, const kernels::device::StepState*) {
+  throw_no_cuda();
+}
+void cuda_copy_padded(const std::vector<kernels::device::PaddedCopy>&, const kernels::device::StepState&,
+                      const at::Tensor&) {
+  throw_no_cuda();
+}
+std::unique_ptr<LaunchGraph> cuda_launch_graph() { throw_no_cuda(); }
 StoredFeaturesPtr cuda_stored_features(const kernels::device::Rows&, graph::FeatureType, std::int64_t,
                                        at::Tensor) {
   throw_no_cuda();

@@ -126,6 +126,7 @@ struct Dropout : torch::autograd::Function<Dropout> {
     context->saved_data["epoch"] = static_cast<std::int64_t>(rule.key.epoch);
     context->saved_data["batch"] = static_cast<std::int64_t>(rule.key.batch);
     context->saved_data["level"] = static_cast<std::int64_t>(rule.key.level);
+    context->saved_data["number"] = static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(rule.number));
     return apply_dropout(rule, x);
   }
   /// Recomputes the mask instead of saving it.
@@ -135,8 +136,10 @@ struct Dropout : torch::autograd::Function<Dropout> {
         static_cast<std::uint64_t>(saved("seed")),  base::Purpose::dropout,
         static_cast<std::uint64_t>(saved("epoch")), static_cast<std::uint64_t>(saved("batch")),
         static_cast<std::uint32_t>(saved("level")), 0};
-    return {apply_dropout({key, static_cast<std::uint32_t>(saved("threshold"))}, gradients[0].contiguous()),
-            {}};
+    const kernels::DropoutRule rule{
+        key, static_cast<std::uint32_t>(saved("threshold")),
+        reinterpret_cast<const kernels::StepNumber*>(static_cast<std::intptr_t>(saved("number")))};
+    return {apply_dropout(rule, gradients[0].contiguous()), {}};
   }
 };
 
@@ -181,22 +184,19 @@ at::Tensor add_bias(const at::Tensor& x, const at::Tensor& bias) { return AddBia
 at::Tensor elu(const at::Tensor& x) { return Elu::apply(x); }
 
 kernels::DropoutRule dropout_rule(double probability, const base::StreamKey& key) {
-  return {key, static_cast<std::uint32_t>(std::lround(probability * 65536))};
+  return {key, static_cast<std::uint32_t>(std::lround(probability * 65536)), nullptr};
 }
 
-at::Tensor dropout(const at::Tensor& x, double probability, const base::StreamKey& key) {
-  const auto rule = dropout_rule(probability, key);
+at::Tensor dropout(const at::Tensor& x, const kernels::DropoutRule& rule) {
   return rule.threshold == 0 ? x : Dropout::apply(x, rule);
 }
 
-at::Tensor dropout_of_features(const at::Tensor& features, double probability, const base::StreamKey& key) {
-  const auto rule = dropout_rule(probability, key);
-  return features.is_cpu() || rule.threshold == 0 ? dropout(features.to(at::kFloat), probability, key)
+at::Tensor dropout_of_features(const at::Tensor& features, const kernels::DropoutRule& rule) {
+  return features.is_cpu() || rule.threshold == 0 ? dropout(features.to(at::kFloat), rule)
                                                   : cuda_dropout(rule, features);
 }
 
-at::Tensor relu_dropout(const at::Tensor& x, double probability, const base::StreamKey& key) {
-  const auto rule = dropout_rule(probability, key);
+at::Tensor relu_dropout(const at::Tensor& x, const kernels::DropoutRule& rule) {
   return rule.threshold == 0 ? at::relu(x) : ReluDropout::apply(x, rule);
 }
 

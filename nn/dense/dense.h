@@ -35,14 +35,14 @@ at::Tensor elu(const at::Tensor& x);
 /// element i is dropped is a pure function of (key, i); key.item is ignored.
 kernels::DropoutRule dropout_rule(double probability, const base::StreamKey& key);
 
-/// Inverted dropout by dropout_rule: dropped elements become 0 and the others are scaled by 1 / (1 -
-/// probability). Precondition: `x` is contiguous.
-at::Tensor dropout(const at::Tensor& x, double probability, const base::StreamKey& key);
+/// Inverted dropout: dropped elements become 0 and the others are scaled by 1 / (1 - probability).
+/// Precondition: `x` is contiguous.
+at::Tensor dropout(const at::Tensor& x, const kernels::DropoutRule& rule);
 
 /// Returns dropout of fp32 or fp16 features, in fp32. Not differentiable.
-at::Tensor dropout_of_features(const at::Tensor& features, double probability, const base::StreamKey& key);
+at::Tensor dropout_of_features(const at::Tensor& features, const kernels::DropoutRule& rule);
 
 /// Returns dropout(relu(x)), computed in one pass.
-at::Tensor relu_dropout(const at::Tensor& x, double probability, const base::StreamKey& key);
+at::Tensor relu_dropout(const at::Tensor& x, const kernels::DropoutRule& rule);
 
 }  // namespace gnomon::nn::dense

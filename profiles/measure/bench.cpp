@@ -27,6 +27,7 @@ Bench::Bench(const graph::Graph& graph, const plan::Job& job, int max_workers,
     : plan_(bench_plan(max_workers)),
       learner_(job, graph.features.columns, graph.num_classes, runtime::tensor_device(device)),
       devices_(std::min(2, device.devices)),
+      executes_graphs_(plan::abilities_of(device.kind).recorded_steps && job.norm != plan::Norm::batch),
       second_learner_(devices_ == 1
                           ? nullptr
                           : std::make_unique<nn::Learner>(job, graph.features.columns, graph.num_classes,

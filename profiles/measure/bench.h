@@ -36,6 +36,11 @@ class Bench {
   /// Whether training reads the features of the next mini-batches where they are stored (plan.fused).
   void fuse(bool fused);
 
+  /// Whether the device executes plans with graphs for this job, and whether training of the next
+  /// mini-batches uses them.
+  bool executes_graphs() const { return executes_graphs_; }
+  void use_graphs(bool uses) { learner_.use_graphs(uses); }
+
   /// Sets the share of the multiprocessors on which the device prepares the next mini-batches beside
   /// training; 0: preparing and training take turns on all of them.
   void prepare_aside(double share);
@@ -78,7 +83,8 @@ class Bench {
   std::int64_t epoch_ = 0;
   nn::Learner learner_;
   std::array<nn::StepSums, 2> sums_;  ///< of the two devices; not read, as training reads them once an epoch
-  const int devices_;                 ///< the machines' number of devices
+  const int devices_;                 ///< that the machines have
+  const bool executes_graphs_;
   std::unique_ptr<nn::Learner> second_learner_;  ///< of the second device
   runtime::Stages stages_;
   /// By number of workers, created on first use. Declared after the members that their threads use.

@@ -17,6 +17,7 @@
 #include "runtime/training/biased_graph.h"
 #include "runtime/training/history_step.h"
 #include "runtime/training/replicas.h"
+#include "runtime/training/train_checks.h"
 #include "schedule/run_epoch.h"
 #include "schedule/timeline.h"
 
@@ -51,6 +52,7 @@ MeasuredEpoch measure_epoch(const graph::Graph& whole, const plan::Job& asked, c
   job.weighted = job.weighted || plan.bias > 1;
   const auto graph = plan.bias > 1 ? runtime::biased_graph(whole, plan, asked.weighted) : whole;
   plan::check_executed(plan, plan::abilities_of(options.device.kind), "plan \"" + plan.name + "\"");
+  runtime::check_graphs(plan, job);
   runtime::Replicas replicas(job, graph.features.columns, graph.num_classes,
                              runtime::tensor_device(options.device),
                              schedule::averages_gradients(plan) ? plan.devices : 1);
@@ -87,6 +89,7 @@ MeasuredEpoch measure_epoch(const graph::Graph& whole, const plan::Job& asked, c
         tell(std::ssize(replicas.update(number, schedule::first_trainer(plan))));
         return replicas.first().weight_bytes();
       });
+  replicas.first().use_graphs(plan.graphs);
   stages.hold_model(replicas.kept_bytes(false));
   if (plan.embeddings.reuse == plan::Reuse::hot) {
     hot = std::make_unique<runtime::HotEmbeddings>(stages.placed(), job, plan, replicas.first().model(),
@@ -111,6 +114,11 @@ MeasuredEpoch measure_epoch(const graph::Graph& whole, const plan::Job& asked, c
   };
   for (std::int64_t left = options.warm_up_batches; left > 0; left -= all) {  // an epoch may have few batches
     run(std::min(left, all));
+  }
+  if (plan.graphs) {  // which learn from a whole epoch and are recorded when the next one begins
+    run(all);
+    ++number;
+    run(1);
   }
   std::vector<MeasuredEpoch> epochs;
   double seconds = 0;

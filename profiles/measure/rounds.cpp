@@ -87,6 +87,9 @@ std::vector<Rounds::Part> Rounds::ratio_parts() {
     parts.emplace_back([this](Measured& measured, std::int64_t epoch) { measure_partial(measured, epoch); });
   }
   parts.emplace_back([this](Measured& measured, std::int64_t epoch) { measure_fused(measured, epoch); });
+  if (bench_.executes_graphs()) {
+    parts.emplace_back([this](Measured& measured, std::int64_t epoch) { measure_graphs(measured, epoch); });
+  }
   if (cores_ > 1) {
     parts.emplace_back(
         [this](Measured& measured, std::int64_t epoch) { measure_side_by_side(measured, epoch); });
@@ -265,8 +268,21 @@ void Rounds::measure_fused(Measured& measured, std::int64_t epoch) {
   bench_.fuse(false);
 }
 
-/// Runs all pairs of stages that can run concurrently. Two of the shorter stages run beside each training,
-/// because a slowdown is only visible while the stages overlap.
+/// The sizes of the first round's mini-batches are learned; launches are recorded with the first mini-batch
+/// of each round by which they have grown, which does not count.
+void Rounds::measure_graphs(Measured& measured, std::int64_t epoch) {
+  bench_.use_graphs(true);
+  bench_.begin(epoch, next_batches(chunk_ + 1));
+  const auto spans = warm_in_turn({Stage::device_batch, Stage::train}, 0, chunk_ + 1);
+  if (has_learned_graphs_) {
+    measured.graphs_train.add(mean_of(spans, Stage::train) / alone_s(Stage::train));
+  }
+  has_learned_graphs_ = true;
+  bench_.use_graphs(false);
+}
+
+/// Runs every two stages that a machine can run at once. Beside each training run two of the shorter stages,
+/// because a slowdown shows only where the stages overlap.
 void Rounds::measure_side_by_side(Measured& measured, std::int64_t epoch) {
   const std::int64_t several = chunk_ + 1;  // including the warm-up
   const std::int64_t on_device = 0;

@@ -33,6 +33,7 @@ struct Measured {
   Ratio train_beside_train, device_batch_beside_device_batch;  ///< of two devices
   Series device_sample;                                        ///< device_batch without gathering
   Ratio fused_train;                       ///< training on stored feature rows over training on gathered ones
+  Ratio graphs_train;                      ///< training by recorded launches over training without
   std::map<int, Ratio> worker_efficiency;  ///< by number of workers: time alone over time together
   std::map<int, Ratio> cpu_batch_speedup;  ///< by number of threads that share a batch
   std::map<int, Ratio> train_speedup;      ///< by number of threads: time with one over time with all
@@ -117,6 +118,7 @@ class Rounds {
   void measure_alone(Measured& measured, std::int64_t epoch);
   void measure_partial(Measured& measured, std::int64_t epoch);
   void measure_fused(Measured& measured, std::int64_t epoch);
+  void measure_graphs(Measured& measured, std::int64_t epoch);
   void measure_side_by_side(Measured& measured, std::int64_t epoch);
   void measure_aside(Measured& measured, std::int64_t epoch);
   void side_by_side(const Neighbour& first, const Neighbour& second);
@@ -133,6 +135,7 @@ class Rounds {
   std::int64_t num_seeds_;
   int batch_size_;
   std::int64_t next_batch_ = 0;
+  bool has_learned_graphs_ = false;  ///< sizes of mini-batches (nn::LearnedRoom)
   std::int64_t round_ = 0;
   std::int64_t chunk_ = 2;  ///< mini-batches of one kind in a round
   std::int64_t max_batch_bytes_ = 0;

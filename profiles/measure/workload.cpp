@@ -103,6 +103,7 @@ void fill(WorkloadProfile& workload, const Measured& measured, const StopRule& r
     workload.parts.activation_bytes = static_cast<double>(measured.training_bytes);
   }
   workload.parts.fused_train_ratio = measured.fused_train.value();
+  workload.parts.graphs_train_ratio = measured.graphs_train.value();
   workload.batch_vertices = measured.vertices.mean() * mean.factor(measured.partial_vertices);
   workload.batch_edges = measured.edges.mean() * mean.factor(measured.partial_edges);
   workload.batch_bytes = measured.bytes.mean() * mean.factor(measured.partial_bytes);

@@ -37,6 +37,8 @@ MappedBytes CudaHardware::map(const void* data, std::size_t bytes) {
   return {mapped.owner, mapped.device_data, mapped.is_copy ? static_cast<std::int64_t>(bytes) : 0};
 }
 
+std::pmr::memory_resource* CudaHardware::staging_memory() { return pinned_memory(); }
+
 MemoryUse CudaHardware::memory_use() {
   c10::cuda::CUDACachingAllocator::emptyCache();
   return cuda::memory_use(stream_.device_index(), *max_bytes_);

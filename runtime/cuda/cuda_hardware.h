@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <memory_resource>
 #include <utility>
 
 #include "kernels/cuda/executor.h"
@@ -29,6 +30,7 @@ class CudaHardware {
   void start(const std::function<void()>& act);
   Executor make_executor(double share);
   MappedBytes map(const void* data, std::size_t bytes);
+  std::pmr::memory_resource* staging_memory();
   MemoryUse memory_use();
   double now_s();
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <memory_resource>
 #include <utility>
 
 #include "runtime/emulated/emulated_executor.h"
@@ -30,6 +31,7 @@ class EmulatedHardware {
   Executor make_executor(double share) { return {queue_, share}; }
   /// Valid for as long as the hardware.
   MappedBytes map(const void* data, std::size_t bytes);
+  std::pmr::memory_resource* staging_memory() { return std::pmr::new_delete_resource(); }
   /// Sets the link over which it reads the memory of linked devices.
   void use_peer_link(SharedLink& link) { queue_.peer_link = &link; }
   /// Maps memory of linked devices until the result is destroyed. Precondition: use_peer_link() was called.

@@ -2,6 +2,7 @@
 
 #include <ATen/ATen.h>
 
+#include <cstring>
 #include <memory>
 
 #include "kernels/headroom.h"
@@ -25,18 +26,29 @@ at::Tensor tensor_on(const kernels::device::Array<T>& array, at::IntArrayRef siz
 template <class Executor>
 BatchMaker<Executor>::BatchMaker(Executor& executor, const DeviceGraph& graph,
                                  const std::vector<int>& fanouts, kernels::device::Reads reads,
-                                 at::Device device, bool with_degrees)
+                                 at::Device device, bool with_degrees, std::pmr::memory_resource* staging)
     : executor_(executor),
       graph_(graph),
       reads_(reads),
       device_(device),
       with_degrees_(with_degrees),
       sampler_(executor, graph.topology, fanouts),
-      fanouts_(fanouts) {
+      fanouts_(fanouts),
+      staged_seeds_(staging) {
   if (graph.rows.slots != nullptr || graph.topology.slots != nullptr) {
     use_ = kernels::device::make_array<std::int64_t>(executor_, 8);
     executor_.fill(use_.data, 0, 8 * sizeof(std::int64_t));
   }
+}
+
+/// The host has waited for the batch before, which read its seeds.
+template <class Executor>
+const graph::VertexId* BatchMaker<Executor>::staged(std::span<const graph::VertexId> seeds) {
+  staged_seeds_.resize(seeds.size_bytes());
+  if (!seeds.empty()) {
+    std::memcpy(staged_seeds_.data(), seeds.data(), seeds.size_bytes());
+  }
+  return reinterpret_cast<const graph::VertexId*>(staged_seeds_.data());
 }
 
 template <class Executor>
@@ -50,7 +62,7 @@ template <class Executor>
 kernels::device::MiniBatch BatchMaker<Executor>::draw_by(kernels::device::Sampler<Executor>& sampler,
                                                          const kernels::BatchKey& key,
                                                          std::span<const graph::VertexId> seeds) {
-  auto sampled = sampler.sample(key, seeds.data(), std::ssize(seeds), graph_.labels);
+  auto sampled = sampler.sample(key, staged(seeds), std::ssize(seeds), graph_.labels);
   count_lists(sampled);
   return sampled;
 }
@@ -144,7 +156,7 @@ DeviceBatch BatchMaker<Executor>::without_features(const kernels::device::MiniBa
 template <class Executor>
 DeviceBatch BatchMaker<Executor>::prepare(const kernels::BatchKey& key,
                                           std::span<const graph::VertexId> seeds) {
-  sampler_.start(key, seeds.data(), std::ssize(seeds), graph_.labels);
+  sampler_.start(key, staged(seeds), std::ssize(seeds), graph_.labels);
   const std::int64_t expected = sampler_.expected_vertices();
   auto rows = rows_of(sampler_.vertices(), expected, sampler_.num_vertices());
   const auto sampled = sampler_.finish();

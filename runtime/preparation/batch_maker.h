@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <memory_resource>
 #include <optional>
 #include <span>
 #include <vector>
@@ -34,9 +35,11 @@ class BatchMaker {
 
  public:
   /// `device` is where the executor's memory lies. `executor` and `graph` must outlive it. Batches are made
-  /// without degrees if `with_degrees` is false.
+  /// without degrees if `with_degrees` is false. Seeds are uploaded from `staging`, which must outlive it,
+  /// too.
   BatchMaker(Executor& executor, const DeviceGraph& graph, const std::vector<int>& fanouts,
-             kernels::device::Reads reads, at::Device device, bool with_degrees = true);
+             kernels::device::Reads reads, at::Device device, bool with_degrees = true,
+             std::pmr::memory_resource* staging = std::pmr::new_delete_resource());
 
   DeviceBatch prepare(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds);
   /// prepare() without features; the batch keeps its vertices' ids.
@@ -64,6 +67,7 @@ class BatchMaker {
   template <class T>
   using Array = kernels::device::Array<T>;
 
+  const graph::VertexId* staged(std::span<const graph::VertexId> seeds);
   kernels::device::MiniBatch draw(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds);
   kernels::device::MiniBatch draw_by(kernels::device::Sampler<Executor>& sampler,
                                      const kernels::BatchKey& key, std::span<const graph::VertexId> seeds);
@@ -87,8 +91,9 @@ class BatchMaker {
   /// use.
   std::optional<kernels::device::Sampler<Executor>> upper_, bottom_;
   std::vector<int> fanouts_;
-  /// Reads and hits of rows and of lists, followed by the hits in the device's own part of a sharded cache;
-  /// empty without caches.
+  AlignedBytes staged_seeds_;  ///< of the batch that is sampled
+  /// Reads and hits of rows and of lists, and the same of the device's own parts of shared caches; empty
+  /// without caches.
   Array<std::int64_t> use_;
 };
 

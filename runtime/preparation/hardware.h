@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory_resource>
 
 #include "kernels/device/executor_concept.h"
 #include "runtime/preparation/device_graph.h"
@@ -26,6 +27,9 @@ struct MemoryUse {
 /// start: as run(), but need not wait unless `act` throws. What is started later follows it.
 /// make_executor: runs bodies on at most this share of the device's thread slots, in (0, 1].
 /// map: host memory as the device reads it over the link; the memory must outlive the mapping.
+/// staging_memory: host memory from which uploads need no other copy. They may read it until the device is
+/// done
+///   with them.
 /// memory_use: first returns cached free memory to the device.
 /// now_s: seconds of a monotonic clock.
 template <class H>
@@ -37,6 +41,7 @@ concept Hardware = kernels::device::Executor<typename H::Executor> &&
   hardware.start(act);
   { hardware.make_executor(share) } -> std::same_as<typename H::Executor>;
   { hardware.map(data, bytes) } -> std::same_as<MappedBytes>;
+  { hardware.staging_memory() } -> std::same_as<std::pmr::memory_resource*>;
   { hardware.memory_use() } -> std::same_as<MemoryUse>;
   { hardware.now_s() } -> std::convertible_to<double>;
 };

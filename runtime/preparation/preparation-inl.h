@@ -68,6 +68,7 @@ void Preparation<H>::open() {
   if (!graph_) {
     const auto map = [&](const void* data, std::size_t bytes) { return hardware_.map(data, bytes); };
     graph_ = std::make_unique<DeviceGraph>(place_on_device(*executor_, map, *placed_, plan_));
+    placed_bytes_ = hardware_.memory_use().peak_bytes;
     if (graph_->copied_bytes > 0) {
       base::report(progress_, "the graph cannot be mapped in place: pinned copies of its bytes",
                    graph_->copied_bytes, graph_->copied_bytes);
@@ -78,7 +79,8 @@ void Preparation<H>::open() {
   }
   if (!maker_) {
     maker_ = std::make_unique<BatchMaker<Executor>>(*executor_, *graph_, job_.fanouts, reads_of(plan_),
-                                                    hardware_.tensor_device(), with_degrees_);
+                                                    hardware_.tensor_device(), with_degrees_,
+                                                    hardware_.staging_memory());
   }
 }
 
@@ -231,14 +233,18 @@ void Preparation<H>::place_cache(const std::function<void(DeviceGraph&)>& place)
   });
 }
 
-/// The plan's share of the memory left by training. An eighth of the peak stays free, as the allocator's
-/// blocks do not fit requests exactly and mini-batches differ in size.
+/// The plan's share of the memory that training leaves. The allocator's blocks fit requests only roughly and
+/// mini-batches differ, so an eighth of the peak stays free. A step that will be recorded needs its memory
+/// once more.
 template <class H>
 std::int64_t Preparation<H>::cache_bytes() {
   const MemoryUse memory = hardware_.memory_use();
   const std::int64_t tables = shares_cache(plan_) ? 4 : 2;  // slots of rows and lists, and of the own ones
   const std::int64_t slot_tables = tables * 4 * graph_->topology.num_vertices;
-  const std::int64_t left = memory.usable_bytes - memory.peak_bytes - memory.peak_bytes / 8 - slot_tables;
+  const std::int64_t recorded =
+      plan_.graphs ? std::max<std::int64_t>(0, memory.peak_bytes - placed_bytes_) : 0;
+  const std::int64_t needed = memory.peak_bytes + recorded;
+  const std::int64_t left = memory.usable_bytes - needed - needed / 8 - slot_tables;
   return static_cast<std::int64_t>(plan_.cache.budget * static_cast<double>(left));
 }
 

@@ -35,6 +35,7 @@ std::string what_lowers_memory(const plan::Plan& plan) {
   add(plan.topology == plan::Home::device, "topology");
   add(plan.features == plan::Home::device, "features");
   add(plan.device_buffer > 1, "device_buffer");
+  add(plan.graphs, "graphs");
   return fields.empty() ? "use a smaller batch size or smaller fanouts in the job"
                         : "lower the plan's " + fields + ", or the job's batch size";
 }

@@ -112,6 +112,7 @@ class Preparation {
   std::optional<Executor> executor_;    ///< made at need, as the next two
   std::unique_ptr<DeviceGraph> graph_;  ///< before the maker, which reads it
   std::unique_ptr<BatchMaker<Executor>> maker_;
+  std::int64_t placed_bytes_ = 0;  ///< peak of the memory once the graph was placed
   bool is_cache_due_ = false;
   bool is_preferred_due_ = false;  ///< the same of preferred rows
 };

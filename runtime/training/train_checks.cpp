@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "graph/store/checked_store.h"
 #include "plan/disk_plans.h"
+#include "plan/exactness.h"
 #include "runtime/disk/disk_data.h"
 #include "runtime/placement.h"
 #include "runtime/reuse/hot_embeddings.h"
@@ -25,6 +26,14 @@ void check_plan(const plan::Plan& plan, const DeviceOptions& device) {
 }
 
 }  // namespace
+
+void check_graphs(const plan::Plan& plan, const plan::Job& job) {
+  if (plan.graphs && job.norm == plan::Norm::batch) {
+    throw base::InputError("plan " + plan.name + ": graphs",
+                           "does not go with norm \"batch\", whose statistics would count the padding; use "
+                           "norm \"layer\" or \"none\", or a plan without graphs");
+  }
+}
 
 void check_hot_counts(const TrainOptions& options, std::int64_t batches) {
   const auto length = options.plan.super_batch;
@@ -82,6 +91,10 @@ void check_stretch(const Stretch& stretch, std::int64_t left, const DeviceOption
     throw base::InputError("plan " + stretch.plan.name + ": exact",
                            "it changes the training, which several plans share; use an exact plan");
   }
+  if (plan::exactness_of(stretch.plan) < plan::Exactness::bits) {
+    throw base::InputError("plan " + stretch.plan.name + ": graphs",
+                           "it rounds otherwise than the plans that share the training with it");
+  }
   if (stretch.batches < 1 || stretch.batches > left) {
     throw std::invalid_argument("a stretch of " + std::to_string(stretch.batches) + " of " +
                                 std::to_string(left) + " batches");
@@ -108,6 +121,7 @@ void check_options(const graph::Graph& graph, const TrainOptions& options) {
   draws_of(graph, options.job);
   check_plan(options.plan, options.device);
   check_reuse(options.plan, options.job);
+  check_graphs(options.plan, options.job);
   check_disk(graph, options.job, options.plan);
   if (options.device.host_bytes > 0 && !plan::reads_disk(options.plan)) {
     throw base::InputError(
@@ -124,8 +138,8 @@ void check_options(const graph::Graph& graph, const TrainOptions& options) {
     throw base::InputError("replay", "has " + std::to_string(options.replay.size()) +
                                          " epochs; the job has " + std::to_string(options.job.epochs));
   }
-  if (options.next_stretch && plan::changes_training(options.plan)) {
-    throw std::invalid_argument("several plans share the training; the first one is not exact");
+  if (options.next_stretch && (plan::changes_training(options.plan) || options.plan.graphs)) {
+    throw std::invalid_argument("several plans share the training; the first one has bits of its own");
   }
   if (!options.replay.empty() && options.next_stretch) {
     throw std::invalid_argument("a replay follows one plan");

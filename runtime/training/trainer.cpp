@@ -163,6 +163,7 @@ Training::Training(const graph::Graph& graph, const TrainOptions& options)
   check_replayed(options);
   check_replay(options.replay, stages_.batches());
   check_hot_counts(options, stages_.batches());
+  replicas_.first().use_graphs(plan_.graphs);
   if (plan_.embeddings.reuse == plan::Reuse::hot) {
     hot_ = std::make_unique<HotEmbeddings>(stages_.placed(), options.job, plan_, replicas_.first().model(),
                                            options.hot_ratio, options.progress);

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "plan/disk_plans.h"
+#include "profiles/catalog.h"
 #include "profiles/scaling.h"
 #include "sim/costs/disk_reads.h"
 #include "sim/costs/hops.h"
@@ -321,7 +322,7 @@ class Costing {
     costs().group_prepare_s /= workers;
     const double copied = share_of_copy(by_trainer);
     costs().transfer_s = workload_.transfer.mean_s * copied;
-    costs().train_s = train_s_ * fused_ratio(gather_s) /
+    costs().train_s = train_s_ * fused_ratio(gather_s) * graphs_ratio() /
                       profiles::speedup_at(workload_.train_speedup, plan_.device_threads);
     prepare(costs().device_batch_s, costs().device_batch_link_s, costs().device_batch_peer_s,
             halves_.device_sample_s + (by_trainer ? 0 : gather_s),
@@ -345,7 +346,35 @@ class Costing {
     return workload_.train.mean_s > 0 ? 1 + gather_s / workload_.train.mean_s : 1;
   }
 
-  /// The share of the profile's transferred bytes that this plan copies.
+  /// What training by recorded launches takes of the time of launching one by one. Where it was not measured,
+  /// it saves the launches, if their time is known, but no more than leaves the device the time to write and
+  /// read the activations, and computes for mini-batches that are padded to the largest.
+  double graphs_ratio() const {
+    const auto& device = profile_.machine.device;
+    const double train_s = workload_.train.mean_s;
+    if (!plan_.graphs || train_s <= 0) {
+      return 1;
+    }
+    if (const auto measured = workload_.parts.graphs_train_ratio) {
+      return *measured;
+    }
+    if (!device.launch_s || plan::runs_on_cores(device.kind)) {
+      return 1;
+    }
+    const int layers = std::max(2, workload_.job.layers());
+    const auto launches = static_cast<double>(profiles::launches_of_batch(layers).training);
+    const auto left = static_cast<double>(profiles::launches_of_graph_step);
+    const double activations_s =
+        device.memory_bandwidth_bytes_per_s
+            ? 2 * workload_.parts.activation_bytes.value_or(0) / *device.memory_bandwidth_bytes_per_s
+            : 0;
+    const double computing_s = std::max(train_s - (launches - left) * *device.launch_s, activations_s);
+    const double largest = workload_.parts.max_batch_bytes.value_or(workload_.batch_bytes);
+    const double padding = workload_.batch_bytes > 0 ? std::max(1.0, largest / workload_.batch_bytes) : 1;
+    return std::max(computing_s * padding, left * *device.launch_s) / train_s;
+  }
+
+  /// What is copied of the bytes that the profile's transfers copied.
   double share_of_copy(bool by_trainer) const {
     const Halves whole = halves_of(workload_);
     const double all = whole.structure_bytes + whole.feature_bytes;

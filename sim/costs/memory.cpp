@@ -161,6 +161,10 @@ MemoryBreakdown on_device(const profiles::Profile& profile, const Plan& plan) {
   // Unless measured: each layer's output and its gradient; the layers shrink by the fanouts.
   use.activations_bytes = workload.parts.activation_bytes.value_or(2 * workload.batch_vertices *
                                                                    workload.job.hidden * value_bytes);
+  if (plan.graphs) {  // a recorded step has a mini-batch and activations of its own
+    use.batches_bytes += slot_bytes(workload, plan, true);
+    use.activations_bytes *= 2;
+  }
   use.model_bytes = copies_of_weights * parameters_bytes(workload);
   if (plan.embeddings.reuse == Reuse::hot) {  // current and next rows
     use.embeddings_bytes = 2 * hot_use_of(workload, plan).computed * hot_row_bytes(workload);

@@ -83,5 +83,32 @@ TEST(DeviceCrossEntropy, LossAndGradientAreThoseOfTheSoftmax) {
   }
 }
 
+/// Of a padded mini-batch: what is beyond the seeds has no gradient and does not count.
+TEST(DeviceCrossEntropy, LeavesPaddingOut) {
+  const test::RandomSeed seed(9);
+  std::mt19937_64 random(seed);
+  std::normal_distribution<float> normal(0, 3);
+  constexpr std::int64_t rows = 70;
+  constexpr std::int64_t classes = 11;
+  std::vector<float> logits(rows * classes);
+  std::generate(logits.begin(), logits.end(), [&] { return normal(random); });
+  std::vector<std::int64_t> labels(rows);
+  std::generate(labels.begin(), labels.end(), [&] { return static_cast<std::int64_t>(random() % classes); });
+  for (const std::int64_t seeds : {0, 1, 33, 70}) {
+    std::vector<float> expected(logits.size(), 0), found(logits.size(), 7);
+    std::vector<double> expected_losses(rows, 0), losses(rows, 0);
+    std::int64_t expected_correct = 0, correct = 0;
+    HostExecutor executor(2);
+    device::cross_entropy(executor, device::StepOutputs{logits.data(), labels.data(), seeds, classes},
+                          expected.data(), device::MetricSums{expected_losses.data(), &expected_correct});
+    const device::StepState state{{}, seeds, {losses.data(), &correct}, 0, 0};
+    device::cross_entropy(executor, device::StepOutputs{logits.data(), labels.data(), rows, classes},
+                          found.data(), &state);
+    EXPECT_EQ(found, expected);
+    EXPECT_EQ(losses, expected_losses);
+    EXPECT_EQ(correct, expected_correct);
+  }
+}
+
 }  // namespace
 }  // namespace gnomon::kernels

@@ -103,6 +103,25 @@ TEST_P(CudaLearner, StepsTwiceHaveTheSameBits) {
   EXPECT_EQ(nn::hash_of(first.model().parameters()), nn::hash_of(second.model().parameters()));
 }
 
+/// From the second epoch on by recorded launches. The weights tell whether the bits are the same
+/// nevertheless.
+TEST_P(CudaLearner, RecordedStepsTrainAsOthersDo) {
+  auto without = fresh(gpu);
+  auto recorded = fresh(gpu);
+  auto again = fresh(gpu);
+  recorded.use_graphs(true);
+  again.use_graphs(true);
+  const auto expected = losses(without, gpu, 0, 100);
+  const auto found = losses(recorded, gpu, 0, 100);
+  for (std::size_t step = 0; step < expected.size(); ++step) {
+    EXPECT_NEAR(found[step], expected[step], 1e-3) << "step " << step;
+  }
+  EXPECT_EQ(losses(again, gpu, 0, 100), found);
+  const auto hash = nn::hash_of(recorded.model().parameters());
+  EXPECT_EQ(nn::hash_of(again.model().parameters()), hash);
+  RecordProperty("same_bits_as_without", hash == nn::hash_of(without.model().parameters()) ? "yes" : "no");
+}
+
 TEST_P(CudaLearner, CheckpointsGoFromOneDeviceToTheOther) {
   auto on_gpu = fresh(gpu);
   losses(on_gpu, gpu, 0, 10);

@@ -9,10 +9,15 @@
 #include <c10/core/impl/DeviceGuardImplInterface.h>
 #include <torch/library.h>
 
+#include <algorithm>
+#include <memory>
 #include <mutex>
 #include <optional>
+#include <stdexcept>
 #include <utility>
 #include <vector>
+
+#include "tests/launches/recording.h"
 
 namespace c10::impl {
 
@@ -127,18 +132,70 @@ void move_to(const at::Tensor& tensor, const at::Tensor& resized) {
   }
 }
 
-/// Any operation: runs it on the host, on the same memory.
+/// Keeps a tensor's memory for the launches that are being recorded, which find it by its address.
+at::Tensor kept(at::Tensor tensor) {
+  if (auto* recording = Recording::current()) {
+    recording->keep(std::make_shared<at::Tensor>(tensor));
+  }
+  return tensor;
+}
+
+/// Makes an operation once more at each replay, whose results go where those of the recording went.
+void record(const c10::OperatorHandle& operation, const torch::jit::Stack& arguments,
+            const std::vector<at::Tensor>& results) {
+  Recording::current()->add([operation, arguments, results] {
+    auto stack = arguments;
+    operation.callBoxed(&stack);
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      if (results[i].defined() && !stack[i].toTensor().is_same(results[i])) {
+        results[i].copy_(stack[i].toTensor());
+      }
+    }
+  });
+}
+
+/// Whether an operation changes its arguments, so that it must not run while it is recorded. One that writes
+/// to an argument `out` may: nobody has read that yet, and it gets its size then.
+bool changes_arguments(const c10::FunctionSchema& schema) {
+  return std::any_of(schema.arguments().begin(), schema.arguments().end(), [](const auto& argument) {
+    return argument.alias_info() != nullptr && argument.alias_info()->isWrite() && !argument.kwarg_only();
+  });
+}
+
+/// Any operation: runs it on the host, on the same memory, or records it.
 void run_on_host(const c10::OperatorHandle& operation, torch::jit::Stack* stack) {
   const auto& schema = operation.schema();
   count(schema.name());
+  if (Recording::current() != nullptr && schema.name() == "aten::_local_scalar_dense") {
+    throw std::logic_error("the host reads a number while launches are recorded");
+  }
   const auto num_arguments = schema.arguments().size();
   const std::vector<c10::IValue> arguments(stack->end() - static_cast<std::ptrdiff_t>(num_arguments),
                                            stack->end());
   for (std::size_t i = 0; i < num_arguments; ++i) {
     (*stack)[stack->size() - num_arguments + i] = on_host(arguments[i]);
   }
-  operation.callBoxed(stack);
   const auto num_results = schema.returns().size();
+  const bool is_recorded = Recording::current() != nullptr;
+  const torch::jit::Stack on_same_memory(stack->end() - static_cast<std::ptrdiff_t>(num_arguments),
+                                         stack->end());
+  if (is_recorded && changes_arguments(schema)) {
+    record(operation, on_same_memory, {});
+    torch::jit::drop(*stack, num_arguments);
+    for (const auto& result : schema.returns()) {
+      stack->push_back(arguments[written_argument(schema, result).value()]);
+    }
+    return;
+  }
+  operation.callBoxed(stack);
+  if (is_recorded) {
+    std::vector<at::Tensor> results;
+    for (auto result = stack->end() - static_cast<std::ptrdiff_t>(num_results); result != stack->end();
+         ++result) {
+      results.push_back(result->isTensor() ? kept(result->toTensor()) : at::Tensor());
+    }
+    record(operation, on_same_memory, results);
+  }
   for (std::size_t i = 0; i < num_results; ++i) {
     auto& result = (*stack)[stack->size() - num_results + i];
     if (!result.isTensor() || !result.toTensor().defined()) {
@@ -156,18 +213,26 @@ void run_on_host(const c10::OperatorHandle& operation, torch::jit::Stack* stack)
 
 at::Tensor empty(c10::IntArrayRef sizes, std::optional<at::ScalarType> type, std::optional<at::Layout>,
                  std::optional<at::Device>, std::optional<bool>, std::optional<at::MemoryFormat>) {
-  return on_double(at::empty(sizes, at::TensorOptions(type.value_or(at::kFloat)).device(at::kCPU)));
+  return kept(on_double(at::empty(sizes, at::TensorOptions(type.value_or(at::kFloat)).device(at::kCPU))));
 }
 
 at::Tensor empty_strided(c10::IntArrayRef sizes, c10::IntArrayRef strides, std::optional<at::ScalarType> type,
                          std::optional<at::Layout>, std::optional<at::Device>, std::optional<bool>) {
-  return on_double(
-      at::empty_strided(sizes, strides, at::TensorOptions(type.value_or(at::kFloat)).device(at::kCPU)));
+  return kept(on_double(
+      at::empty_strided(sizes, strides, at::TensorOptions(type.value_or(at::kFloat)).device(at::kCPU))));
 }
 
 at::Tensor copy_from(const at::Tensor& from, const at::Tensor& to, bool) {
   count("aten::_copy_from");
-  on_host(to).copy_(on_host(from));
+  const auto copy = [from = on_host(from), to = on_host(to)] { to.copy_(from); };
+  if (auto* recording = Recording::current()) {
+    if (!is_on_double(from) || !is_on_double(to)) {
+      throw std::logic_error("a copy from or to the host while launches are recorded");
+    }
+    recording->add(copy);
+  } else {
+    copy();
+  }
   return to;
 }
 

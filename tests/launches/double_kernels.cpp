@@ -2,6 +2,7 @@
 
 #include "kernels/device/cross_entropy-inl.h"
 #include "kernels/device/dropout-inl.h"
+#include "kernels/device/padding-inl.h"
 #include "kernels/device/sparse-inl.h"
 #include "kernels/device/stored-inl.h"
 #include "nn/cuda/kernels.h"
@@ -21,8 +22,9 @@ inline void sort_by_key(CountingExecutor& executor, std::int32_t max_key, std::i
   while ((max_key >> (8 * passes)) > 0) {
     ++passes;
   }
-  executor.add(4 + 2 * passes);
-  sort_by_key(executor.host(), max_key, count, keys, sorted_keys, values, sorted_values);
+  executor.launch(4 + 2 * passes, [=](HostExecutor& host) {
+    sort_by_key(host, max_key, count, keys, sorted_keys, values, sorted_values);
+  });
 }
 
 }  // namespace gnomon::kernels
@@ -52,6 +54,10 @@ struct Launches {
 }  // namespace
 
 std::string why_no_cuda() { return "the double device has no CUDA"; }
+
+std::unique_ptr<LaunchGraph> cuda_launch_graph() {
+  return std::make_unique<test::Recording>(counts().launches);
+}
 
 }  // namespace gnomon::nn
 

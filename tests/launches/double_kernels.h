@@ -2,61 +2,83 @@
 
 #include <atomic>
 #include <cstdint>
-#include <utility>
+#include <stdexcept>
+#include <string>
 
 #include "tests/kernels/host_executor.h"
+#include "tests/launches/recording.h"
 
 // What of nn/cuda/kernels.h this program links: the kernels of kernels/device, run by the host on the memory
 // of the double device and counted.
 namespace gnomon::kernels {
 
-/// Runs bodies as HostExecutor and counts what a GPU would launch.
+/// Runs bodies as HostExecutor, or records them, and counts what a GPU would launch.
 class CountingExecutor {
  public:
   using Atomics = HostExecutor::Atomics;
 
   CountingExecutor(std::atomic<std::int64_t>& launches, std::uint64_t seed)
-      : launches_(&launches), executor_(1, seed) {}
+      : launches_(&launches), seed_(seed), executor_(1, seed) {}
 
-  std::shared_ptr<void> allocate(std::size_t bytes) { return executor_.allocate(bytes); }
+  std::shared_ptr<void> allocate(std::size_t bytes) {
+    auto memory = executor_.allocate(bytes);
+    if (auto* recording = test::Recording::current()) {
+      recording->keep(memory);
+    }
+    return memory;
+  }
   template <class Body>
   void for_each(std::int64_t count, const Body& body) {
-    add(count > 0 ? 1 : 0);
     if (count > 0) {
-      executor_.for_each(count, body);
+      launch(1, [=](HostExecutor& host) { host.for_each(count, body); });
     }
   }
   /// CUB takes two kernels.
   template <class T>
   void exclusive_sum(T* values, std::int64_t count) {
-    add(2);
-    executor_.exclusive_sum(values, count);
+    launch(2, [=](HostExecutor& host) { host.exclusive_sum(values, count); });
   }
   template <class Value, class Write>
   void scan(std::int64_t count, const Value& value, const Write& write) {
-    add(count > 0 ? 2 : 0);
     if (count > 0) {
-      executor_.scan(count, value, write);
+      launch(2, [=](HostExecutor& host) { host.scan(count, value, write); });
     }
   }
   void fill(void* memory, int byte, std::size_t bytes) {
-    add(1);
-    executor_.fill(memory, byte, bytes);
+    launch(1, [=](HostExecutor& host) { host.fill(memory, byte, bytes); });
   }
   void upload(void* to_device, const void* from_host, std::size_t bytes) {
-    add(1);
-    executor_.upload(to_device, from_host, bytes);
+    refuse_in_recording("an upload");
+    launch(1, [=](HostExecutor& host) { host.upload(to_device, from_host, bytes); });
   }
   void download(void* to_host, const void* from_device, std::size_t bytes) {
-    add(1);
-    executor_.download(to_host, from_device, bytes);
+    refuse_in_recording("a download");
+    launch(1, [=](HostExecutor& host) { host.download(to_host, from_device, bytes); });
   }
 
-  void add(std::int64_t launches) { *launches_ += launches; }
-  HostExecutor& host() { return executor_; }
+  /// Runs `act` with the host's executor, now or at each replay, as that many launches.
+  template <class Act>
+  void launch(std::int64_t launches, const Act& act) {
+    if (auto* recording = test::Recording::current()) {
+      recording->add([act, seed = seed_] {
+        HostExecutor host(1, seed);
+        act(host);
+      });
+      return;
+    }
+    *launches_ += launches;
+    act(executor_);
+  }
 
  private:
+  static void refuse_in_recording(const char* what) {
+    if (test::Recording::current() != nullptr) {
+      throw std::logic_error(std::string(what) + " while launches are recorded");
+    }
+  }
+
   std::atomic<std::int64_t>* launches_;
+  std::uint64_t seed_;
   HostExecutor executor_;
 };
 

@@ -7,15 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "graph/epoch_order.h"
-#include "graph/generate/generate.h"
-#include "kernels/cpu/sample/sampler.h"
-#include "nn/cuda/kernels.h"
-#include "nn/learner.h"
 #include "profiles/catalog.h"
-#include "runtime/batch/batch_tensors.h"
 #include "tests/launches/double_device.h"
 #include "tests/launches/double_kernels.h"
+#include "tests/launches/toy_training.h"
 #include "tests/runtime/streams/host_driver.h"
 
 // The code for GPUs, run on a double of one: what it computes beside the CPU, and how many launches of CUDA a
@@ -25,79 +20,13 @@ namespace gnomon::runtime {
 namespace {
 
 using plan::ModelKind;
+using test::Batches;
 using test::double_device;
+using test::job_of;
+using test::learner_of;
 using test::on_double;
-
-/// fp16 features, as large graphs have them.
-const graph::Graph& toy() {
-  static const graph::Graph graph = [] {
-    graph::PlantedPartition options;
-    options.vertices = 6000;
-    options.average_degree = 14;
-    options.classes = 8;
-    options.feature_columns = 40;
-    options.feature_type = graph::FeatureType::fp16;
-    options.seed = 9;
-    return graph::generate_in_memory(options);
-  }();
-  return graph;
-}
-
-plan::Job job_of(ModelKind model, plan::Norm norm = plan::Norm::none) {
-  plan::Job job;
-  job.model = model;
-  job.norm = norm;
-  job.fanouts = {5, 4, 3};
-  job.hidden = 32;
-  job.heads = 4;
-  job.batch_size = 128;
-  job.dropout = 0.5;
-  job.learning_rate = 0.01;
-  job.seed = 3;
-  return job;
-}
-
-/// The batch in the double device's memory, without degrees for models that do not read them.
-nn::TensorBatch on_double_device(const nn::TensorBatch& batch, ModelKind model) {
-  nn::TensorBatch moved;
-  moved.labels = on_double(batch.labels);
-  if (batch.features.defined()) {
-    moved.features = on_double(batch.features);
-  }
-  if (nn::reads_degrees(model)) {
-    moved.degrees = on_double(batch.degrees);
-  }
-  for (const auto& block : batch.blocks) {
-    moved.blocks.push_back(std::make_shared<const nn::SparseBlock>(
-        block->num_sources(), on_double(block->indptr()), on_double(block->indices()),
-        nn::cuda_sparse_kernels(), at::Tensor(), block->max_in_degree()));
-  }
-  moved.blocks = nn::grouped(std::move(moved.blocks));
-  return moved;
-}
-
-/// Mini-batches of an epoch, as they are trained one after the other.
-class Batches {
- public:
-  explicit Batches(const plan::Job& job)
-      : job_(job), sampler_(toy(), job.fanouts), order_(graph::epoch_order(toy().train, job.seed, 0)) {}
-
-  const BatchData& prepare(std::int64_t batch) {
-    prepare_batch(toy(), sampler_, {job_.seed, 0, static_cast<std::uint64_t>(batch)},
-                  graph::batch_seeds(order_, job_.batch_size, batch), data_);
-    return data_;
-  }
-
- private:
-  plan::Job job_;
-  kernels::cpu::Sampler sampler_;
-  std::vector<graph::VertexId> order_;
-  BatchData data_;
-};
-
-nn::Learner learner_of(const plan::Job& job, c10::Device device) {
-  return nn::Learner(job, toy().features.columns, toy().num_classes, device);
-}
+using test::on_double_device;
+using test::toy;
 
 struct Case {
   ModelKind model;
@@ -189,7 +118,7 @@ class LaunchesTest : public ::testing::TestWithParam<int> {
   /// What the host starts to prepare and to train a mini-batch, and how often it waits for this and the last
   /// one.
   struct Counts {
-    std::int64_t preparing, training, waits;
+    std::int64_t preparing = 0, training = 0, waits = 0;
   };
 
   LaunchesTest() {
@@ -198,7 +127,7 @@ class LaunchesTest : public ::testing::TestWithParam<int> {
     device_ = std::make_unique<Device>(driver_, job_, DeviceOptions{}, base::Progress());
     device_->take_plan(plan_, graph_);
   }
-  Counts run(std::int64_t batch) {
+  Counts run(std::int64_t batch, std::int64_t epoch = 0) {
     const auto before = driver_.world->counts;
     auto prepared = device_->prepare({job_.seed, 0, static_cast<std::uint64_t>(batch)},
                                      graph::batch_seeds(order_, job_.batch_size, batch));
@@ -209,7 +138,7 @@ class LaunchesTest : public ::testing::TestWithParam<int> {
       auto& stream = *driver_.world->streams.back();
       stream.wait();  // no wait of the host for a GPU: the double does the step at once, so what it reads is
                       // due
-      learner_->step(on_double_device(tensors, job_.model), 0, batch, sums_);
+      learner_->step(on_double_device(tensors, job_.model), epoch, batch, sums_);
       stream.start([] {});  // stands for the step
     });
     EXPECT_FALSE(training_->is_done());
@@ -245,6 +174,13 @@ TEST_P(LaunchesTest, AreThoseOfTheCatalogWithOneWait) {
   EXPECT_EQ(counts.preparing, expected.preparing);
   EXPECT_EQ(counts.training, expected.training);
   EXPECT_EQ(counts.waits, 1);
+  learner_->use_graphs(true);
+  (void)run(0);     // tells how large batches are
+  (void)run(0, 1);  // records
+  const auto recorded = run(0, 1);
+  EXPECT_EQ(recorded.training, profiles::launches_of_graph_step);
+  EXPECT_EQ(recorded.waits, 1);
+  RecordProperty("recorded", std::to_string(recorded.training));
   RecordProperty("preparing", std::to_string(counts.preparing));
   RecordProperty("training", std::to_string(counts.training));
   RecordProperty("waits", std::to_string(counts.waits));

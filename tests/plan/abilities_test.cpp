@@ -73,11 +73,12 @@ TEST(Abilities, EachIsDeclaredByADeviceOrListedHere) {
   EXPECT_EQ(missing, simulated_only);
 }
 
-TEST(Abilities, AnEmulatedDeviceExecutesWhatAGpuDoesAndThereMayBeSeveral) {
+TEST(Abilities, AnEmulatedDeviceExecutesWhatAGpuComputesAndThereMayBeSeveral) {
   auto several = gpu;
   several.several_devices = true;
   several.divided_roles = true;
   several.peer_reads = true;
+  several.recorded_steps = false;  // nobody launches kernels there
   EXPECT_EQ(emulated, several);
   EXPECT_TRUE(runs_on_cores(DeviceKind::emulated));
   EXPECT_TRUE(has_link(DeviceKind::emulated));
@@ -139,6 +140,19 @@ TEST(Abilities, TheHostReadsTheDisk) {
   plan.cache = {};
   plan.gather = Gather::trainer;
   EXPECT_EQ(why_not_executed(plan, host), "features \"disk\" with gather \"trainer\"");
+}
+
+TEST(Abilities, OnlyAGpuReplaysSteps) {
+  auto plan = find_plan("device");
+  plan.graphs = true;
+  EXPECT_EQ(why_not_executed(plan, gpu), "");
+  EXPECT_EQ(why_not_executed(plan, host), "graphs");
+  EXPECT_EQ(why_not_executed(plan, emulated), "graphs");
+  plan.fused = true;
+  EXPECT_EQ(why_not_executed(plan, gpu), "graphs with fused");
+  plan = find_plan("gas");
+  plan.graphs = true;
+  EXPECT_EQ(why_not_executed(plan, gpu), "graphs with embeddings.reuse");
 }
 
 TEST(Abilities, AGpuExecutesWhatNeedsOne) {

@@ -36,6 +36,12 @@ TEST(Exactness, SeveralDevicesAverageGradients) {
   EXPECT_EQ(exactness_of(factored), Exactness::order);
 }
 
+TEST(Exactness, PaddedMiniBatchesRoundOtherwise) {
+  Plan plan = find_plan("device");
+  plan.graphs = true;
+  EXPECT_EQ(exactness_of(plan), Exactness::order);
+}
+
 // A plan file states whether it is exact; the fields decide what it promises.
 TEST(Exactness, AgreesWithThePresetsOwnWord) {
   for (const Plan& preset : presets()) {

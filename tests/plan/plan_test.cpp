@@ -97,6 +97,7 @@ TEST(Plan, RoundTripKeepsEveryField) {
   plan.super_batch = 9;
   plan.macro = {11, 3, 2, 0.0625, Partitioner::gnn_aware, true};
   plan.fused = true;
+  plan.graphs = true;
   EXPECT_EQ(base::from_document<Plan>(base::to_document(plan), "test"), plan);
 }
 

@@ -97,6 +97,27 @@ TEST(DeviceSparseBlock, TransposesSeveralAtOnceAsTheCpu) {
   }
 }
 
+/// Padding behind the edges of each block.
+TEST(DeviceSparseBlock, TransposesSeveralWithPaddingAsTheCpu) {
+  const auto all = blocks();
+  std::vector<nn::SparseBlockPtr> shared;
+  for (std::size_t i = 0; i < 6; ++i) {
+    const auto whole = DeviceSparse<2>::share(all[i]);
+    const auto padding = at::full({static_cast<std::int64_t>(3 * i)}, 0x5A5A5A5A, at::kInt);  // no source
+    shared.push_back(std::make_shared<const nn::SparseBlock>(
+        whole->num_sources(), whole->indptr(), at::cat({whole->indices(), padding}), whole->kernels()));
+  }
+  const auto group = std::make_shared<const nn::BlockGroup>(shared);
+  for (std::size_t i = 0; i < shared.size(); ++i) {
+    const auto expected = cpu::transpose(cpu::rows_of(all[i]), all[i].num_sources);
+    const nn::SparseBlock member(*shared[i], group, i);
+    const auto& found = member.transposed();
+    EXPECT_EQ(vector_of<std::int64_t>(found.indptr, all[i].num_sources + 1), expected.indptr);
+    EXPECT_EQ(vector_of<std::int32_t>(found.destinations, all[i].num_edges()), expected.destinations);
+    EXPECT_EQ(vector_of<std::int32_t>(found.edges, all[i].num_edges()), expected.edges);
+  }
+}
+
 TEST(DeviceSparseBlock, OwnRowsBesideMeansAreThoseOfSeparateOperations) {
   torch::manual_seed(4);
   for (const auto& block : blocks()) {

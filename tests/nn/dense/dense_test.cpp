@@ -79,10 +79,12 @@ TEST(Dense, ReluDropoutIsTheOneAfterTheOther) {
   const base::StreamKey key{7, base::Purpose::dropout, 1, 2, 3, 0};
   const auto x = random_tensor({301, 77}, 6);
   for (const double probability : {0.0, 0.3, 0.5}) {
-    const auto found =
-        on_threads(1, {x}, [&](const auto& t) { return dense::relu_dropout(t[0], probability, key); });
-    const auto expected =
-        on_threads(1, {x}, [&](const auto& t) { return dense::dropout(at::relu(t[0]), probability, key); });
+    const auto found = on_threads(1, {x}, [&](const auto& t) {
+      return dense::relu_dropout(t[0], dense::dropout_rule(probability, key));
+    });
+    const auto expected = on_threads(1, {x}, [&](const auto& t) {
+      return dense::dropout(at::relu(t[0]), dense::dropout_rule(probability, key));
+    });
     EXPECT_TRUE(at::equal(found[0], expected[0]));
     EXPECT_TRUE(at::equal(found[1], expected[1]));
   }
@@ -91,7 +93,8 @@ TEST(Dense, ReluDropoutIsTheOneAfterTheOther) {
 TEST(Dense, DropoutKeepsTheExpectationAndDropsTheSameInBothDirections) {
   const base::StreamKey key{7, base::Purpose::dropout, 1, 2, 3, 0};
   const auto ones = at::ones({1000, 999});
-  const auto results = on_threads(1, {ones}, [&](const auto& x) { return dense::dropout(x[0], 0.3, key); });
+  const auto results = on_threads(
+      1, {ones}, [&](const auto& x) { return dense::dropout(x[0], dense::dropout_rule(0.3, key)); });
   const double kept = results[0].ne(0).to(at::kDouble).mean().item<double>();
   EXPECT_NEAR(kept, 0.7, 5 * std::sqrt(0.21 / 999000));
   EXPECT_NEAR(results[0].max().item<double>(), 1 / 0.7, 1e-4);
@@ -107,20 +110,20 @@ TEST(Dense, DropoutKeepsTheExpectationAndDropsTheSameInBothDirections) {
 TEST(Dense, DropoutIsAPureFunctionOfItsKey) {
   const auto x = random_tensor({700, 123}, 6);
   const base::StreamKey key{7, base::Purpose::dropout, 1, 2, 3, 0};
-  const auto first = dense::dropout(x, 0.5, key);
+  const auto first = dense::dropout(x, dense::dropout_rule(0.5, key));
   at::manual_seed(999);
   for (const int threads : {1, 2, 3}) {
     const AtenThreadsGuard guard(threads);
-    EXPECT_TRUE(at::equal(dense::dropout(x, 0.5, key), first));
+    EXPECT_TRUE(at::equal(dense::dropout(x, dense::dropout_rule(0.5, key)), first));
   }
   const base::StreamKey others[] = {{8, base::Purpose::dropout, 1, 2, 3, 0},
                                     {7, base::Purpose::dropout, 2, 2, 3, 0},
                                     {7, base::Purpose::dropout, 1, 3, 3, 0},
                                     {7, base::Purpose::dropout, 1, 2, 4, 0}};
   for (const auto& other : others) {
-    EXPECT_FALSE(at::equal(dense::dropout(x, 0.5, other), first));
+    EXPECT_FALSE(at::equal(dense::dropout(x, dense::dropout_rule(0.5, other)), first));
   }
-  EXPECT_TRUE(at::equal(dense::dropout(x, 0, key), x));
+  EXPECT_TRUE(at::equal(dense::dropout(x, dense::dropout_rule(0, key)), x));
 }
 
 TEST(Dense, PiecesCoverEverythingOnce) {

@@ -74,7 +74,8 @@ TEST(SparseFeatures, DropoutIsThatOfTheDenseMatrix) {
     for (const double probability : {0.0, 0.3, 0.9}) {
       const base::StreamKey key{3, base::Purpose::dropout, 1, 4, 2, 0};
       const auto found = dropped(x, dense::dropout_rule(probability, key));
-      EXPECT_TRUE(at::equal(to_dense(found), dense::dropout(dense_of(graph), probability, key)));
+      EXPECT_TRUE(
+          at::equal(to_dense(found), dense::dropout(dense_of(graph), dense::dropout_rule(probability, key))));
       if (probability > 0) {
         EXPECT_LT(found.entries->num_edges(), x.entries->num_edges());
         EXPECT_EQ(found.values.scalar_type(), at::kFloat);

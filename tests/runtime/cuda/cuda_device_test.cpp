@@ -122,6 +122,28 @@ TEST_F(GpuTest, ExactPlansInOrderEndWithTheSameBits) {
   }
 }
 
+/// Preparation beside training goes on while launches are recorded.
+TEST_F(GpuTest, RecordedStepsLearnTheSameAndRepeatTheirBits) {
+  for (const auto model : {plan::ModelKind::gcn, plan::ModelKind::sage, plan::ModelKind::gat}) {
+    const auto expected = run(gpu_plan("dgl-uva"), model);
+    std::string hash;
+    for (const char* preset : {"dgl-uva", "pytorch-direct", "gnomon"}) {
+      auto plan = gpu_plan(preset);
+      plan.order = plan::Order::index;
+      plan.graphs = true;
+      const auto report = run(plan, model);
+      for (std::size_t epoch = 0; epoch < expected.epochs.size(); ++epoch) {
+        EXPECT_NEAR(report.epochs[epoch].loss, expected.epochs[epoch].loss, 1e-3) << preset;
+      }
+      EXPECT_EQ(run(plan, model).weights_hash, report.weights_hash) << preset;
+      hash = hash.empty() ? report.weights_hash : hash;
+      EXPECT_EQ(report.weights_hash, hash) << preset;
+    }
+    RecordProperty("same_bits_as_without_" + std::string(base::name_of(model)),
+                   hash == expected.weights_hash ? "yes" : "no");
+  }
+}
+
 TEST_F(GpuTest, LearnsAsTheCpuDoes) {
   for (const auto model : {plan::ModelKind::gcn, plan::ModelKind::sage, plan::ModelKind::gat}) {
     const auto on_cpu = run(plan::resolve(plan::find_plan("device"), {2, plan::DeviceKind::host}, "cpu"),

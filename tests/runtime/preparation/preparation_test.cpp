@@ -110,6 +110,24 @@ TEST_F(PreparationTest, FillsCachesOnceAndDropsThemForAPlanWithout) {
   EXPECT_EQ(preparation_.take_cache_use(), CacheUse{});
 }
 
+/// What a step has taken beside the graph stays free once more, with its eighth.
+TEST_F(PreparationTest, CachesLeaveRoomForRecordedSteps) {
+  constexpr std::int64_t graph_bytes = 1 << 20;
+  constexpr std::int64_t peak_bytes = 9 << 20;
+  const std::int64_t tables = 2 * 4 * graph_->graph.num_vertices();
+  plan_.cache.policy = plan::CachePolicy::out_degree;
+  const auto room = [&](bool graphs) {
+    plan_.graphs = graphs;
+    hardware_.memory = {.peak_bytes = graph_bytes, .usable_bytes = 32 << 20};
+    Preparation<TestHardware> preparation(hardware_, job_, {});
+    preparation.take_plan(plan_, graph_);
+    hardware_.memory.peak_bytes = peak_bytes;
+    return preparation.cache_room();
+  };
+  EXPECT_EQ(room(false), (32 << 20) - peak_bytes * 9 / 8 - tables);
+  EXPECT_EQ(room(true), (32 << 20) - (2 * peak_bytes - graph_bytes) * 9 / 8 - tables);
+}
+
 TEST_F(PreparationTest, CachesTakeTheirShareOfWhatTrainingLeaves) {
   const std::int64_t vertices = graph_->graph.num_vertices();
   const std::int64_t row_bytes = graph_->graph.features.row_bytes();

@@ -5,6 +5,7 @@
 
 #include <cstring>
 #include <memory>
+#include <memory_resource>
 #include <utility>
 #include <vector>
 
@@ -43,6 +44,7 @@ struct TestHardware {
     const void* address = copy->data();
     return {std::move(copy), address};
   }
+  std::pmr::memory_resource* staging_memory() { return std::pmr::new_delete_resource(); }
   MemoryUse memory_use() const { return memory; }
   double now_s() { return 1e-3 * static_cast<double>(runs); }
 

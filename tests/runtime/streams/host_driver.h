@@ -51,6 +51,7 @@ struct StreamCounts {
   Count kernels{}, fills{}, uploads{}, downloads{};
   Count waits{};  ///< of the host for a stream
   Count allocations{}, copies_within{};
+  Count pageable_uploads{};  ///< from memory that CUDA copies first
 
   StreamCounts operator-(const StreamCounts& before) const {
     return {kernels - before.kernels,
@@ -59,7 +60,8 @@ struct StreamCounts {
             downloads - before.downloads,
             waits - before.waits,
             allocations - before.allocations,
-            copies_within - before.copies_within};
+            copies_within - before.copies_within,
+            pageable_uploads - before.pageable_uploads};
   }
   /// What the host has to start, one call of CUDA's each.
   std::int64_t launches() const { return kernels + fills + uploads + downloads + copies_within; }
@@ -213,6 +215,7 @@ class StreamExecutor {
       stream_->start([=] { kernels::HostExecutor().upload(to_device, from_host, bytes); });
       return;
     }
+    ++world_->counts.pageable_uploads;
     const auto* first = static_cast<const std::byte*>(from_host);
     stream_->start([to_device, bytes, staged = std::vector<std::byte>(first, first + bytes)] {
       kernels::HostExecutor().upload(to_device, staged.data(), bytes);
@@ -257,6 +260,7 @@ struct StreamHardware {
     const auto copy = std::make_shared<std::vector<std::byte>>(first, first + bytes);
     return {copy, copy->data(), world->unmapped_bytes};
   }
+  std::pmr::memory_resource* staging_memory() { return &world->pinned; }
   MemoryUse memory_use() const { return world->memory; }
   double now_s() { return 1e-3 * static_cast<double>(world->counts.waits); }
 

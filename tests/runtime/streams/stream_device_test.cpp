@@ -261,6 +261,7 @@ TEST_F(StreamDeviceTest, CopiesABatchByTwoUploadsAndOneWait) {
   (void)device_->copy(slot());
   const auto copy = counts_of([&] { (void)device_->copy(slot()); });
   EXPECT_EQ(copy.uploads, 2);
+  EXPECT_EQ(copy.pageable_uploads, 0);
   EXPECT_EQ(copy.allocations, 1);
   EXPECT_EQ(copy.waits, 1);
   EXPECT_EQ(copy.kernels, 0);
@@ -320,6 +321,7 @@ TEST_F(StreamDeviceTest, PreparesABatchByFewLaunchesAndOneWait) {
   EXPECT_LE(batch.kernels, std::ssize(job_.fanouts) * of_a_hop + of_a_batch);
   EXPECT_EQ(batch.fills, 0);
   EXPECT_EQ(batch.uploads, 1);
+  EXPECT_EQ(batch.pageable_uploads, 0);
   EXPECT_EQ(batch.downloads, 1);
   EXPECT_EQ(batch.waits, 1);
 }

@@ -373,6 +373,38 @@ TEST(Costs, FusedKernelsPrepareBySamplingOnlyAndTrainAsMeasured) {
                    gathering.train_s + gathering.device_batch_s - costs.device_batch_s);
 }
 
+TEST(Costs, RecordedStepsTrainAsMeasuredOrSaveTheirLaunches) {
+  auto profile = gpu_profile();
+  Plan plan = by_device();
+  plan.graphs = true;
+  const auto train_s = [&] { return costs_of_plan(profile, plan).costs.train_s; };
+  EXPECT_DOUBLE_EQ(train_s(), 6) << "nothing is known";
+  // Two layers take 6 + 2 * 9 launches, of which two are left.
+  profile.machine.device.launch_s = 0.1;
+  EXPECT_NEAR(train_s(), 6 - 22 * 0.1, near_s);
+  // The largest mini-batch, to which all are padded, has a tenth more bytes.
+  profile.workload.parts.max_batch_bytes = 4840;
+  EXPECT_NEAR(train_s(), 1.1 * (6 - 22 * 0.1), near_s);
+  profile.workload.parts.max_batch_bytes.reset();
+  // 2,500 bytes of activations are written and read at 1,000 bytes a second.
+  profile.workload.parts.activation_bytes = 2500;
+  EXPECT_NEAR(train_s(), 5, near_s);
+  profile.workload.parts.graphs_train_ratio = 0.25;
+  EXPECT_DOUBLE_EQ(train_s(), 1.5);
+  plan.graphs = false;
+  EXPECT_DOUBLE_EQ(train_s(), 6);
+}
+
+TEST(Costs, RecordedStepsAreNothingOnTheHostsCores) {
+  auto profile = gpu_profile();
+  profile.machine.device.launch_s = 0.1;
+  profile.machine.device.kind = profiles::DeviceKind::emulated;
+  Plan plan = by_device();
+  const auto without = costs_of_plan(profile, plan).costs.train_s;
+  plan.graphs = true;
+  EXPECT_DOUBLE_EQ(costs_of_plan(profile, plan).costs.train_s, without);
+}
+
 TEST(Costs, UnalignedRowsOfSeveralLinesTakeMoreOfTheLink) {
   // Rows of 100 bytes lie within a line and are read as aligned ones. Of rows of 160 bytes the part on the
   // link grows: of the 5 s that preparing reads over it, 2 s are sampling's.
