@@ -76,31 +76,33 @@ def compare_loading(peers, options, what, fanouts):
     return row
 
 
-def compare_training(peers, options, ours, fanouts):
-    """Seconds a batch: PyG as it is, with our loader or our layers too, and training without a loader."""
+def compare_training(peers, options, fanouts):
+    """Seconds a batch: PyG as it is, with our loader, with our layers too, and training without a loader. Yields a row for
+    each of what is asked for."""
     layers = len(fanouts)
-    times = {"pyg": [], ours: [], "none": []}
+    ours = {"epoch_loader": "gnomon", "epoch_nn": "gnomon.nn"}
+    asked = [what for what in ours if what in options.what]
+    times = {name: [] for name in ("pyg", *(ours[what] for what in asked), "none")}
     for number in range(options.rounds):
         for name in times:
             request = {"what": "train", "peer": name, "fanouts": fanouts, "hidden": HIDDEN[layers], "batches": TRAINED[layers]}
             tried = [0] if name == "none" else [0, 1]
             times[name].append(1 / best_rate(peers, request, tried)[0])
             tell(f"training {fanouts} round {number + 1}: {name} {1e3 * times[name][-1]:.1f} ms a batch")
-    pyg, gnomon, alone = (spread(each) for each in times.values())
-    return {"pyg": pyg, "gnomon": gnomon, "training_alone": alone, "unit": "s_per_batch", "ratio": pyg[0] / gnomon[0],
-            "share_of_limit": alone[0] / gnomon[0]}
+    spreads = {name: spread(each) for name, each in times.items()}
+    for what in asked:
+        gnomon = spreads[ours[what]]
+        yield {"what": what, "pyg": spreads["pyg"], "gnomon": gnomon, "training_alone": spreads["none"],
+               "unit": "s_per_batch", "ratio": spreads["pyg"][0] / gnomon[0], "share_of_limit": spreads["none"][0] / gnomon[0]}
 
 
 def rows_of(peers, options, graph):
-    for what in options.what:
-        for fanouts in FANOUTS:
-            if what in ("node", "link"):
-                row = compare_loading(peers, options, what, fanouts)
-            elif graph == "rmat20":
-                row = compare_training(peers, options, "gnomon.nn" if what == "epoch_nn" else "gnomon", fanouts)
-            else:
-                continue
-            row = {"what": what, "graph": graph, "fanouts": fanouts, **row}
+    for fanouts in FANOUTS:
+        rows = [{"what": what, **compare_loading(peers, options, what, fanouts)} for what in ("node", "link") if what in options.what]
+        if graph == "rmat20":
+            rows += compare_training(peers, options, fanouts)
+        for row in rows:
+            row = {"what": row.pop("what"), "graph": graph, "fanouts": fanouts, **row}
             tell(json.dumps(row))
             yield row
 
@@ -126,10 +128,11 @@ def main():
         tell(f"loading {graph}")
         policies = [{}, {"OMP_WAIT_POLICY": "passive"}] if graph == "rmat20" else [{}]  # the second is for training
         peers = [Peer(script, os.cpu_count(), **variables, **policy) for policy in policies]
-        record["rows"] += rows_of(peers, options, graph)
+        for row in rows_of(peers, options, graph):
+            record["rows"].append(row)
+            write_record(options.output, record)
         for peer in peers:
             peer.close()
-        write_record(options.output, record)
 
 
 if __name__ == "__main__":
