@@ -17,8 +17,17 @@ class LoaderPlan:
         Threads that share the work of each batch.
     prefetch_factor
         Batches for each worker that may be prepared or under way.
+    pinned
+        Whether each thread stays on one core.
+    spread
+        Whether graph and features lie on all NUMA nodes in turn.
+    cached_rows
+        Rows of ``x`` that the device keeps, of the nodes that batches have most often.
     """
 
     workers: int
     threads_per_batch: int = 1
     prefetch_factor: int = 2
+    pinned: bool = False
+    spread: bool = False
+    cached_rows: int = 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,15 +21,19 @@ from gnomon._library import InvalidInput, library
 from gnomon.graph import Store
 from gnomon.loader_plan import LoaderPlan
 from gnomon.pyg._arguments import LoaderData, refuse_temporal
-from gnomon.pyg._device import Copies, copier_of, page_lock
+from gnomon.pyg._cache import FeatureCache, Hotness, hotness_of
+from gnomon.pyg._device import Copies, Then, copier_of, free_bytes, page_lock
 from gnomon.pyg._options import Options, batches_of, part_of_rank, read_options
-from gnomon.pyg._source import Attributes, attributes_of, check_changes, check_data, graph_of
+from gnomon._tensors import spread_memory
+from gnomon.pyg._source import Attributes, attributes_of, check_changes, check_data, gathered_matrix, graph_of
 from gnomon.replanning import Replanner
 from gnomon.report import Report, Times, add_times, make_report
 
 _STATE_VERSION = 1
 # Of batches to measure with: the last one that random streams can have.
 _TRIAL_EPOCH = 2**32 - 1
+# Batches whose nodes tell which rows a cache should have.
+_HOTNESS_BATCHES = 40
 
 
 def read_sampling(
@@ -105,7 +110,12 @@ class BaseLoader:
         check_changes(data, self._bidirectional, self.transform_sampler_output is not None)
         self._num_nodes = self._graph.num_nodes
         self._loader = self._made_loader(self._sampling)
+        self._hotness: Hotness | None = None
+        self._kept_cache: tuple[Any, FeatureCache] | None = None  # and what it was made of
+        self._is_spread = False
         self._replanner: Replanner | None = None
+        if self._options.cached_rows:
+            self.cached_matrix()  # says now what is wrong
         self._next_epoch = 0  # and batch, of the next iteration
         self._first_batch = 0
         self._position = (0, 0)  # epoch and batch that come after the last batch that was given out
@@ -124,10 +134,12 @@ class BaseLoader:
         self._sampling, self._bidirectional = sampler.sampling, sampler.bidirectional
 
     def __getstate__(self) -> dict[str, Any]:
-        return {key: value for key, value in self.__dict__.items() if key not in ("_graph", "_loader")}
+        left_out = ("_graph", "_loader", "_kept_cache", "_is_spread")
+        return {key: value for key, value in self.__dict__.items() if key not in left_out}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
+        self._kept_cache, self._is_spread = None, False
         self._graph = graph_of(self.data, self._weight_attr)
         self._loader = self._made_loader(self._sampling)
 
@@ -143,16 +155,86 @@ class BaseLoader:
     @property
     def plan(self) -> LoaderPlan:
         """How batches are prepared."""
-        options = self._options
-        return LoaderPlan(options.num_workers, self._sampling.threads_per_batch, options.prefetch_factor)
+        options, sampling = self._options, self._sampling
+        return LoaderPlan(
+            options.num_workers,
+            sampling.threads_per_batch,
+            options.prefetch_factor,
+            sampling.pin_threads,
+            self._is_spread,
+            options.cached_rows,
+        )
 
     def _follow(self, plan: LoaderPlan, replanner: Replanner | None) -> None:
         """Prepare by this plan from the next iteration on; ``replanner`` changes it between epochs."""
-        if plan.threads_per_batch != self._sampling.threads_per_batch:
-            self._sampling = replace(self._sampling, threads_per_batch=plan.threads_per_batch)
-            self._loader = self._made_loader(self._sampling)
-        self._options.num_workers, self._options.prefetch_factor = plan.workers, plan.prefetch_factor
+        self._loader = self._loader_for(plan)
+        self._sampling = _sampling_for(self._sampling, plan)
+        options = self._options
+        options.num_workers, options.prefetch_factor = plan.workers, plan.prefetch_factor
+        options.cached_rows = plan.cached_rows
         self._replanner = replanner
+
+    def _loader_for(self, plan: LoaderPlan) -> CLoader:
+        """Return what prepares by this plan. Memory that it wants spread is spread, and stays so."""
+        if plan.spread and not self._is_spread:
+            self._graph.spread()
+            matrix = gathered_matrix(self.data, "x")
+            if matrix is not None and not isinstance(self.data, Store):  # whose file has its place in the page cache
+                spread_memory(matrix)
+            self._is_spread = True
+        sampling = _sampling_for(self._sampling, plan)
+        return self._loader if sampling == self._sampling else self._made_loader(sampling)
+
+    # ---- Rows that a device keeps ----
+
+    def cached_matrix(self, or_none: bool = False) -> Tensor | None:
+        """Return the rows of ``x``, of which a device can keep some.
+
+        Parameters
+        ----------
+        or_none
+            Return None instead of raising.
+
+        Raises
+        ------
+        gnomon.InvalidInput
+            If the loader's ``x`` cannot be cached.
+        """
+        changed = self.transform is not None or self.transform_sampler_output is not None or self._bidirectional
+        why = (
+            "needs a device"
+            if self._options.device is None
+            else "cannot be combined with transforms and bidirectional edges"
+            if changed
+            else None
+        )
+        matrix = None if why else gathered_matrix(self.data, "x")
+        if matrix is None and not or_none:
+            raise InvalidInput(f"cached_rows: {why or 'needs contiguous rows of x in the memory of the host'}")
+        return matrix
+
+    def free_bytes(self) -> int:
+        """Return how many bytes of the device's memory are free; 0 without a device that has memory of its own."""
+        return 0 if self._options.device is None else free_bytes(self._options.device)
+
+    def hotness(self) -> Hotness:
+        """Return how often batches have each node, of some batches that are sampled for it once."""
+        if self._hotness is None:
+            given_out = self.trial(LoaderPlan(0), _HOTNESS_BATCHES, only_structure=True)
+            self._hotness = hotness_of((batch.n_id for batch in given_out), self._num_nodes)
+        return self._hotness
+
+    def _cache_of(self, rows: int) -> FeatureCache | None:
+        """Return the device's cache of so many rows, made when first used and when ``x`` has changed."""
+        if rows == 0:
+            return None
+        matrix = self.cached_matrix()
+        made_of = (rows, matrix.data_ptr(), matrix._version, matrix.shape)
+        if self._kept_cache is None or self._kept_cache[0] != made_of:
+            self._kept_cache = None  # its memory is free for the next
+            nodes = self.hotness().order[:rows]
+            self._kept_cache = made_of, FeatureCache(matrix, nodes, self._options.device)
+        return self._kept_cache[1]
 
     # ---- What DataLoader has ----
 
@@ -237,12 +319,20 @@ class BaseLoader:
         self._times = Times()
         return _Batches(self, number, first, self.plan, self._loader)
 
-    def trial(self, plan: LoaderPlan, batches: int) -> _Batches:
-        """Return batches to measure a plan with, of which the loader's epochs and state know nothing."""
-        loader = self._loader
-        if plan.threads_per_batch != self._sampling.threads_per_batch:
-            loader = self._made_loader(replace(self._sampling, threads_per_batch=plan.threads_per_batch))
-        return _Batches(self, _TRIAL_EPOCH, 0, plan, loader, num_batches=batches)
+    def trial(self, plan: LoaderPlan, batches: int, only_structure: bool = False) -> _Batches:
+        """Return batches to measure a plan with, of which the loader's epochs and state know nothing.
+
+        Parameters
+        ----------
+        plan
+            How they are prepared.
+        batches
+            How many there are.
+        only_structure
+            Leave the attributes out, and the batches on the host.
+        """
+        loader = self._loader_for(plan)
+        return _Batches(self, _TRIAL_EPOCH, 0, plan, loader, num_batches=batches, only_structure=only_structure)
 
     def report(self) -> Report:
         """Report on the current or last epoch: where its time went, what bounds it, what other settings would give."""
@@ -306,6 +396,10 @@ class BaseLoader:
         return batch
 
 
+def _sampling_for(sampling: Sampling, plan: LoaderPlan) -> Sampling:
+    return replace(sampling, threads_per_batch=plan.threads_per_batch, pin_threads=plan.pinned)
+
+
 def _assembled(raw: RawBatch, attributes: Attributes) -> Data:
     batch = copy.copy(attributes.template)
     edges = raw.edges
@@ -353,6 +447,7 @@ class _Batches:
         plan: LoaderPlan,
         prepares: CLoader,
         num_batches: int | None = None,
+        only_structure: bool = False,
     ) -> None:
         self._loader, self._number = loader, number
         self._is_trial = num_batches is not None
@@ -364,8 +459,17 @@ class _Batches:
         options = loader._options
         self._looks_ahead = plan.workers > 0
         self._ahead: _Arrived | Exception | None = None  # the next batch, whose copy has started
-        self._copies = None if options.device is None else Copies(copier_of(options.device))
-        attributes = self._attributes = attributes_of(loader.data, loader._graph, options.stored)
+        self._waits_for_copies = self._is_trial and plan.workers == 0
+        copies = options.device is not None and not only_structure
+        self._copies = Copies(copier_of(options.device)) if copies else None
+        if only_structure:
+            attributes = Attributes(Data())
+        else:
+            attributes = attributes_of(loader.data, loader._graph, options.stored)
+        self._attributes = attributes
+        self._cache = loader._cache_of(plan.cached_rows)
+        if self._cache is not None:
+            attributes.put_first("x")
         late = loader._bidirectional or loader.transform_sampler_output is not None
         gathers = not late or isinstance(loader.data, Store)
         self._epoch = prepares.begin(
@@ -378,6 +482,7 @@ class _Batches:
                 store_features=attributes.store_features,
                 node_attributes=attributes.nodes if gathers else (),
                 edge_attributes=attributes.edges if gathers else (),
+                cache_slots=None if self._cache is None else self._cache.slots,
                 keep=(copy.copy(loader.data), loader._graph),
                 **loader._seeds(self._positions),
             )
@@ -407,6 +512,15 @@ class _Batches:
             add_times(loader._times, self.last)
         return arrived.batch
 
+    def shares_of(self, key: str, batch: Any) -> tuple[float, float]:
+        """Return the share of an attribute of nodes in the bytes of a batch that C++ gathered, and in all its bytes."""
+        if key not in self._attributes.node_keys or not isinstance(batch, Data):
+            return 0.0, 0.0
+        sizes = {name: each.numel() * each.element_size() for name, each in batch if isinstance(each, Tensor)}
+        keys = [*self._attributes.node_keys, *self._attributes.edge_keys]
+        of_key, of_gathered = sizes.get(key, 0), sum(sizes.get(each, 0) for each in keys)
+        return of_key / max(of_gathered, 1), of_key / max(sum(sizes.values()), 1)
+
     def _next_arrived(self) -> _Arrived | None:
         """Wait for the next batch; None after the last."""
         if self._ahead is not None:
@@ -432,7 +546,12 @@ class _Batches:
         batch = self._loader._collate(raw, self._attributes, self._positions[begin:end])
         if self._copies is None:
             return _Arrived(raw, batch)
-        return _Arrived(raw, *self._copies.start(batch))
+        then = None if self._cache is None else Then(self._cache.complete, raw.places)
+        arrived = _Arrived(raw, *self._copies.start(batch, then))
+        if self._waits_for_copies:
+            with self._clock.copying():
+                arrived.copied.synchronize()
+        return arrived
 
 
 @dataclass
@@ -458,6 +577,7 @@ class _Clock:
     def __init__(self) -> None:
         self._given_out: float | None = None
         self._cpu = time.process_time()
+        self._copy_s = 0.0
 
     def begin(self) -> None:
         """The caller asks for a batch."""
@@ -467,11 +587,18 @@ class _Clock:
         """It is there."""
         self._there = time.perf_counter()
 
+    @contextmanager
+    def copying(self) -> Iterator[None]:
+        """The caller waits for a copy, which is not part of taking the batch over."""
+        begin = time.perf_counter()
+        yield
+        self._copy_s = time.perf_counter() - begin
+
     def end(self, raw: RawBatch) -> Times:
         """It is given out. Return the times of this batch; the step is that of the batch before."""
         step_s = 0.0 if self._given_out is None else self._asked - self._given_out
         self._given_out = time.perf_counter()
-        hand_over_s = self._given_out - self._there
+        hand_over_s = self._given_out - self._there - self._copy_s
         cpu_before, self._cpu = self._cpu, time.process_time()
         # In the meantime as many batches were prepared as were given out.
         others_s = raw.sample_s + raw.gather_s + hand_over_s
@@ -483,4 +610,5 @@ class _Clock:
             hand_over_s=hand_over_s,
             step_s=step_s,
             step_cpu_s=max(self._cpu - cpu_before - others_s, 0.0) if step_s > 0 else 0.0,
+            copy_s=self._copy_s,
         )
