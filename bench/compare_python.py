@@ -41,7 +41,8 @@ def make_graph(options, name):
     if not directory.exists():
         directory.parent.mkdir(parents=True, exist_ok=True)
         file = ROOT / "../shared/data" / FILES.get(name, f"{name}.npz")
-        what = ["generate", "rmat", "--scale", "20"] if name == "rmat20" else ["import", "auto", "--feature-form", "dense", file]
+        dense = [] if name in FILES else ["--feature-form", "dense"]
+        what = ["generate", "rmat", "--scale", "20"] if name == "rmat20" else ["import", "auto", *dense, file]
         subprocess.run([options.build / "bin/gnomon", *what, directory], check=True, stdout=subprocess.DEVNULL)
     return directory
 

@@ -64,7 +64,7 @@ torch.manual_seed({seed})
 
 
 def store_of(options, graph):
-    directory = options.peers / "python_graphs" / graph
+    directory = options.peers / "example_graphs" / graph
     if not directory.exists():
         directory.parent.mkdir(parents=True, exist_ok=True)
         command = [options.build / "bin/gnomon", "import", "auto", "--undirected", "--feature-form", "dense", ROOT / f"../shared/data/{graph}.npz", directory]

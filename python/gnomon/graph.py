@@ -62,7 +62,7 @@ class Store:
 
     Parameters
     ----------
-    directory
+    directory : path
         The store.
 
     Attributes
@@ -235,7 +235,7 @@ def open(directory: str | os.PathLike[str]) -> Store:
 
     Parameters
     ----------
-    directory
+    directory : path
         The store's directory.
 
     Returns

@@ -95,19 +95,19 @@ class Report:
 
     Attributes
     ----------
-    batches, workers, cores
+    batches, workers, cores : int
         How many were given out, the threads that prepared them and the cores that the process may use.
-    costs
+    costs : Costs
         Of one batch.
-    waiting_share
+    waiting_share : float
         The share of the caller's time in which it waited for batches.
-    bound_by
+    bound_by : str
         ``"preparation"`` if that share is over 5 %, else ``"step"``.
-    batch_s
+    batch_s : float
         The time of a batch, measured.
-    what_if
+    what_if : list of dict
         Predicted times of a batch: records of ``workers``, ``cores`` and ``batch_s``.
-    replanned
+    replanned : list of dict
         When the number of workers was changed between epochs, and why: records of ``epoch``, ``workers_before``,
         ``workers``, ``prepare_drift`` and ``step_drift`` (of the times that the plan was made for),
         ``predicted_before_s`` and ``predicted_s`` of a batch.

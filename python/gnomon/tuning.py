@@ -29,11 +29,11 @@ class Tuning:
 
     Attributes
     ----------
-    plan
+    plan : LoaderPlan
         Chosen, and set in the loader.
-    costs
+    costs : Costs
         Of one batch with that many threads per batch and that cache, measured one thing at a time.
-    plans
+    plans : list of dict
         Records of the fields of a :class:`LoaderPlan`, and ``predicted_s`` and ``measured_s`` (None if it was not tried)
         of a batch.
     """
@@ -113,22 +113,22 @@ def autotune(
 
     Parameters
     ----------
-    loader
+    loader : NeighborLoader or LinkNeighborLoader
         A loader of ``gnomon.pyg``.
-    step
+    step : callable
         What is done with each batch: any function, of any framework, on any device. It is called on
         ``batches * (trials + 4)`` batches and a few more, and does to the model what it does; give it a copy of the
         model where that matters. It should wait for a GPU to finish.
-    batches
+    batches : int
         How many are measured at a time.
-    trials
+    trials : int
         How many predicted plans are tried.
-    max_workers
+    max_workers : int, optional
         None: the cores that the process may use.
-    cache_bytes
+    cache_bytes : int, optional
         Of the device's memory, what a cache of rows of ``x`` may take; 0: no cache. None: half of what is free while the
         step's memory is in use.
-    replan
+    replan : bool
         Whether the loader changes its number of workers between epochs when preparing or the step takes 25 % more or
         less than in the trial, two epochs in a row, and another number is predicted to be 10 % faster. Each change is
         logged, and in ``loader.report().replanned``.
