@@ -13,7 +13,8 @@ from gnomon.loader_plan import LoaderPlan
 from gnomon.report import Costs, Times, add_times
 
 if TYPE_CHECKING:
-    from gnomon.pyg._base import BaseLoader, _Batches
+    from gnomon.pyg._base import BaseLoader
+    from gnomon.pyg._batches import Batches
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ class Measured:
         )
 
 
-def measure_costs(given_out: _Batches, step: Callable[[Any], Any]) -> Measured:
+def measure_costs(given_out: Batches, step: Callable[[Any], Any]) -> Measured:
     """Measure one thing at a time, in the caller's thread: medians, after a batch that warms up."""
     times: list[Times] = []
     steps, step_cpu, prepare_cpu, shares = [], [], [], []
@@ -78,9 +79,7 @@ def measure_costs(given_out: _Batches, step: Callable[[Any], Any]) -> Measured:
     return Measured(costs, typical([each.gather_s for each in times]), of_gathered, of_copied)
 
 
-def measure_plan(
-    loader: BaseLoader, plan: LoaderPlan, step: Callable[[Any], Any], batches: int
-) -> tuple[float, Times]:
+def measure_plan(loader: BaseLoader, plan: LoaderPlan, step: Callable[[Any], Any], batches: int) -> tuple[float, Times]:
     """Measure the time of a batch with a plan, in its steady state, and what its parts take."""
     warm_up = 1 + plan.workers * plan.prefetch_factor  # batches that were prepared ahead while nothing was done
     given_out = loader.trial(plan, batches + warm_up)

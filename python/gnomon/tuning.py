@@ -197,9 +197,10 @@ class _Search:
         self.costs, threads = {1: alone}, 2
         while threads <= min(self._cores, _MAX_THREADS_PER_BATCH):
             shared = measure_costs(self._loader.trial(LoaderPlan(0, threads), self._batches + 1), lambda batch: None)
-            self.costs[threads] = replace(shared, costs=replace(
-                alone.costs, prepare_s=shared.costs.prepare_s, prepare_cores=shared.costs.prepare_cores
-            ))
+            self.costs[threads] = replace(
+                shared,
+                costs=replace(alone.costs, prepare_s=shared.costs.prepare_s, prepare_cores=shared.costs.prepare_cores),
+            )
             threads *= 2
 
     def costs_of(self, plan: LoaderPlan) -> Costs:

@@ -12,7 +12,7 @@ from torch import Tensor
 import gnomon
 from gnomon import InvalidInput
 from gnomon.loader_plan import LoaderPlan
-from gnomon.pyg import LinkNeighborLoader, NeighborLoader, _base
+from gnomon.pyg import LinkNeighborLoader, NeighborLoader, _base, _batches
 from gnomon.pyg._cache import hotness_of
 from gnomon.pyg._device import PlainCopier, mapped
 from test_device import LateCopies
@@ -36,7 +36,7 @@ def assert_same(expected, found):
 @pytest.mark.parametrize("late", [False, True])
 def test_batches_are_those_without_a_cache(data, monkeypatch, rows, workers, late):
     if late:
-        monkeypatch.setattr(_base, "copier_of", lambda device: LateCopies())
+        monkeypatch.setattr(_batches, "copier_of", lambda device: LateCopies())
     expected, loader = make(data), make(data, device="cpu", cached_rows=rows, num_workers=workers)
     for _ in range(2):
         assert_same(expected, loader)
@@ -56,7 +56,7 @@ def test_only_other_rows_are_gathered_and_copied(data, monkeypatch):
             copied.append(len(batch.x) / len(batch.n_id))
             return super().start(batch, then)
 
-    monkeypatch.setattr(_base, "copier_of", Counting)
+    monkeypatch.setattr(_batches, "copier_of", Counting)
     loader = make(data, device="cpu", cached_rows=data.num_nodes // 2)
     total = sum(len(batch.n_id) for batch in loader)
     assert total > 0 and all(0 < share < 0.55 for share in copied), copied
@@ -144,7 +144,7 @@ def wide(data):
 
 def test_autotune_caches_behind_a_slow_link(data, monkeypatch):
     data = wide(data)
-    monkeypatch.setattr(_base, "copier_of", SlowLink)
+    monkeypatch.setattr(_batches, "copier_of", SlowLink)
     loader = make(data, device="cpu", num_workers=0)
     tuning = gnomon.autotune(loader, lambda batch: None, batches=6, trials=3, cache_bytes=2000 * data.num_nodes)
     sizes = {plan["cached_rows"] for plan in tuning.plans}

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from conftest import random_data
 from gnomon import InvalidInput
-from gnomon.pyg import LinkNeighborLoader, NeighborLoader, _base, _device
+from gnomon.pyg import LinkNeighborLoader, NeighborLoader, _batches, _device
 from gnomon.pyg._device import Copies, mapped
 from test_reproducible import summary
 
@@ -63,7 +63,7 @@ class LateEvent:
 @pytest.fixture
 def device(monkeypatch):
     double = LateCopies()
-    monkeypatch.setattr(_base, "copier_of", lambda device: double)
+    monkeypatch.setattr(_batches, "copier_of", lambda device: double)
     return double
 
 
