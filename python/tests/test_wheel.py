@@ -73,7 +73,9 @@ def test_it_runs_with_an_old_glibc(inside):
     for path in inside:
         for library, version in re.findall(r"Name: ([A-Z]+)_([0-9.]+) ", elf("-V", path)):
             found.add(library)
-            assert tuple(map(int, version.split("."))) <= NEWEST[library], f"{path.name} needs {library} {version}"
+            needed = tuple(map(int, version.split(".")))
+            if library in NEWEST:  # and none of the wheel's own
+                assert needed <= NEWEST[library], f"{path.name} needs {library} {version}"
     assert {"GLIBC", "GLIBCXX"} <= found
 
 

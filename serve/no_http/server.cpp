@@ -9,7 +9,7 @@ struct HttpServer::Parts {};
 
 HttpServer::HttpServer(const std::string&, int, Answer) {
   throw base::InputError(
-      "serve", "this build has no server; install libcpp-httplib-dev and build gnomon from its sources");
+      "this build has no server; install libcpp-httplib-dev and build gnomon from its sources");
 }
 HttpServer::~HttpServer() = default;
 
