@@ -100,7 +100,7 @@ def compare_training(peers, options, fanouts):
 def rows_of(peers, options, graph):
     for fanouts in FANOUTS:
         rows = [{"what": what, **compare_loading(peers, options, what, fanouts)} for what in ("node", "link") if what in options.what]
-        if graph == "rmat20":
+        if graph == "rmat20" and {"epoch_loader", "epoch_nn"} & set(options.what):
             rows += compare_training(peers, options, fanouts)
         for row in rows:
             row = {"what": row.pop("what"), "graph": graph, "fanouts": fanouts, **row}
