@@ -14,6 +14,8 @@ namespace gnomon::sim {
 /// the reference that the epochs computed by arithmetic (run_quickly) are held against, and what every
 /// published number is predicted with.
 ///
+/// In builds without SimGrid (sim/no_simgrid) that arithmetic runs them, batch by batch.
+///
 /// A process has one SimGrid engine, which is used again for every run. Runs are deterministic and do not
 /// depend on what ran before, to the last bit for the first 4,096 runs of a process. Not thread-safe.
 class Simulator {
