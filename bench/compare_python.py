@@ -9,7 +9,7 @@ Writes bench/results/compare_python.json.
 Prints each round's figures as it goes. Rows: node and link are batches a second of NeighborLoader and of LinkNeighborLoader with binary negatives, each with
 its best number of workers of those tried, round by round; `ratio` is gnomon's over PyG's; `overhead_ms` is what Python adds to a batch of ours that no worker prepares. epoch_loader trains PyG's
 GraphSAGE in its fastest form (trimmed hops, CSR): `share_of_limit` is the time of training alone over that with our
-loader, which no loader can bring above 1. epoch_nn trains the same model with gnomon.nn's layers and our loader; `ratio`
+loader, which no loader can bring above 1. epoch_nn trains the same model with gnomon.nn's layers and our loader, which leaves rows of x where they are; `ratio`
 is the time of PyG's epoch over ours. Both train in a process whose idle OpenMP threads spin (GNU OpenMP's default) and in one where
 they sleep, and the faster counts. Figures are [median, min, max] of the rounds, in which the peers take turns.
 
