@@ -46,7 +46,7 @@ void write_by_libzip(const std::filesystem::path& path, const Arrays& arrays, zi
 
 TEST_F(Zip, ReadsWhatLibzipWrites) {
   const Arrays arrays{
-      {"small", "abc"}, {"empty", ""}, {"noise", noise(300000, 256)}, {"packs", noise(5000000, 3)}};
+      {"small", "abc"}, {"empty", ""}, {"noise", noise(300000, 256)}, {"packs", noise(400000, 3)}};
   for (const auto method : {ZIP_CM_STORE, ZIP_CM_DEFLATE}) {
     write_by_libzip(directory_ / "x.npz", arrays, method);
     const ZipArchive archive(directory_ / "x.npz");
@@ -114,7 +114,7 @@ TEST_F(Zip, ChangedFilesAreRefusedOrReadAsTheyWere) {
   const std::string whole = base::read_file(directory_ / "x.npz");
   std::mt19937 random(3);
   int refused = 0;
-  for (int round = 0; round < 3000; ++round) {
+  for (int round = 0; round < 1000; ++round) {
     std::string bytes = whole;
     for (auto changes = 1 + random() % 3; changes > 0; --changes) {
       bytes[random() % bytes.size()] = static_cast<char>(random());
@@ -130,7 +130,7 @@ TEST_F(Zip, ChangedFilesAreRefusedOrReadAsTheyWere) {
       ++refused;
     }
   }
-  EXPECT_GT(refused, 1000);
+  EXPECT_GT(refused, 300);
 }
 
 }  // namespace
