@@ -1,5 +1,5 @@
-// What compilers and static libraries of this system expect of glibc and 2.28 does not have, by what it has. Hidden: other
-// libraries of the process keep their own.
+// What compilers and static libraries of this system expect of glibc and 2.28 does not have, by what it has.
+// Hidden: other libraries of the process keep their own.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
@@ -43,8 +43,8 @@ uint32_t arc4random(void) {
   return value;
 }
 
-// 2.30: waits until a date of any clock; before, of the clock that the condition variable was made with, which
-// std::condition_variable leaves at CLOCK_REALTIME.
+// 2.30: waits until a date of any clock; before, of the clock that the condition variable was made with,
+// which std::condition_variable leaves at CLOCK_REALTIME.
 int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock,
                            const struct timespec* date) {
   const int64_t second = 1000000000;
