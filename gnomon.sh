@@ -262,15 +262,33 @@ run_python_tests() {
   LD_LIBRARY_PATH=$stand_ins PYTHONPATH=$root/python exec "$python_environment/bin/python" -m pytest -q "$@"
 }
 
-readonly wheel_environment=$root/build/python-wheel
-# make_wheel: in build/wheels, with the tag of the oldest glibc that it runs with.
+readonly wheel_environment=$root/build/python-wheel oldest_glibc=2.28
+# XGBoost for the wheel's commands, built for that glibc; the tuner's models were tried with this version.
+readonly xgboost_version=3.2.0
+readonly xgboost_directory=$wheel_environment/xgboost-$xgboost_version
+unpack_xgboost() {
+  [[ ! -d $xgboost_directory ]] || return 0
+  local downloads
+  downloads=$(mktemp -d)
+  "$wheel_environment/bin/pip" download --disable-pip-version-check -q --no-deps --only-binary :all: -d "$downloads" \
+    "xgboost-cpu==$xgboost_version" >&2 &&
+    "$wheel_environment/bin/python" -m zipfile -e "$downloads"/xgboost_cpu-*manylinux_2_28_x86_64.whl "$xgboost_directory"
+  local code=$?
+  rm -r "$downloads"
+  return "$code"
+}
+
+# make_wheel: in build/wheels, for systems with that glibc and newer ones.
 make_wheel() {
-  make_environment "$wheel_environment" "$root/python/tests/requirements_wheel.txt" ||
+  make_environment "$wheel_environment" "$root/python/tests/requirements_wheel.txt" && unpack_xgboost ||
     fail 1 "cannot install what making the wheel needs"
   rm -rf "$root/build/wheels" "$root/build/untagged"
-  "$wheel_environment/bin/pip" wheel -q --no-deps -w "$root/build/untagged" "$root" >&2 || fail 1 "cannot make the wheel"
-  PATH=$wheel_environment/bin:$PATH "$wheel_environment/bin/auditwheel" repair --exclude '*' -w "$root/build/wheels" \
-    "$root"/build/untagged/*.whl >&2 || fail 1 "cannot find out which glibc the wheel needs"
+  "$wheel_environment/bin/pip" wheel -q --no-deps -w "$root/build/untagged" -C build-dir="$root/build/portable" \
+    -C cmake.define.GNOMON_UNITY=ON -C cmake.define.GNOMON_PORTABLE=$oldest_glibc -C cmake.define.GNOMON_XGBOOST="$xgboost_directory" "$root" >&2 ||
+    fail 1 "cannot make the wheel"
+  PATH=$wheel_environment/bin:$PATH "$wheel_environment/bin/auditwheel" repair --exclude '*' --only-plat \
+    --plat "manylinux_${oldest_glibc/./_}_x86_64" -w "$root/build/wheels" "$root"/build/untagged/*.whl >&2 ||
+    fail 1 "the wheel needs a newer glibc than $oldest_glibc"
 }
 
 # ---- Set-up and build ---------------------------------------------------------------------------------------------

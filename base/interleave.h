@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <memory>
+#include <span>
 #include <vector>
 
 namespace gnomon::base {
@@ -19,6 +21,10 @@ class Interleave {
   struct Policy;
   std::unique_ptr<Policy> previous_;
 };
+
+/// Moves the pages that lie within `memory` to the given NUMA nodes in turn, whoever touched them; its bytes
+/// stay as they are. An empty list changes nothing. Throws Failure if the system refuses.
+void spread_pages(std::span<const std::byte> memory, const std::vector<int>& nodes);
 
 /// Returns the NUMA nodes whose memory this process may use; one or none on a system without NUMA support.
 std::vector<int> memory_nodes();

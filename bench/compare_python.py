@@ -9,7 +9,7 @@ Writes bench/results/compare_python.json.
 Prints each round's figures as it goes. Rows: node and link are batches a second of NeighborLoader and of LinkNeighborLoader with binary negatives, each with
 its best number of workers of those tried, round by round; `ratio` is gnomon's over PyG's; `overhead_ms` is what Python adds to a batch of ours that no worker prepares. epoch_loader trains PyG's
 GraphSAGE in its fastest form (trimmed hops, CSR): `share_of_limit` is the time of training alone over that with our
-loader, which no loader can bring above 1. epoch_nn trains the same model with gnomon.nn's layers and our loader; `ratio`
+loader, which no loader can bring above 1. epoch_nn trains the same model with gnomon.nn's layers and our loader, which leaves rows of x where they are; `ratio`
 is the time of PyG's epoch over ours. Both train in a process whose idle OpenMP threads spin (GNU OpenMP's default) and in one where
 they sleep, and the faster counts. Figures are [median, min, max] of the rounds, in which the peers take turns.
 
@@ -41,7 +41,8 @@ def make_graph(options, name):
     if not directory.exists():
         directory.parent.mkdir(parents=True, exist_ok=True)
         file = ROOT / "../shared/data" / FILES.get(name, f"{name}.npz")
-        what = ["generate", "rmat", "--scale", "20"] if name == "rmat20" else ["import", "auto", "--feature-form", "dense", file]
+        dense = [] if name in FILES else ["--feature-form", "dense"]
+        what = ["generate", "rmat", "--scale", "20"] if name == "rmat20" else ["import", "auto", *dense, file]
         subprocess.run([options.build / "bin/gnomon", *what, directory], check=True, stdout=subprocess.DEVNULL)
     return directory
 
@@ -76,31 +77,33 @@ def compare_loading(peers, options, what, fanouts):
     return row
 
 
-def compare_training(peers, options, ours, fanouts):
-    """Seconds a batch: PyG as it is, with our loader or our layers too, and training without a loader."""
+def compare_training(peers, options, fanouts):
+    """Seconds a batch: PyG as it is, with our loader, with our layers too, and training without a loader. Yields a row for
+    each of what is asked for."""
     layers = len(fanouts)
-    times = {"pyg": [], ours: [], "none": []}
+    ours = {"epoch_loader": "gnomon", "epoch_nn": "gnomon.nn"}
+    asked = [what for what in ours if what in options.what]
+    times = {name: [] for name in ("pyg", *(ours[what] for what in asked), "none")}
     for number in range(options.rounds):
         for name in times:
             request = {"what": "train", "peer": name, "fanouts": fanouts, "hidden": HIDDEN[layers], "batches": TRAINED[layers]}
             tried = [0] if name == "none" else [0, 1]
             times[name].append(1 / best_rate(peers, request, tried)[0])
             tell(f"training {fanouts} round {number + 1}: {name} {1e3 * times[name][-1]:.1f} ms a batch")
-    pyg, gnomon, alone = (spread(each) for each in times.values())
-    return {"pyg": pyg, "gnomon": gnomon, "training_alone": alone, "unit": "s_per_batch", "ratio": pyg[0] / gnomon[0],
-            "share_of_limit": alone[0] / gnomon[0]}
+    spreads = {name: spread(each) for name, each in times.items()}
+    for what in asked:
+        gnomon = spreads[ours[what]]
+        yield {"what": what, "pyg": spreads["pyg"], "gnomon": gnomon, "training_alone": spreads["none"],
+               "unit": "s_per_batch", "ratio": spreads["pyg"][0] / gnomon[0], "share_of_limit": spreads["none"][0] / gnomon[0]}
 
 
 def rows_of(peers, options, graph):
-    for what in options.what:
-        for fanouts in FANOUTS:
-            if what in ("node", "link"):
-                row = compare_loading(peers, options, what, fanouts)
-            elif graph == "rmat20":
-                row = compare_training(peers, options, "gnomon.nn" if what == "epoch_nn" else "gnomon", fanouts)
-            else:
-                continue
-            row = {"what": what, "graph": graph, "fanouts": fanouts, **row}
+    for fanouts in FANOUTS:
+        rows = [{"what": what, **compare_loading(peers, options, what, fanouts)} for what in ("node", "link") if what in options.what]
+        if graph == "rmat20" and {"epoch_loader", "epoch_nn"} & set(options.what):
+            rows += compare_training(peers, options, fanouts)
+        for row in rows:
+            row = {"what": row.pop("what"), "graph": graph, "fanouts": fanouts, **row}
             tell(json.dumps(row))
             yield row
 
@@ -126,10 +129,11 @@ def main():
         tell(f"loading {graph}")
         policies = [{}, {"OMP_WAIT_POLICY": "passive"}] if graph == "rmat20" else [{}]  # the second is for training
         peers = [Peer(script, os.cpu_count(), **variables, **policy) for policy in policies]
-        record["rows"] += rows_of(peers, options, graph)
+        for row in rows_of(peers, options, graph):
+            record["rows"].append(row)
+            write_record(options.output, record)
         for peer in peers:
             peer.close()
-        write_record(options.output, record)
 
 
 if __name__ == "__main__":

@@ -64,7 +64,7 @@ torch.manual_seed({seed})
 
 
 def store_of(options, graph):
-    directory = options.peers / "python_graphs" / graph
+    directory = options.peers / "example_graphs" / graph
     if not directory.exists():
         directory.parent.mkdir(parents=True, exist_ok=True)
         command = [options.build / "bin/gnomon", "import", "auto", "--undirected", "--feature-form", "dense", ROOT / f"../shared/data/{graph}.npz", directory]
@@ -103,9 +103,11 @@ def row_of(options, name):
     row = {"example": name, "graph": EXAMPLES[name][0], "arguments": EXAMPLES[name][1], "runs": options.seeds}
     if accuracies["pyg"][0] is None:
         return row
-    variances = [statistics.variance(each) / len(each) for each in accuracies.values()]
-    row |= {"test_accuracy": accuracies, "standard_error": sum(variances) ** 0.5,
-            "difference": statistics.mean(accuracies["gnomon"]) - statistics.mean(accuracies["pyg"])}
+    row["test_accuracy"] = accuracies
+    if options.seeds > 1:
+        variances = [statistics.variance(each) / len(each) for each in accuracies.values()]
+        row |= {"standard_error": sum(variances) ** 0.5,
+                "difference": statistics.mean(accuracies["gnomon"]) - statistics.mean(accuracies["pyg"])}
     return row
 
 

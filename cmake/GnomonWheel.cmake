@@ -15,7 +15,7 @@ function(gnomon_install_program target)
   install(CODE "set(program \"$<TARGET_FILE:${target}>\")" COMPONENT python)
   install(CODE [[
     file(GET_RUNTIME_DEPENDENCIES EXECUTABLES ${program} RESOLVED_DEPENDENCIES_VAR libraries
-      PRE_EXCLUDE_REGEXES "^ld-linux" "^lib(c|m|dl|rt|pthread)[.]so")
+      PRE_EXCLUDE_REGEXES "^ld-linux" "^lib(c|m|dl|rt|pthread|gcc_s|stdc[+][+])[.]so")
     set(folder $ENV{DESTDIR}${CMAKE_INSTALL_PREFIX}/gnomon/libs)
     file(MAKE_DIRECTORY ${folder})
     foreach(library IN LISTS libraries)

@@ -47,7 +47,7 @@ class Loaders:
         self.train = train if len(train) else torch.arange(nodes)
         self.links = self.data.edge_index[:, torch.randperm(len(indices), generator=random)[: 1 << 19]].contiguous()
 
-    def loader(self, what, peer, fanouts, workers):
+    def loader(self, what, peer, fanouts, workers, **others):
         if peer == "pyg":
             from torch_geometric.loader import LinkNeighborLoader, NeighborLoader
 
@@ -55,7 +55,7 @@ class Loaders:
         else:
             from gnomon.pyg import LinkNeighborLoader, NeighborLoader
 
-            options = {}
+            options = others
         options |= {"batch_size": BATCH_SIZE, "shuffle": True, "num_workers": workers}
         if what == "link":
             return LinkNeighborLoader(self.data, fanouts, edge_label_index=self.links, neg_sampling="binary", **options)
@@ -145,7 +145,8 @@ def train(loaders, request):
     network = make(loaders.data.x.shape[1], request["hidden"], loaders.classes, len(fanouts))
     optimiser = torch.optim.Adam(network.parameters(), lr=0.003)
     peer = "pyg" if request["peer"] == "pyg" else "gnomon"
-    batches = endless(loaders.loader("node", peer, fanouts, request["workers"]))
+    stored = {"stored": ["x"]} if make is OurSage else {}  # our first layer reads the rows where they are
+    batches = endless(loaders.loader("node", peer, fanouts, request["workers"], **stored))
     if request["peer"].startswith("none"):
         batches = iter([next(batches) for _ in range(count + WARM_UP)])
     total, begin = 0.0, 0.0

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstddef>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/interleave.h"
 #include "base/usable.h"
 #include "graph/epoch_order.h"
 #include "python/c_api/epoch.h"
@@ -67,6 +69,9 @@ std::unique_ptr<OwnedBatch> owned(Batch batch, std::int64_t index) {
                                          .endpoints = own.endpoints.release(),
                                          .vertex_attributes = result->vertex_tensors.data(),
                                          .edge_attributes = result->edge_tensors.data(),
+                                         .gathered_positions = own.gathered_positions.release(),
+                                         .cached_positions = own.cached_positions.release(),
+                                         .cached_slots = own.cached_slots.release(),
                                          .sample_s = own.sample_s,
                                          .gather_s = own.gather_s};
   return result;
@@ -122,6 +127,31 @@ int32_t gnomon_usable_cores(void) {
     return GNOMON_OK;
   });
   return cores;
+}
+
+int32_t gnomon_memory_nodes(void) {
+  int32_t nodes = 1;
+  guarded([&] {
+    nodes = std::max(1, static_cast<int32_t>(gnomon::base::memory_nodes().size()));
+    return GNOMON_OK;
+  });
+  return nodes;
+}
+
+gnomon_status gnomon_spread_memory(const void* memory, uint64_t bytes) {
+  return guarded([&] {
+    require(memory, "memory");
+    gnomon::base::spread_pages({static_cast<const std::byte*>(memory), bytes}, gnomon::base::memory_nodes());
+    return GNOMON_OK;
+  });
+}
+
+gnomon_status gnomon_graph_spread(const gnomon_graph* graph) {
+  return guarded([&] {
+    require(graph, "graph");
+    spread(*graph->data, gnomon::base::memory_nodes());
+    return GNOMON_OK;
+  });
 }
 
 gnomon_status gnomon_graph_from_edges(int64_t num_vertices, int64_t num_edges, const int64_t* sources,
@@ -268,7 +298,8 @@ void gnomon_batch_free(gnomon_batch* batch) {
     return;
   }
   const std::unique_ptr<OwnedBatch> all(static_cast<OwnedBatch*>(batch));
-  delete_tensors(std::array{batch->vertices, batch->edges, batch->edge_ids, batch->trees, batch->endpoints});
+  delete_tensors(std::array{batch->vertices, batch->edges, batch->edge_ids, batch->trees, batch->endpoints,
+                            batch->gathered_positions, batch->cached_positions, batch->cached_slots});
   delete_tensors(all->vertex_tensors);
   delete_tensors(all->edge_tensors);
 }

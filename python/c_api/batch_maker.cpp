@@ -69,12 +69,13 @@ std::vector<int> sampled_fanouts(const Sampling& sampling) {
 }  // namespace
 
 BatchMaker::BatchMaker(std::shared_ptr<const GraphData> graph, Sampling sampling,
-                       std::shared_ptr<MemoryPool> pool)
+                       std::shared_ptr<MemoryPool> pool, std::vector<int> cores)
     : graph_(std::move(graph)),
       sampling_(std::move(sampling)),
       pool_(std::move(pool)),
+      cores_(std::move(cores)),
       sampler_(graph_->topology, sampled_fanouts(sampling_), kernels::cpu::EdgeIds::keep,
-               {.count = sampling_.threads_per_batch, .cores = {}}, sampling_.rule) {}
+               {.count = sampling_.threads_per_batch, .cores = cores_}, sampling_.rule) {}
 
 Batch BatchMaker::of_vertices(const kernels::BatchKey& key, std::span<const std::int64_t> seeds,
                               const Attributes& attributes) {
@@ -178,13 +179,24 @@ void BatchMaker::add_induced_edges(Batch& batch) {
   batch.edge_ids = copied(induced_.edges);
 }
 
-void BatchMaker::gather(Batch& batch, const Attributes& attributes) const {
+void BatchMaker::gather(Batch& batch, const Attributes& attributes) {
   const auto begin = Clock::now();
+  const std::span<const std::int64_t> vertices = ids_of(batch.vertices);
+  std::span<const std::int64_t> of_first = vertices;
+  if (!attributes.cache_slots.empty()) {
+    find_hits(attributes.cache_slots, vertices, hits_);
+    batch.gathered_positions = copied(hits_.missing_positions);
+    batch.cached_positions = copied(hits_.positions);
+    batch.cached_slots = copied(hits_.slots);
+    of_first = hits_.missing;
+  }
+  auto& found = batch.vertex_attributes;
+  const auto next = [&] { return found.empty() ? of_first : vertices; };
   if (attributes.features != nullptr) {
-    batch.vertex_attributes.push_back(gathered(*attributes.features, ids_of(batch.vertices), pool_));
+    found.push_back(gathered(*attributes.features, next(), pool_));
   }
   for (const gnomon_dl_tensor& attribute : attributes.vertices) {
-    batch.vertex_attributes.push_back(gathered(attribute, ids_of(batch.vertices), pool_));
+    found.push_back(gathered(attribute, next(), pool_));
   }
   for (const gnomon_dl_tensor& attribute : attributes.edges) {
     batch.edge_attributes.push_back(gathered(attribute, ids_of(batch.edge_ids), pool_));

@@ -8,6 +8,7 @@
 #include "kernels/block.h"
 #include "kernels/cpu/sample/id_table.h"
 #include "kernels/cpu/sample/sampler.h"
+#include "python/c_api/cache_hits.h"
 #include "python/c_api/edges.h"
 #include "python/c_api/graph_data.h"
 #include "python/c_api/sampling.h"
@@ -19,6 +20,7 @@ namespace gnomon::c_api {
 /// A prepared mini-batch with what gnomon_batch points to.
 struct Batch {
   Tensor vertices, edges, edge_ids, trees, endpoints;
+  Tensor gathered_positions, cached_positions, cached_slots;
   std::vector<Tensor> vertex_attributes, edge_attributes;
   std::vector<std::int64_t> num_sampled_nodes, num_sampled_edges;
   std::int64_t num_seeds = 0;
@@ -30,12 +32,17 @@ struct Batch {
 struct Attributes {
   std::span<const gnomon_dl_tensor> vertices, edges;
   const graph::Features* features = nullptr;  ///< come before the other attributes of vertices
+  std::span<const std::int32_t> cache_slots;  ///< of the vertices, for the first attribute; or empty
 };
 
 /// Prepares mini-batches on the caller's thread, reusing its memory. Not thread-safe.
 class BatchMaker {
  public:
-  BatchMaker(std::shared_ptr<const GraphData> graph, Sampling sampling, std::shared_ptr<MemoryPool> pool);
+  /// `cores`, one for each thread of a batch: those that the threads stay on; empty: any. The first is the
+  /// caller's.
+  BatchMaker(std::shared_ptr<const GraphData> graph, Sampling sampling, std::shared_ptr<MemoryPool> pool,
+             std::vector<int> cores = {});
+  const std::vector<int>& cores() const { return cores_; }
 
   /// Throws InputError for a seed that is not a vertex.
   Batch of_vertices(const kernels::BatchKey& key, std::span<const std::int64_t> seeds,
@@ -48,12 +55,13 @@ class BatchMaker {
   void sample_trees(const kernels::BatchKey& key, std::span<const std::int64_t> seeds);
   void add_sampled_edges(Batch& batch) const;
   void add_induced_edges(Batch& batch);
-  void gather(Batch& batch, const Attributes& attributes) const;
+  void gather(Batch& batch, const Attributes& attributes);
   Tensor copied(std::span<const std::int64_t> values) const;
 
   std::shared_ptr<const GraphData> graph_;
   Sampling sampling_;
   std::shared_ptr<MemoryPool> pool_;
+  std::vector<int> cores_;
   kernels::cpu::Sampler sampler_;
   kernels::cpu::IdTable table_;
   DistinctSeeds distinct_;
@@ -61,6 +69,7 @@ class BatchMaker {
   kernels::MiniBatch sampled_;
   std::vector<std::int64_t> trees_;
   InducedEdges induced_;
+  CacheHits hits_;
 };
 
 }  // namespace gnomon::c_api

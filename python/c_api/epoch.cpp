@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "base/cores.h"
 #include "base/error.h"
 #include "python/c_api/blocked_signals.h"
 
@@ -51,6 +52,8 @@ void check_input(const gnomon_epoch_input& input, const GraphData& graph) {
               "needs a graph of a store with features");
   check_attributes("vertex_attributes", input.num_vertex_attributes, input.vertex_attributes,
                    graph.topology.num_vertices());
+  check_field(input.cache_slots == nullptr || input.store_features != 0 || input.num_vertex_attributes > 0,
+              "cache_slots", "needs an attribute of vertices");
   check_attributes("edge_attributes", input.num_edge_attributes, input.edge_attributes,
                    graph.topology.num_edges());
 }
@@ -72,7 +75,11 @@ Epoch::Epoch(std::shared_ptr<Loader> loader, const gnomon_epoch_input& input)
   const BlockedSignals blocked;
   try {
     for (std::int64_t i = 0; i < left; ++i) {
-      threads_.emplace_back([this, maker = makers_[static_cast<std::size_t>(i)].get()] { work(*maker); });
+      BatchMaker& maker = *makers_[static_cast<std::size_t>(i)].maker;
+      threads_.emplace_back([this, &maker] { work(maker); });
+      if (!maker.cores().empty()) {
+        base::pin_thread(threads_.back().native_handle(), maker.cores().front());
+      }
     }
   } catch (const std::exception& error) {
     stop();
@@ -92,8 +99,8 @@ void Epoch::stop() {
     thread.join();
   }
   threads_.clear();
-  for (auto& maker : makers_) {
-    loader_->give_back(std::move(maker));
+  for (auto& each : makers_) {
+    loader_->give_back(std::move(each));
   }
   makers_.clear();
 }
@@ -126,10 +133,12 @@ Epoch::Slot Epoch::prepare(BatchMaker& maker, std::int64_t index) const {
     const kernels::BatchKey key{loader_->sampling().seed, input_.epoch, static_cast<std::uint64_t>(index)};
     const auto begin = static_cast<std::size_t>(input_.batch_begins[index]);
     const auto count = static_cast<std::size_t>(input_.batch_begins[index + 1]) - begin;
+    const auto num_vertices = static_cast<std::size_t>(loader_->graph().topology.num_vertices());
     const Attributes attributes{
         {input_.vertex_attributes, static_cast<std::size_t>(input_.num_vertex_attributes)},
         {input_.edge_attributes, static_cast<std::size_t>(input_.num_edge_attributes)},
-        input_.store_features != 0 ? &loader_->graph().store->features : nullptr};
+        input_.store_features != 0 ? &loader_->graph().store->features : nullptr,
+        {input_.cache_slots, input_.cache_slots == nullptr ? 0 : num_vertices}};
     const std::span seeds(input_.seeds + begin, count);
     slot.batch = input_.link_ends == nullptr
                      ? maker.of_vertices(key, seeds, attributes)
@@ -152,7 +161,7 @@ Epoch::Next Epoch::next(std::chrono::duration<double> timeout, Batch& batch, std
     return Next::end;
   }
   if (threads_.empty()) {
-    return deliver(prepare(*makers_.front(), next_taken_), batch, index);
+    return deliver(prepare(*makers_.front().maker, next_taken_), batch, index);
   }
   if (!ready_.wait_for(lock, timeout, [&] { return slot_of(next_taken_).ready; })) {
     return Next::pending;

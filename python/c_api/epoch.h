@@ -50,7 +50,7 @@ class Epoch {
 
   std::shared_ptr<Loader> loader_;
   gnomon_epoch_input input_;
-  std::vector<std::unique_ptr<BatchMaker>> makers_;  ///< one per thread; one if there are none
+  std::vector<Loader::NumberedMaker> makers_;  ///< one per thread; one if there are none
   std::mutex mutex_;
   std::condition_variable room_;   ///< a batch was taken, or stopped
   std::condition_variable ready_;  ///< the batch that is next is ready

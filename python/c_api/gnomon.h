@@ -20,7 +20,7 @@ extern "C" {
 #define GNOMON_API __attribute__((visibility("default")))
 
 /* Changes whenever a declaration below changes incompatibly. */
-#define GNOMON_API_VERSION 1
+#define GNOMON_API_VERSION 2
 
 typedef int32_t gnomon_status;
 enum {
@@ -66,6 +66,11 @@ GNOMON_API const char* gnomon_version(void);
 GNOMON_API const char* gnomon_last_error(void);
 /* The number of cores that this process may use. */
 GNOMON_API int32_t gnomon_usable_cores(void);
+/* The number of NUMA nodes whose memory this process may use; 1 if the system tells none. */
+GNOMON_API int32_t gnomon_memory_nodes(void);
+/* Moves the pages that lie within `memory` to these nodes in turn, so that all nodes' memory is read alike.
+ * Its bytes stay as they are. */
+GNOMON_API gnomon_status gnomon_spread_memory(const void* memory, uint64_t bytes);
 
 /* ---- Graphs ---- */
 
@@ -89,6 +94,8 @@ GNOMON_API gnomon_status gnomon_graph_open(const char* directory, int32_t weight
 GNOMON_API void gnomon_graph_free(gnomon_graph* graph);
 GNOMON_API int64_t gnomon_graph_num_vertices(const gnomon_graph* graph);
 GNOMON_API int64_t gnomon_graph_num_edges(const gnomon_graph* graph);
+/* gnomon_spread_memory of the graph's structure. */
+GNOMON_API gnomon_status gnomon_graph_spread(const gnomon_graph* graph);
 
 /* What a store has beside its structure. Views are valid while the graph lives and not to be written to. */
 typedef struct gnomon_store_arrays {
@@ -115,6 +122,7 @@ typedef struct gnomon_sampling {
   int32_t disjoint;          /* every seed has a subgraph of its own */
   int32_t subgraph;          /* the sampled edges, or all edges between the sampled vertices */
   int32_t threads_per_batch; /* threads that share the work of each batch */
+  int32_t pin_threads;       /* each worker, and each thread of its batches, stays on one core */
 } gnomon_sampling;
 
 typedef struct gnomon_loader gnomon_loader;
@@ -157,6 +165,8 @@ typedef struct gnomon_epoch_input {
   const gnomon_dl_tensor* vertex_attributes; /* first dimension: vertices */
   int32_t num_edge_attributes;
   const gnomon_dl_tensor* edge_attributes; /* first dimension: edge ids */
+  const int32_t* cache_slots; /* of each vertex: where a cache of the caller's holds its first attribute, or
+                                 -1; such rows are not gathered. NULL: no cache */
 } gnomon_epoch_input;
 
 /* Batch b is a function of graph, sampling, epoch, b and its seeds only, whatever the number of threads. */
@@ -181,10 +191,13 @@ typedef struct gnomon_batch {
   gnomon_dl_managed* trees;     /* of disjoint subgraphs: the seed of each vertex; else NULL */
   gnomon_dl_managed* endpoints; /* of links: local ids of all sources, then of all destinations, each followed
                                    by its negatives; else NULL */
-  gnomon_dl_managed** vertex_attributes;
+  gnomon_dl_managed** vertex_attributes; /* with a cache the first has only the rows that were gathered */
   gnomon_dl_managed** edge_attributes;
-  double sample_s; /* time that the preparation took: sampling and writing edges */
-  double gather_s; /* gathering attributes */
+  gnomon_dl_managed* gathered_positions; /* with a cache: the local ids of the rows that were gathered … */
+  gnomon_dl_managed* cached_positions;   /* … of the others, … */
+  gnomon_dl_managed* cached_slots;       /* … and where the cache holds those; else NULL */
+  double sample_s;                       /* time that the preparation took: sampling and writing edges */
+  double gather_s;                       /* gathering attributes */
 } gnomon_batch;
 
 /* Waits up to timeout_s for the next batch in order. GNOMON_END after the last one. After an error the epoch

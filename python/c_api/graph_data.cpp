@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/interleave.h"
 #include "kernels/cpu/huge_array.h"
 #include "kernels/cpu/prefetch.h"
 
@@ -152,6 +153,15 @@ GraphData graph_from_store(const std::filesystem::path& directory, bool weighted
   data.topology = kernels::cpu::resident_copy_if_fits(
       *data.store, weighted ? kernels::cpu::Draws::by_weight : kernels::cpu::Draws::uniform);
   return data;
+}
+
+void spread(const GraphData& data, const std::vector<int>& nodes) {
+  const auto spread_all = [&](const auto&... arrays) {
+    (base::spread_pages(std::as_bytes(arrays), nodes), ...);
+  };
+  const kernels::cpu::Topology& topology = data.topology;
+  spread_all(topology.indptr, topology.indices, topology.narrow_indices, topology.weights, topology.columns,
+             topology.positives, data.order.narrow, data.order.wide);
 }
 
 void to_original_ids(const EdgeOrder& order, std::span<std::int64_t> edges) {

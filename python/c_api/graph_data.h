@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "graph/graph.h"
 #include "kernels/cpu/sample/topology.h"
@@ -53,6 +54,9 @@ GraphData graph_from_csc(const CscArrays& arrays);
 /// Opens a store and copies its structure into memory if it takes at most half of what is available. Throws
 /// InputError as open_store does, and for a structure that is not valid.
 GraphData graph_from_store(const std::filesystem::path& directory, bool weighted);
+
+/// Moves the graph's structure to these NUMA nodes in turn. Throws Failure if the system refuses.
+void spread(const GraphData& data, const std::vector<int>& nodes);
 
 /// Replaces positions in the graph's indices by the edges' original ids.
 void to_original_ids(const EdgeOrder& order, std::span<std::int64_t> edges);

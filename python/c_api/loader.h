@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -24,17 +25,25 @@ class Loader {
   const OwnProcess& process() const { return process_; }
   MemoryPool& pool() const { return *pool_; }
 
-  /// Returns a maker that no one else uses until it is given back.
-  std::unique_ptr<BatchMaker> take_maker();
-  void give_back(std::unique_ptr<BatchMaker> maker);
+  /// A maker and its number. Threads of makers with numbers that follow each other stay on different cores.
+  struct NumberedMaker {
+    int number = 0;
+    std::unique_ptr<BatchMaker> maker;
+  };
+  /// Returns the maker of the lowest number that no one else uses until it is given back.
+  NumberedMaker take_maker();
+  void give_back(NumberedMaker maker);
 
  private:
+  std::vector<int> cores_of(int number) const;
+
   OwnProcess process_;
   std::shared_ptr<const GraphData> graph_;
   Sampling sampling_;
   std::shared_ptr<MemoryPool> pool_;
   std::mutex mutex_;
-  std::vector<std::unique_ptr<BatchMaker>> idle_;
+  std::map<int, std::unique_ptr<BatchMaker>> idle_;  ///< by their numbers
+  int num_made_ = 0;
 };
 
 }  // namespace gnomon::c_api

@@ -55,6 +55,7 @@ Sampling read_sampling(const gnomon_sampling& given) {
   sampling.disjoint = given.disjoint != 0;
   sampling.induced = given.subgraph == GNOMON_INDUCED;
   sampling.threads_per_batch = given.threads_per_batch;
+  sampling.pin_threads = given.pin_threads != 0;
   if (sampling.disjoint && sampling.induced) {
     throw base::InputError("disjoint", "cannot be combined with induced subgraphs");
   }

@@ -18,6 +18,7 @@ struct Sampling {
   bool disjoint = false;
   bool induced = false;
   int threads_per_batch = 1;
+  bool pin_threads = false;
 };
 
 /// Throws InputError, naming the field, for values outside their ranges and for what excludes each other.

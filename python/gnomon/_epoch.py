@@ -41,6 +41,8 @@ class Sampling:
         ``"directional"``: the sampled edges. ``"induced"``: all edges between the sampled vertices.
     threads_per_batch
         Threads that share the work of one batch.
+    pin_threads
+        Whether each worker and each thread of its batches stays on one core.
     """
 
     fanouts: tuple[int, ...]
@@ -50,6 +52,7 @@ class Sampling:
     disjoint: bool = False
     subgraph: str = "directional"
     threads_per_batch: int = 1
+    pin_threads: bool = False
 
 
 @dataclass
@@ -68,6 +71,8 @@ class RawBatch:
     edge_attributes: list[Tensor]
     sample_s: float
     gather_s: float
+    places: tuple[Tensor, Tensor, Tensor] | None = None
+    """With a cache: the positions of the gathered rows, those of the others, and where the cache holds these."""
 
 
 @dataclass
@@ -92,6 +97,8 @@ class EpochInput:
         Threads that prepare, and batches that may be prepared or under way.
     store_features, node_attributes, edge_attributes
         What is gathered; the features of a store come before the other attributes of nodes.
+    cache_slots
+        int32, nodes: where a cache has the first attribute of each node; such rows are not gathered. -1: nowhere.
     keep
         Objects that must live as long as the epoch.
     """
@@ -108,6 +115,7 @@ class EpochInput:
     store_features: bool = False
     node_attributes: Sequence[_library.DLTensor] = ()
     edge_attributes: Sequence[_library.DLTensor] = ()
+    cache_slots: Tensor | None = None
     keep: Any = None
 
 
@@ -125,6 +133,7 @@ class CLoader:
             disjoint=sampling.disjoint,
             subgraph=_library.SUBGRAPHS[sampling.subgraph],
             threads_per_batch=sampling.threads_per_batch,
+            pin_threads=sampling.pin_threads,
         )
         self.handle = ctypes.c_void_p()
         weakref.finalize(self, library.gnomon_loader_free, self.handle)
@@ -164,6 +173,7 @@ class Epoch:
             vertex_attributes=nodes,
             num_edge_attributes=len(given.edge_attributes),
             edge_attributes=edges,
+            cache_slots=None if given.cache_slots is None else given.cache_slots.data_ptr(),
         )
         self._handle = ctypes.c_void_p()
         self._lock = threading.RLock()
@@ -234,6 +244,7 @@ class Epoch:
             edge_attributes=_take_all(batch.edge_attributes, num_edges),
             sample_s=batch.sample_s,
             gather_s=batch.gather_s,
+            places=_take_places(batch),
         )
 
 
@@ -249,6 +260,15 @@ def _take_field(batch: _library.Batch, name: str) -> Any:
         return None
     setattr(batch, name, None)  # first: an interrupt between these lines must not free the tensor twice
     return take(pointer)
+
+
+def _take_places(batch: _library.Batch) -> tuple[Tensor, Tensor, Tensor] | None:
+    if batch.cached_slots is None:
+        return None
+    gathered, cached, slots = (
+        _take_field(batch, name) for name in ("gathered_positions", "cached_positions", "cached_slots")
+    )
+    return gathered, cached, slots
 
 
 def _take_all(pointers: Any, count: int) -> list[Tensor]:

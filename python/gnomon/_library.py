@@ -6,7 +6,7 @@ import ctypes
 import os
 from pathlib import Path
 
-API_VERSION = 1
+API_VERSION = 2
 
 OK, FAILURE, INVALID_INPUT, END, PENDING, FORKED, CANCELLED = range(7)
 EXPANSIONS = {"once": 0, "every_hop": 1}
@@ -53,6 +53,7 @@ class Sampling(ctypes.Structure):
         ("disjoint", ctypes.c_int32),
         ("subgraph", ctypes.c_int32),
         ("threads_per_batch", ctypes.c_int32),
+        ("pin_threads", ctypes.c_int32),
     ]
 
 
@@ -77,6 +78,7 @@ class EpochInput(ctypes.Structure):
         ("vertex_attributes", ctypes.POINTER(DLTensor)),
         ("num_edge_attributes", ctypes.c_int32),
         ("edge_attributes", ctypes.POINTER(DLTensor)),
+        ("cache_slots", ctypes.c_void_p),
     ]
 
 
@@ -94,6 +96,9 @@ class Batch(ctypes.Structure):
         ("endpoints", ctypes.c_void_p),
         ("vertex_attributes", ctypes.POINTER(ctypes.c_void_p)),
         ("edge_attributes", ctypes.POINTER(ctypes.c_void_p)),
+        ("gathered_positions", ctypes.c_void_p),
+        ("cached_positions", ctypes.c_void_p),
+        ("cached_slots", ctypes.c_void_p),
         ("sample_s", ctypes.c_double),
         ("gather_s", ctypes.c_double),
     ]
@@ -147,6 +152,8 @@ _PROTOTYPES = {
     "gnomon_version": (ctypes.c_char_p, []),
     "gnomon_last_error": (ctypes.c_char_p, []),
     "gnomon_usable_cores": (ctypes.c_int32, []),
+    "gnomon_memory_nodes": (ctypes.c_int32, []),
+    "gnomon_spread_memory": (_STATUS, [ctypes.c_void_p, ctypes.c_uint64]),
     "gnomon_graph_from_edges": (
         _STATUS,
         [ctypes.c_int64, ctypes.c_int64, *[ctypes.c_void_p] * 3, ctypes.POINTER(_HANDLE)],
@@ -159,6 +166,7 @@ _PROTOTYPES = {
     "gnomon_graph_free": (None, [_HANDLE]),
     "gnomon_graph_num_vertices": (ctypes.c_int64, [_HANDLE]),
     "gnomon_graph_num_edges": (ctypes.c_int64, [_HANDLE]),
+    "gnomon_graph_spread": (_STATUS, [_HANDLE]),
     "gnomon_graph_store_arrays": (_STATUS, [_HANDLE, ctypes.POINTER(StoreArrays)]),
     "gnomon_loader_new": (_STATUS, [_HANDLE, ctypes.POINTER(Sampling), ctypes.POINTER(_HANDLE)]),
     "gnomon_loader_free": (None, [_HANDLE]),

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.utils.dlpack import from_dlpack
 
-from gnomon._library import DataType, Device, DLTensor, InvalidInput
+from gnomon._library import DataType, Device, DLTensor, InvalidInput, check, library
 
 _CPU = Device(1, 0)
 # Codes and bits of DLPack.
@@ -59,6 +59,11 @@ def check_memory(tensor: Tensor, name: str) -> None:
     needed = (tensor.storage_offset() + last + 1) * tensor.element_size()
     if tensor.untyped_storage().nbytes() < needed:
         raise InvalidInput(f"{name}: the memory of the tensor was freed")
+
+
+def spread_memory(tensor: Tensor) -> None:
+    """Move the memory of a contiguous tensor to all NUMA nodes in turn."""
+    check(library.gnomon_spread_memory(tensor.data_ptr(), tensor.numel() * tensor.element_size()))
 
 
 def describe(tensor: Tensor) -> DLTensor:

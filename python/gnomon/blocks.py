@@ -38,13 +38,13 @@ class MFG:
 
     Attributes
     ----------
-    edge_index
+    edge_index : Tensor
         int64, [2, edges]: positions of source and destination, in the order of the destinations.
-    src_nodes, dst_nodes
+    src_nodes, dst_nodes : Tensor
         int64: the ids of the nodes in the graph.
-    edge_ids
+    edge_ids : Tensor
         int64: those of the edges.
-    srcdata, dstdata, edata
+    srcdata, dstdata, edata : dict
         Attributes: of all nodes in the first layer's ``srcdata`` and of the seeds in the last one's ``dstdata``.
     """
 
@@ -116,11 +116,11 @@ class Loader:
 
     Parameters
     ----------
-    data
+    data : Data or Store
         As :class:`gnomon.pyg.NeighborLoader`'s.
-    fanouts
+    fanouts : list of int
         Neighbours for each layer, in DGL's order: that of the layer next to the input first. 0 to 512, or -1 for all.
-    input_nodes
+    input_nodes : Tensor or str, optional
         Ids or a mask of the nodes to batch; of a store also ``"train"``, ``"valid"`` or ``"test"``. None: all.
     **kwargs
         As :class:`gnomon.pyg.NeighborLoader`'s but ``subgraph_type``; ``expand`` is ``"every_hop"`` unless given.

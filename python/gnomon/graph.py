@@ -29,6 +29,10 @@ class Graph:
         self.num_edges: int = library.gnomon_graph_num_edges(handle)
         self._finalizer = weakref.finalize(self, library.gnomon_graph_free, handle)
 
+    def spread(self) -> None:
+        """Move the structure to all NUMA nodes in turn."""
+        check(library.gnomon_graph_spread(self.handle))
+
     def __repr__(self) -> str:
         return f"Graph(num_nodes={self.num_nodes}, num_edges={self.num_edges})"
 
@@ -58,7 +62,7 @@ class Store:
 
     Parameters
     ----------
-    directory
+    directory : path
         The store.
 
     Attributes
@@ -231,7 +235,7 @@ def open(directory: str | os.PathLike[str]) -> Store:
 
     Parameters
     ----------
-    directory
+    directory : path
         The store's directory.
 
     Returns

@@ -57,15 +57,15 @@ def import_graph(
 
     Parameters
     ----------
-    source
+    source : path, Data or data set
         A file or directory that ``gnomon import`` reads (.npz, a data set of the Open Graph Benchmark, Matrix Market,
         edge lists), a directory with GraphBolt's ``metadata.yaml``, a ``torch_geometric.data.Data``, or a data set of
         PyTorch Geometric or of ``ogb`` with one such graph.
-    store
+    store : path
         The directory to create.
-    format
+    format : str, optional
         ``"npz"``, ``"ogb"``, ``"mtx"``, ``"edges"``, ``"graphbolt"`` or ``"auto"``. For files only.
-    progress
+    progress : callable, optional
         Called with the step, its finished and total items; what it raises cancels.
     **options
         Those of ``gnomon import --help``, with underscores: ``undirected=True``, ``edge_weights="given"``.
@@ -107,11 +107,11 @@ def generate(kind: str, store: str | os.PathLike[str], progress: Progress | None
 
     Parameters
     ----------
-    kind
+    kind : str
         ``"sbm"`` (learnable classes) or ``"rmat"`` (hubs, for measuring speed).
-    store
+    store : path
         The directory to create.
-    progress
+    progress : callable, optional
         Called with the step, its finished and total items; what it raises cancels.
     **options
         Those of ``gnomon generate KIND --help``, with underscores: ``vertices=10000``, ``classes=8``.

@@ -44,20 +44,20 @@ def explore(
 
     Parameters
     ----------
-    profiles
+    profiles : str, path or dict, or a list of these
         One or more: files of ``gnomon profile``, documents, or papers' workloads such as ``"neutronorch/Reddit"``.
-    plans
+    plans : str or list of str
         Presets and plan files, or ``"all"``.
-    machines
+    machines : str or list of str, optional
         Scale the profiles to these machines of ``gnomon catalog``, or ``"all"``.
-    changes
+    changes : dict, optional
         Fields of the profile, or of the plan as ``"plan.FIELD"``, and the values to try, as a list or a range such as
         ``"2:32:*2"``; all combinations are predicted.
-    seed
+    seed : int
         Of the variation between mini-batches.
-    jobs
+    jobs : int, optional
         Processes; None: one for each core.
-    progress
+    progress : callable, optional
         Called with the step, its finished and total items; what it raises cancels.
 
     Returns
@@ -94,13 +94,13 @@ def tune(
 
     Parameters
     ----------
-    profile
+    profile : str, path or dict
         A file of ``gnomon profile``, a document, or a paper's workload.
-    machine
+    machine : str, optional
         Scale the profile to this machine of ``gnomon catalog``.
-    budget
+    budget : int
         Simulated epochs (200) or seconds (``"2.5s"``).
-    progress
+    progress : callable, optional
         Called with the step, its finished and total items; what it raises cancels.
     **options
         Those of ``gnomon tune --help``, with underscores: ``exact="bits"``, ``device_memory="8GiB"``,
@@ -135,11 +135,11 @@ def reproduce(paper: str = "all", baselines: Profile | None = None, progress: Pr
 
     Parameters
     ----------
-    paper
+    paper : str
         ``"morphgl"``, ``"neutronorch"``, ``"gnnlab"`` and others, or ``"all"``.
-    baselines
+    baselines : path, optional
         Take the baselines from this file or document instead of the paper's.
-    progress
+    progress : callable, optional
         Called with the step, its finished and total items; what it raises cancels.
 
     Returns
@@ -158,9 +158,9 @@ def profile(store: str | os.PathLike[str] | Store, progress: Progress | None = N
 
     Parameters
     ----------
-    store
+    store : path or Store
         A graph store.
-    progress
+    progress : callable, optional
         Called with the step, its finished and total items; what it raises cancels.
     **options
         Those of ``gnomon profile --help``, with underscores: ``model="gcn"``, ``fanouts="10,5"``, ``time_limit=5``.
@@ -184,13 +184,13 @@ def validate(
 
     Parameters
     ----------
-    store
+    store : path or Store
         A graph store.
-    profile
+    profile : str, path or dict
         Its profile on this machine.
-    plans
+    plans : str or list of str
         Presets and plan files; None: at least eight that differ.
-    progress
+    progress : callable, optional
         Called with the step, its finished and total items; what it raises cancels.
     **options
         Those of ``gnomon validate --help``, with underscores: ``epochs=3``.

@@ -13,9 +13,9 @@ class Records(list[dict[str, Any]]):
 
     Parameters
     ----------
-    rows
+    rows : list of dict
         The rows.
-    document
+    document : dict
         The whole document that they are part of.
     """
 

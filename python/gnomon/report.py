@@ -29,6 +29,8 @@ class Times:
         The caller did something else: its training step.
     step_cpu_s
         Processor time of the process in that time, less that of preparing batches.
+    copy_s
+        The caller waited for copies to a device, in trials without workers only.
     """
 
     batches: int = 0
@@ -38,6 +40,7 @@ class Times:
     hand_over_s: float = 0.0
     step_s: float = 0.0
     step_cpu_s: float = 0.0
+    copy_s: float = 0.0
 
 
 def add_times(total: Times, more: Times) -> None:
@@ -49,13 +52,13 @@ def add_times(total: Times, more: Times) -> None:
 def seconds_per_batch(costs: Costs, workers: int, cores: int) -> float:
     """Predict the time of a batch when ``workers`` threads prepare ahead (0: the caller prepares).
 
-    The slowest of three: the caller, the workers, and all work on all cores.
+    The slowest of four: the caller, the workers, the copies to a device, and all work on all cores.
     """
     caller_s = costs.hand_over_s + costs.step_s
     if workers == 0:
-        return costs.prepare_s + caller_s
+        return costs.prepare_s + costs.copy_s + caller_s
     work_s = costs.prepare_s * costs.prepare_cores + costs.hand_over_s + costs.step_s * costs.step_cores
-    return max(caller_s, costs.prepare_s / workers, work_s / cores)
+    return max(caller_s, costs.prepare_s / workers, costs.copy_s, work_s / cores)
 
 
 def fewest_workers(costs: Costs, max_workers: int, cores: int) -> int:
@@ -74,6 +77,8 @@ class Costs:
         Of a worker to prepare it, of the caller to take the batch over, and of the caller's step.
     step_cores, prepare_cores
         Cores that the step and the preparation of one batch keep busy.
+    copy_s
+        Of its copy to a device.
     """
 
     prepare_s: float
@@ -81,6 +86,7 @@ class Costs:
     step_s: float
     step_cores: float = 1.0
     prepare_cores: float = 1.0
+    copy_s: float = 0.0
 
 
 @dataclass
@@ -89,19 +95,19 @@ class Report:
 
     Attributes
     ----------
-    batches, workers, cores
+    batches, workers, cores : int
         How many were given out, the threads that prepared them and the cores that the process may use.
-    costs
+    costs : Costs
         Of one batch.
-    waiting_share
+    waiting_share : float
         The share of the caller's time in which it waited for batches.
-    bound_by
+    bound_by : str
         ``"preparation"`` if that share is over 5 %, else ``"step"``.
-    batch_s
+    batch_s : float
         The time of a batch, measured.
-    what_if
+    what_if : list of dict
         Predicted times of a batch: records of ``workers``, ``cores`` and ``batch_s``.
-    replanned
+    replanned : list of dict
         When the number of workers was changed between epochs, and why: records of ``epoch``, ``workers_before``,
         ``workers``, ``prepare_drift`` and ``step_drift`` (of the times that the plan was made for),
         ``predicted_before_s`` and ``predicted_s`` of a batch.

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import logging
-import statistics
-import time
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from itertools import islice
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
-from gnomon._library import InvalidInput, library
+from gnomon._library import GnomonError, InvalidInput, library
 from gnomon.loader_plan import LoaderPlan
+from gnomon.measuring import Measured, measure_costs, measure_plan
 from gnomon.replanning import Replanner
-from gnomon.report import TIE, Costs, Times, add_times, costs_of, seconds_per_batch
+from gnomon.report import TIE, Costs, Times, costs_of, seconds_per_batch
 
 if TYPE_CHECKING:
-    from gnomon.pyg._base import BaseLoader, _Batches
+    from gnomon.pyg._base import BaseLoader
 
 _log = logging.getLogger("gnomon")
 _MAX_THREADS_PER_BATCH = 8
+# Of a device's free memory, what a cache may take if nothing is said; and the shares of that which are tried.
+_CACHE_SHARE = 0.5
+_CACHE_PARTS = (0.25, 0.5, 1.0)
 
 
 @dataclass
@@ -28,20 +29,33 @@ class Tuning:
 
     Attributes
     ----------
-    workers, threads_per_batch, prefetch_factor
+    plan : LoaderPlan
         Chosen, and set in the loader.
-    costs
-        Of one batch with that many threads per batch, measured one thing at a time.
-    plans
-        Records of ``workers``, ``threads_per_batch``, ``prefetch_factor``, ``predicted_s`` and ``measured_s`` (None if
-        it was not tried) of a batch.
+    costs : Costs
+        Of one batch with that many threads per batch and that cache, measured one thing at a time.
+    plans : list of dict
+        Records of the fields of a :class:`LoaderPlan`, and ``predicted_s`` and ``measured_s`` (None if it was not tried)
+        of a batch.
     """
 
-    workers: int
+    plan: LoaderPlan
     costs: Costs
     plans: list[dict[str, Any]]
-    threads_per_batch: int = 1
-    prefetch_factor: int = 2
+
+    @property
+    def workers(self) -> int:
+        """Threads that prepare batches ahead."""
+        return self.plan.workers
+
+    @property
+    def threads_per_batch(self) -> int:
+        """Threads that share the work of each batch."""
+        return self.plan.threads_per_batch
+
+    @property
+    def prefetch_factor(self) -> int:
+        """Batches for each worker that may be prepared or under way."""
+        return self.plan.prefetch_factor
 
     @property
     def predicted_s(self) -> float:
@@ -55,24 +69,27 @@ class Tuning:
 
     @property
     def _chosen(self) -> dict[str, Any]:
-        chosen = LoaderPlan(self.workers, self.threads_per_batch, self.prefetch_factor)
-        return next(plan for plan in self.plans if _plan_of(plan) == chosen)
+        return next(record for record in self.plans if _plan_of(record) == self.plan)
 
     def __str__(self) -> str:
         lines = [_described(self._chosen)]
-        lines += ["  " + _described(plan) for plan in self.plans]
+        lines += ["  " + _described(record) for record in self.plans]
         return "\n".join(lines)
 
 
 def _plan_of(record: dict[str, Any]) -> LoaderPlan:
-    return LoaderPlan(record["workers"], record["threads_per_batch"], record["prefetch_factor"])
+    return LoaderPlan(**{each.name: record[each.name] for each in fields(LoaderPlan)})
 
 
 def _described(record: dict[str, Any]) -> str:
     measured = "" if record["measured_s"] is None else f", measured {1e3 * record['measured_s']:.2f} ms"
+    how = [f"{record['threads_per_batch']} thread(s) a batch", f"prefetch factor {record['prefetch_factor']}"]
+    how += ["pinned"] if record["pinned"] else []
+    how += ["spread over the NUMA nodes"] if record["spread"] else []
+    how += [f"{record['cached_rows']} rows on the device"] if record["cached_rows"] else []
     return (
         f"{record['workers']} worker(s): predicted {1e3 * record['predicted_s']:.2f} ms a batch{measured}"
-        f" ({record['threads_per_batch']} thread(s) a batch, prefetch factor {record['prefetch_factor']})"
+        f" ({', '.join(how)})"
     )
 
 
@@ -83,29 +100,35 @@ def autotune(
     batches: int = 20,
     trials: int = 3,
     max_workers: int | None = None,
+    cache_bytes: int | None = None,
     replan: bool = True,
 ) -> Tuning:
     """Choose how a loader prepares its batches beside a training step.
 
     Measures the preparation of batches and the step, predicts the time of a batch for each number of workers and of
-    threads per batch, tries the best predictions for real, and the fastest of them with twice the buffers; sets the
-    fastest of all. The batches of the loader's epochs stay the same.
+    threads per batch, and for a loader with a ``device`` for several sizes of a cache of ``x`` there. It tries the best
+    predictions for real, then changes the fastest of them, one thing at a time: twice the buffers, threads that stay
+    on their cores, and on machines with several NUMA nodes memory that lies on all of them. The fastest of all is set.
+    The batches of the loader's epochs stay the same.
 
     Parameters
     ----------
-    loader
+    loader : NeighborLoader or LinkNeighborLoader
         A loader of ``gnomon.pyg``.
-    step
+    step : callable
         What is done with each batch: any function, of any framework, on any device. It is called on
-        ``batches * (trials + 2)`` batches and a few more, and does to the model what it does; give it a copy of the
+        ``batches * (trials + 4)`` batches and a few more, and does to the model what it does; give it a copy of the
         model where that matters. It should wait for a GPU to finish.
-    batches
+    batches : int
         How many are measured at a time.
-    trials
+    trials : int
         How many predicted plans are tried.
-    max_workers
+    max_workers : int, optional
         None: the cores that the process may use.
-    replan
+    cache_bytes : int, optional
+        Of the device's memory, what a cache of rows of ``x`` may take; 0: no cache. None: half of what is free while the
+        step's memory is in use.
+    replan : bool
         Whether the loader changes its number of workers between epochs when preparing or the step takes 25 % more or
         less than in the trial, two epochs in a row, and another number is predicted to be 10 % faster. Each change is
         logged, and in ``loader.report().replanned``.
@@ -117,114 +140,105 @@ def autotune(
     for name, value, low in (("batches", batches, 3), ("trials", trials, 1)):
         if not isinstance(value, int) or value < low:
             raise InvalidInput(f"{name}: must be an integer from {low} on, not {value!r}")
+    if cache_bytes is not None and (not isinstance(cache_bytes, int) or cache_bytes < 0):
+        raise InvalidInput(f"cache_bytes: must be a number of bytes, not {cache_bytes!r}")
     if not callable(step):
         raise InvalidInput("step: must be a function of a batch")
     if len(loader) < 1:
         raise InvalidInput("loader: has no batches")
     cores = library.gnomon_usable_cores()
     most = cores if max_workers is None else max_workers
-    costs = _costs_by_threads(loader, step, batches, cores)
-    plans = [
-        _record(LoaderPlan(workers, threads, 2), each, cores)
-        for threads, each in costs.items()
+    search = _Search(loader, step, batches, cores)
+    search.measure()
+    sizes = [0, *cache_sizes(loader, cache_bytes)]
+    search.predict(
+        LoaderPlan(workers, threads, cached_rows=rows)
+        for threads in search.costs
         for workers in range(most + 1)
-    ]
-    shown: dict[LoaderPlan, Times] = {}
-    for record in sorted(plans, key=_rank)[:trials]:
-        _try(record, loader, step, batches, shown)
-    chosen = _fastest(plans)
-    if chosen["workers"] > 0:
-        with_buffers = replace(_plan_of(chosen), prefetch_factor=2 * chosen["prefetch_factor"])
-        plans.append(_record(with_buffers, costs[with_buffers.threads_per_batch], cores))
-        _try(plans[-1], loader, step, batches, shown)
-        chosen = _fastest(plans)
-    plan = _plan_of(chosen)
-    alone = costs[plan.threads_per_batch]
-    tuning = Tuning(plan.workers, alone, plans, plan.threads_per_batch, plan.prefetch_factor)
-    loader._follow(plan, Replanner(alone, costs_of(shown[plan], cores), cores, most) if replan else None)
+        for rows in sizes
+    )
+    search.try_best(trials)
+    search.try_changed(lambda plan: replace(plan, prefetch_factor=2 * plan.prefetch_factor))
+    if cores > 1:
+        search.try_changed(lambda plan: replace(plan, pinned=True))
+    if library.gnomon_memory_nodes() > 1:
+        search.try_changed(lambda plan: replace(plan, spread=True))
+    plan = _plan_of(search.fastest())
+    alone = search.costs_of(plan)
+    tuning = Tuning(plan, alone, search.records)
+    loader._follow(plan, Replanner(alone, costs_of(search.shown[plan], cores), cores, most) if replan else None)
     _log.info("autotune: %s", tuning)
     return tuning
 
 
-def _record(plan: LoaderPlan, costs: Costs, cores: int) -> dict[str, Any]:
-    return {
-        "workers": plan.workers,
-        "threads_per_batch": plan.threads_per_batch,
-        "prefetch_factor": plan.prefetch_factor,
-        "predicted_s": seconds_per_batch(costs, plan.workers, cores),
-        "measured_s": None,
-    }
+def cache_sizes(loader: BaseLoader, cache_bytes: int | None) -> list[int]:
+    """Return how many rows of ``x`` a cache on the loader's device may have: several sizes, none if there is no device."""
+    matrix = loader.cached_matrix(or_none=True)
+    if matrix is None or matrix.numel() == 0:
+        return []
+    budget = int(_CACHE_SHARE * loader.free_bytes()) if cache_bytes is None else cache_bytes
+    row_bytes = matrix[0].numel() * matrix.element_size()
+    most = min(budget // row_bytes, matrix.shape[0])
+    return sorted({int(part * most) for part in _CACHE_PARTS} - {0})
 
 
-def _rank(record: dict[str, Any]) -> tuple[float, LoaderPlan]:
-    return record["predicted_s"], _plan_of(record)
+class _Search:
+    """Plans of a loader beside a step: predicted, and tried."""
 
+    def __init__(self, loader: BaseLoader, step: Callable[[Any], Any], batches: int, cores: int) -> None:
+        self._loader, self._step, self._batches, self._cores = loader, step, batches, cores
+        self.costs: dict[int, Measured] = {}  # by threads per batch
+        self.records: list[dict[str, Any]] = []
+        self.shown: dict[LoaderPlan, Times] = {}  # of those that were tried
 
-def _fastest(records: list[dict[str, Any]]) -> dict[str, Any]:
-    """The least plan that is as fast as the fastest of those that were tried."""
-    tried = [record for record in records if record["measured_s"] is not None]
-    fastest = min(record["measured_s"] for record in tried)
-    return min((each for each in tried if each["measured_s"] <= (1 + TIE) * fastest), key=_plan_of)
+    def measure(self) -> None:
+        """Measure what a batch costs for each number of threads that may share its preparation."""
+        alone = measure_costs(self._loader.trial(LoaderPlan(0), self._batches + 1), self._step)
+        self.costs, threads = {1: alone}, 2
+        while threads <= min(self._cores, _MAX_THREADS_PER_BATCH):
+            shared = measure_costs(self._loader.trial(LoaderPlan(0, threads), self._batches + 1), lambda batch: None)
+            self.costs[threads] = replace(
+                shared,
+                costs=replace(alone.costs, prepare_s=shared.costs.prepare_s, prepare_cores=shared.costs.prepare_cores),
+            )
+            threads *= 2
 
+    def costs_of(self, plan: LoaderPlan) -> Costs:
+        """Return what a batch costs with a plan's threads per batch and cache."""
+        measured = self.costs[plan.threads_per_batch]
+        if plan.cached_rows == 0:
+            return measured.costs
+        return measured.with_hits(float(self._loader.hotness().hits[plan.cached_rows]))
 
-def _costs_by_threads(loader: BaseLoader, step: Callable[[Any], Any], batches: int, cores: int) -> dict[int, Costs]:
-    """Measure what a batch costs for each number of threads that may share its preparation."""
-    alone = _measure_costs(loader.trial(LoaderPlan(0), batches + 1), step)
-    costs, threads = {1: alone}, 2
-    while threads <= min(cores, _MAX_THREADS_PER_BATCH):
-        shared = _measure_costs(loader.trial(LoaderPlan(0, threads), batches + 1), lambda batch: None)
-        costs[threads] = replace(alone, prepare_s=shared.prepare_s, prepare_cores=shared.prepare_cores)
-        threads *= 2
-    return costs
+    def predict(self, plans: Iterable[LoaderPlan]) -> None:
+        """Add plans with their predicted times."""
+        for plan in plans:
+            predicted_s = seconds_per_batch(self.costs_of(plan), plan.workers, self._cores)
+            self.records.append({**asdict(plan), "predicted_s": predicted_s, "measured_s": None})
 
+    def try_best(self, count: int) -> None:
+        """Measure the best predictions. Of equal ones the least plan comes first."""
+        best = sorted(self.records, key=lambda record: (record["predicted_s"], _plan_of(record)))
+        for record in best[:count]:
+            self._try(record)
 
-def _measure_costs(given_out: _Batches, step: Callable[[Any], Any]) -> Costs:
-    """Measure one thing at a time, in the caller's thread: medians, after a batch that warms up."""
-    prepare, prepare_cpu, hand_over, steps, cpu = [], [], [], [], []
-    begin_cpu = time.process_time()
-    for batch in given_out:
-        begin, got_cpu = time.perf_counter(), time.process_time()
-        step(batch)
-        steps.append(time.perf_counter() - begin)
-        last = given_out.last
-        prepare.append(last.sample_s + last.gather_s)
-        prepare_cpu.append(got_cpu - begin_cpu - last.hand_over_s)
-        hand_over.append(last.hand_over_s)
-        begin_cpu = time.process_time()
-        cpu.append(begin_cpu - got_cpu)
+    def try_changed(self, change: Callable[[LoaderPlan], LoaderPlan]) -> None:
+        """Measure a change of the fastest plan, if it has workers. What the system refuses is left out."""
+        plan = _plan_of(self.fastest())
+        if plan.workers == 0:
+            return
+        self.predict([change(plan)])
+        try:
+            self._try(self.records[-1])
+        except GnomonError as error:
+            _log.info("autotune: without %s: %s", _described(self.records.pop()), error)
 
-    def typical(values: list[float]) -> float:
-        return statistics.median(values[1:] or values)
+    def fastest(self) -> dict[str, Any]:
+        """Return the least plan that is as fast as the fastest of those that were tried."""
+        tried = [record for record in self.records if record["measured_s"] is not None]
+        fastest = min(record["measured_s"] for record in tried)
+        return min((each for each in tried if each["measured_s"] <= (1 + TIE) * fastest), key=_plan_of)
 
-    def per_second(cpu_s: float, wall_s: float, least: float) -> float:
-        return max(cpu_s / wall_s, least) if wall_s > 0 else least
-
-    step_s, prepare_s = typical(steps), typical(prepare)
-    return Costs(
-        prepare_s=prepare_s,
-        hand_over_s=typical(hand_over),
-        step_s=step_s,
-        step_cores=per_second(typical(cpu), step_s, 0.0),
-        prepare_cores=per_second(typical(prepare_cpu), prepare_s, 1.0),
-    )
-
-
-def _try(
-    record: dict[str, Any],
-    loader: BaseLoader,
-    step: Callable[[Any], Any],
-    batches: int,
-    shown: dict[LoaderPlan, Times],
-) -> None:
-    """Measure the time of a batch with a plan, in its steady state, and what its parts take."""
-    plan = _plan_of(record)
-    warm_up = 1 + plan.workers * plan.prefetch_factor  # batches that were prepared ahead while nothing was done
-    given_out = loader.trial(plan, batches + warm_up)
-    for batch in islice(given_out, warm_up):
-        step(batch)
-    begin, times = time.perf_counter(), Times()
-    for batch in given_out:
-        step(batch)
-        add_times(times, given_out.last)
-    record["measured_s"] = (time.perf_counter() - begin) / max(times.batches, 1)
-    shown[plan] = times
+    def _try(self, record: dict[str, Any]) -> None:
+        plan = _plan_of(record)
+        record["measured_s"], self.shown[plan] = measure_plan(self._loader, plan, self._step, self._batches)

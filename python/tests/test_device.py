@@ -11,7 +11,7 @@ from torch import Tensor
 
 from conftest import random_data
 from gnomon import InvalidInput
-from gnomon.pyg import LinkNeighborLoader, NeighborLoader, _base, _device
+from gnomon.pyg import LinkNeighborLoader, NeighborLoader, _batches, _device
 from gnomon.pyg._device import Copies, mapped
 from test_reproducible import summary
 
@@ -24,7 +24,7 @@ class LateCopies:
         self.events = []
         self.log = []
 
-    def start(self, batch):
+    def start(self, batch, then=None):
         parts = []
 
         def late(tensor: Tensor) -> Tensor:
@@ -34,7 +34,8 @@ class LateCopies:
             return copied
 
         copied = mapped(batch, late)
-        event = LateEvent(self, len(self.events), parts)
+        places = None if then is None else mapped(then.tensors, late)
+        event = LateEvent(self, len(self.events), parts, lambda: then and then.function(copied, places))
         self.events.append(event)
         self.log.append(("start", event.number))
         return copied, event
@@ -45,8 +46,8 @@ class LateCopies:
 
 
 class LateEvent:
-    def __init__(self, copier, number, parts):
-        self.copier, self.number, self.parts = copier, number, parts
+    def __init__(self, copier, number, parts, then):
+        self.copier, self.number, self.parts, self.then = copier, number, parts, then
 
     def query(self):
         return not self.parts
@@ -55,12 +56,14 @@ class LateEvent:
         for copied, address, size in self.parts:
             ctypes.memmove(copied.data_ptr(), address, size)
         self.parts = []
+        self.then()
+        self.then = lambda: None
 
 
 @pytest.fixture
 def device(monkeypatch):
     double = LateCopies()
-    monkeypatch.setattr(_base, "copier_of", lambda device: double)
+    monkeypatch.setattr(_batches, "copier_of", lambda device: double)
     return double
 
 

@@ -34,6 +34,7 @@ NODES = {
     "seed": [-1, 2**64, 0.5],
     "expand": ["twice", None],
     "threads_per_batch": [0, 1000],
+    "cached_rows": [5, -1, 1.5, "a"],
     "generator": [3],
     "shuffle": ["yes"],
     "worker_init_fn": [print],

@@ -10,6 +10,7 @@
 #include <fstream>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "base/error.h"
 #include "base/interleave.h"
@@ -115,6 +116,39 @@ TEST(Interleave, HoldsWhileItLives) {
   EXPECT_EQ(policy_mode(), MPOL_DEFAULT);
   const Interleave nothing({});
   EXPECT_EQ(policy_mode(), MPOL_DEFAULT);
+}
+
+TEST(Interleave, NodesAreThoseOfLibnuma) {
+  std::vector<int> expected;
+  if (::numa_available() >= 0) {
+    bitmask* const allowed = ::numa_get_mems_allowed();
+    for (unsigned node = 0; node < allowed->size; ++node) {
+      if (::numa_bitmask_isbitset(allowed, node) != 0) {
+        expected.push_back(static_cast<int>(node));
+      }
+    }
+    ::numa_bitmask_free(allowed);
+  }
+  EXPECT_EQ(memory_nodes(), expected);
+}
+
+TEST(Interleave, SpreadsPagesThatAreThere) {
+  if (memory_nodes().empty()) {
+    GTEST_SKIP() << "the system tells no nodes of memory";
+  }
+  std::vector<std::byte> memory(1 << 20, std::byte{7});
+  const auto mode_of_the_middle = [&] {
+    int mode = -1;
+    EXPECT_EQ(::get_mempolicy(&mode, nullptr, 0, memory.data() + memory.size() / 2, MPOL_F_ADDR), 0);
+    return mode;
+  };
+  spread_pages(memory, {});
+  EXPECT_EQ(mode_of_the_middle(), MPOL_DEFAULT);
+  spread_pages(memory, memory_nodes());
+  EXPECT_EQ(mode_of_the_middle(), MPOL_INTERLEAVE);
+  EXPECT_EQ(memory, std::vector<std::byte>(memory.size(), std::byte{7}));
+  EXPECT_THROW(spread_pages(memory, {memory_nodes().back() + 1}), Failure);
+  spread_pages(std::span(memory).first(10), memory_nodes());  // less than a page
 }
 
 TEST(Interleave, RefusesNodesThatAreNotThere) {

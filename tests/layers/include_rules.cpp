@@ -27,7 +27,7 @@ const std::vector<Guest>& guests() {
       {"METIS", "metis[.]h", {"graph/metis/"}, true},
       {"liburing", "liburing.*", {"runtime/uring/"}, true},
       {"Highway", "hwy/.*", {"kernels/cpu/"}},
-      {"SimGrid", "(simgrid|xbt)/.*", {"sim/"}, true},
+      {"SimGrid", "(simgrid|xbt)/.*", {"sim/simgrid/"}, true},
       {"Eigen", "Eigen/.*", {"tuner/"}, true},
       {"XGBoost", "xgboost/.*", {"tuner/"}, true},
       {"cpp-httplib", "httplib[.]h", {"serve/http/"}, true},

@@ -7,8 +7,10 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <numeric>
 #include <random>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "python/c_api/gnomon.h"
@@ -63,7 +65,8 @@ Loader loader_of(const gnomon_graph* graph, const std::vector<std::int32_t>& fan
                                  .replace = 0,
                                  .disjoint = 0,
                                  .subgraph = GNOMON_DIRECTIONAL,
-                                 .threads_per_batch = 1};
+                                 .threads_per_batch = 1,
+                                 .pin_threads = 0};
   gnomon_loader* loader = nullptr;
   EXPECT_EQ(gnomon_loader_new(graph, &sampling, &loader), GNOMON_OK) << gnomon_last_error();
   return Loader(loader);
@@ -333,6 +336,57 @@ TEST(CApi, LargeTensorsAreLockedWhileTheirMemoryLives) {
   EXPECT_GE(PageLocks::count(), covered);
   batches.clear();
   EXPECT_EQ(PageLocks::count(), 0U);
+}
+
+TEST(CApi, RowsThatACacheHasAreNotGathered) {
+  const Edges edges = random_edges(3000, 9000);
+  const Graph graph = graph_of(edges);
+  const Loader loader = loader_of(graph.get(), {-1});
+  std::vector<float> rows(3000);
+  std::iota(rows.begin(), rows.end(), 0.0F);
+  std::vector<std::int32_t> slots(3000, -1);
+  for (std::int32_t slot = 0; slot < 1000; ++slot) {
+    slots[static_cast<std::size_t>(2999 - 3 * slot)] = slot;
+  }
+  std::array<std::int64_t, 1> shape{3000};
+  const gnomon_dl_tensor x{rows.data(), {1, 0}, 1, {2, 32, 1}, shape.data(), nullptr, 0};
+  const std::array<gnomon_dl_tensor, 2> attributes{x, x};
+  Input input(3000, 500, 2);
+  input.fields.cache_slots = slots.data();
+  gnomon_epoch* refused = nullptr;
+  EXPECT_EQ(gnomon_epoch_begin(loader.get(), &input.fields, &refused), GNOMON_INVALID_INPUT);
+  EXPECT_EQ(std::string(gnomon_last_error()), "cache_slots: needs an attribute of vertices");
+  input.fields.num_vertex_attributes = 2;
+  input.fields.vertex_attributes = attributes.data();
+  const Epoch epoch = begin(loader.get(), input);
+  while (const Batch batch = next(epoch.get())) {
+    const auto vertices = values(batch->vertices);
+    const auto gathered = values(batch->gathered_positions);
+    const auto cached = values(batch->cached_positions);
+    const auto cached_slots = values(batch->cached_slots);
+    ASSERT_EQ(gathered.size() + cached.size(), vertices.size());
+    ASSERT_EQ(cached_slots.size(), cached.size());
+    ASSERT_EQ(batch->vertex_attributes[0]->tensor.shape[0], std::ssize(gathered));
+    ASSERT_EQ(batch->vertex_attributes[1]->tensor.shape[0], std::ssize(vertices));
+    for (std::size_t i = 0; i < gathered.size(); ++i) {
+      const auto vertex = vertices[static_cast<std::size_t>(gathered[i])];
+      EXPECT_EQ(slots[static_cast<std::size_t>(vertex)], -1);
+      EXPECT_EQ(static_cast<const float*>(batch->vertex_attributes[0]->tensor.data)[i],
+                static_cast<float>(vertex));
+    }
+    for (std::size_t i = 0; i < cached.size(); ++i) {
+      EXPECT_EQ(slots[static_cast<std::size_t>(vertices[static_cast<std::size_t>(cached[i])])],
+                cached_slots[i]);
+    }
+  }
+}
+
+TEST(CApi, SpreadingMemoryKeepsItsBytes) {
+  EXPECT_GE(gnomon_memory_nodes(), 1);
+  const std::vector<float> rows(100000, 1.5F);
+  EXPECT_EQ(gnomon_spread_memory(rows.data(), rows.size() * sizeof(float)), GNOMON_OK) << gnomon_last_error();
+  EXPECT_EQ(rows, std::vector<float>(100000, 1.5F));
+  EXPECT_EQ(gnomon_spread_memory(nullptr, 1), GNOMON_INVALID_INPUT);
 }
 
 TEST(CApi, SpmmIsASum) {

@@ -90,9 +90,9 @@ class Block:
 
     Parameters
     ----------
-    edge_index
+    edge_index : Tensor
         int64, [2, edges]: sources and destinations.
-    num_sources, num_destinations
+    num_sources, num_destinations : int
         The nodes that the layer reads and computes.
 
     Raises
@@ -181,7 +181,7 @@ def blocks_of(batch: Data) -> list[Block]:
 
     Parameters
     ----------
-    batch
+    batch : Data
         Of a loader with a hop for each layer, directional, with ``expand="once"``.
     """
     nodes, edges = batch.get("num_sampled_nodes"), batch.get("num_sampled_edges")

@@ -32,17 +32,17 @@ class SAGEConv(nn.Module):
 
     Parameters
     ----------
-    in_channels, out_channels
+    in_channels, out_channels : int
         Features of a node before and after.
-    aggr
+    aggr : str
         ``"mean"`` or ``"sum"``.
-    normalize
+    normalize : bool
         Divide the output by its norm.
-    root_weight
+    root_weight : bool
         Add the node's own features times a matrix.
-    bias
+    bias : bool
         Add a bias.
-    activation
+    activation : str, optional
         ``"relu"``: applied to the output, in place. PyG's layer has none.
     """
 
@@ -95,9 +95,9 @@ class GCNConv(nn.Module):
 
     Parameters
     ----------
-    in_channels, out_channels
+    in_channels, out_channels : int
         Features of a node before and after.
-    bias
+    bias : bool
         Add a bias.
     """
 
@@ -133,17 +133,17 @@ class GATConv(nn.Module):
 
     Parameters
     ----------
-    in_channels, out_channels
+    in_channels, out_channels : int
         Features of a node before, and of each head after.
-    heads
+    heads : int
         The number of heads.
-    concat
+    concat : bool
         Concatenate the heads, else take their mean.
-    negative_slope
+    negative_slope : float
         Of the leaky ReLU of the scores.
-    dropout
+    dropout : float
         Of the attention.
-    bias
+    bias : bool
         Add a bias.
     """
 

@@ -16,9 +16,9 @@ class StoredRows:
 
     Parameters
     ----------
-    features
+    features : Tensor
         A contiguous matrix, fp32 or fp16, in the host's memory.
-    nodes
+    nodes : Tensor
         int64: the rows.
     """
 

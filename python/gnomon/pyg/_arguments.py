@@ -47,6 +47,7 @@ class LoaderArguments(TypedDict, total=False):
     seed: int | None
     expand: str
     threads_per_batch: int
+    cached_rows: int
     rank: int
     world_size: int
     stored: Sequence[str]

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import copy
-import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -13,68 +10,27 @@ from torch import Tensor
 from torch_geometric.data import Data
 from torch_geometric.loader.utils import filter_custom_store, filter_data
 from torch_geometric.sampler import SamplerOutput
-from torch_geometric.sampler.base import SubgraphType
 
-from gnomon._epoch import CLoader, EpochInput, RawBatch, Sampling, check_fanouts, epoch_order
+from gnomon._epoch import CLoader, RawBatch, Sampling, epoch_order
 from gnomon._library import InvalidInput, library
+from gnomon._tensors import spread_memory
 from gnomon.graph import Store
 from gnomon.loader_plan import LoaderPlan
 from gnomon.pyg._arguments import LoaderData, refuse_temporal
-from gnomon.pyg._device import Copies, copier_of, page_lock
-from gnomon.pyg._options import Options, batches_of, part_of_rank, read_options
-from gnomon.pyg._source import Attributes, attributes_of, check_changes, check_data, graph_of
+from gnomon.pyg._batches import Batches, add_sample, assembled
+from gnomon.pyg._cache import FeatureCache, Hotness, hotness_of
+from gnomon.pyg._device import free_bytes, page_lock
+from gnomon.pyg._options import batches_of, part_of_rank, read_options
+from gnomon.pyg._sampling import read_sampling, sampler_output, sampling_for
+from gnomon.pyg._source import Attributes, check_changes, check_data, gathered_matrix, graph_of
 from gnomon.replanning import Replanner
-from gnomon.report import Report, Times, add_times, make_report
+from gnomon.report import Report, Times, make_report
 
 _STATE_VERSION = 1
 # Of batches to measure with: the last one that random streams can have.
 _TRIAL_EPOCH = 2**32 - 1
-
-
-def read_sampling(
-    num_neighbors: Any, replace: Any, subgraph_type: Any, disjoint: Any, directed: Any, options: Options
-) -> tuple[Sampling, bool]:
-    """Check what is sampled. Returns also whether edges are made bidirectional afterwards."""
-    if isinstance(num_neighbors, dict):
-        raise InvalidInput("num_neighbors: dictionaries are for typed graphs, which are not supported yet")
-    if hasattr(num_neighbors, "get_mapped_values"):  # PyG's NumNeighbors
-        num_neighbors = num_neighbors.get_mapped_values()
-    try:
-        kind = SubgraphType(subgraph_type) if directed else SubgraphType.induced
-    except ValueError:
-        names = ", ".join(repr(each.value) for each in SubgraphType)
-        raise InvalidInput(f"subgraph_type: {subgraph_type!r} is unknown; use {names}") from None
-    if disjoint and kind == SubgraphType.induced:
-        raise InvalidInput("disjoint: cannot be combined with subgraph_type='induced'")
-    if disjoint and options.expand == "every_hop":
-        raise InvalidInput("disjoint: cannot be combined with expand='every_hop'")
-    fanouts = check_fanouts(num_neighbors)
-    if options.expand == "every_hop" and any(fanouts[fanouts.index(0) :] if 0 in fanouts else ()):
-        raise InvalidInput("num_neighbors: with expand='every_hop' 0 may only stand at the end")
-    sampling = Sampling(
-        fanouts=fanouts,
-        seed=options.sampling_seed,
-        expansion=options.expand,
-        replace=bool(replace),
-        disjoint=bool(disjoint),
-        subgraph="induced" if kind == SubgraphType.induced else "directional",
-        threads_per_batch=options.threads_per_batch,
-    )
-    return sampling, kind == SubgraphType.bidirectional
-
-
-def sampler_output(raw: RawBatch, bidirectional: bool) -> SamplerOutput:
-    """Return a sample as PyG's samplers do."""
-    out = SamplerOutput(
-        node=raw.nodes,
-        row=raw.edges[0],
-        col=raw.edges[1],
-        edge=raw.edge_ids,
-        batch=raw.trees,
-        num_sampled_nodes=raw.num_sampled_nodes,
-        num_sampled_edges=raw.num_sampled_edges,
-    )
-    return out.to_bidirectional() if bidirectional else out
+# Batches whose nodes tell which rows a cache should have.
+_HOTNESS_BATCHES = 40
 
 
 class BaseLoader:
@@ -105,7 +61,12 @@ class BaseLoader:
         check_changes(data, self._bidirectional, self.transform_sampler_output is not None)
         self._num_nodes = self._graph.num_nodes
         self._loader = self._made_loader(self._sampling)
+        self._hotness: Hotness | None = None
+        self._kept_cache: tuple[Any, FeatureCache] | None = None  # and what it was made of
+        self._is_spread = False
         self._replanner: Replanner | None = None
+        if self._options.cached_rows:
+            self.cached_matrix()  # says now what is wrong
         self._next_epoch = 0  # and batch, of the next iteration
         self._first_batch = 0
         self._position = (0, 0)  # epoch and batch that come after the last batch that was given out
@@ -124,10 +85,12 @@ class BaseLoader:
         self._sampling, self._bidirectional = sampler.sampling, sampler.bidirectional
 
     def __getstate__(self) -> dict[str, Any]:
-        return {key: value for key, value in self.__dict__.items() if key not in ("_graph", "_loader")}
+        left_out = ("_graph", "_loader", "_kept_cache", "_is_spread")
+        return {key: value for key, value in self.__dict__.items() if key not in left_out}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
+        self._kept_cache, self._is_spread = None, False
         self._graph = graph_of(self.data, self._weight_attr)
         self._loader = self._made_loader(self._sampling)
 
@@ -143,16 +106,86 @@ class BaseLoader:
     @property
     def plan(self) -> LoaderPlan:
         """How batches are prepared."""
-        options = self._options
-        return LoaderPlan(options.num_workers, self._sampling.threads_per_batch, options.prefetch_factor)
+        options, sampling = self._options, self._sampling
+        return LoaderPlan(
+            options.num_workers,
+            sampling.threads_per_batch,
+            options.prefetch_factor,
+            sampling.pin_threads,
+            self._is_spread,
+            options.cached_rows,
+        )
 
     def _follow(self, plan: LoaderPlan, replanner: Replanner | None) -> None:
         """Prepare by this plan from the next iteration on; ``replanner`` changes it between epochs."""
-        if plan.threads_per_batch != self._sampling.threads_per_batch:
-            self._sampling = replace(self._sampling, threads_per_batch=plan.threads_per_batch)
-            self._loader = self._made_loader(self._sampling)
-        self._options.num_workers, self._options.prefetch_factor = plan.workers, plan.prefetch_factor
+        self._loader = self._loader_for(plan)
+        self._sampling = sampling_for(self._sampling, plan)
+        options = self._options
+        options.num_workers, options.prefetch_factor = plan.workers, plan.prefetch_factor
+        options.cached_rows = plan.cached_rows
         self._replanner = replanner
+
+    def _loader_for(self, plan: LoaderPlan) -> CLoader:
+        """Return what prepares by this plan. Memory that it wants spread is spread, and stays so."""
+        if plan.spread and not self._is_spread:
+            self._graph.spread()
+            matrix = gathered_matrix(self.data, "x")
+            if matrix is not None and not isinstance(self.data, Store):  # whose file has its place in the page cache
+                spread_memory(matrix)
+            self._is_spread = True
+        sampling = sampling_for(self._sampling, plan)
+        return self._loader if sampling == self._sampling else self._made_loader(sampling)
+
+    # ---- Rows that a device keeps ----
+
+    def cached_matrix(self, or_none: bool = False) -> Tensor | None:
+        """Return the rows of ``x``, of which a device can keep some.
+
+        Parameters
+        ----------
+        or_none
+            Return None instead of raising.
+
+        Raises
+        ------
+        gnomon.InvalidInput
+            If the loader's ``x`` cannot be cached.
+        """
+        changed = self.transform is not None or self.transform_sampler_output is not None or self._bidirectional
+        why = (
+            "needs a device"
+            if self._options.device is None
+            else "cannot be combined with transforms and bidirectional edges"
+            if changed
+            else None
+        )
+        matrix = None if why else gathered_matrix(self.data, "x")
+        if matrix is None and not or_none:
+            raise InvalidInput(f"cached_rows: {why or 'needs contiguous rows of x in the memory of the host'}")
+        return matrix
+
+    def free_bytes(self) -> int:
+        """Return how many bytes of the device's memory are free; 0 without a device that has memory of its own."""
+        return 0 if self._options.device is None else free_bytes(self._options.device)
+
+    def hotness(self) -> Hotness:
+        """Return how often batches have each node, of some batches that are sampled for it once."""
+        if self._hotness is None:
+            given_out = self.trial(LoaderPlan(0), _HOTNESS_BATCHES, only_structure=True)
+            self._hotness = hotness_of((batch.n_id for batch in given_out), self._num_nodes)
+        return self._hotness
+
+    def _cache_of(self, rows: int) -> FeatureCache | None:
+        """Return the device's cache of so many rows, made when first used and when ``x`` has changed."""
+        if rows == 0:
+            return None
+        matrix = self.cached_matrix()
+        made_of = (rows, matrix.data_ptr(), matrix._version, matrix.shape)
+        if self._kept_cache is None or self._kept_cache[0] != made_of:
+            self._kept_cache = None  # its memory is free for the next
+            nodes = self.hotness().order[:rows]
+            self._kept_cache = made_of, FeatureCache(matrix, nodes, self._options.device)
+        return self._kept_cache[1]
 
     # ---- What DataLoader has ----
 
@@ -235,14 +268,22 @@ class BaseLoader:
         if self._replanner is not None:
             self._options.num_workers = self._replanner.workers_of_next(number, self._times, self.num_workers)
         self._times = Times()
-        return _Batches(self, number, first, self.plan, self._loader)
+        return Batches(self, number, first, self.plan, self._loader)
 
-    def trial(self, plan: LoaderPlan, batches: int) -> _Batches:
-        """Return batches to measure a plan with, of which the loader's epochs and state know nothing."""
-        loader = self._loader
-        if plan.threads_per_batch != self._sampling.threads_per_batch:
-            loader = self._made_loader(replace(self._sampling, threads_per_batch=plan.threads_per_batch))
-        return _Batches(self, _TRIAL_EPOCH, 0, plan, loader, num_batches=batches)
+    def trial(self, plan: LoaderPlan, batches: int, only_structure: bool = False) -> Batches:
+        """Return batches to measure a plan with, of which the loader's epochs and state know nothing.
+
+        Parameters
+        ----------
+        plan
+            How they are prepared.
+        batches
+            How many there are.
+        only_structure
+            Leave the attributes out, and the batches on the host.
+        """
+        loader = self._loader_for(plan)
+        return Batches(self, _TRIAL_EPOCH, 0, plan, loader, num_batches=batches, only_structure=only_structure)
 
     def report(self) -> Report:
         """Report on the current or last epoch: where its time went, what bounds it, what other settings would give."""
@@ -281,8 +322,8 @@ class BaseLoader:
         if self._bidirectional or self.transform_sampler_output is not None:
             batch = self._filtered(raw, attributes, metadata)
         else:
-            batch = _assembled(raw, attributes)
-            _add_sample(batch, raw.nodes, raw.edge_ids, raw.trees, raw.num_sampled_nodes, raw.num_sampled_edges)
+            batch = assembled(raw, attributes)
+            add_sample(batch, raw.nodes, raw.edge_ids, raw.trees, raw.num_sampled_nodes, raw.num_sampled_edges)
         for key, value in metadata.items():
             batch[key] = value
         if self._options.pin_memory and torch.cuda.is_available():
@@ -296,191 +337,11 @@ class BaseLoader:
         if self.transform_sampler_output is not None:
             out = self.transform_sampler_output(out)
         if isinstance(self.data, Store):
-            batch = _assembled(raw, attributes)
+            batch = assembled(raw, attributes)
             batch.edge_index = torch.stack([out.row, out.col])
         elif isinstance(self.data, tuple):
             batch = filter_custom_store(*self.data, out.node, out.row, out.col, out.edge)
         else:
             batch = filter_data(self.data, out.node, out.row, out.col, out.edge, None)
-        _add_sample(batch, out.node, out.edge, out.batch, out.num_sampled_nodes, out.num_sampled_edges)
+        add_sample(batch, out.node, out.edge, out.batch, out.num_sampled_nodes, out.num_sampled_edges)
         return batch
-
-
-def _assembled(raw: RawBatch, attributes: Attributes) -> Data:
-    batch = copy.copy(attributes.template)
-    edges = raw.edges
-    if attributes.adjacency is not None:
-        attributes.adjacency.add(batch, edges, raw.edge_ids, raw.nodes.numel())
-    else:
-        batch["edge_index"] = edges if attributes.edge_device is None else edges.to(attributes.edge_device)
-    if attributes.sets_num_nodes:
-        batch.num_nodes = raw.nodes.numel()
-    for key, value in zip(attributes.node_keys, raw.node_attributes):
-        batch[key] = value
-    for key, value in zip(attributes.edge_keys, raw.edge_attributes):
-        batch[key] = value
-    if attributes.long_labels and "y" in batch:
-        batch.y = batch.y.long()
-    attributes.add_late(batch, raw.nodes, raw.edge_ids)
-    return batch
-
-
-def _add_sample(
-    batch: Data,
-    nodes: Tensor,
-    edge_ids: Tensor | None,
-    trees: Tensor | None,
-    num_sampled_nodes: list[int] | None,
-    num_sampled_edges: list[int] | None,
-) -> None:
-    if "n_id" not in batch:
-        batch["n_id"] = nodes
-    if edge_ids is not None and "e_id" not in batch:
-        batch["e_id"] = edge_ids
-    batch["batch"] = trees
-    batch["num_sampled_nodes"] = num_sampled_nodes
-    batch["num_sampled_edges"] = num_sampled_edges
-
-
-class _Batches:
-    """An iteration over the rest of an epoch, or over a number of batches to measure with."""
-
-    def __init__(
-        self,
-        loader: BaseLoader,
-        number: int,
-        first: int,
-        plan: LoaderPlan,
-        prepares: CLoader,
-        num_batches: int | None = None,
-    ) -> None:
-        self._loader, self._number = loader, number
-        self._is_trial = num_batches is not None
-        self._positions, self._begins = loader._order(number)
-        if num_batches is not None:
-            self._positions, self._begins = _repeated(self._positions, self._begins, num_batches)
-        self._clock = _Clock()
-        self.last = Times()  # of the last batch
-        options = loader._options
-        self._looks_ahead = plan.workers > 0
-        self._ahead: _Arrived | Exception | None = None  # the next batch, whose copy has started
-        self._copies = None if options.device is None else Copies(copier_of(options.device))
-        attributes = self._attributes = attributes_of(loader.data, loader._graph, options.stored)
-        late = loader._bidirectional or loader.transform_sampler_output is not None
-        gathers = not late or isinstance(loader.data, Store)
-        self._epoch = prepares.begin(
-            EpochInput(
-                epoch=self._number,
-                begins=self._begins,
-                first_batch=min(first, len(self._begins) - 1),
-                num_workers=plan.workers,
-                max_ahead=max(plan.workers * plan.prefetch_factor, 1),
-                store_features=attributes.store_features,
-                node_attributes=attributes.nodes if gathers else (),
-                edge_attributes=attributes.edges if gathers else (),
-                keep=(copy.copy(loader.data), loader._graph),
-                **loader._seeds(self._positions),
-            )
-        )
-
-    def __iter__(self) -> Iterator[Any]:
-        return self
-
-    def __len__(self) -> int:
-        return len(self._begins) - 1
-
-    def __next__(self) -> Any:
-        loader, clock = self._loader, self._clock
-        clock.begin()
-        arrived = self._next_arrived()
-        if arrived is None:
-            if not self._is_trial and loader._position[0] == self._number:
-                loader._position = (self._number + 1, 0)
-            raise StopIteration
-        if self._copies is not None:
-            self._copies.hand_over(arrived.batch, arrived.copied)
-            self._look_ahead()
-        if not self._is_trial:
-            loader._position = (self._number, arrived.raw.index + 1)
-        self.last = clock.end(arrived.raw)
-        if not self._is_trial:
-            add_times(loader._times, self.last)
-        return arrived.batch
-
-    def _next_arrived(self) -> _Arrived | None:
-        """Wait for the next batch; None after the last."""
-        if self._ahead is not None:
-            self._clock.arrived()
-            arrived, self._ahead = self._ahead, None
-            if isinstance(arrived, Exception):
-                raise arrived
-            return arrived
-        raw = self._epoch.next(self._loader._options.timeout)
-        self._clock.arrived()
-        return None if raw is None else self._received(raw)
-
-    def _look_ahead(self) -> None:
-        """Start to copy the next batch if it is prepared. What fails is raised when that batch is asked for."""
-        try:
-            if self._looks_ahead and (raw := self._epoch.poll()) is not None:
-                self._ahead = self._received(raw)
-        except Exception as error:  # noqa: BLE001 - whatever a transform raises
-            self._ahead = error
-
-    def _received(self, raw: RawBatch) -> _Arrived:
-        begin, end = self._begins[raw.index : raw.index + 2].tolist()
-        batch = self._loader._collate(raw, self._attributes, self._positions[begin:end])
-        if self._copies is None:
-            return _Arrived(raw, batch)
-        return _Arrived(raw, *self._copies.start(batch))
-
-
-@dataclass
-class _Arrived:
-    """A batch as it is given out, and the end of its copy to a device."""
-
-    raw: RawBatch
-    batch: Any
-    copied: Any = None
-
-
-def _repeated(positions: Tensor, begins: Tensor, count: int) -> tuple[Tensor, Tensor]:
-    """Return `count` batches: those of an epoch, over and over."""
-    sizes = begins.diff()
-    times = -(-count // sizes.numel())
-    repeated = sizes.repeat(times)[:count]
-    return positions[: int(begins[-1])].repeat(times), torch.nn.functional.pad(repeated.cumsum(0), (1, 0))
-
-
-class _Clock:
-    """Times what the caller does."""
-
-    def __init__(self) -> None:
-        self._given_out: float | None = None
-        self._cpu = time.process_time()
-
-    def begin(self) -> None:
-        """The caller asks for a batch."""
-        self._asked = time.perf_counter()
-
-    def arrived(self) -> None:
-        """It is there."""
-        self._there = time.perf_counter()
-
-    def end(self, raw: RawBatch) -> Times:
-        """It is given out. Return the times of this batch; the step is that of the batch before."""
-        step_s = 0.0 if self._given_out is None else self._asked - self._given_out
-        self._given_out = time.perf_counter()
-        hand_over_s = self._given_out - self._there
-        cpu_before, self._cpu = self._cpu, time.process_time()
-        # In the meantime as many batches were prepared as were given out.
-        others_s = raw.sample_s + raw.gather_s + hand_over_s
-        return Times(
-            batches=1,
-            sample_s=raw.sample_s,
-            gather_s=raw.gather_s,
-            wait_s=self._there - self._asked,
-            hand_over_s=hand_over_s,
-            step_s=step_s,
-            step_cpu_s=max(self._cpu - cpu_before - others_s, 0.0) if step_s > 0 else 0.0,
-        )

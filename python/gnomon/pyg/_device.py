@@ -6,6 +6,7 @@ import copy
 import ctypes
 import weakref
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import torch
@@ -25,11 +26,22 @@ class Event(Protocol):
         """Wait for it."""
 
 
+@dataclass(frozen=True)
+class Then:
+    """A function of a copied batch and of the copies of some more tensors, which changes the batch."""
+
+    function: Callable[[Any, Any], None]
+    tensors: tuple[Tensor, ...]
+
+
 class Copier(Protocol):
     """Copies batches to a device."""
 
-    def start(self, batch: Any) -> tuple[Any, Event]:
-        """Start to copy a batch, whose memory must stay as it is until the event that is returned with the copy."""
+    def start(self, batch: Any, then: Then | None = None) -> tuple[Any, Event]:
+        """Start to copy a batch, whose memory must stay as it is until the event that is returned with the copy.
+
+        ``then`` is what the device does to the copy before that event.
+        """
 
     def hand_over(self, copied: Any, done: Event) -> None:
         """Let what the caller starts on the device from now on wait for the copy."""
@@ -50,11 +62,16 @@ class CudaCopier:
         self._device, self._locked = device, locked
         self._stream = torch.cuda.Stream(device)
 
-    def start(self, batch: Any) -> tuple[Any, Event]:
-        source = batch if self._locked else mapped(batch, Tensor.pin_memory)
+    def start(self, batch: Any, then: Then | None = None) -> tuple[Any, Event]:
         with torch.cuda.stream(self._stream):
-            copied = mapped(source, lambda tensor: tensor.to(self._device, non_blocking=True))
+            copied = mapped(batch, self._copied)
+            if then is not None:
+                then.function(copied, mapped(then.tensors, self._copied))
             return copied, self._stream.record_event()
+
+    def _copied(self, tensor: Tensor) -> Tensor:
+        source = tensor if self._locked else tensor.pin_memory()
+        return source.to(self._device, non_blocking=True)
 
     def hand_over(self, copied: Any, done: Any) -> None:
         current = torch.cuda.current_stream(self._device)
@@ -82,11 +99,22 @@ class PlainCopier:
     def __init__(self, device: torch.device) -> None:
         self._device = device
 
-    def start(self, batch: Any) -> tuple[Any, Event]:
-        return mapped(batch, lambda tensor: tensor.to(self._device)), _Done()
+    def start(self, batch: Any, then: Then | None = None) -> tuple[Any, Event]:
+        copied = mapped(batch, self._copied)
+        if then is not None:
+            then.function(copied, mapped(then.tensors, self._copied))
+        return copied, _Done()
+
+    def _copied(self, tensor: Tensor) -> Tensor:
+        return tensor.to(self._device)
 
     def hand_over(self, copied: Any, done: Event) -> None:
         pass
+
+
+def free_bytes(device: torch.device) -> int:
+    """Return the bytes of a device's own memory that are free; 0 for the host."""
+    return torch.cuda.mem_get_info(device)[0] if device.type == "cuda" else 0
 
 
 def copier_of(device: torch.device) -> Copier:
@@ -102,11 +130,11 @@ class Copies:
         self._read: list[tuple[Event, Any]] = []
         weakref.finalize(self, _wait_for, self._read)
 
-    def start(self, batch: Any) -> tuple[Any, Event]:
-        """Start to copy a batch."""
+    def start(self, batch: Any, then: Then | None = None) -> tuple[Any, Event]:
+        """Start to copy a batch, and what the device then does to it."""
         self._read[:] = [each for each in self._read if not each[0].query()]
-        copied, done = self._copier.start(batch)
-        self._read.append((done, batch))
+        copied, done = self._copier.start(batch, then)
+        self._read.append((done, (batch, then)))
         return copied, done
 
     def hand_over(self, copied: Any, done: Event) -> None:

@@ -38,6 +38,7 @@ class Options:
     seed: int = 0
     expand: str = "once"
     threads_per_batch: int = 1
+    cached_rows: int = 0
     rank: int = 0
     world_size: int = 1
     stored: tuple[str, ...] = ()
@@ -115,6 +116,7 @@ def read_options(given: dict[str, Any]) -> Options:
     if options.expand not in ("once", "every_hop"):
         raise InvalidInput(f"expand: must be 'once' or 'every_hop', not {options.expand!r}")
     options.threads_per_batch = _integer("threads_per_batch", rest.pop("threads_per_batch", 1), 1, 256)
+    options.cached_rows = _integer("cached_rows", rest.pop("cached_rows", 0), 0, 2**31 - 1)
     options.world_size = _integer("world_size", rest.pop("world_size", 1), 1, 2**20)
     options.rank = _integer("rank", rest.pop("rank", 0), 0, options.world_size - 1)
     stored = rest.pop("stored", ())

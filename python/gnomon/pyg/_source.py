@@ -244,6 +244,13 @@ class Attributes:
     feature_store: FeatureStore | None = None
     stored: list[tuple[str, Tensor]] = field(default_factory=list)
 
+    def put_first(self, key: str) -> None:
+        """Let C++ gather this attribute of nodes before the others. The features of a store come first in any case."""
+        if not self.store_features:
+            at = self.node_keys.index(key)
+            self.node_keys.insert(0, self.node_keys.pop(at))
+            self.nodes.insert(0, self.nodes.pop(at))
+
     def add_late(self, batch: Data, nodes: Tensor, edge_ids: Tensor) -> None:
         """Gather what C++ does not."""
         if self.feature_store is not None:
@@ -271,6 +278,17 @@ def attributes_of(data: LoaderData, graph: Graph, stored: tuple[str, ...] = ()) 
     for name in stored:
         _keep_stored(attributes, name, data)
     return attributes
+
+
+def gathered_matrix(data: LoaderData, name: str) -> Tensor | None:
+    """Return the attribute of nodes of which C++ gathers rows; None if it gathers none of this name."""
+    if isinstance(data, Store):
+        return data.feature_tensor() if name == "x" and data.num_features > 0 and not data.has_sparse_features else None
+    value = data.get(name) if isinstance(data, Data) else None
+    if not isinstance(value, Tensor) or type(value) not in (Tensor, torch.nn.Parameter):
+        return None
+    rows = value.detach()
+    return rows if can_describe(rows) and rows.shape[0] == data.num_nodes else None
 
 
 def _keep_stored(attributes: Attributes, name: str, data: LoaderData) -> None:

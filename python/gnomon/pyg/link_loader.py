@@ -52,15 +52,15 @@ class LinkNeighborLoader(BaseLoader):
     ----------
     data, num_neighbors, replace, subgraph_type, disjoint, weight_attr, transform, transform_sampler_output, **kwargs
         As :class:`NeighborLoader`'s.
-    edge_label_index
+    edge_label_index : Tensor, optional
         The links to batch, [2, links]; None: the graph's edges.
-    edge_label
+    edge_label : Tensor, optional
         Their labels.
-    neg_sampling
+    neg_sampling : NegativeSampling or str, optional
         PyG's ``NegativeSampling``, ``"binary"``, ``"triplet"`` or None; weights of nodes are not supported yet.
-    neg_sampling_ratio
+    neg_sampling_ratio : float, optional
         Deprecated: negatives for each link, binary.
-    edge_label_time, time_attr, temporal_strategy
+    edge_label_time, time_attr, temporal_strategy : None
         Not supported yet.
 
     Raises

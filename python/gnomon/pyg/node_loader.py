@@ -41,30 +41,30 @@ class NeighborLoader(BaseLoader):
 
     Parameters
     ----------
-    data
+    data : Data, Store, or (FeatureStore, GraphStore)
         A homogeneous ``Data`` with ``edge_index`` or ``adj_t``, a :class:`gnomon.Store`, or PyG's feature store and
         graph store: the graph is read once, features of each batch by ``multi_get_tensor`` in the caller's thread.
-    num_neighbors
+    num_neighbors : list of int
         Neighbours of each hop: 0 to 512, or -1 for all.
-    input_nodes
+    input_nodes : Tensor or str, optional
         Ids or a mask of the nodes to batch; of a store also ``"train"``, ``"valid"`` or ``"test"``. None: all.
-    replace
+    replace : bool
         Draw neighbours with replacement.
-    subgraph_type
+    subgraph_type : str
         ``"directional"``, ``"bidirectional"`` or ``"induced"``.
-    disjoint
+    disjoint : bool
         Give every seed a subgraph of its own; ``batch`` tells the seed of each node.
-    weight_attr
+    weight_attr : str, optional
         The attribute of edges by which neighbours are drawn; of a store ``"edge_weight"``.
-    transform, transform_sampler_output
+    transform, transform_sampler_output : callable, optional
         Applied to each batch, and to its ``SamplerOutput`` before.
-    neighbor_sampler
+    neighbor_sampler : Sampler, optional
         A :class:`gnomon.pyg.Sampler`, whose graph and sampling are then used.
-    is_sorted, filter_per_worker
+    is_sorted, filter_per_worker : bool
         Accepted; without effect.
-    directed
+    directed : bool
         Deprecated: False is ``subgraph_type="induced"``.
-    input_time, time_attr, temporal_strategy
+    input_time, time_attr, temporal_strategy : None
         Not supported yet.
     **kwargs
         Of ``torch.utils.data.DataLoader``: ``batch_size``, ``shuffle``, ``drop_last``, ``sampler``, ``batch_sampler``,
@@ -74,7 +74,8 @@ class NeighborLoader(BaseLoader):
         ``world_size``: each batches its part of every epoch's order, all parts of one size. ``stored``: attributes of
         nodes that are not gathered; batches have them as :class:`gnomon.nn.StoredRows`, which ``gnomon.nn`` reads where
         they are. ``device``: where batches are copied to after the transforms, on a stream of their own beside what the
-        device computes; rows are gathered into page-locked memory.
+        device computes; rows are gathered into page-locked memory. ``cached_rows``: so many rows of ``x``, those that
+        batches have most often, stay in the memory of ``device``, and are neither gathered nor copied.
 
     Raises
     ------

@@ -19,8 +19,8 @@ from gnomon import _library
 from gnomon._epoch import CLoader, EpochInput, RawBatch
 from gnomon.graph import Store
 from gnomon.pyg._arguments import refuse_temporal
-from gnomon.pyg._base import read_sampling, sampler_output
 from gnomon.pyg._options import Options, read_options
+from gnomon.pyg._sampling import read_sampling, sampler_output
 from gnomon.pyg._source import check_data, check_ids, graph_of, index_tensor
 
 
