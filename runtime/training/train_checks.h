@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "graph/graph.h"
@@ -24,8 +25,10 @@ void check_replayed(const TrainOptions& options);
 /// Each epoch of a replay has a number of hot vertices for each super-batch of `batches` mini-batches.
 void check_hot_counts(const TrainOptions& options, std::int64_t batches);
 
-/// Every epoch has each of the batches 0 to `batches` - 1 once.
-void check_replay(const std::vector<std::vector<std::int64_t>>& replay, std::int64_t batches);
+/// Every epoch has each of its batches once, and none twice: those from 0 to batches_of(epoch) - 1 and, with
+/// macro-batches, any of further passes.
+void check_replay(const std::vector<std::vector<std::int64_t>>& replay, const plan::Plan& plan,
+                  const std::function<std::int64_t(std::int64_t epoch)>& batches_of);
 
 /// The plan is exact, trains in the order of the indices, and has 1 to `left` batches. The device executes
 /// it.
