@@ -6,7 +6,8 @@ Each is trained on a planted graph by `gnomon compare`. Writes bench/results/eve
 
 One row for each preset and kind of device. Presets that do not run there say why. Exact presets of equal update order end with
 equal `weights_hash` on all devices that compute on the host's cores. Times are seconds of an epoch; accuracy is that of the test
-vertices after so many epochs. The emulated device has the memory and the link of a machine of the catalog, and computes on this
+vertices after so many epochs. Presets that read macro-batches from the disk train on a copy of the graph that is ordered by their
+parts; they are compared on the host only. The emulated device has the memory and the link of a machine of the catalog, and computes on this
 machine's cores.
 """
 
@@ -34,16 +35,32 @@ def make_store(options):
     return store
 
 
-def compare(options, store, device):
+def compare(options, store, device, presets=()):
     """The presets' rows, or none and why there is no such device."""
     command = [options.build / "bin/gnomon", "compare", store, *JOB, "--device", device, "--epochs", str(options.epochs),
-               "--rounds", str(options.rounds), "--json"]
+               "--rounds", str(options.rounds), "--json", *(["--plans", ",".join(presets)] if presets else [])]
     done = subprocess.run(list(map(str, command)), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     if done.returncode == 2:
         return None, done.stderr.strip().removeprefix("gnomon compare: ")
     if done.returncode != 0:
         sys.exit(f"{' '.join(map(str, command))}: {done.stderr}")
     return json.loads(done.stdout)["presets"], None
+
+
+def by_parts(options, store):
+    """Rows of the presets that read macro-batches from the disk, each on a store that is ordered by its parts."""
+    rows = []
+    for path in sorted((ROOT / "plan/presets").glob("*.json")):
+        plan = json.loads(path.read_text())
+        if plan["schedule"] == "macro_batch" and plan.get("features") == "disk":
+            macro = plan["macro"]
+            method = macro.get("partitioner", "random")
+            parted = store.with_name(f"{store.name}-{method}-{macro['partitions']}")
+            if not parted.exists():
+                subprocess.run([options.build / "bin/gnomon", "partition", store, "--parts", str(macro["partitions"]), "--method",
+                                method, "--store", parted], check=True, stdout=subprocess.DEVNULL)
+            rows += compare(options, parted, "cpu", [path.stem])[0]
+    return rows
 
 
 def rows_of(kind, presets, why_not):
@@ -67,7 +84,12 @@ def main():
     store = make_store(options)
     rows = []
     for kind, device in (("host", "cpu"), ("emulated", options.emulated), ("cuda", "gpu")):
-        rows += rows_of(kind, *compare(options, store, device))
+        presets, why_not = compare(options, store, device)
+        if kind == "host":
+            parted = by_parts(options, store)
+            names = {row["preset"] for row in parted}
+            presets = [row for row in presets if row["preset"] not in names] + parted
+        rows += rows_of(kind, presets, why_not)
     document = {"schema": "gnomon.every_plan/1", **origin(), "notes": __doc__.strip(), "emulated": options.emulated,
                 "graph": GRAPH, "job": JOB, "epochs": options.epochs, "rows": rows}
     write_record(options.output, document)

@@ -7,7 +7,8 @@ it can. Writes bench/results/out_of_core.json.
 The graph is R-MAT of 2^scale vertices with 128 columns of fp16. Plans that read the disk run in a memory control group (version 1,
 which needs the rights to make one), page cache included, and are given nine tenths of it as --host-memory: ns-ext of the graph's size
 over `--times`, ginex, which keeps the topology in memory, of the topology and half the features. `ns-mem` runs without a limit. All
-train in the order of the indices, so that exact plans end with the same bits.
+train in the order of the indices, so that exact plans end with the same bits. mariusgnn and hanoi read macro-batches of 2 of 32 parts,
+two at a time, from copies of the graph that are ordered by part (`--max-load 1.1` for hanoi's), in the memory that ns-ext has.
 
 Rows: `value` of `what`, the `of` that it is to be held against, and their `ratio`.
 
@@ -17,6 +18,7 @@ Rows: `value` of `what`, the `of` that it is to be held against, and their `rati
 - reads: reads per second of that epoch beside the disk's random reads per second, as profiled.
 - read_bytes: of that epoch beside the bytes of the graph.
 - peak_memory: the control group's, page cache included, beside its limit.
+- macro_read: bytes per second while a macro-batch is read and built, beside the disk's sequential bandwidth, as profiled.
 - predicted: the predicted epoch beside the measured one.
 - same_bits: whether the weights are those of ns-mem.
 """
@@ -35,6 +37,7 @@ from limited import limited_group, run  # noqa: E402
 
 JOB = ["--fanouts", "10,5", "--batch-size", "1024", "--hidden", "64", "--seed", "1"]
 PLANS = ["ns-ext", "ginex"]
+MACRO_PLANS = {"mariusgnn": "random", "hanoi": "gnn_aware"}
 
 
 def row(what, plan, value, of):
@@ -72,9 +75,19 @@ def make_store(options):
     return store
 
 
+def make_parted_store(options, store, method):
+    parted = options.work / f"{store.name}-{method}"
+    if not parted.exists():
+        gnomon(options, "partition", store, "--parts", 32, "--method", method, "--store", parted,
+               *(["--max-load", 1.1] if method == "gnn_aware" else []))
+    return parted
+
+
 def plan_file(options, name):
-    """The preset with updates in the order of the indices."""
+    """The preset with updates in the order of the indices, and two parts a macro-batch."""
     plan = json.loads((ROOT / "plan/presets" / f"{name}.json").read_text()) | {"order": "index"}
+    if "macro" in plan:
+        plan["macro"]["resident"] = 2
     path = options.work / f"{name}.json"
     path.write_text(json.dumps(plan))
     return path
@@ -103,6 +116,23 @@ def limit_of(options, store, name):
     return int(topology + features / 2 if name == "ginex" else (topology + features) / options.times)
 
 
+def macro_rows(options, store, profile, mem_s, whole):
+    bandwidth = json.loads(profile.read_text())["machine"]["disk"]["bandwidth_bytes_per_s"]
+    rows = []
+    for name, method in MACRO_PLANS.items():
+        limit = limit_of(options, store, name)
+        report, peak = train(options, make_parted_store(options, store, method), name, limit)
+        epoch = report["epochs"][-1]
+        stages = json.loads((options.work / f"run-{name}/log.jsonl").read_text().splitlines()[-1])["stages"]
+        reading_s = stages["group_read"]["count"] * stages["group_read"]["mean_s"]
+        rows += [row("epoch", name, epoch["epoch_s"], mem_s),
+                 row("macro_read", name, epoch["disk_read_bytes"] / reading_s, bandwidth),
+                 row("read_bytes", name, epoch["disk_read_bytes"], whole),
+                 row("peak_memory", name, peak, limit),
+                 row("predicted", name, predicted(options, profile, name, limit), epoch["epoch_s"])]
+    return rows
+
+
 def plan_rows(options, store, whole):
     profile = options.work / "profile.json"
     gnomon(options, "profile", store, "-o", profile, *JOB, "--time-limit", 20)
@@ -120,7 +150,7 @@ def plan_rows(options, store, whole):
                  row("peak_memory", name, peak, limit),
                  row("predicted", name, predicted(options, profile, name, limit), epoch["epoch_s"]),
                  row("same_bits", name, int(report["weights_hash"] == in_memory["weights_hash"]), 1)]
-    return rows
+    return rows + macro_rows(options, store, profile, mem_s, whole)
 
 
 def main():
@@ -141,7 +171,7 @@ def main():
     graph = f"R-MAT 2^{options.scale}"
     rows += [{"graph": graph} | each for each in plan_rows(options, store, whole)]
     write_record(options.output, {"schema": "gnomon.out_of_core/1", **origin(), "notes": __doc__.strip(), "graph_bytes": whole,
-                                  "limit_bytes": {name: limit_of(options, store, name) for name in PLANS}, "job": JOB, "load_average": os.getloadavg()[0], "rows": rows})
+                                  "limit_bytes": {name: limit_of(options, store, name) for name in [*PLANS, *MACRO_PLANS]}, "job": JOB, "load_average": os.getloadavg()[0], "rows": rows})
 
 
 main()

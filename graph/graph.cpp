@@ -13,6 +13,7 @@
 #include "base/index.h"
 #include "base/usable.h"
 #include "graph/feature_form.h"
+#include "graph/partition/parts.h"
 #include "graph/store/npy.h"
 #include "graph/store/store.h"
 #include "graph/trainable.h"
@@ -302,6 +303,32 @@ Features open_features(StoreReader& reader, const StoreMeta& meta, const std::fi
   return features;
 }
 
+/// Opens the parts, and checks that they cover the vertices.
+std::shared_ptr<const Parts> open_parts(StoreReader& reader, const StoreMeta& meta,
+                                        const std::filesystem::path& directory) {
+  if (!meta.parts) {
+    return nullptr;
+  }
+  auto parts = std::make_shared<Parts>();
+  parts->request = meta.parts->request;
+  parts->hub_steps = meta.parts->hub_steps;
+  parts->bounds = reader.array<VertexId>("parts.npy", DType::int64, {meta.parts->request.parts + 1});
+  parts->hubs = reader.array<VertexId>("hubs.npy", DType::int64, {meta.parts->hubs});
+  if (parts->bounds.front() != 0 || parts->bounds.back() != meta.num_vertices ||
+      !std::is_sorted(parts->bounds.begin(), parts->bounds.end())) {
+    throw base::InputError((directory / "parts.npy").string(),
+                           "must ascend from 0 to num_vertices " + number(meta.num_vertices));
+  }
+  const auto wrong = std::find_if(parts->hubs.begin(), parts->hubs.end(),
+                                  [&](VertexId vertex) { return vertex < 0 || vertex >= meta.num_vertices; });
+  if (wrong != parts->hubs.end()) {
+    throw base::InputError(
+        (directory / "hubs.npy").string(),
+        "vertex " + number(*wrong) + " is out of range; use 0 to " + number(meta.num_vertices - 1));
+  }
+  return parts;
+}
+
 }  // namespace
 
 Graph open_store(const std::filesystem::path& directory) {
@@ -328,6 +355,7 @@ Graph open_store(const std::filesystem::path& directory) {
   if (std::filesystem::exists(directory / "original_ids.npy")) {
     graph.original_ids = reader.array<VertexId>("original_ids.npy", DType::int64, {meta.num_vertices});
   }
+  graph.parts = open_parts(reader, meta, directory);
   graph.storage = reader.storage();
   check_ends(graph.indptr, directory / "indptr.npy", "num_edges", graph.num_edges());
   return graph;

@@ -11,6 +11,8 @@
 
 namespace gnomon::graph {
 
+struct Parts;
+
 /// The element type of features; fp16 is IEEE 754 binary16.
 enum class FeatureType : std::uint8_t { fp32, fp16 };
 
@@ -68,6 +70,9 @@ struct Graph {
   std::span<const VertexId> valid;
   std::span<const VertexId> test;
   std::span<const VertexId> original_ids;  ///< num_vertices, the ids in the input data; empty if unchanged
+  std::shared_ptr<const Parts> parts{};    ///< graph/partition/parts.h; null unless ordered by parts
+  /// Of a graph that is a part of another one: the in-degrees there, num_vertices. Empty: its own.
+  std::span<const std::int64_t> whole_degrees{};
   std::shared_ptr<const void> storage;
 
   std::int64_t num_vertices() const {
@@ -76,6 +81,10 @@ struct Graph {
   std::int64_t num_edges() const { return static_cast<std::int64_t>(indices.size()); }
   std::int64_t degree(VertexId vertex) const {
     return indptr[static_cast<std::size_t>(vertex) + 1] - indptr[static_cast<std::size_t>(vertex)];
+  }
+  /// The in-degree in the whole graph.
+  std::int64_t whole_degree(VertexId vertex) const {
+    return whole_degrees.empty() ? degree(vertex) : whole_degrees[static_cast<std::size_t>(vertex)];
   }
   /// Returns the largest in-degree. Reads all of indptr.
   std::int64_t max_degree() const {

@@ -162,9 +162,18 @@ StepResult Learner::step(const TensorBatch& data, HistoricalRows& rows, std::int
           labels.size(0)};
 }
 
+StepResult Learner::step(const TensorBatch& data, HaloRows& rows, std::int64_t epoch, std::int64_t batch) {
+  const auto outputs = backward_from(model_.forward(data, rows, dropout_of(epoch, batch)), data);
+  update(epoch);
+  return result_of(outputs.loss, outputs.logits, data.labels);
+}
+
 /// Forward and backward pass.
 Learner::Outputs Learner::propagate(const TensorBatch& data, std::int64_t epoch, std::int64_t batch) {
-  const auto logits = model_.forward(data, dropout_of(epoch, batch));
+  return backward_from(model_.forward(data, dropout_of(epoch, batch)), data);
+}
+
+Learner::Outputs Learner::backward_from(const at::Tensor& logits, const TensorBatch& data) {
   const auto loss = at::cross_entropy_loss(logits, data.labels);
   optimiser_->zero_grad();
   loss.backward();

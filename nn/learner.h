@@ -48,6 +48,9 @@ class Learner {
   /// result has no seeds.
   StepResult step(const TensorBatch& data, HistoricalRows& rows, std::int64_t epoch, std::int64_t batch);
 
+  /// step() of a mini-batch with historical embeddings of the vertices of its halo.
+  StepResult step(const TensorBatch& data, HaloRows& rows, std::int64_t epoch, std::int64_t batch);
+
   /// step() in two halves: backward() leaves the gradients in the model's parameters, update() makes the step
   /// of Adam by them. Between the two average_gradients() may average those of several learners.
   StepResult backward(const TensorBatch& data, std::int64_t epoch, std::int64_t batch);
@@ -68,7 +71,7 @@ class Learner {
     at::Tensor loss, logits;
   };
   Outputs propagate(const TensorBatch& data, std::int64_t epoch, std::int64_t batch);
-  bool step_by_graph(const TensorBatch& data, std::int64_t epoch, std::int64_t batch, StepSums& sums);
+  Outputs backward_from(const at::Tensor& logits, const TensorBatch& data);
 
   plan::Job job_;
   MatmulPrecisionGuard precision_;

@@ -434,12 +434,17 @@ std::vector<Operand> Model::bottom_operands(const TensorBatch& batch,
   });
 }
 
+/// The hop along which layer `index` aggregates.
+Hop Model::hop_of(const TensorBatch& data, std::size_t index) const {
+  const auto& block = data.blocks[layers_.size() - 1 - index];
+  const auto& degrees = index > 0 && data.reused != nullptr ? data.reused->degrees : data.degrees;
+  return {block, degrees.defined() ? degrees.narrow(0, 0, block->num_sources()) : degrees};
+}
+
 at::Tensor Model::forward(const TensorBatch& data, const std::optional<DropoutSpec>& dropout) const {
   at::Tensor x;
   for (std::size_t i = 0; i < layers_.size(); ++i) {
-    const auto& block = data.blocks[layers_.size() - 1 - i];
-    const auto& degrees = i > 0 && data.reused != nullptr ? data.reused->degrees : data.degrees;
-    const Hop hop{block, degrees.defined() ? degrees.narrow(0, 0, block->num_sources()) : degrees};
+    const Hop hop = hop_of(data, i);
     x = i == 0 ? first_layer(data, hop, dropout) : run_layer(i, x, hop, dropout);
   }
   return x;
@@ -454,6 +459,20 @@ at::Tensor Model::forward(const TensorBatch& data, HistoricalRows& rows, const D
     const auto own = dropout.of_layer(i);
     x = dense::dropout(at::cat({x, rows.halo[i - 1]}), own.inputs());
     x = run_layer(i, x, hop, dropout, Outputs::kept);
+  }
+  return x;
+}
+
+at::Tensor Model::forward(const TensorBatch& data, HaloRows& rows, const DropoutSpec& dropout) const {
+  auto x = first_layer(data, hop_of(data, 0), dropout, Outputs::kept);
+  rows.computed.clear();
+  for (std::size_t i = 1; i < layers_.size(); ++i) {
+    rows.computed.push_back(x.detach());
+    const auto& stored = rows.stored[i - 1];
+    const auto own = dropout.of_layer(i);
+    x = x.index_copy(0, rows.positions.narrow(0, 0, stored.size(0)), stored);
+    x = dense::dropout(x, own.probability, own.inputs());
+    x = run_layer(i, x, hop_of(data, i), dropout, Outputs::kept);
   }
   return x;
 }

@@ -133,6 +133,10 @@ class Model {
   /// Otherwise as forward(data, dropout).
   at::Tensor forward(const TensorBatch& data, HistoricalRows& rows, const DropoutSpec& dropout) const;
 
+  /// Returns the logits (seeds, classes) of a mini-batch in training whose hidden layers take the embeddings
+  /// of the halo from `rows.stored`, which gets no gradients. Otherwise as forward(data, dropout).
+  at::Tensor forward(const TensorBatch& data, HaloRows& rows, const DropoutSpec& dropout) const;
+
   at::Device device() const { return device_; }
   std::size_t num_layers() const { return layers_.size(); }
   const Layer& layer(std::size_t index) const { return *layers_[index]; }
@@ -176,6 +180,7 @@ class Model {
   template <class Inputs>
   at::Tensor complete(std::size_t index, at::Tensor out, const Inputs& inputs, const Hop& hop,
                       const std::optional<DropoutSpec>& dropout, Outputs outputs) const;
+  Hop hop_of(const TensorBatch& data, std::size_t index) const;
   /// Calls act with the first layer's inputs.
   template <class Act>
   auto with_inputs(const TensorBatch& data, const std::optional<DropoutSpec>& dropout, const Act& act) const;

@@ -5,8 +5,11 @@ namespace gnomon::plan {
 Abilities abilities_of(DeviceKind kind) {
   switch (kind) {
     case DeviceKind::host:
-      return {
-          .data_on_disk = true, .bias_without_cache = true, .super_batches = true, .reused_embeddings = true};
+      return {.data_on_disk = true,
+              .bias_without_cache = true,
+              .super_batches = true,
+              .macro_batches = true,
+              .reused_embeddings = true};
     case DeviceKind::emulated:
     case DeviceKind::cuda:
       break;

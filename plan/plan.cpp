@@ -63,7 +63,9 @@ std::string kinds_for(const Plan& plan) {
 bool trains_in_order(const Plan& plan) {
   // The number of samplers that act as trainers depends on timing.
   const bool switches = plan.schedule == Schedule::factored && plan.devices != 1 && plan.switch_roles;
-  return plan.schedule == Schedule::sequential || (plan.order == Order::index && !switches);
+  // So do further passes over a macro-batch.
+  const bool repeats = plan.schedule == Schedule::macro_batch && plan.macro.passes > 1;
+  return plan.schedule == Schedule::sequential || (plan.order == Order::index && !switches && !repeats);
 }
 
 int preparing_threads(const Plan& plan) {

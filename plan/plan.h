@@ -54,7 +54,7 @@ struct Embeddings {
 struct Macro {
   int partitions = 32;
   int resident = 4;
-  int passes = 1;        ///< maximum number of passes over a macro-batch while the next one is being read
+  int passes = 1;        ///< maximum number of passes over a macro-batch while the next one is being loaded
   double hub_ratio = 0;  ///< share of the vertices that are always resident
   Partitioner partitioner = Partitioner::random;
   bool sampled_ahead = false;  ///< mini-batches are sampled first, and only the rows they use are copied

@@ -71,7 +71,7 @@ enum class Placement : std::uint8_t {
 };
 
 /// How the graph is divided into the parts of macro-batches.
-enum class Partitioner : std::uint8_t { random, gnn_aware };
+enum class Partitioner : std::uint8_t { random, gnn_aware, metis };
 
 }  // namespace gnomon::plan
 
@@ -140,8 +140,10 @@ struct EnumNames<plan::Reuse> {
 };
 template <>
 struct EnumNames<plan::Partitioner> {
-  static constexpr std::array<std::pair<plan::Partitioner, std::string_view>, 2> values{
-      {{plan::Partitioner::random, "random"}, {plan::Partitioner::gnn_aware, "gnn_aware"}}};
+  static constexpr std::array<std::pair<plan::Partitioner, std::string_view>, 3> values{
+      {{plan::Partitioner::random, "random"},
+       {plan::Partitioner::gnn_aware, "gnn_aware"},
+       {plan::Partitioner::metis, "metis"}}};
 };
 
 }  // namespace gnomon::base

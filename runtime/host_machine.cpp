@@ -24,10 +24,12 @@ using schedule::Ticket;
 
 enum EngineKind { copy_engine, device_engine, prepare_engine, num_engine_kinds };
 
-/// Engines are numbered: the workers', the one between the devices, and then those of each device.
+/// Engines are numbered: the workers', the one between the devices, the disk's, and then those of each
+/// device.
 constexpr std::size_t worker_engines = 0;
 constexpr std::size_t reduce_engine = 1;
-constexpr std::size_t first_device_engine = 2;
+constexpr std::size_t disk_engine = 2;
+constexpr std::size_t first_device_engine = 3;
 
 std::size_t engine_on(int device, EngineKind kind) {
   return first_device_engine + static_cast<std::size_t>(device) * num_engine_kinds + kind;
@@ -40,6 +42,8 @@ std::size_t engine_of(Stage stage, int device, bool prepares_beside_training) {
       return worker_engines;
     case Stage::all_reduce:
       return reduce_engine;
+    case Stage::group_read:
+      return disk_engine;
     case Stage::transfer:
     case Stage::group_transfer:
       return engine_on(device, copy_engine);
@@ -162,8 +166,8 @@ void HostMachine::State::perform(const StageSpan& span, int worker) {
       return work.group_prepare(span.batch, worker);
     case Stage::group_transfer:
       return work.group_transfer(span.batch);
-    default:
-      break;  // start_on refuses them
+    case Stage::group_read:
+      return work.group_read(span.batch);
   }
 }
 
@@ -175,6 +179,8 @@ bool HostMachine::State::executes(Stage stage) const {
       return work.group_prepare != nullptr;
     case Stage::group_transfer:
       return work.group_transfer != nullptr;
+    case Stage::group_read:
+      return work.group_read != nullptr;
     default:
       return stage <= Stage::device_gather;
   }
@@ -398,6 +404,9 @@ HostMachine::HostMachine(int workers, StageWork work, const std::vector<int>& wo
     if (devices > 1) {
       serve(reduce_engine);
     }
+    if (state->work.group_read) {
+      serve(disk_engine);
+    }
   } catch (const std::exception& error) {
     state->close_and_join();
     throw base::Failure("worker threads", std::string("cannot be started: ") + error.what());
@@ -479,6 +488,16 @@ double HostMachine::now_s() {
 StageSpan HostMachine::span(Ticket ticket) {
   const std::lock_guard lock(state_->mutex);
   return state_->records.at(static_cast<std::size_t>(ticket.number)).span;
+}
+
+std::vector<std::int64_t> HostMachine::group_sizes() const {
+  return state_->work.group_sizes ? state_->work.group_sizes() : std::vector<std::int64_t>();
+}
+
+void HostMachine::assign(std::int64_t position, std::int64_t index, int pass) {
+  if (state_->work.assign) {
+    state_->work.assign(position, index, pass);
+  }
 }
 
 void HostMachine::interrupt() {

@@ -25,7 +25,14 @@ struct StageWork {
   /// device's copy engine; without them the machine refuses these stages.
   std::function<void(std::int64_t group, int worker)> group_prepare = {};
   std::function<void(std::int64_t group)> group_transfer = {};
-  /// Hook that runs on a stage's thread after the stage and before its dependents; not part of its span.
+  /// Reads what a macro-batch needs from the disk, on a thread of its own; a machine without it refuses the
+  /// stage.
+  std::function<void(std::int64_t group)> group_read = {};
+  /// Machine::group_sizes and Machine::assign, on the thread of the policy; empty without macro-batches.
+  std::function<std::vector<std::int64_t>()> group_sizes = {};
+  std::function<void(std::int64_t position, std::int64_t index, int pass)> assign = {};
+  /// What a device does on a stage's thread after the stage's end and before what follows it; no part of its
+  /// span.
   std::function<void(schedule::Stage stage, int device)> after = {};
   /// Returns the device work that is unfinished when the call of its stage has returned, or null; called on
   /// the same thread. The stage ends with that work and has its span. Stages of the same engine may begin
@@ -59,6 +66,8 @@ class HostMachine final : public schedule::Machine {
   void wait_any(std::span<const schedule::Ticket> tickets) override;
   double now_s() override;
   schedule::StageSpan span(schedule::Ticket ticket) override;
+  std::vector<std::int64_t> group_sizes() const override;
+  void assign(std::int64_t position, std::int64_t index, int pass) override;
 
   /// Makes wait_any throw base::Interrupted soon. Thread-safe, but not async-signal-safe.
   void interrupt();

@@ -34,6 +34,8 @@ bool is_mapped(const PlacedGraph& placed) {
   return placed.topology.indptr.data() == placed.graph.indptr.data();
 }
 
+bool has_macro_batches(const plan::Plan& plan) { return plan.schedule == plan::Schedule::macro_batch; }
+
 std::shared_ptr<const PlacedGraph> placed_for(const graph::Graph& graph, const plan::Job& job,
                                               plan::Placement placement) {
   return std::make_shared<const PlacedGraph>(
@@ -58,8 +60,8 @@ Stages::Stages(const graph::Graph& graph, plan::Job job, const plan::Plan& plan,
   take_plan(plan);
 }
 
-/// Opens the data that the plan reads from the disk, and places the graph unless it is already placed as the
-/// plan requires.
+/// Opens what the plan reads from the disk, and places the graph, unless it lies as the plan wants it.
+/// Macro-batches are placed one by one.
 void Stages::place_graph(const plan::Plan& plan) {
   const bool is_first = placed_ == nullptr;
   const bool reads_alike = !is_first && reads_disk_alike(plan, plan_);
@@ -71,10 +73,18 @@ void Stages::place_graph(const plan::Plan& plan) {
     samplers_.clear();  // they hold threads and refer to the previously placed graph
   }
   if (!reads_alike) {
-    disk_ = plan::reads_disk(plan) ? std::make_unique<DiskData>(graph_, job_, plan) : nullptr;
+    const bool by_batches = plan::reads_disk(plan) && !has_macro_batches(plan);
+    disk_ = by_batches ? std::make_unique<DiskData>(graph_, job_, plan) : nullptr;
   }
-  if (moves) {
-    placed_ = leaves_lists ? disk_->place_lists(graph_) : placed_for(graph_, job_, plan.placement);
+  if (moves && leaves_lists) {
+    placed_ =
+        disk_ ? disk_->place_lists(graph_) : std::make_shared<const PlacedGraph>(PlacedGraph{graph_, {}});
+  } else if (moves) {
+    placed_ = placed_for(graph_, job_, plan.placement);
+  }
+  if (has_macro_batches(plan) && (moves || !macro_)) {
+    macro_ = std::make_unique<MacroData>(make_loader(placed_, job_, plan, progress_), job_, plan,
+                                         [this](MacroBatch& first) { check_macro_memory(first); });
   }
 }
 
@@ -100,7 +110,10 @@ void Stages::take_plan(const plan::Plan& plan) {
   samplers.resize(std::max(samplers.size(), workers));  // a later plan may use more workers again
 }
 
-std::int64_t Stages::batches() const {
+std::int64_t Stages::batches(std::int64_t epoch) const {
+  if (macro_) {
+    return macro_->layout_of(epoch)->batches();
+  }
   return graph::num_batches(static_cast<std::int64_t>(placed_->graph.train.size()), job_.batch_size);
 }
 
@@ -108,13 +121,23 @@ void Stages::begin_epoch(std::int64_t epoch, std::vector<std::int64_t> order, Ho
                          std::int64_t first) {
   hot_ = hot;
   first_ = first;
+  const auto positions = order.size() * slot_of(macro_ ? plan_.macro.passes : 1);
   host_slots_.clear();
   device_slots_.clear();
-  host_slots_.resize(order.size());
-  device_slots_.resize(order.size());
+  host_slots_.resize(positions);
+  device_slots_.resize(positions);
   vertices_.assign(plan_.embeddings.reuse == plan::Reuse::all ? order.size() : 0, {});
   epoch_ = epoch;
   order_ = std::move(order);
+  batches_at_ = order_;
+  batches_at_.resize(positions);
+  if (macro_) {
+    if (std::exchange(opened_, nullptr)) {  // the device lets go of it, too
+      devices_.front()->take_plan(plan_, placed_);
+    }
+    macro_->begin_epoch(epoch, order_);
+    return;
+  }
   seeds_ = graph::epoch_order(placed_->graph.train, job_.seed, static_cast<std::uint64_t>(epoch));
   if (disk_) {
     fill_host_caches();
@@ -122,24 +145,42 @@ void Stages::begin_epoch(std::int64_t epoch, std::vector<std::int64_t> order, Ho
   }
 }
 
-/// Samples the first mini-batches, without features, to determine their sizes.
-BatchNeeds Stages::measure_batches() {
+/// The sizes of the first mini-batches, which are sampled without their features.
+BatchNeeds Stages::measure_batches(const SampleAt& sample, const graph::Features& features,
+                                   const kernels::cpu::Sampler& sampler) {
   constexpr std::int64_t max_batches = 3;
   const auto slot = at(0).slots().take();
-  auto& sampler = sampler_of(0);
   BatchNeeds needs;
-  for (std::int64_t position = 0; position < std::min(max_batches, std::ssize(order_)); ++position) {
-    sample_batch(placed_->graph, sampler, key_of(position), seeds_of(position), *slot);
+  const auto in_first_group = macro_ ? macro_->group_sizes().front() : std::ssize(order_);
+  for (std::int64_t position = 0; position < std::min(max_batches, in_first_group); ++position) {
+    sample(position, *slot);
     const std::int64_t rows = plan_.prepares_samples() ? 0 : std::ssize(slot->batch.vertices);
-    needs.slot = std::max(needs.slot, slot->bytes() + rows * placed_->graph.features.row_bytes());
-    needs.training = std::max(needs.training, training_bytes(job_, slot->batch, placed_->graph.features));
+    needs.slot = std::max(needs.slot, slot->bytes() + rows * features.row_bytes());
+    needs.training = std::max(needs.training, training_bytes(job_, slot->batch, features));
   }
   needs.sampler = sampler.bytes();
   needs.training = std::max(needs.training, evaluation_bytes_);
   return needs;
 }
 
-/// Disk caches get the rest of the host memory.
+/// While one macro-batch is in use, the next one takes as much.
+void Stages::check_macro_memory(MacroBatch& first) {
+  if (!plan::reads_disk(plan_)) {
+    return;
+  }
+  auto& sampler = first.sampler(0, job_.fanouts, threads_of(0));
+  const auto& graph = first.placed()->graph;
+  const auto sample = [&](std::int64_t position, BatchData& data) {
+    sample_batch(graph, sampler, key_of(position), local_seeds_of(position, first), data);
+  };
+  auto needs = needs_of(plan_, measure_batches(sample, graph.features, sampler), batches(epoch_),
+                        model_bytes_, process_bytes(placed_->graph));
+  needs.readers = plan::disk_reader_bytes;  // one thread reads for all
+  needs.macro_batches = first.bytes();
+  check_room(plan_, needs, device_options_.host_bytes);
+}
+
+/// The caches before the disk take what nothing else of the host's memory needs.
 void Stages::fill_host_caches() {
   if (!disk_->waits_for_memory() || order_.empty()) {
     return;
@@ -148,41 +189,86 @@ void Stages::fill_host_caches() {
   if (plan_.topology == plan::Home::host && is_mapped(*placed_)) {
     process += kernels::cpu::resident_bytes(placed_->graph);
   }
-  const auto needs = needs_of(plan_, measure_batches(), batches(), model_bytes_, process);
+  auto& sampler = sampler_of(0);
+  const auto sample = [&](std::int64_t position, BatchData& data) {
+    sample_batch(placed_->graph, sampler, key_of(position), seeds_of(position), data);
+  };
+  const auto needs = needs_of(plan_, measure_batches(sample, placed_->graph.features, sampler), batches(),
+                              model_bytes_, process);
   disk_->fill_caches(cache_room(plan_, needs, device_options_.host_bytes), placed_);
+}
+
+kernels::cpu::BatchThreads Stages::threads_of(int worker) const {
+  return {plan_.worker_threads, thread_cores_[static_cast<std::size_t>(worker)]};
 }
 
 kernels::cpu::Sampler& Stages::sampler_of(int worker) {
   auto& sampler = samplers_.at(plan_.worker_threads)[static_cast<std::size_t>(worker)];
   if (!sampler) {
-    const kernels::cpu::BatchThreads threads{plan_.worker_threads,
-                                             thread_cores_[static_cast<std::size_t>(worker)]};
     sampler = std::make_unique<kernels::cpu::Sampler>(placed_->topology, job_.fanouts,
-                                                      kernels::cpu::EdgeIds::omit, threads);
+                                                      kernels::cpu::EdgeIds::omit, threads_of(worker));
   }
   return *sampler;
 }
 
 kernels::BatchKey Stages::key_of(std::int64_t position) const {
-  return {job_.seed, static_cast<std::uint64_t>(epoch_),
-          static_cast<std::uint64_t>(order_[slot_of(position)])};
+  return {job_.seed, static_cast<std::uint64_t>(epoch_), static_cast<std::uint64_t>(batch_of(position))};
 }
 
 std::span<const graph::VertexId> Stages::seeds_of(std::int64_t position) const {
-  return graph::batch_seeds(seeds_, job_.batch_size, order_[slot_of(position)]);
+  return graph::batch_seeds(seeds_, job_.batch_size, batch_of(position));
+}
+
+std::vector<graph::VertexId> Stages::local_seeds_of(std::int64_t position, const MacroBatch& macro) const {
+  return macro.local_seeds(macro_->layout().seeds_of(batch_of(position)));
+}
+
+void Stages::assign(std::int64_t position, std::int64_t index, int pass) {
+  batches_at_[slot_of(position)] = order_[slot_of(index)] + pass * macro_->layout().batches();
+}
+
+/// Samples a batch and gathers its features in its macro-batch.
+void Stages::prepare_from(MacroBatch& macro, std::int64_t position, int worker, BatchData& data) {
+  prepare_batch(macro.placed()->graph, macro.sampler(worker, job_.fanouts, threads_of(worker)),
+                key_of(position), local_seeds_of(position, macro), data);
+}
+
+/// Lets the device prepare from the macro-batch of a position. Its stages follow one another, so that none of
+/// another macro-batch is left.
+void Stages::open_macro(std::int64_t position, int device) {
+  auto macro = macro_->batch_with(batch_of(position));
+  if (macro != opened_) {
+    opened_ = std::move(macro);
+    at(device).take_plan(plan_, opened_->placed());
+  }
+}
+
+/// The vertices of the batch in training, and which of them are of the halo.
+void Stages::note_halo(std::int64_t position, const DeviceBatch& batch) {
+  const auto macro = macro_->batch_with(batch_of(position));
+  vertices_in_training_.clear();
+  halo_in_training_.clear();
+  for (const graph::VertexId local : batch.slot->batch.vertices) {
+    if (macro->is_halo()[slot_of(local)] != 0) {
+      halo_in_training_.push_back(std::ssize(vertices_in_training_));
+    }
+    vertices_in_training_.push_back(macro->vertices()[slot_of(local)]);
+  }
 }
 
 void Stages::cpu_batch(std::int64_t position, int worker) {
   auto& slots = at(device_of(position)).slots();
   auto slot = slots.take();
-  auto& sampler = sampler_of(worker);
-  if (plan_.prepares_samples()) {
-    sample_batch(placed_->graph, sampler, key_of(position), seeds_of(position), *slot);
+  if (macro_) {
+    prepare_from(*macro_->batch_with(batch_of(position)), position, worker, *slot);
+  } else if (plan_.prepares_samples()) {
+    sample_batch(placed_->graph, sampler_of(worker), key_of(position), seeds_of(position), *slot);
   } else if (disk_ && disk_->has_features()) {
-    sample_batch(placed_->graph, sampler, key_of(position), seeds_of(position), *slot);
+    sample_batch(placed_->graph, sampler_of(worker), key_of(position), seeds_of(position), *slot);
     disk_->gather(position, worker, *slot);
   } else {
-    prepare_batch(placed_->graph, sampler, key_of(position), seeds_of(position), *slot, cache_slots_);
+    prepare_batch(placed_->graph, sampler_of(worker), key_of(position), seeds_of(position), *slot,
+                  cache_slots_);
   }
   for (int i = 0; i < plan_.handover_copies; ++i) {
     auto handed_over = slots.take();
@@ -200,7 +286,11 @@ void Stages::transfer(std::int64_t position, int device) {
 }
 
 void Stages::device_batch(std::int64_t position, int device) {
-  if (hot_ != nullptr) {
+  if (macro_) {
+    open_macro(position, device);
+    device_slots_[slot_of(position)] =
+        at(device).prepare(key_of(position), local_seeds_of(position, *opened_));
+  } else if (hot_ != nullptr) {
     device_slots_[slot_of(position)] =
         at(device).prepare_pruned(key_of(position), seeds_of(position), hot_->hot_of(first_ + position));
   } else if (plan_.gather == plan::Gather::trainer) {
@@ -221,16 +311,19 @@ void Stages::train(std::int64_t position, int device) {
     vertices_in_training_ = std::move(vertices_[slot_of(position)]);
   }
   auto slot = std::exchange(device_slots_[slot_of(position)], {});
+  if (plan_.embeddings.reuse == plan::Reuse::halo) {
+    note_halo(position, slot);
+  }
   const auto bottom = slot.bottom;
   const auto vertices = slot.size.vertices;
   device_slots_[slot_of(position)].work =
       at(device).train(std::move(slot), [&](const nn::TensorBatch& batch) {
         if (bottom == nullptr) {
-          learn_(batch, order_[slot_of(position)], device);
+          learn_(batch, batch_of(position), device);
         } else {
           auto with_reused = batch;
           with_reused.reused = hot_->reused_by(first_ + position, *bottom, vertices);
-          learn_(with_reused, order_[slot_of(position)], device);
+          learn_(with_reused, batch_of(position), device);
         }
       });
 }
@@ -249,11 +342,17 @@ void Stages::after(schedule::Stage stage, int device) {
 }
 
 void Stages::group_prepare(std::int64_t group, int worker) {
+  if (macro_) {
+    return macro_->prepare(group);
+  }
   hot_->prepare(first_ / plan_.super_batch + group, worker);
 }
 
+/// A macro-batch lies in the memory in which the host device trains.
 void Stages::group_transfer(std::int64_t group) {
-  hot_->transfer(first_ / plan_.super_batch + group, device());
+  if (!macro_) {
+    hot_->transfer(first_ / plan_.super_batch + group, device());
+  }
 }
 
 int Stages::first_with_gradients() const { return plan_.switch_roles ? 0 : schedule::first_trainer(plan_); }
@@ -290,17 +389,38 @@ CacheUse Stages::take_cache_use() {
   return sum;
 }
 
+ReadCounts Stages::take_disk_reads() {
+  ReadCounts reads = disk_ ? disk_->take_reads() : ReadCounts{};
+  if (macro_) {
+    reads += macro_->take_reads();
+  }
+  return reads;
+}
+
 StageWork Stages::work() {
-  return {[this](std::int64_t position, int worker) { cpu_batch(position, worker); },
-          [this](std::int64_t position, int device) { transfer(position, device); },
-          [this](std::int64_t position, int device) { device_batch(position, device); },
-          [this](std::int64_t position, int device) { train(position, device); },
-          [this](std::int64_t position, int device) { device_gather(position, device); },
-          [this](std::int64_t) { all_reduce(); },
-          [this](std::int64_t group, int worker) { group_prepare(group, worker); },
-          [this](std::int64_t group) { group_transfer(group); },
-          [this](schedule::Stage stage, int device) { after(stage, device); },
-          [this](schedule::Stage stage, std::int64_t position) { return take_work(stage, position); }};
+  StageWork work{[this](std::int64_t position, int worker) { cpu_batch(position, worker); },
+                 [this](std::int64_t position, int device) { transfer(position, device); },
+                 [this](std::int64_t position, int device) { device_batch(position, device); },
+                 [this](std::int64_t position, int device) { train(position, device); },
+                 [this](std::int64_t position, int device) { device_gather(position, device); },
+                 [this](std::int64_t) { all_reduce(); },
+                 [this](std::int64_t group, int worker) { group_prepare(group, worker); },
+                 [this](std::int64_t group) { group_transfer(group); },
+                 {},
+                 {},
+                 {},
+                 [this](schedule::Stage stage, int device) { after(stage, device); },
+                 [this](schedule::Stage stage, std::int64_t position) { return take_work(stage, position); }};
+  if (macro_) {
+    work.group_sizes = [this] { return macro_->group_sizes(); };
+    work.assign = [this](std::int64_t position, std::int64_t index, int pass) {
+      assign(position, index, pass);
+    };
+  }
+  if (macro_ && plan_.features == plan::Home::disk) {
+    work.group_read = [this](std::int64_t group) { macro_->load(group); };
+  }
+  return work;
 }
 
 BatchSize Stages::device_slot_size(std::int64_t position) const {

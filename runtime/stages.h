@@ -16,6 +16,7 @@
 #include "runtime/disk/disk_data.h"
 #include "runtime/disk/host_memory.h"
 #include "runtime/host_machine.h"
+#include "runtime/macro/macro_data.h"
 #include "runtime/placement.h"
 #include "runtime/reuse/hot_embeddings.h"
 
@@ -54,11 +55,14 @@ class Stages {
   /// Switches to another resolved plan. No stage may be running, and begin_epoch() must be called next.
   void take_plan(const plan::Plan& plan);
 
-  /// Mini-batches in a whole epoch.
-  std::int64_t batches() const;
-  /// Position i of the next stages is batch `order[i]` of `epoch`. Drops all batches in slots; no stage may
-  /// be running. With `hot`, which must outlive the stages, mini-batches reuse its embeddings; position 0 is
-  /// then its mini-batch `first`, which starts a super-batch or the rest of one.
+  /// Mini-batches in a whole epoch; with macro-batches of the first pass over each, a number that differs
+  /// from epoch to epoch.
+  std::int64_t batches(std::int64_t epoch = 0) const;
+  /// Position i of the next stages is batch `order[i]` of `epoch`, unless the policy assigns another pass
+  /// over a macro-batch to it, whose mini-batches have numbers of their own (runtime/macro/macro_layout.h).
+  /// Drops all batches in slots; no stage may be running. With `hot`, which must outlive the stages,
+  /// mini-batches reuse its embeddings; position 0 is then its mini-batch `first`, the first of a super-batch
+  /// or among those that are left of one.
   void begin_epoch(std::int64_t epoch, std::vector<std::int64_t> order, HotEmbeddings* hot = nullptr,
                    std::int64_t first = 0);
 
@@ -77,9 +81,11 @@ class Stages {
   /// Calls `learn` with the batch in its device slot, which afterwards only holds the device's work.
   void train(std::int64_t position, int device = 0);
   /// A worker's share of the refresh of embeddings for the super-batch `group` of these positions, and the
-  /// transfer of the result to the device.
+  /// transfer of the result to the device; or its share of the work for the macro-batch `group`.
   void group_prepare(std::int64_t group, int worker);
   void group_transfer(std::int64_t group);
+  /// Machine::assign.
+  void assign(std::int64_t position, std::int64_t index, int pass);
   /// Calls `average` while the devices exchange the gradients.
   void all_reduce();
 
@@ -97,13 +103,19 @@ class Stages {
   StageWork work();
   /// The size of the batch in its device slot, after transfer() or device_batch().
   BatchSize device_slot_size(std::int64_t position) const;
+  /// The batch of the epoch that a position trains.
+  std::int64_t batch_of(std::int64_t position) const {
+    return batches_at_[static_cast<std::size_t>(position)];
+  }
   /// The vertices of the batch in training, seeds first; only within Learn, and only of plans that reuse the
-  /// embeddings of all vertices.
+  /// embeddings of all vertices or of halos.
   std::span<const graph::VertexId> vertices_in_training() const { return vertices_in_training_; }
-  /// The use of the device's and the disk caches since the last call.
+  /// Which of these are of a halo, ascending; likewise, of plans that reuse the embeddings of halos.
+  std::span<const std::int64_t> halo_in_training() const { return halo_in_training_; }
+  /// What the device's caches, and those before the disk, answered since the last call.
   CacheUse take_cache_use();
-  /// Disk reads since the last call.
-  ReadCounts take_disk_reads() { return disk_ ? disk_->take_reads() : ReadCounts{}; }
+  /// What was read from the disk since the last call.
+  ReadCounts take_disk_reads();
   /// The first device; for measurements between the stages.
   Device& device() const { return *devices_.front(); }
   /// The graph as the plan places it, with features in a form that the device takes.
@@ -114,15 +126,25 @@ class Stages {
  private:
   std::span<const graph::VertexId> seeds_of(std::int64_t position) const;
   kernels::BatchKey key_of(std::int64_t position) const;
+  kernels::cpu::BatchThreads threads_of(int worker) const;
   kernels::cpu::Sampler& sampler_of(int worker);
+  std::vector<graph::VertexId> local_seeds_of(std::int64_t position, const MacroBatch& macro) const;
+  void prepare_from(MacroBatch& macro, std::int64_t position, int worker, BatchData& data);
+  void open_macro(std::int64_t position, int device);
+  void note_halo(std::int64_t position, const DeviceBatch& batch);
+  void check_macro_memory(MacroBatch& first);
   int first_with_gradients() const;
   void place_graph(const plan::Plan& plan);
   void fill_host_caches();
-  BatchNeeds measure_batches();
+  using SampleAt = std::function<void(std::int64_t position, BatchData& data)>;
+  BatchNeeds measure_batches(const SampleAt& sample, const graph::Features& features,
+                             const kernels::cpu::Sampler& sampler);
   Device& at(int device) const { return *devices_[static_cast<std::size_t>(device)]; }
 
   graph::Graph graph_;                         ///< with features in a form that the device takes
-  std::unique_ptr<DiskData> disk_;             ///< of plans that read the disk
+  std::unique_ptr<DiskData> disk_;             ///< of plans whose mini-batches read the disk
+  std::unique_ptr<MacroData> macro_;           ///< of plans with macro-batches
+  std::shared_ptr<MacroBatch> opened_;         ///< the one that the device prepares from
   std::shared_ptr<const PlacedGraph> placed_;  ///< shared by all samplers and the device
   plan::Job job_;
   plan::Plan plan_;
@@ -135,8 +157,9 @@ class Stages {
   std::int64_t model_bytes_ = 0;       ///< as passed to hold_model()
   std::int64_t evaluation_bytes_ = 0;  ///< to hold_evaluation()
   std::int64_t epoch_ = 0;
-  std::vector<std::int64_t> order_;
-  HotEmbeddings* hot_ = nullptr;  ///< as passed to begin_epoch(), with the next member
+  std::vector<std::int64_t> order_;       ///< as given to begin_epoch()
+  std::vector<std::int64_t> batches_at_;  ///< by position
+  HotEmbeddings* hot_ = nullptr;          ///< as given to begin_epoch(), as the next
   std::int64_t first_ = 0;
   std::vector<graph::VertexId> seeds_;          ///< of the whole epoch, shuffled
   std::vector<std::vector<int>> thread_cores_;  ///< of each worker's threads
@@ -149,6 +172,7 @@ class Stages {
   /// By position, from the transfer until the training; empty unless the plan reuses the embeddings of all.
   std::vector<std::vector<graph::VertexId>> vertices_;
   std::vector<graph::VertexId> vertices_in_training_;
+  std::vector<std::int64_t> halo_in_training_;
 };
 
 }  // namespace gnomon::runtime

@@ -19,12 +19,20 @@ Ticket Epoch::train(std::int64_t batch, std::initializer_list<Ticket> after, int
   return start(Stage::train, batch, after, device);
 }
 
-Ticket Epoch::start_group(std::int64_t group) {
+Ticket Epoch::start_group(std::int64_t group, std::span<const Ticket> after) {
   std::vector<Ticket> shares;
   for (int worker = 0; worker < std::max(1, plan_.workers); ++worker) {
-    shares.push_back(start(Stage::group_prepare, group));
+    shares.push_back(start_after(Stage::group_prepare, group, after));
   }
   return machine_.start_on(0, Stage::group_transfer, group, shares);
+}
+
+std::vector<Ticket> Epoch::running() const {
+  std::vector<Ticket> tickets;
+  for (const auto& running : running_) {
+    tickets.push_back(running.ticket);
+  }
+  return tickets;
 }
 
 void Epoch::wait(std::initializer_list<Ticket> tickets, Blocked blocked) {

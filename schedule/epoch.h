@@ -49,9 +49,12 @@ class Epoch {
   /// Records a batch whose training was started elsewhere in the log as part of the next update.
   void note_update(std::int64_t batch) { log_.trained.push_back(batch); }
 
-  /// Starts what the host does for a group of batches: a group_prepare on each worker, then the transfer of
-  /// the result to the device. Returns the ticket of the transfer.
-  Ticket start_group(std::int64_t group);
+  /// Starts what the host does for a group of batches: a group_prepare on each worker, after `after`, then
+  /// the transfer of the result to the device. Returns the ticket of the transfer.
+  Ticket start_group(std::int64_t group, std::span<const Ticket> after = {});
+  /// Machine::group_sizes and Machine::assign.
+  std::vector<std::int64_t> group_sizes() const { return machine_.group_sizes(); }
+  void assign(std::int64_t position, std::int64_t index, int pass) { machine_.assign(position, index, pass); }
 
   /// Waits until any of `tickets` or any running CPU batch is done; the log counts the time as `blocked`
   /// says.
@@ -76,6 +79,8 @@ class Epoch {
   /// Batches that workers have prepared and whose copy has not started, ascending.
   const std::deque<std::int64_t>& finished() const { return finished_; }
   bool workers_idle() const { return running_.empty(); }
+  /// The preparations that workers have not finished, as far as collect_workers() knows.
+  std::vector<Ticket> running() const;
   /// Starts the copy of a finished batch. collect_copies() frees its host slot once the copy is done.
   Ticket copy(std::int64_t batch);
   /// Frees the host slots of finished copies and returns these copies; valid until the next call.

@@ -93,6 +93,18 @@ class Machine {
   virtual StageSpan span(Ticket ticket) = 0;
   /// The expected duration of a stage in seconds, known before the epoch; 0 if unknown.
   virtual double expected_s(Stage) const { return 0; }
+
+  /// With macro-batches: the number of the list's batches that each macro-batch has, in their order. Empty if
+  /// unknown: then all have an equal share.
+  virtual std::vector<std::int64_t> group_sizes() const { return {}; }
+  /// With macro-batches: says, before the first stage of `position`, that it trains the vertices of the
+  /// list's batch number `index` in pass `pass` (from 0) over its macro-batch. Positions for which this is
+  /// not called train the batch of their own number in pass 0.
+  virtual void assign(std::int64_t position, std::int64_t index, int pass) {
+    static_cast<void>(position);
+    static_cast<void>(index);
+    static_cast<void>(pass);
+  }
 };
 
 }  // namespace gnomon::schedule

@@ -23,6 +23,10 @@ class TracedMachine final : public Machine {
   double now_s() override;
   StageSpan span(Ticket ticket) override;
   double expected_s(Stage stage) const override { return expected_[static_cast<std::size_t>(stage)]; }
+  std::vector<std::int64_t> group_sizes() const override { return machine_.group_sizes(); }
+  void assign(std::int64_t position, std::int64_t index, int pass) override {
+    machine_.assign(position, index, pass);
+  }
 
   /// Returns the spans of all finished stages, in the order of their starts.
   std::vector<StageSpan> timeline();

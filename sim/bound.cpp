@@ -187,9 +187,8 @@ class Loading {
       return 0;
     }
     const std::int64_t parts = plan_.macro.partitions;
-    const std::int64_t in_part =
+    const std::int64_t in_group =
         std::max<std::int64_t>(1, (steps * plan_.macro.resident + parts - 1) / parts);
-    const std::int64_t in_group = in_part * plan_.macro.passes;
     return (steps + in_group - 1) / in_group;
   }
 

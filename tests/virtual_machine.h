@@ -55,6 +55,21 @@ class VirtualMachine final : public schedule::Machine {
   schedule::StageSpan span(schedule::Ticket ticket) override { return at(ticket); }
   const std::vector<schedule::StageSpan>& spans() const { return spans_; }
 
+  std::vector<std::int64_t> group_sizes() const override { return group_sizes_; }
+  void take_group_sizes(std::vector<std::int64_t> sizes) { group_sizes_ = std::move(sizes); }
+  void assign(std::int64_t position, std::int64_t index, int pass) override {
+    assigned_[position] = {index, pass};
+  }
+  /// The batch of the list that a position trains, and in which pass.
+  struct Assigned {
+    std::int64_t index = 0;
+    int pass = 0;
+  };
+  Assigned assigned(std::int64_t position) const {
+    const auto found = assigned_.find(position);
+    return found == assigned_.end() ? Assigned{position, 0} : found->second;
+  }
+
  private:
   const schedule::StageSpan& at(schedule::Ticket ticket) const {
     return spans_.at(static_cast<std::size_t>(ticket.number));
@@ -89,6 +104,8 @@ class VirtualMachine final : public schedule::Machine {
   std::map<std::pair<int, schedule::Stage>, double> lanes_free_s_;  ///< of all but the workers
   double now_s_ = 0;
   std::vector<schedule::StageSpan> spans_;
+  std::vector<std::int64_t> group_sizes_;
+  std::map<std::int64_t, Assigned> assigned_;
 };
 
 }  // namespace gnomon::test

@@ -4,12 +4,15 @@
 #include <optional>
 
 #include "apps/commands/commands.h"
+#include "apps/flags/import_flags.h"
+#include "apps/flags/size_flag.h"
 #include "apps/interrupt.h"
 #include "apps/progress_bar.h"
 #include "apps/text/output.h"
 #include "apps/text/partition_text.h"
 #include "base/error.h"
 #include "base/stop.h"
+#include "graph/partition/parted_store.h"
 #include "graph/partition/report.h"
 #include "graph/partition/stored_partition.h"
 #include "graph/store/checked_store.h"
@@ -22,11 +25,13 @@ struct PartitionFlags {
   std::string method = "gnn_aware";
   std::string from;
   std::string output;
+  std::string store;
   graph::PartitionRequest request;
   std::optional<int> passes;
   std::optional<double> max_load;
   graph::MacroRequest macro;
   std::optional<int> resident;
+  graph::Resources resources;
   bool json = false;
 };
 
@@ -63,6 +68,16 @@ graph::StoredPartition make(const graph::Graph& graph, const PartitionFlags& opt
   return {request, std::move(part_of)};
 }
 
+/// Writes the graph ordered by these parts, with as many hubs as are asked for and at least the usual number.
+void write_store_of(const graph::Graph& graph, const PartitionFlags& options,
+                    const graph::StoredPartition& parts, const base::Progress& progress) {
+  graph::HubRequest hubs;
+  hubs.ratio = std::max(hubs.ratio, options.macro.hub_ratio);
+  hubs.steps = options.macro.hub_steps;
+  graph::write_parted_store(graph, parts.part_of, parts.request, hubs, options.store, progress,
+                            options.resources);
+}
+
 void partition(const PartitionFlags& options) {
   const auto request = request_of(options);
   const auto graph = graph::open_store(options.data);
@@ -73,6 +88,9 @@ void partition(const PartitionFlags& options) {
     const auto progress = base::stoppable(bar.progress(), &stop_on_interrupt());
     const auto parts = options.from.empty() ? make(graph, options, request, progress)
                                             : graph::read_partition(options.from, graph);
+    if (!options.store.empty()) {
+      write_store_of(graph, options, parts, progress);
+    }
     report = graph::report_on(graph, parts.part_of, parts.request, macro_of(options, parts.request.parts),
                               progress);
   }
@@ -101,10 +119,14 @@ Action add_partition(CLI::App& app) {
       "gnn_aware: maximum number of vertices of one label in a part, relative to an equal share\n(default: "
       "no limit)")
       ->check(CLI::Range(1.0, 1e9));
-  add("--seed", request.seed,
-      "Random seed of the methods random and metis, and of the order of macro-batches");
-  add("-o,--output", options->output, "Write the partition to this new directory");
-  app.add_option("--resident", options->resident, "Parts per macro-batch (default: 4, or all)");
+  add("--seed", request.seed, "Seed of random and metis, and of the order of macro-batches");
+  add("-o,--output", options->output, "Write the partition to this directory, a new one");
+  app.add_option(
+      "--store", options->store,
+      "Write the graph with its vertices ordered by part to this store, a new directory: plans with "
+      "macro-batches read it part by part");
+  add_size(app, "--host-memory", options->resources.memory_bytes, std::string(conversion_memory_help));
+  app.add_option("--resident", options->resident, "Parts of a macro-batch (default: 4, or all)");
   app.add_option("--hub-ratio", options->macro.hub_ratio,
                  "Share of the vertices (hubs) that are always in memory")
       ->check(CLI::Range(0.0, 1.0));

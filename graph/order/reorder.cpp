@@ -200,26 +200,6 @@ struct OrderedFeatures {
   }
 };
 
-void write_reordered(const Graph& graph, std::span<const VertexId> order, const StoreWriter& writer,
-                     Resources resources, const base::Progress& progress) {
-  resources.scratch = writer.path_of("");
-  const Renumbering renumbering(graph, order);
-  const auto write = [&]<class T>(const char* file, DType type, const std::vector<T>& values) {
-    writer.write_array<T>(file, type, values);
-  };
-  writer.write_edges(renumbering.request(resources), renumbering.edges(), progress);
-  if (graph.features.any()) {
-    write_features(writer, graph.features, order, resources, progress);
-  }
-  if (graph.num_classes > 0) {
-    write("labels.npy", DType::int32, renumbering.permuted(graph.labels));
-  }
-  write("train.npy", DType::int64, renumbering.new_ids(graph.train));
-  write("valid.npy", DType::int64, renumbering.new_ids(graph.valid));
-  write("test.npy", DType::int64, renumbering.new_ids(graph.test));
-  write("original_ids.npy", DType::int64, renumbering.original_ids());
-}
-
 }  // namespace
 
 std::vector<VertexId> vertices_in_order(const Graph& graph, VertexOrder order) {
@@ -260,6 +240,7 @@ Graph reordered(const Graph& graph, std::span<const VertexId> order) {
 
   Graph result = graph;
   result.directory.clear();
+  result.parts.reset();
   result.indptr = storage->indptr;
   result.indices = storage->indices;
   result.edge_weights = storage->edge_weights;
@@ -275,6 +256,26 @@ Graph reordered(const Graph& graph, std::span<const VertexId> order) {
   return result;
 }
 
+void write_reordered(const Graph& graph, std::span<const VertexId> order, const StoreWriter& writer,
+                     Resources resources, const base::Progress& progress) {
+  resources.scratch = writer.path_of("");
+  const Renumbering renumbering(graph, order);
+  const auto write = [&]<class T>(const char* file, DType type, const std::vector<T>& values) {
+    writer.write_array<T>(file, type, values);
+  };
+  writer.write_edges(renumbering.request(resources), renumbering.edges(), progress);
+  if (graph.features.any()) {
+    write_features(writer, graph.features, order, resources, progress);
+  }
+  if (graph.num_classes > 0) {
+    write("labels.npy", DType::int32, renumbering.permuted(graph.labels));
+  }
+  write("train.npy", DType::int64, renumbering.new_ids(graph.train));
+  write("valid.npy", DType::int64, renumbering.new_ids(graph.valid));
+  write("test.npy", DType::int64, renumbering.new_ids(graph.test));
+  write("original_ids.npy", DType::int64, renumbering.original_ids());
+}
+
 void write_in_order(VertexOrder order, const std::filesystem::path& directory,
                     const std::function<void(const std::filesystem::path&)>& write,
                     const base::Progress& progress, const Resources& resources) {
@@ -287,6 +288,7 @@ void write_in_order(VertexOrder order, const std::filesystem::path& directory,
   write(unordered);
   auto meta = read_store_meta(unordered);
   meta.order = order;
+  meta.parts.reset();
   {
     const Graph graph = open_store(unordered);
     base::report(progress, "ordering vertices", 0, 0);

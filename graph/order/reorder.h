@@ -15,6 +15,8 @@
 
 namespace gnomon::graph {
 
+class StoreWriter;
+
 /// none: the order of the input data.
 /// degree: descending out-degree, so that the rows that are read most often are adjacent.
 /// rcm: reverse Cuthill-McKee (Cuthill and McKee, ACM 1969; George, 1971) by the Boost Graph Library, which
@@ -30,6 +32,12 @@ std::vector<VertexId> vertices_in_order(const Graph& graph, VertexOrder order);
 /// weights, features, labels, splits (ascending) and original ids are permuted. Precondition: `order` is a
 /// permutation of the vertices.
 Graph reordered(const Graph& graph, std::span<const VertexId> order);
+
+/// Writes the arrays of the graph in which vertex order[i] has id i, reading and writing everything in
+/// sequence; the caller commits the store. Precondition: `order` is a permutation of the vertices. Throws
+/// Failure on I/O errors.
+void write_reordered(const Graph& graph, std::span<const VertexId> order, const StoreWriter& writer,
+                     Resources resources, const base::Progress& progress = {});
 
 /// Writes a store in an order: `write` writes the store in the input's order to a temporary path, from which
 /// it is copied to `directory` in the new order, reading and writing everything in sequence. Throws as

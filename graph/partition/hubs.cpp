@@ -33,13 +33,18 @@ std::vector<double> influence_on_training(const Graph& graph, int steps, const b
   return influence;
 }
 
-std::vector<VertexId> hubs_of(const std::vector<double>& influence, std::int64_t count) {
+std::vector<VertexId> most_influential(const std::vector<double>& influence, std::int64_t count) {
   std::vector<VertexId> vertices(influence.size());
   std::iota(vertices.begin(), vertices.end(), 0);
-  std::nth_element(vertices.begin(), vertices.begin() + count, vertices.end(), [&](VertexId a, VertexId b) {
+  std::partial_sort(vertices.begin(), vertices.begin() + count, vertices.end(), [&](VertexId a, VertexId b) {
     return influence[at(a)] > influence[at(b)] || (influence[at(a)] == influence[at(b)] && a < b);
   });
   vertices.resize(at(count));
+  return vertices;
+}
+
+std::vector<VertexId> hubs_of(const std::vector<double>& influence, std::int64_t count) {
+  auto vertices = most_influential(influence, count);
   std::sort(vertices.begin(), vertices.end());
   return vertices;
 }

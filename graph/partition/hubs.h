@@ -15,8 +15,11 @@ namespace gnomon::graph {
 /// partition. Reads all edges once per step, in sequence; uses 16 bytes per vertex.
 std::vector<double> influence_on_training(const Graph& graph, int steps, const base::Progress& progress = {});
 
-/// Returns the vertices with the largest influence, in ascending order; ties go to the lower ids.
-/// Precondition: 0 <= count <= influence.size().
+/// Returns the vertices with the largest influence, the largest first; of equal ones those with the lowest
+/// ids. Precondition: 0 <= count <= influence.size().
+std::vector<VertexId> most_influential(const std::vector<double>& influence, std::int64_t count);
+
+/// Returns the same vertices in ascending order.
 std::vector<VertexId> hubs_of(const std::vector<double>& influence, std::int64_t count);
 
 }  // namespace gnomon::graph

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/index.h"
 #include "base/process_memory.h"
+#include "graph/partition/parts.h"
 #include "graph/store/feature_writer.h"
 #include "graph/store/names.h"
 #include "graph/trainable.h"
@@ -113,6 +114,7 @@ StoreMeta meta_of(const Graph& graph) {
     const StoreMeta opened = read_store_meta(graph.directory);
     meta.provenance = opened.provenance;
     meta.order = opened.order;
+    meta.parts = opened.parts;
   }
   return meta;
 }
@@ -189,6 +191,10 @@ void write_store(const Graph& graph, const std::filesystem::path& directory, con
   writer.write_array("test.npy", DType::int64, graph.test);
   if (!graph.original_ids.empty()) {
     writer.write_array("original_ids.npy", DType::int64, graph.original_ids);
+  }
+  if (meta.parts) {
+    writer.write_array("parts.npy", DType::int64, graph.parts->bounds);
+    writer.write_array("hubs.npy", DType::int64, graph.parts->hubs);
   }
   if (!graph.directory.empty()) {
     copy_names(graph.directory, writer.path_of(""));

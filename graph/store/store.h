@@ -10,6 +10,7 @@
 #include "base/document.h"
 #include "graph/graph.h"
 #include "graph/order/reorder.h"
+#include "graph/partition/partition.h"
 #include "graph/store/builder.h"
 #include "graph/store/csc_builder.h"
 #include "graph/store/npy.h"
@@ -27,6 +28,9 @@
 ///     labels.npy     <i4 (vertices), if there are classes; -1 for unknown
 ///     train.npy, valid.npy, test.npy   <i8, ascending vertex ids; may be empty
 ///     original_ids.npy   <i8 (vertices), if an import renumbered the vertices: the ids in the input data
+///     parts.npy      <i8 (parts + 1), if vertices are ordered by part: the first vertex of each part and,
+///                    last, the number of vertices
+///     hubs.npy       <i8, the vertices with the most influence on training vertices, if there are parts
 ///     names.txt      if the input data name their vertices (graph/store/names.h)
 ///     checked.json   once the content was checked (graph/store/checked_store.h)
 ///
@@ -65,6 +69,19 @@ struct SparseMeta {
   }
 };
 
+/// The parts by which a store's vertices are ordered (graph/partition/parts.h).
+struct PartsMeta {
+  PartitionRequest request;
+  std::int64_t hubs = 0;  ///< of hubs.npy
+  int hub_steps = 0;      ///< of the random walk that found them
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& f) {
+    f.required("request", self.request);
+    f.required("hubs", self.hubs, base::non_negative);
+    f.required("hub_steps", self.hub_steps, base::non_negative);
+  }
+};
+
 /// The content of meta.json.
 struct StoreMeta {
   static constexpr std::string_view schema = "gnomon.graph/2";
@@ -79,7 +96,8 @@ struct StoreMeta {
   bool edge_weights = false;                    ///< whether edge_weights.npy exists
   VertexOrder order = VertexOrder::none;        ///< the order that an import applied
   std::optional<SparseMeta> sparse_features{};  ///< absent if the features are dense
-  int version = 2;                              ///< from "schema"; not in the field table
+  std::optional<PartsMeta> parts{};             ///< absent if vertices are not ordered by part
+  int version = 2;                              ///< not a field: what "schema" said
   template <class Self, class Fields>
   static void fields(Self& self, Fields& f) {
     f.required("name", self.name);
@@ -90,6 +108,7 @@ struct StoreMeta {
     f("feature_type", self.feature_type);
     f("sparse_features", self.sparse_features);
     f("order", self.order);
+    f("parts", self.parts);
     f("provenance", self.provenance);
     f("edge_weights", self.edge_weights);
   }

@@ -109,7 +109,7 @@ void gather_labels(std::span<const std::int32_t> labels, std::span<const graph::
 
 void gather_degrees(const graph::Graph& graph, std::span<const graph::VertexId> vertices, float* degrees) {
   std::transform(vertices.begin(), vertices.end(), degrees,
-                 [&](graph::VertexId vertex) { return static_cast<float>(graph.degree(vertex)); });
+                 [&](graph::VertexId vertex) { return static_cast<float>(graph.whole_degree(vertex)); });
 }
 
 }  // namespace gnomon::kernels::cpu

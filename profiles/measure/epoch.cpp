@@ -28,7 +28,7 @@ namespace {
 /// Embeddings of zeros: only their times matter.
 std::optional<runtime::History> history_for(const graph::Graph& graph, const plan::Job& job,
                                             const plan::Plan& plan) {
-  if (plan.embeddings.reuse != plan::Reuse::all) {
+  if (!runtime::keeps_history(plan)) {
     return std::nullopt;
   }
   std::vector<at::Tensor> hidden(static_cast<std::size_t>(job.layers() - 1));
@@ -73,6 +73,9 @@ MeasuredEpoch measure_epoch(const graph::Graph& whole, const plan::Job& asked, c
         const nn::AtenThreadsGuard threads(plan.device_threads);
         if (schedule::averages_gradients(plan)) {
           replicas.backward(device, data, number, batch);
+        } else if (history && plan.embeddings.reuse == plan::Reuse::halo) {
+          runtime::step_with_halo(replicas.first(), data, *history, stages, number, batch);
+          tell(1);
         } else if (history) {
           runtime::step(replicas.first(), data, *history, stages, number, batch);
           tell(1);
@@ -95,8 +98,11 @@ MeasuredEpoch measure_epoch(const graph::Graph& whole, const plan::Job& asked, c
     hot = std::make_unique<runtime::HotEmbeddings>(stages.placed(), job, plan, replicas.first().model(),
                                                    runtime::HotRatioOptions{}, options.progress);
   }
-  const std::int64_t all =
-      options.max_batches > 0 ? std::min(options.max_batches, stages.batches()) : stages.batches();
+  const auto whole = [&](std::int64_t epoch) {
+    const std::int64_t batches = stages.batches(epoch);
+    return options.max_batches > 0 ? std::min(options.max_batches, batches) : batches;
+  };
+  const std::int64_t all = whole(number);
   wanted = options.warm_up_batches + all;
   runtime::HostMachine machine(plan.workers, stages.work(), runtime::worker_cores(plan),
                                runtime::works_beside_training(plan), plan.devices);
@@ -123,7 +129,7 @@ MeasuredEpoch measure_epoch(const graph::Graph& whole, const plan::Job& asked, c
   std::vector<MeasuredEpoch> epochs;
   double seconds = 0;
   do {
-    epochs.push_back(run(all));
+    epochs.push_back(run(whole(number)));
     seconds += epochs.back().seconds;
     ++number;
   } while (seconds < options.min_s);

@@ -16,7 +16,12 @@ std::string mib(std::int64_t bytes) { return std::to_string((bytes + (1 << 20) -
 std::string parts_of(const HostNeeds& needs) {
   return "process " + mib(needs.process) + ", mini-batches " + mib(needs.batches) + ", samplers " +
          mib(needs.samplers) + ", reads in flight " + mib(needs.readers) + ", training or evaluation " +
-         mib(needs.training) + ", model " + mib(needs.model);
+         mib(needs.training) + ", model " + mib(needs.model) +
+         (needs.macro_batches > 0 ? ", the next macro-batch " + mib(needs.macro_batches) : "");
+}
+
+std::int64_t limit_of(const HostNeeds& needs, std::int64_t allowed) {
+  return allowed > 0 ? allowed : needs.process + base::available_memory_bytes();
 }
 
 }  // namespace
@@ -59,8 +64,8 @@ HostNeeds needs_of(const plan::Plan& plan, const BatchNeeds& each, std::int64_t 
   return needs;
 }
 
-std::int64_t cache_room(const plan::Plan& plan, const HostNeeds& needs, std::int64_t allowed) {
-  const std::int64_t limit = allowed > 0 ? allowed : needs.process + base::available_memory_bytes();
+void check_room(const plan::Plan& plan, const HostNeeds& needs, std::int64_t allowed) {
+  const std::int64_t limit = limit_of(needs, allowed);
   if (needs.total() > limit) {
     throw base::InputError("host memory",
                            "plan \"" + plan.name + "\" needs " + mib(needs.total()) + " without caches (" +
@@ -68,7 +73,12 @@ std::int64_t cache_room(const plan::Plan& plan, const HostNeeds& needs, std::int
                                " may be used; allow more, or use a smaller batch size, fewer workers and "
                                "buffers or --evaluate-every never");
   }
-  return static_cast<std::int64_t>(plan.cache.budget * static_cast<double>(limit - needs.total()));
+}
+
+std::int64_t cache_room(const plan::Plan& plan, const HostNeeds& needs, std::int64_t allowed) {
+  check_room(plan, needs, allowed);
+  const std::int64_t room = limit_of(needs, allowed) - needs.total();
+  return static_cast<std::int64_t>(plan.cache.budget * static_cast<double>(room));
 }
 
 }  // namespace gnomon::runtime

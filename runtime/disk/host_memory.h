@@ -18,8 +18,11 @@ struct HostNeeds {
   std::int64_t readers = 0;   ///< buffers of reads in flight
   std::int64_t training = 0;  ///< activations of a training step or, if larger, evaluation
   std::int64_t model = 0;     ///< gradients and the optimiser's moments
+  std::int64_t macro_batches = 0;  ///< those that are not loaded yet but will be in memory beside others
 
-  std::int64_t total() const { return process + batches + samplers + readers + training + model; }
+  std::int64_t total() const {
+    return process + batches + samplers + readers + training + model + macro_batches;
+  }
 };
 
 /// The maximum memory needs over mini-batches sampled to determine their sizes.
@@ -42,8 +45,11 @@ std::int64_t process_bytes(const graph::Graph& graph);
 HostNeeds needs_of(const plan::Plan& plan, const BatchNeeds& each, std::int64_t batches, std::int64_t weights,
                    std::int64_t process);
 
-/// Bytes that the plan's caches may take. `allowed` is the host memory to stay in; 0: what is available.
-/// Throws base::InputError if the rest does not fit.
+/// Throws base::InputError, which gives the parts, if the needs exceed `allowed`, the host memory to stay in;
+/// 0: what is available.
+void check_room(const plan::Plan& plan, const HostNeeds& needs, std::int64_t allowed);
+
+/// Bytes that the plan's caches may take. Throws what check_room() throws.
 std::int64_t cache_room(const plan::Plan& plan, const HostNeeds& needs, std::int64_t allowed);
 
 }  // namespace gnomon::runtime

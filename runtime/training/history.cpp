@@ -63,9 +63,19 @@ void History::note_pulled(const at::Tensor& vertices) {
 
 void History::push(const at::Tensor& vertices, const std::vector<at::Tensor>& rows) {
   for (std::size_t layer = 0; layer < hidden_.size(); ++layer) {
-    hidden_[layer].index_copy_(0, vertices, rows[layer]);
+    push_layer(layer, vertices, rows[layer]);
   }
-  pushed_at_.index_fill_(0, vertices, updates_);
+  note_pushed(vertices);
+}
+
+void History::push_layer(std::size_t layer, const at::Tensor& vertices, const at::Tensor& rows) {
+  hidden_[layer].index_copy_(0, vertices, rows);
+}
+
+void History::note_pushed(const at::Tensor& vertices) { pushed_at_.index_fill_(0, vertices, updates_); }
+
+bool keeps_history(const plan::Plan& plan) {
+  return plan.embeddings.reuse == plan::Reuse::all || plan.embeddings.reuse == plan::Reuse::halo;
 }
 
 graph::Graph with_all_as_seeds(const graph::Graph& graph) {

@@ -8,15 +8,17 @@
 
 #include "graph/graph.h"
 #include "plan/job.h"
+#include "plan/plan.h"
 #include "runtime/training/checkpoint.h"
 #include "runtime/training/staleness.h"
 
 namespace gnomon::runtime {
 
 /// Historical embeddings of all vertices on every hidden layer, in host memory (GNNAutoScale, Fey et al.,
-/// ICML 2021). A mini-batch pulls the rows of its halo (neighbours of seeds that are not seeds themselves) as
-/// left by the previous mini-batch, and pushes those of its seeds. Weight updates are counted to determine
-/// the age of pulled rows. Not thread-safe.
+/// ICML 2021), of which a mini-batch pulls those that it does not compute and pushes those that it does. With
+/// all vertices as seeds, a mini-batch pulls the rows of its halo, the neighbours of its seeds that are no
+/// seeds themselves, as the mini-batch before it left them, and pushes those of its seeds. Updates of the
+/// weights are counted, so that the age of what is pulled is known. Not thread-safe.
 class History {
  public:
   /// Starts from the outputs (vertices, hidden) of the hidden layers with the initial weights, fp32 on the
@@ -38,6 +40,9 @@ class History {
   /// Replaces the rows of `vertices` (int64), by layer. They were computed with the weights before the update
   /// of their mini-batch.
   void push(const at::Tensor& vertices, const std::vector<at::Tensor>& rows);
+  /// The two halves of push(): the rows of one hidden layer, and that the vertices have been pushed.
+  void push_layer(std::size_t layer, const at::Tensor& vertices, const at::Tensor& rows);
+  void note_pushed(const at::Tensor& vertices);
   /// Counts an update of the weights.
   void note_update() { ++updates_; }
 
@@ -53,9 +58,13 @@ class History {
   Staleness staleness_;
 };
 
-/// The graph for training with historical embeddings: all vertices are seeds, shuffled in each epoch like
-/// training vertices, so that every vertex's embeddings are renewed once per epoch. Vertices outside the
-/// training set have the label -1.
+/// Whether the plan's mini-batches use embeddings that earlier ones have stored: of all vertices, or of
+/// halos.
+bool keeps_history(const plan::Plan& plan);
+
+/// The graph of a training with historical embeddings of all vertices: mini-batches have all vertices as
+/// seeds, shuffled in each epoch as training vertices are, so that every vertex's embeddings are renewed once
+/// an epoch. Vertices that are not to be trained have the label -1.
 graph::Graph with_all_as_seeds(const graph::Graph& graph);
 
 /// The job whose mini-batches are the seeds and at most the first fanout of neighbours of each.

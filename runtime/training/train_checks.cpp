@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
+#include <set>
 #include <stdexcept>
 #include <string>
 
@@ -10,6 +12,7 @@
 #include "plan/disk_plans.h"
 #include "plan/exactness.h"
 #include "runtime/disk/disk_data.h"
+#include "runtime/macro/macro_loader.h"
 #include "runtime/placement.h"
 #include "runtime/reuse/hot_embeddings.h"
 #include "runtime/training/checkpoint.h"
@@ -46,17 +49,20 @@ void check_hot_counts(const TrainOptions& options, std::int64_t batches) {
   }
 }
 
-void check_replay(const std::vector<std::vector<std::int64_t>>& replay, std::int64_t batches) {
+void check_replay(const std::vector<std::vector<std::int64_t>>& replay, const plan::Plan& plan,
+                  const std::function<std::int64_t(std::int64_t epoch)>& batches_of) {
+  const bool may_repeat = plan.schedule == plan::Schedule::macro_batch;
   for (std::size_t epoch = 0; epoch < replay.size(); ++epoch) {
-    auto sorted = replay[epoch];
-    std::sort(sorted.begin(), sorted.end());
-    bool is_complete = std::ssize(sorted) == batches;
-    for (std::size_t i = 0; is_complete && i < sorted.size(); ++i) {
-      is_complete = sorted[i] == static_cast<std::int64_t>(i);
-    }
-    if (!is_complete) {
-      throw base::InputError("replay: epoch " + std::to_string(epoch + 1),
-                             "must have each of the batches 0 to " + std::to_string(batches - 1) + " once");
+    const std::int64_t batches = batches_of(static_cast<std::int64_t>(epoch));
+    const std::set<std::int64_t> distinct(replay[epoch].begin(), replay[epoch].end());
+    const bool has_all = std::ssize(distinct) >= batches && *distinct.begin() == 0 &&
+                         *std::next(distinct.begin(), batches - 1) == batches - 1;
+    const std::int64_t end = batches * (may_repeat ? plan.macro.passes : 1);
+    if (distinct.size() != replay[epoch].size() || !has_all || *distinct.rbegin() >= end) {
+      throw base::InputError(
+          "replay: epoch " + std::to_string(epoch + 1),
+          "must have each of the batches 0 to " + std::to_string(batches - 1) + " once" +
+              (end > batches ? ", and others of further passes below " + std::to_string(end) : ""));
     }
   }
 }
@@ -123,6 +129,7 @@ void check_options(const graph::Graph& graph, const TrainOptions& options) {
   check_reuse(options.plan, options.job);
   check_graphs(options.plan, options.job);
   check_disk(graph, options.job, options.plan);
+  check_macro(graph, options.job, options.plan);
   if (options.device.host_bytes > 0 && !plan::reads_disk(options.plan)) {
     throw base::InputError(
         "host memory", "plan \"" + options.plan.name +

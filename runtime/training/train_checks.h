@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "graph/graph.h"
@@ -29,8 +30,10 @@ void check_replayed(const TrainOptions& options);
 /// mini-batches.
 void check_hot_counts(const TrainOptions& options, std::int64_t batches);
 
-/// Checks that every epoch has each of the batches 0 to `batches` - 1 exactly once.
-void check_replay(const std::vector<std::vector<std::int64_t>>& replay, std::int64_t batches);
+/// Every epoch has each of its batches once, and none twice: those from 0 to batches_of(epoch) - 1 and, with
+/// macro-batches, any of further passes.
+void check_replay(const std::vector<std::vector<std::int64_t>>& replay, const plan::Plan& plan,
+                  const std::function<std::int64_t(std::int64_t epoch)>& batches_of);
 
 /// Checks that the plan is exact and trains in index order, the device executes it, and the stretch has 1 to
 /// `left` batches.

@@ -8,6 +8,8 @@
 #include <limits>
 #include <memory>
 #include <numeric>
+#include <string>
+#include <unordered_set>
 #include <utility>
 
 #include "base/error.h"
@@ -46,9 +48,10 @@ double seconds_since(Clock::time_point begin) {
 
 /// A plan that replays trains in the given order.
 plan::Plan in_order(plan::Plan plan) {
+  plan.macro.passes = 1;  // further ones are in the order
   if (plan.schedule != plan::Schedule::sequential && plan.order == plan::Order::as_ready) {
     plan.order = plan::Order::index;
-    if (plan.uses_cpu_route()) {
+    if (plan.uses_cpu_route() && plan.schedule != plan::Schedule::macro_batch) {
       plan.schedule = plan::Schedule::pipelined;
       plan.route = plan::Route::cpu;
     }
@@ -136,17 +139,17 @@ class Training {
   Replicas replicas_;
   RunState state_;
   nn::StepSums sums_;               ///< of the epoch so far
-  std::optional<History> history_;  ///< of plans that reuse the embeddings of all vertices
+  std::optional<History> history_;  ///< of plans that reuse the embeddings of all vertices or of halos
   Stages stages_;
   std::unique_ptr<HotEmbeddings> hot_;  ///< of plans that reuse them; else null
   std::string activity_;                ///< what progress is told
+  std::int64_t epoch_batches_ = 0;      ///< of this epoch, as far as known at its begin
   double seconds_before_ = 0;           ///< of this epoch, in the run that is resumed
   schedule::StageTimes usual_{};        ///< of stages, as far as they have run
   Clock::time_point epoch_begin_;
   Clock::time_point last_save_ = Clock::now();
   double save_s_ = 0;                     ///< what that took
   std::optional<RunLog> log_;             ///< of runs with a directory
-  std::vector<std::int64_t> order_;       ///< batches of the stretch, by position
   std::unique_ptr<HostMachine> machine_;  ///< of the last stretch; after what its threads use
 };
 
@@ -161,7 +164,7 @@ Training::Training(const graph::Graph& graph, const TrainOptions& options)
           [this](const nn::TensorBatch& data, std::int64_t batch, int device) { learn(data, batch, device); },
           options.device, options.progress, [this] { return average(); }) {
   check_replayed(options);
-  check_replay(options.replay, stages_.batches());
+  check_replay(options.replay, options.plan, [this](std::int64_t epoch) { return stages_.batches(epoch); });
   check_hot_counts(options, stages_.batches());
   replicas_.first().use_graphs(plan_.graphs);
   if (plan_.embeddings.reuse == plan::Reuse::hot) {
@@ -188,11 +191,11 @@ void Training::resume() {
 void Training::begin_history() {
   const auto path = checkpoint_path(options_.run_directory).string() + ": plan.embeddings.reuse";
   const bool was_saved = History::is_in(state_.carried);
-  if (plan_.embeddings.reuse != plan::Reuse::all) {
+  if (!keeps_history(plan_)) {
     if (was_saved) {
       throw base::InputError(path,
-                             "the run was started with \"all\"; resume with that, or use a new run "
-                             "directory");
+                             "the run was started with \"all\" or \"halo\"; resume with that, or use a new "
+                             "run directory");
     }
     return;
   }
@@ -201,9 +204,9 @@ void Training::begin_history() {
     return;
   }
   if (state_.epoch > 0 || !state_.trained.empty()) {
-    throw base::InputError(path,
-                           "the run was started without historical embeddings, not with \"all\"; use a "
-                           "new run directory");
+    throw base::InputError(path, "the run was started without historical embeddings, not with \"" +
+                                     std::string(base::name_of(plan_.embeddings.reuse)) +
+                                     "\"; use a new run directory");
   }
   std::vector<at::Tensor> hidden;
   if (replicas_.first().model().num_layers() > 1) {
@@ -251,16 +254,13 @@ TrainReport Training::run() {
 }
 
 std::vector<std::int64_t> Training::rest_of_epoch() const {
-  std::vector<std::int64_t> order(static_cast<std::size_t>(stages_.batches()));
+  std::vector<std::int64_t> order(static_cast<std::size_t>(stages_.batches(state_.epoch)));
   std::iota(order.begin(), order.end(), 0);
   if (!options_.replay.empty()) {
     order = options_.replay[static_cast<std::size_t>(state_.epoch)];
   }
-  std::vector<bool> is_trained(order.size(), false);
-  for (const auto batch : state_.trained) {
-    is_trained.at(static_cast<std::size_t>(batch)) = true;
-  }
-  std::erase_if(order, [&](std::int64_t batch) { return is_trained[static_cast<std::size_t>(batch)]; });
+  const std::unordered_set<std::int64_t> trained(state_.trained.begin(), state_.trained.end());
+  std::erase_if(order, [&](std::int64_t batch) { return trained.contains(batch); });
   return order;
 }
 
@@ -271,7 +271,7 @@ StageWork Training::stage_work() {
     return work;
   }
   const auto before = [this](Stage stage, std::int64_t position) {
-    options_.before_stage(stage, order_[static_cast<std::size_t>(position)]);
+    options_.before_stage(stage, stages_.batch_of(position));
   };
   const auto put_behind_seam = [before](Stage stage, std::function<void(std::int64_t, int)>& of_batch) {
     of_batch = [before, stage, inner = std::move(of_batch)](std::int64_t position, int where) {
@@ -288,10 +288,16 @@ StageWork Training::stage_work() {
     options_.before_stage(Stage::group_prepare, group);
     inner(group, worker);
   };
-  work.group_transfer = [this, inner = std::move(work.group_transfer)](std::int64_t group) {
-    options_.before_stage(Stage::group_transfer, group);
-    inner(group);
+  const auto put_group_behind_seam = [this](Stage stage, std::function<void(std::int64_t)>& of_group) {
+    of_group = [this, stage, inner = std::move(of_group)](std::int64_t group) {
+      options_.before_stage(stage, group);
+      inner(group);
+    };
   };
+  put_group_behind_seam(Stage::group_transfer, work.group_transfer);
+  if (work.group_read) {
+    put_group_behind_seam(Stage::group_read, work.group_read);
+  }
   return work;
 }
 
@@ -300,6 +306,7 @@ EpochReport Training::train_epoch() {
   report.epoch = state_.epoch;
   activity_ = "epoch " + std::to_string(state_.epoch + 1) + " of " + std::to_string(options_.job.epochs);
   const auto rest = rest_of_epoch();
+  epoch_batches_ = std::ssize(rest) + std::ssize(state_.trained);
   if (hot_) {
     auto order = state_.trained;
     order.insert(order.end(), rest.begin(), rest.end());
@@ -363,14 +370,13 @@ StretchReport Training::train_stretch(const Stretch& stretch, const std::vector<
   const auto before = std::exchange(plan_, stretch.plan);
   stages_.take_plan(plan_);
   stages_.begin_epoch(state_.epoch, order, hot_.get(), std::ssize(state_.trained));
-  order_ = order;
   auto machine = take_machine(before);  // put back after a run without an exception
   schedule::TracedMachine traced(*machine, usual_);
   StretchReport report{stretch, state_.epoch, schedule::run_epoch(plan_, std::ssize(order), traced),
                        traced.timeline()};
   machine_ = std::move(machine);
   learn_times(schedule::mean_times(report.timeline));
-  const auto batch_at = [&](std::int64_t position) { return order[static_cast<std::size_t>(position)]; };
+  const auto batch_at = [&](std::int64_t position) { return stages_.batch_of(position); };
   for (auto& span : report.timeline) {
     span.batch = schedule::is_of_batch(span.stage) ? batch_at(span.batch) : span.batch;
   }
@@ -393,7 +399,9 @@ void Training::learn(const nn::TensorBatch& data, std::int64_t batch, int device
     return;
   }
   auto& learner = replicas_.first();
-  if (history_) {
+  if (history_ && plan_.embeddings.reuse == plan::Reuse::halo) {
+    sums_.add(step_with_halo(learner, data, *history_, stages_, state_.epoch, batch));
+  } else if (history_) {
     sums_.add(step(learner, data, *history_, stages_, state_.epoch, batch));
   } else {
     learner.step(data, state_.epoch, batch, sums_);
@@ -432,7 +440,7 @@ void Training::save_if_due() {
     }
     save();
   }
-  base::report(options_.progress, activity_, std::ssize(state_.trained), stages_.batches());
+  base::report(options_.progress, activity_, std::ssize(state_.trained), epoch_batches_);
 }
 
 void Training::stop() {

@@ -16,13 +16,18 @@ EpochLog run_on_device(const plan::Plan& plan, std::int64_t batches, Machine& ma
     epoch.wait_for(training.front(), {});
     training.pop_front();
   };
-  for (std::int64_t batch = 0; batch < batches; ++batch) {
-    while (!partitions.admit(batch)) {
+  Ticket last;
+  // Stages of the device end in their order.
+  const auto readers = [&] { return training.empty() ? std::vector<Ticket>() : std::vector{last}; };
+  while (!partitions.finished()) {
+    while (!partitions.admit(readers)) {
       // The device first runs what is queued and idles only if the load takes longer than that.
       epoch.wait({partitions.next_load()}, {.on_cpu = training.empty() || epoch.done(training.back())});
     }
+    const std::int64_t batch = partitions.admitted() - 1;
     const Ticket prepared = epoch.start(Stage::device_batch, batch);
     training.push_back(epoch.train(batch, {prepared}));
+    last = training.back();
     if (training.size() > max_ahead) {
       wait_for_first();
     }

@@ -1,39 +1,59 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "schedule/epoch.h"
 
 namespace gnomon::schedule {
 
-/// The outer loop of macro-batches (MariusGNN, HANOI, JOESTAR): a set of partitions of the graph is resident,
-/// and batches are drawn from it while the next set is loaded (double buffering). If the batches of a
-/// resident set are used up before the next set is ready, the set may be passed over again,
-/// plan().macro.passes times in all. Without macro-batches, the whole graph is always resident.
+/// The outer loop of macro-batches (MariusGNN, Hanoi, Joestar): mini-batches are drawn from the resident
+/// macro-batch, some parts of the graph, while the next one is loaded (double buffering). If the mini-batches
+/// of the resident one are used up before the next one is there, its vertices are trained again in another
+/// pass, up to plan().macro.passes in all; a pass that has begun is completed. An epoch loads every
+/// macro-batch once, so further passes add mini-batches to it. Without macro-batches, the whole graph is
+/// always resident.
 class PartitionBuffer {
  public:
   explicit PartitionBuffer(Epoch& epoch);
 
-  /// Whether `batch`, the next one in order, may begin now. Counts the batch if so.
-  bool admit(std::int64_t batch);
-  /// The load that a batch which was not admitted waits for.
+  /// Whether all mini-batches of the epoch have been admitted.
+  bool finished() const;
+  /// The number of mini-batches admitted so far, which is the position of the next one.
+  std::int64_t admitted() const { return admitted_; }
+  /// Returns the stages that may still read the data of earlier positions.
+  using Readers = std::function<std::vector<Ticket>()>;
+  /// Admits the next position; returns false if it has to wait for next_load(). When a macro-batch is opened,
+  /// the one after it is loaded behind `readers`, so that two are in memory at most. Precondition: not
+  /// finished().
+  bool admit(const Readers& readers);
+  /// The loading that a position which was not admitted waits for.
   Ticket next_load() const { return *next_load_; }
-  /// Whether the next batch has to wait for next_load().
+  /// Whether the next position has to wait for next_load().
   bool is_blocked() const;
+  /// The first position of the macro-batch that an admitted position belongs to.
+  std::int64_t begin_of(std::int64_t position) const;
 
  private:
-  void load_next();
-  bool swap_in_next();
+  void load_next(std::span<const Ticket> readers);
+  bool open_next(const Readers& readers);
+  bool begin_pass();
+  bool may_pass_again() const;
 
   Epoch& epoch_;
   bool is_used_ = false;
-  std::int64_t batches_per_pass_ = 0;
-  std::int64_t batches_left_ = 0;  ///< in this pass
-  int passes_ = 0;                 ///< over the resident set, the current one included
-  std::int64_t num_loads_ = 0;     ///< started so far
+  std::vector<std::int64_t> sizes_;  ///< mini-batches of one pass over each macro-batch
+  std::int64_t admitted_ = 0;
+  std::int64_t opened_ = 0;  ///< macro-batches that are or have been resident
+  std::int64_t loads_ = 0;   ///< started so far
+  std::int64_t left_ = 0;    ///< mini-batches of this pass
+  std::int64_t index_ = 0;   ///< of the next mini-batch in the list that is trained
+  int pass_ = 0;             ///< over the resident macro-batch, counted from 0
   std::optional<Ticket> next_load_;
+  std::vector<std::int64_t> begins_;  ///< the first position of each opened macro-batch
 };
 
 }  // namespace gnomon::schedule

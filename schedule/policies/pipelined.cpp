@@ -6,8 +6,8 @@ namespace gnomon::schedule {
 namespace {
 
 /// CPU workers prepare batches in index order. A finished batch is copied as soon as the device has a free
-/// slot, and its training is queued behind the copy. With macro-batches, workers draw from the resident
-/// partitions.
+/// slot, and its training is queued behind the copy. With macro-batches, workers draw from the resident one,
+/// and all of its mini-batches are trained before those of the next one.
 class Pipelined {
  public:
   Pipelined(const plan::Plan& plan, std::int64_t batches, Machine& machine)
@@ -18,7 +18,7 @@ class Pipelined {
       collect();
       start_workers();
       start_copies();
-      if (trained_ == epoch_.batches()) {
+      if (partitions_.finished() && trained_ == partitions_.admitted()) {
         return epoch_.finish();
       }
       wait();
@@ -36,16 +36,22 @@ class Pipelined {
   }
 
   void start_workers() {
-    while (next_claim_ < epoch_.batches() && epoch_.worker_free() && partitions_.admit(next_claim_)) {
-      epoch_.claim_for_worker(next_claim_++);
+    const auto readers = [this] { return epoch_.running(); };
+    while (!partitions_.finished() && epoch_.worker_free() && partitions_.admit(readers)) {
+      epoch_.claim_for_worker(partitions_.admitted() - 1);
     }
   }
 
-  /// In index order, a finished batch waits for all batches before it.
+  /// In index order, a finished batch waits for all batches before it, and else for those of the
+  /// macro-batches before its own.
   bool may_copy() const {
     const auto& finished = epoch_.finished();
-    return !finished.empty() &&
-           (epoch_.plan().order == plan::Order::as_ready || *finished.begin() == next_copy_);
+    if (finished.empty()) {
+      return false;
+    }
+    const std::int64_t first = *finished.begin();
+    return epoch_.plan().order == plan::Order::as_ready ? next_copy_ >= partitions_.begin_of(first)
+                                                        : next_copy_ == first;
   }
 
   void start_copies() {
@@ -64,18 +70,17 @@ class Pipelined {
     if (!training_.empty()) {
       waited_for_.push_back(training_.front());
     }
-    if (next_claim_ < epoch_.batches() && partitions_.is_blocked()) {
+    if (partitions_.is_blocked()) {
       waited_for_.push_back(partitions_.next_load());
     }
     epoch_.wait(waited_for_, {.on_cpu = training_.empty(),
-                              .on_device = epoch_.worker_blocked() && next_claim_ < epoch_.batches()});
+                              .on_device = epoch_.worker_blocked() && !partitions_.finished()});
   }
 
   Epoch epoch_;
   PartitionBuffer partitions_;
   std::vector<Ticket> waited_for_;  ///< local to wait(); a member so that its memory is reused
   std::deque<Ticket> training_;     ///< trainings of the batches on the device, in the order of their updates
-  std::int64_t next_claim_ = 0;
   std::int64_t next_copy_ = 0;
   std::int64_t trained_ = 0;
 };

@@ -8,6 +8,7 @@
 #include "schedule/run_epoch.h"
 #include "schedule/timeline.h"
 #include "tests/random_seed.h"
+#include "tests/schedule/macro_batch_plan.h"
 #include "tests/virtual_machine.h"
 
 namespace gnomon::schedule {
@@ -264,13 +265,7 @@ Plan super_batches(int length, int workers) {
 }
 
 Plan macro_batches(Route route, int partitions, int resident, int passes) {
-  Plan plan = route == Route::cpu ? pipelined(1, Order::index) : sequential(Route::device);
-  plan.schedule = Schedule::macro_batch;
-  plan.exact = false;
-  plan.workers = 1;
-  plan.features = route == Route::cpu ? plan::Home::disk : plan::Home::host;
-  plan.macro.partitions = partitions;
-  plan.macro.resident = resident;
+  Plan plan = test::macro_batch_plan(route, partitions, resident);
   plan.macro.passes = passes;
   return plan;
 }
@@ -446,27 +441,6 @@ TEST(SuperBatch, WeightsAreAtMostTwoSuperBatchesOld) {
   }
 }
 
-TEST(MacroBatch, ReadsTheNextPartWhileTheResidentOneIsUsed) {
-  // Two parts of two batches, read in 4 each; one worker, cpu 1, copy 1, training 1. Part 0 is there at 4,
-  // part 1 at 8. Batches 0 and 1 drawn 4..6, 2 and 3 8..10; copied 10..11, trained 11..12.
-  EXPECT_DOUBLE_EQ(
-      run(macro_batches(Route::cpu, 2, 1, 1), 4, {.cpu = 1, .transfer = 1, .train = 1, .read = 4}).seconds(),
-      12);
-  // A second pass over part 0 makes the wait useful: 0..3 are drawn 4..8, and part 1 is not needed.
-  EXPECT_DOUBLE_EQ(
-      run(macro_batches(Route::cpu, 2, 1, 2), 4, {.cpu = 1, .transfer = 1, .train = 1, .read = 4}).seconds(),
-      10);
-}
-
-TEST(MacroBatch, TheHostSamplesForManyDeviceBatches) {
-  // Two macro-batches, each 3 on the one worker and 1 to ship: there at 4 and (after the first is opened) at
-  // 8. Device: 1 + 2 a batch, 4..10 for the first two; the second is there: 10..16.
-  EXPECT_DOUBLE_EQ(
-      run(macro_batches(Route::device, 2, 1, 1), 4, {.device = 1, .train = 2, .prepare = 3, .ship = 1})
-          .seconds(),
-      16);
-}
-
 /// How many batches all devices together may hold.
 int device_room_of(const Plan& plan) {
   switch (plan.schedule) {
@@ -481,7 +455,9 @@ int device_room_of(const Plan& plan) {
 
 /// What every policy owes, checked from the outside on one run.
 void check_contract(const Plan& plan, std::int64_t batches, const EpochLog& log, VirtualMachine& machine) {
-  std::vector<std::int64_t> all(static_cast<std::size_t>(batches));
+  // Further passes over a macro-batch add to the batches.
+  const bool repeats = plan.schedule == Schedule::macro_batch && plan.macro.passes > 1;
+  std::vector<std::int64_t> all(repeats ? log.trained.size() : static_cast<std::size_t>(batches));
   std::iota(all.begin(), all.end(), 0);
   auto trained = log.trained;
   if (plan.order == Order::as_ready) {

@@ -30,6 +30,7 @@ class DiskDirectory {
   DiskDirectory(const DiskDirectory&) = delete;
   DiskDirectory& operator=(const DiskDirectory&) = delete;
 
+  const std::filesystem::path& path() const { return path_; }
   std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
 
  private:

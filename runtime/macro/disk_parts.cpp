@@ -1,0 +1,239 @@
+#include "runtime/macro/disk_parts.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <utility>
+
+#include "base/index.h"
+#include "graph/partition/macro_batches.h"
+
+namespace gnomon::runtime {
+namespace {
+
+using base::at;
+using graph::VertexId;
+
+constexpr std::size_t row_pointers_file = 0;
+constexpr std::size_t lists_file = 1;
+constexpr std::size_t features_file = 2;
+
+std::uint64_t bytes_of(std::int64_t elements, std::uint64_t each) {
+  return static_cast<std::uint64_t>(elements) * each;
+}
+
+}  // namespace
+
+struct DiskParts::Build {
+  explicit Build(std::int64_t vertices) : ids(vertices) {}
+
+  base::RankedBits ids;  ///< of the macro-batch
+  MacroArrays arrays;
+  std::size_t next_hub = 0;
+  std::vector<Range> ranges;        ///< of its parts
+  std::vector<std::byte*> to_rows;  ///< where the features of each range go
+
+  /// Adds the next vertex, of which the neighbours in the macro-batch are kept.
+  void add_list(const graph::Indices& neighbours) {
+    std::uint32_t* const begin = arrays.indices.data();
+    std::uint32_t* to = begin + arrays.indptr.back();
+    neighbours.visit([&](auto stored) {
+      for (const auto neighbour : stored) {
+        if (ids.contains(static_cast<VertexId>(neighbour))) {
+          *to++ = static_cast<std::uint32_t>(ids.rank(static_cast<VertexId>(neighbour)));
+        }
+      }
+    });
+    arrays.indptr.push_back(to - begin);
+    arrays.whole_degrees.push_back(static_cast<std::int64_t>(neighbours.size()));
+  }
+};
+
+DiskParts::DiskParts(const graph::Graph& graph, plan::Job job, const plan::Plan& plan)
+    : graph_(graph),
+      job_(std::move(job)),
+      plan_(plan),
+      row_pointers_(open_array(graph, "indptr.npy", graph.indptr.size_bytes())),
+      lists_(open_array(graph, "indices.npy", graph.indices.bytes().size())),
+      features_(open_array(graph, "features.npy", static_cast<std::uint64_t>(graph.features.bytes()))),
+      index_bytes_(graph.indices.is_narrow() ? sizeof(std::uint32_t) : sizeof(VertexId)),
+      row_bytes_(static_cast<std::uint64_t>(graph.features.row_bytes())),
+      reader_({row_pointers_.file, lists_.file, features_.file}) {}
+
+DiskParts::Range DiskParts::range_of(std::int32_t part) const {
+  return {graph_.parts->bounds[at(part)], graph_.parts->bounds[at(part) + 1]};
+}
+
+std::vector<MacroGroup> DiskParts::groups(std::int64_t epoch) const {
+  std::vector<MacroGroup> groups;
+  for (auto& parts : graph::macro_batches(plan_.macro.partitions, plan_.macro.resident, job_.seed,
+                                          static_cast<std::uint64_t>(epoch))) {
+    MacroGroup group;
+    group.parts = std::move(parts);
+    std::sort(group.parts.begin(), group.parts.end());
+    for (const auto part : group.parts) {
+      const Range range = range_of(part);
+      const auto begin = std::lower_bound(graph_.train.begin(), graph_.train.end(), range.begin);
+      group.train.insert(group.train.end(), begin, std::lower_bound(begin, graph_.train.end(), range.end));
+    }
+    if (!group.train.empty()) {
+      groups.push_back(std::move(group));
+    }
+  }
+  return groups;
+}
+
+std::vector<std::int64_t> DiskParts::read_row_pointers(Range range) {
+  std::vector<std::int64_t> pointers(at(range.end - range.begin) + 1);
+  const Extent extent{row_pointers_.first_byte + bytes_of(range.begin, sizeof(std::int64_t)),
+                      pointers.size() * sizeof(std::int64_t)};
+  reader_.read(row_pointers_file, {&extent, 1},
+               [&](std::size_t, std::uint64_t from, std::span<const std::byte> bytes) {
+                 std::memcpy(reinterpret_cast<std::byte*>(pointers.data()) + from, bytes.data(),
+                             bytes.size());
+               });
+  return pointers;
+}
+
+/// Reads ranges of edges, which ascend.
+DiskParts::Lists DiskParts::read_lists(std::span<const Range> edges) {
+  std::vector<Extent> extents;
+  std::vector<std::uint64_t> places;  // of the extents, in bytes
+  std::uint64_t bytes = 0;
+  for (const Range& range : edges) {
+    if (range.end > range.begin) {
+      extents.push_back({lists_.first_byte + bytes_of(range.begin, index_bytes_),
+                         bytes_of(range.end - range.begin, index_bytes_)});
+      places.push_back(bytes);
+      bytes += extents.back().bytes;
+    }
+  }
+  Lists lists;
+  std::byte* to = nullptr;
+  if (index_bytes_ == sizeof(VertexId)) {
+    lists.wide.resize(bytes / index_bytes_);
+    to = reinterpret_cast<std::byte*>(lists.wide.data());
+  } else {
+    lists.narrow.resize(bytes / index_bytes_);
+    to = reinterpret_cast<std::byte*>(lists.narrow.data());
+  }
+  reader_.read(lists_file, extents,
+               [&](std::size_t extent, std::uint64_t from, std::span<const std::byte> arrived) {
+                 std::memcpy(to + places[extent] + from, arrived.data(), arrived.size());
+               });
+  return lists;
+}
+
+void DiskParts::read_features(std::span<const Range> ranges, std::span<std::byte* const> to) {
+  std::vector<Extent> extents;
+  std::vector<std::byte*> places;
+  for (std::size_t i = 0; i < ranges.size(); ++i) {
+    if (ranges[i].end > ranges[i].begin) {
+      extents.push_back({features_.first_byte + bytes_of(ranges[i].begin, row_bytes_),
+                         bytes_of(ranges[i].end - ranges[i].begin, row_bytes_)});
+      places.push_back(to[i]);
+    }
+  }
+  reader_.read(features_file, extents,
+               [&](std::size_t extent, std::uint64_t from, std::span<const std::byte> bytes) {
+                 std::memcpy(places[extent] + from, bytes.data(), bytes.size());
+               });
+}
+
+/// Reads the hubs once, whose lists and features stay in memory.
+void DiskParts::read_hubs() {
+  has_hubs_ = true;
+  const auto count = at(std::llround(plan_.macro.hub_ratio * static_cast<double>(graph_.num_vertices())));
+  if (count == 0) {
+    return;
+  }
+  const auto chosen = graph_.parts->hubs.first(count);
+  hubs_.vertices.assign(chosen.begin(), chosen.end());
+  std::sort(hubs_.vertices.begin(), hubs_.vertices.end());
+  hubs_.features.resize(count * row_bytes_);
+  std::vector<Range> rows, edges;
+  std::vector<std::byte*> to;
+  for (std::size_t i = 0; i < count; ++i) {
+    const VertexId hub = hubs_.vertices[i];
+    rows.push_back({hub, hub + 1});
+    edges.push_back({graph_.indptr[at(hub)], graph_.indptr[at(hub) + 1]});
+    hubs_.indptr.push_back(hubs_.indptr.back() + graph_.degree(hub));
+    to.push_back(hubs_.features.data() + i * row_bytes_);
+  }
+  hubs_.lists = read_lists(edges);
+  read_features(rows, to);
+}
+
+/// Adds the hubs below `end` that are in no part of the macro-batch that has been added.
+void DiskParts::add_hubs(Build& build, VertexId end) const {
+  for (; build.next_hub < hubs_.vertices.size() && hubs_.vertices[build.next_hub] < end; ++build.next_hub) {
+    const std::size_t hub = build.next_hub;
+    const auto row = static_cast<std::uint64_t>(std::ssize(build.arrays.whole_degrees)) * row_bytes_;
+    std::memcpy(build.arrays.features.data.data() + row, hubs_.features.data() + hub * row_bytes_,
+                row_bytes_);
+    build.add_list(
+        hubs_.lists.view().subspan(at(hubs_.indptr[hub]), at(hubs_.indptr[hub + 1] - hubs_.indptr[hub])));
+  }
+}
+
+void DiskParts::add_part(Build& build, Range range) {
+  add_hubs(build, range.begin);
+  const auto row = static_cast<std::uint64_t>(std::ssize(build.arrays.whole_degrees)) * row_bytes_;
+  build.ranges.push_back(range);
+  build.to_rows.push_back(build.arrays.features.data.data() + row);
+  const auto pointers = read_row_pointers(range);
+  const Range edges{pointers.front(), pointers.back()};
+  const auto lists = read_lists({&edges, 1});
+  for (std::size_t i = 0; i + 1 < pointers.size(); ++i) {
+    build.add_list(lists.view().subspan(at(pointers[i] - edges.begin), at(pointers[i + 1] - pointers[i])));
+  }
+  while (build.next_hub < hubs_.vertices.size() && hubs_.vertices[build.next_hub] < range.end) {
+    ++build.next_hub;  // in this part
+  }
+}
+
+std::shared_ptr<MacroBatch> DiskParts::load(const MacroLayout& layout, std::int64_t group, std::int64_t) {
+  if (!has_hubs_) {
+    read_hubs();
+  }
+  const auto& members = layout.group(group);
+  Build build(graph_.num_vertices());
+  std::int64_t edges = 0;
+  for (const auto part : members.parts) {
+    const Range range = range_of(part);
+    build.ids.add_range(range.begin, range.end);
+    edges += graph_.indptr[at(range.end)] - graph_.indptr[at(range.begin)];
+  }
+  for (const VertexId hub : hubs_.vertices) {
+    build.ids.add(hub);
+  }
+  const auto vertices = at(build.ids.count());
+  MacroArrays& arrays = build.arrays;
+  arrays.vertices = build.ids.members();
+  arrays.indptr.reserve(vertices + 1);
+  arrays.indptr.push_back(0);
+  arrays.whole_degrees.reserve(vertices);
+  // Pages that no neighbour is written to take no memory.
+  arrays.indices.reserve(at(edges + hubs_.indptr.back()), 0);
+  arrays.features.form = graph_.features;
+  arrays.features.data.reserve(vertices * row_bytes_, 0);
+  for (const auto part : members.parts) {
+    add_part(build, range_of(part));
+  }
+  add_hubs(build, graph_.num_vertices());
+  read_features(build.ranges, build.to_rows);
+  return std::make_shared<MacroBatch>(graph_, std::move(arrays), members.train, plan_.workers);
+}
+
+ReadCounts DiskParts::take_reads() {
+  const ReadCounts all = reader_.counts();
+  return all - std::exchange(taken_, all);
+}
+
+std::int64_t DiskParts::bytes() const {
+  return static_cast<std::int64_t>(hubs_.features.size() + hubs_.vertices.size() * sizeof(VertexId) +
+                                   hubs_.indptr.size() * sizeof(std::int64_t)) +
+         hubs_.lists.bytes() + BlockReader::bytes_of({});
+}
+
+}  // namespace gnomon::runtime

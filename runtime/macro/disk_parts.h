@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/ranked_bits.h"
+#include "graph/partition/parts.h"
+#include "runtime/disk/array_file.h"
+#include "runtime/macro/macro_loader.h"
+
+namespace gnomon::runtime {
+
+/// Reads macro-batches from a store whose vertices are ordered by part (MariusGNN, Waleffe et al., EuroSys
+/// 2023; Hanoi: Huang, PhD thesis, MIT, 2025, chapter 4). A macro-batch is `resident` of the parts, drawn
+/// anew in each epoch, and the hubs, which stay in memory. Parts are read whole, in sequence, past the page
+/// cache. Of the adjacency lists only neighbours in the macro-batch are kept.
+class DiskParts final : public MacroLoader {
+ public:
+  /// Precondition: check_macro().
+  DiskParts(const graph::Graph& graph, plan::Job job, const plan::Plan& plan);
+
+  std::vector<MacroGroup> groups(std::int64_t epoch) const override;
+  std::shared_ptr<MacroBatch> load(const MacroLayout& layout, std::int64_t group,
+                                   std::int64_t epoch) override;
+  ReadCounts take_reads() override;
+  std::int64_t bytes() const override;
+
+ private:
+  /// Vertices begin … end - 1.
+  struct Range {
+    graph::VertexId begin = 0, end = 0;
+  };
+  /// Adjacency lists as they are stored, one behind the other.
+  struct Lists {
+    std::vector<std::uint32_t> narrow;
+    std::vector<graph::VertexId> wide;
+
+    graph::Indices view() const {
+      return wide.empty() ? graph::Indices(std::span<const std::uint32_t>(narrow)) : graph::Indices(wide);
+    }
+    std::int64_t bytes() const {
+      return static_cast<std::int64_t>(narrow.size() * sizeof(narrow[0]) + wide.size() * sizeof(wide[0]));
+    }
+  };
+  /// Rows that stay in memory.
+  struct Hubs {
+    std::vector<graph::VertexId> vertices;  ///< ascending
+    std::vector<std::int64_t> indptr{0};    ///< of the lists
+    Lists lists;
+    std::vector<std::byte> features;
+  };
+  /// A macro-batch under construction.
+  struct Build;
+
+  Range range_of(std::int32_t part) const;
+  void read_hubs();
+  std::vector<std::int64_t> read_row_pointers(Range range);
+  Lists read_lists(std::span<const Range> edges);
+  void read_features(std::span<const Range> ranges, std::span<std::byte* const> to);
+  void add_hubs(Build& build, graph::VertexId end) const;
+  void add_part(Build& build, Range range);
+
+  graph::Graph graph_;
+  plan::Job job_;
+  plan::Plan plan_;
+  ArrayFile row_pointers_, lists_, features_;
+  std::uint64_t index_bytes_;
+  std::uint64_t row_bytes_;
+  BlockReader reader_;
+  ReadCounts taken_;
+  Hubs hubs_;
+  bool has_hubs_ = false;  ///< they have been read
+};
+
+}  // namespace gnomon::runtime

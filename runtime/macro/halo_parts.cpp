@@ -1,0 +1,148 @@
+#include "runtime/macro/halo_parts.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/index.h"
+#include "base/index_range.h"
+#include "base/ranked_bits.h"
+#include "graph/partition/macro_batches.h"
+#include "graph/partition/parts.h"
+#include "runtime/macro/parts_of_plan.h"
+
+namespace gnomon::runtime {
+namespace {
+
+using base::at;
+using graph::VertexId;
+
+/// The part of each vertex of a graph that is ordered by parts.
+graph::PartOf part_of_each(const graph::Parts& parts) {
+  graph::PartOf part_of;
+  for (std::int64_t part = 0; part < parts.count(); ++part) {
+    part_of.insert(part_of.end(), at(parts.vertices_of(part)), static_cast<std::int32_t>(part));
+  }
+  return part_of;
+}
+
+graph::PartOf divide(const graph::Graph& graph, const plan::Macro& macro, const base::Progress& progress) {
+  return has_parts_of(graph, macro) ? part_of_each(*graph.parts)
+                                    : graph::partition(graph, request_of(macro), progress);
+}
+
+}  // namespace
+
+HaloParts::HaloParts(std::shared_ptr<const PlacedGraph> placed, plan::Job job, const plan::Plan& plan,
+                     const base::Progress& progress)
+    : placed_(std::move(placed)),
+      job_(std::move(job)),
+      plan_(plan),
+      part_of_(divide(placed_->graph, plan.macro, progress)),
+      vertices_of_(at(plan.macro.partitions)),
+      team_(std::max(1, plan.workers)) {
+  for (VertexId vertex = 0; vertex < placed_->graph.num_vertices(); ++vertex) {
+    vertices_of_[at(part_of_[at(vertex)])].push_back(vertex);
+  }
+}
+
+std::vector<MacroGroup> HaloParts::groups(std::int64_t epoch) const {
+  std::vector<MacroGroup> groups;
+  std::vector<std::size_t> group_of(vertices_of_.size());
+  for (auto& parts : graph::macro_batches(plan_.macro.partitions, plan_.macro.resident, job_.seed,
+                                          static_cast<std::uint64_t>(epoch))) {
+    for (const auto part : parts) {
+      group_of[at(part)] = groups.size();
+    }
+    std::sort(parts.begin(), parts.end());
+    groups.push_back({std::move(parts), {}});
+  }
+  for (const VertexId vertex : placed_->graph.train) {
+    groups[group_of[at(part_of_[at(vertex)])]].train.push_back(vertex);
+  }
+  std::erase_if(groups, [](const MacroGroup& group) { return group.train.empty(); });
+  return groups;
+}
+
+/// All but the features.
+void HaloParts::add_structure(const MacroGroup& group, MacroArrays& arrays) {
+  const graph::Graph& graph = placed_->graph;
+  base::RankedBits ids(graph.num_vertices());
+  base::RankedBits own(graph.num_vertices());
+  for (const auto part : group.parts) {
+    for (const VertexId vertex : vertices_of_[at(part)]) {
+      own.add(vertex);
+      ids.add(vertex);
+      for (const VertexId neighbour : graph.neighbours(vertex)) {
+        ids.add(neighbour);
+      }
+    }
+  }
+  const auto count = ids.count();
+  arrays.vertices = ids.members();
+  arrays.indptr.assign(1, 0);
+  arrays.is_halo.resize(at(count));
+  arrays.whole_degrees.resize(at(count));
+  for (std::int64_t local = 0; local < count; ++local) {
+    const VertexId vertex = arrays.vertices[at(local)];
+    const bool is_own = own.contains(vertex);
+    arrays.is_halo[at(local)] = is_own ? 0 : 1;
+    arrays.whole_degrees[at(local)] = graph.degree(vertex);
+    arrays.indptr.push_back(arrays.indptr.back() + (is_own ? graph.degree(vertex) : 0));
+  }
+  arrays.indices.reserve(at(arrays.indptr.back()), 0);
+  team_.step([&](int member) {
+    const auto [begin, end] = base::chunk_of(count, member, team_.size());
+    std::uint32_t* to = arrays.indices.data() + arrays.indptr[at(begin)];
+    for (std::int64_t local = begin; local < end; ++local) {
+      if (arrays.is_halo[at(local)] == 0) {
+        for (const VertexId neighbour : graph.neighbours(arrays.vertices[at(local)])) {
+          *to++ = static_cast<std::uint32_t>(ids.rank(neighbour));
+        }
+      }
+    }
+  });
+}
+
+/// The vertices of the macro-batch's mini-batches, which are sampled for that.
+std::vector<std::uint8_t> HaloParts::used_rows(const MacroLayout& layout, std::int64_t group,
+                                               std::int64_t epoch, const MacroBatch& structure) {
+  std::vector<std::uint8_t> is_used(structure.vertices().size(), 0);
+  kernels::cpu::Sampler sampler(structure.placed()->topology, job_.fanouts, kernels::cpu::EdgeIds::omit,
+                                {team_.size(), {}, [this](int, const auto& body) { team_.step(body); }});
+  kernels::MiniBatch sample;
+  for (std::int64_t pass = 0; pass < plan_.macro.passes; ++pass) {
+    for (auto batch = layout.first_batch_of(group); batch < layout.first_batch_of(group + 1); ++batch) {
+      const std::int64_t number = batch + pass * layout.batches();
+      const kernels::BatchKey key{job_.seed, static_cast<std::uint64_t>(epoch),
+                                  static_cast<std::uint64_t>(number)};
+      sampler.sample(key, structure.local_seeds(layout.seeds_of(number)), sample);
+      for (const VertexId vertex : sample.vertices) {
+        is_used[at(vertex)] = 1;
+      }
+    }
+  }
+  return is_used;
+}
+
+std::shared_ptr<MacroBatch> HaloParts::load(const MacroLayout& layout, std::int64_t group,
+                                            std::int64_t epoch) {
+  const auto& members = layout.group(group);
+  const graph::Graph& graph = placed_->graph;
+  MacroArrays arrays;
+  add_structure(members, arrays);
+  auto batch = std::make_shared<MacroBatch>(graph, std::move(arrays), members.train, plan_.workers);
+  const auto is_used =
+      plan_.macro.sampled_ahead ? used_rows(layout, group, epoch, *batch) : std::vector<std::uint8_t>();
+  batch->take_features(gather_locally(graph.features, batch->vertices(), is_used, team_));
+  return batch;
+}
+
+std::int64_t HaloParts::bytes() const {
+  std::int64_t bytes = static_cast<std::int64_t>(part_of_.size() * sizeof(part_of_[0]));
+  for (const auto& vertices : vertices_of_) {
+    bytes += static_cast<std::int64_t>(vertices.size() * sizeof(VertexId));
+  }
+  return bytes;
+}
+
+}  // namespace gnomon::runtime

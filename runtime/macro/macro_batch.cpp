@@ -1,0 +1,115 @@
+#include "runtime/macro/macro_batch.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/index.h"
+
+namespace gnomon::runtime {
+namespace {
+
+using base::at;
+using graph::VertexId;
+
+/// What a macro-batch's graph owns beside the arrays.
+struct LocalStorage {
+  std::shared_ptr<const MacroArrays> arrays;
+  std::vector<std::int32_t> labels;
+  std::vector<VertexId> train;
+};
+
+std::vector<std::int32_t> labels_of(const graph::Graph& whole, std::span<const VertexId> vertices) {
+  std::vector<std::int32_t> labels(whole.labels.empty() ? 0 : vertices.size());
+  std::transform(vertices.begin(), vertices.begin() + std::ssize(labels), labels.begin(),
+                 [&](VertexId vertex) { return whole.labels[at(vertex)]; });
+  return labels;
+}
+
+std::int64_t max_degree_of(std::span<const std::int64_t> indptr) {
+  std::int64_t max = 0;
+  for (std::size_t i = 1; i < indptr.size(); ++i) {
+    max = std::max(max, indptr[i] - indptr[i - 1]);
+  }
+  return max;
+}
+
+PlacedGraph place_locally(const graph::Graph& whole, const std::shared_ptr<const MacroArrays>& arrays,
+                          std::vector<VertexId> train) {
+  const auto edges = static_cast<std::size_t>(arrays->indptr.back());
+  auto storage = std::make_shared<LocalStorage>();
+  storage->arrays = arrays;
+  storage->labels = labels_of(whole, arrays->vertices);
+  storage->train = std::move(train);
+  PlacedGraph placed;
+  graph::Graph& local = placed.graph;
+  local.name = whole.name;
+  local.indptr = arrays->indptr;
+  local.indices = graph::Indices(std::span<const std::uint32_t>(arrays->indices.data(), edges));
+  local.features = arrays->features.view(std::ssize(arrays->vertices));
+  local.labels = storage->labels;
+  local.num_classes = whole.num_classes;
+  local.train = storage->train;
+  local.whole_degrees = arrays->whole_degrees;
+  local.storage = storage;
+  placed.topology.indptr = local.indptr;
+  placed.topology.narrow_indices = {arrays->indices.data(), edges};
+  placed.topology.max_degree = max_degree_of(local.indptr);
+  placed.topology.storage = storage;
+  return placed;
+}
+
+}  // namespace
+
+MacroBatch::MacroBatch(const graph::Graph& whole, MacroArrays arrays, std::span<const VertexId> train,
+                       int workers)
+    : arrays_(std::make_shared<MacroArrays>(std::move(arrays))), samplers_(at(std::max(1, workers))) {
+  std::vector<VertexId> sorted(train.begin(), train.end());
+  std::sort(sorted.begin(), sorted.end());
+  std::vector<VertexId> local;
+  for (VertexId id = 0; id < std::ssize(arrays_->vertices); ++id) {
+    const VertexId vertex = arrays_->vertices[at(id)];
+    if (std::binary_search(sorted.begin(), sorted.end(), vertex)) {
+      seeds_.push_back({vertex, id});
+      local.push_back(id);
+    }
+  }
+  std::sort(seeds_.begin(), seeds_.end(), [](const Seed& a, const Seed& b) { return a.whole < b.whole; });
+  placed_ = std::make_shared<PlacedGraph>(place_locally(whole, arrays_, std::move(local)));
+}
+
+void MacroBatch::take_features(LocalFeatures features) {
+  arrays_->features = std::move(features);
+  placed_->graph.features = arrays_->features.view(std::ssize(arrays_->vertices));
+}
+
+std::vector<VertexId> MacroBatch::local_seeds(std::span<const VertexId> seeds) const {
+  std::vector<VertexId> local(seeds.size());
+  std::transform(seeds.begin(), seeds.end(), local.begin(), [&](VertexId seed) {
+    return std::lower_bound(seeds_.begin(), seeds_.end(), seed,
+                            [](const Seed& entry, VertexId id) { return entry.whole < id; })
+        ->local;
+  });
+  return local;
+}
+
+std::int64_t MacroBatch::bytes() const {
+  const auto& features = arrays_->features;
+  const auto size = [](const auto& vector) {
+    return static_cast<std::int64_t>(vector.size() * sizeof(vector[0]));
+  };
+  return placed_->graph.features.bytes() + size(features.indptr) +
+         arrays_->indptr.back() * static_cast<std::int64_t>(sizeof(std::uint32_t)) + size(arrays_->vertices) +
+         size(arrays_->indptr) + size(arrays_->whole_degrees) + size(arrays_->is_halo) + size(seeds_);
+}
+
+kernels::cpu::Sampler& MacroBatch::sampler(int worker, const std::vector<int>& fanouts,
+                                           const kernels::cpu::BatchThreads& threads) {
+  auto& sampler = samplers_.at(at(worker));
+  if (!sampler) {
+    sampler = std::make_unique<kernels::cpu::Sampler>(placed_->topology, fanouts, kernels::cpu::EdgeIds::omit,
+                                                      threads);
+  }
+  return *sampler;
+}
+
+}  // namespace gnomon::runtime
