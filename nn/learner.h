@@ -72,6 +72,7 @@ class Learner {
   };
   Outputs propagate(const TensorBatch& data, std::int64_t epoch, std::int64_t batch);
   Outputs backward_from(const at::Tensor& logits, const TensorBatch& data);
+  bool step_by_graph(const TensorBatch& data, std::int64_t epoch, std::int64_t batch, StepSums& sums);
 
   plan::Job job_;
   MatmulPrecisionGuard precision_;

@@ -471,7 +471,7 @@ at::Tensor Model::forward(const TensorBatch& data, HaloRows& rows, const Dropout
     const auto& stored = rows.stored[i - 1];
     const auto own = dropout.of_layer(i);
     x = x.index_copy(0, rows.positions.narrow(0, 0, stored.size(0)), stored);
-    x = dense::dropout(x, own.probability, own.inputs());
+    x = dense::dropout(x, own.inputs());
     x = run_layer(i, x, hop_of(data, i), dropout, Outputs::kept);
   }
   return x;
