@@ -204,9 +204,10 @@ Action add_explore(CLI::App& app) {
          "by commas, or all")
       ->delimiter(',')
       ->allow_extra_args(false);
-  app.add_option("--from", options->from,
-                 "Document of the machine on which the profile was measured (gnomon machine): stage times\n"
-                 "follow from what a mini-batch counts and the measured speeds of both machines");
+  app.add_option(
+      "--from", options->from,
+      "Document of the machine on which the profile was measured (gnomon machine), if the profile\n"
+      "holds none: stage times follow from what a mini-batch counts and both machines' speeds");
   app.add_option(
       "--plan", options->plans,
       "Presets and plan files (.json), separated by commas, all, or tuned: what gnomon tune finds\n"

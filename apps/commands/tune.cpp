@@ -137,8 +137,8 @@ Action add_tune(CLI::App& app) {
                  "Scale the profile to this machine: a name from gnomon catalog or a machine file");
   app.add_option(
       "--from", options->from,
-      "Document of the machine on which the profile was measured (gnomon machine), to scale by the\n"
-      "measured speeds of both machines");
+      "Document of the machine on which the profile was measured (gnomon machine), if the profile holds\n"
+      "none, to scale by the measured speeds of both machines");
   add_output(app, "-o,--out", options->out, "Write the best plan to this file");
   app.add_option("--strategy", options->strategy,
                  "Search strategy: auto, gp, trees, ppo, dispatcher, sobol, random or exhaustive");
