@@ -1,147 +1,104 @@
 #!/usr/bin/env python3
 """Predicts jobs on one machine from their profiles on another, and compares with what is measured there: the times of stages
-and the epochs of plans. Writes bench/results/machines.json, and each machine's document and profiles to bench/results/machines.
+and the epochs of plans. Writes bench/results/machines.json.
 
-    bench/machines.py [--build build/release] [--data ../shared/data] [--machines two_cores,one_core] [--jobs tolokers,rmat17]
-        [--plans device,gnomon,salient,pyg,dgl] [--time-limit 12] [--repeats 3] [--output FILE]
+    bench/machines.py [--kind NAME] [--restrictions two_cores,one_core] [--rounds 2] [--build build/release]
+        [--data ../shared/data] [--jobs tolokers,rmat17] [--plans device,gnomon,salient,pyg,dgl] [--time-limit 12]
+    bench/machines.py --rounds 0        # predict again from the documents that are kept
 
-There was one kind of machine, so the others are the same one, restricted: to one core (taskset); beside a process that copies
-memory on one of its cores without end; and without huge pages (prctl PR_SET_THP_DISABLE). Each is measured by `gnomon machine`,
-and each job profiled there, under the same restriction. Rows hold seconds of a mini-batch's stage or of an epoch; `predicted_s`
-is the time by the profile and the machine's document of `from` and the machine's document of `to` (`gnomon explore --from
---machine`); `measured_s` is the stage's time in the profile of `to`, or the epoch that `gnomon validate` trained there;
-`kept_s` is the time on `from`, the prediction of who does not move it. `interval` is the half width of the predicted 95 %
-confidence interval over the prediction. Machines take turns for several rounds; rows are medians of the rounds. Nothing is
-fitted to the jobs.
+First measures this machine (machine_jobs.py) by `gnomon machine`, and each job on it by `gnomon profile` and `gnomon validate`:
+as the machine is, and restricted to one core (taskset), beside a process that copies memory on one of its cores without end, and
+without huge pages (prctl PR_SET_THP_DISABLE). The documents are kept in bench/results/machines/KIND/VERSION/RESTRICTION/ROUND/,
+beside those of other kinds of machine, which were measured where they were met. Rounds take turns.
+
+Then predicts each job on every other machine that the same version of what is measured (machine_jobs.VERSION) has met, from its
+first round's documents (`gnomon explore --from --machine`). Rows hold seconds of a mini-batch's stage or of an epoch: `measured_s`
+is the median over the rounds there; `kept_s` is the time on `from`, the prediction of who does not move it; `interval` is the half
+width of the predicted 95 % confidence interval over the prediction; `own_predicted_s` is the epoch predicted from the job's
+profile on `to` itself.
 """
 
 import argparse
-import ctypes
+import itertools
 import json
-import os
+import math
+import re
 import statistics
-import subprocess
 import sys
-from contextlib import contextmanager
 from pathlib import Path
+from random import Random
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "bench/peers"))
 from harness import origin, write_record  # noqa: E402
+from machine_jobs import JOBS, RESTRICTIONS, VERSION, cpu_facts, measure, run  # noqa: E402
 
-SAGE = ["--model", "sage", "--fanouts", "10,10", "--hidden", "64"]
-JOBS = {
-    "tolokers": (["import", "npz", "{data}/tolokers.npz", "{store}", "--undirected"], SAGE),
-    "coauthor_cs": (["import", "npz", "{data}/coauthor_cs.npz", "{store}", "--undirected"], SAGE),
-    "rmat17": (
-        ["generate", "rmat", "{store}", "--scale", "17", "--edge-factor", "8", "--feature-columns", "128"],
-        ["--model", "gcn", "--fanouts", "15,10,5", "--hidden", "128"],
-    ),
-    "amazon_cs": (["import", "npz", "{data}/amazon_cs.npz", "{store}", "--undirected"], ["--model", "gcn", "--fanouts", "10,10", "--hidden", "128"]),
-    "planted": (
-        ["generate", "sbm", "{store}", "--vertices", "100000", "--classes", "8"],
-        ["--model", "gat", "--fanouts", "5,5", "--hidden", "64"],
-    ),
-}
 STAGES = ["cpu_batch", "device_batch", "train"]
-COPIES = "b=bytearray(1<<26)\nwhile True: bytes(b)"
 
 
-def without_huge_pages():
-    ctypes.CDLL(None).prctl(41, 1, 0, 0, 0)  # PR_SET_THP_DISABLE, which children inherit
+class Machine:
+    """The documents of one machine: of all rounds what was measured, of the first what predictions start from."""
+
+    def __init__(self, directory):
+        kind, version, restriction = directory.parts[-3:]
+        self.name = f"{kind}/{restriction}"
+        self.version = int(version)
+        rounds = sorted(directory.iterdir(), key=lambda path: int(path.name))
+        self.place = rounds[0]
+        self.rounds = [self.read(path) for path in rounds]
+        self.commit = self.rounds[0]["commit"]
+
+    @staticmethod
+    def read(path):
+        document = json.loads((path / "measured.json").read_text())
+        for job in document["epochs"]:
+            document[job] = json.loads((path / f"{job}.json").read_text())["workload"]
+        return document
+
+    def jobs(self):
+        return list(self.rounds[0]["epochs"])
+
+    def times_s(self, job):
+        """Seconds of each stage and of each plan's epoch."""
+        times = {stage: [each[job][stage]["mean_s"] for each in self.rounds] for stage in STAGES}
+        times |= {f"epoch {plan}": [each["epochs"][job][plan]["measured_s"] for each in self.rounds] for plan in self.rounds[0]["epochs"][job]}
+        return {stage: statistics.median(values) for stage, values in times.items()}
+
+    def own_predicted_s(self, job):
+        return {f"epoch {plan}": statistics.median(each["epochs"][job][plan]["predicted_s"] for each in self.rounds)
+                for plan in self.rounds[0]["epochs"][job]}  # fmt: skip
 
 
-@contextmanager
-def nothing():
-    yield
+def machines_of(documents):
+    return [Machine(directory) for directory in sorted(documents.glob("*/*/*")) if directory.is_dir()]
 
 
-@contextmanager
-def copies_on_a_core():
-    core = str(max(os.sched_getaffinity(0)))
-    process = subprocess.Popen(["taskset", "-c", core, sys.executable, "-c", COPIES])
-    try:
-        yield
-    finally:
-        process.kill()
-        process.wait()
-
-
-# What comes before a command, what its process does first, and what runs beside it.
-MACHINES = {
-    "two_cores": ([], None, nothing),
-    "one_core": (["taskset", "-c", "0"], None, nothing),
-    "beside_copies": ([], None, copies_on_a_core),
-    "small_pages": ([], without_huge_pages, nothing),
-}
-
-
-def run(options, machine, *arguments):
-    prefix, first, _ = MACHINES[machine]
-    command = [*prefix, options.build / "bin/gnomon", *arguments]
-    done = subprocess.run([str(word) for word in command], preexec_fn=first, stdout=subprocess.PIPE, text=True)
-    if done.returncode != 0:
-        raise SystemExit(f"{command} ended with {done.returncode}")
-    return done.stdout
-
-
-def make_store(options, job):
-    store = options.work / job
-    if not store.exists():
-        run(options, "two_cores", *[word.format(data=options.data, store=store) for word in JOBS[job][0]])
-    return store
-
-
-def measure(options, machine, number):
-    """Writes the machine's document and its jobs' profiles, and returns what was measured by job."""
-    measured = {}
-    with MACHINES[machine][2]():
-        place = options.work / f"{machine}-{number}"
-        place.mkdir(exist_ok=True)
-        run(options, machine, "machine", "-o", place / "machine.json", "--name", machine, "--device", "cpu", "--time-limit", options.machine_limit)
-        for job in options.jobs:
-            store, profile = make_store(options, job), place / f"{job}.json"
-            run(options, machine, "profile", store, *JOBS[job][1], "--time-limit", options.time_limit, "-o", profile)
-            workload = json.loads(profile.read_text())["workload"]
-            plans = json.loads(run(options, machine, "validate", store, profile, "--plans", options.plans, "--json"))["plans"]
-            measured[job] = {stage: workload[stage]["mean_s"] for stage in STAGES}
-            measured[job] |= {f"epoch {plan['plan']['name']}": plan["measured_s"] for plan in plans}
-            measured[job]["own"] = {f"epoch {plan['plan']['name']}": plan["predicted_s"] for plan in plans}
-            print(machine, number, job, json.dumps(measured[job]), file=sys.stderr)
-    return measured
-
-
-def predict(options, source, target, number, job):
+def predict(options, source, target, job):
     """Predicted seconds and relative intervals of stages and epochs."""
-    place = options.work / f"{source}-{number}"
-    other = options.work / f"{target}-{number}/machine.json"
-    text = run(options, "two_cores", "explore", place / f"{job}.json", "--from", place / "machine.json", "--machine", other, "--plan", options.plans, "--json")
+    text = run(options.build, "two_cores", "explore", source.place / f"{job}.json", "--from", source.place / "machine.json", "--machine",
+               target.place / "machine.json", "--plan", options.plans, "--json")  # fmt: skip
     document = json.loads(text)
-    times = json.loads((place / f"{job}.json").read_text())["workload"]
     predicted = {}
-    for stage in document["moved"][0]["stages"]:
-        if stage["stage"] in STAGES:
-            predicted[stage["stage"]] = (times[stage["stage"]]["mean_s"] * (stage["factor"] or 1), stage["interval"])
+    for moved in document["moved"][0]["stages"]:
+        if moved["stage"] in STAGES:
+            time = source.rounds[0][job][moved["stage"]]
+            own = time["interval_s"] / time["mean_s"]
+            predicted[moved["stage"]] = (time["mean_s"] * (moved["factor"] or 1), math.hypot(own, moved["interval"] or 0))
     for row in document["rows"]:
         if row["epoch_s"] is not None:
             predicted[f"epoch {row['plan']}"] = (row["epoch_s"], (row["interval_s"] or 0) / row["epoch_s"])
     return predicted
 
 
-def rows_of(options, rounds, source, target, job):
-    predictions = [predict(options, source, target, number, job) for number in range(options.repeats)]
+def rows_of(options, source, target, job):
+    kept, measured, own = source.times_s(job), target.times_s(job), target.own_predicted_s(job)
     rows = []
-    for stage in predictions[0]:
-        measured = [one[target][job][stage] for one in rounds if stage in one[target][job]]
-        if measured:
-            rows.append({"from": source, "to": target, "job": job, "stage": stage,
-                         "predicted_s": statistics.median(one[stage][0] for one in predictions),
-                         "measured_s": statistics.median(measured),
-                         "kept_s": statistics.median(one[source][job][stage] for one in rounds if stage in one[source][job]),
-                         "interval": statistics.median(one[stage][1] or 0 for one in predictions)})  # fmt: skip
-            own = [one[target][job]["own"].get(stage) for one in rounds]
-            if own[0] is not None:
-                rows[-1]["own_predicted_s"] = statistics.median(own)
+    for stage, (predicted_s, interval) in predict(options, source, target, job).items():
+        if stage in measured:
+            rows.append({"from": source.name, "to": target.name, "version": source.version, "job": job, "stage": stage,
+                         "predicted_s": predicted_s, "measured_s": measured[stage], "kept_s": kept[stage], "interval": interval})  # fmt: skip
+            if stage in own:
+                rows[-1]["own_predicted_s"] = own[stage]
     return rows
 
 
@@ -149,40 +106,134 @@ def error(row, key="predicted_s"):
     return abs(row[key] / row["measured_s"] - 1)
 
 
-def ranks(values):
+def is_epoch(row):
+    return row["stage"].startswith("epoch")
+
+
+def kinds_of(row):
+    return row["from"].split("/")[0], row["to"].split("/")[0]
+
+
+def noise_of(machines):
+    """The range of the middle half of an epoch's repetitions over their median, in the median of all plans."""
+    ranges = [(plan["quartiles_s"][1] - plan["quartiles_s"][0]) / plan["measured_s"]
+              for machine in machines for one in machine.rounds for job in one["epochs"].values() for plan in job.values() if "quartiles_s" in plan]  # fmt: skip
+    return statistics.median(ranges)
+
+
+def ranks(values, noise):
+    """Values that differ from the next by less than the noise share their mean rank."""
     order = sorted(range(len(values)), key=values.__getitem__)
-    return [order.index(i) for i in range(len(values))]
+    groups = [[order[0]]]
+    for before, index in itertools.pairwise(order):
+        if values[index] <= (1 + noise) * values[before]:
+            groups[-1].append(index)
+        else:
+            groups.append([index])
+    ranked, begin = [0.0] * len(values), 0
+    for group in groups:
+        for index in group:
+            ranked[index] = begin + (len(group) - 1) / 2
+        begin += len(group)
+    return ranked
 
 
-def spearman(rows):
-    """Of the predicted and the measured order of plans of one job on one machine."""
-    a, b = ranks([row["predicted_s"] for row in rows]), ranks([row["measured_s"] for row in rows])
-    count = len(rows)
-    return 1 - 6 * sum((x - y) ** 2 for x, y in zip(a, b)) / (count * (count**2 - 1))
+def spearman(rows, noise):
+    """Of the predicted and the measured order of plans of one job on one machine; none if no two plans differ by more than the noise."""
+    a, b = (ranks([row[key] for row in rows], noise) for key in ["predicted_s", "measured_s"])
+    if len(set(b)) == 1:
+        return None
+    return statistics.correlation(a, b) if len(set(a)) > 1 else 0
 
 
-def summary(rows):
-    stages = [row for row in rows if not row["stage"].startswith("epoch")]
-    epochs = [row for row in rows if row["stage"].startswith("epoch")]
+def orders_of(epochs, noise):
     groups = {}
     for row in epochs:
-        groups.setdefault((row["from"], row["to"], row["job"]), []).append(row)
-    orders = [spearman(group) for group in groups.values() if len(group) > 2]
+        groups.setdefault((row["from"], row["to"], row["version"], row["job"]), []).append(row)
+    orders = [spearman(group, noise) for group in groups.values()]
+    return [order for order in orders if order is not None]
 
-    def within(some):
-        return sum(error(row) * row["measured_s"] <= row["interval"] * row["predicted_s"] for row in some) / len(some)
 
+def in_order(epochs, noise):
+    """Of the pairs of plans that differ by more than the noise, those that are predicted in the measured order; and all."""
+    right = total = 0
+    for one, other in itertools.combinations(epochs, 2):
+        same = all(one[key] == other[key] for key in ["from", "to", "version", "job"])
+        if same and abs(math.log(one["measured_s"] / other["measured_s"])) > math.log(1 + noise):
+            total += 1
+            right += (one["measured_s"] < other["measured_s"]) == (one["predicted_s"] < other["predicted_s"])
+    return right, total
+
+
+def distance(row):
+    """Of what was measured from what was predicted, in half widths of the interval."""
+    return abs(row["predicted_s"] - row["measured_s"]) / (row["interval"] * row["predicted_s"])
+
+
+def within(rows):
+    return sum(distance(row) <= 1 for row in rows) / len(rows)
+
+
+def coverage(rows):
+    """How often intervals hold. Rows of one job or one pair of machines are off together, so that a test must not count them as
+    independent: `bootstrap` draws whole jobs and whole pairs again, and holds the middle 95 % of what that gives. `cross_validated`:
+    all intervals are scaled so that those of the other jobs would hold 95 of 100 times, and then hold of the job that was left out."""
+    jobs = sorted({row["job"] for row in rows})
+    of_job = {job: [row for row in rows if row["job"] == job] for job in jobs}
+    held = 0
+    for job in jobs:
+        scale = statistics.quantiles([distance(row) for row in rows if row["job"] != job], n=20)[-1]
+        held += sum(distance(row) <= scale for row in of_job[job])
+    cells = {}
+    for row in rows:
+        cells.setdefault((row["job"], row["from"], row["to"]), []).append(distance(row) <= 1)
+    pairs = sorted({(row["from"], row["to"]) for row in rows})
+    random = Random(0)
+    drawn = []
+    for _ in range(1000):
+        some = [cells[(job, *pair)] for job in random.choices(jobs, k=len(jobs)) for pair in random.choices(pairs, k=len(pairs))]
+        drawn.append(statistics.mean(itertools.chain(*some)))
+    drawn.sort()
+    return {"all": within(rows), "by_job": {job: within(of_job[job]) for job in jobs}, "cross_validated": held / len(rows),
+            "bootstrap": [drawn[25], drawn[974]]}  # fmt: skip
+
+
+def summary(rows, noise):
+    """Of some rows: what was asked, and how often intervals held."""
+    stages, epochs = [row for row in rows if not is_epoch(row)], [row for row in rows if is_epoch(row)]
+    orders = orders_of(epochs, noise)
+    right, total = in_order(epochs, noise)
     return {
+        "stages": len(stages),
         "stages_median_error": statistics.median(map(error, stages)),
-        "epochs_median_error": statistics.median(map(error, epochs)),
         "stages_median_error_if_kept": statistics.median(error(row, "kept_s") for row in stages),
+        "stages_within_interval": coverage(stages),
+        "epochs": len(epochs),
+        "epochs_median_error": statistics.median(map(error, epochs)),
         "epochs_median_error_if_kept": statistics.median(error(row, "kept_s") for row in epochs),
-        "epochs_median_error_of_own_profiles": statistics.median(error(row, "own_predicted_s") for row in epochs if "own_predicted_s" in row),
-        "stages_within_interval": within(stages),
-        "epochs_within_interval": within(epochs),
+        "epochs_median_error_of_own_profiles": statistics.median(error(row, "own_predicted_s") for row in epochs),
+        "epochs_within_interval": coverage(epochs),
+        "pairs_of_plans": total,
+        "pairs_in_order": right,
+        "orders": len(orders),
         "spearman_median": statistics.median(orders) if orders else None,
         "spearman_min": min(orders) if orders else None,
     }
+
+
+def summaries(rows, noise):
+    names = {
+        "between kinds": lambda row: len(set(kinds_of(row))) == 2,
+        "between restrictions of one kind": lambda row: len(set(kinds_of(row))) == 1,
+    }
+    chosen = {name: [row for row in rows if belongs(row)] for name, belongs in names.items()}
+    return {name: summary(some, noise) for name, some in chosen.items() if some}
+
+
+def measure_here(options):
+    options.work.mkdir(parents=True, exist_ok=True)
+    for _, restriction in itertools.product(range(options.rounds), options.restrictions):
+        measure(options, restriction, origin()["commit"])
 
 
 def main():
@@ -190,37 +241,32 @@ def main():
     parser.add_argument("--build", type=Path, default=ROOT / "build/release")
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared/data")
     parser.add_argument("--work", type=Path, default=ROOT / "build/machines")
-    parser.add_argument("--machines", type=lambda text: text.split(","), default=list(MACHINES))
+    parser.add_argument("--documents", type=Path, default=ROOT / "bench/results/machines")
+    parser.add_argument("--kind", default="_".join(re.findall("[a-z0-9]+", re.sub(r"\(\w+\)", "", cpu_facts()["name"].lower()))))
+    parser.add_argument("--restrictions", type=lambda text: text.split(","), default=list(RESTRICTIONS))
     parser.add_argument("--jobs", type=lambda text: text.split(","), default=list(JOBS))
     parser.add_argument("--plans", default="device,gnomon,salient,pyg,dgl")
     parser.add_argument("--time-limit", default="12")
     parser.add_argument("--machine-limit", default="30")
-    parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--keep", action="store_true", help="use what an earlier run measured in --work")
+    parser.add_argument("--version", type=int, default=VERSION, help="of an older build, given by --build")
+    parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--output", type=Path, default=ROOT / "bench/results/machines.json")
     options = parser.parse_args()
-    options.work.mkdir(parents=True, exist_ok=True)
-    cache = options.work / "measured.json"
-    if options.keep:
-        rounds = json.loads(cache.read_text())
-        options.repeats = len(rounds)
-    else:
-        rounds = [{machine: measure(options, machine, number) for machine in options.machines} for number in range(options.repeats)]
-        cache.write_text(json.dumps(rounds))
-    rows = []
-    for source in options.machines:
-        for target in options.machines:
-            for job in options.jobs if source != target else []:
-                rows += rows_of(options, rounds, source, target, job)
-    document = {"schema": "gnomon.machines/1", **origin(), "notes": __doc__.strip(), "rounds": len(rounds), **summary(rows), "rows": rows}
+    measure_here(options)
+    machines = machines_of(options.documents)
+    noise = noise_of(machines)
+    rows = [row for source, target in itertools.permutations(machines, 2) if source.version == target.version
+            for job in source.jobs() if job in target.jobs() for row in rows_of(options, source, target, job)]  # fmt: skip
+    old = sorted({row["version"] for row in rows} - {VERSION})
+    document = {"schema": "gnomon.machines/2", **origin(), "notes": __doc__.strip(), "noise": noise,
+                "machines": [{"name": machine.name, "version": machine.version, "rounds": len(machine.rounds), "commit": machine.commit, "recorded": machine.rounds[0]["recorded"]}
+                             for machine in machines],
+                "summary": summaries(rows, noise), "rows": rows}  # fmt: skip
+    if old:
+        document["older_than"] = (f"the machines that are compared were measured by version {old[-1]} of what is measured "
+                                  f"(bench/machine_jobs.py); today's is {VERSION}. Predictions are those of the named commit.")  # fmt: skip
     write_record(options.output, document)
-    kept = options.output.parent / "machines"
-    for machine in options.machines:
-        (kept / machine).mkdir(parents=True, exist_ok=True)
-        for name in ["machine", *options.jobs]:
-            text = (options.work / f"{machine}-0" / f"{name}.json").read_text()
-            (kept / machine / f"{name}.json").write_text(text)
-    print(json.dumps(summary(rows), indent=1))
+    print(json.dumps(document["summary"], indent=1))
 
 
 main()

@@ -81,7 +81,7 @@ std::vector<CatalogMachine> catalog() {
 CatalogMachine read_machine(const std::filesystem::path& path) {
   auto machine = base::read_document<CatalogMachine>(path);
   if (machine.speeds) {
-    check(*machine.speeds, path.string());
+    check(*machine.speeds, path.string() + ": speeds");
   }
   return machine;
 }
@@ -265,6 +265,7 @@ class Move {
     profile.machine = machine_;
     profile.corrections.reset();
     profile.prediction_error.reset();
+    profile.machine_speeds.reset();
     if (profile.workload.evaluation) {
       profile.workload.evaluation->time_s.reset();  // it was not measured there
     }

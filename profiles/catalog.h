@@ -112,17 +112,20 @@ struct MovedProfile {
 /// its own. Corrections, which come from real runs on the measured machine, are dropped.
 MovedProfile move_to_machine(Profile profile, const MachineProfile& machine);
 
-/// Moves a profile to a machine whose speeds were measured, given the measured speeds `from` of the profile's
-/// own machine: times of batching and training are scaled by work counts over speeds (speed_ratio.h), and
-/// their confidence intervals widen by that of the ratio. Times not covered by speeds are scaled as above.
-/// Bit-identical speeds mean the same machine: times and corrections are kept. Without speeds on both sides,
-/// it is equivalent to move_to_machine() above.
+/// Moves a profile to a machine whose own speeds were measured, as were those `from` of the machine of the
+/// profile: times of batching and training are scaled by counts over speeds (speed_ratio.h), and their
+/// confidence intervals get wider by that ratio's; speed-ups by threads and the efficiency of workers follow
+/// what several cores do of each kind of work. What speeds do not tell is scaled as above. If both speeds
+/// are the same, bit for bit, it is the same machine: times and corrections stay. Without speeds on either
+/// side it is move_to_machine() above.
 MovedProfile move_to_machine(const Profile& profile, const CatalogMachine& machine,
                              const std::optional<MachineSpeeds>& from);
 
-/// Returns the speeds in a document that the user names as the profile's machine. Throws InputError that
-/// names `where` if it has no speeds or describes another processor, number of cores or GPU.
-MachineSpeeds speeds_of(const CatalogMachine& machine, const Profile& profile, const std::string& where);
+/// The speeds in the document that the user names as that of the machine that is or was `measured`. Throws
+/// InputError that names `where` if it has no speeds, or if it is of another processor, number of cores or
+/// GPU.
+MachineSpeeds speeds_of(const CatalogMachine& machine, const MachineProfile& measured,
+                        const std::string& where);
 
 /// Returns only the profile of move_to_machine.
 Profile on_machine(Profile profile, const MachineProfile& machine);

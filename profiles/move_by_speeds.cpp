@@ -12,19 +12,11 @@ namespace {
 
 bool has_gpu(const MachineProfile& machine) { return !plan::runs_on_cores(machine.device.kind); }
 
-std::vector<Amount> both(std::vector<Amount> first, const std::vector<Amount>& second) {
-  first.insert(first.end(), second.begin(), second.end());
-  return first;
-}
-
-/// Batching without its reads over the link: sampling and gathering if their split is known.
-std::vector<MeasuredPart> batching_parts(const WorkloadProfile& workload, double total_s,
-                                         const std::optional<double>& sample_s) {
-  if (!sample_s) {
-    return {{total_s, both(sampling_work(workload), gathering_work(workload))}};
-  }
-  const double first_s = std::clamp(*sample_s, 0.0, total_s);
-  return {{first_s, sampling_work(workload)}, {total_s - first_s, gathering_work(workload)}};
+std::vector<Amount> batching_work(const WorkloadProfile& workload) {
+  auto work = sampling_work(workload);
+  const auto gathering = gathering_work(workload);
+  work.insert(work.end(), gathering.begin(), gathering.end());
+  return work;
 }
 
 std::string reason_of(const SpeedRatio& ratio) {
@@ -56,8 +48,10 @@ class BySpeeds {
     move_device_batch();
     move_train();
     move_transfer();
-    auto& cpu = moved_.profile.machine.cpu;  // properties of the program, not of the machine
+    assume_points();
+    auto& cpu = moved_.profile.machine.cpu;  // of the program, not of the machine
     cpu.runtime_bytes = cpu.runtime_bytes ? cpu.runtime_bytes : old_.machine.cpu.runtime_bytes;
+    moved_.profile.machine_speeds = to_;
   }
 
  private:
@@ -98,41 +92,77 @@ class BySpeeds {
   }
 
   void move_cpu_batch() {
+    const auto work = batching_work(before());
+    const auto& sample_s = before().parts.cpu_sample_s;
+    if (set("cpu_batch", &WorkloadProfile::cpu_batch, false, {{before().cpu_batch.mean_s, work}}) &&
+        sample_s) {
+      move_sampling(*sample_s, false, 0, after().cpu_batch, after().parts.cpu_sample_s);
+    }
+    move_points(&WorkloadProfile::cpu_batch_speedup, work);
+    move_points(&WorkloadProfile::worker_efficiency, work);
+  }
+
+  void move_device_batch() {
+    const auto work = batching_work(before());
     const auto& parts = before().parts;
-    const double total_s = before().cpu_batch.mean_s;
-    if (set("cpu_batch", &WorkloadProfile::cpu_batch, false,
-            batching_parts(before(), total_s, parts.cpu_sample_s)) &&
-        parts.cpu_sample_s) {
-      const MeasuredPart sampling{*parts.cpu_sample_s, sampling_work(before())};
-      if (const auto ratio = speed_ratio(std::span(&sampling, 1), from(false), to(false))) {
-        after().parts.cpu_sample_s = std::min(*parts.cpu_sample_s * ratio->factor, after().cpu_batch.mean_s);
+    const double computed_s = before().device_batch.mean_s - before().device_batch_link_s;
+    if (set("device_batch", &WorkloadProfile::device_batch, true, {{computed_s, work}},
+            after().device_batch_link_s) &&
+        parts.device_sample_s) {
+      const double sample_s =
+          *parts.device_sample_s - std::min(*parts.device_sample_s, parts.device_sample_link_s.value_or(0));
+      move_sampling(sample_s, true, after().parts.device_sample_link_s.value_or(0), after().device_batch,
+                    after().parts.device_sample_s);
+    }
+    if (!has_gpu(moved_.profile.machine)) {
+      move_points(&WorkloadProfile::device_batch_speedup, work);
+    }
+  }
+
+  /// The part of a stage that draws neighbours, without what it reads over a link.
+  void move_sampling(double sample_s, bool on_device, double link_s, const StageTime& whole,
+                     std::optional<double>& part) {
+    const MeasuredPart sampling{sample_s, sampling_work(before())};
+    if (const auto ratio = speed_ratio(std::span(&sampling, 1), from(on_device), to(on_device))) {
+      part = std::min(sample_s * ratio->factor + link_s, whole.mean_s);
+    }
+  }
+
+  /// What several threads or workers take moves as kinds of work on several cores do, each relative to one.
+  void move_points(std::vector<ScalingPoint> WorkloadProfile::*points, const std::vector<Amount>& work) {
+    for (ScalingPoint& point : after().*points) {
+      const auto before_speedup = speedup_of(work, from_, point.threads);
+      const auto after_speedup = speedup_of(work, to_, point.threads);
+      if (before_speedup && after_speedup) {
+        point.value *= *after_speedup / *before_speedup;
       }
     }
   }
 
-  void move_device_batch() {
-    const auto& parts = before().parts;
-    const double computed_s = before().device_batch.mean_s - before().device_batch_link_s;
-    std::optional<double> sample_s = parts.device_sample_s;
-    if (sample_s) {
-      *sample_s -= std::min(*sample_s, parts.device_sample_link_s.value_or(0));
+  /// A profile of one core gets what kinds of work do on all cores of the new machine: of training and of
+  /// workers. Threads that share one mini-batch's preparation wait for each other more often than any probe.
+  void assume_points() {
+    const int cores = moved_.profile.machine.cpu.cores;
+    if (old_.machine.cpu.cores > 1 || cores == 1) {
+      return;
     }
-    if (set("device_batch", &WorkloadProfile::device_batch, true,
-            batching_parts(before(), computed_s, sample_s), after().device_batch_link_s) &&
-        sample_s) {
-      const MeasuredPart sampling{*sample_s, sampling_work(before())};
-      if (const auto ratio = speed_ratio(std::span(&sampling, 1), from(true), to(true))) {
-        after().parts.device_sample_s =
-            std::min(*sample_s * ratio->factor + after().parts.device_sample_link_s.value_or(0),
-                     after().device_batch.mean_s);
-      }
+    if (const auto speedup = speedup_of(batching_work(before()), to_, cores)) {
+      after().worker_efficiency = {{1, 1}, {cores, *speedup / cores}};
+    }
+    const auto speedup = speedup_of(training_work(before()), to_, cores);
+    if (speedup && !has_gpu(moved_.profile.machine)) {
+      after().train_speedup = {{1, 1}, {cores, *speedup}};
     }
   }
 
   void move_train() {
-    const auto factor =
-        set("train", &WorkloadProfile::train, true, {{before().train.mean_s, training_work(before())}});
-    if (factor && !has_gpu(old_.machine) && !has_gpu(moved_.profile.machine)) {
+    const auto work = training_work(before());
+    const auto factor = set("train", &WorkloadProfile::train, true, {{before().train.mean_s, work}});
+    if (has_gpu(moved_.profile.machine)) {
+      return;
+    }
+    move_points(&WorkloadProfile::train_speedup, work);
+    if (factor && !has_gpu(old_.machine)) {
       scale(after().parts.refresh_s, *factor);
       scale(after().parts.update_s, *factor);
       scale(after().parts.average_s, *factor);
@@ -169,8 +199,8 @@ MovedProfile on_same_machine(Profile profile, const MachineProfile& machine) {
 void refuse_other(const std::string& where, const char* what, const std::string& told,
                   const std::string& measured) {
   if (told != measured) {
-    throw base::InputError(where, "describes another machine than the profile's: " + std::string(what) +
-                                      " \"" + told + "\", not \"" + measured + "\"");
+    throw base::InputError(where, "is the document of another machine: " + std::string(what) + " \"" + told +
+                                      "\", not \"" + measured + "\"");
   }
 }
 
@@ -189,12 +219,12 @@ MovedProfile move_to_machine(const Profile& profile, const CatalogMachine& machi
   return moved;
 }
 
-MachineSpeeds speeds_of(const CatalogMachine& machine, const Profile& profile, const std::string& where) {
+MachineSpeeds speeds_of(const CatalogMachine& machine, const MachineProfile& measured,
+                        const std::string& where) {
   if (!machine.speeds) {
     throw base::InputError(where, "has no measured speeds; write it with gnomon machine -o FILE");
   }
   const auto& told = machine.machine;
-  const auto& measured = profile.machine;
   refuse_other(where, "processor", told.cpu.name, measured.cpu.name);
   refuse_other(where, "cores", std::to_string(told.cpu.cores), std::to_string(measured.cpu.cores));
   if (has_gpu(measured)) {

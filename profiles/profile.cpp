@@ -73,6 +73,9 @@ void check(const Profile& profile, const std::string& where) {
   if (profile.machine.device.kind == DeviceKind::host && workload.device_batch_link_s > 0) {
     throw InputError(path + ".device_batch_link_s", "a host device has no link; use 0");
   }
+  if (profile.machine_speeds) {
+    check(*profile.machine_speeds, where + ": machine_speeds");
+  }
   check_scaling(workload.worker_efficiency, path + ".worker_efficiency");
   check_scaling(workload.cpu_batch_speedup, path + ".cpu_batch_speedup");
   check_scaling(workload.train_speedup, path + ".train_speedup");

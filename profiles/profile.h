@@ -15,6 +15,7 @@
 #include "plan/job.h"
 #include "plan/plan.h"
 #include "plan/vocabulary.h"
+#include "profiles/speeds.h"
 
 namespace gnomon::profiles {
 
@@ -476,7 +477,10 @@ struct Profile {
   std::string stopped_by;                       ///< "interval" or "time_limit"
   std::optional<base::OtherLoad> other_load{};  ///< load by others during the measurement; none if unknown
   std::optional<Corrections> corrections{};     ///< factors of the simulated stage times
-  std::optional<double> prediction_error{};  ///< relative standard error of predicted epochs, from real runs
+  std::optional<double> prediction_error{};     ///< relative standard error of predicted epochs, by real runs
+  /// Of the machine, apart from this job, by which the profile can be moved to another; none in documents of
+  /// earlier versions and where no document of the machine was at hand.
+  std::optional<MachineSpeeds> machine_speeds{};
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& f) {
@@ -488,6 +492,7 @@ struct Profile {
     f("other_load", self.other_load);
     f("corrections", self.corrections);
     f("prediction_error", self.prediction_error, base::Range{0, 10});
+    f("machine_speeds", self.machine_speeds);
   }
 };
 

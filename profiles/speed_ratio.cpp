@@ -91,22 +91,45 @@ double squares_of_speeds(const Gradient& from_gradient, Gradient to_gradient, co
   return squares;
 }
 
-double interval_of(const std::vector<Part>& parts, double total_s, const Executor& from, const Executor& to) {
-  const double count_interval = std::log(count_uncertainty);
+/// Of a host's cores, apart from any device.
+bool is_of_cores(Work work) { return work <= Work::operations; }
+
+/// The mean square of how far the kinds' ratios of times are from the stage's, by their logarithms.
+double squared_spread(double factor, const Executor& from, const Executor& to) {
+  double squares = 0;
+  int kinds = 0;
+  for (const Speed& speed : from.speeds.speeds) {
+    if (is_of_cores(speed.work) && speed.threads == 1) {
+      const Amount one{speed.work, speed.size.value_or(1), 1};
+      const auto before = cost_on(from, one);
+      const auto after = cost_on(to, one);
+      if (before && after) {
+        squares += std::pow(std::log(after->seconds / before->seconds / factor), 2);
+        ++kinds;
+      }
+    }
+  }
+  return kinds > 0 ? squares / kinds : 0;
+}
+
+double interval_of(const std::vector<Part>& parts, double factor, double total_s, const Executor& from,
+                   const Executor& to) {
+  if (from.speeds == to.speeds && from.is_gpu == to.is_gpu) {
+    return 0;
+  }
   Gradient from_gradient;
   Gradient to_gradient;
-  double squares = 0;
   for (const Part& part : parts) {
     const double share = part.seconds * part.factor() / total_s;
     for (const Term& term : part.terms) {
-      const double before = share * term.from_s / part.from_s;
-      const double after = share * term.to_s / part.to_s;
-      add(from_gradient, term.from_weights, before);
-      add(to_gradient, term.to_weights, -after);
-      squares += std::pow((after - before) * count_interval, 2);
+      add(from_gradient, term.from_weights, share * term.from_s / part.from_s);
+      add(to_gradient, term.to_weights, -share * term.to_s / part.to_s);
     }
   }
-  return std::sqrt(squares + squares_of_speeds(from_gradient, std::move(to_gradient), from, to));
+  const double variance =
+      std::pow(unexplained_share, 2) * squared_spread(factor, from, to) + std::pow(visit_deviation, 2);
+  return std::sqrt(std::pow(model_half_width, 2) * variance +
+                   squares_of_speeds(from_gradient, std::move(to_gradient), from, to));
 }
 
 /// The kinds of work by their share of the new time.
@@ -152,9 +175,34 @@ std::optional<SpeedRatio> speed_ratio(std::span<const MeasuredPart> parts, const
     return std::nullopt;
   }
   ratio.factor = after_s / before_s;
-  ratio.interval = interval_of(known, after_s, from, to);
+  ratio.interval = interval_of(known, ratio.factor, after_s, from, to);
   ratio.by = largest(known, after_s);
   return ratio;
+}
+
+std::optional<double> speedup_of(std::span<const Amount> work, const MachineSpeeds& speeds, int threads) {
+  // The smallest probes are steps of microseconds: beside other processes they wait for members that have
+  // lost their core, which takes longer than a step, but not than a stage.
+  constexpr double least_speedup = 0.5;
+  int all = 1;
+  for (const Speed& speed : speeds.speeds) {
+    all = std::max(all, speed.threads);
+  }
+  double alone_s = 0;
+  double together_s = 0;
+  for (const Amount& amount : work) {
+    if (const auto alone = rate_at(speeds, amount.work, amount.size)) {
+      const auto together = rate_at(speeds, amount.work, amount.size, all);
+      const double seconds = amount.count / alone->per_s;
+      alone_s += seconds;
+      // Operations are called by one thread, so there is no rate of several.
+      together_s += seconds / (together ? std::max(least_speedup, together->per_s / alone->per_s) : 1);
+    }
+  }
+  if (all == 1 || together_s <= 0) {
+    return std::nullopt;
+  }
+  return std::pow(alone_s / together_s, std::log(threads) / std::log(all));
 }
 
 std::string text_of(const std::vector<Work>& kinds) {

@@ -41,7 +41,7 @@ void check(const MachineSpeeds& speeds, const std::string& where) {
   std::set<std::tuple<Work, int, double>> seen;
   for (std::size_t i = 0; i < speeds.speeds.size(); ++i) {
     const Speed& speed = speeds.speeds[i];
-    const std::string path = where + ": speeds.speeds[" + std::to_string(i) + "]";
+    const std::string path = where + ".speeds[" + std::to_string(i) + "]";
     const std::string work(base::name_of(speed.work));
     if (has_size(speed.work) != speed.size.has_value()) {
       throw base::InputError(path + ".size",

@@ -84,7 +84,8 @@ struct MachineSpeeds {
   bool operator==(const MachineSpeeds&) const = default;
 };
 
-/// Throws InputError if a kind's size is missing or has no meaning, or if the same work was measured twice.
+/// Throws InputError, with a path below `where`, if a kind's size is missing or has no meaning, or if the
+/// same work was measured twice.
 void check(const MachineSpeeds& speeds, const std::string& where);
 
 /// An amount of one kind of work.

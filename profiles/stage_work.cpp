@@ -13,6 +13,22 @@ constexpr double id_bytes = 4;
 constexpr double row_pointer_bytes = 8;
 constexpr double fp32_bytes = 4;
 constexpr double assumed_classes = 16;
+/// Of a sparse feature: its column, and in most graphs a value of two or four bytes.
+constexpr double entry_bytes = 6;
+/// Where dropout is not 0 it is seldom far from this.
+constexpr double kept_by_dropout = 0.5;
+
+/// Integer work on vectors, such as random numbers, for which machines have no probe: in flops of wide
+/// products that take as long.
+constexpr double wide = 256;
+constexpr double flops_per_draw = 400;
+constexpr double flops_per_dropped = 50;
+
+/// Of the host, for what is a launch on a GPU: forwards and backwards through autograd.
+constexpr double calls_per_launch = 4;
+
+/// What stays in a core's own caches.
+constexpr double cached_bytes = 65536;
 
 /// Hops from the seeds outwards. Profiles without hops, such as the papers', get hops with equal numbers of
 /// edges.
@@ -35,13 +51,22 @@ std::vector<HopCounts> hops_of(const WorkloadProfile& workload) {
 struct LayerShape {
   double sources, destinations, edges;
   double in, out;
-  bool is_first;
+  bool is_first, is_last;
+  /// Of the features, if the first layer's inputs are sparse rows; else 0.
+  double entries_per_row;
+
+  /// As nn/models.cpp chooses: whether aggregating before the product is less work.
+  bool aggregates_first(plan::ModelKind model) const {
+    return model != plan::ModelKind::gat && entries_per_row == 0 &&
+           destinations * in * out + edges * in < sources * in * out + edges * out;
+  }
 };
 
 /// Layers from the features to the classes.
 std::vector<LayerShape> layers_of(const WorkloadProfile& workload) {
   const auto hops = hops_of(workload);
   const std::size_t layers = hops.size();
+  const auto row_bytes = static_cast<double>(workload.feature_row_bytes);
   std::vector<LayerShape> shapes;
   for (std::size_t layer = 0; layer < layers; ++layer) {
     const std::size_t hop = layers - 1 - layer;
@@ -50,22 +75,10 @@ std::vector<LayerShape> layers_of(const WorkloadProfile& workload) {
     const bool is_last = layer + 1 == layers;
     shapes.push_back({sources, hops[hop].destinations, hops[hop].edges,
                       is_first ? static_cast<double>(workload.feature_columns) : workload.job.hidden,
-                      is_last ? assumed_classes : workload.job.hidden, is_first});
+                      is_last ? assumed_classes : workload.job.hidden, is_first, is_last,
+                      is_first && has_sparse_rows(workload) ? row_bytes / entry_bytes : 0});
   }
   return shapes;
-}
-
-/// The number of rows that a layer multiplies with a weight matrix. GraphSAGE multiplies each destination and
-/// its neighbours' mean, GAT multiplies every source.
-double product_rows(plan::ModelKind model, const LayerShape& layer) {
-  switch (model) {
-    case plan::ModelKind::sage:
-      return 2 * layer.destinations;
-    case plan::ModelKind::gat:
-      return layer.sources;
-    default:
-      return std::min(layer.sources, layer.destinations);
-  }
 }
 
 void add(std::vector<Amount>& work, Work kind, double size, double count) {
@@ -74,55 +87,136 @@ void add(std::vector<Amount>& work, Work kind, double size, double count) {
   }
 }
 
-void add_layer(std::vector<Amount>& work, const plan::Job& job, const LayerShape& layer) {
-  const bool is_rounded = job.matmul_precision == plan::MatmulPrecision::medium;
-  // The first layer's inputs get no gradient: two products instead of three, one aggregation instead of two.
-  const double products = layer.is_first ? 2 : 3;
-  const double aggregations = layer.is_first ? 1 : 2;
-  const double flops = 2 * product_rows(job.model, layer) * layer.in * layer.out * products;
-  add(work, is_rounded ? Work::dense_bf16 : Work::dense_fp32, std::min(layer.in, layer.out), flops);
-  const double columns = layer.is_first && job.model == plan::ModelKind::sage ? layer.in : layer.out;
-  add(work, Work::sparse, columns, layer.edges * columns * fp32_bytes * aggregations);
-  constexpr double passes = 4;  // bias, activation and dropout, forward and backward
-  const double activations = layer.destinations * layer.out * fp32_bytes * passes;
-  const double dropout = layer.is_first ? layer.sources * layer.in * fp32_bytes : 0;
-  add(work, Work::copies, std::max(activations / passes, dropout), activations + dropout);
-}
+/// The work of training one layer.
+class LayerWork {
+ public:
+  LayerWork(std::vector<Amount>& work, const plan::Job& job, const LayerShape& layer)
+      : work_(work),
+        job_(job),
+        layer_(layer),
+        aggregates_first_(layer.aggregates_first(job.model)),
+        product_(job.matmul_precision == plan::MatmulPrecision::medium ? Work::dense_bf16
+                                                                       : Work::dense_fp32) {}
+
+  void count() {
+    if (layer_.entries_per_row > 0) {
+      count_sparse_products();
+    } else {
+      count_products();
+    }
+    const double columns = aggregates_first_ ? layer_.in : layer_.out;
+    // The first layer's inputs get no gradient.
+    const double passes = layer_.is_first && aggregates_first_ ? 1 : 2;
+    add(work_, Work::sparse, columns, layer_.edges * columns * fp32_bytes * passes);
+    if (job_.model == plan::ModelKind::gat) {
+      count_attention();
+    }
+    count_activations();
+  }
+
+ private:
+  /// Rows that are multiplied with a weight matrix. GraphSAGE multiplies a vertex and its neighbours' mean.
+  double product_rows() const {
+    const double own = job_.model == plan::ModelKind::sage ? layer_.destinations : 0;
+    return own + (aggregates_first_ ? layer_.destinations : layer_.sources);
+  }
+
+  /// Each forwards and for the weights' gradient, and but for the first layer for the inputs'.
+  void count_products() {
+    const double products = layer_.is_first ? 2 : 3;
+    const double flops = 2 * product_rows() * layer_.in * layer_.out * products;
+    add(work_, product_, std::min(layer_.in, layer_.out), flops);
+    constexpr double passes = 6;  // over the operand and its gradient, forwards and backwards
+    const double operand = product_rows() * layer_.in * fp32_bytes;
+    add(work_, Work::copies, operand, operand * passes);
+    if (layer_.is_first) {
+      const double inputs = layer_.sources * layer_.in;
+      add(work_, Work::copies, inputs * fp32_bytes, inputs * fp32_bytes);
+      count_dropout(inputs);
+    }
+  }
+
+  /// A row of weights for each entry that is kept, forwards and for the weights' gradient.
+  void count_sparse_products() {
+    const double entries = product_rows() * layer_.entries_per_row * (drops() ? kept_by_dropout : 1);
+    constexpr double passes = 2;
+    add(work_, Work::copies, cached_bytes, entries * layer_.out * fp32_bytes * passes);
+  }
+
+  void count_attention() {
+    const double heads = layer_.is_last ? 1 : job_.heads;
+    const double loops = layer_.destinations;
+    constexpr double passes = 2;  // over the values at both ends of each edge, for the gradients
+    add(work_, Work::sparse, layer_.out, (layer_.edges + loops) * layer_.out * fp32_bytes * passes);
+    constexpr double products = 3;
+    add(work_, Work::dense_fp32, heads,
+        2 * (layer_.sources + layer_.destinations) * layer_.out * heads * products);
+  }
+
+  void count_activations() {
+    constexpr double passes = 8;  // product, bias, activation and dropout, forwards and backwards
+    const double rows = job_.model == plan::ModelKind::sage ? layer_.destinations : product_rows();
+    const double bytes = rows * layer_.out * fp32_bytes;
+    add(work_, Work::copies, bytes, bytes * passes);
+    if (!layer_.is_last) {
+      count_dropout(layer_.destinations * layer_.out);
+    }
+  }
+
+  bool drops() const { return job_.dropout > 0; }
+  void count_dropout(double elements) {
+    if (drops()) {
+      add(work_, Work::dense_fp32, wide, elements * flops_per_dropped);
+    }
+  }
+
+  std::vector<Amount>& work_;
+  const plan::Job& job_;
+  const LayerShape& layer_;
+  bool aggregates_first_;
+  Work product_;
+};
 
 }  // namespace
 
+bool has_sparse_rows(const WorkloadProfile& workload) {
+  constexpr std::int64_t fp16_bytes = 2;
+  return workload.feature_row_bytes < fp16_bytes * workload.feature_columns;
+}
+
 std::vector<Amount> sampling_work(const WorkloadProfile& workload) {
-  double destinations = 0;
   double edges = 0;
   for (const HopCounts& hop : hops_of(workload)) {
-    destinations += hop.destinations;
     edges += hop.edges;
   }
   const double topology_bytes = static_cast<double>(workload.edges) * id_bytes +
                                 static_cast<double>(workload.vertices) * row_pointer_bytes;
   std::vector<Amount> work;
-  add(work, Work::random_lines, topology_bytes, destinations + edges);
-  add(work, Work::inserts, workload.batch_vertices, edges);
-  add(work, Work::branches, 1, edges);
+  add(work, Work::random_lines, topology_bytes, edges);
+  add(work, Work::dense_fp32, wide, edges * flops_per_draw);
   return work;
 }
 
 std::vector<Amount> gathering_work(const WorkloadProfile& workload) {
-  const double row_bytes = std::max(line_bytes, static_cast<double>(workload.feature_row_bytes));
-  const double all_bytes =
-      static_cast<double>(workload.vertices) * static_cast<double>(workload.feature_row_bytes);
+  const auto row_bytes = static_cast<double>(workload.feature_row_bytes);
+  const double all_bytes = static_cast<double>(workload.vertices) * row_bytes;
   std::vector<Amount> work;
-  add(work, Work::huge_page_rows, all_bytes, workload.batch_vertices * row_bytes);
+  if (has_sparse_rows(workload)) {
+    add(work, Work::random_lines, all_bytes, workload.batch_vertices * row_bytes / line_bytes);
+  } else {
+    add(work, Work::huge_page_rows, all_bytes, workload.batch_vertices * std::max(line_bytes, row_bytes));
+  }
+  add(work, Work::copies, workload.batch_bytes, workload.batch_bytes);
   return work;
 }
 
 std::vector<Amount> training_work(const WorkloadProfile& workload) {
   std::vector<Amount> work;
   for (const LayerShape& layer : layers_of(workload)) {
-    add_layer(work, workload.job, layer);
+    LayerWork(work, workload.job, layer).count();
   }
   add(work, Work::operations, 1,
-      static_cast<double>(launches_of_batch(std::max(2, workload.job.layers())).training));
+      calls_per_launch * static_cast<double>(launches_of_batch(std::max(2, workload.job.layers())).training));
   return work;
 }
 
@@ -145,7 +239,7 @@ std::optional<Amount> on_gpu(const Amount& amount) {
     case Work::copies:
       return Amount{Work::device_copies, amount.size, amount.count};
     case Work::operations:
-      return Amount{Work::launches, amount.size, amount.count};
+      return Amount{Work::launches, amount.size, amount.count / calls_per_launch};
     default:
       return std::nullopt;
   }

@@ -10,9 +10,9 @@ namespace gnomon::reproduce {
 
 profiles::MovedProfile moved_profile(const profiles::Profile& profile, const std::string& machine,
                                      const std::string& from) {
-  std::optional<profiles::MachineSpeeds> speeds;
+  auto speeds = profile.machine_speeds;
   if (!from.empty()) {
-    speeds = profiles::speeds_of(profiles::find_machine(from, "--from"), profile, "--from: " + from);
+    speeds = profiles::speeds_of(profiles::find_machine(from, "--from"), profile.machine, "--from: " + from);
   }
   return profiles::move_to_machine(profile, profiles::find_machine(machine), speeds);
 }

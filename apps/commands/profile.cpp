@@ -14,6 +14,9 @@
 #include "apps/text/output.h"
 #include "apps/text/profile_text.h"
 #include "base/output_file.h"
+#include "base/usable.h"
+#include "profiles/catalog.h"
+#include "profiles/measure/machine.h"
 #include "profiles/measure/workload.h"
 
 namespace gnomon::apps {
@@ -26,8 +29,26 @@ struct ProfileFlags {
   MeasureFlags measure;
   bool json = false;
   JobFlags job;
+  std::string machine;
   std::optional<double> idle_w, core_w, device_w, price_per_hour;
 };
+
+/// The speeds in the document that the user names as this machine's; none without one.
+std::optional<profiles::MachineSpeeds> speeds_of(const std::string& document,
+                                                 const profiles::MachineProfile& measured) {
+  if (document.empty()) {
+    return std::nullopt;
+  }
+  return profiles::speeds_of(profiles::find_machine(document), measured, "--machine: " + document);
+}
+
+/// What is known of this machine before it is measured.
+profiles::MachineProfile machine_here() {
+  profiles::MachineProfile machine;
+  machine.cpu.name = profiles::cpu_name();
+  machine.cpu.cores = base::usable_cores();
+  return machine;
+}
 
 /// The user's numbers replace measured ones.
 void tell_running(const ProfileFlags& options, profiles::Running& running) {
@@ -53,10 +74,12 @@ profiles::Profile measure_with_bar(const graph::Graph& graph, const plan::Job& j
 }
 
 void profile(const ProfileFlags& options) {
+  speeds_of(options.machine, machine_here());  // says now what is wrong with it
   const auto job = options.job.job();
   const auto graph = open_training_data(options.data, job);
   auto profile = measure_with_bar(graph, job, options.measure);
   tell_running(options, profile.machine.running);
+  profile.machine_speeds = speeds_of(options.machine, profile.machine);
   if (!options.out.empty()) {
     base::write_output(options.out, [&](const auto& file) { base::write_document(file, profile); });
   }
@@ -77,6 +100,9 @@ Action add_profile(CLI::App& app) {
   app.add_option("DATA", options->data, "Graph store")->required();
   add_output(app, "-o,--out", options->out, "Write the profile to this file");
   add_measure_flags(app, options->measure);
+  app.add_option("--machine", options->machine,
+                 "Document of this machine (gnomon machine): its speeds are kept in the profile, so that\n"
+                 "explore and tune predict the job on other machines without --from");
   const auto add = [&](const char* name, std::optional<double>& value, const char* what) {
     app.add_option(name, value, what)->check(CLI::NonNegativeNumber);
   };

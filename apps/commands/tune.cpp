@@ -136,9 +136,10 @@ Action add_tune(CLI::App& app) {
       ->required();
   app.add_option("--machine", options->machine,
                  "Scale the profile to this machine: a name from gnomon catalog or a machine file");
-  app.add_option("--from", options->from,
-                 "Machine file of the machine on which the profile was measured (gnomon machine): scale by "
-                 "the\nmeasured speeds of both machines instead of data sheets");
+  app.add_option(
+      "--from", options->from,
+      "Document of the machine on which the profile was measured (gnomon machine), if the profile holds\n"
+      "none, to scale by the measured speeds of both machines");
   add_output(app, "-o,--out", options->out, "Write the best plan to this file");
   app.add_option("--strategy", options->strategy,
                  "Search strategy: auto, gp, trees, ppo, dispatcher, sobol, random or exhaustive");

@@ -1,78 +1,92 @@
 #include "serve/http/server.h"
 
 #include <httplib.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cctype>
 #include <chrono>
-#include <condition_variable>
-#include <deque>
-#include <mutex>
+#include <string_view>
 #include <thread>
-#include <vector>
+#include <utility>
 
 #include "base/error.h"
+#include "serve/http/connections.h"
 
 namespace gnomon::serve {
 namespace {
 
-constexpr std::size_t num_threads = 128;  ///< one per open connection; most of them sleep
-constexpr std::size_t max_waiting = 64;
-constexpr time_t max_wait_s = 5;  ///< for the next bytes of a request
-
-/// A thread pool with a bounded queue: adding to a full queue blocks.
-class BoundedPool final : public httplib::TaskQueue {
+/// Runs what it is given at once: httplib's thread that accepts only passes sockets on.
+class NoQueue final : public httplib::TaskQueue {
  public:
-  BoundedPool() {
-    for (std::size_t i = 0; i < num_threads; ++i) {
-      threads_.emplace_back([this] { work(); });
-    }
-  }
+  void enqueue(std::function<void()> task) override { task(); }
+  void shutdown() override {}
+};
 
-  void enqueue(std::function<void()> task) override {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return tasks_.size() < max_waiting || closed_; });
-    tasks_.push_back(std::move(task));
-    changed_.notify_all();
-  }
+/// A request that has come as a whole, and its response.
+class WholeRequest final : public httplib::Stream {
+ public:
+  explicit WholeRequest(const std::string& request) : rest_(request) {}
+  std::string response() && { return std::move(response_); }
 
-  void shutdown() override {
-    {
-      const std::lock_guard lock(mutex_);
-      closed_ = true;
-    }
-    changed_.notify_all();
-    for (auto& thread : threads_) {
-      thread.join();
-    }
+  bool is_readable() const override { return !rest_.empty(); }
+  bool is_writable() const override { return true; }
+  ssize_t read(char* bytes, std::size_t size) override {
+    const auto count = rest_.copy(bytes, size);
+    rest_.remove_prefix(count);
+    return static_cast<ssize_t>(count);
   }
+  ssize_t write(const char* bytes, std::size_t size) override {
+    response_.append(bytes, size);
+    return static_cast<ssize_t>(size);
+  }
+  void get_remote_ip_and_port(std::string&, int&) const override {}
+  void get_local_ip_and_port(std::string&, int&) const override {}
+  socket_t socket() const override { return INVALID_SOCKET; }
 
  private:
-  void work() {
-    while (true) {
-      std::function<void()> task;
-      {
-        std::unique_lock lock(mutex_);
-        changed_.wait(lock, [this] { return !tasks_.empty() || closed_; });
-        if (tasks_.empty()) {
-          return;
-        }
-        task = std::move(tasks_.front());
-        tasks_.pop_front();
-      }
-      changed_.notify_all();
-      task();
-    }
+  std::string_view rest_;
+  std::string response_;
+};
+
+/// httplib accepts, parses and formats; Connections reads and writes.
+class Server final : public httplib::Server {
+ public:
+  explicit Server(const ConnectionLimits& limits)
+      : connections_([this](const std::string& request, bool is_last) { return reply_to(request, is_last); },
+                     limits) {}
+  /// Answers what has been asked, and drops the rest.
+  void finish() { connections_.finish(); }
+
+ private:
+  bool process_and_close_socket(socket_t socket) override {
+    connections_.add(socket);
+    return true;
   }
 
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<std::function<void()>> tasks_;
-  bool closed_ = false;
-  std::vector<std::thread> threads_;
+  Connections::Reply reply_to(const std::string& request, bool is_last) {
+    WholeRequest stream(request);
+    bool is_closed = false;  // by the client's wish
+    const bool is_understood = process_request(stream, is_last, is_closed, nullptr);
+    auto response = std::move(stream).response();
+    const bool is_refused = response.starts_with("HTTP/1.1 400");  // what follows it may be no request
+    return {std::move(response), is_last || is_closed || is_refused || !is_understood};
+  }
+
+  Connections connections_;
 };
+
+/// Half of the file descriptors are left to what is served.
+ConnectionLimits limits_here() {
+  ConnectionLimits limits;
+  rlimit files{};
+  if (::getrlimit(RLIMIT_NOFILE, &files) == 0) {
+    limits.connections = std::clamp<std::size_t>(files.rlim_cur / 2, 16, limits.connections);
+  }
+  return limits;
+}
 
 Request request_of(const httplib::Request& asked) {
   Request request{asked.method, asked.path, {}, asked.body};
@@ -100,7 +114,7 @@ void fill(const Response& answer, httplib::Response& response) {
 }  // namespace
 
 struct HttpServer::Parts {
-  httplib::Server server;
+  Server server{limits_here()};
   int port = 0;
   int socket = -1;                  ///< that listens
   std::atomic<bool> ended = false;  ///< whether run() has returned
@@ -108,12 +122,8 @@ struct HttpServer::Parts {
 
 HttpServer::HttpServer(const std::string& host, int port, Answer answer) : parts_(std::make_unique<Parts>()) {
   auto& server = parts_->server;
-  server.new_task_queue = [] { return new BoundedPool; };
+  server.new_task_queue = [] { return new NoQueue; };
   server.set_payload_max_length(max_body_bytes);
-  server.set_read_timeout(max_wait_s);
-  server.set_write_timeout(max_wait_s);
-  server.set_keep_alive_timeout(1);
-  server.set_keep_alive_max_count(1000);
   server.set_socket_options([this](int socket) {
     const int yes = 1;  // unlike SO_REUSEPORT, httplib's default, it does not let two servers share a port
     ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
@@ -138,6 +148,7 @@ int HttpServer::port() const { return parts_->port; }
 
 void HttpServer::run() {
   parts_->server.listen_after_bind();
+  parts_->server.finish();
   parts_->ended = true;
 }
 

@@ -8,8 +8,8 @@
 
 namespace gnomon::serve {
 
-/// Answers requests over HTTP/1.1 on several threads. Connections beyond a maximum wait in the kernel's
-/// queue; requests that are too large or too slow are refused.
+/// Answers requests over HTTP/1.1 on several threads, which never wait for clients (connections.h). Requests
+/// that are too large are refused, and those that take too long dropped.
 class HttpServer {
  public:
   using Answer = std::function<Response(const Request&)>;

@@ -10,6 +10,7 @@
 #include "graph/order/reorder.h"
 #include "plan/default_plan.h"
 #include "plan/plan.h"
+#include "profiles/catalog.h"
 #include "profiles/profile.h"
 #include "program.h"
 #include "tests/apps/exact_presets.h"
@@ -73,6 +74,20 @@ TEST_F(ComputeCommands, ProfilePrintsADocument) {
   const auto json = json_of(with_job({"profile", "tiny", "--time-limit", "0.5", "--json"}));
   EXPECT_EQ(json["schema"], "gnomon.profile/1");
   EXPECT_EQ(json["workload"]["graph"], "tiny");
+}
+
+TEST_F(ComputeCommands, ProfilesKeepTheSpeedsOfTheirMachine) {
+  ASSERT_EQ(run({"machine", "-o", "m.json", "--device", "cpu", "--time-limit", "0.5"}).code, 0);
+  const std::vector<std::string> words = {"profile",      "tiny", "-o",        "p.json",
+                                          "--time-limit", "0.5",  "--machine", "m.json"};
+  ASSERT_EQ(run(with_job(words)).code, 0);
+  EXPECT_EQ(profiles::read_profile(here_ / "p.json").machine_speeds,
+            profiles::read_machine(here_ / "m.json").speeds);
+  auto machine = profiles::read_machine(here_ / "m.json");
+  machine.machine.cpu.name = "another";
+  base::write_document(here_ / "m.json", machine);
+  expect_refused(with_job(words),
+                 "--machine: m.json: is the document of another machine: processor \"another\"");
 }
 
 /// Its arguments for an emulated device.

@@ -65,7 +65,8 @@ TEST_F(MachineCommands, MachineWritesADocumentThatExploreReads) {
   EXPECT_EQ(machine.name, "mine");
   EXPECT_EQ(machine.machine.running.price_per_hour, 0.25);
   EXPECT_GT(machine.speeds->speeds.size(), 20U);
-  const auto moved = rows({"p.json", "--plan", "device", "--machine", "m.json", "--from", "here.json"});
+  write("slow.json", test::times(*machine.speeds, 0.5), 4);
+  const auto moved = rows({"p.json", "--plan", "device", "--machine", "m.json", "--from", "slow.json"});
   EXPECT_GT(moved[0]["epoch_s"].get<double>(), 0);
   EXPECT_GT(moved[0]["price"].get<double>(), 0);
 }
@@ -101,6 +102,26 @@ TEST_F(MachineCommands, TwiceTheSpeedsHalveTheEpoch) {
   EXPECT_THAT(tuned.out, HasSubstr("cpu_batch x0.5"));
 }
 
+TEST_F(MachineCommands, AProfileThatHoldsItsMachinesSpeedsNeedsNoOther) {
+  const auto fast = test::times(test::uniform_speeds(1e9, 0.01), 2);
+  write("fast.json", fast, 4);
+  const auto by_from =
+      rows({"p.json", "--plan", "device,gnomon", "--machine", "fast.json", "--from", "here.json"});
+  profile["machine_speeds"] = base::write_value(test::uniform_speeds(1e9, 0.01));
+  place.write("with.json", profile.dump());
+  const std::vector<std::string> moved = {"with.json", "--plan", "device,gnomon", "--machine", "fast.json"};
+  EXPECT_EQ(rows(moved), by_from);
+  auto both = moved;
+  write("slow.json", test::uniform_speeds(1e8), 4);
+  both.insert(both.end(), {"--from", "slow.json"});
+  EXPECT_NEAR(rows(both)[0]["epoch_s"].get<double>(), rows(moved)[0]["epoch_s"].get<double>() / 10, 1e-9)
+      << "--from counts";
+  profile["machine_speeds"]["speeds"][0].erase("size");
+  place.write("bad.json", profile.dump());
+  expect_one_line({"explore", "bad.json"},
+                  "gnomon explore: bad.json: machine_speeds.speeds[0].size: is missing");
+}
+
 TEST_F(MachineCommands, BadDocumentsAreRefusedInOneLine) {
   auto document = base::Json::parse(base::read_file(place / "here.json"));
   document["speeds"]["speeds"][2]["per_s"] = -1;
@@ -111,7 +132,7 @@ TEST_F(MachineCommands, BadDocumentsAreRefusedInOneLine) {
   document["machine"]["cpu"]["cores"] = 2;
   place.write("two.json", document.dump());
   expect_one_line({"explore", "p.json", "--machine", "here.json", "--from", "two.json"},
-                  "gnomon explore: --from: two.json: describes another machine than the profile's: "
+                  "gnomon explore: --from: two.json: is the document of another machine: "
                   "cores \"2\", not \"4\"");
   expect_one_line({"explore", "p.json", "--from", "here.json"},
                   "gnomon explore: --from: holds the speeds of the measured machine; name another machine "

@@ -5,6 +5,8 @@
 
 #include "base/error.h"
 #include "profiles/catalog.h"
+#include "profiles/speed_ratio.h"
+#include "profiles/stage_work.h"
 #include "tests/fixtures/profiles.h"
 #include "tests/fixtures/speeds.h"
 
@@ -62,24 +64,73 @@ TEST(MoveBySpeeds, TwiceAsFastTakesHalfAsLong) {
   EXPECT_NEAR(workload.device_batch.mean_s, 0.015, 1e-15);
   EXPECT_NEAR(workload.train.mean_s, 0.02, 1e-15);
   EXPECT_NEAR(workload.train.deviation_s, 0.002, 1e-15);
-  EXPECT_NEAR(workload.train.interval_s, 0.0005, 1e-15);
+  EXPECT_NEAR(workload.train.interval_s, std::hypot(0.0005, model_half_width * visit_deviation * 0.02),
+              1e-15);
   EXPECT_NEAR(*workload.parts.cpu_sample_s, 0.0075, 1e-15);
   EXPECT_NEAR(*workload.parts.device_sample_s, 0.01, 1e-15);
   EXPECT_FALSE(moved.profile.corrections.has_value());
   EXPECT_EQ(moved.profile.machine.cpu.runtime_bytes, 3e8);
-  EXPECT_THAT(text_of(moved.scalings), HasSubstr("train x0.5 +-0 % (measured "));
+  EXPECT_THAT(text_of(moved.scalings), HasSubstr("train x0.5 +-28 % (measured "));
   EXPECT_THAT(text_of(moved.scalings), testing::Not(HasSubstr("bandwidth")));
 }
 
-// Sampling takes 15 ms of batching's 20, all on cores' lines, inserts and branches; gathering the rest.
-TEST(MoveBySpeeds, HalvesOfBatchingMoveBySpeedsOfTheirOwn) {
+// What gathering rows is of batching's counts is faster, and sampling stays as it is.
+TEST(MoveBySpeeds, PartsOfBatchingMoveByTheirCounts) {
   const auto profile = measured();
   const auto speeds = test::uniform_speeds(1e9);
   const auto to = machine_of(profile, test::times(speeds, Work::huge_page_rows, 5));
   const auto& workload = move_to_machine(profile, to, speeds).profile.workload;
-  EXPECT_NEAR(workload.cpu_batch.mean_s, 0.015 + 0.005 / 5, 1e-15);
+  double all = 0;
+  for (const auto& work : {sampling_work(profile.workload), gathering_work(profile.workload)}) {
+    for (const auto& amount : work) {
+      all += amount.count;
+    }
+  }
+  const double rows = 500 * 256;
+  EXPECT_NEAR(workload.cpu_batch.mean_s, 0.02 * (all - rows * 4 / 5) / all, 1e-15);
   EXPECT_EQ(*workload.parts.cpu_sample_s, 0.015);
   EXPECT_EQ(workload.train.mean_s, 0.04);
+}
+
+/// Speeds of all four cores, each kind `speedup` times those of one.
+MachineSpeeds with_all_cores(MachineSpeeds speeds, double speedup) {
+  const auto alone = speeds.speeds;
+  for (auto speed : alone) {
+    if (speed.work != Work::operations) {
+      speed.threads = 4;
+      speed.per_s *= speedup;
+      speeds.speeds.push_back(speed);
+    }
+  }
+  return speeds;
+}
+
+// Four cores together are 3 times as fast as one on the measured machine, and twice on the new one; two cores
+// of it are by the square root of both.
+TEST(MoveBySpeeds, SpeedupsOfThreadsMoveByThoseOfTheProbes) {
+  auto profile = measured();
+  profile.workload.cpu_batch_speedup = {{1, 1}, {2, 1.5}, {4, 2.5}};
+  profile.workload.worker_efficiency = {{1, 1}, {2, 0.9}, {4, 0.8}};
+  const auto from = with_all_cores(test::uniform_speeds(1e9), 3);
+  const auto to = with_all_cores(test::uniform_speeds(2e9), 2);
+  const auto workload = move_to_machine(profile, machine_of(profile, to), from).profile.workload;
+  EXPECT_NEAR(workload.cpu_batch_speedup[1].value, 1.5 * std::sqrt(2.0 / 3), 1e-12);
+  EXPECT_NEAR(workload.cpu_batch_speedup[2].value, 2.5 * 2 / 3, 1e-12);
+  EXPECT_NEAR(workload.worker_efficiency[2].value, 0.8 * 2 / 3, 1e-12);
+  EXPECT_EQ(workload.worker_efficiency[0].value, 1);
+}
+
+TEST(MoveBySpeeds, AProfileOfOneCoreGetsTheSpeedupsOfTheProbes) {
+  auto profile = measured();
+  auto machine = machine_of(profile, with_all_cores(test::uniform_speeds(2e9), 3));
+  profile.machine.cpu.cores = 1;
+  const auto workload = move_to_machine(profile, machine, test::uniform_speeds(1e9)).profile.workload;
+  ASSERT_EQ(workload.worker_efficiency.size(), 2U);
+  EXPECT_EQ(workload.worker_efficiency[1].threads, 4);
+  EXPECT_NEAR(workload.worker_efficiency[1].value, 0.75, 1e-12);
+  EXPECT_GT(workload.train_speedup[1].value, 2.5);
+  EXPECT_LT(workload.train_speedup[1].value, 3) << "one thread calls operations";
+  EXPECT_LT(workload.device_batch_speedup.size(), 2U);
 }
 
 TEST(MoveBySpeeds, IntervalsOfStagesGrowByThatOfTheRatio) {
@@ -124,7 +175,7 @@ TEST(MoveBySpeeds, ToAGpu) {
 
 std::string refusal(const CatalogMachine& machine, const Profile& profile) {
   try {
-    speeds_of(machine, profile, "--from: m.json");
+    speeds_of(machine, profile.machine, "--from: m.json");
   } catch (const base::InputError& error) {
     return error.what();
   }
@@ -137,10 +188,10 @@ TEST(SpeedsOf, AreThoseOfTheMeasuredMachine) {
   EXPECT_EQ(refusal(machine, profile), "no error");
   machine.machine.cpu.cores = 2;
   EXPECT_EQ(refusal(machine, profile),
-            "--from: m.json: describes another machine than the profile's: cores \"2\", not \"4\"");
+            "--from: m.json: is the document of another machine: cores \"2\", not \"4\"");
   machine.machine.cpu.name = "another CPU";
   EXPECT_EQ(refusal(machine, profile),
-            "--from: m.json: describes another machine than the profile's: processor \"another "
+            "--from: m.json: is the document of another machine: processor \"another "
             "CPU\", not \"a CPU\"");
   machine.speeds.reset();
   EXPECT_EQ(refusal(machine, profile),

@@ -81,7 +81,8 @@ TEST(SpeedRatio, MapsWorkToAGpu) {
                 {.work = Work::launches, .per_s = 20}};
   const std::vector<MeasuredPart> training{{2, {{Work::dense_fp32, 64, 30}, {Work::operations, 1, 10}}}};
   const auto ratio = speed_ratio(training, {host}, {gpu, true});
-  EXPECT_NEAR(ratio->factor, (30.0 / 40 + 10.0 / 20) / (30.0 / 10 + 10.0 / 10), 1e-14);
+  constexpr double calls_per_launch = 4;
+  EXPECT_NEAR(ratio->factor, (30.0 / 40 + 10.0 / calls_per_launch / 20) / (30.0 / 10 + 10.0 / 10), 1e-14);
 }
 
 /// The speeds with independent normal errors of the logarithm, whose 95 % half widths are the intervals.
@@ -94,9 +95,10 @@ MachineSpeeds perturbed(MachineSpeeds speeds, std::mt19937_64& random) {
   return speeds;
 }
 
-// The interval is linearised; with errors of a few per cent, and counts that are off by as little, simulated
-// errors have the same deviation. 20,000 draws know it to 1 % (two standard errors).
-TEST(SpeedRatio, IntervalIsThatOfSimulatedErrors) {
+// The interval is linearised; with errors of a few per cent, simulated errors of the speeds have the same
+// deviation. 20,000 draws know it to 1 % (two standard errors). The rest is what counts leave out, and
+// visits.
+TEST(SpeedRatio, IntervalIsThatOfSimulatedErrorsAndOfWhatCountsLeaveOut) {
   const test::RandomSeed seed;
   std::mt19937_64 random(seed);
   auto from = test::uniform_speeds(10, 0.03);
@@ -105,36 +107,46 @@ TEST(SpeedRatio, IntervalIsThatOfSimulatedErrors) {
     speed.interval = 0.05;
   }
   const auto told = ratio_of(two_parts, from, to);
-  // What the counts add, by their own derivatives: simulated on a tenth of their interval, where the ratio is
-  // linear in their logarithms.
-  constexpr double scale = 0.1;
-  std::normal_distribution<double> normal;
-  double speed_squares = 0;
-  double count_squares = 0;
+  double squares = 0;
   constexpr int draws = 20000;
   for (int i = 0; i < draws; ++i) {
-    speed_squares += std::pow(
+    squares += std::pow(
         std::log(ratio_of(two_parts, perturbed(from, random), perturbed(to, random))->factor / told->factor),
         2);
-    auto parts = two_parts;
-    for (auto& part : parts) {
-      for (auto& amount : part.work) {
-        amount.count *= std::exp(scale * std::log(count_uncertainty) / 1.96 * normal(random));
-      }
-    }
-    count_squares += std::pow(std::log(ratio_of(parts, from, to)->factor / told->factor) / scale, 2);
   }
-  const double simulated = 1.96 * std::sqrt((speed_squares + count_squares) / draws);
-  EXPECT_NEAR(told->interval / simulated, 1, 0.04);
-  EXPECT_GT(told->interval, 1.96 * std::sqrt(speed_squares / draws));
+  double spread = 0;  // of 16 speeds: two of lines and two of copies are other than the rest
+  for (const auto& [speeds, factor] : {std::pair(2, 1 / 2.5), std::pair(2, 1 / 0.6), std::pair(12, 1.0)}) {
+    spread += speeds * std::pow(std::log(factor / told->factor), 2) / 16;
+  }
+  const double simulated =
+      std::sqrt(std::pow(1.96, 2) * squares / draws +
+                std::pow(model_half_width, 2) *
+                    (std::pow(unexplained_share, 2) * spread + std::pow(visit_deviation, 2)));
+  EXPECT_NEAR(told->interval / simulated, 1, 0.01);
 }
 
-TEST(SpeedRatio, IntervalIsZeroOnlyWhereNothingIsUncertain) {
+TEST(SpeedRatio, IntervalIsWiderWhereKindsDiffer) {
   const auto exact = test::uniform_speeds(10);
-  EXPECT_LT(ratio_of(two_parts, exact, test::times(exact, 2))->interval, 1e-15);  // counts do not matter
-  EXPECT_GT(ratio_of(two_parts, exact, test::times(exact, Work::copies, 2))->interval, 0.01);
+  const double least = model_half_width * visit_deviation;
+  EXPECT_NEAR(ratio_of(two_parts, exact, test::times(exact, 2))->interval, least, 1e-12);
+  EXPECT_GT(ratio_of(two_parts, exact, test::times(exact, Work::copies, 2))->interval, least + 0.01);
+  EXPECT_GT(ratio_of(two_parts, exact, test::times(exact, Work::sparse, 2))->interval, least + 0.01)
+      << "also those that are not counted";
   const auto measured = test::uniform_speeds(10, 0.01);
-  EXPECT_GT(ratio_of(two_parts, measured, test::times(measured, 2))->interval, 0.0);
+  EXPECT_GT(ratio_of(two_parts, measured, test::times(measured, 2))->interval, least);
+}
+
+TEST(SpeedupOf, IsAPowerOfThreads) {
+  auto speeds = test::uniform_speeds(10);
+  const std::vector<Amount> work{{Work::copies, 1e3, 6}, {Work::operations, 1, 2}};
+  EXPECT_FALSE(speedup_of(work, speeds, 2).has_value());
+  speeds.speeds.push_back({.work = Work::copies, .threads = 4, .size = 1e3, .per_s = 30});
+  EXPECT_NEAR(*speedup_of(work, speeds, 4), 8.0 / (2 + 2), 1e-12) << "operations are called by one thread";
+  EXPECT_NEAR(*speedup_of(work, speeds, 2), std::sqrt(2.0), 1e-12);
+  EXPECT_NEAR(*speedup_of(work, speeds, 1), 1, 1e-12);
+  speeds.speeds.push_back({.work = Work::inserts, .threads = 4, .size = 1e3, .per_s = 0.1});
+  const std::vector<Amount> inserts{{Work::inserts, 1e3, 7}};
+  EXPECT_NEAR(*speedup_of(inserts, speeds, 4), 0.5, 1e-12) << "such a probe tells of barriers";
 }
 
 }  // namespace

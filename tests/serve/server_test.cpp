@@ -143,18 +143,51 @@ TEST_F(ServerTest, SlowRequestsAreEnded) {
   EXPECT_LT(std::chrono::steady_clock::now() - begin, 30s);
 }
 
-TEST_F(ServerTest, AFewTricklingClientsLeaveRoomForOthers) {
+TEST_F(ServerTest, ConnectionsStayOpenForFurtherRequests) {
+  const test::Connection connection(server.port());
+  const std::string two =
+      "GET /1 HTTP/1.1\r\nHost: a\r\n\r\nPOST /2 HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nbody";
+  connection.send(two + two.substr(0, 20));
+  std::this_thread::sleep_for(100ms);
+  connection.send(two.substr(20));
+  connection.end();
+  const auto answers = connection.receive(20s);
+  const auto first = answers.find("GET /1 ");
+  ASSERT_NE(first, std::string::npos);
+  EXPECT_NE(answers.find("POST /2 body", first), std::string::npos);
+  EXPECT_NE(answers.find("POST /2 body", answers.find("GET /1 ", first + 1)), std::string::npos);
+}
+
+/// Each request takes less than a second beside clients that send a byte now and then, or none at all.
+TEST_F(ServerTest, TricklingClientsLeaveRoomForOthers) {
   std::vector<std::unique_ptr<test::Connection>> trickling;
-  for (int i = 0; i < 40; ++i) {
+  for (int i = 0; i < 400; ++i) {
     trickling.push_back(std::make_unique<test::Connection>(server.port()));
-    trickling.back()->send("GET / HTTP/1.1\r\nX: ");
+    const char* begin =
+        i % 2 == 0 ? "GET / HTTP/1.1\r\nX: " : "POST / HTTP/1.1\r\nContent-Length: 1000\r\n\r\n";
+    trickling.back()->send(begin);
   }
-  for (int round = 0; round < 3; ++round) {
+  for (int round = 0; round < 5; ++round) {
     for (const auto& connection : trickling) {
       connection->send("a");
     }
+    const auto begin = std::chrono::steady_clock::now();
     expect_alive();
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, 1s);
   }
+}
+
+/// Clients that send requests and take no responses.
+TEST_F(ServerTest, ClientsThatDoNotReadLeaveRoomForOthers) {
+  std::vector<std::unique_ptr<test::Connection>> deaf;
+  const auto request = post(std::string(max_body_bytes, 'x'));  // the response is as long
+  for (int i = 0; i < 100; ++i) {
+    deaf.push_back(std::make_unique<test::Connection>(server.port()));
+    deaf.back()->send(request);
+  }
+  const auto begin = std::chrono::steady_clock::now();
+  expect_alive();
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 1s);
 }
 
 TEST_F(ServerTest, TellsThatAPortIsInUse) {

@@ -9,7 +9,7 @@
 #include "base/csv.h"
 #include "base/error.h"
 #include "serve/page_files.h"
-#include "tests/fixtures/temporary_directory.h"
+#include "tests/serve/small_site.h"
 
 namespace gnomon::serve {
 namespace {
@@ -17,37 +17,16 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-/// A site of one small profile and its runs, which works in processes apart, as the program does.
-class SiteTest : public ::testing::Test {
+class SiteTest : public ::testing::Test, protected SmallSite {
  protected:
-  SiteTest() {
-    profile = (place.path() / "p.json").string();
-    std::ofstream(profile) << R"({"schema": "gnomon.profile/1",
-      "machine": {"name": "small", "cpu": {"cores": 4, "copy_bandwidth_bytes_per_s": 1e10}, "device": {"kind": "host"}},
-      "workload": {"graph": "g", "batches": 60, "cpu_batch": {"mean_s": 0.02}, "transfer": {"mean_s": 0.001},
-                   "device_batch": {"mean_s": 0.015}, "train": {"mean_s": 0.03}}})";
-    offer = {{profile}, {"aws-g5.2xlarge"}, place.path().string()};
-    processes = std::make_unique<base::ForkServer>(serve_work(offer));
-    site = std::make_unique<Site>(offer, Guard{}, perform_apart(*processes));
-  }
-
-  Request post(const std::string& path, const base::Json& body) const {
+  static Request post(const std::string& path, const base::Json& body) {
     return {"POST", path, {{"host", "127.0.0.1:8383"}, {"content-type", "application/json"}}, body.dump()};
-  }
-  base::Json state() const {
-    return {{"profile", profile}, {"plans", {"device", "salient"}}, {"drawn", {"device"}}};
   }
   base::Json answer(const std::string& path, const base::Json& body, int status = 200) {
     const auto response = site->answer(post(path, body));
     EXPECT_EQ(response.status, status) << response.body;
     return base::Json::parse(response.body);
   }
-
-  test::TemporaryDirectory place;
-  std::string profile;
-  Offer offer;
-  std::unique_ptr<base::ForkServer> processes;
-  std::unique_ptr<Site> site;
 };
 
 TEST_F(SiteTest, RowsAreThoseOfExplore) {
