@@ -98,11 +98,11 @@ MeasuredEpoch measure_epoch(const graph::Graph& whole, const plan::Job& asked, c
     hot = std::make_unique<runtime::HotEmbeddings>(stages.placed(), job, plan, replicas.first().model(),
                                                    runtime::HotRatioOptions{}, options.progress);
   }
-  const auto whole = [&](std::int64_t epoch) {
+  const auto batches_in = [&](std::int64_t epoch) {
     const std::int64_t batches = stages.batches(epoch);
     return options.max_batches > 0 ? std::min(options.max_batches, batches) : batches;
   };
-  const std::int64_t all = whole(number);
+  const std::int64_t all = batches_in(number);
   wanted = options.warm_up_batches + all;
   runtime::HostMachine machine(plan.workers, stages.work(), runtime::worker_cores(plan),
                                runtime::works_beside_training(plan), plan.devices);
@@ -129,7 +129,7 @@ MeasuredEpoch measure_epoch(const graph::Graph& whole, const plan::Job& asked, c
   std::vector<MeasuredEpoch> epochs;
   double seconds = 0;
   do {
-    epochs.push_back(run(whole(number)));
+    epochs.push_back(run(batches_in(number)));
     seconds += epochs.back().seconds;
     ++number;
   } while (seconds < options.min_s);
