@@ -12,12 +12,12 @@ namespace gnomon::runtime {
 
 /// Host memory that training needs, apart from caches.
 struct HostNeeds {
-  std::int64_t process = 0;   ///< the process: program, libraries, structure of the graph, weights
-  std::int64_t batches = 0;   ///< in preparation, in buffers and in training
-  std::int64_t samplers = 0;  ///< memory of samplers between mini-batches
-  std::int64_t readers = 0;   ///< buffers of reads in flight
-  std::int64_t training = 0;  ///< activations of a training step or, if larger, evaluation
-  std::int64_t model = 0;     ///< gradients and the optimiser's moments
+  std::int64_t process = 0;        ///< the process: program, libraries, structure of the graph, weights
+  std::int64_t batches = 0;        ///< in preparation, in buffers and in training
+  std::int64_t samplers = 0;       ///< memory of samplers between mini-batches
+  std::int64_t readers = 0;        ///< buffers of reads in flight
+  std::int64_t training = 0;       ///< activations of a training step or, if larger, evaluation
+  std::int64_t model = 0;          ///< gradients and the optimiser's moments
   std::int64_t macro_batches = 0;  ///< those that are not loaded yet but will be in memory beside others
 
   std::int64_t total() const {

@@ -16,18 +16,18 @@
 namespace gnomon::nn {
 namespace {
 
-constexpr std::int64_t vertices = 40;
-constexpr std::int64_t width = 9;
-constexpr std::int64_t hidden = 6;
-constexpr std::int64_t classes = 3;
+constexpr std::int64_t halo_vertices = 40;
+constexpr std::int64_t halo_columns = 9;
+constexpr std::int64_t halo_hidden = 6;
+constexpr std::int64_t halo_classes = 3;
 
 bool is_halo(graph::VertexId vertex) { return vertex % 4 == 3; }
 
 /// A skewed graph in which every fourth vertex has no neighbours.
 graph::Graph graph_with_halo() {
-  const auto graph = test::skewed_graph(vertices, 4);
+  const auto graph = test::skewed_graph(halo_vertices, 4);
   std::vector<std::vector<graph::VertexId>> lists;
-  for (graph::VertexId vertex = 0; vertex < vertices; ++vertex) {
+  for (graph::VertexId vertex = 0; vertex < halo_vertices; ++vertex) {
     const auto neighbours = graph.neighbours(vertex);
     lists.emplace_back();
     if (!is_halo(vertex)) {
@@ -40,12 +40,13 @@ graph::Graph graph_with_halo() {
 /// Mini-batches of all neighbours of some seeds, with features and stored embeddings of all vertices.
 class Halo : public testing::TestWithParam<plan::ModelKind> {
  protected:
-  Halo() : graph_(graph_with_halo()), features_(random_tensor({vertices, width}, 1)) {
+  Halo() : graph_(graph_with_halo()), features_(random_tensor({halo_vertices, halo_columns}, 1)) {
     job_.model = GetParam();
     job_.fanouts = {-1, -1, -1};
-    job_.hidden = hidden;
+    job_.hidden = halo_hidden;
     job_.dropout = 0;
-    stored_ = {random_tensor({vertices, hidden}, 2), random_tensor({vertices, hidden}, 3)};
+    stored_ = {random_tensor({halo_vertices, halo_hidden}, 2),
+               random_tensor({halo_vertices, halo_hidden}, 3)};
     kernels::cpu::Sampler sampler(graph_, job_.fanouts);
     sampler.sample({1, 0, 0}, seeds_, sampled_);
     ids_ = at::tensor(sampled_.vertices, at::kLong);
@@ -79,8 +80,8 @@ class Halo : public testing::TestWithParam<plan::ModelKind> {
 
   /// The layer of all vertices on the dense adjacency matrix.
   at::Tensor layer(const at::Tensor& x, const at::Tensor* weights) const {
-    auto adjacency = at::zeros({vertices, vertices}, at::kDouble);
-    for (graph::VertexId vertex = 0; vertex < vertices; ++vertex) {
+    auto adjacency = at::zeros({halo_vertices, halo_vertices}, at::kDouble);
+    for (graph::VertexId vertex = 0; vertex < halo_vertices; ++vertex) {
       for (const auto neighbour : graph_.neighbours(vertex)) {
         adjacency[vertex][neighbour] += 1;
       }
@@ -91,14 +92,14 @@ class Halo : public testing::TestWithParam<plan::ModelKind> {
       return x.matmul(weights[0]) + mean.matmul(weights[1]) + weights[2];
     }
     const auto roots = (degrees + 1).rsqrt().unsqueeze(1);
-    const auto loops = adjacency + at::eye(vertices, at::kDouble);
+    const auto loops = adjacency + at::eye(halo_vertices, at::kDouble);
     return (roots * loops.matmul(roots * x)).matmul(weights[0]) + weights[1];
   }
 
   /// The logits of the seeds. Hidden layers' outputs of the halo are the stored ones.
   at::Tensor reference(const std::vector<at::Tensor>& weights, std::vector<at::Tensor>& outputs) const {
     std::vector<std::int64_t> halo;
-    for (graph::VertexId vertex = 0; vertex < vertices; ++vertex) {
+    for (graph::VertexId vertex = 0; vertex < halo_vertices; ++vertex) {
       if (is_halo(vertex)) {
         halo.push_back(vertex);
       }
@@ -130,7 +131,7 @@ INSTANTIATE_TEST_SUITE_P(Models, Halo, testing::Values(plan::ModelKind::gcn, pla
                          [](const auto& tested) { return std::string(base::name_of(tested.param)); });
 
 TEST_P(Halo, TakesItsEmbeddingsAndGivesThemNoGradients) {
-  const Model model(job_, width, classes);
+  const Model model(job_, halo_columns, halo_classes);
   auto halo = rows();
   ASSERT_GT(halo.stored[0].size(0), 0);
   std::vector<at::Tensor> weights;
@@ -141,7 +142,7 @@ TEST_P(Halo, TakesItsEmbeddingsAndGivesThemNoGradients) {
   const auto expected = reference(weights, outputs);
   const auto logits = model.forward(batch_, halo, DropoutSpec{});
   EXPECT_LT(relative_error(logits, expected), 1e-5);
-  const auto upstream = random_tensor({std::ssize(seeds_), classes}, 9);
+  const auto upstream = random_tensor({std::ssize(seeds_), halo_classes}, 9);
   const auto gradients = torch::autograd::grad({logits}, model.parameters(), {upstream});
   const auto exact = torch::autograd::grad({expected}, weights, {upstream.to(at::kDouble)});
   for (std::size_t i = 0; i < gradients.size(); ++i) {
@@ -150,7 +151,7 @@ TEST_P(Halo, TakesItsEmbeddingsAndGivesThemNoGradients) {
 }
 
 TEST_P(Halo, TellsWhatWasComputed) {
-  const Model model(job_, width, classes);
+  const Model model(job_, halo_columns, halo_classes);
   auto halo = rows();
   model.forward(batch_, halo, DropoutSpec{});
   std::vector<at::Tensor> weights;

@@ -1,4 +1,5 @@
-// The vectorised draw_positions (kernels/sampling_rule.h), one vertex per lane; included by edge_drawer-inl.h only.
+// The vectorised draw_positions (kernels/sampling_rule.h), one vertex per lane; included by edge_drawer-inl.h
+// only.
 #if defined(GNOMON_KERNELS_CPU_DRAWS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef GNOMON_KERNELS_CPU_DRAWS_INL_H_
 #undef GNOMON_KERNELS_CPU_DRAWS_INL_H_

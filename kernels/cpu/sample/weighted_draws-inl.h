@@ -1,6 +1,6 @@
 // Weighted draws (kernels/weighted_rule.h) for a chunk of vertices, for one instruction set; included by
-// edge_drawer-inl.h only. The first attempts of all vertices are made, one vertex per lane, and their alias-table
-// columns are prefetched before any attempt is evaluated.
+// edge_drawer-inl.h only. The first attempts of all vertices are made, one vertex per lane, and their
+// alias-table columns are prefetched before any attempt is evaluated.
 #if defined(GNOMON_KERNELS_CPU_WEIGHTED_DRAWS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef GNOMON_KERNELS_CPU_WEIGHTED_DRAWS_INL_H_
 #undef GNOMON_KERNELS_CPU_WEIGHTED_DRAWS_INL_H_

@@ -149,8 +149,8 @@ TEST_P(MacroTraining, SparseFeaturesAndGcnTrain) {
 
 INSTANTIATE_TEST_SUITE_P(Presets, MacroTraining,
                          testing::Values("mariusgnn", "hanoi", "joestar-1", "joestar-2"),
-                         [](const auto& info) {
-                           std::string name = info.param;
+                         [](const auto& tested) {
+                           std::string name = tested.param;
                            std::erase(name, '-');
                            return name;
                          });
