@@ -89,9 +89,9 @@ TEST(SparseFeatures, ProductsAndGradientsAreThoseInDoublePrecision) {
     const auto graph = random_features(type, kind, 7);
     const auto sparse = test::in_sparse_form(graph);
     const auto x = dropped(sparse_rows(sparse.features, 0, rows), {});
-    for (const std::int64_t width : {1, 3, 16, 41, 64, 200}) {
-      const auto weight = random_tensor({feature_columns, width}, 8).requires_grad_();
-      const auto gradient = random_tensor({rows, width}, 9);
+    for (const std::int64_t outputs : {1, 3, 16, 41, 64, 200}) {
+      const auto weight = random_tensor({feature_columns, outputs}, 8).requires_grad_();
+      const auto gradient = random_tensor({rows, outputs}, 9);
       const auto out = dense::linear(x, weight);
       out.backward(gradient);
       const auto wide = dense_of(graph).to(at::kDouble);
