@@ -22,7 +22,8 @@ tuner::ExploredProfile explored_profile(const std::string& name, const std::stri
   const auto profile = find_profile(name);
   if (machine.empty()) {
     if (!from.empty()) {
-      throw base::InputError("--from", "tells how fast the measured machine is; name another with --machine");
+      throw base::InputError("--from",
+                             "holds the speeds of the measured machine; name another machine with --machine");
     }
     return {base::to_document(profile, base::Absent::as_null), name, std::move(names), {}, {}};
   }

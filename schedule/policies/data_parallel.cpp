@@ -17,7 +17,9 @@ int DataParallelMachine::devices_of(Stage stage, std::int64_t step) const {
   if (is_for_group(stage)) {  // a group is read once and prepared by the workers of all devices
     return stage == Stage::group_read ? 1 : static_cast<int>(devices_);
   }
-  return static_cast<int>(std::min(devices_, batches_ - step * devices_));  // the last step may be smaller
+  const std::int64_t left = batches_ - step * devices_;  // the last step may be smaller
+  // Further passes over macro-batches are steps beyond the epoch's batches.
+  return static_cast<int>(left > 0 ? std::min(devices_, left) : devices_);
 }
 
 /// Translates a policy's dependencies for one device: the part on the same device, or all parts of a stage on
@@ -29,7 +31,8 @@ std::vector<Ticket> DataParallelMachine::dependencies(int device, std::span<cons
     if (parts.on_host) {
       tickets.insert(tickets.end(), parts.by_device.begin(), parts.by_device.end());
     } else {
-      tickets.push_back(parts.by_device.at(static_cast<std::size_t>(device)));
+      const auto last = std::ssize(parts.by_device) - 1;  // of a smaller step
+      tickets.push_back(parts.by_device[static_cast<std::size_t>(std::min<std::int64_t>(device, last))]);
     }
     if (parts.all_reduce.number >= 0) {
       tickets.push_back(parts.all_reduce);
@@ -113,7 +116,8 @@ EpochLog run_data_parallel(const plan::Plan& plan, std::int64_t batches, Machine
   EpochLog log = policy(share, steps, data_parallel);
   std::vector<std::int64_t> trained;
   for (const std::int64_t step : log.trained) {
-    for (std::int64_t batch = step * plan.devices; batch < std::min(batches, (step + 1) * plan.devices);
+    const std::int64_t end = (step + 1) * plan.devices;
+    for (std::int64_t batch = step * plan.devices; batch < (step < steps ? std::min(batches, end) : end);
          ++batch) {
       trained.push_back(batch);
     }

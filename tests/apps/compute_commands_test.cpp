@@ -192,7 +192,8 @@ TEST_F(ComputeCommands, CompareRunsWhatTheDeviceExecutes) {
   EXPECT_TRUE(rows.at("dgl-uva")["row_hit_share"].is_null());
   EXPECT_EQ(json["presets"][3]["preset"], "hanoi");
   EXPECT_EQ(rows.at("hanoi")["runs"], false);
-  EXPECT_THAT(rows.at("hanoi")["why_not"].get<std::string>(), StartsWith("simulated only"));
+  EXPECT_THAT(rows.at("hanoi")["why_not"].get<std::string>(),
+              StartsWith("this device does not execute schedule"));
   EXPECT_TRUE(rows.at("hanoi")["measured_s"].is_null());
   const auto page = base::read_file(here_ / "c.html");
   const auto data = page.substr(page.find("const data = ") + 13);
@@ -203,7 +204,7 @@ TEST_F(ComputeCommands, ComparePrintsOneTableWithTheReasonsBelow) {
   const auto outcome = run(with_job(comparison()));
   EXPECT_EQ(outcome.code, 0) << outcome.error;
   for (const char* text : {"preset", "predicted", "accuracy on the test vertices after 2 epochs",
-                           "hanoi: simulated only: the runtime does not execute schedule"}) {
+                           "hanoi: this device does not execute schedule"}) {
     EXPECT_THAT(outcome.out, HasSubstr(text));
   }
   expect_refused(with_job({"compare", "tiny", "--plans", "nothing"}), "nothing");
@@ -529,12 +530,14 @@ TEST_F(ComputeCommands, WeightedDrawsNeedWeights) {
 }
 
 TEST_F(ComputeCommands, TrainRefusesWhatOnlyTheSimulatorRuns) {
-  const auto outcome = run(with_job({"train", "tiny", "--plan", "hanoi", "--epochs", "1"}));
+  workplace_.write("recent.json", R"({"schema": "gnomon.plan/1", "name": "recent", "schedule": "sequential",
+                                "route": "device", "cache": {"policy": "recent"}})");
+  const auto outcome = run(with_job({"train", "tiny", "--plan", "recent.json", "--epochs", "1"}));
   EXPECT_EQ(outcome.code, 2);
   EXPECT_EQ(outcome.out, "");
   EXPECT_EQ(outcome.error,
-            "gnomon train: plan \"hanoi\": simulated only: the runtime does not execute schedule "
-            "\"macro_batch\" yet\n");
+            "gnomon train: plan \"recent\": simulated only: the runtime does not execute cache.policy "
+            "\"recent\" yet\n");
 }
 
 TEST_F(ComputeCommands, AGpuThatIsNotThereIsRefused) {

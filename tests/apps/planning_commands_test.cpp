@@ -518,13 +518,15 @@ TEST_F(Planning, ExploreSortsByEpochAndPutsWhatDoesNotRunBelowALine) {
   profile["machine"]["running"] = {{"price_per_hour", 3.6}};
   profile["machine"]["cpu"]["memory_bytes"] = 1.6e10;
   place.write("p.json", profile.dump());
-  const auto outcome = run({"explore", "p.json", "--plan", "joestar-1,pyg,device,gnomon"});
+  place.write("recent.json", R"({"schema": "gnomon.plan/1", "name": "recent", "schedule": "sequential",
+                                "route": "device", "cache": {"policy": "recent"}})");
+  const auto outcome = run({"explore", "p.json", "--plan", "recent.json,pyg,device,gnomon"});
   ASSERT_EQ(outcome.code, 0) << outcome.error;
-  const auto rows = document({"explore", "p.json", "--plan", "joestar-1,pyg,device,gnomon"})["rows"];
+  const auto rows = document({"explore", "p.json", "--plan", "recent.json,pyg,device,gnomon"})["rows"];
   std::vector<base::Json> running;
   for (const auto& row : rows) {
-    EXPECT_EQ(row["runs_here"].get<bool>(), row["plan"] != "joestar-1");
-    EXPECT_EQ(row["exact"], row["plan"] == "joestar-1" ? "approximate" : "bits") << row["plan"];
+    EXPECT_EQ(row["runs_here"].get<bool>(), row["plan"] != "recent");
+    EXPECT_EQ(row["exact"], "bits") << row["plan"];
     EXPECT_GE(row["over_bound"].get<double>(), 0);
     EXPECT_NEAR(row["price"].get<double>(), row["epoch_s"].get<double>() * 1e-3, 1e-9);
     EXPECT_GT(row["host_memory_bytes"].get<double>(), 0);
@@ -543,9 +545,9 @@ TEST_F(Planning, ExploreSortsByEpochAndPutsWhatDoesNotRunBelowALine) {
     EXPECT_EQ(rule[1 + i], running[static_cast<std::size_t>(i)]["plan"]);
   }
   EXPECT_THAT(rule[4], ::testing::StartsWith("----"));
-  EXPECT_EQ(rule[5], "joestar-1");
+  EXPECT_EQ(rule[5], "recent");
   EXPECT_THAT(outcome.out,
-              HasSubstr("joestar-1: simulated only: the runtime does not execute schedule \"macro_batch\""));
+              HasSubstr("recent: simulated only: the runtime does not execute cache.policy \"recent\""));
   for (const char* heading : {"price", "memory", "exact"}) {
     EXPECT_THAT(outcome.out, HasSubstr(heading));
   }

@@ -59,7 +59,7 @@ TEST(Abilities, EachIsNeededByARule) {
 
 TEST(Abilities, EachIsDeclaredByADeviceOrListedHere) {
   // What only the simulator executes so far. A device that learns one of these takes it off the list.
-  const std::set<std::string> simulated_only{"dynamic_caches", "macro_batches"};
+  const std::set<std::string> simulated_only{"dynamic_caches"};
   auto declared = declared_by(host);
   declared.merge(declared_by(gpu));
   declared.merge(declared_by(emulated));
@@ -91,7 +91,8 @@ TEST(Abilities, AnEmulatedDeviceExecutesWhatAGpuComputesAndThereMayBeSeveral) {
 TEST(Abilities, RefusalsNameTheField) {
   EXPECT_EQ(why_not_executed(find_plan("salient"), host), "");
   EXPECT_EQ(why_not_executed(find_plan("gnomon"), host), "");
-  EXPECT_EQ(why_not_executed(find_plan("joestar-2"), host), "schedule \"macro_batch\"");
+  EXPECT_EQ(why_not_executed(find_plan("joestar-2"), host), "");
+  EXPECT_EQ(why_not_executed(find_plan("joestar-2"), gpu), "schedule \"macro_batch\"");
   EXPECT_EQ(why_not_executed(find_plan("gnnlab"), host), "topology \"device\"");
   EXPECT_EQ(why_not_executed(find_plan("ducati"), host), "cache.policy \"value_weight\"");
   EXPECT_EQ(why_not_executed(find_plan("pagraph"), host), "cache.policy \"out_degree\"");
@@ -201,8 +202,9 @@ TEST(Abilities, RefusalsSayWhichDeviceExecutesThePlan) {
   EXPECT_EQ(refusal("ducati", host),
             "p.json: this device does not execute cache.policy \"value_weight\"; one of kind \"emulated\" or "
             "\"cuda\" does");
-  EXPECT_EQ(refusal("hanoi", host),
-            "p.json: simulated only: the runtime does not execute schedule \"macro_batch\" yet");
+  EXPECT_EQ(refusal("hanoi", host), "");
+  EXPECT_EQ(refusal("joestar-1", gpu),
+            "p.json: this device does not execute schedule \"macro_batch\"; one of kind \"host\" does");
 }
 
 }  // namespace
