@@ -32,6 +32,7 @@ class Section(NamedTuple):
     about: str
     command: str
     table: Callable[[Record], Table]
+    part: str = ""  # left out where the record has no such part
 
 
 def median(values: list[float]) -> float:
@@ -192,6 +193,10 @@ def scaling(record: Record) -> Table:
     return Table(["stage", "fanouts", "two threads over one: median (range)"], rows)
 
 
+def gigabytes(value: float) -> str:
+    return f"{value / 1e9:.2f} GB"
+
+
 def scale(record: Record) -> Table:
     powers = {row["what"]: row for row in record["growth"]}
     largest: dict[str, Record] = {}
@@ -203,12 +208,66 @@ def scale(record: Record) -> Table:
     def row_of(what: str, row: Record) -> Row:
         power = powers.get(what)
         what += f" of {row['limit_bytes'] / 2**20:.0f} MiB" if "limit_bytes" in row else ""
-        return [what, f"{row['edges'] / 1e6:.0f} M", seconds(row["seconds"]), f"{row['peak_bytes'] / 1e9:.2f} GB",
-                f"{(row['read_bytes'] + row['written_bytes']) / 1e9:.2f} GB",
+        return [what, f"{row['edges'] / 1e6:.0f} M", seconds(row["seconds"]), gigabytes(row["peak_bytes"]),
+                gigabytes(row["expected_bytes"]) if "expected_bytes" in row else "",
+                gigabytes(row["read_bytes"] + row["written_bytes"]),
                 *(f"{power[key]:.2f}" if power else "" for key in ("seconds", "peak_bytes"))]
 
-    heads = ["step", "edges", "time", "peak memory", "read and written", "exponent of time", "of memory"]
+    heads = ["step", "edges", "time", "peak memory", "expected at most", "read and written", "exponent of time", "of memory"]
     return Table(heads, [row_of(what, row) for what, row in largest.items()])
+
+
+def scale_formulas(record: Record) -> Table:
+    """Each formula once, with the steps that it is for and how much of it they take. Older records have none."""
+    steps: dict[str, list[Record]] = {}
+    for row in record["rows"]:
+        if "memory_formula" in row:
+            steps.setdefault(row["memory_formula"], []).append(row)
+
+    def row_of(formula: str, rows: list[Record]) -> Row:
+        shares = [row["peak_bytes"] / row["expected_bytes"] for row in rows]
+        return [", ".join(dict.fromkeys(row["what"] for row in rows)), formula, f"{min(shares):.2f} to {max(shares):.2f}"]
+
+    return Table(["steps", "memory at most", "measured over it"], [row_of(*each) for each in steps.items()])
+
+
+def inference(record: Record) -> Table:
+    part = record["inference"]
+    layer = part["one_layers_bytes"]
+    rows = [[row["peer"], seconds(row["seconds"]), times(row["ours_times_as_fast"]) if "ours_times_as_fast" in row else "",
+             gigabytes(row["peak_bytes"]), times(row["peak_bytes"] / layer)] for row in part["rows"]]
+    floor = part["floor"]
+    rows.append([f"floor: {floor['flops'] / 1e9:.0f} Gflop and {gigabytes(floor['gathered_bytes'])} of rows", seconds(floor["seconds"]),
+                 "", "", ""])
+    rows.append(["gnomon, validation split, within a training", seconds(part["evaluation_s"]), "", "", ""])
+    if "before" in part:
+        before = part["before"]
+        rows.append([f"{before['version']}, validation split", seconds(before["evaluation_s"]), times(before["times_as_fast"]), "", ""])
+    return Table(["system", "time", "ours as fast", "peak memory", "over one layer's values"], rows)
+
+
+def oversubscribed(record: Record) -> Table:
+    part = record["oversubscribed"]
+
+    def row_of(what: str, costs: Record) -> Row:
+        return [what, f"{costs['wall_ns']:,.0f} ns", f"{costs['cpu_ns']:,.0f} ns", f"{costs['sleeps']:.2f}", f"{costs['preemptions']:.2f}"]
+
+    locked = part["critical_sections"]
+    rows = [row_of(f"mini-batch, {part['workers']} workers", part["batch"]), row_of("mini-batch, one worker", part["batch_of_one_worker"]),
+            row_of(f"step of a team of {part['members']}", part["step"]),
+            row_of(f"step of a team of {part['cores']}", part["step_of_all_cores"]),
+            ["in the machine's lock, to start a mini-batch's stages", f"{locked['start_ns']:,.0f} ns", "", "", ""],
+            ["in the machine's lock, to ask for one", f"{locked['ask_ns']:,.0f} ns", "", "", ""]]
+    return Table(["what", "time", "processors' time", "wake-ups", "preemptions"], rows)
+
+
+def predicted_cores(record: Record) -> Table:
+    def row_of(row: Record) -> Row:
+        return [row["plan"], f"{row['machine.cpu.cores']:.0f}", str(row["workers"]), str(row["device_threads"]), seconds(row["epoch_s"]),
+                row["bound_by"], percent(row["over_bound"], 0), row["extrapolated"] or ""]
+
+    return Table(["plan", "cores", "workers", "device threads", "epoch", "bound by", "over its lower bound", "beyond what was measured"],
+                 [row_of(row) for row in record["oversubscribed"]["predicted"]])
 
 
 def out_of_core(record: Record) -> Table:
@@ -395,6 +454,16 @@ SECTIONS = [
             "Whole processes on R-MAT graphs with 16 fp32 features a vertex, the largest of each step; exponents are those of "
             "powers of the number of edges, over all sizes of the record. Read and written is what reached the disk.",
             "bench/scale.py", scale),
+    Section("scale", "What memory the steps take at most", "Of the formulas' bytes, over all sizes of the record.", "bench/scale.py",
+            scale_formulas),
+    Section("scale", "Inference beside PyTorch Geometric and DGL",
+            "GraphSAGE, three layers, 256 hidden features, all vertices of R-MAT 2^20 with 128 features. Ours is the whole process of "
+            "`gnomon evaluate`, the others only the second of two inferences. The floor is the time of GEMMs and of gathers of rows at the "
+            "rates of `gnomon machine`.", "bench/scale.py", inference, "inference"),
+    Section("scale", "Threads beyond the cores", "Mini-batches without work, and steps of a thread team without work: what each costs.",
+            "bench/scale.py", oversubscribed, "oversubscribed"),
+    Section("scale", "Epochs predicted for more cores",
+            "R-MAT 2^18, GraphSAGE, fanouts 15,10,5, 256 hidden features, from a profile on this machine.", "bench/scale.py", predicted_cores, "oversubscribed"),
     Section("out_of_core", "Plans that read the disk, in less memory than the graph takes",
             "R-MAT 2^22 with 128 fp16 features in a memory control group: ns-ext in a quarter of the graph's size, ginex with half of "
             "the features' size beside the topology. Epochs are held against those of ns-mem without a limit, reads against the "
@@ -471,10 +540,18 @@ def origin(record: Record) -> str:
     return "; ".join(words)
 
 
+def is_recorded(section: Section) -> bool:
+    path = RECORDS / f"{section.record}.json"
+    return path.exists() and (not section.part or section.part in json.loads(path.read_text()))
+
+
 def section_text(section: Section) -> str:
+    """Empty if the record has no rows for the section."""
     name = f"{section.record}.json"
     record = json.loads((RECORDS / name).read_text())
     heads, rows = section.table(record)
+    if not rows:
+        return ""
     lines = [f"## {section.title}", ""]
     if section.about:
         lines += [section.about, ""]
@@ -494,7 +571,8 @@ def page() -> str:
     head = ("# Results\n\n<!-- Written by bench/results.py from bench/results/*.json; do not edit. -->\n\n"
             "Every table is generated from the record that it names. What is measured and how is described in\n"
             "[bench/README.md](../bench/README.md).\n")
-    return head + "\n" + "\n\n".join(section_text(section) for section in SECTIONS if section.record in files) + "\n"
+    texts = [section_text(section) for section in SECTIONS if is_recorded(section)]
+    return head + "\n" + "\n\n".join(filter(None, texts)) + "\n"
 
 
 def main() -> int:
