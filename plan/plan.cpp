@@ -14,7 +14,7 @@ std::string in_quotes(std::string_view name) { return "\"" + std::string(name) +
 
 /// Threads of a host device if the plan leaves them open: all cores when nothing runs beside it.
 int default_device_threads(const Plan& plan, const Cores& cores) {
-  const int shared = plan.schedule == Schedule::sequential ? cores.count : cores.count / 2;
+  const int shared = plan.schedule == Schedule::sequential ? cores.to_share() : cores.to_share() / 2;
   return std::max(1, shared / std::max(1, plan.devices));
 }
 
@@ -23,7 +23,7 @@ int default_workers(const Plan& plan, const Cores& cores) {
     return 1;
   }
   return std::max(
-      1, (cores.count - (runs_on_cores(cores.device) ? plan.device_threads : 1)) / plan.worker_threads);
+      1, (cores.to_share() - (runs_on_cores(cores.device) ? plan.device_threads : 1)) / plan.worker_threads);
 }
 
 void check_limits(const Plan& plan, const Cores& cores, const std::string& where) {

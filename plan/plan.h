@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -200,6 +201,11 @@ struct Cores {
   int count = 1;
   DeviceKind device = DeviceKind::host;
   int devices = 1;
+  /// Physical cores among them, whose other hardware threads share their arithmetic units; 0: all of them.
+  int physical = 0;
+
+  /// The cores that workers and device threads share where a plan leaves their numbers open.
+  int to_share() const { return physical > 0 ? std::min(physical, count) : count; }
 };
 
 /// Fills in workers, device_threads and devices where they are 0. Throws InputError if the plan asks for more

@@ -499,9 +499,14 @@ void forget_unmeasured(Profile& profile);
 /// Reads a profile, forgets what was not measured and checks the rest. Throws InputError.
 Profile read_profile(const std::filesystem::path& path);
 
+/// Returns the number of physical cores among the CPU's; 0: unknown. Where a document's `cores` was set to
+/// more than the machine has, the others have as many hardware threads as those that were counted.
+int physical_cores_of(const Cpu& cpu);
+
 /// Returns the cores and devices on which plans are resolved.
 inline plan::Cores cores_of(const Profile& profile) {
-  return {profile.machine.cpu.cores, profile.machine.device.kind, profile.machine.device.count};
+  return {profile.machine.cpu.cores, profile.machine.device.kind, profile.machine.device.count,
+          physical_cores_of(profile.machine.cpu)};
 }
 
 }  // namespace gnomon::profiles

@@ -2,6 +2,7 @@
 
 #include "apps/flags/emulated_flags.h"
 #include "apps/flags/size_flag.h"
+#include "base/cores.h"
 #include "base/error.h"
 #include "base/usable.h"
 
@@ -59,7 +60,7 @@ runtime::DeviceOptions device_of(const DeviceFlags& flags) {
 }
 
 plan::Cores cores_with(const runtime::DeviceOptions& device) {
-  return {base::usable_cores(), device.kind, device.devices};
+  return {base::usable_cores(), device.kind, device.devices, base::physical_cores(base::allowed_cores())};
 }
 
 }  // namespace gnomon::apps

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/cores.h"
 #include "base/error.h"
 #include "base/usable.h"
 #include "graph/epoch_order.h"
@@ -119,6 +120,16 @@ int32_t gnomon_usable_cores(void) {
   int32_t cores = 1;
   guarded([&] {
     cores = gnomon::base::usable_cores();
+    return GNOMON_OK;
+  });
+  return cores;
+}
+
+int32_t gnomon_physical_cores(void) {
+  int32_t cores = 1;
+  guarded([&] {
+    cores =
+        std::min(gnomon::base::usable_cores(), gnomon::base::physical_cores(gnomon::base::allowed_cores()));
     return GNOMON_OK;
   });
   return cores;

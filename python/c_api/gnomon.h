@@ -66,6 +66,8 @@ GNOMON_API const char* gnomon_version(void);
 GNOMON_API const char* gnomon_last_error(void);
 /* The number of cores that this process may use. */
 GNOMON_API int32_t gnomon_usable_cores(void);
+/* The number of physical cores among them. */
+GNOMON_API int32_t gnomon_physical_cores(void);
 
 /* ---- Graphs ---- */
 
@@ -249,7 +251,7 @@ GNOMON_API gnomon_status gnomon_spmm(const gnomon_rows* rows, const gnomon_threa
                                      const float* row_scales, const float* column_scales, const float* x,
                                      int64_t width, float* y);
 /* The same on rows that were not gathered: x[c,:] is row vertices[c] of `features`, or row c if `vertices` is
- * NULL. `features` is C-contiguous, fp32 or fp16, and of two dimensions. */
+ * NULL. `features` is C-contiguous, fp32, fp16 or bf16, and of two dimensions. */
 GNOMON_API gnomon_status gnomon_spmm_stored(const gnomon_rows* rows, const gnomon_threads* threads,
                                             const float* row_scales, const gnomon_dl_tensor* features,
                                             const int64_t* vertices, float* y);

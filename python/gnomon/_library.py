@@ -147,6 +147,7 @@ _PROTOTYPES = {
     "gnomon_version": (ctypes.c_char_p, []),
     "gnomon_last_error": (ctypes.c_char_p, []),
     "gnomon_usable_cores": (ctypes.c_int32, []),
+    "gnomon_physical_cores": (ctypes.c_int32, []),
     "gnomon_graph_from_edges": (
         _STATUS,
         [ctypes.c_int64, ctypes.c_int64, *[ctypes.c_void_p] * 3, ctypes.POINTER(_HANDLE)],

@@ -21,6 +21,10 @@ namespace gnomon::tuner {
 /// the indices, so that one may take over from another and the weights do not depend on timing.
 std::vector<plan::Plan> plans_to_verify(const Tuning& tuning, const plan::Cores& cores);
 
+/// The plan with other choices of where memory lies and on which cores workers run, for a machine whose
+/// memory has several nodes. The simulator does not tell them apart; real runs do.
+std::vector<plan::Plan> placed_otherwise(const plan::Plan& plan, const plan::Cores& cores);
+
 /// A plan, predicted and run for real.
 struct VerifiedPlan {
   plan::Plan plan;

@@ -50,8 +50,8 @@ class Options:
 
 
 def default_workers() -> int:
-    """Return the number of workers if none is given: all cores if a GPU trains, else half of them."""
-    cores = library.gnomon_usable_cores()
+    """Return the number of workers if none is given: all physical cores if a GPU trains, else half of them."""
+    cores = library.gnomon_physical_cores()
     return min(cores, 8) if torch.cuda.is_available() else max(min(cores // 2, 8), 1)
 
 
