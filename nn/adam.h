@@ -13,4 +13,8 @@ torch::optim::AdamParamState* state_of(torch::optim::Adam& optimiser, const at::
 /// at first use. Precondition: all weights lie on one device and are contiguous fp32; no amsgrad.
 void fused_step(torch::optim::Adam& optimiser, at::Tensor& step);
 
+/// Makes the optimiser's step by chunks of weights on up to at::get_num_threads() threads, with the bits of
+/// Adam::step() on one thread. Precondition: the weights are fp32 on the CPU; no amsgrad.
+void chunked_step(torch::optim::Adam& optimiser);
+
 }  // namespace gnomon::nn
