@@ -17,8 +17,11 @@ struct InferenceOptions {
   /// The vertices whose logits are asked for, in the range of the graph's; empty: all. Layers are computed
   /// for the vertices that these need only.
   std::span<const graph::VertexId> vertices{};
-  std::int64_t chunk_bytes = std::int64_t{128} << 20;  ///< approximate size of a chunk's gathered values
-  std::function<void()> between_chunks{};              ///< called after each chunk; may throw to cancel
+  /// Approximate size of a chunk, with gathered values on a device that is not the host. On the host chunks
+  /// are smaller (nn/vertex_chunks.h).
+  std::int64_t chunk_bytes = std::int64_t{128} << 20;
+  std::function<void()>
+      between_chunks{};  ///< called by the calling thread between chunks; may throw to cancel
   /// If set, receives the inputs of the last layer (vertices, hidden), fp32 on the CPU: the embeddings. Stays
   /// undefined for a model of one layer, whose inputs are the features. Rows that `vertices` do not need have
   /// no defined values.
@@ -32,12 +35,12 @@ struct InferenceOptions {
 ///
 /// Layers that do not widen their inputs are applied as products first, which the layer before computes
 /// together with its outputs; the others aggregate first, from inputs that are read where they lie. The
-/// host's memory holds what two consecutive layers read (vertices, columns) and a chunk. A device that is not
-/// the host computes chunks from gathered copies.
+/// host's memory holds what two consecutive layers read (vertices, columns) and a chunk of each thread. A
+/// device that is not the host computes one chunk after the other from gathered copies.
 at::Tensor infer(const graph::Graph& graph, const Model& model, const InferenceOptions& options = {});
 
 /// Returns about what infer() with these options holds in the host's memory at its peak: what two consecutive
-/// layers read, a chunk, and the ids of the vertices that layers are computed for.
+/// layers read, chunks, and the ids of the vertices that layers are computed for.
 std::int64_t inference_bytes(const graph::Graph& graph, const Model& model,
                              const InferenceOptions& options = {});
 
