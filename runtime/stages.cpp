@@ -114,7 +114,10 @@ void Stages::begin_epoch(std::int64_t epoch, std::vector<std::int64_t> order, Ho
   vertices_.assign(plan_.embeddings.reuse == plan::Reuse::all ? order.size() : 0, {});
   epoch_ = epoch;
   order_ = std::move(order);
-  seeds_ = graph::epoch_order(placed_->graph.train, job_.seed, static_cast<std::uint64_t>(epoch));
+  if (epoch != seeds_epoch_) {  // an epoch may run in several stretches
+    seeds_ = graph::epoch_order(placed_->graph.train, job_.seed, static_cast<std::uint64_t>(epoch));
+    seeds_epoch_ = epoch;
+  }
   if (disk_) {
     fill_host_caches();
     disk_->begin_epoch(epoch, order_);

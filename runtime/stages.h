@@ -139,6 +139,7 @@ class Stages {
   HotEmbeddings* hot_ = nullptr;  ///< as given to begin_epoch(), as the next
   std::int64_t first_ = 0;
   std::vector<graph::VertexId> seeds_;          ///< of the whole epoch, shuffled
+  std::int64_t seeds_epoch_ = -1;               ///< which that is
   std::vector<std::vector<int>> thread_cores_;  ///< of each worker's threads
   /// Of each vertex its row in the device's cache, or -1; empty if workers gather all rows.
   std::vector<std::int32_t> cache_slots_;
