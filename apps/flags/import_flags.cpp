@@ -24,7 +24,7 @@ std::vector<FieldFlag> flags(const std::string& seed) {
        "Generate this many random feature columns for data without features"},
       {"--random-classes", "random_classes",
        "Generate random labels of this many classes for data without labels"},
-      {"--feature-type", "content.feature_type", "Store features as fp32 or fp16"},
+      {"--feature-type", "content.feature_type", "Store features as fp32, fp16 or bf16"},
       {"--feature-form", "content.feature_form",
        "Store features as a dense or sparse matrix, or automatic: the smaller one"},
       {"--normalise-features", "content.normalise_features",

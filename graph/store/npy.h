@@ -24,6 +24,7 @@ enum class DType : std::uint8_t {
   int64,
   uint64,
   float16,
+  bfloat16,  ///< NumPy knows these as two bytes without meaning, as written by the package ml_dtypes
   float32,
   float64
 };

@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <cstring>
-#include <numeric>
+#include <functional>
 
 #include "base/error.h"
 #include "base/index.h"
 #include "base/process_memory.h"
+#include "graph/feature_bits.h"
 #include "graph/store/feature_writer.h"
 #include "graph/store/names.h"
 #include "graph/trainable.h"
@@ -43,14 +44,18 @@ class MappedArray {
 /// Elements that are written together.
 constexpr std::int64_t block_elements = std::int64_t{1} << 22;
 
-/// Writes an array's bytes block by block, and releases the pages of those that lie in a mapped file.
+/// Returns the bytes that are written for those of a block.
+using Convert = std::function<std::vector<std::byte>(std::span<const std::byte>)>;
+
+/// Writes an array's bytes block by block, converted if so asked, and releases the pages of those that lie in
+/// a mapped file.
 void copy_elements(NpyWriter& to, std::span<const std::byte> bytes, DType type, std::string_view what,
-                   const base::Progress& progress) {
+                   const base::Progress& progress, const Convert& convert = nullptr) {
   const std::int64_t total = std::ssize(bytes) / bytes_of(type);
   for (std::int64_t first = 0; first < total; first += block_elements) {
     const std::int64_t count = std::min(block_elements, total - first);
     const auto block = bytes.subspan(at(first * bytes_of(type)), at(count * bytes_of(type)));
-    to.write(block.data(), count);
+    to.write(convert ? convert(block).data() : block.data(), count);
     base::release_file_pages(block);
     base::report(progress, what, first + count, total);
   }
@@ -89,20 +94,39 @@ void write_indices(const StoreWriter& writer, const Graph& graph, const base::Pr
   array.finish();
 }
 
-void write_features(const StoreWriter& writer, const Features& features, StoreMeta& meta,
-                    const base::Progress& progress) {
-  meta.feature_columns = features.columns;
-  meta.feature_type = features.type;
-  if (features.is_sparse()) {
-    std::vector<VertexId> all(at(features.rows));
-    std::iota(all.begin(), all.end(), 0);
-    meta.sparse_features = write_sparse_features(writer.path_of(""), features, all);
-    return;
-  }
-  const DType type = dtype_of(features.type);
-  NpyWriter array(writer.path_of("features.npy"), type, features.columns);
-  copy_elements(array, features.data_bytes(), type, "writing features", progress);
+/// Writes dense features in the type of meta.json.
+void write_dense_features(const StoreWriter& writer, const Graph& graph, const StoreMeta& meta,
+                          const base::Progress& progress) {
+  const Features& features = graph.features;
+  NpyWriter array(writer.path_of("features.npy"), dtype_of(meta.feature_type), features.columns);
+  const Convert convert = [&](std::span<const std::byte> block) {
+    return in_type(meta.feature_type, features.type, block, where_of(graph, "features"));
+  };
+  copy_elements(array, features.data_bytes(), dtype_of(features.type), "writing features", progress,
+                meta.feature_type == features.type ? nullptr : convert);
   array.finish();
+}
+
+/// The same of sparse features. Returns what meta.json says of them.
+SparseMeta write_sparse_features(const StoreWriter& writer, const Graph& graph, const StoreMeta& meta) {
+  const Features& features = graph.features;
+  SparseFeatureWriter array(writer.path_of(""), meta.feature_type);
+  for (VertexId vertex = 0; vertex < features.rows; ++vertex) {
+    const SparseRow row = row_of(features, vertex);
+    array.add({row.columns,
+               in_type(meta.feature_type, features.type, row.values, where_of(graph, "features_values"))});
+  }
+  return array.finish();
+}
+
+void write_features(const StoreWriter& writer, const Graph& graph, StoreMeta& meta,
+                    const base::Progress& progress) {
+  meta.feature_columns = graph.features.columns;
+  if (graph.features.is_sparse()) {
+    meta.sparse_features = write_sparse_features(writer, graph, meta);
+  } else {
+    write_dense_features(writer, graph, meta, progress);
+  }
 }
 
 /// What meta.json says of a graph but for its features and edge weights.
@@ -132,7 +156,17 @@ StoreMeta read_store_meta(const std::filesystem::path& directory) {
   return meta;
 }
 
-DType dtype_of(FeatureType type) { return type == FeatureType::fp32 ? DType::float32 : DType::float16; }
+DType dtype_of(FeatureType type) {
+  switch (type) {
+    case FeatureType::fp16:
+      return DType::float16;
+    case FeatureType::bf16:
+      return DType::bfloat16;
+    case FeatureType::fp32:
+      break;
+  }
+  return DType::float32;
+}
 
 std::int64_t StoreWriter::write_edges(CscRequest request, const EdgeStream& edges,
                                       const base::Progress& progress) const {
@@ -169,7 +203,8 @@ void StoreWriter::commit(const StoreMeta& meta) {
   directory_.commit();
 }
 
-void write_store(const Graph& graph, const std::filesystem::path& directory, const base::Progress& progress) {
+void write_store(const Graph& graph, const std::filesystem::path& directory, const base::Progress& progress,
+                 std::optional<FeatureType> feature_type) {
   StoreWriter writer(directory);
   StoreMeta meta = meta_of(graph);
   writer.write_array("indptr.npy", DType::int64, graph.indptr);
@@ -179,7 +214,8 @@ void write_store(const Graph& graph, const std::filesystem::path& directory, con
     writer.write_array("edge_weights.npy", DType::float32, graph.edge_weights);
   }
   if (graph.features.any()) {
-    write_features(writer, graph.features, meta, progress);
+    meta.feature_type = feature_type.value_or(graph.features.type);
+    write_features(writer, graph, meta, progress);
   }
   if (graph.num_classes > 0) {
     writer.write_array("labels.npy", DType::int32, graph.labels);

@@ -19,8 +19,8 @@ std::string why_no_cuda();
 
 const SparseKernels& cuda_sparse_kernels();
 
-/// The functions of kernels/device/dropout.h on contiguous tensors: x is fp32 or, for cuda_dropout, fp16; the
-/// results are fp32.
+/// The functions of kernels/device/dropout.h on contiguous tensors: x is fp32 or, for cuda_dropout, fp16 or
+/// bf16; the results are fp32.
 at::Tensor cuda_dropout(const kernels::DropoutRule& rule, const at::Tensor& x);
 at::Tensor cuda_relu_dropout(const kernels::DropoutRule& rule, const at::Tensor& x);
 at::Tensor cuda_relu_dropout_gradient(float scale, const at::Tensor& out, const at::Tensor& gradient);

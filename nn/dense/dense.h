@@ -39,7 +39,7 @@ kernels::DropoutRule dropout_rule(double probability, const base::StreamKey& key
 /// probability). Precondition: `x` is contiguous.
 at::Tensor dropout(const at::Tensor& x, double probability, const base::StreamKey& key);
 
-/// Returns dropout of fp32 or fp16 features, in fp32. Not differentiable.
+/// Returns dropout of fp32, fp16 or bf16 features, in fp32. Not differentiable.
 at::Tensor dropout_of_features(const at::Tensor& features, double probability, const base::StreamKey& key);
 
 /// Returns dropout(relu(x)), computed in one pass.

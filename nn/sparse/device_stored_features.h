@@ -19,8 +19,7 @@ class DeviceStoredFeatures final : public StoredFeatures {
                        at::Tensor vertices, Launches launches = {})
       : vertices_(std::move(vertices)), launches_(std::move(launches)) {
     stored_.rows = rows;
-    stored_.element =
-        type == graph::FeatureType::fp32 ? kernels::device::Element::fp32 : kernels::device::Element::fp16;
+    stored_.element = element_of(type);
     stored_.columns = columns;
     stored_.vertices = vertices_.const_data_ptr<std::int64_t>();
   }
@@ -67,6 +66,18 @@ class DeviceStoredFeatures final : public StoredFeatures {
   }
 
  private:
+  static kernels::device::Element element_of(graph::FeatureType type) {
+    switch (type) {
+      case graph::FeatureType::fp16:
+        return kernels::device::Element::fp16;
+      case graph::FeatureType::bf16:
+        return kernels::device::Element::bf16;
+      case graph::FeatureType::fp32:
+        break;
+    }
+    return kernels::device::Element::fp32;
+  }
+
   /// The keep mask of a rule; none if it drops nothing.
   struct Mask {
     template <class Executor>

@@ -9,6 +9,7 @@
 #include "kernels/cpu/dropout.h"
 #include "kernels/cpu/gather.h"
 #include "kernels/cpu/sparse/sparse.h"
+#include "nn/feature_types.h"
 #include "nn/parallel.h"
 #include "nn/tensor_batch.h"
 #include "nn/values.h"
@@ -84,7 +85,7 @@ class HostStoredFeatures final : public StoredFeatures {
       kernels::cpu::gather_rows(features_, vertices, static_cast<std::byte*>(out.mutable_data_ptr()));
       return;
     }
-    const auto stored = at::empty(out.sizes(), at::kHalf);
+    const auto stored = at::empty(out.sizes(), scalar_type(features_.type));
     kernels::cpu::gather_rows(features_, vertices, static_cast<std::byte*>(stored.mutable_data_ptr()));
     out.copy_(stored);
   }

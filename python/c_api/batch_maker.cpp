@@ -41,10 +41,8 @@ Tensor gathered(const gnomon_dl_tensor& rows, std::span<const std::int64_t> ids,
 /// Returns the rows of a store's features in dense form.
 Tensor gathered(const graph::Features& features, std::span<const std::int64_t> vertices,
                 const std::shared_ptr<MemoryPool>& pool) {
-  constexpr std::uint8_t float_code = 2;
-  const auto bits = static_cast<std::uint8_t>(8 * graph::bytes_of(features.type));
   const std::array<std::int64_t, 2> shape{std::ssize(vertices), features.columns};
-  Tensor result = make_tensor(pool, {float_code, bits, 1}, shape);
+  Tensor result = make_tensor(pool, data_type(features.type), shape);
   auto* out = static_cast<std::byte*>(result->tensor.data);
   if (!features.is_sparse()) {
     kernels::cpu::gather_rows(features, vertices, out);

@@ -107,17 +107,12 @@ void fill_rows(std::int64_t num_sources, std::int64_t num_destinations, std::spa
 /// A matrix of the caller as features.
 graph::Features features_of(const gnomon_dl_tensor* tensor) {
   require(tensor, "features");
-  constexpr std::uint8_t float_code = 2;
-  const bool is_known = tensor->dtype.code == float_code && tensor->dtype.lanes == 1 &&
-                        (tensor->dtype.bits == 32 || tensor->dtype.bits == 16);
-  if (tensor->ndim != 2 || tensor->shape == nullptr || tensor->strides != nullptr || !is_known) {
-    throw base::InputError("features", "must be a C-contiguous matrix of fp32 or fp16");
+  const auto type = feature_type(tensor->dtype);
+  if (tensor->ndim != 2 || tensor->shape == nullptr || tensor->strides != nullptr || !type) {
+    throw base::InputError("features", "must be a C-contiguous matrix of fp32, fp16 or bf16");
   }
   const auto* data = static_cast<const std::byte*>(tensor->data) + tensor->byte_offset;
-  return {.data = data,
-          .type = tensor->dtype.bits == 32 ? graph::FeatureType::fp32 : graph::FeatureType::fp16,
-          .rows = tensor->shape[0],
-          .columns = tensor->shape[1]};
+  return {.data = data, .type = *type, .rows = tensor->shape[0], .columns = tensor->shape[1]};
 }
 
 void check_vertices(std::span<const std::int64_t> vertices, std::int64_t rows) {

@@ -5,8 +5,10 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 
+#include "graph/graph.h"
 #include "python/c_api/gnomon.h"
 #include "python/c_api/status.h"
 
@@ -53,6 +55,10 @@ using Tensor = std::unique_ptr<gnomon_dl_managed, TensorDelete>;
 
 inline constexpr gnomon_dl_type int64_type{0, 64, 1};
 inline constexpr gnomon_dl_type float_type{2, 32, 1};
+
+/// The type of tensors of features, and back: nothing for other types.
+gnomon_dl_type data_type(graph::FeatureType type);
+std::optional<graph::FeatureType> feature_type(const gnomon_dl_type& type);
 
 /// Returns the number of elements.
 std::int64_t num_elements(std::span<const std::int64_t> shape);

@@ -142,6 +142,9 @@ class Store:
     def features(self) -> np.ndarray:
         """The features, nodes x columns, fp32 or fp16.
 
+        NumPy has no bf16: such features are their bits, uint16, which ``.view(ml_dtypes.bfloat16)`` makes numbers, and
+        :meth:`feature_tensor` a tensor.
+
         Raises
         ------
         gnomon.InvalidInput
@@ -149,7 +152,7 @@ class Store:
         """
         if self.has_sparse_features:
             raise InvalidInput(f"{self.directory}: has sparse features; batches have them in dense form")
-        return self._array("features")
+        return _as_bits(self._array("features"))
 
     def feature_tensor(self) -> Any:
         """Return the dense features as a tensor of torch on the mapped file. It must not be written to."""
@@ -159,11 +162,13 @@ class Store:
 
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # that NumPy's array is read-only
-            return torch.from_numpy(self.features)
+            return _tensor_of(self.features)
 
     @property
     def sparse_features(self) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
         """Row pointers, columns and values of sparse features in CSR form; no values where all are 1.
+
+        Values in bf16 are bits, as in :attr:`features`.
 
         Raises
         ------
@@ -173,7 +178,7 @@ class Store:
         if not self.has_sparse_features:
             raise InvalidInput(f"{self.directory}: has no sparse features")
         has_values = (self.directory / "features_values.npy").exists()
-        values = self._array("features_values") if has_values else None
+        values = _as_bits(self._array("features_values")) if has_values else None
         return self._array("features_indptr"), self._array("features_columns"), values
 
     @property
@@ -198,7 +203,7 @@ class Store:
         data = Data(edge_index=torch.stack([torch.from_numpy(np.array(self.indices, dtype=np.int64)), destinations]))
         data.num_nodes = self.num_nodes
         if self.num_features > 0:
-            data.x = self._dense_features() if self.has_sparse_features else torch.from_numpy(np.array(self.features))
+            data.x = self._dense_features() if self.has_sparse_features else self.feature_tensor().clone()
         if self.num_classes > 0:
             data.y = torch.from_numpy(self.labels.astype(np.int64))
         if self.is_weighted:
@@ -215,7 +220,7 @@ class Store:
         indptr, columns, values = self.sparse_features
         rows = np.repeat(np.arange(self.num_nodes), np.diff(indptr))
         dense = torch.zeros(self.num_nodes, self.num_features, dtype=torch.float32)
-        entries = torch.ones(len(columns)) if values is None else torch.from_numpy(values.astype(np.float32))
+        entries = torch.ones(len(columns)) if values is None else _tensor_of(np.array(values)).float()
         dense[torch.from_numpy(rows), torch.from_numpy(columns.astype(np.int64))] = entries
         return dense
 
@@ -224,6 +229,20 @@ class Store:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Store, (self.directory,)
+
+
+def _as_bits(array: np.ndarray) -> np.ndarray:
+    """Return bf16 numbers, which NumPy reads as two bytes without meaning, as uint16, and other arrays as they are."""
+    return array.view("uint16") if array.dtype.kind == "V" else array
+
+
+def _tensor_of(array: np.ndarray) -> Any:
+    """Return features as a tensor on the same memory."""
+    import torch
+
+    if array.dtype == "uint16":
+        return torch.from_numpy(array.view("int16")).view(torch.bfloat16)
+    return torch.from_numpy(array)
 
 
 def open(directory: str | os.PathLike[str]) -> Store:

@@ -15,6 +15,7 @@ from gnomon.graph import Store
 
 if TYPE_CHECKING:
     import numpy as np
+    import torch
 
 _SPLITS = {"train": "train_mask", "valid": "val_mask", "test": "test_mask"}
 
@@ -150,7 +151,7 @@ def _read_data(source: Any) -> _Arrays:
         if not isinstance(value, torch.Tensor):
             return None
         value = value.detach().cpu()
-        return (value.to_dense() if value.layout != torch.strided else value).numpy()
+        return _numpy(value.to_dense() if value.layout != torch.strided else value)
 
     masks = {split: mask for split, name in _SPLITS.items() if (mask := array(name)) is not None}
     for name, ids in splits.items():
@@ -166,6 +167,13 @@ def _read_data(source: Any) -> _Arrays:
         edge_weight=array("edge_weight"),
         masks=masks,
     )
+
+
+def _numpy(tensor: torch.Tensor) -> np.ndarray:
+    """Return the tensor as an array; bf16 numbers, which NumPy does not know, as fp32."""
+    import torch
+
+    return (tensor.float() if tensor.dtype == torch.bfloat16 else tensor).numpy()
 
 
 def _two_dimensional(features: np.ndarray | None) -> np.ndarray | None:
@@ -237,7 +245,7 @@ def _read_array(metadata: Path, entry: Mapping[str, Any]) -> np.ndarray:
     if entry.get("format") == "torch":
         import torch
 
-        return torch.load(path, weights_only=True).numpy()
+        return _numpy(torch.load(path, weights_only=True))
     if entry.get("format") != "numpy":
         raise InvalidInput(f"{metadata}: {path.name}: format {entry.get('format')!r} is not known; use numpy or torch")
     return np.load(path, mmap_mode="r")

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "kernels/headroom.h"
+#include "nn/feature_types.h"
 #include "nn/sparse/sparse_block.h"
 #include "runtime/batch/batch_tensors.h"
 #include "runtime/preparation/batch_maker.h"
@@ -97,7 +98,7 @@ kernels::device::Array<std::byte> BatchMaker<Executor>::rows_of(const std::int64
 
 template <class Executor>
 at::Tensor BatchMaker<Executor>::features_on(const Array<std::byte>& rows, std::int64_t count) {
-  const auto type = graph_.feature_type == graph::FeatureType::fp32 ? at::kFloat : at::kHalf;
+  const auto type = nn::scalar_type(graph_.feature_type);
   return tensor_on(rows, {count, graph_.columns}, device_, type);
 }
 

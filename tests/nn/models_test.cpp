@@ -211,7 +211,7 @@ INSTANTIATE_TEST_SUITE_P(Models, ModelCase,
                          [](const auto& tested) { return name_of_case(tested.param); });
 
 TEST_P(ModelCase, WithAllNeighboursOutputsAndGradientsAreThoseOfTheDenseModel) {
-  for (const auto type : {graph::FeatureType::fp32, graph::FeatureType::fp16}) {
+  for (const auto type : {graph::FeatureType::fp32, graph::FeatureType::fp16, graph::FeatureType::bf16}) {
     const auto graph = random_graph(31, type);
     const auto job = job_of(GetParam());
     const Model model(job, num_columns, classes);
@@ -375,7 +375,7 @@ TensorBatch with_stored_features(TensorBatch batch, const graph::Graph& graph, c
 
 TEST_P(ModelCase, TrainsOnStoredFeaturesWithTheBitsOfGatheredOnes) {
   const kernels::HostSparseKernels device;
-  for (const auto type : {graph::FeatureType::fp32, graph::FeatureType::fp16}) {
+  for (const auto type : {graph::FeatureType::fp32, graph::FeatureType::fp16, graph::FeatureType::bf16}) {
     for (const double dropout : {0.0, 0.3}) {
       for (const bool by_device : {false, true}) {
         const auto graph = random_graph(35, type);
@@ -402,7 +402,7 @@ TEST_P(ModelCase, TrainsOnStoredFeaturesWithTheBitsOfGatheredOnes) {
 
 TEST_P(ModelCase, OnSparseFeaturesOutputsAndGradientsAreThoseOfTheDenseModel) {
   for (const auto kind : {test::Values::normal, test::Values::ones}) {
-    for (const auto type : {graph::FeatureType::fp32, graph::FeatureType::fp16}) {
+    for (const auto type : {graph::FeatureType::fp32, graph::FeatureType::fp16, graph::FeatureType::bf16}) {
       const auto graph = random_sparse_graph(38, type, kind);
       const auto sparse = test::in_sparse_form(graph);
       const auto job = job_of(GetParam());

@@ -17,7 +17,7 @@ class StoredRows:
     Parameters
     ----------
     features
-        A contiguous matrix, fp32 or fp16, in the host's memory.
+        A contiguous matrix, fp32, fp16 or bf16, in the host's memory.
     nodes
         int64: the rows.
     """
@@ -25,8 +25,8 @@ class StoredRows:
     def __init__(self, features: Tensor, nodes: Tensor) -> None:
         if features.dim() != 2 or not features.is_contiguous() or features.device.type != "cpu":
             raise InvalidInput("features: must be a contiguous matrix in the host's memory")
-        if features.dtype not in (torch.float32, torch.float16):
-            raise InvalidInput(f"features: must be fp32 or fp16, not {features.dtype}")
+        if features.dtype not in (torch.float32, torch.float16, torch.bfloat16):
+            raise InvalidInput(f"features: must be fp32, fp16 or bf16, not {features.dtype}")
         if nodes.dim() != 1 or nodes.dtype != torch.int64 or nodes.device.type != "cpu":
             raise InvalidInput("nodes: must be int64 of one dimension in the host's memory")
         self.features, self.nodes = features.detach(), nodes.contiguous()

@@ -238,6 +238,7 @@ TEST(WeightedBatchMaker, MakesTheCpusBatchesWhateverItsCachesHold) {
 INSTANTIATE_TEST_SUITE_P(Features, BatchMakerTest,
                          ::testing::Values(std::pair(graph::FeatureType::fp32, 5L),
                                            std::pair(graph::FeatureType::fp16, 3L),
+                                           std::pair(graph::FeatureType::bf16, 7L),
                                            std::pair(graph::FeatureType::fp16, 100L)));
 
 }  // namespace
