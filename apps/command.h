@@ -14,6 +14,8 @@ struct CommandInfo {
   std::string_view summary;  ///< one line
   std::string_view group;    ///< its heading in `gnomon --help`
   std::string_view example;  ///< the last line of the command's --help
+  /// An option with which the command measures, which only the program that links LibTorch does; empty: none.
+  std::string_view measuring_option = {};
 };
 
 /// All commands in the order of `gnomon --help`.

@@ -68,7 +68,15 @@ void set_size(profiles::WorkloadProfile& workload) {
   }
   const auto vertices = static_cast<double>(workload.vertices);
   workload.batch_vertices = vertices * -std::expm1(-visits / vertices);
-  workload.batch_bytes = workload.batch_vertices * static_cast<double>(workload.feature_row_bytes);
+}
+
+/// No more rows than the link can carry in the time of a printed transfer.
+void limit_size(profiles::WorkloadProfile& workload, double transfer_s) {
+  const double bandwidth =
+      profiles::find_machine("neutronorch-multi").machine.link.bandwidth_bytes_per_s.value();
+  const auto row_bytes = static_cast<double>(workload.feature_row_bytes);
+  workload.batch_vertices = std::min(workload.batch_vertices, transfer_s * bandwidth / row_bytes);
+  workload.batch_bytes = workload.batch_vertices * row_bytes;
 }
 
 void set_graph(profiles::WorkloadProfile& workload, const Entry& dataset) {
@@ -146,6 +154,7 @@ profiles::Profile neutronorch_profile(const Paper& paper, const NeutronorchSetti
        {&DglEpoch::sample_s, &DglEpoch::collect_s, &DglEpoch::transfer_s, &DglEpoch::train_s}) {
     dgl.*part *= a_batch;
   }
+  limit_size(workload, dgl.transfer_s);
   const auto sampling_s = [&](const char* config) {
     return paper.at({{"table", "table3"}, {"config", config}, {"metric", "sample_s"}});
   };

@@ -18,19 +18,20 @@ struct NeutronorchSetting {
 /// Returns the profile of NeutronOrch's machine with one GPU for a data set of its Table 2, from DGL's
 /// column: sampling S, collecting FC, transfer FT, and training T, which is the rest of the total. Times of
 /// an epoch are divided by its batches; the CPU as a whole is all workers together.
-/// - cpu_batch: S + FC; sampling is S of it.
-/// - transfer: FT. device_batch: S / rho, where rho is the speed-up of sampling on the GPU (Table 3), plus
-/// FT, because
-///   the rows come over the same link without being collected.
-/// - Refreshing the bottom layer of all of a batch's vertices: its printed share of S, and FC, because nearly
-/// all rows
-///   are those of the bottom layer.
-/// - For other numbers of layers than three, or batches other than 1,024, all times of an epoch grow as the
-/// epochs of
-///   the first baseline that ran both (Tables 6 and 7); the bottom layer's share depends on the fanouts, not
-///   on the batch size.
-/// - The number of different vertices of a batch is not printed; vertices are assumed to be drawn uniformly.
-/// - The skew of accesses is not printed either; it is the mean of GNNLab's rows (Table VI).
+///
+/// cpu_batch is S + FC, of which S is sampling, and transfer FT. device_batch is S / rho, where rho is the
+/// speed-up of sampling on the GPU (Table 3), plus FT, because the rows come over the same link without being
+/// collected. Refreshing the bottom layer of all of a batch's vertices takes its printed share of S, and FC,
+/// because nearly all rows are those of the bottom layer.
+///
+/// For other numbers of layers than three, or batches other than 1,024, all times of an epoch grow as the
+/// epochs of the first baseline that ran both (Tables 6 and 7); the bottom layer's share depends on the
+/// fanouts, not on the batch size.
+///
+/// The number of different vertices of a batch is not printed. It is that of uniform draws or, if that is
+/// fewer, as many as the link (PCIe 3 x16, the GPU's) can carry the rows of within FT. The skew of accesses
+/// is not printed either: it is the mean of GNNLab's rows (Table VI).
+///
 /// Throws InputError for a data set, depth or batch size without these numbers.
 profiles::Profile neutronorch_profile(const Paper& paper, const NeutronorchSetting& setting);
 

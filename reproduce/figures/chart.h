@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -38,11 +39,13 @@ namespace gnomon::reproduce {
 struct ChartPoint {
   double x = 0;
   double y = 0;
+  std::optional<double> deviation{};  ///< standard deviation of the values that y is the mean of
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& f) {
     f.required("x", self.x);
     f.required("y", self.y);
+    f("deviation", self.deviation);
   }
 };
 
@@ -83,6 +86,7 @@ struct ChartSpan {
 /// One chart of a figure: what is drawn, whatever draws it.
 struct Chart {
   std::string title;
+  std::string measured_on;  ///< the graph, the job and the machine of what was measured; empty otherwise
   ChartKind kind = ChartKind::lines;
   std::string x_label;
   std::string y_label;                  ///< with its unit
@@ -94,6 +98,7 @@ struct Chart {
   template <class Self, class Fields>
   static void fields(Self& self, Fields& f) {
     f("title", self.title);
+    f("measured_on", self.measured_on);
     f("kind", self.kind);
     f("x_label", self.x_label);
     f("y_label", self.y_label);

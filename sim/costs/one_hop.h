@@ -17,7 +17,8 @@ struct OneHop {
 /// mean, at most the first fanout, each any vertex.
 OneHop one_hop(const profiles::WorkloadProfile& workload);
 
-/// Different vertices among `visits` to `vertices` of them.
-double touched(double vertices, double visits);
+/// Expected number of different vertices among `visits` to `vertices` of them, of which the one of rank r is
+/// visited in proportion to r^-skew (profiles::Accesses::skew); 0: all alike.
+double touched(double vertices, double visits, double skew = 0);
 
 }  // namespace gnomon::sim
