@@ -113,7 +113,8 @@ std::string figure_text(const DrawnFigure& figure) {
   if (!figure.why.empty()) {
     text += "not drawn: " + figure.why + "\n";
   } else {
-    text += fmt::format("{} from {}\n", base::name_of(figure.verdict), figure.given);
+    const bool is_measured = figure.verdict == reproduce::Verdict::measured;
+    text += fmt::format("{}{} {}\n", base::name_of(figure.verdict), is_measured ? ":" : " from", figure.given);
   }
   text += figure.not_measured.empty() ? "" : "not measured here: " + figure.not_measured + "\n";
   for (const auto& chart : figure.charts) {
