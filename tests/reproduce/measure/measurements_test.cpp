@@ -29,6 +29,14 @@ PanelSource panel_of(const std::string& measure, std::vector<SeriesSource> serie
   return panel;
 }
 
+SeriesSource trained(std::string name, std::string plan, std::vector<std::string> set = {}) {
+  SeriesSource series;
+  series.name = std::move(name);
+  series.plan = std::move(plan);
+  series.set = std::move(set);
+  return series;
+}
+
 MeasuredOn on_job(std::vector<int> fanouts, int batch_size) {
   MeasuredOn on;
   on.job.fanouts = std::move(fanouts);
@@ -202,8 +210,8 @@ TEST(Measurements, AccuraciesAreMeansOfTrainings) {
   auto on = on_job({5, 5}, 60);
   on.seeds = 2;
   Measurements measurements({.graph = graph});
-  const std::vector<SeriesSource> plans{{"exact", "device", {}},
-                                        {"NeutronOrch", "neutronorch", {"plan.super_batch=2"}}};
+  const std::vector<SeriesSource> plans{trained("exact", "device"),
+                                        trained("NeutronOrch", "neutronorch", {"plan.super_batch=2"})};
   const auto by_epoch = measurements.chart(panel_of("accuracy_by_epoch", plans), on);
   double sum = 0;
   std::vector<double> accuracies;
@@ -229,8 +237,9 @@ TEST(Measurements, AccuraciesAreMeansOfTrainings) {
 // What this device does not execute is missing with its reason; what it does has its points.
 TEST(Measurements, PlansThatDoNotRunAreMissing) {
   Measurements measurements({.graph = graph::generate_in_memory(test::tiny_partition())});
-  const auto chart = measurements.chart(
-      panel_of("test_accuracy", {{"exact", "device", {}}, {"NVLink", "quiver", {}}}), on_job({3, 3}, 60));
+  const auto chart =
+      measurements.chart(panel_of("test_accuracy", {trained("exact", "device"), trained("NVLink", "quiver")}),
+                         on_job({3, 3}, 60));
   ASSERT_EQ(chart.series.size(), 2U);
   EXPECT_EQ(chart.series[0].points.size(), 1U);
   EXPECT_TRUE(chart.series[1].points.empty());
@@ -269,8 +278,9 @@ TEST(Measurements, StopWhenTheyAreTold) {
   std::atomic<bool> stop{true};
   Measurements measurements({.graph = complete_graph(), .stop = &stop});
   EXPECT_THROW(measurements.chart(panel_of("hit_curves"), on_job({5, 5}, 16)), base::Interrupted);
-  EXPECT_THROW(measurements.chart(panel_of("test_accuracy", {{"exact", "device", {}}}), on_job({5, 5}, 16)),
-               base::Interrupted);
+  EXPECT_THROW(
+      measurements.chart(panel_of("test_accuracy", {trained("exact", "device")}), on_job({5, 5}, 16)),
+      base::Interrupted);
   EXPECT_THROW(measurements.chart(panel_of("vertices_read"), on_job({5, 5}, 16)), base::Interrupted);
   EXPECT_THROW(measurements.chart(panel_of("random_cache_time"), on_job({5, 5}, 16)), base::Interrupted);
 }
