@@ -4,7 +4,7 @@ namespace gnomon::base {
 namespace {
 
 std::string csv_cell(const Json& value) {
-  const auto text = value.is_string() ? value.get<std::string>() : value.is_null() ? "" : value.dump();
+  auto text = value.is_string() ? value.get<std::string>() : value.is_null() ? "" : value.dump();
   if (text.find_first_of(",\"\r\n") == std::string::npos) {
     return text;
   }

@@ -101,6 +101,7 @@ void release_file_pages(std::span<const std::byte> range) {
     const auto first = (std::max(begin, mapping->begin) + page - 1) / page * page;
     const auto last = std::min(begin + range.size(), mapping->end) / page * page;
     if (first < last) {
+      // The address was read from a file. NOLINTNEXTLINE(performance-no-int-to-ptr)
       ::madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
     }
   });

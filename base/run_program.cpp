@@ -10,8 +10,6 @@
 #include "base/error.h"
 #include "base/pipe.h"
 
-extern char** environ;
-
 namespace gnomon::base {
 namespace {
 

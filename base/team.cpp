@@ -42,6 +42,7 @@ void wait_while(const std::atomic<T>& value, T old, const std::atomic<bool>& spi
 constexpr std::size_t line_bytes = 64;
 
 struct Team::State {
+  // Exceptions are kept, not thrown. NOLINTNEXTLINE(bugprone-throw-keyword-missing)
   explicit State(int members) : errors(static_cast<std::size_t>(members)) {}
 
   void serve(int member);

@@ -15,8 +15,6 @@
 #include "base/error.h"
 #include "base/pipe.h"
 
-extern char** environ;
-
 namespace gnomon::base {
 namespace {
 

@@ -285,12 +285,12 @@ class Move {
 
 }  // namespace
 
-MovedProfile move_to_machine(Profile profile, const MachineProfile& machine) {
+MovedProfile move_to_machine(const Profile& profile, const MachineProfile& machine) {
   return Move(profile, machine).run();
 }
 
-Profile on_machine(Profile profile, const MachineProfile& machine) {
-  return move_to_machine(std::move(profile), machine).profile;
+Profile on_machine(const Profile& profile, const MachineProfile& machine) {
+  return move_to_machine(profile, machine).profile;
 }
 
 std::string text_of(const StageScaling& scaling) {

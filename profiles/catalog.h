@@ -110,7 +110,7 @@ struct MovedProfile {
 /// A time is kept if one of the two numbers is unknown. CPU batching and copying are also kept, because
 /// specifications do not include the speed of a core. Contention is kept unless the other machine specifies
 /// its own. Corrections, which come from real runs on the measured machine, are dropped.
-MovedProfile move_to_machine(Profile profile, const MachineProfile& machine);
+MovedProfile move_to_machine(const Profile& profile, const MachineProfile& machine);
 
 /// Moves a profile to a machine whose own speeds were measured, as were those `from` of the machine of the
 /// profile: times of batching and training are scaled by counts over speeds (speed_ratio.h), and their
@@ -128,7 +128,7 @@ MachineSpeeds speeds_of(const CatalogMachine& machine, const MachineProfile& mea
                         const std::string& where);
 
 /// Returns only the profile of move_to_machine.
-Profile on_machine(Profile profile, const MachineProfile& machine);
+Profile on_machine(const Profile& profile, const MachineProfile& machine);
 
 /// "train x1.56 (device memory bandwidth 933 to 600 GB/s)", "train x1.56 +-9 % (measured dense_fp32)", or
 /// "cpu_batch kept (…)".

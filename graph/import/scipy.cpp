@@ -13,7 +13,7 @@ namespace {
 std::string format_of(const ZipArchive& archive) {
   const std::string bytes = archive.bytes("format");
   const std::size_t header_end = bytes.rfind('\n');
-  const std::string format = header_end == std::string::npos ? "" : bytes.substr(header_end + 1);
+  std::string format = header_end == std::string::npos ? "" : bytes.substr(header_end + 1);
   if (format != "csr" && format != "csc" && format != "coo") {
     throw base::InputError(
         archive.where("format"),

@@ -38,7 +38,7 @@ std::string VertexNames::of(VertexId original_id) const {
 }
 
 std::string VertexNames::csv_cell(VertexId original_id) const {
-  const std::string name = of(original_id);
+  std::string name = of(original_id);
   if (name.find_first_of(",\"\r\n") == std::string::npos) {
     return name;
   }

@@ -48,6 +48,7 @@ HWY_ATTR void draw_part_of(const HopRequest& hop, const Index* indices,
   clear_messages(part, part.messages.size());
   EdgeDrawer drawer(hop, part.work, vertices, part.destinations, ends);
   EdgeQueue queue(part.work, drawer.max_edges());
+  // NOLINTNEXTLINE(bugprone-infinite-loop): count is declared anew in each round.
   for (bool is_first = true; const std::size_t count = queue.fill(drawer); is_first = false) {
     for (std::size_t e = 0; is_first && e < neighbour_prefetch_distance; ++e) {
       prefetch_far(indices + queue.edges()[e]);
