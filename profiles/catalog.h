@@ -74,7 +74,7 @@ LaunchesOfBatch launches_of_batch(int layers);
 /// recording reads it, and the recording.
 inline constexpr std::int64_t launches_of_graph_step = 2;
 
-/// What happened to the time of a stage when its profile moved to another machine.
+/// How a stage's time was scaled when its profile was moved to another machine.
 struct StageScaling {
   std::string stage;               ///< "cpu_batch", "transfer", "device_batch", "train"
   std::optional<double> factor{};  ///< new over measured time; none if the time was kept or is new

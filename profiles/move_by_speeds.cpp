@@ -49,7 +49,7 @@ class BySpeeds {
     move_train();
     move_transfer();
     assume_points();
-    auto& cpu = moved_.profile.machine.cpu;  // of the program, not of the machine
+    auto& cpu = moved_.profile.machine.cpu;  // properties of the program, not of the machine
     cpu.runtime_bytes = cpu.runtime_bytes ? cpu.runtime_bytes : old_.machine.cpu.runtime_bytes;
     moved_.profile.machine_speeds = to_;
   }

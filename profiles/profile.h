@@ -325,7 +325,7 @@ struct StageParts {
   std::optional<double> cpu_batch_memory_bytes{};
   std::optional<double> transfer_memory_bytes{};
   std::optional<double> device_batch_memory_bytes{};
-  std::optional<double> max_batch_bytes{};     ///< of the largest mini-batch: the memory of a slot
+  std::optional<double> max_batch_bytes{};     ///< of the largest mini-batch, the size of a slot
   std::optional<double> activation_bytes{};    ///< peak device memory of training beyond batch and model
   std::optional<double> refresh_s{};           ///< one core, bottom layer of one batch, all its vertices hot
   std::optional<double> fused_train_ratio{};   ///< training on stored rows over training on gathered rows
@@ -477,7 +477,7 @@ struct Profile {
   std::string stopped_by;                       ///< "interval" or "time_limit"
   std::optional<base::OtherLoad> other_load{};  ///< load by others during the measurement; none if unknown
   std::optional<Corrections> corrections{};     ///< factors of the simulated stage times
-  std::optional<double> prediction_error{};     ///< relative standard error of predicted epochs, by real runs
+  std::optional<double> prediction_error{};  ///< relative standard error of predicted epochs, from real runs
   /// Of the machine, apart from this job, by which the profile can be moved to another; none in documents of
   /// earlier versions and where no document of the machine was at hand.
   std::optional<MachineSpeeds> machine_speeds{};

@@ -7,24 +7,24 @@
 
 namespace gnomon::profiles {
 
-/// What one mini-batch of a workload costs in kinds of work, from the means that its profile holds: hops,
-/// edges, vertices, row bytes and the model's shape. The counts need no more than the right proportions, as
-/// times are calibrated by the machine that was measured. Their few constants were chosen by the times of
-/// five jobs on two kinds of machine (bench/results/machines.json).
+/// Estimates the work of one mini-batch by kind, from the mean sizes in its profile (hops, edges, vertices,
+/// row bytes) and the model's shape. Only proportions matter, as times are calibrated by the measured
+/// machine. Their few constants were chosen by the times of five jobs on two kinds of machine
+/// (bench/results/machines.json).
 ///
 /// Drawing neighbours: a line of the adjacency lists and the generator's work for each edge.
 std::vector<Amount> sampling_work(const WorkloadProfile& workload);
 /// Copying the feature rows of the mini-batch's vertices to the mini-batch.
 std::vector<Amount> gathering_work(const WorkloadProfile& workload);
 /// A training step: products, aggregation, passes over operands and activations, dropout, and calls of
-/// operations. Depths and widths of layers follow from the job; the number of classes is not in a profile and
-/// is taken as 16.
+/// operations. The shapes of layers follow from the job; the number of classes is not in a profile and is
+/// assumed to be 16.
 std::vector<Amount> training_work(const WorkloadProfile& workload);
 
 /// Whether a mini-batch takes its features as sparse rows: they are smaller than dense ones of fp16 would be.
 bool has_sparse_rows(const WorkloadProfile& workload);
 
-/// The same amount as a GPU does it; none where its speeds have no such kind.
+/// The equivalent amount on a GPU; none if GPUs have no such kind.
 std::optional<Amount> on_gpu(const Amount& amount);
 
 }  // namespace gnomon::profiles

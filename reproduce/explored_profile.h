@@ -10,10 +10,9 @@
 namespace gnomon::reproduce {
 
 /// Returns the profile of a name or file (find_profile) as tuner::explore() takes it, with all fields, so
-/// that those that the file leaves out can be changed too. With `machine`, a name of the catalog or a file,
-/// it is moved there: by measured speeds, if that machine has them and the profile holds its own or `from`
-/// names the document of the machine on which it was measured. `names` distinguish its rows. Throws
-/// InputError.
+/// that fields missing in the file can be changed, too. With `machine`, a name of the catalog or a file, it
+/// is moved there: by measured speeds, if that machine has them and the profile holds its own or `from` names
+/// the document of the machine on which it was measured. `names` distinguish its rows. Throws InputError.
 tuner::ExploredProfile explored_profile(const std::string& name, const std::string& machine,
                                         std::vector<tuner::Setting> names, const std::string& from = "");
 

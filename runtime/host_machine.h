@@ -31,8 +31,7 @@ struct StageWork {
   /// Machine::group_sizes and Machine::assign, on the thread of the policy; empty without macro-batches.
   std::function<std::vector<std::int64_t>()> group_sizes = {};
   std::function<void(std::int64_t position, std::int64_t index, int pass)> assign = {};
-  /// What a device does on a stage's thread after the stage's end and before what follows it; no part of its
-  /// span.
+  /// Hook that runs on a stage's thread after the stage and before its dependents; not part of its span.
   std::function<void(schedule::Stage stage, int device)> after = {};
   /// Returns the device work that is unfinished when the call of its stage has returned, or null; called on
   /// the same thread. The stage ends with that work and has its span. Stages of the same engine may begin

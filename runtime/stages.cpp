@@ -60,8 +60,8 @@ Stages::Stages(const graph::Graph& graph, plan::Job job, const plan::Plan& plan,
   take_plan(plan);
 }
 
-/// Opens what the plan reads from the disk, and places the graph, unless it lies as the plan wants it.
-/// Macro-batches are placed one by one.
+/// Opens the data that the plan reads from the disk, and places the graph unless it is already placed as the
+/// plan requires. Macro-batches are placed one by one.
 void Stages::place_graph(const plan::Plan& plan) {
   const bool is_first = placed_ == nullptr;
   const bool reads_alike = !is_first && reads_disk_alike(plan, plan_);
@@ -145,7 +145,7 @@ void Stages::begin_epoch(std::int64_t epoch, std::vector<std::int64_t> order, Ho
   }
 }
 
-/// The sizes of the first mini-batches, which are sampled without their features.
+/// Samples the first mini-batches, without features, to determine their sizes.
 BatchNeeds Stages::measure_batches(const SampleAt& sample, const graph::Features& features,
                                    const kernels::cpu::Sampler& sampler) {
   constexpr std::int64_t max_batches = 3;
@@ -180,7 +180,7 @@ void Stages::check_macro_memory(MacroBatch& first) {
   check_room(plan_, needs, device_options_.host_bytes);
 }
 
-/// The caches before the disk take what nothing else of the host's memory needs.
+/// Disk caches get the rest of the host memory.
 void Stages::fill_host_caches() {
   if (!disk_->waits_for_memory() || order_.empty()) {
     return;

@@ -61,8 +61,8 @@ class Stages {
   /// Position i of the next stages is batch `order[i]` of `epoch`, unless the policy assigns another pass
   /// over a macro-batch to it, whose mini-batches have numbers of their own (runtime/macro/macro_layout.h).
   /// Drops all batches in slots; no stage may be running. With `hot`, which must outlive the stages,
-  /// mini-batches reuse its embeddings; position 0 is then its mini-batch `first`, the first of a super-batch
-  /// or among those that are left of one.
+  /// mini-batches reuse its embeddings; position 0 is then its mini-batch `first`, which starts a super-batch
+  /// or the rest of one.
   void begin_epoch(std::int64_t epoch, std::vector<std::int64_t> order, HotEmbeddings* hot = nullptr,
                    std::int64_t first = 0);
 
@@ -112,9 +112,9 @@ class Stages {
   std::span<const graph::VertexId> vertices_in_training() const { return vertices_in_training_; }
   /// Which of these are of a halo, ascending; likewise, of plans that reuse the embeddings of halos.
   std::span<const std::int64_t> halo_in_training() const { return halo_in_training_; }
-  /// What the device's caches, and those before the disk, answered since the last call.
+  /// The use of the device's and the disk caches since the last call.
   CacheUse take_cache_use();
-  /// What was read from the disk since the last call.
+  /// Disk reads since the last call.
   ReadCounts take_disk_reads();
   /// The first device; for measurements between the stages.
   Device& device() const { return *devices_.front(); }
@@ -159,7 +159,7 @@ class Stages {
   std::int64_t epoch_ = 0;
   std::vector<std::int64_t> order_;       ///< as given to begin_epoch()
   std::vector<std::int64_t> batches_at_;  ///< by position
-  HotEmbeddings* hot_ = nullptr;          ///< as given to begin_epoch(), as the next
+  HotEmbeddings* hot_ = nullptr;          ///< as passed to begin_epoch(), with the next member
   std::int64_t first_ = 0;
   std::vector<graph::VertexId> seeds_;          ///< of the whole epoch, shuffled
   std::vector<std::vector<int>> thread_cores_;  ///< of each worker's threads

@@ -15,8 +15,8 @@ namespace gnomon::sim {
 ///
 /// In builds without SimGrid (sim/no_simgrid) that arithmetic runs them, batch by batch.
 ///
-/// A process has one SimGrid engine, which is used again for every run. Runs are deterministic and do not
-/// depend on what ran before, to the last bit for the first 4,096 runs of a process. Not thread-safe.
+/// A process has one SimGrid engine, which all runs reuse. Runs are deterministic and independent of earlier
+/// runs, bit for bit for the first 4,096 runs of a process. Not thread-safe.
 class Simulator {
  public:
   /// Creates the process's engine if there is none yet.

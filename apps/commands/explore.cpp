@@ -208,10 +208,9 @@ Action add_explore(CLI::App& app) {
       "--from", options->from,
       "Document of the machine on which the profile was measured (gnomon machine), if the profile\n"
       "holds none: stage times follow from what a mini-batch counts and both machines' speeds");
-  app.add_option(
-      "--plan", options->plans,
-      "Presets and plan files (.json), separated by commas, all, or tuned: what gnomon tune finds\n"
-      "for each machine, which takes some seconds for each");
+  app.add_option("--plan", options->plans,
+                 "Presets and plan files (.json), separated by commas; all; or tuned, the plan that gnomon "
+                 "tune\nfinds for each machine (a few seconds each)");
   app.add_option("--epochs", options->epochs, "Epochs of the whole training (default: the job's)")
       ->check(CLI::Range(1, 1000000));
   app.add_option("--price-per-hour", options->price_per_hour,

@@ -119,14 +119,15 @@ Action add_partition(CLI::App& app) {
       "gnn_aware: maximum number of vertices of one label in a part, relative to an equal share\n(default: "
       "no limit)")
       ->check(CLI::Range(1.0, 1e9));
-  add("--seed", request.seed, "Seed of random and metis, and of the order of macro-batches");
-  add("-o,--output", options->output, "Write the partition to this directory, a new one");
+  add("--seed", request.seed,
+      "Random seed of the methods random and metis, and of the order of macro-batches");
+  add("-o,--output", options->output, "Write the partition to this new directory");
   app.add_option(
       "--store", options->store,
       "Write the graph with its vertices ordered by part to this store, a new directory: plans with "
       "macro-batches read it part by part");
   add_size(app, "--host-memory", options->resources.memory_bytes, std::string(conversion_memory_help));
-  app.add_option("--resident", options->resident, "Parts of a macro-batch (default: 4, or all)");
+  app.add_option("--resident", options->resident, "Parts per macro-batch (default: 4, or all)");
   app.add_option("--hub-ratio", options->macro.hub_ratio,
                  "Share of the vertices (hubs) that are always in memory")
       ->check(CLI::Range(0.0, 1.0));

@@ -97,7 +97,7 @@ struct StoreMeta {
   VertexOrder order = VertexOrder::none;        ///< the order that an import applied
   std::optional<SparseMeta> sparse_features{};  ///< absent if the features are dense
   std::optional<PartsMeta> parts{};             ///< absent if vertices are not ordered by part
-  int version = 2;                              ///< not a field: what "schema" said
+  int version = 2;                              ///< from "schema"; not in the field table
   template <class Self, class Fields>
   static void fields(Self& self, Fields& f) {
     f.required("name", self.name);

@@ -83,7 +83,7 @@ class Bench {
   std::int64_t epoch_ = 0;
   nn::Learner learner_;
   std::array<nn::StepSums, 2> sums_;  ///< of the two devices; not read, as training reads them once an epoch
-  const int devices_;                 ///< that the machines have
+  const int devices_;                 ///< the machines' number of devices
   const bool executes_graphs_;
   std::unique_ptr<nn::Learner> second_learner_;  ///< of the second device
   runtime::Stages stages_;

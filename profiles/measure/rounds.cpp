@@ -281,8 +281,8 @@ void Rounds::measure_graphs(Measured& measured, std::int64_t epoch) {
   bench_.use_graphs(false);
 }
 
-/// Runs every two stages that a machine can run at once. Beside each training run two of the shorter stages,
-/// because a slowdown shows only where the stages overlap.
+/// Runs all pairs of stages that can run concurrently. Two of the shorter stages run beside each training,
+/// because a slowdown is only visible while the stages overlap.
 void Rounds::measure_side_by_side(Measured& measured, std::int64_t epoch) {
   const std::int64_t several = chunk_ + 1;  // including the warm-up
   const std::int64_t on_device = 0;

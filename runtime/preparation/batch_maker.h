@@ -92,8 +92,8 @@ class BatchMaker {
   std::optional<kernels::device::Sampler<Executor>> upper_, bottom_;
   std::vector<int> fanouts_;
   AlignedBytes staged_seeds_;  ///< of the batch that is sampled
-  /// Reads and hits of rows and of lists, and the same of the device's own parts of shared caches; empty
-  /// without caches.
+  /// Reads and hits of rows and of lists, followed by the hits in the device's own part of a sharded cache;
+  /// empty without caches.
   Array<std::int64_t> use_;
 };
 

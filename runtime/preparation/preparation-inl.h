@@ -233,9 +233,9 @@ void Preparation<H>::place_cache(const std::function<void(DeviceGraph&)>& place)
   });
 }
 
-/// The plan's share of the memory that training leaves. The allocator's blocks fit requests only roughly and
-/// mini-batches differ, so an eighth of the peak stays free. A step that will be recorded needs its memory
-/// once more.
+/// The plan's share of the memory left by training. An eighth of the peak stays free, as the allocator's
+/// blocks do not fit requests exactly and mini-batches differ in size. A step that will be recorded needs its
+/// memory once more.
 template <class H>
 std::int64_t Preparation<H>::cache_bytes() {
   const MemoryUse memory = hardware_.memory_use();

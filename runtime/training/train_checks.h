@@ -18,8 +18,8 @@ void check_options(const graph::Graph& graph, const TrainOptions& options);
 /// The job goes with a plan that records training steps: padding changes nothing but rounding.
 void check_graphs(const plan::Plan& plan, const plan::Job& job);
 
-/// The checkpoint that these options resume from, if there is one, is of the same job and graph. A biased
-/// graph, which train() makes from the plan, is not compared.
+/// Checks that the checkpoint to resume from, if any, belongs to the same job and graph. Biased graphs, which
+/// train() derives from the plan, are not compared.
 void check_resumed(const graph::Graph& graph, const TrainOptions& options);
 
 /// Checks that the plan can replay a recorded order: steps of several devices depend on which mini-batches

@@ -374,7 +374,7 @@ class Costing {
     return std::max(computing_s * padding, left * *device.launch_s) / train_s;
   }
 
-  /// What is copied of the bytes that the profile's transfers copied.
+  /// The share of the profile's transferred bytes that this plan copies.
   double share_of_copy(bool by_trainer) const {
     const Halves whole = halves_of(workload_);
     const double all = whole.structure_bytes + whole.feature_bytes;
