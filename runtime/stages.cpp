@@ -173,7 +173,7 @@ void Stages::check_macro_memory(MacroBatch& first) {
   const auto sample = [&](std::int64_t position, BatchData& data) {
     sample_batch(graph, sampler, key_of(position), local_seeds_of(position, first), data);
   };
-  auto needs = needs_of(plan_, measure_batches(sample, graph.features, sampler), batches(epoch_),
+  auto needs = needs_of(plan_, measure_batches(sample, graph.features, sampler), macro_->layout().batches(),
                         model_bytes_, process_bytes(placed_->graph));
   needs.readers = plan::disk_reader_bytes;  // one thread reads for all
   needs.macro_batches = first.bytes();

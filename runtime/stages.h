@@ -110,7 +110,8 @@ class Stages {
   /// The vertices of the batch in training, seeds first; only within Learn, and only of plans that reuse the
   /// embeddings of all vertices or of halos.
   std::span<const graph::VertexId> vertices_in_training() const { return vertices_in_training_; }
-  /// Which of these are of a halo, ascending; likewise, of plans that reuse the embeddings of halos.
+  /// The positions of the halo among these vertices, ascending; only of plans that reuse the embeddings of
+  /// halos.
   std::span<const std::int64_t> halo_in_training() const { return halo_in_training_; }
   /// The use of the device's and the disk caches since the last call.
   CacheUse take_cache_use();

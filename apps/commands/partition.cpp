@@ -68,28 +68,30 @@ graph::StoredPartition make(const graph::Graph& graph, const PartitionFlags& opt
   return {request, std::move(part_of)};
 }
 
-/// Writes the graph ordered by these parts, with as many hubs as are asked for and at least the usual number.
-void write_store_of(const graph::Graph& graph, const PartitionFlags& options,
-                    const graph::StoredPartition& parts, const base::Progress& progress) {
+/// As many hubs as are asked for, and at least the usual number.
+graph::HubRequest hubs_of(const graph::MacroRequest& macro) {
   graph::HubRequest hubs;
-  hubs.ratio = std::max(hubs.ratio, options.macro.hub_ratio);
-  hubs.steps = options.macro.hub_steps;
-  graph::write_parted_store(graph, parts.part_of, parts.request, hubs, options.store, progress,
-                            options.resources);
+  hubs.ratio = std::max(hubs.ratio, macro.hub_ratio);
+  hubs.steps = macro.hub_steps;
+  return hubs;
 }
 
 void partition(const PartitionFlags& options) {
   const auto request = request_of(options);
   const auto graph = graph::open_store(options.data);
   graph::validate_once(graph, false);
+  std::optional<graph::PartedStoreWriter> store;
+  if (!options.store.empty()) {
+    store.emplace(options.store);
+  }
   graph::PartitionReport report;
   {
     ProgressBar bar;
     const auto progress = base::stoppable(bar.progress(), &stop_on_interrupt());
     const auto parts = options.from.empty() ? make(graph, options, request, progress)
                                             : graph::read_partition(options.from, graph);
-    if (!options.store.empty()) {
-      write_store_of(graph, options, parts, progress);
+    if (store) {
+      store->commit(graph, parts.part_of, parts.request, hubs_of(options.macro), progress, options.resources);
     }
     report = graph::report_on(graph, parts.part_of, parts.request, macro_of(options, parts.request.parts),
                               progress);

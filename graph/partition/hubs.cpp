@@ -1,6 +1,7 @@
 #include "graph/partition/hubs.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "base/index.h"
@@ -31,6 +32,10 @@ std::vector<double> influence_on_training(const Graph& graph, int steps, const b
     influence.swap(next);
   }
   return influence;
+}
+
+std::int64_t num_hubs(double ratio, std::int64_t num_vertices) {
+  return std::llround(ratio * static_cast<double>(num_vertices));
 }
 
 std::vector<VertexId> most_influential(const std::vector<double>& influence, std::int64_t count) {

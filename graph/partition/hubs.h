@@ -15,6 +15,9 @@ namespace gnomon::graph {
 /// partition. Reads all edges once per step, in sequence; uses 16 bytes per vertex.
 std::vector<double> influence_on_training(const Graph& graph, int steps, const base::Progress& progress = {});
 
+/// Returns the number of hubs that are a share `ratio` of the vertices.
+std::int64_t num_hubs(double ratio, std::int64_t num_vertices);
+
 /// Returns the vertices with the largest influence, the largest first; of equal ones those with the lowest
 /// ids. Precondition: 0 <= count <= influence.size().
 std::vector<VertexId> most_influential(const std::vector<double>& influence, std::int64_t count);

@@ -1,7 +1,6 @@
 #include "graph/partition/parted_store.h"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 #include <span>
 #include <utility>
@@ -11,7 +10,6 @@
 #include "graph/order/reorder.h"
 #include "graph/partition/hubs.h"
 #include "graph/store/names.h"
-#include "graph/store/store.h"
 
 namespace gnomon::graph {
 namespace {
@@ -47,47 +45,28 @@ std::vector<VertexId> hubs_in(std::span<const VertexId> order, std::vector<Verte
   return hubs;
 }
 
-StoreMeta meta_of(const Graph& graph) {
-  if (!graph.directory.empty()) {
-    return read_store_meta(graph.directory);
-  }
-  StoreMeta meta;
-  meta.name = graph.name;
-  meta.num_vertices = graph.num_vertices();
-  meta.num_edges = graph.num_edges();
-  meta.num_classes = graph.num_classes;
-  meta.feature_columns = graph.features.columns;
-  meta.feature_type = graph.features.type;
-  meta.edge_weights = !graph.edge_weights.empty();
-  if (graph.features.is_sparse()) {
-    meta.sparse_features = SparseMeta{graph.features.num_entries(), graph.features.data != nullptr};
-  }
-  return meta;
-}
-
 }  // namespace
 
-void write_parted_store(const Graph& graph, const PartOf& part_of, const PartitionRequest& request,
-                        const HubRequest& hubs, const std::filesystem::path& directory,
-                        const base::Progress& progress, const Resources& resources) {
-  StoreWriter writer(directory);
+void PartedStoreWriter::commit(const Graph& graph, const PartOf& part_of, const PartitionRequest& request,
+                               const HubRequest& hubs, const base::Progress& progress,
+                               const Resources& resources) {
   const auto bounds = bounds_of(part_of, request.parts);
   const auto order = order_by_part(part_of, bounds);
-  const auto count = std::llround(hubs.ratio * static_cast<double>(graph.num_vertices()));
+  const auto count = num_hubs(hubs.ratio, graph.num_vertices());
   std::vector<VertexId> most;
   if (count > 0) {
     most = hubs_in(order, most_influential(influence_on_training(graph, hubs.steps, progress), count));
   }
-  write_reordered(graph, order, writer, resources, progress);
-  writer.write_array("parts.npy", DType::int64, std::span<const VertexId>(bounds));
-  writer.write_array("hubs.npy", DType::int64, std::span<const VertexId>(most));
+  write_reordered(graph, order, writer_, resources, progress);
+  writer_.write_array("parts.npy", DType::int64, std::span<const VertexId>(bounds));
+  writer_.write_array("hubs.npy", DType::int64, std::span<const VertexId>(most));
   StoreMeta meta = meta_of(graph);
   meta.order = VertexOrder::none;
   meta.parts = PartsMeta{request, std::ssize(most), most.empty() ? 0 : hubs.steps};
   if (!graph.directory.empty()) {
-    copy_names(graph.directory, writer.path_of(""));
+    copy_names(graph.directory, writer_.path_of(""));
   }
-  writer.commit(meta);
+  writer_.commit(meta);
 }
 
 }  // namespace gnomon::graph

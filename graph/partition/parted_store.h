@@ -6,6 +6,7 @@
 #include "graph/graph.h"
 #include "graph/partition/parts.h"
 #include "graph/resources.h"
+#include "graph/store/store.h"
 
 namespace gnomon::graph {
 
@@ -16,11 +17,20 @@ struct HubRequest {
 };
 
 /// Writes a store whose vertices are ordered by part, within a part as they were, so that every part's lists
-/// and features are contiguous in their files. Reads the edges once for each step that finds hubs, and then
-/// writes as write_reordered() does. Throws InputError if the directory exists, and Failure on I/O errors.
-/// Precondition: part_of has a part from 0 to request.parts - 1 for each vertex.
-void write_parted_store(const Graph& graph, const PartOf& part_of, const PartitionRequest& request,
-                        const HubRequest& hubs, const std::filesystem::path& directory,
-                        const base::Progress& progress = {}, const Resources& resources = {});
+/// and features are contiguous in their files.
+class PartedStoreWriter {
+ public:
+  /// Throws InputError if the directory exists, and Failure if none can be made there.
+  explicit PartedStoreWriter(const std::filesystem::path& directory) : writer_(directory) {}
+
+  /// Reads the edges once for each step that finds hubs, and then writes as write_reordered() does. The
+  /// directory appears whole, or not at all. Throws Failure on I/O errors. Precondition: part_of has a part
+  /// from 0 to request.parts - 1 for each vertex.
+  void commit(const Graph& graph, const PartOf& part_of, const PartitionRequest& request,
+              const HubRequest& hubs, const base::Progress& progress = {}, const Resources& resources = {});
+
+ private:
+  StoreWriter writer_;
+};
 
 }  // namespace gnomon::graph

@@ -1,6 +1,5 @@
 #include "graph/partition/report.h"
 
-#include <cmath>
 #include <string>
 
 #include "base/error.h"
@@ -11,8 +10,7 @@ namespace {
 
 std::vector<VertexId> hubs_for(const Graph& graph, const MacroRequest& macro,
                                const base::Progress& progress) {
-  const auto count =
-      static_cast<std::int64_t>(std::llround(macro.hub_ratio * static_cast<double>(graph.num_vertices())));
+  const auto count = num_hubs(macro.hub_ratio, graph.num_vertices());
   return count == 0 ? std::vector<VertexId>()
                     : hubs_of(influence_on_training(graph, macro.hub_steps, progress), count);
 }

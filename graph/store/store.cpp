@@ -90,33 +90,17 @@ void write_indices(const StoreWriter& writer, const Graph& graph, const base::Pr
   array.finish();
 }
 
-void write_features(const StoreWriter& writer, const Features& features, StoreMeta& meta,
-                    const base::Progress& progress) {
-  meta.feature_columns = features.columns;
-  meta.feature_type = features.type;
+void write_features(const StoreWriter& writer, const Features& features, const base::Progress& progress) {
   if (features.is_sparse()) {
     std::vector<VertexId> all(at(features.rows));
     std::iota(all.begin(), all.end(), 0);
-    meta.sparse_features = write_sparse_features(writer.path_of(""), features, all);
+    write_sparse_features(writer.path_of(""), features, all);
     return;
   }
   const DType type = dtype_of(features.type);
   NpyWriter array(writer.path_of("features.npy"), type, features.columns);
   copy_elements(array, features.data_bytes(), type, "writing features", progress);
   array.finish();
-}
-
-/// What meta.json says of a graph but for its features and edge weights.
-StoreMeta meta_of(const Graph& graph) {
-  StoreMeta meta{graph.name, graph.num_vertices(), graph.num_edges(), graph.num_classes, 0, {}, {}};
-  meta.provenance.made_by = "write_store";
-  if (!graph.directory.empty()) {
-    const StoreMeta opened = read_store_meta(graph.directory);
-    meta.provenance = opened.provenance;
-    meta.order = opened.order;
-    meta.parts = opened.parts;
-  }
-  return meta;
 }
 
 }  // namespace
@@ -131,6 +115,26 @@ StoreMeta read_store_meta(const std::filesystem::path& directory) {
   }
   auto meta = base::from_document<StoreMeta>(std::move(document), path.string());
   meta.version = version;
+  return meta;
+}
+
+StoreMeta meta_of(const Graph& graph) {
+  StoreMeta meta{graph.name, graph.num_vertices(), graph.num_edges(), graph.num_classes, 0, {}, {}};
+  meta.provenance.made_by = "write_store";
+  meta.edge_weights = !graph.edge_weights.empty();
+  if (graph.features.any()) {
+    meta.feature_columns = graph.features.columns;
+    meta.feature_type = graph.features.type;
+  }
+  if (graph.features.is_sparse()) {
+    meta.sparse_features = SparseMeta{graph.features.num_entries(), graph.features.data != nullptr};
+  }
+  if (!graph.directory.empty()) {
+    const StoreMeta opened = read_store_meta(graph.directory);
+    meta.provenance = opened.provenance;
+    meta.order = opened.order;
+    meta.parts = opened.parts;
+  }
   return meta;
 }
 
@@ -173,15 +177,14 @@ void StoreWriter::commit(const StoreMeta& meta) {
 
 void write_store(const Graph& graph, const std::filesystem::path& directory, const base::Progress& progress) {
   StoreWriter writer(directory);
-  StoreMeta meta = meta_of(graph);
+  const StoreMeta meta = meta_of(graph);
   writer.write_array("indptr.npy", DType::int64, graph.indptr);
   write_indices(writer, graph, progress);
   if (!graph.edge_weights.empty()) {
-    meta.edge_weights = true;
     writer.write_array("edge_weights.npy", DType::float32, graph.edge_weights);
   }
   if (graph.features.any()) {
-    write_features(writer, graph.features, meta, progress);
+    write_features(writer, graph.features, progress);
   }
   if (graph.num_classes > 0) {
     writer.write_array("labels.npy", DType::int32, graph.labels);

@@ -117,6 +117,9 @@ struct StoreMeta {
 /// Reads meta.json of a store of either version. Throws InputError.
 StoreMeta read_store_meta(const std::filesystem::path& directory);
 
+/// Describes a graph; one that was opened from a store with its provenance, order and parts.
+StoreMeta meta_of(const Graph& graph);
+
 /// The element type of indices.npy.
 constexpr DType index_type(std::int64_t num_vertices) {
   return num_vertices <= max_narrow_vertices ? DType::uint32 : DType::int64;

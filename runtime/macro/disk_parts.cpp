@@ -1,22 +1,18 @@
 #include "runtime/macro/disk_parts.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <utility>
 
 #include "base/index.h"
-#include "graph/partition/macro_batches.h"
+#include "graph/partition/hubs.h"
+#include "runtime/macro/parts_of_plan.h"
 
 namespace gnomon::runtime {
 namespace {
 
 using base::at;
 using graph::VertexId;
-
-constexpr std::size_t row_pointers_file = 0;
-constexpr std::size_t lists_file = 1;
-constexpr std::size_t features_file = 2;
 
 std::uint64_t bytes_of(std::int64_t elements, std::uint64_t each) {
   return static_cast<std::uint64_t>(elements) * each;
@@ -53,97 +49,78 @@ DiskParts::DiskParts(const graph::Graph& graph, plan::Job job, const plan::Plan&
     : graph_(graph),
       job_(std::move(job)),
       plan_(plan),
-      row_pointers_(open_array(graph, "indptr.npy", graph.indptr.size_bytes())),
-      lists_(open_array(graph, "indices.npy", graph.indices.bytes().size())),
-      features_(open_array(graph, "features.npy", static_cast<std::uint64_t>(graph.features.bytes()))),
-      index_bytes_(graph.indices.is_narrow() ? sizeof(std::uint32_t) : sizeof(VertexId)),
       row_bytes_(static_cast<std::uint64_t>(graph.features.row_bytes())),
-      reader_({row_pointers_.file, lists_.file, features_.file}) {}
+      arrays_{Array{open_array(graph, "indptr.npy", graph.indptr.size_bytes()), sizeof(std::int64_t)},
+              Array{open_array(graph, "indices.npy", graph.indices.bytes().size()),
+                    graph.indices.is_narrow() ? sizeof(std::uint32_t) : sizeof(VertexId)},
+              Array{open_array(graph, "features.npy", static_cast<std::uint64_t>(graph.features.bytes())),
+                    row_bytes_}},
+      reader_({arrays_[row_pointers].file, arrays_[lists].file, arrays_[features].file}) {}
 
 DiskParts::Range DiskParts::range_of(std::int32_t part) const {
   return {graph_.parts->bounds[at(part)], graph_.parts->bounds[at(part) + 1]};
 }
 
 std::vector<MacroGroup> DiskParts::groups(std::int64_t epoch) const {
-  std::vector<MacroGroup> groups;
-  for (auto& parts : graph::macro_batches(plan_.macro.partitions, plan_.macro.resident, job_.seed,
-                                          static_cast<std::uint64_t>(epoch))) {
-    MacroGroup group;
-    group.parts = std::move(parts);
-    std::sort(group.parts.begin(), group.parts.end());
-    for (const auto part : group.parts) {
-      const Range range = range_of(part);
-      const auto begin = std::lower_bound(graph_.train.begin(), graph_.train.end(), range.begin);
-      group.train.insert(group.train.end(), begin, std::lower_bound(begin, graph_.train.end(), range.end));
-    }
-    if (!group.train.empty()) {
-      groups.push_back(std::move(group));
-    }
-  }
-  return groups;
+  const auto bounds = graph_.parts->bounds;
+  return groups_of_parts(plan_.macro, job_.seed, epoch, graph_.train, [&](VertexId vertex) {
+    return static_cast<std::int32_t>(std::upper_bound(bounds.begin(), bounds.end(), vertex) - bounds.begin() -
+                                     1);
+  });
 }
 
-std::vector<std::int64_t> DiskParts::read_row_pointers(Range range) {
-  std::vector<std::int64_t> pointers(at(range.end - range.begin) + 1);
-  const Extent extent{row_pointers_.first_byte + bytes_of(range.begin, sizeof(std::int64_t)),
-                      pointers.size() * sizeof(std::int64_t)};
-  reader_.read(row_pointers_file, {&extent, 1},
-               [&](std::size_t, std::uint64_t from, std::span<const std::byte> bytes) {
-                 std::memcpy(reinterpret_cast<std::byte*>(pointers.data()) + from, bytes.data(),
-                             bytes.size());
-               });
-  return pointers;
-}
-
-/// Reads ranges of edges, which ascend.
-DiskParts::Lists DiskParts::read_lists(std::span<const Range> edges) {
-  std::vector<Extent> extents;
-  std::vector<std::uint64_t> places;  // of the extents, in bytes
-  std::uint64_t bytes = 0;
-  for (const Range& range : edges) {
-    if (range.end > range.begin) {
-      extents.push_back({lists_.first_byte + bytes_of(range.begin, index_bytes_),
-                         bytes_of(range.end - range.begin, index_bytes_)});
-      places.push_back(bytes);
-      bytes += extents.back().bytes;
-    }
-  }
-  Lists lists;
-  std::byte* to = nullptr;
-  if (index_bytes_ == sizeof(VertexId)) {
-    lists.wide.resize(bytes / index_bytes_);
-    to = reinterpret_cast<std::byte*>(lists.wide.data());
-  } else {
-    lists.narrow.resize(bytes / index_bytes_);
-    to = reinterpret_cast<std::byte*>(lists.narrow.data());
-  }
-  reader_.read(lists_file, extents,
-               [&](std::size_t extent, std::uint64_t from, std::span<const std::byte> arrived) {
-                 std::memcpy(to + places[extent] + from, arrived.data(), arrived.size());
-               });
-  return lists;
-}
-
-void DiskParts::read_features(std::span<const Range> ranges, std::span<std::byte* const> to) {
+void DiskParts::read(File file, std::span<const Range> ranges, std::span<std::byte* const> to) {
+  const Array& array = arrays_[file];
   std::vector<Extent> extents;
   std::vector<std::byte*> places;
   for (std::size_t i = 0; i < ranges.size(); ++i) {
     if (ranges[i].end > ranges[i].begin) {
-      extents.push_back({features_.first_byte + bytes_of(ranges[i].begin, row_bytes_),
-                         bytes_of(ranges[i].end - ranges[i].begin, row_bytes_)});
+      extents.push_back({array.first_byte + bytes_of(ranges[i].begin, array.element_bytes),
+                         bytes_of(ranges[i].end - ranges[i].begin, array.element_bytes)});
       places.push_back(to[i]);
     }
   }
-  reader_.read(features_file, extents,
-               [&](std::size_t extent, std::uint64_t from, std::span<const std::byte> bytes) {
-                 std::memcpy(places[extent] + from, bytes.data(), bytes.size());
-               });
+  reader_.read(file, extents, [&](std::size_t extent, std::uint64_t from, std::span<const std::byte> bytes) {
+    std::memcpy(places[extent] + from, bytes.data(), bytes.size());
+  });
+}
+
+std::vector<std::int64_t> DiskParts::read_row_pointers(Range vertices) {
+  std::vector<std::int64_t> pointers(at(vertices.end - vertices.begin) + 1);
+  const Range range{vertices.begin, vertices.end + 1};
+  std::byte* const to = reinterpret_cast<std::byte*>(pointers.data());
+  read(row_pointers, {&range, 1}, {&to, 1});
+  return pointers;
+}
+
+DiskParts::Lists DiskParts::read_lists(std::span<const Range> edges) {
+  const std::uint64_t index_bytes = arrays_[lists].element_bytes;
+  std::vector<std::uint64_t> places;
+  std::uint64_t bytes = 0;
+  for (const Range& range : edges) {
+    places.push_back(bytes);
+    bytes += bytes_of(range.end - range.begin, index_bytes);
+  }
+  Lists stored;
+  std::byte* begin = nullptr;
+  if (index_bytes == sizeof(VertexId)) {
+    stored.wide.resize(bytes / index_bytes);
+    begin = reinterpret_cast<std::byte*>(stored.wide.data());
+  } else {
+    stored.narrow.resize(bytes / index_bytes);
+    begin = reinterpret_cast<std::byte*>(stored.narrow.data());
+  }
+  std::vector<std::byte*> to(places.size());
+  std::transform(places.begin(), places.end(), to.begin(),
+                 [begin](std::uint64_t place) { return begin + place; });
+  read(lists, edges, to);
+  return stored;
 }
 
 /// Reads the hubs once, whose lists and features stay in memory.
 void DiskParts::read_hubs() {
   has_hubs_ = true;
-  const auto count = at(std::llround(plan_.macro.hub_ratio * static_cast<double>(graph_.num_vertices())));
+  const auto count = at(graph::num_hubs(plan_.macro.hub_ratio, graph_.num_vertices()));
   if (count == 0) {
     return;
   }
@@ -161,7 +138,7 @@ void DiskParts::read_hubs() {
     to.push_back(hubs_.features.data() + i * row_bytes_);
   }
   hubs_.lists = read_lists(edges);
-  read_features(rows, to);
+  read(features, rows, to);
 }
 
 /// Adds the hubs below `end` that are in no part of the macro-batch that has been added.
@@ -183,9 +160,9 @@ void DiskParts::add_part(Build& build, Range range) {
   build.to_rows.push_back(build.arrays.features.data.data() + row);
   const auto pointers = read_row_pointers(range);
   const Range edges{pointers.front(), pointers.back()};
-  const auto lists = read_lists({&edges, 1});
+  const auto stored = read_lists({&edges, 1});
   for (std::size_t i = 0; i + 1 < pointers.size(); ++i) {
-    build.add_list(lists.view().subspan(at(pointers[i] - edges.begin), at(pointers[i + 1] - pointers[i])));
+    build.add_list(stored.view().subspan(at(pointers[i] - edges.begin), at(pointers[i + 1] - pointers[i])));
   }
   while (build.next_hub < hubs_.vertices.size() && hubs_.vertices[build.next_hub] < range.end) {
     ++build.next_hub;  // in this part
@@ -221,7 +198,7 @@ std::shared_ptr<MacroBatch> DiskParts::load(const MacroLayout& layout, std::int6
     add_part(build, range_of(part));
   }
   add_hubs(build, graph_.num_vertices());
-  read_features(build.ranges, build.to_rows);
+  read(features, build.ranges, build.to_rows);
   return std::make_shared<MacroBatch>(graph_, std::move(arrays), members.train, plan_.workers);
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -28,7 +29,12 @@ class DiskParts final : public MacroLoader {
   std::int64_t bytes() const override;
 
  private:
-  /// Vertices begin … end - 1.
+  /// The files, by their number in the reader.
+  enum File : std::uint8_t { row_pointers, lists, features };
+  struct Array : ArrayFile {
+    std::uint64_t element_bytes = 0;  ///< of a row pointer, an id or a feature row
+  };
+  /// Elements begin … end - 1 of an array: vertices or edges.
   struct Range {
     graph::VertexId begin = 0, end = 0;
   };
@@ -56,18 +62,18 @@ class DiskParts final : public MacroLoader {
 
   Range range_of(std::int32_t part) const;
   void read_hubs();
-  std::vector<std::int64_t> read_row_pointers(Range range);
+  /// Reads ranges of an array, which ascend, each to its own place.
+  void read(File file, std::span<const Range> ranges, std::span<std::byte* const> to);
+  std::vector<std::int64_t> read_row_pointers(Range vertices);
   Lists read_lists(std::span<const Range> edges);
-  void read_features(std::span<const Range> ranges, std::span<std::byte* const> to);
   void add_hubs(Build& build, graph::VertexId end) const;
   void add_part(Build& build, Range range);
 
   graph::Graph graph_;
   plan::Job job_;
   plan::Plan plan_;
-  ArrayFile row_pointers_, lists_, features_;
-  std::uint64_t index_bytes_;
   std::uint64_t row_bytes_;
+  std::array<Array, 3> arrays_;  ///< by File
   BlockReader reader_;
   ReadCounts taken_;
   Hubs hubs_;

@@ -6,7 +6,6 @@
 #include "base/index.h"
 #include "base/index_range.h"
 #include "base/ranked_bits.h"
-#include "graph/partition/macro_batches.h"
 #include "graph/partition/parts.h"
 #include "runtime/macro/parts_of_plan.h"
 
@@ -46,21 +45,8 @@ HaloParts::HaloParts(std::shared_ptr<const PlacedGraph> placed, plan::Job job, c
 }
 
 std::vector<MacroGroup> HaloParts::groups(std::int64_t epoch) const {
-  std::vector<MacroGroup> groups;
-  std::vector<std::size_t> group_of(vertices_of_.size());
-  for (auto& parts : graph::macro_batches(plan_.macro.partitions, plan_.macro.resident, job_.seed,
-                                          static_cast<std::uint64_t>(epoch))) {
-    for (const auto part : parts) {
-      group_of[at(part)] = groups.size();
-    }
-    std::sort(parts.begin(), parts.end());
-    groups.push_back({std::move(parts), {}});
-  }
-  for (const VertexId vertex : placed_->graph.train) {
-    groups[group_of[at(part_of_[at(vertex)])]].train.push_back(vertex);
-  }
-  std::erase_if(groups, [](const MacroGroup& group) { return group.train.empty(); });
-  return groups;
+  return groups_of_parts(plan_.macro, job_.seed, epoch, placed_->graph.train,
+                         [this](VertexId vertex) { return part_of_[at(vertex)]; });
 }
 
 /// All but the features.

@@ -13,10 +13,12 @@ MacroData::MacroData(std::unique_ptr<MacroLoader> loader, plan::Job job, const p
                      OnFirst on_first)
     : loader_(std::move(loader)), job_(std::move(job)), plan_(plan), on_first_(std::move(on_first)) {}
 
-std::shared_ptr<const MacroLayout> MacroData::layout_of(std::int64_t epoch) const {
-  return layout_ && epoch_ == epoch
-             ? layout_
-             : std::make_shared<const MacroLayout>(loader_->groups(epoch), job_, epoch);
+std::shared_ptr<const MacroLayout> MacroData::layout_of(std::int64_t epoch) {
+  if (!asked_layout_ || asked_epoch_ != epoch) {
+    asked_layout_ = std::make_shared<const MacroLayout>(loader_->groups(epoch), job_, epoch);
+    asked_epoch_ = epoch;
+  }
+  return asked_layout_;
 }
 
 void MacroData::begin_epoch(std::int64_t epoch, const std::vector<std::int64_t>& order) {

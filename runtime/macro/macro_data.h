@@ -22,8 +22,8 @@ class MacroData {
 
   MacroData(std::unique_ptr<MacroLoader> loader, plan::Job job, const plan::Plan& plan, OnFirst on_first);
 
-  /// The layout of an epoch.
-  std::shared_ptr<const MacroLayout> layout_of(std::int64_t epoch) const;
+  /// The layout of an epoch; the last one that was asked for is kept.
+  std::shared_ptr<const MacroLayout> layout_of(std::int64_t epoch);
   /// Drops what is in memory. Position i is mini-batch order[i] of the epoch; mini-batches of the same
   /// macro-batch are adjacent. No stage may be running.
   void begin_epoch(std::int64_t epoch, const std::vector<std::int64_t>& order);
@@ -57,8 +57,10 @@ class MacroData {
   plan::Job job_;
   plan::Plan plan_;
   OnFirst on_first_;
-  std::int64_t epoch_ = 0;
+  std::int64_t epoch_ = 0;  ///< of layout_
   std::shared_ptr<const MacroLayout> layout_;
+  std::int64_t asked_epoch_ = 0;  ///< of asked_layout_
+  std::shared_ptr<const MacroLayout> asked_layout_;
   std::vector<Group> groups_;
   mutable std::mutex mutex_;  ///< of all below
   std::condition_variable loaded_;

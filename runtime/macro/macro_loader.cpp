@@ -1,10 +1,10 @@
 #include "runtime/macro/macro_loader.h"
 
-#include <cmath>
 #include <string>
 #include <utility>
 
 #include "base/error.h"
+#include "graph/partition/hubs.h"
 #include "graph/partition/parts.h"
 #include "runtime/macro/disk_parts.h"
 #include "runtime/macro/halo_parts.h"
@@ -23,7 +23,7 @@ void check_stored_parts(const graph::Graph& graph, const plan::Plan& plan, const
                                " parts of method \"" + std::string(base::name_of(plan.macro.partitioner)) +
                                "\"; make one: " + partition_command(graph, plan.macro));
   }
-  const auto hubs = std::llround(plan.macro.hub_ratio * static_cast<double>(graph.num_vertices()));
+  const auto hubs = graph::num_hubs(plan.macro.hub_ratio, graph.num_vertices());
   if (hubs > std::ssize(graph.parts->hubs)) {
     throw base::InputError(where + ": macro.hub_ratio",
                            "needs " + std::to_string(hubs) + " hubs, and the store has " +

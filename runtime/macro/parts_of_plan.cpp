@@ -1,5 +1,9 @@
 #include "runtime/macro/parts_of_plan.h"
 
+#include <algorithm>
+#include <utility>
+
+#include "graph/partition/macro_batches.h"
 #include "graph/partition/parts.h"
 
 namespace gnomon::runtime {
@@ -26,6 +30,26 @@ graph::PartitionRequest request_of(const plan::Macro& macro) {
 bool has_parts_of(const graph::Graph& graph, const plan::Macro& macro) {
   return graph.parts != nullptr && graph.parts->count() == macro.partitions &&
          graph.parts->request.method == method_of(macro.partitioner);
+}
+
+std::vector<MacroGroup> groups_of_parts(const plan::Macro& macro, std::uint64_t seed, std::int64_t epoch,
+                                        std::span<const graph::VertexId> train,
+                                        const std::function<std::int32_t(graph::VertexId)>& part_of) {
+  std::vector<MacroGroup> groups;
+  std::vector<std::size_t> group_of(static_cast<std::size_t>(macro.partitions));
+  for (auto& parts :
+       graph::macro_batches(macro.partitions, macro.resident, seed, static_cast<std::uint64_t>(epoch))) {
+    for (const auto part : parts) {
+      group_of[static_cast<std::size_t>(part)] = groups.size();
+    }
+    std::sort(parts.begin(), parts.end());
+    groups.push_back({std::move(parts), {}});
+  }
+  for (const graph::VertexId vertex : train) {
+    groups[group_of[static_cast<std::size_t>(part_of(vertex))]].train.push_back(vertex);
+  }
+  std::erase_if(groups, [](const MacroGroup& group) { return group.train.empty(); });
+  return groups;
 }
 
 std::string partition_command(const graph::Graph& graph, const plan::Macro& macro) {

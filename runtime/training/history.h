@@ -40,7 +40,8 @@ class History {
   /// Replaces the rows of `vertices` (int64), by layer. They were computed with the weights before the update
   /// of their mini-batch.
   void push(const at::Tensor& vertices, const std::vector<at::Tensor>& rows);
-  /// The two halves of push(): the rows of one hidden layer, and that the vertices have been pushed.
+  /// push() in two parts, for layers of different vertices: replaces the rows of one hidden layer, and
+  /// records when the vertices were pushed.
   void push_layer(std::size_t layer, const at::Tensor& vertices, const at::Tensor& rows);
   void note_pushed(const at::Tensor& vertices);
   /// Counts an update of the weights.

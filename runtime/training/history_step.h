@@ -19,8 +19,8 @@ plan::Job job_of_stages(const plan::Job& job, const plan::Plan& plan);
 nn::StepResult step(nn::Learner& learner, const nn::TensorBatch& data, History& history, const Stages& stages,
                     std::int64_t epoch, std::int64_t batch);
 
-/// The same of a plan that reuses the embeddings of halos: of each hidden layer those of the mini-batch's
-/// halo are pulled, and those that were computed are pushed.
+/// step() of a plan that reuses the embeddings of halos: for each hidden layer, pulls the embeddings of the
+/// mini-batch's halo and pushes those that it computes.
 nn::StepResult step_with_halo(nn::Learner& learner, const nn::TensorBatch& data, History& history,
                               const Stages& stages, std::int64_t epoch, std::int64_t batch);
 

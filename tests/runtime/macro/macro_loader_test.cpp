@@ -64,13 +64,12 @@ std::vector<VertexId> whole_neighbours(const MacroBatch& macro, VertexId id) {
   return neighbours;
 }
 
-void expect_seeds(const graph::Graph& whole, const MacroBatch& macro, const MacroGroup& group) {
+void expect_seeds(const MacroBatch& macro, const MacroGroup& group) {
   const auto local = macro.local_seeds(group.train);
   for (std::size_t i = 0; i < local.size(); ++i) {
     ASSERT_EQ(macro.vertices()[at(local[i])], group.train[i]);
   }
   EXPECT_EQ(macro.placed()->graph.train.size(), group.train.size());
-  static_cast<void>(whole);
 }
 
 class StoredParts : public testing::TestWithParam<graph::FeatureType> {
@@ -107,7 +106,7 @@ TEST_P(StoredParts, AMacroBatchIsTheSubgraphOfItsPartsAndHubs) {
         EXPECT_TRUE(
             std::equal(expected.begin(), expected.end(), macro.vertices().begin(), macro.vertices().end()));
         expect_rows_of(graph_, macro);
-        expect_seeds(graph_, macro, layout.group(number));
+        expect_seeds(macro, layout.group(number));
         trained.insert(layout.group(number).train.begin(), layout.group(number).train.end());
         for (VertexId id = 0; id < macro.placed()->graph.num_vertices(); ++id) {
           std::vector<VertexId> kept;
@@ -182,7 +181,7 @@ TEST(SampledMacro, ListsAreTheUnionOfTheDrawsOfAllHops) {
       *loader, job, 2, [&](MacroBatch& macro, std::int64_t number, const MacroLayout& layout) {
         const auto& group = layout.group(number);
         expect_rows_of(graph, macro);
-        expect_seeds(graph, macro, group);
+        expect_seeds(macro, group);
         trained.insert(trained.end(), group.train.begin(), group.train.end());
         // By definition: every vertex seen so far draws anew in each hop.
         std::map<VertexId, std::set<VertexId>> lists;
@@ -230,7 +229,7 @@ TEST(HaloParts, OwnVerticesHaveWholeListsAndTheHaloNone) {
       *loader, job, 1, [&](MacroBatch& macro, std::int64_t number, const MacroLayout& layout) {
         const auto& group = layout.group(number);
         expect_rows_of(graph, macro);
-        expect_seeds(graph, macro, group);
+        expect_seeds(macro, group);
         std::set<VertexId> own, all;
         for (VertexId vertex = 0; vertex < graph.num_vertices(); ++vertex) {
           if (std::find(group.parts.begin(), group.parts.end(), part_of[at(vertex)]) != group.parts.end()) {

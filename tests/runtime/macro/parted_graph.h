@@ -15,8 +15,8 @@ namespace gnomon::runtime {
 inline graph::Graph parted_graph(const graph::Graph& graph, const plan::Macro& macro,
                                  const std::filesystem::path& directory) {
   const auto request = request_of(macro);
-  graph::write_parted_store(graph, graph::partition(graph, request), request, {.ratio = 0.1, .steps = 2},
-                            directory);
+  graph::PartedStoreWriter(directory).commit(graph, graph::partition(graph, request), request,
+                                             {.ratio = 0.1, .steps = 2});
   return graph::open_store(directory);
 }
 
