@@ -8,6 +8,8 @@
 #include <thread>
 #include <vector>
 
+#include "base/atomic_file.h"
+#include "base/document.h"
 #include "graph/graph.h"
 #include "program.h"
 
@@ -218,6 +220,15 @@ TEST_F(Partition, WritesPartsAndDescribesThemAgain) {
   EXPECT_THAT(text.out, HasSubstr("parts     8, random\n"));
   EXPECT_THAT(text.out, HasSubstr("macro-batches of an epoch: 4, of 2 parts each, plus hubs, 10.0 % of"));
   EXPECT_THAT(text.out, HasSubstr("simulated"));
+}
+
+TEST_F(Partition, WritesAStoreThatIsOrderedByPart) {
+  run({"partition", "store", "--parts", "8", "-o", "parts"});
+  const auto made = document({"partition", "store", "--from", "parts", "--store", "by_part", "--json"});
+  EXPECT_EQ(made, document({"partition", "store", "--from", "parts", "--json"}));
+  const auto meta = base::parse_json(base::read_file(place.path() / "by_part" / "meta.json"), "meta.json");
+  EXPECT_EQ(meta["parts"]["request"], made["partition"]);
+  expect_one_line(run({"partition", "store", "--parts", "5000", "--store", "by_part"}), 2, "by_part");
 }
 
 TEST_F(Partition, BadInputLeavesNothingBehind) {
