@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "kernels/cpu/prefetch.h"
+#include "kernels/cpu/stream_copy.h"
 
 namespace gnomon::kernels::cpu {
 namespace {
@@ -17,6 +18,9 @@ void prefetch_row(const std::byte* row, std::int64_t bytes) {
     prefetch_far(row + offset);
   }
 }
+
+/// What is smaller may still lie in a core's own cache when it is used; what is larger never does.
+constexpr std::int64_t min_streamed_bytes = 1 << 20;
 
 /// Calls copy(row, out of the row) for each vertex, whose rows are prefetched.
 template <class Copy>
@@ -57,9 +61,16 @@ void gather_rows(const std::byte* rows, std::int64_t row_bytes, std::span<const 
     case 8:
       return gather_elements<std::uint64_t>(rows, vertices, out);
     default:
-      for_each_row(rows, row_bytes, vertices, out, [row_bytes](const std::byte* row, std::byte* to) {
-        std::memcpy(to, row, static_cast<std::size_t>(row_bytes));
-      });
+      break;
+  }
+  if (std::ssize(vertices) * row_bytes < min_streamed_bytes) {
+    for_each_row(rows, row_bytes, vertices, out, [row_bytes](const std::byte* row, std::byte* to) {
+      std::memcpy(to, row, static_cast<std::size_t>(row_bytes));
+    });
+  } else {
+    for_each_row(rows, row_bytes, vertices, out,
+                 [row_bytes](const std::byte* row, std::byte* to) { stream_copy(row, row_bytes, to); });
+    stream_fence();
   }
 }
 

@@ -43,6 +43,35 @@ TEST(GatherRows, TakesElementsOfAnySize) {
   }
 }
 
+// Rows that begin and end anywhere in a cache line, of outputs on both sides of the size from which on stores
+// go past the caches.
+TEST(GatherRows, LargeOutputsOfAnyRowSizeAndAddress) {
+  const test::RandomSeed seed(11);
+  std::mt19937_64 random(seed);
+  constexpr std::int64_t num_rows = 300;
+  for (const std::int64_t bytes : {2, 12, 18, 64, 100, 256, 267, 512, 2980}) {
+    std::vector<std::byte> rows(num_rows * bytes);
+    std::generate(rows.begin(), rows.end(), [&] { return static_cast<std::byte>(random()); });
+    for (const std::int64_t count : {(1 << 20) / bytes, (1 << 20) / bytes + 1}) {
+      std::vector<graph::VertexId> vertices(static_cast<std::size_t>(count));
+      std::generate(vertices.begin(), vertices.end(),
+                    [&] { return static_cast<std::int64_t>(random() % num_rows); });
+      for (const std::int64_t shift : {0, 1, 4, 16}) {
+        std::vector<std::byte> out(static_cast<std::size_t>(count * bytes + shift + 1), std::byte{0x5A});
+        cpu::gather_rows(rows.data(), bytes, vertices, out.data() + shift);
+        EXPECT_EQ(out.back(), std::byte{0x5A}) << bytes << " bytes, shift " << shift;
+        for (std::int64_t i = 0; i < count; ++i) {
+          ASSERT_EQ(std::memcmp(out.data() + shift + i * bytes,
+                                rows.data() + vertices[static_cast<std::size_t>(i)] * bytes,
+                                static_cast<std::size_t>(bytes)),
+                    0)
+              << bytes << " bytes, shift " << shift << ", row " << i;
+        }
+      }
+    }
+  }
+}
+
 TEST(GatherEntries, AreTheRowsOfTheVertices) {
   const test::RandomSeed seed(3);
   std::mt19937_64 random(seed);
