@@ -274,28 +274,62 @@ struct HitCurve {
   }
 };
 
+/// How similar the accesses of two epochs are: the sum over all vertices of the smaller of the two counts,
+/// divided by the first epoch's accesses.
+struct Overlap {
+  double all = 0;    ///< of all vertices
+  double tenth = 0;  ///< of the tenth of all vertices that the first epoch accessed most
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& f) {
+    f.required("all", self.all, base::Range{0, 1});
+    f.required("tenth", self.tenth, base::Range{0, 1});
+  }
+};
+
 /// The access distribution of one kind of data.
 struct Accesses {
   /// Used if no curve was measured: the vertex of rank r is accessed in proportion to r^-skew; 0 is uniform.
   double skew = 0;
   std::vector<HitCurve> curves;
+  std::optional<Overlap> overlap{};
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& f) {
     f("skew", self.skew, base::Range{0, 0.999});
     f("curves", self.curves);
+    f("overlap", self.overlap);
   }
 };
 
-/// Mean sizes of one hop of a mini-batch.
+/// Mean sizes of one hop of a mini-batch, and their standard deviations over the full mini-batches, where
+/// these are known.
 struct HopCounts {
   double destinations = 0;  ///< vertices whose neighbours are drawn
   double edges = 0;
+  std::optional<double> destinations_deviation{};
+  std::optional<double> edges_deviation{};
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& f) {
     f.required("destinations", self.destinations, base::non_negative);
     f.required("edges", self.edges, base::non_negative);
+    f("destinations_deviation", self.destinations_deviation, base::non_negative);
+    f("edges_deviation", self.edges_deviation, base::non_negative);
+  }
+};
+
+/// Standard deviations over the full mini-batches.
+struct BatchDeviations {
+  double vertices = 0;
+  double edges = 0;
+  double bytes = 0;  ///< copied by a transfer
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& f) {
+    f.required("vertices", self.vertices, base::non_negative);
+    f.required("edges", self.edges, base::non_negative);
+    f.required("bytes", self.bytes, base::non_negative);
   }
 };
 
@@ -382,6 +416,7 @@ struct WorkloadProfile {
   double batch_vertices = 0;  ///< means per mini-batch
   double batch_edges = 0;
   double batch_bytes = 0;  ///< copied by a transfer
+  std::optional<BatchDeviations> batch_deviations{};
   StageTime cpu_batch;     ///< one worker
   StageTime transfer;      ///< 0 for a host device, which reads batches where they are
   StageTime device_batch;  ///< with one device thread on a host device
@@ -413,6 +448,7 @@ struct WorkloadProfile {
     f("batch_vertices", self.batch_vertices, base::non_negative);
     f("batch_edges", self.batch_edges, base::non_negative);
     f("batch_bytes", self.batch_bytes, base::non_negative);
+    f("batch_deviations", self.batch_deviations);
     f.required("cpu_batch", self.cpu_batch);
     f.required("transfer", self.transfer);
     f.required("device_batch", self.device_batch);

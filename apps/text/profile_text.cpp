@@ -94,6 +94,14 @@ std::string disk_text(const profiles::Disk& disk) {
                      format_bytes(disk.block_bytes), disk.queue_depth);
 }
 
+std::string deviation_text(const profiles::WorkloadProfile& workload) {
+  if (!workload.batch_deviations || workload.batch_bytes <= 0) {
+    return "";
+  }
+  return fmt::format("; the bytes' standard deviation is {}",
+                     format_percent(workload.batch_deviations->bytes / workload.batch_bytes));
+}
+
 std::string workload_text(const profiles::WorkloadProfile& workload) {
   std::string fanouts;
   for (const int fanout : workload.job.fanouts) {
@@ -107,10 +115,10 @@ std::string workload_text(const profiles::WorkloadProfile& workload) {
                      base::name_of(workload.job.model), fanouts, workload.job.hidden,
                      format_counted(workload.batches, "mini-batch", "mini-batches"),
                      format_counted(workload.job.batch_size, "vertex", "vertices")) +
-         fmt::format("batch    {} vertices, {} edges, {} (means)\n",
+         fmt::format("batch    {} vertices, {} edges, {} (means{})\n",
                      format_count(static_cast<std::int64_t>(workload.batch_vertices)),
                      format_count(static_cast<std::int64_t>(workload.batch_edges)),
-                     format_bytes(workload.batch_bytes)) +
+                     format_bytes(workload.batch_bytes), deviation_text(workload)) +
          fmt::format("worker   samples with at most {} of memory\n",
                      or_unknown(sim::sampler_bytes(workload), format_bytes));
 }

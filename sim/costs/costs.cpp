@@ -294,7 +294,7 @@ class Costing {
     const double pool = static_cast<double>(workload_.vertices) * (cut ? part : 1);
     const double visits = batches * workload_.batch_vertices;
     const bool samples = !cut || plan_.macro.sampled_ahead;
-    const double vertices = samples ? touched(pool, visits) : pool;
+    const double vertices = samples ? touched(pool, visits, workload_.features.skew) : pool;
     const double row_s = workload_.batch_vertices > 0 ? halves_.cpu_gather_s / workload_.batch_vertices : 0;
     const double edges =
         static_cast<double>(workload_.edges) * (pool > 0 ? vertices / pool : 0) * (cut ? part : 1);
