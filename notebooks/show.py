@@ -64,12 +64,18 @@ def colours(chart):
     return {name: f"C{i % 10}" for i, name in enumerate(names)}
 
 
+def deviations(series):
+    """Standard deviations of means; none of other numbers."""
+    known = [point.get("deviation") for point in series["points"]]
+    return None if None in known else known
+
+
 def bars(axes, chart):
     places = sorted({point["x"] for series in chart["series"] for point in series["points"]})
     width = 0.8 / len(chart["series"])
     for i, series in enumerate(chart["series"]):
         at = [places.index(point["x"]) + (i + 0.5) * width - 0.4 for point in series["points"]]
-        axes.bar(at, [point["y"] for point in series["points"]], width, label=label(series),
+        axes.bar(at, [point["y"] for point in series["points"]], width, label=label(series), yerr=deviations(series),
                  color=colours(chart)[series["name"]], alpha=0.4 if series["printed"] else 1)
     names = [chart["categories"][int(x)] if chart["categories"] else f"{x:g}" for x in places]
     axes.set_xticks(range(len(places)), names, rotation=30, ha="right")
@@ -78,9 +84,10 @@ def bars(axes, chart):
 def lines(axes, chart):
     for series in chart["series"]:
         points = [(point["x"], point["y"]) for point in series["points"]]
-        line = "" if series["printed"] or chart["kind"] == "points" else "-"
-        axes.plot(*zip(*points) if points else ([], []), line, marker="D" if series["printed"] else "o",
-                  markersize=8 if series["printed"] else 3, label=label(series), color=colours(chart)[series["name"]])
+        line = "none" if series["printed"] or chart["kind"] == "points" else "-"
+        axes.errorbar(*zip(*points) if points else ([], []), yerr=deviations(series), linestyle=line,
+                      marker="D" if series["printed"] else "o", markersize=8 if series["printed"] else 3, label=label(series),
+                      color=colours(chart)[series["name"]])
 
 
 def figure(paper, wanted):
@@ -98,9 +105,11 @@ def figure(paper, wanted):
         beside(axes)
         picture.tight_layout()
         plt.show()
+        if chart["measured_on"]:
+            print(f"Measured on {chart['measured_on']}.")
         for why in chart["missing"]:
             print("not possible:", why)
-    print(f"Given: {drawn['given']}.")
+    print(f"{'Measured' if drawn['verdict'] == 'measured' else 'Given'}: {drawn['given']}.")
     print(drawn["on_claims"])
 
 

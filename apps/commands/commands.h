@@ -29,5 +29,6 @@ Action add_autotune(CLI::App& app);
 Action add_demo(CLI::App& app);
 Action add_evaluate(CLI::App& app);
 Action add_predict(CLI::App& app);
+Action add_measured_reproduce(CLI::App& app);  ///< reproduce with --measure
 
 }  // namespace gnomon::apps

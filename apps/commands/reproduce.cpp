@@ -1,4 +1,4 @@
-#include "reproduce/reproduce.h"
+#include "apps/commands/reproduce.h"
 
 #include <fmt/format.h>
 
@@ -19,6 +19,7 @@
 #include "base/stop.h"
 #include "reproduce/figures/drawn.h"
 #include "reproduce/morphgl_validation.h"
+#include "reproduce/reproduce.h"
 #include "sim/simulator.h"
 
 namespace gnomon::apps {
@@ -30,8 +31,13 @@ struct ReproduceFlags {
   std::string baselines;
   std::string html;
   std::string profile;
+  std::string data;
+  const CLI::Option* measure = nullptr;
   bool cross_validate = false;
   bool json = false;
+
+  bool measures() const { return measure->count() > 0; }
+  bool draws() const { return !figures.empty() || !html.empty() || measures(); }
 };
 
 std::string error_text(const reproduce::Row& row) {
@@ -108,7 +114,7 @@ void cross_validate(const ReproduceFlags& options) {
 }
 
 void check(const ReproduceFlags& options) {
-  const bool draws = !options.figures.empty() || !options.html.empty();
+  const bool draws = options.draws();
   if (draws && options.paper == "all") {
     throw base::InputError("PAPER", "must be one paper where its figures are drawn");
   }
@@ -119,25 +125,32 @@ void check(const ReproduceFlags& options) {
   if (!draws && !options.profile.empty()) {
     throw base::InputError("--profile", "is drawn in figures; name them, or all");
   }
+  if (options.measures() && !options.profile.empty()) {
+    throw base::InputError("--profile", "excludes --measure; use one of the two");
+  }
   if (!options.html.empty()) {
     require_charts();
   }
 }
 
-void draw_and_print(const ReproduceFlags& options) {
+reproduce::DrawnPaper draw(const ReproduceFlags& options, const DrawMeasured& draw_measured) {
   const auto figures = options.figures.empty() ? std::vector<std::string>{"all"} : options.figures;
-  std::optional<profiles::Profile> measured;
+  ProgressBar bar;
+  const auto progress = base::stoppable(bar.progress(), &stop_on_interrupt());
+  sim::Simulator simulator;
+  if (options.measures()) {
+    return draw_measured(simulator, options.paper, figures, options.data, progress);
+  }
+  std::optional<profiles::Profile> profile;
   if (!options.profile.empty()) {
-    measured = profiles::read_profile(options.profile);
+    profile = profiles::read_profile(options.profile);
   }
-  reproduce::DrawnPaper drawn;
-  {
-    ProgressBar bar;
-    sim::Simulator simulator;
-    drawn = reproduce::draw_figures(simulator, options.paper, figures,
-                                    base::stoppable(bar.progress(), &stop_on_interrupt()),
-                                    measured ? &*measured : nullptr);
-  }
+  return reproduce::draw_figures(simulator, options.paper, figures, progress,
+                                 {profile ? &*profile : nullptr, {}});
+}
+
+void draw_and_print(const ReproduceFlags& options, const DrawMeasured& draw_measured) {
+  const auto drawn = draw(options, draw_measured);
   std::string unwritten;
   if (!options.html.empty()) {
     unwritten =
@@ -153,13 +166,13 @@ void draw_and_print(const ReproduceFlags& options) {
   }
 }
 
-void reproduce_and_print(const ReproduceFlags& options) {
+void reproduce_and_print(const ReproduceFlags& options, const DrawMeasured& draw_measured) {
   check(options);
   if (options.cross_validate) {
     return cross_validate(options);
   }
-  if (!options.figures.empty() || !options.html.empty()) {
-    return draw_and_print(options);
+  if (options.draws()) {
+    return draw_and_print(options, draw_measured);
   }
   std::optional<reproduce::Paper> baselines;
   if (!options.baselines.empty()) {
@@ -186,7 +199,9 @@ void reproduce_and_print(const ReproduceFlags& options) {
 
 }  // namespace
 
-Action add_reproduce(CLI::App& app) {
+Action add_reproduce(CLI::App& app) { return add_reproduce_with(app, {}); }
+
+Action add_reproduce_with(CLI::App& app, DrawMeasured draw_measured) {
   auto options = std::make_shared<ReproduceFlags>();
   app.add_option("PAPER", options->paper, "One of " + reproduce::known_papers() + ", or all")->required();
   app.add_option("FIGURE", options->figures,
@@ -194,7 +209,13 @@ Action add_reproduce(CLI::App& app) {
   add_output(app, "--html", options->html,
              "Write a page with the paper's figures to this file; it opens without network access");
   app.add_option("--profile", options->profile,
-                 "Draw the measured figures from this profile of your graph, written by gnomon profile");
+                 "Draw measured figures from this profile of your graph, written by gnomon profile");
+  options->measure =
+      app.add_option(
+             "--measure", options->data,
+             "Measure figures on this graph store and this machine; without DATA, on generated graphs")
+          ->type_name("[DATA]")
+          ->expected(0, 1);
   app.add_option(
       "--baselines", options->baselines,
       "Read the measurements of the baselines from this file and predict the paper's column. morphgl: rows "
@@ -204,7 +225,8 @@ Action add_reproduce(CLI::App& app) {
   app.add_flag("--cross-validate", options->cross_validate,
                "Cross-validate: fit the contention again without each data set and each machine (morphgl)");
   app.add_flag("--json", options->json, "Print one JSON document");
-  return [options] { reproduce_and_print(*options); };
+  return
+      [options, draw_measured = std::move(draw_measured)] { reproduce_and_print(*options, draw_measured); };
 }
 
 }  // namespace gnomon::apps

@@ -8,8 +8,9 @@ namespace gnomon::apps {
 /// of serve/page/common.js.
 inline constexpr std::string_view figures_body = R"page(<h1 id="title"></h1>
 <p id="source"></p>
-<p>What is predicted stands beside what the paper prints: diamonds on lines, pale bars beside full ones. Numbers are computed
-by the simulator from what is given with each figure.</p>
+<p>What is predicted or measured stands beside what the paper prints: diamonds on lines, pale bars beside full ones. Numbers
+are computed by the simulator from what is given with each figure, or measured on the graph that stands there; thin lines
+through bars and points are standard deviations.</p>
 <h2>Claims</h2>
 <div class="scroll"><table id="claims"></table></div>
 <div id="figures"></div>
@@ -34,24 +35,54 @@ function coloursOf(chart) {
 }
 
 const plain = (value) => value >= 1e6 || (value !== 0 && value < 1e-3) ? String(value) : String(+value.toPrecision(4));
+// Shares stay on a linear axis. Of a logarithmic axis, 1, 3, 10, 30 … have labels, which leaves room between them.
+const hasLabel = (value) => [1, 3].includes(Math.round(value / 10 ** Math.floor(Math.log10(value) + 1e-9)));
 function yAxis(chart) {
   const values = chart.series.flatMap((series) => series.points.map((point) => point.y));
-  const type = Math.min(...values) > 0 ? scaleOf(values) : "linear";
-  return { type, beginAtZero: true, stacked: chart.kind === "stacked", ticks: { callback: (value) => plain(value) },
+  const isShare = chart.y_label.endsWith("%");
+  const type = !isShare && Math.min(...values) > 0 ? scaleOf(values) : "linear";
+  const callback = (value) => type === "linear" || hasLabel(value) ? plain(value) : null;
+  return { type, beginAtZero: true, stacked: chart.kind === "stacked", ticks: { callback },
     title: { display: true, text: chart.y_label } };
 }
+
+// A thin line from one deviation below to one above each mean that has a deviation.
+const deviations = {
+  id: "deviations",
+  afterDatasetsDraw(drawn) {
+    drawn.data.datasets.forEach((dataset, i) => {
+      const meta = drawn.getDatasetMeta(i);
+      if (!dataset.deviations || meta.hidden) return;
+      dataset.deviations.forEach((deviation, j) => {
+        if (deviation === null || !meta.data[j]) return;
+        const { x } = meta.data[j];
+        const value = typeof dataset.data[j] === "object" ? dataset.data[j].y : dataset.data[j];
+        const scale = drawn.scales.y;
+        drawn.ctx.beginPath();
+        drawn.ctx.strokeStyle = "#333";
+        drawn.ctx.moveTo(x, scale.getPixelForValue(value - deviation));
+        drawn.ctx.lineTo(x, scale.getPixelForValue(value + deviation));
+        drawn.ctx.stroke();
+      });
+    });
+  },
+};
+const deviationOf = (point) => point?.deviation ?? null;
 
 function barConfig(chart) {
   const places = [...new Set(chart.series.flatMap((series) => series.points.map((point) => point.x)))].sort((a, b) => a - b);
   const colour = coloursOf(chart);
-  const at = (series, x) => (series.points.find((point) => point.x === x) || {}).y ?? null;
+  const find = (series, x) => series.points.find((point) => point.x === x);
+  const at = (series, x) => find(series, x)?.y ?? null;
   return {
     type: "bar",
+    plugins: [deviations],
     data: {
       labels: places.map((x) => chart.categories.length > 0 ? chart.categories[x] : plain(x)),
       datasets: chart.series.map((series) => ({
         label: named(series),
         data: places.map((x) => at(series, x)),
+        deviations: places.map((x) => deviationOf(find(series, x))),
         backgroundColor: colour(series) + (series.printed ? "60" : ""),
         borderColor: colour(series),
         borderWidth: series.printed ? 1 : 0,
@@ -65,10 +96,12 @@ function lineConfig(chart) {
   const colour = coloursOf(chart);
   return {
     type: "scatter",
+    plugins: [deviations],
     data: {
       datasets: chart.series.map((series) => ({
         label: named(series),
         data: series.points,
+        deviations: series.points.map(deviationOf),
         showLine: chart.kind === "lines" && !series.printed,
         pointStyle: series.printed ? "rectRot" : "circle",
         pointRadius: series.printed ? 7 : series.points.length > 30 ? 0 : 3,
@@ -103,7 +136,9 @@ let number = 0;
 for (const figure of data.figures) {
   const section = add(element("figures"), "section", "");
   add(section, "h2", figure.id + ": " + figure.shows);
-  add(section, "p", figure.why !== "" ? "Not drawn: " + figure.why + "." : "Given: " + figure.given + ".");
+  const from = figure.verdict === "measured" ? "Measured: " : "Given: ";
+  add(section, "p", figure.why !== "" ? "Not drawn: " + figure.why + "." : from + figure.given + ".");
+  if (figure.not_measured !== "") add(section, "p", "Not measured here: " + figure.not_measured + ".");
   for (const chart of figure.charts) {
     if (chart.title !== "") add(section, "h3", chart.title);
     const canvas = document.createElement("canvas");
@@ -112,6 +147,7 @@ for (const figure of data.figures) {
     box.className = "chart";
     box.append(canvas);
     show(canvas.id, configOf(chart));
+    if (chart.measured_on !== "") add(section, "p", "On " + chart.measured_on + ".");
     chart.missing.forEach((why) => add(section, "p", "Not possible: " + why));
   }
   if (figure.on_claims !== "") add(section, "p", figure.on_claims).style.fontWeight = "bold";

@@ -44,7 +44,10 @@ std::vector<double> places_of(const Chart& chart) {
 std::string number_at(const ChartSeries& series, double x) {
   const auto at = std::find_if(series.points.begin(), series.points.end(),
                                [&](const auto& point) { return point.x == x; });
-  return at == series.points.end() ? "-" : format_number(at->y);
+  if (at == series.points.end()) {
+    return "-";
+  }
+  return format_number(at->y) + (at->deviation ? " ± " + format_number(*at->deviation) : "");
 }
 
 std::string label_of(const ChartSeries& series) {
@@ -56,6 +59,7 @@ std::string label_of(const ChartSeries& series) {
 
 std::string chart_text(const Chart& chart) {
   std::string text = fmt::format("\n{}{}{}\n", chart.title, chart.title.empty() ? "" : ": ", chart.y_label);
+  text += chart.measured_on.empty() ? "" : "measured on " + chart.measured_on + "\n";
   if (chart.kind == ChartKind::timeline) {
     return text + fmt::format("a timeline of {} stages; --html draws it\n", chart.spans.size());
   }
@@ -109,8 +113,11 @@ std::string figure_text(const DrawnFigure& figure) {
   if (!figure.why.empty()) {
     text += "not drawn: " + figure.why + "\n";
   } else {
-    text += fmt::format("{} from {}\n", base::name_of(figure.verdict), figure.given);
+    const bool is_measured = figure.verdict == reproduce::Verdict::measured;
+    text +=
+        fmt::format("{}{} {}\n", base::name_of(figure.verdict), is_measured ? ":" : " from", figure.given);
   }
+  text += figure.not_measured.empty() ? "" : "not measured here: " + figure.not_measured + "\n";
   for (const auto& chart : figure.charts) {
     text += chart_text(chart);
   }

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -38,11 +39,13 @@ namespace gnomon::reproduce {
 struct ChartPoint {
   double x = 0;
   double y = 0;
+  std::optional<double> deviation{};  ///< standard deviation of the values that y is the mean of
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& f) {
     f.required("x", self.x);
     f.required("y", self.y);
+    f("deviation", self.deviation);
   }
 };
 
@@ -90,10 +93,12 @@ struct Chart {
   std::vector<ChartSeries> series;
   std::vector<ChartSpan> spans;      ///< of a timeline
   std::vector<std::string> missing;  ///< missing points, with the reason
+  std::string measured_on{};         ///< the graph and the job of what was measured; empty otherwise
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& f) {
     f("title", self.title);
+    f("measured_on", self.measured_on);
     f("kind", self.kind);
     f("x_label", self.x_label);
     f("y_label", self.y_label);

@@ -15,6 +15,7 @@ struct Claim {
   std::string text;
   std::string where;  ///< in the paper
   std::string unit;
+  std::vector<std::string> panels;  ///< titles of the charts that it is computed from; none: all
   std::optional<double> printed;
   std::optional<double> value;  ///< none where it was not computed
   std::optional<double> error;  ///< value / printed - 1
@@ -29,6 +30,7 @@ struct Claim {
     f("text", self.text);
     f("where", self.where);
     f("unit", self.unit);
+    f("panels", self.panels);
     f("printed", self.printed);
     f("value", self.value);
     f("error", self.error);

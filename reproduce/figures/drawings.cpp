@@ -14,7 +14,7 @@ using Drawing = Chart (*)(const DrawingContext&);
 Chart morphgl_epochs_a(const DrawingContext& context) { return draw_morphgl_epochs(context, "A"); }
 Chart morphgl_epochs_b(const DrawingContext& context) { return draw_morphgl_epochs(context, "B"); }
 
-constexpr std::array<std::pair<std::string_view, Drawing>, 19> drawings{
+constexpr std::array<std::pair<std::string_view, Drawing>, 16> drawings{
     {{"morphgl_sizes", draw_morphgl_sizes},
      {"morphgl_epochs_a", morphgl_epochs_a},
      {"morphgl_epochs_b", morphgl_epochs_b},
@@ -30,10 +30,7 @@ constexpr std::array<std::pair<std::string_view, Drawing>, 19> drawings{
      {"zero_copy", draw_zero_copy},
      {"gnnlab_memory", draw_gnnlab_memory},
      {"ducati_shares", draw_ducati_shares},
-     {"ducati_feature_cache", draw_ducati_feature_cache},
-     {"hit_curves", draw_hit_curves},
-     {"missed_bytes", draw_missed_bytes},
-     {"hits_of_a_tenth", draw_hits_of_a_tenth}}};
+     {"ducati_feature_cache", draw_ducati_feature_cache}}};
 
 }  // namespace
 

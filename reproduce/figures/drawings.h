@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "base/progress.h"
-#include "profiles/profile.h"
 #include "reproduce/figures/chart.h"
 #include "reproduce/paper.h"
 #include "sim/simulator.h"
@@ -16,7 +15,6 @@ struct DrawingContext {
   const Paper& paper;
   sim::Simulator& simulator;
   const base::Progress& progress;
-  const profiles::Profile* measured = nullptr;  ///< of the user's graph and machine, if one is given
 };
 
 /// Returns the categories and series of the drawing of that name, which a document gives in "draw". Throws
@@ -57,13 +55,5 @@ Chart draw_gnnlab_memory(const DrawingContext& context);
 /// the size of the feature cache.
 Chart draw_ducati_shares(const DrawingContext& context);
 Chart draw_ducati_feature_cache(const DrawingContext& context);
-
-/// GNNLab, of a measured profile. Figure 15: hits in per cent against the share of rows that is cached, and
-/// megabytes of a batch that no cache answers against the rows' columns, with a cache of as many bytes as a
-/// tenth of the rows with 100 columns; Figure 16: hits with a tenth cached. Throw InputError without a
-/// profile or its hit curves.
-Chart draw_hit_curves(const DrawingContext& context);
-Chart draw_missed_bytes(const DrawingContext& context);
-Chart draw_hits_of_a_tenth(const DrawingContext& context);
 
 }  // namespace gnomon::reproduce

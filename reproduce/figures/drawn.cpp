@@ -3,8 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <map>
+#include <utility>
 
 #include "base/error.h"
+#include "plan/plan.h"
+#include "reproduce/figures/counts_chart.h"
 #include "reproduce/figures/drawings.h"
 #include "reproduce/figures/explored_chart.h"
 #include "reproduce/reproduce.h"
@@ -52,26 +56,55 @@ void add_printed(Chart& chart, const PanelSource& panel) {
   }
 }
 
+/// Why a panel's plans cannot be trained here: the first refusal of an approximate plan, if none of them runs
+/// on the host; empty otherwise.
+std::string why_not_trained(const PanelSource& panel) {
+  std::string why;
+  for (const auto& series : panel.series) {
+    const auto plan = plan::find_plan(series.plan);
+    if (plan.exact) {
+      continue;
+    }
+    const auto refusal = plan::refusal_of(plan, plan::abilities_of(plan::DeviceKind::host));
+    if (refusal.empty()) {
+      return "";
+    }
+    why = why.empty() ? plan.name + ": " + refusal : why;
+  }
+  return why;
+}
+
 /// Draws one paper's panels; the report is made when the first panel needs it.
 class Drawer {
  public:
   Drawer(sim::Simulator& simulator, std::string_view paper, const base::Progress& progress,
-         const profiles::Profile* measured)
+         const Measured& measured)
       : paper_(find_paper(paper)), simulator_(simulator), progress_(progress), measured_(measured) {}
 
   const Paper& paper() const { return paper_; }
-  bool can_draw(const FigureSource& figure) const {
-    return figure.verdict != Verdict::measured || measured_ != nullptr;
+
+  /// Why a panel is left out; empty if it is drawn.
+  std::string why_not(const PanelSource& panel) const {
+    if (panel.measure.empty()) {
+      return "";
+    }
+    if (auto refusal = why_not_trained(panel); !refusal.empty()) {
+      return refusal;
+    }
+    if (measured_.measure || is_in_profile(panel)) {
+      return "";
+    }
+    return measured_.profile != nullptr ? "a profile does not hold it; measure it with --measure"
+                                        : "it is measured: --measure";
   }
 
-  std::vector<Chart> charts(const PanelSource& panel) {
+  std::vector<Chart> charts(const FigureSource& figure, const PanelSource& panel) {
     if (!panel.profiles.empty()) {
       auto charts = explored_charts(panel, progress_);
       std::for_each(charts.begin(), charts.end(), [&](Chart& chart) { add_printed(chart, panel); });
       return charts;
     }
-    Chart chart = panel.table.empty() ? draw(panel.draw, {paper_, simulator_, progress_, measured_})
-                                      : table_chart(panel, report());
+    Chart chart = chart_of(figure, panel);
     chart.title = panel.title;
     chart.kind = panel.kind;
     chart.x_label = panel.x_label;
@@ -81,6 +114,22 @@ class Drawer {
   }
 
  private:
+  bool is_in_profile(const PanelSource& panel) const {
+    return measured_.profile != nullptr &&
+           counts_chart(panel.measure, measured_.profile->workload).has_value();
+  }
+
+  Chart chart_of(const FigureSource& figure, const PanelSource& panel) {
+    if (!panel.table.empty()) {
+      return table_chart(panel, report());
+    }
+    if (panel.measure.empty()) {
+      return draw(panel.draw, {paper_, simulator_, progress_});
+    }
+    return measured_.measure ? measured_.measure(panel, figure.measured_on.value())
+                             : counts_chart(panel.measure, measured_.profile->workload).value();
+  }
+
   const Report& report() {
     if (!report_) {
       report_ = reproduce(simulator_, paper_.name, std::nullopt, progress_).front();
@@ -91,7 +140,7 @@ class Drawer {
   Paper paper_;
   sim::Simulator& simulator_;
   const base::Progress& progress_;
-  const profiles::Profile* measured_;
+  const Measured& measured_;
   std::optional<Report> report_;
 };
 
@@ -132,6 +181,19 @@ void fill_errors(DrawnFigure& figure) {
   }
 }
 
+/// A claim whose panels are not all drawn says why.
+Claim decided(ClaimSource claim, const std::vector<Chart>& charts,
+              const std::map<std::string, std::string>& left_out) {
+  for (const auto& [title, why] : left_out) {
+    const bool needs = claim.panels.empty() ||
+                       std::find(claim.panels.begin(), claim.panels.end(), title) != claim.panels.end();
+    if (needs && claim.why_not.empty()) {
+      claim.why_not = why;
+    }
+  }
+  return decide(claim, charts);
+}
+
 DrawnFigure drawn(const FigureSource& source, Drawer& drawer) {
   DrawnFigure figure;
   figure.id = source.id;
@@ -139,20 +201,18 @@ DrawnFigure drawn(const FigureSource& source, Drawer& drawer) {
   figure.verdict = source.verdict;
   figure.why = source.why;
   figure.given = source.given;
-  if (!drawer.can_draw(source)) {
-    figure.why = "it needs --profile, a profile of your graph that gnomon profile wrote";
-    for (auto claim : source.claims) {
-      claim.why_not = claim.why_not.empty() ? figure.why : claim.why_not;
-      figure.claims.push_back(decide(claim, {}));
-    }
-    return figure;
-  }
+  std::map<std::string, std::string> left_out;  // panels by title, and why
   for (const auto& panel : source.panels) {
-    auto charts = drawer.charts(panel);
+    if (auto why = drawer.why_not(panel); !why.empty()) {
+      figure.not_measured = why;
+      left_out.emplace(panel.title, std::move(why));
+      continue;
+    }
+    auto charts = drawer.charts(source, panel);
     std::move(charts.begin(), charts.end(), std::back_inserter(figure.charts));
   }
   for (const auto& claim : source.claims) {
-    figure.claims.push_back(decide(claim, figure.charts));
+    figure.claims.push_back(decided(claim, figure.charts, left_out));
   }
   fill_errors(figure);
   return figure;
@@ -200,7 +260,7 @@ std::string DrawnFigure::verdict_on_claims() const {
 
 DrawnPaper draw_figures(sim::Simulator& simulator, std::string_view paper,
                         const std::vector<std::string>& ids, const base::Progress& progress,
-                        const profiles::Profile* measured) {
+                        const Measured& measured) {
   const auto document = find_figures(paper);
   const auto figures = chosen(document, ids);
   Drawer drawer(simulator, paper, progress, measured);

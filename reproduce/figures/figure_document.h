@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "base/document.h"
+#include "graph/generate/generate.h"
+#include "plan/job.h"
 #include "reproduce/figures/chart.h"
 
 /// The documents of profiles/figures: each figure and table of a paper, what it shows, how it is drawn and
@@ -33,10 +35,11 @@ enum class View : std::uint8_t {
 enum class Pick : std::uint8_t { mean, min, max, first, last };
 
 enum class Quantity : std::uint8_t {
-  ratio,     ///< `of` over `over` or, without it, `of`
-  crossing,  ///< the x at which `of` first is below `over`
-  least_at,  ///< the x that minimises `of`
-  points,    ///< how many points of `of` are predicted
+  ratio,       ///< `of` over `over` or, without it, `of`
+  difference,  ///< `of` minus `over`
+  crossing,    ///< the x at which `of` first is below `over`
+  least_at,    ///< the x that minimises `of`
+  points,      ///< how many points of `of` are known
 };
 
 }  // namespace gnomon::reproduce
@@ -69,8 +72,9 @@ struct EnumNames<reproduce::Pick> {
 template <>
 struct EnumNames<reproduce::Quantity> {
   using Quantity = reproduce::Quantity;
-  static constexpr std::array<std::pair<Quantity, std::string_view>, 4> values{
+  static constexpr std::array<std::pair<Quantity, std::string_view>, 5> values{
       {{Quantity::ratio, "ratio"},
+       {Quantity::difference, "difference"},
        {Quantity::crossing, "crossing"},
        {Quantity::least_at, "least_at"},
        {Quantity::points, "points"}}};
@@ -79,12 +83,12 @@ struct EnumNames<reproduce::Quantity> {
 
 namespace gnomon::reproduce {
 
-/// A series of an explored panel: one plan. Of several points with the same x the least is shown, so that a
-/// field can be swept for its best value.
+/// A series of an explored or trained panel: one plan. Of several points with the same x the least is shown,
+/// so that a field can be swept for its best value.
 struct SeriesSource {
   std::string name;
   std::string plan;              ///< a preset
-  std::vector<std::string> set;  ///< as `gnomon explore --set`
+  std::vector<std::string> set;  ///< as `gnomon explore --set`; of a trained plan one value each
   bool flat = false;             ///< does not depend on the panel's x
   std::string y;                 ///< instead of the panel's
 
@@ -115,8 +119,8 @@ struct PrintedPoint {
   }
 };
 
-/// One chart: explored (`profiles`), the rows of a table of the paper's report (`table`), or drawn by a
-/// function of drawings.h (`draw`).
+/// One chart: explored (`profiles`), the rows of a table of the paper's report (`table`), drawn by a function
+/// of drawings.h (`draw`), or measured (`measure`).
 struct PanelSource {
   std::string title;
   ChartKind kind = ChartKind::lines;
@@ -133,6 +137,7 @@ struct PanelSource {
   std::string table;
   std::string only;  ///< of the table: rows whose cell has this text
   std::string draw;
+  std::string measure;  ///< a measurement of measure/measurements.h, on the figure's `measured_on`
   std::string x_label;
   std::string y_label;
   std::vector<PrintedPoint> printed;
@@ -154,6 +159,7 @@ struct PanelSource {
     f("table", self.table);
     f("only", self.only);
     f("draw", self.draw);
+    f("measure", self.measure);
     f("x_label", self.x_label);
     f.required("y_label", self.y_label);
     f("printed", self.printed);
@@ -212,12 +218,32 @@ struct ClaimSource {
   }
 };
 
+/// The job that a figure is measured with, on the user's graph or, without one, on a generated graph that is
+/// shaped like one of the paper's and small enough for a few minutes of two cores.
+struct MeasuredOn {
+  std::optional<graph::PlantedPartition> planted{};  ///< for accuracy
+  std::optional<graph::Rmat> rmat{};                 ///< for skewed accesses
+  plan::Job job{};
+  int seeds = 1;        ///< trainings of each plan
+  int min_batches = 1;  ///< per epoch; mini-batches are made smaller to have as many
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& f) {
+    f("planted", self.planted);
+    f("rmat", self.rmat);
+    f.required("job", self.job);
+    f("seeds", self.seeds, base::Range{1, 100});
+    f("min_batches", self.min_batches, base::Range{1, 1e6});
+  }
+};
+
 struct FigureSource {
   std::string id;     ///< "F8", "T3"
   std::string shows;  ///< what is on its axes
   Verdict verdict = Verdict::not_drawn;
   std::string why;    ///< of a figure that is not drawn
-  std::string given;  ///< what the prediction is made from
+  std::string given;  ///< what the prediction is made from, or what is measured
+  std::optional<MeasuredOn> measured_on{};
   std::vector<PanelSource> panels;
   std::vector<ClaimSource> claims;
 
@@ -228,6 +254,7 @@ struct FigureSource {
     f.required("verdict", self.verdict);
     f("why", self.why);
     f("given", self.given);
+    f("measured_on", self.measured_on);
     f("panels", self.panels);
     f("claims", self.claims);
   }

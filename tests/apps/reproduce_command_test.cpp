@@ -51,6 +51,30 @@ TEST(ReproduceCommand, DrawsFiguresAsTextAndDocumentAndPage) {
   EXPECT_THAT(document["figures"][0]["on_claims"].get<std::string>(), HasSubstr("claims hold"));
 }
 
+TEST(ReproduceCommand, MeasuresFiguresOnOnesOwnGraph) {
+  const Workplace place;
+  ASSERT_EQ(
+      run_gnomon({"generate", "rmat", "store", "--scale", "9", "--feature-columns", "8"}, place.path()).code,
+      0);
+  const auto text = run_gnomon(
+      {"reproduce", "gnnlab", "F16", "T4", "--measure", "store", "--html", "page.html"}, place.path());
+  EXPECT_EQ(text.code, 0) << text.error;
+  EXPECT_THAT(text.out, HasSubstr("measured on rmat: 512 vertices"));
+  EXPECT_THAT(text.out, HasSubstr("not possible: random walks"));
+  EXPECT_THAT(base::read_file(place / "page.html"), HasSubstr("by random weights"));
+  const auto document =
+      printed_document(run_gnomon({"reproduce", "gnnlab", "F16", "--measure=store", "--json"}, place.path()));
+  EXPECT_EQ(document["figures"][0]["verdict"], "measured");
+  EXPECT_GT(document["figures"][0]["claims"][0]["value"].get<double>(), 0);
+}
+
+TEST(ReproduceCommand, MeasuresOnAGeneratedGraphWithoutData) {
+  const auto document = printed_document(run_gnomon({"reproduce", "hanoi", "T4.3", "--json", "--measure"}));
+  ASSERT_EQ(document["figures"][0]["charts"].size(), 2U);
+  EXPECT_THAT(document["figures"][0]["charts"][1]["measured_on"].get<std::string>(), HasSubstr("like arxiv"));
+  EXPECT_TRUE(document["figures"][0]["claims"][1].contains("holds"));
+}
+
 TEST(ReproduceCommand, TakesAnotherMachinesColumns) {
   const Workplace place;
   place.write("rows.json", R"([
@@ -163,6 +187,9 @@ TEST(ReproduceCommand, WrongInputIsOneLine) {
   expect_wrong({"ducati", "F1"}, "\"F1\" is not in ducati; use all or some of F17");
   expect_wrong({"all", "F1"}, "must be one paper");
   expect_wrong({"morphgl", "F1", "--baselines", "half.json"}, "belongs to the tables");
+  expect_wrong({"gnnlab", "F16", "--measure", "nowhere"}, "nowhere: does not exist");
+  expect_wrong({"gnnlab", "F16", "--measure=nowhere"}, "nowhere: does not exist");
+  expect_wrong({"gnnlab", "F16", "--profile", "p.json", "--measure"}, "use one of the two");
 }
 
 }  // namespace
