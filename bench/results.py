@@ -75,6 +75,21 @@ def recipes(record: Record) -> Table:
     return Table(["graph", "model", "metric", "test, %", "published", "difference", "source"], rows)
 
 
+def figures(record: Record) -> Table:
+    def number(value: float | None, unit: str) -> str:
+        return "" if value is None else f"{value:.3g} {unit}".strip()
+
+    rows = []
+    for paper, drawn in record["papers"].items():
+        for figure in drawn:
+            for claim in figure["claims"]:
+                if "holds" in claim and any(chart["measured_on"] and chart["title"] in (claim.get("panels") or [chart["title"]])
+                                            for chart in figure["charts"]):
+                    rows.append([f"{paper} {figure['id']}", claim["text"], number(claim.get("printed"), claim["unit"]),
+                                 number(claim.get("value"), claim["unit"]), "yes" if claim["holds"] else "no"])
+    return Table(["figure", "the paper says", "printed", "here", "holds"], rows)
+
+
 def approximate(record: Record) -> Table:
     def figure(value: float | None, digits: int = 0) -> str:
         return "" if value is None else f"{value:,.{digits}f}"
@@ -456,6 +471,9 @@ SECTIONS = [
     Section("recipes", "Published recipes",
             "Tolokers and minesweeper: normalisation, skip connections and a cosine schedule, means over the given masks; Cora "
             "and Citeseer: weight decay, means over seeds.", "bench/recipes.py", recipes),
+    Section("figures", "Papers' figures that are measured",
+            "On graphs that are generated in the shape of the papers'; all figures are in "
+            "[reproduce.md](reproduce.md#measured-figures).", "bench/figures.py --measure all", figures),
     Section("approximate", "Approximate plans beside the exact one",
             "Mean test accuracy over the seeds. Vertices, edges and bytes are means of an epoch on the device that trains.",
             "bench/approximate.py", approximate),
