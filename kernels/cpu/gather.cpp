@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "hwy/cache_control.h"
 #include "kernels/cpu/prefetch.h"
 #include "kernels/cpu/stream_copy.h"
 
@@ -19,7 +20,8 @@ void prefetch_row(const std::byte* row, std::int64_t bytes) {
   }
 }
 
-/// What is smaller may still lie in a core's own cache when it is used; what is larger never does.
+/// Outputs from this size on are written past the caches; smaller ones may still be in the core's own cache
+/// when they are read.
 constexpr std::int64_t min_streamed_bytes = 1 << 20;
 
 /// Calls copy(row, out of the row) for each vertex, whose rows are prefetched.
@@ -70,7 +72,7 @@ void gather_rows(const std::byte* rows, std::int64_t row_bytes, std::span<const 
   } else {
     for_each_row(rows, row_bytes, vertices, out,
                  [row_bytes](const std::byte* row, std::byte* to) { stream_copy(row, row_bytes, to); });
-    stream_fence();
+    hwy::FlushStream();
   }
 }
 

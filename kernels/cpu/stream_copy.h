@@ -10,11 +10,10 @@
 
 namespace gnomon::kernels::cpu {
 
-/// Copies bytes by non-temporal stores: the lines of `to` are neither read before they are written nor kept
-/// in the caches, which saves a third of the memory traffic of a copy that no cache holds. Copies to
-/// addresses that follow each other fill whole lines. Other threads see what was written once stream_fence()
-/// has been called. On machines without such stores, and for addresses that are not of whole words of 4
-/// bytes, this is memcpy.
+/// Copies bytes by non-temporal stores: the cache lines of `to` are neither read before they are written nor
+/// kept in the caches, which saves a third of the memory traffic of a copy that no cache holds.
+/// hwy::FlushStream() must follow before another thread is told of the copy. Without such stores, or unless
+/// `to` and `bytes` are multiples of 4, this is memcpy.
 inline void stream_copy(const std::byte* from, std::int64_t bytes, std::byte* to) {
 #if defined(__SSE2__)
   constexpr std::int64_t vector_bytes = sizeof(__m128i);
@@ -22,6 +21,8 @@ inline void stream_copy(const std::byte* from, std::int64_t bytes, std::byte* to
   const auto address = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(to));
   if (address % word_bytes == 0 && bytes % word_bytes == 0) {
     std::int64_t done = 0;
+    // The ends, too: an ordinary store to a line that is only partly written would write it to memory and
+    // read it back.
     const auto copy_words = [&](std::int64_t end) {
       for (; done < end; done += word_bytes) {
         int word = 0;
@@ -39,13 +40,6 @@ inline void stream_copy(const std::byte* from, std::int64_t bytes, std::byte* to
   }
 #endif
   std::memcpy(to, from, static_cast<std::size_t>(bytes));
-}
-
-/// Orders what stream_copy wrote before all later stores of this thread.
-inline void stream_fence() {
-#if defined(__SSE2__)
-  _mm_sfence();
-#endif
 }
 
 }  // namespace gnomon::kernels::cpu

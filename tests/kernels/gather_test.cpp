@@ -43,16 +43,18 @@ TEST(GatherRows, TakesElementsOfAnySize) {
   }
 }
 
-// Rows that begin and end anywhere in a cache line, of outputs on both sides of the size from which on stores
-// go past the caches.
+// Outputs just below and from the size at which stores become non-temporal; rows begin and end anywhere in a
+// cache line.
 TEST(GatherRows, LargeOutputsOfAnyRowSizeAndAddress) {
   const test::RandomSeed seed(11);
   std::mt19937_64 random(seed);
   constexpr std::int64_t num_rows = 300;
+  constexpr std::int64_t min_streamed_bytes = 1 << 20;
   for (const std::int64_t bytes : {2, 12, 18, 64, 100, 256, 267, 512, 2980}) {
     std::vector<std::byte> rows(num_rows * bytes);
     std::generate(rows.begin(), rows.end(), [&] { return static_cast<std::byte>(random()); });
-    for (const std::int64_t count : {(1 << 20) / bytes, (1 << 20) / bytes + 1}) {
+    const std::int64_t streamed = (min_streamed_bytes + bytes - 1) / bytes;
+    for (const std::int64_t count : {streamed - 1, streamed}) {
       std::vector<graph::VertexId> vertices(static_cast<std::size_t>(count));
       std::generate(vertices.begin(), vertices.end(),
                     [&] { return static_cast<std::int64_t>(random() % num_rows); });
