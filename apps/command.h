@@ -14,6 +14,8 @@ struct CommandInfo {
   std::string_view summary;  ///< one line
   std::string_view group;    ///< its heading in `gnomon --help`
   std::string_view example;  ///< the last line of the command's --help
+  /// The option with which the command measures, and is therefore handed to the program that links LibTorch.
+  std::string_view measuring_option = {};
 };
 
 /// All commands in the order of `gnomon --help`.

@@ -97,10 +97,22 @@ const CommandInfo* asked_command(int argc, char** argv) {
   return command;
 }
 
+bool has_option(int argc, char** argv, std::string_view option) {
+  return std::any_of(argv, argv + argc, [&](std::string_view argument) {
+    return argument == option || argument.starts_with(std::string(option) + "=");
+  });
+}
+
+/// Whether only the sibling has the command, or the option that is given.
+bool is_for_sibling(int argc, char** argv, const CommandInfo& command, const Commands& commands) {
+  const bool measures = !command.measuring_option.empty() && has_option(argc, argv, command.measuring_option);
+  return measures || commands.find(command.name) == commands.end();
+}
+
 int parse_and_run(int argc, char** argv, const Commands& commands, const char* sibling, std::string& who) {
   if (const auto* command = asked_command(argc, argv)) {
     who = "gnomon " + std::string(command->name);
-    if (sibling != nullptr && commands.find(command->name) == commands.end()) {
+    if (sibling != nullptr && is_for_sibling(argc, argv, *command, commands)) {
       hand_over(argv, sibling);
     }
   }

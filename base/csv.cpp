@@ -3,8 +3,13 @@
 namespace gnomon::base {
 namespace {
 
-std::string csv_cell(const Json& value) {
-  auto text = value.is_string() ? value.get<std::string>() : value.is_null() ? "" : value.dump();
+std::string text_of(const Json& value) {
+  return value.is_string() ? value.get<std::string>() : value.is_null() ? "" : value.dump();
+}
+
+}  // namespace
+
+std::string csv_cell(const std::string& text) {
   if (text.find_first_of(",\"\r\n") == std::string::npos) {
     return text;
   }
@@ -14,8 +19,6 @@ std::string csv_cell(const Json& value) {
   }
   return quoted + "\"";
 }
-
-}  // namespace
 
 std::string csv_of(const std::vector<Json>& rows) {
   if (rows.empty()) {
@@ -27,7 +30,7 @@ std::string csv_of(const std::vector<Json>& rows) {
   for (const auto& [key, first] : rows.front().items()) {
     heading += separator + csv_cell(key);
     for (std::size_t row = 0; row < rows.size(); ++row) {
-      lines[row] += separator + csv_cell(rows[row].value(key, Json()));
+      lines[row] += separator + csv_cell(text_of(rows[row].value(key, Json())));
     }
     separator = ",";
   }

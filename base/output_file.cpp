@@ -1,12 +1,11 @@
 #include "base/output_file.h"
 
-#include <stdlib.h>
-
 #include <optional>
 #include <string>
 
 #include "base/atomic_file.h"
 #include "base/error.h"
+#include "base/temporary_directory.h"
 
 namespace gnomon::base {
 namespace {
@@ -24,15 +23,6 @@ void check_directory_of(const fs::path& path) {
   }
   throw InputError(path.string(), "the directory " + directory.string() +
                                       " does not exist; make it, or name a file in another one");
-}
-
-/// A new directory below the temporary directory.
-fs::path new_temporary_directory() {
-  std::string name = fs::temp_directory_path() / "gnomon-XXXXXX";
-  if (::mkdtemp(name.data()) == nullptr) {
-    throw Failure(name, "cannot be made");
-  }
-  return name;
 }
 
 /// The file in which the result is kept; none if that failed, too.

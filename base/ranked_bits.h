@@ -32,6 +32,10 @@ class RankedBits {
   /// Returns all members, ascending.
   std::vector<std::int64_t> members() const;
   std::int64_t bytes() const { return static_cast<std::int64_t>(words_.size() * sizeof(Word)); }
+  /// bytes() of a set of numbers from [0, size).
+  static std::int64_t bytes_of(std::int64_t size) {
+    return ((size + 63) / 64 + 1) * static_cast<std::int64_t>(sizeof(Word));
+  }
 
  private:
   struct Word {

@@ -15,9 +15,8 @@ namespace {
 /// Spin iterations before blocking (about 1 ms). Steps follow each other within microseconds, which is much
 /// less than a thread takes to block and wake up.
 constexpr int spin_iterations = 30000;
-/// A spinning thread yields its core once in so many iterations: the thread that it waits for may be
-/// scheduled on the same core, and would otherwise run only after the spinning or at the end of the time
-/// slice.
+/// Iterations between two yields of a spinning thread's core: the thread that it waits for may be scheduled
+/// on the same core, and would otherwise run only after the spinning or at the end of the time slice.
 constexpr int yield_interval = 512;
 
 /// Waits until `value` differs from `old`. Blocks without spinning as soon as `spin` is false.

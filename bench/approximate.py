@@ -5,10 +5,11 @@ reused embeddings save. Writes bench/results/approximate.json.
     bench/approximate.py [--build build/release] [--data ../shared/data] [--graphs amazon_cs,coauthor_cs]
         [--presets neutronorch,gas] [--seeds 5] [--epochs 20] [--work build/approximate] [--output FILE]
 
-GraphSAGE, fanouts 10,10, mini-batches of 128, dropout 0.5; the accuracies are those of the epoch with the best validation. A row's
-`staleness` (in updates) and `epsilon` are the largest of all epochs and seeds; `vertices_not_sampled`, `edges_not_aggregated` and
-`bytes_not_gathered` are means of an epoch, and null where the plan reuses no hot embeddings; `predicted` has the same from a
-profile of the graph and the simulator. Presets that the host does not execute have `why_not` instead. Runs and stores under WORK are kept and used again.
+GraphSAGE, fanouts 10,10, mini-batches of 128, dropout 0.5. Accuracies are those of the epoch with the best validation accuracy. A
+row's `staleness` (in updates) and `epsilon` are maxima over epochs and seeds; `vertices_not_sampled`, `edges_not_aggregated` and
+`bytes_not_gathered` are means per epoch, and null if the plan reuses no hot embeddings; `predicted` contains the values that the
+simulator predicts from a profile of the graph. Presets that the host cannot execute have `why_not` instead. Existing runs and stores
+under WORK are reused.
 """
 
 import argparse

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Measures the accuracy that cache-biased sampling costs: trains real graphs with plans of several biases and shares of
-vertices, fits the accuracies (`gnomon surrogate learn --runs`) and writes the results.
+"""Measures the loss of accuracy by cache-biased sampling: trains real graphs with plans of several biases and shares of
+cached vertices, fits the accuracies (`gnomon surrogate learn --runs`) and writes the results.
 
     bench/biased_accuracy.py [--gnomon build/release/bin/gnomon] [--data ../shared/data] [--seeds 2]
         [--work build/biased] [--output bench/results/biased_accuracy.json]

@@ -5,7 +5,7 @@ graph of 2^20 vertices, forward and backward, medians and ranges. Writes bench/r
     bench/compare_kernels.py [--build build/release] [--peers build/peers] [--output FILE]
         [--threads 1,2] [--columns 64,128,256] [--operations ...] [--rounds 3] [--repeats 5] [--merge]
 
-The first run installs the peers into their own virtual environments (1.5 GB). --merge keeps the rows of an existing result
+The first run installs the peers into their own virtual environments (1.5 GB). --merge keeps the rows of an existing record
 that this run does not measure.
 """
 

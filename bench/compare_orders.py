@@ -6,8 +6,8 @@ gathering 128 fp16 features, batches of 1,024. Writes bench/results/compare_orde
         [--rounds 5] [--seconds 0.4] [--output FILE] [--merge]
 
 All orders have the same graph; seeds are drawn for each order. Orders alternate within a second, so that other load on the
-machine affects all of them. Stores are created under build/orders and kept. --merge keeps the rows of an existing result
-that this run does not measure.
+machine affects all of them equally. Stores under build/orders are reused. --merge keeps the rows of an existing record that this
+run does not measure.
 """
 
 import argparse

@@ -9,17 +9,16 @@ Graphs: rmat20 and rmat24 (R-MAT 0.57, 0.19, 0.19; 2^20 or 2^24 vertices, 16 dra
 (2^20 vertices), slashdot and twitter (of ../shared/data). All have 128 fp16 features per vertex.
 
 The first run installs the peers into their own virtual environments. pyg-lib and parallel-hashmap have no packages: their
-sources are taken from --sources, or cloned from GitHub. --merge keeps the rows of an existing result
-that this run does not measure. --weighted measures draws by weight instead (weights uniform in (0, 1)), beside DGL and
-GraphBolt, without a floor.
+sources are taken from --sources, or cloned from GitHub. --merge keeps the rows of an existing record that this run does not
+measure. --weighted measures weighted sampling instead (weights uniform in (0, 1)), beside DGL and GraphBolt, without a floor.
 
-What is compared. One batch is what a peer's own calls give for the same seeds and fanouts, with compacted ids; with
-"sample_gather" also a new tensor of the feature rows (ours: into a slot that is used again). Ours, DGL and GraphBolt
-expand all vertices seen so far in every hop; pyg-lib and torch-sparse expand each vertex once and give fewer edges:
-hence edges a second. With two threads a peer may use them for one call (OMP_NUM_THREADS) or for two batches at once (two
-Python threads); the faster counts, round by round. Peers take turns within a second, so that a noisy neighbour meets
-all. The floor is what random cache lines alone would cost: the lines that our batches touch (row pointers, neighbours,
-feature rows), read at the rate of random_lines_per_s in the same run.
+What is compared. One batch is the result of a peer's own functions for the same seeds and fanouts, with compacted ids; with
+"sample_gather" also a new tensor of the feature rows (gnomon: written into a reused slot). gnomon, DGL and GraphBolt
+expand all vertices seen so far in every hop; pyg-lib and torch-sparse expand each vertex once and yield fewer edges:
+therefore rates are edges per second. With two threads a peer may use both for one call (OMP_NUM_THREADS) or for two
+concurrent batches (two Python threads); the faster of the two counts in each round. Peers alternate within a second, so that other
+load on the machine affects all of them equally. The floor is the time of random cache lines alone: the lines that gnomon's
+batches touch (row pointers, neighbours, feature rows), read at the rate of random_lines_per_s in the same run.
 """
 
 import argparse

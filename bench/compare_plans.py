@@ -5,9 +5,9 @@ in either memory, routes, and links of several speeds, on three graphs. Writes b
     bench/compare_plans.py [--build build/release] [--data ../shared/data] [--graphs planted,slashdot,amazon_photo]
         [--time-limit 30] [--output FILE]
 
-Each graph is profiled on each device, then all plans take turns in `gnomon validate`. An emulated device computes on the host's
-cores: the plans leave a core to each worker and to each of the device's threads (one of each on two cores), so that nothing
-waits for a core. Rows hold seconds; nothing is fitted.
+Each graph is profiled on each device, then all plans alternate in `gnomon validate`. An emulated device computes on the host's
+cores: each worker and each thread of the device has a core of its own (one of each on two cores), so that cores are not
+oversubscribed. Rows hold seconds; nothing is fitted.
 """
 
 import argparse

@@ -6,11 +6,11 @@
     bench/compare_presets.py [--build build/release] [--data ../shared/data] [--graphs planted,rmat,slashdot]
         [--preset-rounds 3] [--rounds 9] [--time-limit 8] [--epochs 10] [--output FILE]
 
-Each plan runs in processes of its own, whose first epoch pays for the memory and does not count: the median of one to six
-others does, of about a second together. Plans take turns, so that a noisy neighbour meets all. The best preset is found in
-rounds of all presets and compared in rounds of the three plans, for the luckiest of several equal ones would seem faster
-than it is; quotients are within a round. GraphSAGE, batches of 1,024; autotune verifies plans within a training of so many
-epochs. Stores are made under build/presets and kept; rows of other graphs that FILE holds stay.
+Each plan runs in processes of its own. The first epoch of a process is a warm-up; the median of the one to six epochs after it
+counts, which take about a second together. Plans alternate, so that other load on the machine affects all of them equally. The best
+preset is selected in rounds of all presets and then compared in new rounds of the three plans, because the luckiest of several equal
+presets would otherwise seem faster than it is. Ratios are within a round. GraphSAGE, batches of 1,024; autotune verifies plans
+within a training of --epochs epochs. Stores under build/presets are reused; FILE's rows of other graphs are kept.
 """
 
 import argparse

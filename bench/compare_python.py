@@ -6,12 +6,13 @@ Writes bench/results/compare_python.json.
         [--graphs rmat20,slashdot,…] [--what node,link,epoch_loader,epoch_nn] [--rounds 5]
         [--seconds 2]
 
-Prints each round's figures as it goes. Rows: node and link are batches a second of NeighborLoader and of LinkNeighborLoader with binary negatives, each with
-its best number of workers of those tried, round by round; `ratio` is gnomon's over PyG's; `overhead_ms` is what Python adds to a batch of ours that no worker prepares. epoch_loader trains PyG's
-GraphSAGE in its fastest form (trimmed hops, CSR): `share_of_limit` is the time of training alone over that with our
-loader, which no loader can bring above 1. epoch_nn trains the same model with gnomon.nn's layers and our loader, which leaves rows of x where they are; `ratio`
-is the time of PyG's epoch over ours. Both train in a process whose idle OpenMP threads spin (GNU OpenMP's default) and in one where
-they sleep, and the faster counts. Figures are [median, min, max] of the rounds, in which the peers take turns.
+Prints each round's figures. Rows: node and link are batches per second of NeighborLoader and of LinkNeighborLoader with binary
+negatives, each with the fastest of several numbers of workers in each round; `ratio` is gnomon's rate over PyG's; `overhead_ms` is
+Python's overhead per batch of gnomon's loader without workers. epoch_loader trains PyG's GraphSAGE in its fastest form (trimmed
+hops, CSR): `share_of_limit` is the time of training alone over that with gnomon's loader, at most 1 for any loader. epoch_nn trains
+the same model with gnomon.nn's layers and gnomon's loader, which does not gather x; `ratio` is the time of PyG's epoch over
+gnomon's. Both train in a process whose idle OpenMP threads spin (GNU OpenMP's default) and in one whose idle threads sleep, and the
+faster counts. Figures are [median, min, max] of the rounds, in which the peers alternate.
 
 Graphs: rmat20 (2^20 vertices, as gnomon generate makes it), and those of ../shared/data; fp32 features of 128 columns, or
 the data's. The first run installs the peers as compare_peers.py does.

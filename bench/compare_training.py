@@ -6,8 +6,8 @@ graph of 2^20 vertices, batches of 1,024, fanouts 15, 10 and 5. Writes bench/res
         [--sources DIR]
 
 The peers are installed as by compare_peers.py. Each uses its best setting: gnomon's plan, the peers' number of loader
-workers; all run as many threads as cores are allowed. One epoch is 20 batches, without evaluation. PyG
-expands each vertex once (fewer edges) and trims its layers; DGL trains on blocks; both keep features as fp32, as ours.
+workers. All use as many threads as there are usable cores. One epoch is 20 batches, without evaluation. PyG
+expands each vertex once (fewer edges) and trims its layers; DGL trains on blocks. All store features as fp32.
 """
 
 import argparse

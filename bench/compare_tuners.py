@@ -8,10 +8,10 @@ simulated epochs that each needs to come within 1 % of the known best plan. Adds
 
 The first run installs both into build/tuners-venv; an existing PyTorch of the user's Python is reused.
 
-All ask the same simulator about the same workloads (bench_tuner --serve). Optuna chooses one field after the other, each of
-the values with which a plan can be completed (one in some thousand of all combinations is a plan): categories, or positions
-on the field's grid. BoTorch sees what our surrogates see, numbers from 0 to 1 and categories as one-hot columns, learns the
-logarithm of the epoch, begins with ten random plans and takes the best of 1,000 random feasible plans by logarithmic expected
+All tuners evaluate the same workloads on the same simulator (bench_tuner --serve). Optuna chooses one field after the other, from
+the values with which a plan can still be completed (one in some thousand combinations is a valid plan): categories, or positions on
+the field's grid. BoTorch has the inputs of gnomon's surrogates: numbers scaled to 0 … 1 and one-hot categories. It models the
+logarithm of the epoch, starts with ten random plans and then takes the best of 1,000 random feasible plans by logarithmic expected
 improvement.
 """
 

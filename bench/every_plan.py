@@ -4,11 +4,11 @@ Each is trained on a planted graph by `gnomon compare`. Writes bench/results/eve
 
     bench/every_plan.py [--build build/release] [--emulated "emulated:aws-g5.2xlarge"] [--epochs 3] [--rounds 3] [--output FILE]
 
-One row for each preset and kind of device. Presets that do not run there say why. Exact presets of equal update order end with
-equal `weights_hash` on all devices that compute on the host's cores. Times are seconds of an epoch; accuracy is that of the test
-vertices after so many epochs. Presets that read macro-batches from the disk train on a copy of the graph that is ordered by their
-parts; they are compared on the host only. The emulated device has the memory and the link of a machine of the catalog, and computes on this
-machine's cores.
+One row for each preset and kind of device; `why_not` is the reason why a preset does not run there. Exact presets with the same
+update order end with the same `weights_hash` on all devices that compute on the host's cores. Times are seconds per epoch; accuracy
+is the test accuracy after --epochs epochs. Presets that read macro-batches from the disk train on a copy of the graph whose vertices
+are ordered by part; they are compared on the host only. The emulated device has the memory and the link of a catalog machine, and
+computes on this machine's cores.
 """
 
 import argparse

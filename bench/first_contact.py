@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Predicts training on real graphs as a new user would, and compares with what is measured: each graph is imported and
-profiled by default settings, and then plans are run by `gnomon validate`: epoch times, and the peak of the resident memory of
-a process that trains by that plan. The machine need not be idle. Writes bench/results/first_contact.json.
+"""Predicts training on real graphs as a new user would, and compares predictions with measurements: each graph is imported and
+profiled with default settings, and `gnomon validate` then runs plans and measures epoch times and the peak resident memory of a
+process that trains with the plan. The machine need not be idle. Writes bench/results/first_contact.json.
 
     bench/first_contact.py [--build build/release] [--data ../shared/data] [--graphs cora,tolokers]
         [--plans device,gnomon,salient] [--repeats 3] [--output FILE]
 
 Rows hold seconds and bytes. Nothing is fitted: a profile is measured on the same machine just before. Since a shared machine
 is not equally fast from minute to minute, each graph is profiled and validated several times, and rows are the medians; the
-summary also has the median error of the single repeats. Graphs without features or labels get random ones. Stores are made under
-build/first_contact and kept.
+summary also has the median error of the single repeats. Graphs without features or labels get random ones. Stores under
+build/first_contact are reused.
 """
 
 import argparse

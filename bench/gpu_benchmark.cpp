@@ -8,10 +8,10 @@
 #include <cstddef>
 #include <map>
 #include <memory>
-#include <random>
 #include <string>
 #include <vector>
 
+#include "bench/repeated_gather.h"
 #include "graph/epoch_order.h"
 #include "graph/generate/generate.h"
 #include "kernels/cpu/sample/topology.h"
@@ -142,32 +142,45 @@ void gather(benchmark::State& state) {
   const auto where = static_cast<Where>(state.range(0));
   const std::int64_t row_bytes = state.range(1);
   const auto rows = static_cast<std::int64_t>(gathered_bytes) / row_bytes;
-  constexpr std::int64_t wanted = 200000;
-  constexpr std::int64_t gathers = 10;
   Executor executor(nullptr, allocate_uncached, static_cast<double>(state.range(2)) / 100);
   const auto& all = gathered(executor, where);
-  std::mt19937_64 random(1);
-  std::vector<std::int64_t> vertices(wanted * gathers);
-  std::generate(vertices.begin(), vertices.end(),
-                [&] { return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(rows)); });
-  const Placed<std::int64_t> ids(executor, Where::device, vertices.data(), vertices.size());
-  const auto out = executor.allocate(static_cast<std::size_t>(wanted * row_bytes));
+  bench::RepeatedGather<Executor> repeated(executor, rows, row_bytes);
   const auto reads = state.range(3) != 0 ? device::Reads::shifted : device::Reads::straight;
   for (auto _ : state) {
-    for (std::int64_t i = 0; i < gathers; ++i) {
-      device::gather_rows(executor, {all.data(), row_bytes, nullptr, nullptr}, reads, ids.data() + i * wanted,
-                          wanted, static_cast<std::byte*>(out.get()));
-    }
-    wait();
+    repeated.run({all.data(), row_bytes, nullptr, nullptr}, reads, wait);
   }
-  state.SetBytesProcessed(state.iterations() * gathers * wanted * row_bytes *
-                          (where == Where::device ? 2 : 1));
+  state.SetBytesProcessed(state.iterations() * repeated.bytes() * (where == Where::device ? 2 : 1));
 }
 BENCHMARK(gather)
     ->ArgNames({"over_link", "row_bytes", "share", "shifted"})
     ->ArgsProduct({{1}, {200, 256, 400, 512, 1024}, {100}, {1, 0}})
     ->ArgsProduct({{1}, {512}, {2, 4, 8, 12, 16, 20, 30, 50}, {1}})
     ->ArgsProduct({{0}, {200, 256, 512, 1024}, {100}, {1}})
+    ->UseRealTime();
+
+/// Gathers random rows of range(0) bytes over the link from a table of range(1) MiB; range(2): by their
+/// places. Counts the bytes of the rows once.
+void gather_table(benchmark::State& state) {
+  if (is_skipped(state)) {
+    return;
+  }
+  const std::int64_t row_bytes = state.range(0);
+  const std::int64_t rows = (state.range(1) << 20) / row_bytes;
+  Executor executor(nullptr, allocate_from_pool);
+  const device::Rows table{gathered(executor, Where::host).data(), row_bytes, nullptr, nullptr};
+  bench::RepeatedGather<Executor> repeated(executor, rows, row_bytes);
+  for (auto _ : state) {
+    if (state.range(2) != 0) {
+      repeated.run_by_place(table, rows, device::Reads::shifted, wait);
+    } else {
+      repeated.run(table, device::Reads::shifted, wait);
+    }
+  }
+  state.SetBytesProcessed(state.iterations() * repeated.bytes());
+}
+BENCHMARK(gather_table)
+    ->ArgNames({"row_bytes", "table_mib", "by_place"})
+    ->ArgsProduct({{256, 1024}, {64, 512, 2048}, {0, 1}})
     ->UseRealTime();
 
 /// Samples batches of range(2) vertices with fanouts 15, 10, 5 from an R-MAT graph of 2^range(1) vertices at
@@ -212,7 +225,7 @@ void sample(benchmark::State& state) {
 }
 BENCHMARK(sample)
     ->ArgNames({"over_link", "scale", "batch"})
-    ->ArgsProduct({{0, 1}, {20, 24}, {1024, 8192}})
+    ->ArgsProduct({{0, 1}, {20, 22, 24}, {1024, 8192}})
     ->UseRealTime();
 
 }  // namespace

@@ -1,4 +1,4 @@
-"""Processes whose time, memory and disk traffic are measured, in a control group that limits their memory."""
+"""Runs processes in a control group that limits their memory, and measures their time, memory and disk traffic."""
 
 import contextlib
 import os

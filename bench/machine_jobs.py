@@ -1,4 +1,4 @@
-"""Measures this machine, as it is and restricted, and five jobs on it, for bench/machines.py: the machine's document, the
+"""Measures this machine, unrestricted and restricted, and five jobs on it, for bench/machines.py: the machine file, the
 jobs' profiles, and epochs of real trainings, in DIRECTORY/KIND/VERSION/RESTRICTION/ROUND/."""
 
 import ctypes

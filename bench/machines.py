@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
-"""Predicts jobs on one machine from their profiles on another, and compares with what is measured there: the times of stages
-and the epochs of plans. Writes bench/results/machines.json.
+"""Predicts jobs on one machine from their profiles on another, and compares the predictions with measurements there: times of
+stages and epochs of plans. Writes bench/results/machines.json.
 
     bench/machines.py [--kind NAME] [--restrictions two_cores,one_core] [--rounds 2] [--build build/release]
         [--data ../shared/data] [--jobs tolokers,rmat17] [--plans device,gnomon,salient,pyg,dgl] [--time-limit 12]
     bench/machines.py --rounds 0        # predict again from the documents that are kept
 
 First measures this machine (machine_jobs.py) by `gnomon machine`, and each job on it by `gnomon profile` and `gnomon validate`:
-as the machine is, and restricted to one core (taskset), beside a process that copies memory on one of its cores without end, and
+unrestricted, restricted to one core (taskset), beside a process that continuously copies memory on one of its cores, and
 without huge pages (prctl PR_SET_THP_DISABLE). The documents are kept in bench/results/machines/KIND/VERSION/RESTRICTION/ROUND/,
-beside those of other kinds of machine, which were measured where they were met. Rounds take turns.
+together with those of other kinds of machine measured earlier. Rounds alternate.
 
-Then predicts each job on every other machine that the same version of what is measured (machine_jobs.VERSION) has met, from its
+Then predicts each job on every other machine measured with the same version of the measurement (machine_jobs.VERSION), from its
 first round's documents (`gnomon explore --from --machine`). Rows hold seconds of a mini-batch's stage or of an epoch: `measured_s`
-is the median over the rounds there; `kept_s` is the time on `from`, the prediction of who does not move it; `interval` is the half
+is the median over the rounds there; `kept_s` is the time on `from`, the prediction without scaling; `interval` is the half
 width of the predicted 95 % confidence interval over the prediction; `own_predicted_s` is the epoch predicted from the job's
 profile on `to` itself.
 """
@@ -34,6 +34,7 @@ from harness import origin, write_record  # noqa: E402
 from machine_jobs import JOBS, RESTRICTIONS, VERSION, cpu_facts, measure, run  # noqa: E402
 
 STAGES = ["cpu_batch", "device_batch", "train"]
+WANTED_ORDER = 0.9  # Spearman
 
 
 class Machine:
@@ -139,7 +140,8 @@ def ranks(values, noise):
 
 
 def spearman(rows, noise):
-    """Of the predicted and the measured order of plans of one job on one machine; none if no two plans differ by more than the noise."""
+    """Of the predicted and the measured order of plans of one job on one machine; none if no two plans differ by more than the noise, 0
+    if they do but no two predictions."""
     a, b = (ranks([row[key] for row in rows], noise) for key in ["predicted_s", "measured_s"])
     if len(set(b)) == 1:
         return None
@@ -150,8 +152,7 @@ def orders_of(epochs, noise):
     groups = {}
     for row in epochs:
         groups.setdefault((row["from"], row["to"], row["version"], row["job"]), []).append(row)
-    orders = [spearman(group, noise) for group in groups.values()]
-    return [order for order in orders if order is not None]
+    return [spearman(group, noise) for group in groups.values()]
 
 
 def in_order(epochs, noise):
@@ -201,7 +202,8 @@ def coverage(rows):
 def summary(rows, noise):
     """Of some rows: what was asked, and how often intervals held."""
     stages, epochs = [row for row in rows if not is_epoch(row)], [row for row in rows if is_epoch(row)]
-    orders = orders_of(epochs, noise)
+    all_orders = orders_of(epochs, noise)
+    orders = [order for order in all_orders if order is not None]
     right, total = in_order(epochs, noise)
     return {
         "stages": len(stages),
@@ -216,6 +218,8 @@ def summary(rows, noise):
         "pairs_of_plans": total,
         "pairs_in_order": right,
         "orders": len(orders),
+        "orders_in_order": sum(order >= WANTED_ORDER for order in orders),
+        "orders_without_order": len(all_orders) - len(orders),
         "spearman_median": statistics.median(orders) if orders else None,
         "spearman_min": min(orders) if orders else None,
     }
@@ -248,7 +252,7 @@ def main():
     parser.add_argument("--plans", default="device,gnomon,salient,pyg,dgl")
     parser.add_argument("--time-limit", default="12")
     parser.add_argument("--machine-limit", default="30")
-    parser.add_argument("--version", type=int, default=VERSION, help="of an older build, given by --build")
+    parser.add_argument("--version", type=int, default=VERSION, help="version of the measurement, for an older build given by --build")
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--output", type=Path, default=ROOT / "bench/results/machines.json")
     options = parser.parse_args()

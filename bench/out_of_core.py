@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Trains on a graph whose features and topology are several times the memory allowed, and compares what the disk gives with what
-it can. Writes bench/results/out_of_core.json.
+"""Trains on a graph whose features and topology are several times the memory limit, and compares the disk's use with its
+capability. Writes bench/results/out_of_core.json.
 
-    bench/out_of_core.py [--build build/release] [--scale 23] [--times 4] [--epochs 2] [--output FILE]
+    bench/out_of_core.py [--build build/release] [--scale 23] [--times 4] [--epochs 2] [--accuracy amazon_cs,…]
+        [--peer-python FILE] [--sources DIR] [--output FILE]
 
 The graph is R-MAT of 2^scale vertices with 128 columns of fp16. Plans that read the disk run in a memory control group (version 1,
 which needs the rights to make one), page cache included, and are given nine tenths of it as --host-memory: ns-ext of the graph's size
@@ -10,21 +11,33 @@ over `--times`, ginex, which keeps the topology in memory, of the topology and h
 train in the order of the indices, so that exact plans end with the same bits. mariusgnn and hanoi read macro-batches of 2 of 32 parts,
 two at a time, from copies of the graph that are ordered by part (`--max-load 1.1` for hanoi's), in the memory that ns-ext has.
 
-Rows: `value` of `what`, the `of` that it is to be held against, and their `ratio`.
+joestar-1 and joestar-2 train from the graph in host memory, without a limit.
 
-- sequential_read, random_read: bytes and reads per second of our reader beside as many threads that call pread, at the same block size
+Rows: the `value` of `what` on `graph`, its reference `of`, and their `ratio`.
+
+- sequential_read, random_read: bytes and reads per second of gnomon's reader beside as many threads that call pread, at the same block size
   and queue depth (build/release/bench/bench_disk).
 - epoch: seconds beside those of ns-mem; the last epoch, in which caches are warm.
 - reads: reads per second of that epoch beside the disk's random reads per second, as profiled.
+- read_bandwidth: bytes read per second of that epoch beside the disk's sequential bandwidth, as profiled.
 - read_bytes: of that epoch beside the bytes of the graph.
 - peak_memory: the control group's, page cache included, beside its limit.
 - macro_read: bytes per second while a macro-batch is read and built, beside the disk's sequential bandwidth, as profiled.
-- predicted: the predicted epoch beside the measured one.
-- same_bits: whether the weights are those of ns-mem.
+- predicted_vs_measured: the predicted epoch beside the measured one.
+- same_bits: whether the weights equal those of ns-mem.
+- peer_epoch: seconds of PyG's NeighborLoader and SAGEConv on a memory-mapped feature matrix and memory-mapped lists
+  (bench/peers/training.py), in a group with ns-ext's limit, beside ns-mem's; the last epoch of the faster of 0 and as many loader
+  processes as there are cores.
+- exact_vs_fastest_peer, best_vs_fastest_peer: the fastest peer's epoch beside that of the fastest exact plan under a limit, and of the
+  fastest of all.
+- accuracy_points: points that a plan's test accuracy is below that of ns-mem beside the permitted ones (bench/macro_accuracy.py).
+
+MariusGNN, Ginex and GraphBolt's disk feature are not among the peers: building them was not tried.
 """
 
 import argparse
 import json
+import math
 import os
 import subprocess
 import sys
@@ -32,12 +45,14 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "bench"), str(ROOT / "bench/peers")]
-from harness import gnomon, origin, write_record  # noqa: E402
+from harness import Peer, gnomon, origin, pyg_environment, pyg_lib, write_record  # noqa: E402
 from limited import limited_group, run  # noqa: E402
+from macro_accuracy import ALLOWED_POINTS, accuracy_rows  # noqa: E402
 
 JOB = ["--fanouts", "10,5", "--batch-size", "1024", "--hidden", "64", "--seed", "1"]
 PLANS = ["ns-ext", "ginex"]
 MACRO_PLANS = {"mariusgnn": "random", "hanoi": "gnn_aware"}
+PLANS_IN_MEMORY = ["joestar-1", "joestar-2"]
 
 
 def row(what, plan, value, of):
@@ -86,7 +101,7 @@ def make_parted_store(options, store, method):
 def plan_file(options, name):
     """The preset with updates in the order of the indices, and two parts a macro-batch."""
     plan = json.loads((ROOT / "plan/presets" / f"{name}.json").read_text()) | {"order": "index"}
-    if "macro" in plan:
+    if name in MACRO_PLANS:
         plan["macro"]["resident"] = 2
     path = options.work / f"{name}.json"
     path.write_text(json.dumps(plan))
@@ -116,8 +131,12 @@ def limit_of(options, store, name):
     return int(topology + features / 2 if name == "ginex" else (topology + features) / options.times)
 
 
+def disk_of(profile):
+    return json.loads(profile.read_text())["machine"]["disk"]
+
+
 def macro_rows(options, store, profile, mem_s, whole):
-    bandwidth = json.loads(profile.read_text())["machine"]["disk"]["bandwidth_bytes_per_s"]
+    bandwidth = disk_of(profile)["bandwidth_bytes_per_s"]
     rows = []
     for name, method in MACRO_PLANS.items():
         limit = limit_of(options, store, name)
@@ -127,30 +146,85 @@ def macro_rows(options, store, profile, mem_s, whole):
         reading_s = stages["group_read"]["count"] * stages["group_read"]["mean_s"]
         rows += [row("epoch", name, epoch["epoch_s"], mem_s),
                  row("macro_read", name, epoch["disk_read_bytes"] / reading_s, bandwidth),
+                 row("read_bandwidth", name, epoch["disk_read_bytes"] / epoch["epoch_s"], bandwidth),
                  row("read_bytes", name, epoch["disk_read_bytes"], whole),
                  row("peak_memory", name, peak, limit),
-                 row("predicted", name, predicted(options, profile, name, limit), epoch["epoch_s"])]
+                 row("predicted_vs_measured", name, predicted(options, profile, name, limit), epoch["epoch_s"])]
     return rows
 
 
 def plan_rows(options, store, whole):
     profile = options.work / "profile.json"
     gnomon(options, "profile", store, "-o", profile, *JOB, "--time-limit", 20)
-    random_reads = json.loads(profile.read_text())["machine"]["disk"]["random_reads_per_s"]
+    disk = disk_of(profile)
     in_memory, _ = train(options, store, "ns-mem")
     mem_s = in_memory["epochs"][-1]["epoch_s"]
-    rows = [row("epoch", "ns-mem", mem_s, mem_s), row("predicted", "ns-mem", predicted(options, profile, "ns-mem", 1e12), mem_s)]
+    rows = [row("epoch", "ns-mem", mem_s, mem_s),
+            row("predicted_vs_measured", "ns-mem", predicted(options, profile, "ns-mem", 1e12), mem_s)]
     for name in PLANS:
         limit = limit_of(options, store, name)
         report, peak = train(options, store, name, limit)
         epoch = report["epochs"][-1]
         rows += [row("epoch", name, epoch["epoch_s"], mem_s),
-                 row("reads", name, epoch["disk_reads"] / epoch["epoch_s"], random_reads),
+                 row("reads", name, epoch["disk_reads"] / epoch["epoch_s"], disk["random_reads_per_s"]),
+                 row("read_bandwidth", name, epoch["disk_read_bytes"] / epoch["epoch_s"], disk["bandwidth_bytes_per_s"]),
                  row("read_bytes", name, epoch["disk_read_bytes"], whole),
                  row("peak_memory", name, peak, limit),
-                 row("predicted", name, predicted(options, profile, name, limit), epoch["epoch_s"]),
+                 row("predicted_vs_measured", name, predicted(options, profile, name, limit), epoch["epoch_s"]),
                  row("same_bits", name, int(report["weights_hash"] == in_memory["weights_hash"]), 1)]
-    return rows + macro_rows(options, store, profile, mem_s, whole)
+    return rows + macro_rows(options, store, profile, mem_s, whole) + rows_in_memory(options, store, profile, mem_s)
+
+
+def rows_in_memory(options, store, profile, mem_s):
+    rows = []
+    for name in PLANS_IN_MEMORY:
+        report, _ = train(options, store, name)
+        epoch_s = report["epochs"][-1]["epoch_s"]
+        rows += [row("epoch", name, epoch_s, mem_s),
+                 row("predicted_vs_measured", name, predicted(options, profile, name, 1e12), epoch_s)]
+    return rows
+
+
+def peer_epoch_s(options, store, python, library, workers, limit):
+    """The last epoch of PyG on mapped files, and the peak of its control group; infinite if the group killed it."""
+    script = ROOT / "bench/peers/training.py"
+    words = dict(zip(JOB[::2], JOB[1::2]))
+    request = {"fanouts": [int(each) for each in words["--fanouts"].split(",")], "hidden": int(words["--hidden"]), "setting": workers,
+               "threads": os.cpu_count()}
+    with limited_group(limit) as group:
+        enter = ["/bin/sh", "-c", 'echo $$ > "$0"/cgroup.procs && exec "$@"', group]
+        peer = Peer([str(word) for word in [*enter, python, script, "pyg_mapped", store, library]], os.cpu_count())
+        try:
+            answers = [peer.ask(request) for _ in range(options.epochs)]
+        except (json.JSONDecodeError, BrokenPipeError):
+            return math.inf, limit
+        finally:
+            peer.close()
+        return answers[-1]["seconds"], int((group / "memory.max_usage_in_bytes").read_text())
+
+
+def peer_rows(options, store, rows):
+    """PyG in ns-ext's memory, and the fastest of our plans that keep to a limit beside it."""
+    python = options.peer_python or pyg_environment(options.peers)
+    library = pyg_lib(options.peers, options.sources, python)
+    subprocess.run([python, ROOT / "bench/peers/widen_indices.py", store], check=True)
+    limit = limit_of(options, store, "ns-ext")
+    fastest_s, peak = min(peer_epoch_s(options, store, python, library, workers, limit) for workers in (0, os.cpu_count()))
+    if math.isinf(fastest_s):
+        print("PyG on mapped files was killed", file=sys.stderr)
+        return []
+    epochs = {each["plan"]: each["value"] for each in rows if each["what"] == "epoch"}
+    exact, best = (min(names, key=epochs.get) for names in (PLANS, [*PLANS, *MACRO_PLANS]))
+    return [row("peer_epoch", "PyG, mapped", fastest_s, epochs["ns-mem"]),
+            row("peak_memory", "PyG, mapped", peak, limit),
+            row("exact_vs_fastest_peer", exact, fastest_s, epochs[exact]),
+            row("best_vs_fastest_peer", best, fastest_s, epochs[best])]
+
+
+def accuracies(options):
+    how = argparse.Namespace(build=options.build, data=options.data, plans=list(ALLOWED_POINTS), factors=[None], seeds=5, epochs=20,
+                             work=options.work / "accuracy")
+    return [each for graph in options.accuracy for each in accuracy_rows(how, graph)]
 
 
 def main():
@@ -160,18 +234,27 @@ def main():
     parser.add_argument("--times", type=float, default=4)
     parser.add_argument("--train-share", type=float, default=0.01)
     parser.add_argument("--epochs", type=int, default=2)
+    parser.add_argument("--accuracy", type=lambda text: [name for name in text.split(",") if name],
+                        default=["amazon_cs", "coauthor_cs", "coauthor_phy", "planted"], help="graphs; empty: none")
+    parser.add_argument("--data", type=Path, default=ROOT.parent / "shared/data")
+    parser.add_argument("--peers", type=Path, default=ROOT / "build/peers")
+    parser.add_argument("--peer-python", type=Path, help="a Python that has PyG, instead of an environment made under --peers")
+    parser.add_argument("--sources", type=Path, help="clones of pyg-lib and parallel-hashmap (default: from GitHub)")
     parser.add_argument("--work", type=Path, default=ROOT / "build/out_of_core")
     parser.add_argument("--output", type=Path, default=ROOT / "bench/results/out_of_core.json")
     options = parser.parse_args()
     options.build = options.build.resolve()
     options.work.mkdir(parents=True, exist_ok=True)
+    graph = f"R-MAT 2^{options.scale}"
     rows = reader_rows(options)
     store = make_store(options)
     whole = sum((store / name).stat().st_size for name in ("features.npy", "indices.npy"))
-    graph = f"R-MAT 2^{options.scale}"
-    rows += [{"graph": graph} | each for each in plan_rows(options, store, whole)]
+    rows += plan_rows(options, store, whole)
+    rows += peer_rows(options, store, rows)
+    rows = [{"graph": graph} | each for each in rows] + accuracies(options)
+    limits = {name: limit_of(options, store, name) for name in [*PLANS, *MACRO_PLANS]}
     write_record(options.output, {"schema": "gnomon.out_of_core/1", **origin(), "notes": __doc__.strip(), "graph_bytes": whole,
-                                  "limit_bytes": {name: limit_of(options, store, name) for name in [*PLANS, *MACRO_PLANS]}, "job": JOB, "load_average": os.getloadavg()[0], "rows": rows})
+                                  "limit_bytes": limits, "job": JOB, "load_average": os.getloadavg()[0], "rows": rows})
 
 
 main()

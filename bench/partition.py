@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
-"""Divides graphs by every method and holds macro-batches against what the simulator takes them to be. Writes
+"""Partitions graphs with every method and compares macro-batches with the simulator's estimates. Writes
 bench/results/partition.json.
 
     bench/partition.py [--build build/release] [--scales 18,20,22,24] [--metis-up-to 18] [--planted 1000000] [--parts 32]
         [--resident 8] [--output FILE]
 
-Methods are random, metis, gnn_aware (GAP), and gnn_aware with a maximum load of 1.1. R-MAT graphs of several sizes, and a planted partition of --planted vertices, whose classes are its communities. Each row is one process:
-`seconds` are the cores' seconds of the whole command less those of describing the finished parts (`report_seconds`), which other
-processes change little, `peak_bytes` its resident memory. `read_over_simulated` are the fewest and the most bytes read for a macro-batch beside the simulated ones.
+Methods are random, metis, gnn_aware (GAP), and gnn_aware with a maximum load of 1.1. Graphs are R-MAT graphs of several sizes, and a
+planted partition of --planted vertices, whose classes are its communities. Each row is one process: `seconds` is its processor time,
+which other processes affect little, without that of the report on the finished parts (`report_seconds`); `peak_bytes` is its peak
+resident memory. `read_over_simulated` has the minimum and the maximum over macro-batches of read bytes over simulated bytes.
 
-`growth` fits the seconds and the peak of gnn_aware to straight lines, by edges and by vertices, and gives both for 111 million vertices
-and 3.2 billion edges.
+`growth` fits linear functions to the seconds (of the edges) and the peak (of the vertices) of gnn_aware, and extrapolates both to 111
+million vertices and 3.2 billion edges.
 """
 
 import argparse

@@ -1,16 +1,14 @@
 #!/usr/bin/env python3
-"""Runs PyTorch Geometric's own examples with its loaders and with ours and compares the accuracy that they reach. Writes
+"""Runs PyTorch Geometric's own examples with its loaders and with gnomon's, and compares their accuracy. Writes
 bench/results/python_examples.json.
 
     bench/python_examples.py --examples DIR [--build build/release] [--peers build/peers] [--sources DIR] [--seeds 3]
         [--names reddit,ogbn_train,…] [--output FILE]
 
-DIR is the folder `examples` of PyG's sources. An example runs as it is but for its imports and number of workers, and the one
-for several GPUs but for its devices: the data set becomes a
-graph of ../shared/data (bench/peers/example_data.py), for ours the loader that of gnomon.pyg. The record holds these
-replacements.
-`difference` is the mean of the last test accuracies with our loader less that with PyG's, `standard_error` that of the
-difference."""
+DIR is the directory `examples` of PyG's sources. Only an example's imports, its number of workers and, in the example for several
+GPUs, its devices are replaced: the data set by a graph of ../shared/data (bench/peers/example_data.py), and for gnomon the loader by
+that of gnomon.pyg. The record lists these replacements. `difference` is the mean of the last test accuracies with gnomon's loader
+minus that with PyG's, `standard_error` its standard error."""
 
 import argparse
 import json

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Runs the Python package's tests with the oldest and the newest torch that the package is for. Writes
+"""Runs the Python package's tests with the oldest and the newest supported torch. Writes
 bench/results/python_torch.json.
 
     bench/python_torch.py [--build build/release] [--peers build/peers] [--pythons PATH,PATH] [--tests python/tests]
         [--output FILE]
 
-Each Python is that of an environment, made on the first run, with torch 2.2 (the oldest on PyPI for Python 3.11 and numpy 1) or the
-newest of PyPI, and torch-geometric; --pythons names others. `tests` counts what passed, was skipped and failed."""
+The first run makes two environments with torch-geometric and torch 2.2 (the oldest on PyPI for Python 3.11 and numpy 1) or PyPI's
+newest torch; --pythons names other interpreters. `tests` counts passed, skipped and failed tests."""
 
 import argparse
 import json

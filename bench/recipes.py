@@ -5,8 +5,8 @@ test metrics with the published ones.
     bench/recipes.py [--gnomon build/release/bin/gnomon] [--data ../shared/data] [--runs 10] [--only GRAPH]
         [--work build/recipes] [--output bench/results/recipes.json]
 
-The masks of tolokers and minesweeper are the ten that their authors give; the other graphs have one split, and each run
-another seed. Settings were chosen by hand on the first mask, whose test values were seen. Existing runs are reused.
+Tolokers and minesweeper use their authors' ten splits; the other graphs have one split, and each run has another seed. Settings were
+tuned by hand on the first split, including its test metrics. Existing runs are reused.
 """
 
 import argparse
@@ -46,7 +46,7 @@ def arguments():
     parser.add_argument("--gnomon", type=Path, default=Path("build/release/bin/gnomon"))
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     parser.add_argument("--runs", type=int, default=10)
-    parser.add_argument("--only", help="this graph only")
+    parser.add_argument("--only", help="train on this graph only")
     parser.add_argument("--work", type=Path, default=Path("build/recipes"))
     parser.add_argument("--output", type=Path, default=Path("bench/results/recipes.json"))
     return parser.parse_args()

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Trains beside a process that begins in the middle of an epoch, with and without `--replan`. Writes bench/results/replanning.json.
+"""Trains while another process starts in the middle, with and without `--replan`. Writes bench/results/replanning.json.
 
     bench/replanning.py [--build build/release] [--loads compute,memory,core] [--vertices 100000] [--epochs 40] [--begin 8]
         [--repeats 3] [--output FILE]
 
 The plan is what `gnomon tune` finds for the profile of the idle machine. The loads, on the machine's last core: a process that
-computes ("compute"); one that copies memory ("memory"); one of the real-time class that leaves the core to others for a twentieth
-of the time only ("core": a core that is lost). They run from `begin` seconds after the command's start until it ends. Runs with and
-without take turns. `training_s` is the sum of the epochs; `alone_s` that of a run on the idle machine; `comparisons` is the run's
+computes ("compute"); one that copies memory ("memory"); one with real-time priority that leaves only 5 % of the core to others
+("core": a lost core). They run from `begin` seconds after the command's start until its end. Runs with and without `--replan`
+alternate. `training_s` is the sum of the epochs; `alone_s` is that of a run on the idle machine; `comparisons` is the run's
 replanning.json. All weights must have the same bits.
 """
 

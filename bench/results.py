@@ -3,8 +3,8 @@
 
     bench/results.py [--check]
 
-With --check nothing is written; the program ends with 1 if the page is not what the records say. A record may carry
-"recorded" (the date), "commit", "machine" and "older_than" (the later change that its figures do not include)."""
+With --check nothing is written, and the exit code is 1 if the page differs from the records. A record may have "recorded" (the
+date), "commit", "machine", "caveats" (sentences) and "older_than" (the later change that its figures do not include)."""
 import argparse
 import json
 import pathlib
@@ -32,6 +32,7 @@ class Section(NamedTuple):
     about: str
     command: str
     table: Callable[[Record], Table]
+    part: str = ""  # left out where the record has no such part
 
 
 def median(values: list[float]) -> float:
@@ -73,6 +74,15 @@ def recipes(record: Record) -> Table:
              f"{100 * row['published']:.1f}", f"{100 * (row['mean'] - row['published']):+.1f}", row["source"]]
             for row in record["rows"]]
     return Table(["graph", "model", "metric", "test, %", "published", "difference", "source"], rows)
+
+
+def figures(record: Record) -> Table:
+    rows = []
+    for paper, drawn in record["papers"].items():
+        for figure in drawn:
+            measured_on = next(chart["measured_on"] for chart in figure["charts"] if chart["measured_on"])
+            rows.append([f"{paper} {figure['id']}", figure["shows"], measured_on])
+    return Table(["figure", "shows", "measured on"], rows)
 
 
 def approximate(record: Record) -> Table:
@@ -192,6 +202,10 @@ def scaling(record: Record) -> Table:
     return Table(["stage", "fanouts", "two threads over one: median (range)"], rows)
 
 
+def gigabytes(value: float) -> str:
+    return f"{value / 1e9:.2f} GB"
+
+
 def scale(record: Record) -> Table:
     powers = {row["what"]: row for row in record["growth"]}
     largest: dict[str, Record] = {}
@@ -203,19 +217,74 @@ def scale(record: Record) -> Table:
     def row_of(what: str, row: Record) -> Row:
         power = powers.get(what)
         what += f" of {row['limit_bytes'] / 2**20:.0f} MiB" if "limit_bytes" in row else ""
-        return [what, f"{row['edges'] / 1e6:.0f} M", seconds(row["seconds"]), f"{row['peak_bytes'] / 1e9:.2f} GB",
-                f"{(row['read_bytes'] + row['written_bytes']) / 1e9:.2f} GB",
+        return [what, f"{row['edges'] / 1e6:.0f} M", seconds(row["seconds"]), gigabytes(row["peak_bytes"]),
+                gigabytes(row["expected_bytes"]) if "expected_bytes" in row else "",
+                gigabytes(row["read_bytes"] + row["written_bytes"]),
                 *(f"{power[key]:.2f}" if power else "" for key in ("seconds", "peak_bytes"))]
 
-    heads = ["step", "edges", "time", "peak memory", "read and written", "exponent of time", "of memory"]
+    heads = ["step", "edges", "time", "peak memory", "expected at most", "read and written", "exponent of time", "of memory"]
     return Table(heads, [row_of(what, row) for what, row in largest.items()])
+
+
+def scale_formulas(record: Record) -> Table:
+    """Each formula once, with the steps that it is for and how much of it they take. Older records have none."""
+    steps: dict[str, list[Record]] = {}
+    for row in record["rows"]:
+        if "memory_formula" in row:
+            steps.setdefault(row["memory_formula"], []).append(row)
+
+    def row_of(formula: str, rows: list[Record]) -> Row:
+        shares = [row["peak_bytes"] / row["expected_bytes"] for row in rows]
+        return [", ".join(dict.fromkeys(row["what"] for row in rows)), formula, f"{min(shares):.2f} to {max(shares):.2f}"]
+
+    return Table(["steps", "memory at most", "measured over it"], [row_of(*each) for each in steps.items()])
+
+
+def inference(record: Record) -> Table:
+    part = record["inference"]
+    layer = part["one_layers_bytes"]
+    rows = [[row["peer"], seconds(row["seconds"]), times(row["ours_times_as_fast"]) if "ours_times_as_fast" in row else "",
+             gigabytes(row["peak_bytes"]), times(row["peak_bytes"] / layer)] for row in part["rows"]]
+    floor = part["floor"]
+    rows.append([f"floor: {floor['flops'] / 1e9:.0f} Gflop and {gigabytes(floor['gathered_bytes'])} of rows", seconds(floor["seconds"]),
+                 "", "", ""])
+    rows.append(["gnomon, validation split, within a training", seconds(part["evaluation_s"]), "", "", ""])
+    if "before" in part:
+        before = part["before"]
+        rows.append([f"{before['version']}, validation split", seconds(before["evaluation_s"]), times(before["times_as_fast"]), "", ""])
+    return Table(["system", "time", "ours as fast", "peak memory", "over one layer's values"], rows)
+
+
+def oversubscribed(record: Record) -> Table:
+    part = record["oversubscribed"]
+
+    def row_of(what: str, costs: Record) -> Row:
+        return [what, f"{costs['wall_ns']:,.0f} ns", f"{costs['cpu_ns']:,.0f} ns", f"{costs['sleeps']:.2f}", f"{costs['preemptions']:.2f}"]
+
+    locked = part["critical_sections"]
+    rows = [row_of(f"mini-batch, {part['workers']} workers", part["batch"]), row_of("mini-batch, one worker", part["batch_of_one_worker"]),
+            row_of(f"step of a team of {part['members']}", part["step"]),
+            row_of(f"step of a team of {part['cores']}", part["step_of_all_cores"]),
+            ["in the machine's lock, to start a mini-batch's stages", f"{locked['start_ns']:,.0f} ns", "", "", ""],
+            ["in the machine's lock, to ask for one", f"{locked['ask_ns']:,.0f} ns", "", "", ""]]
+    return Table(["what", "time", "processors' time", "wake-ups", "preemptions"], rows)
+
+
+def predicted_cores(record: Record) -> Table:
+    def row_of(row: Record) -> Row:
+        return [row["plan"], f"{row['machine.cpu.cores']:.0f}", str(row["workers"]), str(row["device_threads"]), seconds(row["epoch_s"]),
+                row["bound_by"], percent(row["over_bound"], 0), row["extrapolated"] or ""]
+
+    return Table(["plan", "cores", "workers", "device threads", "epoch", "bound by", "over its lower bound", "beyond what was measured"],
+                 [row_of(row) for row in record["oversubscribed"]["predicted"]])
 
 
 def out_of_core(record: Record) -> Table:
     def cells(row: Record) -> Row:
-        return [row["what"].replace("_", " "), row["plan"], f"{row['value']:.3g}", f"{row['of']:.3g}", f"{row['ratio']:.2f}"]
+        return [row["what"].replace("_", " "), row.get("graph", ""), row["plan"], f"{row['value']:.3g}", f"{row['of']:.3g}",
+                f"{row['ratio']:.2f}"]
 
-    return Table(["what", "plan or reader", "value", "of", "ratio"], [cells(row) for row in record["rows"]])
+    return Table(["what", "graph", "plan or reader", "value", "of", "ratio"], [cells(row) for row in record["rows"]])
 
 
 def partitions(record: Record) -> Table:
@@ -318,12 +387,34 @@ def machines(record: Record) -> Table:
         return [[name, "", what, percent(of[f"{what}_median_error"]), "", percent(of[f"{what}_median_error_if_kept"]),
                  f"{round(of[f'{what}_within_interval']['all'] * of[what])} of {of[what]}"] for what in ["stages", "epochs"]]  # fmt: skip
 
-    def order(name: str, of: Record) -> Row:
-        return [name, "", "order of plans", f"Spearman {of['spearman_median']:.2f}", "", "", f"{of['pairs_in_order']} of {of['pairs_of_plans']} pairs in order"]
+    def orders(name: str, of: Record) -> list[Row]:
+        ties = f"; {of['orders_without_order']} left out, whose plans are equal within the noise" if "orders_without_order" in of else ""
+        share = f"Spearman at least 0.9 in {of['orders_in_order']} of {of['orders']}{ties}" if "orders_in_order" in of else ""
+        return [[name, "", "order of plans", f"median {of['spearman_median']:.2f}", f"least {of['spearman_min']:.2f}", share,
+                 f"{of['pairs_in_order']} of {of['pairs_of_plans']} pairs in order"]]  # fmt: skip
 
     rows = [cells(key, rows) for key, rows in sorted(groups.items(), key=lambda item: (item[0][0] == item[0][1], item[0]))]
-    rows += [row for name, of in record["summary"].items() for row in [*medians(name, of), order(name, of)]]
+    rows += [row for name, of in record["summary"].items() for row in [*medians(name, of), *orders(name, of)]]
     return Table(["measured on", "predicted for", "what", "median error", "largest", "if times were kept", "within the interval"], rows)
+
+
+def moved_papers(record: Record) -> Table:
+    cells: dict[tuple[str, str, str], dict[str, Record]] = {}
+    for row in record["rows"]:
+        cells.setdefault((row["what"], row["model"], row["dataset"]), {})[row["from"]] = row
+
+    def line(key: tuple[str, str, str], of: dict[str, Record]) -> Row:
+        unit = "" if key[0] == "first ratio" else " s"
+        told = [[f"{row['predicted']:.2f}{unit}", signed(row["predicted"] / row["printed"] - 1)] for row in of.values()]
+        return [*key, f"{next(iter(of.values()))['printed']:.2f}{unit}", *(cell for pair in told for cell in pair)]
+
+    sources = list(record["median_error"])
+    rows = [line(key, of) for key, of in sorted(cells.items(), key=lambda item: (item[0][0] == "first ratio", item[0]))]
+    for what in dict.fromkeys(row["what"] for row in record["rows"]):
+        medians = [["", percent(record["median_error"][source][what])] for source in sources]
+        rows.append([what, "median of absolute errors", "", "", *(cell for pair in medians for cell in pair)])
+    heads = [head for source in sources for head in (f"from {source}", "error")]
+    return Table(["what", "model", "data set", "printed for C", *heads], rows)
 
 
 def replanning(record: Record) -> Table:
@@ -361,6 +452,45 @@ def compare_plans(record: Record) -> Table:
     rows.append(["all", "", str(len(record["rows"])), percent(record["median_error"]),
                  f"{percent(record['p90_error'])} at the 90th percentile; Spearman {record['spearman']:.3f}"])
     return Table(["graph", "device", "plans", "median error", "maximum"], rows)
+
+
+GPU_UNITS = {"copy_to_device": 1e9, "zero_copy_gather": 1e9, "cached_gather": 1e9, "device_sampling_edges_per_s": 1e6,
+             "zero_copy_sampling_edges_per_s": 1e6}
+
+
+def gpu(record: Record) -> Table:
+    """What a GPU does, one row each; the case is all that tells rows of a kind apart."""
+    if record.get("rehearsal"):
+        raise SystemExit("bench/results.py: gpu.json is of a rehearsal, which has no figures of a GPU")
+
+    def figure(what: str, value: float | None) -> str:
+        if value is None:
+            return ""
+        if what == "launches_per_batch":
+            return f"{value:.0f}"
+        if what not in GPU_UNITS:
+            return seconds(value)
+        return f"{value / GPU_UNITS[what]:.1f} {'GB/s' if GPU_UNITS[what] == 1e9 else 'M edges/s'}"
+
+    def case(row: Record) -> str:
+        told = {"plan": "", "peer": "", "memory": "memory ", "workers": "workers ", "scale": "R-MAT 2^", "batch": "batch ", "best": "beside ",
+                "share": "share of the slots ", "table_mib": "a table of MiB "}
+        words = [f"{prefix}{row[key]}" for key, prefix in told.items() if row.get(key) is not None]
+        words += [text for key, text in (("graphs", "recorded steps"), ("by_place", "by place")) if row.get(key)]
+        return ", ".join(words + ([] if row.get("shifted", True) else ["not shifted to lines"]))
+
+    def cells(row: Record) -> Row:
+        return [row["what"].replace("_", " "), case(row), str(row["row_bytes"] or ""), figure(row["what"], row["value"]),
+                figure(row["what"], row["of"]), "" if row["ratio"] is None else f"{row['ratio']:.2f}", row.get("why_not", "")]
+
+    return Table(["what", "case", "bytes a row", "measured", "beside", "ratio", "why not"], [cells(row) for row in record["rows"]])
+
+
+def gpu_kit(record: Record) -> Table:
+    rows = [["packed", f"{record['packed_bytes'] / 1e6:.1f} MB", "", "", ""], ["unpacked", f"{record['unpacked_bytes'] / 1e6:.1f} MB", "", "", ""]]
+    rows += [[f"kernels for {row['architecture']}", str(row["kernels"]), str(row["max_registers"]), str(len(row["spilling"])), str(row["warnings"])]
+             for row in record["architectures"]]
+    return Table(["what", "size or number", "registers at most", "kernels with spills", "sources with warnings"], rows)
 
 
 def builds(record: Record) -> Table:
@@ -401,6 +531,16 @@ SECTIONS = [
             "Whole processes on R-MAT graphs with 16 fp32 features a vertex, the largest of each step; exponents are those of "
             "powers of the number of edges, over all sizes of the record. Read and written is what reached the disk.",
             "bench/scale.py", scale),
+    Section("scale", "What memory the steps take at most", "Of the formulas' bytes, over all sizes of the record.", "bench/scale.py",
+            scale_formulas),
+    Section("scale", "Inference beside PyTorch Geometric and DGL",
+            "GraphSAGE, three layers, 256 hidden features, all vertices of R-MAT 2^20 with 128 features. Ours is the whole process of "
+            "`gnomon evaluate`, the others only the second of two inferences. The floor is the time of GEMMs and of gathers of rows at the "
+            "rates of `gnomon machine`.", "bench/scale.py", inference, "inference"),
+    Section("scale", "Threads beyond the cores", "Mini-batches without work, and steps of a thread team without work: what each costs.",
+            "bench/scale.py", oversubscribed, "oversubscribed"),
+    Section("scale", "Epochs predicted for more cores",
+            "R-MAT 2^18, GraphSAGE, fanouts 15,10,5, 256 hidden features, from a profile on this machine.", "bench/scale.py", predicted_cores, "oversubscribed"),
     Section("out_of_core", "Plans that read the disk, in less memory than the graph takes",
             "R-MAT 2^22 with 128 fp16 features in a memory control group: ns-ext in a quarter of the graph's size, ginex with half of "
             "the features' size beside the topology. Epochs are held against those of ns-mem without a limit, reads against the "
@@ -428,8 +568,20 @@ SECTIONS = [
             "core, beside a process that copies memory on one of its cores, or without huge pages; rows between machines of one kind "
             "compare these. The few constants of the counts, and the two of the intervals, were chosen by these rows.",
             "bench/machines.py", machines),
+    Section("moved_papers", "MorphGL's machine C, from its machines A and B",
+            "Epochs that the paper prints for SALIENT and DUCATI, and the dispatcher's first ratios, predicted by "
+            "`explore --machine morphgl-C` from the cores and the bandwidths of data sheets: C is half of A's GPU (MIG), with half of its "
+            "cores. GNNLab and DUCATI print the epochs of one machine each, so that nothing of theirs can be predicted for another.",
+            "bench/moved_papers.py", moved_papers),
     Section("validate_threads", "Predicted and measured epochs with more threads than cores",
             "Presets as they are, and with two device threads beside a worker on two cores.", "gnomon validate", validations),
+    Section("gpu", "On a GPU",
+            "R-MAT 2^21 unless the case says otherwise, GraphSAGE, fanouts 15,10,5, 256 hidden features, batches of 1,024. What is measured stands beside: copies over the "
+            "link or within device memory; sampling in device memory; the fastest preset with that memory; the measured epoch; gnomon's best preset; "
+            "the launches that a double of a GPU counts.", "kit/run.sh PHASE OUT", gpu),
+    Section("gpu_kit", "What is packed for a GPU",
+            "The kit of bench/gpu/pack.sh, and its kernels compiled for the architectures of LibTorch's CUDA wheel; registers and spills "
+            "of each kernel are in the record.", "bench/gpu/kit_record.py", gpu_kit),
     Section("every_plan", "Every preset on every kind of device",
             "A planted graph, GraphSAGE, fanouts 10,10, batches of 512. The emulated device has the memory and the link of a machine "
             "of the catalog and computes on the host's cores.", "bench/every_plan.py", every_plan),
@@ -456,6 +608,9 @@ SECTIONS = [
     Section("recipes", "Published recipes",
             "Tolokers and minesweeper: normalisation, skip connections and a cosine schedule, means over the given masks; Cora "
             "and Citeseer: weight decay, means over seeds.", "bench/recipes.py", recipes),
+    Section("figures", "Papers' figures that are measured",
+            "On graphs that are generated in the shape of the papers'; the numbers, and which claims hold, are in "
+            "[reproduce.md](reproduce.md#measured-figures).", "bench/figures.py --measure all", figures),
     Section("approximate", "Approximate plans beside the exact one",
             "Mean test accuracy over the seeds. Vertices, edges and bytes are means of an epoch on the device that trains.",
             "bench/approximate.py", approximate),
@@ -478,16 +633,26 @@ def origin(record: Record) -> str:
     return "; ".join(words)
 
 
+def is_recorded(section: Section) -> bool:
+    path = RECORDS / f"{section.record}.json"
+    return path.exists() and (not section.part or section.part in json.loads(path.read_text()))
+
+
 def section_text(section: Section) -> str:
+    """Empty if the record has no rows for the section."""
     name = f"{section.record}.json"
     record = json.loads((RECORDS / name).read_text())
     heads, rows = section.table(record)
+    if not rows:
+        return ""
     lines = [f"## {section.title}", ""]
     if section.about:
         lines += [section.about, ""]
     lines += [f"Record: [`{name}`](../bench/results/{name}) ({origin(record)}). Command: `{section.command}`.", ""]
     if "older_than" in record:
         lines += [f"**Older than the code**: {record['older_than']}", ""]
+    for caveat in record.get("caveats", []):
+        lines += [caveat, ""]
     lines += ["| " + " | ".join(cells) + " |" for cells in (heads, ["---"] * len(heads), *rows)]
     return "\n".join(lines)
 
@@ -501,12 +666,13 @@ def page() -> str:
     head = ("# Results\n\n<!-- Written by bench/results.py from bench/results/*.json; do not edit. -->\n\n"
             "Every table is generated from the record that it names. What is measured and how is described in\n"
             "[bench/README.md](../bench/README.md).\n")
-    return head + "\n" + "\n\n".join(section_text(section) for section in SECTIONS if section.record in files) + "\n"
+    texts = [section_text(section) for section in SECTIONS if is_recorded(section)]
+    return head + "\n" + "\n\n".join(filter(None, texts)) + "\n"
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="Writes docs/results.md from the records in bench/results.")
-    parser.add_argument("--check", action="store_true", help="end with 1 if the page is not up to date; write nothing")
+    parser.add_argument("--check", action="store_true", help="write nothing; exit with 1 if the page is not up to date")
     arguments = parser.parse_args()
     text = page()
     if not arguments.check:

@@ -3,19 +3,20 @@
 profiled, trained on and evaluated, and one is imported in less memory than it needs. Writes bench/results/scale.json.
 
     bench/scale.py [--build build/release] [--scales 16,18,20,22] [--limited 22] [--limit-mb 512] [--largest 25]
-        [--beside 20] [--peers build/peers] [--sources DIR] [--oversubscribed 64] [--output FILE]
+        [--beside 20] [--peers build/peers] [--sources DIR] [--before BUILD] [--oversubscribed 64] [--output FILE]
 
-Each row holds the seconds and the peak of the resident memory of one process, and what it read from and wrote to the disk;
-`expected_bytes` is the memory at most, as `memory_formula` spells it. `growth` fits seconds and bytes of each step to a power of the number of edges. The limited import runs in a memory control
-group (version 1), which needs the rights to make one; its row has the group's limit and the sizes of source and store.
-The largest graph (none by default) is profiled, planned, trained on and evaluated with a narrower model.
+Each row holds the time, the peak resident memory and the disk traffic of one process; `expected_bytes` is the upper bound of the
+memory by `memory_formula`. `growth` fits a power of the number of edges to the seconds and bytes of each step. The limited import
+runs in a memory control group (version 1), which requires the permission to make one; its row has the group's limit and the sizes of
+source and store. The largest graph (none by default) is imported, profiled, planned, trained on and evaluated with a narrower model.
 
-`inference` (of the graph of scale --beside) compares a model of three layers of 256 with the layer-wise inference of PyG and DGL:
-ours is the whole process of `gnomon evaluate`, reading the store included, theirs only the second of two inferences. Of PyG,
-`pyg` is BasicGNN.inference and `pyg-full` the model on one sparse matrix.
+`inference` (on a graph of scale --beside with 128 columns) compares a model of three layers of 256 with the layer-wise inference of
+PyG and DGL: gnomon's time is that of a whole process of `gnomon evaluate`, including reading the store; theirs is that of the second
+of two inferences. For PyG, `pyg` is BasicGNN.inference and `pyg-full` the model on one sparse matrix. `floor` is the minimum time to
+compute and read the data of such an inference, and `evaluation_s` that of evaluating the validation split during a training.
 
-`oversubscribed` holds what threads cost beside their work when there are many more of them than cores (bench/oversubscribed.cpp),
-and what the simulator predicts for a machine of as many cores from this one's profile.
+`oversubscribed` holds the overhead of many more threads than cores (bench/oversubscribed.cpp), and the simulator's prediction, from
+this machine's profile, for a machine with as many cores as threads.
 """
 
 import argparse
@@ -34,17 +35,31 @@ from harness import dgl_environment, origin, pyg_environment, pyg_lib, write_rec
 from limited import limited_group, run  # noqa: E402
 
 COLUMNS = 16
+EDGE_FACTOR = 16  # edges a vertex that are drawn
+HIDDEN, LAYERS = 256, 3  # of inference
 JOB = ["--fanouts", "10,10", "--hidden", "64"]
 
 
-def numbers(path):
-    """The elements of a one-dimensional .npy of int64, or of uint32 as int64."""
+BLOCK = 1 << 20  # elements that are converted together
+
+
+def blocks_of(path):
+    """The elements of a one-dimensional .npy of int64 or uint32, block by block, as int64."""
     with open(path, "rb") as file:
         header = file.read(10)
-        description = file.read(int.from_bytes(header[8:10], "little"))
-        data = array.array("I" if b"<u4" in description else "q")
-        data.frombytes(file.read())
-    return array.array("q", data)
+        kind = "I" if b"<u4" in file.read(int.from_bytes(header[8:10], "little")) else "q"
+        while data := file.read(BLOCK * (4 if kind == "I" else 8)):
+            block = array.array(kind)
+            block.frombytes(data)
+            yield array.array("q", block)
+
+
+def numbers(path):
+    """All of them."""
+    everything = array.array("q")
+    for block in blocks_of(path):
+        everything.extend(block)
+    return everything
 
 
 def destinations(indptr):
@@ -52,7 +67,7 @@ def destinations(indptr):
     block = array.array("q")
     for vertex in range(len(indptr) - 1):
         block.extend(array.array("q", [vertex]) * (indptr[vertex + 1] - indptr[vertex]))
-        if len(block) > 1 << 20:
+        if len(block) > BLOCK:
             yield block
             block = array.array("q")
     yield block
@@ -61,13 +76,13 @@ def destinations(indptr):
 def write_npz(store, path):
     """The store's edges as PyG's edge_index (2, edges), not compressed."""
     indptr = numbers(store / "indptr.npy")
-    edges = indptr[-1]
-    text = f"{{'descr': '<i8', 'fortran_order': False, 'shape': (2, {edges}), }}"
+    text = f"{{'descr': '<i8', 'fortran_order': False, 'shape': (2, {indptr[-1]}), }}"
     header = b"\x93NUMPY\x01\x00" + (118).to_bytes(2, "little") + (text.ljust(117) + "\n").encode()
     with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
         with archive.open("edge_index.npy", "w", force_zip64=True) as file:
             file.write(header)
-            file.write(numbers(store / "indices.npy"))
+            for block in blocks_of(store / "indices.npy"):
+                file.write(block)
             for block in destinations(indptr):
                 file.write(block)
 
@@ -80,6 +95,13 @@ def write_text(store, path):
             part = sources[begin:begin + len(block)]
             file.write("".join(f"{source} {destination}\n" for source, destination in zip(part, block)))
             begin += len(block)
+
+
+def trained_s(gnomon, store, run_directory):
+    """Trains a model of `inference` for two epochs; the seconds of the faster evaluation of the validation split."""
+    report = json.loads(run([gnomon, "train", store, "--fanouts", ",".join(["10"] * LAYERS), "--hidden", HIDDEN, "--batch-size", 1024,
+                             "--plan", "device", "--epochs", 2, "--run", run_directory, "--json"])[1])
+    return min(epoch["evaluation_s"] for epoch in report["epochs"])
 
 
 class Scale:
@@ -101,14 +123,18 @@ class Scale:
 
     def generate(self, share=0.02):
         self.store = self.work / "rmat"
-        self.step("generate", "generate", "rmat", self.store, "--scale", self.scale, "--feature-columns", COLUMNS,
-                  "--train-share", share, "--valid-share", share)
-        self.edges = numbers(self.store / "indptr.npy")[-1]
+        self.step("generate", "generate", "rmat", self.store, "--scale", self.scale, "--edge-factor", EDGE_FACTOR, "--feature-columns",
+                  COLUMNS, "--train-share", share, "--valid-share", share)
+        self.edges = json.loads((self.store / "meta.json").read_text())["num_edges"]
+        edges = 2 * EDGE_FACTOR << self.scale
+        self.note_expected("16 bytes for each edge and direction that was drawn (8 in buckets, 4 in the store, 4 to spare), 96 bytes a "
+                           "vertex, and 60 MB of program", 16 * edges + 96 * (1 << self.scale) + 60e6)
 
-    def convert(self, text):
+    def convert(self, text=False, orders=("degree",)):
         write_npz(self.store, self.work / "edges.npz")
         self.imported("import npz", self.work / "edges.npz")
-        self.imported("import npz by degree", self.work / "edges.npz", "--reorder", "degree")
+        for order in orders:
+            self.imported(f"import npz by {order}", self.work / "edges.npz", "--reorder", order)
         (self.work / "edges.npz").unlink()
         if text:
             write_text(self.store, self.work / "edges.txt")
@@ -120,14 +146,26 @@ class Scale:
         kind = "npz" if source.suffix == ".npz" else "edges"
         self.step(what, "import", kind, source, destination, *options, source_bytes=source.stat().st_size, **more)
         self.rows[-1]["store_bytes"] = sum(file.stat().st_size for file in destination.iterdir())
+        if "limit_bytes" in more:
+            self.note_expected("the control group's limit", more["limit_bytes"])
+        elif "--reorder" in options:
+            self.note_expected("27 bytes an edge (8 in buckets, 4 in each of two stores, 4 in rows that are sorted, a third to spare), 128 "
+                               "bytes a vertex, and 60 MB of program", 27 * self.edges + 128 * (1 << self.scale) + 60e6)
+        else:
+            self.note_expected("16 bytes an edge (8 in buckets, 4 in the store, 4 to spare), 96 bytes a vertex, and 60 MB of program",
+                               16 * self.edges + 96 * (1 << self.scale) + 60e6)
         subprocess.run(["rm", "-r", destination], check=True)
 
     def use(self, job=JOB):
         profile, plan = self.work / "profile.json", self.work / "plan.json"
         self.step("open", "info", self.store, "--json")
-        self.note_expected("16 bytes a vertex (row pointers, and degrees to be sorted), and 50 MB of program", 16 * (1 << self.scale) + 50e6)
+        self.note_expected("16 bytes a vertex (row pointers, and degrees to be sorted), and 50 MB of program",
+                           16 * (1 << self.scale) + 50e6)
         self.step("profile", "profile", self.store, *job, "-o", profile)
+        self.note_expected("1.3 times the store's files, and 1.2 GB for the machine's own speeds, mini-batches and the program",
+                           1.3 * self.store_bytes() + 1.2e9)
         memory = json.loads(self.step("tune", "tune", profile, "-o", plan, "--json"))["candidates"][0]["prediction"]["memory"]
+        self.note_expected("80 MB of program", 80e6)
         train = [self.store, *job, "--plan", plan, "--epochs", 1, "--run", self.work / "run", "--overwrite", "--json"]
         report = json.loads(self.step("train", "train", *train, "--evaluate-every", "never"))
         self.rows[-1]["epoch_s"] = report["epochs"][-1]["epoch_s"]
@@ -141,35 +179,65 @@ class Scale:
         with limited_group(limit) as group:
             self.imported("import npz in a control group", self.work / "edges.npz", "--host-memory", limit // 2, group=group,
                           limit_bytes=limit)
-
-
     def inference(self, options):
-        """Inference over all vertices beside the layer-wise inference of PyG and DGL; the fastest of two runs each."""
-        job = ["--fanouts", "10,10,10", "--hidden", 256, "--batch-size", 1024]
+        """Inference over all vertices beside the layer-wise inference of PyG and DGL; the fastest of two runs each. Then the
+        evaluation of a training, beside that of an earlier version if there is one."""
+        store = self.work / "wide"
+        run([self.gnomon, "generate", "rmat", store, "--scale", self.scale])
         trained = self.work / "trained"
-        run([self.gnomon, "train", self.store, *job, "--plan", "device", "--epochs", 1, "--run", trained, "--evaluate-every",
-             "never", "--json"])
+        evaluation_s = trained_s(self.gnomon, store, trained)
         ours = [run([self.gnomon, "evaluate", trained, "--json"])[0] for _ in range(2)]
         rows = [{"peer": "gnomon"} | {key: min(each[key] for each in ours) for key in ("seconds", "peak_bytes")}]
         dgl, pyg = dgl_environment(options.peers), pyg_environment(options.peers)
         library = pyg_lib(options.peers, options.sources, pyg)
         for peer, python in [("pyg", pyg), ("pyg-full", pyg), ("dgl", dgl)]:
-            command = [python, ROOT / "bench/peers/inference.py", peer, self.store, "--hidden", 256, "--layers", 3, "--threads",
+            command = [python, ROOT / "bench/peers/inference.py", peer, store, "--hidden", HIDDEN, "--layers", LAYERS, "--threads",
                        len(os.sched_getaffinity(0)), "--pyg-lib", library]
             answer = json.loads(run(command)[1])
             rows.append({"peer": peer} | answer | {"ours_times_as_fast": answer["seconds"] / rows[0]["seconds"]})
         for row in rows:
             print(f"2^{self.scale} inference by {row['peer']}: {row['seconds']:.2f} s, {row['peak_bytes'] / 1e6:.0f} MB", file=sys.stderr)
-        layer_bytes = (1 << self.scale) * 256 * 4
-        return {"scale": self.scale, "vertices": 1 << self.scale, "edges": self.edges, "one_layers_bytes": layer_bytes, "rows": rows}
+        meta = json.loads((store / "meta.json").read_text())
+        part = {"scale": self.scale, "vertices": meta["num_vertices"], "edges": meta["num_edges"],
+                "feature_columns": meta["feature_columns"], "one_layers_bytes": meta["num_vertices"] * HIDDEN * 4, "rows": rows,
+                "floor": self.floor_of_inference(meta), "evaluation_s": evaluation_s}
+        if options.before:
+            part["before"] = self.evaluation_before(options.before, evaluation_s)
+        return part
+
+    def floor_of_inference(self, meta):
+        """What has to be computed and read, and the time that it takes at the rates that `gnomon machine` measures: of GEMMs as wide
+        as the layers and of gathers of rows from the largest set of huge pages, on all cores."""
+        cores = len(os.sched_getaffinity(0))
+        run([self.gnomon, "machine", "-o", self.work / "machine.json", "--time-limit", 60])
+        speeds = json.loads((self.work / "machine.json").read_text())["speeds"]["speeds"]
+        rates = {work: max((speed["size"], speed["per_s"]) for speed in speeds if speed["work"] == work and speed["threads"] == cores)[1]
+                 for work in ("dense_fp32", "huge_page_rows")}
+        widths = [meta["feature_columns"]] + [HIDDEN] * (LAYERS - 1) + [meta["num_classes"]]
+        layers = list(zip(widths, widths[1:]))
+        flops = sum(2 * meta["num_vertices"] * 2 * into * out for into, out in layers)
+        row_bytes = sum(4 * meta["num_edges"] * min(layer) for layer in layers)
+        return {"flops": flops, "gathered_bytes": row_bytes, "flops_per_s": rates["dense_fp32"],
+                "gathered_bytes_per_s": rates["huge_page_rows"],
+                "seconds": flops / rates["dense_fp32"] + row_bytes / rates["huge_page_rows"]}
+
+    def evaluation_before(self, build, evaluation_s):
+        gnomon = build.resolve() / "bin/gnomon"
+        store = self.work / "before"
+        run([gnomon, "generate", "rmat", store, "--scale", self.scale])
+        before_s = trained_s(gnomon, store, self.work / "trained-before")
+        commit = subprocess.run([gnomon, "--version"], capture_output=True, text=True).stdout.strip()
+        return {"version": commit, "evaluation_s": before_s, "times_as_fast": before_s / evaluation_s}
+
+    def store_bytes(self):
+        return sum(file.stat().st_size for file in self.store.iterdir())
 
     def note_expected(self, formula, expected):
         self.rows[-1] |= {"memory_formula": formula, "expected_bytes": expected}
 
     def note_expected_of_training(self, memory, evaluates):
         """`memory` is what tune predicts for the plan, the program's own included."""
-        files = sum(file.stat().st_size for file in self.store.iterdir())
-        expected = sum(memory["host"].values()) + files + (memory.get("evaluation_bytes", 0) if evaluates else 0)
+        expected = sum(memory["host"].values()) + self.store_bytes() + (memory.get("evaluation_bytes", 0) if evaluates else 0)
         self.note_expected("tune's memory.host" + (" and memory.evaluation_bytes" if evaluates else "") + ", and the store's files, mapped",
                            expected)
 
@@ -218,14 +286,15 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=Path, default=ROOT / "build/release")
     parser.add_argument("--scales", default="16,18,20,22")
-    parser.add_argument("--text-up-to", type=int, default=20, help="the largest scale that is written as text, which takes a while")
+    parser.add_argument("--text-up-to", type=int, default=20, help="largest scale to write as text (slow)")
     parser.add_argument("--limited", type=int, default=22)
     parser.add_argument("--limit-mb", type=int, default=512)
     parser.add_argument("--largest", type=int)
-    parser.add_argument("--beside", type=int, default=20, help="the scale of the graph of `inference`; 0: none")
+    parser.add_argument("--beside", type=int, default=20, help="scale of the graph for `inference`; 0: skip it")
     parser.add_argument("--peers", type=Path, default=ROOT / "build/peers")
-    parser.add_argument("--sources", type=Path, help="a folder with checkouts of the peers' repositories")
-    parser.add_argument("--oversubscribed", type=int, default=64, help="workers and threads; 0: leave it out")
+    parser.add_argument("--sources", type=Path, help="directory with checkouts of the peers' repositories")
+    parser.add_argument("--before", type=Path, help="also measure the evaluation of this build of an earlier version")
+    parser.add_argument("--oversubscribed", type=int, default=64, help="number of workers and threads; 0: skip it")
     parser.add_argument("--output", type=Path, default=ROOT / "bench/results/scale.json")
     options = parser.parse_args()
     options.build = options.build.resolve()
@@ -244,6 +313,7 @@ def main():
     if options.largest:
         graph = Scale(options, options.largest)
         graph.generate(share=0.002)
+        graph.convert(orders=())
         graph.use(["--fanouts", "10,10", "--hidden", "32"])
         keep(options, rows, graph, parts, largest=True)
 

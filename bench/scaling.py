@@ -5,9 +5,9 @@ edges per second without and with gathering, each with one thread and with more.
     bench/scaling.py [--build build/release] [--graphs rmat20] [--threads 2] [--rounds 9] [--seconds 0.5] [--output FILE]
 
 128 fp16 features per vertex, batches of 1,024. Every round measures everything within seconds; speedups are computed within
-a round. What the speedup of the lines lacks is memory's (on a rented machine also the neighbours'), not the preparation's:
-`over_memorys` is the preparation's speedup over that of the lines, round by round. `on_core` is the share of the time that
-the threads had a core.
+a round. Random cache lines scale as far as the memory does (on a rented machine also less, due to other guests):
+`over_memorys` is the preparation's speedup divided by that of the cache lines, round by round. `on_core` is the share of
+the time in which the threads had a core.
 """
 
 import argparse

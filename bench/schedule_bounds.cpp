@@ -65,8 +65,8 @@ struct CaseResult {
       over_own_bound{};  ///< the bound for the drawn stage times and the plan's route
 };
 
-/// Stage times of a machine with a GPU, relative to training's: CPU batching 0.5 to 30 (one of 1 to 16
-/// workers), device batching 0.2 to 4 of which half or more reads over the link, a copy 0.05 to 1.5.
+/// Stage times of a machine with a GPU, relative to training's: CPU preparation 0.5 to 30 (one of 1 to 16
+/// workers), device preparation 0.2 to 4 of which half or more reads over the link, a copy 0.05 to 1.5.
 profiles::Profile random_profile(const Options& options, std::int64_t number, double spread) {
   base::RandomStream random(
       {.seed = options.seed, .purpose = base::Purpose::test, .epoch = static_cast<std::uint64_t>(number)});

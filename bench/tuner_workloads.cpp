@@ -8,8 +8,9 @@
 namespace gnomon::bench {
 namespace {
 
-/// A machine with one GPU or more, and times of the stages relative to training's: CPU batching 0.5 to 30 (of
-/// one worker), device batching 0.2 to 4 of which half or more reads over the link, a copy 0.05 to 1.5.
+/// A machine with one GPU or more, and times of the stages relative to training's: CPU preparation 0.5 to 30
+/// (of one worker), device preparation 0.2 to 4 of which half or more reads over the link, a copy 0.05
+/// to 1.5.
 profiles::Profile random_profile(int number) {
   base::RandomStream random(
       {.seed = 8, .purpose = base::Purpose::test, .epoch = static_cast<std::uint64_t>(number)});

@@ -5,7 +5,7 @@ include(GnomonCuda)
 if(GNOMON_WITH_CUDA)
   gnomon_cuda_library(kernels_cuda FOLDER kernels/cuda LINKS gnomon_kernels)
   # The same bits, fused or one by one: a product that is kept is rounded before it is added. They wait for memory.
-  set_source_files_properties(kernels/cuda/cross_entropy.cu kernels/cuda/sparse.cu kernels/cuda/stored.cu PROPERTIES COMPILE_OPTIONS -fmad=false)
+  set_source_files_properties(kernels/cuda/cross_entropy.cu kernels/cuda/gat.cu kernels/cuda/gcn.cu kernels/cuda/sparse.cu kernels/cuda/stored.cu PROPERTIES COMPILE_OPTIONS -fmad=false)
 endif()
 # What of nn and runtime needs LibTorch's CUDA libraries, and what stands there without. A program takes the former where they
 # can be loaded, and everywhere if its property GNOMON_LINKS_CUDA is set (cmake/GnomonKit.cmake).

@@ -3,40 +3,31 @@
 #include <cstring>
 #include <memory>
 
+#include "graph/feature_bits.h"
+
 namespace gnomon::graph {
 namespace {
 
-template <class Word>
-struct Bits;
-template <>
-struct Bits<std::uint32_t> {
-  static constexpr std::uint32_t one = 0x3F800000U;
-  static constexpr std::uint32_t without_sign = 0x7FFFFFFFU;
-};
-template <>
-struct Bits<std::uint16_t> {
-  static constexpr std::uint16_t one = 0x3C00U;
-  static constexpr std::uint16_t without_sign = 0x7FFFU;
-};
-
-template <class Word>
+template <class Bits>
 void append_words(const std::byte* row, std::int64_t num_columns, FeatureEntries& to) {
+  using Word = typename Bits::Word;
   for (std::int64_t column = 0; column < num_columns; ++column) {
     const std::byte* element = row + static_cast<std::size_t>(column) * sizeof(Word);
     Word word{};
     std::memcpy(&word, element, sizeof(Word));
-    if ((word & Bits<Word>::without_sign) != 0) {
+    if ((word & Bits::without_sign) != 0) {
       to.columns.push_back(static_cast<std::int32_t>(column));
       to.values.insert(to.values.end(), element, element + sizeof(Word));
-      to.all_ones = to.all_ones && word == Bits<Word>::one;
+      to.all_ones = to.all_ones && word == Bits::one;
     }
   }
 }
 
-template <class Word>
+template <class Bits>
 void expand_words(const SparseRow& row, std::byte* out) {
+  using Word = typename Bits::Word;
   for (std::size_t i = 0; i < row.columns.size(); ++i) {
-    Word word = Bits<Word>::one;
+    Word word = Bits::one;
     if (!row.values.empty()) {
       std::memcpy(&word, row.values.data() + i * sizeof(Word), sizeof(Word));
     }
@@ -90,11 +81,7 @@ Graph with_dense_features(const Graph& graph) {
 }  // namespace
 
 void FeatureEntries::append(const std::byte* row, std::int64_t num_columns, FeatureType type) {
-  if (type == FeatureType::fp32) {
-    append_words<std::uint32_t>(row, num_columns, *this);
-  } else {
-    append_words<std::uint16_t>(row, num_columns, *this);
-  }
+  with_bits_of(type, [&](auto bits) { append_words<decltype(bits)>(row, num_columns, *this); });
 }
 
 SparseRow row_of(const Features& features, VertexId vertex) {
@@ -110,11 +97,8 @@ SparseRow row_of(const Features& features, VertexId vertex) {
 
 void expand_row(const Features& features, VertexId vertex, std::byte* out) {
   std::memset(out, 0, static_cast<std::size_t>(features.row_bytes()));
-  if (features.type == FeatureType::fp32) {
-    expand_words<std::uint32_t>(row_of(features, vertex), out);
-  } else {
-    expand_words<std::uint16_t>(row_of(features, vertex), out);
-  }
+  with_bits_of(features.type,
+               [&](auto bits) { expand_words<decltype(bits)>(row_of(features, vertex), out); });
 }
 
 Graph with_features_in(const Graph& graph, FeatureForm form) {

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/index.h"
 #include "base/usable.h"
+#include "graph/feature_bits.h"
 #include "graph/feature_form.h"
 #include "graph/partition/parts.h"
 #include "graph/store/npy.h"
@@ -98,24 +99,24 @@ void check_weights(const Graph& graph) {
   }
 }
 
-/// Whether any element of the row is infinite or NaN, that is, has all exponent bits set.
-template <class Word>
-bool has_non_finite(const std::byte* row, std::int64_t columns, Word exponent) {
-  bool any = false;
-  for (std::int64_t column = 0; column < columns; ++column) {
-    Word word{};
-    std::memcpy(&word, row + static_cast<std::size_t>(column) * sizeof(Word), sizeof(Word));
-    any |= (word & exponent) == exponent;
-  }
-  return any;
+/// Whether any of these elements is infinite or NaN, that is, has all exponent bits set.
+bool has_non_finite(FeatureType type, const std::byte* elements, std::int64_t count) {
+  return with_bits_of(type, [&](auto bits) {
+    using Word = typename decltype(bits)::Word;
+    bool any = false;
+    for (std::int64_t i = 0; i < count; ++i) {
+      Word word{};
+      std::memcpy(&word, elements + at(i) * sizeof(Word), sizeof(Word));
+      any |= (word & bits.exponent) == bits.exponent;
+    }
+    return any;
+  });
 }
 
 void check_dense_features(const Graph& graph) {
   const Features& features = graph.features;
   const auto bad_row = [&](VertexId v) {
-    return features.type == FeatureType::fp32
-               ? has_non_finite<std::uint32_t>(features.row(v), features.columns, 0x7F800000U)
-               : has_non_finite<std::uint16_t>(features.row(v), features.columns, 0x7C00U);
+    return has_non_finite(features.type, features.row(v), features.columns);
   };
   if (const auto bad = first_fault(features.rows, bad_row)) {
     throw base::InputError(where_of(graph, "features"),
@@ -153,9 +154,7 @@ void check_sparse_features(const Graph& graph) {
   }
   check_feature_columns(graph);
   const auto bad_value = [&](std::int64_t entry) {
-    const std::byte* value = features.data + entry * bytes_of(features.type);
-    return features.type == FeatureType::fp32 ? has_non_finite<std::uint32_t>(value, 1, 0x7F800000U)
-                                              : has_non_finite<std::uint16_t>(value, 1, 0x7C00U);
+    return has_non_finite(features.type, features.data + entry * bytes_of(features.type), 1);
   };
   const auto bad = features.data == nullptr ? std::nullopt : first_fault(features.num_entries(), bad_value);
   if (bad) {

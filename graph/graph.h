@@ -13,8 +13,8 @@ namespace gnomon::graph {
 
 struct Parts;
 
-/// The element type of features; fp16 is IEEE 754 binary16.
-enum class FeatureType : std::uint8_t { fp32, fp16 };
+/// The element type of features; fp16 is IEEE 754 binary16, bf16 the upper half of binary32.
+enum class FeatureType : std::uint8_t { fp32, fp16, bf16 };
 
 constexpr std::int64_t bytes_of(FeatureType type) { return type == FeatureType::fp32 ? 4 : 2; }
 

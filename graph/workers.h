@@ -20,23 +20,23 @@ class Workers {
 
   int count() const { return team_.size(); }
 
-  /// Calls body(0) … body(pieces - 1), each once, several at a time, and returns when all have returned.
-  /// Pieces begin in ascending order. After an exception no further piece begins; rethrows that of the lowest
-  /// piece, which does not depend on timing.
+  /// Calls body(0) … body(chunks - 1), each once, several at a time, and returns when all have returned.
+  /// Chunks begin in ascending order. After an exception no further chunk begins; rethrows that of the lowest
+  /// chunk, which does not depend on timing.
   template <class Body>
-  void for_each(std::int64_t pieces, Body&& body) {
+  void for_each(std::int64_t chunks, Body&& body) {
     std::atomic<std::int64_t> next{0};
     Fault fault;
     const auto work = [&](int) {
-      for (std::int64_t piece = next++; piece < pieces && !fault.any(); piece = next++) {
+      for (std::int64_t chunk = next++; chunk < chunks && !fault.any(); chunk = next++) {
         try {
-          body(piece);
+          body(chunk);
         } catch (...) {
-          fault.set(piece, std::current_exception());
+          fault.set(chunk, std::current_exception());
         }
       }
     };
-    if (pieces == 1) {
+    if (chunks == 1) {
       body(0);
       return;
     }
@@ -46,14 +46,14 @@ class Workers {
   }
 
  private:
-  /// The exception of the lowest piece that threw.
+  /// The exception of the lowest chunk that threw.
   class Fault {
    public:
     bool any() const { return any_.load(std::memory_order_relaxed); }
-    void set(std::int64_t piece, std::exception_ptr error) {
+    void set(std::int64_t chunk, std::exception_ptr error) {
       const std::scoped_lock lock(mutex_);
-      if (piece < piece_) {
-        piece_ = piece;
+      if (chunk < chunk_) {
+        chunk_ = chunk;
         error_ = std::move(error);
       }
       any_ = true;
@@ -67,7 +67,7 @@ class Workers {
    private:
     std::atomic<bool> any_{false};
     std::mutex mutex_;
-    std::int64_t piece_ = std::numeric_limits<std::int64_t>::max();
+    std::int64_t chunk_ = std::numeric_limits<std::int64_t>::max();
     std::exception_ptr error_;
   };
 

@@ -21,6 +21,9 @@ at::Tensor device_dropout(const Launches& launches, const kernels::DropoutRule& 
   if (x.scalar_type() == at::kHalf) {
     const auto* halves = static_cast<const std::uint16_t*>(x.const_data_ptr());
     kernels::device::dropout(launch.executor, rule, x.numel(), halves, to);
+  } else if (x.scalar_type() == at::kBFloat16) {
+    const auto* numbers = static_cast<const kernels::device::Bf16*>(x.const_data_ptr());
+    kernels::device::dropout(launch.executor, rule, x.numel(), numbers, to);
   } else {
     kernels::device::dropout(launch.executor, rule, x.numel(), x.template const_data_ptr<float>(), to);
   }

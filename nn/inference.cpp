@@ -1,10 +1,13 @@
 #include "nn/inference.h"
 
 #include <ATen/ATen.h>
+#include <ATen/Parallel.h>
 #include <ATen/core/grad_mode.h>
 
 #include <algorithm>
+#include <functional>
 #include <limits>
+#include <mutex>
 #include <span>
 #include <utility>
 #include <vector>
@@ -13,6 +16,7 @@
 #include "nn/dense/chunks.h"
 #include "nn/neighbourhoods.h"
 #include "nn/sparse/stored_features.h"
+#include "nn/vertex_chunks.h"
 
 namespace gnomon::nn {
 namespace {
@@ -20,46 +24,9 @@ namespace {
 /// Bytes of an in-edge of a chunk when inputs are read in place: ids and attention.
 constexpr std::int64_t chunk_edge_bytes = 64;
 
-void notify(const InferenceOptions& options) {
-  if (options.between_chunks) {
-    options.between_chunks();
-  }
-}
-
 at::Tensor ids_of(std::span<const graph::VertexId> vertices) {
   auto* ids = const_cast<graph::VertexId*>(vertices.data());  // from_blob takes a non-const pointer
   return at::from_blob(ids, {std::ssize(vertices)}, at::kLong);
-}
-
-/// Vertices whose rows are computed together.
-struct Chunk {
-  at::Tensor vertices;     ///< int64
-  std::int64_t first = 0;  ///< position of the first one among all that are computed
-
-  std::span<const graph::VertexId> ids() const {
-    return {vertices.const_data_ptr<std::int64_t>(), static_cast<std::size_t>(vertices.size(0))};
-  }
-};
-
-/// Calls body(chunk) for `vertices` (undefined: all), as many at a time as together take at most `bytes`, but
-/// at least one. A vertex takes `vertex_bytes`, each of its in-edges `edge_bytes`.
-template <class Body>
-void for_chunks(const graph::Graph& graph, const at::Tensor& vertices, std::int64_t bytes,
-                std::int64_t vertex_bytes, std::int64_t edge_bytes, const Body& body) {
-  const auto* ids = vertices.defined() ? vertices.const_data_ptr<std::int64_t>() : nullptr;
-  const auto count = vertices.defined() ? vertices.size(0) : graph.num_vertices();
-  for (std::int64_t begin = 0; begin < count;) {
-    auto end = begin;
-    for (std::int64_t taken = 0; end < count; ++end) {
-      taken += vertex_bytes + edge_bytes * graph.degree(ids == nullptr ? end : ids[end]);
-      if (end > begin && taken > bytes) {
-        break;
-      }
-    }
-    body(Chunk{ids == nullptr ? at::arange(begin, end, at::kLong) : vertices.narrow(0, begin, end - begin),
-               begin});
-    begin = end;
-  }
 }
 
 at::Tensor dense_rows(const graph::Features& features, const at::Tensor& vertices) {
@@ -76,7 +43,7 @@ at::Tensor dense_rows(const graph::Features& features, const at::Tensor& vertice
 /// Calls act(inputs) with a layer's inputs for the chunk's vertices on the device: the features, dense or
 /// sparse, if `inputs` is undefined (first layer). Returns its result.
 template <class Act>
-auto with_inputs(const graph::Features& features, const at::Tensor& inputs, const Chunk& chunk,
+auto with_inputs(const graph::Features& features, const at::Tensor& inputs, const VertexChunk& chunk,
                  at::Device device, const Act& act) {
   if (inputs.defined()) {
     return act(inputs.index_select(0, chunk.vertices).to(device));
@@ -175,16 +142,39 @@ class Inference {
   }
 
  private:
-  /// Writes the chunk's rows of layer `index`'s inputs or products; at the end (index == num_layers()) there
-  /// are rows for the vertices that are asked for only.
-  void set_rows(std::size_t index, const Chunk& chunk, const at::Tensor& rows, at::Tensor& all) const {
-    const bool is_end = index == model_.num_layers();
-    const auto& needed = needed_[index];
-    if (!all.defined()) {
-      const auto count = is_end && needed.defined() ? needed.size(0) : graph_.num_vertices();
-      all = at::empty({count, rows.size(1)}, at::kFloat);
+  /// Calls body(chunk) for all chunks of `vertices` (undefined: all): on the CPU, chunks that fit a core's
+  /// cache, each on one thread; on other devices, large chunks in sequence.
+  void for_chunks(const at::Tensor& vertices, std::int64_t vertex_bytes, std::int64_t edge_bytes,
+                  const std::function<void(const VertexChunk&)>& body) const {
+    const ChunkLimits limits{options_.chunk_bytes, vertex_bytes, edge_bytes};
+    const auto between = [this] {
+      if (options_.between_chunks) {
+        options_.between_chunks();
+      }
+    };
+    if (model_.device().is_cpu()) {
+      VertexChunks::of_one_thread(graph_, vertices, limits).for_each_on_threads(body, between);
+    } else {
+      VertexChunks(graph_, vertices, limits).for_each(body, between);
     }
-    if (is_end || !needed.defined()) {
+  }
+
+  /// The rows of all vertices, or at the end (index == num_layers()) of the requested ones; allocated by the
+  /// first chunk.
+  at::Tensor rows_for(std::size_t index, std::int64_t columns, at::Tensor& all) const {
+    const std::lock_guard lock(making_rows_);
+    if (!all.defined()) {
+      const auto& needed = needed_[index];
+      const bool is_chosen = index == model_.num_layers() && needed.defined();
+      all = at::empty({is_chosen ? needed.size(0) : graph_.num_vertices(), columns}, at::kFloat);
+    }
+    return all;
+  }
+
+  /// Writes the chunk's rows of layer `index`'s inputs or products. Thread-safe.
+  void set_rows(std::size_t index, const VertexChunk& chunk, const at::Tensor& rows, at::Tensor& to) const {
+    const auto all = rows_for(index, rows.size(1), to);
+    if (index == model_.num_layers() || !needed_[index].defined()) {
       all.narrow(0, chunk.first, rows.size(0)).copy_(rows);
     } else {
       all.index_copy_(0, chunk.vertices, rows.to(at::kCPU));
@@ -192,9 +182,13 @@ class Inference {
   }
 
   template <class Inputs>
-  void add_products(std::size_t index, const Chunk& chunk, const Inputs& inputs, Projection& products) const {
+  void add_products(std::size_t index, const VertexChunk& chunk, const Inputs& inputs,
+                    Projection& products) const {
     const auto parts = model_.layer(index).project(inputs);
-    products.resize(parts.size());
+    {
+      const std::lock_guard lock(making_rows_);
+      products.resize(parts.size());
+    }
     for (std::size_t i = 0; i < parts.size(); ++i) {
       set_rows(index, chunk, parts[i], products[i]);
     }
@@ -202,12 +196,10 @@ class Inference {
 
   Projection products_of_features() const {
     Projection products;
-    for_chunks(graph_, needed_.front(), options_.chunk_bytes, feature_bytes(graph_.features), 0,
-               [&](const Chunk& chunk) {
-                 with_inputs(graph_.features, {}, chunk, model_.device(),
-                             [&](const auto& inputs) { add_products(0, chunk, inputs, products); });
-                 notify(options_);
-               });
+    for_chunks(needed_.front(), feature_bytes(graph_.features), 0, [&](const VertexChunk& chunk) {
+      with_inputs(graph_.features, {}, chunk, model_.device(),
+                  [&](const auto& inputs) { add_products(0, chunk, inputs, products); });
+    });
     return products;
   }
 
@@ -224,7 +216,7 @@ class Inference {
                          nullptr);
   }
 
-  at::Tensor finish(std::size_t index, const Values& values, const Chunk& chunk,
+  at::Tensor finish(std::size_t index, const Values& values, const VertexChunk& chunk,
                     const at::Tensor& aggregated) const {
     const auto finished = [&](const auto& inputs) { return model_.finish(index, aggregated, inputs); };
     return model_.has_skip() ? with_inputs(graph_.features, values.inputs, chunk, model_.device(), finished)
@@ -243,18 +235,16 @@ class Inference {
     }
     Values next;
     const auto [vertex_bytes, edge_bytes] = bytes_of_chunks(values);
-    for_chunks(graph_, needed_[index + 1], options_.chunk_bytes, vertex_bytes, edge_bytes,
-               [&](const Chunk& chunk) {
-                 const auto neighbourhood = neighbourhoods_.of(chunk.vertices);
-                 const auto outputs = finish(index, values, chunk, aggregate(index, values, neighbourhood));
-                 if (reads_.is_last(index) || reads_.inputs(index + 1)) {
-                   set_rows(index + 1, chunk, outputs, next.inputs);
-                 }
-                 if (!reads_.is_last(index) && reads_.products(index + 1)) {
-                   add_products(index + 1, chunk, outputs, next.products);
-                 }
-                 notify(options_);
-               });
+    for_chunks(needed_[index + 1], vertex_bytes, edge_bytes, [&](const VertexChunk& chunk) {
+      const auto neighbourhood = neighbourhoods_.of(chunk.vertices);
+      const auto outputs = finish(index, values, chunk, aggregate(index, values, neighbourhood));
+      if (reads_.is_last(index) || reads_.inputs(index + 1)) {
+        set_rows(index + 1, chunk, outputs, next.inputs);
+      }
+      if (!reads_.is_last(index) && reads_.products(index + 1)) {
+        add_products(index + 1, chunk, outputs, next.products);
+      }
+    });
     return next;
   }
 
@@ -279,6 +269,7 @@ class Inference {
   /// The vertices for which the inputs of each layer are needed, and at the end the logits; undefined: all.
   std::vector<at::Tensor> needed_;
   Neighbourhoods neighbourhoods_;
+  mutable std::mutex making_rows_;
 };
 
 }  // namespace
@@ -304,7 +295,11 @@ std::int64_t inference_bytes(const graph::Graph& graph, const Model& model, cons
   const std::int64_t rows = is_all ? graph.num_vertices() : std::ssize(options.vertices);
   const std::int64_t logits = rows * reads.outputs_of(model.num_layers() - 1) * std::int64_t{sizeof(float)};
   const std::int64_t everything = graph.num_vertices() * 3 * max_row + graph.num_edges() * chunk_edge_bytes;
-  return graph.num_vertices() * (max_row + ids) + logits + std::min(options.chunk_bytes, everything);
+  const std::int64_t chunks =
+      model.device().is_cpu()
+          ? std::min(options.chunk_bytes, at::get_num_threads() * VertexChunks::max_thread_bytes)
+          : options.chunk_bytes;
+  return graph.num_vertices() * (max_row + ids) + logits + std::min(chunks, everything);
 }
 
 at::Tensor rows_of_vertices(const at::Tensor& values, std::span<const graph::VertexId> vertices) {

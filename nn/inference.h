@@ -17,8 +17,11 @@ struct InferenceOptions {
   /// The vertices whose logits are asked for, in the range of the graph's; empty: all. Each layer is computed
   /// only for the vertices that these depend on.
   std::span<const graph::VertexId> vertices{};
-  std::int64_t chunk_bytes = std::int64_t{128} << 20;  ///< approximate size of a chunk's gathered values
-  std::function<void()> between_chunks{};              ///< called after each chunk; may throw to cancel
+  /// Approximate size of a chunk with its gathered values. On the host, chunks are smaller
+  /// (nn/vertex_chunks.h).
+  std::int64_t chunk_bytes = std::int64_t{128} << 20;
+  /// Called by the calling thread between chunks and after the last one; may throw to cancel.
+  std::function<void()> between_chunks{};
   /// If set, receives the inputs of the last layer (vertices, hidden), fp32 on the CPU: the embeddings. Stays
   /// undefined for a model of one layer, whose inputs are the features. Rows that `vertices` do not need have
   /// no defined values.
@@ -32,12 +35,12 @@ struct InferenceOptions {
 ///
 /// Layers that do not widen their inputs multiply first; these products are computed together with the
 /// outputs of the previous layer. All others aggregate first, reading their inputs in place. Host memory
-/// holds the inputs of two consecutive layers (vertices, columns) and one chunk. Devices other than the host
-/// compute chunks from gathered copies.
+/// holds the inputs of two consecutive layers (vertices, columns) and one chunk per thread. Devices other
+/// than the host compute one chunk at a time from gathered copies.
 at::Tensor infer(const graph::Graph& graph, const Model& model, const InferenceOptions& options = {});
 
 /// Returns an estimate of infer()'s peak host memory with these options: the inputs of two consecutive
-/// layers, a chunk, and the ids of the vertices that layers are computed for.
+/// layers, the chunks, and the ids of the vertices that layers are computed for.
 std::int64_t inference_bytes(const graph::Graph& graph, const Model& model,
                              const InferenceOptions& options = {});
 

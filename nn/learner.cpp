@@ -3,8 +3,10 @@
 #include <torch/serialize/input-archive.h>
 #include <torch/serialize/output-archive.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
+#include <span>
 #include <stdexcept>
 
 #include "nn/adam.h"
@@ -70,6 +72,25 @@ void read_room(const at::Tensor& numbers, LearnedRoom& room) {
   } catch (const std::invalid_argument& error) {
     TORCH_CHECK(false, "graphs: ", error.what());
   }
+}
+
+/// Sets the first tensor to the mean of all, by chunks if they are on the CPU.
+void average(std::span<const at::Tensor> tensors) {
+  const auto& mean = tensors.front();
+  const bool is_cut =
+      mean.is_cpu() && std::all_of(tensors.begin(), tensors.end(),
+                                   [](const at::Tensor& tensor) { return tensor.is_contiguous(); });
+  const auto whole = mean.numel();
+  for_each_chunk(whole, is_cut ? elements_per_chunk : whole, [&](std::int64_t begin, std::int64_t length) {
+    const auto part = [&](const at::Tensor& tensor) {
+      return is_cut ? tensor.view(-1).narrow(0, begin, length) : tensor;
+    };
+    auto sum = part(mean);
+    for (const auto& other : tensors.subspan(1)) {
+      sum.add_(part(other));
+    }
+    sum.div_(static_cast<double>(tensors.size()));
+  });
 }
 
 }  // namespace
@@ -181,11 +202,9 @@ Learner::Outputs Learner::backward_from(const at::Tensor& logits, const TensorBa
 }
 
 void Learner::update(std::int64_t epoch) {
-  // ATen's vector and scalar loops round Adam's fused operations differently at the ends of a thread's range.
-  const AtenThreadsGuard one_thread(1);
   set_learning_rate(*optimiser_, plan::learning_rate(job_, epoch));
   if (model_.device().is_cpu()) {
-    optimiser_->step();
+    chunked_step(*optimiser_);
   } else {
     fused_step(*optimiser_, adam_step_);
   }
@@ -227,23 +246,20 @@ void Learner::load(torch::serialize::InputArchive& archive) {
 }
 
 void average_gradients(std::span<Learner* const> learners) {
-  const AtenThreadsGuard one_thread(1);
   const auto weights = learners.front()->model().parameters();
   std::vector<std::vector<at::Tensor>> others;
   for (const auto* learner : learners.subspan(1)) {
     others.push_back(learner->model().parameters());
   }
-  for (std::size_t i = 0; i < weights.size(); ++i) {
-    auto mean = weights[i].grad();
-    if (!mean.defined()) {
+  for (std::size_t i = 0; i < weights.size() && !others.empty(); ++i) {
+    std::vector<at::Tensor> gradients{weights[i].grad()};
+    if (!gradients.front().defined()) {
       continue;  // a weight that the model does not use
     }
     for (const auto& other : others) {
-      mean.add_(other[i].grad().to(mean.device()));
+      gradients.push_back(other[i].grad().to(gradients.front().device()));
     }
-    if (!others.empty()) {
-      mean.div_(static_cast<double>(learners.size()));
-    }
+    average(gradients);
   }
 }
 

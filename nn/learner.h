@@ -37,10 +37,11 @@ class Learner {
   /// result.
   StepResult step(const TensorBatch& data, std::int64_t epoch, std::int64_t batch);
   /// step() that adds the result to `sums`. On a GPU the host does not synchronise. With graphs, padding
-  /// changes how products round; without a room for the mini-batch (LearnedRoom) it is a step as without.
+  /// changes the rounding of products; a mini-batch beyond the learned capacity (LearnedRoom) falls back to
+  /// an unrecorded step.
   void step(const TensorBatch& data, std::int64_t epoch, std::int64_t batch, StepSums& sums);
-  /// Whether the next steps on a GPU replay recorded launches where they can (nn/graphs/step_graphs.h); at
-  /// first they do not. Precondition: the model has no batch normalisation, which padding would change.
+  /// Sets whether steps on a GPU replay recorded launches where possible (nn/graphs/step_graphs.h); off by
+  /// default. Precondition: the model has no batch normalisation, which padding would change.
   void use_graphs(bool uses);
 
   /// step() of a mini-batch with historical embeddings (nn/history.h), whose seeds have the label -1 unless

@@ -23,7 +23,7 @@ namespace {
 using base::Json;
 
 constexpr std::size_t length_bytes = 8;
-constexpr std::size_t alignment = 8;  // of the data, filled up with spaces
+constexpr std::size_t data_alignment = 8;  // filled up with spaces
 constexpr const char* metadata = "__metadata__";
 
 constexpr std::array<std::pair<std::string_view, at::ScalarType>, 4> types{
@@ -38,7 +38,7 @@ std::string header_of(const std::vector<NamedTensor>& tensors) {
     begin = end;
   }
   auto text = header.dump();
-  text.resize((text.size() + alignment - 1) / alignment * alignment, ' ');
+  text.resize((text.size() + data_alignment - 1) / data_alignment * data_alignment, ' ');
   return text;
 }
 

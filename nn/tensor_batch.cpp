@@ -2,6 +2,8 @@
 
 #include <ATen/ATen.h>
 
+#include "nn/feature_types.h"
+
 namespace gnomon::nn {
 
 TensorBatch on_device(const TensorBatch& batch, at::Device device) {
@@ -30,7 +32,7 @@ SparseBlockPtr on_device(const SparseBlock& block, at::Device device) {
 at::Tensor feature_tensor(const std::byte* bytes, graph::FeatureType type, std::int64_t rows,
                           std::int64_t columns) {
   auto* data = const_cast<std::byte*>(bytes);  // nothing writes to it
-  return at::from_blob(data, {rows, columns}, type == graph::FeatureType::fp32 ? at::kFloat : at::kHalf);
+  return at::from_blob(data, {rows, columns}, scalar_type(type));
 }
 
 }  // namespace gnomon::nn

@@ -24,6 +24,7 @@ Abilities abilities_of(DeviceKind kind) {
           .divided_roles = kind == DeviceKind::emulated,
           .peer_reads = kind == DeviceKind::emulated,
           .super_batches = true,
+          .macro_batches = kind == DeviceKind::emulated,
           .reused_embeddings = true,
           .recorded_steps = kind == DeviceKind::cuda};
 }

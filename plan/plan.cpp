@@ -14,7 +14,7 @@ std::string in_quotes(std::string_view name) { return "\"" + std::string(name) +
 
 /// Default number of threads of a host device: all cores if nothing else runs on them.
 int default_device_threads(const Plan& plan, const Cores& cores) {
-  const int shared = plan.schedule == Schedule::sequential ? cores.count : cores.count / 2;
+  const int shared = plan.schedule == Schedule::sequential ? cores.to_share() : cores.to_share() / 2;
   return std::max(1, shared / std::max(1, plan.devices));
 }
 
@@ -23,7 +23,7 @@ int default_workers(const Plan& plan, const Cores& cores) {
     return 1;
   }
   return std::max(
-      1, (cores.count - (runs_on_cores(cores.device) ? plan.device_threads : 1)) / plan.worker_threads);
+      1, (cores.to_share() - (runs_on_cores(cores.device) ? plan.device_threads : 1)) / plan.worker_threads);
 }
 
 void check_limits(const Plan& plan, const Cores& cores, const std::string& where) {
@@ -72,6 +72,18 @@ int preparing_threads(const Plan& plan) {
   return plan.prepares_beside_training()
              ? std::max(1, static_cast<int>(std::lround(plan.prepare_share * plan.device_threads)))
              : plan.device_threads;
+}
+
+bool samples_macro_batches(const Plan& plan) {
+  return plan.schedule == Schedule::macro_batch && plan.route == Route::device &&
+         plan.embeddings.reuse != Reuse::halo;
+}
+
+std::vector<int> macro_fanouts(std::vector<int> fanouts, const Macro& macro) {
+  for (int& fanout : fanouts) {
+    fanout = fanout < 0 ? fanout : fanout * macro.fanout_factor;
+  }
+  return fanouts;
 }
 
 bool changes_training(const Plan& plan) {

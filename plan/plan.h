@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -58,6 +59,9 @@ struct Macro {
   double hub_ratio = 0;  ///< share of the vertices that are always resident
   Partitioner partitioner = Partitioner::random;
   bool sampled_ahead = false;  ///< mini-batches are sampled first, and only the rows they use are copied
+  /// A macro-batch sampled in memory has this many times the job's fanouts, so that mini-batches find more
+  /// neighbours in it than they draw.
+  int fanout_factor = 1;
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& f) {
@@ -67,6 +71,7 @@ struct Macro {
     f("hub_ratio", self.hub_ratio, base::Range{0, 1});
     f("partitioner", self.partitioner);
     f("sampled_ahead", self.sampled_ahead);
+    f("fanout_factor", self.fanout_factor, base::Range{1, 1024});
   }
   bool operator==(const Macro&) const = default;
 };
@@ -105,8 +110,8 @@ struct Plan {
   int samplers = 0;           ///< schedule factored: devices that sample; 0: derived from the stage times
   bool switch_roles = false;  ///< schedule factored: a sampler trains while the queue of samples is too long
   double cpu_share = 0.5;     ///< schedule mixed: probability that a mini-batch takes the CPU route
-  /// Share of the device's multiprocessors that prepares mini-batches beside training; 0: it alternates
-  /// between the two.
+  /// Maximum share of the device's thread slots that preparing mini-batches beside training occupies, spread
+  /// over all of its multiprocessors; 0: it alternates between the two.
   double prepare_share = 0;
   Home topology = Home::host;  ///< where adjacency lists are stored
   Home features = Home::host;  ///< where feature rows are stored
@@ -117,8 +122,8 @@ struct Plan {
   int super_batch = 1;  ///< mini-batches that are prepared together
   Macro macro;
   bool fused = false;  ///< the first layer reads features where they are stored, without a gathered copy
-  /// Whether a GPU replays the launches of a training step, recorded on mini-batches that are padded to one
-  /// size, which the first epoch has taught.
+  /// Whether a GPU replays the recorded launches of a training step (a CUDA graph) on mini-batches that are
+  /// padded to one size, learned in the first epoch.
   bool graphs = false;
 
   bool uses_cpu_route() const { return route != Route::device; }
@@ -174,6 +179,13 @@ struct Plan {
   bool operator==(const Plan&) const = default;
 };
 
+/// Whether the CPU samples the plan's macro-batches from the graph in host memory.
+bool samples_macro_batches(const Plan& plan);
+
+/// The fanouts by which macro-batches are sampled: Macro::fanout_factor times the job's, where -1 (all
+/// neighbours) stays -1.
+std::vector<int> macro_fanouts(std::vector<int> fanouts, const Macro& macro);
+
 /// The threads that prepare mini-batches on a device that runs on the host's cores: all of its threads, or
 /// prepare_share of them, at least one, where it prepares beside training. `plan` is resolved.
 int preparing_threads(const Plan& plan);
@@ -205,6 +217,12 @@ struct Cores {
   int count = 1;
   DeviceKind device = DeviceKind::host;
   int devices = 1;
+  /// Physical cores among them; their other hardware threads share the same arithmetic units. 0: unknown, so
+  /// every core counts as physical.
+  int physical = 0;
+
+  /// The cores that workers and device threads share if a plan does not specify their numbers.
+  int to_share() const { return physical > 0 ? std::min(physical, count) : count; }
 };
 
 /// Fills in workers, device_threads and devices where they are 0. Throws InputError if the plan requires more

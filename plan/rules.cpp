@@ -34,6 +34,7 @@ bool always(const Plan&, const Cores&) { return true; }
 bool never(const Plan&, const Cores&) { return false; }
 
 bool has_own_memory(const Cores& cores) { return abilities_of(cores.device).own_memory; }
+bool reads_disks(const Cores& cores) { return abilities_of(cores.device).data_on_disk; }
 
 bool is_sequential(const Plan& plan) { return plan.schedule == Schedule::sequential; }
 bool is_factored(const Plan& plan) { return plan.schedule == Schedule::factored; }
@@ -106,6 +107,9 @@ Table schedule_rules() {
                  {[](const Plan& p) { return is_by_parts(p) && p.topology != p.features; },
                   {},
                   "schedule \"macro_batch\" with topology and features in different places"},
+                 {[](const Plan& p) { return is_by_parts(p) && p.devices > 1; },
+                  {},
+                  "schedule \"macro_batch\" on several devices"},
                  {[](const Plan& p) { return is_by_parts(p) && p.cache.is_used(); },
                   {},
                   "schedule \"macro_batch\" with a cache"},
@@ -278,6 +282,11 @@ Table device_rules() {
 
 // data placement
 
+/// Whether data has another place than host memory: the device's own memory, or the disk for CPU workers.
+bool can_move(const Plan& plan, const Cores& cores) {
+  return has_own_memory(cores) || (reads_disks(cores) && plan.route == Route::cpu);
+}
+
 Table home_rules() {
   return {
       {.field = field("topology"),
@@ -288,7 +297,7 @@ Table home_rules() {
                      says("\"device\" needs route \"device\" or \"both\"")}},
        .needs = {{[](const Plan& p) { return p.topology == Home::disk; }, {&A::data_on_disk}},
                  {[](const Plan& p) { return p.topology == Home::device; }, {&A::own_memory}}},
-       .search = {.where = with_own_memory, .decides = true}},
+       .search = {.where = can_move, .decides = true}},
       {.field = field("features"),
        .matters = always,
        .excludes = {{[](const Plan& p) { return p.features == Home::disk && p.route != Route::cpu; },
@@ -307,7 +316,7 @@ Table home_rules() {
                   "features \"disk\" with gather \"trainer\""},
                  {[](const Plan& p) { return p.features == Home::device; }, {&A::own_memory}}},
        .search = {.where = [](const Plan& p,
-                              const Cores& cores) { return has_own_memory(cores) || is_by_parts(p); },
+                              const Cores& cores) { return can_move(p, cores) || is_by_parts(p); },
                   .decides = true}},
   };
 }
@@ -333,9 +342,23 @@ bool can_cache(const Plan& plan, const Cores& cores) {
   return plan.features == Home::disk || (has_own_memory(cores) && plan.features != Home::device);
 }
 
-/// `optimal` is unknown before the epoch, and `random` exists as a baseline only.
-bool is_baseline(std::string_view policy, const Cores&) {
-  return policy == base::name_of(CachePolicy::optimal) || policy == base::name_of(CachePolicy::random);
+/// `random` exists as a baseline only, and so does `optimal` in a device's memory; a host cache of the disk
+/// samples ahead for it.
+bool is_baseline(std::string_view policy, const Cores& cores) {
+  return policy == base::name_of(CachePolicy::random) ||
+         (policy == base::name_of(CachePolicy::optimal) && !reads_disks(cores));
+}
+
+/// The disk holds no cache, and neither does a device without memory of its own.
+bool is_nowhere(std::string_view place, const Cores& cores) {
+  return place == base::name_of(Home::disk) ||
+         (place == base::name_of(Home::device) && !has_own_memory(cores));
+}
+
+/// The device caches lists of the host's memory, and the host those of the disk.
+bool can_cache_lists(const Plan& plan, const Cores& cores) {
+  return (plan.uses_device_route() && plan.topology == Home::host) ||
+         (reads_disks(cores) && plan.topology == Home::disk && plan.features == Home::disk);
 }
 
 Table cache_rules() {
@@ -364,10 +387,7 @@ Table cache_rules() {
        .matters = with_policy,
        // A cache that holds neither features nor topology is none.
        .search = {.repeats = [](const Plan& p) { return has_policy(p) && !p.cache.is_used(); }}},
-      {.field = field("cache.topology"),
-       .matters = with_policy,
-       .search = {.where = [](const Plan& p,
-                              const Cores&) { return p.uses_device_route() && p.topology == Home::host; }}},
+      {.field = field("cache.topology"), .matters = with_policy, .search = {.where = can_cache_lists}},
       {.field = field("cache.place"),
        .matters = [](const Plan& p, const Cores&) { return has_policy(p) && p.features == Home::disk; },
        .excludes = {{[](const Plan& p) { return p.cache.place == Home::disk; },
@@ -375,7 +395,8 @@ Table cache_rules() {
                     {[](const Plan& p) {
                        return p.cache.is_used() && p.cache.place != Home::device && p.features != Home::disk;
                      },
-                     says("\"host\" holds data of the disk; use features \"disk\" or place \"device\"")}}},
+                     says("\"host\" holds data of the disk; use features \"disk\" or place \"device\"")}},
+       .search = {.leaves_out = is_nowhere}},
       {.field = field("cache.budget"), .matters = with_policy},
       {.field = field("cache.sharded"),
        .matters = [](const Plan& p, const Cores& cores) { return has_policy(p) && cores.devices > 1; },
@@ -480,6 +501,15 @@ Table macro_rules() {
       {.field = field("macro.hub_ratio"), .matters = with_parts},
       {.field = field("macro.partitioner"), .matters = with_parts},
       {.field = field("macro.sampled_ahead"), .matters = with_parts},
+      {.field = field("macro.fanout_factor"),
+       .matters = [](const Plan& p, const Cores&) { return samples_macro_batches(p); },
+       .excludes = {{[](const Plan& p) { return p.macro.fanout_factor != 1 && !samples_macro_batches(p); },
+                     says("must be 1 unless macro-batches are sampled: schedule \"macro_batch\" with route "
+                          "\"device\" and embeddings.reuse other than \"halo\"")}},
+       .search = {.values =
+                      [](const Cores&) {
+                        return std::vector<double>{1, 2, 4, 8};
+                      }}},
       // Nothing is gathered; the route that would have gathered only samples.
       {.field = field("fused"),
        .matters = always,

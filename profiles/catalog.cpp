@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "profiles/catalog_files.h"
+#include "profiles/data_sheet.h"
 
 namespace gnomon::profiles {
 namespace {
@@ -63,8 +64,14 @@ bool is_told(const Contention& contention) {
 
 }  // namespace
 
-LaunchesOfBatch launches_of_batch(int layers) {
-  return {.preparing = 6 + 6 * layers, .training = 6 + 9 * layers};
+LaunchesOfBatch launches_of_batch(plan::ModelKind model, int layers) {
+  LaunchesOfBatch launches{.preparing = 6 + 6 * layers, .training = 6 + 9 * layers};
+  if (model == plan::ModelKind::gcn) {
+    launches.preparing += 1;  // for the degrees
+  } else if (model == plan::ModelKind::gat) {
+    launches.training = 13 + 7 * layers;
+  }
+  return launches;
 }
 
 std::vector<CatalogMachine> catalog() {
@@ -135,7 +142,9 @@ class Move {
     move_transfer();
     move_device_batch();
     move_train();
+    forget_intervals();
     move_machine();
+    keep_above_data_sheets();
     return std::move(moved_);
   }
 
@@ -220,7 +229,9 @@ class Move {
     auto& train = workload().train;
     scale(train, computing_);
     std::string reason = computing_reason();
-    keep_above_launches(train, before, launches_of_batch(old_.workload.job.layers()).training, reason);
+    keep_above_launches(train, before,
+                        launches_of_batch(old_.workload.job.model, old_.workload.job.layers()).training,
+                        reason);
     tell("train", before.mean_s, train.mean_s, std::move(reason),
          computing_is_known() || train.mean_s != before.mean_s);
   }
@@ -250,7 +261,8 @@ class Move {
       reason += "; " + link_reason();
     }
     keep_above_launches(workload().device_batch, before.device_batch,
-                        launches_of_batch(old_.workload.job.layers()).preparing, reason);
+                        launches_of_batch(old_.workload.job.model, old_.workload.job.layers()).preparing,
+                        reason);
     const double device_batch_s = workload().device_batch.mean_s;
     if (before.device_batch.mean_s > 0) {
       scale(parts.device_sample_s, device_batch_s / before.device_batch.mean_s);
@@ -258,6 +270,15 @@ class Move {
     tell("device_batch", before.device_batch.mean_s, device_batch_s, std::move(reason),
          computing_is_known() || drops_link || (uses_link && link_is_known()) ||
              device_batch_s != before.device_batch.mean_s);
+  }
+
+  /// They say how precisely the stages were measured, not how well bandwidths tell another machine's times.
+  void forget_intervals() {
+    for (StageTime WorkloadProfile::*time : {&WorkloadProfile::cpu_batch, &WorkloadProfile::transfer,
+                                             &WorkloadProfile::device_batch, &WorkloadProfile::train}) {
+      (workload().*time).interval_s = 0;
+      (workload().*time).converged = false;
+    }
   }
 
   void move_machine() {
@@ -277,6 +298,31 @@ class Move {
     }
   }
 
+  void keep_above_data_sheets() {
+    const auto bounds = data_sheet_bounds(moved_.profile);
+    if (bounds) {
+      keep_above("transfer", workload().transfer, bounds->transfer_s);
+      keep_above("device_batch", workload().device_batch, bounds->device_batch_s);
+      keep_above("train", workload().train, bounds->train_s);
+    }
+  }
+
+  /// Raises the time to the bound, and notes the bound beside the factor.
+  void keep_above(const char* stage, StageTime& time, double bound_s) {
+    for (StageScaling& scaling : moved_.scalings) {
+      if (scaling.stage == stage && bound_s > 0 && time.mean_s > 0) {
+        if (!scaling.is_new) {  // else it may be nothing but these bytes
+          scaling.bound_s = bound_s;
+        }
+        if (time.mean_s < bound_s) {
+          const double raise = bound_s / time.mean_s;
+          set_mean(time, bound_s);
+          scaling.factor = scaling.is_new ? std::nullopt : std::optional(scaling.factor.value_or(1) * raise);
+        }
+      }
+    }
+  }
+
   const Profile& old_;
   const MachineProfile& machine_;
   MovedProfile moved_;
@@ -293,9 +339,27 @@ Profile on_machine(const Profile& profile, const MachineProfile& machine) {
   return move_to_machine(profile, machine).profile;
 }
 
+MovedBy moved_by(std::span<const StageScaling> scalings) {
+  bool by_speeds = false;
+  bool by_bandwidths = false;
+  for (const auto& scaling : scalings) {
+    by_speeds = by_speeds || scaling.interval.has_value();
+    by_bandwidths = by_bandwidths || (!scaling.interval && (scaling.factor || scaling.is_new));
+  }
+  return scalings.empty() ? MovedBy::nothing
+         : !by_speeds     ? MovedBy::bandwidths
+         : by_bandwidths  ? MovedBy::both
+                          : MovedBy::speeds;
+}
+
 std::string text_of(const StageScaling& scaling) {
+  char bound[64] = "";
+  if (scaling.bound_s) {
+    std::snprintf(bound, sizeof bound, "; at least %.3g ms by data sheets", 1e3 * *scaling.bound_s);
+  }
+  const auto reason = scaling.reason + bound + ")";
   if (!scaling.factor) {
-    return scaling.stage + (scaling.is_new ? " added (" : " kept (") + scaling.reason + ")";
+    return scaling.stage + (scaling.is_new ? " added (" : " kept (") + reason;
   }
   char factor[64];
   if (scaling.interval) {
@@ -303,7 +367,7 @@ std::string text_of(const StageScaling& scaling) {
   } else {
     std::snprintf(factor, sizeof factor, " x%.3g (", *scaling.factor);
   }
-  return scaling.stage + factor + scaling.reason + ")";
+  return scaling.stage + factor + reason;
 }
 
 std::string text_of(std::span<const StageScaling> scalings) {
@@ -311,9 +375,7 @@ std::string text_of(std::span<const StageScaling> scalings) {
   for (const auto& scaling : scalings) {
     text += (text.empty() ? "" : "; ") + text_of(scaling);
   }
-  const bool is_measured =
-      std::ranges::any_of(scalings, [](const auto& s) { return s.interval.has_value(); });
-  return text + (scalings.empty() || is_measured ? "" : " [by bandwidths, not by measured speeds]");
+  return text + (moved_by(scalings) == MovedBy::bandwidths ? " [by bandwidths, not by measured speeds]" : "");
 }
 
 }  // namespace gnomon::profiles

@@ -1,11 +1,13 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "profiles/profile.h"
@@ -66,9 +68,9 @@ struct LaunchesOfBatch {
   std::int64_t training = 0;
 };
 
-/// The launches of a GraphSAGE model with dropout and `layers` >= 2 layers on mini-batches of at least a few
-/// thousand edges. Verified by tests/launches.
-LaunchesOfBatch launches_of_batch(int layers);
+/// The launches of a model with dropout, without norms and skip connections, and with `layers` >= 2 layers on
+/// mini-batches of a few thousand edges. Verified by tests/launches.
+LaunchesOfBatch launches_of_batch(plan::ModelKind model, int layers);
 
 /// The launches to train a mini-batch by a recorded step (plan field "graphs"): the copy to where the
 /// recording reads it, and the recording.
@@ -83,6 +85,7 @@ struct StageScaling {
   /// Half width of the 95 % confidence interval of `factor`, relative to it (SpeedRatio::interval); none if
   /// `factor` comes from data sheets.
   std::optional<double> interval{};
+  std::optional<double> bound_s{};  ///< minimum of the new time by the peaks of data sheets; none if unknown
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& f) {
@@ -91,7 +94,16 @@ struct StageScaling {
     f("is_new", self.is_new);
     f.required("reason", self.reason);
     f("interval", self.interval);
+    f("bound_s", self.bound_s);
   }
+};
+
+/// What the times of a profile on another machine are based on.
+enum class MovedBy : std::uint8_t {
+  nothing,     ///< the profile was not moved
+  speeds,      ///< both machines' measured speeds; the interval of each stage is known
+  bandwidths,  ///< data sheets; no interval is known
+  both,        ///< some stages by speeds, others by data sheets
 };
 
 /// A profile moved to another machine, with the scaling of each stage.
@@ -102,18 +114,20 @@ struct MovedProfile {
 
 /// Moves a profile to another machine. Measured times are scaled by the known specifications of both
 /// machines:
-/// - training and preparing on the device by their memory bandwidths (a host device's is the host's);
-/// On a GPU neither takes less than the launches of its kernels, unless the measured time did;
+/// - training and preparing on the device by their memory bandwidths (a host device's is the host's); on a
+///   GPU neither takes less than the launches of its kernels, unless the measured time did;
 /// - copies and reads over the link by the links' bandwidths. If the measured machine had no link, a batch's
 ///   bytes go over the new one, at the speed of one core's copies if the new bandwidth is unknown. A host
 ///   device neither reads over a link nor copies.
-/// A time is kept if one of the two numbers is unknown. CPU batching and copying are also kept, because
+/// No stage on a GPU becomes faster than the peaks of data sheets allow (data_sheet_bounds()).
+/// A time is kept if one of the two numbers is unknown. CPU preparation and copying are also kept, because
 /// specifications do not include the speed of a core. Contention is kept unless the other machine specifies
-/// its own. Corrections, which come from real runs on the measured machine, are dropped.
+/// its own. Corrections, which come from real runs on the measured machine, are dropped, and so are the
+/// confidence intervals of all stages: how far bandwidths are off is unknown.
 MovedProfile move_to_machine(const Profile& profile, const MachineProfile& machine);
 
 /// Moves a profile to a machine whose own speeds were measured, as were those `from` of the machine of the
-/// profile: times of batching and training are scaled by counts over speeds (speed_ratio.h), and their
+/// profile: times of preparation and training are scaled by counts over speeds (speed_ratio.h), and their
 /// confidence intervals get wider by that ratio's; speed-ups by threads and the efficiency of workers follow
 /// what several cores do of each kind of work. What speeds do not tell is scaled as above. If both speeds
 /// are the same, bit for bit, it is the same machine: times and corrections stay. Without speeds on either
@@ -130,6 +144,9 @@ MachineSpeeds speeds_of(const CatalogMachine& machine, const MachineProfile& mea
 /// Returns only the profile of move_to_machine.
 Profile on_machine(const Profile& profile, const MachineProfile& machine);
 
+/// What these stages were scaled by.
+MovedBy moved_by(std::span<const StageScaling> scalings);
+
 /// "train x1.56 (device memory bandwidth 933 to 600 GB/s)", "train x1.56 +-9 % (measured dense_fp32)", or
 /// "cpu_batch kept (…)".
 std::string text_of(const StageScaling& scaling);
@@ -137,3 +154,15 @@ std::string text_of(const StageScaling& scaling);
 std::string text_of(std::span<const StageScaling> scalings);
 
 }  // namespace gnomon::profiles
+
+namespace gnomon::base {
+template <>
+struct EnumNames<profiles::MovedBy> {
+  using MovedBy = profiles::MovedBy;
+  static constexpr std::array<std::pair<MovedBy, std::string_view>, 4> values{
+      {{MovedBy::nothing, "not moved"},
+       {MovedBy::speeds, "speeds"},
+       {MovedBy::bandwidths, "bandwidths"},
+       {MovedBy::both, "speeds and bandwidths"}}};
+};
+}  // namespace gnomon::base

@@ -12,7 +12,7 @@ namespace {
 
 bool has_gpu(const MachineProfile& machine) { return !plan::runs_on_cores(machine.device.kind); }
 
-std::vector<Amount> batching_work(const WorkloadProfile& workload) {
+std::vector<Amount> preparation_work(const WorkloadProfile& workload) {
   auto work = sampling_work(workload);
   const auto gathering = gathering_work(workload);
   work.insert(work.end(), gathering.begin(), gathering.end());
@@ -92,7 +92,7 @@ class BySpeeds {
   }
 
   void move_cpu_batch() {
-    const auto work = batching_work(before());
+    const auto work = preparation_work(before());
     const auto& sample_s = before().parts.cpu_sample_s;
     if (set("cpu_batch", &WorkloadProfile::cpu_batch, false, {{before().cpu_batch.mean_s, work}}) &&
         sample_s) {
@@ -103,7 +103,7 @@ class BySpeeds {
   }
 
   void move_device_batch() {
-    const auto work = batching_work(before());
+    const auto work = preparation_work(before());
     const auto& parts = before().parts;
     const double computed_s = before().device_batch.mean_s - before().device_batch_link_s;
     if (set("device_batch", &WorkloadProfile::device_batch, true, {{computed_s, work}},
@@ -131,10 +131,9 @@ class BySpeeds {
   /// What several threads or workers take moves as kinds of work on several cores do, each relative to one.
   void move_points(std::vector<ScalingPoint> WorkloadProfile::*points, const std::vector<Amount>& work) {
     for (ScalingPoint& point : after().*points) {
-      const auto before_speedup = speedup_of(work, from_, point.threads);
-      const auto after_speedup = speedup_of(work, to_, point.threads);
-      if (before_speedup && after_speedup) {
-        point.value *= *after_speedup / *before_speedup;
+      if (const auto ratio = speedup_ratio(work, &from_, to_, point.threads)) {
+        point.value *= ratio->factor;
+        point.interval = ratio->interval;
       }
     }
   }
@@ -146,12 +145,12 @@ class BySpeeds {
     if (old_.machine.cpu.cores > 1 || cores == 1) {
       return;
     }
-    if (const auto speedup = speedup_of(batching_work(before()), to_, cores)) {
-      after().worker_efficiency = {{1, 1}, {cores, *speedup / cores}};
+    if (const auto speedup = speedup_ratio(preparation_work(before()), nullptr, to_, cores)) {
+      after().worker_efficiency = {{1, 1}, {cores, speedup->factor / cores, speedup->interval}};
     }
-    const auto speedup = speedup_of(training_work(before()), to_, cores);
+    const auto speedup = speedup_ratio(training_work(before()), nullptr, to_, cores);
     if (speedup && !has_gpu(moved_.profile.machine)) {
-      after().train_speedup = {{1, 1}, {cores, *speedup}};
+      after().train_speedup = {{1, 1}, {cores, speedup->factor, speedup->interval}};
     }
   }
 

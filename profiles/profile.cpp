@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <numeric>
 
 #include "base/error.h"
 
@@ -117,6 +119,15 @@ void forget_unmeasured(Profile& profile) {
   };
   forget(contention.crowded_team, *contention.train_beside_cpu_batch);
   forget(contention.beside_crowded_team, *contention.cpu_batch_beside_train);
+}
+
+int physical_cores_of(const Cpu& cpu) {
+  const int counted = std::accumulate(cpu.node_cores.begin(), cpu.node_cores.end(), 0);
+  const int physical = cpu.physical_cores.value_or(0);
+  if (counted == 0 || cpu.cores <= counted) {
+    return std::min(physical, cpu.cores);
+  }
+  return static_cast<int>(std::int64_t{cpu.cores} * physical / counted);
 }
 
 Profile read_profile(const std::filesystem::path& path) {

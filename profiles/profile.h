@@ -60,7 +60,9 @@ struct Device {
   int count = 1;                                         ///< devices of this kind
   std::optional<int> multiprocessors{};                  ///< of each device
   std::optional<double> memory_bandwidth_bytes_per_s{};  ///< if unknown, hits in its cache take no time
-  double link_saturation_share = 0.1;  ///< share of its multiprocessors that saturates the link by zero-copy
+  std::optional<double> peak_fp32_flops_per_s{};         ///< of products of fp32 matrices, by the data sheet
+  std::optional<double> peak_tf32_flops_per_s{};  ///< of those rounded to TF32; absent if it has no TF32
+  double link_saturation_share = 0.1;  ///< share of its thread slots that saturates the link by zero-copy
   double context_bytes = 5e8;          ///< device memory of libraries and kernels
   std::optional<double> launch_s{};    ///< launch time of one kernel, if it waits for no other
 
@@ -72,6 +74,8 @@ struct Device {
     f("memory_bytes", self.memory_bytes, positive_or_unknown);
     f("multiprocessors", self.multiprocessors, count_or_unknown);
     f("memory_bandwidth_bytes_per_s", self.memory_bandwidth_bytes_per_s, positive_or_unknown);
+    f("peak_fp32_flops_per_s", self.peak_fp32_flops_per_s, positive_or_unknown);
+    f("peak_tf32_flops_per_s", self.peak_tf32_flops_per_s, positive_or_unknown);
     f("link_saturation_share", self.link_saturation_share, base::Range{0, 1});
     f("context_bytes", self.context_bytes, base::non_negative);
     f("launch_s", self.launch_s, positive_or_unknown);
@@ -145,9 +149,16 @@ struct Running {
   }
 };
 
+/// The share of a device (plan::Plan::prepare_share) with which the profiler measures preparation beside
+/// training.
+inline constexpr double measured_prepare_share = 0.5;
+
 /// Slowdown of a stage while one stage of another kind runs beside it on a core of its own: 1.1 means ten
 /// percent longer. Slowdowns of several neighbours add up: 1 + sum of (slowdown - 1). A slowdown that was not
 /// measured is absent and counts as 1.
+///
+/// A GPU's slowdowns by preparation beside training are measured with measured_prepare_share of its thread
+/// slots.
 struct Contention {
   std::optional<double> cpu_batch_beside_train{};
   std::optional<double> cpu_batch_beside_device_batch{};
@@ -160,7 +171,7 @@ struct Contention {
   std::optional<double> transfer_beside_device_batch{};  ///< beyond sharing the link
   std::optional<double> device_batch_beside_transfer{};
   std::optional<double> device_batch_beside_train{};  ///< of devices that prepare beside training
-  std::optional<double> train_beside_device_batch{};  ///< apart from the loss of multiprocessors
+  std::optional<double> train_beside_device_batch{};
   /// Of several devices on the host's cores, each on a core of its own.
   std::optional<double> train_beside_train{};
   std::optional<double> device_batch_beside_device_batch{};
@@ -241,11 +252,15 @@ struct StageTime {
 struct ScalingPoint {
   int threads = 1;
   double value = 1;
+  /// Half width of the value's 95 % confidence interval, over it, if it was moved to another machine; absent
+  /// if it was measured on this one, where it is as precise as the stage's time.
+  std::optional<double> interval{};
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& f) {
     f.required("threads", self.threads, base::Range{1, 4096});
     f.required("value", self.value, base::Range{1e-6, 1e6});
+    f("interval", self.interval, base::non_negative);
   }
 };
 
@@ -274,28 +289,62 @@ struct HitCurve {
   }
 };
 
+/// How similar the accesses of two epochs are: the sum over all vertices of the smaller of the two counts,
+/// divided by the first epoch's accesses.
+struct Overlap {
+  double all = 0;    ///< of all vertices
+  double tenth = 0;  ///< of the tenth of all vertices that the first epoch accessed most
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& f) {
+    f.required("all", self.all, base::Range{0, 1});
+    f.required("tenth", self.tenth, base::Range{0, 1});
+  }
+};
+
 /// The access distribution of one kind of data.
 struct Accesses {
   /// Used if no curve was measured: the vertex of rank r is accessed in proportion to r^-skew; 0 is uniform.
   double skew = 0;
   std::vector<HitCurve> curves;
+  std::optional<Overlap> overlap{};
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& f) {
     f("skew", self.skew, base::Range{0, 0.999});
     f("curves", self.curves);
+    f("overlap", self.overlap);
   }
 };
 
-/// Mean sizes of one hop of a mini-batch.
+/// Mean sizes of one hop of a mini-batch, and their standard deviations over the full mini-batches, where
+/// these are known.
 struct HopCounts {
   double destinations = 0;  ///< vertices whose neighbours are drawn
   double edges = 0;
+  std::optional<double> destinations_deviation{};
+  std::optional<double> edges_deviation{};
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& f) {
     f.required("destinations", self.destinations, base::non_negative);
     f.required("edges", self.edges, base::non_negative);
+    f("destinations_deviation", self.destinations_deviation, base::non_negative);
+    f("edges_deviation", self.edges_deviation, base::non_negative);
+  }
+};
+
+/// Standard deviations over the full mini-batches.
+struct BatchDeviations {
+  double vertices = 0;
+  double edges = 0;
+  double bytes = 0;  ///< copied by a transfer
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& f) {
+    f.required("vertices", self.vertices, base::non_negative);
+    f.required("edges", self.edges, base::non_negative);
+    f.required("bytes", self.bytes, base::non_negative);
   }
 };
 
@@ -330,7 +379,9 @@ struct StageParts {
   std::optional<double> refresh_s{};           ///< one core, bottom layer of one batch, all its vertices hot
   std::optional<double> fused_train_ratio{};   ///< training on stored rows over training on gathered rows
   std::optional<double> graphs_train_ratio{};  ///< training by recorded launches over launching one by one
-  std::optional<double> parameter_bytes{};     ///< of the model's weights
+  /// A GPU's preparation on measured_prepare_share of its thread slots over preparation on all of them.
+  std::optional<double> prepare_share_ratio{};
+  std::optional<double> parameter_bytes{};  ///< of the model's weights
   /// Of several devices on the host's cores, on one of them: the part of `train` that updates the weights,
   /// and the time per device to average gradients.
   std::optional<double> update_s{};
@@ -350,6 +401,7 @@ struct StageParts {
     f("refresh_s", self.refresh_s, positive_or_unknown);
     f("fused_train_ratio", self.fused_train_ratio, base::Range{0, 10, true});
     f("graphs_train_ratio", self.graphs_train_ratio, base::Range{0, 10, true});
+    f("prepare_share_ratio", self.prepare_share_ratio, base::Range{0, 100, true});
     f("parameter_bytes", self.parameter_bytes, positive_or_unknown);
     f("update_s", self.update_s, base::non_negative);
     f("average_s", self.average_s, base::non_negative);
@@ -382,6 +434,7 @@ struct WorkloadProfile {
   double batch_vertices = 0;  ///< means per mini-batch
   double batch_edges = 0;
   double batch_bytes = 0;  ///< copied by a transfer
+  std::optional<BatchDeviations> batch_deviations{};
   StageTime cpu_batch;     ///< one worker
   StageTime transfer;      ///< 0 for a host device, which reads batches where they are
   StageTime device_batch;  ///< with one device thread on a host device
@@ -413,6 +466,7 @@ struct WorkloadProfile {
     f("batch_vertices", self.batch_vertices, base::non_negative);
     f("batch_edges", self.batch_edges, base::non_negative);
     f("batch_bytes", self.batch_bytes, base::non_negative);
+    f("batch_deviations", self.batch_deviations);
     f.required("cpu_batch", self.cpu_batch);
     f.required("transfer", self.transfer);
     f.required("device_batch", self.device_batch);
@@ -508,9 +562,14 @@ void forget_unmeasured(Profile& profile);
 /// Reads a profile, calls forget_unmeasured() and checks the result. Throws InputError.
 Profile read_profile(const std::filesystem::path& path);
 
+/// Returns the number of physical cores, or 0 if unknown. If a document's `cores` exceeds the cores that were
+/// counted, the others are assumed to have as many hardware threads per core.
+int physical_cores_of(const Cpu& cpu);
+
 /// Returns the cores and devices for resolving plans.
 inline plan::Cores cores_of(const Profile& profile) {
-  return {profile.machine.cpu.cores, profile.machine.device.kind, profile.machine.device.count};
+  return {profile.machine.cpu.cores, profile.machine.device.kind, profile.machine.device.count,
+          physical_cores_of(profile.machine.cpu)};
 }
 
 }  // namespace gnomon::profiles

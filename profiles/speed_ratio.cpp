@@ -205,6 +205,36 @@ std::optional<double> speedup_of(std::span<const Amount> work, const MachineSpee
   return std::pow(alone_s / together_s, std::log(threads) / std::log(all));
 }
 
+std::optional<SpeedupRatio> speedup_ratio(std::span<const Amount> work, const MachineSpeeds* from,
+                                          const MachineSpeeds& to, int threads) {
+  const auto ratio_of = [&](std::span<const Amount> some) -> std::optional<double> {
+    const auto before = from != nullptr ? speedup_of(some, *from, threads) : std::optional(1.0);
+    const auto after = speedup_of(some, to, threads);
+    return before && after ? std::optional(*after / *before) : std::nullopt;
+  };
+  const auto factor = ratio_of(work);
+  if (!factor) {
+    return std::nullopt;
+  }
+  if (threads == 1) {
+    return SpeedupRatio{*factor, 0};
+  }
+  double squares = 0;
+  double alone_s = 0;
+  for (const Amount& amount : work) {
+    const auto alone = rate_at(to, amount.work, amount.size);
+    const auto own = alone ? ratio_of(std::span(&amount, 1)) : std::nullopt;
+    if (own) {
+      const double seconds = amount.count / alone->per_s;
+      squares += seconds * std::pow(std::log(*own / *factor), 2);
+      alone_s += seconds;
+    }
+  }
+  const double spread = alone_s > 0 ? squares / alone_s : 0;
+  return SpeedupRatio{*factor, model_half_width * std::sqrt(std::pow(unexplained_share, 2) * spread +
+                                                            std::pow(visit_deviation, 2))};
+}
+
 std::string text_of(const std::vector<Work>& kinds) {
   std::string text;
   for (const Work kind : kinds) {

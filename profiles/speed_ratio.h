@@ -64,6 +64,20 @@ std::optional<SpeedRatio> speed_ratio(std::span<const MeasuredPart> parts, const
 /// one core and all by a power law. None if its speeds are of one core only.
 std::optional<double> speedup_of(std::span<const Amount> work, const MachineSpeeds& speeds, int threads);
 
+/// What several threads do relative to one, on another machine over a first one.
+struct SpeedupRatio {
+  double factor = 1;
+  /// Half width of the 95 % confidence interval of `factor`, over it, by the same deviations as a stage's
+  /// (SpeedRatio): the kinds' own ratios of speed-ups spread around the stage's, and machines change between
+  /// visits. 0 for one thread.
+  double interval = 0;
+};
+
+/// The ratio of speedup_of() on `to` to that on `from`. Without `from` it is the speed-up on `to`, for a job
+/// that was measured on one core. None if one of the machines has speeds of one core only.
+std::optional<SpeedupRatio> speedup_ratio(std::span<const Amount> work, const MachineSpeeds* from,
+                                          const MachineSpeeds& to, int threads);
+
 /// "random_lines, inserts".
 std::string text_of(const std::vector<Work>& kinds);
 

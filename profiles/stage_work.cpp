@@ -98,6 +98,12 @@ class LayerWork {
         product_(job.matmul_precision == plan::MatmulPrecision::medium ? Work::dense_bf16
                                                                        : Work::dense_fp32) {}
 
+  /// Each forwards and for the weights' gradient, and but for the first layer for the inputs'.
+  double product_flops() const {
+    const double products = layer_.is_first ? 2 : 3;
+    return 2 * product_rows() * layer_.in * layer_.out * products;
+  }
+
   void count() {
     if (layer_.entries_per_row > 0) {
       count_sparse_products();
@@ -121,11 +127,8 @@ class LayerWork {
     return own + (aggregates_first_ ? layer_.destinations : layer_.sources);
   }
 
-  /// Each forwards and for the weights' gradient, and but for the first layer for the inputs'.
   void count_products() {
-    const double products = layer_.is_first ? 2 : 3;
-    const double flops = 2 * product_rows() * layer_.in * layer_.out * products;
-    add(work_, product_, std::min(layer_.in, layer_.out), flops);
+    add(work_, product_, std::min(layer_.in, layer_.out), product_flops());
     constexpr double passes = 6;  // over the operand and its gradient, forwards and backwards
     const double operand = product_rows() * layer_.in * fp32_bytes;
     add(work_, Work::copies, operand, operand * passes);
@@ -215,9 +218,24 @@ std::vector<Amount> training_work(const WorkloadProfile& workload) {
   for (const LayerShape& layer : layers_of(workload)) {
     LayerWork(work, workload.job, layer).count();
   }
+  const int layers = std::max(2, workload.job.layers());
   add(work, Work::operations, 1,
-      calls_per_launch * static_cast<double>(launches_of_batch(std::max(2, workload.job.layers())).training));
+      calls_per_launch * static_cast<double>(launches_of_batch(workload.job.model, layers).training));
   return work;
+}
+
+double product_flops(const WorkloadProfile& workload) {
+  double flops = 0;
+  if (workload.hops.empty()) {
+    return flops;
+  }
+  std::vector<Amount> none;
+  for (const LayerShape& layer : layers_of(workload)) {
+    if (!layer.is_last && layer.entries_per_row == 0) {
+      flops += LayerWork(none, workload.job, layer).product_flops();
+    }
+  }
+  return flops;
 }
 
 std::optional<Amount> on_gpu(const Amount& amount) {

@@ -21,6 +21,10 @@ std::vector<Amount> gathering_work(const WorkloadProfile& workload);
 /// assumed to be 16.
 std::vector<Amount> training_work(const WorkloadProfile& workload);
 
+/// Floating-point operations of the dense products of a training step, without those of the last layer, whose
+/// width profiles do not hold. 0 for profiles without hops and for features in sparse rows.
+double product_flops(const WorkloadProfile& workload);
+
 /// Whether a mini-batch takes its features as sparse rows: they are smaller than dense ones of fp16 would be.
 bool has_sparse_rows(const WorkloadProfile& workload);
 

@@ -57,7 +57,7 @@ std::vector<Setting> settings_of(const Paper& paper) {
 /// DGL's line through both widths.
 struct Line {
   double at_no_width_ms = 0;
-  double a_column_ms = 0;
+  double ms_per_column = 0;
 };
 
 Line dgl_line(const Paper& paper, const Setting& setting) {
@@ -88,7 +88,7 @@ profiles::Profile profile_of(const Paper& paper, const Setting& setting, double 
             setting.columns);
 
   const Line line = dgl_line(paper, setting);
-  const double features_ms = line.a_column_ms * static_cast<double>(workload.feature_columns);
+  const double features_ms = line.ms_per_column * static_cast<double>(workload.feature_columns);
   const double sota_ms = baseline_ms(paper, setting, "SOTA");
   const double hits = std::clamp(1 - (sota_ms - line.at_no_width_ms) / features_ms, 0.0, 1.0);
   const double rest_ms = sota_ms - features_ms * (1 - hits);

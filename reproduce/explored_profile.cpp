@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "reproduce/paper_profiles.h"
+#include "sim/uncertainty.h"
 
 namespace gnomon::reproduce {
 
@@ -14,6 +15,8 @@ profiles::MovedProfile moved_profile(const profiles::Profile& profile, const std
   if (!from.empty()) {
     speeds = profiles::speeds_of(profiles::find_machine(from, "--from"), profile.machine, "--from: " + from);
   }
+  sim::check_precision(profile,
+                       "the profile of " + profile.workload.graph);  // moved times have other intervals
   return profiles::move_to_machine(profile, profiles::find_machine(machine), speeds);
 }
 

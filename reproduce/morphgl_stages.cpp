@@ -24,7 +24,7 @@ double batches_of(const Paper& paper, const std::string& dataset) {
 }
 
 /// A system's epoch in a cell, divided by its batches.
-double seconds_a_batch(const Paper& paper, const MorphglCell& cell, const char* system) {
+double seconds_per_batch(const Paper& paper, const MorphglCell& cell, const char* system) {
   Labels labels = cell.labels();
   labels.insert({{"system", system}, {"metric", "epoch_s"}});
   const double epoch_s = paper.at(labels);
@@ -48,8 +48,8 @@ std::optional<double> printed_device_batch_s(const Paper& paper, const MorphglCe
   }
   MorphglCell printed = cell;
   printed.model = ratio->label("model");
-  const double cpu_batch_s = seconds_a_batch(paper, printed, "SALIENT");
-  const double both_s = seconds_a_batch(paper, printed, "DUCATI");
+  const double cpu_batch_s = seconds_per_batch(paper, printed, "SALIENT");
+  const double both_s = seconds_per_batch(paper, printed, "DUCATI");
   return both_s - (cpu_batch_s - ratio->value * both_s);
 }
 
@@ -72,7 +72,7 @@ double usual_device_share(const Paper& paper, const MorphglCell& cell) {
   const auto cells = morphgl_cells(paper);
   const auto share = [&](const MorphglCell& other) -> std::optional<double> {
     const auto device_batch_s = printed_device_batch_s(paper, other);
-    return device_batch_s ? std::optional(*device_batch_s / seconds_a_batch(paper, other, "DUCATI"))
+    return device_batch_s ? std::optional(*device_batch_s / seconds_per_batch(paper, other, "DUCATI"))
                           : std::nullopt;
   };
   const auto alike = [&](const MorphglCell& other) {
@@ -125,7 +125,7 @@ std::optional<LinkUse> link_use(const Paper& paper, const std::string& dataset, 
   cell.machine = fact->label("machine");
   cell.model = fact->label("model");
   cell.dataset = dataset;
-  return LinkUse{fact->value / 100 * seconds_a_batch(paper, cell, system), cell};
+  return LinkUse{fact->value / 100 * seconds_per_batch(paper, cell, system), cell};
 }
 
 /// The value for the data set or, if it has none, the mean over all data sets.
@@ -162,7 +162,7 @@ double link_share(const Paper& paper, const MorphglCell& cell) {
     if (!use) {
       return std::nullopt;
     }
-    const double both_s = seconds_a_batch(paper, use->cell, "DUCATI");
+    const double both_s = seconds_per_batch(paper, use->cell, "DUCATI");
     return std::min(1.0, use->seconds / device_batch_s(paper, use->cell, both_s));
   };
   return for_dataset(paper, cell.dataset, share);
@@ -219,8 +219,8 @@ std::vector<MorphglCell> morphgl_cells(const Paper& paper) {
 
 MorphglStages infer_stages(const Paper& paper, const MorphglCell& cell) {
   MorphglStages stages;
-  const double both_s = seconds_a_batch(paper, cell, "DUCATI");
-  stages.cpu_batch_s = seconds_a_batch(paper, cell, "SALIENT");
+  const double both_s = seconds_per_batch(paper, cell, "DUCATI");
+  stages.cpu_batch_s = seconds_per_batch(paper, cell, "SALIENT");
   stages.device_batch_s = device_batch_s(paper, cell, both_s);
   stages.train_s = both_s - stages.device_batch_s;
   stages.transfer_s = transfer_s(paper, cell);

@@ -12,15 +12,13 @@
 /// mini-batches of an epoch, S and D are the epochs of SALIENT and DUCATI divided by n.
 ///
 /// - CPU batching, all workers together: C = S. SALIENT is bound by its workers in every cell.
-/// - DUCATI runs GPU batching G and training M one after another: G + M = D. They are divided by the first of
-/// these
-///   that is known: a printed time of GPU batching; the dispatcher's first ratio x of that machine and data
-///   set, because equation 6 balances at x = (C - M) / (M + G), so M = C - x D in the cell for which it is
-///   printed, and G = D - M for every model there (batches do not depend on the model); the mean share G / D
-///   of the paper's cells with the same data set and model, with the same data set, or of all.
+/// - DUCATI runs GPU batching G and training M one after another: G + M = D. They are divided by the first
+///   of these that is known: a printed time of GPU batching; the dispatcher's first ratio x of that machine
+///   and data set, because equation 6 balances at x = (C - M) / (M + G), so M = C - x D in the cell for which
+///   it is printed, and G = D - M for every model there (batches do not depend on the model); the mean share
+///   G / D of the paper's cells with the same data set and model, with the same data set, or of all.
 /// - The copy T: the share of SALIENT's epoch in which the link is busy (Table 5) times S. It is a property
-/// of the
-///   data set and the link; other links are scaled by their PCIe generation.
+///   of the data set and the link; other links are scaled by their PCIe generation.
 /// - The part U of GPU batching that reads over the link: from DUCATI's row in the same way, as a share of G.
 ///
 /// The profile of these times keeps one core for the main process (section 5.1). Its machine is the catalog's

@@ -12,10 +12,9 @@ namespace gnomon::reproduce {
 /// Reproduces NeutronOrch's three effects (section 5.4), and its Tables 6 and 7, from DGL's columns
 /// (neutronorch_profile):
 /// - L, the layer split: the CPU computes the bottom layer of all vertices of each batch, then the GPU the
-/// rest;
+///   rest;
 /// - H, hot embeddings: the preset, whose CPU computes that layer of the hot vertices once a super-batch, one
-/// after
-///   the other;
+///   after the other;
 /// - S, super-batches: the preset's schedule.
 ///
 /// The length of a super-batch is not printed. The preset's 16 is fitted to the three effects; the report

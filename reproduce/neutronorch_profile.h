@@ -20,15 +20,12 @@ struct NeutronorchSetting {
 /// an epoch are divided by its batches; the CPU as a whole is all workers together.
 /// - cpu_batch: S + FC; sampling is S of it.
 /// - transfer: FT. device_batch: S / rho, where rho is the speed-up of sampling on the GPU (Table 3), plus
-/// FT, because
-///   the rows come over the same link without being collected.
+///   FT, because the rows come over the same link without being collected.
 /// - Refreshing the bottom layer of all of a batch's vertices: its printed share of S, and FC, because nearly
-/// all rows
-///   are those of the bottom layer.
+///   all rows are those of the bottom layer.
 /// - For other numbers of layers than three, or batches other than 1,024, all times of an epoch grow as the
-/// epochs of
-///   the first baseline that ran both (Tables 6 and 7); the bottom layer's share depends on the fanouts, not
-///   on the batch size.
+///   epochs of the first baseline that ran both (Tables 6 and 7); the bottom layer's share depends on the
+///   fanouts, not on the batch size.
 /// - The number of different vertices of a batch is not printed; vertices are assumed to be drawn uniformly.
 /// - The skew of accesses is not printed either; it is the mean of GNNLab's rows (Table VI).
 /// Throws InputError for a data set, depth or batch size without these numbers.

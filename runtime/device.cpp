@@ -1,5 +1,6 @@
 #include "runtime/device.h"
 
+#include <stdexcept>
 #include <string>
 #include <utility>
 
@@ -27,6 +28,10 @@ std::unique_ptr<Device> open_kind(const plan::Job& job, const DeviceOptions& opt
 }
 
 }  // namespace
+
+void Device::open_graph(std::shared_ptr<const PlacedGraph>) {
+  throw std::logic_error("this device executes no macro-batches");
+}
 
 std::unique_ptr<Device> open_device(std::shared_ptr<const PlacedGraph> graph, const plan::Job& job,
                                     const plan::Plan& plan, const DeviceOptions& options,

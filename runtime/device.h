@@ -36,7 +36,7 @@ struct DeviceFacts {
   std::optional<double> memory_bandwidth_bytes_per_s{};
   /// Of a copy from host slots to device memory.
   std::optional<double> link_bandwidth_bytes_per_s{};
-  /// Minimum share of its multiprocessors with which a gather reaches the link's bandwidth.
+  /// Minimum share of its thread slots with which a gather reaches the link's bandwidth.
   std::optional<double> link_saturation_share{};
   std::optional<int> multiprocessors{};
   base::PcieLink link{};
@@ -93,6 +93,19 @@ class Device {
   /// The group_transfer stage: moves tensors from host memory to the device. A device in the host's memory
   /// returns them; any other copies them over its link. May run concurrently with all stages except copy().
   virtual std::vector<at::Tensor> take_tensors(const std::vector<at::Tensor>& tensors) = 0;
+  /// The group_transfer stage of plans with macro-batches: copies a macro-batch's graph to the device ahead
+  /// of its open_graph(). Rows of its features that `wanted_rows` (by vertex; empty: all) does not mark are
+  /// not copied. All but the last copy before are freed. A device in the host's memory reads the graph in
+  /// place. May run concurrently with all stages except copy().
+  virtual void copy_graph(std::shared_ptr<const PlacedGraph> graph,
+                          std::span<const std::uint8_t> wanted_rows) {
+    (void)graph;
+    (void)wanted_rows;
+  }
+  /// Within the device_batch stage: later calls of prepare() draw from this graph, which copy_graph() has
+  /// copied. Shares the ownership of `graph`. Preconditions: no batch of another graph is in use, and the
+  /// device's kind executes macro-batches (plan/abilities.h).
+  virtual void open_graph(std::shared_ptr<const PlacedGraph> graph);
   /// The device_batch stage of plans whose trainer gathers: the batch of sample_batch, bit for bit, in host
   /// memory; it is complete when the call returns. `data`'s memory is reused.
   virtual DeviceWorkPtr sample(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds,

@@ -70,9 +70,10 @@ struct Record {
   StageSpan span;
   int pending = 0;  ///< unfinished dependencies
   bool done = false;
-  bool is_in_flight = false;  ///< its call has returned, but its device work has not completed
-  bool is_awaited = false;    ///< by wait_any()
-  Sleeper* taker = nullptr;   ///< the thread that has taken it and sleeps until nothing is pending
+  bool is_in_flight = false;          ///< its call has returned, but its device work has not completed
+  bool is_ordered_by_device = false;  ///< in flight, and DeviceWork::orders_successors()
+  bool is_awaited = false;            ///< by wait_any()
+  Sleeper* taker = nullptr;           ///< the thread that has taken it and sleeps until nothing is pending
   std::vector<std::int64_t> successors;
 };
 
@@ -127,7 +128,8 @@ struct HostMachine::State {
   void perform(const StageSpan& span, int worker);
   static std::exception_ptr attempt(const std::function<void()>& act);
   bool executes(Stage stage) const;
-  void release(Record& record, std::optional<std::size_t> on_engine);
+  bool is_ordered(const Record& before, const StageSpan& next) const;
+  void release(Record& record);
   void finish(std::int64_t number);
   void fail(std::exception_ptr error);
   void wake_everyone();
@@ -186,11 +188,20 @@ bool HostMachine::State::executes(Stage stage) const {
   }
 }
 
-/// Releases the stages that depend on this one, or on this engine.
-void HostMachine::State::release(Record& record, std::optional<std::size_t> on_engine) {
+/// Whether a dependent of a stage in flight may be launched: on the same engine, or where the device waits
+/// for its mini-batch itself.
+bool HostMachine::State::is_ordered(const Record& before, const StageSpan& next) const {
+  const bool reads_batch = next.stage == Stage::train || next.stage == Stage::device_gather;
+  const bool is_same_batch = before.span.batch == next.batch && before.span.device == next.device;
+  return before.is_in_flight && (engine_of(before.span) == engine_of(next) ||
+                                 (before.is_ordered_by_device && reads_batch && is_same_batch));
+}
+
+/// Releases the dependents of a stage that is done, or those that may be launched while it is in flight.
+void HostMachine::State::release(Record& record) {
   std::erase_if(record.successors, [&](std::int64_t successor) {
     auto& next = records[static_cast<std::size_t>(successor)];
-    const bool is_meant = !on_engine || engine_of(next.span) == *on_engine;
+    const bool is_meant = record.done || is_ordered(record, next.span);
     if (is_meant && --next.pending == 0 && next.taker != nullptr) {
       next.taker->wake.notify_one();
     }
@@ -202,7 +213,7 @@ void HostMachine::State::finish(std::int64_t number) {
   auto& record = records[static_cast<std::size_t>(number)];
   record.done = true;
   record.is_in_flight = false;
-  release(record, std::nullopt);
+  release(record);
   record.successors = {};
   if (record.is_awaited) {
     progress.notify_all();
@@ -285,7 +296,8 @@ void HostMachine::State::run(std::unique_lock<std::mutex>& lock, Server& server,
     fail(std::move(error));
   } else if (left) {
     record.is_in_flight = true;
-    release(record, server.engine);
+    record.is_ordered_by_device = left->orders_successors();
+    release(record);
     server.in_flight.push_back({number, std::move(left)});
   } else {
     end(lock, number);
@@ -301,7 +313,7 @@ void HostMachine::State::take_span(StageSpan& span, const WorkSpan& of_device) c
   span.end_s = std::clamp(of_device.end_s - offset_s, span.begin_s, now);
 }
 
-/// Whether a stage of another engine waits for it; those of its own have been released.
+/// Whether a stage waits for its end; those that may be launched before have been released.
 bool HostMachine::State::is_awaited(const InFlight& in_flight) const {
   return !records[static_cast<std::size_t>(in_flight.number)].successors.empty();
 }
@@ -436,8 +448,7 @@ Ticket HostMachine::start_on(int device, Stage stage, std::int64_t position, std
   const auto engine_number = state_->engine_of(record.span);
   for (const auto ticket : after) {
     auto& before = state_->records.at(static_cast<std::size_t>(ticket.number));
-    const bool is_ordered = before.is_in_flight && state_->engine_of(before.span) == engine_number;
-    if (!before.done && !is_ordered) {
+    if (!before.done && !state_->is_ordered(before, record.span)) {
       before.successors.push_back(number);
       ++record.pending;
     }

@@ -35,7 +35,8 @@ struct StageWork {
   std::function<void(schedule::Stage stage, int device)> after = {};
   /// Returns the device work that is unfinished when the call of its stage has returned, or null; called on
   /// the same thread. The stage ends with that work and has its span. Stages of the same engine may begin
-  /// earlier, since a device executes its work in order.
+  /// earlier, since a device executes its work in order, and so may later stages of the mini-batch where
+  /// DeviceWork::orders_successors().
   std::function<DeviceWorkPtr(schedule::Stage stage, std::int64_t position)> left_to_device = {};
 };
 

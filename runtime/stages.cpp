@@ -6,6 +6,7 @@
 #include "base/interleave.h"
 #include "graph/epoch_order.h"
 #include "plan/disk_plans.h"
+#include "runtime/batch/batch_tensors.h"
 #include "runtime/cache/preferred_rows.h"
 #include "schedule/run_epoch.h"
 
@@ -85,6 +86,7 @@ void Stages::place_graph(const plan::Plan& plan) {
   if (has_macro_batches(plan) && (moves || !macro_)) {
     macro_ = std::make_unique<MacroData>(make_loader(placed_, job_, plan, progress_), job_, plan,
                                          [this](MacroBatch& first) { check_macro_memory(first); });
+    has_checked_macro_ = false;
   }
 }
 
@@ -136,9 +138,13 @@ void Stages::begin_epoch(std::int64_t epoch, std::vector<std::int64_t> order, Ho
       devices_.front()->take_plan(plan_, placed_);
     }
     macro_->begin_epoch(epoch, order_);
+    check_macro_memory();
     return;
   }
-  seeds_ = graph::epoch_order(placed_->graph.train, job_.seed, static_cast<std::uint64_t>(epoch));
+  if (epoch != seeds_epoch_) {  // an epoch may run in several parts
+    seeds_ = graph::epoch_order(placed_->graph.train, job_.seed, static_cast<std::uint64_t>(epoch));
+    seeds_epoch_ = epoch;
+  }
   if (disk_) {
     fill_host_caches();
     disk_->begin_epoch(epoch, order_);
@@ -163,7 +169,19 @@ BatchNeeds Stages::measure_batches(const SampleAt& sample, const graph::Features
   return needs;
 }
 
-/// While one macro-batch is in use, the next one takes as much.
+/// Whether the plan's macro-batches fit beside the process, before the first one is loaded.
+void Stages::check_macro_memory() {
+  if (!plan::reads_disk(plan_) || std::exchange(has_checked_macro_, true)) {
+    return;
+  }
+  auto needs =
+      needs_of(plan_, {.training = evaluation_bytes_}, 0, model_bytes_, process_bytes(placed_->graph));
+  needs.readers = plan::disk_reader_bytes;  // one thread reads for all
+  needs.macro_batches = macro_->max_bytes();
+  check_room(plan_, needs, device_options_.host_bytes);
+}
+
+/// The same with the mini-batches that are drawn from the first one.
 void Stages::check_macro_memory(MacroBatch& first) {
   if (!plan::reads_disk(plan_)) {
     return;
@@ -175,8 +193,8 @@ void Stages::check_macro_memory(MacroBatch& first) {
   };
   auto needs = needs_of(plan_, measure_batches(sample, graph.features, sampler), macro_->layout().batches(),
                         model_bytes_, process_bytes(placed_->graph));
-  needs.readers = plan::disk_reader_bytes;  // one thread reads for all
-  needs.macro_batches = first.bytes();
+  needs.readers = plan::disk_reader_bytes;
+  needs.macro_batches = std::max<std::int64_t>(0, macro_->max_bytes() - first.bytes());
   check_room(plan_, needs, device_options_.host_bytes);
 }
 
@@ -239,7 +257,7 @@ void Stages::open_macro(std::int64_t position, int device) {
   auto macro = macro_->batch_with(batch_of(position));
   if (macro != opened_) {
     opened_ = std::move(macro);
-    at(device).take_plan(plan_, opened_->placed());
+    at(device).open_graph(opened_->placed());
   }
 }
 
@@ -248,7 +266,9 @@ void Stages::note_halo(std::int64_t position, const DeviceBatch& batch) {
   const auto macro = macro_->batch_with(batch_of(position));
   vertices_in_training_.clear();
   halo_in_training_.clear();
-  for (const graph::VertexId local : batch.slot->batch.vertices) {
+  const auto ids = batch.slot ? ids_of(*batch.slot) : batch.vertices.cpu();
+  for (const graph::VertexId local :
+       std::span(ids.const_data_ptr<std::int64_t>(), static_cast<std::size_t>(ids.numel()))) {
     if (macro->is_halo()[slot_of(local)] != 0) {
       halo_in_training_.push_back(std::ssize(vertices_in_training_));
     }
@@ -328,6 +348,14 @@ void Stages::train(std::int64_t position, int device) {
       });
 }
 
+std::int64_t Stages::device_peak_bytes() const {
+  std::int64_t peak = 0;
+  for (const auto& device : devices_) {
+    peak = std::max(peak, device->peak_bytes());
+  }
+  return peak;
+}
+
 DeviceWorkPtr Stages::take_work(schedule::Stage stage, std::int64_t position) {
   const bool is_on_device = schedule::is_of_batch(stage) && stage != schedule::Stage::cpu_batch;
   return is_on_device ? std::move(device_slots_[slot_of(position)].work) : nullptr;
@@ -348,9 +376,11 @@ void Stages::group_prepare(std::int64_t group, int worker) {
   hot_->prepare(first_ / plan_.super_batch + group, worker);
 }
 
-/// A macro-batch lies in the memory in which the host device trains.
 void Stages::group_transfer(std::int64_t group) {
-  if (!macro_) {
+  if (macro_) {
+    const auto macro = macro_->batch_of_group(group);
+    device().copy_graph(macro->placed(), macro->wanted_rows());
+  } else {
     hot_->transfer(first_ / plan_.super_batch + group, device());
   }
 }

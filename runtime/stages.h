@@ -119,6 +119,8 @@ class Stages {
   ReadCounts take_disk_reads();
   /// The first device; for measurements between the stages.
   Device& device() const { return *devices_.front(); }
+  /// Peak memory use so far of the device that used most; 0 for devices in the host's memory.
+  std::int64_t device_peak_bytes() const;
   /// The graph as the plan places it, with features in a form that the device takes.
   std::shared_ptr<const PlacedGraph> placed() const { return placed_; }
   /// The device of a position if roles are not divided.
@@ -133,6 +135,7 @@ class Stages {
   void prepare_from(MacroBatch& macro, std::int64_t position, int worker, BatchData& data);
   void open_macro(std::int64_t position, int device);
   void note_halo(std::int64_t position, const DeviceBatch& batch);
+  void check_macro_memory();
   void check_macro_memory(MacroBatch& first);
   int first_with_gradients() const;
   void place_graph(const plan::Plan& plan);
@@ -145,6 +148,7 @@ class Stages {
   graph::Graph graph_;                         ///< with features in a form that the device takes
   std::unique_ptr<DiskData> disk_;             ///< of plans whose mini-batches read the disk
   std::unique_ptr<MacroData> macro_;           ///< of plans with macro-batches
+  bool has_checked_macro_ = false;             ///< whether their memory has been counted
   std::shared_ptr<MacroBatch> opened_;         ///< the one that the device prepares from
   std::shared_ptr<const PlacedGraph> placed_;  ///< shared by all samplers and the device
   plan::Job job_;
@@ -163,6 +167,7 @@ class Stages {
   HotEmbeddings* hot_ = nullptr;          ///< as passed to begin_epoch(), with the next member
   std::int64_t first_ = 0;
   std::vector<graph::VertexId> seeds_;          ///< of the whole epoch, shuffled
+  std::int64_t seeds_epoch_ = -1;               ///< the epoch of seeds_
   std::vector<std::vector<int>> thread_cores_;  ///< of each worker's threads
   /// Each vertex's row in the device's cache, or -1; empty if workers gather all rows.
   std::vector<std::int32_t> cache_slots_;

@@ -30,7 +30,7 @@ bool same_secret(const std::string& given, const std::string& wanted) {
 
 bool is_asked_host(const std::string& host, const Guard& guard) {
   const auto name = without_port(host);
-  // Behind a token any name may lead here: a page of another site does not know the token.
+  // With a token any Host is accepted: a page of another site does not know the token.
   return !guard.token.empty() || is_loopback(name) || name == guard.host;
 }
 

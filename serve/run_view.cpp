@@ -15,10 +15,6 @@ namespace {
 namespace fs = std::filesystem;
 using base::Json;
 
-bool is_run(const fs::path& directory) {
-  return fs::exists(directory / "job.json") && fs::exists(directory / "plan.json");
-}
-
 fs::file_time_type last_write(const fs::path& run) {
   std::error_code none;
   const auto log = run / "log.jsonl";
@@ -42,33 +38,41 @@ Json epochs_in(const fs::path& log) {
 }
 
 /// The directory of one of the runs.
-fs::path directory_of(const fs::path& runs, const std::string& name) {
+fs::path directory_of(const Runs& runs, const std::string& name) {
   const auto names = run_names(runs);
   if (std::ranges::find(names, name) == names.end()) {
     throw base::InputError("run", "\"" + name + "\" is not one of the runs");
   }
-  return runs / name;
+  const bool is_single = std::ranges::find(runs.single, name) != runs.single.end();
+  return is_single ? fs::path(name) : runs.directory / fs::path(name);
 }
 
 }  // namespace
 
-std::vector<std::string> run_names(const fs::path& runs) {
+bool is_run(const fs::path& directory) {
+  std::error_code none;
+  return fs::exists(directory / "job.json", none) && fs::exists(directory / "plan.json", none);
+}
+
+std::vector<std::string> run_names(const Runs& runs) {
   std::vector<fs::path> found;
   std::error_code none;
-  for (const auto& entry : fs::directory_iterator(runs, none)) {
+  const auto entries =
+      runs.directory.empty() ? fs::directory_iterator() : fs::directory_iterator(runs.directory, none);
+  for (const auto& entry : entries) {
     if (entry.is_directory() && is_run(entry.path())) {
       found.push_back(entry.path());
     }
   }
   std::ranges::sort(found, [](const auto& a, const auto& b) { return last_write(a) > last_write(b); });
-  std::vector<std::string> names;
+  auto names = runs.single;
   for (const auto& run : found) {
     names.push_back(run.filename().string());
   }
   return names;
 }
 
-Json run_document(const fs::path& runs, const std::string& name) {
+Json run_document(const Runs& runs, const std::string& name) {
   const auto directory = directory_of(runs, name);
   const auto plan = plan::read_plan(directory / "plan.json");
   return {{"run", name},
@@ -79,7 +83,7 @@ Json run_document(const fs::path& runs, const std::string& name) {
           {"epochs", epochs_in(directory / "log.jsonl")}};
 }
 
-Json predicted_run(const fs::path& runs, const std::string& name, const std::string& profile) {
+Json predicted_run(const Runs& runs, const std::string& name, const std::string& profile) {
   const auto directory = directory_of(runs, name);
   const auto own = directory / "profile.json";
   const bool has_own = fs::exists(own);

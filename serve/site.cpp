@@ -1,6 +1,7 @@
 #include "serve/site.h"
 
 #include <array>
+#include <chrono>
 #include <string_view>
 
 #include "base/csv.h"
@@ -53,6 +54,15 @@ Json parsed(const std::string& text) {
   return json;
 }
 
+/// The document with the time that it took.
+template <class Make>
+Json timed(const Make& make) {
+  const auto begin = std::chrono::steady_clock::now();
+  Json document = make();
+  document["elapsed_s"] = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return document;
+}
+
 }  // namespace
 
 Response Site::answer(const Request& request) {
@@ -66,7 +76,9 @@ Response Site::answer(const Request& request) {
     if (request.method != "GET") {
       return refusal(405, "use GET or POST");
     }
-    return request.path == "/api/offer" ? json_response(offer()) : answer_asset(request.path);
+    return request.path == "/api/offer"  ? json_response(offer())
+           : request.path == "/api/runs" ? json_response(runs())
+                                         : answer_asset(request.path);
   } catch (const base::InputError& error) {
     return refusal(422, error.what());
   } catch (const Json::exception& error) {
@@ -96,8 +108,10 @@ Json Site::offer() const {
   return {{"profiles", offer_.profiles},
           {"machines", offer_.machines},
           {"plans", plans},
-          {"runs", offer_.runs.empty() ? std::vector<std::string>{} : run_names(offer_.runs)}};
+          {"runs", run_names(offer_.runs)}};
 }
+
+Json Site::runs() const { return {{"runs", run_names(offer_.runs)}}; }
 
 Json Site::explored(const Json& body, const char* work) {
   read_state(body, offer_);  // what is wrong is told before a process starts
@@ -111,10 +125,10 @@ Response Site::answer_post(const std::string& path, const Json& body) {
     return json_response(request_of(read_state(state, offer_)).profiles.front().document);
   }
   if (path == "/api/compute") {
-    return json_response(computed_rows(read_state(body, offer_)));
+    return json_response(timed([&] { return computed_rows(read_state(body, offer_)); }));
   }
   if (path == "/api/explore") {
-    return json_response(explored(body, "explore"));
+    return json_response(timed([&] { return explored(body, "explore"); }));
   }
   if (path == "/api/csv") {
     const auto rows = explored(body, "explore").at("rows").get<std::vector<Json>>();
@@ -129,10 +143,10 @@ Response Site::answer_post(const std::string& path, const Json& body) {
   if (path == "/api/tuning") {
     return look_at_tuning(body);
   }
-  if (path == "/api/run" && !offer_.runs.empty()) {
+  if (path == "/api/run") {
     return json_response(run_document(offer_.runs, text_in(body, "run")));
   }
-  if (path == "/api/predicted" && !offer_.runs.empty()) {
+  if (path == "/api/predicted") {
     const auto profile = text_in(body, "profile");
     read_state({{"profile", profile}}, offer_);
     return json_response(

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/document.h"
+#include "serve/run_view.h"
 #include "tuner/explore/exploration.h"
 
 namespace gnomon::serve {
@@ -13,14 +14,14 @@ namespace gnomon::serve {
 /// What a page can choose from.
 struct Offer {
   std::vector<std::string> profiles;  ///< files, and names of papers' workloads
-  std::vector<std::string> machines;  ///< of the catalog
-  std::string runs;                   ///< directory of training runs; empty: none
+  std::vector<std::string> machines;  ///< files of measured machines, and names of the catalog
+  Runs runs{};
 };
 
 /// A state of the page.
 struct State {
   std::string profile;
-  std::string machine;                   ///< of the catalog; empty: the profile's own
+  std::string machine;                   ///< empty: the profile's own
   std::vector<plan::Plan> plans;         ///< to predict
   std::vector<std::string> drawn;        ///< names of plans whose timelines are drawn
   std::vector<tuner::Setting> settings;  ///< "machine.cpu.cores", "plan.cpu_buffer", …

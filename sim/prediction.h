@@ -19,7 +19,7 @@ struct Prediction {
   double lower_bound_s = 0;
   double cpu_utilisation = 0;     ///< of the workers
   double link_utilisation = 0;    ///< copies, and reads of device_batch
-  double device_utilisation = 0;  ///< device batching and training
+  double device_utilisation = 0;  ///< device preparation and training
   double blocked_on_cpu_s = 0;
   double blocked_on_device_s = 0;
   std::int64_t cpu_batches = 0;

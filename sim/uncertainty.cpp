@@ -1,9 +1,11 @@
 #include "sim/uncertainty.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdio>
 #include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "sim/predict.h"
@@ -11,6 +13,7 @@
 namespace gnomon::sim {
 namespace {
 
+using profiles::ScalingPoint;
 using profiles::StageTime;
 using profiles::WorkloadProfile;
 
@@ -22,30 +25,118 @@ struct NamedStage {
 /// Relative half width of a confidence interval above which a stage time is unusable.
 constexpr double worthless_interval = 2;
 
-constexpr std::array<NamedStage, 4> stages{{{"CPU batching", &WorkloadProfile::cpu_batch},
+constexpr std::array<NamedStage, 4> stages{{{"CPU preparation", &WorkloadProfile::cpu_batch},
                                             {"transfer", &WorkloadProfile::transfer},
-                                            {"device batching", &WorkloadProfile::device_batch},
+                                            {"device preparation", &WorkloadProfile::device_batch},
                                             {"training", &WorkloadProfile::train}}};
+
+constexpr std::array<std::vector<ScalingPoint> WorkloadProfile::*, 4> speedups{
+    {&WorkloadProfile::worker_efficiency, &WorkloadProfile::cpu_batch_speedup,
+     &WorkloadProfile::train_speedup, &WorkloadProfile::device_batch_speedup}};
+
+static_assert(stages.size() + speedups.size() == EpochErrors::num_sources);
+
+/// Half width of a 95 % interval over the standard error of a normal distribution.
+constexpr double normal_half_width = 1.96;
+
+bool has_interval(const profiles::Profile& profile) {
+  return std::any_of(stages.begin(), stages.end(),
+                     [&](const NamedStage& stage) { return (profile.workload.*stage.time).interval_s > 0; });
+}
+
+/// Makes every speed-up lower by its own half width. Returns whether any of them has one.
+bool slow_down(std::vector<ScalingPoint>& points) {
+  bool any = false;
+  for (ScalingPoint& point : points) {
+    if (point.interval.value_or(0) > 0) {
+      point.value /= 1 + *point.interval;
+      any = true;
+    }
+  }
+  return any;
+}
+
+/// The changes of one plan's epoch with the profile.
+class Changes {
+ public:
+  Changes(const profiles::Profile& profile, const plan::Plan& plan)
+      : profile_(profile), plan_(plan), epoch_s_(predict_quickly(profile, plan).epoch_s) {}
+
+  double epoch_s() const { return epoch_s_; }
+
+  double of(const profiles::Profile& changed) const {
+    return predict_quickly(changed, plan_).epoch_s - epoch_s_;
+  }
+
+  double of_stage(StageTime WorkloadProfile::*time, double longer_s) const {
+    auto changed = profile_;
+    (changed.workload.*time).mean_s += longer_s;
+    return of(changed);
+  }
+
+  /// Whether the epoch depends on a stage: a tenth more of it is more than a thousandth of the epoch. What is
+  /// hidden still shows in the first or last mini-batch.
+  bool depends_on(StageTime WorkloadProfile::*time) const {
+    return of_stage(time, 0.1 * (profile_.workload.*time).mean_s) > 1e-3 * epoch_s_;
+  }
+
+  double of_speedups(std::vector<ScalingPoint> WorkloadProfile::*points) const {
+    auto changed = profile_;
+    return slow_down(changed.workload.*points) ? of(changed) : 0;
+  }
+
+ private:
+  const profiles::Profile& profile_;
+  const plan::Plan& plan_;
+  double epoch_s_;
+};
 
 }  // namespace
 
-std::optional<double> epoch_interval_s(const profiles::Profile& profile, const plan::Plan& plan) {
-  const double epoch_s = predict_quickly(profile, plan).epoch_s;
-  if (!std::isfinite(epoch_s)) {
+std::optional<EpochErrors> epoch_errors(const profiles::Profile& profile, const plan::Plan& plan) {
+  if (!has_interval(profile)) {
     return std::nullopt;
   }
-  double squares = 0;
-  bool has_interval = false;
-  for (const auto& stage : stages) {
-    auto moved = profile;
-    auto& time = moved.workload.*stage.time;
-    if (time.interval_s > 0) {
-      has_interval = true;
-      time.mean_s += time.interval_s;
-      squares += std::pow(predict_quickly(moved, plan).epoch_s - epoch_s, 2);
-    }
+  const Changes changes(profile, plan);
+  if (!std::isfinite(changes.epoch_s())) {
+    return std::nullopt;
   }
-  return has_interval ? std::optional(std::sqrt(squares)) : std::nullopt;
+  EpochErrors errors;
+  errors.epoch_s = changes.epoch_s();
+  errors.of_model_s = normal_half_width * profile.prediction_error.value_or(0) * changes.epoch_s();
+  std::size_t source = 0;
+  for (const auto& stage : stages) {
+    const StageTime& time = profile.workload.*stage.time;
+    if (time.mean_s > 0 && time.interval_s == 0 && changes.depends_on(stage.time)) {
+      return std::nullopt;
+    }
+    errors.by_source_s[source++] = time.interval_s > 0 ? changes.of_stage(stage.time, time.interval_s) : 0;
+  }
+  for (const auto points : speedups) {
+    errors.by_source_s[source++] = changes.of_speedups(points);
+  }
+  return errors;
+}
+
+double interval_s(const EpochErrors& errors) {
+  double squares = std::pow(errors.of_model_s, 2);
+  for (const double change_s : errors.by_source_s) {
+    squares += std::pow(change_s, 2);
+  }
+  return std::sqrt(squares);
+}
+
+double difference_interval_s(const EpochErrors& one, const EpochErrors& other) {
+  double squares = std::pow(one.of_model_s, 2) + std::pow(other.of_model_s, 2);
+  for (std::size_t source = 0; source < EpochErrors::num_sources; ++source) {
+    squares += std::pow(one.by_source_s[source] - other.by_source_s[source], 2);
+  }
+  return std::sqrt(squares);
+}
+
+std::optional<double> epoch_interval_s(const profiles::Profile& profile, const plan::Plan& plan) {
+  const auto errors = epoch_errors(profile, plan);
+  return errors ? std::optional(interval_s(*errors)) : std::nullopt;
 }
 
 void check_precision(const profiles::Profile& profile, const std::string& where) {

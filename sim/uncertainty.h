@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 
@@ -8,11 +9,35 @@
 
 namespace gnomon::sim {
 
-/// Returns the half width of the 95 % confidence interval of a plan's predicted epoch in seconds, propagated
-/// from the measured stage times: each is varied by its own interval, and the changes of the computed epoch
-/// (predict_quickly) are combined as independent errors. It covers the precision of the profile, not the
-/// error of the simulator (Profile::prediction_error). None if the profile has no intervals, as those of
-/// papers, or if the plan does not fit in memory. Throws InputError.
+/// How uncertain a plan's predicted epoch is.
+struct EpochErrors {
+  /// The times of the four stages, then the four lists of speed-ups by threads and workers.
+  static constexpr std::size_t num_sources = 8;
+  double epoch_s = 0;
+  /// The change of the epoch if one of them is slower by the half width of its 95 % confidence interval: 0
+  /// for what the plan does not use or hides behind something else. Two plans on one profile are predicted
+  /// from the same numbers, so that an error in one of them changes both epochs.
+  std::array<double, num_sources> by_source_s{};
+  /// Half width by the error of predictions that real runs showed (Profile::prediction_error): what remains
+  /// of each plan after corrections that plans have in common.
+  double of_model_s = 0;
+};
+
+/// Computes the changes by predict_quickly. None if nothing is known of the profile's precision, as of those
+/// of papers, if the plan does not fit in memory, or if its epoch depends on a stage of unknown precision,
+/// such as one that was moved to another machine by data sheets. Throws InputError.
+std::optional<EpochErrors> epoch_errors(const profiles::Profile& profile, const plan::Plan& plan);
+
+/// Half width of the 95 % confidence interval of the epoch: the root of the sum of squares of all errors, as
+/// they are independent of each other.
+double interval_s(const EpochErrors& errors);
+
+/// Half width of the 95 % confidence interval of the difference between the epochs of two plans on one
+/// profile. Errors of a source change both epochs and are subtracted before they are squared; those of the
+/// model are each plan's own.
+double difference_interval_s(const EpochErrors& one, const EpochErrors& other);
+
+/// interval_s of epoch_errors.
 std::optional<double> epoch_interval_s(const profiles::Profile& profile, const plan::Plan& plan);
 
 /// Throws InputError, with the stage and how to measure it again, if a stage time is too uncertain to predict

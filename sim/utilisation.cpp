@@ -47,12 +47,13 @@ void fill_utilisation(Prediction& prediction, const Totals& totals, const Machin
     const double cpu_s = busy_s(Stage::cpu_batch) + busy_s(Stage::group_prepare);
     const double prepare_s = busy_s(Stage::device_batch) + busy_s(Stage::device_gather);
     const int links = (model.devices + model.devices_per_link - 1) / model.devices_per_link;
-    // Preparation beside training has a share of the device, and training the rest.
-    const double prepare_share = model.prepare_share > 0 && !model.on_cores() ? model.prepare_share : 1;
     prediction.cpu_utilisation = share(cpu_s, model.workers);
     prediction.link_utilisation = share(totals.link_s, links);
-    prediction.device_utilisation =
-        std::min(1.0, share(prepare_s * prepare_share + busy_s(Stage::train), model.devices));
+    // The streams of a GPU that prepares beside training overlap; the busier one is busy that long.
+    const bool has_two_streams = model.prepare_share > 0 && !model.on_cores();
+    const double device_s =
+        has_two_streams ? std::max(prepare_s, busy_s(Stage::train)) : prepare_s + busy_s(Stage::train);
+    prediction.device_utilisation = std::min(1.0, share(device_s, model.devices));
     prediction.disk_utilisation = share(totals.disk_s, 1);
     prediction.reduce_utilisation = share(busy_s(Stage::all_reduce), 1);
   }

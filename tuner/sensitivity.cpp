@@ -109,7 +109,7 @@ std::vector<Change> changes_of(const profiles::Profile& profile) {
   const int more = std::max(1, std::min(8, profile.machine.cpu.cores));
   add(std::to_string(more) + (more == 1 ? " more core" : " more cores"),
       [&](profiles::Profile& p) { p.machine.cpu.cores += more; });
-  add("CPU batching twice as fast", [](profiles::Profile& p) {
+  add("CPU preparation twice as fast", [](profiles::Profile& p) {
     scale(p.workload.cpu_batch, 0.5);
     scale(p.workload.parts.cpu_sample_s, 0.5);
   });

@@ -17,8 +17,8 @@ struct Change {
   profiles::Profile profile;
 };
 
-/// Improvements of a profiled machine: more cores, faster CPU batching and training, and with a GPU a faster
-/// link and more memory.
+/// Improvements of a profiled machine: more cores, faster CPU preparation and training, and with a GPU a
+/// faster link and more memory.
 std::vector<Change> changes_of(const profiles::Profile& profile);
 
 /// The profile with an epoch of at most `batches` mini-batches.

@@ -11,7 +11,6 @@
 #include "base/error.h"
 #include "base/stop.h"
 #include "plan/exactness.h"
-#include "sim/uncertainty.h"
 #include "tuner/search/journal.h"
 #include "tuner/search/pareto.h"
 #include "tuner/search/point_facts.h"
@@ -61,19 +60,19 @@ class TuningRun {
  public:
   TuningRun(const profiles::Profile& profile, const TuningOptions& options, EvaluateOn evaluate,
             base::Progress progress, const std::atomic<bool>* stop)
-      : profile_(profile),
-        searched_(shortened(profile, max_searched_batches)),
+      : profile_(with_host_memory(profile, options.limits)),
+        searched_(shortened(profile_, max_searched_batches)),
         options_(options),
         limits_(options.consumption),
-        accuracy_(accuracy_of(profile, options)),
+        accuracy_(accuracy_of(profile_, options)),
         predict_all_(std::move(evaluate)),
         progress_(base::stoppable(std::move(progress), stop)),
         stop_(stop) {
-    check(limits_, profile);
-    limits_.batches = static_cast<double>(profile.workload.batches);
+    check(limits_, profile_);
+    limits_.batches = static_cast<double>(profile_.workload.batches);
     evaluate_ = [this](const std::vector<plan::Plan>& plans) { return predict_all(searched_, plans); };
     if (!options.journal.empty()) {
-      journal_.emplace(options.journal, search_document(profile, options));
+      journal_.emplace(options.journal, search_document(profile_, options));
       evaluate_ = journal_->recording(evaluate_);
     }
     evaluate_ = within_limits(searched_, evaluate_);
@@ -91,9 +90,8 @@ class TuningRun {
     if (options_.on_best) {
       options_.on_best(tuning_.best());
     }
-    without_losing_the_plan("the epoch's confidence interval", [this] {
-      tuning_.interval_s = sim::epoch_interval_s(profile_, tuning_.best().plan);
-    });
+    without_losing_the_plan("the epochs' confidence intervals",
+                            [this] { tuning_.certainties = certainties(profile_, tuning_.candidates); });
     if (accuracy_) {
       tuning_.accuracy = accuracy_->of(tuning_.best().plan);
       tuning_.exact_accuracy = accuracy_->of({});
@@ -349,7 +347,7 @@ class TuningRun {
   static constexpr double accuracy_span = 0.02;  ///< range below the exact plans' accuracy that is searched
   static constexpr int front_evaluations = 25;
 
-  const profiles::Profile& profile_;
+  const profiles::Profile profile_;  ///< with at most the limit's host memory
   profiles::Profile searched_;
   const TuningOptions& options_;
   ConsumptionLimits limits_;

@@ -5,12 +5,27 @@
 namespace gnomon::tuner {
 namespace {
 
-base::Json candidates_document(const std::vector<Candidate>& candidates) {
+/// "interval_s": of the epoch; "equals_best": whether the plan cannot be told apart from the best.
+void add_certainty(base::Json& entry, const Certainty& certainty) {
+  if (certainty.interval_s) {
+    entry["interval_s"] = *certainty.interval_s;
+  }
+  if (certainty.over_best_s) {
+    entry["over_best_s"] = *certainty.over_best_s;
+    entry["over_best_interval_s"] = *certainty.over_best_interval_s;
+    entry["equals_best"] = certainty.equals_best();
+  }
+}
+
+base::Json candidates_document(const Tuning& tuning) {
   base::Json document = base::Json::array();
-  for (const auto& [plan, prediction] : candidates) {
+  for (const auto& [plan, prediction] : tuning.candidates) {
     document.push_back({{"plan", base::to_document(plan)},
                         {"exact", std::string(base::name_of(plan::exactness_of(plan)))},
                         {"prediction", base::write_value(prediction)}});
+  }
+  for (std::size_t i = 0; i < tuning.certainties.size(); ++i) {
+    add_certainty(document[i], tuning.certainties[i]);
   }
   return document;
 }
@@ -74,11 +89,11 @@ base::Json to_document(const Tuning& tuning) {
                          {"evaluations", tuning.found.evaluated.size()},
                          {"fidelities", fidelities_document(tuning, 0)},
                          {"stopped_by", tuning.found.stopped_by},
-                         {"candidates", candidates_document(tuning.candidates)},
+                         {"candidates", candidates_document(tuning)},
                          {"passed_over", passed_over_document(tuning.passed_over)},
                          {"failures", tuning.failures}};
-  if (tuning.interval_s) {
-    document["interval_s"] = *tuning.interval_s;
+  if (const auto interval_s = tuning.interval_s()) {
+    document["interval_s"] = *interval_s;
   }
   if (tuning.evaluation) {
     document["evaluation"] = base::write_value(*tuning.evaluation);

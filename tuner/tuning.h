@@ -12,6 +12,7 @@
 #include "plan/plan.h"
 #include "profiles/profile.h"
 #include "profiles/questionable.h"
+#include "tuner/certainty.h"
 #include "tuner/search/candidate.h"
 #include "tuner/search/consumption_limits.h"
 #include "tuner/search/preference.h"
@@ -73,7 +74,7 @@ struct Tuning {
   /// The chosen plan (tuner::preferred) among presets and found plans, then the fastest of each other name
   /// and exactness. Predictions are of whole epochs.
   std::vector<Candidate> candidates;
-  std::optional<double> interval_s{};  ///< of the best plan's epoch (sim::epoch_interval_s)
+  std::vector<Certainty> certainties;  ///< of each of `candidates`; empty if they could not be computed
   /// Candidates faster than the chosen plan, in ascending order of epochs.
   std::vector<PassedOver> passed_over;
   std::optional<ExactnessPrice> exactness_price;  ///< absent if no plan has a weaker guarantee
@@ -88,6 +89,10 @@ struct Tuning {
   std::string accuracy_doubt;                      ///< why these predictions are uncertain; empty if not
 
   const Candidate& best() const { return candidates.front(); }
+  /// Half width of the 95 % confidence interval of the best plan's epoch, if it is known.
+  std::optional<double> interval_s() const {
+    return certainties.empty() ? std::nullopt : certainties.front().interval_s;
+  }
 };
 
 /// The document "gnomon.tuning/1".

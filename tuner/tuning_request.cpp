@@ -69,7 +69,7 @@ SpaceRequest request_of(const profiles::Profile& profile, const TuningOptions& o
     }
   }
   if (!options.simulated) {
-    request.constraints.push_back(runnable_only(plan::abilities_of(profile.machine.device.kind)));
+    request.constraints.push_back(runnable_only(profile));
   }
   request.constraints.push_back(fits_memory(profile, options.limits));
   if (accuracy) {

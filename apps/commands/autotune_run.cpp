@@ -20,7 +20,7 @@ std::string tuned_text(const tuner::Tuning& tuning, const tuner::Verification& v
                        const std::vector<plan::Metric>& metrics) {
   const auto& chosen = verification.best().name;
   return "Predicted\n" + tuning_text(tuning) + "\nTraining with plan " + chosen +
-         (verification.is_over() ? "" : ", and others by turns until the fastest is found") + "\n" +
+         (verification.is_over() ? "" : ", alternating with other plans until the fastest is found") + "\n" +
          epoch_heading(metrics);
 }
 

@@ -29,5 +29,7 @@ Action add_autotune(CLI::App& app);
 Action add_demo(CLI::App& app);
 Action add_evaluate(CLI::App& app);
 Action add_predict(CLI::App& app);
+Action add_measured_reproduce(CLI::App& app);  ///< reproduce with --measure
+Action add_measured_tune(CLI::App& app);       ///< tune with --device
 
 }  // namespace gnomon::apps

@@ -207,7 +207,7 @@ Action add_explore(CLI::App& app) {
   app.add_option(
       "--from", options->from,
       "Document of the machine on which the profile was measured (gnomon machine), if the profile\n"
-      "holds none: stage times follow from what a mini-batch counts and both machines' speeds");
+      "holds none: stage times are scaled by operation counts and both machines' measured speeds");
   app.add_option("--plan", options->plans,
                  "Presets and plan files (.json), separated by commas; all; or tuned, the plan that gnomon "
                  "tune\nfinds for each machine (a few seconds each)");

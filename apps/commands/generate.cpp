@@ -24,7 +24,7 @@ namespace {
 std::vector<FieldFlag> flags_of_both() {
   return {{"--feature-columns", "feature_columns", "Number of feature columns"},
           {"--classes", "classes", "Number of classes"},
-          {"--feature-type", "feature_type", "fp32 or fp16"},
+          {"--feature-type", "feature_type", "fp32, fp16 or bf16"},
           {"--train-share", "split.train_share", "Share of the vertices to train on"},
           {"--valid-share", "split.valid_share", "Share to validate on; the rest is for testing"},
           {"--name", "name", "Name of the graph"}};

@@ -1,4 +1,4 @@
-#include "reproduce/reproduce.h"
+#include "apps/commands/reproduce.h"
 
 #include <fmt/format.h>
 
@@ -19,6 +19,7 @@
 #include "base/stop.h"
 #include "reproduce/figures/drawn.h"
 #include "reproduce/morphgl_validation.h"
+#include "reproduce/reproduce.h"
 #include "sim/simulator.h"
 
 namespace gnomon::apps {
@@ -30,8 +31,14 @@ struct ReproduceFlags {
   std::string baselines;
   std::string html;
   std::string profile;
+  std::string measured;
+  std::string data;
+  const CLI::Option* measure = nullptr;
   bool cross_validate = false;
   bool json = false;
+
+  bool measures() const { return measure->count() > 0; }
+  bool draws() const { return !figures.empty() || !html.empty() || measures(); }
 };
 
 std::string error_text(const reproduce::Row& row) {
@@ -108,7 +115,7 @@ void cross_validate(const ReproduceFlags& options) {
 }
 
 void check(const ReproduceFlags& options) {
-  const bool draws = !options.figures.empty() || !options.html.empty();
+  const bool draws = options.draws();
   if (draws && options.paper == "all") {
     throw base::InputError("PAPER", "must be one paper where its figures are drawn");
   }
@@ -116,28 +123,42 @@ void check(const ReproduceFlags& options) {
     throw base::InputError(options.cross_validate ? "--cross-validate" : "--baselines",
                            "belongs to the tables; leave the figures out");
   }
-  if (!draws && !options.profile.empty()) {
-    throw base::InputError("--profile", "is drawn in figures; name them, or all");
+  const int sources =
+      (options.measures() ? 1 : 0) + (options.profile.empty() ? 0 : 1) + (options.measured.empty() ? 0 : 1);
+  if (!draws && sources > 0) {
+    throw base::InputError(options.profile.empty() ? "--measured" : "--profile",
+                           "is drawn in figures; name them, or all");
+  }
+  if (sources > 1) {
+    throw base::InputError("--measure, --measured, --profile", "exclude each other; use one of them");
   }
   if (!options.html.empty()) {
     require_charts();
   }
 }
 
-void draw_and_print(const ReproduceFlags& options) {
+reproduce::DrawnPaper draw(const ReproduceFlags& options, const DrawMeasured& draw_measured) {
   const auto figures = options.figures.empty() ? std::vector<std::string>{"all"} : options.figures;
-  std::optional<profiles::Profile> measured;
+  ProgressBar bar;
+  const auto progress = base::stoppable(bar.progress(), &stop_on_interrupt());
+  sim::Simulator simulator;
+  if (options.measures()) {
+    return draw_measured(simulator, options.paper, figures, options.data, progress);
+  }
+  std::optional<profiles::Profile> profile;
   if (!options.profile.empty()) {
-    measured = profiles::read_profile(options.profile);
+    profile = profiles::read_profile(options.profile);
   }
-  reproduce::DrawnPaper drawn;
-  {
-    ProgressBar bar;
-    sim::Simulator simulator;
-    drawn = reproduce::draw_figures(simulator, options.paper, figures,
-                                    base::stoppable(bar.progress(), &stop_on_interrupt()),
-                                    measured ? &*measured : nullptr);
+  std::optional<reproduce::RecordedCharts> recorded;
+  if (!options.measured.empty()) {
+    recorded.emplace(options.measured, options.paper);
   }
+  return reproduce::draw_figures(simulator, options.paper, figures, progress,
+                                 {profile ? &*profile : nullptr, {}, recorded ? &*recorded : nullptr});
+}
+
+void draw_and_print(const ReproduceFlags& options, const DrawMeasured& draw_measured) {
+  const auto drawn = draw(options, draw_measured);
   std::string unwritten;
   if (!options.html.empty()) {
     unwritten =
@@ -153,13 +174,13 @@ void draw_and_print(const ReproduceFlags& options) {
   }
 }
 
-void reproduce_and_print(const ReproduceFlags& options) {
+void reproduce_and_print(const ReproduceFlags& options, const DrawMeasured& draw_measured) {
   check(options);
   if (options.cross_validate) {
     return cross_validate(options);
   }
-  if (!options.figures.empty() || !options.html.empty()) {
-    return draw_and_print(options);
+  if (options.draws()) {
+    return draw_and_print(options, draw_measured);
   }
   std::optional<reproduce::Paper> baselines;
   if (!options.baselines.empty()) {
@@ -186,7 +207,9 @@ void reproduce_and_print(const ReproduceFlags& options) {
 
 }  // namespace
 
-Action add_reproduce(CLI::App& app) {
+Action add_reproduce(CLI::App& app) { return add_reproduce_with(app, {}); }
+
+Action add_reproduce_with(CLI::App& app, DrawMeasured draw_measured) {
   auto options = std::make_shared<ReproduceFlags>();
   app.add_option("PAPER", options->paper, "One of " + reproduce::known_papers() + ", or all")->required();
   app.add_option("FIGURE", options->figures,
@@ -194,7 +217,16 @@ Action add_reproduce(CLI::App& app) {
   add_output(app, "--html", options->html,
              "Write a page with the paper's figures to this file; it opens without network access");
   app.add_option("--profile", options->profile,
-                 "Draw the measured figures from this profile of your graph, written by gnomon profile");
+                 "Draw measured figures from this profile of your graph, written by gnomon profile");
+  app.add_option(
+      "--measured", options->measured,
+      "Draw measured figures as they are recorded in this file, the output of --measure with --json");
+  options->measure =
+      app.add_option(
+             "--measure", options->data,
+             "Measure figures on this graph store and this machine; without DATA, on generated graphs")
+          ->type_name("[DATA]")
+          ->expected(0, 1);
   app.add_option(
       "--baselines", options->baselines,
       "Read the measurements of the baselines from this file and predict the paper's column. morphgl: rows "
@@ -202,9 +234,10 @@ Action add_reproduce(CLI::App& app) {
       "model, dataset, system (SALIENT, DUCATI) and epoch_s, and first ratios (metric initial_x);\n"
       "neutronorch, gnnlab, ducati: rows and data sets as in profiles/papers");
   app.add_flag("--cross-validate", options->cross_validate,
-               "Cross-validate: fit the contention again without each data set and each machine (morphgl)");
+               "morphgl: cross-validate the contention by leaving out each data set and each machine");
   app.add_flag("--json", options->json, "Print one JSON document");
-  return [options] { reproduce_and_print(*options); };
+  return
+      [options, draw_measured = std::move(draw_measured)] { reproduce_and_print(*options, draw_measured); };
 }
 
 }  // namespace gnomon::apps

@@ -1,7 +1,9 @@
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <memory>
@@ -10,6 +12,7 @@
 #include "apps/commands/commands.h"
 #include "apps/interrupt.h"
 #include "apps/text/page.h"
+#include "base/document.h"
 #include "base/error.h"
 #include "base/fork_server.h"
 #include "profiles/catalog.h"
@@ -21,7 +24,8 @@ namespace gnomon::apps {
 namespace {
 
 struct ServeFlags {
-  std::vector<std::string> profiles;
+  std::vector<std::string> named;  ///< profiles, machines' documents and runs
+  std::vector<std::string> machines;
   std::string host = "127.0.0.1";
   int port = 8383;
   std::string token;
@@ -29,15 +33,55 @@ struct ServeFlags {
   double seconds = 0;
 };
 
+/// Whether a file is the document of a machine, by its schema.
+bool is_machine(const std::string& name) {
+  if (!name.ends_with(".json") || !std::filesystem::exists(name)) {
+    return false;
+  }
+  const auto json = base::Json::parse(base::read_file(name), nullptr, false);
+  const auto schema = json.is_object() ? json.value("schema", base::Json()) : base::Json();
+  return schema.is_string() && schema.get<std::string>() == profiles::CatalogMachine::schema;
+}
+
+/// Adds what an argument names: a run's directory, a machine's document or a profile. Throws InputError that
+/// says what is wrong with it.
+void add_named(serve::Offer& offer, const std::string& name) {
+  namespace fs = std::filesystem;
+  if (fs::is_directory(name)) {
+    if (!serve::is_run(name)) {
+      throw base::InputError(name,
+                             "is not the directory of a run (job.json and plan.json); a directory of "
+                             "runs is named by --runs");
+    }
+    offer.runs.single.push_back(name);
+    if (const auto own = fs::path(name) / "profile.json"; fs::exists(own)) {
+      reproduce::find_profile(own.string());
+      offer.profiles.push_back(own.string());
+    }
+  } else if (is_machine(name)) {
+    profiles::find_machine(name, name);
+    offer.machines.push_back(name);
+  } else {
+    reproduce::find_profile(name);
+    offer.profiles.push_back(name);
+  }
+}
+
 serve::Offer offer_of(const ServeFlags& options) {
-  serve::Offer offer{options.profiles, {}, options.runs};
-  for (const auto& name : options.profiles) {
-    reproduce::find_profile(name);  // says now what is wrong with it
+  serve::Offer offer{{}, {}, {.directory = options.runs}};
+  for (const auto& name : options.named) {
+    add_named(offer, name);
+  }
+  for (const auto& name : options.machines) {
+    profiles::find_machine(name);
+    offer.machines.push_back(name);
   }
   const auto papers = reproduce::profile_names();
   offer.profiles.insert(offer.profiles.end(), papers.begin(), papers.end());
   for (const auto& machine : profiles::catalog()) {
-    offer.machines.push_back(machine.name);
+    if (std::ranges::find(offer.machines, machine.name) == offer.machines.end()) {
+      offer.machines.push_back(machine.name);
+    }
   }
   return offer;
 }
@@ -85,8 +129,13 @@ void serve_page(ServeFlags options) {
 
 Action add_serve(CLI::App& app) {
   auto options = std::make_shared<ServeFlags>();
-  app.add_option("PROFILE", options->profiles,
-                 "Profiles written by gnomon profile, offered before the papers' workloads");
+  app.add_option("PROFILE", options->named,
+                 "Profiles written by gnomon profile, offered before the papers' workloads; documents of\n"
+                 "machines (gnomon machine), offered before the catalog; and directories of runs to watch");
+  app.add_option("--machine", options->machines,
+                 "Documents of machines, or names from gnomon catalog, to offer first, separated by commas")
+      ->delimiter(',')
+      ->allow_extra_args(false);
   app.add_option("--host", options->host,
                  "Address to listen on; unless it is a loopback address, requests must carry a token");
   app.add_option("--port", options->port, "Port to listen on, 0 for any free port")

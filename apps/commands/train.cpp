@@ -173,7 +173,7 @@ void add_evaluate_every(CLI::App& app, std::int64_t& epochs) {
     }
   };
   app.add_option_function<std::string>("--evaluate-every", read,
-                                       "Evaluate on the validation vertices after every so many epochs; "
+                                       "Evaluate on the validation vertices every N epochs; "
                                        "\"never\" also skips the test vertices")
       ->type_name("N|never")
       ->default_str("1");

@@ -1,4 +1,4 @@
-#include "tuner/tune.h"
+#include "apps/commands/tune.h"
 
 #include <iostream>
 #include <limits>
@@ -18,21 +18,17 @@
 #include "reproduce/explored_profile.h"
 #include "reproduce/paper_profiles.h"
 #include "sim/uncertainty.h"
+#include "tuner/tune.h"
 
 namespace gnomon::apps {
 namespace {
 
-struct TuneFlags {
+struct ProfiledTuneFlags {
   std::string profile;
   std::string machine;
   std::string from;
-  std::string out;
-  std::string strategy = "auto";
-  std::string budget;
-  std::string exact;
-  int processes = 0;
-  tuner::TuningOptions tuning;
-  bool json = false;
+  std::string device;  ///< for --help: gnomon-compute has the command with --device
+  TuneFlags tune;
 };
 
 /// "200" evaluations, or "2.5s".
@@ -63,7 +59,7 @@ void check_flags(const tuner::TuningOptions& options) {
   }
 }
 
-tuner::TuningOptions tuning_of(const TuneFlags& options) {
+tuner::TuningOptions tuning_options_of(const TuneFlags& options) {
   check_flags(options.tuning);
   auto tuning = options.tuning;
   tuning.strategy = base::value_of<tuner::StrategyKind>("--strategy", options.strategy);
@@ -83,7 +79,7 @@ tuner::TuningOptions tuning_of(const TuneFlags& options) {
 }
 
 /// The profile, and how it was scaled to another machine.
-profiles::MovedProfile profile_of(const TuneFlags& options) {
+profiles::MovedProfile tuned_profile(const ProfiledTuneFlags& options) {
   auto profile = reproduce::find_profile(options.profile);
   if (options.machine.empty() && !options.from.empty()) {
     throw base::InputError("--from",
@@ -98,10 +94,14 @@ tuner::Tuning tune_with_bar(const profiles::Profile& profile, const tuner::Tunin
   return tuner::tune(profile, options, {}, bar.progress(), &stop_on_interrupt());
 }
 
-void tune(const TuneFlags& options) {
-  auto how = tuning_of(options);
-  const auto moved = profile_of(options);
-  sim::check_precision(moved.profile, options.profile);
+}  // namespace
+
+void check_tune_flags(const TuneFlags& flags) { tuning_options_of(flags); }
+
+void tune_and_print(const TuneFlags& flags, const profiles::MovedProfile& moved, const std::string& where,
+                    const std::string& machine) {
+  auto how = tuning_options_of(flags);
+  sim::check_precision(moved.profile, where);
   bool is_written = false;
   if (how.on_best) {
     how.on_best = [&is_written, write = how.on_best](const tuner::Candidate& best) {
@@ -111,28 +111,68 @@ void tune(const TuneFlags& options) {
   }
   try {
     const auto result = tune_with_bar(moved.profile, how);
-    if (options.json) {
+    if (flags.json) {
       print_json(to_document(result));
       return;
     }
-    std::cout << moved_text(options.machine, moved.scalings) << tuning_text(result);
+    std::cout << moved_text(machine, moved.scalings) << tuning_text(result);
   } catch (const base::Interrupted&) {
     if (is_written) {
-      throw base::Interrupted("the plan that was found is in " + options.out);
+      throw base::Interrupted("the plan that was found is in " + flags.out);
     }
     throw;
   }
   if (is_written) {
-    std::cout << "written to " << options.out << "\n";
+    std::cout << "written to " << flags.out << "\n";
   }
 }
 
-}  // namespace
+void add_tune_flags(CLI::App& app, TuneFlags& flags) {
+  add_output(app, "-o,--out", flags.out, "Write the best plan to this file");
+  app.add_option("--strategy", flags.strategy,
+                 "Search strategy: auto, gp, trees, ppo, dispatcher, sobol, random or exhaustive");
+  app.add_option(
+      "--budget", flags.budget,
+      "Maximum number of simulated epochs (as in 200) or seconds (2.5s); default: 100, or every plan\n"
+      "with --strategy exhaustive");
+  app.add_option("--processes", flags.processes,
+                 "Processes that simulate in parallel (default: one for each core); the result is the same")
+      ->check(CLI::Range(1, 256));
+  app.add_option("--journal", flags.tuning.journal,
+                 "Record simulated epochs in this file, and resume from it if it exists");
+  add_size(app, "--host-memory", flags.tuning.limits.host_bytes, "Maximum memory of the host");
+  app.add_option("--energy-limit", flags.tuning.consumption.energy_j,
+                 "Maximum energy of an epoch in joules; the profile must hold the machine's power")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--price-limit", flags.tuning.consumption.price,
+                 "Maximum price of an epoch; the profile must hold the machine's price per hour")
+      ->check(CLI::PositiveNumber);
+  app.add_flag("--front", flags.tuning.front,
+               "Also print the Pareto front of time, memory and (with --surrogate) accuracy");
+  auto* exact = app.add_option(
+      "--exact", flags.exact,
+      "Required exactness: bits (all such plans end with the same weights), order (repeated trainings\nend "
+      "with the same weights; default) or batches (the same mini-batches in any order)");
+  exact->check(CLI::IsMember({"bits", "order", "batches"}));
+  app.add_flag("--allow-approximate", flags.tuning.approximate,
+               "Also choose from approximate plans, which change the training")
+      ->excludes(exact);
+  app.add_option(
+      "--surrogate", flags.tuning.surrogate,
+      "Predict the accuracy of approximate plans by this file, written by gnomon surrogate learn --runs");
+  app.add_option("--accuracy-floor", flags.tuning.accuracy_floor,
+                 "Minimum predicted accuracy of approximate plans, 0 to 1")
+      ->check(CLI::Range(0.0, 1.0));
+  app.add_flag("--simulated", flags.tuning.simulated, "Also consider plans that can only be simulated");
+  app.add_flag("--json", flags.json, "Print one JSON document");
+}
 
 Action add_tune(CLI::App& app) {
-  auto options = std::make_shared<TuneFlags>();
-  app.add_option("PROFILE", options->profile,
-                 "Profile written by gnomon profile, or a paper's workload (see gnomon catalog)")
+  auto options = std::make_shared<ProfiledTuneFlags>();
+  app.add_option(
+         "PROFILE", options->profile,
+         "Profile written by gnomon profile, or a paper's workload (see gnomon catalog); with --device\n"
+         "a graph store")
       ->required();
   app.add_option("--machine", options->machine,
                  "Scale the profile to this machine: a name from gnomon catalog or a machine file");
@@ -140,45 +180,16 @@ Action add_tune(CLI::App& app) {
       "--from", options->from,
       "Document of the machine on which the profile was measured (gnomon machine), if the profile holds\n"
       "none, to scale by the measured speeds of both machines");
-  add_output(app, "-o,--out", options->out, "Write the best plan to this file");
-  app.add_option("--strategy", options->strategy,
-                 "Search strategy: auto, gp, trees, ppo, dispatcher, sobol, random or exhaustive");
-  app.add_option("--budget", options->budget,
-                 "Maximum number of simulated epochs (200) or seconds (2.5s); default: 100, or every plan\n"
-                 "with --strategy exhaustive");
-  app.add_option("--processes", options->processes,
-                 "Processes that simulate in parallel (default: one for each core); the result is the same")
-      ->check(CLI::Range(1, 256));
-  app.add_option("--seed", options->tuning.seed, "Random seed of the search");
-  app.add_option("--journal", options->tuning.journal,
-                 "Record simulated epochs in this file, and resume from it if it exists");
-  add_size(app, "--device-memory", options->tuning.limits.device_bytes, "Maximum memory of each device");
-  add_size(app, "--host-memory", options->tuning.limits.host_bytes, "Maximum memory of the host");
-  app.add_option("--energy-limit", options->tuning.consumption.energy_j,
-                 "Maximum energy of an epoch in joules; the profile must hold the machine's power")
-      ->check(CLI::PositiveNumber);
-  app.add_option("--price-limit", options->tuning.consumption.price,
-                 "Maximum price of an epoch; the profile must hold the machine's price per hour")
-      ->check(CLI::PositiveNumber);
-  app.add_flag("--front", options->tuning.front,
-               "Also print the Pareto front of time, memory and (with --surrogate) accuracy");
-  auto* exact = app.add_option(
-      "--exact", options->exact,
-      "Required exactness: bits (all such plans end with the same weights), order (repeated trainings\nend "
-      "with the same weights; default) or batches (the same mini-batches in any order)");
-  exact->check(CLI::IsMember({"bits", "order", "batches"}));
-  app.add_flag("--allow-approximate", options->tuning.approximate,
-               "Also choose from approximate plans, which change the training")
-      ->excludes(exact);
   app.add_option(
-      "--surrogate", options->tuning.surrogate,
-      "Predict the accuracy of approximate plans by this file, written by gnomon surrogate learn --runs");
-  app.add_option("--accuracy-floor", options->tuning.accuracy_floor,
-                 "Minimum predicted accuracy of approximate plans, 0 to 1")
-      ->check(CLI::Range(0.0, 1.0));
-  app.add_flag("--simulated", options->tuning.simulated, "Also consider plans that can only be simulated");
-  app.add_flag("--json", options->json, "Print one JSON document");
-  return [options] { tune(*options); };
+      "--device", options->device,
+      "First measure the graph store PROFILE on this device: cpu, gpu, auto, emulated or\n"
+      "emulated:NAME; gnomon tune --device cpu --help lists the options of the job and the device");
+  add_size(app, "--device-memory", options->tune.tuning.limits.device_bytes, "Maximum memory of each device");
+  app.add_option("--seed", options->tune.tuning.seed, "Random seed of the search");
+  add_tune_flags(app, options->tune);
+  return [options] {
+    tune_and_print(options->tune, tuned_profile(*options), options->profile, options->machine);
+  };
 }
 
 }  // namespace gnomon::apps

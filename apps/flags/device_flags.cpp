@@ -2,6 +2,7 @@
 
 #include "apps/flags/emulated_flags.h"
 #include "apps/flags/size_flag.h"
+#include "base/cores.h"
 #include "base/error.h"
 #include "base/usable.h"
 
@@ -20,7 +21,7 @@ std::string why_no_device_name(const std::string& device) {
 void add_device_flags(CLI::App& app, DeviceFlags& flags) {
   app.add_option(
          "--device", flags.device,
-         "Device to train on: cpu, gpu, auto (a GPU if there is one), or emulated: the cores with\n"
+         "Device to run on: cpu, gpu, auto (a GPU if there is one), or emulated: the cores with\n"
          "the memory and the link of a machine (emulated:NAME, see gnomon catalog) or of the flags below")
       ->check(CLI::Validator(why_no_device_name, "", "device"));
   add_size(app, "--device-memory", flags.max_bytes,
@@ -39,7 +40,7 @@ std::vector<std::string> arguments_of(const DeviceFlags& flags) {
   add(!flags.link.empty(), "--link", flags.link);
   add(!flags.link_latency.empty(), "--link-latency", flags.link_latency);
   add(!flags.peer_link.empty(), "--peer-link", flags.peer_link);
-  add(flags.devices > 1, "--devices", std::to_string(flags.devices));
+  add(flags.devices > 0, "--devices", std::to_string(flags.devices));
   add(flags.link_request > 0, "--link-request", std::to_string(flags.link_request));
   return arguments;
 }
@@ -59,7 +60,7 @@ runtime::DeviceOptions device_of(const DeviceFlags& flags) {
 }
 
 plan::Cores cores_with(const runtime::DeviceOptions& device) {
-  return {base::usable_cores(), device.kind, device.devices};
+  return {base::usable_cores(), device.kind, device.devices, base::physical_cores(base::allowed_cores())};
 }
 
 }  // namespace gnomon::apps

@@ -17,7 +17,7 @@ struct DeviceFlags {
   std::string link;          ///< of an emulated device, as in "12GB/s"; empty: not given
   std::string link_latency;  ///< of an emulated device, as in "1.5us"; empty: not given
   std::string peer_link;     ///< between emulated devices, as in "50GB/s"; empty: not given
-  int devices = 1;           ///< emulated ones
+  int devices = 0;           ///< emulated ones; 0: not given
   int link_request = 0;      ///< of an emulated device, in bytes; 0: not given
 };
 

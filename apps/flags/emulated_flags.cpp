@@ -49,7 +49,7 @@ double parse_latency(const std::string& where, std::string_view text) {
                              "1.5us");
 }
 
-/// Memory and link of a machine, as far as they are known.
+/// Memory, link and number of a machine's devices, as far as they are known.
 runtime::DeviceOptions device_of_machine(const std::string& flag, const std::string& name) {
   const auto known = profiles::find_machine(name, flag);
   const auto& machine = known.machine;
@@ -61,6 +61,7 @@ runtime::DeviceOptions device_of_machine(const std::string& flag, const std::str
   options.link.outstanding_reads = machine.link.outstanding_reads;
   options.link.header_bytes = machine.link.header_bytes;
   options.peers = {machine.peers.bandwidth_bytes_per_s, machine.peers.clique};
+  options.devices = machine.device.count;
   options.name = machine.device.name.empty() ? known.name : machine.device.name;
   return options;
 }
@@ -92,7 +93,9 @@ void add_emulated_flags(CLI::App& app, DeviceFlags& flags) {
   app.add_option("--peer-link", flags.peer_link,
                  "Bandwidth of the links between emulated devices (default: 50GB/s, or the named "
                  "machine's);\n0GB/s for none");
-  app.add_option("--devices", flags.devices, "Number of emulated devices, each with its own memory and link")
+  app.add_option("--devices", flags.devices,
+                 "Number of emulated devices, each with its own memory and link (default: the "
+                 "named\nmachine's, or 1)")
       ->check(CLI::Range(1, 64));
 }
 
@@ -101,7 +104,7 @@ void refuse_emulated_flags(const DeviceFlags& flags) {
                       : !flags.link_latency.empty() ? "--link-latency"
                       : flags.link_request > 0      ? "--link-request"
                       : !flags.peer_link.empty()    ? "--peer-link"
-                      : flags.devices > 1           ? "--devices"
+                      : flags.devices > 0           ? "--devices"
                                                     : nullptr;
   if (given != nullptr) {
     throw base::InputError(given, "needs an emulated device; add --device emulated, or leave it out");
@@ -131,7 +134,9 @@ runtime::DeviceOptions emulated_device(const DeviceFlags& flags) {
   if (!flags.peer_link.empty()) {
     options.peers = {.bandwidth_bytes_per_s = parse_bandwidth("--peer-link", flags.peer_link, 0)};
   }
-  options.devices = flags.devices;
+  if (flags.devices > 0) {
+    options.devices = flags.devices;
+  }
   require_numbers(options, flag, has_machine);
   return options;
 }

@@ -14,5 +14,7 @@ int main(int argc, char** argv) {
                       {"autotune", add_autotune},
                       {"demo", add_demo},
                       {"evaluate", add_evaluate},
-                      {"predict", add_predict}});
+                      {"predict", add_predict},
+                      {"reproduce", add_measured_reproduce},
+                      {"tune", add_measured_tune}});
 }

@@ -55,7 +55,8 @@ show("agreement", {
 });
 
 const has = (column) => rows.some((row) => row[column] !== null && row[column] !== "");
-const columns = ["preset", "exact", "predicted_s", "measured_s", "error", "over_best", "measured_bytes", "row_hit_share",
+const columns = ["preset", "exact", "predicted_s", "predicted_interval_s", "measured_s", "error", "over_best",
+  "measured_bytes", "measured_device_bytes", "row_hit_share",
   "list_hit_share", "row_peer_share", "list_peer_share", "test_accuracy", "valid_accuracy", "why_not"].filter(has);
 fillTable(element("rows"), columns, rows, (column, row) => formatted(column, row[column]), (row) => !row.runs);
 )page";

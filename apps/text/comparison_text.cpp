@@ -21,11 +21,12 @@ std::vector<std::string> cells_of(const tuner::ComparedPreset& compared) {
   const auto& epochs = compared.epochs;
   return {compared.preset,
           std::string(base::name_of(plan::exactness_of(epochs.plan))),
-          format_seconds(epochs.predicted_s),
+          format_with_interval(epochs.predicted_s, epochs.predicted_interval_s),
           format_seconds(epochs.median_s),
           format_change(epochs.error()),
           format_percent(compared.over_best),
-          epochs.measured_bytes ? format_bytes(*epochs.measured_bytes) : "-",
+          format_bytes_or_none(epochs.measured_bytes),
+          format_bytes_or_none(epochs.measured_device_bytes),
           percent_or_none(compared.cache.row_hit_share()),
           percent_or_none(compared.cache.list_hit_share()),
           percent_or_none(compared.cache.row_peer_share()),
@@ -50,9 +51,9 @@ std::string reasons_text(const tuner::Comparison& comparison) {
 }  // namespace
 
 std::string comparison_text(const tuner::Comparison& comparison) {
-  Table table({"preset", "exact", "predicted", "measured", "error", "over best", "peak memory", "row hits",
-               "list hits", "rows by peers", "lists by peers", "accuracy"});
-  table.may_omit({"exact", "list hits", "lists by peers", "rows by peers"});
+  Table table({"preset", "exact", "predicted", "measured", "error", "over best", "peak memory",
+               "device memory", "row hits", "list hits", "rows by peers", "lists by peers", "accuracy"});
+  table.may_omit({"exact", "device memory", "list hits", "lists by peers", "rows by peers"});
   for (const auto& compared : comparison.presets) {
     table.add_row(cells_of(compared));
   }
@@ -60,7 +61,7 @@ std::string comparison_text(const tuner::Comparison& comparison) {
     table.add_rule();
   }
   for (const auto& left_out : comparison.left_out) {
-    std::vector<std::string> cells(12, "-");
+    std::vector<std::string> cells(13, "-");
     cells.front() = left_out.preset;
     table.add_row(std::move(cells));
   }

@@ -69,22 +69,42 @@ std::string promises_text(const std::vector<ExplorationRow>& rows) {
   return text;
 }
 
+/// A price with the relative interval of the epoch, to which it is proportional.
+std::string price_text(const std::optional<double>& price, const ExplorationRow& row) {
+  if (!price) {
+    return "-";
+  }
+  const auto interval = row.times_interval(*price);
+  return format_number(*price) + (interval ? " +-" + format_percent(*interval / *price) : "");
+}
+
 /// The optional columns that some rows need.
 struct Columns {
   bool price = false;
   bool device_memory = false;
+  bool moved = false;
+  bool data_sheets = false;
 
   explicit Columns(const std::vector<ExplorationRow>& rows) {
     for (const auto& row : rows) {
       if (row.prediction) {
         price = price || row.prediction->consumption.price.has_value();
         device_memory = device_memory || row.prediction->memory.device.total() > 0;
+        moved = moved || !row.scalings.empty();
+        data_sheets = data_sheets || row.data_sheet_bound_s.has_value();
       }
     }
   }
 
   std::vector<std::string> headings() const {
-    std::vector<std::string> names{"epoch", "over bound", "memory"};
+    std::vector<std::string> names{"epoch"};
+    if (moved) {
+      names.emplace_back("moved by");
+    }
+    if (data_sheets) {
+      names.emplace_back("data-sheet bound");
+    }
+    names.insert(names.end(), {"over bound", "memory"});
     if (device_memory) {
       names.emplace_back("device memory");
     }
@@ -110,18 +130,23 @@ struct Columns {
     }
     const auto& prediction = *row.prediction;
     const bool uses_workers = row.plan.uses_cpu_route();
-    const auto interval = row.interval_s ? " +-" + format_percent(*row.interval_s / prediction.epoch_s) : "";
-    std::vector<std::string> cells{
-        format_seconds(prediction.epoch_s) + interval + (row.extrapolations.empty() ? "" : " *"),
-        prediction.lower_bound_s > 0 ? format_percent(row.over_bound()) : "-",
-        format_bytes(prediction.memory.host.total())};
+    std::vector<std::string> cells{format_with_interval(prediction.epoch_s, row.interval_s) +
+                                   (row.extrapolations.empty() ? "" : " *")};
+    if (moved) {
+      cells.emplace_back(base::name_of(profiles::moved_by(row.scalings)));
+    }
+    if (data_sheets) {
+      cells.push_back(row.data_sheet_bound_s ? format_seconds(*row.data_sheet_bound_s) : "-");
+    }
+    cells.push_back(prediction.lower_bound_s > 0 ? format_percent(row.over_bound()) : "-");
+    cells.push_back(format_bytes(prediction.memory.host.total()));
     if (device_memory) {
       cells.push_back(format_bytes(prediction.memory.device.total()));
     }
     if (price) {
-      cells.push_back(prediction.consumption.price ? format_number(*prediction.consumption.price) : "-");
-      cells.push_back(format_seconds(row.training_s()));
-      cells.push_back(row.training_price() ? format_number(*row.training_price()) : "-");
+      cells.push_back(price_text(prediction.consumption.price, row));
+      cells.push_back(format_with_interval(row.training_s(), row.times_interval(row.training_s())));
+      cells.push_back(price_text(row.training_price(), row));
     }
     cells.insert(cells.end(), {row.runs_here() ? "yes" : "no", exact_text(row),
                                uses_workers ? std::to_string(row.plan.workers) : "-",
@@ -141,7 +166,8 @@ std::string table_text(const std::vector<ExplorationRow>& rows, tuner::RowOrder 
   const auto own = columns.headings();
   headings.insert(headings.end(), own.begin(), own.end());
   Table table(headings);
-  table.may_omit({"link", "cpu", "device", "workers", "over bound", "bound by", "training", "its price"});
+  table.may_omit(
+      {"link", "cpu", "device", "workers", "moved by", "over bound", "bound by", "training", "its price"});
   bool is_below = false;
   for (const auto* row : tuner::sorted(rows, order)) {
     if (!row->runs_here() && !is_below) {

@@ -44,7 +44,10 @@ std::vector<double> places_of(const Chart& chart) {
 std::string number_at(const ChartSeries& series, double x) {
   const auto at = std::find_if(series.points.begin(), series.points.end(),
                                [&](const auto& point) { return point.x == x; });
-  return at == series.points.end() ? "-" : format_number(at->y);
+  if (at == series.points.end()) {
+    return "-";
+  }
+  return format_number(at->y) + (at->deviation ? " ± " + format_number(*at->deviation) : "");
 }
 
 std::string label_of(const ChartSeries& series) {
@@ -56,6 +59,7 @@ std::string label_of(const ChartSeries& series) {
 
 std::string chart_text(const Chart& chart) {
   std::string text = fmt::format("\n{}{}{}\n", chart.title, chart.title.empty() ? "" : ": ", chart.y_label);
+  text += chart.measured_on.empty() ? "" : "measured on " + chart.measured_on + "\n";
   if (chart.kind == ChartKind::timeline) {
     return text + fmt::format("a timeline of {} stages; --html draws it\n", chart.spans.size());
   }
@@ -81,27 +85,32 @@ std::string chart_text(const Chart& chart) {
 
 std::string asked_of(const Claim& claim) {
   std::string text;
-  const auto add = [&](const std::string& more) { text += (text.empty() ? "" : ", ") + more; };
+  const auto add = [&](const std::string& more) { text += (text.empty() ? "" : "; ") + more; };
   if (claim.above) {
     add("above " + format_number(*claim.above));
   }
   if (claim.below) {
     add("below " + format_number(*claim.below));
   }
-  if (claim.within) {
-    add("within " + format_percent(*claim.within));
+  if (claim.printed) {
+    const auto to = claim.printed_to ? " to " + format_number(*claim.printed_to) : "";
+    add((claim.limit ? "printed limit " : "printed ") + format_number(*claim.printed) + to);
+  }
+  if (claim.error) {
+    add(format_change(*claim.error));
   }
   return text;
 }
 
+std::string yes_or_no(const std::optional<bool>& holds) { return holds ? (*holds ? "yes" : "no") : "-"; }
+
 std::string claim_text(const Claim& claim) {
+  const auto judged = fmt::format("[direction {}, size {}] {}: ", yes_or_no(claim.direction),
+                                  yes_or_no(claim.size), claim.text);
   if (!claim.value) {
-    return fmt::format("{} {}: {}\n", claim.holds ? "[no] " : "[-]  ", claim.text, claim.why_not);
+    return judged + claim.why_not + "\n";
   }
-  const auto printed = claim.printed ? fmt::format("; printed {}", format_number(*claim.printed)) : "";
-  const auto error = claim.error ? ", " + format_change(*claim.error) : "";
-  return fmt::format("{} {}: {} {} ({}{}{})\n", claim.holds.value_or(false) ? "[yes]" : "[no] ", claim.text,
-                     format_number(*claim.value), claim.unit, asked_of(claim), printed, error);
+  return judged + fmt::format("{} {} ({})\n", format_number(*claim.value), claim.unit, asked_of(claim));
 }
 
 std::string figure_text(const DrawnFigure& figure) {
@@ -109,8 +118,11 @@ std::string figure_text(const DrawnFigure& figure) {
   if (!figure.why.empty()) {
     text += "not drawn: " + figure.why + "\n";
   } else {
-    text += fmt::format("{} from {}\n", base::name_of(figure.verdict), figure.given);
+    const bool is_measured = figure.verdict == reproduce::Verdict::measured;
+    text +=
+        fmt::format("{}{} {}\n", base::name_of(figure.verdict), is_measured ? ":" : " from", figure.given);
   }
+  text += figure.not_measured.empty() ? "" : "not measured here: " + figure.not_measured + "\n";
   for (const auto& chart : figure.charts) {
     text += chart_text(chart);
   }

@@ -35,6 +35,8 @@ std::string format_seconds(double seconds) {
   return three_digits(seconds) + " " + std::string(units[unit]);
 }
 
+std::string format_bytes_or_none(std::optional<double> bytes) { return bytes ? format_bytes(*bytes) : "-"; }
+
 std::string format_bytes(double bytes) {
   constexpr std::array<std::string_view, 6> units{"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
   std::size_t unit = 0;
@@ -58,6 +60,10 @@ std::string format_count(std::int64_t count) {
 std::string format_percent(double share) {
   const double tenths = std::round(1000 * share) + 0.0;  // no "-0.0 %"
   return fmt::format("{:.1f} %", tenths / 10);
+}
+
+std::string format_with_interval(double seconds, const std::optional<double>& interval_s) {
+  return format_seconds(seconds) + (interval_s ? " +-" + format_percent(*interval_s / seconds) : "");
 }
 
 std::string format_change(double share) {

@@ -29,7 +29,9 @@ void require_charts() {
 
 void write_page(const std::filesystem::path& path, const Page& page, const base::Json& data) {
   require_charts();
-  std::string text = "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>";
+  std::string text =
+      "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>";
   text.append(page.title).append("</title>\n<style>\n").append(serve::page_file("style.css"));
   text.append("</style>\n<script>").append(serve::chart_library());
   text.append("</script>\n</head>\n<body>\n")

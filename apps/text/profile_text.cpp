@@ -42,7 +42,7 @@ std::string emulated_text(const profiles::MachineProfile& machine) {
   }
   const auto& link = machine.link;
   return fmt::format(
-      "device   {} on the host's cores: computing takes what it takes there; {} of memory\n"
+      "device   {} on the host's cores: runs at host speed; {} of memory\n"
       "link     emulated, copies {}; {:.0f} reads in flight, round trip {:.3g} us\n",
       device.name.empty() ? "emulated" : device.name, or_unknown(device.memory_bytes, format_bytes),
       rate_text(link.bandwidth_bytes_per_s), link.outstanding_reads, 1e6 * link.round_trip_s);
@@ -66,7 +66,7 @@ std::string gpu_text(const profiles::MachineProfile& machine) {
     text += fmt::format(", {} of {} GT/s", format_counted(*link.lanes, "lane", "lanes"),
                         format_number(*link.transfers_per_s / 1e9));
   }
-  return text + fmt::format("; reads at full speed on {} of the multiprocessors\n",
+  return text + fmt::format("; reads at full speed on {} of the thread slots\n",
                             format_percent(gpu.link_saturation_share));
 }
 
@@ -94,6 +94,14 @@ std::string disk_text(const profiles::Disk& disk) {
                      format_bytes(disk.block_bytes), disk.queue_depth);
 }
 
+std::string deviation_text(const profiles::WorkloadProfile& workload) {
+  if (!workload.batch_deviations || workload.batch_bytes <= 0) {
+    return "";
+  }
+  return fmt::format("; the bytes' standard deviation is {}",
+                     format_percent(workload.batch_deviations->bytes / workload.batch_bytes));
+}
+
 std::string workload_text(const profiles::WorkloadProfile& workload) {
   std::string fanouts;
   for (const int fanout : workload.job.fanouts) {
@@ -107,10 +115,10 @@ std::string workload_text(const profiles::WorkloadProfile& workload) {
                      base::name_of(workload.job.model), fanouts, workload.job.hidden,
                      format_counted(workload.batches, "mini-batch", "mini-batches"),
                      format_counted(workload.job.batch_size, "vertex", "vertices")) +
-         fmt::format("batch    {} vertices, {} edges, {} (means)\n",
+         fmt::format("batch    {} vertices, {} edges, {} (means{})\n",
                      format_count(static_cast<std::int64_t>(workload.batch_vertices)),
                      format_count(static_cast<std::int64_t>(workload.batch_edges)),
-                     format_bytes(workload.batch_bytes)) +
+                     format_bytes(workload.batch_bytes), deviation_text(workload)) +
          fmt::format("worker   samples with at most {} of memory\n",
                      or_unknown(sim::sampler_bytes(workload), format_bytes));
 }
@@ -137,9 +145,9 @@ std::string scaling_text(const profiles::WorkloadProfile& workload) {
   for (auto& point : together) {
     point.value *= point.threads;
   }
-  return scaling_text("CPU batching with", together) +
+  return scaling_text("CPU preparation with", together) +
          scaling_text("a mini-batch shared by", workload.cpu_batch_speedup) +
-         scaling_text("device batching with", workload.device_batch_speedup) +
+         scaling_text("device preparation with", workload.device_batch_speedup) +
          scaling_text("training with", workload.train_speedup);
 }
 
@@ -182,11 +190,11 @@ std::string busy_text(const Profile& profile) {
 std::string text_of(const Profile& profile) {
   Table table({"stage", "mean", "+-", "5 %", "50 %", "95 %", "samples", "stopped by"});
   const auto& workload = profile.workload;
-  add_stage(table, "CPU batching, one worker", workload.cpu_batch);
+  add_stage(table, "CPU preparation, one worker", workload.cpu_batch);
   if (workload.transfer.samples > 0) {
     add_stage(table, "transfer", workload.transfer);
   }
-  add_stage(table, "device batching, one thread", workload.device_batch);
+  add_stage(table, "device preparation, one thread", workload.device_batch);
   add_stage(table, "training, one thread", workload.train);
   return machine_text(profile.machine) + emulated_text(profile.machine) + gpu_text(profile.machine) +
          running_text(profile.machine.running) + disk_text(profile.machine.disk) + workload_text(workload) +

@@ -98,7 +98,7 @@ std::string store_text(const StoreDescription& description) {
        fmt::format("{} train, {} valid, {} test", size(graph.train), size(graph.valid), size(graph.test)));
   line("order", order_text(description));
   if (description.named) {
-    line("names", "names.txt has those of the data");
+    line("names", "original vertex names in names.txt");
   }
   if (description.version == 1) {
     line("version", "1; gnomon convert writes the current one, which takes less space");

@@ -64,9 +64,7 @@ std::string best_text(const tuner::Tuning& tuning) {
       is_all ? fmt::format("all {} possible plans ({} with those that do not fit or break a rule)", evaluated,
                            plans)
              : fmt::format("{} evaluated of {} plans", evaluated, plans),
-      best.plan.name,
-      format_seconds(best.prediction.epoch_s) +
-          (tuning.interval_s ? " +-" + format_percent(*tuning.interval_s / best.prediction.epoch_s) : ""),
+      best.plan.name, format_with_interval(best.prediction.epoch_s, tuning.interval_s()),
       over_bound(best.prediction), format_seconds(best.prediction.lower_bound_s));
 }
 
@@ -78,12 +76,27 @@ std::string exactness_text(const tuner::Tuning& tuning) {
     const auto& fastest = price->fastest;
     const auto less = plan::exactness_of(fastest.plan);
     text += price->share < 0.0005
-                ? "cost of exactness: none; no less exact plan is faster\n"
+                ? "cost of exactness: none: the fastest plan is exact enough\n"
                 : fmt::format("cost of exactness: {} ({}, exact: {}, takes {}; --exact {} allows it)\n",
                               format_percent(price->share), fastest.plan.name, base::name_of(less),
                               format_seconds(fastest.prediction.epoch_s), base::name_of(less));
   }
   return text;
+}
+
+/// "cannot be told apart from the best: salient (+1.2 % +-3.4 %), …", of plans of any exactness.
+std::string equal_text(const tuner::Tuning& tuning) {
+  std::string list;
+  const double best_s = tuning.best().prediction.epoch_s;
+  for (std::size_t i = 1; i < tuning.certainties.size(); ++i) {
+    const auto& certainty = tuning.certainties[i];
+    if (certainty.equals_best()) {
+      list += fmt::format("{}{} ({} +-{})", list.empty() ? "" : ", ", tuning.candidates[i].plan.name,
+                          format_change(*certainty.over_best_s / best_s),
+                          format_percent(*certainty.over_best_interval_s / best_s));
+    }
+  }
+  return list.empty() ? "" : "cannot be told apart from the best: " + list + "\n";
 }
 
 /// Why faster rows with the same exactness are not chosen, one line for each reason.
@@ -93,11 +106,12 @@ std::string passed_over_text(const tuner::Tuning& tuning) {
   for (const auto& [candidate, reason] : tuning.passed_over) {
     if (told.insert(reason).second) {
       const double gain = tuning.best().prediction.epoch_s / candidate.prediction.epoch_s - 1;
-      text +=
-          fmt::format("not chosen: {} is predicted {} faster, within the prediction error, but {}\n",
-                      candidate.plan.name, format_percent(gain),
-                      reason == tuner::PassedOverFor::threads ? "has more threads without a core of their own"
-                                                              : "needs larger buffers");
+      text += fmt::format("not chosen: {} is predicted {} faster, within the prediction error, but {}\n",
+                          candidate.plan.name, format_percent(gain),
+                          reason == tuner::PassedOverFor::disk ? "reads the disk"
+                          : reason == tuner::PassedOverFor::threads
+                              ? "has more threads without a core of their own"
+                              : "needs larger buffers");
     }
   }
   return text;
@@ -186,9 +200,9 @@ std::string corrections_text(const std::optional<profiles::Corrections>& correct
     }
   };
   if (corrections) {
-    add("CPU batching", corrections->cpu_batch);
+    add("CPU preparation", corrections->cpu_batch);
     add("transfer", corrections->transfer);
-    add("device batching", corrections->device_batch);
+    add("device preparation", corrections->device_batch);
     add("training", corrections->train);
   }
   return text.empty() ? "" : "corrected by real runs:" + text + "\n";
@@ -207,17 +221,21 @@ std::string tuning_text(const tuner::Tuning& tuning) {
   Table table({"plan", "exact", "schedule", "workers", "threads", "buffers", "epoch", "over bound", "cpu",
                "link", "device", "bound by"});
   table.may_omit({"link", "cpu", "threads", "bound by", "device", "over bound"});
-  for (const auto& [plan, prediction] : tuning.candidates) {
+  for (std::size_t i = 0; i < tuning.candidates.size(); ++i) {
+    const auto& [plan, prediction] = tuning.candidates[i];
     table.add_row({plan.name, std::string(base::name_of(plan::exactness_of(plan))),
                    std::string(base::name_of(plan.schedule)), count_or_dash(plan.workers),
-                   count_or_dash(plan.device_threads), buffers_of(plan), format_seconds(prediction.epoch_s),
+                   count_or_dash(plan.device_threads), buffers_of(plan),
+                   format_with_interval(prediction.epoch_s, i < tuning.certainties.size()
+                                                                ? tuning.certainties[i].interval_s
+                                                                : std::nullopt),
                    over_bound(prediction),
                    plan.workers == 0 ? "-" : format_percent(prediction.cpu_utilisation),
                    format_percent(prediction.link_utilisation), format_percent(prediction.device_utilisation),
                    prediction.bound_by});
   }
-  std::string text =
-      table.text() + "\n" + best_text(tuning) + exactness_text(tuning) + passed_over_text(tuning);
+  std::string text = table.text() + "\n" + best_text(tuning) + exactness_text(tuning) + equal_text(tuning) +
+                     passed_over_text(tuning);
   text += fmt::format("strategy {}: {}, stopped by {}\n", base::name_of(tuning.options.strategy),
                       fidelities_text(tuning, 0), tuning.found.stopped_by);
   if (tuning.resumed > 0) {

@@ -21,7 +21,7 @@ std::string moved_text(const std::string& machine, const std::vector<profiles::S
 /// The number of evaluations of each fidelity: bounds, estimates, simulated epochs, real runs.
 std::string fidelities_text(const tuner::Tuning& tuning, int real_runs);
 
-/// "corrected by real runs: CPU batching x 1.05 (+- 0.01) ..."; empty without corrections.
+/// "corrected by real runs: CPU preparation x 1.05 (+- 0.01) ..."; empty without corrections.
 std::string corrections_text(const std::optional<profiles::Corrections>& corrections);
 
 /// The relative excess of an epoch over its lower bound, as in "3.2 %".

@@ -15,6 +15,13 @@ from pathlib import Path
 ENTRY = re.compile(r"Compiling entry function '(\S+)' for '(\S+)'")
 STACK = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads")
 USED = re.compile(r"Used (\d+) registers")
+# As in cmake/keep_ptxas_info.sh.
+INFO = re.compile(r"ptxas info|.*bytes stack frame")
+
+
+def is_ptxas_info(line):
+    """Whether a line of nvcc's output tells of a kernel, rather than complains."""
+    return not line.strip() or INFO.match(line) is not None
 
 
 def rows(path):
@@ -30,13 +37,18 @@ def rows(path):
             row = None
 
 
+def name_kernels(table):
+    """Replaces the symbols of the kernels by their names in C++."""
+    names = subprocess.run(["c++filt"], input="\n".join(row["kernel"] for row in table), text=True, capture_output=True, check=True)
+    for row, name in zip(table, names.stdout.splitlines()):
+        row["kernel"] = name
+
+
 def main():
     table = [row for name in sys.argv[1:] for row in rows(Path(name))]
     if not table:
         sys.exit("no kernels: " + " ".join(sys.argv[1:]))
-    names = subprocess.run(["c++filt"], input="\n".join(row["kernel"] for row in table), text=True, capture_output=True, check=True)
-    for row, name in zip(table, names.stdout.splitlines()):
-        row["kernel"] = name
+    name_kernels(table)
     columns = ["file", "architecture", "registers", "stack_bytes", "spill_stores_bytes", "spill_loads_bytes", "kernel"]
     writer = csv.DictWriter(sys.stdout, columns, lineterminator="\n")
     writer.writeheader()

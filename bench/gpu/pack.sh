@@ -7,11 +7,12 @@
 #
 #     bench/gpu/pack.sh [--no-archive]
 #
-# PyTorch Geometric's loader needs the sampler of pyg-lib there; bench/compare_python.py makes it (build/peers/pyg_lib.so). The kit
-# has kernels for the architectures of the release build (./gnomon.sh setup; GNOMON_CUDA_ARCHITECTURES).
+# PyTorch Geometric's loader needs a sampler there, which bench/gpu/sampler.py makes (build/gpu/sampler; GNOMON_SAMPLER_SOURCES
+# names a folder with clones of its sources); without one the kit says so, and its rows will. The kit has kernels for the
+# architectures of the release build (./gnomon.sh setup; GNOMON_CUDA_ARCHITECTURES). bench/gpu/kit_record.py records its sizes.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
-readonly build=build/release gpu=build/gpu kit=build/gpu/kit
+readonly build=build/release gpu=build/gpu kit=build/gpu/kit max_packed_bytes=40000000
 
 fail() {
   printf 'bench/gpu/pack.sh: %s\n' "$*" >&2
@@ -25,7 +26,13 @@ readonly is_there='^(ld-linux.*|lib(c|m|dl|rt|pthread|stdc\+\+|gcc_s|gomp)|libto
 library=$(sed -n 's/^LIBTORCH_CUDA_LIBRARY:[A-Z]*=//p' "$build/CMakeCache.txt")
 [[ -e $library ]] || fail 'the release build uses a LibTorch without CUDA'
 readonly torch=${library%/lib/*}
-cmake --build "$build" --target gnomon_kit gnomon_c_api test_launches >"$build/kit.log" || { tail -n 40 "$build/kit.log" >&2; fail 'cannot build the kit'; }
+targets=(gnomon_kit gnomon_c_api test_launches)
+if grep -q '^GNOMON_CUPTI:.*[^D]$' "$build/CMakeCache.txt"; then
+  targets+=(gnomon_cuda_calls gnomon_cuda_kernels)
+else
+  echo 'bench/gpu/pack.sh: without CUPTI, so launches on the GPU cannot be counted, nor its kernels timed' >&2
+fi
+cmake --build "$build" --target "${targets[@]}" >"$build/kit.log" || { tail -n 40 "$build/kit.log" >&2; fail 'cannot build the kit'; }
 readonly programs=("$build/bin/gnomon" "$build"/kit/bin/*)
 
 # One CUDA runtime a process: that of LibTorch.
@@ -41,6 +48,9 @@ for program in "${programs[@]}"; do
   strip -o "$kit/bin/${program##*/}" "$program"
 done
 strip -o "$kit/lib/libgnomon.so" "$build/python/libgnomon.so"
+for library in "${targets[@]:3}"; do
+  strip -o "$kit/lib/lib$library.so" "$build/bench/lib$library.so"
+done
 # The closure of what they load, with LibTorch's where the linker finds them.
 ldd "$kit"/bin/* "$kit/lib/libgnomon.so" | awk '$2 == "=>" && $3 ~ /^\// { print $3 }' | sort -u | while read -r library; do
   [[ ${library##*/} =~ $is_there ]] || cp -L "$library" "$kit/lib/"
@@ -49,9 +59,17 @@ sed -n "s/^git_version = '\(.*\)'/\1/p" "$torch/version.py" >"$kit/torch_git_ver
 git rev-parse HEAD >"$kit/commit"
 "$(find "$build" -name test_launches -type f)" --gtest_filter='*LaunchesTest.*' --gtest_output="json:$kit/launches.json" >"$gpu/launches.log" ||
   { tail "$gpu/launches.log" >&2; fail 'test_launches fails'; }
-cp -r "$gpu/kernels.csv" bench/gpu/run.sh bench/gpu/*.py bench/peers/pyg_sampler.py plan/presets "$kit/"
+cp -r "$gpu/kernels.csv" bench/gpu/run.sh bench/gpu/*.py bench/gpu/README.md bench/peers/pyg_sampler.py plan/presets "$kit/"
 git ls-files python/gnomon | tar -cf - -T - | tar -C "$kit" -xf -
-[[ ! -e build/peers/pyg_lib.so ]] || strip -o "$kit/pyg_lib.so" build/peers/pyg_lib.so
+if [[ ${1:-} != --no-archive && ! $(echo "$gpu"/sampler/*.so) =~ sampler/(pyg_lib|torch_sparse) ]]; then
+  LD_LIBRARY_PATH=build/python/stand-ins python3 bench/gpu/sampler.py ${GNOMON_SAMPLER_SOURCES:+--sources "$GNOMON_SAMPLER_SOURCES"} \
+    --output "$gpu/sampler" >"$gpu/sampler.log" 2>&1 || tail -n 1 "$gpu/sampler.log" >&2
+fi
+for library in pyg_lib torch_sparse; do
+  [[ ! -e $gpu/sampler/$library.so ]] || strip -o "$kit/$library.so" "$gpu/sampler/$library.so"
+done
+compgen -G "$kit/*.so" >/dev/null ||
+  echo "bench/gpu/pack.sh: the kit has no sampler for PyTorch Geometric: its rows in the phase peers will have no value" >&2
 
 # Every program must start: with empty stand-ins for those of CUDA's libraries that this machine lacks.
 stubs=$(mktemp -d)
@@ -71,10 +89,16 @@ done
 data=$(mktemp -d)
 trap 'rm -r "$stubs" "$data"' EXIT
 "$kit/bin/gnomon" generate sbm "$data/graph" --vertices 2000 --classes 3 >/dev/null
-"$kit/bin/gnomon" train "$data/graph" --fanouts 5,5 --epochs 1 >/dev/null
+"$kit/bin/gnomon" train "$data/graph" --fanouts 5,5 --epochs 1 --run "$data/run" >/dev/null
+# All that the kit has is where its programs look for it.
+GNOMON_REHEARSE=1 SCALE=8 GNOMON_GPU_DIR=$data/gpu GNOMON_GPU_STORE=$data/rmat "$kit/run.sh" kernels "$data/out" >"$gpu/rehearsal.log" 2>&1 ||
+  { tail "$gpu/rehearsal.log" >&2; fail 'the rehearsal of the phase kernels fails'; }
+failed=$(grep -v '"status": 0' "$data/gpu/phases.jsonl" || true)
+[[ ! $failed ]] || { cat "$gpu/rehearsal.log" >&2; fail "steps of the rehearsal fail: $failed"; }
+python3 "$kit/measure.py" check --output "$data/out/gpu.json" >/dev/null || fail 'the rehearsal leaves no whole record'
 if [[ ! -e /dev/nvidia0 ]]; then
   status=0
-  "$kit/bin/gnomon" train "$data/graph" --fanouts 5,5 --epochs 1 --device gpu 2>"$data/refused" >/dev/null || status=$?
+  "$kit/bin/gnomon" train "$data/graph" --fanouts 5,5 --epochs 1 --run "$data/run" --overwrite --device gpu 2>"$data/refused" >/dev/null || status=$?
   [[ $status == 2 ]] || { cat "$data/refused" >&2; fail "--device gpu ends with $status instead of 2"; }
 fi
 
@@ -82,5 +106,7 @@ if [[ ${1:-} == --no-archive ]]; then
   printf 'the kit %s starts: unpacked %s\n' "$kit" "$(du -sh "$kit" | cut -f1)"
 else
   tar -C "$gpu" -cf - kit | xz -T0 >"$gpu/kit.tar.xz"
+  packed=$(stat -c %s "$gpu/kit.tar.xz")
+  ((packed <= max_packed_bytes)) || fail "the packed kit has $packed bytes, more than $max_packed_bytes"
   printf 'packed %s: %s, unpacked %s\n' "$gpu/kit.tar.xz" "$(du -h "$gpu/kit.tar.xz" | cut -f1)" "$(du -sh "$kit" | cut -f1)"
 fi

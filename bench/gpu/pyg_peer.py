@@ -2,84 +2,149 @@
 """Trains GraphSAGE on a store by PyTorch Geometric, whose NeighborLoader feeds the GPU, by the same with gnomon's loader in its
 place, and by gnomon's best preset; adds their epochs to bench/results/gpu.json.
 
-    bench/gpu/pyg_peer.py --gnomon build/gpu/bin/gnomon --store STORE --output gpu.json [--device gpu] [--workers 4,8,12]
-        [--batches 60]
+    bench/gpu/pyg_peer.py --gnomon bin/gnomon --store STORE --output gpu.json [--device gpu] [--workers 4,8,12] [--batches 60]
 
-The Python package is found as GNOMON_LIBRARY and PYTHONPATH say. Each loader feeds --batches mini-batches after ten that do not count, with each number of workers; its epoch is as many
-times the mean as an epoch has mini-batches. Same fanouts, batch size, widths and features; each with its own sampler.
+The Python package is found as GNOMON_LIBRARY and PYTHONPATH say. PyTorch Geometric's loader needs the sampler of pyg-lib or of
+torch-sparse: of the environment, or pyg_lib.so or torch_sparse.so beside this program; without one its rows tell so. Each loader
+feeds --batches mini-batches after ten that do not count, with each number of workers; its epoch is as many times the mean as an
+epoch has mini-batches. Same fanouts, batch size, widths and features; each with its own sampler. What fails gives a row that tells
+why, and the others go on.
 """
 
 import argparse
-import json
+import importlib
+import sys
 import time
 from pathlib import Path
 
-import numpy as np
-import torch
-import torch.nn.functional as F
-from measure import Rows, epoch_s
-from pyg_sampler import use_pyg_lib
+import epochs
+from rows import Rows
 
-if (sampler := Path(__file__).parent / "pyg_lib.so").exists():
-    use_pyg_lib(sampler)  # PyTorch Geometric looks for it when it is imported
-
-from gnomon.pyg import NeighborLoader as OurLoader  # noqa: E402
-from torch_geometric.data import Data  # noqa: E402
-from torch_geometric.loader import NeighborLoader  # noqa: E402
-from torch_geometric.nn import SAGEConv  # noqa: E402
-
-FANOUTS, HIDDEN, BATCH = [15, 10, 5], 256, 1024
+HERE = Path(__file__).resolve().parent
+FANOUTS, HIDDEN = [15, 10, 5], 256
 
 
-class Sage(torch.nn.Module):
-    def __init__(self, columns, classes):
-        super().__init__()
-        widths = [columns, HIDDEN, HIDDEN, classes]
-        self.layers = torch.nn.ModuleList([SAGEConv(i, o) for i, o in zip(widths, widths[1:])])
+def load_sampler():
+    """The name of the sampler that PyTorch Geometric is given, before it is imported. Throws what says why there is none."""
+    from pyg_sampler import use_pyg_lib, use_torch_sparse
+    for name, use in (("pyg-lib", use_pyg_lib), ("torch-sparse", use_torch_sparse)):
+        library = HERE / f"{name.replace('-', '_')}.so"
+        if library.exists():
+            use(library)
+            return name
+    import torch_geometric.typing as there
+    for name, is_there in (("pyg-lib", there.WITH_PYG_LIB), ("torch-sparse", there.WITH_TORCH_SPARSE)):
+        if is_there:
+            return name
+    raise ImportError("torch-geometric has no sampler: neither pyg-lib nor torch-sparse is in the kit or installed")
 
-    def forward(self, x, edge_index):
-        for i, layer in enumerate(self.layers):
-            x = layer(x, edge_index)
-            if i + 1 < len(self.layers):
-                x = F.dropout(F.relu(x), 0.5, self.training)
-        return x
+
+def pyg_loader():
+    sampler = load_sampler()
+    return importlib.import_module("torch_geometric.loader").NeighborLoader, sampler, {"is_sorted": True}
+
+
+def our_loader():
+    return importlib.import_module("gnomon.pyg").NeighborLoader, "gnomon", {}
+
+
+LOADERS = {"PyTorch Geometric": pyg_loader, "gnomon.pyg": our_loader}
+
+
+def loaders():
+    """Each peer's loader and its facts, or why it has none. Precondition: torch_geometric is not imported, which looks for a
+    sampler then."""
+    found = {}
+    for peer, load in LOADERS.items():
+        try:
+            found[peer] = load()
+        except Exception as error:  # whatever it is, the other peer is wanted
+            found[peer] = error
+    return found
 
 
 def data_of(store):
-    """The store's graph as PyTorch Geometric has it: edges from source to destination."""
+    """The store's graph as PyTorch Geometric has it: edges from source to destination, sorted by destination."""
+    import numpy as np
+    import torch
+    from torch_geometric.data import Data
+
     def array(name):
         return torch.from_numpy(np.load(store / f"{name}.npy"))
-    indptr = array("indptr")
+    indptr = array("indptr").long()
     destinations = torch.repeat_interleave(torch.arange(len(indptr) - 1), indptr.diff())
     return Data(x=array("features").float(), y=array("labels").long(), edge_index=torch.stack([array("indices").long(), destinations]),
-                train_ids=array("train"))
+                train_ids=array("train").long())
 
 
-LOADERS = {"PyTorch Geometric": NeighborLoader, "gnomon.pyg": OurLoader}
+def make_model(columns, classes):
+    import torch
+    from torch_geometric.nn import SAGEConv
+    widths = [columns, HIDDEN, HIDDEN, classes]
+    layers = torch.nn.ModuleList([SAGEConv(i, o) for i, o in zip(widths, widths[1:])])
 
-
-def loader_of(peer, data, workers, device):
-    return LOADERS[peer](data, FANOUTS, input_nodes=data.train_ids, batch_size=BATCH, shuffle=True, num_workers=workers,
-                         pin_memory=device.type == "cuda", persistent_workers=workers > 0)
+    def forward(x, edge_index):
+        for layer in layers[:-1]:
+            x = torch.nn.functional.dropout(torch.relu(layer(x, edge_index)), 0.5)
+        return layers[-1](x, edge_index)
+    return layers, forward
 
 
 def seconds_per_batch(loader, data, batches, device):
-    model = Sage(data.x.shape[1], int(data.y.max()) + 1).to(device)
-    optimizer = torch.optim.Adam(model.parameters(), lr=0.003)
+    import torch
+    layers, forward = make_model(data.x.shape[1], int(data.y.max()) + 1)
+    layers.to(device)
+    optimizer = torch.optim.Adam(layers.parameters(), lr=0.003)
     begin = None
     for number, batch in enumerate(loader):
         if number == max(0, min(10, len(loader) - 2)):
             torch.cuda.synchronize() if device.type == "cuda" else None
             begin, first = time.monotonic(), number
         batch = batch.to(device, non_blocking=True)
-        loss = F.cross_entropy(model(batch.x, batch.edge_index)[:batch.batch_size], batch.y[:batch.batch_size])
+        loss = torch.nn.functional.cross_entropy(forward(batch.x, batch.edge_index)[:batch.batch_size], batch.y[:batch.batch_size])
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
-        if begin and number - first == batches:
+        if begin and number - first + 1 == batches:
             break
     torch.cuda.synchronize() if device.type == "cuda" else None
     return (time.monotonic() - begin) / (number - first + 1)
+
+
+def our_epoch(options, rows):
+    """The epoch of gnomon's best preset that is known, and its name; the same is measured if none is."""
+    known = epochs.measured(rows, 1.0)
+    if known:
+        plan = min(known, key=known.get)
+        return known[plan], plan
+    try:
+        return epochs.epoch_s(options, "dgl-uva", 1.0), "dgl-uva"
+    except epochs.Refused as why:
+        print(f"no epoch of ours: {why}", file=sys.stderr)
+        return None, None
+
+
+def add_peers(options, rows):
+    import torch
+    device = torch.device("cuda" if options.device == "gpu" else "cpu")
+    known = loaders()
+    ours, plan = our_epoch(options, rows)
+    data = data_of(options.store)
+    batches = -(-len(data.train_ids) // epochs.BATCH_SIZE)
+    for workers in map(int, options.workers.split(",")):
+        for peer, found in known.items():
+            case = {"peer": peer, "workers": workers}
+            try:
+                if isinstance(found, Exception):
+                    raise found
+                loader_class, sampler, more = found
+                if options.left() <= 0:
+                    raise epochs.Refused("the time of the phase was over")
+                loader = loader_class(data, FANOUTS, input_nodes=data.train_ids, batch_size=epochs.BATCH_SIZE, shuffle=True,
+                                      num_workers=workers, pin_memory=device.type == "cuda", persistent_workers=workers > 0, **more)
+                rows.add("peer_epoch", seconds_per_batch(loader, data, options.batches, device) * batches, ours, best=plan, sampler=sampler, **case)
+            except Exception as error:
+                rows.add("peer_epoch", None, ours, why_not=f"{type(error).__name__}: {error}".splitlines()[0], **case)
 
 
 def main():
@@ -89,23 +154,20 @@ def main():
     parser.add_argument("--device", default="gpu")
     parser.add_argument("--workers", default="4,8,12")
     parser.add_argument("--batches", type=int, default=60)
+    parser.add_argument("--seconds", type=float, default=200, help="after which no further row is begun")
+    parser.add_argument("--epoch-seconds", type=float, default=40, help="after which a training by gnomon is given up")
     parser.add_argument("--output", type=Path, required=True)
+    parser.add_argument("--copy", type=Path, action="append", default=[], help="written as --output is")
     options = parser.parse_args()
-    rows = Rows(options.output)
-    known = [row for row in rows.document["rows"] if row["what"] == "preset_epoch" and row["memory"] == 1.0]
-    plan = min(known, key=lambda row: row["value"])["plan"] if known else "dgl-uva"
-    options.epoch_seconds = 100
+    epochs.limit_time(options)
     options.work = options.output.parent / "work"
     options.work.mkdir(parents=True, exist_ok=True)
-    ours = epoch_s(options, ["--device", options.device], plan)
-    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    data = data_of(options.store)
-    batches = -(-len(data.train_ids) // BATCH)
-    for workers in map(int, options.workers.split(",")):
-        for peer in LOADERS:
-            each = seconds_per_batch(loader_of(peer, data, workers, device), data, options.batches, device)
-            rows.add("peer_epoch", each * batches, ours, peer=peer, workers=workers, plan=plan)
-            print(json.dumps(rows.document["rows"][-1]), flush=True)
+    rows = Rows(options.output, *options.copy)
+    try:
+        add_peers(options, rows)
+    except Exception as error:
+        rows.add("peer_epoch", None, peer="all", why_not=f"{type(error).__name__}: {error}".splitlines()[0])
+        raise
 
 
 if __name__ == "__main__":

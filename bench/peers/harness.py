@@ -52,23 +52,24 @@ def checkout(peers, sources, name, repository):
     return directory
 
 
-def pyg_lib(peers, sources, python):
-    """The neighbour sampler of pyg-lib alone, compiled for this machine; returns the library."""
-    library = peers / "pyg_lib.so"
+def pyg_lib(peers, sources, python, processor="native"):
+    """The neighbour sampler of pyg-lib alone, compiled for a processor, this machine's by default; returns the library."""
+    library = library_for(peers, "pyg_lib", processor)
     if library.exists():
         return library
     source = checkout(peers, sources, "pyg-lib", PYG_LIB) / "pyg_lib/csrc"
     phmap = checkout(peers, sources, "parallel-hashmap", PHMAP)
     config = (source / "config.h.in").read_text()
     (source / "config.h").write_text(config.replace("@WITH_MKL_BLAS@", "0").replace("@NO_METIS@", "1"))
-    compile_for_torch(python, library, [source / f"{f}.cpp" for f in ["library", *PYG_LIB_FOLDERS]], [source.parent.parent, phmap])
+    compile_for_torch(python, library, [source / f"{f}.cpp" for f in ["library", *PYG_LIB_FOLDERS]], [source.parent.parent, phmap],
+                      processor)
     return library
 
 
-def torch_sparse(peers, python):
-    """The neighbour sampler of torch-sparse alone, which comes as sources only, compiled for this machine; returns the
-    library."""
-    library = peers / "torch_sparse.so"
+def torch_sparse(peers, python, processor="native"):
+    """The neighbour sampler of torch-sparse alone, which comes as sources only, compiled for a processor, this machine's by
+    default; returns the library."""
+    library = library_for(peers, "torch_sparse", processor)
     if library.exists():
         return library
     with tempfile.TemporaryDirectory() as directory:
@@ -78,15 +79,20 @@ def torch_sparse(peers, python):
         shutil.unpack_archive(next(Path(directory).glob("*.tar.gz")), directory)
         source = next(Path(directory).glob("*/csrc"))
         files = [source / f"{f}.cpp" for f in ["neighbor_sample", "cpu/neighbor_sample_cpu"]]
-        compile_for_torch(python, library, files, [source, source.parent / "third_party/parallel-hashmap"])
+        compile_for_torch(python, library, files, [source, source.parent / "third_party/parallel-hashmap"], processor)
     return library
 
 
-def compile_for_torch(python, library, files, include):
+def library_for(peers, name, processor):
+    return peers / f"{name}{'' if processor == 'native' else '-' + processor}.so"
+
+
+def compile_for_torch(python, library, files, include, processor):
     """A library of operators for that Python's PyTorch."""
-    torch = Path(subprocess.check_output([python, "-c", "import torch; print(torch.__path__[0])"], text=True).strip())
+    find = "import importlib.util as u; print(u.find_spec('torch').submodule_search_locations[0])"
+    torch = Path(subprocess.check_output([python, "-c", find], text=True).strip())
     include = [torch / "include", torch / "include/torch/csrc/api/include", *include]
-    command = ["g++", "-std=c++20", "-O3", "-march=native", "-fPIC", "-shared", "-fopenmp", "-w"]
+    command = ["g++", "-std=c++20", "-O3", f"-march={processor}", "-fPIC", "-shared", "-fopenmp", "-w"]
     command += [f"-I{path}" for path in include] + [str(f) for f in files]
     command += [f"-L{torch}/lib", "-ltorch_cpu", "-lc10", f"-Wl,-rpath,{torch}/lib", "-o", str(library)]
     subprocess.run(command, check=True)

@@ -1,7 +1,9 @@
 """One peer of compare_training.py as a process: loads a graph store, then reads one request a line and answers each
 with one line of JSON.
 
-    python training.py pyg|dgl GRAPH_DIRECTORY [LIBRARY]
+    python training.py pyg|pyg_mapped|dgl GRAPH_DIRECTORY [LIBRARY]
+
+"pyg_mapped" maps the feature matrix and the adjacency lists, as indices_i8.npy with 64-bit ids, instead of loading them.
 
 Request: {"fanouts": [...], "hidden": n, "setting": workers of the loader, "threads": n}; answer: {"batches", "seconds", "loss"} of one epoch
 of GraphSAGE (mean aggregator, dropout 0.5 before and ReLU between the layers, Adam).
@@ -74,6 +76,42 @@ class Pyg:
         return x[: batch.batch_size], batch.y[: batch.batch_size]
 
 
+def mapped(directory, name):
+    """An array of the store that is read through the page cache when it is used."""
+    return torch.from_numpy(np.load(f"{directory}/{name}.npy", mmap_mode="c"))
+
+
+class MappedPyg(Pyg):
+    """The same on mapped files: NeighborLoader copies the rows of a mini-batch from the feature matrix, and pyg-lib's
+    sampler reads the lists in place."""
+
+    def __init__(self, directory, library):
+        from pyg_sampler import use_pyg_lib
+
+        use_pyg_lib(library)
+        from torch_geometric.data import Data
+        from torch_geometric.loader import NeighborLoader
+        from torch_geometric.nn import SAGEConv
+        from torch_geometric.sampler import NeighborSampler
+        from torch_geometric.utils import trim_to_layer
+
+        self.loader, self.sampler, self.conv, self.trim = NeighborLoader, NeighborSampler, SAGEConv, trim_to_layer
+        self.data = Data(x=mapped(directory, "features"), y=load(directory, "labels").long(),
+                         edge_index=torch.empty(2, 0, dtype=torch.long))
+        self.indptr, self.indices = load(directory, "indptr"), mapped(directory, "indices_i8")
+        self.train = load(directory, "train")
+
+    def batches(self, fanouts, workers):
+        sampler = self.sampler(self.data, num_neighbors=fanouts)
+        sampler.colptr, sampler.row, sampler.perm = self.indptr, self.indices, None
+        return self.loader(self.data, num_neighbors=fanouts, batch_size=BATCH_SIZE, input_nodes=self.train, shuffle=True,
+                           neighbor_sampler=sampler, num_workers=workers)
+
+    def scores(self, network, batch):
+        batch.x = batch.x.float()
+        return super().scores(network, batch)
+
+
 class Dgl:
     """Its neighbour sampler, its DataLoader and SAGEConv on blocks."""
 
@@ -128,7 +166,7 @@ def main():
     name, directory = sys.argv[1:3]
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # what the libraries print is no answer
-    peer = {"pyg": Pyg, "dgl": Dgl}[name](directory, sys.argv[3] if len(sys.argv) > 3 else None)
+    peer = {"pyg": Pyg, "pyg_mapped": MappedPyg, "dgl": Dgl}[name](directory, sys.argv[3] if len(sys.argv) > 3 else None)
     meta = json.load(open(f"{directory}/meta.json"))
     for line in sys.stdin:
         answer = epoch(peer, json.loads(line), meta["num_classes"], meta["feature_columns"])

@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "base/error.h"
-#include "graph/half.h"
+#include "graph/feature_bits.h"
 #include "graph/store/feature_writer.h"
 #include "graph/store/names.h"
 
@@ -86,32 +86,17 @@ FeatureForm form_of(const GraphSource& source, const SourceOptions& options) {
   return FeatureForm::dense;
 }
 
-/// Rounds to fp16. Throws InputError for numbers that are too large.
-void round_to_half(std::span<const float> block, std::vector<std::uint16_t>& halves,
-                   const std::string& where) {
-  halves.resize(block.size());
-  std::transform(block.begin(), block.end(), halves.begin(), half_from_float);
-  const auto large = std::find_if(halves.begin(), halves.end(),
-                                  [](std::uint16_t half) { return (half & 0x7C00U) == 0x7C00U; });
-  if (large != halves.end()) {
-    throw base::InputError(where, base::Json(block[static_cast<std::size_t>(large - halves.begin())]).dump() +
-                                      " does not fit fp16 (largest 65504); use fp32");
-  }
-}
-
 /// Returns what meta.json says of the sparse form, if that is the one written.
 std::optional<SparseMeta> write_features(const StoreWriter& store, const GraphSource& source,
                                          const SourceOptions& options, const base::Progress& progress) {
   FeatureWriter writer(store.path_of(""), source.feature_columns, options.feature_type,
                        form_of(source, options));
-  std::vector<std::uint16_t> halves;
   prepared_rows(source, options, progress)([&](std::span<const float> block) {
     if (options.feature_type == FeatureType::fp32) {
       writer.add(std::as_bytes(block));
       return;
     }
-    round_to_half(block, halves, source.features_where);
-    writer.add(std::as_bytes(std::span(halves)));
+    writer.add(in_type(options.feature_type, FeatureType::fp32, std::as_bytes(block), source.features_where));
   });
   return writer.finish();
 }

@@ -66,8 +66,8 @@ struct SourceOptions {
 /// Writes the store of a source, atomically. Memory in addition to the mapped output: the edges in buckets,
 /// up to options.resources.memory_bytes (build_csc), about 12 bytes per vertex (row pointers, labels), 8 per
 /// labelled vertex for drawing a split, 8 to 16 per vertex with largest_component, and blocks of rows. Throws
-/// InputError for invalid ids, features that are not finite or too large for fp16, a missing split, and an
-/// existing directory; and Failure on I/O errors.
+/// InputError for invalid ids, features that are not finite or too large for their type, a missing split, and
+/// an existing directory; and Failure on I/O errors.
 void write_source(GraphSource source, const SourceOptions& options, Provenance provenance,
                   const std::filesystem::path& directory, const base::Progress& progress);
 

@@ -8,9 +8,8 @@ namespace gnomon::graph {
 
 /// Partitions the graph with METIS's multilevel k-way algorithm into parts of nearly equal numbers of
 /// vertices with a small cut. An edge counts once, whatever its direction and weight; self-loops do not
-/// count. Takes the undirected graph in memory. Throws base::InputError where this build has no METIS, or for
-/// more edges than its ids of
-/// 32 bits can count.
+/// count. Loads the whole undirected graph into memory. Throws base::InputError if this build has no METIS,
+/// or if there are more edges than METIS's 32-bit ids can count.
 PartOf partition_by_metis(const Graph& graph, const PartitionRequest& request,
                           const base::Progress& progress = {});
 

@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "base/index.h"
-#include "graph/half.h"
+#include "graph/feature_bits.h"
 #include "graph/store/csc_builder.h"
 
 namespace gnomon::graph {
@@ -22,7 +22,7 @@ struct GraphMemory {
   std::vector<VertexId> indices;
   std::vector<float> edge_weights;
   std::vector<float> features;
-  std::vector<std::uint16_t> half_features;
+  std::vector<std::uint16_t> narrow_features;
   std::vector<std::int32_t> labels;
   std::vector<VertexId> train, valid, test;
 };
@@ -45,12 +45,10 @@ Features features_of(GraphMemory& memory, const GraphParts& parts) {
   features.rows = parts.num_vertices;
   features.columns = parts.feature_columns;
   features.data = reinterpret_cast<const std::byte*>(memory.features.data());
-  if (parts.feature_type == FeatureType::fp16) {
-    memory.half_features.resize(memory.features.size());
-    std::transform(memory.features.begin(), memory.features.end(), memory.half_features.begin(),
-                   half_from_float);
+  if (parts.feature_type != FeatureType::fp32) {
+    round_features(parts.feature_type, memory.features, memory.narrow_features);
     memory.features = {};
-    features.data = reinterpret_cast<const std::byte*>(memory.half_features.data());
+    features.data = reinterpret_cast<const std::byte*>(memory.narrow_features.data());
   }
   return features;
 }

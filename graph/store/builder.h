@@ -18,7 +18,7 @@ struct GraphParts {
   bool weighted = false;  ///< whether the graph holds the edges' weights
   std::vector<float> features;
   std::int64_t feature_columns = 0;
-  FeatureType feature_type = FeatureType::fp32;  ///< the graph's type; fp16 rounds to nearest even
+  FeatureType feature_type = FeatureType::fp32;  ///< the graph's type; others round to nearest even
   std::vector<std::int32_t> labels;              ///< num_vertices, or empty; classes are 0 … largest label
   std::vector<VertexId> train, valid, test;
 };
@@ -31,6 +31,8 @@ Graph make_graph(GraphParts parts);
 
 template <>
 struct gnomon::base::EnumNames<gnomon::graph::FeatureType> {
-  static constexpr std::array<std::pair<graph::FeatureType, std::string_view>, 2> values{
-      {{graph::FeatureType::fp32, "fp32"}, {graph::FeatureType::fp16, "fp16"}}};
+  static constexpr std::array<std::pair<graph::FeatureType, std::string_view>, 3> values{
+      {{graph::FeatureType::fp32, "fp32"},
+       {graph::FeatureType::fp16, "fp16"},
+       {graph::FeatureType::bf16, "bf16"}}};
 };

@@ -125,24 +125,24 @@ class CscBuilder {
 
   /// Checks the next edges of the stream and takes them into their buckets.
   void add(std::span<const Edge> edges) {
-    constexpr std::int64_t min_piece = 1 << 13;
-    const std::int64_t pieces =
-        std::clamp<std::int64_t>(std::ssize(edges) / min_piece, 1, 4 * workers_.count());
-    const auto piece_of = [&](std::int64_t piece) {
-      const auto bound = [&](std::int64_t end) { return at(std::ssize(edges) * end / pieces); };
-      return edges.subspan(bound(piece), bound(piece + 1) - bound(piece));
+    constexpr std::int64_t min_chunk = 1 << 13;
+    const std::int64_t chunks =
+        std::clamp<std::int64_t>(std::ssize(edges) / min_chunk, 1, 4 * workers_.count());
+    const auto chunk_of = [&](std::int64_t chunk) {
+      const auto bound = [&](std::int64_t end) { return at(std::ssize(edges) * end / chunks); };
+      return edges.subspan(bound(chunk), bound(chunk + 1) - bound(chunk));
     };
-    places_.assign(at(pieces * buckets_.count()), 0);
-    workers_.for_each(pieces, [&](std::int64_t piece) {
-      count(piece_of(piece), edges_ + (piece_of(piece).data() - edges.data()), places_of(piece));
+    places_.assign(at(chunks * buckets_.count()), 0);
+    workers_.for_each(chunks, [&](std::int64_t chunk) {
+      count(chunk_of(chunk), edges_ + (chunk_of(chunk).data() - edges.data()), places_of(chunk));
     });
     for (std::int64_t bucket = 0; bucket < buckets_.count(); ++bucket) {
-      for (std::int64_t piece = 0; piece < pieces; ++piece) {
-        std::int64_t& place = places_of(piece)[at(bucket)];
+      for (std::int64_t chunk = 0; chunk < chunks; ++chunk) {
+        std::int64_t& place = places_of(chunk)[at(bucket)];
         place = buckets_.extend(bucket, place);
       }
     }
-    workers_.for_each(pieces, [&](std::int64_t piece) { distribute(piece_of(piece), places_of(piece)); });
+    workers_.for_each(chunks, [&](std::int64_t chunk) { distribute(chunk_of(chunk), places_of(chunk)); });
     buckets_.limit_memory();
     edges_ += std::ssize(edges);
   }
@@ -181,8 +181,8 @@ class CscBuilder {
   }
 
  private:
-  std::span<std::int64_t> places_of(std::int64_t piece) {
-    return std::span(places_).subspan(at(piece * buckets_.count()), at(buckets_.count()));
+  std::span<std::int64_t> places_of(std::int64_t chunk) {
+    return std::span(places_).subspan(at(chunk * buckets_.count()), at(buckets_.count()));
   }
 
   void check(const Edge& edge, std::int64_t position) const {
@@ -309,7 +309,7 @@ class CscBuilder {
   Workers workers_;
   Buckets<Record> buckets_;
   std::int64_t edges_ = 0;
-  /// By piece of a block and bucket: first the number of records, then where the next one goes.
+  /// By chunk of a block and bucket: first the number of records, then where the next one goes.
   std::vector<std::int64_t> places_;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/atomic_file.h"
+#include "base/csv.h"
 #include "base/error.h"
 
 namespace gnomon::graph {
@@ -37,17 +38,7 @@ std::string VertexNames::of(VertexId original_id) const {
   return text_.substr(begin, std::min(text_.find('\n', begin), text_.size()) - begin);
 }
 
-std::string VertexNames::csv_cell(VertexId original_id) const {
-  std::string name = of(original_id);
-  if (name.find_first_of(",\"\r\n") == std::string::npos) {
-    return name;
-  }
-  std::string quoted = "\"";
-  for (const char c : name) {
-    quoted += c == '"' ? "\"\"" : std::string(1, c);
-  }
-  return quoted + "\"";
-}
+std::string VertexNames::csv_cell(VertexId original_id) const { return base::csv_cell(of(original_id)); }
 
 void write_names(const std::filesystem::path& store, const std::deque<std::string>& names) {
   std::string block;

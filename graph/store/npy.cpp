@@ -15,7 +15,7 @@ struct TypeFacts {
   std::int64_t bytes;
 };
 
-constexpr std::array<TypeFacts, 12> type_facts{{{DType::bool8, "|b1", 1},
+constexpr std::array<TypeFacts, 13> type_facts{{{DType::bool8, "|b1", 1},
                                                 {DType::int8, "|i1", 1},
                                                 {DType::uint8, "|u1", 1},
                                                 {DType::int16, "<i2", 2},
@@ -25,6 +25,7 @@ constexpr std::array<TypeFacts, 12> type_facts{{{DType::bool8, "|b1", 1},
                                                 {DType::int64, "<i8", 8},
                                                 {DType::uint64, "<u8", 8},
                                                 {DType::float16, "<f2", 2},
+                                                {DType::bfloat16, "<V2", 2},
                                                 {DType::float32, "<f4", 4},
                                                 {DType::float64, "<f8", 8}}};
 
@@ -46,7 +47,7 @@ DType parse_type(std::string_view dictionary, const std::string& where) {
   const auto end = value.find('\'', 1);
   std::string descr(value.starts_with('\'') && end != std::string_view::npos ? value.substr(1, end - 1)
                                                                              : value.substr(0, 20));
-  if (descr.starts_with('=')) {
+  if (descr.starts_with('=') || descr == "|V2") {
     descr[0] = '<';
   }
   for (const auto& facts : type_facts) {

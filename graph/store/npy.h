@@ -24,6 +24,7 @@ enum class DType : std::uint8_t {
   int64,
   uint64,
   float16,
+  bfloat16,  ///< "V2", as the package ml_dtypes writes it; NumPy itself has no bfloat16
   float32,
   float64
 };

@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "base/error.h"
-#include "graph/half.h"
+#include "graph/feature_bits.h"
 
 namespace gnomon::graph {
 namespace {
@@ -20,12 +20,13 @@ void convert(const std::byte* bytes, std::span<To> elements) {
   }
 }
 
-template <class To>
-void convert_half(const std::byte* bytes, std::span<To> elements) {
+/// `Bits` is one of graph/feature_bits.h.
+template <class Bits, class To>
+void convert_bits(const std::byte* bytes, std::span<To> elements) {
   for (std::size_t i = 0; i < elements.size(); ++i) {
-    std::uint16_t half = 0;
-    std::memcpy(&half, bytes + i * 2, 2);
-    elements[i] = static_cast<To>(float_from_half(half));
+    typename Bits::Word word{};
+    std::memcpy(&word, bytes + i * sizeof(word), sizeof(word));
+    elements[i] = static_cast<To>(Bits::to_float(word));
   }
 }
 
@@ -50,7 +51,9 @@ void convert(DType type, const std::byte* bytes, std::span<To> elements) {
     case DType::uint64:
       return convert<std::uint64_t>(bytes, elements);
     case DType::float16:
-      return convert_half(bytes, elements);
+      return convert_bits<Fp16Bits>(bytes, elements);
+    case DType::bfloat16:
+      return convert_bits<Bf16Bits>(bytes, elements);
     case DType::float32:
       return convert<float>(bytes, elements);
     case DType::float64:

@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <cstring>
-#include <numeric>
+#include <functional>
 
 #include "base/error.h"
 #include "base/index.h"
 #include "base/process_memory.h"
+#include "graph/feature_bits.h"
 #include "graph/partition/parts.h"
 #include "graph/store/feature_writer.h"
 #include "graph/store/names.h"
@@ -44,14 +45,18 @@ class MappedArray {
 /// Elements that are written together.
 constexpr std::int64_t block_elements = std::int64_t{1} << 22;
 
-/// Writes an array's bytes block by block, and releases the pages of those that lie in a mapped file.
+/// Returns the bytes to write for a block.
+using Convert = std::function<std::vector<std::byte>(std::span<const std::byte>)>;
+
+/// Writes an array's bytes block by block, converted if `convert` is set, and releases the pages of blocks in
+/// a mapped file.
 void copy_elements(NpyWriter& to, std::span<const std::byte> bytes, DType type, std::string_view what,
-                   const base::Progress& progress) {
+                   const base::Progress& progress, const Convert& convert = nullptr) {
   const std::int64_t total = std::ssize(bytes) / bytes_of(type);
   for (std::int64_t first = 0; first < total; first += block_elements) {
     const std::int64_t count = std::min(block_elements, total - first);
     const auto block = bytes.subspan(at(first * bytes_of(type)), at(count * bytes_of(type)));
-    to.write(block.data(), count);
+    to.write(convert ? convert(block).data() : block.data(), count);
     base::release_file_pages(block);
     base::report(progress, what, first + count, total);
   }
@@ -90,17 +95,37 @@ void write_indices(const StoreWriter& writer, const Graph& graph, const base::Pr
   array.finish();
 }
 
-void write_features(const StoreWriter& writer, const Features& features, const base::Progress& progress) {
-  if (features.is_sparse()) {
-    std::vector<VertexId> all(at(features.rows));
-    std::iota(all.begin(), all.end(), 0);
-    write_sparse_features(writer.path_of(""), features, all);
-    return;
-  }
-  const DType type = dtype_of(features.type);
-  NpyWriter array(writer.path_of("features.npy"), type, features.columns);
-  copy_elements(array, features.data_bytes(), type, "writing features", progress);
+/// Writes dense features, rounded to `type` if it is another.
+void write_dense_features(const StoreWriter& writer, const Graph& graph, FeatureType type,
+                          const base::Progress& progress) {
+  const Features& features = graph.features;
+  NpyWriter array(writer.path_of("features.npy"), dtype_of(type), features.columns);
+  const Convert convert = [&](std::span<const std::byte> block) {
+    return in_type(type, features.type, block, where_of(graph, "features"));
+  };
+  copy_elements(array, features.data_bytes(), dtype_of(features.type), "writing features", progress,
+                type == features.type ? nullptr : convert);
   array.finish();
+}
+
+/// Writes sparse features with values rounded to `type` if theirs is another.
+void write_sparse_features(const StoreWriter& writer, const Graph& graph, FeatureType type) {
+  const Features& features = graph.features;
+  SparseFeatureWriter array(writer.path_of(""), type);
+  for (VertexId vertex = 0; vertex < features.rows; ++vertex) {
+    const SparseRow row = row_of(features, vertex);
+    array.add({row.columns, in_type(type, features.type, row.values, where_of(graph, "features_values"))});
+  }
+  array.finish();
+}
+
+void write_features(const StoreWriter& writer, const Graph& graph, FeatureType type,
+                    const base::Progress& progress) {
+  if (graph.features.is_sparse()) {
+    write_sparse_features(writer, graph, type);
+  } else {
+    write_dense_features(writer, graph, type, progress);
+  }
 }
 
 }  // namespace
@@ -138,7 +163,17 @@ StoreMeta meta_of(const Graph& graph) {
   return meta;
 }
 
-DType dtype_of(FeatureType type) { return type == FeatureType::fp32 ? DType::float32 : DType::float16; }
+DType dtype_of(FeatureType type) {
+  switch (type) {
+    case FeatureType::fp16:
+      return DType::float16;
+    case FeatureType::bf16:
+      return DType::bfloat16;
+    case FeatureType::fp32:
+      break;
+  }
+  return DType::float32;
+}
 
 std::int64_t StoreWriter::write_edges(CscRequest request, const EdgeStream& edges,
                                       const base::Progress& progress) const {
@@ -175,16 +210,18 @@ void StoreWriter::commit(const StoreMeta& meta) {
   directory_.commit();
 }
 
-void write_store(const Graph& graph, const std::filesystem::path& directory, const base::Progress& progress) {
+void write_store(const Graph& graph, const std::filesystem::path& directory, const base::Progress& progress,
+                 std::optional<FeatureType> feature_type) {
   StoreWriter writer(directory);
-  const StoreMeta meta = meta_of(graph);
+  StoreMeta meta = meta_of(graph);
   writer.write_array("indptr.npy", DType::int64, graph.indptr);
   write_indices(writer, graph, progress);
   if (!graph.edge_weights.empty()) {
     writer.write_array("edge_weights.npy", DType::float32, graph.edge_weights);
   }
   if (graph.features.any()) {
-    write_features(writer, graph.features, progress);
+    meta.feature_type = feature_type.value_or(graph.features.type);
+    write_features(writer, graph, meta.feature_type, progress);
   }
   if (graph.num_classes > 0) {
     writer.write_array("labels.npy", DType::int32, graph.labels);

@@ -21,10 +21,10 @@
 ///     indptr.npy     <i8 (vertices + 1)
 ///     indices.npy    <u4 (edges), or <i8 for more than 2^32 vertices
 ///     edge_weights.npy   <f4 (edges), if the edges have weights
-///     features.npy   <f4 or <f2 (vertices, feature_columns), if there are features in dense form
+///     features.npy   <f4, <f2 or <V2 (bf16) (vertices, feature_columns), if there are features in dense form
 ///     features_indptr.npy    <i8 (vertices + 1), if there are features in sparse form (CSR)
 ///     features_columns.npy   <i4 (entries), ascending in each row
-///     features_values.npy    <f4 or <f2 (entries), unless all values are 1
+///     features_values.npy    <f4, <f2 or <V2 (entries), unless all values are 1
 ///     labels.npy     <i4 (vertices), if there are classes; -1 for unknown
 ///     train.npy, valid.npy, test.npy   <i8, ascending vertex ids; may be empty
 ///     original_ids.npy   <i8 (vertices), if an import renumbered the vertices: the ids in the input data
@@ -162,9 +162,10 @@ class StoreWriter {
 };
 
 /// Writes a graph as a store, atomically. A graph opened from a store keeps its provenance and names. Arrays
-/// are read and written in sequence, in blocks; the pages of mapped files are released behind them. Throws
-/// InputError if the directory exists or an index is out of range, and Failure on I/O errors.
+/// are read and written in sequence, in blocks; the pages of mapped files are released behind them. With a
+/// feature type, features are rounded to it. Throws InputError if the directory exists, an index is out of
+/// range or a feature exceeds the type's range, and Failure on I/O errors.
 void write_store(const Graph& graph, const std::filesystem::path& directory,
-                 const base::Progress& progress = {});
+                 const base::Progress& progress = {}, std::optional<FeatureType> feature_type = {});
 
 }  // namespace gnomon::graph

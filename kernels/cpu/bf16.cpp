@@ -1,7 +1,6 @@
 #include "kernels/cpu/bf16.h"
 
-#include <bit>
-#include <cmath>
+#include "graph/bf16.h"
 
 #define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4)
 #undef HWY_TARGET_INCLUDE
@@ -17,12 +16,6 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 constexpr std::uint32_t below_half = 0x7FFF;   // just below half a unit in bf16's last place
 constexpr std::uint32_t quiet_bit = 0x400000;  // set so that truncating a NaN does not yield an infinity
-
-std::uint16_t rounded(float value) {
-  const auto bits = std::bit_cast<std::uint32_t>(value);
-  const std::uint32_t nearest = std::isnan(value) ? bits | quiet_bit : bits + below_half + (bits >> 16 & 1);
-  return static_cast<std::uint16_t>(nearest >> 16);
-}
 
 void round_to_bf16(const float* from, std::int64_t count, std::uint16_t* to) {
   const hn::ScalableTag<float> df;
@@ -42,7 +35,7 @@ void round_to_bf16(const float* from, std::int64_t count, std::uint16_t* to) {
     hn::StoreU(hn::TruncateTo(d16, hn::ShiftRight<16>(kept)), d16, to + i);
   }
   for (; i < count; ++i) {
-    to[i] = rounded(from[i]);
+    to[i] = graph::bf16_from_float(from[i]);
   }
 }
 

@@ -1,42 +1,25 @@
 #include "kernels/cpu/features.h"
 
 #include <algorithm>
-#include <cstring>
 #include <memory>
-#include <thread>
 #include <utility>
-#include <vector>
 
 #include "base/process_memory.h"
 #include "base/usable.h"
+#include "kernels/cpu/copy.h"
 #include "kernels/cpu/huge_array.h"
 
 namespace gnomon::kernels::cpu {
 namespace {
 
-/// Below this, starting a thread costs more than it saves.
-constexpr std::size_t min_bytes_per_thread = std::size_t{1} << 24;
-
 /// Copied at a time before the source's pages are released, so that a mapped file and its copy are never both
 /// resident.
 constexpr std::size_t block_bytes = std::size_t{1} << 28;
 
-void copy_block(std::byte* to, const std::byte* from, std::size_t bytes) {
-  const auto cores = static_cast<std::size_t>(base::usable_cores());
-  const std::size_t threads = std::clamp<std::size_t>(bytes / min_bytes_per_thread, 1, cores);
-  const auto begin_of = [&](std::size_t thread) { return bytes / threads * thread; };
-  std::vector<std::jthread> team;
-  for (std::size_t thread = 0; thread < threads; ++thread) {
-    const std::size_t begin = begin_of(thread);
-    const std::size_t end = thread + 1 < threads ? begin_of(thread + 1) : bytes;
-    team.emplace_back([=] { std::memcpy(to + begin, from + begin, end - begin); });
-  }
-}
-
 void copy(std::byte* to, const std::byte* from, std::size_t bytes) {
   for (std::size_t begin = 0; begin < bytes; begin += block_bytes) {
     const std::size_t size = std::min(block_bytes, bytes - begin);
-    copy_block(to + begin, from + begin, size);
+    copy_on_all_cores(to + begin, from + begin, size);
     base::release_file_pages({from + begin, size});
   }
 }

@@ -42,6 +42,10 @@ template <class D>
 HWY_INLINE hn::Vec<D> load_row(D d, const hwy::float16_t* from) {
   return hn::PromoteTo(d, hn::LoadU(hn::Rebind<hwy::float16_t, D>(), from));
 }
+template <class D>
+HWY_INLINE hn::Vec<D> load_row(D d, const hwy::bfloat16_t* from) {
+  return hn::PromoteTo(d, hn::LoadU(hn::Rebind<hwy::bfloat16_t, D>(), from));
+}
 
 /// Loads the first `count` lanes; the others are 0.
 template <class D, class T>

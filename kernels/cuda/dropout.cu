@@ -7,6 +7,7 @@ namespace gnomon::kernels::device {
 template void dropout(cuda::Executor&, const DropoutRule&, std::int64_t, const float*, float*);
 template void relu_dropout(cuda::Executor&, const DropoutRule&, std::int64_t, const float*, float*);
 template void dropout(cuda::Executor&, const DropoutRule&, std::int64_t, const std::uint16_t*, float*);
+template void dropout(cuda::Executor&, const DropoutRule&, std::int64_t, const Bf16*, float*);
 template void relu_dropout_gradient(cuda::Executor&, float, std::int64_t, const float*, const float*, float*);
 
 }  // namespace gnomon::kernels::device

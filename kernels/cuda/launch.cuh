@@ -8,6 +8,7 @@
 #include <cub/device/device_scan.cuh>
 #include <cuda/atomic>
 #include <iterator>
+#include <type_traits>
 
 #include "kernels/cuda/check.h"
 #include "kernels/cuda/executor.h"
@@ -45,6 +46,13 @@ struct Atomics {
 
 inline constexpr int threads_per_block = 256;
 
+/// The blocks that a multiprocessor must have registers for: Body::min_blocks, or 0 to leave it to the
+/// compiler.
+template <class Body, class = void>
+inline constexpr int min_blocks = 0;
+template <class Body>
+inline constexpr int min_blocks<Body, std::void_t<decltype(Body::min_blocks)>> = Body::min_blocks;
+
 /// A grid-stride loop, because the grid may be smaller than the range.
 template <class Body>
 __device__ void run_range(const Body& body, std::int64_t count) {
@@ -55,13 +63,14 @@ __device__ void run_range(const Body& body, std::int64_t count) {
 }
 
 template <class Body>
-__global__ void __launch_bounds__(threads_per_block) run_body(const Body body, std::int64_t count) {
+__global__ void __launch_bounds__(threads_per_block, min_blocks<Body>)
+    run_body(const Body body, std::int64_t count) {
   run_range(body, count);
 }
 
 /// A body with arrays stays where the launch has put it: indexing would copy it to each thread's memory.
 template <class Body>
-__global__ void __launch_bounds__(threads_per_block)
+__global__ void __launch_bounds__(threads_per_block, min_blocks<Body>)
     run_large_body(const __grid_constant__ Body body, std::int64_t count) {
   run_range(body, count);
 }

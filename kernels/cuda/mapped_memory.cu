@@ -1,9 +1,10 @@
 #include <algorithm>
-#include <cstring>
+#include <cstddef>
 #include <string>
 
 #include "base/error.h"
 #include "base/usable.h"
+#include "kernels/cpu/copy.h"
 #include "kernels/cuda/check.h"
 #include "kernels/cuda/mapped_memory.h"
 
@@ -49,7 +50,7 @@ MappedMemory map_memory(const void* data, std::size_t bytes) {
         "pinning " + std::to_string(bytes) + " bytes of host memory");
   const std::shared_ptr<const void> owner(copy, [](void* pinned) { cudaFreeHost(pinned); });
   if (bytes > 0) {
-    std::memcpy(copy, data, bytes);
+    cpu::copy_on_all_cores(static_cast<std::byte*>(copy), static_cast<const std::byte*>(data), bytes);
   }
   return {owner, device_view(copy), true};
 }

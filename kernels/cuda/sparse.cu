@@ -25,6 +25,7 @@ template void inverse_degrees(cuda::Executor&, const SparseRows&, float*);
 template void transpose(cuda::Executor&, const SparseRows&, const std::int32_t*, std::int64_t,
                         const Transposed&);
 template void transpose_together(cuda::Executor&, const BlockToTranspose*, int);
+template void missing_loops(cuda::Executor&, const SparseRows&, std::int64_t*);
 template void with_self_loops(cuda::Executor&, const SparseRows&, const std::int32_t*, std::int64_t*,
                               std::int32_t*);
 

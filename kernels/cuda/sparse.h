@@ -26,6 +26,7 @@ extern template void inverse_degrees(cuda::Executor&, const SparseRows&, float*)
 extern template void transpose(cuda::Executor&, const SparseRows&, const std::int32_t*, std::int64_t,
                                const Transposed&);
 extern template void transpose_together(cuda::Executor&, const BlockToTranspose*, int);
+extern template void missing_loops(cuda::Executor&, const SparseRows&, std::int64_t*);
 extern template void with_self_loops(cuda::Executor&, const SparseRows&, const std::int32_t*, std::int64_t*,
                                      std::int32_t*);
 

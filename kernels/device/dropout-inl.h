@@ -50,6 +50,12 @@ void dropout(Executor& executor, const DropoutRule& rule, std::int64_t count, co
 }
 
 template <class Executor>
+void dropout(Executor& executor, const DropoutRule& rule, std::int64_t count, const Bf16* from, float* to) {
+  executor.for_each((count + dropout_block - 1) / dropout_block,
+                    passes::DropBlock<false, Bf16>{rule, count, from, to});
+}
+
+template <class Executor>
 void relu_dropout(Executor& executor, const DropoutRule& rule, std::int64_t count, const float* from,
                   float* to) {
   executor.for_each((count + dropout_block - 1) / dropout_block,

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "kernels/device/executor.h"
+#include "kernels/device/half.h"
 #include "kernels/dropout_rule.h"
 
 // Also compiled by nvcc as C++17.
@@ -14,10 +15,12 @@ namespace gnomon::kernels::device {
 template <class Executor>
 void dropout(Executor& executor, const DropoutRule& rule, std::int64_t count, const float* from, float* to);
 
-/// Dropout of half-precision numbers, given as their bits.
+/// Dropout of fp16 numbers, given as their bits, and of bf16 numbers.
 template <class Executor>
 void dropout(Executor& executor, const DropoutRule& rule, std::int64_t count, const std::uint16_t* from,
              float* to);
+template <class Executor>
+void dropout(Executor& executor, const DropoutRule& rule, std::int64_t count, const Bf16* from, float* to);
 
 /// Dropout of max(from[i], 0).
 template <class Executor>

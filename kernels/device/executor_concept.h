@@ -25,17 +25,17 @@ struct AnyWrite {
 /// Runs bodies on a device, one after the other in the order of the calls. Every function may return before
 /// the device is done, except download(), which waits for everything that was started before.
 ///
-/// allocate: device memory, 256-byte aligned, uninitialised; freed with the last copy of the pointer. The
+/// - allocate: device memory, 256-byte aligned, uninitialised; freed with the last copy of the pointer. The
 ///   memory must not be freed before the device is done with it, unless the next user is the same executor.
-/// for_each: calls body(0) … body(count - 1), in any order and at the same time. Nothing for count <= 0.
-/// exclusive_sum: replaces values[i] by the sum of the values before it, in place.
-/// scan: calls write(i, value(0) + … + value(i - 1)) once for each i in 0 … count - 1, in any order and at
-/// the
-///   same time. value(i), an integer, is called before write(i), at least once.
-/// fill: sets every byte.
-/// upload: copies from host memory, which may be overwritten when the function returns if it is pageable, and
+/// - for_each: calls body(0) … body(count - 1), in any order and at the same time. Nothing for count <= 0.
+/// - exclusive_sum: replaces values[i] by the sum of the values before it, in place.
+/// - scan: calls write(i, value(0) + … + value(i - 1)) once for each i in 0 … count - 1, in any order and
+///   concurrently. value(i), an integer, is called before write(i), at least once.
+/// - fill: sets every byte.
+/// - upload: copies from host memory, which may be overwritten when the function returns if it is pageable,
+/// and
 ///   when the device has done the copy if it is pinned.
-/// download: copies to host memory and waits.
+/// - download: copies to host memory and waits.
 ///
 /// All functions throw base::Failure if the device fails or has no memory.
 template <class E>
@@ -55,10 +55,10 @@ concept Executor = requires(E& executor, std::int64_t count, std::size_t bytes, 
 /// Static functions on memory that other indices of the same range may use at the same time. Memory order is
 /// relaxed.
 ///
-/// load: the value.
-/// compare_exchange: stores `desired` if the value is `expected`; returns the value before.
-/// min: stores the smaller of the value and `value`.
-/// add: adds to an integer; returns the value before.
+/// - load: the value.
+/// - compare_exchange: stores `desired` if the value is `expected`; returns the value before.
+/// - min: stores the smaller of the value and `value`.
+/// - add: adds to an integer; returns the value before.
 template <class A, class T>
 concept Atomics = requires(const T* from, T* at, T value) {
   { A::load(from) } -> std::same_as<T>;

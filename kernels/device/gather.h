@@ -36,6 +36,21 @@ template <class Executor>
 void gather_rows(Executor& executor, const Rows& rows, Reads reads, const std::int64_t* vertices,
                  std::int64_t count, std::byte* out, const std::int64_t* known = nullptr);
 
+/// gather_rows of a large table in host memory: reads the rows in the order of their places in the table, at
+/// most rows_in_flight at a time. Devices that read host memory translate its addresses page by page, and
+/// keep few translations: rows in no order come at a fraction of the link's bandwidth when the table has
+/// gigabytes (bench/results/gpu.json). The table has `table_rows` rows.
+template <class Executor>
+void gather_rows_by_place(Executor& executor, const Rows& rows, std::int64_t table_rows, Reads reads,
+                          const std::int64_t* vertices, std::int64_t count, std::byte* out,
+                          const std::int64_t* known = nullptr);
+
+/// Enough to use the bandwidth of a link: half a MiB of rows of 256 bytes.
+inline constexpr std::int64_t rows_in_flight = 2048;
+
+/// Tables of fewer bytes come at the link's bandwidth in any order.
+inline constexpr std::int64_t min_bytes_by_place = std::int64_t{128} << 20;
+
 /// Writes labels[v] of each vertex v, as int64 for torch's cross-entropy.
 template <class Executor>
 void gather_labels(Executor& executor, const std::int32_t* labels, const std::int64_t* vertices,
@@ -65,9 +80,32 @@ template <class Executor>
 void count_visits(Executor& executor, const std::int64_t* vertices, std::int64_t count,
                   std::uint32_t* visits);
 
-/// Adds `count` to *all, and the number of `vertices` that have a slot to *hits.
+/// For each vertex a slot of a cache of rows or of lists, or -1; null without that cache. `own_rows` and
+/// `own_lists` have only the slots on the device itself.
+struct CacheSlots {
+  const std::int32_t* rows = nullptr;
+  const std::int32_t* lists = nullptr;
+  const std::int32_t* own_rows = nullptr;
+  const std::int32_t* own_lists = nullptr;
+};
+
+/// What a mini-batch reads, of which device memory holds the arrays: the rows of the first `num_rows` of
+/// `count` vertices, and in hop h the lists of the first destinations[h], at most `count`.
+struct CacheReads {
+  const std::int64_t* vertices = nullptr;
+  std::int64_t count = 0;
+  std::int64_t num_rows = 0;
+  const std::int64_t* destinations = nullptr;
+  std::int64_t num_hops = 0;
+};
+
+/// Reads that a cache answered, in the order of CacheSlots.
+struct CacheHits {
+  std::int64_t rows = 0, lists = 0, own_rows = 0, own_lists = 0;
+};
+
+/// Adds the hits of a mini-batch to *hits (device memory), by one kernel.
 template <class Executor>
-void count_hits(Executor& executor, const std::int32_t* slots, const std::int64_t* vertices,
-                std::int64_t count, std::int64_t* all, std::int64_t* hits);
+void count_hits(Executor& executor, const CacheSlots& slots, const CacheReads& reads, CacheHits* hits);
 
 }  // namespace gnomon::kernels::device

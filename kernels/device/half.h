@@ -4,7 +4,14 @@
 
 // Also compiled by nvcc as C++17.
 
-namespace gnomon::kernels::device::passes {
+namespace gnomon::kernels::device {
+
+/// The bits of a bfloat16 number, the upper half of a single-precision one.
+struct Bf16 {
+  std::uint16_t bits;
+};
+
+namespace passes {
 
 /// Returns the value of an IEEE 754 half-precision number.
 constexpr float float_of(std::uint16_t half) {
@@ -18,4 +25,9 @@ constexpr float float_of(std::uint16_t half) {
 }
 constexpr float float_of(float value) { return value; }
 
-}  // namespace gnomon::kernels::device::passes
+constexpr float float_of(Bf16 value) {
+  return __builtin_bit_cast(float, static_cast<std::uint32_t>(value.bits) << 16U);
+}
+
+}  // namespace passes
+}  // namespace gnomon::kernels::device

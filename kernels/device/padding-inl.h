@@ -38,7 +38,7 @@ struct CopyPadded {
   int count = 0;
   Part parts[max_copies] = {};
   StepState value;
-  StepState* state = nullptr;  ///< null: not asked for
+  StepState* state = nullptr;  ///< null: not requested
 
   constexpr void operator()(std::int64_t i) const {
     if (i == 0 && state != nullptr) {

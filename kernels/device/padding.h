@@ -11,8 +11,8 @@
 /// Mini-batches of varying sizes in arrays of fixed sizes.
 namespace gnomon::kernels::device {
 
-/// An array that is copied to the begin of a larger one, the rest of which is filled with copies of `fill`.
-/// Sizes are multiples of two bytes. Elements narrower than `fill` get its low bytes.
+/// A copy of an array to the beginning of a larger one, the rest of which is filled with `fill`. Sizes are
+/// multiples of two bytes. Elements narrower than `fill` get its low bytes.
 struct PaddedCopy {
   const void* from = nullptr;
   void* to = nullptr;
@@ -21,7 +21,7 @@ struct PaddedCopy {
   std::int64_t fill = 0;
 };
 
-/// Copies arrays with padding, by one launch unless they are very many, and sets `*state` (device memory).
+/// Copies arrays with padding, by one launch per 40 arrays, and sets `*state` (device memory).
 template <class Executor>
 void copy_padded(Executor& executor, const std::vector<PaddedCopy>& copies, const StepState& value,
                  StepState* state);

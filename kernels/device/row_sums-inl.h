@@ -16,6 +16,10 @@ namespace gnomon::kernels::device::passes {
 /// The entries that one index reduces in fp32. The partial results of chunks are combined in fp64.
 inline constexpr std::int64_t chunk_entries = 256;
 
+/// For bodies for which nvcc otherwise takes so few registers, on some GPU, that it spills: the blocks that a
+/// multiprocessor holds at least (Body::min_blocks of kernels/cuda/launch.cuh).
+inline constexpr int min_blocks_without_spills = 4;
+
 /// Consecutive numbers that are loaded and stored together.
 template <int size>
 struct alignas(size * sizeof(float)) Pack {
@@ -69,6 +73,7 @@ constexpr bool is_long(const SparseRows& rows, std::int64_t row) {
 /// extends beyond the chunk.
 template <class Reduction, int size, class Addends>
 struct ReduceChunk {
+  static constexpr int min_blocks = min_blocks_without_spills;
   SparseRows rows;
   Addends addends;
   std::int64_t packs;  ///< per row
@@ -108,6 +113,7 @@ constexpr Pack<size> scaled(Pack<size> pack, float scale) {
 /// and the pack, `index` the number of the pack over all rows, `entries` those of the row.
 template <class Reduction, int size, class Addends, class Result>
 struct ReduceRow {
+  static constexpr int min_blocks = size == 1 ? min_blocks_without_spills : 0;
   SparseRows rows;
   Addends addends;
   std::int64_t packs;

@@ -95,6 +95,8 @@ class Sampler {
   /// unless the batch is larger than expected; 0 if unknown.
   const std::int64_t* vertices() const { return vertices_.data; }
   const std::int64_t* num_vertices() const { return sizes_.data + fanouts_.size(); }
+  /// Of each hop of the last batch (device memory), in the order of its blocks.
+  const std::int64_t* num_destinations() const { return sizes_.data; }
   std::int64_t expected_vertices() const { return room_.vertices; }
 
  private:

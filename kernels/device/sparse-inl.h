@@ -8,6 +8,7 @@
 #include "kernels/device/row_sums-inl.h"
 #include "kernels/device/sparse.h"
 #include "kernels/device/sparse_rows-inl.h"
+#include "kernels/device/transpose-inl.h"
 
 // Also compiled by nvcc as C++17.
 

@@ -111,11 +111,12 @@ template <class Executor>
 void transpose(Executor& executor, const SparseRows& a, const std::int32_t* row_of_entry,
                std::int64_t num_sources, const Transposed& transposed);
 
-/// A block, and where its transpose goes.
+/// A block, where its transpose goes and, if not null, the result of missing_loops.
 struct BlockToTranspose {
   SparseRows rows;
   std::int64_t num_sources = 0;
   Transposed transposed{};
+  std::int64_t* loops = nullptr;
 };
 
 /// Limits of transpose_together: the number of blocks, and the number of edges up to which it is faster.
@@ -126,6 +127,11 @@ inline constexpr std::int64_t max_edges_together = std::int64_t{1} << 18;
 /// edges, so it is for small blocks.
 template <class Executor>
 void transpose_together(Executor& executor, const BlockToTranspose* blocks, int count);
+
+/// Counts the destinations without a self-loop: loops[v] of them are before v, for each v in 0 … num_rows.
+/// Takes time proportional to the longest row.
+template <class Executor>
+void missing_loops(Executor& executor, const SparseRows& a, std::int64_t* loops);
 
 /// Writes the block with a self-loop at the end of the row of each destination that has none. `indptr` has as
 /// many rows; `columns` has num_entries + num_rows elements, the last of which are padding. The number of

@@ -118,8 +118,10 @@ void with_stored(const StoredRows& x, const float* out, const Act& act) {
   };
   if (x.element == Element::fp32) {
     choose_size(float());
-  } else {
+  } else if (x.element == Element::fp16) {
     choose_size(std::uint16_t());
+  } else {
+    choose_size(Bf16());
   }
 }
 

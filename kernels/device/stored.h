@@ -12,7 +12,7 @@
 /// device.
 namespace gnomon::kernels::device {
 
-enum class Element : std::uint8_t { fp32, fp16 };
+enum class Element : std::uint8_t { fp32, fp16, bf16 };
 
 /// The feature rows of a mini-batch's vertices: row c is that of vertices[c] (device memory).
 struct StoredRows {

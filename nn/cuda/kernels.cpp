@@ -9,6 +9,8 @@
 #include "kernels/cuda/cross_entropy.h"
 #include "kernels/cuda/draws.h"
 #include "kernels/cuda/dropout.h"
+#include "kernels/cuda/gat.h"
+#include "kernels/cuda/gcn.h"
 #include "kernels/cuda/padding.h"
 #include "kernels/cuda/sparse.h"
 #include "kernels/cuda/stored.h"

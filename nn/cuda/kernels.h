@@ -23,8 +23,8 @@ std::string why_no_cuda();
 
 const SparseKernels& cuda_sparse_kernels();
 
-/// The functions of kernels/device/dropout.h on contiguous tensors: x is fp32 or, for cuda_dropout, fp16; the
-/// results are fp32.
+/// The functions of kernels/device/dropout.h on contiguous tensors: x is fp32 or, for cuda_dropout, fp16 or
+/// bf16; the results are fp32.
 at::Tensor cuda_dropout(const kernels::DropoutRule& rule, const at::Tensor& x);
 at::Tensor cuda_relu_dropout(const kernels::DropoutRule& rule, const at::Tensor& x);
 at::Tensor cuda_relu_dropout_gradient(float scale, const at::Tensor& out, const at::Tensor& gradient);
@@ -34,11 +34,11 @@ at::Tensor cuda_relu_dropout_gradient(float scale, const at::Tensor& out, const 
 /// int64, losses fp64 of at least as many elements as there are seeds, correct one int64.
 at::Tensor cuda_cross_entropy(const at::Tensor& logits, const at::Tensor& labels, const at::Tensor& losses,
                               const at::Tensor& correct);
-/// The same of a padded mini-batch; `state` is in the GPU's memory.
+/// Padded-batch variant of the above; `state` is in the GPU's memory.
 at::Tensor cuda_cross_entropy(const at::Tensor& logits, const at::Tensor& labels,
                               const kernels::device::StepState* state);
 
-/// copy_padded (kernels/device/padding.h) to the GPU of the tensor `state`, whose memory is the state's.
+/// copy_padded (kernels/device/padding.h) on the GPU of the tensor `state`, which holds a StepState.
 void cuda_copy_padded(const std::vector<kernels::device::PaddedCopy>& copies,
                       const kernels::device::StepState& value, const at::Tensor& state);
 

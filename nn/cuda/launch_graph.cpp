@@ -1,5 +1,6 @@
 #include "nn/graphs/launch_graph.h"
 
+#include <ATen/cuda/CUDAContextLight.h>
 #include <ATen/cuda/CUDAGraph.h>
 #include <c10/cuda/CUDAGuard.h>
 #include <c10/cuda/CUDAStream.h>
@@ -28,8 +29,12 @@ class CudaLaunchGraph final : public LaunchGraph {
 
   /// On a stream of its own, as the default stream cannot be recorded. Other threads may allocate meanwhile:
   /// the mode forbids it to this one only.
+  ///
+  /// cuBLAS's workspaces are cleared before, so that replays get one in the graph's pool, and after, so that
+  /// nothing else uses it.
   void record(const std::function<void()>& act) override {
     const c10::cuda::CUDAStreamGuard guard(c10::cuda::getStreamFromPool());
+    at::cuda::clearCublasWorkspaces();
     graph_.capture_begin(/*pool=*/{0, 0}, cudaStreamCaptureModeThreadLocal);
     try {
       act();
@@ -38,6 +43,7 @@ class CudaLaunchGraph final : public LaunchGraph {
       throw;
     }
     graph_.capture_end();
+    at::cuda::clearCublasWorkspaces();
   }
   void replay() override {
     stream_ = c10::cuda::getCurrentCUDAStream();

@@ -97,6 +97,26 @@ struct AddBias : torch::autograd::Function<AddBias> {
   }
 };
 
+/// Linear and AddBias in one, of a device: its products round their operands themselves.
+struct Affine : torch::autograd::Function<Affine> {
+  static at::Tensor forward(AutogradContext* context, const at::Tensor& x, const at::Tensor& weight,
+                            const at::Tensor& bias) {
+    context->save_for_backward({x, weight});
+    auto out = at::empty({x.size(0), weight.size(1)}, x.options());
+    gemm_plus_row(out, x, weight, bias);
+    return out;
+  }
+  static tensor_list backward(AutogradContext* context, tensor_list gradients) {
+    const auto saved = context->get_saved_variables();
+    const auto gradient = gradients[0].contiguous();
+    at::Tensor grad_x;
+    if (context->needs_input_grad(0)) {
+      grad_x = product(gradient, saved[1].t());
+    }
+    return {grad_x, transposed_product(saved[0], gradient), column_sums(gradient)};
+  }
+};
+
 struct Elu : torch::autograd::Function<Elu> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& x) {
     const auto out = x.is_cpu() ? elu_by_chunks(x.contiguous()) : at::elu(x);
@@ -180,6 +200,10 @@ at::Tensor linear(const SparseFeatures& x, const at::Tensor& weight) {
 }
 
 at::Tensor add_bias(const at::Tensor& x, const at::Tensor& bias) { return AddBias::apply(x, bias); }
+
+at::Tensor affine(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias) {
+  return x.is_cpu() ? add_bias(dense::linear(x, weight), bias) : Affine::apply(x.contiguous(), weight, bias);
+}
 
 at::Tensor elu(const at::Tensor& x) { return Elu::apply(x); }
 

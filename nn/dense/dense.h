@@ -28,6 +28,9 @@ at::Tensor linear(const SparseFeatures& x, const at::Tensor& weight);
 /// Returns x + bias: (n, columns) and (columns).
 at::Tensor add_bias(const at::Tensor& x, const at::Tensor& bias);
 
+/// Returns x · weight + bias, which devices compute as one product.
+at::Tensor affine(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias);
+
 /// The exponential linear unit with alpha 1 (Clevert, Unterthiner and Hochreiter, ICLR 2016).
 at::Tensor elu(const at::Tensor& x);
 
@@ -39,7 +42,7 @@ kernels::DropoutRule dropout_rule(double probability, const base::StreamKey& key
 /// Precondition: `x` is contiguous.
 at::Tensor dropout(const at::Tensor& x, const kernels::DropoutRule& rule);
 
-/// Returns dropout of fp32 or fp16 features, in fp32. Not differentiable.
+/// Returns dropout of fp32, fp16 or bf16 features, in fp32. Not differentiable.
 at::Tensor dropout_of_features(const at::Tensor& features, const kernels::DropoutRule& rule);
 
 /// Returns dropout(relu(x)), computed in one pass.

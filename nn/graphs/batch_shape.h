@@ -7,10 +7,10 @@
 
 namespace gnomon::nn {
 
-/// The sizes of a sampled mini-batch, by which its tensors have their shapes.
+/// The sizes of a sampled mini-batch, which determine the shapes of its tensors.
 struct BatchShape {
   struct Hop {
-    std::int64_t vertices = 0;  ///< seeds and all that hops up to this one have drawn
+    std::int64_t vertices = 0;  ///< the seeds and all vertices drawn up to this hop
     std::int64_t edges = 0;
     bool operator==(const Hop&) const = default;
   };
@@ -22,14 +22,14 @@ struct BatchShape {
 
 BatchShape shape_of(const TensorBatch& batch);
 
-/// Whether a mini-batch of that shape fits into one of shape `room`, of as many hops.
+/// Whether a mini-batch of shape `shape` fits into a padded one of shape `room`. Both have equally many hops.
 bool fits(const BatchShape& shape, const BatchShape& room);
 
-/// The smallest shape into which both fit. One without hops is nothing.
+/// The smallest shape into which both fit. An empty shape, one without hops, is neutral.
 BatchShape larger(const BatchShape& left, const BatchShape& right);
 
-/// A shape into which mini-batches fit that are a little larger, whose sizes are multiples for which matrix
-/// products are fast. The seeds are as many: no mini-batch has more than a whole one.
+/// Adds slack to a shape, so that slightly larger mini-batches fit, too, and rounds the sizes up to multiples
+/// for which matrix products are fast. The number of seeds is unchanged: it is at most the batch size.
 BatchShape with_slack(const BatchShape& shape);
 
 }  // namespace gnomon::nn

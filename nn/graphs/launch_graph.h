@@ -5,8 +5,8 @@
 
 namespace gnomon::nn {
 
-/// Launches on a GPU that are recorded once and then started together, as often as asked, by one launch (a
-/// CUDA graph). Their arguments stay those of the recording: what differs is read in device memory.
+/// Kernel launches that are recorded once and then started repeatedly by a single launch (a CUDA graph).
+/// Their arguments are fixed at the recording; values that vary must be read from device memory.
 class LaunchGraph {
  public:
   LaunchGraph() = default;
@@ -15,11 +15,11 @@ class LaunchGraph {
   /// Waits for the last replay.
   virtual ~LaunchGraph() = default;
 
-  /// Calls `act` and records what it launches on the current stream, which is one for the call only, without
-  /// running it. `act` must neither wait for the device nor copy from or to the host. The memory that it
-  /// allocates stays the graph's as long as that lives. To be called once.
+  /// Calls `act` on a stream made for this call and records its launches without running them. `act` must
+  /// neither wait for the device nor copy from or to the host. The graph keeps the memory that `act`
+  /// allocates for its own lifetime. To be called once.
   virtual void record(const std::function<void()>& act) = 0;
-  /// Starts what was recorded on the current stream, after what was started there before.
+  /// Starts the recorded launches on the current stream, after earlier work on the stream.
   virtual void replay() = 0;
 };
 

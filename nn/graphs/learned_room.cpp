@@ -16,7 +16,7 @@ void write(const BatchShape& shape, std::vector<std::int64_t>& numbers) {
 
 std::int64_t next(std::span<const std::int64_t>& numbers) {
   if (numbers.empty() || numbers.front() < 0) {
-    throw std::invalid_argument("no shapes of mini-batches");
+    throw std::invalid_argument("not the state of a learned capacity: a number is missing or negative");
   }
   const std::int64_t number = numbers.front();
   numbers = numbers.subspan(1);
@@ -65,7 +65,7 @@ void LearnedRoom::restore(const std::vector<std::int64_t>& numbers) {
   read_room.largest_ = read(left);
   read_room.room_ = read(left);
   if (!left.empty()) {
-    throw std::invalid_argument("more than shapes of mini-batches");
+    throw std::invalid_argument("not the state of a learned capacity: too many numbers");
   }
   *this = read_room;
 }

@@ -7,19 +7,19 @@
 
 namespace gnomon::nn {
 
-/// Learns how large an epoch's mini-batches are. There is no room in the first epoch; afterwards it is that
-/// of the largest batch of an epoch, with slack. After an epoch with a batch that did not fit, it grows. So
-/// it is a pure function of the mini-batches that were taken.
+/// Learns the capacity ("room") of padded mini-batches from an epoch's mini-batches. The capacity is empty in
+/// the first epoch; afterwards it is the largest shape of that epoch, with slack. It grows after each epoch
+/// that had a batch beyond it. It is a pure function of the mini-batches taken.
 class LearnedRoom {
  public:
-  /// Takes the next mini-batch. Returns whether there is room for it.
+  /// Takes the next mini-batch. Returns whether it fits.
   bool take(const BatchShape& shape, std::int64_t epoch);
 
-  /// The room now; without hops before there is one.
+  /// Current capacity; empty (without hops) in the first epoch.
   const BatchShape& shape() const { return room_; }
 
-  /// All of it as numbers, for a checkpoint; restore() takes them, and throws std::invalid_argument for
-  /// others.
+  /// Serialised state, for a checkpoint. restore() throws std::invalid_argument for numbers that are not such
+  /// a state.
   std::vector<std::int64_t> numbers() const;
   void restore(const std::vector<std::int64_t>& numbers);
 

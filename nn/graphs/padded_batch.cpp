@@ -69,7 +69,7 @@ TensorBatch PaddedBatch::tensors() const {
 
 const StepState* PaddedBatch::state() const { return static_cast<const StepState*>(state_.const_data_ptr()); }
 
-/// The sizes of a float.
+/// A float member of the state, as a scalar tensor.
 at::Tensor PaddedBatch::member(std::size_t offset) const {
   const auto begin = static_cast<std::int64_t>(offset);
   return state_.narrow(0, begin, sizeof(float)).view(at::kFloat).squeeze(0);

@@ -10,21 +10,21 @@
 
 namespace gnomon::nn {
 
-/// A mini-batch of fixed shape and place in a GPU's memory, into which smaller ones are copied. Seeds,
-/// vertices and edges beyond those of the mini-batch are padding: vertices have zeros as features and degree,
-/// and no edges; the first state()->seeds of the seeds count. With kernels that skip padded edges, each row
-/// of a layer is that of the mini-batch alone, up to rounding.
+/// A mini-batch of fixed shape at a fixed address in a GPU's memory, into which smaller ones are copied. The
+/// remaining seeds, vertices and edges are padding: padded vertices have no edges, degree 0 and features of
+/// zeros; only the first state()->seeds seeds count in the loss. With kernels that skip padded edges, each
+/// row of a layer equals that of the unpadded mini-batch, up to rounding.
 class PaddedBatch {
  public:
-  /// Of shape `room`, with the types, columns and bounds of in-degrees of `like`.
+  /// Allocates a batch of shape `room`, with the types, columns and bounds of in-degrees of `like`.
   PaddedBatch(const BatchShape& room, const TensorBatch& like);
 
   /// Copies a mini-batch that fits, and sets the state, by one launch on the current stream.
   void fill(const TensorBatch& batch, const kernels::device::StepState& state);
 
-  /// What is filled, with blocks whose transposes are made when they are asked for the first time.
+  /// The padded batch. Its blocks are transposed at first use.
   TensorBatch tensors() const;
-  /// In the GPU's memory.
+  /// The state, in the GPU's memory.
   const kernels::device::StepState* state() const;
   /// Members of the state as tensors.
   at::Tensor learning_rate() const { return member(offsetof(kernels::device::StepState, learning_rate)); }

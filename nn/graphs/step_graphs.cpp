@@ -20,10 +20,10 @@ void StepGraphs::run(const TensorBatch& batch, const kernels::device::StepState&
   recorded_->graph->replay();
 }
 
-/// Both passes run once before, on a mini-batch without seeds, so that libraries and kernels are loaded,
-/// which must not happen while launches are recorded.
+/// First runs both passes once on a mini-batch without seeds: libraries and kernels are loaded at their first
+/// use, which must not happen during a recording.
 void StepGraphs::record(const TensorBatch& batch, const Launch& backward, const Launch& update) {
-  recorded_.reset();  // first, so that its memory can be used again
+  recorded_.reset();  // before the new recording, which can then reuse its memory
   recorded_.emplace(room_.shape(), batch);
   recorded_->batch.fill(batch, {});
   backward(recorded_->batch);

@@ -13,23 +13,23 @@
 
 namespace gnomon::nn {
 
-/// Trains mini-batches by two launches each: one copies the mini-batch into a padded one, the other replays
-/// the launches of a training step on that, which were recorded with the first mini-batch after the epoch
-/// from which the padded sizes were learned.
+/// Trains each mini-batch by two launches: one copies it into a padded mini-batch, the other replays the
+/// recorded launches of a training step on the padded one. They are recorded with the first mini-batch after
+/// the epoch from which the padded sizes were learned.
 class StepGraphs {
  public:
   /// Launches one half of a step on the padded batch: both passes, or the optimiser's update. May be called
   /// several times.
   using Launch = std::function<void(const PaddedBatch& batch)>;
 
-  /// Takes the next mini-batch. Returns whether run() can train it: it fits into what earlier epochs have
-  /// taught, has gathered features and reuses nothing.
+  /// Takes the next mini-batch. Returns whether run() can train it: it fits into the learned capacity, its
+  /// features are gathered, and it reuses no embeddings.
   bool take(const TensorBatch& batch, std::int64_t epoch);
   /// Starts a step on the current stream. Precondition: take() has returned true for the batch.
   void run(const TensorBatch& batch, const kernels::device::StepState& state, const Launch& backward,
            const Launch& update);
 
-  /// Forgets what was recorded: the tensors that it reads are others now.
+  /// Discards the recording: its tensors were replaced.
   void forget() { recorded_.reset(); }
 
   LearnedRoom& room() { return room_; }

@@ -128,8 +128,8 @@ class CpuSparseKernels final : public SparseKernels {
   TransposedTensors transpose(const SparseBlock& block) const override {
     // Tensors rather than vectors, because the caching allocator reuses their memory.
     TransposedTensors made{at::empty({block.num_sources() + 1}, at::kLong),
-                           at::empty({block.num_edges()}, at::kInt),
-                           at::empty({block.num_edges()}, at::kInt)};
+                           at::empty({block.num_edges()}, at::kInt), at::empty({block.num_edges()}, at::kInt),
+                           at::Tensor()};
     const kernels::cpu::TransposedSpans spans{elements_of<std::int64_t>(made.indptr),
                                               elements_of<std::int32_t>(made.destinations),
                                               elements_of<std::int32_t>(made.edges)};

@@ -5,25 +5,13 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/device/gcn.h"
 #include "kernels/device/sparse.h"
+#include "nn/sparse/device_gat_kernels.h"
+#include "nn/sparse/device_rows.h"
 #include "nn/sparse/sparse_block.h"
 
 namespace gnomon::nn {
-
-/// Returns a tensor's elements, or null, which stands for ones, if it is undefined.
-inline const float* values(const at::Tensor& tensor) {
-  return tensor.defined() ? tensor.const_data_ptr<float>() : nullptr;
-}
-
-/// Returns a block's rows, which are its destinations.
-inline kernels::device::SparseRows device_rows(const SparseBlock& block) {
-  return {block.num_destinations(),
-          block.num_edges(),
-          block.indptr().const_data_ptr<std::int64_t>(),
-          block.indices().const_data_ptr<std::int32_t>(),
-          nullptr,
-          block.max_in_degree()};
-}
 
 /// Implements SparseKernels by the kernels of kernels/device. `Launches` provides
 ///     auto begin(const at::Tensor& on) const;
@@ -31,7 +19,7 @@ inline kernels::device::SparseRows device_rows(const SparseBlock& block) {
 template <class Launches>
 class DeviceSparseKernels final : public SparseKernels {
  public:
-  explicit DeviceSparseKernels(Launches launches = {}) : launches_(std::move(launches)) {}
+  explicit DeviceSparseKernels(Launches launches = {}) : launches_(launches), gat_(std::move(launches)) {}
 
   at::Tensor spmm(const SparseBlock& block, RowsOf side, const at::Tensor& row_scale,
                   const at::Tensor& column_scale, const at::Tensor& x) const override {
@@ -59,6 +47,26 @@ class DeviceSparseKernels final : public SparseKernels {
     auto launch = launches_.begin(gradient);
     kernels::device::own_and_mean_gradient(launch.executor, sources, device_rows(block), values(gradient),
                                            width, of_x.template mutable_data_ptr<float>());
+    return of_x;
+  }
+
+  at::Tensor gcn_propagate(const SparseBlock& block, const at::Tensor& degrees,
+                           const at::Tensor& x) const override {
+    auto y = at::empty({block.num_destinations(), x.size(1)}, x.options());
+    auto launch = launches_.begin(x);
+    kernels::device::gcn_propagate(launch.executor, device_rows(block), values(degrees), values(x), x.size(1),
+                                   y.template mutable_data_ptr<float>());
+    return y;
+  }
+
+  at::Tensor gcn_propagate_gradient(const SparseBlock& block, const at::Tensor& degrees,
+                                    const at::Tensor& gradient) const override {
+    const std::int64_t width = gradient.size(1);
+    auto of_x = at::empty({block.num_sources(), width}, gradient.options());
+    const auto sources = rows_of(block, RowsOf::sources);
+    auto launch = launches_.begin(gradient);
+    kernels::device::gcn_propagate_gradient(launch.executor, sources, device_rows(block), values(degrees),
+                                            values(gradient), width, of_x.template mutable_data_ptr<float>());
     return of_x;
   }
 
@@ -148,24 +156,40 @@ class DeviceSparseKernels final : public SparseKernels {
     return made;
   }
 
-  std::vector<TransposedTensors> transpose_together(
-      const std::vector<SparseBlockPtr>& blocks) const override {
-    std::int64_t edges = 0;
-    for (const auto& block : blocks) {
-      edges += block->num_edges();
-    }
-    if (blocks.size() > kernels::device::max_blocks_together || edges > kernels::device::max_edges_together) {
-      return SparseKernels::transpose_together(blocks);
-    }
-    std::vector<TransposedTensors> made;
+  std::vector<TransposedTensors> transpose_together(const std::vector<SparseBlockPtr>& blocks,
+                                                    bool with_loops) const override {
+    std::vector<TransposedTensors> made(blocks.size());
     std::vector<kernels::device::BlockToTranspose> tasks;
-    for (const auto& block : blocks) {
-      made.push_back(room_for_transpose(*block));
-      tasks.push_back({device_rows(*block), block->num_sources(), pointers_of(made.back())});
+    std::int64_t edges = 0;
+    for (std::size_t i = 0; i < blocks.size(); ++i) {
+      const auto& block = *blocks[i];
+      if (tasks.size() == kernels::device::max_blocks_together ||
+          edges + block.num_edges() > kernels::device::max_edges_together) {
+        made[i] = transpose(block);
+        made[i].loops = with_loops ? missing_loops(block) : at::Tensor();
+        continue;
+      }
+      edges += block.num_edges();
+      made[i] = room_for_transpose(block);
+      tasks.push_back({device_rows(block), block.num_sources(), pointers_of(made[i])});
+      if (with_loops) {
+        made[i].loops = at::empty_like(block.indptr());
+        tasks.back().loops = made[i].loops.template mutable_data_ptr<std::int64_t>();
+      }
     }
-    auto launch = launches_.begin(blocks.front()->indices());
-    kernels::device::transpose_together(launch.executor, tasks.data(), static_cast<int>(tasks.size()));
+    if (!tasks.empty()) {
+      auto launch = launches_.begin(blocks.front()->indices());
+      kernels::device::transpose_together(launch.executor, tasks.data(), static_cast<int>(tasks.size()));
+    }
     return made;
+  }
+
+  at::Tensor missing_loops(const SparseBlock& block) const override {
+    auto loops = at::empty_like(block.indptr());
+    auto launch = launches_.begin(loops);
+    kernels::device::missing_loops(launch.executor, device_rows(block),
+                                   loops.template mutable_data_ptr<std::int64_t>());
+    return loops;
   }
 
   BlockTensors with_self_loops(const SparseBlock& block) const override {
@@ -180,10 +204,12 @@ class DeviceSparseKernels final : public SparseKernels {
     return made;
   }
 
+  const GatKernels* gat() const override { return &gat_; }
+
  private:
   static TransposedTensors room_for_transpose(const SparseBlock& block) {
     return {at::empty({block.num_sources() + 1}, block.indptr().options()), at::empty_like(block.indices()),
-            at::empty_like(block.indices())};
+            at::empty_like(block.indices()), at::Tensor()};
   }
   static kernels::device::Transposed pointers_of(const TransposedTensors& tensors) {
     return {tensors.indptr.template mutable_data_ptr<std::int64_t>(),
@@ -203,6 +229,7 @@ class DeviceSparseKernels final : public SparseKernels {
   }
 
   Launches launches_;
+  DeviceGatKernels<Launches> gat_;
 };
 
 }  // namespace gnomon::nn

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "kernels/device/gcn.h"
 #include "kernels/device/stored.h"
 #include "nn/sparse/device_sparse_kernels.h"
 #include "nn/sparse/stored_features.h"
@@ -19,8 +20,7 @@ class DeviceStoredFeatures final : public StoredFeatures {
                        at::Tensor vertices, Launches launches = {})
       : vertices_(std::move(vertices)), launches_(std::move(launches)) {
     stored_.rows = rows;
-    stored_.element =
-        type == graph::FeatureType::fp32 ? kernels::device::Element::fp32 : kernels::device::Element::fp16;
+    stored_.element = element_of(type);
     stored_.columns = columns;
     stored_.vertices = vertices_.const_data_ptr<std::int64_t>();
   }
@@ -51,6 +51,16 @@ class DeviceStoredFeatures final : public StoredFeatures {
     return y;
   }
 
+  at::Tensor gcn_propagate(const SparseBlock& block, const at::Tensor& degrees,
+                           const kernels::DropoutRule& rule) const override {
+    auto y = at::empty({block.num_destinations(), stored_.columns}, vertices_.options().dtype(at::kFloat));
+    auto launch = launches_.begin(y);
+    const Mask mask(launch.executor, vertices_.options(), rule, block.num_sources() * stored_.columns);
+    kernels::device::gcn_propagate_stored(launch.executor, device_rows(block), values(degrees), stored_,
+                                          mask.kept, y.template mutable_data_ptr<float>());
+    return y;
+  }
+
   void read(std::int64_t first, const kernels::DropoutRule& rule, at::Tensor& out) const override {
     auto launch = launches_.begin(out);
     kernels::device::read_stored(launch.executor, stored_, rule, first, out.size(0),
@@ -67,6 +77,18 @@ class DeviceStoredFeatures final : public StoredFeatures {
   }
 
  private:
+  static kernels::device::Element element_of(graph::FeatureType type) {
+    switch (type) {
+      case graph::FeatureType::fp16:
+        return kernels::device::Element::fp16;
+      case graph::FeatureType::bf16:
+        return kernels::device::Element::bf16;
+      case graph::FeatureType::fp32:
+        break;
+    }
+    return kernels::device::Element::fp32;
+  }
+
   /// The keep mask of a rule; none if it drops nothing.
   struct Mask {
     template <class Executor>

@@ -59,6 +59,12 @@ void check_scales(const SparseBlock& block, const Tensor& destination_scale, con
               "the scales must not require a gradient");
 }
 
+void check_degrees(const SparseBlock& block, const Tensor& degrees) {
+  check(block, degrees, "degrees", {block.num_sources()});
+  TORCH_CHECK(!degrees.requires_grad(), "the degrees must not require a gradient");
+  TORCH_CHECK(!block.destinations().defined(), "destinations must be the first sources");
+}
+
 /// The scales of an SpMM; an undefined tensor stands for ones.
 struct Scaling {
   Tensor destinations;
@@ -80,6 +86,20 @@ struct ScaledFunction : Function<ScaledFunction> {
     return {block->kernels().spmm(*block, RowsOf::sources, scales[1], scales[0], gradients[0].contiguous()),
             {},
             {}};
+  }
+};
+
+struct GcnFunction : Function<GcnFunction> {
+  static Tensor forward(AutogradContext* context, const Tensor& x, const SparseBlockPtr& block,
+                        const Tensor& degrees) {
+    save_block(context, block);
+    context->save_for_backward({degrees});
+    return block->kernels().gcn_propagate(*block, degrees, x.contiguous());
+  }
+  static tensor_list backward(AutogradContext* context, const tensor_list& gradients) {
+    const auto block = saved_block(context);
+    const auto degrees = context->get_saved_variables()[0];
+    return {block->kernels().gcn_propagate_gradient(*block, degrees, gradients[0].contiguous()), {}, {}};
   }
 };
 
@@ -178,6 +198,18 @@ Tensor spmm_scaled(const SparseBlockPtr& block, const DroppedFeatures& x, const 
   check(*block, x);
   check_scales(*block, destination_scale, source_scale);
   return x.rows->spmm(*block, destination_scale.contiguous(), source_scale.contiguous(), x.rule);
+}
+
+Tensor gcn_propagate(const SparseBlockPtr& block, const Tensor& x, const Tensor& degrees) {
+  check(*block, x, "x", {block->num_sources(), -1});
+  check_degrees(*block, degrees);
+  return GcnFunction::apply(x, block, degrees.contiguous());
+}
+
+Tensor gcn_propagate(const SparseBlockPtr& block, const DroppedFeatures& x, const Tensor& degrees) {
+  check(*block, x);
+  check_degrees(*block, degrees);
+  return x.rows->gcn_propagate(*block, degrees.contiguous(), x.rule);
 }
 
 Tensor spmm_weighted(const SparseBlockPtr& block, const Tensor& x, const Tensor& weights) {

@@ -39,6 +39,16 @@ at::Tensor spmm_scaled(const SparseBlockPtr& block, const at::Tensor& x, const a
 at::Tensor spmm_scaled(const SparseBlockPtr& block, const DroppedFeatures& x,
                        const at::Tensor& destination_scale, const at::Tensor& source_scale);
 
+/// y[v] = degree(v) / drawn(v) · r(v) · Σ r(u) · x[u] + r(v)² · x[v] over v's in-edges, where r is 1 /
+/// √(degree + 1) and drawn(v) is the number of v's in-edges: GCN's normalisation with a self-loop, estimated
+/// on sampled neighbours, as one fused operation. x is S x F, y is D x F; `degrees` has S elements and gets
+/// no gradient. Only for devices, and for blocks whose destinations are the first sources; otherwise
+/// c10::Error is thrown.
+at::Tensor gcn_propagate(const SparseBlockPtr& block, const at::Tensor& x, const at::Tensor& degrees);
+
+/// gcn_propagate of the first S stored rows, which get no gradient.
+at::Tensor gcn_propagate(const SparseBlockPtr& block, const DroppedFeatures& x, const at::Tensor& degrees);
+
 /// y[v,h,:] = Σ weights[e,h] · x[u,h,:] over v's in-edges e = (u, v). x is S x H x F, weights E x H,
 /// y is D x H x F.
 at::Tensor spmm_weighted(const SparseBlockPtr& block, const at::Tensor& x, const at::Tensor& weights);

@@ -50,7 +50,8 @@ SparseBlock::SparseBlock(const SparseBlock& block, std::shared_ptr<const BlockGr
 }
 
 const TransposedTensors& BlockGroup::transposed(std::size_t number) const {
-  std::call_once(once_, [this] { transposed_ = blocks_.front()->kernels().transpose_together(blocks_); });
+  std::call_once(
+      once_, [this] { transposed_ = blocks_.front()->kernels().transpose_together(blocks_, with_loops_); });
   return transposed_[number];
 }
 
@@ -66,6 +67,15 @@ std::vector<SparseBlockPtr> grouped(std::vector<SparseBlockPtr> blocks) {
   }
   blocks.push_back(last);
   return blocks;
+}
+
+std::vector<SparseBlockPtr> grouped_with_loops(const std::vector<SparseBlockPtr>& blocks) {
+  std::vector<SparseBlockPtr> members;
+  const auto group = std::make_shared<const BlockGroup>(blocks, true);
+  for (const auto& block : blocks) {
+    members.push_back(std::make_shared<const SparseBlock>(*block, group, members.size()));
+  }
+  return members;
 }
 
 const TransposedTensors& SparseBlock::transposed() const {

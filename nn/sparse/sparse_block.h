@@ -44,7 +44,7 @@ class SparseBlock {
   at::Device device() const { return indptr_.device(); }
   const SparseKernels& kernels() const { return *kernels_; }
 
-  /// The transpose and the row of each entry; thread-safe.
+  /// The transpose, with missing_loops() in a group that has them, and the row of each entry; thread-safe.
   const TransposedTensors& transposed() const;
   const at::Tensor& rows_of_entries() const;
 
@@ -73,14 +73,16 @@ using SparseBlockPtr = std::shared_ptr<const SparseBlock>;
 /// which takes fewer launches than one by one.
 class BlockGroup {
  public:
-  /// Precondition: there are blocks, and none is in a group.
-  explicit BlockGroup(std::vector<SparseBlockPtr> blocks) : blocks_(std::move(blocks)) {}
+  /// Precondition: there are blocks. With loops, the transposes come with missing_loops().
+  explicit BlockGroup(std::vector<SparseBlockPtr> blocks, bool with_loops = false)
+      : blocks_(std::move(blocks)), with_loops_(with_loops) {}
 
   /// The transpose of a block; thread-safe.
   const TransposedTensors& transposed(std::size_t number) const;
 
  private:
   std::vector<SparseBlockPtr> blocks_;
+  bool with_loops_;
   mutable std::once_flag once_;
   mutable std::vector<TransposedTensors> transposed_;
 };
@@ -88,6 +90,9 @@ class BlockGroup {
 /// Returns the sampled blocks of a mini-batch, from the seeds outwards, in a group but for the last one,
 /// whose transpose most models do not read. Those of the CPU are returned as they are.
 std::vector<SparseBlockPtr> grouped(std::vector<SparseBlockPtr> blocks);
+
+/// Returns the blocks in a new group with loops.
+std::vector<SparseBlockPtr> grouped_with_loops(const std::vector<SparseBlockPtr>& blocks);
 
 /// Wraps a block without copying it; the tensors share its ownership. For a block inside a shared MiniBatch,
 /// pass std::shared_ptr<const kernels::Block>(batch, &batch->blocks[hop]).

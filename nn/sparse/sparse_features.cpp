@@ -11,15 +11,12 @@
 #include "kernels/cpu/sparse/sparse.h"
 #include "kernels/cpu/sparse/sparse_dropout.h"
 #include "nn/dense/chunks.h"
+#include "nn/feature_types.h"
 #include "nn/parallel.h"
 #include "nn/values.h"
 
 namespace gnomon::nn {
 namespace {
-
-at::ScalarType scalar_type(graph::FeatureType type) {
-  return type == graph::FeatureType::fp32 ? at::kFloat : at::kHalf;
-}
 
 SparseFeatures make_rows(std::int64_t columns, at::Tensor indptr, at::Tensor indices, at::Tensor values) {
   return {std::make_shared<const SparseBlock>(columns, std::move(indptr), std::move(indices)),
@@ -30,8 +27,7 @@ kernels::cpu::EntryValues values_of_entries(const at::Tensor& values) {
   if (!values.defined()) {
     return {};
   }
-  return {static_cast<const std::byte*>(values.const_data_ptr()),
-          values.scalar_type() == at::kFloat ? graph::FeatureType::fp32 : graph::FeatureType::fp16};
+  return {static_cast<const std::byte*>(values.const_data_ptr()), feature_type(values.scalar_type())};
 }
 
 SparseFeatures drop(const SparseFeatures& x, const kernels::DropoutRule& rule) {

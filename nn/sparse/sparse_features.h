@@ -16,7 +16,7 @@ namespace gnomon::nn {
 struct SparseFeatures {
   SparseBlockPtr
       entries;        ///< the destinations are the rows and the sources the columns; null: there are none
-  at::Tensor values;  ///< of each entry, fp32 or fp16; undefined if all are 1
+  at::Tensor values;  ///< of each entry, fp32, fp16 or bf16; undefined if all are 1
 
   bool defined() const { return entries != nullptr; }
   /// The number of rows (dimension 0) or columns (dimension 1).

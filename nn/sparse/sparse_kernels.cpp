@@ -21,13 +21,29 @@ at::Tensor SparseKernels::own_and_mean_gradient(const SparseBlock& block, const 
   return of_x;
 }
 
-std::vector<TransposedTensors> SparseKernels::transpose_together(
-    const std::vector<SparseBlockPtr>& blocks) const {
+at::Tensor SparseKernels::gcn_propagate(const SparseBlock&, const at::Tensor&, const at::Tensor&) const {
+  TORCH_CHECK(false, "only kernels of devices fuse the propagation of GCN");
+}
+
+at::Tensor SparseKernels::gcn_propagate_gradient(const SparseBlock&, const at::Tensor&,
+                                                 const at::Tensor&) const {
+  TORCH_CHECK(false, "only kernels of devices fuse the propagation of GCN");
+}
+
+std::vector<TransposedTensors> SparseKernels::transpose_together(const std::vector<SparseBlockPtr>& blocks,
+                                                                 bool with_loops) const {
   std::vector<TransposedTensors> transposed;
   for (const auto& block : blocks) {
     transposed.push_back(transpose(*block));
+    if (with_loops) {
+      transposed.back().loops = missing_loops(*block);
+    }
   }
   return transposed;
+}
+
+at::Tensor SparseKernels::missing_loops(const SparseBlock&) const {
+  TORCH_CHECK(false, "only kernels of devices count missing self-loops");
 }
 
 const SparseKernels& sparse_kernels(at::Device device) {

@@ -8,6 +8,7 @@
 
 namespace gnomon::nn {
 
+class GatKernels;
 class SparseBlock;
 
 /// The transpose of a block (kernels/block.h), as kernels::cpu::TransposedBlock.
@@ -15,6 +16,7 @@ struct TransposedTensors {
   at::Tensor indptr;        ///< int64, num_sources + 1
   at::Tensor destinations;  ///< int32, of each entry
   at::Tensor edges;         ///< int32, of each entry
+  at::Tensor loops;         ///< SparseKernels::missing_loops; undefined if they were not requested
 };
 
 /// The structure of a block.
@@ -44,6 +46,13 @@ class SparseKernels {
   virtual at::Tensor own_and_mean(const SparseBlock& block, const at::Tensor& x) const;
   /// The gradient of own_and_mean with respect to x, given that of its result.
   virtual at::Tensor own_and_mean_gradient(const SparseBlock& block, const at::Tensor& gradient) const;
+  /// The fused propagation of GCN (kernels/device/gcn.h) for the degrees of the block's sources, and its
+  /// gradient with respect to x, given that of its result. Destinations are the first sources. Only for
+  /// devices: the CPU computes it by spmm.
+  virtual at::Tensor gcn_propagate(const SparseBlock& block, const at::Tensor& degrees,
+                                   const at::Tensor& x) const;
+  virtual at::Tensor gcn_propagate_gradient(const SparseBlock& block, const at::Tensor& degrees,
+                                            const at::Tensor& gradient) const;
   virtual at::Tensor spmm_weighted(const SparseBlock& block, RowsOf side, const at::Tensor& weights,
                                    const at::Tensor& x) const = 0;
   virtual at::Tensor sum_edges(const SparseBlock& block, RowsOf side, const at::Tensor& values) const = 0;
@@ -59,12 +68,17 @@ class SparseKernels {
   /// Returns the row of each entry (int32); only for devices whose kernels parallelise over entries.
   virtual at::Tensor rows_of_entries(const SparseBlock& block) const = 0;
   virtual TransposedTensors transpose(const SparseBlock& block) const = 0;
-  /// transpose() of several sampled blocks.
+  /// transpose() of several sampled blocks, and missing_loops() if requested.
   virtual std::vector<TransposedTensors> transpose_together(
-      const std::vector<std::shared_ptr<const SparseBlock>>& blocks) const;
+      const std::vector<std::shared_ptr<const SparseBlock>>& blocks, bool with_loops) const;
+  /// The number of destinations without a self-loop before each (int64, num_destinations + 1); only for
+  /// devices.
+  virtual at::Tensor missing_loops(const SparseBlock& block) const;
   /// Returns the block with a self-loop at the end of the row of each destination that has none. The result
   /// may be followed by padding entries, which belong to no row.
   virtual BlockTensors with_self_loops(const SparseBlock& block) const = 0;
+  /// The fused kernels of GAT; null on the CPU.
+  virtual const GatKernels* gat() const { return nullptr; }
 };
 
 /// Returns the CPU's kernels, whose bits do not depend on the number of threads.

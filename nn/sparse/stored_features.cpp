@@ -9,6 +9,7 @@
 #include "kernels/cpu/dropout.h"
 #include "kernels/cpu/gather.h"
 #include "kernels/cpu/sparse/sparse.h"
+#include "nn/feature_types.h"
 #include "nn/parallel.h"
 #include "nn/tensor_batch.h"
 #include "nn/values.h"
@@ -84,7 +85,7 @@ class HostStoredFeatures final : public StoredFeatures {
       kernels::cpu::gather_rows(features_, vertices, static_cast<std::byte*>(out.mutable_data_ptr()));
       return;
     }
-    const auto stored = at::empty(out.sizes(), at::kHalf);
+    const auto stored = at::empty(out.sizes(), scalar_type(features_.type));
     kernels::cpu::gather_rows(features_, vertices, static_cast<std::byte*>(stored.mutable_data_ptr()));
     out.copy_(stored);
   }
@@ -112,6 +113,11 @@ at::Tensor StoredFeatures::own_and_mean(const SparseBlock& block, const kernels:
   auto own = at::empty({block.num_destinations(), size(1)}, at::TensorOptions(at::kFloat).device(device()));
   read(0, rule, own);
   return at::cat({own, spmm(block, block.kernels().inverse_degrees(block), {}, rule)}, 1);
+}
+
+at::Tensor StoredFeatures::gcn_propagate(const SparseBlock&, const at::Tensor&,
+                                         const kernels::DropoutRule&) const {
+  TORCH_CHECK(false, "only devices fuse the propagation of GCN");
 }
 
 StoredFeaturesPtr stored_features(const graph::Features& features, at::Tensor vertices) {

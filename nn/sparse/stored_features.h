@@ -30,6 +30,9 @@ class StoredFeatures {
                           const at::Tensor& column_scale, const kernels::DropoutRule& rule) const = 0;
   /// Computes SparseKernels::own_and_mean; the block's sources are the first rows.
   virtual at::Tensor own_and_mean(const SparseBlock& block, const kernels::DropoutRule& rule) const;
+  /// Computes SparseKernels::gcn_propagate; the block's sources are the first rows. Only for devices.
+  virtual at::Tensor gcn_propagate(const SparseBlock& block, const at::Tensor& degrees,
+                                   const kernels::DropoutRule& rule) const;
   /// Fills `out` (contiguous) with rows from `first` on. Thread-safe.
   virtual void read(std::int64_t first, const kernels::DropoutRule& rule, at::Tensor& out) const = 0;
   /// Fills `out` (contiguous) with these rows (contiguous int64), without dropout. Thread-safe.

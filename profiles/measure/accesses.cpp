@@ -4,16 +4,11 @@
 #include <cmath>
 #include <functional>
 #include <numeric>
-#include <utility>
 
 #include "base/index.h"
-#include "base/median.h"
-#include "graph/epoch_order.h"
-#include "kernels/cpu/sample/sampler.h"
-#include "profiles/measure/machine.h"
+#include "kernels/cpu/sample/topology.h"
 #include "profiles/measure/statistics.h"
 #include "runtime/cache/cache_choice.h"
-#include "runtime/stages.h"
 
 namespace gnomon::profiles {
 namespace {
@@ -25,92 +20,44 @@ constexpr double shares[] = {0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.
 
 using base::at;
 
-/// The accesses of one epoch's mini-batches.
-struct Uses {
-  explicit Uses(std::int64_t vertices)
-      : rows(at(vertices)), lists(at(vertices)), destinations(at(vertices)), edges(at(vertices)) {}
-
-  void add(const kernels::MiniBatch& batch) {
-    for (const VertexId vertex : batch.vertices) {
-      ++rows[at(vertex)];
-    }
-    for (const auto& block : batch.blocks) {
-      for (std::int64_t i = 0; i < block.num_destinations; ++i) {
-        ++lists[at(batch.vertices[at(i)])];
-      }
-    }
-    const auto& bottom = batch.blocks.back();
-    for (std::int64_t i = 0; i < bottom.num_destinations; ++i) {
-      const auto vertex = at(batch.vertices[at(i)]);
-      ++destinations[vertex];
-      edges[vertex] += static_cast<std::int32_t>(bottom.indptr[at(i) + 1] - bottom.indptr[at(i)]);
-    }
-    count_hops(batch);
-  }
-
-  void count_hops(const kernels::MiniBatch& batch) {
-    hops.resize(batch.blocks.size());
-    for (std::size_t hop = 0; hop < hops.size(); ++hop) {
-      hops[hop].destinations += static_cast<double>(batch.blocks[hop].num_destinations);
-      hops[hop].edges += static_cast<double>(batch.blocks[hop].num_edges());
-    }
-    ++batches;
-  }
-
-  Counts rows;
-  Counts lists;
-  Counts destinations;          ///< of the first layer
-  Counts edges;                 ///< to these
-  std::vector<HopCounts> hops;  ///< sums
-  std::int64_t batches = 0;
-};
-
 void add(Counts& counts, const Counts& others) {
   std::transform(counts.begin(), counts.end(), others.begin(), counts.begin(), std::plus<>());
 }
 
-/// Means of the mini-batches of both epochs.
-std::vector<HopCounts> mean_hops(const Uses& first, const Uses& second) {
-  std::vector<HopCounts> hops = first.hops;
-  const auto batches = static_cast<double>(first.batches + second.batches);
+/// Adds the mini-batches of an epoch to the sums of each hop.
+void add_hops(const EpochCounts& epoch, std::vector<HopCounts>& hops) {
+  for (const auto& batch : epoch.batches) {
+    hops.resize(batch.hops.size());
+    for (std::size_t hop = 0; hop < hops.size(); ++hop) {
+      hops[hop].destinations += static_cast<double>(batch.hops[hop].destinations);
+      hops[hop].edges += static_cast<double>(batch.hops[hop].edges);
+    }
+  }
+}
+
+/// Means over the mini-batches of both epochs, and standard deviations over the full ones.
+std::vector<HopCounts> hops_of(const SampledEpochs& epochs, const plan::Job& job) {
+  std::vector<HopCounts> hops;
+  add_hops(epochs.first, hops);
+  add_hops(epochs.second, hops);
+  const auto batches = static_cast<double>(epochs.first.batches.size() + epochs.second.batches.size());
+  const auto full = epochs.full_batches(job);
   for (std::size_t hop = 0; hop < hops.size(); ++hop) {
-    hops[hop].destinations = (hops[hop].destinations + second.hops[hop].destinations) / batches;
-    hops[hop].edges = (hops[hop].edges + second.hops[hop].edges) / batches;
+    hops[hop].destinations /= batches;
+    hops[hop].edges /= batches;
+    if (full.size() > 1) {
+      Series destinations;
+      Series edges;
+      for (const auto& batch : full) {
+        destinations.add(static_cast<double>(batch.hops[hop].destinations));
+        edges.add(static_cast<double>(batch.hops[hop].edges));
+      }
+      hops[hop].destinations_deviation = destinations.deviation();
+      hops[hop].edges_deviation = edges.deviation();
+    }
   }
   return hops;
 }
-
-/// Samples and times mini-batches on one thread.
-class Sampling {
- public:
-  Sampling(const graph::Graph& graph, const plan::Job& job)
-      : graph_(graph),
-        job_(job),
-        sampler_(kernels::cpu::resident_copy_if_fits(graph, runtime::draws_of(graph, job)), job.fanouts) {}
-
-  std::int64_t batches() const { return graph::num_batches(std::ssize(graph_.train), job_.batch_size); }
-
-  void run(std::uint64_t epoch, std::int64_t batch, Uses& uses) {
-    if (orders_[epoch % 2].empty()) {
-      orders_[epoch % 2] = graph::epoch_order(graph_.train, job_.seed, epoch);
-    }
-    const auto seeds = graph::batch_seeds(orders_[epoch % 2], job_.batch_size, batch);
-    const Stopwatch watch;
-    sampler_.sample({job_.seed, epoch, static_cast<std::uint64_t>(batch)}, seeds, batch_);
-    times_s_.push_back(watch.seconds());
-    uses.add(batch_);
-  }
-
-  double median_s() const { return base::median(times_s_); }
-
- private:
-  const graph::Graph& graph_;
-  const plan::Job& job_;
-  kernels::cpu::Sampler sampler_;
-  std::vector<VertexId> orders_[2];
-  kernels::MiniBatch batch_;
-  std::vector<double> times_s_;
-};
 
 /// The used vertices by descending keys; ties by ascending id.
 template <class Key>
@@ -163,14 +110,17 @@ Accesses accesses_of(const Counts& before, const Counts& uses, const Counts& deg
   add(CachePolicy::value_weight, sorted_by(before, by_value(before)));
   add(CachePolicy::optimal, sorted_by(uses, by_value(uses)));
   accesses.skew = fitted_skew(accesses.curves.back().points);
+  accesses.overlap = overlap_of(before, uses);
   return accesses;
 }
 
-HotCurves hot_curves(Uses first, const Uses& second) {
-  add(first.destinations, second.destinations);
-  add(first.edges, second.edges);
-  const auto order = sorted_by(first.destinations, [&](VertexId v) { return first.destinations[at(v)]; });
-  return {hit_points(order, first.destinations, {}), hit_points(order, first.edges, {})};
+HotCurves hot_curves(const SampledEpochs& epochs) {
+  Counts destinations = epochs.first.destinations;
+  Counts edges = epochs.first.edges;
+  add(destinations, epochs.second.destinations);
+  add(edges, epochs.second.edges);
+  const auto order = sorted_by(destinations, [&](VertexId v) { return destinations[at(v)]; });
+  return {hit_points(order, destinations, {}), hit_points(order, edges, {})};
 }
 
 }  // namespace
@@ -209,29 +159,38 @@ double fitted_skew(const std::vector<HitPoint>& best) {
   return std::clamp(1 - std::log(nearest->hits) / std::log(nearest->share), 0.0, 0.999);
 }
 
-void measure_accesses(const graph::Graph& graph, const plan::Job& job, const AccessOptions& options,
-                      WorkloadProfile& workload) {
-  Sampling sampling(graph, job);
-  Uses before(graph.num_vertices());
-  Uses uses(graph.num_vertices());
-  const Stopwatch watch;
-  for (std::int64_t batch = 0; batch < sampling.batches(); ++batch) {
-    throw_if_stopped(options.stop);
-    if (batch > 0 && watch.seconds() >= options.time_limit_s) {
-      break;
+Overlap overlap_of(const Counts& first, const Counts& second) {
+  const auto order = sorted_by(first, [&](VertexId v) { return first[at(v)]; });
+  const auto shared_over_first = [&](std::size_t vertices) {
+    double shared = 0;
+    double all = 0;
+    for (std::size_t i = 0; i < std::min(vertices, order.size()); ++i) {
+      shared += std::min(first[at(order[i])], second[at(order[i])]);
+      all += first[at(order[i])];
     }
-    sampling.run(0, batch, before);
-    sampling.run(1, batch, uses);
-  }
-  // The same kernels sample on a host device.
-  const double sample_s = std::min(sampling.median_s(), workload.cpu_batch.mean_s);
-  workload.parts.cpu_sample_s = sample_s;
-  workload.parts.device_sample_s = sample_s / workload.cpu_batch.mean_s * workload.device_batch.mean_s;
+    return all > 0 ? shared / all : 0;
+  };
+  return {shared_over_first(first.size()), shared_over_first((first.size() + 9) / 10)};
+}
+
+void set_accesses(const graph::Graph& graph, const plan::Job& job, const SampledEpochs& epochs,
+                  WorkloadProfile& workload) {
   const Counts degrees = out_degrees(graph);
+  const auto& [before, uses, batch_s] = epochs;
   workload.features = accesses_of(before.rows, uses.rows, degrees, {});
   workload.topology = accesses_of(before.lists, uses.lists, degrees, list_bytes(graph, job));
-  workload.hops = mean_hops(before, uses);
-  workload.hot = hot_curves(std::move(before), uses);
+  workload.hops = hops_of(epochs, job);
+  workload.hot = hot_curves(epochs);
+}
+
+void measure_accesses(const graph::Graph& graph, const plan::Job& job, const AccessOptions& options,
+                      WorkloadProfile& workload) {
+  const auto epochs = sample_two_epochs(graph, job, options);
+  // The same kernels sample on a host device.
+  const double sample_s = std::min(epochs.batch_s, workload.cpu_batch.mean_s);
+  workload.parts.cpu_sample_s = sample_s;
+  workload.parts.device_sample_s = sample_s / workload.cpu_batch.mean_s * workload.device_batch.mean_s;
+  set_accesses(graph, job, epochs, workload);
 }
 
 }  // namespace gnomon::profiles

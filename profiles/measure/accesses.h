@@ -1,18 +1,14 @@
 #pragma once
 
-#include <atomic>
-#include <cstdint>
 #include <span>
 #include <vector>
 
 #include "graph/graph.h"
 #include "plan/job.h"
+#include "profiles/measure/sampled_epochs.h"
 #include "profiles/profile.h"
 
 namespace gnomon::profiles {
-
-/// How often each vertex was used.
-using Counts = std::vector<std::int32_t>;
 
 /// Returns the hit curve of a cache that takes vertices in this order, for accesses counted in `uses`: points
 /// at a dozen shares of all vertices, weighted by `weights` (the bytes of each; empty: equal), and one at the
@@ -24,18 +20,20 @@ std::vector<HitPoint> hit_points(std::span<const graph::VertexId> order, const C
 /// assuming the optimal cache content; 0 without points.
 double fitted_skew(const std::vector<HitPoint>& best);
 
-struct AccessOptions {
-  double time_limit_s = 1;                  ///< of the sampling; two batches are always sampled
-  const std::atomic<bool>* stop = nullptr;  ///< set from outside: throws base::Interrupted
-};
+/// Returns the similarity of two epochs' counts.
+Overlap overlap_of(const Counts& first, const Counts& second);
 
-/// Samples mini-batches of two epochs alternately and counts their accesses. Sets the workload's accesses:
-/// the hit rates in the second epoch of caches chosen by out-degree, by the first epoch's counts, by these
-/// counts and list sizes, and by the second epoch's own counts (for lists: counts and sizes). Also sets the
-/// sampling parts of the stages, which must have been measured. With few batches, hits by the first epoch's
-/// counts are biased low and those by the second epoch's counts are biased high.
+/// Sets the workload's accesses from the counts of two epochs: the hit rates in the second epoch of caches
+/// chosen by out-degree, by the first epoch's counts, by these counts and list sizes, and by the second
+/// epoch's own counts (for lists: counts and sizes). With few batches, hits by the first epoch's counts are
+/// biased low and those by the second epoch's counts are biased high.
 ///
 /// Hop counts and hot vertices are based on both epochs.
+void set_accesses(const graph::Graph& graph, const plan::Job& job, const SampledEpochs& epochs,
+                  WorkloadProfile& workload);
+
+/// Samples two epochs and sets the workload's accesses. Also sets the sampling parts of the stages, which
+/// must have been measured.
 void measure_accesses(const graph::Graph& graph, const plan::Job& job, const AccessOptions& options,
                       WorkloadProfile& workload);
 

@@ -41,8 +41,8 @@ class Bench {
   bool executes_graphs() const { return executes_graphs_; }
   void use_graphs(bool uses) { learner_.use_graphs(uses); }
 
-  /// Sets the share of the multiprocessors on which the device prepares the next mini-batches beside
-  /// training; 0: preparing and training take turns on all of them.
+  /// Sets the share of its thread slots on which the device prepares the next mini-batches beside training;
+  /// 0: preparing and training take turns on all of them.
   void prepare_aside(double share);
   /// Sets the home of adjacency lists and features for the next mini-batches.
   void hold_data(plan::Home home);

@@ -39,8 +39,10 @@ std::optional<runtime::History> history_for(const graph::Graph& graph, const pla
 }
 
 MeasuredEpoch median_of(std::vector<MeasuredEpoch> epochs) {
+  const auto peak = epochs.back().device_bytes;
   const auto middle = epochs.begin() + (std::ssize(epochs) - 1) / 2;
   std::ranges::nth_element(epochs, middle, {}, &MeasuredEpoch::seconds);
+  middle->device_bytes = peak;
   return std::move(*middle);
 }
 
@@ -116,7 +118,7 @@ MeasuredEpoch measure_epoch(const graph::Graph& whole, const plan::Job& asked, c
     machine.begin_run();
     schedule::TracedMachine traced(machine);
     const double seconds = schedule::run_epoch(plan, batches, traced).seconds();
-    return MeasuredEpoch{seconds, traced.timeline()};
+    return MeasuredEpoch{seconds, traced.timeline(), stages.device_peak_bytes()};
   };
   for (std::int64_t left = options.warm_up_batches; left > 0; left -= all) {  // an epoch may have few batches
     run(std::min(left, all));

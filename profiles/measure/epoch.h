@@ -27,6 +27,8 @@ struct EpochOptions {
 struct MeasuredEpoch {
   double seconds = 0;  ///< from the first start to the last update
   std::vector<schedule::StageSpan> timeline;
+  /// Peak memory of the device that used most, of all epochs; 0 for devices in the host's memory.
+  std::int64_t device_bytes = 0;
 };
 
 /// Runs a resolved plan for real, with a temporary model, and returns its epoch; of several epochs, the one

@@ -311,21 +311,19 @@ void Rounds::measure_side_by_side(Measured& measured, std::int64_t epoch) {
   measure_aside(measured, epoch);
 }
 
-/// The device prepares beside training, each on half of its multiprocessors. The effect of halving them is
-/// not contention and is divided out. On the host's cores there are no such halves.
+/// The device prepares beside training on a share of its thread slots. What the share alone does to
+/// preparation is a ratio of its own; on the host's cores the number of threads tells it.
 void Rounds::measure_aside(Measured& measured, std::int64_t epoch) {
-  constexpr double share = 0.5;
   const std::int64_t count = 2 * chunk_;
-  bench_.prepare_aside(share);
+  bench_.prepare_aside(measured_prepare_share);
   bench_.begin(epoch, next_batches(2 * (count + 1)));
   alone(Stage::device_batch, 0);  // warms up
   const double prepare_s = mean_s(Stage::device_batch, 1, count);
-  Ratio training;
-  side_by_side({{Stage::device_batch, count + 1, count}, measured.device_batch_beside_train, prepare_s},
-               {{Stage::train, 0, count}, training});
-  if (const auto slowdown = training.value()) {
-    measured.train_beside_device_batch.add(*slowdown * (on_cores() ? 1 : 1 - share));
+  if (!on_cores()) {
+    measured.prepare_share.add(prepare_s / alone_s(Stage::device_batch));
   }
+  side_by_side({{Stage::device_batch, count + 1, count}, measured.device_batch_beside_train, prepare_s},
+               {{Stage::train, 0, count}, measured.train_beside_device_batch});
   bench_.prepare_aside(0);
 }
 

@@ -30,6 +30,7 @@ struct Measured {
   Ratio team_beside_cpu_batch,
       cpu_batch_beside_team;  ///< training on all cores beside a worker, and vice versa
   Ratio train_beside_device_batch, device_batch_beside_train;  ///< of a device that prepares beside training
+  Ratio prepare_share;  ///< preparation on a share of a GPU over preparation on all of it
   Ratio train_beside_train, device_batch_beside_device_batch;  ///< of two devices
   Series device_sample;                                        ///< device_batch without gathering
   Ratio fused_train;                       ///< training on stored feature rows over training on gathered ones

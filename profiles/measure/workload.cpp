@@ -104,9 +104,14 @@ void fill(WorkloadProfile& workload, const Measured& measured, const StopRule& r
   }
   workload.parts.fused_train_ratio = measured.fused_train.value();
   workload.parts.graphs_train_ratio = measured.graphs_train.value();
+  workload.parts.prepare_share_ratio = measured.prepare_share.value();
   workload.batch_vertices = measured.vertices.mean() * mean.factor(measured.partial_vertices);
   workload.batch_edges = measured.edges.mean() * mean.factor(measured.partial_edges);
   workload.batch_bytes = measured.bytes.mean() * mean.factor(measured.partial_bytes);
+  if (measured.vertices.count() > 1) {
+    workload.batch_deviations = {measured.vertices.deviation(), measured.edges.deviation(),
+                                 measured.bytes.deviation()};
+  }
   add_points(workload.worker_efficiency, measured.worker_efficiency);
   add_points(workload.device_batch_speedup, measured.device_batch_speedup);
   add_points(workload.cpu_batch_speedup, measured.cpu_batch_speedup);

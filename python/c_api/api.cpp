@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/cores.h"
 #include "base/error.h"
 #include "base/interleave.h"
 #include "base/usable.h"
@@ -37,7 +38,7 @@ struct gnomon_epoch {
 namespace gnomon::c_api {
 namespace {
 
-/// A gnomon_batch with what it points to.
+/// A gnomon_batch and the memory that it points to.
 struct OwnedBatch : gnomon_batch {
   Batch batch;
   std::vector<gnomon_dl_managed*> vertex_tensors, edge_tensors;
@@ -154,6 +155,16 @@ gnomon_status gnomon_graph_spread(const gnomon_graph* graph) {
   });
 }
 
+int32_t gnomon_physical_cores(void) {
+  int32_t cores = 1;
+  guarded([&] {
+    cores =
+        std::min(gnomon::base::usable_cores(), gnomon::base::physical_cores(gnomon::base::allowed_cores()));
+    return GNOMON_OK;
+  });
+  return cores;
+}
+
 gnomon_status gnomon_graph_from_edges(int64_t num_vertices, int64_t num_edges, const int64_t* sources,
                                       const int64_t* destinations, const float* weights,
                                       gnomon_graph** graph) {
@@ -229,7 +240,7 @@ gnomon_status gnomon_loader_new(const gnomon_graph* graph, const gnomon_sampling
 }
 
 void gnomon_loader_free(gnomon_loader* loader) {
-  // The threads of the makers do not exist in a forked child: there the loader is left as it is.
+  // A forked child has none of the makers' threads and cannot join them: the loader is leaked there.
   if (loader != nullptr && loader->loader->process().is_current()) {
     delete loader;
   }

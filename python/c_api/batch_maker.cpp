@@ -20,7 +20,7 @@ double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-/// The key of the tree of seed `position`: trees draw independently, also where they meet.
+/// The key of the subgraph of seed `position`: subgraphs draw independently, even for shared vertices.
 kernels::BatchKey tree_key(const kernels::BatchKey& key, std::size_t position) {
   base::RandomStream random({.seed = key.seed, .purpose = base::Purpose::route, .level = 1});
   const std::uint64_t mixed = random() ^ (0x9E3779B97F4A7C15U * (position + 1));
@@ -41,10 +41,8 @@ Tensor gathered(const gnomon_dl_tensor& rows, std::span<const std::int64_t> ids,
 /// Returns the rows of a store's features in dense form.
 Tensor gathered(const graph::Features& features, std::span<const std::int64_t> vertices,
                 const std::shared_ptr<MemoryPool>& pool) {
-  constexpr std::uint8_t float_code = 2;
-  const auto bits = static_cast<std::uint8_t>(8 * graph::bytes_of(features.type));
   const std::array<std::int64_t, 2> shape{std::ssize(vertices), features.columns};
-  Tensor result = make_tensor(pool, {float_code, bits, 1}, shape);
+  Tensor result = make_tensor(pool, data_type(features.type), shape);
   auto* out = static_cast<std::byte*>(result->tensor.data);
   if (!features.is_sparse()) {
     kernels::cpu::gather_rows(features, vertices, out);
@@ -61,7 +59,7 @@ std::span<const std::int64_t> ids_of(const Tensor& tensor) {
   return {int64_data(tensor), static_cast<std::size_t>(tensor->tensor.shape[0])};
 }
 
-/// What the sampler samples: at least one hop, which is dropped if none is asked for.
+/// The sampler's fanouts: at least one hop, which is dropped if the request has none.
 std::vector<int> sampled_fanouts(const Sampling& sampling) {
   return sampling.fanouts.empty() ? std::vector<int>{1} : sampling.fanouts;
 }

@@ -17,7 +17,7 @@
 
 namespace gnomon::c_api {
 
-/// A prepared mini-batch with what gnomon_batch points to.
+/// A prepared mini-batch, which owns the memory that gnomon_batch points to.
 struct Batch {
   Tensor vertices, edges, edge_ids, trees, endpoints;
   Tensor gathered_positions, cached_positions, cached_slots;
@@ -31,15 +31,14 @@ struct Batch {
 /// The data to gather: arrays over vertices and over edges, and the features of a store.
 struct Attributes {
   std::span<const gnomon_dl_tensor> vertices, edges;
-  const graph::Features* features = nullptr;  ///< come before the other attributes of vertices
-  std::span<const std::int32_t> cache_slots;  ///< of the vertices, for the first attribute; or empty
+  const graph::Features* features = nullptr;  ///< of the store: the first vertex attribute; null: none
+  std::span<const std::int32_t> cache_slots;  ///< of the first attribute, by vertex; empty: no cache
 };
 
-/// Prepares mini-batches on the caller's thread, reusing its memory. Not thread-safe.
+/// Prepares mini-batches on the calling thread, reusing memory between batches. Not thread-safe.
 class BatchMaker {
  public:
-  /// `cores`, one for each thread of a batch: those that the threads stay on; empty: any. The first is the
-  /// caller's.
+  /// `cores`: the core that each thread of a batch is pinned to, the calling thread first; empty: not pinned.
   BatchMaker(std::shared_ptr<const GraphData> graph, Sampling sampling, std::shared_ptr<MemoryPool> pool,
              std::vector<int> cores = {});
   const std::vector<int>& cores() const { return cores_; }
@@ -47,7 +46,7 @@ class BatchMaker {
   /// Throws InputError for a seed that is not a vertex.
   Batch of_vertices(const kernels::BatchKey& key, std::span<const std::int64_t> seeds,
                     const Attributes& attributes);
-  /// The batch of the links' endpoints, in ascending order if they share one subgraph.
+  /// Prepares the batch of the links' endpoints, which are sorted if they share one subgraph.
   Batch of_links(const kernels::BatchKey& key, const Links& links, const Attributes& attributes);
 
  private:

@@ -1,16 +1,17 @@
 #include "python/c_api/command.h"
 
 #include <dlfcn.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <optional>
 #include <vector>
 
 #include "base/atomic_file.h"
 #include "base/document.h"
 #include "base/error.h"
+#include "base/temporary_directory.h"
 #include "base/watched_program.h"
 
 namespace gnomon::c_api {
@@ -18,35 +19,22 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A directory for the documents of a request, which goes with it.
+/// The documents of a request, as files in a temporary directory, which is made for the first one and removed
+/// with this object.
 class Documents {
  public:
-  ~Documents() {
-    std::error_code ignored;
-    if (!directory_.empty()) {
-      fs::remove_all(directory_, ignored);
-    }
-  }
-  Documents() = default;
-  Documents(const Documents&) = delete;
-  Documents& operator=(const Documents&) = delete;
-
   /// Returns the file that holds the document.
   std::string file_of(const base::Json& document) {
-    if (directory_.empty()) {
-      auto name = (fs::temp_directory_path() / "gnomon-XXXXXX").string();
-      if (::mkdtemp(name.data()) == nullptr) {
-        throw base::Failure(name, "cannot be made");
-      }
-      directory_ = name;
+    if (!directory_) {
+      directory_.emplace();
     }
-    const auto file = directory_ / ("document" + std::to_string(count_++) + ".json");
+    const auto file = *directory_ / ("document" + std::to_string(count_++) + ".json");
     base::write_file_atomically(file, document.dump());
     return file.string();
   }
 
  private:
-  fs::path directory_;
+  std::optional<base::TemporaryDirectory> directory_;
   int count_ = 0;
 };
 
@@ -121,7 +109,7 @@ std::vector<std::string> command_line(const Request& request, Documents& documen
   return line;
 }
 
-/// Passes reports "DONE TOTAL STAGE" on, and between them the last one again.
+/// Passes reports of the form "DONE TOTAL STAGE" to the callback, and repeats the last one in between.
 class Reports {
  public:
   explicit Reports(const Callback& progress) : progress_(progress) {}
@@ -153,7 +141,7 @@ class Reports {
   std::int64_t done_ = 0, total_ = 0;
 };
 
-/// The error's last line, without the program's name before it.
+/// The last line of the error output, without the program's name.
 std::string message_of(std::string error, const std::string& command) {
   while (error.ends_with('\n')) {
     error.pop_back();
@@ -181,8 +169,8 @@ fs::path find_program(const char* given) {
       }
     }
   }
-  throw base::Failure(
-      "gnomon", "the program is not part of this installation; build it, and name it by GNOMON_PROGRAM");
+  throw base::Failure("gnomon",
+                      "this installation has no program; build it and set GNOMON_PROGRAM to its path");
 }
 
 std::string run_command(const fs::path& program, std::string_view request, const Callback& progress) {

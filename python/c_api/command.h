@@ -8,8 +8,8 @@
 
 namespace gnomon::c_api {
 
-/// Returns the program gnomon: `given`, else what GNOMON_PROGRAM names, else bin/gnomon in the folder of this
-/// library or in the one above it. Throws Failure if there is none.
+/// Returns the path of the program gnomon: `given`, else $GNOMON_PROGRAM, else bin/gnomon in the directory of
+/// this library or its parent. Throws Failure if there is none.
 std::filesystem::path find_program(const char* given);
 
 /// A gnomon_progress and its first argument.
@@ -18,8 +18,9 @@ struct Callback {
   void* data = nullptr;
 };
 
-/// Runs what gnomon_run documents and returns the result. Throws InputError for a request that is not valid
-/// and for input that the command refuses, Failure if the command fails, Interrupted if `progress` cancels.
+/// Runs a command as documented at gnomon_run and returns its result. Throws InputError for an invalid
+/// request and for input that the command refuses, Failure if the command fails, Interrupted if `progress`
+/// cancels it.
 std::string run_command(const std::filesystem::path& program, std::string_view request,
                         const Callback& progress);
 

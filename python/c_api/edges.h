@@ -17,8 +17,8 @@ struct EdgeList {
   std::int64_t* edges = nullptr;  ///< positions in the graph's indices
 };
 
-/// Writes all sampled edges of the batch. `expands_every_hop`: each block's destinations begin at vertex 0,
-/// else where those of the block before end.
+/// Writes all sampled edges of the batch. `expands_every_hop`: each block's destinations begin at vertex 0;
+/// otherwise they begin where the previous block's destinations end.
 void write_edges(const kernels::MiniBatch& batch, bool expands_every_hop, const EdgeList& out);
 
 /// All edges between the vertices of a batch.
@@ -28,8 +28,8 @@ struct InducedEdges {
   std::vector<std::int64_t> edges;  ///< positions in the graph's indices
 };
 
-/// Finds them by destination, each list in the graph's order. A vertex that is listed twice counts where it
-/// is first.
+/// Finds the induced edges, grouped by destination, each group in the graph's order. A repeated vertex counts
+/// at its first position.
 void find_induced(const kernels::cpu::Topology& topology, std::span<const std::int64_t> vertices,
                   kernels::cpu::IdTable& table, InducedEdges& induced);
 
@@ -38,9 +38,9 @@ class Forest {
  public:
   /// Starts a batch of these seeds.
   void begin(std::span<const std::int64_t> seeds, std::size_t num_hops);
-  /// Adds the batch of the next seed. Precondition: of Expansion::once.
+  /// Adds the batch of the next seed. Precondition: it was sampled with Expansion::once.
   void add(const kernels::MiniBatch& tree);
-  /// Writes the whole batch, as of Expansion::once, and the position of the seed of each vertex.
+  /// Writes the whole batch, in the form of Expansion::once, and the position of each vertex's seed.
   void finish(kernels::MiniBatch& batch, std::vector<std::int64_t>& trees) const;
 
  private:

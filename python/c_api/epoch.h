@@ -19,17 +19,17 @@ namespace gnomon::c_api {
 /// Prepares the batches of an epoch ahead, on threads of its own, and hands them out in order.
 class Epoch {
  public:
-  /// Throws InputError, naming the field, for an input that is not valid; the seeds themselves are checked
-  /// batch by batch. Throws Failure if threads cannot be started.
+  /// Throws InputError, naming the field, for invalid input; seeds are checked when their batch is prepared.
+  /// Throws Failure if threads cannot be started.
   Epoch(std::shared_ptr<Loader> loader, const gnomon_epoch_input& input);
-  /// Stops and joins the threads. In a forked child, where they do not exist, it must not run.
+  /// Stops and joins the threads. Must not be called in a forked child, where the threads do not exist.
   ~Epoch();
   Epoch(const Epoch&) = delete;
   Epoch& operator=(const Epoch&) = delete;
 
   enum class Next : std::uint8_t { batch, pending, end };
-  /// Waits for the next batch and returns its index in the epoch. Rethrows what its preparation threw; then
-  /// the epoch has ended. One caller at a time.
+  /// Waits for the next batch and sets `index` to its position in the epoch. Rethrows an exception of its
+  /// preparation, which ends the epoch. One caller at a time.
   Next next(std::chrono::duration<double> timeout, Batch& batch, std::int64_t& index);
 
   const OwnProcess& process() const { return loader_->process(); }
@@ -52,9 +52,9 @@ class Epoch {
   gnomon_epoch_input input_;
   std::vector<Loader::NumberedMaker> makers_;  ///< one per thread; one if there are none
   std::mutex mutex_;
-  std::condition_variable room_;   ///< a batch was taken, or stopped
-  std::condition_variable ready_;  ///< the batch that is next is ready
-  std::vector<Slot> slots_;        ///< batch b is in slot b modulo their number
+  std::condition_variable room_;   ///< a batch was taken, or the epoch was stopped
+  std::condition_variable ready_;  ///< the next batch is ready
+  std::vector<Slot> slots_;        ///< batch b is in slot b modulo the number of slots
   std::int64_t next_prepared_ = 0;
   std::int64_t next_taken_ = 0;
   bool stopped_ = false;

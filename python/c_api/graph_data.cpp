@@ -42,7 +42,7 @@ void check_columns(const graph::Features& features) {
   }
 }
 
-/// Writes the ids of the edges in the order of their positions.
+/// Writes the ids of the edges, by position.
 template <class Id>
 std::span<const Id> order_into(kernels::cpu::HugeArray<Id>& ids, const EdgeArrays& edges,
                                std::vector<std::int64_t> next) {
@@ -79,7 +79,7 @@ EdgeOrder copied_order(std::span<const std::int64_t> edge_ids) {
   return order;
 }
 
-/// Returns the values of the edges in the order of their positions.
+/// Returns the values of the edges, by position.
 template <class T>
 std::vector<T> reordered(std::span<const T> values, const EdgeOrder& order) {
   std::vector<T> result(values.size());

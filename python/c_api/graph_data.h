@@ -21,7 +21,7 @@ struct EdgeOrder {
   bool is_identity() const { return narrow.empty() && wide.empty(); }
 };
 
-/// A graph as loaders sample it. Its indices are checked.
+/// A graph in the form that loaders sample. Its indices are valid.
 struct GraphData {
   kernels::cpu::Topology topology;
   EdgeOrder order;
@@ -36,8 +36,8 @@ struct EdgeArrays {
   std::span<const float> weights;  ///< empty if unweighted
 };
 
-/// Makes a graph of edges in any order. The neighbours of a vertex are in the order of the edges. Throws
-/// InputError for ids that are not vertices and for invalid weights.
+/// Makes a graph from edges in any order. The neighbours of a vertex keep the order of the edges. Throws
+/// InputError for ids out of range and for invalid weights.
 GraphData graph_from_edges(const EdgeArrays& edges);
 
 /// The CSC form of a graph.
@@ -47,15 +47,14 @@ struct CscArrays {
   std::span<const std::int64_t> edge_ids;  ///< empty: positions
   std::span<const float> weights;          ///< empty if unweighted
 };
-/// Throws InputError for row pointers that are not monotone, for ids that are not vertices and for invalid
-/// weights.
+/// Throws InputError for row pointers that are not monotone, for ids out of range and for invalid weights.
 GraphData graph_from_csc(const CscArrays& arrays);
 
-/// Opens a store and copies its structure into memory if it takes at most half of what is available. Throws
-/// InputError as open_store does, and for a structure that is not valid.
+/// Opens a store and copies its structure into memory if it takes at most half of the available memory.
+/// Throws InputError if open_store() does, and for an invalid structure.
 GraphData graph_from_store(const std::filesystem::path& directory, bool weighted);
 
-/// Moves the graph's structure to these NUMA nodes in turn. Throws Failure if the system refuses.
+/// Interleaves the graph's structure over these NUMA nodes. Throws Failure if the system refuses.
 void spread(const GraphData& data, const std::vector<int>& nodes);
 
 /// Replaces positions in the graph's indices by the edges' original ids.

@@ -33,7 +33,7 @@ void Loader::give_back(NumberedMaker maker) {
   idle_.emplace(maker.number, std::move(maker.maker));
 }
 
-/// The cores that a maker's threads stay on.
+/// The cores that a maker's threads are pinned to.
 std::vector<int> Loader::cores_of(int number) const {
   std::vector<int> cores;
   if (sampling_.pin_threads) {

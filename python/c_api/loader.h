@@ -25,12 +25,12 @@ class Loader {
   const OwnProcess& process() const { return process_; }
   MemoryPool& pool() const { return *pool_; }
 
-  /// A maker and its number. Threads of makers with numbers that follow each other stay on different cores.
+  /// A maker and its number. With pinning, makers of consecutive numbers use different cores.
   struct NumberedMaker {
     int number = 0;
     std::unique_ptr<BatchMaker> maker;
   };
-  /// Returns the maker of the lowest number that no one else uses until it is given back.
+  /// Returns the unused maker of the lowest number, for exclusive use until it is given back.
   NumberedMaker take_maker();
   void give_back(NumberedMaker maker);
 

@@ -1,4 +1,4 @@
-// The functions of gnomon.h for memory that is reused.
+// The functions of gnomon.h for memory pools.
 #include <algorithm>
 #include <cstddef>
 #include <memory>

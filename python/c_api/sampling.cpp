@@ -24,7 +24,7 @@ void cut_empty_hops(Sampling& sampling) {
   const bool expands_again =
       std::any_of(zero, sampling.fanouts.end(), [](int fanout) { return fanout != 0; });
   if (expands_again && sampling.rule.expansion == kernels::cpu::Expansion::every_hop) {
-    throw base::InputError("fanouts", "0 may only stand at the end if every hop expands all vertices");
+    throw base::InputError("fanouts", "a 0 is only allowed at the end if every hop expands all vertices");
   }
   for (auto fanout = zero; fanout != sampling.fanouts.end(); ++fanout) {
     check_range("fanouts", *fanout, -1, kernels::max_fanout);

@@ -11,8 +11,8 @@ namespace gnomon::c_api {
 
 /// What a loader samples: gnomon_sampling, checked.
 struct Sampling {
-  std::vector<int> fanouts;    ///< without the hops from the first of fanout 0 on
-  std::size_t empty_hops = 0;  ///< those
+  std::vector<int> fanouts;    ///< of the hops before the first fanout of 0
+  std::size_t empty_hops = 0;  ///< number of dropped hops
   std::uint64_t seed = 0;
   kernels::cpu::SamplingRule rule;
   bool disjoint = false;
@@ -21,7 +21,7 @@ struct Sampling {
   bool pin_threads = false;
 };
 
-/// Throws InputError, naming the field, for values outside their ranges and for what excludes each other.
+/// Throws InputError, naming the field, for values out of range and for fields that exclude each other.
 Sampling read_sampling(const gnomon_sampling& given);
 
 }  // namespace gnomon::c_api

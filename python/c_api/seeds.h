@@ -10,7 +10,7 @@
 
 namespace gnomon::c_api {
 
-/// The vertices of a batch without repetitions, and the position in `vertices` of each given one.
+/// The distinct seeds of a batch, and the position in `vertices` of each given seed.
 struct DistinctSeeds {
   std::vector<std::int64_t> vertices;
   std::vector<std::int64_t> positions;
@@ -21,8 +21,8 @@ struct DistinctSeeds {
 void find_distinct(std::span<const std::int64_t> seeds, kernels::cpu::IdTable& table,
                    DistinctSeeds& distinct);
 
-/// Turns the batch of the distinct seeds into that of all of them: a repeated seed has the edges of the
-/// first. `expands_every_hop`: the seeds are destinations of every block.
+/// Extends the batch of the distinct seeds to all seeds: a repeated seed gets the edges of its first
+/// appearance. `expands_every_hop`: the seeds are destinations of every block.
 void repeat_seeds(const DistinctSeeds& distinct, bool expands_every_hop, kernels::MiniBatch& batch);
 
 /// Links whose endpoints are the seeds of a batch.
@@ -34,8 +34,8 @@ struct Links {
 };
 
 /// Returns all endpoints: the sources, then their negatives (GNOMON_BINARY only), then the destinations and
-/// their negatives. Negatives, ceil(links * negatives_per_link) of each kind, are uniform over all vertices:
-/// a function of the key.
+/// their negatives. The ceil(links * negatives_per_link) negatives of each kind are drawn uniformly from all
+/// vertices; they depend on the key only.
 std::vector<std::int64_t> link_endpoints(const Links& links, std::int64_t num_vertices,
                                          const kernels::BatchKey& key);
 

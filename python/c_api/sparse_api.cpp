@@ -13,6 +13,7 @@
 #include "kernels/cpu/sparse/sparse.h"
 #include "python/c_api/gnomon.h"
 #include "python/c_api/status.h"
+#include "python/c_api/tensors.h"
 
 namespace gnomon::c_api {
 namespace {
@@ -22,10 +23,10 @@ using kernels::cpu::SparseRows;
 
 /// Below this, starting threads costs more than it saves.
 constexpr std::int64_t min_elements_per_thread = std::int64_t{1} << 15;
-/// Ranges per thread, so that a thread that began late has less to do.
+/// Ranges per thread, for load balance.
 constexpr std::int64_t ranges_per_thread = 4;
 
-/// The elements of an array of the API, null if it is absent.
+/// The elements of an array argument; null if it is NULL.
 template <class T>
 std::span<T> elements(T* data, std::int64_t count) {
   return {data, data == nullptr ? std::size_t{0} : static_cast<std::size_t>(count)};
@@ -38,7 +39,7 @@ SparseRows view_of(const gnomon_rows* rows) {
           elements(rows->edges, rows->num_entries)};
 }
 
-/// The ranges of rows that the threads of an operation take one after another.
+/// Ranges of rows, which the threads of an operation take dynamically.
 struct Ranges {
   std::vector<RowRange> all;
   std::atomic<std::size_t> next{0};
@@ -66,7 +67,7 @@ void for_row_ranges(const SparseRows& rows, const gnomon_threads* threads, std::
                0);
 }
 
-/// Runs `operation(rows, range)` on all rows. `width`: elements that an entry touches.
+/// Runs `operation(rows, range)` on all rows. `width`: number of elements that each entry reads.
 template <class Operation>
 gnomon_status run(const gnomon_rows* given, const gnomon_threads* threads, std::int64_t width,
                   Operation operation) {
@@ -104,20 +105,15 @@ void fill_rows(std::int64_t num_sources, std::int64_t num_destinations, std::spa
   std::fill(indptr + row + 1, indptr + num_destinations + 1, std::ssize(sources));
 }
 
-/// A matrix of the caller as features.
+/// Views a matrix of the caller as features.
 graph::Features features_of(const gnomon_dl_tensor* tensor) {
   require(tensor, "features");
-  constexpr std::uint8_t float_code = 2;
-  const bool is_known = tensor->dtype.code == float_code && tensor->dtype.lanes == 1 &&
-                        (tensor->dtype.bits == 32 || tensor->dtype.bits == 16);
-  if (tensor->ndim != 2 || tensor->shape == nullptr || tensor->strides != nullptr || !is_known) {
-    throw base::InputError("features", "must be a C-contiguous matrix of fp32 or fp16");
+  const auto type = feature_type(tensor->dtype);
+  if (tensor->ndim != 2 || tensor->shape == nullptr || tensor->strides != nullptr || !type) {
+    throw base::InputError("features", "must be a C-contiguous matrix of fp32, fp16 or bf16");
   }
   const auto* data = static_cast<const std::byte*>(tensor->data) + tensor->byte_offset;
-  return {.data = data,
-          .type = tensor->dtype.bits == 32 ? graph::FeatureType::fp32 : graph::FeatureType::fp16,
-          .rows = tensor->shape[0],
-          .columns = tensor->shape[1]};
+  return {.data = data, .type = *type, .rows = tensor->shape[0], .columns = tensor->shape[1]};
 }
 
 void check_vertices(std::span<const std::int64_t> vertices, std::int64_t rows) {

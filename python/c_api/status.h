@@ -6,8 +6,7 @@
 
 namespace gnomon::c_api {
 
-/// Calls `work` and returns GNOMON_OK or what `work` returned. An exception becomes a status, and its message
-/// that of last_error().
+/// Returns the result of `work`. An exception becomes a status, and its message becomes last_error().
 gnomon_status guarded(const std::function<gnomon_status()>& work) noexcept;
 
 /// The message of this thread's last failed call; empty if there was none.

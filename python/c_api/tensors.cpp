@@ -1,6 +1,7 @@
 #include "python/c_api/tensors.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <functional>
 #include <new>
@@ -23,7 +24,7 @@ std::size_t rounded(std::size_t bytes) {
   return (std::max<std::size_t>(bytes, 1) + step - 1) / step * step;
 }
 
-/// A tensor with what it points to.
+/// A tensor and the memory that it points to.
 struct Owner {
   gnomon_dl_managed managed{};
   std::vector<std::int64_t> shape;
@@ -36,7 +37,27 @@ extern "C" void delete_tensor(gnomon_dl_managed* tensor) {
   owner->pool->give_back(std::move(owner->memory));
 }
 
+constexpr std::array<std::pair<graph::FeatureType, gnomon_dl_type>, 3> feature_types{
+    {{graph::FeatureType::fp32, float_type},
+     {graph::FeatureType::fp16, {2, 16, 1}},
+     {graph::FeatureType::bf16, {4, 16, 1}}}};
+
 }  // namespace
+
+gnomon_dl_type data_type(graph::FeatureType type) {
+  return std::find_if(feature_types.begin(), feature_types.end(),
+                      [&](const auto& each) { return each.first == type; })
+      ->second;
+}
+
+std::optional<graph::FeatureType> feature_type(const gnomon_dl_type& type) {
+  for (const auto& [features, tensors] : feature_types) {
+    if (type.code == tensors.code && type.bits == tensors.bits && type.lanes == tensors.lanes) {
+      return features;
+    }
+  }
+  return std::nullopt;
+}
 
 Memory::Memory(std::size_t bytes, const gnomon_page_lock& lock) : bytes_(rounded(bytes)) {
   if (bytes_ >= min_mapped_bytes) {

@@ -5,18 +5,20 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 
+#include "graph/graph.h"
 #include "python/c_api/gnomon.h"
 #include "python/c_api/status.h"
 
 namespace gnomon::c_api {
 
-/// Memory of a tensor: on huge pages if it is large.
+/// The memory of a tensor, on huge pages if it is large.
 class Memory {
  public:
   Memory() = default;
-  /// Large memory is locked while it lives, if `lock` can. Throws std::bad_alloc.
+  /// Large memory is page-locked during its lifetime, if `lock` succeeds. Throws std::bad_alloc.
   explicit Memory(std::size_t bytes, const gnomon_page_lock& lock = {});
   std::byte* data() const { return data_.get(); }
   std::size_t bytes() const { return bytes_; }
@@ -26,15 +28,15 @@ class Memory {
   std::size_t bytes_ = 0;
 };
 
-/// Keeps the memory of deleted tensors for new ones, whose pages then need not be mapped again. Thread-safe;
-/// in a forked child it only frees.
+/// Reuses the memory of deleted tensors for new ones, which saves mapping pages again. Thread-safe; in a
+/// forked child it frees memory instead of keeping it.
 class MemoryPool {
  public:
   /// Keeps at most `max_kept` blocks.
   explicit MemoryPool(std::size_t max_kept) : max_kept_(max_kept) {}
   Memory take(std::size_t bytes);
   void give_back(Memory memory);
-  /// Locks the memory of all tensors that are made from now on.
+  /// Page-locks the memory of all tensors made from now on.
   void lock_pages(const gnomon_page_lock& lock);
 
  private:
@@ -53,6 +55,10 @@ using Tensor = std::unique_ptr<gnomon_dl_managed, TensorDelete>;
 
 inline constexpr gnomon_dl_type int64_type{0, 64, 1};
 inline constexpr gnomon_dl_type float_type{2, 32, 1};
+
+/// Convert between the element types of features and of tensors. feature_type() returns none for other types.
+gnomon_dl_type data_type(graph::FeatureType type);
+std::optional<graph::FeatureType> feature_type(const gnomon_dl_type& type);
 
 /// Returns the number of elements.
 std::int64_t num_elements(std::span<const std::int64_t> shape);

@@ -18,31 +18,31 @@ from gnomon._library import GnomonError, InvalidInput, check, library
 from gnomon._tensors import take
 from gnomon.graph import Graph
 
-# Between two looks for signals, such as Ctrl-C.
+# Seconds between two checks for signals, such as Ctrl-C.
 _WAIT_S = 0.1
 
 
 @dataclass(frozen=True)
 class Sampling:
-    """What a loader samples.
+    """The sampling rule of a loader.
 
     Attributes
     ----------
     fanouts
         Neighbours of each hop, from the seeds outwards; -1 for all, 0 for none.
     seed
-        Of all random draws.
+        Random seed of all draws.
     expansion
         ``"once"``: a vertex is expanded in the hop after its first appearance, as pyg-lib does. ``"every_hop"``: all
         vertices seen so far are expanded in every hop, as DGL does.
     replace, disjoint
-        Draw with replacement; a subgraph of its own for every seed.
+        Sample with replacement; give every seed a subgraph of its own.
     subgraph
         ``"directional"``: the sampled edges. ``"induced"``: all edges between the sampled vertices.
     threads_per_batch
-        Threads that share the work of one batch.
+        Threads that prepare one batch together.
     pin_threads
-        Whether each worker and each thread of its batches stays on one core.
+        Whether each worker and each thread of its batches is pinned to one core.
     """
 
     fanouts: tuple[int, ...]
@@ -82,7 +82,7 @@ class EpochInput:
     Attributes
     ----------
     epoch
-        Its number.
+        The number of the epoch.
     seeds
         int64: nodes, or the sources of links.
     begins
@@ -90,15 +90,16 @@ class EpochInput:
     link_ends
         int64: the destinations of links.
     negatives, negatives_per_link
-        Negative links: a kind of the C API, and how many for each link.
+        Negative sampling of links: its kind in the C API, and the number of negatives per link.
     first_batch
-        Where to begin.
+        The batch to start from.
     num_workers, max_ahead
-        Threads that prepare, and batches that may be prepared or under way.
+        Threads that prepare batches, and the maximum number of batches that are ready or being prepared.
     store_features, node_attributes, edge_attributes
-        What is gathered; the features of a store come before the other attributes of nodes.
+        The attributes to gather; the features of a store come before the other attributes of nodes.
     cache_slots
-        int32, nodes: where a cache has the first attribute of each node; such rows are not gathered. -1: nowhere.
+        int32, nodes: the slot of each node's first attribute in a cache, -1 if it is not cached. Cached rows are not
+        gathered.
     keep
         Objects that must live as long as the epoch.
     """
@@ -140,7 +141,7 @@ class CLoader:
         check(library.gnomon_loader_new(graph.handle, given, ctypes.byref(self.handle)))
 
     def lock_pages(self, lock: _library.PageLock) -> None:
-        """Lock the memory of large tensors, from those of the next batch on."""
+        """Page-lock (pin) the memory of large tensors, from the next batch on."""
         check(library.gnomon_loader_lock_pages(self.handle, lock))
 
     def begin(self, given: EpochInput) -> Epoch:
@@ -149,7 +150,7 @@ class CLoader:
 
 
 class Epoch:
-    """The batches of an epoch in order. Threads may share it."""
+    """The batches of an epoch, in order. Thread-safe."""
 
     def __init__(self, loader: CLoader, given: EpochInput) -> None:
         def array(tensors: Sequence[_library.DLTensor]) -> Any:
@@ -177,15 +178,15 @@ class Epoch:
         )
         self._handle = ctypes.c_void_p()
         self._lock = threading.RLock()
-        # Until its threads have ended the finalizer keeps alive what they read. It also runs when the interpreter exits,
+        # The finalizer keeps the threads' inputs alive until they have ended. It also runs when the interpreter exits,
         # while another thread may still wait for a batch.
         kept = (given, nodes, edges, loader)
-        # It is there before the epoch, so that an interrupt leaves no threads behind.
+        # It exists before the epoch, so that an interrupt leaves no threads behind.
         self._close = weakref.finalize(self, _free_epoch, self._handle, self._lock, kept)
         check(library.gnomon_epoch_begin(loader.handle, passed, ctypes.byref(self._handle)))
 
     def close(self) -> None:
-        """Stop the threads. Idempotent."""
+        """Stop and join the threads. Idempotent."""
         self._close()
 
     def next(self, timeout_s: float = 0.0) -> RawBatch | None:
@@ -207,7 +208,7 @@ class Epoch:
         return None
 
     def poll(self) -> RawBatch | None:
-        """Return the next batch if it is ready; None also after the last."""
+        """Return the next batch if it is ready, otherwise None; None also after the last batch."""
         return self._taken_within(0.0)
 
     def _taken_within(self, seconds: float) -> RawBatch | None:

@@ -119,12 +119,12 @@ class Threads(ctypes.Structure):
     _fields_ = [("run", ctypes.c_void_p), ("count", ctypes.c_int32)]
 
 
-# The step, and its finished and total items; anything but 0 cancels.
+# Arguments: the step, its finished and its total items. A return value other than 0 cancels.
 Progress = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int64, ctypes.c_int64)
 
 
 class GnomonError(RuntimeError):
-    """A failure of the system: memory, threads, files."""
+    """A system error: memory, threads, files."""
 
 
 class ForkedError(GnomonError):
@@ -136,7 +136,7 @@ class Cancelled(GnomonError):
 
 
 class InvalidInput(ValueError):
-    """An argument that cannot be used. The message names it."""
+    """An invalid argument. The message names it."""
 
 
 _EXCEPTIONS = {INVALID_INPUT: InvalidInput, FORKED: ForkedError, CANCELLED: Cancelled}
@@ -146,7 +146,7 @@ _STATUS = ctypes.c_int32
 _ARRAY = ctypes.c_void_p
 _ROWS = ctypes.POINTER(Rows)
 _OPERATION = [_ROWS, ctypes.POINTER(Threads)]
-# Result and arguments of each function.
+# Result type and argument types of each function.
 _PROTOTYPES = {
     "gnomon_api_version": (ctypes.c_int32, []),
     "gnomon_version": (ctypes.c_char_p, []),
@@ -154,6 +154,7 @@ _PROTOTYPES = {
     "gnomon_usable_cores": (ctypes.c_int32, []),
     "gnomon_memory_nodes": (ctypes.c_int32, []),
     "gnomon_spread_memory": (_STATUS, [ctypes.c_void_p, ctypes.c_uint64]),
+    "gnomon_physical_cores": (ctypes.c_int32, []),
     "gnomon_graph_from_edges": (
         _STATUS,
         [ctypes.c_int64, ctypes.c_int64, *[ctypes.c_void_p] * 3, ctypes.POINTER(_HANDLE)],
@@ -229,7 +230,7 @@ library = _load()
 
 
 def check(status: int) -> None:
-    """Raise the exception of a status that is an error."""
+    """Raise the exception that corresponds to an error status."""
     if status != OK:
         message = (library.gnomon_last_error() or b"").decode("utf-8", "replace")
         raise _EXCEPTIONS.get(status, GnomonError)(message)

@@ -27,16 +27,16 @@ def run(
     command
         For instance ``"tune"``.
     arguments
-        Paths, names and documents (dicts, which stand for files).
+        Paths, names, and documents (dicts) in place of files.
     options
         By their names on the command line; None and False are left out.
     progress
-        Called at least ten times a second; what it raises cancels the command. So does Ctrl-C.
+        Called at least ten times a second. An exception cancels the command and is raised again. So does Ctrl-C.
 
     Raises
     ------
     gnomon.InvalidInput
-        What the command refuses.
+        If the command refuses its input.
     gnomon.GnomonError
         If the command fails, or is not part of this installation.
     """
@@ -75,7 +75,7 @@ def _plain(value: Any) -> Any:
 
 
 def main() -> None:
-    """Become the program gnomon: the command of the wheel."""
+    """Run the program gnomon in place of this process: the command of the wheel."""
     program = os.environ.get("GNOMON_PROGRAM") or str(Path(__file__).with_name("bin") / "gnomon")
     try:
         os.execv(program, ["gnomon", *sys.argv[1:]])

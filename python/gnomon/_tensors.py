@@ -34,7 +34,7 @@ _CAPSULE_NAME = b"dltensor"  # not copied by PyCapsule_New
 
 
 def take(pointer: int) -> Tensor:
-    """Make a tensor of a DLManagedTensor at this address, which it owns from now on."""
+    """Make a tensor from the DLManagedTensor at this address and take over its ownership."""
     return from_dlpack(_new_capsule(pointer, _CAPSULE_NAME, None))
 
 
@@ -62,7 +62,7 @@ def check_memory(tensor: Tensor, name: str) -> None:
 
 
 def spread_memory(tensor: Tensor) -> None:
-    """Move the memory of a contiguous tensor to all NUMA nodes in turn."""
+    """Interleave the memory of a contiguous tensor over all NUMA nodes."""
     check(library.gnomon_spread_memory(tensor.data_ptr(), tensor.numel() * tensor.element_size()))
 
 

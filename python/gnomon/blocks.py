@@ -1,4 +1,4 @@
-"""Mini-batches as message-flow graphs, in the form that users of DGL know.
+"""Mini-batches as message-flow graphs, as in DGL.
 
 >>> for input_nodes, output_nodes, blocks in Loader(data, [5, 10, 15], data.train_mask, batch_size=1024, shuffle=True):
 ...     x = blocks[0].srcdata["x"]
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from torch_geometric.data import Data
     from typing_extensions import Unpack
 
-# What batches have beside attributes.
+# The fields of a batch that are not attributes of the data.
 _OWN = {"n_id", "e_id", "input_id", "batch", "num_sampled_nodes", "num_sampled_edges", "edge_index"}
 
 
@@ -43,7 +43,7 @@ class MFG:
     src_nodes, dst_nodes : Tensor
         int64: the ids of the nodes in the graph.
     edge_ids : Tensor
-        int64: those of the edges.
+        int64: the ids of the edges.
     srcdata, dstdata, edata : dict
         Attributes: of all nodes in the first layer's ``srcdata`` and of the seeds in the last one's ``dstdata``.
     """
@@ -58,22 +58,22 @@ class MFG:
 
     @property
     def num_src_nodes(self) -> int:
-        """The nodes that the layer reads."""
+        """The number of nodes that the layer reads."""
         return self.src_nodes.numel()
 
     @property
     def num_dst_nodes(self) -> int:
-        """The nodes that the layer computes."""
+        """The number of nodes that the layer computes."""
         return self.dst_nodes.numel()
 
     @property
     def num_edges(self) -> int:
-        """The edges between them."""
+        """The number of edges."""
         return self.edge_ids.numel()
 
     @cached_property
     def block(self) -> Block:
-        """The same for layers of :mod:`gnomon.nn`."""
+        """This graph as a block for the layers of :mod:`gnomon.nn`."""
         return Block(self.edge_index, self.num_src_nodes, self.num_dst_nodes)
 
     def to(self, device: Any) -> MFG:
@@ -93,7 +93,7 @@ class MFG:
         )
 
     def to_dgl(self) -> dgl.DGLGraph:
-        """Return the block of DGL, which must be installed, with ``dgl.NID`` and ``dgl.EID``."""
+        """Return this graph as a DGL block with ``dgl.NID`` and ``dgl.EID``. DGL must be installed."""
         import dgl
 
         edges = (self.edge_index[0], self.edge_index[1])
@@ -112,18 +112,18 @@ class MFG:
 class Loader:
     """Mini-batches of nodes as ``(input_nodes, output_nodes, blocks)``, prepared ahead on threads in C++.
 
-    As DGL's ``DataLoader`` with a ``NeighborSampler``: all nodes seen so far are expanded in every hop.
+    Like DGL's ``DataLoader`` with a ``NeighborSampler``: all nodes seen so far are expanded in every hop.
 
     Parameters
     ----------
     data : Data or Store
-        As :class:`gnomon.pyg.NeighborLoader`'s.
+        As in :class:`gnomon.pyg.NeighborLoader`.
     fanouts : list of int
         Neighbours for each layer, in DGL's order: that of the layer next to the input first. 0 to 512, or -1 for all.
     input_nodes : Tensor or str, optional
         Ids or a mask of the nodes to batch; of a store also ``"train"``, ``"valid"`` or ``"test"``. None: all.
     **kwargs
-        As :class:`gnomon.pyg.NeighborLoader`'s but ``subgraph_type``; ``expand`` is ``"every_hop"`` unless given.
+        As in :class:`gnomon.pyg.NeighborLoader`, except ``subgraph_type``; ``expand`` defaults to ``"every_hop"``.
 
     Raises
     ------
@@ -166,9 +166,9 @@ def mfgs_of(batch: Data, accumulates: bool = False) -> list[MFG]:
     Parameters
     ----------
     batch
-        Of a :class:`gnomon.pyg.NeighborLoader`, directional.
+        A directional batch of a :class:`gnomon.pyg.NeighborLoader`.
     accumulates
-        Whether each layer also has the edges of the hops nearer to the seeds: for ``expand="once"``.
+        Whether each layer also gets the edges of the hops nearer to the seeds; required with ``expand="once"``.
     """
     ends = list(itertools.accumulate(batch.num_sampled_nodes))
     last_edges = list(itertools.accumulate(batch.num_sampled_edges))

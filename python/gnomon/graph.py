@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Graph:
-    """A graph's structure in memory, as loaders sample it.
+    """A graph's structure in memory, from which loaders sample.
 
     Made by :func:`from_edges`, :func:`from_csc` and :class:`Store`.
     """
@@ -30,7 +30,7 @@ class Graph:
         self._finalizer = weakref.finalize(self, library.gnomon_graph_free, handle)
 
     def spread(self) -> None:
-        """Move the structure to all NUMA nodes in turn."""
+        """Interleave the structure over all NUMA nodes."""
         check(library.gnomon_graph_spread(self.handle))
 
     def __repr__(self) -> str:
@@ -44,14 +44,14 @@ def _made(function: Any, *arguments: Any) -> Graph:
 
 
 def from_edges(num_nodes: int, num_edges: int, sources: int, destinations: int, weights: int | None) -> Graph:
-    """Make a graph of edges given by the addresses of their arrays (int64, and fp32 weights)."""
+    """Make a graph from edges, given by the addresses of their arrays (int64, and fp32 weights)."""
     return _made(library.gnomon_graph_from_edges, num_nodes, num_edges, sources, destinations, weights)
 
 
 def from_csc(
     num_nodes: int, num_edges: int, indptr: int, sources: int, edge_ids: int | None, weights: int | None
 ) -> Graph:
-    """Make a graph of its CSC form, given by the addresses of its arrays (int64, and fp32 weights)."""
+    """Make a graph from its CSC form, given by the addresses of its arrays (int64, and fp32 weights)."""
     return _made(library.gnomon_graph_from_csc, num_nodes, num_edges, indptr, sources, edge_ids, weights)
 
 
@@ -70,12 +70,12 @@ class Store:
     name : str
     num_nodes, num_edges, num_features, num_classes : int
     is_weighted, has_sparse_features : bool
-        Whether the edges have weights, and the features the sparse form.
+        Whether edges have weights; whether features are stored in sparse form.
 
     Raises
     ------
     gnomon.InvalidInput
-        If the directory is no store, or its structure is not valid.
+        If the directory is not a store, or its structure is invalid.
     """
 
     def __init__(self, directory: str | os.PathLike[str]) -> None:
@@ -120,9 +120,9 @@ class Store:
 
     @property
     def indices(self) -> np.ndarray:
-        """The sources of the edges, those into node 0 first: uint32, or int64 in old or very large stores.
+        """The source of each edge, sorted by destination: uint32, or int64 in old or very large stores.
 
-        The position of an edge is its id.
+        An edge's id is its position.
         """
         return self._array("indices")
 
@@ -144,16 +144,19 @@ class Store:
 
     @property
     def features(self) -> np.ndarray:
-        """The features, nodes x columns, fp32 or fp16.
+        """The features, nodes x columns, fp32, fp16 or bf16.
+
+        NumPy has no bf16: bf16 features are returned as their bits, uint16. ``.view(ml_dtypes.bfloat16)`` interprets
+        them; :meth:`feature_tensor` returns a tensor.
 
         Raises
         ------
         gnomon.InvalidInput
-            If they are sparse: batches have them in dense form.
+            If the features are sparse. Batches have them in dense form.
         """
         if self.has_sparse_features:
             raise InvalidInput(f"{self.directory}: has sparse features; batches have them in dense form")
-        return self._array("features")
+        return _as_bits(self._array("features"))
 
     def feature_tensor(self) -> Any:
         """Return the dense features as a tensor of torch on the mapped file. It must not be written to."""
@@ -163,11 +166,13 @@ class Store:
 
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # that NumPy's array is read-only
-            return torch.from_numpy(self.features)
+            return _tensor_of(self.features)
 
     @property
     def sparse_features(self) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
         """Row pointers, columns and values of sparse features in CSR form; no values where all are 1.
+
+        bf16 values are returned as their bits, as in :attr:`features`.
 
         Raises
         ------
@@ -177,7 +182,7 @@ class Store:
         if not self.has_sparse_features:
             raise InvalidInput(f"{self.directory}: has no sparse features")
         has_values = (self.directory / "features_values.npy").exists()
-        values = self._array("features_values") if has_values else None
+        values = _as_bits(self._array("features_values")) if has_values else None
         return self._array("features_indptr"), self._array("features_columns"), values
 
     @property
@@ -202,7 +207,7 @@ class Store:
         data = Data(edge_index=torch.stack([torch.from_numpy(np.array(self.indices, dtype=np.int64)), destinations]))
         data.num_nodes = self.num_nodes
         if self.num_features > 0:
-            data.x = self._dense_features() if self.has_sparse_features else torch.from_numpy(np.array(self.features))
+            data.x = self._dense_features() if self.has_sparse_features else self.feature_tensor().clone()
         if self.num_classes > 0:
             data.y = torch.from_numpy(self.labels.astype(np.int64))
         if self.is_weighted:
@@ -219,7 +224,7 @@ class Store:
         indptr, columns, values = self.sparse_features
         rows = np.repeat(np.arange(self.num_nodes), np.diff(indptr))
         dense = torch.zeros(self.num_nodes, self.num_features, dtype=torch.float32)
-        entries = torch.ones(len(columns)) if values is None else torch.from_numpy(values.astype(np.float32))
+        entries = torch.ones(len(columns)) if values is None else _tensor_of(np.array(values)).float()
         dense[torch.from_numpy(rows), torch.from_numpy(columns.astype(np.int64))] = entries
         return dense
 
@@ -228,6 +233,20 @@ class Store:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Store, (self.directory,)
+
+
+def _as_bits(array: np.ndarray) -> np.ndarray:
+    """Return bf16 arrays, which NumPy reads as void of two bytes, as uint16, and other arrays unchanged."""
+    return array.view("uint16") if array.dtype.kind == "V" else array
+
+
+def _tensor_of(array: np.ndarray) -> Any:
+    """Return features as a tensor on the same memory."""
+    import torch
+
+    if array.dtype == "uint16":
+        return torch.from_numpy(array.view("int16")).view(torch.bfloat16)
+    return torch.from_numpy(array)
 
 
 def open(directory: str | os.PathLike[str]) -> Store:

@@ -15,13 +15,14 @@ from gnomon.graph import Store
 
 if TYPE_CHECKING:
     import numpy as np
+    import torch
 
 _SPLITS = {"train": "train_mask", "valid": "val_mask", "test": "test_mask"}
 
 
 @dataclass
 class _Arrays:
-    """A graph as the program reads it from an .npz file."""
+    """A graph in the form of the .npz files that the program reads."""
 
     name: str
     num_nodes: int
@@ -66,7 +67,7 @@ def import_graph(
     format : str, optional
         ``"npz"``, ``"ogb"``, ``"mtx"``, ``"edges"``, ``"graphbolt"`` or ``"auto"``. For files only.
     progress : callable, optional
-        Called with the step, its finished and total items; what it raises cancels.
+        Called with the step, its finished and total items; an exception cancels and is raised again.
     **options
         Those of ``gnomon import --help``, with underscores: ``undirected=True``, ``edge_weights="given"``.
 
@@ -77,7 +78,7 @@ def import_graph(
     Raises
     ------
     gnomon.InvalidInput
-        For input that cannot be read, and for options without effect.
+        If the input cannot be read, or an option would have no effect.
 
     Examples
     --------
@@ -92,7 +93,7 @@ def import_graph(
         arrays = _read_graphbolt(_metadata_of(path))
     else:
         if format != "auto":
-            raise InvalidInput(f"format: {format!r} is of files; leave it out")
+            raise InvalidInput(f"format: {format!r} is for files only; leave it out")
         arrays = _read_data(source)
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".import-", dir=target.parent) as folder:
@@ -112,7 +113,7 @@ def generate(kind: str, store: str | os.PathLike[str], progress: Progress | None
     store : path
         The directory to create.
     progress : callable, optional
-        Called with the step, its finished and total items; what it raises cancels.
+        Called with the step, its finished and total items; an exception cancels and is raised again.
     **options
         Those of ``gnomon generate KIND --help``, with underscores: ``vertices=10000``, ``classes=8``.
 
@@ -128,7 +129,7 @@ def generate(kind: str, store: str | os.PathLike[str], progress: Progress | None
 
 
 def _read_data(source: Any) -> _Arrays:
-    """Read a Data object, or the only one of a data set."""
+    """Read a Data object, or the only graph of a data set."""
     import torch
     from torch_geometric.data import Data
 
@@ -150,7 +151,7 @@ def _read_data(source: Any) -> _Arrays:
         if not isinstance(value, torch.Tensor):
             return None
         value = value.detach().cpu()
-        return (value.to_dense() if value.layout != torch.strided else value).numpy()
+        return _numpy(value.to_dense() if value.layout != torch.strided else value)
 
     masks = {split: mask for split, name in _SPLITS.items() if (mask := array(name)) is not None}
     for name, ids in splits.items():
@@ -166,6 +167,13 @@ def _read_data(source: Any) -> _Arrays:
         edge_weight=array("edge_weight"),
         masks=masks,
     )
+
+
+def _numpy(tensor: torch.Tensor) -> np.ndarray:
+    """Return the tensor as a NumPy array. bf16, which NumPy lacks, becomes fp32."""
+    import torch
+
+    return (tensor.float() if tensor.dtype == torch.bfloat16 else tensor).numpy()
 
 
 def _two_dimensional(features: np.ndarray | None) -> np.ndarray | None:
@@ -213,7 +221,7 @@ def _read_graphbolt(metadata: Path) -> _Arrays:
         graph = content["graph"]
         (nodes,), (edges,) = graph["nodes"], graph["edges"]
         if nodes.get("type") or edges.get("type"):
-            raise InvalidInput(f"{metadata}: graph: typed graphs are not supported yet")
+            raise InvalidInput(f"{metadata}: graph: heterogeneous graphs are not supported yet")
         count = int(nodes["num"])
         labels, masks = _read_task(metadata, content.get("tasks") or [], count)
         return _Arrays(
@@ -227,7 +235,7 @@ def _read_graphbolt(metadata: Path) -> _Arrays:
     except (yaml.YAMLError, KeyError, TypeError, ValueError, AttributeError) as error:
         if isinstance(error, InvalidInput):
             raise
-        raise InvalidInput(f"{metadata}: is no data set of one type of nodes and edges: {error!r}") from None
+        raise InvalidInput(f"{metadata}: is not a data set with one type of nodes and of edges: {error!r}") from None
 
 
 def _read_array(metadata: Path, entry: Mapping[str, Any]) -> np.ndarray:
@@ -237,7 +245,7 @@ def _read_array(metadata: Path, entry: Mapping[str, Any]) -> np.ndarray:
     if entry.get("format") == "torch":
         import torch
 
-        return torch.load(path, weights_only=True).numpy()
+        return _numpy(torch.load(path, weights_only=True))
     if entry.get("format") != "numpy":
         raise InvalidInput(f"{metadata}: {path.name}: format {entry.get('format')!r} is not known; use numpy or torch")
     return np.load(path, mmap_mode="r")
@@ -252,7 +260,7 @@ def _read_edges(metadata: Path, entry: Mapping[str, Any]) -> np.ndarray:
 
 
 def _read_features(metadata: Path, entries: list[Mapping[str, Any]]) -> np.ndarray | None:
-    """Return the nodes' features: those named "feat", or the only ones."""
+    """Return the node features named "feat", or the only features."""
     found = {each["name"]: each for each in entries if each.get("domain") == "node"}
     if not found:
         return None
@@ -264,7 +272,7 @@ def _read_features(metadata: Path, entries: list[Mapping[str, Any]]) -> np.ndarr
 def _read_task(
     metadata: Path, tasks: list[Mapping[str, Any]], count: int
 ) -> tuple[np.ndarray | None, dict[str, np.ndarray]]:
-    """Return the labels and the masks of the first task that classifies nodes."""
+    """Return the labels and the masks of the first node-classification task."""
     import numpy as np
 
     task = next((each for each in tasks if each.get("name") == "node_classification"), None)

@@ -1,4 +1,4 @@
-"""How a loader prepares its batches."""
+"""Settings of a loader that affect its speed only."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, order=True)
 class LoaderPlan:
-    """How batches are prepared, which does not change them.
+    """How a loader prepares its batches. Does not change the batches.
 
     Attributes
     ----------
     workers : int
-        Threads that prepare batches ahead; 0: the caller prepares them.
+        Threads that prepare batches ahead; 0: batches are prepared in the calling thread.
     threads_per_batch : int
-        Threads that share the work of each batch.
+        Threads that prepare one batch together.
     prefetch_factor : int
-        Batches for each worker that may be prepared or under way.
+        Maximum number of batches per worker that are ready or being prepared.
     pinned : bool
-        Whether each thread stays on one core.
+        Whether each thread is pinned to one core.
     spread : bool
-        Whether graph and features lie on all NUMA nodes in turn.
+        Whether graph and features are interleaved over all NUMA nodes.
     cached_rows : int
-        Rows of ``x`` that the device keeps, of the nodes that batches have most often.
+        Number of rows of ``x`` cached on the device: those of the most frequently sampled nodes.
     """
 
     workers: int

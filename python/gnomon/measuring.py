@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Measured:
-    """What one batch costs without a cache.
+    """The cost of one batch without a cache.
 
     Attributes
     ----------
     costs
-        Of the batch.
+        The costs of the batch.
     gather_s
-        Of preparing it, gathering all attributes.
+        The part of the preparation that gathers attributes.
     x_of_gathered, x_of_copied
-        The share of the rows of ``x`` in the bytes that are gathered, and that are copied to a device.
+        The share of ``x`` in the bytes that are gathered, and in the bytes that are copied to a device.
     """
 
     costs: Costs
@@ -37,7 +37,7 @@ class Measured:
     x_of_copied: float = 0.0
 
     def with_hits(self, hits: float) -> Costs:
-        """Return the costs where a device keeps that share of a batch's rows of ``x``."""
+        """Return the costs with a cache that holds that share of a batch's rows of ``x``."""
         return replace(
             self.costs,
             prepare_s=self.costs.prepare_s - hits * self.x_of_gathered * self.gather_s,
@@ -46,7 +46,7 @@ class Measured:
 
 
 def measure_costs(given_out: Batches, step: Callable[[Any], Any]) -> Measured:
-    """Measure one thing at a time, in the caller's thread: medians, after a batch that warms up."""
+    """Measure preparation, copy and step one after another in the calling thread: medians, after a warm-up batch."""
     times: list[Times] = []
     steps, step_cpu, prepare_cpu, shares = [], [], [], []
     begin_cpu = time.process_time()
@@ -80,8 +80,8 @@ def measure_costs(given_out: Batches, step: Callable[[Any], Any]) -> Measured:
 
 
 def measure_plan(loader: BaseLoader, plan: LoaderPlan, step: Callable[[Any], Any], batches: int) -> tuple[float, Times]:
-    """Measure the time of a batch with a plan, in its steady state, and what its parts take."""
-    warm_up = 1 + plan.workers * plan.prefetch_factor  # batches that were prepared ahead while nothing was done
+    """Measure the time of a batch with a plan, in the steady state, and the times of its parts."""
+    warm_up = 1 + plan.workers * plan.prefetch_factor  # batches that were prepared ahead while the caller did nothing
     given_out = loader.trial(plan, batches + warm_up)
     for batch in islice(given_out, warm_up):
         step(batch)

@@ -54,17 +54,17 @@ def explore(
         Fields of the profile, or of the plan as ``"plan.FIELD"``, and the values to try, as a list or a range such as
         ``"2:32:*2"``; all combinations are predicted.
     seed : int
-        Of the variation between mini-batches.
+        Random seed of the variation between mini-batches.
     jobs : int, optional
-        Processes; None: one for each core.
+        Number of processes; None: one for each core.
     progress : callable, optional
-        Called with the step, its finished and total items; what it raises cancels.
+        Called with the step, its finished and total items; an exception cancels and is raised again.
 
     Returns
     -------
     Records
         A row for each plan and combination: ``plan``, ``epoch_s``, ``lower_bound_s``, ``bound_by``, memory, the
-        changed fields and more; ``epoch_s`` is None where ``why_not`` tells why.
+        changed fields and more. ``epoch_s`` is None if there is no prediction; ``why_not`` is then the reason.
 
     Examples
     --------
@@ -99,9 +99,9 @@ def tune(
     machine : str, optional
         Scale the profile to this machine of ``gnomon catalog``.
     budget : int
-        Simulated epochs (200) or seconds (``"2.5s"``).
+        Maximum number of simulated epochs (``200``) or seconds (``"2.5s"``).
     progress : callable, optional
-        Called with the step, its finished and total items; what it raises cancels.
+        Called with the step, its finished and total items; an exception cancels and is raised again.
     **options
         Those of ``gnomon tune --help``, with underscores: ``exact="bits"``, ``device_memory="8GiB"``,
         ``allow_approximate=True``, ``front=True``.
@@ -109,8 +109,8 @@ def tune(
     Returns
     -------
     Records
-        The candidates: first the plan to take, then the fastest of each other name and promise. ``document`` of a row
-        is the plan's; ``Records.document`` is all that was found.
+        The candidates: the best plan first, then the fastest plan of each other name and level of exactness. A row's
+        ``document`` is the plan's document; ``Records.document`` is the document of the whole search.
     """
     document = run("tune", [_source(profile)], {"machine": machine, "budget": budget, **options}, progress)
     return Records([_candidate(each) for each in document["candidates"]], document)
@@ -140,7 +140,7 @@ def reproduce(paper: str = "all", baselines: Profile | None = None, progress: Pr
     baselines : path, optional
         Take the baselines from this file or document instead of the paper's.
     progress : callable, optional
-        Called with the step, its finished and total items; what it raises cancels.
+        Called with the step, its finished and total items; an exception cancels and is raised again.
 
     Returns
     -------
@@ -154,14 +154,14 @@ def reproduce(paper: str = "all", baselines: Profile | None = None, progress: Pr
 
 
 def profile(store: str | os.PathLike[str] | Store, progress: Progress | None = None, **options: Any) -> dict[str, Any]:
-    """Measure a job on this machine. Needs a build with LibTorch, which measures its own models.
+    """Measure a job on this machine, with gnomon's own models. Needs a build with LibTorch.
 
     Parameters
     ----------
     store : path or Store
         A graph store.
     progress : callable, optional
-        Called with the step, its finished and total items; what it raises cancels.
+        Called with the step, its finished and total items; an exception cancels and is raised again.
     **options
         Those of ``gnomon profile --help``, with underscores: ``model="gcn"``, ``fanouts="10,5"``, ``time_limit=5``.
 
@@ -187,11 +187,11 @@ def validate(
     store : path or Store
         A graph store.
     profile : str, path or dict
-        Its profile on this machine.
+        The profile of this store, measured on this machine.
     plans : str or list of str
-        Presets and plan files; None: at least eight that differ.
+        Presets and plan files; None: at least eight different plans.
     progress : callable, optional
-        Called with the step, its finished and total items; what it raises cancels.
+        Called with the step, its finished and total items; an exception cancels and is raised again.
     **options
         Those of ``gnomon validate --help``, with underscores: ``epochs=3``.
 

@@ -9,14 +9,14 @@ if TYPE_CHECKING:
 
 
 class Records(list[dict[str, Any]]):
-    """Rows of a table: a list of flat dicts, as ``pandas.DataFrame`` takes it.
+    """Rows of a table: a list of flat dicts, which ``pandas.DataFrame`` accepts.
 
     Parameters
     ----------
     rows : list of dict
         The rows.
     document : dict
-        The whole document that they are part of.
+        The whole document that contains the rows.
     """
 
     def __init__(self, rows: list[dict[str, Any]], document: dict[str, Any]) -> None:
@@ -24,7 +24,7 @@ class Records(list[dict[str, Any]]):
         self.document = document
 
     def to_pandas(self) -> pd.DataFrame:
-        """Return the rows as a table of pandas, which must be installed."""
+        """Return the rows as a ``pandas.DataFrame``. pandas must be installed."""
         import pandas as pd
 
         return pd.DataFrame(self)

@@ -1,4 +1,4 @@
-"""Change a loader's workers between epochs when its batches no longer take what the plan was made for."""
+"""Change a loader's number of workers between epochs when measured times deviate from the plan's."""
 
 from __future__ import annotations
 
@@ -9,31 +9,31 @@ from typing import Any
 from gnomon.report import Costs, Times, costs_of, fewest_workers, seconds_per_batch
 
 _log = logging.getLogger("gnomon")
-# A stage has drifted if its time differs by this share from the expected one, in so many epochs in a row.
+# A stage has drifted if its time differs from the expected one by this share, in this many consecutive epochs.
 _DRIFT = 0.25
 _EPOCHS = 2
-# Another number of workers must be predicted to be faster by this share.
+# Minimum predicted gain of a change of the number of workers.
 _GAIN = 0.10
 _MIN_BATCHES = 10
 
 
 @dataclass
 class Replanner:
-    """Decides how many workers the next epoch gets.
+    """Decides the number of workers of the next epoch.
 
     Attributes
     ----------
     costs
-        Of one batch, measured one thing at a time.
+        The costs of one batch, each measured alone.
     expected
-        The same, measured while the plan's workers were at work; None: the next epoch shows it.
+        The same costs, measured while the plan's workers run; None: to be taken from the next epoch.
     cores, max_workers
-        Of the machine, and of a plan.
+        Number of cores, and the maximum number of workers.
     directions, drifting
-        Where preparing and the step have drifted to (1: slower, -1: faster), and in how many epochs in a row.
+        The drift of preparation and step (1: slower, -1: faster), and for how many consecutive epochs.
     changes
         Records of ``epoch``, ``workers_before``, ``workers``, ``prepare_drift``, ``step_drift``, ``predicted_before_s``
-        and ``predicted_s`` of a batch.
+        and ``predicted_s`` per batch.
     """
 
     costs: Costs
@@ -45,7 +45,7 @@ class Replanner:
     changes: list[dict[str, Any]] = field(default_factory=list)
 
     def workers_of_next(self, epoch: int, times: Times, workers: int) -> int:
-        """Return the workers of epoch ``epoch``, given the times of the epoch before, which had ``workers``."""
+        """Return the number of workers for ``epoch``, given the times of the previous epoch, which had ``workers``."""
         if times.batches < _MIN_BATCHES:
             return workers
         measured = costs_of(times, self.cores)

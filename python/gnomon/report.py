@@ -1,36 +1,36 @@
-"""What bounds an epoch, and what other settings would give."""
+"""The bottleneck of an epoch, and predictions for other settings."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
-# A smaller share of waiting is no bottleneck.
+# Preparation is the bottleneck if the caller waits for more than this share of its time.
 _NEGLIGIBLE = 0.05
-# Plans within so much of the fastest are as good; that of fewer workers is taken.
+# Plans within this share of the fastest are considered equal; the one with fewer workers is chosen.
 TIE = 0.03
 
 
 @dataclass
 class Times:
-    """Times of batches, summed up.
+    """Total times of batches.
 
     Attributes
     ----------
     batches
-        Their number.
+        Number of batches.
     sample_s, gather_s
-        Of the thread that prepared a batch.
+        Time of the preparing threads.
     wait_s
-        The caller waited for a batch.
+        Time in which the caller waited for batches.
     hand_over_s
-        The caller made the batch of what was prepared, transforms included.
+        Time in which the caller assembled batches, including transforms.
     step_s
-        The caller did something else: its training step.
+        The rest of the caller's time: its training steps.
     step_cpu_s
-        Processor time of the process in that time, less that of preparing batches.
+        Processor time of the process during steps, less that of preparing batches.
     copy_s
-        The caller waited for copies to a device, in trials without workers only.
+        Time in which the caller waited for copies to a device; only in trials without workers.
     """
 
     batches: int = 0
@@ -52,7 +52,8 @@ def add_times(total: Times, more: Times) -> None:
 def seconds_per_batch(costs: Costs, workers: int, cores: int) -> float:
     """Predict the time of a batch when ``workers`` threads prepare ahead (0: the caller prepares).
 
-    The slowest of four: the caller, the workers, the copies to a device, and all work on all cores.
+    The maximum of four times: the caller's, the workers', that of copies to a device, and that of all work divided by
+    the cores.
     """
     caller_s = costs.hand_over_s + costs.step_s
     if workers == 0:
@@ -69,16 +70,16 @@ def fewest_workers(costs: Costs, max_workers: int, cores: int) -> int:
 
 @dataclass(frozen=True)
 class Costs:
-    """What one batch costs.
+    """The cost of one batch.
 
     Attributes
     ----------
     prepare_s, hand_over_s, step_s
-        Of a worker to prepare it, of the caller to take the batch over, and of the caller's step.
+        Times of its preparation by a worker, of its assembly by the caller, and of the caller's step.
     step_cores, prepare_cores
         Cores that the step and the preparation of one batch keep busy.
     copy_s
-        Of its copy to a device.
+        Time of its copy to a device.
     """
 
     prepare_s: float
@@ -96,21 +97,21 @@ class Report:
     Attributes
     ----------
     batches, workers, cores : int
-        How many were given out, the threads that prepared them and the cores that the process may use.
+        Number of batches handed out, of threads that prepared them, and of cores that the process may use.
     costs : Costs
-        Of one batch.
+        The cost of one batch.
     waiting_share : float
         The share of the caller's time in which it waited for batches.
     bound_by : str
         ``"preparation"`` if that share is over 5 %, else ``"step"``.
     batch_s : float
-        The time of a batch, measured.
+        Measured time per batch.
     what_if : list of dict
-        Predicted times of a batch: records of ``workers``, ``cores`` and ``batch_s``.
+        Predicted times per batch: records of ``workers``, ``cores`` and ``batch_s``.
     replanned : list of dict
-        When the number of workers was changed between epochs, and why: records of ``epoch``, ``workers_before``,
-        ``workers``, ``prepare_drift`` and ``step_drift`` (of the times that the plan was made for),
-        ``predicted_before_s`` and ``predicted_s`` of a batch.
+        Changes of the number of workers between epochs: records of ``epoch``, ``workers_before``, ``workers``,
+        ``prepare_drift`` and ``step_drift`` (relative to the expected times), ``predicted_before_s`` and
+        ``predicted_s`` per batch.
     """
 
     batches: int
@@ -124,7 +125,7 @@ class Report:
 
     @property
     def bound_by(self) -> str:
-        """What the epoch waits for."""
+        """The bottleneck: ``"preparation"`` or ``"step"``."""
         return "preparation" if self.waiting_share > _NEGLIGIBLE else "step"
 
     def as_dict(self) -> dict[str, Any]:
@@ -153,7 +154,7 @@ class Report:
 
 
 def costs_of(times: Times, cores: int) -> Costs:
-    """Costs of one batch. A step that is too short to tell keeps at most all cores busy."""
+    """Return the cost of one batch. For a step too short to measure, ``step_cores`` is capped at all cores."""
     count = max(times.batches, 1)
     return Costs(
         prepare_s=(times.sample_s + times.gather_s) / count,
@@ -164,7 +165,7 @@ def costs_of(times: Times, cores: int) -> Costs:
 
 
 def make_report(times: Times, workers: int, cores: int, replanned: list[dict[str, Any]]) -> Report:
-    """Report on batches that were given out."""
+    """Report on the batches handed out."""
     costs = costs_of(times, cores)
     total_s = times.wait_s + times.hand_over_s + times.step_s
     settings = {(workers, cores), (0, cores), (1, cores), (cores, cores), (2 * cores, 2 * cores)}

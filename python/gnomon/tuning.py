@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger("gnomon")
 _MAX_THREADS_PER_BATCH = 8
-# Of a device's free memory, what a cache may take if nothing is said; and the shares of that which are tried.
+# Default share of a device's free memory for a cache; and the shares of that limit that are tried.
 _CACHE_SHARE = 0.5
 _CACHE_PARTS = (0.25, 0.5, 1.0)
 
@@ -30,12 +30,12 @@ class Tuning:
     Attributes
     ----------
     plan : LoaderPlan
-        Chosen, and set in the loader.
+        The chosen plan, which the loader now uses.
     costs : Costs
-        Of one batch with that many threads per batch and that cache, measured one thing at a time.
+        The cost of one batch with the chosen threads per batch and cache, each part measured alone.
     plans : list of dict
-        Records of the fields of a :class:`LoaderPlan`, and ``predicted_s`` and ``measured_s`` (None if it was not tried)
-        of a batch.
+        Records of the fields of a :class:`LoaderPlan`, and ``predicted_s`` and ``measured_s`` per batch (None if the
+        plan was not tried).
     """
 
     plan: LoaderPlan
@@ -49,22 +49,22 @@ class Tuning:
 
     @property
     def threads_per_batch(self) -> int:
-        """Threads that share the work of each batch."""
+        """Threads that prepare one batch together."""
         return self.plan.threads_per_batch
 
     @property
     def prefetch_factor(self) -> int:
-        """Batches for each worker that may be prepared or under way."""
+        """Maximum number of batches per worker that are ready or being prepared."""
         return self.plan.prefetch_factor
 
     @property
     def predicted_s(self) -> float:
-        """The predicted time of a batch with the chosen plan."""
+        """The predicted time per batch with the chosen plan."""
         return self._chosen["predicted_s"]
 
     @property
     def measured_s(self) -> float:
-        """Its measured time."""
+        """The measured time per batch with the chosen plan."""
         return self._chosen["measured_s"]
 
     @property
@@ -105,33 +105,33 @@ def autotune(
 ) -> Tuning:
     """Choose how a loader prepares its batches beside a training step.
 
-    Measures the preparation of batches and the step, predicts the time of a batch for each number of workers and of
-    threads per batch, and for a loader with a ``device`` for several sizes of a cache of ``x`` there. It tries the best
-    predictions for real, then changes the fastest of them, one thing at a time: twice the buffers, threads that stay
-    on their cores, and on machines with several NUMA nodes memory that lies on all of them. The fastest of all is set.
-    The batches of the loader's epochs stay the same.
+    Measures the preparation of batches and the step, and predicts the time per batch for each number of workers and of
+    threads per batch, and, for a loader with a ``device``, for several sizes of a cache of ``x`` on the device. It runs
+    the plans with the best predictions, then variations of the fastest one: twice the prefetch factor, pinned threads,
+    and, on machines with several NUMA nodes, interleaved memory. The loader then uses the fastest plan. The batches
+    stay the same.
 
     Parameters
     ----------
     loader : NeighborLoader or LinkNeighborLoader
         A loader of ``gnomon.pyg``.
     step : callable
-        What is done with each batch: any function, of any framework, on any device. It is called on
-        ``batches * (trials + 4)`` batches and a few more, and does to the model what it does; give it a copy of the
-        model where that matters. It should wait for a GPU to finish.
+        The training step, called with each batch: any function, of any framework, on any device. It is called about
+        ``batches * (trials + 4)`` times and really trains: use a copy of the model if that matters. It should wait
+        until a GPU has finished.
     batches : int
-        How many are measured at a time.
+        Number of batches per measurement.
     trials : int
-        How many predicted plans are tried.
+        Number of predicted plans to run.
     max_workers : int, optional
-        None: the cores that the process may use.
+        Maximum number of workers; None: the number of cores that the process may use.
     cache_bytes : int, optional
-        Of the device's memory, what a cache of rows of ``x`` may take; 0: no cache. None: half of what is free while the
-        step's memory is in use.
+        Maximum device memory of a cache of rows of ``x``; 0: no cache. None: half of the memory that is free during a
+        step.
     replan : bool
-        Whether the loader changes its number of workers between epochs when preparing or the step takes 25 % more or
-        less than in the trial, two epochs in a row, and another number is predicted to be 10 % faster. Each change is
-        logged, and in ``loader.report().replanned``.
+        Whether the loader changes its number of workers between epochs: when preparation or step takes 25 % more or
+        less than in the trial in two consecutive epochs, and another number is predicted to be 10 % faster. Each
+        change is logged and listed in ``loader.report().replanned``.
 
     Returns
     -------
@@ -172,7 +172,7 @@ def autotune(
 
 
 def cache_sizes(loader: BaseLoader, cache_bytes: int | None) -> list[int]:
-    """Return how many rows of ``x`` a cache on the loader's device may have: several sizes, none if there is no device."""
+    """Return the sizes to try for a cache on the loader's device, in rows of ``x``; none without a device."""
     matrix = loader.cached_matrix(or_none=True)
     if matrix is None or matrix.numel() == 0:
         return []
@@ -183,16 +183,16 @@ def cache_sizes(loader: BaseLoader, cache_bytes: int | None) -> list[int]:
 
 
 class _Search:
-    """Plans of a loader beside a step: predicted, and tried."""
+    """The predicted and the measured plans of a loader for a training step."""
 
     def __init__(self, loader: BaseLoader, step: Callable[[Any], Any], batches: int, cores: int) -> None:
         self._loader, self._step, self._batches, self._cores = loader, step, batches, cores
         self.costs: dict[int, Measured] = {}  # by threads per batch
         self.records: list[dict[str, Any]] = []
-        self.shown: dict[LoaderPlan, Times] = {}  # of those that were tried
+        self.shown: dict[LoaderPlan, Times] = {}  # of the measured plans
 
     def measure(self) -> None:
-        """Measure what a batch costs for each number of threads that may share its preparation."""
+        """Measure the cost of a batch for each number of threads per batch."""
         alone = measure_costs(self._loader.trial(LoaderPlan(0), self._batches + 1), self._step)
         self.costs, threads = {1: alone}, 2
         while threads <= min(self._cores, _MAX_THREADS_PER_BATCH):
@@ -204,7 +204,7 @@ class _Search:
             threads *= 2
 
     def costs_of(self, plan: LoaderPlan) -> Costs:
-        """Return what a batch costs with a plan's threads per batch and cache."""
+        """Return the cost of a batch with a plan's threads per batch and cache."""
         measured = self.costs[plan.threads_per_batch]
         if plan.cached_rows == 0:
             return measured.costs
@@ -217,13 +217,13 @@ class _Search:
             self.records.append({**asdict(plan), "predicted_s": predicted_s, "measured_s": None})
 
     def try_best(self, count: int) -> None:
-        """Measure the best predictions. Of equal ones the least plan comes first."""
+        """Measure the plans with the best predictions. Of equal ones the plan with the fewest resources comes first."""
         best = sorted(self.records, key=lambda record: (record["predicted_s"], _plan_of(record)))
         for record in best[:count]:
             self._try(record)
 
     def try_changed(self, change: Callable[[LoaderPlan], LoaderPlan]) -> None:
-        """Measure a change of the fastest plan, if it has workers. What the system refuses is left out."""
+        """Measure a variation of the fastest plan, if it has workers. Skipped if the system refuses it."""
         plan = _plan_of(self.fastest())
         if plan.workers == 0:
             return
@@ -234,7 +234,7 @@ class _Search:
             _log.info("autotune: without %s: %s", _described(self.records.pop()), error)
 
     def fastest(self) -> dict[str, Any]:
-        """Return the least plan that is as fast as the fastest of those that were tried."""
+        """Return, of the measured plans that are as fast as the fastest, the one with the fewest resources."""
         tried = [record for record in self.records if record["measured_s"] is not None]
         fastest = min(record["measured_s"] for record in tried)
         return min((each for each in tried if each["measured_s"] <= (1 + TIE) * fastest), key=_plan_of)

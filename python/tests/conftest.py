@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+import os
+import sys
+
 import pytest
 import torch
 from torch_geometric.data import Data
+
+
+def random_seed(usual: int) -> int:
+    """Return the seed of a test's random cases, GNOMON_TEST_SEED if set, and print it (shown if the test fails)."""
+    seed = int(os.environ.get("GNOMON_TEST_SEED", usual))
+    print(f"random cases of seed {seed}; to repeat them, set GNOMON_TEST_SEED={seed}", file=sys.stderr, flush=True)
+    return seed
 
 
 def random_data(num_nodes: int, num_edges: int, seed: int = 0) -> Data:

@@ -122,7 +122,7 @@ def test_graphbolt(tmp_path, edges_format):
     check_store(store, data)
     assert store.name == "small"
     (tmp_path / "bolt" / "metadata.yaml").write_text("graph: {nodes: [{num: 1, type: a}], edges: [{path: b}]}\n")
-    with pytest.raises(InvalidInput, match="typed graphs"):
+    with pytest.raises(InvalidInput, match="heterogeneous graphs"):
         gnomon.import_graph(tmp_path / "bolt", tmp_path / "other")
 
 

@@ -167,9 +167,9 @@ def test_interpreter_exits_a_hundred_times():
 
 _INTERRUPTS = """
     import os, random, signal, threading, time
-    from conftest import random_data
+    from conftest import random_data, random_seed
     from gnomon.pyg import NeighborLoader
-    data, draws = random_data(3000, 60000), random.Random(3)
+    data, draws = random_data(3000, 60000), random.Random(random_seed(3))
     for _ in NeighborLoader(data, [10, 10], batch_size=200, num_workers=0):  # torch starts its own threads
         pass
     threads = len(os.listdir("/proc/self/task"))

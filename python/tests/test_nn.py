@@ -151,11 +151,11 @@ def test_activation_is_a_relu(data, options):
         check_close(left, right)
 
 
-@pytest.mark.parametrize("half", [False, True])
-def test_stored_rows_are_gathered_ones(data, half):
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
+def test_stored_rows_are_gathered_ones(data, dtype):
     layer = ours.SAGEConv(16, 6)
     kept = copy.copy(data)
-    kept.x = data.x.half() if half else data.x
+    kept.x = data.x.to(dtype)
     options = {"batch_size": 300, "seed": 4, "num_workers": 1, "shuffle": True}
     batches = NeighborLoader(kept, [5, 4], stored=["x"], **options)
     for batch, gathered in zip(batches, NeighborLoader(kept, [5, 4], **options), strict=True):

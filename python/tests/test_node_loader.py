@@ -38,7 +38,7 @@ def test_batches_hold_what_was_sampled(data, fanouts, threads):
 def test_distribution_is_that_of_the_definition():
     small = random_data(12, 50, seed=3)
     lists = in_edges(small.edge_index, 12)
-    draws = random.Random(1)
+    draws = random.Random(1)  # a fixed seed: one in a thousand would be refused
     observed, expected = Counter(), Counter()
     loader = NeighborLoader(small, [2, 2], input_nodes=[0, 5], batch_size=2, num_workers=0, seed=7)
     for _ in range(6000):
@@ -54,7 +54,7 @@ def test_weighted_distribution():
     edge_index = torch.tensor([[1, 2, 3, 4], [0, 0, 0, 0]])
     weights = torch.tensor([1.0, 2.0, 4.0, 1.0])
     star = Data(edge_index=edge_index, edge_weight=weights, num_nodes=5)
-    random.seed(5)
+    random.seed(5)  # a fixed seed: one in five hundred would be refused
     for replace in (False, True):
         loader = NeighborLoader(
             star, [2], input_nodes=[0], weight_attr="edge_weight", replace=replace, num_workers=0, seed=1
@@ -73,7 +73,7 @@ def test_weighted_distribution():
 def test_hop_sizes_are_those_of_the_definition():
     large = random_data(5000, 60000, seed=8)
     lists = in_edges(large.edge_index, 5000)
-    draws = random.Random(2)
+    draws = random.Random(2)  # a fixed seed: one in some thousands would be refused
     loader = NeighborLoader(large, [8, 4], batch_size=100, shuffle=True, num_workers=2, seed=4)
     ours = torch.tensor([batch.num_sampled_nodes + batch.num_sampled_edges for batch in loader]).double()
     theirs = []

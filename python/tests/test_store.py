@@ -15,6 +15,14 @@ from gnomon import InvalidInput
 from gnomon.pyg import LinkNeighborLoader, NeighborLoader
 
 
+FEATURE_TYPES = {"fp32": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16}
+
+
+def as_stored(x):
+    """Return an array as it lies in a store: NumPy has bf16 as two bytes without meaning."""
+    return x.view(torch.int16).numpy().view("V2") if x.dtype == torch.bfloat16 else x.numpy()
+
+
 def write_sparse(directory, x, values):
     """Write the features in CSR form instead."""
     entries = x.nonzero()
@@ -22,14 +30,14 @@ def write_sparse(directory, x, values):
     np.save(directory / "features_indptr.npy", torch.nn.functional.pad(counts.cumsum(0), (1, 0)).numpy())
     np.save(directory / "features_columns.npy", entries[:, 1].int().numpy())
     if values:
-        np.save(directory / "features_values.npy", x[entries[:, 0], entries[:, 1]].numpy())
+        np.save(directory / "features_values.npy", as_stored(x[entries[:, 0], entries[:, 1]]))
     (directory / "features.npy").unlink()
     meta = json.loads((directory / "meta.json").read_text())
     meta["sparse_features"] = {"entries": len(entries), "values": values}
     (directory / "meta.json").write_text(json.dumps(meta))
 
 
-def write_store(directory, data, half=False):
+def write_store(directory, data, feature_type="fp32"):
     """Write a graph in the format of ``docs/files.md``. Return the ids of the edges in the order of the store."""
     directory.mkdir()
     order = data.edge_index[1].argsort(stable=True)
@@ -38,14 +46,14 @@ def write_store(directory, data, half=False):
         "indptr": torch.cat([torch.zeros(1, dtype=torch.int64), counts.cumsum(0)]),
         "indices": data.edge_index[0][order],
         "edge_weights": data.edge_weight[order],
-        "features": data.x.half() if half else data.x,
+        "features": data.x.to(FEATURE_TYPES[feature_type]),
         "labels": data.y.int(),
         "train": data.train_mask.nonzero().view(-1),
         "valid": torch.empty(0, dtype=torch.int64),
         "test": (~data.train_mask).nonzero().view(-1),
     }
     for name, array in arrays.items():
-        np.save(directory / f"{name}.npy", array.numpy())
+        np.save(directory / f"{name}.npy", as_stored(array))
     meta = {
         "schema": "gnomon.graph/1",
         "name": "random",
@@ -53,7 +61,7 @@ def write_store(directory, data, half=False):
         "num_edges": data.num_edges,
         "num_classes": 5,
         "feature_columns": data.x.shape[1],
-        "feature_type": "fp16" if half else "fp32",
+        "feature_type": feature_type,
         "edge_weights": True,
     }
     (directory / "meta.json").write_text(json.dumps(meta))
@@ -77,7 +85,7 @@ def test_batches_are_those_of_the_data(tmp_path, weight):
 
 def test_store_tells_what_it_holds(tmp_path):
     data = random_data(500, 6000)
-    write_store(tmp_path / "store", data, half=True)
+    write_store(tmp_path / "store", data, "fp16")
     store = gnomon.open(tmp_path / "store")
     assert (store.num_nodes, store.num_edges, store.num_features, store.num_classes) == (500, 6000, 16, 5)
     assert store.features.dtype == np.float16 and not store.features.flags.writeable
@@ -95,17 +103,31 @@ def test_store_tells_what_it_holds(tmp_path):
         NeighborLoader(store, [3], weight_attr="time")
 
 
-@pytest.mark.parametrize("half", [False, True])
+def test_bf16_features_are_bits_for_numpy_and_numbers_for_torch(tmp_path):
+    data = random_data(500, 6000)
+    write_store(tmp_path / "store", data, "bf16")
+    store = gnomon.open(tmp_path / "store")
+    rounded = data.x.bfloat16()
+    assert store.features.dtype == np.uint16
+    assert torch.equal(torch.from_numpy(store.features.astype(np.int64)), rounded.view(torch.int16).long() & 0xFFFF)
+    assert torch.equal(store.feature_tensor(), rounded) and torch.equal(store.to_data().x, rounded)
+    for batch in NeighborLoader(store, [3], batch_size=50, num_workers=2):
+        assert torch.equal(batch.x, rounded[batch.n_id])
+    for batch in NeighborLoader(store, [3], batch_size=50, num_workers=2, stored=["x"]):
+        assert torch.equal(batch.x.gather(), rounded[batch.n_id].float())
+
+
+@pytest.mark.parametrize("feature_type", FEATURE_TYPES)
 @pytest.mark.parametrize("values", [False, True])
-def test_sparse_features_are_dense_in_batches(tmp_path, half, values):
+def test_sparse_features_are_dense_in_batches(tmp_path, feature_type, values):
     data = random_data(300, 3000)
     kept = torch.rand(data.x.shape) < 0.2
-    data.x = torch.where(kept, data.x if values else torch.ones(()), torch.zeros(())).half().float()
-    write_store(tmp_path / "store", data, half)
-    write_sparse(tmp_path / "store", data.x.half() if half else data.x, values)
+    data.x = torch.where(kept, data.x if values else torch.ones(()), torch.zeros(())).to(FEATURE_TYPES[feature_type]).float()
+    write_store(tmp_path / "store", data, feature_type)
+    write_sparse(tmp_path / "store", data.x.to(FEATURE_TYPES[feature_type]), values)
     store = gnomon.open(tmp_path / "store")
     for batch in NeighborLoader(store, [4, 3], batch_size=50, num_workers=2):
-        assert torch.equal(batch.x, data.x[batch.n_id].half() if half else data.x[batch.n_id])
+        assert torch.equal(batch.x, data.x[batch.n_id].to(FEATURE_TYPES[feature_type]))
         assert torch.equal(batch.y, data.y[batch.n_id])
     with pytest.raises(InvalidInput, match="sparse"):
         _ = store.features

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -38,11 +39,13 @@ namespace gnomon::reproduce {
 struct ChartPoint {
   double x = 0;
   double y = 0;
+  std::optional<double> deviation{};  ///< standard deviation of the values that y is the mean of
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& f) {
     f.required("x", self.x);
     f.required("y", self.y);
+    f("deviation", self.deviation);
   }
 };
 
@@ -53,11 +56,13 @@ struct ChartSeries {
   std::string name;
   bool printed = false;  ///< whether the paper prints these numbers
   std::vector<ChartPoint> points;
+  bool level = false;  ///< one number that holds at every x; its points are the ends of the axis
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& f) {
     f.required("name", self.name);
     f("printed", self.printed);
+    f("level", self.level);
     f("points", self.points);
   }
 };
@@ -80,7 +85,7 @@ struct ChartSpan {
   }
 };
 
-/// One chart of a figure: what is drawn, whatever draws it.
+/// The data of one chart of a figure, independent of the renderer.
 struct Chart {
   std::string title;
   ChartKind kind = ChartKind::lines;
@@ -90,10 +95,12 @@ struct Chart {
   std::vector<ChartSeries> series;
   std::vector<ChartSpan> spans;      ///< of a timeline
   std::vector<std::string> missing;  ///< missing points, with the reason
+  std::string measured_on{};         ///< the graph and the job of what was measured; empty otherwise
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& f) {
     f("title", self.title);
+    f("measured_on", self.measured_on);
     f("kind", self.kind);
     f("x_label", self.x_label);
     f("y_label", self.y_label);

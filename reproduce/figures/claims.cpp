@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <numeric>
 
@@ -98,19 +99,21 @@ Side side_of(const Chart& chart, const SideSource& source) {
   return side;
 }
 
-/// All points of `of` over `over`.
-std::vector<double> ratios(const Side& of, const Side& over) {
+/// The points of `of` compared with those of `over`: their ratios or differences.
+template <class Compare>
+std::vector<double> compared(const Side& of, const Side& over, const Compare& compare) {
   if (of.is_number && over.is_number) {
-    return of.number && over.number ? std::vector{*of.number / *over.number} : std::vector<double>{};
+    return of.number && over.number ? std::vector<double>{compare(*of.number, *over.number)}
+                                    : std::vector<double>{};
   }
   std::vector<double> all;
   for (const auto& [x, y] : of.is_number ? over.curve : of.curve) {
     const auto at = over.curve.find(x);
-    const auto above = of.is_number ? of.number : std::optional(y);
-    const auto below =
+    const auto left = of.is_number ? of.number : std::optional(y);
+    const auto right =
         over.is_number ? over.number : (at == over.curve.end() ? std::nullopt : std::optional(at->second));
-    if (above && below) {
-      all.push_back(*above / *below);
+    if (left && right) {
+      all.push_back(compare(*left, *right));
     }
   }
   return all;
@@ -152,15 +155,28 @@ std::vector<double> numbers_of(const ClaimSource& source, const Chart& chart) {
     x = least_at(of.curve);
   } else if (source.quantity == Quantity::crossing) {
     x = crossing(of.curve, side_of(chart, source.over.value()).curve);
+  } else if (source.quantity == Quantity::difference) {
+    return compared(of, side_of(chart, source.over.value()), std::minus<>());
   } else {
-    return ratios(of, source.over ? side_of(chart, *source.over) : Side{{}, 1.0, true});
+    return compared(of, source.over ? side_of(chart, *source.over) : Side{{}, 1.0, true}, std::divides<>());
   }
   return x ? std::vector{*x} : std::vector<double>{};
 }
 
-bool holds(const ClaimSource& source, double value) {
-  return (!source.above || value > *source.above) && (!source.below || value < *source.below) &&
-         (!source.within || std::abs(value / *source.printed - 1) <= *source.within);
+std::optional<bool> direction_of(const ClaimSource& source, double value) {
+  if (!source.above && !source.below) {
+    return std::nullopt;
+  }
+  return (!source.above || value > *source.above) && (!source.below || value < *source.below);
+}
+
+/// The error against the printed number, or the nearer end of a range; none if that is 0.
+std::optional<double> error_of(const ClaimSource& source, double value) {
+  if (!source.printed) {
+    return std::nullopt;
+  }
+  const double nearest = std::clamp(value, *source.printed, source.printed_to.value_or(*source.printed));
+  return nearest == 0 ? std::nullopt : std::optional(value / nearest - 1);
 }
 
 std::vector<const Chart*> charts_of(const ClaimSource& source, const std::vector<Chart>& charts) {
@@ -181,6 +197,16 @@ std::vector<const Chart*> charts_of(const ClaimSource& source, const std::vector
   return wanted;
 }
 
+/// Why there is no number: the reason given for the first missing point.
+std::string no_point(const std::vector<const Chart*>& charts) {
+  for (const Chart* chart : charts) {
+    if (!chart->missing.empty()) {
+      return "there is no such point: " + chart->missing.front();
+    }
+  }
+  return "there is no such point";
+}
+
 }  // namespace
 
 Claim decide(const ClaimSource& source, const std::vector<Chart>& charts) {
@@ -188,30 +214,33 @@ Claim decide(const ClaimSource& source, const std::vector<Chart>& charts) {
   claim.text = source.text;
   claim.where = source.where;
   claim.unit = source.unit;
+  claim.panels = source.panels;
   claim.printed = source.printed;
+  claim.printed_to = source.printed_to;
+  claim.limit = source.limit;
   claim.above = source.above;
   claim.below = source.below;
-  claim.within = source.within;
   claim.why_not = source.why_not;
   if (!source.why_not.empty()) {
     return claim;
   }
   std::vector<double> numbers;
-  for (const Chart* chart : charts_of(source, charts)) {
+  const auto used = charts_of(source, charts);
+  for (const Chart* chart : used) {
     const auto more = numbers_of(source, *chart);
     numbers.insert(numbers.end(), more.begin(), more.end());
   }
   if (numbers.empty()) {
     // "The lines do not cross" and "never runs" are valid answers.
-    claim.why_not =
-        source.quantity == Quantity::crossing ? "the lines do not cross" : "no point is predicted";
-    claim.holds = source.quantity == Quantity::crossing ? std::optional(false) : std::nullopt;
+    claim.why_not = source.quantity == Quantity::crossing ? "the lines do not cross" : no_point(used);
+    claim.direction = source.quantity == Quantity::crossing ? std::optional(false) : std::nullopt;
     return claim;
   }
   claim.value = picked(numbers, source.pick);
-  claim.holds = holds(source, *claim.value);
-  if (source.printed && *source.printed != 0) {
-    claim.error = *claim.value / *source.printed - 1;
+  claim.direction = direction_of(source, *claim.value);
+  claim.error = error_of(source, *claim.value);
+  if (claim.error && !source.limit) {
+    claim.size = std::abs(*claim.error) <= size_tolerance;
   }
   return claim;
 }

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "base/progress.h"
-#include "profiles/profile.h"
 #include "reproduce/figures/chart.h"
 #include "reproduce/paper.h"
 #include "sim/simulator.h"
@@ -16,7 +15,6 @@ struct DrawingContext {
   const Paper& paper;
   sim::Simulator& simulator;
   const base::Progress& progress;
-  const profiles::Profile* measured = nullptr;  ///< of the user's graph and machine, if one is given
 };
 
 /// Returns the categories and series of the drawing of that name, which a document gives in "draw". Throws
@@ -42,6 +40,11 @@ Chart draw_neutronorch_pipelining(const DrawingContext& context);
 /// Figure 2: Reddit's epoch with sampling and gathering on CPU or GPU, one step after another as in Table 2.
 /// A GPU that gathers reads rows without their being collected, and is busy meanwhile.
 Chart draw_neutronorch_placements(const DrawingContext& context);
+Chart draw_neutronorch_placement_epochs(const DrawingContext& context);
+/// Table 6: a data set's epochs with 3, 4 and 5 layers, the other systems' as they are printed; and the means
+/// of these over NeutronOrch's.
+Chart draw_neutronorch_depth(const DrawingContext& context, const std::string& dataset);
+Chart draw_neutronorch_depth_means(const DrawingContext& context);
 
 /// Hanoi. Table 4.4: sizes of the data sets; Table 4.3: edges of a vertex in the resident part.
 Chart draw_hanoi_sizes(const DrawingContext& context);
@@ -57,13 +60,5 @@ Chart draw_gnnlab_memory(const DrawingContext& context);
 /// the size of the feature cache.
 Chart draw_ducati_shares(const DrawingContext& context);
 Chart draw_ducati_feature_cache(const DrawingContext& context);
-
-/// GNNLab, of a measured profile. Figure 15: hits in per cent against the share of rows that is cached, and
-/// megabytes of a batch that no cache answers against the rows' columns, with a cache of as many bytes as a
-/// tenth of the rows with 100 columns; Figure 16: hits with a tenth cached. Throw InputError without a
-/// profile or its hit curves.
-Chart draw_hit_curves(const DrawingContext& context);
-Chart draw_missed_bytes(const DrawingContext& context);
-Chart draw_hits_of_a_tenth(const DrawingContext& context);
 
 }  // namespace gnomon::reproduce

@@ -1,16 +1,61 @@
 #include "reproduce/figures/drawn.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <iterator>
+#include <map>
+#include <sstream>
+#include <utility>
 
 #include "base/error.h"
+#include "plan/plan.h"
+#include "reproduce/figures/counts_chart.h"
+#include "reproduce/figures/derived_chart.h"
 #include "reproduce/figures/drawings.h"
 #include "reproduce/figures/explored_chart.h"
+#include "reproduce/figures/printed_numbers.h"
 #include "reproduce/reproduce.h"
 
 namespace gnomon::reproduce {
 namespace {
+
+std::vector<std::string> words_of(const std::string& text) {
+  std::istringstream stream(text);
+  return {std::istream_iterator<std::string>(stream), {}};
+}
+
+/// A metric of the papers' documents in words; other words as they are.
+std::string named_metric(const std::string& word) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 3> metrics{
+      {{"cpu_util_pct", "CPU"}, {"pcie_util_pct", "PCIe"}, {"gpu_util_pct", "GPU"}}};
+  const auto* const found =
+      std::find_if(metrics.begin(), metrics.end(), [&](const auto& metric) { return metric.first == word; });
+  return found == metrics.end() ? word : std::string(found->second);
+}
+
+/// Removes the words that all names begin with, and those that all end with; each name keeps one.
+void strip_common_words(std::vector<std::string>& names) {
+  std::vector<std::vector<std::string>> all;
+  std::transform(names.begin(), names.end(), std::back_inserter(all), words_of);
+  const auto strip = [&](const auto& word, const auto& erase) {
+    while (std::all_of(all.begin(), all.end(), [&](const auto& words) {
+      return words.size() > 1 && word(words) == word(all.front());
+    })) {
+      std::for_each(all.begin(), all.end(), erase);
+    }
+  };
+  if (names.size() > 1) {
+    strip([](const auto& words) { return words.front(); }, [](auto& words) { words.erase(words.begin()); });
+    strip([](const auto& words) { return words.back(); }, [](auto& words) { words.pop_back(); });
+  }
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    names[i].clear();
+    for (const auto& word : all[i]) {
+      names[i] += (names[i].empty() ? "" : " ") + named_metric(word);
+    }
+  }
+}
 
 /// The rows of a table of the report, printed beside predicted.
 Chart table_chart(const PanelSource& panel, const Report& report) {
@@ -31,56 +76,95 @@ Chart table_chart(const PanelSource& panel, const Report& report) {
   if (chart.categories.empty()) {
     throw base::InputError("table \"" + panel.table + "\"", "has no rows in the report of " + report.paper);
   }
-  chart.series = {predicted, printed};
+  strip_common_words(chart.categories);
+  chart.series = {predicted};
+  if (!printed.points.empty()) {
+    chart.series.push_back(printed);
+  }
   return chart;
 }
 
-void add_printed(Chart& chart, const PanelSource& panel) {
-  for (const auto& point : panel.printed) {
-    const auto series = std::find_if(
-        chart.series.begin(), chart.series.end(),
-        [&](const ChartSeries& candidate) { return candidate.printed && candidate.name == point.series; });
-    auto& found = series != chart.series.end()
-                      ? *series
-                      : chart.series.emplace_back(ChartSeries{point.series, true, {}});
-    const auto category = std::find(chart.categories.begin(), chart.categories.end(), point.category);
-    if (!point.x && category == chart.categories.end()) {
-      throw base::InputError("printed", "\"" + point.category + "\" is not a category of " + chart.title);
+/// Why a panel's plans cannot be trained here: the first refusal of an approximate plan, if none of them runs
+/// on the host; empty otherwise.
+std::string why_not_trained(const PanelSource& panel) {
+  std::string why;
+  for (const auto& series : panel.series) {
+    const auto plan = plan::find_plan(series.plan);
+    if (plan.exact) {
+      continue;
     }
-    found.points.push_back(
-        {point.x ? *point.x : static_cast<double>(category - chart.categories.begin()), point.y});
+    const auto refusal = plan::refusal_of(plan, plan::abilities_of(plan::DeviceKind::host));
+    if (refusal.empty()) {
+      return "";
+    }
+    why = why.empty() ? plan.name + ": " + refusal : why;
   }
+  return why;
 }
 
 /// Draws one paper's panels; the report is made when the first panel needs it.
 class Drawer {
  public:
   Drawer(sim::Simulator& simulator, std::string_view paper, const base::Progress& progress,
-         const profiles::Profile* measured)
+         const Measured& measured)
       : paper_(find_paper(paper)), simulator_(simulator), progress_(progress), measured_(measured) {}
 
   const Paper& paper() const { return paper_; }
-  bool can_draw(const FigureSource& figure) const {
-    return figure.verdict != Verdict::measured || measured_ != nullptr;
+
+  /// Why a panel is left out; empty if it is drawn.
+  std::string why_not(const FigureSource& figure, const PanelSource& panel) const {
+    if (panel.measure.empty()) {
+      return "";
+    }
+    if (auto refusal = why_not_trained(panel); !refusal.empty()) {
+      return refusal;
+    }
+    if (measured_.recorded != nullptr) {
+      return measured_.recorded->find(figure.id, panel.title)
+                 ? ""
+                 : "it is not in the record; measure it with --measure";
+    }
+    if (measured_.measure || is_in_profile(panel)) {
+      return "";
+    }
+    return measured_.profile != nullptr ? "a profile does not hold it; measure it with --measure"
+                                        : "it is measured: --measure";
   }
 
-  std::vector<Chart> charts(const PanelSource& panel) {
+  /// The panel's charts; `before` are those of the panels before it.
+  std::vector<Chart> charts(const FigureSource& figure, const PanelSource& panel,
+                            const std::vector<Chart>& before) {
     if (!panel.profiles.empty()) {
-      auto charts = explored_charts(panel, progress_);
-      std::for_each(charts.begin(), charts.end(), [&](Chart& chart) { add_printed(chart, panel); });
-      return charts;
+      return explored_charts(panel, progress_);
     }
-    Chart chart = panel.table.empty() ? draw(panel.draw, {paper_, simulator_, progress_, measured_})
-                                      : table_chart(panel, report());
+    Chart chart = panel.from.empty() ? chart_of(figure, panel) : derived_chart(panel, before);
     chart.title = panel.title;
     chart.kind = panel.kind;
     chart.x_label = panel.x_label;
     chart.y_label = panel.y_label;
-    add_printed(chart, panel);
     return {std::move(chart)};
   }
 
  private:
+  bool is_in_profile(const PanelSource& panel) const {
+    return measured_.profile != nullptr &&
+           counts_chart(panel.measure, measured_.profile->workload).has_value();
+  }
+
+  Chart chart_of(const FigureSource& figure, const PanelSource& panel) {
+    if (!panel.table.empty()) {
+      return table_chart(panel, report());
+    }
+    if (panel.measure.empty()) {
+      return draw(panel.draw, {paper_, simulator_, progress_});
+    }
+    if (measured_.recorded != nullptr) {
+      return measured_.recorded->find(figure.id, panel.title).value();
+    }
+    return measured_.measure ? measured_.measure(panel, figure.measured_on.value())
+                             : counts_chart(panel.measure, measured_.profile->workload).value();
+  }
+
   const Report& report() {
     if (!report_) {
       report_ = reproduce(simulator_, paper_.name, std::nullopt, progress_).front();
@@ -91,35 +175,17 @@ class Drawer {
   Paper paper_;
   sim::Simulator& simulator_;
   const base::Progress& progress_;
-  const profiles::Profile* measured_;
+  const Measured& measured_;
   std::optional<Report> report_;
 };
 
-/// Errors of a chart's predicted points beside the printed ones of the same series and x.
-void add_errors(const Chart& chart, std::vector<double>& errors) {
-  for (const auto& printed : chart.series) {
-    const ChartSeries* predicted = printed.printed ? chart.find(printed.name) : nullptr;
-    if (predicted == nullptr || predicted->printed) {
-      continue;
-    }
-    for (const auto& point : printed.points) {
-      const auto at = std::find_if(predicted->points.begin(), predicted->points.end(),
-                                   [&](const ChartPoint& other) { return other.x == point.x; });
-      if (at != predicted->points.end() && point.y != 0) {
-        errors.push_back(std::abs(at->y / point.y - 1));
-      }
-    }
-  }
-}
-
-void fill_errors(DrawnFigure& figure) {
-  std::vector<double> errors;
-  for (const auto& chart : figure.charts) {
-    add_errors(chart, errors);
-  }
+/// Adds the claims' errors to those of the charts, and fills in the mean.
+void fill_errors(DrawnFigure& figure, std::vector<double> errors) {
   for (const auto& claim : figure.claims) {
-    if (claim.error) {
-      errors.push_back(std::abs(*claim.error));
+    const double error = std::abs(claim.error.value_or(0));
+    // A claim of a number that a chart has beside its printed one has the same error, and counts once.
+    if (claim.size && std::find(errors.begin(), errors.end(), error) == errors.end()) {
+      errors.push_back(error);
     }
   }
   figure.printed_numbers = std::ssize(errors);
@@ -132,6 +198,32 @@ void fill_errors(DrawnFigure& figure) {
   }
 }
 
+/// A claim whose panels are not all drawn says why.
+Claim decided(ClaimSource claim, const std::vector<Chart>& charts,
+              const std::map<std::string, std::string>& left_out) {
+  for (const auto& [title, why] : left_out) {
+    const bool needs = claim.panels.empty() ||
+                       std::find(claim.panels.begin(), claim.panels.end(), title) != claim.panels.end();
+    if (needs && claim.why_not.empty()) {
+      claim.why_not = why;
+    }
+  }
+  return decide(claim, charts);
+}
+
+/// Why panels are left out, and which if others are drawn; empty if none is.
+std::string why_left_out(const std::map<std::string, std::string>& left_out, bool has_others) {
+  std::string titles;
+  for (const auto& [title, why] : left_out) {
+    titles += (titles.empty() ? "" : "; ") + title;
+  }
+  if (left_out.empty()) {
+    return "";
+  }
+  const auto& why = left_out.begin()->second;
+  return has_others && !titles.empty() ? titles + " (" + why + ")" : why;
+}
+
 DrawnFigure drawn(const FigureSource& source, Drawer& drawer) {
   DrawnFigure figure;
   figure.id = source.id;
@@ -139,22 +231,26 @@ DrawnFigure drawn(const FigureSource& source, Drawer& drawer) {
   figure.verdict = source.verdict;
   figure.why = source.why;
   figure.given = source.given;
-  if (!drawer.can_draw(source)) {
-    figure.why = "it needs --profile, a profile of your graph that gnomon profile wrote";
-    for (auto claim : source.claims) {
-      claim.why_not = claim.why_not.empty() ? figure.why : claim.why_not;
-      figure.claims.push_back(decide(claim, {}));
-    }
-    return figure;
-  }
+  std::map<std::string, std::string> left_out;  // panels by title, and why
+  std::vector<double> errors;
   for (const auto& panel : source.panels) {
-    auto charts = drawer.charts(panel);
-    std::move(charts.begin(), charts.end(), std::back_inserter(figure.charts));
+    const auto base = left_out.find(panel.from);
+    if (auto why = base == left_out.end() ? drawer.why_not(source, panel) : base->second; !why.empty()) {
+      left_out.emplace(panel.title, std::move(why));
+      continue;
+    }
+    for (auto& chart : drawer.charts(source, panel, figure.charts)) {
+      add_printed(chart, panel, false);
+      add_errors(chart, errors);
+      add_printed(chart, panel, true);
+      figure.charts.push_back(std::move(chart));
+    }
   }
+  figure.not_measured = why_left_out(left_out, !figure.charts.empty());
   for (const auto& claim : source.claims) {
-    figure.claims.push_back(decide(claim, figure.charts));
+    figure.claims.push_back(decided(claim, figure.charts, left_out));
   }
-  fill_errors(figure);
+  fill_errors(figure, std::move(errors));
   return figure;
 }
 
@@ -175,32 +271,60 @@ std::vector<const FigureSource*> chosen(const FiguresDocument& document,
   return figures;
 }
 
+/// How many of some claims hold, and which do not.
+struct Judged {
+  int count = 0;
+  int held = 0;
+  std::string failed;
+
+  void add(const std::optional<bool>& holds, const std::string& text) {
+    if (holds) {
+      ++count;
+      held += *holds ? 1 : 0;
+      failed += *holds ? "" : (failed.empty() ? "" : "; ") + text;
+    }
+  }
+
+  /// "2 of 3 claims point the way the paper says; not so: water is dry."
+  std::string sentence(const std::string& what, const std::string& how) const {
+    return std::to_string(held) + " of " + std::to_string(count) + " " + what + " " + how +
+           (failed.empty() ? "" : "; not so: " + failed) + ".";
+  }
+};
+
+std::string signed_percent(double share) {
+  const auto percent = std::lround(100 * share);
+  return (percent < 0 ? "" : "+") + std::to_string(percent) + " %";
+}
+
 }  // namespace
 
 std::string DrawnFigure::verdict_on_claims() const {
-  std::int64_t computed = 0;
-  std::int64_t held = 0;
-  std::string failed;
+  Judged direction;
+  Judged size;
   for (const auto& claim : claims) {
-    if (claim.holds) {
-      ++computed;
-      held += *claim.holds ? 1 : 0;
-      failed += *claim.holds ? "" : (failed.empty() ? "" : "; ") + claim.text;
-    }
+    direction.add(claim.direction, claim.text);
+    size.add(claim.size, claim.text + (claim.error ? ", " + signed_percent(*claim.error) : ""));
   }
-  if (computed == 0) {
+  if (direction.count + size.count == 0) {
     return claims.empty() ? "" : "None of its claims can be computed here.";
   }
-  const auto counted = std::to_string(held) + " of " + std::to_string(computed);
-  if (failed.empty()) {
-    return computed == 1 ? "Its claim holds here." : "All " + std::to_string(computed) + " claims hold here.";
+  std::string text;
+  if (direction.count > 0) {
+    text =
+        direction.sentence(direction.count == 1 ? "claim points" : "claims point", "the way the paper says");
   }
-  return counted + (held == 1 ? " claims holds here" : " claims hold here") + "; not so: " + failed + ".";
+  if (size.count > 0) {
+    text += text.empty() ? "" : " ";
+    text += size.sentence(size.count == 1 ? "printed size is" : "printed sizes are",
+                          "met within " + std::to_string(std::lround(100 * size_tolerance)) + " %");
+  }
+  return text;
 }
 
 DrawnPaper draw_figures(sim::Simulator& simulator, std::string_view paper,
                         const std::vector<std::string>& ids, const base::Progress& progress,
-                        const profiles::Profile* measured) {
+                        const Measured& measured) {
   const auto document = find_figures(paper);
   const auto figures = chosen(document, ids);
   Drawer drawer(simulator, paper, progress, measured);

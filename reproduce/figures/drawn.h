@@ -12,6 +12,7 @@
 #include "reproduce/figures/chart.h"
 #include "reproduce/figures/claims.h"
 #include "reproduce/figures/figure_document.h"
+#include "reproduce/figures/recorded.h"
 #include "reproduce/report.h"
 #include "sim/simulator.h"
 
@@ -22,11 +23,12 @@ struct DrawnFigure {
   std::string id;
   std::string shows;
   Verdict verdict = Verdict::not_drawn;
-  std::string why;
+  std::string why;           ///< of a figure that is not drawn
+  std::string not_measured;  ///< why some or all of its panels are left out
   std::string given;
   std::vector<Chart> charts;
   std::vector<Claim> claims;
-  std::int64_t printed_numbers = 0;  ///< that a prediction stands beside
+  std::int64_t printed_numbers = 0;  ///< that a prediction or a measurement stands beside
   std::optional<double> mean_error;  ///< over them, of |predicted / printed - 1|
 
   template <class Self, class Fields>
@@ -35,6 +37,7 @@ struct DrawnFigure {
     f("shows", self.shows);
     f("verdict", self.verdict);
     f("why", self.why);
+    f("not_measured", self.not_measured);
     f("given", self.given);
     f("charts", self.charts);
     f("claims", self.claims);
@@ -42,8 +45,22 @@ struct DrawnFigure {
     f("mean_error", self.mean_error);
   }
 
-  /// "2 of 3 claims hold here." and what does not; one sentence.
+  /// How many claims point the way the paper says and how many printed sizes are met, and which are not; a
+  /// sentence for each.
   std::string verdict_on_claims() const;
+};
+
+/// Measures a panel's chart, without labels and printed numbers. Series and points that cannot be measured
+/// are `missing`. Throws InputError for an unknown measurement and for a graph that lacks the data it needs.
+using MeasureChart = std::function<Chart(const PanelSource& panel, const MeasuredOn& on)>;
+
+/// The source of measured panels: a profile of the user's graph, which holds the counts of some of them
+/// (counts_chart.h), charts that were measured before, or a function that measures all of them. Without any,
+/// they are left out and the figure says why.
+struct Measured {
+  const profiles::Profile* profile = nullptr;
+  MeasureChart measure{};
+  const RecordedCharts* recorded = nullptr;
 };
 
 struct DrawnPaper {
@@ -61,12 +78,11 @@ struct DrawnPaper {
   }
 };
 
-/// Draws the figures of a paper with these ids, in the paper's order; "all" stands for every one. Measured
-/// figures are drawn from `measured`, a profile of the user's graph; without it they have no charts and say
-/// so. Throws InputError for an unknown paper or figure, before anything is simulated, and for a profile
-/// without what a figure needs.
+/// Draws the figures of a paper with these ids, in the paper's order; "all" stands for every one. Throws
+/// InputError for an unknown paper or figure, before anything is simulated, and for a profile without what a
+/// figure needs.
 DrawnPaper draw_figures(sim::Simulator& simulator, std::string_view paper,
                         const std::vector<std::string>& ids, const base::Progress& progress,
-                        const profiles::Profile* measured = nullptr);
+                        const Measured& measured = {});
 
 }  // namespace gnomon::reproduce

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "base/document.h"
+#include "graph/generate/generate.h"
+#include "plan/job.h"
 #include "reproduce/figures/chart.h"
 
 /// The documents of profiles/figures: each figure and table of a paper, what it shows, how it is drawn and
@@ -33,10 +35,19 @@ enum class View : std::uint8_t {
 enum class Pick : std::uint8_t { mean, min, max, first, last };
 
 enum class Quantity : std::uint8_t {
-  ratio,     ///< `of` over `over` or, without it, `of`
-  crossing,  ///< the x at which `of` first is below `over`
-  least_at,  ///< the x that minimises `of`
-  points,    ///< how many points of `of` are predicted
+  ratio,       ///< `of` over `over` or, without it, `of`
+  difference,  ///< `of` minus `over`
+  crossing,    ///< the x at which `of` first is below `over`
+  least_at,    ///< the x that minimises `of`
+  points,      ///< how many points of `of` are known
+};
+
+/// What a panel computes from the chart of another one.
+enum class Derived : std::uint8_t {
+  none,
+  speed_up,    ///< how much less each series is than at its first x
+  lost,        ///< how far each series is below the base
+  mean_ratio,  ///< the mean over x of each series over the base; a category for each series
 };
 
 }  // namespace gnomon::reproduce
@@ -69,22 +80,32 @@ struct EnumNames<reproduce::Pick> {
 template <>
 struct EnumNames<reproduce::Quantity> {
   using Quantity = reproduce::Quantity;
-  static constexpr std::array<std::pair<Quantity, std::string_view>, 4> values{
+  static constexpr std::array<std::pair<Quantity, std::string_view>, 5> values{
       {{Quantity::ratio, "ratio"},
+       {Quantity::difference, "difference"},
        {Quantity::crossing, "crossing"},
        {Quantity::least_at, "least_at"},
        {Quantity::points, "points"}}};
+};
+template <>
+struct EnumNames<reproduce::Derived> {
+  using Derived = reproduce::Derived;
+  static constexpr std::array<std::pair<Derived, std::string_view>, 4> values{
+      {{Derived::none, "none"},
+       {Derived::speed_up, "speed_up"},
+       {Derived::lost, "lost"},
+       {Derived::mean_ratio, "mean_ratio"}}};
 };
 }  // namespace gnomon::base
 
 namespace gnomon::reproduce {
 
-/// A series of an explored panel: one plan. Of several points with the same x the least is shown, so that a
-/// field can be swept for its best value.
+/// A series of an explored or trained panel: one plan. Of several points with the same x the least is shown,
+/// so that a field can be swept for its best value.
 struct SeriesSource {
   std::string name;
   std::string plan;              ///< a preset
-  std::vector<std::string> set;  ///< as `gnomon explore --set`
+  std::vector<std::string> set;  ///< as `gnomon explore --set`; of a trained plan one value each
   bool flat = false;             ///< does not depend on the panel's x
   std::string y;                 ///< instead of the panel's
 
@@ -98,12 +119,14 @@ struct SeriesSource {
   }
 };
 
+/// A number that the paper prints: at an x, in a category or, without either, a level across the chart.
 struct PrintedPoint {
   std::string series;
   std::optional<double> x;
-  std::string category;  ///< instead of x
+  std::string category;
   double y = 0;
-  std::string where;  ///< in the paper
+  std::string where;      ///< in the paper
+  bool in_claim = false;  ///< whether a claim has its error, so that it does not count twice
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& f) {
@@ -112,11 +135,12 @@ struct PrintedPoint {
     f("category", self.category);
     f.required("y", self.y);
     f.required("where", self.where);
+    f("in_claim", self.in_claim);
   }
 };
 
-/// One chart: explored (`profiles`), the rows of a table of the paper's report (`table`), or drawn by a
-/// function of drawings.h (`draw`).
+/// One chart: explored (`profiles`), the rows of a table of the paper's report (`table`), drawn by a function
+/// of drawings.h (`draw`), measured (`measure`), or derived from an earlier panel of the figure (`from`).
 struct PanelSource {
   std::string title;
   ChartKind kind = ChartKind::lines;
@@ -133,6 +157,10 @@ struct PanelSource {
   std::string table;
   std::string only;  ///< of the table: rows whose cell has this text
   std::string draw;
+  std::string measure;  ///< a measurement of measure/measurements.h, on the figure's `measured_on`
+  std::string from;     ///< the title of the panel that this one is derived from
+  Derived derived = Derived::none;
+  std::string base;  ///< the series of that panel which `lost` and `mean_ratio` compare with
   std::string x_label;
   std::string y_label;
   std::vector<PrintedPoint> printed;
@@ -154,6 +182,10 @@ struct PanelSource {
     f("table", self.table);
     f("only", self.only);
     f("draw", self.draw);
+    f("measure", self.measure);
+    f("from", self.from);
+    f("derived", self.derived);
+    f("base", self.base);
     f("x_label", self.x_label);
     f.required("y_label", self.y_label);
     f("printed", self.printed);
@@ -178,7 +210,9 @@ struct SideSource {
   }
 };
 
-/// Something that the paper says, and how it is computed from the figure's charts.
+/// Something that the paper says, and how it is computed from the figure's charts. Its direction holds if the
+/// number is on the side of `above` and `below` that the paper says; its size holds if the number is near the
+/// printed one (claims.h).
 struct ClaimSource {
   std::string text;
   std::string where;
@@ -189,10 +223,12 @@ struct ClaimSource {
   std::optional<SideSource> over;
   Pick pick = Pick::mean;  ///< over the points of all those panels
   std::optional<double> printed;
-  std::optional<double> above;   ///< the claim holds if the number is more than this,
-  std::optional<double> below;   ///< and less than this,
-  std::optional<double> within;  ///< and off the printed one by at most this share
-  std::string why_not;           ///< why it cannot be computed
+  std::optional<double>
+      printed_to;      ///< the upper end of a printed range, of which `printed` is the lower one
+  bool limit = false;  ///< the printed number is a limit ("less than"), which has no size
+  std::optional<double> above;
+  std::optional<double> below;
+  std::string why_not;  ///< why it cannot be computed
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& f) {
@@ -205,10 +241,30 @@ struct ClaimSource {
     f("over", self.over);
     f("pick", self.pick);
     f("printed", self.printed);
+    f("printed_to", self.printed_to);
+    f("limit", self.limit);
     f("above", self.above);
     f("below", self.below);
-    f("within", self.within, base::non_negative);
     f("why_not", self.why_not);
+  }
+};
+
+/// The job that a figure is measured with, on the user's graph or, without one, on a generated graph that is
+/// shaped like one of the paper's and small enough for a few minutes of two cores.
+struct MeasuredOn {
+  std::optional<graph::PlantedPartition> planted{};  ///< for accuracy
+  std::optional<graph::Rmat> rmat{};                 ///< for skewed accesses
+  plan::Job job{};
+  int seeds = 1;        ///< trainings of each plan
+  int min_batches = 1;  ///< per epoch; mini-batches are made smaller to have as many
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& f) {
+    f("planted", self.planted);
+    f("rmat", self.rmat);
+    f.required("job", self.job);
+    f("seeds", self.seeds, base::Range{1, 100});
+    f("min_batches", self.min_batches, base::Range{1, 1e6});
   }
 };
 
@@ -217,7 +273,8 @@ struct FigureSource {
   std::string shows;  ///< what is on its axes
   Verdict verdict = Verdict::not_drawn;
   std::string why;    ///< of a figure that is not drawn
-  std::string given;  ///< what the prediction is made from
+  std::string given;  ///< what the prediction is made from, or what is measured
+  std::optional<MeasuredOn> measured_on{};
   std::vector<PanelSource> panels;
   std::vector<ClaimSource> claims;
 
@@ -228,6 +285,7 @@ struct FigureSource {
     f.required("verdict", self.verdict);
     f("why", self.why);
     f("given", self.given);
+    f("measured_on", self.measured_on);
     f("panels", self.panels);
     f("claims", self.claims);
   }

@@ -1,6 +1,3 @@
-#include <algorithm>
-#include <cmath>
-
 #include "profiles/catalog.h"
 #include "reproduce/ducati.h"
 #include "reproduce/figures/drawings.h"
@@ -15,96 +12,7 @@ namespace {
 
 ChartSeries series(std::string name, bool printed = false) { return {std::move(name), printed, {}}; }
 
-/// What a worker, the copies and the GPU do in an epoch, in seconds.
-struct EpochParts {
-  double worker_s = 0;
-  double copy_s = 0;
-  double device_s = 0;
-};
-
-/// The profile of such an epoch on NeutronOrch's machine. Whether a batch fits in its memory is not known.
-profiles::Profile profile_of(const EpochParts& epoch, double batches) {
-  profiles::Profile profile;
-  profile.machine = profiles::find_machine("neutronorch-single").machine;
-  profile.machine.device.memory_bytes.reset();
-  auto& workload = profile.workload;
-  workload.batches = static_cast<std::int64_t>(batches);
-  workload.cpu_batch = stage_time(epoch.worker_s / batches);
-  workload.transfer = stage_time(epoch.copy_s / batches);
-  workload.train = stage_time(epoch.device_s / batches);
-  workload.device_batch = workload.cpu_batch;  // no plan here uses it
-  return profile;
-}
-
-plan::Plan one_worker(plan::Schedule schedule) {
-  plan::Plan plan;
-  plan.name = "one worker";
-  plan.schedule = schedule;
-  plan.workers = 1;
-  return plan;
-}
-
 }  // namespace
-
-Chart draw_neutronorch_pipelining(const DrawingContext& context) {
-  Chart chart;
-  auto predicted = series("epoch");
-  auto printed = series("epoch", true);
-  const double vertices = context.paper.dataset("Reddit")->number("train_vertices", 0);
-  const double batches = std::ceil(vertices / 10000);
-  for (const bool gpu : {false, true}) {
-    const std::string config = gpu ? "GPU-based sampling" : "CPU-based sampling";
-    const auto number = [&](const char* metric) {
-      return context.paper.at({{"table", "table3"}, {"config", config}, {"metric", metric}});
-    };
-    const double sample_s = number("sample_s");
-    const EpochParts parts = gpu ? EpochParts{number("gather_s"), 0, number("train_s") + sample_s}
-                                 : EpochParts{sample_s, number("gather_s"), number("train_s")};
-    const auto profile = profile_of(parts, batches);
-    for (const bool pipelined : {false, true}) {
-      const auto plan = one_worker(pipelined ? plan::Schedule::pipelined : plan::Schedule::sequential);
-      const auto x = static_cast<double>(chart.categories.size());
-      chart.categories.push_back(std::string(gpu ? "GPU samples" : "CPU samples") +
-                                 (pipelined ? ", pipelined" : ""));
-      predicted.points.push_back({x, sim::predict(context.simulator, profile, plan).epoch_s});
-      printed.points.push_back({x, number(pipelined ? "pipelined_total_s" : "total_s")});
-    }
-  }
-  chart.series = {predicted, printed};
-  return chart;
-}
-
-Chart draw_neutronorch_placements(const DrawingContext& context) {
-  const auto number = [&](const char* metric) {
-    return context.paper.at({{"table", "table2"}, {"dataset", "Reddit"}, {"metric", metric}});
-  };
-  const auto sampling_s = [&](const char* config) {
-    return context.paper.at({{"table", "table3"}, {"config", config}, {"metric", "sample_s"}});
-  };
-  const double sample_s = number("sample_s");
-  const double collect_s = number("gather_collect_s");
-  const double copy_s = number("gather_transfer_s");
-  const double train_s = number("total_s") - sample_s - collect_s - copy_s;
-  const double gpu_sample_s = sample_s * sampling_s("GPU-based sampling") / sampling_s("CPU-based sampling");
-  const std::vector<std::pair<std::string, EpochParts>> placements{
-      {"both on the CPU", {sample_s + collect_s, copy_s, train_s}},
-      {"gathering on the GPU", {sample_s, 0, copy_s + train_s}},
-      {"sampling on the GPU", {collect_s, copy_s, gpu_sample_s + train_s}},
-      {"both on the GPU", {0, 0, gpu_sample_s + copy_s + train_s}}};
-  const double batches = std::ceil(context.paper.dataset("Reddit")->number("train_vertices", 0) / 1024);
-  Chart chart;
-  chart.series = {series("GPU use, %"), series("CPU use, %"), series("epoch, s")};
-  for (const auto& [name, parts] : placements) {
-    const auto x = static_cast<double>(chart.categories.size());
-    chart.categories.push_back(name);
-    const auto prediction =
-        sim::predict(context.simulator, profile_of(parts, batches), one_worker(plan::Schedule::sequential));
-    chart.series[0].points.push_back({x, 100 * prediction.device_utilisation});
-    chart.series[1].points.push_back({x, 100 * prediction.cpu_utilisation});
-    chart.series[2].points.push_back({x, prediction.epoch_s});
-  }
-  return chart;
-}
 
 Chart draw_hanoi_sizes(const DrawingContext& context) {
   Chart chart;

@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "nn/feature_types.h"
 #include "runtime/batch/batch_tensors.h"
 
 namespace gnomon::runtime {
@@ -85,9 +86,8 @@ nn::TensorBatch BatchSlab::tensors(const std::shared_ptr<void>& memory, at::Devi
     batch.degrees = tensor<float>(part++, memory, device);
   }
   if (parts_.features) {
-    batch.features =
-        tensor_at(memory, feature_offset_, {std::ssize(data_.batch.vertices), data_.columns},
-                  data_.feature_type == graph::FeatureType::fp32 ? at::kFloat : at::kHalf, device);
+    batch.features = tensor_at(memory, feature_offset_, {std::ssize(data_.batch.vertices), data_.columns},
+                               nn::scalar_type(data_.feature_type), device);
   }
   return batch;
 }

@@ -4,6 +4,8 @@
 
 #include <memory>
 
+#include "nn/feature_types.h"
+
 namespace gnomon::runtime {
 namespace {
 
@@ -20,7 +22,7 @@ nn::SparseFeatures sparse_features(const BatchData& data) {
   const auto on = [&](const AlignedBytes& bytes, at::ScalarType type) {
     return at::from_blob(const_cast<std::byte*>(bytes.data()), {entries}, type);
   };
-  const auto type = data.feature_type == graph::FeatureType::fp32 ? at::kFloat : at::kHalf;
+  const auto type = nn::scalar_type(data.feature_type);
   const bool all_ones = data.features.size() == 0 && entries > 0;
   return {std::make_shared<const nn::SparseBlock>(data.columns, tensor_on(data.feature_indptr),
                                                   on(data.feature_columns, at::kInt)),

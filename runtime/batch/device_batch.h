@@ -22,10 +22,14 @@ struct BatchSize {
 /// trains in the host's memory, in a host slot.
 struct DeviceBatch {
   nn::TensorBatch tensors;  ///< empty if the batch lies in `slot`
-  at::Tensor vertices;      ///< int64, global ids; defined only for tensors without features
-  Slot slot;                ///< null if the batch lies in `tensors`
+  /// int64, ids in the graph that the batch was drawn from; defined only for tensors without features, and of
+  /// plans that reuse the embeddings of halos.
+  at::Tensor vertices;
+  Slot slot;  ///< null if the batch lies in `tensors`
   BatchSize size;
   std::shared_ptr<const SplitBottom> bottom{};  ///< null unless the plan reuses rows of the first layer
+  /// Where the tensors are complete, if a stage may have to be ordered after it by the device.
+  std::shared_ptr<const DeviceMark> ready{};
   DeviceWorkPtr work{};  ///< that produces the tensors; the train stage is ordered after it
 };
 

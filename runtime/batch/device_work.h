@@ -25,6 +25,18 @@ class DeviceWork {
   virtual void wait() = 0;
   /// Precondition: wait() has returned.
   virtual WorkSpan span() = 0;
+  /// Whether the device itself orders later stages of its mini-batch after it, so that these may be launched
+  /// before it has completed.
+  virtual bool orders_successors() const { return false; }
+};
+
+/// A point in a device's work, of a type of the device's own.
+class DeviceMark {
+ public:
+  DeviceMark() = default;
+  DeviceMark(const DeviceMark&) = delete;
+  DeviceMark& operator=(const DeviceMark&) = delete;
+  virtual ~DeviceMark() = default;
 };
 
 /// Null if the work had completed when the call returned; its span is then that of the call.

@@ -57,10 +57,15 @@ bool is_by_visits(CachePolicy policy) {
          policy == CachePolicy::value_weight;
 }
 
-/// The entries of one kind in descending order of value; the value is per byte for "value_weight".
+bool is_before(const Entry& a, const Entry& b) {
+  return a.value != b.value ? a.value > b.value : a.vertex < b.vertex;
+}
+
+/// The entries of one kind in descending order of value, which is per byte for "value_weight". Rows are of
+/// equal size, so no more are returned than fit `bytes_to_fill`.
 std::vector<Entry> entries_of(const graph::Graph& graph, const plan::Cache& cache,
                               const std::vector<std::uint32_t>& visits, const EntryCosts& costs, bool rows,
-                              std::uint64_t seed) {
+                              std::int64_t bytes_to_fill, std::uint64_t seed) {
   const auto wish = wishes(graph, cache.policy, visits, seed);
   std::vector<Entry> entries;
   for (VertexId vertex = 0; vertex < graph.num_vertices(); ++vertex) {
@@ -75,8 +80,12 @@ std::vector<Entry> entries_of(const graph::Graph& graph, const plan::Cache& cach
          by_byte ? wish[at(vertex)] * saves_s / static_cast<double>(std::max<std::int64_t>(bytes, 1))
                  : wish[at(vertex)]});
   }
-  std::stable_sort(entries.begin(), entries.end(),
-                   [](const Entry& a, const Entry& b) { return a.value > b.value; });
+  if (rows && bytes_to_fill / costs.row_bytes < std::ssize(entries)) {
+    const auto last = entries.begin() + std::max<std::int64_t>(0, bytes_to_fill / costs.row_bytes);
+    std::nth_element(entries.begin(), last, entries.end(), is_before);
+    entries.erase(last, entries.end());
+  }
+  std::sort(entries.begin(), entries.end(), is_before);
   return entries;
 }
 
@@ -97,10 +106,10 @@ CacheContent choose_content(const graph::Graph& graph, const plan::Cache& cache,
   CacheContent content;
   std::vector<Entry> rows, lists;
   if (cache.features && costs.row_bytes > 0) {
-    rows = entries_of(graph, cache, visits.rows, costs, true, seed);
+    rows = entries_of(graph, cache, visits.rows, costs, true, bytes, seed);
   }
   if (cache.topology) {
-    lists = entries_of(graph, cache, visits.lists, costs, false, seed);
+    lists = entries_of(graph, cache, visits.lists, costs, false, bytes, seed);
   }
   if (cache.policy == CachePolicy::value_weight) {
     std::vector<Entry> all;

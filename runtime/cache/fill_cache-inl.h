@@ -35,8 +35,8 @@ void cache_rows(Executor& executor, DeviceGraph& graph, const std::vector<graph:
   const auto cached = kernels::device::make_array<std::byte>(executor, wanted.count * bytes);
   for (std::int64_t begin = 0; begin < wanted.count; begin += chunk) {
     base::report(progress, "filling the cache", begin, wanted.count);
-    kernels::device::gather_rows(executor, graph.rows, reads, wanted.data + begin,
-                                 std::min(chunk, wanted.count - begin), cached.data + begin * bytes);
+    gather_rows(executor, graph, reads, wanted.data + begin, std::min(chunk, wanted.count - begin),
+                cached.data + begin * bytes);
   }
   const auto slots = cache_slots(executor, graph.topology.num_vertices, vertices);
   graph.rows.cached = cached.data;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "graph/epoch_order.h"
@@ -47,15 +48,16 @@ class VisitCounts {
 
 template <class Executor>
 Visits presample(Executor& executor, kernels::device::Sampler<Executor>& sampler, std::int64_t num_vertices,
-                 std::span<const graph::VertexId> train, const plan::Job& job,
-                 const base::Progress& progress) {
+                 std::span<const graph::VertexId> train, const plan::Job& job, const base::Progress& progress,
+                 std::int64_t max_batches) {
   constexpr std::int64_t epochs = 2;
   VisitCounts<Executor> counts(executor, num_vertices);
   const std::int64_t batches = graph::num_batches(std::ssize(train), job.batch_size);
+  const std::int64_t distance = std::max<std::int64_t>(1, (epochs * batches + max_batches - 1) / max_batches);
   for (std::int64_t epoch = 0; epoch < epochs; ++epoch) {
     const auto number = static_cast<std::uint64_t>(epoch);
     const auto order = graph::epoch_order(train, job.seed, number);
-    for (std::int64_t batch = 0; batch < batches; ++batch) {
+    for (std::int64_t batch = 0; batch < batches; batch += distance) {
       base::report(progress, "counting visits", epoch * batches + batch, epochs * batches);
       const auto seeds = graph::batch_seeds(order, job.batch_size, batch);
       counts.add(sampler.sample({job.seed, number, static_cast<std::uint64_t>(batch)}, seeds.data(),

@@ -1,6 +1,8 @@
 #include "runtime/cuda/cuda_driver.h"
 
 #include <ATen/ATen.h>
+#include <ATen/cuda/CUDAContextLight.h>
+#include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAGuard.h>
 #include <cuda_runtime_api.h>
 
@@ -10,6 +12,7 @@
 #include <utility>
 
 #include "kernels/cuda/check.h"
+#include "nn/autograd_thread.h"
 #include "nn/cuda/kernels.h"
 #include "runtime/cuda/cuda_memory.h"
 
@@ -25,11 +28,16 @@ double now_s() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
+/// Otherwise cuBLAS does it at a thread's first product, with a warning.
+void make_context_current() { check(cudaSetDevice(0), "making the context current"); }
+
 }  // namespace
 
 /// Initialises LibTorch's allocator, which is used before any tensor operation.
 CudaDriver::CudaDriver() {
   at::globalContext().lazyInitDevice(c10::kCUDA);
+  c10::cuda::CUDACachingAllocator::resetPeakStats(0);
+  nn::run_on_autograd_thread(c10::Device(c10::kCUDA, 0), make_context_current);
   set_clock();
 }
 
@@ -82,6 +90,10 @@ void CudaDriver::wait_for(const Event& event) {
   check(cudaEventSynchronize(event.get()), "waiting for the device");
 }
 
+void CudaDriver::order(const Stream& stream, const Event& event) {
+  check(cudaStreamWaitEvent(stream.stream(), event.get(), 0), "ordering streams");
+}
+
 double CudaDriver::passed_at_s(const Event& event) {
   float milliseconds = 0;
   check(cudaEventElapsedTime(&milliseconds, clock_.get(), event.get()), "reading an event's time");
@@ -90,8 +102,15 @@ double CudaDriver::passed_at_s(const Event& event) {
 
 std::pmr::memory_resource* CudaDriver::slot_memory() { return pinned_memory(); }
 
+std::int64_t CudaDriver::peak_bytes() const {
+  constexpr auto aggregate = static_cast<std::size_t>(c10::CachingAllocator::StatType::AGGREGATE);
+  return c10::cuda::CUDACachingAllocator::getDeviceStats(0).allocated_bytes[aggregate].peak;
+}
+
+/// Frees cuBLAS's workspaces first, which LibTorch keeps for every stream that was ever used: 32 MiB each.
 void CudaDriver::limit_memory(std::int64_t max_bytes) {
   *max_bytes_ = max_bytes;
+  at::cuda::clearCublasWorkspaces();
   cuda::limit_memory(0, max_bytes);
 }
 

@@ -14,7 +14,8 @@
 
 namespace gnomon::runtime::cuda {
 
-/// The first GPU for StreamDevice: streams of LibTorch's pool, memory of its caching allocator.
+/// The first GPU for StreamDevice: streams of LibTorch's pool, memory of its caching allocator, whose peak it
+/// resets.
 class CudaDriver {
  public:
   using Stream = c10::cuda::CUDAStream;
@@ -29,8 +30,10 @@ class CudaDriver {
   Event mark(const Stream& stream);
   bool has_passed(const Event& event) noexcept;
   void wait_for(const Event& event);
+  void order(const Stream& stream, const Event& event);
   double passed_at_s(const Event& event);
   std::pmr::memory_resource* slot_memory();
+  std::int64_t peak_bytes() const;
   void limit_memory(std::int64_t max_bytes);
   void with_memory(const std::string& doing, const plan::Plan& plan, const std::function<void()>& act);
   nn::StoredFeaturesPtr stored_features(const kernels::device::Rows& rows, const graph::Features& features,

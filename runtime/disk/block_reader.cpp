@@ -28,6 +28,9 @@ std::vector<int> descriptors_of(const std::vector<std::shared_ptr<const DirectFi
 
 std::unique_ptr<ReadQueue> open_queue(const std::vector<int>& descriptors, const ReadBuffers& buffers,
                                       const ReaderOptions& options) {
+  if (options.open) {
+    return options.open(descriptors, buffers, options.depth);
+  }
   if (options.backend != ReadBackend::threads) {
     if (auto queue = open_uring_queue(descriptors, buffers, options.depth)) {
       return queue;

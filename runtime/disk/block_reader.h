@@ -17,12 +17,17 @@ namespace gnomon::runtime {
 /// How blocks are read. automatic: io_uring if available, otherwise threads.
 enum class ReadBackend : std::uint8_t { automatic, io_uring, threads };
 
+/// Opens a queue on descriptors and buffers, which outlive it, for at most `depth` reads in flight.
+using OpenQueue = std::function<std::unique_ptr<ReadQueue>(const std::vector<int>& descriptors,
+                                                           const ReadBuffers& buffers, int depth)>;
+
 struct ReaderOptions {
   ReadBackend backend = ReadBackend::automatic;
   int depth = plan::disk_reads_in_flight;              ///< reads in flight, each with a buffer
   std::size_t buffer_bytes = plan::disk_buffer_bytes;  ///< a multiple of DirectFile::memory_alignment
   std::uint64_t max_gap_bytes =
       plan::disk_gap_bytes;  ///< maximum gap between parts that are merged into one read
+  OpenQueue open{};          ///< opens the queue instead of `backend`, if set
 };
 
 /// A part of a file.

@@ -37,8 +37,9 @@ void check_disk(const graph::Graph& graph, const plan::Job& job, const plan::Pla
                                "\" are sparse; use \"host\", or import with --feature-form dense");
   }
   if (plan.topology == Home::disk && job.weighted) {
-    throw base::InputError(where + ": topology",
-                           "\"disk\" draws neighbours uniformly, and the job draws by weight; use \"host\"");
+    throw base::InputError(
+        where + ": topology",
+        "\"disk\" samples neighbours uniformly, but the job samples by weight; use \"host\"");
   }
   if (plan.cache.policy == CachePolicy::optimal && graph.num_vertices() >= (std::int64_t{1} << 31)) {
     throw base::InputError(where + ": cache.policy",

@@ -17,7 +17,7 @@ std::string parts_of(const HostNeeds& needs) {
   return "process " + mib(needs.process) + ", mini-batches " + mib(needs.batches) + ", samplers " +
          mib(needs.samplers) + ", reads in flight " + mib(needs.readers) + ", training or evaluation " +
          mib(needs.training) + ", model " + mib(needs.model) +
-         (needs.macro_batches > 0 ? ", the next macro-batch " + mib(needs.macro_batches) : "");
+         (needs.macro_batches > 0 ? ", macro-batches " + mib(needs.macro_batches) : "");
 }
 
 std::int64_t limit_of(const HostNeeds& needs, std::int64_t allowed) {

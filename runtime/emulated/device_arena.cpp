@@ -12,7 +12,7 @@ namespace gnomon::runtime::emulated {
 namespace {
 
 /// Sizes of blocks: multiples of 4 KiB, or of a sixteenth of the next smaller power of two, so that
-/// allocations of about one size share blocks.
+/// allocations of similar sizes can reuse the same blocks.
 std::size_t block_bytes(std::size_t bytes) {
   std::size_t step = std::size_t{1} << 12;
   while (step * 32 < bytes) {
@@ -59,7 +59,7 @@ void DeviceArena::limit(std::int64_t bytes) {
 void DeviceArena::take(State& state, std::size_t bytes) {
   const auto more = static_cast<std::int64_t>(bytes);
   if (state.used + more > state.limit) {
-    throw ArenaIsFull(std::to_string(bytes) + " bytes were asked for, and " + std::to_string(state.used) +
+    throw ArenaIsFull(std::to_string(bytes) + " bytes were requested, and " + std::to_string(state.used) +
                       " of " + std::to_string(state.limit) + " are in use: " +
                       std::to_string(state.used + more - state.limit) + " bytes are missing;");
   }

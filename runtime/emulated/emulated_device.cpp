@@ -34,7 +34,8 @@ EmulatedDevice::EmulatedDevice(const plan::Job& job, const DeviceOptions& option
                      *clock_),
       hardware_(arena_, link_, *clock_),
       copies_(arena_, link_, *clock_),
-      preparation_(hardware_, job, std::move(progress)) {}
+      preparation_(hardware_, job, std::move(progress)),
+      macro_graphs_(copies_, arena_, link_) {}
 
 void EmulatedDevice::with_memory(const std::string& doing, const std::function<void()>& act) const {
   try {
@@ -52,6 +53,7 @@ void EmulatedDevice::take_plan(const plan::Plan& plan, std::shared_ptr<const Pla
   }
   arena_->limit(smaller_limit(plan.device_memory_bytes, options_.max_bytes));
   hardware_.use_threads(plan.device_threads);
+  macro_graphs_.clear();
   with_memory("placing the graph", [&] { preparation_.take_plan(plan, graph); });
   graph_ = std::move(graph);
   rows_ = leaves_out_cached_rows(plan) ? preparation_.rows() : kernels::device::Rows{};
@@ -133,6 +135,18 @@ std::vector<at::Tensor> EmulatedDevice::take_tensors(const std::vector<at::Tenso
   return taken;
 }
 
+void EmulatedDevice::copy_graph(std::shared_ptr<const PlacedGraph> graph,
+                                std::span<const std::uint8_t> wanted_rows) {
+  preparation_.drop_graph_unless(macro_graphs_.last());
+  with_memory("copying a macro-batch", [&] { macro_graphs_.copy(std::move(graph), wanted_rows); });
+}
+
+void EmulatedDevice::open_graph(std::shared_ptr<const PlacedGraph> graph) {
+  with_memory("opening a macro-batch",
+              [&] { preparation_.open_graph(graph, macro_graphs_.take(graph.get())); });
+  graph_ = std::move(graph);
+}
+
 DeviceWorkPtr EmulatedDevice::sample(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds,
                                      BatchData& data) {
   with_memory("sampling a mini-batch", [&] { preparation_.sample(key, seeds, data); });
@@ -146,11 +160,14 @@ void EmulatedDevice::gather(DeviceBatch& batch) {
 /// Waits for the link as long as a kernel that reads each row once. The host's kernels then read the rows in
 /// place, in the order of the host device.
 void EmulatedDevice::lend_features(DeviceBatch& batch) {
-  const auto rows = preparation_.lend_rows(batch);
-  Coalescer coalescer = hardware_.coalescer();
-  read_rows(rows, reads_of(plan_), batch.vertices.const_data_ptr<std::int64_t>(), batch.size.vertices,
-            coalescer);
-  hardware_.wait_for(coalescer.finish());
+  LinkReads reads;
+  const auto rows = preparation_.lend_rows(batch, [&](const kernels::device::Rows& lent) {
+    Coalescer coalescer = hardware_.coalescer();
+    read_rows(lent, reads_of(plan_), batch.vertices.const_data_ptr<std::int64_t>(), batch.size.vertices,
+              coalescer);
+    reads = coalescer.finish();
+  });
+  hardware_.wait_for(reads);
   auto features = graph_->graph.features;
   features.data = rows.all;
   batch.tensors.stored = nn::stored_features(features, batch.vertices);
@@ -232,7 +249,7 @@ void EmulatedDevice::hold_model(std::int64_t bytes) {
   with_memory("the model", [&] { model_ = reserve_in(arena_, static_cast<std::size_t>(bytes)); });
 }
 
-/// The gathered rows stand for the copy on the device: they count as its memory, and take the link's time.
+/// The gathered rows emulate the copy on the device: they count as its memory and occupy the link.
 at::Tensor EmulatedDevice::pull(const std::function<at::Tensor()>& gather) {
   auto rows = gather();
   link_.copy(static_cast<std::int64_t>(rows.nbytes()), [] {});

@@ -9,6 +9,7 @@
 #include "runtime/device.h"
 #include "runtime/emulated/device_arena.h"
 #include "runtime/emulated/emulated_hardware.h"
+#include "runtime/emulated/graph_copies.h"
 #include "runtime/emulated/peer_group.h"
 #include "runtime/emulated/shared_link.h"
 #include "runtime/preparation/preparation.h"
@@ -16,9 +17,9 @@
 namespace gnomon::runtime::emulated {
 
 /// Emulates on the host a device with memory of its own behind a link: an arena of options.max_bytes, and a
-/// link whose copies and zero-copy reads take as long as options.link says. It prepares mini-batches with the
-/// kernels of a GPU, on plan.device_threads host threads, and trains with the host's tensors. It therefore
-/// computes as fast as the host and ends with the host device's weights, bit for bit.
+/// link whose copies and zero-copy reads take as long as options.link implies. It prepares mini-batches with
+/// the kernels of a GPU, on plan.device_threads host threads, and trains with the host's tensors. It
+/// therefore computes as fast as the host and ends with the host device's weights, bit for bit.
 class EmulatedDevice final : public Device {
  public:
   EmulatedDevice(const plan::Job& job, const DeviceOptions& options, base::Progress progress,
@@ -33,6 +34,9 @@ class EmulatedDevice final : public Device {
   DeviceBatch prepare_pruned(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds,
                              const HotVertices& hot) override;
   std::vector<at::Tensor> take_tensors(const std::vector<at::Tensor>& tensors) override;
+  void copy_graph(std::shared_ptr<const PlacedGraph> graph,
+                  std::span<const std::uint8_t> wanted_rows) override;
+  void open_graph(std::shared_ptr<const PlacedGraph> graph) override;
   DeviceWorkPtr sample(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds,
                        BatchData& data) override;
   void gather(DeviceBatch& batch) override;
@@ -41,12 +45,12 @@ class EmulatedDevice final : public Device {
   void join(Device& first) override;
   void hold_model(std::int64_t bytes) override;
   std::int64_t peak_bytes() const override { return arena_->peak_bytes(); }
-  /// Over the links between the devices if these connect all of them, otherwise over the link to the host.
+  /// Uses the links between the devices if they connect all of them, otherwise the link to the host.
   std::function<void()> begin_exchange(std::int64_t bytes) override;
   at::Tensor pull(const std::function<at::Tensor()>& gather) override;
   at::Tensor push(const at::Tensor& rows) override;
   CacheUse take_cache_use() override;
-  /// Without memory bandwidth and multiprocessors: its kernels run at the host's speed.
+  /// Memory bandwidth and multiprocessors stay unknown: kernels run at the host's speed.
   DeviceFacts measure() override;
 
   /// The traffic of its link so far.
@@ -69,13 +73,14 @@ class EmulatedDevice final : public Device {
   SharedLink link_;
   SharedLink exchange_link_;  ///< for its gradients, between the devices
   EmulatedHardware hardware_;
-  EmulatedHardware copies_;  ///< what completes mini-batches beside hardware_
+  EmulatedHardware copies_;  ///< completes copied mini-batches concurrently with hardware_
   Preparation<EmulatedHardware> preparation_;
   kernels::device::Rows rows_;  ///< the cached rows that copies read; empty if there are none
   CacheUse use_of_copies_;
   std::shared_ptr<const void> model_;  ///< reservation by hold_model()
-  std::shared_ptr<PeerGroup> group_;   ///< null if it has not joined one
-  int number_ = 0;                     ///< in the group
+  GraphCopies macro_graphs_;
+  std::shared_ptr<PeerGroup> group_;  ///< null if it has not joined one
+  int number_ = 0;                    ///< in the group
 };
 
 }  // namespace gnomon::runtime::emulated

@@ -24,8 +24,8 @@ struct DeviceQueue {
   SharedLink& link;
   MappedRanges mapped{};
   MappedRanges peers{};             ///< memory of linked devices
-  SharedLink* peer_link = nullptr;  ///< over which it is read; null without
-  int threads = 1;                  ///< that stand for all multiprocessors
+  SharedLink* peer_link = nullptr;  ///< the link to `peers`; null without linked devices
+  int threads = 1;                  ///< host threads that emulate all multiprocessors
   ZeroCopyReads reads{};            ///< pending reads of kernels that have finished computing
   std::int64_t num_kernels = 0;     ///< with pending reads
   ZeroCopyReads peer_reads{};

@@ -40,7 +40,7 @@ class EmulatedHardware {
   void wait_for(const LinkReads& reads);
   MemoryUse memory_use() const { return {queue_.arena->peak_bytes(), queue_.arena->limit_bytes()}; }
   double now_s() { return clock_.now_s(); }
-  /// Of the reads of a kernel.
+  /// Coalescer for a kernel's reads.
   Coalescer coalescer() const { return queue_.coalescer(); }
 
  private:

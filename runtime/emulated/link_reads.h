@@ -7,9 +7,9 @@
 #include "kernels/device/sampler-inl.h"
 #include "runtime/emulated/zero_copy_reads.h"
 
-/// The reads by bodies of kernels/device of memory that may be the host's. read_over_link(body, count,
-/// coalescer) passes the addresses read by the threads of a body, run for indices 0 … count-1, to a
-/// coalescer. The default, for bodies that only read the device's own memory, does nothing.
+/// The addresses that the kernels of kernels/device read in memory that may be the host's.
+/// read_over_link(body, count, coalescer) passes to the coalescer the addresses that a body's threads read
+/// for indices 0 … count-1. The default, for bodies that only read the device's own memory, does nothing.
 namespace gnomon::runtime::emulated {
 
 namespace passes = kernels::device::passes;
@@ -104,14 +104,30 @@ inline void read_rows(const kernels::device::Rows& rows, kernels::device::Reads 
 }
 
 template <class Unit>
+kernels::device::Rows table_of(const passes::GatherRows<Unit>& body) {
+  return {reinterpret_cast<const std::byte*>(body.all), body.units * static_cast<std::int64_t>(sizeof(Unit)),
+          body.slots, reinterpret_cast<const std::byte*>(body.cached)};
+}
+
+template <class Unit>
+kernels::device::Reads kind_of_reads(const passes::GatherRows<Unit>& body) {
+  return body.is_shifted ? kernels::device::Reads::shifted : kernels::device::Reads::straight;
+}
+
+template <class Unit>
 void read_over_link(const passes::GatherRows<Unit>& body, std::int64_t count, Coalescer& coalescer) {
-  using kernels::device::Reads;
-  const kernels::device::Rows rows{reinterpret_cast<const std::byte*>(body.all),
-                                   body.units * static_cast<std::int64_t>(sizeof(Unit)), body.slots,
-                                   reinterpret_cast<const std::byte*>(body.cached)};
   const std::int64_t room = count / body.lanes;
   const std::int64_t gathered = body.known == nullptr ? room : std::min(room, *body.known);
-  read_rows(rows, body.is_shifted ? Reads::shifted : Reads::straight, body.vertices, gathered, coalescer);
+  read_rows(table_of(body), kind_of_reads(body), body.vertices, gathered, coalescer);
+}
+
+template <class Unit>
+void read_over_link(const passes::GatherInOrder<Unit>& body, std::int64_t, Coalescer& coalescer) {
+  const auto rows = table_of(body.rows);
+  for (std::int64_t at = 0; at < body.gathered(); ++at) {
+    coalescer.read_row(rows.row(body.rows.vertices[body.order[at]]), rows.row_bytes,
+                       kind_of_reads(body.rows));
+  }
 }
 
 }  // namespace gnomon::runtime::emulated

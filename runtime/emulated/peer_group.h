@@ -28,8 +28,8 @@ class PeerGroup {
   /// Whether all devices of the plan are linked to each other.
   bool links_all(const plan::Plan& plan) const;
 
-  /// Registers that a device knows how much memory is left. Once all devices of its clique with the same role
-  /// in the plan have arrived, returns them in order and resets; empty before.
+  /// Registers that a device knows how much memory is left. Returns the devices of its clique that have the
+  /// same role in the plan, in order, once all of them have arrived, and resets; returns none before.
   std::vector<EmulatedDevice*> arrive(int number, const plan::Plan& plan);
   /// Reverts arrive(), as another plan starts.
   void forget(int number);

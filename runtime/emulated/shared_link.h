@@ -39,7 +39,7 @@ class SharedLink {
     move();
     finish(begun);
   }
-  /// Starts to send and receive `bytes` at the same time, and returns a function that waits for the end.
+  /// Starts to send and to receive `bytes` concurrently, and returns a function that waits for both.
   std::function<void()> begin_exchange(std::int64_t bytes);
   /// Waits for the zero-copy reads of `kernels` kernels that have finished computing; each adds a round trip.
   void read(const ZeroCopyReads& reads, std::int64_t kernels);
@@ -51,7 +51,7 @@ class SharedLink {
   struct Begun {
     LinkFlows* flows;
     LinkFlows::Flow flow;
-    double min_end_s;  ///< whatever the bandwidth
+    double min_end_s;  ///< lower bound from latency
     double then_s;     ///< after the flow
   };
   Begun begin_copy(std::int64_t bytes, Direction direction);

@@ -71,9 +71,9 @@ class Coalescer {
   const MappedRanges& peers_;
   std::uintptr_t line_bytes_;
   LinkReads reads_;
-  ZeroCopyReads* line_reads_ = nullptr;  ///< to which the line belongs
+  ZeroCopyReads* line_reads_ = nullptr;  ///< the counter for the current line
   std::uintptr_t line_ = 0;
-  unsigned sectors_ = 0;  ///< of the line that is not counted yet, one bit each
+  unsigned sectors_ = 0;  ///< of the current line, not counted yet: one bit each
 };
 
 }  // namespace gnomon::runtime::emulated

@@ -3,6 +3,7 @@
 #include <map>
 #include <memory>
 #include <span>
+#include <utility>
 
 #include "kernels/cpu/sample/sampler.h"
 #include "runtime/device.h"
@@ -25,6 +26,7 @@ class HostDevice final : public Device {
   DeviceBatch prepare_pruned(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds,
                              const HotVertices& hot) override;
   std::vector<at::Tensor> take_tensors(const std::vector<at::Tensor>& tensors) override;
+  void open_graph(std::shared_ptr<const PlacedGraph> graph) override { take_plan(plan_, std::move(graph)); }
   DeviceWorkPtr sample(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds,
                        BatchData& data) override;
   void gather(DeviceBatch& batch) override;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
+#include <numeric>
 #include <utility>
 
 #include "base/index.h"
@@ -29,7 +31,7 @@ struct DiskParts::Build {
   std::vector<Range> ranges;        ///< of its parts
   std::vector<std::byte*> to_rows;  ///< where the features of each range go
 
-  /// Adds the next vertex, of which the neighbours in the macro-batch are kept.
+  /// Adds the next vertex and those of its neighbours that are in the macro-batch.
   void add_list(const graph::Indices& neighbours) {
     std::uint32_t* const begin = arrays.indices.data();
     std::uint32_t* to = begin + arrays.indptr.back();
@@ -59,6 +61,14 @@ DiskParts::DiskParts(const graph::Graph& graph, plan::Job job, const plan::Plan&
 
 DiskParts::Range DiskParts::range_of(std::int32_t part) const {
   return {graph_.parts->bounds[at(part)], graph_.parts->bounds[at(part) + 1]};
+}
+
+DiskParts::Range DiskParts::edges_of(Range vertices) const {
+  return {graph_.indptr[at(vertices.begin)], graph_.indptr[at(vertices.end)]};
+}
+
+std::int64_t DiskParts::num_hubs() const {
+  return graph::num_hubs(plan_.macro.hub_ratio, graph_.num_vertices());
 }
 
 std::vector<MacroGroup> DiskParts::groups(std::int64_t epoch) const {
@@ -117,10 +127,10 @@ DiskParts::Lists DiskParts::read_lists(std::span<const Range> edges) {
   return stored;
 }
 
-/// Reads the hubs once, whose lists and features stay in memory.
+/// Reads the lists and features of the hubs, which stay in memory.
 void DiskParts::read_hubs() {
   has_hubs_ = true;
-  const auto count = at(graph::num_hubs(plan_.macro.hub_ratio, graph_.num_vertices()));
+  const auto count = at(num_hubs());
   if (count == 0) {
     return;
   }
@@ -141,7 +151,7 @@ void DiskParts::read_hubs() {
   read(features, rows, to);
 }
 
-/// Adds the hubs below `end` that are in no part of the macro-batch that has been added.
+/// Adds the hubs below `end` that are in none of the parts added so far.
 void DiskParts::add_hubs(Build& build, VertexId end) const {
   for (; build.next_hub < hubs_.vertices.size() && hubs_.vertices[build.next_hub] < end; ++build.next_hub) {
     const std::size_t hub = build.next_hub;
@@ -179,7 +189,7 @@ std::shared_ptr<MacroBatch> DiskParts::load(const MacroLayout& layout, std::int6
   for (const auto part : members.parts) {
     const Range range = range_of(part);
     build.ids.add_range(range.begin, range.end);
-    edges += graph_.indptr[at(range.end)] - graph_.indptr[at(range.begin)];
+    edges += edges_of(range).size();
   }
   for (const VertexId hub : hubs_.vertices) {
     build.ids.add(hub);
@@ -190,7 +200,7 @@ std::shared_ptr<MacroBatch> DiskParts::load(const MacroLayout& layout, std::int6
   arrays.indptr.reserve(vertices + 1);
   arrays.indptr.push_back(0);
   arrays.whole_degrees.reserve(vertices);
-  // Pages that no neighbour is written to take no memory.
+  // Pages that are never written take no memory.
   arrays.indices.reserve(at(edges + hubs_.indptr.back()), 0);
   arrays.features.form = graph_.features;
   arrays.features.data.reserve(vertices * row_bytes_, 0);
@@ -200,6 +210,32 @@ std::shared_ptr<MacroBatch> DiskParts::load(const MacroLayout& layout, std::int6
   add_hubs(build, graph_.num_vertices());
   read(features, build.ranges, build.to_rows);
   return std::make_shared<MacroBatch>(graph_, std::move(arrays), members.train, plan_.workers);
+}
+
+MacroBytes DiskParts::max_bytes() const {
+  const auto each = MacroBatch::bytes_of(static_cast<std::int64_t>(row_bytes_));
+  const auto index_bytes = static_cast<std::int64_t>(arrays_[lists].element_bytes);
+  std::vector<std::int64_t> parts;
+  MacroBytes most;
+  for (std::int32_t part = 0; part < plan_.macro.partitions; ++part) {
+    const Range range = range_of(part);
+    const std::int64_t edges = edges_of(range).size();
+    parts.push_back(range.size() * each.vertex + edges * each.edge);
+    const auto pointers = (range.size() + 1) * static_cast<std::int64_t>(sizeof(std::int64_t));
+    most.loading = std::max(most.loading, edges * index_bytes + pointers);
+  }
+  const auto resident = parts.begin() + std::min(plan_.macro.resident, plan_.macro.partitions);
+  std::partial_sort(parts.begin(), resident, parts.end(), std::greater<>());
+  most.batch = std::accumulate(parts.begin(), resident, std::int64_t{0});
+  most.batch += std::ssize(graph_.train) * each.train_vertex + std::int64_t{sizeof(std::int64_t)};
+  std::int64_t hubs_bytes = 0;
+  for (const VertexId hub : graph_.parts->hubs.first(at(num_hubs()))) {
+    const std::int64_t edges = graph_.degree(hub);
+    most.batch += each.vertex + edges * each.edge;
+    hubs_bytes += each.vertex + edges * index_bytes;
+  }
+  most.loading += base::RankedBits::bytes_of(graph_.num_vertices()) + (has_hubs_ ? 0 : hubs_bytes);
+  return most;
 }
 
 ReadCounts DiskParts::take_reads() {

@@ -14,9 +14,9 @@
 namespace gnomon::runtime {
 
 /// Reads macro-batches from a store whose vertices are ordered by part (MariusGNN, Waleffe et al., EuroSys
-/// 2023; Hanoi: Huang, PhD thesis, MIT, 2025, chapter 4). A macro-batch is `resident` of the parts, drawn
-/// anew in each epoch, and the hubs, which stay in memory. Parts are read whole, in sequence, past the page
-/// cache. Of the adjacency lists only neighbours in the macro-batch are kept.
+/// 2023; Hanoi: Huang, PhD thesis, MIT, 2025, chapter 4). A macro-batch consists of `resident` parts, drawn
+/// anew in each epoch, and the hubs, which stay in memory. Each part is read as a whole, sequentially, with
+/// direct I/O. Adjacency lists keep only neighbours within the macro-batch.
 class DiskParts final : public MacroLoader {
  public:
   /// Precondition: check_macro().
@@ -26,10 +26,12 @@ class DiskParts final : public MacroLoader {
   std::shared_ptr<MacroBatch> load(const MacroLayout& layout, std::int64_t group,
                                    std::int64_t epoch) override;
   ReadCounts take_reads() override;
+  /// Of the parts with the most bytes, as if all their neighbours were in the macro-batch.
+  MacroBytes max_bytes() const override;
   std::int64_t bytes() const override;
 
  private:
-  /// The files, by their number in the reader.
+  /// The files, numbered as in the reader.
   enum File : std::uint8_t { row_pointers, lists, features };
   struct Array : ArrayFile {
     std::uint64_t element_bytes = 0;  ///< of a row pointer, an id or a feature row
@@ -37,8 +39,9 @@ class DiskParts final : public MacroLoader {
   /// Elements begin … end - 1 of an array: vertices or edges.
   struct Range {
     graph::VertexId begin = 0, end = 0;
+    std::int64_t size() const { return end - begin; }
   };
-  /// Adjacency lists as they are stored, one behind the other.
+  /// Concatenated adjacency lists, in the store's element type.
   struct Lists {
     std::vector<std::uint32_t> narrow;
     std::vector<graph::VertexId> wide;
@@ -61,8 +64,10 @@ class DiskParts final : public MacroLoader {
   struct Build;
 
   Range range_of(std::int32_t part) const;
+  Range edges_of(Range vertices) const;
+  std::int64_t num_hubs() const;
   void read_hubs();
-  /// Reads ranges of an array, which ascend, each to its own place.
+  /// Reads ascending ranges of an array, each to its own destination.
   void read(File file, std::span<const Range> ranges, std::span<std::byte* const> to);
   std::vector<std::int64_t> read_row_pointers(Range vertices);
   Lists read_lists(std::span<const Range> edges);

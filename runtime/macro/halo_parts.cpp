@@ -15,7 +15,7 @@ namespace {
 using base::at;
 using graph::VertexId;
 
-/// The part of each vertex of a graph that is ordered by parts.
+/// The part of each vertex of a graph whose vertices are ordered by part.
 graph::PartOf part_of_each(const graph::Parts& parts) {
   graph::PartOf part_of;
   for (std::int64_t part = 0; part < parts.count(); ++part) {
@@ -49,7 +49,7 @@ std::vector<MacroGroup> HaloParts::groups(std::int64_t epoch) const {
                          [this](VertexId vertex) { return part_of_[at(vertex)]; });
 }
 
-/// All but the features.
+/// Adds all arrays but the features.
 void HaloParts::add_structure(const MacroGroup& group, MacroArrays& arrays) {
   const graph::Graph& graph = placed_->graph;
   base::RankedBits ids(graph.num_vertices());
@@ -89,7 +89,7 @@ void HaloParts::add_structure(const MacroGroup& group, MacroArrays& arrays) {
   });
 }
 
-/// The vertices of the macro-batch's mini-batches, which are sampled for that.
+/// Samples the macro-batch's mini-batches and returns which vertices they use.
 std::vector<std::uint8_t> HaloParts::used_rows(const MacroLayout& layout, std::int64_t group,
                                                std::int64_t epoch, const MacroBatch& structure) {
   std::vector<std::uint8_t> is_used(structure.vertices().size(), 0);
@@ -117,9 +117,10 @@ std::shared_ptr<MacroBatch> HaloParts::load(const MacroLayout& layout, std::int6
   MacroArrays arrays;
   add_structure(members, arrays);
   auto batch = std::make_shared<MacroBatch>(graph, std::move(arrays), members.train, plan_.workers);
-  const auto is_used =
+  auto is_used =
       plan_.macro.sampled_ahead ? used_rows(layout, group, epoch, *batch) : std::vector<std::uint8_t>();
-  batch->take_features(gather_locally(graph.features, batch->vertices(), is_used, team_));
+  auto features = gather_locally(graph.features, batch->vertices(), is_used, team_);
+  batch->take_features(std::move(features), std::move(is_used));
   return batch;
 }
 

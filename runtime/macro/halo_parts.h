@@ -10,16 +10,16 @@
 
 namespace gnomon::runtime {
 
-/// Takes macro-batches from a graph in memory as parts and their halo, the vertices of other parts from which
-/// they aggregate (Joestar-II, partition-based sampling: Huang, PhD thesis, MIT, 2025, chapter 5). Parts have
-/// whole adjacency lists. The lists of the halo are empty, so that sampling stops there; training takes its
-/// embeddings from earlier mini-batches.
+/// Takes macro-batches from a graph in memory: parts and their halo, the vertices of other parts from which
+/// they aggregate (Joestar-II, partition-based sampling: Huang, PhD thesis, MIT, 2025, chapter 5). Vertices
+/// of the parts have their whole adjacency lists. Those of the halo have empty lists, so that sampling stops
+/// there; their embeddings are historical, from earlier mini-batches.
 ///
-/// With macro.sampled_ahead the mini-batches are sampled first, and only feature rows that they use are
-/// copied; the mini-batches are the same ones.
+/// With macro.sampled_ahead the mini-batches are sampled first, and only the feature rows that they use are
+/// copied. It does not change the mini-batches.
 class HaloParts final : public MacroLoader {
  public:
-  /// Divides the graph, unless it is ordered by such parts.
+  /// Partitions the graph, unless its vertices are already ordered by the plan's parts.
   HaloParts(std::shared_ptr<const PlacedGraph> placed, plan::Job job, const plan::Plan& plan,
             const base::Progress& progress = {});
 

@@ -11,7 +11,7 @@ namespace {
 using base::at;
 using graph::VertexId;
 
-/// What a macro-batch's graph owns beside the arrays.
+/// The memory that a macro-batch's graph owns beside the arrays.
 struct LocalStorage {
   std::shared_ptr<const MacroArrays> arrays;
   std::vector<std::int32_t> labels;
@@ -77,8 +77,9 @@ MacroBatch::MacroBatch(const graph::Graph& whole, MacroArrays arrays, std::span<
   placed_ = std::make_shared<PlacedGraph>(place_locally(whole, arrays_, std::move(local)));
 }
 
-void MacroBatch::take_features(LocalFeatures features) {
+void MacroBatch::take_features(LocalFeatures features, std::vector<std::uint8_t> wanted) {
   arrays_->features = std::move(features);
+  arrays_->wanted_rows = std::move(wanted);
   placed_->graph.features = arrays_->features.view(std::ssize(arrays_->vertices));
 }
 
@@ -94,12 +95,20 @@ std::vector<VertexId> MacroBatch::local_seeds(std::span<const VertexId> seeds) c
 
 std::int64_t MacroBatch::bytes() const {
   const auto& features = arrays_->features;
-  const auto size = [](const auto& vector) {
-    return static_cast<std::int64_t>(vector.size() * sizeof(vector[0]));
+  const auto& graph = placed_->graph;
+  const auto size = [](const auto& array) {
+    return static_cast<std::int64_t>(array.size() * sizeof(array[0]));
   };
-  return placed_->graph.features.bytes() + size(features.indptr) +
+  return graph.features.bytes() + size(features.indptr) +
          arrays_->indptr.back() * static_cast<std::int64_t>(sizeof(std::uint32_t)) + size(arrays_->vertices) +
-         size(arrays_->indptr) + size(arrays_->whole_degrees) + size(arrays_->is_halo) + size(seeds_);
+         size(arrays_->indptr) + size(arrays_->whole_degrees) + size(arrays_->is_halo) +
+         size(arrays_->wanted_rows) + size(graph.labels) + size(graph.train) + size(seeds_);
+}
+
+MacroBatch::BytesOfEach MacroBatch::bytes_of(std::int64_t row_bytes) {
+  // Its id, row pointer, degree, label and row.
+  const auto vertex = static_cast<std::int64_t>(3 * sizeof(std::int64_t) + sizeof(std::int32_t)) + row_bytes;
+  return {vertex, sizeof(std::uint32_t), sizeof(VertexId) + sizeof(Seed)};
 }
 
 kernels::cpu::Sampler& MacroBatch::sampler(int worker, const std::vector<int>& fanouts,

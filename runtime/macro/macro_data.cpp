@@ -14,11 +14,11 @@ MacroData::MacroData(std::unique_ptr<MacroLoader> loader, plan::Job job, const p
     : loader_(std::move(loader)), job_(std::move(job)), plan_(plan), on_first_(std::move(on_first)) {}
 
 std::shared_ptr<const MacroLayout> MacroData::layout_of(std::int64_t epoch) {
-  if (!asked_layout_ || asked_epoch_ != epoch) {
-    asked_layout_ = std::make_shared<const MacroLayout>(loader_->groups(epoch), job_, epoch);
-    asked_epoch_ = epoch;
+  if (!requested_layout_ || requested_epoch_ != epoch) {
+    requested_layout_ = std::make_shared<const MacroLayout>(loader_->groups(epoch), job_, epoch);
+    requested_epoch_ = epoch;
   }
-  return asked_layout_;
+  return requested_layout_;
 }
 
 void MacroData::begin_epoch(std::int64_t epoch, const std::vector<std::int64_t>& order) {
@@ -43,6 +43,12 @@ std::vector<std::int64_t> MacroData::group_sizes() const {
     sizes.push_back(group.size);
   }
   return sizes;
+}
+
+std::int64_t MacroData::max_bytes() const {
+  const auto most = loader_->max_bytes();
+  const bool is_whole_graph = plan_.macro.resident == plan_.macro.partitions;
+  return most.loading + (is_whole_graph ? 1 : 2) * most.batch;
 }
 
 void MacroData::load(std::int64_t group) {
@@ -77,6 +83,11 @@ void MacroData::prepare(std::int64_t group) {
   });
   load(group);
   outcome = Loading::done;
+}
+
+std::shared_ptr<MacroBatch> MacroData::batch_of_group(std::int64_t group) const {
+  const std::lock_guard lock(mutex_);
+  return in_memory_.at(groups_[at(group)].in_layout);
 }
 
 std::shared_ptr<MacroBatch> MacroData::batch_with(std::int64_t mini_batch) const {

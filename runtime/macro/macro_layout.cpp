@@ -9,7 +9,7 @@
 namespace gnomon::runtime {
 namespace {
 
-/// Levels 0 to 3 of the purpose are those of epochs, caches, random parts and macro-batches.
+/// The purpose's levels 0 to 3 are used by epochs, caches, random parts and macro-batches.
 constexpr std::uint32_t first_pass_level = 4;
 
 }  // namespace
@@ -32,7 +32,7 @@ std::int64_t MacroLayout::group_of(std::int64_t batch) const {
 
 const std::vector<graph::VertexId>& MacroLayout::order_of(std::int64_t group, std::int64_t pass) const {
   const std::lock_guard lock(mutex_);
-  auto& order = orders_[{group, pass}];  // a map's elements stay where they are
+  auto& order = orders_[{group, pass}];  // references to a map's elements stay valid
   if (order.empty()) {
     order = groups_[static_cast<std::size_t>(group)].train;
     base::RandomStream random({.seed = seed_,

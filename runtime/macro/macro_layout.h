@@ -15,17 +15,17 @@ namespace gnomon::runtime {
 
 /// A macro-batch of an epoch before it is loaded.
 struct MacroGroup {
-  std::vector<std::int32_t> parts;     ///< of the graph, ascending; empty if it is no union of parts
+  std::vector<std::int32_t> parts;     ///< ascending; empty if the macro-batch is not a union of parts
   std::vector<graph::VertexId> train;  ///< training vertices, not empty
 };
 
-/// The mini-batches of an epoch that are drawn from macro-batches. In each pass over a macro-batch its
-/// training vertices are shuffled and cut into mini-batches of their own, of which the last may be smaller:
-/// every training vertex is in one mini-batch of each pass.
+/// The mini-batches of an epoch that are drawn from macro-batches. In each pass over a macro-batch, its
+/// training vertices are shuffled and divided into mini-batches, the last of which may be smaller: every
+/// training vertex is in one mini-batch of each pass.
 ///
-/// Mini-batches are numbered: those of pass 0 from 0 to batches() - 1, macro-batch by macro-batch; the
-/// mini-batch at the same place of pass k has k · batches() more. What is in a mini-batch is a pure function
-/// of the groups, the job, the epoch and this number. Thread-safe.
+/// The mini-batches of pass 0 are numbered from 0 to batches() - 1, macro-batch by macro-batch; numbers of
+/// pass k are higher by k · batches(). The content of a mini-batch is a pure function of the groups, the job,
+/// the epoch and its number. Thread-safe.
 class MacroLayout {
  public:
   MacroLayout(std::vector<MacroGroup> groups, const plan::Job& job, std::int64_t epoch);
@@ -36,7 +36,7 @@ class MacroLayout {
   const MacroGroup& group(std::int64_t number) const { return groups_[static_cast<std::size_t>(number)]; }
   /// The macro-batch of a mini-batch of any pass.
   std::int64_t group_of(std::int64_t batch) const;
-  /// The first mini-batch of a macro-batch in pass 0; that of num_groups() is batches().
+  /// The first mini-batch of a macro-batch in pass 0; batches() for num_groups().
   std::int64_t first_batch_of(std::int64_t group) const {
     return first_batches_[static_cast<std::size_t>(group)];
   }
@@ -50,8 +50,8 @@ class MacroLayout {
   std::int64_t batch_size_;
   std::uint64_t seed_;
   std::uint64_t epoch_;
-  std::vector<std::int64_t> first_batches_;  ///< by group, and the number of all
-  mutable std::mutex mutex_;                 ///< of the next
+  std::vector<std::int64_t> first_batches_;  ///< by group, then the number of all
+  mutable std::mutex mutex_;                 ///< guards orders_
   /// The shuffled training vertices of a macro-batch in a pass, made at first use.
   mutable std::map<std::pair<std::int64_t, std::int64_t>, std::vector<graph::VertexId>> orders_;
 };

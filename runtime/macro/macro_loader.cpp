@@ -19,16 +19,17 @@ bool reads_parts(const plan::Plan& plan) { return plan.features == plan::Home::d
 void check_stored_parts(const graph::Graph& graph, const plan::Plan& plan, const std::string& where) {
   if (!has_parts_of(graph, plan.macro)) {
     throw base::InputError(where + ": macro.partitions",
-                           "needs a store that is ordered by " + std::to_string(plan.macro.partitions) +
-                               " parts of method \"" + std::string(base::name_of(plan.macro.partitioner)) +
-                               "\"; make one: " + partition_command(graph, plan.macro));
+                           "needs a store whose vertices are ordered by " +
+                               std::to_string(plan.macro.partitions) + " parts of method \"" +
+                               std::string(base::name_of(plan.macro.partitioner)) +
+                               "\"; make one with: " + partition_command(graph, plan.macro));
   }
   const auto hubs = graph::num_hubs(plan.macro.hub_ratio, graph.num_vertices());
   if (hubs > std::ssize(graph.parts->hubs)) {
     throw base::InputError(where + ": macro.hub_ratio",
                            "needs " + std::to_string(hubs) + " hubs, and the store has " +
                                std::to_string(graph.parts->hubs.size()) +
-                               "; use less, or make a store: " + partition_command(graph, plan.macro) +
+                               "; use fewer, or make a store with: " + partition_command(graph, plan.macro) +
                                " --hub-ratio " + std::to_string(plan.macro.hub_ratio));
   }
 }
@@ -42,13 +43,13 @@ void check_macro(const graph::Graph& graph, const plan::Job& job, const plan::Pl
   const std::string where = "plan " + plan.name;
   if (job.weighted) {
     throw base::InputError(where + ": schedule",
-                           "\"macro_batch\" draws neighbours uniformly, and the job draws by weight; use "
+                           "\"macro_batch\" samples neighbours uniformly, but the job samples by weight; use "
                            "another schedule");
   }
   if (plan.embeddings.reuse == plan::Reuse::halo && job.norm == plan::Norm::batch) {
     throw base::InputError(
         where + ": embeddings.reuse",
-        "\"halo\" does not go with norm \"batch\", whose statistics would count vertices that "
+        "\"halo\" cannot be combined with norm \"batch\", whose statistics would include vertices that "
         "are not computed; use norm \"layer\" or \"none\"");
   }
   if (plan.macro.partitions > graph.num_vertices()) {

@@ -15,8 +15,14 @@
 
 namespace gnomon::runtime {
 
+/// Upper bounds of the memory that macro-batches take.
+struct MacroBytes {
+  std::int64_t batch = 0;    ///< the largest macro-batch of any epoch
+  std::int64_t loading = 0;  ///< what is needed beside it until it is loaded
+};
+
 /// Makes the macro-batches of a plan. Implementations: runtime/macro/disk_parts.h, sampled_macro.h and
-/// halo_parts.h; make_loader() chooses one. All are pure functions of graph, job, plan and epoch, whatever
+/// halo_parts.h; make_loader() chooses one. Macro-batches depend on graph, job, plan and epoch only, not on
 /// the number of threads.
 class MacroLoader {
  public:
@@ -25,25 +31,27 @@ class MacroLoader {
   MacroLoader& operator=(const MacroLoader&) = delete;
   virtual ~MacroLoader() = default;
 
-  /// The macro-batches of an epoch, those without training vertices left out.
+  /// The macro-batches of an epoch, without those that have no training vertices.
   virtual std::vector<MacroGroup> groups(std::int64_t epoch) const = 0;
   /// Loads a macro-batch of an epoch's layout. Called by one thread at a time. Throws base::Failure if data
   /// cannot be read.
   virtual std::shared_ptr<MacroBatch> load(const MacroLayout& layout, std::int64_t group,
                                            std::int64_t epoch) = 0;
-  /// What was read from the disk since the last call.
+  /// The reads from the disk since the last call.
   virtual ReadCounts take_reads() { return {}; }
-  /// Memory that it keeps beside the macro-batches.
+  /// Known before anything is loaded. Nothing if the loader does not read the disk.
+  virtual MacroBytes max_bytes() const { return {}; }
+  /// Memory that the loader holds beside the macro-batches.
   virtual std::int64_t bytes() const { return 0; }
 };
 
-/// Throws base::InputError, which names what to change, if the plan's macro-batches cannot be made of this
-/// graph: there are more parts than vertices, the job draws by weights, or data are to be read from the disk
-/// and the store is not ordered by the plan's parts or has fewer hubs than the plan asks for.
+/// Throws base::InputError, which names the remedy, if the plan's macro-batches cannot be made from this
+/// graph: it has more parts than vertices, the job samples by weights, or the data are on the disk and the
+/// store is not ordered by the plan's parts or has fewer hubs than the plan requires.
 void check_macro(const graph::Graph& graph, const plan::Job& job, const plan::Plan& plan);
 
-/// `placed` is the graph as samplers read it; only its graph is used where data stay on the disk. `progress`
-/// is told how far the graph is divided, if its store is not.
+/// Makes the loader of a plan. `placed` is the graph as samplers read it; with data on the disk only
+/// `placed->graph` is used. `progress` reports the partitioning, if the store is not partitioned.
 std::unique_ptr<MacroLoader> make_loader(std::shared_ptr<const PlacedGraph> placed, const plan::Job& job,
                                          const plan::Plan& plan, const base::Progress& progress = {});
 

@@ -6,6 +6,7 @@
 #include "base/index.h"
 #include "base/index_range.h"
 #include "graph/epoch_order.h"
+#include "kernels/sampling_rule.h"
 
 namespace gnomon::runtime {
 namespace {
@@ -16,13 +17,21 @@ using graph::VertexId;
 /// The hop numbers of macro-batches begin here, so that their draws are independent of the mini-batches'.
 constexpr std::uint32_t first_hop = 128;
 
+/// The fanouts of a macro-batch; -1, whole lists, above the samplers' maximum.
+std::vector<int> fanouts_of(const plan::Job& job, const plan::Plan& plan) {
+  auto fanouts = plan::macro_fanouts(job.fanouts, plan.macro);
+  std::replace_if(
+      fanouts.begin(), fanouts.end(), [](int fanout) { return fanout > kernels::max_fanout; }, -1);
+  return fanouts;
+}
+
 /// The lists of a range of vertices.
 struct ListsOfRange {
   std::vector<std::int64_t> sizes;
   std::vector<std::uint32_t> indices;
 };
 
-/// The union of what was drawn for each vertex in all hops, ascending.
+/// The neighbours drawn for each vertex in all hops, ascending, without repetitions.
 ListsOfRange unite(const kernels::MiniBatch& sample, base::IndexRange vertices) {
   ListsOfRange lists;
   std::vector<std::uint32_t> drawn;
@@ -42,7 +51,7 @@ ListsOfRange unite(const kernels::MiniBatch& sample, base::IndexRange vertices) 
   return lists;
 }
 
-/// Fills indptr and indices by the team's threads.
+/// Fills indptr and indices with the team's threads.
 void unite_hops(const kernels::MiniBatch& sample, base::Team& team, MacroArrays& arrays) {
   const auto vertices = std::ssize(sample.vertices);
   std::vector<ListsOfRange> shares(at(team.size()));
@@ -70,7 +79,7 @@ SampledMacro::SampledMacro(std::shared_ptr<const PlacedGraph> placed, plan::Job 
     : placed_(std::move(placed)),
       job_(std::move(job)),
       plan_(plan),
-      sampler_(placed_->topology, job_.fanouts, kernels::cpu::EdgeIds::omit,
+      sampler_(placed_->topology, fanouts_of(job_, plan), kernels::cpu::EdgeIds::omit,
                {std::max(1, plan.workers), {}, {}}, {.first_hop = first_hop}) {}
 
 std::vector<MacroGroup> SampledMacro::groups(std::int64_t epoch) const {

@@ -10,9 +10,10 @@ namespace gnomon::runtime {
 
 /// Samples macro-batches from a graph in memory (Joestar-I, large batch sampling: Huang, PhD thesis, MIT,
 /// 2025, chapter 5). The training vertices of an epoch, shuffled, are divided equally among the
-/// macro-batches. The neighbourhood of a macro-batch's training vertices is sampled once with the job's
-/// fanouts, by all workers' threads together; the list of each vertex is the union of what was drawn for it
-/// in all hops.
+/// macro-batches. The neighbourhood of a macro-batch's training vertices is sampled once with
+/// macro.fanout_factor times the job's fanouts, by all workers' threads together; the adjacency list of a
+/// vertex is the union of the neighbours drawn for it in all hops. If the factor covers all degrees,
+/// mini-batches are drawn from whole lists.
 class SampledMacro final : public MacroLoader {
  public:
   SampledMacro(std::shared_ptr<const PlacedGraph> placed, plan::Job job, const plan::Plan& plan);

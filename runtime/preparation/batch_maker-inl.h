@@ -4,8 +4,10 @@
 
 #include <cstring>
 #include <memory>
+#include <utility>
 
 #include "kernels/headroom.h"
+#include "nn/feature_types.h"
 #include "nn/sparse/sparse_block.h"
 #include "runtime/batch/batch_tensors.h"
 #include "runtime/preparation/batch_maker.h"
@@ -36,8 +38,8 @@ BatchMaker<Executor>::BatchMaker(Executor& executor, const DeviceGraph& graph,
       fanouts_(fanouts),
       staged_seeds_(staging) {
   if (graph.rows.slots != nullptr || graph.topology.slots != nullptr) {
-    use_ = kernels::device::make_array<std::int64_t>(executor_, 8);
-    executor_.fill(use_.data, 0, 8 * sizeof(std::int64_t));
+    hits_ = kernels::device::make_array<kernels::device::CacheHits>(executor_, 1);
+    executor_.fill(hits_.data, 0, sizeof(kernels::device::CacheHits));
   }
 }
 
@@ -63,25 +65,43 @@ kernels::device::MiniBatch BatchMaker<Executor>::draw_by(kernels::device::Sample
                                                          const kernels::BatchKey& key,
                                                          std::span<const graph::VertexId> seeds) {
   auto sampled = sampler.sample(key, staged(seeds), std::ssize(seeds), graph_.labels);
-  count_lists(sampled);
+  count(list_reads(sampler, sampled));
   return sampled;
 }
 
-/// Adds to a pair of use_, if there is a cache with these slots.
+/// Of the sampler's last batch.
 template <class Executor>
-void BatchMaker<Executor>::count(const std::int32_t* slots, const std::int64_t* vertices, std::int64_t count,
-                                 std::int64_t which) {
-  if (slots != nullptr) {
-    auto* pair = use_.data + 2 * which;
-    kernels::device::count_hits(executor_, slots, vertices, count, pair, pair + 1);
+kernels::device::CacheReads BatchMaker<Executor>::list_reads(
+    const kernels::device::Sampler<Executor>& sampler, const kernels::device::MiniBatch& batch) {
+  kernels::device::CacheReads reads{.vertices = batch.vertices.data};
+  if (graph_.topology.slots != nullptr) {
+    for (const auto& block : batch.blocks) {
+      lists_ += block.num_destinations;
+    }
+    reads.count = batch.blocks.back().num_destinations;
+    reads.destinations = sampler.num_destinations();
+    reads.num_hops = std::ssize(batch.blocks);
   }
+  return reads;
+}
+
+/// `reads`, and one of each of the rows of its first `count` vertices, of which it has no more.
+template <class Executor>
+kernels::device::CacheReads BatchMaker<Executor>::with_rows(kernels::device::CacheReads reads,
+                                                            std::int64_t count) {
+  if (graph_.rows.slots != nullptr) {
+    rows_ += count;
+    reads.count = reads.num_rows = count;
+  }
+  return reads;
 }
 
 template <class Executor>
-void BatchMaker<Executor>::count_lists(const kernels::device::MiniBatch& batch) {
-  for (const auto& block : batch.blocks) {
-    count(graph_.topology.slots, batch.vertices.data, block.num_destinations, 1);
-    count(graph_.own_list_slots, batch.vertices.data, block.num_destinations, 3);
+void BatchMaker<Executor>::count(const kernels::device::CacheReads& reads) {
+  const kernels::device::CacheSlots slots{graph_.rows.slots, graph_.topology.slots, graph_.own_row_slots,
+                                          graph_.own_list_slots};
+  if (reads.count > 0) {
+    kernels::device::count_hits(executor_, slots, reads, hits_.data);
   }
 }
 
@@ -92,8 +112,11 @@ at::Tensor BatchMaker<Executor>::degrees_of(const kernels::device::MiniBatch& ba
     return {};
   }
   auto degrees = kernels::device::make_array<float>(executor_, batch.num_vertices);
-  kernels::device::gather_degrees(executor_, graph_.topology, batch.vertices.data, batch.num_vertices,
-                                  degrees.data);
+  auto topology = graph_.topology;
+  if (graph_.whole_indptr != nullptr) {
+    topology.lists.indptr = graph_.whole_indptr;
+  }
+  kernels::device::gather_degrees(executor_, topology, batch.vertices.data, batch.num_vertices, degrees.data);
   return tensor_on(degrees, {batch.num_vertices}, device_, at::kFloat);
 }
 
@@ -104,32 +127,26 @@ kernels::device::Array<std::byte> BatchMaker<Executor>::rows_of(const std::int64
                                                                 std::int64_t count,
                                                                 const std::int64_t* known) {
   const auto rows = kernels::device::make_array<std::byte>(executor_, count * graph_.rows.row_bytes);
-  kernels::device::gather_rows(executor_, graph_.rows, reads_, vertices, count, rows.data, known);
+  gather_rows(executor_, graph_, reads_, vertices, count, rows.data, known);
   return rows;
 }
 
 template <class Executor>
 at::Tensor BatchMaker<Executor>::features_on(const Array<std::byte>& rows, std::int64_t count) {
-  const auto type = graph_.feature_type == graph::FeatureType::fp32 ? at::kFloat : at::kHalf;
+  const auto type = nn::scalar_type(graph_.feature_type);
   return tensor_on(rows, {count, graph_.columns}, device_, type);
 }
 
 template <class Executor>
 at::Tensor BatchMaker<Executor>::gather(const std::int64_t* vertices, std::int64_t count) {
   const auto rows = rows_of(vertices, count, nullptr);
-  count_rows(vertices, count);
+  this->count(with_rows({.vertices = vertices}, count));
   return features_on(rows, count);
 }
 
 template <class Executor>
-void BatchMaker<Executor>::count_rows(const std::int64_t* vertices, std::int64_t count) {
-  this->count(graph_.rows.slots, vertices, count, 0);
-  this->count(graph_.own_row_slots, vertices, count, 2);
-}
-
-template <class Executor>
 kernels::device::Rows BatchMaker<Executor>::lend_rows(const std::int64_t* vertices, std::int64_t count) {
-  count_rows(vertices, count);
+  this->count(with_rows({.vertices = vertices}, count));
   return graph_.rows;
 }
 
@@ -155,7 +172,7 @@ DeviceBatch BatchMaker<Executor>::without_features(const kernels::device::MiniBa
 
 template <class Executor>
 DeviceBatch BatchMaker<Executor>::prepare(const kernels::BatchKey& key,
-                                          std::span<const graph::VertexId> seeds) {
+                                          std::span<const graph::VertexId> seeds, bool keeps_vertices) {
   sampler_.start(key, staged(seeds), std::ssize(seeds), graph_.labels);
   const std::int64_t expected = sampler_.expected_vertices();
   auto rows = rows_of(sampler_.vertices(), expected, sampler_.num_vertices());
@@ -164,11 +181,13 @@ DeviceBatch BatchMaker<Executor>::prepare(const kernels::BatchKey& key,
   if (vertices > expected) {
     rows = rows_of(sampled.vertices.data, vertices, nullptr);
   }
-  count_lists(sampled);
-  count_rows(sampled.vertices.data, vertices);
+  count(with_rows(list_reads(sampler_, sampled), vertices));
   auto batch = without_features(sampled);
   batch.tensors.features = features_on(rows, vertices);
   batch.size.bytes += vertices * graph_.rows.row_bytes;
+  if (keeps_vertices) {
+    batch.vertices = tensor_on(sampled.vertices, {vertices}, device_, at::kLong);
+  }
   return batch;
 }
 
@@ -256,20 +275,20 @@ void BatchMaker<Executor>::sample(const kernels::BatchKey& key, std::span<const 
 
 template <class Executor>
 CacheUse BatchMaker<Executor>::take_cache_use() {
-  std::int64_t use[8] = {};
-  if (use_.count > 0) {
-    executor_.download(use, use_.data, sizeof(use));
-    executor_.fill(use_.data, 0, sizeof(use));
+  kernels::device::CacheHits hits;
+  if (hits_.count > 0) {
+    executor_.download(&hits, hits_.data, sizeof(hits));
+    executor_.fill(hits_.data, 0, sizeof(hits));
   }
-  const auto of_peers = [&](const std::int32_t* own, std::int64_t hits, std::int64_t own_hits) {
-    return own == nullptr ? 0 : hits - own_hits;
+  const auto of_peers = [](const std::int32_t* own, std::int64_t all, std::int64_t own_hits) {
+    return own == nullptr ? 0 : all - own_hits;
   };
-  return {use[0],
-          use[1],
-          use[2],
-          use[3],
-          of_peers(graph_.own_row_slots, use[1], use[5]),
-          of_peers(graph_.own_list_slots, use[3], use[7])};
+  return {std::exchange(rows_, 0),
+          hits.rows,
+          std::exchange(lists_, 0),
+          hits.lists,
+          of_peers(graph_.own_row_slots, hits.rows, hits.own_rows),
+          of_peers(graph_.own_list_slots, hits.lists, hits.own_lists)};
 }
 
 }  // namespace gnomon::runtime

@@ -41,7 +41,9 @@ class BatchMaker {
              kernels::device::Reads reads, at::Device device, bool with_degrees = true,
              std::pmr::memory_resource* staging = std::pmr::new_delete_resource());
 
-  DeviceBatch prepare(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds);
+  /// The batch keeps its vertices' ids if asked.
+  DeviceBatch prepare(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds,
+                      bool keeps_vertices = false);
   /// prepare() without features; the batch keeps its vertices' ids.
   DeviceBatch prepare_sample(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds);
   /// The batch of PrunedSampler (runtime/reuse/pruned_sampler.h), bit for bit. The host reads back the
@@ -75,9 +77,10 @@ class BatchMaker {
   Array<std::byte> rows_of(const std::int64_t* vertices, std::int64_t count, const std::int64_t* known);
   at::Tensor features_on(const Array<std::byte>& rows, std::int64_t count);
   DeviceBatch without_features(const kernels::device::MiniBatch& sampled);
-  void count_rows(const std::int64_t* vertices, std::int64_t count);
-  void count_lists(const kernels::device::MiniBatch& batch);
-  void count(const std::int32_t* slots, const std::int64_t* vertices, std::int64_t count, std::int64_t which);
+  kernels::device::CacheReads list_reads(const kernels::device::Sampler<Executor>& sampler,
+                                         const kernels::device::MiniBatch& batch);
+  kernels::device::CacheReads with_rows(kernels::device::CacheReads reads, std::int64_t count);
+  void count(const kernels::device::CacheReads& reads);
   template <class T>
   void download(const Array<T>& from, std::int64_t count, std::vector<T>& to);
 
@@ -91,10 +94,9 @@ class BatchMaker {
   /// use.
   std::optional<kernels::device::Sampler<Executor>> upper_, bottom_;
   std::vector<int> fanouts_;
-  AlignedBytes staged_seeds_;  ///< of the batch that is sampled
-  /// Reads and hits of rows and of lists, followed by the hits in the device's own part of a sharded cache;
-  /// empty without caches.
-  Array<std::int64_t> use_;
+  AlignedBytes staged_seeds_;               ///< of the batch that is sampled
+  std::int64_t rows_ = 0, lists_ = 0;       ///< reads since take_cache_use(), where there is such a cache
+  Array<kernels::device::CacheHits> hits_;  ///< since then; empty without caches
 };
 
 }  // namespace gnomon::runtime

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "nn/feature_types.h"
 #include "runtime/cache/fill_cache-inl.h"
 #include "runtime/preparation/batch_maker-inl.h"
 #include "runtime/preparation/complete_rows.h"
@@ -21,7 +22,7 @@ at::Tensor complete_rows(H& hardware, const BatchData& data, const kernels::devi
     const auto rows = device::make_array<std::byte>(executor, count * cached.row_bytes);
     device::gather_rows(executor, {gathered.data, cached.row_bytes, slots.data, cached.cached},
                         device::Reads::shifted, places.data, count, rows.data);
-    const auto type = data.feature_type == graph::FeatureType::fp32 ? at::kFloat : at::kHalf;
+    const auto type = nn::scalar_type(data.feature_type);
     features = tensor_on(rows, {count, data.columns}, hardware.tensor_device(), type);
   });
   return features;

@@ -1,7 +1,10 @@
 #pragma once
 
 #include <algorithm>
+#include <memory>
+#include <numeric>
 #include <span>
+#include <vector>
 
 #include "runtime/preparation/device_graph.h"
 
@@ -15,6 +18,13 @@ inline std::int64_t max_degree(const kernels::cpu::Topology& topology) {
     degree = std::max(degree, topology.degree(vertex));
   }
   return degree;
+}
+
+/// The row pointers of lists of these lengths.
+inline std::vector<std::int64_t> row_pointers(std::span<const std::int64_t> lengths) {
+  std::vector<std::int64_t> indptr(lengths.size() + 1);
+  std::partial_sum(lengths.begin(), lengths.end(), indptr.begin() + 1);
+  return indptr;
 }
 
 template <class Executor, class Map>
@@ -47,10 +57,31 @@ DeviceGraph place_on_device(Executor& executor, const Map& map, const PlacedGrap
   }
   const auto& features = placed.graph.features;
   device.rows = {put(features.data_bytes(), plan.features), features.row_bytes(), nullptr, nullptr};
+  device.has_far_rows =
+      plan.features == plan::Home::host &&
+      static_cast<std::int64_t>(features.data_bytes().size()) >= kernels::device::min_bytes_by_place;
   device.labels = put(placed.graph.labels, plan::Home::device);
+  if (!placed.graph.whole_degrees.empty()) {
+    const auto whole =
+        std::make_shared<const std::vector<std::int64_t>>(row_pointers(placed.graph.whole_degrees));
+    device.owners.push_back(whole);  // until the copy is done
+    device.whole_indptr = put(std::span<const std::int64_t>(*whole), plan::Home::device);
+  }
   device.feature_type = features.type;
   device.columns = features.columns;
   return device;
+}
+
+template <class Executor>
+void gather_rows(Executor& executor, const DeviceGraph& graph, kernels::device::Reads reads,
+                 const std::int64_t* vertices, std::int64_t count, std::byte* out,
+                 const std::int64_t* known) {
+  if (graph.has_far_rows) {
+    kernels::device::gather_rows_by_place(executor, graph.rows, graph.topology.num_vertices, reads, vertices,
+                                          count, out, known);
+  } else {
+    kernels::device::gather_rows(executor, graph.rows, reads, vertices, count, out, known);
+  }
 }
 
 }  // namespace gnomon::runtime

@@ -25,7 +25,11 @@ struct MappedBytes {
 struct DeviceGraph {
   kernels::device::Topology topology;
   kernels::device::Rows rows;
+  bool has_far_rows = false;  ///< whether rows.all is a large table (min_bytes_by_place) in host memory
   const std::int32_t* labels = nullptr;
+  /// The graph is part of another one: row pointers whose differences are the vertices' degrees there. Null
+  /// if they are those of `topology`.
+  const std::int64_t* whole_indptr = nullptr;
   graph::FeatureType feature_type = graph::FeatureType::fp32;
   std::int64_t columns = 0;
   /// With a sharded cache: as rows.slots and topology.slots, but -1 for entries on other devices. Null
@@ -44,5 +48,11 @@ struct DeviceGraph {
 template <class Executor, class Map>
 DeviceGraph place_on_device(Executor& executor, const Map& map, const PlacedGraph& placed,
                             const plan::Plan& plan);
+
+/// Copies the rows of `vertices` as gather_rows does, by their places if they are far.
+template <class Executor>
+void gather_rows(Executor& executor, const DeviceGraph& graph, kernels::device::Reads reads,
+                 const std::int64_t* vertices, std::int64_t count, std::byte* out,
+                 const std::int64_t* known = nullptr);
 
 }  // namespace gnomon::runtime

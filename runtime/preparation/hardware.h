@@ -21,17 +21,16 @@ struct MemoryUse {
 
 /// The operations that Preparation requires of a device with memory of its own.
 ///
-/// tensor_device: the LibTorch device of tensors in its memory. run: calls a function whose executors' work
-/// is then on the device, and waits until all of it is done. May
-///   be nested.
-/// start: as run(), but need not wait unless `act` throws. What is started later follows it.
-/// make_executor: runs bodies on at most this share of the device's thread slots, in (0, 1].
-/// map: host memory as the device reads it over the link; the memory must outlive the mapping.
-/// staging_memory: host memory from which uploads need no other copy. They may read it until the device is
-/// done
-///   with them.
-/// memory_use: first returns cached free memory to the device.
-/// now_s: seconds of a monotonic clock.
+/// - tensor_device: the LibTorch device of tensors in its memory.
+/// - run: calls a function whose executors enqueue work on the device, and waits until all of that work is
+///   done. Calls may be nested.
+/// - start: as run(), but need not wait unless `act` throws. Work that is started later runs after it.
+/// - make_executor: runs bodies on at most this share of the device's thread slots, in (0, 1].
+/// - map: host memory as the device reads it over the link; the memory must outlive the mapping.
+/// - staging_memory: host memory from which uploads need no other copy. Uploads may read it until the device
+///   is done with them.
+/// - memory_use: returns cached free memory to the device before it counts.
+/// - now_s: seconds of a monotonic clock.
 template <class H>
 concept Hardware = kernels::device::Executor<typename H::Executor> &&
     requires(H& hardware, double share, const void* data, std::size_t bytes,

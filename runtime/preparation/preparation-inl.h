@@ -61,6 +61,25 @@ void Preparation<H>::take_plan(const plan::Plan& plan, std::shared_ptr<const Pla
 }
 
 template <class H>
+void Preparation<H>::open_graph(std::shared_ptr<const PlacedGraph> graph,
+                                std::unique_ptr<DeviceGraph> on_device) {
+  const std::lock_guard lock(mutex_);
+  maker_.reset();  // reads the graph before
+  graph_ = std::move(on_device);
+  placed_ = std::move(graph);
+  hardware_.run([&] { open(); });
+}
+
+template <class H>
+void Preparation<H>::drop_graph_unless(const PlacedGraph* kept) {
+  const std::lock_guard lock(mutex_);
+  if (placed_.get() != kept) {
+    maker_.reset();
+    graph_.reset();
+  }
+}
+
+template <class H>
 void Preparation<H>::open() {
   if (!executor_) {
     executor_.emplace(hardware_.make_executor(preparing_share(plan_)));
@@ -97,7 +116,8 @@ DeviceBatch Preparation<H>::prepare(const kernels::BatchKey& key, std::span<cons
   DeviceBatch batch;
   hardware_.start([&] {
     open();
-    batch = plan_.fused ? maker_->prepare_sample(key, seeds) : maker_->prepare(key, seeds);
+    batch = plan_.fused ? maker_->prepare_sample(key, seeds)
+                        : maker_->prepare(key, seeds, plan_.embeddings.reuse == plan::Reuse::halo);
   });
   return batch;
 }
@@ -143,13 +163,17 @@ kernels::device::Rows Preparation<H>::rows() {
 }
 
 template <class H>
-kernels::device::Rows Preparation<H>::lend_rows(const DeviceBatch& batch) {
+kernels::device::Rows Preparation<H>::lend_rows(
+    const DeviceBatch& batch, const std::function<void(const kernels::device::Rows&)>& visit) {
   const std::lock_guard lock(mutex_);
   kernels::device::Rows rows;
   hardware_.start([&] {
     open();
     rows = maker_->lend_rows(batch.vertices.template const_data_ptr<std::int64_t>(), batch.size.vertices);
   });
+  if (visit) {
+    visit(rows);
+  }
   return rows;
 }
 

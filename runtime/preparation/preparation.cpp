@@ -7,7 +7,8 @@
 namespace gnomon::runtime {
 
 bool reads_graph(const plan::Plan& plan) {
-  return plan.uses_device_route() || plan.prepares_samples() || leaves_out_cached_rows(plan);
+  return plan.schedule != plan::Schedule::macro_batch &&
+         (plan.uses_device_route() || plan.prepares_samples() || leaves_out_cached_rows(plan));
 }
 
 bool reads_cache(const plan::Plan& plan) { return plan.cache.is_used() && reads_graph(plan); }
@@ -34,6 +35,7 @@ std::string what_lowers_memory(const plan::Plan& plan) {
   add(plan.cache.is_used(), "cache.budget");
   add(plan.topology == plan::Home::device, "topology");
   add(plan.features == plan::Home::device, "features");
+  add(plan.schedule == plan::Schedule::macro_batch, "macro.resident");
   add(plan.device_buffer > 1, "device_buffer");
   add(plan.graphs, "graphs");
   return fields.empty() ? "use a smaller batch size or smaller fanouts in the job"

@@ -28,9 +28,9 @@ namespace gnomon::runtime {
 bool reads_cache(const plan::Plan& plan);
 /// Whether linked devices hold different parts of the plan's caches.
 bool shares_cache(const plan::Plan& plan);
-/// Whether the plan's stages read the graph on the device.
+/// Whether the plan's stages read the whole graph on the device.
 bool reads_graph(const plan::Plan& plan);
-/// The share of the multiprocessors that prepares the plan's batches.
+/// The share of the device's thread slots that prepares the plan's batches.
 double preparing_share(const plan::Plan& plan);
 /// The smaller of two limits in bytes, each of which is missing if it is 0.
 std::int64_t smaller_limit(std::int64_t first, std::int64_t second);
@@ -57,6 +57,12 @@ class Preparation {
   /// dropped only if other ones are due.
   void take_plan(const plan::Plan& plan, std::shared_ptr<const PlacedGraph> graph);
 
+  /// Device::open_graph: `on_device` is the copy of `graph` in the device's memory.
+  void open_graph(std::shared_ptr<const PlacedGraph> graph, std::unique_ptr<DeviceGraph> on_device);
+  /// Frees the copy of the graph of open_graph(), unless it is that of `kept`. Precondition: nothing reads
+  /// it.
+  void drop_graph_unless(const PlacedGraph* kept);
+
   /// Device::prepare, sample and gather.
   DeviceBatch prepare(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds);
   void sample(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds, BatchData& data);
@@ -67,8 +73,10 @@ class Preparation {
   /// Returns where the features and the cached rows are stored. Valid until take_plan() or fill_due_cache().
   kernels::device::Rows rows();
   /// Returns where the features of a batch without gathered features are stored, and counts a read of each.
-  /// Valid until take_plan() or fill_due_cache().
-  kernels::device::Rows lend_rows(const DeviceBatch& batch);
+  /// Valid until take_plan() or fill_due_cache(). `visit` is called before a cache that several devices share
+  /// can be placed.
+  kernels::device::Rows lend_rows(const DeviceBatch& batch,
+                                  const std::function<void(const kernels::device::Rows&)>& visit = {});
 
   /// Whether the plan's caches have yet to be filled. To be called by the training thread. Caches of plans
   /// with biased draws are filled by take_plan() (runtime/cache/preferred_rows.h).

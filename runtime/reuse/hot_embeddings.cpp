@@ -82,6 +82,7 @@ void HotEmbeddings::begin_epoch(std::int64_t epoch, std::vector<std::int64_t> or
   updates_ = updates + trained;
   before_ = copies_of(bottom_parameters(), model_.device());
   const std::int64_t current = trained / plan_.super_batch;
+  resumed_in_ = trained % plan_.super_batch == 0 ? -1 : current;
   if (trained == 0) {
     super_batches_.clear();
     report_ = {};
@@ -99,6 +100,9 @@ std::int64_t HotEmbeddings::next_hot_count(std::int64_t number) const {
   }
   if (!options_.adapt || trained_ % plan_.super_batch != 0 || trained_ == 0) {
     return hot_;  // no new timing since the last super-batch
+  }
+  if (number - 2 == resumed_in_) {
+    return hot_;  // its rest was trained alone
   }
   const auto& refresh = super_batches_.at(number - 1)->refresh;
   const double factor = refresh && refresh->is_done() ? raise : lower;

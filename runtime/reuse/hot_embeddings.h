@@ -107,9 +107,12 @@ class HotEmbeddings {
   std::vector<graph::VertexId> seeds_;  ///< of the epoch
   std::int64_t trained_ = 0;            ///< of the epoch
   std::int64_t updates_ = 0;            ///< of all epochs
-  std::int64_t hot_ = 0;                ///< of the last super-batch that was planned
-  std::vector<at::Tensor> before_;      ///< parameters before the update
-  mutable std::mutex mutex_;            ///< guards the map, not its values
+  /// The super-batch in whose middle the epoch was resumed, while the rest of which nothing is refreshed;
+  /// else -1.
+  std::int64_t resumed_in_ = -1;
+  std::int64_t hot_ = 0;            ///< of the last super-batch that was planned
+  std::vector<at::Tensor> before_;  ///< parameters before the update
+  mutable std::mutex mutex_;        ///< guards the map, not its values
   std::map<std::int64_t, std::unique_ptr<SuperBatch>> super_batches_;
   ReuseReport report_;  ///< sums over the epoch; report() subtracts them from the exact plan's
 };

@@ -8,7 +8,7 @@
 
 namespace gnomon::runtime {
 
-/// Measures the smallest share of a device's multiprocessors with which gathers of random rows reach the
+/// Measures the smallest share of a device's thread slots with which gathers of random rows reach the
 /// link's full bandwidth. Each gather reads `bytes` of feature rows drawn by `seed`; none if there are no
 /// rows. `rows` are the features in host memory. `Hardware` is as in runtime/preparation/hardware.h.
 template <class Hardware>

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory_resource>
 #include <string>
+#include <utility>
 
 #include "nn/sparse/stored_features.h"
 #include "plan/plan.h"
@@ -14,28 +15,30 @@
 
 namespace gnomon::runtime {
 
-/// What StreamDevice asks of a device whose work is ordered by streams. Free of CUDA, so that a test's driver
-/// runs the same logic on the host (tests/runtime/streams/host_driver.h).
+/// The operations that StreamDevice requires of a device whose work is ordered by streams. Free of CUDA, so
+/// that a test's driver runs the same logic on the host (tests/runtime/streams/host_driver.h).
 ///
-/// Stream: a handle; equal ones order their work among each other.
-/// Hardware: one stream as Preparation uses it. Its run() waits for that stream only.
-/// Event: a mark in a stream's work, which the stream passes when it has done what was started before.
-/// make_stream: a stream that no other work is on; of high priority for what others wait for.
-/// hardware: Hardware of a stream.
-/// wait_for_all: waits for all streams of the device, those of other users too.
-/// mark: a mark behind what was started on a stream so far.
-/// has_passed: whether its stream has passed a mark; false after a failure. Never waits.
-/// wait_for: waits until its stream has passed a mark.
-/// passed_at_s: when its stream passed a mark, in seconds of std::chrono::steady_clock. Precondition: it
-///   has, since the last wait_for_all().
-/// slot_memory: host memory from which copies to the device need no other copy.
-/// limit_memory: limits what the device's tensors may take to that many bytes; 0: no limit.
-/// with_memory: calls a function; if the device's memory does not suffice, throws base::Failure that tells
-///   what was being done, the missing bytes, and the plan's fields that lower the need.
-/// stored_features: the rows of a batch's vertices in the feature store, as a first layer reads them.
-/// copy_within: starts a copy from device memory to device memory on a stream.
-/// measured_bytes: so many that a copy of them tells the bandwidth.
-/// facts: name, multiprocessors and link.
+/// - Stream: a handle. Work on equal streams runs in order.
+/// - Hardware: the concept Hardware on one stream. Its run() waits for that stream only.
+/// - Event: a recorded point in a stream; it has passed once all work queued before it is done.
+/// - make_stream: a new stream without work; high priority for work that other streams wait for.
+/// - hardware: the Hardware of a stream.
+/// - wait_for_all: waits for all streams of the device, including those of other users.
+/// - mark: records an event after all queued work of a stream.
+/// - has_passed: whether an event has passed; false after a failure. Never waits.
+/// - wait_for: waits until an event has passed.
+/// - order: later work of a stream begins after an event of another stream; the host does not wait.
+/// - passed_at_s: when an event passed, in seconds of std::chrono::steady_clock. Precondition: it has passed,
+///   since the last wait_for_all().
+/// - peak_bytes: maximum bytes of the device's tensors since the driver was made.
+/// - slot_memory: pinned host memory, from which copies to the device need no staging.
+/// - limit_memory: limits the memory of the device's tensors to that many bytes; 0: no limit.
+/// - with_memory: calls a function. If it runs out of device memory, throws a base::Failure that states the
+///   operation, the missing bytes, and the plan's fields that reduce the memory.
+/// - stored_features: the rows of a batch's vertices in the feature store, as a first layer reads them.
+/// - copy_within: starts a copy from device memory to device memory on a stream.
+/// - measured_bytes: copy size for measuring bandwidth.
+/// - facts: name, multiprocessors and link.
 template <class D>
 concept Driver = Hardware<typename D::Hardware> && std::equality_comparable<typename D::Stream> &&
     requires(D& driver, const typename D::Stream& stream, bool high_priority, std::int64_t max_bytes,
@@ -48,8 +51,10 @@ concept Driver = Hardware<typename D::Hardware> && std::equality_comparable<type
   { driver.mark(stream) } -> std::same_as<typename D::Event>;
   { driver.has_passed(event) } -> std::same_as<bool>;
   driver.wait_for(event);
+  driver.order(stream, event);
   { driver.passed_at_s(event) } -> std::same_as<double>;
   { driver.slot_memory() } -> std::same_as<std::pmr::memory_resource*>;
+  { std::as_const(driver).peak_bytes() } -> std::same_as<std::int64_t>;
   driver.limit_memory(max_bytes);
   driver.with_memory(doing, plan, act);
   { driver.stored_features(rows, features, vertices) } -> std::same_as<nn::StoredFeaturesPtr>;

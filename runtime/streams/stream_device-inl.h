@@ -2,6 +2,8 @@
 
 #include <ATen/ATen.h>
 
+#include <array>
+#include <memory>
 #include <utility>
 
 #include "nn/models.h"
@@ -13,7 +15,7 @@
 #include "runtime/streams/stream_device.h"
 #include "runtime/streams/stream_work.h"
 
-// Included where an executor's kernels are declared.
+// To be included by sources that also declare the kernels of the driver's executor.
 
 namespace gnomon::runtime {
 
@@ -24,7 +26,7 @@ StreamDevice<D>::StreamDevice(D driver, const plan::Job& job, const DeviceOption
       job_(job),
       options_(options),
       slots_(driver_.slot_memory()),
-      staging_(driver_.slot_memory()),
+      stagings_{Staging{AlignedBytes(driver_.slot_memory())}, Staging{AlignedBytes(driver_.slot_memory())}},
       copy_stream_(driver_.make_stream(false)),
       prepare_stream_(driver_.make_stream(false)),
       train_stream_(prepare_stream_),
@@ -57,6 +59,7 @@ void StreamDevice<D>::take_plan(const plan::Plan& plan, std::shared_ptr<const Pl
   rows_ = leaves_out_cached_rows(plan) ? preparation_.rows() : kernels::device::Rows{};
 }
 
+/// The slot is returned to its pool when it has been read.
 template <Driver D>
 DeviceBatch StreamDevice<D>::copy(Slot slot) {
   DeviceBatch batch;
@@ -65,10 +68,15 @@ DeviceBatch StreamDevice<D>::copy(Slot slot) {
   const BatchSlab slab(*slot, {.degrees = nn::reads_degrees(job_.model),
                                .vertices = !has_features && !is_split,
                                .features = has_features});
+  batch.size.vertices = std::ssize(slot->batch.vertices);
+  batch.size.edges = slot->batch.num_edges();
+  batch.size.bytes = slab.copied_bytes() +
+                     (is_split ? slot->split.bytes() + static_cast<std::int64_t>(slot->features.size()) : 0);
+  const auto begin = driver_.mark(copy_stream_);
   with_memory("copying a mini-batch", [&] {
     auto executor = copies_.make_executor(1);
     const auto memory = executor.allocate(slab.bytes());
-    copy_slab(slab, memory, *slot);
+    start_copy(slab, memory, *slot);
     batch.tensors = slab.tensors(memory, tensor_device(), job_.fanouts);
     if (!has_features && !is_split) {
       batch.vertices = slab.vertices(memory, tensor_device());
@@ -79,27 +87,42 @@ DeviceBatch StreamDevice<D>::copy(Slot slot) {
       batch.tensors.features = complete_rows(copies_, *slot, rows_);
     }
   });
-  batch.size.vertices = std::ssize(slot->batch.vertices);
-  batch.size.edges = slot->batch.num_edges();
-  batch.size.bytes = slab.copied_bytes() +
-                     (is_split ? slot->split.bytes() + static_cast<std::int64_t>(slot->features.size()) : 0);
+  DeviceBatch source;
+  source.slot = std::move(slot);
+  auto end = driver_.mark(copy_stream_);
+  batch.ready = std::make_shared<StreamMark<D>>(copy_stream_, end);
+  batch.work = std::make_unique<StreamWork<D>>(driver_, begin, std::move(end), std::move(source));
   return batch;
 }
 
 /// Both copies are from pinned memory.
 template <Driver D>
-void StreamDevice<D>::copy_slab(const BatchSlab& slab, const std::shared_ptr<void>& memory,
-                                const BatchData& data) {
-  staging_.resize(slab.structure_bytes());
-  slab.write_structure(staging_.data());
-  copies_.run([&] {
+void StreamDevice<D>::start_copy(const BatchSlab& slab, const std::shared_ptr<void>& memory,
+                                 const BatchData& data) {
+  auto& staging = stagings_[next_staging_];
+  next_staging_ = (next_staging_ + 1) % stagings_.size();
+  if (staging.read && !driver_.has_passed(*staging.read)) {
+    driver_.wait_for(*staging.read);
+  }
+  staging.bytes.resize(slab.structure_bytes());
+  slab.write_structure(staging.bytes.data());
+  copies_.start([&] {
     auto executor = copies_.make_executor(1);
     auto* to = static_cast<std::byte*>(memory.get());
-    executor.upload(to, staging_.data(), slab.structure_bytes());
+    executor.upload(to, staging.bytes.data(), slab.structure_bytes());
     if (slab.bytes() > slab.feature_offset()) {
       executor.upload(to + slab.feature_offset(), data.features.data(), data.features.size());
     }
   });
+  staging.read = driver_.mark(copy_stream_);
+}
+
+/// What is started on the stream from now on begins when the batch is complete.
+template <Driver D>
+void StreamDevice<D>::order_after(const Stream& stream, const DeviceBatch& batch) {
+  if (batch.ready) {
+    static_cast<const StreamMark<D>&>(*batch.ready).order(driver_, stream);
+  }
 }
 
 template <Driver D>
@@ -110,11 +133,20 @@ DeviceWorkPtr StreamDevice<D>::work_on(const Stream& stream, const std::function
 }
 
 template <Driver D>
+void StreamDevice<D>::complete_on(const Stream& stream, DeviceBatch& batch,
+                                  const std::function<void()>& act) {
+  const auto begin = driver_.mark(stream);
+  act();
+  auto end = driver_.mark(stream);
+  batch.ready = std::make_shared<StreamMark<D>>(stream, end);
+  batch.work = std::make_unique<StreamWork<D>>(driver_, begin, std::move(end));
+}
+
+template <Driver D>
 DeviceBatch StreamDevice<D>::prepare(const kernels::BatchKey& key, std::span<const graph::VertexId> seeds) {
   DeviceBatch batch;
   with_memory("preparing a mini-batch", [&] {
-    auto work = work_on(prepare_stream_, [&] { batch = preparation_.prepare(key, seeds); });
-    batch.work = std::move(work);
+    complete_on(prepare_stream_, batch, [&] { batch = preparation_.prepare(key, seeds); });
   });
   return batch;
 }
@@ -124,8 +156,7 @@ DeviceBatch StreamDevice<D>::prepare_pruned(const kernels::BatchKey& key,
                                             std::span<const graph::VertexId> seeds, const HotVertices& hot) {
   DeviceBatch batch;
   with_memory("preparing a mini-batch", [&] {
-    auto work = work_on(prepare_stream_, [&] { batch = preparation_.prepare_pruned(key, seeds, hot); });
-    batch.work = std::move(work);
+    complete_on(prepare_stream_, batch, [&] { batch = preparation_.prepare_pruned(key, seeds, hot); });
   });
   return batch;
 }
@@ -154,30 +185,25 @@ DeviceWorkPtr StreamDevice<D>::sample(const kernels::BatchKey& key, std::span<co
 
 template <Driver D>
 void StreamDevice<D>::gather(DeviceBatch& batch) {
-  with_memory("gathering features",
-              [&] { batch.work = work_on(prepare_stream_, [&] { preparation_.gather(batch); }); });
+  with_memory("gathering features", [&] {
+    order_after(prepare_stream_, batch);
+    complete_on(prepare_stream_, batch, [&] { preparation_.gather(batch); });
+  });
 }
 
-/// Their streams order the two where they are one.
-template <Driver D>
-void StreamDevice<D>::wait_for_preparation(const DeviceBatch& batch) {
-  if (trains_beside() && plan_.fused) {
-    hardware_.run([] {});  // which has also counted the lent rows
-  } else if (trains_beside() && batch.work) {
-    batch.work->wait();
-  }
-}
-
-/// A first training waits, as caches are filled by what it has left of the memory.
+/// The first training step is waited for: the cache is then filled with the memory that is left.
 template <Driver D>
 DeviceWorkPtr StreamDevice<D>::train(DeviceBatch batch, const Learn& learn) {
   DeviceWorkPtr work;
   with_memory("training", [&] {
     if (plan_.fused) {
+      order_after(prepare_stream_, batch);
       batch.tensors.stored =
           driver_.stored_features(preparation_.lend_rows(batch), graph_->graph.features, batch.vertices);
+      // The lent rows are counted there.
+      batch.ready = std::make_shared<StreamMark<D>>(prepare_stream_, driver_.mark(prepare_stream_));
     }
-    wait_for_preparation(batch);
+    order_after(train_stream_, batch);
     const auto begin = driver_.mark(train_stream_);
     driver_.hardware(train_stream_).start([&] { learn(batch.tensors); });
     work = std::make_unique<StreamWork<D>>(driver_, begin, driver_.mark(train_stream_), std::move(batch));

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <array>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -13,10 +15,11 @@
 namespace gnomon::runtime {
 
 /// A device behind a link whose work is ordered by streams, as on a GPU. Copies, preparation and training
-/// have one stream each; the last two share one if they alternate. The host waits for copies, for what
-/// sampling reads back, and for a batch that another stream has prepared before it is trained; events in the
-/// streams give the time spans of stages. Memory is freed only after all streams have finished reading it, so
-/// that it can be reused by any stream. Mini-batches have degrees only for models that read them.
+/// have one stream each; preparation and training share one if they alternate. The host waits only for the
+/// sizes that sampling reads back, and for copies that are completed by cached rows; streams wait for each
+/// other, and events in them give the time spans of stages. Memory is freed only after all streams have
+/// finished reading it, so that it can be reused by any stream. Mini-batches have degrees only for models
+/// that read them.
 template <Driver D>
 class StreamDevice final : public Device {
  public:
@@ -39,6 +42,7 @@ class StreamDevice final : public Device {
   void fill_due_caches() override;
   at::Tensor pull(const std::function<at::Tensor()>& gather) override;
   at::Tensor push(const at::Tensor& rows) override;
+  std::int64_t peak_bytes() const override { return driver_.peak_bytes(); }
   CacheUse take_cache_use() override;
   DeviceFacts measure() override;
 
@@ -52,9 +56,11 @@ class StreamDevice final : public Device {
   /// Calls `act`, which launches work on a stream, and returns that work.
   DeviceWorkPtr work_on(const Stream& stream, const std::function<void()>& act);
   bool trains_beside() const { return !(train_stream_ == prepare_stream_); }
-  void wait_for_preparation(const DeviceBatch& batch);
+  /// Calls `act`, which launches the work on a stream that completes the batch.
+  void complete_on(const Stream& stream, DeviceBatch& batch, const std::function<void()>& act);
+  void order_after(const Stream& stream, const DeviceBatch& batch);
   std::int64_t max_bytes() const { return smaller_limit(plan_.device_memory_bytes, options_.max_bytes); }
-  void copy_slab(const BatchSlab& slab, const std::shared_ptr<void>& memory, const BatchData& data);
+  void start_copy(const BatchSlab& slab, const std::shared_ptr<void>& memory, const BatchData& data);
   double bandwidth(std::size_t bytes, int copies, const std::function<void()>& copy);
 
   D driver_;
@@ -63,7 +69,13 @@ class StreamDevice final : public Device {
   DeviceOptions options_;
   std::shared_ptr<const PlacedGraph> graph_;
   SlotPool slots_;
-  AlignedBytes staging_;  ///< of the structure of the batch that is copied, in the slots' memory
+  /// The structure of batches that are copied, in the slots' memory, and when it has been read.
+  struct Staging {
+    AlignedBytes bytes;
+    std::optional<typename D::Event> read{};
+  };
+  std::array<Staging, 2> stagings_;
+  std::size_t next_staging_ = 0;
   Stream copy_stream_, prepare_stream_, train_stream_;
   Hardware copies_;    ///< on copy_stream_
   Hardware hardware_;  ///< on prepare_stream_

@@ -10,6 +10,24 @@
 
 namespace gnomon::runtime {
 
+template <Driver D>
+class StreamMark final : public DeviceMark {
+ public:
+  StreamMark(typename D::Stream stream, typename D::Event event)
+      : stream_(std::move(stream)), event_(std::move(event)) {}
+
+  /// Orders what is started on a stream afterwards after the mark, unless it is on that stream itself.
+  void order(D& driver, const typename D::Stream& later) const {
+    if (!(later == stream_)) {
+      driver.order(later, event_);
+    }
+  }
+
+ private:
+  typename D::Stream stream_;
+  typename D::Event event_;
+};
+
 /// The work between two events in a stream.
 template <Driver D>
 class StreamWork final : public DeviceWork {
@@ -37,6 +55,7 @@ class StreamWork final : public DeviceWork {
     const double begin_s = driver_.passed_at_s(begin_);
     return {begin_s, std::max(begin_s, driver_.passed_at_s(end_))};
   }
+  bool orders_successors() const override { return true; }
 
  private:
   D& driver_;

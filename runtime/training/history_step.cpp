@@ -76,7 +76,7 @@ nn::StepResult step_with_halo(nn::Learner& learner, const nn::TensorBatch& data,
   };
   nn::HaloRows rows{tensor_of(halo), {}};
   for (std::size_t layer = 0; layer < history.num_layers(); ++layer) {
-    rows.stored.push_back(history.pull(layer, halo_of(layer)));
+    rows.stored.push_back(stages.device().pull([&] { return history.pull(layer, halo_of(layer)); }));
   }
   if (history.num_layers() > 0) {
     history.note_pulled(halo_of(0));  // the other layers' are among them
@@ -85,7 +85,8 @@ nn::StepResult step_with_halo(nn::Learner& learner, const nn::TensorBatch& data,
   for (std::size_t layer = 0; layer < history.num_layers(); ++layer) {
     const auto computed = all_but(halo, destinations(layer));
     const auto vertices = ids.index_select(0, computed);
-    history.push_layer(layer, vertices, rows.computed[layer].index_select(0, computed));
+    const auto rows_of_layer = rows.computed[layer].index_select(0, computed);
+    history.push_layer(layer, vertices, stages.device().push(rows_of_layer));
     if (layer == 0) {
       history.note_pushed(vertices);
     }

@@ -25,4 +25,7 @@ struct StretchReport {
   std::vector<schedule::StageSpan> timeline;  ///< of batches of the epoch
 };
 
+/// The plan for a replay: it trains the mini-batches in the order in which they are listed.
+plan::Plan in_given_order(plan::Plan plan);
+
 }  // namespace gnomon::runtime

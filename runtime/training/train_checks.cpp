@@ -16,6 +16,7 @@
 #include "runtime/placement.h"
 #include "runtime/reuse/hot_embeddings.h"
 #include "runtime/training/checkpoint.h"
+#include "runtime/training/history.h"
 
 namespace gnomon::runtime {
 namespace {
@@ -150,6 +151,23 @@ void check_options(const graph::Graph& graph, const TrainOptions& options) {
   }
   if (!options.replay.empty() && options.next_stretch) {
     throw std::invalid_argument("a replay follows one plan");
+  }
+}
+
+void check_carried_history(const RunState& state, const plan::Plan& plan,
+                           const std::filesystem::path& checkpoint) {
+  const auto field = checkpoint.string() + ": plan.embeddings.reuse";
+  const bool is_kept = keeps_history(plan);
+  const bool was_kept = History::is_in(state.carried);
+  if (was_kept && !is_kept) {
+    throw base::InputError(field,
+                           "the run was started with \"all\" or \"halo\"; resume with that, or use a new run "
+                           "directory");
+  }
+  if (is_kept && !was_kept && (state.epoch > 0 || !state.trained.empty())) {
+    throw base::InputError(field, "the run was started without historical embeddings, not with \"" +
+                                      std::string(base::name_of(plan.embeddings.reuse)) +
+                                      "\"; use a new run directory");
   }
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <vector>
 
@@ -11,6 +12,8 @@
 /// Argument checks of train(). They throw base::InputError for user errors and std::invalid_argument for
 /// programming errors.
 namespace gnomon::runtime {
+
+struct RunState;
 
 /// Checks that the graph can be trained on, job and plan are complete, and the device executes the plan.
 void check_options(const graph::Graph& graph, const TrainOptions& options);
@@ -34,6 +37,11 @@ void check_hot_counts(const TrainOptions& options, std::int64_t batches);
 /// macro-batches, any of further passes.
 void check_replay(const std::vector<std::vector<std::int64_t>>& replay, const plan::Plan& plan,
                   const std::function<std::int64_t(std::int64_t epoch)>& batches_of);
+
+/// Checks that a checkpoint holds historical embeddings if, and only if, the plan keeps them, unless the run
+/// begins anew.
+void check_carried_history(const RunState& state, const plan::Plan& plan,
+                           const std::filesystem::path& checkpoint);
 
 /// Checks that the plan is exact and trains in index order, the device executes it, and the stretch has 1 to
 /// `left` batches.

@@ -21,7 +21,7 @@ namespace {
 constexpr std::size_t chunk_bytes = std::size_t{1} << 16;
 constexpr std::chrono::milliseconds between_looks{50};
 constexpr std::chrono::milliseconds drain_time{2000};
-constexpr std::chrono::milliseconds farewell_time{2000};  ///< for what is left to write when all is over
+constexpr std::chrono::milliseconds farewell_time{2000};  ///< for writing the last responses after finish()
 
 bool would_block() { return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR; }
 
@@ -100,7 +100,7 @@ void Connections::work() {
     Reply reply{{}, true};
     try {
       reply = answer_(asked.request, asked.is_last);
-    } catch (const std::exception&) {  // such as a lack of memory: the client finds its connection closed
+    } catch (const std::exception&) {  // for instance out of memory: the connection is closed
     }
     {
       const std::lock_guard lock(mutex_);
@@ -129,7 +129,7 @@ void Connections::run() {
   }
 }
 
-/// What other threads have left for this one.
+/// Takes the sockets and replies that other threads have queued.
 void Connections::take_news() {
   std::vector<int> added;
   std::vector<std::pair<Id, Reply>> replies;
@@ -219,7 +219,7 @@ void Connections::hand_over_if_whole(Id id, Connection& connection) {
   }
   connection.state = State::answering;
   ::epoll_ctl(poll_, EPOLL_CTL_DEL, connection.socket,
-              nullptr);  // else a client that goes away wakes at once, again and again
+              nullptr);  // otherwise a client that disconnects would wake this thread in a busy loop
   Asked asked{id, connection.in.substr(0, frame.bytes), frame.is_last};
   connection.in.erase(0, frame.bytes);
   connection.framing = {};
@@ -243,7 +243,7 @@ void Connections::write(Id id, Connection& connection) {
   go_on(id, connection);
 }
 
-/// After a response.
+/// Continues after a response: closes the connection, or handles its next request.
 void Connections::go_on(Id id, Connection& connection) {
   connection.out = {};
   watch(id, connection, EPOLLIN);
@@ -284,7 +284,7 @@ void Connections::close_if(const Predicate& is_to_close) {
   }
 }
 
-/// Closes the oldest connections of which nobody computes an answer, else the newest one.
+/// Closes idle connections, the oldest first; if all requests are being answered, the newest connection.
 void Connections::make_room() {
   while (connections_.size() > limits_.connections || held_bytes_ > limits_.bytes) {
     const auto oldest = std::ranges::find_if(
@@ -295,7 +295,7 @@ void Connections::make_room() {
 
 void Connections::close(Id id) {
   const auto found = connections_.find(id);
-  ::close(found->second.socket);  // which epoll forgets, too
+  ::close(found->second.socket);  // this also removes it from the epoll set
   held_bytes_ -= found->second.in.size();
   connections_.erase(found);
 }

@@ -18,55 +18,58 @@
 
 namespace gnomon::serve {
 
+/// Limits on connections. Beyond `connections` or `bytes`, the oldest connection that waits for its client is
+/// closed.
 struct ConnectionLimits {
-  std::chrono::milliseconds idle{5000};       ///< without a request
-  std::chrono::milliseconds request{10000};   ///< from a request's first byte to its last
-  std::chrono::milliseconds response{30000};  ///< for the client to take a whole response
-  std::size_t connections = 4096;  ///< open at once: beyond them the oldest unfinished one is closed
-  std::size_t bytes = std::size_t{64} << 20;  ///< of unfinished requests: as above
-  std::size_t threads = 32;                   ///< that answer
+  std::chrono::milliseconds idle{5000};       ///< maximum time without a request
+  std::chrono::milliseconds request{10000};   ///< maximum time between a request's first byte and its last
+  std::chrono::milliseconds response{30000};  ///< maximum time for the client to receive a whole response
+  std::size_t connections = 4096;             ///< open at once
+  std::size_t bytes = std::size_t{64} << 20;  ///< of all unfinished requests
+  std::size_t threads = 32;                   ///< threads that answer requests
 };
 
-/// Clients' connections. One thread reads and writes them all, and only whole requests are handed to the
-/// threads that answer, so a client that sends or takes its bytes slowly keeps none of them from others.
+/// Clients' connections. One thread reads and writes all sockets, and passes only complete requests to the
+/// threads that answer them: slow clients do not block others.
 class Connections {
  public:
   struct Reply {
     std::string bytes;
     bool is_last = false;  ///< the connection is closed after it
   };
-  /// From a whole request, of which nothing more comes if `is_last`. Several threads call it at once.
+  /// Answers a complete request. `is_last`: no further request can be read from its connection. Called by
+  /// several threads at once.
   using Answer = std::function<Reply(const std::string& request, bool is_last)>;
 
-  /// Throws Failure.
+  /// Starts the threads. Throws Failure if the process has no file descriptors left.
   Connections(Answer answer, ConnectionLimits limits);
-  /// As finish().
+  /// Calls finish().
   ~Connections();
   Connections(const Connections&) = delete;
   Connections& operator=(const Connections&) = delete;
 
   /// Takes over a connected socket. Any thread may call it; after finish() the socket is closed.
   void add(int socket);
-  /// Drops unfinished requests, answers those that are whole, and ends all threads.
+  /// Drops unfinished requests, answers complete ones, and ends all threads.
   void finish();
 
  private:
   using Clock = std::chrono::steady_clock;
   using Id = std::uint64_t;
   enum class State {
-    reading,    ///< a request, or nothing yet
-    answering,  ///< a thread has its request; the socket is left alone
+    reading,    ///< idle, or reading a request
+    answering,  ///< a thread computes the response; the socket is not watched
     writing,    ///< a response
-    draining,   ///< what the client still sends is read, as closing at once could lose it the response
+    draining,   ///< discarding further input before closing, lest a reset destroy the response
   };
   struct Connection {
     int socket = -1;
     State state = State::reading;
-    std::string in{};  ///< read and not yet answered
+    std::string in{};  ///< received bytes that are not yet answered
     std::string out{};
     std::size_t written = 0;  ///< of `out`
     Framing framing{};
-    bool is_last = false;  ///< nothing is answered after `out`
+    bool is_last = false;  ///< `out` is the connection's last response
     Clock::time_point deadline{};
   };
   struct Asked {
@@ -98,13 +101,13 @@ class Connections {
   int poll_ = -1;
   int wake_ = -1;
 
-  // Of the thread that reads and writes:
+  // Used only by the thread that reads and writes:
   std::map<Id, Connection> connections_;  ///< the oldest first
-  Id next_ = 1;                           ///< 0 stands for wake_
+  Id next_ = 1;                           ///< the next id; 0 is wake_
   std::size_t held_bytes_ = 0;            ///< of all `in`
-  Clock::time_point next_look_{};         ///< for connections that are late
+  Clock::time_point next_look_{};         ///< when deadlines are checked next
 
-  // Of all threads:
+  // Shared by all threads:
   std::mutex mutex_;
   std::condition_variable asked_;
   std::vector<int> added_;

@@ -24,14 +24,14 @@ std::string_view trimmed(std::string_view text) {
   return begin == std::string_view::npos ? std::string_view() : text.substr(begin, end - begin + 1);
 }
 
-/// The length that a header tells; none if it is no number.
+/// The value of a Content-Length header; none if it is not a number.
 std::optional<std::size_t> length_of(std::string_view text) {
   std::size_t length = 0;
   const auto [rest, fault] = std::from_chars(text.data(), text.data() + text.size(), length);
   return fault == std::errc() && rest == text.data() + text.size() ? std::optional(length) : std::nullopt;
 }
 
-/// What the headers tell about the body.
+/// The headers that determine the length of the body.
 struct Body {
   std::size_t bytes = 0;
   bool is_told = false;

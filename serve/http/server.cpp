@@ -18,14 +18,14 @@
 namespace gnomon::serve {
 namespace {
 
-/// Runs what it is given at once: httplib's thread that accepts only passes sockets on.
+/// Runs tasks on httplib's accepting thread: they only pass the socket on.
 class NoQueue final : public httplib::TaskQueue {
  public:
   void enqueue(std::function<void()> task) override { task(); }
   void shutdown() override {}
 };
 
-/// A request that has come as a whole, and its response.
+/// A complete request, and its response.
 class WholeRequest final : public httplib::Stream {
  public:
   explicit WholeRequest(const std::string& request) : rest_(request) {}
@@ -57,7 +57,7 @@ class Server final : public httplib::Server {
   explicit Server(const ConnectionLimits& limits)
       : connections_([this](const std::string& request, bool is_last) { return reply_to(request, is_last); },
                      limits) {}
-  /// Answers what has been asked, and drops the rest.
+  /// Answers complete requests and drops unfinished ones.
   void finish() { connections_.finish(); }
 
  private:
@@ -68,17 +68,17 @@ class Server final : public httplib::Server {
 
   Connections::Reply reply_to(const std::string& request, bool is_last) {
     WholeRequest stream(request);
-    bool is_closed = false;  // by the client's wish
+    bool is_closed = false;  // whether the client asked to close the connection
     const bool is_understood = process_request(stream, is_last, is_closed, nullptr);
     auto response = std::move(stream).response();
-    const bool is_refused = response.starts_with("HTTP/1.1 400");  // what follows it may be no request
+    const bool is_refused = response.starts_with("HTTP/1.1 400");  // the bytes after it may not be a request
     return {std::move(response), is_last || is_closed || is_refused || !is_understood};
   }
 
   Connections connections_;
 };
 
-/// Half of the file descriptors are left to what is served.
+/// Leaves half of the file descriptors to the rest of the process.
 ConnectionLimits limits_here() {
   ConnectionLimits limits;
   rlimit files{};
@@ -125,7 +125,7 @@ HttpServer::HttpServer(const std::string& host, int port, Answer answer) : parts
   server.new_task_queue = [] { return new NoQueue; };
   server.set_payload_max_length(max_body_bytes);
   server.set_socket_options([this](int socket) {
-    const int yes = 1;  // unlike SO_REUSEPORT, httplib's default, it does not let two servers share a port
+    const int yes = 1;  // unlike httplib's default, SO_REUSEPORT, this does not let two servers share a port
     ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
     parts_->socket = socket;
   });
@@ -139,7 +139,7 @@ HttpServer::HttpServer(const std::string& host, int port, Answer answer) : parts
   if (parts_->port < 0) {
     throw base::Failure(host + ":" + std::to_string(port), "cannot listen there: is the port in use?");
   }
-  ::listen(parts_->socket, SOMAXCONN);  // httplib lets 5 wait; further clients try again only after a second
+  ::listen(parts_->socket, SOMAXCONN);  // httplib's backlog of 5 makes further clients retry after a second
 }
 
 HttpServer::~HttpServer() = default;
@@ -153,7 +153,7 @@ void HttpServer::run() {
 }
 
 void HttpServer::stop() {
-  while (!parts_->server.is_running() && !parts_->ended) {  // httplib would forget it
+  while (!parts_->server.is_running() && !parts_->ended) {  // httplib ignores stop() before it runs
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   parts_->server.stop();

@@ -8,20 +8,20 @@
 
 namespace gnomon::serve {
 
-/// Answers requests over HTTP/1.1 on several threads, which never wait for clients (connections.h). Requests
-/// that are too large are refused, and those that take too long dropped.
+/// An HTTP/1.1 server. Several threads answer requests and never wait for clients (connections.h). Requests
+/// that are too large are refused; requests that arrive too slowly are dropped.
 class HttpServer {
  public:
   using Answer = std::function<Response(const Request&)>;
 
-  /// Listens, but does not accept yet. `port` 0 takes a free one. Throws Failure.
+  /// Listens, but does not accept yet. `port` 0: any free port. Throws Failure if it cannot listen.
   HttpServer(const std::string& host, int port, Answer answer);
   ~HttpServer();
 
   int port() const;
   /// Answers until stop() is called.
   void run();
-  /// Ends run(), which another thread has called or is about to call.
+  /// Makes run(), called by another thread now or later, return.
   void stop();
 
  private:

@@ -77,7 +77,20 @@ function makeSliders() {
       drawSliders();
       follow();
     });
+    slider.input.addEventListener("keydown", (event) => moveByArrow(slider, event));
   });
+}
+
+// To the next value: a step of the input may round to the same one, from which the slider could not leave.
+function moveByArrow(slider, event) {
+  const by = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 }[event.key];
+  if (by === undefined) return;
+  event.preventDefault();
+  const before = valueAt(slider, +slider.input.value);
+  let step = +slider.input.value;
+  do step += by; while (step > 0 && step < steps && valueAt(slider, step) === before);
+  slider.input.value = step;
+  slider.input.dispatchEvent(new Event("input"));
 }
 
 function makePlans() {
@@ -118,11 +131,13 @@ function drawRows(answer, how) {
   const rows = answer.order.map((i) => answer.rows[i]);
   const some = rows.filter((row) => row.epoch_s !== null);
   const has = (column) => rows.some((row) => row[column] !== null && row[column] !== "" && row[column] !== 0);
-  const columns = ["plan", "epoch_s", ...["interval_s"].filter(has), "lower_bound_s", "over_bound", "bound_by", "workers", "host_memory_bytes",
+  const columns = ["plan", "epoch_s", ...["interval_s"].filter(has), ...(rows.some((row) => row.moved_by !== "not moved") ? ["moved_by"] : []),
+    ...["data_sheet_bound_s"].filter(has), "lower_bound_s", "over_bound", "bound_by", "workers", "host_memory_bytes",
     ...["device_memory_bytes", "price"].filter(has), "runs_here", "exact", ...["why_not_run", "why_not", "extrapolated", "scaled"].filter(has)];
   fillTable(element("rows"), columns, rows, (column, row) => formatted(column, row[column]), (row) => !row.runs_here);
   element("rows").className = how === "computed" ? "quick" : "";
   element("rows").dataset.how = how;
+  element("rows").dataset.elapsedMs = (1000 * answer.elapsed_s).toFixed(1); // in the server; in the page: shownMs
   show("epochs", epochsConfig(some));
   show("utilisation", utilisationConfig(some));
   ["first", "second"].forEach((id, i) => {
@@ -157,6 +172,7 @@ async function follow() {
   try {
     const answer = await askJson("compute", state);
     if (element("rows").dataset.how !== "simulated" || mine === turn) drawRows(answer, "computed");
+    element("rows").dataset.shownMs = (performance.now() - begin).toFixed(1);
     element("status").textContent = "Computed in " + Math.round(performance.now() - begin) + " ms; simulating.";
     say("");
   } catch (error) { say(error.message); }
@@ -199,6 +215,11 @@ function showTuning(running) {
   element("tune").disabled = running;
   element("cancel").hidden = element("tuning").hidden = !running;
 }
+// Plans whose predicted difference from the best is within its uncertainty.
+function equalText(tuning) {
+  const names = tuning.candidates.slice(1).filter((each) => each.equals_best).map((each) => each.plan.name);
+  return names.length ? " Cannot be told apart from it: " + [...new Set(names)].join(", ") + "." : "";
+}
 async function watchTuning() {
   const status = await askJson("tuning", { number: tuning });
   if (status.status === "running") {
@@ -208,7 +229,7 @@ async function watchTuning() {
     element("tuned").textContent = status.what;
     return true;
   }
-  element("tuned").textContent = status.status === "done" ? "Found " + status.result.plan.name + "." : status.error || "Cancelled.";
+  element("tuned").textContent = status.status === "done" ? "Found " + status.result.plan.name + "." + equalText(status.result.tuning) : status.error || "Cancelled.";
   if (status.status === "done") {
     found = Object.assign(status.result.plan, { name: "tuned" });
     state.plans = [...state.plans.filter((plan) => planName(plan) !== "tuned"), found];
@@ -296,6 +317,21 @@ async function followRun() {
   runTimer = setTimeout(followRun, 2000);
 }
 
+// Runs that begin while the page is open appear in the list, without changing what is chosen.
+async function refreshRuns() {
+  try {
+    const names = (await askJson("runs")).runs, select = element("run");
+    if (JSON.stringify(names) !== JSON.stringify([...select.options].map((option) => option.value))) {
+      const chosen = select.value;
+      fillSelect(select, names);
+      element("run-part").hidden = names.length === 0;
+      if (names.includes(chosen)) select.value = chosen;
+      else if (names.length > 0) followRun();
+    }
+  } catch { /* the server may be back at the next time */ }
+  setTimeout(refreshRuns, 3000);
+}
+
 function readHash() {
   try {
     const asked = JSON.parse(decodeURIComponent(location.hash.slice(1)));
@@ -327,12 +363,8 @@ async function start() {
   saveBy("json", "exploration.json", "application/json",
     async () => JSON.stringify({ schema: "gnomon.exploration/1", profiles: [state.profile], rows: (await askJson("explore", state)).rows }, null, 2));
   saveBy("trace", "trace.json", "application/json", async () => (await ask("trace", state)).text());
-  if (offer.runs.length > 0) {
-    element("run-part").hidden = false;
-    fillSelect(element("run"), offer.runs);
-    element("run").addEventListener("change", followRun);
-    followRun();
-  }
+  element("run").addEventListener("change", followRun);
+  refreshRuns();
   await chooseProfile();
 }
 start().catch((error) => say(error.message));

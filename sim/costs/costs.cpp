@@ -12,6 +12,7 @@
 #include "sim/costs/disk_reads.h"
 #include "sim/costs/hops.h"
 #include "sim/costs/macro_read.h"
+#include "sim/costs/macro_sample.h"
 #include "sim/costs/one_hop.h"
 #include "sim/costs/zero_copy.h"
 
@@ -207,7 +208,8 @@ class Costing {
   }
 
   /// Linked devices hold equal parts of a sharded cache. Reads of lists, `lists_link_s` over the host's link,
-  /// are 32-byte sectors, which have headers there.
+  /// are 32-byte sectors, which have headers there. As in the runtime, the device of a mini-batch draws all
+  /// its neighbours; DSP's devices (PPoPP 2023, section 4) draw for each other and exchange ids instead.
   void read_peers(double row_bytes, double lists_link_s) {
     constexpr double sector_bytes = 32;
     const auto& link = profile_.machine.link;
@@ -290,18 +292,11 @@ class Costing {
   void prepare_on_host() {
     const double part = static_cast<double>(plan_.macro.resident) / plan_.macro.partitions;
     const double batches = part * static_cast<double>(workload_.batches);
-    const bool cut = plan_.embeddings.reuse == Reuse::halo;
-    const double pool = static_cast<double>(workload_.vertices) * (cut ? part : 1);
-    const double visits = batches * workload_.batch_vertices;
-    const bool samples = !cut || plan_.macro.sampled_ahead;
-    const double vertices = samples ? touched(pool, visits) : pool;
+    const auto sample = macro_sample(workload_, plan_);
     const double row_s = workload_.batch_vertices > 0 ? halves_.cpu_gather_s / workload_.batch_vertices : 0;
-    const double edges =
-        static_cast<double>(workload_.edges) * (pool > 0 ? vertices / pool : 0) * (cut ? part : 1);
-    const double sampled_edges = std::min(edges, batches * workload_.batch_edges);
-    costs().group_prepare_s = vertices * row_s + (samples ? batches * halves_.cpu_sample_s : 0);
-    costs().group_transfer_s = copy_s(vertices * static_cast<double>(workload_.feature_row_bytes) +
-                                      local_id_bytes * (samples ? sampled_edges : edges));
+    costs().group_prepare_s = sample.vertices * row_s + batches * halves_.cpu_sample_s * sample.draws;
+    costs().group_transfer_s = copy_s(sample.vertices * static_cast<double>(workload_.feature_row_bytes) +
+                                      local_id_bytes * sample.edges);
   }
 
   void compose() {
@@ -362,7 +357,8 @@ class Costing {
       return 1;
     }
     const int layers = std::max(2, workload_.job.layers());
-    const auto launches = static_cast<double>(profiles::launches_of_batch(layers).training);
+    const auto launches =
+        static_cast<double>(profiles::launches_of_batch(workload_.job.model, layers).training);
     const auto left = static_cast<double>(profiles::launches_of_graph_step);
     const double activations_s =
         device.memory_bandwidth_bytes_per_s
@@ -382,20 +378,25 @@ class Costing {
     return all > 0 ? left / all : by_trainer ? 0.5 : 1;
   }
 
-  /// Kernels limited to a share of the multiprocessors compute for longer; their reads take longer only if
-  /// the share cannot saturate the link. On the host's cores it is a share of threads.
+  /// On a share p of a GPU's thread slots, preparation takes the measured ratio at the measured share, and
+  /// beyond 1 in proportion to 1/p - 1 at others: kernels between those that need all slots (1/p times as
+  /// long) and those that do not. Without a measurement they do not. Reads take longer only if the share
+  /// cannot saturate the link. On the host's cores it is a share of threads.
   void prepare(double& seconds, double& link_part_s, double& peer_part_s, double whole_s, double link_s,
                double peer_s, double speedup) const {
-    double computing = 1;
+    double limited = 1;
     double reading = 1;
     const bool on_cores = plan::runs_on_cores(profile_.machine.device.kind);
     if (plan_.prepares_beside_training() && !on_cores) {
-      computing = 1 / plan_.prepare_share;
+      const auto missing = [](double share) { return 1 / share - 1; };
+      const double ratio = std::max(1.0, workload_.parts.prepare_share_ratio.value_or(1));
+      limited = 1 + (ratio - 1) * missing(plan_.prepare_share) / missing(profiles::measured_prepare_share);
       reading = std::max(1.0, profile_.machine.device.link_saturation_share / plan_.prepare_share);
     }
     link_part_s = link_s * reading;
     peer_part_s = peer_s * reading;
-    seconds = link_part_s + peer_part_s + std::max(0.0, whole_s - link_s - peer_s) * computing / speedup;
+    const double computing_s = std::max(0.0, whole_s - link_s - peer_s) / speedup;
+    seconds = std::max(link_part_s + peer_part_s + computing_s, limited * whole_s / speedup);
   }
 
   /// Ring all-reduce: every device sends and receives 2 (D-1)/D of the gradients. Over the links between

@@ -10,6 +10,7 @@
 #include "plan/disk_plans.h"
 #include "plan/host_cache.h"
 #include "sim/costs/hops.h"
+#include "sim/costs/macro_sample.h"
 #include "sim/costs/one_hop.h"
 
 namespace gnomon::sim {
@@ -33,6 +34,14 @@ double resident_share(const Plan& plan) {
 }
 
 bool is_by_parts(const Plan& plan) { return plan.schedule == Schedule::macro_batch; }
+
+/// Two macro-batches that the CPU samples, the resident one and the one being prepared, with the arrays of
+/// runtime/macro/macro_batch.h: a row, an id, a row pointer and a degree of each vertex, and its list.
+double sampled_macro_batches(const WorkloadProfile& workload, const Plan& plan) {
+  const auto sample = macro_sample(workload, plan);
+  const double vertex_bytes = static_cast<double>(workload.feature_row_bytes) + 3 * sizeof(std::int64_t);
+  return 2 * (sample.vertices * vertex_bytes + sample.edges * local_id_bytes);
+}
 
 /// Embeddings of that many vertices on every hidden layer.
 double embeddings(const WorkloadProfile& workload, double vertices) {
@@ -150,14 +159,16 @@ MemoryBreakdown on_host(const profiles::Profile& profile, const Plan& plan) {
 /// Device memory without the cache; with divided roles, of a trainer.
 MemoryBreakdown on_device(const profiles::Profile& profile, const Plan& plan) {
   const WorkloadProfile& workload = profile.workload;
-  const bool holds_part = is_by_parts(plan) && plan.route == plan::Route::device;
+  const bool samples_macro = plan::samples_macro_batches(plan);
+  const bool holds_part = is_by_parts(plan) && plan.route == plan::Route::device && !samples_macro;
   const auto share = [&](Home home) {
     return home == Home::device ? 1 : holds_part ? resident_share(plan) : 0;
   };
   MemoryBreakdown use;
   use.topology_bytes = divides_roles(plan) ? 0 : share(plan.topology) * topology_bytes(workload);
   use.features_bytes = share(plan.features) * features_bytes(workload);
-  use.batches_bytes = device_slots_bytes(workload, plan);
+  use.batches_bytes =
+      device_slots_bytes(workload, plan) + (samples_macro ? sampled_macro_batches(workload, plan) : 0);
   // Unless measured: each layer's output and its gradient; the layers shrink by the fanouts.
   use.activations_bytes = workload.parts.activation_bytes.value_or(2 * workload.batch_vertices *
                                                                    workload.job.hidden * value_bytes);
@@ -336,8 +347,10 @@ Memory memory_of(const profiles::Profile& profile, const Plan& plan, const Cache
     device.contexts_bytes = device.topology_bytes = device.features_bytes = 0;
     // Slots move from host to device, so their total is limited by the number of mini-batches, too.
     const double spare = static_cast<double>(profile.workload.batches) - host_slots(profile.workload, plan);
+    const double macro =
+        plan::samples_macro_batches(plan) ? sampled_macro_batches(profile.workload, plan) : 0;
     memory.host.batches_bytes +=
-        device.batches_bytes * std::min(1.0, spare / device_slots(profile.workload, plan));
+        macro + (device.batches_bytes - macro) * std::min(1.0, spare / device_slots(profile.workload, plan));
     memory.host.samplers_bytes +=
         plan.uses_device_route() ? sampler_bytes(profile.workload, plan.device_threads).value_or(0) : 0;
     memory.host.activations_bytes = device.activations_bytes;

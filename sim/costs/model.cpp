@@ -107,6 +107,17 @@ std::array<double, 4> memory_shares(const profiles::Profile& profile, const Stag
           share(parts.device_batch_memory_bytes, costs.device_batch_s), 0.0};
 }
 
+/// The measured slowdowns at this plan's share of a GPU. A neighbour on a share of the thread slots slows
+/// training down in proportion to that share; on the host's cores it is a number of threads instead.
+profiles::Contention contention_at(const profiles::MachineProfile& machine, const plan::Plan& plan) {
+  auto contention = machine.contention;
+  auto& training = contention.train_beside_device_batch;
+  if (training && plan.prepares_beside_training() && !plan::runs_on_cores(machine.device.kind)) {
+    training = 1 + (*training - 1) * plan.prepare_share / profiles::measured_prepare_share;
+  }
+  return contention;
+}
+
 }  // namespace
 
 MachineModel machine_model(const profiles::Profile& profile, const plan::Plan& plan, bool spread,
@@ -130,7 +141,7 @@ MachineModel machine_model(const profiles::Profile& profile, const plan::Plan& p
   model.emulated_device = profile.machine.device.kind == profiles::DeviceKind::emulated;
   model.device_threads = plan.device_threads;
   model.prepare_threads = prepare_threads(profile.workload, plan);
-  model.contention = profile.machine.contention;
+  model.contention = contention_at(profile.machine, plan);
   model.costs = costs;
   model.memory_shares = memory_shares(profile, model.costs);
   const double extra_cpu_s = handover_s(profile, plan);

@@ -37,7 +37,7 @@ struct MachineModel {
   bool host_device = false;      ///< the device's and the copy engine run on the cores; there is no link
   bool emulated_device = false;  ///< the device's engine runs on the cores, except its reads over the link
   int device_threads = 1;        ///< cores that training on such a device keeps busy
-  int prepare_threads = 1;       ///< cores that batching on such a device keeps busy
+  int prepare_threads = 1;       ///< cores that preparing on such a device keeps busy
   StageCosts costs{};            ///< mean of each stage, with worker efficiency and speed-ups applied
   profiles::Contention contention{};
   /// The costs of each batch; if empty, every batch costs the mean.
@@ -46,7 +46,7 @@ struct MachineModel {
   int devices_per_link = 1;    ///< devices that share one link to the host
   int devices_per_clique = 1;  ///< number of devices that are linked to each other
   int disk_depth = 1;          ///< reads in flight that saturate the disk
-  double prepare_share = 0;    ///< share of a device's multiprocessors that prepares beside training
+  double prepare_share = 0;    ///< share of a device that prepares beside training; 0: it alternates
   bool gathers_beside_training = false;  ///< devices gather the next batch while they train one
   /// The share of the host's memory bandwidth that a stage uses when it runs alone: CPU work, copies, device
   /// preparation, training.

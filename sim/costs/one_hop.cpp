@@ -5,8 +5,19 @@
 
 namespace gnomon::sim {
 
-double touched(double vertices, double visits) {
-  return vertices > 0 ? vertices * -std::expm1(-visits / vertices) : 0;
+double touched(double vertices, double visits, double skew) {
+  if (vertices <= 0 || skew <= 0) {
+    return vertices > 0 ? vertices * -std::expm1(-visits / vertices) : 0;
+  }
+  // Midpoint rule over the ranks: the vertex at rank share u is drawn visits · (1 - skew) · u^-skew /
+  // vertices times in the mean.
+  constexpr int steps = 1000;
+  const double mean = visits * (1 - skew) / vertices;
+  double share = 0;
+  for (int i = 0; i < steps; ++i) {
+    share += -std::expm1(-mean * std::pow((i + 0.5) / steps, -skew)) / steps;
+  }
+  return vertices * share;
 }
 
 OneHop one_hop(const profiles::WorkloadProfile& workload) {

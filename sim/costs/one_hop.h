@@ -16,7 +16,8 @@ struct OneHop {
 /// the first fanout, and random neighbours.
 OneHop one_hop(const profiles::WorkloadProfile& workload);
 
-/// Expected number of distinct vertices among `visits` random draws from `vertices`.
-double touched(double vertices, double visits);
+/// Expected number of distinct vertices among `visits` random draws from `vertices`, the one of rank r in
+/// proportion to r^-skew (profiles::Accesses::skew); 0: uniform.
+double touched(double vertices, double visits, double skew = 0);
 
 }  // namespace gnomon::sim

@@ -75,7 +75,7 @@ double memory_slowdown(const std::array<double, num_kinds>& shares, const KindCo
 }
 
 bool is_contended(const MachineModel& model) {
-  bool found = model.prepare_share > 0;
+  bool found = false;
   const auto look = [&found](const char*, const auto& each, base::Range) { found |= each.value_or(1) != 1; };
   profiles::Contention::fields(model.contention, look);
   for (const double share : model.memory_shares) {
@@ -94,13 +94,9 @@ double slowdown(const MachineModel& model, schedule::Stage stage, int device, co
   KindCounts beside = kind == Kind::cpu || model.on_cores() ? everywhere : running.on(device);
   beside[static_cast<std::size_t>(Kind::cpu)] = everywhere[static_cast<std::size_t>(Kind::cpu)];
   beside[own] = std::max(0, beside[own] - 1);  // the stage itself
-  double factor = contention_slowdown(model.contention, kind, beside);
+  const double factor = contention_slowdown(model.contention, kind, beside);
   const auto share = model.memory_shares[own];
-  factor *= memory_slowdown(model.memory_shares, everywhere, share);
-  // Preparation beside training occupies its multiprocessors while it runs.
-  const bool shares_device = kind == Kind::train && !model.on_cores() &&
-                             running.on(device)[static_cast<std::size_t>(Kind::prepare)] > 0;
-  return shares_device ? factor / (1 - model.prepare_share) : factor;
+  return factor * memory_slowdown(model.memory_shares, everywhere, share);
 }
 
 }  // namespace gnomon::sim

@@ -191,17 +191,17 @@ void SimulatedMachine::begin(int engine) {
   auto& span = at(here.current).span;
   span.begin_s = now_s();
   here.running = true;
-  here.piece = 0;
-  here.pieces = pieces_of(span);
+  here.phase = 0;
+  here.phases = phases_of(span);
   change_running(span, 1);
-  if (here.pieces.count == 0) {
+  if (here.phases.count == 0) {
     finish(engine);
   } else {
     beginning_.push_back(engine);
   }
 }
 
-/// Accounts for a piece that has ended.
+/// Accounts for a phase that has ended.
 void SimulatedMachine::count(const Work& work, Stage stage) {
   const bool is_copy = work.resource == Resource::link || (model_.host_device && stage == Stage::transfer);
   totals_.link_s += is_copy ? work.seconds : 0;
@@ -241,33 +241,33 @@ void SimulatedMachine::change_running(const StageSpan& span, int change) {
   }
 }
 
-/// Splits a stage into one or more consecutive pieces of work.
-SimulatedMachine::Pieces SimulatedMachine::pieces_of(Stage stage, const StageCosts& costs,
+/// Splits a stage into one or more consecutive phases.
+SimulatedMachine::Phases SimulatedMachine::phases_of(Stage stage, const StageCosts& costs,
                                                      int on_device) const {
   const auto device = model_.on_cores() ? Resource::cores : Resource::device;
   const int link = switch_of(on_device);
   const int clique = on_device / model_.devices_per_clique;
-  Pieces pieces;
+  Phases phases;
   const auto copy = [&](double seconds) {
-    pieces.add({seconds, model_.host_device ? Resource::cores : Resource::link, 1, link});
+    phases.add({seconds, model_.host_device ? Resource::cores : Resource::link, 1, link});
   };
   const auto prepare = [&](double seconds, double link_s, double peer_s) {
     link_s = model_.host_device ? 0 : std::min(link_s, seconds);
     peer_s = std::min(peer_s, seconds - link_s);
-    pieces.add({link_s, Resource::link, 1, link});
-    pieces.add({peer_s, Resource::peer, 1, clique});
-    pieces.add({seconds - link_s - peer_s, device, model_.prepare_threads});
+    phases.add({link_s, Resource::link, 1, link});
+    phases.add({peer_s, Resource::peer, 1, clique});
+    phases.add({seconds - link_s - peer_s, device, model_.prepare_threads});
   };
   switch (stage) {
     case Stage::cpu_batch:
-      pieces.add({costs.cpu_batch_disk_s, Resource::disk, model_.disk_depth});
-      pieces.add({costs.cpu_batch_s, Resource::cores, model_.worker_threads});
+      phases.add({costs.cpu_batch_disk_s, Resource::disk, model_.disk_depth});
+      phases.add({costs.cpu_batch_s, Resource::cores, model_.worker_threads});
       break;
     case Stage::transfer:
       copy(costs.transfer_s);
       break;
     case Stage::train:
-      pieces.add({costs.train_s, device, model_.device_threads});
+      phases.add({costs.train_s, device, model_.device_threads});
       break;
     case Stage::device_batch:
       prepare(costs.device_batch_s, costs.device_batch_link_s, costs.device_batch_peer_s);
@@ -276,37 +276,37 @@ SimulatedMachine::Pieces SimulatedMachine::pieces_of(Stage stage, const StageCos
       prepare(costs.device_gather_s, costs.device_gather_link_s, costs.device_gather_peer_s);
       break;
     case Stage::all_reduce:
-      pieces.add({costs.all_reduce_cores_s, Resource::cores, 1});
-      pieces.add({costs.all_reduce_s - costs.all_reduce_cores_s, Resource::device, 1});
+      phases.add({costs.all_reduce_cores_s, Resource::cores, 1});
+      phases.add({costs.all_reduce_s - costs.all_reduce_cores_s, Resource::device, 1});
       break;
     case Stage::group_read:
-      pieces.add({costs.group_read_s, Resource::disk, model_.disk_depth});
+      phases.add({costs.group_read_s, Resource::disk, model_.disk_depth});
       break;
     case Stage::group_prepare:
-      pieces.add({costs.group_prepare_s / std::max(1, model_.workers), Resource::cores, 1});
+      phases.add({costs.group_prepare_s / std::max(1, model_.workers), Resource::cores, 1});
       break;
     case Stage::group_transfer:
       copy(costs.group_transfer_s);
       break;
   }
-  return pieces;
+  return phases;
 }
 
-SimulatedMachine::Pieces SimulatedMachine::pieces_of(const StageSpan& span) const {
-  return pieces_of(span.stage, model_.costs_of ? model_.costs_of(span.batch) : model_.costs, span.device);
+SimulatedMachine::Phases SimulatedMachine::phases_of(const StageSpan& span) const {
+  return phases_of(span.stage, model_.costs_of ? model_.costs_of(span.batch) : model_.costs, span.device);
 }
 
 double SimulatedMachine::expected_s(Stage stage) const {
   double seconds = 0;
-  const Pieces pieces = pieces_of(stage, model_.costs, 0);
-  for (int piece = 0; piece < pieces.count; ++piece) {
-    seconds += pieces.works[static_cast<std::size_t>(piece)].seconds;
+  const Phases phases = phases_of(stage, model_.costs, 0);
+  for (int phase = 0; phase < phases.count; ++phase) {
+    seconds += phases.works[static_cast<std::size_t>(phase)].seconds;
   }
   return seconds;
 }
 
 void SimulatedMachine::change_threads(const Engine& engine, int change) {
-  const Work& work = engine.pieces.works[static_cast<std::size_t>(engine.piece)];
+  const Work& work = engine.phases.works[static_cast<std::size_t>(engine.phase)];
   const Kind kind = kind_of(at(engine.current).span.stage);
   if (contended_ && work.resource == Resource::cores && kind != Kind::none) {
     running_.add_threads(kind, change * work.threads);
@@ -325,7 +325,7 @@ double SimulatedMachine::slowdown_of(const Engine& engine) {
   if (known == 0) {
     known = slowdown(model_, span.stage, span.device, running_);
   }
-  if (engine.pieces.works[static_cast<std::size_t>(engine.piece)].resource != Resource::cores) {
+  if (engine.phases.works[static_cast<std::size_t>(engine.phase)].resource != Resource::cores) {
     return known;
   }
   if (crowdings_[k] == 0) {
@@ -348,7 +348,7 @@ void SimulatedMachine::settle_speeds() {
   for (const int engine : beginning_) {
     Engine& here = engine_at(engine);
     here.slowdown = slowdown_of(here);
-    hardware_->begin(engine, here.pieces.works[static_cast<std::size_t>(here.piece)], here.slowdown);
+    hardware_->begin(engine, here.phases.works[static_cast<std::size_t>(here.phase)], here.slowdown);
   }
   beginning_.clear();
   if (!std::exchange(running_changed_, false)) {
@@ -372,9 +372,9 @@ void SimulatedMachine::advance() {
   }
   for (const int engine : ended) {
     Engine& here = engine_at(engine);
-    count(here.pieces.works[static_cast<std::size_t>(here.piece)], at(here.current).span.stage);
+    count(here.phases.works[static_cast<std::size_t>(here.phase)], at(here.current).span.stage);
     change_threads(here, -1);
-    if (++here.piece < here.pieces.count) {
+    if (++here.phase < here.phases.count) {
       beginning_.push_back(engine);
     } else {
       finish(engine);

@@ -32,7 +32,7 @@ int slots_of(const MachineModel& model);
 ///
 /// Contention is tracked exactly: whenever the set of running stages changes, the remaining work of every
 /// running stage continues at its new speed. All stages that end at the same time have ended before wait_any
-/// returns. A stage may consist of several consecutive pieces of work: reading the disk, then using a core;
+/// returns. A stage may consist of several consecutive phases: reading the disk, then using a core;
 /// reading over the link, then from linked devices, then using the device alone. A host device has no link:
 /// its copies are work of a thread.
 class SimulatedMachine final : public schedule::Machine {
@@ -62,8 +62,8 @@ class SimulatedMachine final : public schedule::Machine {
   }
 
  private:
-  /// The pieces of a stage, without those of zero duration.
-  struct Pieces {
+  /// The phases of a stage, without those of zero duration.
+  struct Phases {
     std::array<Work, 3> works;
     int count = 0;
     void add(const Work& work) {
@@ -91,8 +91,8 @@ class SimulatedMachine final : public schedule::Machine {
   struct Engine {
     std::int64_t current = -1;  ///< the current ticket
     bool running = false;       ///< false while it waits for dependencies
-    Pieces pieces;
-    int piece = 0;  ///< the current one
+    Phases phases;
+    int phase = 0;  ///< the current one
     double slowdown = 1;
   };
 
@@ -102,13 +102,13 @@ class SimulatedMachine final : public schedule::Machine {
   Engine& engine_at(int engine) { return engines_[static_cast<std::size_t>(engine)]; }
   std::deque<std::int64_t>& queue_of(int engine);
   Started& at(std::int64_t ticket) { return started_[static_cast<std::size_t>(ticket)]; }
-  Pieces pieces_of(schedule::Stage stage, const StageCosts& costs, int device) const;
+  Phases phases_of(schedule::Stage stage, const StageCosts& costs, int device) const;
   void take_next(int engine);
   void settle_engines();
   void begin(int engine);
   void finish(int engine);
   void count(const Work& work, schedule::Stage stage);
-  Pieces pieces_of(const schedule::StageSpan& span) const;
+  Phases phases_of(const schedule::StageSpan& span) const;
   int switch_of(int device) const { return device / model_.devices_per_link; }
   void change_running(const schedule::StageSpan& span, int change);
   void change_threads(const Engine& engine, int change);
@@ -128,7 +128,7 @@ class SimulatedMachine final : public schedule::Machine {
   std::vector<int> ready_;       ///< engines whose stage has become ready
   std::vector<Started> started_;
   std::vector<Successor> successors_;
-  std::vector<int> beginning_;  ///< engines with a piece not yet passed to the hardware
+  std::vector<int> beginning_;  ///< engines with a phase not yet passed to the hardware
   RunningStages running_;
   /// By device, given the running stages; 0: not computed.
   std::vector<std::array<double, num_kinds>> slowdowns_;

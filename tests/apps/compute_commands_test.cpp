@@ -9,6 +9,7 @@
 #include "base/usable.h"
 #include "graph/order/reorder.h"
 #include "plan/default_plan.h"
+#include "plan/exactness.h"
 #include "plan/plan.h"
 #include "profiles/catalog.h"
 #include "profiles/profile.h"
@@ -119,6 +120,13 @@ TEST_F(ComputeCommands, SeveralEmulatedDevicesAverageTheirGradients) {
   const auto of_two = hash_of("two.json", "2");
   EXPECT_EQ(hash_of("t_sota", "2"), of_two);  // it uses all devices
   EXPECT_NE(hash_of("t_sota", "1"), of_two);
+  const auto hash_on = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), {"train", "tiny", "--plan", "t_sota", "--epochs", "1", "--json"});
+    return json_of(with_job(words))["weights_hash"];
+  };
+  const std::vector<std::string> machine{"--device", "emulated:aws-g5.12xlarge"};
+  EXPECT_EQ(hash_on(machine), hash_of("t_sota", "4")) << "that machine has four";
+  EXPECT_EQ(hash_on({"--device", "emulated:aws-g5.12xlarge", "--devices", "2"}), of_two);
 }
 
 TEST_F(ComputeCommands, SeveralDevicesAreRefusedWhereTheyAreNotExecuted) {
@@ -152,10 +160,52 @@ TEST_F(ComputeCommands, CompareRunsPresetsOfSeveralDevices) {
 TEST_F(ComputeCommands, ProfileSaysThatItsDeviceIsEmulated) {
   const auto outcome = run(with_job(emulated({"profile", "tiny", "-o", "p.json", "--time-limit", "1"})));
   EXPECT_EQ(outcome.code, 0) << outcome.error;
-  EXPECT_THAT(outcome.out, HasSubstr("emulated on the host's cores: computing takes what it takes there"));
+  EXPECT_THAT(outcome.out, HasSubstr("emulated on the host's cores: runs at host speed"));
   expect_refused({"validate", "tiny", "p.json", "--plans", "device"},
                  "p.json: machine.device.kind: the profile is of a device of kind \"emulated\", and --device "
                  "cpu is one of kind \"host\"; use the --device that was profiled");
+}
+
+// As profile and then tune: the profile that was measured first is kept, and tuning it gives the same plan.
+TEST_F(ComputeCommands, TuneMeasuresOnAnEmulatedDevice) {
+  const std::vector<std::string> search{"--budget", "20", "--json"};
+  auto words = with_job(emulated(
+      {"tune", "tiny", "-o", "plan.json", "--profile", "p.json", "--interval", "0.5", "--time-limit", "20"}));
+  words.insert(words.end(), search.begin(), search.end());
+  const auto tuning = json_of(words);
+  EXPECT_EQ(tuning["schema"], "gnomon.tuning/1");
+  const auto profile = profiles::read_profile(here_ / "p.json");
+  EXPECT_EQ(profile.machine.device.kind, plan::DeviceKind::emulated);
+  EXPECT_EQ(profile.machine.device.memory_bytes, 64e6);
+  EXPECT_EQ(profile.workload.graph, "tiny");
+  EXPECT_NO_THROW(plan::read_plan(here_ / "plan.json"));
+  std::vector<std::string> again{"tune", "p.json"};
+  again.insert(again.end(), search.begin(), search.end());
+  EXPECT_EQ(json_of(again)["candidates"], tuning["candidates"]);
+  expect_refused(with_job({"tune", "tiny", "--device", "emulated:nowhere"}), "\"nowhere\" is not known");
+}
+
+TEST_F(ComputeCommands, TuneSearchesThePlansOfAnEmulatedMachine) {
+  auto words = with_job({"tune", "tiny", "--device", "emulated:aws-g5.2xlarge", "--interval", "0.5",
+                         "--time-limit", "20", "--budget", "20"});
+  const auto outcome = run(words);
+  EXPECT_EQ(outcome.code, 0) << outcome.error;
+  EXPECT_THAT(outcome.out, HasSubstr("emulated NVIDIA A10G"));
+  EXPECT_THAT(outcome.out, HasSubstr("ducati")) << "a plan with caches, which a host does not execute";
+}
+
+TEST_F(ComputeCommands, AutotuneTrainsOnAnEmulatedDevice) {
+  const auto json = json_of(with_job(
+      emulated({"autotune", "tiny", "--epochs", "1", "--time-limit", "1", "--run", "here", "--json"})));
+  EXPECT_EQ(json["schema"], "gnomon.autotuning/1");
+  EXPECT_EQ(profiles::read_profile(here_ / "here" / "profile.json").machine.device.kind,
+            plan::DeviceKind::emulated);
+  const auto plan = plan::read_plan(here_ / "here" / "plan.json");
+  EXPECT_EQ(plan::refusal_of(plan, plan::abilities_of(plan::DeviceKind::emulated)), "");
+  if (plan::exactness_of(plan) == plan::Exactness::bits) {
+    const auto host = json_of(with_job({"train", "tiny", "--plan", "device", "--epochs", "1", "--json"}));
+    EXPECT_EQ(json["training"]["weights_hash"], host["weights_hash"]) << "a device changes no training";
+  }
 }
 
 /// A comparison on an emulated device of a plan without and one with caches, one of the CPU's, and one that
@@ -184,6 +234,8 @@ TEST_F(ComputeCommands, CompareRunsWhatTheDeviceExecutes) {
     EXPECT_GT(row["predicted_s"], 0) << name;
     EXPECT_GT(row["measured_s"], 0) << name;
     EXPECT_GT(row["measured_bytes"], 1e6) << name;
+    EXPECT_GT(row["measured_device_bytes"], 0) << name;
+    EXPECT_LE(row["measured_device_bytes"], 64e6) << name;
     EXPECT_GT(row["test_accuracy"], 0) << name;
     EXPECT_EQ(row["epochs_s"].size(), 1U) << name;
   }
@@ -193,7 +245,7 @@ TEST_F(ComputeCommands, CompareRunsWhatTheDeviceExecutes) {
   EXPECT_EQ(json["presets"][3]["preset"], "hanoi");
   EXPECT_EQ(rows.at("hanoi")["runs"], false);
   EXPECT_THAT(rows.at("hanoi")["why_not"].get<std::string>(),
-              StartsWith("this device does not execute schedule"));
+              StartsWith("this device does not execute topology"));
   EXPECT_TRUE(rows.at("hanoi")["measured_s"].is_null());
   const auto page = base::read_file(here_ / "c.html");
   const auto data = page.substr(page.find("const data = ") + 13);
@@ -204,7 +256,7 @@ TEST_F(ComputeCommands, ComparePrintsOneTableWithTheReasonsBelow) {
   const auto outcome = run(with_job(comparison()));
   EXPECT_EQ(outcome.code, 0) << outcome.error;
   for (const char* text : {"preset", "predicted", "accuracy on the test vertices after 2 epochs",
-                           "hanoi: this device does not execute schedule"}) {
+                           "hanoi: this device does not execute topology"}) {
     EXPECT_THAT(outcome.out, HasSubstr(text));
   }
   expect_refused(with_job({"compare", "tiny", "--plans", "nothing"}), "nothing");
@@ -432,7 +484,7 @@ TEST_F(ComputeCommands, AutotuneGoesTheWholeWay) {
   const auto outcome =
       run(with_job({"autotune", "tiny", "--epochs", "3", "--time-limit", "1", "--run", "here"}));
   EXPECT_EQ(outcome.code, 0) << outcome.error;
-  for (const char* text : {"CPU batching, one worker", "salient", "morphgl", "Training with plan",
+  for (const char* text : {"CPU preparation, one worker", "salient", "morphgl", "Training with plan",
                            "epoch      loss", "predicted", "measured", "here/trace.json"}) {
     EXPECT_THAT(outcome.out, HasSubstr(text));
   }
@@ -592,7 +644,7 @@ TEST_F(ComputeCommands, ValidateRunsAtLeastEightPlans) {
 
   const auto corrected = run({"validate", "tiny", "p.json", "--epochs", "1", "--correct", "c.json"});
   EXPECT_EQ(corrected.code, 0) << corrected.error;
-  EXPECT_THAT(corrected.out, HasSubstr("written to c.json, corrected by real runs: CPU batching x"));
+  EXPECT_THAT(corrected.out, HasSubstr("written to c.json, corrected by real runs: CPU preparation x"));
   EXPECT_TRUE(profiles::read_profile(here_ / "c.json").corrections->cpu_batch.has_value());
 }
 

@@ -115,13 +115,16 @@ TEST(Generate, IsAFunctionOfItsSeed) {
 TEST(Generate, RmatHonoursItsFlags) {
   const Workplace place;
   const auto outcome = run_gnomon({"generate", "rmat", "store", "--scale", "8", "--directed",
-                                   "--feature-type", "fp16", "--feature-columns", "6", "--json"},
+                                   "--feature-type", "bf16", "--feature-columns", "6", "--json"},
                                   place.path());
   ASSERT_EQ(outcome.code, 0) << outcome.error;
   const auto document = base::Json::parse(outcome.out);
   EXPECT_EQ(document["vertices"], 256);
-  EXPECT_EQ(document["feature_type"], "fp16");
+  EXPECT_EQ(document["feature_type"], "bf16");
   EXPECT_EQ(document["feature_columns"], 6);
+  expect_one_line(
+      run_gnomon({"generate", "rmat", "other", "--scale", "8", "--feature-type", "fp8"}, place.path()), 2,
+      "feature_type: \"fp8\" is not known; use one of fp32, fp16, bf16");
 }
 
 TEST(Generate, BadOptionsAndTakenNamesAreRefused) {
@@ -163,6 +166,36 @@ TEST(Convert, KeepsTheGraphAndWhatItsStoreTells) {
   expect_one_line(run_gnomon({"convert", "nowhere", "other"}, place.path()), 2, "nowhere");
   expect_one_line(run_gnomon({"convert", "old", "other", "--reorder", "size"}, place.path()), 2,
                   "--reorder: \"size\" is not known");
+}
+
+TEST(Convert, RoundsFeaturesToATypeThatIsAskedFor) {
+  const Workplace place;
+  const auto run = [&](const std::vector<std::string>& arguments) {
+    return run_gnomon(arguments, place.path());
+  };
+  ASSERT_EQ(run({"generate", "rmat", "fp32", "--scale", "7", "--feature-columns", "3"}).code, 0);
+  ASSERT_EQ(
+      run({"generate", "rmat", "bf16", "--scale", "7", "--feature-columns", "3", "--feature-type", "bf16"})
+          .code,
+      0);
+  const auto features = [&](const char* store) {
+    return base::read_file(place.path() / store / "features.npy");
+  };
+  const auto converted = run({"convert", "fp32", "rounded", "--feature-type", "bf16", "--json"});
+  ASSERT_EQ(converted.code, 0) << converted.error;
+  EXPECT_EQ(base::Json::parse(converted.out)["feature_type"], "bf16");
+  EXPECT_EQ(features("rounded"), features("bf16"));
+  EXPECT_THAT(run({"info", "rounded"}).out, testing::HasSubstr("3 columns, bf16"));
+  EXPECT_EQ(run({"info", "rounded", "--check"}).code, 0);
+  ASSERT_EQ(run({"convert", "rounded", "wide", "--feature-type", "fp32"}).code, 0);
+  ASSERT_EQ(run({"convert", "wide", "again", "--feature-type", "bf16", "--reorder", "degree"}).code, 0);
+  ASSERT_EQ(run({"convert", "bf16", "ordered", "--reorder", "degree"}).code, 0);
+  EXPECT_EQ(features("again"), features("ordered"));
+  expect_one_line(run({"convert", "fp32", "other", "--feature-type", "int8"}), 2,
+                  "--feature-type: \"int8\" is not known; use one of fp32, fp16, bf16");
+  ASSERT_EQ(run({"generate", "rmat", "bare", "--scale", "4", "--feature-columns", "0"}).code, 0);
+  expect_one_line(run({"convert", "bare", "other", "--feature-type", "bf16"}), 2,
+                  "--feature-type: has no effect: bare has no features");
 }
 
 class Partition : public ::testing::Test {

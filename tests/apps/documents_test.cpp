@@ -80,6 +80,39 @@ TEST(Documents, ReadmeShowsCommands) {
   EXPECT_GE(shell_blocks(text_of("README.md")).size(), 3U) << "are their blocks marked ```sh?";
 }
 
+/// The words that follow `option` in a text, up to one that is no name.
+std::vector<std::string> words_after(const std::string& text, const std::string& option) {
+  std::vector<std::string> words;
+  std::istringstream stream(text);
+  bool follows = false;
+  for (std::string word; stream >> word;) {
+    follows = word == option || (follows && std::isalpha(static_cast<unsigned char>(word.front())) != 0);
+    if (follows && word != option) {
+      words.push_back(word);
+    }
+  }
+  return words;
+}
+
+/// Its commands take too long for a test.
+TEST(Documents, DevelopNamesPresetsAndTestsThatExist) {
+  const auto text = text_of("docs/develop.md");
+  const auto presets = text_of("CMakePresets.json");
+  const auto tests = text_of("tests/CMakeLists.txt");
+  EXPECT_THAT(words_after("a --target b c && d --target e", "--target"), ElementsAre("b", "c", "e"));
+  const auto names = words_after(text, "--preset");
+  EXPECT_GE(names.size(), 9U);
+  for (const auto& name : names) {
+    EXPECT_NE(presets.find("{\"name\": \"" + name + "\""), std::string::npos) << name;
+  }
+  const auto targets = words_after(text, "--target");
+  EXPECT_GE(targets.size(), 3U);
+  for (const auto& target : targets) {
+    EXPECT_NE(tests.find("gnomon_test(" + target.substr(target.find('_') + 1) + " "), std::string::npos)
+        << target;
+  }
+}
+
 class Document : public testing::TestWithParam<std::string> {};
 
 // Every command that a document shows runs, block after block in one directory, as for someone who follows

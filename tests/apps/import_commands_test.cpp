@@ -98,7 +98,7 @@ TEST_F(ImportCommands, NamesAreKeptAndNotesAreTold) {
             "names.txt "
             "of the store\n");
   EXPECT_THAT(graph::names_of(graph::open_store(here_ / "s")), ElementsAre("A", "B", "C, D"));
-  EXPECT_THAT(run({"info", "s"}).out, HasSubstr("names     names.txt has those of the data\n"));
+  EXPECT_THAT(run({"info", "s"}).out, HasSubstr("names     original vertex names in names.txt\n"));
   here_.write("e.txt", "1 2\n");
   EXPECT_THAT(
       run({"import", "edges", "e.txt", "t"}).error,

@@ -12,6 +12,7 @@
 #include "apps/progress_bar.h"
 #include "apps/text/format.h"
 #include "apps/text/output.h"
+#include "apps/text/replanning_text.h"
 #include "apps/text/table.h"
 #include "base/csv.h"
 #include "base/error.h"
@@ -102,6 +103,31 @@ TEST(Format, CountsAgreeWithTheirNouns) {
   EXPECT_EQ(format_counted(1, "mini-batch", "mini-batches"), "1 mini-batch");
   EXPECT_EQ(format_counted(0, "mini-batch", "mini-batches"), "0 mini-batches");
   EXPECT_EQ(format_counted(1200, "mini-batch", "mini-batches"), "1,200 mini-batches");
+}
+
+TEST(Format, IntervalsAreSharesOfTheirValue) {
+  EXPECT_EQ(format_with_interval(2, 0.05), "2.00 s +-2.5 %");
+  EXPECT_EQ(format_with_interval(2, std::nullopt), "2.00 s");
+}
+
+// A plan that the turns show to be faster though it is predicted to be slower, and what it brought.
+TEST(Replanned, TellsThePredictedAndTheMeasuredGain) {
+  tuner::Replanned change;
+  change.from = "dgl";
+  change.to = "device";
+  change.predicted_gain = -0.02;
+  change.gain = 0.1;
+  change.turns = 6;
+  change.extra_s = 0.5;
+  change.before_batch_s = 0.02;
+  const auto at_change = replanned_text(change);
+  EXPECT_THAT(at_change,
+              HasSubstr("changing to plan device, which is predicted to take -2.0 % less time than dgl"));
+  EXPECT_THAT(at_change, HasSubstr("and 10.0 % less measured in 6 turns"));
+  change.after_batch_s = 0.015;
+  const auto later = replanned_text(change);
+  EXPECT_THAT(later, HasSubstr("plan device takes 15.0 ms a mini-batch, dgl took 20.0 ms: 25.0 % less"));
+  EXPECT_THAT(later, HasSubstr("(predicted: -2.0 %)"));
 }
 
 TEST(Sizes, OneRuleForEveryOption) {

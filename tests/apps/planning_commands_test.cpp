@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdint>
+#include <filesystem>
 #include <sstream>
 
 #include "plan/disk_plans.h"
@@ -26,6 +27,16 @@ void expect_one_line(const Outcome& outcome, const std::string& part) {
   EXPECT_THAT(outcome.error, HasSubstr(part));
 }
 
+/// What a command says besides its progress, of which it tells where it takes long.
+std::string without_progress(const std::string& error) {
+  std::istringstream lines(error);
+  std::string rest;
+  for (std::string line; std::getline(lines, line);) {
+    rest += line.ends_with(" ...") ? "" : line + "\n";
+  }
+  return rest;
+}
+
 class Planning : public ::testing::Test {
  protected:
   Planning() { place.write("p.json", small_profile().dump()); }
@@ -34,7 +45,7 @@ class Planning : public ::testing::Test {
     arguments.emplace_back("--json");
     const auto outcome = run(arguments);
     EXPECT_EQ(outcome.code, 0) << outcome.error;
-    EXPECT_EQ(outcome.error, "");
+    EXPECT_EQ(without_progress(outcome.error), "");
     return base::Json::parse(outcome.out);
   }
   Workplace place;
@@ -45,6 +56,80 @@ TEST_F(Planning, SequentialEpochIsTheSumOfItsStages) {
   const auto rows = document({"explore", "p.json", "--plan", "device"})["rows"];
   ASSERT_EQ(rows.size(), 1U);
   EXPECT_NEAR(rows[0]["epoch_s"].get<double>(), 60 * 0.045, 1e-6);
+}
+
+// Each by what it is: a profile, the document of a machine, the directory of a run.
+TEST_F(Planning, ServeTakesProfilesMachinesAndRuns) {
+  const auto machine = run({"catalog", "aws-g5.2xlarge", "--json"});
+  ASSERT_EQ(machine.code, 0);
+  place.write("m.json", machine.out);
+  std::filesystem::create_directories(place.path() / "run");
+  place.write("run/job.json", R"({"schema": "gnomon.job/1"})");
+  expect_one_line(run({"serve", "p.json", "run", "--port", "0", "--seconds", "0.1"}),
+                  "run: is not the directory of a run (job.json and plan.json)");
+  place.write("run/plan.json", R"({"schema": "gnomon.plan/1", "name": "device"})");
+  const auto outcome = run({"serve", "p.json", "m.json", "run", "--port", "0", "--seconds", "0.1"});
+  EXPECT_EQ(outcome.code, 0) << outcome.error;
+  expect_one_line(run({"serve", "p.json", "--machine", "nobody", "--port", "0"}), "\"nobody\" is not known");
+}
+
+// The same relative interval stands beside the epoch, its price, the training and the training's price.
+TEST_F(Planning, PricesAndTrainingsHaveTheIntervalOfTheEpoch) {
+  auto profile = small_profile();
+  profile["machine"]["running"]["price_per_hour"] = 2.0;
+  profile["workload"]["train"]["interval_s"] = 0.0045;  // of 0.045 s a mini-batch
+  profile["workload"]["device_batch"]["interval_s"] = 1e-9;
+  place.write("p.json", profile.dump());
+  const auto row = document({"explore", "p.json", "--plan", "device", "--epochs", "10"})["rows"][0];
+  EXPECT_NEAR(row["interval_s"].get<double>(), 60 * 0.0045, 1e-6);
+  for (const char* column : {"price", "training_s", "training_price"}) {
+    const std::string name = column;
+    const std::string interval = name == "training_s" ? "training_interval_s" : name + "_interval";
+    EXPECT_NEAR(row[interval].get<double>(), 0.1 * row[name].get<double>(), 1e-7) << column;
+  }
+  const auto text = run({"explore", "p.json", "--plan", "device"}).out;
+  std::size_t places = 0;
+  for (auto at = text.find("+-10.0 %"); at != std::string::npos; at = text.find("+-10.0 %", at + 1)) {
+    ++places;
+  }
+  EXPECT_GE(places, 2U) << text;
+}
+
+// A profile that was measured, moved by data sheets: nothing is known of the error, but a bound.
+TEST_F(Planning, MachinesFromDataSheetsHaveABoundAndNoInterval) {
+  auto profile = small_profile();
+  profile["workload"]["batch_bytes"] = 3e7;
+  profile["workload"]["batch_vertices"] = 5e4;
+  profile["workload"]["feature_row_bytes"] = 400;
+  for (const char* stage : {"cpu_batch", "device_batch", "train"}) {
+    profile["workload"][stage]["interval_s"] = 1e-4;
+  }
+  place.write("p.json", profile.dump());
+  const std::vector<std::string> words{"explore", "p.json",    "--plan",
+                                       "device",  "--machine", "aws-g5.2xlarge"};
+  const auto row = document(words)["rows"][0];
+  EXPECT_TRUE(row["interval_s"].is_null());
+  EXPECT_EQ(row["moved_by"], "bandwidths");
+  const double bound_s = row["data_sheet_bound_s"];
+  EXPECT_GT(bound_s, 0);
+  EXPECT_LE(bound_s, row["epoch_s"].get<double>());
+  const auto text = run(words).out;
+  EXPECT_THAT(text, HasSubstr("bandwidths"));
+  EXPECT_THAT(text, HasSubstr("data-sheet"));
+  EXPECT_THAT(text, Not(HasSubstr("+-")));
+}
+
+TEST_F(Planning, TuneTellsWhatCannotBeToldApart) {
+  auto profile = small_profile();
+  for (const char* stage : {"cpu_batch", "device_batch", "train"}) {
+    profile["workload"][stage]["interval_s"] = 0.004;
+  }
+  place.write("p.json", profile.dump());
+  const auto text = run({"tune", "p.json", "--budget", "20"}).out;
+  EXPECT_THAT(text, HasSubstr("cannot be told apart from the best: "));
+  EXPECT_THAT(text, testing::ContainsRegex("[0-9] m?s \\+-[0-9.]+ %"));
+  place.write("p.json", small_profile().dump());
+  EXPECT_THAT(run({"tune", "p.json", "--budget", "20"}).out, Not(HasSubstr("cannot be told apart")));
 }
 
 TEST_F(Planning, SetChangesProfileAndPlanInAllCombinations) {

@@ -38,7 +38,7 @@ TEST(ReproduceCommand, DrawsFiguresAsTextAndDocumentAndPage) {
   EXPECT_EQ(text.code, 0) << text.error;
   EXPECT_THAT(text.out, HasSubstr("F1: A tree of systems\nnot drawn: a drawing\n"));
   EXPECT_THAT(text.out, HasSubstr("GPU samples, pipelined"));
-  EXPECT_THAT(text.out, HasSubstr("[yes] Pipelining saves 43.1 % with GPU sampling"));
+  EXPECT_THAT(text.out, HasSubstr("[direction yes, size yes] Pipelining saves 43.1 % with GPU sampling"));
   const auto page = base::read_file(place / "page.html");
   EXPECT_THAT(page, HasSubstr("gnomon.drawn_figures/1"));
   EXPECT_THAT(page, HasSubstr("GPU samples, pipelined"));
@@ -47,8 +47,48 @@ TEST(ReproduceCommand, DrawsFiguresAsTextAndDocumentAndPage) {
   ASSERT_EQ(document["figures"].size(), 1U);
   EXPECT_EQ(document["figures"][0]["verdict"], "predicted");
   EXPECT_EQ(document["figures"][0]["charts"][0]["series"][0]["points"].size(), 4U);
-  EXPECT_TRUE(document["figures"][0]["claims"][0]["holds"].get<bool>());
-  EXPECT_THAT(document["figures"][0]["on_claims"].get<std::string>(), HasSubstr("claims hold"));
+  EXPECT_TRUE(document["figures"][0]["claims"][0]["direction"].get<bool>());
+  EXPECT_THAT(document["figures"][0]["on_claims"].get<std::string>(),
+              HasSubstr("claims point the way the paper says"));
+}
+
+TEST(ReproduceCommand, MeasuresFiguresOnOnesOwnGraph) {
+  const Workplace place;
+  ASSERT_EQ(
+      run_gnomon({"generate", "rmat", "store", "--scale", "9", "--feature-columns", "8"}, place.path()).code,
+      0);
+  const auto text = run_gnomon(
+      {"reproduce", "gnnlab", "F16", "T4", "--measure", "store", "--html", "page.html"}, place.path());
+  EXPECT_EQ(text.code, 0) << text.error;
+  EXPECT_THAT(text.out, HasSubstr("measured on rmat: 512 vertices"));
+  EXPECT_THAT(text.out, HasSubstr("not possible: random walks"));
+  EXPECT_THAT(base::read_file(place / "page.html"), HasSubstr("by random weights"));
+  const auto document =
+      printed_document(run_gnomon({"reproduce", "gnnlab", "F16", "--measure=store", "--json"}, place.path()));
+  EXPECT_EQ(document["figures"][0]["verdict"], "measured");
+  EXPECT_GT(document["figures"][0]["claims"][0]["value"].get<double>(), 0);
+}
+
+TEST(ReproduceCommand, DrawsWhatWasMeasuredBefore) {
+  const Workplace place;
+  const auto measured = run_gnomon({"reproduce", "hanoi", "T4.3", "--json", "--measure"});
+  place.write("measured.json", measured.out);
+  const std::vector<std::string> drawing{"reproduce",  "hanoi",         "T4.3",
+                                         "--measured", "measured.json", "--json"};
+  EXPECT_EQ(printed_document(run_gnomon(drawing, place.path())), printed_document(measured));
+  const auto wrong = run_gnomon({"reproduce", "ducati", "F19", "--measured", "measured.json"}, place.path());
+  EXPECT_EQ(wrong.code, 2);
+  EXPECT_THAT(wrong.error, HasSubstr("has figures of hanoi, not of ducati"));
+  auto both = drawing;
+  both.emplace_back("--measure");
+  EXPECT_EQ(run_gnomon(both, place.path()).code, 2);
+}
+
+TEST(ReproduceCommand, MeasuresOnAGeneratedGraphWithoutData) {
+  const auto document = printed_document(run_gnomon({"reproduce", "hanoi", "T4.3", "--json", "--measure"}));
+  ASSERT_EQ(document["figures"][0]["charts"].size(), 2U);
+  EXPECT_THAT(document["figures"][0]["charts"][1]["measured_on"].get<std::string>(), HasSubstr("like arxiv"));
+  EXPECT_TRUE(document["figures"][0]["claims"][1].contains("direction"));
 }
 
 TEST(ReproduceCommand, TakesAnotherMachinesColumns) {
@@ -163,6 +203,9 @@ TEST(ReproduceCommand, WrongInputIsOneLine) {
   expect_wrong({"ducati", "F1"}, "\"F1\" is not in ducati; use all or some of F17");
   expect_wrong({"all", "F1"}, "must be one paper");
   expect_wrong({"morphgl", "F1", "--baselines", "half.json"}, "belongs to the tables");
+  expect_wrong({"gnnlab", "F16", "--measure", "nowhere"}, "nowhere: does not exist");
+  expect_wrong({"gnnlab", "F16", "--measure=nowhere"}, "nowhere: does not exist");
+  expect_wrong({"gnnlab", "F16", "--profile", "p.json", "--measure"}, "use one of them");
 }
 
 }  // namespace

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "tests/random_seed.h"
+
 namespace gnomon::base {
 namespace {
 
@@ -18,7 +20,8 @@ TEST(Crc32, IsThatOfTheStandard) {
 }
 
 TEST(Crc32, IsThatOfTheDefinitionBitByBit) {
-  std::mt19937 random(7);
+  const test::RandomSeed seed;
+  std::mt19937_64 random(seed);
   for (std::size_t size = 0; size < 70; ++size) {
     std::vector<std::byte> bytes(size);
     std::uint32_t expected = 0xFFFFFFFFU;

@@ -18,13 +18,15 @@ import unittest
 from contextlib import contextmanager
 from pathlib import Path
 
+import browsing
+from browsing import as_wide_as, browser, save_whole_page
+
 try:
-    from selenium import webdriver
     from selenium.webdriver.common.by import By
     from selenium.webdriver.common.keys import Keys
     from selenium.webdriver.support.ui import Select
-except ImportError:
-    webdriver = None
+except ImportError:  # and then the script is skipped
+    pass
 
 PATIENCE = 60  # seconds until what is waited for counts as missing
 PROGRAM = ""
@@ -51,16 +53,6 @@ def serving(folder, *arguments):
         process.stdout.close()
 
 
-def browser(downloads):
-    options = webdriver.ChromeOptions()
-    for argument in ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--window-size=1200,1000"]:
-        options.add_argument(argument)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    options.add_experimental_option("prefs", {"download.default_directory": str(downloads)})
-    service = webdriver.ChromeService(executable_path=shutil.which("chromedriver"))
-    return webdriver.Chrome(options=options, service=service)
-
-
 def shown_seconds(text):
     """The seconds that a cell of the table tells, and half of its last digit."""
     number, unit = text.split()
@@ -76,9 +68,10 @@ class PageTest(unittest.TestCase):
         cls.folder = Path(cls.place.name)
         job = ["--fanouts", "5,5", "--batch-size", "256", "--hidden", "16"]
         gnomon(cls.folder, "generate", "sbm", "graph", "--vertices", "3000", "--classes", "3")
-        gnomon(cls.folder, "profile", "graph", "-o", "p.json", "--time-limit", "1", *job)
+        gnomon(cls.folder, "profile", "graph", "-o", "p.json", "--interval", "0.3", "--time-limit", "10", *job)
         gnomon(cls.folder, "train", "graph", *job, "--plan", "gnomon", "--epochs", "3", "--run", "runs/first")
-        cls.server = serving(cls.folder, "p.json")
+        gnomon(cls.folder, "machine", "-o", "there.json", "--time-limit", "1", "--name", "there")
+        cls.server = serving(cls.folder, "p.json", "there.json")
         cls.address = cls.server.__enter__()
         (cls.folder / "downloads").mkdir()
         cls.driver = browser(cls.folder / "downloads")
@@ -176,6 +169,35 @@ class PageTest(unittest.TestCase):
         self.change(lambda: Select(self.element("machine")).select_by_visible_text("aws-g5.2xlarge"))
         self.expect_rows_of("--plan", self.plans(), "--machine", "aws-g5.2xlarge")
 
+    def test_measured_machines_are_on_offer(self):
+        self.change(lambda: Select(self.element("machine")).select_by_value("there.json"))
+        self.expect_rows_of("--plan", self.plans(), "--machine", "there.json")
+
+    def test_tells_how_long_it_took(self):
+        row_times = "const rows = document.getElementById('rows').dataset; return [rows.elapsedMs, rows.shownMs]"
+        times = []
+        for key in [Keys.ARROW_RIGHT, Keys.ARROW_LEFT] * 3:
+            self.change(lambda: self.slider("Cores").send_keys(key))
+            answered = self.driver.execute_script(row_times)
+            times.append(float(answered[1]))
+            self.assertGreater(float(answered[0]), 0)
+        plans = len(self.table("rows")) - 1
+        print(f"computed epochs of {plans} plans were shown after {', '.join(f'{each:.0f}' for each in times)} ms", file=sys.stderr)
+
+    def test_runs_that_begin_later_appear(self):
+        job = ["--fanouts", "5,5", "--batch-size", "256", "--hidden", "16"]
+        gnomon(self.folder, "train", "graph", *job, "--plan", "device", "--epochs", "2", "--run", "runs/later")
+        self.wait_until(lambda: "later" in [each.text for each in Select(self.element("run")).options])
+        self.assertEqual(Select(self.element("run")).first_selected_option.text, "first")
+        shutil.rmtree(self.folder / "runs/later")
+
+    def test_a_run_is_opened_by_its_directory(self):
+        with serving(self.folder, "runs/first", "--runs", "nowhere") as address:
+            self.driver.get(address)
+            self.wait_until(lambda: "3 epochs, ended" in self.text("run-status"))
+            self.assertEqual([each.text for each in Select(self.element("run")).options], ["runs/first"])
+            self.driver.get("about:blank")
+
     def test_two_plans_side_by_side(self):
         self.change(lambda: Select(self.element("first")).select_by_visible_text("salient"))
         self.assertEqual(Select(self.element("second")).first_selected_option.text, "device")
@@ -237,22 +259,11 @@ class PageTest(unittest.TestCase):
     def test_fits_narrow_and_wide_windows(self):
         self.wait_until(lambda: "ended" in self.text("run-status"))
         for width in [400, 1200]:
-            self.driver.execute_cdp_cmd(
-                "Emulation.setDeviceMetricsOverride", {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
-            )
-            try:
-                time.sleep(0.5)  # charts follow the width by themselves
+            with as_wide_as(self.driver, width):
                 wide = self.driver.execute_script("return document.documentElement.scrollWidth")
-                if SCREENSHOTS:
-                    height = self.driver.execute_script("return document.documentElement.scrollHeight")
-                    self.driver.execute_cdp_cmd(
-                        "Emulation.setDeviceMetricsOverride",
-                        {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False},
-                    )
-                    self.driver.save_screenshot(str(SCREENSHOTS / f"page-{width}.png"))
-                self.assertLessEqual(wide, width)
-            finally:
-                self.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+            if SCREENSHOTS:
+                save_whole_page(self.driver, width, SCREENSHOTS / f"page-{width}.png")
+            self.assertLessEqual(wide, width)
 
     def test_every_control_has_a_name(self):
         nameless = self.driver.execute_script(
@@ -298,8 +309,8 @@ if __name__ == "__main__":
     parser.add_argument("program")
     parser.add_argument("--screenshots", type=Path)
     arguments, rest = parser.parse_known_args()
-    if webdriver is None or not shutil.which("chromedriver"):
-        print("skipped: needs Chromium with its driver (Debian's chromium-driver) and selenium (PyPI)")
+    if not browsing.is_there():
+        print(browsing.MISSING)
         sys.exit(77)
     PROGRAM, SCREENSHOTS = str(Path(arguments.program).resolve()), arguments.screenshots
     unittest.main(argv=[sys.argv[0], *rest], verbosity=2)

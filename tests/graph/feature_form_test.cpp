@@ -23,7 +23,7 @@ Graph graph_with(const std::vector<float>& values, std::int64_t columns,
 }
 
 TEST(FeatureForm, ThereAndBackAreTheSameBytes) {
-  for (const auto type : {FeatureType::fp32, FeatureType::fp16}) {
+  for (const auto type : {FeatureType::fp32, FeatureType::fp16, FeatureType::bf16}) {
     for (const auto values : {Values::normal, Values::ones}) {
       for (const std::uint64_t rarity : {1, 3, 50}) {
         const Graph dense = graph_with(test::mostly_zero(61, 37, rarity, values, 8), 37, type);

@@ -1,6 +1,14 @@
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <iterator>
+#include <numeric>
+#include <random>
 #include <set>
 #include <utility>
+#include <vector>
 
+#include "bench/repeated_gather.h"
 #include "kernels/device/gather-inl.h"
 #include "tests/kernels/gather_contract.h"
 #include "tests/kernels/host_executor.h"
@@ -12,7 +20,7 @@ namespace {
 using graph::VertexId;
 
 /// The device's gather, run by the host. With a cache every third row is read from it alone.
-template <device::Reads How, bool Cached>
+template <device::Reads How, bool Cached, bool ByPlace = false>
 struct GatherOnHost {
   static std::vector<std::byte> rows(const graph::Features& features, const std::vector<VertexId>& vertices) {
     const auto row_bytes = static_cast<std::size_t>(features.row_bytes());
@@ -26,10 +34,15 @@ struct GatherOnHost {
       std::fill(row, row + features.row_bytes(), std::byte{0xEE});
     }
     std::vector<std::byte> out(vertices.size() * row_bytes);
-    HostExecutor executor;
-    device::gather_rows(executor,
-                        {all.data(), features.row_bytes(), Cached ? slots.data() : nullptr, cached.data()},
-                        How, vertices.data(), std::ssize(vertices), out.data());
+    HostExecutor executor(3);
+    const device::Rows table{all.data(), features.row_bytes(), Cached ? slots.data() : nullptr,
+                             cached.data()};
+    if (ByPlace) {
+      device::gather_rows_by_place(executor, table, features.rows, How, vertices.data(), std::ssize(vertices),
+                                   out.data());
+    } else {
+      device::gather_rows(executor, table, How, vertices.data(), std::ssize(vertices), out.data());
+    }
     return out;
   }
   static std::vector<std::int64_t> labels(const std::vector<std::int32_t>& labels_of,
@@ -45,6 +58,9 @@ using Shifted = GatherOnHost<device::Reads::shifted, false>;
 using Straight = GatherOnHost<device::Reads::straight, false>;
 using ShiftedCached = GatherOnHost<device::Reads::shifted, true>;
 
+using ByPlaceCached = GatherOnHost<device::Reads::shifted, true, true>;
+
+INSTANTIATE_TYPED_TEST_SUITE_P(DeviceByPlace, GatherContract, ByPlaceCached);
 INSTANTIATE_TYPED_TEST_SUITE_P(DeviceShifted, GatherContract, Shifted);
 INSTANTIATE_TYPED_TEST_SUITE_P(DeviceStraight, GatherContract, Straight);
 INSTANTIATE_TYPED_TEST_SUITE_P(DeviceCached, GatherContract, ShiftedCached);
@@ -114,6 +130,51 @@ TEST(DeviceGather, TwoNarrowRowsShareAWarp) {
   }
 }
 
+/// All of the known rows, those of lower places first; a place is a range of at most a thousandth of the
+/// table.
+TEST(DeviceGather, OrdersRowsByTheirPlaces) {
+  constexpr std::int64_t table_rows = 1'000'000;
+  constexpr std::int64_t known = 4000;
+  const test::RandomSeed seed(7);
+  std::mt19937_64 random(seed);
+  std::vector<std::int64_t> vertices(5000);
+  std::generate(vertices.begin(), vertices.end(),
+                [&] { return static_cast<std::int64_t>(random() % table_rows); });
+  HostExecutor executor(3);
+  const auto order =
+      device::passes::order_by_place(executor, vertices.data(), std::ssize(vertices), &known, table_rows);
+  std::set<std::int32_t> numbers(order.data, order.data + known);
+  EXPECT_EQ(std::ssize(numbers), known);
+  EXPECT_EQ(*numbers.rbegin(), known - 1);
+  std::int64_t highest = 0;
+  for (std::int64_t i = 0; i < known; ++i) {
+    const std::int64_t vertex = vertices[static_cast<std::size_t>(order.data[i])];
+    EXPECT_GT(vertex, highest - table_rows / 1000) << i;
+    highest = std::max(highest, vertex);
+  }
+}
+
+/// Rows beyond the known ones stay as they are.
+TEST(DeviceGather, CopiesTheKnownRowsByPlace) {
+  constexpr std::int64_t known = 3000;
+  std::vector<std::int32_t> table(100'000);
+  std::iota(table.begin(), table.end(), 0);
+  const test::RandomSeed seed(8);
+  std::mt19937_64 random(seed);
+  std::vector<std::int64_t> vertices(4096);
+  std::generate(vertices.begin(), vertices.end(),
+                [&] { return static_cast<std::int64_t>(random() % table.size()); });
+  std::vector<std::int32_t> out(vertices.size(), -1);
+  HostExecutor executor(2);
+  device::gather_rows_by_place(executor,
+                               {reinterpret_cast<const std::byte*>(table.data()), 4, nullptr, nullptr},
+                               std::ssize(table), device::Reads::straight, vertices.data(),
+                               std::ssize(vertices), reinterpret_cast<std::byte*>(out.data()), &known);
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    EXPECT_EQ(out[i], i < known ? vertices[i] : -1) << i;
+  }
+}
+
 TEST(DeviceGather, CountsVisitsAndDegrees) {
   const auto graph = test::skewed_graph(100, 3);
   HostExecutor executor(3);
@@ -140,6 +201,49 @@ TEST(DeviceGather, CountsVisitsAndDegrees) {
   for (std::size_t i = 0; i < vertices.size(); ++i) {
     ASSERT_EQ(degrees[i], static_cast<float>(graph.degree(vertices[i])));
   }
+}
+
+// What the benchmarks of a GPU gather (bench/repeated_gather.h).
+
+/// Calls a function after each kernel.
+class NotingExecutor : public HostExecutor {
+ public:
+  template <class Body>
+  void for_each(std::int64_t count, const Body& body) {
+    HostExecutor::for_each(count, body);
+    after_launch();
+  }
+  std::function<void()> after_launch = [] {};
+};
+
+/// A row is its number, so that a gather's output tells which rows it has read.
+TEST(RepeatedGather, ReadsOtherRowsEachTimeAndWaitsOnce) {
+  constexpr std::int64_t num_rows = 1 << 22;
+  std::vector<std::int64_t> rows(num_rows);
+  for (std::int64_t row = 0; row < num_rows; ++row) {
+    rows[static_cast<std::size_t>(row)] = row;
+  }
+  NotingExecutor executor;
+  bench::RepeatedGather<NotingExecutor> gather(executor, num_rows, sizeof(std::int64_t));
+  std::vector<std::set<std::int64_t>> read;
+  executor.after_launch = [&] {
+    std::vector<std::int64_t> found(gather.rows_of_gather);
+    std::memcpy(found.data(), gather.last(), found.size() * sizeof(std::int64_t));
+    read.emplace_back(found.begin(), found.end());
+  };
+  int waits = 0;
+  gather.run({reinterpret_cast<const std::byte*>(rows.data()), sizeof(std::int64_t), nullptr, nullptr},
+             device::Reads::straight, [&] { ++waits; });
+  EXPECT_EQ(waits, 1);
+  ASSERT_EQ(std::ssize(read), gather.gathers);
+  // Of two gathers, at most a few rows are the same by chance: 200,000 of 4 million are a twentieth.
+  for (std::size_t i = 1; i < read.size(); ++i) {
+    std::vector<std::int64_t> again;
+    std::set_intersection(read[i - 1].begin(), read[i - 1].end(), read[i].begin(), read[i].end(),
+                          std::back_inserter(again));
+    EXPECT_LT(std::ssize(again), gather.rows_of_gather / 10) << i;
+  }
+  EXPECT_EQ(gather.bytes(), 2'000'000 * 8) << "more rows than a GPU's cache has room for";
 }
 
 }  // namespace

@@ -32,7 +32,7 @@ TYPED_TEST_P(GatherContract, CopiesRowsByteForByte) {
   constexpr std::int64_t rows = 97;
   const test::RandomSeed seed(1);
   std::mt19937_64 random(seed);
-  for (const auto type : {graph::FeatureType::fp32, graph::FeatureType::fp16}) {
+  for (const auto type : {graph::FeatureType::fp32, graph::FeatureType::fp16, graph::FeatureType::bf16}) {
     for (const std::int64_t columns : {0, 1, 3, 16, 100, 1433}) {
       graph::Features features{nullptr, type, rows, columns};
       std::vector<std::byte> bytes(static_cast<std::size_t>(rows * features.row_bytes()));

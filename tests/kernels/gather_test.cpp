@@ -77,7 +77,7 @@ TEST(GatherRows, LargeOutputsOfAnyRowSizeAndAddress) {
 TEST(GatherEntries, AreTheRowsOfTheVertices) {
   const test::RandomSeed seed(3);
   std::mt19937_64 random(seed);
-  for (const auto type : {graph::FeatureType::fp32, graph::FeatureType::fp16}) {
+  for (const auto type : {graph::FeatureType::fp32, graph::FeatureType::fp16, graph::FeatureType::bf16}) {
     for (const auto kind : {test::Values::normal, test::Values::ones}) {
       const auto graph = test::in_sparse_form(
           test::with_features(test::hub_graph(96), test::mostly_zero(97, 200, 3, kind, random()), 200, type));

@@ -11,7 +11,7 @@ using cuda::Placed;
 using graph::VertexId;
 
 /// The device's gather from rows at a place. With a cache every third row is read from it alone.
-template <Place Where, bool Cached>
+template <Place Where, bool Cached, bool ByPlace = false>
 struct GatherOnDevice {
   static std::string why_skipped() { return cuda::why_skipped(); }
 
@@ -31,10 +31,15 @@ struct GatherOnDevice {
     const cuda::DeviceArray<VertexId> wanted(vertices);
     const cuda::DeviceArray<std::byte> out(vertices.size() * static_cast<std::size_t>(features.row_bytes()));
     cuda::Executor executor(nullptr);
-    device::gather_rows(
-        executor,
-        {placed.data(), features.row_bytes(), Cached ? placed_slots.data() : nullptr, placed_cache.data()},
-        device::Reads::shifted, wanted.data(), std::ssize(vertices), out.data());
+    const device::Rows table{placed.data(), features.row_bytes(), Cached ? placed_slots.data() : nullptr,
+                             placed_cache.data()};
+    if (ByPlace) {
+      device::gather_rows_by_place(executor, table, features.rows, device::Reads::shifted, wanted.data(),
+                                   std::ssize(vertices), out.data());
+    } else {
+      device::gather_rows(executor, table, device::Reads::shifted, wanted.data(), std::ssize(vertices),
+                          out.data());
+    }
     return out.to_host();
   }
   static std::vector<std::int64_t> labels(const std::vector<std::int32_t>& labels_of,
@@ -51,10 +56,12 @@ struct GatherOnDevice {
 using GatherInDeviceMemory = GatherOnDevice<Place::device, false>;
 using GatherOverTheLink = GatherOnDevice<Place::host, false>;
 using Cached = GatherOnDevice<Place::host, true>;
+using CachedByPlace = GatherOnDevice<Place::host, true, true>;
 
 INSTANTIATE_TYPED_TEST_SUITE_P(InDeviceMemory, GatherContract, GatherInDeviceMemory);
 INSTANTIATE_TYPED_TEST_SUITE_P(OverTheLink, GatherContract, GatherOverTheLink);
 INSTANTIATE_TYPED_TEST_SUITE_P(Cached, GatherContract, Cached);
+INSTANTIATE_TYPED_TEST_SUITE_P(ByPlace, GatherContract, CachedByPlace);
 
 }  // namespace
 }  // namespace gnomon::kernels

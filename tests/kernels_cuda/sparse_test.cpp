@@ -5,6 +5,7 @@
 #include <random>
 
 #include "kernels/cpu/dropout.h"
+#include "tests/kernels/sparse/fused_reference.h"
 #include "tests/kernels/sparse/sparse_contract.h"
 #include "tests/kernels_cuda/tensors_on_device.h"
 
@@ -97,6 +98,30 @@ TEST_F(CudaTensors, SparseResultsAreTheCpusAndTheSameBitsEveryTime) {
   for (std::size_t i = 0; i < expected.size(); ++i) {
     EXPECT_LT(relative_error(found[i], expected[i].to(torch::kDouble)), 1e-5) << "result " << i;
     EXPECT_TRUE(torch::equal(found[i], again[i])) << "result " << i;
+  }
+}
+
+TEST_F(CudaTensors, GcnPropagatesAsTheFormulaSays) {
+  torch::manual_seed(8);
+  for (const Block& block : {skewed_block(), random_block(300, 400, 11), block_of(1, {{}})}) {
+    const auto degrees = torch::randint(50, {block.num_sources}).to(torch::kFloat);
+    const auto gpu = on_gpu(*nn::view_of(block));
+    const auto on_device = degrees.to(torch::kCUDA);
+    for (const std::int64_t width : {1, 32, 47}) {
+      expect_equal([&](const auto& in) { return nn::gcn_propagate(gpu, in[0], on_device); },
+                   [&](const auto& in) { return gcn_reference(block, in[0], degrees); },
+                   {torch::randn({block.num_sources, width})}, torch::kCUDA, Gradients::by_autograd);
+    }
+  }
+}
+
+TEST_F(CudaTensors, GatLayersAreAsTheFormulaSays) {
+  torch::manual_seed(9);
+  for (const Block& block : {skewed_block(), random_block(300, 400, 11), block_of(1, {{}})}) {
+    const auto gpu = on_gpu(*nn::view_of(block));
+    for (const auto& c : gat_cases()) {
+      expect_gat_equal(gpu, block, c, torch::kCUDA);
+    }
   }
 }
 

@@ -2,6 +2,8 @@
 
 #include "kernels/device/cross_entropy-inl.h"
 #include "kernels/device/dropout-inl.h"
+#include "kernels/device/gat-inl.h"
+#include "kernels/device/gcn-inl.h"
 #include "kernels/device/padding-inl.h"
 #include "kernels/device/sparse-inl.h"
 #include "kernels/device/stored-inl.h"

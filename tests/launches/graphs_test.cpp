@@ -39,7 +39,7 @@ class Training {
 
   /// Returns the launches that were counted as such: kernels of ours, replays, and LibTorch's operations.
   std::int64_t step(std::int64_t epoch, std::int64_t batch) {
-    const auto data = test::on_double_device(runtime::view_of(batches_.prepare(batch, epoch)), job_.model);
+    const auto data = test::on_double_device(runtime::view_of(batches_.prepare(batch, epoch)), job_);
     const auto before = sums.read().loss_sum;
     (void)test::take_kernels();
     (void)test::take_operations();
@@ -86,7 +86,8 @@ INSTANTIATE_TEST_SUITE_P(EveryModel, StepGraphsOf,
                          testing::Values(GraphCase{ModelKind::sage, plan::Norm::none},
                                          GraphCase{ModelKind::sage, plan::Norm::layer},
                                          GraphCase{ModelKind::gcn, plan::Norm::none},
-                                         GraphCase{ModelKind::gat, plan::Norm::none}));
+                                         GraphCase{ModelKind::gat, plan::Norm::none},
+                                         GraphCase{ModelKind::gat, plan::Norm::layer}));
 
 /// With the same elements dropped, the same learning rates and steps of Adam, on all sizes of mini-batches.
 TEST_P(StepGraphsOf, TrainAsStepsWithout) {
@@ -161,7 +162,7 @@ TEST(StepGraphs, TrainWhatHasNoRoomWithoutAndMakeRoomForTheNextEpoch) {
   learner.use_graphs(true);
   StepSums sums;
   const auto launches = [&](Batches& of, std::int64_t epoch, std::int64_t batch) {
-    const auto data = test::on_double_device(runtime::view_of(of.prepare(batch, epoch)), job.model);
+    const auto data = test::on_double_device(runtime::view_of(of.prepare(batch, epoch)), job);
     (void)test::take_kernels();
     learner.step(data, epoch, batch, sums);
     return test::take_kernels();

@@ -47,20 +47,21 @@ inline plan::Job job_of(plan::ModelKind model, plan::Norm norm = plan::Norm::non
   return job;
 }
 
-/// The batch in the double device's memory, without degrees for models that do not read them.
-inline nn::TensorBatch on_double_device(const nn::TensorBatch& batch, plan::ModelKind model) {
+/// The batch in the double device's memory, without degrees for models that do not read them, and with bounds
+/// of in-degrees, as devices make it.
+inline nn::TensorBatch on_double_device(const nn::TensorBatch& batch, const plan::Job& job) {
   nn::TensorBatch moved;
   moved.labels = on_double(batch.labels);
   if (batch.features.defined()) {
     moved.features = on_double(batch.features);
   }
-  if (nn::reads_degrees(model)) {
+  if (nn::reads_degrees(job.model)) {
     moved.degrees = on_double(batch.degrees);
   }
   for (const auto& block : batch.blocks) {
     moved.blocks.push_back(std::make_shared<const nn::SparseBlock>(
         block->num_sources(), on_double(block->indptr()), on_double(block->indices()),
-        nn::cuda_sparse_kernels(), at::Tensor(), block->max_in_degree()));
+        nn::cuda_sparse_kernels(), at::Tensor(), runtime::max_in_degree(job.fanouts[moved.blocks.size()])));
   }
   moved.blocks = nn::grouped(std::move(moved.blocks));
   return moved;

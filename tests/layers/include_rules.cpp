@@ -52,9 +52,11 @@ std::optional<std::size_t> layer_of(std::string_view path) {
   return static_cast<std::size_t>(found - order.begin());
 }
 
-/// What predicts and searches needs no LibTorch: only tuner/run/ ties it to what measures and trains.
+/// What predicts and searches needs no LibTorch: only tuner/run/ and reproduce/measure/ tie it to what
+/// measures and trains.
 bool is_prediction(std::string_view path) {
-  return starts_with_any(path, {"sim/", "tuner/", "reproduce/", "serve/"}) && !path.starts_with("tuner/run/");
+  return starts_with_any(path, {"sim/", "tuner/", "reproduce/", "serve/"}) &&
+         !starts_with_any(path, {"tuner/run/", "reproduce/measure/"});
 }
 
 std::string broken_by_own(std::string_view path, const std::string& header) {
@@ -65,7 +67,7 @@ std::string broken_by_own(std::string_view path, const std::string& header) {
            " is a later layer";
   }
   if (is_prediction(path) &&
-      starts_with_any(header, {"nn/", "runtime/", "profiles/measure/", "tuner/run/"})) {
+      starts_with_any(header, {"nn/", "runtime/", "profiles/measure/", "tuner/run/", "reproduce/measure/"})) {
     return std::string(order[*here]) + " may not include " + header + ": it must link without LibTorch";
   }
   if (here && (header.starts_with("tests/") || header.starts_with("bench/"))) {

@@ -36,7 +36,10 @@ TEST(IncludeRules, PredictionNeedsNoLibTorch) {
                           "LibTorch"));
   EXPECT_THAT(broken_rules("sim/simulator.cpp", "#include \"profiles/measure/epoch.h\"\n").size(), 1U);
   EXPECT_THAT(broken_rules("tuner/explore/patch.cpp", "#include \"tuner/run/training.h\"\n").size(), 1U);
+  EXPECT_THAT(broken_rules("reproduce/reproduce.cpp", "#include \"reproduce/measure/trainings.h\"\n").size(),
+              1U);
   EXPECT_THAT(broken_rules("tuner/run/training.cpp", "#include \"runtime/trainer.h\"\n"), IsEmpty());
+  EXPECT_THAT(broken_rules("reproduce/measure/a.cpp", "#include \"runtime/trainer.h\"\n"), IsEmpty());
   EXPECT_THAT(broken_rules("apps/text/training_text.h", "#include \"tuner/run/training.h\"\n"), IsEmpty());
 }
 

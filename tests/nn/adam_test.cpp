@@ -1,6 +1,7 @@
 #include "nn/adam.h"
 
 #include <ATen/ATen.h>
+#include <ATen/Parallel.h>
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -50,6 +51,48 @@ TEST_F(AdamTest, AFusedStepIsLibTorchsUpToRounding) {
     }
   }
   EXPECT_FALSE(at::allclose(found[0], fresh()[0], 1e-2, 1e-2));  // it moves
+}
+
+TEST_F(AdamTest, AChunkedStepHasTheBitsOfLibTorchsForAnyThreads) {
+  const int threads_before = at::get_num_threads();
+  for (const double decay : {0.0, 5e-4}) {
+    for (const int threads : {1, 2, 3, 8}) {
+      at::manual_seed(static_cast<std::int64_t>(static_cast<std::uint64_t>(seed_) % 1000));
+      std::vector<at::Tensor> expected, found;
+      for (const std::int64_t count : {1, 7, 31, 1 << 15, (1 << 15) + 13, 3 * (1 << 15) - 1, 200001}) {
+        expected.push_back(at::randn({count}).requires_grad_());
+        found.push_back(expected.back().detach().clone().requires_grad_());
+      }
+      expected.push_back(at::randn({300, 400}).requires_grad_());
+      found.push_back(expected.back().detach().clone().requires_grad_());
+      const auto options = torch::optim::AdamOptions(0.01).weight_decay(decay);
+      torch::optim::Adam reference(expected, options);
+      torch::optim::Adam chunked(found, options);
+      for (int step = 0; step < 5; ++step) {
+        for (std::size_t i = 0; i < expected.size(); ++i) {
+          const bool is_missing = i == 2 && step % 2 == 1;
+          const bool is_transposed = i + 1 == expected.size() && step == 3;
+          auto gradient = is_transposed ? at::randn({400, 300}).t() : at::randn(expected[i].sizes());
+          expected[i].mutable_grad() = is_missing ? at::Tensor() : gradient;
+          found[i].mutable_grad() = is_missing ? at::Tensor() : gradient.clone();
+        }
+        at::set_num_threads(1);
+        reference.step();
+        at::set_num_threads(threads);
+        chunked_step(chunked);
+        for (std::size_t i = 0; i < expected.size(); ++i) {
+          ASSERT_TRUE(at::equal(found[i], expected[i]))
+              << threads << " threads, weight " << i << ", step " << step;
+          const auto* state = state_of(chunked, found[i]);
+          const auto* other = state_of(reference, expected[i]);
+          EXPECT_EQ(state->step(), other->step());
+          EXPECT_TRUE(at::equal(state->exp_avg(), other->exp_avg()));
+          EXPECT_TRUE(at::equal(state->exp_avg_sq(), other->exp_avg_sq()));
+        }
+      }
+    }
+  }
+  at::set_num_threads(threads_before);
 }
 
 TEST_F(AdamTest, StepsOfBothKindsContinueEachOther) {

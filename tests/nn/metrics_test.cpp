@@ -9,6 +9,7 @@
 #include <random>
 
 #include "nn/inference.h"
+#include "tests/random_seed.h"
 
 namespace gnomon::nn {
 namespace {
@@ -31,7 +32,8 @@ double brute_force_auc(const std::vector<double>& scores, const std::vector<bool
 }
 
 TEST(RocAuc, IsTheShareOfPairsInOrderWithTies) {
-  std::mt19937_64 random(1);
+  const test::RandomSeed seed;
+  std::mt19937_64 random(seed);
   for (int round = 0; round < 200; ++round) {
     const std::size_t count = 2 + random() % 60;
     const std::uint64_t values = 1 + random() % 12;  // few values, many ties
@@ -81,7 +83,8 @@ TEST(Metrics, HandComputedF1) {
 }
 
 TEST(Metrics, RocAucOfTwoClassesIsByTheLogitsDifference) {
-  std::mt19937_64 random(2);
+  const test::RandomSeed seed;
+  std::mt19937_64 random(seed);
   std::normal_distribution<float> normal;
   const std::int64_t count = 300;
   auto logits = at::empty({count, 2});
@@ -102,7 +105,8 @@ TEST(Metrics, RocAucOfTwoClassesIsByTheLogitsDifference) {
 }
 
 TEST(Metrics, RocAucOfMoreClassesIsTheMeanOfEachAgainstTheRest) {
-  auto generator = at::make_generator<at::CPUGeneratorImpl>(3);
+  const test::RandomSeed seed;
+  auto generator = at::make_generator<at::CPUGeneratorImpl>(seed);
   const std::int64_t count = 200;
   const auto logits = at::randn({count, 4}, generator);
   const auto probabilities = logits.to(at::kDouble).softmax(1);
@@ -125,7 +129,8 @@ TEST(Metrics, RocAucOfMoreClassesIsTheMeanOfEachAgainstTheRest) {
 }
 
 TEST(Metrics, AccuracyIsThatOfTheScore) {
-  auto generator = at::make_generator<at::CPUGeneratorImpl>(4);
+  const test::RandomSeed seed;
+  auto generator = at::make_generator<at::CPUGeneratorImpl>(seed);
   const auto logits = at::randn({100, 5}, generator);
   std::vector<std::int32_t> labels;
   for (int i = 0; i < 100; ++i) {

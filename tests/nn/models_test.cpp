@@ -11,6 +11,7 @@
 
 #include "graph/store/builder.h"
 #include "kernels/device/stored-inl.h"
+#include "nn/dense/chunks.h"
 #include "nn/inference.h"
 #include "nn/learner.h"
 #include "nn/sparse/device_stored_features.h"
@@ -158,7 +159,8 @@ runtime::BatchData batch_of(const graph::Graph& graph, const plan::Job& job,
   return data;
 }
 
-/// Biases are 0 and gains and running variances 1 at first; that would hide faults.
+/// Biases are 0 and gains and running variances 1 at first; that would hide faults. The seed is fixed: where
+/// gradients nearly cancel, as they do for most seeds in some case, their relative error is large.
 void shift_vectors(const Model& model) {
   auto generator = at::make_generator<at::CPUGeneratorImpl>(77);
   for (const auto& tensor : model.state()) {
@@ -211,7 +213,7 @@ INSTANTIATE_TEST_SUITE_P(Models, ModelCase,
                          [](const auto& tested) { return name_of_case(tested.param); });
 
 TEST_P(ModelCase, WithAllNeighboursOutputsAndGradientsAreThoseOfTheDenseModel) {
-  for (const auto type : {graph::FeatureType::fp32, graph::FeatureType::fp16}) {
+  for (const auto type : {graph::FeatureType::fp32, graph::FeatureType::fp16, graph::FeatureType::bf16}) {
     const auto graph = random_graph(31, type);
     const auto job = job_of(GetParam());
     const Model model(job, num_columns, classes);
@@ -375,7 +377,7 @@ TensorBatch with_stored_features(TensorBatch batch, const graph::Graph& graph, c
 
 TEST_P(ModelCase, TrainsOnStoredFeaturesWithTheBitsOfGatheredOnes) {
   const kernels::HostSparseKernels device;
-  for (const auto type : {graph::FeatureType::fp32, graph::FeatureType::fp16}) {
+  for (const auto type : {graph::FeatureType::fp32, graph::FeatureType::fp16, graph::FeatureType::bf16}) {
     for (const double dropout : {0.0, 0.3}) {
       for (const bool by_device : {false, true}) {
         const auto graph = random_graph(35, type);
@@ -402,7 +404,7 @@ TEST_P(ModelCase, TrainsOnStoredFeaturesWithTheBitsOfGatheredOnes) {
 
 TEST_P(ModelCase, OnSparseFeaturesOutputsAndGradientsAreThoseOfTheDenseModel) {
   for (const auto kind : {test::Values::normal, test::Values::ones}) {
-    for (const auto type : {graph::FeatureType::fp32, graph::FeatureType::fp16}) {
+    for (const auto type : {graph::FeatureType::fp32, graph::FeatureType::fp16, graph::FeatureType::bf16}) {
       const auto graph = random_sparse_graph(38, type, kind);
       const auto sparse = test::in_sparse_form(graph);
       const auto job = job_of(GetParam());
@@ -466,10 +468,15 @@ TEST_P(ModelCase, LayerWiseInferenceIsTheFullBatchForward) {
   const auto weights = in_double(model.state());
   const auto expected = dense_model(job, graph, weights);
   for (const std::int64_t chunk_bytes : {std::int64_t{1}, std::int64_t{3000}, std::int64_t{1} << 20}) {
+    EXPECT_LT(relative_error(infer(graph, model, {.chunk_bytes = chunk_bytes}), expected), 1e-5);
+    // Only the calling thread's chunks are counted: on one thread, all.
+    const AtenThreadsGuard one_thread(1);
     int chunks = 0;
     const auto found = infer(graph, model, {.chunk_bytes = chunk_bytes, .between_chunks = [&] { ++chunks; }});
     EXPECT_LT(relative_error(found, expected), 1e-5);
-    EXPECT_EQ(chunks > 6, chunk_bytes < 4000) << chunks;
+    // At least 32 of the 60 vertices a chunk, for each layer and for the products of the features, and a call
+    // at the end of each.
+    EXPECT_EQ(chunks > 4 * (job.layers() + 1), chunk_bytes < 4000) << chunks;
   }
 }
 
@@ -509,7 +516,8 @@ TEST(Models, GcnOnSampledNeighboursHasTheFullLayersExpectation) {
   }
   const auto mean = sum / draws;
   const auto deviation = ((squares / draws - mean * mean).clamp_min(0) / draws).sqrt();
-  // 300 values: five standard errors of each, and fp32 rounding where nothing is drawn.
+  // 300 values: five standard errors of each, and fp32 rounding where nothing is drawn. The seeds are fixed:
+  // the draws of one seed in some thousands would exceed them.
   EXPECT_TRUE(((mean - expected).abs() <= 5 * deviation + 1e-5).all().item<bool>());
 }
 

@@ -78,6 +78,7 @@ TEST(Abilities, AnEmulatedDeviceExecutesWhatAGpuComputesAndThereMayBeSeveral) {
   several.several_devices = true;
   several.divided_roles = true;
   several.peer_reads = true;
+  several.macro_batches = true;
   several.recorded_steps = false;  // nobody launches kernels there
   EXPECT_EQ(emulated, several);
   EXPECT_TRUE(runs_on_cores(DeviceKind::emulated));
@@ -92,6 +93,11 @@ TEST(Abilities, RefusalsNameTheField) {
   EXPECT_EQ(why_not_executed(find_plan("salient"), host), "");
   EXPECT_EQ(why_not_executed(find_plan("gnomon"), host), "");
   EXPECT_EQ(why_not_executed(find_plan("joestar-2"), host), "");
+  EXPECT_EQ(why_not_executed(find_plan("joestar-2"), emulated), "");
+  auto two = find_plan("joestar-1");
+  two.devices = 2;
+  EXPECT_EQ(why_not_executed(two, emulated), "schedule \"macro_batch\" on several devices");
+  EXPECT_EQ(why_not_executed(find_plan("hanoi"), emulated), "topology \"disk\"");
   EXPECT_EQ(why_not_executed(find_plan("joestar-2"), gpu), "schedule \"macro_batch\"");
   EXPECT_EQ(why_not_executed(find_plan("gnnlab"), host), "topology \"device\"");
   EXPECT_EQ(why_not_executed(find_plan("ducati"), host), "cache.policy \"value_weight\"");
@@ -203,8 +209,10 @@ TEST(Abilities, RefusalsSayWhichDeviceExecutesThePlan) {
             "p.json: this device does not execute cache.policy \"value_weight\"; one of kind \"emulated\" or "
             "\"cuda\" does");
   EXPECT_EQ(refusal("hanoi", host), "");
-  EXPECT_EQ(refusal("joestar-1", gpu),
-            "p.json: this device does not execute schedule \"macro_batch\"; one of kind \"host\" does");
+  EXPECT_EQ(
+      refusal("joestar-1", gpu),
+      "p.json: this device does not execute schedule \"macro_batch\"; one of kind \"host\" or \"emulated\" "
+      "does");
 }
 
 }  // namespace

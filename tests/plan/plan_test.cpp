@@ -188,6 +188,20 @@ TEST(Plan, ThreadsOfAWorkerAreCores) {
             "s.json: worker_threads: 4 for each of 5 workers is more than this machine's 16 cores");
 }
 
+TEST(Plan, OpenNumbersOfWorkersAndThreadsArePhysicalCores) {
+  const Cores this_host{16, DeviceKind::host, 1, 8};  // two hardware threads each
+  EXPECT_EQ(resolve(find_plan("device"), this_host, "p").device_threads, 8);
+  const auto shared = resolve(find_plan("salient"), this_host, "p");
+  EXPECT_EQ(shared.device_threads, 4);
+  EXPECT_EQ(shared.workers, 4);
+  EXPECT_EQ(resolve(find_plan("salient"), {16, DeviceKind::cuda, 1, 8}, "p").workers, 7);
+  EXPECT_EQ(resolve(find_plan("salient"), {2, DeviceKind::cuda, 1, 8}, "p").workers,
+            1);  // a quota of two cores
+  auto all = find_plan("salient");
+  all.workers = 16;
+  EXPECT_EQ(resolve(all, this_host, "p").workers, 16);  // if asked for
+}
+
 TEST(Plan, UnknownNameListsThePresets) {
   EXPECT_EQ(error_of([] { find_plan("saliant"); }),
             "plan: \"saliant\" is not known; use a file ending in .json or one of a3gnn-mode1, a3gnn-mode2, "

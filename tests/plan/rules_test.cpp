@@ -113,33 +113,39 @@ TEST(Rules, EachOneNamesAFieldThatIsNotAtItsDefault) {
 }
 
 TEST(Rules, WhatMattersDependsOnTheRest) {
-  const Cores host{4};
-  const Cores gpu{4, DeviceKind::cuda, 2};
+  const Cores host_cores{4};
+  const Cores gpu_cores{4, DeviceKind::cuda, 2};
   const auto matters = [](const char* path, const Plan& plan, const Cores& cores) {
     return rule_of(path).matters(plan, cores);
   };
   const Plan sequential;
   Plan pipelined;
   pipelined.schedule = Schedule::pipelined;
-  EXPECT_FALSE(matters("cpu_buffer", sequential, host));
-  EXPECT_TRUE(matters("cpu_buffer", pipelined, host));
-  EXPECT_FALSE(matters("look_ahead", pipelined, host));
-  EXPECT_TRUE(matters("look_ahead", find_plan("gnomon"), host));
-  EXPECT_TRUE(matters("device_threads", sequential, host));
-  EXPECT_FALSE(matters("device_threads", sequential, gpu));
-  EXPECT_TRUE(matters("topology", sequential, host)) << "it may lie on a disk";
-  EXPECT_FALSE(is_searched(rule_of("topology"), sequential, host));
-  EXPECT_TRUE(is_searched(rule_of("topology"), sequential, gpu));
-  EXPECT_FALSE(matters("cache.budget", sequential, gpu));
-  EXPECT_TRUE(matters("cache.budget", find_plan("sota"), gpu));
-  EXPECT_FALSE(matters("devices", sequential, host));
-  EXPECT_TRUE(matters("devices", sequential, gpu));
-  EXPECT_FALSE(matters("macro.passes", pipelined, gpu));
-  EXPECT_TRUE(matters("macro.passes", find_plan("hanoi"), gpu));
+  EXPECT_FALSE(matters("cpu_buffer", sequential, host_cores));
+  EXPECT_TRUE(matters("cpu_buffer", pipelined, host_cores));
+  EXPECT_FALSE(matters("look_ahead", pipelined, host_cores));
+  EXPECT_TRUE(matters("look_ahead", find_plan("gnomon"), host_cores));
+  EXPECT_TRUE(matters("device_threads", sequential, host_cores));
+  EXPECT_FALSE(matters("device_threads", sequential, gpu_cores));
+  EXPECT_TRUE(matters("topology", sequential, host_cores)) << "it may lie on a disk";
+  EXPECT_TRUE(is_searched(rule_of("topology"), sequential, host_cores));
+  EXPECT_TRUE(is_searched(rule_of("features"), sequential, host_cores));
+  EXPECT_FALSE(is_searched(rule_of("topology"), find_plan("device"), host_cores))
+      << "only CPU workers read disks";
+  EXPECT_TRUE(is_searched(rule_of("topology"), sequential, gpu_cores));
+  EXPECT_FALSE(matters("cache.budget", sequential, gpu_cores));
+  EXPECT_TRUE(matters("cache.budget", find_plan("sota"), gpu_cores));
+  EXPECT_FALSE(matters("devices", sequential, host_cores));
+  EXPECT_TRUE(matters("devices", sequential, gpu_cores));
+  EXPECT_FALSE(matters("macro.passes", pipelined, gpu_cores));
+  EXPECT_TRUE(matters("macro.passes", find_plan("hanoi"), gpu_cores));
+  EXPECT_TRUE(matters("macro.fanout_factor", find_plan("joestar-1"), host_cores));
+  EXPECT_FALSE(matters("macro.fanout_factor", find_plan("joestar-2"), host_cores)) << "its lists are whole";
+  EXPECT_FALSE(matters("macro.fanout_factor", find_plan("hanoi"), host_cores));
   // Worker processes copy, but no search asks for more copies.
-  EXPECT_TRUE(matters("handover_copies", pipelined, host));
-  EXPECT_FALSE(is_searched(rule_of("handover_copies"), pipelined, host));
-  EXPECT_TRUE(is_searched(rule_of("workers"), pipelined, host));
+  EXPECT_TRUE(matters("handover_copies", pipelined, host_cores));
+  EXPECT_FALSE(is_searched(rule_of("handover_copies"), pipelined, host_cores));
+  EXPECT_TRUE(is_searched(rule_of("workers"), pipelined, host_cores));
 }
 
 TEST(Rules, MachinesLimitWhatTheyHave) {

@@ -42,6 +42,22 @@ TEST(FittedSkew, IsThatOfACurve) {
   EXPECT_EQ(fitted_skew({}), 0);
 }
 
+// The first epoch accessed vertex 7 six times, 2 three times and 5 once; the second 7 four times and 2 five
+// times. A tenth of ten vertices is one vertex.
+TEST(Overlap, ByHand) {
+  Counts first(10);
+  first[7] = 6;
+  first[2] = 3;
+  first[5] = 1;
+  Counts second(10);
+  second[7] = 4;
+  second[2] = 5;
+  const auto overlap = overlap_of(first, second);
+  EXPECT_DOUBLE_EQ(overlap.all, (4 + 3) / 10.0);
+  EXPECT_DOUBLE_EQ(overlap.tenth, 4 / 6.0);
+  EXPECT_EQ(overlap_of(Counts(10), second).all, 0);
+}
+
 TEST(Accesses, BetterKnowledgeAnswersMore) {
   graph::Rmat options;
   options.scale = 12;
@@ -57,6 +73,10 @@ TEST(Accesses, BetterKnowledgeAnswersMore) {
   ASSERT_EQ(workload.hops.size(), 2U);
   EXPECT_GT(workload.hops[1].destinations, workload.hops[0].destinations);
   EXPECT_LE(workload.hops[1].edges, 5 * workload.hops[1].destinations);
+  EXPECT_EQ(workload.hops[0].destinations_deviation, 0.0) << "full mini-batches have as many seeds";
+  EXPECT_GT(workload.hops[1].destinations_deviation.value(), 0);
+  EXPECT_LT(workload.hops[1].destinations_deviation.value(), 0.2 * workload.hops[1].destinations);
+  EXPECT_GT(workload.features.overlap.value().tenth, workload.features.overlap->all);
   ASSERT_TRUE(workload.hot);
   for (const auto* curve : {&workload.hot->destinations, &workload.hot->edges}) {
     const auto tenth =

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "profiles/catalog_files.h"
+#include "profiles/data_sheet.h"
 
 namespace gnomon::profiles {
 namespace {
@@ -238,6 +239,73 @@ TEST(MoveToMachine, TellsWhatAHostDoesNotDo) {
   const auto moved = move_to_machine(measured(), MachineProfile{});
   EXPECT_EQ(scaling_of(moved, "transfer").reason, "a host device copies nothing");
   EXPECT_THAT(scaling_of(moved, "device_batch").reason, HasSubstr("a host device has no link"));
+}
+
+TEST(MoveToMachine, ForgetsHowPreciselyTheStagesWereMeasured) {
+  Profile precise = measured();
+  for (StageTime WorkloadProfile::*time : {&WorkloadProfile::cpu_batch, &WorkloadProfile::transfer,
+                                           &WorkloadProfile::device_batch, &WorkloadProfile::train}) {
+    (precise.workload.*time).interval_s = 0.1;
+  }
+  MachineProfile other = precise.machine;
+  other.device.memory_bandwidth_bytes_per_s = 800;
+  const auto moved = move_to_machine(precise, other);
+  EXPECT_EQ(moved.profile.workload.train.interval_s, 0);
+  EXPECT_EQ(moved.profile.workload.cpu_batch.interval_s, 0) << "kept, but of another machine's cores";
+  EXPECT_EQ(moved_by(moved.scalings), MovedBy::bandwidths);
+  EXPECT_EQ(moved_by({}), MovedBy::nothing);
+}
+
+// 60 bytes over a link of 30 bytes/s, of which 40 are feature rows; these from memory of 20 bytes/s. The
+// first of two layers aggregates 16 edges to 8 destinations and multiplies two rows of each, of 1 column, to
+// 5, forwards and for the weights' gradient: 2 * 16 * 5 * 2 operations.
+TEST(DataSheet, BoundsStages) {
+  Profile profile = measured();
+  auto& workload = profile.workload;
+  workload.feature_columns = 1;
+  workload.feature_row_bytes = 4;
+  workload.batch_vertices = 10;
+  workload.job.hidden = 5;
+  workload.job.fanouts = {2, 2};
+  workload.hops = {{.destinations = 4, .edges = 8}, {.destinations = 8, .edges = 16}};
+  profile.machine.device.memory_bandwidth_bytes_per_s = 20;
+  profile.machine.link.bandwidth_bytes_per_s = 30;
+  const auto by_memory = data_sheet_bounds(profile).value();
+  EXPECT_DOUBLE_EQ(by_memory.transfer_s, 2);
+  EXPECT_DOUBLE_EQ(by_memory.device_batch_link_s, 40.0 / 30);
+  EXPECT_DOUBLE_EQ(by_memory.device_batch_s, 2);
+  EXPECT_DOUBLE_EQ(by_memory.train_s, 2);
+  profile.machine.device.peak_fp32_flops_per_s = 80;
+  profile.machine.device.peak_tf32_flops_per_s = 128;
+  EXPECT_DOUBLE_EQ(data_sheet_bounds(profile)->train_s, 320.0 / 80);
+  workload.job.matmul_precision = plan::MatmulPrecision::high;
+  EXPECT_DOUBLE_EQ(data_sheet_bounds(profile)->train_s, 320.0 / 128);
+  profile.machine.device.kind = DeviceKind::host;
+  EXPECT_FALSE(data_sheet_bounds(profile));
+}
+
+// A copy of 60 bytes over 5 bytes/s takes 12 s: as measured over 10 bytes/s, 6 s, it would take as long. One
+// that was measured at 3 s, faster than its link, does not become faster than the new one.
+TEST(DataSheet, BoundsMovedStages) {
+  MachineProfile other = measured().machine;
+  other.link.bandwidth_bytes_per_s = 5;
+  EXPECT_DOUBLE_EQ(on_machine(measured(), other).workload.transfer.mean_s, 12);
+  Profile faster = measured();
+  faster.workload.transfer = {.mean_s = 3};
+  const auto moved = move_to_machine(faster, other);
+  EXPECT_DOUBLE_EQ(moved.profile.workload.transfer.mean_s, 12);
+  EXPECT_EQ(scaling_of(moved, "transfer").factor, 4);
+  EXPECT_EQ(scaling_of(moved, "transfer").bound_s, 12);
+  EXPECT_THAT(text_of(scaling_of(moved, "transfer")), HasSubstr("; at least 1.2e+04 ms by data sheets"));
+}
+
+TEST(DataSheet, ProfilesAtTheBoundsHoldTogether) {
+  for (const auto& machine : catalog()) {
+    auto profile = on_machine(measured(), machine.machine);
+    if (const auto bounds = data_sheet_bounds(profile)) {
+      EXPECT_NO_THROW(check(at_data_sheet_bounds(profile, *bounds), machine.name)) << machine.name;
+    }
+  }
 }
 
 TEST(OnMachine, EveryMachineGivesAProfileThatHoldsTogether) {

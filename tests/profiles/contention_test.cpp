@@ -24,9 +24,11 @@ TEST(ContentionOf, HasWhatWasMeasured) {
   for (const double slowdown : {1.2, 9.0, 1.1}) {
     measured.train_beside_cpu_batch.add(slowdown);
     measured.team_beside_cpu_batch.add(2 * slowdown);
+    measured.train_beside_device_batch.add(slowdown);
   }
   const Contention contention = contention_of(measured, 2);
   EXPECT_EQ(contention.train_beside_cpu_batch, 1.2) << "the median";
+  EXPECT_EQ(contention.train_beside_device_batch, 1.2) << "as it was measured";
   EXPECT_DOUBLE_EQ(contention.crowded_team.value(), 2.4 / 1.5 / 1.2);
   EXPECT_EQ(contention.beside_crowded_team, std::nullopt);
   EXPECT_EQ(contention.cpu_batch_beside_train, std::nullopt);

@@ -15,7 +15,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-Profile measured() {
+Profile measured_on_host() {
   auto profile = test::profile_of(DeviceKind::host, 4, 60, {.cpu_batch_s = 0.02, .device_batch_s = 0.03});
   auto& workload = profile.workload;
   workload.train = {
@@ -46,7 +46,7 @@ CatalogMachine machine_of(const Profile& profile, MachineSpeeds speeds) {
 }
 
 TEST(MoveBySpeeds, ToTheSameMachineChangesNothing) {
-  const auto profile = measured();
+  const auto profile = measured_on_host();
   const auto speeds = test::uniform_speeds(1e9, 0.02);
   const auto moved = move_to_machine(profile, machine_of(profile, speeds), speeds);
   EXPECT_EQ(base::to_document(moved.profile), base::to_document(profile));
@@ -56,7 +56,7 @@ TEST(MoveBySpeeds, ToTheSameMachineChangesNothing) {
 }
 
 TEST(MoveBySpeeds, TwiceAsFastTakesHalfAsLong) {
-  const auto profile = measured();
+  const auto profile = measured_on_host();
   const auto speeds = test::uniform_speeds(1e9);
   const auto moved = move_to_machine(profile, machine_of(profile, test::times(speeds, 2)), speeds);
   const auto& workload = moved.profile.workload;
@@ -74,9 +74,9 @@ TEST(MoveBySpeeds, TwiceAsFastTakesHalfAsLong) {
   EXPECT_THAT(text_of(moved.scalings), testing::Not(HasSubstr("bandwidth")));
 }
 
-// What gathering rows is of batching's counts is faster, and sampling stays as it is.
-TEST(MoveBySpeeds, PartsOfBatchingMoveByTheirCounts) {
-  const auto profile = measured();
+// The other machine gathers faster and samples at the same speed.
+TEST(MoveBySpeeds, PartsOfPreparationMoveByTheirCounts) {
+  const auto profile = measured_on_host();
   const auto speeds = test::uniform_speeds(1e9);
   const auto to = machine_of(profile, test::times(speeds, Work::huge_page_rows, 5));
   const auto& workload = move_to_machine(profile, to, speeds).profile.workload;
@@ -108,7 +108,7 @@ MachineSpeeds with_all_cores(MachineSpeeds speeds, double speedup) {
 // Four cores together are 3 times as fast as one on the measured machine, and twice on the new one; two cores
 // of it are by the square root of both.
 TEST(MoveBySpeeds, SpeedupsOfThreadsMoveByThoseOfTheProbes) {
-  auto profile = measured();
+  auto profile = measured_on_host();
   profile.workload.cpu_batch_speedup = {{1, 1}, {2, 1.5}, {4, 2.5}};
   profile.workload.worker_efficiency = {{1, 1}, {2, 0.9}, {4, 0.8}};
   const auto from = with_all_cores(test::uniform_speeds(1e9), 3);
@@ -116,12 +116,14 @@ TEST(MoveBySpeeds, SpeedupsOfThreadsMoveByThoseOfTheProbes) {
   const auto workload = move_to_machine(profile, machine_of(profile, to), from).profile.workload;
   EXPECT_NEAR(workload.cpu_batch_speedup[1].value, 1.5 * std::sqrt(2.0 / 3), 1e-12);
   EXPECT_NEAR(workload.cpu_batch_speedup[2].value, 2.5 * 2 / 3, 1e-12);
+  EXPECT_GT(workload.cpu_batch_speedup[2].interval.value(), 0.1) << "moved, and therefore uncertain";
+  EXPECT_EQ(workload.cpu_batch_speedup[0].interval.value(), 0);
   EXPECT_NEAR(workload.worker_efficiency[2].value, 0.8 * 2 / 3, 1e-12);
   EXPECT_EQ(workload.worker_efficiency[0].value, 1);
 }
 
 TEST(MoveBySpeeds, AProfileOfOneCoreGetsTheSpeedupsOfTheProbes) {
-  auto profile = measured();
+  auto profile = measured_on_host();
   auto machine = machine_of(profile, with_all_cores(test::uniform_speeds(2e9), 3));
   profile.machine.cpu.cores = 1;
   const auto workload = move_to_machine(profile, machine, test::uniform_speeds(1e9)).profile.workload;
@@ -134,7 +136,7 @@ TEST(MoveBySpeeds, AProfileOfOneCoreGetsTheSpeedupsOfTheProbes) {
 }
 
 TEST(MoveBySpeeds, IntervalsOfStagesGrowByThatOfTheRatio) {
-  const auto profile = measured();
+  const auto profile = measured_on_host();
   const auto moved = move_to_machine(profile, machine_of(profile, test::uniform_speeds(2e9, 0.1)),
                                      test::uniform_speeds(1e9, 0.05));
   const auto& train = moved.profile.workload.train;
@@ -147,7 +149,7 @@ TEST(MoveBySpeeds, IntervalsOfStagesGrowByThatOfTheRatio) {
 }
 
 TEST(MoveBySpeeds, WithoutSpeedsItIsByBandwidths) {
-  const auto profile = measured();
+  const auto profile = measured_on_host();
   auto machine = machine_of(profile, test::uniform_speeds(1e9));
   machine.machine.cpu.memory_bandwidth_bytes_per_s = 2e10;
   EXPECT_NEAR(move_to_machine(profile, machine, std::nullopt).profile.workload.train.mean_s, 0.02, 1e-15);
@@ -159,7 +161,7 @@ TEST(MoveBySpeeds, WithoutSpeedsItIsByBandwidths) {
 
 // A core's speeds say how long a GPU's memory and launches take for the same counts.
 TEST(MoveBySpeeds, ToAGpu) {
-  const auto profile = measured();
+  const auto profile = measured_on_host();
   auto machine = machine_of(profile, test::uniform_speeds(1e9));
   machine.machine.device.kind = DeviceKind::cuda;
   machine.machine.link.bandwidth_bytes_per_s = 1e10;
@@ -183,7 +185,7 @@ std::string refusal(const CatalogMachine& machine, const Profile& profile) {
 }
 
 TEST(SpeedsOf, AreThoseOfTheMeasuredMachine) {
-  const auto profile = measured();
+  const auto profile = measured_on_host();
   auto machine = machine_of(profile, test::uniform_speeds(1e9));
   EXPECT_EQ(refusal(machine, profile), "no error");
   machine.machine.cpu.cores = 2;

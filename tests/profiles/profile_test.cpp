@@ -43,6 +43,25 @@ TEST(Profile, KeepsItsCorrections) {
   EXPECT_THROW(base::from_document<Profile>(wrong, "p.json"), base::InputError);
 }
 
+TEST(Profile, PlansAreResolvedOnPhysicalCores) {
+  Profile profile = valid_profile();
+  auto& cpu = profile.machine.cpu;
+  const auto physical_of = [&](int cores) {
+    cpu.cores = cores;
+    return cores_of(profile).physical;
+  };
+  cpu.physical_cores = std::nullopt;
+  EXPECT_EQ(physical_of(16), 0);
+  cpu.physical_cores = 8;
+  cpu.node_cores = {8, 8};
+  EXPECT_EQ(physical_of(16), 8);
+  EXPECT_EQ(physical_of(12), 8);
+  EXPECT_EQ(physical_of(4), 4);    // a quota, or asked for
+  EXPECT_EQ(physical_of(64), 32);  // more than were counted
+  cpu.node_cores = {};
+  EXPECT_EQ(physical_of(16), 8);
+}
+
 TEST(Profile, LeavesOutWhatIsUnknown) {
   const auto document = base::to_document(valid_profile());
   EXPECT_EQ(document["machine"]["contention"], base::Json::object());
@@ -78,7 +97,8 @@ TEST(Profile, ReadsZerosOfEarlierVersionsAsUnknown) {
                            "/workload/parts/device_sample_s",
                            "/workload/parts/activation_bytes",
                            "/workload/parts/refresh_s",
-                           "/workload/parts/fused_train_ratio"}) {
+                           "/workload/parts/fused_train_ratio",
+                           "/workload/parts/prepare_share_ratio"}) {
     document[base::Json::json_pointer(path)] = 0;
   }
   EXPECT_EQ(base::to_document(base::from_document<Profile>(document, "p.json")), without);

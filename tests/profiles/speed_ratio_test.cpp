@@ -149,5 +149,41 @@ TEST(SpeedupOf, IsAPowerOfThreads) {
   EXPECT_NEAR(*speedup_of(inserts, speeds, 4), 0.5, 1e-12) << "such a probe tells of barriers";
 }
 
+/// `speeds` and those of four threads, each kind `speedup` times as fast as one.
+MachineSpeeds with_four_threads(MachineSpeeds speeds, double speedup) {
+  const auto alone = speeds.speeds;
+  for (auto speed : alone) {
+    speed.threads = 4;
+    speed.per_s *= speedup;
+    speeds.speeds.push_back(speed);
+  }
+  return speeds;
+}
+
+// All kinds speed up by 3 there and by 2 here: the ratio is 1.5, and no kind differs from it, so that only
+// what changes between visits remains.
+TEST(SpeedupRatio, HasTheIntervalOfVisitsWhereAllKindsAgree) {
+  const auto from = with_four_threads(test::uniform_speeds(10), 2);
+  const auto to = with_four_threads(test::uniform_speeds(5), 3);
+  const auto ratio = speedup_ratio(two_parts[0].work, &from, to, 4);
+  ASSERT_TRUE(ratio);
+  EXPECT_NEAR(ratio->factor, 1.5, 1e-12);
+  EXPECT_NEAR(ratio->interval, model_half_width * visit_deviation, 1e-12);
+  EXPECT_NEAR(speedup_ratio(two_parts[0].work, nullptr, to, 4)->factor, 3, 1e-12);
+  EXPECT_EQ(speedup_ratio(two_parts[0].work, &from, to, 1)->interval, 0);
+  EXPECT_FALSE(speedup_ratio(two_parts[0].work, &from, test::uniform_speeds(5), 4));
+}
+
+TEST(SpeedupRatio, IsLessCertainWhereKindsDiffer) {
+  const auto from = with_four_threads(test::uniform_speeds(10), 2);
+  auto to = with_four_threads(test::uniform_speeds(10), 2);
+  for (auto& speed : to.speeds) {
+    speed.per_s *= speed.threads == 4 && speed.work == Work::inserts ? 0.5 : 1;
+  }
+  const auto ratio = speedup_ratio(two_parts[0].work, &from, to, 4);
+  EXPECT_LT(ratio->factor, 1);
+  EXPECT_GT(ratio->interval, model_half_width * visit_deviation);
+}
+
 }  // namespace
 }  // namespace gnomon::profiles

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "python/c_api/gnomon.h"
+#include "tests/random_seed.h"
 
 namespace gnomon::c_api {
 namespace {
@@ -38,8 +39,8 @@ struct Edges {
   std::vector<std::int64_t> sources, destinations;
 };
 
-Edges random_edges(std::int64_t vertices, std::size_t count) {
-  std::mt19937_64 random(1);
+Edges random_edges(std::int64_t vertices, std::size_t count, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
   Edges edges{vertices, {}, {}};
   for (std::size_t e = 0; e < count; ++e) {
     edges.sources.push_back(static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(vertices)));
@@ -118,7 +119,8 @@ std::vector<std::int64_t> values(const gnomon_dl_managed* tensor) {
 }
 
 TEST(CApi, BatchesOfAllNeighboursAreThoseOfASearch) {
-  const Edges edges = random_edges(300, 900);
+  const test::RandomSeed seed;
+  const Edges edges = random_edges(300, 900, seed);
   const Graph graph = graph_of(edges);
   EXPECT_EQ(gnomon_graph_num_edges(graph.get()), 900);
   const Loader loader = loader_of(graph.get(), {-1, -1});
@@ -157,7 +159,8 @@ TEST(CApi, BatchesOfAllNeighboursAreThoseOfASearch) {
 }
 
 TEST(CApi, WorkersDoNotMatterAndHandlesMayBeFreedInAnyOrder) {
-  const Edges edges = random_edges(2000, 30000);
+  const test::RandomSeed seed;
+  const Edges edges = random_edges(2000, 30000, seed);
   std::vector<std::vector<std::int64_t>> expected;
   for (const std::int32_t workers : {0, 1, 3}) {
     std::vector<std::vector<std::int64_t>> found;
@@ -183,7 +186,8 @@ TEST(CApi, WorkersDoNotMatterAndHandlesMayBeFreedInAnyOrder) {
 }
 
 TEST(CApi, EpochsCanBeLeftEarly) {
-  const Edges edges = random_edges(2000, 30000);
+  const test::RandomSeed seed;
+  const Edges edges = random_edges(2000, 30000, seed);
   const Graph graph = graph_of(edges);
   const Loader loader = loader_of(graph.get(), {5, 3});
   const Input input(2000, 10, 3);
@@ -196,7 +200,8 @@ TEST(CApi, EpochsCanBeLeftEarly) {
 }
 
 TEST(CApi, ATakenTensorOutlivesTheBatch) {
-  const Graph graph = graph_of(random_edges(50, 200));
+  const test::RandomSeed seed;
+  const Graph graph = graph_of(random_edges(50, 200, seed));
   const Loader loader = loader_of(graph.get(), {2});
   const Input input(50, 50, 0);
   Epoch epoch = begin(loader.get(), input);
@@ -306,7 +311,8 @@ class PageLocks {
 };
 
 TEST(CApi, LargeTensorsAreLockedWhileTheirMemoryLives) {
-  const Edges edges = random_edges(3000, 9000);
+  const test::RandomSeed seed(1);
+  const Edges edges = random_edges(3000, 9000, seed);
   const Graph graph = graph_of(edges);
   Loader loader = loader_of(graph.get(), {-1});
   const gnomon_page_lock half{nullptr, PageLocks::functions().unlock, 0};
@@ -339,7 +345,8 @@ TEST(CApi, LargeTensorsAreLockedWhileTheirMemoryLives) {
 }
 
 TEST(CApi, RowsThatACacheHasAreNotGathered) {
-  const Edges edges = random_edges(3000, 9000);
+  const test::RandomSeed seed;
+  const Edges edges = random_edges(3000, 9000, seed);
   const Graph graph = graph_of(edges);
   const Loader loader = loader_of(graph.get(), {-1});
   std::vector<float> rows(3000);

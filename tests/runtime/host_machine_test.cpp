@@ -364,6 +364,44 @@ TEST(HostMachine, EndsWhatAnotherEngineWaitsForBeforeTheNextStage) {
   machine.wait_any(std::array{next});
 }
 
+/// The work of a preparation, which ends when the mini-batch's training has been called, or late.
+struct OrderedWork final : DeviceWork {
+  explicit OrderedWork(std::atomic<bool>& called) : is_called(called) {}
+  bool is_done() noexcept override { return is_called; }
+  void wait() override {
+    const auto late = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+    while (!is_called && std::chrono::steady_clock::now() < late) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  }
+  WorkSpan span() override { return {}; }
+  bool orders_successors() const override { return true; }
+  std::atomic<bool>& is_called;
+};
+
+TEST(HostMachine, CallsATrainingWhoseBatchTheDeviceWaitsFor) {
+  for (const Stage stage : {Stage::device_batch, Stage::transfer}) {
+    std::atomic<bool> is_called = false;
+    std::atomic<bool> is_in_time = false;
+    auto work = idle_work();
+    work.left_to_device = [&](Stage of, std::int64_t) -> DeviceWorkPtr {
+      return of == stage ? std::make_unique<OrderedWork>(is_called) : nullptr;
+    };
+    std::atomic<bool> is_ended = false;
+    work.after = [&](Stage of, int) { is_ended = is_ended || of == stage; };
+    work.train = [&](std::int64_t, int) {
+      is_in_time = !is_ended;
+      is_called = true;
+    };
+    HostMachine machine(0, work, {}, true);
+    const auto made = machine.start(stage, 0, {});
+    const auto trained = machine.start(Stage::train, 0, std::array{made});
+    machine.wait_any(std::array{trained});
+    EXPECT_TRUE(is_in_time) << schedule::name_of(stage);
+    machine.wait_any(std::array{made});
+  }
+}
+
 TEST(HostMachine, SpansAreThoseOfTheDevicesWork) {
   SlowDevice device;
   HostMachine machine(0, device.work());

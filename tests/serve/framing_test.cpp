@@ -6,6 +6,7 @@
 #include <string>
 
 #include "serve/message.h"
+#include "tests/random_seed.h"
 
 namespace gnomon::serve {
 namespace {
@@ -45,9 +46,8 @@ TEST(Framing, WhatCannotBeFramedIsTheLastRequest) {
 
 /// A stream of requests, cut at random, is framed as if each request had come alone.
 TEST(Framing, DoesNotDependOnHowBytesCome) {
-  const auto seed = std::random_device{}();
-  SCOPED_TRACE("seed " + std::to_string(seed));
-  std::mt19937 random(seed);
+  const test::RandomSeed seed;
+  std::mt19937_64 random(seed);
   for (int i = 0; i < 300; ++i) {
     const std::string body(random() % 50, '\n');
     const std::string request = "POST /" + std::string(random() % 9, '\r') +

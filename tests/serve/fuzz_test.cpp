@@ -13,6 +13,7 @@
 
 #include "serve/http/server.h"
 #include "tests/fixtures/connection.h"
+#include "tests/random_seed.h"
 #include "tests/serve/small_site.h"
 
 namespace gnomon::serve {
@@ -218,21 +219,19 @@ int open_sockets() {
   return count;
 }
 
-/// GNOMON_FUZZ_SECONDS: how long, and GNOMON_FUZZ_SEED: from which seed.
-std::uint64_t number_of(const char* variable, std::uint64_t otherwise) {
-  const char* value = std::getenv(variable);
-  return value == nullptr ? otherwise : std::strtoull(value, nullptr, 10);
+/// The duration: GNOMON_FUZZ_SECONDS, or two seconds.
+std::chrono::seconds duration() {
+  const char* value = std::getenv("GNOMON_FUZZ_SECONDS");
+  return std::chrono::seconds(value == nullptr ? 2 : std::strtoll(value, nullptr, 10));
 }
 
 TEST(Fuzz, NoRequestCrashesTheServerOrGoesUnanswered) {
   SmallSite site;
   HttpServer server("127.0.0.1", 0, [&](const Request& request) { return site.site->answer(request); });
   std::thread running([&] { server.run(); });
-  const auto seed = number_of("GNOMON_FUZZ_SEED", std::random_device{}());
-  SCOPED_TRACE("seed " + std::to_string(seed));
+  const test::RandomSeed seed;
   const int sockets = open_sockets();
-  const auto end =
-      std::chrono::steady_clock::now() + std::chrono::seconds(number_of("GNOMON_FUZZ_SECONDS", 2));
+  const auto end = std::chrono::steady_clock::now() + duration();
   std::vector<Client> clients;
   for (std::uint64_t i = 0; i < 4; ++i) {
     clients.emplace_back(site, server.port(), seed + i);

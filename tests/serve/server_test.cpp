@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "tests/fixtures/connection.h"
+#include "tests/random_seed.h"
 
 namespace gnomon::serve {
 namespace {
@@ -90,9 +91,8 @@ TEST_F(ServerTest, WrongRequestsAreRefused) {
 }
 
 TEST_F(ServerTest, SurvivesMutatedRequests) {
-  const auto seed = std::random_device{}();
-  SCOPED_TRACE("seed " + std::to_string(seed));
-  std::mt19937 random(seed);
+  const test::RandomSeed seed;
+  std::mt19937_64 random(seed);
   const std::vector<std::string> wholes = {get("/a"), post(R"({"a": 1})")};
   for (int i = 0; i < 500; ++i) {
     auto request = wholes[random() % wholes.size()];

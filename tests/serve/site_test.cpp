@@ -3,11 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <filesystem>
 #include <fstream>
 #include <thread>
 
 #include "base/csv.h"
 #include "base/error.h"
+#include "profiles/catalog.h"
 #include "serve/page_files.h"
 #include "tests/serve/small_site.h"
 
@@ -50,6 +53,56 @@ TEST_F(SiteTest, ComputedEpochsAreNearTheSimulated) {
     const double epoch_s = simulated["rows"][i]["epoch_s"];
     EXPECT_NEAR(computed["rows"][i]["epoch_s"].get<double>(), epoch_s, 0.002 * epoch_s);
   }
+}
+
+TEST_F(SiteTest, AnswersTellHowLongTheyTook) {
+  const auto begin = std::chrono::steady_clock::now();
+  const double elapsed_s = answer("/api/compute", state())["elapsed_s"];
+  const double here_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  EXPECT_GT(elapsed_s, 0);
+  EXPECT_LE(elapsed_s, here_s);
+  EXPECT_GT(answer("/api/explore", state())["elapsed_s"].get<double>(), 0);
+}
+
+// A run that began after the page was loaded, and one outside the directory of runs that the user named.
+TEST_F(SiteTest, RunsAreThoseThatThereAreNow) {
+  const test::TemporaryDirectory elsewhere;
+  const auto single = elsewhere.path().string();
+  const auto begin_run = [](const std::filesystem::path& run) {
+    std::filesystem::create_directories(run);
+    std::ofstream(run / "job.json") << base::to_document(plan::Job{}).dump();
+    base::write_document(run / "plan.json", plan::find_plan("device"));
+  };
+  begin_run(elsewhere.path());
+  offer.runs.single = {single};
+  Site with_run(offer, Guard{}, perform_apart(*processes));
+  const auto names = [&] {
+    return base::Json::parse(with_run.answer({"GET", "/api/runs", {{"host", "localhost"}}, ""}).body)["runs"];
+  };
+  EXPECT_EQ(names(), base::Json::array({single}));
+  begin_run(place.path() / "later");
+  EXPECT_EQ(names(), base::Json::array({single, "later"}));
+  for (const auto& name : {single, std::string("later")}) {
+    const auto run = base::Json::parse(with_run.answer(post("/api/run", {{"run", name}})).body);
+    EXPECT_EQ(run["plan"], "device");
+    EXPECT_EQ(run["has_ended"], false);
+  }
+  EXPECT_EQ(with_run.answer(post("/api/run", {{"run", "../later"}})).status, 422);
+}
+
+TEST_F(SiteTest, MachinesMayBeFiles) {
+  auto machine = profiles::find_machine("aws-g5.2xlarge");
+  machine.machine.cpu.cores = 3;
+  const auto file = (place.path() / "m.json").string();
+  base::write_document(file, machine);
+  auto asked = state();
+  asked["machine"] = file;
+  answer("/api/compute", asked, 422);  // not on offer
+  offer.machines.insert(offer.machines.begin(), file);
+  Site with_machine(offer, Guard{}, perform_apart(*processes));
+  const auto moved = base::Json::parse(
+      with_machine.answer(post("/api/profile", {{"profile", profile}, {"machine", file}})).body);
+  EXPECT_EQ(moved["machine"]["cpu"]["cores"], 3);
 }
 
 TEST_F(SiteTest, TraceHoldsTheDrawnPlans) {

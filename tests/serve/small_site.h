@@ -17,7 +17,7 @@ struct SmallSite {
       "machine": {"name": "small", "cpu": {"cores": 4, "copy_bandwidth_bytes_per_s": 1e10}, "device": {"kind": "host"}},
       "workload": {"graph": "g", "batches": 60, "cpu_batch": {"mean_s": 0.02}, "transfer": {"mean_s": 0.001},
                    "device_batch": {"mean_s": 0.015}, "train": {"mean_s": 0.03}}})";
-    offer = {{profile}, {"aws-g5.2xlarge"}, place.path().string()};
+    offer = {{profile}, {"aws-g5.2xlarge"}, {.directory = place.path().string()}};
     processes = std::make_unique<base::ForkServer>(serve_work(offer));
     site = std::make_unique<Site>(offer, Guard{}, perform_apart(*processes));
   }

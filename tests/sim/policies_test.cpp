@@ -49,7 +49,7 @@ TEST(EpochByHand, SequentialOnTheCpuRoute) {
 }
 
 TEST(EpochByHand, SequentialOnTheDeviceRoute) {
-  // 3 * (3 + 2 + 4): reads, the rest of device batching, training.
+  // 3 * (3 + 2 + 4): reads, the rest of device preparation, training.
   const StageCosts costs{.device_batch_s = 5, .device_batch_link_s = 3, .train_s = 4};
   EXPECT_DOUBLE_EQ(epoch_s(sequential_device, gpu(costs), 3), 27);
 }
@@ -94,13 +94,13 @@ TEST(EpochByHand, ClaimAhead) {
   Plan plan = claim_ahead;
   plan.device_buffer = 2;
   EXPECT_DOUBLE_EQ(epoch_s(plan, gpu(costs), 3), 8);
-  // With copies beside device batching t(1) is 4..5, m(1) 5..6, m(2) 6..7.
+  // With copies beside device preparation t(1) is 4..5, m(1) 5..6, m(2) 6..7.
   plan.copy_during_device_batch = true;
   EXPECT_DOUBLE_EQ(epoch_s(plan, gpu(costs), 3), 7);
 }
 
 TEST(EpochByHand, ClaimAheadOnASharedLink) {
-  // As above, but device batching reads over the link all the time. From 4 on t(1) and the last second of
+  // As above, but device preparation reads over the link all the time. From 4 on t(1) and the last second of
   // d(2) have half of it each: both end at 6. m(1) 6..7, m(2) 7..8.
   Plan plan = claim_ahead;
   plan.device_buffer = 2;

@@ -62,6 +62,60 @@ TEST(Uncertainty, IsUnknownWithoutIntervals) {
   EXPECT_EQ(refusal_of(profile), "");
 }
 
+// Speed-ups that were moved to another machine are uncertain, too: with all of training on two threads, a
+// lower speed-up is a longer training.
+TEST(Uncertainty, OfSpeedUps) {
+  auto profile = test::profile_of(profiles::DeviceKind::host, 2, 20, {0.1, 0, 0.07, 0.06});
+  for (auto* time : {&profile.workload.cpu_batch, &profile.workload.train, &profile.workload.device_batch}) {
+    time->interval_s = 1e-9;
+  }
+  profile.workload.train_speedup = {{1, 1}, {2, 1.5, 0.25}};
+  auto plan = sequential();
+  plan.device_threads = 2;
+  const auto interval = epoch_interval_s(profile, plan);
+  ASSERT_TRUE(interval.has_value());
+  EXPECT_NEAR(*interval, 20 * 0.25 * 0.06 / 1.5, 1e-6);
+}
+
+// Of a stage without an interval nothing is known: neither of what depends on it. What is hidden does not
+// matter.
+TEST(Uncertainty, IsUnknownIfThatOfAStageIs) {
+  auto profile = measured_profile();
+  profile.workload.train.interval_s = 0;
+  EXPECT_FALSE(epoch_interval_s(profile, sequential()).has_value());
+  profile.workload.train.interval_s = 0.005;
+  profile.workload.device_batch.interval_s = 0;  // not used by the CPU route
+  EXPECT_TRUE(epoch_interval_s(profile, sequential()).has_value());
+}
+
+TEST(Uncertainty, IncludesTheErrorThatRealRunsShowed) {
+  auto profile = measured_profile();
+  const double without = epoch_interval_s(profile, sequential()).value();
+  profile.prediction_error = 0.1;
+  const double epoch_s = 20 * (0.1 + 0.02 + 0.05);
+  EXPECT_NEAR(epoch_interval_s(profile, sequential()).value(), std::hypot(without, 1.96 * 0.1 * epoch_s),
+              1e-9);
+}
+
+// Two plans that do the same one after another have the same errors, whose difference is none. Against a plan
+// that prepares on the device, training is common: what differs is the error of preparing.
+TEST(Uncertainty, OfADifferenceLeavesOutWhatPlansShare) {
+  const auto profile = measured_profile();
+  const auto one = epoch_errors(profile, sequential()).value();
+  EXPECT_EQ(difference_interval_s(one, one), 0);
+  auto plan = sequential();
+  plan.route = plan::Route::device;
+  plan.workers = 0;
+  const auto other = epoch_errors(profile, plan).value();
+  EXPECT_NEAR(difference_interval_s(one, other), 20 * std::sqrt(0.01 * 0.01 + 0.002 * 0.002 + 0.03 * 0.03),
+              1e-9);
+  EXPECT_LT(difference_interval_s(one, other), std::hypot(interval_s(one), interval_s(other)));
+  auto checked = profile;
+  checked.prediction_error = 0.1;  // each plan's own
+  const auto alike = epoch_errors(checked, sequential()).value();
+  EXPECT_NEAR(difference_interval_s(alike, alike), std::sqrt(2) * 1.96 * 0.1 * alike.epoch_s, 1e-9);
+}
+
 TEST(Uncertainty, RefusesWhatIsWorthless) {
   auto profile = measured_profile();
   EXPECT_EQ(refusal_of(profile), "");
@@ -69,10 +123,11 @@ TEST(Uncertainty, RefusesWhatIsWorthless) {
   EXPECT_EQ(refusal_of(profile), "");
   profile.workload.cpu_batch.interval_s = 1.11;
   profile.workload.cpu_batch.samples = 2;
-  EXPECT_THAT(refusal_of(profile), testing::AllOf(testing::HasSubstr("p.json"),
-                                                  testing::HasSubstr("CPU batching took 0.1 s ± 1110 % in 2 "
-                                                                     "samples"),
-                                                  testing::HasSubstr("--time-limit")));
+  EXPECT_THAT(refusal_of(profile),
+              testing::AllOf(testing::HasSubstr("p.json"),
+                             testing::HasSubstr("CPU preparation took 0.1 s ± 1110 % in 2 "
+                                                "samples"),
+                             testing::HasSubstr("--time-limit")));
 }
 
 }  // namespace

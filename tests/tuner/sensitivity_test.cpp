@@ -52,10 +52,10 @@ TEST(Sensitivities, TheBottleneckIsWhatHelps) {
   EXPECT_NEAR(share_of(training, "4 more cores"), 0, 0.02);
 
   // Four workers are far too few, and the device cannot help.
-  const auto batching = sensitivities_of(profile_of({0.8, 0.001, 10, 0.01}), plan);
-  EXPECT_NEAR(share_of(batching, "CPU batching twice as fast"), -0.5, 0.03);
-  EXPECT_NEAR(share_of(batching, "4 more cores"), -0.5, 0.03);
-  EXPECT_NEAR(share_of(batching, "training twice as fast"), 0, 0.02);
+  const auto preparation = sensitivities_of(profile_of({0.8, 0.001, 10, 0.01}), plan);
+  EXPECT_NEAR(share_of(preparation, "CPU preparation twice as fast"), -0.5, 0.03);
+  EXPECT_NEAR(share_of(preparation, "4 more cores"), -0.5, 0.03);
+  EXPECT_NEAR(share_of(preparation, "training twice as fast"), 0, 0.02);
 
   // Copies take longest.
   const auto copying = sensitivities_of(profile_of({0.02, 0.1, 10, 0.01}), plan);

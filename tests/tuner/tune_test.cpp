@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <stdexcept>
 
 #include "base/error.h"
+#include "plan/disk_plans.h"
 #include "plan/exactness.h"
 #include "tests/fixtures/profiles.h"
 #include "tuner/tuning_request.h"
@@ -112,6 +114,66 @@ TEST(Tune, KeepsThePlanWhenALaterStepFails) {
   for (const auto& each : found.sensitivities) {
     EXPECT_EQ(each.why_not, "disk: full");
   }
+}
+
+/// 10 GB of features and 1 GB of topology, on a machine with 64 GB of memory and a disk.
+profiles::Profile profile_on_disk() {
+  auto profile = small_profile();
+  profile.machine.cpu.memory_bytes = 6.4e10;
+  profile.machine.disk = {.bandwidth_bytes_per_s = 2e9, .random_reads_per_s = 4e5};
+  auto& workload = profile.workload;
+  workload.batches = 12;
+  workload.vertices = 20'000'000;
+  workload.edges = 200'000'000;
+  workload.feature_columns = 125;
+  workload.feature_row_bytes = 500;
+  workload.train_vertices = 12'000;
+  workload.batch_vertices = 20'000;
+  workload.batch_edges = 60'000;
+  workload.batch_bytes = 1.1e7;
+  workload.features.skew = workload.topology.skew = 0.6;
+  return profile;
+}
+
+TEST(Tune, FindsPlansThatReadTheDiskWithinALimitOfTheHostsMemory) {
+  const auto profile = profile_on_disk();
+  TuningOptions unlimited;
+  unlimited.budget = Budget{.evaluations = 25};
+  EXPECT_FALSE(plan::reads_disk(tune(profile, unlimited).best().plan)) << "everything fits";
+  for (const double limit : {8e9, 4e9}) {
+    auto options = unlimited;
+    options.limits.host_bytes = limit;
+    const auto tuning = tune(profile, options);
+    const auto& best = tuning.best();
+    EXPECT_TRUE(plan::reads_disk(best.plan)) << base::to_document(best.plan);
+    EXPECT_GE(plan::exactness_of(best.plan), plan::Exactness::order);
+    std::set<std::string> names;
+    for (const auto& candidate : tuning.candidates) {
+      names.insert(candidate.plan.name);
+      EXPECT_TRUE(std::isfinite(candidate.prediction.epoch_s)) << candidate.plan.name;
+      EXPECT_LE(candidate.prediction.memory.host_peak_bytes(), limit * 1.000001) << candidate.plan.name;
+    }
+    EXPECT_TRUE(names.contains("ns-ext"));
+    EXPECT_TRUE(names.contains("ginex"));
+    // A smaller cache than the machine's memory would allow, but not none.
+    EXPECT_GT(best.prediction.memory.host.cache_bytes, limit / 4);
+  }
+}
+
+TEST(Tune, SearchesTheDiskOnlyIfItsSpeedIsKnownAndTheJobAllows) {
+  auto profile = profile_on_disk();
+  const auto topology_on_disk = [&] {
+    const auto space = make_space(request_of(profile, {}, std::nullopt));
+    const auto points = space.family_starts();
+    return std::any_of(points.begin(), points.end(),
+                       [&](const Point& point) { return space.plan_at(point).topology == plan::Home::disk; });
+  };
+  EXPECT_TRUE(topology_on_disk());
+  profile.workload.job.weighted = true;
+  EXPECT_FALSE(topology_on_disk());
+  profile.workload.job.weighted = false;
+  profile.machine.disk = {};
+  EXPECT_FALSE(topology_on_disk());
 }
 
 TEST(Tune, ExhaustiveMeansEveryPlanUnlessABudgetIsGiven) {

@@ -12,6 +12,7 @@
 #include "base/processes.h"
 #include "base/usable.h"
 #include "plan/exactness.h"
+#include "profiles/data_sheet.h"
 #include "schedule/lane.h"
 #include "sim/predict.h"
 #include "sim/prediction.h"
@@ -139,6 +140,27 @@ sim::Prediction predict(std::optional<sim::Simulator>& simulator, const Explorat
   return sim::predict(*simulator, profile, plan, request.with_timeline, request.seed);
 }
 
+/// The interval of the row's epoch or, of a profile moved by data sheets, the epoch's bound by them.
+void add_certainty(ExplorationRow& row, const profiles::Profile& profile) {
+  row.interval_s = sim::epoch_interval_s(profile, row.plan);
+  using profiles::MovedBy;
+  const auto moved_by = profiles::moved_by(row.scalings);
+  if (moved_by == MovedBy::bandwidths || moved_by == MovedBy::both) {
+    if (const auto bounds = profiles::data_sheet_bounds(profile)) {
+      constexpr double negligible = 1e-6;  // the plan uses no stage with a bound
+      const double bound_s =
+          sim::predict_quickly(profiles::at_data_sheet_bounds(profile, *bounds), row.plan).lower_bound_s;
+      if (bound_s > negligible * row.prediction->epoch_s) {
+        row.data_sheet_bound_s = bound_s;
+      }
+    }
+  }
+}
+
+base::Json or_null(const std::optional<double>& value) {
+  return value ? base::Json(*value) : base::Json(nullptr);
+}
+
 }  // namespace
 
 std::vector<ExplorationRow> explore(const ExplorationRequest& request, const base::Progress& progress) {
@@ -164,7 +186,7 @@ std::vector<ExplorationRow> explore(const ExplorationRequest& request, const bas
     Task& task = tasks.all[numbers[i]];
     take_answer(task.row, answers[i]);
     if (task.row.prediction) {
-      task.row.interval_s = sim::epoch_interval_s(tasks.profiles[task.profile], task.row.plan);
+      add_certainty(task.row, tasks.profiles[task.profile]);
     }
   }
   std::vector<ExplorationRow> rows;
@@ -240,17 +262,25 @@ base::Json flat_row(const ExplorationRow& row) {
     std::fill(prediction.begin(), prediction.end(), nullptr);
   }
   json.update(prediction);
-  json["interval_s"] = row.interval_s ? base::Json(*row.interval_s) : base::Json(nullptr);
+  json["interval_s"] = or_null(row.interval_s);
+  json["data_sheet_bound_s"] = or_null(row.data_sheet_bound_s);
+  json["moved_by"] = std::string(base::name_of(profiles::moved_by(row.scalings)));
   json["epochs"] = row.epochs;
-  json["training_s"] = nullptr;
-  json["training_price"] = nullptr;
-  json["over_bound"] = nullptr;
-  json["host_memory_bytes"] = nullptr;
-  json["device_memory_bytes"] = nullptr;
+  for (const char* column :
+       {"price_interval", "training_s", "training_interval_s", "training_price", "training_price_interval",
+        "over_bound", "host_memory_bytes", "device_memory_bytes"}) {
+    json[column] = nullptr;
+  }
   if (row.prediction) {
+    const auto times_interval = [&](const std::optional<double>& value) {
+      return value ? or_null(row.times_interval(*value)) : base::Json(nullptr);
+    };
+    json["price_interval"] = times_interval(row.prediction->consumption.price);
     json["over_bound"] = row.over_bound();
     json["training_s"] = row.training_s();
-    json["training_price"] = row.training_price() ? base::Json(*row.training_price()) : base::Json(nullptr);
+    json["training_interval_s"] = times_interval(row.training_s());
+    json["training_price"] = or_null(row.training_price());
+    json["training_price_interval"] = times_interval(row.training_price());
     json["host_memory_bytes"] = row.prediction->memory.host.total();
     json["device_memory_bytes"] = row.prediction->memory.device.total();
   }

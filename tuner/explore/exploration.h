@@ -56,13 +56,22 @@ struct ExplorationRow {
   std::string why_not_run{};
   std::vector<std::string> extrapolations{};  ///< assumptions beyond the measurements
   std::optional<double> interval_s{};         ///< of the epoch (sim::epoch_interval_s)
-  int epochs = 0;                             ///< of the whole training
+  /// Of a profile that was moved by data sheets: the epoch that no schedule beats if all stages took only
+  /// what the peaks of data sheets allow (profiles::at_data_sheet_bounds).
+  std::optional<double> data_sheet_bound_s{};
+  int epochs = 0;  ///< of the whole training
 
   bool runs_here() const { return why_not.empty() && why_not_run.empty(); }
   /// Relative excess of the epoch over its lower bound, 0.1 for 10 %. Precondition: there is a prediction.
   double over_bound() const;
   /// Time of all epochs, without evaluations. Precondition: there is a prediction.
   double training_s() const { return epochs * prediction->epoch_s; }
+  /// The half width of the confidence interval of `value`, which is proportional to the epoch: a time or a
+  /// price of one or all epochs. The errors of all epochs are those of the stages' mean times, so that they
+  /// do not average out. Precondition: there is a prediction.
+  std::optional<double> times_interval(double value) const {
+    return interval_s ? std::optional(value * *interval_s / prediction->epoch_s) : std::nullopt;
+  }
   /// Absent if the machine has no price.
   std::optional<double> training_price() const {
     const auto& price = prediction->consumption.price;
@@ -93,10 +102,12 @@ std::vector<const ExplorationRow*> sorted(const std::vector<ExplorationRow>& row
 base::Json flat_row(const ExplorationRow& row);
 
 /// The rows as flat objects with one column for each swept field, for CSV and JSON, in the order of
-/// the request. "interval_s" is the half width of the epoch's 95 % confidence interval, "runs_here" is false
-/// for plans that can only be simulated ("why_not_run"), "exact" is the plan's plan::Exactness,
-/// "extrapolated" lists assumptions beyond the measurements, "scaled" how the stages of a moved profile were
-/// scaled, and "short_of" and "missing_bytes" why a plan that does not fit has no epoch.
+/// the request. "interval_s" is the half width of the epoch's 95 % confidence interval, and so are
+/// "price_interval", "training_interval_s" and "training_price_interval"; "moved_by" is what a moved
+/// profile's times are based on (profiles::MovedBy), "runs_here" is false for plans that can only be
+/// simulated ("why_not_run"), "exact" is the plan's plan::Exactness, "extrapolated" lists assumptions beyond
+/// the measurements, "scaled" how the stages of a moved profile were scaled, and "short_of" and
+/// "missing_bytes" why a plan that does not fit has no epoch.
 std::vector<base::Json> flat_rows(const std::vector<ExplorationRow>& rows);
 
 /// The prediction's assumptions beyond the measurements, separated by "; ".

@@ -103,6 +103,8 @@ base::Json row_of(const ComparedPreset& compared) {
           {"over_best", compared.over_best},
           {"predicted_bytes", epochs.predicted_bytes},
           {"measured_bytes", or_null(epochs.measured_bytes)},
+          {"predicted_device_bytes", or_null(epochs.predicted_device_bytes)},
+          {"measured_device_bytes", or_null(epochs.measured_device_bytes)},
           {"row_hit_share", or_null(compared.cache.row_hit_share())},
           {"list_hit_share", or_null(compared.cache.list_hit_share())},
           {"row_peer_share", or_null(compared.cache.row_peer_share())},

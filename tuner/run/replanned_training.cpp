@@ -29,9 +29,16 @@ void check_replanning(const profiles::Profile& profile, const graph::Graph& grap
 
 Stretches stretches_of(Replanner& replanner, const RunFiles& files,
                        const std::function<void(const Replanned&)>& on_replanned) {
-  const auto on_stretch = [&replanner, files, on_replanned,
-                           told = std::size_t{0}](const runtime::StretchReport& report) mutable {
+  const auto on_stretch = [&replanner, files, on_replanned, told = std::size_t{0},
+                           effects = std::size_t{0}](const runtime::StretchReport& report) mutable {
     replanner.on_stretch(report);
+    if (replanner.known_effects() > effects) {  // of the last finished comparison
+      effects = replanner.known_effects();
+      base::write_document(files.replanning(), ReplanningLog{replanner.log()});
+      if (on_replanned) {
+        on_replanned(replanner.log()[told - 1]);
+      }
+    }
     for (; told < replanner.finished(); ++told) {
       const auto& replanned = replanner.log()[told];
       if (replanned.is_change()) {

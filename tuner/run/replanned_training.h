@@ -22,7 +22,7 @@ struct Stretches {
 
 /// Returns the callbacks of a replanner, which must outlive them. Each change is written to the run's
 /// plan.json, so that a resumed run continues with it; each comparison is written to its replanning.json and
-/// passed to `on_replanned`.
+/// passed to `on_replanned`, and a change once more when it is known what it brought.
 Stretches stretches_of(Replanner& replanner, const RunFiles& files,
                        const std::function<void(const Replanned&)>& on_replanned = {});
 

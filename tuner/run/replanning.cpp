@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "sim/predict.h"
@@ -66,14 +67,14 @@ double Replanner::stretch_s(std::int64_t batches) {
 /// Sets the number of mini-batches of a stretch such that filling and draining the pipeline take at most 2 %
 /// of it.
 void Replanner::measure_stretch() {
-  constexpr double most_lost = 0.02;
+  constexpr double max_loss = 0.02;
   const std::int64_t epoch = profile_.workload.batches;
   const double batch_s = predicted_s(plan_, epoch) / static_cast<double>(epoch);
   stretch_s_.clear();
   stretch_batches_ = 8;
   const auto is_short = [&] {
     const double steady_s = static_cast<double>(stretch_batches_) * batch_s;
-    return steady_s < terms_.stretch_s || stretch_s(stretch_batches_) * (1 - most_lost) > steady_s;
+    return steady_s < terms_.stretch_s || stretch_s(stretch_batches_) * (1 - max_loss) > steady_s;
   };
   while (stretch_batches_ < epoch && is_short()) {
     stretch_batches_ += stretch_batches_ / 2;
@@ -108,10 +109,7 @@ void Replanner::follow(const runtime::StretchReport& report) {
   if (++stretches_ == 1) {
     return;  // warms up
   }
-  recent_.push_back({report.stretch.plan, report.stretch.batches, report.timeline});
-  if (std::ssize(recent_) > terms_.drifted_stretches) {
-    recent_.erase(recent_.begin());
-  }
+  remember(report);
   const double drift = report.log.seconds() / (expected_ * stretch_s(report.stretch.batches));
   drifted_stretches_ = std::abs(std::log(drift)) > std::log1p(terms_.drift) ? drifted_stretches_ + 1 : 0;
   const bool has_changed = std::any_of(log_.begin(), log_.end(), [](const auto& r) { return r.is_change(); });
@@ -124,6 +122,33 @@ void Replanner::follow(const runtime::StretchReport& report) {
   }
 }
 
+/// Keeps the last stretches, and tells what a change brought as soon as there are enough of them.
+void Replanner::remember(const runtime::StretchReport& report) {
+  recent_.push_back({report.stretch.plan, report.stretch.batches, report.timeline});
+  recent_s_.push_back(report.log.seconds());
+  if (std::ssize(recent_) > terms_.drifted_stretches) {
+    recent_.erase(recent_.begin());
+    recent_s_.erase(recent_s_.begin());
+  }
+  if (is_effect_awaited_ && std::ssize(recent_) == terms_.drifted_stretches) {
+    log_.back().after_batch_s = recent_batch_s();
+    is_effect_awaited_ = false;
+  }
+}
+
+double Replanner::recent_batch_s() const {
+  std::int64_t batches = 0;
+  for (const RealRun& run : recent_) {
+    batches += run.batches;
+  }
+  return std::accumulate(recent_s_.begin(), recent_s_.end(), 0.0) / static_cast<double>(batches);
+}
+
+std::size_t Replanner::known_effects() const {
+  return static_cast<std::size_t>(std::count_if(
+      log_.begin(), log_.end(), [](const Replanned& each) { return each.brought().has_value(); }));
+}
+
 void Replanner::compare_plans(double drift) {
   // Predictions for a changed machine may be far off, so the plans are compared by measured turns.
   constexpr double model_error = 0.3;
@@ -133,7 +158,8 @@ void Replanner::compare_plans(double drift) {
                   .from = plan_.name,
                   .to = plan_.name,
                   .drift = drift,
-                  .stages = *profile_.corrections});
+                  .stages = *profile_.corrections,
+                  .before_batch_s = recent_batch_s()});
   auto entrants = entrants_of(promising_plans(profile_, plans_, plan_), profile_, simulator_, turn_batches_);
   RaceTerms race;
   race.epoch_batches = profile_.workload.batches;
@@ -166,8 +192,13 @@ void Replanner::end_race() {
   if (is_worth && taken.turns > 0) {
     told.gain = gain;
   }
+  is_effect_awaited_ = told.is_change();
+  if (!told.is_change()) {
+    told.before_batch_s.reset();
+  }
   race_.reset();
   recent_.clear();
+  recent_s_.clear();
   stretches_ = drifted_stretches_ = 0;
   measure_stretch();
 }

@@ -44,6 +44,8 @@ class Replanner {
   const plan::Plan& plan() const { return plan_; }
   /// The comparisons so far; the last one may be unfinished.
   const std::vector<Replanned>& log() const { return log_; }
+  /// The number of changes of plan of which it is known what they brought.
+  std::size_t known_effects() const;
   /// The number of finished comparisons.
   std::size_t finished() const { return log_.size() - (race_ ? 1 : 0); }
 
@@ -52,6 +54,8 @@ class Replanner {
   double stretch_s(std::int64_t batches);
   void measure_stretch();
   void follow(const runtime::StretchReport& report);
+  void remember(const runtime::StretchReport& report);
+  double recent_batch_s() const;
   void compare_plans(double drift);
   void end_race();
 
@@ -70,7 +74,9 @@ class Replanner {
   int stretches_ = 0;          ///< of plan_ since the last comparison
   int drifted_stretches_ = 0;  ///< consecutive, up to the last one
   int compared_after_;
-  std::vector<RealRun> recent_;  ///< the last stretches of plan_
+  std::vector<RealRun> recent_;     ///< the last stretches of plan_
+  std::vector<double> recent_s_;    ///< their seconds
+  bool is_effect_awaited_ = false;  ///< of the last comparison, which changed the plan
   std::int64_t turn_batches_ = 1;
   std::optional<PlanRace> race_;  ///< while plans take turns
   bool in_turn_ = false;

@@ -88,6 +88,9 @@ Validated predicted(sim::Simulator& simulator, const profiles::Profile& profile,
       .predicted_bytes =
           prediction.memory.host.total() +
           (profile.machine.device.kind == plan::DeviceKind::emulated ? prediction.memory.device.total() : 0),
+      .predicted_device_bytes = plan::has_link(profile.machine.device.kind)
+                                    ? std::optional(prediction.memory.device.total())
+                                    : std::nullopt,
       .predicted_stages_s = schedule::mean_times(prediction.timeline)};
 }
 
@@ -95,6 +98,10 @@ void run_epoch(const graph::Graph& graph, const plan::Job& job, const profiles::
                Validated& result) {
   auto epoch = profiles::measure_epoch(graph, job, result.plan, options);
   result.measured_s.push_back(epoch.seconds);
+  if (epoch.device_bytes > 0) {
+    result.measured_device_bytes =
+        std::max(result.measured_device_bytes.value_or(0), static_cast<double>(epoch.device_bytes));
+  }
   const auto stages_s = schedule::mean_times(epoch.timeline);
   for (std::size_t stage = 0; stage < stages_s.size(); ++stage) {
     result.measured_stages_s[stage] += stages_s[stage];
@@ -231,9 +238,14 @@ base::Json to_document(const std::vector<Validated>& results, const std::string&
     if (result.predicted_interval_s) {
       plans.back()["predicted_interval_s"] = *result.predicted_interval_s;
     }
-    if (result.measured_bytes) {
-      plans.back()["measured_bytes"] = *result.measured_bytes;
-    }
+    const auto add = [&](const char* name, const std::optional<double>& value) {
+      if (value) {
+        plans.back()[name] = *value;
+      }
+    };
+    add("measured_bytes", result.measured_bytes);
+    add("predicted_device_bytes", result.predicted_device_bytes);
+    add("measured_device_bytes", result.measured_device_bytes);
   }
   return {{"schema", "gnomon.validation/1"},
           {"data", data},

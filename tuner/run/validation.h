@@ -24,8 +24,10 @@ struct Validated {
   std::optional<double> predicted_interval_s{};  ///< sim::epoch_interval_s
   std::vector<double> measured_s{};              ///< epochs, one per round
   double median_s = 0;
-  double predicted_bytes = 0;                   ///< of host memory at the peak
-  std::optional<double> measured_bytes{};       ///< by ValidationOptions::peak_memory
+  double predicted_bytes = 0;              ///< of host memory at the peak
+  std::optional<double> measured_bytes{};  ///< by ValidationOptions::peak_memory
+  /// The same of device memory, of the device that uses most; absent for devices in the host's memory.
+  std::optional<double> predicted_device_bytes{}, measured_device_bytes{};
   std::vector<schedule::StageSpan> timeline{};  ///< of the first round
   schedule::StageTimes predicted_stages_s{};    ///< means, including contention
   schedule::StageTimes measured_stages_s{};     ///< means of all rounds
@@ -56,7 +58,7 @@ struct ValidationOptions {
 };
 
 /// Every runnable preset, and variants of them until there are at least eight plans that differ on this
-/// machine: sequential CPU batching, other numbers of workers and device threads, other look-aheads.
+/// machine: sequential CPU preparation, other numbers of workers and device threads, other look-aheads.
 /// Resolved.
 std::vector<plan::Plan> plans_to_validate(const plan::Cores& cores);
 

@@ -5,7 +5,9 @@
 #include <set>
 #include <utility>
 
+#include "plan/disk_plans.h"
 #include "plan/exactness.h"
+#include "plan/rules.h"
 #include "tuner/run/turns.h"
 #include "tuner/search/candidate.h"
 #include "tuner/search/preference.h"
@@ -24,7 +26,40 @@ RaceTerms terms_of(const profiles::Profile& profile, const plan::Job& job, std::
   return terms;
 }
 
+/// The plans to run for real on the profile's machine. If it has several NUMA nodes, other placements of the
+/// predicted plan replace the slowest of the others.
+std::vector<plan::Plan> entering(const profiles::Profile& profile, const Tuning& tuning) {
+  const auto cores = profiles::cores_of(profile);
+  auto plans = plans_to_verify(tuning, cores);
+  if (plans.empty() || profile.machine.cpu.node_cores.size() < 2) {
+    return plans;
+  }
+  const auto placed = placed_otherwise(plans.front(), cores);
+  plans.resize(std::min(plans.size(), max_plans - placed.size()));
+  plans.insert(plans.end(), placed.begin(), placed.end());
+  return plans;
+}
+
 }  // namespace
+
+std::vector<plan::Plan> placed_otherwise(const plan::Plan& plan, const plan::Cores& cores) {
+  std::vector<plan::Plan> plans;
+  for (const auto placement : {plan::Placement::first_touch, plan::Placement::interleave}) {
+    for (const auto pinning : {plan::Pinning::none, plan::Pinning::cores}) {
+      auto other = plan;
+      other.placement = placement;
+      other.pinning = pinning;
+      other.name +=
+          ", " + std::string(base::name_of(placement)) + (pinning == plan::Pinning::cores ? ", pinned" : "");
+      const bool differs = placement != plan.placement || pinning != plan.pinning;
+      if (differs && plan::violations(other).empty() &&
+          plan::why_not_executed(other, plan::abilities_of(cores.device)).empty()) {
+        plans.push_back(std::move(other));
+      }
+    }
+  }
+  return plans;
+}
 
 std::vector<plan::Plan> plans_to_verify(const Tuning& tuning, const plan::Cores& cores) {
   std::vector<Candidate> chosen;
@@ -34,6 +69,7 @@ std::vector<plan::Plan> plans_to_verify(const Tuning& tuning, const plan::Cores&
     for (const auto& candidate : candidates) {
       if (std::isfinite(candidate.prediction.epoch_s) &&
           plan::exactness_of(candidate.plan) == plan::Exactness::bits &&
+          plan::arrays_on_disk(candidate.plan) <= plan::arrays_on_disk(tuning.best().plan) &&
           plan::why_not_executed(candidate.plan, plan::abilities_of(cores.device)).empty() &&
           seen.insert(key_of(candidate.plan)).second) {
         chosen.push_back(candidate);
@@ -63,8 +99,7 @@ Verification::Verification(const profiles::Profile& profile, const Tuning& tunin
                            sim::Simulator& simulator)
     : profile_(profile),
       simulator_(simulator),
-      entrants_(entrants_of(plans_to_verify(tuning, profiles::cores_of(profile)), profile, simulator,
-                            turn_batches_)),
+      entrants_(entrants_of(entering(profile, tuning), profile, simulator, turn_batches_)),
       race_(entrants_, terms_of(profile, job, turn_batches_)) {}
 
 runtime::Stretch Verification::next_stretch(std::int64_t left) {

@@ -17,9 +17,14 @@
 namespace gnomon::tuner {
 
 /// Returns the plans to verify by real runs: the preferred one by prediction (preferred()), then the fastest
-/// by prediction, at most six. They differ in schedule, route, workers or threads, and train in index order,
-/// so that one can take over from another and the weights do not depend on timing.
+/// by prediction, at most six, none of which reads more from the disk than the preferred one. They differ in
+/// schedule, route, workers or threads, and train in index order, so that one can take over from another and
+/// the weights do not depend on timing.
 std::vector<plan::Plan> plans_to_verify(const Tuning& tuning, const plan::Cores& cores);
+
+/// Returns the plan with every other executable choice of memory placement and pinning, for a machine with
+/// several NUMA nodes. The simulator does not distinguish them; real runs do.
+std::vector<plan::Plan> placed_otherwise(const plan::Plan& plan, const plan::Cores& cores);
 
 /// A plan, predicted and run for real.
 struct VerifiedPlan {

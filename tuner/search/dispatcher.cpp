@@ -35,7 +35,7 @@ Plan pipeline(const Plan& morphgl) {
   return plan;
 }
 
-/// The time of CPU batching divided by the effective number of workers.
+/// The time of CPU preparation divided by the effective number of workers.
 double cpu_batch_s(const StageCosts& costs, int workers) { return costs.cpu_batch_s / std::max(1, workers); }
 
 Verdict judge(const sim::Prediction& prediction, int cpu_buffer, double device_batch_s) {

@@ -24,23 +24,25 @@ struct DispatcherResult {
 ///     C'(x) = n / (1 + x) * (x U + max(T, (1 + x) M, C - x U))
 ///
 /// with U = device_batch_s, T = transfer_s, M = train_s and C = cpu_batch_s of all workers together (one
-/// worker's time over their effective number). Infinite if CPU batching never pays; if training takes time,
-/// it always pays a little.
+/// worker's time over their effective number). Infinite if preparing on the CPU never pays off; it always
+/// pays a little if training takes time.
 double first_ratio(double cpu_batch_s, double device_batch_s, double transfer_s, double train_s);
 
 /// The step of MorphGL's feedback for the CPU's buffer: -1 if the device waited for the CPU in each overlap
-/// for longer than one device batching, +1 if the CPU waited for the device, 0 otherwise.
+/// for longer than one preparation on the device, +1 if the CPU waited for the device, 0 otherwise.
 int dispatcher_step(const sim::Prediction& prediction, int cpu_buffer, double device_batch_s);
 
 /// MorphGL's dispatcher. It starts at the first ratio; then the CPU buffer shrinks while the simulated device
 /// waits for the CPU, and grows while the CPU waits for the device. The device's buffer is that of `morphgl`.
-/// It ends as
-/// - "balanced": the wait of one overlap is under one device batching;
+/// It ends with one of:
+/// - "balanced": the wait of one overlap is shorter than one preparation on the device;
 /// - "repeated": a plan recurs, or the CPU buffer would exceed the epoch; the result is the fastest plan
-/// seen;
+///   seen;
 /// - "device only": the device still waits for a buffer of one batch;
-/// - "pipeline": training alone takes longer than CPU batching and copying, or device batching never pays
-/// off. The last two results have another schedule.
+/// - "pipeline": training alone takes longer than preparing on the CPU and copying, or preparing on the
+///   device never pays off.
+///
+/// Results of "device only" and "pipeline" have another schedule.
 DispatcherResult dispatch(const profiles::Profile& profile, const plan::Plan& morphgl,
                           const Evaluate& evaluate);
 

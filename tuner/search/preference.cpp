@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "base/error.h"
+#include "plan/disk_plans.h"
 
 namespace gnomon::tuner {
 namespace {
@@ -58,7 +59,8 @@ std::size_t preferred(const std::vector<Candidate>& candidates, const plan::Core
     const double epoch_s = candidate.prediction.epoch_s;
     const bool promises = plan::exactness_of(candidate.plan) >= required;
     const bool is_fast = promises && epoch_s <= fastest_s * (1 + same_epoch(cores, measured_error));
-    return std::tuple(!promises, !is_fast, is_fast ? threads_without_core(candidate.plan, cores) : 0,
+    return std::tuple(!promises, !is_fast, is_fast ? plan::arrays_on_disk(candidate.plan) : 0,
+                      is_fast ? threads_without_core(candidate.plan, cores) : 0,
                       is_fast ? beyond_usual_buffers(candidate.plan) : 0, epoch_s);
   };
   const auto best =
@@ -77,7 +79,9 @@ std::vector<PassedOver> passed_over(const std::vector<Candidate>& candidates, co
     const bool promises = plan::exactness_of(candidate.plan) >= required;
     const bool is_crowded =
         threads_without_core(candidate.plan, cores) > threads_without_core(best.plan, cores);
+    const bool reads_more = plan::arrays_on_disk(candidate.plan) > plan::arrays_on_disk(best.plan);
     faster.push_back({candidate, !promises    ? PassedOverFor::exactness
+                                 : reads_more ? PassedOverFor::disk
                                  : is_crowded ? PassedOverFor::threads
                                               : PassedOverFor::buffers});
   }

@@ -37,6 +37,7 @@ plan::Plan with_usual_buffers(plan::Plan plan);
 /// Why a faster candidate is not the preferred one.
 enum class PassedOverFor : std::uint8_t {
   exactness,  ///< its guarantee is weaker than required
+  disk,       ///< as fast within the error of predictions, but it reads the disk
   threads,    ///< as fast within the error of predictions, but with more threads without a core of their own
   buffers,    ///< as fast within the error of predictions, but with larger buffers beyond the usual
 };
@@ -47,7 +48,8 @@ struct PassedOver {
 };
 
 /// Returns the index of the preferred candidate among those that guarantee `required`: of those as fast as
-/// the fastest (same_epoch), the one with the fewest threads without a core of their own, as oversubscribed
+/// the fastest (same_epoch), the one that reads the fewest arrays from the disk, whose speed depends on who
+/// else uses it; of these the one with the fewest threads without a core of their own, as oversubscribed
 /// plans are the hardest to predict; then the one with the smallest buffers beyond the usual; then the
 /// fastest. Throws Failure if no candidate qualifies. Precondition: `candidates` is not empty.
 std::size_t preferred(const std::vector<Candidate>& candidates, const plan::Cores& cores,
@@ -63,8 +65,9 @@ std::vector<PassedOver> passed_over(const std::vector<Candidate>& candidates, co
 namespace gnomon::base {
 template <>
 struct EnumNames<tuner::PassedOverFor> {
-  static constexpr std::array<std::pair<tuner::PassedOverFor, std::string_view>, 3> values{
+  static constexpr std::array<std::pair<tuner::PassedOverFor, std::string_view>, 4> values{
       {{tuner::PassedOverFor::exactness, "exactness"},
+       {tuner::PassedOverFor::disk, "disk"},
        {tuner::PassedOverFor::threads, "threads"},
        {tuner::PassedOverFor::buffers, "buffers"}}};
 };

@@ -11,7 +11,7 @@ namespace gnomon::tuner {
 namespace {
 
 /// Batch size of strategies without feedback.
-constexpr std::size_t batch = 16;
+constexpr std::size_t plans_per_round = 16;
 
 class Exhaustive final : public Strategy {
  public:
@@ -19,7 +19,7 @@ class Exhaustive final : public Strategy {
 
   std::vector<Point> ask() override {
     std::vector<Point> points;
-    for (; next_ < space_.size() && points.size() < batch; ++next_) {
+    for (; next_ < space_.size() && points.size() < plans_per_round; ++next_) {
       if (Point point = space_.at(next_); space_.is_feasible(point)) {
         points.push_back(std::move(point));
       }
@@ -40,7 +40,7 @@ class Random final : public Strategy {
         random_({.seed = problem.seed, .purpose = base::Purpose::simulate, .epoch = 1}) {}
 
   std::vector<Point> ask() override {
-    auto points = random_points(space_, observed_, random_, batch);
+    auto points = random_points(space_, observed_, random_, plans_per_round);
     for (const Point& point : points) {
       observed_.mark(point);
     }
@@ -64,7 +64,7 @@ class SobolSearch final : public Strategy {
   std::vector<Point> ask() override {
     std::vector<Point> points;
     const std::uint32_t last = next_ + max_tries;
-    for (; points.size() < batch && next_ < last; ++next_) {
+    for (; points.size() < plans_per_round && next_ < last; ++next_) {
       Point point = space_.at_coordinates(sequence_.at(next_));
       if (observed_.is_new(point) && space_.is_feasible(point)) {
         observed_.mark(point);

@@ -1,4 +1,7 @@
+#include <algorithm>
+#include <cmath>
 #include <string>
+#include <utility>
 
 #include "base/error.h"
 #include "sim/costs/costs.h"
@@ -10,10 +13,14 @@ namespace {
 
 using plan::Plan;
 
+/// A cache that fills the memory up to the limit may exceed it by rounding.
+constexpr double rounding = 1e-9;
+
 std::string over_limit(const char* what, double bytes, double limit) {
-  return bytes <= limit ? ""
-                        : std::string(what) + ": " + std::to_string(bytes / 1e9) +
-                              " GB are over the limit of " + std::to_string(limit / 1e9) + " GB";
+  return bytes <= limit * (1 + rounding)
+             ? ""
+             : std::string(what) + ": " + std::to_string(bytes / 1e9) + " GB are over the limit of " +
+                   std::to_string(limit / 1e9) + " GB";
 }
 
 std::string why_not_in_memory(const profiles::Profile& profile, const MemoryLimits& limits,
@@ -58,6 +65,28 @@ Constraint runnable_only() {
   auto in_memory = plan::abilities_of(plan::DeviceKind::host);
   in_memory.data_on_disk = false;
   return runnable_only(in_memory);
+}
+
+Constraint runnable_only(const profiles::Profile& profile) {
+  const auto& disk = profile.machine.disk;
+  auto device = plan::abilities_of(profile.machine.device.kind);
+  device.data_on_disk &= disk.random_reads_per_s.has_value() || disk.bandwidth_bytes_per_s.has_value();
+  auto constraint = runnable_only(device);
+  if (profile.workload.job.weighted) {
+    constraint.why_not = [runs = std::move(constraint.why_not)](const Plan& plan) {
+      return plan.topology == plan::Home::disk ? std::string("topology \"disk\" with draws by weight")
+                                               : runs(plan);
+    };
+  }
+  return constraint;
+}
+
+profiles::Profile with_host_memory(profiles::Profile profile, const MemoryLimits& limits) {
+  auto& bytes = profile.machine.cpu.memory_bytes;
+  if (std::isfinite(limits.host_bytes)) {
+    bytes = std::min(bytes.value_or(limits.host_bytes), limits.host_bytes);
+  }
+  return profile;
 }
 
 Constraint fits_memory(const profiles::Profile& profile, const MemoryLimits& limits) {

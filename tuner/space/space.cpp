@@ -128,7 +128,7 @@ void Space::make_families(std::size_t next, Point& point) {
   }
   for (int choice = 0; choice < std::ssize(dimensions_[next].values); ++choice) {
     point[next] = choice;
-    if (passes_by_field(point)) {
+    if (may_pass(point, next)) {
       make_families(next + 1, point);
     }
   }
@@ -140,6 +140,25 @@ bool Space::passes_by_field(const Point& point) const {
   return std::all_of(
       request_.constraints.begin(), request_.constraints.end(),
       [&](const Constraint& constraint) { return !constraint.by_field || constraint.why_not(plan).empty(); });
+}
+
+/// Whether constraints by field may accept the categories up to `last`. A later category's default can
+/// contradict them where another of its values does not: a cache's place follows its policy.
+bool Space::may_pass(const Point& point, std::size_t last) const {
+  if (passes_by_field(point)) {
+    return true;
+  }
+  const Plan plan = raw_plan(point);
+  for (std::size_t d = last + 1; d < dimensions_.size() && dimensions_[d].is_category(); ++d) {
+    Point changed = point;
+    for (int choice = 0; is_searched(d, plan) && choice < std::ssize(dimensions_[d].values); ++choice) {
+      changed[d] = choice;
+      if (passes_by_field(changed)) {
+        return true;
+      }
+    }
+  }
+  return false;
 }
 
 std::vector<int> Space::choices_of(const Point& point, std::size_t dimension) const {
@@ -159,7 +178,7 @@ void Space::add_family(const Point& point) {
   family.choices.resize(dimensions_.size());
   const Plan plan = raw_plan(point);
   const auto& rules = plan::rules();
-  if (std::any_of(rules.begin(), rules.end(), [&](const plan::Rule& rule) {
+  if (!passes_by_field(point) || std::any_of(rules.begin(), rules.end(), [&](const plan::Rule& rule) {
         return rule.search.repeats != nullptr && rule.search.repeats(plan);
       })) {
     return;

@@ -10,6 +10,7 @@
 #include <tuple>
 #include <vector>
 
+#include "plan/disk_plans.h"
 #include "plan/exactness.h"
 #include "plan/fields.h"
 #include "plan/plan.h"
@@ -17,11 +18,11 @@
 
 namespace gnomon::tuner {
 
-/// The resources of a plan: threads, then buffers, then look-ahead. Among equally fast plans the one with
-/// fewer is better.
+/// The resources of a plan: arrays on the disk, threads, buffers and look-ahead, in this order. Among equally
+/// fast plans the one with fewer is better.
 inline auto resources(const plan::Plan& plan) {
-  return std::tuple(plan.workers * plan.worker_threads + plan.device_threads, plan.workers,
-                    plan.cpu_buffer + plan.device_buffer, plan.cpu_buffer, plan.look_ahead);
+  return std::tuple(plan::arrays_on_disk(plan), plan.workers * plan.worker_threads + plan.device_threads,
+                    plan.workers, plan.cpu_buffer + plan.device_buffer, plan.cpu_buffer, plan.look_ahead);
 }
 
 /// A condition that a plan must satisfy to be searched.
@@ -42,12 +43,18 @@ Constraint at_least(plan::Exactness least);
 Constraint runnable_only(const plan::Abilities& device);
 /// Plans that the host executes with the graph in its memory.
 Constraint runnable_only();
+/// Plans that the runtime executes for the profile's job, on its device.
+Constraint runnable_only(const profiles::Profile& profile);
 
 /// Limits of an epoch's peak memory.
 struct MemoryLimits {
   double host_bytes = std::numeric_limits<double>::infinity();
   double device_bytes = std::numeric_limits<double>::infinity();  ///< of each device
 };
+
+/// The profile as if the machine's host had at most limits.host_bytes of memory, so that host caches of the
+/// disk, which fill the free memory, keep to the limit, too.
+profiles::Profile with_host_memory(profiles::Profile profile, const MemoryLimits& limits);
 
 /// Plans for which the profile has all numbers that the simulation needs, and that fit into the machine's
 /// memory and into the limits.
@@ -164,6 +171,7 @@ class Space {
   std::vector<int> choices_of(const Point& point, std::size_t dimension) const;
   static std::vector<Choice> choices_in(const Family& family, std::size_t dimension);
   bool passes_by_field(const Point& point) const;
+  bool may_pass(const Point& point, std::size_t last) const;
   plan::Plan raw_plan(const Point& point) const;
   const Family& family_of(const Point& point) const;
   Point into_family(const Family& family, const Point& point) const;

@@ -83,6 +83,7 @@ void visit_plan(const plan::Plan& whole, Visit visit) {
   visit("plan.macro.passes", plan.macro.passes);
   visit("plan.macro.hub_ratio", plan.macro.hub_ratio);
   visit("plan.macro.partitioner", static_cast<double>(plan.macro.partitioner));
+  visit("plan.macro.fanout_factor", plan.macro.fanout_factor);
 }
 
 /// Runs with the same inputs differ only in their seeds and are therefore held out together, as a group.

@@ -47,7 +47,7 @@ struct SamplingRule {
 inline constexpr std::int64_t max_lanes = 16;
 
 /// Returns the number (even) of attempts that are made for every vertex before any is checked, when `fanout`
-/// neighbours are drawn by weight. Few vertices have so many repetitions that they need more.
+/// neighbours are drawn by weight. Few vertices need more attempts.
 constexpr std::int64_t initial_attempts(std::int64_t fanout) {
   const std::int64_t each = std::max<std::int64_t>(fanout, 1);
   return (each + each / 2 + 3) / 2 * 2;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "graph/half.h"
+#include "graph/feature_bits.h"
 
 // Compiled for AVX-512, AVX2 and the baseline; the best one is chosen at run time.
 #define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4)
@@ -139,12 +139,11 @@ void copy_kept(const SparseRows& a, RowRange range, const EntryValues& values, f
   };
   if (values.data == nullptr) {
     copy([&](std::size_t) { return scale; });
-  } else if (values.type == graph::FeatureType::fp32) {
-    const auto* data = reinterpret_cast<const float*>(values.data);
-    copy([&](std::size_t entry) { return data[entry] * scale; });
   } else {
-    const auto* data = reinterpret_cast<const std::uint16_t*>(values.data);
-    copy([&](std::size_t entry) { return graph::float_from_half(data[entry]) * scale; });
+    graph::with_bits_of(values.type, [&](auto bits) {
+      const auto* data = reinterpret_cast<const typename decltype(bits)::Word*>(values.data);
+      copy([&](std::size_t entry) { return bits.to_float(data[entry]) * scale; });
+    });
   }
 }
 

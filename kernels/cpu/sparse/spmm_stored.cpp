@@ -41,8 +41,10 @@ void spmm_stored_of(const SparseRows& a, RowRange range, const Scales& scales, c
 void spmm_stored(const SparseRows& a, RowRange range, const Scales& scales, const StoredRows& x, float* y) {
   if (x.features.type == graph::FeatureType::fp32) {
     spmm_stored_of<float>(a, range, scales, x, y);
-  } else {
+  } else if (x.features.type == graph::FeatureType::fp16) {
     spmm_stored_of<hwy::float16_t>(a, range, scales, x, y);
+  } else {
+    spmm_stored_of<hwy::bfloat16_t>(a, range, scales, x, y);
   }
 }
 

@@ -23,7 +23,7 @@ from gnomon.nn.stored import StoredRows
 
 @lru_cache(maxsize=1)
 def _run_of_openmp() -> ctypes.c_void_p | None:
-    """GOMP_parallel of the OpenMP runtime that torch computes with, so that its threads do our work too."""
+    """Return GOMP_parallel of torch's OpenMP runtime, so that the sparse operations share its threads."""
     maps = Path("/proc/self/maps").read_text().splitlines()
     paths = {line.split()[-1] for line in maps if "/" in line}
     for path in sorted(each for each in paths if "omp" in Path(each).name and "torch" in each):
@@ -117,8 +117,8 @@ class Aggregate(Function):
 class SageLayer(Function):
     """y = activation(Z · weight^T + bias), where Z is the mean or the sum of each row's entries.
 
-    With root weights a row of Z also has the destination's own row, beside the former, and ``weight`` both matrices: one
-    product of matrices and one gradient of x.
+    With root weights, each row of Z is concatenated with the destination's own row, and ``weight`` with the root
+    weight: one matrix product, and one gradient of x.
     """
 
     @staticmethod

@@ -1,4 +1,4 @@
-"""Products of matrices in fp32."""
+"""Matrix products in fp32."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from gnomon.nn._memory import empty
 
 @lru_cache(maxsize=1)
 def _onednn() -> Any:
-    """oneDNN's product where MKL, which torch else takes, does not use AVX-512: on processors that are not Intel's.
+    """Return oneDNN's product if MKL, torch's default, would not use AVX-512: on processors that are not Intel's.
 
-    A rule and not a measurement, so that all runs on a machine end with the same bits.
+    A fixed rule instead of a measurement, so that all runs on a machine yield the same bits.
     """
     if not (torch.backends.mkldnn.is_available() and torch.backends.mkl.is_available()):
         return None

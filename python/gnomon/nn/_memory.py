@@ -1,4 +1,4 @@
-"""Tensors whose memory is used again: new memory costs more than many operations that write it."""
+"""Tensors with pooled memory: mapping new memory can cost more than the operation that writes it."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from torch import Tensor
 from gnomon._library import check, library
 from gnomon._tensors import take
 
-# Blocks kept: about the tensors of a step of a deep model.
+# Maximum number of free blocks: about the number of tensors in a step of a deep model.
 _KEPT = 32
-# Smaller tensors are torch's, whose allocator keeps them.
+# Smaller tensors come from torch, whose allocator reuses memory itself.
 _MIN_ELEMENTS = 1 << 14
 
 
@@ -28,12 +28,12 @@ class _Pool:
 
 @lru_cache(maxsize=1)
 def _pool_of(process: int) -> _Pool:
-    """The pool of a process: a fork makes its own."""
+    """Return the pool of this process; a forked child makes its own."""
     return _Pool()
 
 
 def empty(*shape: int) -> Tensor:
-    """Return an fp32 tensor of any content in the host's memory."""
+    """Return an uninitialised fp32 tensor in host memory."""
     elements = 1
     for size in shape:
         elements *= size

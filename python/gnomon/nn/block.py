@@ -1,4 +1,4 @@
-"""Bipartite graphs between the nodes that a layer reads and those that it computes."""
+"""Bipartite graphs from the nodes that a layer reads to the nodes that it computes."""
 
 from __future__ import annotations
 
@@ -58,12 +58,12 @@ class Rows:
         return Rows(self.num_columns, indptr, columns)
 
     def degrees(self) -> Tensor:
-        """The entries of each row, fp32."""
+        """The number of entries of each row, fp32."""
         return self.indptr.diff().to(torch.float32)
 
 
 def _rows_of(num_sources: int, num_destinations: int, sources: Tensor, destinations: Tensor) -> Rows:
-    """The rows of edges in any order, those of a row in the order given."""
+    """Return the rows of edges in any order. Within a row, edges keep their order."""
     indptr = torch.empty(num_destinations + 1, dtype=torch.int64)
     columns = torch.empty(sources.numel(), dtype=torch.int32)
 
@@ -86,14 +86,14 @@ def _rows_of(num_sources: int, num_destinations: int, sources: Tensor, destinati
 
 
 class Block:
-    """The edges of a layer: destinations are the first nodes of the sources.
+    """The edges of a layer. The destinations are the first of the sources.
 
     Parameters
     ----------
     edge_index : Tensor
         int64, [2, edges]: sources and destinations.
     num_sources, num_destinations : int
-        The nodes that the layer reads and computes.
+        The number of nodes that the layer reads, and that it computes.
 
     Raises
     ------
@@ -109,10 +109,10 @@ class Block:
             raise InvalidInput(f"num_destinations: {count} is more than the {num_sources} sources")
         sources, destinations = edge_index[0].contiguous(), edge_index[1].contiguous()
         self.rows = _rows_of(num_sources, count, sources, destinations)
-        self._whole: Block | None = None  # of which this is the first part
+        self._whole: Block | None = None  # the block whose first part this is
 
     def first(self, num_destinations: int, num_sources: int) -> Block:
-        """The block of the first destinations, whose sources must be the first as well. Nothing is copied."""
+        """Return the block of the first destinations, whose sources must also be the first ones. Copies nothing."""
         block = Block.__new__(Block)
         indptr = self.rows.indptr[: num_destinations + 1]
         block.rows = Rows(num_sources, indptr, self.rows.columns[: int(indptr[-1])])
@@ -121,12 +121,12 @@ class Block:
 
     @property
     def num_sources(self) -> int:
-        """The nodes that the layer reads."""
+        """The number of nodes that the layer reads."""
         return self.rows.num_columns
 
     @property
     def num_destinations(self) -> int:
-        """The nodes that the layer computes."""
+        """The number of nodes that the layer computes."""
         return self.rows.num_rows
 
     @cached_property
@@ -141,7 +141,7 @@ class Block:
 
     @cached_property
     def transposed_loops(self) -> Rows:
-        """Those by source."""
+        """The transpose of :attr:`loops`."""
         return self.loops.transposed()
 
     @cached_property
@@ -151,19 +151,19 @@ class Block:
 
     @cached_property
     def transposed_with_own(self) -> Rows:
-        """Those by source."""
+        """The transpose of :attr:`with_own`."""
         return self.with_own.transposed()
 
     @cached_property
     def inverse_degrees_with_own(self) -> Tensor:
-        """1 / the edges of each destination, then 1 for its own row."""
+        """1 / in-degree of each destination, then 1 for its own row."""
         scales = torch.ones(2 * self.num_destinations)
         scales[::2] = self.inverse_degrees
         return scales
 
     @cached_property
     def inverse_degrees(self) -> Tensor:
-        """1 / the edges of each destination, 0 where there are none."""
+        """1 / in-degree of each destination, 0 for destinations without edges."""
         if self._whole is not None:
             return self._whole.inverse_degrees[: self.num_destinations]
         degrees = self.rows.degrees()
@@ -176,17 +176,17 @@ class Block:
 def blocks_of(batch: Data) -> list[Block]:
     """Return the blocks of a batch's layers, the first layer's first.
 
-    Layer ``i`` of ``L`` computes the nodes of the first ``L - i`` hops from the edges of these hops and the next. So the
-    output of a layer is the input of the next one, and the last one's are the seeds.
+    Layer ``i`` of ``L`` computes the nodes of the first ``L - i`` hops from the edges of these hops and the next. Its
+    output is the input of the next layer; the last layer computes the seeds.
 
     Parameters
     ----------
     batch : Data
-        Of a loader with a hop for each layer, directional, with ``expand="once"``.
+        A directional batch with one hop per layer and ``expand="once"``.
     """
     nodes, edges = batch.get("num_sampled_nodes"), batch.get("num_sampled_edges")
     if nodes is None or edges is None:
-        raise InvalidInput("batch: says no num_sampled_nodes; it must be directional")
+        raise InvalidInput("batch: has no num_sampled_nodes; it must be directional")
     ends = list(itertools.accumulate(nodes))
     whole = Block(batch.edge_index, ends[-1], ends[-2])
     return [

@@ -20,7 +20,7 @@ def _block_of(x: Tensor | StoredRows, edges: Block | Tensor, takes_stored: bool 
         raise InvalidInput(f"x: must have one row for each of the {block.num_sources} nodes, not {list(x.shape)}")
     if isinstance(x, StoredRows):
         if not takes_stored:
-            raise InvalidInput("x: stored rows are for SAGEConv; give x.gather()")
+            raise InvalidInput("x: only SAGEConv accepts stored rows; pass x.gather()")
         return block
     if x.dtype != torch.float32 or x.device.type != "cpu":
         raise InvalidInput(f"x: must be fp32 in the host's memory, not {x.dtype} on {x.device}")
@@ -28,22 +28,22 @@ def _block_of(x: Tensor | StoredRows, edges: Block | Tensor, takes_stored: bool 
 
 
 class SAGEConv(nn.Module):
-    """GraphSAGE, as ``torch_geometric.nn.SAGEConv``.
+    """GraphSAGE, like ``torch_geometric.nn.SAGEConv``.
 
     Parameters
     ----------
     in_channels, out_channels : int
-        Features of a node before and after.
+        Number of input and of output features.
     aggr : str
         ``"mean"`` or ``"sum"``.
     normalize : bool
-        Divide the output by its norm.
+        L2-normalise the output rows.
     root_weight : bool
-        Add the node's own features times a matrix.
+        Add a linear transformation of the node's own features.
     bias : bool
         Add a bias.
     activation : str, optional
-        ``"relu"``: applied to the output, in place. PyG's layer has none.
+        ``"relu"``: applied to the output, in place. PyG's layer lacks this argument.
     """
 
     def __init__(
@@ -91,12 +91,12 @@ class SAGEConv(nn.Module):
 
 
 class GCNConv(nn.Module):
-    """Graph convolution, as ``torch_geometric.nn.GCNConv`` with self-loops and symmetric normalisation.
+    """Graph convolution, like ``torch_geometric.nn.GCNConv`` with self-loops and symmetric normalisation.
 
     Parameters
     ----------
     in_channels, out_channels : int
-        Features of a node before and after.
+        Number of input and of output features.
     bias : bool
         Add a bias.
     """
@@ -115,7 +115,7 @@ class GCNConv(nn.Module):
     def forward(self, x: Tensor, edges: Block | Tensor) -> Tensor:
         """Compute the features of the destinations of a block, or of all nodes of an ``edge_index``."""
         block = _block_of(x, edges)
-        # Beyond the destinations a node has its self-loop only.
+        # Sources that are not destinations have only their self-loop.
         scales = torch.ones(block.num_sources)
         scales[: block.num_destinations] = block.loops.degrees().rsqrt()
         out = Aggregate.apply(
@@ -129,20 +129,20 @@ class GCNConv(nn.Module):
 
 
 class GATConv(nn.Module):
-    """Graph attention, as ``torch_geometric.nn.GATConv`` with self-loops and without features of edges.
+    """Graph attention, like ``torch_geometric.nn.GATConv`` with self-loops and without edge features.
 
     Parameters
     ----------
     in_channels, out_channels : int
-        Features of a node before, and of each head after.
+        Number of input features, and of output features per head.
     heads : int
         The number of heads.
     concat : bool
-        Concatenate the heads, else take their mean.
+        Concatenate the heads; otherwise average them.
     negative_slope : float
-        Of the leaky ReLU of the scores.
+        Slope of the leaky ReLU of the attention scores.
     dropout : float
-        Of the attention.
+        Dropout probability of the attention coefficients.
     bias : bool
         Add a bias.
     """

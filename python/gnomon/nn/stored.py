@@ -1,4 +1,4 @@
-"""Features that stay where they are."""
+"""Features that are read in place."""
 
 from __future__ import annotations
 
@@ -10,23 +10,24 @@ from gnomon.nn._memory import empty
 
 
 class StoredRows:
-    """Rows of a matrix that are not gathered: :class:`SAGEConv` reads them in the matrix.
+    """Rows of a matrix that are not gathered: :class:`SAGEConv` reads them from the matrix.
 
-    What a first layer reads of a batch is most of its memory traffic; gathering it writes and reads it once more.
+    Reading the features is most of the memory traffic of a first layer; gathering them first would write and read them
+    once more.
 
     Parameters
     ----------
     features : Tensor
-        A contiguous matrix, fp32 or fp16, in the host's memory.
+        A contiguous matrix, fp32, fp16 or bf16, in the host's memory.
     nodes : Tensor
-        int64: the rows.
+        int64: the indices of the rows.
     """
 
     def __init__(self, features: Tensor, nodes: Tensor) -> None:
         if features.dim() != 2 or not features.is_contiguous() or features.device.type != "cpu":
             raise InvalidInput("features: must be a contiguous matrix in the host's memory")
-        if features.dtype not in (torch.float32, torch.float16):
-            raise InvalidInput(f"features: must be fp32 or fp16, not {features.dtype}")
+        if features.dtype not in (torch.float32, torch.float16, torch.bfloat16):
+            raise InvalidInput(f"features: must be fp32, fp16 or bf16, not {features.dtype}")
         if nodes.dim() != 1 or nodes.dtype != torch.int64 or nodes.device.type != "cpu":
             raise InvalidInput("nodes: must be int64 of one dimension in the host's memory")
         self.features, self.nodes = features.detach(), nodes.contiguous()

@@ -1,4 +1,4 @@
-"""Loaders that stand in for those of PyTorch Geometric."""
+"""Drop-in replacements for PyTorch Geometric's loaders."""
 
 from gnomon.pyg.link_loader import LinkNeighborLoader
 from gnomon.pyg.node_loader import NeighborLoader

@@ -1,4 +1,4 @@
-"""Graphs that a Data object has as ``adj_t``: rows are destinations, columns sources."""
+"""Graphs given as the ``adj_t`` of a Data object: rows are destinations, columns are sources."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ class Adjacency:
     Attributes
     ----------
     indptr, sources
-        int64: where the edges of each destination begin, and their sources.
+        int64: row pointers, and the source of each edge.
     values
-        Of the edges; None: ones or none.
+        The values of the edges; None: all ones, or no values.
     kind
-        The type of the matrix: that of torch, or torch_sparse's ``SparseTensor``.
+        The type of the matrix: torch's, or torch_sparse's ``SparseTensor``.
     """
 
     indptr: Tensor
@@ -38,7 +38,7 @@ class Adjacency:
         return torch.stack([self.sources, destinations])
 
     def add(self, batch: Data, edges: Tensor, edge_ids: Tensor, num_nodes: int) -> None:
-        """Set ``adj_t`` of a batch: a matrix of the kind of the data's."""
+        """Set ``adj_t`` of a batch, in the type of the data's ``adj_t``."""
         sources, destinations = edges[0], edges[1]
         values = None if self.values is None else self.values[edge_ids]
         if self.kind is not Tensor:

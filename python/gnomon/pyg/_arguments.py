@@ -1,4 +1,4 @@
-"""The arguments of PyG's loaders that ours of nodes and links share."""
+"""The arguments that the loaders of nodes and of links share."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ LINK_ORDER = (*NODE_ORDER[:4], "neg_sampling", "neg_sampling_ratio", *NODE_ORDER
 
 
 def named(order: tuple[str, ...], given: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
-    """Return all arguments by name, defaults included. Raises TypeError, as a call does."""
+    """Return all arguments by name, including defaults. Raises TypeError as a call would."""
     if len(given) > len(order):
         raise TypeError(f"takes at most {len(order)} more positional arguments, but {len(given)} were given")
     by_position = dict(zip(order, given))

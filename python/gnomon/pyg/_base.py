@@ -1,4 +1,4 @@
-"""What the loaders of nodes and links share."""
+"""The common base of the loaders of nodes and of links."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ from gnomon.replanning import Replanner
 from gnomon.report import Report, Times, make_report
 
 _STATE_VERSION = 1
-# Of batches to measure with: the last one that random streams can have.
+# The epoch of batches for measurements: the last number that random streams allow.
 _TRIAL_EPOCH = 2**32 - 1
-# Batches whose nodes tell which rows a cache should have.
+# Number of batches by which the rows of a cache are chosen.
 _HOTNESS_BATCHES = 40
 
 
 class BaseLoader:
     """Prepares mini-batches on threads in C++ and hands them out in order.
 
-    The batches are a function of the data, the arguments and the number of the epoch, whatever the number of workers.
+    Batches depend on the data, the arguments and the number of the epoch only, not on the number of workers.
     ``data`` may be edited between epochs; its graph is read once.
     """
 
@@ -62,14 +62,14 @@ class BaseLoader:
         self._num_nodes = self._graph.num_nodes
         self._loader = self._made_loader(self._sampling)
         self._hotness: Hotness | None = None
-        self._kept_cache: tuple[Any, FeatureCache] | None = None  # and what it was made of
+        self._kept_cache: tuple[Any, FeatureCache] | None = None  # and its inputs
         self._is_spread = False
         self._replanner: Replanner | None = None
         if self._options.cached_rows:
-            self.cached_matrix()  # says now what is wrong
-        self._next_epoch = 0  # and batch, of the next iteration
+            self.cached_matrix()  # raises errors early
+        self._next_epoch = 0  # epoch and first batch of the next iteration
         self._first_batch = 0
-        self._position = (0, 0)  # epoch and batch that come after the last batch that was given out
+        self._position = (0, 0)  # epoch and batch after the last batch handed out
         self._times = Times()
 
     def _adopt(self, sampler: Any) -> None:
@@ -117,7 +117,7 @@ class BaseLoader:
         )
 
     def _follow(self, plan: LoaderPlan, replanner: Replanner | None) -> None:
-        """Prepare by this plan from the next iteration on; ``replanner`` changes it between epochs."""
+        """Use this plan from the next iteration on; ``replanner`` changes it between epochs."""
         self._loader = self._loader_for(plan)
         self._sampling = sampling_for(self._sampling, plan)
         options = self._options
@@ -126,11 +126,11 @@ class BaseLoader:
         self._replanner = replanner
 
     def _loader_for(self, plan: LoaderPlan) -> CLoader:
-        """Return what prepares by this plan. Memory that it wants spread is spread, and stays so."""
+        """Return a loader of the C API for this plan. Memory that the plan interleaves stays interleaved."""
         if plan.spread and not self._is_spread:
             self._graph.spread()
             matrix = gathered_matrix(self.data, "x")
-            if matrix is not None and not isinstance(self.data, Store):  # whose file has its place in the page cache
+            if matrix is not None and not isinstance(self.data, Store):  # whose file is in the page cache
                 spread_memory(matrix)
             self._is_spread = True
         sampling = sampling_for(self._sampling, plan)
@@ -139,7 +139,7 @@ class BaseLoader:
     # ---- Rows that a device keeps ----
 
     def cached_matrix(self, or_none: bool = False) -> Tensor | None:
-        """Return the rows of ``x``, of which a device can keep some.
+        """Return the matrix ``x`` that a device can cache.
 
         Parameters
         ----------
@@ -165,24 +165,24 @@ class BaseLoader:
         return matrix
 
     def free_bytes(self) -> int:
-        """Return how many bytes of the device's memory are free; 0 without a device that has memory of its own."""
+        """Return the free bytes of the device's memory; 0 without a device with memory of its own."""
         return 0 if self._options.device is None else free_bytes(self._options.device)
 
     def hotness(self) -> Hotness:
-        """Return how often batches have each node, of some batches that are sampled for it once."""
+        """Return how often batches contain each node, counted once on a sample of batches."""
         if self._hotness is None:
             given_out = self.trial(LoaderPlan(0), _HOTNESS_BATCHES, only_structure=True)
             self._hotness = hotness_of((batch.n_id for batch in given_out), self._num_nodes)
         return self._hotness
 
     def _cache_of(self, rows: int) -> FeatureCache | None:
-        """Return the device's cache of so many rows, made when first used and when ``x`` has changed."""
+        """Return the device's cache of this many rows, filled at first use and after changes of ``x``."""
         if rows == 0:
             return None
         matrix = self.cached_matrix()
         made_of = (rows, matrix.data_ptr(), matrix._version, matrix.shape)
         if self._kept_cache is None or self._kept_cache[0] != made_of:
-            self._kept_cache = None  # its memory is free for the next
+            self._kept_cache = None  # frees its memory before the next one is made
             nodes = self.hotness().order[:rows]
             self._kept_cache = made_of, FeatureCache(matrix, nodes, self._options.device)
         return self._kept_cache[1]
@@ -196,12 +196,12 @@ class BaseLoader:
 
     @property
     def num_workers(self) -> int:
-        """Threads that prepare batches; 0: they are prepared when they are asked for."""
+        """Threads that prepare batches ahead; 0: batches are prepared on request."""
         return self._options.num_workers
 
     @num_workers.setter
     def num_workers(self, count: int) -> None:
-        """Change it from the next iteration on, for good; the batches stay the same."""
+        """Set the number of workers from the next iteration on, and stop replanning. The batches stay the same."""
         self._options.num_workers = read_options({"num_workers": count}).num_workers
         self._replanner = None
 
@@ -229,14 +229,14 @@ class BaseLoader:
     # ---- Epochs ----
 
     def set_epoch(self, epoch: int) -> None:
-        """Let the next iteration be that of this epoch."""
+        """Set the epoch of the next iteration."""
         if not isinstance(epoch, int) or not 0 <= epoch < 2**32:
             raise InvalidInput(f"epoch: must be an integer from 0 to 2^32 - 1, not {epoch!r}")
         self._next_epoch, self._first_batch = epoch, 0
         self._position = (epoch, 0)
 
     def state_dict(self) -> dict[str, int]:
-        """Return where the loader stands: also in the middle of an epoch, after the last batch that it gave out."""
+        """Return the position after the last batch handed out, also in the middle of an epoch."""
         return {
             "version": _STATE_VERSION,
             "seed": self._sampling.seed,
@@ -246,12 +246,12 @@ class BaseLoader:
         }
 
     def load_state_dict(self, state: dict[str, int]) -> None:
-        """Let the next iteration continue where ``state`` was taken.
+        """Continue at the position of ``state`` in the next iteration.
 
         Raises
         ------
         gnomon.InvalidInput
-            If the state is of a loader with another seed or input.
+            If the state comes from a loader with another seed or input.
         """
         expected = {**self.state_dict(), "epoch": state.get("epoch"), "batch": state.get("batch")}
         if state != expected:
@@ -271,7 +271,7 @@ class BaseLoader:
         return Batches(self, number, first, self.plan, self._loader)
 
     def trial(self, plan: LoaderPlan, batches: int, only_structure: bool = False) -> Batches:
-        """Return batches to measure a plan with, of which the loader's epochs and state know nothing.
+        """Return batches for measuring a plan. They do not affect the loader's epochs and state.
 
         Parameters
         ----------
@@ -286,7 +286,7 @@ class BaseLoader:
         return Batches(self, _TRIAL_EPOCH, 0, plan, loader, num_batches=batches, only_structure=only_structure)
 
     def report(self) -> Report:
-        """Report on the current or last epoch: where its time went, what bounds it, what other settings would give."""
+        """Report on the current or last epoch: its times, its bottleneck, and predictions for other settings."""
         replanned = [] if self._replanner is None else self._replanner.changes
         return make_report(self._times, self.num_workers, library.gnomon_usable_cores(), replanned)
 
@@ -308,11 +308,11 @@ class BaseLoader:
         raise NotImplementedError
 
     def _seeds(self, positions: Tensor) -> dict[str, Any]:
-        """Return the fields of EpochInput that say what is sampled for these positions of the input."""
+        """Return the fields of EpochInput that determine the seeds, for these positions of the input."""
         raise NotImplementedError
 
     def _metadata(self, raw: RawBatch, positions: Tensor) -> dict[str, Any]:
-        """Return what a batch says of its input."""
+        """Return the fields of a batch that describe its input."""
         raise NotImplementedError
 
     # ---- Batches ----

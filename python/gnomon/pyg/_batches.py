@@ -1,4 +1,4 @@
-"""Batches of an epoch as a loader gives them out."""
+"""Iteration over the batches of an epoch."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def add_sample(
 
 
 class Batches:
-    """An iteration over the rest of an epoch, or over a number of batches to measure with."""
+    """An iteration over the rest of an epoch, or over a number of batches for measurements."""
 
     def __init__(
         self,
@@ -137,7 +137,7 @@ class Batches:
         return arrived.batch
 
     def shares_of(self, key: str, batch: Any) -> tuple[float, float]:
-        """Return the share of an attribute of nodes in the bytes of a batch that C++ gathered, and in all its bytes."""
+        """Return the share of a node attribute in a batch's gathered bytes, and in all its bytes."""
         if key not in self._attributes.node_keys or not isinstance(batch, Data):
             return 0.0, 0.0
         sizes = {name: each.numel() * each.element_size() for name, each in batch if isinstance(each, Tensor)}
@@ -158,7 +158,7 @@ class Batches:
         return None if raw is None else self._received(raw)
 
     def _look_ahead(self) -> None:
-        """Start to copy the next batch if it is prepared. What fails is raised when that batch is asked for."""
+        """Start to copy the next batch if it is ready. Errors are raised when that batch is requested."""
         try:
             if self._looks_ahead and (raw := self._epoch.poll()) is not None:
                 self._ahead = self._received(raw)
@@ -180,7 +180,7 @@ class Batches:
 
 @dataclass
 class Arrived:
-    """A batch as it is given out, and the end of its copy to a device."""
+    """A batch, and the event of its copy to a device."""
 
     raw: RawBatch
     batch: Any
@@ -188,7 +188,7 @@ class Arrived:
 
 
 def repeated(positions: Tensor, begins: Tensor, count: int) -> tuple[Tensor, Tensor]:
-    """Return `count` batches: those of an epoch, over and over."""
+    """Return `count` batches: those of an epoch, repeated."""
     sizes = begins.diff()
     times = -(-count // sizes.numel())
     repeated = sizes.repeat(times)[:count]
@@ -196,7 +196,7 @@ def repeated(positions: Tensor, begins: Tensor, count: int) -> tuple[Tensor, Ten
 
 
 class Clock:
-    """Times what the caller does."""
+    """Measures the caller's times."""
 
     def __init__(self) -> None:
         self._given_out: float | None = None
@@ -204,27 +204,27 @@ class Clock:
         self._copy_s = 0.0
 
     def begin(self) -> None:
-        """The caller asks for a batch."""
+        """The caller requests a batch."""
         self._asked = time.perf_counter()
 
     def arrived(self) -> None:
-        """It is there."""
+        """The batch is ready."""
         self._there = time.perf_counter()
 
     @contextmanager
     def copying(self) -> Iterator[None]:
-        """The caller waits for a copy, which is not part of taking the batch over."""
+        """The caller waits for a copy, which does not count as assembly."""
         begin = time.perf_counter()
         yield
         self._copy_s = time.perf_counter() - begin
 
     def end(self, raw: RawBatch) -> Times:
-        """It is given out. Return the times of this batch; the step is that of the batch before."""
+        """The batch is handed out. Return its times; the step is that of the previous batch."""
         step_s = 0.0 if self._given_out is None else self._asked - self._given_out
         self._given_out = time.perf_counter()
         hand_over_s = self._given_out - self._there - self._copy_s
         cpu_before, self._cpu = self._cpu, time.process_time()
-        # In the meantime as many batches were prepared as were given out.
+        # Meanwhile as many batches were prepared as were handed out.
         others_s = raw.sample_s + raw.gather_s + hand_over_s
         return Times(
             batches=1,

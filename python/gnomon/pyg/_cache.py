@@ -1,4 +1,4 @@
-"""Rows of ``x`` that stay in a device's memory, so that they are neither gathered nor copied for each batch."""
+"""A cache of rows of ``x`` in a device's memory: cached rows are neither gathered nor copied."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from torch import Tensor
 
 @dataclass(frozen=True)
 class Hotness:
-    """How often batches have each node.
+    """How often batches contain each node.
 
     Attributes
     ----------
     order
-        The nodes, the most frequent first.
+        The nodes by descending frequency.
     hits
         ``hits[k]``: the expected share of a batch's nodes that are among the first ``k``.
     """
@@ -27,7 +27,7 @@ class Hotness:
 
 
 def hotness_of(batches: Iterable[Tensor], num_nodes: int) -> Hotness:
-    """Count the nodes of batches. The order of one half tells the hits of the other, which it did not see."""
+    """Count the nodes of batches. Hits are estimated by cross-validation: one half's order on the other half."""
     halves = [torch.zeros(num_nodes, dtype=torch.int64) for _ in range(2)]
     for number, nodes in enumerate(batches):
         halves[number % 2] += torch.bincount(nodes, minlength=num_nodes)
@@ -48,16 +48,16 @@ class FeatureCache:
     Parameters
     ----------
     matrix
-        Of one row for each node, in the host's memory.
+        One row per node, in host memory.
     nodes
-        Whose rows are kept.
+        The nodes to cache.
     device
-        Where.
+        The device that holds the cache.
 
     Attributes
     ----------
     slots
-        int32, of each node: the row of the cache that it has, or -1.
+        int32, for each node: its row in the cache, or -1.
     """
 
     def __init__(self, matrix: Tensor, nodes: Tensor, device: torch.device) -> None:
@@ -66,7 +66,7 @@ class FeatureCache:
         self._rows = matrix.index_select(0, nodes).to(device)
 
     def complete(self, batch: Any, places: tuple[Tensor, Tensor, Tensor]) -> None:
-        """Make ``batch.x``, which has the rows that were gathered, whole. All tensors are on the device."""
+        """Add the cached rows to ``batch.x``, which has the gathered ones. All tensors are on the device."""
         at, cached_at, slots = places
         gathered = batch.x
         x = gathered.new_empty(at.numel() + cached_at.numel(), *gathered.shape[1:])

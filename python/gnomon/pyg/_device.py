@@ -1,4 +1,4 @@
-"""Copies of batches to a device, beside what it computes."""
+"""Asynchronous copies of batches to a device."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from gnomon._library import PageLock
 
 
 class Event(Protocol):
-    """The end of a copy, as ``torch.cuda.Event``."""
+    """The completion of a copy, with the interface of ``torch.cuda.Event``."""
 
     def query(self) -> bool:
-        """Whether it has happened."""
+        """Return whether the copy is complete."""
 
     def synchronize(self) -> None:
-        """Wait for it."""
+        """Wait until the copy is complete."""
 
 
 @dataclass(frozen=True)
 class Then:
-    """A function of a copied batch and of the copies of some more tensors, which changes the batch."""
+    """A function that completes a copied batch, and further tensors to copy for it."""
 
     function: Callable[[Any, Any], None]
     tensors: tuple[Tensor, ...]
@@ -38,9 +38,9 @@ class Copier(Protocol):
     """Copies batches to a device."""
 
     def start(self, batch: Any, then: Then | None = None) -> tuple[Any, Event]:
-        """Start to copy a batch, whose memory must stay as it is until the event that is returned with the copy.
+        """Start to copy a batch. Its memory must not change until the returned event.
 
-        ``then`` is what the device does to the copy before that event.
+        The device applies ``then`` to the copy before the event.
         """
 
     def hand_over(self, copied: Any, done: Event) -> None:
@@ -55,7 +55,7 @@ class CudaCopier:
     device
         A CUDA device.
     locked
-        Whether the batches' memory is page-locked; else it is copied to memory that is.
+        Whether the batches' memory is page-locked; otherwise it is first copied to page-locked memory.
     """
 
     def __init__(self, device: torch.device, locked: bool) -> None:
@@ -94,7 +94,7 @@ class _Done:
 
 
 class PlainCopier:
-    """Copies before it returns."""
+    """Copies synchronously."""
 
     def __init__(self, device: torch.device) -> None:
         self._device = device
@@ -113,17 +113,17 @@ class PlainCopier:
 
 
 def free_bytes(device: torch.device) -> int:
-    """Return the bytes of a device's own memory that are free; 0 for the host."""
+    """Return the free bytes of a device's own memory; 0 for the host."""
     return torch.cuda.mem_get_info(device)[0] if device.type == "cuda" else 0
 
 
 def copier_of(device: torch.device) -> Copier:
-    """Return what copies to a device."""
+    """Return the copier for a device."""
     return CudaCopier(device, page_lock() is not None) if device.type == "cuda" else PlainCopier(device)
 
 
 class Copies:
-    """Copies that have started. Batches that are still read live on, also if this does not."""
+    """Copies in flight. Keeps their source batches alive, also beyond its own lifetime."""
 
     def __init__(self, copier: Copier) -> None:
         self._copier = copier
@@ -148,7 +148,7 @@ def _wait_for(read: list[tuple[Event, Any]]) -> None:
 
 
 def mapped(value: Any, function: Callable[[Tensor], Tensor]) -> Any:
-    """Return a batch with function(tensor) in place of each tensor: of PyG's data, lists, tuples and dictionaries."""
+    """Apply a function to each tensor of a batch: in PyG's data, lists, tuples and dictionaries."""
     if isinstance(value, Tensor):
         return function(value)
     if isinstance(value, BaseData):
@@ -161,7 +161,7 @@ def mapped(value: Any, function: Callable[[Tensor], Tensor]) -> Any:
 
 
 def page_lock() -> PageLock | None:
-    """Return the functions of the CUDA runtime that torch has loaded; None if there are none."""
+    """Return the page-locking functions of torch's CUDA runtime; None if torch has loaded none."""
     if torch.version.cuda is None or not torch.cuda.is_available():
         return None
     major = torch.version.cuda.partition(".")[0]

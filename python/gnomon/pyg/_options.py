@@ -51,8 +51,8 @@ class Options:
 
 
 def default_workers() -> int:
-    """Return the number of workers if none is given: all cores if a GPU trains, else half of them."""
-    cores = library.gnomon_usable_cores()
+    """Return the number of workers if none is given: all physical cores if a GPU trains, else half of them."""
+    cores = library.gnomon_physical_cores()
     return min(cores, 8) if torch.cuda.is_available() else max(min(cores // 2, 8), 1)
 
 
@@ -111,7 +111,7 @@ def read_options(given: dict[str, Any]) -> Options:
     options.prefetch_factor = 2 if prefetch is None else _integer("prefetch_factor", prefetch, 1, 64)
     options.timeout = rest.pop("timeout", 0.0)
     if not isinstance(options.timeout, (int, float)) or not 0 <= options.timeout < 1e9:
-        raise InvalidInput(f"timeout: must be 0 or seconds, not {options.timeout!r}")
+        raise InvalidInput(f"timeout: must be a number of seconds, or 0, not {options.timeout!r}")
     options.expand = rest.pop("expand", "once")
     if options.expand not in ("once", "every_hop"):
         raise InvalidInput(f"expand: must be 'once' or 'every_hop', not {options.expand!r}")
@@ -136,7 +136,7 @@ def _read_samplers(rest: dict[str, Any], options: Options, given: dict[str, Any]
     options.sampler = rest.pop("sampler", None)
     options.batch_sampler = rest.pop("batch_sampler", None)
     if options.world_size > 1 and (options.sampler is not None or options.batch_sampler is not None):
-        raise InvalidInput("world_size: cannot be combined with sampler or batch_sampler; split those yourself")
+        raise InvalidInput("world_size: cannot be combined with sampler or batch_sampler; split them yourself")
     if options.sampler is not None and options.shuffle:
         raise InvalidInput("sampler: cannot be combined with shuffle")
     if options.batch_sampler is not None:

@@ -1,4 +1,4 @@
-"""What a loader samples, and samples as PyG's samplers give them."""
+"""Sampling rules, and samples in the form of PyG's samplers."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from gnomon.pyg._options import Options
 def read_sampling(
     num_neighbors: Any, replace: Any, subgraph_type: Any, disjoint: Any, directed: Any, options: Options
 ) -> tuple[Sampling, bool]:
-    """Check what is sampled. Returns also whether edges are made bidirectional afterwards."""
+    """Check the sampling rule. Also returns whether edges are made bidirectional afterwards."""
     if isinstance(num_neighbors, dict):
-        raise InvalidInput("num_neighbors: dictionaries are for typed graphs, which are not supported yet")
+        raise InvalidInput("num_neighbors: dictionaries are for heterogeneous graphs, which are not supported yet")
     if hasattr(num_neighbors, "get_mapped_values"):  # PyG's NumNeighbors
         num_neighbors = num_neighbors.get_mapped_values()
     try:
@@ -33,7 +33,7 @@ def read_sampling(
         raise InvalidInput("disjoint: cannot be combined with expand='every_hop'")
     fanouts = check_fanouts(num_neighbors)
     if options.expand == "every_hop" and any(fanouts[fanouts.index(0) :] if 0 in fanouts else ()):
-        raise InvalidInput("num_neighbors: with expand='every_hop' 0 may only stand at the end")
+        raise InvalidInput("num_neighbors: with expand='every_hop' a 0 is only allowed at the end")
     sampling = Sampling(
         fanouts=fanouts,
         seed=options.sampling_seed,
@@ -47,7 +47,7 @@ def read_sampling(
 
 
 def sampler_output(raw: RawBatch, bidirectional: bool) -> SamplerOutput:
-    """Return a sample as PyG's samplers do."""
+    """Return a sample in the form of PyG's samplers."""
     out = SamplerOutput(
         node=raw.nodes,
         row=raw.edges[0],
@@ -61,5 +61,5 @@ def sampler_output(raw: RawBatch, bidirectional: bool) -> SamplerOutput:
 
 
 def sampling_for(sampling: Sampling, plan: LoaderPlan) -> Sampling:
-    """Return a sampling that a plan's threads do."""
+    """Return the sampling rule with a plan's threads."""
     return replaced(sampling, threads_per_batch=plan.threads_per_batch, pin_threads=plan.pinned)

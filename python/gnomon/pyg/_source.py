@@ -1,4 +1,4 @@
-"""Where a loader's graph and attributes come from."""
+"""The sources of a loader's graph and attributes."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from gnomon.nn.stored import StoredRows
 from gnomon.pyg._adjacency import Adjacency, adjacency_of
 from gnomon.pyg._arguments import LoaderData
 
-# Graphs of Data objects, so that several loaders of one share it: by the identity of the tensors that they were made
-# of. Entries end with their edge_index or adj_t.
+# Graphs of Data objects, shared by their loaders, keyed by the identity of the tensors that they were made from. An
+# entry is removed when its edge_index or adj_t is freed.
 _graphs: dict[tuple[int, ...], tuple[weakref.ref, Graph]] = {}
 
 
 def check_data(data: Any) -> None:
-    """Raise InvalidInput, naming ``data``, for what has no graph of one type."""
+    """Raise InvalidInput, naming ``data``, unless the data has a homogeneous graph."""
     if isinstance(data, Store):
         return
     if _is_pair(data):
@@ -34,15 +34,15 @@ def check_data(data: Any) -> None:
         return
     if not isinstance(data, Data):
         raise InvalidInput(
-            f"data: {type(data).__name__} is not supported; give a torch_geometric.data.Data, a gnomon.Store or a pair"
-            " of FeatureStore and GraphStore (typed graphs are not supported yet)"
+            f"data: {type(data).__name__} is not supported; pass a torch_geometric.data.Data, a gnomon.Store or a pair"
+            " of FeatureStore and GraphStore (heterogeneous graphs are not supported yet)"
         )
     if data.get("edge_index") is None and data.get("adj_t") is None:
         raise InvalidInput("data: has neither edge_index nor adj_t")
 
 
 def check_changes(data: LoaderData, bidirectional: bool, transforms: bool) -> None:
-    """Raise InvalidInput for changed samples of data of which PyG can make no batch."""
+    """Raise InvalidInput for options that change samples of data with ``adj_t``, which PyG cannot batch."""
     if isinstance(data, Data) and (bidirectional or transforms) and adjacency_of(data) is not None:
         name = "transform_sampler_output" if transforms else "subgraph_type"
         raise InvalidInput(f"{name}: cannot be combined with adj_t; give the data edge_index")
@@ -58,17 +58,17 @@ def _is_pair(data: Any) -> bool:
 
 
 def _only_edges(store: GraphStore) -> EdgeAttr:
-    """The attribute of the edges of a graph of one type. Raises InvalidInput, naming ``data``, for other graphs."""
+    """Return the edge attribute of a homogeneous graph. Raises InvalidInput, naming ``data``, for other graphs."""
     attributes = store.get_all_edge_attrs()
     if not attributes or any(each.edge_type is not None for each in attributes):
         raise InvalidInput(
-            "data: the graph store must have one edge_index without a type; typed graphs are not supported"
+            "data: the graph store must have one edge_index without a type; heterogeneous graphs are not supported"
         )
     return attributes[0]
 
 
 def graph_of(data: LoaderData, weight_attr: str | None) -> Graph:
-    """Return the graph's structure, of a Data object made once for each ``edge_index`` or ``adj_t`` and weight."""
+    """Return the graph's structure. It is cached for each ``edge_index`` or ``adj_t`` and weight of a Data object."""
     if isinstance(data, Store):
         if weight_attr is not None and (weight_attr != "edge_weight" or not data.is_weighted):
             raise InvalidInput(f"weight_attr: the store has no {weight_attr!r}")
@@ -102,7 +102,7 @@ def _num_nodes_of(data: Data) -> int:
     try:
         return data.num_nodes
     except (IndexError, TypeError, ValueError, RuntimeError) as error:
-        raise InvalidInput(f"data: does not tell its number of nodes: {error}") from None
+        raise InvalidInput(f"data: its number of nodes is unknown: {error}") from None
 
 
 def all_edges(data: Data | tuple[FeatureStore, GraphStore]) -> Tensor:
@@ -121,7 +121,7 @@ def _edges_of_store(store: GraphStore) -> Tensor:
 def _graph_of_store(store: GraphStore) -> Graph:
     attribute = _only_edges(store)
     if attribute.size is None:
-        raise InvalidInput("data: the edges of the graph store must tell their size")
+        raise InvalidInput("data: the graph store must give the size of its edge_index")
     num_nodes = max(attribute.size)
     if attribute.layout != EdgeLayout.CSC:  # PyG's conversion to CSC does not keep the order of a node's edges
         return _graph_of_edges(_edges_of_store(store), num_nodes, None, None)
@@ -179,11 +179,11 @@ def index_tensor(value: Any, name: str, dim: int = 1) -> Tensor:
         try:
             value = torch.as_tensor(value)
         except (TypeError, ValueError, RuntimeError) as error:
-            raise InvalidInput(f"{name}: cannot be made a tensor: {error}") from None
+            raise InvalidInput(f"{name}: cannot be converted to a tensor: {error}") from None
         if value.numel() == 0:
             value = value.to(torch.int64)
     if value.dtype not in (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8):
-        raise InvalidInput(f"{name}: must be of integers, not {value.dtype}")
+        raise InvalidInput(f"{name}: must contain integers, not {value.dtype}")
     if value.layout != torch.strided or value.dim() != dim:
         raise InvalidInput(f"{name}: must be a dense tensor of {dim} dimension(s), not {list(value.shape)}")
     if value.is_meta:
@@ -193,7 +193,7 @@ def index_tensor(value: Any, name: str, dim: int = 1) -> Tensor:
 
 
 def check_ids(ids: Tensor, num_nodes: int, name: str) -> None:
-    """Raise InvalidInput, naming ``name``, for ids that are not nodes."""
+    """Raise InvalidInput, naming ``name``, for ids out of range."""
     if ids.numel() == 0:
         return
     low, high = int(ids.min()), int(ids.max())
@@ -203,18 +203,18 @@ def check_ids(ids: Tensor, num_nodes: int, name: str) -> None:
 
 @dataclass
 class Attributes:
-    """What goes into each batch.
+    """The attributes of each batch.
 
     Attributes
     ----------
     template
-        A batch without what depends on the sample.
+        A batch with only the attributes that do not depend on the sample.
     node_keys, nodes, edge_keys, edges
-        What C++ gathers.
+        The attributes that C++ gathers.
     late_nodes, late_edges
-        Key, value and dimension of what is gathered by torch: tensors on a GPU, views, arrays of NumPy.
+        Key, value and dimension of the attributes that torch gathers: tensors on a GPU, views, NumPy arrays.
     sets_num_nodes
-        Whether the data say their number of nodes.
+        Whether the data set ``num_nodes`` explicitly.
     edge_device
         The device of ``edge_index``; None for that of the batch.
     store_features
@@ -224,9 +224,9 @@ class Attributes:
     adjacency
         The data's ``adj_t``, which batches then have instead of ``edge_index``.
     feature_store
-        PyG's, which is asked for the rows of each batch.
+        PyG's feature store, from which the rows of each batch are fetched.
     stored
-        Key and matrix of what is not gathered.
+        Key and matrix of the attributes that are not gathered.
     """
 
     template: Data
@@ -245,14 +245,14 @@ class Attributes:
     stored: list[tuple[str, Tensor]] = field(default_factory=list)
 
     def put_first(self, key: str) -> None:
-        """Let C++ gather this attribute of nodes before the others. The features of a store come first in any case."""
+        """Make this node attribute the first one that C++ gathers. The features of a store are always first."""
         if not self.store_features:
             at = self.node_keys.index(key)
             self.node_keys.insert(0, self.node_keys.pop(at))
             self.nodes.insert(0, self.nodes.pop(at))
 
     def add_late(self, batch: Data, nodes: Tensor, edge_ids: Tensor) -> None:
-        """Gather what C++ does not."""
+        """Gather the attributes that C++ does not gather."""
         if self.feature_store is not None:
             _add_from_store(batch, self.feature_store, nodes)
         for key, matrix in self.stored:
@@ -273,7 +273,7 @@ def _add_from_store(batch: Data, store: FeatureStore, nodes: Tensor) -> None:
 
 
 def attributes_of(data: LoaderData, graph: Graph, stored: tuple[str, ...] = ()) -> Attributes:
-    """List the attributes of the data as they are now. Those of `stored` are not gathered."""
+    """List the current attributes of the data. Those named in `stored` are not gathered."""
     attributes = _all_attributes(data, graph)
     for name in stored:
         _keep_stored(attributes, name, data)
@@ -281,7 +281,7 @@ def attributes_of(data: LoaderData, graph: Graph, stored: tuple[str, ...] = ()) 
 
 
 def gathered_matrix(data: LoaderData, name: str) -> Tensor | None:
-    """Return the attribute of nodes of which C++ gathers rows; None if it gathers none of this name."""
+    """Return the node attribute of this name if C++ gathers it, otherwise None."""
     if isinstance(data, Store):
         return data.feature_tensor() if name == "x" and data.num_features > 0 and not data.has_sparse_features else None
     value = data.get(name) if isinstance(data, Data) else None
@@ -303,7 +303,7 @@ def _keep_stored(attributes: Attributes, name: str, data: LoaderData) -> None:
         del attributes.node_keys[at], attributes.nodes[at]
         attributes.stored.append((name, data[name]))
     else:
-        raise InvalidInput(f"stored: {name!r} is no contiguous attribute of the nodes in the host's memory")
+        raise InvalidInput(f"stored: {name!r} is not a contiguous node attribute in host memory")
 
 
 def _all_attributes(data: LoaderData, graph: Graph) -> Attributes:

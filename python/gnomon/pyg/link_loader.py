@@ -43,7 +43,7 @@ def _negatives_of(neg_sampling: Any, ratio: Any) -> NegativeSampling | None:
 
 
 class LinkNeighborLoader(BaseLoader):
-    """Stands in for ``torch_geometric.loader.LinkNeighborLoader``.
+    """Drop-in replacement for ``torch_geometric.loader.LinkNeighborLoader``.
 
     Batches have ``edge_label_index`` and ``edge_label``, or for triplets ``src_index``, ``dst_pos_index`` and
     ``dst_neg_index``. Negatives are drawn in C++, by the threads that prepare the batches, uniformly over all nodes.
@@ -51,15 +51,15 @@ class LinkNeighborLoader(BaseLoader):
     Parameters
     ----------
     data, num_neighbors, replace, subgraph_type, disjoint, weight_attr, transform, transform_sampler_output, **kwargs
-        As :class:`NeighborLoader`'s.
+        As in :class:`NeighborLoader`.
     edge_label_index : Tensor, optional
         The links to batch, [2, links]; None: the graph's edges.
     edge_label : Tensor, optional
-        Their labels.
+        The labels of the links.
     neg_sampling : NegativeSampling or str, optional
-        PyG's ``NegativeSampling``, ``"binary"``, ``"triplet"`` or None; weights of nodes are not supported yet.
+        PyG's ``NegativeSampling``, ``"binary"``, ``"triplet"`` or None. Its ``weight`` is not supported yet.
     neg_sampling_ratio : float, optional
-        Deprecated: negatives for each link, binary.
+        Deprecated: binary negatives per link.
     edge_label_time, time_attr, temporal_strategy : None
         Not supported yet.
 
@@ -96,7 +96,7 @@ class LinkNeighborLoader(BaseLoader):
                 raise InvalidInput("edge_label_index: give the links to batch; a store does not list its edges")
             given = all_edges(data)
         elif isinstance(given, (tuple, list)) and len(given) == 2 and isinstance(given[0], (str, tuple)):
-            raise InvalidInput("edge_label_index: edge types are for typed graphs, which are not supported yet")
+            raise InvalidInput("edge_label_index: edge types are for heterogeneous graphs, which are not supported yet")
         links = index_tensor(given, "edge_label_index", dim=2)
         if links.shape[0] != 2:
             raise InvalidInput(f"edge_label_index: must be of shape [2, links], not {list(links.shape)}")
@@ -146,7 +146,7 @@ class LinkNeighborLoader(BaseLoader):
 
     def _triplets(self, endpoints: Tensor, count: int) -> dict[str, Tensor]:
         negatives = endpoints[2 * count :]
-        if self._sampling.disjoint:  # those of one source are of its subgraph
+        if self._sampling.disjoint:  # the negatives of a source belong to its subgraph
             negatives = negatives.view(-1, count).t()
         return {
             "src_index": endpoints[:count],

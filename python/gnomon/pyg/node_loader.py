@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def input_nodes_of(data: LoaderData, nodes: Any, num_nodes: int) -> tuple[Tensor, Tensor | None]:
-    """Return the nodes to batch, and their ids where these are not their positions."""
+    """Return the nodes to batch, and their ids if these differ from their positions."""
     if nodes is None:
         return torch.arange(num_nodes), None
     if isinstance(nodes, str) and isinstance(data, Store):
@@ -33,33 +33,34 @@ def input_nodes_of(data: LoaderData, nodes: Any, num_nodes: int) -> tuple[Tensor
 
 
 class NeighborLoader(BaseLoader):
-    """Stands in for ``torch_geometric.loader.NeighborLoader``.
+    """Drop-in replacement for ``torch_geometric.loader.NeighborLoader``.
 
-    Takes its arguments and gives its batches: ``Data`` with ``x``, ``y`` and all other attributes of nodes and edges,
-    ``edge_index`` in the order of the hops, ``n_id``, ``e_id``, ``input_id``, ``batch_size``, ``num_sampled_nodes`` and
-    ``num_sampled_edges``. Threads prepare batches ahead in C++; the transforms run in the caller's thread.
+    Accepts its arguments and yields its batches: ``Data`` with ``x``, ``y`` and all other attributes of nodes and
+    edges, ``edge_index`` in the order of the hops, ``n_id``, ``e_id``, ``input_id``, ``batch_size``,
+    ``num_sampled_nodes`` and ``num_sampled_edges``. C++ threads prepare batches ahead; transforms run in the calling
+    thread.
 
     Parameters
     ----------
     data : Data, Store, or (FeatureStore, GraphStore)
         A homogeneous ``Data`` with ``edge_index`` or ``adj_t``, a :class:`gnomon.Store`, or PyG's feature store and
-        graph store: the graph is read once, features of each batch by ``multi_get_tensor`` in the caller's thread.
+        graph store: the graph is read once, the features of each batch by ``multi_get_tensor`` in the calling thread.
     num_neighbors : list of int
         Neighbours of each hop: 0 to 512, or -1 for all.
     input_nodes : Tensor or str, optional
         Ids or a mask of the nodes to batch; of a store also ``"train"``, ``"valid"`` or ``"test"``. None: all.
     replace : bool
-        Draw neighbours with replacement.
+        Sample neighbours with replacement.
     subgraph_type : str
         ``"directional"``, ``"bidirectional"`` or ``"induced"``.
     disjoint : bool
-        Give every seed a subgraph of its own; ``batch`` tells the seed of each node.
+        Give every seed a subgraph of its own; ``batch`` holds the seed of each node.
     weight_attr : str, optional
-        The attribute of edges by which neighbours are drawn; of a store ``"edge_weight"``.
+        The edge attribute that weights the sampling of neighbours; for a store ``"edge_weight"``.
     transform, transform_sampler_output : callable, optional
-        Applied to each batch, and to its ``SamplerOutput`` before.
+        Applied to each batch; applied to its ``SamplerOutput`` beforehand.
     neighbor_sampler : Sampler, optional
-        A :class:`gnomon.pyg.Sampler`, whose graph and sampling are then used.
+        A :class:`gnomon.pyg.Sampler`, whose graph and sampling rule are used.
     is_sorted, filter_per_worker : bool
         Accepted; without effect.
     directed : bool
@@ -67,15 +68,16 @@ class NeighborLoader(BaseLoader):
     input_time, time_attr, temporal_strategy : None
         Not supported yet.
     **kwargs
-        Of ``torch.utils.data.DataLoader``: ``batch_size``, ``shuffle``, ``drop_last``, ``sampler``, ``batch_sampler``,
-        ``num_workers`` (threads; None chooses, 0 prepares in the caller), ``prefetch_factor``, ``pin_memory``,
-        ``timeout``, ``generator`` (its initial seed). And ours: ``seed`` (else torch's), ``expand``
-        (``"once"`` as PyG, or ``"every_hop"`` as DGL), ``threads_per_batch``, and for several processes ``rank`` and
-        ``world_size``: each batches its part of every epoch's order, all parts of one size. ``stored``: attributes of
-        nodes that are not gathered; batches have them as :class:`gnomon.nn.StoredRows`, which ``gnomon.nn`` reads where
-        they are. ``device``: where batches are copied to after the transforms, on a stream of their own beside what the
-        device computes; rows are gathered into page-locked memory. ``cached_rows``: so many rows of ``x``, those that
-        batches have most often, stay in the memory of ``device``, and are neither gathered nor copied.
+        Those of ``torch.utils.data.DataLoader``: ``batch_size``, ``shuffle``, ``drop_last``, ``sampler``,
+        ``batch_sampler``, ``num_workers`` (threads; None: chosen automatically, 0: batches are prepared in the calling
+        thread), ``prefetch_factor``, ``pin_memory``, ``timeout``, ``generator`` (its initial seed is used). Further:
+        ``seed`` (default: torch's initial seed); ``expand`` (``"once"`` as in PyG, or ``"every_hop"`` as in DGL);
+        ``threads_per_batch``; for several processes ``rank`` and ``world_size``: each process batches its part of every
+        epoch's order, all parts of equal size; ``stored``: node attributes that are not gathered; batches have them as
+        :class:`gnomon.nn.StoredRows`, which the layers of ``gnomon.nn`` read in place; ``device``: batches are copied
+        to this device after the transforms, on a separate stream, and rows are gathered into page-locked memory;
+        ``cached_rows``: number of rows of ``x`` to cache on ``device``: those of the most frequently sampled nodes,
+        which are then neither gathered nor copied.
 
     Raises
     ------

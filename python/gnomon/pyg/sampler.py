@@ -1,4 +1,4 @@
-"""Our sampler alone, for PyG's loaders."""
+"""gnomon's sampler for PyG's own loaders."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ class Sampler(BaseSampler):
     """A PyG ``BaseSampler`` that samples in C++, in the calling thread.
 
     For PyG's own loaders: ``NeighborLoader(data, [], neighbor_sampler=Sampler(data, [15, 10]))``. Sample ``i`` of a
-    sampler is a function of its arguments, ``i`` and the seeds.
+    sampler depends on its arguments, ``i`` and the seeds only.
 
     Parameters
     ----------
     data, num_neighbors, replace, subgraph_type, disjoint, weight_attr, directed
-        As :class:`NeighborLoader`'s.
+        As in :class:`NeighborLoader`.
     is_sorted, share_memory
         Accepted; without effect.
     time_attr, temporal_strategy
         Not supported yet.
     seed, expand, threads_per_batch
-        As :class:`NeighborLoader`'s.
+        As in :class:`NeighborLoader`.
     """
 
     def __init__(
@@ -98,7 +98,7 @@ class Sampler(BaseSampler):
 
     @property
     def edge_permutation(self) -> Tensor | None:
-        """None: edge ids are those of the data."""
+        """None: edge ids are positions in the data's edges."""
         return None
 
     def _sample(self, seeds: dict[str, Any]) -> RawBatch:

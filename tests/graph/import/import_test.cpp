@@ -5,7 +5,7 @@
 #include <cmath>
 #include <fstream>
 
-#include "graph/half.h"
+#include "graph/feature_bits.h"
 #include "tests/fixtures/sparse_features.h"
 #include "tests/graph/files.h"
 #include "tests/graph/graph_parts.h"
@@ -300,6 +300,25 @@ TEST_F(Import, DenseFilesOfMostlyZerosBecomeSparse) {
   EXPECT_TRUE(import(sparse).features.is_sparse());
 }
 
+TEST_F(Import, ReadsAndWritesBf16AsMlDtypesDoes) {
+  write_text(directory_ / "e.txt", "0 1\n1 2\n2 0\n");
+  // 1, -2, 0.5, the smallest number, the largest one, -0
+  auto file = npy<std::uint16_t>(DType::bfloat16, {3, 2}, {0x3F80, 0xC000, 0x3F00, 0x0001, 0x7F7F, 0x8000});
+  const std::vector<float> values{1, -2, 0.5F, 0x1p-133F, 0x1.FEp127F, -0.0F};
+  for (const char* const descr : {"<V2", "|V2"}) {
+    file.replace(file.find("V2") - 1, 3, descr);
+    write_text(directory_ / "f.npy", file);
+    auto given = options("e.txt");
+    given.features = directory_ / "f.npy";
+    given.content.feature_form = FeatureForm::dense;
+    EXPECT_EQ(features_of(import(given)), values);
+    given.content.feature_type = FeatureType::bf16;
+    const Graph graph = import(given);
+    EXPECT_EQ(graph.features.type, FeatureType::bf16);
+    EXPECT_EQ(features_of(graph), values);
+  }
+}
+
 TEST_F(Import, ReadsSparseNpz) {
   write_zip(directory_ / "x.npz", sparse_arrays());
   const Graph graph = import(options("x.npz"));
@@ -374,6 +393,10 @@ TEST_F(Import, NamesFaultsOfSparseNpz) {
   write_zip(directory_ / "x.npz", with(base, "attr_data", floats({4}, {1, 70000, 1, 1})));
   half.content.feature_type = FeatureType::fp16;
   EXPECT_EQ(error(half), "x.npz: attr_data: 70000.0 does not fit fp16 (largest 65504); use fp32");
+  write_zip(directory_ / "x.npz", with(base, "attr_data", floats({4}, {1, 3.4e38F, 1, 1})));
+  half.content.feature_type = FeatureType::bf16;
+  EXPECT_EQ(error(half),
+            "x.npz: attr_data: 3.3999999521443642e+38 does not fit bf16 (largest 3.38953e+38); use fp32");
 }
 
 TEST_F(Import, RefusesTruncatedNpz) {

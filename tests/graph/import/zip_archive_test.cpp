@@ -11,6 +11,7 @@
 #include "tests/fixtures/message_of.h"
 #include "tests/fixtures/temporary_directory.h"
 #include "tests/graph/files.h"
+#include "tests/random_seed.h"
 
 namespace gnomon::graph {
 namespace {
@@ -20,17 +21,17 @@ class Zip : public testing::Test {
   std::string error(const std::string& file, const std::string& array) {
     return test::message_of(directory_.path(), [&] { ZipArchive(directory_ / file).bytes(array); });
   }
-  test::TemporaryDirectory directory_;
-};
-
-std::string noise(std::size_t bytes, std::uint32_t values) {
-  std::mt19937 random(7);
-  std::string text(bytes, '\0');
-  for (char& each : text) {
-    each = static_cast<char>(random() % values);
+  std::string noise(std::size_t bytes, std::uint32_t values) {
+    std::string text(bytes, '\0');
+    for (char& each : text) {
+      each = static_cast<char>(random_() % values);
+    }
+    return text;
   }
-  return text;
-}
+  test::TemporaryDirectory directory_;
+  const test::RandomSeed seed_{7};
+  std::mt19937_64 random_{seed_};
+};
 
 /// Writes an archive by libzip, whose entries are deflated or only stored.
 void write_by_libzip(const std::filesystem::path& path, const Arrays& arrays, zip_int32_t method) {
@@ -107,19 +108,19 @@ TEST_F(Zip, NamesWhatIsWrong) {
             "bz.npz: a: is compressed by method 12; use numpy.savez or numpy.savez_compressed");
 }
 
-/// Whatever is changed in a file, it is refused, or reads as it was.
+/// A changed file is refused, or its arrays read as before. Holds for nearly all seeds: a change that turns
+/// one array's name into the other's is not noticed.
 TEST_F(Zip, ChangedFilesAreRefusedOrReadAsTheyWere) {
   const Arrays arrays{{"a", noise(2000, 4)}, {"b", noise(300, 256)}};
   write_by_libzip(directory_ / "x.npz", arrays, ZIP_CM_DEFLATE);
   const std::string whole = base::read_file(directory_ / "x.npz");
-  std::mt19937 random(3);
   int refused = 0;
   for (int round = 0; round < 1000; ++round) {
     std::string bytes = whole;
-    for (auto changes = 1 + random() % 3; changes > 0; --changes) {
-      bytes[random() % bytes.size()] = static_cast<char>(random());
+    for (auto changes = 1 + random_() % 3; changes > 0; --changes) {
+      bytes[random_() % bytes.size()] = static_cast<char>(random_());
     }
-    bytes.resize(random() % 4 == 0 ? random() % bytes.size() : bytes.size());
+    bytes.resize(random_() % 4 == 0 ? random_() % bytes.size() : bytes.size());
     write_text(directory_ / "y.npz", bytes);
     try {
       const ZipArchive archive(directory_ / "y.npz");

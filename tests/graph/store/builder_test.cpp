@@ -2,11 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
+#include <cmath>
+#include <limits>
 #include <map>
 #include <random>
 
+#include "graph/feature_bits.h"
 #include "graph/generate/generate.h"
-#include "graph/half.h"
 #include "tests/fixtures/message_of.h"
 #include "tests/graph/graph_parts.h"
 #include "tests/random_seed.h"
@@ -137,6 +140,30 @@ TEST(Half, EveryValueSurvivesAndRoundingIsToNearestEven) {
   EXPECT_EQ(half_from_float(65519.9F), 0x7BFF);
   EXPECT_EQ(half_from_float(65520.0F), 0x7C00);
   EXPECT_EQ(half_from_float(-1e10F), 0xFC00);
+}
+
+/// Between neighbouring numbers of 16 bits the nearer one, halfway the even one, by arithmetic in fp64.
+TEST(Bf16, EveryValueSurvivesAndRoundingIsToNearestEven) {
+  for (std::uint32_t bits = 0; bits < 0x10000U; ++bits) {
+    const auto number = static_cast<std::uint16_t>(bits);
+    const float value = float_from_bf16(number);
+    if (std::isnan(value)) {
+      EXPECT_TRUE(std::isnan(float_from_bf16(bf16_from_float(value))));
+    } else {
+      ASSERT_EQ(bf16_from_float(value), number);
+    }
+  }
+  for (std::uint32_t bits = 0; bits < 0x7F7FU; ++bits) {
+    const auto low = static_cast<double>(float_from_bf16(static_cast<std::uint16_t>(bits)));
+    const auto high = static_cast<double>(float_from_bf16(static_cast<std::uint16_t>(bits + 1)));
+    const auto middle = static_cast<float>((low + high) / 2);
+    ASSERT_EQ(bf16_from_float(middle), bits + (bits & 1U));
+    ASSERT_EQ(bf16_from_float(std::nextafter(middle, 0.0F)), bits);
+    ASSERT_EQ(bf16_from_float(std::nextafter(middle, INFINITY)), bits + 1);
+    ASSERT_EQ(bf16_from_float(-middle), 0x8000U + bits + (bits & 1U));
+  }
+  EXPECT_EQ(bf16_from_float(std::numeric_limits<float>::max()), 0x7F80);
+  EXPECT_TRUE(std::isnan(float_from_bf16(bf16_from_float(std::bit_cast<float>(0x7F800001U)))));
 }
 
 }  // namespace

@@ -90,7 +90,7 @@ TEST(FeatureWriter, BecomesDenseWhereThatIsSmaller) {
 }
 
 TEST(FeatureWriter, KeepsASparseGraphInARoundTrip) {
-  for (const auto type : {FeatureType::fp32, FeatureType::fp16}) {
+  for (const auto type : {FeatureType::fp32, FeatureType::fp16, FeatureType::bf16}) {
     for (const auto kind : {Values::normal, Values::ones}) {
       const test::TemporaryDirectory directory;
       const auto graph = test::in_sparse_form(
@@ -102,6 +102,14 @@ TEST(FeatureWriter, KeepsASparseGraphInARoundTrip) {
       EXPECT_EQ(opened.features.type, type);
       EXPECT_EQ(opened.features.bytes(), graph.features.bytes());
       EXPECT_EQ(test::dense_values(opened.features), test::dense_values(graph.features));
+      write_store(opened, directory / "rounded", {}, FeatureType::bf16);
+      const Graph rounded = open_store(directory / "rounded");
+      EXPECT_EQ(rounded.features.type, FeatureType::bf16);
+      auto expected = test::dense_values(graph.features);
+      for (float& value : expected) {
+        value = float_from_bf16(bf16_from_float(value));
+      }
+      EXPECT_EQ(test::dense_values(rounded.features), expected);
     }
   }
 }

@@ -55,7 +55,7 @@ void expect_same(const Graph& one, const Graph& other) {
 }
 
 TEST(Store, KeepsTheGraphInARoundTrip) {
-  for (const auto type : {FeatureType::fp32, FeatureType::fp16}) {
+  for (const auto type : {FeatureType::fp32, FeatureType::fp16, FeatureType::bf16}) {
     const test::TemporaryDirectory directory;
     auto parts = sample_parts();
     parts.feature_type = type;

@@ -22,7 +22,7 @@ TEST(SamplerPaths, ThisMachineHasThemAll) {
   EXPECT_TRUE(choose_instruction_set(HWY_SCALAR));
 }
 
-__extension__ using Wide = unsigned __int128;
+__extension__ using Bits128 = unsigned __int128;
 
 /// Floyd's draws by their definition: products of 128 bits, words by their number, a set.
 std::vector<std::int64_t> floyd(const BatchKey& key, std::uint32_t hop, std::int64_t vertex,
@@ -37,7 +37,7 @@ std::vector<std::int64_t> floyd(const BatchKey& key, std::uint32_t hop, std::int
   for (int i = 0; i < fanout; ++i) {
     const std::int64_t last = degree - fanout + i;
     const bool wide = degree > 65536;
-    const Wide bits = wide ? (Wide{word(2 * i)} << 32) + word(2 * i + 1) : Wide{word(i)};
+    const Bits128 bits = wide ? (Bits128{word(2 * i)} << 32) + word(2 * i + 1) : Bits128{word(i)};
     const auto drawn =
         static_cast<std::int64_t>((bits * static_cast<std::uint64_t>(last + 1)) >> (wide ? 64 : 32));
     positions.push_back(taken.insert(drawn).second ? drawn : last);

@@ -200,12 +200,16 @@ TEST(DeviceDropout, HasTheCpusBits) {
     cpu::relu_dropout_gradient(rule.scale(), count, kept.data(), from.data(), expected.data());
     device::relu_dropout_gradient(executor, rule.scale(), count, kept.data(), from.data(), found.data());
     EXPECT_EQ(found, expected);
-    const auto halves = torch::tensor(from).to(torch::kHalf);
-    const auto converted = halves.to(torch::kFloat);
-    cpu::dropout(rule, 0, count, converted.const_data_ptr<float>(), expected.data());
-    device::dropout(executor, rule, count, static_cast<const std::uint16_t*>(halves.const_data_ptr()),
-                    found.data());
-    EXPECT_EQ(found, expected);
+    const auto check_rounded = [&](const auto& element, at::ScalarType type) {
+      const auto rounded = torch::tensor(from).to(type);
+      const auto converted = rounded.to(torch::kFloat);
+      cpu::dropout(rule, 0, count, converted.const_data_ptr<float>(), expected.data());
+      device::dropout(executor, rule, count, static_cast<decltype(&element)>(rounded.const_data_ptr()),
+                      found.data());
+      EXPECT_EQ(found, expected);
+    };
+    check_rounded(std::uint16_t(), torch::kHalf);
+    check_rounded(device::Bf16(), torch::kBFloat16);
   }
 }
 

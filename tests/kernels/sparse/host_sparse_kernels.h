@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/device/gat-inl.h"
+#include "kernels/device/gcn-inl.h"
 #include "kernels/device/sparse-inl.h"
 #include "nn/sparse/device_sparse_kernels.h"
 #include "tests/kernels/host_executor.h"
@@ -43,6 +45,9 @@ using HostSparseKernels = nn::DeviceSparseKernels<HostLaunches>;
 inline nn::SparseBlockPtr with_kernels(const nn::SparseBlock& block, const nn::SparseKernels& kernels) {
   return std::make_shared<const nn::SparseBlock>(block.num_sources(), block.indptr(), block.indices(),
                                                  kernels);
+}
+inline nn::SparseBlockPtr with_kernels(const Block& block, const nn::SparseKernels& kernels) {
+  return with_kernels(*nn::sparse_block(std::make_shared<const Block>(block)), kernels);
 }
 
 }  // namespace gnomon::kernels

@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-#include "graph/half.h"
+#include "graph/feature_bits.h"
 #include "tests/kernels/instruction_set.h"
 #include "tests/random_seed.h"
 
@@ -105,11 +105,12 @@ TEST_P(SparseDropout, CopiesWhatIsKeptAndNothingElse) {
   std::vector<std::uint8_t> kept(matrix.columns.size());
   std::generate(kept.begin(), kept.end(), [&] { return static_cast<std::uint8_t>(random() % 2); });
   std::vector<float> values(kept.size());
-  std::vector<std::uint16_t> halves(kept.size());
-  for (std::size_t e = 0; e < kept.size(); ++e) {
-    values[e] = static_cast<float>(random() % 1000) - 500;
-    halves[e] = graph::half_from_float(values[e]);
+  for (float& value : values) {
+    value = static_cast<float>(random() % 256) - 128;  // exact in all types
   }
+  std::vector<std::uint16_t> halves, bf16;
+  graph::round_features(graph::FeatureType::fp16, values, halves);
+  graph::round_features(graph::FeatureType::bf16, values, bf16);
   std::vector<std::int64_t> indptr{0};
   for (std::size_t r = 0; r < 30; ++r) {
     indptr.push_back(
@@ -131,6 +132,7 @@ TEST_P(SparseDropout, CopiesWhatIsKeptAndNothingElse) {
   };
   copied({reinterpret_cast<const std::byte*>(values.data()), graph::FeatureType::fp32});
   copied({reinterpret_cast<const std::byte*>(halves.data()), graph::FeatureType::fp16});
+  copied({reinterpret_cast<const std::byte*>(bf16.data()), graph::FeatureType::bf16});
   copied({});
 }
 

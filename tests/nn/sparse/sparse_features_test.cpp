@@ -49,6 +49,7 @@ struct FeatureCase {
 };
 const std::vector<FeatureCase> feature_cases{{graph::FeatureType::fp32, Values::normal},
                                              {graph::FeatureType::fp16, Values::normal},
+                                             {graph::FeatureType::bf16, Values::normal},
                                              {graph::FeatureType::fp32, Values::ones}};
 
 TEST(SparseFeatures, RowsAreThoseOfTheMatrix) {

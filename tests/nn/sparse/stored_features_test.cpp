@@ -15,6 +15,7 @@
 
 #include "kernels/cpu/dropout.h"
 #include "kernels/device/stored-inl.h"
+#include "nn/feature_types.h"
 #include "nn/sparse/device_stored_features.h"
 #include "tests/kernels/instruction_set.h"
 #include "tests/kernels/sparse/host_sparse_kernels.h"
@@ -29,8 +30,8 @@ namespace {
 constexpr std::int64_t num_vertices = 500;
 
 graph::Features features_of(const at::Tensor& table) {
-  const auto type = table.scalar_type() == at::kFloat ? graph::FeatureType::fp32 : graph::FeatureType::fp16;
-  return {static_cast<const std::byte*>(table.const_data_ptr()), type, table.size(0), table.size(1)};
+  return {static_cast<const std::byte*>(table.const_data_ptr()), nn::feature_type(table.scalar_type()),
+          table.size(0), table.size(1)};
 }
 
 DropoutRule rule_of(std::uint32_t threshold) { return {{11, base::Purpose::dropout, 2, 3, 4, 0}, threshold}; }
@@ -75,7 +76,7 @@ struct DropoutCase {
 
 std::vector<DropoutCase> dropout_cases() {
   std::vector<DropoutCase> all;
-  for (const auto type : {at::kFloat, at::kHalf}) {
+  for (const auto type : {at::kFloat, at::kHalf, at::kBFloat16}) {
     for (const std::int64_t columns : {1, 3, 4, 8, 20, 100, 129, 300}) {
       for (const std::uint32_t threshold : {0U, 20000U, 32768U}) {
         all.push_back({type, columns, threshold});
@@ -111,13 +112,23 @@ void check(const nn::StoredFeatures& stored, const at::Tensor& x, const Block& b
                            kernels.own_and_mean(*own, x.narrow(0, 0, block.num_sources).contiguous())));
 }
 
+/// Compares what devices fuse for GCN.
+void check_gcn(const nn::StoredFeatures& stored, const at::Tensor& x, const Block& block,
+               const DropoutRule& rule, const nn::SparseKernels& kernels) {
+  const auto own = with_kernels(*nn::sparse_block(std::make_shared<const Block>(block)), kernels);
+  const auto degrees = torch::randint(50, {block.num_sources}).to(at::kFloat);
+  EXPECT_TRUE(
+      torch::equal(stored.gcn_propagate(*own, degrees, rule),
+                   kernels.gcn_propagate(*own, degrees, x.narrow(0, 0, block.num_sources).contiguous())));
+}
+
 /// Calls act(case, table, vertices, the copy, a block of fewer sources than vertices).
 template <class Act>
 void for_cases(const Act& act) {
   const test::RandomSeed seed;
   at::manual_seed(seed);
   for (const DropoutCase& each : dropout_cases()) {
-    SCOPED_TRACE(std::string(each.type == at::kFloat ? "fp32 x " : "fp16 x ") + std::to_string(each.columns) +
+    SCOPED_TRACE(std::string(at::toString(each.type)) + " x " + std::to_string(each.columns) +
                  ", threshold " + std::to_string(each.threshold));
     const auto table = torch::randn({num_vertices, each.columns}).to(each.type);
     const auto vertices = torch::randint(num_vertices, {240}, torch::kLong);
@@ -197,6 +208,7 @@ TEST(DeviceStoredFeatures, AreReadAsCopiedOnes) {
         const auto type = features_of(table).type;
         const HostDeviceRows cached(memory.rows(), type, table.size(1), vertices, HostLaunches{2});
         check(cached, x, block, rule, kernels);
+        check_gcn(cached, x, block, rule, kernels);
         device::Rows plain;
         plain.all = static_cast<const std::byte*>(table.const_data_ptr());
         plain.row_bytes = memory.rows().row_bytes;
@@ -204,20 +216,22 @@ TEST(DeviceStoredFeatures, AreReadAsCopiedOnes) {
       });
 }
 
-TEST(DeviceStoredFeatures, EveryHalfPrecisionNumberIsConverted) {
+TEST(DeviceStoredFeatures, EveryNumberOf16BitsIsConverted) {
   std::vector<std::uint16_t> numbers(1 << 16);
   std::iota(numbers.begin(), numbers.end(), std::uint16_t{0});
-  const auto table = torch::from_blob(numbers.data(), {1 << 16, 1}, at::kHalf);
-  const auto vertices = torch::arange(1 << 16);
-  device::Rows rows;
-  rows.all = static_cast<const std::byte*>(table.const_data_ptr());
-  rows.row_bytes = 2;
-  auto found = torch::empty({1 << 16, 1});
-  HostDeviceRows(rows, graph::FeatureType::fp16, 1, vertices).read(0, {}, found);
-  const auto expected = table.to(at::kFloat);
-  EXPECT_TRUE(torch::equal(found.isnan(), expected.isnan()));
-  const auto bits_of = [](const at::Tensor& x) { return x.nan_to_num(0).view(at::kInt); };
-  EXPECT_TRUE(torch::equal(bits_of(found), bits_of(expected)));  // as bits, so that 0 is not -0
+  for (const auto type : {at::kHalf, at::kBFloat16}) {
+    const auto table = torch::from_blob(numbers.data(), {1 << 16, 1}, type);
+    const auto vertices = torch::arange(1 << 16);
+    device::Rows rows;
+    rows.all = static_cast<const std::byte*>(table.const_data_ptr());
+    rows.row_bytes = 2;
+    auto found = torch::empty({1 << 16, 1});
+    HostDeviceRows(rows, nn::feature_type(type), 1, vertices).read(0, {}, found);
+    const auto expected = table.to(at::kFloat);
+    EXPECT_TRUE(torch::equal(found.isnan(), expected.isnan()));
+    const auto bits_of = [](const at::Tensor& x) { return x.nan_to_num(0).view(at::kInt); };
+    EXPECT_TRUE(torch::equal(bits_of(found), bits_of(expected)));  // as bits, so that 0 is not -0
+  }
 }
 
 }  // namespace

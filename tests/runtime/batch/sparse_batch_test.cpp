@@ -30,7 +30,7 @@ BatchData batch_of(const graph::Graph& graph, int threads, std::uint64_t number 
 }
 
 TEST(SparseBatch, HoldsTheRowsOfItsVertices) {
-  for (const auto type : {graph::FeatureType::fp32, graph::FeatureType::fp16}) {
+  for (const auto type : {graph::FeatureType::fp32, graph::FeatureType::fp16, graph::FeatureType::bf16}) {
     for (const auto kind : {Values::normal, Values::ones}) {
       const auto dense = labelled_graph(type, kind);
       const auto sparse = test::in_sparse_form(dense);

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <numeric>
+
 #include "graph/epoch_order.h"
 #include "kernels/cpu/sample/sampler.h"
 #include "kernels/device/gather-inl.h"
@@ -12,6 +14,13 @@
 
 namespace gnomon::runtime {
 namespace {
+
+kernels::device::Topology topology_of(const graph::Graph& graph) {
+  kernels::device::Topology topology;
+  topology.lists = {graph.indptr.data(), graph.indices.wide().data(), nullptr, nullptr};
+  topology.num_vertices = graph.num_vertices();
+  return topology;
+}
 
 TEST(Presampling, CountsWhatTheFirstTwoEpochsUse) {
   const auto graph = test::skewed_graph(400, 21);
@@ -24,10 +33,7 @@ TEST(Presampling, CountsWhatTheFirstTwoEpochsUse) {
   job.batch_size = 25;
   job.seed = 9;
   kernels::HostExecutor executor;
-  kernels::device::Topology topology;
-  topology.lists = {graph.indptr.data(), graph.indices.wide().data(), nullptr, nullptr};
-  topology.num_vertices = graph.num_vertices();
-  kernels::device::Sampler<kernels::HostExecutor> device_sampler(executor, topology, job.fanouts);
+  kernels::device::Sampler<kernels::HostExecutor> device_sampler(executor, topology_of(graph), job.fanouts);
   std::int64_t told = 0;
   const auto visits =
       presample(executor, device_sampler, graph.num_vertices(), train, job,
@@ -54,6 +60,26 @@ TEST(Presampling, CountsWhatTheFirstTwoEpochsUse) {
   EXPECT_EQ(visits.rows, expected.rows);
   EXPECT_EQ(visits.lists, expected.lists);
   EXPECT_EQ(told, 12);  // 134 training vertices: two epochs of six batches
+}
+
+TEST(Presampling, OfLongEpochsSamplesBatchesAtEqualDistances) {
+  const auto graph = test::skewed_graph(400, 21);
+  std::vector<graph::VertexId> train(100);
+  std::iota(train.begin(), train.end(), 0);
+  plan::Job job;
+  job.fanouts = {2};
+  job.batch_size = 1;
+  kernels::HostExecutor executor;
+  kernels::device::Sampler<kernels::HostExecutor> sampler(executor, topology_of(graph), job.fanouts);
+  const auto visits = presample(executor, sampler, graph.num_vertices(), train, job, {}, 45);
+  std::vector<std::uint32_t> seeds(400);  // 40 of 200, every fifth
+  for (std::uint64_t epoch = 0; epoch < 2; ++epoch) {
+    const auto order = graph::epoch_order(train, job.seed, epoch);
+    for (std::size_t batch = 0; batch < 100; batch += 5) {
+      ++seeds[static_cast<std::size_t>(order[batch])];
+    }
+  }
+  EXPECT_EQ(visits.lists, seeds);
 }
 
 TEST(Presampling, IsForPoliciesThatGoByVisits) {

@@ -68,7 +68,7 @@ class GpuTest : public ::testing::Test {
 };
 
 TEST_F(GpuTest, PreparesAndCopiesTheCpusBatchesWhereverDataLies) {
-  const auto job = small_job(plan::ModelKind::sage);
+  const auto job = small_job(plan::ModelKind::gcn);  // reads degrees, too
   const auto placed = std::make_shared<const PlacedGraph>(
       place(graph_of_tests(), kernels::cpu::Draws::uniform, plan::Placement::first_touch, {0}));
   for (const Home topology : {Home::host, Home::device}) {
@@ -112,7 +112,7 @@ TEST_F(GpuTest, ExactPlansInOrderEndWithTheSameBits) {
       const auto plan = gpu_plan(preset.name);
       const auto report = run(plan, model);
       EXPECT_NEAR(report.test_accuracy, expected.test_accuracy, 0.05) << preset.name;
-      if (plan::trains_in_order(plan)) {
+      if (plan.exact && plan::trains_in_order(plan)) {
         EXPECT_EQ(report.weights_hash, expected.weights_hash) << preset.name;
         auto fused = plan;
         fused.fused = true;

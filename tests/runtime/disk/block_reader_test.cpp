@@ -2,14 +2,24 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstddef>
 #include <cstring>
+#include <map>
 #include <random>
 #include <set>
+#include <thread>
 
 #include "base/error.h"
+#include "runtime/disk/thread_queue.h"
 #include "tests/fixtures/message_of.h"
 #include "tests/random_seed.h"
 #include "tests/runtime/disk/disk_directory.h"
@@ -164,12 +174,103 @@ TEST(DirectFile, MustExist) {
   EXPECT_THROW(DirectFile(directory / "none"), base::InputError);
 }
 
-TEST(BlockReader, ReadsWithoutIoUring) {
+/// Reads by threads, of which many are interrupted or end early: what a short read leaves of its buffer is
+/// overwritten.
+class FaultyQueue final : public ReadQueue {
+ public:
+  FaultyQueue(const std::vector<int>& descriptors, const ReadBuffers& buffers, int depth, std::uint64_t seed,
+              std::map<std::int64_t, int>& faults)
+      : queue_(descriptors, buffers, depth), buffers_(buffers), random_(seed), faults_(faults) {}
+
+  void submit(const BlockRead& read) override {
+    reads_[read.buffer] = read;
+    queue_.submit(read);
+  }
+
+  BlockReadEnd wait() override {
+    constexpr std::int64_t block_bytes = 4096;
+    BlockReadEnd end = queue_.wait();
+    const BlockRead& read = reads_[end.buffer];
+    std::byte* const to = buffers_[read.buffer] + read.within;
+    const auto kind = random_() % 4;
+    if (kind == 0 || kind == 1) {
+      end.result = kind == 0 ? -EINTR : -EAGAIN;
+      ++faults_[end.result];
+      std::memset(to, 0xee, read.bytes);
+    } else if (kind == 2 && end.result > block_bytes) {
+      const auto rest = static_cast<std::uint64_t>(end.result - block_bytes);
+      end.result = block_bytes + static_cast<std::int64_t>(random_() % rest);
+      ++faults_[0];
+      std::memset(to + end.result, 0xee, read.bytes - static_cast<std::size_t>(end.result));
+    }
+    return end;
+  }
+
+ private:
+  ThreadQueue queue_;
+  const ReadBuffers& buffers_;
+  std::mt19937_64 random_;
+  std::map<int, BlockRead> reads_;  ///< by buffer
+  std::map<std::int64_t, int>& faults_;
+};
+
+TEST(BlockReader, RepeatsReadsThatAreInterruptedOrShort) {
+  const DiskDirectory directory;
+  const test::RandomSeed seed;
+  std::mt19937_64 random(seed);
+  const auto content = random_bytes(1'000'003, random());
+  write_bytes(directory / "data", content);
+  std::map<std::int64_t, int> faults;  // by result; 0: short reads
+  ReaderOptions options{.depth = 8, .buffer_bytes = 65536};
+  options.open = [&](const std::vector<int>& descriptors, const ReadBuffers& buffers, int depth) {
+    return std::make_unique<FaultyQueue>(descriptors, buffers, depth, random(), faults);
+  };
+  BlockReader reader({std::make_shared<const DirectFile>(directory / "data")}, options);
+  for (int round = 0; round < 5; ++round) {
+    const auto extents = random_extents(content.size(), random);
+    ASSERT_EQ(read_all(reader, extents), plain_read(content, extents)) << round;
+    const std::vector<Extent> whole = {{0, content.size()}};
+    ASSERT_EQ(read_all(reader, whole), content) << round;
+  }
+  for (const std::int64_t result : {-EINTR, -EAGAIN, 0}) {
+    EXPECT_GT(faults[result], 10) << result;
+  }
+}
+
+/// Lets io_uring_setup() fail in this thread and those that it starts, as container runtimes do. False if the
+/// system has no seccomp filters.
+bool refuse_io_uring() {
+  std::array<sock_filter, 4> program = {
+      sock_filter BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      sock_filter BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_io_uring_setup, 0, 1),
+      sock_filter BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+      sock_filter BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+  const sock_fprog filter{static_cast<unsigned short>(program.size()), program.data()};
+  return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+         ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
+}
+
+TEST(BlockReader, ReadsByThreadsWhereIoUringIsRefused) {
   const DiskDirectory directory;
   const auto content = random_bytes(50'000, 9);
   write_bytes(directory / "data", content);
-  BlockReader reader({std::make_shared<const DirectFile>(directory / "data")});
-  EXPECT_EQ(read_all(reader, {{7, 40'000}}), plain_read(content, {{7, 40'000}})) << "whatever there is";
+  const std::vector<Extent> extents = {{7, 40'000}};
+  bool is_refused = false;
+  std::thread([&] {  // the filter ends with the thread
+    is_refused = refuse_io_uring();
+    if (!is_refused) {
+      return;
+    }
+    EXPECT_FALSE(has_io_uring());
+    const auto file = std::make_shared<const DirectFile>(directory / "data");
+    BlockReader reader({file});
+    EXPECT_EQ(read_all(reader, extents), plain_read(content, extents));
+    EXPECT_THROW(BlockReader({file}, {.backend = ReadBackend::io_uring}), base::Failure);
+  })
+      .join();
+  if (!is_refused) {
+    GTEST_SKIP() << "this system has no seccomp filters";
+  }
 }
 
 }  // namespace

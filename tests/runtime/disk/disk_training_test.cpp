@@ -182,9 +182,9 @@ TEST_F(FromDisk, RefusesWhatItCannotRead) {
   lists.topology = Home::disk;
   auto weighted = job;
   weighted.weighted = true;
-  EXPECT_EQ(
-      refusal(graph_, weighted, lists),
-      "plan none: topology: \"disk\" draws neighbours uniformly, and the job draws by weight; use \"host\"");
+  EXPECT_EQ(refusal(graph_, weighted, lists),
+            "plan none: topology: \"disk\" samples neighbours uniformly, but the job samples by weight; use "
+            "\"host\"");
 }
 
 TEST_F(FromDisk, CountsItsMemoryBeforeItTakesIt) {

@@ -106,6 +106,19 @@ TEST(EmulatedDeviceTest, EveryExactPresetWithoutADiskEndsWithTheHostsWeights) {
                                     "quiver", "salient", "sota", "t_sota"));
 }
 
+/// Its refreshed embeddings are those of the same updates on every device.
+TEST(EmulatedDeviceTest, NeutronOrchEndsWithTheHostsWeights) {
+  const auto preset = plan::find_plan("neutronorch");
+  const auto host = run(plan_on(plan::DeviceKind::host, preset), plan::ModelKind::sage, {});
+  for (const int threads : {1, 2}) {
+    auto plan = plan_on(plan::DeviceKind::emulated, preset);
+    plan.device_threads = threads;
+    const auto report = run(plan, plan::ModelKind::sage, emulated_options());
+    EXPECT_EQ(report.weights_hash, host.weights_hash) << threads << " threads";
+    EXPECT_NE(report.weights_hash, weights_of_host(plan::ModelKind::sage)) << "it is approximate";
+  }
+}
+
 TEST(EmulatedDeviceTest, PlansThatNoPresetIsEndWithTheHostsWeights) {
   for (const auto model : {plan::ModelKind::gcn, plan::ModelKind::sage, plan::ModelKind::gat}) {
     const auto expected = weights_of_host(model);
@@ -154,7 +167,7 @@ TEST(EmulatedDeviceTest, SaysWhatMemoryIsMissing) {
   train_with(1 << 20);
   EXPECT_THAT([&] { train_with(4 << 20); },
               ThrowsMessage<base::Failure>(
-                  AllOf(HasSubstr("does not suffice for training: 16777216 bytes were asked for"),
+                  AllOf(HasSubstr("does not suffice for training: 16777216 bytes were requested"),
                         HasSubstr("or the job's batch size"))));
   train_with(1 << 20);
 }

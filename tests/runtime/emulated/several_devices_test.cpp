@@ -148,6 +148,11 @@ TEST(SeveralDevices, ShareCachesAndEndWithTheSameWeights) {
   for (const int devices : {2, 3}) {
     const auto job = small_job(plan::ModelKind::sage);
     const auto expected = weights_of_averages(job, devices);
+    auto fused = plan_on(devices, "quiver");
+    fused.fused = true;
+    const auto of_fused = run(fused, job);
+    EXPECT_EQ(of_fused.weights_hash, expected) << "fused on " << devices << " devices";
+    EXPECT_GT(of_fused.epochs.back().cache.row_peer_hits, 0);
     for (const char* preset : {"quiver", "dsp"}) {
       const auto report = run(plan_on(devices, preset), job);
       EXPECT_EQ(report.weights_hash, expected) << preset << " on " << devices << " devices";

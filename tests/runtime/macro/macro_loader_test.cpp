@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <set>
@@ -14,6 +16,7 @@
 #include "graph/partition/parts.h"
 #include "runtime/batch/batch_data.h"
 #include "tests/fixtures/message_of.h"
+#include "tests/kernels/chi_square.h"
 #include "tests/runtime/disk/disk_directory.h"
 #include "tests/runtime/macro/parted_graph.h"
 
@@ -153,14 +156,16 @@ TEST(StoredPartsOfAnotherGraph, AreRefusedWithTheCommandThatMakesThem) {
     return test::message_of<base::InputError>(directory.path(), [&] { check_macro(of, of_job, plan); });
   };
   EXPECT_EQ(refusal(graph, job, macro_preset("hanoi")),
-            "plan hanoi: macro.partitions: needs a store that is ordered by 8 parts of method \"gnn_aware\"; "
-            "make one: gnomon partition store --parts 8 --method gnn_aware --store NEW_STORE");
+            "plan hanoi: macro.partitions: needs a store whose vertices are ordered by 8 parts of method "
+            "\"gnn_aware\"; "
+            "make one with: gnomon partition store --parts 8 --method gnn_aware --store NEW_STORE");
   EXPECT_EQ(refusal(graph, job, macro_preset("joestar-1")), "no error");
   auto many_hubs = macro_preset("hanoi");
   many_hubs.macro.hub_ratio = 0.2;
-  EXPECT_EQ(refusal(parted_graph(graph, many_hubs.macro, directory / "parted"), job, many_hubs),
-            "plan hanoi: macro.hub_ratio: needs 60 hubs, and the store has 30; use less, or make a store: "
-            "gnomon partition parted --parts 8 --method gnn_aware --store NEW_STORE --hub-ratio 0.200000");
+  EXPECT_EQ(
+      refusal(parted_graph(graph, many_hubs.macro, directory / "parted"), job, many_hubs),
+      "plan hanoi: macro.hub_ratio: needs 60 hubs, and the store has 30; use fewer, or make a store with: "
+      "gnomon partition parted --parts 8 --method gnn_aware --store NEW_STORE --hub-ratio 0.200000");
   auto weighted = job;
   weighted.weighted = true;
   EXPECT_NE(refusal(graph, weighted, macro_preset("joestar-1")).find("by weight"), std::string::npos);
@@ -170,11 +175,79 @@ TEST(StoredPartsOfAnotherGraph, AreRefusedWithTheCommandThatMakesThem) {
   EXPECT_EQ(refusal(graph, normalised, macro_preset("joestar-1")), "no error");
 }
 
-TEST(SampledMacro, ListsAreTheUnionOfTheDrawsOfAllHops) {
+/// A store of 1,500 vertices of which part 0 holds more than half.
+graph::Graph unevenly_parted_graph(const plan::Macro& macro, const std::filesystem::path& directory) {
+  const auto graph = test::planted_graph(1500, columns);
+  graph::PartOf part_of;
+  for (VertexId vertex = 0; vertex < graph.num_vertices(); ++vertex) {
+    part_of.push_back(vertex < 900 ? 0 : 1 + static_cast<std::int32_t>(vertex % (macro.partitions - 1)));
+  }
+  graph::PartedStoreWriter(directory).commit(graph, part_of, request_of(macro), {.ratio = 0.1, .steps = 2});
+  return graph::open_store(directory);
+}
+
+TEST(UnevenParts, TheLargestMacroBatchIsKnownBeforeItIsLoaded) {
+  const DiskDirectory directory;
+  auto plan = macro_preset("hanoi");
+  const auto job = small_job(plan::ModelKind::sage);
+  const auto graph = unevenly_parted_graph(plan.macro, directory / "store");
+  const auto largest_of = [&](MacroLoader& loader) {
+    std::int64_t largest = 0;
+    std::int64_t smallest = std::numeric_limits<std::int64_t>::max();
+    for (std::int64_t epoch = 0; epoch < 4; ++epoch) {
+      for_each_macro_batch(loader, job, epoch, [&](MacroBatch& macro, std::int64_t, const MacroLayout&) {
+        largest = std::max(largest, macro.bytes());
+        smallest = std::min(smallest, macro.bytes());
+      });
+    }
+    return std::pair(smallest, largest);
+  };
+  const auto loader = make_loader(placed(graph), job, plan);
+  const auto before = loader->max_bytes();
+  const auto [smallest, largest] = largest_of(*loader);
+  EXPECT_LT(2 * smallest, largest) << "the first one may be much smaller than others";
+  EXPECT_LE(largest, before.batch);
+  EXPECT_GT(largest, before.batch * 3 / 4) << "only neighbours elsewhere are counted in excess";
+  // The lists of part 0, their row pointers, a bit and a count of each vertex, and the hubs.
+  const auto lists = graph.indptr[900] * std::int64_t{sizeof(std::uint32_t)};
+  EXPECT_GE(before.loading, lists + 901 * 8 + 15 * graph.features.row_bytes());
+  EXPECT_LT(loader->max_bytes().loading, before.loading) << "the hubs are there now";
+  // Of all parts at once every neighbour is kept, so that the bound is what is taken.
+  plan.macro.resident = plan.macro.partitions;
+  plan.macro.hub_ratio = 0;
+  const auto whole = make_loader(placed(graph), job, plan);
+  EXPECT_EQ(largest_of(*whole).second, whole->max_bytes().batch);
+}
+
+TEST(UnevenParts, AFileThatShrinksIsNamed) {
+  const DiskDirectory directory;
+  const auto plan = macro_preset("mariusgnn");
+  const auto job = small_job(plan::ModelKind::sage);
+  for (const char* file : {"features.npy", "indices.npy"}) {
+    const auto store = directory / (std::string("store of ") + file);
+    const auto graph = unevenly_parted_graph(plan.macro, store);
+    const auto loader = make_loader(placed(graph), job, plan);
+    const MacroLayout layout(loader->groups(0), job, 0);
+    EXPECT_NO_THROW(loader->load(layout, 0, 0));
+    std::filesystem::resize_file(store / file, std::filesystem::file_size(store / file) / 8);
+    const auto message = test::message_of<base::Failure>(store, [&] {
+      for (std::int64_t group = 0; group < layout.num_groups(); ++group) {
+        loader->load(layout, group, 0);
+      }
+    });
+    EXPECT_TRUE(message.starts_with(file)) << message;
+    EXPECT_TRUE(message.ends_with(": the file was changed")) << message;
+  }
+}
+
+class SampledMacroBy : public testing::TestWithParam<int> {};
+
+TEST_P(SampledMacroBy, ListsAreTheUnionOfTheDrawsOfAllHops) {
   const auto graph = test::planted_graph(1500, columns);
   auto job = small_job(plan::ModelKind::sage);
   job.fanouts = {3, 2, 2};
-  const auto plan = macro_preset("joestar-1", 3);
+  auto plan = macro_preset("joestar-1", 3);
+  plan.macro.fanout_factor = GetParam();
   const auto loader = make_loader(placed(graph), job, plan);
   std::vector<VertexId> trained;
   for_each_macro_batch(
@@ -190,7 +263,7 @@ TEST(SampledMacro, ListsAreTheUnionOfTheDrawsOfAllHops) {
           std::set<VertexId> next = seen;
           for (const VertexId vertex : seen) {
             const auto degree = graph.degree(vertex);
-            const int fanout = job.fanouts[hop];
+            const int fanout = GetParam() * job.fanouts[hop];
             std::vector<std::int64_t> positions(at(std::min<std::int64_t>(degree, fanout)));
             if (degree > fanout) {
               kernels::draw_positions({job.seed, 2, static_cast<std::uint64_t>(number)}, 128 + hop, vertex,
@@ -216,6 +289,73 @@ TEST(SampledMacro, ListsAreTheUnionOfTheDrawsOfAllHops) {
       });
   std::sort(trained.begin(), trained.end());
   EXPECT_TRUE(std::equal(trained.begin(), trained.end(), graph.train.begin(), graph.train.end()));
+}
+
+INSTANTIATE_TEST_SUITE_P(Factors, SampledMacroBy, testing::Values(1, 2));
+
+/// Vertices 0 … 3 are trained and gather from vertex 4 alone, which gathers from 5 … 10.
+struct Spring {
+  Spring() : graph(test::graph_of({{4}, {4}, {4}, {4}, {5, 6, 7, 8, 9, 10}, {}, {}, {}, {}, {}, {}})) {
+    graph.train = train;
+    graph.labels = labels;
+    graph.num_classes = 1;
+    graph.features = {
+        .data = reinterpret_cast<const std::byte*>(values.data()), .rows = std::ssize(values), .columns = 1};
+  }
+  std::vector<VertexId> train{0, 1, 2, 3};
+  std::vector<std::int32_t> labels = std::vector<std::int32_t>(11, 0);
+  std::vector<float> values = std::vector<float>(11, 1.0F);
+  graph::Graph graph;
+};
+
+/// The pair of neighbours that a mini-batch draws for vertex 4 in the second hop, 0 … 14.
+int pair_drawn(MacroBatch& macro, const plan::Job& job, const kernels::BatchKey& key,
+               const MacroLayout& layout) {
+  BatchData data;
+  prepare_batch(macro.placed()->graph, macro.sampler(0, job.fanouts, {}), key,
+                macro.local_seeds(layout.seeds_of(static_cast<std::int64_t>(key.batch))), data);
+  const auto& hop = data.batch.blocks[1];
+  std::vector<int> drawn;
+  for (std::int64_t i = 0; i < hop.num_destinations; ++i) {
+    for (auto edge = hop.indptr[at(i)]; edge < hop.indptr[at(i) + 1]; ++edge) {
+      const auto local = data.batch.vertices[at(hop.indices[at(edge)])];
+      if (macro.vertices()[at(data.batch.vertices[at(i)])] == 4) {
+        drawn.push_back(static_cast<int>(macro.vertices()[at(local)]) - 5);
+      }
+    }
+  }
+  EXPECT_EQ(drawn.size(), 2U);
+  const auto [low, high] = std::minmax(drawn.at(0), drawn.at(1));
+  return high * (high - 1) / 2 + low;
+}
+
+// Two mini-batches of a macro-batch draw independently of each other, as two of plan ns-mem do, if the factor
+// covers the degrees; otherwise both see the few neighbours that were drawn for the macro-batch.
+TEST(SampledMacro, MiniBatchesDrawAsFromTheWholeGraphIfTheFactorCoversAllDegrees) {
+  const Spring spring;
+  plan::Job job;
+  job.fanouts = {2, 2};
+  job.batch_size = 2;
+  auto plan = macro_preset("joestar-1", 1);
+  plan.macro.partitions = plan.macro.resident = 1;
+  const auto p_of_factor = [&](int factor) {
+    plan.macro.fanout_factor = factor;
+    const auto loader = make_loader(placed(spring.graph), job, plan);
+    std::vector<std::int64_t> counts(15 * 15, 0);
+    for (std::int64_t epoch = 0; epoch < 4500; ++epoch) {
+      const MacroLayout layout(loader->groups(epoch), job, epoch);
+      const auto macro = loader->load(layout, 0, epoch);
+      const auto pair = [&](std::uint64_t batch) {
+        return pair_drawn(*macro, job, {job.seed, static_cast<std::uint64_t>(epoch), batch}, layout);
+      };
+      const int first = pair(0);
+      ++counts[at(15 * first + pair(1))];
+    }
+    return kernels::uniformity_p(counts);
+  };
+  EXPECT_LT(p_of_factor(1), 1e-9);
+  EXPECT_LT(p_of_factor(2), 1e-9);
+  EXPECT_GT(p_of_factor(3), 1e-3);
 }
 
 TEST(HaloParts, OwnVerticesHaveWholeListsAndTheHaloNone) {

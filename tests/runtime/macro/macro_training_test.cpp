@@ -180,9 +180,14 @@ TEST(MacroTrainingWithLittleMemory, CountsTheMacroBatchesBeforeItTakesThem) {
   const auto graph = parted_graph(graph_of_tests(), plan.macro, directory / "store");
   TrainOptions options{.job = small_job(plan::ModelKind::sage), .plan = plan};
   options.device.host_bytes = 1 << 20;
+  std::atomic<int> loaded = 0;
+  options.before_stage = [&](schedule::Stage stage, std::int64_t) {
+    loaded += stage == schedule::Stage::group_read ? 1 : 0;
+  };
   const auto message = test::message_of<base::InputError>({}, [&] { train(graph, options); });
   EXPECT_TRUE(message.starts_with("host memory: plan \"hanoi\" needs ")) << message;
-  EXPECT_NE(message.find("the next macro-batch"), std::string::npos) << message;
+  EXPECT_NE(message.find(", macro-batches "), std::string::npos) << message;
+  EXPECT_EQ(loaded, 0);
 }
 
 TEST(HistoricalEmbeddingsOfTheHalo, AreAsOldAsTheTrainingOfTheirPart) {

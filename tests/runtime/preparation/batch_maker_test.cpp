@@ -14,6 +14,7 @@
 #include "runtime/preparation/batch_maker-inl.h"
 #include "tests/fixtures/graphs.h"
 #include "tests/kernels/host_executor.h"
+#include "tests/random_seed.h"
 #include "tests/runtime/device_batches.h"
 
 namespace gnomon::runtime {
@@ -23,7 +24,7 @@ using graph::VertexId;
 using kernels::HostExecutor;
 
 /// A skewed graph with random features and labels.
-graph::Graph test_graph(graph::FeatureType type, std::int64_t columns) {
+graph::Graph test_graph(graph::FeatureType type, std::int64_t num_columns, std::uint64_t seed) {
   constexpr std::int64_t vertices = 500;
   struct Storage {
     std::shared_ptr<const void> graph;
@@ -32,14 +33,14 @@ graph::Graph test_graph(graph::FeatureType type, std::int64_t columns) {
   };
   graph::Graph graph = test::skewed_graph(vertices, 11);
   auto storage = std::make_shared<Storage>();
-  std::mt19937_64 random(12);
-  storage->features.resize(static_cast<std::size_t>(vertices * columns * graph::bytes_of(type)));
+  std::mt19937_64 random(seed);
+  storage->features.resize(static_cast<std::size_t>(vertices * num_columns * graph::bytes_of(type)));
   std::generate(storage->features.begin(), storage->features.end(),
                 [&] { return static_cast<std::byte>(random() % 64); });
   storage->labels.resize(vertices);
   std::generate(storage->labels.begin(), storage->labels.end(),
                 [&] { return static_cast<std::int32_t>(random() % 7); });
-  graph.features = {storage->features.data(), type, vertices, columns};
+  graph.features = {storage->features.data(), type, vertices, num_columns};
   graph.labels = storage->labels;
   graph.num_classes = 7;
   storage->graph = graph.storage;
@@ -75,7 +76,8 @@ void expect_counts(const DeviceBatch& batch, const BatchData& data) {
 
 class BatchMakerTest : public ::testing::TestWithParam<std::pair<graph::FeatureType, std::int64_t>> {
  protected:
-  const graph::Graph graph_ = test_graph(GetParam().first, GetParam().second);
+  const test::RandomSeed seed_{12};
+  const graph::Graph graph_ = test_graph(GetParam().first, GetParam().second, seed_);
   const std::vector<int> fanouts_{4, 3};
   HostExecutor executor_;
   DeviceGraph device_ = readable(graph_);
@@ -207,7 +209,8 @@ TEST_P(BatchMakerTest, CountsWhatBatchesUseAndWhatCachesAnswer) {
 
 TEST(WeightedBatchMaker, MakesTheCpusBatchesWhateverItsCachesHold) {
   using kernels::cpu::Draws;
-  const auto graph = test::with_random_weights(test_graph(graph::FeatureType::fp32, 3), 4, 13);
+  const test::RandomSeed seed(12);
+  const auto graph = test::with_random_weights(test_graph(graph::FeatureType::fp32, 3, seed), 4, seed + 1);
   const std::vector<int> fanouts{4, -1, 2};
   const CacheContent some{{3, 499}, {499, 1, 2, 3, 400, 250}};
   CacheContent all;
@@ -238,6 +241,7 @@ TEST(WeightedBatchMaker, MakesTheCpusBatchesWhateverItsCachesHold) {
 INSTANTIATE_TEST_SUITE_P(Features, BatchMakerTest,
                          ::testing::Values(std::pair(graph::FeatureType::fp32, 5L),
                                            std::pair(graph::FeatureType::fp16, 3L),
+                                           std::pair(graph::FeatureType::bf16, 7L),
                                            std::pair(graph::FeatureType::fp16, 100L)));
 
 }  // namespace

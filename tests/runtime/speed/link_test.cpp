@@ -11,7 +11,7 @@
 namespace gnomon::runtime {
 namespace {
 
-/// A device whose link is full from an eighth of its multiprocessors on.
+/// A device whose link is full from an eighth of its thread slots on.
 struct SlowLink : TestHardware {
   void run(const std::function<void()>& act) {
     time_s += 1 / std::min(shares.empty() ? 1 : shares.back(), 0.125);

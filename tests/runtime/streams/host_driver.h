@@ -6,7 +6,6 @@
 #include <atomic>
 #include <chrono>
 #include <cstring>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <memory_resource>
@@ -21,6 +20,7 @@
 #include "runtime/streams/stream_device-inl.h"
 #include "tests/kernels/host_executor.h"
 #include "tests/kernels/sparse/host_sparse_kernels.h"
+#include "tests/runtime/streams/host_stream.h"
 
 // The host in the place of a GPU's driver: streams put work off until somebody waits for them, as late as a
 // GPU might do it. What is not waited for is seen as rubbish.
@@ -52,6 +52,7 @@ struct StreamCounts {
   Count waits{};  ///< of the host for a stream
   Count allocations{}, copies_within{};
   Count pageable_uploads{};  ///< from memory that CUDA copies first
+  Count orders{};            ///< of streams after others
 
   StreamCounts operator-(const StreamCounts& before) const {
     return {kernels - before.kernels,
@@ -61,66 +62,11 @@ struct StreamCounts {
             waits - before.waits,
             allocations - before.allocations,
             copies_within - before.copies_within,
-            pageable_uploads - before.pageable_uploads};
+            pageable_uploads - before.pageable_uploads,
+            orders - before.orders};
   }
   /// What the host has to start, one call of CUDA's each.
   std::int64_t launches() const { return kernels + fills + uploads + downloads + copies_within; }
-};
-
-/// Work in the order in which it was started, done when wait() is called.
-class HostStream {
- public:
-  HostStream() = default;
-  HostStream(const HostStream&) = delete;
-  HostStream& operator=(const HostStream&) = delete;
-  ~HostStream() { wait(); }
-
-  void start(std::function<void()> work) {
-    const std::lock_guard lock(mutex_);
-    work_.push_back(std::move(work));
-    is_idle_ = false;
-  }
-  /// Does something in the order of the work, for which nobody has to wait.
-  void then(std::function<void()> work) {
-    const std::lock_guard lock(mutex_);
-    work_.push_back(std::move(work));
-  }
-  void wait() {
-    while (auto next = take()) {
-      next();
-    }
-  }
-  /// Does what comes before `is_over` becomes true.
-  template <class Condition>
-  void wait_until(const Condition& is_over) {
-    while (!is_over()) {
-      if (auto next = take()) {
-        next();
-      }
-    }
-    const std::lock_guard lock(mutex_);
-    is_idle_ = is_idle_ || work_.empty();
-  }
-  bool is_idle() {
-    const std::lock_guard lock(mutex_);
-    return is_idle_;
-  }
-
- private:
-  std::function<void()> take() {
-    const std::lock_guard lock(mutex_);
-    if (work_.empty()) {
-      is_idle_ = true;
-      return {};
-    }
-    auto next = std::move(work_.front());
-    work_.pop_front();
-    return next;
-  }
-
-  std::mutex mutex_;
-  std::deque<std::function<void()>> work_;
-  bool is_idle_ = true;
 };
 
 /// Host memory that counts as pinned: uploads read it when the stream comes to them.
@@ -321,8 +267,13 @@ struct HostDriver {
     ++world->counts.waits;
     event.stream->wait_until([&] { return *event.passed_at_s > 0; });
   }
+  void order(const Stream& stream, const Event& event) {
+    ++world->counts.orders;
+    stream->start([event] { event.stream->wait_until([&] { return *event.passed_at_s > 0; }); });
+  }
   double passed_at_s(const Event& event) { return *event.passed_at_s; }
   std::pmr::memory_resource* slot_memory() { return &world->pinned; }
+  std::int64_t peak_bytes() const { return world->memory.peak_bytes; }
   void limit_memory(std::int64_t max_bytes) { world->max_bytes = max_bytes; }
   void with_memory(const std::string&, const plan::Plan&, const std::function<void()>& act) { act(); }
   nn::StoredFeaturesPtr stored_features(const kernels::device::Rows& rows, const graph::Features& features,

@@ -180,6 +180,29 @@ TEST_F(StreamDeviceTest, KeepsABatchUntilItIsTrained) {
   }
 }
 
+/// The host waits for the sizes of the sample; its stream does for the batch.
+TEST_F(StreamDeviceTest, OrdersTrainingBehindABatchOfAnotherStreamWithoutAWait) {
+  plan_.schedule = plan::Schedule::pipelined;
+  plan_.route = plan::Route::device;
+  plan_.prepare_share = 0.5;
+  job_.model = plan::ModelKind::gcn;  // whose degrees come after the sizes
+  for (const bool is_copied : {false, true}) {
+    open();
+    (void)prepare();  // tells what batches need
+    DeviceWorkPtr training;
+    DeviceBatch batch;
+    const auto made = counts_of([&] { batch = is_copied ? device_->copy(slot()) : prepare(); });
+    EXPECT_EQ(made.waits, is_copied ? 0 : 1);
+    EXPECT_FALSE(batch.work->is_done());
+    const auto counts = counts_of([&] {
+      training = device_->train(std::move(batch), [&](const auto&) { world().streams.back()->start([] {}); });
+    });
+    EXPECT_EQ(counts.waits, 0);
+    EXPECT_EQ(counts.orders, 1);
+    EXPECT_FALSE(training->is_done());
+  }
+}
+
 TEST_F(StreamDeviceTest, WaitsForABatchOfAnotherStream) {
   job_.model = plan::ModelKind::gcn;  // whose degrees come last
   plan_.schedule = plan::Schedule::pipelined;
@@ -252,28 +275,51 @@ TEST_F(StreamDeviceTest, TrainsOnAStreamOfItsOwnOnlyBesidePreparation) {
   device_->take_plan(plan_, graph_);
   ASSERT_EQ(world().streams.size(), 3U);
   EXPECT_TRUE(world().is_of_high_priority.back());
-  device_->train(prepare(), [&](const auto&) { EXPECT_TRUE(world().streams[1]->is_idle()); });
+  device_->train(prepare(), [&](const auto&) { EXPECT_FALSE(world().streams[1]->is_idle()); });
   EXPECT_EQ(world().max_bytes, 1 << 30);
 }
 
-TEST_F(StreamDeviceTest, CopiesABatchByTwoUploadsAndOneWait) {
+TEST_F(StreamDeviceTest, CopiesABatchByTwoUploadsAndNoWait) {
   open();
   (void)device_->copy(slot());
-  const auto copy = counts_of([&] { (void)device_->copy(slot()); });
+  DeviceBatch copied;
+  const auto copy = counts_of([&] { copied = device_->copy(slot()); });
+  EXPECT_FALSE(copied.work->is_done());
   EXPECT_EQ(copy.uploads, 2);
   EXPECT_EQ(copy.pageable_uploads, 0);
   EXPECT_EQ(copy.allocations, 1);
-  EXPECT_EQ(copy.waits, 1);
+  EXPECT_EQ(copy.waits, 0);
   EXPECT_EQ(copy.kernels, 0);
+}
+
+/// The memory that a copy reads is not used again before.
+TEST_F(StreamDeviceTest, CopiesSeveralBatchesAtATime) {
+  open();
+  kernels::cpu::Sampler sampler(graph_->topology, job_.fanouts);
+  std::vector<DeviceBatch> copied;
+  for (std::int64_t batch = 0; batch < 5; ++batch) {
+    auto slot = device_->slots().take();
+    prepare_batch(graph_->graph, sampler, key(batch), seeds(batch), *slot);
+    copied.push_back(device_->copy(std::move(slot)));
+  }
+  for (std::int64_t batch = 0; batch < 5; ++batch) {
+    BatchData expected;
+    prepare_batch(graph_->graph, sampler, key(batch), seeds(batch), expected);
+    auto& found = copied[static_cast<std::size_t>(batch)];
+    found.tensors.degrees = view_of(expected).degrees;  // which this model does not read
+    expect_same(found, expected);
+  }
 }
 
 TEST_F(StreamDeviceTest, GivesDegreesOnlyToModelsThatReadThem) {
   open();
   EXPECT_FALSE(prepare().tensors.degrees.defined());
-  const auto copied = device_->copy(slot());
-  EXPECT_FALSE(copied.tensors.degrees.defined());
   const auto without = prepare().size.bytes;
-  EXPECT_EQ(copied.size.bytes, without);
+  {
+    const auto copied = device_->copy(slot());
+    EXPECT_FALSE(copied.tensors.degrees.defined());
+    EXPECT_EQ(copied.size.bytes, without);
+  }
   auto sampled = device_->slots().take();
   device_->sample(key(), seeds(), *sampled);
   EXPECT_TRUE(sampled->degrees.empty());
@@ -324,6 +370,9 @@ TEST_F(StreamDeviceTest, PreparesABatchByFewLaunchesAndOneWait) {
   EXPECT_EQ(batch.pageable_uploads, 0);
   EXPECT_EQ(batch.downloads, 1);
   EXPECT_EQ(batch.waits, 1);
+  constexpr std::int64_t arrays_of_a_hop = 2;    // a block's indptr and indices
+  constexpr std::int64_t arrays_of_a_batch = 4;  // vertices, labels, features, and the first hop's sources
+  EXPECT_LE(batch.allocations, std::ssize(job_.fanouts) * arrays_of_a_hop + arrays_of_a_batch);
 }
 
 /// The room for a small batch does not suffice for a large one, which is written again.

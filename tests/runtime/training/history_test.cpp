@@ -349,6 +349,19 @@ TEST(HistoryTraining, ResumesToTheSameBitsAndOnlyAsItBegan) {
   EXPECT_EQ(found.epochs.front().history, expected.epochs.front().history);
 }
 
+TEST(HistoryTraining, CanBeStoppedWhileItsEmbeddingsBegin) {
+  const test::TemporaryDirectory directory;
+  TrainOptions options{.job = small_job(plan::ModelKind::sage), .plan = gas_plan()};
+  const auto expected = train(graph_of_tests(), options).weights_hash;
+  options.run_directory = directory.path();
+  options.resume = true;
+  std::atomic<bool> stop = true;
+  options.stop = &stop;
+  EXPECT_THROW(train(graph_of_tests(), options), base::Interrupted);
+  stop = false;
+  EXPECT_EQ(train(graph_of_tests(), options).weights_hash, expected);
+}
+
 TEST(HistoryTraining, DoesNotGoOnFromAnExactRun) {
   const auto graph = test::planted_graph(300, 24);
   const test::TemporaryDirectory directory;

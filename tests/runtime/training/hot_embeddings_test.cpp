@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
 #include <cmath>
+#include <thread>
 
 #include "base/error.h"
 #include "graph/epoch_order.h"
@@ -249,6 +252,44 @@ TEST(HotTrainings, AdaptTheRatioAndReplayIt) {
   EXPECT_EQ(train(dense_graph(), replay).weights_hash, expected.weights_hash);
   replay.hot_ratio.counts[0].pop_back();
   EXPECT_THROW(train(dense_graph(), replay), base::InputError);
+}
+
+/// The rest of a super-batch in which a run is resumed tells nothing about how fast the workers are.
+TEST(HotTrainings, KeepTheRatioAfterTheRestOfASuperBatch) {
+  const test::TemporaryDirectory directory;
+  TrainOptions options{.job = dropout_job(ModelKind::sage), .plan = orch_plan(0.1, 3)};
+  options.run_directory = directory.path();
+  options.hot_ratio.adapt = true;
+  // Workers are always in time: the last mini-batch of a super-batch waits until the next one's embeddings
+  // are there, and only after a resume they are not.
+  std::atomic<std::int64_t> refreshed = 0;
+  std::atomic<bool> stop = false;
+  options.stop = &stop;
+  options.before_stage = [&](schedule::Stage stage, std::int64_t number) {
+    if (stage == schedule::Stage::group_transfer) {
+      ++refreshed;
+    } else if (stage == schedule::Stage::train && number % 3 == 2) {
+      const auto until =
+          std::chrono::steady_clock::now() + std::chrono::milliseconds(number == 8 ? 50 : 5000);
+      while (refreshed < number / 3 + 2 && number < 26 && std::chrono::steady_clock::now() < until) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      }
+    }
+    stop = stop || (stage == schedule::Stage::train && number == 6);
+  };
+  EXPECT_THROW(train(dense_graph(), options), base::Interrupted);  // after mini-batch 6, the first of three
+  stop = false;
+  options.resume = true;
+  options.job.epochs = 1;
+  options.stop = nullptr;
+  refreshed = 2;  // super-batches 0 and 1
+  train(dense_graph(), options);
+  const auto counts = read_hot_counts(directory / "order.jsonl").at(0);
+  ASSERT_EQ(counts.size(), 10U);
+  EXPECT_EQ(counts[4], counts[3]) << "super-batch 2 was resumed";
+  for (std::size_t i = 2; i < counts.size(); ++i) {
+    EXPECT_TRUE(i == 4 || counts[i] > counts[i - 1]) << i;
+  }
 }
 
 TEST(HotTrainings, LearnAsWellAsExactOnes) {

@@ -214,18 +214,24 @@ TEST(Costs, DataThatLivesOnTheDeviceIsNotReadOverTheLink) {
   EXPECT_DOUBLE_EQ(costs_of_plan(gpu_profile(), plan).costs.device_batch_link_s, 0);
 }
 
-TEST(Costs, AShareOfTheMultiprocessorsPreparesBesideTraining) {
-  // A fifth of them computes 5 times as long, and reads as fast as all: 5 + 3 * 5.
+TEST(Costs, AShareOfTheGpuPreparesBesideTraining) {
+  // A fifth reads as fast as all, and nothing is known of its computing.
   Plan plan = plan_of(Schedule::pipelined, Route::device);
   auto profile = gpu_profile();
   profile.machine.device.link_saturation_share = 0.1;
   plan.prepare_share = 0.2;
-  EXPECT_DOUBLE_EQ(costs_of_plan(profile, plan).costs.device_batch_s, 20);
+  EXPECT_DOUBLE_EQ(costs_of_plan(profile, plan).costs.device_batch_s, 8);
   EXPECT_DOUBLE_EQ(costs_of_plan(profile, plan).costs.device_batch_link_s, 5);
-  // A twentieth cannot keep the link busy: 5 * 2 + 3 * 20.
+  // A twentieth cannot keep the link busy: 5 * 2 + 3.
   plan.prepare_share = 0.05;
-  EXPECT_DOUBLE_EQ(costs_of_plan(profile, plan).costs.device_batch_s, 70);
+  EXPECT_DOUBLE_EQ(costs_of_plan(profile, plan).costs.device_batch_s, 13);
   EXPECT_DOUBLE_EQ(costs_of_plan(profile, plan).costs.device_batch_link_s, 10);
+  // Twice as long on a half: all of it needs all slots.
+  profile.workload.parts.prepare_share_ratio = 2;
+  EXPECT_DOUBLE_EQ(costs_of_plan(profile, plan).costs.device_batch_s, 8 / 0.05);
+  plan.prepare_share = profiles::measured_prepare_share;
+  EXPECT_DOUBLE_EQ(costs_of_plan(profile, plan).costs.device_batch_s, 16);
+  EXPECT_DOUBLE_EQ(costs_of_plan(profile, plan).costs.device_batch_link_s, 5);
 }
 
 TEST(Costs, WorkersReadTheDisk) {
@@ -268,6 +274,13 @@ TEST(Costs, TheHostSamplesManyBatchesTogether) {
   EXPECT_NEAR(costs.group_transfer_s, (100 * vertices + 4 * 500) / 500, near_s);
   EXPECT_NEAR(costs.device_batch_s, 3, near_s);
   EXPECT_NEAR(costs.device_batch_link_s, 0, near_s);
+  // With twice the fanouts twice as much is sampled, and more is gathered and copied.
+  plan.macro.fanout_factor = 2;
+  const auto more = costs_of_plan(gpu_profile(), plan).costs;
+  const double twice = 1000 * (1 - std::exp(-0.4));
+  EXPECT_NEAR(more.group_prepare_s, twice * 6 / 40 + 40, near_s);
+  EXPECT_NEAR(more.group_transfer_s, (100 * twice + 4 * 1000) / 500, near_s);
+  EXPECT_NEAR(more.device_batch_s, 3, near_s);
 }
 
 TEST(Costs, HotEmbeddingsAreComputedByTheCpu) {

@@ -1,9 +1,11 @@
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <vector>
 
 #include "sim/hardware/contention.h"
 #include "sim/simulator.h"
+#include "tests/fixtures/profiles.h"
 
 // What several devices, host memory and a disk share, by hand. The sums are above each case.
 
@@ -126,20 +128,70 @@ TEST(HostMemory, SlowsWhatReadsIt) {
   expect_ends(model, {{Stage::cpu_batch}, {Stage::cpu_batch}, {Stage::transfer}}, {3.25, 3.25, 1});
 }
 
-TEST(Multiprocessors, ThatPrepareAreNotTrainings) {
-  // A fifth prepares for 2 s; training (4 s) has 0.8 * 2 behind it then, and all for the rest: 2 + 2.4.
-  const MachineModel model{.costs = {.device_batch_s = 2, .train_s = 4}, .prepare_share = 0.2};
-  expect_ends(model, {{Stage::device_batch}, {Stage::train}}, {2, 4.4});
+/// Of a GPU that prepares beside training: preparing takes 2 s and training 4 s, each alone on all of it. On
+/// measured_prepare_share, preparing takes 1.5 times as long, and then 1.1 times as long beside training,
+/// which takes 1.2 times as long.
+MachineModel shared_gpu(double share) {
+  auto profile = test::profile_of(profiles::DeviceKind::cuda, 4, 10, {0, 0, 2, 4});
+  profile.machine.device.link_saturation_share = 0.05;
+  profile.machine.contention.train_beside_device_batch = 1.2;
+  profile.machine.contention.device_batch_beside_train = 1.1;
+  profile.workload.device_batch_link_s = 0.5;
+  profile.workload.parts.prepare_share_ratio = 1.5;
+  plan::Plan plan;
+  plan.name = "beside training";
+  plan.schedule = plan::Schedule::pipelined;
+  plan.route = plan::Route::device;
+  plan.workers = 1;
+  plan.prepare_share = share;
+  return machine_model(profile, plan, false, 0);
 }
 
-TEST(Multiprocessors, ThatPrepareNeverMakeTrainingFaster) {
-  // Measured at a half: 1.2 times as long, 0.6 beyond the half. At 0.15 that would be 0.6 / 0.85 < 1; a
-  // slowdown below 1 counts as 1.
-  MachineModel model{.costs = {.device_batch_s = 2, .train_s = 4}, .prepare_share = 0.15};
-  model.contention.train_beside_device_batch = 0.6;
-  expect_ends(model, {{Stage::device_batch}, {Stage::train}}, {2, 2 + 2.3});
-  model.prepare_share = 0.5;
-  expect_ends(model, {{Stage::device_batch}, {Stage::train}}, {2, 2 + 3});
+/// The date at which a training ends that begins together with a preparation.
+double trained_at_s(const MachineModel& model) {
+  double end_s = 0;
+  Simulator().with_machine(model, 2, [&](Machine& machine) {
+    machine.start_on(0, Stage::device_batch, 0, {});
+    const Ticket training = machine.start_on(0, Stage::train, 1, {});
+    machine.wait_any(std::vector{training});
+    end_s = machine.span(training).end_s;
+  });
+  return end_s;
+}
+
+TEST(SharesOfAGpu, GiveAtTheMeasuredShareWhatWasMeasured) {
+  // Preparing takes 2 * 1.5 * 1.1 = 3.3 s. Training does 3.3 / 1.2 = 2.75 s of its 4 s by then.
+  const auto model = shared_gpu(profiles::measured_prepare_share);
+  expect_ends(model, {{Stage::device_batch}, {Stage::train}}, {3.3, 3.3 + 1.25});
+  expect_ends(model, {{Stage::device_batch}}, {3});
+  expect_ends(model, {{Stage::train}}, {4});
+}
+
+TEST(SharesOfAGpu, TakeInProportionAtOthers) {
+  // A quarter has 1/p - 1 = 3 instead of 1: 2 * (1 + 0.5 * 3) = 5 s, 5.5 s beside training, whose slowdown is
+  // half of 0.2: 4 * 1.1 = 4.4 s, in which preparing does 4.4 / 1.1 = 4 s.
+  expect_ends(shared_gpu(0.25), {{Stage::device_batch}, {Stage::train}}, {4.4 + 1, 4.4});
+}
+
+TEST(SharesOfAGpu, LeaveMoreToTrainingTheSmallerTheyAre) {
+  double before_s = 4;  // alone
+  double prepared_s = std::numeric_limits<double>::infinity();
+  for (const double share : {0.05, 0.1, 0.2, 0.4, 0.5}) {
+    auto model = shared_gpu(share);
+    EXPECT_LT(model.costs.device_batch_s, prepared_s) << share;
+    prepared_s = model.costs.device_batch_s;
+    model.costs.device_batch_s = 100;  // beside all of the training
+    EXPECT_GT(trained_at_s(model), before_s) << share;
+    before_s = trained_at_s(model);
+  }
+}
+
+TEST(SharesOfAGpu, DoNothingToTrainingWhereNothingWasMeasured) {
+  const MachineModel model{.costs = {.device_batch_s = 2, .train_s = 4}, .prepare_share = 0.2};
+  expect_ends(model, {{Stage::device_batch}, {Stage::train}}, {2, 4});
+  MachineModel faster = model;
+  faster.contention.train_beside_device_batch = 0.6;
+  expect_ends(faster, {{Stage::device_batch}, {Stage::train}}, {2, 4});
 }
 
 TEST(Contention, StaysOnItsDeviceButForCpuWork) {

@@ -48,7 +48,7 @@ TEST(SharedLink, CopyAndReadsOfDeviceBatchingShareIt) {
 
 TEST(SharedLink, TheRestOfDeviceBatchingLeavesItToTheCopies) {
   // Reads and copy share until both had 1 s: 2. The first copy's last 3 s pass at full speed: 5; the second
-  // copy: 9. Device batching ends at 2 + 4.
+  // copy: 9. Device preparation ends at 2 + 4.
   const MachineModel model{.costs = {.transfer_s = 4, .device_batch_s = 5, .device_batch_link_s = 1}};
   expect_ends(ends(model, {Stage::device_batch, Stage::transfer, Stage::transfer}), {6, 5, 9});
 }

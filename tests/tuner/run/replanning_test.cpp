@@ -106,6 +106,7 @@ TEST(Replanner, ChangesToThePlanThatIsBestNowAndBack) {
   EXPECT_GT(first.drift, 1.2);
   EXPECT_GT(first.turns, 2);
   EXPECT_GT(first.gain.value(), 0.5);
+  EXPECT_GT(first.predicted_gain, 0.5);
   sim::Simulator simulator;
   const auto epoch_s = [&](const profiles::Profile& truth, const plan::Plan& plan) {
     return sim::predict(simulator, truth, plan).epoch_s;
@@ -117,7 +118,38 @@ TEST(Replanner, ChangesToThePlanThatIsBestNowAndBack) {
   EXPECT_LT(epoch_s(profile, replanner.plan()), 1.06 * epoch_s(profile, resolved("gnomon", profile)));
 }
 
-// The device's own batching is predicted to be as far off as the rest, but is far slower: a few turns tell.
+// What a change brought is what a mini-batch takes after it, against what it took before: the simulated
+// truth.
+TEST(Replanner, TellsWhatAChangeBrought) {
+  const auto profile = host_profile();
+  const auto slow_workers = host_profile({2, 0, 0.02, 0.03});
+  Replanner replanner(profile, resolved("dgl", profile), 100);
+  Trained trained(replanner);
+  trained.stretches(4, profile);
+  for (int i = 0; i < 60 && replanner.finished() == 0; ++i) {
+    trained.stretches(1, slow_workers);
+  }
+  ASSERT_EQ(replanner.finished(), 1U);
+  EXPECT_TRUE(replanner.log().front().is_change());
+  EXPECT_FALSE(replanner.log().front().brought()) << "nothing was trained with the new plan yet";
+  EXPECT_EQ(replanner.known_effects(), 0U);
+  trained.stretches(4, slow_workers);
+  EXPECT_EQ(replanner.known_effects(), 1U);
+  const auto first = replanner.log().front();
+  sim::Simulator simulator;
+  const auto batch_s = [&](const std::string& plan, const profiles::Profile& truth) {
+    return sim::predict(simulator, truth, resolved(plan, profile)).epoch_s / epoch_batches;
+  };
+  EXPECT_NEAR(first.before_batch_s.value(), batch_s("dgl", slow_workers), 0.1 * batch_s("dgl", slow_workers));
+  const double after_s = sim::predict(simulator, slow_workers, replanner.plan()).epoch_s / epoch_batches;
+  EXPECT_NEAR(first.after_batch_s.value(), after_s, 0.05 * after_s);
+  EXPECT_NEAR(first.brought().value(), 1 - *first.after_batch_s / *first.before_batch_s, 1e-12);
+  const auto document = base::write_value(first);
+  EXPECT_EQ(document["after_batch_s"], *first.after_batch_s);
+}
+
+// The device's own preparation is predicted to be as far off as the rest, but is far slower: a few turns
+// tell.
 TEST(Replanner, TurnsDecideWherePredictionsAreWrong) {
   const auto profile = host_profile();
   const auto truth = host_profile({0.2, 0, 2.0, 0.03});

@@ -106,8 +106,8 @@ TEST_F(WholeWay, TunesAProfile) {
   EXPECT_FALSE(tuning.front.empty());
   EXPECT_FALSE(tuning.sensitivities.empty());
   const auto document = to_document(tuning);
-  EXPECT_GT(tuning.interval_s.value_or(0), 0);
-  EXPECT_EQ(document["interval_s"], tuning.interval_s.value_or(0));
+  EXPECT_GT(tuning.interval_s().value_or(0), 0);
+  EXPECT_EQ(document["interval_s"], tuning.interval_s().value_or(0));
   EXPECT_EQ(document["schema"], "gnomon.tuning/1");
   EXPECT_EQ(document["best"], tuning.best().plan.name);
   EXPECT_GT(document["candidates"][0]["prediction"]["epoch_s"], 0);
@@ -135,7 +135,7 @@ TEST_F(WholeWay, MeasuresPredictsAndValidatesOnAnEmulatedDevice) {
   EXPECT_GE(profile.workload.transfer.mean_s, profile.workload.batch_bytes / 2e8 / 2);
   EXPECT_GT(profile.workload.device_batch_link_s, 0);
   std::vector<plan::Plan> plans;
-  for (const char* name : {"pagraph", "ducati"}) {
+  for (const char* name : {"pagraph", "ducati", "t_sota"}) {
     plans.push_back(plan::resolve(plan::find_plan(name), profiles::cores_of(profile), name));
   }
   ValidationOptions options;
@@ -147,6 +147,14 @@ TEST_F(WholeWay, MeasuresPredictsAndValidatesOnAnEmulatedDevice) {
     const double measured_s = std::ranges::min(result.measured_s);
     EXPECT_GT(result.predicted_s, measured_s / 10) << result.plan.name;
     EXPECT_LT(result.predicted_s, measured_s * 10) << result.plan.name;
+    EXPECT_GT(result.predicted_device_bytes.value_or(0), 0) << result.plan.name;
+    ASSERT_TRUE(result.measured_device_bytes) << result.plan.name;
+    EXPECT_GT(*result.measured_device_bytes, profile.workload.batch_bytes) << result.plan.name;
+    EXPECT_LE(*result.measured_device_bytes, 64 << 20) << result.plan.name;
+    if (result.plan.topology == plan::Home::device) {
+      EXPECT_GT(*result.measured_device_bytes, 4 * static_cast<double>(graph_.num_edges()))
+          << result.plan.name;
+    }
   }
 }
 
@@ -178,6 +186,7 @@ TEST_F(WholeWay, ComparesPresetsAndSaysWhyOthersDoNotRun) {
   EXPECT_EQ(best.test_accuracy, other.test_accuracy);
   EXPECT_EQ(best.epochs.measured_s.size(), 2U);
   EXPECT_EQ(best.epochs.measured_bytes, 5e6);
+  EXPECT_EQ(best.epochs.measured_device_bytes, std::nullopt) << "the host's memory is no device's";
   runtime::TrainOptions training{
       .job = small_job(),
       .plan = plan::resolve(plan::find_plan("device"), profiles::cores_of(profile_), "device")};

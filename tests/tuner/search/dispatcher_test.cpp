@@ -45,8 +45,8 @@ TEST(FirstRatio, HandComputed) {
   // CPU 10, device 2, copy 1, training 1: the maximum changes from the CPU to training at
   // x = (10 - 1) / (1 + 2) = 3: (3 * 2 + 4) / 4 = 2.5, less than the CPU alone (10) and the device (3).
   EXPECT_DOUBLE_EQ(first_ratio(10, 2, 1, 1), 3);
-  // Training is free and a copy takes as long as nine device batchings: 9, 5 (x = 1), 19/11 (x = 10), and 1
-  // without CPU batches.
+  // Training is free and a copy takes as long as nine device preparations: 9, 5 (x = 1), 19/11 (x = 10), and
+  // 1 without CPU batches.
   EXPECT_TRUE(std::isinf(first_ratio(10, 1, 9, 0)));
 }
 
@@ -143,7 +143,7 @@ TEST(Dispatcher, BeginsWithOneCpuBatchWhereTheRatioIsLarge) {
 }
 
 TEST(Dispatcher, FallsBackToThePipelineWhenTrainingIsTheSlowest) {
-  // Training 3 is more than CPU batching 8 / 4 and copying 1.
+  // Training 3 is more than CPU preparation 8 / 4 and copying 1.
   const auto result = dispatch(profile_of(8, 1, 2, 3), morphgl(),
                                [](const plan::Plan& plan) { return waiting(plan, 0, 0, 7); });
   EXPECT_EQ(result.stopped_by, "pipeline");

@@ -104,6 +104,21 @@ TEST(Preference, SaysWhyFasterOnesAreNotTaken) {
   EXPECT_EQ(faster[2].reason, PassedOverFor::buffers);
 }
 
+TEST(Preference, OfEquallyFastPlansThoseInMemoryAreTaken) {
+  auto on_disk = candidate("disk", 1, 1, 0.99);
+  on_disk.plan.features = plan::Home::disk;
+  const auto crowded = candidate("crowded", 2, 4, 1);
+  EXPECT_EQ(preferred({on_disk, crowded}, host), 1U);
+  const auto faster = passed_over({on_disk, crowded}, crowded, host, plan::Exactness::order);
+  ASSERT_EQ(faster.size(), 1U);
+  EXPECT_EQ(faster[0].reason, PassedOverFor::disk);
+  // Of the same predicted epoch, too.
+  on_disk.prediction.epoch_s = 1;
+  EXPECT_TRUE(is_better(crowded, on_disk));
+  on_disk.prediction.epoch_s = 0.9;
+  EXPECT_EQ(preferred({on_disk, crowded}, host), 0U) << "much faster";
+}
+
 TEST(Preference, UsualBuffersHoldWhatComesNextAndLittleMore) {
   plan::Plan plan;
   plan.schedule = Schedule::claim_ahead;

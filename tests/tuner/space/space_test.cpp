@@ -9,6 +9,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "plan/disk_plans.h"
 #include "tests/random_seed.h"
 
 namespace gnomon::tuner {
@@ -179,6 +180,41 @@ TEST(SearchSpace, PresetsOfPublishedSystemsAreInIt) {
       EXPECT_TRUE(space.nearest(preset).has_value()) << preset.name;
     }
   }
+}
+
+TEST(SearchSpace, HoldsThePlansThatReadADiskWhereTheDeviceRunsThem) {
+  const auto host = plan::abilities_of(DeviceKind::host);
+  auto request = small_request(DeviceKind::host);
+  request.constraints = {runnable_only()};
+  const Space in_memory(request);
+  request.constraints = {runnable_only(host)};
+  const Space space(request);
+  int on_disk = 0;
+  for (const auto& preset : plan::runnable_presets(host)) {
+    if (plan::reads_disk(preset)) {
+      ++on_disk;
+      EXPECT_TRUE(space.nearest(preset).has_value()) << preset.name;
+      EXPECT_FALSE(in_memory.nearest(preset).has_value()) << preset.name;
+    }
+  }
+  EXPECT_EQ(on_disk, 4);
+  // Every place of features and topology, and every policy of a host cache.
+  std::set<std::string> homes;
+  std::set<plan::CachePolicy> policies;
+  for (const auto& point : space.family_starts()) {
+    if (!space.is_feasible(point)) {
+      continue;
+    }
+    const auto plan = space.plan_at(point);
+    ASSERT_EQ(plan::why_not_executed(plan, host), "") << base::to_document(plan);
+    homes.insert(std::string(base::name_of(plan.topology)) + " " + std::string(base::name_of(plan.features)));
+    if (plan::has_host_cache(plan)) {
+      policies.insert(plan.cache.policy);
+    }
+  }
+  EXPECT_EQ(homes, (std::set<std::string>{"host host", "host disk", "disk host", "disk disk"}));
+  EXPECT_EQ(policies, (std::set{plan::CachePolicy::out_degree, plan::CachePolicy::presample,
+                                plan::CachePolicy::recent, plan::CachePolicy::optimal}));
 }
 
 TEST(SearchSpace, NeighboursAreOneStepAway) {

@@ -39,6 +39,7 @@ plan::Job job_of(int fanout) {
   return job;
 }
 
+/// The seed is fixed: the bounds of the tests' errors hold for most noise, but not for all.
 std::vector<RecordedRun> recorded_runs(int graphs) {
   std::mt19937_64 random(17);
   std::normal_distribution<double> noise(0, 0.003);
@@ -169,7 +170,8 @@ TEST(LearnedAccuracy, SurvivesAFileWithoutSpeed) {
   EXPECT_THROW(read_learned(path), base::InputError);
 }
 
-/// Runs whose accuracy has nothing to do with their inputs.
+/// Runs whose accuracy is independent of their inputs. The seed is fixed: some noise can be explained by
+/// chance.
 std::vector<RecordedRun> runs_of_noise() {
   std::mt19937_64 random(3);
   std::normal_distribution<double> noise(0.7, 0.05);

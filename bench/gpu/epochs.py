@@ -1,0 +1,155 @@
+"""Rows of epochs by gnomon: presets, the plan of `gnomon autotune`, and predictions beside measurements."""
+
+import json
+import shutil
+import subprocess
+import time
+from pathlib import Path
+
+from rows import is_rehearsal, write_json
+
+# In the kit beside this program, else in the sources.
+PRESETS = next(path for path in [Path(__file__).parent / "presets", Path(__file__).resolve().parents[2] / "plan/presets"] if path.exists())
+BATCH_SIZE = 1024
+JOB = ["--fanouts", "15,10,5", "--hidden", "256", "--batch-size", str(BATCH_SIZE)]
+SHORTEST_S = 5  # no training on a GPU is shorter, so none is begun with less time left
+# What the papers compare first, should the time not suffice for all.
+FIRST = ["device", "dgl-uva", "gnnlab", "quiver", "pagraph", "ducati", "dgl", "pyg", "salient", "gnomon", "dsp", "morphgl", "sota"]
+
+
+class Refused(Exception):
+    """Why a command gave nothing."""
+
+
+def gnomon(options, *arguments, seconds=None):
+    """The JSON that a command prints. Throws Refused when it ends with an error, or takes longer."""
+    command = [str(options.gnomon), *map(str, arguments), "--json"]
+    try:
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=seconds)
+        if done.returncode != 0:
+            lines = done.stderr.strip().splitlines() or [f"status {done.returncode}"]
+            raise Refused(lines[-1].removeprefix("gnomon: "))
+        return json.loads(done.stdout)
+    except subprocess.TimeoutExpired:
+        raise Refused(f"not done after {seconds:.0f} s") from None
+    except (OSError, json.JSONDecodeError) as error:
+        raise Refused(str(error)) from None
+
+
+def fresh(directory):
+    shutil.rmtree(directory, ignore_errors=True)
+    return directory
+
+
+def presets():
+    names = sorted(path.stem for path in PRESETS.glob("*.json"))
+    return [name for name in FIRST if name in names] + [name for name in names if name not in FIRST]
+
+
+def plan_file(options, preset, graphs):
+    """A preset, or a file of it with recorded steps; no emulated device records any, so a rehearsal leaves them out."""
+    if not graphs:
+        return preset
+    path = options.work / f"{preset}-graphs.json"
+    plan = json.loads((PRESETS / f"{preset}.json").read_text()) | {"name": path.stem, "graphs": not is_rehearsal()}
+    write_json(path, plan)
+    return path
+
+
+def batches_of(options):
+    return -(-gnomon(options, "info", options.store)["train"] // BATCH_SIZE)
+
+
+def epoch_s(options, plan, share, epochs=2):
+    """The last of so many epochs, with a share of the memory that all data take."""
+    limit = min(options.epoch_seconds, options.left())
+    done = gnomon(options, "train", options.store, *JOB, "--epochs", epochs, "--evaluate-every", "never", *device_of(options, share),
+                  "--plan", plan, "--run", fresh(options.work / "run"), seconds=limit)
+    return done["epochs"][-1]["epoch_s"]
+
+
+def device_of(options, share):
+    """The device with that share of the memory that the graph, its features and half a GiB take."""
+    needed = sum(file.stat().st_size for file in options.store.glob("*.npy")) + (512 << 20)
+    return ["--device", options.device, "--device-memory", int(share * needed)]
+
+
+def measured(rows, share):
+    """Epochs of presets without recorded steps, by their names."""
+    found = rows.find("preset_epoch", memory=share, graphs=False)
+    return {row["plan"]: row["value"] for row in found if row["value"] is not None}
+
+
+def add_presets(options, rows):
+    """Every preset, held against the fastest; those that an earlier phase has measured are kept."""
+    for plan in options.plans or presets():
+        if plan in measured(rows, options.memory):
+            continue
+        case = {"plan": plan, "memory": options.memory, "graphs": False}
+        try:
+            if options.left() < SHORTEST_S:
+                raise Refused("the time of the phase was over")
+            rows.add("preset_epoch", epoch_s(options, plan, options.memory), **case)
+            rows.hold_against_smallest("preset_epoch", memory=options.memory, graphs=False)
+        except Refused as why:
+            rows.add("preset_epoch", None, why_not=str(why), **case)
+
+
+def add_autotune(options, rows):
+    share, tuned = options.memory, fresh(options.work / "tuned")
+    known = measured(rows, share)
+    best = min(known, key=known.get) if known else None
+    case = {"memory": share, "best": best}
+    try:
+        gnomon(options, "autotune", options.store, *JOB, "--epochs", 2, "--time-limit", options.profile_seconds, *device_of(options, share),
+               "--run", tuned, seconds=max(1, options.left()))
+        rows.add("autotune_vs_best", epoch_s(options, tuned / "plan.json", share), known.get(best), **case)
+    except Refused as why:
+        rows.add("autotune_vs_best", None, known.get(best), why_not=str(why), **case)
+
+
+def add_validation(options, rows):
+    share, profile = options.memory, options.work / "profile.json"
+    profile.unlink(missing_ok=True)
+    try:
+        gnomon(options, "profile", options.store, *JOB, *device_of(options, share), "--time-limit", options.profile_seconds, "-o", profile,
+               seconds=max(1, options.left()))
+        known = measured(rows, share)
+        plans = sorted(known, key=known.get)
+        if not plans:
+            raise Refused("no preset was measured")
+        plans = plans[::max(1, len(plans) // options.validated)][:options.validated]  # fast and slow ones
+        rows.drop("predicted_vs_measured", plan=None, memory=share)
+        for plan in plans:  # one at a time, so that each gives its row
+            try:
+                done = gnomon(options, "validate", options.store, profile, "--plans", plan, "--epochs", 1, *device_of(options, share),
+                              seconds=max(1, options.left()))
+                for row in done["plans"]:
+                    rows.add("predicted_vs_measured", row["predicted_s"], row["measured_s"], plan=plan, memory=share)
+            except Refused as why:
+                rows.add("predicted_vs_measured", None, plan=plan, memory=share, why_not=str(why))
+    except Refused as why:
+        rows.add("predicted_vs_measured", None, plan=None, memory=share, why_not=str(why))
+
+
+def add_graphs(options, rows):
+    """The fastest preset that goes with recorded steps: the third epoch, as they are recorded in the second."""
+    known = measured(rows, options.memory)
+    why = "no preset was measured"
+    for plan in sorted(known, key=known.get):
+        try:
+            if options.left() < SHORTEST_S:
+                why = "the time of the phase was over"
+                break
+            value = epoch_s(options, plan_file(options, plan, graphs=True), options.memory, epochs=3)
+            rows.drop("preset_epoch", plan=None, memory=options.memory, graphs=True)
+            rows.add("preset_epoch", value, known[plan], plan=plan, memory=options.memory, graphs=True)
+            return
+        except Refused as refusal:
+            why = str(refusal)
+    rows.add("preset_epoch", None, plan=None, memory=options.memory, graphs=True, why_not=why)
+
+
+def limit_time(options):
+    end = time.monotonic() + options.seconds
+    options.left = lambda: end - time.monotonic()
