@@ -70,16 +70,49 @@ inline DropoutRule outputs_rule(const GatCase& c) {
   return {{11, base::Purpose::dropout, 2, 3, 5, 0}, c.of_outputs};
 }
 
+/// A layer's edges, with the self-loops that the CPU lists, and what it computes of them before the softmax.
+struct GatEdges {
+  Tensor rows, columns;
+  Tensor values;  ///< of the sources: sources x heads x width
+  Tensor scores;  ///< of the edges: edges x heads; LeakyReLU of these are the logits
+};
+
+inline GatEdges gat_edges(const Block& block, const GatCase& c, const std::vector<Tensor>& in) {
+  const auto looped = nn::with_self_loops(*nn::sparse_block(std::make_shared<const Block>(block)));
+  GatEdges edges;
+  edges.rows = torch::arange(block.num_destinations).repeat_interleave(looped->indptr().diff());
+  edges.columns = looped->indices().to(torch::kLong);
+  edges.values = torch::mm(in[0], in[1]).view({block.num_sources, c.heads, c.width});
+  const auto of_vertices = [&](const Tensor& vectors) {
+    return (edges.values * vectors.unsqueeze(0)).sum(2);
+  };
+  edges.scores =
+      of_vertices(in[2]).index_select(0, edges.columns) + of_vertices(in[3]).index_select(0, edges.rows);
+  return edges;
+}
+
 /// Inputs of the sources, weight, attention vectors of sources and destinations, and bias, such that values
-/// and logits are of size one: a softmax that is nearly 0 or 1 has gradients that rounding blurs.
+/// and logits are of size one: a softmax that is nearly 0 or 1 has gradients that rounding blurs. No edge's
+/// score is so close to 0 that rounding decides which slope of the LeakyReLU its gradient has.
 inline std::vector<Tensor> gat_inputs(const Block& block, const GatCase& c) {
   constexpr std::int64_t columns = 37;  // more than one part of the inputs
+  constexpr double beyond_rounding = 4e-6;
   const auto of_size_one = [](std::int64_t rows, std::int64_t width, std::int64_t terms) {
     return torch::randn({rows, width}) / std::sqrt(static_cast<double>(terms));
   };
-  return {of_size_one(block.num_sources, columns, 1), of_size_one(columns, c.heads * c.width, columns),
-          of_size_one(c.heads, c.width, c.width), of_size_one(c.heads, c.width, c.width),
-          torch::randn({c.heads * c.width})};
+  for (;;) {
+    std::vector<Tensor> inputs{of_size_one(block.num_sources, columns, 1),
+                               of_size_one(columns, c.heads * c.width, columns),
+                               of_size_one(c.heads, c.width, c.width), of_size_one(c.heads, c.width, c.width),
+                               torch::randn({c.heads * c.width})};
+    std::vector<Tensor> doubles;
+    for (const auto& input : inputs) {
+      doubles.push_back(input.to(torch::kDouble));
+    }
+    if ((gat_edges(block, c, doubles).scores.abs() > beyond_rounding).all().item<bool>()) {
+      return inputs;
+    }
+  }
 }
 
 inline Tensor fused_gat_layer(const nn::SparseBlockPtr& block, const GatCase& c,
@@ -101,25 +134,19 @@ inline Tensor keep_factors(const DropoutRule& rule, at::IntArrayRef sizes) {
   return factors.to(torch::kDouble);
 }
 
-/// The layer by PyTorch's operations, on the edges with self-loops that the CPU lists.
+/// The layer by PyTorch's operations.
 inline Tensor gat_reference(const Block& block, const GatCase& c, const std::vector<Tensor>& in) {
-  const auto looped = nn::with_self_loops(*nn::sparse_block(std::make_shared<const Block>(block)));
-  const auto counts = looped->indptr().diff();
-  const auto rows = torch::arange(block.num_destinations).repeat_interleave(counts);
-  const auto columns = looped->indices().to(torch::kLong);
-  const auto values = torch::mm(in[0], in[1]).view({block.num_sources, c.heads, c.width});
-  const auto scores = [&](const Tensor& vectors) { return (values * vectors.unsqueeze(0)).sum(2); };
-  const auto logits =
-      torch::leaky_relu(scores(in[2]).index_select(0, columns) + scores(in[3]).index_select(0, rows), 0.2);
+  const auto edges = gat_edges(block, c, in);
+  const auto logits = torch::leaky_relu(edges.scores, 0.2);
   const auto exponentials = logits.exp();
   const auto sums = [&](const Tensor& of_edges) {
     auto sizes = of_edges.sizes().vec();
     sizes[0] = block.num_destinations;
-    return torch::zeros(sizes, torch::kDouble).index_add(0, rows, of_edges);
+    return torch::zeros(sizes, torch::kDouble).index_add(0, edges.rows, of_edges);
   };
-  const auto softmax = exponentials / sums(exponentials).index_select(0, rows);
+  const auto softmax = exponentials / sums(exponentials).index_select(0, edges.rows);
   const auto kept = softmax * keep_factors(coefficients_rule(c), softmax.sizes());
-  const auto out = sums(kept.unsqueeze(2) * values.index_select(0, columns)).flatten(1) + in[4];
+  const auto out = sums(kept.unsqueeze(2) * edges.values.index_select(0, edges.columns)).flatten(1) + in[4];
   return c.has_activation ? torch::elu(out) * keep_factors(outputs_rule(c), out.sizes()) : out;
 }
 
