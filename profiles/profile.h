@@ -420,6 +420,20 @@ struct EvaluationProfile {
   }
 };
 
+/// The work of one mini-batch's stages, by kind (batch_work() of stage_work.h).
+struct BatchWork {
+  std::vector<Amount> sampling;
+  std::vector<Amount> gathering;
+  std::vector<Amount> training;
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& f) {
+    f.required("sampling", self.sampling);
+    f.required("gathering", self.gathering);
+    f.required("training", self.training);
+  }
+};
+
 /// One workload (graph and job) on one machine.
 struct WorkloadProfile {
   std::string graph;
@@ -450,6 +464,7 @@ struct WorkloadProfile {
   Accesses features;                              ///< of feature rows
   Accesses topology;                              ///< of adjacency lists
   std::vector<HopCounts> hops;                    ///< from the seeds outwards; empty if unknown
+  std::optional<BatchWork> work{};  ///< absent in documents of earlier versions, where it is estimated
   std::optional<HotCurves> hot{};
 
   template <class Self, class Fields>
@@ -481,6 +496,7 @@ struct WorkloadProfile {
     f("features", self.features);
     f("topology", self.topology);
     f("hops", self.hops);
+    f("work", self.work);
     f("hot", self.hot);
   }
 };

@@ -93,6 +93,14 @@ struct Amount {
   Work work = Work::copies;
   double size = 1;   ///< see Work; ignored where rates do not depend on it
   double count = 0;  ///< in the unit of the kind's rates without "/s"
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& f) {
+    f.required("work", self.work);
+    f("size", self.size, base::Range{1, 1e15});
+    f.required("count", self.count, base::non_negative);
+  }
+  bool operator==(const Amount&) const = default;
 };
 
 /// A rate interpolated at a size: log-log linear, constant beyond the measured sizes. The weights are those

@@ -188,6 +188,9 @@ bool has_sparse_rows(const WorkloadProfile& workload) {
 }
 
 std::vector<Amount> sampling_work(const WorkloadProfile& workload) {
+  if (workload.work) {
+    return workload.work->sampling;
+  }
   double edges = 0;
   for (const HopCounts& hop : hops_of(workload)) {
     edges += hop.edges;
@@ -201,6 +204,9 @@ std::vector<Amount> sampling_work(const WorkloadProfile& workload) {
 }
 
 std::vector<Amount> gathering_work(const WorkloadProfile& workload) {
+  if (workload.work) {
+    return workload.work->gathering;
+  }
   const auto row_bytes = static_cast<double>(workload.feature_row_bytes);
   const double all_bytes = static_cast<double>(workload.vertices) * row_bytes;
   std::vector<Amount> work;
@@ -214,6 +220,9 @@ std::vector<Amount> gathering_work(const WorkloadProfile& workload) {
 }
 
 std::vector<Amount> training_work(const WorkloadProfile& workload) {
+  if (workload.work) {
+    return workload.work->training;
+  }
   std::vector<Amount> work;
   for (const LayerShape& layer : layers_of(workload)) {
     LayerWork(work, workload.job, layer).count();
@@ -222,6 +231,10 @@ std::vector<Amount> training_work(const WorkloadProfile& workload) {
   add(work, Work::operations, 1,
       calls_per_launch * static_cast<double>(launches_of_batch(workload.job.model, layers).training));
   return work;
+}
+
+BatchWork batch_work(const WorkloadProfile& workload) {
+  return {sampling_work(workload), gathering_work(workload), training_work(workload)};
 }
 
 double product_flops(const WorkloadProfile& workload) {

@@ -7,10 +7,10 @@
 
 namespace gnomon::profiles {
 
-/// Estimates the work of one mini-batch by kind, from the mean sizes in its profile (hops, edges, vertices,
-/// row bytes) and the model's shape. Only proportions matter, as times are calibrated by the measured
-/// machine. Their few constants were chosen by the times of five jobs on two kinds of machine
-/// (bench/results/machines.json).
+/// The work of one mini-batch by kind: what the profile holds (WorkloadProfile::work) or, without that, an
+/// estimate from the mean sizes in the profile (hops, edges, vertices, row bytes) and the model's shape. Only
+/// proportions matter, as times are calibrated by the measured machine. The estimate's few constants were
+/// chosen by the times of five jobs on two kinds of machine (bench/results/machines.json).
 ///
 /// Drawing neighbours: a line of the adjacency lists and the generator's work for each edge.
 std::vector<Amount> sampling_work(const WorkloadProfile& workload);
@@ -20,6 +20,8 @@ std::vector<Amount> gathering_work(const WorkloadProfile& workload);
 /// operations. The shapes of layers follow from the job; the number of classes is not in a profile and is
 /// assumed to be 16.
 std::vector<Amount> training_work(const WorkloadProfile& workload);
+/// All three.
+BatchWork batch_work(const WorkloadProfile& workload);
 
 /// Floating-point operations of the dense products of a training step, without those of the last layer, whose
 /// width profiles do not hold. 0 for profiles without hops and for features in sparse rows.

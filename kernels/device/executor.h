@@ -14,6 +14,10 @@
 /// should read neighbouring memory.
 namespace gnomon::kernels::device {
 
+/// Body::min_blocks, the blocks that a multiprocessor holds at least, of bodies for which nvcc otherwise
+/// takes so few registers, on some GPU, that it spills (kernels/cuda/launch.cuh).
+inline constexpr int min_blocks_without_spills = 4;
+
 /// `count` elements of device memory, uninitialised; copies share them.
 template <class T>
 struct Array {

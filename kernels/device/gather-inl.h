@@ -106,7 +106,7 @@ struct OrderByPlace {
 /// Index i is thread i % lanes of rows order[i / lanes], order[i / lanes + step] …
 template <class Unit>
 struct GatherInOrder {
-  static constexpr int min_blocks = 4;  // more leave too few registers (kernels/cuda/launch.cuh)
+  static constexpr int min_blocks = min_blocks_without_spills;
   GatherRows<Unit> rows;
   const std::int32_t* order;
   std::int64_t count;

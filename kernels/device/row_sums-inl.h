@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "kernels/device/executor.h"
 #include "kernels/device/sparse_rows-inl.h"
 
 // Also compiled by nvcc as C++17.
@@ -15,10 +16,6 @@ namespace gnomon::kernels::device::passes {
 
 /// The entries that one index reduces in fp32. The partial results of chunks are combined in fp64.
 inline constexpr std::int64_t chunk_entries = 256;
-
-/// For bodies for which nvcc otherwise takes so few registers, on some GPU, that it spills: the blocks that a
-/// multiprocessor holds at least (Body::min_blocks of kernels/cuda/launch.cuh).
-inline constexpr int min_blocks_without_spills = 4;
 
 /// Consecutive numbers that are loaded and stored together.
 template <int size>

@@ -112,7 +112,7 @@ struct DrawPositions {
 
 /// Index i is lane i % lanes of the list at place i / lanes: samples every lanes-th position.
 struct SampleLanes {
-  static constexpr int min_blocks = 4;  // more leave too few registers (kernels/cuda/launch.cuh)
+  static constexpr int min_blocks = min_blocks_without_spills;
   BatchKey key;
   std::uint32_t hop;
   Topology topology;

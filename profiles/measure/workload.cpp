@@ -21,6 +21,7 @@
 #include "profiles/measure/refresh.h"
 #include "profiles/measure/rounds.h"
 #include "profiles/measure/statistics.h"
+#include "profiles/stage_work.h"
 #include "runtime/placement.h"
 
 namespace gnomon::profiles {
@@ -279,6 +280,7 @@ Profile measure(const graph::Graph& graph, const plan::Job& job, const MeasureOp
   base::report(options.progress, "counting accesses", 0, 0);
   measure_accesses(graph, job, {access_share * profile.time_limit_s, options.stop}, profile.workload);
   fill_sampling(profile.workload, measured);
+  profile.workload.work = batch_work(profile.workload);
   profile.workload.parts.biased_sample_ratio =
       measure_biased_sampling(graph, job, {bias_share * profile.time_limit_s, options.stop});
   profile.workload.parts.refresh_s =

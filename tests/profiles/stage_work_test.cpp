@@ -123,5 +123,18 @@ TEST(StageWork, DoesWithoutHops) {
   EXPECT_GT(total(training_work(unknown), Work::dense_fp32), 0);
 }
 
+TEST(StageWork, CountsOfAProfileAreTaken) {
+  auto workload = small_workload();
+  const auto estimated = batch_work(workload);
+  workload.work = estimated;
+  workload.work->sampling = {{Work::inserts, 1000, 7}};
+  workload.batch_vertices *= 2;  // the estimate's input
+  EXPECT_EQ(sampling_work(workload), workload.work->sampling);
+  EXPECT_EQ(gathering_work(workload), estimated.gathering);
+  EXPECT_EQ(training_work(workload), estimated.training);
+  workload.work.reset();
+  EXPECT_NE(gathering_work(workload), estimated.gathering);
+}
+
 }  // namespace
 }  // namespace gnomon::profiles

@@ -106,6 +106,9 @@ TEST(Measure, CountsBatchesAsTheSamplerMakesThem) {
   // Means over other epochs. The last mini-batch of eight, a fifth of the others, counts as an eighth.
   EXPECT_NEAR(workload.batch_vertices, vertices, 0.03 * vertices);
   EXPECT_NEAR(workload.batch_edges, edges, 0.03 * edges);
+  ASSERT_TRUE(workload.work.has_value());
+  EXPECT_EQ(workload.work->sampling.front().work, Work::random_lines) << "one of each edge's list";
+  EXPECT_NEAR(workload.work->sampling.front().count, edges, 0.03 * edges);
   EXPECT_NEAR(workload.batch_bytes, bytes, 0.03 * bytes);
 }
 
