@@ -150,6 +150,13 @@ inline Tensor gat_reference(const Block& block, const GatCase& c, const std::vec
   return c.has_activation ? torch::elu(out) * keep_factors(outputs_rule(c), out.sizes()) : out;
 }
 
+/// The error of a result, over its size. Where terms of size one cancel, their rounding is left, so the size
+/// is at least one; `more` is another lower bound.
+inline double error_beside(const Tensor& found, const Tensor& expected, double more = 0) {
+  const double error = (found.to(torch::kCPU, torch::kDouble) - expected).norm().item<double>();
+  return error / std::max({expected.norm().item<double>(), 1.0, more});
+}
+
 /// Compares a fused layer with the reference: values, and gradients by autograd in double precision. The
 /// scores of a destination shift all logits of its softmax, which changes it by the two slopes of the
 /// LeakyReLU only, so the gradient of their vector is what is left of a sum whose terms cancel: its error is
@@ -165,7 +172,7 @@ inline void expect_gat_equal(const nn::SparseBlockPtr& shared, const Block& bloc
     doubles.push_back(input.to(torch::kDouble));
   }
   const auto expected = gat_reference(block, c, doubles);
-  EXPECT_LT(relative_error(fused_gat_layer(shared, c, floats), expected), tolerance);
+  EXPECT_LT(error_beside(fused_gat_layer(shared, c, floats), expected), tolerance);
   const auto weights = torch::rand(expected.sizes()) + 0.1;
   const auto found = gradients_by_autograd([&](const auto& in) { return fused_gat_layer(shared, c, in); },
                                            floats, weights.to(device));
@@ -174,12 +181,8 @@ inline void expect_gat_equal(const nn::SparseBlockPtr& shared, const Block& bloc
   constexpr std::size_t of_sources = 2;
   constexpr std::size_t of_destinations = 3;
   for (std::size_t i = 0; i < gradients.size(); ++i) {
-    const double error = (found[i].to(torch::kCPU, torch::kDouble) - gradients[i]).norm().item<double>();
-    double size = std::max(gradients[i].norm().item<double>(), 1e-4);
-    if (i == of_destinations) {
-      size = std::max(size, gradients[of_sources].norm().item<double>());
-    }
-    EXPECT_LT(error / size, tolerance) << "gradient of input " << i;
+    const double more = i == of_destinations ? gradients[of_sources].norm().item<double>() : 0;
+    EXPECT_LT(error_beside(found[i], gradients[i], more), tolerance) << "gradient of input " << i;
   }
 }
 
