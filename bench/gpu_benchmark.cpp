@@ -14,6 +14,7 @@
 #include "bench/repeated_gather.h"
 #include "graph/epoch_order.h"
 #include "graph/generate/generate.h"
+#include "kernels/cpu/huge_array.h"
 #include "kernels/cpu/sample/topology.h"
 #include "kernels/cuda/check.h"
 #include "kernels/cuda/draws.h"
@@ -71,13 +72,19 @@ bool is_skipped(benchmark::State& state) {
 void wait() { check(cudaStreamSynchronize(nullptr), "waiting for the device"); }
 
 /// What is gathered from and sampled, made once: a benchmark's function is called several times for each row.
-constexpr std::size_t gathered_bytes = std::size_t{2} << 30;
+constexpr std::size_t gathered_bytes = std::size_t{4} << 30;
 
+/// Aligned as features are, in the runtime's copies and in stores.
 const Placed<std::byte>& gathered(Executor& executor, Where where) {
-  static const std::vector<std::byte> bytes(gathered_bytes, std::byte{1});
+  static const cpu::HugeArray<std::byte> bytes = [] {
+    cpu::HugeArray<std::byte> made;
+    made.reserve(gathered_bytes, 0);
+    std::fill_n(made.data(), gathered_bytes, std::byte{1});
+    return made;
+  }();
   static std::map<Where, Placed<std::byte>> places;
   if (!places.contains(where)) {
-    places.try_emplace(where, executor, where, bytes.data(), bytes.size());
+    places.try_emplace(where, executor, where, bytes.data(), gathered_bytes);
   }
   return places.at(where);
 }
@@ -132,16 +139,21 @@ void copy_within_device(benchmark::State& state) {
 }
 BENCHMARK(copy_within_device)->UseRealTime();
 
-/// Gathers random rows of range(1) bytes from 2 GiB at range(0) with range(2) percent of the thread slots;
-/// range(3): whether reads are shifted to cache lines. Other rows each time, so that no cache holds them, and
-/// several gathers for each wait. Counts the bytes of the rows once; in device memory, read and written.
+/// Over the link from a table whose translations the device keeps: larger ones are gathered by place (below).
+constexpr std::size_t linked_bytes = std::size_t{512} << 20;
+
+/// Gathers random rows of range(1) bytes at range(0), from 4 GiB in device memory or 512 MiB in host memory,
+/// with range(2) percent of the thread slots; range(3): whether reads are shifted to cache lines. Other rows
+/// each time, so that no cache holds them, and several gathers for each wait. Counts the bytes of the rows
+/// once; in device memory, read and written.
 void gather(benchmark::State& state) {
   if (is_skipped(state)) {
     return;
   }
   const auto where = static_cast<Where>(state.range(0));
   const std::int64_t row_bytes = state.range(1);
-  const auto rows = static_cast<std::int64_t>(gathered_bytes) / row_bytes;
+  const auto rows =
+      static_cast<std::int64_t>(where == Where::host ? linked_bytes : gathered_bytes) / row_bytes;
   Executor executor(nullptr, allocate_uncached, static_cast<double>(state.range(2)) / 100);
   const auto& all = gathered(executor, where);
   bench::RepeatedGather<Executor> repeated(executor, rows, row_bytes);
@@ -180,7 +192,7 @@ void gather_table(benchmark::State& state) {
 }
 BENCHMARK(gather_table)
     ->ArgNames({"row_bytes", "table_mib", "by_place"})
-    ->ArgsProduct({{256, 1024}, {64, 512, 2048}, {0, 1}})
+    ->ArgsProduct({{256, 1024}, {64, 512, 2048, 4096}, {0, 1}})
     ->UseRealTime();
 
 /// Samples batches of range(2) vertices with fanouts 15, 10, 5 from an R-MAT graph of 2^range(1) vertices at

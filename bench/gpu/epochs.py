@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import statistics
 import subprocess
 import time
 from pathlib import Path
@@ -15,6 +16,7 @@ JOB = ["--fanouts", "15,10,5", "--hidden", "256", "--batch-size", str(BATCH_SIZE
 SHORTEST_S = 5  # no training on a GPU is shorter, so none is begun with less time left
 # What the papers compare first, should the time not suffice for all.
 FIRST = ["device", "dgl-uva", "gnnlab", "quiver", "pagraph", "ducati", "dgl", "pyg", "salient", "gnomon", "dsp", "morphgl", "sota"]
+LAST = ["gas"]  # trains all vertices in each epoch
 
 
 class Refused(Exception):
@@ -43,7 +45,8 @@ def fresh(directory):
 
 def presets():
     names = sorted(path.stem for path in PRESETS.glob("*.json"))
-    return [name for name in FIRST if name in names] + [name for name in names if name not in FIRST]
+    others = [name for name in names if name not in FIRST + LAST]
+    return [name for name in [*FIRST, *others, *LAST] if name in names]
 
 
 def plan_file(options, preset, graphs):
@@ -60,12 +63,19 @@ def batches_of(options):
     return -(-gnomon(options, "info", options.store)["train"] // BATCH_SIZE)
 
 
-def epoch_s(options, plan, share, epochs=2):
-    """The last of so many epochs, with a share of the memory that all data take."""
+def train(options, plan, share, first=1):
+    """The seconds of an epoch, as the median of three from the epoch `first` on, and the hash of the final weights, with a share
+    of the memory that all data take. What the command prints is kept beside the record."""
     limit = min(options.epoch_seconds, options.left())
-    done = gnomon(options, "train", options.store, *JOB, "--epochs", epochs, "--evaluate-every", "never", *device_of(options, share),
+    done = gnomon(options, "train", options.store, *JOB, "--epochs", first + 3, "--evaluate-every", "never", *device_of(options, share),
                   "--plan", plan, "--run", fresh(options.work / "run"), seconds=limit)
-    return done["epochs"][-1]["epoch_s"]
+    keep(options, f"train_{Path(plan).stem}_{share:g}", done)
+    return statistics.median(epoch["epoch_s"] for epoch in done["epochs"][first:]), done["weights_hash"]
+
+
+def keep(options, name, document):
+    """Writes a document of gnomon beside the record."""
+    write_json(options.output.parent / "documents" / f"{name}.json", document)
 
 
 def device_of(options, share):
@@ -89,7 +99,8 @@ def add_presets(options, rows):
         try:
             if options.left() < SHORTEST_S:
                 raise Refused("the time of the phase was over")
-            rows.add("preset_epoch", epoch_s(options, plan, options.memory), **case)
+            seconds, weights = train(options, plan, options.memory)
+            rows.add("preset_epoch", seconds, weights=weights, **case)
             rows.hold_against_smallest("preset_epoch", memory=options.memory, graphs=False)
         except Refused as why:
             rows.add("preset_epoch", None, why_not=str(why), **case)
@@ -103,7 +114,8 @@ def add_autotune(options, rows):
     try:
         gnomon(options, "autotune", options.store, *JOB, "--epochs", 2, "--time-limit", options.profile_seconds, *device_of(options, share),
                "--run", tuned, seconds=max(1, options.left()))
-        rows.add("autotune_vs_best", epoch_s(options, tuned / "plan.json", share), known.get(best), **case)
+        keep(options, "tuned_plan", json.loads((tuned / "plan.json").read_text()))
+        rows.add("autotune_vs_best", train(options, tuned / "plan.json", share)[0], known.get(best), **case)
     except Refused as why:
         rows.add("autotune_vs_best", None, known.get(best), why_not=str(why), **case)
 
@@ -114,6 +126,7 @@ def add_validation(options, rows):
     try:
         gnomon(options, "profile", options.store, *JOB, *device_of(options, share), "--time-limit", options.profile_seconds, "-o", profile,
                seconds=max(1, options.left()))
+        keep(options, f"profile_{share:g}", json.loads(profile.read_text()))
         known = measured(rows, share)
         plans = sorted(known, key=known.get)
         if not plans:
@@ -124,6 +137,7 @@ def add_validation(options, rows):
             try:
                 done = gnomon(options, "validate", options.store, profile, "--plans", plan, "--epochs", 1, *device_of(options, share),
                               seconds=max(1, options.left()))
+                keep(options, f"validate_{plan}_{share:g}", done)
                 for row in done["plans"]:
                     rows.add("predicted_vs_measured", row["predicted_s"], row["measured_s"], plan=plan, memory=share)
             except Refused as why:
@@ -133,7 +147,7 @@ def add_validation(options, rows):
 
 
 def add_graphs(options, rows):
-    """The fastest preset that goes with recorded steps: the third epoch, as they are recorded in the second."""
+    """The fastest preset that goes with recorded steps, from the third epoch on, as they are recorded in the second."""
     known = measured(rows, options.memory)
     why = "no preset was measured"
     for plan in sorted(known, key=known.get):
@@ -141,9 +155,9 @@ def add_graphs(options, rows):
             if options.left() < SHORTEST_S:
                 why = "the time of the phase was over"
                 break
-            value = epoch_s(options, plan_file(options, plan, graphs=True), options.memory, epochs=3)
+            seconds, weights = train(options, plan_file(options, plan, graphs=True), options.memory, first=2)
             rows.drop("preset_epoch", plan=None, memory=options.memory, graphs=True)
-            rows.add("preset_epoch", value, known[plan], plan=plan, memory=options.memory, graphs=True)
+            rows.add("preset_epoch", seconds, known[plan], weights=weights, plan=plan, memory=options.memory, graphs=True)
             return
         except Refused as refusal:
             why = str(refusal)

@@ -48,7 +48,13 @@ def our_loader():
     return importlib.import_module("gnomon.pyg").NeighborLoader, "gnomon", {}
 
 
-LOADERS = {"PyTorch Geometric": pyg_loader, "gnomon.pyg": our_loader}
+def our_loader_to_device():
+    """Copies each mini-batch while the one before is trained."""
+    loader, sampler, _ = our_loader()
+    return loader, sampler, {"device": None, "pin_memory": False}
+
+
+LOADERS = {"PyTorch Geometric": pyg_loader, "gnomon.pyg": our_loader, "gnomon.pyg with device": our_loader_to_device}
 
 
 def loaders():
@@ -118,7 +124,7 @@ def our_epoch(options, rows):
         plan = min(known, key=known.get)
         return known[plan], plan
     try:
-        return epochs.epoch_s(options, "dgl-uva", 1.0), "dgl-uva"
+        return epochs.train(options, "dgl-uva", 1.0)[0], "dgl-uva"
     except epochs.Refused as why:
         print(f"no epoch of ours: {why}", file=sys.stderr)
         return None, None
@@ -140,8 +146,11 @@ def add_peers(options, rows):
                 loader_class, sampler, more = found
                 if options.left() <= 0:
                     raise epochs.Refused("the time of the phase was over")
+                more = {"pin_memory": device.type == "cuda", **more}
+                if "device" in more:  # that of the model
+                    more["device"] = device
                 loader = loader_class(data, FANOUTS, input_nodes=data.train_ids, batch_size=epochs.BATCH_SIZE, shuffle=True,
-                                      num_workers=workers, pin_memory=device.type == "cuda", persistent_workers=workers > 0, **more)
+                                      num_workers=workers, persistent_workers=workers > 0, **more)
                 rows.add("peer_epoch", seconds_per_batch(loader, data, options.batches, device) * batches, ours, best=plan, sampler=sampler, **case)
             except Exception as error:
                 rows.add("peer_epoch", None, ours, why_not=f"{type(error).__name__}: {error}".splitlines()[0], **case)

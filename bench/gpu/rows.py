@@ -21,7 +21,7 @@ KINDS = {
     "device_sampling_edges_per_s": "edges/s", "zero_copy_sampling_edges_per_s": "edges/s",
     "preset_epoch": "s", "autotune_vs_best": "s", "predicted_vs_measured": "s", "peer_epoch": "s",
     "launches_per_batch": "launches"}
-MEASURED = {"value", "of", "ratio", "why_not", "waits", "counted_waits", "best", "source", "sampler"}  # the other keys tell the case
+MEASURED = {"value", "of", "ratio", "why_not", "waits", "counted_waits", "best", "source", "sampler", "weights"}  # the other keys tell the case
 
 
 def is_rehearsal():

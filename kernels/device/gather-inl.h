@@ -249,7 +249,7 @@ template <class Executor>
 Array<std::int32_t> order_by_place(Executor& executor, const std::int64_t* vertices, std::int64_t count,
                                    const std::int64_t* known, std::int64_t table_rows) {
   using Atomics = typename Executor::Atomics;
-  constexpr std::int64_t max_places = 2048;
+  constexpr std::int64_t max_places = 65536;  // of at most a page, up to tables of 4 GiB
   int shift = 0;
   while (((table_rows - 1) >> shift) >= max_places) {
     ++shift;

@@ -2,6 +2,7 @@
 
 #include <ATen/cuda/CUDAContextLight.h>
 #include <ATen/cuda/CUDAGraph.h>
+#include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAGuard.h>
 #include <c10/cuda/CUDAStream.h>
 
@@ -31,10 +32,11 @@ class CudaLaunchGraph final : public LaunchGraph {
   /// the mode forbids it to this one only.
   ///
   /// cuBLAS's workspaces are cleared before, so that replays get one in the graph's pool, and after, so that
-  /// nothing else uses it.
+  /// nothing else uses it. Cached memory is released before, as the allocator cannot do so while it records.
   void record(const std::function<void()>& act) override {
     const c10::cuda::CUDAStreamGuard guard(c10::cuda::getStreamFromPool());
     at::cuda::clearCublasWorkspaces();
+    c10::cuda::CUDACachingAllocator::emptyCache();
     graph_.capture_begin(/*pool=*/{0, 0}, cudaStreamCaptureModeThreadLocal);
     try {
       act();
