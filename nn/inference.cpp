@@ -15,6 +15,7 @@
 #include "nn/caching_allocator.h"
 #include "nn/dense/chunks.h"
 #include "nn/neighbourhoods.h"
+#include "nn/smaller_chunks.h"
 #include "nn/sparse/stored_features.h"
 #include "nn/vertex_chunks.h"
 
@@ -277,7 +278,15 @@ class Inference {
 at::Tensor infer(const graph::Graph& graph, const Model& model, const InferenceOptions& options) {
   const at::NoGradGuard no_grad;
   const TransientTensors transient;
-  return Inference(graph, model, options).run();
+  const std::size_t kept = options.hidden == nullptr ? 0 : options.hidden->size();
+  return with_smaller_chunks(options.chunk_bytes, [&](std::int64_t chunk_bytes) {
+    if (options.hidden != nullptr) {
+      options.hidden->resize(kept);
+    }
+    auto chunked = options;
+    chunked.chunk_bytes = chunk_bytes;
+    return Inference(graph, model, chunked).run();
+  });
 }
 
 std::int64_t inference_bytes(const graph::Graph& graph, const Model& model, const InferenceOptions& options) {

@@ -18,7 +18,7 @@ struct InferenceOptions {
   /// only for the vertices that these depend on.
   std::span<const graph::VertexId> vertices{};
   /// Approximate size of a chunk with its gathered values. On the host, chunks are smaller
-  /// (nn/vertex_chunks.h).
+  /// (nn/vertex_chunks.h); on other devices, where the memory does not suffice (nn/smaller_chunks.h).
   std::int64_t chunk_bytes = std::int64_t{128} << 20;
   /// Called by the calling thread between chunks and after the last one; may throw to cancel.
   std::function<void()> between_chunks{};

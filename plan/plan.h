@@ -137,6 +137,12 @@ struct Plan {
   bool prepares_samples() const { return gather == Gather::trainer || fused; }
   /// Whether the training device gathers them in a stage of its own.
   bool gathers_apart() const { return gather == Gather::trainer && !fused; }
+  /// The mini-batches that wait in a device's memory beside the one in training.
+  std::int64_t batches_ahead_on_device() const {
+    return schedule == Schedule::sequential    ? 0
+           : schedule == Schedule::super_batch ? super_batch - 1
+                                               : device_buffer;
+  }
   /// Whether the device prepares a mini-batch while it trains another.
   bool prepares_beside_training() const { return prepare_share > 0; }
 

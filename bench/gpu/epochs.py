@@ -135,7 +135,7 @@ def add_validation(options, rows):
         rows.drop("predicted_vs_measured", plan=None, memory=share)
         for plan in plans:  # one at a time, so that each gives its row
             try:
-                done = gnomon(options, "validate", options.store, profile, "--plans", plan, "--epochs", 1, *device_of(options, share),
+                done = gnomon(options, "validate", options.store, profile, "--plans", plan, "--epochs", 3, *device_of(options, share),
                               seconds=max(1, options.left()))
                 keep(options, f"validate_{plan}_{share:g}", done)
                 for row in done["plans"]:

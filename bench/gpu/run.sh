@@ -117,21 +117,6 @@ tell_facts() {
     echo 'LibTorch is not the one that the kit was linked with'
 }
 
-# in_shards DIRECTORY COUNT TESTS…: the tests of a program in so many processes at once.
-in_shards() {
-  local dir=$1 count=$2 shard code=0 jobs=()
-  shift 2
-  for ((shard = 0; shard < count; ++shard)); do
-    GTEST_TOTAL_SHARDS=$count GTEST_SHARD_INDEX=$shard "$@" >"$dir/shard_$shard.log" 2>&1 &
-    jobs+=($!)
-  done
-  for shard in "${!jobs[@]}"; do
-    wait "${jobs[shard]}" || code=1
-    cat "$dir/shard_$shard.log"
-  done
-  return "$code"
-}
-
 run_tests() {
   local generator=
   if [[ $phase != limits ]]; then
@@ -140,8 +125,7 @@ run_tests() {
   step facts 40 bash -c "$(declare -f tell_facts); tell_facts \"\$@\"" - "$kit" "$dir" "${torch:-}" "${nvidia_smi[@]}"
   [[ $phase == limits || ! -s $dir/missing.txt ]] || log "missing: $(paste -sd' ' "$dir/missing.txt")"
   bench link 20 '^copy_to_device'
-  # Statistics of samplers take most of the time, on one core each.
-  step test_kernels_cuda 120 bash -c "$(declare -f in_shards); in_shards \"\$@\"" - "$dir" 8 "$kit/bin/test_kernels_cuda"
+  step test_kernels_cuda 180 "$kit/bin/test_kernels_cuda" --gtest_output="json:$dir/test_kernels_cuda.json"
   step test_runtime_gpu 60 "$kit/bin/test_runtime" --gtest_filter='*Cuda*:*Gpu*:*GPU*' --gtest_output="json:$dir/test_runtime.json" --gtest_brief=1
   [[ ! $generator ]] || { wait "$generator" && rm "$dir/generate.pid"; } || log "no store: $(tail -n 1 "$dir/generate.log")"
 }

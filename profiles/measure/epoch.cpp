@@ -46,6 +46,12 @@ MeasuredEpoch median_of(std::vector<MeasuredEpoch> epochs) {
   return std::move(*middle);
 }
 
+std::int64_t warm_up_batches(const EpochOptions& options, const plan::Plan& plan) {
+  const std::int64_t slots =
+      (plan.uses_cpu_route() ? plan.workers + plan.cpu_buffer : 0) + plan.batches_ahead_on_device() + 1;
+  return options.warm_up_batches > 0 ? std::max(options.warm_up_batches, 2 * slots) : 0;
+}
+
 }  // namespace
 
 MeasuredEpoch measure_epoch(const graph::Graph& whole, const plan::Job& asked, const plan::Plan& plan,
@@ -105,7 +111,8 @@ MeasuredEpoch measure_epoch(const graph::Graph& whole, const plan::Job& asked, c
     return options.max_batches > 0 ? std::min(options.max_batches, batches) : batches;
   };
   const std::int64_t all = batches_in(number);
-  wanted = options.warm_up_batches + all;
+  const std::int64_t warm_up = warm_up_batches(options, plan);
+  wanted = warm_up + all;
   runtime::HostMachine machine(plan.workers, stages.work(), runtime::worker_cores(plan),
                                runtime::works_beside_training(plan), plan.devices);
   const auto run = [&](std::int64_t batches) {
@@ -120,7 +127,7 @@ MeasuredEpoch measure_epoch(const graph::Graph& whole, const plan::Job& asked, c
     const double seconds = schedule::run_epoch(plan, batches, traced).seconds();
     return MeasuredEpoch{seconds, traced.timeline(), stages.device_peak_bytes()};
   };
-  for (std::int64_t left = options.warm_up_batches; left > 0; left -= all) {  // an epoch may have few batches
+  for (std::int64_t left = warm_up; left > 0; left -= all) {  // an epoch may have few batches
     run(std::min(left, all));
   }
   if (plan.graphs) {  // which learn from a whole epoch and are recorded when the next one begins

@@ -81,6 +81,7 @@ DeviceBatch EmulatedDevice::copy(Slot slot) {
   batch.size.vertices = std::ssize(slot->batch.vertices);
   batch.size.edges = slot->batch.num_edges();
   batch.size.bytes = slot->bytes() - (lacks_features ? 0 : 8 * batch.size.vertices);
+  preparation_.note_batch(batch.size.bytes);
   const std::int64_t apart =
       is_split ? slot->split.bytes() + static_cast<std::int64_t>(slot->features.size()) : 0;
   with_memory("copying a mini-batch", [&] {

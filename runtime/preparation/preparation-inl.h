@@ -119,6 +119,7 @@ DeviceBatch Preparation<H>::prepare(const kernels::BatchKey& key, std::span<cons
     batch = plan_.fused ? maker_->prepare_sample(key, seeds)
                         : maker_->prepare(key, seeds, plan_.embeddings.reuse == plan::Reuse::halo);
   });
+  note_batch(batch.size.bytes);
   return batch;
 }
 
@@ -131,6 +132,7 @@ DeviceBatch Preparation<H>::prepare_pruned(const kernels::BatchKey& key,
     open();
     batch = maker_->prepare_pruned(key, seeds, hot);
   });
+  note_batch(batch.size.bytes);
   return batch;
 }
 
@@ -257,9 +259,16 @@ void Preparation<H>::place_cache(const std::function<void(DeviceGraph&)>& place)
   });
 }
 
-/// The plan's share of the memory left by training. An eighth of the peak stays free, as the allocator's
-/// blocks do not fit requests exactly and mini-batches differ in size. A step that will be recorded needs its
-/// memory once more.
+template <class H>
+void Preparation<H>::note_batch(std::int64_t bytes) {
+  std::int64_t largest = largest_batch_bytes_;
+  while (bytes > largest && !largest_batch_bytes_.compare_exchange_weak(largest, bytes)) {
+  }
+}
+
+/// The plan's share of the memory left by training and by the mini-batches that wait meanwhile. An eighth of
+/// all that stays free, as the allocator's blocks do not fit requests exactly and mini-batches differ in
+/// size. A step that will be recorded needs its memory once more.
 template <class H>
 std::int64_t Preparation<H>::cache_bytes() {
   const MemoryUse memory = hardware_.memory_use();
@@ -267,7 +276,8 @@ std::int64_t Preparation<H>::cache_bytes() {
   const std::int64_t slot_tables = tables * 4 * graph_->topology.num_vertices;
   const std::int64_t recorded =
       plan_.graphs ? std::max<std::int64_t>(0, memory.peak_bytes - placed_bytes_) : 0;
-  const std::int64_t needed = memory.peak_bytes + recorded;
+  const std::int64_t waiting = plan_.batches_ahead_on_device() * largest_batch_bytes_;
+  const std::int64_t needed = memory.peak_bytes + recorded + waiting;
   const std::int64_t left = memory.usable_bytes - needed - needed / 8 - slot_tables;
   return static_cast<std::int64_t>(plan_.cache.budget * static_cast<double>(left));
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -78,6 +79,9 @@ class Preparation {
   kernels::device::Rows lend_rows(const DeviceBatch& batch,
                                   const std::function<void(const kernels::device::Rows&)>& visit = {});
 
+  /// Notes the size of a mini-batch that was copied to the device: others like it will wait there beside
+  /// training, for which fill_due_cache() leaves memory.
+  void note_batch(std::int64_t bytes);
   /// Whether the plan's caches have yet to be filled. To be called by the training thread. Caches of plans
   /// with biased draws are filled by take_plan() (runtime/cache/preferred_rows.h).
   bool is_cache_due() const { return is_cache_due_; }
@@ -121,6 +125,7 @@ class Preparation {
   std::unique_ptr<DeviceGraph> graph_;  ///< before the maker, which reads it
   std::unique_ptr<BatchMaker<Executor>> maker_;
   std::int64_t placed_bytes_ = 0;  ///< peak of the memory once the graph was placed
+  std::atomic<std::int64_t> largest_batch_bytes_ = 0;
   bool is_cache_due_ = false;
   bool is_preferred_due_ = false;  ///< the same of preferred rows
 };

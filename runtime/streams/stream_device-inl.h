@@ -72,6 +72,7 @@ DeviceBatch StreamDevice<D>::copy(Slot slot) {
   batch.size.edges = slot->batch.num_edges();
   batch.size.bytes = slab.copied_bytes() +
                      (is_split ? slot->split.bytes() + static_cast<std::int64_t>(slot->features.size()) : 0);
+  preparation_.note_batch(batch.size.bytes);
   const auto begin = driver_.mark(copy_stream_);
   with_memory("copying a mini-batch", [&] {
     auto executor = copies_.make_executor(1);

