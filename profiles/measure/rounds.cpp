@@ -78,7 +78,20 @@ double Rounds::warm_up(const std::function<bool()>& out_of_time) {
   max_slots_ = static_cast<std::int64_t>(share_of_memory * base::usable_memory_bytes()) /
                std::max<std::int64_t>(1, max_batch_bytes_);
   peak_bytes_ = device().peak_bytes();
+  if (has_link()) {
+    warm_slots();
+  }
   return before_s / 2;  // a pass prepares and trains two mini-batches
+}
+
+/// Uses all slots once that later measurements use: pinning the memory of one takes longer than a mini-batch.
+void Rounds::warm_slots() {
+  const std::int64_t count = std::min<std::int64_t>(3 * cores_, max_slots_);
+  const int workers = static_cast<int>(std::min<std::int64_t>(cores_, count));
+  if (workers > 0) {
+    bench_.begin(round_, next_batches(count));
+    bench_.together(std::array{Bench::Work{Stage::cpu_batch, 0, count}}, workers);
+  }
 }
 
 std::vector<Rounds::Part> Rounds::ratio_parts() {

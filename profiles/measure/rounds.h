@@ -112,6 +112,7 @@ class Rounds {
                                                 std::int64_t first, std::int64_t count);
   double alone(schedule::Stage stage, std::int64_t position);
   double pass();
+  void warm_slots();
   std::vector<Part> ratio_parts();
   double mean_s(schedule::Stage stage, std::int64_t first, std::int64_t count);
   double alone_s(schedule::Stage stage) const { return alone_s_[static_cast<std::size_t>(stage)]; }
