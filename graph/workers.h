@@ -21,14 +21,14 @@ class Workers {
   int count() const { return team_.size(); }
 
   /// Calls body(0) … body(chunks - 1), each once, several at a time, and returns when all have returned.
-  /// Chunks begin in ascending order. After an exception no further chunk begins; rethrows that of the lowest
+  /// Chunks begin in ascending order. After an exception no higher chunk begins; rethrows that of the lowest
   /// chunk, which does not depend on timing.
   template <class Body>
   void for_each(std::int64_t chunks, Body&& body) {
     std::atomic<std::int64_t> next{0};
     Fault fault;
     const auto work = [&](int) {
-      for (std::int64_t chunk = next++; chunk < chunks && !fault.any(); chunk = next++) {
+      for (std::int64_t chunk = next++; chunk < chunks && chunk < fault.chunk(); chunk = next++) {
         try {
           body(chunk);
         } catch (...) {
@@ -49,14 +49,14 @@ class Workers {
   /// The exception of the lowest chunk that threw.
   class Fault {
    public:
-    bool any() const { return any_.load(std::memory_order_relaxed); }
+    /// That chunk, or more than any. Lower ones that have been taken still have to run.
+    std::int64_t chunk() const { return chunk_.load(std::memory_order_relaxed); }
     void set(std::int64_t chunk, std::exception_ptr error) {
       const std::scoped_lock lock(mutex_);
       if (chunk < chunk_) {
         chunk_ = chunk;
         error_ = std::move(error);
       }
-      any_ = true;
     }
     void rethrow() const {
       if (error_) {
@@ -65,9 +65,8 @@ class Workers {
     }
 
    private:
-    std::atomic<bool> any_{false};
     std::mutex mutex_;
-    std::int64_t chunk_ = std::numeric_limits<std::int64_t>::max();
+    std::atomic<std::int64_t> chunk_ = std::numeric_limits<std::int64_t>::max();
     std::exception_ptr error_;
   };
 

@@ -125,7 +125,7 @@ run_tests() {
   step facts 40 bash -c "$(declare -f tell_facts); tell_facts \"\$@\"" - "$kit" "$dir" "${torch:-}" "${nvidia_smi[@]}"
   [[ $phase == limits || ! -s $dir/missing.txt ]] || log "missing: $(paste -sd' ' "$dir/missing.txt")"
   bench link 20 '^copy_to_device'
-  step test_kernels_cuda 180 "$kit/bin/test_kernels_cuda" --gtest_output="json:$dir/test_kernels_cuda.json"
+  step test_kernels_cuda 130 "$kit/bin/test_kernels_cuda" --gtest_output="json:$dir/test_kernels_cuda.json"
   step test_runtime_gpu 60 "$kit/bin/test_runtime" --gtest_filter='*Cuda*:*Gpu*:*GPU*' --gtest_output="json:$dir/test_runtime.json" --gtest_brief=1
   [[ ! $generator ]] || { wait "$generator" && rm "$dir/generate.pid"; } || log "no store: $(tail -n 1 "$dir/generate.log")"
 }

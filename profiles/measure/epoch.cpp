@@ -47,9 +47,12 @@ MeasuredEpoch median_of(std::vector<MeasuredEpoch> epochs) {
 }
 
 std::int64_t warm_up_batches(const EpochOptions& options, const plan::Plan& plan) {
+  if (options.warm_up_batches == 0 || !plan::has_link(options.device.kind)) {
+    return options.warm_up_batches;
+  }
   const std::int64_t slots =
       (plan.uses_cpu_route() ? plan.workers + plan.cpu_buffer : 0) + plan.batches_ahead_on_device() + 1;
-  return options.warm_up_batches > 0 ? std::max(options.warm_up_batches, 2 * slots) : 0;
+  return std::max(options.warm_up_batches, 2 * slots);
 }
 
 }  // namespace
