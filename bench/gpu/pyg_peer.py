@@ -39,31 +39,34 @@ def load_sampler():
     raise ImportError("torch-geometric has no sampler: neither pyg-lib nor torch-sparse is in the kit or installed")
 
 
-def pyg_loader():
+def pyg_loader(device):
     sampler = load_sampler()
-    return importlib.import_module("torch_geometric.loader").NeighborLoader, sampler, {"is_sorted": True}
+    return importlib.import_module("torch_geometric.loader").NeighborLoader, sampler, {"is_sorted": True, **pinned_for(device)}
 
 
-def our_loader():
-    return importlib.import_module("gnomon.pyg").NeighborLoader, "gnomon", {}
+def our_loader(device):
+    return importlib.import_module("gnomon.pyg").NeighborLoader, "gnomon", pinned_for(device)
 
 
-def our_loader_to_device():
+def our_loader_to_device(device):
     """Copies each mini-batch while the one before is trained."""
-    loader, sampler, _ = our_loader()
-    return loader, sampler, {"device": None, "pin_memory": False}
+    return importlib.import_module("gnomon.pyg").NeighborLoader, "gnomon", {"device": device}
+
+
+def pinned_for(device):
+    return {"pin_memory": device == "cuda"}
 
 
 LOADERS = {"PyTorch Geometric": pyg_loader, "gnomon.pyg": our_loader, "gnomon.pyg with device": our_loader_to_device}
 
 
-def loaders():
-    """Each peer's loader and its facts, or why it has none. Precondition: torch_geometric is not imported, which looks for a
+def loaders(device):
+    """Each peer's loader, its sampler and its options for a device, or why it has none. Precondition: torch_geometric is not imported, which looks for a
     sampler then."""
     found = {}
     for peer, load in LOADERS.items():
         try:
-            found[peer] = load()
+            found[peer] = load(device)
         except Exception as error:  # whatever it is, the other peer is wanted
             found[peer] = error
     return found
@@ -133,7 +136,7 @@ def our_epoch(options, rows):
 def add_peers(options, rows):
     import torch
     device = torch.device("cuda" if options.device == "gpu" else "cpu")
-    known = loaders()
+    known = loaders(device.type)
     ours, plan = our_epoch(options, rows)
     data = data_of(options.store)
     batches = -(-len(data.train_ids) // epochs.BATCH_SIZE)
@@ -143,14 +146,11 @@ def add_peers(options, rows):
             try:
                 if isinstance(found, Exception):
                     raise found
-                loader_class, sampler, more = found
+                loader_class, sampler, own_options = found
                 if options.left() <= 0:
                     raise epochs.Refused("the time of the phase was over")
-                more = {"pin_memory": device.type == "cuda", **more}
-                if "device" in more:  # that of the model
-                    more["device"] = device
                 loader = loader_class(data, FANOUTS, input_nodes=data.train_ids, batch_size=epochs.BATCH_SIZE, shuffle=True,
-                                      num_workers=workers, persistent_workers=workers > 0, **more)
+                                      num_workers=workers, persistent_workers=workers > 0, **own_options)
                 rows.add("peer_epoch", seconds_per_batch(loader, data, options.batches, device) * batches, ours, best=plan, sampler=sampler, **case)
             except Exception as error:
                 rows.add("peer_epoch", None, ours, why_not=f"{type(error).__name__}: {error}".splitlines()[0], **case)

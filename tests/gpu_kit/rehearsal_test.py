@@ -359,12 +359,12 @@ void call(uint32_t id) {
 
 class Peers(unittest.TestCase):
     def test_one_that_cannot_be_imported_takes_no_other(self):
-        def fails():
-            raise ImportError("no library")
+        def fails(device):
+            raise ImportError(f"no library for {device}")
 
-        known, pyg_peer.LOADERS = pyg_peer.LOADERS, {"first": fails, "second": lambda: ("loader", "sampler", {})}
+        known, pyg_peer.LOADERS = pyg_peer.LOADERS, {"first": fails, "second": lambda device: ("loader", device, {})}
         try:
-            found = pyg_peer.loaders()
+            found = pyg_peer.loaders("cpu")
         finally:
             pyg_peer.LOADERS = known
         self.assertIsInstance(found["first"], ImportError)

@@ -305,6 +305,28 @@ TEST_F(EmulatedLinkTest, CachedRowsAreNotReadOverTheLink) {
               static_cast<double>(hits.row_hits));
 }
 
+/// The first training step has seen one mini-batch only.
+TEST_F(EmulatedLinkTest, CachesLeaveMemoryForTheMiniBatchesThatWait) {
+  constexpr int waiting = 12;
+  device_->take_plan(plan_, placed_);
+  const auto batch_bytes = device_->prepare(key_, seeds_).size.bytes;
+  options_.max_bytes = 20 * batch_bytes;
+  ASSERT_GT(graph_of_tests().features.bytes(), 8 * batch_bytes) << "a cache that would leave no room";
+  device_ = std::make_unique<EmulatedDevice>(job_, options_, base::Progress{});
+  plan_.topology = Home::host;
+  plan_.schedule = plan::Schedule::pipelined;
+  plan_.device_buffer = waiting;
+  plan_.cache.policy = CachePolicy::out_degree;
+  device_->take_plan(plan_, placed_);
+  device_->train(device_->prepare(key_, seeds_), [](const nn::TensorBatch&) {});
+  device_->fill_due_caches();
+  std::vector<DeviceBatch> batches;
+  for (int i = 0; i <= waiting; ++i) {
+    batches.push_back(device_->prepare(key_, seeds_));
+  }
+  EXPECT_GT(device_->take_cache_use().row_hits, 0);
+}
+
 TEST_F(EmulatedLinkTest, FusedPlansReadTheRowsWhenTheyTrain) {
   plan_.topology = Home::device;
   plan_.fused = true;
