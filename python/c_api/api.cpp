@@ -258,6 +258,21 @@ gnomon_status gnomon_loader_lock_pages(gnomon_loader* loader, const gnomon_page_
   });
 }
 
+gnomon_status gnomon_loader_lend(gnomon_loader* loader, void* memory, uint64_t bytes) {
+  return guarded([&] {
+    require(loader, "loader");
+    require(memory, "memory");
+    loader->loader->pool().lend(memory, bytes);
+    return GNOMON_OK;
+  });
+}
+
+void gnomon_tensor_detach(gnomon_dl_managed* tensor) {
+  if (tensor != nullptr) {
+    detach(tensor);
+  }
+}
+
 void gnomon_epoch_order(int64_t count, uint64_t seed, uint64_t epoch, int64_t* order) {
   guarded([&] {
     std::vector<std::int64_t> positions(size_of(count, "count"));

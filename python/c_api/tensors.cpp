@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstdint>
 #include <functional>
 #include <new>
 #include <numeric>
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
 #include "kernels/cpu/huge_array.h"
 
 namespace gnomon::c_api {
@@ -17,6 +19,9 @@ namespace {
 /// Blocks of at least this size are mapped individually.
 constexpr std::size_t min_mapped_bytes = std::size_t{1} << 16;
 constexpr std::size_t line_bytes = 64;
+/// Lent blocks may be this many times as large as their tensor, because a framework's allocator often rounds
+/// up to a power of two.
+constexpr std::size_t max_lent_to_needed = 4;
 
 /// Rounds up so that tensors whose sizes differ little from batch to batch can use the same block.
 std::size_t rounded(std::size_t bytes) {
@@ -75,20 +80,48 @@ Memory::Memory(std::size_t bytes, const gnomon_page_lock& lock) : bytes_(rounded
   }
 }
 
+Memory Memory::lent(std::byte* memory, std::size_t bytes) {
+  Memory result;
+  result.data_ = std::shared_ptr<std::byte>(memory, [](std::byte*) {});
+  result.bytes_ = bytes;
+  result.is_lent_ = true;
+  return result;
+}
+
+/// Removes the smallest block of at least `bytes`, unless it exceeds `max_bytes`: a much larger block is left
+/// to a larger tensor.
+std::optional<Memory> MemoryPool::taken_from(BySize& blocks, std::size_t bytes, std::size_t max_bytes) {
+  const auto found = blocks.lower_bound(bytes);
+  if (found == blocks.end() || found->first > max_bytes) {
+    return std::nullopt;
+  }
+  return std::move(blocks.extract(found).mapped());
+}
+
 Memory MemoryPool::take(std::size_t bytes) {
   const std::size_t needed = rounded(bytes);
   gnomon_page_lock page_lock;
   {
     const std::lock_guard lock(mutex_);
     page_lock = lock_;
-    // A much larger block is left to a larger tensor.
-    if (const auto found = kept_.lower_bound(needed); found != kept_.end() && found->first <= 2 * needed) {
-      Memory memory = std::move(found->second);
-      kept_.erase(found);
-      return memory;
+    if (needed >= min_mapped_bytes) {
+      if (auto lent = taken_from(lent_, needed, max_lent_to_needed * needed)) {
+        return *std::move(lent);
+      }
+    }
+    if (auto kept = taken_from(kept_, needed, 2 * needed)) {
+      return *std::move(kept);
     }
   }
   return Memory(bytes, page_lock);
+}
+
+void MemoryPool::lend(void* memory, std::size_t bytes) {
+  if (reinterpret_cast<std::uintptr_t>(memory) % line_bytes != 0) {
+    throw base::InputError("memory", "is not aligned to 64 bytes");
+  }
+  const std::lock_guard lock(mutex_);
+  lent_.emplace(bytes, Memory::lent(static_cast<std::byte*>(memory), bytes));
 }
 
 void MemoryPool::lock_pages(const gnomon_page_lock& page_lock) {
@@ -102,10 +135,14 @@ void MemoryPool::give_back(Memory memory) {
     return;
   }
   const std::lock_guard lock(mutex_);
+  const std::size_t bytes = memory.bytes();
+  if (memory.is_lent()) {
+    lent_.emplace(bytes, std::move(memory));
+    return;
+  }
   if (kept_.size() >= max_kept_) {
     kept_.erase(kept_.begin());
   }
-  const std::size_t bytes = memory.bytes();
   kept_.emplace(bytes, std::move(memory));
 }
 
@@ -130,6 +167,10 @@ Tensor make_tensor(const std::shared_ptr<MemoryPool>& pool, gnomon_dl_type type,
   owner->managed.deleter = delete_tensor;
   owner->managed.manager = owner.get();
   return Tensor(&owner.release()->managed);
+}
+
+void detach(gnomon_dl_managed* tensor) {
+  const std::unique_ptr<Owner> owner(static_cast<Owner*>(tensor->manager));
 }
 
 }  // namespace gnomon::c_api

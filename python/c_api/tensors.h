@@ -20,12 +20,16 @@ class Memory {
   Memory() = default;
   /// Large memory is page-locked during its lifetime, if `lock` succeeds. Throws std::bad_alloc.
   explicit Memory(std::size_t bytes, const gnomon_page_lock& lock = {});
+  /// Memory of the caller, which must outlive this.
+  static Memory lent(std::byte* memory, std::size_t bytes);
   std::byte* data() const { return data_.get(); }
   std::size_t bytes() const { return bytes_; }
+  bool is_lent() const { return is_lent_; }
 
  private:
   std::shared_ptr<std::byte> data_;
   std::size_t bytes_ = 0;
+  bool is_lent_ = false;
 };
 
 /// Reuses the memory of deleted tensors for new ones, which saves mapping pages again. Thread-safe; in a
@@ -38,13 +42,19 @@ class MemoryPool {
   void give_back(Memory memory);
   /// Page-locks the memory of all tensors made from now on.
   void lock_pages(const gnomon_page_lock& lock);
+  /// Makes a large tensor in memory of the caller. Throws InputError if that is not aligned.
+  void lend(void* memory, std::size_t bytes);
 
  private:
+  using BySize = std::multimap<std::size_t, Memory>;
+  static std::optional<Memory> taken_from(BySize& blocks, std::size_t bytes, std::size_t max_bytes);
+
   const OwnProcess process_;
   const std::size_t max_kept_;
   std::mutex mutex_;
   gnomon_page_lock lock_{};
-  std::multimap<std::size_t, Memory> kept_;  ///< by size
+  BySize kept_;
+  BySize lent_;
 };
 
 struct TensorDelete {
@@ -69,6 +79,9 @@ inline std::int64_t bytes_of(const gnomon_dl_type& type) { return type.bits / 8 
 /// Returns an uninitialised tensor. Its memory returns to the pool when its deleter is called, by any thread.
 Tensor make_tensor(const std::shared_ptr<MemoryPool>& pool, gnomon_dl_type type,
                    std::span<const std::int64_t> shape);
+
+/// Deletes a tensor that make_tensor() made, without giving its memory back to the pool.
+void detach(gnomon_dl_managed* tensor);
 
 inline std::int64_t* int64_data(const Tensor& tensor) {
   return static_cast<std::int64_t*>(tensor->tensor.data);

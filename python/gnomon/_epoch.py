@@ -6,7 +6,7 @@ import ctypes
 import threading
 import time
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,10 +14,12 @@ import torch
 from torch import Tensor
 
 from gnomon import _library
+from gnomon._lending import LentMemory
 from gnomon._library import GnomonError, InvalidInput, check, library
 from gnomon._tensors import take
 from gnomon.graph import Graph
 
+_Take = Callable[[int], Tensor]
 # Seconds between two checks for signals, such as Ctrl-C.
 _WAIT_S = 0.1
 
@@ -139,10 +141,16 @@ class CLoader:
         self.handle = ctypes.c_void_p()
         weakref.finalize(self, library.gnomon_loader_free, self.handle)
         check(library.gnomon_loader_new(graph.handle, given, ctypes.byref(self.handle)))
+        self.take: _Take = take
+        """Makes a tensor from the DLManagedTensor at an address."""
 
     def lock_pages(self, lock: _library.PageLock) -> None:
         """Page-lock (pin) the memory of large tensors, from the next batch on."""
         check(library.gnomon_loader_lock_pages(self.handle, lock))
+
+    def lend_from(self, allocate: Callable[[int], Tensor]) -> None:
+        """Make large tensors in memory of this allocator, which returns uint8 tensors of a number of bytes."""
+        self.take = LentMemory(self.handle, allocate).take
 
     def begin(self, given: EpochInput) -> Epoch:
         """Begin an epoch."""
@@ -157,6 +165,7 @@ class Epoch:
             return (_library.DLTensor * max(len(tensors), 1))(*tensors)
 
         nodes, edges = array(given.node_attributes), array(given.edge_attributes)
+        self._take = loader.take
         self._num_attributes = (len(given.node_attributes) + given.store_features, len(given.edge_attributes))
         passed = _library.EpochInput(
             epoch=given.epoch,
@@ -232,20 +241,21 @@ class Epoch:
     def _taken(self, batch: _library.Batch) -> RawBatch:
         hops = batch.num_hops
         num_nodes, num_edges = self._num_attributes
+        take = self._take
         return RawBatch(
             index=batch.index,
             num_sampled_nodes=batch.num_sampled_nodes[: hops + 1] if hops else None,
             num_sampled_edges=batch.num_sampled_edges[:hops] if hops else None,
-            nodes=_take_field(batch, "vertices"),
-            edges=_take_field(batch, "edges"),
-            edge_ids=_take_field(batch, "edge_ids"),
-            trees=_take_field(batch, "trees"),
-            endpoints=_take_field(batch, "endpoints"),
-            node_attributes=_take_all(batch.vertex_attributes, num_nodes),
-            edge_attributes=_take_all(batch.edge_attributes, num_edges),
+            nodes=_take_field(batch, "vertices", take),
+            edges=_take_field(batch, "edges", take),
+            edge_ids=_take_field(batch, "edge_ids", take),
+            trees=_take_field(batch, "trees", take),
+            endpoints=_take_field(batch, "endpoints", take),
+            node_attributes=_take_all(batch.vertex_attributes, num_nodes, take),
+            edge_attributes=_take_all(batch.edge_attributes, num_edges, take),
             sample_s=batch.sample_s,
             gather_s=batch.gather_s,
-            places=_take_places(batch),
+            places=_take_places(batch, take),
         )
 
 
@@ -255,7 +265,7 @@ def _free_epoch(handle: ctypes.c_void_p, lock: threading.RLock, kept: Any) -> No
     del kept
 
 
-def _take_field(batch: _library.Batch, name: str) -> Any:
+def _take_field(batch: _library.Batch, name: str, take: _Take) -> Any:
     pointer = getattr(batch, name)
     if pointer is None:
         return None
@@ -263,16 +273,16 @@ def _take_field(batch: _library.Batch, name: str) -> Any:
     return take(pointer)
 
 
-def _take_places(batch: _library.Batch) -> tuple[Tensor, Tensor, Tensor] | None:
+def _take_places(batch: _library.Batch, take: _Take) -> tuple[Tensor, Tensor, Tensor] | None:
     if batch.cached_slots is None:
         return None
     gathered, cached, slots = (
-        _take_field(batch, name) for name in ("gathered_positions", "cached_positions", "cached_slots")
+        _take_field(batch, name, take) for name in ("gathered_positions", "cached_positions", "cached_slots")
     )
     return gathered, cached, slots
 
 
-def _take_all(pointers: Any, count: int) -> list[Tensor]:
+def _take_all(pointers: Any, count: int, take: _Take) -> list[Tensor]:
     tensors = []
     for i in range(count):
         pointer, pointers[i] = pointers[i], None

@@ -172,6 +172,8 @@ _PROTOTYPES = {
     "gnomon_loader_new": (_STATUS, [_HANDLE, ctypes.POINTER(Sampling), ctypes.POINTER(_HANDLE)]),
     "gnomon_loader_free": (None, [_HANDLE]),
     "gnomon_loader_lock_pages": (_STATUS, [_HANDLE, ctypes.POINTER(PageLock)]),
+    "gnomon_loader_lend": (_STATUS, [_HANDLE, ctypes.c_void_p, ctypes.c_uint64]),
+    "gnomon_tensor_detach": (None, [ctypes.c_void_p]),
     "gnomon_epoch_order": (None, [ctypes.c_int64, ctypes.c_uint64, ctypes.c_uint64, ctypes.c_void_p]),
     "gnomon_epoch_begin": (
         _STATUS,

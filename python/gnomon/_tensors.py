@@ -26,6 +26,7 @@ _TYPES = {
     torch.complex128: (5, 128),
     torch.bool: (6, 8),
 }
+_DTYPES = {described: dtype for dtype, described in _TYPES.items()}
 
 _new_capsule = ctypes.pythonapi.PyCapsule_New
 _new_capsule.restype = ctypes.py_object
@@ -36,6 +37,11 @@ _CAPSULE_NAME = b"dltensor"  # not copied by PyCapsule_New
 def take(pointer: int) -> Tensor:
     """Make a tensor from the DLManagedTensor at this address and take over its ownership."""
     return from_dlpack(_new_capsule(pointer, _CAPSULE_NAME, None))
+
+
+def dtype_of(described: DataType) -> torch.dtype:
+    """Return the dtype of torch."""
+    return _DTYPES[described.code, described.bits]
 
 
 def can_describe(tensor: Tensor) -> bool:

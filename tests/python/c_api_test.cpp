@@ -8,9 +8,11 @@
 #include <memory>
 #include <mutex>
 #include <numeric>
+#include <optional>
 #include <random>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "python/c_api/gnomon.h"
@@ -342,6 +344,63 @@ TEST(CApi, LargeTensorsAreLockedWhileTheirMemoryLives) {
   EXPECT_GE(PageLocks::count(), covered);
   batches.clear();
   EXPECT_EQ(PageLocks::count(), 0U);
+}
+
+/// 500 rows of a batch are 200 KB.
+class LentMemory {
+ public:
+  static constexpr std::size_t bytes = 1 << 18;
+  explicit LentMemory(gnomon_loader* loader) : loader_(loader) {}
+  gnomon_status lend(std::size_t offset = 0) {
+    blocks_.emplace_back(bytes / sizeof(Line) + 1);
+    return gnomon_loader_lend(loader_, reinterpret_cast<std::byte*>(blocks_.back().data()) + offset, bytes);
+  }
+  /// The block that the tensor is in; blocks are numbered from 0.
+  std::optional<std::size_t> block_of(const gnomon_dl_managed* tensor) const {
+    const auto found = std::find_if(blocks_.begin(), blocks_.end(),
+                                    [&](const auto& block) { return block.data() == tensor->tensor.data; });
+    return found == blocks_.end() ? std::nullopt : std::optional(std::size_t(found - blocks_.begin()));
+  }
+  float first(std::size_t block) const { return blocks_[block][0].values[0]; }
+
+ private:
+  struct alignas(64) Line {
+    std::array<float, 16> values;
+  };
+  gnomon_loader* loader_;
+  std::vector<std::vector<Line>> blocks_;
+};
+
+TEST(CApi, GathersIntoLentMemory) {
+  const test::RandomSeed seed;
+  const Edges edges = random_edges(3000, 9000, seed);
+  const Graph graph = graph_of(edges);
+  const Loader loader = loader_of(graph.get(), {0});
+  const std::vector<float> rows(3000 * 100, 1.5F);
+  std::array<std::int64_t, 2> shape{3000, 100};
+  const gnomon_dl_tensor x{const_cast<float*>(rows.data()), {1, 0}, 2, {2, 32, 1}, shape.data(), nullptr, 0};
+  Input input(3000, 500, 0);
+  input.fields.num_vertex_attributes = 1;
+  input.fields.vertex_attributes = &x;
+  LentMemory memory(loader.get());
+  EXPECT_EQ(memory.lend(4), GNOMON_INVALID_INPUT);
+  EXPECT_EQ(std::string(gnomon_last_error()), "memory: is not aligned to 64 bytes");
+  ASSERT_EQ(memory.lend(), GNOMON_OK);
+  const Epoch epoch = begin(loader.get(), input);
+  const auto next_block = [&](Batch& batch) {
+    batch = next(epoch.get());
+    return memory.block_of(batch->vertex_attributes[0]);
+  };
+  Batch first, second;
+  EXPECT_EQ(next_block(first), 1U);
+  EXPECT_EQ(memory.first(1), 1.5F);
+  EXPECT_EQ(next_block(second), std::nullopt) << "the block is in use";
+  first.reset();
+  EXPECT_EQ(next_block(second), 1U) << "the block's tensor was deleted";
+  gnomon_tensor_detach(std::exchange(second->vertex_attributes[0], nullptr));
+  EXPECT_EQ(next_block(second), std::nullopt) << "the block is the caller's again";
+  ASSERT_EQ(memory.lend(), GNOMON_OK);
+  EXPECT_EQ(next_block(second), 2U);
 }
 
 TEST(CApi, RowsThatACacheHasAreNotGathered) {

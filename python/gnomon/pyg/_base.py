@@ -19,7 +19,7 @@ from gnomon.loader_plan import LoaderPlan
 from gnomon.pyg._arguments import LoaderData, refuse_temporal
 from gnomon.pyg._batches import Batches, add_sample, assembled
 from gnomon.pyg._cache import FeatureCache, Hotness, hotness_of
-from gnomon.pyg._device import free_bytes, page_lock
+from gnomon.pyg._device import free_bytes, page_lock, pinned_allocator
 from gnomon.pyg._options import batches_of, part_of_rank, read_options
 from gnomon.pyg._sampling import read_sampling, sampler_output, sampling_for
 from gnomon.pyg._source import Attributes, check_changes, check_data, gathered_matrix, graph_of
@@ -99,6 +99,8 @@ class BaseLoader:
         device = self._options.device
         if device is not None and device.type == "cuda" and (lock := page_lock()) is not None:
             loader.lock_pages(lock)
+        elif self._options.pin_memory and (allocate := pinned_allocator()) is not None:
+            loader.lend_from(allocate)
         return loader
 
     # ---- How it prepares ----
@@ -327,7 +329,7 @@ class BaseLoader:
         for key, value in metadata.items():
             batch[key] = value
         if self._options.pin_memory and torch.cuda.is_available():
-            batch = batch.pin_memory()
+            batch = batch.pin_memory()  # copies what was not gathered into page-locked memory
         return batch if self.transform is None else self.transform(batch)
 
     def _filtered(self, raw: RawBatch, attributes: Attributes, metadata: dict[str, Any]) -> Data:

@@ -160,6 +160,13 @@ def mapped(value: Any, function: Callable[[Tensor], Tensor]) -> Any:
     return value
 
 
+def pinned_allocator() -> Callable[[int], Tensor] | None:
+    """Return a function that returns uint8 tensors of a number of bytes in page-locked memory; None without CUDA."""
+    if not torch.cuda.is_available():
+        return None
+    return lambda size: torch.empty(size, dtype=torch.uint8, pin_memory=True)
+
+
 def page_lock() -> PageLock | None:
     """Return the page-locking functions of torch's CUDA runtime; None if torch has loaded none."""
     if torch.version.cuda is None or not torch.cuda.is_available():
