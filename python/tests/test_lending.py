@@ -45,7 +45,9 @@ def data():
 
 
 def make(data, kind=NeighborLoader, **options):
-    return kind(data, [5, 4], **{"batch_size": 20000 // BATCHES, "shuffle": True, "seed": 7, "num_workers": 2, **options})
+    return kind(
+        data, [5, 4], **{"batch_size": 20000 // BATCHES, "shuffle": True, "seed": 7, "num_workers": 2, **options}
+    )
 
 
 def large_tensors(batch):

@@ -14,7 +14,6 @@ from conftest import random_data
 from gnomon import InvalidInput
 from gnomon.pyg import LinkNeighborLoader, NeighborLoader
 
-
 FEATURE_TYPES = {"fp32": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16}
 
 
@@ -122,7 +121,9 @@ def test_bf16_features_are_bits_for_numpy_and_numbers_for_torch(tmp_path):
 def test_sparse_features_are_dense_in_batches(tmp_path, feature_type, values):
     data = random_data(300, 3000)
     kept = torch.rand(data.x.shape) < 0.2
-    data.x = torch.where(kept, data.x if values else torch.ones(()), torch.zeros(())).to(FEATURE_TYPES[feature_type]).float()
+    data.x = (
+        torch.where(kept, data.x if values else torch.ones(()), torch.zeros(())).to(FEATURE_TYPES[feature_type]).float()
+    )
     write_store(tmp_path / "store", data, feature_type)
     write_sparse(tmp_path / "store", data.x.to(FEATURE_TYPES[feature_type]), values)
     store = gnomon.open(tmp_path / "store")
