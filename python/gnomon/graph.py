@@ -162,8 +162,6 @@ class Store:
         """Return the dense features as a tensor of torch on the mapped file. It must not be written to."""
         import warnings
 
-        import torch
-
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # that NumPy's array is read-only
             return _tensor_of(self.features)
