@@ -159,16 +159,16 @@ def summary(papers: list[Record]) -> str:
 
 
 def exact_accuracies(papers: list[Record]) -> str:
-    """The accuracy of exact training on the planted graphs: the first series of the panels of test accuracies."""
-    rows = []
+    """The accuracy of exact training on the planted graphs: the first series of the panels of test accuracies, once for each figure."""
+    rows: dict[tuple[str, str], list[str]] = {}
     for paper in papers:
         for figure in paper["figures"]:
             for chart in figure["charts"]:
                 if chart["measured_on"].startswith("planted") and chart["y_label"] == "test accuracy, %" and chart["series"][0]["points"]:
                     point = chart["series"][0]["points"][0]
-                    rows.append([f"{paper['paper']} {figure['id']}", chart["measured_on"].split(":")[0],
-                                 f"{point['y']:.1f} ± {point['deviation']:.1f}"])
-    return table(["figure", "graph", "exact training here, test accuracy, %"], rows)
+                    row = [f"{paper['paper']} {figure['id']}", chart["measured_on"].split(":")[0], f"{point['y']:.1f} ± {point['deviation']:.1f}"]
+                    rows.setdefault((row[0], row[1]), row)
+    return table(["figure", "graph", "exact training here, test accuracy, %"], list(rows.values()))
 
 
 def text_of(papers: list[Record]) -> str:
