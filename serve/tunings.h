@@ -32,7 +32,7 @@ class Tunings {
 
  private:
   struct Tuning {
-    base::Json status;
+    base::Json status = base::Json::object();
     std::atomic<bool> stop{false};
     std::thread thread;
   };
