@@ -1,5 +1,7 @@
 #include "kernels/cpu/gather.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -19,10 +21,6 @@ void prefetch_row(const std::byte* row, std::int64_t bytes) {
     prefetch_far(row + offset);
   }
 }
-
-/// Outputs from this size on are written past the caches; smaller ones may still be in the core's own cache
-/// when they are read.
-constexpr std::int64_t min_streamed_bytes = 1 << 20;
 
 /// Calls copy(row, out of the row) for each vertex, whose rows are prefetched.
 template <class Copy>
@@ -47,6 +45,12 @@ void gather_elements(const std::byte* rows, std::span<const graph::VertexId> ver
 
 }  // namespace
 
+std::int64_t min_streamed_bytes() {
+  constexpr std::int64_t least = 1 << 20;  // also if the size of the cache is unknown
+  static const std::int64_t bytes = std::max<std::int64_t>(least, ::sysconf(_SC_LEVEL3_CACHE_SIZE) / 32);
+  return bytes;
+}
+
 void gather_rows(const graph::Features& features, std::span<const graph::VertexId> vertices, std::byte* out) {
   gather_rows(features.data, features.row_bytes(), vertices, out);
 }
@@ -65,7 +69,7 @@ void gather_rows(const std::byte* rows, std::int64_t row_bytes, std::span<const 
     default:
       break;
   }
-  if (std::ssize(vertices) * row_bytes < min_streamed_bytes) {
+  if (std::ssize(vertices) * row_bytes < min_streamed_bytes()) {
     for_each_row(rows, row_bytes, vertices, out, [row_bytes](const std::byte* row, std::byte* to) {
       std::memcpy(to, row, static_cast<std::size_t>(row_bytes));
     });

@@ -49,11 +49,10 @@ TEST(GatherRows, LargeOutputsOfAnyRowSizeAndAddress) {
   const test::RandomSeed seed(11);
   std::mt19937_64 random(seed);
   constexpr std::int64_t num_rows = 300;
-  constexpr std::int64_t min_streamed_bytes = 1 << 20;
   for (const std::int64_t bytes : {2, 12, 18, 64, 100, 256, 267, 512, 2980}) {
     std::vector<std::byte> rows(num_rows * bytes);
     std::generate(rows.begin(), rows.end(), [&] { return static_cast<std::byte>(random()); });
-    const std::int64_t streamed = (min_streamed_bytes + bytes - 1) / bytes;
+    const std::int64_t streamed = (cpu::min_streamed_bytes() + bytes - 1) / bytes;
     for (const std::int64_t count : {streamed - 1, streamed}) {
       std::vector<graph::VertexId> vertices(static_cast<std::size_t>(count));
       std::generate(vertices.begin(), vertices.end(),
