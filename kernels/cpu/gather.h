@@ -8,9 +8,8 @@
 
 namespace gnomon::kernels::cpu {
 
-/// Rows of at least this size in all are written past the caches: 1/32 of the last-level cache,
-/// because the mini-batches in flight on all cores share it. Smaller ones may still be in it when they are
-/// read.
+/// Rows of at least this size in all are written past the caches: 1/32 of the last-level cache, because the
+/// mini-batches in flight on all cores share it. Smaller ones may still be in it when they are read.
 std::int64_t min_streamed_bytes();
 
 /// Copies the rows of `vertices` of dense features to `out`, vertices.size() x columns, in the features'
