@@ -17,6 +17,7 @@ struct CallInBackward : torch::autograd::Function<CallInBackward> {
     return x.clone();
   }
   static tensor_list backward(AutogradContext* context, tensor_list gradients) {
+    // Saved data holds integers only. NOLINTNEXTLINE(performance-no-int-to-ptr)
     (*reinterpret_cast<const std::function<void()>*>(context->saved_data["act"].toInt()))();
     return {gradients[0], {}};
   }

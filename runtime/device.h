@@ -97,6 +97,7 @@ class Device {
   /// of its open_graph(). Rows of its features that `wanted_rows` (by vertex; empty: all) does not mark are
   /// not copied. All but the last copy before are freed. A device in the host's memory reads the graph in
   /// place. May run concurrently with all stages except copy().
+  // Implementations keep the graph. NOLINTNEXTLINE(performance-unnecessary-value-param)
   virtual void copy_graph(std::shared_ptr<const PlacedGraph> graph,
                           std::span<const std::uint8_t> wanted_rows) {
     (void)graph;

@@ -233,6 +233,7 @@ void with_unit(const Rows& rows, const std::byte* out, const Act& act) {
   const auto misfit = reinterpret_cast<std::uintptr_t>(rows.all) |
                       reinterpret_cast<std::uintptr_t>(rows.cached) | reinterpret_cast<std::uintptr_t>(out) |
                       static_cast<std::uintptr_t>(rows.row_bytes);
+  // The calls differ in their type. NOLINTNEXTLINE(bugprone-branch-clone)
   if (misfit % 16 == 0) {
     act(Unit16());
   } else if (misfit % 8 == 0) {

@@ -25,8 +25,9 @@ void cuda_copy_padded(const std::vector<kernels::device::PaddedCopy>&, const ker
   throw_no_cuda();
 }
 std::unique_ptr<LaunchGraph> cuda_launch_graph() { throw_no_cuda(); }
+// That of a build with CUDA keeps the tensor.
 StoredFeaturesPtr cuda_stored_features(const kernels::device::Rows&, graph::FeatureType, std::int64_t,
-                                       at::Tensor) {
+                                       at::Tensor) {  // NOLINT(performance-unnecessary-value-param)
   throw_no_cuda();
 }
 

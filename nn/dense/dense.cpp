@@ -119,7 +119,7 @@ struct Affine : torch::autograd::Function<Affine> {
 
 struct Elu : torch::autograd::Function<Elu> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& x) {
-    const auto out = x.is_cpu() ? elu_by_chunks(x.contiguous()) : at::elu(x);
+    auto out = x.is_cpu() ? elu_by_chunks(x.contiguous()) : at::elu(x);
     context->save_for_backward({out});
     return out;
   }
@@ -158,6 +158,7 @@ struct Dropout : torch::autograd::Function<Dropout> {
         static_cast<std::uint32_t>(saved("level")), 0};
     const kernels::DropoutRule rule{
         key, static_cast<std::uint32_t>(saved("threshold")),
+        // Saved data holds integers only. NOLINTNEXTLINE(performance-no-int-to-ptr)
         reinterpret_cast<const kernels::StepNumber*>(static_cast<std::intptr_t>(saved("number")))};
     return {apply_dropout(rule, gradients[0].contiguous()), {}};
   }
@@ -166,7 +167,7 @@ struct Dropout : torch::autograd::Function<Dropout> {
 /// An output of 0 means that the element was dropped or not positive; its gradient is 0 in both cases.
 struct ReluDropout : torch::autograd::Function<ReluDropout> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& x, const kernels::DropoutRule& rule) {
-    const auto out = apply_relu_dropout(rule, x);
+    auto out = apply_relu_dropout(rule, x);
     context->save_for_backward({out});
     context->saved_data["scale"] = static_cast<double>(rule.scale());
     return out;

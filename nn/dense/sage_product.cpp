@@ -190,7 +190,7 @@ at::Tensor destinations_of(const at::Tensor& x, const SparseBlock& block) {
 at::Tensor destinations_of(const DroppedFeatures& x, const SparseBlock& block) {
   const auto device = x.rows->device();
   const auto count = block.num_destinations();
-  const auto out = at::empty({count, x.size(1)}, at::TensorOptions(at::kFloat).device(device));
+  auto out = at::empty({count, x.size(1)}, at::TensorOptions(at::kFloat).device(device));
   for_each_chunk(count, rows_per_chunk(device, count), [&](std::int64_t begin, std::int64_t length) {
     auto chunk = out.narrow(0, begin, length);
     if (block.destinations().defined()) {

@@ -37,6 +37,7 @@ struct JointWeights : torch::autograd::Function<JointWeights> {
   static tensor_list backward(AutogradContext* context, tensor_list gradients) {
     check_no_second_derivative();
     const auto saved = context->get_saved_variables();
+    // Saved data holds integers only. NOLINTNEXTLINE(performance-no-int-to-ptr)
     const auto* kernels = reinterpret_cast<const GatKernels*>(
         static_cast<std::intptr_t>(context->saved_data["kernels"].toInt()));
     for (auto& gradient : gradients) {

@@ -27,7 +27,8 @@ std::shared_ptr<const std::vector<graph::VertexId>> AheadSampler::seeds_of(std::
 AheadSampler::OwnSampler& AheadSampler::sample_own(std::int64_t epoch, std::int64_t batch, int thread) {
   auto& own = samplers_[static_cast<std::size_t>(thread)];
   if (!own) {
-    own.reset(new OwnSampler{kernels::cpu::Sampler(placed_->topology, job_.fanouts), {}});
+    own =
+        std::make_unique<OwnSampler>(OwnSampler{kernels::cpu::Sampler(placed_->topology, job_.fanouts), {}});
   }
   const auto seeds = seeds_of(epoch);
   own->sampler.sample({job_.seed, static_cast<std::uint64_t>(epoch), static_cast<std::uint64_t>(batch)},

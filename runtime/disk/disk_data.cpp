@@ -71,7 +71,7 @@ std::shared_ptr<const PlacedGraph> DiskData::place_lists(const graph::Graph& gra
 }
 
 /// Rows and lists get equal shares of their total sizes.
-void DiskData::fill_caches(std::int64_t bytes, std::shared_ptr<const PlacedGraph> placed) {
+void DiskData::fill_caches(std::int64_t bytes, const std::shared_ptr<const PlacedGraph>& placed) {
   waits_for_memory_ = false;
   if (!plan_.cache.is_used()) {
     return;

@@ -40,7 +40,7 @@ class DiskData {
   bool waits_for_memory() const { return waits_for_memory_; }
   /// Creates the plan's caches, if any, with `bytes` in all, and fills those whose content is chosen before
   /// training. `placed` is the graph that samplers read.
-  void fill_caches(std::int64_t bytes, std::shared_ptr<const PlacedGraph> placed);
+  void fill_caches(std::int64_t bytes, const std::shared_ptr<const PlacedGraph>& placed);
   /// Announces the following mini-batches: position i of the epoch is batch order[i].
   void begin_epoch(std::int64_t epoch, const std::vector<std::int64_t>& order);
 

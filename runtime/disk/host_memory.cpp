@@ -1,6 +1,7 @@
 #include "runtime/disk/host_memory.h"
 
 #include <algorithm>
+#include <ranges>
 
 #include "base/error.h"
 #include "base/process_memory.h"
@@ -35,8 +36,8 @@ std::int64_t training_bytes(const plan::Job& job, const kernels::MiniBatch& batc
   if (features.type != graph::FeatureType::fp32) {
     bytes += std::ssize(batch.vertices) * columns * value_bytes;
   }
-  for (auto block = batch.blocks.rbegin(); block != batch.blocks.rend(); ++block) {
-    bytes += block->num_destinations * (columns + outputs * job.hidden) * value_bytes;
+  for (const auto& block : std::views::reverse(batch.blocks)) {
+    bytes += block.num_destinations * (columns + outputs * job.hidden) * value_bytes;
     columns = job.hidden;
   }
   return bytes;

@@ -47,10 +47,10 @@ struct DiskParts::Build {
   }
 };
 
-DiskParts::DiskParts(const graph::Graph& graph, plan::Job job, const plan::Plan& plan)
+DiskParts::DiskParts(const graph::Graph& graph, plan::Job job, plan::Plan plan)
     : graph_(graph),
       job_(std::move(job)),
-      plan_(plan),
+      plan_(std::move(plan)),
       row_bytes_(static_cast<std::uint64_t>(graph.features.row_bytes())),
       arrays_{Array{open_array(graph, "indptr.npy", graph.indptr.size_bytes()), sizeof(std::int64_t)},
               Array{open_array(graph, "indices.npy", graph.indices.bytes().size()),
@@ -98,7 +98,7 @@ void DiskParts::read(File file, std::span<const Range> ranges, std::span<std::by
 std::vector<std::int64_t> DiskParts::read_row_pointers(Range vertices) {
   std::vector<std::int64_t> pointers(at(vertices.end - vertices.begin) + 1);
   const Range range{vertices.begin, vertices.end + 1};
-  std::byte* const to = reinterpret_cast<std::byte*>(pointers.data());
+  auto* const to = reinterpret_cast<std::byte*>(pointers.data());
   read(row_pointers, {&range, 1}, {&to, 1});
   return pointers;
 }

@@ -20,7 +20,7 @@ namespace gnomon::runtime {
 class DiskParts final : public MacroLoader {
  public:
   /// Precondition: check_macro().
-  DiskParts(const graph::Graph& graph, plan::Job job, const plan::Plan& plan);
+  DiskParts(const graph::Graph& graph, plan::Job job, plan::Plan plan);
 
   std::vector<MacroGroup> groups(std::int64_t epoch) const override;
   std::shared_ptr<MacroBatch> load(const MacroLayout& layout, std::int64_t group,

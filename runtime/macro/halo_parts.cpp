@@ -125,7 +125,7 @@ std::shared_ptr<MacroBatch> HaloParts::load(const MacroLayout& layout, std::int6
 }
 
 std::int64_t HaloParts::bytes() const {
-  std::int64_t bytes = static_cast<std::int64_t>(part_of_.size() * sizeof(part_of_[0]));
+  auto bytes = static_cast<std::int64_t>(part_of_.size() * sizeof(part_of_[0]));
   for (const auto& vertices : vertices_of_) {
     bytes += static_cast<std::int64_t>(vertices.size() * sizeof(VertexId));
   }

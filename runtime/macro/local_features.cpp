@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "base/index.h"
+#include "base/index_range.h"
 #include "base/interleave.h"
 #include "kernels/cpu/gather.h"
 

@@ -9,9 +9,11 @@ namespace gnomon::runtime {
 
 using base::at;
 
-MacroData::MacroData(std::unique_ptr<MacroLoader> loader, plan::Job job, const plan::Plan& plan,
-                     OnFirst on_first)
-    : loader_(std::move(loader)), job_(std::move(job)), plan_(plan), on_first_(std::move(on_first)) {}
+MacroData::MacroData(std::unique_ptr<MacroLoader> loader, plan::Job job, plan::Plan plan, OnFirst on_first)
+    : loader_(std::move(loader)),
+      job_(std::move(job)),
+      plan_(std::move(plan)),
+      on_first_(std::move(on_first)) {}
 
 std::shared_ptr<const MacroLayout> MacroData::layout_of(std::int64_t epoch) {
   if (!requested_layout_ || requested_epoch_ != epoch) {

@@ -20,7 +20,7 @@ class MacroData {
   /// epoch.
   using OnFirst = std::function<void(MacroBatch& first)>;
 
-  MacroData(std::unique_ptr<MacroLoader> loader, plan::Job job, const plan::Plan& plan, OnFirst on_first);
+  MacroData(std::unique_ptr<MacroLoader> loader, plan::Job job, plan::Plan plan, OnFirst on_first);
 
   /// Returns the layout of an epoch. Caches the last requested one.
   std::shared_ptr<const MacroLayout> layout_of(std::int64_t epoch);

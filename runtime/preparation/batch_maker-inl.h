@@ -126,7 +126,7 @@ template <class Executor>
 kernels::device::Array<std::byte> BatchMaker<Executor>::rows_of(const std::int64_t* vertices,
                                                                 std::int64_t count,
                                                                 const std::int64_t* known) {
-  const auto rows = kernels::device::make_array<std::byte>(executor_, count * graph_.rows.row_bytes);
+  auto rows = kernels::device::make_array<std::byte>(executor_, count * graph_.rows.row_bytes);
   gather_rows(executor_, graph_, reads_, vertices, count, rows.data, known);
   return rows;
 }
