@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "base/cache_bytes.h"
 #include "hwy/cache_control.h"
 #include "kernels/cpu/prefetch.h"
 #include "kernels/cpu/stream_copy.h"
@@ -46,9 +47,9 @@ void gather_elements(const std::byte* rows, std::span<const graph::VertexId> ver
 }  // namespace
 
 std::int64_t min_streamed_bytes() {
-  constexpr std::int64_t least = 1 << 20;  // also if the size of the cache is unknown
-  static const std::int64_t bytes = std::max<std::int64_t>(least, ::sysconf(_SC_LEVEL3_CACHE_SIZE) / 32);
-  return bytes;
+  constexpr std::size_t least = 1 << 20;  // also if the size of the cache is unknown
+  static const std::size_t bytes = std::max(least, base::cache_bytes(_SC_LEVEL3_CACHE_SIZE, 0) / 32);
+  return static_cast<std::int64_t>(bytes);
 }
 
 void gather_rows(const graph::Features& features, std::span<const graph::VertexId> vertices, std::byte* out) {

@@ -8,8 +8,9 @@
 
 namespace gnomon::kernels::cpu {
 
-/// Rows of at least this size in all are written past the caches: 1/32 of the last-level cache, because the
-/// mini-batches in flight on all cores share it. Smaller ones may still be in it when they are read.
+/// Returns the size in bytes from which gathered rows are written past the caches: 1/32 of the last-level
+/// cache, which the mini-batches in flight on all cores share, at least 1 MiB. Smaller outputs may still be
+/// in the cache when they are read. The share was chosen by measurements on one kind of processor.
 std::int64_t min_streamed_bytes();
 
 /// Copies the rows of `vertices` of dense features to `out`, vertices.size() x columns, in the features'

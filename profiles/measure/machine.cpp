@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/cache_bytes.h"
 #include "base/error.h"
 #include "base/usable.h"
 #include "profiles/measure/power.h"
@@ -77,14 +78,9 @@ class Readers {
   std::vector<std::thread> threads_;
 };
 
-std::size_t cache_bytes(int level, std::size_t otherwise) {
-  const long bytes = sysconf(level);
-  return bytes > 0 ? static_cast<std::size_t>(bytes) : otherwise;
-}
-
 /// The bandwidth of all cores reading uncached memory, in bytes per second.
 double read_bandwidth(int cores, const MachineOptions& options, bool& converged) {
-  const std::size_t last_cache = cache_bytes(_SC_LEVEL3_CACHE_SIZE, std::size_t{32} << 20);
+  const std::size_t last_cache = base::cache_bytes(_SC_LEVEL3_CACHE_SIZE, std::size_t{32} << 20);
   const auto room = static_cast<std::size_t>(base::usable_memory_bytes() / 8);
   const std::size_t total = std::min(std::max(2 * last_cache, std::size_t{32} << 20), room);
   Readers readers(cores, total / static_cast<std::size_t>(cores));
@@ -99,7 +95,7 @@ double read_bandwidth(int cores, const MachineOptions& options, bool& converged)
 
 /// The bandwidth of one core copying chunks larger than its cache, in bytes per second.
 double copy_bandwidth(const MachineOptions& options, bool& converged) {
-  const std::size_t own_cache = cache_bytes(_SC_LEVEL2_CACHE_SIZE, std::size_t{1} << 20);
+  const std::size_t own_cache = base::cache_bytes(_SC_LEVEL2_CACHE_SIZE, std::size_t{1} << 20);
   const std::size_t bytes = std::max({options.copy_bytes, 4 * own_cache, std::size_t{4} << 20});
   const std::vector<std::byte> source(bytes, std::byte{1});
   std::vector<std::byte> target(bytes);

@@ -12,12 +12,12 @@ namespace gnomon::base {
 namespace {
 
 // Recorded on a virtual machine of two cores, ten seconds apart, while two other processes were running.
-constexpr std::string_view before =
+constexpr std::string_view stat_before =
     "cpu  402311 117 60012 9913002 8123 0 2210 4411 0 0\n"
     "cpu0 201144 60 30010 4956500 4100 0 1200 2205 0 0\n"
     "cpu1 201167 57 30002 4956502 4023 0 1010 2206 0 0\n"
     "intr 88123 0 0\nctxt 123456\nbtime 1700000000\n";
-constexpr std::string_view after =
+constexpr std::string_view stat_after =
     "cpu  403911 117 60112 9913252 8123 0 2220 4451 0 0\n"
     "cpu0 201944 60 30060 4956625 4100 0 1205 2225 0 0\n"
     "cpu1 201967 57 30052 4956627 4023 0 1015 2226 0 0\n"
@@ -27,13 +27,13 @@ constexpr std::array both{0, 1};
 
 TEST(OtherLoad, ReadsTheLinesOfTheAskedCores) {
   const std::array second{1};
-  const auto times = parse_cpu_times(before, second, ticks_per_s);
+  const auto times = parse_cpu_times(stat_before, second, ticks_per_s);
   ASSERT_TRUE(times.has_value());
   EXPECT_DOUBLE_EQ(times->busy_s, 2011.67 + 0.57 + 300.02 + 10.10);
   EXPECT_DOUBLE_EQ(times->idle_s, 49565.02 + 40.23);
   EXPECT_DOUBLE_EQ(times->steal_s, 22.06);
   const std::array third{2};
-  EXPECT_FALSE(parse_cpu_times(before, third, ticks_per_s));
+  EXPECT_FALSE(parse_cpu_times(stat_before, third, ticks_per_s));
   EXPECT_FALSE(parse_cpu_times("", both, ticks_per_s));
 }
 
@@ -47,8 +47,8 @@ TEST(OtherLoad, OlderKernelsCountLess) {
 }
 
 TEST(OtherLoad, IsWhatThisProcessDidNotUse) {
-  const auto begin = parse_cpu_times(before, both, ticks_per_s);
-  const auto end = parse_cpu_times(after, both, ticks_per_s);
+  const auto begin = parse_cpu_times(stat_before, both, ticks_per_s);
+  const auto end = parse_cpu_times(stat_after, both, ticks_per_s);
   // 17.1 s busy, 2.5 s idle and 0.4 s stolen of 20 s.
   const auto load = load_between(*begin, *end, 7.1);
   ASSERT_TRUE(load.has_value());
