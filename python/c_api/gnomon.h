@@ -142,11 +142,12 @@ typedef struct gnomon_page_lock {
  * stays pageable. The functions must stay callable as long as the loader or one of its tensors lives. */
 GNOMON_API gnomon_status gnomon_loader_lock_pages(gnomon_loader* loader, const gnomon_page_lock* lock);
 
-/* Lends memory, aligned to 64 bytes, to a loader, for a single tensor: a large tensor that fits is made there
- * instead of in the loader's own memory. It is the caller's again when gnomon_tensor_detach was called for
- * that tensor; otherwise it must stay valid as long as the loader or one of its tensors lives. */
+/* Lends memory, aligned to 64 bytes, to a loader: a tensor of at least 64 KiB that fits is made there instead
+ * of in the loader's own memory, one tensor at a time. The memory is the caller's again when
+ * gnomon_tensor_detach was called for its tensor; until then it must stay valid, as long as the loader or one
+ * of its tensors lives. */
 GNOMON_API gnomon_status gnomon_loader_lend(gnomon_loader* loader, void* memory, uint64_t bytes);
-/* Deletes a tensor of a batch without reading or reusing the memory that was lent for it. */
+/* Deletes a tensor of a batch; memory that was lent for it is the caller's again. */
 GNOMON_API void gnomon_tensor_detach(gnomon_dl_managed* tensor);
 
 /* Writes to `order` a random permutation of 0 … count - 1 that depends on seed and epoch only. */

@@ -16,12 +16,9 @@
 namespace gnomon::c_api {
 namespace {
 
-/// Blocks of at least this size are mapped individually.
+/// Blocks of at least this size are mapped individually, or lent (gnomon_loader_lend).
 constexpr std::size_t min_mapped_bytes = std::size_t{1} << 16;
 constexpr std::size_t line_bytes = 64;
-/// Lent blocks may be this many times as large as their tensor, because a framework's allocator often rounds
-/// up to a power of two.
-constexpr std::size_t max_lent_to_needed = 4;
 
 /// Rounds up so that tensors whose sizes differ little from batch to batch can use the same block.
 std::size_t rounded(std::size_t bytes) {
@@ -88,11 +85,9 @@ Memory Memory::lent(std::byte* memory, std::size_t bytes) {
   return result;
 }
 
-/// Removes the smallest block of at least `bytes`, unless it exceeds `max_bytes`: a much larger block is left
-/// to a larger tensor.
-std::optional<Memory> MemoryPool::taken_from(BySize& blocks, std::size_t bytes, std::size_t max_bytes) {
+std::optional<Memory> MemoryPool::taken_from(BySize& blocks, std::size_t bytes) {
   const auto found = blocks.lower_bound(bytes);
-  if (found == blocks.end() || found->first > max_bytes) {
+  if (found == blocks.end() || found->first > 2 * bytes) {
     return std::nullopt;
   }
   return std::move(blocks.extract(found).mapped());
@@ -104,12 +99,12 @@ Memory MemoryPool::take(std::size_t bytes) {
   {
     const std::lock_guard lock(mutex_);
     page_lock = lock_;
-    if (needed >= min_mapped_bytes) {
-      if (auto lent = taken_from(lent_, needed, max_lent_to_needed * needed)) {
+    if (bytes >= min_mapped_bytes) {
+      if (auto lent = taken_from(lent_, needed)) {
         return *std::move(lent);
       }
     }
-    if (auto kept = taken_from(kept_, needed, 2 * needed)) {
+    if (auto kept = taken_from(kept_, needed)) {
       return *std::move(kept);
     }
   }

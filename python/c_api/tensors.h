@@ -42,12 +42,14 @@ class MemoryPool {
   void give_back(Memory memory);
   /// Page-locks the memory of all tensors made from now on.
   void lock_pages(const gnomon_page_lock& lock);
-  /// Makes a large tensor in memory of the caller. Throws InputError if that is not aligned.
+  /// Lends memory of the caller to large tensors, one at a time. Throws InputError if it is not aligned to 64
+  /// bytes.
   void lend(void* memory, std::size_t bytes);
 
  private:
   using BySize = std::multimap<std::size_t, Memory>;
-  static std::optional<Memory> taken_from(BySize& blocks, std::size_t bytes, std::size_t max_bytes);
+  /// Removes the smallest block of at least `bytes`; a much larger one is left to a larger tensor.
+  static std::optional<Memory> taken_from(BySize& blocks, std::size_t bytes);
 
   const OwnProcess process_;
   const std::size_t max_kept_;

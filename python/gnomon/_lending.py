@@ -11,7 +11,7 @@ from torch import Tensor
 from gnomon._library import DLTensor, check, library
 from gnomon._tensors import dtype_of, take
 
-# Smaller tensors stay in the loader's own memory.
+# Smaller tensors stay in the loader's own memory (gnomon_loader_lend in gnomon.h).
 MIN_BYTES = 1 << 16
 
 

@@ -312,6 +312,21 @@ class PageLocks {
   }
 };
 
+/// An attribute of 3000 vertices, 100 times 1.5 each: 200 KB for 500 vertices.
+class WideRows {
+ public:
+  /// This must outlive the input's epoch.
+  void add_to(Input& input) const {
+    input.fields.num_vertex_attributes = 1;
+    input.fields.vertex_attributes = &tensor_;
+  }
+
+ private:
+  std::vector<float> values_ = std::vector<float>(300000, 1.5F);
+  std::array<std::int64_t, 2> shape_{3000, 100};
+  gnomon_dl_tensor tensor_{values_.data(), {1, 0}, 2, {2, 32, 1}, shape_.data(), nullptr, 0};
+};
+
 TEST(CApi, LargeTensorsAreLockedWhileTheirMemoryLives) {
   const test::RandomSeed seed(1);
   const Edges edges = random_edges(3000, 9000, seed);
@@ -321,12 +336,9 @@ TEST(CApi, LargeTensorsAreLockedWhileTheirMemoryLives) {
   EXPECT_EQ(gnomon_loader_lock_pages(loader.get(), &half), GNOMON_INVALID_INPUT);
   const gnomon_page_lock lock = PageLocks::functions();
   ASSERT_EQ(gnomon_loader_lock_pages(loader.get(), &lock), GNOMON_OK);
-  const std::vector<float> rows(3000 * 100, 1.5F);
-  std::array<std::int64_t, 2> shape{3000, 100};
-  const gnomon_dl_tensor x{const_cast<float*>(rows.data()), {1, 0}, 2, {2, 32, 1}, shape.data(), nullptr, 0};
+  const WideRows rows;
   Input input(3000, 500, 2);
-  input.fields.num_vertex_attributes = 1;
-  input.fields.vertex_attributes = &x;
+  rows.add_to(input);
   std::vector<Batch> batches;
   std::size_t covered = 0;
   {
@@ -346,7 +358,7 @@ TEST(CApi, LargeTensorsAreLockedWhileTheirMemoryLives) {
   EXPECT_EQ(PageLocks::count(), 0U);
 }
 
-/// 500 rows of a batch are 200 KB.
+/// Blocks that are lent to a loader, each for the rows of 500 vertices.
 class LentMemory {
  public:
   static constexpr std::size_t bytes = 1 << 18;
@@ -376,12 +388,9 @@ TEST(CApi, GathersIntoLentMemory) {
   const Edges edges = random_edges(3000, 9000, seed);
   const Graph graph = graph_of(edges);
   const Loader loader = loader_of(graph.get(), {0});
-  const std::vector<float> rows(3000 * 100, 1.5F);
-  std::array<std::int64_t, 2> shape{3000, 100};
-  const gnomon_dl_tensor x{const_cast<float*>(rows.data()), {1, 0}, 2, {2, 32, 1}, shape.data(), nullptr, 0};
+  const WideRows rows;
   Input input(3000, 500, 0);
-  input.fields.num_vertex_attributes = 1;
-  input.fields.vertex_attributes = &x;
+  rows.add_to(input);
   LentMemory memory(loader.get());
   EXPECT_EQ(memory.lend(4), GNOMON_INVALID_INPUT);
   EXPECT_EQ(std::string(gnomon_last_error()), "memory: is not aligned to 64 bytes");
