@@ -3,11 +3,13 @@
 in either memory, routes, and links of several speeds, on three graphs. Writes bench/results/compare_plans.json.
 
     bench/compare_plans.py [--build build/release] [--data ../shared/data] [--graphs planted,slashdot,amazon_photo]
-        [--time-limit 30] [--output FILE]
+        [--cycles 3] [--time-limit 20] [--output FILE]
 
-Each graph is profiled on each device, then all plans alternate in `gnomon validate`. An emulated device computes on the host's
-cores: each worker and each thread of the device has a core of its own (one of each on two cores), so that cores are not
-oversubscribed. Rows hold seconds; nothing is fitted.
+Each graph is profiled on each device, then all plans alternate in `gnomon validate`; this is repeated --cycles times, so that a
+machine whose speed changes within minutes is measured as often as it is predicted. `predicted_s` is the median of the cycles'
+predictions, `measured_s` that of all epochs. `in_one_cycle` summarises the errors of single cycles, each with its own profile. An
+emulated device computes on the host's cores: each worker and each thread of the device has a core of its own (one of each on two
+cores), so that cores are not oversubscribed. Rows hold seconds; nothing is fitted.
 """
 
 import argparse
@@ -99,12 +101,22 @@ def measure(options, graph, device):
     store, job = make_store(options, graph), GRAPHS[graph]["job"]
     flags = ["--device", "emulated", *DEVICES[device]]
     profile = store.with_suffix(f".{device.replace(' ', '_')}.json")
-    gnomon(options, "profile", store, *job, *flags, "--time-limit", options.time_limit, "-o", profile)
+    cycles = []
     with tempfile.TemporaryDirectory() as directory:
         plans = ",".join(write_plans(directory))
-        text = gnomon(options, "validate", store, profile, *flags, "--plans", plans, "--json")
-    return [{"graph": graph, "device": device, "plan": row["plan"]["name"], "predicted_s": row["predicted_s"],
-             "measured_s": row["measured_s"], "epochs": len(row["epochs_s"])} for row in json.loads(text)["plans"]]
+        for _ in range(options.cycles):
+            gnomon(options, "profile", store, *job, *flags, "--time-limit", options.time_limit, "-o", profile)
+            text = gnomon(options, "validate", store, profile, *flags, "--plans", plans, "--json")
+            cycles.append(json.loads(text)["plans"])
+    return [row_of(graph, device, of_plan) for of_plan in zip(*cycles)]
+
+
+def row_of(graph, device, cycles):
+    """One plan; `cycles` are its results of each `gnomon validate`."""
+    epochs = [second for cycle in cycles for second in cycle["epochs_s"]]
+    return {"graph": graph, "device": device, "plan": cycles[0]["plan"]["name"],
+            "predicted_s": statistics.median(cycle["predicted_s"] for cycle in cycles), "measured_s": statistics.median(epochs),
+            "epochs": len(epochs), "cycles": [[cycle["predicted_s"], cycle["measured_s"]] for cycle in cycles]}
 
 
 def ranks(values):
@@ -112,11 +124,16 @@ def ranks(values):
     return [rank for _, rank in sorted(zip(order, range(len(values))))]
 
 
+def error_summary(pairs):
+    """Of pairs of predicted and measured seconds."""
+    errors = sorted(abs(predicted / measured - 1) for predicted, measured in pairs)
+    return {"median_error": statistics.median(errors), "p90_error": errors[int(0.9 * (len(errors) - 1))]}
+
+
 def summary(rows):
-    errors = sorted(abs(row["predicted_s"] / row["measured_s"] - 1) for row in rows)
-    predicted, measured = (ranks([row[key] for row in rows]) for key in ("predicted_s", "measured_s"))
-    return {"median_error": statistics.median(errors), "p90_error": errors[int(0.9 * (len(errors) - 1))],
-            "spearman": statistics.correlation(predicted, measured)}
+    predicted, measured = ([row[key] for row in rows] for key in ("predicted_s", "measured_s"))
+    return {**error_summary(zip(predicted, measured)), "spearman": statistics.correlation(ranks(predicted), ranks(measured)),
+            "in_one_cycle": error_summary([pair for row in rows for pair in row["cycles"]])}
 
 
 def main():
@@ -124,7 +141,8 @@ def main():
     parser.add_argument("--build", type=Path, default=ROOT / "build/release")
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared/data")
     parser.add_argument("--graphs", type=lambda text: text.split(","), default=list(GRAPHS))
-    parser.add_argument("--time-limit", type=float, default=30)
+    parser.add_argument("--cycles", type=int, default=3)
+    parser.add_argument("--time-limit", type=float, default=20)
     parser.add_argument("--output", type=Path, default=ROOT / "bench/results/compare_plans.json")
     options = parser.parse_args()
     rows = []

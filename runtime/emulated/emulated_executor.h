@@ -14,6 +14,7 @@
 #include "nn/parallel.h"
 #include "runtime/emulated/device_arena.h"
 #include "runtime/emulated/link_reads.h"
+#include "runtime/emulated/run_indices.h"
 #include "runtime/emulated/shared_link.h"
 
 namespace gnomon::runtime::emulated {
@@ -104,10 +105,8 @@ class EmulatedExecutor {
     const auto members = static_cast<int>(std::clamp<std::int64_t>(count / min_share, 1, threads()));
     const std::int64_t each = (count / members + warp) / warp * warp;
     const auto run = [&](int member) {
-      const std::int64_t end = std::min(count, (member + 1) * each);
-      for (std::int64_t i = member * each; i < end; ++i) {
-        body(i);
-      }
+      const std::int64_t begin = std::min(count, member * each);
+      run_indices(body, begin, std::min(count, begin + each));
     };
     if (members == 1) {
       run(0);

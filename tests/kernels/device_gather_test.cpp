@@ -11,6 +11,7 @@
 #include "bench/repeated_gather.h"
 #include "kernels/device/gather-inl.h"
 #include "tests/kernels/gather_contract.h"
+#include "tests/kernels/gather_on_device.h"
 #include "tests/kernels/host_executor.h"
 #include "tests/random_seed.h"
 
@@ -19,40 +20,12 @@ namespace {
 
 using graph::VertexId;
 
-/// The device's gather, run by the host. With a cache every third row is read from it alone.
-template <device::Reads How, bool Cached, bool ByPlace = false>
-struct GatherOnHost {
-  static std::vector<std::byte> rows(const graph::Features& features, const std::vector<VertexId>& vertices) {
-    const auto row_bytes = static_cast<std::size_t>(features.row_bytes());
-    std::vector<std::byte> all(features.data, features.data + features.rows * features.row_bytes());
-    std::vector<std::byte> cached;
-    std::vector<std::int32_t> slots(static_cast<std::size_t>(features.rows), -1);
-    for (VertexId vertex = 0; Cached && vertex < features.rows; vertex += 3) {
-      slots[static_cast<std::size_t>(vertex)] = static_cast<std::int32_t>(vertex / 3);
-      const auto row = all.begin() + vertex * features.row_bytes();
-      cached.insert(cached.end(), row, row + features.row_bytes());
-      std::fill(row, row + features.row_bytes(), std::byte{0xEE});
-    }
-    std::vector<std::byte> out(vertices.size() * row_bytes);
-    HostExecutor executor(3);
-    const device::Rows table{all.data(), features.row_bytes(), Cached ? slots.data() : nullptr,
-                             cached.data()};
-    if (ByPlace) {
-      device::gather_rows_by_place(executor, table, features.rows, How, vertices.data(), std::ssize(vertices),
-                                   out.data());
-    } else {
-      device::gather_rows(executor, table, How, vertices.data(), std::ssize(vertices), out.data());
-    }
-    return out;
-  }
-  static std::vector<std::int64_t> labels(const std::vector<std::int32_t>& labels_of,
-                                          const std::vector<VertexId>& vertices) {
-    std::vector<std::int64_t> out(vertices.size());
-    HostExecutor executor;
-    device::gather_labels(executor, labels_of.data(), vertices.data(), std::ssize(vertices), out.data());
-    return out;
-  }
+struct ThreeHostThreads {
+  HostExecutor executor{3};
 };
+
+template <device::Reads How, bool Cached, bool ByPlace = false>
+using GatherOnHost = GatherOnDevice<ThreeHostThreads, How, Cached, ByPlace>;
 
 using Shifted = GatherOnHost<device::Reads::shifted, false>;
 using Straight = GatherOnHost<device::Reads::straight, false>;
