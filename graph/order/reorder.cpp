@@ -12,6 +12,7 @@
 #include "graph/edge_stream.h"
 #include "graph/feature_form.h"
 #include "graph/order/ordered_rows.h"
+#include "graph/out_degrees.h"
 #include "graph/store/csc_builder.h"
 #include "graph/store/feature_writer.h"
 #include "graph/store/names.h"
@@ -33,10 +34,7 @@ std::vector<VertexId> identity(std::int64_t vertices) {
 }
 
 std::vector<VertexId> by_out_degree(const Graph& graph) {
-  std::vector<std::int64_t> degrees(at(graph.num_vertices()), 0);
-  for (const VertexId source : graph.indices) {
-    ++degrees[at(source)];
-  }
+  const auto degrees = out_degrees<std::int64_t>(graph);
   auto order = identity(graph.num_vertices());
   std::stable_sort(order.begin(), order.end(),
                    [&](VertexId a, VertexId b) { return degrees[at(a)] > degrees[at(b)]; });

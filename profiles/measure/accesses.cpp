@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "base/index.h"
+#include "graph/out_degrees.h"
 #include "kernels/cpu/sample/topology.h"
 #include "profiles/measure/statistics.h"
 #include "runtime/cache/cache_choice.h"
@@ -70,15 +71,6 @@ std::vector<VertexId> sorted_by(const Counts& uses, Key key) {
   }
   std::stable_sort(order.begin(), order.end(), [&](VertexId a, VertexId b) { return key(a) > key(b); });
   return order;
-}
-
-/// The out-degree of each vertex.
-Counts out_degrees(const graph::Graph& graph) {
-  Counts degrees(at(graph.num_vertices()));
-  for (const VertexId neighbour : graph.indices) {
-    ++degrees[at(neighbour)];
-  }
-  return degrees;
 }
 
 /// Bytes of each adjacency list in a cache.
@@ -175,7 +167,7 @@ Overlap overlap_of(const Counts& first, const Counts& second) {
 
 void set_accesses(const graph::Graph& graph, const plan::Job& job, const SampledEpochs& epochs,
                   WorkloadProfile& workload) {
-  const Counts degrees = out_degrees(graph);
+  const auto degrees = graph::out_degrees<Counts::value_type>(graph);
   const auto& [before, uses, batch_s] = epochs;
   workload.features = accesses_of(before.rows, uses.rows, degrees, {});
   workload.topology = accesses_of(before.lists, uses.lists, degrees, list_bytes(graph, job));

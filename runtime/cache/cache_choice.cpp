@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/index.h"
 #include "base/philox.h"
+#include "graph/out_degrees.h"
 
 namespace gnomon::runtime {
 namespace {
@@ -35,10 +36,7 @@ std::vector<double> wishes(const graph::Graph& graph, CachePolicy policy,
       return wish;
     }
     case CachePolicy::out_degree:
-      for (const VertexId neighbour : graph.indices) {
-        ++wish[at(neighbour)];
-      }
-      return wish;
+      return graph::out_degrees<double>(graph);
     case CachePolicy::presample:
     case CachePolicy::optimal:
     case CachePolicy::value_weight:

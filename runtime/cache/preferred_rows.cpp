@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "graph/out_degrees.h"
+
 namespace gnomon::runtime {
 
 bool prefers_cached(const plan::Plan& plan) { return plan.bias > 1 && plan.cache.is_used(); }
@@ -13,10 +15,7 @@ bool leaves_out_cached_rows(const plan::Plan& plan) {
 }
 
 std::vector<graph::VertexId> preferred_rows(const graph::Graph& graph, const plan::Plan& plan) {
-  std::vector<std::int64_t> uses(static_cast<std::size_t>(graph.num_vertices()));
-  for (const graph::VertexId neighbour : graph.indices) {
-    ++uses[static_cast<std::size_t>(neighbour)];
-  }
+  const auto uses = graph::out_degrees<std::int64_t>(graph);
   std::vector<graph::VertexId> order(uses.size());
   std::iota(order.begin(), order.end(), graph::VertexId{0});
   std::stable_sort(order.begin(), order.end(), [&](graph::VertexId a, graph::VertexId b) {

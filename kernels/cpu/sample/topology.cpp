@@ -11,10 +11,20 @@
 namespace gnomon::kernels::cpu {
 namespace {
 
+/// Of large arrays in files, pages that were copied are released before the next ones are read: the whole
+/// array need not be in memory twice.
 template <class To, class From>
 std::span<const To> copy_into(HugeArray<To>& array, std::span<const From> from) {
+  constexpr std::size_t block = std::size_t{1} << 25;
   array.reserve(from.size(), 0);
-  std::transform(from.begin(), from.end(), array.data(), [](From value) { return static_cast<To>(value); });
+  for (std::size_t begin = 0; begin < from.size(); begin += block) {
+    const auto part = from.subspan(begin, std::min(block, from.size() - begin));
+    std::transform(part.begin(), part.end(), array.data() + begin,
+                   [](From value) { return static_cast<To>(value); });
+    if (part.size() == block) {
+      base::release_file_pages(std::as_bytes(part));
+    }
+  }
   return {array.data(), from.size()};
 }
 
