@@ -147,7 +147,8 @@ std::vector<Operand> Model::bottom_operands(const TensorBatch& batch,
 /// The hop along which layer `index` aggregates.
 Hop Model::hop_of(const TensorBatch& data, std::size_t index) const {
   const auto& block = data.blocks[layers_.size() - 1 - index];
-  const auto& degrees = index > 0 && data.reused != nullptr ? data.reused->degrees : data.degrees;
+  const auto* const reused = index > 0 ? data.reused.get() : nullptr;
+  const auto& degrees = reused != nullptr ? reused->degrees : data.degrees;
   return {block, degrees.defined() ? degrees.narrow(0, 0, block->num_sources()) : degrees};
 }
 

@@ -184,8 +184,8 @@ at::Tensor outputs_of(const std::vector<Operand>& operands, const std::vector<at
   at::Tensor sum;
   for (std::size_t i = 0; i < operands.size(); ++i) {
     const auto& [dense, sparse] = operands[i];
-    auto term = sparse.defined() ? product(sparse, parameters[i]) : dense::linear(dense, parameters[i]);
-    sum = sum.defined() ? sum.add_(term) : std::move(term);
+    const auto term = sparse.defined() ? product(sparse, parameters[i]) : dense::linear(dense, parameters[i]);
+    sum = sum.defined() ? sum.add_(term) : term;
   }
   return sum.add_(parameters.back());
 }

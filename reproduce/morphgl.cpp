@@ -55,7 +55,7 @@ void add_table6(Report& report, const Paper& paper, const Predicted& predicted) 
 /// Adds Table 5's rows for MorphGL. The GPU idles for a part of each stage; the baselines' rows give the busy
 /// part: SALIENT's that of training, DUCATI's that of both stages.
 void add_table5(Report& report, const Paper& paper, const Predicted& predicted) {
-  const auto& [cell, profile, dispatched] = predicted;
+  const auto& cell = predicted.cell;  // no structured binding: a lambda uses it
   const auto salient_busy = printed(paper, cell, "SALIENT", "gpu_util_pct");
   const auto ducati_busy = printed(paper, cell, "DUCATI", "gpu_util_pct");
   if (!salient_busy || !ducati_busy) {
@@ -65,11 +65,11 @@ void add_table5(Report& report, const Paper& paper, const Predicted& predicted) 
   const double train_busy_s = *salient_busy / 100 * stages.cpu_batch_s;
   const double both_busy_s = *ducati_busy / 100 * (stages.device_batch_s + stages.train_s);
   const double device_batch_busy_s = std::max(0.0, both_busy_s - train_busy_s);
-  const auto& prediction = dispatched.best.prediction;
-  const auto batches = static_cast<double>(profile.workload.batches);
+  const auto& prediction = predicted.dispatched.best.prediction;
+  const auto batches = static_cast<double>(predicted.profile.workload.batches);
   const double device_share = 1 - static_cast<double>(prediction.cpu_batches) / batches;
   const double batch_s = prediction.epoch_s / batches;
-  const double cores = profile.machine.cpu.cores;
+  const double cores = predicted.profile.machine.cpu.cores;
   const auto add = [&](const char* metric, double scale, double value) {
     const auto number = printed(paper, cell, "MorphGL", metric);
     report.rows.push_back({"table5", cell.machine, cell.name() + " " + metric, "%",

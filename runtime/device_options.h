@@ -6,9 +6,6 @@
 #include "plan/abilities.h"
 
 // Free of LibTorch's headers, for callers that only choose a device.
-namespace c10 {
-struct Device;
-}
 
 namespace gnomon::runtime {
 

@@ -144,7 +144,7 @@ struct AddFunction : Function<AddFunction> {
 struct SoftmaxFunction : Function<SoftmaxFunction> {
   static Tensor forward(AutogradContext* context, const Tensor& logits, const SparseBlockPtr& block) {
     save_block(context, block);
-    const Tensor y = block->kernels().edge_softmax(*block, logits.contiguous());
+    Tensor y = block->kernels().edge_softmax(*block, logits.contiguous());
     context->save_for_backward({y});
     return y;
   }

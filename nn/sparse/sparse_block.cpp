@@ -37,9 +37,10 @@ SparseBlock::SparseBlock(std::int64_t num_sources, at::Tensor indptr, at::Tensor
               indices_.device());
 }
 
-SparseBlock::SparseBlock(std::int64_t num_sources, at::Tensor indptr, at::Tensor indices,
+SparseBlock::SparseBlock(std::int64_t num_sources, const at::Tensor& indptr, at::Tensor indices,
                          std::int64_t max_in_degree)
-    : SparseBlock(num_sources, indptr, indices, sparse_kernels(indptr.device()), {}, max_in_degree) {}
+    : SparseBlock(num_sources, indptr, std::move(indices), sparse_kernels(indptr.device()), {},
+                  max_in_degree) {}
 
 SparseBlock::SparseBlock(const SparseBlock& block, std::shared_ptr<const BlockGroup> group,
                          std::size_t number)
@@ -101,7 +102,7 @@ kernels::cpu::SparseRows SparseBlock::by_source() const {
           elements_of<std::int32_t>(tensors.edges)};
 }
 
-SparseBlockPtr sparse_block(std::shared_ptr<const kernels::Block> block) {
+SparseBlockPtr sparse_block(const std::shared_ptr<const kernels::Block>& block) {
   return std::make_shared<const SparseBlock>(block->num_sources, tensor_view(block->indptr, block),
                                              tensor_view(block->indices, block));
 }

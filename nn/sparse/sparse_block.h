@@ -27,7 +27,7 @@ class SparseBlock {
   SparseBlock(std::int64_t num_sources, at::Tensor indptr, at::Tensor indices, const SparseKernels& kernels,
               at::Tensor destinations = {}, std::int64_t max_in_degree = unknown_degree);
   /// Uses the device's default kernels.
-  SparseBlock(std::int64_t num_sources, at::Tensor indptr, at::Tensor indices,
+  SparseBlock(std::int64_t num_sources, const at::Tensor& indptr, at::Tensor indices,
               std::int64_t max_in_degree = unknown_degree);
   /// The same block as number `number` of a group.
   SparseBlock(const SparseBlock& block, std::shared_ptr<const BlockGroup> group, std::size_t number);
@@ -96,7 +96,7 @@ std::vector<SparseBlockPtr> grouped_with_loops(const std::vector<SparseBlockPtr>
 
 /// Wraps a block without copying it; the tensors share its ownership. For a block inside a shared MiniBatch,
 /// pass std::shared_ptr<const kernels::Block>(batch, &batch->blocks[hop]).
-SparseBlockPtr sparse_block(std::shared_ptr<const kernels::Block> block);
+SparseBlockPtr sparse_block(const std::shared_ptr<const kernels::Block>& block);
 
 /// Wraps a block without copying or owning it: the block must outlive the backward pass.
 SparseBlockPtr view_of(const kernels::Block& block);

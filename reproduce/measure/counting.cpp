@@ -203,8 +203,8 @@ Chart layers(const MeasuredCase& measured) {
 
 Chart moved_bytes(const MeasuredCase& measured) {
   const auto all = layer_vertices(measured);
-  const double batches = static_cast<double>(epochs_of(measured).first.batches.size());
-  const double row_bytes = static_cast<double>(measured.graph.features.row_bytes());
+  const auto batches = static_cast<double>(epochs_of(measured).first.batches.size());
+  const auto row_bytes = static_cast<double>(measured.graph.features.row_bytes());
   const double embedding_bytes = 4.0 * measured.job.hidden;
   Chart chart;
   chart.categories = {"all layers on the device", "the first layer on the host"};
