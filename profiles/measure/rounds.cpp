@@ -150,10 +150,11 @@ Resident Rounds::measure_resident(double time_limit_s) {
   constexpr std::int64_t batches = 4;
   constexpr std::size_t most_rounds = 40;
   bench_.hold_data(plan::Home::device);
+  // Trained in between, as in an epoch: on the host's cores training and preparation share a cache.
   const auto prepare_s = [&](bool fused) {
     bench_.fuse(fused);
     bench_.begin(round_, next_batches(batches));
-    return mean_s(Stage::device_batch, 0, batches);
+    return mean_of(in_turn({Stage::device_batch, Stage::train}, 0, batches), Stage::device_batch);
   };
   prepare_s(false);  // warms up
   prepare_s(true);
@@ -216,8 +217,8 @@ void Rounds::measure_alone(Measured& measured, std::int64_t epoch) {
   bench_.begin(epoch, next_batches(2 * count));
   alone_s_.fill(0);
   std::array<double, schedule::num_basic_stages> first_s{};
-  const auto run = [&](std::initializer_list<Stage> stages, std::int64_t first) {
-    for (const StageSpan& span : in_turn(stages, first, count)) {
+  const auto add = [&](const std::vector<StageSpan>& spans, std::int64_t first) {
+    for (const StageSpan& span : spans) {
       const auto stage = static_cast<std::size_t>(span.stage);
       const double routes = span.stage == Stage::train ? 2 : 1;
       if (span.stage == Stage::transfer && !has_link()) {
@@ -231,13 +232,13 @@ void Rounds::measure_alone(Measured& measured, std::int64_t epoch) {
       }
     }
   };
-  run({Stage::cpu_batch}, 0);
-  run({Stage::transfer}, 0);
+  add(in_turn({Stage::cpu_batch}, 0, count), 0);
   for (std::int64_t position = 0; position < count; ++position) {
+    add(in_turn({Stage::transfer}, position, 1), 0);
     count_batch(measured, position);  // before training returns the slot
+    add(in_turn({Stage::train}, position, 1), 0);
   }
-  run({Stage::train}, 0);
-  run({Stage::device_batch, Stage::train}, count);
+  add(in_turn({Stage::device_batch, Stage::train}, count, count), count);
   for (std::size_t stage = 0; stage < first_s.size(); ++stage) {
     if (alone_s_[stage] > 0) {
       measured.first[stage].add(first_s[stage] / alone_s_[stage]);

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <new>
 #include <string>
+#include <tuple>
 #include <utility>
 
 namespace gnomon::runtime::emulated {
@@ -29,7 +30,20 @@ struct DeviceArena::State {
   State(const State&) = delete;
   State& operator=(const State&) = delete;
 
-  /// Frees kept blocks, the largest first, until at most `bytes` of them are left.
+  /// A kept block of about `size` bytes, and its real size; or null.
+  std::pair<void*, std::size_t> take_block(std::size_t size) {
+    const auto found = blocks.lower_bound(size);
+    if (found == blocks.end() || found->first > size + size / 8) {
+      return {nullptr, size};
+    }
+    const std::pair block(found->second, found->first);
+    kept -= found->first;
+    blocks.erase(found);
+    return block;
+  }
+  /// Frees kept blocks, the largest first, until they and what is in use fit into 5/4 of its peak: blocks of
+  /// several sizes are kept for mini-batches that vary in size.
+  void shrink() { shrink(static_cast<std::size_t>(std::max<std::int64_t>(0, peak + peak / 4 - used))); }
   void shrink(std::size_t bytes) {
     while (kept > bytes && !blocks.empty()) {
       const auto largest = std::prev(blocks.end());
@@ -78,16 +92,13 @@ void DeviceArena::give(std::size_t bytes) noexcept {
 }
 
 std::shared_ptr<void> DeviceArena::allocate(std::size_t bytes) {
-  const std::size_t size = block_bytes(bytes);
+  std::size_t size = block_bytes(bytes);
   void* memory = nullptr;
   {
     const std::lock_guard lock(state_->mutex);
     take(*state_, bytes);
-    if (const auto free = state_->blocks.find(size); free != state_->blocks.end()) {
-      memory = free->second;
-      state_->kept -= size;
-      state_->blocks.erase(free);
-    }
+    std::tie(memory, size) = state_->take_block(size);
+    state_->shrink();
   }
   if (memory == nullptr) {
     memory = ::operator new(size, memory_alignment);
@@ -97,7 +108,7 @@ std::shared_ptr<void> DeviceArena::allocate(std::size_t bytes) {
             state->used -= static_cast<std::int64_t>(bytes);
             state->kept += size;
             state->blocks.emplace(size, freed);
-            state->shrink(static_cast<std::size_t>(state->peak) / 4);
+            state->shrink();
           }};
 }
 
@@ -114,6 +125,11 @@ std::int64_t DeviceArena::used_bytes() const {
 std::int64_t DeviceArena::peak_bytes() const {
   const std::lock_guard lock(state_->mutex);
   return state_->peak;
+}
+
+std::int64_t DeviceArena::kept_bytes() const {
+  const std::lock_guard lock(state_->mutex);
+  return static_cast<std::int64_t>(state_->kept);
 }
 
 std::int64_t DeviceArena::limit_bytes() const {

@@ -19,7 +19,8 @@ class ArenaIsFull : public std::runtime_error {
 };
 
 /// The memory of an emulated device: host memory with a limit on the bytes in use. Freed memory is kept for
-/// allocations of similar sizes, up to a quarter of the peak use, since fresh memory costs page faults.
+/// allocations of similar sizes, as by a device's caching allocator, since fresh memory costs page faults;
+/// with what is in use it does not exceed 5/4 of the peak use.
 /// Thread-safe. Its allocations may outlive it.
 class DeviceArena {
  public:
@@ -40,6 +41,7 @@ class DeviceArena {
 
   std::int64_t used_bytes() const;
   std::int64_t peak_bytes() const;
+  std::int64_t kept_bytes() const;
   std::int64_t limit_bytes() const;
 
  private:

@@ -50,6 +50,26 @@ TEST(DeviceArena, ItsMemoryMayOutliveIt) {
   std::memset(memory.get(), 1, 1 << 20);
 }
 
+TEST(DeviceArena, KeepsFreedMemoryUpToFiveQuartersOfThePeakUse) {
+  constexpr std::size_t bytes = 1 << 20;
+  DeviceArena arena(4 * bytes);
+  const auto other = arena.allocate(bytes / 2);
+  auto freed = arena.allocate(bytes);
+  const void* const address = freed.get();
+  freed.reset();
+  EXPECT_EQ(arena.kept_bytes(), bytes);
+  freed = arena.allocate(bytes - bytes / 16);  // of a similar size
+  EXPECT_EQ(freed.get(), address);
+  EXPECT_EQ(arena.kept_bytes(), 0);
+  freed.reset();
+  const auto small = arena.allocate(bytes / 4);  // that block is much larger, and there is room for both
+  EXPECT_NE(small.get(), address);
+  EXPECT_EQ(arena.kept_bytes(), bytes);
+  const auto large = arena.allocate(bytes / 2);  // no room for all
+  EXPECT_EQ(arena.kept_bytes(), 0);
+  EXPECT_EQ(arena.peak_bytes(), bytes + bytes / 2);
+}
+
 TEST(TensorCount, CountsTheTensorsOfTheThread) {
   const auto arena = std::make_shared<DeviceArena>(1 << 20);
   const auto before = at::zeros({1000});
