@@ -39,4 +39,15 @@ def limited_group(limit):
         (group / "memory.limit_in_bytes").write_text(str(limit))
         yield group
     finally:
+        remove(group)
+
+
+def remove(group, tries=50):
+    """Removes an empty group; processes that were killed leave it a little later."""
+    try:
         group.rmdir()
+    except OSError:
+        if tries == 0:
+            raise
+        time.sleep(0.1)
+        remove(group, tries - 1)

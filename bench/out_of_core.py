@@ -2,12 +2,13 @@
 """Trains on a graph whose features and topology are several times the memory limit, and compares the disk's use with its
 capability. Writes bench/results/out_of_core.json.
 
-    bench/out_of_core.py [--build build/release] [--scale 23] [--times 4] [--epochs 2] [--accuracy amazon_cs,…]
-        [--peer-python FILE] [--sources DIR] [--output FILE]
+    bench/out_of_core.py [--build build/release] [--scale 25] [--times 4] [--epochs 2] [--accuracy amazon_cs,…]
+        [--peer-python FILE] [--sources DIR] [--other-peers FILE] [--output FILE]
 
 The graph is R-MAT of 2^scale vertices with 128 columns of fp16. Plans that read the disk run in a memory control group (version 1,
 which needs the rights to make one), page cache included, and are given nine tenths of it as --host-memory: ns-ext of the graph's size
-over `--times`, ginex, which keeps the topology in memory, of the topology and half the features. `ns-mem` runs without a limit. All
+over `--times`, ginex, which keeps the topology in memory, of the topology and half the features. ns-ext-presample is ns-ext whose cache
+holds the rows that presampling uses most, instead of the rows and lists that were used last. `ns-mem` runs without a limit. All
 train in the order of the indices, so that exact plans end with the same bits. mariusgnn and hanoi read macro-batches of 2 of 32 parts,
 two at a time, from copies of the graph that are ordered by part (`--max-load 1.1` for hanoi's), in the memory that ns-ext has.
 
@@ -25,20 +26,24 @@ Rows: the `value` of `what` on `graph`, its reference `of`, and their `ratio`.
 - macro_read: bytes per second while a macro-batch is read and built, beside the disk's sequential bandwidth, as profiled.
 - predicted_vs_measured: the predicted epoch beside the measured one.
 - same_bits: whether the weights equal those of ns-mem.
-- peer_epoch: seconds of PyG's NeighborLoader and SAGEConv on a memory-mapped feature matrix and memory-mapped lists
-  (bench/peers/training.py), in a group with ns-ext's limit, beside ns-mem's; the last epoch of the faster of 0 and as many loader
-  processes as there are cores.
-- exact_vs_fastest_peer, best_vs_fastest_peer: the fastest peer's epoch beside that of the fastest exact plan under a limit, and of the
-  fastest of all.
+- peer_epoch: seconds of a peer's epoch in a group with ns-ext's limit, beside ns-mem's; the last of --peer-epochs of its fastest setting.
+  PyG is its NeighborLoader and SAGEConv on a memory-mapped feature matrix and memory-mapped lists (bench/peers/training.py), with as many
+  loader processes as there are cores: a page is read while its process waits. --other-peers names a JSON file with builds of other systems
+  that answer the requests of bench/peers/training.py: [{"name", "command": [words], "settings": [any JSON], "exact": whether it trains the
+  mini-batches of neighbour sampling, "about": one sentence, "make": [words], "remove": a folder}]; `make`, if there, is called first, and
+  the folder removed after the measurement. "{store}" and "{work}" in words are replaced by the graph's and the benchmark's folder.
+  `why_not` tells why a peer has no epoch.
+- exact_vs_fastest_peer: the epoch of the fastest peer that trains exact mini-batches beside that of the fastest exact plan in that memory.
+- best_vs_fastest_peer: the epoch of the fastest of all peers beside that of the fastest of all plans in that memory.
 - accuracy_points: points that a plan's test accuracy is below that of ns-mem beside the permitted ones (bench/macro_accuracy.py).
-
-MariusGNN, Ginex and GraphBolt's disk feature are not among the peers: building them was not tried.
 """
 
 import argparse
+import dataclasses
 import json
 import math
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -50,7 +55,7 @@ from limited import limited_group, run  # noqa: E402
 from macro_accuracy import ALLOWED_POINTS, accuracy_rows  # noqa: E402
 
 JOB = ["--fanouts", "10,5", "--batch-size", "1024", "--hidden", "64", "--seed", "1"]
-PLANS = ["ns-ext", "ginex"]
+PLANS = ["ns-ext", "ns-ext-presample", "ginex"]
 MACRO_PLANS = {"mariusgnn": "random", "hanoi": "gnn_aware"}
 PLANS_IN_MEMORY = ["joestar-1", "joestar-2"]
 
@@ -100,7 +105,10 @@ def make_parted_store(options, store, method):
 
 def plan_file(options, name):
     """The preset with updates in the order of the indices, and two parts a macro-batch."""
-    plan = json.loads((ROOT / "plan/presets" / f"{name}.json").read_text()) | {"order": "index"}
+    preset = name.removesuffix("-presample")
+    plan = json.loads((ROOT / "plan/presets" / f"{preset}.json").read_text()) | {"order": "index"}
+    if preset != name:
+        plan["cache"] |= {"policy": "presample", "topology": False}
     if name in MACRO_PLANS:
         plan["macro"]["resident"] = 2
     path = options.work / f"{name}.json"
@@ -185,17 +193,46 @@ def rows_in_memory(options, store, profile, mem_s):
     return rows
 
 
-def peer_epoch_s(options, store, python, library, workers, limit):
-    """The last epoch of PyG on mapped files, and the peak of its control group; infinite if the group killed it."""
-    script = ROOT / "bench/peers/training.py"
+@dataclasses.dataclass
+class PeerSystem:
+    """A system that answers the requests of bench/peers/training.py."""
+
+    name: str
+    command: list
+    settings: list
+    exact: bool
+    about: str = ""
+    make: list = dataclasses.field(default_factory=list)
+    remove: str = ""
+
+
+def pyg_on_mapped_files(options, store):
+    python = options.peer_python or pyg_environment(options.peers)
+    library = pyg_lib(options.peers, options.sources, python)
+    widen = [python, ROOT / "bench/peers/widen_indices.py", store]
+    command = [python, ROOT / "bench/peers/training.py", "pyg_mapped", store, library]
+    return PeerSystem("PyG, mapped", command, [os.cpu_count()], True, make=widen)
+
+
+def other_peers(options, store):
+    systems = json.loads(options.other_peers.read_text()) if options.other_peers else []
+    for system in systems:
+        for field in ("command", "make"):
+            system[field] = [word.format(store=store, work=options.work) for word in system.get(field, [])]
+        system["remove"] = system.get("remove", "").format(store=store, work=options.work)
+        yield PeerSystem(**system)
+
+
+def peer_epoch_s(options, command, setting, limit):
+    """The last epoch of a peer, and the peak of its control group; infinite if the group killed it."""
     words = dict(zip(JOB[::2], JOB[1::2]))
-    request = {"fanouts": [int(each) for each in words["--fanouts"].split(",")], "hidden": int(words["--hidden"]), "setting": workers,
+    request = {"fanouts": [int(each) for each in words["--fanouts"].split(",")], "hidden": int(words["--hidden"]), "setting": setting,
                "threads": os.cpu_count()}
     with limited_group(limit) as group:
-        enter = ["/bin/sh", "-c", 'echo $$ > "$0"/cgroup.procs && exec "$@"', group]
-        peer = Peer([str(word) for word in [*enter, python, script, "pyg_mapped", store, library]], os.cpu_count())
+        enter = ["/bin/sh", "-c", 'echo $$ > "$0"/cgroup.procs && exec "$@"', group, "timeout", "-k", 10, options.peer_limit_s]
+        peer = Peer([str(word) for word in [*enter, *command]], os.cpu_count())
         try:
-            answers = [peer.ask(request) for _ in range(options.epochs)]
+            answers = [peer.ask(request) for _ in range(options.peer_epochs)]
         except (json.JSONDecodeError, BrokenPipeError):
             return math.inf, limit
         finally:
@@ -203,22 +240,41 @@ def peer_epoch_s(options, store, python, library, workers, limit):
         return answers[-1]["seconds"], int((group / "memory.max_usage_in_bytes").read_text())
 
 
+def rows_of_peer(options, system, mem_s, limit):
+    """Its epoch with the fastest of its settings."""
+    if system.make:
+        subprocess.run(list(map(str, system.make)), check=True)
+    (epoch_s, peak), setting = min(((peer_epoch_s(options, system.command, setting, limit), setting) for setting in system.settings),
+                                   key=lambda each: each[0][0])
+    if system.remove:
+        shutil.rmtree(system.remove)
+    if math.isinf(epoch_s):
+        print(f"{system.name} was killed", file=sys.stderr)
+        return [{"what": "peer_epoch", "plan": system.name, "value": None, "of": mem_s, "ratio": None, "about": system.about,
+                 "why_not": f"it was ended, by the control group or after {options.peer_limit_s} s"}]
+    facts = {"setting": setting, "exact": system.exact, "about": system.about}
+    return [row("peer_epoch", system.name, epoch_s, mem_s) | facts, row("peak_memory", system.name, peak, limit)]
+
+
+def fastest(rows, what, is_wanted):
+    return min((each for each in rows if each["what"] == what and each["value"] and is_wanted(each)), key=lambda each: each["value"],
+               default=None)
+
+
 def peer_rows(options, store, rows):
-    """PyG in ns-ext's memory, and the fastest of our plans that keep to a limit beside it."""
-    python = options.peer_python or pyg_environment(options.peers)
-    library = pyg_lib(options.peers, options.sources, python)
-    subprocess.run([python, ROOT / "bench/peers/widen_indices.py", store], check=True)
+    """Every peer in ns-ext's memory, and the fastest of our plans in the same memory beside the fastest of them."""
     limit = limit_of(options, store, "ns-ext")
-    fastest_s, peak = min(peer_epoch_s(options, store, python, library, workers, limit) for workers in (0, os.cpu_count()))
-    if math.isinf(fastest_s):
-        print("PyG on mapped files was killed", file=sys.stderr)
-        return []
-    epochs = {each["plan"]: each["value"] for each in rows if each["what"] == "epoch"}
-    exact, best = (min(names, key=epochs.get) for names in (PLANS, [*PLANS, *MACRO_PLANS]))
-    return [row("peer_epoch", "PyG, mapped", fastest_s, epochs["ns-mem"]),
-            row("peak_memory", "PyG, mapped", peak, limit),
-            row("exact_vs_fastest_peer", exact, fastest_s, epochs[exact]),
-            row("best_vs_fastest_peer", best, fastest_s, epochs[best])]
+    mem_s = next(each["value"] for each in rows if each["what"] == "epoch" and each["plan"] == "ns-mem")
+    peers = []
+    for system in [pyg_on_mapped_files(options, store), *other_peers(options, store)]:
+        peers += rows_of_peer(options, system, mem_s, limit)
+    exact = [name for name in PLANS if limit_of(options, store, name) == limit]
+    pairs = {"exact_vs_fastest_peer": (fastest(rows, "epoch", lambda each: each["plan"] in exact),
+                                       fastest(peers, "peer_epoch", lambda each: each["exact"])),
+             "best_vs_fastest_peer": (fastest(rows, "epoch", lambda each: each["plan"] in [*exact, *MACRO_PLANS]),
+                                      fastest(peers, "peer_epoch", lambda each: True))}
+    return peers + [row(what, ours["plan"], peer["value"], ours["value"]) | {"peer": peer["plan"]}
+                    for what, (ours, peer) in pairs.items() if peer]
 
 
 def accuracies(options):
@@ -230,16 +286,19 @@ def accuracies(options):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=Path, default=ROOT / "build/release")
-    parser.add_argument("--scale", type=int, default=23)
+    parser.add_argument("--scale", type=int, default=25)
     parser.add_argument("--times", type=float, default=4)
     parser.add_argument("--train-share", type=float, default=0.01)
     parser.add_argument("--epochs", type=int, default=2)
+    parser.add_argument("--peer-epochs", type=int, default=2)
+    parser.add_argument("--peer-limit-s", type=int, default=1800, help="a peer is ended after this many seconds")
     parser.add_argument("--accuracy", type=lambda text: [name for name in text.split(",") if name],
                         default=["amazon_cs", "coauthor_cs", "coauthor_phy", "planted"], help="graphs; empty: none")
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared/data")
     parser.add_argument("--peers", type=Path, default=ROOT / "build/peers")
     parser.add_argument("--peer-python", type=Path, help="a Python that has PyG, instead of an environment made under --peers")
     parser.add_argument("--sources", type=Path, help="clones of pyg-lib and parallel-hashmap (default: from GitHub)")
+    parser.add_argument("--other-peers", type=Path, help="a JSON file that names builds of other systems")
     parser.add_argument("--work", type=Path, default=ROOT / "build/out_of_core")
     parser.add_argument("--output", type=Path, default=ROOT / "bench/results/out_of_core.json")
     options = parser.parse_args()

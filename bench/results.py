@@ -281,10 +281,13 @@ def predicted_cores(record: Record) -> Table:
 
 def out_of_core(record: Record) -> Table:
     def cells(row: Record) -> Row:
-        return [row["what"].replace("_", " "), row.get("graph", ""), row["plan"], f"{row['value']:.3g}", f"{row['of']:.3g}",
-                f"{row['ratio']:.2f}"]
+        return [row["what"].replace("_", " "), row.get("graph", ""), row["plan"], number(row["value"], ".3g"), f"{row['of']:.3g}",
+                number(row["ratio"], ".2f"), row.get("why_not", row.get("peer", row.get("about", "")))]
 
-    return Table(["what", "graph", "plan or reader", "value", "of", "ratio"], [cells(row) for row in record["rows"]])
+    def number(value: float | None, form: str) -> str:
+        return "" if value is None else format(value, form)
+
+    return Table(["what", "graph", "plan, reader or peer", "value", "of", "ratio", "beside"], [cells(row) for row in record["rows"]])
 
 
 def partitions(record: Record) -> Table:
@@ -542,11 +545,11 @@ SECTIONS = [
     Section("scale", "Epochs predicted for more cores",
             "R-MAT 2^18, GraphSAGE, fanouts 15,10,5, 256 hidden features, from a profile on this machine.", "bench/scale.py", predicted_cores, "oversubscribed"),
     Section("out_of_core", "Plans that read the disk, in less memory than the graph takes",
-            "R-MAT 2^22 with 128 fp16 features in a memory control group: ns-ext in a quarter of the graph's size, ginex with half of "
-            "the features' size beside the topology. Epochs are held against those of ns-mem without a limit, reads against the "
-            "profiled disk, peak memory against the limit, predicted against measured epochs, our reader against as many threads that "
-            "call pread. Bytes, seconds, and reads per second. Others kept the cores busy meanwhile (`load_average` in the record).",
-            "bench/out_of_core.py --scale 22", out_of_core),
+            "R-MAT with 128 fp16 features in a memory control group: ns-ext, mariusgnn, hanoi and the peers in a quarter of the graph's "
+            "size, ginex with half of the features' size beside the topology. Epochs beside those of ns-mem without a limit, reads "
+            "beside the profiled disk, peak memory beside the limit, predicted beside measured epochs, our reader beside as many "
+            "threads that call pread. Bytes, seconds, and reads per second.",
+            "bench/out_of_core.py", out_of_core),
     Section("partition", "Partitions",
             "32 parts, of which 8 are a macro-batch. Label imbalance: training vertices in the parts that have most of each class, over "
             "those of a perfect division. Neighbours in memory: of the vertices of a macro-batch, those in its parts, without hubs. "

@@ -106,9 +106,8 @@ std::string cache_text(const runtime::TrainReport& report) {
   const auto add = [&](const char* what, const std::optional<double>& share,
                        const std::optional<double>& by_peers) {
     if (share) {
-      text += fmt::format("{}{} of {}{}", text.empty() ? "the device's cache served " : ", ",
-                          format_percent(*share), what,
-                          by_peers ? " (" + format_percent(*by_peers) + " by linked devices)" : "");
+      text += fmt::format("{}{} of {}{}", text.empty() ? "the cache served " : ", ", format_percent(*share),
+                          what, by_peers ? " (" + format_percent(*by_peers) + " by linked devices)" : "");
     }
   };
   add("the rows", use.row_hit_share(), use.row_peer_share());
