@@ -3,7 +3,7 @@
 in either memory, routes, and links of several speeds, on three graphs. Writes bench/results/compare_plans.json.
 
     bench/compare_plans.py [--build build/release] [--data ../shared/data] [--graphs planted,slashdot,amazon_photo]
-        [--cycles 3] [--time-limit 20] [--output FILE]
+        [--cycles 1] [--time-limit 30] [--output FILE]
 
 Each graph is profiled on each device, then all plans alternate in `gnomon validate`; this is repeated --cycles times, so that a
 machine whose speed changes within minutes is measured as often as it is predicted. `predicted_s` is the median of the cycles'
@@ -141,8 +141,8 @@ def main():
     parser.add_argument("--build", type=Path, default=ROOT / "build/release")
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared/data")
     parser.add_argument("--graphs", type=lambda text: text.split(","), default=list(GRAPHS))
-    parser.add_argument("--cycles", type=int, default=3)
-    parser.add_argument("--time-limit", type=float, default=20)
+    parser.add_argument("--cycles", type=int, default=1)
+    parser.add_argument("--time-limit", type=float, default=30)
     parser.add_argument("--output", type=Path, default=ROOT / "bench/results/compare_plans.json")
     options = parser.parse_args()
     rows = []
