@@ -549,7 +549,7 @@ SECTIONS = [
             "size, ginex with half of the features' size beside the topology. Epochs beside those of ns-mem without a limit, reads "
             "beside the profiled disk, peak memory beside the limit, predicted beside measured epochs, our reader beside as many "
             "threads that call pread. Bytes, seconds, and reads per second.",
-            "bench/out_of_core.py", out_of_core),
+            "bench/out_of_core.py --scale 23", out_of_core),
     Section("partition", "Partitions",
             "32 parts, of which 8 are a macro-batch. Label imbalance: training vertices in the parts that have most of each class, over "
             "those of a perfect division. Neighbours in memory: of the vertices of a macro-batch, those in its parts, without hubs. "
