@@ -10,8 +10,16 @@ from pathlib import Path
 GROUPS = Path("/sys/fs/cgroup/memory")
 
 
+class Failed(SystemExit):
+    """Ends the benchmark, if it is not caught, because a process failed; `status` is its exit code, negative if a signal ended it."""
+
+    def __init__(self, command, status):
+        super().__init__(f"{' '.join(map(str, command))}: status {status}")
+        self.status = status
+
+
 def run(command, group=None):
-    """Seconds, peak and disk traffic of a process, and what it printed. Ends the bench if it fails."""
+    """Seconds, peak and disk traffic of a process, and what it printed. Throws Failed."""
     def enter():
         if group:
             (group / "cgroup.procs").write_text(str(os.getpid()))
@@ -20,7 +28,7 @@ def run(command, group=None):
     printed = process.stdout.read()
     _, status, usage = os.wait4(process.pid, 0)
     if status != 0:
-        sys.exit(f"{' '.join(map(str, command))}: status {status}")
+        raise Failed(command, os.waitstatus_to_exitcode(status))
     return {
         "seconds": time.monotonic() - begin,
         "cpu_s": usage.ru_utime + usage.ru_stime,
@@ -42,12 +50,13 @@ def limited_group(limit):
         remove(group)
 
 
-def remove(group, tries=50):
-    """Removes an empty group; processes that were killed leave it a little later."""
-    try:
-        group.rmdir()
-    except OSError:
-        if tries == 0:
-            raise
-        time.sleep(0.1)
-        remove(group, tries - 1)
+def remove(group):
+    """Removes a group when it is empty: processes that were killed leave it a little later."""
+    end = time.monotonic() + 5
+    while True:
+        try:
+            return group.rmdir()
+        except OSError:
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.1)

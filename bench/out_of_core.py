@@ -32,7 +32,7 @@ Rows: the `value` of `what` on `graph`, its reference `of`, and their `ratio`.
   that answer the requests of bench/peers/training.py: [{"name", "command": [words], "settings": [any JSON], "exact": whether it trains the
   mini-batches of neighbour sampling, "about": one sentence, "make": [words], "remove": a folder}]; `make`, if there, is called first, and
   the folder removed after the measurement. "{store}" and "{work}" in words are replaced by the graph's and the benchmark's folder.
-  `why_not` tells why a peer has no epoch.
+  `why_not` tells why a peer, or a plan, has no epoch.
 - exact_vs_fastest_peer: the epoch of the fastest peer that trains exact mini-batches beside that of the fastest exact plan in that memory.
 - best_vs_fastest_peer: the epoch of the fastest of all peers beside that of the fastest of all plans in that memory.
 - accuracy_points: points that a plan's test accuracy is below that of ns-mem beside the permitted ones (bench/macro_accuracy.py).
@@ -51,7 +51,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "bench"), str(ROOT / "bench/peers")]
 from harness import Peer, gnomon, origin, pyg_environment, pyg_lib, write_record  # noqa: E402
-from limited import limited_group, run  # noqa: E402
+from limited import Failed, limited_group, run  # noqa: E402
 from macro_accuracy import ALLOWED_POINTS, accuracy_rows  # noqa: E402
 
 JOB = ["--fanouts", "10,5", "--batch-size", "1024", "--hidden", "64", "--seed", "1"]
@@ -148,11 +148,14 @@ def macro_rows(options, store, profile, mem_s, whole):
     rows = []
     for name, method in MACRO_PLANS.items():
         limit = limit_of(options, store, name)
+        parted = make_parted_store(options, store, method)
         try:
-            report, peak = train(options, make_parted_store(options, store, method), name, limit)
-        except SystemExit:  # the macro-batches of one part that is much larger than others do not fit
+            report, peak = train(options, parted, name, limit)
+        except Failed as failure:
+            if failure.status != 2:
+                raise
             rows.append({"what": "epoch", "plan": name, "value": None, "of": mem_s, "ratio": None,
-                         "why_not": f"gnomon refuses it: its macro-batches need more than {int(limit * 0.9) >> 20} MiB of host memory"})
+                         "why_not": f"gnomon refuses it with {int(limit * 0.9) >> 20} MiB of host memory"})
             continue
         epoch = report["epochs"][-1]
         stages = json.loads((options.work / f"run-{name}/log.jsonl").read_text().splitlines()[-1])["stages"]

@@ -41,9 +41,10 @@ struct DeviceArena::State {
     blocks.erase(found);
     return block;
   }
-  /// Frees kept blocks, the largest first, until they and what is in use fit into 5/4 of its peak: blocks of
-  /// several sizes are kept for mini-batches that vary in size.
+  /// Frees kept blocks until they and what is in use fit into 5/4 of the peak use: blocks of several sizes
+  /// are kept for mini-batches that vary in size.
   void shrink() { shrink(static_cast<std::size_t>(std::max<std::int64_t>(0, peak + peak / 4 - used))); }
+  /// Frees kept blocks, the largest first, until at most `bytes` of them are left.
   void shrink(std::size_t bytes) {
     while (kept > bytes && !blocks.empty()) {
       const auto largest = std::prev(blocks.end());

@@ -41,7 +41,7 @@ class DeviceArena {
 
   std::int64_t used_bytes() const;
   std::int64_t peak_bytes() const;
-  std::int64_t kept_bytes() const;
+  std::int64_t kept_bytes() const;  ///< of freed blocks
   std::int64_t limit_bytes() const;
 
  private:
