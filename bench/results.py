@@ -477,7 +477,8 @@ def gpu(record: Record) -> Table:
 
     def case(row: Record) -> str:
         told = {"plan": "", "peer": "", "memory": "memory ", "workers": "workers ", "scale": "R-MAT 2^", "batch": "batch ", "best": "beside ",
-                "share": "share of the slots ", "table_mib": "a table of MiB "}
+                "share": "share of the slots ", "table_mib": "a table of MiB ",
+                "by": "by "}
         words = [f"{prefix}{row[key]}" for key, prefix in told.items() if row.get(key) is not None]
         words += [text for key, text in (("graphs", "recorded steps"), ("by_place", "by place")) if row.get(key)]
         return ", ".join(words + ([] if row.get("shifted", True) else ["not shifted to lines"]))
@@ -582,6 +583,9 @@ SECTIONS = [
             "R-MAT 2^21 unless the case says otherwise, GraphSAGE, fanouts 15,10,5, 256 hidden features, batches of 1,024. What is measured stands beside: copies over the "
             "link or within device memory; sampling in device memory; the fastest preset with that memory; the measured epoch; gnomon's best preset; "
             "the launches that a double of a GPU counts.", "kit/run.sh PHASE OUT", gpu),
+    Section("gpu_h100", "On another GPU",
+            "The same by another card, without what the memories and the link alone do, and with half of the memory and evaluation.",
+            "kit/run.sh PHASE OUT", gpu),
     Section("gpu_kit", "What is packed for a GPU",
             "The kit of bench/gpu/pack.sh, and its kernels compiled for the architectures of LibTorch's CUDA wheel; registers and spills "
             "of each kernel are in the record.", "bench/gpu/kit_record.py", gpu_kit),

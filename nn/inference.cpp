@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 #include <ATen/core/grad_mode.h>
+#include <c10/util/Exception.h>
 
 #include <algorithm>
 #include <functional>
@@ -15,7 +16,6 @@
 #include "nn/caching_allocator.h"
 #include "nn/dense/chunks.h"
 #include "nn/neighbourhoods.h"
-#include "nn/smaller_chunks.h"
 #include "nn/sparse/stored_features.h"
 #include "nn/vertex_chunks.h"
 
@@ -47,7 +47,7 @@ template <class Act>
 auto with_inputs(const graph::Features& features, const at::Tensor& inputs, const VertexChunk& chunk,
                  at::Device device, const Act& act) {
   if (inputs.defined()) {
-    return act(inputs.index_select(0, chunk.vertices).to(device));
+    return act(inputs.index_select(0, chunk.vertices.to(device)));
   }
   if (features.is_sparse()) {
     return act(dropped(on_device(gathered_rows(features, chunk.ids()), device), {}));
@@ -64,7 +64,7 @@ std::int64_t feature_bytes(const graph::Features& features) {
   return 4 * std::max<std::int64_t>(1, features.columns);
 }
 
-/// What layers read, on the CPU: their inputs, or these inputs' products with the weights.
+/// What layers read: their inputs, or these inputs' products with the weights.
 class LayerReads {
  public:
   LayerReads(const graph::Graph& graph, const Model& model, const InferenceOptions& options)
@@ -76,18 +76,19 @@ class LayerReads {
   /// inputs.
   bool products(std::size_t index) const {
     const bool is_sparse = index == 0 && graph_.features.is_sparse();
-    return !model_.device().is_cpu() || is_sparse || !model_.layer(index).aggregates_first();
+    return is_sparse || !model_.layer(index).aggregates_first();
   }
   /// Whether the layer's inputs are kept.
   bool inputs(std::size_t index) const {
     return !products(index) || model_.has_skip() || (options_.hidden != nullptr && index > 0) ||
            (options_.embeddings != nullptr && is_last(index));
   }
-  /// Bytes that layer `index` reads per vertex. The first layer's features, which are read in place, count as
-  /// 0.
+  /// Whether the first layer reads a copy of the features, on the device.
+  bool copies_features() const { return !model_.device().is_cpu() && !products(0); }
+  /// Bytes that layer `index` reads per vertex. Features that are read in place count as 0.
   std::int64_t row_bytes(std::size_t index) const {
     const std::int64_t width = index == 0 ? graph_.features.columns : outputs_of(index - 1);
-    std::int64_t columns = index > 0 && inputs(index) ? width : 0;
+    std::int64_t columns = (index > 0 && inputs(index)) || (index == 0 && copies_features()) ? width : 0;
     if (products(index)) {
       const at::NoGradGuard no_grad;
       for (const auto& part : model_.layer(index).project(one_row(width))) {
@@ -110,12 +111,37 @@ class LayerReads {
   const InferenceOptions& options_;
 };
 
-/// What a layer reads, on the CPU: a row for each vertex of the graph, set for those that are needed.
+/// What a layer reads, on the model's device: a row for each vertex of the graph, set for those that are
+/// needed.
 struct Values {
-  at::Tensor inputs;    ///< undefined: the features, or not needed
+  at::Tensor inputs;    ///< undefined: the features in host memory, or not needed
   Projection products;  ///< of layers that do not aggregate first
 };
 
+/// An estimate of the memory of the model's device that inference takes.
+std::int64_t resident_bytes(const graph::Graph& graph, const Model& model, const InferenceOptions& options) {
+  const LayerReads reads(graph, model, options);
+  std::int64_t max_row = 0;
+  std::int64_t row = reads.row_bytes(0);
+  for (std::size_t i = 0; i < model.num_layers(); ++i) {
+    const std::int64_t next = reads.is_last(i) ? 0 : reads.row_bytes(i + 1);
+    max_row = std::max(max_row, row + next);
+    row = next;
+  }
+  const bool is_all = options.vertices.empty();
+  const std::int64_t ids =
+      is_all ? 0 : static_cast<std::int64_t>(model.num_layers() * sizeof(graph::VertexId));
+  const std::int64_t rows = is_all ? graph.num_vertices() : std::ssize(options.vertices);
+  const std::int64_t logits = rows * reads.outputs_of(model.num_layers() - 1) * std::int64_t{sizeof(float)};
+  const std::int64_t everything = graph.num_vertices() * 3 * max_row + graph.num_edges() * chunk_edge_bytes;
+  const std::int64_t chunks =
+      model.device().is_cpu()
+          ? std::min(options.chunk_bytes, at::get_num_threads() * VertexChunks::max_thread_bytes)
+          : options.chunk_bytes;
+  return graph.num_vertices() * (max_row + ids) + logits + std::min(chunks, everything);
+}
+
+/// Computes the layers on the model's device, whose memory holds what they read.
 class Inference {
  public:
   Inference(const graph::Graph& graph, const Model& model, const InferenceOptions& options)
@@ -135,14 +161,27 @@ class Inference {
   }
 
   at::Tensor run() {
+    reserve();
     Values values;
     for (std::size_t i = 0; i < model_.num_layers(); ++i) {
       values = run_layer(i, std::move(values));
     }
-    return values.inputs;
+    return values.inputs.cpu();
   }
 
  private:
+  /// Throws c10::OutOfMemoryError now if a device's memory does not suffice, rather than after some layers.
+  /// LibTorch's allocator keeps the memory for what follows.
+  void reserve() const {
+    if (!model_.device().is_cpu()) {
+      at::empty({resident_bytes(graph_, model_, options_)}, options_of(at::kByte));
+    }
+  }
+
+  at::TensorOptions options_of(at::ScalarType type) const {
+    return at::TensorOptions(type).device(model_.device());
+  }
+
   /// Calls body(chunk) for all chunks of `vertices` (undefined: all): on the CPU, chunks that fit a core's
   /// cache, each on one thread; on other devices, large chunks in sequence.
   void for_chunks(const at::Tensor& vertices, std::int64_t vertex_bytes, std::int64_t edge_bytes,
@@ -167,7 +206,7 @@ class Inference {
     if (!all.defined()) {
       const auto& needed = needed_[index];
       const bool is_chosen = index == model_.num_layers() && needed.defined();
-      all = at::empty({is_chosen ? needed.size(0) : graph_.num_vertices(), columns}, at::kFloat);
+      all = at::empty({is_chosen ? needed.size(0) : graph_.num_vertices(), columns}, options_of(at::kFloat));
     }
     return all;
   }
@@ -178,7 +217,7 @@ class Inference {
     if (index == model_.num_layers() || !needed_[index].defined()) {
       all.narrow(0, chunk.first, rows.size(0)).copy_(rows);
     } else {
-      all.index_copy_(0, chunk.vertices, rows.to(at::kCPU));
+      all.index_copy_(0, chunk.vertices.to(model_.device()), rows);
     }
   }
 
@@ -204,17 +243,24 @@ class Inference {
     return products;
   }
 
+  at::Tensor copied_features() const {
+    at::Tensor features;
+    for_chunks(needed_.front(), feature_bytes(graph_.features), 0, [&](const VertexChunk& chunk) {
+      set_rows(0, chunk, dense_rows(graph_.features, chunk.vertices).to(model_.device()), features);
+    });
+    return features;
+  }
+
   /// The outputs of layer `index` before its norm and activation.
-  at::Tensor aggregate(std::size_t index, const Values& values, const Neighbourhood& neighbourhood) const {
+  at::Tensor aggregate(std::size_t index, const Values& values, const Hop& hop) const {
     const auto& layer = model_.layer(index);
     if (reads_.products(index)) {
-      return layer.propagate(rows_of(neighbourhood, values.products), neighbourhood.hop, nullptr);
+      return layer.propagate(values.products, hop, nullptr);
     }
     if (values.inputs.defined()) {
-      return layer.forward(values.inputs, neighbourhood.hop, nullptr);
+      return layer.forward(values.inputs, hop, nullptr);
     }
-    return layer.forward(DroppedFeatures{stored_features(graph_.features, {}), {}}, neighbourhood.hop,
-                         nullptr);
+    return layer.forward(DroppedFeatures{stored_features(graph_.features, {}), {}}, hop, nullptr);
   }
 
   at::Tensor finish(std::size_t index, const Values& values, const VertexChunk& chunk,
@@ -225,20 +271,22 @@ class Inference {
   }
 
   Values run_layer(std::size_t index, Values values) {
-    if (reads_.products(index) && values.products.empty()) {
+    if (index == 0 && reads_.products(0)) {
       values.products = products_of_features();
+    } else if (index == 0 && reads_.copies_features()) {
+      values.inputs = copied_features();
     }
     if (options_.embeddings != nullptr && reads_.is_last(index)) {
-      *options_.embeddings = values.inputs;
+      *options_.embeddings = values.inputs.cpu();
     }
     if (options_.hidden != nullptr && index > 0) {
-      options_.hidden->push_back(values.inputs);
+      options_.hidden->push_back(values.inputs.cpu());
     }
     Values next;
     const auto [vertex_bytes, edge_bytes] = bytes_of_chunks(values);
     for_chunks(needed_[index + 1], vertex_bytes, edge_bytes, [&](const VertexChunk& chunk) {
-      const auto neighbourhood = neighbourhoods_.of(chunk.vertices);
-      const auto outputs = finish(index, values, chunk, aggregate(index, values, neighbourhood));
+      const auto outputs =
+          finish(index, values, chunk, aggregate(index, values, neighbourhoods_.of(chunk.vertices)));
       if (reads_.is_last(index) || reads_.inputs(index + 1)) {
         set_rows(index + 1, chunk, outputs, next.inputs);
       }
@@ -249,8 +297,8 @@ class Inference {
     return next;
   }
 
-  /// Bytes of a vertex and an in-edge of a chunk in addition to the values of all vertices: gathered rows of
-  /// the sources, or the vertex's own rows and a few numbers per edge (ids, attention).
+  /// Bytes of a vertex and an in-edge of a chunk in addition to the values of all vertices: the vertex's own
+  /// rows and a few numbers per edge (ids, attention).
   std::pair<std::int64_t, std::int64_t> bytes_of_chunks(const Values& values) const {
     std::int64_t row_bytes = values.inputs.defined() ? 4 * values.inputs.size(1) : 0;
     if (!values.inputs.defined() && (values.products.empty() || model_.has_skip())) {
@@ -259,8 +307,7 @@ class Inference {
     for (const auto& product : values.products) {
       row_bytes += 4 * product.size(1);
     }
-    return neighbourhoods_.have_all_sources() ? std::pair(3 * row_bytes, chunk_edge_bytes)
-                                              : std::pair(row_bytes, row_bytes);
+    return {3 * row_bytes, chunk_edge_bytes};
   }
 
   const graph::Graph& graph_;
@@ -279,36 +326,26 @@ at::Tensor infer(const graph::Graph& graph, const Model& model, const InferenceO
   const at::NoGradGuard no_grad;
   const TransientTensors transient;
   const std::size_t kept = options.hidden == nullptr ? 0 : options.hidden->size();
-  return with_smaller_chunks(options.chunk_bytes, [&](std::int64_t chunk_bytes) {
+  if (model.takes_all_sources()) {
+    try {
+      return Inference(graph, model, options).run();
+    } catch (const c10::OutOfMemoryError&) {
+      if (model.device().is_cpu()) {
+        throw;
+      }
+    }
     if (options.hidden != nullptr) {
       options.hidden->resize(kept);
     }
-    auto chunked = options;
-    chunked.chunk_bytes = chunk_bytes;
-    return Inference(graph, model, chunked).run();
-  });
+  }
+  return Inference(graph, model.copied_to(at::kCPU), options).run();
 }
 
 std::int64_t inference_bytes(const graph::Graph& graph, const Model& model, const InferenceOptions& options) {
-  const LayerReads reads(graph, model, options);
-  std::int64_t max_row = 0;
-  std::int64_t row = reads.row_bytes(0);
-  for (std::size_t i = 0; i < model.num_layers(); ++i) {
-    const std::int64_t next = reads.is_last(i) ? 0 : reads.row_bytes(i + 1);
-    max_row = std::max(max_row, row + next);
-    row = next;
+  if (model.device().is_cpu()) {
+    return resident_bytes(graph, model, options);
   }
-  const bool is_all = options.vertices.empty();
-  const std::int64_t ids =
-      is_all ? 0 : static_cast<std::int64_t>(model.num_layers() * sizeof(graph::VertexId));
-  const std::int64_t rows = is_all ? graph.num_vertices() : std::ssize(options.vertices);
-  const std::int64_t logits = rows * reads.outputs_of(model.num_layers() - 1) * std::int64_t{sizeof(float)};
-  const std::int64_t everything = graph.num_vertices() * 3 * max_row + graph.num_edges() * chunk_edge_bytes;
-  const std::int64_t chunks =
-      model.device().is_cpu()
-          ? std::min(options.chunk_bytes, at::get_num_threads() * VertexChunks::max_thread_bytes)
-          : options.chunk_bytes;
-  return graph.num_vertices() * (max_row + ids) + logits + std::min(chunks, everything);
+  return resident_bytes(graph, model.copied_to(at::kCPU), options);
 }
 
 at::Tensor rows_of_vertices(const at::Tensor& values, std::span<const graph::VertexId> vertices) {

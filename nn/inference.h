@@ -17,8 +17,7 @@ struct InferenceOptions {
   /// The vertices whose logits are asked for, in the range of the graph's; empty: all. Each layer is computed
   /// only for the vertices that these depend on.
   std::span<const graph::VertexId> vertices{};
-  /// Approximate size of a chunk with its gathered values. On the host, chunks are smaller
-  /// (nn/vertex_chunks.h); on other devices, where the memory does not suffice (nn/smaller_chunks.h).
+  /// Approximate size of a chunk. On the host, chunks are smaller (nn/vertex_chunks.h).
   std::int64_t chunk_bytes = std::int64_t{128} << 20;
   /// Called by the calling thread between chunks and after the last one; may throw to cancel.
   std::function<void()> between_chunks{};
@@ -34,13 +33,14 @@ struct InferenceOptions {
 /// evaluation. Returns the logits (vertices that are asked for, classes) on the CPU.
 ///
 /// Layers that do not widen their inputs multiply first; these products are computed together with the
-/// outputs of the previous layer. All others aggregate first, reading their inputs in place. Host memory
-/// holds the inputs of two consecutive layers (vertices, columns) and one chunk per thread. Devices other
-/// than the host compute one chunk at a time from gathered copies.
+/// outputs of the previous layer. All others aggregate first, reading their inputs in place. The memory of
+/// the model's device holds the inputs of two consecutive layers (vertices, columns) and the chunks: one per
+/// thread on the host, one at a time on other devices. If theirs does not suffice, or the model has
+/// attention, the host computes with a copy of the model.
 at::Tensor infer(const graph::Graph& graph, const Model& model, const InferenceOptions& options = {});
 
-/// Returns an estimate of infer()'s peak host memory with these options: the inputs of two consecutive
-/// layers, the chunks, and the ids of the vertices that layers are computed for.
+/// Returns an estimate of infer()'s peak host memory with these options if the host computes: the inputs of
+/// two consecutive layers, the chunks, and the ids of the vertices that layers are computed for.
 std::int64_t inference_bytes(const graph::Graph& graph, const Model& model,
                              const InferenceOptions& options = {});
 

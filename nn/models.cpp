@@ -12,7 +12,7 @@
 
 namespace gnomon::nn {
 Model::Model(const plan::Job& job, std::int64_t columns, std::int64_t classes, at::Device device)
-    : kind_(job.model), has_skip_(job.skip), device_(device) {
+    : job_(job), columns_(columns), classes_(classes), device_(device) {
   Initialiser initialise(job.seed, device);
   for (int i = 0; i < job.layers(); ++i) {
     const bool is_last = i + 1 == job.layers();
@@ -26,11 +26,17 @@ Model::Model(const plan::Job& job, std::int64_t columns, std::int64_t classes, a
   }
 }
 
+Model Model::copied_to(at::Device device) const {
+  Model copy(job_, columns_, classes_, device);
+  copy_values(state(), copy.state());
+  return copy;
+}
+
 at::Tensor Model::activate(std::size_t index, const at::Tensor& x) const {
   if (index + 1 == layers_.size()) {
     return x;
   }
-  return kind_ == plan::ModelKind::gat ? dense::elu(x) : at::relu(x);
+  return job_.model == plan::ModelKind::gat ? dense::elu(x) : at::relu(x);
 }
 
 at::Tensor Model::activate_and_drop(std::size_t index, const at::Tensor& x,
@@ -38,8 +44,8 @@ at::Tensor Model::activate_and_drop(std::size_t index, const at::Tensor& x,
   if (index + 1 == layers_.size()) {
     return x;
   }
-  return kind_ == plan::ModelKind::gat ? dense::dropout(dense::elu(x), of_next.inputs())
-                                       : dense::relu_dropout(x, of_next.inputs());
+  return job_.model == plan::ModelKind::gat ? dense::dropout(dense::elu(x), of_next.inputs())
+                                            : dense::relu_dropout(x, of_next.inputs());
 }
 
 at::Tensor Model::skip(std::size_t index, const at::Tensor& inputs) const {
@@ -69,7 +75,7 @@ at::Tensor Model::complete(std::size_t index, at::Tensor out, const Inputs& inpu
     out = norms_[index].forward(out, dropout.has_value());
   }
   const bool drops = dropout && outputs == Outputs::dropped;
-  if (!has_skip_) {
+  if (!job_.skip) {
     return drops ? activate_and_drop(index, out, dropout->of_layer(index + 1)) : activate(index, out);
   }
   out = activate(index, out) + skip(index, destinations_of(inputs, hop));
@@ -84,7 +90,7 @@ template <class Inputs>
 at::Tensor Model::finish_layer(std::size_t index, const at::Tensor& propagated, const Inputs& inputs) const {
   const bool is_last = index + 1 == layers_.size();
   const auto out = activate(index, is_last ? propagated : norms_[index].forward(propagated, false));
-  return has_skip_ ? out + skip(index, inputs) : out;
+  return job_.skip ? out + skip(index, inputs) : out;
 }
 
 at::Tensor Model::finish(std::size_t index, const at::Tensor& propagated, const at::Tensor& inputs) const {
@@ -120,7 +126,7 @@ at::Tensor Model::first_layer(const TensorBatch& data, const Hop& hop,
 
 at::Tensor Model::first_layer_reusing(const TensorBatch& data, const Hop& hop,
                                       const std::optional<DropoutSpec>& dropout) const {
-  TORCH_CHECK(!has_skip_, "a skip connection reads the inputs of all destinations");
+  TORCH_CHECK(!job_.skip, "a skip connection reads the inputs of all destinations");
   const auto& [order, degrees, rows] = *data.reused;
   auto out = reuse(rows, layers_[0]->parameters());
   if (hop.block->num_destinations() > 0) {
@@ -154,13 +160,14 @@ Hop Model::hop_of(const TensorBatch& data, std::size_t index) const {
 
 std::vector<FusedGat> Model::fused_layers(const TensorBatch& data,
                                           const std::optional<DropoutSpec>& dropout) const {
-  if (kind_ != plan::ModelKind::gat || !dropout || data.reused != nullptr || !can_fuse_gat(data.blocks)) {
+  if (job_.model != plan::ModelKind::gat || !dropout || data.reused != nullptr ||
+      !can_fuse_gat(data.blocks)) {
     return {};
   }
   std::vector<GatToFuse> layers;
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     const auto& parameters = layers_[i]->parameters();
-    const bool activates = i + 1 < layers_.size() && norms_[i].kind == plan::Norm::none && !has_skip_;
+    const bool activates = i + 1 < layers_.size() && norms_[i].kind == plan::Norm::none && !job_.skip;
     layers.push_back({{parameters[0], parameters[1], parameters[2]},
                       hop_of(data, i).block,
                       dropout->of_layer(i).attention(),

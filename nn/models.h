@@ -34,6 +34,9 @@ class Model {
  public:
   Model(const plan::Job& job, std::int64_t columns, std::int64_t classes, at::Device device = at::kCPU);
 
+  /// Returns a model on `device` with copies of the weights and running statistics.
+  Model copied_to(at::Device device) const;
+
   /// Returns the logits (seeds, classes) of a mini-batch on the model's device. `dropout` (its key's level is
   /// ignored) means training: it applies dropout, and batch normalisation uses the mini-batch's statistics
   /// and moves the running ones. If `data` has no gathered features, the first layer reads them in
@@ -61,9 +64,12 @@ class Model {
   std::size_t num_layers() const { return layers_.size(); }
   const Layer& layer(std::size_t index) const { return *layers_[index]; }
   /// Whether finish() reads a layer's inputs.
-  bool has_skip() const { return has_skip_; }
+  bool has_skip() const { return job_.skip; }
+  /// Whether layers take hops with all sources (Hop::has_all_sources) on the model's device: attention on
+  /// other devices than the host reads sampled blocks only.
+  bool takes_all_sources() const { return device_.is_cpu() || job_.model != plan::ModelKind::gat; }
   /// Whether layers read Hop::degrees.
-  bool reads_degrees() const { return nn::reads_degrees(kind_); }
+  bool reads_degrees() const { return nn::reads_degrees(job_.model); }
   /// Completes layer `index` in evaluation: norm, activation and skip connection. `propagated` are the
   /// layer's outputs for some vertices, `inputs` its inputs for the same vertices (not read without skip
   /// connections).
@@ -112,8 +118,8 @@ class Model {
   at::Tensor first_layer_reusing(const TensorBatch& data, const Hop& hop,
                                  const std::optional<DropoutSpec>& dropout) const;
 
-  plan::ModelKind kind_;
-  bool has_skip_;
+  plan::Job job_;
+  std::int64_t columns_, classes_;
   at::Device device_;
   std::vector<std::unique_ptr<Layer>> layers_;
   std::vector<NormLayer> norms_;   ///< of hidden layers

@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <atomic>
 #include <limits>
+#include <memory>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "base/error.h"
-#include "kernels/cpu/sample/sampler.h"
 #include "nn/dense/chunks.h"
+#include "nn/tensor_batch.h"
 
 namespace gnomon::nn {
 namespace {
@@ -38,21 +38,12 @@ Neighbourhoods::Neighbourhoods(const graph::Graph& graph, at::Device device, boo
                                            " vertices; graphs of 2^31 and more cannot be evaluated");
   }
   if (with_degrees) {
-    degrees_ = degrees_of(graph);
+    degrees_ = degrees_of(graph).to(device);
     inverse_roots_ = inverse_roots_of(degrees_);
   }
-  if (!device.is_cpu()) {
-    sampler_ = std::make_unique<kernels::cpu::Sampler>(graph, std::vector<std::int32_t>{-1});
-  }
 }
 
-Neighbourhoods::~Neighbourhoods() = default;
-
-Neighbourhood Neighbourhoods::of(const at::Tensor& vertices) {
-  return have_all_sources() ? of_all_sources(vertices) : of_local_sources(vertices);
-}
-
-Neighbourhood Neighbourhoods::of_all_sources(const at::Tensor& vertices) const {
+Hop Neighbourhoods::of(const at::Tensor& vertices) const {
   const auto count = vertices.size(0);
   const auto* ids = vertices.const_data_ptr<std::int64_t>();
   auto indptr = at::zeros({count + 1}, at::kLong);
@@ -71,27 +62,7 @@ Neighbourhood Neighbourhoods::of_all_sources(const at::Tensor& vertices) const {
   });
   auto block = std::make_shared<const SparseBlock>(graph_.num_vertices(), std::move(indptr),
                                                    std::move(indices), cpu_sparse_kernels(), vertices);
-  return {{std::move(block), degrees_, inverse_roots_, true}, {}};
-}
-
-Neighbourhood Neighbourhoods::of_local_sources(const at::Tensor& vertices) {
-  const std::span<const graph::VertexId> seeds(vertices.const_data_ptr<std::int64_t>(),
-                                               static_cast<std::size_t>(vertices.size(0)));
-  sampler_->sample({}, seeds, batch_);
-  auto sources = at::from_blob(batch_.vertices.data(), {std::ssize(batch_.vertices)}, at::kLong);
-  const auto degrees = degrees_.defined() ? degrees_.index_select(0, sources).to(device_) : degrees_;
-  return {{on_device(*view_of(batch_.blocks.front()), device_), degrees}, std::move(sources)};
-}
-
-Projection rows_of(const Neighbourhood& neighbourhood, const Projection& values) {
-  if (!neighbourhood.sources.defined()) {
-    return values;
-  }
-  Projection rows;
-  for (const auto& value : values) {
-    rows.push_back(value.index_select(0, neighbourhood.sources).to(neighbourhood.hop.block->device()));
-  }
-  return rows;
+  return {device_.is_cpu() ? std::move(block) : on_device(*block, device_), degrees_, inverse_roots_, true};
 }
 
 at::Tensor with_neighbours(const graph::Graph& graph, const at::Tensor& vertices) {

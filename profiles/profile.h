@@ -63,7 +63,7 @@ struct Device {
   std::optional<double> peak_fp32_flops_per_s{};         ///< of products of fp32 matrices, by the data sheet
   std::optional<double> peak_tf32_flops_per_s{};  ///< of those rounded to TF32; absent if it has no TF32
   double link_saturation_share = 0.1;  ///< share of its thread slots that saturates the link by zero-copy
-  double context_bytes = 5e8;          ///< device memory of libraries and kernels
+  double context_bytes = 8.4e8;        ///< device memory of libraries and kernels (LibTorch 2.11 on an H100)
   std::optional<double> launch_s{};    ///< launch time of one kernel, if it waits for no other
 
   template <class Self, class Fields>
@@ -168,6 +168,10 @@ struct Contention {
   std::optional<double> train_beside_transfer{};
   std::optional<double> cpu_batch_beside_transfer{};
   std::optional<double> transfer_beside_cpu_batch{};
+  /// A GPU's stages beside mini-batches that the CPU prepares on all cores but one, one on each.
+  std::optional<double> transfer_beside_workers{};
+  std::optional<double> device_batch_beside_workers{};
+  std::optional<double> train_beside_workers{};
   std::optional<double> transfer_beside_device_batch{};  ///< beyond sharing the link
   std::optional<double> device_batch_beside_transfer{};
   std::optional<double> device_batch_beside_train{};  ///< of devices that prepare beside training
@@ -192,6 +196,9 @@ struct Contention {
     f("train_beside_transfer", self.train_beside_transfer, range);
     f("cpu_batch_beside_transfer", self.cpu_batch_beside_transfer, range);
     f("transfer_beside_cpu_batch", self.transfer_beside_cpu_batch, range);
+    f("transfer_beside_workers", self.transfer_beside_workers, range);
+    f("device_batch_beside_workers", self.device_batch_beside_workers, range);
+    f("train_beside_workers", self.train_beside_workers, range);
     f("transfer_beside_device_batch", self.transfer_beside_device_batch, range);
     f("device_batch_beside_transfer", self.device_batch_beside_transfer, range);
     f("device_batch_beside_train", self.device_batch_beside_train, range);
@@ -374,9 +381,11 @@ struct StageParts {
   std::optional<double> cpu_batch_memory_bytes{};
   std::optional<double> transfer_memory_bytes{};
   std::optional<double> device_batch_memory_bytes{};
-  std::optional<double> max_batch_bytes{};     ///< of the largest mini-batch, the size of a slot
-  std::optional<double> activation_bytes{};    ///< peak device memory of training beyond batch and model
-  std::optional<double> refresh_s{};           ///< one core, bottom layer of one batch, all its vertices hot
+  std::optional<double> max_batch_bytes{};   ///< of the largest mini-batch, the size of a slot
+  std::optional<double> activation_bytes{};  ///< peak device memory of training beyond batch and model
+  std::optional<double> refresh_s{};         ///< one core, bottom layer of one batch, all its vertices hot
+  /// Copying a mini-batch without features over copying all of it.
+  std::optional<double> structure_transfer_ratio{};
   std::optional<double> fused_train_ratio{};   ///< training on stored rows over training on gathered rows
   std::optional<double> graphs_train_ratio{};  ///< training by recorded launches over launching one by one
   /// A GPU's preparation on measured_prepare_share of its thread slots over preparation on all of them.
@@ -399,6 +408,7 @@ struct StageParts {
     f("max_batch_bytes", self.max_batch_bytes, positive_or_unknown);
     f("activation_bytes", self.activation_bytes, positive_or_unknown);
     f("refresh_s", self.refresh_s, positive_or_unknown);
+    f("structure_transfer_ratio", self.structure_transfer_ratio, base::Range{0, 1, true});
     f("fused_train_ratio", self.fused_train_ratio, base::Range{0, 10, true});
     f("graphs_train_ratio", self.graphs_train_ratio, base::Range{0, 10, true});
     f("prepare_share_ratio", self.prepare_share_ratio, base::Range{0, 100, true});

@@ -112,7 +112,8 @@ def add_autotune(options, rows):
     best = min(known, key=known.get) if known else None
     case = {"memory": share, "best": best}
     try:
-        gnomon(options, "autotune", options.store, *JOB, "--epochs", 2, "--time-limit", options.profile_seconds, *device_of(options, share),
+        # So many epochs that a profile is worth its time: autotune spends a tenth of the training's on it.
+        gnomon(options, "autotune", options.store, *JOB, "--epochs", 40, "--time-limit", options.profile_seconds, *device_of(options, share),
                "--run", tuned, seconds=max(1, options.left()))
         keep(options, "tuned_plan", json.loads((tuned / "plan.json").read_text()))
         rows.add("autotune_vs_best", train(options, tuned / "plan.json", share)[0], known.get(best), **case)

@@ -85,6 +85,19 @@ void Bench::hold_data(plan::Home home) {
   stages_.take_plan(plan_);
 }
 
+void Bench::cache(bool features, bool topology) {
+  plan_.cache.policy = features || topology ? plan::CachePolicy::out_degree : plan::CachePolicy::none;
+  plan_.cache.budget = 0.5;  // memory that other measurements have kept may be needed again
+  plan_.cache.features = features;
+  plan_.cache.topology = topology;
+  stages_.take_plan(plan_);
+}
+
+void Bench::gather_on_device(bool gathers) {
+  plan_.gather = gathers ? plan::Gather::trainer : plan::Gather::sampler;
+  stages_.take_plan(plan_);
+}
+
 void Bench::begin(std::int64_t epoch, const std::vector<std::int64_t>& order) {
   epoch_ = epoch;
   stages_.begin_epoch(epoch, order);

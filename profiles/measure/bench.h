@@ -46,6 +46,10 @@ class Bench {
   void prepare_aside(double share);
   /// Sets the home of adjacency lists and features for the next mini-batches.
   void hold_data(plan::Home home);
+  /// Sets what half of the device's free memory caches for the next mini-batches, from the first training on.
+  void cache(bool features, bool topology);
+  /// Whether CPU workers only sample the next mini-batches, whose features the device gathers.
+  void gather_on_device(bool gathers);
 
   /// Mini-batches in an epoch.
   std::int64_t batches() const { return stages_.batches(); }

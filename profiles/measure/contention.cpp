@@ -23,16 +23,22 @@ std::optional<double> beyond_fair_share(std::optional<double> slowdown, std::opt
   return clamped(*slowdown / (fair * beside.value_or(1)));
 }
 
-Contention contention_of(const Measured& measured, int cores) {
+Contention contention_of(const Measured& measured, int cores, DeviceKind device) {
+  const auto of_cpu = [device](const Ratio& slowdown) {
+    return device == DeviceKind::cuda ? slowdown.lower_quartile() : slowdown.value();
+  };
   Contention contention;
-  contention.cpu_batch_beside_train = measured.cpu_batch_beside_train.value();
-  contention.cpu_batch_beside_device_batch = measured.cpu_batch_beside_device_batch.value();
+  contention.cpu_batch_beside_train = of_cpu(measured.cpu_batch_beside_train);
+  contention.cpu_batch_beside_device_batch = of_cpu(measured.cpu_batch_beside_device_batch);
   contention.train_beside_cpu_batch = measured.train_beside_cpu_batch.value();
   contention.device_batch_beside_cpu_batch = measured.device_batch_beside_cpu_batch.value();
   contention.transfer_beside_train = measured.transfer_beside_train.value();
   contention.train_beside_transfer = measured.train_beside_transfer.value();
-  contention.cpu_batch_beside_transfer = measured.cpu_batch_beside_transfer.value();
+  contention.cpu_batch_beside_transfer = of_cpu(measured.cpu_batch_beside_transfer);
   contention.transfer_beside_cpu_batch = measured.transfer_beside_cpu_batch.value();
+  contention.transfer_beside_workers = measured.transfer_beside_workers.value();
+  contention.device_batch_beside_workers = measured.device_batch_beside_workers.value();
+  contention.train_beside_workers = measured.train_beside_workers.value();
   contention.transfer_beside_device_batch = measured.transfer_beside_device_batch.value();
   contention.device_batch_beside_transfer = measured.device_batch_beside_transfer.value();
   contention.device_batch_beside_train = clamped(measured.device_batch_beside_train.value());

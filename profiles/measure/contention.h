@@ -13,7 +13,9 @@ namespace gnomon::profiles {
 std::optional<double> beyond_fair_share(std::optional<double> slowdown, std::optional<double> beside,
                                         int cores);
 
-/// Returns the slowdowns that were measured on a machine of `cores` cores.
-Contention contention_of(const Measured& measured, int cores);
+/// Returns the slowdowns that were measured on a machine of `cores` cores with such a device. A GPU's stages
+/// overlap for a small part of the CPU's preparation, so that what it is slowed down must show in most
+/// rounds.
+Contention contention_of(const Measured& measured, int cores, DeviceKind device);
 
 }  // namespace gnomon::profiles

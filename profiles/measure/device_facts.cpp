@@ -5,10 +5,9 @@
 namespace gnomon::profiles {
 namespace {
 
-/// An emulated device has no context in its memory, and its links are as configured.
+/// An emulated device's links are as configured.
 void fill_emulated(MachineProfile& machine, const runtime::DeviceOptions& options) {
   const auto& link = options.link;
-  machine.device.context_bytes = 0;
   machine.link.outstanding_reads = link.outstanding_reads;
   machine.link.round_trip_s = link.round_trip_s;
   machine.link.header_bytes = link.header_bytes;
@@ -26,6 +25,7 @@ void fill_device(MachineProfile& machine, const runtime::DeviceFacts& facts,
   device.name = facts.name;
   device.count = options.devices;
   device.memory_bytes = if_positive(facts.memory_bytes);
+  device.context_bytes = 0;  // was there when the memory was measured
   device.memory_bandwidth_bytes_per_s = facts.memory_bandwidth_bytes_per_s;
   device.multiprocessors = facts.multiprocessors;
   if (facts.link_saturation_share) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <vector>
 
@@ -15,6 +16,16 @@ class Ratio {
   /// The median; none if no round measured it.
   std::optional<double> value() const {
     return values_.empty() ? std::nullopt : std::optional(base::median(values_));
+  }
+  /// What three of four rounds reach: for slowdowns of at least 1 that noise makes appear larger, where
+  /// stages overlap for a small part of their times.
+  std::optional<double> lower_quartile() const {
+    if (values_.empty()) {
+      return std::nullopt;
+    }
+    auto sorted = values_;
+    std::sort(sorted.begin(), sorted.end());
+    return sorted[(sorted.size() - 1) / 4];
   }
 
  private:

@@ -99,6 +99,10 @@ std::vector<Rounds::Part> Rounds::ratio_parts() {
   if (partial_share()) {
     parts.emplace_back([this](Measured& measured, std::int64_t epoch) { measure_partial(measured, epoch); });
   }
+  if (has_link()) {
+    parts.emplace_back(
+        [this](Measured& measured, std::int64_t epoch) { measure_structure(measured, epoch); });
+  }
   parts.emplace_back([this](Measured& measured, std::int64_t epoch) { measure_fused(measured, epoch); });
   if (bench_.executes_graphs()) {
     parts.emplace_back([this](Measured& measured, std::int64_t epoch) { measure_graphs(measured, epoch); });
@@ -106,6 +110,10 @@ std::vector<Rounds::Part> Rounds::ratio_parts() {
   if (cores_ > 1) {
     parts.emplace_back(
         [this](Measured& measured, std::int64_t epoch) { measure_side_by_side(measured, epoch); });
+  }
+  if (!on_cores() && cores_ > 2 && 2 * (cores_ - 1) + 2 * chunk_ + 1 <= max_slots_) {
+    parts.emplace_back(
+        [this](Measured& measured, std::int64_t epoch) { measure_beside_workers(measured, epoch); });
   }
   if (on_cores() && devices_ > 1 && cores_ > 1) {
     parts.emplace_back([this](Measured& measured, std::int64_t epoch) { measure_devices(measured, epoch); });
@@ -146,26 +154,55 @@ void Rounds::run(Measured& measured, const std::function<bool()>& out_of_time) {
   ++measured.rounds;
 }
 
+/// The mean time to prepare, or to only sample, some mini-batches on the device. They are trained in between,
+/// as in an epoch: on the host's cores training and preparation share a cache.
+double Rounds::prepare_s(bool fused, std::int64_t batches) {
+  bench_.fuse(fused);
+  bench_.begin(round_, next_batches(batches));
+  return mean_of(in_turn({Stage::device_batch, Stage::train}, 0, batches), Stage::device_batch);
+}
+
 Resident Rounds::measure_resident(double time_limit_s) {
+  bench_.hold_data(plan::Home::device);
+  return prepared(time_limit_s);
+}
+
+/// The medians of prepare_s().
+Resident Rounds::prepared(double time_limit_s) {
   constexpr std::int64_t batches = 4;
   constexpr std::size_t most_rounds = 40;
-  bench_.hold_data(plan::Home::device);
-  // Trained in between, as in an epoch: on the host's cores training and preparation share a cache.
-  const auto prepare_s = [&](bool fused) {
-    bench_.fuse(fused);
-    bench_.begin(round_, next_batches(batches));
-    return mean_of(in_turn({Stage::device_batch, Stage::train}, 0, batches), Stage::device_batch);
-  };
-  prepare_s(false);  // warms up
-  prepare_s(true);
+  prepare_s(false, batches);  // warms up, and fills caches
+  prepare_s(true, batches);
+  (void)device().take_cache_use();
   std::vector<double> whole_s;
   std::vector<double> sample_s;
   const Stopwatch watch;
   do {
-    whole_s.push_back(prepare_s(false));
-    sample_s.push_back(prepare_s(true));
+    whole_s.push_back(prepare_s(false, batches));
+    sample_s.push_back(prepare_s(true, batches));
   } while (whole_s.size() < 2 || (whole_s.size() < most_rounds && watch.seconds() < time_limit_s));
   return {base::median(whole_s), base::median(sample_s)};
+}
+
+Resident Rounds::measure_cached(double time_limit_s) {
+  constexpr double least_hits = 0.1;  // of which less is lost in the noise
+  const auto before = prepared(time_limit_s / 3);
+  bench_.cache(true, false);
+  const auto rows = prepared(time_limit_s / 3);
+  const double row_hits = device().take_cache_use().row_hit_share().value_or(0);
+  bench_.cache(false, true);
+  const auto lists = prepared(time_limit_s / 3);
+  const double list_hits = device().take_cache_use().list_hit_share().value_or(0);
+  bench_.cache(false, false);
+  const auto saved = [](double alone_s, double cached_s, double hits) {
+    return hits < least_hits ? alone_s : std::clamp((alone_s - cached_s) / hits, 0.0, alone_s);
+  };
+  const double gather_s = std::max(0.0, before.device_batch_s - before.device_sample_s);
+  const double gather_link_s =
+      std::min(gather_s, saved(before.device_batch_s, rows.device_batch_s, row_hits));
+  const double sample_link_s = saved(before.device_sample_s, lists.device_sample_s, list_hits);
+  return {std::max(0.0, before.device_batch_s - gather_link_s - sample_link_s),
+          before.device_sample_s - sample_link_s};
 }
 
 std::vector<std::int64_t> Rounds::next_batches(std::int64_t count) {
@@ -268,6 +305,17 @@ void Rounds::measure_partial(Measured& measured, std::int64_t epoch) {
   add(in_turn({Stage::device_batch, Stage::train}, 2, 2)[2]);
 }
 
+/// Copies mini-batches of which the CPU gathers no features.
+void Rounds::measure_structure(Measured& measured, std::int64_t epoch) {
+  const std::int64_t count = chunk_ + 1;
+  bench_.gather_on_device(true);
+  bench_.begin(epoch, next_batches(count));
+  in_turn({Stage::cpu_batch}, 0, count);
+  const auto spans = warm_in_turn({Stage::transfer, Stage::device_gather, Stage::train}, 0, count);
+  measured.structure_transfer.add(mean_of(spans, Stage::transfer) / alone_s(Stage::transfer));
+  bench_.gather_on_device(false);
+}
+
 /// Trains on stored feature rows, with the device route's samples.
 void Rounds::measure_fused(Measured& measured, std::int64_t epoch) {
   bench_.fuse(true);
@@ -323,6 +371,41 @@ void Rounds::measure_side_by_side(Measured& measured, std::int64_t epoch) {
   side_by_side({{Stage::transfer, on_cpu_twice, 2 * chunk_}, measured.transfer_beside_train},
                {{Stage::train, on_device_again, chunk_}, measured.train_beside_transfer});
   measure_aside(measured, epoch);
+}
+
+/// Runs each of a GPU's stages while workers on all cores but one prepare a mini-batch.
+void Rounds::measure_beside_workers(Measured& measured, std::int64_t epoch) {
+  const std::int64_t workers = cores_ - 1;
+  const std::int64_t count = 2 * chunk_ + 1;
+  bench_.begin(epoch, next_batches(count + 2 * workers));
+  bench_.together(std::array{Bench::Work{Stage::cpu_batch, 0, count}}, cores_ - 1);
+  beside_workers(Stage::transfer, count, count, measured.transfer_beside_workers);
+  beside_workers(Stage::train, count, count + workers, measured.train_beside_workers);
+  bench_.begin(epoch, next_batches(count + workers));
+  beside_workers(Stage::device_batch, count, count, measured.device_batch_beside_workers);
+  mean_s(Stage::train, 0, count);
+}
+
+/// Runs the stage of positions 0 … count-1 while each worker prepares one of those from `on_cpu` on. The
+/// first positions do not count: meanwhile threads wake up.
+void Rounds::beside_workers(Stage stage, std::int64_t count, std::int64_t on_cpu, Ratio& slowdown) {
+  throw_if_stopped(stop_);
+  const int workers = cores_ - 1;
+  auto spans = bench_.together(
+      std::array{Bench::Work{Stage::cpu_batch, on_cpu, workers}, Bench::Work{stage, 0, count}}, workers);
+  StageSpan all = spans[0].front();  // while all of them work
+  for (const StageSpan& span : spans[0]) {
+    all.begin_s = std::max(all.begin_s, span.begin_s);
+    all.end_s = std::min(all.end_s, span.end_s);
+  }
+  spans[1].erase(spans[1].begin(), spans[1].begin() + count / 2);
+  Slowdown beside;
+  for (const StageSpan& span : spans[1]) {
+    beside.add(alone_s(stage), span, std::array{all});
+  }
+  if (const auto value = beside.value()) {
+    slowdown.add(*value);
+  }
 }
 
 /// The device prepares beside training on a share of its thread slots. What the share alone does to

@@ -26,6 +26,8 @@ struct Measured {
   Ratio cpu_batch_beside_device_batch, device_batch_beside_cpu_batch;
   Ratio transfer_beside_train, train_beside_transfer;
   Ratio cpu_batch_beside_transfer, transfer_beside_cpu_batch;
+  /// A GPU's stages beside workers on all cores but one.
+  Ratio transfer_beside_workers, device_batch_beside_workers, train_beside_workers;
   Ratio transfer_beside_device_batch, device_batch_beside_transfer;
   Ratio team_beside_cpu_batch,
       cpu_batch_beside_team;  ///< training on all cores beside a worker, and vice versa
@@ -33,6 +35,7 @@ struct Measured {
   Ratio prepare_share;  ///< preparation on a share of a GPU over preparation on all of it
   Ratio train_beside_train, device_batch_beside_device_batch;  ///< of two devices
   Series device_sample;                                        ///< device_batch without gathering
+  Ratio structure_transfer;                ///< copying a mini-batch without features over all of it
   Ratio fused_train;                       ///< training on stored feature rows over training on gathered ones
   Ratio graphs_train;                      ///< training by recorded launches over training without
   std::map<int, Ratio> worker_efficiency;  ///< by number of workers: time alone over time together
@@ -79,6 +82,9 @@ class Rounds {
   /// rounds, at least two of which are run regardless of the time limit. Precondition: the memory is large
   /// enough. To be called last.
   Resident measure_resident(double time_limit_s);
+  /// The same where the memory is not large enough, from how much shorter preparation gets by reads that a
+  /// cache in half of the free memory answers: first of features, then of adjacency lists. To be called last.
+  Resident measure_cached(double time_limit_s);
 
   std::int64_t batches() const { return bench_.batches(); }
   /// Number of seeds of the last mini-batch relative to a full one; none if all mini-batches are full.
@@ -110,6 +116,8 @@ class Rounds {
                                            std::int64_t count);
   std::vector<schedule::StageSpan> warm_in_turn(std::initializer_list<schedule::Stage> stages,
                                                 std::int64_t first, std::int64_t count);
+  double prepare_s(bool fused, std::int64_t batches);
+  Resident prepared(double time_limit_s);
   double alone(schedule::Stage stage, std::int64_t position);
   double pass();
   void warm_slots();
@@ -119,9 +127,12 @@ class Rounds {
   void count_batch(Measured& measured, std::int64_t position) const;
   void measure_alone(Measured& measured, std::int64_t epoch);
   void measure_partial(Measured& measured, std::int64_t epoch);
+  void measure_structure(Measured& measured, std::int64_t epoch);
   void measure_fused(Measured& measured, std::int64_t epoch);
   void measure_graphs(Measured& measured, std::int64_t epoch);
   void measure_side_by_side(Measured& measured, std::int64_t epoch);
+  void measure_beside_workers(Measured& measured, std::int64_t epoch);
+  void beside_workers(schedule::Stage stage, std::int64_t count, std::int64_t on_cpu, Ratio& slowdown);
   void measure_aside(Measured& measured, std::int64_t epoch);
   void side_by_side(const Neighbour& first, const Neighbour& second);
   void measure_devices(Measured& measured, std::int64_t epoch);

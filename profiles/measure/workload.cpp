@@ -103,6 +103,9 @@ void fill(WorkloadProfile& workload, const Measured& measured, const StopRule& r
   if (measured.training_bytes > 0) {
     workload.parts.activation_bytes = static_cast<double>(measured.training_bytes);
   }
+  if (const auto ratio = measured.structure_transfer.value()) {
+    workload.parts.structure_transfer_ratio = std::min(1.0, *ratio);
+  }
   workload.parts.fused_train_ratio = measured.fused_train.value();
   workload.parts.graphs_train_ratio = measured.graphs_train.value();
   workload.parts.prepare_share_ratio = measured.prepare_share.value();
@@ -185,7 +188,7 @@ void fill_averaging(WorkloadProfile& workload, const AveragingTimes& times) {
 }
 
 /// Measures preparation with all data in device memory, if it fits. An emulated device is given more memory
-/// for that, if the host has enough.
+/// for that, if the host has enough; otherwise caches tell it.
 std::optional<Resident> measure_resident(Rounds& rounds, const graph::Graph& graph, const plan::Job& job,
                                          const MeasureOptions& options, const runtime::DeviceFacts& facts) {
   const double time_limit_s = resident_share * options.time_limit_s;
@@ -195,7 +198,7 @@ std::optional<Resident> measure_resident(Rounds& rounds, const graph::Graph& gra
   auto roomy_facts = facts;
   roomy_facts.memory_bytes = base::usable_memory_bytes() / 2;
   if (options.device.kind != DeviceKind::emulated || !fits(graph, job, roomy_facts)) {
-    return std::nullopt;
+    return rounds.measure_cached(time_limit_s);
   }
   auto roomy = options.device;
   roomy.max_bytes = static_cast<std::int64_t>(roomy_facts.memory_bytes);
@@ -314,7 +317,7 @@ Profile measure(const graph::Graph& graph, const plan::Job& job, const MeasureOp
   const auto hardware = base::allowed_cores();
   profile.machine.cpu.physical_cores = if_positive(base::physical_cores(hardware));
   profile.machine.cpu.node_cores = base::cores_of_nodes(hardware);
-  profile.machine.contention = contention_of(measured, profile.machine.cpu.cores);
+  profile.machine.contention = contention_of(measured, profile.machine.cpu.cores, options.device.kind);
   profile.other_load = load.load();
   profile.stopped_by = converged ? "interval" : "time_limit";
   return profile;

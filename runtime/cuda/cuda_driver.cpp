@@ -6,6 +6,7 @@
 #include <c10/cuda/CUDAGuard.h>
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <limits>
@@ -104,12 +105,17 @@ std::pmr::memory_resource* CudaDriver::slot_memory() { return pinned_memory(); }
 
 std::int64_t CudaDriver::peak_bytes() const {
   constexpr auto aggregate = static_cast<std::size_t>(c10::CachingAllocator::StatType::AGGREGATE);
-  return c10::cuda::CUDACachingAllocator::getDeviceStats(0).allocated_bytes[aggregate].peak;
+  const std::int64_t latest =
+      c10::cuda::CUDACachingAllocator::getDeviceStats(0).allocated_bytes[aggregate].peak;
+  return std::max(earlier_peak_bytes_, latest);
 }
 
 /// Frees cuBLAS's workspaces first, which LibTorch keeps for every stream that was ever used: 32 MiB each.
+/// What was evaluated before does not count for what a plan's training needs.
 void CudaDriver::limit_memory(std::int64_t max_bytes) {
   *max_bytes_ = max_bytes;
+  earlier_peak_bytes_ = peak_bytes();
+  c10::cuda::CUDACachingAllocator::resetPeakStats(0);
   at::cuda::clearCublasWorkspaces();
   cuda::limit_memory(0, max_bytes);
 }

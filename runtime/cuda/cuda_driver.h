@@ -45,8 +45,9 @@ class CudaDriver {
  private:
   void set_clock();
 
-  Event clock_;         ///< an event, and when it was passed
-  double clock_s_ = 0;  ///< in seconds of std::chrono::steady_clock
+  std::int64_t earlier_peak_bytes_ = 0;  ///< before the allocator's peak was reset
+  Event clock_;                          ///< an event, and when it was passed
+  double clock_s_ = 0;                   ///< in seconds of std::chrono::steady_clock
   std::shared_ptr<std::int64_t> max_bytes_ = std::make_shared<std::int64_t>(0);  ///< shared with its hardware
 };
 

@@ -87,7 +87,6 @@ void Preparation<H>::open() {
   if (!graph_) {
     const auto map = [&](const void* data, std::size_t bytes) { return hardware_.map(data, bytes); };
     graph_ = std::make_unique<DeviceGraph>(place_on_device(*executor_, map, *placed_, plan_));
-    placed_bytes_ = hardware_.memory_use().peak_bytes;
     if (graph_->copied_bytes > 0) {
       base::report(progress_, "the graph cannot be mapped in place: pinned copies of its bytes",
                    graph_->copied_bytes, graph_->copied_bytes);
@@ -266,19 +265,30 @@ void Preparation<H>::note_batch(std::int64_t bytes) {
   }
 }
 
-/// The plan's share of the memory left by training and by the mini-batches that wait meanwhile. An eighth of
-/// all that stays free, as the allocator's blocks do not fit requests exactly and mini-batches differ in
-/// size. A step that will be recorded needs its memory once more.
+/// Bytes of the graph's data that the plan keeps in the device's memory as a whole.
+template <class H>
+std::int64_t Preparation<H>::resident_bytes() const {
+  const auto& graph = placed_->graph;
+  const std::int64_t lists =
+      plan_.topology == plan::Home::device ? kernels::cpu::resident_bytes(graph, draws_of(graph, job_)) : 0;
+  return lists + (plan_.features == plan::Home::device ? graph.features.bytes() : 0);
+}
+
+/// The plan's share of the memory left by the placed data, by training and by the mini-batches that wait
+/// meanwhile. A quarter of the last two stays free (cache_reserve), as the allocator's blocks do not fit
+/// requests exactly, those of one stream do not serve another, and mini-batches differ in size. A step that
+/// will be recorded needs its memory once more.
 template <class H>
 std::int64_t Preparation<H>::cache_bytes() {
   const MemoryUse memory = hardware_.memory_use();
   const std::int64_t tables = shares_cache(plan_) ? 4 : 2;  // slots of rows and lists, and of the own ones
   const std::int64_t slot_tables = tables * 4 * graph_->topology.num_vertices;
-  const std::int64_t recorded =
-      plan_.graphs ? std::max<std::int64_t>(0, memory.peak_bytes - placed_bytes_) : 0;
+  const std::int64_t resident = resident_bytes();
+  const std::int64_t training = std::max<std::int64_t>(0, memory.peak_bytes - resident);
   const std::int64_t waiting = plan_.batches_ahead_on_device() * largest_batch_bytes_;
-  const std::int64_t needed = memory.peak_bytes + recorded + waiting;
-  const std::int64_t left = memory.usable_bytes - needed - needed / 8 - slot_tables;
+  const double working = static_cast<double>((plan_.graphs ? 2 : 1) * training + waiting);
+  const std::int64_t left = memory.usable_bytes - resident - slot_tables -
+                            static_cast<std::int64_t>((1 + plan::cache_reserve) * working);
   return static_cast<std::int64_t>(plan_.cache.budget * static_cast<double>(left));
 }
 

@@ -110,6 +110,7 @@ class Preparation {
   void fill(const CacheContent& content, const base::Progress& progress);
   Visits visits_of_plan();
   CacheContent content_of(const Visits& visits, std::int64_t bytes, std::int64_t own_bytes);
+  std::int64_t resident_bytes() const;
   std::int64_t cache_bytes();
   PreparedWith prepared_with(const CacheContent& content);
   void prepare_some(std::span<const graph::VertexId> order);
@@ -124,7 +125,6 @@ class Preparation {
   std::optional<Executor> executor_;    ///< made at need, as the next two
   std::unique_ptr<DeviceGraph> graph_;  ///< before the maker, which reads it
   std::unique_ptr<BatchMaker<Executor>> maker_;
-  std::int64_t placed_bytes_ = 0;  ///< peak of the memory once the graph was placed
   std::atomic<std::int64_t> largest_batch_bytes_ = 0;
   bool is_cache_due_ = false;
   bool is_preferred_due_ = false;  ///< the same of preferred rows

@@ -370,12 +370,18 @@ class Costing {
     return std::max(computing_s * padding, left * *device.launch_s) / train_s;
   }
 
-  /// The share of the profile's transferred bytes that this plan copies.
+  /// The share of the profile's transfer that this plan has: by bytes, unless copies without features were
+  /// measured.
   double share_of_copy(bool by_trainer) const {
     const Halves whole = halves_of(workload_);
     const double all = whole.structure_bytes + whole.feature_bytes;
-    const double left = halves_.structure_bytes + (by_trainer ? 0 : halves_.feature_bytes);
-    return all > 0 ? left / all : by_trainer ? 0.5 : 1;
+    const double gathered = by_trainer ? 0 : halves_.feature_bytes;
+    const auto structure = workload_.parts.structure_transfer_ratio;
+    if (structure && whole.structure_bytes > 0 && whole.feature_bytes > 0) {
+      return *structure * halves_.structure_bytes / whole.structure_bytes +
+             (1 - *structure) * gathered / whole.feature_bytes;
+    }
+    return all > 0 ? (halves_.structure_bytes + gathered) / all : by_trainer ? 0.5 : 1;
   }
 
   /// On a share p of a GPU's thread slots, preparation takes the measured ratio at the measured share, and

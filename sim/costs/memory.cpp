@@ -210,7 +210,8 @@ void add_cache(const profiles::Profile& profile, const Plan& plan, const CacheGa
   if (!memory_bytes) {
     return;
   }
-  const double room = std::max(0.0, *memory_bytes - use.total()) * plan.cache.budget;
+  const double free_bytes = *memory_bytes - use.total() - cache_reserve_bytes(use);
+  const double room = std::max(0.0, free_bytes) * plan.cache.budget;
   const int parts = shards(profile, plan);
   shares = fill_cache(profile.workload, plan.cache.policy, gains, room * parts);
   use.cache_bytes = (shares.features * gains.feature_bytes + shares.topology * gains.topology_bytes) / parts;
@@ -276,6 +277,11 @@ void note_shortage(Memory& memory, Shortage shortage, const Plan& plan, const Me
 }
 
 }  // namespace
+
+double cache_reserve_bytes(const MemoryBreakdown& use) {
+  return plan::cache_reserve *
+         (use.batches_bytes + use.activations_bytes + use.model_bytes + use.embeddings_bytes);
+}
 
 double topology_bytes(const WorkloadProfile& workload) {
   const auto draws = workload.job.weighted ? kernels::cpu::Draws::by_weight : kernels::cpu::Draws::uniform;

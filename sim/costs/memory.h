@@ -92,6 +92,9 @@ struct Memory {
   }
 };
 
+/// Bytes that a cache leaves free beside such a use of a device's memory (plan::cache_reserve).
+double cache_reserve_bytes(const MemoryBreakdown& use);
+
 /// Bytes of the whole graph's structure in memory (kernels::cpu::resident_bytes).
 double topology_bytes(const profiles::WorkloadProfile& workload);
 /// Bytes of the whole graph's structure in a store on disk, without alias tables (graph/store/store.h).

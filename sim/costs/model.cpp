@@ -62,7 +62,10 @@ double handover_s(const profiles::Profile& profile, const plan::Plan& plan) {
         "profile: machine.cpu.copy_bandwidth_bytes_per_s",
         "is unknown; the hand-over copies of plan \"" + plan.name + "\" need a measured bandwidth");
   }
-  return plan.handover_copies * profile.workload.batch_bytes / *bandwidth;
+  // As in preparation, workers share the host's memory.
+  const double workers =
+      profiles::worker_efficiency_at(profile.workload.worker_efficiency, plan.workers * plan.worker_threads);
+  return plan.handover_copies * profile.workload.batch_bytes / (*bandwidth * workers);
 }
 
 /// At most the time gained.

@@ -94,7 +94,7 @@ double slowdown(const MachineModel& model, schedule::Stage stage, int device, co
   KindCounts beside = kind == Kind::cpu || model.on_cores() ? everywhere : running.on(device);
   beside[static_cast<std::size_t>(Kind::cpu)] = everywhere[static_cast<std::size_t>(Kind::cpu)];
   beside[own] = std::max(0, beside[own] - 1);  // the stage itself
-  const double factor = contention_slowdown(model.contention, kind, beside);
+  const double factor = contention_slowdown(model.contention, kind, beside, model.cores);
   const auto share = model.memory_shares[own];
   return factor * memory_slowdown(model.memory_shares, everywhere, share);
 }

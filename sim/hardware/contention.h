@@ -80,12 +80,42 @@ inline double coefficient(const profiles::Contention& given, Kind kind, Kind bes
   return field == none ? 1 : (given.*field).value_or(1);
 }
 
-/// The slowdown of a stage of this kind beside `counts` neighbours: slowdowns add up. A neighbour measured to
-/// speed the stage up has no effect, as nothing is predicted to be faster than alone.
-inline double contention_slowdown(const profiles::Contention& given, Kind kind, const KindCounts& counts) {
+/// Slowdown of `kind` by workers on all cores but one; none if it was not measured.
+inline std::optional<double> coefficient_of_workers(const profiles::Contention& given, Kind kind) {
+  switch (kind) {
+    case Kind::copy:
+      return given.transfer_beside_workers;
+    case Kind::prepare:
+      return given.device_batch_beside_workers;
+    case Kind::train:
+      return given.train_beside_workers;
+    default:
+      return std::nullopt;
+  }
+}
+
+/// What `count` neighbours of kind `beside` add to the time of a stage of this kind that takes 1 alone.
+/// Slowdowns add up, but for those by workers that were measured together: between one and `cores` - 1 of
+/// these it is linear. A neighbour measured to speed the stage up has no effect, as nothing is predicted to
+/// be faster than alone.
+inline double added_by(const profiles::Contention& given, Kind kind, Kind beside, int count, int cores) {
+  const double by_one = std::max(0.0, coefficient(given, kind, beside) - 1);
+  const auto measured = beside == Kind::cpu ? coefficient_of_workers(given, kind) : std::nullopt;
+  if (!measured || count < 1 || cores < 3) {
+    return count * by_one;
+  }
+  const double by_all = std::max(0.0, *measured - 1);
+  const double first = std::min(by_one, by_all);
+  const double share = std::min(1.0, (count - 1.0) / (cores - 2.0));
+  return first + (by_all - first) * share;
+}
+
+/// The slowdown of a stage of this kind beside `counts` neighbours on a machine of so many cores.
+inline double contention_slowdown(const profiles::Contention& given, Kind kind, const KindCounts& counts,
+                                  int cores) {
   double sum = 1;
   for (std::size_t beside = 0; beside < num_kinds; ++beside) {
-    sum += counts[beside] * std::max(0.0, coefficient(given, kind, static_cast<Kind>(beside)) - 1);
+    sum += added_by(given, kind, static_cast<Kind>(beside), counts[beside], cores);
   }
   return sum;
 }

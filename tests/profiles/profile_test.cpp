@@ -97,6 +97,7 @@ TEST(Profile, ReadsZerosOfEarlierVersionsAsUnknown) {
                            "/workload/parts/device_sample_s",
                            "/workload/parts/activation_bytes",
                            "/workload/parts/refresh_s",
+                           "/workload/parts/structure_transfer_ratio",
                            "/workload/parts/fused_train_ratio",
                            "/workload/parts/prepare_share_ratio"}) {
     document[base::Json::json_pointer(path)] = 0;

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdint>
 #include <random>
+#include <string_view>
 #include <vector>
 
 #include "plan/plan.h"
@@ -51,8 +52,9 @@ inline profiles::Profile random_profile(std::mt19937_64& random, std::int64_t ba
   workload.device_batch_link_s = is_gpu ? workload.device_batch.mean_s * 0.7 : 0;
   workload.features.skew = workload.topology.skew = 0.6;
   if (random() % 2 == 0) {
-    const auto draw = [&](const char*, std::optional<double>& slowdown, base::Range) {
-      slowdown = 0.95 + uniform(random);
+    auto of_workers = random;
+    const auto draw = [&](std::string_view name, std::optional<double>& slowdown, base::Range) {
+      slowdown = 0.95 + uniform(name.ends_with("_workers") ? of_workers : random);
     };
     profiles::Contention::fields(machine.contention, draw);
     workload.parts.cpu_batch_memory_bytes = 4e7;

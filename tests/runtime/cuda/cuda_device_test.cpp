@@ -4,6 +4,8 @@
 #include "base/error.h"
 #include "graph/epoch_order.h"
 #include "kernels/cpu/sample/sampler.h"
+#include "nn/inference.h"
+#include "nn/models.h"
 #include "runtime/device.h"
 #include "runtime/training/trainer.h"
 #include "tests/runtime/device_batches.h"
@@ -172,6 +174,22 @@ TEST_F(GpuTest, EndsWithTheSameBitsInLessOfItsMemory) {
     plan.device_memory_bytes = mebibytes << 20;
     EXPECT_EQ(run(plan, plan::ModelKind::sage).weights_hash, expected.weights_hash) << mebibytes << " MiB";
   }
+}
+
+TEST_F(GpuTest, TheHostEvaluatesIfItsMemoryDoesNotSuffice) {
+  const auto job = small_job(plan::ModelKind::sage);
+  auto small = gpu;
+  small.max_bytes = std::int64_t{4} << 20;
+  const auto placed = std::make_shared<const PlacedGraph>(
+      place(graph_of_tests(), kernels::cpu::Draws::uniform, plan::Placement::first_touch, {0}));
+  const auto& graph = placed->graph;
+  const nn::Model model(job, graph.features.columns, graph.num_classes, tensor_device(gpu));
+  const auto of_the_device = nn::infer(graph, model);
+  const auto device = open_device(placed, job, gpu_plan("dgl-uva"), small);  // limits the memory
+  const auto logits = nn::infer(graph, model);
+  const auto of_the_host = nn::infer(graph, model.copied_to(at::kCPU));
+  EXPECT_TRUE(at::equal(logits, of_the_host));
+  EXPECT_TRUE(at::allclose(of_the_device, of_the_host, 1e-3, 1e-3));
 }
 
 TEST_F(GpuTest, SaysWhatMemoryIsMissing) {

@@ -64,8 +64,9 @@ Plan by_device() { return plan_of(Schedule::sequential, Route::device); }
 /// A cache whose room on the device is this share of all rows.
 profiles::Profile with_room(profiles::Profile profile, Plan plan, double share) {
   plan.cache.policy = CachePolicy::none;
+  const auto memory = costs_of_plan(profile, plan).memory.device;
   profile.machine.device.memory_bytes =
-      costs_of_plan(profile, plan).memory.device.total() + share * features_bytes(profile.workload);
+      memory.total() + cache_reserve_bytes(memory) + share * features_bytes(profile.workload);
   return profile;
 }
 
@@ -212,6 +213,16 @@ TEST(Costs, DataThatLivesOnTheDeviceIsNotReadOverTheLink) {
   plan.features = Home::device;  // 8 - 5
   EXPECT_DOUBLE_EQ(costs_of_plan(gpu_profile(), plan).costs.device_batch_s, 3);
   EXPECT_DOUBLE_EQ(costs_of_plan(gpu_profile(), plan).costs.device_batch_link_s, 0);
+}
+
+TEST(Costs, CopiesWithoutFeaturesTakeWhatWasMeasured) {
+  auto plan = by_cpu();
+  plan.gather = Gather::trainer;
+  auto profile = gpu_profile();
+  EXPECT_DOUBLE_EQ(costs_of_plan(profile, plan).costs.transfer_s, 0.4) << "by bytes: 400 of 4,400";
+  profile.workload.parts.structure_transfer_ratio = 0.25;
+  EXPECT_DOUBLE_EQ(costs_of_plan(profile, plan).costs.transfer_s, 1.1);
+  EXPECT_DOUBLE_EQ(costs_of_plan(profile, by_cpu()).costs.transfer_s, 4.4);
 }
 
 TEST(Costs, AShareOfTheGpuPreparesBesideTraining) {

@@ -217,9 +217,10 @@ TEST(Memory, KeptEmbeddingsTakeTheirRows) {
 }
 
 TEST(Memory, ACacheTakesItsShareOfTheRest) {
-  // 5,909 bytes without the cache; of 1,000 left it may have half: 500 of 4,000 bytes of rows.
+  // 5,909 bytes without the cache, a quarter of which stays free, but for the libraries' 5; of 1,000 left it
+  // may have half: 500 of 4,000 bytes of rows.
   auto profile = small_gpu;
-  profile.machine.device.memory_bytes = 3000 + 4 * 576 + 600 + 5 + 1000;
+  profile.machine.device.memory_bytes = 1.25 * (3000 + 4 * 576 + 600) + 5 + 1000;
   Plan plan = pipelined_plan(1);
   plan.cache.policy = CachePolicy::presample;
   plan.cache.budget = 0.5;
@@ -309,8 +310,8 @@ TEST(Memory, ACacheThatFillsTheRestIsNoShortage) {
 }
 
 TEST(Memory, SamplersHoldTheTopologyAndTrainersTheCache) {
-  // A trainer: 1 + 1 batches, activations, the model, libraries, and the rest, 4,000 bytes, for all rows. A
-  // sampler needs 8,000 + 1,000 + 5.
+  // A trainer: 1 + 1 batches, activations, the model, a quarter of these free, libraries, and the rest for
+  // rows. A sampler needs 8,000 + 1,000 + 5.
   profiles::Profile profile = small_gpu;
   Plan plan;
   plan.name = "factored";
@@ -323,12 +324,13 @@ TEST(Memory, SamplersHoldTheTopologyAndTrainersTheCache) {
   plan.topology = Home::device;
   plan.cache.policy = CachePolicy::optimal;
   const CacheGains gains{.feature_bytes = 4000, .topology_bytes = 0};
-  const double trainer = 2 * 1000 + 600 + 4 * (10 * 8 + 8 * 8) * 4 + 5;
+  const double working = 2 * 1000 + 600 + 4 * (10 * 8 + 8 * 8) * 4;
   profile.machine.device.memory_bytes = 9005;
   const auto memory = memory_of(profile, plan, gains);
   EXPECT_EQ(memory.shortage, Shortage::none);
   EXPECT_DOUBLE_EQ(memory.device.topology_bytes, 0);
-  EXPECT_DOUBLE_EQ(memory.device.total(), trainer + 4000);
+  EXPECT_DOUBLE_EQ(memory.device.cache_bytes, 9005 - 1.25 * working - 5);
+  EXPECT_DOUBLE_EQ(memory.device.total(), working + 5 + memory.device.cache_bytes);
   profile.machine.device.memory_bytes = 9000;
   EXPECT_EQ(memory_of(profile, plan, gains).shortage, Shortage::device_memory);
   EXPECT_NEAR(memory_of(profile, plan, gains).missing_bytes, 5, 1e-9);
@@ -341,7 +343,8 @@ TEST(Memory, SamplersHoldTheTopologyAndTrainersTheCache) {
 TEST(Memory, APlanMayTakeLessOfADeviceThanThereIs) {
   auto profile = small_gpu;
   auto plan = pipelined_plan(1);
-  const double needed = memory_of(profile, plan, {}).device.total();
+  const auto without = memory_of(profile, plan, {}).device;
+  const double needed = without.total() + cache_reserve_bytes(without);
   plan.cache = {CachePolicy::optimal, true, false, Home::device, 1, false};
   const CacheGains gains{.feature_bytes = 4000, .topology_bytes = 0};
   profile.machine.device.memory_bytes = needed + 5000;
@@ -351,7 +354,7 @@ TEST(Memory, APlanMayTakeLessOfADeviceThanThereIs) {
   plan.device_memory_bytes = static_cast<std::int64_t>(needed) + 9000;  // more than there is
   EXPECT_DOUBLE_EQ(memory_of(profile, plan, gains).device.cache_bytes, 4000);
   profile.machine.device.memory_bytes.reset();  // unknown
-  plan.device_memory_bytes = static_cast<std::int64_t>(needed) - 9;
+  plan.device_memory_bytes = static_cast<std::int64_t>(without.total()) - 9;
   const auto memory = memory_of(profile, plan, gains);
   EXPECT_EQ(memory.shortage, Shortage::device_memory);
   EXPECT_DOUBLE_EQ(memory.missing_bytes, 9);

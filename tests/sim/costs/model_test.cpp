@@ -106,6 +106,19 @@ TEST(MachineModel, AddsHandoverCopies) {
   EXPECT_DOUBLE_EQ(machine_model(profile, plan, true, 0).costs.cpu_batch_s, 0.04 + 0.004);
 }
 
+TEST(MachineModel, WorkersShareTheMemoryOfHandoverCopies) {
+  auto plan = claim_ahead_plan(2, 1);
+  plan.handover_copies = 1;
+  auto profile = model_profile(profiles::DeviceKind::host);
+  profile.workload.worker_efficiency = {{1, 1}, {2, 0.5}};
+  const double without = [&] {
+    auto same = plan;
+    same.handover_copies = 0;
+    return machine_model(profile, same, false, 0).costs.cpu_batch_s;
+  }();
+  EXPECT_DOUBLE_EQ(machine_model(profile, plan, false, 0).costs.cpu_batch_s, without + 0.002 / 0.5);
+}
+
 TEST(MachineModel, NeedsABandwidthForHandoverCopies) {
   auto plan = claim_ahead_plan(1, 1);
   plan.handover_copies = 1;

@@ -203,5 +203,27 @@ TEST(Contention, StaysOnItsDeviceButForCpuWork) {
   expect_ends(model, {{Stage::train, 0}, {Stage::train, 1}, {Stage::cpu_batch}}, {6, 6, 9});
 }
 
+// Five cores: beside one worker a copy takes 1.2 times as long, beside four 1.5 times, linear in between.
+TEST(Contention, ByManyWorkersIsWhatWasMeasuredTogether) {
+  profiles::Contention given;
+  given.transfer_beside_cpu_batch = 1.2;
+  const auto beside = [&](int workers) {
+    return contention_slowdown(given, Kind::copy, KindCounts{workers, 0, 0, 0}, 5);
+  };
+  EXPECT_DOUBLE_EQ(beside(4), 1.8) << "each worker's, where nothing else was measured";
+  given.transfer_beside_workers = 1.5;
+  EXPECT_DOUBLE_EQ(beside(0), 1);
+  EXPECT_DOUBLE_EQ(beside(1), 1.2);
+  EXPECT_DOUBLE_EQ(beside(2), 1.3);
+  EXPECT_DOUBLE_EQ(beside(4), 1.5);
+  EXPECT_DOUBLE_EQ(beside(6), 1.5);
+  given.transfer_beside_workers = 1.1;  // one worker was measured to slow it more
+  EXPECT_DOUBLE_EQ(beside(1), 1.1);
+  EXPECT_DOUBLE_EQ(beside(4), 1.1);
+  given.train_beside_workers = 1.3;
+  EXPECT_DOUBLE_EQ(contention_slowdown(given, Kind::train, KindCounts{4, 0, 0, 0}, 5), 1.3);
+  EXPECT_DOUBLE_EQ(contention_slowdown(given, Kind::cpu, KindCounts{4, 0, 0, 0}, 5), 1);
+}
+
 }  // namespace
 }  // namespace gnomon::sim
