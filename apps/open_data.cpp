@@ -10,7 +10,7 @@
 
 namespace gnomon::apps {
 
-graph::Graph open_training_data(const std::string& data, const plan::Job& job) {
+graph::Graph open_training_data(const std::string& data, const plan::Job& job, plan::Home features) {
   if (!std::filesystem::exists(data)) {
     throw base::InputError(data, "does not exist; name a graph store, as made by gnomon import");
   }
@@ -23,9 +23,8 @@ graph::Graph open_training_data(const std::string& data, const plan::Job& job) {
   runtime::draws_of(graph, job);
   graph::validate_once(graph, true);
   // With several NUMA nodes, the plan determines the placement of features.
-  const bool has_one_node = base::memory_nodes().size() < 2;
-  return has_one_node && kernels::cpu::can_copy_features(graph) ? kernels::cpu::with_copied_features(graph)
-                                                                : graph;
+  const bool copies = features != plan::Home::disk && base::memory_nodes().size() < 2;
+  return copies && kernels::cpu::can_copy_features(graph) ? kernels::cpu::with_copied_features(graph) : graph;
 }
 
 }  // namespace gnomon::apps

@@ -9,8 +9,9 @@ The graph is R-MAT of 2^scale vertices with 128 columns of fp16. Plans that read
 which needs the rights to make one), page cache included, and are given nine tenths of it as --host-memory: ns-ext of the graph's size
 over `--times`, ginex, which keeps the topology in memory, of the topology and half the features. ns-ext-presample is ns-ext whose cache
 holds the rows that presampling uses most, instead of the rows and lists that were used last. `ns-mem` runs without a limit. All
-train in the order of the indices, so that exact plans end with the same bits. mariusgnn and hanoi read macro-batches of 2 of 32 parts,
-two at a time, from copies of the graph that are ordered by part (`--max-load 1.1` for hanoi's), in the memory that ns-ext has.
+train in the order of the indices, so that exact plans end with the same bits. mariusgnn reads macro-batches of 2 of 32 parts, hanoi of
+2 of 128 beside a thousandth of the vertices as hubs, whose lists stay in memory; two macro-batches are there at a time. They read
+copies of the graph that are ordered by part (`--max-load 1.1` for hanoi's), in the memory that ns-ext has.
 
 joestar-1 and joestar-2 train from the graph in host memory, without a limit.
 
@@ -56,7 +57,8 @@ from macro_accuracy import ALLOWED_POINTS, accuracy_rows  # noqa: E402
 
 JOB = ["--fanouts", "10,5", "--batch-size", "1024", "--hidden", "64", "--seed", "1"]
 PLANS = ["ns-ext", "ns-ext-presample", "ginex"]
-MACRO_PLANS = {"mariusgnn": "random", "hanoi": "gnn_aware"}
+MACRO_PLANS = {"mariusgnn": {"partitioner": "random", "partitions": 32, "resident": 2},
+               "hanoi": {"partitioner": "gnn_aware", "partitions": 128, "resident": 2, "hub_ratio": 0.001}}
 PLANS_IN_MEMORY = ["joestar-1", "joestar-2"]
 
 
@@ -95,22 +97,23 @@ def make_store(options):
     return store
 
 
-def make_parted_store(options, store, method):
-    parted = options.work / f"{store.name}-{method}"
+def make_parted_store(options, store, macro):
+    method = macro["partitioner"]
+    parted = options.work / f"{store.name}-{method}-{macro['partitions']}"
     if not parted.exists():
-        gnomon(options, "partition", store, "--parts", 32, "--method", method, "--store", parted,
+        gnomon(options, "partition", store, "--parts", macro["partitions"], "--method", method, "--store", parted,
                *(["--max-load", 1.1] if method == "gnn_aware" else []))
     return parted
 
 
 def plan_file(options, name):
-    """The preset with updates in the order of the indices, and two parts a macro-batch."""
+    """The preset with updates in the order of the indices, and its macro-batches as in MACRO_PLANS."""
     preset = name.removesuffix("-presample")
     plan = json.loads((ROOT / "plan/presets" / f"{preset}.json").read_text()) | {"order": "index"}
     if preset != name:
         plan["cache"] |= {"policy": "presample", "topology": False}
     if name in MACRO_PLANS:
-        plan["macro"]["resident"] = 2
+        plan["macro"] |= MACRO_PLANS[name]
     path = options.work / f"{name}.json"
     path.write_text(json.dumps(plan))
     return path
@@ -146,9 +149,9 @@ def disk_of(profile):
 def macro_rows(options, store, profile, mem_s, whole):
     bandwidth = disk_of(profile)["bandwidth_bytes_per_s"]
     rows = []
-    for name, method in MACRO_PLANS.items():
+    for name, macro in MACRO_PLANS.items():
         limit = limit_of(options, store, name)
-        parted = make_parted_store(options, store, method)
+        parted = make_parted_store(options, store, macro)
         try:
             report, peak = train(options, parted, name, limit)
         except Failed as failure:

@@ -26,10 +26,10 @@ std::vector<std::int32_t> labels_of(const Graph& graph) {
 }
 
 /// The number of vertices by label and part, with a tournament tree per label that yields the part with the
-/// fewest.
-class LabelCounts {
+/// fewest; or the bytes of parts, as those of one label.
+class PartCounts {
  public:
-  LabelCounts(int parts, std::int32_t num_labels)
+  PartCounts(int parts, std::int32_t num_labels)
       : leaves_(std::bit_ceil(at(parts))),
         counts_(leaves_ * at(num_labels), 0),
         winners_(leaves_ * at(num_labels), 0) {
@@ -85,8 +85,15 @@ class Partitioning {
   Partitioning(const Graph& graph, const PartitionRequest& request)
       : labels_(labels_of(graph)),
         counts_(request.parts, graph.num_classes + 1),
+        bytes_(request.parts, 1),
+        row_bytes_(graph.num_vertices() > 0 ? graph.features.bytes() / graph.num_vertices() : 0),
         part_of_(labels_.size(), no_part),
         near_(at(request.parts), 0) {
+    if (request.max_load) {
+      const std::int64_t all = graph.num_vertices() * (row_bytes_ + pointer_bytes) +
+                               static_cast<std::int64_t>(graph.indices.bytes().size());
+      max_bytes_ = *request.max_load * static_cast<double>(all) / request.parts;
+    }
     for (const double count : count_labels(labels_, graph.num_classes + 1)) {
       inverse_shares_.push_back(count > 0 ? static_cast<double>(labels_.size()) / count : 0);
       max_counts_.push_back(request.max_load ? std::ceil(*request.max_load * count / request.parts)
@@ -101,9 +108,12 @@ class Partitioning {
   template <class Ids>
   void place(VertexId vertex, Ids neighbours) {
     const std::int32_t label = labels_[at(vertex)];
+    const std::int64_t bytes =
+        row_bytes_ + pointer_bytes + static_cast<std::int64_t>(neighbours.size_bytes());
     std::int32_t& part = part_of_[at(vertex)];
     if (part != no_part) {
       counts_.add(label, part, -1);
+      bytes_.add(0, part, -bytes);
       part = no_part;
     }
     count_near(neighbours);
@@ -112,12 +122,14 @@ class Partitioning {
       near_[at(seen)] = 0;
     }
     counts_.add(label, part, 1);
+    bytes_.add(0, part, bytes);
   }
 
   PartOf take() { return std::move(part_of_); }
 
  private:
   static constexpr double gamma = 1.5;
+  static constexpr std::int64_t pointer_bytes = sizeof(std::int64_t);
 
   template <class Ids>
   void count_near(Ids neighbours) {
@@ -130,11 +142,19 @@ class Partitioning {
     }
   }
 
+  bool is_full(std::int32_t part, std::int32_t label) const {
+    return static_cast<double>(counts_.of(label, part)) >= max_counts_[at(label)] ||
+           static_cast<double>(bytes_.of(0, part)) >= max_bytes_;
+  }
+
   std::int32_t best_part(std::int32_t label) const {
     std::int32_t best = counts_.fewest(label);
+    if (is_full(best, label) && !is_full(bytes_.fewest(0), label)) {
+      best = bytes_.fewest(0);
+    }
     double best_score = score(best, label);
     for (const std::int32_t part : near_parts_) {
-      if (static_cast<double>(counts_.of(label, part)) >= max_counts_[at(label)]) {
+      if (is_full(part, label)) {
         continue;
       }
       const double its = score(part, label);
@@ -154,7 +174,10 @@ class Partitioning {
   std::vector<std::int32_t> labels_;
   std::vector<double> inverse_shares_;  ///< by label: 1 over its share of all vertices
   std::vector<double> max_counts_;      ///< by label: of a part
-  LabelCounts counts_;
+  double max_bytes_ = std::numeric_limits<double>::infinity();  ///< of a part
+  PartCounts counts_;
+  PartCounts bytes_;        ///< as stored
+  std::int64_t row_bytes_;  ///< of a vertex's features, the mean of sparse ones
   PartOf part_of_;
   std::vector<std::int64_t> near_;        ///< by part: assigned neighbours of the current vertex
   std::vector<std::int32_t> near_parts_;  ///< the parts with at least one

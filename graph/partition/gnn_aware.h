@@ -17,9 +17,12 @@ namespace gnomon::graph {
 ///
 /// where N(v) are the in-neighbours assigned so far. Two candidates suffice: the part with the fewest
 /// vertices of l, and the best among the neighbours' parts. Ties go to the lowest part. Each further pass
-/// removes every vertex from its part and assigns it again. With max_load, Fennel's limit, neighbours' parts
-/// that have reached the limit for l are excluded: without it, dense cores of skewed graphs make some parts
-/// several times as large as others.
+/// removes every vertex from its part and assigns it again.
+///
+/// With max_load, Fennel's limit, parts that have reached the limit for l, or for the bytes of their lists
+/// and feature rows as stored, are excluded, and the part with the fewest bytes takes the place of that with
+/// the fewest vertices of l where this has reached the limit: without it, dense cores of skewed graphs make
+/// some parts several times as large as others.
 ///
 /// A pass takes O(edges + vertices · log(parts)) time and reads the adjacency lists in sequence; the memory
 /// is 8 bytes per vertex and O(parts · labels).

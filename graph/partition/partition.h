@@ -23,8 +23,8 @@ struct PartitionRequest {
   int parts = 32;
   std::uint64_t seed = 0;  ///< of random and metis; gnn_aware draws nothing
   int passes = 2;          ///< of gnn_aware over the vertices, the first one included
-  /// gnn_aware: maximum number of vertices of one label in a part, relative to an equal share; absent for no
-  /// limit.
+  /// gnn_aware: maximum number of vertices of one label, and of stored bytes, in a part, relative to an equal
+  /// share; absent for no limit.
   std::optional<double> max_load{};
 
   template <class Self, class Fields>

@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <cstring>
 #include <functional>
+#include <future>
+#include <limits>
 #include <numeric>
 #include <utility>
 
 #include "base/index.h"
+#include "base/process_memory.h"
 #include "graph/partition/hubs.h"
 #include "runtime/macro/parts_of_plan.h"
 
@@ -22,14 +25,34 @@ std::uint64_t bytes_of(std::int64_t elements, std::uint64_t each) {
 
 }  // namespace
 
+void DiskParts::SpareArrays::put(MacroArrays arrays) {
+  const std::lock_guard lock(mutex_);
+  spare_.push_back(std::move(arrays));
+}
+
+MacroArrays DiskParts::SpareArrays::take() {
+  const std::lock_guard lock(mutex_);
+  if (spare_.empty()) {
+    return {};
+  }
+  MacroArrays arrays = std::move(spare_.back());
+  spare_.pop_back();
+  arrays.indptr.clear();
+  arrays.whole_degrees.clear();
+  return arrays;
+}
+
 struct DiskParts::Build {
-  explicit Build(std::int64_t vertices) : ids(vertices) {}
+  Build(std::int64_t vertices, MacroArrays memory) : ids(vertices), arrays(std::move(memory)) {}
 
   base::RankedBits ids;  ///< of the macro-batch
   MacroArrays arrays;
   std::size_t next_hub = 0;
-  std::vector<Range> ranges;        ///< of its parts
-  std::vector<std::byte*> to_rows;  ///< where the features of each range go
+  std::vector<Range> ranges;  ///< of its parts, ascending
+
+  std::byte* row(std::int64_t local, std::uint64_t row_bytes) {
+    return arrays.features.data.data() + bytes_of(local, row_bytes);
+  }
 
   /// Adds the next vertex and those of its neighbours that are in the macro-batch.
   void add_list(const graph::Indices& neighbours) {
@@ -45,6 +68,34 @@ struct DiskParts::Build {
     arrays.indptr.push_back(to - begin);
     arrays.whole_degrees.push_back(static_cast<std::int64_t>(neighbours.size()));
   }
+
+  /// The same of an ascending list, given those of its entries that are hubs: visits no others than those
+  /// that are in the macro-batch.
+  void add_ascending_list(const graph::Indices& neighbours, std::span<const VertexId> hubs) {
+    std::uint32_t* const begin = arrays.indices.data();
+    std::uint32_t* to = begin + arrays.indptr.back();
+    auto hub = hubs.begin();
+    const auto add_hubs_below = [&](VertexId end) {
+      for (; hub != hubs.end() && *hub < end; ++hub) {
+        *to++ = static_cast<std::uint32_t>(ids.rank(*hub));
+      }
+    };
+    neighbours.visit([&](auto stored) {
+      const auto below = [](auto entry, VertexId bound) { return static_cast<VertexId>(entry) < bound; };
+      auto next = stored.begin();
+      for (const Range& range : ranges) {
+        add_hubs_below(range.begin);
+        next = std::lower_bound(next, stored.end(), range.begin, below);
+        for (; next != stored.end() && static_cast<VertexId>(*next) < range.end; ++next) {
+          *to++ = static_cast<std::uint32_t>(ids.rank(static_cast<VertexId>(*next)));
+        }
+        hub = std::lower_bound(hub, hubs.end(), range.end);
+      }
+    });
+    add_hubs_below(std::numeric_limits<VertexId>::max());
+    arrays.indptr.push_back(to - begin);
+    arrays.whole_degrees.push_back(static_cast<std::int64_t>(neighbours.size()));
+  }
 };
 
 DiskParts::DiskParts(const graph::Graph& graph, plan::Job job, plan::Plan plan)
@@ -57,7 +108,23 @@ DiskParts::DiskParts(const graph::Graph& graph, plan::Job job, plan::Plan plan)
                     graph.indices.is_narrow() ? sizeof(std::uint32_t) : sizeof(VertexId)},
               Array{open_array(graph, "features.npy", static_cast<std::uint64_t>(graph.features.bytes())),
                     row_bytes_}},
-      reader_({arrays_[row_pointers].file, arrays_[lists].file, arrays_[features].file}) {}
+      reader_({arrays_[row_pointers].file, arrays_[lists].file, arrays_[features].file}),
+      room_(largest_macro_batch()) {}
+
+DiskParts::Room DiskParts::largest_macro_batch() const {
+  std::vector<std::int64_t> vertices, edges;
+  for (std::int32_t part = 0; part < plan_.macro.partitions; ++part) {
+    const Range range = range_of(part);
+    vertices.push_back(range.size());
+    edges.push_back(edges_of(range).size());
+  }
+  const auto most = [&](std::vector<std::int64_t>& of_parts) {
+    const auto resident = of_parts.begin() + std::min(plan_.macro.resident, plan_.macro.partitions);
+    std::partial_sort(of_parts.begin(), resident, of_parts.end(), std::greater<>());
+    return std::accumulate(of_parts.begin(), resident, std::int64_t{0});
+  };
+  return {most(vertices) + num_hubs(), most(edges)};
+}
 
 DiskParts::Range DiskParts::range_of(std::int32_t part) const {
   return {graph_.parts->bounds[at(part)], graph_.parts->bounds[at(part) + 1]};
@@ -149,6 +216,30 @@ void DiskParts::read_hubs() {
   }
   hubs_.lists = read_lists(edges);
   read(features, rows, to);
+  find_hub_entries();
+}
+
+void DiskParts::find_hub_entries() {
+  base::RankedBits is_hub(graph_.num_vertices());
+  for (const VertexId hub : hubs_.vertices) {
+    is_hub.add(hub);
+  }
+  hubs_.ascends = true;
+  for (std::size_t i = 0; i < hubs_.vertices.size(); ++i) {
+    hubs_.list(i).visit([&](auto stored) {
+      hubs_.ascends = hubs_.ascends && std::is_sorted(stored.begin(), stored.end());
+      for (const auto entry : stored) {
+        if (is_hub.contains(static_cast<VertexId>(entry))) {
+          hubs_.hub_entries.push_back(static_cast<VertexId>(entry));
+        }
+      }
+    });
+    hubs_.hub_indptr.push_back(std::ssize(hubs_.hub_entries));
+  }
+  if (!hubs_.ascends) {
+    hubs_.hub_indptr = {0};
+    hubs_.hub_entries = {};
+  }
 }
 
 /// Adds the hubs below `end` that are in none of the parts added so far.
@@ -158,25 +249,54 @@ void DiskParts::add_hubs(Build& build, VertexId end) const {
     const auto row = static_cast<std::uint64_t>(std::ssize(build.arrays.whole_degrees)) * row_bytes_;
     std::memcpy(build.arrays.features.data.data() + row, hubs_.features.data() + hub * row_bytes_,
                 row_bytes_);
-    build.add_list(
-        hubs_.lists.view().subspan(at(hubs_.indptr[hub]), at(hubs_.indptr[hub + 1] - hubs_.indptr[hub])));
+    if (hubs_.ascends) {
+      build.add_ascending_list(hubs_.list(hub), hubs_.hubs_of(hub));
+    } else {
+      build.add_list(hubs_.list(hub));
+    }
   }
 }
 
-void DiskParts::add_part(Build& build, Range range) {
-  add_hubs(build, range.begin);
-  const auto row = static_cast<std::uint64_t>(std::ssize(build.arrays.whole_degrees)) * row_bytes_;
-  build.ranges.push_back(range);
-  build.to_rows.push_back(build.arrays.features.data.data() + row);
-  const auto pointers = read_row_pointers(range);
-  const Range edges{pointers.front(), pointers.back()};
-  const auto stored = read_lists({&edges, 1});
+DiskParts::PartLists DiskParts::read_part(Range range) {
+  PartLists part{range, read_row_pointers(range), {}};
+  const Range edges{part.pointers.front(), part.pointers.back()};
+  part.lists = read_lists({&edges, 1});
+  return part;
+}
+
+/// Adds the lists of a part, and the hubs before it.
+void DiskParts::add_part(Build& build, const PartLists& part) const {
+  const auto& pointers = part.pointers;
+  add_hubs(build, part.range.begin);
   for (std::size_t i = 0; i + 1 < pointers.size(); ++i) {
-    build.add_list(stored.view().subspan(at(pointers[i] - edges.begin), at(pointers[i + 1] - pointers[i])));
+    build.add_list(
+        part.lists.view().subspan(at(pointers[i] - pointers.front()), at(pointers[i + 1] - pointers[i])));
   }
-  while (build.next_hub < hubs_.vertices.size() && hubs_.vertices[build.next_hub] < range.end) {
+  while (build.next_hub < hubs_.vertices.size() && hubs_.vertices[build.next_hub] < part.range.end) {
     ++build.next_hub;  // in this part
   }
+}
+
+/// Adds the lists of one part while its features and the next part's lists are read.
+void DiskParts::read_parts(Build& build, std::span<const std::int32_t> parts) {
+  std::future<void> adding;
+  for (const auto& number : parts) {
+    auto part = read_part(range_of(number));
+    const Range range = part.range;
+    if (adding.valid()) {
+      adding.get();
+    }
+    const bool is_last = &number == &parts.back();
+    adding = std::async(std::launch::async, [this, &build, is_last, added = std::move(part)] {
+      add_part(build, added);
+      if (is_last) {
+        add_hubs(build, graph_.num_vertices());
+      }
+    });
+    auto* const to = build.row(build.ids.rank(range.begin), row_bytes_);
+    read(features, {&range, 1}, {&to, 1});
+  }
+  adding.get();
 }
 
 std::shared_ptr<MacroBatch> DiskParts::load(const MacroLayout& layout, std::int64_t group, std::int64_t) {
@@ -184,56 +304,83 @@ std::shared_ptr<MacroBatch> DiskParts::load(const MacroLayout& layout, std::int6
     read_hubs();
   }
   const auto& members = layout.group(group);
-  Build build(graph_.num_vertices());
-  std::int64_t edges = 0;
+  Build build(graph_.num_vertices(), spare_->take());
   for (const auto part : members.parts) {
     const Range range = range_of(part);
     build.ids.add_range(range.begin, range.end);
-    edges += edges_of(range).size();
+    build.ranges.push_back(range);
   }
   for (const VertexId hub : hubs_.vertices) {
     build.ids.add(hub);
   }
-  const auto vertices = at(build.ids.count());
+  const auto vertices = at(build.ids.count());  // finds the ranks
   MacroArrays& arrays = build.arrays;
   arrays.vertices = build.ids.members();
   arrays.indptr.reserve(vertices + 1);
   arrays.indptr.push_back(0);
   arrays.whole_degrees.reserve(vertices);
   // Pages that are never written take no memory.
-  arrays.indices.reserve(at(edges + hubs_.indptr.back()), 0);
+  arrays.indices.reserve(at(room_.edges + hubs_.indptr.back()), 0);
   arrays.features.form = graph_.features;
-  arrays.features.data.reserve(vertices * row_bytes_, 0);
-  for (const auto part : members.parts) {
-    add_part(build, range_of(part));
+  arrays.features.data.reserve(at(room_.vertices) * row_bytes_, 0);
+  read_parts(build, members.parts);
+  return std::make_shared<MacroBatch>(graph_, std::move(arrays), members.train, plan_.workers,
+                                      [spare = spare_](MacroArrays ended) { spare->put(std::move(ended)); });
+}
+
+/// Counts the entries of the hubs' lists by the part of their sources, and those whose sources are hubs.
+DiskParts::HubEntries DiskParts::count_hub_entries() const {
+  HubEntries entries;
+  entries.of_parts.resize(at(plan_.macro.partitions), 0);
+  const auto hubs = graph_.parts->hubs.first(at(num_hubs()));
+  base::RankedBits is_hub(graph_.num_vertices());
+  for (const VertexId hub : hubs) {
+    is_hub.add(hub);
   }
-  add_hubs(build, graph_.num_vertices());
-  read(features, build.ranges, build.to_rows);
-  return std::make_shared<MacroBatch>(graph_, std::move(arrays), members.train, plan_.workers);
+  const auto bounds = graph_.parts->bounds;
+  for (const VertexId hub : hubs) {
+    graph_.indices.subspan(at(graph_.indptr[at(hub)]), at(graph_.degree(hub))).visit([&](auto sources) {
+      for (const auto source : sources) {
+        const auto vertex = static_cast<VertexId>(source);
+        if (is_hub.contains(vertex)) {
+          ++entries.of_hubs;
+        } else {
+          ++entries.of_parts[at(std::upper_bound(bounds.begin(), bounds.end(), vertex) - bounds.begin() - 1)];
+        }
+      }
+    });
+  }
+  base::release_file_pages(graph_.indices.bytes());
+  return entries;
 }
 
 MacroBytes DiskParts::max_bytes() const {
   const auto each = MacroBatch::bytes_of(static_cast<std::int64_t>(row_bytes_));
   const auto index_bytes = static_cast<std::int64_t>(arrays_[lists].element_bytes);
-  std::vector<std::int64_t> parts;
+  const auto from_hubs = count_hub_entries();
+  std::vector<std::int64_t> parts, read;
   MacroBytes most;
   for (std::int32_t part = 0; part < plan_.macro.partitions; ++part) {
     const Range range = range_of(part);
     const std::int64_t edges = edges_of(range).size();
-    parts.push_back(range.size() * each.vertex + edges * each.edge);
+    parts.push_back(range.size() * each.vertex + (edges + from_hubs.of_parts[at(part)]) * each.edge);
     const auto pointers = (range.size() + 1) * static_cast<std::int64_t>(sizeof(std::int64_t));
-    most.loading = std::max(most.loading, edges * index_bytes + pointers);
+    read.push_back(edges * index_bytes + pointers);
   }
+  // Those of one part are added while the next part's are read.
+  const auto at_once = read.begin() + std::min({plan_.macro.resident, plan_.macro.partitions, 2});
+  std::partial_sort(read.begin(), at_once, read.end(), std::greater<>());
+  most.loading = std::accumulate(read.begin(), at_once, std::int64_t{0});
   const auto resident = parts.begin() + std::min(plan_.macro.resident, plan_.macro.partitions);
   std::partial_sort(parts.begin(), resident, parts.end(), std::greater<>());
   most.batch = std::accumulate(parts.begin(), resident, std::int64_t{0});
   most.batch += std::ssize(graph_.train) * each.train_vertex + std::int64_t{sizeof(std::int64_t)};
   std::int64_t hubs_bytes = 0;
+  most.batch += num_hubs() * each.vertex + from_hubs.of_hubs * each.edge;
   for (const VertexId hub : graph_.parts->hubs.first(at(num_hubs()))) {
-    const std::int64_t edges = graph_.degree(hub);
-    most.batch += each.vertex + edges * each.edge;
-    hubs_bytes += each.vertex + edges * index_bytes;
+    hubs_bytes += each.vertex + graph_.degree(hub) * index_bytes;
   }
+  hubs_bytes += from_hubs.of_hubs * static_cast<std::int64_t>(sizeof(VertexId));
   most.loading += base::RankedBits::bytes_of(graph_.num_vertices()) + (has_hubs_ ? 0 : hubs_bytes);
   return most;
 }
@@ -245,7 +392,8 @@ ReadCounts DiskParts::take_reads() {
 
 std::int64_t DiskParts::bytes() const {
   return static_cast<std::int64_t>(hubs_.features.size() + hubs_.vertices.size() * sizeof(VertexId) +
-                                   hubs_.indptr.size() * sizeof(std::int64_t)) +
+                                   (hubs_.indptr.size() + hubs_.hub_indptr.size()) * sizeof(std::int64_t) +
+                                   hubs_.hub_entries.size() * sizeof(VertexId)) +
          hubs_.lists.bytes() + BlockReader::bytes_of({});
 }
 

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <vector>
 
@@ -16,7 +17,8 @@ namespace gnomon::runtime {
 /// Reads macro-batches from a store whose vertices are ordered by part (MariusGNN, Waleffe et al., EuroSys
 /// 2023; Hanoi: Huang, PhD thesis, MIT, 2025, chapter 4). A macro-batch consists of `resident` parts, drawn
 /// anew in each epoch, and the hubs, which stay in memory. Each part is read as a whole, sequentially, with
-/// direct I/O. Adjacency lists keep only neighbours within the macro-batch.
+/// direct I/O, while another thread adds the lists that have been read. Adjacency lists keep only neighbours
+/// within the macro-batch.
 class DiskParts final : public MacroLoader {
  public:
   /// Precondition: check_macro().
@@ -26,7 +28,8 @@ class DiskParts final : public MacroLoader {
   std::shared_ptr<MacroBatch> load(const MacroLayout& layout, std::int64_t group,
                                    std::int64_t epoch) override;
   ReadCounts take_reads() override;
-  /// Of the parts with the most bytes, as if all their neighbours were in the macro-batch.
+  /// Of the parts with the most bytes, as if all their neighbours were in the macro-batch. Reads the lists of
+  /// the hubs.
   MacroBytes max_bytes() const override;
   std::int64_t bytes() const override;
 
@@ -59,6 +62,47 @@ class DiskParts final : public MacroLoader {
     std::vector<std::int64_t> indptr{0};    ///< of the lists
     Lists lists;
     std::vector<std::byte> features;
+    /// The entries of the lists that are hubs themselves, which every macro-batch has. Only if all lists
+    /// ascend, so that the entries of a part lie together.
+    bool ascends = false;
+    std::vector<std::int64_t> hub_indptr{0};
+    std::vector<graph::VertexId> hub_entries;
+
+    graph::Indices list(std::size_t hub) const {
+      return lists.view().subspan(static_cast<std::size_t>(indptr[hub]),
+                                  static_cast<std::size_t>(indptr[hub + 1] - indptr[hub]));
+    }
+    std::span<const graph::VertexId> hubs_of(std::size_t hub) const {
+      return std::span(hub_entries)
+          .subspan(static_cast<std::size_t>(hub_indptr[hub]),
+                   static_cast<std::size_t>(hub_indptr[hub + 1] - hub_indptr[hub]));
+    }
+  };
+  /// What is read of a part before its features.
+  struct PartLists {
+    Range range;
+    std::vector<std::int64_t> pointers;  ///< row pointers of the whole graph
+    Lists lists;
+  };
+  /// Entries of the hubs' lists, by source.
+  struct HubEntries {
+    std::vector<std::int64_t> of_parts;  ///< vertices of each part that are no hubs
+    std::int64_t of_hubs = 0;
+  };
+  /// Arrays of ended macro-batches for the next ones, which then need no new pages. Thread-safe.
+  class SpareArrays {
+   public:
+    void put(MacroArrays arrays);
+    /// Empty arrays, with the memory of the last ones that were put if there are any.
+    MacroArrays take();
+
+   private:
+    std::mutex mutex_;
+    std::vector<MacroArrays> spare_;
+  };
+  /// The most vertices and edges of a macro-batch.
+  struct Room {
+    std::int64_t vertices = 0, edges = 0;
   };
   /// A macro-batch under construction.
   struct Build;
@@ -66,13 +110,18 @@ class DiskParts final : public MacroLoader {
   Range range_of(std::int32_t part) const;
   Range edges_of(Range vertices) const;
   std::int64_t num_hubs() const;
+  Room largest_macro_batch() const;
+  HubEntries count_hub_entries() const;
   void read_hubs();
+  void find_hub_entries();
   /// Reads ascending ranges of an array, each to its own destination.
   void read(File file, std::span<const Range> ranges, std::span<std::byte* const> to);
   std::vector<std::int64_t> read_row_pointers(Range vertices);
   Lists read_lists(std::span<const Range> edges);
   void add_hubs(Build& build, graph::VertexId end) const;
-  void add_part(Build& build, Range range);
+  PartLists read_part(Range range);
+  void add_part(Build& build, const PartLists& part) const;
+  void read_parts(Build& build, std::span<const std::int32_t> parts);
 
   graph::Graph graph_;
   plan::Job job_;
@@ -83,6 +132,8 @@ class DiskParts final : public MacroLoader {
   ReadCounts taken_;
   Hubs hubs_;
   bool has_hubs_ = false;  ///< they have been read
+  Room room_;
+  std::shared_ptr<SpareArrays> spare_ = std::make_shared<SpareArrays>();  ///< outlived by macro-batches
 };
 
 }  // namespace gnomon::runtime

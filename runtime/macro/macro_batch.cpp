@@ -61,14 +61,28 @@ PlacedGraph place_locally(const graph::Graph& whole, const std::shared_ptr<const
 }  // namespace
 
 MacroBatch::MacroBatch(const graph::Graph& whole, MacroArrays arrays, std::span<const VertexId> train,
-                       int workers)
-    : arrays_(std::make_shared<MacroArrays>(std::move(arrays))), samplers_(at(std::max(1, workers))) {
+                       int workers, std::function<void(MacroArrays)> take_back)
+    : arrays_(new MacroArrays(std::move(arrays)),
+              [taker = std::move(take_back)](MacroArrays* ended) {
+                const std::unique_ptr<MacroArrays> owned(ended);
+                if (taker) {
+                  taker(std::move(*owned));
+                }
+              }),
+      samplers_(at(std::max(1, workers))) {
   std::vector<VertexId> sorted(train.begin(), train.end());
   std::sort(sorted.begin(), sorted.end());
   std::vector<VertexId> local;
+  auto seed = sorted.begin();  // the first that is not below the vertex, where vertices ascend
+  const bool ascends = std::is_sorted(arrays_->vertices.begin(), arrays_->vertices.end());
   for (VertexId id = 0; id < std::ssize(arrays_->vertices); ++id) {
     const VertexId vertex = arrays_->vertices[at(id)];
-    if (std::binary_search(sorted.begin(), sorted.end(), vertex)) {
+    if (ascends) {
+      seed = std::find_if(seed, sorted.end(), [vertex](VertexId trained) { return trained >= vertex; });
+    } else {
+      seed = std::lower_bound(sorted.begin(), sorted.end(), vertex);
+    }
+    if (seed != sorted.end() && *seed == vertex) {
       seeds_.push_back({vertex, id});
       local.push_back(id);
     }

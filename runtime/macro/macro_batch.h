@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -31,9 +32,10 @@ class MacroBatch {
  public:
   /// Labels and everything else that `arrays` lacks come from `whole`. `train` are the macro-batch's training
   /// vertices, by their ids in the whole graph. `workers`: maximum number of workers that request samplers.
-  /// Precondition: at most 2^32 vertices.
+  /// `take_back` receives the arrays when nobody reads them any more, on any thread. Precondition: at most
+  /// 2^32 vertices.
   MacroBatch(const graph::Graph& whole, MacroArrays arrays, std::span<const graph::VertexId> train,
-             int workers);
+             int workers, std::function<void(MacroArrays)> take_back = {});
 
   /// Replaces the features, of which only the rows of the vertices that `wanted` (empty: all) marks are
   /// defined. Precondition: no other thread reads the macro-batch yet.
