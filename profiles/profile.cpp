@@ -90,6 +90,9 @@ void check(const Profile& profile, const std::string& where) {
              path + ".parts.device_sample_link_s", "device_batch_link_s");
   check_accesses(workload.features, path + ".features");
   check_accesses(workload.topology, path + ".topology");
+  if (workload.list_blocks) {
+    check_accesses(workload.list_blocks->accesses, path + ".list_blocks.accesses");
+  }
   if (profile.corrections) {
     const std::string corrections = where + ": corrections";
     check_correction(profile.corrections->cpu_batch, corrections + ".cpu_batch");
@@ -103,7 +106,8 @@ void forget_unmeasured(Profile& profile) {
   Contention& contention = profile.machine.contention;
   bool has_all = true;
   const auto look = [&has_all](std::string_view name, const auto& slowdown, base::Range) {
-    const bool is_newer = name == "train_beside_train" || name == "device_batch_beside_device_batch";
+    const bool is_newer = name == "train_beside_train" || name == "device_batch_beside_device_batch" ||
+                          name.ends_with("_workers");
     has_all = has_all && (slowdown.has_value() || is_newer);
   };
   Contention::fields(contention, look);

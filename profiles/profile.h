@@ -324,6 +324,22 @@ struct Accesses {
   }
 };
 
+/// The blocks of a store's file of adjacency lists from which sampling reads drawn neighbours.
+struct ListBlocks {
+  double block_bytes = 4096;  ///< of a direct read
+  double blocks = 0;          ///< that a mini-batch reads, each once in a hop
+  double reads = 0;           ///< by which it reads them: near ones are merged
+  Accesses accesses;          ///< of all blocks
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& f) {
+    f.required("block_bytes", self.block_bytes, base::Range{1, 1e9});
+    f.required("blocks", self.blocks, base::non_negative);
+    f.required("reads", self.reads, base::non_negative);
+    f.required("accesses", self.accesses);
+  }
+};
+
 /// Mean sizes of one hop of a mini-batch, and their standard deviations over the full mini-batches, where
 /// these are known.
 struct HopCounts {
@@ -473,6 +489,7 @@ struct WorkloadProfile {
   std::optional<EvaluationProfile> evaluation{};  ///< absent without validation vertices
   Accesses features;                              ///< of feature rows
   Accesses topology;                              ///< of adjacency lists
+  std::optional<ListBlocks> list_blocks{};        ///< of a graph in a store
   std::vector<HopCounts> hops;                    ///< from the seeds outwards; empty if unknown
   std::optional<BatchWork> work{};  ///< absent in documents of earlier versions, where it is estimated
   std::optional<HotCurves> hot{};
@@ -505,6 +522,7 @@ struct WorkloadProfile {
     f("evaluation", self.evaluation);
     f("features", self.features);
     f("topology", self.topology);
+    f("list_blocks", self.list_blocks);
     f("hops", self.hops);
     f("work", self.work);
     f("hot", self.hot);

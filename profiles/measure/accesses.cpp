@@ -8,8 +8,10 @@
 #include "base/index.h"
 #include "graph/out_degrees.h"
 #include "kernels/cpu/sample/topology.h"
+#include "profiles/measure/list_blocks.h"
 #include "profiles/measure/statistics.h"
 #include "runtime/cache/cache_choice.h"
+#include "runtime/disk/direct_file.h"
 
 namespace gnomon::profiles {
 namespace {
@@ -115,6 +117,21 @@ HotCurves hot_curves(const SampledEpochs& epochs) {
   return {hit_points(order, destinations, {}), hit_points(order, edges, {})};
 }
 
+/// None for a graph in memory.
+std::optional<ListBlocks> list_blocks_of(const graph::Graph& graph, const plan::Job& job,
+                                         const SampledEpochs& epochs) {
+  if (graph.directory.empty()) {
+    return std::nullopt;
+  }
+  const runtime::DirectFile file(graph.directory / "indices.npy");
+  const auto block_bytes = static_cast<std::int64_t>(file.block_bytes());
+  const auto before = count_blocks(graph, job, epochs.first, 0, block_bytes);
+  const auto uses = count_blocks(graph, job, epochs.second, 1, block_bytes);
+  const double batches = std::max(1.0, static_cast<double>(epochs.second.batches.size()));
+  return ListBlocks{static_cast<double>(block_bytes), static_cast<double>(uses.sum()) / batches,
+                    uses.reads / batches, accesses_of(before.uses, uses.uses, before.uses, {})};
+}
+
 }  // namespace
 
 std::vector<HitPoint> hit_points(std::span<const VertexId> order, const Counts& uses,
@@ -183,6 +200,7 @@ void measure_accesses(const graph::Graph& graph, const plan::Job& job, const Acc
   workload.parts.cpu_sample_s = sample_s;
   workload.parts.device_sample_s = sample_s / workload.cpu_batch.mean_s * workload.device_batch.mean_s;
   set_accesses(graph, job, epochs, workload);
+  workload.list_blocks = list_blocks_of(graph, job, epochs);
 }
 
 }  // namespace gnomon::profiles

@@ -48,7 +48,13 @@ struct DiskParts::Build {
   base::RankedBits ids;  ///< of the macro-batch
   MacroArrays arrays;
   std::size_t next_hub = 0;
-  std::vector<Range> ranges;  ///< of its parts, ascending
+  /// A part's vertices, their first local id, and the hubs among them.
+  struct PlacedRange {
+    VertexId begin = 0, end = 0, local = 0;
+    std::uint32_t first_hub = 0, end_hub = 0;
+  };
+  std::vector<PlacedRange> ranges;        ///< of its parts, ascending
+  std::vector<std::uint32_t> local_hubs;  ///< local id of each hub
 
   std::byte* row(std::int64_t local, std::uint64_t row_bytes) {
     return arrays.features.data.data() + bytes_of(local, row_bytes);
@@ -69,30 +75,30 @@ struct DiskParts::Build {
     arrays.whole_degrees.push_back(static_cast<std::int64_t>(neighbours.size()));
   }
 
-  /// The same of an ascending list, given those of its entries that are hubs: visits no others than those
+  /// The same of an ascending list, given which of its entries are which hubs: visits no others than those
   /// that are in the macro-batch.
-  void add_ascending_list(const graph::Indices& neighbours, std::span<const VertexId> hubs) {
+  void add_ascending_list(const graph::Indices& neighbours, std::span<const std::uint32_t> hubs) {
     std::uint32_t* const begin = arrays.indices.data();
     std::uint32_t* to = begin + arrays.indptr.back();
     auto hub = hubs.begin();
-    const auto add_hubs_below = [&](VertexId end) {
+    const auto add_hubs_below = [&](std::uint32_t end) {
       for (; hub != hubs.end() && *hub < end; ++hub) {
-        *to++ = static_cast<std::uint32_t>(ids.rank(*hub));
+        *to++ = local_hubs[*hub];
       }
     };
     neighbours.visit([&](auto stored) {
       const auto below = [](auto entry, VertexId bound) { return static_cast<VertexId>(entry) < bound; };
       auto next = stored.begin();
-      for (const Range& range : ranges) {
-        add_hubs_below(range.begin);
+      for (const PlacedRange& range : ranges) {
+        add_hubs_below(range.first_hub);
         next = std::lower_bound(next, stored.end(), range.begin, below);
         for (; next != stored.end() && static_cast<VertexId>(*next) < range.end; ++next) {
-          *to++ = static_cast<std::uint32_t>(ids.rank(static_cast<VertexId>(*next)));
+          *to++ = static_cast<std::uint32_t>(range.local + static_cast<VertexId>(*next) - range.begin);
         }
-        hub = std::lower_bound(hub, hubs.end(), range.end);
+        hub = std::lower_bound(hub, hubs.end(), range.end_hub);
       }
     });
-    add_hubs_below(std::numeric_limits<VertexId>::max());
+    add_hubs_below(std::numeric_limits<std::uint32_t>::max());
     arrays.indptr.push_back(to - begin);
     arrays.whole_degrees.push_back(static_cast<std::int64_t>(neighbours.size()));
   }
@@ -170,28 +176,33 @@ std::vector<std::int64_t> DiskParts::read_row_pointers(Range vertices) {
   return pointers;
 }
 
-DiskParts::Lists DiskParts::read_lists(std::span<const Range> edges) {
+std::byte* DiskParts::Lists::resize(std::size_t count, std::uint64_t index_bytes) {
+  memory_.reserve(count * index_bytes, 0);
+  count_ = count;
+  is_wide_ = index_bytes == sizeof(VertexId);
+  return memory_.data();
+}
+
+graph::Indices DiskParts::Lists::view() const {
+  if (is_wide_) {
+    return graph::Indices(std::span(reinterpret_cast<const VertexId*>(memory_.data()), count_));
+  }
+  return graph::Indices(std::span(reinterpret_cast<const std::uint32_t*>(memory_.data()), count_));
+}
+
+void DiskParts::read_lists(std::span<const Range> edges, Lists& to) {
   const std::uint64_t index_bytes = arrays_[lists].element_bytes;
-  std::vector<std::uint64_t> places;
-  std::uint64_t bytes = 0;
+  std::int64_t count = 0;
   for (const Range& range : edges) {
-    places.push_back(bytes);
-    bytes += bytes_of(range.end - range.begin, index_bytes);
+    count += range.size();
   }
-  Lists stored;
-  std::byte* begin = nullptr;
-  if (index_bytes == sizeof(VertexId)) {
-    stored.wide.resize(bytes / index_bytes);
-    begin = reinterpret_cast<std::byte*>(stored.wide.data());
-  } else {
-    stored.narrow.resize(bytes / index_bytes);
-    begin = reinterpret_cast<std::byte*>(stored.narrow.data());
+  std::byte* next = to.resize(at(count), index_bytes);
+  std::vector<std::byte*> places;
+  for (const Range& range : edges) {
+    places.push_back(next);
+    next += bytes_of(range.size(), index_bytes);
   }
-  std::vector<std::byte*> to(places.size());
-  std::transform(places.begin(), places.end(), to.begin(),
-                 [begin](std::uint64_t place) { return begin + place; });
-  read(lists, edges, to);
-  return stored;
+  read(lists, edges, places);
 }
 
 /// Reads the lists and features of the hubs, which stay in memory.
@@ -214,7 +225,7 @@ void DiskParts::read_hubs() {
     hubs_.indptr.push_back(hubs_.indptr.back() + graph_.degree(hub));
     to.push_back(hubs_.features.data() + i * row_bytes_);
   }
-  hubs_.lists = read_lists(edges);
+  read_lists(edges, hubs_.lists);
   read(features, rows, to);
   find_hub_entries();
 }
@@ -224,13 +235,14 @@ void DiskParts::find_hub_entries() {
   for (const VertexId hub : hubs_.vertices) {
     is_hub.add(hub);
   }
+  is_hub.count();  // finds the ranks
   hubs_.ascends = true;
   for (std::size_t i = 0; i < hubs_.vertices.size(); ++i) {
     hubs_.list(i).visit([&](auto stored) {
       hubs_.ascends = hubs_.ascends && std::is_sorted(stored.begin(), stored.end());
       for (const auto entry : stored) {
         if (is_hub.contains(static_cast<VertexId>(entry))) {
-          hubs_.hub_entries.push_back(static_cast<VertexId>(entry));
+          hubs_.hub_entries.push_back(static_cast<std::uint32_t>(is_hub.rank(static_cast<VertexId>(entry))));
         }
       }
     });
@@ -257,10 +269,10 @@ void DiskParts::add_hubs(Build& build, VertexId end) const {
   }
 }
 
-DiskParts::PartLists DiskParts::read_part(Range range) {
-  PartLists part{range, read_row_pointers(range), {}};
+DiskParts::PartLists DiskParts::read_part(Range range, Lists& memory) {
+  PartLists part{range, read_row_pointers(range), &memory};
   const Range edges{part.pointers.front(), part.pointers.back()};
-  part.lists = read_lists({&edges, 1});
+  read_lists({&edges, 1}, memory);
   return part;
 }
 
@@ -270,7 +282,7 @@ void DiskParts::add_part(Build& build, const PartLists& part) const {
   add_hubs(build, part.range.begin);
   for (std::size_t i = 0; i + 1 < pointers.size(); ++i) {
     build.add_list(
-        part.lists.view().subspan(at(pointers[i] - pointers.front()), at(pointers[i + 1] - pointers[i])));
+        part.lists->view().subspan(at(pointers[i] - pointers.front()), at(pointers[i + 1] - pointers[i])));
   }
   while (build.next_hub < hubs_.vertices.size() && hubs_.vertices[build.next_hub] < part.range.end) {
     ++build.next_hub;  // in this part
@@ -281,7 +293,8 @@ void DiskParts::add_part(Build& build, const PartLists& part) const {
 void DiskParts::read_parts(Build& build, std::span<const std::int32_t> parts) {
   std::future<void> adding;
   for (const auto& number : parts) {
-    auto part = read_part(range_of(number));
+    Lists& memory = part_lists_.at(at(&number - parts.data()) % part_lists_.size());
+    auto part = read_part(range_of(number), memory);
     const Range range = part.range;
     if (adding.valid()) {
       adding.get();
@@ -299,6 +312,21 @@ void DiskParts::read_parts(Build& build, std::span<const std::int32_t> parts) {
   adding.get();
 }
 
+void DiskParts::place_hubs(Build& build, std::span<const std::int32_t> parts) const {
+  const auto& hubs = hubs_.vertices;
+  const auto first_from = [&hubs](VertexId vertex) {
+    return static_cast<std::uint32_t>(std::lower_bound(hubs.begin(), hubs.end(), vertex) - hubs.begin());
+  };
+  for (const auto part : parts) {
+    const Range range = range_of(part);
+    build.ranges.push_back({range.begin, range.end, build.ids.rank(range.begin), first_from(range.begin),
+                            first_from(range.end)});
+  }
+  for (const VertexId hub : hubs) {
+    build.local_hubs.push_back(static_cast<std::uint32_t>(build.ids.rank(hub)));
+  }
+}
+
 std::shared_ptr<MacroBatch> DiskParts::load(const MacroLayout& layout, std::int64_t group, std::int64_t) {
   if (!has_hubs_) {
     read_hubs();
@@ -308,12 +336,12 @@ std::shared_ptr<MacroBatch> DiskParts::load(const MacroLayout& layout, std::int6
   for (const auto part : members.parts) {
     const Range range = range_of(part);
     build.ids.add_range(range.begin, range.end);
-    build.ranges.push_back(range);
   }
   for (const VertexId hub : hubs_.vertices) {
     build.ids.add(hub);
   }
   const auto vertices = at(build.ids.count());  // finds the ranks
+  place_hubs(build, members.parts);
   MacroArrays& arrays = build.arrays;
   arrays.vertices = build.ids.members();
   arrays.indptr.reserve(vertices + 1);
@@ -370,7 +398,8 @@ MacroBytes DiskParts::max_bytes() const {
   // Those of one part are added while the next part's are read.
   const auto at_once = read.begin() + std::min({plan_.macro.resident, plan_.macro.partitions, 2});
   std::partial_sort(read.begin(), at_once, read.end(), std::greater<>());
-  most.loading = std::accumulate(read.begin(), at_once, std::int64_t{0});
+  const std::int64_t held = part_lists_[0].bytes() + part_lists_[1].bytes();
+  most.loading = std::max<std::int64_t>(0, std::accumulate(read.begin(), at_once, std::int64_t{0}) - held);
   const auto resident = parts.begin() + std::min(plan_.macro.resident, plan_.macro.partitions);
   std::partial_sort(parts.begin(), resident, parts.end(), std::greater<>());
   most.batch = std::accumulate(parts.begin(), resident, std::int64_t{0});
@@ -380,7 +409,7 @@ MacroBytes DiskParts::max_bytes() const {
   for (const VertexId hub : graph_.parts->hubs.first(at(num_hubs()))) {
     hubs_bytes += each.vertex + graph_.degree(hub) * index_bytes;
   }
-  hubs_bytes += from_hubs.of_hubs * static_cast<std::int64_t>(sizeof(VertexId));
+  hubs_bytes += from_hubs.of_hubs * static_cast<std::int64_t>(sizeof(std::uint32_t));
   most.loading += base::RankedBits::bytes_of(graph_.num_vertices()) + (has_hubs_ ? 0 : hubs_bytes);
   return most;
 }
@@ -393,7 +422,7 @@ ReadCounts DiskParts::take_reads() {
 std::int64_t DiskParts::bytes() const {
   return static_cast<std::int64_t>(hubs_.features.size() + hubs_.vertices.size() * sizeof(VertexId) +
                                    (hubs_.indptr.size() + hubs_.hub_indptr.size()) * sizeof(std::int64_t) +
-                                   hubs_.hub_entries.size() * sizeof(VertexId)) +
+                                   hubs_.hub_entries.size() * sizeof(std::uint32_t)) +
          hubs_.lists.bytes() + BlockReader::bytes_of({});
 }
 

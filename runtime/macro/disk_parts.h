@@ -9,6 +9,7 @@
 
 #include "base/ranked_bits.h"
 #include "graph/partition/parts.h"
+#include "kernels/cpu/huge_array.h"
 #include "runtime/disk/array_file.h"
 #include "runtime/macro/macro_loader.h"
 
@@ -44,17 +45,18 @@ class DiskParts final : public MacroLoader {
     graph::VertexId begin = 0, end = 0;
     std::int64_t size() const { return end - begin; }
   };
-  /// Concatenated adjacency lists, in the store's element type.
-  struct Lists {
-    std::vector<std::uint32_t> narrow;
-    std::vector<graph::VertexId> wide;
+  /// Concatenated adjacency lists, in the store's element type. Keeps its memory for the next ones.
+  class Lists {
+   public:
+    /// Makes room for that many neighbours and returns it.
+    std::byte* resize(std::size_t count, std::uint64_t index_bytes);
+    graph::Indices view() const;
+    std::int64_t bytes() const { return static_cast<std::int64_t>(memory_.bytes()); }
 
-    graph::Indices view() const {
-      return wide.empty() ? graph::Indices(std::span<const std::uint32_t>(narrow)) : graph::Indices(wide);
-    }
-    std::int64_t bytes() const {
-      return static_cast<std::int64_t>(narrow.size() * sizeof(narrow[0]) + wide.size() * sizeof(wide[0]));
-    }
+   private:
+    kernels::cpu::HugeArray<std::byte> memory_;
+    std::size_t count_ = 0;
+    bool is_wide_ = false;
   };
   /// Rows that stay in memory.
   struct Hubs {
@@ -62,17 +64,17 @@ class DiskParts final : public MacroLoader {
     std::vector<std::int64_t> indptr{0};    ///< of the lists
     Lists lists;
     std::vector<std::byte> features;
-    /// The entries of the lists that are hubs themselves, which every macro-batch has. Only if all lists
+    /// The numbers of the hubs that are entries of the lists, which every macro-batch has. Only if all lists
     /// ascend, so that the entries of a part lie together.
     bool ascends = false;
     std::vector<std::int64_t> hub_indptr{0};
-    std::vector<graph::VertexId> hub_entries;
+    std::vector<std::uint32_t> hub_entries;
 
     graph::Indices list(std::size_t hub) const {
       return lists.view().subspan(static_cast<std::size_t>(indptr[hub]),
                                   static_cast<std::size_t>(indptr[hub + 1] - indptr[hub]));
     }
-    std::span<const graph::VertexId> hubs_of(std::size_t hub) const {
+    std::span<const std::uint32_t> hubs_of(std::size_t hub) const {
       return std::span(hub_entries)
           .subspan(static_cast<std::size_t>(hub_indptr[hub]),
                    static_cast<std::size_t>(hub_indptr[hub + 1] - hub_indptr[hub]));
@@ -82,7 +84,7 @@ class DiskParts final : public MacroLoader {
   struct PartLists {
     Range range;
     std::vector<std::int64_t> pointers;  ///< row pointers of the whole graph
-    Lists lists;
+    const Lists* lists = nullptr;
   };
   /// Entries of the hubs' lists, by source.
   struct HubEntries {
@@ -117,9 +119,10 @@ class DiskParts final : public MacroLoader {
   /// Reads ascending ranges of an array, each to its own destination.
   void read(File file, std::span<const Range> ranges, std::span<std::byte* const> to);
   std::vector<std::int64_t> read_row_pointers(Range vertices);
-  Lists read_lists(std::span<const Range> edges);
+  void read_lists(std::span<const Range> edges, Lists& to);
   void add_hubs(Build& build, graph::VertexId end) const;
-  PartLists read_part(Range range);
+  void place_hubs(Build& build, std::span<const std::int32_t> parts) const;
+  PartLists read_part(Range range, Lists& memory);
   void add_part(Build& build, const PartLists& part) const;
   void read_parts(Build& build, std::span<const std::int32_t> parts);
 
@@ -131,7 +134,8 @@ class DiskParts final : public MacroLoader {
   BlockReader reader_;
   ReadCounts taken_;
   Hubs hubs_;
-  bool has_hubs_ = false;  ///< they have been read
+  bool has_hubs_ = false;            ///< they have been read
+  std::array<Lists, 2> part_lists_;  ///< of two parts: one being added, one being read
   Room room_;
   std::shared_ptr<SpareArrays> spare_ = std::make_shared<SpareArrays>();  ///< outlived by macro-batches
 };

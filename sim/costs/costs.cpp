@@ -246,17 +246,27 @@ class Costing {
       return answers ? 1 - filled_hit_share(accesses, plan_.cache.policy, share, uses) : 1.0;
     };
     DiskReads reads;
-    const auto add = [&](double share, double item_bytes) {
-      const auto of = reads_of({workload_.batch_vertices * share, vertices, item_bytes}, disk.block_bytes);
+    const auto add = [&](double wanted, double item_bytes) {
+      const auto of = reads_of({wanted, vertices, item_bytes}, disk.block_bytes);
       reads.reads += of.reads;
       reads.bytes += of.bytes;
     };
     if (plan_.features == Home::disk) {
-      add(missed(plan_.cache.features, workload_.features, cached.features),
+      add(workload_.batch_vertices * missed(plan_.cache.features, workload_.features, cached.features),
           static_cast<double>(workload_.feature_row_bytes));
     }
-    if (plan_.topology == Home::disk) {
-      add(missed(plan_.cache.topology, workload_.topology, cached.topology),
+    if (plan_.topology == Home::disk && workload_.list_blocks) {
+      const auto& lists = *workload_.list_blocks;
+      const double there = stored_topology_bytes(workload_) / lists.block_bytes;
+      const double used = lists.blocks * static_cast<double>(workload_.batches) / std::max(1.0, there);
+      const double share =
+          has_cache && plan_.cache.topology
+              ? 1 - filled_hit_share(lists.accesses, plan_.cache.policy, cached.topology, used)
+              : 1;
+      reads.reads += share * lists.reads;
+      reads.bytes += share * lists.blocks * lists.block_bytes;
+    } else if (plan_.topology == Home::disk) {
+      add(lists_read(workload_) * missed(plan_.cache.topology, workload_.topology, cached.topology),
           stored_topology_bytes(workload_) / std::max(1.0, vertices) - sizeof(std::int64_t));
     }
     const double rate = needed(disk.random_reads_per_s, "machine.disk.random_reads_per_s", plan_);

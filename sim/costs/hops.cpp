@@ -60,6 +60,26 @@ Bottom bottom_of(const profiles::WorkloadProfile& workload) {
   return {last.destinations, last.edges, edges > 0 ? last.edges / edges : 1};
 }
 
+double lists_read(const profiles::WorkloadProfile& workload) {
+  double lists = 0;
+  if (!workload.hops.empty()) {
+    for (const auto& hop : workload.hops) {
+      lists += hop.destinations;
+    }
+    return lists;
+  }
+  double frontier = 1;
+  double reached = 1;
+  const auto& fanouts = workload.job.fanouts;
+  const int widest = fanouts.empty() ? 1 : *std::max_element(fanouts.begin(), fanouts.end());
+  for (const int fanout : fanouts) {
+    lists += reached;
+    frontier *= fanout > 0 ? fanout : std::max(1, widest);
+    reached += frontier;
+  }
+  return workload.batch_vertices * lists / reached;
+}
+
 HotUse hot_use_of(const profiles::WorkloadProfile& workload, const plan::Plan& plan) {
   const double ratio = plan.embeddings.hot_ratio;
   const double batches = static_cast<double>(plan.super_batch) * plan.devices;

@@ -16,6 +16,10 @@ struct Bottom {
 /// other fanout.
 Bottom bottom_of(const profiles::WorkloadProfile& workload);
 
+/// The adjacency lists that sampling an average mini-batch reads, those of the destinations of each hop: a
+/// vertex of several hops counts in each. The outermost vertices' lists are not read.
+double lists_read(const profiles::WorkloadProfile& workload);
+
 /// The use of hot vertices in a super-batch.
 struct HotUse {
   double destinations = 0;  ///< share of the first layer's destinations

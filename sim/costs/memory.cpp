@@ -236,7 +236,8 @@ void add_host_cache(const profiles::Profile& profile, const Plan& plan, Memory& 
     memory.cached.features = static_cast<double>(rows) / static_cast<double>(workload.vertices);
   }
   if (list_bytes > 0) {
-    const auto block_bytes = static_cast<std::int64_t>(profile.machine.disk.block_bytes);
+    const auto block_bytes = static_cast<std::int64_t>(
+        workload.list_blocks ? workload.list_blocks->block_bytes : profile.machine.disk.block_bytes);
     const auto blocks = static_cast<std::int64_t>(list_bytes) / block_bytes + 1;
     memory.cached.topology =
         static_cast<double>(plan::host_cache_blocks(share * list_bytes, blocks, block_bytes)) /
