@@ -333,9 +333,24 @@ class Costing {
             halves_.device_sample_s + (by_trainer ? 0 : gather_s),
             halves_.device_sample_link_s + (by_trainer ? 0 : gather_link_s),
             sample_peer_s_ + (by_trainer ? 0 : peer_s_), batch_speedup);
+    shrink_batches();
     if (plan_.gathers_apart()) {
       prepare(costs().device_gather_s, costs().device_gather_link_s, costs().device_gather_peer_s, gather_s,
               gather_link_s, peer_s_, batch_speedup);
+    }
+  }
+
+  /// Mini-batches of macro-batches are smaller on average, and more.
+  void shrink_batches() {
+    const auto batches = batches_of(workload_, plan_);
+    if (plan_.schedule != Schedule::macro_batch || batches <= workload_.batches) {
+      return;
+    }
+    const double share = static_cast<double>(workload_.batches) / static_cast<double>(batches);
+    for (double StageCosts::*part :
+         {&StageCosts::cpu_batch_s, &StageCosts::transfer_s, &StageCosts::train_s,
+          &StageCosts::device_batch_s, &StageCosts::device_batch_link_s, &StageCosts::device_batch_peer_s}) {
+      costs().*part *= share;
     }
   }
 
@@ -485,6 +500,12 @@ PlanCosts costs_of_plan(const profiles::Profile& profile, const Plan& plan) {
 
 std::int64_t batches_of(const WorkloadProfile& workload, const Plan& plan) {
   const std::int64_t size = workload.job.batch_size;
+  if (plan.schedule == Schedule::macro_batch && workload.train_vertices > 0 && size > 0) {
+    // Each macro-batch has its share of the training vertices, and a last mini-batch of the rest of them.
+    const std::int64_t groups = (plan.macro.partitions + plan.macro.resident - 1) / plan.macro.resident;
+    const double seeds = static_cast<double>(workload.train_vertices) / static_cast<double>(groups);
+    return groups * static_cast<std::int64_t>(std::ceil(seeds / static_cast<double>(size)));
+  }
   if (plan.embeddings.reuse != Reuse::all || workload.train_vertices <= 0 || size <= 0) {
     return workload.batches;
   }

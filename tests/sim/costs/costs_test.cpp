@@ -246,14 +246,20 @@ TEST(Costs, AShareOfTheGpuPreparesBesideTraining) {
 }
 
 TEST(Costs, WorkersReadTheDisk) {
-  // 40 rows of two blocks of 64 bytes and 40 adjacency lists: 120 reads, 240 a second.
+  // 40 rows of two blocks of 64 bytes, and the adjacency lists of 1 + 3 of 1 + 2 + 8 vertices of each seed's
+  // tree: 80 + 40 * 4 / 11 reads, 240 a second.
   auto profile = gpu_profile();
   profile.machine.disk = {.random_reads_per_s = 240, .block_bytes = 64, .queue_depth = 4};
   profile.workload.vertices = 1'000'000'000;  // so that no two are near each other
   profile.workload.edges = 4 * profile.workload.vertices;
   Plan plan = by_cpu();
   plan.topology = plan.features = Home::disk;
-  EXPECT_NEAR(costs_of_plan(profile, plan).costs.cpu_batch_disk_s, 0.5, 1e-4);
+  EXPECT_NEAR(costs_of_plan(profile, plan).costs.cpu_batch_disk_s, (80 + 160.0 / 11) / 240, 1e-4);
+  profile.workload.hops = {{.destinations = 5, .edges = 10}, {.destinations = 15, .edges = 60}};
+  EXPECT_NEAR(costs_of_plan(profile, plan).costs.cpu_batch_disk_s, (80 + 20) / 240.0, 1e-4);
+  // Measured: 30 reads of 50 blocks.
+  profile.workload.list_blocks = {.block_bytes = 64, .blocks = 50, .reads = 30, .accesses = {}};
+  EXPECT_NEAR(costs_of_plan(profile, plan).costs.cpu_batch_disk_s, (80 + 30) / 240.0, 1e-4);
   profile.machine.disk.random_reads_per_s.reset();
   EXPECT_THROW(costs_of_plan(profile, plan), base::InputError);
 }
@@ -379,6 +385,22 @@ TEST(Costs, HistoricalEmbeddingsTakeAllVerticesAsSeeds) {
   EXPECT_EQ(batches_of(workload, plan), 34);
   workload.batches = 2;  // of a shortened epoch
   EXPECT_EQ(batches_of(workload, plan), 17);
+}
+
+TEST(Costs, MacroBatchesEndWithSmallMiniBatches) {
+  // 95 seeds in 4 macro-batches of 23.75: three mini-batches each instead of ten of all.
+  auto profile = gpu_profile();
+  profile.machine.disk.bandwidth_bytes_per_s = 1000;
+  profile.workload.job.batch_size = 10;
+  profile.workload.train_vertices = 95;
+  profile.workload.batches = 10;
+  Plan plan = plan_of(Schedule::macro_batch, Route::cpu);
+  plan.topology = plan.features = Home::disk;
+  plan.macro.partitions = 8;
+  plan.macro.resident = 2;
+  EXPECT_EQ(batches_of(profile.workload, plan), 12);
+  EXPECT_DOUBLE_EQ(costs_of_plan(profile, plan).costs.train_s, 6 * 10.0 / 12);
+  EXPECT_DOUBLE_EQ(costs_of_plan(profile, plan).costs.cpu_batch_s, 10 * 10.0 / 12);
 }
 
 TEST(Costs, FusedKernelsPrepareBySamplingOnlyAndTrainAsMeasured) {
