@@ -45,6 +45,7 @@ import json
 import math
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -197,7 +198,14 @@ def plan_rows(options, store, whole):
 def rows_in_memory(options, store, profile, mem_s):
     rows = []
     for name in PLANS_IN_MEMORY:
-        report, _ = train(options, store, name)
+        try:
+            report, _ = train(options, store, name)
+        except Failed as failure:
+            if failure.status != -signal.SIGKILL:
+                raise
+            rows.append({"what": "epoch", "plan": name, "value": None, "of": mem_s, "ratio": None,
+                         "why_not": "the machine's memory did not suffice for it"})
+            continue
         epoch_s = report["epochs"][-1]["epoch_s"]
         rows += [row("epoch", name, epoch_s, mem_s),
                  row("predicted_vs_measured", name, predicted(options, profile, name, 1e12), epoch_s)]

@@ -1,6 +1,7 @@
 #include "nn/models.h"
 
 #include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -549,6 +550,23 @@ TEST(Models, ScoresCountLabelledVerticesOnly) {
   // Vertex 0 is right by a difference of 1, vertex 1 wrong by as much.
   EXPECT_NEAR(both.loss, (std::log1p(std::exp(-1.0)) + std::log1p(std::exp(1.0))) / 2, 1e-6);
   EXPECT_TRUE(std::isnan(score(logits, labels, std::vector<std::int64_t>{2}).accuracy));
+}
+
+TEST(Models, CopiesHaveTheSameWeightsInMemoryOfTheirOwn) {
+  plan::Job job;
+  job.fanouts = {3, 3};
+  job.hidden = 6;
+  job.norm = plan::Norm::batch;
+  const Model model(job, num_columns, classes);
+  model.state().back().fill_(0.25);  // a running statistic
+  const Model copy = model.copied_to(at::kCPU);
+  const auto copied = copy.state();
+  for (std::size_t i = 0; i < copied.size(); ++i) {
+    EXPECT_TRUE(at::equal(copied[i], model.state()[i]));
+  }
+  const at::NoGradGuard no_grad;
+  copied.front().zero_();
+  EXPECT_FALSE(at::equal(copied.front(), model.state().front()));
 }
 
 }  // namespace
