@@ -19,8 +19,8 @@ struct PlanCosts {
 PlanCosts costs_of_plan(const profiles::Profile& profile, const plan::Plan& plan);
 
 /// Mini-batches in an epoch of the plan. If the embeddings of all vertices are reused, all vertices are
-/// seeds, not only training vertices; scaled down for a profile of a shortened epoch. Macro-batches end with a
-/// mini-batch of the rest of their training vertices.
+/// seeds, not only training vertices; scaled down for a profile of a shortened epoch. Macro-batches end with
+/// a mini-batch of the rest of their training vertices.
 std::int64_t batches_of(const profiles::WorkloadProfile& workload, const plan::Plan& plan);
 
 /// The speed-up of preparation by `threads` threads of a device on the host's cores, without reads over the
