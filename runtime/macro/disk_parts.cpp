@@ -356,6 +356,13 @@ std::shared_ptr<MacroBatch> DiskParts::load(const MacroLayout& layout, std::int6
                                       [spare = spare_](MacroArrays ended) { spare->put(std::move(ended)); });
 }
 
+const DiskParts::HubEntries& DiskParts::hub_entries() const {
+  if (!hub_entries_) {
+    hub_entries_ = count_hub_entries();
+  }
+  return *hub_entries_;
+}
+
 /// Counts the entries of the hubs' lists by the part of their sources, and those whose sources are hubs.
 DiskParts::HubEntries DiskParts::count_hub_entries() const {
   HubEntries entries;
@@ -385,7 +392,7 @@ DiskParts::HubEntries DiskParts::count_hub_entries() const {
 MacroBytes DiskParts::max_bytes() const {
   const auto each = MacroBatch::bytes_of(static_cast<std::int64_t>(row_bytes_));
   const auto index_bytes = static_cast<std::int64_t>(arrays_[lists].element_bytes);
-  const auto from_hubs = count_hub_entries();
+  const auto& from_hubs = hub_entries();
   std::vector<std::int64_t> parts, read;
   MacroBytes most;
   for (std::int32_t part = 0; part < plan_.macro.partitions; ++part) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -114,6 +115,7 @@ class DiskParts final : public MacroLoader {
   std::int64_t num_hubs() const;
   Room largest_macro_batch() const;
   HubEntries count_hub_entries() const;
+  const HubEntries& hub_entries() const;
   void read_hubs();
   void find_hub_entries();
   /// Reads ascending ranges of an array, each to its own destination.
@@ -134,8 +136,9 @@ class DiskParts final : public MacroLoader {
   BlockReader reader_;
   ReadCounts taken_;
   Hubs hubs_;
-  bool has_hubs_ = false;            ///< they have been read
-  std::array<Lists, 2> part_lists_;  ///< of two parts: one being added, one being read
+  bool has_hubs_ = false;                          ///< they have been read
+  std::array<Lists, 2> part_lists_;                ///< of two parts: one being added, one being read
+  mutable std::optional<HubEntries> hub_entries_;  ///< once they have been counted
   Room room_;
   std::shared_ptr<SpareArrays> spare_ = std::make_shared<SpareArrays>();  ///< outlived by macro-batches
 };

@@ -256,12 +256,13 @@ class Costing {
           static_cast<double>(workload_.feature_row_bytes));
     }
     if (plan_.topology == Home::disk && workload_.list_blocks) {
+      // Whatever the policy, the blocks that were used last are kept (runtime/disk/disk_lists.h).
       const auto& lists = *workload_.list_blocks;
       const double there = stored_topology_bytes(workload_) / lists.block_bytes;
       const double used = lists.blocks * static_cast<double>(workload_.batches) / std::max(1.0, there);
       const double share =
           has_cache && plan_.cache.topology
-              ? 1 - filled_hit_share(lists.accesses, plan_.cache.policy, cached.topology, used)
+              ? 1 - filled_hit_share(lists.accesses, plan::CachePolicy::recent, cached.topology, used)
               : 1;
       reads.reads += share * lists.reads;
       reads.bytes += share * lists.blocks * lists.block_bytes;

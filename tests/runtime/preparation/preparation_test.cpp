@@ -110,29 +110,28 @@ TEST_F(PreparationTest, FillsCachesOnceAndDropsThemForAPlanWithout) {
   EXPECT_EQ(preparation_.take_cache_use(), CacheUse{});
 }
 
-/// What a step has taken beside the graph stays free once more, with its eighth.
+/// What a step has taken stays free once more, with its quarter.
 TEST_F(PreparationTest, CachesLeaveRoomForRecordedSteps) {
-  constexpr std::int64_t graph_bytes = 1 << 20;
   constexpr std::int64_t peak_bytes = 9 << 20;
   const std::int64_t tables = 2 * 4 * graph_->graph.num_vertices();
   plan_.cache.policy = plan::CachePolicy::out_degree;
   const auto room = [&](bool graphs) {
     plan_.graphs = graphs;
-    hardware_.memory = {.peak_bytes = graph_bytes, .usable_bytes = 32 << 20};
+    hardware_.memory = {.peak_bytes = 0, .usable_bytes = 32 << 20};
     Preparation<TestHardware> preparation(hardware_, job_, {});
     preparation.take_plan(plan_, graph_);
     hardware_.memory.peak_bytes = peak_bytes;
     return preparation.cache_room();
   };
-  EXPECT_EQ(room(false), (32 << 20) - peak_bytes * 9 / 8 - tables);
-  EXPECT_EQ(room(true), (32 << 20) - (2 * peak_bytes - graph_bytes) * 9 / 8 - tables);
+  EXPECT_EQ(room(false), (32 << 20) - peak_bytes * 5 / 4 - tables);
+  EXPECT_EQ(room(true), (32 << 20) - 2 * peak_bytes * 5 / 4 - tables);
 }
 
 TEST_F(PreparationTest, CachesTakeTheirShareOfWhatTrainingLeaves) {
   const std::int64_t vertices = graph_->graph.num_vertices();
   const std::int64_t row_bytes = graph_->graph.features.row_bytes();
-  // Of 9 parts of the memory a peak of 8 leaves nothing; room for a third of the rows besides their tables.
-  hardware_.memory = {.peak_bytes = 8 << 20, .usable_bytes = 9 << 20};
+  // Of 10 parts of the memory a peak of 8 leaves nothing; room for a third of the rows besides their tables.
+  hardware_.memory = {.peak_bytes = 8 << 20, .usable_bytes = 10 << 20};
   plan_.cache.policy = plan::CachePolicy::presample;
   preparation_.take_plan(plan_, graph_);
   preparation_.fill_due_cache();
