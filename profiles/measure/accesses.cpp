@@ -86,7 +86,7 @@ std::vector<double> list_bytes(const graph::Graph& graph, const plan::Job& job) 
   return bytes;
 }
 
-/// The curves of one kind of data.
+/// The curves of one kind of data; without `degrees` none by out-degree.
 Accesses accesses_of(const Counts& before, const Counts& uses, const Counts& degrees,
                      const std::vector<double>& weights) {
   const auto by = [](const Counts& counts) { return [&counts](VertexId v) { return counts[at(v)]; }; };
@@ -99,7 +99,9 @@ Accesses accesses_of(const Counts& before, const Counts& uses, const Counts& deg
   const auto add = [&](CachePolicy policy, const std::vector<VertexId>& order) {
     accesses.curves.push_back({policy, hit_points(order, uses, weights)});
   };
-  add(CachePolicy::out_degree, sorted_by(degrees, by(degrees)));
+  if (!degrees.empty()) {
+    add(CachePolicy::out_degree, sorted_by(degrees, by(degrees)));
+  }
   add(CachePolicy::presample, sorted_by(before, by(before)));
   add(CachePolicy::value_weight, sorted_by(before, by_value(before)));
   add(CachePolicy::optimal, sorted_by(uses, by_value(uses)));
@@ -117,7 +119,7 @@ HotCurves hot_curves(const SampledEpochs& epochs) {
   return {hit_points(order, destinations, {}), hit_points(order, edges, {})};
 }
 
-/// None for a graph in memory.
+/// The blocks of a store's lists; none for a graph in memory.
 std::optional<ListBlocks> list_blocks_of(const graph::Graph& graph, const plan::Job& job,
                                          const SampledEpochs& epochs) {
   if (graph.directory.empty()) {
@@ -129,7 +131,7 @@ std::optional<ListBlocks> list_blocks_of(const graph::Graph& graph, const plan::
   const auto uses = count_blocks(graph, job, epochs.second, 1, block_bytes);
   const double batches = std::max(1.0, static_cast<double>(epochs.second.batches.size()));
   return ListBlocks{static_cast<double>(block_bytes), static_cast<double>(uses.sum()) / batches,
-                    uses.reads / batches, accesses_of(before.uses, uses.uses, before.uses, {})};
+                    uses.reads / batches, accesses_of(before.uses, uses.uses, {}, {})};
 }
 
 }  // namespace

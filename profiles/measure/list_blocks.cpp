@@ -35,6 +35,17 @@ double reads_of_list(double bytes, double draws) {
   return 1 + std::max(0.0, draws - 1) * std::pow(apart, draws);
 }
 
+/// Sets `drawn` to the different ones of so many blocks that random draws hit.
+void draw_blocks(base::RandomStream& random, std::int64_t blocks, std::int64_t draws,
+                 std::vector<std::int64_t>& drawn) {
+  drawn.clear();
+  for (std::int64_t draw = 0; draw < draws; ++draw) {
+    drawn.push_back(static_cast<std::int64_t>(random.uniform() * static_cast<double>(blocks)));
+  }
+  std::sort(drawn.begin(), drawn.end());
+  drawn.erase(std::unique(drawn.begin(), drawn.end()), drawn.end());
+}
+
 }  // namespace
 
 std::int64_t BlockCounts::sum() const { return std::accumulate(uses.begin(), uses.end(), std::int64_t{0}); }
@@ -60,21 +71,16 @@ BlockCounts count_blocks(const graph::Graph& graph, const plan::Job& job, const 
     const std::int64_t blocks = (begin + degree * index_bytes - 1) / block_bytes - first + 1;
     const double draws = std::min(static_cast<double>(degree), fanout);
     counts.reads += uses * reads_of_list(static_cast<double>(degree * index_bytes), draws);
-    if (static_cast<double>(blocks) <= 1 || draws >= static_cast<double>(degree)) {
+    if (blocks == 1 || draws >= static_cast<double>(degree)) {
       for (std::int64_t block = first; block < first + blocks; ++block) {
         counts.uses[at(block)] += uses;
       }
       continue;
     }
     for (std::int32_t use = 0; use < uses; ++use) {
-      drawn.clear();
-      for (int draw = 0; draw < static_cast<int>(std::lround(draws)); ++draw) {
-        drawn.push_back(first + static_cast<std::int64_t>(random.uniform() * static_cast<double>(blocks)));
-      }
-      std::sort(drawn.begin(), drawn.end());
-      drawn.erase(std::unique(drawn.begin(), drawn.end()), drawn.end());
+      draw_blocks(random, blocks, std::lround(draws), drawn);
       for (const std::int64_t block : drawn) {
-        ++counts.uses[at(block)];
+        ++counts.uses[at(first + block)];
       }
     }
   }

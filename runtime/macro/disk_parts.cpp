@@ -4,13 +4,13 @@
 #include <cstring>
 #include <functional>
 #include <future>
-#include <limits>
 #include <numeric>
 #include <utility>
 
 #include "base/index.h"
 #include "base/process_memory.h"
 #include "graph/partition/hubs.h"
+#include "runtime/macro/macro_build.h"
 #include "runtime/macro/parts_of_plan.h"
 
 namespace gnomon::runtime {
@@ -23,86 +23,14 @@ std::uint64_t bytes_of(std::int64_t elements, std::uint64_t each) {
   return static_cast<std::uint64_t>(elements) * each;
 }
 
+/// The sum of the `count` largest values, or of all if there are fewer.
+std::int64_t sum_of_largest(std::vector<std::int64_t> values, std::int64_t count) {
+  const auto end = values.begin() + std::min<std::int64_t>(count, std::ssize(values));
+  std::partial_sort(values.begin(), end, values.end(), std::greater<>());
+  return std::accumulate(values.begin(), end, std::int64_t{0});
+}
+
 }  // namespace
-
-void DiskParts::SpareArrays::put(MacroArrays arrays) {
-  const std::lock_guard lock(mutex_);
-  spare_.push_back(std::move(arrays));
-}
-
-MacroArrays DiskParts::SpareArrays::take() {
-  const std::lock_guard lock(mutex_);
-  if (spare_.empty()) {
-    return {};
-  }
-  MacroArrays arrays = std::move(spare_.back());
-  spare_.pop_back();
-  arrays.indptr.clear();
-  arrays.whole_degrees.clear();
-  return arrays;
-}
-
-struct DiskParts::Build {
-  Build(std::int64_t vertices, MacroArrays memory) : ids(vertices), arrays(std::move(memory)) {}
-
-  base::RankedBits ids;  ///< of the macro-batch
-  MacroArrays arrays;
-  std::size_t next_hub = 0;
-  /// A part's vertices, their first local id, and the hubs among them.
-  struct PlacedRange {
-    VertexId begin = 0, end = 0, local = 0;
-    std::uint32_t first_hub = 0, end_hub = 0;
-  };
-  std::vector<PlacedRange> ranges;        ///< of its parts, ascending
-  std::vector<std::uint32_t> local_hubs;  ///< local id of each hub
-
-  std::byte* row(std::int64_t local, std::uint64_t row_bytes) {
-    return arrays.features.data.data() + bytes_of(local, row_bytes);
-  }
-
-  /// Adds the next vertex and those of its neighbours that are in the macro-batch.
-  void add_list(const graph::Indices& neighbours) {
-    std::uint32_t* const begin = arrays.indices.data();
-    std::uint32_t* to = begin + arrays.indptr.back();
-    neighbours.visit([&](auto stored) {
-      for (const auto neighbour : stored) {
-        if (ids.contains(static_cast<VertexId>(neighbour))) {
-          *to++ = static_cast<std::uint32_t>(ids.rank(static_cast<VertexId>(neighbour)));
-        }
-      }
-    });
-    arrays.indptr.push_back(to - begin);
-    arrays.whole_degrees.push_back(static_cast<std::int64_t>(neighbours.size()));
-  }
-
-  /// The same of an ascending list, given which of its entries are which hubs: visits no others than those
-  /// that are in the macro-batch.
-  void add_ascending_list(const graph::Indices& neighbours, std::span<const std::uint32_t> hubs) {
-    std::uint32_t* const begin = arrays.indices.data();
-    std::uint32_t* to = begin + arrays.indptr.back();
-    auto hub = hubs.begin();
-    const auto add_hubs_below = [&](std::uint32_t end) {
-      for (; hub != hubs.end() && *hub < end; ++hub) {
-        *to++ = local_hubs[*hub];
-      }
-    };
-    neighbours.visit([&](auto stored) {
-      const auto below = [](auto entry, VertexId bound) { return static_cast<VertexId>(entry) < bound; };
-      auto next = stored.begin();
-      for (const PlacedRange& range : ranges) {
-        add_hubs_below(range.first_hub);
-        next = std::lower_bound(next, stored.end(), range.begin, below);
-        for (; next != stored.end() && static_cast<VertexId>(*next) < range.end; ++next) {
-          *to++ = static_cast<std::uint32_t>(range.local + static_cast<VertexId>(*next) - range.begin);
-        }
-        hub = std::lower_bound(hub, hubs.end(), range.end_hub);
-      }
-    });
-    add_hubs_below(std::numeric_limits<std::uint32_t>::max());
-    arrays.indptr.push_back(to - begin);
-    arrays.whole_degrees.push_back(static_cast<std::int64_t>(neighbours.size()));
-  }
-};
 
 DiskParts::DiskParts(const graph::Graph& graph, plan::Job job, plan::Plan plan)
     : graph_(graph),
@@ -124,12 +52,8 @@ DiskParts::Room DiskParts::largest_macro_batch() const {
     vertices.push_back(range.size());
     edges.push_back(edges_of(range).size());
   }
-  const auto most = [&](std::vector<std::int64_t>& of_parts) {
-    const auto resident = of_parts.begin() + std::min(plan_.macro.resident, plan_.macro.partitions);
-    std::partial_sort(of_parts.begin(), resident, of_parts.end(), std::greater<>());
-    return std::accumulate(of_parts.begin(), resident, std::int64_t{0});
-  };
-  return {most(vertices) + num_hubs(), most(edges)};
+  return {sum_of_largest(std::move(vertices), plan_.macro.resident) + num_hubs(),
+          sum_of_largest(std::move(edges), plan_.macro.resident)};
 }
 
 DiskParts::Range DiskParts::range_of(std::int32_t part) const {
@@ -176,21 +100,7 @@ std::vector<std::int64_t> DiskParts::read_row_pointers(Range vertices) {
   return pointers;
 }
 
-std::byte* DiskParts::Lists::resize(std::size_t count, std::uint64_t index_bytes) {
-  memory_.reserve(count * index_bytes, 0);
-  count_ = count;
-  is_wide_ = index_bytes == sizeof(VertexId);
-  return memory_.data();
-}
-
-graph::Indices DiskParts::Lists::view() const {
-  if (is_wide_) {
-    return graph::Indices(std::span(reinterpret_cast<const VertexId*>(memory_.data()), count_));
-  }
-  return graph::Indices(std::span(reinterpret_cast<const std::uint32_t*>(memory_.data()), count_));
-}
-
-void DiskParts::read_lists(std::span<const Range> edges, Lists& to) {
+void DiskParts::read_lists(std::span<const Range> edges, StoredLists& to) {
   const std::uint64_t index_bytes = arrays_[lists].element_bytes;
   std::int64_t count = 0;
   for (const Range& range : edges) {
@@ -227,49 +137,10 @@ void DiskParts::read_hubs() {
   }
   read_lists(edges, hubs_.lists);
   read(features, rows, to);
-  find_hub_entries();
+  hubs_.find_hub_entries(graph_.num_vertices());
 }
 
-void DiskParts::find_hub_entries() {
-  base::RankedBits is_hub(graph_.num_vertices());
-  for (const VertexId hub : hubs_.vertices) {
-    is_hub.add(hub);
-  }
-  is_hub.count();  // finds the ranks
-  hubs_.ascends = true;
-  for (std::size_t i = 0; i < hubs_.vertices.size(); ++i) {
-    hubs_.list(i).visit([&](auto stored) {
-      hubs_.ascends = hubs_.ascends && std::is_sorted(stored.begin(), stored.end());
-      for (const auto entry : stored) {
-        if (is_hub.contains(static_cast<VertexId>(entry))) {
-          hubs_.hub_entries.push_back(static_cast<std::uint32_t>(is_hub.rank(static_cast<VertexId>(entry))));
-        }
-      }
-    });
-    hubs_.hub_indptr.push_back(std::ssize(hubs_.hub_entries));
-  }
-  if (!hubs_.ascends) {
-    hubs_.hub_indptr = {0};
-    hubs_.hub_entries = {};
-  }
-}
-
-/// Adds the hubs below `end` that are in none of the parts added so far.
-void DiskParts::add_hubs(Build& build, VertexId end) const {
-  for (; build.next_hub < hubs_.vertices.size() && hubs_.vertices[build.next_hub] < end; ++build.next_hub) {
-    const std::size_t hub = build.next_hub;
-    const auto row = static_cast<std::uint64_t>(std::ssize(build.arrays.whole_degrees)) * row_bytes_;
-    std::memcpy(build.arrays.features.data.data() + row, hubs_.features.data() + hub * row_bytes_,
-                row_bytes_);
-    if (hubs_.ascends) {
-      build.add_ascending_list(hubs_.list(hub), hubs_.hubs_of(hub));
-    } else {
-      build.add_list(hubs_.list(hub));
-    }
-  }
-}
-
-DiskParts::PartLists DiskParts::read_part(Range range, Lists& memory) {
+DiskParts::PartLists DiskParts::read_part(Range range, StoredLists& memory) {
   PartLists part{range, read_row_pointers(range), &memory};
   const Range edges{part.pointers.front(), part.pointers.back()};
   read_lists({&edges, 1}, memory);
@@ -277,54 +148,34 @@ DiskParts::PartLists DiskParts::read_part(Range range, Lists& memory) {
 }
 
 /// Adds the lists of a part, and the hubs before it.
-void DiskParts::add_part(Build& build, const PartLists& part) const {
+void DiskParts::add_part(MacroBuild& build, const PartLists& part) {
   const auto& pointers = part.pointers;
-  add_hubs(build, part.range.begin);
+  build.add_hubs(part.range.begin);
   for (std::size_t i = 0; i + 1 < pointers.size(); ++i) {
     build.add_list(
         part.lists->view().subspan(at(pointers[i] - pointers.front()), at(pointers[i + 1] - pointers[i])));
   }
-  while (build.next_hub < hubs_.vertices.size() && hubs_.vertices[build.next_hub] < part.range.end) {
-    ++build.next_hub;  // in this part
-  }
+  build.skip_hubs(part.range.end);
 }
 
 /// Adds the lists of one part while its features and the next part's lists are read.
-void DiskParts::read_parts(Build& build, std::span<const std::int32_t> parts) {
+void DiskParts::read_parts(MacroBuild& build, std::span<const std::int32_t> parts) {
   std::future<void> adding;
-  for (const auto& number : parts) {
-    Lists& memory = part_lists_.at(at(&number - parts.data()) % part_lists_.size());
-    auto part = read_part(range_of(number), memory);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    auto part = read_part(range_of(parts[i]), part_lists_.at(i % part_lists_.size()));
     const Range range = part.range;
     if (adding.valid()) {
       adding.get();
     }
-    const bool is_last = &number == &parts.back();
-    adding = std::async(std::launch::async, [this, &build, is_last, added = std::move(part)] {
+    const VertexId hubs_below = i + 1 == parts.size() ? graph_.num_vertices() : 0;
+    adding = std::async(std::launch::async, [&build, hubs_below, added = std::move(part)] {
       add_part(build, added);
-      if (is_last) {
-        add_hubs(build, graph_.num_vertices());
-      }
+      build.add_hubs(hubs_below);
     });
-    auto* const to = build.row(build.ids.rank(range.begin), row_bytes_);
+    auto* const to = build.rows_from(range.begin);
     read(features, {&range, 1}, {&to, 1});
   }
   adding.get();
-}
-
-void DiskParts::place_hubs(Build& build, std::span<const std::int32_t> parts) const {
-  const auto& hubs = hubs_.vertices;
-  const auto first_from = [&hubs](VertexId vertex) {
-    return static_cast<std::uint32_t>(std::lower_bound(hubs.begin(), hubs.end(), vertex) - hubs.begin());
-  };
-  for (const auto part : parts) {
-    const Range range = range_of(part);
-    build.ranges.push_back({range.begin, range.end, build.ids.rank(range.begin), first_from(range.begin),
-                            first_from(range.end)});
-  }
-  for (const VertexId hub : hubs) {
-    build.local_hubs.push_back(static_cast<std::uint32_t>(build.ids.rank(hub)));
-  }
 }
 
 std::shared_ptr<MacroBatch> DiskParts::load(const MacroLayout& layout, std::int64_t group, std::int64_t) {
@@ -332,21 +183,15 @@ std::shared_ptr<MacroBatch> DiskParts::load(const MacroLayout& layout, std::int6
     read_hubs();
   }
   const auto& members = layout.group(group);
-  Build build(graph_.num_vertices(), spare_->take());
+  std::vector<MacroBuild::Part> parts;
   for (const auto part : members.parts) {
     const Range range = range_of(part);
-    build.ids.add_range(range.begin, range.end);
+    parts.push_back({range.begin, range.end});
   }
-  for (const VertexId hub : hubs_.vertices) {
-    build.ids.add(hub);
-  }
-  const auto vertices = at(build.ids.count());  // finds the ranks
-  place_hubs(build, members.parts);
-  MacroArrays& arrays = build.arrays;
-  arrays.vertices = build.ids.members();
-  arrays.indptr.reserve(vertices + 1);
-  arrays.indptr.push_back(0);
-  arrays.whole_degrees.reserve(vertices);
+  MacroBuild build(graph_.num_vertices(), row_bytes_, parts, hubs_, spare_->take());
+  MacroArrays& arrays = build.arrays();
+  arrays.indptr.reserve(arrays.vertices.size() + 1);
+  arrays.whole_degrees.reserve(arrays.vertices.size());
   // Pages that are never written take no memory.
   arrays.indices.reserve(at(room_.edges + hubs_.indptr.back()), 0);
   arrays.features.form = graph_.features;
@@ -368,10 +213,7 @@ DiskParts::HubEntries DiskParts::count_hub_entries() const {
   HubEntries entries;
   entries.of_parts.resize(at(plan_.macro.partitions), 0);
   const auto hubs = graph_.parts->hubs.first(at(num_hubs()));
-  base::RankedBits is_hub(graph_.num_vertices());
-  for (const VertexId hub : hubs) {
-    is_hub.add(hub);
-  }
+  const auto is_hub = set_of(hubs, graph_.num_vertices());
   const auto bounds = graph_.parts->bounds;
   for (const VertexId hub : hubs) {
     graph_.indices.subspan(at(graph_.indptr[at(hub)]), at(graph_.degree(hub))).visit([&](auto sources) {
@@ -393,6 +235,7 @@ MacroBytes DiskParts::max_bytes() const {
   const auto each = MacroBatch::bytes_of(static_cast<std::int64_t>(row_bytes_));
   const auto index_bytes = static_cast<std::int64_t>(arrays_[lists].element_bytes);
   const auto& from_hubs = hub_entries();
+  const std::int64_t at_once = std::min<std::int64_t>(plan_.macro.resident, std::ssize(part_lists_));
   std::vector<std::int64_t> parts, read;
   MacroBytes most;
   for (std::int32_t part = 0; part < plan_.macro.partitions; ++part) {
@@ -403,13 +246,9 @@ MacroBytes DiskParts::max_bytes() const {
     read.push_back(edges * index_bytes + pointers);
   }
   // Those of one part are added while the next part's are read.
-  const auto at_once = read.begin() + std::min({plan_.macro.resident, plan_.macro.partitions, 2});
-  std::partial_sort(read.begin(), at_once, read.end(), std::greater<>());
   const std::int64_t held = part_lists_[0].bytes() + part_lists_[1].bytes();
-  most.loading = std::max<std::int64_t>(0, std::accumulate(read.begin(), at_once, std::int64_t{0}) - held);
-  const auto resident = parts.begin() + std::min(plan_.macro.resident, plan_.macro.partitions);
-  std::partial_sort(parts.begin(), resident, parts.end(), std::greater<>());
-  most.batch = std::accumulate(parts.begin(), resident, std::int64_t{0});
+  most.loading = std::max<std::int64_t>(0, sum_of_largest(std::move(read), at_once) - held);
+  most.batch = sum_of_largest(std::move(parts), plan_.macro.resident);
   most.batch += std::ssize(graph_.train) * each.train_vertex + std::int64_t{sizeof(std::int64_t)};
   std::int64_t hubs_bytes = 0;
   most.batch += num_hubs() * each.vertex + from_hubs.of_hubs * each.edge;
@@ -426,11 +265,6 @@ ReadCounts DiskParts::take_reads() {
   return all - std::exchange(taken_, all);
 }
 
-std::int64_t DiskParts::bytes() const {
-  return static_cast<std::int64_t>(hubs_.features.size() + hubs_.vertices.size() * sizeof(VertexId) +
-                                   (hubs_.indptr.size() + hubs_.hub_indptr.size()) * sizeof(std::int64_t) +
-                                   hubs_.hub_entries.size() * sizeof(std::uint32_t)) +
-         hubs_.lists.bytes() + BlockReader::bytes_of({});
-}
+std::int64_t DiskParts::bytes() const { return hubs_.bytes() + BlockReader::bytes_of({}); }
 
 }  // namespace gnomon::runtime

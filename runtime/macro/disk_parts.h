@@ -3,18 +3,20 @@
 #include <array>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <vector>
 
-#include "base/ranked_bits.h"
 #include "graph/partition/parts.h"
-#include "kernels/cpu/huge_array.h"
 #include "runtime/disk/array_file.h"
 #include "runtime/macro/macro_loader.h"
+#include "runtime/macro/resident_hubs.h"
+#include "runtime/macro/spare_arrays.h"
+#include "runtime/macro/stored_lists.h"
 
 namespace gnomon::runtime {
+
+class MacroBuild;
 
 /// Reads macro-batches from a store whose vertices are ordered by part (MariusGNN, Waleffe et al., EuroSys
 /// 2023; Hanoi: Huang, PhD thesis, MIT, 2025, chapter 4). A macro-batch consists of `resident` parts, drawn
@@ -46,69 +48,21 @@ class DiskParts final : public MacroLoader {
     graph::VertexId begin = 0, end = 0;
     std::int64_t size() const { return end - begin; }
   };
-  /// Concatenated adjacency lists, in the store's element type. Keeps its memory for the next ones.
-  class Lists {
-   public:
-    /// Makes room for that many neighbours and returns it.
-    std::byte* resize(std::size_t count, std::uint64_t index_bytes);
-    graph::Indices view() const;
-    std::int64_t bytes() const { return static_cast<std::int64_t>(memory_.bytes()); }
-
-   private:
-    kernels::cpu::HugeArray<std::byte> memory_;
-    std::size_t count_ = 0;
-    bool is_wide_ = false;
-  };
-  /// Rows that stay in memory.
-  struct Hubs {
-    std::vector<graph::VertexId> vertices;  ///< ascending
-    std::vector<std::int64_t> indptr{0};    ///< of the lists
-    Lists lists;
-    std::vector<std::byte> features;
-    /// The numbers of the hubs that are entries of the lists, which every macro-batch has. Only if all lists
-    /// ascend, so that the entries of a part lie together.
-    bool ascends = false;
-    std::vector<std::int64_t> hub_indptr{0};
-    std::vector<std::uint32_t> hub_entries;
-
-    graph::Indices list(std::size_t hub) const {
-      return lists.view().subspan(static_cast<std::size_t>(indptr[hub]),
-                                  static_cast<std::size_t>(indptr[hub + 1] - indptr[hub]));
-    }
-    std::span<const std::uint32_t> hubs_of(std::size_t hub) const {
-      return std::span(hub_entries)
-          .subspan(static_cast<std::size_t>(hub_indptr[hub]),
-                   static_cast<std::size_t>(hub_indptr[hub + 1] - hub_indptr[hub]));
-    }
-  };
   /// What is read of a part before its features.
   struct PartLists {
     Range range;
     std::vector<std::int64_t> pointers;  ///< row pointers of the whole graph
-    const Lists* lists = nullptr;
+    const StoredLists* lists = nullptr;
   };
   /// Entries of the hubs' lists, by source.
   struct HubEntries {
     std::vector<std::int64_t> of_parts;  ///< vertices of each part that are no hubs
     std::int64_t of_hubs = 0;
   };
-  /// Arrays of ended macro-batches for the next ones, which then need no new pages. Thread-safe.
-  class SpareArrays {
-   public:
-    void put(MacroArrays arrays);
-    /// Empty arrays, with the memory of the last ones that were put if there are any.
-    MacroArrays take();
-
-   private:
-    std::mutex mutex_;
-    std::vector<MacroArrays> spare_;
-  };
   /// The most vertices and edges of a macro-batch.
   struct Room {
     std::int64_t vertices = 0, edges = 0;
   };
-  /// A macro-batch under construction.
-  struct Build;
 
   Range range_of(std::int32_t part) const;
   Range edges_of(Range vertices) const;
@@ -117,16 +71,13 @@ class DiskParts final : public MacroLoader {
   HubEntries count_hub_entries() const;
   const HubEntries& hub_entries() const;
   void read_hubs();
-  void find_hub_entries();
   /// Reads ascending ranges of an array, each to its own destination.
   void read(File file, std::span<const Range> ranges, std::span<std::byte* const> to);
   std::vector<std::int64_t> read_row_pointers(Range vertices);
-  void read_lists(std::span<const Range> edges, Lists& to);
-  void add_hubs(Build& build, graph::VertexId end) const;
-  void place_hubs(Build& build, std::span<const std::int32_t> parts) const;
-  PartLists read_part(Range range, Lists& memory);
-  void add_part(Build& build, const PartLists& part) const;
-  void read_parts(Build& build, std::span<const std::int32_t> parts);
+  void read_lists(std::span<const Range> edges, StoredLists& to);
+  PartLists read_part(Range range, StoredLists& memory);
+  static void add_part(MacroBuild& build, const PartLists& part);
+  void read_parts(MacroBuild& build, std::span<const std::int32_t> parts);
 
   graph::Graph graph_;
   plan::Job job_;
@@ -135,9 +86,9 @@ class DiskParts final : public MacroLoader {
   std::array<Array, 3> arrays_;  ///< by File
   BlockReader reader_;
   ReadCounts taken_;
-  Hubs hubs_;
+  ResidentHubs hubs_;
   bool has_hubs_ = false;                          ///< they have been read
-  std::array<Lists, 2> part_lists_;                ///< of two parts: one being added, one being read
+  std::array<StoredLists, 2> part_lists_;          ///< of two parts: one being added, one being read
   mutable std::optional<HubEntries> hub_entries_;  ///< once they have been counted
   Room room_;
   std::shared_ptr<SpareArrays> spare_ = std::make_shared<SpareArrays>();  ///< outlived by macro-batches

@@ -77,11 +77,8 @@ MacroBatch::MacroBatch(const graph::Graph& whole, MacroArrays arrays, std::span<
   const bool ascends = std::is_sorted(arrays_->vertices.begin(), arrays_->vertices.end());
   for (VertexId id = 0; id < std::ssize(arrays_->vertices); ++id) {
     const VertexId vertex = arrays_->vertices[at(id)];
-    if (ascends) {
-      seed = std::find_if(seed, sorted.end(), [vertex](VertexId trained) { return trained >= vertex; });
-    } else {
-      seed = std::lower_bound(sorted.begin(), sorted.end(), vertex);
-    }
+    seed = ascends ? std::find_if(seed, sorted.end(), [vertex](VertexId other) { return other >= vertex; })
+                   : std::lower_bound(sorted.begin(), sorted.end(), vertex);
     if (seed != sorted.end() && *seed == vertex) {
       seeds_.push_back({vertex, id});
       local.push_back(id);

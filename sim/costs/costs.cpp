@@ -229,6 +229,47 @@ class Costing {
     link_s *= 1 - share;
   }
 
+  /// The share of reads that the host's cache of such data does not answer. `share` of `items` is cached, of
+  /// which a mini-batch uses `wanted`.
+  double missed(const profiles::Accesses& accesses, plan::CachePolicy policy, double share, double wanted,
+                double items) const {
+    const double uses = wanted * static_cast<double>(workload_.batches) / std::max(1.0, items);
+    return 1 - filled_hit_share(accesses, policy, share, uses);
+  }
+
+  /// A mini-batch's reads of feature rows.
+  DiskReads read_rows() const {
+    const auto vertices = static_cast<double>(workload_.vertices);
+    const double share = plan::has_host_cache(plan_) && plan_.cache.features
+                             ? missed(workload_.features, plan_.cache.policy, result_.memory.cached.features,
+                                      workload_.batch_vertices, vertices)
+                             : 1;
+    return reads_of(
+        {workload_.batch_vertices * share, vertices, static_cast<double>(workload_.feature_row_bytes)},
+        profile_.machine.disk.block_bytes);
+  }
+
+  /// A mini-batch's reads of adjacency lists: of their blocks, if these have been counted.
+  DiskReads read_lists() const {
+    const bool has_cache = plan::has_host_cache(plan_) && plan_.cache.topology;
+    const double cached = result_.memory.cached.topology;
+    const double list_bytes = stored_topology_bytes(workload_);
+    if (const auto& lists = workload_.list_blocks) {
+      // Whatever the policy, the blocks that were used last are kept (runtime/disk/disk_lists.h).
+      const double share = has_cache ? missed(lists->accesses, plan::CachePolicy::recent, cached,
+                                              lists->blocks, list_bytes / lists->block_bytes)
+                                     : 1;
+      return {share * lists->reads, share * lists->blocks * lists->block_bytes};
+    }
+    const auto vertices = static_cast<double>(workload_.vertices);
+    const double share =
+        has_cache ? missed(workload_.topology, plan_.cache.policy, cached, workload_.batch_vertices, vertices)
+                  : 1;
+    return reads_of({lists_read(workload_) * share, vertices,
+                     list_bytes / std::max(1.0, vertices) - sizeof(std::int64_t)},
+                    profile_.machine.disk.block_bytes);
+  }
+
   /// Disk reads of single batches; macro-batches read whole parts.
   void read_disk() {
     const bool by_parts = plan_.schedule == Schedule::macro_batch;
@@ -236,43 +277,12 @@ class Costing {
       return;
     }
     const auto& disk = profile_.machine.disk;
-    const bool has_cache = plan::has_host_cache(plan_);
-    const auto& cached = result_.memory.cached;
-    const auto vertices = static_cast<double>(workload_.vertices);
-    const double uses =
-        workload_.batch_vertices * static_cast<double>(workload_.batches) / std::max(1.0, vertices);
-    const auto missed = [&](bool of_kind, const profiles::Accesses& accesses, double share) {
-      const bool answers = has_cache && of_kind;
-      return answers ? 1 - filled_hit_share(accesses, plan_.cache.policy, share, uses) : 1.0;
-    };
-    DiskReads reads;
-    const auto add = [&](double wanted, double item_bytes) {
-      const auto of = reads_of({wanted, vertices, item_bytes}, disk.block_bytes);
-      reads.reads += of.reads;
-      reads.bytes += of.bytes;
-    };
-    if (plan_.features == Home::disk) {
-      add(workload_.batch_vertices * missed(plan_.cache.features, workload_.features, cached.features),
-          static_cast<double>(workload_.feature_row_bytes));
-    }
-    if (plan_.topology == Home::disk && workload_.list_blocks) {
-      // Whatever the policy, the blocks that were used last are kept (runtime/disk/disk_lists.h).
-      const auto& lists = *workload_.list_blocks;
-      const double there = stored_topology_bytes(workload_) / lists.block_bytes;
-      const double used = lists.blocks * static_cast<double>(workload_.batches) / std::max(1.0, there);
-      const double share =
-          has_cache && plan_.cache.topology
-              ? 1 - filled_hit_share(lists.accesses, plan::CachePolicy::recent, cached.topology, used)
-              : 1;
-      reads.reads += share * lists.reads;
-      reads.bytes += share * lists.blocks * lists.block_bytes;
-    } else if (plan_.topology == Home::disk) {
-      add(lists_read(workload_) * missed(plan_.cache.topology, workload_.topology, cached.topology),
-          stored_topology_bytes(workload_) / std::max(1.0, vertices) - sizeof(std::int64_t));
-    }
+    const DiskReads rows = plan_.features == Home::disk ? read_rows() : DiskReads{};
+    const DiskReads lists = plan_.topology == Home::disk ? read_lists() : DiskReads{};
     const double rate = needed(disk.random_reads_per_s, "machine.disk.random_reads_per_s", plan_);
-    const double by_bytes = disk.bandwidth_bytes_per_s ? reads.bytes / *disk.bandwidth_bytes_per_s : 0;
-    costs().cpu_batch_disk_s = std::max(reads.reads / rate, by_bytes);
+    const double by_bytes =
+        disk.bandwidth_bytes_per_s ? (rows.bytes + lists.bytes) / *disk.bandwidth_bytes_per_s : 0;
+    costs().cpu_batch_disk_s = std::max((rows.reads + lists.reads) / rate, by_bytes);
     if (plan::looks_ahead(plan_)) {
       halves_.cpu_sample_s *= 2;  // sampled a second time, ahead
     }

@@ -1,6 +1,8 @@
 #include "sim/costs/hops.h"
 
 #include <algorithm>
+#include <numeric>
+#include <vector>
 
 #include "sim/costs/cache.h"
 #include "sim/costs/one_hop.h"
@@ -8,21 +10,25 @@
 namespace gnomon::sim {
 namespace {
 
+/// The vertices of a seed's tree of draws, level by level from the seed, where -1 (all neighbours) counts as
+/// the largest other fanout.
+std::vector<double> tree_levels(const std::vector<int>& fanouts) {
+  const int widest = fanouts.empty() ? 1 : *std::max_element(fanouts.begin(), fanouts.end());
+  std::vector<double> levels{1};
+  for (const int fanout : fanouts) {
+    levels.push_back(levels.back() * (fanout > 0 ? fanout : std::max(1, widest)));
+  }
+  return levels;
+}
+
 Bottom by_fanouts(const profiles::WorkloadProfile& workload) {
-  const auto& fanouts = workload.job.fanouts;
-  if (fanouts.empty()) {
+  const auto levels = tree_levels(workload.job.fanouts);
+  if (levels.size() == 1) {
     return {0, workload.batch_edges, 1};
   }
-  const int widest = *std::max_element(fanouts.begin(), fanouts.end());
-  double frontier = 1;
-  double edges = 0;
-  for (const int fanout : fanouts) {
-    frontier *= fanout > 0 ? fanout : std::max(1, widest);
-    edges += frontier;
-  }
-  const double edge_share = frontier / edges;
-  return {(1 - frontier / (1 + edges)) * workload.batch_vertices, edge_share * workload.batch_edges,
-          edge_share};
+  const double all = std::accumulate(levels.begin(), levels.end(), 0.0);
+  const double edge_share = levels.back() / (all - 1);
+  return {(1 - levels.back() / all) * workload.batch_vertices, edge_share * workload.batch_edges, edge_share};
 }
 
 /// The number of vertices from which `visits` random draws hit `vertices` distinct ones.
@@ -68,16 +74,13 @@ double lists_read(const profiles::WorkloadProfile& workload) {
     }
     return lists;
   }
-  double frontier = 1;
-  double reached = 1;
-  const auto& fanouts = workload.job.fanouts;
-  const int widest = fanouts.empty() ? 1 : *std::max_element(fanouts.begin(), fanouts.end());
-  for (const int fanout : fanouts) {
+  double reached = 0;
+  const auto levels = tree_levels(workload.job.fanouts);
+  for (std::size_t hop = 0; hop + 1 < levels.size(); ++hop) {
+    reached += levels[hop];
     lists += reached;
-    frontier *= fanout > 0 ? fanout : std::max(1, widest);
-    reached += frontier;
   }
-  return workload.batch_vertices * lists / reached;
+  return workload.batch_vertices * lists / (reached + levels.back());
 }
 
 HotUse hot_use_of(const profiles::WorkloadProfile& workload, const plan::Plan& plan) {

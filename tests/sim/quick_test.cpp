@@ -34,7 +34,10 @@ TEST(Quick, ArithmeticAgreesWithSimGrid) {
   std::mt19937_64 random(seed);
   Simulator simulator;
   for (int round = 0; round < 500; ++round) {
-    const Case given = random_case(random);
+    Case given = random_case(random);
+    if (round % 2 == 0) {
+      test::add_slowdowns_by_workers(random, given.model.contention);
+    }
     SCOPED_TRACE("round " + std::to_string(round) + " " + given.plan.name);
     const std::int64_t batches = 1 + static_cast<std::int64_t>(random() % 48);
     const auto quick = run_quickly(given.plan, given.model, batches);
@@ -46,10 +49,9 @@ TEST(Quick, ArithmeticAgreesWithSimGrid) {
   }
 }
 
-// Some schedules hang on which of two stages that end at one date is seen first, which rounding decides; the
-// epochs of those drawn here differ by up to 2 %, others were seen to by 5 %. Such plans are rare: seven
-// among 5,000 that are drawn bound their share, at 97.5 % confidence, by 14.4 / 5,000 (Poisson), fewer than
-// one plan in 300.
+// Some schedules of several devices hang on which of two stages that end at one date is seen first, which
+// rounding decides; their epochs may differ by up to 1 %. Such plans are rare: seven among 5,000 that are
+// drawn bound their share, at 97.5 % confidence, by 14.4 / 5,000 (Poisson), fewer than one plan in 300.
 TEST(Quick, DiffersByMoreThanAThousandthInFewerThanOnePlanOf300) {
   constexpr int plans_a_seed = 1000;
   constexpr int most_misses = 7;
@@ -64,8 +66,8 @@ TEST(Quick, DiffersByMoreThanAThousandthInFewerThanOnePlanOf300) {
       const auto quick = run_quickly(given.plan, given.model, 1200);
       const auto full = simulator.run(given.plan, given.model, 1200, false);
       misses += std::abs(quick.epoch_s - full.epoch_s) > 1e-3 * full.epoch_s;
-      EXPECT_NEAR(quick.epoch_s, full.epoch_s, 2e-2 * full.epoch_s);
-      EXPECT_NEAR(quick.device_utilisation, full.device_utilisation, 0.02);
+      EXPECT_NEAR(quick.epoch_s, full.epoch_s, 1e-2 * full.epoch_s);
+      EXPECT_NEAR(quick.device_utilisation, full.device_utilisation, 0.01);
       EXPECT_NEAR(quick.cpu_utilisation, full.cpu_utilisation,
                   0.03);  // groups' first ones meet no neighbours
       EXPECT_NEAR(quick.link_utilisation, full.link_utilisation, 0.01);

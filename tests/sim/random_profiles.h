@@ -52,15 +52,25 @@ inline profiles::Profile random_profile(std::mt19937_64& random, std::int64_t ba
   workload.device_batch_link_s = is_gpu ? workload.device_batch.mean_s * 0.7 : 0;
   workload.features.skew = workload.topology.skew = 0.6;
   if (random() % 2 == 0) {
-    auto of_workers = random;
     const auto draw = [&](std::string_view name, std::optional<double>& slowdown, base::Range) {
-      slowdown = 0.95 + uniform(name.ends_with("_workers") ? of_workers : random);
+      if (!name.ends_with("_workers")) {  // add_slowdowns_by_workers() sets these
+        slowdown = 0.95 + uniform(random);
+      }
     };
     profiles::Contention::fields(machine.contention, draw);
     workload.parts.cpu_batch_memory_bytes = 4e7;
     workload.parts.transfer_memory_bytes = 9e6;
   }
   return profile;
+}
+
+/// Sets random slowdowns by all workers together.
+inline void add_slowdowns_by_workers(std::mt19937_64& random, profiles::Contention& contention) {
+  std::uniform_real_distribution<double> uniform(0, 1);
+  for (auto* slowdown : {&contention.transfer_beside_workers, &contention.device_batch_beside_workers,
+                         &contention.train_beside_workers}) {
+    *slowdown = 0.95 + uniform(random);
+  }
 }
 
 /// Every preset with random buffers, workers and devices.
