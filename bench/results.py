@@ -583,7 +583,7 @@ SECTIONS = [
             "R-MAT 2^21 unless the case says otherwise, GraphSAGE, fanouts 15,10,5, 256 hidden features, batches of 1,024. What is measured stands beside: copies over the "
             "link or within device memory; sampling in device memory; the fastest preset with that memory; the measured epoch; gnomon's best preset; "
             "the launches that a double of a GPU counts.", "kit/run.sh PHASE OUT", gpu),
-    Section("gpu_h100", "On another GPU",
+    Section("gpu_h100", "On an H100",
             "The same by another card, without what the memories and the link alone do, and with half of the memory and evaluation.",
             "kit/run.sh PHASE OUT", gpu),
     Section("gpu_kit", "What is packed for a GPU",

@@ -116,6 +116,8 @@ def add_autotune(options, rows):
         gnomon(options, "autotune", options.store, *JOB, "--epochs", 40, "--time-limit", options.profile_seconds, *device_of(options, share),
                "--run", tuned, seconds=max(1, options.left()))
         keep(options, "tuned_plan", json.loads((tuned / "plan.json").read_text()))
+        last = json.loads((tuned / "log.jsonl").read_text().splitlines()[-1])
+        rows.add("evaluation", last["evaluation_s"], plan="autotuned", memory=share)
         rows.add("autotune_vs_best", train(options, tuned / "plan.json", share)[0], known.get(best), **case)
     except Refused as why:
         rows.add("autotune_vs_best", None, known.get(best), why_not=str(why), **case)

@@ -12,7 +12,7 @@ kernels: gathering rows beside copies, and sampling, from the output of bench_gp
 copies and fills that the host starts for a mini-batch, and its waits, counted in CUDA's driver beside what tests/launches counts;
 each without and with recorded steps (plan field "graphs"). presets: every preset, with a share of the memory that the graph, its
 features and half a GiB take; what an earlier run has measured stays. autotune: the plan of `gnomon autotune` beside the best of
-them. validate: predictions beside measurements. graphs: the fastest preset that goes with recorded steps. An epoch is the
+them, and the evaluation after its last epoch. validate: predictions beside measurements. graphs: the fastest preset that goes with recorded steps. An epoch is the
 median of three after the first one of a process that evaluates nothing; with recorded steps after the second, in which they are
 recorded. What gnomon prints is kept in the folder documents beside the record. check: whether the
 record is whole. Whatever cannot be measured gives a row that tells why.

@@ -29,7 +29,7 @@ import rows  # noqa: E402
 
 BUILD = Path(sys.argv.pop(1)).resolve() if len(sys.argv) > 1 else ROOT / "build/release"
 KINDS = {"copy_to_device", "zero_copy_gather", "cached_gather", "device_sampling_edges_per_s", "zero_copy_sampling_edges_per_s",
-         "preset_epoch", "autotune_vs_best", "predicted_vs_measured", "peer_epoch", "launches_per_batch"}
+         "preset_epoch", "autotune_vs_best", "predicted_vs_measured", "peer_epoch", "evaluation", "launches_per_batch"}
 PHASES = ["tests", "memory", "kernels", "epochs", "tuning", "peers"]
 
 

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/index.h"
 #include "communities.h"
+#include "graph/generate/generate.h"
 #include "graph/partition/quality.h"
 #include "tests/fixtures/message_of.h"
 #include "tests/random_seed.h"
@@ -197,6 +198,25 @@ TEST(GnnAwarePartition, KeepsToTheMaximumLoad) {
                 std::ceil(max_load * static_cast<double>(all) / parts));
     }
   }
+}
+
+TEST(GnnAwarePartition, TheMaximumLoadHoldsForBytesToo) {
+  const auto graph = generate_in_memory(Rmat{.scale = 14, .seed = 1});
+  constexpr int parts = 8;
+  const auto most_over_mean = [&](std::optional<double> max_load) {
+    const auto part_of = partition(graph, {PartitionMethod::gnn_aware, parts, 0, 2, max_load});
+    std::vector<double> bytes(parts, 0);
+    double all = 0;
+    for (VertexId vertex = 0; vertex < graph.num_vertices(); ++vertex) {
+      const auto own = static_cast<double>(sizeof(std::int64_t) + graph.features.row_bytes()) +
+                       static_cast<double>(graph.neighbours(vertex).size()) * sizeof(std::uint32_t);
+      bytes[at(part_of[at(vertex)])] += own;
+      all += own;
+    }
+    return *std::max_element(bytes.begin(), bytes.end()) / (all / parts);
+  };
+  EXPECT_GT(most_over_mean({}), 1.5);
+  EXPECT_LT(most_over_mean(1.1), 1.15);
 }
 
 TEST(GnnAwarePartition, EndsWhenProgressThrows) {
