@@ -11,6 +11,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "base/index.h"
 #include "graph/feature_form.h"
 #include "graph/partition/macro_batches.h"
 #include "graph/partition/parts.h"
@@ -27,7 +28,7 @@ using graph::VertexId;
 
 constexpr std::int64_t columns = 37;
 
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+using base::at;
 
 std::shared_ptr<const PlacedGraph> placed(const graph::Graph& graph) {
   return std::make_shared<const PlacedGraph>(
