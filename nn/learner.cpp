@@ -104,9 +104,9 @@ Learner::Learner(const plan::Job& job, std::int64_t columns, std::int64_t classe
 Learner::~Learner() = default;
 
 StepResult Learner::step(const TensorBatch& data, std::int64_t epoch, std::int64_t batch) {
-  const auto outputs = propagate(data, epoch, batch);
+  const auto result = backward(data, epoch, batch);
   update(epoch);
-  return result_of(outputs.loss, outputs.logits, data.labels);
+  return result;
 }
 
 void Learner::step(const TensorBatch& data, std::int64_t epoch, std::int64_t batch, StepSums& sums) {
@@ -122,6 +122,7 @@ void Learner::step(const TensorBatch& data, std::int64_t epoch, std::int64_t bat
   optimiser_->zero_grad();
   logits.backward(gradient);
   update(epoch);
+  sums.end_step();
 }
 
 void Learner::use_graphs(bool uses) {

@@ -25,8 +25,11 @@ class StepSums {
   void add(const StepResult& step);
   /// Adds the metrics of logits (seeds, classes; fp32) on a GPU for labels (int64) there. Returns the
   /// gradient of the mean cross-entropy over the seeds with respect to the logits. Everything runs on the
-  /// current stream, without waiting for it.
+  /// current stream, without waiting for it. Adds nothing again before end_step(): a step that lacked memory
+  /// is repeated.
   at::Tensor add_cross_entropy(const at::Tensor& logits, const at::Tensor& labels);
+  /// Ends the step of the last add_cross_entropy().
+  void end_step() { is_added_ = false; }
   /// Counts that many seeds whose metrics a launch adds on the GPU of `labels` (int64). Returns where to.
   kernels::device::MetricSums add_seeds(std::int64_t seeds, const at::TensorOptions& labels);
   /// Returns the sums. On a GPU the host waits for the current stream; earlier additions must have been on
@@ -38,6 +41,7 @@ class StepSums {
                      ///< add_cross_entropy()
   /// kernels::device::MetricSums on the GPU; undefined before the first step there.
   at::Tensor losses_, correct_;
+  bool is_added_ = false;  ///< the metrics of a step that has not ended
 };
 
 /// The metrics of one step, as StepSums::add takes it.

@@ -15,7 +15,7 @@ namespace gnomon::plan {
 
 /// What a cache in a device's memory leaves free beside the memory that training and waiting mini-batches
 /// need, as a share of that.
-inline constexpr double cache_reserve = 0.25;
+inline constexpr double cache_reserve = 0.35;
 
 /// Copies of frequently used data, closer to their users.
 struct Cache {

@@ -155,7 +155,8 @@ inline constexpr double measured_prepare_share = 0.5;
 
 /// Slowdown of a stage while one stage of another kind runs beside it on a core of its own: 1.1 means ten
 /// percent longer. Slowdowns of several neighbours add up: 1 + sum of (slowdown - 1). A slowdown that was not
-/// measured is absent and counts as 1.
+/// measured is absent and counts as 1. Copies and preparation on a device slow each other only as they share
+/// the link, which is modelled apart.
 ///
 /// A GPU's slowdowns by preparation beside training are measured with measured_prepare_share of its thread
 /// slots.
@@ -168,14 +169,16 @@ struct Contention {
   std::optional<double> train_beside_transfer{};
   std::optional<double> cpu_batch_beside_transfer{};
   std::optional<double> transfer_beside_cpu_batch{};
-  /// A GPU's stages beside mini-batches that the CPU prepares on all cores but one, one on each.
+  /// A GPU's stages beside mini-batches that the CPU prepares on all cores but one, one on each: those of
+  /// copies and training in a pipeline of both.
   std::optional<double> transfer_beside_workers{};
   std::optional<double> device_batch_beside_workers{};
   std::optional<double> train_beside_workers{};
-  std::optional<double> transfer_beside_device_batch{};  ///< beyond sharing the link
-  std::optional<double> device_batch_beside_transfer{};
+  /// Those mini-batches beside such a pipeline, beyond worker_efficiency.
+  std::optional<double> workers_beside_device{};
   std::optional<double> device_batch_beside_train{};  ///< of devices that prepare beside training
   std::optional<double> train_beside_device_batch{};
+  std::optional<double> train_beside_resident_batch{};  ///< the last one where nothing is read over the link
   /// Of several devices on the host's cores, each on a core of its own.
   std::optional<double> train_beside_train{};
   std::optional<double> device_batch_beside_device_batch{};
@@ -199,10 +202,10 @@ struct Contention {
     f("transfer_beside_workers", self.transfer_beside_workers, range);
     f("device_batch_beside_workers", self.device_batch_beside_workers, range);
     f("train_beside_workers", self.train_beside_workers, range);
-    f("transfer_beside_device_batch", self.transfer_beside_device_batch, range);
-    f("device_batch_beside_transfer", self.device_batch_beside_transfer, range);
+    f("workers_beside_device", self.workers_beside_device, range);
     f("device_batch_beside_train", self.device_batch_beside_train, range);
     f("train_beside_device_batch", self.train_beside_device_batch, range);
+    f("train_beside_resident_batch", self.train_beside_resident_batch, range);
     f("train_beside_train", self.train_beside_train, range);
     f("device_batch_beside_device_batch", self.device_batch_beside_device_batch, range);
     f("crowded_team", self.crowded_team, range);

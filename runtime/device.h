@@ -121,8 +121,8 @@ class Device {
   /// Fills the caches that are due: those of the last plan, once a first train() has shown how much memory is
   /// left. To be called by the thread of the preceding stage (train(), or sample() on a device that only
   /// samples) after the end of that stage; a train() on which caches depend completes its work first. It is
-  /// separate because filling takes seconds and belongs to no stage. Does nothing if no cache is due.
-  virtual void fill_due_caches() {}
+  /// separate because filling takes seconds and belongs to no stage. Returns whether a cache was due.
+  virtual bool fill_due_caches() { return false; }
 
   /// Within train(): copies the result of `gather`, a tensor in host memory, to the device, over the link if
   /// there is one.

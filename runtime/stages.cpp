@@ -1,6 +1,7 @@
 #include "runtime/stages.h"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "base/interleave.h"
@@ -364,8 +365,12 @@ DeviceWorkPtr Stages::take_work(schedule::Stage stage, std::int64_t position) {
 /// A device that only samples fills its caches without a training step before.
 void Stages::after(schedule::Stage stage, int device) {
   const bool only_samples = device < schedule::first_trainer(plan_);
-  if (stage == (only_samples ? schedule::Stage::device_batch : schedule::Stage::train)) {
-    at(device).fill_due_caches();
+  if (stage != (only_samples ? schedule::Stage::device_batch : schedule::Stage::train)) {
+    return;
+  }
+  const auto begin = std::chrono::steady_clock::now();
+  if (at(device).fill_due_caches()) {
+    filling_s_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   }
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -96,6 +97,8 @@ class Stages {
 
   /// Accounts for a model's memory on each training device (Device::hold_model).
   void hold_model(std::int64_t bytes);
+  /// The seconds that filling the devices' caches took since the last call.
+  double take_filling_s() { return filling_s_.exchange(0); }
   /// Reserves `bytes` of host memory for evaluation between epochs, which disk caches leave free.
   void hold_evaluation(std::int64_t bytes) { evaluation_bytes_ = bytes; }
 
@@ -159,6 +162,7 @@ class Stages {
   base::Progress progress_;
   /// The maximum number of any plan so far. Declared before the slots, which use their memory.
   std::vector<std::unique_ptr<Device>> devices_;
+  std::atomic<double> filling_s_ = 0;  ///< for take_filling_s()
   std::int64_t model_bytes_ = 0;       ///< as passed to hold_model()
   std::int64_t evaluation_bytes_ = 0;  ///< to hold_evaluation()
   std::int64_t epoch_ = 0;

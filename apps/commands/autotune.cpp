@@ -1,9 +1,11 @@
 #include "tuner/run/autotune.h"
 
+#include <cstdint>
 #include <memory>
 
 #include "apps/commands/autotune_run.h"
 #include "apps/commands/commands.h"
+#include "apps/flags/evaluation_flag.h"
 #include "apps/flags/job_flags.h"
 #include "apps/open_data.h"
 #include "profiles/catalog.h"
@@ -22,6 +24,7 @@ struct AutotuneFlags {
   std::string machine;
   double profile_share = 0.1;
   bool replan = false;
+  std::int64_t evaluate_every = 1;
   MeasureFlags measure;
   bool json = false;
   JobFlags job;
@@ -48,6 +51,7 @@ Action add_autotune(CLI::App& app) {
   app.add_flag("--replan", options->replan,
                "Re-plan during the training: if measured times deviate from the prediction, change to a "
                "faster plan with the same weights");
+  add_evaluate_every(app, options->evaluate_every);
   add_measure_flags(app, options->measure);
   app.add_flag("--json", options->json, "Print one JSON document");
   return [options] {
@@ -61,6 +65,7 @@ Action add_autotune(CLI::App& app) {
                             .measure = options->measure,
                             .profile_share = options->profile_share,
                             .replan = options->replan,
+                            .evaluate_every = options->evaluate_every,
                             .json = options->json};
     if (!options->profile.empty()) {
       request.profile = reproduce::find_profile(options->profile);

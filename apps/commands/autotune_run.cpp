@@ -43,6 +43,7 @@ tuner::AutotuneOptions options_of(const AutotuneRequest& request, Console& conso
   options.profile = request.profile;
   options.machine = request.machine;
   options.replan = request.replan;
+  options.evaluate_every = request.evaluate_every;
   options.device = device_of(request.measure.device);
   options.progress = console.progress();
   options.stop = &stop_on_interrupt();

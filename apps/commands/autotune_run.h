@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -21,6 +22,7 @@ struct AutotuneRequest {
   std::optional<profiles::Profile> profile{};         ///< to use instead of measuring
   std::optional<profiles::MachineProfile> machine{};  ///< for which the plan is chosen
   bool replan = false;                                ///< re-plan during the training
+  std::int64_t evaluate_every = 1;                    ///< epochs; 0: never
   bool json = false;                                  ///< print one document on stdout and nothing else
 };
 

@@ -6,6 +6,7 @@
 #include "apps/commands/commands.h"
 #include "apps/console.h"
 #include "apps/flags/device_flags.h"
+#include "apps/flags/evaluation_flag.h"
 #include "apps/flags/job_flags.h"
 #include "apps/flags/output_flag.h"
 #include "apps/flags/size_flag.h"
@@ -160,23 +161,6 @@ void train(const TrainFlags& options) {
   }
   run.trace = options.trace.empty() ? run.files.trace() : std::filesystem::path(options.trace);
   print_result(options, run, train_with_table(graph, run, profile, why, options.json));
-}
-
-/// Declares --evaluate-every.
-void add_evaluate_every(CLI::App& app, std::int64_t& epochs) {
-  const auto read = [&epochs](const std::string& text) {
-    if (text == "never") {
-      epochs = 0;
-    } else if (!CLI::detail::lexical_cast(text, epochs) || epochs < 1) {
-      throw CLI::ParseError("--evaluate-every: \"" + text + "\" is neither a number of epochs nor \"never\"",
-                            CLI::ExitCodes::ConversionError);
-    }
-  };
-  app.add_option_function<std::string>("--evaluate-every", read,
-                                       "Evaluate on the validation vertices every N epochs; "
-                                       "\"never\" also skips the test vertices")
-      ->type_name("N|never")
-      ->default_str("1");
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace gnomon::apps {
 
 /// The flags that choose the device to train on.
 struct DeviceFlags {
-  std::string device = "cpu";
+  std::string device = "auto";
   std::uint64_t max_bytes = 0;
   std::string link;          ///< of an emulated device, as in "12GB/s"; empty: not given
   std::string link_latency;  ///< of an emulated device, as in "1.5us"; empty: not given

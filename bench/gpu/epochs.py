@@ -107,18 +107,25 @@ def add_presets(options, rows):
 
 
 def add_autotune(options, rows):
+    """The plan of autotune beside the best preset: the medians of processes that take turns, as epochs of one plan differ by up to
+    20 % from one process to the next."""
     share, tuned = options.memory, fresh(options.work / "tuned")
     known = measured(rows, share)
     best = min(known, key=known.get) if known else None
     case = {"memory": share, "best": best}
     try:
-        # So many epochs that a profile is worth its time: autotune spends a tenth of the training's on it.
-        gnomon(options, "autotune", options.store, *JOB, "--epochs", 40, "--time-limit", options.profile_seconds, *device_of(options, share),
-               "--run", tuned, seconds=max(1, options.left()))
-        keep(options, "tuned_plan", json.loads((tuned / "plan.json").read_text()))
-        last = json.loads((tuned / "log.jsonl").read_text().splitlines()[-1])
-        rows.add("evaluation", last["evaluation_s"], plan="autotuned", memory=share)
-        rows.add("autotune_vs_best", train(options, tuned / "plan.json", share)[0], known.get(best), **case)
+        # So many epochs that a profile is worth its time.
+        done = gnomon(options, "autotune", options.store, *JOB, "--epochs", 40, "--evaluate-every", 20, "--profile-share", 0.5, "--time-limit",
+               options.profile_seconds, *device_of(options, share), "--run", tuned, seconds=max(1, options.left()))
+        keep(options, "autotuning", done)
+        evaluations = [json.loads(line).get("evaluation_s") for line in (tuned / "log.jsonl").read_text().splitlines()]
+        rows.add("evaluation", [seconds for seconds in evaluations if seconds][-1], plan="autotuned", memory=share)
+        epochs = {"tuned": [], "best": []}
+        for _ in range(options.turns):
+            epochs["tuned"].append(train(options, tuned / "plan.json", share)[0])
+            epochs["best"].append(train(options, best, share)[0] if best else None)
+        keep(options, "autotune_turns", epochs)
+        rows.add("autotune_vs_best", statistics.median(epochs["tuned"]), statistics.median(epochs["best"]) if best else None, **case)
     except Refused as why:
         rows.add("autotune_vs_best", None, known.get(best), why_not=str(why), **case)
 
@@ -138,7 +145,7 @@ def add_validation(options, rows):
         rows.drop("predicted_vs_measured", plan=None, memory=share)
         for plan in plans:  # one at a time, so that each gives its row
             try:
-                done = gnomon(options, "validate", options.store, profile, "--plans", plan, "--epochs", 3, *device_of(options, share),
+                done = gnomon(options, "validate", options.store, profile, "--plans", plan, "--epochs", 5, *device_of(options, share),
                               seconds=max(1, options.left()))
                 keep(options, f"validate_{plan}_{share:g}", done)
                 for row in done["plans"]:

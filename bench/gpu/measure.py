@@ -49,6 +49,7 @@ def main():
     parser.add_argument("--device", default="gpu")
     parser.add_argument("--memory", type=float, default=1.0)
     parser.add_argument("--plans", type=lambda text: text.split(","), help="presets instead of all")
+    parser.add_argument("--turns", type=int, default=3, help="processes of autotune's plan and of the best preset, taking turns")
     parser.add_argument("--validated", type=int, default=4, help="plans that are validated")
     parser.add_argument("--profile-seconds", type=float, default=10, help="for measuring a profile")
     parser.add_argument("--epoch-seconds", type=float, default=40, help="after which a training is given up")

@@ -4,12 +4,17 @@
 #include <array>
 
 #include "nn/dense/chunks.h"
+#include "schedule/run_epoch.h"
+#include "schedule/timeline.h"
 
 namespace gnomon::profiles {
 namespace {
 
 using schedule::StageSpan;
 using schedule::Ticket;
+
+/// Mini-batches that wait before each stage of a pipeline.
+constexpr int pipeline_buffer = 2;
 
 plan::Plan bench_plan(int workers) {
   plan::Plan plan;
@@ -87,7 +92,6 @@ void Bench::hold_data(plan::Home home) {
 
 void Bench::cache(bool features, bool topology) {
   plan_.cache.policy = features || topology ? plan::CachePolicy::out_degree : plan::CachePolicy::none;
-  plan_.cache.budget = 0.5;  // memory that other measurements have kept may be needed again
   plan_.cache.features = features;
   plan_.cache.topology = topology;
   stages_.take_plan(plan_);
@@ -137,6 +141,33 @@ std::vector<std::vector<StageSpan>> Bench::together(std::span<const Work> works,
       spans[w].push_back(machine.span(ticket));
     }
   }
+  return spans;
+}
+
+void Bench::take_plan(const plan::Plan& plan) {
+  plan_ = plan;
+  stages_.take_plan(plan_);
+}
+
+std::vector<StageSpan> Bench::pipelined(const Pipeline& pipeline, std::int64_t epoch,
+                                        const std::vector<std::int64_t>& order) {
+  const auto before = plan_;
+  auto plan = plan_;
+  plan.schedule = plan::Schedule::pipelined;
+  plan.route = pipeline.route;
+  plan.order = pipeline.route == plan::Route::cpu ? plan::Order::as_ready : plan::Order::index;
+  plan.workers = pipeline.workers;
+  plan.prepare_share = pipeline.prepare_share;
+  plan.cpu_buffer = pipeline_buffer;
+  plan.device_buffer = pipeline_buffer;
+  take_plan(plan);
+  begin(epoch, order);
+  auto& machine = machine_of(pipeline.workers);
+  machine.begin_run();
+  schedule::TracedMachine traced(machine);
+  schedule::run_epoch(plan_, std::ssize(order), traced);
+  auto spans = traced.timeline();
+  take_plan(before);
   return spans;
 }
 

@@ -46,7 +46,7 @@ class Bench {
   void prepare_aside(double share);
   /// Sets the home of adjacency lists and features for the next mini-batches.
   void hold_data(plan::Home home);
-  /// Sets what half of the device's free memory caches for the next mini-batches, from the first training on.
+  /// Sets what the device's free memory caches for the next mini-batches, from the first training on.
   void cache(bool features, bool topology);
   /// Whether CPU workers only sample the next mini-batches, whose features the device gathers.
   void gather_on_device(bool gathers);
@@ -71,6 +71,16 @@ class Bench {
   /// sequential. Returns the spans of each request when all are done.
   std::vector<std::vector<schedule::StageSpan>> together(std::span<const Work> works, int workers = 1);
 
+  /// A plan's pipeline, whose stages run at the same time.
+  struct Pipeline {
+    plan::Route route = plan::Route::cpu;
+    int workers = 1;
+    double prepare_share = 0;  ///< as in plan::Plan
+  };
+  /// Trains the mini-batches order[0], … of `epoch` through a pipeline. Returns the spans of all stages.
+  std::vector<schedule::StageSpan> pipelined(const Pipeline& pipeline, std::int64_t epoch,
+                                             const std::vector<std::int64_t>& order);
+
   /// Bytes of the model's weights.
   std::int64_t weight_bytes() const { return learner_.weight_bytes(); }
 
@@ -82,6 +92,7 @@ class Bench {
 
  private:
   runtime::HostMachine& machine_of(int workers);
+  void take_plan(const plan::Plan& plan);
 
   plan::Plan plan_;
   std::int64_t epoch_ = 0;

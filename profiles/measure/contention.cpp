@@ -2,17 +2,19 @@
 
 #include <algorithm>
 
+#include "profiles/scaling.h"
+
 namespace gnomon::profiles {
 namespace {
 
 constexpr double min_slowdown = 0.5;
 constexpr double max_slowdown = 100;
 
+}  // namespace
+
 std::optional<double> clamped(std::optional<double> slowdown) {
   return slowdown ? std::optional(std::clamp(*slowdown, min_slowdown, max_slowdown)) : slowdown;
 }
-
-}  // namespace
 
 std::optional<double> beyond_fair_share(std::optional<double> slowdown, std::optional<double> beside,
                                         int cores) {
@@ -23,7 +25,8 @@ std::optional<double> beyond_fair_share(std::optional<double> slowdown, std::opt
   return clamped(*slowdown / (fair * beside.value_or(1)));
 }
 
-Contention contention_of(const Measured& measured, int cores, DeviceKind device) {
+Contention contention_of(const Measured& measured, const std::vector<ScalingPoint>& worker_efficiency,
+                         int cores, DeviceKind device) {
   const auto of_cpu = [device](const Ratio& slowdown) {
     return device == DeviceKind::cuda ? slowdown.lower_quartile() : slowdown.value();
   };
@@ -36,11 +39,12 @@ Contention contention_of(const Measured& measured, int cores, DeviceKind device)
   contention.train_beside_transfer = measured.train_beside_transfer.value();
   contention.cpu_batch_beside_transfer = of_cpu(measured.cpu_batch_beside_transfer);
   contention.transfer_beside_cpu_batch = measured.transfer_beside_cpu_batch.value();
-  contention.transfer_beside_workers = measured.transfer_beside_workers.value();
+  contention.transfer_beside_workers = clamped(measured.transfer_beside_workers.value());
   contention.device_batch_beside_workers = measured.device_batch_beside_workers.value();
-  contention.train_beside_workers = measured.train_beside_workers.value();
-  contention.transfer_beside_device_batch = measured.transfer_beside_device_batch.value();
-  contention.device_batch_beside_transfer = measured.device_batch_beside_transfer.value();
+  contention.train_beside_workers = clamped(measured.train_beside_workers.value());
+  if (const auto ratio = measured.workers_beside_device.value()) {
+    contention.workers_beside_device = clamped(*ratio * worker_efficiency_at(worker_efficiency, cores - 1));
+  }
   contention.device_batch_beside_train = clamped(measured.device_batch_beside_train.value());
   contention.train_beside_device_batch = clamped(measured.train_beside_device_batch.value());
   contention.train_beside_train = measured.train_beside_train.value();

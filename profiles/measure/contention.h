@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "profiles/measure/rounds.h"
 #include "profiles/profile.h"
@@ -13,9 +14,13 @@ namespace gnomon::profiles {
 std::optional<double> beyond_fair_share(std::optional<double> slowdown, std::optional<double> beside,
                                         int cores);
 
-/// Returns the slowdowns that were measured on a machine of `cores` cores with such a device. A GPU's stages
-/// overlap for a small part of the CPU's preparation, so that what it is slowed down must show in most
-/// rounds.
-Contention contention_of(const Measured& measured, int cores, DeviceKind device);
+/// Within the limits of a profile's slowdowns.
+std::optional<double> clamped(std::optional<double> slowdown);
+
+/// Returns the slowdowns that were measured on a machine of `cores` cores with such a device, on which
+/// workers have this efficiency. A GPU's stages overlap for a small part of the CPU's preparation, so that
+/// what one worker is slowed down must show in most rounds.
+Contention contention_of(const Measured& measured, const std::vector<ScalingPoint>& worker_efficiency,
+                         int cores, DeviceKind device);
 
 }  // namespace gnomon::profiles

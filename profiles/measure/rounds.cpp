@@ -10,6 +10,7 @@
 #include "nn/caching_allocator.h"
 #include "profiles/measure/machine.h"
 #include "profiles/measure/slowdown.h"
+#include "profiles/measure/steady.h"
 #include "schedule/timeline.h"
 
 namespace gnomon::profiles {
@@ -66,6 +67,7 @@ double Rounds::warm_up(const std::function<bool()>& out_of_time) {
   constexpr double quick_pass_s = 0.1;  // rounds of two mini-batches of each route are then short
   constexpr double short_pass_s = 0.02;
   constexpr double share_of_memory = 0.25;
+  constexpr std::int64_t least_on_gpu = 6;  // whose stages are short beside what a thread needs to wake up
   double before_s = pass();
   for (bool falls = true; falls && !out_of_time();) {
     const double now_s = pass();
@@ -75,6 +77,9 @@ double Rounds::warm_up(const std::function<bool()>& out_of_time) {
   // Few mini-batches, so that there are many rounds, and all times of a round see the same state of the
   // machine.
   chunk_ = before_s > quick_pass_s ? 1 : before_s > short_pass_s ? 2 : 4;
+  if (!on_cores()) {
+    chunk_ = std::max(chunk_, least_on_gpu);
+  }
   max_slots_ = static_cast<std::int64_t>(share_of_memory * base::usable_memory_bytes()) /
                std::max<std::int64_t>(1, max_batch_bytes_);
   peak_bytes_ = device().peak_bytes();
@@ -111,7 +116,9 @@ std::vector<Rounds::Part> Rounds::ratio_parts() {
     parts.emplace_back(
         [this](Measured& measured, std::int64_t epoch) { measure_side_by_side(measured, epoch); });
   }
-  if (!on_cores() && cores_ > 2 && 2 * (cores_ - 1) + 2 * chunk_ + 1 <= max_slots_) {
+  if (!on_cores() && cores_ > 2 && 2 * (cores_ + 8) <= max_slots_) {
+    parts.emplace_back(
+        [this](Measured& measured, std::int64_t epoch) { measure_pipelines(measured, epoch); });
     parts.emplace_back(
         [this](Measured& measured, std::int64_t epoch) { measure_beside_workers(measured, epoch); });
   }
@@ -164,7 +171,30 @@ double Rounds::prepare_s(bool fused, std::int64_t batches) {
 
 Resident Rounds::measure_resident(double time_limit_s) {
   bench_.hold_data(plan::Home::device);
-  return prepared(time_limit_s);
+  auto resident = prepared(time_limit_s);
+  resident.train_slowdown = train_beside_preparation();
+  return resident;
+}
+
+/// The slowdown of a GPU's training beside preparation, from pipelined epochs; none of other devices.
+std::optional<double> Rounds::train_beside_preparation() {
+  constexpr int epochs = 5;
+  Ratio slowdown;
+  for (int i = 0; i < epochs && !on_cores(); ++i) {
+    const auto value =
+        slowdown_beside(device_pipeline(round_), Stage::train, alone_s(Stage::train), Stage::device_batch);
+    if (value) {
+      slowdown.add(*value);
+    }
+  }
+  return slowdown.value();
+}
+
+/// The middle of an epoch that prepares on the device, beside training.
+std::vector<StageSpan> Rounds::device_pipeline(std::int64_t epoch) {
+  constexpr std::int64_t batches = 24;
+  return steady_part(
+      bench_.pipelined({plan::Route::device, 1, measured_prepare_share}, epoch, next_batches(batches)));
 }
 
 /// The medians of prepare_s().
@@ -190,6 +220,7 @@ Resident Rounds::measure_cached(double time_limit_s) {
   bench_.cache(true, false);
   const auto rows = prepared(time_limit_s / 3);
   const double row_hits = device().take_cache_use().row_hit_share().value_or(0);
+  const auto train_slowdown = train_beside_preparation();
   bench_.cache(false, true);
   const auto lists = prepared(time_limit_s / 3);
   const double list_hits = device().take_cache_use().list_hit_share().value_or(0);
@@ -202,7 +233,7 @@ Resident Rounds::measure_cached(double time_limit_s) {
       std::min(gather_s, saved(before.device_batch_s, rows.device_batch_s, row_hits));
   const double sample_link_s = saved(before.device_sample_s, lists.device_sample_s, list_hits);
   return {std::max(0.0, before.device_batch_s - gather_link_s - sample_link_s),
-          before.device_sample_s - sample_link_s};
+          before.device_sample_s - sample_link_s, train_slowdown};
 }
 
 std::vector<std::int64_t> Rounds::next_batches(std::int64_t count) {
@@ -270,10 +301,14 @@ void Rounds::measure_alone(Measured& measured, std::int64_t epoch) {
     }
   };
   add(in_turn({Stage::cpu_batch}, 0, count), 0);
-  for (std::int64_t position = 0; position < count; ++position) {
-    add(in_turn({Stage::transfer}, position, 1), 0);
-    count_batch(measured, position);  // before training returns the slot
-    add(in_turn({Stage::train}, position, 1), 0);
+  // A GPU trains them without a pause, as a thread that slept starts kernels more slowly.
+  const std::int64_t at_a_time = on_cores() ? 1 : count;
+  for (std::int64_t position = 0; position < count; position += at_a_time) {
+    add(in_turn({Stage::transfer}, position, at_a_time), 0);
+    for (std::int64_t copied = position; copied < position + at_a_time; ++copied) {
+      count_batch(measured, copied);  // before training returns the slot
+    }
+    add(in_turn({Stage::train}, position, at_a_time), 0);
   }
   add(in_turn({Stage::device_batch, Stage::train}, count, count), count);
   for (std::size_t stage = 0; stage < first_s.size(); ++stage) {
@@ -362,25 +397,44 @@ void Rounds::measure_side_by_side(Measured& measured, std::int64_t epoch) {
   }
   side_by_side({{Stage::cpu_batch, on_cpu_again, chunk_}, measured.cpu_batch_beside_transfer},
                {{Stage::transfer, on_cpu, chunk_}, measured.transfer_beside_cpu_batch});
-  if (!on_cores()) {  // stages only share an emulated link, which is modelled separately
-    side_by_side({{Stage::transfer, on_cpu_again, chunk_}, measured.transfer_beside_device_batch},
-                 {{Stage::device_batch, on_device_again, chunk_}, measured.device_batch_beside_transfer});
-  } else {
+  if (on_cores()) {  // a GPU's stages are measured in pipelines
     mean_s(Stage::device_batch, on_device_again, several);
+    side_by_side({{Stage::transfer, on_cpu_twice, 2 * chunk_}, measured.transfer_beside_train},
+                 {{Stage::train, on_device_again, chunk_}, measured.train_beside_transfer});
+    measure_aside(measured, epoch);
   }
-  side_by_side({{Stage::transfer, on_cpu_twice, 2 * chunk_}, measured.transfer_beside_train},
-               {{Stage::train, on_device_again, chunk_}, measured.train_beside_transfer});
-  measure_aside(measured, epoch);
 }
 
-/// Runs each of a GPU's stages while workers on all cores but one prepare a mini-batch.
+/// What a GPU's stages take beside each other, from the middle of pipelined epochs: a few stages side by side
+/// take what threads need to wake up, too. That copies and preparation share the link is modelled apart.
+void Rounds::measure_pipelines(Measured& measured, std::int64_t epoch) {
+  throw_if_stopped(stop_);
+  const auto add = [](Ratio& ratio, std::optional<double> value) {
+    if (value) {
+      ratio.add(*value);
+    }
+  };
+  const int workers = cores_ - 1;
+  const std::int64_t slots = workers + 8;  // with those that wait
+  const auto by_workers = steady_part(
+      bench_.pipelined({plan::Route::cpu, workers, 0}, epoch, next_batches(std::min(max_slots_, 3 * slots))));
+  add(measured.workers_beside_device, mean_ratio(by_workers, Stage::cpu_batch, alone_s(Stage::cpu_batch)));
+  add(measured.transfer_beside_workers, mean_ratio(by_workers, Stage::transfer, alone_s(Stage::transfer)));
+  add(measured.train_beside_workers, mean_ratio(by_workers, Stage::train, alone_s(Stage::train)));
+
+  const double prepare_s = measure_share(measured, epoch, chunk_);
+  const auto by_device = device_pipeline(epoch);
+  add(measured.device_batch_beside_train,
+      slowdown_beside(by_device, Stage::device_batch, prepare_s, Stage::train));
+  add(measured.train_beside_device_batch,
+      slowdown_beside(by_device, Stage::train, alone_s(Stage::train), Stage::device_batch));
+  bench_.prepare_aside(0);
+}
+
+/// Runs a GPU's preparation while workers on all cores but one prepare a mini-batch.
 void Rounds::measure_beside_workers(Measured& measured, std::int64_t epoch) {
   const std::int64_t workers = cores_ - 1;
   const std::int64_t count = 2 * chunk_ + 1;
-  bench_.begin(epoch, next_batches(count + 2 * workers));
-  bench_.together(std::array{Bench::Work{Stage::cpu_batch, 0, count}}, cores_ - 1);
-  beside_workers(Stage::transfer, count, count, measured.transfer_beside_workers);
-  beside_workers(Stage::train, count, count + workers, measured.train_beside_workers);
   bench_.begin(epoch, next_batches(count + workers));
   beside_workers(Stage::device_batch, count, count, measured.device_batch_beside_workers);
   mean_s(Stage::train, 0, count);
@@ -408,10 +462,9 @@ void Rounds::beside_workers(Stage stage, std::int64_t count, std::int64_t on_cpu
   }
 }
 
-/// The device prepares beside training on a share of its thread slots. What the share alone does to
-/// preparation is a ratio of its own; on the host's cores the number of threads tells it.
-void Rounds::measure_aside(Measured& measured, std::int64_t epoch) {
-  const std::int64_t count = 2 * chunk_;
+/// The mean time of `count` preparations on a share of the device's thread slots. What the share alone does
+/// to preparation is a ratio of its own; on the host's cores the number of threads tells it.
+double Rounds::measure_share(Measured& measured, std::int64_t epoch, std::int64_t count) {
   bench_.prepare_aside(measured_prepare_share);
   bench_.begin(epoch, next_batches(2 * (count + 1)));
   alone(Stage::device_batch, 0);  // warms up
@@ -419,6 +472,13 @@ void Rounds::measure_aside(Measured& measured, std::int64_t epoch) {
   if (!on_cores()) {
     measured.prepare_share.add(prepare_s / alone_s(Stage::device_batch));
   }
+  return prepare_s;
+}
+
+/// The device prepares beside training on a share of its thread slots.
+void Rounds::measure_aside(Measured& measured, std::int64_t epoch) {
+  const std::int64_t count = 2 * chunk_;
+  const double prepare_s = measure_share(measured, epoch, count);
   side_by_side({{Stage::device_batch, count + 1, count}, measured.device_batch_beside_train, prepare_s},
                {{Stage::train, 0, count}, measured.train_beside_device_batch});
   bench_.prepare_aside(0);

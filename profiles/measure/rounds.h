@@ -26,9 +26,10 @@ struct Measured {
   Ratio cpu_batch_beside_device_batch, device_batch_beside_cpu_batch;
   Ratio transfer_beside_train, train_beside_transfer;
   Ratio cpu_batch_beside_transfer, transfer_beside_cpu_batch;
-  /// A GPU's stages beside workers on all cores but one.
-  Ratio transfer_beside_workers, device_batch_beside_workers, train_beside_workers;
-  Ratio transfer_beside_device_batch, device_batch_beside_transfer;
+  /// A GPU's stages beside workers on all cores but one; the first two of a pipeline, so beside each other
+  /// too. And its workers' mini-batches over those of one that works alone.
+  Ratio transfer_beside_workers, train_beside_workers, device_batch_beside_workers;
+  Ratio workers_beside_device;
   Ratio team_beside_cpu_batch,
       cpu_batch_beside_team;  ///< training on all cores beside a worker, and vice versa
   Ratio train_beside_device_batch, device_batch_beside_train;  ///< of a device that prepares beside training
@@ -60,6 +61,7 @@ struct Measured {
 struct Resident {
   double device_batch_s = 0;
   double device_sample_s = 0;
+  std::optional<double> train_slowdown{};  ///< of a GPU's training beside such preparation
 };
 
 /// Runs rounds of measurements of a job's stages (profiles/measure/workload.h).
@@ -83,7 +85,7 @@ class Rounds {
   /// enough. To be called last.
   Resident measure_resident(double time_limit_s);
   /// The same where the memory is not large enough, from how much shorter preparation gets by reads that a
-  /// cache in half of the free memory answers: first of features, then of adjacency lists. To be called last.
+  /// cache in the free memory answers: first of features, then of adjacency lists. To be called last.
   Resident measure_cached(double time_limit_s);
 
   std::int64_t batches() const { return bench_.batches(); }
@@ -118,6 +120,8 @@ class Rounds {
                                                 std::int64_t first, std::int64_t count);
   double prepare_s(bool fused, std::int64_t batches);
   Resident prepared(double time_limit_s);
+  std::optional<double> train_beside_preparation();
+  std::vector<schedule::StageSpan> device_pipeline(std::int64_t epoch);
   double alone(schedule::Stage stage, std::int64_t position);
   double pass();
   void warm_slots();
@@ -131,8 +135,10 @@ class Rounds {
   void measure_fused(Measured& measured, std::int64_t epoch);
   void measure_graphs(Measured& measured, std::int64_t epoch);
   void measure_side_by_side(Measured& measured, std::int64_t epoch);
+  void measure_pipelines(Measured& measured, std::int64_t epoch);
   void measure_beside_workers(Measured& measured, std::int64_t epoch);
   void beside_workers(schedule::Stage stage, std::int64_t count, std::int64_t on_cpu, Ratio& slowdown);
+  double measure_share(Measured& measured, std::int64_t epoch, std::int64_t count);
   void measure_aside(Measured& measured, std::int64_t epoch);
   void side_by_side(const Neighbour& first, const Neighbour& second);
   void measure_devices(Measured& measured, std::int64_t epoch);

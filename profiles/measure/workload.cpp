@@ -317,7 +317,11 @@ Profile measure(const graph::Graph& graph, const plan::Job& job, const MeasureOp
   const auto hardware = base::allowed_cores();
   profile.machine.cpu.physical_cores = if_positive(base::physical_cores(hardware));
   profile.machine.cpu.node_cores = base::cores_of_nodes(hardware);
-  profile.machine.contention = contention_of(measured, profile.machine.cpu.cores, options.device.kind);
+  profile.machine.contention = contention_of(measured, profile.workload.worker_efficiency,
+                                             profile.machine.cpu.cores, options.device.kind);
+  if (resident) {
+    profile.machine.contention.train_beside_resident_batch = clamped(resident->train_slowdown);
+  }
   profile.other_load = load.load();
   profile.stopped_by = converged ? "interval" : "time_limit";
   return profile;

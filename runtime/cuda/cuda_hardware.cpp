@@ -39,8 +39,10 @@ MappedBytes CudaHardware::map(const void* data, std::size_t bytes) {
 
 std::pmr::memory_resource* CudaHardware::staging_memory() { return pinned_memory(); }
 
+void CudaHardware::release_memory() { c10::cuda::CUDACachingAllocator::emptyCache(); }
+
 MemoryUse CudaHardware::memory_use() {
-  c10::cuda::CUDACachingAllocator::emptyCache();
+  release_memory();
   return cuda::memory_use(stream_.device_index(), *max_bytes_);
 }
 

@@ -31,6 +31,7 @@ class CudaHardware {
   Executor make_executor(double share);
   MappedBytes map(const void* data, std::size_t bytes);
   std::pmr::memory_resource* staging_memory();
+  void release_memory();
   MemoryUse memory_use();
   double now_s();
 

@@ -8,8 +8,8 @@
 #include <array>
 #include <cstdlib>
 
-#include "base/error.h"
 #include "kernels/cuda/check.h"
+#include "runtime/preparation/device_room.h"
 #include "runtime/preparation/preparation.h"
 
 namespace gnomon::runtime::cuda {
@@ -69,9 +69,9 @@ void with_memory(const std::string& doing, const plan::Plan& plan, const std::fu
   } catch (const c10::OutOfMemoryError& error) {
     // The first line of LibTorch's message contains the requested and the available bytes.
     const std::string text = error.what_without_backtrace();
-    throw base::Failure("device memory", "does not suffice for " + doing + ": " +
-                                             text.substr(0, text.find("\n")) + " " +
-                                             what_lowers_memory(plan));
+    throw OutOfDeviceMemory("device memory", "does not suffice for " + doing + ": " +
+                                                 text.substr(0, text.find("\n")) + " " +
+                                                 what_lowers_memory(plan));
   }
 }
 

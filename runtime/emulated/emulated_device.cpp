@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/error.h"
 #include "nn/sparse/stored_features.h"
 #include "runtime/batch/batch_tensors.h"
 #include "runtime/cache/cache_parts.h"
@@ -17,6 +16,7 @@
 #include "runtime/emulated/sharded_cache.h"
 #include "runtime/emulated/tensor_count.h"
 #include "runtime/preparation/complete_rows-inl.h"
+#include "runtime/preparation/device_room.h"
 #include "runtime/preparation/preparation-inl.h"
 #include "runtime/speed/bandwidth.h"
 #include "schedule/run_epoch.h"
@@ -25,7 +25,8 @@ namespace gnomon::runtime::emulated {
 
 EmulatedDevice::EmulatedDevice(const plan::Job& job, const DeviceOptions& options, base::Progress progress,
                                std::unique_ptr<DeviceClock> clock)
-    : options_(options),
+    : job_(job),
+      options_(options),
       clock_(std::move(clock)),
       arena_(std::make_shared<DeviceArena>(options.max_bytes)),
       link_(options.link, *clock_),
@@ -37,13 +38,16 @@ EmulatedDevice::EmulatedDevice(const plan::Job& job, const DeviceOptions& option
       preparation_(hardware_, job, std::move(progress)),
       macro_graphs_(copies_, arena_, link_) {}
 
-void EmulatedDevice::with_memory(const std::string& doing, const std::function<void()>& act) const {
-  try {
-    act();
-  } catch (const ArenaIsFull& full) {
-    throw base::Failure("device memory", "does not suffice for " + doing + ": " + full.what() + " " +
-                                             what_lowers_memory(plan_));
-  }
+void EmulatedDevice::with_memory(const std::string& doing, const std::function<void()>& act, bool repeats) {
+  const auto once = [&] {
+    try {
+      act();
+    } catch (const ArenaIsFull& full) {
+      throw OutOfDeviceMemory("device memory", "does not suffice for " + doing + ": " + full.what() + " " +
+                                                   what_lowers_memory(plan_));
+    }
+  };
+  with_room(once, [&] { return repeats && preparation_.shrink_cache(); });
 }
 
 void EmulatedDevice::take_plan(const plan::Plan& plan, std::shared_ptr<const PlacedGraph> graph) {
@@ -175,20 +179,23 @@ void EmulatedDevice::lend_features(DeviceBatch& batch) {
 }
 
 DeviceWorkPtr EmulatedDevice::train(DeviceBatch batch, const Learn& learn) {
-  with_memory("training", [&] {
+  const auto step = [&] {
     if (plan_.fused) {
       lend_features(batch);
     }
     const TensorCount count(arena_);
     learn(batch.tensors);
-  });
+  };
+  with_memory("training", step, repeats_training(plan_, job_));
   return {};
 }
 
-void EmulatedDevice::fill_due_caches() {
-  if (preparation_.is_cache_due()) {
-    with_memory("filling the cache", [&] { fill_cache(); });
+bool EmulatedDevice::fill_due_caches() {
+  if (!preparation_.is_cache_due()) {
+    return false;
   }
+  with_memory("filling the cache", [&] { fill_cache(); });
+  return true;
 }
 
 /// Linked devices that share a cache fill it together, once the first step of each has shown how much memory

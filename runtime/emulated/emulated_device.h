@@ -41,7 +41,7 @@ class EmulatedDevice final : public Device {
                        BatchData& data) override;
   void gather(DeviceBatch& batch) override;
   DeviceWorkPtr train(DeviceBatch batch, const Learn& learn) override;
-  void fill_due_caches() override;
+  bool fill_due_caches() override;
   void join(Device& first) override;
   void hold_model(std::int64_t bytes) override;
   std::int64_t peak_bytes() const override { return arena_->peak_bytes(); }
@@ -57,13 +57,16 @@ class EmulatedDevice final : public Device {
   LinkUse link_use() const { return link_.use(); }
 
  private:
-  void with_memory(const std::string& doing, const std::function<void()>& act) const;
+  /// Calls `act`, which takes memory of the device. If that does not suffice, shrinks the cache and calls it
+  /// again, unless it cannot be repeated.
+  void with_memory(const std::string& doing, const std::function<void()>& act, bool repeats = true);
   at::Tensor copied(const at::Tensor& tensor) const;
   void lend_features(DeviceBatch& batch);
   at::Tensor completed(const BatchData& data);
   void fill_cache();
   static void fill_shared_cache(const std::vector<EmulatedDevice*>& devices);
 
+  plan::Job job_;
   DeviceOptions options_;
   plan::Plan plan_;
   std::shared_ptr<const PlacedGraph> graph_;

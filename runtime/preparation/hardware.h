@@ -29,7 +29,8 @@ struct MemoryUse {
 /// - map: host memory as the device reads it over the link; the memory must outlive the mapping.
 /// - staging_memory: host memory from which uploads need no other copy. Uploads may read it until the device
 ///   is done with them.
-/// - memory_use: returns cached free memory to the device before it counts.
+/// - release_memory: returns cached free memory to the device, so that large data fit in one piece.
+/// - memory_use: after release_memory.
 /// - now_s: seconds of a monotonic clock.
 template <class H>
 concept Hardware = kernels::device::Executor<typename H::Executor> &&
@@ -41,6 +42,7 @@ concept Hardware = kernels::device::Executor<typename H::Executor> &&
   { hardware.make_executor(share) } -> std::same_as<typename H::Executor>;
   { hardware.map(data, bytes) } -> std::same_as<MappedBytes>;
   { hardware.staging_memory() } -> std::same_as<std::pmr::memory_resource*>;
+  hardware.release_memory();
   { hardware.memory_use() } -> std::same_as<MemoryUse>;
   { hardware.now_s() } -> std::convertible_to<double>;
 };

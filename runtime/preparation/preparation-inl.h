@@ -34,7 +34,8 @@ void Preparation<H>::take_plan(const plan::Plan& plan, std::shared_ptr<const Pla
   const bool moves = graph != placed_ || plan.topology != plan_.topology || plan.features != plan_.features;
   const bool new_cache = moves || !(plan.cache == plan_.cache) || reads_cache(plan) != reads_cache(plan_) ||
                          prefers_cached(plan) != prefers_cached(plan_) ||
-                         plan.device_memory_bytes != plan_.device_memory_bytes;
+                         plan.device_memory_bytes != plan_.device_memory_bytes ||
+                         (reads_cache(plan) && may_take_more(plan, plan_));
   const bool new_kernels =
       preparing_share(plan) != preparing_share(plan_) || plan.unaligned_reads != plan_.unaligned_reads;
   plan_ = plan;
@@ -51,9 +52,11 @@ void Preparation<H>::take_plan(const plan::Plan& plan, std::shared_ptr<const Pla
   if (new_cache) {
     is_preferred_due_ = reads_cache(plan_) && prefers_cached(plan_);
     is_cache_due_ = reads_cache(plan_) && !prefers_cached(plan_);
+    filled_bytes_.reset();
     if (graph_) {
       drop_cache(*graph_);
     }
+    hardware_.release_memory();  // else a part of the old cache's block may keep the rest from large data
   }
   if (reads_graph(plan_)) {
     hardware_.run([&] { open(); });
@@ -198,10 +201,30 @@ void Preparation<H>::fill_due_cache() {
   hardware_.run([&] {
     open();
     const auto visits = visits_of_plan();
-    if (const std::int64_t bytes = cache_bytes(); bytes > 0) {
-      fill(content_of(visits, bytes, bytes), progress_);
+    if (!filled_bytes_) {
+      filled_bytes_ = std::max<std::int64_t>(0, cache_bytes());
+      shrinks_by_ = std::max(*filled_bytes_ / 10 + 1, working_bytes_ / 8);
+    }
+    if (*filled_bytes_ > 0) {
+      fill(content_of(visits, *filled_bytes_, *filled_bytes_), progress_);
     }
   });
+}
+
+template <class H>
+bool Preparation<H>::shrink_cache() {
+  const std::lock_guard lock(mutex_);
+  if (filled_bytes_.value_or(0) == 0 || shares_cache(plan_) || plan_.fused) {
+    return false;
+  }
+  filled_bytes_ = std::max<std::int64_t>(0, *filled_bytes_ - shrinks_by_);
+  is_cache_due_ = true;
+  hardware_.run([&] {
+    maker_.reset();  // its sampler reads the cache
+    drop_cache(*graph_);
+    hardware_.release_memory();
+  });
+  return true;
 }
 
 /// Empty if the cache's policy does not use visits.
@@ -275,7 +298,7 @@ std::int64_t Preparation<H>::resident_bytes() const {
 }
 
 /// The plan's share of the memory left by the placed data, by training and by the mini-batches that wait
-/// meanwhile. A quarter of the last two stays free (cache_reserve), as the allocator's blocks do not fit
+/// meanwhile. A share of the last two stays free (cache_reserve), as the allocator's blocks do not fit
 /// requests exactly, those of one stream do not serve another, and mini-batches differ in size. A step that
 /// will be recorded needs its memory once more.
 template <class H>
@@ -286,9 +309,10 @@ std::int64_t Preparation<H>::cache_bytes() {
   const std::int64_t resident = resident_bytes();
   const std::int64_t training = std::max<std::int64_t>(0, memory.peak_bytes - resident);
   const std::int64_t waiting = plan_.batches_ahead_on_device() * largest_batch_bytes_;
-  const double working = static_cast<double>((plan_.graphs ? 2 : 1) * training + waiting);
-  const std::int64_t left = memory.usable_bytes - resident - slot_tables -
-                            static_cast<std::int64_t>((1 + plan::cache_reserve) * working);
+  working_bytes_ = (plan_.graphs ? 2 : 1) * training + waiting;
+  const std::int64_t left =
+      memory.usable_bytes - resident - slot_tables -
+      static_cast<std::int64_t>((1 + plan::cache_reserve) * static_cast<double>(working_bytes_));
   return static_cast<std::int64_t>(plan_.cache.budget * static_cast<double>(left));
 }
 

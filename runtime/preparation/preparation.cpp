@@ -25,6 +25,17 @@ std::int64_t smaller_limit(std::int64_t first, std::int64_t second) {
   return first == 0 || second == 0 ? std::max(first, second) : std::min(first, second);
 }
 
+bool may_take_more(const plan::Plan& plan, const plan::Plan& other) {
+  return plan.batches_ahead_on_device() > other.batches_ahead_on_device() || plan.graphs > other.graphs ||
+         plan.route != other.route || plan.gather != other.gather ||
+         plan.embeddings.reuse != other.embeddings.reuse;
+}
+
+bool repeats_training(const plan::Plan& plan, const plan::Job& job) {
+  return plan.devices == 1 && !plan.graphs && plan.embeddings.reuse == plan::Reuse::none &&
+         job.norm != plan::Norm::batch;
+}
+
 std::string what_lowers_memory(const plan::Plan& plan) {
   std::string fields;
   const auto add = [&](bool helps, const char* field) {

@@ -36,6 +36,12 @@ double preparing_share(const plan::Plan& plan);
 /// The smaller of two limits in bytes, each of which is missing if it is 0.
 std::int64_t smaller_limit(std::int64_t first, std::int64_t second);
 
+/// Whether `plan` may take more of a device's memory than `other` beside data and caches.
+bool may_take_more(const plan::Plan& plan, const plan::Plan& other);
+/// Whether a training step leaves nothing behind if it runs out of memory before the update, so that it can
+/// be repeated.
+bool repeats_training(const plan::Plan& plan, const plan::Job& job);
+
 /// The fields of the plan that lower its need of device memory, as advice.
 std::string what_lowers_memory(const plan::Plan& plan);
 
@@ -55,7 +61,7 @@ class Preparation {
   Preparation(H& hardware, plan::Job job, base::Progress progress, bool with_degrees = true);
 
   /// Device::take_plan. The graph is placed again only if it, or a home of its data, has changed; caches are
-  /// dropped only if other ones are due.
+  /// dropped only if other ones are due, or may have to be smaller.
   void take_plan(const plan::Plan& plan, std::shared_ptr<const PlacedGraph> graph);
 
   /// Device::open_graph: `on_device` is the copy of `graph` in the device's memory.
@@ -86,8 +92,12 @@ class Preparation {
   /// with biased draws are filled by take_plan() (runtime/cache/preferred_rows.h).
   bool is_cache_due() const { return is_cache_due_; }
   /// Fills the plan's caches, after a first training step: its peak tells how much memory is left. They take
-  /// plan.cache.budget of that.
+  /// plan.cache.budget of that, or what shrink_cache() has left them.
   void fill_due_cache();
+  /// Drops what fill_due_cache() has filled, because other work lacks memory; a smaller cache is due then.
+  /// Returns whether there was one. Caches that several devices share, that decide what is drawn, or whose
+  /// rows training reads, are kept.
+  bool shrink_cache();
 
   /// fill_due_cache() in parts, for a cache that several devices share: the bytes that this device can hold;
   /// the content of a cache of `bytes`, measured with `own_bytes` on this device if the policy requires it;
@@ -126,7 +136,10 @@ class Preparation {
   std::unique_ptr<DeviceGraph> graph_;  ///< before the maker, which reads it
   std::unique_ptr<BatchMaker<Executor>> maker_;
   std::atomic<std::int64_t> largest_batch_bytes_ = 0;
-  bool is_cache_due_ = false;
+  std::int64_t working_bytes_ = 0;            ///< of training and mini-batches, as the cache was filled
+  std::optional<std::int64_t> filled_bytes_;  ///< that the cache may take, once it was filled
+  std::int64_t shrinks_by_ = 1;  ///< a tenth of the first cache or, if larger, an eighth of working_bytes_
+  std::atomic<bool> is_cache_due_ = false;
   bool is_preferred_due_ = false;  ///< the same of preferred rows
 };
 

@@ -33,8 +33,8 @@ namespace gnomon::runtime {
 /// - peak_bytes: maximum bytes of the device's tensors since the driver was made.
 /// - slot_memory: pinned host memory, from which copies to the device need no staging.
 /// - limit_memory: limits the memory of the device's tensors to that many bytes; 0: no limit.
-/// - with_memory: calls a function. If it runs out of device memory, throws a base::Failure that states the
-///   operation, the missing bytes, and the plan's fields that reduce the memory.
+/// - with_memory: calls a function. If it runs out of device memory, throws OutOfDeviceMemory
+///   (runtime/preparation/device_room.h).
 /// - stored_features: the rows of a batch's vertices in the feature store, as a first layer reads them.
 /// - copy_within: starts a copy from device memory to device memory on a stream.
 /// - measured_bytes: copy size for measuring bandwidth.

@@ -196,7 +196,7 @@ void StreamDevice<D>::gather(DeviceBatch& batch) {
 template <Driver D>
 DeviceWorkPtr StreamDevice<D>::train(DeviceBatch batch, const Learn& learn) {
   DeviceWorkPtr work;
-  with_memory("training", [&] {
+  const auto step = [&] {
     if (plan_.fused) {
       order_after(prepare_stream_, batch);
       batch.tensors.stored =
@@ -208,7 +208,8 @@ DeviceWorkPtr StreamDevice<D>::train(DeviceBatch batch, const Learn& learn) {
     const auto begin = driver_.mark(train_stream_);
     driver_.hardware(train_stream_).start([&] { learn(batch.tensors); });
     work = std::make_unique<StreamWork<D>>(driver_, begin, driver_.mark(train_stream_), std::move(batch));
-  });
+  };
+  with_memory("training", step, repeats_training(plan_, job_));
   if (preparation_.is_cache_due()) {
     work->wait();
   }
@@ -216,10 +217,12 @@ DeviceWorkPtr StreamDevice<D>::train(DeviceBatch batch, const Learn& learn) {
 }
 
 template <Driver D>
-void StreamDevice<D>::fill_due_caches() {
-  if (preparation_.is_cache_due()) {
-    with_memory("filling the cache", [&] { preparation_.fill_due_cache(); });
+bool StreamDevice<D>::fill_due_caches() {
+  if (!preparation_.is_cache_due()) {
+    return false;
   }
+  with_memory("filling the cache", [&] { preparation_.fill_due_cache(); });
+  return true;
 }
 
 template <Driver D>

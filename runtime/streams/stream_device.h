@@ -9,6 +9,7 @@
 
 #include "runtime/batch/batch_slab.h"
 #include "runtime/device.h"
+#include "runtime/preparation/device_room.h"
 #include "runtime/preparation/preparation.h"
 #include "runtime/streams/driver.h"
 
@@ -39,7 +40,7 @@ class StreamDevice final : public Device {
                        BatchData& data) override;
   void gather(DeviceBatch& batch) override;
   DeviceWorkPtr train(DeviceBatch batch, const Learn& learn) override;
-  void fill_due_caches() override;
+  bool fill_due_caches() override;
   at::Tensor pull(const std::function<at::Tensor()>& gather) override;
   at::Tensor push(const at::Tensor& rows) override;
   std::int64_t peak_bytes() const override { return driver_.peak_bytes(); }
@@ -50,8 +51,11 @@ class StreamDevice final : public Device {
   using Stream = typename D::Stream;
   using Hardware = typename D::Hardware;
 
-  void with_memory(const std::string& doing, const std::function<void()>& act) {
-    driver_.with_memory(doing, plan_, act);
+  /// Calls `act`, which takes memory of the device. If that does not suffice, shrinks the cache and calls it
+  /// again, unless it cannot be repeated.
+  void with_memory(const std::string& doing, const std::function<void()>& act, bool repeats = true) {
+    with_room([&] { driver_.with_memory(doing, plan_, act); },
+              [&] { return repeats && preparation_.shrink_cache(); });
   }
   /// Calls `act`, which launches work on a stream, and returns that work.
   DeviceWorkPtr work_on(const Stream& stream, const std::function<void()>& act);

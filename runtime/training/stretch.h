@@ -23,6 +23,7 @@ struct StretchReport {
   std::int64_t epoch = 0;
   schedule::EpochLog log;                     ///< `trained` has batches of the epoch
   std::vector<schedule::StageSpan> timeline;  ///< of batches of the epoch
+  double filling_s = 0;                       ///< in `log`'s time, of filling caches after the first training
 };
 
 /// The plan for a replay: it trains the mini-batches in the order in which they are listed.

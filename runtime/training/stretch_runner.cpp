@@ -70,6 +70,7 @@ StretchReport StretchRunner::run(const Stretch& stretch, std::int64_t epoch,
   machine_ = std::move(machine);
   learn_times(schedule::mean_times(report.timeline));
   name_batches(stages_, report);
+  report.filling_s = stages_.take_filling_s();
   return report;
 }
 

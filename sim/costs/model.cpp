@@ -111,13 +111,21 @@ std::array<double, 4> memory_shares(const profiles::Profile& profile, const Stag
 }
 
 /// The measured slowdowns at this plan's share of a GPU. A neighbour on a share of the thread slots slows
-/// training down in proportion to that share; on the host's cores it is a number of threads instead.
-profiles::Contention contention_at(const profiles::MachineProfile& machine, const plan::Plan& plan) {
-  auto contention = machine.contention;
+/// training down in proportion to that share; on the host's cores it is a number of threads instead. Between
+/// preparation that reads all data over the link and preparation that reads none, the slowdown is linear.
+profiles::Contention contention_at(const profiles::Profile& profile, const plan::Plan& plan,
+                                   const StageCosts& costs) {
+  auto contention = profile.machine.contention;
   auto& training = contention.train_beside_device_batch;
-  if (training && plan.prepares_beside_training() && !plan::runs_on_cores(machine.device.kind)) {
-    training = 1 + (*training - 1) * plan.prepare_share / profiles::measured_prepare_share;
+  if (!training || !plan.prepares_beside_training() || plan::runs_on_cores(profile.machine.device.kind)) {
+    return contention;
   }
+  const double usual_s = profile.workload.device_batch_link_s;
+  if (const auto resident = contention.train_beside_resident_batch; resident && usual_s > 0) {
+    const double reads = std::min(1.0, costs.device_batch_link_s / usual_s);
+    training = *resident + reads * (*training - *resident);
+  }
+  training = 1 + (*training - 1) * plan.prepare_share / profiles::measured_prepare_share;
   return contention;
 }
 
@@ -144,7 +152,7 @@ MachineModel machine_model(const profiles::Profile& profile, const plan::Plan& p
   model.emulated_device = profile.machine.device.kind == profiles::DeviceKind::emulated;
   model.device_threads = plan.device_threads;
   model.prepare_threads = prepare_threads(profile.workload, plan);
-  model.contention = contention_at(profile.machine, plan);
+  model.contention = contention_at(profile, plan, costs);
   model.costs = costs;
   model.memory_shares = memory_shares(profile, model.costs);
   const double extra_cpu_s = handover_s(profile, plan);

@@ -70,10 +70,9 @@ inline double coefficient(const profiles::Contention& given, Kind kind, Kind bes
   static constexpr Field table[num_kinds][num_kinds] = {
       {none, &Given::cpu_batch_beside_transfer, &Given::cpu_batch_beside_device_batch,
        &Given::cpu_batch_beside_train},
-      {&Given::transfer_beside_cpu_batch, none, &Given::transfer_beside_device_batch,
-       &Given::transfer_beside_train},
-      {&Given::device_batch_beside_cpu_batch, &Given::device_batch_beside_transfer,
-       &Given::device_batch_beside_device_batch, &Given::device_batch_beside_train},
+      {&Given::transfer_beside_cpu_batch, none, none, &Given::transfer_beside_train},
+      {&Given::device_batch_beside_cpu_batch, none, &Given::device_batch_beside_device_batch,
+       &Given::device_batch_beside_train},
       {&Given::train_beside_cpu_batch, &Given::train_beside_transfer, &Given::train_beside_device_batch,
        &Given::train_beside_train}};
   const Field field = table[static_cast<std::size_t>(kind)][static_cast<std::size_t>(beside)];
@@ -110,6 +109,18 @@ inline double added_by(const profiles::Contention& given, Kind kind, Kind beside
   return first + (by_all - first) * share;
 }
 
+/// The slowdown of a CPU mini-batch beside `counts` neighbours, of which other workers are some, by a device
+/// that works: between one worker and `cores` - 1, with which it was measured, it is linear.
+inline double slowdown_of_workers(const profiles::Contention& given, const KindCounts& counts, int cores) {
+  const auto count = [&](Kind kind) { return counts[static_cast<std::size_t>(kind)]; };
+  const bool works = count(Kind::copy) + count(Kind::prepare) + count(Kind::train) > 0;
+  if (!given.workers_beside_device || !works || cores < 3) {
+    return 1;
+  }
+  const double by_all = std::max(0.0, *given.workers_beside_device - 1);
+  return 1 + by_all * std::min(1.0, count(Kind::cpu) / (cores - 2.0));
+}
+
 /// The slowdown of a stage of this kind beside `counts` neighbours on a machine of so many cores.
 inline double contention_slowdown(const profiles::Contention& given, Kind kind, const KindCounts& counts,
                                   int cores) {
@@ -117,7 +128,7 @@ inline double contention_slowdown(const profiles::Contention& given, Kind kind, 
   for (std::size_t beside = 0; beside < num_kinds; ++beside) {
     sum += added_by(given, kind, static_cast<Kind>(beside), counts[beside], cores);
   }
-  return sum;
+  return kind == Kind::cpu ? std::max(sum, slowdown_of_workers(given, counts, cores)) : sum;
 }
 
 /// The number of cores that a stage of this kind uses; with a GPU, only CPU work uses cores.

@@ -22,6 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using base::Json;
+using testing::ElementsAre;
 using testing::EndsWith;
 using testing::HasSubstr;
 using testing::StartsWith;
@@ -163,7 +164,7 @@ TEST_F(ComputeCommands, ProfileSaysThatItsDeviceIsEmulated) {
   EXPECT_THAT(outcome.out, HasSubstr("emulated on the host's cores: runs at host speed"));
   expect_refused({"validate", "tiny", "p.json", "--plans", "device"},
                  "p.json: machine.device.kind: the profile is of a device of kind \"emulated\", and --device "
-                 "cpu is one of kind \"host\"; use the --device that was profiled");
+                 "auto is one of kind \"host\"; use the --device that was profiled");
 }
 
 // As profile and then tune: the profile that was measured first is kept, and tuning it gives the same plan.
@@ -495,6 +496,16 @@ TEST_F(ComputeCommands, AutotuneGoesTheWholeWay) {
   const auto trace = base::read_file(here_ / "here" / "trace.json");
   EXPECT_THAT(trace, HasSubstr("predicted"));
   EXPECT_THAT(trace, HasSubstr("measured"));
+}
+
+TEST_F(ComputeCommands, AutotuneEvaluatesAsOftenAsAsked) {
+  const auto json = json_of(with_job(
+      {"autotune", "tiny", "--epochs", "4", "--evaluate-every", "3", "--time-limit", "1", "--json"}));
+  std::vector<bool> evaluated;
+  for (const auto& epoch : json["training"]["epochs"]) {
+    evaluated.push_back(epoch["valid_accuracy"].is_number());
+  }
+  EXPECT_THAT(evaluated, ElementsAre(false, false, true, true)) << "every third and the last";
 }
 
 // Real runs of several plans are the beginning of the training, which ends with the bits of any one plan.

@@ -20,13 +20,13 @@ TEST(BeyondFairShare, IsUnknownWhereNothingWasMeasured) {
 
 TEST(ContentionOf, HasWhatWasMeasured) {
   Measured measured;
-  EXPECT_EQ(base::write_value(contention_of(measured, 2, DeviceKind::emulated)), base::Json::object());
+  EXPECT_EQ(base::write_value(contention_of(measured, {}, 2, DeviceKind::emulated)), base::Json::object());
   for (const double slowdown : {1.2, 9.0, 1.1}) {
     measured.train_beside_cpu_batch.add(slowdown);
     measured.team_beside_cpu_batch.add(2 * slowdown);
     measured.train_beside_device_batch.add(slowdown);
   }
-  const Contention contention = contention_of(measured, 2, DeviceKind::emulated);
+  const Contention contention = contention_of(measured, {}, 2, DeviceKind::emulated);
   EXPECT_EQ(contention.train_beside_cpu_batch, 1.2) << "the median";
   EXPECT_EQ(contention.train_beside_device_batch, 1.2) << "as it was measured";
   EXPECT_DOUBLE_EQ(contention.crowded_team.value(), 2.4 / 1.5 / 1.2);
@@ -40,9 +40,15 @@ TEST(ContentionOf, AGpuTakesWhatMostRoundsShowOfTheCpu) {
     measured.cpu_batch_beside_train.add(slowdown);
     measured.transfer_beside_workers.add(slowdown);
   }
-  EXPECT_EQ(contention_of(measured, 4, DeviceKind::emulated).cpu_batch_beside_train, 1.1);
-  EXPECT_EQ(contention_of(measured, 4, DeviceKind::cuda).cpu_batch_beside_train, 1.0);
-  EXPECT_EQ(contention_of(measured, 4, DeviceKind::cuda).transfer_beside_workers, 1.1);
+  EXPECT_EQ(contention_of(measured, {}, 4, DeviceKind::emulated).cpu_batch_beside_train, 1.1);
+  EXPECT_EQ(contention_of(measured, {}, 4, DeviceKind::cuda).cpu_batch_beside_train, 1.0);
+  EXPECT_EQ(contention_of(measured, {}, 4, DeviceKind::cuda).transfer_beside_workers, 1.1);
+  for (const double ratio : {3.0, 2.0, 9.0}) {
+    measured.workers_beside_device.add(ratio);
+  }
+  const std::vector<ScalingPoint> half_at_three{{1, 1}, {3, 0.5}};
+  EXPECT_EQ(contention_of(measured, half_at_three, 4, DeviceKind::cuda).workers_beside_device, 1.5)
+      << "beyond what workers do to each other";
 }
 
 }  // namespace

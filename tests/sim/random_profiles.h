@@ -53,7 +53,8 @@ inline profiles::Profile random_profile(std::mt19937_64& random, std::int64_t ba
   workload.features.skew = workload.topology.skew = 0.6;
   if (random() % 2 == 0) {
     const auto draw = [&](std::string_view name, std::optional<double>& slowdown, base::Range) {
-      if (!name.ends_with("_workers")) {  // add_slowdowns_by_workers() sets these
+      // add_slowdowns_by_workers() sets the others.
+      if (!name.ends_with("_workers") && !name.starts_with("workers_")) {
         slowdown = 0.95 + uniform(random);
       }
     };
@@ -68,7 +69,7 @@ inline profiles::Profile random_profile(std::mt19937_64& random, std::int64_t ba
 inline void add_slowdowns_by_workers(std::mt19937_64& random, profiles::Contention& contention) {
   std::uniform_real_distribution<double> uniform(0, 1);
   for (auto* slowdown : {&contention.transfer_beside_workers, &contention.device_batch_beside_workers,
-                         &contention.train_beside_workers}) {
+                         &contention.train_beside_workers, &contention.workers_beside_device}) {
     *slowdown = 0.95 + uniform(random);
   }
 }

@@ -106,6 +106,7 @@ class Autotuner {
     run.job = options_.job;
     run.plan = verification_->best();
     run.device = options_.device;
+    run.evaluate_every = options_.evaluate_every;
     run.on_epoch = options_.on_epoch;
     run.progress = options_.progress;
     run.stop = options_.stop;

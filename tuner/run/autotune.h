@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -35,7 +36,8 @@ struct AutotuneOptions {
   std::optional<profiles::MachineProfile> machine{};
   runtime::DeviceOptions device{};
   TuningOptions tuning{};
-  bool replan = false;  ///< re-plan during the training (Replanner)
+  bool replan = false;              ///< re-plan during the training (Replanner)
+  std::int64_t evaluate_every = 1;  ///< epochs, as in runtime::TrainOptions; 0: never
   base::Progress progress{};
   const std::atomic<bool>* stop = nullptr;  ///< set from outside: throws Interrupted
 

@@ -8,6 +8,15 @@
 #include "tuner/sensitivity.h"
 
 namespace gnomon::tuner {
+namespace {
+
+/// Pinned slots of mini-batches; none in front of a device in the host's memory.
+std::int64_t slots_of(const plan::Plan& plan, plan::DeviceKind device) {
+  const bool uses_slots = plan::has_link(device) && plan.uses_cpu_route();
+  return uses_slots ? plan.workers + plan.cpu_buffer + plan.batches_ahead_on_device() + 1 : 0;
+}
+
+}  // namespace
 
 std::vector<Entrant> entrants_of(const std::vector<plan::Plan>& plans, const profiles::Profile& profile,
                                  sim::Simulator& simulator, std::int64_t& turn_batches) {
@@ -21,8 +30,9 @@ std::vector<Entrant> entrants_of(const std::vector<plan::Plan>& plans, const pro
     entrants.push_back({plan, predicted_s(plan, epoch_batches), 0});
     const auto needed = turn_batches_of(epoch_batches, entrants.back().epoch_s,
                                         [&](std::int64_t batches) { return predicted_s(plan, batches); });
-    turn_batches = std::max(turn_batches, needed);
+    turn_batches = std::max({turn_batches, needed, 2 * slots_of(plan, profile.machine.device.kind)});
   }
+  turn_batches = std::min(turn_batches, epoch_batches);
   for (auto& entrant : entrants) {
     entrant.turn_s = predicted_s(entrant.plan, turn_batches);
   }
@@ -37,7 +47,7 @@ double relative_error(const std::vector<schedule::StageSpan>& timeline) {
     }
   }
   profiles::Series steps;
-  for (std::size_t i = 1; i < ends.size(); ++i) {
+  for (std::size_t i = 2; i < ends.size(); ++i) {
     steps.add(ends[i] - ends[i - 1]);
   }
   return steps.count() < 2 ? 0 : steps.deviation() / steps.mean() / std::sqrt(steps.count());

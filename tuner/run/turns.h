@@ -19,11 +19,13 @@ inline PlanKey key_of(const plan::Plan& plan) {
 }
 
 /// Returns an entrant for each plan, with its predicted epoch and turn. Sets `turn_batches`, the mini-batches
-/// of a turn, to the maximum that any plan needs.
+/// of a turn, to the maximum that any plan needs; behind a link all slots are used twice, as pinning the
+/// memory of one takes longer than a mini-batch.
 std::vector<Entrant> entrants_of(const std::vector<plan::Plan>& plans, const profiles::Profile& profile,
                                  sim::Simulator& simulator, std::int64_t& turn_batches);
 
-/// Relative standard error of the time between updates; 0 with fewer than three updates.
+/// Relative standard error of the time between updates but the first two, between which caches are filled; 0
+/// with fewer than four updates.
 double relative_error(const std::vector<schedule::StageSpan>& timeline);
 
 }  // namespace gnomon::tuner

@@ -16,12 +16,14 @@ namespace gnomon::tuner {
 namespace {
 
 constexpr std::size_t max_plans = 6;
+constexpr double race_share = 0.01;  ///< maximum cost of a race as a share of the training, if it is long
 
 RaceTerms terms_of(const profiles::Profile& profile, const plan::Job& job, std::int64_t turn_batches) {
   RaceTerms terms;
   terms.epoch_batches = profile.workload.batches;
   terms.training_batches = profile.workload.batches * job.epochs;
   terms.turn_batches = turn_batches;
+  terms.max_share = std::max(terms.max_share, race_share * job.epochs);
   terms.model_error = profile.prediction_error.value_or(terms.model_error);
   return terms;
 }
@@ -116,7 +118,8 @@ void Verification::on_stretch(const runtime::StretchReport& report) {
   if (race_.counts()) {
     runs_.push_back({report.stretch.plan, report.stretch.batches, report.timeline});
   }
-  race_.tell({report.log.seconds(), relative_error(report.timeline)});
+  // Plans that go on keep their caches.
+  race_.tell({report.log.seconds() - report.filling_s, relative_error(report.timeline)});
 }
 
 std::optional<profiles::Corrections> Verification::corrections() const {

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "graph/epoch_order.h"
 #include "kernels/cpu/sample/sampler.h"
+#include "runtime/preparation/device_room.h"
 #include "runtime/preparation/preparation.h"
 #include "runtime/training/trainer.h"
 #include "tests/runtime/device_contract.h"
@@ -324,6 +325,49 @@ TEST_F(EmulatedLinkTest, CachesLeaveMemoryForTheMiniBatchesThatWait) {
   for (int i = 0; i <= waiting; ++i) {
     batches.push_back(device_->prepare(key_, seeds_));
   }
+}
+
+/// Other work takes what the cache was to leave free.
+TEST_F(EmulatedLinkTest, CachesGiveWayToMiniBatchesAndToTraining) {
+  device_->take_plan(plan_, placed_);
+  const auto batch_bytes = device_->prepare(key_, seeds_).size.bytes;
+  options_.max_bytes = 7 * batch_bytes / 2;
+  device_ = std::make_unique<EmulatedDevice>(job_, options_, base::Progress{});
+  plan_.topology = Home::host;
+  plan_.cache.policy = CachePolicy::out_degree;
+  device_->take_plan(plan_, placed_);
+  device_->train(device_->prepare(key_, seeds_), [](const nn::TensorBatch&) {});
+  device_->fill_due_caches();
+  const auto hits_now = [&] {
+    (void)device_->take_cache_use();
+    (void)device_->prepare(key_, seeds_);
+    return device_->take_cache_use().row_hits;
+  };
+  const auto at_first = hits_now();
+  EXPECT_GT(at_first, 0);
+
+  std::vector<DeviceBatch> waiting;
+  for (int i = 0; i < 2; ++i) {
+    waiting.push_back(device_->prepare(key_, seeds_));
+    expect_same(waiting.back(), batch_);
+    device_->fill_due_caches();
+  }
+  waiting.pop_back();
+  const auto beside_batches = hits_now();
+  EXPECT_LT(beside_batches, at_first);
+
+  int calls = 0;
+  device_->train(device_->prepare(key_, seeds_), [&](const nn::TensorBatch&) {
+    ++calls;
+    (void)at::zeros({batch_bytes}, at::kByte);
+  });
+  EXPECT_GT(calls, 1);
+  device_->fill_due_caches();
+  EXPECT_LT(hits_now(), beside_batches);
+  EXPECT_THROW(device_->train(std::move(waiting.back()),
+                              [&](const nn::TensorBatch&) { (void)at::zeros({4 * batch_bytes}, at::kByte); }),
+               OutOfDeviceMemory)
+      << "no cache gives that much";
 }
 
 TEST_F(EmulatedLinkTest, FusedPlansReadTheRowsWhenTheyTrain) {

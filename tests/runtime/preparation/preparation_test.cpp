@@ -82,8 +82,10 @@ TEST_F(PreparationTest, KeepsTheGraphAndItsCachesWhenOnlyTheShareChanges) {
     EXPECT_GT(preparation_.take_cache_use().row_hits, 0);
   }
   EXPECT_EQ(hardware_.mappings, mappings);
+  const auto releases = hardware_.releases;
   plan_.features = plan::Home::device;
   preparation_.take_plan(plan_, graph_);
+  EXPECT_GT(hardware_.releases, releases);
   EXPECT_GT(hardware_.mappings, mappings);  // the lists'
   EXPECT_TRUE(preparation_.is_cache_due());
 }
@@ -110,7 +112,7 @@ TEST_F(PreparationTest, FillsCachesOnceAndDropsThemForAPlanWithout) {
   EXPECT_EQ(preparation_.take_cache_use(), CacheUse{});
 }
 
-/// What a step has taken stays free once more, with its quarter.
+/// What a step has taken stays free once more, with its reserve.
 TEST_F(PreparationTest, CachesLeaveRoomForRecordedSteps) {
   constexpr std::int64_t peak_bytes = 9 << 20;
   const std::int64_t tables = 2 * 4 * graph_->graph.num_vertices();
@@ -123,15 +125,20 @@ TEST_F(PreparationTest, CachesLeaveRoomForRecordedSteps) {
     hardware_.memory.peak_bytes = peak_bytes;
     return preparation.cache_room();
   };
-  EXPECT_EQ(room(false), (32 << 20) - peak_bytes * 5 / 4 - tables);
-  EXPECT_EQ(room(true), (32 << 20) - 2 * peak_bytes * 5 / 4 - tables);
+  const auto left_by = [&](int steps) {
+    return (32 << 20) - tables - static_cast<std::int64_t>((1 + plan::cache_reserve) * steps * peak_bytes);
+  };
+  EXPECT_EQ(room(false), left_by(1));
+  EXPECT_EQ(room(true), left_by(2));
 }
 
 TEST_F(PreparationTest, CachesTakeTheirShareOfWhatTrainingLeaves) {
   const std::int64_t vertices = graph_->graph.num_vertices();
   const std::int64_t row_bytes = graph_->graph.features.row_bytes();
-  // Of 10 parts of the memory a peak of 8 leaves nothing; room for a third of the rows besides their tables.
-  hardware_.memory = {.peak_bytes = 8 << 20, .usable_bytes = 10 << 20};
+  // At first training leaves nothing, then room for a third of the rows besides their tables.
+  constexpr std::int64_t peak_bytes = 8 << 20;
+  hardware_.memory = {.peak_bytes = peak_bytes,
+                      .usable_bytes = static_cast<std::int64_t>((1 + plan::cache_reserve) * peak_bytes)};
   plan_.cache.policy = plan::CachePolicy::presample;
   preparation_.take_plan(plan_, graph_);
   preparation_.fill_due_cache();
@@ -168,6 +175,66 @@ TEST_F(PreparationTest, CachesTakeTheirShareOfWhatTrainingLeaves) {
   }
   EXPECT_EQ(use.rows, std::accumulate(first_epoch.begin(), first_epoch.end(), std::int64_t{0}));
   EXPECT_EQ(use.row_hits, hits);
+}
+
+TEST_F(PreparationTest, CachesShrinkUntilTheyAreGone) {
+  EXPECT_FALSE(preparation_.shrink_cache());
+  cache(plan::CachePolicy::out_degree, 0.001);
+  prepare_epoch(0);
+  auto hits = preparation_.take_cache_use().row_hits;
+  int shrunk = 0;
+  for (; preparation_.shrink_cache(); ++shrunk) {
+    EXPECT_TRUE(preparation_.is_cache_due());
+    prepare_epoch(0);
+    EXPECT_EQ(preparation_.take_cache_use(), CacheUse{}) << "no cache meanwhile";
+    preparation_.fill_due_cache();
+    prepare_epoch(0);
+    const auto now = preparation_.take_cache_use().row_hits;
+    EXPECT_LE(now, hits);
+    hits = now;
+  }
+  EXPECT_GE(shrunk, 1);
+  EXPECT_LE(shrunk, 10);
+  EXPECT_EQ(hits, 0);
+  cache(plan::CachePolicy::presample, 0.001);
+  prepare_epoch(0);
+  EXPECT_GT(preparation_.take_cache_use().row_hits, 0) << "another plan's cache has its own size";
+}
+
+TEST_F(PreparationTest, CachesThatDrawsOrTrainingReadDoNotShrink) {
+  plan_.fused = true;
+  cache(plan::CachePolicy::out_degree, 0.001);
+  EXPECT_FALSE(preparation_.shrink_cache());
+}
+
+TEST_F(PreparationTest, CachesAreDueAgainForAPlanThatTakesMoreMemory) {
+  plan_.schedule = plan::Schedule::pipelined;
+  plan_.device_buffer = 2;
+  cache(plan::CachePolicy::out_degree, 0.001);
+  plan_.device_buffer = 1;
+  preparation_.take_plan(plan_, graph_);
+  EXPECT_FALSE(preparation_.is_cache_due());
+  plan_.device_buffer = 3;
+  preparation_.take_plan(plan_, graph_);
+  EXPECT_TRUE(preparation_.is_cache_due());
+  preparation_.fill_due_cache();
+  plan_.graphs = true;
+  preparation_.take_plan(plan_, graph_);
+  EXPECT_TRUE(preparation_.is_cache_due());
+}
+
+TEST(RepeatsTraining, OnlyIfAStepLeavesNothingBehind) {
+  const auto job = small_job(plan::ModelKind::sage);
+  auto normalised = job;
+  normalised.norm = plan::Norm::batch;
+  auto plan = sequential_plan();
+  EXPECT_TRUE(repeats_training(plan, job));
+  EXPECT_FALSE(repeats_training(plan, normalised)) << "running statistics";
+  plan.graphs = true;
+  EXPECT_FALSE(repeats_training(plan, job));
+  plan = sequential_plan();
+  plan.embeddings.reuse = plan::Reuse::all;
+  EXPECT_FALSE(repeats_training(plan, job));
 }
 
 TEST_F(PreparationTest, MeasuresWhatEntriesSaveAndGoesOnPreparing) {

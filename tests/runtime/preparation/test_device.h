@@ -45,12 +45,14 @@ struct TestHardware {
     return {std::move(copy), address};
   }
   std::pmr::memory_resource* staging_memory() { return std::pmr::new_delete_resource(); }
+  void release_memory() { ++releases; }
   MemoryUse memory_use() const { return memory; }
   double now_s() { return 1e-3 * static_cast<double>(runs); }
 
   MemoryUse memory{.peak_bytes = 0, .usable_bytes = 64 << 20};
   std::int64_t runs = 0;
   std::int64_t mappings = 0;
+  std::int64_t releases = 0;
   std::vector<double> shares;
   std::uint64_t seed = 0;
 };
@@ -116,7 +118,11 @@ class TestDevice final : public Device {
     learn(batch.tensors);
     return {};
   }
-  void fill_due_caches() override { preparation_.fill_due_cache(); }
+  bool fill_due_caches() override {
+    const bool is_due = preparation_.is_cache_due();
+    preparation_.fill_due_cache();
+    return is_due;
+  }
   CacheUse take_cache_use() override { return preparation_.take_cache_use(); }
   DeviceFacts measure() override {
     return {.name = "test", .memory_bytes = 64 << 20, .link_bandwidth_bytes_per_s = 1e9};

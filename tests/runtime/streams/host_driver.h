@@ -10,6 +10,7 @@
 #include <memory>
 #include <memory_resource>
 #include <mutex>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -110,6 +111,7 @@ struct HostWorld {
   std::int64_t mappings = 0;
   std::int64_t unmapped_bytes = 0;  ///< that each mapping says it had to copy
   std::int64_t max_bytes = 0;
+  std::string lacks_memory;  ///< for which operation, the next time
   MemoryUse memory{.peak_bytes = 0, .usable_bytes = 64 << 20};
 };
 
@@ -207,6 +209,7 @@ struct StreamHardware {
     return {copy, copy->data(), world->unmapped_bytes};
   }
   std::pmr::memory_resource* staging_memory() { return &world->pinned; }
+  void release_memory() const {}
   MemoryUse memory_use() const { return world->memory; }
   double now_s() { return 1e-3 * static_cast<double>(world->counts.waits); }
 
@@ -275,7 +278,13 @@ struct HostDriver {
   std::pmr::memory_resource* slot_memory() { return &world->pinned; }
   std::int64_t peak_bytes() const { return world->memory.peak_bytes; }
   void limit_memory(std::int64_t max_bytes) { world->max_bytes = max_bytes; }
-  void with_memory(const std::string&, const plan::Plan&, const std::function<void()>& act) { act(); }
+  void with_memory(const std::string& doing, const plan::Plan&, const std::function<void()>& act) {
+    if (doing == world->lacks_memory) {
+      world->lacks_memory.clear();
+      throw OutOfDeviceMemory("device memory", "does not suffice for " + doing);
+    }
+    act();
+  }
   nn::StoredFeaturesPtr stored_features(const kernels::device::Rows& rows, const graph::Features& features,
                                         at::Tensor vertices) {
     return std::make_shared<const nn::DeviceStoredFeatures<StreamLaunches>>(

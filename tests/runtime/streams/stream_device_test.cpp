@@ -236,6 +236,31 @@ TEST_F(StreamDeviceTest, WaitsForTheTrainingByWhichCachesAreFilled) {
   EXPECT_FALSE(train()->is_done());
 }
 
+TEST_F(StreamDeviceTest, WorkThatLacksMemoryIsRepeatedWithASmallerCache) {
+  plan_.cache.policy = plan::CachePolicy::out_degree;
+  plan_.cache.budget = 1e-3;
+  open();
+  const auto train = [&] { return device_->train(prepare(), [](const auto&) {}); };
+  for (const char* doing : {"copying a mini-batch", "preparing a mini-batch", "training"}) {
+    train();
+    device_->fill_due_caches();
+    (void)prepare();
+    EXPECT_GT(device_->take_cache_use().row_hits, 0);
+    world().lacks_memory = doing;
+    (void)device_->copy(slot());
+    train();
+    EXPECT_TRUE(world().lacks_memory.empty()) << doing;
+    (void)prepare();
+    EXPECT_EQ(device_->take_cache_use(), CacheUse{}) << "until it is filled again";
+    plan_.cache.budget *= 1.01;
+    device_->take_plan(plan_, graph_);
+  }
+  plan_.cache.policy = plan::CachePolicy::none;
+  device_->take_plan(plan_, graph_);
+  world().lacks_memory = "training";
+  EXPECT_THROW(train(), OutOfDeviceMemory);
+}
+
 TEST_F(StreamDeviceTest, AFailedStepIsDoneAndItsBatchFree) {
   open();
   bool is_done = false;

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "graph/store/builder.h"
 #include "runtime/training/run_log.h"
+#include "tests/runtime/emulated/emulated_options.h"
 #include "tests/runtime/test_runs.h"
 
 namespace gnomon::runtime {
@@ -175,6 +176,21 @@ TEST_P(EveryModel, PlansThatTakeTurnsEndWithTheBitsOfOne) {
     }
   }
   EXPECT_LE(trained_until_s, report.epochs.back().log.end_s);
+}
+
+TEST(Trainer, StretchesTellTheTimeOfFillingCaches) {
+  auto plan = plan_of(Schedule::sequential, Route::device, 0);
+  plan.cache.policy = plan::CachePolicy::out_degree;
+  TrainOptions options{.job = small_job(ModelKind::sage), .plan = plan};
+  options.device = emulated_options();
+  options.next_stretch = taking_turns({plan}, {8, 100});
+  std::vector<bool> filled;
+  options.on_stretch = [&](const StretchReport& report) {
+    filled.push_back(report.filling_s > 0);
+    EXPECT_LT(report.filling_s, report.log.seconds());
+  };
+  train(graph_of_tests(), options);
+  EXPECT_EQ(filled, (std::vector<bool>{true, false, false, false}));
 }
 
 TEST(Trainer, ARunStoppedWhilePlansTakeTurnsGoesOnUnderOne) {

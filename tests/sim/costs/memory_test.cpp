@@ -217,16 +217,16 @@ TEST(Memory, KeptEmbeddingsTakeTheirRows) {
 }
 
 TEST(Memory, ACacheTakesItsShareOfTheRest) {
-  // 5,909 bytes without the cache, a quarter of which stays free, but for the libraries' 5; of 1,000 left it
-  // may have half: 500 of 4,000 bytes of rows.
+  // 5,909 bytes without the cache, a share of which stays free (plan::cache_reserve), but for the libraries'
+  // 5; of 1,000 left it may have half: 500 of 4,000 bytes of rows.
   auto profile = small_gpu;
-  profile.machine.device.memory_bytes = 1.25 * (3000 + 4 * 576 + 600) + 5 + 1000;
+  profile.machine.device.memory_bytes = (1 + plan::cache_reserve) * (3000 + 4 * 576 + 600) + 5 + 1000;
   Plan plan = pipelined_plan(1);
   plan.cache.policy = CachePolicy::presample;
   plan.cache.budget = 0.5;
   const auto memory = memory_of(profile, plan, {.feature_bytes = 4000});
-  EXPECT_DOUBLE_EQ(memory.cached.features, 0.125);
-  EXPECT_DOUBLE_EQ(memory.device.cache_bytes, 500);
+  EXPECT_NEAR(memory.cached.features, 0.125, 1e-12);
+  EXPECT_NEAR(memory.device.cache_bytes, 500, 1e-9);
   EXPECT_EQ(memory.shortage, Shortage::none);
 }
 
@@ -310,7 +310,7 @@ TEST(Memory, ACacheThatFillsTheRestIsNoShortage) {
 }
 
 TEST(Memory, SamplersHoldTheTopologyAndTrainersTheCache) {
-  // A trainer: 1 + 1 batches, activations, the model, a quarter of these free, libraries, and the rest for
+  // A trainer: 1 + 1 batches, activations, the model, a share of these free, libraries, and the rest for
   // rows. A sampler needs 8,000 + 1,000 + 5.
   profiles::Profile profile = small_gpu;
   Plan plan;
@@ -329,7 +329,7 @@ TEST(Memory, SamplersHoldTheTopologyAndTrainersTheCache) {
   const auto memory = memory_of(profile, plan, gains);
   EXPECT_EQ(memory.shortage, Shortage::none);
   EXPECT_DOUBLE_EQ(memory.device.topology_bytes, 0);
-  EXPECT_DOUBLE_EQ(memory.device.cache_bytes, 9005 - 1.25 * working - 5);
+  EXPECT_DOUBLE_EQ(memory.device.cache_bytes, 9005 - (1 + plan::cache_reserve) * working - 5);
   EXPECT_DOUBLE_EQ(memory.device.total(), working + 5 + memory.device.cache_bytes);
   profile.machine.device.memory_bytes = 9000;
   EXPECT_EQ(memory_of(profile, plan, gains).shortage, Shortage::device_memory);

@@ -131,10 +131,11 @@ TEST(HostMemory, SlowsWhatReadsIt) {
 /// Of a GPU that prepares beside training: preparing takes 2 s and training 4 s, each alone on all of it. On
 /// measured_prepare_share, preparing takes 1.5 times as long, and then 1.1 times as long beside training,
 /// which takes 1.2 times as long.
-MachineModel shared_gpu(double share) {
+MachineModel shared_gpu(double share, plan::Home data = plan::Home::host) {
   auto profile = test::profile_of(profiles::DeviceKind::cuda, 4, 10, {0, 0, 2, 4});
   profile.machine.device.link_saturation_share = 0.05;
   profile.machine.contention.train_beside_device_batch = 1.2;
+  profile.machine.contention.train_beside_resident_batch = 1.04;
   profile.machine.contention.device_batch_beside_train = 1.1;
   profile.workload.device_batch_link_s = 0.5;
   profile.workload.parts.prepare_share_ratio = 1.5;
@@ -144,6 +145,7 @@ MachineModel shared_gpu(double share) {
   plan.route = plan::Route::device;
   plan.workers = 1;
   plan.prepare_share = share;
+  plan.topology = plan.features = data;
   return machine_model(profile, plan, false, 0);
 }
 
@@ -171,6 +173,15 @@ TEST(SharesOfAGpu, TakeInProportionAtOthers) {
   // A quarter has 1/p - 1 = 3 instead of 1: 2 * (1 + 0.5 * 3) = 5 s, 5.5 s beside training, whose slowdown is
   // half of 0.2: 4 * 1.1 = 4.4 s, in which preparing does 4.4 / 1.1 = 4 s.
   expect_ends(shared_gpu(0.25), {{Stage::device_batch}, {Stage::train}}, {4.4 + 1, 4.4});
+}
+
+TEST(SharesOfAGpu, SlowTrainingLessIfTheyReadNothing) {
+  const auto slowdown = [](double share, plan::Home data) {
+    return shared_gpu(share, data).contention.train_beside_device_batch.value();
+  };
+  EXPECT_DOUBLE_EQ(slowdown(profiles::measured_prepare_share, plan::Home::host), 1.2);
+  EXPECT_DOUBLE_EQ(slowdown(profiles::measured_prepare_share, plan::Home::device), 1.04);
+  EXPECT_DOUBLE_EQ(slowdown(profiles::measured_prepare_share / 2, plan::Home::device), 1.02);
 }
 
 TEST(SharesOfAGpu, LeaveMoreToTrainingTheSmallerTheyAre) {
@@ -223,6 +234,11 @@ TEST(Contention, ByManyWorkersIsWhatWasMeasuredTogether) {
   given.train_beside_workers = 1.3;
   EXPECT_DOUBLE_EQ(contention_slowdown(given, Kind::train, KindCounts{4, 0, 0, 0}, 5), 1.3);
   EXPECT_DOUBLE_EQ(contention_slowdown(given, Kind::cpu, KindCounts{4, 0, 0, 0}, 5), 1);
+  given.workers_beside_device = 1.6;
+  EXPECT_DOUBLE_EQ(contention_slowdown(given, Kind::cpu, KindCounts{4, 0, 0, 0}, 5), 1) << "no device works";
+  EXPECT_DOUBLE_EQ(contention_slowdown(given, Kind::cpu, KindCounts{0, 0, 0, 1}, 5), 1) << "one worker";
+  EXPECT_DOUBLE_EQ(contention_slowdown(given, Kind::cpu, KindCounts{1, 1, 0, 1}, 5), 1.2);
+  EXPECT_DOUBLE_EQ(contention_slowdown(given, Kind::cpu, KindCounts{3, 0, 0, 1}, 5), 1.6);
 }
 
 }  // namespace

@@ -50,6 +50,20 @@ TEST(PlacedOtherwise, PinsNoWorkersWhereThereAreNone) {
             (std::set<Choice>{{Placement::interleave, Pinning::none}}));
 }
 
+TEST(EntrantsOf, HaveTurnsThatUseAllSlotsTwiceBehindALink) {
+  auto plan = plan::resolve(plan::find_plan("salient"), {8, plan::DeviceKind::cuda}, "test");
+  plan.cpu_buffer = 9;
+  const auto turn = [&](plan::DeviceKind device, std::int64_t batches) {
+    const auto profile = test::profile_of(device, 8, batches, {0.02, 0.001, 0.02, 0.03});
+    sim::Simulator simulator;
+    std::int64_t turn_batches = 0;
+    entrants_of({plan}, profile, simulator, turn_batches);
+    return turn_batches;
+  };
+  EXPECT_GE(turn(plan::DeviceKind::cuda, 400), 2 * (plan.workers + 9 + 2 + 1));
+  EXPECT_EQ(turn(plan::DeviceKind::cuda, 20), 20) << "an epoch";
+}
+
 /// The plans that a verification on a machine with so many nodes runs for real.
 std::vector<plan::Plan> entrants_on(const std::vector<int>& node_cores) {
   auto profile = test::profile_of(profiles::DeviceKind::host, 8, 400, {0.02, 0, 0.02, 0.03});
