@@ -44,7 +44,7 @@ def row_of(options, name, store, method):
     report_seconds, report = describe(options, store, parts)
     shutil.rmtree(parts)
     quality, sets = report["quality"], report["macro_batches"]
-    ratios = sorted(each["bytes"] / report["simulated"]["bytes"] for each in sets)
+    ratios = sorted(each["bytes"] / simulated["bytes"] for each, simulated in zip(sets, report["simulated"]))
     row = {"graph": name, "vertices": sum(each["vertices"] for each in sets), "edges": sum(each["edges"] for each in sets),
            "method": method, "seconds": facts["cpu_s"] - report_seconds, "report_seconds": report_seconds,
            "peak_bytes": facts["peak_bytes"], "cut_share": quality["cut_share"], "label_imbalance": quality["label_imbalance"],

@@ -162,8 +162,8 @@ class Scale:
         self.note_expected("16 bytes a vertex (row pointers, and degrees to be sorted), and 50 MB of program",
                            16 * (1 << self.scale) + 50e6)
         self.step("profile", "profile", self.store, *job, "-o", profile)
-        self.note_expected("1.3 times the store's files, and 1.2 GB for the machine's own speeds, mini-batches and the program",
-                           1.3 * self.store_bytes() + 1.2e9)
+        self.note_expected("1.3 times the store's files, and 1.3 GB for the machine's own speeds, mini-batches and the program",
+                           1.3 * self.store_bytes() + 1.3e9)
         memory = json.loads(self.step("tune", "tune", profile, "-o", plan, "--json"))["candidates"][0]["prediction"]["memory"]
         self.note_expected("80 MB of program", 80e6)
         train = [self.store, *job, "--plan", plan, "--epochs", 1, "--run", self.work / "run", "--overwrite", "--json"]
