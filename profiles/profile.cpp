@@ -90,6 +90,11 @@ void check(const Profile& profile, const std::string& where) {
              path + ".parts.device_sample_link_s", "device_batch_link_s");
   check_accesses(workload.features, path + ".features");
   check_accesses(workload.topology, path + ".topology");
+  if (const auto& parts = workload.store_parts;
+      parts && (parts->vertices.empty() || parts->edges.size() != parts->vertices.size() ||
+                parts->train_vertices.size() != parts->vertices.size())) {
+    throw InputError(path + ".store_parts", "vertices, edges and train_vertices need a value for each part");
+  }
   if (workload.list_blocks) {
     check_accesses(workload.list_blocks->accesses, path + ".list_blocks.accesses");
   }

@@ -464,6 +464,22 @@ struct BatchWork {
 };
 
 /// One workload (graph and job) on one machine.
+/// The parts of a store whose vertices are ordered by part (graph/partition/parts.h).
+struct StoreParts {
+  plan::Partitioner partitioner = plan::Partitioner::random;
+  std::vector<std::int64_t> vertices;        ///< of each part
+  std::vector<std::int64_t> edges;           ///< to each part's vertices
+  std::vector<std::int64_t> train_vertices;  ///< of each part
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& f) {
+    f.required("partitioner", self.partitioner);
+    f.required("vertices", self.vertices, base::non_negative);
+    f.required("edges", self.edges, base::non_negative);
+    f.required("train_vertices", self.train_vertices, base::non_negative);
+  }
+};
+
 struct WorkloadProfile {
   std::string graph;
   std::int64_t vertices = 0;
@@ -493,6 +509,7 @@ struct WorkloadProfile {
   Accesses features;                              ///< of feature rows
   Accesses topology;                              ///< of adjacency lists
   std::optional<ListBlocks> list_blocks{};        ///< of a graph in a store
+  std::optional<StoreParts> store_parts{};        ///< of a graph whose vertices are ordered by part
   std::vector<HopCounts> hops;                    ///< from the seeds outwards; empty if unknown
   std::optional<BatchWork> work{};  ///< absent in documents of earlier versions, where it is estimated
   std::optional<HotCurves> hot{};
@@ -526,6 +543,7 @@ struct WorkloadProfile {
     f("features", self.features);
     f("topology", self.topology);
     f("list_blocks", self.list_blocks);
+    f("store_parts", self.store_parts);
     f("hops", self.hops);
     f("work", self.work);
     f("hot", self.hot);

@@ -96,7 +96,7 @@ void partition(const PartitionFlags& options) {
     report = graph::report_on(graph, parts.part_of, parts.request, macro_of(options, parts.request.parts),
                               progress);
   }
-  const auto simulated = simulated_read(graph, report);
+  const auto simulated = simulated_reads(graph, report);
   options.json ? print_json(partition_document(report, simulated))
                : void(std::cout << partition_text(report, simulated));
 }

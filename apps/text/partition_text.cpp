@@ -42,6 +42,17 @@ std::vector<Quantity> quantities(const sim::MacroRead& simulated) {
            std::nullopt, format_percent}};
 }
 
+sim::MacroRead mean_of(const std::vector<sim::MacroRead>& reads) {
+  const auto count = static_cast<double>(reads.size());
+  sim::MacroRead mean;
+  for (const auto& read : reads) {
+    mean.vertices += read.vertices / count;
+    mean.bytes += read.bytes / count;
+    mean.train_vertices += read.train_vertices / count;
+  }
+  return mean;
+}
+
 void add_quantity(Table& table, const std::vector<graph::WorkingSet>& sets, const Quantity& quantity) {
   std::vector<double> values(sets.size());
   std::transform(sets.begin(), sets.end(), values.begin(), quantity.of);
@@ -57,19 +68,23 @@ void add_quantity(Table& table, const std::vector<graph::WorkingSet>& sets, cons
 
 }  // namespace
 
-sim::MacroRead simulated_read(const graph::Graph& graph, const graph::PartitionReport& report) {
+std::vector<sim::MacroRead> simulated_reads(const graph::Graph& graph, const graph::PartitionReport& report) {
+  const auto& sizes = report.quality.sizes;
   profiles::WorkloadProfile workload;
   workload.vertices = graph.num_vertices();
   workload.edges = graph.num_edges();
   workload.train_vertices = std::ssize(graph.train);
   workload.feature_row_bytes = graph.features.any() ? graph.features.bytes() / graph.features.rows : 0;
+  workload.job.seed = report.partition.seed;
   plan::Macro macro;
   macro.partitions = report.partition.parts;
   macro.resident = report.macro.resident;
-  return sim::macro_read(workload, macro);
+  workload.store_parts = {macro.partitioner, sizes.vertices, sizes.edges, sizes.train};
+  return sim::macro_reads(workload, macro, 0);
 }
 
-std::string partition_text(const graph::PartitionReport& report, const sim::MacroRead& simulated) {
+std::string partition_text(const graph::PartitionReport& report,
+                           const std::vector<sim::MacroRead>& simulated) {
   const auto& quality = report.quality;
   std::string text;
   const auto line = [&text](const char* name, const std::string& value) {
@@ -88,17 +103,20 @@ std::string partition_text(const graph::PartitionReport& report, const sim::Macr
                           ? ", plus hubs, " + format_percent(report.macro.hub_ratio) + " of the vertices"
                           : "");
   Table table({"per macro-batch", "simulated", "mean", "min", "max"});
-  for (const auto& quantity : quantities(simulated)) {
+  for (const auto& quantity : quantities(mean_of(simulated))) {
     add_quantity(table, report.macro_batches, quantity);
   }
   return text + table.text();
 }
 
-base::Json partition_document(const graph::PartitionReport& report, const sim::MacroRead& simulated) {
+base::Json partition_document(const graph::PartitionReport& report,
+                              const std::vector<sim::MacroRead>& simulated) {
   auto document = base::to_document(report);
-  document["simulated"] = {{"vertices", simulated.vertices},
-                           {"bytes", simulated.bytes},
-                           {"train_vertices", simulated.train_vertices}};
+  document["simulated"] = base::Json::array();
+  for (const auto& read : simulated) {
+    document["simulated"].push_back(
+        {{"vertices", read.vertices}, {"bytes", read.bytes}, {"train_vertices", read.train_vertices}});
+  }
   return document;
 }
 

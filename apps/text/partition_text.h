@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "base/document.h"
 #include "graph/graph.h"
@@ -9,11 +10,13 @@
 
 namespace gnomon::apps {
 
-/// The simulator's estimate of what a macro-batch of the report reads.
-sim::MacroRead simulated_read(const graph::Graph& graph, const graph::PartitionReport& report);
+/// What the simulator takes each of the report's macro-batches to read.
+std::vector<sim::MacroRead> simulated_reads(const graph::Graph& graph, const graph::PartitionReport& report);
 
 /// A report beside the simulator's numbers: as text, and as the report's document with "simulated" added.
-std::string partition_text(const graph::PartitionReport& report, const sim::MacroRead& simulated);
-base::Json partition_document(const graph::PartitionReport& report, const sim::MacroRead& simulated);
+std::string partition_text(const graph::PartitionReport& report,
+                           const std::vector<sim::MacroRead>& simulated);
+base::Json partition_document(const graph::PartitionReport& report,
+                              const std::vector<sim::MacroRead>& simulated);
 
 }  // namespace gnomon::apps

@@ -1,9 +1,11 @@
 #include "graph/partition/quality.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "base/index.h"
+#include "graph/partition/parts.h"
 #include "graph/visit_lists.h"
 
 namespace gnomon::graph {
@@ -42,6 +44,20 @@ double label_imbalance(const Graph& graph, const PartOf& part_of, int parts) {
 
 }  // namespace
 
+PartSizes part_sizes(const Graph& graph) {
+  const auto bounds = graph.parts->bounds;
+  PartSizes sizes;
+  for (std::size_t part = 0; part + 1 < bounds.size(); ++part) {
+    sizes.vertices.push_back(bounds[part + 1] - bounds[part]);
+    sizes.edges.push_back(graph.indptr[at(bounds[part + 1])] - graph.indptr[at(bounds[part])]);
+  }
+  sizes.train.resize(sizes.vertices.size(), 0);
+  for (const VertexId vertex : graph.train) {
+    ++sizes.train[at(std::upper_bound(bounds.begin(), bounds.end(), vertex) - bounds.begin() - 1)];
+  }
+  return sizes;
+}
+
 PartitionQuality quality_of(const Graph& graph, const PartOf& part_of, int parts,
                             const base::Progress& progress) {
   Counts vertices(at(parts), 0), train(at(parts), 0), edges(at(parts), 0);
@@ -64,6 +80,7 @@ PartitionQuality quality_of(const Graph& graph, const PartOf& part_of, int parts
   quality.train = extremes_of(train);
   quality.edges = extremes_of(edges);
   quality.label_imbalance = label_imbalance(graph, part_of, parts);
+  quality.sizes = {std::move(vertices), std::move(edges), std::move(train)};
   return quality;
 }
 

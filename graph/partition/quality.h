@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "base/progress.h"
 #include "graph/graph.h"
@@ -20,6 +21,16 @@ struct Extremes {
   }
 };
 
+/// The sizes of a partition's parts.
+struct PartSizes {
+  std::vector<std::int64_t> vertices;
+  std::vector<std::int64_t> edges;  ///< to the part's vertices
+  std::vector<std::int64_t> train;  ///< training vertices
+};
+
+/// Those of a graph whose vertices are ordered by part. Precondition: it has parts.
+PartSizes part_sizes(const Graph& graph);
+
 /// The quality of a partition.
 struct PartitionQuality {
   double cut_share = 0;  ///< share of the edges that connect different parts
@@ -30,6 +41,7 @@ struct PartitionQuality {
   /// to a perfect division, in which no part has more of a class than its share, rounded up. 1 is the
   /// minimum.
   double label_imbalance = 1;
+  PartSizes sizes;  ///< not in documents
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& f) {

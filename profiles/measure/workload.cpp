@@ -9,6 +9,8 @@
 #include "base/other_load.h"
 #include "base/process_memory.h"
 #include "base/usable.h"
+#include "graph/partition/parts.h"
+#include "graph/partition/quality.h"
 #include "kernels/cpu/sample/topology.h"
 #include "profiles/measure/accesses.h"
 #include "profiles/measure/averaging.h"
@@ -129,6 +131,28 @@ std::int64_t feature_row_bytes(const graph::Features& features, const runtime::D
                                         : features.row_bytes();
 }
 
+/// The partitioner of a plan that reads such parts.
+plan::Partitioner partitioner_of(graph::PartitionMethod method) {
+  switch (method) {
+    case graph::PartitionMethod::gnn_aware:
+      return plan::Partitioner::gnn_aware;
+    case graph::PartitionMethod::metis:
+      return plan::Partitioner::metis;
+    case graph::PartitionMethod::random:
+      break;
+  }
+  return plan::Partitioner::random;
+}
+
+std::optional<StoreParts> store_parts(const graph::Graph& graph) {
+  if (!graph.parts) {
+    return std::nullopt;
+  }
+  auto sizes = graph::part_sizes(graph);
+  return StoreParts{partitioner_of(graph.parts->request.method), std::move(sizes.vertices),
+                    std::move(sizes.edges), std::move(sizes.train)};
+}
+
 WorkloadProfile describe(const graph::Graph& graph, const plan::Job& job, std::int64_t batches,
                          const runtime::DeviceOptions& device) {
   WorkloadProfile workload;
@@ -141,6 +165,7 @@ WorkloadProfile describe(const graph::Graph& graph, const plan::Job& job, std::i
   workload.train_vertices = static_cast<std::int64_t>(graph.train.size());
   workload.job = job;
   workload.batches = batches;
+  workload.store_parts = store_parts(graph);
   return workload;
 }
 

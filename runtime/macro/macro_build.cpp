@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <limits>
 #include <utility>
 
 namespace gnomon::runtime {
@@ -18,13 +17,18 @@ MacroBuild::MacroBuild(std::int64_t num_vertices, std::uint64_t row_bytes, std::
   for (const VertexId hub : hubs.vertices) {
     ids_.add(hub);
   }
-  ids_.count();  // finds the ranks
+  ids_.count();             // finds the ranks
+  std::int64_t others = 0;  // vertices of parts before that are no hubs
   for (const Part& part : parts) {
-    parts_.push_back({part, ids_.rank(part.begin), hubs.first_from(part.begin), hubs.first_from(part.end)});
+    const PlacedPart placed{.part = part,
+                            .local = ids_.rank(part.begin),
+                            .hub_shift = static_cast<std::uint32_t>(others),
+                            .first_hub = hubs.first_from(part.begin),
+                            .end_hub = hubs.first_from(part.end)};
+    others += part.end - part.begin - (placed.end_hub - placed.first_hub);
+    parts_.push_back(placed);
   }
-  for (const VertexId hub : hubs.vertices) {
-    local_hubs_.push_back(static_cast<std::uint32_t>(ids_.rank(hub)));
-  }
+  last_hub_shift_ = static_cast<std::uint32_t>(others);
   arrays_.vertices = ids_.members();
   arrays_.indptr.push_back(0);
 }
@@ -42,28 +46,30 @@ void MacroBuild::add_list(const graph::Indices& neighbours) {
 }
 
 /// add_list() of an ascending list, given which hubs it has: visits no entries but those that are in the
-/// macro-batch.
+/// macro-batch. What lies together there, the vertices of a part and the hubs between two of them, differs
+/// from its place in the macro-batch by a constant.
 void MacroBuild::add_ascending_list(const graph::Indices& neighbours, std::span<const std::uint32_t> hubs) {
   std::uint32_t* to = arrays_.indices.data() + arrays_.indptr.back();
   auto hub = hubs.begin();
-  const auto add_hubs_below = [&](std::uint32_t end) {
-    for (; hub != hubs.end() && *hub < end; ++hub) {
-      *to++ = local_hubs_[*hub];
-    }
+  const auto add_hubs_until = [&](auto end, std::uint32_t shift) {
+    to = std::transform(hub, end, to, [shift](std::uint32_t number) { return number + shift; });
+    hub = end;
   };
   neighbours.visit([&](auto stored) {
     const auto below = [](auto entry, VertexId bound) { return static_cast<VertexId>(entry) < bound; };
     auto next = stored.begin();
-    for (const auto& [part, local, first_hub, end_hub] : parts_) {
-      add_hubs_below(first_hub);
-      next = std::lower_bound(next, stored.end(), part.begin, below);
-      for (; next != stored.end() && static_cast<VertexId>(*next) < part.end; ++next) {
-        *to++ = static_cast<std::uint32_t>(local + static_cast<VertexId>(*next) - part.begin);
-      }
-      hub = std::lower_bound(hub, hubs.end(), end_hub);
+    for (const PlacedPart& placed : parts_) {
+      add_hubs_until(std::lower_bound(hub, hubs.end(), placed.first_hub), placed.hub_shift);
+      next = std::lower_bound(next, stored.end(), placed.part.begin, below);
+      const auto end = std::lower_bound(next, stored.end(), placed.part.end, below);
+      const auto shift = static_cast<std::uint32_t>(placed.local - placed.part.begin);  // modulo 2^32
+      to = std::transform(next, end, to,
+                          [shift](auto entry) { return static_cast<std::uint32_t>(entry) + shift; });
+      next = end;
+      hub = std::lower_bound(hub, hubs.end(), placed.end_hub);
     }
   });
-  add_hubs_below(std::numeric_limits<std::uint32_t>::max());
+  add_hubs_until(hubs.end(), last_hub_shift_);
   end_list(to, neighbours.size());
 }
 

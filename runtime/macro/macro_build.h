@@ -41,6 +41,8 @@ class MacroBuild {
   struct PlacedPart {
     Part part;
     std::int64_t local = 0;
+    std::uint32_t hub_shift =
+        0;  ///< local id of a hub before it, but after the part before, minus its number
     std::uint32_t first_hub = 0, end_hub = 0;
   };
 
@@ -55,7 +57,7 @@ class MacroBuild {
   base::RankedBits ids_;  ///< of the macro-batch
   MacroArrays arrays_;
   std::vector<PlacedPart> parts_;
-  std::vector<std::uint32_t> local_hubs_;  ///< local id of each hub
+  std::uint32_t last_hub_shift_ = 0;  ///< hub_shift of the hubs after all parts
   std::uint32_t next_hub_ = 0;
 };
 

@@ -10,6 +10,7 @@
 #include "plan/disk_plans.h"
 #include "plan/host_cache.h"
 #include "sim/costs/hops.h"
+#include "sim/costs/macro_read.h"
 #include "sim/costs/macro_sample.h"
 #include "sim/costs/one_hop.h"
 
@@ -31,6 +32,31 @@ constexpr double copies_of_weights = 4;
 double resident_share(const Plan& plan) {
   const double part = static_cast<double>(plan.macro.resident) / plan.macro.partitions;
   return std::min(1.0, 2 * part + plan.macro.hub_ratio);
+}
+
+/// The same of a store's topology and features: of the two largest neighbours in some epochs.
+struct HeldShares {
+  double topology = 0, features = 0;
+};
+HeldShares held_shares(const WorkloadProfile& workload, const Plan& plan) {
+  constexpr std::uint64_t epochs = 3;
+  const double all_features = features_bytes(workload);
+  const double all_lists = stored_topology_bytes(workload);
+  HeldShares held;
+  double most = 0;
+  for (std::uint64_t epoch = 0; epoch < epochs; ++epoch) {
+    const auto reads = macro_reads(workload, plan.macro, epoch);
+    for (std::size_t i = 0; i < reads.size(); ++i) {
+      const auto& next = reads[(i + 1) % reads.size()];
+      if (const double bytes = reads[i].bytes + next.bytes; bytes > most) {
+        most = bytes;
+        const double features = reads[i].feature_bytes + next.feature_bytes;
+        held = {(bytes - features) / all_lists, all_features > 0 ? features / all_features : 0};
+      }
+    }
+  }
+  return {std::min(1.0, held.topology + plan.macro.hub_ratio),
+          std::min(1.0, held.features + plan.macro.hub_ratio)};
 }
 
 bool is_by_parts(const Plan& plan) { return plan.schedule == Schedule::macro_batch; }
@@ -129,11 +155,13 @@ int readers_of(const Plan& plan) { return is_by_parts(plan) ? 0 : plan::arrays_o
 
 MemoryBreakdown on_host(const profiles::Profile& profile, const Plan& plan) {
   const WorkloadProfile& workload = profile.workload;
-  const double on_disk = is_by_parts(plan) ? resident_share(plan) : 0;
-  const auto share = [&](Home home) { return home == Home::host ? 1 : home == Home::disk ? on_disk : 0; };
+  const auto on_disk = is_by_parts(plan) ? held_shares(workload, plan) : HeldShares{};
+  const auto share = [](Home home, double held) {
+    return home == Home::host ? 1 : home == Home::disk ? held : 0;
+  };
   MemoryBreakdown use;
-  use.topology_bytes = share(plan.topology) * topology_bytes(workload);
-  use.features_bytes = share(plan.features) * features_bytes(workload);
+  use.topology_bytes = share(plan.topology, on_disk.topology) * topology_bytes(workload);
+  use.features_bytes = share(plan.features, on_disk.features) * features_bytes(workload);
   if (plan.topology == Home::disk && !is_by_parts(plan)) {
     use.topology_bytes = row_pointer_bytes(workload);
   }

@@ -14,6 +14,7 @@
 #include "profiles/catalog.h"
 #include "profiles/profile.h"
 #include "program.h"
+#include "sim/costs/macro_read.h"
 #include "tests/apps/exact_presets.h"
 #include "tests/fixtures/graphs.h"
 
@@ -496,6 +497,28 @@ TEST_F(ComputeCommands, AutotuneGoesTheWholeWay) {
   const auto trace = base::read_file(here_ / "here" / "trace.json");
   EXPECT_THAT(trace, HasSubstr("predicted"));
   EXPECT_THAT(trace, HasSubstr("measured"));
+}
+
+/// The parts differ in size by several times.
+TEST_F(ComputeCommands, MacroBatchesReadWhatIsSimulated) {
+  run({"generate", "rmat", "rmat", "--scale", "14", "--feature-columns", "64", "--train-share", "0.2"});
+  const auto made =
+      json_of({"partition", "rmat", "--parts", "8", "--method", "gnn_aware", "--store", "parted", "--json"});
+  EXPECT_GT(made["quality"]["edges"]["max"].get<double>(),
+            1.5 * made["quality"]["edges"]["min"].get<double>());
+  run(with_job({"profile", "parted", "-o", "p.json", "--time-limit", "1"}));
+  const auto profile = profiles::read_profile(here_ / "p.json");
+  ASSERT_TRUE(profile.workload.store_parts);
+  auto plan = plan::find_plan("hanoi");
+  plan.macro = {.partitions = 8, .resident = 2, .partitioner = plan::Partitioner::gnn_aware};
+  base::write_document(here_ / "plan.json", plan);
+  const auto trained = json_of(with_job(
+      {"train", "parted", "--plan", "plan.json", "--epochs", "1", "--evaluate-every", "never", "--json"}));
+  double simulated = 0;
+  for (const auto& read : sim::macro_reads(profile.workload, plan.macro, 0)) {
+    simulated += read.bytes;
+  }
+  EXPECT_NEAR(trained["epochs"][0]["disk_read_bytes"].get<double>(), simulated, 0.05 * simulated);
 }
 
 TEST_F(ComputeCommands, AutotuneEvaluatesAsOftenAsAsked) {
