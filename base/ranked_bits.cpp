@@ -9,16 +9,16 @@ void RankedBits::add_range(std::int64_t begin, std::int64_t end) {
     const std::int64_t first = begin % 64;
     const std::int64_t length = std::min<std::int64_t>(64 - first, end - begin);
     const std::uint64_t ones = length == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << length) - 1;
-    words_[at(begin / 64)].bits |= ones << first;
+    words_[word_of(begin)] |= ones << first;
     begin += length;
   }
 }
 
 std::int64_t RankedBits::count() {
   std::int64_t members = 0;
-  for (Word& word : words_) {
-    word.before = members;
-    members += std::popcount(word.bits);
+  for (std::size_t word = 0; word < words_.size(); ++word) {
+    before_[word] = members;
+    members += std::popcount(words_[word]);
   }
   return members;
 }
@@ -26,7 +26,7 @@ std::int64_t RankedBits::count() {
 std::vector<std::int64_t> RankedBits::members() const {
   std::vector<std::int64_t> numbers;
   for (std::size_t word = 0; word < words_.size(); ++word) {
-    for (std::uint64_t bits = words_[word].bits; bits != 0; bits &= bits - 1) {
+    for (std::uint64_t bits = words_[word]; bits != 0; bits &= bits - 1) {
       numbers.push_back(static_cast<std::int64_t>(word) * 64 + std::countr_zero(bits));
     }
   }

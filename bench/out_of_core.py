@@ -335,4 +335,5 @@ def main():
                                   "limit_bytes": limits, "job": JOB, "load_average": os.getloadavg()[0], "rows": rows})
 
 
-main()
+if __name__ == "__main__":
+    main()

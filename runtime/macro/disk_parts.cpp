@@ -147,10 +147,8 @@ DiskParts::PartLists DiskParts::read_part(Range range, StoredLists& memory) {
   return part;
 }
 
-/// Adds the lists of a part, and the hubs before it.
 void DiskParts::add_part(MacroBuild& build, const PartLists& part) {
   const auto& pointers = part.pointers;
-  build.add_hubs(part.range.begin);
   for (std::size_t i = 0; i + 1 < pointers.size(); ++i) {
     build.add_list(
         part.lists->view().subspan(at(pointers[i] - pointers.front()), at(pointers[i + 1] - pointers[i])));
@@ -158,16 +156,15 @@ void DiskParts::add_part(MacroBuild& build, const PartLists& part) {
   build.skip_hubs(part.range.end);
 }
 
-/// Adds the lists of one part while its features and the next part's lists are read.
+/// Adds the lists of one part while its features and the next part's lists are read, and the hubs before the
+/// first part while that one's are.
 void DiskParts::read_parts(MacroBuild& build, std::span<const std::int32_t> parts) {
-  std::future<void> adding;
+  auto adding = std::async(std::launch::async, [&] { build.add_hubs(range_of(parts.front()).begin); });
   for (std::size_t i = 0; i < parts.size(); ++i) {
     auto part = read_part(range_of(parts[i]), part_lists_.at(i % part_lists_.size()));
     const Range range = part.range;
-    if (adding.valid()) {
-      adding.get();
-    }
-    const VertexId hubs_below = i + 1 == parts.size() ? graph_.num_vertices() : 0;
+    adding.get();
+    const VertexId hubs_below = i + 1 == parts.size() ? graph_.num_vertices() : range_of(parts[i + 1]).begin;
     adding = std::async(std::launch::async, [&build, hubs_below, added = std::move(part)] {
       add_part(build, added);
       build.add_hubs(hubs_below);
