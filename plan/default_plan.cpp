@@ -10,7 +10,7 @@ constexpr int few_cores = 4;
 
 DefaultPlan default_plan(const Cores& cores) {
   if (!runs_on_cores(cores.device)) {
-    return {"dsp", "a GPU, which prepares mini-batches beside training and caches what its memory holds"};
+    return {"gnomon", "with a GPU, the CPU and the GPU both prepare mini-batches"};
   }
   if (cores.count == 1) {
     return {"device", "no GPU, and a single core cannot overlap stages"};

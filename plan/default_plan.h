@@ -14,9 +14,8 @@ struct DefaultPlan {
 
 /// The preset to train with when nothing was measured. Without a GPU, preparing and training share the cores:
 /// with few cores, `device` is the best choice, as all cores work on the same mini-batch and none idles. A
-/// single mini-batch does not keep many cores busy: then `gnomon` prepares on the cores and on the device. On
-/// a GPU `dsp` was the fastest exact preset or second to `pagraph` (bench/results/gpu.json, gpu_h100.json),
-/// and needs no cores.
+/// single mini-batch does not keep many cores busy, and with a GPU the cores would be idle: in both cases
+/// `gnomon` prepares on the cores and on the device.
 DefaultPlan default_plan(const Cores& cores);
 
 }  // namespace gnomon::plan

@@ -9,7 +9,7 @@ TEST(DefaultPlan, DependsOnTheMachine) {
   EXPECT_EQ(default_plan({1, DeviceKind::host}).name, "device");
   EXPECT_EQ(default_plan({2, DeviceKind::host}).name, "device");
   EXPECT_EQ(default_plan({32, DeviceKind::host}).name, "gnomon");
-  EXPECT_EQ(default_plan({2, DeviceKind::cuda}).name, "dsp");
+  EXPECT_EQ(default_plan({2, DeviceKind::cuda}).name, "gnomon");
 }
 
 TEST(DefaultPlan, IsARunnablePresetThatTrainsTheSameBitsAsAllOthers) {

@@ -28,7 +28,7 @@ TEST(Touched, IsTheMeanOfDraws) {
     std::discrete_distribution<int> draw(weights.begin(), weights.end());
     for (const int visits : {200, 2000, 20000}) {
       double mean = 0;
-      constexpr int repeats = 20;
+      constexpr int repeats = 100;
       for (int repeat = 0; repeat < repeats; ++repeat) {
         std::set<int> seen;
         for (int i = 0; i < visits; ++i) {
