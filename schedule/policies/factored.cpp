@@ -130,6 +130,7 @@ class Factored {
     if (switches_) {
       end_step_if_trained();
       fetch_ahead();
+      end_step_if_trained();  // the last sample may be of a trainer in the step
       start_fetched();
       return;
     }
@@ -178,6 +179,16 @@ class Factored {
     }
   }
 
+  /// Whether a trainer outside of the step has a batch for it.
+  bool can_join() {
+    for (int device = first_trainer_; device < end_of_trainers(); ++device) {
+      if (!fetched(device).empty() && !is_in_step(device)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
   /// With switched roles: once every trainer that has a batch for the step has trained it, no other device
   /// joins the step.
   void end_step_if_trained() {
@@ -190,9 +201,8 @@ class Factored {
         }
       }
     }
-    const bool is_last =
-        taken_ == epoch_.batches() &&
-        std::all_of(fetched_.begin(), fetched_.end(), [](const auto& waiting) { return waiting.empty(); });
+    // The last samples may be on few trainers, which then train alone.
+    const bool is_last = taken_ == epoch_.batches() && !can_join();
     if (!step_.empty() && (trainers == trainers_ || is_last)) {
       end_step();
     }
