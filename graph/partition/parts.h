@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 
@@ -21,6 +22,10 @@ struct Parts {
   std::int64_t count() const { return std::ssize(bounds) - 1; }
   std::int64_t vertices_of(std::int64_t part) const {
     return bounds[static_cast<std::size_t>(part) + 1] - bounds[static_cast<std::size_t>(part)];
+  }
+  std::int32_t part_of(VertexId vertex) const {
+    const auto next = std::upper_bound(bounds.begin(), bounds.end(), vertex);
+    return static_cast<std::int32_t>(next - bounds.begin() - 1);
   }
 };
 

@@ -53,7 +53,7 @@ PartSizes part_sizes(const Graph& graph) {
   }
   sizes.train.resize(sizes.vertices.size(), 0);
   for (const VertexId vertex : graph.train) {
-    ++sizes.train[at(std::upper_bound(bounds.begin(), bounds.end(), vertex) - bounds.begin() - 1)];
+    ++sizes.train[at(graph.parts->part_of(vertex))];
   }
   return sizes;
 }

@@ -14,7 +14,7 @@ namespace gnomon::profiles {
 std::optional<double> beyond_fair_share(std::optional<double> slowdown, std::optional<double> beside,
                                         int cores);
 
-/// Within the limits of a profile's slowdowns.
+/// Returns the slowdown within the limits of a profile's, 0.5 to 100; none if it was not measured.
 std::optional<double> clamped(std::optional<double> slowdown);
 
 /// Returns the slowdowns that were measured on a machine of `cores` cores with such a device, on which

@@ -24,6 +24,7 @@
 #include "profiles/measure/rounds.h"
 #include "profiles/measure/statistics.h"
 #include "profiles/stage_work.h"
+#include "runtime/macro/parts_of_plan.h"
 #include "runtime/placement.h"
 
 namespace gnomon::profiles {
@@ -131,25 +132,12 @@ std::int64_t feature_row_bytes(const graph::Features& features, const runtime::D
                                         : features.row_bytes();
 }
 
-/// The partitioner of a plan that reads such parts.
-plan::Partitioner partitioner_of(graph::PartitionMethod method) {
-  switch (method) {
-    case graph::PartitionMethod::gnn_aware:
-      return plan::Partitioner::gnn_aware;
-    case graph::PartitionMethod::metis:
-      return plan::Partitioner::metis;
-    case graph::PartitionMethod::random:
-      break;
-  }
-  return plan::Partitioner::random;
-}
-
 std::optional<StoreParts> store_parts(const graph::Graph& graph) {
   if (!graph.parts) {
     return std::nullopt;
   }
   auto sizes = graph::part_sizes(graph);
-  return StoreParts{partitioner_of(graph.parts->request.method), std::move(sizes.vertices),
+  return StoreParts{runtime::partitioner_of(graph.parts->request.method), std::move(sizes.vertices),
                     std::move(sizes.edges), std::move(sizes.train)};
 }
 

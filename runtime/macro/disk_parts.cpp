@@ -69,11 +69,8 @@ std::int64_t DiskParts::num_hubs() const {
 }
 
 std::vector<MacroGroup> DiskParts::groups(std::int64_t epoch) const {
-  const auto bounds = graph_.parts->bounds;
-  return groups_of_parts(plan_.macro, job_.seed, epoch, graph_.train, [&](VertexId vertex) {
-    return static_cast<std::int32_t>(std::upper_bound(bounds.begin(), bounds.end(), vertex) - bounds.begin() -
-                                     1);
-  });
+  return groups_of_parts(plan_.macro, job_.seed, epoch, graph_.train,
+                         [this](VertexId vertex) { return graph_.parts->part_of(vertex); });
 }
 
 void DiskParts::read(File file, std::span<const Range> ranges, std::span<std::byte* const> to) {
@@ -211,7 +208,6 @@ DiskParts::HubEntries DiskParts::count_hub_entries() const {
   entries.of_parts.resize(at(plan_.macro.partitions), 0);
   const auto hubs = graph_.parts->hubs.first(at(num_hubs()));
   const auto is_hub = set_of(hubs, graph_.num_vertices());
-  const auto bounds = graph_.parts->bounds;
   for (const VertexId hub : hubs) {
     graph_.indices.subspan(at(graph_.indptr[at(hub)]), at(graph_.degree(hub))).visit([&](auto sources) {
       for (const auto source : sources) {
@@ -219,7 +215,7 @@ DiskParts::HubEntries DiskParts::count_hub_entries() const {
         if (is_hub.contains(vertex)) {
           ++entries.of_hubs;
         } else {
-          ++entries.of_parts[at(std::upper_bound(bounds.begin(), bounds.end(), vertex) - bounds.begin() - 1)];
+          ++entries.of_parts[at(graph_.parts->part_of(vertex))];
         }
       }
     });

@@ -27,6 +27,15 @@ graph::PartitionRequest request_of(const plan::Macro& macro) {
   return {.method = method_of(macro.partitioner), .parts = macro.partitions};
 }
 
+plan::Partitioner partitioner_of(graph::PartitionMethod method) {
+  for (const auto partitioner : {plan::Partitioner::random, plan::Partitioner::gnn_aware}) {
+    if (method_of(partitioner) == method) {
+      return partitioner;
+    }
+  }
+  return plan::Partitioner::metis;
+}
+
 bool has_parts_of(const graph::Graph& graph, const plan::Macro& macro) {
   return graph.parts != nullptr && graph.parts->count() == macro.partitions &&
          graph.parts->request.method == method_of(macro.partitioner);

@@ -15,6 +15,9 @@ namespace gnomon::runtime {
 /// The partition that a plan requires.
 graph::PartitionRequest request_of(const plan::Macro& macro);
 
+/// The partitioner of plans that read parts made by this method.
+plan::Partitioner partitioner_of(graph::PartitionMethod method);
+
 /// Whether the graph's vertices are ordered by parts like the plan's: same number and partitioner.
 bool has_parts_of(const graph::Graph& graph, const plan::Macro& macro);
 

@@ -51,8 +51,8 @@ TEST(Quick, ArithmeticAgreesWithSimGrid) {
 
 // Some schedules of several devices hang on which of two stages that end at one date is seen first, which
 // rounding decides, and some that read the disk settle after a period was seen; their epochs may differ by up
-// to 5 %. Such plans are rare: seven among 5,000 that are
-// drawn bound their share, at 97.5 % confidence, by 14.4 / 5,000 (Poisson), fewer than one plan in 300.
+// to 5 %. Such plans are rare: seven among 5,000 that are drawn bound their share, at 97.5 % confidence, by
+// 14.4 / 5,000 (Poisson), fewer than one plan in 300.
 TEST(Quick, DiffersByMoreThanAThousandthInFewerThanOnePlanOf300) {
   constexpr int plans_a_seed = 1000;
   constexpr int most_misses = 7;
